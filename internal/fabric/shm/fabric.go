@@ -1,0 +1,304 @@
+// Package shm carries frames between the processes of a node through rings in
+// shared memory. The same code serves ranks that are goroutines of one process,
+// over rings on the heap (package inproc); what differs is behind Node.
+//
+// Cost of a frame of up to 24 bytes: one line written by the sender and read by
+// the receiver, one load to learn whether the receiver sleeps. Longer payloads
+// are copied in and out once.
+package shm
+
+import (
+	"fmt"
+	"math/bits"
+	"sync/atomic"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+const (
+	// eagerMax is the largest message that travels through the ring at once, in
+	// bytes: above it one copy between the two processes costs less than two
+	// through the ring.
+	eagerMax = 8 << 10
+	// pollBurst bounds the frames taken from one ring before the next is looked at.
+	pollBurst = 32
+)
+
+// Node is the shared memory that the fabric works on, and the means to sleep
+// on it and to wake others. Local processes are numbered from 0.
+type Node interface {
+	Control() *shmfmt.Control
+	// Segment maps the segment of local process i.
+	Segment(i int) (*shmfmt.Segment, error)
+	// Sleep blocks while the own bell is seen, at most for idle if that is positive.
+	Sleep(bell *atomic.Uint32, seen uint32, idle time.Duration)
+	// Wake wakes local process i, whose bell has just been counted up.
+	Wake(i int, bell *atomic.Uint32)
+	// Read copies from the memory of local process i.
+	Read(i int, door *shmfmt.Door, dst []byte, addr uint64) error
+	Close() error
+}
+
+// Fabric implements fabric.Fabric and fabric.Reader.
+type Fabric struct {
+	node  Node
+	name  string
+	me    int   // own local index
+	job   []int // job index by local index
+	local []int // local index by job index, -1 for processes elsewhere
+	door  *shmfmt.Door
+	seg   *shmfmt.Segment
+
+	out  []*outgoing // by job index, nil until the first Send
+	in   []incoming
+	seen []uint64 // bits of the bitmap whose rings are in `in`
+	hdr  wire.Header
+
+	heard  uint32 // bell when Sleep last returned; Sleep only
+	closed atomic.Bool
+}
+
+// outgoing is the way to one peer.
+type outgoing struct {
+	ring shmfmt.Producer
+	door *shmfmt.Door
+	peer int // local index
+	dead bool
+	read readState
+}
+
+type readState uint8
+
+const (
+	readUnknown readState = iota
+	readYes
+	readNo
+)
+
+// incoming is the way from one peer.
+type incoming struct {
+	ring shmfmt.Consumer
+	door *shmfmt.Door
+	peer int // local index
+	job  int
+}
+
+// New makes the fabric of local process me; job lists the job index of each
+// local process, and size is the number of processes in the job.
+func New(name string, node Node, me int, job []int, size int) (*Fabric, error) {
+	f := &Fabric{
+		node: node, name: name, me: me, job: job,
+		local: make([]int, size),
+		door:  node.Control().Door(me),
+		out:   make([]*outgoing, size),
+	}
+	for i := range f.local {
+		f.local[i] = -1
+	}
+	for i, j := range job {
+		f.local[j] = i
+	}
+	seg, err := node.Segment(me)
+	if err != nil {
+		return nil, err
+	}
+	f.seg = seg
+	f.seen = make([]uint64, seg.ActiveWords())
+	return f, nil
+}
+
+// Name implements fabric.Fabric.
+func (f *Fabric) Name() string { return f.name }
+
+// EagerMax implements fabric.Fabric.
+func (f *Fabric) EagerMax() int { return eagerMax }
+
+// ChunkMax implements fabric.Fabric.
+func (f *Fabric) ChunkMax() int { return shmfmt.MaxFrame }
+
+// Control returns the segment that all processes of the node share.
+func (f *Fabric) Control() *shmfmt.Control { return f.node.Control() }
+
+// LocalIndex returns the local index of a process of the job, -1 if it is on
+// another node.
+func (f *Fabric) LocalIndex(peer int) int { return f.local[peer] }
+
+// Send implements fabric.Fabric.
+func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
+	o := f.out[to]
+	if o == nil {
+		o = f.connect(to)
+	}
+	if o.dead {
+		return true
+	}
+	if !o.ring.Put(h, payload) {
+		return false
+	}
+	// Put is a full fence: either we see the peer armed, or it sees the frame
+	// in the poll that follows its Arm.
+	if o.door.Armed.Load() != 0 {
+		f.Ring(o.peer)
+	}
+	return true
+}
+
+// Ring wakes local process i if it sleeps or is about to.
+func (f *Fabric) Ring(i int) {
+	d := f.node.Control().Door(i)
+	if d.Armed.Load() != 0 && d.Armed.Swap(0) != 0 { // pairs with the store in Arm
+		d.Bell.Add(1)
+		f.node.Wake(i, &d.Bell)
+	}
+}
+
+// connect finds the ring to a peer; it was made with the peer's segment, so the
+// peer takes no part in it.
+func (f *Fabric) connect(to int) *outgoing {
+	i := f.local[to]
+	o := &outgoing{peer: i, dead: true}
+	f.out[to] = o
+	if i < 0 {
+		return o
+	}
+	seg, err := f.node.Segment(i)
+	if err != nil {
+		return o
+	}
+	o.dead = false
+	o.door = f.node.Control().Door(i)
+	o.ring = shmfmt.NewProducer(seg.Ring(f.me))
+	seg.Activate(f.me)
+	return o
+}
+
+// Poll implements fabric.Fabric. The hint is not needed: looking into all rings
+// that were ever used costs a load each.
+func (f *Fabric) Poll(s fabric.Sink, hint int) int {
+	for w, known := range f.seen {
+		if a := f.seg.Active(w); a != known {
+			f.activate(w, a&^known)
+		}
+	}
+	n := 0
+	for i := range f.in {
+		if c := &f.in[i]; !c.ring.Empty() {
+			n += f.drain(c, s)
+		}
+	}
+	return n
+}
+
+func (f *Fabric) activate(w int, fresh uint64) {
+	f.seen[w] |= fresh
+	for ; fresh != 0; fresh &= fresh - 1 {
+		i := w*64 + bits.TrailingZeros64(fresh)
+		if i >= len(f.job) {
+			continue
+		}
+		f.in = append(f.in, incoming{
+			ring: shmfmt.NewConsumer(f.seg.Ring(i)), door: f.node.Control().Door(i), peer: i, job: f.job[i],
+		})
+	}
+}
+
+func (f *Fabric) drain(c *incoming, s fabric.Sink) int {
+	n := 0
+	for n < pollBurst {
+		payload, ok, err := c.ring.Next(&f.hdr)
+		if err != nil {
+			f.drop(c.job, err, s)
+			return n + 1
+		}
+		if !ok {
+			break
+		}
+		s.Frame(c.job, &f.hdr, payload)
+		n++
+		if c.ring.Done() {
+			f.Ring(c.peer)
+		}
+	}
+	return n
+}
+
+// drop stops listening to a peer that broke the format.
+func (f *Fabric) drop(job int, cause error, s fabric.Sink) {
+	for i := range f.in {
+		if f.in[i].job == job {
+			f.in = append(f.in[:i], f.in[i+1:]...)
+			break
+		}
+	}
+	if o := f.out[job]; o != nil {
+		o.dead = true
+	} else {
+		f.out[job] = &outgoing{dead: true, peer: f.local[job]}
+	}
+	s.Down(job, cause)
+}
+
+// Arm implements fabric.Fabric.
+func (f *Fabric) Arm() { f.door.Armed.Store(1) } // full fence; pairs with the load in Ring
+
+// Disarm implements fabric.Fabric.
+func (f *Fabric) Disarm() {
+	if f.door.Armed.Load() != 0 {
+		f.door.Armed.Store(0)
+	}
+}
+
+// Sleep implements fabric.Fabric. It sleeps only if the bell has not rung since
+// it last returned: what is polled between two Sleeps cannot be missed.
+func (f *Fabric) Sleep(idle time.Duration) {
+	if !f.closed.Load() {
+		f.node.Sleep(&f.door.Bell, f.heard, idle)
+	}
+	f.heard = f.door.Bell.Load()
+}
+
+// Wake implements fabric.Fabric.
+func (f *Fabric) Wake() {
+	f.door.Bell.Add(1)
+	f.node.Wake(f.me, &f.door.Bell)
+}
+
+// Close implements fabric.Fabric. Frames stand in shared memory: nothing is to
+// be flushed.
+func (f *Fabric) Close() error {
+	f.closed.Store(true)
+	f.Wake()
+	return f.node.Close()
+}
+
+// CanRead implements fabric.Reader: it reads the peer's probe once.
+func (f *Fabric) CanRead(peer int) bool {
+	o := f.out[peer]
+	if o == nil {
+		o = f.connect(peer)
+	}
+	if o.dead {
+		return false
+	}
+	if o.read == readUnknown {
+		o.read = readNo
+		d := o.door
+		var got [len(d.Probe)]byte
+		if d.Pid.Load() != 0 && f.node.Read(o.peer, d, got[:], d.ProbeAddr) == nil && got == d.Probe {
+			o.read = readYes
+		}
+	}
+	return o.read == readYes
+}
+
+// Read implements fabric.Reader.
+func (f *Fabric) Read(peer int, dst []byte, addr uint64) error {
+	o := f.out[peer]
+	if o == nil || o.read != readYes {
+		return fmt.Errorf("shm: read of %d bytes from process %d: %w", len(dst), peer, fabric.ErrUnsupported)
+	}
+	return f.node.Read(o.peer, o.door, dst, addr)
+}

@@ -1,0 +1,105 @@
+package shm
+
+import (
+	"crypto/rand"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// Open joins the shared memory of this node. When it returns, peers may map the
+// own segment: exchange something among the processes before the first Send.
+func Open(b boot.Boot) (*Fabric, error) {
+	job := b.Job()
+	n := len(job.Local)
+	me := slices.Index(job.Local, job.Rank)
+	node := &mapped{boot: b, job: job.Local, n: n, segments: make([]*shmfmt.Segment, n)}
+	mem, err := node.mapSegment(-1, shmfmt.ControlSize(n))
+	if err != nil {
+		return nil, err
+	}
+	if node.control, err = shmfmt.OpenControl(mem, n); err != nil {
+		return nil, err
+	}
+	if mem, err = node.mapSegment(job.Rank, shmfmt.SegmentSize(n)); err != nil {
+		return nil, err
+	}
+	if node.segments[me], err = shmfmt.FormatSegment(mem, me, n); err != nil {
+		return nil, err
+	}
+	node.probe = new([16]byte)
+	rand.Read(node.probe[:])
+	d := node.control.Door(me)
+	d.Probe = *node.probe
+	d.ProbeAddr = uint64(uintptr(unsafe.Pointer(node.probe)))
+	d.Pid.Store(int32(os.Getpid())) // pairs with the load in CanRead
+	return New("shm", node, me, job.Local, job.Size)
+}
+
+// mapped is the node of real processes: segments are mapped when first needed,
+// through descriptors that the launcher holds.
+type mapped struct {
+	boot    boot.Boot
+	job     []int
+	n       int
+	control *shmfmt.Control
+	probe   *[16]byte // what others read to learn that they can; kept alive here
+
+	mu       sync.Mutex
+	segments []*shmfmt.Segment
+	maps     [][]byte
+}
+
+func (m *mapped) mapSegment(rank int, size int64) ([]byte, error) {
+	f, err := m.boot.Segment(rank)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	mem, err := sys.Map(f, size)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	m.maps = append(m.maps, mem)
+	m.mu.Unlock()
+	return mem, nil
+}
+
+func (m *mapped) Control() *shmfmt.Control { return m.control }
+
+func (m *mapped) Segment(i int) (*shmfmt.Segment, error) {
+	if s := m.segments[i]; s != nil {
+		return s, nil
+	}
+	mem, err := m.mapSegment(m.job[i], shmfmt.SegmentSize(m.n))
+	if err != nil {
+		return nil, err
+	}
+	s, err := shmfmt.OpenSegment(mem, i, m.n)
+	if err == nil {
+		m.segments[i] = s
+	}
+	return s, err
+}
+
+func (m *mapped) Sleep(bell *atomic.Uint32, seen uint32, idle time.Duration) {
+	sys.FutexWait(bell, seen, idle)
+}
+
+func (m *mapped) Wake(_ int, bell *atomic.Uint32) { sys.FutexWake(bell, 1<<30) }
+
+func (m *mapped) Read(_ int, door *shmfmt.Door, dst []byte, addr uint64) error {
+	return sys.ReadProcess(int(door.Pid.Load()), dst, addr)
+}
+
+// Close leaves the memory mapped: a service may still be about to look at its
+// bell, and the process ends soon.
+func (m *mapped) Close() error { return nil }

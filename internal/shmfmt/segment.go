@@ -1,0 +1,163 @@
+// Package shmfmt fixes the layout of memory that the processes of a node share.
+// It is one format with a version, used in shared memory between processes and
+// on the Go heap between ranks that are goroutines.
+//
+// Two kinds of memory exist:
+//
+//	control segment    one per node, made by the launcher
+//	  0      door of local process 0        (DoorSize bytes)
+//	  ...    door of local process n-1
+//	  ...    slots of the collectives, SlotCount of SlotSize(n) bytes
+//	process segment    one per process, sparse
+//	  0      header: magic, version, owner, number of local processes, ready
+//	  64     bitmap of the local processes that have sent to the owner
+//	  ...    ring that local process i fills and the owner empties (RingStride bytes each)
+//
+// Memory in use: the control segment; and per process one page of header and
+// bitmap, and at most RingStride bytes for each peer that has sent to it. Rings
+// of silent peers are never touched and cost nothing.
+package shmfmt
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Version is the version of everything in this package. Processes of another
+// version refuse to map a segment.
+const Version = 1
+
+// magic marks a process segment: "HALOSEG" and the version.
+const magic = uint64(0x484c4f5345470000) | Version
+
+const (
+	// Line is the size in bytes of what cores exchange; things written by
+	// different processes stand in different lines.
+	Line = 64
+	page = 4096
+
+	// DoorSize is the size of a Door in bytes.
+	DoorSize = 4 * Line
+	// MaxLocal bounds the processes of one node, so that the bitmap fits its page.
+	MaxLocal = 8 * (page - Line)
+)
+
+// Door is where a process is woken. In the control segment.
+type Door struct {
+	// Armed is set by the owner before it sleeps, and taken by the first
+	// sender that finds it set after publishing a frame; that sender rings.
+	Armed atomic.Uint32
+	_     [Line - 4]byte
+	// Bell counts the rings; the owner sleeps on it as a futex.
+	Bell atomic.Uint32
+	_    [Line - 4]byte
+	// Pid is the owner's process id, stored last of this group. ProbeAddr is the
+	// address, in the owner's memory, of a copy of Probe: who can read the
+	// memory of process Pid there and finds Probe knows that it may, and that
+	// the number means the same process to both.
+	Pid       atomic.Int32
+	_         int32
+	ProbeAddr uint64
+	Probe     [16]byte
+	_         [Line - 32]byte
+	// Call is the text of the owner's pending call, for diagnostics.
+	Call [Line]byte
+}
+
+// ControlSize is the size in bytes of the control segment of n processes.
+func ControlSize(n int) int64 {
+	return roundPage(int64(n)*DoorSize) + roundPage(int64(SlotCount)*SlotSize(n))
+}
+
+// SegmentSize is the size in bytes of a process segment on a node with n processes.
+func SegmentSize(n int) int64 { return ringStart(n) + int64(n)*RingStride }
+
+func ringStart(n int) int64 { return roundPage(Line + int64(n+7)/8) }
+
+func roundPage(n int64) int64 { return (n + page - 1) &^ (page - 1) }
+
+// Control is the mapped control segment.
+type Control struct {
+	mem   []byte
+	n     int
+	slots int64
+}
+
+// OpenControl checks the size of mem, shared by n processes.
+func OpenControl(mem []byte, n int) (*Control, error) {
+	if int64(len(mem)) < ControlSize(n) {
+		return nil, fmt.Errorf("shmfmt: control segment of %d bytes for %d processes, want %d", len(mem), n, ControlSize(n))
+	}
+	return &Control{mem: mem, n: n, slots: roundPage(int64(n) * DoorSize)}, nil
+}
+
+// Door returns the door of local process i.
+func (c *Control) Door(i int) *Door { return (*Door)(unsafe.Pointer(&c.mem[i*DoorSize])) }
+
+// Local is the number of processes that share the segment.
+func (c *Control) Local() int { return c.n }
+
+// Segment is a mapped process segment.
+type Segment struct {
+	mem []byte
+	n   int
+}
+
+type segmentHeader struct {
+	magic atomic.Uint64
+	owner uint32
+	n     uint32
+}
+
+// FormatSegment makes zeroed memory the segment of local process owner of n.
+func FormatSegment(mem []byte, owner, n int) (*Segment, error) {
+	if n < 1 || n > MaxLocal || owner < 0 || owner >= n || int64(len(mem)) < SegmentSize(n) {
+		return nil, fmt.Errorf("shmfmt: segment of %d bytes for process %d of %d, want %d", len(mem), owner, n, SegmentSize(n))
+	}
+	s := &Segment{mem, n}
+	h := s.header()
+	h.owner, h.n = uint32(owner), uint32(n)
+	h.magic.Store(magic) // pairs with the load in OpenSegment
+	return s, nil
+}
+
+// OpenSegment checks memory mapped from the segment of local process owner of n.
+// It fails when the owner has not formatted it yet.
+func OpenSegment(mem []byte, owner, n int) (*Segment, error) {
+	if n < 1 || n > MaxLocal || owner < 0 || owner >= n || int64(len(mem)) < SegmentSize(n) {
+		return nil, fmt.Errorf("shmfmt: segment of %d bytes for process %d of %d, want %d", len(mem), owner, n, SegmentSize(n))
+	}
+	s := &Segment{mem, n}
+	h := s.header()
+	if m := h.magic.Load(); m != magic { // pairs with the store in FormatSegment
+		return nil, fmt.Errorf("shmfmt: segment of process %d has mark %#x, want %#x: not ready, or another version", owner, m, magic)
+	}
+	if h.owner != uint32(owner) || h.n != uint32(n) {
+		return nil, fmt.Errorf("shmfmt: segment of process %d of %d, want %d of %d", h.owner, h.n, owner, n)
+	}
+	return s, nil
+}
+
+func (s *Segment) header() *segmentHeader { return (*segmentHeader)(unsafe.Pointer(&s.mem[0])) }
+
+// Activate announces that process from is about to fill its ring.
+func (s *Segment) Activate(from int) {
+	s.active(from / 64).Or(1 << (from % 64)) // pairs with the load in Active
+}
+
+// ActiveWords is the number of words of the bitmap.
+func (s *Segment) ActiveWords() int { return (s.n + 63) / 64 }
+
+// Active returns word w of the bitmap of processes that have sent here.
+func (s *Segment) Active(w int) uint64 { return s.active(w).Load() } // pairs with Activate
+
+func (s *Segment) active(w int) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Pointer(&s.mem[Line+8*w]))
+}
+
+// Ring returns the memory of the ring that local process from fills.
+func (s *Segment) Ring(from int) []byte {
+	at := ringStart(s.n) + int64(from)*RingStride
+	return s.mem[at : at+RingStride : at+RingStride]
+}

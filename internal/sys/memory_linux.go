@@ -1,0 +1,58 @@
+package sys
+
+import (
+	"fmt"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Memfd makes anonymous shared memory of size bytes, all zero and sparse: pages
+// cost nothing until touched. name shows in /proc only.
+func Memfd(name string, size int64) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("memfd_create %s: %w", name, err)
+	}
+	f := os.NewFile(uintptr(fd), "memfd:"+name)
+	if err := f.Truncate(size); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("memfd %s of %d bytes: %w", name, size, err)
+	}
+	return f, nil
+}
+
+// Map maps the first size bytes of f, readable and writable by all who map it.
+func Map(f *os.File, size int64) ([]byte, error) {
+	b, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+	if err != nil {
+		return nil, fmt.Errorf("mmap %s of %d bytes: %w", f.Name(), size, err)
+	}
+	return b, nil
+}
+
+// Unmap undoes Map.
+func Unmap(b []byte) error { return unix.Munmap(b) }
+
+// ReadProcess copies len(dst) bytes from address addr of process pid. The
+// kernel checks the address in that process and our right to read it.
+func ReadProcess(pid int, dst []byte, addr uint64) error {
+	for len(dst) > 0 {
+		local := unix.Iovec{Base: &dst[0]}
+		local.SetLen(len(dst))
+		remote := unix.RemoteIovec{Base: uintptr(addr), Len: len(dst)}
+		n, _, errno := unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(pid),
+			uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
+		switch {
+		case errno == unix.EINTR:
+			continue
+		case errno != 0:
+			return fmt.Errorf("process_vm_readv of %d bytes from pid %d: %w", len(dst), pid, errno)
+		case n == 0:
+			return fmt.Errorf("process_vm_readv of %d bytes from pid %d: nothing read", len(dst), pid)
+		}
+		dst, addr = dst[n:], addr+uint64(n)
+	}
+	return nil
+}

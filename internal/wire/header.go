@@ -1,0 +1,122 @@
+// Package wire defines the frame every fabric carries: a fixed header of 40
+// bytes followed by at most MaxPayload bytes. The same five little-endian words
+// stand in shared-memory rings and on TCP streams, so that one decoder, one
+// fuzz target and one golden file cover both.
+//
+//	word 0   size uint32 | kind uint8 | flags uint8 | channel uint16
+//	word 1   ctx  uint64   context id of a communicator
+//	word 2   tag  int32  | aux uint32
+//	word 3   arg  uint64   total length of a message, or offset of a chunk
+//	word 4   name uint64   names a request of sender or receiver (never a pointer)
+//
+// Word 0 is never zero in a valid frame, because kind is not: a ring publishes
+// a frame by storing word 0 last.
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// Version is the version of the frame layout; it is exchanged in every handshake.
+const Version = 1
+
+const (
+	// HeaderSize is the encoded size of a Header in bytes.
+	HeaderSize = 40
+	// MaxPayload is the largest payload of one frame in bytes: bounded so that
+	// frames of several channels can be served in turn.
+	MaxPayload = 64 << 10
+)
+
+// Kind says what a frame means to the layer that receives it.
+type Kind uint8
+
+// The kinds of frames. Zero is never sent.
+const (
+	// Eager carries a whole message: envelope (Ctx, Tag) and payload.
+	Eager Kind = 1 + iota
+	// EagerSync is Eager that wants an Ack to request Name once it is matched.
+	EagerSync
+	// Ready announces a message of Arg bytes whose payload stays with the
+	// sender's request Name until the receiver asks for it. The payload, if
+	// any, is the fabric's description of the sender's memory.
+	Ready
+	// Clear asks the sender's request Name to send its payload, in Data frames
+	// named Arg, at most Aux... bytes being wanted (Tag unused).
+	Clear
+	// Data carries payload bytes at offset Arg for the receiver's request Name.
+	Data
+	// Ack completes the sender's request Name.
+	Ack
+	// Credit returns Arg bytes of eager credit to the peer.
+	Credit
+	// User is the first kind free for other layers (remote memory access).
+	User
+)
+
+// Header is the decoded fixed part of a frame.
+type Header struct {
+	Size  uint32 // payload bytes that follow in this frame
+	Kind  Kind
+	Flags uint8
+	Chan  uint16 // frames are FIFO per (peer, channel); 0 is p2p and control
+	Ctx   uint64
+	Tag   int32
+	Aux   uint32
+	Arg   uint64
+	Name  uint64
+}
+
+// Word0 packs the first word.
+func (h *Header) Word0() uint64 {
+	return uint64(h.Size) | uint64(h.Kind)<<32 | uint64(h.Flags)<<40 | uint64(h.Chan)<<48
+}
+
+// SetWord0 unpacks the first word.
+func (h *Header) SetWord0(w uint64) {
+	h.Size, h.Kind, h.Flags, h.Chan = uint32(w), Kind(w>>32), uint8(w>>40), uint16(w>>48)
+}
+
+// Word2 packs the third word.
+func (h *Header) Word2() uint64 { return uint64(uint32(h.Tag)) | uint64(h.Aux)<<32 }
+
+// SetWord2 unpacks the third word.
+func (h *Header) SetWord2(w uint64) { h.Tag, h.Aux = int32(uint32(w)), uint32(w>>32) }
+
+// Encode writes h to b, which has at least HeaderSize bytes.
+func (h *Header) Encode(b []byte) {
+	_ = b[HeaderSize-1]
+	le := binary.LittleEndian
+	le.PutUint64(b, h.Word0())
+	le.PutUint64(b[8:], h.Ctx)
+	le.PutUint64(b[16:], h.Word2())
+	le.PutUint64(b[24:], h.Arg)
+	le.PutUint64(b[32:], h.Name)
+}
+
+// Decode reads h from b and checks what can be checked without context. A frame
+// that does not pass ends the connection it came by.
+func (h *Header) Decode(b []byte) error {
+	if len(b) < HeaderSize {
+		return fmt.Errorf("wire: header of %d bytes, want %d", len(b), HeaderSize)
+	}
+	le := binary.LittleEndian
+	h.SetWord0(le.Uint64(b))
+	h.Ctx = le.Uint64(b[8:])
+	h.SetWord2(le.Uint64(b[16:]))
+	h.Arg = le.Uint64(b[24:])
+	h.Name = le.Uint64(b[32:])
+	return h.Check()
+}
+
+// Check reports whether the header is one that a correct peer can have sent.
+func (h *Header) Check() error {
+	if h.Kind == 0 {
+		return fmt.Errorf("wire: frame of kind 0")
+	}
+	if h.Size > MaxPayload {
+		return fmt.Errorf("wire: frame of kind %d announces %d bytes, the limit is %d", h.Kind, h.Size, MaxPayload)
+	}
+	return nil
+}
