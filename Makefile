@@ -1,0 +1,85 @@
+# make test      everything a change must pass, in order of how soon it fails
+# make lint      the part of it that runs no program: format, vet, staticcheck, house rules
+# make fuzz      every fuzz target for FUZZTIME each
+# make bench     Halo beside MPICH and Open MPI, interleaved, as a table of ratios
+# make install   halo and mpiexec below PREFIX
+
+GO        ?= go
+PREFIX    ?= /usr/local
+FUZZTIME  ?= 30s
+NP        ?= 4
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64 windows/amd64
+EXAMPLES   = $(patsubst %/main.go,%,$(wildcard examples/*/main.go))
+
+# Tests must not depend on whether git trusts this checkout.
+export GOFLAGS := $(GOFLAGS) -buildvcs=false
+
+.PHONY: test need lint gofmt vet staticcheck rules unit race examples fuzz bench install
+
+test: need lint unit race examples
+	@echo "make test: everything passed"
+
+# The race detector is the only thing here that wants a C compiler.
+need:
+	@command -v $(GO) >/dev/null || { echo "make: Go 1.26 or newer is missing: https://go.dev/dl"; exit 1; }
+	@works() { echo '#include <stdlib.h>' | $${CC:-gcc} -x c -fsyntax-only - 2>/dev/null; }; \
+	if ! works && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends gcc libc6-dev; \
+	fi; \
+	works || { echo "make: a C compiler with the C library's headers is missing (go test -race links with it): install gcc and libc6-dev"; exit 1; }
+
+lint: gofmt vet staticcheck rules
+
+gofmt:
+	@bad=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .) && [ -z "$$bad" ] || { echo "not gofmt clean:"; echo "$$bad"; exit 1; }
+
+vet:
+	@for p in $(PLATFORMS); do \
+		echo "build and vet for $$p"; \
+		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build ./... || exit 1; \
+		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; \
+	done
+
+# The tool is built for this machine and then told which platform to look at.
+staticcheck:
+	@sc=$$($(GO) tool -modfile=tools/go.mod -n staticcheck) || exit 1; \
+	for p in $(PLATFORMS); do \
+		echo "staticcheck for $$p"; \
+		GOOS=$${p%/*} GOARCH=$${p#*/} $$sc ./... || exit 1; \
+	done
+
+rules:
+	$(GO) test ./internal/lint
+
+unit:
+	$(GO) test ./...
+
+# Memory that processes share is invisible to the race detector, the Go heap of
+# each is not: everything runs again.
+race:
+	$(GO) test -race ./...
+
+examples:
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && $(GO) build -o "$$dir/halo" ./cmd/halo || exit 1; \
+	for e in $(EXAMPLES); do \
+		echo "halo run -n $(NP) ./$$e"; \
+		$(GO) build -o "$$dir/program" "./$$e" && (cd "$$dir" && ./halo run -n $(NP) ./program) || exit 1; \
+	done
+
+# go test -list prints the targets of a package and then the line of the package.
+fuzz:
+	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[++n]=$$1} /^ok/ {for (i=1; i<=n; i++) print $$2, t[i]; n=0}' | { \
+		failed=0; \
+		while read -r pkg target; do \
+			echo "fuzz $$pkg $$target for $(FUZZTIME)"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || failed=1; \
+		done; \
+		exit $$failed; }
+
+bench:
+	$(GO) run ./bench/compare
+
+install:
+	mkdir -p $(DESTDIR)$(PREFIX)/bin
+	$(GO) build -trimpath -o $(DESTDIR)$(PREFIX)/bin/halo ./cmd/halo
+	ln -sf halo $(DESTDIR)$(PREFIX)/bin/mpiexec

@@ -1,0 +1,107 @@
+package lint
+
+import (
+	"path"
+	"strings"
+)
+
+// A layer is a set of packages at one height. Packages import their own layer
+// and those below it, never one above.
+type layer struct {
+	name     string
+	packages []string // folders; a trailing /... means everything below it
+}
+
+// layers is the order of the house, top first. Every package of the module has
+// a place here; a new one is entered where its imports may point.
+func layers() []layer {
+	return []layer{
+		{"programs", []string{"cmd/...", "examples/...", "bench/...", "conformance/..."}},
+		{"launcher", []string{"internal/launch", "internal/benchmark"}},
+		{"test support of the API", []string{"mpi/mpitest"}},
+		{"API", []string{"mpi"}},
+		{"semantics", []string{"internal/p2p", "internal/coll", "internal/rma"}},
+		{"process", []string{"internal/proc", "internal/comm", "internal/match", "internal/op", "internal/dtype", "internal/apply"}},
+		{"transports", []string{"internal/fabric/shm", "internal/fabric/tcp", "internal/fabric/inproc"}},
+		{"transport contract", []string{"internal/fabric", "internal/fabric/fabrictest"}},
+		{"formats", []string{"internal/shmfmt", "internal/wire", "internal/boot"}},
+		{"system", []string{"internal/sys", "internal/invariants", "internal/trace", "internal/cvar", "internal/lint"}},
+	}
+}
+
+// A separation forbids imports that the layers alone would allow.
+type separation struct {
+	from, to string // patterns as in a layer
+	except   string // a package below from that may
+	why      string
+}
+
+func separations() []separation {
+	return []separation{
+		{"internal/fabric/shm", "internal/fabric/tcp", "", "transports do not know each other"},
+		{"internal/fabric/shm", "internal/fabric/inproc", "", "transports do not know each other"},
+		{"internal/fabric/tcp", "internal/fabric/shm", "", "transports do not know each other"},
+		{"internal/fabric/tcp", "internal/fabric/inproc", "", "transports do not know each other"},
+		{"internal/fabric/inproc", "internal/fabric/shm", "", "transports do not know each other"},
+		{"internal/fabric/inproc", "internal/fabric/tcp", "", "transports do not know each other"},
+		{"examples/...", "internal/...", "", "an example shows what a user can write"},
+		{"cmd/...", "examples/...", "", "the tool does not depend on its examples"},
+		{"internal/...", "internal/lint", "", "the lint is a test, not a library"},
+	}
+}
+
+// matches reports whether the folder dir is meant by pattern.
+func matches(pattern, dir string) bool {
+	if parent, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return dir == parent || strings.HasPrefix(dir, parent+"/")
+	}
+	return dir == pattern
+}
+
+// height is the index of a folder's layer, -1 for one without a place.
+func height(table []layer, dir string) int {
+	for i, l := range table {
+		for _, p := range l.packages {
+			if matches(p, dir) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// checkLayers holds imports to the order of the layers. Tests are free: they
+// may build the whole engine around the piece they look at.
+func checkLayers(f *File, report func(int, string, ...any)) {
+	if f.Go == nil {
+		return
+	}
+	table := layers()
+	from := f.Dir()
+	here := height(table, from)
+	if here < 0 {
+		report(f.Line(f.Go.Package), "package %s has no layer: enter it in layers(), internal/lint/layers.go", path.Join(Module, from))
+		return
+	}
+	if f.Test() {
+		return
+	}
+	for _, imp := range f.Go.Imports {
+		to, ok := strings.CutPrefix(importPath(imp), Module+"/")
+		if !ok {
+			continue
+		}
+		line := f.Line(imp.Pos())
+		switch there := height(table, to); {
+		case there < 0:
+			report(line, "imports %s, which has no layer", to)
+		case there < here:
+			report(line, "%s (%s) imports %s (%s), which is above it", from, table[here].name, to, table[there].name)
+		}
+		for _, s := range separations() {
+			if matches(s.from, from) && matches(s.to, to) && from != s.except && from != to {
+				report(line, "%s imports %s: %s", from, to, s.why)
+			}
+		}
+	}
+}

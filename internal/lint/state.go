@@ -1,0 +1,79 @@
+package lint
+
+import (
+	"go/ast"
+	"go/token"
+	"strings"
+)
+
+// An exemption is a package-level variable that may exist all the same.
+type exemption struct {
+	dir, name string
+	why       string
+}
+
+// exemptions is short on purpose. What a process knows belongs into a value
+// that proc.Proc holds, a cached probe into the struct that asks.
+func exemptions() []exemption {
+	return []exemption{}
+}
+
+// checkState forbids variables at package level in internal/: n ranks live in
+// one OS process, and what one of them writes another must not see. Allowed are
+// error sentinels (errors.New, fmt.Errorf), compile-time assertions
+// (var _ I = T{}), and the exemptions. Tests may keep flags and tables.
+func checkState(f *File, report func(int, string, ...any)) {
+	if f.Go == nil || f.Test() || !matches("internal/...", f.Dir()) {
+		return
+	}
+	for _, decl := range f.Go.Decls {
+		gen, ok := decl.(*ast.GenDecl)
+		if !ok || gen.Tok != token.VAR {
+			continue
+		}
+		for _, spec := range gen.Specs {
+			v := spec.(*ast.ValueSpec)
+			for i, name := range v.Names {
+				if name.Name == "_" || sentinel(v, i) || exempt(f.Dir(), name.Name) {
+					continue
+				}
+				report(f.Line(name.Pos()), "package-level variable %s: use a constant, a function that returns the value, or a field", name.Name)
+			}
+		}
+	}
+}
+
+// sentinel reports whether the i-th variable of the declaration is initialised
+// with a fresh error.
+func sentinel(v *ast.ValueSpec, i int) bool {
+	if i >= len(v.Values) {
+		return false
+	}
+	call, ok := v.Values[i].(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	pkg, ok := sel.X.(*ast.Ident)
+	if !ok {
+		return false
+	}
+	made := pkg.Name + "." + sel.Sel.Name
+	return (made == "errors.New" || made == "fmt.Errorf") && namedAsError(v.Names[i].Name)
+}
+
+func namedAsError(name string) bool {
+	return strings.HasPrefix(name, "Err") || strings.HasPrefix(name, "err")
+}
+
+func exempt(dir, name string) bool {
+	for _, e := range exemptions() {
+		if e.dir == dir && e.name == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,1 @@
+package nowhere // want layers "has no layer: enter it in layers()"

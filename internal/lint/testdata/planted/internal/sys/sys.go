@@ -1,0 +1,10 @@
+// Package sys may use the operating system.
+package sys
+
+import "golang.org/x/sys/unix"
+
+// TODO: this. want unfinished "TODO"
+
+const page = unix.PageSize /* FIXME want unfinished "FIXME" */
+
+// Words such as mastodons and TODOs are none.

@@ -1,0 +1,1 @@
+package utils // want names "says nothing" want layers "has no layer"

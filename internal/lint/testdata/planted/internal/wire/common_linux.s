@@ -1,0 +1,1 @@
+// want names "common_linux.s"

@@ -1,0 +1,1 @@
+package wire // want names "helpers_test.go"

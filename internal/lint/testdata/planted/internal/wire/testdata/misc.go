@@ -1,0 +1,1 @@
+package broken // TODO: test data is not read

@@ -1,0 +1,1 @@
+module github.com/halo-mpi/halo/tools
