@@ -98,10 +98,11 @@ func (c *Control) Door(i int) *Door { return (*Door)(unsafe.Pointer(&c.mem[i*Doo
 // Local is the number of processes that share the segment.
 func (c *Control) Local() int { return c.n }
 
-// Segment is a mapped process segment.
+// Segment is a process segment, mapped or on the heap.
 type Segment struct {
-	mem []byte
-	n   int
+	mem  []byte
+	n    int
+	heap *heapRings // the rings of a segment on the heap, else nil: they follow in mem
 }
 
 type segmentHeader struct {
@@ -112,23 +113,43 @@ type segmentHeader struct {
 
 // FormatSegment makes zeroed memory the segment of local process owner of n.
 func FormatSegment(mem []byte, owner, n int) (*Segment, error) {
-	if n < 1 || n > MaxLocal || owner < 0 || owner >= n || int64(len(mem)) < SegmentSize(n) {
+	s, err := newSegment(mem, owner, n)
+	if err == nil {
+		s.format(owner)
+	}
+	return s, err
+}
+
+func (s *Segment) format(owner int) {
+	h := s.header()
+	h.owner, h.n = uint32(owner), uint32(s.n)
+	h.magic.Store(magic) // pairs with the load in OpenSegment
+}
+
+func newSegment(mem []byte, owner, n int) (*Segment, error) {
+	if err := checkSegment(owner, n); err != nil {
+		return nil, err
+	}
+	if int64(len(mem)) < SegmentSize(n) {
 		return nil, fmt.Errorf("shmfmt: segment of %d bytes for process %d of %d, want %d", len(mem), owner, n, SegmentSize(n))
 	}
-	s := &Segment{mem, n}
-	h := s.header()
-	h.owner, h.n = uint32(owner), uint32(n)
-	h.magic.Store(magic) // pairs with the load in OpenSegment
-	return s, nil
+	return &Segment{mem: mem, n: n}, nil
+}
+
+func checkSegment(owner, n int) error {
+	if n < 1 || n > MaxLocal || owner < 0 || owner >= n {
+		return fmt.Errorf("shmfmt: segment of process %d of %d, the limit is %d processes", owner, n, MaxLocal)
+	}
+	return nil
 }
 
 // OpenSegment checks memory mapped from the segment of local process owner of n.
 // It fails when the owner has not formatted it yet.
 func OpenSegment(mem []byte, owner, n int) (*Segment, error) {
-	if n < 1 || n > MaxLocal || owner < 0 || owner >= n || int64(len(mem)) < SegmentSize(n) {
-		return nil, fmt.Errorf("shmfmt: segment of %d bytes for process %d of %d, want %d", len(mem), owner, n, SegmentSize(n))
+	s, err := newSegment(mem, owner, n)
+	if err != nil {
+		return nil, err
 	}
-	s := &Segment{mem, n}
 	h := s.header()
 	if m := h.magic.Load(); m != magic { // pairs with the store in FormatSegment
 		return nil, fmt.Errorf("shmfmt: segment of process %d has mark %#x, want %#x: not ready, or another version", owner, m, magic)
@@ -158,6 +179,9 @@ func (s *Segment) active(w int) *atomic.Uint64 {
 
 // Ring returns the memory of the ring that local process from fills.
 func (s *Segment) Ring(from int) []byte {
+	if s.heap != nil {
+		return s.heap.ring(from)
+	}
 	at := ringStart(s.n) + int64(from)*RingStride
 	return s.mem[at : at+RingStride : at+RingStride]
 }

@@ -10,6 +10,7 @@ package shm
 import (
 	"fmt"
 	"math/bits"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -56,9 +57,20 @@ type Fabric struct {
 	in   []incoming
 	seen []uint64 // bits of the bitmap whose rings are in `in`
 	hdr  wire.Header
+	down []bool // by job index: told as Down
 
 	heard  uint32 // bell when Sleep last returned; Sleep only
 	closed atomic.Bool
+
+	losing atomic.Bool // lost is not empty; stored by Lose, loaded by Poll
+	mu     sync.Mutex  // guards lost
+	lost   []loss
+}
+
+// loss is a death that the next Poll delivers.
+type loss struct {
+	peer  int // job index
+	cause error
 }
 
 // outgoing is the way to one peer.
@@ -94,6 +106,7 @@ func New(name string, node Node, me int, job []int, size int) (*Fabric, error) {
 		local: make([]int, size),
 		door:  node.Control().Door(me),
 		out:   make([]*outgoing, size),
+		down:  make([]bool, size),
 	}
 	for i := range f.local {
 		f.local[i] = -1
@@ -146,6 +159,17 @@ func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
 	return true
 }
 
+// Lose tells that a peer is dead, as whoever watches processes learned it. The
+// next Poll delivers what the peer had published, then Down, and Sleep returns
+// for it. Callable from any goroutine.
+func (f *Fabric) Lose(peer int, cause error) {
+	f.mu.Lock()
+	f.lost = append(f.lost, loss{peer, cause})
+	f.losing.Store(true)
+	f.mu.Unlock()
+	f.Wake()
+}
+
 // Ring wakes local process i if it sleeps or is about to.
 func (f *Fabric) Ring(i int) {
 	d := f.node.Control().Door(i)
@@ -161,11 +185,16 @@ func (f *Fabric) connect(to int) *outgoing {
 	i := f.local[to]
 	o := &outgoing{peer: i, dead: true}
 	f.out[to] = o
+	if f.down[to] {
+		return o
+	}
 	if i < 0 {
+		f.Lose(to, fmt.Errorf("%s: process %d is not on this node", f.name, to))
 		return o
 	}
 	seg, err := f.node.Segment(i)
 	if err != nil {
+		f.Lose(to, fmt.Errorf("%s: segment of process %d: %w", f.name, to, err))
 		return o
 	}
 	o.dead = false
@@ -178,25 +207,33 @@ func (f *Fabric) connect(to int) *outgoing {
 // Poll implements fabric.Fabric. The hint is not needed: looking into all rings
 // that were ever used costs a load each.
 func (f *Fabric) Poll(s fabric.Sink, hint int) int {
+	f.meet()
+	n := 0
+	if f.losing.Load() { // pairs with the store in Lose
+		n = f.bury(s)
+	}
+	for i := 0; i < len(f.in); i++ { // drain may take out f.in[i]
+		if c := &f.in[i]; !c.ring.Empty() {
+			n += f.drain(c, pollBurst, s)
+		}
+	}
+	return n
+}
+
+// meet finds peers that have begun to send.
+func (f *Fabric) meet() {
 	for w, known := range f.seen {
 		if a := f.seg.Active(w); a != known {
 			f.activate(w, a&^known)
 		}
 	}
-	n := 0
-	for i := range f.in {
-		if c := &f.in[i]; !c.ring.Empty() {
-			n += f.drain(c, s)
-		}
-	}
-	return n
 }
 
 func (f *Fabric) activate(w int, fresh uint64) {
 	f.seen[w] |= fresh
 	for ; fresh != 0; fresh &= fresh - 1 {
 		i := w*64 + bits.TrailingZeros64(fresh)
-		if i >= len(f.job) {
+		if i >= len(f.job) || f.down[f.job[i]] {
 			continue
 		}
 		f.in = append(f.in, incoming{
@@ -205,9 +242,10 @@ func (f *Fabric) activate(w int, fresh uint64) {
 	}
 }
 
-func (f *Fabric) drain(c *incoming, s fabric.Sink) int {
+// drain delivers at most limit frames of one peer.
+func (f *Fabric) drain(c *incoming, limit int, s fabric.Sink) int {
 	n := 0
-	for n < pollBurst {
+	for n < limit {
 		payload, ok, err := c.ring.Next(&f.hdr)
 		if err != nil {
 			f.drop(c.job, err, s)
@@ -219,13 +257,51 @@ func (f *Fabric) drain(c *incoming, s fabric.Sink) int {
 		s.Frame(c.job, &f.hdr, payload)
 		n++
 		if c.ring.Done() {
-			f.Ring(c.peer)
+			f.offerRoom(c)
 		}
 	}
 	return n
 }
 
-// drop stops listening to a peer that broke the format.
+// offerRoom tells a peer whose frame was refused to try again. It counts the
+// bell up even if the peer is not armed: the peer may be between the refusal and
+// its Arm, and then the Sleep that follows must return.
+func (f *Fabric) offerRoom(c *incoming) {
+	c.door.Bell.Add(1)
+	if c.door.Armed.Swap(0) != 0 { // pairs with the store in Arm
+		f.node.Wake(c.peer, &c.door.Bell)
+	}
+}
+
+// bury delivers deaths, each after the last frames of the dead.
+func (f *Fabric) bury(s fabric.Sink) int {
+	f.mu.Lock()
+	lost := f.lost
+	f.lost = nil
+	f.losing.Store(false)
+	f.mu.Unlock()
+	f.meet() // the dead may have sent first after Poll looked, and before Lose
+	n := 0
+	for _, l := range lost {
+		if l.peer < 0 || l.peer >= len(f.down) {
+			continue
+		}
+		for i := range f.in {
+			if c := &f.in[i]; c.job == l.peer {
+				// More than a ring holds is not from the dead.
+				n += f.drain(c, shmfmt.RingBytes/shmfmt.Line, s)
+				break
+			}
+		}
+		if !f.down[l.peer] {
+			f.drop(l.peer, l.cause, s)
+			n++
+		}
+	}
+	return n
+}
+
+// drop stops talking and listening to a peer that is dead or broke the format.
 func (f *Fabric) drop(job int, cause error, s fabric.Sink) {
 	for i := range f.in {
 		if f.in[i].job == job {
@@ -238,6 +314,7 @@ func (f *Fabric) drop(job int, cause error, s fabric.Sink) {
 	} else {
 		f.out[job] = &outgoing{dead: true, peer: f.local[job]}
 	}
+	f.down[job] = true
 	s.Down(job, cause)
 }
 

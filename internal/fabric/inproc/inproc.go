@@ -1,0 +1,185 @@
+// Package inproc carries frames between processes that are goroutines of one OS
+// process: the fabric of package shm over memory of the Go heap, where the race
+// detector sees every access and sleepers wait on Go channels. Tests can kill a
+// process of it.
+package inproc
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// ErrKilled is the cause of death of processes that World.Kill ended.
+var ErrKilled = errors.New("killed")
+
+// World is the memory that n processes share.
+type World struct {
+	control *shmfmt.Control
+	beds    []bed
+
+	mu       sync.Mutex // guards what follows
+	segments []*shmfmt.Segment
+	fabrics  []*shm.Fabric // nil until Open
+	dead     []bool
+}
+
+// New makes a world of n processes, none of them opened yet.
+func New(n int) (*World, error) {
+	if n < 1 || n > shmfmt.MaxLocal {
+		return nil, fmt.Errorf("inproc: world of %d processes, want 1 to %d", n, shmfmt.MaxLocal)
+	}
+	control, err := shmfmt.HeapControl(n)
+	if err != nil {
+		return nil, err
+	}
+	w := &World{
+		control: control, beds: make([]bed, n),
+		segments: make([]*shmfmt.Segment, n), fabrics: make([]*shm.Fabric, n), dead: make([]bool, n),
+	}
+	for i := range w.beds {
+		w.beds[i].called = make(chan struct{}, 1)
+	}
+	return w, nil
+}
+
+// Size is the number of processes.
+func (w *World) Size() int { return len(w.beds) }
+
+// Open returns the fabric of process i, once. Others may already have sent to it.
+func (w *World) Open(i int) (*shm.Fabric, error) {
+	if i < 0 || i >= w.Size() {
+		return nil, fmt.Errorf("inproc: open of process %d in a world of %d", i, w.Size())
+	}
+	job := make([]int, w.Size())
+	for j := range job {
+		job[j] = j
+	}
+	f, err := shm.New("inproc", &node{w, i}, i, job, w.Size())
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fabrics[i] != nil {
+		return nil, fmt.Errorf("inproc: process %d is already open", i)
+	}
+	w.fabrics[i] = f
+	for j, dead := range w.dead {
+		if dead {
+			w.lose(i, j)
+		}
+	}
+	return f, nil
+}
+
+// Kill ends process i for the others: each delivers what i had published, then
+// Down with ErrKilled, and nothing after it. Process i itself, which may still
+// run as a goroutine, finds all others dead, so that its calls come to an end.
+func (w *World) Kill(i int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.dead[i] {
+		return
+	}
+	w.dead[i] = true
+	for j, f := range w.fabrics {
+		if f != nil {
+			w.lose(j, i)
+		}
+	}
+}
+
+// lose tells process i of the death of process dead; for the dead one itself it
+// is the others that are gone. The caller holds w.mu.
+func (w *World) lose(i, dead int) {
+	if i != dead {
+		w.fabrics[i].Lose(dead, fmt.Errorf("inproc: process %d: %w", dead, ErrKilled))
+		return
+	}
+	for j := range w.fabrics {
+		if j != i {
+			w.fabrics[i].Lose(j, fmt.Errorf("inproc: process %d itself: %w", i, ErrKilled))
+		}
+	}
+}
+
+func (w *World) segment(i int) (*shmfmt.Segment, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.segments[i] == nil {
+		s, err := shmfmt.HeapSegment(i, w.Size())
+		if err != nil {
+			return nil, err
+		}
+		w.segments[i] = s
+	}
+	return w.segments[i], nil
+}
+
+// node is the world as process me sees it. It implements shm.Node.
+type node struct {
+	w  *World
+	me int
+}
+
+func (n *node) Control() *shmfmt.Control { return n.w.control }
+
+func (n *node) Segment(i int) (*shmfmt.Segment, error) { return n.w.segment(i) }
+
+func (n *node) Sleep(bell *atomic.Uint32, seen uint32, idle time.Duration) {
+	n.w.beds[n.me].sleep(bell, seen, idle)
+}
+
+func (n *node) Wake(i int, _ *atomic.Uint32) { n.w.beds[i].wake() }
+
+// Read is unsupported: an address in a frame is never used as a pointer, and
+// here no kernel would check it. Long messages take the generic path.
+func (n *node) Read(i int, _ *shmfmt.Door, dst []byte, _ uint64) error {
+	return fmt.Errorf("inproc: read of %d bytes from process %d: %w", len(dst), i, fabric.ErrUnsupported)
+}
+
+// Close leaves the memory to the others; it is collected with the world.
+func (n *node) Close() error { return nil }
+
+// bed is where one process sleeps on its bell. A wake leaves a token unless one
+// is there already; the sleeper compares the bell after every token it takes, so
+// a token left over costs a turn and a bell counted up is never slept through.
+type bed struct {
+	called chan struct{} // holds at most one token
+	alarm  *time.Timer   // of the sleeper, reused
+}
+
+// wake is called after the bell was counted up.
+func (b *bed) wake() {
+	select {
+	case b.called <- struct{}{}:
+	default: // the token that is there was not taken yet: whoever takes it sees the bell
+	}
+}
+
+func (b *bed) sleep(bell *atomic.Uint32, seen uint32, idle time.Duration) {
+	var expired <-chan time.Time
+	if idle > 0 {
+		if b.alarm == nil {
+			b.alarm = time.NewTimer(idle)
+		} else {
+			b.alarm.Reset(idle)
+		}
+		defer b.alarm.Stop()
+		expired = b.alarm.C
+	}
+	for bell.Load() == seen { // pairs with the Add before every wake
+		select {
+		case <-b.called:
+		case <-expired:
+			return
+		}
+	}
+}

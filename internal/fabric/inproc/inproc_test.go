@@ -1,0 +1,159 @@
+package inproc_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/fabric/inproc"
+	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// tally counts what a fabric delivers.
+type tally struct {
+	frames []uint64 // Arg by arrival
+	downs  []int
+	causes []error
+}
+
+func (s *tally) Frame(from int, h *wire.Header, payload []byte) { s.frames = append(s.frames, h.Arg) }
+func (s *tally) Place(int, *wire.Header) []byte                 { return nil }
+func (s *tally) Placed(int, *wire.Header)                       {}
+func (s *tally) Down(peer int, cause error) {
+	s.downs, s.causes = append(s.downs, peer), append(s.causes, cause)
+}
+
+func open(t testing.TB, n int) (*inproc.World, []*shm.Fabric) {
+	t.Helper()
+	w, err := inproc.New(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fs := make([]*shm.Fabric, n)
+	for i := range fs {
+		if fs[i], err = w.Open(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return w, fs
+}
+
+func TestOpenRefusesWhatIsNotAProcessOfTheWorld(t *testing.T) {
+	for _, n := range []int{0, -1, 1 << 20} {
+		if _, err := inproc.New(n); err == nil {
+			t.Errorf("New(%d) succeeded", n)
+		}
+	}
+	w, _ := open(t, 2)
+	for _, i := range []int{-1, 2, 0} {
+		if _, err := w.Open(i); err == nil {
+			t.Errorf("Open(%d) of an opened world of 2 succeeded", i)
+		}
+	}
+}
+
+func TestFramesSentBeforeTheReceiverOpensArrive(t *testing.T) {
+	w, err := inproc.New(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := w.Open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !a.Send(1, &wire.Header{Kind: wire.Eager, Arg: 7}, nil) {
+		t.Fatal("Send refused in an empty ring")
+	}
+	b, err := w.Open(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s tally
+	b.Poll(&s, -1)
+	if len(s.frames) != 1 || s.frames[0] != 7 {
+		t.Fatalf("got frames %v, want [7]", s.frames)
+	}
+}
+
+func TestKillDeliversWhatWasPublishedThenDownThenNothing(t *testing.T) {
+	w, f := open(t, 3)
+	const frames = 100 // more than one burst
+	for i := range frames {
+		if !f[1].Send(0, &wire.Header{Kind: wire.Eager, Arg: uint64(i)}, nil) {
+			t.Fatalf("frame %d refused", i)
+		}
+	}
+	w.Kill(1)
+	w.Kill(1)
+	f[1].Send(2, &wire.Header{Kind: wire.Eager}, nil) // a zombie's: before Down at best
+	var s tally
+	f[0].Sleep(0)
+	f[0].Poll(&s, -1)
+	if len(s.frames) != frames || len(s.downs) != 1 || s.downs[0] != 1 || !errors.Is(s.causes[0], inproc.ErrKilled) {
+		t.Fatalf("got %d frames, downs %v (%v), want %d and [1]", len(s.frames), s.downs, s.causes, frames)
+	}
+	var zombie tally
+	f[1].Poll(&zombie, -1)
+	if len(zombie.downs) != 2 {
+		t.Errorf("the killed process saw downs %v, want both others", zombie.downs)
+	}
+	f[1].Send(0, &wire.Header{Kind: wire.Eager}, nil)
+	for range 3 {
+		f[0].Poll(&s, -1)
+	}
+	if len(s.frames) != frames || len(s.downs) != 1 {
+		t.Errorf("after Down: %d frames, downs %v", len(s.frames), s.downs)
+	}
+	for range 10000 { // more than a ring takes
+		if !f[0].Send(1, &wire.Header{Kind: wire.Eager}, nil) {
+			t.Fatal("a Send to the dead was refused")
+		}
+	}
+}
+
+func TestKillReachesWhoOpensLater(t *testing.T) {
+	w, err := inproc.New(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Kill(0)
+	for i := range 2 {
+		f, err := w.Open(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s tally
+		f.Poll(&s, -1)
+		if len(s.downs) != 1 || s.downs[0] != 1-i {
+			t.Errorf("process %d saw downs %v, want [%d]", i, s.downs, 1-i)
+		}
+	}
+}
+
+func TestReadOfAPeersMemoryIsUnsupported(t *testing.T) {
+	_, f := open(t, 2)
+	if f[0].CanRead(1) {
+		t.Error("CanRead is true")
+	}
+	if err := f[0].Read(1, make([]byte, 8), 1<<20); !errors.Is(err, fabric.ErrUnsupported) {
+		t.Errorf("Read: %v, want ErrUnsupported", err)
+	}
+}
+
+func TestIdleSleepReturns(t *testing.T) {
+	_, f := open(t, 1)
+	for range 5 {
+		f[0].Arm()
+		f[0].Sleep(time.Millisecond)
+	}
+}
+
+func TestWakeBeforeSleepIsNotLost(t *testing.T) {
+	_, f := open(t, 1)
+	for range 100 {
+		f[0].Wake()
+		f[0].Sleep(0)
+	}
+}
