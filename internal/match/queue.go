@@ -1,0 +1,214 @@
+package match
+
+// queue is an ordered collection of nodes, oldest first, searched by pattern.
+//
+// Entries live in a slab of slots, one cache line each, named by number; slot 0
+// is the anchor of the order list, a circular list through all entries by age.
+// The keys stand in the slots, so that a search touches no node: nodes belong
+// to requests and messages scattered over the heap.
+//
+// Up to scanMax entries the order list is scanned. Beyond, until no more than
+// scanMin are left, the queue is also indexed: entries of equal key form a
+// group, a circular list in order of age, whose first is found by hashing
+// (groups.go). All operations are then a bounded number of hash look-ups.
+//
+//   - Posted receives form groups by their patterns. A message looks up its own
+//     envelope and those patterns of the other three classes (any source, any
+//     tag, both) of which there are receives; the lowest sequence number wins.
+//   - Unexpected messages form groups by envelope. Since a wildcard pattern
+//     matches many envelopes, each other class has a grouping of its own, in
+//     which every message is entered under the one pattern of this class that
+//     matches it. It is built when the first such receive or probe comes, and
+//     kept up until the queue is short again.
+//
+// Both ways through the thresholds are linear in the entries then present, at
+// most scanMax+1, and at least scanMax-scanMin operations lie between them. A
+// grouping is built at most once in between, at a cost that the entries' own
+// additions have paid for.
+//
+// Slots are taken from a free list, lowest first again whenever the queue is
+// empty, so that a queue filled and emptied in turns is laid out in order.
+type queue[T any] struct {
+	slots []slot[T]
+	n     int    // entries
+	free  uint32 // free list through next; 0 ends it
+	high  uint32 // slots from here on have not been used since the queue was empty
+	seq   uint64 // of the youngest entry
+
+	// active has bit c set if grouping c is kept; 0 means that the queue is
+	// scanned. A posted queue keeps grouping 0 only, for patterns of all classes.
+	active uint8
+	spare  int // additions until the memory of a past peak is given up; 0: none to give up
+	count  [classes]int
+	groups [classes]groups
+	hash   hasher
+}
+
+// slot is one entry.
+type slot[T any] struct {
+	ctx        uint64
+	word       uint64 // see Key.word
+	mask       uint64 // see Key.mask; a message's is exact
+	node       *Node[T]
+	seq        uint64
+	next, prev uint32 // order list; next also serves the free list
+	link       link   // in grouping 0
+}
+
+const (
+	scanMax = 8 // deepest queue that is scanned
+	scanMin = 4 // an indexed queue that has shrunk to this is scanned again
+
+	firstSlots = 16      // slots at the start, enough for scanMax and the anchor
+	keepSlots  = 8 << 10 // slots (512 KiB) that are kept for good after a peak
+	keepAdds   = 4 << 10 // additions to a short queue after which more than that is given up
+)
+
+func (q *queue[T]) init(h hasher) {
+	q.slots = make([]slot[T], firstSlots)
+	q.high = 1
+	q.hash = h
+}
+
+// add queues n as the youngest entry.
+func (q *queue[T]) add(n *Node[T], mask uint64) {
+	if q.spare != 0 {
+		if q.spare--; q.spare == 0 {
+			q.shrink()
+		}
+	}
+	s := q.free
+	if s != 0 {
+		q.free = q.slots[s].next
+	} else {
+		s = q.high
+		if int(s) == len(q.slots) {
+			q.grow()
+		}
+		q.high++
+	}
+	q.seq++
+	e, anchor := &q.slots[s], &q.slots[0]
+	last := anchor.prev
+	e.ctx, e.word, e.mask, e.node, e.seq = n.Ctx, n.Key.word(), mask, n, q.seq
+	e.next, e.prev = 0, last
+	q.slots[last].next = s
+	anchor.prev = s
+	n.at = s
+	q.n++
+	if q.active != 0 {
+		q.enter(s)
+	} else if q.n > scanMax {
+		q.indexAll()
+	}
+}
+
+// take removes the entry in slot s and returns its node.
+func (q *queue[T]) take(s uint32) *Node[T] {
+	e := &q.slots[s]
+	n := e.node
+	if q.active != 0 {
+		q.leave(s)
+	}
+	q.slots[e.prev].next = e.next
+	q.slots[e.next].prev = e.prev
+	e.node = nil
+	e.next = q.free
+	q.free = s
+	q.n--
+	if q.n == 0 {
+		q.free, q.high = 0, 1
+	}
+	if q.active != 0 && q.n <= scanMin {
+		q.unindexAll()
+	}
+	return n
+}
+
+// drop removes n if it is queued.
+func (q *queue[T]) drop(n *Node[T]) bool {
+	if int(n.at) >= len(q.slots) || q.slots[n.at].node != n {
+		return false
+	}
+	q.take(n.at)
+	return true
+}
+
+// scan returns the oldest entry that agrees with word where neither side has a
+// wildcard, 0 if there is none.
+func (q *queue[T]) scan(ctx, word, mask uint64) uint32 {
+	slots := q.slots
+	for s := slots[0].next; s != 0; {
+		e := &slots[s]
+		if e.ctx^ctx|(e.word^word)&e.mask&mask == 0 {
+			return s
+		}
+		s = e.next
+	}
+	return 0
+}
+
+// oldestFor returns the oldest posted receive that a message matches.
+func (q *queue[T]) oldestFor(ctx, word uint64) uint32 {
+	if q.active == 0 {
+		return q.scan(ctx, word, exact)
+	}
+	best, bestSeq := uint32(0), ^uint64(0)
+	for c := range q.count {
+		if q.count[c] == 0 {
+			continue
+		}
+		s := q.find(0, ctx, masked(word, maskOf(c)), exact)
+		if s != 0 && q.slots[s].seq < bestSeq {
+			best, bestSeq = s, q.slots[s].seq
+		}
+	}
+	return best
+}
+
+// oldestLike returns the oldest message that a pattern matches.
+func (q *queue[T]) oldestLike(ctx, word, mask uint64) uint32 {
+	if q.active == 0 {
+		return q.scan(ctx, word, mask)
+	}
+	c := classOf(mask)
+	if q.active&(1<<c) == 0 {
+		q.build(c)
+	}
+	return q.find(c, ctx, word, mask)
+}
+
+// all yields the nodes in order.
+func (q *queue[T]) all(yield func(*Node[T]) bool) {
+	for s := q.slots[0].next; s != 0; {
+		next := q.slots[s].next
+		if !yield(q.slots[s].node) {
+			return
+		}
+		s = next
+	}
+}
+
+// grow doubles the slab.
+func (q *queue[T]) grow() {
+	slots := make([]slot[T], 2*len(q.slots))
+	copy(slots, q.slots)
+	q.slots = slots
+	for c := 1; c < classes; c++ {
+		if q.active&(1<<c) != 0 {
+			q.groups[c].extend(len(slots))
+		}
+	}
+}
+
+// shrink moves the entries of a short queue to a small slab and gives up the
+// memory of the peak.
+func (q *queue[T]) shrink() {
+	old := q.slots
+	q.slots = make([]slot[T], firstSlots)
+	q.groups = [classes]groups{}
+	q.n, q.free, q.high = 0, 0, 1
+	for s := old[0].next; s != 0; s = old[s].next {
+		q.add(old[s].node, old[s].mask)
+	}
+}
