@@ -35,13 +35,15 @@ type Fabric interface {
 	// ChunkMax is the payload in bytes of one Data frame of a long message.
 	ChunkMax() int
 
-	// Send offers one frame to peer `to`, h.Size == len(payload). It reports
+	// Send offers one frame to peer `to`, which is not the process itself,
+	// h.Size == len(payload), at most max(EagerMax, ChunkMax), whatever the
+	// kind. It may be called inside Poll, by a method of the Sink. It reports
 	// true when payload may be reused: the frame is on its way and will arrive
 	// unless the peer dies. False means that there is no room now (or no
 	// connection yet, or the frame went out in part): the caller must offer
 	// the very same frame again, with the payload unchanged, before any other
-	// to that peer. Sleep returns when it is worth trying again. Frames to a peer that is Down
-	// are accepted and dropped.
+	// to that peer. Sleep returns when it is worth trying again, also when that
+	// was so before Arm. Frames to a peer that is Down are accepted and dropped.
 	Send(to int, h *wire.Header, payload []byte) bool
 
 	// Poll delivers frames that have arrived, at most a bounded number, and
@@ -51,7 +53,9 @@ type Fabric interface {
 	Poll(s Sink, hint int) int
 
 	// Arm promises that from now on Sleep returns once a frame arrives. The
-	// caller polls once more after Arm, since frames may have arrived before.
+	// caller polls once more after Arm, since frames may have arrived before,
+	// and sleeps only if that Poll did nothing. The promise is good for one
+	// return of Sleep: who sleeps again for frames arms again.
 	Arm()
 
 	// Disarm takes the promise back, so that senders need not wake anyone: a
@@ -60,15 +64,17 @@ type Fabric interface {
 
 	// Sleep blocks until Wake, or until idle has passed if idle > 0; when armed
 	// also until a frame may have arrived or a refused Send may succeed. It may
-	// return early. One goroutine at a time calls it, without the engine's lock.
+	// return early. One goroutine at a time calls it, without the engine's lock;
+	// others may Poll, Arm and Disarm meanwhile.
 	Sleep(idle time.Duration)
 
 	// Wake makes Sleep return, now or at its next call. Callable from any goroutine.
 	Wake()
 
-	// Close releases everything; peers see the end of this process. Frames
-	// accepted by Send have left the process before Close ends, as far as the peer takes them
-	// within a bounded time. Sleep returns for good.
+	// Close releases everything. Frames accepted by Send have left the process
+	// before Close ends, as far as the peer takes them within a bounded time.
+	// Peers learn of the end by Down if the fabric can tell, else from whoever
+	// watches processes. Sleep returns for good; Wake remains harmless.
 	Close() error
 }
 
