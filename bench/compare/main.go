@@ -1,0 +1,164 @@
+// Compare runs Halo's benchmarks beside the same loops in C under MPICH and
+// Open MPI, and reports ratios.
+//
+//	go run ./bench/compare [-rounds N] [-only TEXT] [-quick] [-mpi LIST] [-o DIR]
+//
+// A figure means nothing alone: the machine's mood changes by the minute. So
+// every benchmark runs with each MPI in turn, A B C A B C, and each round also
+// measures what the hardware allows. A figure is the median of its rounds, and
+// so is a ratio, whose two figures always come from the same round.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+func main() {
+	os.Exit(compare(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+type options struct {
+	rounds int
+	only   string
+	mpis   []string
+	dir    string
+}
+
+func parseOptions(args []string, stderr io.Writer) (*options, error) {
+	o := &options{}
+	fs := flag.NewFlagSet("compare", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	fs.IntVar(&o.rounds, "rounds", 5, "run everything `N` times; fewer than 5 are not for quoting")
+	fs.StringVar(&o.only, "only", "", "only the rows whose name contains `TEXT`, such as latency or \"barrier 4\"")
+	quick := fs.Bool("quick", false, "one round, to see that everything works")
+	mpis := fs.String("mpi", "halo,mpich,openmpi", "the columns, a `LIST` of names with commas between them")
+	fs.StringVar(&o.dir, "o", "", "write results.md, ratios.svg and rounds.jsonl to `DIR` (default bench/results)")
+	if err := fs.Parse(args); err != nil {
+		return nil, err
+	}
+	if fs.NArg() > 0 {
+		return nil, fmt.Errorf("compare takes no arguments but flags, not %q", fs.Arg(0))
+	}
+	if *quick {
+		o.rounds = 1
+	}
+	if o.rounds < 1 {
+		return nil, fmt.Errorf("-rounds wants at least 1, not %d", o.rounds)
+	}
+	o.mpis = strings.Split(*mpis, ",")
+	for i, name := range o.mpis {
+		if !isColumn(name) {
+			return nil, fmt.Errorf("-mpi knows %s, not %q", strings.Join(columns(), ", "), name)
+		}
+		for _, before := range o.mpis[:i] {
+			if before == name {
+				return nil, fmt.Errorf("-mpi names %s twice", name)
+			}
+		}
+	}
+	if len(selectRows(allRows(), o.only)) == 0 {
+		return nil, fmt.Errorf("-only %q matches no row; the rows are:\n  %s", o.only, strings.Join(rowNames(allRows()), "\n  "))
+	}
+	return o, nil
+}
+
+// compare is main without the process: it returns the exit status.
+func compare(args []string, stdout, stderr io.Writer) int {
+	o, err := parseOptions(args, stderr)
+	if err == flag.ErrHelp {
+		return 0
+	}
+	if err == nil {
+		err = o.run(stdout, stderr)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "compare:", err)
+		return 1
+	}
+	return 0
+}
+
+func (o *options) run(stdout, stderr io.Writer) error {
+	root, err := moduleRoot()
+	if err != nil {
+		return err
+	}
+	if o.dir == "" {
+		o.dir = filepath.Join(root, "bench", "results")
+	}
+	bin, err := os.MkdirTemp("", "halo-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(bin)
+	// An interrupt must leave nothing behind: the ranks get the terminal's
+	// signal themselves, and the run in progress fails here.
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt)
+	defer signal.Stop(interrupted)
+
+	var mpis []*implementation
+	for _, name := range o.mpis {
+		m, err := prepare(name, root, bin, stderr)
+		if err != nil {
+			return err
+		}
+		mpis = append(mpis, m)
+	}
+	r := newResults(selectRows(allRows(), o.only), o.mpis)
+	r.machine = describeMachine(mpis)
+	for round := range o.rounds {
+		r.startRound()
+		limits := measureLimits(r.rows)
+		for name, v := range limits {
+			r.addLimit(name, v)
+		}
+		for _, j := range jobsOf(r.rows) {
+			fmt.Fprintf(stderr, "round %d of %d: %s\n", round+1, o.rounds, j)
+			for _, m := range mpis {
+				lines, err := m.run(j, runtime.NumCPU())
+				select {
+				case <-interrupted:
+					return fmt.Errorf("interrupted")
+				default:
+				}
+				if err != nil {
+					r.fail(m.name, j, err)
+				}
+				r.add(m.name, lines)
+			}
+		}
+	}
+	fmt.Fprint(stdout, r.text())
+	if err := r.write(o.dir); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "\nwritten: %s\n", filepath.Join(o.dir, "{results.md,ratios.svg,rounds.jsonl}"))
+	if n := len(r.failures); n > 0 {
+		return fmt.Errorf("%d runs failed, the first: %s", n, r.failures[0])
+	}
+	return nil
+}
+
+// moduleRoot is the directory of go.mod at or above the working directory.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Stat(filepath.Join(d, "bench", "halobench.c")); err == nil {
+			return d, nil
+		}
+		if d == filepath.Dir(d) {
+			return "", fmt.Errorf("bench/halobench.c is not at or above %s: run this inside the source tree", dir)
+		}
+	}
+}

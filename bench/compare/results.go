@@ -1,0 +1,191 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// results holds every figure of every round. A figure that a round did not
+// give is NaN, so that figures with the same index are of the same round.
+type results struct {
+	machine  []string
+	rows     []row
+	columns  []string
+	rounds   int
+	figures  map[string][][]float64 // by column: [row][round]
+	limits   map[string][]float64   // by limit: [round]
+	failures []string
+}
+
+func newResults(rows []row, columns []string) *results {
+	r := &results{rows: rows, columns: columns, figures: map[string][][]float64{}, limits: map[string][]float64{}}
+	for _, c := range columns {
+		r.figures[c] = make([][]float64, len(rows))
+	}
+	return r
+}
+
+func (r *results) startRound() {
+	r.rounds++
+	for _, c := range r.columns {
+		for i := range r.rows {
+			r.figures[c][i] = append(r.figures[c][i], math.NaN())
+		}
+	}
+}
+
+// add records what one run printed in the current round.
+func (r *results) add(column string, lines []line) {
+	for i := range r.rows {
+		for _, l := range lines {
+			if v, ok := r.rows[i].figure(l); ok {
+				r.figures[column][i][r.rounds-1] = v
+			}
+		}
+	}
+}
+
+func (r *results) addLimit(name string, v float64) { r.limits[name] = append(r.limits[name], v) }
+
+func (r *results) fail(column string, j job, err error) {
+	r.failures = append(r.failures, fmt.Sprintf("round %d, %s, %s: %v", r.rounds, column, j, err))
+}
+
+// median ignores NaN; it is NaN when nothing else is there.
+func median(values []float64) float64 {
+	v := numbers(values)
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(v)
+	n := len(v)
+	return (v[(n-1)/2] + v[n/2]) / 2
+}
+
+// spread is the least and the greatest value that is a number.
+func spread(values []float64) (low, high float64) {
+	v := numbers(values)
+	if len(v) == 0 {
+		return math.NaN(), math.NaN()
+	}
+	return slices.Min(v), slices.Max(v)
+}
+
+func numbers(values []float64) []float64 {
+	var v []float64
+	for _, x := range values {
+		if !math.IsNaN(x) {
+			v = append(v, x)
+		}
+	}
+	return v
+}
+
+// bestPeer is the peer with the best median in a row, or "".
+func (r *results) bestPeer(i int) string {
+	best, name := math.NaN(), ""
+	for _, c := range r.columns {
+		m := median(r.figures[c][i])
+		if c == "halo" || math.IsNaN(m) {
+			continue
+		}
+		if name == "" || (r.rows[i].more && m > best) || (!r.rows[i].more && m < best) {
+			best, name = m, c
+		}
+	}
+	return name
+}
+
+// ratios is a column's figure over the best peer's, round by round.
+func (r *results) ratios(column string, i int) []float64 {
+	best := r.bestPeer(i)
+	if best == "" || r.figures[column] == nil {
+		return nil
+	}
+	return over(r.figures[column][i], r.figures[best][i])
+}
+
+func over(a, b []float64) []float64 {
+	var q []float64
+	for k := range a {
+		if k < len(b) {
+			q = append(q, a[k]/b[k])
+		}
+	}
+	return q
+}
+
+// A verdict says whether a bar is met.
+type verdict struct {
+	text  string
+	ratio float64 // figure over reference; NaN when one of them is missing
+	miss  float64 // by how much it is missed, 0.12 being 12 %; 0 when it is met
+}
+
+func (r *results) verdicts(i int) []verdict {
+	var all []verdict
+	rw := &r.rows[i]
+	for _, b := range rw.bars {
+		v := verdict{text: rw.barText(b), ratio: math.NaN()}
+		if r.figures["halo"] != nil {
+			v.ratio = median(over(r.figures["halo"][i], r.reference(i, b)))
+		}
+		if rw.more {
+			v.miss = max(0, b.factor/v.ratio-1)
+		} else {
+			v.miss = max(0, v.ratio/b.factor-1)
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// reference is what a bar compares with, round by round.
+func (r *results) reference(i int, b bar) []float64 {
+	switch b.of {
+	case "best":
+		if best := r.bestPeer(i); best != "" {
+			return r.figures[best][i]
+		}
+	case "limit":
+		return r.limits[r.rows[i].limit]
+	default:
+		for k := range r.rows {
+			if r.rows[k].name == b.of {
+				return r.figures["halo"][k]
+			}
+		}
+	}
+	return nil
+}
+
+// describeMachine says where and with what the figures were taken.
+func describeMachine(mpis []*implementation) []string {
+	var about []string
+	cpu := runtime.GOARCH
+	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for s := range strings.Lines(string(b)) {
+			if k, v, ok := strings.Cut(s, ":"); ok && strings.TrimSpace(k) == "model name" {
+				cpu = strings.TrimSpace(v)
+				break
+			}
+		}
+	}
+	about = append(about, fmt.Sprintf("%d cores, %s, %s", runtime.NumCPU(), cpu, runtime.Version()))
+	if b, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
+		about[0] += ", Linux " + strings.TrimSpace(string(b))
+	}
+	var versions []string
+	for _, m := range mpis {
+		versions = append(versions, m.version)
+	}
+	about = append(about, strings.Join(versions, ", "))
+	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
+		about = append(about, "load before the start: "+strings.Join(strings.Fields(string(b))[:1], ""))
+	}
+	return about
+}

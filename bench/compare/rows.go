@@ -1,0 +1,170 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A row is one figure that is compared.
+type row struct {
+	name   string
+	bench  string
+	fabric string
+	ranks  int
+	size   int    // bytes, or the depth for matching; -1 when there is none
+	queue  string // matching only
+	unit   string // of the figure: us, ms, MB/s or M/s
+	more   bool   // more is better
+	limit  string // the physical limit beside it, or ""
+	bars   []bar
+}
+
+// A bar is what Halo's figure is held to: at most factor times the reference
+// (for rates: at least).
+type bar struct {
+	factor float64
+	of     string // "best" peer, "limit", or the name of another row of Halo's
+}
+
+func (r *row) barText(b bar) string {
+	sign := "<="
+	if r.more {
+		sign = ">="
+	}
+	return fmt.Sprintf("%s %g x %s", sign, b.factor, b.of)
+}
+
+// allRows are the figures of the base, in the order of the report. Rows of the
+// same benchmark, fabric and ranks that follow each other share one run.
+func allRows() []row {
+	best := func(f float64) []bar { return []bar{{f, "best"}} }
+	rows := []row{
+		{name: "latency shm 8 B", bench: "latency", fabric: "shm", ranks: 2, size: 8, unit: "us", limit: "cache line",
+			bars: []bar{{0.8, "best"}, {1.5, "limit"}}},
+		{name: "latency shm 64 KiB", bench: "latency", fabric: "shm", ranks: 2, size: 64 << 10, unit: "us", limit: "copy 64 KiB", bars: best(1)},
+		{name: "bw shm 1 MiB", bench: "bw", fabric: "shm", ranks: 2, size: 1 << 20, unit: "MB/s", more: true, limit: "copy 1 MiB", bars: best(1)},
+		{name: "msgrate shm 8 B", bench: "msgrate", fabric: "shm", ranks: 2, size: 8, unit: "M/s", more: true},
+		{name: "latency tcp 8 B", bench: "latency", fabric: "tcp", ranks: 2, size: 8, unit: "us", limit: "sockets 8 B", bars: best(1)},
+		{name: "bw tcp 1 MiB", bench: "bw", fabric: "tcp", ranks: 2, size: 1 << 20, unit: "MB/s", more: true, limit: "sockets 1 MiB", bars: best(1)},
+	}
+	for _, queue := range []string{"unexpected", "posted"} {
+		for _, depth := range []int{10, 1000, 10000, 50000} {
+			m := row{name: fmt.Sprintf("matching %s %d", queue, depth), bench: "matching", fabric: "shm", ranks: 2,
+				size: depth, queue: queue, unit: "us"}
+			if queue == "unexpected" {
+				m.limit = "map lookup"
+			}
+			if queue == "unexpected" && depth == 50000 {
+				m.bars = []bar{{2, "matching unexpected 10"}}
+			}
+			rows = append(rows, m)
+		}
+	}
+	for _, ranks := range []int{2, 4, 8} {
+		limit := "barrier " + strconv.Itoa(ranks)
+		rows = append(rows,
+			row{name: fmt.Sprintf("barrier %d ranks", ranks), bench: "barrier", fabric: "shm", ranks: ranks, size: -1, unit: "us", limit: limit, bars: best(0.8)},
+			row{name: fmt.Sprintf("allreduce 8 B %d ranks", ranks), bench: "allreduce", fabric: "shm", ranks: ranks, size: 8, unit: "us", limit: limit, bars: best(0.8)})
+	}
+	return append(rows, row{name: "init 4 ranks", bench: "init", fabric: "shm", ranks: 4, size: -1, unit: "ms", limit: "exec 4", bars: best(0.5)})
+}
+
+func rowNames(rows []row) []string {
+	var names []string
+	for _, r := range rows {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+func selectRows(rows []row, only string) []row {
+	var some []row
+	for _, r := range rows {
+		if strings.Contains(r.name, only) {
+			some = append(some, r)
+		}
+	}
+	return some
+}
+
+// A job is one run of the benchmark program.
+type job struct {
+	bench, fabric string
+	ranks         int
+	sizes         []int
+}
+
+func (j job) String() string {
+	s := fmt.Sprintf("%s %s, %d ranks", j.bench, j.fabric, j.ranks)
+	if len(j.sizes) > 0 {
+		s += ", sizes " + j.sizeList()
+	}
+	return s
+}
+
+func (j job) sizeList() string {
+	var s []string
+	for _, v := range j.sizes {
+		s = append(s, strconv.Itoa(v))
+	}
+	return strings.Join(s, ",")
+}
+
+// jobsOf groups rows into runs. A run of matching gives both queues.
+func jobsOf(rows []row) []job {
+	var jobs []job
+	for _, r := range rows {
+		n := len(jobs) - 1
+		if n < 0 || jobs[n].bench != r.bench || jobs[n].fabric != r.fabric || jobs[n].ranks != r.ranks {
+			jobs = append(jobs, job{bench: r.bench, fabric: r.fabric, ranks: r.ranks})
+			n++
+		}
+		seen := r.size < 0
+		for _, v := range jobs[n].sizes {
+			seen = seen || v == r.size
+		}
+		if !seen {
+			jobs[n].sizes = append(jobs[n].sizes, r.size)
+		}
+	}
+	return jobs
+}
+
+// A line is one object of the benchmark programs' JSON output.
+type line struct {
+	Bench  string  `json:"bench"`
+	Fabric string  `json:"fabric"`
+	Ranks  int     `json:"ranks"`
+	Size   *int    `json:"size,omitempty"`
+	Depth  *int    `json:"depth,omitempty"`
+	Queue  string  `json:"queue,omitempty"`
+	US     float64 `json:"us,omitempty"`
+	MBps   float64 `json:"mbps,omitempty"`
+	MRate  float64 `json:"mrate,omitempty"`
+}
+
+// figure is the line's value in the row's unit; false when it is not the row's.
+func (r *row) figure(l line) (float64, bool) {
+	size := -1
+	if l.Size != nil {
+		size = *l.Size
+	} else if l.Depth != nil {
+		size = *l.Depth
+	}
+	if l.Bench != r.bench || l.Fabric != r.fabric || l.Ranks != r.ranks || size != r.size || l.Queue != r.queue {
+		return 0, false
+	}
+	var v float64
+	switch r.unit {
+	case "us":
+		v = l.US
+	case "ms":
+		v = l.US / 1e3
+	case "MB/s":
+		v = l.MBps
+	case "M/s":
+		v = l.MRate / 1e6
+	}
+	return v, v > 0
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// number prints three significant digits, in full.
+func number(v float64) string {
+	switch a := math.Abs(v); {
+	case math.IsNaN(v):
+		return "-"
+	case a >= 99.95 || a == 0:
+		return fmt.Sprintf("%.0f", v)
+	case a >= 9.995:
+		return fmt.Sprintf("%.1f", v)
+	case a >= 0.9995:
+		return fmt.Sprintf("%.2f", v)
+	default:
+		return fmt.Sprintf("%.3f", v)
+	}
+}
+
+// ranged is "low-high" without units.
+func ranged(values []float64) string {
+	low, high := spread(values)
+	if math.IsNaN(low) {
+		return "-"
+	}
+	return number(low) + "-" + number(high)
+}
+
+// met is the last column of a row: "yes", "missed by 12 %", "no figure", or ""
+// where there is no bar.
+func (r *results) met(i int) string {
+	text := ""
+	for _, v := range r.verdicts(i) {
+		switch {
+		case math.IsNaN(v.ratio):
+			return "no figure"
+		case v.miss > 0:
+			if text == "" || text == "yes" {
+				text = "missed by "
+			} else {
+				text += ", "
+			}
+			text += fmt.Sprintf("%s %%", number(100*v.miss))
+		case text == "":
+			text = "yes"
+		}
+	}
+	return text
+}
+
+// summary counts the bars as performance.md does: a row is missed when one of
+// its bars is, and two rows may be missed by up to 25 %.
+func (r *results) summary() string {
+	barred, met, unknown := 0, 0, 0
+	var missed []string
+	worst := 0.0
+	for i := range r.rows {
+		if len(r.rows[i].bars) == 0 {
+			continue
+		}
+		barred++
+		switch text := r.met(i); text {
+		case "yes":
+			met++
+		case "no figure":
+			unknown++
+		default:
+			missed = append(missed, r.rows[i].name+" ("+text+")")
+			for _, v := range r.verdicts(i) {
+				worst = max(worst, v.miss)
+			}
+		}
+	}
+	s := fmt.Sprintf("%d of %d rows with a bar meet it", met, barred)
+	if unknown > 0 {
+		s += fmt.Sprintf(", %d have no figure", unknown)
+	}
+	if len(missed) > 0 {
+		s += "; missed: " + strings.Join(missed, ", ")
+		if len(missed) <= 2 && worst <= 0.25 {
+			s += " (within the two exceptions of at most 25 % that are allowed)"
+		}
+	}
+	return s + "."
+}
+
+// table is the report's rows, the first being the heads. The long form has the
+// spread of every figure, the short one that of the ratio.
+func (r *results) table(long bool) [][]string {
+	head := []string{"benchmark", "unit"}
+	for _, c := range r.columns {
+		head = append(head, c)
+		if long {
+			head = append(head, "min-max")
+		}
+	}
+	t := [][]string{append(head, "ratio to best peer", "min-max", "limit here", "bar", "met")}
+	for i := range r.rows {
+		rw := &r.rows[i]
+		cells := []string{rw.name, rw.unit}
+		for _, c := range r.columns {
+			cells = append(cells, number(median(r.figures[c][i])))
+			if long {
+				cells = append(cells, ranged(r.figures[c][i]))
+			}
+		}
+		q := r.ratios("halo", i)
+		cells = append(cells, number(median(q)), ranged(q), number(median(r.limits[rw.limit])))
+		var bars []string
+		for _, b := range rw.bars {
+			bars = append(bars, rw.barText(b))
+		}
+		t = append(t, append(cells, strings.Join(bars, ", "), r.met(i)))
+	}
+	return t
+}
+
+// notes are the lines under the table.
+func (r *results) notes() []string {
+	notes := append([]string(nil), r.machine...)
+	s := fmt.Sprintf("%d rounds, interleaved; figures are medians, ratios are medians of the ratios within a round.", r.rounds)
+	if r.rounds < 5 {
+		s += " Fewer than 5 rounds: not for quoting."
+	}
+	notes = append(notes, s, "TCP runs were seen to send their packets through the loopback interface.", r.summary())
+	for _, f := range r.failures {
+		notes = append(notes, "failed: "+f)
+	}
+	return notes
+}
+
+// text is the report for a terminal.
+func (r *results) text() string {
+	t := r.table(false)
+	width := make([]int, len(t[0]))
+	for _, cells := range t {
+		for k, c := range cells {
+			width[k] = max(width[k], len(c))
+		}
+	}
+	last := len(width) - 2 // bar and met are words, as the first two columns
+	var b strings.Builder
+	for _, cells := range t {
+		var s strings.Builder
+		for k, c := range cells {
+			if k < 2 || k >= last {
+				fmt.Fprintf(&s, "%-*s  ", width[k], c)
+			} else {
+				fmt.Fprintf(&s, "%*s  ", width[k], c)
+			}
+		}
+		b.WriteString(strings.TrimRight(s.String(), " ") + "\n")
+	}
+	b.WriteString("\n" + strings.Join(r.notes(), "\n") + "\n")
+	return b.String()
+}
+
+// markdown is the report as a page.
+func (r *results) markdown() string {
+	var b strings.Builder
+	b.WriteString("# Halo beside its peers\n\n")
+	b.WriteString("Written by `make bench`. Below 1 Halo is better where the bar says <=, above 1 where it says >=.\n\n")
+	b.WriteString("![ratios to the best peer](ratios.svg)\n\n")
+	for k, cells := range r.table(true) {
+		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+		if k == 0 {
+			b.WriteString("|---|---" + strings.Repeat("|--:", len(cells)-4) + "|---|---|\n")
+		}
+	}
+	b.WriteString("\n")
+	for _, n := range r.notes() {
+		b.WriteString("- " + n + "\n")
+	}
+	return b.String()
+}
+
+// lines is every figure of every round, one JSON object a line.
+func (r *results) lines() (string, error) {
+	type record struct {
+		Round  int     `json:"round"`
+		Row    string  `json:"row"`
+		Column string  `json:"column"`
+		Unit   string  `json:"unit"`
+		Value  float64 `json:"value"`
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	for i := range r.rows {
+		for _, c := range append(append([]string(nil), r.columns...), "limit") {
+			values := r.limits[r.rows[i].limit]
+			if c != "limit" {
+				values = r.figures[c][i]
+			}
+			for k, v := range values {
+				if math.IsNaN(v) {
+					continue
+				}
+				if err := e.Encode(record{k + 1, r.rows[i].name, c, r.rows[i].unit, v}); err != nil {
+					return "", err
+				}
+			}
+		}
+	}
+	return b.String(), nil
+}
+
+func (r *results) write(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	lines, err := r.lines()
+	if err != nil {
+		return err
+	}
+	for name, content := range map[string]string{"results.md": r.markdown(), "ratios.svg": r.svg(), "rounds.jsonl": lines} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,382 @@
+/*
+ * halobench NAME [-fabric LABEL] [-sizes N,N,...]
+ *
+ * The loops of `halo bench` (internal/bench) in C, to be built with the mpicc
+ * of any MPI. Both follow one method, so that their figures can be compared:
+ *
+ *  - A loop is warmed up and calibrated at once: it runs with growing
+ *    iteration counts until a run takes WARM_US; the count is then scaled to
+ *    REP_US. The time decides, not a table, because a barrier takes
+ *    0.3 us with one MPI and 40 ms with another.
+ *  - It runs REPS times, each after a barrier; rank 0's clock counts, and the
+ *    median is printed, as one JSON object a line.
+ *
+ * latency    half a round trip of blocking Send and Recv
+ * bw         WINDOW nonblocking messages one way, then an acknowledgement
+ * bibw       the same both ways at once; the sum is printed
+ * msgrate    bw with small messages; with more than two ranks rank i sends to
+ *            i + n/2, and the sum is printed
+ * matching   see below; -sizes gives the depths
+ * barrier, allreduce (sum of doubles)
+ * init       nothing but Init and Finalize: whoever starts the job takes the time
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WARM_US 5e3      /* us a calibrating run must take before its count is believed */
+#define REP_US 20e3      /* us one measured run shall take */
+#define MIN_ITERS 4      /* iterations of a measured run, however slow */
+#define MAX_ITERS 10000000
+#define REPS 5           /* measured runs; odd, for the median */
+#define WINDOW 64        /* messages in flight in bw, bibw and msgrate */
+#define MATCH_US 50e3    /* us after which a deep queue is no longer taken from its worst end */
+#define MATCHES 2000     /* matches one measured run of matching shall make at least */
+#define CHUNK 64         /* posted receives matched between two looks at the clock */
+#define MAX_SIZES 64
+
+#define ACK 2            /* tag of acknowledgements */
+
+static int rank, ranks;
+static const char *fabric = "shm";
+static long size;        /* of the messages of the running loop, bytes */
+static char *sendbuf, *recvbuf;
+
+static double now(void) { return MPI_Wtime() * 1e6; }
+
+static void fail(const char *what, const char *which)
+{
+    if (rank == 0)
+        fprintf(stderr, "halobench: %s%s\n", what, which);
+    MPI_Abort(MPI_COMM_WORLD, 2);
+    exit(2);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *v, int n)
+{
+    qsort(v, n, sizeof *v, by_value);
+    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+static double timed(void (*loop)(long), long n)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    double t = now();
+    loop(n);
+    return now() - t;
+}
+
+/* measure returns us per iteration; only rank 0's answer counts. */
+static double measure(void (*loop)(long))
+{
+    double per[REPS];
+    long next[2] = {1, 0}; /* iterations of the next run; is it a measured one */
+    while (!next[1]) {
+        long n = next[0];
+        double t = timed(loop, n);
+        if (rank == 0) {
+            double goal = WARM_US;
+            if (t >= WARM_US || n >= MAX_ITERS) {
+                goal = REP_US;
+                next[1] = 1;
+            }
+            double scaled = t > 0 ? n * goal * (next[1] ? 1 : 1.2) / t : 10.0 * n;
+            if (!next[1]) {
+                if (scaled > 10.0 * n) scaled = 10.0 * n;
+                if (scaled < 2.0 * n) scaled = 2.0 * n;
+            } else if (scaled < MIN_ITERS) {
+                scaled = MIN_ITERS;
+            }
+            next[0] = scaled > MAX_ITERS ? MAX_ITERS : (long)scaled;
+        }
+        MPI_Bcast(next, 2, MPI_LONG, 0, MPI_COMM_WORLD);
+    }
+    for (int r = 0; r < REPS; r++)
+        per[r] = timed(loop, next[0]) / next[0];
+    return median(per, REPS);
+}
+
+static void latency(long n)
+{
+    for (long i = 0; i < n; i++) {
+        if (rank == 0) {
+            MPI_Send(sendbuf, size, MPI_BYTE, 1, 1, MPI_COMM_WORLD);
+            MPI_Recv(recvbuf, size, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(recvbuf, size, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(sendbuf, size, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+        }
+    }
+}
+
+/* stream is bw and msgrate: the lower half of the ranks sends to the upper. */
+static void stream(long n)
+{
+    MPI_Request req[WINDOW];
+    char ack = 0;
+    int half = ranks / 2, sender = rank < half;
+    int peer = sender ? rank + half : rank - half;
+    for (long i = 0; i < n; i++) {
+        for (int w = 0; w < WINDOW; w++) {
+            if (sender)
+                MPI_Isend(sendbuf, size, MPI_BYTE, peer, 1, MPI_COMM_WORLD, &req[w]);
+            else
+                MPI_Irecv(recvbuf, size, MPI_BYTE, peer, 1, MPI_COMM_WORLD, &req[w]);
+        }
+        MPI_Waitall(WINDOW, req, MPI_STATUSES_IGNORE);
+        if (sender)
+            MPI_Recv(&ack, 1, MPI_BYTE, peer, ACK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        else
+            MPI_Send(&ack, 1, MPI_BYTE, peer, ACK, MPI_COMM_WORLD);
+    }
+}
+
+static void both_ways(long n)
+{
+    MPI_Request req[2 * WINDOW];
+    int peer = 1 - rank;
+    for (long i = 0; i < n; i++) {
+        for (int w = 0; w < WINDOW; w++)
+            MPI_Irecv(recvbuf, size, MPI_BYTE, peer, 1, MPI_COMM_WORLD, &req[w]);
+        for (int w = 0; w < WINDOW; w++)
+            MPI_Isend(sendbuf, size, MPI_BYTE, peer, 1, MPI_COMM_WORLD, &req[WINDOW + w]);
+        MPI_Waitall(2 * WINDOW, req, MPI_STATUSES_IGNORE);
+    }
+}
+
+static void barrier(long n)
+{
+    for (long i = 0; i < n; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void allreduce(long n)
+{
+    for (long i = 0; i < n; i++)
+        MPI_Allreduce(sendbuf, recvbuf, size / sizeof(double), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/*
+ * Matching, two ranks. Messages are 8 bytes that repeat their tag, and the
+ * tags 0..depth-1 are used once each, so that nothing but the tag can find
+ * the right one; tag depth is used for control.
+ *
+ * unexpected: rank 0 receives tags depth-1, depth-2, ...: the queue's worst
+ * end first. posted: rank 1 sends them in that order. Each match of a linear
+ * queue then looks at everything before it. Once MATCH_US have gone by the
+ * rest is taken from the good end, untimed, so that what is measured at a
+ * depth is a queue that is about that deep.
+ */
+static MPI_Request *requests; /* depth + 1 */
+static long *values;
+
+static void check_value(long got, long want)
+{
+    if (got != want)
+        fail("matching: a message was received with another's tag", "");
+}
+
+static double unexpected(long depth, long *matches)
+{
+    long v = 0, left = depth;
+    if (rank == 1) {
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, depth, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (long i = 0; i < depth; i++) {
+            values[i] = i;
+            MPI_Isend(&values[i], 8, MPI_BYTE, 0, i, MPI_COMM_WORLD, &requests[i]);
+        }
+        MPI_Isend(NULL, 0, MPI_BYTE, 0, depth, MPI_COMM_WORLD, &requests[depth]);
+        MPI_Waitall(depth + 1, requests, MPI_STATUSES_IGNORE);
+        return 0;
+    }
+    /* The control message comes behind all others, and its receive is posted
+     * before they come: when it is complete, they are in the queue. */
+    MPI_Irecv(NULL, 0, MPI_BYTE, 1, depth, MPI_COMM_WORLD, &requests[depth]);
+    MPI_Send(NULL, 0, MPI_BYTE, 1, depth, MPI_COMM_WORLD);
+    MPI_Wait(&requests[depth], MPI_STATUS_IGNORE);
+    double t = now(), dt;
+    while (left > 0) {
+        left--;
+        MPI_Recv(&v, 8, MPI_BYTE, 1, left, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        check_value(v, left);
+        if (left % 16 == 0 && now() - t > MATCH_US)
+            break;
+    }
+    dt = now() - t;
+    for (long i = 0; i < left; i++)
+        MPI_Recv(&v, 8, MPI_BYTE, 1, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    *matches += depth - left;
+    return dt;
+}
+
+static double posted(long depth, long *matches)
+{
+    long left = depth, more = 1;
+    if (rank == 1) {
+        for (;;) {
+            MPI_Recv(&more, 1, MPI_LONG, 0, depth, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            long low = !more ? 0 : left > CHUNK ? left - CHUNK : 0;
+            for (long i = 0; i < left - low; i++) {
+                long tag = more ? left - 1 - i : i;
+                MPI_Send(&tag, 8, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
+            }
+            left = low;
+            if (left == 0)
+                return 0;
+        }
+    }
+    for (long i = 0; i < depth; i++)
+        MPI_Irecv(&values[i], 8, MPI_BYTE, 1, i, MPI_COMM_WORLD, &requests[i]);
+    double t = now(), dt = 0;
+    while (left > 0 && more) {
+        long low = left > CHUNK ? left - CHUNK : 0;
+        MPI_Send(&more, 1, MPI_LONG, 1, depth, MPI_COMM_WORLD);
+        MPI_Waitall(left - low, &requests[low], MPI_STATUSES_IGNORE);
+        left = low;
+        dt = now() - t;
+        more = dt < MATCH_US;
+    }
+    *matches += depth - left;
+    if (left > 0) {
+        MPI_Send(&more, 1, MPI_LONG, 1, depth, MPI_COMM_WORLD);
+        MPI_Waitall(left, requests, MPI_STATUSES_IGNORE);
+    }
+    for (long i = 0; i < depth; i++)
+        check_value(values[i], i);
+    return dt;
+}
+
+static void matching(long depth, const char *queue, double (*fill)(long, long *))
+{
+    double per[REPS];
+    long fills = depth < MATCHES ? (MATCHES + depth - 1) / depth : 1;
+    requests = malloc((depth + 1) * sizeof *requests);
+    values = calloc(depth, sizeof *values);
+    if (!requests || !values)
+        fail("out of memory", "");
+    for (int r = -1; r < REPS; r++) { /* the first run warms up */
+        double t = 0;
+        long matches = 0;
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (long f = 0; f < fills; f++)
+            t += fill(depth, &matches);
+        if (r >= 0 && rank == 0)
+            per[r] = t / matches;
+    }
+    if (rank == 0)
+        printf("{\"bench\":\"matching\",\"fabric\":\"%s\",\"ranks\":%d,\"depth\":%ld,\"queue\":\"%s\",\"us\":%.4f}\n",
+               fabric, ranks, depth, queue, median(per, REPS));
+    fflush(stdout);
+    free(requests);
+    free(values);
+}
+
+static int parse_sizes(const char *list, long *sizes)
+{
+    int n = 0;
+    for (const char *p = list;; p++) {
+        char *end;
+        long v = strtol(p, &end, 10);
+        if (end == p || v < 0 || v > 1L << 30 || n == MAX_SIZES || (*end && *end != ','))
+            fail("-sizes wants up to 64 numbers from 0 to 1073741824 with commas between them, not ", list);
+        sizes[n++] = v;
+        if (!*end)
+            return n;
+        p = end;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    long sizes[MAX_SIZES];
+    int count = 0;
+    const char *name = argc > 1 ? argv[1] : "";
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+
+    for (int i = 2; i < argc; i += 2) {
+        if (i + 1 < argc && !strcmp(argv[i], "-fabric"))
+            fabric = argv[i + 1];
+        else if (i + 1 < argc && !strcmp(argv[i], "-sizes"))
+            count = parse_sizes(argv[i + 1], sizes);
+        else
+            fail("usage: halobench NAME [-fabric LABEL] [-sizes N,N,...], not ", argv[i]);
+    }
+
+    static const struct {
+        const char *name, *sizes;
+        void (*loop)(long);
+        int ranks; /* 2: exactly two; -2: an even number; 0: any */
+    } table[] = {
+        {"latency", "0,8,64,512,4096,16384,65536,262144,1048576", latency, 2},
+        {"bw", "64,512,4096,16384,65536,262144,1048576,4194304", stream, 2},
+        {"bibw", "64,512,4096,16384,65536,262144,1048576,4194304", both_ways, 2},
+        {"msgrate", "8", stream, -2},
+        {"matching", "10,100,1000,10000,50000,100000", NULL, 2},
+        {"barrier", "0", barrier, 0},
+        {"allreduce", "8,64,512,4096,16384,65536,262144,1048576", allreduce, 0},
+        {"init", "0", NULL, 0},
+    };
+    unsigned b = 0;
+    while (b < sizeof table / sizeof *table && strcmp(name, table[b].name))
+        b++;
+    if (b == sizeof table / sizeof *table)
+        fail("want latency, bw, bibw, msgrate, matching, barrier, allreduce or init, not ", name);
+    if ((table[b].ranks == 2 && ranks != 2) || (table[b].ranks == -2 && ranks % 2))
+        fail(name, table[b].ranks == 2 ? " takes exactly two ranks" : " takes an even number of ranks");
+    if (!strcmp(name, "init")) {
+        MPI_Finalize();
+        return 0;
+    }
+    if (count == 0)
+        count = parse_sizes(table[b].sizes, sizes);
+    if (!strcmp(name, "barrier"))
+        count = 1;
+
+    for (int s = 0; s < count; s++) {
+        size = sizes[s];
+        if (!strcmp(name, "matching")) {
+            if (size < 1 || size > 1000000)
+                fail("matching takes depths from 1 to 1000000", "");
+            matching(size, "unexpected", unexpected);
+            matching(size, "posted", posted);
+            continue;
+        }
+        if (!strcmp(name, "allreduce") && (size < 8 || size % 8))
+            fail("allreduce takes sizes that are multiples of 8 from 8", "");
+        if (posix_memalign((void **)&sendbuf, 4096, size + 1) || posix_memalign((void **)&recvbuf, 4096, size + 1))
+            fail("out of memory", "");
+        memset(sendbuf, 0, size + 1);
+        memset(recvbuf, 0, size + 1);
+        double us = measure(table[b].loop), way = (double)WINDOW * size / us; /* bytes per us are MB/s */
+        if (rank == 0) {
+            printf("{\"bench\":\"%s\",\"fabric\":\"%s\",\"ranks\":%d", name, fabric, ranks);
+            if (table[b].loop != barrier)
+                printf(",\"size\":%ld", size);
+            if (table[b].loop == latency)
+                printf(",\"us\":%.4f}\n", us / 2);
+            else if (table[b].loop == both_ways)
+                printf(",\"mbps\":%.1f}\n", 2 * way);
+            else if (!strcmp(name, "bw"))
+                printf(",\"mbps\":%.1f}\n", way);
+            else if (!strcmp(name, "msgrate"))
+                printf(",\"mrate\":%.0f}\n", ranks / 2 * WINDOW / us * 1e6);
+            else
+                printf(",\"us\":%.4f}\n", us);
+            fflush(stdout);
+        }
+        free(sendbuf);
+        free(recvbuf);
+    }
+    MPI_Finalize();
+    return 0;
+}
