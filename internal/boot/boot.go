@@ -1,9 +1,59 @@
 // Package boot is how a process learns which job it belongs to: from Halo's
 // launcher, from a table in the same OS process (ranks as goroutines), or, when
 // nobody started it as part of a job, as a world of one.
+//
+// A launcher and a program it started talk over one end each of a Unix socket
+// pair. The program finds its end by the environment variable HALO_BOOT_FD, a
+// descriptor number; everything secret comes over the socket. Both send frames:
+//
+//	length uint32 | kind uint8 | body of length-1 bytes
+//
+// all numbers little-endian. The program speaks first, and all but Finalize and
+// Abort have an answer:
+//
+//	Hello      "HALO", protocol, wire and segment version uint16 each  -> Welcome | Refused
+//	Exchange   at most MaxValue bytes                                  -> Table | Failed
+//	Segment    rank int32 (-1 control, -2 notes)                       -> Descriptor | Failed
+//	Finalize   nothing; the end of the stream is no failure from now on
+//	Abort      code int32, reason
+//
+//	Welcome    the Job (see job.go)          Refused    text, then the launcher closes
+//	Table      per rank: length uint16, bytes
+//	Descriptor rank int32, with the descriptor attached to its first byte
+//	Failed     kind uint8 of the request, 1 if unsupported uint8, text
+//	Over       text: the job has ended; sent at any time, nothing follows
+//
+// Hello, Refused and their framing stay as they are in every later version, so
+// that each side can tell the other which version it wants. The end of the
+// stream tells either side that the other is gone.
 package boot
 
-import "os"
+import (
+	"errors"
+	"os"
+)
+
+// ErrOver says that the job has ended, or that the launcher is gone.
+var ErrOver = errors.New("boot: the job is over")
+
+const (
+	// MaxValue is the most that a process may publish in one Exchange, in
+	// bytes: what the most restrictive engine of others takes in one value.
+	MaxValue = 1000
+	// MaxRanks is the largest job: far above what one launcher can start, and
+	// a bound for what a decoder believes.
+	MaxRanks = 1 << 16
+
+	// ControlSegment and NotesSegment are the names of memory that belongs to
+	// the node and not to a rank.
+	ControlSegment = -1
+	// NotesSegment holds NoteSize bytes of text per process of this node, in
+	// the order of Job.Local: what the process is doing, padded with zeros. The
+	// launcher reads it when the process has died.
+	NotesSegment = -2
+	// NoteSize is the space of one process in the notes, in bytes: one cache line.
+	NoteSize = 64
+)
 
 // Job is what a process knows of its job at start. It does not change.
 type Job struct {
@@ -23,12 +73,15 @@ type Boot interface {
 
 	// Exchange publishes mine and returns what every process published, by
 	// rank. Collective over the job; the n-th call of each process belong
-	// together. At most 1000 bytes each. It synchronises.
+	// together. At most MaxValue bytes each. It synchronises. It fails when a
+	// process has called Finalize, or the job is over.
 	Exchange(mine []byte) ([][]byte, error)
 
 	// Segment returns the descriptor of shared memory made for this node:
-	// rank's own segment, or the node's control segment for rank -1. The
-	// caller owns the descriptor. Works without the help of the other process.
+	// rank's own segment, or the node's control segment for rank -1, or its
+	// notes for rank -2. The caller owns the descriptor. Works without the help
+	// of the other process. Where a job has no such memory the error is an
+	// errors.ErrUnsupported.
 	Segment(rank int) (*os.File, error)
 
 	// Finalize tells the launcher that from now on this process may end
@@ -36,7 +89,7 @@ type Boot interface {
 	Finalize() error
 
 	// Abort ends the whole job; the launcher's exit status is code. It does
-	// not return when there is a launcher.
+	// not return, but among ranks that are goroutines: there it closes Lost.
 	Abort(code int, reason string)
 
 	// Lost is closed when the launcher is gone; the job is over then.

@@ -1,0 +1,331 @@
+package boot
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// testHost is a launcher without processes.
+type testHost struct {
+	size   int
+	memory func(which int) (*os.File, error)
+
+	mu     sync.Mutex
+	events []string
+}
+
+func (h *testHost) note(format string, args ...any) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.events = append(h.events, fmt.Sprintf(format, args...))
+}
+
+func (h *testHost) Hello(rank int) (*Job, error) {
+	h.note("hello %d", rank)
+	local := make([]int, h.size)
+	for i := range local {
+		local[i] = i
+	}
+	return &Job{ID: "test", Rank: rank, Size: h.size, Local: local, Fabric: "tcp", Cores: 2,
+		Secret: [32]byte{1, 2, 3}, AppNum: rank / 2}, nil
+}
+
+func (h *testHost) Segment(which int) (*os.File, error) { return h.memory(which) }
+func (h *testHost) Finalized(rank int)                  { h.note("finalized %d", rank) }
+func (h *testHost) Aborted(rank, code int, why string)  { h.note("aborted %d %d %s", rank, code, why) }
+
+// world starts a server and n clients that are connected to it.
+type world struct {
+	server   *Server
+	sessions []*Session
+	served   []chan error
+	ranks    []*launched
+}
+
+func newWorld(t *testing.T, h *testHost) *world {
+	t.Helper()
+	w := &world{server: NewServer(h.size, h)}
+	for rank := range h.size {
+		link, served := w.session(t, rank)
+		c, err := dial(link, ownVersions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.ranks = append(w.ranks, c)
+		w.served = append(w.served, served)
+		t.Cleanup(func() { link.Close() })
+	}
+	return w
+}
+
+// session serves one end of a fresh link and returns the other.
+func (w *world) session(t *testing.T, rank int) (*sys.Link, chan error) {
+	t.Helper()
+	mine, theirs, err := sys.LinkPair()
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := sys.Inherit(theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := sys.NewLink(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := w.server.Session(rank, mine)
+	w.sessions = append(w.sessions, s)
+	served := make(chan error, 1)
+	go func() {
+		served <- s.Serve()
+		s.Close()
+	}()
+	t.Cleanup(func() { s.Close() })
+	return link, served
+}
+
+func TestJobArrivesAsDescribed(t *testing.T) {
+	h := &testHost{size: 5}
+	w := newWorld(t, h)
+	for rank, c := range w.ranks {
+		want, _ := h.Hello(rank)
+		if !reflect.DeepEqual(c.Job(), want) {
+			t.Errorf("rank %d got %+v, want %+v", rank, c.Job(), want)
+		}
+	}
+}
+
+// exchangeAll lets every rank publish its value and checks what all get.
+func exchangeAll(t *testing.T, ranks []Boot, round int) {
+	t.Helper()
+	value := func(rank int) []byte {
+		return bytes.Repeat([]byte{byte(rank + round)}, min((rank+round)*97, MaxValue))
+	}
+	var wg sync.WaitGroup
+	for rank, b := range ranks {
+		wg.Go(func() {
+			got, err := b.Exchange(value(rank))
+			if err != nil {
+				t.Errorf("round %d rank %d: %v", round, rank, err)
+				return
+			}
+			for from := range ranks {
+				if !bytes.Equal(got[from], value(from)) {
+					t.Errorf("round %d: rank %d got %d bytes from %d, want %d", round, rank, len(got[from]), from, len(value(from)))
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func (w *world) boots() (all []Boot) {
+	for _, c := range w.ranks {
+		all = append(all, c)
+	}
+	return all
+}
+
+func TestExchangeGivesEveryValueToEveryRank(t *testing.T) {
+	for name, ranks := range map[string][]Boot{
+		"launched": newWorld(t, &testHost{size: 16}).boots(),
+		"memory":   Memory(16),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for round := range 20 {
+				exchangeAll(t, ranks, round)
+			}
+		})
+	}
+}
+
+func TestExchangeRefusesMoreThanMaxValue(t *testing.T) {
+	for name, b := range map[string]Boot{
+		"launched": newWorld(t, &testHost{size: 1}).ranks[0],
+		"memory":   Memory(1)[0],
+	} {
+		if _, err := b.Exchange(make([]byte, MaxValue)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := b.Exchange(make([]byte, MaxValue+1)); err == nil {
+			t.Errorf("%s: Exchange of %d bytes worked", name, MaxValue+1)
+		}
+	}
+}
+
+func TestExchangeFailsOnceARankHasFinalized(t *testing.T) {
+	for name, ranks := range map[string][]Boot{
+		"launched": newWorld(t, &testHost{size: 2}).boots(),
+		"memory":   Memory(2),
+	} {
+		if err := ranks[1].Finalize(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ranks[0].Exchange(nil); err == nil || !strings.Contains(err.Error(), "rank 1 has called Finalize") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestSegmentWorksDuringExchange(t *testing.T) {
+	h := &testHost{size: 2, memory: func(which int) (*os.File, error) {
+		if which > 1 {
+			return nil, fmt.Errorf("no segment %d: %w", which, errors.ErrUnsupported)
+		}
+		f, err := os.CreateTemp(t.TempDir(), "")
+		if err == nil {
+			_, err = fmt.Fprintf(f, "memory of %d", which)
+		}
+		return f, err
+	}}
+	w := newWorld(t, h)
+	waiting := make(chan error)
+	go func() {
+		_, err := w.ranks[0].Exchange([]byte("x"))
+		waiting <- err
+	}()
+	for _, which := range []int{ControlSegment, 0, 1} {
+		f, err := w.ranks[1].Segment(which)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, 100)
+		n, _ := f.ReadAt(b, 0)
+		if want := fmt.Sprintf("memory of %d", which); string(b[:n]) != want {
+			t.Errorf("segment %d holds %q", which, b[:n])
+		}
+		f.Close()
+	}
+	if _, err := w.ranks[1].Segment(2); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("segment 2: %v", err)
+	}
+	if _, err := w.ranks[1].Exchange([]byte("y")); err != nil {
+		t.Error(err)
+	}
+	if err := <-waiting; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestVersionMismatchIsToldToBothSides(t *testing.T) {
+	for _, v := range []versions{
+		{ProtocolVersion + 1, ownVersions().wire, ownVersions().segment},
+		{ProtocolVersion, ownVersions().wire + 1, ownVersions().segment},
+		{ProtocolVersion, ownVersions().wire, ownVersions().segment + 1},
+	} {
+		w := &world{server: NewServer(1, &testHost{size: 1})}
+		link, served := w.session(t, 0)
+		_, err := dial(link, v)
+		if err == nil || !strings.Contains(err.Error(), "build both from the same version") {
+			t.Errorf("program with %v was told %v", v, err)
+		}
+		var mismatch *VersionError
+		if err := <-served; !errors.As(err, &mismatch) {
+			t.Errorf("launcher of program with %v was told %v", v, err)
+		}
+		link.Close()
+	}
+}
+
+func TestEndOfLauncherClosesLostAndFailsCalls(t *testing.T) {
+	w := newWorld(t, &testHost{size: 2})
+	waiting := make(chan error)
+	go func() {
+		_, err := w.ranks[0].Exchange(nil)
+		waiting <- err
+	}()
+	for _, s := range w.sessions {
+		s.Close()
+	}
+	for _, c := range w.ranks {
+		<-c.Lost()
+	}
+	w.server.Stop()
+	if err := <-waiting; !errors.Is(err, ErrOver) {
+		t.Errorf("Exchange under way: %v", err)
+	}
+	if _, err := w.ranks[1].Segment(0); !errors.Is(err, ErrOver) {
+		t.Errorf("Segment after the end: %v", err)
+	}
+}
+
+func TestOverClosesLost(t *testing.T) {
+	w := newWorld(t, &testHost{size: 1})
+	w.sessions[0].Over("because")
+	<-w.ranks[0].Lost()
+}
+
+func TestSecondProgramOfARankIsRefused(t *testing.T) {
+	h := &testHost{size: 1}
+	w := &world{server: NewServer(1, h)}
+	link, served := w.session(t, 0)
+	defer link.Close()
+	link.Write(ownVersions().encode(), nil)
+	link.Write(newFrame(kindFinalize).bytes(), nil)
+	link.Write(ownVersions().encode(), nil)
+	if err := <-served; err == nil || !strings.Contains(err.Error(), "one program with mpi.Init per rank") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestBrokenRequestsEndTheSession(t *testing.T) {
+	for name, bytes := range map[string][]byte{
+		"no greeting":      newFrame(kindExchange).bytes(),
+		"wrong magic":      newFrame(kindHello).raw([]byte("GET / HTTP/1.1\r\n")).bytes(),
+		"short greeting":   newFrame(kindHello).raw([]byte("HALO")).bytes(),
+		"huge frame":       {0xff, 0xff, 0xff, 0xff, 1},
+		"empty frame":      {0, 0, 0, 0, 0},
+		"unknown kind":     append(ownVersions().encode(), newFrame(33).bytes()...),
+		"reply to us":      append(ownVersions().encode(), newFrame(kindTable).bytes()...),
+		"two greetings":    append(ownVersions().encode(), ownVersions().encode()...),
+		"segment and more": append(ownVersions().encode(), newFrame(kindSegment).u32(0).u32(0).bytes()...),
+	} {
+		w := &world{server: NewServer(1, &testHost{size: 1})}
+		link, served := w.session(t, 0)
+		link.Write(bytes, nil)
+		if err := <-served; err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		link.Close()
+	}
+}
+
+func TestMemoryAbortReachesAllRanksOnce(t *testing.T) {
+	var told []string
+	ranks := MemoryWith(3, func(rank, code int, reason string) {
+		told = append(told, fmt.Sprintf("%d %d %s", rank, code, reason))
+	})
+	waiting := make(chan error)
+	go func() {
+		_, err := ranks[0].Exchange(nil)
+		waiting <- err
+	}()
+	ranks[2].Abort(7, "enough")
+	ranks[1].Abort(8, "more")
+	for _, b := range ranks {
+		<-b.Lost()
+	}
+	if err := <-waiting; !errors.Is(err, ErrOver) {
+		t.Errorf("Exchange under way: %v", err)
+	}
+	if want := []string{"2 7 enough"}; !reflect.DeepEqual(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
+func TestMemoryHasNoSegments(t *testing.T) {
+	if _, err := Memory(1)[0].Segment(0); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,191 @@
+package boot
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// launched is a process that Halo's launcher started.
+//
+// One goroutine reads all frames. A request takes its mutex, writes its frame
+// and waits for the answer of its kind, so that Segment works while another
+// goroutine is in Exchange.
+type launched struct {
+	link    *sys.Link
+	job     *Job
+	writing sync.Mutex // holds Link.Write
+
+	exchange sync.Mutex // one request of a kind at a time
+	segment  sync.Mutex
+	tables   chan reply
+	memories chan reply
+
+	lost chan struct{} // closed by the reader when nothing more will come
+}
+
+// reply is the answer to a request.
+type reply struct {
+	values [][]byte
+	file   *os.File
+	err    error
+}
+
+func connect(fd int) (Boot, error) {
+	link, err := sys.NewLink(fd)
+	if err != nil {
+		return nil, fmt.Errorf("boot: %w: %s names the launcher's descriptor, which something between halo run and "+
+			"this program closed or replaced; let wrappers keep descriptor %d open", err, EnvFD, fd)
+	}
+	b, err := dial(link, ownVersions())
+	if err != nil {
+		link.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// dial says hello over link and learns the job.
+func dial(link *sys.Link, own versions) (*launched, error) {
+	if err := link.Write(own.encode(), nil); err != nil {
+		return nil, fmt.Errorf("boot: launcher: %w", err)
+	}
+	r := &frameReader{link: link, limit: maxReply}
+	k, body, err := r.next()
+	if err != nil {
+		return nil, fmt.Errorf("boot: the launcher gave no answer: %w", err)
+	}
+	switch k {
+	case kindWelcome:
+	case kindRefused:
+		return nil, fmt.Errorf("boot: the launcher refused this program: %s", body)
+	case kindOver:
+		return nil, fmt.Errorf("%w: %s", ErrOver, body)
+	default:
+		return nil, fmt.Errorf("boot: the launcher answered with a frame of kind %d", k)
+	}
+	job, err := decodeJob(body)
+	if err != nil {
+		return nil, err
+	}
+	c := &launched{link: link, job: job, lost: make(chan struct{}),
+		tables: make(chan reply, 1), memories: make(chan reply, 1)}
+	r.limit = max(maxTable(job.Size), maxRequest)
+	go c.read(r)
+	return c, nil
+}
+
+// read takes frames until the launcher is gone or says that the job is over.
+func (c *launched) read(r *frameReader) {
+	defer close(c.lost)
+	for {
+		k, body, err := r.next()
+		if err != nil {
+			return
+		}
+		switch k {
+		case kindTable:
+			values, err := decodeTable(body, c.job.Size)
+			answer(c.tables, reply{values: values, err: err})
+		case kindDescriptor:
+			file := r.file()
+			if file == nil {
+				err = errors.New("boot: the launcher sent no descriptor")
+			}
+			answer(c.memories, reply{file: file, err: err})
+		case kindFailed:
+			if len(body) < 2 {
+				return
+			}
+			err := errors.New(string(body[2:]))
+			if body[1] == failedUnsupported {
+				err = fmt.Errorf("%s (%w)", body[2:], errors.ErrUnsupported)
+			}
+			if kind(body[0]) == kindExchange {
+				answer(c.tables, reply{err: err})
+			} else {
+				answer(c.memories, reply{err: err})
+			}
+		default: // Over, or what only a broken launcher sends
+			return
+		}
+	}
+}
+
+// answer hands over a reply; one that nobody asked for is dropped.
+func answer(to chan reply, r reply) {
+	select {
+	case to <- r:
+	default:
+		if r.file != nil {
+			r.file.Close()
+		}
+	}
+}
+
+func (c *launched) write(frame []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if err := c.link.Write(frame, nil); err != nil {
+		return fmt.Errorf("%w: %v", ErrOver, err)
+	}
+	return nil
+}
+
+// ask sends a request and waits for its answer.
+func (c *launched) ask(frame []byte, from chan reply) reply {
+	if err := c.write(frame); err != nil {
+		return reply{err: err}
+	}
+	select {
+	case r := <-from:
+		return r
+	case <-c.lost:
+		select { // the answer may have come just before the end
+		case r := <-from:
+			return r
+		default:
+			return reply{err: ErrOver}
+		}
+	}
+}
+
+func (c *launched) Job() *Job             { return c.job }
+func (c *launched) Lost() <-chan struct{} { return c.lost }
+
+func (c *launched) Exchange(mine []byte) ([][]byte, error) {
+	if len(mine) > MaxValue {
+		return nil, fmt.Errorf("boot: Exchange of %d bytes, the limit is %d", len(mine), MaxValue)
+	}
+	c.exchange.Lock()
+	defer c.exchange.Unlock()
+	r := c.ask(newFrame(kindExchange).raw(mine).bytes(), c.tables)
+	return r.values, r.err
+}
+
+func (c *launched) Segment(rank int) (*os.File, error) {
+	c.segment.Lock()
+	defer c.segment.Unlock()
+	r := c.ask(newFrame(kindSegment).u32(uint32(int32(rank))).bytes(), c.memories)
+	return r.file, r.err
+}
+
+func (c *launched) Finalize() error { return c.write(newFrame(kindFinalize).bytes()) }
+
+// abortPatience is how long Abort waits for the launcher to end this process
+// before it does so itself.
+const abortPatience = 5 * time.Second
+
+func (c *launched) Abort(code int, reason string) {
+	if c.write(newFrame(kindAbort).u32(uint32(int32(code))).rest(reason).bytes()) == nil {
+		select {
+		case <-c.lost:
+		case <-time.After(abortPatience):
+		}
+	}
+	os.Exit(exitStatus(code))
+}

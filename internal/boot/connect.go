@@ -1,0 +1,29 @@
+package boot
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+)
+
+// EnvFD is the environment variable by which Halo's launcher tells a program
+// the number of the descriptor to talk on.
+const EnvFD = "HALO_BOOT_FD"
+
+// Connect finds out how this process was started and connects it to its job. It
+// is called once: it removes its variable from the environment, so that
+// programs which this one starts do not take its place in the job.
+func Connect() (Boot, error) {
+	if value, ok := os.LookupEnv(EnvFD); ok {
+		os.Unsetenv(EnvFD)
+		fd, err := strconv.Atoi(value)
+		if err != nil || fd < 3 {
+			return nil, fmt.Errorf("boot: %s=%q is not a descriptor of a launcher", EnvFD, value)
+		}
+		return connect(fd)
+	}
+	if err := foreignLauncher(os.LookupEnv); err != nil {
+		return nil, err
+	}
+	return single(), nil
+}

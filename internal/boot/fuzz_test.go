@@ -1,0 +1,62 @@
+package boot
+
+import (
+	"bytes"
+	"testing"
+)
+
+func FuzzFrames(f *testing.F) {
+	f.Add(ownVersions().encode())
+	f.Add(newFrame(kindSegment).u32(0).bytes())
+	f.Add([]byte{0xff, 0xff, 0xff, 0x7f, 9})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for {
+			k, body, n, err := cutFrame(b, maxRequest)
+			if err != nil || n == 0 {
+				return
+			}
+			if n > len(b) || len(body) > maxRequest || n != len(body)+headSize {
+				t.Fatalf("frame of %d bytes with a body of %d out of %d", n, len(body), len(b))
+			}
+			if again := newFrame(k).raw(body).bytes(); !bytes.Equal(again, b[:n]) {
+				t.Fatalf("%x encodes to %x", b[:n], again)
+			}
+			if k == kindHello {
+				decodeHello(body)
+			}
+			b = b[n:]
+		}
+	})
+}
+
+func FuzzJob(f *testing.F) {
+	f.Add((&Job{ID: "a", Size: 3, Rank: 1, Local: []int{0, 1, 2}, Fabric: "shm", Cores: 2}).encode()[headSize:])
+	f.Add((&Job{ID: "b", Size: 9, Rank: 8, Local: []int{0, 2, 3, 8}, Fabric: "tcp"}).encode()[headSize:])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		j, err := decodeJob(b)
+		if err != nil {
+			return
+		}
+		if j.Rank >= j.Size || len(j.Local) > j.Size {
+			t.Fatalf("%+v", j)
+		}
+		k, err := decodeJob(j.encode()[headSize:])
+		if err != nil || k.Rank != j.Rank || k.Size != j.Size || len(k.Local) != len(j.Local) {
+			t.Fatalf("%+v became %+v, %v", j, k, err)
+		}
+	})
+}
+
+func FuzzTable(f *testing.F) {
+	f.Add(encodeTable([][]byte{{1}, nil, {2, 3}})[headSize:], 3)
+	f.Add([]byte{0xff, 0xff}, 1)
+	f.Fuzz(func(t *testing.T, b []byte, n int) {
+		if n < 1 || n > 100 {
+			return
+		}
+		values, err := decodeTable(b, n)
+		if err == nil && !bytes.Equal(encodeTable(values)[headSize:], b) {
+			t.Fatalf("%x became %x", b, values)
+		}
+	})
+}

@@ -1,0 +1,188 @@
+package boot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// A Host is what a launcher does for the processes it started. Its methods may
+// be called for several ranks at once.
+type Host interface {
+	// Hello is told that rank joined the job, and describes the job to it.
+	Hello(rank int) (*Job, error)
+	// Segment returns memory of this node, which stays the host's.
+	Segment(which int) (*os.File, error)
+	// Finalized is told that rank may end from now on.
+	Finalized(rank int)
+	// Aborted is told that rank wants the job to end.
+	Aborted(rank, code int, reason string)
+}
+
+// A VersionError says that launcher and program were built from versions of
+// Halo that do not understand each other.
+type VersionError struct{ program, launcher versions }
+
+// Error says what to do.
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("the program and the launcher come from different versions of Halo "+
+		"(program: %v; launcher: %v): build both from the same version", e.program, e.launcher)
+}
+
+// A Server is the launcher's side of all links of a job.
+type Server struct {
+	host  Host
+	table *table
+}
+
+// NewServer makes the server of a job of n processes.
+func NewServer(n int, host Host) *Server { return &Server{host, newTable(n)} }
+
+// Stop makes every Exchange fail: one process at least will never enter it.
+func (s *Server) Stop() { s.table.stop(ErrOver) }
+
+// A Session is the launcher's side of one link.
+type Session struct {
+	server  *Server
+	rank    int
+	link    *sys.Link
+	writing sync.Mutex // holds Link.Write
+}
+
+// Session makes the session of rank over link.
+func (s *Server) Session(rank int, link *sys.Link) *Session {
+	return &Session{server: s, rank: rank, link: link}
+}
+
+// Over tells the process that the job has ended. It blocks as long as the
+// process lives and does not read.
+func (c *Session) Over(reason string) { c.write(newFrame(kindOver).rest(reason).bytes(), nil) }
+
+// Close ends the link.
+func (c *Session) Close() error { return c.link.Close() }
+
+func (c *Session) write(frame []byte, file *os.File) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	return c.link.Write(frame, file)
+}
+
+// Serve answers the process until it closes the link, which is no error. A
+// *VersionError says why it was refused; any other error means that it does not
+// keep to the protocol.
+func (c *Session) Serve() error {
+	r := &frameReader{link: c.link, limit: maxRequest}
+	defer func() {
+		for _, f := range r.files {
+			f.Close()
+		}
+	}()
+	k, body, err := r.next()
+	if err != nil {
+		return ended(err)
+	}
+	if k != kindHello {
+		return fmt.Errorf("boot: frame of kind %d instead of a greeting", k)
+	}
+	if err := c.hello(body); err != nil {
+		return err
+	}
+	final := false
+	for {
+		k, body, err := r.next()
+		if err != nil {
+			return ended(err)
+		}
+		if final && k == kindHello {
+			text := fmt.Sprintf("an earlier program of rank %d has already been in this job and left it: "+
+				"one program with mpi.Init per rank", c.rank)
+			c.write(newFrame(kindRefused).rest(text).bytes(), nil)
+			return errors.New("boot: " + text)
+		}
+		switch k {
+		case kindExchange:
+			err = c.exchange(body)
+		case kindSegment:
+			err = c.segment(body)
+		case kindFinalize:
+			final = true
+			c.server.table.stop(finalized(c.rank))
+			c.server.host.Finalized(c.rank)
+		case kindAbort:
+			b := bodyReader{b: body}
+			code := int(int32(b.u32()))
+			c.server.host.Aborted(c.rank, code, string(b.b[:min(len(b.b), maxText)]))
+		default:
+			err = fmt.Errorf("boot: frame of kind %d", k)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// ended turns the ways in which a link ends by itself into no error.
+func ended(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) || sys.LinkReset(err) {
+		return nil
+	}
+	return err
+}
+
+func (c *Session) hello(body []byte) error {
+	own := ownVersions()
+	v, err := decodeHello(body)
+	if err == nil && v != own {
+		err = &VersionError{v, own}
+	}
+	var job *Job
+	if err == nil {
+		job, err = c.server.host.Hello(c.rank)
+	}
+	if err != nil {
+		c.write(newFrame(kindRefused).rest(err.Error()).bytes(), nil)
+		return err
+	}
+	c.write(job.encode(), nil) // an error shows as the end of the stream
+	return nil
+}
+
+func (c *Session) exchange(body []byte) error {
+	r, err := c.server.table.enter(c.rank, body)
+	switch {
+	case errors.Is(err, ErrOver):
+		return nil // Over says so
+	case err != nil:
+		c.fail(kindExchange, err)
+	default:
+		c.write(r.frame(), nil)
+	}
+	return nil
+}
+
+func (c *Session) segment(body []byte) error {
+	r := bodyReader{b: body}
+	which := int(int32(r.u32()))
+	if !r.done() {
+		return fmt.Errorf("boot: segment request with a body of %d bytes", len(body))
+	}
+	f, err := c.server.host.Segment(which)
+	if err != nil {
+		c.fail(kindSegment, err)
+	} else {
+		c.write(newFrame(kindDescriptor).u32(uint32(int32(which))).bytes(), f)
+	}
+	return nil
+}
+
+func (c *Session) fail(request kind, err error) {
+	class := failedOther
+	if errors.Is(err, errors.ErrUnsupported) {
+		class = failedUnsupported
+	}
+	c.write(newFrame(kindFailed).raw([]byte{byte(request), class}).rest(err.Error()).bytes(), nil)
+}

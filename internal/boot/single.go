@@ -1,0 +1,28 @@
+package boot
+
+import (
+	"os"
+	"strings"
+)
+
+// singleton is a process that nobody started as part of a job.
+type singleton struct{ Boot }
+
+// single makes a world of one, without a launcher.
+func single() Boot {
+	b := Memory(1)[0]
+	b.Job().ID = strings.Replace(b.Job().ID, "memory", "single", 1)
+	return singleton{b}
+}
+
+// Abort ends the process, which is the whole job.
+func (s singleton) Abort(code int, _ string) { os.Exit(exitStatus(code)) }
+
+// exitStatus is what is left of an abort code in an exit status, never turning
+// a failure into success.
+func exitStatus(code int) int {
+	if code != 0 && code&0xff == 0 {
+		return 1
+	}
+	return code & 0xff
+}

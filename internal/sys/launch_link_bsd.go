@@ -1,0 +1,10 @@
+//go:build unix && !linux
+
+package sys
+
+// A write to a closed link must fail, not kill: the Go runtime turns SIGPIPE
+// into an error for every descriptor but 1 and 2.
+const (
+	recvFlags = 0
+	sendFlags = 0
+)
