@@ -1,0 +1,13 @@
+// Package examples holds no code: its folders are programs, in the order to
+// read them.
+//
+//	hello          who and where am I
+//	ring           send and receive: a token on its way round
+//	pi             reduce: an integral cut into strips
+//	masterworker   probe and receive from anybody: tasks on demand
+//	heat           a whole application: diffusion on a picture, cut into blocks
+//
+// Each runs with
+//
+//	go run ./cmd/halo run -n 4 ./examples/NAME
+package examples

@@ -1,0 +1,166 @@
+package examples
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The folders test their programs with ranks in one process, in every detail.
+// Here the programs run as a user runs them: built, under the launcher, over
+// the fabrics that connect processes.
+
+// launcher holds what a user has on disk: halo and the programs.
+type launcher struct{ dir string }
+
+func build(t *testing.T, programs ...string) launcher {
+	t.Helper()
+	l := launcher{t.TempDir()}
+	for _, p := range append([]string{"../cmd/halo"}, programs...) {
+		cmd := exec.Command("go", "build", "-buildvcs=false", "-o", l.path(filepath.Base(p)), "./"+p)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("go build %s: %v\n%s", p, err, out)
+		}
+	}
+	return l
+}
+
+func (l launcher) path(program string) string {
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	return filepath.Join(l.dir, program)
+}
+
+// run returns what a command printed and its exit status.
+func (l launcher) run(t *testing.T, name string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // a hang, on the slowest machine
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = l.dir
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the launcher ends its ranks
+	cmd.WaitDelay = 10 * time.Second
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%s %q: %v", filepath.Base(name), args, err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// launched runs a program on n ranks and returns what it printed.
+func (l launcher) launched(t *testing.T, n int, fabric, program string, args ...string) string {
+	t.Helper()
+	command := append([]string{"run", "-n", fmt.Sprint(n), "-fabric", fabric, l.path(program)}, args...)
+	out, errs, status := l.run(t, l.path("halo"), command...)
+	if status != 0 || errs != "" {
+		t.Fatalf("halo %q: status %d\n%s%s", command, status, out, errs)
+	}
+	return out
+}
+
+func fabrics() []string {
+	if runtime.GOOS == "linux" {
+		return []string{"shm", "tcp"}
+	}
+	return []string{"tcp"} // shm needs Linux
+}
+
+// TestLaunchedProgramsGiveTheSerialResult runs each program on 1 to 4 ranks over
+// each fabric.
+func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
+	l := build(t, "hello", "ring", "pi", "masterworker", "heat")
+	alone := func(program string, args ...string) string {
+		out, errs, status := l.run(t, l.path(program), args...)
+		if status != 0 {
+			t.Fatalf("%s without the launcher: status %d\n%s%s", program, status, out, errs)
+		}
+		return out
+	}
+	// The folders' tests hold a world of one against the serial computation.
+	pi := alone("pi")
+	checksum := regexp.MustCompile(`checksum [0-9a-f]{16}\n`)
+	heat := []string{"-steps", "120", "-tol", "0", "-o", "heat.png"}
+	heatSum := checksum.FindString(alone("heat", heat...))
+	heatPNG := l.read(t, "heat.png")
+	const primes = "78498 primes below 1000000," // as every table has it
+
+	for _, fabric := range fabrics() {
+		for n := 1; n <= 4; n++ {
+			t.Run(fmt.Sprintf("%s/%d", fabric, n), func(t *testing.T) {
+				contains := func(out, want string) {
+					t.Helper()
+					if want == "" || !strings.Contains(out, want) {
+						t.Errorf("printed %q, want %q in it", out, want)
+					}
+				}
+
+				lines := strings.Split(strings.TrimSpace(l.launched(t, n, fabric, "hello")), "\n")
+				slices.Sort(lines)
+				if len(lines) != n {
+					t.Errorf("%d ranks said hello in %d lines: %q", n, len(lines), lines)
+				}
+				for rank, line := range lines {
+					contains(line, fmt.Sprintf("Hello from rank %d of %d on ", rank, n))
+				}
+
+				contains(l.launched(t, n, fabric, "ring", "-laps", "30"),
+					fmt.Sprintf("30 laps round %d ranks: the token is %d,", n, 30*n*(n+1)/2))
+
+				contains(l.launched(t, n, fabric, "pi"), pi) // to the last digit
+
+				contains(l.launched(t, n, fabric, "masterworker"), primes)
+
+				if err := os.Remove(filepath.Join(l.dir, "heat.png")); err != nil {
+					t.Fatal(err)
+				}
+				contains(l.launched(t, n, fabric, "heat", heat...), heatSum)
+				if !bytes.Equal(l.read(t, "heat.png"), heatPNG) {
+					t.Error("the picture differs from that of one rank")
+				}
+			})
+		}
+	}
+}
+
+func (l launcher) read(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(l.dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestBadPictureEndsAllRanksWithStatus1 says what is wrong once, not once a rank.
+func TestBadPictureEndsAllRanksWithStatus1(t *testing.T) {
+	l := build(t, "heat")
+	for _, c := range []struct{ arg, want string }{
+		{"none.png", "heat: open none.png: "},
+		{"-steps=-1", "heat: -steps is -1"},
+	} {
+		for _, fabric := range fabrics() {
+			_, errs, status := l.run(t, l.path("halo"), "run", "-n", "3", "-fabric", fabric, l.path("heat"), c.arg)
+			if status != 1 || strings.Count(errs, c.want) != 1 {
+				t.Errorf("%s over %s: status %d, want 1; %q, want %q in it once", c.arg, fabric, status, errs, c.want)
+			}
+		}
+		_, errs, status := l.run(t, l.path("heat"), c.arg)
+		if status != 1 || strings.Count(errs, c.want) != 1 {
+			t.Errorf("%s without the launcher: status %d, want 1; %q, want %q in it once", c.arg, status, errs, c.want)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+)
+
+type options struct {
+	in, out string
+	steps   int
+	tol     float64
+	help    bool // was asked for and has been printed
+}
+
+const usage = `Usage: heat [-steps N] [-tol X] [-o FILE] [PICTURE]
+
+Lets the brightness of a PNG or JPEG spread like heat. Without PICTURE it takes
+one of its own.
+`
+
+// parse reads the arguments; it prints to out only if asked for help.
+func parse(args []string, out io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("heat", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {}
+	flags.IntVar(&o.steps, "steps", 1000, "stop after `N` steps")
+	flags.Float64Var(&o.tol, "tol", 0.01, "stop when no cell changes by more than `X` of 255 in a step")
+	flags.StringVar(&o.out, "o", "heat.png", "write the result to `FILE`")
+
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(out, usage)
+		flags.SetOutput(out)
+		flags.PrintDefaults()
+		o.help = true
+		return o, nil
+	case err != nil:
+	case flags.NArg() > 1:
+		err = fmt.Errorf("one picture at a time, not %d: options come before it", flags.NArg())
+	case o.steps < 0:
+		err = fmt.Errorf("-steps is %d, must not be negative", o.steps)
+	case !(o.tol >= 0): // so that NaN is caught too
+		err = fmt.Errorf("-tol is %v, must not be negative", o.tol)
+	}
+	if err != nil {
+		return o, fmt.Errorf("heat: %w; heat -help lists the options", err)
+	}
+	o.in = flags.Arg(0)
+	return o, nil
+}
