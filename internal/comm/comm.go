@@ -1,0 +1,49 @@
+// Package comm is what the semantics share of a communicator: its contexts and
+// its members. Attributes, names and error handlers belong to package mpi.
+package comm
+
+import "github.com/halo-mpi/halo/internal/proc"
+
+// Comm is an intracommunicator in one process. It does not change.
+type Comm struct {
+	Proc *proc.Proc
+	Ctx  uint64 // even: point to point; Ctx+1: collectives
+	Rank int
+	// Members lists the index in the job of each rank. A message carries no
+	// rank: the receiver knows from which process a frame came, and looks the
+	// rank up, so that no sender can claim another's.
+	Members []int32
+	ranks   map[int32]int // rank by index in the job, nil if the two are equal
+}
+
+// New makes a communicator of the given members; rank is the own one.
+func New(p *proc.Proc, ctx uint64, rank int, members []int32) *Comm {
+	c := &Comm{Proc: p, Ctx: ctx, Rank: rank, Members: members}
+	for r, m := range members {
+		if int32(r) != m {
+			c.ranks = make(map[int32]int, len(members))
+			for r, m := range members {
+				c.ranks[m] = r
+			}
+			break
+		}
+	}
+	return c
+}
+
+// Size is the number of members.
+func (c *Comm) Size() int { return len(c.Members) }
+
+// RankOf returns the rank of a process of the job, -1 if it is no member.
+func (c *Comm) RankOf(process int32) int {
+	if c.ranks == nil {
+		if int(process) < len(c.Members) {
+			return int(process)
+		}
+		return -1
+	}
+	if r, ok := c.ranks[process]; ok {
+		return r
+	}
+	return -1
+}

@@ -1,0 +1,153 @@
+package p2p
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
+)
+
+// BufferOverhead is what a buffered message takes of an attached buffer beside
+// its payload, in bytes (MPI_BSEND_OVERHEAD of the ABI is an upper bound of it).
+const BufferOverhead = 64
+
+// Buffer is the room for messages in buffered mode (MPI-5, 3.6): of a
+// communicator or of the process. The bytes are counted against what the user
+// attached; the copies themselves come from the engine's own pool, so that the
+// memory can be given back in any order.
+type Buffer struct {
+	size int
+	auto bool // as much as it takes
+	used int
+	next uint64   // number of the next message
+	live []uint64 // numbers of the messages that are not yet sent, ascending
+	wait []flush
+}
+
+// flush is a request that waits for all messages before a number.
+type flush struct {
+	r      *Request
+	before uint64
+}
+
+// Attach makes a buffer of size bytes the one of ctx, a communicator's context,
+// or of the process if ctx is 0; size < 0 means as much as it takes. It takes
+// the lock.
+func (e *Engine) Attach(ctx uint64, size int) error {
+	e.p.Lock()
+	defer e.p.Unlock()
+	if e.attached(ctx) != nil {
+		return &class.Error{Class: class.Buffer, Text: "a buffer is attached already: detach it first"}
+	}
+	b := &Buffer{size: size, auto: size < 0}
+	if ctx == 0 {
+		e.bsend = b
+	} else {
+		e.commBuffers[ctx] = b
+	}
+	return nil
+}
+
+func (e *Engine) attached(ctx uint64) *Buffer {
+	if ctx == 0 {
+		return e.bsend
+	}
+	return e.commBuffers[ctx]
+}
+
+// Detach waits until all messages of the buffer are sent and detaches it. It takes the lock.
+func (e *Engine) Detach(ctx uint64) error {
+	e.p.Lock()
+	defer e.p.Unlock()
+	if e.attached(ctx) == nil {
+		return &class.Error{Class: class.Buffer, Text: "no buffer is attached"}
+	}
+	r := e.Flush(nil, ctx)
+	e.Wait(r)
+	err := r.Status.Err
+	e.Free(r)
+	if ctx == 0 {
+		e.bsend = nil
+	} else {
+		delete(e.commBuffers, ctx)
+	}
+	return err
+}
+
+// Flush returns a request that completes when all messages now in the buffer
+// are sent. Without a buffer it is complete at once.
+func (e *Engine) Flush(c *comm.Comm, ctx uint64) *Request {
+	r := e.newRequest(c)
+	r.Send = true
+	r.peer = -1
+	b := e.attached(ctx)
+	if b == nil || len(b.live) == 0 {
+		e.finish(r, nil)
+		return r
+	}
+	b.wait = append(b.wait, flush{r, b.next})
+	return r
+}
+
+// startBuffered copies the message of r into the buffer and sends the copy; r
+// is complete when that is done.
+func (e *Engine) startBuffered(r *Request) {
+	b := e.commBuffers[r.comm.Ctx]
+	if b == nil {
+		b = e.bsend
+	}
+	n := len(r.buf) + BufferOverhead
+	switch {
+	case b == nil:
+		e.finish(r, &class.Error{Class: class.Buffer, Text: "no buffer is attached for a buffered send"})
+		return
+	case !b.auto && b.used+n > b.size:
+		e.finish(r, &class.Error{Class: class.Buffer, Text: fmt.Sprintf(
+			"attached buffer is full: %d of %d bytes used, %d more needed", b.used, b.size, n)})
+		return
+	}
+	b.used += n
+	s := e.newRequest(r.comm)
+	s.Send, s.ctx, s.peer, s.tag = true, r.ctx, r.peer, r.tag
+	s.buf = e.copied(r.buf)
+	s.copied, s.autoFree = true, true
+	s.buffer, s.number = b, b.next
+	b.live = append(b.live, b.next)
+	b.next++
+	e.startSend(s)
+	e.finish(r, nil)
+}
+
+// sent takes message number k of n payload bytes out of the buffer.
+func (e *Engine) sent(b *Buffer, k uint64, n int) {
+	b.used -= n + BufferOverhead
+	if i, ok := slices.BinarySearch(b.live, k); ok {
+		b.live = slices.Delete(b.live, i, i+1)
+	}
+	for i := 0; i < len(b.wait); i++ {
+		if f := b.wait[i]; len(b.live) == 0 || b.live[0] >= f.before {
+			b.wait = slices.Delete(b.wait, i, i+1)
+			i--
+			e.finish(f.r, nil)
+		}
+	}
+}
+
+// copied returns a copy of b that the engine owns.
+func (e *Engine) copied(b []byte) []byte {
+	c := e.buffers.get(len(b))
+	copy(c, b)
+	return c
+}
+
+// SendrecvReplace starts sending buf and receiving into it; the request is
+// complete when both are.
+func (e *Engine) SendrecvReplace(c *comm.Comm, buf []byte, dest int, sendTag int32, source int, recvTag int32) *Request {
+	s := e.SendInit(c, c.Ctx, Standard, e.copied(buf), dest, sendTag)
+	s.Active, s.copied = true, true
+	r := e.Irecv(c, c.Ctx, buf, source, recvTag)
+	e.startSend(s)
+	e.Join(r, s)
+	return r
+}

@@ -1,0 +1,119 @@
+// Package p2p is the semantics of point-to-point communication (MPI-5 chapter
+// 3), written once over the fabric contract.
+//
+// # Protocols
+//
+// A short message travels in one Eager frame, at the cost of eager credit with
+// the peer; a synchronous one asks for an Ack. A message that is long, or that
+// finds no credit, is announced by a Ready frame and its payload stays with the
+// sender: the receiver, once it has a matching receive, reads it from the
+// sender's memory where the fabric can (one copy) and sends Ack, or else sends
+// Clear and is sent Data frames. So the payload that a receiver must buffer for
+// a peer is bounded by the credit, while envelopes keep flowing and a receive
+// with a later tag is never blocked by messages before it.
+//
+// Every function is called with the engine's lock held unless it says that it
+// takes the lock.
+package p2p
+
+import (
+	"math/rand/v2"
+
+	"github.com/halo-mpi/halo/internal/match"
+	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+const (
+	// window is the eager credit with each peer in bytes: what a process buffers
+	// at most for a peer whose messages it does not receive.
+	window = 2 << 20
+	// frameCost is what an eager message costs beside its payload, in bytes:
+	// the record of an unexpected message.
+	frameCost = 128
+)
+
+// Engine is the point-to-point part of one process.
+type Engine struct {
+	p     *proc.Proc
+	me    int32
+	table *match.Table[Request, Message]
+	peers []peer
+	hdr   wire.Header // scratch: headers handed to a fabric must not escape
+
+	requests []*Request // free ones
+	messages []*Message
+	buffers  buffers
+	names    names
+
+	pulls   []*Request // receives that read from the sender's memory
+	streams []*Request // sends that stream Data frames
+	probes  []*probe
+	waits   []*proc.Event // free group events of Waitany and Waitsome
+	self    int           // bytes buffered of messages to itself
+	bsend   *Buffer       // attached to the process, nil if none
+
+	commBuffers map[uint64]*Buffer // attached to communicators, by context
+}
+
+// peer is what the engine keeps for each process of the job.
+type peer struct {
+	credit  int      // bytes of eager messages that may be sent now
+	owed    int      // bytes of eager messages consumed and not yet told
+	eager   int      // longest message that is sent unasked
+	placed  *Request // receive that the payload in arrival is placed into
+	filling *Message // message that the payload in arrival is placed into
+}
+
+// New makes the engine of p. Start p with it as sink and worker.
+func New(p *proc.Proc) *Engine {
+	e := &Engine{
+		p:     p,
+		me:    int32(p.Job().Rank),
+		table: match.New[Request, Message](rand.Uint64()),
+		peers: make([]peer, p.Job().Size),
+
+		commBuffers: make(map[uint64]*Buffer),
+	}
+	for i := range e.peers {
+		e.peers[i].credit = window
+		if int32(i) == e.me {
+			e.peers[i].eager = wire.MaxPayload
+		} else {
+			e.peers[i].eager = p.EagerMax(i)
+		}
+	}
+	return e
+}
+
+// Proc returns the process.
+func (e *Engine) Proc() *proc.Proc { return e.p }
+
+// spend takes the credit for an eager message of n bytes, and reports false if
+// there is not enough.
+func (e *Engine) spend(to int32, n int) bool {
+	q := &e.peers[to]
+	if n > q.eager || q.credit < n+frameCost {
+		return false
+	}
+	q.credit -= n + frameCost
+	return true
+}
+
+// consumed counts an eager message of n bytes that no longer needs room here,
+// and tells the peer now and then.
+func (e *Engine) consumed(from int32, n int) {
+	q := &e.peers[from]
+	q.owed += n + frameCost
+	if q.owed >= window/2 {
+		e.hdr = wire.Header{Kind: wire.Credit, Arg: uint64(q.owed)}
+		q.owed = 0
+		e.p.Queue(int(from), &e.hdr, nil, nil)
+	}
+}
+
+// Idle reports whether nothing is pending that Finalize would have to wait for:
+// sends that the peer has not taken, transfers under way.
+func (e *Engine) Idle() bool {
+	return len(e.pulls) == 0 && len(e.streams) == 0 && e.names.live == 0 && e.p.Backlogs() == 0
+}

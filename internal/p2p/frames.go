@@ -1,0 +1,207 @@
+package p2p
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/match"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// Frame implements fabric.Sink. Nothing in a frame is trusted: names are looked
+// up with their generation and must belong to a request that waits for this
+// peer; what does not fit is dropped.
+func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
+	src := int32(from)
+	switch h.Kind {
+	case wire.Eager, wire.EagerSync:
+		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
+		if n := e.table.Arrive(key); n != nil {
+			r := n.Owner
+			r.envelope(src, h.Tag, uint64(len(payload)))
+			copy(r.buf, payload)
+			e.consumed(src, len(payload))
+			if h.Kind == wire.EagerSync {
+				e.ack(src, h.Name)
+			}
+			e.finish(r, nil)
+			return
+		}
+		m := e.eagerMessage(key, h)
+		copy(m.data, payload)
+		e.add(m)
+	case wire.Ready:
+		var addr uint64
+		if len(payload) == 8 {
+			addr = binary.LittleEndian.Uint64(payload)
+		}
+		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
+		if n := e.table.Arrive(key); n != nil {
+			r := n.Owner
+			r.envelope(src, h.Tag, h.Arg)
+			e.fetch(r, h.Name, addr, h.Arg)
+			return
+		}
+		m := e.newMessage(key, h.Arg)
+		m.name, m.addr = h.Name, addr
+		e.add(m)
+	case wire.Clear:
+		if r := e.names.find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady {
+			e.stream(r, h.Arg, h.Ctx)
+		}
+	case wire.Ack:
+		if r := e.names.find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady {
+			e.names.drop(r)
+			e.finish(r, nil)
+		}
+	case wire.Data:
+		if r := e.filling(src, h); r != nil {
+			copy(r.buf[h.Arg:], payload)
+			e.filled(r, len(payload))
+		}
+	case wire.Credit:
+		if q := &e.peers[from]; h.Arg <= uint64(window-q.credit) {
+			q.credit += int(h.Arg)
+		}
+	}
+}
+
+// eagerMessage makes the unexpected message of an eager frame; its data are to
+// be filled in.
+func (e *Engine) eagerMessage(key match.Key, h *wire.Header) *Message {
+	m := e.newMessage(key, uint64(h.Size))
+	m.eager = true
+	m.data = e.buffers.get(int(h.Size))
+	if h.Kind == wire.EagerSync {
+		m.name = h.Name
+	}
+	return m
+}
+
+// filling returns the receive that the Data frame h belongs to.
+func (e *Engine) filling(src int32, h *wire.Header) *Request {
+	r := e.names.find(h.Name)
+	if r == nil || r.Send || r.phase != phaseFill || r.peer != src ||
+		h.Arg > r.need || uint64(h.Size) > r.need-h.Arg || uint64(h.Size) > r.need-r.moved {
+		return nil
+	}
+	return r
+}
+
+// Place implements fabric.Sink: matching happens when the header is here.
+func (e *Engine) Place(from int, h *wire.Header) []byte {
+	src := int32(from)
+	q := &e.peers[from]
+	switch h.Kind {
+	case wire.Data:
+		if r := e.filling(src, h); r != nil {
+			q.placed = r
+			return r.buf[h.Arg : h.Arg+uint64(h.Size)]
+		}
+	case wire.Eager, wire.EagerSync:
+		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
+		n := e.table.Arrive(key)
+		if n != nil && int(h.Size) <= len(n.Owner.buf) {
+			r := n.Owner
+			r.envelope(src, h.Tag, uint64(h.Size))
+			q.placed = r
+			return r.buf[:h.Size]
+		}
+		m := e.eagerMessage(key, h)
+		m.filling = true
+		q.filling = m
+		if n != nil {
+			n.Owner.envelope(src, h.Tag, uint64(h.Size))
+			m.claimed = n.Owner
+		} else {
+			e.add(m)
+		}
+		return m.data
+	}
+	return nil
+}
+
+// Placed implements fabric.Sink.
+func (e *Engine) Placed(from int, h *wire.Header) {
+	src := int32(from)
+	q := &e.peers[from]
+	switch {
+	case q.filling != nil:
+		m := q.filling
+		q.filling = nil
+		m.filling = false
+		if r := m.claimed; r != nil {
+			m.claimed = nil
+			copy(r.buf, m.data)
+			e.retire(m)
+			e.finish(r, nil)
+		}
+	case q.placed != nil:
+		r := q.placed
+		q.placed = nil
+		if h.Kind == wire.Data {
+			e.filled(r, int(h.Size))
+			return
+		}
+		e.consumed(src, int(h.Size))
+		if h.Kind == wire.EagerSync {
+			e.ack(src, h.Name)
+		}
+		e.finish(r, nil)
+	}
+}
+
+// gone is the error of an operation with a process that has died.
+func gone(c *comm.Comm, peer int32, cause error) error {
+	return &class.Error{Class: class.ProcFailed, Text: fmt.Sprintf("rank %d has failed: %v", c.RankOf(peer), cause), Cause: cause}
+}
+
+// Down implements fabric.Sink: every operation that needs the peer fails.
+func (e *Engine) Down(from int, cause error) {
+	src := int32(from)
+	e.p.SetDown(from, cause)
+	q := &e.peers[from]
+	if r := q.placed; r != nil {
+		q.placed = nil
+		e.names.drop(r)
+		e.finish(r, gone(r.comm, src, cause))
+	}
+	if m := q.filling; m != nil {
+		q.filling = nil
+		r := m.claimed
+		if e.table.Remove(&m.node); r != nil {
+			e.finish(r, gone(r.comm, src, cause))
+		}
+		e.freeMessage(m)
+	}
+	for n := range e.table.Receives() {
+		if n.Src == src {
+			e.table.Cancel(n)
+			e.finish(n.Owner, gone(n.Owner.comm, src, cause))
+		}
+	}
+	for m := range e.table.Messages() {
+		if m.Src == src && !m.Owner.eager { // its payload will never come
+			e.table.Remove(m)
+			e.freeMessage(m.Owner)
+		}
+	}
+	e.failPulls(src, cause)
+	for i := range e.names.slots {
+		if r := e.names.slots[i].r; r != nil && r.peer == src {
+			if r.Send {
+				e.failSend(r, cause)
+			} else {
+				e.names.drop(r)
+				e.finish(r, gone(r.comm, src, cause))
+			}
+		}
+	}
+	for _, pr := range e.probes {
+		if pr.key.Src == src {
+			pr.Fire()
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package p2p
+
+import (
+	"math/bits"
+
+	"github.com/halo-mpi/halo/internal/match"
+)
+
+// Message is a message that has arrived, or been announced, before a receive
+// for it. It is pooled.
+type Message struct {
+	node match.Node[Message]
+	size uint64
+	data []byte // payload of an eager message
+	name uint64 // the sender's request, if it waits for Ack or Clear
+	addr uint64 // where the payload is in the sender's memory, 0 if not told
+
+	eager   bool
+	filling bool     // the payload is still arriving into data
+	claimed *Request // the receive that matched while filling
+	sender  *Request // a message to itself whose payload is still in the send buffer
+}
+
+func (e *Engine) newMessage(key match.Key, size uint64) *Message {
+	var m *Message
+	if n := len(e.messages); n > 0 {
+		m = e.messages[n-1]
+		e.messages = e.messages[:n-1]
+	} else {
+		m = &Message{}
+		m.node.Owner = m
+	}
+	m.node.Key = key
+	m.size = size
+	return m
+}
+
+// freeMessage returns m and its buffer to their pools.
+func (e *Engine) freeMessage(m *Message) {
+	if m.data != nil {
+		e.buffers.put(m.data)
+	}
+	*m = Message{}
+	m.node.Owner = m
+	if len(e.messages) < keepMessages {
+		e.messages = append(e.messages, m)
+	}
+}
+
+const (
+	// keepMessages bounds the free messages kept for reuse.
+	keepMessages = 1 << 16
+	// keepBuffers bounds the free bytes kept in each class of buffers.
+	keepBuffers = 4 << 20
+	// bufferClasses is the number of powers of two from 64 bytes to wire.MaxPayload.
+	bufferClasses = 11
+)
+
+// buffers is a pool of payload buffers in powers of two.
+type buffers struct {
+	free [bufferClasses][][]byte
+}
+
+func bufferClass(n int) int { return max(bits.Len(uint(n-1))-6, 0) }
+
+// get returns a buffer of n bytes.
+func (b *buffers) get(n int) []byte {
+	if n == 0 {
+		return nil
+	}
+	c := bufferClass(n)
+	if c >= bufferClasses {
+		return make([]byte, n)
+	}
+	if k := len(b.free[c]); k > 0 {
+		s := b.free[c][k-1]
+		b.free[c] = b.free[c][:k-1]
+		return s[:n]
+	}
+	return make([]byte, n, 64<<c)
+}
+
+// put takes a buffer of get back.
+func (b *buffers) put(s []byte) {
+	if cap(s) == 0 {
+		return
+	}
+	c := bufferClass(cap(s))
+	if c >= bufferClasses {
+		return
+	}
+	if len(b.free[c])<<(c+6) < keepBuffers {
+		b.free[c] = append(b.free[c], s[:0])
+	}
+}

@@ -1,0 +1,86 @@
+package p2p
+
+import (
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/match"
+	"github.com/halo-mpi/halo/internal/proc"
+)
+
+// probe is a goroutine that waits for a message to be there.
+type probe struct {
+	proc.Event
+	key match.Key
+}
+
+func (e *Engine) key(c *comm.Comm, ctx uint64, source int, tag int32) match.Key {
+	k := match.Key{Ctx: ctx, Src: match.AnySource, Tag: tag}
+	if source >= 0 {
+		k.Src = c.Members[source]
+	}
+	return k
+}
+
+// Iprobe looks for a message that a receive with these arguments would take. It
+// makes progress and takes the lock. With take the message is removed, and only
+// Mrecv of the returned one receives it (matched probe).
+func (e *Engine) Iprobe(c *comm.Comm, source int, tag int32, take bool) (*Message, Status, bool) {
+	e.p.Lock()
+	defer e.p.Unlock()
+	k := e.key(c, c.Ctx, source, tag)
+	n := e.table.Probe(k)
+	if n == nil {
+		e.p.Progress(int(k.Src))
+		n = e.table.Probe(k)
+	}
+	if n == nil {
+		return nil, Status{}, false
+	}
+	return e.probed(c, n, take)
+}
+
+// Probe waits for a message that a receive with these arguments would take. It
+// takes the lock.
+func (e *Engine) Probe(c *comm.Comm, source int, tag int32, take bool) (*Message, Status, error) {
+	e.p.Lock()
+	defer e.p.Unlock()
+	k := e.key(c, c.Ctx, source, tag)
+	for {
+		if n := e.table.Probe(k); n != nil {
+			m, s, _ := e.probed(c, n, take)
+			return m, s, nil
+		}
+		if k.Src >= 0 {
+			if cause := e.p.DownCause(int(k.Src)); cause != nil {
+				return nil, Status{}, gone(c, k.Src, cause)
+			}
+		}
+		q := &probe{key: k}
+		e.probes = append(e.probes, q)
+		e.p.Wait(&q.Event, int(k.Src))
+		for i := range e.probes {
+			if e.probes[i] == q {
+				e.probes = append(e.probes[:i], e.probes[i+1:]...)
+				break
+			}
+		}
+	}
+}
+
+func (e *Engine) probed(c *comm.Comm, n *match.Node[Message], take bool) (*Message, Status, bool) {
+	s := Status{Source: c.RankOf(n.Src), Tag: n.Tag, Bytes: n.Owner.size}
+	if !take {
+		return nil, s, true
+	}
+	e.table.Remove(n)
+	return n.Owner, s, true
+}
+
+// Imrecv starts receiving a message that a matched probe has taken. It takes the lock.
+func (e *Engine) Imrecv(c *comm.Comm, m *Message, buf []byte) *Request {
+	e.p.Lock()
+	defer e.p.Unlock()
+	r := e.RecvInit(c, c.Ctx, buf, AnySource, AnyTag)
+	r.Active = true
+	e.accept(r, m)
+	return r
+}

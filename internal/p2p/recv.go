@@ -1,0 +1,108 @@
+package p2p
+
+import (
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/match"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// Recv receives into buf and returns the status. It takes the lock.
+func (e *Engine) Recv(c *comm.Comm, buf []byte, source int, tag int32) Status {
+	e.p.Lock()
+	r := e.Irecv(c, c.Ctx, buf, source, tag)
+	if !r.Done() {
+		e.p.Wait(&r.Event, int(r.node.Src))
+	}
+	s := r.Status
+	e.Free(r)
+	e.p.Unlock()
+	return s
+}
+
+// Irecv starts a receive in context ctx and returns its request.
+func (e *Engine) Irecv(c *comm.Comm, ctx uint64, buf []byte, source int, tag int32) *Request {
+	r := e.RecvInit(c, ctx, buf, source, tag)
+	r.Active = true
+	e.startRecv(r)
+	return r
+}
+
+// RecvInit returns the request of a receive that has not been started.
+func (e *Engine) RecvInit(c *comm.Comm, ctx uint64, buf []byte, source int, tag int32) *Request {
+	r := e.newRequest(c)
+	r.Active = false
+	r.buf, r.ctx, r.tag = buf, ctx, tag
+	r.node.Key = match.Key{Ctx: ctx, Src: match.AnySource, Tag: tag}
+	if source >= 0 {
+		r.node.Src = c.Members[source]
+	}
+	r.peer = r.node.Src
+	return r
+}
+
+func (e *Engine) startRecv(r *Request) {
+	if n := e.table.Post(&r.node); n != nil {
+		e.accept(r, n.Owner)
+		return
+	}
+	if r.peer >= 0 {
+		if cause := e.p.DownCause(int(r.peer)); cause != nil {
+			e.table.Cancel(&r.node)
+			e.finish(r, gone(r.comm, r.peer, cause))
+		}
+	}
+}
+
+// accept gives r the message m, which was in no queue any more.
+func (e *Engine) accept(r *Request, m *Message) {
+	from := m.node.Src
+	r.envelope(from, m.node.Tag, m.size)
+	switch {
+	case m.filling:
+		m.claimed = r // delivered when the payload is here
+	case m.sender != nil:
+		s := m.sender
+		copy(r.buf, s.buf)
+		e.freeMessage(m)
+		e.finish(s, nil)
+		e.finish(r, nil)
+	case m.eager:
+		copy(r.buf, m.data)
+		e.retire(m)
+		e.finish(r, nil)
+	default:
+		name, addr, size := m.name, m.addr, m.size
+		e.freeMessage(m)
+		e.fetch(r, name, addr, size)
+	}
+}
+
+// retire ends an eager message whose payload has been copied out.
+func (e *Engine) retire(m *Message) {
+	from, n, name := m.node.Src, int(m.size), m.name
+	e.freeMessage(m)
+	if from == e.me {
+		e.self -= n
+		return
+	}
+	e.consumed(from, n)
+	if name != 0 {
+		e.ack(from, name)
+	}
+}
+
+// ack completes the sender's request of that name.
+func (e *Engine) ack(to int32, name uint64) {
+	e.hdr = wire.Header{Kind: wire.Ack, Name: name}
+	e.p.Queue(int(to), &e.hdr, nil, nil)
+}
+
+// add queues an unexpected message and tells those who probe for it.
+func (e *Engine) add(m *Message) {
+	e.table.Add(&m.node)
+	for _, q := range e.probes {
+		if q.key.Ctx == m.node.Ctx && (q.key.Src < 0 || q.key.Src == m.node.Src) && (q.key.Tag == AnyTag || q.key.Tag == m.node.Tag) {
+			q.Fire()
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package p2p
+
+import (
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/match"
+	"github.com/halo-mpi/halo/internal/proc"
+)
+
+// Mode is the communication mode of a send (MPI-5, 3.4).
+type Mode uint8
+
+// The modes. Ready mode is Standard.
+const (
+	Standard Mode = iota
+	Synchronous
+	Buffered
+)
+
+// AnySource and AnyTag are the wildcards in arguments of receives and probes.
+const (
+	AnySource = -1
+	AnyTag    = match.AnyTag
+)
+
+// Status is the outcome of a completed operation.
+type Status struct {
+	Source    int // rank in the communicator of the request
+	Tag       int32
+	Bytes     uint64
+	Cancelled bool
+	Err       error
+}
+
+type phase uint8
+
+const (
+	phaseEager  phase = iota // the whole message is in the backlog, or gone
+	phaseReady               // announced; the payload waits here for Clear or Ack
+	phaseStream              // Data frames are on their way
+	phasePull                // a receive that reads the sender's memory
+	phaseFill                // a receive that is being filled by Data frames
+)
+
+// Request is an operation. It is used under the engine's lock, pooled, and told
+// from its earlier lives by Gen.
+type Request struct {
+	proc.Event
+	Gen    uint32
+	engine *Engine
+	comm   *comm.Comm
+	node   match.Node[Request] // receives: in the table of posted receives
+
+	Send       bool
+	Persistent bool
+	Active     bool // started and not yet waited for
+	autoFree   bool // nobody will wait: free it when it is complete
+	mode       Mode
+	phase      phase
+	peer       int32 // job index; for receives of AnySource -1 until matched
+	tag        int32
+	ctx        uint64
+	buf        []byte
+	token      [8]byte // payload of a Ready frame: address of buf
+
+	name   uint64 // own name while a peer may use it, 0 if none
+	remote uint64 // the peer's name for its half
+	addr   uint64 // where the payload is in the sender's memory
+	need   uint64 // bytes to move
+	moved  uint64 // bytes moved so far, or handed to the backlog
+	queued bool   // a Data frame is in the backlog
+
+	parts  int8    // operations that have to complete before this request does
+	whole  Whole   // what this request is a part of
+	copied bool    // buf belongs to the engine
+	buffer *Buffer // attached buffer that holds this message
+	number uint64  // the message's number in it
+	Status Status
+}
+
+// newRequest returns a request of one operation, active and not complete.
+func (e *Engine) newRequest(c *comm.Comm) *Request {
+	var r *Request
+	if n := len(e.requests); n > 0 {
+		r = e.requests[n-1]
+		e.requests = e.requests[:n-1]
+	} else {
+		r = &Request{engine: e}
+		r.node.Owner = r
+		r.Gen = 1
+	}
+	r.comm = c
+	r.Active = true
+	r.parts = 1
+	return r
+}
+
+// Free returns a request to the pool: the handle is no longer valid.
+func (e *Engine) Free(r *Request) {
+	gen := r.Gen + 1
+	*r = Request{engine: e, Gen: gen}
+	r.node.Owner = r
+	e.requests = append(e.requests, r)
+}
+
+// Release frees the request now or, if it is active, when it completes (MPI_Request_free).
+func (e *Engine) Release(r *Request) {
+	if r.Active && !r.Done() {
+		r.autoFree = true
+		return
+	}
+	e.Free(r)
+}
+
+// Whole is an operation made of several requests.
+type Whole interface {
+	// PartDone is called, with the lock held, when one of them is complete. It
+	// must not start communication at once: it is called from deep inside.
+	PartDone(err error)
+}
+
+// PartDone implements Whole.
+func (r *Request) PartDone(err error) { r.engine.finish(r, err) }
+
+// NewRequest returns an active request that Finish completes.
+func (e *Engine) NewRequest(c *comm.Comm) *Request {
+	r := e.newRequest(c)
+	r.peer = -1
+	return r
+}
+
+// Finish completes a request of NewRequest.
+func (e *Engine) Finish(r *Request, err error) { e.finish(r, err) }
+
+// SetWhole makes an active request part of w: it frees itself when complete. It
+// reports false if the request is complete already; then w is not told, and the
+// request has been freed.
+func (e *Engine) SetWhole(r *Request, w Whole) (pending bool, err error) {
+	if r.Done() {
+		err = r.Status.Err
+		e.Free(r)
+		return false, err
+	}
+	r.autoFree, r.whole = true, w
+	return true, nil
+}
+
+// finish completes one operation of r.
+func (e *Engine) finish(r *Request, err error) {
+	if err != nil && r.Status.Err == nil {
+		r.Status.Err = err
+	}
+	if r.parts--; r.parts > 0 {
+		return
+	}
+	if b := r.buffer; b != nil {
+		r.buffer = nil
+		e.sent(b, r.number, len(r.buf))
+	}
+	if r.copied {
+		r.copied = false
+		e.buffers.put(r.buf)
+		r.buf = nil
+	}
+	if w := r.whole; w != nil {
+		r.whole = nil
+		w.PartDone(r.Status.Err)
+	}
+	r.Fire()
+	if r.autoFree {
+		e.Free(r)
+	}
+}
+
+// truncated is the error of a message of size bytes that meets a buffer of room bytes.
+func truncated(size uint64, room int) error {
+	return &class.Error{Class: class.Truncate, Text: fmt.Sprintf("message truncated: %d bytes into a %d-byte buffer", size, room)}
+}
+
+// envelope fills the status of a matched receive.
+func (r *Request) envelope(from, tag int32, size uint64) {
+	r.peer = from
+	s := &r.Status
+	s.Source = r.comm.RankOf(from)
+	s.Tag = tag
+	s.Bytes = size
+	if size > uint64(len(r.buf)) {
+		s.Bytes = uint64(len(r.buf))
+		s.Err = truncated(size, len(r.buf))
+	}
+}
+
+// names lets peers refer to requests: an index and a generation, checked on use.
+type names struct {
+	slots []nameSlot
+	free  []uint32
+	live  int
+}
+
+type nameSlot struct {
+	r   *Request
+	gen uint32
+}
+
+// give names r, if it has no name yet.
+func (n *names) give(r *Request) uint64 {
+	if r.name != 0 {
+		return r.name
+	}
+	var i uint32
+	if k := len(n.free); k > 0 {
+		i = n.free[k-1]
+		n.free = n.free[:k-1]
+	} else {
+		i = uint32(len(n.slots))
+		n.slots = append(n.slots, nameSlot{})
+	}
+	s := &n.slots[i]
+	s.gen++
+	s.r = r
+	n.live++
+	r.name = uint64(s.gen)<<32 | uint64(i)
+	return r.name
+}
+
+// find returns the request of that name, nil if the name is stale or was never given.
+func (n *names) find(name uint64) *Request {
+	i := uint32(name)
+	if uint64(i) >= uint64(len(n.slots)) {
+		return nil
+	}
+	if s := &n.slots[i]; s.gen == uint32(name>>32) {
+		return s.r
+	}
+	return nil
+}
+
+// drop takes the name back.
+func (n *names) drop(r *Request) {
+	if r.name == 0 {
+		return
+	}
+	i := uint32(r.name)
+	n.slots[i].r = nil
+	n.free = append(n.free, i)
+	n.live--
+	r.name = 0
+}

@@ -1,0 +1,134 @@
+package p2p
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/match"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// Send sends buf to rank dest and returns when buf may be reused; in
+// Synchronous mode when a receive has matched. It takes the lock.
+//
+// Cost of a short message to a process on the node: one entry in its ring.
+func (e *Engine) Send(c *comm.Comm, mode Mode, buf []byte, dest int, tag int32) error {
+	e.p.Lock()
+	to := c.Members[dest]
+	var r *Request
+	if mode == Standard && to != e.me && e.spend(to, len(buf)) {
+		h := &e.hdr
+		h.Size, h.Kind, h.Flags, h.Chan = uint32(len(buf)), wire.Eager, 0, 0
+		h.Ctx, h.Tag, h.Aux, h.Arg, h.Name = c.Ctx, tag, 0, 0, 0
+		if e.p.Send(int(to), h, buf) {
+			e.p.Unlock()
+			return nil
+		}
+		r = e.SendInit(c, c.Ctx, mode, buf, dest, tag)
+		r.Active = true
+		e.p.Push(int(to), h, buf, r)
+	} else {
+		r = e.Isend(c, c.Ctx, mode, buf, dest, tag)
+	}
+	e.p.Wait(&r.Event, int(to))
+	err := r.Status.Err
+	e.Free(r)
+	e.p.Unlock()
+	return err
+}
+
+// Isend starts a send in context ctx and returns its request.
+func (e *Engine) Isend(c *comm.Comm, ctx uint64, mode Mode, buf []byte, dest int, tag int32) *Request {
+	r := e.SendInit(c, ctx, mode, buf, dest, tag)
+	r.Active = true
+	e.startSend(r)
+	return r
+}
+
+// SendInit returns the request of a send that has not been started.
+func (e *Engine) SendInit(c *comm.Comm, ctx uint64, mode Mode, buf []byte, dest int, tag int32) *Request {
+	r := e.newRequest(c)
+	r.Active = false
+	r.Send, r.mode, r.ctx = true, mode, ctx
+	r.buf, r.peer, r.tag = buf, c.Members[dest], tag
+	return r
+}
+
+// startSend chooses the protocol.
+func (e *Engine) startSend(r *Request) {
+	if cause := e.p.DownCause(int(r.peer)); cause != nil {
+		e.finish(r, gone(r.comm, r.peer, cause))
+		return
+	}
+	if r.mode == Buffered {
+		e.startBuffered(r)
+		return
+	}
+	if r.peer == e.me {
+		e.sendSelf(r)
+		return
+	}
+	h := &e.hdr
+	*h = wire.Header{Size: uint32(len(r.buf)), Kind: wire.Eager, Ctx: r.ctx, Tag: r.tag}
+	if e.spend(r.peer, len(r.buf)) {
+		r.phase = phaseEager
+		if r.mode == Synchronous {
+			r.phase = phaseReady // complete on Ack
+			h.Kind, h.Name = wire.EagerSync, e.names.give(r)
+		}
+		if e.p.Queue(int(r.peer), h, r.buf, r) {
+			r.Sent(nil)
+		}
+		return
+	}
+	r.phase = phaseReady
+	h.Kind, h.Arg, h.Name = wire.Ready, uint64(len(r.buf)), e.names.give(r)
+	var addr uint64
+	if len(r.buf) > 0 {
+		addr = uint64(uintptr(unsafe.Pointer(&r.buf[0])))
+	}
+	binary.LittleEndian.PutUint64(r.token[:], addr)
+	h.Size = uint32(len(r.token))
+	e.p.Queue(int(r.peer), h, r.token[:], nil)
+}
+
+// Sent implements proc.Sent: a frame of this request has gone, or never will.
+func (r *Request) Sent(err error) {
+	e := r.engine
+	if err != nil {
+		e.failSend(r, err)
+		return
+	}
+	switch r.phase {
+	case phaseEager:
+		e.finish(r, nil)
+	case phaseStream:
+		e.resume(r)
+	}
+}
+
+// sendSelf delivers a message to the own process.
+func (e *Engine) sendSelf(r *Request) {
+	key := match.Key{Ctx: r.ctx, Src: e.me, Tag: r.tag}
+	if n := e.table.Arrive(key); n != nil {
+		q := n.Owner
+		q.envelope(e.me, r.tag, uint64(len(r.buf)))
+		copy(q.buf, r.buf)
+		e.finish(q, nil)
+		e.finish(r, nil)
+		return
+	}
+	m := e.newMessage(key, uint64(len(r.buf)))
+	if r.mode != Synchronous && len(r.buf) <= wire.MaxPayload && e.self+len(r.buf) <= window {
+		e.self += len(r.buf)
+		m.eager = true
+		m.data = e.buffers.get(len(r.buf))
+		copy(m.data, r.buf)
+		e.add(m)
+		e.finish(r, nil)
+		return
+	}
+	m.sender = r
+	e.add(m)
+}

@@ -1,0 +1,187 @@
+package proc
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// Proc is one MPI process.
+type Proc struct {
+	mu   sync.Mutex
+	want atomic.Int32 // goroutines that wait for mu; the poller gives way when it is not 0
+
+	boot   boot.Boot
+	job    *boot.Job
+	policy Policy
+
+	node  *shm.Fabric // to peers on this node through memory, nil if there is none
+	lanes []*lane     // all fabrics, with the state of their services
+	peers []peer      // by index in the job
+	sink  fabric.Sink
+	work  []Worker
+	busy  int // things to do for which the workers are called at every poll
+
+	polling   bool // a goroutine is inside Wait as the poller
+	parked    []*Event
+	watched   int    // events in parked that watch a word
+	activity  uint64 // counts the calls that polled
+	turns     uint64 // counts polls
+	backlogs  []int  // peers with a backlog
+	contexts  uint32
+	closed    bool
+	services  sync.WaitGroup
+	freeParks []*park
+}
+
+// Policy says how to wait. It depends on how many processes share the cores.
+type Policy struct {
+	Loads  int    // polls before the first yield
+	Yields int    // polls, with a yield before each, before parking
+	Yield  func() // gives the core to another process
+}
+
+// Worker advances what needs more than one frame.
+type Worker interface {
+	// Work does a bounded amount, and reports how much it did (0: nothing
+	// could move). It is called with the lock held, by whoever polls, while
+	// SetBusy says so.
+	Work() int
+}
+
+// peer is the way to one process of the job.
+type peer struct {
+	near    bool          // reached through memory
+	fab     fabric.Fabric // nil for the process itself
+	backlog backlog
+	down    error
+}
+
+// New makes the process of b.Job with the given fabrics: node reaches the
+// processes of this node and far the others; either may be nil.
+func New(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy Policy) (*Proc, error) {
+	job := b.Job()
+	p := &Proc{boot: b, job: job, policy: policy, node: node, peers: make([]peer, job.Size)}
+	if node != nil {
+		p.lanes = append(p.lanes, &lane{fab: node})
+	}
+	if far != nil {
+		p.lanes = append(p.lanes, &lane{fab: far, sockets: true})
+	}
+	for i := range p.peers {
+		switch {
+		case i == job.Rank:
+		case node != nil && node.LocalIndex(i) >= 0:
+			p.peers[i].near, p.peers[i].fab = true, node
+		case far != nil:
+			p.peers[i].fab = far
+		default:
+			return nil, fmt.Errorf("proc: no fabric reaches process %d of %d", i, job.Size)
+		}
+	}
+	return p, nil
+}
+
+// Start begins delivery to sink; workers advance what takes several frames.
+func (p *Proc) Start(sink fabric.Sink, workers ...Worker) {
+	p.sink, p.work = sink, workers
+	for _, l := range p.lanes {
+		p.services.Add(1)
+		go p.serve(l)
+	}
+}
+
+// Stop ends the services and closes the fabrics. Nothing may be pending.
+func (p *Proc) Stop() error {
+	p.Lock()
+	p.closed = true
+	p.Unlock()
+	var first error
+	for _, l := range p.lanes {
+		if err := l.fab.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	p.services.Wait()
+	return first
+}
+
+// Job returns what the process knows of its job.
+func (p *Proc) Job() *boot.Job { return p.job }
+
+// Boot returns the connection to the launcher.
+func (p *Proc) Boot() boot.Boot { return p.boot }
+
+// Node returns the fabric through memory, nil if there is none.
+func (p *Proc) Node() *shm.Fabric { return p.node }
+
+// NewContext returns a context id that no other process of the job and no
+// earlier call has returned: creating process and a local counter. Context ids
+// are even; the odd one above belongs to the same communicator.
+func (p *Proc) NewContext() uint64 {
+	p.contexts++
+	return uint64(p.job.Rank)<<40 | uint64(p.contexts)<<8
+}
+
+// Lock takes the engine's lock. A poller gives way.
+func (p *Proc) Lock() {
+	if !p.mu.TryLock() {
+		p.want.Add(1)
+		p.mu.Lock()
+		p.want.Add(-1)
+	}
+}
+
+// Unlock releases the engine's lock.
+func (p *Proc) Unlock() { p.mu.Unlock() }
+
+// giveWay lets the goroutines that want the lock have it.
+func (p *Proc) giveWay() {
+	p.mu.Unlock()
+	runtime.Gosched()
+	p.mu.Lock()
+}
+
+// SetBusy adds n to the number of things for which the workers are called.
+func (p *Proc) SetBusy(n int) { p.busy += n }
+
+// EagerMax is the largest payload that goes to a peer in one frame unasked.
+func (p *Proc) EagerMax(to int) int { return p.peers[to].fab.EagerMax() }
+
+// ChunkMax is the payload of one frame of a long message to a peer.
+func (p *Proc) ChunkMax(to int) int { return p.peers[to].fab.ChunkMax() }
+
+// Reader returns the means to read the peer's memory, nil if there is none.
+func (p *Proc) Reader(from int) fabric.Reader {
+	if e := &p.peers[from]; e.near && p.node.CanRead(from) {
+		return p.node
+	}
+	return nil
+}
+
+// DownCause is not nil when the peer is known to be gone.
+func (p *Proc) DownCause(peer int) error { return p.peers[peer].down }
+
+// SetDown notes that the peer is gone and drops what was queued for it.
+func (p *Proc) SetDown(peer int, cause error) {
+	p.peers[peer].down = cause
+	p.drop(peer)
+}
+
+// Send offers a frame to a peer; false means that it could not go now: Push it then.
+func (p *Proc) Send(to int, h *wire.Header, payload []byte) bool {
+	e := &p.peers[to]
+	if e.backlog.count() != 0 {
+		return false
+	}
+	if e.near { // the concrete branch, so that the path through memory inlines
+		return p.node.Send(to, h, payload)
+	}
+	return e.fab.Send(to, h, payload)
+}

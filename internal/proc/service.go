@@ -1,0 +1,124 @@
+package proc
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/fabric"
+)
+
+const (
+	// tick is how often the service of a hot process looks in. It bounds how
+	// long a process that has just stopped calling answers nobody.
+	tick = time.Millisecond
+	// hotAfter is how many calls in a row arm before the process is taken to be hot.
+	hotAfter = 32
+)
+
+// lane is a fabric with the state of its service.
+type lane struct {
+	fab     fabric.Fabric
+	sockets bool
+	// deep says that the service sleeps until something arrives: whoever
+	// disarms the fabric must arm it again when it leaves.
+	deep  bool
+	calls int    // calls that armed since the process was last hot
+	seen  uint64 // Proc.activity at the last tick
+}
+
+// enterPoll makes the caller the poller: peers need not ring while it looks.
+func (p *Proc) enterPoll() {
+	p.polling = true
+	p.activity++
+	for _, l := range p.lanes {
+		l.fab.Disarm()
+	}
+}
+
+// leavePoll ends being the poller: hands over to a parked waiter, or leaves the
+// watch to the services.
+func (p *Proc) leavePoll() {
+	p.polling = false
+	if len(p.parked) > 0 {
+		for _, e := range p.parked {
+			if !e.done {
+				e.park.unpark()
+				return
+			}
+		}
+	}
+	for _, l := range p.lanes {
+		if !l.deep {
+			continue
+		}
+		if l.calls++; l.calls < hotAfter {
+			p.armLane(l)
+			continue
+		}
+		l.calls, l.deep = 0, false
+		l.fab.Wake()
+	}
+}
+
+// arm makes peers ring, and reports false if something had arrived meanwhile.
+func (p *Proc) arm() bool {
+	for _, l := range p.lanes {
+		l.fab.Arm()
+	}
+	if p.poll(-1) == 0 {
+		return true
+	}
+	for _, l := range p.lanes {
+		l.fab.Disarm()
+	}
+	return false
+}
+
+// armLane arms one fabric and takes what arrived before.
+func (p *Proc) armLane(l *lane) {
+	l.fab.Arm()
+	for l.fab.Poll(p.sink, -1) > 0 {
+	}
+}
+
+// serve stands in for a poller until the process is closed.
+func (p *Proc) serve(l *lane) {
+	defer p.services.Done()
+	idle := tick
+	for {
+		l.fab.Sleep(idle)
+		p.Lock()
+		if p.closed {
+			p.Unlock()
+			return
+		}
+		idle = tick
+		switch {
+		case p.polling:
+			// Rung just before the poller disarmed; or a tick. It sees to all.
+			l.deep, l.seen = false, p.activity
+		case !l.deep && l.seen != p.activity && len(p.parked) == 0:
+			// Hot. Look in once, so that nobody waits longer than a tick.
+			l.seen = p.activity
+			p.advance()
+		default:
+			if p.advance(); !p.polling {
+				l.fab.Arm()
+				p.advance()
+				l.deep, idle = true, 0
+			}
+		}
+		p.Unlock()
+		// What was completed may have made goroutines runnable: they go first.
+		runtime.Gosched()
+	}
+}
+
+// advance polls until there is nothing to do, giving way to whoever wants the lock.
+func (p *Proc) advance() {
+	for !p.closed && !p.polling && p.poll(-1) > 0 {
+		if p.want.Load() != 0 {
+			p.giveWay()
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package proc
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+// Event is something that a goroutine can wait for: that Fire is called, or
+// that a word of shared memory reaches a value (Watch). The zero Event has not
+// happened. An Event is used under the engine's lock.
+type Event struct {
+	done bool
+	park *park
+	also *Event
+
+	word     *atomic.Uint64 // nil unless watching
+	reach    uint64
+	sleepers *atomic.Uint32
+}
+
+// park is where a goroutine sleeps.
+type park struct {
+	wake chan struct{} // capacity 1: a wake-up is never lost and never blocks
+}
+
+// Done reports whether the event has happened.
+func (e *Event) Done() bool { return e.done }
+
+// Reset makes the event one that has not happened.
+func (e *Event) Reset() { e.done = false }
+
+// Watch makes the event one that happens when *word >= reach. Another process
+// stores the word; after that it loads *sleepers, and if that is not 0 it rings
+// the doors of all who may wait.
+func (e *Event) Watch(word *atomic.Uint64, reach uint64, sleepers *atomic.Uint32) {
+	e.done, e.word, e.reach, e.sleepers = false, word, reach, sleepers
+}
+
+// Also makes g happen when e does; nil undoes it. It lets one goroutine wait
+// for the first of several events.
+func (e *Event) Also(g *Event) { e.also = g }
+
+// Fire makes the event happen and wakes who waits for it.
+func (e *Event) Fire() {
+	e.done = true
+	if e.park != nil {
+		e.park.unpark()
+	}
+	if e.also != nil {
+		e.also.Fire()
+	}
+}
+
+// happened looks at the watched word, too.
+func (e *Event) happened() bool {
+	if !e.done && e.word != nil && e.word.Load() >= e.reach { // pairs with the store by who completes a collective
+		e.done = true
+	}
+	return e.done
+}
+
+func (k *park) unpark() {
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Wait returns when e has happened. It is called with the lock held and returns
+// with it held; in between others may hold it. hint is the peer from whom the
+// event is expected, or -1.
+func (p *Proc) Wait(e *Event, hint int) {
+	for !e.happened() {
+		if p.polling || !p.pollFor(e, hint) {
+			p.parkFor(e)
+		}
+	}
+}
+
+// pollFor polls until e has happened, and reports true; or until it is time to
+// park, and reports false with the fabrics armed.
+func (p *Proc) pollFor(e *Event, hint int) bool {
+	p.enterPoll()
+	for spins := 0; !e.happened(); {
+		if p.poll(hint) > 0 {
+			spins = 0
+			continue
+		}
+		if p.want.Load() != 0 {
+			p.giveWay()
+			continue
+		}
+		spins++
+		if spins <= p.policy.Loads {
+			continue
+		}
+		if spins <= p.policy.Loads+p.policy.Yields {
+			if spins%goschedEvery == 0 {
+				p.giveWay()
+			} else {
+				p.policy.Yield()
+			}
+			continue
+		}
+		if p.arm() {
+			p.polling = false
+			return false
+		}
+		spins = 0
+	}
+	p.leavePoll()
+	return true
+}
+
+// goschedEvery is after how many yields to other processes the poller also
+// yields to other goroutines of its own.
+const goschedEvery = 16
+
+// parkFor sleeps until e happens, or until this goroutine is to take over polling.
+func (p *Proc) parkFor(e *Event) {
+	if e.word != nil {
+		// Armed before, look at the word after: whoever stores the word and then
+		// loads 0 sleepers did so before our look.
+		e.sleepers.Add(1)
+		defer e.sleepers.Add(^uint32(0))
+		if e.happened() {
+			return
+		}
+		p.watched++
+	}
+	k := p.newPark()
+	e.park = k
+	p.parked = append(p.parked, e)
+	p.mu.Unlock()
+	<-k.wake
+	p.Lock()
+	e.park = nil
+	for i, o := range p.parked {
+		if o == e {
+			last := len(p.parked) - 1
+			p.parked[i], p.parked[last] = p.parked[last], nil
+			p.parked = p.parked[:last]
+			break
+		}
+	}
+	if e.word != nil {
+		p.watched--
+	}
+	p.freePark(k)
+}
+
+func (p *Proc) newPark() *park {
+	if n := len(p.freeParks); n > 0 {
+		k := p.freeParks[n-1]
+		p.freeParks = p.freeParks[:n-1]
+		return k
+	}
+	return &park{wake: make(chan struct{}, 1)}
+}
+
+// freePark drains a second wake-up that may have come and keeps k for reuse.
+func (p *Proc) freePark(k *park) {
+	select {
+	case <-k.wake:
+	default:
+	}
+	p.freeParks = append(p.freeParks, k)
+}
+
+// Progress polls once, for calls that test.
+func (p *Proc) Progress(hint int) {
+	if p.polling {
+		p.giveWay() // the poller is at work; let it
+		return
+	}
+	p.enterPoll()
+	if p.poll(hint) == 0 && p.want.Load() != 0 {
+		p.giveWay()
+	}
+	p.leavePoll()
+}
+
+// poll looks at everything once and reports how much it did.
+func (p *Proc) poll(hint int) int {
+	n := 0
+	if p.node != nil {
+		n = p.node.Poll(p.sink, hint)
+	}
+	p.turns++
+	for _, l := range p.lanes {
+		// Looking at sockets is a system call: every turn only when a frame
+		// from there is awaited, or when there is nothing else.
+		if l.sockets && (p.node == nil || p.turns%socketTurns == 0 || hint >= 0 && !p.peers[hint].near) {
+			n += l.fab.Poll(p.sink, hint)
+		}
+	}
+	if len(p.backlogs) > 0 {
+		n += p.flush()
+	}
+	if p.busy > 0 {
+		for _, w := range p.work {
+			n += w.Work()
+		}
+	}
+	if p.watched > 0 {
+		for _, e := range p.parked {
+			if e.word != nil && e.happened() {
+				e.park.unpark()
+			}
+		}
+	}
+	return n
+}
+
+// socketTurns is how many polls of memory go with one of sockets when none is
+// awaited from there.
+const socketTurns = 64
+
+// Pause gives other goroutines and processes a chance, for calls in a loop that
+// test and wait in their own way.
+func (p *Proc) Pause() {
+	p.policy.Yield()
+	runtime.Gosched()
+}
