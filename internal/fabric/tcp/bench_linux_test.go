@@ -1,0 +1,232 @@
+package tcp
+
+import (
+	"fmt"
+	"net"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/sys"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// count is a sink that only counts.
+type count struct {
+	place  []byte // for long frames; nil: take what comes
+	frames int
+	bytes  int
+	down   bool
+}
+
+func (c *count) Frame(_ int, h *wire.Header, payload []byte) { c.frames++; c.bytes += len(payload) }
+func (c *count) Place(_ int, h *wire.Header) []byte {
+	if c.place == nil {
+		return nil
+	}
+	return c.place[:h.Size]
+}
+func (c *count) Placed(_ int, h *wire.Header) { c.frames++; c.bytes += int(h.Size) }
+func (c *count) Down(int, error)              { c.down = true }
+
+func sendNow(f made, s *count, to int, h *wire.Header, b []byte) {
+	for !f.Send(to, h, b) {
+		f.Poll(s, to)
+	}
+}
+
+// echo answers each of turns messages on an own thread.
+func BenchmarkPingPong(b *testing.B) {
+	for _, size := range []int{8, 1024, 16 << 10, 64 << 10} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			fs := ends(b, raw, 2, limits{})
+			var stop atomic.Bool
+			var wg sync.WaitGroup
+			h := wire.Header{Kind: wire.Eager, Size: uint32(size)}
+			wg.Go(func() {
+				runtime.LockOSThread()
+				s, buf := &count{place: make([]byte, size)}, make([]byte, size)
+				h := h
+				for n := 0; ; n++ {
+					for s.frames == n {
+						if fs[1].Poll(s, 0) == 0 && stop.Load() {
+							return
+						}
+					}
+					sendNow(fs[1], s, 0, &h, buf)
+				}
+			})
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			s, buf := &count{place: make([]byte, size)}, make([]byte, size)
+			n := 0
+			turn := func() {
+				sendNow(fs[0], s, 1, &h, buf)
+				for n++; s.frames < n; {
+					fs[0].Poll(s, 1)
+				}
+			}
+			turn()
+			b.ReportAllocs()
+			for b.Loop() {
+				turn()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/2, "ns/half")
+			stop.Store(true)
+			wg.Wait()
+		})
+	}
+}
+
+// sockets opens two raw ends of a connection as the fabric does.
+func sockets(b *testing.B) (x, y int) {
+	ln, err := listen()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer ln.Close()
+	c, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		b.Fatal(err)
+	}
+	d, err := ln.Accept()
+	if err != nil {
+		b.Fatal(err)
+	}
+	l, err := newLink(0, c.(*net.TCPConn), 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := newLink(0, d.(*net.TCPConn), 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { sys.CloseFD(l.fd); sys.CloseFD(m.fd) })
+	return l.fd, m.fd
+}
+
+// The limit: two sockets, nothing else.
+func BenchmarkRawPingPong(b *testing.B) {
+	x, y := sockets(b)
+	var wg sync.WaitGroup
+	swap := func(fd int, first bool, b []byte) bool {
+		if first {
+			sys.Send(fd, b)
+		}
+		for {
+			n, e := sys.Recv(fd, b)
+			if e == 0 {
+				if n > 0 && !first {
+					sys.Send(fd, b)
+				}
+				return n > 0
+			}
+		}
+	}
+	wg.Go(func() {
+		runtime.LockOSThread()
+		for buf := make([]byte, 48); swap(y, false, buf); {
+		}
+	})
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	buf := make([]byte, 48)
+	for b.Loop() {
+		swap(x, true, buf)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/2, "ns/half")
+	sys.ShutdownWrite(x)
+	wg.Wait()
+}
+
+// One way in frames of 64 KiB; 1 MiB is one turn, answered by an empty frame.
+func BenchmarkBandwidth(b *testing.B) {
+	const message = 1 << 20
+	fs := ends(b, raw, 2, limits{})
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		runtime.LockOSThread()
+		s := &count{place: make([]byte, chunkMax)}
+		h := wire.Header{Kind: wire.Ack}
+		for n := 0; ; n += message {
+			for s.bytes < n+message {
+				if fs[1].Poll(s, 0) == 0 && stop.Load() {
+					return
+				}
+			}
+			sendNow(fs[1], s, 0, &h, nil)
+		}
+	})
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	s, buf := &count{}, make([]byte, message)
+	h := wire.Header{Kind: wire.Data, Size: chunkMax}
+	n := 0
+	turn := func() {
+		for i := 0; i < message; i += chunkMax {
+			sendNow(fs[0], s, 1, &h, buf[i:i+chunkMax])
+		}
+	}
+	turn()
+	b.SetBytes(message)
+	b.ReportAllocs()
+	for b.Loop() {
+		turn()
+		for n++; s.frames < n; { // one message stays in flight
+			fs[0].Poll(s, 1)
+		}
+	}
+	for n++; s.frames < n; {
+		fs[0].Poll(s, 1)
+	}
+	stop.Store(true)
+	wg.Wait()
+}
+
+// The limit of that: writes and reads of the same lengths.
+func BenchmarkRawBandwidth(b *testing.B) {
+	const message = 1 << 20
+	x, y := sockets(b)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		runtime.LockOSThread()
+		buf := make([]byte, chunkMax)
+		for n := 0; ; {
+			k, e := sys.Recv(y, buf)
+			if e != 0 {
+				continue
+			}
+			if k == 0 {
+				return
+			}
+			for n += k; n >= message; n -= message {
+				sys.Send(y, buf[:1])
+			}
+		}
+	})
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	buf := make([]byte, message)
+	var ack [64]byte
+	got := 0
+	turn := func() {
+		for i := 0; i < message; {
+			k, _ := sys.Send(x, buf[i:min(i+chunkMax, message)])
+			i += k
+		}
+	}
+	turn()
+	n := 0
+	b.SetBytes(message)
+	for b.Loop() {
+		turn()
+		for n++; got < n; {
+			k, _ := sys.Recv(x, ack[:])
+			got += k
+		}
+	}
+	sys.ShutdownWrite(x)
+	wg.Wait()
+}

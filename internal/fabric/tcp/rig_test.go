@@ -1,0 +1,179 @@
+package tcp
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// TestMain fails when a goroutine or a descriptor outlives the tests.
+func TestMain(m *testing.M) {
+	before := descriptors()
+	code := m.Run()
+	deadline := time.Now().Add(5 * time.Second)
+	for runtime.NumGoroutine() > 1 && time.Now().Before(deadline) {
+		time.Sleep(time.Millisecond)
+	}
+	if n := runtime.NumGoroutine(); code == 0 && n > 1 && !fuzzing() {
+		var b [1 << 16]byte
+		fmt.Printf("%d goroutines left:\n%s\n", n, b[:runtime.Stack(b[:], true)])
+		code = 1
+	}
+	// The Go runtime's own epoll instance and its bell may have come meanwhile.
+	if after := descriptors(); code == 0 && after > before+2 && !fuzzing() {
+		fmt.Printf("%d descriptors before the tests, %d after\n", before, after)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// fuzzing tells a process that works for a fuzzing engine, which keeps pipes of its own.
+func fuzzing() bool {
+	for _, a := range os.Args {
+		if len(a) > 10 && (a[:10] == "-test.fuzz" && a[:15] != "-test.fuzzcache") {
+			return true
+		}
+	}
+	return false
+}
+
+// descriptors counts what is open; 0 where that cannot be seen.
+func descriptors() int {
+	e, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0
+	}
+	return len(e)
+}
+
+// A made is what the two implementations have in common.
+type made interface {
+	fabric.Fabric
+	Start([]string) error
+	Refused() uint64
+}
+
+// A maker opens one end.
+type maker func(Config) (made, string, error)
+
+func secret(b byte) (s [32]byte) {
+	for i := range s {
+		s[i] = b
+	}
+	return s
+}
+
+func job(rank, size int) *boot.Job {
+	return &boot.Job{ID: "test", Rank: rank, Size: size, Fabric: "tcp", Secret: secret(7)}
+}
+
+// ends opens n ends that know each other.
+func ends(t testing.TB, mk maker, n int, l limits) []made {
+	t.Helper()
+	fs, addrs := make([]made, n), make([]string, n)
+	for i := range fs {
+		var err error
+		if fs[i], addrs[i], err = mk(Config{Job: job(i, n), limits: l}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { fs[i].Close() })
+	}
+	for _, f := range fs {
+		if err := f.Start(addrs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return fs
+}
+
+// payload of the seq-th frame from one process to another: size and content follow from the seed.
+func pattern(seed uint64, max int) []byte {
+	r := rand.New(rand.NewPCG(seed, 1))
+	n := 0
+	switch r.IntN(4) {
+	case 0:
+		n = r.IntN(64)
+	case 1:
+		n = r.IntN(4096)
+	case 2:
+		n = r.IntN(max + 1)
+	}
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+// An inbox is a sink that keeps what it gets. place says for which frames it
+// offers a place.
+type inbox struct {
+	t      testing.TB
+	place  func(*wire.Header) bool
+	frames map[int][]arrived
+	asked  map[int][]byte
+	downs  map[int]error
+}
+
+type arrived struct {
+	h       wire.Header
+	payload []byte
+}
+
+func newInbox(t testing.TB) *inbox {
+	return &inbox{t: t, frames: map[int][]arrived{}, asked: map[int][]byte{}, downs: map[int]error{}}
+}
+
+func (s *inbox) live(from int, what string) {
+	if err := s.downs[from]; err != nil {
+		s.t.Errorf("%s of process %d after it was down: %v", what, from, err)
+	}
+}
+
+func (s *inbox) Frame(from int, h *wire.Header, payload []byte) {
+	s.live(from, "frame")
+	if len(payload) != int(h.Size) {
+		s.t.Errorf("frame of %d bytes with a payload of %d", h.Size, len(payload))
+	}
+	s.frames[from] = append(s.frames[from], arrived{*h, bytes.Clone(payload)})
+}
+
+func (s *inbox) Place(from int, h *wire.Header) []byte {
+	s.live(from, "place")
+	if s.asked[from] != nil {
+		s.t.Errorf("process %d: place asked while one is being filled", from)
+	}
+	if h.Size == 0 || s.place == nil || !s.place(h) {
+		return nil
+	}
+	s.asked[from] = make([]byte, h.Size)
+	return s.asked[from]
+}
+
+func (s *inbox) Placed(from int, h *wire.Header) {
+	s.live(from, "placed")
+	b := s.asked[from]
+	if len(b) != int(h.Size) {
+		s.t.Errorf("placed %d bytes, asked about %d", h.Size, len(b))
+	}
+	delete(s.asked, from)
+	s.frames[from] = append(s.frames[from], arrived{*h, b})
+}
+
+func (s *inbox) Down(peer int, cause error) {
+	if err := s.downs[peer]; err != nil {
+		s.t.Errorf("process %d down twice: %v, then %v", peer, err, cause)
+	}
+	if cause == nil {
+		s.t.Errorf("process %d down without a cause", peer)
+	}
+	s.downs[peer] = cause
+}

@@ -1,0 +1,108 @@
+package sys
+
+import (
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Epoll is a set of descriptors, level-triggered, each with a number of the
+// owner's choice. Not the Go runtime's: that one is served only every 10 ms
+// while all processors compute.
+type Epoll struct {
+	fd     int
+	events [32]unix.EpollEvent
+}
+
+// NewEpoll makes an empty set.
+func NewEpoll() (*Epoll, error) {
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	return &Epoll{fd: fd}, nil
+}
+
+// Add puts fd into the set, to be reported when it can be read.
+func (p *Epoll) Add(fd int, number int32) error {
+	ev := unix.EpollEvent{Events: unix.EPOLLIN, Fd: number}
+	return unix.EpollCtl(p.fd, unix.EPOLL_CTL_ADD, fd, &ev)
+}
+
+// Watch says whether fd, already in the set, shall also be reported when it can be written.
+func (p *Epoll) Watch(fd int, number int32, write bool) error {
+	ev := unix.EpollEvent{Events: unix.EPOLLIN, Fd: number}
+	if write {
+		ev.Events |= unix.EPOLLOUT
+	}
+	return unix.EpollCtl(p.fd, unix.EPOLL_CTL_MOD, fd, &ev)
+}
+
+// Remove takes fd out of the set, before it is closed.
+func (p *Epoll) Remove(fd int) error { return unix.EpollCtl(p.fd, unix.EPOLL_CTL_DEL, fd, nil) }
+
+// Ready returns how many descriptors are ready now, at most 32; Number tells
+// which. It does not block.
+func (p *Epoll) Ready() int {
+	n, _, e := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(unsafe.Pointer(&p.events[0])),
+		uintptr(len(p.events)), 0, 0, 0)
+	if e != 0 {
+		return 0
+	}
+	return int(n)
+}
+
+// Number is the number of the i-th descriptor that the last Ready found.
+func (p *Epoll) Number(i int) int32 { return p.events[i].Fd }
+
+// Close releases the set.
+func (p *Epoll) Close() error { return unix.Close(p.fd) }
+
+// Bell is a descriptor on which one goroutine sleeps and others wake it.
+type Bell struct {
+	fd  int
+	set [2]unix.PollFd
+}
+
+// NewBell makes a silent bell.
+func NewBell() (*Bell, error) {
+	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		return nil, err
+	}
+	return &Bell{fd: fd}, nil
+}
+
+// Ring wakes the sleeper, or lets the next Sleep return at once.
+func (b *Bell) Ring() {
+	one := uint64(1)
+	unix.RawSyscall(unix.SYS_WRITE, uintptr(b.fd), uintptr(unsafe.Pointer(&one)), 8)
+}
+
+// Sleep blocks until the bell rings, a descriptor in p is ready if p is not
+// nil, or timeout has passed if that is positive. It may return early. It
+// reports whether the bell rang, which silences it, and whether p has something.
+func (b *Bell) Sleep(p *Epoll, timeout time.Duration) (rang, ready bool) {
+	b.set[0] = unix.PollFd{Fd: int32(b.fd), Events: unix.POLLIN}
+	b.set[1] = unix.PollFd{Fd: -1, Events: unix.POLLIN} // negative: the kernel skips it
+	if p != nil {
+		b.set[1].Fd = int32(p.fd)
+	}
+	var ts *unix.Timespec
+	if timeout > 0 {
+		t := unix.NsecToTimespec(int64(timeout))
+		ts = &t
+	}
+	if n, err := unix.Ppoll(b.set[:], ts, nil); n <= 0 || err != nil {
+		return false, false
+	}
+	if rang = b.set[0].Revents != 0; rang {
+		var sum uint64
+		unix.RawSyscall(unix.SYS_READ, uintptr(b.fd), uintptr(unsafe.Pointer(&sum)), 8)
+	}
+	return rang, b.set[1].Revents != 0
+}
+
+// Close releases the bell; nobody may ring it any more.
+func (b *Bell) Close() error { return unix.Close(b.fd) }

@@ -1,0 +1,221 @@
+package wire
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// The handshake opens a connection. Four messages of fixed size; integers are
+// little-endian; whoever dials speaks first:
+//
+//	Hello     80  dialler   "HALO" | layout uint16 | version uint16 | from uint32 | to uint32 | nonce 32 | mac 32
+//	Challenge 68  acceptor  version uint16 | zero uint16 | nonce 32 | mac 32
+//	Proof     32  dialler   mac 32
+//	Verdict   33  acceptor  verdict uint8 | mac 32
+//
+// Every mac is HMAC-SHA256 under the job secret over one fixed transcript:
+//
+//	label 16 | layout uint16 | version of dialler uint16 | version of acceptor uint16 |
+//	from uint32 | to uint32 | dialler's nonce 32 | acceptor's nonce 32 | verdict uint8 | job id
+//
+// in which what is not known yet is zero and the label names message and
+// direction. So: a stranger gets no byte, because Hello must carry a mac; a
+// recorded Hello gets a Challenge but its recorded Proof does not fit the fresh
+// nonce; what one side said, sent back to it, has the wrong label; and what was
+// meant for another pair of processes, or another job, has the wrong transcript.
+//
+// layout versions this exchange, version the frames that follow. Each side
+// tells its version inside a mac: the dialler reports a mismatch once it knows
+// that it speaks to its own job; the acceptor just closes. A foreign layout
+// cannot be authenticated and is refused in silence.
+//
+// Frames that follow are not protected by this: sealing them takes keys derived
+// from the same transcript under further labels.
+const (
+	// HandshakeLayout is the version of the handshake itself.
+	HandshakeLayout = 1
+
+	NonceSize     = 32
+	MACSize       = sha256.Size
+	HelloSize     = 4 + 2 + 2 + 4 + 4 + NonceSize + MACSize
+	ChallengeSize = 2 + 2 + NonceSize + MACSize
+	ProofSize     = MACSize
+	VerdictSize   = 1 + MACSize
+)
+
+// Labels of the four messages, padded to 16 bytes in the transcript.
+const (
+	labelHello     = "halo/dial/hello"
+	labelChallenge = "halo/acc/chall"
+	labelProof     = "halo/dial/proof"
+	labelVerdict   = "halo/acc/verdict"
+)
+
+// Verdict is the acceptor's last word.
+type Verdict uint8
+
+const (
+	// Accepted: the connection is the one of this pair.
+	Accepted Verdict = 1
+	// Crossed: the acceptor is dialling too and its connection is the one that stays.
+	Crossed Verdict = 2
+)
+
+var (
+	// ErrRefused is any failed proof. It says no more, on purpose.
+	ErrRefused = errors.New("handshake refused")
+	// ErrVersion is a peer of the same job that speaks another frame layout.
+	ErrVersion = errors.New("different protocol versions in one job")
+)
+
+// Pair names a connection to be opened: who dials whom in which job.
+type Pair struct {
+	Secret [32]byte
+	Job    string
+	From   int // index of the process that dials
+	To     int // index of the process that accepts
+}
+
+// transcript is what every mac is bound to.
+type transcript struct {
+	Pair
+	dialVersion, acceptVersion uint16
+	dialNonce, acceptNonce     [NonceSize]byte
+	verdict                    Verdict
+}
+
+func (t *transcript) mac(label string) []byte {
+	var b [16 + 2 + 2 + 2 + 4 + 4 + 2*NonceSize + 1]byte
+	le := binary.LittleEndian
+	copy(b[:16], label)
+	le.PutUint16(b[16:], HandshakeLayout)
+	le.PutUint16(b[18:], t.dialVersion)
+	le.PutUint16(b[20:], t.acceptVersion)
+	le.PutUint32(b[22:], uint32(t.From))
+	le.PutUint32(b[26:], uint32(t.To))
+	copy(b[30:], t.dialNonce[:])
+	copy(b[30+NonceSize:], t.acceptNonce[:])
+	b[30+2*NonceSize] = byte(t.verdict)
+	m := hmac.New(sha256.New, t.Secret[:])
+	m.Write(b[:])
+	m.Write([]byte(t.Job))
+	return m.Sum(nil)
+}
+
+// Dialler is the side that opens a connection. Its methods are called once
+// each, in the order Hello, Challenge, Proof, Verdict.
+type Dialler struct{ t transcript }
+
+// NewDialler draws a fresh nonce.
+func NewDialler(p Pair) *Dialler {
+	d := &Dialler{transcript{Pair: p, dialVersion: Version}}
+	rand.Read(d.t.dialNonce[:])
+	return d
+}
+
+// Hello writes the first message.
+func (d *Dialler) Hello(b *[HelloSize]byte) {
+	le := binary.LittleEndian
+	copy(b[:4], "HALO")
+	le.PutUint16(b[4:], HandshakeLayout)
+	le.PutUint16(b[6:], d.t.dialVersion)
+	le.PutUint32(b[8:], uint32(d.t.From))
+	le.PutUint32(b[12:], uint32(d.t.To))
+	copy(b[16:], d.t.dialNonce[:])
+	copy(b[16+NonceSize:], d.t.mac(labelHello))
+}
+
+// Challenge checks the acceptor's proof, then its version.
+func (d *Dialler) Challenge(b *[ChallengeSize]byte) error {
+	le := binary.LittleEndian
+	d.t.acceptVersion = le.Uint16(b[:])
+	copy(d.t.acceptNonce[:], b[4:])
+	if le.Uint16(b[2:]) != 0 || !hmac.Equal(b[4+NonceSize:], d.t.mac(labelChallenge)) {
+		return ErrRefused
+	}
+	if d.t.acceptVersion != d.t.dialVersion {
+		return fmt.Errorf("process %d speaks frame version %d, process %d version %d: %w",
+			d.t.From, d.t.dialVersion, d.t.To, d.t.acceptVersion, ErrVersion)
+	}
+	return nil
+}
+
+// Proof writes the third message.
+func (d *Dialler) Proof(b *[ProofSize]byte) { copy(b[:], d.t.mac(labelProof)) }
+
+// Verdict reads the last message.
+func (d *Dialler) Verdict(b *[VerdictSize]byte) (Verdict, error) {
+	d.t.verdict = Verdict(b[0])
+	if !hmac.Equal(b[1:], d.t.mac(labelVerdict)) || d.t.verdict != Accepted && d.t.verdict != Crossed {
+		return 0, ErrRefused
+	}
+	return d.t.verdict, nil
+}
+
+// Acceptor is the side that is called. Its methods are called once each, in the
+// order Hello, Challenge, Proof, Verdict; after an error the connection is
+// closed without a word.
+type Acceptor struct {
+	t    transcript
+	size int
+}
+
+// NewAcceptor draws a fresh nonce. p.From is not known yet; size is the number
+// of processes in the job.
+func NewAcceptor(p Pair, size int) *Acceptor {
+	a := &Acceptor{transcript{Pair: p, acceptVersion: Version}, size}
+	rand.Read(a.t.acceptNonce[:])
+	return a
+}
+
+// Hello checks the first message and returns the index of the dialler.
+func (a *Acceptor) Hello(b *[HelloSize]byte) (from int, err error) {
+	le := binary.LittleEndian
+	t := a.t
+	t.dialVersion, t.acceptVersion = le.Uint16(b[6:]), 0
+	t.acceptNonce = [NonceSize]byte{}
+	f, to := le.Uint32(b[8:]), le.Uint32(b[12:])
+	if !bytes.Equal(b[:4], []byte("HALO")) || le.Uint16(b[4:]) != HandshakeLayout ||
+		uint64(f) >= uint64(a.size) || f == to || uint64(to) != uint64(a.t.To) {
+		return 0, ErrRefused
+	}
+	t.From = int(f)
+	copy(t.dialNonce[:], b[16:])
+	if !hmac.Equal(b[16+NonceSize:], t.mac(labelHello)) {
+		return 0, ErrRefused
+	}
+	a.t.From, a.t.dialVersion, a.t.dialNonce = t.From, t.dialVersion, t.dialNonce
+	return t.From, nil
+}
+
+// Challenge writes the second message.
+func (a *Acceptor) Challenge(b *[ChallengeSize]byte) {
+	*b = [ChallengeSize]byte{}
+	binary.LittleEndian.PutUint16(b[:], a.t.acceptVersion)
+	copy(b[4:], a.t.acceptNonce[:])
+	copy(b[4+NonceSize:], a.t.mac(labelChallenge))
+}
+
+// Proof checks the third message.
+func (a *Acceptor) Proof(b *[ProofSize]byte) error {
+	if !hmac.Equal(b[:], a.t.mac(labelProof)) {
+		return ErrRefused
+	}
+	if a.t.dialVersion != a.t.acceptVersion {
+		return fmt.Errorf("process %d speaks frame version %d, process %d version %d: %w",
+			a.t.From, a.t.dialVersion, a.t.To, a.t.acceptVersion, ErrVersion)
+	}
+	return nil
+}
+
+// Verdict writes the last message.
+func (a *Acceptor) Verdict(b *[VerdictSize]byte, v Verdict) {
+	a.t.verdict = v
+	b[0] = byte(v)
+	copy(b[1:], a.t.mac(labelVerdict))
+}
