@@ -27,12 +27,17 @@ func build(t *testing.T, programs ...string) launcher {
 	t.Helper()
 	l := launcher{t.TempDir()}
 	for _, p := range append([]string{"../cmd/halo"}, programs...) {
-		cmd := exec.Command("go", "build", "-buildvcs=false", "-o", l.path(filepath.Base(p)), "./"+p)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("go build %s: %v\n%s", p, err, out)
-		}
+		l.build(t, l.path(filepath.Base(p)), "./"+p)
 	}
 	return l
+}
+
+func (l launcher) build(t *testing.T, to, what string) {
+	t.Helper()
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", to, what)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build %s: %v\n%s", what, err, out)
+	}
 }
 
 func (l launcher) path(program string) string {
@@ -161,6 +166,30 @@ func TestBadPictureEndsAllRanksWithStatus1(t *testing.T) {
 		_, errs, status := l.run(t, l.path("heat"), c.arg)
 		if status != 1 || strings.Count(errs, c.want) != 1 {
 			t.Errorf("%s without the launcher: status %d, want 1; %q, want %q in it once", c.arg, status, errs, c.want)
+		}
+	}
+}
+
+// TestProgramOfTheReadmeRuns builds the first Go program in README.md.
+func TestProgramOfTheReadmeRuns(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```go\n(.*?)```").FindSubmatch(readme)
+	if block == nil {
+		t.Fatal("README.md has no Go program")
+	}
+	l := build(t)
+	source := filepath.Join(l.dir, "readme.go")
+	if err := os.WriteFile(source, block[1], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l.build(t, l.path("readme"), source) // outside the module, but built from within
+	out := l.launched(t, 4, fabrics()[0], "readme")
+	for rank := range 4 {
+		if line := fmt.Sprintf("rank %d of 4: the sum is 10\n", rank); strings.Count(out, line) != 1 {
+			t.Errorf("printed %q, want %q in it once", out, line)
 		}
 	}
 }
