@@ -1,7 +1,7 @@
 /*
  * halobench NAME [-fabric LABEL] [-sizes N,N,...]
  *
- * The loops of `halo bench` (internal/bench) in C, to be built with the mpicc
+ * The loops of `halo bench` (internal/benchmark) in C, to be built with the mpicc
  * of any MPI. Both follow one method, so that their figures can be compared:
  *
  *  - A loop is warmed up and calibrated at once: it runs with growing
@@ -232,8 +232,10 @@ static double posted(long depth, long *matches)
                 return 0;
         }
     }
-    for (long i = 0; i < depth; i++)
+    for (long i = 0; i < depth; i++) {
+        values[i] = -1; /* not what the round before has left */
         MPI_Irecv(&values[i], 8, MPI_BYTE, 1, i, MPI_COMM_WORLD, &requests[i]);
+    }
     double t = now(), dt = 0;
     while (left > 0 && more) {
         long low = left > CHUNK ? left - CHUNK : 0;
