@@ -68,7 +68,8 @@ examples:
 
 # go test -list prints the targets of a package and then the line of the package.
 fuzz:
-	@$(GO) test -list '^Fuzz' ./... | awk '/^Fuzz/ {t[++n]=$$1} /^ok/ {for (i=1; i<=n; i++) print $$2, t[i]; n=0}' | { \
+	@list=$$($(GO) test -list '^Fuzz' ./...) || { echo "$$list" | grep -Ev '^(ok|Fuzz|[?]) *'; exit 1; }; \
+	echo "$$list" | awk '/^Fuzz/ {t[++n]=$$1} /^ok/ {for (i=1; i<=n; i++) print $$2, t[i]; n=0}' | { \
 		failed=0; \
 		while read -r pkg target; do \
 			echo "fuzz $$pkg $$target for $(FUZZTIME)"; \
