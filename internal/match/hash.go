@@ -55,9 +55,9 @@ func masked(word, mask uint64) uint64 { return word&mask | wildcards&^mask }
 // long as they are chosen without knowledge of the factors.
 //
 // The lowest three bits of the tag are left out and xored onto the result, so
-// that eight neighbouring tags fall into eight different buckets of two cache
-// lines at most: a program that counts its tags up or down finds the next
-// bucket in cache, and an adversary gains nothing.
+// that eight neighbouring tags fall into eight different buckets of one cache
+// line: a program that counts its tags up or down finds the next bucket in
+// cache, and an adversary gains nothing.
 type hasher struct{ ctxLo, ctxHi, src, tag, add uint64 }
 
 // newHasher expands seed by SplitMix64.

@@ -7,8 +7,9 @@
 // synchronised: every call is made under the caller's lock.
 //
 // Cost: short queues are scanned, long ones are indexed, so that no operation
-// grows with the depth of a queue (see queue). A match in a short queue touches
-// the table, one 64-byte slot per entry scanned, and the node only when queued.
+// grows with the depth of a queue (see queue). A search reads no node: a short
+// queue costs one 64-byte slot per entry scanned, a deep one a bucket and a slot
+// per look-up, of which a receive or probe makes one and a message at most four.
 package match
 
 import (
@@ -37,7 +38,7 @@ type Key struct {
 type Node[T any] struct {
 	Key
 	Owner *T
-	at    uint32 // slot it was last queued in; only that slot's word decides whether it still is
+	at    uint32 // slot it was last queued in; it still is if that slot names this node
 }
 
 // Table holds the posted receives, owned by Rs, and the unexpected messages,

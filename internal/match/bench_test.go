@@ -1,0 +1,296 @@
+package match
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+)
+
+var depths = []int{1, 8, 10, 1000, 10000, 50000}
+
+// The next entry to be matched, as a plain list would meet it.
+type order string
+
+const (
+	reverse order = "reverse" // the deepest: all others are walked over
+	random  order = "random"  // anywhere, with no help from prefetching
+	// random, and the owners are 256 bytes large, as requests and messages
+	// are: shows what their own cache and TLB misses add, which the caller
+	// takes when it fills in a node.
+	scattered order = "scattered"
+)
+
+// backlog is a queue of depth entries with distinct tags, of which one after
+// another is matched and replaced by a younger one.
+type backlog struct {
+	tab    *Table[int, int]
+	nodes  []Node[int]
+	stride int // nodes between those used
+	order  []int32
+	i, dir int
+	posted bool
+	wild   int // class of the pattern
+}
+
+func newBacklog(depth int, posted bool, o order, wild int) *backlog {
+	b := &backlog{tab: New[int, int](rand.Uint64()), stride: 1, order: make([]int32, depth), dir: 1, posted: posted, wild: wild}
+	if o == scattered {
+		b.stride = 256 / int(unsafe.Sizeof(Node[int]{}))
+	}
+	b.nodes = make([]Node[int], depth*b.stride)
+	for i := range b.order {
+		b.order[i] = int32(depth - 1 - i)
+	}
+	if o != reverse {
+		rand.Shuffle(depth, func(i, j int) { b.order[i], b.order[j] = b.order[j], b.order[i] })
+	}
+	for i := range depth {
+		b.queue(int32(i))
+	}
+	return b
+}
+
+// envelope of the i-th message, and the pattern that means only it.
+func (b *backlog) envelope(i int32) Key { return Key{Ctx: 5, Src: i & 1, Tag: i} }
+
+func (b *backlog) pattern(i int32) Key {
+	k := b.envelope(i)
+	if b.wild&anySource != 0 {
+		k.Src = AnySource
+	}
+	if b.wild&anyTag != 0 {
+		k.Tag = AnyTag
+	}
+	return k
+}
+
+func (b *backlog) queue(i int32) {
+	n := &b.nodes[int(i)*b.stride]
+	if b.posted {
+		n.Key = b.pattern(i)
+		if b.tab.Post(n) != nil {
+			panic("matched")
+		}
+		return
+	}
+	n.Key = b.envelope(i)
+	if b.tab.Arrive(n.Key) != nil {
+		panic("matched")
+	}
+	b.tab.Add(n)
+}
+
+// match takes the i-th entry out.
+func (b *backlog) match(i int32, other *Node[int]) {
+	if b.posted {
+		if b.tab.Arrive(b.envelope(i)) == nil {
+			panic("not matched")
+		}
+		return
+	}
+	other.Key = b.pattern(i)
+	if b.tab.Post(other) == nil {
+		panic("not matched")
+	}
+}
+
+// step matches the next entry of the order and queues it again. The order is
+// walked to and fro: thus reverse always means the deepest but those just added.
+func (b *backlog) step(other *Node[int]) {
+	i := b.order[b.i]
+	if b.i += b.dir; uint(b.i) >= uint(len(b.order)) {
+		b.dir = -b.dir
+		b.i += b.dir
+	}
+	b.match(i, other)
+	b.queue(i)
+}
+
+// BenchmarkMatch: one match and one addition at a constant depth.
+func BenchmarkMatch(b *testing.B) {
+	for _, side := range []string{"unexpected", "posted"} {
+		for wild, class := range []string{"exact", "anysource"} {
+			for _, o := range []order{reverse, random, scattered} {
+				for _, depth := range depths {
+					b.Run(fmt.Sprintf("%s/%s/%s/%d", side, class, o, depth), func(b *testing.B) {
+						l := newBacklog(depth, side == "posted", o, wild*anySource)
+						other := &Node[int]{}
+						l.step(other)
+						b.ReportAllocs()
+						for b.Loop() {
+							l.step(other)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkDrain: fill to depth, then match all in reverse order, as "halo
+// bench matching" does; per message, that is for one addition and one match.
+func BenchmarkDrain(b *testing.B) {
+	for _, side := range []string{"unexpected", "posted"} {
+		for _, depth := range depths {
+			b.Run(fmt.Sprintf("%s/%d", side, depth), func(b *testing.B) {
+				l := newBacklog(depth, side == "posted", reverse, 0)
+				other := &Node[int]{}
+				calls := 0 // of the present fill and drain: depth matches, then depth additions
+				b.ReportAllocs()
+				for b.Loop() {
+					for range 2 {
+						if calls < depth {
+							l.match(l.order[calls], other)
+						} else {
+							l.queue(int32(calls - depth))
+						}
+						if calls++; calls == 2*depth {
+							calls = 0
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkMixed: receives of the classes exact and any source, and matched
+// probes of the classes any tag and both, in turns, in random order: every
+// grouping is kept. Per match and addition.
+func BenchmarkMixed(b *testing.B) {
+	for _, depth := range depths {
+		b.Run(fmt.Sprint(depth), func(b *testing.B) {
+			l := newBacklog(depth, false, random, 0)
+			other := &Node[int]{}
+			turn := 0
+			mixed := func() {
+				turn++
+				l.wild = turn & 3
+				if l.wild&anyTag == 0 {
+					l.step(other)
+					return
+				}
+				k := Key{5, AnySource, AnyTag}
+				if l.wild&anySource == 0 {
+					k.Src = int32(turn >> 2 & 1)
+				}
+				if m := l.tab.Probe(k); m != nil {
+					l.tab.Remove(m)
+					l.tab.Add(m)
+				}
+			}
+			for range 4 {
+				mixed()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				mixed()
+			}
+		})
+	}
+}
+
+// BenchmarkPeek: what Arrive, Probe and Cancel cost beside the match itself,
+// against a queue of 50,000 that holds nothing for them.
+func BenchmarkPeek(b *testing.B) {
+	miss := Key{5, 1, 1 << 30}
+	for wild, class := range []string{"exact", "anysource", "anytag", "both"} {
+		b.Run("arrive/"+class, func(b *testing.B) {
+			l := newBacklog(50000, true, reverse, wild)
+			b.ReportAllocs()
+			for b.Loop() {
+				l.tab.Arrive(Key{6, 1, 7})
+			}
+		})
+	}
+	l := newBacklog(50000, false, reverse, 0)
+	b.Run("probe", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			l.tab.Probe(miss)
+		}
+	})
+	b.Run("post and cancel", func(b *testing.B) {
+		r := &Node[int]{Key: miss}
+		b.ReportAllocs()
+		for b.Loop() {
+			l.tab.Post(r)
+			l.tab.Cancel(r)
+		}
+	})
+}
+
+// BenchmarkEmpty (depth 0): the two ways a message and a receive meet when
+// nothing else is queued: one posted receive, or one unexpected message.
+func BenchmarkEmpty(b *testing.B) {
+	tab := New[int, int](1)
+	k := Key{5, 1, 7}
+	r, m := &Node[int]{Key: k}, &Node[int]{Key: k}
+	b.Run("posted", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			tab.Post(r)
+			if tab.Arrive(k) != r {
+				b.Fatal("not matched")
+			}
+		}
+	})
+	b.Run("unexpected", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if tab.Arrive(k) != nil {
+				b.Fatal("matched")
+			}
+			tab.Add(m)
+			if tab.Post(r) != m {
+				b.Fatal("not matched")
+			}
+		}
+	})
+}
+
+// No call allocates once the tables have their size, at any depth, also while
+// queues go up and down through the threshold.
+func TestNoAllocations(t *testing.T) {
+	other := &Node[int]{}
+	for _, depth := range []int{1, 8, 10, 1000, 20000} {
+		for _, posted := range []bool{false, true} {
+			for _, wild := range []int{0, anySource} {
+				l := newBacklog(depth, posted, random, wild)
+				drainAndFill := func() {
+					for _, i := range l.order {
+						l.match(i, other)
+					}
+					for i := range depth {
+						l.queue(int32(i))
+					}
+				}
+				probe := func() {
+					if m := l.tab.Probe(Key{5, 0, AnyTag}); m != nil {
+						l.tab.Remove(m)
+						l.tab.Add(m)
+					}
+					l.tab.Probe(Key{6, AnySource, AnyTag})
+					r := &l.nodes[0]
+					if l.posted && l.tab.Cancel(r) {
+						l.tab.Post(r)
+					}
+				}
+				cycle := func() { drainAndFill(); probe() }
+				cycle()
+				cycle()
+				if n := testing.AllocsPerRun(3, cycle); n != 0 {
+					t.Errorf("depth %d, posted %v, class %d: %v allocations a cycle", depth, posted, wild, n)
+				}
+			}
+		}
+	}
+}
+
+// A slot is one cache line: two a match would show in every figure.
+func TestSlotIsACacheLine(t *testing.T) {
+	if n := unsafe.Sizeof(slot[int]{}); n != 64 {
+		t.Errorf("a slot has %d bytes, want 64", n)
+	}
+}
