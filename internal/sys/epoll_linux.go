@@ -61,8 +61,9 @@ func (p *Epoll) Close() error { return unix.Close(p.fd) }
 
 // Bell is a descriptor on which one goroutine sleeps and others wake it.
 type Bell struct {
-	fd  int
-	set [2]unix.PollFd
+	fd    int
+	set   [2]unix.PollFd
+	limit unix.Timespec
 }
 
 // NewBell makes a silent bell.
@@ -82,26 +83,26 @@ func (b *Bell) Ring() {
 
 // Sleep blocks until the bell rings, a descriptor in p is ready if p is not
 // nil, or timeout has passed if that is positive. It may return early. It
-// reports whether the bell rang, which silences it, and whether p has something.
-func (b *Bell) Sleep(p *Epoll, timeout time.Duration) (rang, ready bool) {
+// silences the bell, and reports whether p has something.
+func (b *Bell) Sleep(p *Epoll, timeout time.Duration) (ready bool) {
 	b.set[0] = unix.PollFd{Fd: int32(b.fd), Events: unix.POLLIN}
 	b.set[1] = unix.PollFd{Fd: -1, Events: unix.POLLIN} // negative: the kernel skips it
 	if p != nil {
 		b.set[1].Fd = int32(p.fd)
 	}
-	var ts *unix.Timespec
+	var limit *unix.Timespec
 	if timeout > 0 {
-		t := unix.NsecToTimespec(int64(timeout))
-		ts = &t
+		b.limit = unix.NsecToTimespec(int64(timeout))
+		limit = &b.limit
 	}
-	if n, err := unix.Ppoll(b.set[:], ts, nil); n <= 0 || err != nil {
-		return false, false
+	if n, err := unix.Ppoll(b.set[:], limit, nil); n <= 0 || err != nil {
+		return false
 	}
-	if rang = b.set[0].Revents != 0; rang {
+	if b.set[0].Revents != 0 {
 		var sum uint64
 		unix.RawSyscall(unix.SYS_READ, uintptr(b.fd), uintptr(unsafe.Pointer(&sum)), 8)
 	}
-	return rang, b.set[1].Revents != 0
+	return b.set[1].Revents != 0
 }
 
 // Close releases the bell; nobody may ring it any more.

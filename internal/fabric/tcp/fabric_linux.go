@@ -45,7 +45,7 @@ const (
 )
 
 // Listen opens the port of a process and answers its peers from then on. The
-// address is for them to know, and for Start.
+// address is for them to know, for Start.
 func Listen(c Config) (*Fabric, string, error) {
 	f := &Fabric{limits: c.limits.defaults()}
 	if err := f.sleep.open(); err != nil {
@@ -98,7 +98,6 @@ func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
 // Poll implements fabric.Fabric.
 func (f *Fabric) Poll(s fabric.Sink, hint int) int {
 	n := 0
-	f.sleep.polls++
 	if f.door.news.Load() {
 		n += f.adopt(s)
 	}

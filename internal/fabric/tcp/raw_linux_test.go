@@ -9,4 +9,4 @@ func raw(c Config) (made, string, error) {
 	return f, addr, nil
 }
 
-func makers() map[string]maker { return map[string]maker{"raw": raw} }
+func makers() map[string]maker { return map[string]maker{"raw": raw, "streams": goroutines} }
