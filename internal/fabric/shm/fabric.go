@@ -59,7 +59,7 @@ type Fabric struct {
 	hdr  wire.Header
 	down []bool // by job index: told as Down
 
-	heard  uint32 // bell when Sleep last returned; Sleep only
+	heard  atomic.Uint32 // bell when Sleep last returned; stored by Sleep, loaded by Arm
 	closed atomic.Bool
 
 	losing atomic.Bool // lost is not empty; stored by Lose, loaded by Poll
@@ -265,7 +265,8 @@ func (f *Fabric) drain(c *incoming, limit int, s fabric.Sink) int {
 
 // offerRoom tells a peer whose frame was refused to try again. It counts the
 // bell up even if the peer is not armed: the peer may be between the refusal and
-// its Arm, and then the Sleep that follows must return.
+// its Arm, and then the Sleep that follows must return. If one is under way
+// already, Arm ends it.
 func (f *Fabric) offerRoom(c *incoming) {
 	c.door.Bell.Add(1)
 	if c.door.Armed.Swap(0) != 0 { // pairs with the store in Arm
@@ -319,7 +320,14 @@ func (f *Fabric) drop(job int, cause error, s fabric.Sink) {
 }
 
 // Arm implements fabric.Fabric.
-func (f *Fabric) Arm() { f.door.Armed.Store(1) } // full fence; pairs with the load in Ring
+func (f *Fabric) Arm() {
+	f.door.Armed.Store(1) // full fence; pairs with the load in Ring
+	if f.door.Bell.Load() != f.heard.Load() {
+		// Room was offered while we were not armed, so nobody woke who may
+		// sleep on the bell already.
+		f.node.Wake(f.me, &f.door.Bell)
+	}
+}
 
 // Disarm implements fabric.Fabric.
 func (f *Fabric) Disarm() {
@@ -332,9 +340,9 @@ func (f *Fabric) Disarm() {
 // it last returned: what is polled between two Sleeps cannot be missed.
 func (f *Fabric) Sleep(idle time.Duration) {
 	if !f.closed.Load() {
-		f.node.Sleep(&f.door.Bell, f.heard, idle)
+		f.node.Sleep(&f.door.Bell, f.heard.Load(), idle)
 	}
-	f.heard = f.door.Bell.Load()
+	f.heard.Store(f.door.Bell.Load())
 }
 
 // Wake implements fabric.Fabric.

@@ -1,0 +1,248 @@
+package fabrictest
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// kill ends a rank: it does nothing any more.
+func (r *rank) kill() {
+	r.mu.Lock()
+	r.ended.Store(true)
+	if k, ok := r.f.(Killer); ok {
+		k.Kill()
+	} else if err := r.f.Close(); err != nil {
+		r.job.failf("rank %d: Close: %v", r.me, err)
+	}
+	r.mu.Unlock()
+	r.f.Wake()
+}
+
+// testCloseLosesNothing closes a fabric as soon as it has taken the last frame.
+func testCloseLosesNothing(t *testing.T, open opener) {
+	repeat(t, 20, func(t *testing.T, i int) {
+		j := newJob(t, open, 2, uint64(i), anySize)
+		j.plan(0, 1, 1+i*20)
+		from, to := j.ranks[0], j.ranks[1]
+		j.mortal[0].Store(true) // once it is closed
+		j.watch(func() {
+			from.drive(func() bool { return from.lanes[1].sent == from.lanes[1].plan })
+			from.close()
+		}, func() {
+			to.drive(func() bool { return to.lanes[0].got == to.lanes[0].expect || to.lanes[0].down })
+			if l := &to.lanes[0]; l.got != l.expect {
+				j.failf("the peer closed after %d frames were taken, %d arrived", l.expect, l.got)
+			}
+		})
+	})
+}
+
+const endless = 1 << 30 // frames
+
+// testDeath kills one of three at every step of its traffic with the others:
+// each sees Down once, after whole frames in order, and goes on with the other.
+func testDeath(t *testing.T, open opener) {
+	const victim = 1
+	for _, step := range []struct {
+		name string
+		warm bool                      // all have talked to all before
+		act  func(j *job, dying *rank) // what happens just before it is killed
+	}{
+		{name: "BeforeAnything"},
+		{name: "Quiet", warm: true},
+		{name: "FramesUnread", warm: true, act: func(j *job, dying *rank) {
+			j.plan(victim, 0, 100)
+			j.plan(victim, 2, 50)
+			dying.mu.Lock()
+			defer dying.mu.Unlock()
+			dying.push()
+		}},
+		{name: "FirstFramesUnread", act: func(j *job, dying *rank) {
+			j.plan(victim, 0, 3)
+			dying.mu.Lock()
+			defer dying.mu.Unlock()
+			dying.push()
+		}},
+		{name: "SendsToItRefused", warm: true, act: func(j *job, dying *rank) {
+			j.ranks[0].fill(victim)
+		}},
+		{name: "ItsSendsRefused", warm: true, act: func(j *job, dying *rank) {
+			dying.fill(0)
+		}},
+	} {
+		t.Run(step.name, func(t *testing.T) {
+			repeat(t, 20, func(t *testing.T, i int) {
+				j := newJob(t, open, 3, uint64(i), anySize)
+				if step.warm {
+					warm(j)
+				}
+				j.mortal[victim].Store(true)
+				if step.act != nil {
+					j.watch(func() { step.act(j, j.ranks[victim]) })
+				}
+				j.ranks[victim].kill()
+				mourn(j, victim)
+			})
+		})
+	}
+	t.Run("WhileStreaming", func(t *testing.T) {
+		repeat(t, 50, func(t *testing.T, i int) {
+			j := newJob(t, open, 3, uint64(i), anySize)
+			if i%2 == 0 {
+				warm(j)
+			}
+			stream(j, victim, func(rng *rand.Rand) {
+				for at := int64(rng.IntN(1000)); j.progress.Load() < at && !j.failed(); {
+					runtime.Gosched()
+				}
+			})
+		})
+	})
+	t.Run("WhileOthersSleep", func(t *testing.T) {
+		repeat(t, 50, func(t *testing.T, i int) {
+			j := newJob(t, open, 3, uint64(i), anySize)
+			warm(j)
+			j.mortal[victim].Store(true)
+			down := func(r *rank) bool { return r.lanes[victim].down }
+			kill := make(chan struct{})
+			go func() {
+				rng := rand.New(rand.NewPCG(uint64(i), 0))
+				for n := 0; n < 2 && !j.failed(); runtime.Gosched() {
+					n = 0
+					for _, r := range j.ranks {
+						if r.me != victim && r.asleep.Load() {
+							n++
+						}
+					}
+				}
+				dawdle(rng)
+				j.ranks[victim].kill()
+				close(kill)
+			}()
+			j.runUntil(down, j.ranks[0], j.ranks[2])
+			<-kill
+			mourn(j, victim)
+		})
+	})
+}
+
+// warm sends a frame from all to all.
+func warm(j *job) {
+	for from := range j.ranks {
+		for to := range j.ranks {
+			j.plan(from, to, 1)
+		}
+	}
+	j.run()
+}
+
+// stream kills the victim, after pause, while all send to all without end.
+func stream(j *job, victim int, pause func(*rand.Rand)) {
+	j.mortal[victim].Store(true)
+	for other := range j.ranks {
+		j.plan(victim, other, endless)
+		j.plan(other, victim, endless)
+	}
+	dead := make(chan struct{})
+	go func() {
+		pause(rand.New(rand.NewPCG(j.pattern.seed, 13)))
+		j.ranks[victim].kill()
+		close(dead)
+	}()
+	j.runUntil(func(r *rank) bool { return r.ended.Load() || r.complete() })
+	<-dead
+	mourn(j, victim)
+}
+
+// mourn drives the survivors, which still have something to send to the victim,
+// until all have seen it Down and have exchanged more frames among themselves.
+func mourn(j *job, victim int) {
+	j.t.Helper()
+	var survivors []*rank
+	for _, r := range j.ranks {
+		if r.me != victim {
+			survivors = append(survivors, r)
+			if l := &r.lanes[victim]; l.plan < endless {
+				l.plan = endless
+			}
+			for to := range j.ranks {
+				if to != victim {
+					j.plan(r.me, to, 100)
+				}
+			}
+		}
+	}
+	j.runUntil(func(r *rank) bool { return r.lanes[victim].down && r.complete() }, survivors...)
+	for _, r := range survivors {
+		r.lanes[victim].plan = 0
+		payload := make([]byte, j.pattern.limit)
+		for i := range 1000 {
+			h := wire.Header{Kind: wire.Data, Size: uint32(len(payload))}
+			if !r.f.Send(victim, &h, payload) {
+				j.t.Fatalf("rank %d: Send %d to the dead was refused", r.me, i)
+			}
+			r.f.Poll(r, victim) // fails the test if anything comes from the dead
+		}
+	}
+	for _, r := range survivors {
+		for to := range j.ranks {
+			if to != victim {
+				j.plan(r.me, to, 10)
+			}
+		}
+	}
+	j.run(survivors...)
+}
+
+// testHostilePeer has one of three break the rules. The others never panic or
+// hang, and their own traffic is untouched; the hostile one may be Down.
+func testHostilePeer(t *testing.T, open opener) {
+	const hostile = 1
+	repeat(t, 300, func(t *testing.T, i int) {
+		j := newJob(t, open, 3, uint64(i), anySize)
+		attacker, ok := j.ranks[hostile].f.(Injector)
+		if !ok {
+			return // this fabric shows no way to break its rules
+		}
+		j.mortal[hostile].Store(true)
+		for _, r := range j.ranks {
+			r.lanes[hostile].hostile = true
+		}
+		j.plan(0, 2, 200)
+		j.plan(2, 0, 200)
+		stop := make(chan struct{})
+		go func() {
+			defer close(stop)
+			rng := rand.New(rand.NewPCG(uint64(i), 14))
+			for range rng.IntN(20) {
+				h, payload := j.pattern.frame(hostile, 0, 0, rng.IntN(1000))
+				attacker.Send(0, &h, payload)
+			}
+			for range 1 + rng.IntN(5) {
+				attacker.Inject(0, rng)
+				dawdle(rng)
+			}
+		}()
+		// Whatever the hostile one does to the doors may cost a sleeper its
+		// wake-up: only shared memory has that, and only processes of one user
+		// share it. So nobody sleeps here.
+		for _, r := range j.ranks {
+			r.patience = endless
+		}
+		j.runUntil(func(r *rank) bool {
+			for k := range r.lanes {
+				if l := &r.lanes[k]; k != hostile && (l.sent < l.plan || l.got < l.expect) {
+					return false
+				}
+			}
+			return true
+		}, j.ranks[0], j.ranks[2])
+		<-stop
+		for range 100 {
+			j.ranks[0].f.Poll(j.ranks[0], -1)
+		}
+	})
+}

@@ -1,0 +1,221 @@
+package fabrictest
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// testFrameEndsSleep passes one frame to and fro; whoever waits for it sleeps.
+func testFrameEndsSleep(t *testing.T, open opener) {
+	j := newJob(t, open, 2, 9, smallSize)
+	rounds := scale(20000)
+	j.plan(0, 1, rounds)
+	j.plan(1, 0, rounds)
+	j.each(func(r *rank) {
+		l := &r.lanes[1-r.me]
+		until := func(reached func() bool) {
+			for !j.failed() {
+				r.mu.Lock()
+				ok := reached()
+				r.mu.Unlock()
+				if ok {
+					return
+				}
+				dawdle(r.rng)
+				r.rest(reached)
+			}
+		}
+		for i := range rounds {
+			if r.me == 1 {
+				until(func() bool { return l.got > i })
+			}
+			until(func() bool { return l.sent > i || r.offer(1-r.me) })
+			if r.me == 0 {
+				until(func() bool { return l.got > i })
+			}
+		}
+	}, j.ranks...)
+}
+
+// engine adds to a rank a service goroutine, which sleeps, and delivers what
+// arrives while nobody polls.
+type engine struct {
+	*rank
+	moved *sync.Cond // under the rank's lock: something was delivered or sent
+	over  bool
+}
+
+func (e *engine) serve() {
+	for {
+		e.sleep()
+		e.mu.Lock()
+		if e.over || e.job.failed() {
+			e.moved.Broadcast()
+			e.mu.Unlock()
+			return
+		}
+		e.turnAndArm()
+		e.mu.Unlock()
+	}
+}
+
+// turnAndArm polls until nothing is left and the fabric is armed. With the lock.
+func (e *engine) turnAndArm() {
+	for {
+		e.f.Disarm()
+		for e.f.Poll(e.rank, -1)+e.push() > 0 {
+			e.moved.Broadcast()
+		}
+		e.f.Arm()
+		if e.f.Poll(e.rank, -1) == 0 {
+			return
+		}
+		e.moved.Broadcast()
+	}
+}
+
+// wait is a user's blocking call: it polls for a while, then arms the fabric and
+// leaves the rest to the service.
+func (e *engine) wait(done func() bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.f.Disarm()
+	for range e.rng.IntN(30) {
+		if done() {
+			break
+		}
+		if e.f.Poll(e.rank, -1)+e.push() > 0 {
+			e.moved.Broadcast()
+		}
+		if e.rng.IntN(4) == 0 {
+			e.mu.Unlock()
+			dawdle(e.rng)
+			e.mu.Lock()
+			e.f.Disarm()
+		}
+	}
+	e.turnAndArm()
+	for !done() && !e.job.failed() {
+		e.moved.Wait()
+	}
+}
+
+// testServiceStandsIn exchanges bursts that are too large to go out at once
+// between users who stop polling at any point. Room that is offered while the
+// user polls, and frames that arrive as it leaves, must reach the service, which
+// may be inside Sleep all the time.
+func testServiceStandsIn(t *testing.T, open opener) {
+	j := newJob(t, open, 2, 10, anySize)
+	rounds, burst := scale(2000), 40
+	var tasks []func()
+	for _, r := range j.ranks {
+		e := &engine{rank: r, moved: sync.NewCond(&r.mu)}
+		l := &r.lanes[1-r.me]
+		tasks = append(tasks, e.serve, func() {
+			for i := range rounds {
+				n := 1
+				if i%2 == r.me {
+					n = burst
+				}
+				e.mu.Lock()
+				l.plan += n
+				l.expect = (i+1)/2*burst + (i+2)/2 // rank 1 sends a burst in odd rounds
+				if r.me == 1 {
+					l.expect = (i+2)/2*burst + (i+1)/2
+				}
+				e.mu.Unlock()
+				if e.rng.IntN(3) > 0 {
+					e.wait(func() bool { return l.sent == l.plan })
+				}
+				e.wait(func() bool { return l.sent == l.plan && l.got >= l.expect })
+				if j.failed() {
+					break
+				}
+			}
+			e.mu.Lock()
+			e.over = true
+			e.mu.Unlock()
+			e.f.Wake()
+		})
+	}
+	j.watch(tasks...)
+}
+
+func testWakeEndsSleep(t *testing.T, open opener) {
+	j := newJob(t, open, 1, 11, smallSize)
+	r := j.ranks[0]
+	rounds := scale(20000)
+	var called atomic.Int64
+	next := make(chan struct{})
+	j.watch(func() {
+		defer close(next)
+		for i := range int64(rounds) {
+			if i%2 == 0 {
+				r.mu.Lock()
+				r.f.Arm()
+				r.mu.Unlock()
+			}
+			next <- struct{}{}
+			for called.Load() <= i && !j.failed() {
+				dawdle(r.rng)
+				r.sleep()
+			}
+			j.progress.Add(1)
+		}
+	}, func() {
+		rng := rand.New(rand.NewPCG(11, 11))
+		for range next {
+			dawdle(rng)
+			called.Add(1)
+			r.f.Wake()
+		}
+	})
+}
+
+func testIdleEndsSleep(t *testing.T, open opener) {
+	j := newJob(t, open, 2, 12, smallSize)
+	j.each(func(r *rank) {
+		for i := range 20 {
+			r.mu.Lock()
+			if r.f.Disarm(); i%2 == 0 {
+				r.f.Arm()
+			}
+			r.mu.Unlock()
+			r.f.Sleep(time.Duration(1+i*100) * time.Microsecond)
+			j.progress.Add(1)
+		}
+	}, j.ranks...)
+}
+
+func testCloseEndsSleep(t *testing.T, open opener) {
+	repeat(t, 50, func(t *testing.T, i int) {
+		j := newJob(t, open, 1+i%2, uint64(i), smallSize)
+		j.each(func(r *rank) {
+			if i%3 == 0 {
+				r.f.Arm()
+			}
+			var all sync.WaitGroup
+			all.Go(func() {
+				for !r.ended.Load() {
+					r.sleep()
+				}
+			})
+			if i%4 == 0 {
+				for !r.asleep.Load() {
+					runtime.Gosched()
+				}
+			}
+			dawdle(r.rng)
+			r.close()
+			all.Wait()
+			for range 3 {
+				r.f.Sleep(0)
+			}
+			r.f.Wake()
+		}, j.ranks...)
+	})
+}

@@ -1,0 +1,95 @@
+// Package fabrictest is the suite that every fabric passes: what package fabric
+// promises, as tests. A fabric's own test calls Run with a way to make the
+// fabrics of one job.
+//
+// Each fabric is driven as the engine would drive it: by a goroutine of its own,
+// under a lock of its own, sleeping without any idle time, so that a lost
+// wake-up is a hang, which a watchdog reports with what every rank was doing.
+package fabrictest
+
+import (
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/fabric"
+)
+
+// Killer is a fabric that can end as if its process were killed: nothing is
+// flushed, and peers see it Down. Without it the suite uses Close.
+type Killer interface {
+	fabric.Fabric
+	// Kill is called with the engine's lock held.
+	Kill()
+}
+
+// Injector is a fabric that can act as a hostile peer.
+type Injector interface {
+	fabric.Fabric
+	// Inject sends peer `to` something that no correct peer sends.
+	Inject(to int, r *rand.Rand)
+}
+
+// Run runs the suite. open makes the fabrics of a job of n processes, by rank,
+// ready to send to each other; the suite closes them.
+func Run(t *testing.T, open func(t testing.TB, n int) []fabric.Fabric) {
+	for _, c := range []struct {
+		name string
+		run  func(*testing.T, opener)
+	}{
+		{"Limits", testLimits},
+		{"OrderAndIntegrity", testOrderAndIntegrity},
+		{"AllToAll", testAllToAll},
+		{"SendInsideFrame", testSendInsideFrame},
+		{"NoAllocationPerFrame", testNoAllocationPerFrame},
+		{"BackPressure", testBackPressure},
+		{"BothSidesBlocked", testBothSidesBlocked},
+		{"RefusedSendEndsSleep", testRefusedSendEndsSleep},
+		{"FrameEndsSleep", testFrameEndsSleep},
+		{"ServiceStandsIn", testServiceStandsIn},
+		{"WakeEndsSleep", testWakeEndsSleep},
+		{"IdleEndsSleep", testIdleEndsSleep},
+		{"CloseEndsSleep", testCloseEndsSleep},
+		{"CloseLosesNothing", testCloseLosesNothing},
+		{"Death", testDeath},
+		{"HostilePeer", testHostilePeer},
+	} {
+		before := takeStock()
+		t.Run(c.name, func(t *testing.T) { c.run(t, open) })
+		before.check(t, c.name)
+	}
+}
+
+type opener func(t testing.TB, n int) []fabric.Fabric
+
+// stock is what a test must not leave behind.
+type stock struct {
+	goroutines, descriptors int
+}
+
+func takeStock() stock {
+	s := stock{goroutines: runtime.NumGoroutine()}
+	if open, err := os.ReadDir("/proc/self/fd"); err == nil { // Linux; elsewhere only goroutines are counted
+		s.descriptors = len(open)
+	}
+	return s
+}
+
+// check waits until what the test used is gone; goroutines may take a moment.
+func (s stock) check(t *testing.T, name string) {
+	t.Helper()
+	for range 500 {
+		now := takeStock()
+		if now.goroutines <= s.goroutines && now.descriptors <= s.descriptors {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	now := takeStock()
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	t.Errorf("%s left %d goroutines and %d descriptors, there were %d and %d before; goroutines now:\n%s",
+		name, now.goroutines, now.descriptors, s.goroutines, s.descriptors, stacks)
+}

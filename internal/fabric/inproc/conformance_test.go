@@ -1,0 +1,30 @@
+package inproc_test
+
+import (
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/fabric/fabrictest"
+	"github.com/halo-mpi/halo/internal/fabric/inproc"
+	"github.com/halo-mpi/halo/internal/fabric/shm"
+)
+
+// mortal adds to a fabric the suite's way to kill it.
+type mortal struct {
+	*shm.Fabric
+	world *inproc.World
+	me    int
+}
+
+func (m mortal) Kill() { m.world.Kill(m.me) }
+
+func TestConformance(t *testing.T) {
+	fabrictest.Run(t, func(t testing.TB, n int) []fabric.Fabric {
+		w, fs := open(t, n)
+		fabrics := make([]fabric.Fabric, n)
+		for i, f := range fs {
+			fabrics[i] = mortal{f, w, i}
+		}
+		return fabrics
+	})
+}
