@@ -187,5 +187,5 @@ func (c *launched) Abort(code int, reason string) {
 		case <-time.After(abortPatience):
 		}
 	}
-	os.Exit(exitStatus(code))
+	os.Exit(ExitStatus(code))
 }

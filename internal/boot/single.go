@@ -16,11 +16,11 @@ func single() Boot {
 }
 
 // Abort ends the process, which is the whole job.
-func (s singleton) Abort(code int, _ string) { os.Exit(exitStatus(code)) }
+func (s singleton) Abort(code int, _ string) { os.Exit(ExitStatus(code)) }
 
-// exitStatus is what is left of an abort code in an exit status, never turning
+// ExitStatus is what is left of an abort code in an exit status, never turning
 // a failure into success.
-func exitStatus(code int) int {
+func ExitStatus(code int) int {
 	if code != 0 && code&0xff == 0 {
 		return 1
 	}

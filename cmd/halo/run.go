@@ -1,0 +1,25 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/halo-mpi/halo/internal/launch"
+)
+
+func runMain(args []string) int { return runAs("halo run", args) }
+
+// runAs is halo run under the name it was called by.
+func runAs(name string, args []string) int {
+	spec, err := launch.Parse(args)
+	switch {
+	case errors.Is(err, launch.ErrHelp):
+		fmt.Print(launch.Help(name))
+		return 0
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "halo: %v (%s -help)\n", err, name)
+		return 2
+	}
+	return launch.Run(spec)
+}

@@ -1,0 +1,177 @@
+//go:build unix
+
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// A builder makes binaries of Go packages in a directory of its own.
+//
+// It asks go run, and not go build: go run keeps whole executables in the build
+// cache, so that a program that has not changed is not linked again, a third of
+// the time. What go run would start with -exec is this program with the task to
+// take the binary away.
+type builder struct {
+	dir    string // private; made at the first build
+	stderr io.Writer
+
+	mu      sync.Mutex
+	running map[int]bool // process groups of go commands
+	stopped bool
+}
+
+// build makes all programs that are packages, at once, each one once.
+func (b *builder) build(programs []*program) error {
+	same := map[program][]*program{}
+	for _, p := range programs {
+		if p.pkg != "" {
+			same[*p] = append(same[*p], p)
+		}
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var failed error
+	i := 0
+	for key, group := range same {
+		out := filepath.Join(b.dir, strconv.Itoa(i), programName(&key))
+		i++
+		wg.Go(func() {
+			err := b.one(&key, out)
+			mu.Lock()
+			defer mu.Unlock()
+			if failed == nil {
+				failed = err
+			}
+			for _, p := range group {
+				p.file = out
+			}
+		})
+	}
+	wg.Wait()
+	return failed
+}
+
+// programName is what a binary is called: like its package.
+func programName(p *program) string {
+	name := filepath.Base(p.pkg)
+	if p.pkg == "." {
+		name = filepath.Base(p.dir)
+	}
+	name = strings.TrimSuffix(name, ".go")
+	if name == "/" || name == "." || strings.HasPrefix(name, "-") {
+		name = "program"
+	}
+	return name
+}
+
+func (b *builder) one(p *program, out string) error {
+	name := p.pkg
+	if p.dir != "" {
+		name = p.dir
+	}
+	if err := os.Mkdir(filepath.Dir(out), 0o700); err != nil {
+		return err
+	}
+	args := []string{"build", "-buildvcs=false", "-o", out, p.pkg}
+	if take := takeCommand(out); take != "" {
+		args = []string{"run", "-buildvcs=false", "-exec", take, p.pkg}
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Dir = p.dir
+	cmd.Stdout, cmd.Stderr = b.stderr, b.stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	sys.DieWithParent(cmd.SysProcAttr)
+
+	runtime.LockOSThread() // the parent in DieWithParent's sense
+	defer runtime.UnlockOSThread()
+	b.mu.Lock()
+	if b.stopped {
+		b.mu.Unlock()
+		return errors.New("stopped")
+	}
+	err := cmd.Start()
+	if err == nil {
+		b.running[cmd.Process.Pid] = true
+	}
+	b.mu.Unlock()
+	if err != nil {
+		return cannotRun("building %s: %w", name, err)
+	}
+	err = cmd.Wait()
+	b.mu.Lock()
+	delete(b.running, cmd.Process.Pid)
+	b.mu.Unlock()
+	if err != nil {
+		return cannotRun("building Go package %s failed, see above (go %s: %v)", name, args[0], err)
+	}
+	if executable(out) == "" {
+		return cannotRun("building Go package %s gave no program: is it a package main?", name)
+	}
+	return nil
+}
+
+// stop ends the builds under way.
+func (b *builder) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stopped = true
+	for pid := range b.running {
+		syscall.Kill(-pid, syscall.SIGKILL)
+	}
+}
+
+// takeCommand is the value of go run's -exec, or "" if it cannot be said.
+func takeCommand(out string) string {
+	self, err := os.Executable()
+	if err != nil || executable(self) == "" {
+		return ""
+	}
+	words := []string{self, takeWord, out}
+	for i, w := range words {
+		quote := "'"
+		if strings.Contains(w, quote) {
+			quote = `"`
+		}
+		if strings.Contains(w, quote) {
+			return "" // the go command knows no escapes
+		}
+		words[i] = quote + w + quote
+	}
+	return strings.Join(words, " ")
+}
+
+// takeBinary gives the executable file from a second name, or copies it where
+// that cannot be.
+func takeBinary(to, from string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Close()); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("copying %s to %s: %w", from, to, err)
+	}
+	return err
+}

@@ -1,0 +1,50 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/halo-mpi/halo/internal/boot"
+)
+
+const (
+	envJob  = "HALO_JOB"  // the job's name: how the warden knows what belongs to it
+	envRank = "HALO_RANK" // for scripts; programs ask boot
+	envSize = "HALO_SIZE"
+)
+
+// rankEnviron is the environment of the ranks: the launcher's without what
+// would make a rank believe that it is a process of some other job (a launcher
+// inside an allocation or inside another job inherits that), and with the
+// variables of a block.
+func rankEnviron(own, block []string) []string {
+	env := slices.DeleteFunc(slices.Clone(own), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return foreign(name) || slices.ContainsFunc(block, func(b string) bool {
+			return strings.HasPrefix(b, name+"=")
+		})
+	})
+	for i, kv := range block { // of two settings the last one counts
+		name, _, _ := strings.Cut(kv, "=")
+		if !slices.ContainsFunc(block[i+1:], func(b string) bool { return strings.HasPrefix(b, name+"=") }) {
+			env = append(env, kv)
+		}
+	}
+	return env
+}
+
+// foreign reports whether a variable describes one process of some job.
+func foreign(name string) bool {
+	switch name {
+	case boot.EnvFD, envJob, envRank, envSize, "MPI_LOCALRANKID", "MPI_LOCALNRANKS",
+		"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_TASK_PID", "SLURM_GTIDS",
+		"SLURM_LAUNCH_NODE_IPADDR", "SLURM_DISTRIBUTION", "SLURM_MPI_TYPE":
+		return true
+	}
+	for _, prefix := range []string{"PMI_", "PMIX_", "OMPI_", "PRTE_", "HYDI_", "SLURM_STEP", "SLURM_SRUN_", "SLURM_PMI"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,80 @@
+package launch
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Help is the text of halo run -help, for a program called name.
+func Help(name string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `Start a program as the ranks of an MPI job on this host.
+
+Usage:
+  %[1]s [-n N] [OPTIONS] PROGRAM [ARGS...]
+  %[1]s [-n N] PROGRAM [ARGS...] : [-n M] PROGRAM [ARGS...] ...
+
+PROGRAM is a file to execute, looked up as given, then in -path, then in PATH;
+or a Go package (a directory such as ./examples/heat, an import path, or a .go
+file), which is built first, as go run does.
+
+Options for each PROGRAM:
+`, name)
+	table := options()
+	writeOptions(&b, table, true)
+	b.WriteString("\nOptions for the job:\n")
+	writeOptions(&b, table, false)
+	fmt.Fprintf(&b, `
+Rank 0 reads the launcher's standard input, the others read nothing. Output
+comes through the launcher, whole lines at a time. SIGINT, SIGTERM, SIGHUP,
+SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on to the ranks; a
+second SIGINT or SIGTERM kills them. A job ends as a whole: when one rank dies,
+the others are ended too, and the launcher says why.
+
+Ranks see HALO_RANK and HALO_SIZE in their environment, for scripts.
+
+Exit status: that of the first rank that failed, 128 plus the signal if one
+killed it; the code given to Abort; 124 after -timeout, 125 if the launcher
+itself failed, 126 if PROGRAM cannot be executed or built, 127 if it was not
+found, 2 for a wrong command line.
+
+Examples:
+  %[1]s -n 4 ./examples/heat
+  %[1]s -n 4 -tag-output -timeout 10m ./solver -steps 1000
+  %[1]s -n 1 ./master : -n 8 -env THREADS 1 ./worker
+`, name)
+	return b.String()
+}
+
+// helpColumn is where the explanations of options begin.
+const helpColumn = 24
+
+func writeOptions(b *strings.Builder, table []option, block bool) {
+	for _, o := range table {
+		if o.block != block {
+			continue
+		}
+		head := "  -" + strings.Join(o.names, ", -")
+		for _, a := range o.args {
+			head += " " + a
+		}
+		if len(head) >= helpColumn {
+			fmt.Fprintf(b, "%s\n%*s", head, helpColumn, "")
+		} else {
+			fmt.Fprintf(b, "%-*s", helpColumn, head)
+		}
+		column := helpColumn
+		for i, w := range strings.Fields(o.help) {
+			if column+1+len(w) > 80 {
+				fmt.Fprintf(b, "\n%*s", helpColumn, "")
+				column = helpColumn
+			} else if i > 0 {
+				b.WriteByte(' ')
+				column++
+			}
+			b.WriteString(w)
+			column += len(w)
+		}
+		b.WriteByte('\n')
+	}
+}

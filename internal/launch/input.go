@@ -1,0 +1,61 @@
+//go:build unix
+
+package launch
+
+import (
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// inputFor returns what rank 0 reads. It is the launcher's own stdin, unless
+// that is a terminal: rank 0 is not in the terminal's foreground group and
+// would be stopped for reading from it, so the launcher reads for it.
+func inputFor(stdin *os.File) (forRank *os.File, start func(), err error) {
+	if !sys.Terminal(stdin) {
+		return stdin, func() {}, nil
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, func() {
+		r.Close()
+		go copyTerminal(w, stdin)
+	}, nil
+}
+
+// foregroundDelay is how often a launcher in the background looks whether it
+// may read from its terminal again.
+const foregroundDelay = 200 * time.Millisecond
+
+// copyTerminal passes on what is typed while the launcher is in the foreground.
+func copyTerminal(w, terminal *os.File) {
+	defer w.Close()
+	// A read that is under way when the launcher is put into the background
+	// must fail, not stop the launcher.
+	signal.Ignore(syscall.SIGTTIN)
+	buf := make([]byte, 4096)
+	for {
+		if !sys.Foreground(terminal) {
+			time.Sleep(foregroundDelay)
+			continue
+		}
+		n, err := terminal.Read(buf)
+		if n > 0 {
+			if _, err := w.Write(buf[:n]); err != nil {
+				return // rank 0 has closed its stdin
+			}
+		}
+		if err != nil {
+			if err != io.EOF && !sys.Foreground(terminal) {
+				continue
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,152 @@
+//go:build unix
+
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// judge decides what the end of a rank means for the job, once everything that
+// the rank had said is known. A job whose ranks never call Init is a set of
+// plain commands: it ends when all have ended, unless one is killed.
+func (j *job) judge(r *rank) {
+	if !r.ended || !r.linkDone || r.judged {
+		return
+	}
+	r.judged = true
+	switch {
+	case j.ending:
+	case j.interrupted != 0 && r.exitStatus() != 0:
+		j.end(r.exitStatus(), "the job was ended by %s", sys.SignalName(j.interrupted))
+	case r.status.Signaled():
+		j.blame(r, r.exitStatus(), "%s", signalAdvice(r.status.Signal()))
+	case !r.joined && j.joined != nil:
+		j.early(r)
+	case !r.joined:
+		// Decided when another rank joins, or at the end.
+	case r.exitStatus() != 0:
+		j.blame(r, r.exitStatus(), "its own messages should say why")
+	case !r.finalized:
+		j.blame(r, 1, "it had called mpi.Init but not mpi.Finalize: call it before the program returns, or use mpi.Main")
+	}
+}
+
+// early ends the job because r will never join those who wait for it.
+func (j *job) early(r *rank) {
+	j.blame(r, max(1, r.exitStatus()), "it had not called mpi.Init, and rank %d waits for it there: all ranks of a job must call mpi.Init",
+		j.joined.index)
+}
+
+// blame ends the job because of what r did, and explains it: host, rank, pid,
+// how it ended, its last call if it published that, and what to do.
+func (j *job) blame(r *rank, status int, advice string, args ...any) {
+	last := ""
+	if note := j.memory.note(r.index); note != "" {
+		last = fmt.Sprintf(" in %s", note)
+	}
+	j.end(status, "%s %s%s; the job was ended (%s)", j.name(r), r.how(), last, fmt.Sprintf(advice, args...))
+}
+
+// name says which process r is.
+func (j *job) name(r *rank) string {
+	return fmt.Sprintf("rank %d (pid %d on %s)", r.index, r.pid, j.host)
+}
+
+// signalAdvice says where to look after a death by signal.
+func signalAdvice(s syscall.Signal) string {
+	switch s {
+	case syscall.SIGKILL:
+		return "if nobody did that on purpose, memory ran out: see dmesg, use fewer ranks or less memory"
+	case syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGABRT, syscall.SIGTRAP:
+		return "a fault in the program: its own messages may say where, else run it under a debugger"
+	case syscall.SIGXCPU, syscall.SIGXFSZ:
+		return "a limit was reached: see ulimit -a"
+	}
+	return "somebody sent it that signal"
+}
+
+// hello is told that r has called Init.
+func (j *job) hello(r *rank) {
+	r.joined = true
+	if j.joined == nil {
+		j.joined = r
+	}
+	for _, other := range j.ranks {
+		if other.judged && !other.joined {
+			j.early(other)
+			return
+		}
+	}
+}
+
+// linkFailed is told that r does not keep to the protocol.
+func (j *job) linkFailed(r *rank, err error) {
+	var version *boot.VersionError
+	if errors.As(err, &version) {
+		j.end(statusCannotRun, "%s cannot join the job: %v", j.name(r), version)
+		return
+	}
+	j.end(1, "%s broke off its connection to the launcher; the job was ended (%v)", j.name(r), err)
+}
+
+func (j *job) aborted(r *rank, code int, reason string) {
+	if reason != "" {
+		reason = ": " + reason
+	}
+	j.end(boot.ExitStatus(code), "%s called Abort(%d); the job was ended%s", j.name(r), code, reason)
+}
+
+func (j *job) timeout() {
+	if j.running == 0 {
+		return
+	}
+	var alive []int
+	for _, r := range j.ranks {
+		if r.alive() {
+			alive = append(alive, r.index)
+		}
+	}
+	j.end(statusTimeout, "the job did not end within -timeout %v, and was ended; still running: %s",
+		j.spec.Timeout, rankList(alive))
+}
+
+// outputBroken is told that nobody takes the job's output any more.
+func (j *job) outputBroken(err error) {
+	switch {
+	case errors.Is(err, syscall.EPIPE): // as any program that writes into a closed pipe
+		j.end(statusSignalBase+int(syscall.SIGPIPE), "")
+	case errors.Is(err, os.ErrClosed):
+		j.end(statusLauncher, "")
+	default:
+		j.end(statusLauncher, "the job was ended because its output cannot be written: %v", err)
+	}
+}
+
+// rankList writes ranks as in "ranks 0-3, 7".
+func rankList(ranks []int) string {
+	var parts []string
+	for i := 0; i < len(ranks); {
+		k := i
+		for k+1 < len(ranks) && ranks[k+1] == ranks[k]+1 {
+			k++
+		}
+		if k > i {
+			parts = append(parts, fmt.Sprintf("%d-%d", ranks[i], ranks[k]))
+		} else {
+			parts = append(parts, fmt.Sprint(ranks[i]))
+		}
+		i = k + 1
+	}
+	noun := "ranks "
+	if len(ranks) == 1 {
+		noun = "rank "
+	}
+	return noun + strings.Join(parts, ", ")
+}

@@ -1,0 +1,85 @@
+//go:build unix
+
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// memory is the shared memory of this node. The launcher only makes it, zero
+// and sparse, when somebody asks first, and keeps the descriptors: so any
+// process reaches the segment of any other without its help, and what died
+// with a process can still be looked at.
+type memory struct {
+	shared bool // the job's fabric wants segments
+	ranks  int
+
+	mu   sync.Mutex
+	made map[int]*os.File
+}
+
+// segment returns the descriptor of a rank's segment, or of the node's.
+func (m *memory) segment(which int) (*os.File, error) {
+	var name string
+	var size int64
+	switch {
+	case which == boot.NotesSegment:
+		name, size = "halo-notes", int64(m.ranks)*boot.NoteSize
+	case !m.shared:
+		return nil, fmt.Errorf("a job over tcp has no segments: %w", errors.ErrUnsupported)
+	case which == boot.ControlSegment:
+		name, size = "halo-control", shmfmt.ControlSize(m.ranks)
+	case which >= 0 && which < m.ranks:
+		name, size = fmt.Sprintf("halo-%d", which), shmfmt.SegmentSize(m.ranks)
+	default:
+		return nil, fmt.Errorf("no segment %d in a job of %d ranks", which, m.ranks)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if f := m.made[which]; f != nil {
+		return f, nil
+	}
+	f, err := sys.Memfd(name, size)
+	if err != nil {
+		return nil, err
+	}
+	m.made[which] = f
+	return f, nil
+}
+
+// note is what rank said it was doing, "" if nothing.
+func (m *memory) note(rank int) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f := m.made[boot.NotesSegment]
+	if f == nil {
+		return ""
+	}
+	b := make([]byte, boot.NoteSize)
+	f.ReadAt(b, int64(rank)*boot.NoteSize)
+	text, _, _ := bytes.Cut(b, []byte{0})
+	return strings.Map(func(r rune) rune { // a rank may have died in the middle of writing
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, string(text))
+}
+
+func (m *memory) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, f := range m.made {
+		f.Close()
+	}
+}

@@ -1,0 +1,203 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/halo-mpi/halo/internal/boot"
+)
+
+// ErrHelp says that the command line asks for help.
+var ErrHelp = errors.New("help wanted")
+
+// Parse reads the arguments of halo run, or mpiexec.
+func Parse(args []string) (*Spec, error) {
+	p := &parser{spec: &Spec{}, options: options()}
+	if err := p.line(args); err != nil {
+		return nil, err
+	}
+	switch n := p.spec.Size(); {
+	case n == 0:
+		return nil, errors.New("no program given")
+	case n > boot.MaxRanks:
+		return nil, fmt.Errorf("%d ranks in all, the limit is %d", n, boot.MaxRanks)
+	}
+	if p.spec.Bind == "auto" {
+		p.spec.Bind = ""
+	}
+	return p.spec, nil
+}
+
+// parser holds the block that is being read.
+type parser struct {
+	spec    *Spec
+	options []option
+	block   Block
+	touched string // the last option of the block, for messages
+	inFile  string // name of the file that is being read
+}
+
+// line reads blocks separated by ':' arguments.
+func (p *parser) line(args []string) error {
+	for {
+		block := args
+		var more bool
+		for i, a := range args {
+			if a == ":" {
+				block, args, more = args[:i], args[i+1:], true
+				break
+			}
+		}
+		if err := p.one(block); err != nil {
+			return err
+		}
+		if !more {
+			return nil
+		}
+		if len(args) == 0 {
+			return errors.New("no program after the last ':'")
+		}
+	}
+}
+
+// one reads one block.
+func (p *parser) one(args []string) error {
+	p.block, p.touched = Block{N: 1}, ""
+	fromFile := len(p.spec.Blocks)
+	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
+		arg := args[0]
+		args = args[1:]
+		if arg == "--" {
+			break
+		}
+		name, value, inline := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+		if name == "help" || name == "h" {
+			return ErrHelp
+		}
+		o, err := p.find(name)
+		if err != nil {
+			return err
+		}
+		var values []string
+		if inline && len(o.args) == 1 {
+			values = []string{value}
+		} else if inline {
+			return fmt.Errorf("-%s takes %d arguments, not one after '='", name, len(o.args))
+		} else {
+			if len(args) < len(o.args) {
+				return fmt.Errorf("-%s lacks its argument: -%s %s", name, name, strings.Join(o.args, " "))
+			}
+			values, args = args[:len(o.args)], args[len(o.args):]
+		}
+		if o.block {
+			p.touched = "-" + name
+		}
+		if err := o.set(p, values); err != nil {
+			return fmt.Errorf("-%s: %w", name, err)
+		}
+	}
+	if len(p.spec.Blocks) > fromFile && p.inFile == "" { // -file stood here
+		switch {
+		case p.touched != "":
+			return fmt.Errorf("%s stands beside -file: write it on the lines of the file", p.touched)
+		case len(args) > 0:
+			return fmt.Errorf("program %q stands beside -file: write it into the file", args[0])
+		}
+		return nil
+	}
+	if len(args) == 0 {
+		if p.touched != "" {
+			return fmt.Errorf("no program given after %s", p.touched)
+		}
+		return errors.New("no program given")
+	}
+	p.block.Program, p.block.Args = args[0], args[1:]
+	p.spec.Blocks = append(p.spec.Blocks, p.block)
+	return nil
+}
+
+func (p *parser) find(name string) (*option, error) {
+	for i := range p.options {
+		for _, n := range p.options[i].names {
+			if n == name {
+				return &p.options[i], nil
+			}
+		}
+	}
+	switch name {
+	case "host", "hosts", "hostfile", "f", "machinefile", "arch", "soft", "N", "ppn":
+		return nil, fmt.Errorf("-%s is about several hosts; this launcher starts all ranks on this one", name)
+	case "oversubscribe", "bind-to", "map-by", "mca":
+		return nil, fmt.Errorf("-%s is another launcher's option; ranks may always outnumber cores here, see -bind", name)
+	}
+	return nil, fmt.Errorf("unknown option -%s; halo run -help lists all", name)
+}
+
+// file reads blocks from the lines of a file.
+func (p *parser) file(name string) error {
+	if p.inFile != "" {
+		return fmt.Errorf("a file cannot name another one, %s", name)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	outer := *p
+	p.inFile = filepath.Base(name)
+	before := len(p.spec.Blocks)
+	for i, line := range strings.Split(string(text), "\n") {
+		words, err := splitWords(line)
+		if err == nil && len(words) > 0 {
+			err = p.line(words)
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", name, i+1, err)
+		}
+	}
+	if len(p.spec.Blocks) == before {
+		return fmt.Errorf("%s holds no command line", name)
+	}
+	p.block, p.touched, p.inFile = outer.block, outer.touched, outer.inFile
+	return nil
+}
+
+// splitWords cuts a line at blanks. Single and double quotes keep blanks, and
+// each the other; '#' at the start of a word begins a comment. Nothing else is
+// special: no shell reads this.
+func splitWords(line string) (words []string, err error) {
+	var word strings.Builder
+	var quote rune
+	started := false
+	flush := func() {
+		if started {
+			words = append(words, word.String())
+			word.Reset()
+			started = false
+		}
+	}
+	for _, c := range line {
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(c)
+		case c == '\'' || c == '"':
+			quote, started = c, true
+		case c == ' ' || c == '\t' || c == '\r':
+			flush()
+		case c == '#' && !started:
+			return words, nil
+		default:
+			word.WriteRune(c)
+			started = true
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("no closing %c", quote)
+	}
+	flush()
+	return words, nil
+}

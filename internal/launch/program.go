@@ -1,0 +1,138 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// A program is what a block starts: a file, or a Go package to be built.
+type program struct {
+	file string // absolute; "" until a package is built
+	pkg  string // what go run takes; "" for a file
+	dir  string // where go runs
+}
+
+// A startError says why there is no job, with the launcher's exit status.
+type startError struct {
+	status int
+	err    error
+}
+
+func (e *startError) Error() string { return e.err.Error() }
+func (e *startError) Unwrap() error { return e.err }
+
+func notFound(format string, args ...any) error {
+	return &startError{statusNotFound, fmt.Errorf(format, args...)}
+}
+
+func cannotRun(format string, args ...any) error {
+	return &startError{statusCannotRun, fmt.Errorf(format, args...)}
+}
+
+// find looks up the program of a block: as given, then in -path, then in PATH.
+func find(b *Block) (*program, error) {
+	name := b.Program
+	if strings.HasSuffix(name, ".go") {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			return goPackage(name, "")
+		}
+	}
+	p, err := given(name)
+	if p != nil || err != nil {
+		return p, err
+	}
+	if b.Dir != "" && !filepath.IsAbs(name) {
+		if file := executable(filepath.Join(b.Dir, name)); file != "" {
+			return &program{file: file}, nil
+		}
+	}
+	if !strings.ContainsRune(name, filepath.Separator) {
+		for _, dir := range b.Path {
+			if file := executable(filepath.Join(dir, name)); file != "" {
+				return &program{file: file}, nil
+			}
+		}
+		if file, err := exec.LookPath(name); err == nil {
+			file, err = filepath.Abs(file)
+			return &program{file: file}, err
+		}
+	}
+	if importPath(name) {
+		return goPackage(name, "")
+	}
+	where := "it is no file, and not in PATH"
+	if len(b.Path) > 0 {
+		where = fmt.Sprintf("it is no file, and neither in -path %s nor in PATH", strings.Join(b.Path, ":"))
+	}
+	if strings.ContainsRune(name, filepath.Separator) {
+		where = "there is no such file or directory"
+	}
+	return nil, notFound("program %q not found: %s; is it built, and is the name right?", name, where)
+}
+
+// given looks at what name itself is; nil if it is nothing that can be started
+// and the search may go on.
+func given(name string) (*program, error) {
+	info, err := os.Stat(name)
+	explicit := strings.ContainsRune(name, filepath.Separator) || name == "." || name == ".."
+	switch {
+	case err != nil && explicit && !errors.Is(err, fs.ErrNotExist):
+		return nil, cannotRun("program %q: %w", name, err)
+	case err != nil:
+		return nil, nil
+	case info.IsDir():
+		sources, _ := filepath.Glob(filepath.Join(escapeGlob(name), "*.go"))
+		if len(sources) > 0 {
+			dir, err := filepath.Abs(name)
+			if err != nil {
+				return nil, err
+			}
+			return goPackage(".", dir)
+		}
+		if explicit {
+			return nil, cannotRun("%q is a directory without Go files: name a program", name)
+		}
+	case executable(name) != "":
+		return &program{file: executable(name)}, nil
+	case explicit:
+		return nil, cannotRun("%q cannot be executed: its mode is %v (chmod +x?)", name, info.Mode())
+	}
+	return nil, nil
+}
+
+// escapeGlob makes a path stand for itself in a pattern.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// executable returns the absolute path of name if it is a file that may be executed.
+func executable(name string) string {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		return ""
+	}
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return ""
+	}
+	return abs
+}
+
+// importPath reports whether name looks like the path of a Go package that is
+// not named by its directory: a host name comes first.
+func importPath(name string) bool {
+	first, _, slash := strings.Cut(name, "/")
+	return slash && strings.Contains(first, ".") && first != "." && first != ".."
+}
+
+func goPackage(pkg, dir string) (*program, error) {
+	if _, err := exec.LookPath("go"); err != nil {
+		return nil, cannotRun("%q is a Go package, but the go command is not in PATH: build it elsewhere and name the binary", pkg)
+	}
+	return &program{pkg: pkg, dir: dir}, nil
+}

@@ -1,0 +1,19 @@
+//go:build !unix
+
+package launch
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+)
+
+// Run says that this platform cannot run jobs of several processes.
+func Run(*Spec) int {
+	fmt.Fprintf(os.Stderr, "halo: starting ranks as processes is not supported on %s yet; "+
+		"a program started by itself is a world of one, and mpi.Run makes ranks of goroutines\n", runtime.GOOS)
+	return statusLauncher
+}
+
+// Helper reports that this process has no other task than the command line.
+func Helper([]string) bool { return false }

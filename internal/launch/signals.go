@@ -1,0 +1,56 @@
+//go:build unix
+
+package launch
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// notifySignals returns the signals that come for the job. One that was ignored
+// when the launcher started (nohup) stays ignored.
+func notifySignals() <-chan os.Signal {
+	c := make(chan os.Signal, 16)
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
+		syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGTSTP, syscall.SIGCONT, syscall.SIGPIPE} {
+		if !signal.Ignored(s) {
+			signal.Notify(c, s)
+		}
+	}
+	return c
+}
+
+// childSignals returns a channel on which something comes after children ended.
+func (j *job) childSignals() <-chan os.Signal {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGCHLD)
+	c <- syscall.SIGCHLD // some may have ended already
+	return c
+}
+
+// signal passes s on to the ranks.
+func (j *job) signal(s syscall.Signal) {
+	switch s {
+	case syscall.SIGPIPE: // writing says so
+		return
+	case syscall.SIGINT, syscall.SIGTERM:
+		if j.interrupted != 0 {
+			j.end(statusSignalBase+int(s), "the job was killed by a second signal, %s", sys.SignalName(s))
+			j.forward(syscall.SIGKILL)
+			j.abandoned = j.running == 0
+			return
+		}
+		fallthrough
+	case syscall.SIGHUP, syscall.SIGQUIT:
+		if j.interrupted == 0 {
+			j.interrupted = s
+		}
+	}
+	j.forward(s)
+	if s == syscall.SIGTSTP {
+		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	}
+}

@@ -1,0 +1,77 @@
+//go:build unix
+
+package launch
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// A spawner starts processes from one OS thread that lives until close. The
+// kernel ties their parent-death signal to that thread, and they inherit the
+// CPUs it may use at that moment, before exec, so that the Go runtime in them
+// counts the right ones. (The runtime never clones a locked thread, so no other
+// thread of the launcher inherits them.)
+type spawner struct {
+	requests chan func()
+	cpus     []int // of the launcher
+}
+
+func newSpawner() *spawner {
+	s := &spawner{requests: make(chan func())}
+	ready := make(chan struct{})
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		s.cpus, _ = sys.AllowedCPUs()
+		close(ready)
+		for f := range s.requests {
+			f()
+		}
+	}()
+	<-ready
+	return s
+}
+
+// close ends the thread, and with it every process that is left.
+func (s *spawner) close() { close(s.requests) }
+
+// do runs f on the thread.
+func (s *spawner) do(f func()) {
+	done := make(chan struct{})
+	s.requests <- func() {
+		f()
+		close(done)
+	}
+	<-done
+}
+
+// child describes a process to start.
+type child struct {
+	file  string
+	argv  []string
+	env   []string
+	dir   string
+	cpus  []int
+	files []*os.File // descriptors 0, 1, ...
+}
+
+// start starts c in a process group of its own. It must be called on the thread.
+func (s *spawner) start(c *child) (pid int, err error) {
+	attr := &syscall.ProcAttr{Dir: c.dir, Env: c.env, Sys: &syscall.SysProcAttr{Setpgid: true}}
+	for _, f := range c.files {
+		attr.Files = append(attr.Files, f.Fd())
+	}
+	sys.DieWithParent(attr.Sys)
+	if c.cpus != nil && !slices.Equal(c.cpus, s.cpus) {
+		if err := sys.BindThread(c.cpus); err != nil {
+			return 0, err
+		}
+		defer sys.BindThread(s.cpus)
+	}
+	pid, _, err = syscall.StartProcess(c.file, c.argv, attr)
+	return pid, err
+}

@@ -1,0 +1,60 @@
+// Package launch starts the processes of a job on this host, connects them to
+// each other, passes their output on, and ends all of them when one fails. It
+// is what stands behind halo run and mpiexec.
+//
+// Run is meant for a program that does nothing else: it takes over the
+// signals and all children of its process. Nothing of a job has a name that
+// others could open: memory is anonymous, sockets are pairs, and what must be
+// written to disk (programs built from Go packages) stands in a directory of
+// the user alone, which is removed at the end.
+//
+// However the launcher ends, its job ends. The kernel kills each rank when the
+// thread that started it is gone, and a small process that outlives the
+// launcher (see warden.go) removes what the ranks themselves had started.
+package launch
+
+import (
+	"os"
+	"time"
+)
+
+// A Spec is a job as the command line describes it.
+type Spec struct {
+	Blocks  []Block
+	Fabric  string        // "shm", "tcp", or "" for the best this platform has
+	Bind    string        // "core", "none", or "" to share out the cores if they suffice
+	Timeout time.Duration // 0 is none
+	Tag     bool          // "[rank] " before each line of output
+	Verbose bool
+
+	Stdin, Stdout, Stderr *os.File // nil: those of this process
+}
+
+// A Block is one program of a job, and how many ranks run it.
+type Block struct {
+	N       int
+	Dir     string   // working directory; "" is the launcher's
+	Path    []string // where to look for Program before PATH
+	Env     []string // NAME=value
+	Program string
+	Args    []string
+}
+
+// Size is the number of ranks.
+func (s *Spec) Size() (n int) {
+	for _, b := range s.Blocks {
+		n += b.N
+	}
+	return n
+}
+
+// Exit statuses of the launcher itself, as timeout(1), env(1) and shells use
+// them. All others come from the ranks.
+const (
+	statusUsage      = 2
+	statusTimeout    = 124
+	statusLauncher   = 125 // the launcher itself could not go on
+	statusCannotRun  = 126 // the program cannot be executed or built
+	statusNotFound   = 127
+	statusSignalBase = 128 // plus the number of the signal that ended a rank
+)

@@ -1,0 +1,146 @@
+//go:build unix
+
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// firstBuffer is what a stream reads at once to begin with, in bytes; most
+	// ranks of a large job write little.
+	firstBuffer = 4 << 10
+	// lineBuffer is the longest line that is put together before it is
+	// written, in bytes. With a longer one the rank has the output for itself
+	// until the line ends.
+	lineBuffer = 1 << 20
+	// promptDelay is how long an unfinished line waits on a terminal.
+	promptDelay = 100 * time.Millisecond
+	// closingDelay is how long a stream waits for more from processes that
+	// have outlived the job's ranks and hold its pipe.
+	closingDelay = 500 * time.Millisecond
+)
+
+// A stream carries stdout or stderr of one rank to a sink.
+type stream struct {
+	pipe *os.File
+	sink *sink
+	tag  string
+
+	buf       []byte // read and not yet written; the start of a line
+	continued bool   // the start of the line in buf has been written before
+	exclusive bool   // sink.mu is held until the line ends
+	closing   atomic.Bool
+}
+
+// copy carries everything until the end of the pipe.
+func (s *stream) copy() {
+	defer s.pipe.Close()
+	s.buf = make([]byte, 0, firstBuffer)
+	for {
+		if len(s.buf) == cap(s.buf) {
+			s.full()
+		}
+		n, err := s.read()
+		s.took(n)
+		if err != nil {
+			break
+		}
+	}
+	s.write(s.buf)
+	s.release()
+}
+
+// read reads once; a timeout that is none of the end is no error.
+func (s *stream) read() (int, error) {
+	if s.sink.terminal && len(s.buf) > 0 {
+		s.pipe.SetReadDeadline(time.Now().Add(promptDelay))
+	} else if s.sink.terminal {
+		s.pipe.SetReadDeadline(time.Time{})
+	}
+	closing := s.closing.Load() // after the deadline that close may have set meanwhile was lost
+	if closing {
+		s.pipe.SetReadDeadline(time.Now().Add(closingDelay))
+	}
+	n, err := s.pipe.Read(s.buf[len(s.buf):cap(s.buf)])
+	if errors.Is(err, os.ErrDeadlineExceeded) && (!closing || n > 0) {
+		if !s.closing.Load() { // a prompt
+			s.write(s.buf)
+			s.buf = s.buf[:0]
+		}
+		err = nil
+	}
+	return n, err
+}
+
+// close says that no rank of the job is left: the stream ends soon.
+func (s *stream) close() {
+	s.closing.Store(true)
+	s.pipe.SetReadDeadline(time.Now()) // wakes a read under way
+}
+
+// took writes the whole lines among what is in the buffer after n more bytes.
+// On a terminal a carriage return ends a line, too: it shows progress.
+func (s *stream) took(n int) {
+	old := len(s.buf)
+	s.buf = s.buf[:old+n]
+	end := old + bytes.LastIndexByte(s.buf[old:], '\n') + 1
+	if end == old && s.sink.terminal && n > 1 {
+		// Not the last byte: a newline may follow it.
+		end = old + bytes.LastIndexByte(s.buf[old:old+n-1], '\r') + 1
+	}
+	if end == old {
+		return
+	}
+	s.write(s.buf[:end])
+	if s.buf[end-1] == '\n' {
+		s.release()
+	}
+	s.buf = s.buf[:copy(s.buf, s.buf[end:])]
+}
+
+// full makes room: a larger buffer, or an output that is this rank's alone.
+func (s *stream) full() {
+	if cap(s.buf) < lineBuffer {
+		s.buf = append(make([]byte, 0, 2*cap(s.buf)), s.buf...)
+		return
+	}
+	if !s.exclusive {
+		s.sink.mu.Lock()
+		s.exclusive = true
+	}
+	s.write(s.buf)
+	s.buf = s.buf[:0]
+}
+
+// release gives the output back after the end of a long line.
+func (s *stream) release() {
+	if s.exclusive {
+		s.exclusive = false
+		s.sink.mu.Unlock()
+	}
+}
+
+func (s *stream) write(text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	if !s.exclusive {
+		s.sink.mu.Lock()
+		defer s.sink.mu.Unlock()
+	}
+	if s.continued && (s.exclusive || s.sink.open == s) { // the rest of a line has no tag
+		end := bytes.IndexByte(text, '\n') + 1
+		if end == 0 {
+			end = len(text)
+		}
+		s.sink.put(s, append(append([]byte(nil), text[:end]...), tagged(s.tag, text[end:])...))
+	} else {
+		s.sink.put(s, tagged(s.tag, text))
+	}
+	s.continued = text[len(text)-1] != '\n'
+}

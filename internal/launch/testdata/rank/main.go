@@ -1,0 +1,163 @@
+// Rank is a program for tests of the launcher. Its arguments are steps, done in
+// order; a step K@STEP is done by rank K only.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
+)
+
+func main() {
+	p := &process{rank: os.Getenv("HALO_RANK")}
+	for _, step := range os.Args[1:] {
+		if who, rest, ok := strings.Cut(step, "@"); ok {
+			if who != p.rank {
+				continue
+			}
+			step = rest
+		}
+		verb, arg, _ := strings.Cut(step, ":")
+		p.step(verb, arg)
+	}
+}
+
+type process struct {
+	rank string
+	boot boot.Boot
+}
+
+func (p *process) check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(99)
+	}
+}
+
+func (p *process) step(verb, arg string) {
+	n, _ := strconv.Atoi(arg)
+	var err error
+	switch verb {
+	case "init":
+		p.boot, err = boot.Connect()
+	case "exchange":
+		var all [][]byte
+		all, err = p.boot.Exchange([]byte(p.rank))
+		for i, v := range all {
+			if p.boot.Job().Size > 1 && string(v) != strconv.Itoa(i) {
+				err = fmt.Errorf("got %q from rank %d", v, i)
+			}
+		}
+	case "finalize":
+		err = p.boot.Finalize()
+	case "job":
+		j := p.boot.Job()
+		fmt.Printf("rank %d of %d local %v fabric %s app %d secret %v\n",
+			j.Rank, j.Size, j.Local, j.Fabric, j.AppNum, j.Secret != [32]byte{})
+	case "cores":
+		fmt.Println("cores", p.boot.Job().Cores)
+	case "segments": // writes into the own segment, reads the others' after all have
+		var f *os.File
+		f, err = p.boot.Segment(n)
+		p.check(err)
+		info, _ := f.Stat()
+		fmt.Println("segment", n, info.Size())
+	case "note":
+		var f *os.File
+		f, err = p.boot.Segment(boot.NotesSegment)
+		p.check(err)
+		f.WriteAt([]byte(arg), int64(p.boot.Job().Rank)*boot.NoteSize)
+	case "abort":
+		p.boot.Abort(n, "of the test")
+	case "lost":
+		<-p.boot.Lost()
+		fmt.Println("lost")
+	case "exit":
+		os.Exit(n)
+	case "kill":
+		syscall.Kill(os.Getpid(), syscall.Signal(n))
+		select {}
+	case "panic":
+		panic("of the test")
+	case "print":
+		fmt.Println(arg)
+	case "partial":
+		fmt.Print(arg)
+	case "stderr":
+		fmt.Fprintln(os.Stderr, arg)
+	case "sleep":
+		time.Sleep(time.Duration(n) * time.Millisecond)
+	case "forever":
+		select {}
+	case "ready": // tells the test, by a file, that this rank has come so far
+		err = os.WriteFile(arg+"."+p.rank, []byte(strconv.Itoa(os.Getpid())), 0o600)
+	case "cat":
+		_, err = io.Copy(os.Stdout, os.Stdin)
+	case "env":
+		fmt.Printf("%s=%s\n", arg, os.Getenv(arg))
+	case "environ":
+		for _, kv := range os.Environ() {
+			fmt.Println(kv)
+		}
+	case "cwd":
+		var dir string
+		dir, err = os.Getwd()
+		fmt.Println(dir)
+	case "affinity":
+		status, _ := os.ReadFile("/proc/self/status")
+		for line := range strings.Lines(string(status)) {
+			if list, ok := strings.CutPrefix(line, "Cpus_allowed_list:"); ok {
+				fmt.Println("cpus", strings.TrimSpace(list))
+			}
+		}
+	case "fds":
+		entries, _ := os.ReadDir("/proc/self/fd")
+		for _, e := range entries {
+			to, _ := os.Readlink("/proc/self/fd/" + e.Name())
+			fmt.Println("fd", e.Name(), to)
+		}
+	case "ignore":
+		signal.Ignore(syscall.Signal(n))
+	case "catch": // prints the first signal n that comes
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.Signal(n))
+		go func() {
+			fmt.Println("caught", <-c)
+			os.Exit(0)
+		}()
+	case "orphan": // leaves a process of another session behind
+		cmd := exec.Command(os.Args[0], "forever")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		err = cmd.Start()
+	case "child": // a program started by a rank is not in its job
+		cmd := exec.Command(os.Args[0], strings.Fields(arg)...)
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		err = cmd.Run()
+	case "lines": // N lines of lengths up to M, each one checkable: lines:N,M
+		a, b, _ := strings.Cut(arg, ",")
+		count, _ := strconv.Atoi(a)
+		longest, _ := strconv.Atoi(b)
+		w := bufio.NewWriterSize(os.Stdout, 60000)
+		for i := range count {
+			length := (i * 7919) % (longest + 1)
+			fmt.Fprintf(w, "%s %d %d ", p.rank, i, length)
+			for k := 0; k < length; k += 50 {
+				w.WriteString("abcdefghijklmnopqrstuvwxyz0123456789.,-;:_!?+*#()[]"[:min(50, length-k)])
+			}
+			w.WriteByte('\n')
+		}
+		err = w.Flush()
+	default:
+		err = fmt.Errorf("unknown step %q", verb)
+	}
+	p.check(err)
+}

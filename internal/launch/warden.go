@@ -1,0 +1,119 @@
+//go:build unix
+
+package launch
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// The warden is a process that outlives a launcher that was killed, and clears
+// up behind it. It sleeps on a pipe whose other end only the launcher has:
+//
+//	"+PID"  the process group of a rank was started
+//	"-PID"  that rank has ended and was reaped; the number may be used again
+//	"dPATH" a directory that must not stay behind
+//	"q"     the launcher has cleared up itself
+//
+// At the end of the pipe without "q" it kills the groups of the ranks, then,
+// on Linux, whatever else carries the job's name in its environment, and
+// removes the directory. (The kernel kills the ranks themselves sooner, by
+// their parent-death signal. A warden alone would be enough but for its own
+// death; the signal alone is lost on grandchildren and on programs that change
+// their user.)
+type wardenPipe struct {
+	pipe *os.File
+	pid  int
+}
+
+// startWarden starts the warden of job id. It must run on the spawner's thread
+// or any other: the warden does not die with its parent.
+func startWarden(id string) (*wardenPipe, error) {
+	self, err := sys.SelfPath()
+	if err != nil {
+		return nil, fmt.Errorf("finding the launcher's own program: %w", err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		w.Close()
+		return nil, err
+	}
+	defer null.Close()
+	pid, _, err := syscall.StartProcess(self, []string{wardenName, id}, &syscall.ProcAttr{
+		Dir:   "/",
+		Env:   []string{"GOMAXPROCS=1"}, // and not the job's name
+		Files: []uintptr{r.Fd(), null.Fd(), null.Fd()},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		w.Close()
+		return nil, fmt.Errorf("starting the warden: %w", err)
+	}
+	return &wardenPipe{w, pid}, nil
+}
+
+func (w *wardenPipe) started(pid int)      { fmt.Fprintf(w.pipe, "+%d\n", pid) }
+func (w *wardenPipe) ended(pid int)        { fmt.Fprintf(w.pipe, "-%d\n", pid) }
+func (w *wardenPipe) directory(dir string) { fmt.Fprintf(w.pipe, "d%s\n", dir) }
+
+// quit tells the warden that nothing is left to do.
+func (w *wardenPipe) quit() {
+	fmt.Fprintf(w.pipe, "q\n")
+	w.pipe.Close()
+}
+
+// wardenPatience is how long the warden looks for processes of the job.
+const wardenPatience = 2 * time.Second
+
+// warden is the whole life of the warden process.
+func warden(id string, pipe io.Reader) {
+	groups := map[int]bool{}
+	var dirs []string
+	lines := bufio.NewReader(pipe)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			break // the launcher is gone; half a line says nothing
+		}
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case line == "q":
+			return
+		case strings.HasPrefix(line, "d"):
+			dirs = append(dirs, line[1:])
+		case line != "":
+			if pid, err := strconv.Atoi(line[1:]); err == nil && pid > 1 {
+				if line[0] == '+' {
+					groups[pid] = true
+				} else {
+					delete(groups, pid)
+				}
+			}
+		}
+	}
+	for pid := range groups {
+		syscall.Kill(-pid, syscall.SIGKILL)
+	}
+	// A process that is just being started shows up at the second look.
+	for end := time.Now().Add(wardenPatience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if sys.KillByEnv(envJob+"="+id) == 0 {
+			break
+		}
+	}
+	for _, dir := range dirs {
+		os.RemoveAll(dir)
+	}
+}

@@ -1,0 +1,43 @@
+//go:build unix && !linux
+
+package sys
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// DieWithParent does nothing: on this platform only the warden ends children
+// whose launcher was killed.
+func DieWithParent(*syscall.SysProcAttr) {}
+
+// Subreaper is not supported on this platform.
+func Subreaper() error { return unsupported("adopting orphans") }
+
+// Children is not supported on this platform: it finds none.
+func Children() []int { return nil }
+
+// KillByEnv is not supported on this platform: it finds none.
+func KillByEnv(string) int { return 0 }
+
+// AllowedCPUs returns the numbers of all CPUs.
+func AllowedCPUs() ([]int, error) {
+	cpus := make([]int, runtime.NumCPU())
+	for i := range cpus {
+		cpus[i] = i
+	}
+	return cpus, nil
+}
+
+// BindThread is not supported on this platform.
+func BindThread([]int) error { return unsupported("binding to cores") }
+
+// SelfPath is a path by which this process can start its own program again.
+func SelfPath() (string, error) { return os.Executable() }
+
+func unsupported(what string) error {
+	return fmt.Errorf("%s on %s: %w", what, runtime.GOOS, errors.ErrUnsupported)
+}
