@@ -17,8 +17,7 @@ const BufferOverhead = 64
 // attached; the copies themselves come from the engine's own pool, so that the
 // memory can be given back in any order.
 type Buffer struct {
-	size int
-	auto bool // as much as it takes
+	mem  []byte // what the user attached; nil: as much as it takes
 	used int
 	next uint64   // number of the next message
 	live []uint64 // numbers of the messages that are not yet sent, ascending
@@ -31,16 +30,18 @@ type flush struct {
 	before uint64
 }
 
-// Attach makes a buffer of size bytes the one of ctx, a communicator's context,
-// or of the process if ctx is 0; size < 0 means as much as it takes. It takes
-// the lock.
-func (e *Engine) Attach(ctx uint64, size int) error {
+// ProcessBuffer stands for the context of the buffer of the process.
+const ProcessBuffer = 0
+
+// Attach makes mem the buffer of ctx, a communicator's context or
+// ProcessBuffer; nil means as much as it takes. It takes the lock.
+func (e *Engine) Attach(ctx uint64, mem []byte) error {
 	e.p.Lock()
 	defer e.p.Unlock()
 	if e.attached(ctx) != nil {
 		return &class.Error{Class: class.Buffer, Text: "a buffer is attached already: detach it first"}
 	}
-	b := &Buffer{size: size, auto: size < 0}
+	b := &Buffer{mem: mem}
 	if ctx == 0 {
 		e.bsend = b
 	} else {
@@ -50,18 +51,19 @@ func (e *Engine) Attach(ctx uint64, size int) error {
 }
 
 func (e *Engine) attached(ctx uint64) *Buffer {
-	if ctx == 0 {
+	if ctx == ProcessBuffer {
 		return e.bsend
 	}
 	return e.commBuffers[ctx]
 }
 
 // Detach waits until all messages of the buffer are sent and detaches it. It takes the lock.
-func (e *Engine) Detach(ctx uint64) error {
+func (e *Engine) Detach(ctx uint64) ([]byte, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
-	if e.attached(ctx) == nil {
-		return &class.Error{Class: class.Buffer, Text: "no buffer is attached"}
+	b := e.attached(ctx)
+	if b == nil {
+		return nil, &class.Error{Class: class.Buffer, Text: "no buffer is attached"}
 	}
 	r := e.Flush(nil, ctx)
 	e.Wait(r)
@@ -72,7 +74,7 @@ func (e *Engine) Detach(ctx uint64) error {
 	} else {
 		delete(e.commBuffers, ctx)
 	}
-	return err
+	return b.mem, err
 }
 
 // Flush returns a request that completes when all messages now in the buffer
@@ -102,9 +104,9 @@ func (e *Engine) startBuffered(r *Request) {
 	case b == nil:
 		e.finish(r, &class.Error{Class: class.Buffer, Text: "no buffer is attached for a buffered send"})
 		return
-	case !b.auto && b.used+n > b.size:
+	case b.mem != nil && b.used+n > len(b.mem):
 		e.finish(r, &class.Error{Class: class.Buffer, Text: fmt.Sprintf(
-			"attached buffer is full: %d of %d bytes used, %d more needed", b.used, b.size, n)})
+			"attached buffer is full: %d of %d bytes used, %d more needed", b.used, len(b.mem), n)})
 		return
 	}
 	b.used += n

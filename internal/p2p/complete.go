@@ -26,6 +26,36 @@ func (e *Engine) Wait(r *Request) {
 	}
 }
 
+// Test reports whether r is complete or inactive, and makes progress if not.
+func (e *Engine) Test(r *Request) bool {
+	if r.Active && !r.Done() {
+		e.p.Progress(r.hint())
+	}
+	return !r.Active || r.Done()
+}
+
+// Arguments are the peer's rank and the tag that r was made with, for errors.
+func (r *Request) Arguments() (peer int, tag int32) {
+	process := r.peer
+	if !r.Send {
+		process = r.node.Src
+	}
+	if process >= 0 {
+		return r.comm.RankOf(process), r.tag
+	}
+	return int(process), r.tag
+}
+
+// Scratch returns a slice of n nil requests that is good until the lock is released.
+func (e *Engine) Scratch(n int) []*Request {
+	if cap(e.scratch) < n {
+		e.scratch = make([]*Request, n)
+	}
+	s := e.scratch[:n]
+	clear(s)
+	return s
+}
+
 // hint is the peer from whom the completion of r is expected.
 func (r *Request) hint() int { return int(r.peer) }
 
@@ -43,21 +73,19 @@ func (e *Engine) Take(r *Request) Status {
 	return s
 }
 
-// WaitAny waits until one of rs that is active is done. Nil requests and
-// inactive ones are passed over; it reports false if there are no others.
-func (e *Engine) WaitAny(rs []*Request) bool {
-	active := false
-	for _, r := range rs {
-		if r != nil && r.Active {
-			if r.Done() {
-				return true
-			}
-			active = true
-		}
+// Any looks for a request of rs that is done, and with wait waits until there is
+// one. Nil requests and inactive ones are passed over. It reports whether there
+// are others, and the index of the first that is done, -1 if none is.
+func (e *Engine) Any(rs []*Request, wait bool) (active bool, done int) {
+	active, done = firstDone(rs)
+	if !active || done >= 0 {
+		return active, done
 	}
-	if !active {
-		return false
+	if !wait {
+		e.p.Progress(-1)
+		return firstDone(rs)
 	}
+	rs = append([]*Request(nil), rs...) // Scratch is others' once we sleep
 	var g *proc.Event
 	if n := len(e.waits); n > 0 {
 		g = e.waits[n-1]
@@ -78,7 +106,19 @@ func (e *Engine) WaitAny(rs []*Request) bool {
 		}
 	}
 	e.waits = append(e.waits, g)
-	return true
+	return firstDone(rs)
+}
+
+func firstDone(rs []*Request) (active bool, done int) {
+	for i, r := range rs {
+		if r != nil && r.Active {
+			if r.Done() {
+				return true, i
+			}
+			active = true
+		}
+	}
+	return active, -1
 }
 
 // Cancel cancels a receive that has not been matched; it then completes with a

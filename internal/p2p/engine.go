@@ -17,8 +17,10 @@
 package p2p
 
 import (
+	"fmt"
 	"math/rand/v2"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -49,9 +51,10 @@ type Engine struct {
 	pulls   []*Request // receives that read from the sender's memory
 	streams []*Request // sends that stream Data frames
 	probes  []*probe
-	waits   []*proc.Event // free group events of Waitany and Waitsome
-	self    int           // bytes buffered of messages to itself
-	bsend   *Buffer       // attached to the process, nil if none
+	waits   []*proc.Event // free group events of Any
+	scratch []*Request
+	self    int     // bytes buffered of messages to itself
+	bsend   *Buffer // attached to the process, nil if none
 
 	commBuffers map[uint64]*Buffer // attached to communicators, by context
 }
@@ -112,8 +115,17 @@ func (e *Engine) consumed(from int32, n int) {
 	}
 }
 
-// Idle reports whether nothing is pending that Finalize would have to wait for:
-// sends that the peer has not taken, transfers under way.
-func (e *Engine) Idle() bool {
-	return len(e.pulls) == 0 && len(e.streams) == 0 && e.names.live == 0 && e.p.Backlogs() == 0
+// Quiesce waits until everything that was sent has gone, and fails if there are
+// operations that only the peer or the user can complete. It takes the lock.
+func (e *Engine) Quiesce() error {
+	e.p.Lock()
+	defer e.p.Unlock()
+	if n := e.table.Posted(); n > 0 {
+		return &class.Error{Class: class.Pending, Text: fmt.Sprintf("%d receives are still posted", n)}
+	}
+	for len(e.pulls) > 0 || len(e.streams) > 0 || e.names.live > 0 || e.p.Backlogs() > 0 {
+		e.p.Progress(-1)
+		e.p.Pause()
+	}
+	return nil
 }

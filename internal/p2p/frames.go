@@ -15,6 +15,9 @@ import (
 // peer; what does not fit is dropped.
 func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	src := int32(from)
+	if h.Tag == AnyTag && h.Kind <= wire.Ready {
+		return // no message carries it
+	}
 	switch h.Kind {
 	case wire.Eager, wire.EagerSync:
 		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}

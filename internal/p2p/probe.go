@@ -76,10 +76,10 @@ func (e *Engine) probed(c *comm.Comm, n *match.Node[Message], take bool) (*Messa
 }
 
 // Imrecv starts receiving a message that a matched probe has taken. It takes the lock.
-func (e *Engine) Imrecv(c *comm.Comm, m *Message, buf []byte) *Request {
+func (e *Engine) Imrecv(c *comm.Comm, m *Message, buf []byte, source int, tag int32) *Request {
 	e.p.Lock()
 	defer e.p.Unlock()
-	r := e.RecvInit(c, c.Ctx, buf, AnySource, AnyTag)
+	r := e.RecvInit(c, c.Ctx, buf, source, tag)
 	r.Active = true
 	e.accept(r, m)
 	return r

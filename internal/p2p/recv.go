@@ -35,12 +35,19 @@ func (e *Engine) RecvInit(c *comm.Comm, ctx uint64, buf []byte, source int, tag 
 	r.node.Key = match.Key{Ctx: ctx, Src: match.AnySource, Tag: tag}
 	if source >= 0 {
 		r.node.Src = c.Members[source]
+	} else {
+		r.node.Src = int32(source) // AnySource or ProcNull
 	}
 	r.peer = r.node.Src
 	return r
 }
 
 func (e *Engine) startRecv(r *Request) {
+	if r.peer == ProcNull {
+		r.Status.Source, r.Status.Tag = ProcNull, AnyTag
+		e.finish(r, nil)
+		return
+	}
 	if n := e.table.Post(&r.node); n != nil {
 		e.accept(r, n.Owner)
 		return

@@ -19,9 +19,11 @@ const (
 	Buffered
 )
 
-// AnySource and AnyTag are the wildcards in arguments of receives and probes.
+// AnySource and AnyTag are the wildcards in arguments of receives and probes;
+// communication with ProcNull does nothing.
 const (
 	AnySource = -1
+	ProcNull  = -3
 	AnyTag    = match.AnyTag
 )
 

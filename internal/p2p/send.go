@@ -51,12 +51,19 @@ func (e *Engine) SendInit(c *comm.Comm, ctx uint64, mode Mode, buf []byte, dest 
 	r := e.newRequest(c)
 	r.Active = false
 	r.Send, r.mode, r.ctx = true, mode, ctx
-	r.buf, r.peer, r.tag = buf, c.Members[dest], tag
+	r.buf, r.peer, r.tag = buf, ProcNull, tag
+	if dest != ProcNull {
+		r.peer = c.Members[dest]
+	}
 	return r
 }
 
 // startSend chooses the protocol.
 func (e *Engine) startSend(r *Request) {
+	if r.peer == ProcNull {
+		e.finish(r, nil)
+		return
+	}
 	if cause := e.p.DownCause(int(r.peer)); cause != nil {
 		e.finish(r, gone(r.comm, r.peer, cause))
 		return

@@ -174,6 +174,17 @@ func (p *Proc) SetDown(peer int, cause error) {
 	p.drop(peer)
 }
 
+// Lose tells the process that a peer is gone, as whoever watches processes
+// learned it. Callable from any goroutine, without the lock.
+func (p *Proc) Lose(peer int, cause error) {
+	e := &p.peers[peer]
+	if e.near {
+		p.node.Lose(peer, cause)
+	} else if f, ok := e.fab.(interface{ Lose(int, error) }); ok {
+		f.Lose(peer, cause)
+	}
+}
+
 // Send offers a frame to a peer; false means that it could not go now: Push it then.
 func (p *Proc) Send(to int, h *wire.Header, payload []byte) bool {
 	e := &p.peers[to]

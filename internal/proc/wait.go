@@ -216,9 +216,11 @@ func (p *Proc) poll(hint int) int {
 // awaited from there.
 const socketTurns = 64
 
-// Pause gives other goroutines and processes a chance, for calls in a loop that
-// test and wait in their own way.
+// Pause gives other goroutines and processes a chance, in a loop that tests. The
+// lock is free meanwhile.
 func (p *Proc) Pause() {
+	p.mu.Unlock()
 	p.policy.Yield()
 	runtime.Gosched()
+	p.Lock()
 }

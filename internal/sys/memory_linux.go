@@ -56,3 +56,12 @@ func ReadProcess(pid int, dst []byte, addr uint64) error {
 	}
 	return nil
 }
+
+// Dup returns another descriptor of the same open file, closed on exec.
+func Dup(f *os.File) (*os.File, error) {
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("dup of %s: %w", f.Name(), err)
+	}
+	return os.NewFile(uintptr(fd), f.Name()), nil
+}

@@ -15,3 +15,8 @@ func Memfd(name string, size int64) (*os.File, error) {
 
 // Yield gives the core to another goroutine.
 func Yield() { runtime.Gosched() }
+
+// Dup is not available on this platform.
+func Dup(f *os.File) (*os.File, error) {
+	return nil, errors.New("another descriptor of " + f.Name() + ": not supported on " + runtime.GOOS)
+}

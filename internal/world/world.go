@@ -4,15 +4,16 @@
 package world
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
-	"github.com/halo-mpi/halo/internal/fabric/tcp"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -24,7 +25,10 @@ type World struct {
 	P2P  *p2p.Engine
 	Comm *comm.Comm // all processes of the job
 	Self *comm.Comm // this process alone
-	boot boot.Boot
+
+	boot    boot.Boot
+	process bool // an OS process of its own
+	closed  atomic.Bool
 }
 
 // Contexts of the communicators that exist from the start. Contexts made later
@@ -41,36 +45,19 @@ func Open(b boot.Boot) (*World, error) {
 	var node *shm.Fabric
 	var far fabric.Fabric
 	var err error
-	mine := []byte("-")
-	var sockets *tcp.Fabric
 	switch {
 	case job.Size == 1:
 	case job.Fabric == "shm" && len(job.Local) == job.Size:
-		if node, err = shm.Open(b); err != nil {
-			return nil, err
+		if node, err = shm.Open(b); err == nil {
+			_, err = b.Exchange(nil) // after this, peers may map our segment
 		}
 	case job.Fabric == "tcp":
-		var addr string
-		if sockets, addr, err = tcp.Listen(tcp.Config{Job: job}); err != nil {
-			return nil, err
-		}
-		far, mine = sockets, []byte(addr)
+		far, err = dial(b)
 	default:
-		return nil, fmt.Errorf("fabric %q: %w", job.Fabric, fabric.ErrUnsupported)
+		err = fmt.Errorf("fabric %q: %w", job.Fabric, fabric.ErrUnsupported)
 	}
-	// After this, peers may map our segment and dial our address.
-	all, err := b.Exchange(mine)
 	if err != nil {
 		return nil, err
-	}
-	if sockets != nil {
-		addrs := make([]string, len(all))
-		for i, a := range all {
-			addrs[i] = string(a)
-		}
-		if err := sockets.Start(addrs); err != nil {
-			return nil, err
-		}
 	}
 	if job.Size > 1 {
 		// One more P, so that the service runs while the program computes on
@@ -79,15 +66,10 @@ func Open(b boot.Boot) (*World, error) {
 	}
 	w, err := start(b, node, far, processPolicy(job))
 	if err == nil {
+		w.process = true
 		go w.watch()
 	}
 	return w, err
-}
-
-// OpenGoroutine makes the process of a rank that is a goroutine of this OS
-// process; node is its fabric.
-func OpenGoroutine(b boot.Boot, node *shm.Fabric) (*World, error) {
-	return start(b, node, nil, proc.Policy{Loads: 4, Yields: 100, Yield: runtime.Gosched})
 }
 
 // processPolicy chooses how long to load before yielding the core: long when
@@ -123,10 +105,30 @@ func (w *World) watch() {
 	os.Exit(1)
 }
 
-// Close ends the process: collective, after the user's last communication.
+// Close ends the process: collective, after the user's last communication. It
+// fails, and nothing has happened, while receives or sends are pending.
 func (w *World) Close() error {
-	if err := w.boot.Finalize(); err != nil {
+	if err := w.P2P.Quiesce(); err != nil {
 		return err
 	}
-	return w.Proc.Stop()
+	w.closed.Store(true)
+	err := w.boot.Finalize()
+	if w.process {
+		err = errors.Join(err, w.Proc.Stop())
+	}
+	return err
+}
+
+// Closed reports whether Close has been called.
+func (w *World) Closed() bool { return w.closed.Load() }
+
+// Abort ends the whole job with an exit status.
+func (w *World) Abort(code int, reason string) {
+	if code <= 0 || code > 255 {
+		code = 1
+	}
+	w.boot.Abort(code, reason)
+	if w.process {
+		os.Exit(code)
+	}
 }

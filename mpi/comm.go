@@ -1,0 +1,124 @@
+package mpi
+
+import (
+	"math"
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/world"
+)
+
+// Special values of ranks, tags and counts.
+//
+// C: MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_PROC_NULL, MPI_ROOT, MPI_UNDEFINED, sections 3.2.4, 3.10 and 7.4.2.
+const (
+	AnySource = -1     // receive from any rank
+	AnyTag    = -2     // receive with any tag
+	ProcNull  = -3     // nobody: communication with it does nothing
+	Root      = -4     // root of a collective on an intercommunicator
+	Undefined = -32766 // no value
+)
+
+// maxTag is the largest tag: the whole of a non-negative int32.
+const maxTag = math.MaxInt32
+
+// Comm is a communicator: an ordered group of processes and a context that
+// keeps its messages apart from all others. Copies of the pointer mean the same
+// communicator.
+//
+// C: MPI_Comm, section 7.2.
+type Comm struct {
+	w     *world.World
+	core  *comm.Comm
+	name  atomic.Pointer[string]
+	freed atomic.Bool
+	fixed bool // world and self cannot be freed
+}
+
+func newComm(w *world.World, core *comm.Comm, name string) *Comm {
+	c := &Comm{w: w, core: core}
+	c.name.Store(&name)
+	return c
+}
+
+// Rank is the number of the calling process in the communicator, from 0.
+//
+// C: MPI_Comm_rank, section 7.4.1.
+func (c *Comm) Rank() int { return c.core.Rank }
+
+// Size is the number of processes in the communicator.
+//
+// C: MPI_Comm_size, section 7.4.1.
+func (c *Comm) Size() int { return len(c.core.Members) }
+
+// TagUB is the largest tag that messages on the communicator may carry.
+//
+// C: attribute MPI_TAG_UB, section 9.1.2.
+func (c *Comm) TagUB() int { return maxTag }
+
+// Name is the name given by SetName, empty if none was; the first communicators
+// are called "world" and "self".
+//
+// C: MPI_Comm_get_name, section 7.8.
+func (c *Comm) Name() string {
+	if c == nil {
+		return ""
+	}
+	return *c.name.Load()
+}
+
+// maxName is the longest name in bytes (MPI_MAX_OBJECT_NAME without its NUL).
+const maxName = 127
+
+// SetName names the communicator in this process, for errors and tools. At most
+// 127 bytes; it is local and has no other effect.
+//
+// C: MPI_Comm_set_name, section 7.8.
+func (c *Comm) SetName(name string) error {
+	if len(name) > maxName {
+		return fail(ErrArg, "SetName", c.Name(), "name of %d bytes, the limit is %d", len(name), maxName)
+	}
+	c.name.Store(&name)
+	return nil
+}
+
+// Abort ends the whole job at once, whatever the communicator. The launcher
+// exits with code, or with 1 if code is 0 or does not fit an exit status.
+//
+// C: MPI_Abort, section 9.5.
+func (c *Comm) Abort(code int) {
+	c.w.Abort(code, "Abort called")
+}
+
+// usable reports why calls on c are not possible, nil if they are.
+func (c *Comm) usable(k call) *Error {
+	switch {
+	case c == nil:
+		return fail(ErrComm, k.String(), "", "communicator is nil")
+	case c.freed.Load():
+		return fail(ErrComm, k.String(), c.Name(), "communicator has been freed")
+	case c.w.Closed():
+		return fail(ErrOther, k.String(), c.Name(), "called after Finalize")
+	}
+	return nil
+}
+
+// check validates the arguments of a call that names a peer. wild allows the
+// wildcards of a receive.
+func (c *Comm) check(k call, peer, tag int, wild bool) *Error {
+	if err := c.usable(k); err != nil {
+		return err
+	}
+	bad := func(cl Class, format string, args ...any) *Error {
+		e := fail(cl, k.String(), c.Name(), format, args...)
+		e.Peer, e.Tag, e.receive = peer, tag, wild
+		return e
+	}
+	if (peer < 0 || peer >= c.Size()) && peer != ProcNull && !(wild && peer == AnySource) {
+		return bad(ErrRank, "rank %d in a communicator of %d", peer, c.Size())
+	}
+	if (tag < 0 || tag > maxTag) && !(wild && tag == AnyTag) {
+		return bad(ErrTag, "tag %d is not in 0..%d", tag, maxTag)
+	}
+	return nil
+}

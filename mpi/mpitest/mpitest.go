@@ -1,0 +1,50 @@
+// Package mpitest runs ranks inside a Go test: n goroutines of the test process
+// over each fabric in turn, so that one test holds for all of them.
+package mpitest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// Fabrics are the fabrics that Run covers: all that this platform has, or those
+// listed in the environment variable HALO_TEST_FABRICS, separated by commas.
+func Fabrics() []string {
+	if s := os.Getenv("HALO_TEST_FABRICS"); s != "" {
+		return strings.Split(s, ",")
+	}
+	if runtime.GOOS != "linux" {
+		return []string{"inproc", "tcp"}
+	}
+	return []string{"inproc", "shm", "tcp"}
+}
+
+// Run runs fn as n ranks over every fabric, each in a subtest named after it.
+// The test fails if a rank does; t.FailNow may be called in ranks.
+func Run(t *testing.T, n int, fn func(t testing.TB, world *mpi.Comm)) {
+	t.Helper()
+	for _, fabric := range Fabrics() {
+		t.Run(fmt.Sprintf("%s-%d", fabric, n), func(t *testing.T) { On(t, fabric, n, fn) })
+	}
+}
+
+// On runs fn as n ranks over one fabric.
+func On(t testing.TB, fabric string, n int, fn func(t testing.TB, world *mpi.Comm)) {
+	t.Helper()
+	err := mpi.RunOver(fabric, n, func(world *mpi.Comm) error {
+		fn(t, world)
+		if t.Failed() {
+			return errors.New("the test has failed")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Errorf("%d ranks over %s: %v", n, fabric, err)
+	}
+}

@@ -1,0 +1,93 @@
+package mpi
+
+import "github.com/halo-mpi/halo/internal/p2p"
+
+// SendInit prepares a send that can be started many times: the request is
+// inactive until Start, and again once it has been waited for.
+//
+// C: MPI_Send_init, section 3.9.
+func SendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
+	return sendInit(callSendInit, p2p.Standard, c, bytesOf(buf), dest, tag)
+}
+
+// SsendInit is SendInit in synchronous mode.
+//
+// C: MPI_Ssend_init, section 3.9.
+func SsendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
+	return sendInit(callSsendInit, p2p.Synchronous, c, bytesOf(buf), dest, tag)
+}
+
+// BsendInit is SendInit in buffered mode.
+//
+// C: MPI_Bsend_init, section 3.9.
+func BsendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
+	return sendInit(callBsendInit, p2p.Buffered, c, bytesOf(buf), dest, tag)
+}
+
+// RsendInit is SendInit in ready mode.
+//
+// C: MPI_Rsend_init, section 3.9.
+func RsendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
+	return sendInit(callRsendInit, p2p.Standard, c, bytesOf(buf), dest, tag)
+}
+
+// RecvInit prepares a receive that can be started many times.
+//
+// C: MPI_Recv_init, section 3.9.
+func RecvInit[T Elem](c *Comm, buf []T, source, tag int) Request {
+	if err := c.check(callRecvInit, source, tag, true); err != nil {
+		return Request{err: err}
+	}
+	e := c.w.P2P
+	e.Proc().Lock()
+	defer e.Proc().Unlock()
+	r := e.RecvInit(c.core, c.core.Ctx, bytesOf(buf), source, engineTag(tag))
+	r.Persistent = true
+	return newRequest(callRecvInit, c, r)
+}
+
+func sendInit(k call, mode p2p.Mode, c *Comm, buf []byte, dest, tag int) Request {
+	if err := c.check(k, dest, tag, false); err != nil {
+		return Request{err: err}
+	}
+	e := c.w.P2P
+	e.Proc().Lock()
+	defer e.Proc().Unlock()
+	r := e.SendInit(c.core, c.core.Ctx, mode, buf, dest, int32(tag))
+	r.Persistent = true
+	return newRequest(k, c, r)
+}
+
+// Start starts a persistent request that is inactive.
+//
+// C: MPI_Start, section 3.9.
+func (q *Request) Start() error {
+	e, err := q.begin("Start")
+	if e == nil {
+		if err == nil {
+			err = fail(ErrRequest, "Start", "", "request is null")
+		}
+		return err
+	}
+	defer e.Proc().Unlock()
+	switch {
+	case !q.r.Persistent:
+		return fail(ErrRequest, "Start", q.c.Name(), "request of %v is not persistent", q.call)
+	case q.r.Active:
+		return fail(ErrRequest, "Start", q.c.Name(), "request of %v is active: wait for it first", q.call)
+	}
+	e.Start(q.r)
+	return nil
+}
+
+// Startall starts all of rs, in order, up to the first that cannot be started.
+//
+// C: MPI_Startall, section 3.9.
+func Startall(rs []Request) error {
+	for i := range rs {
+		if err := rs[i].Start(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package mpi
+
+import "github.com/halo-mpi/halo/internal/p2p"
+
+// Message is a message that a matched probe has taken: only Mrecv or Imrecv of
+// it receives it, and only once. The zero Message is no message.
+//
+// C: MPI_Message, section 3.8.2.
+type Message struct {
+	c    *Comm
+	m    *p2p.Message // nil for a message from ProcNull
+	st   Status
+	live bool
+}
+
+// Probe waits until a message is there that Recv with the same arguments would
+// receive, and returns its status.
+//
+// C: MPI_Probe, section 3.8.1.
+func (c *Comm) Probe(source, tag int) (Status, error) {
+	if err := c.check(callProbe, source, tag, true); err != nil {
+		return emptyStatus(), err
+	}
+	if source == ProcNull {
+		return nullStatus(), nil
+	}
+	_, s, err := c.w.P2P.Probe(c.core, source, engineTag(tag), false)
+	if err != nil {
+		return emptyStatus(), wrap(err, callProbe, c, source, tag)
+	}
+	return publicStatus(&s), nil
+}
+
+// Iprobe is Probe that does not wait: false means that there is no such message yet.
+//
+// C: MPI_Iprobe, section 3.8.1.
+func (c *Comm) Iprobe(source, tag int) (Status, bool, error) {
+	if err := c.check(callIprobe, source, tag, true); err != nil {
+		return emptyStatus(), false, err
+	}
+	if source == ProcNull {
+		return nullStatus(), true, nil
+	}
+	_, s, ok := c.w.P2P.Iprobe(c.core, source, engineTag(tag), false)
+	if !ok {
+		return emptyStatus(), false, nil
+	}
+	return publicStatus(&s), true, nil
+}
+
+// Mprobe is Probe that takes the message out, so that no other receive can get
+// it in between: many goroutines may probe one communicator.
+//
+// C: MPI_Mprobe, section 3.8.2.
+func (c *Comm) Mprobe(source, tag int) (Message, Status, error) {
+	if err := c.check(callMprobe, source, tag, true); err != nil {
+		return Message{}, emptyStatus(), err
+	}
+	return c.mprobe(callMprobe, source, tag)
+}
+
+func (c *Comm) mprobe(k call, source, tag int) (Message, Status, error) {
+	if source == ProcNull {
+		return Message{c: c, st: nullStatus(), live: true}, nullStatus(), nil
+	}
+	m, s, err := c.w.P2P.Probe(c.core, source, engineTag(tag), true)
+	if err != nil {
+		return Message{}, emptyStatus(), wrap(err, k, c, source, tag)
+	}
+	st := publicStatus(&s)
+	return Message{c: c, m: m, st: st, live: true}, st, nil
+}
+
+// Improbe is Mprobe that does not wait: false means that there is no such message yet.
+//
+// C: MPI_Improbe, section 3.8.2.
+func (c *Comm) Improbe(source, tag int) (Message, Status, bool, error) {
+	if err := c.check(callImprobe, source, tag, true); err != nil {
+		return Message{}, emptyStatus(), false, err
+	}
+	if source == ProcNull {
+		return Message{c: c, st: nullStatus(), live: true}, nullStatus(), true, nil
+	}
+	m, s, ok := c.w.P2P.Iprobe(c.core, source, engineTag(tag), true)
+	if !ok {
+		return Message{}, emptyStatus(), false, nil
+	}
+	st := publicStatus(&s)
+	return Message{c: c, m: m, st: st, live: true}, st, true, nil
+}
+
+// nullStatus is the status of communication with ProcNull.
+func nullStatus() Status { return Status{Source: ProcNull, Tag: AnyTag} }
+
+// Mrecv receives the message that a matched probe has taken into buf, as Recv would.
+//
+// C: MPI_Mrecv, section 3.8.3.
+func Mrecv[T Elem](m *Message, buf []T) (Status, error) { return m.recv(callMrecv, bytesOf(buf)) }
+
+// Imrecv starts receiving the message that a matched probe has taken into buf.
+//
+// C: MPI_Imrecv, section 3.8.3.
+func Imrecv[T Elem](m *Message, buf []T) Request { return m.irecv(callImrecv, bytesOf(buf)) }
+
+func (m *Message) recv(k call, buf []byte) (Status, error) {
+	q := m.irecv(k, buf)
+	return q.Wait()
+}
+
+func (m *Message) irecv(k call, buf []byte) Request {
+	if !m.live {
+		return Request{err: fail(ErrRequest, k.String(), m.c.Name(), "message is none, or has been received")}
+	}
+	c := m.c
+	if err := c.usable(k); err != nil {
+		return Request{err: err}
+	}
+	inner, st := m.m, m.st
+	*m = Message{}
+	if inner == nil {
+		return irecv(k, c, buf, ProcNull, AnyTag)
+	}
+	return newRequest(k, c, c.w.P2P.Imrecv(c.core, inner, buf, st.Source, int32(st.Tag)))
+}

@@ -1,0 +1,203 @@
+package mpi
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/world"
+)
+
+// Version and Subversion are the level of the standard that Halo aims at; what
+// is missing is listed in the package documentation.
+//
+// C: MPI_VERSION and MPI_SUBVERSION, section 9.1.1.
+const (
+	Version    = 5
+	Subversion = 0
+)
+
+// ThreadLevel is a level of thread support.
+//
+// C: MPI_THREAD_SINGLE and so on, section 11.2.2.
+type ThreadLevel int
+
+// The levels of thread support. Halo always gives ThreadMultiple: any goroutine
+// may call anything at any time.
+//
+// C: MPI_THREAD_SINGLE and so on, section 11.2.2.
+const (
+	ThreadSingle     ThreadLevel = 0
+	ThreadFunneled   ThreadLevel = 1024
+	ThreadSerialized ThreadLevel = 2048
+	ThreadMultiple   ThreadLevel = 4096
+)
+
+// process is the state of this OS process as one rank of a job.
+type process struct {
+	mu        sync.Mutex
+	world     *Comm // nil before Init
+	finalized bool
+}
+
+var current process
+
+// Init joins the job that this process was started in, or makes a world of one,
+// and returns the communicator of all ranks. Collective over the job. Once per
+// process: a second call is ErrOther.
+//
+// C: MPI_Init and MPI_Init_thread, section 11.2.
+func Init() (*Comm, error) {
+	current.mu.Lock()
+	defer current.mu.Unlock()
+	if current.world != nil {
+		return nil, fail(ErrOther, "Init", "", "already initialised: Init may be called once in a process")
+	}
+	b, err := boot.Connect()
+	if err != nil {
+		return nil, initError(err)
+	}
+	w, err := world.Open(b)
+	if err != nil {
+		return nil, initError(err)
+	}
+	current.world = worldComm(w)
+	return current.world, nil
+}
+
+func initError(err error) error {
+	e := fail(ErrOther, "Init", "", "%v", err)
+	e.cause = err
+	return e
+}
+
+func worldComm(w *world.World) *Comm {
+	c := newComm(w, w.Comm, "world")
+	c.fixed = true
+	return c
+}
+
+// Finalize ends the use of MPI: collective over the job, and no call that
+// communicates may follow. Every operation must be complete: if there are
+// active requests the error is ErrPending, and nothing has happened.
+//
+// C: MPI_Finalize, section 11.2.2.
+func Finalize() error {
+	current.mu.Lock()
+	defer current.mu.Unlock()
+	switch {
+	case current.world == nil:
+		return fail(ErrOther, "Finalize", "", "called before Init")
+	case current.finalized:
+		return fail(ErrOther, "Finalize", "", "called twice")
+	}
+	if err := current.world.finalize(); err != nil {
+		return err
+	}
+	current.finalized = true
+	return nil
+}
+
+func (c *Comm) finalize() error {
+	if err := c.w.Close(); err != nil {
+		return wrap(err, callFinalize, c, Undefined, Undefined)
+	}
+	return nil
+}
+
+// Initialized reports whether Init has been called.
+//
+// C: MPI_Initialized, section 11.4.1.
+func Initialized() bool {
+	current.mu.Lock()
+	defer current.mu.Unlock()
+	return current.world != nil
+}
+
+// Finalized reports whether Finalize has completed.
+//
+// C: MPI_Finalized, section 11.4.1.
+func Finalized() bool {
+	current.mu.Lock()
+	defer current.mu.Unlock()
+	return current.finalized
+}
+
+// Main is the shortest way to a program: it calls Init, fn with the world, and
+// Finalize. If one of them fails it prints why and ends the whole job with
+// status 1.
+//
+// C: MPI_Init, MPI_Finalize and MPI_Abort, sections 11.2 and 9.5.
+func Main(fn func(world *Comm) error) {
+	c, err := Init()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if err = fn(c); err == nil {
+		err = Finalize()
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "rank %d: %v\n", c.Rank(), err)
+		c.w.Abort(1, "rank failed: "+err.Error())
+	}
+}
+
+// Self is the communicator of the calling process alone.
+//
+// C: MPI_COMM_SELF, section 7.2.4.
+func (c *Comm) Self() *Comm {
+	s := newComm(c.w, c.w.Self, "self")
+	s.fixed = true
+	return s
+}
+
+// GetVersion returns the level of the standard that Halo aims at.
+//
+// C: MPI_Get_version, section 9.1.1.
+func GetVersion() (version, subversion int) { return Version, Subversion }
+
+// GetLibraryVersion describes this library.
+//
+// C: MPI_Get_library_version, section 9.1.1.
+func GetLibraryVersion() string {
+	return fmt.Sprintf("Halo, MPI %d.%d in Go (%s %s/%s)", Version, Subversion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// GetProcessorName names the machine that the process runs on.
+//
+// C: MPI_Get_processor_name, section 9.1.2.
+func GetProcessorName() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		return "localhost"
+	}
+	return name
+}
+
+// QueryThread returns the level of thread support, always ThreadMultiple.
+//
+// C: MPI_Query_thread, section 11.2.2.
+func QueryThread() ThreadLevel { return ThreadMultiple }
+
+// IsThreadMain returns true: goroutines are all alike.
+//
+// C: MPI_Is_thread_main, section 11.2.2.
+func IsThreadMain() bool { return true }
+
+// started is the origin of Wtime; it never changes.
+var started = time.Now()
+
+// Wtime is the time in seconds since a moment in the past, that does not change
+// during the life of the process. Not the same for different processes.
+//
+// C: MPI_Wtime, section 9.6.
+func Wtime() float64 { return time.Since(started).Seconds() }
+
+// Wtick is the resolution of Wtime in seconds.
+//
+// C: MPI_Wtick, section 9.6.
+func Wtick() float64 { return 1e-9 }

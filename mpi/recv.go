@@ -1,0 +1,133 @@
+package mpi
+
+import "github.com/halo-mpi/halo/internal/p2p"
+
+// Recv receives a message from rank source of c, or AnySource, with the given
+// tag, or AnyTag, into buf. The message may be shorter than buf: see Count. If
+// it is longer, buf is filled and the error is ErrTruncate.
+//
+// C: MPI_Recv, section 3.2.4.
+func Recv[T Elem](c *Comm, buf []T, source, tag int) (Status, error) {
+	return recv(callRecv, c, bytesOf(buf), source, tag)
+}
+
+func recv(k call, c *Comm, buf []byte, source, tag int) (Status, error) {
+	if err := c.check(k, source, tag, true); err != nil {
+		return emptyStatus(), err
+	}
+	s := c.w.P2P.Recv(c.core, buf, source, engineTag(tag))
+	st := publicStatus(&s)
+	if s.Err != nil {
+		return st, wrap(s.Err, k, c, source, tag)
+	}
+	return st, nil
+}
+
+// Irecv starts receiving into buf, which must not be touched until the request
+// is complete. A wrong argument shows when the request is waited for.
+//
+// C: MPI_Irecv, section 3.7.2.
+func Irecv[T Elem](c *Comm, buf []T, source, tag int) Request {
+	return irecv(callIrecv, c, bytesOf(buf), source, tag)
+}
+
+func irecv(k call, c *Comm, buf []byte, source, tag int) Request {
+	if err := c.check(k, source, tag, true); err != nil {
+		return Request{err: err}
+	}
+	e := c.w.P2P
+	e.Proc().Lock()
+	r := e.Irecv(c.core, c.core.Ctx, buf, source, engineTag(tag))
+	q := newRequest(k, c, r)
+	e.Proc().Unlock()
+	return q
+}
+
+// RecvSlice receives a message of any length into a new slice.
+//
+// Errors: those of Recv, and ErrType if the message is no whole number of
+// elements; the message is lost then.
+//
+// C: MPI_Mprobe and MPI_Mrecv, section 3.8.2.
+func RecvSlice[T Elem](c *Comm, source, tag int) ([]T, Status, error) {
+	if err := c.check(callRecvSlice, source, tag, true); err != nil {
+		return nil, emptyStatus(), err
+	}
+	m, st, err := c.mprobe(callRecvSlice, source, tag)
+	if err != nil {
+		return nil, st, err
+	}
+	size := int64(sizeOf[T]())
+	buf := make([]T, (st.bytes+size-1)/size)
+	st, err = m.recv(callRecvSlice, bytesOf(buf))
+	if err == nil && st.bytes%size != 0 {
+		e := fail(ErrType, callRecvSlice.String(), c.Name(), "message of %d bytes is no whole number of %d-byte elements", st.bytes, size)
+		e.Peer, e.Tag, e.receive = source, tag, true
+		err = e
+	}
+	return buf, st, err
+}
+
+// Sendrecv sends send to rank dest and receives into recv from rank source, in
+// any order, so that a shift along a chain cannot deadlock. The buffers must
+// not overlap. The status is the receive's.
+//
+// C: MPI_Sendrecv, section 3.10.
+func Sendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) (Status, error) {
+	r := isendrecv(callSendrecv, c, bytesOf(send), dest, sendTag, bytesOf(recv), source, recvTag)
+	return r.Wait()
+}
+
+// Isendrecv starts a Sendrecv; its request completes when both halves have.
+//
+// C: MPI_Isendrecv, section 3.10.
+func Isendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) Request {
+	return isendrecv(callIsendrecv, c, bytesOf(send), dest, sendTag, bytesOf(recv), source, recvTag)
+}
+
+func isendrecv(k call, c *Comm, send []byte, dest, sendTag int, recv []byte, source, recvTag int) Request {
+	if err := c.check(k, dest, sendTag, false); err != nil {
+		return Request{err: err}
+	}
+	if err := c.check(k, source, recvTag, true); err != nil {
+		return Request{err: err}
+	}
+	e := c.w.P2P
+	e.Proc().Lock()
+	r := e.Irecv(c.core, c.core.Ctx, recv, source, engineTag(recvTag))
+	e.Join(r, e.Isend(c.core, c.core.Ctx, p2p.Standard, send, dest, int32(sendTag)))
+	q := newRequest(k, c, r)
+	e.Proc().Unlock()
+	return q
+}
+
+// SendrecvReplace is Sendrecv with one buffer: what is received replaces what
+// is sent.
+//
+// C: MPI_Sendrecv_replace, section 3.10.
+func SendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag int) (Status, error) {
+	r := isendrecvReplace(callSendrecvReplace, c, bytesOf(buf), dest, sendTag, source, recvTag)
+	return r.Wait()
+}
+
+// IsendrecvReplace starts a SendrecvReplace.
+//
+// C: MPI_Isendrecv_replace, section 3.10.
+func IsendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag int) Request {
+	return isendrecvReplace(callIsendrecvReplace, c, bytesOf(buf), dest, sendTag, source, recvTag)
+}
+
+func isendrecvReplace(k call, c *Comm, buf []byte, dest, sendTag, source, recvTag int) Request {
+	if err := c.check(k, dest, sendTag, false); err != nil {
+		return Request{err: err}
+	}
+	if err := c.check(k, source, recvTag, true); err != nil {
+		return Request{err: err}
+	}
+	e := c.w.P2P
+	e.Proc().Lock()
+	r := e.SendrecvReplace(c.core, buf, dest, int32(sendTag), source, engineTag(recvTag))
+	q := newRequest(k, c, r)
+	e.Proc().Unlock()
+	return q
+}

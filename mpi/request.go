@@ -1,0 +1,200 @@
+package mpi
+
+import (
+	"context"
+
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/proc"
+)
+
+// Request is an operation that has been started, or a persistent one that can
+// be. The zero Request is the null request: waiting for it does nothing.
+//
+// Request is a small value. Completing it through one copy makes the others
+// stale, and using those is ErrRequest. Its methods set the request to null
+// when the operation has ended, but for persistent ones.
+//
+// C: MPI_Request, section 3.7.1.
+type Request struct {
+	r    *p2p.Request
+	c    *Comm
+	gen  uint32
+	call call
+	err  *Error // what was wrong with the arguments; then r is nil
+}
+
+func newRequest(k call, c *Comm, r *p2p.Request) Request {
+	return Request{r: r, c: c, gen: r.Gen, call: k}
+}
+
+// IsNull reports whether q is the null request.
+//
+// C: MPI_REQUEST_NULL, section 3.7.3.
+func (q Request) IsNull() bool { return q.r == nil && q.err == nil }
+
+// begin takes the engine's lock and checks that the handle is not stale. When it
+// returns false there is nothing to wait for, and the lock is not held.
+func (q *Request) begin(what string) (e *p2p.Engine, err error) {
+	if q.err != nil {
+		err = q.err
+		*q = Request{}
+		return nil, err
+	}
+	if q.r == nil {
+		return nil, nil
+	}
+	e = q.c.w.P2P
+	e.Proc().Lock()
+	if q.r.Gen != q.gen {
+		e.Proc().Unlock()
+		return nil, fail(ErrRequest, what, q.c.Name(), "request of %v is stale: it was completed or freed through another copy", q.call)
+	}
+	return e, nil
+}
+
+// end takes the status of a request that is complete and lets the lock go.
+func (q *Request) end(e *p2p.Engine) (Status, error) {
+	st, err := q.take(e)
+	e.Proc().Unlock()
+	return st, err
+}
+
+// take ends the operation, which is complete or inactive, under the lock.
+func (q *Request) take(e *p2p.Engine) (Status, error) {
+	r := q.r
+	if !r.Active {
+		return emptyStatus(), nil
+	}
+	peer, tag := r.Arguments()
+	s := e.Take(r)
+	st := publicStatus(&s)
+	if s.Err != nil {
+		st.Err = wrap(s.Err, q.call, q.c, peer, publicTag(tag))
+	}
+	if !r.Persistent {
+		*q = Request{}
+	}
+	return st, st.Err
+}
+
+// Wait waits until the operation is complete and returns its status. The error
+// is also that of the arguments with which it was started.
+//
+// C: MPI_Wait, section 3.7.3.
+func (q *Request) Wait() (Status, error) {
+	e, err := q.begin("Wait")
+	if e == nil {
+		return emptyStatus(), err
+	}
+	e.Wait(q.r)
+	return q.end(e)
+}
+
+// Test is Wait that does not wait: false means not complete yet. It makes progress.
+//
+// C: MPI_Test, section 3.7.3.
+func (q *Request) Test() (Status, bool, error) {
+	e, err := q.begin("Test")
+	if e == nil {
+		return emptyStatus(), true, err
+	}
+	if !e.Test(q.r) {
+		e.Proc().Unlock()
+		return emptyStatus(), false, nil
+	}
+	st, err := q.end(e)
+	return st, true, err
+}
+
+// GetStatus is Test that leaves a complete request as it is.
+//
+// C: MPI_Request_get_status, section 3.7.6.
+func (q *Request) GetStatus() (Status, bool, error) {
+	if q.err != nil {
+		return emptyStatus(), true, q.err
+	}
+	e, err := q.begin("GetStatus")
+	if e == nil {
+		return emptyStatus(), true, err
+	}
+	defer e.Proc().Unlock()
+	if !e.Test(q.r) {
+		return emptyStatus(), false, nil
+	}
+	if !q.r.Active {
+		return emptyStatus(), true, nil
+	}
+	st := publicStatus(&q.r.Status)
+	if err := q.r.Status.Err; err != nil {
+		peer, tag := q.r.Arguments()
+		st.Err = wrap(err, q.call, q.c, peer, publicTag(tag))
+	}
+	return st, true, st.Err
+}
+
+// WaitContext is Wait that gives up when ctx ends, with the context's error; the
+// operation goes on and can be waited for again.
+//
+// C: MPI_Wait, section 3.7.3.
+func (q *Request) WaitContext(ctx context.Context) (Status, error) {
+	e, err := q.begin("WaitContext")
+	if e == nil {
+		return emptyStatus(), err
+	}
+	if q.r.Active && !q.r.Done() {
+		var g proc.Event
+		stop := context.AfterFunc(ctx, func() {
+			e.Proc().Lock()
+			g.Fire()
+			e.Proc().Unlock()
+		})
+		q.r.Also(&g)
+		e.Proc().Wait(&g, -1)
+		stop()
+		q.r.Also(nil)
+		if !q.r.Done() {
+			e.Proc().Unlock()
+			return emptyStatus(), context.Cause(ctx)
+		}
+	}
+	return q.end(e)
+}
+
+// Cancel cancels a receive that has not been matched yet. The request must
+// still be waited for; its status tells whether it was cancelled. Sends are
+// not cancelled.
+//
+// C: MPI_Cancel, section 3.8.4.
+func (q *Request) Cancel() error {
+	e, err := q.begin("Cancel")
+	if e == nil {
+		if err == nil {
+			err = fail(ErrRequest, "Cancel", "", "request is null")
+		}
+		return err
+	}
+	defer e.Proc().Unlock()
+	if !q.r.Active {
+		return fail(ErrRequest, "Cancel", q.c.Name(), "request of %v is inactive", q.call)
+	}
+	e.Cancel(q.r)
+	return nil
+}
+
+// Free gives the request up. An operation that is under way completes; there
+// is no way to learn when.
+//
+// C: MPI_Request_free, section 3.7.3.
+func (q *Request) Free() error {
+	e, err := q.begin("Free")
+	if e == nil {
+		if err == nil {
+			err = fail(ErrRequest, "Free", "", "request is null")
+		}
+		return err
+	}
+	e.Release(q.r)
+	e.Proc().Unlock()
+	*q = Request{}
+	return nil
+}

@@ -1,0 +1,34 @@
+package mpi
+
+import (
+	"github.com/halo-mpi/halo/internal/world"
+)
+
+// Run runs fn as n ranks that are goroutines of this process, each with a world
+// of its own, and returns when all have ended: the first error of a rank, or
+// what went wrong with starting. When a rank returns an error or panics, calls
+// of the others that need it fail with ErrProcFailed.
+//
+// C: none; it takes the place of the standard's mpiexec within one process.
+func Run(n int, fn func(world *Comm) error) error {
+	return RunOver("inproc", n, fn)
+}
+
+// RunOver is Run over a fabric: "inproc" (channels and rings on the heap),
+// "shm" (shared memory as between processes) or "tcp" (loopback sockets). It is
+// meant for tests that must hold on each of them.
+//
+// C: none; see Run.
+func RunOver(fabric string, n int, fn func(world *Comm) error) error {
+	if n < 1 {
+		return fail(ErrArg, "Run", "", "%d ranks, want at least 1", n)
+	}
+	err := world.RunGoroutines(fabric, n, func(w *world.World) error {
+		c := worldComm(w)
+		if err := fn(c); err != nil {
+			return err
+		}
+		return c.finalize()
+	})
+	return err
+}

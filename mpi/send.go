@@ -1,0 +1,90 @@
+package mpi
+
+import "github.com/halo-mpi/halo/internal/p2p"
+
+// Send sends buf to rank dest of c and returns when buf may be used again. A
+// short message is buffered by the receiver within bounds; otherwise Send waits
+// for a matching receive.
+//
+// Errors: ErrComm, ErrRank, ErrTag, ErrProcFailed.
+//
+// C: MPI_Send, section 3.2.1.
+func Send[T Elem](c *Comm, buf []T, dest, tag int) error {
+	return send(callSend, p2p.Standard, c, bytesOf(buf), dest, tag)
+}
+
+// Ssend is Send that returns only when a matching receive has started.
+//
+// C: MPI_Ssend, section 3.4.
+func Ssend[T Elem](c *Comm, buf []T, dest, tag int) error {
+	return send(callSsend, p2p.Synchronous, c, bytesOf(buf), dest, tag)
+}
+
+// Bsend is Send that never waits for the receiver: the message is copied into
+// the attached buffer (BufferAttach). ErrBuffer if it does not fit.
+//
+// C: MPI_Bsend, section 3.4.
+func Bsend[T Elem](c *Comm, buf []T, dest, tag int) error {
+	return send(callBsend, p2p.Buffered, c, bytesOf(buf), dest, tag)
+}
+
+// Rsend is Send whose caller knows that the matching receive is posted.
+//
+// C: MPI_Rsend, section 3.4.
+func Rsend[T Elem](c *Comm, buf []T, dest, tag int) error {
+	return send(callRsend, p2p.Standard, c, bytesOf(buf), dest, tag)
+}
+
+func send(k call, mode p2p.Mode, c *Comm, buf []byte, dest, tag int) error {
+	if c == nil || uint(dest) >= uint(len(c.core.Members)) || uint(tag) > maxTag || c.freed.Load() || c.w.Closed() {
+		if err := c.check(k, dest, tag, false); err != nil {
+			return err
+		}
+		return nil // to ProcNull
+	}
+	if err := c.w.P2P.Send(c.core, mode, buf, dest, int32(tag)); err != nil {
+		return wrap(err, k, c, dest, tag)
+	}
+	return nil
+}
+
+// Isend starts sending buf to rank dest of c. buf must not be written until the
+// request is complete. A wrong argument shows when the request is waited for.
+//
+// C: MPI_Isend, section 3.7.2.
+func Isend[T Elem](c *Comm, buf []T, dest, tag int) Request {
+	return isend(callIsend, p2p.Standard, c, bytesOf(buf), dest, tag)
+}
+
+// Issend is Isend whose request completes only when a matching receive has started.
+//
+// C: MPI_Issend, section 3.7.2.
+func Issend[T Elem](c *Comm, buf []T, dest, tag int) Request {
+	return isend(callIssend, p2p.Synchronous, c, bytesOf(buf), dest, tag)
+}
+
+// Ibsend is Isend in buffered mode.
+//
+// C: MPI_Ibsend, section 3.7.2.
+func Ibsend[T Elem](c *Comm, buf []T, dest, tag int) Request {
+	return isend(callIbsend, p2p.Buffered, c, bytesOf(buf), dest, tag)
+}
+
+// Irsend is Isend whose caller knows that the matching receive is posted.
+//
+// C: MPI_Irsend, section 3.7.2.
+func Irsend[T Elem](c *Comm, buf []T, dest, tag int) Request {
+	return isend(callIrsend, p2p.Standard, c, bytesOf(buf), dest, tag)
+}
+
+func isend(k call, mode p2p.Mode, c *Comm, buf []byte, dest, tag int) Request {
+	if err := c.check(k, dest, tag, false); err != nil {
+		return Request{err: err}
+	}
+	e := c.w.P2P
+	e.Proc().Lock()
+	r := e.Isend(c.core, c.core.Ctx, mode, buf, dest, int32(tag))
+	q := newRequest(k, c, r)
+	e.Proc().Unlock()
+	return q
+}

@@ -1,0 +1,61 @@
+package mpi
+
+import "github.com/halo-mpi/halo/internal/p2p"
+
+// Status describes a completed operation. Of sends only Err and Cancelled mean
+// something.
+//
+// C: MPI_Status, section 3.2.5.
+type Status struct {
+	Source int   // rank of the sender
+	Tag    int   // tag of the message
+	Err    error // outcome of this operation, set by calls that complete several
+
+	bytes     int64
+	cancelled bool
+}
+
+// emptyStatus is what completing nothing gives.
+func emptyStatus() Status { return Status{Source: AnySource, Tag: AnyTag} }
+
+// Bytes is the length of the received message in bytes.
+//
+// C: MPI_Get_count with MPI_BYTE, section 3.2.5.
+func (s Status) Bytes() int64 { return s.bytes }
+
+// Cancelled reports whether the operation was cancelled.
+//
+// C: MPI_Test_cancelled, section 3.8.4.
+func (s Status) Cancelled() bool { return s.cancelled }
+
+// Count is the number of elements of type T received, or Undefined if the
+// message does not hold a whole number of them.
+//
+// C: MPI_Get_count, section 3.2.5.
+func Count[T Elem](s Status) int {
+	size := int64(sizeOf[T]())
+	if s.bytes%size != 0 {
+		return Undefined
+	}
+	return int(s.bytes / size)
+}
+
+// publicTag turns the engine's tags into the standard's.
+func publicTag(tag int32) int {
+	if tag == p2p.AnyTag {
+		return AnyTag
+	}
+	return int(tag)
+}
+
+// engineTag turns the standard's tags into the engine's.
+func engineTag(tag int) int32 {
+	if tag == AnyTag {
+		return p2p.AnyTag
+	}
+	return int32(tag)
+}
+
+func publicStatus(s *p2p.Status) Status {
+	return Status{Source: s.Source, Tag: publicTag(s.Tag), bytes: int64(s.Bytes), cancelled: s.Cancelled}
+}
