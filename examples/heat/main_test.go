@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
 func random(w, h int) picture {
@@ -39,30 +40,33 @@ func TestBlocksEqualSerialBitForBit(t *testing.T) {
 		}{{0, 0}, {1, 0}, {interval, 0}, {interval + 7, 0}, {10 * interval, 0.5}} {
 			want, taken, residual := serial(pic, c.steps, c.tol)
 			for _, n := range []int{1, 2, 3, 4, 6, 9} {
-				t.Run(fmt.Sprintf("%dx%d/%d steps/%d ranks", pic.w, pic.h, c.steps, n), func(t *testing.T) {
-					got, said := inProcess(t, n, pic, c.steps, c.tol)
-					if !slices.Equal(bits(got), bits(want)) {
-						t.Error("the cells differ from the serial ones")
-					}
-					if c.steps > 0 {
-						line := fmt.Sprintf("step %5d  residual %.6f\n", taken, residual)
-						if !strings.Contains(said, line) {
-							t.Errorf("printed %q, want the line %q in it", said, line)
+				for _, fabric := range mpitest.Fabrics() {
+					name := fmt.Sprintf("%dx%d cells/%d steps/%d ranks/%s", pic.w, pic.h, c.steps, n, fabric)
+					t.Run(name, func(t *testing.T) {
+						got, said := inProcess(t, fabric, n, pic, c.steps, c.tol)
+						if !slices.Equal(bits(got), bits(want)) {
+							t.Error("the cells differ from the serial ones")
 						}
-					}
-				})
+						if c.steps > 0 {
+							line := fmt.Sprintf("step %5d  residual %.6f\n", taken, residual)
+							if !strings.Contains(said, line) {
+								t.Errorf("printed %q, want the line %q in it", said, line)
+							}
+						}
+					})
+				}
 			}
 		}
 	}
 }
 
 // inProcess runs the program without files, on n ranks of this process.
-func inProcess(t *testing.T, n int, pic picture, steps int, tol float64) (picture, string) {
+func inProcess(t *testing.T, fabric string, n int, pic picture, steps int, tol float64) (picture, string) {
 	t.Helper()
 	var result picture
 	var out bytes.Buffer // written by rank 0 only
 	parts := cut(pic.w, pic.h, n)
-	err := mpi.Run(parts.ranks(), func(world *mpi.Comm) error {
+	err := mpi.RunOver(fabric, parts.ranks(), func(world *mpi.Comm) error {
 		mine := pic
 		if world.Rank() != 0 {
 			mine.cells = nil // nobody else may need them

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
 func TestEveryRankSaysHelloOnce(t *testing.T) {
@@ -17,10 +18,13 @@ func TestEveryRankSaysHelloOnce(t *testing.T) {
 		for rank := range n {
 			want = append(want, fmt.Sprintf("Hello from rank %d of %d on %s", rank, n, mpi.GetProcessorName()))
 		}
-		got := strings.Split(strings.TrimSpace(printed(t, func() error { return mpi.Run(n, hello) })), "\n")
-		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			t.Errorf("%d ranks printed %q, want %q", n, got, want)
+		for _, fabric := range mpitest.Fabrics() {
+			out := printed(t, func() error { return mpi.RunOver(fabric, n, hello) })
+			got := strings.Split(strings.TrimSpace(out), "\n")
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("%d ranks over %s printed %q, want %q", n, fabric, got, want)
+			}
 		}
 	}
 }

@@ -5,25 +5,28 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
 func TestFarmFindsWhatASieveFinds(t *testing.T) {
 	for _, limit := range []int{0, 3, chunk, chunk + 1, 5*chunk - 17} {
 		want := sieve(limit)
 		for n := 1; n <= 4; n++ {
-			err := mpi.Run(n, func(world *mpi.Comm) error {
+			mpitest.Run(t, n, func(t testing.TB, world *mpi.Comm) {
 				if world.Rank() != 0 {
-					return work(world)
+					if err := work(world); err != nil {
+						t.Error(err)
+					}
+					return
 				}
 				got, err := master(world, limit)
+				if err != nil {
+					t.Fatal(err)
+				}
 				if !slices.Equal(got, want) {
 					t.Errorf("below %d on %d ranks: %d primes, want %d", limit, n, len(got), len(want))
 				}
-				return err
 			})
-			if err != nil {
-				t.Errorf("below %d on %d ranks: %v", limit, n, err)
-			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
 func TestPiHasTheSameBitsOnAnyNumberOfRanks(t *testing.T) {
@@ -14,16 +15,15 @@ func TestPiHasTheSameBitsOnAnyNumberOfRanks(t *testing.T) {
 			serial += strip(s, intervals)
 		}
 		for n := 1; n <= 4; n++ {
-			err := mpi.Run(n, func(world *mpi.Comm) error {
+			mpitest.Run(t, n, func(t testing.TB, world *mpi.Comm) {
 				pi, err := integrate(world, intervals)
+				if err != nil {
+					t.Fatal(err)
+				}
 				if world.Rank() == 0 && pi != serial {
 					t.Errorf("%d intervals on %d ranks: %v, serial %v", intervals, n, pi, serial)
 				}
-				return err
 			})
-			if err != nil {
-				t.Errorf("%d intervals on %d ranks: %v", intervals, n, err)
-			}
 		}
 	}
 }

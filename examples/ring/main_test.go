@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
 func TestTokenIsTheSumOfAllShares(t *testing.T) {
@@ -15,16 +16,15 @@ func TestTokenIsTheSumOfAllShares(t *testing.T) {
 					serial += int64(rank + 1)
 				}
 			}
-			err := mpi.Run(n, func(world *mpi.Comm) error {
+			mpitest.Run(t, n, func(t testing.TB, world *mpi.Comm) {
 				token, err := ring(world, laps)
+				if err != nil {
+					t.Fatal(err)
+				}
 				if world.Rank() == 0 && token != serial {
 					t.Errorf("%d laps round %d ranks: token %d, want %d", laps, n, token, serial)
 				}
-				return err
 			})
-			if err != nil {
-				t.Errorf("%d laps round %d ranks: %v", laps, n, err)
-			}
 		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 //
 //	C: MPI_Send, section 3.2.1.
 //	C: MPI_Test and MPI_Request_free, sections 3.7.3 and 3.7.9.
-//	C: MPI_ERR_*, section 9.4.
+//	C: MPI_ERR_BUFFER and so on, section 9.4.
+//	C: attribute MPI_TAG_UB, section 9.1.2.
 //	C: none; a Go slice knows its length.
 //
 // Constants and variables may share the line of their group. Methods that Go
@@ -25,7 +26,9 @@ func checkDocs(f *File, report func(int, string, ...any)) {
 	}
 	d := docChecker{f: f, cited: f.Dir() == "mpi", report: report}
 	d.citation = regexp.MustCompile(
-		`(?m)^C: (none[,;] \S.*|MPIX?_\w*\*?((, | and |, and )MPIX?_\w*\*?)*, sections? ` + number + `((, | and |, and | to )` + number + `)*)\.\s*\z`)
+		`(?m)^C: (none[,;] \S.*|` +
+			`(attribute )?` + cName + `((, | and |, and | with )` + cName + `)*( and so on)?, ` +
+			`sections? ` + number + `((, | and |, and | to )` + number + `)*)\.\s*\z`)
 	for _, decl := range f.Go.Decls {
 		switch decl := decl.(type) {
 		case *ast.FuncDecl:
@@ -35,6 +38,9 @@ func checkDocs(f *File, report func(int, string, ...any)) {
 		}
 	}
 }
+
+// cName is a name in C.
+const cName = `MPIX?_\w+`
 
 // number is a section of the standard: 3.2.1, or A.1.1 of an annex.
 const number = `([0-9]+|[A-Z])(\.[0-9]+)*`

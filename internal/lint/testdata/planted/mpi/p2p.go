@@ -74,7 +74,7 @@ const (
 
 // Classes.
 //
-// C: MPI_ERR_*, sections 9.4 and A.1.1.
+// C: MPI_ERR_TRUNCATE and so on, sections 9.4 and A.1.1.
 const ErrTruncate = 15
 
 const (
@@ -83,3 +83,13 @@ const (
 
 	Undefined = -32766 // C: MPI_UNDEFINED, section 7.4.1.
 )
+
+// TagUB is an attribute.
+//
+// C: attribute MPI_TAG_UB, section 9.1.2.
+func TagUB() {}
+
+// Tags names no function.
+//
+// C: attribute, section 9.1.2.
+func Tags() {} // want docs "the comment of Tags"
