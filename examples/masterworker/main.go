@@ -25,8 +25,8 @@ func main() {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(os.Stdout, "%d primes below %d, found by %d workers\n",
-			len(primes), *limit, world.Size()-1)
+		_, err = fmt.Fprintf(os.Stdout, "%d primes below %d, found on %d ranks\n",
+			len(primes), *limit, world.Size())
 		return err
 	})
 }
