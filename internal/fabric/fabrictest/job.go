@@ -26,6 +26,7 @@ type job struct {
 	mortal   []atomic.Bool // ranks that may be reported Down
 	finished atomic.Int32  // ranks with all traffic complete
 	hung     bool
+	waking   sync.WaitGroup // those that wake the ranks after a failure
 }
 
 // newJob opens n fabrics whose traffic is drawn by seed; they are closed with the test.
@@ -53,6 +54,7 @@ func newJob(t testing.TB, open opener, n int, seed uint64, sizes func(uint64, in
 			all.Go(func() { r.close() })
 		}
 		all.Wait()
+		j.waking.Wait()
 	})
 	return j
 }
@@ -85,7 +87,7 @@ func (j *job) mayDie(i int) bool { return j.mortal[i].Load() }
 func (j *job) failf(format string, args ...any) {
 	if j.stop.CompareAndSwap(false, true) {
 		j.t.Errorf(format, args...)
-		go j.wakeAll() // not from here: the caller holds a lock, and may be inside a Poll
+		j.waking.Go(j.wakeAll) // not from here: the caller holds a lock, and may be inside a Poll
 	}
 }
 

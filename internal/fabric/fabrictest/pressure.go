@@ -33,7 +33,7 @@ func (r *rank) fill(to int) {
 			}
 			continue
 		}
-		if refused > 200 {
+		if refused > 120 {
 			return
 		}
 		if refused > 100 {
