@@ -5,8 +5,9 @@
  * of any MPI. Both follow one method, so that their figures can be compared:
  *
  *  - A loop is warmed up and calibrated at once: it runs with growing
- *    iteration counts until a run takes WARM_US; the count is then scaled to
- *    REP_US. The time decides, not a table, because a barrier takes
+ *    iteration counts until a run takes WARM_US, and does so once more (the
+ *    first message of a pair may take that long alone); the count is then
+ *    scaled to REP_US. Time decides, not a table, because a barrier takes
  *    0.3 us with one MPI and 40 ms with another.
  *  - It runs REPS times, each after a barrier; rank 0's clock counts, and the
  *    median is printed, as one JSON object a line.
@@ -32,7 +33,7 @@
 #define REPS 5           /* measured runs; odd, for the median */
 #define WINDOW 64        /* messages in flight in bw, bibw and msgrate */
 #define MATCH_US 50e3    /* us after which a deep queue is no longer taken from its worst end */
-#define MATCHES 2000     /* matches one measured run of matching shall make at least */
+#define MATCHES 20000    /* matches one measured run of matching shall make at least */
 #define CHUNK 64         /* posted receives matched between two looks at the clock */
 #define MAX_SIZES 64
 
@@ -78,21 +79,21 @@ static double measure(void (*loop)(long))
 {
     double per[REPS];
     long next[2] = {1, 0}; /* iterations of the next run; is it a measured one */
+    int slow = 0;          /* runs of this count that took WARM_US */
     while (!next[1]) {
         long n = next[0];
         double t = timed(loop, n);
         if (rank == 0) {
-            double goal = WARM_US;
-            if (t >= WARM_US || n >= MAX_ITERS) {
-                goal = REP_US;
-                next[1] = 1;
-            }
-            double scaled = t > 0 ? n * goal * (next[1] ? 1 : 1.2) / t : 10.0 * n;
-            if (!next[1]) {
+            double scaled = n;
+            slow = t >= WARM_US || n >= MAX_ITERS ? slow + 1 : 0;
+            next[1] = slow == 2;
+            if (next[1]) {
+                scaled = n * REP_US / t;
+                if (scaled < MIN_ITERS) scaled = MIN_ITERS;
+            } else if (slow == 0) {
+                scaled = t > 0 ? n * 1.2 * WARM_US / t : 10.0 * n;
                 if (scaled > 10.0 * n) scaled = 10.0 * n;
                 if (scaled < 2.0 * n) scaled = 2.0 * n;
-            } else if (scaled < MIN_ITERS) {
-                scaled = MIN_ITERS;
             }
             next[0] = scaled > MAX_ITERS ? MAX_ITERS : (long)scaled;
         }

@@ -232,7 +232,7 @@ func TestCommandLines(t *testing.T) {
 		want string
 	}{
 		{halo, two, "/b/halo bench -json -n 2 -fabric tcp -sizes 8,64 latency"},
-		{halo, job{bench: "init", fabric: "shm", ranks: 4}, "/b/halo run -n 4 -fabric shm /b/halo bench-rank init"},
+		{halo, job{bench: "init", fabric: "shm", ranks: 4}, "/b/halo run -n 4 -fabric shm /b/halo bench -rank init"},
 		{peer, two, "mpirun core /b/p latency -fabric tcp -sizes 8,64"},
 		{peer, four, "mpirun none /b/p barrier -fabric shm"},
 	} {

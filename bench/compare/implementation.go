@@ -166,7 +166,7 @@ func (m *implementation) arguments(j job, cores int) []string {
 	if m.command == nil {
 		ranks := strconv.Itoa(j.ranks)
 		if j.bench == "init" {
-			return []string{m.program, "run", "-n", ranks, "-fabric", j.fabric, m.program, "bench-rank", "init"}
+			return []string{m.program, "run", "-n", ranks, "-fabric", j.fabric, m.program, "bench", "-rank", "init"}
 		}
 		args := []string{m.program, "bench", "-json", "-n", ranks, "-fabric", j.fabric}
 		if len(j.sizes) > 0 {
