@@ -33,7 +33,7 @@
 #define REPS 5           /* measured runs; odd, for the median */
 #define WINDOW 64        /* messages in flight in bw, bibw and msgrate */
 #define MATCH_US 50e3    /* us after which a deep queue is no longer taken from its worst end */
-#define MATCHES 20000    /* matches one measured run of matching shall make at least */
+#define MATCHES 5000     /* matches one measured run of matching shall make at least */
 #define CHUNK 64         /* posted receives matched between two looks at the clock */
 #define MAX_SIZES 64
 
