@@ -1,12 +1,36 @@
 package tcp
 
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// A rawEnd can also die and misbehave.
+type rawEnd struct{ *Fabric }
+
+// Kill ends the sockets as the kernel does for a process that is killed.
+func (f rawEnd) Kill() {
+	f.limits.linger = -time.Second
+	f.Close()
+}
+
+func (f rawEnd) Inject(to int, r *rand.Rand) {
+	if l := f.links[to]; l != nil {
+		sys.Send(l.fd, hostile(r))
+		return
+	}
+	f.door.trouble(to, hostile(r))
+}
+
 // raw makes the data path on raw descriptors.
 func raw(c Config) (made, string, error) {
 	f, addr, err := Listen(c)
 	if err != nil {
 		return nil, "", err
 	}
-	return f, addr, nil
+	return rawEnd{f}, addr, nil
 }
 
 func makers() map[string]maker { return map[string]maker{"raw": raw, "streams": goroutines} }

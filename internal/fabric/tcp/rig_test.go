@@ -70,7 +70,25 @@ func goroutines(c Config) (made, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return f, addr, nil
+	return streamsEnd{f}, addr, nil
+}
+
+// A streamsEnd can also die and misbehave.
+type streamsEnd struct{ *streams }
+
+func (f streamsEnd) Kill() {
+	for _, l := range f.active {
+		l.conn.Close()
+	}
+	f.Close()
+}
+
+func (f streamsEnd) Inject(to int, r *rand.Rand) {
+	if l := f.links[to]; l != nil {
+		l.conn.Write(hostile(r))
+		return
+	}
+	f.door.trouble(to, hostile(r))
 }
 
 func secret(b byte) (s [32]byte) {

@@ -2,8 +2,9 @@ package tcp
 
 import (
 	"fmt"
-	"io"
 	"net"
+	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,48 +16,52 @@ import (
 var _ fabric.Fabric = (*streams)(nil)
 
 // streams is the data path for every platform Go knows: two goroutines per
-// connection copy between the socket and bounded queues, which Send fills and
+// connection copy between the socket and bounded buffers, which Send fills and
 // Poll empties. It costs a copy and two changes of goroutine per frame.
 type streams struct {
 	door   *door
 	limits limits
 	bell   chan struct{} // capacity 1: a ring is never lost and never blocks
-	armed  atomic.Bool   // stored by Arm before its caller polls; loaded by tell after the queues changed
+	armed  atomic.Bool   // stored by Arm before its caller polls; loaded by read after it has changed the buffer
 	wg     sync.WaitGroup
 
-	asked []bool // under the engine's lock, as all of Send and Poll
+	// Under the engine's lock.
+	asked  []bool
+	down   []bool
+	links  []*stream // by peer; nil: none yet, or down
+	active []*stream
+	h      wire.Header // of the frame at hand
+	idle   int         // turns in a row that found nothing
 
-	mu      sync.Mutex // guards what the goroutines share, down to the end
-	room    sync.Cond  // something was taken from a queue, or put into one, or closing
-	links   []*stream  // by peer; nil: none yet
-	down    []bool
-	queue   []delivery
+	mu      sync.Mutex // guards what the goroutines share
+	room    sync.Cond  // a buffer has changed, or closing
 	closing bool
 }
 
 // stream is one connection.
 type stream struct {
-	conn    net.Conn
-	out     []byte // accepted by Send, not yet with the kernel
-	spare   []byte // the buffer that out is swapped with
-	refused bool   // a Send waits for room
-	unread  int    // bytes of this peer in the queue
-	wrote   bool   // the writer has ended
-}
+	peer int
+	conn *net.TCPConn
+	at   []byte // taken from in, not yet delivered; under the engine's lock
 
-// delivery is a frame that has arrived, or with cause the end of a peer.
-type delivery struct {
-	from    int
-	h       wire.Header
-	payload []byte
-	cause   error
+	// Under streams.mu.
+	in      []byte // read, not yet taken by Poll
+	err     error  // why the reader has ended
+	out     []byte // accepted by Send, not yet taken by the writer
+	refused bool   // a Send waits for room
+	ended   bool   // the writer has ended
 }
 
 const (
-	// queueMax is how many bytes wait in either direction of a connection.
-	queueMax = 512 << 10
-	// turnMax is how many frames one Poll delivers.
-	turnMax = 64
+	// bufferMax is how many bytes wait in either direction of a connection,
+	// plus what one read or one frame adds.
+	bufferMax = 256 << 10
+	// turnMax is how many frames of a connection one Poll delivers.
+	turnMax = 1024
+	// The runtime looks at sockets when a processor is idle, or else every
+	// 10 ms: who polls in vain makes way now and then.
+	idleTurns = 16
+	idlePause = 20 * time.Microsecond
 	// farewell is how long Close waits for the end of a peer's stream: to close
 	// before it could throw away what the peer has not taken.
 	farewell = 200 * time.Millisecond
@@ -70,7 +75,7 @@ func listenStreams(c Config) (*streams, string, error) {
 		return nil, "", err
 	}
 	f.door = d
-	f.asked, f.links, f.down = make([]bool, c.Job.Size), make([]*stream, c.Job.Size), make([]bool, c.Job.Size)
+	f.asked, f.down, f.links = make([]bool, c.Job.Size), make([]bool, c.Job.Size), make([]*stream, c.Job.Size)
 	return f, addr, nil
 }
 
@@ -91,152 +96,160 @@ func (f *streams) ChunkMax() int { return chunkMax }
 
 // Send implements fabric.Fabric.
 func (f *streams) Send(to int, h *wire.Header, payload []byte) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	l := f.links[to]
-	switch {
-	case f.down[to]:
-		return true
-	case l == nil:
+	if l == nil {
+		if f.down[to] {
+			return true
+		}
 		if !f.asked[to] {
 			f.asked[to] = true
 			f.door.open(to)
 		}
 		return false
-	case len(l.out) >= queueMax:
-		l.refused = true
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if l.refused = len(l.out) >= bufferMax && !l.ended; l.refused {
 		return false
 	}
 	var b [wire.HeaderSize]byte
 	h.Encode(b[:])
-	l.out = append(append(l.out, b[:]...), payload...)
-	f.room.Broadcast()
+	if !l.ended {
+		l.out = append(append(l.out, b[:]...), payload...)
+		f.room.Broadcast()
+	}
 	return true
 }
 
 // Poll implements fabric.Fabric.
 func (f *streams) Poll(s fabric.Sink, _ int) int {
-	if f.door.news.Load() {
-		f.adopt()
-	}
 	n := 0
-	for ; n < turnMax; n++ {
-		f.mu.Lock()
-		if len(f.queue) == 0 {
-			f.mu.Unlock()
-			break
-		}
-		d := f.queue[0]
-		f.queue[0] = delivery{}
-		f.queue = f.queue[1:]
-		lost := f.down[d.from]
-		f.down[d.from] = lost || d.cause != nil
-		if l := f.links[d.from]; l != nil && d.cause == nil {
-			l.unread -= len(d.payload) + wire.HeaderSize
-			f.room.Broadcast()
-		}
-		f.mu.Unlock()
-		switch {
-		case lost:
-		case d.cause != nil:
-			s.Down(d.from, d.cause)
-		default:
-			s.Frame(d.from, &d.h, d.payload)
-		}
+	if f.door.news.Load() {
+		n += f.adopt(s)
+	}
+	for i := len(f.active) - 1; i >= 0; i-- { // backwards: receive may remove the one at hand
+		n += f.receive(s, f.active[i])
+	}
+	switch {
+	case n > 0:
+		f.idle = 0
+	case f.idle < idleTurns:
+		f.idle++
+		runtime.Gosched() // the goroutines that read and write want a turn
+	default:
+		f.idle = 0
+		time.Sleep(idlePause)
 	}
 	return n
 }
 
 // adopt takes over what the door has settled.
-func (f *streams) adopt() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, r := range f.door.take() {
+func (f *streams) adopt(s fabric.Sink) int {
+	results := f.door.take()
+	for _, r := range results {
 		switch {
 		case r.conn != nil:
-			l := &stream{conn: r.conn}
+			l := &stream{peer: r.peer, conn: r.conn}
 			f.links[r.peer] = l
-			f.wg.Go(func() { f.read(r.peer, l) })
+			f.active = append(f.active, l)
+			f.wg.Go(func() { f.read(l) })
 			f.wg.Go(func() { f.write(l) })
 		case r.err != nil:
-			f.queue = append(f.queue, delivery{from: r.peer, cause: r.err})
+			f.down[r.peer] = true
+			s.Down(r.peer, r.err)
 		default:
 			f.asked[r.peer] = false
 		}
 	}
+	return len(results)
 }
 
-// tell rings if the process sleeps, after a queue has changed.
-func (f *streams) tell() {
-	if f.armed.Load() {
-		f.Wake()
-	}
-}
-
-// read moves frames from a connection to the queue until it ends.
-func (f *streams) read(from int, l *stream) {
-	var head [wire.HeaderSize]byte
-	var err error
-	for {
-		d := delivery{from: from}
-		if _, err = io.ReadFull(l.conn, head[:]); err != nil {
-			break
-		}
-		if err = d.h.Decode(head[:]); err != nil {
-			break
-		}
-		d.payload = make([]byte, d.h.Size)
-		if _, err = io.ReadFull(l.conn, d.payload); err != nil {
-			break
-		}
-		f.mu.Lock()
-		for l.unread >= queueMax && !f.closing {
-			f.room.Wait()
-		}
-		if !f.closing {
-			f.queue = append(f.queue, d)
-			l.unread += wire.HeaderSize + len(d.payload)
-		}
-		f.mu.Unlock()
-		f.tell()
-	}
+// receive delivers what has come from one peer.
+func (f *streams) receive(s fabric.Sink, l *stream) (did int) {
 	f.mu.Lock()
-	f.queue = append(f.queue, delivery{from: from, cause: fmt.Errorf("tcp: connection with process %d: %w", from, err)})
-	l.out, l.wrote = nil, true
+	l.at = append(l.at, l.in...)
+	l.in = l.in[:0]
+	err := l.err
 	f.room.Broadcast()
 	f.mu.Unlock()
+	r := 0
+	for did < turnMax && len(l.at)-r >= wire.HeaderSize {
+		if e := f.h.Decode(l.at[r:]); e != nil {
+			err = e
+			break
+		}
+		end := r + wire.HeaderSize + int(f.h.Size)
+		if end > len(l.at) {
+			break
+		}
+		s.Frame(l.peer, &f.h, l.at[r+wire.HeaderSize:end:end])
+		r = end
+		did++
+	}
+	l.at = l.at[:copy(l.at, l.at[r:])]
+	if err == nil || did == turnMax {
+		return did
+	}
 	l.conn.Close()
-	f.tell()
+	f.links[l.peer], f.down[l.peer] = nil, true
+	f.active = slices.DeleteFunc(f.active, func(a *stream) bool { return a == l })
+	s.Down(l.peer, fmt.Errorf("tcp: connection with process %d: %w", l.peer, err))
+	return did + 1
+}
+
+// read moves bytes from a connection to its buffer until it ends.
+func (f *streams) read(l *stream) {
+	b := make([]byte, wire.MaxPayload)
+	for {
+		n, err := l.conn.Read(b)
+		f.mu.Lock()
+		for len(l.in) >= bufferMax && !f.closing && !l.ended {
+			f.room.Wait()
+		}
+		if !f.closing { // else thrown away
+			l.in = append(l.in, b[:n]...)
+		}
+		if err != nil {
+			l.err, l.ended = err, true
+			f.room.Broadcast()
+		}
+		f.mu.Unlock()
+		if f.armed.Load() {
+			f.Wake()
+		}
+		if err != nil {
+			l.conn.Close()
+			return
+		}
+	}
 }
 
 // write moves what Send has accepted to a connection.
 func (f *streams) write(l *stream) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for !l.wrote {
+	var b []byte
+	for !l.ended {
 		if len(l.out) == 0 {
 			if f.closing {
-				l.conn.(*net.TCPConn).CloseWrite()
+				l.conn.CloseWrite()
 				l.conn.SetReadDeadline(time.Now().Add(farewell))
-				l.wrote = true
-				break
+				return
 			}
 			f.room.Wait()
 			continue
 		}
-		out := l.out
-		l.out, l.spare = l.spare[:0], nil
+		b, l.out = l.out, b[:0]
 		f.mu.Unlock()
-		_, err := l.conn.Write(out)
+		_, err := l.conn.Write(b)
 		f.mu.Lock()
-		l.spare = out
 		if err != nil {
-			l.conn.Close() // the reader reports it
-			l.wrote = true
+			l.ended = true
+			l.conn.Close() // the reader tells
 		}
 		if l.refused {
 			l.refused = false
-			f.tell()
+			f.Wake()
 		}
 	}
 }
@@ -279,12 +292,9 @@ func (f *streams) Close() error {
 		return nil
 	}
 	f.door.close()
-	for _, l := range f.links {
-		if l != nil {
-			l.conn.SetWriteDeadline(time.Now().Add(f.limits.linger))
-		}
+	for _, l := range f.active {
+		l.conn.SetWriteDeadline(time.Now().Add(f.limits.linger))
 	}
 	f.wg.Wait()
-	f.queue = nil
 	return nil
 }

@@ -1,0 +1,53 @@
+package tcp
+
+import (
+	"math/rand/v2"
+	"net"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/fabric/fabrictest"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+func TestConformance(t *testing.T) {
+	for name, mk := range makers() {
+		t.Run(name, func(t *testing.T) {
+			fabrictest.Run(t, func(t testing.TB, n int) []fabric.Fabric {
+				var fs []fabric.Fabric
+				for _, f := range ends(t, mk, n, limits{}) {
+					fs = append(fs, f)
+				}
+				return fs
+			})
+		})
+	}
+}
+
+// hostile returns bytes that no correct peer sends: an impossible header behind
+// some that are fine.
+func hostile(r *rand.Rand) []byte {
+	var b [wire.HeaderSize]byte
+	h := wire.Header{Kind: wire.Eager, Size: wire.MaxPayload + 1 + r.Uint32N(1<<20)}
+	if r.IntN(2) == 0 {
+		h.Kind, h.Size = 0, r.Uint32N(100)
+	}
+	h.Encode(b[:])
+	return b[:]
+}
+
+// trouble sends bytes by a connection of its own: as a member of the job if the
+// peer takes it for one, and as a stranger.
+func (d *door) trouble(to int, b []byte) {
+	d.mu.Lock()
+	addr := d.addrs[to]
+	d.mu.Unlock()
+	if conn, err := d.dial(d.ctx, to, addr); err == nil {
+		conn.Write(b)
+		conn.Close()
+	}
+	if conn, err := net.Dial("tcp", addr); err == nil {
+		conn.Write(b)
+		conn.Close()
+	}
+}
