@@ -10,31 +10,43 @@ const (
 	// collectives at a time; the others use messages.
 	SlotCount = 64
 	// SlotPayload is the room in bytes for one process's contribution to a
-	// collective in a slot. Two of them alternate, so that a process may be one
-	// collective ahead of the slowest.
-	SlotPayload = 256
+	// collective in a slot. With the number before it, it fills whole lines.
+	SlotPayload = 8*Line - 8
 )
 
-// Cell is one process's part of a slot. Only its owner writes it.
+// Entry is a contribution to a collective, or its result. Number and the first
+// bytes of the payload stand in one line: who sees the number has them.
+type Entry struct {
+	// Number is that of the collective: stored after Data by whoever writes the
+	// entry, loaded before Data by all others.
+	Number atomic.Uint64
+	Data   [SlotPayload]byte
+}
+
+// Cell is one member's part of a slot; only that member writes it. The
+// collectives use its two entries in turn, so that a member may enter the next
+// one while others still read what it gave to this one.
 type Cell struct {
-	// Seq counts the collectives the owner has entered: stored after Data.
-	Seq atomic.Uint64
-	// Data is the contribution to the collective of number Seq, by parity.
-	Data [2][SlotPayload]byte
-	_    [Line - 8]byte
+	Entries [2]Entry
 }
 
 // SlotHead is the part of a slot that its members share.
 type SlotHead struct {
-	Arrived atomic.Uint64 // entries into collectives, counted by all members
+	// Arrived counts the entries of all members into the collectives that
+	// end by a release.
+	Arrived atomic.Uint64
 	_       [Line - 8]byte
-	Release atomic.Uint64 // number of the last collective that is complete
-	_       [Line - 8]byte
-	Waiters atomic.Uint32 // members that sleep, or are about to, until Release moves
-	_       [Line - 4]byte
-	Owner   atomic.Uint64 // communicator that holds the slot, 0 if none
-	_       [Line - 8]byte
-	Result  [2][SlotPayload]byte // result of a collective, by parity, written by whoever completes it
+	// Release is written by the last member to arrive; its number says how many
+	// collectives have been released.
+	Release Entry
+	// Sleepers counts the members that sleep, or are about to, until a number
+	// in the slot moves.
+	Sleepers atomic.Uint32
+	// Freed counts the members that will not use the slot any more.
+	Freed atomic.Uint32
+	// Owner is the context of the communicator that holds the slot, 0 if none.
+	Owner atomic.Uint64
+	_     [Line - 16]byte
 }
 
 const (
@@ -63,4 +75,28 @@ func (s Slot) Head() *SlotHead { return (*SlotHead)(unsafe.Pointer(&s.mem[0])) }
 // Cell returns the part of the member with rank i in the communicator.
 func (s Slot) Cell(i int) *Cell {
 	return (*Cell)(unsafe.Pointer(&s.mem[headSize+int64(i)*cellSize]))
+}
+
+// Acquire takes the slot for the communicator of context owner, and reports
+// false if another one has it. A new owner finds all numbers 0.
+func (s Slot) Acquire(owner uint64) bool {
+	return s.Head().Owner.CompareAndSwap(0, owner) // pairs with the store in Free
+}
+
+// Free is called by each of the n members when it no longer uses the slot. The
+// last one gives it back.
+func (s Slot) Free(n int) {
+	h := s.Head()
+	if h.Freed.Add(1) < uint32(n) { // the members before are done with the slot
+		return
+	}
+	h.Freed.Store(0)
+	h.Arrived.Store(0)
+	h.Release.Number.Store(0)
+	for i := range n {
+		c := s.Cell(i)
+		c.Entries[0].Number.Store(0)
+		c.Entries[1].Number.Store(0)
+	}
+	h.Owner.Store(0) // last: pairs with the swap in Acquire
 }
