@@ -1,0 +1,68 @@
+package wire
+
+import (
+	"bytes"
+	"testing"
+)
+
+func samples() ([]string, []Header) {
+	return []string{"eager", "extremes", "smallest"}, []Header{
+		{Size: 8, Kind: Eager, Flags: 1, Chan: 2, Ctx: 0x0102030405060708, Tag: -2, Aux: 0x11121314, Arg: 0x2122232425262728, Name: 0x3132333435363738},
+		{Size: MaxPayload, Kind: 255, Flags: 255, Chan: 0xffff, Ctx: ^uint64(0), Tag: -1 << 31, Aux: ^uint32(0), Arg: ^uint64(0), Name: ^uint64(0)},
+		{Kind: Eager},
+	}
+}
+
+func TestHeaderLayoutIsGolden(t *testing.T) {
+	names, hs := samples()
+	var values [][]byte
+	for _, h := range hs {
+		b := make([]byte, HeaderSize)
+		h.Encode(b)
+		values = append(values, b)
+		var back Header
+		if err := back.Decode(b); err != nil || back != h {
+			t.Errorf("%+v came back as %+v, %v", h, back, err)
+		}
+	}
+	golden(t, "header.golden", names, values)
+}
+
+func TestImpossibleHeadersAreRefused(t *testing.T) {
+	for _, h := range []Header{{}, {Size: 8}, {Kind: Eager, Size: MaxPayload + 1}, {Kind: Eager, Size: ^uint32(0)}} {
+		var b [HeaderSize]byte
+		h.Encode(b[:])
+		var back Header
+		if back.Decode(b[:]) == nil {
+			t.Errorf("%+v was taken", h)
+		}
+	}
+	var h Header
+	if h.Decode(make([]byte, HeaderSize-1)) == nil {
+		t.Error("half a header was taken")
+	}
+}
+
+func FuzzHeader(f *testing.F) {
+	_, hs := samples()
+	for _, h := range hs {
+		b := make([]byte, HeaderSize)
+		h.Encode(b)
+		f.Add(b)
+	}
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var h Header
+		if h.Decode(b) != nil {
+			return
+		}
+		if h.Size > MaxPayload || h.Kind == 0 {
+			t.Fatalf("took %+v", h)
+		}
+		var again [HeaderSize]byte
+		h.Encode(again[:])
+		if !bytes.Equal(again[:], b[:HeaderSize]) {
+			t.Fatalf("% x came back as % x", b[:HeaderSize], again)
+		}
+	})
+}
