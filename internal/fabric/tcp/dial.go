@@ -26,24 +26,28 @@ var errCrossed = errors.New("the peer's own call is on its way")
 // instead (ctx ends), or there is no hope.
 func (d *door) reach(ctx context.Context, to int, addr string) {
 	pause := firstPause
+	var last error // of an attempt that was not cut short
 	for {
 		conn, err := d.dial(ctx, to, addr)
 		if err == nil {
 			d.settle(to, conn)
 			return
 		}
-		if hopeless(err) || ctx.Err() != nil {
-			d.fail(ctx, to, addr, err)
-			return
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
+		if hopeless(err) {
+			break
 		}
 		select {
 		case <-ctx.Done():
-			d.fail(ctx, to, addr, err)
-			return
 		case <-time.After(pause):
 			pause = min(2*pause, lastPause)
+			continue
 		}
+		break
 	}
+	d.fail(ctx, to, addr, last)
 }
 
 // hopeless tells errors that another attempt cannot mend: nobody listens (a

@@ -10,7 +10,7 @@ import (
 
 // traffic sends frames of many sizes both ways between all ends at once, and
 // checks that each arrives whole and in order.
-func traffic(t *testing.T, fs []made, frames, max int, place func(*wire.Header) bool) {
+func traffic(t testing.TB, fs []made, frames, max int, place func(*wire.Header) bool) {
 	t.Helper()
 	n := len(fs)
 	sinks := make([]*inbox, n)

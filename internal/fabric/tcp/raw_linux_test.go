@@ -24,6 +24,14 @@ func (f rawEnd) Inject(to int, r *rand.Rand) {
 	f.door.trouble(to, hostile(r))
 }
 
+// Speak sends bytes as they are.
+func (f rawEnd) Speak(to int, b []byte) {
+	for len(b) > 0 {
+		n, _ := sys.Send(f.links[to].fd, b)
+		b = b[n:]
+	}
+}
+
 // raw makes the data path on raw descriptors.
 func raw(c Config) (made, string, error) {
 	f, addr, err := Listen(c)
@@ -34,3 +42,6 @@ func raw(c Config) (made, string, error) {
 }
 
 func makers() map[string]maker { return map[string]maker{"raw": raw, "streams": goroutines} }
+
+// Door is for tests that know only what both data paths have.
+func (f rawEnd) Door() *door { return f.door }

@@ -59,6 +59,8 @@ type made interface {
 	fabric.Fabric
 	Start([]string) error
 	Refused() uint64
+	Speak(to int, b []byte)
+	Door() *door
 }
 
 // A maker opens one end.
@@ -89,6 +91,18 @@ func (f streamsEnd) Inject(to int, r *rand.Rand) {
 		return
 	}
 	f.door.trouble(to, hostile(r))
+}
+
+// Speak sends bytes as they are.
+func (f streamsEnd) Speak(to int, b []byte) { f.links[to].conn.Write(b) }
+
+// Door is for tests that know only what both data paths have.
+func (f streamsEnd) Door() *door { return f.door }
+
+// meet lets all pairs of ends connect, by a frame in each direction.
+func meet(t testing.TB, fs []made) {
+	t.Helper()
+	traffic(t, fs, 1, 64, nil)
 }
 
 func secret(b byte) (s [32]byte) {

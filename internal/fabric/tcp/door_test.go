@@ -1,0 +1,293 @@
+package tcp
+
+import (
+	"errors"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// quick makes strangers and hopeless attempts cost little time.
+func quick() limits {
+	return limits{guests: 4, hello: 30 * time.Millisecond, shake: 10 * time.Second, penalty: time.Millisecond, reach: 300 * time.Millisecond}
+}
+
+// awaitDown polls until the peer is reported lost, and returns why.
+func awaitDown(f made, s *inbox, peer int) error {
+	for s.downs[peer] == nil {
+		if f.Poll(s, peer) == 0 {
+			runtime.Gosched()
+		}
+	}
+	return s.downs[peer]
+}
+
+// knock opens a connection, sends b, and returns what comes back until the other side closes.
+func knock(t *testing.T, addr string, b []byte) []byte {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.Write(b)
+	got, _ := io.ReadAll(conn)
+	return got
+}
+
+func TestS2StrangersGetNoByte(t *testing.T) {
+	hello := func(p wire.Pair) []byte {
+		var b [wire.HelloSize]byte
+		wire.NewDialler(p).Hello(&b)
+		return b[:]
+	}
+	good := wire.Pair{Secret: secret(7), Job: "test", From: 0, To: 1}
+	for name, mk := range makers() {
+		t.Run(name, func(t *testing.T) {
+			fs, addrs := make([]made, 2), make([]string, 2)
+			for i := range fs {
+				var err error
+				if fs[i], addrs[i], err = mk(Config{Job: job(i, 2), limits: quick()}); err != nil {
+					t.Fatal(err)
+				}
+				defer fs[i].Close()
+			}
+			for i := range fs {
+				fs[i].Start(addrs)
+			}
+			replay := hello(good)
+			for i, c := range []struct {
+				name string
+				send []byte
+				back int // bytes a caller gets that has proved the secret, but nothing fresh
+			}{
+				{"silence", nil, 0},
+				{"garbage", []byte(strings.Repeat("GET / HTTP/1.1\r\n", 20)), 0},
+				{"half a hello", replay[:50], 0},
+				{"wrong secret", hello(wire.Pair{Secret: secret(8), Job: "test", From: 0, To: 1}), 0},
+				{"another job", hello(wire.Pair{Secret: secret(7), Job: "other", From: 0, To: 1}), 0},
+				{"meant for another", hello(wire.Pair{Secret: secret(7), Job: "test", From: 1, To: 0}), 0},
+				{"replay", append(replay, make([]byte, wire.ProofSize)...), wire.ChallengeSize},
+				{"a frame at once", append(replay, make([]byte, 1000)...), wire.ChallengeSize},
+			} {
+				if got := knock(t, addrs[1], c.send); len(got) != c.back && len(got) != 0 {
+					t.Errorf("%s: %d bytes came back, want %d", c.name, len(got), c.back)
+				}
+				for fs[1].Refused() < uint64(i+1) {
+					runtime.Gosched()
+				}
+				if n := fs[1].Refused(); n != uint64(i+1) {
+					t.Errorf("%s: %d callers refused, want %d", c.name, n, i+1)
+				}
+			}
+			s := newInbox(t)
+			for range 10 {
+				if fs[1].Poll(s, -1) != 0 {
+					t.Error("a stranger reached the data path")
+				}
+			}
+			meet(t, fs)
+		})
+	}
+}
+
+// Half a handshake that is then left to itself costs a place for a bounded time.
+func TestS2HalfAHandshakeEnds(t *testing.T) {
+	l := quick()
+	l.shake = 50 * time.Millisecond
+	f, addr, err := goroutines(Config{Job: job(1, 2), limits: l})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var b [wire.HelloSize]byte
+	wire.NewDialler(wire.Pair{Secret: secret(7), Job: "test", From: 0, To: 1}).Hello(&b)
+	if got := knock(t, addr, b[:]); len(got) != wire.ChallengeSize {
+		t.Errorf("%d bytes came back, want the challenge of %d", len(got), wire.ChallengeSize)
+	}
+}
+
+func TestS2FloodKeepsNobodyOut(t *testing.T) {
+	for name, mk := range makers() {
+		t.Run(name, func(t *testing.T) {
+			l := quick()
+			l.hello, l.reach = time.Hour, time.Minute // only being shown out ends the silent
+			fs := ends(t, mk, 2, l)
+			addr := fs[1].Door().ln.Addr().String()
+			before := runtime.NumGoroutine()
+			for range 60 {
+				conn, err := net.Dial("tcp", addr)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+			}
+			if n := runtime.NumGoroutine() - before; n > 3*l.guests {
+				t.Errorf("60 strangers are served by %d goroutines, with places for %d", n, l.guests)
+			}
+			meet(t, fs)
+		})
+	}
+}
+
+func TestBothDialAtOnceGiveOneConnection(t *testing.T) {
+	rounds := 60
+	for name, mk := range makers() {
+		t.Run(name, func(t *testing.T) {
+			for range rounds {
+				fs := ends(t, mk, 3, limits{})
+				var wg sync.WaitGroup
+				for i, f := range fs { // each on its own, all at once
+					wg.Go(func() {
+						s := newInbox(t)
+						var sent [3]bool
+						for len(s.frames[(i+1)%3]) == 0 || len(s.frames[(i+2)%3]) == 0 || !sent[(i+1)%3] || !sent[(i+2)%3] {
+							for to := range 3 {
+								h := wire.Header{Kind: wire.User, Tag: int32(i)}
+								if to != i && !sent[to] {
+									sent[to] = f.Send(to, &h, nil)
+								}
+							}
+							if f.Poll(s, -1) == 0 {
+								runtime.Gosched()
+							}
+							if len(s.downs) > 0 {
+								t.Errorf("process %d: %v", i, s.downs)
+								return
+							}
+						}
+						for from, got := range s.frames {
+							if len(got) != 1 || got[0].h.Tag != int32(from) {
+								t.Errorf("process %d got %v from %d", i, got, from)
+							}
+						}
+					})
+				}
+				wg.Wait()
+				if t.Failed() {
+					return
+				}
+				for _, f := range fs {
+					f.Close()
+				}
+			}
+		})
+	}
+}
+
+func TestPeerThatCannotBeReachedIsDown(t *testing.T) {
+	ln, err := listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := ln.Addr().String()
+	ln.Close()
+	stranger, err := listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.Close()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stranger.Close()
+	wg.Go(func() { // says back what it is told
+		for {
+			c, err := stranger.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() {
+				defer c.Close()
+				io.Copy(c, c)
+			})
+		}
+	})
+	deaf, err := listen() // never accepts
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer deaf.Close()
+	for name, mk := range makers() {
+		for _, c := range []struct {
+			name, addr string
+			is         error
+			says       string
+		}{
+			{"nobody listens", nobody, nil, "refused"},
+			{"a stranger listens", stranger.Addr().String(), wire.ErrRefused, "handshake refused"},
+			{"deaf", deaf.Addr().String(), nil, "process 0 cannot reach process 1 at"},
+		} {
+			t.Run(name+"/"+c.name, func(t *testing.T) {
+				f, _, err := mk(Config{Job: job(0, 2), limits: quick()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer f.Close()
+				if err := f.Start([]string{"", c.addr}); err != nil {
+					t.Fatal(err)
+				}
+				h := wire.Header{Kind: wire.User}
+				if f.Send(1, &h, nil) {
+					t.Fatal("a frame was taken without a connection")
+				}
+				err = awaitDown(f, newInbox(t), 1)
+				if c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
+					t.Error(err)
+				}
+				if !f.Send(1, &h, nil) {
+					t.Error("a frame to a lost peer was not dropped")
+				}
+			})
+		}
+	}
+}
+
+func TestProcessWithAnotherSecretIsKeptOut(t *testing.T) {
+	for name, mk := range makers() {
+		t.Run(name, func(t *testing.T) {
+			fs, addrs := make([]made, 2), make([]string, 2)
+			for i := range fs {
+				j := job(i, 2)
+				j.Secret = secret(byte(i))
+				var err error
+				if fs[i], addrs[i], err = mk(Config{Job: j, limits: quick()}); err != nil {
+					t.Fatal(err)
+				}
+				defer fs[i].Close()
+			}
+			fs[0].Start(addrs)
+			h := wire.Header{Kind: wire.User}
+			fs[0].Send(1, &h, nil)
+			if err := awaitDown(fs[0], newInbox(t), 1); !strings.Contains(err.Error(), "no answer to the greeting") {
+				t.Error(err)
+			}
+			if fs[1].Refused() == 0 {
+				t.Error("nobody was refused")
+			}
+		})
+	}
+}
+
+func TestStartWantsAnAddressOfEveryProcess(t *testing.T) {
+	for _, mk := range makers() {
+		f, addr, err := mk(Config{Job: job(0, 3)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Start([]string{addr, addr}) == nil {
+			t.Error("two addresses for three processes were taken")
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error("second Close:", err)
+		}
+	}
+}
