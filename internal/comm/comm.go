@@ -4,7 +4,7 @@ package comm
 
 import "github.com/halo-mpi/halo/internal/proc"
 
-// Comm is an intracommunicator in one process. It does not change.
+// Comm is an intracommunicator in one process. Its members do not change.
 type Comm struct {
 	Proc *proc.Proc
 	Ctx  uint64 // even: point to point; Ctx+1: collectives
@@ -14,6 +14,9 @@ type Comm struct {
 	// rank up, so that no sender can claim another's.
 	Members []int32
 	ranks   map[int32]int // rank by index in the job, nil if the two are equal
+
+	// Coll is what package coll keeps for the communicator.
+	Coll any
 }
 
 // New makes a communicator of the given members; rank is the own one.

@@ -149,6 +149,14 @@ func (e *Engine) SetWhole(r *Request, w Whole) (pending bool, err error) {
 	return true, nil
 }
 
+// Orphan undoes SetWhole: nobody is told when the request is complete, and it
+// still frees itself. It reports false if somebody has been told.
+func (e *Engine) Orphan(r *Request) bool {
+	was := r.whole != nil
+	r.whole = nil
+	return was
+}
+
 // finish completes one operation of r.
 func (e *Engine) finish(r *Request, err error) {
 	if err != nil && r.Status.Err == nil {

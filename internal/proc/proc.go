@@ -28,7 +28,8 @@ type Proc struct {
 	work  []Worker
 	busy  int // things to do for which the workers are called at every poll
 
-	polling   bool // a goroutine is inside Wait as the poller
+	polling   bool   // a goroutine is inside Wait as the poller
+	polled    *Event // what the poller waits for, nil if nobody polls
 	parked    []*Event
 	watched   int    // events in parked that watch a word
 	activity  uint64 // counts the calls that polled
@@ -53,6 +54,13 @@ type Worker interface {
 	// could move). It is called with the lock held, by whoever polls, while
 	// SetBusy says so.
 	Work() int
+}
+
+// Mourner is a Worker that wants to know of deaths.
+type Mourner interface {
+	// Lost says that peer is gone. It is called with the lock held, deep inside,
+	// before the operations with the peer end.
+	Lost(peer int)
 }
 
 // peer is the way to one process of the job.
@@ -168,10 +176,24 @@ func (p *Proc) Reader(from int) fabric.Reader {
 // DownCause is not nil when the peer is known to be gone.
 func (p *Proc) DownCause(peer int) error { return p.peers[peer].down }
 
-// SetDown notes that the peer is gone and drops what was queued for it.
+// SetDown notes that the peer is gone, drops what was queued for it and wakes
+// who watches a word that the peer may have had to move.
 func (p *Proc) SetDown(peer int, cause error) {
 	p.peers[peer].down = cause
 	p.drop(peer)
+	for _, w := range p.work {
+		if m, ok := w.(Mourner); ok {
+			m.Lost(peer)
+		}
+	}
+	if p.polled != nil && p.polled.word != nil {
+		p.polled.Fire()
+	}
+	for _, e := range p.parked {
+		if e.word != nil {
+			e.Fire()
+		}
+	}
 }
 
 // Lose tells the process that a peer is gone, as whoever watches processes

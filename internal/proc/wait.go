@@ -31,7 +31,8 @@ func (e *Event) Reset() { e.done = false }
 
 // Watch makes the event one that happens when *word >= reach. Another process
 // stores the word; after that it loads *sleepers, and if that is not 0 it rings
-// the doors of all who may wait.
+// the doors of all who may wait. The death of any process makes the event
+// happen, too: who waited looks at the word.
 func (e *Event) Watch(word *atomic.Uint64, reach uint64, sleepers *atomic.Uint32) {
 	e.done, e.word, e.reach, e.sleepers = false, word, reach, sleepers
 }
@@ -81,6 +82,7 @@ func (p *Proc) Wait(e *Event, hint int) {
 // park, and reports false with the fabrics armed.
 func (p *Proc) pollFor(e *Event, hint int) bool {
 	p.enterPoll()
+	p.polled = e
 	for spins := 0; !e.happened(); {
 		if p.poll(hint) > 0 {
 			spins = 0
@@ -103,11 +105,12 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			continue
 		}
 		if p.arm() {
-			p.polling = false
+			p.polling, p.polled = false, nil
 			return false
 		}
 		spins = 0
 	}
+	p.polled = nil
 	p.leavePoll()
 	return true
 }

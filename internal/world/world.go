@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
@@ -23,6 +24,7 @@ import (
 type World struct {
 	Proc *proc.Proc
 	P2P  *p2p.Engine
+	Coll *coll.Engine
 	Comm *comm.Comm // all processes of the job
 	Self *comm.Comm // this process alone
 
@@ -88,6 +90,7 @@ func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy proc.Policy)
 		return nil, err
 	}
 	w := &World{Proc: p, P2P: p2p.New(p), boot: b}
+	w.Coll = coll.New(p, w.P2P)
 	all := make([]int32, b.Job().Size)
 	for i := range all {
 		all[i] = int32(i)
@@ -95,7 +98,9 @@ func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy proc.Policy)
 	me := b.Job().Rank
 	w.Comm = comm.New(p, worldContext, me, all)
 	w.Self = comm.New(p, selfContext, 0, []int32{int32(me)})
-	p.Start(w.P2P, w.P2P)
+	w.Coll.Attach(w.Comm, coll.WorldSlot)
+	w.Coll.Attach(w.Self, coll.NoSlot)
+	p.Start(w.P2P, w.P2P, w.Coll)
 	return w, nil
 }
 

@@ -1,0 +1,63 @@
+package coll
+
+import "math/bits"
+
+// allreduceDoubling combines with partners at distance 1, 2, 4 ...: log2 n steps,
+// each with the whole buffer. When n is no power of two, each of the first even
+// ranks hands its part to the rank above, stands aside and gets the result in
+// the end. Both partners of a step compute the same expression, with the lower
+// ranks to the left, so that all get the same bits.
+//
+// Rounds: fold, combine, then exchange and combine for every step, then unfold.
+func allreduceDoubling(s *schedule) bool {
+	n, me := s.c.Size(), s.c.Rank
+	steps := bits.Len(uint(n)) - 1
+	extra := n - 1<<steps // ranks that stand aside
+	folded := me < 2*extra
+	if folded && me%2 == 0 {
+		if s.round == 0 {
+			s.sendTo(me+1, s.send)
+			return true
+		}
+		s.recvFrom(me+1, s.recv)
+		return false
+	}
+	in := s.temp(len(s.send))
+	v := me - extra // number among those who stay
+	if folded {
+		v = me / 2
+	}
+	step := s.round/2 - 1
+	switch {
+	case s.round == 0:
+		if folded {
+			s.recvFrom(me-1, in)
+		}
+	case s.round == 1:
+		if folded {
+			s.reduce(s.recv, in, s.send)
+		} else {
+			s.copy(s.recv, s.send)
+		}
+		return folded || steps > 0
+	case step == steps: // only those who folded come here
+		s.sendTo(me-1, s.recv)
+		return false
+	case s.round%2 == 0:
+		w := v ^ 1<<step
+		partner := w + extra
+		if w < extra {
+			partner = 2*w + 1
+		}
+		s.recvFrom(partner, in)
+		s.sendTo(partner, s.recv)
+	default:
+		if v&(1<<step) != 0 {
+			s.reduce(s.recv, in, s.recv)
+		} else {
+			s.reduce(s.recv, s.recv, in)
+		}
+		return folded || step+1 < steps
+	}
+	return true
+}

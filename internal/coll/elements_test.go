@@ -1,0 +1,46 @@
+package coll_test
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+
+	"github.com/halo-mpi/halo/internal/op"
+)
+
+// smallNumbers replaces random bytes by small whole numbers where the type
+// rounds, so that sums and products are exact in every order.
+func smallNumbers(typ op.Type, b []byte, g *rand.Rand) {
+	le := binary.LittleEndian
+	small := func() float64 { return float64(g.IntN(3) - 1) }
+	switch typ {
+	case op.Float32, op.Complex64:
+		for i := 0; i < len(b); i += 4 {
+			le.PutUint32(b[i:], math.Float32bits(float32(small())))
+		}
+	case op.Float64, op.Complex128:
+		for i := 0; i < len(b); i += 8 {
+			le.PutUint64(b[i:], math.Float64bits(small()))
+		}
+	}
+}
+
+// plainZeros makes the negative zeros of complex numbers positive: which zero a
+// product has depends on the order.
+func plainZeros(typ op.Type, b []byte) {
+	le := binary.LittleEndian
+	switch typ {
+	case op.Complex64:
+		for i := 0; i < len(b); i += 4 {
+			if le.Uint32(b[i:]) == 1<<31 {
+				le.PutUint32(b[i:], 0)
+			}
+		}
+	case op.Complex128:
+		for i := 0; i < len(b); i += 8 {
+			if le.Uint64(b[i:]) == 1<<63 {
+				le.PutUint64(b[i:], 0)
+			}
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package coll
+
+import (
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/proc"
+)
+
+// Engine is the collective part of one process.
+type Engine struct {
+	p    *proc.Proc
+	p2p  *p2p.Engine
+	node *shm.Fabric // nil if nobody is reached through memory
+
+	live  []*schedule // under way
+	ready []*schedule // the parts of their round are complete
+	free  []*schedule
+	ended bool // a process has died
+	wake  bool // what is under way has to be looked at because of that
+
+	forced Forced
+}
+
+// Forced overrides the choice of algorithms, the same way in every member.
+type Forced struct {
+	Algorithm [kinds]Algorithm // by kind; a slot is used only for kinds with Auto
+	Slot      SlotForm
+}
+
+// New makes the engine of p. Start p with it as a worker.
+func New(p *proc.Proc, messages *p2p.Engine) *Engine {
+	return &Engine{p: p, p2p: messages, node: p.Node()}
+}
+
+// Force overrides the choice of algorithms from now on. It takes the lock.
+func (e *Engine) Force(f Forced) {
+	e.p.Lock()
+	e.forced = f
+	e.p.Unlock()
+}
+
+// state is what the engine keeps for a communicator.
+type state struct {
+	number int32 // of the last schedule started: tag of its messages
+	slot   *slot // nil: messages only
+}
+
+func stateOf(c *comm.Comm) *state { return c.Coll.(*state) }
+
+// nextTag returns the tag of the next schedule on c. It comes round again after
+// two billion schedules, when the first is long over.
+func nextTag(c *comm.Comm) int32 {
+	s := stateOf(c)
+	s.number = (s.number + 1) & 0x7fffffff
+	return s.number
+}
+
+// Work implements proc.Worker: schedules whose round is complete start the next.
+func (e *Engine) Work() int {
+	n := 0
+	if e.wake {
+		e.wake = false
+		e.p.SetBusy(-1)
+		n += e.bury()
+	}
+	for k := len(e.ready); k > 0; k-- { // what becomes ready now has its turn next time
+		s := e.ready[0]
+		copy(e.ready, e.ready[1:])
+		e.ready[len(e.ready)-1] = nil
+		e.ready = e.ready[:len(e.ready)-1]
+		s.ready = false
+		e.p.SetBusy(-1)
+		e.advance(s)
+		n++
+	}
+	return n
+}
+
+// setReady has Work called for s.
+func (e *Engine) setReady(s *schedule) {
+	if !s.ready {
+		s.ready = true
+		e.ready = append(e.ready, s)
+		e.p.SetBusy(1)
+	}
+}
+
+// Lost implements proc.Mourner. The schedules are ended by Work: here we are
+// deep inside.
+func (e *Engine) Lost(int) {
+	e.ended = true
+	if !e.wake {
+		e.wake = true
+		e.p.SetBusy(1)
+	}
+}
+
+// bury ends the schedules that have lost a member. Even one that exchanges
+// nothing with the dead may wait for somebody who does.
+func (e *Engine) bury() int {
+	n := 0
+	for i := len(e.live) - 1; i >= 0; i-- {
+		if s := e.live[i]; !s.failed {
+			if err := e.lost(s.c); err != nil {
+				s.fail(err)
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// lost returns an error if a member of c has died.
+func (e *Engine) lost(c *comm.Comm) error {
+	if !e.ended {
+		return nil
+	}
+	for r, m := range c.Members {
+		if int(m) == e.p.Job().Rank {
+			continue
+		}
+		if cause := e.p.DownCause(int(m)); cause != nil {
+			return &class.Error{Class: class.ProcFailed, Text: fmt.Sprintf("rank %d has failed: %v", r, cause), Cause: cause}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,256 @@
+package coll
+
+import (
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
+
+const (
+	// piece bounds what a schedule copies or reduces at a time in bytes, so that
+	// the engine's lock is free now and then.
+	piece = 64 << 10
+	// keepScratch is the longest scratch memory a free schedule keeps, in bytes.
+	keepScratch = 1 << 20
+	// keepSchedules bounds the free schedules kept for reuse.
+	keepSchedules = 64
+)
+
+// schedule is a collective under way.
+//
+// It advances by rounds. An algorithm is a function that starts the sends, the
+// receives and at most one reduction or copy of round number s.round, and
+// reports whether there are more rounds. When all of them are complete the next
+// round begins, in whoever polls. So there is no list of steps: nothing to build,
+// to store or to free, however long the collective, and a persistent one begins
+// again with round 0.
+//
+// A graph of steps with dependencies would let one transfer overtake another
+// where rounds wait for both. The long algorithms have one send and one receive
+// of equal length in a round, which end together, so rounds lose little.
+//
+// When a process has died, schedules of all communicators with it end, with
+// class.ProcFailed: receives that nobody has answered are cancelled, those in
+// transit are waited for, sends are left to themselves with their memory.
+type schedule struct {
+	e       *Engine
+	c       *comm.Comm
+	request *p2p.Request
+	alg     Algorithm
+	tag     int32 // of all its messages: those of one pair are sent and received in the same order
+	round   int
+	more    bool
+	pending int // parts of the round that are not complete
+	ready   bool
+	failed  bool
+	err     error
+	parts   []part
+	local   local
+
+	send, recv []byte
+	op         op.Op
+	typ        op.Type
+	root       int
+	scratch    []byte
+}
+
+// part is a send or receive of the current round, told from its later lives by gen.
+type part struct {
+	r   *p2p.Request
+	gen uint32
+}
+
+// local is the reduction or copy of the current round, as far as it is still to
+// be done.
+type local struct {
+	dst, left, right []byte // right is nil for a copy
+}
+
+// newSchedule returns a schedule of algorithm a on c that has not begun.
+func (e *Engine) newSchedule(c *comm.Comm, a Algorithm) *schedule {
+	var s *schedule
+	if n := len(e.free); n > 0 {
+		s = e.free[n-1]
+		e.free = e.free[:n-1]
+	} else {
+		s = &schedule{e: e}
+	}
+	s.c, s.alg = c, a
+	return s
+}
+
+// start begins s and returns its request.
+func (e *Engine) start(s *schedule, tag int32) *p2p.Request {
+	r := e.p2p.NewRequest(s.c)
+	s.request, s.tag = r, tag
+	s.more = true
+	e.live = append(e.live, s)
+	if err := e.lost(s.c); err != nil {
+		s.fail(err)
+	} else {
+		e.advance(s)
+	}
+	return r
+}
+
+// wait waits for a request that nobody else knows.
+func (e *Engine) wait(r *p2p.Request) error {
+	e.p2p.Wait(r)
+	err := r.Status.Err
+	e.p2p.Free(r)
+	return err
+}
+
+// advance runs s until it has to wait for a part, or has done enough for now.
+func (e *Engine) advance(s *schedule) {
+	for s.pending == 0 {
+		switch {
+		case s.failed || !s.more && len(s.local.dst) == 0:
+			e.end(s)
+			return
+		case len(s.local.dst) > 0:
+			if s.work(); len(s.local.dst) > 0 {
+				e.setReady(s)
+				return
+			}
+		default:
+			s.pending = 1 // as long as the round is being started
+			s.parts = s.parts[:0]
+			s.more = s.alg.run(s)
+			s.round++
+			s.pending--
+		}
+	}
+}
+
+// end completes the request of s and frees s.
+func (e *Engine) end(s *schedule) {
+	r, err := s.request, s.err
+	for i, o := range e.live {
+		if o == s {
+			last := len(e.live) - 1
+			e.live[i], e.live[last] = e.live[last], nil
+			e.live = e.live[:last]
+			break
+		}
+	}
+	scratch := s.scratch
+	if s.failed || cap(scratch) > keepScratch {
+		scratch = nil // or a send that was left to itself still reads it
+	}
+	*s = schedule{e: e, parts: s.parts[:0], scratch: scratch}
+	if len(e.free) < keepSchedules {
+		e.free = append(e.free, s)
+	}
+	e.p2p.Finish(r, err)
+}
+
+// PartDone implements p2p.Whole. It is called deep inside, so that it only marks
+// the schedule.
+func (s *schedule) PartDone(err error) {
+	s.note(err)
+	if s.pending--; s.pending == 0 {
+		s.e.setReady(s)
+	}
+}
+
+// note takes an error of a part. The schedule goes on, so that the other members
+// come to an end when it is only a message of the wrong length; when a process
+// has died, bury ends it.
+func (s *schedule) note(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// fail ends s early.
+func (s *schedule) fail(err error) {
+	s.failed = true
+	s.note(err)
+	s.pending++ // as long as the parts are looked through
+	for _, q := range s.parts {
+		if q.r.Gen != q.gen || q.r.Done() {
+			continue
+		}
+		if !q.r.Send {
+			s.e.p2p.Cancel(q.r)
+		} else if s.e.p2p.Orphan(q.r) {
+			s.pending--
+		}
+	}
+	s.parts = s.parts[:0]
+	s.local = local{}
+	if s.pending--; s.pending == 0 {
+		s.e.setReady(s)
+	}
+}
+
+// sendTo starts sending buf to a rank.
+func (s *schedule) sendTo(rank int, buf []byte) {
+	s.add(s.e.p2p.Isend(s.c, s.c.Ctx+1, p2p.Standard, buf, rank, s.tag))
+}
+
+// recvFrom starts receiving buf from a rank.
+func (s *schedule) recvFrom(rank int, buf []byte) {
+	s.add(s.e.p2p.Irecv(s.c, s.c.Ctx+1, buf, rank, s.tag))
+}
+
+func (s *schedule) add(r *p2p.Request) {
+	pending, err := s.e.p2p.SetWhole(r, s)
+	if pending {
+		s.pending++
+		s.parts = append(s.parts, part{r, r.Gen})
+	}
+	s.note(err)
+}
+
+// reduce makes dst the reduction of left and right, which are those of the lower
+// and of the higher ranks, before the next round.
+func (s *schedule) reduce(dst, left, right []byte) {
+	s.local = local{dst, left, right}
+}
+
+// copy makes dst a copy of src before the next round.
+func (s *schedule) copy(dst, src []byte) {
+	if len(dst) > 0 && &dst[0] != &src[0] {
+		s.local = local{dst, src, nil}
+	}
+}
+
+// work does a piece of the round's reduction or copy.
+func (s *schedule) work() {
+	l := &s.local
+	n := min(len(l.dst), piece)
+	if l.right == nil {
+		copy(l.dst[:n], l.left)
+	} else {
+		op.Apply(s.op, s.typ, l.dst[:n], l.left[:n], l.right[:n])
+		l.right = l.right[n:]
+	}
+	l.dst, l.left = l.dst[n:], l.left[n:]
+	if len(l.dst) == 0 {
+		*l = local{}
+	}
+}
+
+// temp returns n bytes of scratch memory. A schedule asks for it with the same n
+// in every round.
+func (s *schedule) temp(n int) []byte {
+	if cap(s.scratch) < n {
+		s.scratch = make([]byte, n)
+	}
+	return s.scratch[:n]
+}
+
+// block returns the bytes of block i when buf is divided into one block for each
+// member, in whole elements. Blocks differ by at most one element.
+func (s *schedule) block(buf []byte, i int) []byte {
+	lo, hi := s.bounds(len(buf), i)
+	return buf[lo:hi]
+}
+
+func (s *schedule) bounds(size, i int) (lo, hi int) {
+	n, w := s.c.Size(), s.typ.Size()
+	count := size / w
+	return count * i / n * w, count * (i + 1) / n * w
+}

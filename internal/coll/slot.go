@@ -1,0 +1,260 @@
+package coll
+
+import (
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// SlotForm is a way to use a slot.
+type SlotForm uint8
+
+// The forms. See slot.
+const (
+	SlotAuto SlotForm = iota
+	SlotCells
+	SlotCounter
+	SlotNone // messages only
+)
+
+const (
+	// cellsMax is up to how many members everyone looks at everyone's cell; with
+	// more, the lines read grow faster than a counter's line takes to go round.
+	cellsMax = 8
+	// loads is how often a member that has a core to itself looks at a word
+	// before it polls as the engine does: about the time that a line takes from
+	// core to core.
+	loads = 100
+)
+
+// slot is a communicator's place in memory that all members share, for short
+// blocking collectives. They have a numbering of their own, apart from the
+// schedules, and all members call them in the same order.
+//
+// Cells. In collective k a member writes what it gives and then the number k to
+// entry k mod 2 of its cell. With a core for everyone, a barrier or allreduce
+// waits for k in all other cells, and everyone reduces for himself, always in
+// the order of the ranks: one line from each to each, no release.
+//
+// Counter. With more members than cores whoever waits must be waited for by the
+// scheduler, so one switch to the last member has to be enough: members count
+// themselves in; the last reduces, in the order of the ranks, and releases.
+// Both forms give the same bits.
+//
+// A bcast or reduce waits for cells in both forms, and only where data comes
+// from. So a member may be ahead of others; what it wrote for k-2 may be
+// overwritten when all have entered k-1, because they have then left k-2. After
+// a barrier or allreduce that is known (known), else settle looks.
+//
+// A waiter that sleeps says so in Sleepers, and is rung: see proc.Event.Watch.
+type slot struct {
+	e      *Engine
+	c      *comm.Comm
+	mem    shmfmt.Slot
+	head   *shmfmt.SlotHead
+	cells  []*shmfmt.Cell // by rank
+	doors  []int          // local indexes of the other members
+	form   SlotForm
+	loads  int
+	number uint64 // of the last collective entered
+	known  uint64 // all members have entered the collective of this number
+	turns  uint64 // releases waited for
+	event  proc.Event
+}
+
+// newSlot is slot i of the control segment for the members of c.
+func (e *Engine) newSlot(c *comm.Comm, i int) *slot {
+	mem := e.node.Control().Slot(i)
+	s := &slot{e: e, c: c, mem: mem, head: mem.Head(), form: SlotCounter, loads: 4}
+	for r, m := range c.Members {
+		s.cells = append(s.cells, mem.Cell(r))
+		if r != c.Rank {
+			s.doors = append(s.doors, e.node.LocalIndex(int(m)))
+		}
+	}
+	job := e.p.Job()
+	if len(job.Local) <= job.Cores {
+		s.loads = loads
+		if c.Size() <= cellsMax {
+			s.form = SlotCells
+		}
+	}
+	return s
+}
+
+// await waits until word is n or more.
+func (s *slot) await(word *atomic.Uint64, n uint64) error {
+	for range s.loads {
+		if word.Load() >= n { // pairs with the store in tell
+			return nil
+		}
+	}
+	for word.Load() < n {
+		if err := s.e.lost(s.c); err != nil {
+			return err
+		}
+		s.event.Watch(word, n, &s.head.Sleepers)
+		s.e.p.Wait(&s.event, -1)
+	}
+	return nil
+}
+
+// tell stores a number that others wait for, and wakes those who sleep.
+func (s *slot) tell(word *atomic.Uint64, n uint64) {
+	word.Store(n) // full fence; pairs with the loads in await and proc
+	if s.head.Sleepers.Load() != 0 {
+		for _, d := range s.doors {
+			s.e.node.Ring(d)
+		}
+	}
+}
+
+// enter begins the next collective and returns the own entry for it.
+func (s *slot) enter() *shmfmt.Entry {
+	s.number++
+	return s.entry(s.c.Rank)
+}
+
+// entry is the entry of a member for the current collective.
+func (s *slot) entry(rank int) *shmfmt.Entry { return &s.cells[rank].Entries[s.number&1] }
+
+// settle waits until the data in the own entry may be overwritten.
+func (s *slot) settle() error {
+	before := s.number - 1
+	if s.known >= before {
+		return nil
+	}
+	for r, c := range s.cells {
+		if r != s.c.Rank {
+			if err := s.await(&c.Entries[before&1].Number, before); err != nil {
+				return err
+			}
+		}
+	}
+	s.known = before
+	return nil
+}
+
+// gather waits until all members have entered the current collective.
+func (s *slot) gather() error {
+	for r := range s.cells {
+		if r != s.c.Rank {
+			if err := s.await(&s.entry(r).Number, s.number); err != nil {
+				return err
+			}
+		}
+	}
+	s.known = s.number
+	return nil
+}
+
+// arrive counts the member in, and reports whether it is the last. The last one
+// calls release.
+func (s *slot) arrive() bool {
+	s.turns++
+	// Makes what the members before wrote visible to the last one.
+	return s.head.Arrived.Add(1) == s.turns*uint64(len(s.cells))
+}
+
+func (s *slot) release() {
+	s.tell(&s.head.Release.Number, s.turns)
+	s.known = s.number
+}
+
+// released waits for the last member.
+func (s *slot) released() error {
+	err := s.await(&s.head.Release.Number, s.turns)
+	if err == nil {
+		s.known = s.number
+	}
+	return err
+}
+
+// combine reduces what the members have given to dst, in the order of the ranks.
+func (s *slot) combine(dst []byte, o op.Op, t op.Type) {
+	n := len(dst)
+	op.Apply(o, t, dst, s.entry(0).Data[:n], s.entry(1).Data[:n])
+	for r := 2; r < len(s.cells); r++ {
+		op.Apply(o, t, dst, dst, s.entry(r).Data[:n])
+	}
+}
+
+func (s *slot) barrier() error {
+	own := s.enter()
+	if s.form == SlotCells {
+		s.tell(&own.Number, s.number)
+		return s.gather()
+	}
+	if s.arrive() {
+		s.release()
+		return nil
+	}
+	return s.released()
+}
+
+func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
+	own := s.enter()
+	if err := s.settle(); err != nil {
+		return err
+	}
+	copy(own.Data[:], send)
+	if s.form == SlotCells {
+		s.tell(&own.Number, s.number)
+		if err := s.gather(); err != nil {
+			return err
+		}
+		s.combine(recv, o, t)
+		return nil
+	}
+	sum := s.head.Release.Data[:len(recv)]
+	if s.arrive() {
+		s.combine(sum, o, t)
+		copy(recv, sum)
+		s.release()
+		return nil
+	}
+	if err := s.released(); err != nil {
+		return err
+	}
+	copy(recv, sum)
+	return nil
+}
+
+func (s *slot) bcast(buf []byte, root int) error {
+	own := s.enter()
+	if root == s.c.Rank {
+		if err := s.settle(); err != nil {
+			return err
+		}
+		copy(own.Data[:], buf)
+		s.tell(&own.Number, s.number)
+		return nil
+	}
+	s.tell(&own.Number, s.number)
+	from := s.entry(root)
+	if err := s.await(&from.Number, s.number); err != nil {
+		return err
+	}
+	copy(buf, from.Data[:])
+	return nil
+}
+
+func (s *slot) reduce(send, recv []byte, o op.Op, t op.Type, root int) error {
+	own := s.enter()
+	if err := s.settle(); err != nil {
+		return err
+	}
+	copy(own.Data[:], send)
+	s.tell(&own.Number, s.number)
+	if root != s.c.Rank {
+		return nil
+	}
+	if err := s.gather(); err != nil {
+		return err
+	}
+	s.combine(recv[:len(send)], o, t)
+	return nil
+}
