@@ -2,24 +2,93 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/sys"
 )
 
-func versionMain([]string) int {
+func versionMain(args []string) int {
+	if !noArguments("version", "prints the version of this program", args) {
+		return 2
+	}
 	fmt.Printf("halo %s\n", version())
 	return 0
 }
 
 // version is that of the module this program was built from.
 func version() string {
-	if b, ok := debug.ReadBuildInfo(); ok && b.Main.Version != "" {
-		return b.Main.Version
+	b, ok := debug.ReadBuildInfo()
+	if !ok || b.Main.Version == "" {
+		return "(unknown)"
 	}
-	return "(devel)"
+	return b.Main.Version
 }
 
-func infoMain([]string) int {
-	fmt.Printf("halo %s, %s, %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+// noArguments reports whether to go on; asked for help it gives that, and exits.
+func noArguments(verb, help string, args []string) bool {
+	if len(args) == 0 {
+		return true
+	}
+	if len(args) == 1 && strings.TrimLeft(args[0], "-") == "help" {
+		fmt.Printf("halo %s %s.\n", verb, help)
+		os.Exit(0)
+	}
+	fmt.Fprintf(os.Stderr, "halo: %s takes no arguments, got %q\n", verb, args)
+	return false
+}
+
+// A fact is one line of halo info.
+type fact struct{ name, value string }
+
+func infoMain(args []string) int {
+	if len(args) == 3 && args[0] == probeWord {
+		return probeChild(args[1:])
+	}
+	if !noArguments("info", "tells about this build, this machine, and what they can do", args) {
+		return 2
+	}
+	for _, f := range facts() {
+		fmt.Printf("%-14s %s\n", f.name, f.value)
+	}
 	return 0
+}
+
+// facts is everything that halo info tells.
+func facts() []fact {
+	all := []fact{
+		{"halo", version()},
+		{"built with", fmt.Sprintf("%s for %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)},
+		{"speaks", boot.Versions()},
+	}
+	if host, err := os.Hostname(); err == nil {
+		all = append(all, fact{"host", host})
+	}
+	all = append(all, fact{"cores", cores()}, fact{"fabrics", fabrics()}, fact{"single copy", singleCopy()})
+	return all
+}
+
+func cores() string {
+	s := fmt.Sprint(runtime.NumCPU())
+	if limit := runtime.GOMAXPROCS(0); limit < runtime.NumCPU() {
+		s += fmt.Sprintf(", of which a limit (cgroup or GOMAXPROCS) allows %d", limit)
+	}
+	return s
+}
+
+// fabrics says what can carry messages here.
+func fabrics() string {
+	between := "tcp"
+	if runtime.GOOS == "linux" {
+		between = "shm, tcp"
+		if f, err := sys.Memfd("halo-info", 1); err != nil {
+			between = fmt.Sprintf("tcp (shm: %v)", err)
+		} else {
+			f.Close()
+		}
+	}
+	return between + " between processes; inproc between goroutines"
 }

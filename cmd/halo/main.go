@@ -28,7 +28,7 @@ func commands() []command {
 }
 
 func main() {
-	if launch.Helper(os.Args) {
+	if launch.Errand(os.Args) {
 		return
 	}
 	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")

@@ -52,7 +52,7 @@ func (m *memory) Lost() <-chan struct{} { return m.world.lost }
 func (m *memory) Exchange(mine []byte) ([][]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r, err := m.world.table.enter(m.job.Rank, mine)
+	r, err := m.world.table.enter(m.job.Rank, mine, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -50,17 +50,26 @@ type Session struct {
 	server  *Server
 	rank    int
 	link    *sys.Link
-	writing sync.Mutex // holds Link.Write
+	gone    chan struct{} // closed when the process has ended
+	writing sync.Mutex    // holds Link.Write
 }
 
 // Session makes the session of rank over link.
 func (s *Server) Session(rank int, link *sys.Link) *Session {
-	return &Session{server: s, rank: rank, link: link}
+	return &Session{server: s, rank: rank, link: link, gone: make(chan struct{})}
 }
 
 // Over tells the process that the job has ended. It blocks as long as the
 // process lives and does not read.
 func (c *Session) Over(reason string) { c.write(newFrame(kindOver).rest(reason).bytes(), nil) }
+
+// Ended says, once, that the process has ended. Serve then returns as soon as
+// it has taken all that the process had said, although something else that
+// inherited the link may hold it open.
+func (c *Session) Ended() {
+	close(c.gone)
+	c.link.Hurry()
+}
 
 // Close ends the link.
 func (c *Session) Close() error { return c.link.Close() }
@@ -127,7 +136,7 @@ func (c *Session) Serve() error {
 
 // ended turns the ways in which a link ends by itself into no error.
 func ended(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) || sys.LinkReset(err) {
+	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) || sys.LinkReset(err) {
 		return nil
 	}
 	return err
@@ -152,7 +161,7 @@ func (c *Session) hello(body []byte) error {
 }
 
 func (c *Session) exchange(body []byte) error {
-	r, err := c.server.table.enter(c.rank, body)
+	r, err := c.server.table.enter(c.rank, body, c.gone)
 	switch {
 	case errors.Is(err, ErrOver):
 		return nil // Over says so

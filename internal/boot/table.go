@@ -33,8 +33,8 @@ func newRound(n int) *round {
 	return &round{values: make([][]byte, n), in: make([]bool, n), left: n, done: make(chan struct{})}
 }
 
-// enter adds the value of rank and waits until all are in.
-func (t *table) enter(rank int, value []byte) (*round, error) {
+// enter adds the value of rank and waits until all are in, or gone is closed.
+func (t *table) enter(rank int, value []byte, gone <-chan struct{}) (*round, error) {
 	if len(value) > MaxValue {
 		return nil, fmt.Errorf("boot: Exchange of %d bytes by rank %d, the limit is %d", len(value), rank, MaxValue)
 	}
@@ -55,8 +55,12 @@ func (t *table) enter(rank int, value []byte) (*round, error) {
 		close(r.done)
 	}
 	t.mu.Unlock()
-	<-r.done
-	return r, r.err
+	select {
+	case <-r.done:
+		return r, r.err
+	case <-gone:
+		return nil, ErrOver
+	}
 }
 
 // frame is the Table frame of a finished round.

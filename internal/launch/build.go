@@ -92,6 +92,7 @@ func (b *builder) one(p *program, out string) error {
 	}
 	cmd := exec.Command("go", args...)
 	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), "GOTMPDIR="+b.dir)
 	cmd.Stdout, cmd.Stderr = b.stderr, b.stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	sys.DieWithParent(cmd.SysProcAttr)

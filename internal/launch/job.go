@@ -17,9 +17,6 @@ const (
 	// grace is how long ranks have between SIGTERM and SIGKILL when the job is
 	// ended. Promise F4 allows 2 s in all.
 	grace = 500 * time.Millisecond
-	// linkPatience is how long the end of a rank waits to be judged when
-	// something that it started still holds its link.
-	linkPatience = 250 * time.Millisecond
 	// leftoverPatience is how long processes that ranks have left behind may
 	// go on writing output after the last rank ended well: a tee, for instance.
 	leftoverPatience = time.Second
@@ -55,7 +52,8 @@ type job struct {
 	copying        sync.WaitGroup // streams
 	copied         chan struct{}  // closed when all streams have ended
 	events         chan func()
-	messages       []string // of -v, in the order of events
+	messages       chan string    // of -v; has room for all of them
+	said           sync.WaitGroup // whoever writes them
 
 	running     int // ranks that are alive
 	joined      *rank
@@ -81,9 +79,9 @@ func (j *job) loop(signals <-chan os.Signal) {
 		close(j.copied)
 	}()
 	drained := false
-	for j.running > 0 || !drained && !j.abandoned {
+	for j.running > 0 || (!drained || !j.allJudged()) && !j.abandoned {
 		copied := j.copied
-		if j.running > 0 {
+		if j.running > 0 || drained {
 			copied = nil
 		}
 		select {
@@ -121,24 +119,18 @@ func (j *job) reap() {
 		r.ended, r.status = true, status
 		j.warden.ended(pid)
 		j.running--
+		r.session.Ended()
 		gone = append(gone, r)
 		j.verbosely("rank %d (pid %d) %s", r.index, r.pid, r.how())
 	}
-	for _, killed := range []bool{true, false} {
-		for _, r := range gone {
-			if r.status.Signaled() != killed {
-				continue
-			}
+	for _, r := range gone {
+		if r.status.Signaled() {
+			r.linkDone = true // nothing that it had said matters
 			j.judge(r)
-			if !r.judged {
-				time.AfterFunc(linkPatience, func() {
-					j.post(func() {
-						r.linkDone = true
-						j.judge(r)
-					})
-				})
-			}
 		}
+	}
+	for _, r := range gone {
+		j.judge(r)
 	}
 	if j.running == 0 {
 		j.lastEnded()
@@ -154,12 +146,17 @@ func (j *job) linkEnded(r *rank, err error) {
 	j.judge(r)
 }
 
+func (j *job) allJudged() bool {
+	for _, r := range j.ranks {
+		if r.pid != 0 && !r.judged {
+			return false
+		}
+	}
+	return true
+}
+
 // lastEnded clears up when no rank is left.
 func (j *job) lastEnded() {
-	for _, r := range j.ranks { // what is still to be judged is judged as it stands
-		r.linkDone = true
-		j.judge(r)
-	}
 	wait := leftoverPatience
 	if j.ending {
 		wait = 0
@@ -240,6 +237,6 @@ func (j *job) sweep() {
 
 func (j *job) verbosely(format string, args ...any) {
 	if j.spec.Verbose {
-		j.messages = append(j.messages, fmt.Sprintf(format, args...))
+		j.messages <- "halo: " + fmt.Sprintf(format, args...)
 	}
 }

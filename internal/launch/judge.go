@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -23,6 +24,8 @@ func (j *job) judge(r *rank) {
 	r.judged = true
 	switch {
 	case j.ending:
+	case r.fault != "":
+		j.end(r.faultStatus, "%s", r.fault)
 	case j.interrupted != 0 && r.exitStatus() != 0:
 		j.end(r.exitStatus(), "the job was ended by %s", sys.SignalName(j.interrupted))
 	case r.status.Signaled():
@@ -90,10 +93,12 @@ func (j *job) hello(r *rank) {
 func (j *job) linkFailed(r *rank, err error) {
 	var version *boot.VersionError
 	if errors.As(err, &version) {
-		j.end(statusCannotRun, "%s cannot join the job: %v", j.name(r), version)
-		return
+		r.fault, r.faultStatus = fmt.Sprintf("%s cannot join the job: %v", j.name(r), version), statusCannotRun
+	} else {
+		r.fault, r.faultStatus = fmt.Sprintf("%s broke the protocol of the launcher; the job was ended (%v)", j.name(r), err), 1
 	}
-	j.end(1, "%s broke off its connection to the launcher; the job was ended (%v)", j.name(r), err)
+	// The program knows why it was refused and shall have the time to say so.
+	time.AfterFunc(grace, func() { j.post(func() { j.end(r.faultStatus, "%s", r.fault) }) })
 }
 
 func (j *job) aborted(r *rank, code int, reason string) {
@@ -114,7 +119,7 @@ func (j *job) timeout() {
 		}
 	}
 	j.end(statusTimeout, "the job did not end within -timeout %v, and was ended; still running: %s",
-		j.spec.Timeout, rankList(alive))
+		j.spec.Timeout, numbered("rank", alive))
 }
 
 // outputBroken is told that nobody takes the job's output any more.
@@ -129,8 +134,8 @@ func (j *job) outputBroken(err error) {
 	}
 }
 
-// rankList writes ranks as in "ranks 0-3, 7".
-func rankList(ranks []int) string {
+// numbered writes ascending numbers as in "ranks 0-3, 7".
+func numbered(noun string, ranks []int) string {
 	var parts []string
 	for i := 0; i < len(ranks); {
 		k := i
@@ -144,9 +149,8 @@ func rankList(ranks []int) string {
 		}
 		i = k + 1
 	}
-	noun := "ranks "
-	if len(ranks) == 1 {
-		noun = "rank "
+	if len(ranks) != 1 {
+		noun += "s"
 	}
-	return noun + strings.Join(parts, ", ")
+	return noun + " " + strings.Join(parts, ", ")
 }

@@ -28,6 +28,9 @@ type rank struct {
 	linkDone  bool // everything it said has been heard
 	judged    bool // the end was taken into account
 	status    syscall.WaitStatus
+
+	fault       string // why the launcher cannot talk with it
+	faultStatus int    // what the launcher then exits with
 }
 
 // alive reports whether the process can be sent signals: its number, and that

@@ -84,6 +84,12 @@ func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
 	j.memory = &memory{shared: j.fabric == "shm", ranks: n, made: map[int]*os.File{}}
 	j.server = boot.NewServer(n, (*host)(j))
 	j.stdout, j.stderr = newSinks(stdout, stderr, func(err error) { go j.post(func() { j.outputBroken(err) }) })
+	j.messages = make(chan string, 2*n+1) // the job, and each rank's start and end
+	j.said.Go(func() {
+		for m := range j.messages {
+			j.stderr.say(m)
+		}
+	})
 	return j, nil
 }
 
@@ -120,8 +126,8 @@ func (j *job) run(stdin *os.File) error {
 	}
 	j.loop(signals)
 	j.sweep()
-	j.memory.close()
 	j.report()
+	j.memory.close()
 	return nil
 }
 
@@ -195,17 +201,12 @@ func (j *job) startAll(programs []*program, stdin *os.File) error {
 			j.running++
 			on := "any core"
 			if r.cpus != nil {
-				on = "cores " + strings.TrimPrefix(strings.TrimPrefix(rankList(r.cpus), "ranks "), "rank ")
+				on = numbered("core", r.cpus)
 			}
 			j.verbosely("rank %d: pid %d on %s: %s", r.index, r.pid, on, p.file)
 		}
 	})
 	startInput()
-	if j.running == 0 {
-		for _, r := range j.ranks {
-			r.judged = true
-		}
-	}
 	return nil
 }
 
@@ -227,6 +228,14 @@ func (j *job) cannotStart(r *rank, p *program, err error) {
 
 // report says how the job ended, as the last thing.
 func (j *job) report() {
+	close(j.messages)
+	if j.abandoned { // and perhaps nobody takes what we write, either
+		return
+	}
+	j.said.Wait()
+	if err := j.stdout.broken; err != nil {
+		j.outputBroken(err)
+	}
 	if !j.ending {
 		for _, r := range j.ranks {
 			if j.status = r.exitStatus(); j.status != 0 {
@@ -234,10 +243,7 @@ func (j *job) report() {
 			}
 		}
 	}
-	for _, m := range j.messages {
-		j.stderr.say("halo: " + m)
-	}
-	if j.reason != "" && !j.abandoned {
+	if j.reason != "" {
 		j.stderr.say("halo: " + j.reason)
 	}
 }

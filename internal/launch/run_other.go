@@ -15,5 +15,5 @@ func Run(*Spec) int {
 	return statusLauncher
 }
 
-// Helper reports that this process has no other task than the command line.
-func Helper([]string) bool { return false }
+// Errand reports that this process has no other task than the command line.
+func Errand([]string) bool { return false }

@@ -4,13 +4,14 @@ package sys
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 )
 
 // Memfd is not available on this platform.
 func Memfd(name string, size int64) (*os.File, error) {
-	return nil, errors.New("shared memory by memfd: not supported on " + runtime.GOOS)
+	return nil, fmt.Errorf("shared memory by memfd on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
 
 // Yield gives the core to another goroutine.

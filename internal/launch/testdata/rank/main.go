@@ -85,7 +85,7 @@ func (p *process) step(verb, arg string) {
 		os.Exit(n)
 	case "kill":
 		syscall.Kill(os.Getpid(), syscall.Signal(n))
-		select {}
+		time.Sleep(time.Hour)
 	case "panic":
 		panic("of the test")
 	case "print":
@@ -97,7 +97,9 @@ func (p *process) step(verb, arg string) {
 	case "sleep":
 		time.Sleep(time.Duration(n) * time.Millisecond)
 	case "forever":
-		select {}
+		for { // select{} would be a deadlock
+			time.Sleep(time.Hour)
+		}
 	case "ready": // tells the test, by a file, that this rank has come so far
 		err = os.WriteFile(arg+"."+p.rank, []byte(strconv.Itoa(os.Getpid())), 0o600)
 	case "cat":

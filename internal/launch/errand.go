@@ -14,9 +14,9 @@ const (
 	takeWord   = "halo-take-binary"
 )
 
-// Helper does the task for which a launcher started this process, if that is
-// what it is, and reports so. Every main that calls Run calls Helper first.
-func Helper(args []string) bool {
+// Errand does the small task for which a launcher started this process, if that is
+// what it is, and reports so. Every main that calls Run calls Errand first.
+func Errand(args []string) bool {
 	switch {
 	case len(args) == 2 && args[0] == wardenName:
 		warden(args[1], os.Stdin)

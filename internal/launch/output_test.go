@@ -1,0 +1,244 @@
+//go:build unix
+
+package launch
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// checker reads what ranks wrote by their step lines:COUNT,LONGEST, and expects
+// each line whole and in the order of its rank.
+type checker struct {
+	t       *testing.T
+	ranks   int
+	longest int
+	next    []int // per rank, the line that must come
+	line    []byte
+	bad     int
+	bytes   int
+}
+
+const pattern = "abcdefghijklmnopqrstuvwxyz0123456789.,-;:_!?+*#()[]"
+
+func (c *checker) Write(b []byte) (int, error) {
+	c.bytes += len(b)
+	for line := range bytes.Lines(b) {
+		c.line = append(c.line, line...)
+		if c.line[len(c.line)-1] == '\n' {
+			c.check(c.line[:len(c.line)-1])
+			c.line = c.line[:0]
+		}
+	}
+	return len(b), nil
+}
+
+func (c *checker) check(line []byte) {
+	var rank, i, length int
+	_, err := fmt.Sscanf(string(line[:min(len(line), 60)]), "%d %d %d", &rank, &i, &length)
+	if err == nil && rank < c.ranks && i == c.next[rank] && length == (i*7919)%(c.longest+1) {
+		c.next[rank]++
+		text := line[len(fmt.Sprintf("%d %d %d ", rank, i, length)):]
+		if len(text) == length {
+			for len(text) > 0 && bytes.HasPrefix([]byte(pattern), text[:min(50, len(text))]) {
+				text = text[min(50, len(text)):]
+			}
+			if len(text) == 0 {
+				return
+			}
+		}
+	}
+	if c.bad++; c.bad < 5 {
+		c.t.Errorf("line of %d bytes %.80q where rank %d is at line %v", len(line), line, rank, c.next)
+	}
+}
+
+func (c *checker) done(count int) {
+	c.t.Helper()
+	if len(c.line) > 0 {
+		c.t.Errorf("output ends with an unfinished line of %d bytes", len(c.line))
+	}
+	for rank, n := range c.next {
+		if n != count {
+			c.t.Errorf("%d lines of rank %d arrived, want %d", n, rank, count)
+		}
+	}
+}
+
+func checkLines(t *testing.T, ranks, count, longest int, reader func(io.Writer) io.Writer) *checker {
+	t.Helper()
+	c := &checker{t: t, ranks: ranks, longest: longest, next: make([]int, ranks)}
+	r := newRun(t, "-n", fmt.Sprint(ranks), "rank", fmt.Sprintf("lines:%d,%d", count, longest))
+	r.cmd.Stdout = reader(c)
+	r.start().wait(0).quiet()
+	c.done(count)
+	return c
+}
+
+func same(w io.Writer) io.Writer { return w }
+
+func TestLargeOutputArrivesWhole(t *testing.T) {
+	count := 50000
+	if testing.Short() || raceFlag == "-race" {
+		count = 5000
+	}
+	c := checkLines(t, 4, count, 2000, same)
+	if !testing.Short() && raceFlag != "-race" && c.bytes < 200e6 {
+		t.Errorf("only %d bytes", c.bytes)
+	}
+}
+
+func TestLinesLongerThanTheBufferStayWhole(t *testing.T) {
+	checkLines(t, 3, 9, 5*lineBuffer, same)
+}
+
+// slow is a reader of output that pauses now and then.
+type slow struct {
+	w     io.Writer
+	count int
+}
+
+func (s *slow) Write(b []byte) (int, error) {
+	if s.count++; s.count%20 == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	return s.w.Write(b)
+}
+
+func TestSlowReaderLosesNothing(t *testing.T) {
+	checkLines(t, 2, 2000, 5000, func(w io.Writer) io.Writer { return &slow{w: w} })
+}
+
+// Nobody reads: the ranks must come to a halt, and the launcher stay small.
+func TestUnreadOutputHoldsTheRanksUp(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	run := newRun(t, "-n", "2", "rank", "lines:30000,2000")
+	run.cmd.Stdout = w
+	run.start()
+	w.Close()
+	pause := make([]byte, 1)
+	if _, err := io.ReadFull(r, pause); err != nil {
+		t.Fatal(err)
+	}
+	limit := "VmRSS"
+	for range 20 { // while it would have time to read everything
+		time.Sleep(10 * time.Millisecond)
+		if kb := statusOf(t, run.cmd.Process.Pid, limit); kb > 200<<10 {
+			t.Fatalf("the launcher holds %d KiB of output", kb)
+		}
+	}
+	c := &checker{t: t, ranks: 2, longest: 2000, next: make([]int, 2)}
+	c.Write(pause)
+	if _, err := io.Copy(c, r); err != nil {
+		t.Error(err)
+	}
+	run.wait(0)
+	c.done(30000)
+}
+
+// statusOf reads a number of /proc/PID/status; 0 where there is none.
+func statusOf(t *testing.T, pid int, name string) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	var v int
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
+			fmt.Sscan(rest, &v)
+		}
+	}
+	return v
+}
+
+func TestLastPartialLineIsKept(t *testing.T) {
+	r := halo(t, 0, "-n", "1", "rank", "print:a", "partial:b").quiet()
+	if got := r.stdout.String(); got != "a\nb" {
+		t.Errorf("stdout %q", got)
+	}
+	r = halo(t, 0, "-n", "2", "rank", "partial:b").quiet()
+	if got := r.stdout.String(); got != "b\nb" {
+		t.Errorf("of two ranks: stdout %q", got)
+	}
+}
+
+func TestTagOutput(t *testing.T) {
+	r := halo(t, 0, "-n", "2", "-tag-output", "rank", "print:x\ny", "stderr:z").printed("[0] x", "[0] y", "[1] x", "[1] y")
+	r.said("[0] z").said("[1] z")
+	long := strings.Repeat("x", 3*lineBuffer) // longer than an argument may be
+	r = newRun(t, "-n", "1", "-tag-output", "cat")
+	r.cmd.Stdin = strings.NewReader(long + "\nnext\n")
+	r.start().wait(0).printed("[0] "+long, "[0] next")
+}
+
+func TestStdinGoesToRankZero(t *testing.T) {
+	r := newRun(t, "-n", "3", "-tag-output", "rank", "cat")
+	r.cmd.Stdin = strings.NewReader("one\ntwo\n")
+	r.start().wait(0).quiet().printed("[0] one", "[0] two")
+}
+
+func TestStdoutAndStderrToOneFileDoNotMix(t *testing.T) {
+	var both bytes.Buffer
+	r := newRun(t, "-n", "4", "sh", "-c", `for i in 1 2 3 4 5 6 7 8 9 10; do echo out $i; echo err $i >&2; done`)
+	r.cmd.Stdout, r.cmd.Stderr = &both, &both
+	r.start().wait(0)
+	lines := map[string]int{}
+	for line := range strings.Lines(both.String()) {
+		lines[line]++
+	}
+	if len(lines) != 20 {
+		t.Errorf("lines %v", lines)
+	}
+	for line, n := range lines {
+		if n != 4 {
+			t.Errorf("line %q is there %d times", line, n)
+		}
+	}
+}
+
+func TestClosedStdoutEndsTheJobAsAPipeDoes(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := newRun(t, "-n", "2", "yes")
+	run.cmd.Stdout = w
+	run.start()
+	w.Close()
+	r.Read(make([]byte, 10))
+	r.Close()
+	run.wait(128 + int(syscall.SIGPIPE)).quiet()
+}
+
+func TestFullDiskIsAFailure(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full here:", err)
+	}
+	defer full.Close()
+	run := newRun(t, "-n", "1", "echo", "x")
+	run.cmd.Stdout = full
+	run.start().wait(125).said("output cannot be written", "no space left")
+}
+
+// A tee that outlives the shell which started it still brings its last lines.
+func TestOutputOfWhatOutlivesARankIsKept(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip("no bash here")
+	}
+	r := halo(t, 0, "-n", "1", "bash", "-c", `exec > >(sleep 0.1; cat); echo late`).quiet()
+	if got := r.stdout.String(); got != "late\n" {
+		t.Errorf("stdout %q", got)
+	}
+}

@@ -1,0 +1,225 @@
+//go:build unix
+
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The programs under test, built once: halo, testdata/rank, and testdata/rank
+// as built from a version of Halo with another launcher protocol.
+var haloPath, rankPath string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "halo-launch-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	haloPath, rankPath = filepath.Join(dir, "halo"), filepath.Join(dir, "rank")
+	code := 1
+	if build(haloPath, raceFlag, "github.com/halo-mpi/halo/cmd/halo") && build(rankPath, "./testdata/rank") {
+		code = m.Run()
+	}
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+func build(out string, args ...string) bool {
+	cmd := exec.Command("go", append([]string{"build", "-buildvcs=false", "-o", out}, args...)...)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if err := cmd.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "building", args, err)
+		return false
+	}
+	return true
+}
+
+// A run of the launcher.
+type run struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	marker string // in the environment of everything that belongs to the run
+	tmp    string // its TMPDIR
+	stdout bytes.Buffer
+	stderr bytes.Buffer
+	ended  chan struct{}
+	status int
+}
+
+// hangs is how long a run may take before the test is called a hang.
+const hangs = 60 * time.Second
+
+// newRun prepares halo run with args; program arguments "rank" stand for the
+// test program.
+func newRun(t *testing.T, args ...string) *run {
+	t.Helper()
+	r := &run{t: t, tmp: t.TempDir(), ended: make(chan struct{})}
+	r.marker = "HALO_TEST_RUN=" + filepath.Base(filepath.Dir(r.tmp)) + filepath.Base(r.tmp)
+	line := []string{"run"}
+	for _, a := range args {
+		if a == "rank" {
+			a = rankPath
+		}
+		line = append(line, a)
+	}
+	r.cmd = exec.Command(haloPath, line...)
+	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
+	r.cmd.Env = append(os.Environ(), r.marker, "TMPDIR="+r.tmp)
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// What the launcher leaves behind must not keep the test from seeing its end.
+	r.cmd.WaitDelay = 5 * time.Second
+	return r
+}
+
+func (r *run) start() *run {
+	r.t.Helper()
+	if err := r.cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	go func() {
+		err := r.cmd.Wait()
+		if errors.Is(err, exec.ErrWaitDelay) {
+			r.t.Error("somebody held the launcher's output for seconds after its end")
+		}
+		r.status = -1
+		if s, ok := r.cmd.ProcessState.Sys().(syscall.WaitStatus); ok {
+			r.status = s.ExitStatus()
+			if s.Signaled() {
+				r.status = 128 + int(s.Signal())
+			}
+		}
+		close(r.ended)
+	}()
+	r.t.Cleanup(func() {
+		r.cmd.Process.Kill()
+		<-r.ended
+	})
+	return r
+}
+
+// wait waits for the end and expects the status.
+func (r *run) wait(status int) *run {
+	r.t.Helper()
+	select {
+	case <-r.ended:
+	case <-time.After(hangs):
+		r.t.Fatalf("%v hangs; stdout %.500q stderr %.500q", r.cmd.Args[1:], r.stdout.String(), r.stderr.String())
+	}
+	if r.status != status {
+		r.t.Errorf("%v: status %d, want %d; stderr: %.2000s", r.cmd.Args[1:], r.status, status, r.stderr.String())
+	}
+	r.nothingLeft()
+	return r
+}
+
+// ready waits until n ranks have made their step ready:FILE, and returns their pids.
+func (r *run) ready(file string, n int) []int {
+	r.t.Helper()
+	pids := make([]int, n)
+	for i := range pids {
+		for end := time.Now().Add(hangs); pids[i] == 0; time.Sleep(time.Millisecond) {
+			text, _ := os.ReadFile(fmt.Sprintf("%s.%d", file, i))
+			fmt.Sscan(string(text), &pids[i])
+			if time.Now().After(end) {
+				r.t.Fatalf("rank %d never came; stderr %s", i, r.stderr.String())
+			}
+		}
+	}
+	return pids
+}
+
+// said expects lines of stderr that hold all the words.
+func (r *run) said(words ...string) *run {
+	r.t.Helper()
+	for line := range strings.Lines(r.stderr.String()) {
+		missing := false
+		for _, w := range words {
+			missing = missing || !strings.Contains(line, w)
+		}
+		if !missing {
+			return r
+		}
+	}
+	r.t.Errorf("%v: no line of stderr with %q: %.3000s", r.cmd.Args[1:], words, r.stderr.String())
+	return r
+}
+
+// printed expects stdout to be these lines, in any order.
+func (r *run) printed(lines ...string) *run {
+	r.t.Helper()
+	got := map[string]int{}
+	for line := range strings.Lines(r.stdout.String()) {
+		got[strings.TrimSuffix(line, "\n")]++
+	}
+	for _, l := range lines {
+		got[l]--
+	}
+	for l, n := range got {
+		if n != 0 {
+			r.t.Errorf("%v: line %q is there %+d times too often; stdout: %.2000s", r.cmd.Args[1:], l, n, r.stdout.String())
+		}
+	}
+	return r
+}
+
+// quiet expects nothing on stderr.
+func (r *run) quiet() *run {
+	r.t.Helper()
+	if r.stderr.Len() > 0 {
+		r.t.Errorf("%v: stderr: %.2000s", r.cmd.Args[1:], r.stderr.String())
+	}
+	return r
+}
+
+// leftover is the bound of promise F4.
+const leftover = 2 * time.Second
+
+// nothingLeft expects promise F4: no process and no file of the run remains.
+func (r *run) nothingLeft() {
+	r.t.Helper()
+	var left []string
+	for end := time.Now().Add(leftover); ; time.Sleep(5 * time.Millisecond) {
+		left = processesWith(r.marker)
+		entries, _ := os.ReadDir(r.tmp)
+		for _, e := range entries {
+			left = append(left, filepath.Join(r.tmp, e.Name()))
+		}
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			break
+		}
+	}
+	r.t.Errorf("%v left behind: %q", r.cmd.Args[1:], left)
+}
+
+// processesWith lists processes, zombies aside, with an environment entry. The
+// warden has none of it and is found by its name.
+func processesWith(marker string) (list []string) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, d := range dirs {
+		env, err := os.ReadFile(filepath.Join(d, "environ"))
+		if err != nil || !bytes.Contains(append([]byte{0}, env...), []byte("\x00"+marker+"\x00")) {
+			continue
+		}
+		line, _ := os.ReadFile(filepath.Join(d, "cmdline"))
+		list = append(list, filepath.Base(d)+" "+strings.ReplaceAll(string(line), "\x00", " "))
+	}
+	return list
+}
+
+func halo(t *testing.T, status int, args ...string) *run {
+	t.Helper()
+	return newRun(t, args...).start().wait(status)
+}

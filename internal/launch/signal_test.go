@@ -1,0 +1,104 @@
+//go:build unix
+
+package launch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestSignalsReachTheRanks(t *testing.T) {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
+		ready := filepath.Join(t.TempDir(), "ready")
+		r := newRun(t, "-n", "3", "rank", fmt.Sprintf("catch:%d", s), "ready:"+ready, "forever").start()
+		r.ready(ready, 3)
+		r.cmd.Process.Signal(s)
+		line := fmt.Sprint("caught ", s)
+		r.wait(0).quiet().printed(line, line, line)
+	}
+}
+
+func TestInterruptEndsTheJob(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	r := newRun(t, "-n", "3", "rank", "ready:"+ready, "forever").start()
+	r.ready(ready, 3)
+	r.cmd.Process.Signal(os.Interrupt)
+	r.wait(130).said("halo: the job was ended by SIGINT")
+}
+
+func TestSecondInterruptKills(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	r := newRun(t, "-n", "3", "rank", "ignore:2", "ignore:15", "ready:"+ready, "forever").start()
+	pids := r.ready(ready, 3)
+	r.cmd.Process.Signal(os.Interrupt)
+	for _, pid := range pids { // the first one was passed on, and ignored
+		for syscall.Kill(pid, 0) != nil {
+			t.Fatalf("pid %d is gone", pid)
+		}
+	}
+	r.cmd.Process.Signal(os.Interrupt)
+	// Signals of one number merge while the first is pending: ask until it shows.
+	for ended := false; !ended; {
+		select {
+		case <-r.ended:
+			ended = true
+		case <-time.After(100 * time.Millisecond):
+			r.cmd.Process.Signal(os.Interrupt)
+		}
+	}
+	r.wait(130).said("killed by a second signal, SIGINT")
+}
+
+func TestStopAndContinue(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("states of processes are read from /proc")
+	}
+	ready := filepath.Join(t.TempDir(), "ready")
+	r := newRun(t, "-n", "2", "rank", "ready:"+ready, "forever").start()
+	pids := append(r.ready(ready, 2), r.cmd.Process.Pid)
+	r.cmd.Process.Signal(syscall.SIGTSTP)
+	for _, pid := range pids {
+		awaitState(t, pid, "T")
+	}
+	r.cmd.Process.Signal(syscall.SIGCONT)
+	for _, pid := range pids {
+		awaitState(t, pid, "SR")
+	}
+	r.cmd.Process.Signal(syscall.SIGTERM)
+	r.wait(143)
+}
+
+// awaitState waits until a process is in one of the states, as ps names them.
+func awaitState(t *testing.T, pid int, states string) {
+	t.Helper()
+	var state string
+	for end := time.Now().Add(hangs); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if _, rest, ok := strings.Cut(string(stat), ") "); ok {
+			if state = rest[:1]; strings.Contains(states, state) {
+				return
+			}
+		}
+	}
+	t.Fatalf("pid %d is in state %q, want %s", pid, state, states)
+}
+
+func TestIgnoredSignalsStayIgnored(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	r := newRun(t)
+	r.cmd.Args = append([]string{"nohup", haloPath, "run", "-n", "2", rankPath}, "ready:"+ready, "sleep:100", "print:x")
+	r.cmd.Path = "/usr/bin/nohup"
+	if _, err := os.Stat(r.cmd.Path); err != nil {
+		t.Skip("no nohup here")
+	}
+	r.start()
+	r.ready(ready, 2)
+	r.cmd.Process.Signal(syscall.SIGHUP)
+	r.wait(0).printed("x", "x")
+}
