@@ -43,9 +43,13 @@ type Proc struct {
 
 // Policy says how to wait. It depends on how many processes share the cores.
 type Policy struct {
-	Loads  int    // polls before the first yield
-	Yields int    // polls, with a yield before each, before parking
-	Yield  func() // gives the core to another process
+	Loads int // polls before the first yield
+	// WordLoads is the same for who watches a word, and has looked at it a few
+	// times already. With too few cores the process that will store the word is
+	// more likely to wait for a core than to be just about to.
+	WordLoads int
+	Yields    int    // polls, with a yield before each, before parking
+	Yield     func() // gives the core to another process
 }
 
 // Worker advances what needs more than one frame.

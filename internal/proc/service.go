@@ -47,17 +47,29 @@ func (p *Proc) leavePoll() {
 			}
 		}
 	}
+	deep := false
 	for _, l := range p.lanes {
 		if !l.deep {
 			continue
 		}
 		if l.calls++; l.calls < hotAfter {
-			p.armLane(l)
-			continue
+			l.fab.Arm()
+			deep = true
+		} else {
+			p.stir(l)
 		}
-		l.calls, l.deep = 0, false
-		l.fab.Wake()
 	}
+	if deep && p.poll(-1) > 0 {
+		for _, l := range p.lanes {
+			p.stir(l) // there is more to do: the services see to it
+		}
+	}
+}
+
+// stir gets the service of a lane out of deep sleep.
+func (p *Proc) stir(l *lane) {
+	l.calls, l.deep = 0, false
+	l.fab.Wake()
 }
 
 // arm makes peers ring, and reports false if something had arrived meanwhile.
@@ -72,13 +84,6 @@ func (p *Proc) arm() bool {
 		l.fab.Disarm()
 	}
 	return false
-}
-
-// armLane arms one fabric and takes what arrived before.
-func (p *Proc) armLane(l *lane) {
-	l.fab.Arm()
-	for l.fab.Poll(p.sink, -1) > 0 {
-	}
 }
 
 // serve stands in for a poller until the process is closed.
@@ -102,10 +107,15 @@ func (p *Proc) serve(l *lane) {
 			l.seen = p.activity
 			p.advance()
 		default:
-			if p.advance(); !p.polling {
-				l.fab.Arm()
+			p.advance()
+			for !p.polling && !p.closed {
+				// Nothing may come between arming, the look that finds
+				// nothing, and deep: a poller let in here would disarm.
+				if l.fab.Arm(); p.poll(-1) == 0 {
+					l.deep, idle = true, 0
+					break
+				}
 				p.advance()
-				l.deep, idle = true, 0
 			}
 		}
 		p.Unlock()

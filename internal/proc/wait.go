@@ -83,6 +83,10 @@ func (p *Proc) Wait(e *Event, hint int) {
 func (p *Proc) pollFor(e *Event, hint int) bool {
 	p.enterPoll()
 	p.polled = e
+	loads := p.policy.Loads
+	if e.word != nil {
+		loads = p.policy.WordLoads
+	}
 	for spins := 0; !e.happened(); {
 		if p.poll(hint) > 0 {
 			spins = 0
@@ -93,10 +97,10 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			continue
 		}
 		spins++
-		if spins <= p.policy.Loads {
+		if spins <= loads {
 			continue
 		}
-		if spins <= p.policy.Loads+p.policy.Yields {
+		if spins <= loads+p.policy.Yields {
 			if spins%goschedEvery == 0 {
 				p.giveWay()
 			} else {

@@ -77,9 +77,9 @@ func Open(b boot.Boot) (*World, error) {
 // processPolicy chooses how long to load before yielding the core: long when
 // every process of the node has one of its own.
 func processPolicy(job *boot.Job) proc.Policy {
-	p := proc.Policy{Loads: 16, Yields: 200, Yield: sys.Yield}
+	p := proc.Policy{Loads: 16, WordLoads: 1, Yields: 200, Yield: sys.Yield}
 	if len(job.Local) <= job.Cores {
-		p.Loads = 4000
+		p.Loads, p.WordLoads = 4000, 4000
 	}
 	return p
 }

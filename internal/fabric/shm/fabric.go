@@ -266,10 +266,12 @@ func (f *Fabric) drain(c *incoming, limit int, s fabric.Sink) int {
 // offerRoom tells a peer whose frame was refused to try again. It counts the
 // bell up even if the peer is not armed: the peer may be between the refusal and
 // its Arm, and then the Sleep that follows must return. If one is under way
-// already, Arm ends it.
+// already, Arm ends it. Who takes the arming counts the bell up once more: the
+// sleeper may have heard the first and be asleep again already.
 func (f *Fabric) offerRoom(c *incoming) {
 	c.door.Bell.Add(1)
 	if c.door.Armed.Swap(0) != 0 { // pairs with the store in Arm
+		c.door.Bell.Add(1)
 		f.node.Wake(c.peer, &c.door.Bell)
 	}
 }
