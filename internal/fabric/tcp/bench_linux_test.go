@@ -38,7 +38,7 @@ func sendNow(f made, s *count, to int, h *wire.Header, b []byte) {
 
 // echo answers each of turns messages on an own thread.
 func BenchmarkPingPong(b *testing.B) {
-	for _, size := range []int{8, 1024, 16 << 10, 64 << 10} {
+	for _, size := range []int{8, 1024, 16 << 10, eagerMax} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			fs := ends(b, raw, 2, limits{})
 			var stop atomic.Bool
@@ -140,9 +140,11 @@ func BenchmarkRawPingPong(b *testing.B) {
 	wg.Wait()
 }
 
-// One way in frames of 64 KiB; 1 MiB is one turn, answered by an empty frame.
+// message is what one turn of the bandwidth benchmarks moves, about 1 MiB.
+const message = 16 * chunkMax
+
+// One way in the largest frames; a message is answered by an empty frame.
 func BenchmarkBandwidth(b *testing.B) {
-	const message = 1 << 20
 	fs := ends(b, raw, 2, limits{})
 	var stop atomic.Bool
 	var wg sync.WaitGroup
@@ -187,7 +189,6 @@ func BenchmarkBandwidth(b *testing.B) {
 
 // The limit of that: writes and reads of the same lengths.
 func BenchmarkRawBandwidth(b *testing.B) {
-	const message = 1 << 20
 	x, y := sockets(b)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -229,4 +230,23 @@ func BenchmarkRawBandwidth(b *testing.B) {
 	}
 	sys.ShutdownWrite(x)
 	wg.Wait()
+}
+
+// What a turn costs that finds nothing: with the awaited peer named, and with
+// none named among few and many connections.
+func BenchmarkEmptyPoll(b *testing.B) {
+	for _, c := range []struct {
+		name    string
+		n, hint int
+	}{{"hint", 8, 1}, {"one", 2, -1}, {"two", 3, -1}, {"many", 8, -1}} {
+		b.Run(c.name, func(b *testing.B) {
+			fs := ends(b, raw, c.n, limits{})
+			meet(b, fs)
+			s := &count{}
+			b.ReportAllocs()
+			for b.Loop() {
+				fs[0].Poll(s, c.hint)
+			}
+		})
+	}
 }
