@@ -200,6 +200,39 @@ func TestUnpublishedFrameIsNotSeen(t *testing.T) {
 	}
 }
 
+// No correct producer writes a frame that reaches beyond the ring, is too long or
+// has no kind: the consumer says so and touches nothing of it.
+func TestRingRefusesWhatNoProducerWrites(t *testing.T) {
+	for at := uint64(0); at < RingBytes; at += Line {
+		fits := min(MaxFrame, int(RingBytes-at)-wire.HeaderSize)
+		for _, bad := range []wire.Header{
+			{Kind: wire.Data, Size: uint32(fits + 1)}, {Kind: wire.Data, Size: MaxFrame + 1},
+			{Kind: wire.Data, Size: 1 << 31}, {Kind: wire.Data, Size: 1<<32 - 1}, {Size: 1}, {Flags: 1}, {Chan: 1},
+		} {
+			mem, _, c := newRing()
+			c.head = at
+			bad.Encode(mem[page+at:])
+			var h wire.Header
+			if payload, ok, err := c.Next(&h); err == nil || ok || payload != nil {
+				t.Fatalf("offset %d: %+v is taken", at, bad)
+			}
+		}
+		mem, _, c := newRing()
+		c.head = at
+		(&wire.Header{Kind: wire.Data, Size: uint32(fits)}).Encode(mem[page+at:])
+		var h wire.Header
+		if payload, ok, err := c.Next(&h); err != nil || !ok || len(payload) != fits {
+			t.Fatalf("offset %d: %d bytes are refused: %v", at, fits, err)
+		}
+		// A skip leads to the start, and no further.
+		(&wire.Header{Kind: kindPad}).Encode(mem[page+at:])
+		(&wire.Header{Kind: kindPad}).Encode(mem[page:])
+		if _, ok, err := c.Next(&h); err == nil || ok {
+			t.Fatalf("offset %d: a skip to a skip is taken", at)
+		}
+	}
+}
+
 // Two goroutines: order and content hold while both run, wrap and wait.
 func TestRingBetweenGoroutines(t *testing.T) {
 	run := 3 * time.Second

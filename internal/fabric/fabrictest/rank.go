@@ -141,6 +141,7 @@ func (r *rank) rest(done func() bool) {
 	quiet := r.f.Poll(r, -1) == 0 && !done() && !r.job.failed()
 	r.mu.Unlock()
 	if quiet {
+		dawdle(r.rng)
 		r.sleep()
 	}
 	r.mu.Lock()

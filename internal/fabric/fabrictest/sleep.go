@@ -46,6 +46,7 @@ func testFrameEndsSleep(t *testing.T, open opener) {
 type engine struct {
 	*rank
 	moved *sync.Cond // under the rank's lock: something was delivered or sent
+	user  *rand.Rand // of the user's goroutine; the rank's is under its lock
 	over  bool
 }
 
@@ -70,6 +71,7 @@ func (e *engine) turnAndArm() {
 		for e.f.Poll(e.rank, -1)+e.push() > 0 {
 			e.moved.Broadcast()
 		}
+		dawdle(e.rng) // room may be offered while nobody is armed
 		e.f.Arm()
 		if e.f.Poll(e.rank, -1) == 0 {
 			return
@@ -84,16 +86,16 @@ func (e *engine) wait(done func() bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.f.Disarm()
-	for range e.rng.IntN(30) {
+	for range e.user.IntN(30) {
 		if done() {
 			break
 		}
 		if e.f.Poll(e.rank, -1)+e.push() > 0 {
 			e.moved.Broadcast()
 		}
-		if e.rng.IntN(4) == 0 {
+		if e.user.IntN(4) == 0 {
 			e.mu.Unlock()
-			dawdle(e.rng)
+			dawdle(e.user)
 			e.mu.Lock()
 			e.f.Disarm()
 		}
@@ -113,7 +115,7 @@ func testServiceStandsIn(t *testing.T, open opener) {
 	rounds, burst := scale(2000), 40
 	var tasks []func()
 	for _, r := range j.ranks {
-		e := &engine{rank: r, moved: sync.NewCond(&r.mu)}
+		e := &engine{rank: r, moved: sync.NewCond(&r.mu), user: rand.New(rand.NewPCG(10, uint64(r.me)))}
 		l := &r.lanes[1-r.me]
 		tasks = append(tasks, e.serve, func() {
 			for i := range rounds {
@@ -128,7 +130,7 @@ func testServiceStandsIn(t *testing.T, open opener) {
 					l.expect = (i+2)/2*burst + (i+1)/2
 				}
 				e.mu.Unlock()
-				if e.rng.IntN(3) > 0 {
+				if e.user.IntN(3) > 0 {
 					e.wait(func() bool { return l.sent == l.plan })
 				}
 				e.wait(func() bool { return l.sent == l.plan && l.got >= l.expect })
