@@ -41,6 +41,7 @@ const (
 	callSplit
 	callFree
 	callFinalize
+	callCompare
 	callCount
 )
 
@@ -53,7 +54,7 @@ func (k call) String() string {
 		"Sendrecv", "Isendrecv", "SendrecvReplace", "IsendrecvReplace",
 		"RecvSlice", "Mrecv", "Imrecv", "Probe", "Iprobe", "Mprobe", "Improbe", "IbufferFlush",
 		"Barrier", "Bcast", "Reduce", "Allreduce", "Gather",
-		"Dup", "Split", "Free", "Finalize",
+		"Dup", "Split", "Free", "Finalize", "Compare",
 	}[k]
 }
 

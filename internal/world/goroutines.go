@@ -21,7 +21,7 @@ import (
 // goroutinePolicy is how ranks that are goroutines wait: they share the cores
 // through the Go scheduler.
 func goroutinePolicy() proc.Policy {
-	return proc.Policy{Loads: 4, WordLoads: 1, Yields: 100, Yield: runtime.Gosched}
+	return proc.Policy{Loads: 4, Yields: 100, Yield: runtime.Gosched}
 }
 
 // RunGoroutines runs fn in n processes that are goroutines of this OS process,

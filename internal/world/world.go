@@ -116,6 +116,12 @@ func (w *World) Close() error {
 	if err := w.P2P.Quiesce(); err != nil {
 		return err
 	}
+	if err := w.Coll.Barrier(w.Comm); err != nil {
+		return err
+	}
+	if err := w.P2P.Quiesce(); err != nil {
+		return err
+	}
 	w.closed.Store(true)
 	err := w.boot.Finalize()
 	if w.process {
