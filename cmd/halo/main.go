@@ -22,6 +22,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"run", "start a program as the ranks of a job on this host", runMain},
+		{"bench", "measure this machine: latency, bandwidth, matching, collectives, launch", benchMain},
 		{"info", "tell about this build, this machine, and what they can do", infoMain},
 		{"version", "print the version", versionMain},
 	}

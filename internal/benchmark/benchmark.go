@@ -1,0 +1,175 @@
+// Package benchmark holds the loops of `halo bench`, written against package
+// mpi as a user would write them. bench/halobench.c is the same in C for other
+// MPIs: whatever changes here changes there, or the figures cannot be compared.
+package benchmark
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+const (
+	maxSize  = 1 << 30 // bytes of a message
+	maxDepth = 1000000 // messages in a queue; each needs a tag of its own
+	maxSizes = 64      // entries of a list of sizes
+)
+
+// A Plan says what to run.
+type Plan struct {
+	Name   string
+	Fabric string // for the output only: the launcher has chosen it
+	Sizes  []int  // bytes, depths for matching; nil means the benchmark's own
+	JSON   bool   // one JSON object a line instead of a table
+}
+
+// A kind is what distinguishes one benchmark from another.
+type kind struct {
+	name  string
+	does  string
+	sizes []int
+	ranks int // 2: exactly two; -2: an even number; 0: any
+}
+
+func kinds() []kind {
+	rates := []int{64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
+	return []kind{
+		{"latency", "half a round trip of one message", []int{0, 8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, 2},
+		{"bw", "bandwidth one way, 64 messages in flight", rates, 2},
+		{"bibw", "bandwidth both ways at once, summed", rates, 2},
+		{"msgrate", "small messages a second; rank i sends to i + n/2", []int{8}, -2},
+		{"matching", "time to match one message in a queue, worst order", []int{10, 100, 1000, 10000, 50000, 100000}, 2},
+		{"barrier", "time of a barrier", []int{0}, 0},
+		{"allreduce", "time of a sum of doubles over all ranks", []int{8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, 0},
+		{"init", "launch, Init, Finalize and exit of all ranks", []int{0}, 0},
+	}
+}
+
+// Describe lists the benchmarks, one a line.
+func Describe() string {
+	var b strings.Builder
+	for _, k := range kinds() {
+		fmt.Fprintf(&b, "  %-10s %s\n", k.name, k.does)
+	}
+	return b.String()
+}
+
+// ParseSizes reads a list such as 8,64,512.
+func ParseSizes(list string) ([]int, error) {
+	var sizes []int
+	for s := range strings.SplitSeq(list, ",") {
+		v, err := strconv.Atoi(s)
+		if err != nil || v < 0 || v > maxSize || len(sizes) == maxSizes {
+			return nil, fmt.Errorf("-sizes wants up to %d numbers from 0 to %d with commas between them, not %q", maxSizes, maxSize, list)
+		}
+		sizes = append(sizes, v)
+	}
+	return sizes, nil
+}
+
+// Check says whether the plan can be run with so many ranks, and fills in the
+// sizes if it names none.
+func (p *Plan) Check(ranks int) error {
+	all := kinds()
+	i := slices.IndexFunc(all, func(k kind) bool { return k.name == p.Name })
+	if i < 0 {
+		var names []string
+		for _, k := range all {
+			names = append(names, k.name)
+		}
+		return fmt.Errorf("no benchmark %q; there are %s", p.Name, strings.Join(names, ", "))
+	}
+	k := all[i]
+	if ranks < 1 {
+		return fmt.Errorf("%s wants at least one rank, not %d", p.Name, ranks)
+	}
+	if k.ranks == 2 && ranks != 2 {
+		return fmt.Errorf("%s takes exactly two ranks, not %d", p.Name, ranks)
+	}
+	if k.ranks == -2 && ranks%2 != 0 {
+		return fmt.Errorf("%s takes an even number of ranks, not %d", p.Name, ranks)
+	}
+	if p.Sizes == nil || p.Name == "barrier" || p.Name == "init" {
+		p.Sizes = k.sizes
+	}
+	for _, s := range p.Sizes {
+		switch {
+		case p.Name == "matching" && (s < 1 || s > maxDepth):
+			return fmt.Errorf("matching takes depths from 1 to %d, not %d", maxDepth, s)
+		case p.Name == "allreduce" && (s < 8 || s%8 != 0):
+			return fmt.Errorf("allreduce takes sizes that are multiples of 8 from 8, not %d", s)
+		case p.Name == "msgrate" && s < 1 || strings.HasSuffix(p.Name, "bw") && s < 1:
+			return fmt.Errorf("%s takes sizes from 1, not %d", p.Name, s)
+		}
+	}
+	return nil
+}
+
+// Run runs the plan on all ranks of world; rank 0 writes results to out as
+// they come. Init is not for here: who launches the ranks takes its time.
+func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
+	if err := p.Check(world.Size()); err != nil {
+		return err
+	}
+	report := &Report{Out: out, JSON: p.JSON, Silent: world.Rank() != 0}
+	for _, size := range p.Sizes {
+		var err error
+		if p.Name == "matching" {
+			err = matching(world, p, size, report)
+		} else {
+			err = timing(world, p, size, report)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// timing runs one size of a benchmark that is a plain loop.
+func timing(world *mpi.Comm, p *Plan, size int, report *Report) error {
+	l := &loops{
+		world: world, rank: world.Rank(), ranks: world.Size(),
+		send: make([]byte, size), recv: make([]byte, size),
+		requests: make([]mpi.Request, 2*window),
+	}
+	var body func(n int) error
+	switch p.Name {
+	case "latency":
+		body = l.latency
+	case "bw", "msgrate":
+		body = l.stream
+	case "bibw":
+		body = l.bothWays
+	case "barrier":
+		body = l.barrier
+	case "allreduce":
+		l.terms, l.sums = make([]float64, size/8), make([]float64, size/8)
+		body = l.allreduce
+	default:
+		return fmt.Errorf("%s cannot be run from inside a rank", p.Name)
+	}
+	us, err := measure(world, body)
+	if err != nil {
+		return err
+	}
+	r := Result{Bench: p.Name, Fabric: p.Fabric, Ranks: l.ranks, Size: size}
+	way := window * float64(size) / us // bytes per us are MB/s
+	switch p.Name {
+	case "latency":
+		r.US = us / 2
+	case "bw":
+		r.MBps = way
+	case "bibw":
+		r.MBps = 2 * way
+	case "msgrate":
+		r.Rate = float64(l.ranks/2) * window / us * 1e6
+	default:
+		r.US = us
+	}
+	return report.Add(r)
+}

@@ -1,0 +1,200 @@
+package benchmark
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// run runs a plan on ranks of this process and returns what rank 0 printed.
+func run(t *testing.T, ranks int, p Plan) string {
+	t.Helper()
+	var out bytes.Buffer // only rank 0 writes to it
+	err := mpi.RunOver(p.Fabric, ranks, func(world *mpi.Comm) error {
+		plan := p
+		return Run(world, &plan, &out)
+	})
+	if err != nil {
+		t.Fatalf("%s on %d ranks: %v", p.Name, ranks, err)
+	}
+	return out.String()
+}
+
+// Every benchmark gives one object a line with exactly the promised fields.
+func TestJSONOfEveryBenchmark(t *testing.T) {
+	const figure = `[0-9]+\.[0-9]+`
+	for _, c := range []struct {
+		name  string
+		ranks int
+		sizes []int
+		want  []string
+	}{
+		{"latency", 2, []int{0, 8}, []string{`{"bench":"latency","fabric":"X","ranks":2,"size":0,"us":F}`, `{"bench":"latency","fabric":"X","ranks":2,"size":8,"us":F}`}},
+		{"bw", 2, []int{4096}, []string{`{"bench":"bw","fabric":"X","ranks":2,"size":4096,"mbps":F}`}},
+		{"bibw", 2, []int{4096}, []string{`{"bench":"bibw","fabric":"X","ranks":2,"size":4096,"mbps":F}`}},
+		{"msgrate", 4, nil, []string{`{"bench":"msgrate","fabric":"X","ranks":4,"size":8,"mrate":[0-9]+}`}},
+		{"matching", 2, []int{300, 1000}, []string{
+			`{"bench":"matching","fabric":"X","ranks":2,"depth":300,"queue":"unexpected","us":F}`,
+			`{"bench":"matching","fabric":"X","ranks":2,"depth":300,"queue":"posted","us":F}`,
+			`{"bench":"matching","fabric":"X","ranks":2,"depth":1000,"queue":"unexpected","us":F}`,
+			`{"bench":"matching","fabric":"X","ranks":2,"depth":1000,"queue":"posted","us":F}`}},
+		{"barrier", 3, []int{7}, []string{`{"bench":"barrier","fabric":"X","ranks":3,"us":F}`}},
+		{"allreduce", 3, []int{8}, []string{`{"bench":"allreduce","fabric":"X","ranks":3,"size":8,"us":F}`}},
+	} {
+		for _, fabric := range mpitest.Fabrics() {
+			t.Run(c.name+"-"+fabric, func(t *testing.T) {
+				out := run(t, c.ranks, Plan{Name: c.name, Fabric: fabric, Sizes: c.sizes, JSON: true})
+				lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+				if len(lines) != len(c.want) {
+					t.Fatalf("%d lines, want %d:\n%s", len(lines), len(c.want), out)
+				}
+				for i, w := range c.want {
+					pattern := strings.NewReplacer("F", figure, "X", fabric, "{", `\{`, "}", `\}`).Replace(w)
+					if !regexp.MustCompile("^" + pattern + "$").MatchString(lines[i]) {
+						t.Errorf("%s\nwant %s", lines[i], w)
+					}
+					var object map[string]any
+					if err := json.Unmarshal([]byte(lines[i]), &object); err != nil {
+						t.Errorf("%s: %v", lines[i], err)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	var out bytes.Buffer
+	r := Report{Out: &out}
+	for _, x := range []Result{
+		{Bench: "matching", Fabric: "shm", Ranks: 2, Size: 10, Queue: "unexpected", US: 0.0912},
+		{Bench: "matching", Fabric: "shm", Ranks: 2, Size: 100000, Queue: "posted", US: 1.5},
+	} {
+		if err := r.Add(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "matching over shm, 2 ranks\n" +
+		"       queue        depth           us\n" +
+		"  unexpected           10        0.091\n" +
+		"      posted       100000        1.500\n"
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+	for _, k := range kinds() {
+		r := Result{Bench: k.name, Fabric: "tcp", Ranks: 2, Size: 8, Queue: "posted", US: 1, MBps: 2, Rate: 3}
+		if h, row := head(k.name), r.row(); len(h) != len(row) {
+			t.Errorf("%s: the head has %d columns of text, the row %d:\n%s\n%s", k.name, len(h), len(row), h, row)
+		}
+	}
+}
+
+func TestSizesAreParsed(t *testing.T) {
+	if got, err := ParseSizes("0,8,1073741824"); err != nil || !slices.Equal(got, []int{0, 8, 1 << 30}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, bad := range []string{"", "8,", "8;9", "-8", "1073741825", "8k", strings.Repeat("8,", maxSizes) + "8"} {
+		if _, err := ParseSizes(bad); err == nil {
+			t.Errorf("ParseSizes(%q) gives no error", bad)
+		}
+	}
+}
+
+func TestWrongNumbersOfRanksAreRefused(t *testing.T) {
+	for name, ranks := range map[string]int{"latency": 3, "bw": 1, "bibw": 4, "msgrate": 5, "matching": 1, "barrier": 0, "nothing": 2} {
+		if err := (&Plan{Name: name}).Check(ranks); err == nil {
+			t.Errorf("%s with %d ranks gives no error", name, ranks)
+		}
+	}
+	if err := mpi.Run(1, func(world *mpi.Comm) error { return Run(world, &Plan{Name: "init"}, nil) }); err == nil {
+		t.Error("init inside a rank gives no error")
+	}
+}
+
+// The iteration count follows the time a loop takes, from nanoseconds to
+// seconds, and a first iteration that is slow by itself does not fool it.
+func TestCalibration(t *testing.T) {
+	for _, per := range []time.Duration{time.Nanosecond, 100 * time.Nanosecond, time.Microsecond, 300 * time.Microsecond, 40 * time.Millisecond, time.Second} {
+		n, slow, runs, spent := int64(1), 0, 0, time.Duration(0)
+		for slow < 2 {
+			took := time.Duration(n) * per
+			if runs == 0 {
+				took += 30 * time.Millisecond
+			}
+			if slow++; took < warmTime && n < maxIters {
+				slow = 0
+			}
+			spent += took
+			n = calibrate(n, took, slow)
+			if runs++; runs > 20 {
+				t.Fatalf("%v an iteration: no count after %d runs", per, runs)
+			}
+		}
+		took := time.Duration(n) * per
+		if n != minIters && n != maxIters && (took < repTime*9/10 || took > repTime) {
+			t.Errorf("%v an iteration: a measured run of %d takes %v, want %v", per, n, took, repTime)
+		}
+		if n < minIters || n > maxIters {
+			t.Errorf("%v an iteration: %d iterations", per, n)
+		}
+		if spent > 100*time.Millisecond && runs > 2 {
+			t.Errorf("%v an iteration: calibration takes %v", per, spent)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	in := []float64{5, 1, 9, 3, 7}
+	if got := median(in); got != 5 {
+		t.Errorf("median %v, want 5", got)
+	}
+	if got := median([]float64{4, 1, 3, 2}); got != 2.5 {
+		t.Errorf("median %v, want 2.5", got)
+	}
+}
+
+// A figure beside a peer's means nothing if the loops differ: the constants
+// and default sizes of the C program are these.
+func TestLoopsInCUseTheSameNumbers(t *testing.T) {
+	b, err := os.ReadFile("../../bench/halobench.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := string(b)
+	for name, want := range map[string]float64{
+		"WARM_US": micros(warmTime), "REP_US": micros(repTime), "MIN_ITERS": minIters, "MAX_ITERS": maxIters, "REPS": reps,
+		"WINDOW": window, "MATCH_US": micros(matchTime), "MATCHES": matches, "CHUNK": chunk, "MAX_SIZES": maxSizes,
+	} {
+		m := regexp.MustCompile(`(?m)^#define ` + name + ` (\S+)`).FindStringSubmatch(source)
+		if m == nil {
+			t.Errorf("C has no %s", name)
+			continue
+		}
+		if got, err := strconv.ParseFloat(m[1], 64); err != nil || got != want {
+			t.Errorf("%s is %s in C and %v in Go", name, m[1], want)
+		}
+	}
+	for _, k := range kinds() {
+		m := regexp.MustCompile(`\{"` + k.name + `", "([0-9,]+)", \w+, (-?[0-9])\}`).FindStringSubmatch(source)
+		if m == nil {
+			t.Errorf("C has no benchmark %s", k.name)
+			continue
+		}
+		if sizes, err := ParseSizes(m[1]); err != nil || !slices.Equal(sizes, k.sizes) {
+			t.Errorf("%s runs sizes %s in C and %v in Go", k.name, m[1], k.sizes)
+		}
+		if m[2] != fmt.Sprint(k.ranks) {
+			t.Errorf("%s wants ranks %s in C and %d in Go", k.name, m[2], k.ranks)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package benchmark
+
+import "github.com/halo-mpi/halo/mpi"
+
+const (
+	window = 64 // messages in flight in bw, bibw and msgrate
+
+	tagData = 1
+	tagAck  = 2
+)
+
+// loops are the bodies that measure times. All buffers are made before: a body
+// does nothing but communicate.
+type loops struct {
+	world       *mpi.Comm
+	rank, ranks int
+	send, recv  []byte
+	terms, sums []float64
+	requests    []mpi.Request
+}
+
+// latency is n round trips between ranks 0 and 1.
+func (l *loops) latency(n int) error {
+	for range n {
+		if l.rank == 0 {
+			if err := mpi.Send(l.world, l.send, 1, tagData); err != nil {
+				return err
+			}
+			if _, err := mpi.Recv(l.world, l.recv, 1, tagData); err != nil {
+				return err
+			}
+		} else {
+			if _, err := mpi.Recv(l.world, l.recv, 0, tagData); err != nil {
+				return err
+			}
+			if err := mpi.Send(l.world, l.send, 0, tagData); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// stream sends n windows from the lower half of the ranks to the upper, each
+// acknowledged as a whole.
+func (l *loops) stream(n int) error {
+	half := l.ranks / 2
+	sender := l.rank < half
+	peer := l.rank - half
+	if sender {
+		peer = l.rank + half
+	}
+	ack := make([]byte, 1)
+	requests := l.requests[:window]
+	for range n {
+		for w := range requests {
+			if sender {
+				requests[w] = mpi.Isend(l.world, l.send, peer, tagData)
+			} else {
+				requests[w] = mpi.Irecv(l.world, l.recv, peer, tagData)
+			}
+		}
+		if err := mpi.Waitall(requests, nil); err != nil {
+			return err
+		}
+		if sender {
+			if _, err := mpi.Recv(l.world, ack, peer, tagAck); err != nil {
+				return err
+			}
+		} else if err := mpi.Send(l.world, ack, peer, tagAck); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bothWays exchanges n windows between ranks 0 and 1.
+func (l *loops) bothWays(n int) error {
+	peer := 1 - l.rank
+	for range n {
+		for w := range window {
+			l.requests[w] = mpi.Irecv(l.world, l.recv, peer, tagData)
+		}
+		for w := range window {
+			l.requests[window+w] = mpi.Isend(l.world, l.send, peer, tagData)
+		}
+		if err := mpi.Waitall(l.requests, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loops) barrier(n int) error {
+	for range n {
+		if err := l.world.Barrier(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loops) allreduce(n int) error {
+	for range n {
+		if err := mpi.Allreduce(l.world, l.terms, l.sums, mpi.Sum); err != nil {
+			return err
+		}
+	}
+	return nil
+}
