@@ -44,3 +44,39 @@ func plainZeros(typ op.Type, b []byte) {
 		}
 	}
 }
+
+// wild is count elements whose reduction depends on the order, with NaNs of many
+// payloads, infinities and zeros of both signs.
+func wild(typ op.Type, count, r, k int) []byte {
+	g := rand.New(rand.NewPCG(uint64(r), uint64(k)))
+	b := make([]byte, count*typ.Size())
+	for i := range b {
+		b[i] = byte(g.Uint32())
+	}
+	le := binary.LittleEndian
+	switch typ {
+	case op.Float32, op.Complex64:
+		for i := 0; i < len(b); i += 4 {
+			switch g.IntN(8) {
+			case 0:
+				le.PutUint32(b[i:], 0x7f800000|uint32(g.IntN(3)))
+			case 1:
+				le.PutUint32(b[i:], uint32(g.IntN(2))<<31)
+			default:
+				le.PutUint32(b[i:], math.Float32bits(float32(g.NormFloat64())))
+			}
+		}
+	default:
+		for i := 0; i < len(b); i += 8 {
+			switch g.IntN(8) {
+			case 0:
+				le.PutUint64(b[i:], 0x7ff0000000000000|uint64(g.IntN(3)))
+			case 1:
+				le.PutUint64(b[i:], uint64(g.IntN(2))<<63)
+			default:
+				le.PutUint64(b[i:], math.Float64bits(g.NormFloat64()))
+			}
+		}
+	}
+	return b
+}
