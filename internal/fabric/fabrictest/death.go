@@ -201,7 +201,7 @@ func mourn(j *job, victim int) {
 // hang, and their own traffic is untouched; the hostile one may be Down.
 func testHostilePeer(t *testing.T, open opener) {
 	const hostile = 1
-	repeat(t, 300, func(t *testing.T, i int) {
+	repeat(t, 150, func(t *testing.T, i int) {
 		j := newJob(t, open, 3, uint64(i), anySize)
 		attacker, ok := j.ranks[hostile].f.(Injector)
 		if !ok {

@@ -114,7 +114,7 @@ func testBothSidesBlocked(t *testing.T, open opener) {
 // and a receiver that makes room at any moment: before Arm, before Sleep, in it.
 func testRefusedSendEndsSleep(t *testing.T, open opener) {
 	j := newJob(t, open, 2, 8, largeSize)
-	frames := scale(20000)
+	frames := scale(10000)
 	j.plan(0, 1, 1)
 	j.plan(1, 0, 1)
 	j.run()

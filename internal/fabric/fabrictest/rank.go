@@ -155,7 +155,7 @@ func (r *rank) rest(done func() bool) {
 // meets the other ranks at every point of what they do.
 func dawdle(rng *rand.Rand) {
 	var turns atomic.Int32
-	switch n := rng.IntN(16); {
+	switch n := rng.IntN(64) / 4; {
 	case n < 8:
 		for range rng.IntN(1 << n) {
 			turns.Add(1)
@@ -164,7 +164,7 @@ func dawdle(rng *rand.Rand) {
 		for range n - 7 {
 			runtime.Gosched()
 		}
-	case n == 12:
+	case n == 15 && rng.IntN(4) == 0:
 		time.Sleep(time.Duration(rng.IntN(20)) * time.Microsecond)
 	}
 }

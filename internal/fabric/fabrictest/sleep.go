@@ -12,7 +12,7 @@ import (
 // testFrameEndsSleep passes one frame to and fro; whoever waits for it sleeps.
 func testFrameEndsSleep(t *testing.T, open opener) {
 	j := newJob(t, open, 2, 9, smallSize)
-	rounds := scale(20000)
+	rounds := scale(5000)
 	j.plan(0, 1, rounds)
 	j.plan(1, 0, rounds)
 	j.each(func(r *rank) {
@@ -150,7 +150,7 @@ func testServiceStandsIn(t *testing.T, open opener) {
 func testWakeEndsSleep(t *testing.T, open opener) {
 	j := newJob(t, open, 1, 11, smallSize)
 	r := j.ranks[0]
-	rounds := scale(20000)
+	rounds := scale(5000)
 	var called atomic.Int64
 	next := make(chan struct{})
 	j.watch(func() {

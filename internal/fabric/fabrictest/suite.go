@@ -8,6 +8,7 @@
 package fabrictest
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -66,13 +67,18 @@ type opener func(t testing.TB, n int) []fabric.Fabric
 
 // stock is what a test must not leave behind.
 type stock struct {
-	goroutines, descriptors int
+	goroutines  int
+	descriptors int
+	mappings    int // of shared memory
 }
 
 func takeStock() stock {
 	s := stock{goroutines: runtime.NumGoroutine()}
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil { // Linux; elsewhere only goroutines are counted
 		s.descriptors = len(open)
+	}
+	if maps, err := os.ReadFile("/proc/self/maps"); err == nil {
+		s.mappings = bytes.Count(maps, []byte("memfd:"))
 	}
 	return s
 }
@@ -82,7 +88,7 @@ func (s stock) check(t *testing.T, name string) {
 	t.Helper()
 	for range 500 {
 		now := takeStock()
-		if now.goroutines <= s.goroutines && now.descriptors <= s.descriptors {
+		if now.goroutines <= s.goroutines && now.descriptors <= s.descriptors && now.mappings <= s.mappings {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -90,6 +96,5 @@ func (s stock) check(t *testing.T, name string) {
 	now := takeStock()
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
-	t.Errorf("%s left %d goroutines and %d descriptors, there were %d and %d before; goroutines now:\n%s",
-		name, now.goroutines, now.descriptors, s.goroutines, s.descriptors, stacks)
+	t.Errorf("%s left %+v, there was %+v before; goroutines now:\n%s", name, now, s, stacks)
 }

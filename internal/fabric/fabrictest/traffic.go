@@ -48,9 +48,9 @@ func testOrderAndIntegrity(t *testing.T, open opener) {
 		for _, both := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s,both=%t", name, both), func(t *testing.T) {
 				j := newJob(t, open, 2, 2, sizes)
-				j.plan(0, 1, scale(20000))
+				j.plan(0, 1, scale(5000))
 				if both {
-					j.plan(1, 0, scale(20000))
+					j.plan(1, 0, scale(5000))
 				}
 				j.run()
 			})
@@ -65,7 +65,7 @@ func testAllToAll(t *testing.T, open opener) {
 			for round := range 2 { // the second over ways that exist
 				for from := range n {
 					for to := range n {
-						j.plan(from, to, 1+scale(10000)/(n*n)+(from*to+round)%7)
+						j.plan(from, to, 1+scale(4000)/(n*n)+(from*to+round)%7)
 					}
 				}
 				j.run()
