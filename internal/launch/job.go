@@ -62,7 +62,6 @@ type job struct {
 	status      int
 	reason      string // one line; "" if there is nothing to explain
 	abandoned   bool   // nobody waits for the output any more
-	sweeping    bool
 }
 
 // post hands f to the loop.
@@ -209,18 +208,18 @@ func (j *job) forward(s syscall.Signal) {
 }
 
 // sweep kills what ranks that have ended left behind, once now and again as
-// more of it comes to us.
+// more of it comes to us. Wardens of launchers inside the job are left to do
+// their work, and end by themselves.
 func (j *job) sweep() {
-	if j.sweeping {
-		return
-	}
-	j.sweeping = true
 	for end := time.Now().Add(sweepPatience); time.Now().Before(end); time.Sleep(sweepDelay) {
 		left := 0
 		for _, pid := range sys.Children() {
-			if pid != j.warden.pid {
+			if pid == j.warden.pid {
+				continue
+			}
+			left++
+			if !isWarden(pid) {
 				syscall.Kill(pid, syscall.SIGKILL)
-				left++
 			}
 		}
 		for {
@@ -232,7 +231,6 @@ func (j *job) sweep() {
 			break
 		}
 	}
-	j.sweeping = false
 }
 
 func (j *job) verbosely(format string, args ...any) {

@@ -73,6 +73,36 @@ func TestNothingIsLeftOfAKilledRank(t *testing.T) {
 	}
 }
 
+// A launcher that runs as a rank of another one.
+func TestNothingIsLeftOfALauncherInsideAJob(t *testing.T) {
+	for _, end := range []string{"outer launcher", "inner launcher", "other rank"} {
+		ready := filepath.Join(t.TempDir(), "ready")
+		build := goProgram(t, "package main\nimport \"os/exec\"\nfunc main() { exec.Command(\""+rankPath+"\", \"ready:"+ready+"\", \"forever\").Run() }\n")
+		stop := filepath.Join(t.TempDir(), "stop")
+		r := newRun(t, "-n", "1", haloPath, "run", "-n", "2", build, ":", "-n", "1",
+			"sh", "-c", "while ! test -e "+stop+"; do sleep 0.01; done; kill -9 $$").start()
+		r.ready(ready, 2)
+		status := 137
+		switch end {
+		case "outer launcher":
+			r.cmd.Process.Kill()
+		case "inner launcher":
+			for _, p := range processesWith(r.marker) {
+				var pid int
+				if fmt.Sscan(p, &pid); pid != r.cmd.Process.Pid && strings.Contains(p, haloPath+" run -n 2") {
+					syscall.Kill(pid, syscall.SIGKILL)
+				}
+			}
+		case "other rank":
+			if err := os.WriteFile(stop, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.wait(status)
+		noWarden(t)
+	}
+}
+
 func TestWardenEndsWithTheJob(t *testing.T) {
 	halo(t, 0, "-n", "2", "rank", "init", "exchange", "finalize")
 	noWarden(t)

@@ -74,7 +74,7 @@ func newRun(t *testing.T, args ...string) *run {
 	}
 	r.cmd = exec.Command(haloPath, line...)
 	r.cmd.Stdout, r.cmd.Stderr = &r.stdout, &r.stderr
-	r.cmd.Env = append(os.Environ(), r.marker, "TMPDIR="+r.tmp)
+	r.cmd.Env = append(os.Environ(), r.marker, "TMPDIR="+r.tmp, "GORACE=atexit_sleep_ms=0")
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	// What the launcher leaves behind must not keep the test from seeing its end.
 	r.cmd.WaitDelay = 5 * time.Second

@@ -53,8 +53,9 @@ func startWarden(id string) (*wardenPipe, error) {
 	}
 	defer null.Close()
 	pid, _, err := syscall.StartProcess(self, []string{wardenName, id}, &syscall.ProcAttr{
-		Dir:   "/",
-		Env:   []string{"GOMAXPROCS=1"}, // and not the job's name
+		Dir: "/",
+		// Not the job's name. The race detector, in tests, is told not to linger.
+		Env:   []string{"GOMAXPROCS=1", "GORACE=" + os.Getenv("GORACE")},
 		Files: []uintptr{r.Fd(), null.Fd(), null.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
@@ -73,6 +74,12 @@ func (w *wardenPipe) directory(dir string) { fmt.Fprintf(w.pipe, "d%s\n", dir) }
 func (w *wardenPipe) quit() {
 	fmt.Fprintf(w.pipe, "q\n")
 	w.pipe.Close()
+}
+
+// isWarden reports whether a process is the warden of some launcher.
+func isWarden(pid int) bool {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && strings.HasPrefix(string(line), wardenName+"\x00")
 }
 
 // wardenPatience is how long the warden looks for processes of the job.

@@ -1,0 +1,144 @@
+package launch
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want Spec
+	}{
+		{"prog", Spec{Blocks: []Block{{N: 1, Program: "prog", Args: []string{}}}}},
+		{"-n 4 prog -n 7", Spec{Blocks: []Block{{N: 4, Program: "prog", Args: []string{"-n", "7"}}}}},
+		{"-np 2 --fabric=tcp -bind auto prog", Spec{Fabric: "tcp", Blocks: []Block{{N: 2, Program: "prog", Args: []string{}}}}},
+		{"-bind core -timeout 90 -v -l prog", Spec{Bind: "core", Timeout: 90 * time.Second, Verbose: true, Tag: true,
+			Blocks: []Block{{N: 1, Program: "prog", Args: []string{}}}}},
+		{"-timeout 1h30m -- -prog", Spec{Timeout: 90 * time.Minute, Blocks: []Block{{N: 1, Program: "-prog", Args: []string{}}}}},
+		{"-env A 1 -x B=2 -x C -wdir /d -path /a:/b p x : -n 3 q", Spec{Blocks: []Block{
+			{N: 1, Dir: "/d", Path: []string{"/a", "/b"}, Env: []string{"A=1", "B=2"}, Program: "p", Args: []string{"x"}},
+			{N: 3, Program: "q", Args: []string{}}}}},
+	} {
+		got, err := Parse(strings.Fields(c.line))
+		if err != nil {
+			t.Errorf("%q: %v", c.line, err)
+		} else if !reflect.DeepEqual(*got, c.want) {
+			t.Errorf("%q: got %+v, want %+v", c.line, *got, c.want)
+		}
+	}
+}
+
+func TestParseNamesWhatIsWrong(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(file, []byte("-n 1 a\n-n x b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"":                               "no program given",
+		"-n 3":                           "no program given after -n",
+		"-n":                             "-n lacks its argument",
+		"-env A":                         "-env NAME VALUE",
+		"-n 0 p":                         "1 to 65536",
+		"-n 1000000 p":                   "1 to 65536",
+		"-n 65536 p : q":                 "65537 ranks in all",
+		"-n 1 p :":                       "after the last ':'",
+		": p":                            "no program given",
+		"-fabric ib p":                   "not one of shm, tcp",
+		"-bind socket p":                 "not one of core, none, auto",
+		"-timeout soon p":                "not a time",
+		"-timeout -1s p":                 "not a time",
+		"-env A=B 1 p":                   "not the name",
+		"-x =1 p":                        "does not begin with the name",
+		"-v=1 p":                         "takes 0 arguments",
+		"-hostfile h p":                  "several hosts",
+		"--oversubscribe p":              "another launcher's option",
+		"-frobnicate p":                  "unknown option -frobnicate",
+		"-file /nonexistent/x":           "no such file",
+		"-file " + file:                  ":2: -n: the number",
+		"-n 2 -file " + os.Args[0] + "x": "no such file",
+	} {
+		if _, err := Parse(strings.Fields(line)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", line, err, want)
+		}
+	}
+}
+
+func TestFileStandsAlone(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(file, []byte("# none yet\n\n-n 2 a : -n 1 b 'c d' # e\nf#g \"#h\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Parse([]string{"-fabric", "tcp", "-file", file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Spec{Fabric: "tcp", Blocks: []Block{{N: 2, Program: "a", Args: []string{}},
+		{N: 1, Program: "b", Args: []string{"c d"}}, {N: 1, Program: "f#g", Args: []string{"#h"}}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	for _, args := range [][]string{{"-file", file, "prog"}, {"-n", "2", "-file", file}, {"-file", file, "-n", "2"}} {
+		if _, err := Parse(args); err == nil || !strings.Contains(err.Error(), "beside -file") {
+			t.Errorf("%q: got %v", args, err)
+		}
+	}
+	if err := os.WriteFile(file, []byte("-file x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Parse([]string{"-file", file}); err == nil || !strings.Contains(err.Error(), "cannot name another") {
+		t.Errorf("got %v", err)
+	}
+	if err := os.WriteFile(file, []byte("a 'b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Parse([]string{"-file", file}); err == nil || !strings.Contains(err.Error(), ":1: no closing '") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzSplitWords(f *testing.F) {
+	f.Add(`a 'b c' "d" # e`)
+	f.Fuzz(func(t *testing.T, line string) {
+		words, err := splitWords(line)
+		if err != nil || strings.ContainsAny(line, `'"#`) {
+			return
+		}
+		want := strings.FieldsFunc(strings.ToValidUTF8(line, "\ufffd"), func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' })
+		if strings.Join(words, "\x00") != strings.Join(want, "\x00") && strings.ToValidUTF8(line, "") == line {
+			t.Fatalf("%q gives %q, want %q", line, words, want)
+		}
+	})
+}
+
+func TestLaterVariablesWin(t *testing.T) {
+	got := rankEnviron([]string{"A=1", "PMI_RANK=2", "B=3", "HALO_BOOT_FD=9"}, []string{"B=4", "C=5", "B=6"})
+	if want := []string{"A=1", "C=5", "B=6"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestPlacement(t *testing.T) {
+	cpus := []int{0, 2, 4, 6, 8}
+	for _, c := range []struct {
+		how   string
+		ranks int
+		want  [][]int
+	}{
+		{"", 1, [][]int{nil}},
+		{"", 2, [][]int{{0, 2}, {4, 6, 8}}},
+		{"", 5, [][]int{{0}, {2}, {4}, {6}, {8}}},
+		{"", 6, make([][]int, 6)},
+		{"none", 2, [][]int{nil, nil}},
+		{"core", 1, [][]int{{0}}},
+		{"core", 6, [][]int{{0}, {2}, {4}, {6}, {8}, {0}}},
+	} {
+		if got := placement(c.how, c.ranks, cpus); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%q, %d ranks: got %v, want %v", c.how, c.ranks, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+//go:build linux
+
+package launch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// terminal gives a run a terminal of its own, and returns the other side.
+func (r *run) terminal() (typed *os.File, shown func(want string)) {
+	r.t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		r.t.Skip("no terminals here:", err)
+	}
+	r.t.Cleanup(func() { master.Close() })
+	var unlock, number int32
+	control(r.t, master, syscall.TIOCSPTLCK, &unlock)
+	control(r.t, master, syscall.TIOCGPTN, &number)
+	name := fmt.Sprintf("/dev/pts/%d", number)
+	slave, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		r.t.Skip("no terminals here:", err)
+	}
+	r.t.Cleanup(func() { slave.Close() })
+	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = slave, slave, slave
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	var seen strings.Builder
+	chunks := make(chan string, 1000)
+	go func() {
+		b := make([]byte, 4096)
+		for {
+			n, err := master.Read(b)
+			if err != nil {
+				return
+			}
+			chunks <- string(b[:n])
+		}
+	}()
+	return master, func(want string) {
+		r.t.Helper()
+		for !strings.Contains(seen.String(), want) {
+			select {
+			case c := <-chunks:
+				seen.WriteString(c)
+			case <-time.After(hangs):
+				r.t.Fatalf("the terminal shows %q, and not %q", seen.String(), want)
+			}
+		}
+	}
+}
+
+func control(t *testing.T, f *os.File, request uintptr, v *int32) {
+	t.Helper()
+	if _, _, e := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), request, uintptr(unsafe.Pointer(v))); e != 0 {
+		t.Skip("no terminals here:", e)
+	}
+}
+
+func TestRankZeroReadsTheTerminalAndItsPromptShows(t *testing.T) {
+	r := newRun(t, "-n", "2", "rank", "0@partial:your name? ", "0@cat", "1@print:other")
+	typed, shown := r.terminal()
+	r.start()
+	shown("your name? ")
+	shown("other\r\n")
+	fmt.Fprintf(typed, "someone\n\x04") // control-D is the end of the input
+	shown("\r\nsomeone\r\n")
+	r.wait(0)
+}
+
+func TestProgressWithoutNewlinesShowsOnATerminal(t *testing.T) {
+	r := newRun(t, "-n", "1", "rank", "partial:step 1\r", "partial:step 2\r", "cat")
+	typed, shown := r.terminal()
+	r.start()
+	shown("step 1\rstep 2\r")
+	fmt.Fprint(typed, "\x04")
+	r.wait(0)
+}
+
+func TestInterruptFromTheKeyboard(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	r := newRun(t, "-n", "2", "rank", "ready:"+ready, "forever")
+	typed, shown := r.terminal()
+	r.start()
+	r.ready(ready, 2)
+	fmt.Fprint(typed, "\x03")
+	shown("halo: the job was ended by SIGINT")
+	r.wait(130)
+}
+
+func TestStopFromTheKeyboard(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	// The shell is what stops with the launcher, and goes on with it.
+	r := newRun(t, "-n", "2", "rank", "ready:"+ready, "forever")
+	typed, _ := r.terminal()
+	r.start()
+	pids := append(r.ready(ready, 2), r.cmd.Process.Pid)
+	fmt.Fprint(typed, "\x1a")
+	for _, pid := range pids {
+		awaitState(t, pid, "T")
+	}
+	r.cmd.Process.Signal(syscall.SIGCONT)
+	for _, pid := range pids {
+		awaitState(t, pid, "SR")
+	}
+	r.cmd.Process.Signal(syscall.SIGTERM)
+	r.wait(143)
+}
