@@ -96,14 +96,21 @@ func (e *Engine) newRequest(c *comm.Comm) *Request {
 	r.comm = c
 	r.Active = true
 	r.parts = 1
+	r.Status.Source, r.Status.Tag = AnySource, AnyTag
 	return r
 }
 
 // Free returns a request to the pool: the handle is no longer valid.
 func (e *Engine) Free(r *Request) {
-	gen := r.Gen + 1
-	*r = Request{engine: e, Gen: gen}
-	r.node.Owner = r
+	// Field by field, since clearing the whole struct costs more than a match.
+	// What is not reset here is set by SendInit or RecvInit, or by the protocol
+	// that uses it.
+	r.Gen++
+	r.Reset()
+	r.Also(nil)
+	r.Send, r.Persistent, r.Active, r.autoFree = false, false, false, false
+	r.buf, r.whole = nil, nil
+	r.Status.Bytes, r.Status.Cancelled, r.Status.Err = 0, false, nil
 	e.requests = append(e.requests, r)
 }
 

@@ -38,11 +38,17 @@ type ringControl struct {
 // 24 bytes costs the transfer of one line: the consumer polls word 0 of the
 // entry itself, and no index is shared on the path.
 //
-// The producer fills an entry, zeroes word 0 of the entry that will follow, and
-// then publishes by storing word 0 with release order. So the consumer always
-// finds either zero or a whole frame where it looks, whatever stale payload the
-// place once held, and a producer that dies leaves at most one unpublished
-// frame. Room is told back through head, every lag bytes.
+// The producer sees to it that word 0 of the entry that will follow is zero,
+// fills an entry, and then publishes it by storing word 0 with release order. So
+// the consumer always finds either zero or a whole frame where it looks, whatever
+// stale payload the place once held, and a producer that dies leaves at most one
+// unpublished frame. Room is told back through head, every lag bytes.
+//
+// The zero is stored before the entry is touched, and for entries of one line
+// already when the entry before was published: stores become visible in order,
+// so between the first and the last store into the line that the consumer polls
+// there must be none that waits for another line, or the consumer takes the
+// line away in between.
 //
 // Rejected: an index of the tail in a line of its own, which costs a second
 // line for every message.
@@ -53,6 +59,7 @@ type Producer struct {
 	data unsafe.Pointer
 	tail uint64 // bytes produced, padding included
 	head uint64 // last seen of ctl.head
+	zero uint64 // position of the youngest zeroed word 0 beyond tail
 }
 
 // NewProducer starts filling the ring in mem, which is as Ring returned it and
@@ -83,12 +90,13 @@ func (p *Producer) Put(h *wire.Header, payload []byte) bool {
 		return false
 	}
 	if skip > 0 {
-		*word(p.data, 0) = 0
+		p.clear(p.tail + skip)
 		pad := wire.Header{Kind: kindPad}
 		atomic.StoreUint64(word(p.data, at), pad.Word0()) // pairs with the load in Next
 		p.tail += skip
 		at = 0
 	}
+	p.clear(p.tail + need)
 	e := unsafe.Add(p.data, at)
 	*word(e, 8) = h.Ctx
 	*word(e, 16) = h.Word2()
@@ -99,10 +107,20 @@ func (p *Producer) Put(h *wire.Header, payload []byte) bool {
 	} else if len(payload) > 0 {
 		copy(unsafe.Slice((*byte)(unsafe.Add(e, wire.HeaderSize)), len(payload)), payload)
 	}
-	*word(p.data, (at+need)%RingBytes) = 0
 	atomic.StoreUint64(word(e, 0), h.Word0()) // publishes; pairs with the load in Next
 	p.tail += need
+	if p.tail+2*Line-p.head <= RingBytes {
+		p.clear(p.tail + Line)
+	}
 	return true
+}
+
+// clear makes word 0 of an entry at position pos zero, unless that was done ahead.
+func (p *Producer) clear(pos uint64) {
+	if pos > p.zero {
+		p.zero = pos
+		*word(p.data, pos%RingBytes) = 0
+	}
 }
 
 // room looks again for need bytes, and if they are not there leaves word that

@@ -207,26 +207,44 @@ func (f *Fabric) connect(to int) *outgoing {
 // Poll implements fabric.Fabric. The hint is not needed: looking into all rings
 // that were ever used costs a load each.
 func (f *Fabric) Poll(s fabric.Sink, hint int) int {
-	f.meet()
-	n := 0
-	if f.losing.Load() { // pairs with the store in Lose
-		n = f.bury(s)
+	burst := pollBurst
+	if hint >= 0 {
+		// One frame is awaited. To look for another behind it would take a line
+		// from the sender before the caller can go on.
+		burst = 1
 	}
-	for i := 0; i < len(f.in); i++ { // drain may take out f.in[i]
-		if c := &f.in[i]; !c.ring.Empty() {
-			n += f.drain(c, pollBurst, s)
+	n := f.drainAll(burst, s)
+	if n == 0 {
+		if f.losing.Load() { // pairs with the store in Lose
+			n = f.bury(s)
+		}
+		if f.meet() {
+			n += f.drainAll(burst, s)
 		}
 	}
 	return n
 }
 
-// meet finds peers that have begun to send.
-func (f *Fabric) meet() {
+func (f *Fabric) drainAll(burst int, s fabric.Sink) int {
+	n := 0
+	for i := 0; i < len(f.in); i++ { // drain may take out f.in[i]
+		if c := &f.in[i]; !c.ring.Empty() {
+			n += f.drain(c, burst, s)
+		}
+	}
+	return n
+}
+
+// meet finds peers that have begun to send, and reports whether there are any.
+func (f *Fabric) meet() bool {
+	found := false
 	for w, known := range f.seen {
 		if a := f.seg.Active(w); a != known {
 			f.activate(w, a&^known)
+			found = true
 		}
 	}
+	return found
 }
 
 func (f *Fabric) activate(w int, fresh uint64) {
