@@ -119,6 +119,11 @@ func (w *World) Close() error {
 	if err := w.Coll.Barrier(w.Comm); err != nil {
 		return err
 	}
+	// A collective fails as soon as a member is gone, and whoever is out of the
+	// barrier is about to go: nobody may before all are out.
+	if _, err := w.boot.Exchange(nil); err != nil {
+		return err
+	}
 	if err := w.P2P.Quiesce(); err != nil {
 		return err
 	}
