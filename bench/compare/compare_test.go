@@ -298,6 +298,17 @@ func TestReportFiles(t *testing.T) {
 	}
 }
 
+func TestBusyMachineIsSaid(t *testing.T) {
+	r := sample()
+	if strings.Contains(r.text(), "busy") {
+		t.Error("an idle machine is called busy")
+	}
+	r.load = 1000
+	if !strings.Contains(r.text(), "busy, load 1000.0 before the start: not for quoting") {
+		t.Errorf("load 1000 is not mentioned:\n%s", r.text())
+	}
+}
+
 func TestTextColumnsLineUp(t *testing.T) {
 	lines := strings.Split(sample().text(), "\n")
 	at := strings.Index(lines[0], "bar")

@@ -104,6 +104,7 @@ func (o *options) run(stdout, stderr io.Writer) error {
 	signal.Notify(interrupted, os.Interrupt)
 	defer signal.Stop(interrupted)
 
+	load := machineLoad() // before the compilers run
 	var mpis []*implementation
 	for _, name := range o.mpis {
 		m, err := prepare(name, root, bin, stderr)
@@ -113,7 +114,7 @@ func (o *options) run(stdout, stderr io.Writer) error {
 		mpis = append(mpis, m)
 	}
 	r := newResults(selectRows(allRows(), o.only), o.mpis)
-	r.machine = describeMachine(mpis)
+	r.machine, r.load = describeMachine(mpis), load
 	for round := range o.rounds {
 		r.startRound()
 		limits := measureLimits(r.rows)

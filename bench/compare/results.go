@@ -13,6 +13,7 @@ import (
 // give is NaN, so that figures with the same index are of the same round.
 type results struct {
 	machine  []string
+	load     float64 // of the machine before the start; 0 where the kernel does not tell
 	rows     []row
 	columns  []string
 	rounds   int
@@ -183,9 +184,18 @@ func describeMachine(mpis []*implementation) []string {
 	for _, m := range mpis {
 		versions = append(versions, m.version)
 	}
-	about = append(about, strings.Join(versions, ", "))
-	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
-		about = append(about, "load before the start: "+strings.Join(strings.Fields(string(b))[:1], ""))
+	return append(about, strings.Join(versions, ", "))
+}
+
+// machineLoad is the average number of running threads during the last minute.
+func machineLoad() float64 {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
 	}
-	return about
+	var load float64
+	if _, err := fmt.Sscan(string(b), &load); err != nil {
+		return 0
+	}
+	return load
 }

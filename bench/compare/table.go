@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -129,6 +130,9 @@ func (r *results) notes() []string {
 	s := fmt.Sprintf("%d rounds, interleaved; figures are medians, ratios are medians of the ratios within a round.", r.rounds)
 	if r.rounds < 5 {
 		s += " Fewer than 5 rounds: not for quoting."
+	}
+	if busy := float64(runtime.NumCPU()) / 2; r.load > busy {
+		s += fmt.Sprintf(" The machine was busy, load %.1f before the start: not for quoting.", r.load)
 	}
 	notes = append(notes, s)
 	for _, rw := range r.rows {
