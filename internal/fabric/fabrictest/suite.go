@@ -54,6 +54,7 @@ func Run(t *testing.T, open func(t testing.TB, n int) []fabric.Fabric) {
 		{"IdleEndsSleep", testIdleEndsSleep},
 		{"CloseEndsSleep", testCloseEndsSleep},
 		{"CloseLosesNothing", testCloseLosesNothing},
+		{"FloodStarvesNobody", testFloodStarvesNobody},
 		{"Death", testDeath},
 		{"HostilePeer", testHostilePeer},
 	} {

@@ -26,6 +26,9 @@ const (
 	eagerMax = 8 << 10
 	// pollBurst bounds the frames taken from one ring before the next is looked at.
 	pollBurst = 32
+	// meetEvery is how many Polls may deliver frames before one looks for peers
+	// that are new or dead all the same: a flood must not hide them.
+	meetEvery = 64
 )
 
 // Node is the shared memory that the fabric works on, and the means to sleep
@@ -53,11 +56,12 @@ type Fabric struct {
 	door  *shmfmt.Door
 	seg   *shmfmt.Segment
 
-	out  []*outgoing // by job index, nil until the first Send
-	in   []incoming
-	seen []uint64 // bits of the bitmap whose rings are in `in`
-	hdr  wire.Header
-	down []bool // by job index: told as Down
+	out   []*outgoing // by job index, nil until the first Send
+	in    []incoming
+	seen  []uint64 // bits of the bitmap whose rings are in `in`
+	hdr   wire.Header
+	turns uint32 // of Poll
+	down  []bool // by job index: told as Down
 
 	heard  atomic.Uint32 // bell when Sleep last returned; stored by Sleep, loaded by Arm
 	closed atomic.Bool
@@ -214,9 +218,9 @@ func (f *Fabric) Poll(s fabric.Sink, hint int) int {
 		burst = 1
 	}
 	n := f.drainAll(burst, s)
-	if n == 0 {
+	if f.turns++; n == 0 || f.turns%meetEvery == 0 {
 		if f.losing.Load() { // pairs with the store in Lose
-			n = f.bury(s)
+			n += f.bury(s)
 		}
 		if f.meet() {
 			n += f.drainAll(burst, s)
