@@ -31,6 +31,7 @@ type Proc struct {
 	polling   bool   // a goroutine is inside Wait as the poller
 	polled    *Event // what the poller waits for, nil if nobody polls
 	parked    []*Event
+	handed    bool   // a parked waiter was woken to poll, and nobody has polled since
 	watched   int    // events in parked that watch a word
 	activity  uint64 // counts the calls that polled
 	turns     uint64 // counts polls

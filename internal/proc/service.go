@@ -28,7 +28,7 @@ type lane struct {
 
 // enterPoll makes the caller the poller: peers need not ring while it looks.
 func (p *Proc) enterPoll() {
-	p.polling = true
+	p.polling, p.handed = true, false
 	p.activity++
 	for _, l := range p.lanes {
 		l.fab.Disarm()
@@ -38,13 +38,12 @@ func (p *Proc) enterPoll() {
 // leavePoll ends being the poller: hands over to a parked waiter, or leaves the
 // watch to the services.
 func (p *Proc) leavePoll() {
-	p.polling = false
-	if len(p.parked) > 0 {
-		for _, e := range p.parked {
-			if !e.done {
-				e.park.unpark()
-				return
-			}
+	p.polling, p.handed = false, false
+	for _, e := range p.parked {
+		if !e.done {
+			p.handed = true
+			e.park.unpark()
+			return
 		}
 	}
 	deep := false

@@ -74,6 +74,11 @@ func (p *Proc) Wait(e *Event, hint int) {
 	for !e.happened() {
 		if p.polling || !p.pollFor(e, hint) {
 			p.parkFor(e)
+			if p.handed && e.happened() {
+				// Woken to poll, and not in need of it any more: the task goes
+				// on to the next, or to the services.
+				p.leavePoll()
+			}
 		}
 	}
 }

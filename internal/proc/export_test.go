@@ -1,0 +1,17 @@
+package proc
+
+// Parked is the number of waiters that sleep.
+func (p *Proc) Parked() int { return len(p.parked) }
+
+// Polling reports whether somebody polls.
+func (p *Proc) Polling() bool { return p.polling }
+
+// Deep reports whether all services sleep until something arrives.
+func (p *Proc) Deep() bool {
+	for _, l := range p.lanes {
+		if !l.deep {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,176 @@
+package proc_test
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/fabric/inproc"
+	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// frames is a sink that hands every frame to fn.
+type frames struct {
+	fn   func(from int, h *wire.Header)
+	down func(peer int, cause error)
+}
+
+func (s *frames) Frame(from int, h *wire.Header, _ []byte) { s.fn(from, h) }
+func (s *frames) Place(from int, h *wire.Header) []byte    { return nil }
+func (s *frames) Placed(from int, h *wire.Header)          {}
+func (s *frames) Down(peer int, cause error) {
+	if s.down != nil {
+		s.down(peer, cause)
+	}
+}
+
+// How many turns a poller of these tests looks before it parks.
+const (
+	shortly = 20
+	forever = 1 << 60
+)
+
+// pair makes two processes; frames to the first fire the event that their tag names.
+func pair(t *testing.T, patience int, events []*proc.Event) (a, b *proc.Proc) {
+	t.Helper()
+	w, err := inproc.New(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	boots := boot.Memory(2)
+	open := func(i int, s *frames) *proc.Proc {
+		node, err := w.Open(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := proc.New(boots[i], node, nil, proc.Policy{Loads: 4, Yields: patience, Yield: runtime.Gosched})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Start(s)
+		return p
+	}
+	a = open(0, &frames{fn: func(_ int, h *wire.Header) { events[h.Tag].Fire() }})
+	b = open(1, &frames{fn: func(int, *wire.Header) {}})
+	t.Cleanup(func() {
+		a.Stop()
+		b.Stop()
+	})
+	return a, b
+}
+
+// fire sends the frame that fires event tag of the other process.
+func fire(p *proc.Proc, tag int32) {
+	h := wire.Header{Kind: wire.User, Tag: tag}
+	p.Lock()
+	p.Queue(0, &h, nil, nil)
+	p.Unlock()
+}
+
+// waiter waits for an event in a goroutine of its own; done is closed after.
+func waiter(p *proc.Proc, e *proc.Event, then func()) (done chan struct{}) {
+	done = make(chan struct{})
+	go func() {
+		p.Lock()
+		p.Wait(e, -1)
+		if then != nil {
+			then()
+		}
+		p.Unlock()
+		close(done)
+	}()
+	return done
+}
+
+// until polls, without holding anything, for what another goroutine will make so.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !ok(); {
+		if time.Now().After(end) {
+			buf := make([]byte, 1<<20)
+			t.Fatalf("%s: has not happened\n%s", what, buf[:runtime.Stack(buf, true)])
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+func closed(c chan struct{}) func() bool {
+	return func() bool {
+		select {
+		case <-c:
+			return true
+		default:
+			return false
+		}
+	}
+}
+
+func parked(p *proc.Proc, n int) func() bool {
+	return func() bool {
+		p.Lock()
+		defer p.Unlock()
+		return p.Parked() == n
+	}
+}
+
+// asleep makes the service of p sleep deeply: nobody has called for a while.
+func asleep(t *testing.T, p *proc.Proc) {
+	until(t, "the service sleeps", func() bool {
+		p.Lock()
+		defer p.Unlock()
+		return p.Deep()
+	})
+}
+
+// threeWait starts a waiter for each of three events: the first polls, the
+// others are parked, and the service sleeps with the fabric disarmed. then runs
+// in the first, with the lock held, when its wait is over.
+func threeWait(t *testing.T, events []*proc.Event, then func()) (peer *proc.Proc, done [3]chan struct{}) {
+	p, peer := pair(t, forever, events)
+	asleep(t, p)
+	done[0] = waiter(p, events[0], then)
+	until(t, "the first polls", func() bool {
+		p.Lock()
+		defer p.Unlock()
+		return p.Polling()
+	})
+	for i := 1; i < 3; i++ {
+		done[i] = waiter(p, events[i], nil)
+		until(t, "another parks", parked(p, i))
+	}
+	return peer, done
+}
+
+// A waiter that is woken to poll in the poller's place, and finds that its own
+// event has happened for another reason, passes the task on.
+func TestWakeUpIsPassedOn(t *testing.T) {
+	for range 20 {
+		events := []*proc.Event{new(proc.Event), new(proc.Event), new(proc.Event)}
+		peer, done := threeWait(t, events, func() { events[1].Fire() })
+		fire(peer, 0)
+		until(t, "the first waiter is woken", closed(done[0]))
+		until(t, "the second waiter is woken", closed(done[1]))
+		fire(peer, 2)
+		until(t, "the third waiter is woken", closed(done[2]))
+	}
+}
+
+// The same when the event is a word of shared memory, which happens without
+// anybody's polling.
+func TestWakeUpIsPassedOnByWatchers(t *testing.T) {
+	for range 20 {
+		events := []*proc.Event{new(proc.Event), new(proc.Event), new(proc.Event)}
+		var word atomic.Uint64
+		var sleepers atomic.Uint32
+		events[1].Watch(&word, 1, &sleepers)
+		peer, done := threeWait(t, events, func() { word.Store(1) })
+		fire(peer, 0)
+		until(t, "the first waiter is woken", closed(done[0]))
+		until(t, "the second waiter is woken", closed(done[1]))
+		fire(peer, 2)
+		until(t, "the third waiter is woken", closed(done[2]))
+	}
+}
