@@ -33,6 +33,10 @@ const (
 	// frameCost is what an eager message costs beside its payload, in bytes:
 	// the record of an unexpected message.
 	frameCost = 128
+	// tiny is the longest payload in bytes that travels with its envelope even
+	// without credit: what it takes is little beside the envelope's record, and
+	// the send is complete only when it is matched.
+	tiny = 256
 )
 
 // Engine is the point-to-point part of one process.

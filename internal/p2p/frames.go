@@ -25,10 +25,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 			r := n.Owner
 			r.envelope(src, h.Tag, uint64(len(payload)))
 			copy(r.buf, payload)
-			e.consumed(src, len(payload))
-			if h.Kind == wire.EagerSync {
-				e.ack(src, h.Name)
-			}
+			e.received(src, h)
 			e.finish(r, nil)
 			return
 		}
@@ -78,9 +75,20 @@ func (e *Engine) eagerMessage(key match.Key, h *wire.Header) *Message {
 	m.eager = true
 	m.data = e.buffers.get(int(h.Size))
 	if h.Kind == wire.EagerSync {
-		m.name = h.Name
+		m.name, m.free = h.Name, h.Flags&wire.Uncredited != 0
 	}
 	return m
+}
+
+// received answers an eager frame whose payload is where it belongs.
+func (e *Engine) received(src int32, h *wire.Header) {
+	if h.Kind == wire.EagerSync {
+		e.ack(src, h.Name)
+		if h.Flags&wire.Uncredited != 0 {
+			return
+		}
+	}
+	e.consumed(src, int(h.Size))
 }
 
 // filling returns the receive that the Data frame h belongs to.
@@ -148,10 +156,7 @@ func (e *Engine) Placed(from int, h *wire.Header) {
 			e.filled(r, int(h.Size))
 			return
 		}
-		e.consumed(src, int(h.Size))
-		if h.Kind == wire.EagerSync {
-			e.ack(src, h.Name)
-		}
+		e.received(src, h)
 		e.finish(r, nil)
 	}
 }

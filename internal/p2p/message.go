@@ -16,6 +16,7 @@ type Message struct {
 	addr uint64 // where the payload is in the sender's memory, 0 if not told
 
 	eager   bool
+	free    bool     // eager without credit
 	filling bool     // the payload is still arriving into data
 	claimed *Request // the receive that matched while filling
 	sender  *Request // a message to itself whose payload is still in the send buffer

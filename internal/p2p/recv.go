@@ -86,13 +86,15 @@ func (e *Engine) accept(r *Request, m *Message) {
 
 // retire ends an eager message whose payload has been copied out.
 func (e *Engine) retire(m *Message) {
-	from, n, name := m.node.Src, int(m.size), m.name
+	from, n, name, free := m.node.Src, int(m.size), m.name, m.free
 	e.freeMessage(m)
 	if from == e.me {
 		e.self -= n
 		return
 	}
-	e.consumed(from, n)
+	if !free {
+		e.consumed(from, n)
+	}
 	if name != 0 {
 		e.ack(from, name)
 	}

@@ -90,6 +90,11 @@ func (e *Engine) startSend(r *Request) {
 		return
 	}
 	r.phase = phaseReady
+	if len(r.buf) <= tiny {
+		h.Kind, h.Flags, h.Name = wire.EagerSync, wire.Uncredited, e.names.give(r)
+		e.p.Queue(int(r.peer), h, r.buf, nil)
+		return
+	}
 	h.Kind, h.Arg, h.Name = wire.Ready, uint64(len(r.buf)), e.names.give(r)
 	var addr uint64
 	if len(r.buf) > 0 {

@@ -55,6 +55,10 @@ const (
 	User
 )
 
+// Uncredited is a flag of EagerSync: the message was sent without eager credit,
+// and none is returned for it.
+const Uncredited uint8 = 1
+
 // Header is the decoded fixed part of a frame.
 type Header struct {
 	Size  uint32 // payload bytes that follow in this frame
