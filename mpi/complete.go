@@ -55,10 +55,21 @@ func Waitall(rs []Request, sts []Status) error {
 	if err := statusesFit("Waitall", len(rs), sts); err != nil {
 		return err
 	}
+	e, _, err := several("Waitall", rs)
+	if err != nil {
+		return err
+	}
 	failed := 0
 	var first error
-	for i := range rs {
-		st, err := rs[i].Wait()
+	for i := range rs { // under one lock: a window of messages costs two operations on it
+		q := &rs[i]
+		st := emptyStatus()
+		if q.r != nil {
+			e.Wait(q.r)
+			st, err = q.take(e)
+		} else {
+			_, err = q.begin("Waitall")
+		}
 		if err != nil {
 			st.Err = err
 			if failed++; first == nil {
@@ -68,6 +79,9 @@ func Waitall(rs []Request, sts []Status) error {
 		if sts != nil {
 			sts[i] = st
 		}
+	}
+	if e != nil {
+		e.Proc().Unlock()
 	}
 	if failed > 0 {
 		return inStatus("Waitall", failed, len(rs), first)

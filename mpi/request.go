@@ -65,12 +65,12 @@ func (q *Request) take(e *p2p.Engine) (Status, error) {
 	if !r.Active {
 		return emptyStatus(), nil
 	}
-	peer, tag := r.Arguments()
-	s := e.Take(r)
-	st := publicStatus(&s)
-	if s.Err != nil {
-		st.Err = wrap(s.Err, q.call, q.c, peer, publicTag(tag))
+	st := publicStatus(&r.Status)
+	if err := r.Status.Err; err != nil {
+		peer, tag := r.Arguments()
+		st.Err = wrap(err, q.call, q.c, peer, publicTag(tag))
 	}
+	e.Take(r)
 	if !r.Persistent {
 		*q = Request{}
 	}

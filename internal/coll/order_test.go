@@ -87,7 +87,9 @@ func TestManyOutstanding(t *testing.T) {
 						p.Lock()
 						defer p.Unlock()
 						w.P2P.Wait(r)
-						return w.P2P.Take(r).Err
+						err := r.Status.Err
+						w.P2P.Take(r)
+						return err
 					}})
 				}
 				switch q := r; kind {

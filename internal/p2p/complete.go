@@ -59,10 +59,9 @@ func (e *Engine) Scratch(n int) []*Request {
 // hint is the peer from whom the completion of r is expected.
 func (r *Request) hint() int { return int(r.peer) }
 
-// Take ends the operation of a request that is done: its status is returned, a
-// persistent request becomes inactive and any other is freed.
-func (e *Engine) Take(r *Request) Status {
-	s := r.Status
+// Take ends the operation of a request that is done and whose status has been
+// read: a persistent request becomes inactive and any other is freed.
+func (e *Engine) Take(r *Request) {
 	if r.Persistent {
 		r.Active = false
 		r.Status = Status{}
@@ -70,7 +69,6 @@ func (e *Engine) Take(r *Request) Status {
 	} else {
 		e.Free(r)
 	}
-	return s
 }
 
 // Any looks for a request of rs that is done, and with wait waits until there is

@@ -22,6 +22,8 @@ const (
 	// tells the producer: one line of traffic per lag bytes.
 	lag = RingBytes / 4
 
+	ahead = 8 // lines that Ahead loads
+
 	kindPad = wire.Kind(0xff) // skips to the start of the ring
 )
 
@@ -142,6 +144,7 @@ type Consumer struct {
 	head uint64 // bytes consumed
 	told uint64 // last stored into ctl.head
 	size uint64 // size of the entry that Next returned
+	sink uint64 // keeps the loads of Ahead
 }
 
 // NewConsumer starts emptying the ring in mem, from which nothing has been consumed yet.
@@ -153,6 +156,20 @@ func NewConsumer(mem []byte) Consumer {
 // Empty reports that nothing is published: one load.
 func (c *Consumer) Empty() bool {
 	return atomic.LoadUint64(word(c.data, c.head%RingBytes)) == 0
+}
+
+// Ahead begins to load the lines behind the next frame, when many are expected:
+// the place of a frame is known only from the one before it, so without this
+// each would cost the whole way to the producer's cache. What is loaded is not
+// used: it may be being written.
+func (c *Consumer) Ahead() {
+	if raceBuild {
+		return
+	}
+	at := c.head
+	for i := range uint64(ahead) {
+		c.sink += *word(c.data, (at+i*Line)%RingBytes) & 1
+	}
 }
 
 // Next returns the next frame, if there is one: its header in h and its payload

@@ -100,6 +100,7 @@ type incoming struct {
 	door *shmfmt.Door
 	peer int // local index
 	job  int
+	busy int // polls in a row that found a frame
 }
 
 // New makes the fabric of local process me; job lists the job index of each
@@ -211,30 +212,35 @@ func (f *Fabric) connect(to int) *outgoing {
 // Poll implements fabric.Fabric. The hint is not needed: looking into all rings
 // that were ever used costs a load each.
 func (f *Fabric) Poll(s fabric.Sink, hint int) int {
-	burst := pollBurst
-	if hint >= 0 {
-		// One frame is awaited. To look for another behind it would take a line
-		// from the sender before the caller can go on.
-		burst = 1
-	}
-	n := f.drainAll(burst, s)
+	n := f.drainAll(s)
 	if f.turns++; n == 0 || f.turns%meetEvery == 0 {
 		if f.losing.Load() { // pairs with the store in Lose
 			n += f.bury(s)
 		}
 		if f.meet() {
-			n += f.drainAll(burst, s)
+			n += f.drainAll(s)
 		}
 	}
 	return n
 }
 
-func (f *Fabric) drainAll(burst int, s fabric.Sink) int {
+// drainAll takes from each ring in turn. From a ring that was empty a moment ago
+// it takes one frame: to look for another behind it would take a line from the
+// sender before the caller can go on with the one it may have waited for.
+func (f *Fabric) drainAll(s fabric.Sink) int {
 	n := 0
 	for i := 0; i < len(f.in); i++ { // drain may take out f.in[i]
-		if c := &f.in[i]; !c.ring.Empty() {
-			n += f.drain(c, burst, s)
+		c := &f.in[i]
+		if c.ring.Empty() {
+			c.busy = 0
+			continue
 		}
+		burst := 1
+		if c.busy++; c.busy > 2 {
+			burst = pollBurst
+			c.ring.Ahead()
+		}
+		n += f.drain(c, burst, s)
 	}
 	return n
 }
