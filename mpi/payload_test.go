@@ -1,0 +1,91 @@
+package mpi_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// sizes of messages in bytes: across every boundary between protocols. The limits
+// are those of an 8-byte store, a line of a ring, an eager message through memory,
+// a frame of a ring, an eager message over tcp, a frame, and a read at once.
+func sizes() []int {
+	all := []int{0, 1, 3, 1000, 12345, 100_001, 1 << 20, 1<<20 + 3}
+	for _, limit := range []int{8, 24, 64, 8 << 10, 16<<10 - 40, 64<<10 - 128, 64 << 10, 256 << 10} {
+		all = append(all, limit-1, limit, limit+1)
+	}
+	return all
+}
+
+// fill writes the payload that belongs to seed.
+func fill(b []byte, seed uint64) {
+	x := seed*0x9e3779b97f4a7c15 + 1
+	for ; len(b) >= 8; b = b[8:] {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		binary.LittleEndian.PutUint64(b, x)
+	}
+	for i := range b {
+		b[i] = byte(x>>(8*i)) ^ 0x5a
+	}
+}
+
+// payload returns n bytes that belong to seed.
+func payload(n int, seed uint64) []byte {
+	b := make([]byte, n)
+	fill(b, seed)
+	return b
+}
+
+// wantPayload checks that b is the first len(b) bytes of the payload of total
+// bytes that belongs to seed.
+func wantPayload(t testing.TB, b []byte, total int, seed uint64) {
+	t.Helper()
+	want := payload(total, seed)
+	for i := range b {
+		if b[i] != want[i] {
+			t.Fatalf("byte %d of %d is %#x, want %#x (seed %d)", i, total, b[i], want[i], seed)
+		}
+	}
+}
+
+// ok fails the test when a call has failed.
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantClass fails the test unless err is of that class.
+func wantClass(t testing.TB, err error, class mpi.Class) {
+	t.Helper()
+	if !errors.Is(err, class) {
+		t.Fatalf("error is %v, want %v", err, class)
+	}
+	var e *mpi.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("error is a %T, want *mpi.Error", err)
+	}
+}
+
+// wantStatus checks a status of a received message.
+func wantStatus(t testing.TB, st mpi.Status, source, tag, bytes int) {
+	t.Helper()
+	if st.Source != source || st.Tag != tag || st.Bytes() != int64(bytes) || st.Cancelled() {
+		t.Fatalf("status is source %d tag %d bytes %d cancelled %v, want source %d tag %d bytes %d",
+			st.Source, st.Tag, st.Bytes(), st.Cancelled(), source, tag, bytes)
+	}
+}
+
+// wantEmpty checks that a status is the empty one: of no operation.
+func wantEmpty(t testing.TB, st mpi.Status) {
+	t.Helper()
+	wantStatus(t, st, mpi.AnySource, mpi.AnyTag, 0)
+	if st.Err != nil {
+		t.Fatalf("status has the error %v", st.Err)
+	}
+}
