@@ -87,9 +87,7 @@ func TestManyOutstanding(t *testing.T) {
 						p.Lock()
 						defer p.Unlock()
 						w.P2P.Wait(r)
-						err := r.Status.Err
-						w.P2P.Take(r)
-						return err
+						return w.P2P.Take(r).Err
 					}})
 				}
 				switch q := r; kind {

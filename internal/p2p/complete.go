@@ -1,9 +1,6 @@
 package p2p
 
-import (
-	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/proc"
-)
+import "github.com/halo-mpi/halo/internal/proc"
 
 // Start starts a persistent request that is not active.
 func (e *Engine) Start(r *Request) {
@@ -59,9 +56,10 @@ func (e *Engine) Scratch(n int) []*Request {
 // hint is the peer from whom the completion of r is expected.
 func (r *Request) hint() int { return int(r.peer) }
 
-// Take ends the operation of a request that is done and whose status has been
-// read: a persistent request becomes inactive and any other is freed.
-func (e *Engine) Take(r *Request) {
+// Take ends the operation of a request that is done: its status is returned, a
+// persistent request becomes inactive and any other is freed.
+func (e *Engine) Take(r *Request) Status {
+	s := r.Status
 	if r.Persistent {
 		r.Active = false
 		r.Status = Status{}
@@ -69,6 +67,7 @@ func (e *Engine) Take(r *Request) {
 	} else {
 		e.Free(r)
 	}
+	return s
 }
 
 // Any looks for a request of rs that is done, and with wait waits until there is
@@ -143,9 +142,4 @@ func (e *Engine) Join(r, s *Request) {
 	} else {
 		r.parts++
 	}
-}
-
-// PendingError is the error of a request in a status array that has not completed.
-func PendingError() error {
-	return &class.Error{Class: class.Pending, Text: "request is still pending"}
 }
