@@ -179,10 +179,15 @@ func (e *Engine) Down(from int, cause error) {
 	if m := q.filling; m != nil {
 		q.filling = nil
 		r := m.claimed
-		if e.table.Remove(&m.node); r != nil {
+		switch {
+		case r != nil:
 			e.finish(r, gone(r.comm, src, cause))
+			e.freeMessage(m)
+		case e.table.Remove(&m.node):
+			e.freeMessage(m)
+		default: // a matched probe holds it
+			m.filling, m.eager = false, false
 		}
-		e.freeMessage(m)
 	}
 	for n := range e.table.Receives() {
 		if n.Src == src {

@@ -11,6 +11,10 @@ const (
 
 // fetch gets the payload of an announced message into r.
 func (e *Engine) fetch(r *Request, name, addr, size uint64) {
+	if cause := e.p.DownCause(int(r.peer)); cause != nil {
+		e.finish(r, gone(r.comm, r.peer, cause))
+		return
+	}
 	r.remote, r.moved = name, 0
 	r.need = min(size, uint64(len(r.buf)))
 	if r.need == 0 {

@@ -1,0 +1,225 @@
+package p2p
+
+import (
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// wilderness is a fabric whose peers send whatever the fuzzer wants.
+type wilderness struct {
+	full bool // refuses frames
+	sent int
+}
+
+func (w *wilderness) Name() string  { return "wilderness" }
+func (w *wilderness) EagerMax() int { return 1000 }
+func (w *wilderness) ChunkMax() int { return 500 }
+func (w *wilderness) Send(to int, h *wire.Header, payload []byte) bool {
+	if w.full {
+		return false
+	}
+	if int(h.Size) != len(payload) || h.Check() != nil {
+		panic("the engine sends a frame that no receiver takes")
+	}
+	w.sent++
+	return true
+}
+func (w *wilderness) Poll(fabric.Sink, int) int { return 0 }
+func (w *wilderness) Arm()                      {}
+func (w *wilderness) Disarm()                   {}
+func (w *wilderness) Sleep(time.Duration)       {}
+func (w *wilderness) Wake()                     {}
+func (w *wilderness) Close() error              { return nil }
+
+// script reads small numbers from the fuzzer's bytes.
+type script struct{ b []byte }
+
+func (s *script) byte() byte {
+	if len(s.b) == 0 {
+		return 0
+	}
+	v := s.b[0]
+	s.b = s.b[1:]
+	return v
+}
+
+func (s *script) word() uint64 {
+	var v uint64
+	for range 8 {
+		v = v<<8 | uint64(s.byte())
+	}
+	return v
+}
+
+// header is one that comes near to what a peer would send, or far from it.
+func (s *script) header(e *Engine) wire.Header {
+	h := wire.Header{
+		Kind: wire.Kind(s.byte() % 12), Flags: s.byte() % 4, Size: uint32(s.byte()) * 8,
+		Ctx: uint64(s.byte()%3) * 2, Tag: int32(s.byte() % 4),
+	}
+	name := func() uint64 {
+		switch v := s.byte(); {
+		case v < 128 && len(e.names.slots) > 0:
+			i := int(v) % len(e.names.slots)
+			return uint64(e.names.slots[i].gen)<<32 | uint64(i)
+		case v < 192:
+			return uint64(v)
+		}
+		return s.word()
+	}
+	h.Name = name()
+	switch s.byte() % 4 {
+	case 0:
+		h.Arg = uint64(s.byte())
+	case 1:
+		h.Arg = name()
+	case 2:
+		h.Arg = s.word()
+	}
+	if h.Kind == wire.Clear {
+		h.Ctx = uint64(s.byte()) * 40
+	}
+	return h
+}
+
+const guard = 0xa5
+
+// S6: no sequence of frames, whatever the local program does meanwhile, panics,
+// writes outside a receive buffer, or takes more credit than there is.
+func FuzzFrames(f *testing.F) {
+	f.Add([]byte("\x00\x01\x00\x10\x01\x00\x00\x00\x04\x00\x03\x01"))
+	f.Add([]byte{3, 1, 0, 2, 1, 0, 0, 0, 0, 4, 1, 0, 2, 1, 0, 0, 0, 0, 5, 5, 5, 2, 9, 1, 200, 0, 2, 2})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w := &wilderness{}
+		b := boot.Memory(3)[0]
+		p, err := proc.New(b, nil, w, proc.Policy{Yield: func() {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := New(p)
+		// Not started: the fuzzer is the only one to deliver.
+		c := comm.New(p, 2, 0, []int32{0, 1, 2})
+		s := &script{data}
+		p.Lock()
+		defer p.Unlock()
+		var open []*Request
+		var guards [][]byte
+		var messages []*Message
+		placing := [3]*wire.Header{}
+		for len(s.b) > 0 {
+			from := 1 + int(s.byte()%2)
+			switch s.byte() % 12 {
+			case 0, 1, 2, 3: // a whole frame
+				if placing[from] == nil {
+					h := s.header(e)
+					if h.Check() == nil {
+						e.Frame(from, &h, make([]byte, h.Size))
+					}
+				}
+			case 4: // a frame whose payload comes later
+				if placing[from] == nil {
+					h := s.header(e)
+					if h.Check() != nil {
+						continue
+					}
+					if dst := e.Place(from, &h); dst == nil {
+						e.Frame(from, &h, make([]byte, h.Size))
+					} else if len(dst) != int(h.Size) {
+						t.Fatalf("place of %d bytes for %d", len(dst), h.Size)
+					} else {
+						clear(dst)
+						placing[from] = &h
+					}
+				}
+			case 5:
+				if h := placing[from]; h != nil {
+					placing[from] = nil
+					e.Placed(from, h)
+				}
+			case 6:
+				n := int(s.byte()) * 8
+				mem := make([]byte, n+16)
+				for i := range mem {
+					mem[i] = guard
+				}
+				guards = append(guards, mem)
+				source, tag := int(s.byte()%4)-1, int32(s.byte()%4)
+				if tag == 3 {
+					tag = AnyTag
+				}
+				open = append(open, e.Irecv(c, c.Ctx, mem[8:8+n:8+n], source, tag))
+			case 7:
+				mode := Mode(s.byte() % 2)
+				open = append(open, e.Isend(c, c.Ctx, mode, make([]byte, int(s.byte())*16), int(s.byte()%3), int32(s.byte()%3)))
+			case 8:
+				e.Work()
+			case 9:
+				w.full = !w.full
+				p.Progress(-1)
+			case 10:
+				if len(open) > 0 {
+					i := int(s.byte()) % len(open)
+					e.Cancel(open[i])
+				}
+			case 11:
+				k := e.key(c, c.Ctx, -1, AnyTag)
+				if n := e.table.Probe(k); n != nil {
+					e.table.Remove(n)
+					messages = append(messages, n.Owner)
+				} else if len(messages) > 0 {
+					m := messages[0]
+					messages = messages[1:]
+					r := e.RecvInit(c, c.Ctx, make([]byte, int(s.byte())*8), AnySource, AnyTag)
+					r.Active = true
+					e.accept(r, m)
+					open = append(open, r)
+				}
+			}
+			kept := open[:0]
+			for _, r := range open {
+				if r.Done() {
+					e.Take(r)
+				} else {
+					kept = append(kept, r)
+				}
+			}
+			open = kept
+			for i := range e.peers {
+				if q := &e.peers[i]; q.credit < 0 || q.credit > window {
+					t.Fatalf("credit with %d is %d of %d", i, q.credit, window)
+				}
+			}
+		}
+		for from, h := range placing {
+			if h != nil {
+				e.Down(from, errEnd)
+			}
+		}
+		e.Down(1, errEnd)
+		e.Down(2, errEnd)
+		for _, mem := range guards {
+			for i := range 8 {
+				if mem[i] != guard || mem[len(mem)-1-i] != guard {
+					t.Fatalf("a frame wrote outside a receive buffer of %d bytes", len(mem)-16)
+				}
+			}
+		}
+		for _, r := range open {
+			if !r.Done() && (r.peer == 1 || r.peer == 2) && (r.Send || r.node.Src > 0) {
+				t.Fatalf("a request with dead rank %d is pending: %+v", r.peer, r)
+			}
+		}
+	})
+}
+
+type endError struct{}
+
+func (endError) Error() string { return "the end" }
+
+var errEnd = endError{}
