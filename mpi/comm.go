@@ -30,15 +30,13 @@ const maxTag = math.MaxInt32
 type Comm struct {
 	w     *world.World
 	core  *comm.Comm
-	name  atomic.Pointer[string]
 	freed atomic.Bool
 	fixed bool // world and self cannot be freed
 }
 
 func newComm(w *world.World, core *comm.Comm, name string) *Comm {
-	c := &Comm{w: w, core: core}
-	c.name.Store(&name)
-	return c
+	core.Name.Store(&name)
+	return &Comm{w: w, core: core}
 }
 
 // Rank is the number of the calling process in the communicator, from 0.
@@ -64,7 +62,7 @@ func (c *Comm) Name() string {
 	if c == nil {
 		return ""
 	}
-	return *c.name.Load()
+	return *c.core.Name.Load()
 }
 
 // maxName is the longest name in bytes (MPI_MAX_OBJECT_NAME without its NUL).
@@ -78,7 +76,7 @@ func (c *Comm) SetName(name string) error {
 	if len(name) > maxName {
 		return fail(ErrArg, "SetName", c.Name(), "name of %d bytes, the limit is %d", len(name), maxName)
 	}
-	c.name.Store(&name)
+	c.core.Name.Store(&name)
 	return nil
 }
 

@@ -32,6 +32,25 @@ const (
 	kinds
 )
 
+// collective names what the algorithm carries out.
+func (a Algorithm) collective() string {
+	switch a {
+	case BarrierDissemination:
+		return "Barrier"
+	case BcastBinomial, BcastChain:
+		return "Bcast"
+	case ReduceBinomial, ReduceScatter:
+		return "Reduce"
+	case AllreduceDoubling, AllreduceRing:
+		return "Allreduce"
+	case GatherBinomial, GatherLinear:
+		return "Gather"
+	case AllgatherBruck:
+		return "Allgather"
+	}
+	return "a collective"
+}
+
 // run starts the round s.round of s, and reports whether there are more.
 func (a Algorithm) run(s *schedule) bool {
 	switch a {

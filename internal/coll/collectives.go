@@ -14,15 +14,21 @@ import (
 // nil for messages.
 func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot {
 	s := stateOf(c).slot
-	if s == nil || size > shmfmt.SlotPayload || e.forced.Algorithm[k] != Auto {
+	if s == nil || size > shmfmt.SlotPayload {
 		return nil
 	}
-	switch f := e.forced.Slot; f {
-	case SlotAuto:
-	case SlotNone:
+	if e.forced != (Forced{}) {
+		return e.forcedSlot(s, k)
+	}
+	return s
+}
+
+func (e *Engine) forcedSlot(s *slot, k Kind) *slot {
+	if e.forced.Algorithm[k] != Auto || e.forced.Slot == SlotNone {
 		return nil
-	default:
-		s.form = f
+	}
+	if e.forced.Slot != SlotAuto {
+		s.form = e.forced.Slot
 	}
 	return s
 }
@@ -31,48 +37,43 @@ func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot {
 //
 // Cost on one node: a line from each member to each, or a count and a release.
 func (e *Engine) Barrier(c *comm.Comm) error {
-	e.p.Lock()
-	defer e.p.Unlock()
 	if s := e.short(c, Barrier, 0); s != nil {
 		return s.barrier()
 	}
+	e.p.Lock()
+	defer e.p.Unlock()
 	return e.wait(e.Ibarrier(c))
 }
 
 // Bcast copies buf from the root to all others. It takes the lock.
 func (e *Engine) Bcast(c *comm.Comm, buf []byte, root int) error {
-	e.p.Lock()
-	defer e.p.Unlock()
-	return e.bcast(c, buf, root)
-}
-
-// bcast is Bcast with the lock held.
-func (e *Engine) bcast(c *comm.Comm, buf []byte, root int) error {
-	if s := e.short(c, Bcast, len(buf)); s != nil && checkRoot(c, root) == nil && len(buf) > 0 {
+	if s := e.short(c, Bcast, len(buf)); s != nil && len(buf) > 0 && checkRoot(c, root) == nil {
 		return s.bcast(buf, root)
 	}
+	e.p.Lock()
+	defer e.p.Unlock()
 	return e.wait(e.Ibcast(c, buf, root))
 }
 
 // Reduce leaves the reduction of all send in recv at the root; recv is not used
 // elsewhere. In place: send is recv at the root. It takes the lock.
 func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, root int) error {
-	e.p.Lock()
-	defer e.p.Unlock()
 	if s := e.short(c, Reduce, len(send)); s != nil && len(send) > 0 && checkReduce(c, send, recv, o, t, root) == nil {
 		return s.reduce(send, recv, o, t, root)
 	}
+	e.p.Lock()
+	defer e.p.Unlock()
 	return e.wait(e.Ireduce(c, send, recv, o, t, root))
 }
 
 // Allreduce leaves the reduction of all send in every recv, the same bits in
 // each. In place: send is recv. It takes the lock.
 func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type) error {
-	e.p.Lock()
-	defer e.p.Unlock()
 	if s := e.short(c, Allreduce, len(send)); s != nil && len(send) > 0 && checkReduce(c, send, recv, o, t, c.Rank) == nil {
 		return s.allreduce(send, recv, o, t)
 	}
+	e.p.Lock()
+	defer e.p.Unlock()
 	return e.wait(e.Iallreduce(c, send, recv, o, t))
 }
 
@@ -163,7 +164,7 @@ func (e *Engine) allgather(c *comm.Comm, send, recv []byte) error {
 
 // finished returns the request of a collective in which there is nothing to do.
 func (e *Engine) finished(c *comm.Comm, err error) *p2p.Request {
-	r := e.p2p.NewRequest(c)
+	r := e.p2p.NewRequest(c, "a collective")
 	e.p2p.Finish(r, err)
 	return r
 }

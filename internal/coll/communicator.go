@@ -93,15 +93,17 @@ func (e *Engine) decode(b []byte) (identity, error) {
 // Dup makes a communicator with the members of c and a context of its own. It is
 // collective and takes the lock.
 func (e *Engine) Dup(c *comm.Comm) (*comm.Comm, error) {
-	e.p.Lock()
-	defer e.p.Unlock()
 	buf := make([]byte, identitySize)
 	if c.Rank == 0 {
+		e.p.Lock()
 		e.newIdentity(c.Members).encode(buf)
+		e.p.Unlock()
 	}
-	if err := e.bcast(c, buf, 0); err != nil {
+	if err := e.Bcast(c, buf, 0); err != nil {
 		return nil, err
 	}
+	e.p.Lock()
+	defer e.p.Unlock()
 	id, err := e.decode(buf)
 	if err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ func (e *Engine) newSchedule(c *comm.Comm, a Algorithm) *schedule {
 
 // start begins s and returns its request.
 func (e *Engine) start(s *schedule, tag int32) *p2p.Request {
-	r := e.p2p.NewRequest(s.c)
+	r := e.p2p.NewRequest(s.c, s.alg.collective())
 	s.request, s.tag = r, tag
 	s.more = true
 	e.live = append(e.live, s)

@@ -35,9 +35,9 @@ const (
 // schedules, and all members call them in the same order.
 //
 // Cells. In collective k a member writes what it gives and then the number k to
-// entry k mod 2 of its cell. With a core for everyone, a barrier or allreduce
-// waits for k in all other cells, and everyone reduces for himself, always in
-// the order of the ranks: one line from each to each, no release.
+// its cell. With a core for everyone, a barrier or allreduce waits for k in all
+// other cells, and everyone reduces for himself, always in the order of the
+// ranks: one line from each to each, no release.
 //
 // Counter. With more members than cores whoever waits must be waited for by the
 // scheduler, so one switch to the last member has to be enough: members count
@@ -49,13 +49,18 @@ const (
 // overwritten when all have entered k-1, because they have then left k-2. After
 // a barrier or allreduce that is known (known), else settle looks.
 //
-// A waiter that sleeps says so in Sleepers, and is rung: see proc.Event.Watch.
+// No lock is taken unless the member has to wait for long: only one goroutine at
+// a time may be in a blocking collective of a communicator (MPI-5, 6.1), and no
+// other state is touched. A waiter that sleeps says so in Sleepers, and is rung:
+// see proc.Event.Watch.
 type slot struct {
 	e      *Engine
 	c      *comm.Comm
 	mem    shmfmt.Slot
 	head   *shmfmt.SlotHead
+	own    *shmfmt.Cell
 	cells  []*shmfmt.Cell // by rank
+	others []*shmfmt.Cell // without the own one
 	doors  []int          // local indexes of the other members
 	form   SlotForm
 	loads  int
@@ -70,8 +75,12 @@ func (e *Engine) newSlot(c *comm.Comm, i int) *slot {
 	mem := e.node.Control().Slot(i)
 	s := &slot{e: e, c: c, mem: mem, head: mem.Head(), form: SlotCounter, loads: 4}
 	for r, m := range c.Members {
-		s.cells = append(s.cells, mem.Cell(r))
-		if r != c.Rank {
+		cell := mem.Cell(r)
+		s.cells = append(s.cells, cell)
+		if r == c.Rank {
+			s.own = cell
+		} else {
+			s.others = append(s.others, cell)
 			s.doors = append(s.doors, e.node.LocalIndex(int(m)))
 		}
 	}
@@ -92,12 +101,20 @@ func (s *slot) await(word *atomic.Uint64, n uint64) error {
 			return nil
 		}
 	}
+	return s.awaitLong(word, n)
+}
+
+func (s *slot) awaitLong(word *atomic.Uint64, n uint64) error {
+	p := s.e.p
+	p.Lock()
+	defer p.Unlock()
 	for word.Load() < n {
 		if err := s.e.lost(s.c); err != nil {
 			return err
 		}
 		s.event.Watch(word, n, &s.head.Sleepers)
-		s.e.p.Wait(&s.event, -1)
+		s.event.About = proc.Label("a collective on one node")
+		p.Wait(&s.event, -1)
 	}
 	return nil
 }
@@ -106,48 +123,45 @@ func (s *slot) await(word *atomic.Uint64, n uint64) error {
 func (s *slot) tell(word *atomic.Uint64, n uint64) {
 	word.Store(n) // full fence; pairs with the loads in await and proc
 	if s.head.Sleepers.Load() != 0 {
-		for _, d := range s.doors {
-			s.e.node.Ring(d)
-		}
+		s.ring()
 	}
 }
 
-// enter begins the next collective and returns the own entry for it.
-func (s *slot) enter() *shmfmt.Entry {
-	s.number++
-	return s.entry(s.c.Rank)
+func (s *slot) ring() {
+	for _, d := range s.doors {
+		s.e.node.Ring(d)
+	}
 }
 
-// entry is the entry of a member for the current collective.
-func (s *slot) entry(rank int) *shmfmt.Entry { return &s.cells[rank].Entries[s.number&1] }
-
-// settle waits until the data in the own entry may be overwritten.
-func (s *slot) settle() error {
-	before := s.number - 1
-	if s.known >= before {
-		return nil
+// data is the place of n bytes that a member gives to the current collective.
+func (s *slot) data(c *shmfmt.Cell, n int) []byte {
+	turn := s.number & 1
+	if n <= shmfmt.SlotShort {
+		return c.Short[turn][:n]
 	}
-	for r, c := range s.cells {
-		if r != s.c.Rank {
-			if err := s.await(&c.Entries[before&1].Number, before); err != nil {
-				return err
-			}
+	return c.Long[turn][:n]
+}
+
+// gathered waits until all members have entered collective n.
+func (s *slot) gathered(n uint64) error {
+	for _, c := range s.others {
+		if err := s.await(&c.Number, n); err != nil {
+			return err
 		}
 	}
-	s.known = before
+	s.known = n
 	return nil
 }
 
-// gather waits until all members have entered the current collective.
-func (s *slot) gather() error {
-	for r := range s.cells {
-		if r != s.c.Rank {
-			if err := s.await(&s.entry(r).Number, s.number); err != nil {
-				return err
-			}
+// give writes data for the current collective, when all have left the one in
+// which the place was used last.
+func (s *slot) give(data []byte) error {
+	if before := s.number - 1; s.known < before {
+		if err := s.gathered(before); err != nil {
+			return err
 		}
 	}
-	s.known = s.number
+	copy(s.data(s.own, len(data)), data)
 	return nil
 }
 
@@ -176,17 +190,17 @@ func (s *slot) released() error {
 // combine reduces what the members have given to dst, in the order of the ranks.
 func (s *slot) combine(dst []byte, o op.Op, t op.Type) {
 	n := len(dst)
-	op.Apply(o, t, dst, s.entry(0).Data[:n], s.entry(1).Data[:n])
-	for r := 2; r < len(s.cells); r++ {
-		op.Apply(o, t, dst, dst, s.entry(r).Data[:n])
+	op.Apply(o, t, dst, s.data(s.cells[0], n), s.data(s.cells[1], n))
+	for _, c := range s.cells[2:] {
+		op.Apply(o, t, dst, dst, s.data(c, n))
 	}
 }
 
 func (s *slot) barrier() error {
-	own := s.enter()
+	s.number++
 	if s.form == SlotCells {
-		s.tell(&own.Number, s.number)
-		return s.gather()
+		s.tell(&s.own.Number, s.number)
+		return s.gathered(s.number)
 	}
 	if s.arrive() {
 		s.release()
@@ -196,14 +210,13 @@ func (s *slot) barrier() error {
 }
 
 func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
-	own := s.enter()
-	if err := s.settle(); err != nil {
+	s.number++
+	if err := s.give(send); err != nil {
 		return err
 	}
-	copy(own.Data[:], send)
 	if s.form == SlotCells {
-		s.tell(&own.Number, s.number)
-		if err := s.gather(); err != nil {
+		s.tell(&s.own.Number, s.number)
+		if err := s.gathered(s.number); err != nil {
 			return err
 		}
 		s.combine(recv, o, t)
@@ -224,37 +237,35 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
 }
 
 func (s *slot) bcast(buf []byte, root int) error {
-	own := s.enter()
+	s.number++
 	if root == s.c.Rank {
-		if err := s.settle(); err != nil {
+		if err := s.give(buf); err != nil {
 			return err
 		}
-		copy(own.Data[:], buf)
-		s.tell(&own.Number, s.number)
+		s.tell(&s.own.Number, s.number)
 		return nil
 	}
-	s.tell(&own.Number, s.number)
-	from := s.entry(root)
+	s.tell(&s.own.Number, s.number)
+	from := s.cells[root]
 	if err := s.await(&from.Number, s.number); err != nil {
 		return err
 	}
-	copy(buf, from.Data[:])
+	copy(buf, s.data(from, len(buf)))
 	return nil
 }
 
 func (s *slot) reduce(send, recv []byte, o op.Op, t op.Type, root int) error {
-	own := s.enter()
-	if err := s.settle(); err != nil {
+	s.number++
+	if err := s.give(send); err != nil {
 		return err
 	}
-	copy(own.Data[:], send)
-	s.tell(&own.Number, s.number)
+	s.tell(&s.own.Number, s.number)
 	if root != s.c.Rank {
 		return nil
 	}
-	if err := s.gather(); err != nil {
+	if err := s.gathered(s.number); err != nil {
 		return err
 	}
-	s.combine(recv[:len(send)], o, t)
+	s.combine(recv, o, t)
 	return nil
 }

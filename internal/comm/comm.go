@@ -2,7 +2,11 @@
 // its members. Attributes, names and error handlers belong to package mpi.
 package comm
 
-import "github.com/halo-mpi/halo/internal/proc"
+import (
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/proc"
+)
 
 // Comm is an intracommunicator in one process. Its members do not change.
 type Comm struct {
@@ -13,7 +17,9 @@ type Comm struct {
 	// rank: the receiver knows from which process a frame came, and looks the
 	// rank up, so that no sender can claim another's.
 	Members []int32
-	ranks   map[int32]int // rank by index in the job, nil if the two are equal
+	// Name is what the user called it, for errors and tools; may be nil.
+	Name  atomic.Pointer[string]
+	ranks map[int32]int // rank by index in the job, nil if the two are equal
 
 	// Coll is what package coll keeps for the communicator.
 	Coll any

@@ -80,9 +80,7 @@ func (e *Engine) Detach(ctx uint64) ([]byte, error) {
 // Flush returns a request that completes when all messages now in the buffer
 // are sent. Without a buffer it is complete at once.
 func (e *Engine) Flush(c *comm.Comm, ctx uint64) *Request {
-	r := e.newRequest(c)
-	r.Send = true
-	r.peer = -1
+	r := e.NewRequest(c, "BufferFlush")
 	b := e.attached(ctx)
 	if b == nil || len(b.live) == 0 {
 		e.finish(r, nil)

@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -61,7 +62,8 @@ type Request struct {
 	autoFree   bool // nobody will wait: free it when it is complete
 	mode       Mode
 	phase      phase
-	peer       int32 // job index; for receives of AnySource -1 until matched
+	what       string // names an operation that is neither send nor receive
+	peer       int32  // job index; for receives of AnySource -1 until matched
 	tag        int32
 	ctx        uint64
 	buf        []byte
@@ -90,6 +92,7 @@ func (e *Engine) newRequest(c *comm.Comm) *Request {
 		e.requests = e.requests[:n-1]
 	} else {
 		r = &Request{engine: e}
+		r.About = r
 		r.node.Owner = r
 		r.Gen = 1
 	}
@@ -109,7 +112,7 @@ func (e *Engine) Free(r *Request) {
 	r.Reset()
 	r.Also(nil)
 	r.Send, r.Persistent, r.Active, r.autoFree = false, false, false, false
-	r.buf, r.whole = nil, nil
+	r.buf, r.whole, r.what = nil, nil, ""
 	r.Status.Bytes, r.Status.Cancelled, r.Status.Err = 0, false, nil
 	e.requests = append(e.requests, r)
 }
@@ -133,11 +136,42 @@ type Whole interface {
 // PartDone implements Whole.
 func (r *Request) PartDone(err error) { r.engine.finish(r, err) }
 
-// NewRequest returns an active request that Finish completes.
-func (e *Engine) NewRequest(c *comm.Comm) *Request {
+// NewRequest returns an active request that Finish completes; what names the
+// operation that it stands for.
+func (e *Engine) NewRequest(c *comm.Comm, what string) *Request {
 	r := e.newRequest(c)
 	r.peer = -1
+	r.what = what
 	return r
+}
+
+// AppendAbout implements proc.About.
+func (r *Request) AppendAbout(b []byte) []byte {
+	peer, tag := r.Arguments()
+	to := " from "
+	switch {
+	case r.what != "":
+		b = append(b, r.what...)
+	case r.Send:
+		b, to = append(b, "Send"...), " to "
+	default:
+		b = append(b, "Recv"...)
+	}
+	if r.comm != nil {
+		if name := r.comm.Name.Load(); name != nil && *name != "" {
+			b = append(append(b, " on "...), *name...)
+		}
+	}
+	if r.what != "" {
+		return b
+	}
+	if peer >= 0 {
+		b = strconv.AppendInt(append(b, to...), int64(peer), 10)
+	}
+	if tag != AnyTag {
+		b = strconv.AppendInt(append(b, " tag "...), int64(tag), 10)
+	}
+	return b
 }
 
 // Finish completes a request of NewRequest.

@@ -38,6 +38,8 @@ type Proc struct {
 	backlogs  []int  // peers with a backlog
 	contexts  uint32
 	closed    bool
+	note      []byte // read by the launcher; ends at the first zero
+	text      []byte // scratch of noteDown
 	services  sync.WaitGroup
 	freeParks []*park
 }

@@ -13,10 +13,24 @@ type Event struct {
 	park *park
 	also *Event
 
+	// About tells people what is waited for; nil if nobody will ask.
+	About About
+
 	word     *atomic.Uint64 // nil unless watching
 	reach    uint64
 	sleepers *atomic.Uint32
 }
+
+// About describes an operation in progress, such as "Recv on world from 2 tag 7".
+type About interface {
+	AppendAbout(text []byte) []byte
+}
+
+// Label is an About that is always the same.
+type Label string
+
+// AppendAbout implements About.
+func (l Label) AppendAbout(text []byte) []byte { return append(text, l...) }
 
 // park is where a goroutine sleeps.
 type park struct {
@@ -143,9 +157,11 @@ func (p *Proc) parkFor(e *Event) {
 	k := p.newPark()
 	e.park = k
 	p.parked = append(p.parked, e)
+	p.noteDown(e)
 	p.mu.Unlock()
 	<-k.wake
 	p.Lock()
+	p.noteDown(nil)
 	e.park = nil
 	for i, o := range p.parked {
 		if o == e {

@@ -21,3 +21,8 @@ func Yield() { runtime.Gosched() }
 func Dup(f *os.File) (*os.File, error) {
 	return nil, errors.New("another descriptor of " + f.Name() + ": not supported on " + runtime.GOOS)
 }
+
+// Map is not available on this platform.
+func Map(f *os.File, size int64) ([]byte, error) {
+	return nil, fmt.Errorf("mapping %s: %w on %s", f.Name(), errors.ErrUnsupported, runtime.GOOS)
+}

@@ -113,7 +113,7 @@ func opener(name string, n int, boots []boot.Boot) (open func(i int) (*World, er
 			if err != nil {
 				return nil, err
 			}
-			return start(boots[i], node, nil, goroutinePolicy())
+			return start(boots[i], node, nil, goroutinePolicy(), nil)
 		}, nothing, nil
 	case "shm":
 		mem, err := newMemory(n)
@@ -129,7 +129,7 @@ func opener(name string, n int, boots []boot.Boot) (open func(i int) (*World, er
 			if err != nil {
 				return nil, err
 			}
-			return start(b, node, nil, goroutinePolicy())
+			return start(b, node, nil, goroutinePolicy(), nil)
 		}, mem.close, nil
 	case "tcp":
 		return func(i int) (*World, error) {
@@ -137,7 +137,7 @@ func opener(name string, n int, boots []boot.Boot) (open func(i int) (*World, er
 			if err != nil {
 				return nil, err
 			}
-			return start(boots[i], nil, far, goroutinePolicy())
+			return start(boots[i], nil, far, goroutinePolicy(), nil)
 		}, nothing, nil
 	}
 	return nil, nil, fmt.Errorf("fabric %q: %w", name, fabric.ErrUnsupported)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/boot"
@@ -66,7 +67,7 @@ func Open(b boot.Boot) (*World, error) {
 		// all the others.
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
-	w, err := start(b, node, far, processPolicy(job))
+	w, err := start(b, node, far, processPolicy(job), note(b))
 	if err == nil {
 		w.process = true
 		go w.watch()
@@ -84,11 +85,28 @@ func processPolicy(job *boot.Job) proc.Policy {
 	return p
 }
 
-func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy proc.Policy) (*World, error) {
+// note maps the process's place in the launcher's notes; nil where there is none.
+func note(b boot.Boot) []byte {
+	job := b.Job()
+	f, err := b.Segment(boot.NotesSegment)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	mem, err := sys.Map(f, int64(len(job.Local)*boot.NoteSize))
+	if err != nil {
+		return nil
+	}
+	at := slices.Index(job.Local, job.Rank) * boot.NoteSize
+	return mem[at : at+boot.NoteSize : at+boot.NoteSize]
+}
+
+func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy proc.Policy, note []byte) (*World, error) {
 	p, err := proc.New(b, node, far, policy)
 	if err != nil {
 		return nil, err
 	}
+	p.SetNote(note)
 	w := &World{Proc: p, P2P: p2p.New(p), boot: b}
 	w.Coll = coll.New(p, w.P2P)
 	all := make([]int32, b.Job().Size)
