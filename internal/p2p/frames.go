@@ -105,6 +105,9 @@ func (e *Engine) filling(src int32, h *wire.Header) *Request {
 func (e *Engine) Place(from int, h *wire.Header) []byte {
 	src := int32(from)
 	q := &e.peers[from]
+	if h.Size == 0 || h.Tag == AnyTag && h.Kind <= wire.Ready {
+		return nil // nothing to place, or nothing that a message carries: Frame decides
+	}
 	switch h.Kind {
 	case wire.Data:
 		if r := e.filling(src, h); r != nil {

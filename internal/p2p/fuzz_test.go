@@ -212,7 +212,7 @@ func FuzzFrames(f *testing.F) {
 		}
 		for _, r := range open {
 			if !r.Done() && (r.peer == 1 || r.peer == 2) && (r.Send || r.node.Src > 0) {
-				t.Fatalf("a request with dead rank %d is pending: %+v", r.peer, r)
+				t.Fatalf("a request with dead rank %d is pending: send %t phase %d status %+v", r.peer, r.Send, r.phase, r.Status)
 			}
 		}
 	})
