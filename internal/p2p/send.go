@@ -50,7 +50,7 @@ func (e *Engine) Isend(c *comm.Comm, ctx uint64, mode Mode, buf []byte, dest int
 func (e *Engine) SendInit(c *comm.Comm, ctx uint64, mode Mode, buf []byte, dest int, tag int32) *Request {
 	r := e.newRequest(c)
 	r.Active = false
-	r.Send, r.mode, r.ctx = true, mode, ctx
+	r.Send, r.mode, r.phase, r.ctx = true, mode, phaseEager, ctx
 	r.buf, r.peer, r.tag = buf, ProcNull, tag
 	if dest != ProcNull {
 		r.peer = c.Members[dest]
