@@ -114,7 +114,6 @@ func AllowedCPUs() ([]int, error) {
 	return cpus, nil
 }
 
-
 // BindThread lets the calling OS thread, and the processes it starts from now
 // on, use these CPUs only.
 func BindThread(cpus []int) error {
