@@ -8,7 +8,7 @@ import (
 
 // several prepares completing any of rs: it checks them and returns the
 // engine's requests, null ones as nil, with the lock held; e is nil if there is
-// nothing to wait for.
+// nothing to wait for. The slice of requests is to be given back to e.
 func several(what string, rs []Request) (e *p2p.Engine, inner []*p2p.Request, err error) {
 	for i := range rs {
 		q := &rs[i]
@@ -21,10 +21,12 @@ func several(what string, rs []Request) (e *p2p.Engine, inner []*p2p.Request, er
 			e.Proc().Lock()
 			inner = e.Scratch(len(rs))
 		case e != q.c.w.P2P:
+			e.Return(inner)
 			e.Proc().Unlock()
 			return nil, nil, fail(ErrRequest, what, "", "request %d belongs to another process than request 0", i)
 		}
 		if q.r.Gen != q.gen {
+			e.Return(inner)
 			e.Proc().Unlock()
 			return nil, nil, fail(ErrRequest, what, q.c.Name(), "request %d of %v is stale: it was completed or freed through another copy", i, q.call)
 		}
@@ -55,9 +57,12 @@ func Waitall(rs []Request, sts []Status) error {
 	if err := statusesFit("Waitall", len(rs), sts); err != nil {
 		return err
 	}
-	e, _, err := several("Waitall", rs)
+	e, inner, err := several("Waitall", rs)
 	if err != nil {
 		return err
+	}
+	if e != nil {
+		e.Return(inner)
 	}
 	failed := 0
 	var first error
@@ -116,6 +121,7 @@ func anyOf(what string, rs []Request, wait bool) (int, Status, bool, error) {
 	}
 	defer e.Proc().Unlock()
 	active, done := e.Any(inner, wait)
+	e.Return(inner)
 	if !active {
 		return Undefined, emptyStatus(), true, nil
 	}
@@ -183,6 +189,7 @@ func some(what string, rs []Request, indices []int, sts []Status, wait bool) (in
 				note(i, st, err)
 			}
 		}
+		e.Return(inner)
 		e.Proc().Unlock()
 	}
 	switch {

@@ -75,6 +75,8 @@ func (q *Request) Start() error {
 		return fail(ErrRequest, "Start", q.c.Name(), "request of %v is not persistent", q.call)
 	case q.r.Active:
 		return fail(ErrRequest, "Start", q.c.Name(), "request of %v is active: wait for it first", q.call)
+	case q.c.w.Closed():
+		return fail(ErrOther, "Start", q.c.Name(), "called after Finalize")
 	}
 	e.Start(q.r)
 	return nil

@@ -41,9 +41,9 @@ func (c *Comm) Iprobe(source, tag int) (Status, bool, error) {
 	if source == ProcNull {
 		return nullStatus(), true, nil
 	}
-	_, s, ok := c.w.P2P.Iprobe(c.core, source, engineTag(tag), false)
+	_, s, ok, err := c.w.P2P.Iprobe(c.core, source, engineTag(tag), false)
 	if !ok {
-		return emptyStatus(), false, nil
+		return emptyStatus(), false, wrap(err, callIprobe, c, source, tag)
 	}
 	return publicStatus(&s), true, nil
 }
@@ -81,9 +81,9 @@ func (c *Comm) Improbe(source, tag int) (Message, Status, bool, error) {
 	if source == ProcNull {
 		return Message{c: c, st: nullStatus(), live: true}, nullStatus(), true, nil
 	}
-	m, s, ok := c.w.P2P.Iprobe(c.core, source, engineTag(tag), true)
+	m, s, ok, err := c.w.P2P.Iprobe(c.core, source, engineTag(tag), true)
 	if !ok {
-		return Message{}, emptyStatus(), false, nil
+		return Message{}, emptyStatus(), false, wrap(err, callImprobe, c, source, tag)
 	}
 	st := publicStatus(&s)
 	return Message{c: c, m: m, st: st, live: true}, st, true, nil

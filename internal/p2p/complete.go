@@ -43,14 +43,20 @@ func (r *Request) Arguments() (peer int, tag int32) {
 	return int(process), r.tag
 }
 
-// Scratch returns a slice of n nil requests that is good until the lock is released.
+// Scratch returns a slice of n nil requests that is the caller's until Return.
 func (e *Engine) Scratch(n int) []*Request {
-	if cap(e.scratch) < n {
-		e.scratch = make([]*Request, n)
+	s := e.scratch
+	e.scratch = nil
+	if cap(s) < n {
+		s = make([]*Request, n)
 	}
-	s := e.scratch[:n]
+	return s[:n]
+}
+
+// Return takes a slice of Scratch back.
+func (e *Engine) Return(s []*Request) {
 	clear(s)
-	return s
+	e.scratch = s[:0]
 }
 
 // hint is the peer from whom the completion of r is expected.
@@ -82,7 +88,6 @@ func (e *Engine) Any(rs []*Request, wait bool) (active bool, done int) {
 		e.p.Progress(-1)
 		return firstDone(rs)
 	}
-	rs = append([]*Request(nil), rs...) // Scratch is others' once we sleep
 	var g *proc.Event
 	if n := len(e.waits); n > 0 {
 		g = e.waits[n-1]

@@ -17,10 +17,8 @@
 package p2p
 
 import (
-	"fmt"
 	"math/rand/v2"
 
-	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -45,6 +43,7 @@ type Engine struct {
 	me    int32
 	table *match.Table[Request, Message]
 	peers []peer
+	dead  []int32     // peers that are gone
 	hdr   wire.Header // scratch: headers handed to a fabric must not escape
 
 	requests []*Request // free ones
@@ -58,6 +57,8 @@ type Engine struct {
 	waits   []*proc.Event // free group events of Any
 	scratch []*Request
 	self    int     // bytes buffered of messages to itself
+	taken   int     // messages that a matched probe holds
+	closing bool    // nothing will be received any more
 	bsend   *Buffer // attached to the process, nil if none
 
 	commBuffers map[uint64]*Buffer // attached to communicators, by context
@@ -117,19 +118,4 @@ func (e *Engine) consumed(from int32, n int) {
 		q.owed = 0
 		e.p.Queue(int(from), &e.hdr, nil, nil)
 	}
-}
-
-// Quiesce waits until everything that was sent has gone, and fails if there are
-// operations that only the peer or the user can complete. It takes the lock.
-func (e *Engine) Quiesce() error {
-	e.p.Lock()
-	defer e.p.Unlock()
-	if n := e.table.Posted(); n > 0 {
-		return &class.Error{Class: class.Pending, Text: fmt.Sprintf("%d receives are still posted", n)}
-	}
-	for len(e.pulls) > 0 || len(e.streams) > 0 || e.names.live > 0 || e.p.Backlogs() > 0 {
-		e.p.Progress(-1)
-		e.p.Pause()
-	}
-	return nil
 }

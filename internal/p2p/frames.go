@@ -48,11 +48,11 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		m.name, m.addr = h.Name, addr
 		e.add(m)
 	case wire.Clear:
-		if r := e.names.find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady {
+		if r := e.names.find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
 			e.stream(r, h.Arg, h.Ctx)
 		}
 	case wire.Ack:
-		if r := e.names.find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady {
+		if r := e.names.find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
 			e.names.drop(r)
 			e.finish(r, nil)
 		}
@@ -151,6 +151,8 @@ func (e *Engine) Placed(from int, h *wire.Header) {
 			copy(r.buf, m.data)
 			e.retire(m)
 			e.finish(r, nil)
+		} else if e.closing {
+			e.retire(m)
 		}
 	case q.placed != nil:
 		r := q.placed
@@ -173,7 +175,9 @@ func gone(c *comm.Comm, peer int32, cause error) error {
 func (e *Engine) Down(from int, cause error) {
 	src := int32(from)
 	e.p.SetDown(from, cause)
+	e.dead = append(e.dead, src)
 	q := &e.peers[from]
+	q.credit, q.eager = 0, -1 // no send takes the short way any more
 	if r := q.placed; r != nil {
 		q.placed = nil
 		e.names.drop(r)
@@ -193,7 +197,7 @@ func (e *Engine) Down(from int, cause error) {
 		}
 	}
 	for n := range e.table.Receives() {
-		if n.Src == src {
+		if n.Src == src || n.Src < 0 && n.Owner.comm.RankOf(src) >= 0 {
 			e.table.Cancel(n)
 			e.finish(n.Owner, gone(n.Owner.comm, src, cause))
 		}
@@ -216,7 +220,7 @@ func (e *Engine) Down(from int, cause error) {
 		}
 	}
 	for _, pr := range e.probes {
-		if pr.key.Src == src {
+		if pr.key.Src == src || pr.key.Src < 0 {
 			pr.Fire()
 		}
 	}

@@ -23,7 +23,7 @@ func (e *Engine) key(c *comm.Comm, ctx uint64, source int, tag int32) match.Key 
 // Iprobe looks for a message that a receive with these arguments would take. It
 // makes progress and takes the lock. With take the message is removed, and only
 // Mrecv of the returned one receives it (matched probe).
-func (e *Engine) Iprobe(c *comm.Comm, source int, tag int32, take bool) (*Message, Status, bool) {
+func (e *Engine) Iprobe(c *comm.Comm, source int, tag int32, take bool) (*Message, Status, bool, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	k := e.key(c, c.Ctx, source, tag)
@@ -33,9 +33,10 @@ func (e *Engine) Iprobe(c *comm.Comm, source int, tag int32, take bool) (*Messag
 		n = e.table.Probe(k)
 	}
 	if n == nil {
-		return nil, Status{}, false
+		return nil, Status{}, false, e.lost(c, k.Src)
 	}
-	return e.probed(c, n, take)
+	m, s := e.probed(c, n, take)
+	return m, s, true, nil
 }
 
 // Probe waits for a message that a receive with these arguments would take. It
@@ -46,13 +47,11 @@ func (e *Engine) Probe(c *comm.Comm, source int, tag int32, take bool) (*Message
 	k := e.key(c, c.Ctx, source, tag)
 	for {
 		if n := e.table.Probe(k); n != nil {
-			m, s, _ := e.probed(c, n, take)
+			m, s := e.probed(c, n, take)
 			return m, s, nil
 		}
-		if k.Src >= 0 {
-			if cause := e.p.DownCause(int(k.Src)); cause != nil {
-				return nil, Status{}, gone(c, k.Src, cause)
-			}
+		if err := e.lost(c, k.Src); err != nil {
+			return nil, Status{}, err
 		}
 		q := &probe{key: k}
 		e.probes = append(e.probes, q)
@@ -66,13 +65,14 @@ func (e *Engine) Probe(c *comm.Comm, source int, tag int32, take bool) (*Message
 	}
 }
 
-func (e *Engine) probed(c *comm.Comm, n *match.Node[Message], take bool) (*Message, Status, bool) {
+func (e *Engine) probed(c *comm.Comm, n *match.Node[Message], take bool) (*Message, Status) {
 	s := Status{Source: c.RankOf(n.Src), Tag: n.Tag, Bytes: n.Owner.size}
 	if !take {
-		return nil, s, true
+		return nil, s
 	}
 	e.table.Remove(n)
-	return n.Owner, s, true
+	e.taken++
+	return n.Owner, s
 }
 
 // Imrecv starts receiving a message that a matched probe has taken. It takes the lock.
@@ -81,6 +81,7 @@ func (e *Engine) Imrecv(c *comm.Comm, m *Message, buf []byte, source int, tag in
 	defer e.p.Unlock()
 	r := e.RecvInit(c, c.Ctx, buf, source, tag)
 	r.Active = true
+	e.taken--
 	e.accept(r, m)
 	return r
 }

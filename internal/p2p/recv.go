@@ -52,12 +52,21 @@ func (e *Engine) startRecv(r *Request) {
 		e.accept(r, n.Owner)
 		return
 	}
-	if r.peer >= 0 {
-		if cause := e.p.DownCause(int(r.peer)); cause != nil {
-			e.table.Cancel(&r.node)
-			e.finish(r, gone(r.comm, r.peer, cause))
+	if err := e.lost(r.comm, r.peer); err != nil {
+		e.table.Cancel(&r.node)
+		e.finish(r, err)
+	}
+}
+
+// lost returns an error if the source of a receive or probe that has found no
+// message is gone: if it may be anybody, when any member of the communicator is.
+func (e *Engine) lost(c *comm.Comm, source int32) error {
+	for _, d := range e.dead {
+		if d == source || source < 0 && c.RankOf(d) >= 0 {
+			return gone(c, d, e.p.DownCause(int(d)))
 		}
 	}
+	return nil
 }
 
 // accept gives r the message m, which was in no queue any more.
@@ -89,7 +98,7 @@ func (e *Engine) retire(m *Message) {
 	from, n, name, free := m.node.Src, int(m.size), m.name, m.free
 	e.freeMessage(m)
 	if from == e.me {
-		e.self -= n
+		e.self -= n + frameCost
 		return
 	}
 	if !free {
@@ -108,6 +117,10 @@ func (e *Engine) ack(to int32, name uint64) {
 
 // add queues an unexpected message and tells those who probe for it.
 func (e *Engine) add(m *Message) {
+	if e.closing {
+		e.discard(m)
+		return
+	}
 	e.table.Add(&m.node)
 	for _, q := range e.probes {
 		if q.key.Ctx == m.node.Ctx && (q.key.Src < 0 || q.key.Src == m.node.Src) && (q.key.Tag == AnyTag || q.key.Tag == m.node.Tag) {

@@ -74,7 +74,7 @@ type Request struct {
 	addr   uint64 // where the payload is in the sender's memory
 	need   uint64 // bytes to move
 	moved  uint64 // bytes moved so far, or handed to the backlog
-	queued bool   // a Data frame is in the backlog
+	queued bool   // a frame of this send is in the backlog
 
 	parts  int8    // operations that have to complete before this request does
 	whole  Whole   // what this request is a part of

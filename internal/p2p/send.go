@@ -84,7 +84,7 @@ func (e *Engine) startSend(r *Request) {
 			r.phase = phaseReady // complete on Ack
 			h.Kind, h.Name = wire.EagerSync, e.names.give(r)
 		}
-		if e.p.Queue(int(r.peer), h, r.buf, r) {
+		if r.queued = !e.p.Queue(int(r.peer), h, r.buf, r); !r.queued {
 			r.Sent(nil)
 		}
 		return
@@ -92,7 +92,7 @@ func (e *Engine) startSend(r *Request) {
 	r.phase = phaseReady
 	if len(r.buf) <= tiny {
 		h.Kind, h.Flags, h.Name = wire.EagerSync, wire.Uncredited, e.names.give(r)
-		e.p.Queue(int(r.peer), h, r.buf, nil)
+		r.queued = !e.p.Queue(int(r.peer), h, r.buf, r)
 		return
 	}
 	h.Kind, h.Arg, h.Name = wire.Ready, uint64(len(r.buf)), e.names.give(r)
@@ -102,7 +102,7 @@ func (e *Engine) startSend(r *Request) {
 	}
 	binary.LittleEndian.PutUint64(r.token[:], addr)
 	h.Size = uint32(len(r.token))
-	e.p.Queue(int(r.peer), h, r.token[:], nil)
+	r.queued = !e.p.Queue(int(r.peer), h, r.token[:], r)
 }
 
 // Sent implements proc.Sent: a frame of this request has gone, or never will.
@@ -112,11 +112,9 @@ func (r *Request) Sent(err error) {
 		e.failSend(r, err)
 		return
 	}
-	switch r.phase {
-	case phaseEager:
+	r.queued = false
+	if r.phase == phaseEager {
 		e.finish(r, nil)
-	case phaseStream:
-		e.resume(r)
 	}
 }
 
@@ -132,8 +130,8 @@ func (e *Engine) sendSelf(r *Request) {
 		return
 	}
 	m := e.newMessage(key, uint64(len(r.buf)))
-	if r.mode != Synchronous && len(r.buf) <= wire.MaxPayload && e.self+len(r.buf) <= window {
-		e.self += len(r.buf)
+	if n := len(r.buf) + frameCost; r.mode != Synchronous && len(r.buf) <= wire.MaxPayload && e.self+n <= window {
+		e.self += n
 		m.eager = true
 		m.data = e.buffers.get(len(r.buf))
 		copy(m.data, r.buf)

@@ -34,9 +34,9 @@ func (e *Engine) fetch(r *Request, name, addr, size uint64) {
 	e.ask(r)
 }
 
-// ask has the sender stream the payload.
+// ask has the sender stream the payload, from its start.
 func (e *Engine) ask(r *Request) {
-	r.phase = phaseFill
+	r.phase, r.moved = phaseFill, 0
 	e.hdr = wire.Header{Kind: wire.Clear, Name: r.remote, Arg: e.names.give(r), Ctx: r.need}
 	e.p.Queue(int(r.peer), &e.hdr, nil, nil)
 }
@@ -107,9 +107,6 @@ func (e *Engine) chunk(r *Request) {
 	r.moved += n
 	r.queued = !e.p.Queue(int(r.peer), &e.hdr, r.buf[at:at+n], r)
 }
-
-// resume continues a stream whose frame has left the backlog.
-func (e *Engine) resume(r *Request) { r.queued = false }
 
 // remove takes element i out; the order of the others may change.
 func remove(s []*Request, i int) []*Request {

@@ -131,18 +131,16 @@ func (w *World) watch() {
 // Close ends the process: collective, after the user's last communication. It
 // fails, and nothing has happened, while receives or sends are pending.
 func (w *World) Close() error {
-	if err := w.P2P.Quiesce(); err != nil {
+	if err := w.P2P.Pending(); err != nil {
 		return err
 	}
 	if err := w.Coll.Barrier(w.Comm); err != nil {
 		return err
 	}
+	w.P2P.Drain()
 	// A collective fails as soon as a member is gone, and whoever is out of the
 	// barrier is about to go: nobody may before all are out.
 	if _, err := w.boot.Exchange(nil); err != nil {
-		return err
-	}
-	if err := w.P2P.Quiesce(); err != nil {
 		return err
 	}
 	w.closed.Store(true)

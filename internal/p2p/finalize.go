@@ -1,0 +1,90 @@
+package p2p
+
+import (
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/class"
+)
+
+// Pending fails if there are operations that the user has started and not
+// completed. It takes the lock.
+func (e *Engine) Pending() error {
+	e.p.Lock()
+	defer e.p.Unlock()
+	sends, receives := 0, len(e.pulls)
+	for i := range e.names.slots {
+		switch r := e.names.slots[i].r; {
+		case r == nil || !r.awaited():
+		case r.Send:
+			sends++
+		default:
+			receives++
+		}
+	}
+	for n := range e.table.Messages() {
+		if s := n.Owner.sender; s != nil && s.awaited() {
+			sends++
+		}
+	}
+	switch {
+	case e.table.Posted() > 0:
+		return pending(e.table.Posted(), "receive", "still posted")
+	case receives > 0:
+		return pending(receives, "receive", "not complete")
+	case sends > 0:
+		return pending(sends, "send", "not complete")
+	case e.taken > 0:
+		return pending(e.taken, "message of a matched probe", "not received")
+	}
+	return nil
+}
+
+// awaited reports whether the user can still wait for r: neither freed it nor
+// left it to the engine.
+func (r *Request) awaited() bool {
+	_, part := r.whole.(*Request)
+	return !r.autoFree || part
+}
+
+func pending(n int, what, how string) error {
+	verb := "is"
+	if n > 1 {
+		what, verb = what+"s", "are"
+	}
+	return &class.Error{Class: class.Pending, Text: fmt.Sprintf("%d %s %s %s", n, what, verb, how)}
+}
+
+// Drain ends what goes on without the user: buffered sends and freed requests.
+// It is called when no process of the job will start anything more. What nobody
+// has received is dropped, here for the peers and there for us, so that the
+// wait has an end. It takes the lock.
+func (e *Engine) Drain() {
+	e.p.Lock()
+	defer e.p.Unlock()
+	e.closing = true
+	for n := range e.table.Messages() {
+		e.table.Remove(n)
+		e.discard(n.Owner)
+	}
+	for len(e.pulls) > 0 || len(e.streams) > 0 || e.names.live > 0 || e.p.Backlogs() > 0 {
+		e.p.Progress(-1)
+		e.p.Pause()
+	}
+}
+
+// discard drops a message that nobody will receive, and tells who waits for it.
+func (e *Engine) discard(m *Message) {
+	switch {
+	case m.filling: // ends with Placed
+	case m.sender != nil:
+		s := m.sender
+		e.freeMessage(m)
+		e.finish(s, nil)
+	case m.eager:
+		e.retire(m)
+	default:
+		from, name := m.node.Src, m.name
+		e.freeMessage(m)
+		e.ack(from, name)
+	}
+}
