@@ -79,7 +79,7 @@ func TestSlotLayoutIsGolden(t *testing.T) {
 	l.line("version", Version)
 	l.line("SlotCount", SlotCount)
 	l.line("SlotPayload", SlotPayload)
-	l.fields(Entry{})
+	l.fields(Release{})
 	l.fields(Cell{})
 	l.fields(SlotHead{})
 	for _, n := range []int{1, 2, 64, 65, 1000, MaxLocal} {

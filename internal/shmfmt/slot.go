@@ -9,25 +9,35 @@ const (
 	// SlotCount is how many communicators of a node can have a slot for their
 	// collectives at a time; the others use messages.
 	SlotCount = 64
-	// SlotPayload is the room in bytes for one process's contribution to a
-	// collective in a slot. With the number before it, it fills whole lines.
-	SlotPayload = 8*Line - 8
+	// SlotPayload is the most that one process can give to a collective in a
+	// slot, in bytes.
+	SlotPayload = 8 * Line
+	// SlotShort is what fits beside the number in bytes, twice.
+	SlotShort = 24
 )
 
-// Entry is a contribution to a collective, or its result. Number and the first
-// bytes of the payload stand in one line: who sees the number has them.
-type Entry struct {
-	// Number is that of the collective: stored after Data by whoever writes the
-	// entry, loaded before Data by all others.
+// Cell is one member's part of a slot; only that member writes it. Number and
+// short contributions stand in one line, so that who sees the number has them.
+// Contributions are in two places that the collectives use in turn, because a
+// member may enter the next one while others still read what it gave to this one.
+//
+// Rejected: a line for each turn. On cores that do not share a cache it takes a
+// third longer.
+type Cell struct {
+	// Number is that of the last collective the member has entered: stored after
+	// its contribution, loaded before it by all others.
 	Number atomic.Uint64
-	Data   [SlotPayload]byte
+	Short  [2][SlotShort]byte
+	_      [Line - 8 - 2*SlotShort]byte
+	Long   [2][SlotPayload]byte
 }
 
-// Cell is one member's part of a slot; only that member writes it. The
-// collectives use its two entries in turn, so that a member may enter the next
-// one while others still read what it gave to this one.
-type Cell struct {
-	Entries [2]Entry
+// Release is the result of a collective, written by the last member to arrive.
+type Release struct {
+	// Number says how many collectives have been released: stored after Data.
+	Number atomic.Uint64
+	Data   [SlotPayload]byte
+	_      [Line - 8]byte
 }
 
 // SlotHead is the part of a slot that its members share.
@@ -36,9 +46,7 @@ type SlotHead struct {
 	// end by a release.
 	Arrived atomic.Uint64
 	_       [Line - 8]byte
-	// Release is written by the last member to arrive; its number says how many
-	// collectives have been released.
-	Release Entry
+	Release Release
 	// Sleepers counts the members that sleep, or are about to, until a number
 	// in the slot moves.
 	Sleepers atomic.Uint32
@@ -94,9 +102,7 @@ func (s Slot) Free(n int) {
 	h.Arrived.Store(0)
 	h.Release.Number.Store(0)
 	for i := range n {
-		c := s.Cell(i)
-		c.Entries[0].Number.Store(0)
-		c.Entries[1].Number.Store(0)
+		s.Cell(i).Number.Store(0)
 	}
 	h.Owner.Store(0) // last: pairs with the swap in Acquire
 }
