@@ -33,6 +33,8 @@ func (e *Engine) Pending() error {
 		return pending(receives, "receive", "not complete")
 	case sends > 0:
 		return pending(sends, "send", "not complete")
+	case len(e.probes) > 0:
+		return pending(len(e.probes), "probe", "waiting")
 	case e.taken > 0:
 		return pending(e.taken, "message of a matched probe", "not received")
 	}

@@ -389,6 +389,15 @@ func (f *Fabric) Close() error {
 	return f.node.Close()
 }
 
+// Release gives the memory back, where the process lives on without the fabric.
+// It is closed, nobody sleeps in it, and nobody will call it any more.
+func (f *Fabric) Release() error {
+	if r, ok := f.node.(interface{ Release() error }); ok {
+		return r.Release()
+	}
+	return nil
+}
+
 // Awake reports whether a peer that has sent looks at its rings just now, or soon.
 func (f *Fabric) Awake(peer int) bool {
 	o := f.out[peer]

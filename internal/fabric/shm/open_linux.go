@@ -103,3 +103,17 @@ func (m *mapped) Read(_ int, door *shmfmt.Door, dst []byte, addr uint64) error {
 // Close leaves the memory mapped: a service may still be about to look at its
 // bell, and the process ends soon.
 func (m *mapped) Close() error { return nil }
+
+// Release unmaps the memory.
+func (m *mapped) Release() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var first error
+	for _, mem := range m.maps {
+		if err := sys.Unmap(mem); err != nil && first == nil {
+			first = err
+		}
+	}
+	m.maps, m.segments, m.control = nil, nil, nil
+	return first
+}
