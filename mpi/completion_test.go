@@ -1,0 +1,551 @@
+package mpi_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// Completing nothing gives the empty status.
+func TestP2P09_NullRequestsGiveEmptyStatus(t *testing.T) {
+	var null mpi.Request
+	if !null.IsNull() {
+		t.Fatal("the zero Request is not null")
+	}
+	st, err := null.Wait()
+	ok(t, err)
+	wantEmpty(t, st)
+	st, done, err := null.Test()
+	if ok(t, err); !done {
+		t.Fatal("Test of a null request: not done")
+	}
+	wantEmpty(t, st)
+	st, done, err = null.GetStatus() // P2P-16
+	if ok(t, err); !done {
+		t.Fatal("GetStatus of a null request: not done")
+	}
+	wantEmpty(t, st)
+	st, err = null.WaitContext(t.Context())
+	ok(t, err)
+	wantEmpty(t, st)
+	for _, rs := range [][]mpi.Request{nil, make([]mpi.Request, 3)} {
+		allIdle(t, rs)
+	}
+	wantClass(t, null.Start(), mpi.ErrRequest)
+	wantClass(t, null.Cancel(), mpi.ErrRequest)
+	wantClass(t, null.Free(), mpi.ErrRequest)
+}
+
+// allIdle checks all calls on requests of which none is active.
+func allIdle(t testing.TB, rs []mpi.Request) {
+	t.Helper()
+	n := len(rs)
+	sts, idx := make([]mpi.Status, n), make([]int, n)
+	dirty := func() {
+		for i := range sts {
+			sts[i] = mpi.Status{Source: 99, Tag: 99, Err: errors.New("old")}
+		}
+	}
+	clean := func() {
+		t.Helper()
+		for _, st := range sts {
+			wantEmpty(t, st)
+		}
+	}
+	dirty()
+	ok(t, mpi.Waitall(rs, sts))
+	clean()
+	dirty()
+	done, err := mpi.Testall(rs, sts)
+	if ok(t, err); !done {
+		t.Fatal("Testall: not done")
+	}
+	clean()
+	dirty()
+	done, err = mpi.GetStatusAll(rs, sts)
+	if ok(t, err); !done {
+		t.Fatal("GetStatusAll: not done")
+	}
+	clean()
+	i, st, err := mpi.Waitany(rs)
+	ok(t, err)
+	wantIndex(t, i, mpi.Undefined)
+	wantEmpty(t, st)
+	i, st, done, err = mpi.Testany(rs)
+	if ok(t, err); !done {
+		t.Fatal("Testany: not done")
+	}
+	wantIndex(t, i, mpi.Undefined)
+	wantEmpty(t, st)
+	i, st, done, err = mpi.GetStatusAny(rs)
+	if ok(t, err); !done {
+		t.Fatal("GetStatusAny: not done")
+	}
+	wantIndex(t, i, mpi.Undefined)
+	wantEmpty(t, st)
+	for _, some := range []func([]mpi.Request, []int, []mpi.Status) (int, error){
+		mpi.Waitsome, mpi.Testsome, mpi.GetStatusSome,
+	} {
+		k, err := some(rs, idx, sts)
+		ok(t, err)
+		wantIndex(t, k, mpi.Undefined)
+	}
+}
+
+func wantIndex(t testing.TB, got, want int) {
+	t.Helper()
+	if got != want {
+		t.Fatalf("index or count is %d, want %d", got, want)
+	}
+}
+
+// Persistent requests that are inactive count as null ones, but live on.
+func TestP2P09_P2P16_InactiveRequests(t *testing.T) {
+	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
+		r, s := mpi.RecvInit(c, make([]byte, 1), 0, 0), mpi.SendInit(c, make([]byte, 1), 0, 0)
+		rs := []mpi.Request{r, {}, s}
+		for range 2 {
+			st, err := r.Wait()
+			ok(t, err)
+			wantEmpty(t, st)
+			st, done, err := s.Test()
+			if ok(t, err); !done {
+				t.Fatal("Test of an inactive request: not done")
+			}
+			wantEmpty(t, st)
+			st, done, err = s.GetStatus()
+			if ok(t, err); !done {
+				t.Fatal("GetStatus of an inactive request: not done")
+			}
+			wantEmpty(t, st)
+			allIdle(t, rs)
+			ok(t, mpi.Startall([]mpi.Request{r, s}))
+			ok(t, mpi.Waitall(rs, nil))
+			if rs[0].IsNull() || rs[2].IsNull() {
+				t.Fatal("a persistent request is null after Waitall")
+			}
+		}
+		wantClass(t, r.Cancel(), mpi.ErrRequest)
+		ok(t, r.Free())
+		ok(t, s.Free())
+		if !r.IsNull() {
+			t.Fatal("a freed request is not null")
+		}
+	})
+}
+
+// A request that was completed through one copy is stale in the others.
+func TestTRM04_StaleCopies(t *testing.T) {
+	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
+		r := mpi.Irecv(c, make([]byte, 1), 0, 0)
+		copied := r
+		if copied != r {
+			t.Fatal("copies of a handle are not equal") // TRM-06
+		}
+		ok(t, mpi.Send(c, []byte{1}, 0, 0))
+		_, err := r.Wait()
+		if ok(t, err); !r.IsNull() {
+			t.Fatal("the request is not null after Wait")
+		}
+		other := mpi.Irecv(c, make([]byte, 1), 0, 0) // may live where the first did
+		_, err = copied.Wait()
+		wantClass(t, err, mpi.ErrRequest)
+		_, _, err = copied.Test()
+		wantClass(t, err, mpi.ErrRequest)
+		_, _, err = copied.GetStatus()
+		wantClass(t, err, mpi.ErrRequest)
+		_, err = copied.WaitContext(t.Context())
+		wantClass(t, err, mpi.ErrRequest)
+		wantClass(t, copied.Cancel(), mpi.ErrRequest)
+		wantClass(t, copied.Free(), mpi.ErrRequest)
+		wantClass(t, copied.Start(), mpi.ErrRequest)
+		rs := []mpi.Request{{}, copied}
+		_, _, err = mpi.Waitany(rs)
+		wantClass(t, err, mpi.ErrRequest)
+		_, _, _, err = mpi.Testany(rs)
+		wantClass(t, err, mpi.ErrRequest)
+		_, err = mpi.Waitsome(rs, make([]int, 2), nil)
+		wantClass(t, err, mpi.ErrRequest)
+		_, err = mpi.Testsome(rs, make([]int, 2), nil)
+		wantClass(t, err, mpi.ErrRequest)
+		if err := mpi.Waitall(rs, nil); !errors.Is(err, mpi.ErrRequest) && !errors.Is(err, mpi.ErrInStatus) {
+			t.Fatalf("Waitall of a stale request: %v", err)
+		}
+		ok(t, mpi.Send(c, []byte{1}, 0, 0))
+		_, err = other.Wait()
+		ok(t, err)
+	})
+}
+
+// The eight functions over requests of many kinds, of which some fail.
+func TestP2P11_FamiliesOverMixedRequests(t *testing.T) {
+	const n = 9 // requests
+	type outcome struct {
+		class mpi.Class // 0: success
+		bytes int
+	}
+	want := [n]outcome{{0, 8}, {mpi.ErrTruncate, 4}, {}, {0, 0}, {mpi.ErrRank, 0}, {0, 300_000}, {}, {mpi.ErrTag, 0}, {0, 0}}
+	// make starts the requests of rank 0: null, inactive, failed, truncated,
+	// sends and receives of all lengths.
+	start := func(t testing.TB, c *mpi.Comm, inactive mpi.Request) []mpi.Request {
+		return []mpi.Request{
+			mpi.Irecv(c, make([]byte, 8), 1, 0),
+			mpi.Irecv(c, make([]byte, 4), 1, 1),
+			{},
+			mpi.Isend(c, payload(300_000, 3), 1, 3),
+			mpi.Isend(c, []byte{1}, 17, 3),
+			mpi.Irecv(c, make([]byte, 400_000), 1, 5),
+			inactive,
+			mpi.Irecv(c, []byte{1}, 1, -7),
+			mpi.Issend(c, []byte{1}, 1, 8),
+		}
+	}
+	answer := func(t testing.TB, c *mpi.Comm) {
+		ok(t, mpi.Send(c, make([]byte, 300_000), 0, 5))
+		_, err := mpi.Recv(c, make([]byte, 1), 0, 8)
+		ok(t, err)
+		ok(t, mpi.Send(c, make([]byte, 8), 0, 1))
+		_, err = mpi.Recv(c, make([]byte, 300_000), 0, 3)
+		ok(t, err)
+		ok(t, mpi.Send(c, make([]byte, 8), 0, 0))
+	}
+	check := func(t testing.TB, call string, seen *[n]bool, i int, st mpi.Status, err error) {
+		t.Helper()
+		if seen[i] {
+			t.Fatalf("%s completes request %d twice", call, i)
+		}
+		seen[i] = true
+		if want[i].class == 0 && err != nil || want[i].class != 0 && !errors.Is(err, want[i].class) {
+			t.Fatalf("%s: error of request %d is %v, want class %v", call, i, err, want[i].class)
+		}
+		if st.Bytes() != int64(want[i].bytes) || st.Cancelled() {
+			t.Fatalf("%s: request %d has %d bytes, want %d", call, i, st.Bytes(), want[i].bytes)
+		}
+	}
+	// Each way completes all of rs and reports each request once through note.
+	ways := map[string]func(t testing.TB, rs []mpi.Request, note func(i int, st mpi.Status, err error)){
+		"Wait": func(t testing.TB, rs []mpi.Request, note func(i int, st mpi.Status, err error)) {
+			for i := range rs {
+				if i != 2 && i != 6 {
+					st, err := rs[i].Wait()
+					note(i, st, err)
+				}
+			}
+		},
+		"Test": func(t testing.TB, rs []mpi.Request, note func(i int, st mpi.Status, err error)) {
+			seen := map[int]bool{2: true, 6: true}
+			for len(seen) < n {
+				for i := range rs {
+					if st, done, err := rs[i].Test(); done && !seen[i] {
+						seen[i] = true
+						note(i, st, err)
+					}
+				}
+			}
+		},
+		"Waitany": func(t testing.TB, rs []mpi.Request, note func(i int, st mpi.Status, err error)) {
+			for {
+				i, st, err := mpi.Waitany(rs)
+				if i == mpi.Undefined {
+					ok(t, err)
+					return
+				}
+				note(i, st, err)
+			}
+		},
+		"Testany": func(t testing.TB, rs []mpi.Request, note func(i int, st mpi.Status, err error)) {
+			for {
+				_, _, looked, lerr := mpi.GetStatusAny(rs)
+				i, st, done, err := mpi.Testany(rs)
+				if looked && !done {
+					t.Fatalf("GetStatusAny finds one done, Testany does not (%v)", lerr)
+				}
+				if done && i == mpi.Undefined {
+					ok(t, err)
+					return
+				}
+				if done {
+					note(i, st, err)
+				}
+			}
+		},
+		"Waitsome": func(t testing.TB, rs []mpi.Request, note func(i int, st mpi.Status, err error)) {
+			idx, sts := make([]int, n), make([]mpi.Status, n)
+			for {
+				k, err := mpi.Waitsome(rs, idx, sts)
+				if k == mpi.Undefined {
+					ok(t, err)
+					return
+				}
+				inStatus(t, err, sts[:k])
+				for j := range k {
+					note(idx[j], sts[j], sts[j].Err)
+				}
+			}
+		},
+		"Testsome": func(t testing.TB, rs []mpi.Request, note func(i int, st mpi.Status, err error)) {
+			idx, sts := make([]int, n), make([]mpi.Status, n)
+			for {
+				k, err := mpi.GetStatusSome(rs, idx, sts)
+				if k > 0 {
+					inStatus(t, err, sts[:k])
+				}
+				k, err = mpi.Testsome(rs, idx, sts)
+				if k == mpi.Undefined {
+					ok(t, err)
+					return
+				}
+				inStatus(t, err, sts[:k])
+				for j := range k {
+					note(idx[j], sts[j], sts[j].Err)
+				}
+			}
+		},
+		"Waitall": func(t testing.TB, rs []mpi.Request, note func(i int, st mpi.Status, err error)) {
+			sts := make([]mpi.Status, n)
+			wantClass(t, mpi.Waitall(rs, sts), mpi.ErrInStatus)
+			for i, st := range sts {
+				if i != 2 && i != 6 {
+					note(i, st, st.Err)
+				}
+			}
+		},
+		"Testall": func(t testing.TB, rs []mpi.Request, note func(i int, st mpi.Status, err error)) {
+			sts := make([]mpi.Status, n)
+			for {
+				looked, _ := mpi.GetStatusAll(rs, sts)
+				done, err := mpi.Testall(rs, sts)
+				if looked && !done {
+					t.Fatal("GetStatusAll says done, Testall does not")
+				}
+				if !done {
+					ok(t, err)
+					continue
+				}
+				wantClass(t, err, mpi.ErrInStatus)
+				for i, st := range sts {
+					if i != 2 && i != 6 {
+						note(i, st, st.Err)
+					}
+				}
+				return
+			}
+		},
+	}
+	names := []string{"Wait", "Test", "Waitany", "Testany", "Waitsome", "Testsome", "Waitall", "Testall"}
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		inactive := mpi.RecvInit(c, make([]byte, 1), 0, 0)
+		for _, call := range names {
+			if c.Rank() == 1 {
+				answer(t, c)
+				continue
+			}
+			rs := start(t, c, inactive)
+			seen := [n]bool{2: true, 6: true}
+			ways[call](t, rs, func(i int, st mpi.Status, err error) { check(t, call, &seen, i, st, err) })
+			for i := range rs {
+				if !seen[i] {
+					t.Fatalf("%s does not report request %d", call, i)
+				}
+				if rs[i].IsNull() == (i == 6) {
+					t.Fatalf("%s: request %d is null: %v", call, i, rs[i].IsNull())
+				}
+			}
+		}
+		ok(t, inactive.Free())
+	})
+}
+
+// inStatus checks that an error is ErrInStatus exactly if a status has one.
+func inStatus(t testing.TB, err error, sts []mpi.Status) {
+	t.Helper()
+	failed := false
+	for _, st := range sts {
+		failed = failed || st.Err != nil
+	}
+	if failed != errors.Is(err, mpi.ErrInStatus) || !failed && err != nil {
+		t.Fatalf("error is %v, a status has one: %v", err, failed)
+	}
+}
+
+// Arrays for the outcome that are too short are refused before anything happens.
+func TestP2P11_ShortArrays(t *testing.T) {
+	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
+		rs := []mpi.Request{mpi.Irecv(c, make([]byte, 1), 0, 0), {}}
+		short := make([]mpi.Status, 1)
+		wantClass(t, mpi.Waitall(rs, short), mpi.ErrArg)
+		_, err := mpi.Testall(rs, short)
+		if err != nil {
+			wantClass(t, err, mpi.ErrArg)
+		}
+		_, err = mpi.GetStatusAll(rs, short)
+		wantClass(t, err, mpi.ErrArg)
+		for _, some := range []func([]mpi.Request, []int, []mpi.Status) (int, error){
+			mpi.Waitsome, mpi.Testsome, mpi.GetStatusSome,
+		} {
+			_, err := some(rs, make([]int, 1), nil)
+			wantClass(t, err, mpi.ErrArg)
+			_, err = some(rs, make([]int, 2), short)
+			wantClass(t, err, mpi.ErrArg)
+		}
+		ok(t, mpi.Send(c, []byte{1}, 0, 0))
+		ok(t, mpi.Waitall(rs, nil))
+	})
+}
+
+// GetStatus makes progress and leaves the request as it is.
+func TestXP2P04_GetStatus(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		peer := 1 - c.Rank()
+		for i, size := range []int{0, 100, 50_000, 400_000} {
+			b := make([]byte, size)
+			r, s := mpi.Irecv(c, b, peer, i), mpi.Isend(c, payload(size, 4), peer, i)
+			for {
+				st, done, err := r.GetStatus()
+				if ok(t, err); !done {
+					continue
+				}
+				again, done, err := r.GetStatus()
+				if ok(t, err); !done || again != st {
+					t.Fatalf("second GetStatus: %v %+v, first %+v", done, again, st)
+				}
+				wantStatus(t, st, peer, i, size)
+				wantPayload(t, b, size, 4)
+				break
+			}
+			st, err := r.Wait()
+			ok(t, err)
+			wantStatus(t, st, peer, i, size)
+			_, err = s.Wait()
+			ok(t, err)
+		}
+	})
+}
+
+// WaitContext gives up when its context ends; the operation goes on.
+func TestWaitContextGivesUpAndResumes(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		if c.Rank() == 1 {
+			for range 3 {
+				_, err := mpi.Recv(c, []byte{}, 0, 1)
+				ok(t, err)
+				ok(t, mpi.Send(c, payload(100_000, 8), 0, 0))
+			}
+			return
+		}
+		why := errors.New("tea time")
+		for k := range 3 {
+			b := make([]byte, 100_000)
+			r := mpi.Irecv(c, b, 1, 0)
+			for range 3 {
+				ctx, cancel := context.WithCancelCause(context.Background())
+				defer cancel(nil)
+				switch k {
+				case 0:
+					cancel(why) // before
+				case 1:
+					time.AfterFunc(time.Millisecond, func() { cancel(why) }) // while it waits
+				case 2:
+					go func() { cancel(why) }()
+				}
+				if _, err := r.WaitContext(ctx); err != why {
+					t.Fatalf("WaitContext: %v, want the cause of the context's end", err)
+				}
+			}
+			if _, done, err := r.Test(); done || err != nil {
+				t.Fatalf("the request is complete: %v", err)
+			}
+			ok(t, mpi.Send(c, []byte{}, 1, 1))
+			ctx, cancel := context.WithCancel(context.Background())
+			st, err := r.WaitContext(ctx)
+			cancel()
+			ok(t, err)
+			wantStatus(t, st, 1, 0, 100_000)
+			wantPayload(t, b, 100_000, 8)
+		}
+	})
+}
+
+// Goroutines that wait for groups of requests at once do not see each other's.
+func TestP2P11_GroupWaitsFromManyGoroutines(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		const workers, rounds, width = 8, 60, 5
+		var wg sync.WaitGroup
+		for w := range workers {
+			wg.Go(func() {
+				peer := 1 - c.Rank()
+				for round := range rounds {
+					rs := make([]mpi.Request, 2*width)
+					bufs := make([][]byte, width)
+					for i := range width {
+						bufs[i] = make([]byte, 64)
+						rs[i] = mpi.Irecv(c, bufs[i], peer, w*100+i)
+					}
+					for i := range width {
+						rs[width+i] = mpi.Isend(c, payload(64, uint64(w*10+i)), peer, w*100+i)
+					}
+					left := len(rs)
+					idx, sts := make([]int, len(rs)), make([]mpi.Status, len(rs))
+					for left > 0 {
+						var done []int
+						switch (round + left) % 4 {
+						case 0:
+							i, st, err := mpi.Waitany(rs)
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							done, sts[0] = []int{i}, st
+						case 1:
+							i, st, found, err := mpi.Testany(rs)
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							if found {
+								done, sts[0] = []int{i}, st
+							}
+						case 2:
+							k, err := mpi.Waitsome(rs, idx, sts)
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							done = idx[:k]
+						case 3:
+							k, err := mpi.Testsome(rs, idx, sts)
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							done = idx[:k]
+						}
+						for j, i := range done {
+							if i < 0 || i >= len(rs) || !rs[i].IsNull() {
+								t.Errorf("request %d is reported, of %d", i, len(rs))
+								return
+							}
+							if i < width && (sts[j].Tag != w*100+i || sts[j].Bytes() != 64) {
+								t.Errorf("status of request %d of worker %d: tag %d", i, w, sts[j].Tag)
+								return
+							}
+						}
+						left -= len(done)
+					}
+					for i, b := range bufs {
+						if string(b) != string(payload(64, uint64(w*10+i))) {
+							t.Errorf("worker %d round %d request %d: wrong payload", w, round, i)
+							return
+						}
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
