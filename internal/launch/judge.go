@@ -105,8 +105,15 @@ func (j *job) aborted(r *rank, code int, reason string) {
 	if reason != "" {
 		reason = ": " + reason
 	}
-	j.end(boot.ExitStatus(code), "%s called Abort(%d); the job was ended%s", j.name(r), code, reason)
+	r.fault, r.faultStatus = fmt.Sprintf("%s called Abort(%d); the job was ended%s", j.name(r), code, reason), boot.ExitStatus(code)
+	// Perhaps because it found another rank dead before we did: then that death
+	// is what must be told.
+	time.AfterFunc(deathNews, func() { j.post(func() { j.end(r.faultStatus, "%s", r.fault) }) })
 }
+
+// deathNews is how much later than other ranks the launcher may learn of a death:
+// connections end when a process begins to exit, its parent is told at the end.
+const deathNews = 50 * time.Millisecond
 
 func (j *job) timeout() {
 	if j.running == 0 {

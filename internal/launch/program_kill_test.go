@@ -1,0 +1,65 @@
+//go:build linux
+
+package launch
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Promise F4 with a real MPI program in the middle of its communication, on both
+// fabrics: kill -9 of a rank or of the launcher at a random time, from the start
+// of the processes on, leaves nothing.
+func TestF4_NothingIsLeftOfAKilledProgram(t *testing.T) {
+	ring := filepath.Join(t.TempDir(), "ring")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", ring, "../../examples/ring").CombinedOutput(); err != nil {
+		t.Fatalf("building the ring: %v\n%s", err, out)
+	}
+	rounds := 10
+	if testing.Short() {
+		rounds = 3
+	}
+	for _, fabric := range []string{"shm", "tcp"} {
+		for i := range rounds {
+			r := newRun(t, "-n", "4", "-fabric", fabric, ring, "-laps", "2000000000").start()
+			ranks := r.processesOf(ring, 4)
+			time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond)
+			if i%2 == 0 {
+				r.cmd.Process.Kill()
+				<-r.ended
+				r.nothingLeft()
+			} else {
+				victim := ranks[rand.IntN(len(ranks))]
+				syscall.Kill(victim, syscall.SIGKILL)
+				r.wait(137).said(fmt.Sprintf("(pid %d", victim), "SIGKILL")
+			}
+			noWarden(t)
+		}
+	}
+}
+
+// processesOf waits until n processes of the run execute program, and returns their ids.
+func (r *run) processesOf(program string, n int) []int {
+	r.t.Helper()
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
+		var pids []int
+		for _, line := range processesWith(r.marker) {
+			id, command, _ := strings.Cut(line, " ")
+			var pid int
+			if fmt.Sscan(id, &pid); strings.HasPrefix(command, program+" ") {
+				pids = append(pids, pid)
+			}
+		}
+		if len(pids) == n {
+			return pids
+		}
+	}
+	r.t.Fatalf("%d processes of %s did not start", n, program)
+	return nil
+}
