@@ -109,7 +109,7 @@ func (e *Engine) startBuffered(r *Request) {
 	}
 	b.used += n
 	s := e.newRequest(r.comm)
-	s.Send, s.ctx, s.peer, s.tag = true, r.ctx, r.peer, r.tag
+	s.Send, s.mode, s.ctx, s.peer, s.tag = true, Standard, r.ctx, r.peer, r.tag
 	s.buf = e.copied(r.buf)
 	s.copied, s.autoFree = true, true
 	s.buffer, s.number = b, b.next
