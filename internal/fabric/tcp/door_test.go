@@ -255,8 +255,10 @@ func TestProcessWithAnotherSecretIsKeptOut(t *testing.T) {
 			for i := range fs {
 				j := job(i, 2)
 				j.Secret = secret(byte(i))
+				limits := quick()
+				limits.reach = 2 * time.Second // for at least one attempt to be answered, however busy the machine
 				var err error
-				if fs[i], addrs[i], err = mk(Config{Job: j, limits: quick()}); err != nil {
+				if fs[i], addrs[i], err = mk(Config{Job: j, limits: limits}); err != nil {
 					t.Fatal(err)
 				}
 				defer fs[i].Close()
