@@ -148,6 +148,16 @@ func (d *door) lose(p int, cause error) {
 	d.announce(result{peer: p, err: cause})
 }
 
+// bury gives a peer up that is dead, as whoever watches processes learned it.
+func (d *door) bury(p int, cause error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.peers[p].standing != lost {
+		d.peers[p].drop()
+		d.lose(p, cause)
+	}
+}
+
 // admit decides over a caller that has proved to be from. Zero: it has a
 // connection already, or was given up.
 func (d *door) admit(from int) wire.Verdict {

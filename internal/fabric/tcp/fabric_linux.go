@@ -127,6 +127,11 @@ func (f *Fabric) Poll(s fabric.Sink, hint int) int {
 	return n
 }
 
+// Lose tells that a peer is dead, as whoever watches processes learned it: there
+// may be no connection that could tell. A later Poll delivers what has come from
+// the peer, then Down. Callable from any goroutine.
+func (f *Fabric) Lose(peer int, cause error) { f.door.bury(peer, cause) }
+
 // receive takes what one connection has.
 func (f *Fabric) receive(s fabric.Sink, l *link) int {
 	n, err := l.receive(f, s)
@@ -143,6 +148,8 @@ func (f *Fabric) adopt(s fabric.Sink) int {
 	for _, r := range f.door.take() {
 		n++
 		switch {
+		case r.conn != nil && f.down[r.peer]:
+			r.conn.Close()
 		case r.conn != nil:
 			l, err := newLink(r.peer, r.conn, f.limits.buffer)
 			if err == nil {
@@ -156,6 +163,8 @@ func (f *Fabric) adopt(s fabric.Sink) int {
 			}
 			f.links[r.peer] = l
 			f.active = append(f.active, l)
+		case r.err != nil && f.links[r.peer] != nil: // what had come is delivered first
+			f.links[r.peer].broken, f.broken = r.err, true
 		case r.err != nil:
 			f.report(s, r.peer, r.err)
 		default:

@@ -148,12 +148,18 @@ func (f *streams) adopt(s fabric.Sink) int {
 	results := f.door.take()
 	for _, r := range results {
 		switch {
+		case r.conn != nil && f.down[r.peer]:
+			r.conn.Close()
 		case r.conn != nil:
 			l := &stream{peer: r.peer, conn: r.conn}
 			f.links[r.peer] = l
 			f.active = append(f.active, l)
 			f.wg.Go(func() { f.read(l) })
 			f.wg.Go(func() { f.write(l) })
+		case r.err != nil && f.links[r.peer] != nil: // what had come is delivered first
+			f.mu.Lock()
+			f.links[r.peer].err = r.err
+			f.mu.Unlock()
 		case r.err != nil:
 			f.down[r.peer] = true
 			s.Down(r.peer, r.err)
@@ -163,6 +169,11 @@ func (f *streams) adopt(s fabric.Sink) int {
 	}
 	return len(results)
 }
+
+// Lose tells that a peer is dead, as whoever watches processes learned it. A
+// later Poll delivers what has come from the peer, then Down. Callable from any
+// goroutine.
+func (f *streams) Lose(peer int, cause error) { f.door.bury(peer, cause) }
 
 // receive delivers what has come from one peer.
 func (f *streams) receive(s fabric.Sink, l *stream) (did int) {
