@@ -31,7 +31,14 @@ const (
 	callIprobe
 	callMprobe
 	callImprobe
+	callBufferAttach
+	callBufferDetach
+	callBufferFlush
 	callIbufferFlush
+	callAttachBuffer
+	callDetachBuffer
+	callFlushBuffer
+	callIflushBuffer
 	callBarrier
 	callBcast
 	callReduce
@@ -52,7 +59,9 @@ func (k call) String() string {
 		"Isend", "Issend", "Ibsend", "Irsend", "Irecv",
 		"SendInit", "SsendInit", "BsendInit", "RsendInit", "RecvInit",
 		"Sendrecv", "Isendrecv", "SendrecvReplace", "IsendrecvReplace",
-		"RecvSlice", "Mrecv", "Imrecv", "Probe", "Iprobe", "Mprobe", "Improbe", "IbufferFlush",
+		"RecvSlice", "Mrecv", "Imrecv", "Probe", "Iprobe", "Mprobe", "Improbe",
+		"BufferAttach", "BufferDetach", "BufferFlush", "IbufferFlush",
+		"AttachBuffer", "DetachBuffer", "FlushBuffer", "IflushBuffer",
 		"Barrier", "Bcast", "Reduce", "Allreduce", "Gather",
 		"Dup", "Split", "Free", "Finalize", "Compare",
 	}[k]

@@ -40,8 +40,9 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 }
 
 // Free gives the communicator up: no call on it may follow in this process.
-// Operations that are pending on it complete. Collective over c; the world and
-// self cannot be freed.
+// Operations that are pending on it complete, and so do the messages in a buffer
+// attached to it, which is detached. Collective over c; the world and self
+// cannot be freed.
 //
 // C: MPI_Comm_free, section 7.4.3.
 func (c *Comm) Free() error {
@@ -55,6 +56,7 @@ func (c *Comm) Free() error {
 		return fail(ErrComm, "Free", c.Name(), "communicator has been freed")
 	}
 	c.w.Coll.Free(c.core)
+	c.w.P2P.Abandon(c.core.Ctx)
 	return nil
 }
 

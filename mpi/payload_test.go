@@ -1,6 +1,7 @@
 package mpi_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"testing"
@@ -45,6 +46,9 @@ func payload(n int, seed uint64) []byte {
 func wantPayload(t testing.TB, b []byte, total int, seed uint64) {
 	t.Helper()
 	want := payload(total, seed)
+	if bytes.Equal(b, want[:len(b)]) {
+		return
+	}
 	for i := range b {
 		if b[i] != want[i] {
 			t.Fatalf("byte %d of %d is %#x, want %#x (seed %d)", i, total, b[i], want[i], seed)

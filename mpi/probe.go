@@ -9,6 +9,7 @@ import "github.com/halo-mpi/halo/internal/p2p"
 type Message struct {
 	c    *Comm
 	m    *p2p.Message // nil for a message from ProcNull
+	gen  uint32
 	st   Status
 	live bool
 }
@@ -68,7 +69,7 @@ func (c *Comm) mprobe(k call, source, tag int) (Message, Status, error) {
 		return Message{}, emptyStatus(), wrap(err, k, c, source, tag)
 	}
 	st := publicStatus(&s)
-	return Message{c: c, m: m, st: st, live: true}, st, nil
+	return Message{c: c, m: m, gen: m.Gen, st: st, live: true}, st, nil
 }
 
 // Improbe is Mprobe that does not wait: false means that there is no such message yet.
@@ -86,7 +87,7 @@ func (c *Comm) Improbe(source, tag int) (Message, Status, bool, error) {
 		return Message{}, emptyStatus(), false, wrap(err, callImprobe, c, source, tag)
 	}
 	st := publicStatus(&s)
-	return Message{c: c, m: m, st: st, live: true}, st, true, nil
+	return Message{c: c, m: m, gen: m.Gen, st: st, live: true}, st, true, nil
 }
 
 // nullStatus is the status of communication with ProcNull.
@@ -108,17 +109,24 @@ func (m *Message) recv(k call, buf []byte) (Status, error) {
 }
 
 func (m *Message) irecv(k call, buf []byte) Request {
-	if !m.live {
-		return Request{err: fail(ErrRequest, k.String(), m.c.Name(), "message is none, or has been received")}
-	}
 	c := m.c
-	if err := c.usable(k); err != nil {
-		return Request{err: err}
+	received := func() Request {
+		return Request{err: fail(ErrRequest, k.String(), c.Name(), "message is none, or has been received")}
 	}
-	inner, st := m.m, m.st
-	*m = Message{}
-	if inner == nil {
+	switch {
+	case !m.live:
+		return received()
+	case c.w.Closed():
+		return Request{err: c.usable(k)}
+	}
+	taken := *m
+	*m = Message{c: c}
+	if taken.m == nil {
 		return irecv(k, c, buf, ProcNull, AnyTag)
 	}
-	return newRequest(k, c, c.w.P2P.Imrecv(c.core, inner, buf, st.Source, int32(st.Tag)))
+	r := c.w.P2P.Imrecv(c.core, taken.m, taken.gen, buf, taken.st.Source, int32(taken.st.Tag))
+	if r == nil {
+		return received()
+	}
+	return newRequest(k, c, r)
 }

@@ -77,6 +77,14 @@ func (e *Engine) Detach(ctx uint64) ([]byte, error) {
 	return b.mem, err
 }
 
+// Abandon detaches the buffer of a communicator that is freed, if it has one;
+// the messages in it are still sent. It takes the lock.
+func (e *Engine) Abandon(ctx uint64) {
+	e.p.Lock()
+	delete(e.commBuffers, ctx)
+	e.p.Unlock()
+}
+
 // Flush returns a request that completes when all messages now in the buffer
 // are sent. Without a buffer it is complete at once.
 func (e *Engine) Flush(c *comm.Comm, ctx uint64) *Request {

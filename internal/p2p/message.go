@@ -7,8 +7,9 @@ import (
 )
 
 // Message is a message that has arrived, or been announced, before a receive
-// for it. It is pooled.
+// for it. It is pooled, and told from its earlier lives by Gen.
 type Message struct {
+	Gen  uint32
 	node match.Node[Message]
 	size uint64
 	data []byte // payload of an eager message
@@ -17,6 +18,7 @@ type Message struct {
 
 	eager   bool
 	free    bool     // eager without credit
+	taken   bool     // a receive has taken it from a matched probe
 	filling bool     // the payload is still arriving into data
 	claimed *Request // the receive that matched while filling
 	sender  *Request // a message to itself whose payload is still in the send buffer
@@ -41,7 +43,7 @@ func (e *Engine) freeMessage(m *Message) {
 	if m.data != nil {
 		e.buffers.put(m.data)
 	}
-	*m = Message{}
+	*m = Message{Gen: m.Gen + 1}
 	m.node.Owner = m
 	if len(e.messages) < keepMessages {
 		e.messages = append(e.messages, m)

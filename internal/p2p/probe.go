@@ -75,10 +75,16 @@ func (e *Engine) probed(c *comm.Comm, n *match.Node[Message], take bool) (*Messa
 	return n.Owner, s
 }
 
-// Imrecv starts receiving a message that a matched probe has taken. It takes the lock.
-func (e *Engine) Imrecv(c *comm.Comm, m *Message, buf []byte, source int, tag int32) *Request {
+// Imrecv starts receiving a message that a matched probe has taken. It returns
+// nil if the message, of which gen was the life, has been received. It takes the
+// lock.
+func (e *Engine) Imrecv(c *comm.Comm, m *Message, gen uint32, buf []byte, source int, tag int32) *Request {
 	e.p.Lock()
 	defer e.p.Unlock()
+	if m.Gen != gen || m.taken {
+		return nil
+	}
+	m.taken = true
 	r := e.RecvInit(c, c.Ctx, buf, source, tag)
 	r.Active = true
 	e.taken--
