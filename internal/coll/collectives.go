@@ -13,14 +13,24 @@ import (
 // short returns the slot to use for a collective of the kind with size bytes,
 // nil for messages.
 func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot {
-	s := stateOf(c).slot
-	if s == nil || size > shmfmt.SlotPayload {
+	st := stateOf(c)
+	s := st.slot
+	if s == nil || st.broken || size > shmfmt.SlotPayload {
 		return nil
 	}
 	if e.forced != (Forced{}) {
 		return e.forcedSlot(s, k)
 	}
 	return s
+}
+
+// through notes how a collective through the slot of c has ended. It fails when a
+// member is gone, and whoever entered once more would be counted for another.
+func through(c *comm.Comm, err error) error {
+	if err != nil {
+		stateOf(c).broken = true
+	}
+	return err
 }
 
 func (e *Engine) forcedSlot(s *slot, k Kind) *slot {
@@ -38,7 +48,7 @@ func (e *Engine) forcedSlot(s *slot, k Kind) *slot {
 // Cost on one node: a line from each member to each, or a count and a release.
 func (e *Engine) Barrier(c *comm.Comm) error {
 	if s := e.short(c, Barrier, 0); s != nil {
-		return s.barrier()
+		return through(c, s.barrier())
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
@@ -48,7 +58,7 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 // Bcast copies buf from the root to all others. It takes the lock.
 func (e *Engine) Bcast(c *comm.Comm, buf []byte, root int) error {
 	if s := e.short(c, Bcast, len(buf)); s != nil && len(buf) > 0 && checkRoot(c, root) == nil {
-		return s.bcast(buf, root)
+		return through(c, s.bcast(buf, root))
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
@@ -59,7 +69,7 @@ func (e *Engine) Bcast(c *comm.Comm, buf []byte, root int) error {
 // elsewhere. In place: send is recv at the root. It takes the lock.
 func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, root int) error {
 	if s := e.short(c, Reduce, len(send)); s != nil && len(send) > 0 && checkReduce(c, send, recv, o, t, root) == nil {
-		return s.reduce(send, recv, o, t, root)
+		return through(c, s.reduce(send, recv, o, t, root))
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
@@ -70,7 +80,7 @@ func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, roo
 // each. In place: send is recv. It takes the lock.
 func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type) error {
 	if s := e.short(c, Allreduce, len(send)); s != nil && len(send) > 0 && checkReduce(c, send, recv, o, t, c.Rank) == nil {
-		return s.allreduce(send, recv, o, t)
+		return through(c, s.allreduce(send, recv, o, t))
 	}
 	e.p.Lock()
 	defer e.p.Unlock()

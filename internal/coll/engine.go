@@ -47,6 +47,7 @@ func (e *Engine) Force(f Forced) {
 type state struct {
 	number int32 // of the last schedule started: tag of its messages
 	slot   *slot // nil: messages only
+	broken bool  // a member has died in the slot: the counts in it mean nothing any more
 }
 
 func stateOf(c *comm.Comm) *state { return c.Coll.(*state) }
