@@ -35,6 +35,14 @@ func Map(f *os.File, size int64) ([]byte, error) {
 // Unmap undoes Map.
 func Unmap(b []byte) error { return unix.Munmap(b) }
 
+// Vacate gives the memory of Map back but keeps its addresses, where whoever may
+// still look finds zeros.
+func Vacate(b []byte) error {
+	_, err := unix.MmapPtr(-1, 0, unsafe.Pointer(&b[0]), uintptr(len(b)),
+		unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED|unix.MAP_NORESERVE)
+	return err
+}
+
 // ReadProcess copies len(dst) bytes from address addr of process pid. The
 // kernel checks the address in that process and our right to read it.
 func ReadProcess(pid int, dst []byte, addr uint64) error {

@@ -58,23 +58,15 @@ func RunGoroutines(name string, n int, fn func(*World) error) error {
 			}
 		}
 	}
+	// After a failure goroutines may be left that are still in calls.
+	failed := errors.Join(errs...) != nil
+	for _, w := range g.ranks {
+		if w != nil && w.Proc.Node() != nil {
+			errs = append(errs, w.Proc.Node().Release(failed))
+		}
+	}
 	if g.first != nil {
 		return g.first
-	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	return g.unmap()
-}
-
-// unmap gives the memory of ranks back that have all ended in order. After a
-// failure goroutines of the ranks may be left that still look at it.
-func (g *goroutines) unmap() error {
-	var errs []error
-	for _, w := range g.ranks {
-		if node := w.Proc.Node(); node != nil {
-			errs = append(errs, node.Release())
-		}
 	}
 	return errors.Join(errs...)
 }

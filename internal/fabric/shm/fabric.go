@@ -390,10 +390,11 @@ func (f *Fabric) Close() error {
 }
 
 // Release gives the memory back, where the process lives on without the fabric.
-// It is closed, nobody sleeps in it, and nobody will call it any more.
-func (f *Fabric) Release() error {
-	if r, ok := f.node.(interface{ Release() error }); ok {
-		return r.Release()
+// It is closed and nobody sleeps in it. If it is watched, calls may still be under
+// way or come: they find empty rings.
+func (f *Fabric) Release(watched bool) error {
+	if r, ok := f.node.(interface{ Release(bool) error }); ok {
+		return r.Release(watched)
 	}
 	return nil
 }

@@ -104,16 +104,20 @@ func (m *mapped) Read(_ int, door *shmfmt.Door, dst []byte, addr uint64) error {
 // bell, and the process ends soon.
 func (m *mapped) Close() error { return nil }
 
-// Release unmaps the memory.
-func (m *mapped) Release() error {
+// Release gives the memory back, but for the addresses if somebody may look.
+func (m *mapped) Release(watched bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	give := sys.Unmap
+	if watched {
+		give = sys.Vacate
+	}
 	var first error
 	for _, mem := range m.maps {
-		if err := sys.Unmap(mem); err != nil && first == nil {
+		if err := give(mem); err != nil && first == nil {
 			first = err
 		}
 	}
-	m.maps, m.segments, m.control = nil, nil, nil
+	m.maps = nil
 	return first
 }
