@@ -1,86 +1,233 @@
 package mpi_test
 
 import (
+	"bytes"
+	"fmt"
+	"os"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Eight ranks flood one that receives nothing: what it buffers stays bounded,
-// and a message with a later tag gets through all the same. Then everything is
-// received, in order.
-func TestFlowControlBoundsWhatIsBuffered(t *testing.T) {
-	const (
-		senders = 8
-		size    = 4 << 10
-		bound   = 160 << 20 // bytes: 8 windows of 2 MiB, twice for the collector, and what else lives here
-	)
-	total := 64 << 20 // bytes from each
-	if raceBuild || testing.Short() {
-		total = 16 << 20
+// floodBytes is how much each rank sends in the flood test; the environment
+// variable HALO_TEST_FLOOD raises it, in MiB (4096 is what the issue names).
+func floodBytes() int {
+	if s, err := strconv.Atoi(os.Getenv("HALO_TEST_FLOOD")); err == nil {
+		return s << 20
 	}
-	messages := total / size
-	mpitest.Run(t, senders+1, func(t testing.TB, c *mpi.Comm) {
-		const flood, later = 1, 2
-		if c.Rank() > 0 {
-			var sent atomic.Int64
-			var all sync.WaitGroup
-			all.Go(func() {
-				buf := make([]int64, size/8)
-				for i := range messages {
-					buf[0], buf[len(buf)-1] = int64(i), int64(c.Rank())
-					if err := mpi.Send(c, buf, 0, flood); err != nil {
-						t.Error(err)
-						return
+	if raceBuild || testing.Short() {
+		return 8 << 20
+	}
+	return 256 << 20
+}
+
+// memory is what the process holds: the Go heap and, beside it, what is resident
+// of shared memory.
+func memory() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapInuse + m.StackInuse + residentShared()
+}
+
+// residentShared reads how much shared memory is resident, in bytes; 0 where the
+// system does not tell.
+func residentShared() uint64 {
+	text, _ := os.ReadFile("/proc/self/status")
+	_, after, _ := bytes.Cut(text, []byte("RssShmem:"))
+	var kib uint64
+	fmt.Sscan(string(after), &kib)
+	return kib << 10
+}
+
+// Eight ranks flood one that does not receive: what is buffered for it is
+// bounded, a later tag comes through first, and in the end everything arrives.
+func TestFlowControl_FloodOfSmallMessages(t *testing.T) {
+	const senders, size, bound = 8, 4 << 10, 160 << 20
+	per := floodBytes() / size
+	for _, fabric := range mpitest.Fabrics() {
+		t.Run(fabric, func(t *testing.T) {
+			runtime.GC()
+			before := memory()
+			var sent, most atomic.Int64
+			watch := func() {
+				if now := int64(memory()) - int64(before); now > most.Load() {
+					most.Store(now)
+				}
+			}
+			mpitest.On(t, fabric, senders+1, func(t testing.TB, c *mpi.Comm) {
+				const flood, later, latest = 0, 1, 2
+				if c.Rank() > 0 {
+					var wg sync.WaitGroup
+					wg.Go(func() {
+						b := make([]int64, size/8)
+						for i := range per {
+							b[0], b[len(b)-1] = int64(i), int64(c.Rank())
+							if err := mpi.Send(c, b, 0, flood); err != nil {
+								t.Error(err)
+								return
+							}
+							sent.Add(1)
+						}
+					})
+					for sent.Load() < 8*senders { // the flood is on
+						time.Sleep(time.Millisecond)
 					}
-					sent.Add(1)
+					r := mpi.Isend(c, []int{c.Rank()}, 0, later)
+					_, err := r.Wait()
+					ok(t, err)
+					ok(t, mpi.Ssend(c, payload(300_000, uint64(c.Rank())), 0, latest))
+					wg.Wait()
+					return
+				}
+				rs := make([]mpi.Request, senders)
+				word := make([][]int, senders)
+				for i := range rs {
+					word[i] = []int{0}
+					rs[i] = mpi.Irecv(c, word[i], i+1, later)
+				}
+				for last, still := int64(-1), 0; still < 20; { // until nobody gets on
+					time.Sleep(5 * time.Millisecond)
+					if now := sent.Load(); now == last {
+						still++
+					} else {
+						last, still = now, 0
+					}
+					watch()
+				}
+				if got := sent.Load() * size; got > 64<<20 && int(got) < senders*per*size {
+					t.Errorf("%d MiB were sent to a rank that does not receive", got>>20)
+				}
+				ok(t, mpi.Waitall(rs, nil))
+				for i := senders; i >= 1; i-- { // long ones, too
+					b := make([]byte, 300_000)
+					_, err := mpi.Recv(c, b, i, latest)
+					ok(t, err)
+					wantPayload(t, b, len(b), uint64(i))
+					if word[i-1][0] != i {
+						t.Fatalf("later message of rank %d: %d", i, word[i-1][0])
+					}
+				}
+				next := make([]int64, senders+1)
+				b := make([]int64, size/8)
+				for k := range per * senders {
+					st, err := mpi.Recv(c, b, mpi.AnySource, flood)
+					ok(t, err)
+					if b[0] != next[st.Source] || b[len(b)-1] != int64(st.Source) {
+						t.Fatalf("message %d of %d comes after %d", b[0], st.Source, next[st.Source]-1)
+					}
+					next[st.Source]++
+					if k%50_000 == 0 {
+						watch()
+					}
 				}
 			})
-			all.Go(func() {
-				for sent.Load() < 400 { // the flood is under way: most of the credit is used
-					runtime.Gosched()
+			t.Logf("%d MiB to one rank that sleeps: at most %d MiB more than before", senders*per*size>>20, most.Load()>>20)
+			if most.Load() > bound {
+				t.Errorf("memory has grown by %d MiB, the bound is %d", most.Load()>>20, bound>>20)
+			}
+		})
+	}
+}
+
+// The same for messages without payload, whose envelopes alone cost memory.
+func TestFlowControl_FloodOfEmptyMessages(t *testing.T) {
+	const senders, per, bound = 4, 60_000, 64 << 20
+	for _, fabric := range mpitest.Fabrics() {
+		t.Run(fabric, func(t *testing.T) {
+			runtime.GC()
+			before := memory()
+			var sent atomic.Int64
+			mpitest.On(t, fabric, senders+1, func(t testing.TB, c *mpi.Comm) {
+				if c.Rank() > 0 {
+					for i := range per {
+						ok(t, mpi.Send(c, []byte{}, 0, i))
+						sent.Add(1)
+					}
+					return
 				}
-				if err := mpi.Send(c, []int64{int64(c.Rank())}, 0, later); err != nil {
-					t.Error(err)
+				for last, still := int64(-1), 0; still < 20; {
+					time.Sleep(2 * time.Millisecond)
+					if now := sent.Load(); now == last {
+						still++
+					} else {
+						last, still = now, 0
+					}
+				}
+				if grown := int64(memory()) - int64(before); grown > bound {
+					t.Errorf("memory has grown by %d MiB, the bound is %d", grown>>20, bound>>20)
+				}
+				if sent.Load() == senders*per {
+					t.Errorf("all %d messages were sent to a rank that does not receive", sent.Load())
+				}
+				next := make([]int, senders+1)
+				for range per * senders {
+					st, err := mpi.Recv(c, []byte{}, mpi.AnySource, mpi.AnyTag)
+					ok(t, err)
+					if st.Tag != next[st.Source] {
+						t.Fatalf("message %d of %d after %d", st.Tag, st.Source, next[st.Source]-1)
+					}
+					next[st.Source]++
 				}
 			})
-			all.Wait()
-			return
+		})
+	}
+}
+
+// A message of more than 4 GiB, on the fabrics between processes.
+func TestTRM13_MoreThan4GiB(t *testing.T) {
+	const size, need = 4<<30 + 12345, 6 << 30
+	if raceBuild || testing.Short() {
+		t.Skip("4 GiB take too long under the race detector or with -short")
+	}
+	if free := freeMemory(); free < need {
+		t.Skipf("%d MiB of memory are free, %d are needed", free>>20, need>>20)
+	}
+	for _, fabric := range mpitest.Fabrics() {
+		if fabric == "inproc" {
+			continue
 		}
-		var before, now runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		check := func(when string) {
-			runtime.ReadMemStats(&now)
-			if grown := int64(now.HeapAlloc) - int64(before.HeapAlloc); grown > bound {
-				t.Errorf("%s: %d MiB are in use, the bound is %d", when, grown>>20, bound>>20)
-			}
-		}
-		for r := 1; r <= senders; r++ {
-			got := make([]int64, 1)
-			if _, err := mpi.Recv(c, got, r, later); err != nil || got[0] != int64(r) {
-				t.Fatalf("from %d: %v, %v", r, got, err)
-			}
-		}
-		check("before anything of the flood is received")
-		buf := make([]int64, size/8)
-		next := make([]int64, senders+1)
-		for i := range senders * messages {
-			st, err := mpi.Recv(c, buf, mpi.AnySource, flood)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if buf[0] != next[st.Source] || buf[len(buf)-1] != int64(st.Source) {
-				t.Fatalf("message %d from %d has number %d, mark %d", next[st.Source], st.Source, buf[0], buf[len(buf)-1])
-			}
-			next[st.Source]++
-			if i%20000 == 0 {
-				check("while receiving")
-			}
-		}
-	})
+		t.Run(fabric, func(t *testing.T) {
+			marks := []int{0, 1, 1<<32 - 1, 1 << 32, 1<<32 + 1, size - 1}
+			mpitest.On(t, fabric, 2, func(t testing.TB, c *mpi.Comm) {
+				if c.Rank() == 0 {
+					b := make([]byte, size) // pages that are not written cost nothing
+					for i, at := range marks {
+						b[at] = byte(i + 1)
+					}
+					ok(t, mpi.Send(c, b, 1, 0))
+					return
+				}
+				st, err := c.Probe(0, 0)
+				ok(t, err)
+				wantStatus(t, st, 0, 0, size)
+				b, st, err := mpi.RecvSlice[byte](c, 0, 0)
+				ok(t, err)
+				wantStatus(t, st, 0, 0, size)
+				for i, at := range marks {
+					if b[at] != byte(i+1) {
+						t.Errorf("byte %d is %d, want %d", at, b[at], i+1)
+					}
+				}
+				if n := bytes.Count(b, []byte{0}); n != size-len(marks) {
+					t.Errorf("%d bytes are zero, want %d", n, size-len(marks))
+				}
+			})
+			runtime.GC()
+		})
+	}
+}
+
+// freeMemory is how much the system could give, in bytes; 0 if it does not tell.
+func freeMemory() uint64 {
+	text, _ := os.ReadFile("/proc/meminfo")
+	_, after, _ := bytes.Cut(text, []byte("MemAvailable:"))
+	var kib uint64
+	fmt.Sscan(string(after), &kib)
+	return kib << 10
 }
