@@ -27,7 +27,7 @@ const (
 	// loads is how often a member that has a core to itself looks at a word
 	// before it polls as the engine does: about the time that a line takes from
 	// core to core.
-	loads = 100
+	loads = 200
 )
 
 // slot is a communicator's place in memory that all members share, for short
@@ -68,6 +68,7 @@ type slot struct {
 	known  uint64 // all members have entered the collective of this number
 	turns  uint64 // releases waited for
 	event  proc.Event
+	fence  atomic.Uint64
 }
 
 // newSlot is slot i of the control segment for the members of c.
@@ -97,7 +98,7 @@ func (e *Engine) newSlot(c *comm.Comm, i int) *slot {
 // await waits until word is n or more.
 func (s *slot) await(word *atomic.Uint64, n uint64) error {
 	for range s.loads {
-		if word.Load() >= n { // pairs with the store in tell
+		if word.Load() >= n { // pairs with Publish
 			return nil
 		}
 	}
@@ -105,6 +106,7 @@ func (s *slot) await(word *atomic.Uint64, n uint64) error {
 }
 
 func (s *slot) awaitLong(word *atomic.Uint64, n uint64) error {
+	s.wake()
 	p := s.e.p
 	p.Lock()
 	defer p.Unlock()
@@ -119,9 +121,11 @@ func (s *slot) awaitLong(word *atomic.Uint64, n uint64) error {
 	return nil
 }
 
-// tell stores a number that others wait for, and wakes those who sleep.
-func (s *slot) tell(word *atomic.Uint64, n uint64) {
-	word.Store(n) // full fence; pairs with the loads in await and proc
+// wake wakes the others if they sleep until a number that was just published.
+// It is called when the member has what it waits for, or begins to wait for long,
+// so that the fence does not add to the time that the line takes.
+func (s *slot) wake() {
+	s.fence.Add(1) // full fence; pairs with the one between Sleepers and the word in proc
 	if s.head.Sleepers.Load() != 0 {
 		s.ring()
 	}
@@ -131,15 +135,6 @@ func (s *slot) ring() {
 	for _, d := range s.doors {
 		s.e.node.Ring(d)
 	}
-}
-
-// data is the place of n bytes that a member gives to the current collective.
-func (s *slot) data(c *shmfmt.Cell, n int) []byte {
-	turn := s.number & 1
-	if n <= shmfmt.SlotShort {
-		return c.Short[turn][:n]
-	}
-	return c.Long[turn][:n]
 }
 
 // gathered waits until all members have entered collective n.
@@ -153,15 +148,34 @@ func (s *slot) gathered(n uint64) error {
 	return nil
 }
 
+// data is the n bytes that a member has given to the current collective.
+func (s *slot) data(c *shmfmt.Cell, n int) []byte {
+	turn := s.number & 1
+	if n <= shmfmt.SlotShort {
+		return c.Short[turn][:n]
+	}
+	return c.Long[turn][:n]
+}
+
 // give writes data for the current collective, when all have left the one in
-// which the place was used last.
+// which the place was used last, and publishes its number.
 func (s *slot) give(data []byte) error {
 	if before := s.number - 1; s.known < before {
 		if err := s.gathered(before); err != nil {
 			return err
 		}
 	}
-	copy(s.data(s.own, len(data)), data)
+	turn := s.number & 1
+	if len(data) <= shmfmt.SlotShort {
+		// Between the stores into the line there is nothing, so that who spins on
+		// it does not take it away in between.
+		var short [shmfmt.SlotShort]byte
+		copy(short[:], data)
+		s.own.Short[turn] = short
+	} else {
+		copy(s.own.Long[turn][:], data)
+	}
+	shmfmt.Publish(&s.own.Number, s.number)
 	return nil
 }
 
@@ -174,7 +188,8 @@ func (s *slot) arrive() bool {
 }
 
 func (s *slot) release() {
-	s.tell(&s.head.Release.Number, s.turns)
+	shmfmt.Publish(&s.head.Release.Number, s.turns)
+	s.wake()
 	s.known = s.number
 }
 
@@ -199,8 +214,10 @@ func (s *slot) combine(dst []byte, o op.Op, t op.Type) {
 func (s *slot) barrier() error {
 	s.number++
 	if s.form == SlotCells {
-		s.tell(&s.own.Number, s.number)
-		return s.gathered(s.number)
+		shmfmt.Publish(&s.own.Number, s.number)
+		err := s.gathered(s.number)
+		s.wake()
+		return err
 	}
 	if s.arrive() {
 		s.release()
@@ -215,12 +232,12 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
 		return err
 	}
 	if s.form == SlotCells {
-		s.tell(&s.own.Number, s.number)
-		if err := s.gathered(s.number); err != nil {
-			return err
+		err := s.gathered(s.number)
+		if err == nil {
+			s.combine(recv, o, t)
 		}
-		s.combine(recv, o, t)
-		return nil
+		s.wake()
+		return err
 	}
 	sum := s.head.Release.Data[:len(recv)]
 	if s.arrive() {
@@ -239,33 +256,27 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
 func (s *slot) bcast(buf []byte, root int) error {
 	s.number++
 	if root == s.c.Rank {
-		if err := s.give(buf); err != nil {
-			return err
-		}
-		s.tell(&s.own.Number, s.number)
-		return nil
-	}
-	s.tell(&s.own.Number, s.number)
-	from := s.cells[root]
-	if err := s.await(&from.Number, s.number); err != nil {
+		err := s.give(buf)
+		s.wake()
 		return err
 	}
-	copy(buf, s.data(from, len(buf)))
-	return nil
+	shmfmt.Publish(&s.own.Number, s.number)
+	err := s.await(&s.cells[root].Number, s.number)
+	if err == nil {
+		copy(buf, s.data(s.cells[root], len(buf)))
+	}
+	s.wake()
+	return err
 }
 
 func (s *slot) reduce(send, recv []byte, o op.Op, t op.Type, root int) error {
 	s.number++
-	if err := s.give(send); err != nil {
-		return err
+	err := s.give(send)
+	if err == nil && root == s.c.Rank {
+		if err = s.gathered(s.number); err == nil {
+			s.combine(recv, o, t)
+		}
 	}
-	s.tell(&s.own.Number, s.number)
-	if root != s.c.Rank {
-		return nil
-	}
-	if err := s.gathered(s.number); err != nil {
-		return err
-	}
-	s.combine(recv, o, t)
-	return nil
+	s.wake()
+	return err
 }

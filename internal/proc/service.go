@@ -11,6 +11,11 @@ const (
 	// tick is how often the service of a hot process looks in. It bounds how
 	// long a process that has just stopped calling answers nobody.
 	tick = time.Millisecond
+	// tickMax is what the tick grows to, doubling, in a process that stays hot.
+	// A tick costs the core of the caller some 0.3 ms in all, because the
+	// runtime, having found a goroutine in a system call, looks every 20 us for
+	// some time whether there are more.
+	tickMax = 16 * time.Millisecond
 	// hotAfter is how many calls in a row arm before the process is taken to be hot.
 	hotAfter = 32
 )
@@ -96,14 +101,15 @@ func (p *Proc) serve(l *lane) {
 			p.Unlock()
 			return
 		}
+		longer := max(tick, min(2*idle, tickMax))
 		idle = tick
 		switch {
 		case p.polling:
 			// Rung just before the poller disarmed; or a tick. It sees to all.
-			l.deep, l.seen = false, p.activity
+			l.deep, l.seen, idle = false, p.activity, longer
 		case !l.deep && l.seen != p.activity && len(p.parked) == 0:
 			// Hot. Look in once, so that nobody waits longer than a tick.
-			l.seen = p.activity
+			l.seen, idle = p.activity, longer
 			p.advance()
 		default:
 			p.advance()
