@@ -52,12 +52,12 @@ rules:
 	$(GO) test ./internal/lint
 
 unit:
-	$(GO) test ./...
+	$(GO) test -timeout 20m ./...
 
 # Memory that processes share is invisible to the race detector, the Go heap of
 # each is not: everything runs again.
 race:
-	$(GO) test -race ./...
+	$(GO) test -race -timeout 30m ./...
 
 examples:
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && $(GO) build -o "$$dir/halo" ./cmd/halo || exit 1; \

@@ -1,0 +1,164 @@
+package mpi_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// GetStatus makes progress and leaves the request as it is.
+func TestXP2P04_GetStatus(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		peer := 1 - c.Rank()
+		for i, size := range []int{0, 100, 50_000, 400_000} {
+			b := make([]byte, size)
+			r, s := mpi.Irecv(c, b, peer, i), mpi.Isend(c, payload(size, 4), peer, i)
+			for {
+				st, done, err := r.GetStatus()
+				if ok(t, err); !done {
+					continue
+				}
+				again, done, err := r.GetStatus()
+				if ok(t, err); !done || again != st {
+					t.Fatalf("second GetStatus: %v %+v, first %+v", done, again, st)
+				}
+				wantStatus(t, st, peer, i, size)
+				wantPayload(t, b, size, 4)
+				break
+			}
+			st, err := r.Wait()
+			ok(t, err)
+			wantStatus(t, st, peer, i, size)
+			_, err = s.Wait()
+			ok(t, err)
+		}
+	})
+}
+
+// WaitContext gives up when its context ends; the operation goes on.
+func TestWaitContextGivesUpAndResumes(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		if c.Rank() == 1 {
+			for range 3 {
+				_, err := mpi.Recv(c, []byte{}, 0, 1)
+				ok(t, err)
+				ok(t, mpi.Send(c, payload(100_000, 8), 0, 0))
+			}
+			return
+		}
+		why := errors.New("tea time")
+		for k := range 3 {
+			b := make([]byte, 100_000)
+			r := mpi.Irecv(c, b, 1, 0)
+			for range 3 {
+				ctx, cancel := context.WithCancelCause(context.Background())
+				defer cancel(nil)
+				switch k {
+				case 0:
+					cancel(why) // before
+				case 1:
+					time.AfterFunc(time.Millisecond, func() { cancel(why) }) // while it waits
+				case 2:
+					go func() { cancel(why) }()
+				}
+				if _, err := r.WaitContext(ctx); err != why {
+					t.Fatalf("WaitContext: %v, want the cause of the context's end", err)
+				}
+			}
+			if _, done, err := r.Test(); done || err != nil {
+				t.Fatalf("the request is complete: %v", err)
+			}
+			ok(t, mpi.Send(c, []byte{}, 1, 1))
+			ctx, cancel := context.WithCancel(context.Background())
+			st, err := r.WaitContext(ctx)
+			cancel()
+			ok(t, err)
+			wantStatus(t, st, 1, 0, 100_000)
+			wantPayload(t, b, 100_000, 8)
+		}
+	})
+}
+
+// Goroutines that wait for groups of requests at once do not see each other's.
+func TestP2P11_GroupWaitsFromManyGoroutines(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		const workers, rounds, width = 8, 60, 5
+		var wg sync.WaitGroup
+		for w := range workers {
+			wg.Go(func() {
+				peer := 1 - c.Rank()
+				for round := range rounds {
+					rs := make([]mpi.Request, 2*width)
+					bufs := make([][]byte, width)
+					for i := range width {
+						bufs[i] = make([]byte, 64)
+						rs[i] = mpi.Irecv(c, bufs[i], peer, w*100+i)
+					}
+					for i := range width {
+						rs[width+i] = mpi.Isend(c, payload(64, uint64(w*10+i)), peer, w*100+i)
+					}
+					left := len(rs)
+					idx, sts := make([]int, len(rs)), make([]mpi.Status, len(rs))
+					for left > 0 {
+						var done []int
+						switch (round + left) % 4 {
+						case 0:
+							i, st, err := mpi.Waitany(rs)
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							done, sts[0] = []int{i}, st
+						case 1:
+							i, st, found, err := mpi.Testany(rs)
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							if found {
+								done, sts[0] = []int{i}, st
+							}
+						case 2:
+							k, err := mpi.Waitsome(rs, idx, sts)
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							done = idx[:k]
+						case 3:
+							k, err := mpi.Testsome(rs, idx, sts)
+							if err != nil {
+								t.Error(err)
+								return
+							}
+							done = idx[:k]
+						}
+						for j, i := range done {
+							if i < 0 || i >= len(rs) || !rs[i].IsNull() {
+								t.Errorf("request %d is reported, of %d", i, len(rs))
+								return
+							}
+							if i < width && (sts[j].Tag != w*100+i || sts[j].Bytes() != 64) {
+								t.Errorf("status of request %d of worker %d: tag %d", i, w, sts[j].Tag)
+								return
+							}
+						}
+						left -= len(done)
+					}
+					for i, b := range bufs {
+						if string(b) != string(payload(64, uint64(w*10+i))) {
+							t.Errorf("worker %d round %d request %d: wrong payload", w, round, i)
+							return
+						}
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
