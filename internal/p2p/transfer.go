@@ -22,7 +22,7 @@ func (e *Engine) fetch(r *Request, name, addr, size uint64) {
 		e.finish(r, nil)
 		return
 	}
-	if addr != 0 && !e.p.Streams(int(r.peer)) && e.p.Reader(int(r.peer)) != nil {
+	if addr != 0 && e.p.Reader(int(r.peer)) != nil {
 		r.phase = phasePull
 		r.addr = addr
 		if !e.pull(r, pullAtOnce) {

@@ -53,8 +53,6 @@ type Policy struct {
 	WordLoads int
 	Yields    int    // polls, with a yield before each, before parking
 	Yield     func() // gives the core to another process
-	// Own says that every process of the node has a core to itself.
-	Own bool
 }
 
 // Worker advances what needs more than one frame.
@@ -180,14 +178,6 @@ func (p *Proc) Reader(from int) fabric.Reader {
 		return p.node
 	}
 	return nil
-}
-
-// Streams reports whether a long message from the peer is fetched faster through
-// the ring, both sides copying at the same time and from cache to cache, than by
-// one copy: when both have a core of their own and the peer is awake. A peer
-// that computes takes no part in the one copy.
-func (p *Proc) Streams(from int) bool {
-	return p.policy.Own && p.peers[from].near && p.node.Awake(from)
 }
 
 // DownCause is not nil when the peer is known to be gone.

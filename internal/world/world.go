@@ -80,7 +80,7 @@ func Open(b boot.Boot) (*World, error) {
 func processPolicy(job *boot.Job) proc.Policy {
 	p := proc.Policy{Loads: 16, WordLoads: 1, Yields: 200, Yield: sys.Yield}
 	if len(job.Local) <= job.Cores {
-		p.Loads, p.WordLoads, p.Own = 4000, 4000, true
+		p.Loads, p.WordLoads = 4000, 4000
 	}
 	return p
 }

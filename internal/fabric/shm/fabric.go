@@ -399,12 +399,6 @@ func (f *Fabric) Release(watched bool) error {
 	return nil
 }
 
-// Awake reports whether a peer that has sent looks at its rings just now, or soon.
-func (f *Fabric) Awake(peer int) bool {
-	o := f.out[peer]
-	return o != nil && !o.dead && o.door.Armed.Load() == 0
-}
-
 // CanRead implements fabric.Reader: it reads the peer's probe once.
 func (f *Fabric) CanRead(peer int) bool {
 	o := f.out[peer]
