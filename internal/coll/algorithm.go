@@ -93,7 +93,7 @@ func (e *Engine) choose(k Kind, size, ranks int) Algorithm {
 		}
 		return BcastChain
 	case Reduce:
-		if size < 64<<10 || ranks <= 2 || size/ranks < 4<<10 {
+		if size < 64<<10 || size/ranks < 4<<10 {
 			return ReduceBinomial
 		}
 		return ReduceScatter

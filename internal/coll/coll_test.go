@@ -61,9 +61,7 @@ func forms() []form {
 func contribution(typ op.Type, count, r int, k uint64) []byte {
 	g := rand.New(rand.NewPCG(uint64(r), k))
 	b := make([]byte, count*typ.Size())
-	for i := range b {
-		b[i] = byte(g.Uint32())
-	}
+	fill(b, g)
 	smallNumbers(typ, b, g)
 	return b
 }
@@ -86,7 +84,7 @@ func everything(w *world.World, c *comm.Comm, seed uint64, steps int) error {
 		k := g.Uint64()
 		o, typ := op.Op(1+g.IntN(op.Ops)), op.Type(1+g.IntN(op.Types))
 		root := g.IntN(n)
-		count := []int{0, 1, g.IntN(8), g.IntN(64), g.IntN(1500), g.IntN(40000)}[g.IntN(6)]
+		count := []int{0, 1, g.IntN(8), g.IntN(64), g.IntN(1500), g.IntN(9000)}[g.IntN(6)]
 		inPlace := g.IntN(2) == 0
 		kind := g.IntN(5)
 		what := fmt.Sprintf("seed %d step %d kind %d rank %d of %d root %d: %v of %d %v, in place %t", seed, step, kind, c.Rank, n, root, o, count, typ, inPlace)
@@ -169,7 +167,7 @@ func TestCollectivesEqualSerial(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			for n := 1; n <= 9; n++ {
 				run(t, "inproc", n, f.f, func(w *world.World) error {
-					if err := everything(w, w.Comm, uint64(n), 40); err != nil {
+					if err := everything(w, w.Comm, uint64(n), 24); err != nil {
 						return err
 					}
 					return everything(w, w.Self, uint64(n), 5)

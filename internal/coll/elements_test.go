@@ -45,14 +45,23 @@ func plainZeros(typ op.Type, b []byte) {
 	}
 }
 
+// fill makes b random.
+func fill(b []byte, g *rand.Rand) {
+	for len(b) >= 8 {
+		binary.LittleEndian.PutUint64(b, g.Uint64())
+		b = b[8:]
+	}
+	for i := range b {
+		b[i] = byte(g.Uint32())
+	}
+}
+
 // wild is count elements whose reduction depends on the order, with NaNs of many
 // payloads, infinities and zeros of both signs.
 func wild(typ op.Type, count, r, k int) []byte {
 	g := rand.New(rand.NewPCG(uint64(r), uint64(k)))
 	b := make([]byte, count*typ.Size())
-	for i := range b {
-		b[i] = byte(g.Uint32())
-	}
+	fill(b, g)
 	le := binary.LittleEndian
 	switch typ {
 	case op.Float32, op.Complex64:

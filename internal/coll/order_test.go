@@ -155,7 +155,7 @@ func TestGoroutinesOnTheirCommunicators(t *testing.T) {
 						return err
 					}
 					all.Go(func() {
-						errs[i] = everything(w, c, uint64(i), 60)
+						errs[i] = everything(w, c, uint64(i), 25)
 						w.Coll.Free(c)
 					})
 				}

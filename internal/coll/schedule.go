@@ -11,9 +11,9 @@ const (
 	// the engine's lock is free now and then.
 	piece = 64 << 10
 	// keepScratch is the longest scratch memory a free schedule keeps, in bytes.
-	keepScratch = 1 << 20
+	keepScratch = 4 << 20
 	// keepSchedules bounds the free schedules kept for reuse.
-	keepSchedules = 64
+	keepSchedules = 16
 )
 
 // schedule is a collective under way.

@@ -64,7 +64,7 @@ func TestWaitingInSlotMakesProgress(t *testing.T) {
 
 // A collective that is repeated allocates nothing, in any form.
 func TestRepeatedCollectivesDoNotAllocate(t *testing.T) {
-	const runs, n = 100, 3
+	const runs, n = 20, 3
 	for _, f := range forms() {
 		for _, size := range []int{8, 6 << 10, 160 << 10} {
 			run(t, "inproc", n, f.f, func(w *world.World) error {
@@ -85,7 +85,7 @@ func TestRepeatedCollectivesDoNotAllocate(t *testing.T) {
 					check(e.Gather(c, send, all, 0))
 					check(e.Barrier(c))
 				}
-				for range 20 {
+				for range 5 {
 					step()
 				}
 				if c.Rank != 0 {

@@ -244,6 +244,9 @@ func (p *Proc) poll(hint int) int {
 // awaited from there.
 const socketTurns = 64
 
+// Yield gives the core to another process that wants it. Callable without the lock.
+func (p *Proc) Yield() { p.policy.Yield() }
+
 // Pause gives other goroutines and processes a chance, in a loop that tests. The
 // lock is free meanwhile.
 func (p *Proc) Pause() {
