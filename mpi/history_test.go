@@ -75,6 +75,7 @@ type history struct {
 	ranks    int
 	lanes    int
 	messages []*message
+	pour     bool // all messages go the same way, many and of the lengths that fill rings
 	steps    [][][]step
 }
 
@@ -102,10 +103,15 @@ func newHistory(seed uint64, n int) *history {
 	case 5:
 		sizes = append(sizes, 66_000, 300_000)
 	}
+	count := 5 + r.IntN(30)
+	if r.IntN(8) == 0 {
+		h.pour, count = true, 100
+		sizes = []int{8, 100, 3000, 8 << 10, 8<<10 + 1}
+	}
 	for lane := range h.lanes {
-		for range 5 + r.IntN(30) {
+		for range count {
 			h.addMessage(r, lane, sizes)
-			for k := r.IntN(3); k > 0; k-- {
+			for k := r.IntN(3); k > 0 && (!h.pour || r.IntN(10) == 0); k-- {
 				h.addOther(r, lane)
 			}
 		}
@@ -124,6 +130,10 @@ func (h *history) addMessage(r *rand.Rand, lane int, sizes []int) {
 	m := &message{id: len(h.messages) + 1, lane: lane, send: r.IntN(sendForms), recv: r.IntN(recvForms)}
 	m.comm = r.IntN(sharedComms + 1)
 	m.src, m.dst = r.IntN(h.ranks), r.IntN(h.ranks)
+	if h.pour {
+		m.comm = lane % 2
+		m.src, m.dst = lane%h.ranks, (lane+1)%h.ranks
+	}
 	if m.comm == 3 && (m.src-m.dst)%2 != 0 {
 		m.dst = m.src
 	}
