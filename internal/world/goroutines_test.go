@@ -1,0 +1,130 @@
+package world_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/world"
+)
+
+func fabrics() []string {
+	if runtime.GOOS != "linux" {
+		return []string{"inproc", "tcp"}
+	}
+	return []string{"inproc", "shm", "tcp"}
+}
+
+// All ranks of a run see each other, over every fabric, also when there are more
+// than cores.
+func TestRanksSeeEachOther(t *testing.T) {
+	for _, fabric := range fabrics() {
+		for _, n := range []int{1, 2, 5, 9} {
+			var sum atomic.Int64
+			err := world.RunGoroutines(fabric, n, func(w *world.World) error {
+				if w.Comm.Size() != n || w.Self.Size() != 1 {
+					return fmt.Errorf("rank %d: world of %d, self of %d", w.Comm.Rank, w.Comm.Size(), w.Self.Size())
+				}
+				sum.Add(int64(w.Comm.Rank + 1))
+				if err := w.Coll.Barrier(w.Comm); err != nil {
+					return err
+				}
+				if got := sum.Load(); got != int64(n*(n+1)/2) {
+					return fmt.Errorf("rank %d is out of the barrier before others are in: %d", w.Comm.Rank, got)
+				}
+				return w.Close()
+			})
+			if err != nil {
+				t.Errorf("%d ranks over %s: %v", n, fabric, err)
+			}
+		}
+	}
+}
+
+// The error of a run is that of the rank that failed first, not of those whom
+// its death makes fail; it does not matter how the rank fails.
+func TestFirstFailureIsTheRunsError(t *testing.T) {
+	why := errors.New("the string broke")
+	for _, fabric := range fabrics() {
+		for name, fail := range map[string]func() error{
+			why.Error():           func() error { return why },
+			"panic: out of rosin": func() error { panic("out of rosin") },
+			"its goroutine has ended": func() error {
+				runtime.Goexit()
+				return nil
+			},
+		} {
+			err := world.RunGoroutines(fabric, 3, func(w *world.World) error {
+				if w.Comm.Rank == 1 {
+					return fail()
+				}
+				return w.Coll.Barrier(w.Comm)
+			})
+			if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "rank 0") {
+				t.Errorf("%s: run whose rank 1 fails by %q: %v", fabric, name, err)
+			}
+		}
+	}
+}
+
+// Runs leave nothing behind, whether they end well or not.
+func TestRunsLeaveNothing(t *testing.T) {
+	run := func() {
+		for _, fabric := range fabrics() {
+			world.RunGoroutines(fabric, 3, func(w *world.World) error {
+				if err := w.Coll.Barrier(w.Comm); err != nil {
+					return err
+				}
+				return w.Close()
+			})
+			world.RunGoroutines(fabric, 3, func(w *world.World) error {
+				if w.Comm.Rank == 2 {
+					return errors.New("enough")
+				}
+				return w.Coll.Barrier(w.Comm)
+			})
+		}
+	}
+	run() // the runtime opens descriptors of its own at first
+	goroutines, files, shared := runtime.NumGoroutine(), descriptors(), mapped()
+	for range 5 {
+		run()
+	}
+	var now string
+	for range 500 {
+		now = ""
+		if n := runtime.NumGoroutine(); n > goroutines {
+			now = fmt.Sprintf("%d goroutines, were %d", n, goroutines)
+		} else if n := descriptors(); n > files {
+			now = fmt.Sprintf("%d descriptors, were %d", n, files)
+		} else if n := mapped(); n > shared {
+			now = fmt.Sprintf("%d mappings, were %d", n, shared)
+		}
+		if now == "" {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error(now)
+}
+
+func descriptors() int {
+	all, _ := os.ReadDir("/proc/self/fd")
+	return len(all)
+}
+
+func mapped() int {
+	text, _ := os.ReadFile("/proc/self/maps")
+	return strings.Count(string(text), "memfd:halo-")
+}
+
+func TestUnknownFabric(t *testing.T) {
+	if err := world.RunGoroutines("pigeons", 2, nil); err == nil || !strings.Contains(err.Error(), "pigeons") {
+		t.Errorf("run over pigeons: %v", err)
+	}
+}
