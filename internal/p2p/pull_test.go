@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,7 +20,6 @@ import (
 // or refuses from some read on.
 type kernel struct {
 	control *shmfmt.Control
-	mu      sync.Mutex
 	parts   []*shmfmt.Segment
 	reads   atomic.Int64 // that still succeed
 }
