@@ -4,7 +4,9 @@ import "github.com/halo-mpi/halo/internal/p2p"
 
 // Recv receives a message from rank source of c, or AnySource, with the given
 // tag, or AnyTag, into buf. The message may be shorter than buf: see Count. If
-// it is longer, buf is filled and the error is ErrTruncate.
+// it is longer, buf is filled and the error is ErrTruncate. If no message is
+// there and the source has died, or with AnySource any member of c, the error is
+// ErrProcFailed.
 //
 // C: MPI_Recv, section 3.2.4.
 func Recv[T Elem](c *Comm, buf []T, source, tag int) (Status, error) {
