@@ -10,6 +10,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -67,11 +68,7 @@ func TestManyOutstanding(t *testing.T) {
 	for _, n := range []int{2, 3, 5} {
 		run(t, "inproc", n, coll.Forced{}, func(w *world.World) error {
 			c, e, p := w.Comm, w.Coll, w.Proc
-			type started struct {
-				id   int
-				wait func() error
-			}
-			var list []started
+			var waits []func() error
 			own := rand.New(rand.NewPCG(uint64(c.Rank), 9)) // another order on every rank
 			g := rand.New(rand.NewPCG(4, uint64(n)))
 			for id := range many {
@@ -81,17 +78,10 @@ func TestManyOutstanding(t *testing.T) {
 				recv := make([]byte, size)
 				var want []byte
 				p.Lock()
-				r := e.Ibarrier(c)
-				if kind != 0 {
-					list = append(list, started{id, func() error {
-						p.Lock()
-						defer p.Unlock()
-						w.P2P.Wait(r)
-						return w.P2P.Take(r).Err
-					}})
-				}
-				switch q := r; kind {
+				var r *p2p.Request
+				switch kind {
 				case 0:
+					r = e.Ibarrier(c)
 				case 1:
 					want = contribution(op.Int64, size/8, root, uint64(id))
 					if c.Rank == root {
@@ -102,7 +92,6 @@ func TestManyOutstanding(t *testing.T) {
 					want = oracle(op.Sum, op.Int64, size/8, n, uint64(id))
 					r = e.Iallreduce(c, send, recv, op.Sum, op.Int64)
 				case 3:
-					_ = q
 					recv = make([]byte, n*size)
 					if c.Rank == root {
 						for k := range n {
@@ -112,7 +101,7 @@ func TestManyOutstanding(t *testing.T) {
 					r = e.Igather(c, send, recv, root)
 				}
 				p.Unlock()
-				list = append(list, started{id, func() error {
+				waits = append(waits, func() error {
 					p.Lock()
 					defer p.Unlock()
 					w.P2P.Wait(r)
@@ -123,16 +112,16 @@ func TestManyOutstanding(t *testing.T) {
 						return fmt.Errorf("collective %d of kind %d on rank %d of %d is wrong", id, kind, c.Rank, n)
 					}
 					return nil
-				}})
+				})
 				if g.IntN(5) == 0 { // through the slot, past those outstanding
 					if err := everything(w, c, uint64(id), 1); err != nil {
 						return err
 					}
 				}
 			}
-			own.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-			for _, l := range list {
-				if err := l.wait(); err != nil {
+			own.Shuffle(len(waits), func(i, j int) { waits[i], waits[j] = waits[j], waits[i] })
+			for _, wait := range waits {
+				if err := wait(); err != nil {
 					return err
 				}
 			}
