@@ -17,7 +17,7 @@ func TestDeathBySignalIsExplained(t *testing.T) {
 	host, _ := os.Hostname()
 	r := halo(t, 137, "-n", "3", "rank", "init", "exchange", "1@note:Recv on world from 2 tag 7", "1@kill:9", "forever")
 	r.said("halo: rank 1 (pid ", "on "+host+")", "killed by signal 9 (SIGKILL", "in Recv on world from 2 tag 7", "see dmesg")
-	halo(t, 139, "-n", "2", "sh", "-c", "kill -SEGV $$").said("signal 11 (SIGSEGV", "debugger")
+	halo(t, 139, "-n", "2", "sh", "-c", "ulimit -c 0; kill -SEGV $$").said("signal 11 (SIGSEGV", "debugger")
 }
 
 func TestKilledRankIsBlamedAndNotItsMourners(t *testing.T) {

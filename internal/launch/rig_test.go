@@ -113,13 +113,29 @@ func (r *run) wait(status int) *run {
 	select {
 	case <-r.ended:
 	case <-time.After(hangs):
-		r.t.Fatalf("%v hangs; stdout %.500q stderr %.500q", r.cmd.Args[1:], r.stdout.String(), r.stderr.String())
+		r.hang()
 	}
 	if r.status != status {
 		r.t.Errorf("%v: status %d, want %d; stderr: %.2000s", r.cmd.Args[1:], r.status, status, r.stderr.String())
 	}
 	r.nothingLeft()
 	return r
+}
+
+// hang fails the test with what is needed to find out why: the processes of the
+// run, and the goroutines of the launcher.
+func (r *run) hang() {
+	r.t.Helper()
+	list := processesWith(r.marker)
+	for i, p := range list {
+		pid, _, _ := strings.Cut(p, " ")
+		stat, _ := os.ReadFile("/proc/" + pid + "/stat")
+		wchan, _ := os.ReadFile("/proc/" + pid + "/wchan")
+		list[i] = fmt.Sprintf("%s: %.60s in %s", p, stat, wchan)
+	}
+	r.cmd.Process.Signal(syscall.SIGABRT)
+	<-r.ended
+	r.t.Fatalf("%v hangs; processes:\n%s\nstdout %.500q\nstderr %.20000s", r.cmd.Args[1:], strings.Join(list, "\n"), r.stdout.String(), r.stderr.String())
 }
 
 // ready waits until n ranks have made their step ready:FILE, and returns their pids.
