@@ -136,11 +136,11 @@ func (o *options) run(stdout, stderr io.Writer) error {
 				r.add(m.name, lines)
 			}
 		}
+		if err := r.write(o.dir); err != nil { // whatever may happen in the next round
+			return err
+		}
 	}
 	fmt.Fprint(stdout, r.text())
-	if err := r.write(o.dir); err != nil {
-		return err
-	}
 	fmt.Fprintf(stdout, "\nwritten: %s\n", filepath.Join(o.dir, "{results.md,ratios.svg,rounds.jsonl}"))
 	if n := len(r.failures); n > 0 {
 		return fmt.Errorf("%d runs failed, the first: %s", n, r.failures[0])
