@@ -51,6 +51,10 @@ const (
 	// the order of Job.Local: what the process is doing, padded with zeros. The
 	// launcher reads it when the process has died.
 	NotesSegment = -2
+	// MaxName is the longest name of a host, in bytes: what DNS allows.
+	MaxName = 255
+	// Loopback is where the processes of a job of one host listen.
+	Loopback = "127.0.0.1"
 	// NoteSize is the space of one process in the notes, in bytes: one cache line.
 	NoteSize = 64
 )
@@ -60,8 +64,11 @@ type Job struct {
 	ID     string   // unique name of the job, safe to print
 	Rank   int      // index of this process in the job
 	Size   int      // processes in the job
-	Local  []int    // indexes of the processes on this node, ascending, this one included
+	Hosts  []string // names of the hosts of the job
+	Host   []int32  // by rank: index into Hosts of the host it runs on
+	Local  []int    // indexes of the processes on this host, ascending, this one included
 	Fabric string   // "shm", "tcp" or "inproc": what carries traffic between processes of one node
+	Listen string   // where to listen for peers: 127.0.0.1 in a job of one host, else the address that the others reach
 	Cores  int      // cores this node's processes may use in all, counted by the launcher
 	Secret [32]byte // job secret; never printed, never in argv, environment or a log
 	AppNum int      // which block of an MPMD command line this process belongs to

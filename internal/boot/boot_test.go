@@ -30,11 +30,16 @@ func (h *testHost) note(format string, args ...any) {
 
 func (h *testHost) Hello(rank int) (*Job, error) {
 	h.note("hello %d", rank)
-	local := make([]int, h.size)
-	for i := range local {
-		local[i] = i
+	host := make([]int32, h.size)
+	var local []int
+	for i := range host { // hosts a b a b ...
+		host[i] = int32(i % 2)
+		if i%2 == rank%2 {
+			local = append(local, i)
+		}
 	}
-	return &Job{ID: "test", Rank: rank, Size: h.size, Local: local, Fabric: "tcp", Cores: 2,
+	return &Job{ID: "test", Rank: rank, Size: h.size, Hosts: []string{"a", "b"}, Host: host, Local: local,
+		Fabric: "tcp", Listen: "10.0.0.1", Cores: 2,
 		Secret: [32]byte{1, 2, 3}, AppNum: rank / 2}, nil
 }
 
@@ -327,5 +332,32 @@ func TestMemoryAbortReachesAllRanksOnce(t *testing.T) {
 func TestMemoryHasNoSegments(t *testing.T) {
 	if _, err := Memory(1)[0].Segment(0); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A job description that contradicts itself is refused and not believed in part.
+func TestJobThatContradictsItselfIsRefused(t *testing.T) {
+	good := func() *Job {
+		return &Job{ID: "x", Size: 3, Rank: 1, Hosts: []string{"a", "b"}, Host: []int32{0, 1, 1}, Fabric: "shm", Listen: "::1"}
+	}
+	if _, err := decodeJob(good().encode()[headSize:]); err != nil {
+		t.Fatal(err)
+	}
+	for name, spoil := range map[string]func(*Job){
+		"no hosts":             func(j *Job) { j.Hosts = nil },
+		"host without a name":  func(j *Job) { j.Hosts[1] = "" },
+		"host of a long name":  func(j *Job) { j.Hosts[0] = strings.Repeat("x", MaxName+1) },
+		"rank on no host":      func(j *Job) { j.Host[2] = 2 },
+		"rank on host -1":      func(j *Job) { j.Host[2] = -1 },
+		"rank without a host":  func(j *Job) { j.Host = j.Host[:2] },
+		"more hosts for ranks": func(j *Job) { j.Host = append(j.Host, 1) },
+		"rank beyond the size": func(j *Job) { j.Rank = 3 },
+		"size beyond all":      func(j *Job) { j.Size = MaxRanks + 1 },
+	} {
+		j := good()
+		spoil(j)
+		if j, err := decodeJob(j.encode()[headSize:]); err == nil {
+			t.Errorf("%s: taken as %+v", name, j)
+		}
 	}
 }

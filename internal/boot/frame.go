@@ -44,8 +44,8 @@ const (
 	// maxText bounds reasons and explanations in both directions, in bytes.
 	maxText = 1024
 	// maxReply bounds frames to the program before it knows the job's size:
-	// Welcome with as many runs of local ranks as a job can have.
-	maxReply = 64 + maxText + 8*MaxRanks
+	// Welcome with as many hosts, and runs of ranks on them, as a job can have.
+	maxReply = 64 + 3*(2+maxText) + (2+MaxName+8)*MaxRanks
 )
 
 // maxTable bounds the answer to Exchange in a job of n processes.
@@ -184,7 +184,7 @@ func (r *bodyReader) done() bool { return !r.bad && len(r.b) == 0 }
 type versions struct{ protocol, wire, segment int }
 
 // ProtocolVersion is the version of the frames of this package.
-const ProtocolVersion = 1
+const ProtocolVersion = 2
 
 func ownVersions() versions { return versions{ProtocolVersion, wire.Version, shmfmt.Version} }
 

@@ -2,6 +2,7 @@ package boot
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 )
 
@@ -30,18 +31,20 @@ func FuzzFrames(f *testing.F) {
 }
 
 func FuzzJob(f *testing.F) {
-	f.Add((&Job{ID: "a", Size: 3, Rank: 1, Local: []int{0, 1, 2}, Fabric: "shm", Cores: 2}).encode()[headSize:])
-	f.Add((&Job{ID: "b", Size: 9, Rank: 8, Local: []int{0, 2, 3, 8}, Fabric: "tcp"}).encode()[headSize:])
+	f.Add((&Job{ID: "a", Size: 3, Rank: 1, Hosts: []string{"h"}, Host: []int32{0, 0, 0},
+		Fabric: "shm", Listen: Loopback, Cores: 2}).encode()[headSize:])
+	f.Add((&Job{ID: "b", Size: 9, Rank: 8, Hosts: []string{"a", "b"},
+		Host: []int32{0, 1, 0, 0, 1, 1, 1, 1, 0}, Fabric: "tcp", Listen: "fd00::1"}).encode()[headSize:])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		j, err := decodeJob(b)
 		if err != nil {
 			return
 		}
-		if j.Rank >= j.Size || len(j.Local) > j.Size {
+		if j.Rank >= j.Size || len(j.Host) != j.Size || !slices.Contains(j.Local, j.Rank) {
 			t.Fatalf("%+v", j)
 		}
 		k, err := decodeJob(j.encode()[headSize:])
-		if err != nil || k.Rank != j.Rank || k.Size != j.Size || len(k.Local) != len(j.Local) {
+		if err != nil || k.Rank != j.Rank || k.Size != j.Size || !slices.Equal(k.Local, j.Local) || !slices.Equal(k.Hosts, j.Hosts) {
 			t.Fatalf("%+v became %+v, %v", j, k, err)
 		}
 	})

@@ -5,19 +5,26 @@ import "fmt"
 // A Job in a Welcome frame:
 //
 //	rank, size, appnum, cores uint32 | secret 32 bytes |
-//	ID, Fabric: length uint16, bytes each |
-//	Local as runs: count uint32, then first and length uint32 each
+//	ID, Fabric, Listen: length uint16, bytes each |
+//	Hosts: count uint32, then length uint16 and bytes each |
+//	Host as runs: count uint32, then host and number of ranks uint32 each
+//
+// Local is not sent: it is the ranks that have the same Host as this one.
 
 func (j *Job) encode() []byte {
 	w := newFrame(kindWelcome)
 	w.u32(uint32(j.Rank)).u32(uint32(j.Size)).u32(uint32(j.AppNum)).u32(uint32(j.Cores)).raw(j.Secret[:])
-	w.text(j.ID).text(j.Fabric)
+	w.text(j.ID).text(j.Fabric).text(j.Listen)
+	w.u32(uint32(len(j.Hosts)))
+	for _, name := range j.Hosts {
+		w.text(name)
+	}
 	var runs [][2]uint32
-	for _, r := range j.Local {
-		if k := len(runs) - 1; k >= 0 && runs[k][0]+runs[k][1] == uint32(r) {
+	for _, h := range j.Host {
+		if k := len(runs) - 1; k >= 0 && runs[k][0] == uint32(h) {
 			runs[k][1]++
 		} else {
-			runs = append(runs, [2]uint32{uint32(r), 1})
+			runs = append(runs, [2]uint32{uint32(h), 1})
 		}
 	}
 	w.u32(uint32(len(runs)))
@@ -32,24 +39,34 @@ func decodeJob(body []byte) (*Job, error) {
 	rank, size, app, cores := r.u32(), r.u32(), r.u32(), r.u32()
 	j := &Job{Rank: int(rank), Size: int(size), AppNum: int(app), Cores: int(cores)}
 	copy(j.Secret[:], r.take(len(j.Secret)))
-	j.ID, j.Fabric = r.text(), r.text()
+	j.ID, j.Fabric, j.Listen = r.text(), r.text(), r.text()
 	if r.bad || size == 0 || size > MaxRanks || rank >= size || app > MaxRanks || cores > 1<<24 {
 		return nil, fmt.Errorf("boot: job description of %d bytes with rank %d of %d", len(body), rank, size)
 	}
-	next, mine := uint32(0), false
-	for n := r.u32(); n > 0 && !r.bad; n-- {
-		first, length := r.u32(), r.u32()
-		if r.bad || first < next || length == 0 || length > size || first > size-length {
-			return nil, fmt.Errorf("boot: job description with local ranks %d to %d of %d", first, uint64(first)+uint64(length), size)
+	hosts := r.u32()
+	for n := hosts; n > 0 && !r.bad; n-- {
+		if name := r.text(); len(name) > 0 && len(name) <= MaxName {
+			j.Hosts = append(j.Hosts, name)
+		} else {
+			r.bad = true
 		}
-		for i := range length {
-			j.Local = append(j.Local, int(first+i))
-		}
-		next = first + length
-		mine = mine || first <= rank && rank < next
 	}
-	if !r.done() || !mine {
-		return nil, fmt.Errorf("boot: job description of %d bytes in which rank %d is not local to itself", len(body), rank)
+	for n := r.u32(); n > 0 && !r.bad; n-- {
+		host, ranks := r.u32(), r.u32()
+		if r.bad || host >= hosts || ranks == 0 || ranks > size-uint32(len(j.Host)) {
+			return nil, fmt.Errorf("boot: job description with %d ranks after %d of %d on host %d of %d", ranks, len(j.Host), size, host, hosts)
+		}
+		for range ranks {
+			j.Host = append(j.Host, int32(host))
+		}
+	}
+	if !r.done() || len(j.Host) != j.Size {
+		return nil, fmt.Errorf("boot: job description of %d bytes that places %d of %d ranks on %d hosts", len(body), len(j.Host), size, hosts)
+	}
+	for i, h := range j.Host {
+		if h == j.Host[rank] {
+			j.Local = append(j.Local, i)
+		}
 	}
 	return j, nil
 }

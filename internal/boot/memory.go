@@ -14,6 +14,10 @@ func Memory(n int) []Boot { return MemoryWith(n, nil) }
 
 // MemoryWith is Memory with a function that is told of the first Abort.
 func MemoryWith(n int, aborted func(rank, code int, reason string)) []Boot {
+	host, err := os.Hostname()
+	if err != nil || host == "" || len(host) > MaxName {
+		host = "localhost"
+	}
 	w := &memoryWorld{table: newTable(n), lost: make(chan struct{}), aborted: aborted}
 	rand.Read(w.secret[:])
 	w.id = "memory-" + rand.Text()[:8]
@@ -23,8 +27,8 @@ func MemoryWith(n int, aborted func(rank, code int, reason string)) []Boot {
 		for k := range local {
 			local[k] = k
 		}
-		all[i] = &memory{world: w, job: Job{ID: w.id, Rank: i, Size: n, Local: local, Fabric: "inproc",
-			Cores: runtime.NumCPU(), Secret: w.secret}}
+		all[i] = &memory{world: w, job: Job{ID: w.id, Rank: i, Size: n, Hosts: []string{host}, Host: make([]int32, n), Local: local,
+			Fabric: "inproc", Listen: Loopback, Cores: runtime.NumCPU(), Secret: w.secret}}
 	}
 	return all
 }

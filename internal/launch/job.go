@@ -40,7 +40,8 @@ type job struct {
 	secret  [32]byte
 	cores   int
 	fabric  string
-	local   []int // 0 ... n-1
+	local   []int   // 0 ... n-1
+	hosts   []int32 // all 0
 	environ [][]string
 	ranks   []*rank
 	server  *boot.Server

@@ -77,6 +77,7 @@ func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
 			j.local = append(j.local, len(j.local))
 		}
 	}
+	j.hosts = make([]int32, len(j.ranks))
 	rand.Read(j.secret[:])
 	if j.host, _ = os.Hostname(); j.host == "" {
 		j.host = "this host"
@@ -266,8 +267,8 @@ func (h *host) Hello(rank int) (*boot.Job, error) {
 	j := (*job)(h)
 	r := j.ranks[rank]
 	j.post(func() { j.hello(r) })
-	return &boot.Job{ID: j.id, Rank: rank, Size: len(j.ranks), Local: j.local, Fabric: j.fabric,
-		Cores: j.cores, Secret: j.secret, AppNum: r.app}, nil
+	return &boot.Job{ID: j.id, Rank: rank, Size: len(j.ranks), Hosts: []string{j.host}, Host: j.hosts,
+		Local: j.local, Fabric: j.fabric, Listen: boot.Loopback, Cores: j.cores, Secret: j.secret, AppNum: r.app}, nil
 }
 
 // Segment returns shared memory.
