@@ -74,6 +74,8 @@ type slot struct {
 	turns  uint64 // releases waited for
 	event  proc.Event
 	fence  atomic.Uint64
+	// short holds what the members have given to a short allreduce, by rank. See take.
+	short [cellsMax][shmfmt.SlotShort]byte
 }
 
 // newSlot is slot i of the control segment for the members of c.
@@ -159,6 +161,26 @@ func (s *slot) gathered(n uint64) error {
 	return nil
 }
 
+// take waits until all members have entered the current collective, and takes
+// over the short contribution of each with its number. Looking at a line later
+// would fetch it once more from core to core: the others' because they go on to
+// the next collective, and the own one because reading takes a line away from
+// who wrote it. So what the member itself gives stands in short, too.
+func (s *slot) take() error {
+	turn := s.number & 1
+	for r, c := range s.cells {
+		if c == s.own {
+			continue
+		}
+		if err := s.await(&c.Number, s.number); err != nil {
+			return err
+		}
+		s.short[r] = c.Short[turn]
+	}
+	s.known = s.number
+	return nil
+}
+
 // data is the n bytes that a member has given to the current collective.
 func (s *slot) data(c *shmfmt.Cell, n int) []byte {
 	turn := s.number & 1
@@ -176,13 +198,8 @@ func (s *slot) give(data []byte) error {
 			return err
 		}
 	}
-	turn := s.number & 1
-	if len(data) <= shmfmt.SlotShort {
-		// Between the stores into the line there is nothing, so that who spins on
-		// it does not take it away in between.
-		var short [shmfmt.SlotShort]byte
-		copy(short[:], data)
-		s.own.Short[turn] = short
+	if turn := s.number & 1; len(data) <= shmfmt.SlotShort {
+		s.own.PutShort(turn, data)
 	} else {
 		copy(s.own.Long[turn][:], data)
 	}
@@ -242,15 +259,24 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
 	if err := s.give(send); err != nil {
 		return err
 	}
+	n := len(recv)
 	if s.form == SlotCells {
-		err := s.gathered(s.number)
-		if err == nil {
+		var err error
+		if n <= shmfmt.SlotShort {
+			copy(s.short[s.c.Rank][:], send)
+			if err = s.take(); err == nil {
+				op.Apply(o, t, recv, s.short[0][:n], s.short[1][:n])
+				for r := 2; r < len(s.cells); r++ {
+					op.Apply(o, t, recv, recv, s.short[r][:n])
+				}
+			}
+		} else if err = s.gathered(s.number); err == nil {
 			s.combine(recv, o, t)
 		}
 		s.wake()
 		return err
 	}
-	sum := s.head.Release.Data[:len(recv)]
+	sum := s.head.Release.Data[:n]
 	if s.arrive() {
 		s.combine(sum, o, t)
 		copy(recv, sum)

@@ -32,6 +32,22 @@ type Cell struct {
 	Long   [2][SlotPayload]byte
 }
 
+// PutShort stores a contribution of at most SlotShort bytes that is published
+// next. It loads nothing from the line and leaves nothing between the stores into
+// it: the line is in the cache of who spins on it, so that a load (the check of a
+// nil pointer, say) would fetch it once before the stores take it, and a pause
+// would let the spinner take it away in between.
+func (c *Cell) PutShort(turn uint64, data []byte) {
+	at := unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Short)+uintptr(turn&1)*SlotShort)
+	if len(data) == 8 {
+		*(*[8]byte)(at) = [8]byte(data)
+		return
+	}
+	var short [SlotShort]byte
+	copy(short[:], data)
+	*(*[SlotShort]byte)(at) = short
+}
+
 // Release is the result of a collective, written by the last member to arrive.
 type Release struct {
 	// Number says how many collectives have been released: stored after Data.
