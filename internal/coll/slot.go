@@ -75,13 +75,14 @@ type slot struct {
 	event  proc.Event
 	fence  atomic.Uint64
 	// short holds what the members have given to a short allreduce, by rank. See take.
-	short [cellsMax][shmfmt.SlotShort]byte
+	short [][shmfmt.SlotShort]byte
 }
 
 // newSlot is slot i of the control segment for the members of c.
 func (e *Engine) newSlot(c *comm.Comm, i int) *slot {
 	mem := e.node.Control().Slot(i)
 	s := &slot{e: e, c: c, mem: mem, head: mem.Head(), form: SlotCounter, loads: 4, yields: yields}
+	s.short = make([][shmfmt.SlotShort]byte, c.Size())
 	for r, m := range c.Members {
 		cell := mem.Cell(r)
 		s.cells = append(s.cells, cell)
