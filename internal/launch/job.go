@@ -5,6 +5,7 @@ package launch
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"sync"
 	"syscall"
 	"time"
@@ -70,7 +71,7 @@ func (j *job) post(f func()) { j.events <- f }
 
 // loop runs the job until all ranks and their output have ended.
 func (j *job) loop(signals <-chan os.Signal) {
-	children := j.childSignals()
+	children := childSignals(signal.Notify)
 	if j.spec.Timeout > 0 {
 		defer time.AfterFunc(j.spec.Timeout, func() { j.post(j.timeout) }).Stop()
 	}

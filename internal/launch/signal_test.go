@@ -78,6 +78,25 @@ func TestStopAndContinue(t *testing.T) {
 	r.wait(143)
 }
 
+// A child may end just when the launcher begins to listen for that.
+func TestChildThatEndsWhileTheLauncherBeginsToListen(t *testing.T) {
+	heard := make(chan bool)
+	go func() {
+		<-childSignals(func(c chan<- os.Signal, s ...os.Signal) {
+			select { // as signal.Notify delivers
+			case c <- s[0]:
+			default:
+			}
+		})
+		close(heard)
+	}()
+	select {
+	case <-heard:
+	case <-time.After(hangs):
+		t.Fatal("the launcher waits for itself")
+	}
+}
+
 // awaitState waits until a process is in one of the states, as ps names them.
 func awaitState(t *testing.T, pid int, states string) {
 	t.Helper()

@@ -24,10 +24,13 @@ func notifySignals() <-chan os.Signal {
 }
 
 // childSignals returns a channel on which something comes after children ended.
-func (j *job) childSignals() <-chan os.Signal {
+// Some may have ended already, so that one thing is there from the start. It is
+// put there before notify, which is signal.Notify: afterwards there may be no
+// room, and the sender, who is the one that should receive, would wait forever.
+func childSignals(notify func(chan<- os.Signal, ...os.Signal)) <-chan os.Signal {
 	c := make(chan os.Signal, 1)
-	signal.Notify(c, syscall.SIGCHLD)
-	c <- syscall.SIGCHLD // some may have ended already
+	c <- syscall.SIGCHLD
+	notify(c, syscall.SIGCHLD)
 	return c
 }
 
