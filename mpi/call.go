@@ -49,21 +49,62 @@ const (
 	callFree
 	callFinalize
 	callCompare
+	callSetErrhandler
+	callGetErrhandler
+	callCallErrhandler
 	callCount
 )
 
 // String is the Go name of the call.
 func (k call) String() string {
 	return [callCount]string{
-		"Send", "Ssend", "Bsend", "Rsend", "Recv",
-		"Isend", "Issend", "Ibsend", "Irsend", "Irecv",
-		"SendInit", "SsendInit", "BsendInit", "RsendInit", "RecvInit",
-		"Sendrecv", "Isendrecv", "SendrecvReplace", "IsendrecvReplace",
-		"RecvSlice", "Mrecv", "Imrecv", "Probe", "Iprobe", "Mprobe", "Improbe",
-		"BufferAttach", "BufferDetach", "BufferFlush", "IbufferFlush",
-		"AttachBuffer", "DetachBuffer", "FlushBuffer", "IflushBuffer",
-		"Barrier", "Bcast", "Reduce", "Allreduce", "Gather",
-		"Dup", "Split", "Free", "Finalize", "Compare",
+		callSend:             "Send",
+		callSsend:            "Ssend",
+		callBsend:            "Bsend",
+		callRsend:            "Rsend",
+		callRecv:             "Recv",
+		callIsend:            "Isend",
+		callIssend:           "Issend",
+		callIbsend:           "Ibsend",
+		callIrsend:           "Irsend",
+		callIrecv:            "Irecv",
+		callSendInit:         "SendInit",
+		callSsendInit:        "SsendInit",
+		callBsendInit:        "BsendInit",
+		callRsendInit:        "RsendInit",
+		callRecvInit:         "RecvInit",
+		callSendrecv:         "Sendrecv",
+		callIsendrecv:        "Isendrecv",
+		callSendrecvReplace:  "SendrecvReplace",
+		callIsendrecvReplace: "IsendrecvReplace",
+		callRecvSlice:        "RecvSlice",
+		callMrecv:            "Mrecv",
+		callImrecv:           "Imrecv",
+		callProbe:            "Probe",
+		callIprobe:           "Iprobe",
+		callMprobe:           "Mprobe",
+		callImprobe:          "Improbe",
+		callBufferAttach:     "BufferAttach",
+		callBufferDetach:     "BufferDetach",
+		callBufferFlush:      "BufferFlush",
+		callIbufferFlush:     "IbufferFlush",
+		callAttachBuffer:     "AttachBuffer",
+		callDetachBuffer:     "DetachBuffer",
+		callFlushBuffer:      "FlushBuffer",
+		callIflushBuffer:     "IflushBuffer",
+		callBarrier:          "Barrier",
+		callBcast:            "Bcast",
+		callReduce:           "Reduce",
+		callAllreduce:        "Allreduce",
+		callGather:           "Gather",
+		callDup:              "Dup",
+		callSplit:            "Split",
+		callFree:             "Free",
+		callFinalize:         "Finalize",
+		callCompare:          "Compare",
+		callSetErrhandler:    "SetErrhandler",
+		callGetErrhandler:    "Errhandler",
+		callCallErrhandler:   "CallErrhandler",
 	}[k]
 }
 

@@ -81,11 +81,11 @@ func Gather[T Elem](c *Comm, send, recv []T, root int) error {
 	if c.Rank() == root {
 		want := c.Size() * len(send)
 		if len(recv) < want {
-			return fail(ErrCount, "Gather", c.Name(), "receive slice of %d elements, want %d of %d members", len(recv), want, c.Size())
+			return fail(ErrCount, "Gather", c, "receive slice of %d elements, want %d of %d members", len(recv), want, c.Size())
 		}
 		recv = recv[:want]
 		if overlap(bytesOf(send), bytesOf(recv)) && len(send) > 0 && &send[0] != &recv[root*len(send)] {
-			return fail(ErrBuffer, "Gather", c.Name(), "send slice overlaps the receive slice and is not the root's own block of it")
+			return fail(ErrBuffer, "Gather", c, "send slice overlaps the receive slice and is not the root's own block of it")
 		}
 	}
 	if err := c.w.Coll.Gather(c.core, bytesOf(send), bytesOf(recv), root); err != nil {
@@ -99,7 +99,7 @@ func (c *Comm) checkRoot(k call, root int) error {
 		return err
 	}
 	if root < 0 || root >= c.Size() {
-		return fail(ErrRoot, k.String(), c.Name(), "root %d in a communicator of %d", root, c.Size())
+		return fail(ErrRoot, k.String(), c, "root %d in a communicator of %d", root, c.Size())
 	}
 	return nil
 }
@@ -107,10 +107,10 @@ func (c *Comm) checkRoot(k call, root int) error {
 // checkResult validates the slices of a reduction where its result goes.
 func (c *Comm) checkResult(k call, send, recv []byte, count, room int) error {
 	if room < count {
-		return fail(ErrCount, k.String(), c.Name(), "receive slice of %d elements for %d", room, count)
+		return fail(ErrCount, k.String(), c, "receive slice of %d elements for %d", room, count)
 	}
 	if len(send) > 0 && &send[0] != &recv[0] && overlap(send, recv[:len(send)]) {
-		return fail(ErrBuffer, k.String(), c.Name(), "send and receive slices overlap in part")
+		return fail(ErrBuffer, k.String(), c, "send and receive slices overlap in part")
 	}
 	return nil
 }

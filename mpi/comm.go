@@ -31,12 +31,33 @@ type Comm struct {
 	w     *world.World
 	core  *comm.Comm
 	freed atomic.Bool
-	fixed bool // world and self cannot be freed
+	fixed bool  // world and self cannot be freed
+	self  *Comm // of the same process
+
+	handler atomic.Pointer[errhandler] // never nil
 }
 
-func newComm(w *world.World, core *comm.Comm, name string) *Comm {
-	core.Name.Store(&name)
-	return &Comm{w: w, core: core}
+// firstComms makes the communicators of all processes and of this one alone.
+func firstComms(w *world.World) *Comm {
+	self := &Comm{w: w, core: w.Self, fixed: true}
+	self.self = self
+	c := &Comm{w: w, core: w.Comm, fixed: true, self: self}
+	for _, k := range []struct {
+		c    *Comm
+		name string
+	}{{c, "world"}, {self, "self"}} {
+		k.c.core.Name.Store(&k.name)
+		k.c.handler.Store(initialErrhandler())
+	}
+	return c
+}
+
+// derive makes a communicator with what it inherits of c.
+func (c *Comm) derive(core *comm.Comm) *Comm {
+	d := &Comm{w: c.w, core: core, self: c.self}
+	core.Name.Store(new(string))
+	d.handler.Store(c.handler.Load())
+	return d
 }
 
 // Rank is the number of the calling process in the communicator, from 0.
@@ -74,7 +95,7 @@ const maxName = 127
 // C: MPI_Comm_set_name, section 7.8.
 func (c *Comm) SetName(name string) error {
 	if len(name) > maxName {
-		return fail(ErrArg, "SetName", c.Name(), "name of %d bytes, the limit is %d", len(name), maxName)
+		return fail(ErrArg, "SetName", c, "name of %d bytes, the limit is %d", len(name), maxName)
 	}
 	c.core.Name.Store(&name)
 	return nil
@@ -92,11 +113,11 @@ func (c *Comm) Abort(code int) {
 func (c *Comm) usable(k call) *Error {
 	switch {
 	case c == nil:
-		return fail(ErrComm, k.String(), "", "communicator is nil")
+		return fail(ErrComm, k.String(), nil, "communicator is nil")
 	case c.freed.Load():
-		return fail(ErrComm, k.String(), c.Name(), "communicator has been freed")
+		return fail(ErrComm, k.String(), c, "communicator has been freed")
 	case c.w.Closed():
-		return fail(ErrOther, k.String(), c.Name(), "called after Finalize")
+		return fail(ErrOther, k.String(), c, "called after Finalize")
 	}
 	return nil
 }
@@ -108,9 +129,9 @@ func (c *Comm) check(k call, peer, tag int, wild bool) *Error {
 		return err
 	}
 	bad := func(cl Class, format string, args ...any) *Error {
-		e := fail(cl, k.String(), c.Name(), format, args...)
+		e := newError(cl, k.String(), c, format, args...)
 		e.Peer, e.Tag, e.receive = peer, tag, wild
-		return e
+		return e.raised()
 	}
 	if (peer < 0 || peer >= c.Size()) && peer != ProcNull && !(wild && peer == AnySource) {
 		return bad(ErrRank, "rank %d in a communicator of %d", peer, c.Size())

@@ -14,7 +14,7 @@ func (c *Comm) Dup() (*Comm, error) {
 	if err != nil {
 		return nil, wrap(err, callDup, c, Undefined, Undefined)
 	}
-	return newComm(c.w, d, ""), nil
+	return c.derive(d), nil
 }
 
 // Split makes a communicator for each color, of the members of c that pass it,
@@ -27,7 +27,7 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 		return nil, err
 	}
 	if color < 0 && color != Undefined {
-		return nil, fail(ErrArg, "Split", c.Name(), "color %d is negative and not Undefined", color)
+		return nil, fail(ErrArg, "Split", c, "color %d is negative and not Undefined", color)
 	}
 	d, err := c.w.Coll.Split(c.core, color, key)
 	if err != nil {
@@ -36,7 +36,7 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	if d == nil {
 		return nil, nil
 	}
-	return newComm(c.w, d, ""), nil
+	return c.derive(d), nil
 }
 
 // Free gives the communicator up: no call on it may follow in this process.
@@ -50,10 +50,10 @@ func (c *Comm) Free() error {
 		return err
 	}
 	if c.fixed {
-		return fail(ErrComm, "Free", c.Name(), "the first communicators cannot be freed")
+		return fail(ErrComm, "Free", c, "the first communicators cannot be freed")
 	}
 	if c.freed.Swap(true) {
-		return fail(ErrComm, "Free", c.Name(), "communicator has been freed")
+		return fail(ErrComm, "Free", c, "communicator has been freed")
 	}
 	c.w.Coll.Free(c.core)
 	c.w.P2P.Abandon(c.core.Ctx)

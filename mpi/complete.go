@@ -23,28 +23,47 @@ func several(what string, rs []Request) (e *p2p.Engine, inner []*p2p.Request, er
 		case e != q.c.w.P2P:
 			e.Return(inner)
 			e.Proc().Unlock()
-			return nil, nil, fail(ErrRequest, what, "", "request %d belongs to another process than request 0", i)
+			return nil, nil, fail(ErrRequest, what, nil, "request %d belongs to another process than request 0", i)
 		}
 		if q.r.Gen != q.gen {
 			e.Return(inner)
 			e.Proc().Unlock()
-			return nil, nil, fail(ErrRequest, what, q.c.Name(), "request %d of %v is stale: it was completed or freed through another copy", i, q.call)
+			return nil, nil, fail(ErrRequest, what, q.c, "request %d of %v is stale: it was completed or freed through another copy", i, q.call)
 		}
 		inner[i] = q.r
 	}
 	return e, inner, nil
 }
 
-// inStatus is the error of a call that completed several requests of which some failed.
-func inStatus(what string, failed, n int, first error) error {
-	return &Error{Class: ErrInStatus, Call: what, Peer: Undefined, Tag: Undefined, cause: first,
-		Detail: fmt.Sprintf("%d of %d operations failed, the first: %v", failed, n, first)}
+// failures counts the operations that failed, in a call that completes several.
+type failures struct {
+	n     int
+	first *Error
+}
+
+// note counts an error, if it is one, and returns it as that of a status.
+func (f *failures) note(err *Error) error {
+	if err == nil {
+		return nil
+	}
+	if f.n++; f.first == nil {
+		f.first = err
+	}
+	return err
+}
+
+// inStatus is the error of a call that completed n requests of which some have
+// failed: the error handler is told of the first.
+func (f *failures) inStatus(what string, n int) error {
+	f.first.raised()
+	return &Error{Class: ErrInStatus, Call: what, Peer: Undefined, Tag: Undefined, cause: f.first, told: true,
+		Detail: fmt.Sprintf("%d of %d operations failed, the first: %v", f.n, n, f.first)}
 }
 
 // statusesFit checks the length of an array of statuses, which may be nil.
 func statusesFit(what string, n int, sts []Status) error {
 	if sts != nil && len(sts) < n {
-		return fail(ErrArg, what, "", "%d statuses for %d requests", len(sts), n)
+		return fail(ErrArg, what, nil, "%d statuses for %d requests", len(sts), n)
 	}
 	return nil
 }
@@ -64,22 +83,18 @@ func Waitall(rs []Request, sts []Status) error {
 	if e != nil {
 		e.Return(inner)
 	}
-	failed := 0
-	var first error
+	var failed failures
 	for i := range rs { // under one lock: a window of messages costs two operations on it
 		q := &rs[i]
-		st := emptyStatus()
+		st, err := emptyStatus(), q.err
 		if q.r != nil {
 			e.Wait(q.r)
 			st, err = q.take(e)
 		} else {
-			_, err = q.begin("Waitall")
+			*q = Request{}
 		}
 		if err != nil {
-			st.Err = err
-			if failed++; first == nil {
-				first = err
-			}
+			st.Err = failed.note(err)
 		}
 		if sts != nil {
 			sts[i] = st
@@ -88,8 +103,8 @@ func Waitall(rs []Request, sts []Status) error {
 	if e != nil {
 		e.Proc().Unlock()
 	}
-	if failed > 0 {
-		return inStatus("Waitall", failed, len(rs), first)
+	if failed.n > 0 {
+		return failed.inStatus("Waitall", len(rs))
 	}
 	return nil
 }
@@ -119,16 +134,13 @@ func anyOf(what string, rs []Request, wait bool) (int, Status, bool, error) {
 	if e == nil {
 		return Undefined, emptyStatus(), true, err
 	}
-	defer e.Proc().Unlock()
 	active, done := e.Any(inner, wait)
 	e.Return(inner)
-	if !active {
-		return Undefined, emptyStatus(), true, nil
-	}
 	if done < 0 {
-		return Undefined, emptyStatus(), false, nil
+		e.Proc().Unlock()
+		return Undefined, emptyStatus(), !active, nil
 	}
-	st, err := rs[done].take(e)
+	st, err := rs[done].end(e)
 	return done, st, true, err
 }
 
@@ -150,19 +162,16 @@ func Testsome(rs []Request, indices []int, sts []Status) (int, error) {
 
 func some(what string, rs []Request, indices []int, sts []Status, wait bool) (int, error) {
 	if len(indices) < len(rs) {
-		return 0, fail(ErrArg, what, "", "%d indices for %d requests", len(indices), len(rs))
+		return 0, fail(ErrArg, what, nil, "%d indices for %d requests", len(indices), len(rs))
 	}
 	if err := statusesFit(what, len(rs), sts); err != nil {
 		return 0, err
 	}
-	n, failed := 0, 0
-	var first error
-	note := func(i int, st Status, err error) {
+	n := 0
+	var failed failures
+	note := func(i int, st Status, err *Error) {
 		if err != nil {
-			st.Err = err
-			if failed++; first == nil {
-				first = err
-			}
+			st.Err = failed.note(err)
 		}
 		indices[n] = i
 		if sts != nil {
@@ -193,8 +202,8 @@ func some(what string, rs []Request, indices []int, sts []Status, wait bool) (in
 		e.Proc().Unlock()
 	}
 	switch {
-	case failed > 0:
-		return n, inStatus(what, failed, n, first)
+	case failed.n > 0:
+		return n, failed.inStatus(what, n)
 	case n == 0 && !active:
 		return Undefined, nil
 	}
@@ -206,19 +215,15 @@ func some(what string, rs []Request, indices []int, sts []Status, wait bool) (in
 //
 // C: MPI_Testall, section 3.7.5.
 func Testall(rs []Request, sts []Status) (bool, error) {
-	done, err := GetStatusAll(rs, nil)
-	if !done {
-		return false, nil
-	}
-	if err != nil && !isInStatus(err) {
+	if err := statusesFit("Testall", len(rs), sts); err != nil {
 		return false, err
 	}
+	for i := range rs {
+		if _, done, _ := rs[i].peek("Testall"); !done {
+			return false, nil
+		}
+	}
 	return true, Waitall(rs, sts)
-}
-
-func isInStatus(err error) bool {
-	e, ok := err.(*Error)
-	return ok && e.Class == ErrInStatus
 }
 
 // GetStatusAll is Testall that leaves the requests as they are.
@@ -228,25 +233,21 @@ func GetStatusAll(rs []Request, sts []Status) (bool, error) {
 	if err := statusesFit("GetStatusAll", len(rs), sts); err != nil {
 		return false, err
 	}
-	failed := 0
-	var first error
+	var failed failures
 	for i := range rs {
-		st, done, err := rs[i].GetStatus()
+		st, done, err := rs[i].peek("GetStatusAll")
 		if !done {
 			return false, nil
 		}
 		if err != nil {
-			st.Err = err
-			if failed++; first == nil {
-				first = err
-			}
+			st.Err = failed.note(err)
 		}
 		if sts != nil {
 			sts[i] = st
 		}
 	}
-	if failed > 0 {
-		return true, inStatus("GetStatusAll", failed, len(rs), first)
+	if failed.n > 0 {
+		return true, failed.inStatus("GetStatusAll", len(rs))
 	}
 	return true, nil
 }
@@ -261,8 +262,8 @@ func GetStatusAny(rs []Request) (int, Status, bool, error) {
 			continue
 		}
 		active = true
-		if st, done, err := rs[i].GetStatus(); done {
-			return i, st, true, err
+		if st, done, err := rs[i].peek("GetStatusAny"); done {
+			return i, st, true, raise(err)
 		}
 	}
 	return Undefined, emptyStatus(), !active, nil
@@ -273,27 +274,24 @@ func GetStatusAny(rs []Request) (int, Status, bool, error) {
 // C: MPI_Request_get_status_some, section 3.7.6.
 func GetStatusSome(rs []Request, indices []int, sts []Status) (int, error) {
 	if len(indices) < len(rs) {
-		return 0, fail(ErrArg, "GetStatusSome", "", "%d indices for %d requests", len(indices), len(rs))
+		return 0, fail(ErrArg, "GetStatusSome", nil, "%d indices for %d requests", len(indices), len(rs))
 	}
 	if err := statusesFit("GetStatusSome", len(rs), sts); err != nil {
 		return 0, err
 	}
-	n, failed, active := 0, 0, false
-	var first error
+	n, active := 0, false
+	var failed failures
 	for i := range rs {
 		if rs[i].idle() {
 			continue
 		}
 		active = true
-		st, done, err := rs[i].GetStatus()
+		st, done, err := rs[i].peek("GetStatusSome")
 		if !done {
 			continue
 		}
 		if err != nil {
-			st.Err = err
-			if failed++; first == nil {
-				first = err
-			}
+			st.Err = failed.note(err)
 		}
 		indices[n] = i
 		if sts != nil {
@@ -302,8 +300,8 @@ func GetStatusSome(rs []Request, indices []int, sts []Status) (int, error) {
 		n++
 	}
 	switch {
-	case failed > 0:
-		return n, inStatus("GetStatusSome", failed, n, first)
+	case failed.n > 0:
+		return n, failed.inStatus("GetStatusSome", n)
 	case !active:
 		return Undefined, nil
 	}

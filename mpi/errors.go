@@ -8,95 +8,6 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// Class is an error class of the standard, with the values of the MPI-5 ABI. It
-// is an error itself, to be used with errors.Is.
-//
-// C: MPI_Error_class, section 9.4.
-type Class int
-
-// The error classes that Halo's calls return.
-//
-// C: MPI_ERR_BUFFER and so on, section 9.4.
-const (
-	ErrBuffer               = Class(class.Buffer)               // invalid buffer
-	ErrCount                = Class(class.Count)                // invalid count
-	ErrType                 = Class(class.Type)                 // invalid element type
-	ErrTag                  = Class(class.Tag)                  // invalid tag
-	ErrComm                 = Class(class.Comm)                 // invalid communicator
-	ErrRank                 = Class(class.Rank)                 // invalid rank
-	ErrRequest              = Class(class.Request)              // invalid request
-	ErrRoot                 = Class(class.Root)                 // invalid root
-	ErrGroup                = Class(class.Group)                // invalid group
-	ErrOp                   = Class(class.Op)                   // invalid operation for the element type
-	ErrArg                  = Class(class.Arg)                  // invalid argument of another kind
-	ErrUnknown              = Class(class.Unknown)              // unknown error
-	ErrTruncate             = Class(class.Truncate)             // message longer than the receive buffer
-	ErrOther                = Class(class.Other)                // known error not in this list
-	ErrIntern               = Class(class.Intern)               // internal error
-	ErrPending              = Class(class.Pending)              // request is still pending
-	ErrInStatus             = Class(class.InStatus)             // the error is in the statuses
-	ErrNoMem                = Class(class.NoMem)                // out of memory
-	ErrUnsupportedOperation = Class(class.UnsupportedOperation) // not supported
-	ErrProcAborted          = Class(class.ProcAborted)          // a process has aborted
-	ErrProcFailed           = Class(class.ProcFailed)           // a process has failed
-)
-
-// String is the standard's name of the class.
-//
-// C: MPI_Error_string, section 9.4.
-func (c Class) String() string {
-	switch c {
-	case ErrBuffer:
-		return "MPI_ERR_BUFFER"
-	case ErrCount:
-		return "MPI_ERR_COUNT"
-	case ErrType:
-		return "MPI_ERR_TYPE"
-	case ErrTag:
-		return "MPI_ERR_TAG"
-	case ErrComm:
-		return "MPI_ERR_COMM"
-	case ErrRank:
-		return "MPI_ERR_RANK"
-	case ErrRequest:
-		return "MPI_ERR_REQUEST"
-	case ErrRoot:
-		return "MPI_ERR_ROOT"
-	case ErrGroup:
-		return "MPI_ERR_GROUP"
-	case ErrOp:
-		return "MPI_ERR_OP"
-	case ErrArg:
-		return "MPI_ERR_ARG"
-	case ErrUnknown:
-		return "MPI_ERR_UNKNOWN"
-	case ErrTruncate:
-		return "MPI_ERR_TRUNCATE"
-	case ErrOther:
-		return "MPI_ERR_OTHER"
-	case ErrIntern:
-		return "MPI_ERR_INTERN"
-	case ErrPending:
-		return "MPI_ERR_PENDING"
-	case ErrInStatus:
-		return "MPI_ERR_IN_STATUS"
-	case ErrNoMem:
-		return "MPI_ERR_NO_MEM"
-	case ErrUnsupportedOperation:
-		return "MPI_ERR_UNSUPPORTED_OPERATION"
-	case ErrProcAborted:
-		return "MPI_ERR_PROC_ABORTED"
-	case ErrProcFailed:
-		return "MPI_ERR_PROC_FAILED"
-	}
-	return fmt.Sprintf("MPI_ERR(%d)", int(c))
-}
-
-// Error makes a Class an error.
-//
-// C: MPI_Error_string, section 9.4.
-func (c Class) Error() string { return c.String() }
-
 // Error is what calls of this package return. errors.Is matches it with its
 // Class, and errors.Unwrap leads to the cause, if there is one beneath.
 //
@@ -110,7 +21,9 @@ type Error struct {
 	Detail string // what happened, with numbers
 
 	receive bool  // Peer is a source
+	told    bool  // the error handler has been called, or is not to be
 	cause   error // may be nil
+	comm    *Comm // whose error handler is to be called; may be nil
 }
 
 // Error tells call, object, peer, tag and what happened.
@@ -156,12 +69,12 @@ func tagText(tag int) string {
 	return fmt.Sprint(tag)
 }
 
-// Is reports whether target is the error's class.
+// Is reports whether target is the error's class, or its code.
 //
 // C: MPI_Error_class, section 9.4.
 func (e *Error) Is(target error) bool {
 	c, ok := target.(Class)
-	return ok && c == e.Class
+	return ok && (c == e.Class || c == classOf(e.Class))
 }
 
 // Unwrap returns the cause beneath, such as why a connection ended.
@@ -169,20 +82,34 @@ func (e *Error) Is(target error) bool {
 // C: MPI_Error_class, section 9.4.
 func (e *Error) Unwrap() error { return e.cause }
 
-// fail makes an Error that concerns neither peer nor tag.
-func fail(cl Class, call, object, format string, args ...any) *Error {
-	return &Error{Class: cl, Call: call, Object: object, Peer: Undefined, Tag: Undefined, Detail: fmt.Sprintf(format, args...)}
+// newError makes an Error about c, which may be nil, that concerns neither peer
+// nor tag. Nobody is told yet: raise it, without the engine's lock.
+func newError(cl Class, call string, c *Comm, format string, args ...any) *Error {
+	return &Error{Class: cl, Call: call, Object: c.Name(), Peer: Undefined, Tag: Undefined, Detail: fmt.Sprintf(format, args...), comm: c}
 }
 
-// wrap gives an error of the engine its call, object, peer and tag.
-func wrap(err error, k call, c *Comm, peer, tag int) error {
-	if err == nil {
-		return nil
-	}
-	e := &Error{Class: ErrOther, Call: k.String(), Object: c.Name(), Peer: peer, Tag: tag, Detail: err.Error(), receive: k.receives(), cause: err}
+// fail makes an Error about c, which may be nil, and raises it. The engine's
+// lock is not held.
+func fail(cl Class, call string, c *Comm, format string, args ...any) *Error {
+	return newError(cl, call, c, format, args...).raised()
+}
+
+// describe gives an error of the engine its call, object, peer and tag. Nobody
+// is told yet: raise it, without the engine's lock.
+func describe(err error, k call, c *Comm, peer, tag int) *Error {
+	e := &Error{Class: ErrOther, Call: k.String(), Object: c.Name(), Peer: peer, Tag: tag, Detail: err.Error(), receive: k.receives(), cause: err, comm: c}
 	var ce *class.Error
 	if errors.As(err, &ce) {
 		e.Class, e.cause = Class(ce.Class), ce.Cause
 	}
 	return e
+}
+
+// wrap describes an error of the engine, if it is one, and raises it. The
+// engine's lock is not held.
+func wrap(err error, k call, c *Comm, peer, tag int) error {
+	if err == nil {
+		return nil
+	}
+	return describe(err, k, c, peer, tag).raised()
 }

@@ -65,20 +65,25 @@ func (q *Request) Start() error {
 	e, err := q.begin("Start")
 	if e == nil {
 		if err == nil {
-			err = fail(ErrRequest, "Start", "", "request is null")
+			err = newError(ErrRequest, "Start", nil, "request is null")
 		}
-		return err
+		return raise(err)
 	}
-	defer e.Proc().Unlock()
+	class, why := Success, ""
 	switch {
 	case !q.r.Persistent:
-		return fail(ErrRequest, "Start", q.c.Name(), "request of %v is not persistent", q.call)
+		class, why = ErrRequest, "request of "+q.call.String()+" is not persistent"
 	case q.r.Active:
-		return fail(ErrRequest, "Start", q.c.Name(), "request of %v is active: wait for it first", q.call)
+		class, why = ErrRequest, "request of "+q.call.String()+" is active: wait for it first"
 	case q.c.w.Closed():
-		return fail(ErrOther, "Start", q.c.Name(), "called after Finalize")
+		class, why = ErrOther, "called after Finalize"
+	default:
+		e.Start(q.r)
 	}
-	e.Start(q.r)
+	e.Proc().Unlock()
+	if class != Success {
+		return fail(class, "Start", q.c, "%s", why)
+	}
 	return nil
 }
 

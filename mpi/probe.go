@@ -111,7 +111,7 @@ func (m *Message) recv(k call, buf []byte) (Status, error) {
 func (m *Message) irecv(k call, buf []byte) Request {
 	c := m.c
 	received := func() Request {
-		return Request{err: fail(ErrRequest, k.String(), c.Name(), "message is none, or has been received")}
+		return Request{err: fail(ErrRequest, k.String(), c, "message is none, or has been received")}
 	}
 	switch {
 	case !m.live:

@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
@@ -40,6 +41,7 @@ const (
 type process struct {
 	mu        sync.Mutex
 	world     *Comm // nil before Init
+	self      atomic.Pointer[Comm]
 	finalized bool
 }
 
@@ -54,7 +56,7 @@ func Init() (*Comm, error) {
 	current.mu.Lock()
 	defer current.mu.Unlock()
 	if current.world != nil {
-		return nil, fail(ErrOther, "Init", "", "already initialised: Init may be called once in a process")
+		return nil, fail(ErrOther, "Init", nil, "already initialised: Init may be called once in a process")
 	}
 	b, err := boot.Connect()
 	if err != nil {
@@ -64,20 +66,15 @@ func Init() (*Comm, error) {
 	if err != nil {
 		return nil, initError(err)
 	}
-	current.world = worldComm(w)
+	current.world = firstComms(w)
+	current.self.Store(current.world.self)
 	return current.world, nil
 }
 
 func initError(err error) error {
-	e := fail(ErrOther, "Init", "", "%v", err)
+	e := newError(ErrOther, "Init", nil, "%v", err)
 	e.cause = err
-	return e
-}
-
-func worldComm(w *world.World) *Comm {
-	c := newComm(w, w.Comm, "world")
-	c.fixed = true
-	return c
+	return e.raised()
 }
 
 // Finalize ends the use of MPI: collective over the job, and no call that
@@ -90,9 +87,9 @@ func Finalize() error {
 	defer current.mu.Unlock()
 	switch {
 	case current.world == nil:
-		return fail(ErrOther, "Finalize", "", "called before Init")
+		return fail(ErrOther, "Finalize", nil, "called before Init")
 	case current.finalized:
-		return fail(ErrOther, "Finalize", "", "called twice")
+		return fail(ErrOther, "Finalize", nil, "called twice")
 	}
 	if err := current.world.finalize(); err != nil {
 		return err
@@ -149,11 +146,7 @@ func Main(fn func(world *Comm) error) {
 // Self is the communicator of the calling process alone.
 //
 // C: MPI_COMM_SELF, section 7.2.4.
-func (c *Comm) Self() *Comm {
-	s := newComm(c.w, c.w.Self, "self")
-	s.fixed = true
-	return s
-}
+func (c *Comm) Self() *Comm { return c.self }
 
 // GetVersion returns the level of the standard that Halo aims at.
 //

@@ -63,9 +63,9 @@ func RecvSlice[T Elem](c *Comm, source, tag int) ([]T, Status, error) {
 	buf := make([]T, (st.bytes+size-1)/size)
 	st, err = m.recv(callRecvSlice, bytesOf(buf))
 	if err == nil && st.bytes%size != 0 {
-		e := fail(ErrType, callRecvSlice.String(), c.Name(), "message of %d bytes is no whole number of %d-byte elements", st.bytes, size)
+		e := newError(ErrType, callRecvSlice.String(), c, "message of %d bytes is no whole number of %d-byte elements", st.bytes, size)
 		e.Peer, e.Tag, e.receive = source, tag, true
-		err = e
+		err = e.raised()
 	}
 	return buf, st, err
 }

@@ -32,9 +32,10 @@ func newRequest(k call, c *Comm, r *p2p.Request) Request {
 // C: MPI_REQUEST_NULL, section 3.7.3.
 func (q Request) IsNull() bool { return q.r == nil && q.err == nil }
 
-// begin takes the engine's lock and checks that the handle is not stale. When it
-// returns false there is nothing to wait for, and the lock is not held.
-func (q *Request) begin(what string) (e *p2p.Engine, err error) {
+// begin takes the engine's lock and checks that the handle is not stale. When e
+// is nil there is nothing to wait for, and the lock is not held. An error is
+// still to be raised.
+func (q *Request) begin(what string) (e *p2p.Engine, err *Error) {
 	if q.err != nil {
 		err = q.err
 		*q = Request{}
@@ -47,7 +48,7 @@ func (q *Request) begin(what string) (e *p2p.Engine, err error) {
 	e.Proc().Lock()
 	if q.r.Gen != q.gen {
 		e.Proc().Unlock()
-		return nil, fail(ErrRequest, what, q.c.Name(), "request of %v is stale: it was completed or freed through another copy", q.call)
+		return nil, newError(ErrRequest, what, q.c, "request of %v is stale: it was completed or freed through another copy", q.call)
 	}
 	return e, nil
 }
@@ -56,25 +57,35 @@ func (q *Request) begin(what string) (e *p2p.Engine, err error) {
 func (q *Request) end(e *p2p.Engine) (Status, error) {
 	st, err := q.take(e)
 	e.Proc().Unlock()
-	return st, err
+	return st, raise(err)
 }
 
-// take ends the operation, which is complete or inactive, under the lock.
-func (q *Request) take(e *p2p.Engine) (Status, error) {
+// take ends the operation, which is complete or inactive, under the lock. An
+// error is still to be raised.
+func (q *Request) take(e *p2p.Engine) (Status, *Error) {
 	r := q.r
 	if !r.Active {
 		return emptyStatus(), nil
 	}
-	st := publicStatus(&r.Status)
-	if err := r.Status.Err; err != nil {
-		peer, tag := r.Arguments()
-		st.Err = wrap(err, q.call, q.c, peer, publicTag(tag))
-	}
+	st, err := q.status()
 	e.Take(r)
 	if !r.Persistent {
 		*q = Request{}
 	}
-	return st, st.Err
+	return st, err
+}
+
+// status is that of the operation, which is complete, with the error, if there
+// is one, described.
+func (q *Request) status() (Status, *Error) {
+	st := publicStatus(&q.r.Status)
+	if q.r.Status.Err == nil {
+		return st, nil
+	}
+	peer, tag := q.r.Arguments()
+	err := describe(q.r.Status.Err, q.call, q.c, peer, publicTag(tag))
+	st.Err = err
+	return st, err
 }
 
 // Wait waits until the operation is complete and returns its status. The error
@@ -84,7 +95,7 @@ func (q *Request) take(e *p2p.Engine) (Status, error) {
 func (q *Request) Wait() (Status, error) {
 	e, err := q.begin("Wait")
 	if e == nil {
-		return emptyStatus(), err
+		return emptyStatus(), raise(err)
 	}
 	e.Wait(q.r)
 	return q.end(e)
@@ -96,24 +107,30 @@ func (q *Request) Wait() (Status, error) {
 func (q *Request) Test() (Status, bool, error) {
 	e, err := q.begin("Test")
 	if e == nil {
-		return emptyStatus(), true, err
+		return emptyStatus(), true, raise(err)
 	}
 	if !e.Test(q.r) {
 		e.Proc().Unlock()
 		return emptyStatus(), false, nil
 	}
-	st, err := q.end(e)
-	return st, true, err
+	st, failed := q.end(e)
+	return st, true, failed
 }
 
 // GetStatus is Test that leaves a complete request as it is.
 //
 // C: MPI_Request_get_status, section 3.7.6.
 func (q *Request) GetStatus() (Status, bool, error) {
+	st, done, err := q.peek("GetStatus")
+	return st, done, raise(err)
+}
+
+// peek looks at a request for the call what. An error is still to be raised.
+func (q *Request) peek(what string) (Status, bool, *Error) {
 	if q.err != nil {
 		return emptyStatus(), true, q.err
 	}
-	e, err := q.begin("GetStatus")
+	e, err := q.begin(what)
 	if e == nil {
 		return emptyStatus(), true, err
 	}
@@ -124,12 +141,8 @@ func (q *Request) GetStatus() (Status, bool, error) {
 	if !q.r.Active {
 		return emptyStatus(), true, nil
 	}
-	st := publicStatus(&q.r.Status)
-	if err := q.r.Status.Err; err != nil {
-		peer, tag := q.r.Arguments()
-		st.Err = wrap(err, q.call, q.c, peer, publicTag(tag))
-	}
-	return st, true, st.Err
+	st, err := q.status()
+	return st, true, err
 }
 
 // WaitContext is Wait that gives up when ctx ends, with the context's error; the
@@ -139,7 +152,7 @@ func (q *Request) GetStatus() (Status, bool, error) {
 func (q *Request) WaitContext(ctx context.Context) (Status, error) {
 	e, err := q.begin("WaitContext")
 	if e == nil {
-		return emptyStatus(), err
+		return emptyStatus(), raise(err)
 	}
 	if q.r.Active && !q.r.Done() {
 		var g proc.Event
@@ -169,15 +182,18 @@ func (q *Request) Cancel() error {
 	e, err := q.begin("Cancel")
 	if e == nil {
 		if err == nil {
-			err = fail(ErrRequest, "Cancel", "", "request is null")
+			err = newError(ErrRequest, "Cancel", nil, "request is null")
 		}
-		return err
+		return raise(err)
 	}
-	defer e.Proc().Unlock()
-	if !q.r.Active {
-		return fail(ErrRequest, "Cancel", q.c.Name(), "request of %v is inactive", q.call)
+	active := q.r.Active
+	if active {
+		e.Cancel(q.r)
 	}
-	e.Cancel(q.r)
+	e.Proc().Unlock()
+	if !active {
+		return fail(ErrRequest, "Cancel", q.c, "request of %v is inactive", q.call)
+	}
 	return nil
 }
 
@@ -189,9 +205,9 @@ func (q *Request) Free() error {
 	e, err := q.begin("Free")
 	if e == nil {
 		if err == nil {
-			err = fail(ErrRequest, "Free", "", "request is null")
+			err = newError(ErrRequest, "Free", nil, "request is null")
 		}
-		return err
+		return raise(err)
 	}
 	e.Release(q.r)
 	e.Proc().Unlock()

@@ -21,10 +21,10 @@ func Run(n int, fn func(world *Comm) error) error {
 // C: none; see Run.
 func RunOver(fabric string, n int, fn func(world *Comm) error) error {
 	if n < 1 {
-		return fail(ErrArg, "Run", "", "%d ranks, want at least 1", n)
+		return fail(ErrArg, "Run", nil, "%d ranks, want at least 1", n)
 	}
 	err := world.RunGoroutines(fabric, n, func(w *world.World) error {
-		c := worldComm(w)
+		c := firstComms(w)
 		if err := fn(c); err != nil {
 			return err
 		}

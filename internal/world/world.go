@@ -151,6 +151,9 @@ func (w *World) Close() error {
 	return err
 }
 
+// Process reports whether the process is an OS process of its own.
+func (w *World) Process() bool { return w.process }
+
 // Closed reports whether Close has been called.
 func (w *World) Closed() bool { return w.closed.Load() }
 

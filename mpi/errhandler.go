@@ -1,0 +1,198 @@
+package mpi
+
+import (
+	"fmt"
+	"os"
+)
+
+// Errhandler says what happens when a call fails, before it returns the error.
+// Each communicator has one, which it gives to those made from it; errors that
+// belong to no communicator go to the handler of self. It is called once for an
+// error, by the goroutine whose call has failed and without any lock, so that it
+// may call anything.
+//
+// In Go the first communicators have ErrorsReturn. The environment variable
+// HALO_INITIAL_ERRHANDLER changes that, with the values of the standard's
+// mpi_initial_errhandler: mpi_errors_are_fatal, mpi_errors_abort or
+// mpi_errors_return. Wrong arguments of a nonblocking call reach the handler at
+// once, and the caller when it waits for the request. Where several operations
+// are completed and the error is ErrInStatus, the handler gets the error of the
+// first that failed. The program's own error in Main is no error of a call.
+//
+// Handlers are values, the zero Errhandler is the null handler.
+//
+// C: MPI_Errhandler, section 9.3.
+type Errhandler struct{ h *errhandler }
+
+type errhandler struct {
+	name string
+	call func(c *Comm, e *Error) // nil for ErrorsReturn
+}
+
+// The predefined error handlers: ErrorsReturn does nothing, so that the call
+// returns its error. ErrorsAreFatal and ErrorsAbort print it and end the job,
+// and the exit status of the launcher is the error's class: Halo's processes end
+// all together, so that ErrorsAbort, meant for those of one communicator, is not
+// different. Among ranks that are goroutines (Run) both panic, which is the end
+// of the rank.
+//
+// C: MPI_ERRORS_RETURN, MPI_ERRORS_ARE_FATAL and MPI_ERRORS_ABORT, section 9.3.
+var (
+	ErrorsReturn   = Errhandler{&errhandler{name: "ErrorsReturn"}}
+	ErrorsAreFatal = Errhandler{&errhandler{"ErrorsAreFatal", die}}
+	ErrorsAbort    = Errhandler{&errhandler{"ErrorsAbort", die}}
+)
+
+// die ends the job because of an error.
+func die(c *Comm, e *Error) {
+	if c != nil && !c.w.Process() {
+		panic(e)
+	}
+	status := int(e.Class)
+	if c == nil {
+		fmt.Fprintln(os.Stderr, e)
+		if status <= 0 || status > 255 {
+			status = 1
+		}
+		os.Exit(status)
+	}
+	fmt.Fprintf(os.Stderr, "rank %d: %v\n", c.w.Comm.Rank, e)
+	c.w.Abort(status, "") // the line above has said why
+}
+
+// CreateCommErrhandler makes an error handler for communicators of fn, which
+// gets the communicator, or self for errors that belong to none, and the error
+// that the call is about to return. A nil fn gives the null handler.
+//
+// C: MPI_Comm_create_errhandler, section 9.3.1.
+func CreateCommErrhandler(fn func(c *Comm, err *Error)) Errhandler {
+	if fn == nil {
+		return Errhandler{}
+	}
+	return Errhandler{&errhandler{"user-defined", fn}}
+}
+
+// IsNull reports whether h is the null handler.
+//
+// C: MPI_ERRHANDLER_NULL, section 9.3.
+func (h Errhandler) IsNull() bool { return h.h == nil }
+
+// String is the name of a predefined handler.
+//
+// C: none; MPI_Errhandler has no name.
+func (h Errhandler) String() string {
+	if h.h == nil {
+		return "null"
+	}
+	return h.h.name
+}
+
+// Free makes h the null handler. Communicators that have the handler keep it.
+//
+// C: MPI_Errhandler_free, section 9.3.4.
+func (h *Errhandler) Free() error {
+	if h.h == nil {
+		return fail(ErrErrhandler, "Free", nil, "error handler is null")
+	}
+	h.h = nil
+	return nil
+}
+
+// SetErrhandler gives the communicator an error handler, in this process.
+//
+// C: MPI_Comm_set_errhandler, section 9.3.1.
+func (c *Comm) SetErrhandler(h Errhandler) error {
+	if err := c.usable(callSetErrhandler); err != nil {
+		return err
+	}
+	if h.h == nil {
+		return fail(ErrErrhandler, callSetErrhandler.String(), c, "error handler is null")
+	}
+	c.handler.Store(h.h)
+	return nil
+}
+
+// Errhandler is the communicator's error handler.
+//
+// C: MPI_Comm_get_errhandler, section 9.3.1.
+func (c *Comm) Errhandler() (Errhandler, error) {
+	if err := c.usable(callGetErrhandler); err != nil {
+		return Errhandler{}, err
+	}
+	return Errhandler{c.handler.Load()}, nil
+}
+
+// CallErrhandler calls the communicator's error handler with err, and returns it
+// as an *Error about c: a library returns what it returns. A Class or code gives
+// the error its class, as does an *Error beneath err, and others are ErrOther.
+// With nil nothing is called.
+//
+// C: MPI_Comm_call_errhandler, section 9.3.5.
+func (c *Comm) CallErrhandler(err error) error {
+	if e := c.usable(callCallErrhandler); e != nil {
+		return e
+	}
+	if err == nil || err == Success {
+		return nil
+	}
+	e := newError(ErrOther, callCallErrhandler.String(), c, "%v", err)
+	e.cause = err
+	switch of := err.(type) {
+	case Class:
+		e.Class, e.cause = of, nil
+		if text := ErrorString(of); text != "" {
+			e.Detail = text
+		}
+	default:
+		if k := ErrorClass(err); k != ErrUnknown {
+			e.Class = k
+		}
+	}
+	return e.raised()
+}
+
+// raised tells the error handler of e, unless it knows, and returns e. It is
+// called without locks: the handler may call anything.
+func (e *Error) raised() *Error {
+	if e.told {
+		return e
+	}
+	e.told = true
+	c := e.comm
+	switch {
+	case c == nil:
+		c = current.self.Load()
+	case c.freed.Load():
+		c = c.self
+	}
+	h := initialErrhandler()
+	if c != nil {
+		h = c.handler.Load()
+	}
+	if h.call != nil {
+		h.call(c, e)
+	}
+	return e
+}
+
+// raise is raised for calls that may have no error.
+func raise(e *Error) error {
+	if e == nil {
+		return nil
+	}
+	return e.raised()
+}
+
+// errhandlerVariable names the environment variable of the first handler.
+const errhandlerVariable = "HALO_INITIAL_ERRHANDLER"
+
+// initialErrhandler is what the first communicators start with.
+func initialErrhandler() *errhandler {
+	switch os.Getenv(errhandlerVariable) {
+	case "mpi_errors_are_fatal":
+		return ErrorsAreFatal.h
+	case "mpi_errors_abort":
+		return ErrorsAbort.h
+	}
+	return ErrorsReturn.h
+}

@@ -1,0 +1,170 @@
+package mpi
+
+import "sync"
+
+// addedErrors are the error classes and codes that the program has added, and
+// their texts. They belong to the process, before Init and after Finalize, too.
+// Values are never given twice: who holds one that was removed does not get
+// somebody else's text.
+type addedErrors struct {
+	mu    sync.Mutex
+	last  Class
+	codes map[Class]*addedError
+}
+
+// addedError is a class, which is its own class, or a code.
+type addedError struct {
+	class Class
+	text  string
+	codes int // of a class: codes in it
+}
+
+var added = addedErrors{last: ErrProcFailed}
+
+func (a *addedErrors) text(c Class) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if e := a.codes[c]; e != nil {
+		return e.text
+	}
+	return ""
+}
+
+// add enters a new code of a class, or a new class. The mutex is held.
+func (a *addedErrors) add(cl Class, isClass bool) Class {
+	a.last++
+	if isClass {
+		cl = a.last
+	}
+	if a.codes == nil {
+		a.codes = map[Class]*addedError{}
+	}
+	a.codes[a.last] = &addedError{class: cl}
+	return a.last
+}
+
+// classOf is the class of a code; classes are their own.
+func classOf(c Class) Class {
+	if c <= ErrProcFailed {
+		return c
+	}
+	added.mu.Lock()
+	defer added.mu.Unlock()
+	if e := added.codes[c]; e != nil {
+		return e.class
+	}
+	return c
+}
+
+// AddErrorClass makes a new error class, of this process only.
+//
+// C: MPI_Add_error_class, section 9.5.
+func AddErrorClass() Class {
+	added.mu.Lock()
+	defer added.mu.Unlock()
+	return added.add(0, true)
+}
+
+// AddErrorCode makes a new error code in a class, which may be one of the
+// standard: errors.Is(code, class) holds. ErrArg if there is no such class.
+//
+// C: MPI_Add_error_code, section 9.5.
+func AddErrorCode(cl Class) (Class, error) {
+	added.mu.Lock()
+	e := added.codes[cl]
+	if !predefined(cl) && (e == nil || e.class != cl) {
+		added.mu.Unlock()
+		return 0, fail(ErrArg, "AddErrorCode", nil, "%d is no error class", int(cl))
+	}
+	defer added.mu.Unlock()
+	if e != nil {
+		e.codes++
+	}
+	return added.add(cl, false), nil
+}
+
+// AddErrorString gives an added class or code its text, of at most
+// MaxErrorString bytes, or another one; the empty text takes it away. ErrArg for
+// what was not added.
+//
+// C: MPI_Add_error_string, section 9.5.
+func AddErrorString(c Class, text string) error {
+	if len(text) > MaxErrorString {
+		return fail(ErrArg, "AddErrorString", nil, "text of %d bytes, the limit is %d", len(text), MaxErrorString)
+	}
+	return changeAdded("AddErrorString", c, func(e *addedError) string {
+		e.text = text
+		return ""
+	})
+}
+
+// RemoveErrorClass removes an added class, in which there are no codes any more
+// and that has no text.
+//
+// C: MPI_Remove_error_class, section 9.5.
+func RemoveErrorClass(cl Class) error {
+	return changeAdded("RemoveErrorClass", cl, func(e *addedError) string {
+		switch {
+		case e.class != cl:
+			return "is a code, not a class"
+		case e.codes > 0:
+			return "still has codes"
+		case e.text != "":
+			return "still has a text"
+		}
+		delete(added.codes, cl)
+		return ""
+	})
+}
+
+// RemoveErrorCode removes an added code, which has no text any more.
+//
+// C: MPI_Remove_error_code, section 9.5.
+func RemoveErrorCode(code Class) error {
+	return changeAdded("RemoveErrorCode", code, func(e *addedError) string {
+		switch {
+		case e.class == code:
+			return "is a class, not a code"
+		case e.text != "":
+			return "still has a text"
+		}
+		if of := added.codes[e.class]; of != nil {
+			of.codes--
+		}
+		delete(added.codes, code)
+		return ""
+	})
+}
+
+// RemoveErrorString takes the text of an added class or code away.
+//
+// C: MPI_Remove_error_string, section 9.5.
+func RemoveErrorString(c Class) error {
+	return changeAdded("RemoveErrorString", c, func(e *addedError) string {
+		if e.text == "" {
+			return "has no text"
+		}
+		e.text = ""
+		return ""
+	})
+}
+
+// changeAdded applies change to what was added as c, under the mutex; change
+// returns why it cannot be.
+func changeAdded(call string, c Class, change func(*addedError) string) error {
+	added.mu.Lock()
+	why := "was not added, or has been removed"
+	if e := added.codes[c]; e != nil {
+		why = change(e)
+	}
+	added.mu.Unlock()
+	if why != "" {
+		return fail(ErrArg, call, nil, "error class or code %d %s", int(c), why)
+	}
+	return nil
+}
+
+// predefined reports whether a class exists from the start.
+func predefined(c Class) bool {
+	return c >= Success && (c <= ErrABI || c == ErrProcFailed)
+}

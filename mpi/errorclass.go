@@ -1,0 +1,148 @@
+package mpi
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/class"
+)
+
+// Class is an error class of the standard, with the values of the MPI-5 ABI, or
+// a class or code that AddErrorClass and AddErrorCode have made. It is an error
+// itself, to be used with errors.Is.
+//
+// C: MPI_Error_class, section 9.4.
+type Class int
+
+// The error classes of the standard, and ErrProcFailed. Those of what Halo does
+// not have yet are never returned.
+//
+// C: MPI_ERR_BUFFER and so on, section 9.4.
+const (
+	Success                 = Class(class.Success)              // no error
+	ErrBuffer               = Class(class.Buffer)               // invalid buffer
+	ErrCount                = Class(class.Count)                // invalid count
+	ErrType                 = Class(class.Type)                 // invalid element type
+	ErrTag                  = Class(class.Tag)                  // invalid tag
+	ErrComm                 = Class(class.Comm)                 // invalid communicator
+	ErrRank                 = Class(class.Rank)                 // invalid rank
+	ErrRequest              = Class(class.Request)              // invalid request
+	ErrRoot                 = Class(class.Root)                 // invalid root
+	ErrGroup                = Class(class.Group)                // invalid group
+	ErrOp                   = Class(class.Op)                   // invalid operation for the element type
+	ErrTopology             = Class(class.Topology)             // invalid topology
+	ErrDims                 = Class(class.Dims)                 // invalid dimensions
+	ErrArg                  = Class(class.Arg)                  // invalid argument of another kind
+	ErrUnknown              = Class(class.Unknown)              // unknown error
+	ErrTruncate             = Class(class.Truncate)             // message longer than the receive buffer
+	ErrOther                = Class(class.Other)                // known error not in this list
+	ErrIntern               = Class(class.Intern)               // internal error
+	ErrPending              = Class(class.Pending)              // request is still pending
+	ErrInStatus             = Class(class.InStatus)             // the error is in the statuses
+	ErrAccess               = Class(class.Access)               // permission denied
+	ErrAmode                = Class(class.Amode)                // invalid access mode of a file
+	ErrAssert               = Class(class.Assert)               // invalid assertion
+	ErrBadFile              = Class(class.BadFile)              // invalid file name
+	ErrBase                 = Class(class.Base)                 // invalid base of memory
+	ErrConversion           = Class(class.Conversion)           // a data conversion function has failed
+	ErrDisp                 = Class(class.Disp)                 // invalid displacement
+	ErrDupDatarep           = Class(class.DupDatarep)           // data representation is defined already
+	ErrFileExists           = Class(class.FileExists)           // file exists
+	ErrFileInUse            = Class(class.FileInUse)            // file is in use
+	ErrFile                 = Class(class.File)                 // invalid file
+	ErrInfoKey              = Class(class.InfoKey)              // info key is empty or too long
+	ErrInfoNoKey            = Class(class.InfoNoKey)            // info object has no such key
+	ErrInfoValue            = Class(class.InfoValue)            // info value is too long
+	ErrInfo                 = Class(class.Info)                 // invalid info object
+	ErrIO                   = Class(class.IO)                   // input or output has failed
+	ErrKeyval               = Class(class.Keyval)               // invalid attribute key
+	ErrLockType             = Class(class.LockType)             // invalid type of lock
+	ErrName                 = Class(class.Name)                 // service name is not published
+	ErrNoMem                = Class(class.NoMem)                // out of memory
+	ErrNotSame              = Class(class.NotSame)              // collective argument differs between members
+	ErrNoSpace              = Class(class.NoSpace)              // not enough space
+	ErrNoSuchFile           = Class(class.NoSuchFile)           // no such file
+	ErrPort                 = Class(class.Port)                 // invalid port
+	ErrQuota                = Class(class.Quota)                // quota exceeded
+	ErrReadOnly             = Class(class.ReadOnly)             // file or file system is read-only
+	ErrRMAAttach            = Class(class.RMAAttach)            // memory cannot be attached
+	ErrRMAConflict          = Class(class.RMAConflict)          // conflicting accesses to a window
+	ErrRMARange             = Class(class.RMARange)             // target memory is not part of the window
+	ErrRMAShared            = Class(class.RMAShared)            // memory cannot be shared
+	ErrRMASync              = Class(class.RMASync)              // wrong synchronization of a window
+	ErrService              = Class(class.Service)              // service name cannot be published
+	ErrSize                 = Class(class.Size)                 // invalid size
+	ErrSpawn                = Class(class.Spawn)                // processes could not be started
+	ErrUnsupportedDatarep   = Class(class.UnsupportedDatarep)   // data representation is not supported
+	ErrUnsupportedOperation = Class(class.UnsupportedOperation) // operation is not supported
+	ErrWin                  = Class(class.Win)                  // invalid window
+	ErrRMAFlavor            = Class(class.RMAFlavor)            // wrong flavor of a window
+	ErrProcAborted          = Class(class.ProcAborted)          // a process has aborted
+	ErrValueTooLarge        = Class(class.ValueTooLarge)        // value does not fit its variable
+	ErrSession              = Class(class.Session)              // invalid session
+	ErrErrhandler           = Class(class.Errhandler)           // invalid error handler
+	ErrABI                  = Class(class.ABI)                  // wrong or incompatible binary interface
+	ErrLastCode             = Class(class.LastCode)             // highest value of the standard's own
+	ErrProcFailed           = Class(class.ProcFailed)           // a process has failed
+)
+
+// String is the standard's name of the class, or the text of one that was added.
+//
+// C: MPI_Error_string, section 9.4.
+func (c Class) String() string {
+	if name, _ := class.Describe(class.Class(c)); name != "" {
+		return name
+	}
+	if text := added.text(c); text != "" {
+		return text
+	}
+	return fmt.Sprintf("MPI_ERR(%d)", int(c))
+}
+
+// Error makes a Class an error.
+//
+// C: MPI_Error_string, section 9.4.
+func (c Class) Error() string { return c.String() }
+
+// Is reports whether target is c or, where c is an added code, its class.
+//
+// C: MPI_Error_class, section 9.4.
+func (c Class) Is(target error) bool {
+	t, ok := target.(Class)
+	return ok && (t == c || t == classOf(c))
+}
+
+// MaxErrorString is the most that ErrorString returns, in bytes.
+//
+// C: MPI_MAX_ERROR_STRING, section 9.4.
+const MaxErrorString = 511
+
+// ErrorClass is the class of an error: of an *Error or Class beneath err, of an
+// added code the class it was made in, Success for nil and ErrUnknown for errors
+// of other kinds.
+//
+// C: MPI_Error_class, section 9.4.
+func ErrorClass(err error) Class {
+	var e *Error
+	var c Class
+	switch {
+	case err == nil:
+		return Success
+	case errors.As(err, &e):
+		return classOf(e.Class)
+	case errors.As(err, &c):
+		return classOf(c)
+	}
+	return ErrUnknown
+}
+
+// ErrorString describes an error class or code. An added one without a text is
+// described by the empty string.
+//
+// C: MPI_Error_string, section 9.4.
+func ErrorString(c Class) string {
+	if name, text := class.Describe(class.Class(c)); name != "" {
+		return name + ": " + text
+	}
+	return added.text(c)
+}
