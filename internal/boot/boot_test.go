@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -277,7 +278,7 @@ func TestSecondProgramOfARankIsRefused(t *testing.T) {
 	link, served := w.session(t, 0)
 	defer link.Close()
 	link.Write(ownVersions().encode(), nil)
-	link.Write(newFrame(kindFinalize).bytes(), nil)
+	link.Write(frame.New(kindFinalize).Bytes(), nil)
 	link.Write(ownVersions().encode(), nil)
 	if err := <-served; err == nil || !strings.Contains(err.Error(), "one program with mpi.Init per rank") {
 		t.Errorf("got %v", err)
@@ -286,15 +287,15 @@ func TestSecondProgramOfARankIsRefused(t *testing.T) {
 
 func TestBrokenRequestsEndTheSession(t *testing.T) {
 	for name, bytes := range map[string][]byte{
-		"no greeting":      newFrame(kindExchange).bytes(),
-		"wrong magic":      newFrame(kindHello).raw([]byte("GET / HTTP/1.1\r\n")).bytes(),
-		"short greeting":   newFrame(kindHello).raw([]byte("HALO")).bytes(),
+		"no greeting":      frame.New(kindExchange).Bytes(),
+		"wrong magic":      frame.New(kindHello).Raw([]byte("GET / HTTP/1.1\r\n")).Bytes(),
+		"short greeting":   frame.New(kindHello).Raw([]byte("HALO")).Bytes(),
 		"huge frame":       {0xff, 0xff, 0xff, 0xff, 1},
 		"empty frame":      {0, 0, 0, 0, 0},
-		"unknown kind":     append(ownVersions().encode(), newFrame(33).bytes()...),
-		"reply to us":      append(ownVersions().encode(), newFrame(kindTable).bytes()...),
+		"unknown kind":     append(ownVersions().encode(), frame.New(33).Bytes()...),
+		"reply to us":      append(ownVersions().encode(), frame.New(kindTable).Bytes()...),
 		"two greetings":    append(ownVersions().encode(), ownVersions().encode()...),
-		"segment and more": append(ownVersions().encode(), newFrame(kindSegment).u32(0).u32(0).bytes()...),
+		"segment and more": append(ownVersions().encode(), frame.New(kindSegment).U32(0).U32(0).Bytes()...),
 	} {
 		w := &world{server: NewServer(1, &testHost{size: 1})}
 		link, served := w.session(t, 0)
@@ -340,7 +341,7 @@ func TestJobThatContradictsItselfIsRefused(t *testing.T) {
 	good := func() *Job {
 		return &Job{ID: "x", Size: 3, Rank: 1, Hosts: []string{"a", "b"}, Host: []int32{0, 1, 1}, Fabric: "shm", Listen: "::1"}
 	}
-	if _, err := decodeJob(good().encode()[headSize:]); err != nil {
+	if _, err := decodeJob(good().encode()[frame.HeadSize:]); err != nil {
 		t.Fatal(err)
 	}
 	for name, spoil := range map[string]func(*Job){
@@ -356,7 +357,7 @@ func TestJobThatContradictsItselfIsRefused(t *testing.T) {
 	} {
 		j := good()
 		spoil(j)
-		if j, err := decodeJob(j.encode()[headSize:]); err == nil {
+		if j, err := decodeJob(j.encode()[frame.HeadSize:]); err == nil {
 			t.Errorf("%s: taken as %+v", name, j)
 		}
 	}

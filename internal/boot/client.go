@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -54,8 +55,8 @@ func dial(link *sys.Link, own versions) (*launched, error) {
 	if err := link.Write(own.encode(), nil); err != nil {
 		return nil, fmt.Errorf("boot: launcher: %w", err)
 	}
-	r := &frameReader{link: link, limit: maxReply}
-	k, body, err := r.next()
+	r := newLinkReader(link, maxReply)
+	k, body, err := r.Next()
 	if err != nil {
 		return nil, fmt.Errorf("boot: the launcher gave no answer: %w", err)
 	}
@@ -74,16 +75,16 @@ func dial(link *sys.Link, own versions) (*launched, error) {
 	}
 	c := &launched{link: link, job: job, lost: make(chan struct{}),
 		tables: make(chan reply, 1), memories: make(chan reply, 1)}
-	r.limit = max(maxTable(job.Size), maxRequest)
+	r.Limit = max(maxTable(job.Size), maxRequest)
 	go c.read(r)
 	return c, nil
 }
 
 // read takes frames until the launcher is gone or says that the job is over.
-func (c *launched) read(r *frameReader) {
+func (c *launched) read(r *linkReader) {
 	defer close(c.lost)
 	for {
-		k, body, err := r.next()
+		k, body, err := r.Next()
 		if err != nil {
 			return
 		}
@@ -105,7 +106,7 @@ func (c *launched) read(r *frameReader) {
 			if body[1] == failedUnsupported {
 				err = fmt.Errorf("%s (%w)", body[2:], errors.ErrUnsupported)
 			}
-			if kind(body[0]) == kindExchange {
+			if body[0] == kindExchange {
 				answer(c.tables, reply{err: err})
 			} else {
 				answer(c.memories, reply{err: err})
@@ -163,25 +164,25 @@ func (c *launched) Exchange(mine []byte) ([][]byte, error) {
 	}
 	c.exchange.Lock()
 	defer c.exchange.Unlock()
-	r := c.ask(newFrame(kindExchange).raw(mine).bytes(), c.tables)
+	r := c.ask(frame.New(kindExchange).Raw(mine).Bytes(), c.tables)
 	return r.values, r.err
 }
 
 func (c *launched) Segment(rank int) (*os.File, error) {
 	c.segment.Lock()
 	defer c.segment.Unlock()
-	r := c.ask(newFrame(kindSegment).u32(uint32(int32(rank))).bytes(), c.memories)
+	r := c.ask(frame.New(kindSegment).U32(uint32(int32(rank))).Bytes(), c.memories)
 	return r.file, r.err
 }
 
-func (c *launched) Finalize() error { return c.write(newFrame(kindFinalize).bytes()) }
+func (c *launched) Finalize() error { return c.write(frame.New(kindFinalize).Bytes()) }
 
 // abortPatience is how long Abort waits for the launcher to end this process
 // before it does so itself.
 const abortPatience = 5 * time.Second
 
 func (c *launched) Abort(code int, reason string) {
-	if c.write(newFrame(kindAbort).u32(uint32(int32(code))).rest(reason).bytes()) == nil {
+	if c.write(frame.New(kindAbort).U32(uint32(int32(code))).Rest(reason).Bytes()) == nil {
 		select {
 		case <-c.lost:
 		case <-time.After(abortPatience):

@@ -4,22 +4,24 @@ import (
 	"bytes"
 	"slices"
 	"testing"
+
+	"github.com/halo-mpi/halo/internal/frame"
 )
 
 func FuzzFrames(f *testing.F) {
 	f.Add(ownVersions().encode())
-	f.Add(newFrame(kindSegment).u32(0).bytes())
+	f.Add(frame.New(kindSegment).U32(0).Bytes())
 	f.Add([]byte{0xff, 0xff, 0xff, 0x7f, 9})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for {
-			k, body, n, err := cutFrame(b, maxRequest)
+			k, body, n, err := frame.Cut(b, maxRequest)
 			if err != nil || n == 0 {
 				return
 			}
-			if n > len(b) || len(body) > maxRequest || n != len(body)+headSize {
+			if n > len(b) || len(body) > maxRequest || n != len(body)+frame.HeadSize {
 				t.Fatalf("frame of %d bytes with a body of %d out of %d", n, len(body), len(b))
 			}
-			if again := newFrame(k).raw(body).bytes(); !bytes.Equal(again, b[:n]) {
+			if again := frame.New(k).Raw(body).Bytes(); !bytes.Equal(again, b[:n]) {
 				t.Fatalf("%x encodes to %x", b[:n], again)
 			}
 			if k == kindHello {
@@ -32,9 +34,9 @@ func FuzzFrames(f *testing.F) {
 
 func FuzzJob(f *testing.F) {
 	f.Add((&Job{ID: "a", Size: 3, Rank: 1, Hosts: []string{"h"}, Host: []int32{0, 0, 0},
-		Fabric: "shm", Listen: Loopback, Cores: 2}).encode()[headSize:])
+		Fabric: "shm", Listen: Loopback, Cores: 2}).encode()[frame.HeadSize:])
 	f.Add((&Job{ID: "b", Size: 9, Rank: 8, Hosts: []string{"a", "b"},
-		Host: []int32{0, 1, 0, 0, 1, 1, 1, 1, 0}, Fabric: "tcp", Listen: "fd00::1"}).encode()[headSize:])
+		Host: []int32{0, 1, 0, 0, 1, 1, 1, 1, 0}, Fabric: "tcp", Listen: "fd00::1"}).encode()[frame.HeadSize:])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		j, err := decodeJob(b)
 		if err != nil {
@@ -43,7 +45,7 @@ func FuzzJob(f *testing.F) {
 		if j.Rank >= j.Size || len(j.Host) != j.Size || !slices.Contains(j.Local, j.Rank) {
 			t.Fatalf("%+v", j)
 		}
-		k, err := decodeJob(j.encode()[headSize:])
+		k, err := decodeJob(j.encode()[frame.HeadSize:])
 		if err != nil || k.Rank != j.Rank || k.Size != j.Size || !slices.Equal(k.Local, j.Local) || !slices.Equal(k.Hosts, j.Hosts) {
 			t.Fatalf("%+v became %+v, %v", j, k, err)
 		}
@@ -51,14 +53,14 @@ func FuzzJob(f *testing.F) {
 }
 
 func FuzzTable(f *testing.F) {
-	f.Add(encodeTable([][]byte{{1}, nil, {2, 3}})[headSize:], 3)
+	f.Add(encodeTable([][]byte{{1}, nil, {2, 3}})[frame.HeadSize:], 3)
 	f.Add([]byte{0xff, 0xff}, 1)
 	f.Fuzz(func(t *testing.T, b []byte, n int) {
 		if n < 1 || n > 100 {
 			return
 		}
 		values, err := decodeTable(b, n)
-		if err == nil && !bytes.Equal(encodeTable(values)[headSize:], b) {
+		if err == nil && !bytes.Equal(encodeTable(values)[frame.HeadSize:], b) {
 			t.Fatalf("%x became %x", b, values)
 		}
 	})

@@ -1,6 +1,10 @@
 package boot
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/frame"
+)
 
 // A Job in a Welcome frame:
 //
@@ -12,12 +16,12 @@ import "fmt"
 // Local is not sent: it is the ranks that have the same Host as this one.
 
 func (j *Job) encode() []byte {
-	w := newFrame(kindWelcome)
-	w.u32(uint32(j.Rank)).u32(uint32(j.Size)).u32(uint32(j.AppNum)).u32(uint32(j.Cores)).raw(j.Secret[:])
-	w.text(j.ID).text(j.Fabric).text(j.Listen)
-	w.u32(uint32(len(j.Hosts)))
+	w := frame.New(kindWelcome)
+	w.U32(uint32(j.Rank)).U32(uint32(j.Size)).U32(uint32(j.AppNum)).U32(uint32(j.Cores)).Raw(j.Secret[:])
+	w.Text(j.ID).Text(j.Fabric).Text(j.Listen)
+	w.U32(uint32(len(j.Hosts)))
 	for _, name := range j.Hosts {
-		w.text(name)
+		w.Text(name)
 	}
 	var runs [][2]uint32
 	for _, h := range j.Host {
@@ -27,40 +31,40 @@ func (j *Job) encode() []byte {
 			runs = append(runs, [2]uint32{uint32(h), 1})
 		}
 	}
-	w.u32(uint32(len(runs)))
+	w.U32(uint32(len(runs)))
 	for _, r := range runs {
-		w.u32(r[0]).u32(r[1])
+		w.U32(r[0]).U32(r[1])
 	}
-	return w.bytes()
+	return w.Bytes()
 }
 
 func decodeJob(body []byte) (*Job, error) {
-	r := bodyReader{b: body}
-	rank, size, app, cores := r.u32(), r.u32(), r.u32(), r.u32()
+	r := frame.Body{Left: body}
+	rank, size, app, cores := r.U32(), r.U32(), r.U32(), r.U32()
 	j := &Job{Rank: int(rank), Size: int(size), AppNum: int(app), Cores: int(cores)}
-	copy(j.Secret[:], r.take(len(j.Secret)))
-	j.ID, j.Fabric, j.Listen = r.text(), r.text(), r.text()
-	if r.bad || size == 0 || size > MaxRanks || rank >= size || app > MaxRanks || cores > 1<<24 {
+	copy(j.Secret[:], r.Take(len(j.Secret)))
+	j.ID, j.Fabric, j.Listen = r.Text(), r.Text(), r.Text()
+	if r.Bad || size == 0 || size > MaxRanks || rank >= size || app > MaxRanks || cores > 1<<24 {
 		return nil, fmt.Errorf("boot: job description of %d bytes with rank %d of %d", len(body), rank, size)
 	}
-	hosts := r.u32()
-	for n := hosts; n > 0 && !r.bad; n-- {
-		if name := r.text(); len(name) > 0 && len(name) <= MaxName {
+	hosts := r.U32()
+	for n := hosts; n > 0 && !r.Bad; n-- {
+		if name := r.Text(); len(name) > 0 && len(name) <= MaxName {
 			j.Hosts = append(j.Hosts, name)
 		} else {
-			r.bad = true
+			r.Bad = true
 		}
 	}
-	for n := r.u32(); n > 0 && !r.bad; n-- {
-		host, ranks := r.u32(), r.u32()
-		if r.bad || host >= hosts || ranks == 0 || ranks > size-uint32(len(j.Host)) {
+	for n := r.U32(); n > 0 && !r.Bad; n-- {
+		host, ranks := r.U32(), r.U32()
+		if r.Bad || host >= hosts || ranks == 0 || ranks > size-uint32(len(j.Host)) {
 			return nil, fmt.Errorf("boot: job description with %d ranks after %d of %d on host %d of %d", ranks, len(j.Host), size, host, hosts)
 		}
 		for range ranks {
 			j.Host = append(j.Host, int32(host))
 		}
 	}
-	if !r.done() || len(j.Host) != j.Size {
+	if !r.Done() || len(j.Host) != j.Size {
 		return nil, fmt.Errorf("boot: job description of %d bytes that places %d of %d ranks on %d hosts", len(body), len(j.Host), size, hosts)
 	}
 	for i, h := range j.Host {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -61,7 +62,7 @@ func (s *Server) Session(rank int, link *sys.Link) *Session {
 
 // Over tells the process that the job has ended. It blocks as long as the
 // process lives and does not read.
-func (c *Session) Over(reason string) { c.write(newFrame(kindOver).rest(reason).bytes(), nil) }
+func (c *Session) Over(reason string) { c.write(frame.New(kindOver).Rest(reason).Bytes(), nil) }
 
 // Ended says, once, that the process has ended. Serve then returns as soon as
 // it has taken all that the process had said, although something else that
@@ -84,13 +85,13 @@ func (c *Session) write(frame []byte, file *os.File) error {
 // *VersionError says why it was refused; any other error means that it does not
 // keep to the protocol.
 func (c *Session) Serve() error {
-	r := &frameReader{link: c.link, limit: maxRequest}
+	r := newLinkReader(c.link, maxRequest)
 	defer func() {
 		for _, f := range r.files {
 			f.Close()
 		}
 	}()
-	k, body, err := r.next()
+	k, body, err := r.Next()
 	if err != nil {
 		return ended(err)
 	}
@@ -102,14 +103,14 @@ func (c *Session) Serve() error {
 	}
 	final := false
 	for {
-		k, body, err := r.next()
+		k, body, err := r.Next()
 		if err != nil {
 			return ended(err)
 		}
 		if final && k == kindHello {
 			text := fmt.Sprintf("an earlier program of rank %d has already been in this job and left it: "+
 				"one program with mpi.Init per rank", c.rank)
-			c.write(newFrame(kindRefused).rest(text).bytes(), nil)
+			c.write(frame.New(kindRefused).Rest(text).Bytes(), nil)
 			return errors.New("boot: " + text)
 		}
 		switch k {
@@ -122,9 +123,9 @@ func (c *Session) Serve() error {
 			c.server.table.stop(finalized(c.rank))
 			c.server.host.Finalized(c.rank)
 		case kindAbort:
-			b := bodyReader{b: body}
-			code := int(int32(b.u32()))
-			c.server.host.Aborted(c.rank, code, string(b.b[:min(len(b.b), maxText)]))
+			b := frame.Body{Left: body}
+			code := int(int32(b.U32()))
+			c.server.host.Aborted(c.rank, code, string(b.Left[:min(len(b.Left), frame.MaxText)]))
 		default:
 			err = fmt.Errorf("boot: frame of kind %d", k)
 		}
@@ -153,7 +154,7 @@ func (c *Session) hello(body []byte) error {
 		job, err = c.server.host.Hello(c.rank)
 	}
 	if err != nil {
-		c.write(newFrame(kindRefused).rest(err.Error()).bytes(), nil)
+		c.write(frame.New(kindRefused).Rest(err.Error()).Bytes(), nil)
 		return err
 	}
 	c.write(job.encode(), nil) // an error shows as the end of the stream
@@ -174,24 +175,24 @@ func (c *Session) exchange(body []byte) error {
 }
 
 func (c *Session) segment(body []byte) error {
-	r := bodyReader{b: body}
-	which := int(int32(r.u32()))
-	if !r.done() {
+	r := frame.Body{Left: body}
+	which := int(int32(r.U32()))
+	if !r.Done() {
 		return fmt.Errorf("boot: segment request with a body of %d bytes", len(body))
 	}
 	f, err := c.server.host.Segment(which)
 	if err != nil {
 		c.fail(kindSegment, err)
 	} else {
-		c.write(newFrame(kindDescriptor).u32(uint32(int32(which))).bytes(), f)
+		c.write(frame.New(kindDescriptor).U32(uint32(int32(which))).Bytes(), f)
 	}
 	return nil
 }
 
-func (c *Session) fail(request kind, err error) {
+func (c *Session) fail(request uint8, err error) {
 	class := failedOther
 	if errors.Is(err, errors.ErrUnsupported) {
 		class = failedUnsupported
 	}
-	c.write(newFrame(kindFailed).raw([]byte{byte(request), class}).rest(err.Error()).bytes(), nil)
+	c.write(frame.New(kindFailed).Raw([]byte{request, class}).Rest(err.Error()).Bytes(), nil)
 }

@@ -24,8 +24,8 @@ func layers() []layer {
 		{"semantics", []string{"internal/p2p", "internal/coll", "internal/rma"}},
 		{"process", []string{"internal/proc", "internal/comm", "internal/match", "internal/op", "internal/dtype", "internal/apply"}},
 		{"transports", []string{"internal/fabric/shm", "internal/fabric/tcp", "internal/fabric/inproc"}},
-		{"transport contract", []string{"internal/fabric", "internal/fabric/fabrictest"}},
-		{"formats", []string{"internal/shmfmt", "internal/wire", "internal/boot", "internal/class"}},
+		{"transport contract", []string{"internal/fabric", "internal/fabric/fabrictest", "internal/hosttest"}},
+		{"formats", []string{"internal/shmfmt", "internal/wire", "internal/boot", "internal/frame", "internal/class"}},
 		{"system", []string{"internal/sys", "internal/invariants", "internal/trace", "internal/cvar", "internal/lint"}},
 	}
 }
