@@ -19,8 +19,19 @@ type testHost struct {
 	size   int
 	memory func(which int) (*os.File, error)
 
+	server *Server
 	mu     sync.Mutex
 	events []string
+}
+
+// serve makes the server of the host.
+func (h *testHost) serve() *Server {
+	ranks := make([]int, h.size)
+	for i := range ranks {
+		ranks[i] = i
+	}
+	h.server = NewServer(ranks, h)
+	return h.server
 }
 
 func (h *testHost) note(format string, args ...any) {
@@ -45,6 +56,7 @@ func (h *testHost) Hello(rank int) (*Job, error) {
 }
 
 func (h *testHost) Segment(which int) (*os.File, error) { return h.memory(which) }
+func (h *testHost) Exchanged(values [][]byte)           { h.server.Deliver(EncodeTable(values)) }
 func (h *testHost) Finalized(rank int)                  { h.note("finalized %d", rank) }
 func (h *testHost) Aborted(rank, code int, why string)  { h.note("aborted %d %d %s", rank, code, why) }
 
@@ -58,7 +70,7 @@ type world struct {
 
 func newWorld(t *testing.T, h *testHost) *world {
 	t.Helper()
-	w := &world{server: NewServer(h.size, h)}
+	w := &world{server: h.serve()}
 	for rank := range h.size {
 		link, served := w.session(t, rank)
 		c, err := dial(link, ownVersions())
@@ -230,7 +242,7 @@ func TestVersionMismatchIsToldToBothSides(t *testing.T) {
 		{ProtocolVersion, ownVersions().wire + 1, ownVersions().segment},
 		{ProtocolVersion, ownVersions().wire, ownVersions().segment + 1},
 	} {
-		w := &world{server: NewServer(1, &testHost{size: 1})}
+		w := &world{server: (&testHost{size: 1}).serve()}
 		link, served := w.session(t, 0)
 		_, err := dial(link, v)
 		if err == nil || !strings.Contains(err.Error(), "build both from the same version") {
@@ -274,7 +286,7 @@ func TestOverClosesLost(t *testing.T) {
 
 func TestSecondProgramOfARankIsRefused(t *testing.T) {
 	h := &testHost{size: 1}
-	w := &world{server: NewServer(1, h)}
+	w := &world{server: h.serve()}
 	link, served := w.session(t, 0)
 	defer link.Close()
 	link.Write(ownVersions().encode(), nil)
@@ -297,7 +309,7 @@ func TestBrokenRequestsEndTheSession(t *testing.T) {
 		"two greetings":    append(ownVersions().encode(), ownVersions().encode()...),
 		"segment and more": append(ownVersions().encode(), frame.New(kindSegment).U32(0).U32(0).Bytes()...),
 	} {
-		w := &world{server: NewServer(1, &testHost{size: 1})}
+		w := &world{server: (&testHost{size: 1}).serve()}
 		link, served := w.session(t, 0)
 		link.Write(bytes, nil)
 		if err := <-served; err == nil {
@@ -362,3 +374,63 @@ func TestJobThatContradictsItselfIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Processes of several hosts meet in one Exchange: each host's server hands the
+// values of its own on, and is told those of all.
+func TestExchangeAcrossHosts(t *testing.T) {
+	ranks := [][]int{{0, 3, 4}, {1}, {2, 5}}
+	hosts := make([]*branch, len(ranks))
+	all := make([][]byte, 6)
+	boots := make([]Boot, 6)
+	var mu sync.Mutex
+	entered := 0
+	for i := range hosts {
+		b := &branch{testHost: testHost{size: 6}}
+		b.up = func(values [][]byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			for k, r := range ranks[i] {
+				all[r] = values[k]
+			}
+			if entered += len(values); entered == len(all) {
+				entered = 0
+				for _, h := range hosts {
+					h.server.Deliver(EncodeTable(all))
+				}
+			}
+		}
+		b.server = NewServer(ranks[i], b)
+		hosts[i] = b
+		w := &world{server: b.server}
+		for _, r := range ranks[i] {
+			link, _ := w.session(t, r)
+			c, err := dial(link, ownVersions())
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { link.Close() })
+			boots[r] = c
+		}
+	}
+	for round := range 20 {
+		exchangeAll(t, boots, round)
+	}
+	// One host is told by the launcher that a rank of another has finalized.
+	waiting := make(chan error)
+	go func() {
+		_, err := boots[1].Exchange(nil)
+		waiting <- err
+	}()
+	hosts[1].server.Finalized(5)
+	if err := <-waiting; err == nil || !strings.Contains(err.Error(), "rank 5 has called Finalize") {
+		t.Errorf("Exchange without rank 5: %v", err)
+	}
+}
+
+// branch is the host of some ranks of a job.
+type branch struct {
+	testHost
+	up func([][]byte)
+}
+
+func (b *branch) Exchanged(values [][]byte) { b.up(values) }

@@ -111,7 +111,8 @@ func decodeHello(body []byte) (versions, error) {
 	return v, nil
 }
 
-func encodeTable(values [][]byte) []byte {
+// EncodeTable is the answer to an Exchange: the values of all processes, by rank.
+func EncodeTable(values [][]byte) []byte {
 	w := frame.New(kindTable)
 	for _, v := range values {
 		w.U16(len(v)).Raw(v)

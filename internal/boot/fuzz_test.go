@@ -53,14 +53,14 @@ func FuzzJob(f *testing.F) {
 }
 
 func FuzzTable(f *testing.F) {
-	f.Add(encodeTable([][]byte{{1}, nil, {2, 3}})[frame.HeadSize:], 3)
+	f.Add(EncodeTable([][]byte{{1}, nil, {2, 3}})[frame.HeadSize:], 3)
 	f.Add([]byte{0xff, 0xff}, 1)
 	f.Fuzz(func(t *testing.T, b []byte, n int) {
 		if n < 1 || n > 100 {
 			return
 		}
 		values, err := decodeTable(b, n)
-		if err == nil && !bytes.Equal(encodeTable(values)[frame.HeadSize:], b) {
+		if err == nil && !bytes.Equal(EncodeTable(values)[frame.HeadSize:], b) {
 			t.Fatalf("%x became %x", b, values)
 		}
 	})

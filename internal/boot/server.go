@@ -18,6 +18,9 @@ type Host interface {
 	Hello(rank int) (*Job, error)
 	// Segment returns memory of this node, which stays the host's.
 	Segment(which int) (*os.File, error)
+	// Exchanged is told that all processes of this server have entered an
+	// Exchange, and their values, in the order of the ranks. Deliver ends it.
+	Exchanged(values [][]byte)
 	// Finalized is told that rank may end from now on.
 	Finalized(rank int)
 	// Aborted is told that rank wants the job to end.
@@ -34,16 +37,32 @@ func (e *VersionError) Error() string {
 		"(program: %v; launcher: %v): build both from the same version", e.program, e.launcher)
 }
 
-// A Server is the launcher's side of all links of a job.
+// A Server is the launcher's side of all links to the processes of one host.
 type Server struct {
 	host  Host
+	index map[int]int // of a rank among those of the host
 	table *table
 }
 
-// NewServer makes the server of a job of n processes.
-func NewServer(n int, host Host) *Server { return &Server{host, newTable(n)} }
+// NewServer makes the server of the processes of these ranks, ascending.
+func NewServer(ranks []int, host Host) *Server {
+	s := &Server{host: host, index: map[int]int{}, table: newTable(len(ranks))}
+	for i, r := range ranks {
+		s.index[r] = i
+	}
+	s.table.up = host.Exchanged
+	return s
+}
 
-// Stop makes every Exchange fail: one process at least will never enter it.
+// Deliver ends an Exchange of which the host was told: table, from EncodeTable,
+// holds the values of all processes of the job.
+func (s *Server) Deliver(table []byte) { s.table.deliver(table) }
+
+// Finalized makes every Exchange fail, because rank, which may be on another
+// host, will never enter it.
+func (s *Server) Finalized(rank int) { s.table.stop(finalized(rank)) }
+
+// Stop makes every Exchange fail: the job is over.
 func (s *Server) Stop() { s.table.stop(ErrOver) }
 
 // A Session is the launcher's side of one link.
@@ -120,7 +139,7 @@ func (c *Session) Serve() error {
 			err = c.segment(body)
 		case kindFinalize:
 			final = true
-			c.server.table.stop(finalized(c.rank))
+			c.server.Finalized(c.rank)
 			c.server.host.Finalized(c.rank)
 		case kindAbort:
 			b := frame.Body{Left: body}
@@ -162,14 +181,14 @@ func (c *Session) hello(body []byte) error {
 }
 
 func (c *Session) exchange(body []byte) error {
-	r, err := c.server.table.enter(c.rank, body, c.gone)
+	r, err := c.server.table.enter(c.server.index[c.rank], body, c.gone)
 	switch {
 	case errors.Is(err, ErrOver):
 		return nil // Over says so
 	case err != nil:
 		c.fail(kindExchange, err)
 	default:
-		c.write(r.frame(), nil)
+		c.write(r.frame, nil)
 	}
 	return nil
 }

@@ -1,18 +1,21 @@
 package boot
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 )
 
 // A table is where the values of an Exchange meet: one for all ranks as
-// goroutines, one in a launcher. Rounds follow each other; nobody can be a
-// round ahead, because a round ends only when all have entered it.
+// goroutines, one for the ranks of a host in a launcher or agent. Rounds follow
+// each other; nobody can be a round ahead, because a round ends only when all
+// have entered it.
 type table struct {
 	mu   sync.Mutex
 	n    int
 	now  *round
-	fail error // set once: no round can complete any more
+	up   func(values [][]byte) // takes the values of a full round, which deliver then ends; nil: it ends itself
+	fail error                 // set once: no round can complete any more
 }
 
 // round is one Exchange.
@@ -20,11 +23,9 @@ type round struct {
 	values [][]byte
 	in     []bool
 	left   int           // ranks not yet in
-	done   chan struct{} // closed when left is 0, or err set
+	done   chan struct{} // closed when it is complete, or err set
 	err    error         // set before done is closed
-
-	once    sync.Once
-	encoded []byte // the Table frame, made once for all
+	frame  []byte        // the Table frame of a round that deliver has ended
 }
 
 func newTable(n int) *table { return &table{n: n, now: newRound(n)} }
@@ -33,10 +34,10 @@ func newRound(n int) *round {
 	return &round{values: make([][]byte, n), in: make([]bool, n), left: n, done: make(chan struct{})}
 }
 
-// enter adds the value of rank and waits until all are in, or gone is closed.
-func (t *table) enter(rank int, value []byte, gone <-chan struct{}) (*round, error) {
+// enter adds the value of the process with an index and waits until all are in, or gone is closed.
+func (t *table) enter(index int, value []byte, gone <-chan struct{}) (*round, error) {
 	if len(value) > MaxValue {
-		return nil, fmt.Errorf("boot: Exchange of %d bytes by rank %d, the limit is %d", len(value), rank, MaxValue)
+		return nil, fmt.Errorf("boot: Exchange of %d bytes, the limit is %d", len(value), MaxValue)
 	}
 	t.mu.Lock()
 	r := t.now
@@ -44,17 +45,23 @@ func (t *table) enter(rank int, value []byte, gone <-chan struct{}) (*round, err
 	case t.fail != nil:
 		t.mu.Unlock()
 		return nil, t.fail
-	case r.in[rank]:
+	case r.in[index]:
 		t.mu.Unlock()
-		return nil, fmt.Errorf("boot: two calls of Exchange by rank %d at once", rank)
+		return nil, errors.New("boot: two calls of Exchange by one rank at once")
 	}
-	r.in[rank] = true
-	r.values[rank] = append([]byte(nil), value...)
-	if r.left--; r.left == 0 {
+	r.in[index] = true
+	r.values[index] = append([]byte(nil), value...)
+	full := false
+	if r.left--; r.left == 0 && t.up == nil {
 		t.now = newRound(t.n)
 		close(r.done)
+	} else if r.left == 0 {
+		full = true
 	}
 	t.mu.Unlock()
+	if full {
+		t.up(r.values)
+	}
 	select {
 	case <-r.done:
 		return r, r.err
@@ -63,10 +70,15 @@ func (t *table) enter(rank int, value []byte, gone <-chan struct{}) (*round, err
 	}
 }
 
-// frame is the Table frame of a finished round.
-func (r *round) frame() []byte {
-	r.once.Do(func() { r.encoded = encodeTable(r.values) })
-	return r.encoded
+// deliver ends the round that up was told of.
+func (t *table) deliver(frame []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r := t.now; t.fail == nil && r.left == 0 {
+		r.frame = frame
+		t.now = newRound(t.n)
+		close(r.done)
+	}
 }
 
 // stop makes the round under way and all later ones fail with err.

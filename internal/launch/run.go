@@ -83,7 +83,7 @@ func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
 		j.host = "this host"
 	}
 	j.memory = &memory{shared: j.fabric == "shm", ranks: n, made: map[int]*os.File{}}
-	j.server = boot.NewServer(n, (*host)(j))
+	j.server = boot.NewServer(j.local, (*host)(j))
 	j.stdout, j.stderr = newSinks(stdout, stderr, func(err error) { go j.post(func() { j.outputBroken(err) }) })
 	j.messages = make(chan string, 2*n+1) // the job, and each rank's start and end
 	j.said.Go(func() {
@@ -273,6 +273,9 @@ func (h *host) Hello(rank int) (*boot.Job, error) {
 
 // Segment returns shared memory.
 func (h *host) Segment(which int) (*os.File, error) { return h.memory.segment(which) }
+
+// Exchanged is told the values of all ranks.
+func (h *host) Exchanged(values [][]byte) { h.server.Deliver(boot.EncodeTable(values)) }
 
 // Finalized is told that rank may end from now on.
 func (h *host) Finalized(rank int) {
