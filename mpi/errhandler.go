@@ -7,9 +7,10 @@ import (
 
 // Errhandler says what happens when a call fails, before it returns the error.
 // Each communicator has one, which it gives to those made from it; errors that
-// belong to no communicator go to the handler of self. It is called once for an
-// error, by the goroutine whose call has failed and without any lock, so that it
-// may call anything.
+// belong to no communicator go to the handler of self, if there is one self: not
+// among ranks that are goroutines (Run). It is called once for an error, by the
+// goroutine whose call has failed and without any lock, so that it may call
+// anything.
 //
 // In Go the first communicators have ErrorsReturn. The environment variable
 // HALO_INITIAL_ERRHANDLER changes that, with the values of the standard's

@@ -56,6 +56,15 @@ func classOf(c Class) Class {
 	return c
 }
 
+// LastUsedCode is the highest error class or code in use, or that was.
+//
+// C: attribute MPI_LASTUSEDCODE, section 9.5.
+func LastUsedCode() Class {
+	added.mu.Lock()
+	defer added.mu.Unlock()
+	return added.last
+}
+
 // AddErrorClass makes a new error class, of this process only.
 //
 // C: MPI_Add_error_class, section 9.5.

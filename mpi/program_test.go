@@ -28,7 +28,10 @@ func runProgram(name string) {
 // happen once in a process.
 func programs() map[string]func() error {
 	return map[string]func() error{
-		"lifecycle": lifecycle,
+		"lifecycle":  lifecycle,
+		"fatal":      fatal,
+		"fatalnone":  fatalNone,
+		"fatalearly": mpi.Finalize,
 		"main": func() error {
 			mpi.Main(func(world *mpi.Comm) error {
 				fmt.Println("rank", world.Rank(), "of", world.Size())
