@@ -34,8 +34,8 @@ import (
 // that it speaks to its own job; the acceptor just closes. A foreign layout
 // cannot be authenticated and is refused in silence.
 //
-// Frames that follow are not protected by this: sealing them takes keys derived
-// from the same transcript under further labels.
+// Frames that follow are not protected by this. Between hosts they are sealed
+// with keys derived from the same transcript under further labels (see Sealed).
 const (
 	// HandshakeLayout is the version of the handshake itself.
 	HandshakeLayout = 1

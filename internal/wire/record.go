@@ -1,0 +1,160 @@
+package wire
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Between hosts each frame travels in a record:
+//
+//	length uint32 | header and payload of the frame, sealed | tag 16
+//
+// length, little-endian, counts the frame: HeaderSize to HeaderSize+MaxPayload
+// bytes, or none: an empty record is a sign of life and nothing else. It is
+// bounded before it is believed, and is part of what the tag proves.
+//
+// The seal is AES-256-GCM. Each direction of each connection has its own key:
+// HMAC-SHA256 under the job secret over the transcript of the handshake, which
+// holds both fresh nonces, with a label that names the direction. So a record
+// fits no other connection and not the way back. The nonce is the number of the
+// record under its key, which is not sent: a record that was repeated, left out
+// or moved does not fit its place. After rekeyAfter records both ends replace
+// the key by HMAC-SHA256 under it over labelRekey, and count from 0.
+//
+// A record that does not fit ends the connection; nothing of it is looked at.
+const (
+	// RecordOverhead is what a record adds to a frame, in bytes.
+	RecordOverhead = recordLength + recordTag
+	// RecordMax is the size of the longest record in bytes.
+	RecordMax = RecordOverhead + HeaderSize + MaxPayload
+
+	recordLength = 4
+	recordTag    = 16
+
+	// rekeyAfter bounds what is sealed under one key: 2^22 records of 2^12
+	// blocks each keep the chance to tell sealed from random bytes below 2^-60.
+	rekeyAfter = 1 << 22
+)
+
+const (
+	labelKeyDial   = "halo/dial/key"
+	labelKeyAccept = "halo/acc/key"
+	labelRekey     = "halo/rekey"
+)
+
+// ErrForged is a record that its peer did not seal for this place in this stream.
+var ErrForged = errors.New("a record does not prove that the peer sealed it for this place: it was changed, repeated, moved or left out on the way")
+
+// Sealed seals and opens the records of one connection, one end's view.
+type Sealed struct{ out, in chain }
+
+// Sealed returns the seal of the connection, once the verdict is Accepted.
+func (d *Dialler) Sealed() *Sealed { return d.t.sealed(labelKeyDial, labelKeyAccept) }
+
+// Sealed returns the seal of the connection, once the verdict is Accepted.
+func (a *Acceptor) Sealed() *Sealed { return a.t.sealed(labelKeyAccept, labelKeyDial) }
+
+func (t *transcript) sealed(out, in string) *Sealed {
+	s := &Sealed{}
+	s.out.start(t.mac(out), rekeyAfter)
+	s.in.start(t.mac(in), rekeyAfter)
+	return s
+}
+
+// chain is one direction.
+type chain struct {
+	aead  cipher.AEAD
+	key   [sha256.Size]byte
+	nonce [12]byte // the number of the next record, little-endian, and zeros
+	n     uint64
+	limit uint64 // records for each key
+}
+
+func (c *chain) start(key []byte, limit uint64) {
+	copy(c.key[:], key)
+	c.n, c.limit = 0, limit
+	block, err := aes.NewCipher(c.key[:])
+	if err == nil {
+		c.aead, err = cipher.NewGCM(block)
+	}
+	if err != nil {
+		panic("wire: AES-256-GCM: " + err.Error()) // both fail for wrong sizes only
+	}
+}
+
+// next moves to the key and nonce of the next record.
+func (c *chain) next() {
+	if c.n == c.limit {
+		m := hmac.New(sha256.New, c.key[:])
+		m.Write([]byte(labelRekey))
+		c.start(m.Sum(nil), c.limit)
+	}
+	binary.LittleEndian.PutUint64(c.nonce[:], c.n)
+	c.n++
+}
+
+// Seal appends the record of a frame to dst, which should have room for it:
+// then nothing is allocated. h nil makes an empty record.
+func (s *Sealed) Seal(dst []byte, h *Header, payload []byte) []byte {
+	size := 0
+	if h != nil {
+		size = HeaderSize + len(payload)
+	}
+	at := len(dst)
+	if need := at + size + RecordOverhead; need > cap(dst) {
+		dst = append(make([]byte, 0, need), dst...)
+	}
+	b := dst[at : at+recordLength+size]
+	binary.LittleEndian.PutUint32(b, uint32(size))
+	if frame := b[recordLength:]; h != nil {
+		h.Encode(frame)
+		copy(frame[HeaderSize:], payload)
+	}
+	s.out.next()
+	s.out.aead.Seal(b[recordLength:recordLength], s.out.nonce[:], b[recordLength:], b[:recordLength])
+	return dst[:at+size+RecordOverhead]
+}
+
+// RecordSize is the size of the record that begins with b, 0 if b is too short to tell.
+func RecordSize(b []byte) (int, error) {
+	if len(b) < recordLength {
+		return 0, nil
+	}
+	size := binary.LittleEndian.Uint32(b)
+	if size != 0 && (size < HeaderSize || size > HeaderSize+MaxPayload) {
+		return 0, fmt.Errorf("wire: a record announces %d bytes: %w", size, ErrForged)
+	}
+	return int(size) + RecordOverhead, nil
+}
+
+// Open opens, in place, the record that b begins with. It returns how long the
+// record is, 0 if it is not whole yet, and the frame: its header, checked, and its
+// payload, a part of b. An empty record has no frame: h.Kind is 0 then. After an
+// error nothing more can be opened.
+func (s *Sealed) Open(b []byte, h *Header) (n int, payload []byte, err error) {
+	n, err = RecordSize(b)
+	if n == 0 || n > len(b) {
+		return 0, nil, err
+	}
+	s.in.next()
+	frame, err := s.in.aead.Open(b[recordLength:recordLength], s.in.nonce[:], b[recordLength:n], b[:recordLength])
+	if err != nil {
+		return 0, nil, ErrForged
+	}
+	if len(frame) == 0 {
+		*h = Header{}
+		return n, nil, nil
+	}
+	if err := h.Decode(frame); err != nil {
+		return 0, nil, err
+	}
+	if int(h.Size) != len(frame)-HeaderSize {
+		return 0, nil, fmt.Errorf("wire: a frame of %d bytes in a record for %d", h.Size, len(frame)-HeaderSize)
+	}
+	return n, frame[HeaderSize:len(frame):len(frame)], nil
+}
