@@ -52,6 +52,18 @@ const (
 	callSetErrhandler
 	callGetErrhandler
 	callCallErrhandler
+	callGroup
+	callDupWithInfo
+	callIdup
+	callIdupWithInfo
+	callCreate
+	callCreateGroup
+	callSplitType
+	callSetInfo
+	callGetInfo
+	callSetAttr
+	callGetAttr
+	callDeleteAttr
 	callCount
 )
 
@@ -105,6 +117,18 @@ func (k call) String() string {
 		callSetErrhandler:    "SetErrhandler",
 		callGetErrhandler:    "Errhandler",
 		callCallErrhandler:   "CallErrhandler",
+		callGroup:            "Group",
+		callDupWithInfo:      "DupWithInfo",
+		callIdup:             "Idup",
+		callIdupWithInfo:     "IdupWithInfo",
+		callCreate:           "Create",
+		callCreateGroup:      "CreateGroup",
+		callSplitType:        "SplitType",
+		callSetInfo:          "SetInfo",
+		callGetInfo:          "Info",
+		callSetAttr:          "SetAttr",
+		callGetAttr:          "GetAttr",
+		callDeleteAttr:       "DeleteAttr",
 	}[k]
 }
 

@@ -1,0 +1,279 @@
+package mpi
+
+import "slices"
+
+// Group is an ordered set of processes of the job. It is a value that nothing
+// changes, and independent of the communicator that it came from: that may be
+// freed. The zero Group is the empty group. Groups need not be freed.
+//
+// C: MPI_Group, MPI_GROUP_EMPTY and MPI_Group_free, section 7.2.1.
+type Group struct {
+	members []int32 // indexes in the job, by rank
+	self    *Comm   // of the process whose group it is; may be nil in an empty group
+}
+
+// GroupEmpty is the group without members.
+//
+// C: MPI_GROUP_EMPTY, section 7.2.1.
+var GroupEmpty Group
+
+// Range stands for the ranks First, First+Stride, First+2*Stride ... up to Last,
+// which need not be one of them. Stride may be negative.
+//
+// C: MPI_Group_range_incl, section 7.3.2.
+type Range struct{ First, Last, Stride int }
+
+// Group is the group of the communicator's members.
+//
+// C: MPI_Comm_group, section 7.3.2.
+func (c *Comm) Group() (Group, error) {
+	if err := c.usable(callGroup); err != nil {
+		return Group{}, err
+	}
+	return Group{c.core.Members, c.self}, nil
+}
+
+// Size is the number of members.
+//
+// C: MPI_Group_size, section 7.3.1.
+func (g Group) Size() int { return len(g.members) }
+
+// Rank is the rank of the calling process in the group, Undefined if it is no
+// member.
+//
+// C: MPI_Group_rank, section 7.3.1.
+func (g Group) Rank() int {
+	if len(g.members) == 0 {
+		return Undefined
+	}
+	if r := slices.Index(g.members, g.self.core.Members[0]); r >= 0 {
+		return r
+	}
+	return Undefined
+}
+
+// ranks is the rank of each member by its index in the job.
+func (g Group) ranks() map[int32]int {
+	m := make(map[int32]int, len(g.members))
+	for r, p := range g.members {
+		m[p] = r
+	}
+	return m
+}
+
+// same fails if g and h are of different processes: ranks that are goroutines.
+func (g Group) same(call string, h Group) *Error {
+	if g.self != h.self && g.self != nil && h.self != nil {
+		return fail(ErrGroup, call, g.self, "groups of two processes: ranks %d and %d", g.self.core.Members[0], h.self.core.Members[0])
+	}
+	return nil
+}
+
+// with is a group of these members for the process of g or h.
+func (g Group) with(h Group, members []int32) Group {
+	if g.self == nil {
+		g.self = h.self
+	}
+	return Group{members, g.self}
+}
+
+// TranslateRanks returns the ranks in h of the members of g with the given
+// ranks: Undefined for those that are not in h, ProcNull for ProcNull. ErrRank
+// if there is no such rank in g.
+//
+// C: MPI_Group_translate_ranks, section 7.3.1.
+func (g Group) TranslateRanks(ranks []int, h Group) ([]int, error) {
+	if err := g.same("TranslateRanks", h); err != nil {
+		return nil, err
+	}
+	in := h.ranks()
+	out := make([]int, len(ranks))
+	for i, r := range ranks {
+		if r == ProcNull {
+			out[i] = ProcNull
+			continue
+		}
+		if r < 0 || r >= len(g.members) {
+			return nil, g.noRank("TranslateRanks", r)
+		}
+		if to, ok := in[g.members[r]]; ok {
+			out[i] = to
+		} else {
+			out[i] = Undefined
+		}
+	}
+	return out, nil
+}
+
+func (g Group) noRank(call string, rank int) *Error {
+	return fail(ErrRank, call, g.self, "rank %d in a group of %d", rank, len(g.members))
+}
+
+// Compare tells how g and h relate: Ident for the same members in the same
+// order, Similar in another order, else Unequal.
+//
+// C: MPI_Group_compare, section 7.3.1.
+func (g Group) Compare(h Group) (Comparison, error) {
+	if err := g.same("Compare", h); err != nil {
+		return Unequal, err
+	}
+	switch {
+	case len(g.members) != len(h.members):
+		return Unequal, nil
+	case slices.Equal(g.members, h.members):
+		return Ident, nil
+	}
+	in := h.ranks()
+	for _, p := range g.members {
+		if _, ok := in[p]; !ok {
+			return Unequal, nil
+		}
+	}
+	return Similar, nil
+}
+
+// Union is all of g and after it what else is in h, in its order.
+//
+// C: MPI_Group_union, section 7.3.2.
+func (g Group) Union(h Group) (Group, error) {
+	if err := g.same("Union", h); err != nil {
+		return Group{}, err
+	}
+	return g.with(h, append(slices.Clone(g.members), h.minus(g)...)), nil
+}
+
+// Intersection is what is in g and in h, in the order of g.
+//
+// C: MPI_Group_intersection, section 7.3.2.
+func (g Group) Intersection(h Group) (Group, error) {
+	if err := g.same("Intersection", h); err != nil {
+		return Group{}, err
+	}
+	in := h.ranks()
+	return g.with(h, slices.DeleteFunc(slices.Clone(g.members), func(p int32) bool {
+		_, ok := in[p]
+		return !ok
+	})), nil
+}
+
+// Difference is what is in g and not in h, in the order of g.
+//
+// C: MPI_Group_difference, section 7.3.2.
+func (g Group) Difference(h Group) (Group, error) {
+	if err := g.same("Difference", h); err != nil {
+		return Group{}, err
+	}
+	return g.with(h, g.minus(h)), nil
+}
+
+func (g Group) minus(h Group) []int32 {
+	in := h.ranks()
+	return slices.DeleteFunc(slices.Clone(g.members), func(p int32) bool {
+		_, ok := in[p]
+		return ok
+	})
+}
+
+// Incl is the group of the members of g with the given ranks, in their order.
+// ErrRank if a rank does not exist or comes twice.
+//
+// C: MPI_Group_incl, section 7.3.2.
+func (g Group) Incl(ranks []int) (Group, error) { return g.incl("Incl", ranks) }
+
+// Excl is g without the members of the given ranks. Errors are those of Incl.
+//
+// C: MPI_Group_excl, section 7.3.2.
+func (g Group) Excl(ranks []int) (Group, error) { return g.excl("Excl", ranks) }
+
+// RangeIncl is Incl of all ranks that the ranges stand for. ErrArg if a stride
+// is 0 or leads away from Last.
+//
+// C: MPI_Group_range_incl, section 7.3.2.
+func (g Group) RangeIncl(ranges []Range) (Group, error) {
+	ranks, err := g.expand("RangeIncl", ranges)
+	if err != nil {
+		return Group{}, err
+	}
+	return g.incl("RangeIncl", ranks)
+}
+
+// RangeExcl is Excl of all ranks that the ranges stand for. Errors are those of
+// RangeIncl.
+//
+// C: MPI_Group_range_excl, section 7.3.2.
+func (g Group) RangeExcl(ranges []Range) (Group, error) {
+	ranks, err := g.expand("RangeExcl", ranges)
+	if err != nil {
+		return Group{}, err
+	}
+	return g.excl("RangeExcl", ranks)
+}
+
+// distinct fails unless all are different ranks of g, and marks them.
+func (g Group) distinct(call string, ranks []int) ([]bool, *Error) {
+	seen := make([]bool, len(g.members))
+	for _, r := range ranks {
+		if r < 0 || r >= len(g.members) {
+			return nil, g.noRank(call, r)
+		}
+		if seen[r] {
+			return nil, fail(ErrRank, call, g.self, "rank %d comes twice", r)
+		}
+		seen[r] = true
+	}
+	return seen, nil
+}
+
+func (g Group) incl(call string, ranks []int) (Group, error) {
+	if _, err := g.distinct(call, ranks); err != nil {
+		return Group{}, err
+	}
+	members := make([]int32, len(ranks))
+	for i, r := range ranks {
+		members[i] = g.members[r]
+	}
+	return Group{members, g.self}, nil
+}
+
+func (g Group) excl(call string, ranks []int) (Group, error) {
+	out, err := g.distinct(call, ranks)
+	if err != nil {
+		return Group{}, err
+	}
+	var members []int32
+	for r, p := range g.members {
+		if !out[r] {
+			members = append(members, p)
+		}
+	}
+	return Group{members, g.self}, nil
+}
+
+// expand lists the ranks of ranges, which lie in g.
+func (g Group) expand(call string, ranges []Range) ([]int, *Error) {
+	var ranks []int
+	for i, a := range ranges {
+		switch {
+		case a.Stride == 0:
+			return nil, fail(ErrArg, call, g.self, "range %d has stride 0", i)
+		case a.Stride > 0 && a.First > a.Last, a.Stride < 0 && a.First < a.Last:
+			return nil, fail(ErrArg, call, g.self, "range %d: stride %d does not lead from %d to %d", i, a.Stride, a.First, a.Last)
+		}
+		// Unsigned, so that no distance between two ints overflows.
+		left, step := uint(a.Last)-uint(a.First), uint(a.Stride)
+		if a.Stride < 0 {
+			left, step = -left, -step
+		}
+		for r := a.First; ; r += a.Stride {
+			if r < 0 || r >= len(g.members) {
+				return nil, g.noRank(call, r)
+			}
+			ranks = append(ranks, r)
+			if left < step {
+				break
+			}
+			left -= step
+		}
+	}
+	return ranks, nil
+}
