@@ -190,7 +190,7 @@ func (c *Consumer) Next(h *wire.Header) (payload []byte, ok bool, err error) {
 		}
 		h.SetWord0(w)
 	}
-	if h.Kind == 0 || h.Kind == kindPad || h.Size > MaxFrame || entrySize(int(h.Size)) > RingBytes-at {
+	if !h.Kind.Defined() || h.Size > MaxFrame || entrySize(int(h.Size)) > RingBytes-at {
 		return nil, false, fmt.Errorf("shmfmt: ring holds a frame of kind %d with %d bytes at offset %d", h.Kind, h.Size, at)
 	}
 	e := unsafe.Add(c.data, at)

@@ -40,7 +40,7 @@ func (r *source) entry(size int) entry {
 	at := r.IntN(MaxFrame)
 	return entry{
 		wire.Header{
-			Size: uint32(size), Kind: 1 + wire.Kind(r.IntN(0xfe)), Flags: uint8(r.Uint32()), Chan: uint16(r.Uint32()),
+			Size: uint32(size), Kind: wire.Eager + wire.Kind(r.IntN(int(wire.User))), Flags: uint8(r.Uint32()), Chan: uint16(r.Uint32()),
 			Ctx: r.Uint64(), Tag: int32(r.Uint32()), Aux: r.Uint32(), Arg: r.Uint64(), Name: r.Uint64(),
 		},
 		r.noise[at : at+size],
@@ -209,6 +209,7 @@ func TestRingRefusesWhatNoProducerWrites(t *testing.T) {
 		for _, bad := range []wire.Header{
 			{Kind: wire.Data, Size: uint32(fits + 1)}, {Kind: wire.Data, Size: MaxFrame + 1},
 			{Kind: wire.Data, Size: 1 << 31}, {Kind: wire.Data, Size: 1<<32 - 1}, {Size: 1}, {Flags: 1}, {Chan: 1},
+			{Kind: wire.User + 1}, {Kind: 0x7f}, {Kind: kindPad - 1},
 		} {
 			mem, _, c := newRing()
 			c.head = at

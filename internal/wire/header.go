@@ -43,7 +43,7 @@ const (
 	// any, is the fabric's description of the sender's memory.
 	Ready
 	// Clear asks the sender's request Name to send its payload, in Data frames
-	// named Arg, at most Aux... bytes being wanted (Tag unused).
+	// named Arg, of which the first Ctx bytes are wanted.
 	Clear
 	// Data carries payload bytes at offset Arg for the receiver's request Name.
 	Data
@@ -51,9 +51,14 @@ const (
 	Ack
 	// Credit returns Arg bytes of eager credit to the peer.
 	Credit
-	// User is the first kind free for other layers (remote memory access).
+	// User is for layers that have no kinds of their own; p2p takes none of it.
+	// It is the last kind: a new one goes before it, and makes a new Version.
 	User
 )
+
+// Defined reports whether k is one of the kinds above. Others end the connection
+// that they came by; 0 and 0xff have meanings of their own in rings.
+func (k Kind) Defined() bool { return k-Eager <= User-Eager } // 0 wraps around
 
 // Uncredited is a flag of EagerSync: the message was sent without eager credit,
 // and none is returned for it.
@@ -116,8 +121,8 @@ func (h *Header) Decode(b []byte) error {
 
 // Check reports whether the header is one that a correct peer can have sent.
 func (h *Header) Check() error {
-	if h.Kind == 0 {
-		return fmt.Errorf("wire: frame of kind 0")
+	if !h.Kind.Defined() {
+		return fmt.Errorf("wire: frame of kind %d, the last defined is %d", h.Kind, User)
 	}
 	if h.Size > MaxPayload {
 		return fmt.Errorf("wire: frame of kind %d announces %d bytes, the limit is %d", h.Kind, h.Size, MaxPayload)

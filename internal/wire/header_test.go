@@ -8,7 +8,7 @@ import (
 func samples() ([]string, []Header) {
 	return []string{"eager", "extremes", "smallest"}, []Header{
 		{Size: 8, Kind: Eager, Flags: 1, Chan: 2, Ctx: 0x0102030405060708, Tag: -2, Aux: 0x11121314, Arg: 0x2122232425262728, Name: 0x3132333435363738},
-		{Size: MaxPayload, Kind: 255, Flags: 255, Chan: 0xffff, Ctx: ^uint64(0), Tag: -1 << 31, Aux: ^uint32(0), Arg: ^uint64(0), Name: ^uint64(0)},
+		{Size: MaxPayload, Kind: User, Flags: 255, Chan: 0xffff, Ctx: ^uint64(0), Tag: -1 << 31, Aux: ^uint32(0), Arg: ^uint64(0), Name: ^uint64(0)},
 		{Kind: Eager},
 	}
 }
@@ -29,7 +29,7 @@ func TestHeaderLayoutIsGolden(t *testing.T) {
 }
 
 func TestImpossibleHeadersAreRefused(t *testing.T) {
-	for _, h := range []Header{{}, {Size: 8}, {Kind: Eager, Size: MaxPayload + 1}, {Kind: Eager, Size: ^uint32(0)}} {
+	for _, h := range []Header{{}, {Size: 8}, {Kind: Eager, Size: MaxPayload + 1}, {Kind: Eager, Size: ^uint32(0)}, {Kind: User + 1}, {Kind: 0x7f}, {Kind: 0xff}} {
 		var b [HeaderSize]byte
 		h.Encode(b[:])
 		var back Header
@@ -56,7 +56,7 @@ func FuzzHeader(f *testing.F) {
 		if h.Decode(b) != nil {
 			return
 		}
-		if h.Size > MaxPayload || h.Kind == 0 {
+		if h.Size > MaxPayload || h.Kind < Eager || h.Kind > User {
 			t.Fatalf("took %+v", h)
 		}
 		var again [HeaderSize]byte

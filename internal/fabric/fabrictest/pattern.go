@@ -50,7 +50,7 @@ func (p *pattern) frame(from, to, channel, n int) (wire.Header, []byte) {
 	size := p.sizes(r, p.limit)
 	at := mix(r, 1, 2, 3) % uint64(p.limit+1)
 	h := wire.Header{
-		Size: uint32(size), Kind: wire.Eager + wire.Kind(mix(r, 4, 0, 0)%uint64(wire.User+15)),
+		Size: uint32(size), Kind: wire.Eager + wire.Kind(mix(r, 4, 0, 0)%uint64(wire.User)),
 		Flags: uint8(mix(r, 5, 0, 0)), Chan: channelNumber(channel),
 		Ctx: mix(r, 6, 0, 0), Tag: int32(mix(r, 7, 0, 0)), Aux: uint32(mix(r, 8, 0, 0)),
 		Arg: mix(r, 9, 0, 0), Name: mix(r, 10, 0, 0),
