@@ -83,6 +83,9 @@ func isend(k call, mode p2p.Mode, c *Comm, buf []byte, dest, tag int) Request {
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
+	if dest != ProcNull {
+		e.Replenish(c.core.Members[dest], len(buf))
+	}
 	r := e.Isend(c.core, c.core.Ctx, mode, buf, dest, int32(tag))
 	q := newRequest(k, c, r)
 	e.Proc().Unlock()

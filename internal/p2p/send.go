@@ -17,6 +17,7 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, buf []byte, dest int, tag int32) 
 	e.p.Lock()
 	to := c.Members[dest]
 	var r *Request
+	e.Replenish(to, len(buf))
 	if mode == Standard && to != e.me && e.spend(to, len(buf)) {
 		h := &e.hdr
 		h.Size, h.Kind, h.Flags, h.Chan = uint32(len(buf)), wire.Eager, 0, 0
@@ -36,6 +37,15 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, buf []byte, dest int, tag int32) 
 	e.Free(r)
 	e.p.Unlock()
 	return err
+}
+
+// Replenish looks for credit that a peer has returned if there is too little for
+// an eager message of n bytes: who sends only, and never waits, looks nowhere
+// else. It is for callers who are not polling; in between the lock may be free.
+func (e *Engine) Replenish(to int32, n int) {
+	if q := &e.peers[to]; q.credit < n+frameCost && n <= q.eager && to != e.me {
+		e.p.Progress(int(to))
+	}
 }
 
 // Isend starts a send in context ctx and returns its request.
@@ -82,6 +92,7 @@ func (e *Engine) startSend(r *Request) {
 		r.phase = phaseEager
 		if r.mode == Synchronous {
 			r.phase = phaseReady // complete on Ack
+			e.peers[r.peer].unanswered++
 			h.Kind, h.Name = wire.EagerSync, e.names.give(r)
 		}
 		if r.queued = !e.p.Queue(int(r.peer), h, r.buf, r); !r.queued {
@@ -89,6 +100,11 @@ func (e *Engine) startSend(r *Request) {
 		}
 		return
 	}
+	if err := e.crowded(r); err != nil {
+		e.finish(r, err)
+		return
+	}
+	e.peers[r.peer].unanswered++
 	r.phase = phaseReady
 	if len(r.buf) <= tiny {
 		h.Kind, h.Flags, h.Name = wire.EagerSync, wire.Uncredited, e.names.give(r)
