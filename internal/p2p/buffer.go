@@ -115,6 +115,10 @@ func (e *Engine) startBuffered(r *Request) {
 			"attached buffer is full: %d of %d bytes used, %d more needed", b.used, len(b.mem), n)})
 		return
 	}
+	if err := e.crowded(r); err != nil { // for the copy nobody would be told
+		e.finish(r, err)
+		return
+	}
 	b.used += n
 	s := e.newRequest(r.comm)
 	s.Send, s.mode, s.ctx, s.peer, s.tag = true, Standard, r.ctx, r.peer, r.tag

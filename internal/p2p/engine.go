@@ -17,8 +17,10 @@
 package p2p
 
 import (
+	"fmt"
 	"math/rand/v2"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -35,6 +37,10 @@ const (
 	// without credit: what it takes is little beside the envelope's record, and
 	// the send is complete only when it is matched.
 	tiny = 256
+	// unansweredMax is how many sends to a peer may wait for it to say that they
+	// are matched, beside those that credit pays for: each costs the peer the
+	// record of a message, and up to tiny bytes.
+	unansweredMax = 4 << 20
 )
 
 // Engine is the point-to-point part of one process.
@@ -56,6 +62,7 @@ type Engine struct {
 	probes  []*probe
 	waits   []*proc.Event // free group events of Any
 	scratch []*Request
+	limit   int     // unansweredMax; less in tests
 	self    int     // bytes buffered of messages to itself
 	taken   int     // messages that a matched probe holds
 	closing bool    // nothing will be received any more
@@ -65,9 +72,21 @@ type Engine struct {
 }
 
 // peer is what the engine keeps for each process of the job.
+//
+// What a peer may cost is agreed: each side counts it, since only the one that
+// sends can keep to it and only the one that receives can be relied on. Frames
+// arrive in order, and what gives room travels in them: so the receiver never
+// counts more than a correct sender did when it sent, and one that goes beyond
+// has broken the rule (refuse).
 type peer struct {
-	credit  int      // bytes of eager messages that may be sent now
-	owed    int      // bytes of eager messages consumed and not yet told
+	credit     int // bytes of eager messages that may be sent now
+	unanswered int // sends that wait for Ack or Clear
+
+	room  int // bytes of eager messages that the peer may still send: window, less what is held here and what is owed
+	owed  int // bytes of eager messages consumed and not yet told
+	asked int // sends of the peer that wait for our Ack or Clear
+
+	refused bool     // the peer has broken a rule: it is about to be down
 	eager   int      // longest message that is sent unasked
 	placed  *Request // receive that the payload in arrival is placed into
 	filling *Message // message that the payload in arrival is placed into
@@ -80,11 +99,12 @@ func New(p *proc.Proc) *Engine {
 		me:    int32(p.Job().Rank),
 		table: match.New[Request, Message](rand.Uint64()),
 		peers: make([]peer, p.Job().Size),
+		limit: unansweredMax,
 
 		commBuffers: make(map[uint64]*Buffer),
 	}
 	for i := range e.peers {
-		e.peers[i].credit = window
+		e.peers[i].credit, e.peers[i].room = window, window
 		if int32(i) == e.me {
 			e.peers[i].eager = wire.MaxPayload
 		} else {
@@ -108,6 +128,16 @@ func (e *Engine) spend(to int32, n int) bool {
 	return true
 }
 
+// crowded returns an error if the peer of r has as many sends to answer as it
+// takes without credit.
+func (e *Engine) crowded(r *Request) error {
+	if r.peer < 0 || e.peers[r.peer].unanswered < e.limit {
+		return nil
+	}
+	return &class.Error{Class: class.NoMem, Text: fmt.Sprintf(
+		"too many sends wait to be received by rank %d: %d", r.comm.RankOf(r.peer), e.peers[r.peer].unanswered)}
+}
+
 // consumed counts an eager message of n bytes that no longer needs room here,
 // and tells the peer now and then.
 func (e *Engine) consumed(from int32, n int) {
@@ -115,6 +145,7 @@ func (e *Engine) consumed(from int32, n int) {
 	q.owed += n + frameCost
 	if q.owed >= window/2 {
 		e.hdr = wire.Header{Kind: wire.Credit, Arg: uint64(q.owed)}
+		q.room += q.owed
 		q.owed = 0
 		e.p.Queue(int(from), &e.hdr, nil, nil)
 	}

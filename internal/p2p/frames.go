@@ -3,6 +3,7 @@ package p2p
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -12,14 +13,15 @@ import (
 
 // Frame implements fabric.Sink. Nothing in a frame is trusted: names are looked
 // up with their generation and must belong to a request that waits for this
-// peer; what does not fit is dropped.
+// peer, else the frame is dropped; who sends what no correct process can send is
+// taken down (refuse).
 func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	src := int32(from)
-	if h.Tag == AnyTag && h.Kind <= wire.Ready {
-		return // no message carries it
-	}
 	switch h.Kind {
 	case wire.Eager, wire.EagerSync:
+		if !e.charge(from, h) && !e.admit(from, h) {
+			return
+		}
 		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
 		if n := e.table.Arrive(key); n != nil {
 			r := n.Owner
@@ -33,6 +35,9 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		copy(m.data, payload)
 		e.add(m)
 	case wire.Ready:
+		if !e.admit(from, h) {
+			return
+		}
 		var addr uint64
 		if len(payload) == 8 {
 			addr = binary.LittleEndian.Uint64(payload)
@@ -49,10 +54,12 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		e.add(m)
 	case wire.Clear:
 		if r := e.names.find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
+			e.peers[from].unanswered--
 			e.stream(r, h.Arg, h.Ctx)
 		}
 	case wire.Ack:
 		if r := e.names.find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
+			e.peers[from].unanswered--
 			e.names.drop(r)
 			e.finish(r, nil)
 		}
@@ -62,10 +69,67 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 			e.filled(r, len(payload))
 		}
 	case wire.Credit:
-		if q := &e.peers[from]; h.Arg <= uint64(window-q.credit) {
-			q.credit += int(h.Arg)
+		q := &e.peers[from]
+		if h.Arg > uint64(window-q.credit) {
+			e.refuse(from, "it has returned %d bytes of eager credit, and had %d", h.Arg, window-q.credit)
+			return
 		}
+		q.credit += int(h.Arg)
+	default:
+		e.refuse(from, "it has sent a frame of kind %d, which is for nobody here", h.Kind)
 	}
+}
+
+// charge counts an eager message against what the peer may have with us (peer).
+// If it reports false, admit decides.
+func (e *Engine) charge(from int, h *wire.Header) bool {
+	if h.Kind != wire.Eager || h.Tag < 0 {
+		return false
+	}
+	q := &e.peers[from]
+	q.room -= int(h.Size) + frameCost
+	return q.room >= 0
+}
+
+// admit does so for messages that want an answer and for the tags of collectives,
+// and refuses what no correct process sends: then the frame is to be dropped.
+func (e *Engine) admit(from int, h *wire.Header) bool {
+	q := &e.peers[from]
+	credited := h.Kind == wire.EagerSync && h.Flags&wire.Uncredited == 0
+	if credited || h.Kind == wire.Eager && h.Tag < 0 {
+		q.room -= int(h.Size) + frameCost
+	}
+	switch {
+	case q.room < 0:
+		return e.refuse(from, "it has sent %d bytes beyond its eager credit of %d", -q.room, window)
+	case h.Tag < 0 && (h.Tag == AnyTag || h.Ctx&1 == 0):
+		return e.refuse(from, "it has sent a message with tag %d", h.Tag)
+	case h.Kind == wire.Eager:
+		return true
+	case h.Name == 0:
+		return e.refuse(from, "it has sent a message that wants an answer, and gives no name")
+	case h.Kind == wire.EagerSync && !credited && h.Size > tiny:
+		return e.refuse(from, "it has sent %d bytes without eager credit, the limit is %d", h.Size, tiny)
+	case h.Kind == wire.Ready && h.Arg > math.MaxInt64:
+		return e.refuse(from, "it has announced a message of %d bytes", h.Arg)
+	}
+	if q.asked++; q.asked > e.limit+window/frameCost { // the limit, and as many as credit pays for
+		return e.refuse(from, "it waits for the answer to more than %d messages", e.limit)
+	}
+	return true
+}
+
+// refuse takes a peer down that has broken a rule. The fabric tells when it is
+// done; what arrives until then is dropped, as far as it would take anything. It
+// returns false.
+func (e *Engine) refuse(from int, format string, args ...any) bool {
+	q := &e.peers[from]
+	if !q.refused {
+		q.refused = true
+		e.p.Lose(from, fmt.Errorf("protocol: "+format, args...))
+	}
+	q.room = math.MinInt / 2 // never positive again: nothing is admitted
+	return false
 }
 
 // eagerMessage makes the unexpected message of an eager frame; its data are to
@@ -105,8 +169,8 @@ func (e *Engine) filling(src int32, h *wire.Header) *Request {
 func (e *Engine) Place(from int, h *wire.Header) []byte {
 	src := int32(from)
 	q := &e.peers[from]
-	if h.Size == 0 || h.Tag == AnyTag && h.Kind <= wire.Ready {
-		return nil // nothing to place, or nothing that a message carries: Frame decides
+	if h.Size == 0 {
+		return nil // nothing to place: Frame decides
 	}
 	switch h.Kind {
 	case wire.Data:
@@ -115,6 +179,9 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 			return r.buf[h.Arg : h.Arg+uint64(h.Size)]
 		}
 	case wire.Eager, wire.EagerSync:
+		if !e.charge(from, h) && !e.admit(from, h) {
+			return nil // Frame will not either
+		}
 		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
 		n := e.table.Arrive(key)
 		if n != nil && int(h.Size) <= len(n.Owner.buf) {
@@ -177,7 +244,7 @@ func (e *Engine) Down(from int, cause error) {
 	e.p.SetDown(from, cause)
 	e.dead = append(e.dead, src)
 	q := &e.peers[from]
-	q.credit, q.eager = 0, -1 // no send takes the short way any more
+	q.credit, q.eager, q.unanswered = 0, -1, 0 // no send takes the short way any more
 	if r := q.placed; r != nil {
 		q.placed = nil
 		e.names.drop(r)

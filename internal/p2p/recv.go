@@ -111,6 +111,7 @@ func (e *Engine) retire(m *Message) {
 
 // ack completes the sender's request of that name.
 func (e *Engine) ack(to int32, name uint64) {
+	e.peers[to].asked--
 	e.hdr = wire.Header{Kind: wire.Ack, Name: name}
 	e.p.Queue(int(to), &e.hdr, nil, nil)
 }

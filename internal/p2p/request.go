@@ -269,7 +269,9 @@ func (n *names) give(r *Request) uint64 {
 		n.slots = append(n.slots, nameSlot{})
 	}
 	s := &n.slots[i]
-	s.gen++
+	if s.gen++; s.gen == 0 { // come round: 0 is no name
+		s.gen = 1
+	}
 	s.r = r
 	n.live++
 	r.name = uint64(s.gen)<<32 | uint64(i)

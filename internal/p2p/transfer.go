@@ -37,6 +37,7 @@ func (e *Engine) fetch(r *Request, name, addr, size uint64) {
 // ask has the sender stream the payload, from its start.
 func (e *Engine) ask(r *Request) {
 	r.phase, r.moved = phaseFill, 0
+	e.peers[r.peer].asked--
 	e.hdr = wire.Header{Kind: wire.Clear, Name: r.remote, Arg: e.names.give(r), Ctx: r.need}
 	e.p.Queue(int(r.peer), &e.hdr, nil, nil)
 }
