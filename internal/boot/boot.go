@@ -47,16 +47,13 @@ const (
 	// ControlSegment and NotesSegment are the names of memory that belongs to
 	// the node and not to a rank.
 	ControlSegment = -1
-	// NotesSegment holds NoteSize bytes of text per process of this node, in
-	// the order of Job.Local: what the process is doing, padded with zeros. The
-	// launcher reads it when the process has died.
+	// NotesSegment holds the notes of the processes of this node, in the order
+	// of Job.Local: see shmfmt.Note.
 	NotesSegment = -2
 	// MaxName is the longest name of a host, in bytes: what DNS allows.
 	MaxName = 255
 	// Loopback is where the processes of a job of one host listen.
 	Loopback = "127.0.0.1"
-	// NoteSize is the space of one process in the notes, in bytes: one cache line.
-	NoteSize = 64
 )
 
 // Job is what a process knows of its job at start. It does not change.

@@ -17,6 +17,10 @@ func TestDeathBySignalIsExplained(t *testing.T) {
 	host, _ := os.Hostname()
 	r := halo(t, 137, "-n", "3", "rank", "init", "exchange", "1@note:Recv on world from 2 tag 7", "1@kill:9", "forever")
 	r.said("halo: rank 1 (pid ", "on "+host+")", "killed by signal 9 (SIGKILL", "in Recv on world from 2 tag 7", "see dmesg")
+	r = halo(t, 137, "-n", "1", "rank", "init", "note:Recv on world", "torn", "kill:9").said("killed by signal 9")
+	if strings.Contains(r.stderr.String(), "Recv") {
+		t.Errorf("half a note is believed: %s", r.stderr.String())
+	}
 	halo(t, 139, "-n", "2", "sh", "-c", "ulimit -c 0; kill -SEGV $$").said("signal 11 (SIGSEGV", "debugger")
 }
 

@@ -28,8 +28,9 @@ Options for each PROGRAM:
 Rank 0 reads the launcher's standard input, the others read nothing. Output
 comes through the launcher, whole lines at a time. SIGINT, SIGTERM, SIGHUP,
 SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on to the ranks; a
-second SIGINT or SIGTERM kills them. A job ends as a whole: when one rank dies,
-the others are ended too, and the launcher says why.
+second SIGINT or SIGTERM kills them. SIGQUIT (Ctrl-\ in a terminal) first shows
+what each rank waits for, as halo ps does at any time. A job ends as a whole:
+when one rank dies, the others are ended too, and the launcher says why.
 
 Ranks see HALO_RANK and HALO_SIZE in their environment, for scripts.
 

@@ -118,6 +118,7 @@ func (j *job) reap() {
 			continue // an orphan that we adopted, or the warden
 		}
 		r.ended, r.status = true, status
+		j.memory.notes.ended(r.index, status)
 		j.warden.ended(pid)
 		j.running--
 		r.session.Ended()

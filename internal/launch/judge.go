@@ -51,7 +51,7 @@ func (j *job) early(r *rank) {
 // how it ended, its last call if it published that, and what to do.
 func (j *job) blame(r *rank, status int, advice string, args ...any) {
 	last := ""
-	if note := j.memory.note(r.index); note != "" {
+	if note := j.memory.notes.last(r.index); note != "" {
 		last = fmt.Sprintf(" in %s", note)
 	}
 	j.end(status, "%s %s%s; the job was ended (%s)", j.name(r), r.how(), last, fmt.Sprintf(advice, args...))
@@ -125,8 +125,10 @@ func (j *job) timeout() {
 			alive = append(alive, r.index)
 		}
 	}
-	j.end(statusTimeout, "the job did not end within -timeout %v, and was ended; still running: %s",
-		j.spec.Timeout, numbered("rank", alive))
+	j.show(func() {
+		j.end(statusTimeout, "the job did not end within -timeout %v, and was ended; still running: %s",
+			j.spec.Timeout, numbered("rank", alive))
+	})
 }
 
 // outputBroken is told that nobody takes the job's output any more.

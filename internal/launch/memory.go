@@ -3,13 +3,10 @@
 package launch
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -23,6 +20,7 @@ import (
 type memory struct {
 	shared bool // the job's fabric wants segments
 	ranks  int
+	notes  *notes
 
 	mu   sync.Mutex
 	made map[int]*os.File
@@ -33,8 +31,10 @@ func (m *memory) segment(which int) (*os.File, error) {
 	var name string
 	var size int64
 	switch {
+	case which == boot.NotesSegment && m.notes.file != nil:
+		return m.notes.file, nil
 	case which == boot.NotesSegment:
-		name, size = "halo-notes", int64(m.ranks)*boot.NoteSize
+		return nil, fmt.Errorf("no memory for notes here: %w", errors.ErrUnsupported)
 	case !m.shared:
 		return nil, fmt.Errorf("a job over tcp has no segments: %w", errors.ErrUnsupported)
 	case which == boot.ControlSegment:
@@ -57,29 +57,11 @@ func (m *memory) segment(which int) (*os.File, error) {
 	return f, nil
 }
 
-// note is what rank said it was doing, "" if nothing.
-func (m *memory) note(rank int) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f := m.made[boot.NotesSegment]
-	if f == nil {
-		return ""
-	}
-	b := make([]byte, boot.NoteSize)
-	f.ReadAt(b, int64(rank)*boot.NoteSize)
-	text, _, _ := bytes.Cut(b, []byte{0})
-	return strings.Map(func(r rune) rune { // a rank may have died in the middle of writing
-		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
-			return -1
-		}
-		return r
-	}, string(text))
-}
-
 func (m *memory) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, f := range m.made {
 		f.Close()
 	}
+	m.notes.close()
 }

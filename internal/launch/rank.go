@@ -94,6 +94,7 @@ func (j *job) start(r *rank, b *Block, p *program, stdin *os.File) error {
 		return err
 	}
 	r.pid = pid
+	j.memory.notes.started(r.index, pid)
 	j.warden.started(pid)
 	tag := ""
 	if j.spec.Tag {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -82,7 +83,12 @@ func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
 	if j.host, _ = os.Hostname(); j.host == "" {
 		j.host = "this host"
 	}
-	j.memory = &memory{shared: j.fabric == "shm", ranks: n, made: map[int]*os.File{}}
+	notes, err := newNotes(&shmfmt.NotesHeader{Size: n, Started: time.Now(), Job: j.id, Fabric: j.fabric,
+		Command: commandLine(spec.Blocks)}, j.local)
+	if err != nil {
+		return nil, err
+	}
+	j.memory = &memory{shared: j.fabric == "shm", ranks: n, notes: notes, made: map[int]*os.File{}}
 	j.server = boot.NewServer(j.local, (*host)(j))
 	j.stdout, j.stderr = newSinks(stdout, stderr, func(err error) { go j.post(func() { j.outputBroken(err) }) })
 	j.messages = make(chan string, 2*n+1) // the job, and each rank's start and end

@@ -4,6 +4,7 @@ package launch
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 )
@@ -13,6 +14,11 @@ func Run(*Spec) int {
 	fmt.Fprintf(os.Stderr, "halo: starting ranks as processes is not supported on %s yet; "+
 		"a program started by itself is a world of one, and mpi.Run makes ranks of goroutines\n", runtime.GOOS)
 	return statusLauncher
+}
+
+// PS says that this platform has no jobs of several processes.
+func PS(io.Writer, bool, string) (int, error) {
+	return 0, fmt.Errorf("jobs of several processes are not supported on %s yet", runtime.GOOS)
 }
 
 // Errand reports that this process has no other task than the command line.

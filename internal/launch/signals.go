@@ -3,9 +3,12 @@
 package launch
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -52,8 +55,39 @@ func (j *job) signal(s syscall.Signal) {
 			j.interrupted = s
 		}
 	}
+	if s == syscall.SIGQUIT { // what a user sends to a program that hangs
+		j.show(func() { j.forward(s) })
+		return
+	}
 	j.forward(s)
 	if s == syscall.SIGTSTP {
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	}
+}
+
+// showPatience is how long the ranks are spared for the sake of a table that
+// nobody reads.
+const showPatience = time.Second
+
+// show writes what each rank does and waits for to stderr, and then, in the
+// loop, does next.
+func (j *job) show(next func()) {
+	var text strings.Builder
+	if s, err := j.memory.notes.state(); err != nil {
+		fmt.Fprintf(&text, "what the ranks wait for cannot be read: %v", err)
+	} else {
+		s.Write(&text)
+	}
+	shown := make(chan struct{})
+	j.said.Go(func() {
+		defer close(shown)
+		j.stderr.say(strings.TrimSuffix(text.String(), "\n"))
+	})
+	go func() {
+		select {
+		case <-shown:
+		case <-time.After(showPatience):
+		}
+		j.post(next)
+	}()
 }

@@ -1,20 +1,63 @@
 package proc
 
-// SetNote gives the process a place of memory where the launcher can read what
-// it waits for, should it die there. Before Start.
-func (p *Proc) SetNote(note []byte) { p.note = note }
+import (
+	"time"
 
-// noteDown writes what e is about, or nothing, into the note. Only a goroutine
-// that goes to sleep takes the time; if several sleep the last one shows.
-func (p *Proc) noteDown(e *Event) {
-	if len(p.note) == 0 {
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// sleeper is a goroutine that went to sleep in Wait and is not out of it yet. It
+// may be polling meanwhile, because the task was handed to it.
+type sleeper struct {
+	e     *Event
+	since int64 // when it first went to sleep, in nanoseconds since 1970
+}
+
+// SetNote gives the process the place where launcher and halo ps read what it
+// waits for; nil, as in ranks that are goroutines, if nobody does. Before Start.
+func (p *Proc) SetNote(note *shmfmt.Note) { p.note = note }
+
+// fallAsleep notes that a goroutine is about to sleep until e. It takes its time
+// from one that has nothing better to do: nothing of this is on the way of a
+// wait that ends while it polls.
+func (p *Proc) fallAsleep(e *Event) {
+	now := time.Now().UnixNano()
+	p.sleepers = append(p.sleepers, sleeper{e, now})
+	p.note.Begin()
+	p.describe(len(p.sleepers) - 1)
+	p.note.End(len(p.sleepers), now)
+}
+
+// wakeUp undoes fallAsleep.
+func (p *Proc) wakeUp(e *Event) {
+	i := 0
+	for p.sleepers[i].e != e {
+		i++
+	}
+	last := len(p.sleepers) - 1
+	copy(p.sleepers[i:], p.sleepers[i+1:]) // the order stays that of age
+	p.sleepers[last] = sleeper{}
+	p.sleepers = p.sleepers[:last]
+	p.note.Begin()
+	for ; i < min(last, shmfmt.NoteSleepers); i++ {
+		p.describe(i)
+	}
+	now := int64(0)
+	if last > 0 { // else nobody asks since when
+		now = time.Now().UnixNano()
+	}
+	p.note.End(last, now)
+}
+
+// describe writes what sleeper i waits for into the note, if it has room.
+func (p *Proc) describe(i int) {
+	if i >= shmfmt.NoteSleepers {
 		return
 	}
-	if e == nil || e.About == nil {
-		p.note[0] = 0
-		return
+	s := &p.sleepers[i]
+	p.text = p.text[:0]
+	if s.e.About != nil {
+		p.text = s.e.About.AppendAbout(p.text)
 	}
-	p.text = e.About.AppendAbout(p.text[:0])
-	n := copy(p.note[:len(p.note)-1], p.text)
-	p.note[n] = 0
+	p.note.SetSleeper(i, s.since, p.text)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -38,8 +39,9 @@ type Proc struct {
 	backlogs  []int  // peers with a backlog
 	contexts  uint32
 	closed    bool
-	note      []byte // read by the launcher; ends at the first zero
-	text      []byte // scratch of noteDown
+	note      *shmfmt.Note // nil if nobody reads it
+	sleepers  []sleeper    // those in parked and those that poll after they had slept; the oldest first
+	text      []byte       // scratch of describe
 	services  sync.WaitGroup
 	freeParks []*park
 }

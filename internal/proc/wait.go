@@ -85,8 +85,13 @@ func (k *park) unpark() {
 // with it held; in between others may hold it. hint is the peer from whom the
 // event is expected, or -1.
 func (p *Proc) Wait(e *Event, hint int) {
+	slept := false
 	for !e.happened() {
 		if p.polling || !p.pollFor(e, hint) {
+			if !slept && p.note != nil {
+				slept = true
+				p.fallAsleep(e)
+			}
 			p.parkFor(e)
 			if p.handed && e.happened() {
 				// Woken to poll, and not in need of it any more: the task goes
@@ -94,6 +99,9 @@ func (p *Proc) Wait(e *Event, hint int) {
 				p.leavePoll()
 			}
 		}
+	}
+	if slept {
+		p.wakeUp(e)
 	}
 }
 
@@ -157,11 +165,9 @@ func (p *Proc) parkFor(e *Event) {
 	k := p.newPark()
 	e.park = k
 	p.parked = append(p.parked, e)
-	p.noteDown(e)
 	p.mu.Unlock()
 	<-k.wake
 	p.Lock()
-	p.noteDown(nil)
 	e.park = nil
 	for i, o := range p.parked {
 		if o == e {

@@ -18,6 +18,7 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -30,7 +31,8 @@ type World struct {
 	Self *comm.Comm // this process alone
 
 	boot    boot.Boot
-	process bool // an OS process of its own
+	note    *shmfmt.Note // what people can see of this process; nil in goroutines
+	process bool         // an OS process of its own
 	closed  atomic.Bool
 }
 
@@ -45,6 +47,9 @@ const (
 // It is collective over the job.
 func Open(b boot.Boot) (*World, error) {
 	job := b.Job()
+	n := note(b)
+	n.SetSelf(os.Getpid())
+	n.SetStage(shmfmt.StageInit)
 	var node *shm.Fabric
 	var far fabric.Fabric
 	var err error
@@ -67,9 +72,10 @@ func Open(b boot.Boot) (*World, error) {
 		// all the others.
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
-	w, err := start(b, node, far, processPolicy(job), note(b))
+	w, err := start(b, node, far, processPolicy(job), n)
 	if err == nil {
 		w.process = true
+		n.SetStage(shmfmt.StageRunning)
 		go w.watch()
 	}
 	return w, err
@@ -86,28 +92,27 @@ func processPolicy(job *boot.Job) proc.Policy {
 }
 
 // note maps the process's place in the launcher's notes; nil where there is none.
-func note(b boot.Boot) []byte {
+func note(b boot.Boot) *shmfmt.Note {
 	job := b.Job()
 	f, err := b.Segment(boot.NotesSegment)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	mem, err := sys.Map(f, int64(len(job.Local)*boot.NoteSize))
+	mem, err := sys.Map(f, shmfmt.NotesSize(len(job.Local)))
 	if err != nil {
 		return nil
 	}
-	at := slices.Index(job.Local, job.Rank) * boot.NoteSize
-	return mem[at : at+boot.NoteSize : at+boot.NoteSize]
+	return shmfmt.OpenNote(mem, slices.Index(job.Local, job.Rank))
 }
 
-func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy proc.Policy, note []byte) (*World, error) {
+func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy proc.Policy, note *shmfmt.Note) (*World, error) {
 	p, err := proc.New(b, node, far, policy)
 	if err != nil {
 		return nil, err
 	}
 	p.SetNote(note)
-	w := &World{Proc: p, P2P: p2p.New(p), boot: b}
+	w := &World{Proc: p, P2P: p2p.New(p), boot: b, note: note}
 	w.Coll = coll.New(p, w.P2P)
 	all := make([]int32, b.Job().Size)
 	for i := range all {
@@ -134,6 +139,17 @@ func (w *World) Close() error {
 	if err := w.P2P.Pending(); err != nil {
 		return err
 	}
+	w.note.SetStage(shmfmt.StageFinalizing)
+	err := w.close()
+	if w.closed.Load() {
+		w.note.SetStage(shmfmt.StageFinalized)
+	} else {
+		w.note.SetStage(shmfmt.StageRunning)
+	}
+	return err
+}
+
+func (w *World) close() error {
 	if err := w.Coll.Barrier(w.Comm); err != nil {
 		return err
 	}

@@ -9,12 +9,15 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/sys"
 )
 
 func main() {
@@ -34,6 +37,17 @@ func main() {
 type process struct {
 	rank string
 	boot boot.Boot
+}
+
+// note is the place for the notes of this rank.
+func (p *process) note() *shmfmt.Note {
+	f, err := p.boot.Segment(boot.NotesSegment)
+	p.check(err)
+	defer f.Close()
+	job := p.boot.Job()
+	mem, err := sys.Map(f, shmfmt.NotesSize(len(job.Local)))
+	p.check(err)
+	return shmfmt.OpenNote(mem, slices.Index(job.Local, job.Rank))
 }
 
 func (p *process) check(err error) {
@@ -71,11 +85,14 @@ func (p *process) step(verb, arg string) {
 		p.check(err)
 		info, _ := f.Stat()
 		fmt.Println("segment", n, info.Size())
-	case "note":
-		var f *os.File
-		f, err = p.boot.Segment(boot.NotesSegment)
-		p.check(err)
-		f.WriteAt([]byte(arg), int64(p.boot.Job().Rank)*boot.NoteSize)
+	case "note": // what a goroutine of this rank waits for
+		n := p.note()
+		n.SetStage(shmfmt.StageRunning)
+		n.Begin()
+		n.SetSleeper(0, time.Now().UnixNano(), []byte(arg))
+		n.End(1, time.Now().UnixNano())
+	case "torn": // dies in the middle of noting that
+		p.note().Begin()
 	case "abort":
 		p.boot.Abort(n, "of the test")
 	case "lost":

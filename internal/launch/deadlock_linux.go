@@ -1,0 +1,73 @@
+package launch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+const (
+	// deadlockAfter is how long all ranks must have been asleep before that is
+	// worth a word: no message of a job that is well takes that long.
+	deadlockAfter = 5 * time.Second
+	// deadlockLook is how long they are watched for signs of life: enough for a
+	// process that computes a twentieth of the time to show in the kernel's
+	// account, which has steps of 10 ms.
+	deadlockLook = 250 * time.Millisecond
+)
+
+// asleep is for how long all ranks have been asleep in calls without a change; 0
+// if one is not. Ranks that have ended, or have called Finalize, wait for nobody
+// and nobody can wait for them to do something.
+func (s *JobState) asleep() time.Duration {
+	shortest := time.Duration(-1)
+	for i := range s.Ranks {
+		r := &s.Ranks[i]
+		if r.State == stateEnded || r.stage == shmfmt.StageFinalized {
+			continue
+		}
+		if r.State != stateWaiting || r.busy {
+			return 0
+		}
+		if d := s.Seen.Sub(r.changed); shortest < 0 || d < shortest {
+			shortest = d
+		}
+	}
+	return max(shortest, 0)
+}
+
+// cpu is how long each rank has computed.
+func (s *JobState) cpu() []float64 {
+	all := make([]float64, len(s.Ranks))
+	for i := range s.Ranks {
+		all[i] = s.Ranks[i].CPU
+	}
+	return all
+}
+
+// judge says so if the ranks seem to wait for each other: all asleep, and no
+// processor time used since before.
+func (s *JobState) judge(before []float64) {
+	d := s.asleep()
+	if d < deadlockAfter || !slices.Equal(before, s.cpu()) {
+		return
+	}
+	if len(s.Ranks) < s.Size {
+		s.Deadlock = fmt.Sprintf("All %s of this host have been asleep in calls for %s and compute nothing; look at the other hosts, too.",
+			count(len(s.Ranks), "rank"), ago(d))
+		return
+	}
+	s.Deadlock = fmt.Sprintf("All ranks have been asleep in calls for %s and compute nothing: this looks like a deadlock.", ago(d))
+}
+
+func sortJobs(jobs []*JobState) {
+	slices.SortFunc(jobs, func(a, b *JobState) int {
+		if c := a.Started.Compare(b.Started); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Job, b.Job)
+	})
+}

@@ -1,0 +1,133 @@
+//go:build unix
+
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// notesName is what the memory of notes is called in /proc.
+const notesName = "halo-notes"
+
+// notes is where the launcher and the processes of this host write down what
+// becomes of each: see shmfmt.Note. They exist before the first process does, so
+// that halo ps finds the job from then on.
+type notes struct {
+	ranks []int    // of this host: the i-th note is of ranks[i]
+	file  *os.File // what processes map; nil where there is no such memory
+	mem   interface {
+		io.ReaderAt
+		io.WriterAt
+	}
+}
+
+// newNotes makes the notes of a job of which these ranks run here.
+func newNotes(h *shmfmt.NotesHeader, ranks []int) (*notes, error) {
+	h.Launcher, h.Local = os.Getpid(), len(ranks)
+	size := shmfmt.NotesSize(len(ranks))
+	n := &notes{ranks: ranks}
+	file, err := sys.Memfd(notesName, size)
+	switch {
+	case err == nil:
+		n.file, n.mem = file, file
+	case errors.Is(err, errors.ErrUnsupported):
+		n.mem = make(ownMemory, size)
+	default:
+		return nil, err
+	}
+	// A write into either kind of memory does not fail: the space is there.
+	n.mem.WriteAt(h.Encode(), 0)
+	for _, rank := range ranks {
+		n.started(rank, 0)
+	}
+	return n, nil
+}
+
+// at is where the note of a rank stands.
+func (n *notes) at(rank int) int64 { return shmfmt.NotesSize(slices.Index(n.ranks, rank)) }
+
+// started notes that a rank is process pid.
+func (n *notes) started(rank, pid int) { n.mem.WriteAt(shmfmt.NoteStarted(rank, pid), n.at(rank)) }
+
+// ended notes how the process of a rank has ended.
+func (n *notes) ended(rank int, s syscall.WaitStatus) {
+	signal := 0
+	if s.Signaled() {
+		signal = int(s.Signal())
+	}
+	n.mem.WriteAt(shmfmt.NoteEnded(s.ExitStatus(), signal), n.at(rank)+shmfmt.NoteEnd)
+}
+
+// last is what a rank waits for, or waited for when it died; "" if that is not
+// known.
+func (n *notes) last(rank int) string {
+	v, err := shmfmt.ReadNote(n.mem, slices.Index(n.ranks, rank))
+	if err != nil || len(v.Waits) == 0 {
+		return ""
+	}
+	text := v.Waits[0].For
+	if v.Asleep > 1 {
+		text += fmt.Sprintf(" and %d other calls", v.Asleep-1)
+	}
+	return text
+}
+
+// state is what is known of all processes now.
+func (n *notes) state() (*JobState, error) {
+	h, views, err := shmfmt.ReadNotes(n.mem)
+	if err != nil {
+		return nil, err
+	}
+	return newJobState(h, views, time.Now()), nil
+}
+
+func (n *notes) close() {
+	if n.file != nil {
+		n.file.Close()
+	}
+}
+
+// ownMemory is memory that only this process sees.
+type ownMemory []byte
+
+// ReadAt implements io.ReaderAt.
+func (m ownMemory) ReadAt(b []byte, at int64) (int, error) {
+	if at > int64(len(m)) {
+		return 0, io.EOF
+	}
+	n := copy(b, m[at:])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// WriteAt implements io.WriterAt.
+func (m ownMemory) WriteAt(b []byte, at int64) (int, error) {
+	if at > int64(len(m)) || copy(m[at:], b) < len(b) {
+		return 0, io.ErrShortWrite
+	}
+	return len(b), nil
+}
+
+// commandLine is what the job runs, for people.
+func commandLine(blocks []Block) string {
+	var parts []string
+	for i, b := range blocks {
+		if i > 0 {
+			parts = append(parts, ":")
+		}
+		parts = append(append(parts, b.Program), b.Args...)
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,164 @@
+//go:build unix
+
+package launch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// PS writes what the jobs of this user on this host do, or the one of that name,
+// which may be cut short, or of that launcher; as JSON if asked for. It reports
+// how many jobs there were.
+func PS(w io.Writer, asJSON bool, name string) (int, error) {
+	jobs, err := findJobs()
+	jobs = slices.DeleteFunc(jobs, func(s *JobState) bool {
+		return name != "" && !strings.HasPrefix(s.Job, name) && fmt.Sprint(s.Launcher) != name
+	})
+	if asJSON {
+		if jobs == nil {
+			jobs = []*JobState{}
+		}
+		text, e := json.MarshalIndent(jobs, "", "  ")
+		if e == nil {
+			_, e = fmt.Fprintf(w, "%s\n", text)
+		}
+		return len(jobs), errors.Join(err, e)
+	}
+	for i, s := range jobs {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if e := s.Write(w); e != nil {
+			return len(jobs), e
+		}
+	}
+	return len(jobs), err
+}
+
+// JobState is what a job does at a moment, as far as it runs on this host.
+type JobState struct {
+	Job      string      `json:"job"`
+	Launcher int         `json:"launcher"` // process id
+	Size     int         `json:"size"`     // ranks on all hosts
+	Fabric   string      `json:"fabric"`
+	Command  string      `json:"command"`
+	Started  time.Time   `json:"started"`
+	Seen     time.Time   `json:"seen"` // when all this was so
+	Ranks    []RankState `json:"ranks"`
+	// Deadlock says why the job looks as if it waited for itself, "" if it does not.
+	Deadlock string `json:"deadlock,omitempty"`
+}
+
+// RankState is what one rank does.
+type RankState struct {
+	Rank  int    `json:"rank"`
+	Pid   int    `json:"pid"`   // 0 before the start
+	State string `json:"state"` // one of the states below
+	// CPU is how long the process has computed, in seconds; 0 if that is not known.
+	CPU    float64 `json:"cpu"`
+	Detail string  `json:"detail,omitempty"` // what there is to say besides
+	// Asleep is how many goroutines of the process sleep in calls. Waits tells of
+	// some of them, who has slept longest first.
+	Asleep int         `json:"asleep"`
+	Waits  []WaitState `json:"waits"`
+
+	stage   shmfmt.Stage
+	changed time.Time // when Asleep last changed
+	busy    bool      // on a core, or waiting for one, when it was looked at
+}
+
+// WaitState is what a goroutine of a rank waits for.
+type WaitState struct {
+	For   string    `json:"for"`
+	Since time.Time `json:"since"`
+}
+
+// The states of a rank. One with goroutines both in and out of calls is waiting.
+const (
+	stateStarting = "starting"
+	stateRunning  = "running"
+	stateWaiting  = "waiting"
+	stateStopped  = "stopped" // by a signal or a debugger
+	stateEnded    = "ended"
+)
+
+// Write writes the job as a table for people: a line for the job, one for each
+// rank, and one more for each further goroutine of a rank that waits.
+func (s *JobState) Write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "job %s: %s, fabric %s, launcher pid %d, started %s ago: %s\n",
+		s.Job, count(s.Size, "rank"), s.Fabric, s.Launcher, ago(s.Seen.Sub(s.Started)), s.Command)
+	fmt.Fprintf(&b, "%5s %8s  %-8s %9s  %7s  %s\n", "RANK", "PID", "STATE", "CPU", "SINCE", "WAITS FOR")
+	for i := range s.Ranks {
+		r := &s.Ranks[i]
+		pid, cpu := "-", "-"
+		if r.Pid != 0 {
+			pid = fmt.Sprint(r.Pid)
+		}
+		if r.CPU > 0 {
+			cpu = fmt.Sprintf("%.2fs", r.CPU)
+		}
+		var lines [][2]string
+		for k, wait := range r.Waits {
+			text := wait.For
+			if k == 0 && r.Detail != "" {
+				text += " (" + r.Detail + ")"
+			}
+			lines = append(lines, [2]string{ago(s.Seen.Sub(wait.Since)), text})
+		}
+		if more := r.Asleep - len(r.Waits); more > 0 && len(lines) > 0 {
+			lines = append(lines, [2]string{"", fmt.Sprintf("and %d more goroutines", more)})
+		}
+		if len(lines) == 0 {
+			text := ""
+			if r.Detail != "" {
+				text = "(" + r.Detail + ")"
+			}
+			lines = append(lines, [2]string{"", text})
+		}
+		head := fmt.Sprintf("%5d %8s  %-8s %9s", r.Rank, pid, r.State, cpu)
+		for _, l := range lines {
+			b.WriteString(strings.TrimRight(fmt.Sprintf("%-34s  %7s  %s", head, l[0], l[1]), " "))
+			b.WriteByte('\n')
+			head = ""
+		}
+	}
+	if s.Deadlock != "" {
+		fmt.Fprintf(&b, "%s\n", s.Deadlock)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// count is n things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// ago writes a duration in at most six characters. Clocks that were set back
+// give 0s.
+func ago(d time.Duration) string {
+	s := int(max(d, 0) / time.Second)
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1fs", max(d, 0).Seconds())
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	case s < 24*3600:
+		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+	}
+	return fmt.Sprintf("%dd%02dh", s/86400, s/3600%24)
+}

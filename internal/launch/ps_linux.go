@@ -1,0 +1,147 @@
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// procDir is where the kernel shows processes.
+const procDir = "/proc"
+
+// clockTick is the unit in which the kernel tells how long processes have
+// computed; it is the same on all machines that Go runs on.
+const clockTick = 10 * time.Millisecond
+
+// seesProcesses says that lookAtProcess works.
+const seesProcesses = true
+
+// lookAtProcess reports false if there is no such process.
+func lookAtProcess(pid int) (p processLook, ok bool) {
+	stat, err := os.ReadFile(filepath.Join(procDir, strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return p, false
+	}
+	// pid (name) state parent ...; the name may hold anything
+	f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(f) < 13 {
+		return p, false
+	}
+	p.parent, _ = strconv.Atoi(f[1])
+	switch f[0] {
+	case "Z", "X", "x":
+		p.ended = true
+	case "T", "t":
+		p.stopped = true
+	case "R", "D":
+		p.busy = true
+	}
+	user, _ := strconv.ParseInt(f[11], 10, 64)
+	system, _ := strconv.ParseInt(f[12], 10, 64)
+	p.cpu = time.Duration(user+system) * clockTick
+	return p, true
+}
+
+// findJobs returns the jobs that this user's launchers run on this host now, the
+// oldest first. Launchers are found by the notes that they hold: memory without
+// a name, which only processes of the same user can open there. Processes come
+// and go meanwhile; what is gone when we look does not count. Launchers in a
+// container, where process ids mean something else, are not seen from outside.
+func findJobs() ([]*JobState, error) {
+	dir, err := os.Open(procDir)
+	if err != nil {
+		return nil, fmt.Errorf("finding jobs: %w", err)
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, fmt.Errorf("finding jobs: %w", err)
+	}
+	var jobs []*JobState
+	var others error // of another version
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		f := openNotes(pid)
+		if f == nil {
+			continue
+		}
+		s, err := look(f, pid)
+		f.Close()
+		switch {
+		case s != nil:
+			jobs = append(jobs, s)
+		case err != nil:
+			others = errors.Join(others, fmt.Errorf("process %d: %w", pid, err))
+		}
+	}
+	sortJobs(jobs)
+	return jobs, others
+}
+
+// openNotes returns the notes that a process of this user holds, nil if it holds none.
+func openNotes(pid int) *os.File {
+	dir := filepath.Join(procDir, strconv.Itoa(pid))
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil
+	}
+	if s, ok := info.Sys().(*syscall.Stat_t); !ok || int(s.Uid) != os.Geteuid() {
+		return nil
+	}
+	fds, err := os.ReadDir(filepath.Join(dir, "fd"))
+	if err != nil {
+		return nil
+	}
+	for _, fd := range fds {
+		path := filepath.Join(dir, "fd", fd.Name())
+		if to, err := os.Readlink(path); err != nil || !strings.HasPrefix(to, "/memfd:"+notesName+" ") {
+			continue
+		}
+		// The number may stand for something else by now: do not wait for it.
+		f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			continue
+		}
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return f
+		}
+		f.Close()
+	}
+	return nil
+}
+
+// look reads the notes that process pid holds. It returns nil if they are not
+// its own (ranks hold them for a moment), or if the process has ended.
+func look(f *os.File, pid int) (*JobState, error) {
+	h, views, err := shmfmt.ReadNotes(f)
+	if err != nil {
+		return nil, err
+	}
+	if h.Launcher != pid {
+		return nil, nil
+	}
+	s := newJobState(h, views, time.Now())
+	if p, ok := lookAtProcess(pid); !ok || p.ended {
+		return nil, nil
+	}
+	if s.asleep() >= deadlockAfter {
+		before := s.cpu()
+		time.Sleep(deadlockLook)
+		if h, views, err = shmfmt.ReadNotes(f); err == nil {
+			s = newJobState(h, views, time.Now())
+			s.judge(before)
+		}
+	}
+	return s, nil
+}

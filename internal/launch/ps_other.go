@@ -1,0 +1,15 @@
+//go:build unix && !linux
+
+package launch
+
+import "errors"
+
+// seesProcesses says that lookAtProcess works.
+const seesProcesses = false
+
+func lookAtProcess(int) (p processLook, ok bool) { return p, false }
+
+func findJobs() ([]*JobState, error) {
+	return nil, errors.New("jobs are found through /proc of Linux, which this system does not have; " +
+		"a launcher itself tells after SIGQUIT (Ctrl-\\ in its terminal)")
+}

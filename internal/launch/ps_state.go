@@ -1,0 +1,107 @@
+//go:build unix
+
+package launch
+
+import (
+	"fmt"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// processLook is what the system tells of a process.
+type processLook struct {
+	parent  int
+	ended   bool // and its parent has not asked how
+	stopped bool
+	busy    bool // its first thread is on a core, waits for one, or for a disk
+	cpu     time.Duration
+}
+
+// newJobState is what notes, and the system, tell.
+func newJobState(h *shmfmt.NotesHeader, views []shmfmt.NoteView, now time.Time) *JobState {
+	s := &JobState{Job: h.Job, Launcher: h.Launcher, Size: h.Size, Fabric: h.Fabric, Command: h.Command,
+		Started: h.Started, Seen: now}
+	for i := range views {
+		s.Ranks = append(s.Ranks, newRankState(h, &views[i]))
+	}
+	slices.SortFunc(s.Ranks, func(a, b RankState) int { return a.Rank - b.Rank })
+	var outside []int // ranks that have not come to Init
+	for i := range s.Ranks {
+		if s.Ranks[i].stage == shmfmt.StageNone {
+			outside = append(outside, s.Ranks[i].Rank)
+		}
+	}
+	for i := range s.Ranks {
+		if r := &s.Ranks[i]; r.stage == shmfmt.StageInit && r.State != stateEnded && len(outside) > 0 {
+			r.Detail = numbered("rank", outside) + " did not call it yet"
+		}
+	}
+	return s
+}
+
+func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView) RankState {
+	r := RankState{Rank: v.Rank, Pid: v.Pid, Waits: []WaitState{}, Asleep: v.Asleep, stage: v.Stage, changed: v.Changed}
+	switch {
+	case v.Ended:
+		r.State = stateEnded
+		r.Asleep = 0
+		r.Detail = fmt.Sprintf("exited with status %d", v.Status)
+		if v.Signal != 0 {
+			r.Detail = "killed by " + sys.SignalName(syscall.Signal(v.Signal))
+		}
+		return r
+	case v.Pid == 0:
+		r.State, r.Detail = stateStarting, "not started yet"
+		return r
+	}
+	r.State = stateRunning
+	if seesProcesses {
+		p, ok := lookAtProcess(v.Pid)
+		if !ok || p.parent != h.Launcher || p.ended {
+			r.State, r.Detail, r.Asleep = stateEnded, "just now", 0
+			return r
+		}
+		if v.Self != 0 && v.Self != v.Pid { // what was started is a wrapper
+			if self, ok := lookAtProcess(v.Self); ok && !self.ended {
+				r.Pid, p = v.Self, self
+			}
+		}
+		r.CPU, r.busy = p.cpu.Seconds(), p.busy
+		if p.stopped {
+			r.State = stateStopped
+		}
+	}
+	switch v.Stage {
+	case shmfmt.StageNone:
+		r.Detail = "has not called Init"
+	case shmfmt.StageInit:
+		r.wait("Init", v.Entered)
+	case shmfmt.StageFinalizing:
+		r.wait("Finalize", v.Entered)
+	case shmfmt.StageFinalized:
+		r.Detail = "has called Finalize"
+	}
+	if v.Torn {
+		r.Detail = "what it waits for was just changing"
+	}
+	for _, w := range v.Waits {
+		r.Waits = append(r.Waits, WaitState{w.For, w.Since})
+	}
+	if r.Asleep > 0 && r.State == stateRunning {
+		r.State = stateWaiting
+	}
+	return r
+}
+
+// wait enters the call in which the whole process is.
+func (r *RankState) wait(call string, since time.Time) {
+	r.Waits = append(r.Waits, WaitState{call, since})
+	r.Asleep++
+	if r.changed.Before(since) {
+		r.changed = since
+	}
+}

@@ -1,0 +1,232 @@
+package shmfmt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+	"unsafe"
+)
+
+// NotesHeader says which job the notes are of.
+type NotesHeader struct {
+	Launcher int // process id of who holds the notes
+	Local    int // processes that have a note
+	Size     int // processes of the job
+	Started  time.Time
+	Job      string
+	Fabric   string
+	Command  string // for people; may be cut
+}
+
+// Where the parts of the header stand. Texts end at their first zero byte or
+// where the next part begins.
+const (
+	headerLauncher = 8  // uint32
+	headerLocal    = 12 // uint32
+	headerSize     = 16 // uint32
+	headerStarted  = 24 // int64
+	headerJob      = 32
+	headerFabric   = 96
+	headerCommand  = 112
+)
+
+// Encode returns the header as it stands at the start of the notes.
+func (h *NotesHeader) Encode() []byte {
+	b := make([]byte, NoteSize)
+	o := binary.NativeEndian
+	o.PutUint64(b, noteMagic)
+	o.PutUint32(b[headerLauncher:], uint32(h.Launcher))
+	o.PutUint32(b[headerLocal:], uint32(h.Local))
+	o.PutUint32(b[headerSize:], uint32(h.Size))
+	o.PutUint64(b[headerStarted:], uint64(h.Started.UnixNano()))
+	copy(b[headerJob:headerFabric], h.Job)
+	copy(b[headerFabric:headerCommand], h.Fabric)
+	copy(b[headerCommand:], h.Command)
+	return b
+}
+
+func decodeNotesHeader(b []byte) (*NotesHeader, error) {
+	o := binary.NativeEndian
+	if m := o.Uint64(b); m != noteMagic {
+		return nil, fmt.Errorf("shmfmt: notes begin with %#x, want %#x: another version of Halo wrote them", m, noteMagic)
+	}
+	h := &NotesHeader{
+		Launcher: int(o.Uint32(b[headerLauncher:])),
+		Local:    int(o.Uint32(b[headerLocal:])),
+		Size:     int(o.Uint32(b[headerSize:])),
+		Started:  time.Unix(0, int64(o.Uint64(b[headerStarted:]))),
+		Job:      printable(b[headerJob:headerFabric]),
+		Fabric:   printable(b[headerFabric:headerCommand]),
+		Command:  printable(b[headerCommand:]),
+	}
+	if h.Local < 0 || h.Local > MaxLocal {
+		return nil, fmt.Errorf("shmfmt: notes of %d processes, the limit is %d", h.Local, MaxLocal)
+	}
+	return h, nil
+}
+
+// NoteStarted is what the launcher writes at the start of a note when it has
+// started the process.
+func NoteStarted(rank, pid int) []byte {
+	b := make([]byte, 8)
+	binary.NativeEndian.PutUint32(b, uint32(rank))
+	binary.NativeEndian.PutUint32(b[4:], uint32(pid))
+	return b
+}
+
+// NoteEnd is where in a note the launcher writes how the process ended.
+const NoteEnd = 8
+
+const (
+	endExited = 0x100 // plus the status
+	endKilled = 0x200 // plus the signal
+)
+
+// NoteEnded is what the launcher writes at NoteEnd of a note: signal is 0 if the
+// process exited with status.
+func NoteEnded(status, signal int) []byte {
+	v := uint32(endExited | status&0xff)
+	if signal != 0 {
+		v = uint32(endKilled | signal&0xff)
+	}
+	return binary.NativeEndian.AppendUint32(nil, v)
+}
+
+// A NoteView is a Note as a reader found it.
+type NoteView struct {
+	Rank    int
+	Pid     int // of what the launcher started, 0 if it has not yet
+	Self    int // of the process that called Init, 0 if none has
+	Ended   bool
+	Status  int // after it has ended by itself
+	Signal  int // that ended it, else 0
+	Stage   Stage
+	Entered time.Time // when the stage began
+	// Torn says that the process is, or died, in the middle of a change: what
+	// follows is unknown.
+	Torn    bool
+	Asleep  int       // goroutines that sleep in calls
+	Changed time.Time // when Asleep last changed
+	Waits   []Wait    // of those who sleep longest, the longest first
+}
+
+// A Wait is what a goroutine sleeps for.
+type Wait struct {
+	For   string
+	Since time.Time
+}
+
+// noteRetries is how often a note that is being changed is read again. A change
+// takes less than a microsecond; a process that was stopped in the middle of one
+// stays there.
+const noteRetries = 20
+
+// ReadNotes reads the notes of a node.
+func ReadNotes(r io.ReaderAt) (*NotesHeader, []NoteView, error) {
+	head := make([]byte, NoteSize)
+	if _, err := r.ReadAt(head, 0); err != nil {
+		return nil, nil, fmt.Errorf("shmfmt: notes: %w", err)
+	}
+	h, err := decodeNotesHeader(head)
+	if err != nil {
+		return nil, nil, err
+	}
+	// What follows is read as a whole: three system calls for any number of processes.
+	size := NotesSize(h.Local) - NoteSize
+	var looks [3][]byte
+	for i := range looks {
+		looks[i] = make([]byte, size)
+		if _, err := r.ReadAt(looks[i], NoteSize); err != nil {
+			return nil, nil, fmt.Errorf("shmfmt: notes of %d processes: %w", h.Local, err)
+		}
+	}
+	views := make([]NoteView, h.Local)
+	for i := range views {
+		at := i * NoteSize
+		views[i] = decodeNote(looks[0][at:at+NoteSize], looks[1][at:at+NoteSize], looks[2][at:at+NoteSize])
+		for k := 0; views[i].Torn && k < noteRetries; k++ {
+			if views[i], err = readNote(r, i); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return h, views, nil
+}
+
+// ReadNote reads the note of local process i.
+func ReadNote(r io.ReaderAt, i int) (NoteView, error) {
+	v, err := readNote(r, i)
+	for k := 0; v.Torn && err == nil && k < noteRetries; k++ {
+		v, err = readNote(r, i)
+	}
+	return v, err
+}
+
+func readNote(r io.ReaderAt, i int) (NoteView, error) {
+	var looks [3][]byte
+	for k := range looks {
+		looks[k] = make([]byte, NoteSize)
+		if _, err := r.ReadAt(looks[k], NotesSize(i)); err != nil {
+			return NoteView{}, fmt.Errorf("shmfmt: note of process %d: %w", i, err)
+		}
+	}
+	return decodeNote(looks[0], looks[1], looks[2]), nil
+}
+
+// Where the words of a note stand.
+const (
+	noteSeq      = unsafe.Offsetof(Note{}.seq)
+	noteSelf     = unsafe.Offsetof(Note{}.self)
+	noteStage    = unsafe.Offsetof(Note{}.stage)
+	noteEntered  = unsafe.Offsetof(Note{}.entered)
+	noteAsleep   = unsafe.Offsetof(Note{}.asleep)
+	noteChanged  = unsafe.Offsetof(Note{}.changed)
+	noteSleepers = unsafe.Offsetof(Note{}.sleepers)
+	sleeperSize  = unsafe.Sizeof(noteSleeper{})
+	sleeperText  = unsafe.Offsetof(noteSleeper{}.text)
+)
+
+// decodeNote decodes b, which was read after before and before after.
+func decodeNote(before, b, after []byte) NoteView {
+	o := binary.NativeEndian
+	v := NoteView{
+		Rank:    int(o.Uint32(b)),
+		Pid:     int(o.Uint32(b[4:])),
+		Self:    int(o.Uint32(b[noteSelf:])),
+		Stage:   Stage(o.Uint32(b[noteStage:])),
+		Entered: time.Unix(0, int64(o.Uint64(b[noteEntered:]))),
+	}
+	switch end := int(o.Uint32(b[NoteEnd:])); {
+	case end&endKilled != 0:
+		v.Ended, v.Signal = true, end&0xff
+	case end != 0:
+		v.Ended, v.Status = true, end&0xff
+	}
+	seq := o.Uint32(before[noteSeq:])
+	if v.Torn = seq&1 != 0 || seq != o.Uint32(after[noteSeq:]); v.Torn {
+		return v
+	}
+	v.Asleep = int(o.Uint32(b[noteAsleep:]))
+	v.Changed = time.Unix(0, int64(o.Uint64(b[noteChanged:])))
+	for i := range min(v.Asleep, NoteSleepers) {
+		s := b[noteSleepers+uintptr(i)*sleeperSize:][:sleeperSize]
+		v.Waits = append(v.Waits, Wait{printable(s[sleeperText:]), time.Unix(0, int64(o.Uint64(s)))})
+	}
+	return v
+}
+
+// printable is the text up to the first zero byte, without what could do harm on
+// a terminal: anybody who has the descriptor can write anything.
+func printable(b []byte) string {
+	b, _, _ = bytes.Cut(b, []byte{0})
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, string(b))
+}
