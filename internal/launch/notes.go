@@ -3,7 +3,6 @@
 package launch
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -31,26 +30,22 @@ type notes struct {
 	}
 }
 
-// newNotes makes the notes of a job of which these ranks run here.
-func newNotes(h *shmfmt.NotesHeader, ranks []int) (*notes, error) {
+// newNotes makes the notes of a job of which these ranks run here. A system that
+// has no memory to share for that takes no job's life: then processes have
+// nothing to write into.
+func newNotes(h *shmfmt.NotesHeader, ranks []int) *notes {
 	h.Launcher, h.Local = os.Getpid(), len(ranks)
 	size := shmfmt.NotesSize(len(ranks))
-	n := &notes{ranks: ranks}
-	file, err := sys.Memfd(notesName, size)
-	switch {
-	case err == nil:
+	n := &notes{ranks: ranks, mem: make(ownMemory, size)}
+	if file, err := sys.Memfd(notesName, size); err == nil {
 		n.file, n.mem = file, file
-	case errors.Is(err, errors.ErrUnsupported):
-		n.mem = make(ownMemory, size)
-	default:
-		return nil, err
 	}
 	// A write into either kind of memory does not fail: the space is there.
 	n.mem.WriteAt(h.Encode(), 0)
 	for _, rank := range ranks {
 		n.started(rank, 0)
 	}
-	return n, nil
+	return n
 }
 
 // at is where the note of a rank stands.
@@ -82,13 +77,15 @@ func (n *notes) last(rank int) string {
 	return text
 }
 
-// state is what is known of all processes now.
-func (n *notes) state() (*JobState, error) {
+// table is what is known of all ranks of this host now, for people.
+func (n *notes) table() string {
 	h, views, err := shmfmt.ReadNotes(n.mem)
 	if err != nil {
-		return nil, err
+		return fmt.Sprintf("what the ranks wait for cannot be read: %v", err)
 	}
-	return newJobState(h, views, time.Now()), nil
+	var b strings.Builder
+	newJobState(h, views, time.Now()).Write(&b)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func (n *notes) close() {

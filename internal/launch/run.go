@@ -83,11 +83,8 @@ func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
 	if j.host, _ = os.Hostname(); j.host == "" {
 		j.host = "this host"
 	}
-	notes, err := newNotes(&shmfmt.NotesHeader{Size: n, Started: time.Now(), Job: j.id, Fabric: j.fabric,
+	notes := newNotes(&shmfmt.NotesHeader{Size: n, Started: time.Now(), Job: j.id, Fabric: j.fabric,
 		Command: commandLine(spec.Blocks)}, j.local)
-	if err != nil {
-		return nil, err
-	}
 	j.memory = &memory{shared: j.fabric == "shm", ranks: n, notes: notes, made: map[int]*os.File{}}
 	j.server = boot.NewServer(j.local, (*host)(j))
 	j.stdout, j.stderr = newSinks(stdout, stderr, func(err error) { go j.post(func() { j.outputBroken(err) }) })

@@ -3,10 +3,8 @@
 package launch
 
 import (
-	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -72,16 +70,11 @@ const showPatience = time.Second
 // show writes what each rank does and waits for to stderr, and then, in the
 // loop, does next.
 func (j *job) show(next func()) {
-	var text strings.Builder
-	if s, err := j.memory.notes.state(); err != nil {
-		fmt.Fprintf(&text, "what the ranks wait for cannot be read: %v", err)
-	} else {
-		s.Write(&text)
-	}
+	table := j.memory.notes.table()
 	shown := make(chan struct{})
 	j.said.Go(func() {
 		defer close(shown)
-		j.stderr.say(strings.TrimSuffix(text.String(), "\n"))
+		j.stderr.say(table)
 	})
 	go func() {
 		select {
