@@ -234,3 +234,32 @@ func freeMemory() uint64 {
 	fmt.Sscan(string(after), &kib)
 	return kib << 10
 }
+// A process that sends and never waits finds the credit that its peers return:
+// here one goroutine is both ends, so that a send which waited for its receive
+// would wait for ever.
+func TestFlowControl_SenderFindsCredit(t *testing.T) {
+	const size, messages = 1000, 10000 // several times the credit
+	ends := make(chan *mpi.Comm, 2)
+	err := mpi.RunOver("inproc", 2, func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			ends <- c
+			<-ends
+			return nil
+		}
+		peer := <-ends
+		defer func() { ends <- nil }()
+		out, in := make([]byte, size), make([]byte, size)
+		for i := range messages {
+			if err := mpi.Send(c, out, 1, i); err != nil {
+				return err
+			}
+			if _, err := mpi.Recv(peer, in, 0, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

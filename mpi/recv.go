@@ -10,19 +10,24 @@ import "github.com/halo-mpi/halo/internal/p2p"
 //
 // C: MPI_Recv, section 3.2.4.
 func Recv[T Elem](c *Comm, buf []T, source, tag int) (Status, error) {
-	return recv(callRecv, c, bytesOf(buf), source, tag)
+	var st Status
+	err := recv(callRecv, c, bytesOf(buf), source, tag, &st)
+	return st, err
 }
 
-func recv(k call, c *Comm, buf []byte, source, tag int) (Status, error) {
+func recv(k call, c *Comm, buf []byte, source, tag int, st *Status) error {
 	if err := c.check(k, source, tag, true); err != nil {
-		return emptyStatus(), err
+		*st = emptyStatus()
+		return err
 	}
-	s := c.w.P2P.Recv(c.core, buf, source, engineTag(tag))
-	st := publicStatus(&s)
+	var s p2p.Status
+	c.w.P2P.Recv(c.core, buf, source, engineTag(tag), &s)
+	// Field by field: copying a whole struct would wait for its parts.
+	st.Source, st.Tag, st.bytes, st.cancelled = s.Source, publicTag(s.Tag), int64(s.Bytes), s.Cancelled
 	if s.Err != nil {
-		return st, wrap(s.Err, k, c, source, tag)
+		return wrap(s.Err, k, c, source, tag)
 	}
-	return st, nil
+	return nil
 }
 
 // Irecv starts receiving into buf, which must not be touched until the request

@@ -52,7 +52,8 @@ func TestWaitingInSlotMakesProgress(t *testing.T) {
 					return w.P2P.Take(s).Err
 				}
 				for r := range 2 {
-					if s := w.P2P.Recv(c, buf, r, 1); s.Err != nil || s.Bytes != size {
+					var s p2p.Status
+					if w.P2P.Recv(c, buf, r, 1, &s); s.Err != nil || s.Bytes != size {
 						return fmt.Errorf("received %d bytes: %v", s.Bytes, s.Err)
 					}
 				}

@@ -109,7 +109,8 @@ func TestRefusedReadIsStreamed(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- from.Send(c, Standard, sent, 1, 5) }()
 		got := make([]byte, len(sent))
-		if s := to.Recv(d, got, 0, 5); s.Err != nil || s.Bytes != uint64(len(sent)) {
+		var s Status
+		if to.Recv(d, got, 0, 5, &s); s.Err != nil || s.Bytes != uint64(len(sent)) {
 			t.Fatalf("after %d reads: received %d bytes: %v", reads, s.Bytes, s.Err)
 		}
 		if err := <-done; err != nil {

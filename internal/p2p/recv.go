@@ -6,17 +6,43 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// Recv receives into buf and returns the status. It takes the lock.
-func (e *Engine) Recv(c *comm.Comm, buf []byte, source int, tag int32) Status {
+// Recv receives into buf and fills s. It takes the lock.
+func (e *Engine) Recv(c *comm.Comm, buf []byte, source int, tag int32, s *Status) {
 	e.p.Lock()
+	if e.recvNext(c, buf, source, tag, s) {
+		e.p.Unlock()
+		return
+	}
 	r := e.Irecv(c, c.Ctx, buf, source, tag)
 	if !r.Done() {
 		e.p.Wait(&r.Event, int(r.node.Src))
 	}
-	s := r.Status
+	*s = r.Status
 	e.Free(r)
 	e.p.Unlock()
-	return s
+}
+
+// recvNext receives the message that a peer in memory sends next, if it comes
+// soon and is the one, and there is nothing else to match. That is what ends a
+// round trip: it saves the request and the way through poller, fabric and table,
+// a third of what the software costs.
+func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *Status) bool {
+	if source < 0 || e.table.Posted() != 0 || e.table.Unexpected() != 0 {
+		return false
+	}
+	from := c.Members[source]
+	h, payload := e.p.Glance(int(from))
+	if h == nil || h.Kind != wire.Eager || h.Ctx != c.Ctx || h.Tag != tag && tag != AnyTag || h.Tag == AnyTag {
+		return false
+	}
+	// Field by field: copying the whole struct next would wait for its parts.
+	s.Source, s.Tag, s.Bytes, s.Cancelled, s.Err = source, h.Tag, uint64(copy(buf, payload)), false, nil
+	if len(payload) > len(buf) {
+		s.Err = truncated(uint64(len(payload)), len(buf))
+	}
+	e.received(from, h)
+	e.p.Took()
+	return true
 }
 
 // Irecv starts a receive in context ctx and returns its request.

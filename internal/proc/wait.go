@@ -3,6 +3,8 @@ package proc
 import (
 	"runtime"
 	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/wire"
 )
 
 // Event is something that a goroutine can wait for: that Fire is called, or
@@ -245,6 +247,39 @@ func (p *Proc) poll(hint int) int {
 	}
 	return n
 }
+
+// Glance waits a moment for the next frame of a peer in memory and returns it in
+// place, nil if there is none soon, or when whoever polls has more to look after
+// than that: other waiters, work, peers that must be rung for. It stands in for
+// everything that a wait costs beside the way of the line, and every few times it
+// gives up, so that nothing else is forgotten. Took takes the frame; without it
+// the next poll delivers it.
+func (p *Proc) Glance(from int) (*wire.Header, []byte) {
+	if p.turns%glanceTurns == glanceTurns-1 || !p.peers[from].near ||
+		p.polling || len(p.parked) != 0 || p.busy != 0 || len(p.backlogs) != 0 {
+		return nil, nil
+	}
+	for _, l := range p.lanes {
+		if l.deep {
+			return nil, nil
+		}
+	}
+	p.turns++
+	p.activity++
+	p.node.Disarm()
+	return p.node.Glance(from, min(glances, p.policy.Loads), &p.want)
+}
+
+// Took takes the frame that Glance has just returned.
+func (p *Proc) Took() { p.node.Took() }
+
+const (
+	// glances is how often Glance looks at most: some two microseconds.
+	glances = 1000
+	// glanceTurns is how many glances and polls go with one poll at least. It
+	// divides socketTurns.
+	glanceTurns = 16
+)
 
 // socketTurns is how many polls of memory go with one of sockets when none is
 // awaited from there.
