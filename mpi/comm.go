@@ -30,11 +30,14 @@ const maxTag = math.MaxInt32
 type Comm struct {
 	w     *world.World
 	core  *comm.Comm
-	freed atomic.Bool
-	fixed bool  // world and self cannot be freed
-	self  *Comm // of the same process
+	freed atomic.Bool // or still in the making, by Idup: then making is set
+	fixed bool        // world and self cannot be freed
+	self  *Comm       // of the same process
 
+	making  atomic.Bool
 	handler atomic.Pointer[errhandler] // never nil
+	hints   atomic.Uint32
+	attrs   attributes
 }
 
 // firstComms makes the communicators of all processes and of this one alone.
@@ -69,11 +72,6 @@ func (c *Comm) Rank() int { return c.core.Rank }
 //
 // C: MPI_Comm_size, section 7.4.1.
 func (c *Comm) Size() int { return len(c.core.Members) }
-
-// TagUB is the largest tag that messages on the communicator may carry.
-//
-// C: attribute MPI_TAG_UB, section 9.1.2.
-func (c *Comm) TagUB() int { return maxTag }
 
 // Name is the name given by SetName, empty if none was; the first communicators
 // are called "world" and "self".
@@ -114,6 +112,8 @@ func (c *Comm) usable(k call) *Error {
 	switch {
 	case c == nil:
 		return fail(ErrComm, k.String(), nil, "communicator is nil")
+	case c.freed.Load() && c.making.Load():
+		return fail(ErrComm, k.String(), c, "communicator is still being made: the request of Idup is not complete")
 	case c.freed.Load():
 		return fail(ErrComm, k.String(), c, "communicator has been freed")
 	case c.w.Closed():
@@ -138,6 +138,11 @@ func (c *Comm) check(k call, peer, tag int, wild bool) *Error {
 	}
 	if (tag < 0 || tag > maxTag) && !(wild && tag == AnyTag) {
 		return bad(ErrTag, "tag %d is not in 0..%d", tag, maxTag)
+	}
+	if wild && (peer < 0 || tag < 0) {
+		if cl, why := c.forbids(peer, tag); cl != Success {
+			return bad(cl, "%s", why)
+		}
 	}
 	return nil
 }

@@ -3,18 +3,136 @@ package mpi
 import "github.com/halo-mpi/halo/internal/comm"
 
 // Dup makes a communicator of the same members whose messages never mix with
-// those of c. Collective over c.
+// those of c. It gets the error handler of c and those attributes that their copy
+// callbacks copy, but neither its name nor its hints. If a callback fails in this
+// process there is no new communicator here, while others may have got theirs.
+// Collective over c.
 //
 // C: MPI_Comm_dup, section 7.4.2.
-func (c *Comm) Dup() (*Comm, error) {
-	if err := c.usable(callDup); err != nil {
+func (c *Comm) Dup() (*Comm, error) { return c.dup(callDup, nil) }
+
+// DupWithInfo is Dup with hints for the new communicator: see SetInfo.
+//
+// C: MPI_Comm_dup_with_info, section 7.4.2.
+func (c *Comm) DupWithInfo(info *Info) (*Comm, error) { return c.dup(callDupWithInfo, info) }
+
+func (c *Comm) dup(k call, info *Info) (*Comm, error) {
+	if err := c.usable(k); err != nil {
 		return nil, err
 	}
-	d, err := c.w.Coll.Dup(c.core)
+	core, err := c.w.Coll.Dup(c.core)
 	if err != nil {
-		return nil, wrap(err, callDup, c, Undefined, Undefined)
+		return nil, wrap(err, k, c, Undefined, Undefined)
 	}
-	return c.derive(d), nil
+	d := c.derive(core)
+	d.hints.Store(uint32(hints(0).with(info)))
+	// The others wait for this process, not for its callbacks.
+	if err := c.copyAttrs(k, d); err != nil {
+		c.w.Coll.Free(core)
+		return nil, err.raised()
+	}
+	return d, nil
+}
+
+// Idup starts a Dup. The communicator it returns can be used when the request is
+// complete; until then calls on it are ErrComm. Attributes are copied, and their
+// callbacks called, before Idup returns.
+//
+// C: MPI_Comm_idup, section 7.4.2.
+func (c *Comm) Idup() (*Comm, Request) { return c.idup(callIdup, nil) }
+
+// IdupWithInfo is Idup with hints for the new communicator. info may be changed
+// at once.
+//
+// C: MPI_Comm_idup_with_info, section 7.4.2.
+func (c *Comm) IdupWithInfo(info *Info) (*Comm, Request) { return c.idup(callIdupWithInfo, info) }
+
+func (c *Comm) idup(k call, info *Info) (*Comm, Request) {
+	if err := c.usable(k); err != nil {
+		return nil, Request{err: err}
+	}
+	d := c.derive(c.w.Coll.Blank(c.core))
+	d.making.Store(true)
+	d.freed.Store(true)
+	d.hints.Store(uint32(hints(0).with(info)))
+	failed := c.copyAttrs(k, d)
+	ready := func() {
+		d.making.Store(false)
+		d.freed.Store(false) // pairs with the loads at the begin of every call
+	}
+	if failed != nil {
+		// The others need this process all the same; what comes of it is dropped.
+		ready = func() { c.w.Coll.Drop(d.core) }
+	}
+	e := c.w.P2P
+	e.Proc().Lock()
+	r := c.w.Coll.Idup(c.core, d.core, ready)
+	if failed != nil {
+		e.Release(r)
+		e.Proc().Unlock()
+		return nil, Request{err: failed.raised()}
+	}
+	q := newRequest(k, c, r)
+	e.Proc().Unlock()
+	return d, q
+}
+
+// Create makes a communicator of the members of g, who are members of c, and
+// returns nil to others. Members may pass different groups that have nobody in
+// common; those in no group pass any that they are not in, such as GroupEmpty.
+// ErrGroup if somebody in g is not in c. Collective over c.
+//
+// C: MPI_Comm_create, section 7.4.2.
+func (c *Comm) Create(g Group) (*Comm, error) {
+	if err := c.holds(callCreate, g); err != nil {
+		return nil, err
+	}
+	d, err := c.w.Coll.Create(c.core, g.members)
+	return c.created(callCreate, d, err)
+}
+
+// CreateGroup is Create that is collective over the members of g only: others of
+// c need not know. Who creates several groups at the same time, in several
+// goroutines, tells them apart by the tag, which has nothing to do with those of
+// messages.
+//
+// C: MPI_Comm_create_group, section 7.4.2.
+func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
+	if err := c.holds(callCreateGroup, g); err != nil {
+		return nil, err
+	}
+	if tag < 0 || tag > maxTag {
+		return nil, fail(ErrTag, callCreateGroup.String(), c, "tag %d is not in 0..%d", tag, maxTag)
+	}
+	d, err := c.w.Coll.CreateGroup(c.core, g.members, int32(tag))
+	return c.created(callCreateGroup, d, err)
+}
+
+// holds fails unless all of g are members of c.
+func (c *Comm) holds(k call, g Group) *Error {
+	if err := c.usable(k); err != nil {
+		return err
+	}
+	if g.self != nil && g.self != c.self {
+		return fail(ErrGroup, k.String(), c, "group of another process")
+	}
+	for r, p := range g.members {
+		if c.core.RankOf(p) < 0 {
+			return fail(ErrGroup, k.String(), c, "rank %d of the group is no member of the communicator", r)
+		}
+	}
+	return nil
+}
+
+// created is what a call that makes a communicator returns.
+func (c *Comm) created(k call, core *comm.Comm, err error) (*Comm, error) {
+	if err != nil {
+		return nil, wrap(err, k, c, Undefined, Undefined)
+	}
+	if core == nil {
+		return nil, nil
+	}
+	return c.derive(core), nil
 }
 
 // Split makes a communicator for each color, of the members of c that pass it,
@@ -30,16 +148,12 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 		return nil, fail(ErrArg, "Split", c, "color %d is negative and not Undefined", color)
 	}
 	d, err := c.w.Coll.Split(c.core, color, key)
-	if err != nil {
-		return nil, wrap(err, callSplit, c, Undefined, Undefined)
-	}
-	if d == nil {
-		return nil, nil
-	}
-	return c.derive(d), nil
+	return c.created(callSplit, d, err)
 }
 
-// Free gives the communicator up: no call on it may follow in this process.
+// Free gives the communicator up: no call on it may follow in this process. Its
+// attributes are deleted, the last set first; if a callback fails, so does Free,
+// and the communicator lives on with that attribute and those before it.
 // Operations that are pending on it complete, and so do the messages in a buffer
 // attached to it, which is detached. Collective over c; the world and self
 // cannot be freed.
@@ -51,6 +165,9 @@ func (c *Comm) Free() error {
 	}
 	if c.fixed {
 		return fail(ErrComm, "Free", c, "the first communicators cannot be freed")
+	}
+	if err := c.deleteAttrs(callFree); err != nil {
+		return err
 	}
 	if c.freed.Swap(true) {
 		return fail(ErrComm, "Free", c, "communicator has been freed")

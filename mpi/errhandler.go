@@ -128,7 +128,7 @@ func (c *Comm) Errhandler() (Errhandler, error) {
 // the error its class, as does an *Error beneath err, and others are ErrOther.
 // With nil nothing is called.
 //
-// C: MPI_Comm_call_errhandler, section 9.3.5.
+// C: MPI_Comm_call_errhandler, section 9.5.
 func (c *Comm) CallErrhandler(err error) error {
 	if e := c.usable(callCallErrhandler); e != nil {
 		return e

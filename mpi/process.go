@@ -98,8 +98,17 @@ func Finalize() error {
 	return nil
 }
 
+// finalize ends the world that c is. The attributes of self go first, while MPI
+// can still be used.
 func (c *Comm) finalize() error {
-	if err := c.w.Close(); err != nil {
+	err := c.w.P2P.Pending()
+	if err == nil {
+		if err := c.self.deleteAttrs(callFinalize); err != nil {
+			return err
+		}
+		err = c.w.Close()
+	}
+	if err != nil {
 		return wrap(err, callFinalize, c, Undefined, Undefined)
 	}
 	return nil

@@ -1,12 +1,15 @@
 package coll
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -59,7 +62,7 @@ type identity struct {
 
 const identitySize = 16
 
-// choose makes the identity of a new communicator of the given members, of which
+// newIdentity makes the identity of a new communicator of the given members, of which
 // the calling process is the first. A slot is taken if one is free.
 func (e *Engine) newIdentity(members []int32) identity {
 	id := identity{e.p.NewContext(), NoSlot}
@@ -80,9 +83,13 @@ func (id identity) encode(b []byte) {
 	binary.LittleEndian.PutUint64(b[8:], uint64(int64(id.slot)))
 }
 
-// decode checks what another process has chosen.
-func (e *Engine) decode(b []byte) (identity, error) {
+// decode checks what the first member has chosen: a context of its own, and a slot
+// that it has taken for that.
+func (e *Engine) decode(b []byte, first int32) (identity, error) {
 	id := identity{binary.LittleEndian.Uint64(b), int(int64(binary.LittleEndian.Uint64(b[8:])))}
+	if !proc.ContextOf(id.ctx, int(first)) {
+		return id, &class.Error{Class: class.Intern, Text: fmt.Sprintf("context %#x is none of process %d", id.ctx, first)}
+	}
 	if id.slot != NoSlot && (e.node == nil || id.slot <= WorldSlot || id.slot >= shmfmt.SlotCount ||
 		e.node.Control().Slot(id.slot).Head().Owner.Load() != id.ctx) {
 		return id, &class.Error{Class: class.Intern, Text: fmt.Sprintf("slot %d for context %#x", id.slot, id.ctx)}
@@ -104,7 +111,7 @@ func (e *Engine) Dup(c *comm.Comm) (*comm.Comm, error) {
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
-	id, err := e.decode(buf)
+	id, err := e.decode(buf, c.Members[0])
 	if err != nil {
 		return nil, err
 	}
@@ -116,51 +123,135 @@ func (e *Engine) Dup(c *comm.Comm) (*comm.Comm, error) {
 // Split makes a communicator of the members of c that give the same color, in
 // the order of key and then of rank in c; nil for color Undefined. It is
 // collective and takes the lock.
-//
-// The members learn all colors and keys; then the first member of each new group
-// tells the others what it has chosen, with messages of c.
 func (e *Engine) Split(c *comm.Comm, color, key int) (*comm.Comm, error) {
-	e.p.Lock()
-	defer e.p.Unlock()
 	const width = 16
-	mine, all := make([]byte, width), make([]byte, width*c.Size())
+	mine := make([]byte, width)
 	binary.LittleEndian.PutUint64(mine, uint64(color))
 	binary.LittleEndian.PutUint64(mine[8:], uint64(key))
+	return e.SplitBy(c, mine, func(all []byte) (ranks []int, err error) {
+		if color == Undefined {
+			return nil, nil
+		}
+		keyOf := func(r int) int64 { return int64(binary.LittleEndian.Uint64(all[width*r+8:])) }
+		for r := range c.Size() {
+			if binary.LittleEndian.Uint64(all[width*r:]) == uint64(color) {
+				ranks = append(ranks, r)
+			}
+		}
+		slices.SortStableFunc(ranks, func(a, b int) int { return cmp.Compare(keyOf(a), keyOf(b)) })
+		return ranks, nil
+	})
+}
+
+// SplitBy makes communicators of groups that each member computes for itself from
+// what all have given, blocks of the same length: group returns the ranks of its
+// own group, none if it is to be in none, or an error, which all members have to
+// come to alike. It is collective and takes the lock.
+//
+// The members learn what all give; then the first member of each new group tells
+// the others what it has chosen, with messages of c.
+func (e *Engine) SplitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]int, error)) (*comm.Comm, error) {
+	e.p.Lock()
+	defer e.p.Unlock()
+	all := make([]byte, len(mine)*c.Size())
 	if err := e.allgather(c, mine, all); err != nil {
 		return nil, err
 	}
 	tag := nextTag(c)
-	if color == Undefined {
-		return nil, nil
+	ranks, err := group(all)
+	if err != nil {
+		return nil, err
 	}
-	var ranks []int // in c, of the members of the new group
-	keyOf := func(r int) int64 { return int64(binary.LittleEndian.Uint64(all[width*r+8:])) }
-	for r := range c.Size() {
-		if binary.LittleEndian.Uint64(all[width*r:]) == uint64(color) {
-			ranks = append(ranks, r)
-		}
-	}
-	slices.SortStableFunc(ranks, func(a, b int) int {
-		switch x, y := keyOf(a), keyOf(b); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
 	members := make([]int32, len(ranks))
 	for i, r := range ranks {
 		members[i] = c.Members[r]
 	}
-	group := comm.New(e.p, c.Ctx, slices.Index(ranks, c.Rank), members)
-	id, err := e.agree(group, tag)
+	return e.create(c.Ctx, members, tag)
+}
+
+// Create makes a communicator of the given members of c, nil for who is none of
+// them. It is collective over c, but members may give different groups that have
+// nobody in common; who is in no group does not wait. It takes the lock.
+func (e *Engine) Create(c *comm.Comm, members []int32) (*comm.Comm, error) {
+	e.p.Lock()
+	defer e.p.Unlock()
+	return e.create(c.Ctx, members, nextTag(c))
+}
+
+// CreateGroup makes a communicator of the given members of c, nil for who is
+// none of them. It is collective over these members: those who call it at the
+// same time for several groups tell them apart by the tag. It takes the lock.
+func (e *Engine) CreateGroup(c *comm.Comm, members []int32, tag int32) (*comm.Comm, error) {
+	e.p.Lock()
+	defer e.p.Unlock()
+	return e.create(c.Ctx+groupContext, members, tag)
+}
+
+// groupContext is what the context of a communicator and that of CreateGroup lie apart.
+const groupContext = 2
+
+// create makes a communicator of the given members, who agree on it with
+// messages of that context and tag.
+func (e *Engine) create(ctx uint64, members []int32, tag int32) (*comm.Comm, error) {
+	rank := slices.Index(members, int32(e.p.Job().Rank))
+	if rank < 0 {
+		return nil, nil
+	}
+	id, err := e.agree(comm.New(e.p, ctx, rank, members), tag)
 	if err != nil {
 		return nil, err
 	}
-	d := comm.New(e.p, id.ctx, group.Rank, members)
+	d := comm.New(e.p, id.ctx, rank, members)
 	e.attach(d, id.slot)
 	return d, nil
+}
+
+// creation is a communicator in the making, by Idup.
+type creation struct {
+	e       *Engine
+	d       *comm.Comm
+	request *p2p.Request
+	buf     []byte
+	ready   func()
+}
+
+// Idup starts a Dup and makes d, which is that of Blank, the new communicator.
+// When it is usable ready is called, with the lock held. The first member's
+// choice travels in a schedule. The lock is held.
+func (e *Engine) Idup(c, d *comm.Comm, ready func()) *p2p.Request {
+	k := &creation{e: e, d: d, buf: make([]byte, identitySize), ready: ready}
+	k.request = e.p2p.NewRequest(c, "Idup")
+	tag := nextTag(c)
+	if c.Rank == 0 {
+		e.newIdentity(c.Members).encode(k.buf)
+	}
+	if c.Size() == 1 {
+		k.PartDone(nil)
+		return k.request
+	}
+	s := e.newSchedule(c, BcastBinomial)
+	s.recv = k.buf
+	if pending, err := e.p2p.SetWhole(e.start(s, tag), k); !pending {
+		k.PartDone(err)
+	}
+	return k.request
+}
+
+// Blank returns a communicator with the members of c that Idup will complete.
+func (e *Engine) Blank(c *comm.Comm) *comm.Comm { return comm.New(e.p, 0, c.Rank, c.Members) }
+
+// PartDone implements p2p.Whole: the choice is here.
+func (k *creation) PartDone(err error) {
+	var id identity
+	if err == nil {
+		id, err = k.e.decode(k.buf, k.d.Members[0])
+	}
+	if err == nil {
+		k.d.Ctx = id.ctx
+		k.e.attach(k.d, id.slot)
+		k.ready()
+	}
+	k.e.p2p.Finish(k.request, err)
 }
 
 // agree returns the identity that the first member of group chooses.
@@ -177,7 +268,7 @@ func (e *Engine) agree(group *comm.Comm, tag int32) (identity, error) {
 	if err := e.wait(e.start(s, tag)); err != nil {
 		return identity{}, err
 	}
-	return e.decode(buf)
+	return e.decode(buf, group.Members[0])
 }
 
 // Free ends collectives on c in this process. Those under way come to their end.
@@ -186,6 +277,11 @@ func (e *Engine) agree(group *comm.Comm, tag int32) (identity, error) {
 func (e *Engine) Free(c *comm.Comm) {
 	e.p.Lock()
 	defer e.p.Unlock()
+	e.Drop(c)
+}
+
+// Drop is Free with the lock held.
+func (e *Engine) Drop(c *comm.Comm) {
 	if s := stateOf(c).slot; s != nil {
 		s.mem.Free(c.Size())
 	}

@@ -11,7 +11,10 @@ import (
 // Comm is an intracommunicator in one process. Its members do not change.
 type Comm struct {
 	Proc *proc.Proc
-	Ctx  uint64 // even: point to point; Ctx+1: collectives
+	// Ctx keeps messages apart from those of all other communicators: Ctx itself
+	// those of point-to-point communication, Ctx+1 those of collectives. Ctx+3 is
+	// for the collectives of members who make a communicator among themselves.
+	Ctx  uint64
 	Rank int
 	// Members lists the index in the job of each rank. A message carries no
 	// rank: the receiver knows from which process a frame came, and looks the

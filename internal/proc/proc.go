@@ -37,7 +37,7 @@ type Proc struct {
 	activity  uint64 // counts the calls that polled
 	turns     uint64 // counts polls
 	backlogs  []int  // peers with a backlog
-	contexts  uint32
+	contexts  uint64
 	closed    bool
 	note      *shmfmt.Note // nil if nobody reads it
 	sleepers  []sleeper    // those in parked and those that poll after they had slept; the oldest first
@@ -138,12 +138,27 @@ func (p *Proc) Boot() boot.Boot { return p.boot }
 // Node returns the fabric through memory, nil if there is none.
 func (p *Proc) Node() *shm.Fabric { return p.node }
 
+const (
+	// ContextStep is how many ids from its context on belong to a communicator:
+	// package comm says what for.
+	ContextStep = 8
+	// FirstContext is the lowest context that NewContext returns. Below are those
+	// of the communicators that exist from the start.
+	FirstContext = 4 * ContextStep
+)
+
 // NewContext returns a context id that no other process of the job and no
-// earlier call has returned: creating process and a local counter. Context ids
-// are even; the odd one above belongs to the same communicator.
+// earlier call has returned: creating process and a local counter, which would
+// take 15 years to run out if a context were made every 10 microseconds.
 func (p *Proc) NewContext() uint64 {
 	p.contexts++
-	return uint64(p.job.Rank)<<40 | uint64(p.contexts)<<8
+	return uint64(p.job.Rank)<<48 + FirstContext + (p.contexts-1)*ContextStep
+}
+
+// ContextOf reports whether NewContext of a process could have returned ctx.
+func ContextOf(ctx uint64, process int) bool {
+	low := ctx & (1<<48 - 1)
+	return ctx>>48 == uint64(process) && low >= FirstContext && low%ContextStep == 0
 }
 
 // Lock takes the engine's lock. A poller gives way.

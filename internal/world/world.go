@@ -39,8 +39,8 @@ type World struct {
 // Contexts of the communicators that exist from the start. Contexts made later
 // are never below proc.FirstContext.
 const (
-	worldContext = 2
-	selfContext  = 4
+	worldContext = proc.ContextStep
+	selfContext  = 2 * proc.ContextStep
 )
 
 // Open joins the job that b knows of, over the fabric that the launcher chose.

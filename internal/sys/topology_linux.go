@@ -1,0 +1,105 @@
+package sys
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Places tells where the CPUs that the calling process may use are, for each of
+// Kinds.
+func Places() []Place {
+	cpus, err := AllowedCPUs()
+	if err != nil {
+		cpus = nil
+	}
+	return places(os.DirFS("/sys/devices/system"), cpus)
+}
+
+// places reads what /sys/devices/system says of the CPUs.
+func places(system fs.FS, cpus []int) []Place {
+	var all []Place
+	for _, kind := range Kinds() {
+		p := Place{kind, -1}
+		for i, cpu := range cpus {
+			at := instance(system, kind, cpu)
+			if i == 0 {
+				p.Instance = at
+			} else if p.Instance != at {
+				p.Instance = -1
+			}
+			if p.Instance < 0 {
+				break
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// instance is the lowest CPU of the piece of hardware that a CPU belongs to, -1
+// if there is none.
+func instance(system fs.FS, kind string, cpu int) int {
+	dir := fmt.Sprintf("cpu/cpu%d/", cpu)
+	switch kind {
+	case "Package": // the second is what Linux before 5.0 calls it
+		return lowest(system, cpu, dir+"topology/package_cpus_list", dir+"topology/core_siblings_list")
+	case "Core":
+		return lowest(system, cpu, dir+"topology/core_cpus_list", dir+"topology/thread_siblings_list")
+	case "NUMANode":
+		lists, _ := fs.Glob(system, "node/node[0-9]*/cpulist") // the pattern is well formed
+		return lowest(system, cpu, lists...)
+	case "L3Cache", "L2Cache":
+		level := kind[1:2]
+		caches, _ := fs.Glob(system, dir+"cache/index*")
+		for _, c := range caches {
+			// Instruction caches have levels, too.
+			if text(system, c+"/level") == level && text(system, c+"/type") != "Instruction" {
+				return lowest(system, cpu, c+"/shared_cpu_list")
+			}
+		}
+		return -1
+	}
+	return cpu
+}
+
+// lowest is the lowest number in the first of the lists of CPUs that has cpu in it.
+func lowest(system fs.FS, cpu int, lists ...string) int {
+	for _, name := range lists {
+		if cpus := parseCPUs(text(system, name)); slices.Contains(cpus, cpu) {
+			return slices.Min(cpus)
+		}
+	}
+	return -1
+}
+
+func text(system fs.FS, name string) string {
+	b, err := fs.ReadFile(system, name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// parseCPUs reads a list such as 0-3,8; nil if it is none.
+func parseCPUs(list string) []int {
+	var cpus []int
+	for part := range strings.SplitSeq(list, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		lo, err := strconv.Atoi(from)
+		hi, err2 := strconv.Atoi(to)
+		if err != nil || err2 != nil || lo < 0 || hi-lo > 1<<16 {
+			return nil
+		}
+		for c := lo; c <= hi; c++ {
+			cpus = append(cpus, c)
+		}
+	}
+	return cpus
+}
