@@ -155,7 +155,7 @@ func (q *Request) WaitContext(ctx context.Context) (Status, error) {
 		return emptyStatus(), raise(err)
 	}
 	if q.r.Active && !q.r.Done() {
-		var g proc.Event
+		g := proc.Event{About: q.r}
 		stop := context.AfterFunc(ctx, func() {
 			e.Proc().Lock()
 			g.Fire()

@@ -67,6 +67,7 @@ type slot struct {
 	others []*shmfmt.Cell // without the own one
 	doors  []int          // local indexes of the other members
 	form   SlotForm
+	kind   Kind   // of the last collective entered, for AppendAbout
 	loads  int    // looks at a word before anything else
 	yields int    // looks with the core given away in between, before polling
 	number uint64 // of the last collective entered
@@ -82,6 +83,7 @@ type slot struct {
 func (e *Engine) newSlot(c *comm.Comm, i int) *slot {
 	mem := e.node.Control().Slot(i)
 	s := &slot{e: e, c: c, mem: mem, head: mem.Head(), form: SlotCounter, loads: 4, yields: yields}
+	s.event.About = s
 	s.short = make([][shmfmt.SlotShort]byte, c.Size())
 	for r, m := range c.Members {
 		cell := mem.Cell(r)
@@ -129,10 +131,23 @@ func (s *slot) awaitLong(word *atomic.Uint64, n uint64) error {
 			return err
 		}
 		s.event.Watch(word, n, &s.head.Sleepers)
-		s.event.About = proc.Label("a collective on one node")
 		p.Wait(&s.event, -1)
 	}
 	return nil
+}
+
+// AppendAbout implements proc.About.
+func (s *slot) AppendAbout(b []byte) []byte {
+	what := "Barrier"
+	switch s.kind {
+	case Bcast:
+		what = "Bcast"
+	case Reduce:
+		what = "Reduce"
+	case Allreduce:
+		what = "Allreduce"
+	}
+	return s.c.AppendOn(append(b, what...))
 }
 
 // wake wakes the others if they sleep until a number that was just published.
@@ -241,7 +256,7 @@ func (s *slot) combine(dst []byte, o op.Op, t op.Type) {
 }
 
 func (s *slot) barrier() error {
-	s.number++
+	s.number, s.kind = s.number+1, Barrier
 	if s.form == SlotCells {
 		shmfmt.Publish(&s.own.Number, s.number)
 		err := s.gathered(s.number)
@@ -256,7 +271,7 @@ func (s *slot) barrier() error {
 }
 
 func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
-	s.number++
+	s.number, s.kind = s.number+1, Allreduce
 	if err := s.give(send); err != nil {
 		return err
 	}
@@ -292,7 +307,7 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
 }
 
 func (s *slot) bcast(buf []byte, root int) error {
-	s.number++
+	s.number, s.kind = s.number+1, Bcast
 	if root == s.c.Rank {
 		err := s.give(buf)
 		s.wake()
@@ -308,7 +323,7 @@ func (s *slot) bcast(buf []byte, root int) error {
 }
 
 func (s *slot) reduce(send, recv []byte, o op.Op, t op.Type, root int) error {
-	s.number++
+	s.number, s.kind = s.number+1, Reduce
 	err := s.give(send)
 	if err == nil && root == s.c.Rank {
 		if err = s.gathered(s.number); err == nil {

@@ -43,6 +43,16 @@ func New(p *proc.Proc, ctx uint64, rank int, members []int32) *Comm {
 	return c
 }
 
+// AppendOn names the communicator in a text, as in " on world", if it has a name.
+func (c *Comm) AppendOn(b []byte) []byte {
+	if c != nil {
+		if name := c.Name.Load(); name != nil && *name != "" {
+			b = append(append(b, " on "...), *name...)
+		}
+	}
+	return b
+}
+
 // Size is the number of members.
 func (c *Comm) Size() int { return len(c.Members) }
 

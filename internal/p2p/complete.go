@@ -1,6 +1,10 @@
 package p2p
 
-import "github.com/halo-mpi/halo/internal/proc"
+import (
+	"strconv"
+
+	"github.com/halo-mpi/halo/internal/proc"
+)
 
 // Start starts a persistent request that is not active.
 func (e *Engine) Start(r *Request) {
@@ -88,20 +92,23 @@ func (e *Engine) Any(rs []*Request, wait bool) (active bool, done int) {
 		e.p.Progress(-1)
 		return firstDone(rs)
 	}
-	var g *proc.Event
+	var g *group
 	if n := len(e.waits); n > 0 {
 		g = e.waits[n-1]
 		e.waits = e.waits[:n-1]
 	} else {
-		g = new(proc.Event)
+		g = &group{}
+		g.About = g
 	}
 	g.Reset()
+	g.of = rs
 	for _, r := range rs {
 		if r != nil && r.Active {
-			r.Also(g)
+			r.Also(&g.Event)
 		}
 	}
-	e.p.Wait(g, -1)
+	e.p.Wait(&g.Event, -1)
+	g.of = nil
 	for _, r := range rs {
 		if r != nil && r.Active {
 			r.Also(nil)
@@ -147,4 +154,28 @@ func (e *Engine) Join(r, s *Request) {
 	} else {
 		r.parts++
 	}
+}
+
+// group is the event that one of several requests is done.
+type group struct {
+	proc.Event
+	of []*Request
+}
+
+// AppendAbout implements proc.About: it names one of the requests.
+func (g *group) AppendAbout(b []byte) []byte {
+	n := int64(0)
+	var first *Request
+	for _, r := range g.of {
+		if r != nil && r.Active {
+			if n++; first == nil {
+				first = r
+			}
+		}
+	}
+	b = strconv.AppendInt(append(b, "the first of "...), n, 10)
+	if b = append(b, " requests"...); first != nil {
+		b = first.AppendAbout(append(b, ", one is "...))
+	}
+	return b
 }

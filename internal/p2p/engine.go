@@ -60,7 +60,7 @@ type Engine struct {
 	pulls   []*Request // receives that read from the sender's memory
 	streams []*Request // sends that stream Data frames
 	probes  []*probe
-	waits   []*proc.Event // free group events of Any
+	waits   []*group // free ones
 	scratch []*Request
 	limit   int     // unansweredMax; less in tests
 	self    int     // bytes buffered of messages to itself

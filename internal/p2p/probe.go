@@ -9,7 +9,19 @@ import (
 // probe is a goroutine that waits for a message to be there.
 type probe struct {
 	proc.Event
-	key match.Key
+	key    match.Key
+	comm   *comm.Comm
+	source int
+	take   bool
+}
+
+// AppendAbout implements proc.About.
+func (q *probe) AppendAbout(b []byte) []byte {
+	what := "Probe"
+	if q.take {
+		what = "Mprobe"
+	}
+	return appendOperation(b, what, q.comm, " from ", q.source, q.key.Tag)
 }
 
 func (e *Engine) key(c *comm.Comm, ctx uint64, source int, tag int32) match.Key {
@@ -53,7 +65,8 @@ func (e *Engine) Probe(c *comm.Comm, source int, tag int32, take bool) (*Message
 		if err := e.lost(c, k.Src); err != nil {
 			return nil, Status{}, err
 		}
-		q := &probe{key: k}
+		q := &probe{key: k, comm: c, source: source, take: take}
+		q.About = q
 		e.probes = append(e.probes, q)
 		e.p.Wait(&q.Event, int(k.Src))
 		for i := range e.probes {

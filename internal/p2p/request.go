@@ -148,23 +148,18 @@ func (e *Engine) NewRequest(c *comm.Comm, what string) *Request {
 // AppendAbout implements proc.About.
 func (r *Request) AppendAbout(b []byte) []byte {
 	peer, tag := r.Arguments()
-	to := " from "
 	switch {
 	case r.what != "":
-		b = append(b, r.what...)
+		return r.comm.AppendOn(append(b, r.what...))
 	case r.Send:
-		b, to = append(b, "Send"...), " to "
-	default:
-		b = append(b, "Recv"...)
+		return appendOperation(b, "Send", r.comm, " to ", peer, tag)
 	}
-	if r.comm != nil {
-		if name := r.comm.Name.Load(); name != nil && *name != "" {
-			b = append(append(b, " on "...), *name...)
-		}
-	}
-	if r.what != "" {
-		return b
-	}
+	return appendOperation(b, "Recv", r.comm, " from ", peer, tag)
+}
+
+// appendOperation describes an operation with a peer, or with any if that is negative.
+func appendOperation(b []byte, what string, c *comm.Comm, to string, peer int, tag int32) []byte {
+	b = c.AppendOn(append(b, what...))
 	if peer >= 0 {
 		b = strconv.AppendInt(append(b, to...), int64(peer), 10)
 	}

@@ -15,3 +15,9 @@ func (p *Proc) Deep() bool {
 	}
 	return true
 }
+
+// FallAsleep notes that a goroutine is about to sleep until e.
+func (p *Proc) FallAsleep(e *Event) { p.fallAsleep(e) }
+
+// WakeUp notes that it is awake.
+func (p *Proc) WakeUp(e *Event) { p.wakeUp(e) }

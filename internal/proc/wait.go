@@ -28,12 +28,6 @@ type About interface {
 	AppendAbout(text []byte) []byte
 }
 
-// Label is an About that is always the same.
-type Label string
-
-// AppendAbout implements About.
-func (l Label) AppendAbout(text []byte) []byte { return append(text, l...) }
-
 // park is where a goroutine sleeps.
 type park struct {
 	wake chan struct{} // capacity 1: a wake-up is never lost and never blocks

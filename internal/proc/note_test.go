@@ -1,0 +1,129 @@
+package proc_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// label is an About that is always the same.
+type label string
+
+func (l label) AppendAbout(b []byte) []byte { return append(b, l...) }
+
+func labelled(i int) *proc.Event { return &proc.Event{About: label(fmt.Sprint("wait ", i))} }
+
+// withNote gives p a note, and returns what reads it; with the lock held.
+func withNote(t *testing.T, p *proc.Proc) (read func() shmfmt.NoteView) {
+	t.Helper()
+	words := make([]uint64, shmfmt.NotesSize(1)/8)
+	mem := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), shmfmt.NotesSize(1))
+	p.Lock()
+	p.SetNote(shmfmt.OpenNote(mem, 0))
+	p.Unlock()
+	return func() shmfmt.NoteView {
+		v, err := shmfmt.ReadNote(bytes.NewReader(mem), 0)
+		if err != nil || v.Torn {
+			t.Errorf("note %+v, %v", v, err)
+		}
+		return v
+	}
+}
+
+// Promise F6: whatever falls asleep and wakes up, in any order, the note tells of
+// those who sleep longest, the longest first, and of how many sleep.
+func TestF6_NoteTellsWhoSleepsLongest(t *testing.T) {
+	p, _ := pair(t, shortly, nil)
+	read := withNote(t, p)
+	r := rand.New(rand.NewPCG(1, 2))
+	var sleep []*proc.Event // the oldest first
+	p.Lock()
+	defer p.Unlock()
+	for step := range 5000 {
+		if n := len(sleep); n > 0 && r.IntN(12) < n {
+			i := r.IntN(n)
+			p.WakeUp(sleep[i])
+			sleep = slices.Delete(sleep, i, i+1)
+		} else {
+			e := labelled(step)
+			if step%7 == 0 {
+				e.About = nil // nobody asked for a description
+			}
+			sleep = append(sleep, e)
+			p.FallAsleep(e)
+		}
+		v := read()
+		if v.Asleep != len(sleep) || len(v.Waits) != min(len(sleep), shmfmt.NoteSleepers) {
+			t.Fatalf("step %d: %d sleep, the note says %d and tells of %d", step, len(sleep), v.Asleep, len(v.Waits))
+		}
+		for i, w := range v.Waits {
+			var want []byte
+			if sleep[i].About != nil {
+				want = sleep[i].About.AppendAbout(nil)
+			}
+			if w.For != string(want) || i > 0 && w.Since.Before(v.Waits[i-1].Since) || w.Since.After(time.Now()) {
+				t.Fatalf("step %d: sleeper %d is %q since %v, want %q; all: %v", step, i, w.For, w.Since, want, v.Waits)
+			}
+		}
+	}
+}
+
+// A goroutine that sleeps in Wait is in the note until Wait returns, with the time
+// at which it first fell asleep, although it is woken to poll in between.
+func TestF6_WaitIsNotedUntilItReturns(t *testing.T) {
+	events := []*proc.Event{labelled(0), labelled(1)}
+	p, peer := pair(t, shortly, events)
+	read := withNote(t, p)
+	look := func() (v shmfmt.NoteView) {
+		p.Lock()
+		defer p.Unlock()
+		return read()
+	}
+	first := waiter(p, events[0], nil)
+	until(t, "the first sleeps", func() bool { return look().Asleep == 1 })
+	second := waiter(p, events[1], nil)
+	until(t, "the second sleeps", func() bool { return look().Asleep == 2 })
+	before := look()
+	if before.Waits[0].For != "wait 0" || before.Waits[1].For != "wait 1" {
+		t.Errorf("waits %v", before.Waits)
+	}
+	fire(peer, 0) // whoever polls now hands over to the second
+	until(t, "the first is woken", closed(first))
+	until(t, "only the second sleeps", func() bool { return look().Asleep == 1 })
+	if after := look(); after.Waits[0] != before.Waits[1] {
+		t.Errorf("the second waits for %v, before for %v", after.Waits[0], before.Waits[1])
+	}
+	fire(peer, 1)
+	until(t, "the second is woken", closed(second))
+	if v := look(); v.Asleep != 0 || len(v.Waits) != 0 {
+		t.Errorf("when all are awake: %+v", v)
+	}
+}
+
+// Falling asleep and waking up allocate nothing.
+func TestNotingAllocatesNothing(t *testing.T) {
+	p, _ := pair(t, shortly, nil)
+	withNote(t, p)
+	events := []*proc.Event{labelled(0), labelled(1), labelled(2)}
+	p.Lock()
+	defer p.Unlock()
+	step := func() {
+		for _, e := range events {
+			p.FallAsleep(e)
+		}
+		for _, e := range events {
+			p.WakeUp(e)
+		}
+	}
+	step()
+	if n := testing.AllocsPerRun(100, step); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
