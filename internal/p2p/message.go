@@ -22,6 +22,8 @@ type Message struct {
 	filling bool     // the payload is still arriving into data
 	claimed *Request // the receive that matched while filling
 	sender  *Request // a message to itself whose payload is still in the send buffer
+
+	short [16]byte // data, if it fits: fills the second cache line
 }
 
 func (e *Engine) newMessage(key match.Key, size uint64) *Message {
@@ -38,9 +40,18 @@ func (e *Engine) newMessage(key match.Key, size uint64) *Message {
 	return m
 }
 
+// room makes data n bytes long.
+func (e *Engine) room(m *Message, n int) {
+	if n <= len(m.short) {
+		m.data = m.short[:n]
+	} else {
+		m.data = e.buffers.get(n)
+	}
+}
+
 // freeMessage returns m and its buffer to their pools.
 func (e *Engine) freeMessage(m *Message) {
-	if m.data != nil {
+	if len(m.data) > len(m.short) {
 		e.buffers.put(m.data)
 	}
 	*m = Message{Gen: m.Gen + 1}

@@ -149,7 +149,7 @@ func (e *Engine) sendSelf(r *Request) {
 	if n := len(r.buf) + frameCost; r.mode != Synchronous && len(r.buf) <= wire.MaxPayload && e.self+n <= window {
 		e.self += n
 		m.eager = true
-		m.data = e.buffers.get(len(r.buf))
+		e.room(m, len(r.buf))
 		copy(m.data, r.buf)
 		e.add(m)
 		e.finish(r, nil)
