@@ -32,7 +32,7 @@ func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *St
 	}
 	from := c.Members[source]
 	h, payload := e.p.Glance(int(from))
-	if h == nil || h.Kind != wire.Eager || h.Ctx != c.Ctx || h.Tag != tag && tag != AnyTag || h.Tag == AnyTag {
+	if h == nil || h.Kind != wire.Eager || h.Ctx != c.Ctx || h.Tag != tag && tag != AnyTag || !e.charge(int(from), h) {
 		return false
 	}
 	// Field by field: copying the whole struct next would wait for its parts.
