@@ -2,6 +2,7 @@ package sys
 
 import (
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -115,3 +116,43 @@ func ShutdownWrite(fd int) error { return unix.Shutdown(fd, unix.SHUT_WR) }
 
 // CloseFD closes a raw descriptor.
 func CloseFD(fd int) error { return unix.Close(fd) }
+
+// Reachability is what the kernel knows of the other end of a TCP connection.
+type Reachability struct {
+	Unacked uint32        // segments sent and not acknowledged
+	Unsent  uint32        // bytes that wait for room
+	Retries uint8         // attempts to send the oldest segment again, until some are acknowledged
+	Probes  uint8         // questions whether there is room that were not answered
+	Heard   time.Duration // since the last acknowledgement of any kind
+	Said    time.Duration // since data was last sent, again or for the first time
+}
+
+// Reach reads it, in milliseconds.
+func Reach(fd int) (Reachability, error) {
+	i, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err != nil {
+		return Reachability{}, err
+	}
+	return Reachability{
+		Unacked: i.Unacked, Unsent: i.Notsent_bytes, Retries: i.Retransmits, Probes: i.Probes,
+		Heard: time.Duration(i.Last_ack_recv) * time.Millisecond,
+		Said:  time.Duration(i.Last_data_sent) * time.Millisecond,
+	}, nil
+}
+
+// LimitSilence ends a connection whose other end does not answer for about as
+// long, also while nothing is sent; 0 ends the limit.
+func LimitSilence(fd int, d time.Duration) error {
+	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(d.Milliseconds())); err != nil {
+		return err
+	}
+	if d == 0 {
+		return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 0)
+	}
+	for _, option := range []int{unix.TCP_KEEPIDLE, unix.TCP_KEEPINTVL} {
+		if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, option, 1); err != nil {
+			return err
+		}
+	}
+	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
+}

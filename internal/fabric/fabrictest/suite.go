@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,9 +34,10 @@ type Injector interface {
 	Inject(to int, r *rand.Rand)
 }
 
-// Run runs the suite. open makes the fabrics of a job of n processes, by rank,
-// ready to send to each other; the suite closes them.
-func Run(t *testing.T, open func(t testing.TB, n int) []fabric.Fabric) {
+// Run runs the suite, or only the tests named. open makes the fabrics of a job of
+// n processes, by rank, ready to send to each other; the suite closes them.
+func Run(t *testing.T, open func(t testing.TB, n int) []fabric.Fabric, only ...string) {
+	known := 0
 	for _, c := range []struct {
 		name string
 		run  func(*testing.T, opener)
@@ -58,9 +60,16 @@ func Run(t *testing.T, open func(t testing.TB, n int) []fabric.Fabric) {
 		{"Death", testDeath},
 		{"HostilePeer", testHostilePeer},
 	} {
+		if len(only) > 0 && !slices.Contains(only, c.name) {
+			continue
+		}
+		known++
 		before := takeStock()
 		t.Run(c.name, func(t *testing.T) { c.run(t, open) })
 		before.check(t, c.name)
+	}
+	if len(only) > 0 && known != len(only) {
+		t.Fatalf("the suite has %d of the tests %v", known, only)
 	}
 }
 

@@ -96,9 +96,9 @@ func (d *door) showOut() {
 
 // greet is the acceptor's side of one handshake, with what a failure costs.
 func (d *door) greet(place int, conn *net.TCPConn) {
-	from, err := d.shake(place, conn)
+	from, h, err := d.shake(place, conn)
 	if err == nil {
-		d.settle(from, conn)
+		d.settle(from, conn, h)
 		return
 	}
 	conn.Close()
@@ -121,7 +121,7 @@ func (d *door) greet(place int, conn *net.TCPConn) {
 }
 
 // shake runs the handshake and settles who stays.
-func (d *door) shake(place int, conn *net.TCPConn) (from int, err error) {
+func (d *door) shake(place int, conn *net.TCPConn) (from int, h *wire.Acceptor, err error) {
 	ctx, cancel := context.WithTimeout(d.ctx, d.limits.shake)
 	defer cancel()
 	defer interrupt(ctx, conn)()
@@ -133,11 +133,11 @@ func (d *door) shake(place int, conn *net.TCPConn) (from int, err error) {
 		err = context.DeadlineExceeded
 	}
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	h := wire.NewAcceptor(d.pair(0, d.job.Rank), d.job.Size)
+	h = wire.NewAcceptor(d.pair(0, d.job.Rank), d.job.Size)
 	if from, err = h.Hello(&hello); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	d.mu.Lock()
 	g := &d.guests[place]
@@ -145,32 +145,32 @@ func (d *door) shake(place int, conn *net.TCPConn) (from int, err error) {
 	out := g.out
 	d.mu.Unlock()
 	if out {
-		return 0, context.DeadlineExceeded
+		return 0, nil, context.DeadlineExceeded
 	}
 	var challenge [wire.ChallengeSize]byte
 	h.Challenge(&challenge)
 	if _, err := conn.Write(challenge[:]); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	var proof [wire.ProofSize]byte
 	if _, err := io.ReadFull(conn, proof[:]); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	if err := h.Proof(&proof); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
 	v := d.admit(from)
 	if v == 0 {
-		return 0, wire.ErrRefused
+		return 0, nil, wire.ErrRefused
 	}
 	var verdict [wire.VerdictSize]byte
 	h.Verdict(&verdict, v)
 	_, err = conn.Write(verdict[:])
 	switch {
 	case v == wire.Crossed:
-		return 0, errCrossed
+		return 0, nil, errCrossed
 	case err != nil:
 		d.unsettle(from)
 	}
-	return from, err
+	return from, h, err
 }

@@ -81,7 +81,7 @@ func BenchmarkPingPong(b *testing.B) {
 
 // sockets opens two raw ends of a connection as the fabric does.
 func sockets(b *testing.B) (x, y int) {
-	ln, err := listen()
+	ln, err := listen(job(0, 2))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -94,11 +94,11 @@ func sockets(b *testing.B) (x, y int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	l, err := newLink(0, c.(*net.TCPConn), 0)
+	l, err := newLink(0, c.(*net.TCPConn), nil, 0)
 	if err != nil {
 		b.Fatal(err)
 	}
-	m, err := newLink(0, d.(*net.TCPConn), 0)
+	m, err := newLink(0, d.(*net.TCPConn), nil, 0)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,16 +12,22 @@ import (
 
 func TestConformance(t *testing.T) {
 	for name, mk := range makers() {
+		var only []string
+		if name == "streams, sealed" {
+			// What sealing could break there; the rest is the same as without.
+			only = []string{"OrderAndIntegrity", "BackPressure", "BothSidesBlocked", "CloseLosesNothing"}
+		}
 		t.Run(name, func(t *testing.T) {
-			fabrictest.Run(t, func(t testing.TB, n int) []fabric.Fabric {
-				var fs []fabric.Fabric
-				for _, f := range ends(t, mk, n, limits{}) {
-					fs = append(fs, f)
-				}
-				return fs
-			})
+			fabrictest.Run(t, func(t testing.TB, n int) []fabric.Fabric { return fabrics(ends(t, mk, n, limits{})) }, only...)
 		})
 	}
+}
+
+func fabrics(ends []made) (fs []fabric.Fabric) {
+	for _, f := range ends {
+		fs = append(fs, f)
+	}
+	return fs
 }
 
 // hostile returns bytes that no correct peer sends: an impossible header behind
@@ -42,7 +48,7 @@ func (d *door) trouble(to int, b []byte) {
 	d.mu.Lock()
 	addr := d.addrs[to]
 	d.mu.Unlock()
-	if conn, err := d.dial(d.ctx, to, addr); err == nil {
+	if conn, _, err := d.dial(d.ctx, to, addr); err == nil {
 		conn.Write(b)
 		conn.Close()
 	}

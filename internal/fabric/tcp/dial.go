@@ -19,6 +19,10 @@ const (
 	lastPause  = 200 * time.Millisecond
 )
 
+// errNoAnswer says that no kernel answered at an address: whoever is slow or
+// stopped there, its kernel answers for it.
+var errNoAnswer = errors.New("no answer from the host")
+
 // errCrossed says that the peer dials too and its connection is the one that stays.
 var errCrossed = errors.New("the peer's own call is on its way")
 
@@ -26,17 +30,22 @@ var errCrossed = errors.New("the peer's own call is on its way")
 // instead (ctx ends), or there is no hope.
 func (d *door) reach(ctx context.Context, to int, addr string) {
 	pause := firstPause
-	var last error // of an attempt that was not cut short
+	end, _ := ctx.Deadline()
+	heard := time.Now() // from the peer's host, or else begun
+	var last error      // of an attempt that was not cut short
 	for {
-		conn, err := d.dial(ctx, to, addr)
+		conn, h, err := d.dial(ctx, to, addr)
 		if err == nil {
-			d.settle(to, conn)
+			d.settle(to, conn, h)
 			return
 		}
-		if last == nil || ctx.Err() == nil {
+		if last == nil || ctx.Err() == nil && time.Now().Before(end) { // net may look at the clock before ctx does
 			last = err
 		}
-		if hopeless(err) {
+		if !errors.Is(err, errNoAnswer) {
+			heard = time.Now()
+		}
+		if hopeless(err) || far(d.job, to) && time.Since(heard) >= d.limits.silence {
 			break
 		}
 		select {
@@ -62,20 +71,46 @@ func (d *door) fail(ctx context.Context, to int, addr string, cause error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.peers[to].attempt == ctx && d.ctx.Err() == nil {
-		d.lose(to, fmt.Errorf("tcp: process %d cannot reach process %d at %s: %w", d.job.Rank, to, addr, cause))
+		where := addr
+		if far(d.job, to) {
+			where = hostOf(d.job, to) + ", " + addr
+		}
+		d.lose(to, fmt.Errorf("tcp: process %d cannot reach process %d at %s: %w", d.job.Rank, to, where, cause))
 	}
 }
 
+// call connects to the address of a peer. Another host must answer soon, or the
+// attempt is given up for the next: the kernel itself would wait for a second
+// before it tries again.
+func (d *door) call(ctx context.Context, to int, addr string) (conn *net.TCPConn, err error) {
+	var dialler net.Dialer
+	if far(d.job, to) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, d.limits.connect)
+		defer cancel()
+		dialler.Control, dialler.KeepAlive = watchShake(d.limits.silence), -1
+	}
+	err = d.limits.inside(func() error {
+		c, err := dialler.DialContext(ctx, "tcp", addr)
+		if err == nil {
+			conn = c.(*net.TCPConn)
+		}
+		return err
+	})
+	if err != nil && !hopeless(err) {
+		return nil, fmt.Errorf("%w: %w", errNoAnswer, err)
+	}
+	return conn, err
+}
+
 // dial makes one attempt.
-func (d *door) dial(ctx context.Context, to int, addr string) (_ *net.TCPConn, err error) {
+func (d *door) dial(ctx context.Context, to int, addr string) (_ *net.TCPConn, _ *wire.Dialler, err error) {
 	ctx, cancel := context.WithTimeout(ctx, d.limits.shake)
 	defer cancel()
-	var dialler net.Dialer
-	c, err := dialler.DialContext(ctx, "tcp", addr)
+	conn, err := d.call(ctx, to, addr)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	conn := c.(*net.TCPConn)
 	stop := interrupt(ctx, conn)
 	defer func() {
 		stop()
@@ -88,32 +123,37 @@ func (d *door) dial(ctx context.Context, to int, addr string) (_ *net.TCPConn, e
 	var hello [wire.HelloSize]byte
 	h.Hello(&hello)
 	if _, err := conn.Write(hello[:]); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var challenge [wire.ChallengeSize]byte
 	if _, err := io.ReadFull(conn, challenge[:]); err != nil {
-		return nil, fmt.Errorf("no answer to the greeting: %w", err)
+		return nil, nil, fmt.Errorf("no answer to the greeting: %w", err)
 	}
 	if err := h.Challenge(&challenge); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var proof [wire.ProofSize]byte
 	h.Proof(&proof)
 	if _, err := conn.Write(proof[:]); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var verdict [wire.VerdictSize]byte
 	if _, err := io.ReadFull(conn, verdict[:]); err != nil {
-		return nil, fmt.Errorf("no verdict: %w", err)
+		return nil, nil, fmt.Errorf("no verdict: %w", err)
 	}
 	v, err := h.Verdict(&verdict)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if v == wire.Crossed {
-		return nil, errCrossed
+		return nil, nil, errCrossed
 	}
-	return conn, nil
+	if far(d.job, to) {
+		if err := unwatch(conn); err != nil {
+			return nil, nil, err
+		}
+	}
+	return conn, h, nil
 }
 
 // interrupt makes reads and writes of conn fail once ctx ends, until stop.

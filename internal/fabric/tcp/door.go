@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -36,7 +37,8 @@ type door struct {
 	places  chan int      // free places for callers; an index into guests
 	refused atomic.Uint64 // callers that proved nothing
 
-	news atomic.Bool // set after results grew, cleared by take before it looks
+	news atomic.Bool // set after results grew or due was set, cleared by take before it looks
+	due  atomic.Bool // set by beat, cleared by the data path when it looks at its connections
 
 	mu      sync.Mutex
 	addrs   []string
@@ -44,6 +46,7 @@ type door struct {
 	guests  []guest
 	turn    uint64 // numbers guests in order of arrival
 	results []result
+	beating bool // there are connections with other hosts, and beat is at work
 }
 
 // peer is how far the connection with one process has come.
@@ -67,8 +70,12 @@ const (
 type result struct {
 	peer int
 	conn *net.TCPConn
+	seal *wire.Sealed // nil between processes of one host
 	err  error
 }
+
+// A sealer is an end of a handshake that went well.
+type sealer interface{ Sealed() *wire.Sealed }
 
 func newDoor(job *boot.Job, l limits, wake func()) (*door, string, error) {
 	if job.Size < 1 || job.Rank < 0 || job.Rank >= job.Size {
@@ -79,18 +86,20 @@ func newDoor(job *boot.Job, l limits, wake func()) (*door, string, error) {
 	if job.Size == 1 {
 		return d, "", nil
 	}
-	ln, err := listen()
+	err := l.inside(func() (err error) {
+		d.ln, err = listen(job)
+		return err
+	})
 	if err != nil {
 		return nil, "", fmt.Errorf("tcp: process %d: %w", job.Rank, err)
 	}
-	d.ln = ln
 	d.guests = make([]guest, l.guests)
 	d.places = make(chan int, l.guests)
 	for i := range l.guests {
 		d.places <- i
 	}
 	d.wg.Go(d.answer)
-	return d, ln.Addr().String(), nil
+	return d, d.ln.Addr().String(), nil
 }
 
 // start makes the addresses of all processes known.
@@ -184,7 +193,11 @@ func (d *door) unsettle(from int) {
 }
 
 // settle hands a connection over to the data path.
-func (d *door) settle(with int, conn *net.TCPConn) {
+func (d *door) settle(with int, conn *net.TCPConn, by sealer) {
+	r := result{peer: with, conn: conn}
+	if far(d.job, with) {
+		r.seal = by.Sealed()
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.peers[with].standing = connected
@@ -193,7 +206,28 @@ func (d *door) settle(with int, conn *net.TCPConn) {
 		conn.Close()
 		return
 	}
-	d.announce(result{peer: with, conn: conn})
+	if r.seal != nil && !d.beating {
+		d.beating = true
+		d.wg.Go(d.beat)
+	}
+	d.announce(r)
+}
+
+// beat has the data path look at its connections with other hosts every now and
+// then, also while nobody polls.
+func (d *door) beat() {
+	tick := time.NewTicker(d.limits.beat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-d.ctx.Done():
+			return
+		case <-tick.C:
+			d.due.Store(true)
+			d.news.Store(true)
+			d.wake()
+		}
+	}
 }
 
 // drop ends the own attempts.

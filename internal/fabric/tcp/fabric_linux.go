@@ -142,16 +142,20 @@ func (f *Fabric) receive(s fabric.Sink, l *link) int {
 	return n
 }
 
-// adopt takes over what the door has settled.
+// adopt takes over what the door has settled, and looks at the connections with
+// other hosts when that is due.
 func (f *Fabric) adopt(s fabric.Sink) int {
 	n := 0
+	if f.door.due.CompareAndSwap(true, false) {
+		n += f.beat(s)
+	}
 	for _, r := range f.door.take() {
 		n++
 		switch {
 		case r.conn != nil && f.down[r.peer]:
 			r.conn.Close()
 		case r.conn != nil:
-			l, err := newLink(r.peer, r.conn, f.limits.buffer)
+			l, err := newLink(r.peer, r.conn, r.seal, f.limits.buffer)
 			if err == nil {
 				if err = f.set.Add(l.fd, int32(l.peer)); err != nil {
 					sys.CloseFD(l.fd)
@@ -268,15 +272,15 @@ func (f *Fabric) Close() error {
 	return f.sleep.close()
 }
 
-// buffer returns one in which a frame can be gathered. There are never more
-// than connections.
+// buffer returns one in which a frame can be gathered, or a record sealed. There
+// are never more than connections.
 func (f *Fabric) buffer() []byte {
 	if last := len(f.bufs) - 1; last >= 0 {
 		b := f.bufs[last]
 		f.bufs = f.bufs[:last]
 		return b
 	}
-	return make([]byte, wire.MaxPayload)
+	return make([]byte, wire.RecordMax)
 }
 
 // Arm implements fabric.Fabric.

@@ -38,6 +38,13 @@ type link struct {
 	blocked bool   // the last Send was refused
 	watched bool   // the epoll set waits for room to write
 	broken  error  // a write failed: everything is dropped, Poll tells
+
+	// Of a connection between hosts (see sealed_linux.go): place and gather are
+	// not used, h is of the frame opened last.
+	seal   *wire.Sealed // nil between processes of one host
+	record []byte       // the record on its way out, sent bytes of it being gone; nil: none
+	asking bool         // record is an empty one, and no frame on offer
+	reach  reach
 }
 
 const (
@@ -52,14 +59,15 @@ const (
 	readsPerTurn = 4
 )
 
-// newLink takes the descriptor out of conn, which it closes.
-func newLink(peer int, conn *net.TCPConn, buffer int) (*link, error) {
+// newLink takes the descriptor out of conn, which it closes. seal is nil between
+// processes of one host.
+func newLink(peer int, conn *net.TCPConn, seal *wire.Sealed, buffer int) (*link, error) {
 	defer conn.Close()
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	l := &link{peer: peer, fd: -1}
+	l := &link{peer: peer, fd: -1, seal: seal}
 	e := raw.Control(func(fd uintptr) { l.fd, err = sys.DupSocket(fd) })
 	if err = errors.Join(e, err); err != nil {
 		return nil, err
@@ -77,6 +85,9 @@ func again(e syscall.Errno) bool { return e == syscall.EAGAIN || e == syscall.EI
 
 // send is Fabric.Send on this connection.
 func (l *link) send(f *Fabric, h *wire.Header, payload []byte) bool {
+	if l.seal != nil {
+		return l.sendSealed(f, h, payload)
+	}
 	if l.broken != nil {
 		return true
 	}
@@ -103,12 +114,23 @@ func (l *link) send(f *Fabric, h *wire.Header, payload []byte) bool {
 		return true
 	}
 	if l.sent += n; l.sent == total {
-		l.sent, l.blocked = 0, false
-		if l.watched {
-			l.watch(f, false)
-		}
+		l.sent = 0
+		l.accept(f)
 		return true
 	}
+	return l.refuse(f, h)
+}
+
+// accept ends the wait for room to write.
+func (l *link) accept(f *Fabric) {
+	l.blocked = false
+	if l.watched {
+		l.watch(f, false)
+	}
+}
+
+// refuse has Sleep wait for room to write, for the rest of the frame on offer.
+func (l *link) refuse(f *Fabric, h *wire.Header) bool {
 	l.onOffer, l.blocked = h.Word0(), true
 	if !l.watched && f.sleep.armed.Load() {
 		l.watch(f, true)
@@ -126,6 +148,9 @@ func (l *link) watch(f *Fabric, on bool) {
 // receive reads and delivers what has come. It reports how much it did; an
 // error ends the connection.
 func (l *link) receive(f *Fabric, s fabric.Sink) (did int, err error) {
+	if l.seal != nil {
+		return l.receiveSealed(f, s)
+	}
 	for range readsPerTurn {
 		var n, asked int
 		var e syscall.Errno
@@ -210,4 +235,5 @@ func (l *link) abandon(f *Fabric) {
 		f.bufs = append(f.bufs, l.place[:cap(l.place)])
 	}
 	l.place = nil
+	l.drop(f)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/sys"
+	"github.com/halo-mpi/halo/internal/wire"
 )
 
 // A rawEnd can also die and misbehave.
@@ -41,7 +42,10 @@ func raw(c Config) (made, string, error) {
 	return rawEnd{f}, addr, nil
 }
 
-func makers() map[string]maker { return map[string]maker{"raw": raw, "streams": goroutines} }
+func paths() map[string]maker { return map[string]maker{"raw": raw, "streams": goroutines} }
 
 // Door is for tests that know only what both data paths have.
 func (f rawEnd) Door() *door { return f.door }
+
+// Seal is the seal of a connection.
+func (f rawEnd) Seal(to int) *wire.Sealed { return f.links[to].seal }

@@ -2,4 +2,4 @@
 
 package tcp
 
-func makers() map[string]maker { return map[string]maker{"streams": goroutines} }
+func paths() map[string]maker { return map[string]maker{"streams": goroutines} }

@@ -61,6 +61,7 @@ type made interface {
 	Refused() uint64
 	Speak(to int, b []byte)
 	Door() *door
+	Seal(to int) *wire.Sealed // of the connection, nil if it is not sealed
 }
 
 // A maker opens one end.
@@ -96,8 +97,47 @@ func (f streamsEnd) Inject(to int, r *rand.Rand) {
 // Speak sends bytes as they are.
 func (f streamsEnd) Speak(to int, b []byte) { f.links[to].conn.Write(b) }
 
+// Seal is the seal of a connection.
+func (f streamsEnd) Seal(to int) *wire.Sealed { return f.links[to].seal }
+
 // Door is for tests that know only what both data paths have.
 func (f streamsEnd) Door() *door { return f.door }
+
+// apart has a maker put each process on a host of its own.
+func apart(mk maker) maker {
+	return func(c Config) (made, string, error) {
+		j := *c.Job
+		for i := range j.Size {
+			j.Hosts = append(j.Hosts, fmt.Sprintf("node%d", i))
+			j.Host = append(j.Host, int32(i))
+		}
+		c.Job = &j
+		return mk(c)
+	}
+}
+
+// makers are the ways to make ends: each data path, as within a host and as between hosts.
+func makers() map[string]maker {
+	all := map[string]maker{}
+	for name, mk := range paths() {
+		all[name], all[name+", sealed"] = mk, apart(mk)
+	}
+	return all
+}
+
+// wrap is the stream in which a correct peer sends frames.
+func wrap(f made, to int, frames ...arrived) (stream []byte) {
+	for _, a := range frames {
+		if seal := f.Seal(to); seal != nil {
+			stream = seal.Seal(stream, &a.h, a.payload)
+			continue
+		}
+		b := make([]byte, wire.HeaderSize)
+		a.h.Encode(b)
+		stream = append(append(stream, b...), a.payload...)
+	}
+	return stream
+}
 
 // meet lets all pairs of ends connect, by a frame in each direction.
 func meet(t testing.TB, fs []made) {

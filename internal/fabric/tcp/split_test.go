@@ -8,16 +8,13 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// stream encodes frames with payloads of the given sizes.
-func encode(sizes ...int) (stream []byte, frames []arrived) {
+// parcels are frames with payloads of the given sizes.
+func parcels(sizes ...int) (frames []arrived) {
 	for i, n := range sizes {
-		a := arrived{wire.Header{Size: uint32(n), Kind: wire.User, Tag: int32(i), Arg: uint64(n)}, bytes.Repeat([]byte{byte('a' + i)}, n)}
-		b := make([]byte, wire.HeaderSize)
-		a.h.Encode(b)
-		stream = append(append(stream, b...), a.payload...)
-		frames = append(frames, a)
+		h := wire.Header{Size: uint32(n), Kind: wire.User, Tag: int32(i), Arg: uint64(n)}
+		frames = append(frames, arrived{h, bytes.Repeat([]byte{byte('a' + i)}, n)})
 	}
-	return stream, frames
+	return frames
 }
 
 // expect polls until as many frames as in want have come from process 1, and compares.
@@ -47,8 +44,10 @@ func TestFramesSplitAnywhereAreWhole(t *testing.T) {
 			meet(t, fs)
 			s := newInbox(t)
 			s.place = some
-			small, frames := encode(3, 0, 50, 1, 0)
-			for at := range small {
+			frames := parcels(3, 0, 50, 1, 0)
+			for at, size := 0, 1; at <= size; at++ {
+				small := wrap(fs[1], 0, frames...)
+				size = len(small)
 				fs[1].Speak(0, small[:at])
 				for range 3 {
 					fs[0].Poll(s, 1)
@@ -56,6 +55,7 @@ func TestFramesSplitAnywhereAreWhole(t *testing.T) {
 				fs[1].Speak(0, small[at:])
 				expect(t, fs[0], s, frames)
 			}
+			small := wrap(fs[1], 0, frames...)
 			for i := range small { // byte by byte
 				fs[1].Speak(0, small[i:i+1])
 				for range 2 {
@@ -64,8 +64,9 @@ func TestFramesSplitAnywhereAreWhole(t *testing.T) {
 			}
 			expect(t, fs[0], s, frames)
 			// Frames around the sizes of the buffers, in pieces of many sizes.
-			large, frames := encode(16<<10-41, 16<<10-40, 16<<10, 1000, 65<<10-1024, wire.MaxPayload, 0, 40<<10, 7)
+			frames = parcels(16<<10-60, 16<<10-41, 16<<10-40, 16<<10, 1000, 65<<10-1024, wire.MaxPayload, 0, 40<<10, 7)
 			for _, piece := range []int{1013, 1 << 10, 16 << 10, 16<<10 + 40, 64<<10 + 1, 1 << 20} {
+				large := wrap(fs[1], 0, frames...)
 				for at := 0; at < len(large); at += piece {
 					fs[1].Speak(0, large[at:min(at+piece, len(large))])
 					for range 2 {
@@ -79,9 +80,8 @@ func TestFramesSplitAnywhereAreWhole(t *testing.T) {
 }
 
 func TestStreamCutAnywhereEndsInDown(t *testing.T) {
-	whole, frames := encode(3, 70, 20<<10)
-	cuts := []int{0, 1, 39, 40, 42, 43, 44, 83, 84, 100, 153, 154, 192, 193, 194, 1000, 16 << 10, 17 << 10, len(whole) - 1}
-	ends3 := []int{43, 43 + 110, len(whole)}
+	frames := parcels(3, 70, 20<<10)
+	cuts := []int{0, 1, 4, 39, 40, 42, 43, 44, 62, 63, 64, 83, 84, 100, 153, 154, 192, 193, 194, 1000, 16 << 10, 17 << 10, 1 << 20}
 	for name, mk := range makers() {
 		for _, place := range []func(*wire.Header) bool{always, never} {
 			t.Run(name, func(t *testing.T) {
@@ -90,14 +90,22 @@ func TestStreamCutAnywhereEndsInDown(t *testing.T) {
 					meet(t, fs)
 					s := newInbox(t)
 					s.place = place
+					sealed := fs[1].Seal(0) != nil
+					whole := wrap(fs[1], 0, frames...)
+					at := min(at, len(whole)-1)
 					fs[1].Speak(0, whole[:at])
 					fs[1].(interface{ Kill() }).Kill()
 					for s.downs[1] == nil {
 						fs[0].Poll(s, 1)
 					}
-					n := 0
-					for n < len(ends3) && ends3[n] <= at {
-						n++
+					n := 0 // frames that were whole
+					for size := 0; ; n++ {
+						if size += wire.HeaderSize + len(frames[n].payload); sealed {
+							size += wire.RecordOverhead
+						}
+						if size > at {
+							break
+						}
 					}
 					expect(t, fs[0], s, frames[:n])
 					h := wire.Header{Kind: wire.User}
@@ -118,10 +126,8 @@ func TestHostileFrameEndsTheConnection(t *testing.T) {
 				fs := ends(t, mk, 2, limits{})
 				meet(t, fs)
 				s := newInbox(t)
-				good, frames := encode(5)
-				var bad [wire.HeaderSize]byte
-				h.Encode(bad[:])
-				fs[1].Speak(0, append(good, bad[:]...))
+				frames := parcels(5)
+				fs[1].Speak(0, wrap(fs[1], 0, frames[0], arrived{h: h}))
 				for s.downs[1] == nil {
 					fs[0].Poll(s, 1)
 				}

@@ -17,7 +17,8 @@ var _ fabric.Fabric = (*streams)(nil)
 
 // streams is the data path for every platform Go knows: two goroutines per
 // connection copy between the socket and bounded buffers, which Send fills and
-// Poll empties. It costs a copy and two changes of goroutine per frame.
+// Poll empties. It costs a copy and two changes of goroutine per frame. Other
+// hosts are watched by the kernel's keepalive only, which needs some seconds.
 type streams struct {
 	door   *door
 	limits limits
@@ -42,7 +43,8 @@ type streams struct {
 type stream struct {
 	peer int
 	conn *net.TCPConn
-	at   []byte // taken from in, not yet delivered; under the engine's lock
+	at   []byte       // taken from in, not yet delivered; under the engine's lock
+	seal *wire.Sealed // not nil: the peer is on another host; under the engine's lock
 
 	// Under streams.mu.
 	in      []byte // read, not yet taken by Poll
@@ -112,12 +114,17 @@ func (f *streams) Send(to int, h *wire.Header, payload []byte) bool {
 	if l.refused = len(l.out) >= bufferMax && !l.ended; l.refused {
 		return false
 	}
-	var b [wire.HeaderSize]byte
-	h.Encode(b[:])
-	if !l.ended {
-		l.out = append(append(l.out, b[:]...), payload...)
-		f.room.Broadcast()
+	if l.ended {
+		return true
 	}
+	if l.seal != nil {
+		l.out = l.seal.Seal(slices.Grow(l.out, wire.RecordMax), h, payload)
+	} else {
+		var b [wire.HeaderSize]byte
+		h.Encode(b[:])
+		l.out = append(append(l.out, b[:]...), payload...)
+	}
+	f.room.Broadcast()
 	return true
 }
 
@@ -151,7 +158,10 @@ func (f *streams) adopt(s fabric.Sink) int {
 		case r.conn != nil && f.down[r.peer]:
 			r.conn.Close()
 		case r.conn != nil:
-			l := &stream{peer: r.peer, conn: r.conn}
+			l := &stream{peer: r.peer, conn: r.conn, seal: r.seal}
+			if r.seal != nil {
+				r.conn.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 3})
+			}
 			f.links[r.peer] = l
 			f.active = append(f.active, l)
 			f.wg.Go(func() { f.read(l) })
@@ -184,17 +194,18 @@ func (f *streams) receive(s fabric.Sink, l *stream) (did int) {
 	f.room.Broadcast()
 	f.mu.Unlock()
 	r := 0
-	for did < turnMax && len(l.at)-r >= wire.HeaderSize {
-		if e := f.h.Decode(l.at[r:]); e != nil {
+	for did < turnMax {
+		n, payload, e := f.next(l, l.at[r:])
+		if e != nil {
 			err = e
+		}
+		if n == 0 {
 			break
 		}
-		end := r + wire.HeaderSize + int(f.h.Size)
-		if end > len(l.at) {
-			break
+		if f.h.Kind != 0 { // else a sign of life
+			s.Frame(l.peer, &f.h, payload)
 		}
-		s.Frame(l.peer, &f.h, l.at[r+wire.HeaderSize:end:end])
-		r = end
+		r += n
 		did++
 	}
 	l.at = l.at[:copy(l.at, l.at[r:])]
@@ -206,6 +217,23 @@ func (f *streams) receive(s fabric.Sink, l *stream) (did int) {
 	f.active = slices.DeleteFunc(f.active, func(a *stream) bool { return a == l })
 	s.Down(l.peer, fmt.Errorf("tcp: connection with process %d: %w", l.peer, err))
 	return did + 1
+}
+
+// next takes the frame that b begins with, header to f.h. n is 0 if it is not whole.
+func (f *streams) next(l *stream, b []byte) (n int, payload []byte, err error) {
+	if l.seal != nil {
+		return l.seal.Open(b, &f.h)
+	}
+	if len(b) < wire.HeaderSize {
+		return 0, nil, nil
+	}
+	if err := f.h.Decode(b); err != nil {
+		return 0, nil, err
+	}
+	if n = wire.HeaderSize + int(f.h.Size); n > len(b) {
+		return 0, nil, nil
+	}
+	return n, b[wire.HeaderSize:n:n], nil
 }
 
 // read moves bytes from a connection to its buffer until it ends.

@@ -8,13 +8,20 @@
 // non-blocking system calls under the engine's lock (Fabric, link). Where that
 // is not possible, streams does the same with a goroutine per direction.
 //
-// The trap: all processes of the job are taken to be on this machine, so the
-// listener is on loopback and frames are not sealed. Between machines frames
-// must be sealed where link reads and writes them.
+// Between processes of one host frames travel as they are, and are read straight
+// into their place. Between hosts each is sealed, and opened in a staging buffer
+// before anything is looked at (wire.Sealed); and there connections are watched,
+// since a cut cable says nothing by itself (reach). Which it is follows from the
+// job's table of hosts, the same for both ends: nothing is negotiated.
+//
+// The trap: the seal proves who speaks, not that he speaks the truth. What a
+// peer sends is checked by the layers above, sealed or not.
 package tcp
 
 import (
+	"fmt"
 	"net"
+	"net/netip"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
@@ -38,6 +45,23 @@ type limits struct {
 	reach    time.Duration // for all attempts to reach a peer together
 	linger   time.Duration // for peers to take what was sent before Close
 	buffer   int           // bytes of the kernel's buffers of a connection; 0: the kernel tunes them
+	connect  time.Duration // for another host to answer one attempt to connect
+	silence  time.Duration // another host that owes an answer for so long cannot be reached
+	beat     time.Duration // how often connections with other hosts are looked at
+
+	// inside, if not nil, runs what makes sockets in the network that they shall be in.
+	inside func(func() error) error
+}
+
+// far tells peers on other hosts.
+func far(j *boot.Job, peer int) bool { return len(j.Host) > 0 && j.Host[peer] != j.Host[j.Rank] }
+
+// hostOf names the host of a peer in errors.
+func hostOf(j *boot.Job, peer int) string {
+	if len(j.Host) > 0 && int(j.Host[peer]) < len(j.Hosts) {
+		return "host " + j.Hosts[j.Host[peer]]
+	}
+	return "this host"
 }
 
 // defaults fills in what is zero. A caller that belongs to the job sends its
@@ -58,6 +82,15 @@ func (l limits) defaults() limits {
 	set(&l.penalty, 50*time.Millisecond)
 	set(&l.reach, 20*time.Second)
 	set(&l.linger, 2*time.Second)
+	// Promise F1: within 2 s after a cable was cut, every call that needs it has
+	// returned. The kernel sends a segment again after some 0.2, 0.6 and 1.4 s,
+	// so silence of 1.5 s means that at least three in a row were lost.
+	set(&l.silence, 1500*time.Millisecond)
+	set(&l.beat, 200*time.Millisecond)
+	set(&l.connect, 300*time.Millisecond)
+	if l.inside == nil {
+		l.inside = func(work func() error) error { return work() }
+	}
 	return l
 }
 
@@ -73,14 +106,25 @@ const (
 	eagerMax = chunkMax
 )
 
-// listen opens the port that peers dial. All processes are on this machine.
-func listen() (net.Listener, error) {
-	ln, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err == nil {
-		return ln, nil
+// listen opens the port that peers dial: on the address that the job names, the
+// one by which they reach this host, and on no other.
+func listen(j *boot.Job) (net.Listener, error) {
+	if j.Listen == "" || j.Listen == boot.Loopback {
+		ln, err := net.Listen("tcp4", net.JoinHostPort(boot.Loopback, "0"))
+		if err == nil {
+			return ln, nil
+		}
+		if six, e := net.Listen("tcp6", "[::1]:0"); e == nil {
+			return six, nil
+		}
+		return nil, err
 	}
-	if six, e := net.Listen("tcp6", "[::1]:0"); e == nil {
-		return six, nil
+	a, err := netip.ParseAddr(j.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("the address to listen on: %w", err)
 	}
-	return nil, err
+	if a.IsUnspecified() || a.IsMulticast() {
+		return nil, fmt.Errorf("told to listen on %s, which is not the address of an interface", a)
+	}
+	return net.Listen("tcp", net.JoinHostPort(j.Listen, "0"))
 }
