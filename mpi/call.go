@@ -39,11 +39,6 @@ const (
 	callDetachBuffer
 	callFlushBuffer
 	callIflushBuffer
-	callBarrier
-	callBcast
-	callReduce
-	callAllreduce
-	callGather
 	callDup
 	callSplit
 	callFree
@@ -69,6 +64,9 @@ const (
 
 // String is the Go name of the call.
 func (k call) String() string {
+	if k >= callCollective {
+		return k.collective()
+	}
 	return [callCount]string{
 		callSend:             "Send",
 		callSsend:            "Ssend",
@@ -104,11 +102,6 @@ func (k call) String() string {
 		callDetachBuffer:     "DetachBuffer",
 		callFlushBuffer:      "FlushBuffer",
 		callIflushBuffer:     "IflushBuffer",
-		callBarrier:          "Barrier",
-		callBcast:            "Bcast",
-		callReduce:           "Reduce",
-		callAllreduce:        "Allreduce",
-		callGather:           "Gather",
 		callDup:              "Dup",
 		callSplit:            "Split",
 		callFree:             "Free",

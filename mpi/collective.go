@@ -1,125 +1,97 @@
 package mpi
 
-import "unsafe"
+import (
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
 
-// Barrier returns when all members of c have called it.
+// Every collective has three forms. Bcast returns when the caller's part is done.
+// Ibcast returns a request at once; any number may be outstanding, and all
+// members start them in the same order, which is that of the blocking ones, too.
+// BcastInit returns a persistent request: all members make them in the same
+// order, and may Start them in any.
 //
-// C: MPI_Barrier, section 6.3.
-func (c *Comm) Barrier() error {
-	if err := c.usable(callBarrier); err != nil {
-		return err
-	}
-	if err := c.w.Coll.Barrier(c.core); err != nil {
-		return wrap(err, callBarrier, c, Undefined, Undefined)
-	}
-	return nil
+// What members must agree on (the kind, the root, lengths, the operation) is not
+// compared beforehand; lengths that disagree are ErrTruncate or ErrCount where
+// it shows. When a member dies, all of a communicator's collectives end with
+// ErrProcFailed.
+
+// form is one of the three forms of a collective.
+type form uint8
+
+const (
+	blocking form = iota
+	nonblocking
+	persistent
+	forms
+)
+
+// callCollective is the first call that is a collective.
+const callCollective call = 128
+
+// collectiveCall is the call of that kind and form.
+func collectiveCall(k coll.Kind, f form) call {
+	return callCollective + call(k)*call(forms) + call(f)
 }
 
-// Bcast copies buf from rank root to all members of c, who pass buffers of the
-// same length.
-//
-// C: MPI_Bcast, section 6.4.
-func Bcast[T Elem](c *Comm, buf []T, root int) error {
-	if err := c.checkRoot(callBcast, root); err != nil {
-		return err
+// collective is the name of a collective call.
+func (k call) collective() string {
+	k -= callCollective
+	name := coll.Kind(k / call(forms)).String()
+	switch form(k % call(forms)) {
+	case nonblocking:
+		return "I" + string(name[0]|0x20) + name[1:]
+	case persistent:
+		return name + "Init"
 	}
-	if err := c.w.Coll.Bcast(c.core, bytesOf(buf), root); err != nil {
-		return wrap(err, callBcast, c, Undefined, Undefined)
-	}
-	return nil
+	return name
 }
 
-// Reduce combines the send slices of all members element by element and leaves
-// the result in recv at rank root; elsewhere recv is not looked at. In place:
-// at the root send and recv are the same slice. All send slices have the same
-// length, and recv at the root at least that.
-//
-// C: MPI_Reduce, section 6.9.1.
-func Reduce[T Elem](c *Comm, send, recv []T, op Op, root int) error {
-	if err := c.checkRoot(callReduce, root); err != nil {
+// do carries out a collective.
+func (c *Comm) do(k coll.Kind, a *coll.Args) error {
+	if err := c.usable(collectiveCall(k, blocking)); err != nil {
 		return err
 	}
-	if c.Rank() == root {
-		if err := c.checkResult(callReduce, bytesOf(send), bytesOf(recv), len(send), len(recv)); err != nil {
-			return err
-		}
-		recv = recv[:len(send)]
-	}
-	if err := c.w.Coll.Reduce(c.core, bytesOf(send), bytesOf(recv), op.kernel, opType[T](), root); err != nil {
-		return wrap(err, callReduce, c, Undefined, Undefined)
-	}
-	return nil
+	return c.done(k, c.w.Coll.Do(c.core, k, a))
 }
 
-// Allreduce combines the send slices of all members element by element and
-// leaves the result, bitwise the same, in recv of all. In place: send and recv
-// are the same slice. All slices have the same length; recv may be longer.
-//
-// C: MPI_Allreduce, section 6.9.6.
-func Allreduce[T Elem](c *Comm, send, recv []T, op Op) error {
-	if err := c.usable(callAllreduce); err != nil {
-		return err
+// done returns the error of a blocking collective.
+func (c *Comm) done(k coll.Kind, err error) error {
+	if err == nil {
+		return nil
 	}
-	if err := c.checkResult(callAllreduce, bytesOf(send), bytesOf(recv), len(send), len(recv)); err != nil {
-		return err
-	}
-	if err := c.w.Coll.Allreduce(c.core, bytesOf(send), bytesOf(recv[:len(send)]), op.kernel, opType[T]()); err != nil {
-		return wrap(err, callAllreduce, c, Undefined, Undefined)
-	}
-	return nil
+	return wrap(err, collectiveCall(k, blocking), c, Undefined, Undefined)
 }
 
-// Gather collects the send slices of all members at rank root, in rank order:
-// recv there has c.Size()*len(send) elements; elsewhere it is not looked at. In
-// place: the root's send is its own block of recv.
-//
-// C: MPI_Gather, section 6.5.
-func Gather[T Elem](c *Comm, send, recv []T, root int) error {
-	if err := c.checkRoot(callGather, root); err != nil {
-		return err
-	}
-	if c.Rank() == root {
-		want := c.Size() * len(send)
-		if len(recv) < want {
-			return fail(ErrCount, "Gather", c, "receive slice of %d elements, want %d of %d members", len(recv), want, c.Size())
-		}
-		recv = recv[:want]
-		if overlap(bytesOf(send), bytesOf(recv)) && len(send) > 0 && &send[0] != &recv[root*len(send)] {
-			return fail(ErrBuffer, "Gather", c, "send slice overlaps the receive slice and is not the root's own block of it")
-		}
-	}
-	if err := c.w.Coll.Gather(c.core, bytesOf(send), bytesOf(recv), root); err != nil {
-		return wrap(err, callGather, c, Undefined, Undefined)
-	}
-	return nil
+// start starts a nonblocking collective.
+func (c *Comm) start(k coll.Kind, a *coll.Args) Request {
+	return c.request(k, nonblocking, a)
 }
 
-func (c *Comm) checkRoot(k call, root int) error {
-	if err := c.usable(k); err != nil {
-		return err
-	}
-	if root < 0 || root >= c.Size() {
-		return fail(ErrRoot, k.String(), c, "root %d in a communicator of %d", root, c.Size())
-	}
-	return nil
+// prepare makes a persistent collective.
+func (c *Comm) prepare(k coll.Kind, a *coll.Args) Request {
+	return c.request(k, persistent, a)
 }
 
-// checkResult validates the slices of a reduction where its result goes.
-func (c *Comm) checkResult(k call, send, recv []byte, count, room int) error {
-	if room < count {
-		return fail(ErrCount, k.String(), c, "receive slice of %d elements for %d", room, count)
+func (c *Comm) request(k coll.Kind, f form, a *coll.Args) Request {
+	name := collectiveCall(k, f)
+	if err := c.usable(name); err != nil {
+		return Request{err: err}
 	}
-	if len(send) > 0 && &send[0] != &recv[0] && overlap(send, recv[:len(send)]) {
-		return fail(ErrBuffer, k.String(), c, "send and receive slices overlap in part")
+	e := c.w.P2P
+	e.Proc().Lock()
+	var r *p2p.Request
+	var err error
+	if f == persistent {
+		r, err = c.w.Coll.Init(c.core, k, a)
+	} else {
+		r, err = c.w.Coll.Start(c.core, k, a)
 	}
-	return nil
-}
-
-// overlap reports whether two slices share memory.
-func overlap(a, b []byte) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return false
+	if err != nil {
+		e.Proc().Unlock()
+		return Request{err: describe(err, name, c, Undefined, Undefined).raised()}
 	}
-	x, y := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
-	return x < y+uintptr(len(b)) && y < x+uintptr(len(a))
+	q := newRequest(name, c, r)
+	e.Proc().Unlock()
+	return q
 }

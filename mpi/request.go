@@ -82,8 +82,12 @@ func (q *Request) status() (Status, *Error) {
 	if q.r.Status.Err == nil {
 		return st, nil
 	}
-	peer, tag := q.r.Arguments()
-	err := describe(q.r.Status.Err, q.call, q.c, peer, publicTag(tag))
+	peer, tag := Undefined, Undefined
+	if q.call < callCollective {
+		rank, t := q.r.Arguments()
+		peer, tag = rank, publicTag(t)
+	}
+	err := describe(q.r.Status.Err, q.call, q.c, peer, tag)
 	st.Err = err
 	return st, err
 }
@@ -175,7 +179,7 @@ func (q *Request) WaitContext(ctx context.Context) (Status, error) {
 
 // Cancel cancels a receive that has not been matched yet. The request must
 // still be waited for; its status tells whether it was cancelled. Sends are
-// not cancelled.
+// not cancelled, and to cancel a collective is ErrRequest.
 //
 // C: MPI_Cancel, section 3.8.4.
 func (q *Request) Cancel() error {
@@ -186,11 +190,14 @@ func (q *Request) Cancel() error {
 		}
 		return raise(err)
 	}
-	active := q.r.Active
-	if active {
+	active, collective := q.r.Active, q.call >= callCollective
+	if active && !collective {
 		e.Cancel(q.r)
 	}
 	e.Proc().Unlock()
+	if collective {
+		return fail(ErrRequest, "Cancel", q.c, "%v cannot be cancelled: the other members count on it", q.call)
+	}
 	if !active {
 		return fail(ErrRequest, "Cancel", q.c, "request of %v is inactive", q.call)
 	}
@@ -198,7 +205,7 @@ func (q *Request) Cancel() error {
 }
 
 // Free gives the request up. An operation that is under way completes; there
-// is no way to learn when.
+// is no way to learn when; for a collective that is ErrRequest.
 //
 // C: MPI_Request_free, section 3.7.3.
 func (q *Request) Free() error {
@@ -208,6 +215,10 @@ func (q *Request) Free() error {
 			err = newError(ErrRequest, "Free", nil, "request is null")
 		}
 		return raise(err)
+	}
+	if q.call >= callCollective && q.r.Active {
+		e.Proc().Unlock()
+		return fail(ErrRequest, "Free", q.c, "%v is active: wait for it first", q.call)
 	}
 	e.Release(q.r)
 	e.Proc().Unlock()

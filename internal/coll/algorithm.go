@@ -3,140 +3,149 @@ package coll
 // Algorithm is a way to carry out a collective by messages.
 type Algorithm uint8
 
-// The algorithms; each stands in a file of its own. Auto is none: the choice is free.
+// The algorithms; each stands in a file of its own, which it shares only with
+// the same one for blocks of unequal length. Auto is none: the choice is free.
 const (
 	Auto Algorithm = iota
 	BarrierDissemination
 	BcastBinomial
 	BcastChain
+	BcastLinear
 	ReduceBinomial
-	ReduceScatter
+	ReduceRing
+	ReduceDirect
 	AllreduceDoubling
 	AllreduceRing
+	AllreduceDirect
 	GatherBinomial
 	GatherLinear
+	GathervLinear
+	ScatterBinomial
+	ScatterLinear
+	ScattervLinear
 	AllgatherBruck
+	AllgatherRing
+	AllgatherDirect
+	AllgathervRing
+	AllgathervDirect
+	AlltoallBruck
+	AlltoallPairwise
+	AlltoallDirect
+	AlltoallvPairwise
+	AlltoallvDirect
+	ScanDoubling
+	ScanChain
+	ExscanDoubling
+	ExscanChain
+	ReduceScatterHalving
+	ReduceScatterDirect
+	ReduceScatterBlockHalving
+	ReduceScatterBlockDirect
+	algorithms
 )
 
-// Kind is a kind of collective.
-type Kind uint8
-
-// The kinds.
-const (
-	Barrier Kind = iota
-	Bcast
-	Reduce
-	Allreduce
-	Gather
-	Allgather
-	kinds
-)
-
-// collective names what the algorithm carries out.
-func (a Algorithm) collective() string {
-	switch a {
-	case BarrierDissemination:
-		return "Barrier"
-	case BcastBinomial, BcastChain:
-		return "Bcast"
-	case ReduceBinomial, ReduceScatter:
-		return "Reduce"
-	case AllreduceDoubling, AllreduceRing:
-		return "Allreduce"
-	case GatherBinomial, GatherLinear:
-		return "Gather"
-	case AllgatherBruck:
-		return "Allgather"
-	}
-	return "a collective"
+// entry is what there is to know of an algorithm.
+type entry struct {
+	kind Kind
+	name string                 // among those of its kind
+	step func(s *schedule) bool // starts round s.round, and reports whether there are more
 }
 
-// run starts the round s.round of s, and reports whether there are more.
-func (a Algorithm) run(s *schedule) bool {
+func (a Algorithm) entry() entry {
 	switch a {
 	case BarrierDissemination:
-		return dissemination(s)
+		return entry{Barrier, "dissemination", dissemination}
 	case BcastBinomial:
-		return bcastBinomial(s)
+		return entry{Bcast, "binomial", bcastBinomial}
 	case BcastChain:
-		return bcastChain(s)
+		return entry{Bcast, "chain", bcastChain}
+	case BcastLinear:
+		return entry{Bcast, "linear", bcastLinear}
 	case ReduceBinomial:
-		return reduceBinomial(s)
-	case ReduceScatter:
-		return reduceScatter(s)
+		return entry{Reduce, "binomial", reduceBinomial}
+	case ReduceRing:
+		return entry{Reduce, "ring", reduceRing}
+	case ReduceDirect:
+		return entry{Reduce, "direct", reduceDirect}
 	case AllreduceDoubling:
-		return allreduceDoubling(s)
+		return entry{Allreduce, "doubling", allreduceDoubling}
 	case AllreduceRing:
-		return allreduceRing(s)
+		return entry{Allreduce, "ring", allreduceRing}
+	case AllreduceDirect:
+		return entry{Allreduce, "direct", allreduceDirect}
 	case GatherBinomial:
-		return gatherBinomial(s)
+		return entry{Gather, "binomial", gatherBinomial}
 	case GatherLinear:
-		return gatherLinear(s)
+		return entry{Gather, "linear", gatherLinear}
+	case GathervLinear:
+		return entry{Gatherv, "linear", gatherLinear}
+	case ScatterBinomial:
+		return entry{Scatter, "binomial", scatterBinomial}
+	case ScatterLinear:
+		return entry{Scatter, "linear", scatterLinear}
+	case ScattervLinear:
+		return entry{Scatterv, "linear", scatterLinear}
 	case AllgatherBruck:
-		return allgatherBruck(s)
+		return entry{Allgather, "bruck", allgatherBruck}
+	case AllgatherRing:
+		return entry{Allgather, "ring", allgatherRing}
+	case AllgatherDirect:
+		return entry{Allgather, "direct", allgatherDirect}
+	case AllgathervRing:
+		return entry{Allgatherv, "ring", allgatherRing}
+	case AllgathervDirect:
+		return entry{Allgatherv, "direct", allgatherDirect}
+	case AlltoallBruck:
+		return entry{Alltoall, "bruck", alltoallBruck}
+	case AlltoallPairwise:
+		return entry{Alltoall, "pairwise", alltoallPairwise}
+	case AlltoallDirect:
+		return entry{Alltoall, "direct", alltoallDirect}
+	case AlltoallvPairwise:
+		return entry{Alltoallv, "pairwise", alltoallPairwise}
+	case AlltoallvDirect:
+		return entry{Alltoallv, "direct", alltoallDirect}
+	case ScanDoubling:
+		return entry{Scan, "doubling", scanDoubling}
+	case ScanChain:
+		return entry{Scan, "chain", scanChain}
+	case ExscanDoubling:
+		return entry{Exscan, "doubling", scanDoubling}
+	case ExscanChain:
+		return entry{Exscan, "chain", scanChain}
+	case ReduceScatterHalving:
+		return entry{ReduceScatter, "halving", reduceScatterHalving}
+	case ReduceScatterDirect:
+		return entry{ReduceScatter, "direct", reduceScatterDirect}
+	case ReduceScatterBlockHalving:
+		return entry{ReduceScatterBlock, "halving", reduceScatterHalving}
+	case ReduceScatterBlockDirect:
+		return entry{ReduceScatterBlock, "direct", reduceScatterDirect}
 	}
-	return false
+	return entry{kinds, "auto", nil}
 }
 
-// choose is the table of algorithms: by kind, by size in bytes (of the buffer of
-// a bcast or reduction, of one contribution to a gather) and by number of ranks.
-func (e *Engine) choose(k Kind, size, ranks int) Algorithm {
-	if a := e.forced.Algorithm[k]; a != Auto {
-		return a
-	}
-	switch k {
-	case Barrier:
-		return BarrierDissemination
-	case Bcast:
-		if size < 256<<10 || ranks <= 2 {
-			return BcastBinomial
-		}
-		return BcastChain
-	case Reduce:
-		if size < 64<<10 || size/ranks < 4<<10 {
-			return ReduceBinomial
-		}
-		return ReduceScatter
-	case Allreduce:
-		if size < 32<<10 || size/ranks < 4<<10 {
-			return AllreduceDoubling
-		}
-		return AllreduceRing
-	case Gather:
-		if size < 4<<10 {
-			return GatherBinomial
-		}
-		return GatherLinear
-	default:
-		return AllgatherBruck
-	}
-}
+// Kind is what the algorithm carries out.
+func (a Algorithm) Kind() Kind { return a.entry().kind }
 
-// String is the name of the algorithm.
+// Name tells the algorithm from the others of its kind.
+func (a Algorithm) Name() string { return a.entry().name }
+
+// String is the kind and the name.
 func (a Algorithm) String() string {
-	switch a {
-	case Auto:
-		return "auto"
-	case BarrierDissemination:
-		return "barrier-dissemination"
-	case BcastBinomial:
-		return "bcast-binomial"
-	case BcastChain:
-		return "bcast-chain"
-	case ReduceBinomial:
-		return "reduce-binomial"
-	case ReduceScatter:
-		return "reduce-scatter"
-	case AllreduceDoubling:
-		return "allreduce-doubling"
-	case AllreduceRing:
-		return "allreduce-ring"
-	case GatherBinomial:
-		return "gather-binomial"
-	case GatherLinear:
-		return "gather-linear"
-	case AllgatherBruck:
-		return "allgather-bruck"
+	if a == Auto || a >= algorithms {
+		return a.Name()
 	}
-	return "no algorithm"
+	return a.Kind().String() + " " + a.Name()
+}
+
+// Algorithms lists those of a kind.
+func Algorithms(k Kind) []Algorithm {
+	var list []Algorithm
+	for a := Auto + 1; a < algorithms; a++ {
+		if a.Kind() == k {
+			list = append(list, a)
+		}
+	}
+	return list
 }

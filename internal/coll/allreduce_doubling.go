@@ -8,7 +8,7 @@ import "math/bits"
 // the end. Both partners of a step compute the same expression, with the lower
 // ranks to the left, so that all get the same bits.
 //
-// Rounds: fold, combine, then exchange and combine for every step, then unfold.
+// Rounds: fold, exchange for every step, unfold.
 func allreduceDoubling(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	steps := bits.Len(uint(n)) - 1
@@ -16,48 +16,42 @@ func allreduceDoubling(s *schedule) bool {
 	folded := me < 2*extra
 	if folded && me%2 == 0 {
 		if s.round == 0 {
-			s.sendTo(me+1, s.send)
+			s.sendTo(me+1, s.Send)
 			return true
 		}
-		s.recvFrom(me+1, s.recv)
+		s.recvFrom(me+1, s.Recv)
 		return false
 	}
-	in := s.temp(len(s.send))
+	in := s.temp(len(s.Send))
 	v := me - extra // number among those who stay
 	if folded {
 		v = me / 2
 	}
-	step := s.round/2 - 1
+	step := s.round - 1
 	switch {
 	case s.round == 0:
 		if folded {
 			s.recvFrom(me-1, in)
-		}
-	case s.round == 1:
-		if folded {
-			s.reduce(s.recv, in, s.send)
+			s.reduce(s.Recv, in, s.Send)
 		} else {
-			s.copy(s.recv, s.send)
+			s.copy(s.Recv, s.Send)
 		}
 		return folded || steps > 0
 	case step == steps: // only those who folded come here
-		s.sendTo(me-1, s.recv)
+		s.sendTo(me-1, s.Recv)
 		return false
-	case s.round%2 == 0:
-		w := v ^ 1<<step
-		partner := w + extra
-		if w < extra {
-			partner = 2*w + 1
-		}
-		s.recvFrom(partner, in)
-		s.sendTo(partner, s.recv)
-	default:
-		if v&(1<<step) != 0 {
-			s.reduce(s.recv, in, s.recv)
-		} else {
-			s.reduce(s.recv, s.recv, in)
-		}
-		return folded || step+1 < steps
 	}
-	return true
+	w := v ^ 1<<step
+	partner := w + extra
+	if w < extra {
+		partner = 2*w + 1
+	}
+	s.recvFrom(partner, in)
+	s.sendTo(partner, s.Recv)
+	if w < v {
+		s.reduce(s.Recv, in, s.Recv)
+	} else {
+		s.reduce(s.Recv, s.Recv, in)
+	}
+	return folded || step+1 < steps
 }

@@ -1,16 +1,16 @@
 package coll
 
-// allreduceRing reduces in a ring, then passes the complete blocks round.
+// allreduceRing reduces in a ring, then passes the complete shares round.
 func allreduceRing(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
-	if s.round < ringRounds(n) {
-		s.ringReduce(s.temp(s.ringBlock()), inResult)
+	if s.round < n-1 {
+		s.ringReduce(s.temp(s.ringShare()), inResult)
 		return true
 	}
-	step := s.round - ringRounds(n)
-	s.recvFrom((me-1+n)%n, s.block(s.recv, (me-step+n)%n))
-	s.sendTo((me+1)%n, s.block(s.recv, (me+1-step+n)%n))
+	step := s.round - (n - 1)
+	s.recvFrom((me-1+n)%n, s.share(s.Recv, (me-step+n)%n))
+	s.sendTo((me+1)%n, s.share(s.Recv, (me+1-step+n)%n))
 	return step+1 < n-1
 }
 
-func inResult(s *schedule, block int) []byte { return s.block(s.recv, block) }
+func inResult(s *schedule, share int) []byte { return s.share(s.Recv, share) }

@@ -1,18 +1,23 @@
 package coll
 
-// chainSegment is what the chain passes on at a time, in bytes.
+// chainSegment is what a chain passes on at a time, in bytes.
 const chainSegment = 128 << 10
+
+// segmentCount is the number of segments of b.
+func segmentCount(b []byte) int { return (len(b) + chainSegment - 1) / chainSegment }
+
+// segment is the i-th of them.
+func segment(b []byte, i int) []byte { return b[i*chainSegment : min((i+1)*chainSegment, len(b))] }
 
 // bcastChain passes the buffer from rank to rank in segments: while one is
 // received, the one before is sent on. A rank sends every byte at most once.
 func bcastChain(s *schedule) bool {
 	n, v := s.c.Size(), s.virtual()
-	segments := (len(s.recv) + chainSegment - 1) / chainSegment
-	segment := func(i int) []byte { return s.recv[i*chainSegment : min((i+1)*chainSegment, len(s.recv))] }
+	segments := segmentCount(s.Recv)
 	out := s.round // segment to send
 	if v > 0 {
 		if s.round < segments {
-			s.recvFrom(s.rank(v-1), segment(s.round))
+			s.recvFrom(s.rank(v-1), segment(s.Recv, s.round))
 		}
 		out--
 	}
@@ -20,7 +25,7 @@ func bcastChain(s *schedule) bool {
 		return s.round+1 < segments
 	}
 	if out >= 0 {
-		s.sendTo(s.rank(v+1), segment(out))
+		s.sendTo(s.rank(v+1), segment(s.Recv, out))
 	}
 	return out+1 < segments
 }

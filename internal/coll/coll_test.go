@@ -1,7 +1,6 @@
 package coll_test
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -12,11 +11,11 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// run runs fn as n ranks over a fabric, with what is forced.
-func run(t *testing.T, fabric string, n int, f coll.Forced, fn func(w *world.World) error) {
+// run runs fn as n ranks over a fabric, with collectives carried out as c says.
+func run(t *testing.T, fabric string, n int, c coll.Choice, fn func(w *world.World) error) {
 	t.Helper()
 	err := world.RunGoroutines(fabric, n, func(w *world.World) error {
-		w.Coll.Force(f)
+		w.Coll.Choose(c)
 		return fn(w)
 	})
 	if err != nil {
@@ -24,34 +23,42 @@ func run(t *testing.T, fabric string, n int, f coll.Forced, fn func(w *world.Wor
 	}
 }
 
+// auto is the table's choice; through a slot of the given form, or with
+// messages only.
+func auto() coll.Choice { return coll.Defaults() }
+
+func slots(f coll.SlotForm) coll.Choice {
+	c := coll.Defaults()
+	c.Slot = f
+	return c
+}
+
 // form is one way to carry out collectives.
 type form struct {
-	name string
-	f    coll.Forced
+	name  string
+	c     coll.Choice
+	kinds []coll.Kind // for which it is special
 }
 
 // forms are all ways: the table's choice, the slots in either form, and every
 // algorithm.
 func forms() []form {
-	list := []form{
-		{"auto", coll.Forced{}},
-		{"cells", coll.Forced{Slot: coll.SlotCells}},
-		{"counter", coll.Forced{Slot: coll.SlotCounter}},
-		{"messages", coll.Forced{Slot: coll.SlotNone}},
+	var all []coll.Kind
+	for k := range coll.Kinds {
+		all = append(all, coll.Kind(k))
 	}
-	for _, a := range []struct {
-		k coll.Kind
-		a coll.Algorithm
-	}{
-		{coll.Barrier, coll.BarrierDissemination},
-		{coll.Bcast, coll.BcastBinomial}, {coll.Bcast, coll.BcastChain},
-		{coll.Reduce, coll.ReduceBinomial}, {coll.Reduce, coll.ReduceScatter},
-		{coll.Allreduce, coll.AllreduceDoubling}, {coll.Allreduce, coll.AllreduceRing},
-		{coll.Gather, coll.GatherBinomial}, {coll.Gather, coll.GatherLinear},
-	} {
-		f := coll.Forced{Slot: coll.SlotNone}
-		f.Algorithm[a.k] = a.a
-		list = append(list, form{a.a.String(), f})
+	list := []form{
+		{"auto", auto(), all},
+		{"cells", slots(coll.SlotCells), all},
+		{"counter", slots(coll.SlotCounter), all},
+		{"messages", slots(coll.SlotNone), all},
+	}
+	for _, k := range all {
+		for _, a := range coll.Algorithms(k) {
+			c := coll.Defaults()
+			c.Force(a)
+			list = append(list, form{a.String(), c, []coll.Kind{k}})
+		}
 	}
 	return list
 }
@@ -66,113 +73,62 @@ func contribution(typ op.Type, count, r int, k uint64) []byte {
 	return b
 }
 
-// oracle reduces what all n ranks give.
-func oracle(o op.Op, typ op.Type, count, n int, k uint64) []byte {
-	sum := contribution(typ, count, 0, k)
-	for r := 1; r < n; r++ {
-		op.Apply(o, typ, sum, sum, contribution(typ, count, r, k))
-	}
-	return sum
-}
-
-// everything does all collectives on c with random arguments and compares with
-// serial computations. The seed is the same for all members.
-func everything(w *world.World, c *comm.Comm, seed uint64, steps int) error {
+// everything does steps random collectives of the given kinds on c, all kinds if
+// none is named, in all forms. The seed is the same for all members.
+func everything(w *world.World, c *comm.Comm, seed uint64, steps int, kinds ...coll.Kind) error {
 	g := rand.New(rand.NewPCG(seed, 1))
-	n, e := c.Size(), w.Coll
+	most := 9000
+	if raceBuild {
+		most = 3000
+	}
 	for step := range steps {
-		k := g.Uint64()
-		o, typ := op.Op(1+g.IntN(op.Ops)), op.Type(1+g.IntN(op.Types))
-		root := g.IntN(n)
-		count := []int{0, 1, g.IntN(8), g.IntN(64), g.IntN(1500), g.IntN(9000)}[g.IntN(6)]
-		inPlace := g.IntN(2) == 0
-		kind := g.IntN(5)
-		what := fmt.Sprintf("seed %d step %d kind %d rank %d of %d root %d: %v of %d %v, in place %t", seed, step, kind, c.Rank, n, root, o, count, typ, inPlace)
-		same := func(got, want []byte) error {
-			plainZeros(typ, got)
-			plainZeros(typ, want)
-			if !bytes.Equal(got, want) {
-				i := 0
-				for got[i] == want[i] {
-					i++
-				}
-				return fmt.Errorf("%s: byte %d of %d is %d, want %d", what, i, len(want), got[i], want[i])
-			}
-			return nil
+		k := coll.Kind(g.IntN(coll.Kinds))
+		if len(kinds) > 0 {
+			k = kinds[g.IntN(len(kinds))]
 		}
-		if kind >= 2 && kind <= 3 && op.Check(o, typ) != nil {
-			o = op.Sum
-			if typ == op.Bool {
-				o = op.Lor
-			}
-		}
-		send := contribution(typ, count, c.Rank, k)
-		recv := make([]byte, len(send))
-		var err error
-		switch kind {
-		case 0:
-			err = e.Barrier(c)
-		case 1:
-			want := contribution(typ, count, root, k)
-			if c.Rank == root {
-				copy(recv, want)
-			}
-			if err = e.Bcast(c, recv, root); err == nil {
-				err = same(recv, want)
-			}
-		case 2:
-			if inPlace {
-				recv = send
-			}
-			if err = e.Allreduce(c, send, recv, o, typ); err == nil {
-				err = same(recv, oracle(o, typ, count, n, k))
-			}
-		case 3:
-			switch {
-			case c.Rank != root:
-				recv = nil
-			case inPlace:
-				recv = send
-			}
-			if err = e.Reduce(c, send, recv, o, typ, root); err == nil && c.Rank == root {
-				err = same(recv, oracle(o, typ, count, n, k))
-			}
-		case 4:
-			recv, want := []byte(nil), []byte(nil)
-			if c.Rank == root {
-				recv = make([]byte, n*len(send))
-				for r := range n {
-					want = append(want, contribution(typ, count, r, k)...)
-				}
-				if inPlace {
-					own := recv[root*len(send) : (root+1)*len(send)]
-					copy(own, send)
-					send = own
-				}
-			}
-			if err = e.Gather(c, send, recv, root); err == nil && c.Rank == root {
-				err = same(recv, want)
-			}
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", what, err)
+		form := g.IntN(3)
+		if err := newTask(c, k, g, most).do(w, seed*1000+uint64(step)*10, form); err != nil {
+			return fmt.Errorf("seed %d step %d: %w", seed, step, err)
 		}
 	}
 	return nil
 }
 
-// D: every collective in every form gives what a serial computation gives.
+// K: every collective by every algorithm, blocking, nonblocking and persistent,
+// gives what a serial computation gives, on 1 to 9 ranks: with any root and
+// counts, 0 as well, in place or not.
 func TestCollectivesEqualSerial(t *testing.T) {
+	one, all := 10, 40
+	if raceBuild {
+		one, all = 3, 10
+	}
 	for _, f := range forms() {
 		t.Run(f.name, func(t *testing.T) {
 			for n := 1; n <= 9; n++ {
-				run(t, "inproc", n, f.f, func(w *world.World) error {
-					if err := everything(w, w.Comm, uint64(n), 24); err != nil {
+				run(t, "inproc", n, f.c, func(w *world.World) error {
+					steps := one
+					if len(f.kinds) > 1 {
+						steps = all
+					}
+					if err := everything(w, w.Comm, uint64(n), steps, f.kinds...); err != nil {
 						return err
 					}
 					return everything(w, w.Self, uint64(n), 5)
 				})
 			}
 		})
+	}
+}
+
+// K: the same over shared memory and sockets.
+func TestCollectivesOverFabrics(t *testing.T) {
+	for _, fabric := range []string{"shm", "tcp"} {
+		for _, f := range forms() {
+			for _, n := range []int{2, 5} {
+				run(t, fabric, n, f.c, func(w *world.World) error {
+					return everything(w, w.Comm, uint64(n), 2*len(f.kinds)+4, f.kinds...)
+				})
+			}
+		}
 	}
 }

@@ -226,13 +226,13 @@ func (e *Engine) Idup(c, d *comm.Comm, ready func()) *p2p.Request {
 		e.newIdentity(c.Members).encode(k.buf)
 	}
 	if c.Size() == 1 {
-		k.PartDone(nil)
+		k.chosen(nil)
 		return k.request
 	}
 	s := e.newSchedule(c, BcastBinomial)
-	s.recv = k.buf
+	s.Recv = k.buf
 	if pending, err := e.p2p.SetWhole(e.start(s, tag), k); !pending {
-		k.PartDone(err)
+		k.chosen(err)
 	}
 	return k.request
 }
@@ -241,7 +241,9 @@ func (e *Engine) Idup(c, d *comm.Comm, ready func()) *p2p.Request {
 func (e *Engine) Blank(c *comm.Comm) *comm.Comm { return comm.New(e.p, 0, c.Rank, c.Members) }
 
 // PartDone implements p2p.Whole: the choice is here.
-func (k *creation) PartDone(err error) {
+func (k *creation) PartDone(r *p2p.Request) { k.chosen(r.Status.Err) }
+
+func (k *creation) chosen(err error) {
 	var id identity
 	if err == nil {
 		id, err = k.e.decode(k.buf, k.d.Members[0])
@@ -264,7 +266,7 @@ func (e *Engine) agree(group *comm.Comm, tag int32) (identity, error) {
 		e.newIdentity(group.Members).encode(buf)
 	}
 	s := e.newSchedule(group, BcastBinomial)
-	s.recv = buf
+	s.Recv = buf
 	if err := e.wait(e.start(s, tag)); err != nil {
 		return identity{}, err
 	}

@@ -15,7 +15,7 @@ import (
 // never come back.
 func TestDupAndFreeWithoutEnd(t *testing.T) {
 	const cycles = 10000
-	run(t, "inproc", 3, coll.Forced{}, func(w *world.World) error {
+	run(t, "inproc", 3, auto(), func(w *world.World) error {
 		last := uint64(0)
 		for i := range cycles {
 			c, err := w.Coll.Dup(w.Comm)
@@ -45,7 +45,7 @@ func TestSplit(t *testing.T) {
 			if fabric != "inproc" && n > 5 {
 				break
 			}
-			run(t, fabric, n, coll.Forced{}, func(w *world.World) error {
+			run(t, fabric, n, auto(), func(w *world.World) error {
 				for k := range 12 {
 					color := func(r int) int {
 						if (r+k)%4 == 3 {
@@ -97,7 +97,7 @@ func TestSplit(t *testing.T) {
 // When all slots are taken, further communicators use messages; a slot that was
 // freed is used again.
 func TestMoreCommunicatorsThanSlots(t *testing.T) {
-	run(t, "inproc", 3, coll.Forced{}, func(w *world.World) error {
+	run(t, "inproc", 3, auto(), func(w *world.World) error {
 		for range 2 {
 			var list []*comm.Comm
 			with := 0

@@ -22,30 +22,26 @@ type Engine struct {
 	ended bool // a process has died
 	wake  bool // what is under way has to be looked at because of that
 
-	forced Forced
-}
-
-// Forced overrides the choice of algorithms, the same way in every member.
-type Forced struct {
-	Algorithm [kinds]Algorithm // by kind; a slot is used only for kinds with Auto
-	Slot      SlotForm
+	choice Choice
 }
 
 // New makes the engine of p. Start p with it as a worker.
-func New(p *proc.Proc, messages *p2p.Engine) *Engine {
-	return &Engine{p: p, p2p: messages, node: p.Node()}
+func New(p *proc.Proc, messages *p2p.Engine, choice Choice) *Engine {
+	return &Engine{p: p, p2p: messages, node: p.Node(), choice: choice}
 }
 
-// Force overrides the choice of algorithms from now on. It takes the lock.
-func (e *Engine) Force(f Forced) {
+// Choose sets how collectives are carried out from now on, which has to be the
+// same in every member. It takes the lock.
+func (e *Engine) Choose(c Choice) {
 	e.p.Lock()
-	e.forced = f
+	e.choice = c
 	e.p.Unlock()
 }
 
 // state is what the engine keeps for a communicator.
 type state struct {
 	number int32 // of the last schedule started: tag of its messages
+	inits  int32 // persistent collectives made
 	slot   *slot // nil: messages only
 	broken bool  // a member has died in the slot: the counts in it mean nothing any more
 }

@@ -4,29 +4,28 @@ package coll
 // the run of contributions of its subtree, in order from the root, so that only
 // a root other than 0 has to move them.
 //
-// Rounds: own part, receive from all children, pass on; at the root two copies.
+// Rounds: receive from all children, pass on.
 func gatherBinomial(s *schedule) bool {
-	n, v, size := s.c.Size(), s.virtual(), len(s.send)
-	all := s.recv[:]
-	if s.c.Rank != s.root || s.root != 0 {
+	n, v, size := s.c.Size(), s.virtual(), s.unit
+	all := s.Recv
+	if v != 0 || s.Root != 0 {
 		all = s.temp(subtree(v, n) * size)
 	}
-	switch s.round {
-	case 0:
-		s.copy(all[:size], s.send)
-		for far := 1; far < reach(v, n) && v+far < n; far *= 2 {
-			child := v + far
-			s.recvFrom(s.rank(child), all[far*size:(far+subtree(child, n))*size])
-		}
-		return v != 0 || s.root != 0
-	case 1:
-		if v != 0 {
-			s.sendTo(s.rank(v&(v-1)), all)
-			return false
-		}
-		s.copy(s.recv[s.root*size:], all[:(n-s.root)*size])
+	if s.round == 1 {
+		s.sendTo(s.rank(v&(v-1)), all)
+		return false
+	}
+	for far := 1; far < reach(v, n) && v+far < n; far *= 2 {
+		child := v + far
+		s.recvFrom(s.rank(child), all[far*size:(far+subtree(child, n))*size])
+	}
+	s.copy(all[:size], s.Send)
+	if v != 0 {
 		return true
 	}
-	s.copy(s.recv[:s.root*size], all[(n-s.root)*size:])
+	if s.Root != 0 {
+		s.copy(s.Recv[s.Root*size:], all[:(n-s.Root)*size])
+		s.copy(s.Recv[:s.Root*size], all[(n-s.Root)*size:])
+	}
 	return false
 }

@@ -2,16 +2,15 @@ package coll
 
 // gatherLinear has everyone send to the root, which receives in place.
 func gatherLinear(s *schedule) bool {
-	size := len(s.send)
-	if s.c.Rank != s.root {
-		s.sendTo(s.root, s.send)
+	if s.c.Rank != s.Root {
+		s.sendTo(s.Root, s.Send)
 		return false
 	}
 	for r := range s.c.Size() {
-		if r != s.root {
-			s.recvFrom(r, s.recv[r*size:(r+1)*size])
+		if r != s.Root {
+			s.recvFrom(r, s.recvBlock(r))
 		}
 	}
-	s.copy(s.recv[s.root*size:(s.root+1)*size], s.send)
+	s.copy(s.recvBlock(s.Root), s.Send)
 	return false
 }

@@ -23,7 +23,7 @@ func TestAllreduceIsBitwiseIdentical(t *testing.T) {
 		for _, n := range []int{2, 3, 5, 8} {
 			var mu sync.Mutex
 			got := make([][]byte, n)
-			run(t, "inproc", n, f.f, func(w *world.World) error {
+			run(t, "inproc", n, f.c, func(w *world.World) error {
 				var all []byte
 				for k := range rounds {
 					typ := []op.Type{op.Float32, op.Float64, op.Complex64, op.Complex128}[k%4]
@@ -50,7 +50,7 @@ func TestAllreduceIsBitwiseIdentical(t *testing.T) {
 					t.Errorf("%s: ranks 0 and %d of %d differ", f.name, r, n)
 				}
 			}
-			if f.f.Slot == coll.SlotCells || f.f.Slot == coll.SlotCounter {
+			if f.c.Slot == coll.SlotCells || f.c.Slot == coll.SlotCounter {
 				key := fmt.Sprint(n)
 				if before, ok := results[key]; ok && !bytes.Equal(before, got[0]) {
 					t.Errorf("the forms of a slot differ on %d ranks", n)
@@ -62,71 +62,50 @@ func TestAllreduceIsBitwiseIdentical(t *testing.T) {
 }
 
 // 6.12: any number of nonblocking collectives may be outstanding on a
-// communicator, mixed with blocking ones, and be waited for in any order.
+// communicator, mixed with blocking ones, and be waited for in any order;
+// persistent ones may be started in any order (6.13).
 func TestManyOutstanding(t *testing.T) {
-	const many = 60
-	for _, n := range []int{2, 3, 5} {
-		run(t, "inproc", n, coll.Forced{}, func(w *world.World) error {
-			c, e, p := w.Comm, w.Coll, w.Proc
-			var waits []func() error
-			own := rand.New(rand.NewPCG(uint64(c.Rank), 9)) // another order on every rank
-			g := rand.New(rand.NewPCG(4, uint64(n)))
-			for id := range many {
-				size := 8 * []int{1, 40, 3000, 20000}[g.IntN(4)]
-				root, kind := g.IntN(n), g.IntN(4)
-				send := contribution(op.Int64, size/8, c.Rank, uint64(id))
-				recv := make([]byte, size)
-				var want []byte
-				p.Lock()
-				var r *p2p.Request
-				switch kind {
-				case 0:
-					r = e.Ibarrier(c)
-				case 1:
-					want = contribution(op.Int64, size/8, root, uint64(id))
-					if c.Rank == root {
-						copy(recv, want)
+	for _, fabric := range []string{"inproc", "shm", "tcp"} {
+		for _, n := range []int{2, 3, 5} {
+			run(t, fabric, n, auto(), func(w *world.World) error {
+				own := rand.New(rand.NewPCG(uint64(w.Comm.Rank), 9)) // another order on every rank
+				g := rand.New(rand.NewPCG(4, uint64(n)))
+				var list []*task
+				var requests []*p2p.Request
+				persistent := make(map[int]bool)
+				const many = 40
+				for i := range many {
+					list = append(list, newTask(w.Comm, coll.Kind(g.IntN(coll.Kinds)), g, 4000))
+					persistent[i] = g.IntN(3) == 0
+					list[i].load(uint64(i))
+					var r *p2p.Request
+					var err error
+					if persistent[i] {
+						r, err = list[i].init(w)
+					} else if r, err = list[i].start(w); g.IntN(5) == 0 && err == nil {
+						err = everything(w, w.Comm, uint64(i), 1) // past those outstanding
 					}
-					r = e.Ibcast(c, recv, root)
-				case 2:
-					want = oracle(op.Sum, op.Int64, size/8, n, uint64(id))
-					r = e.Iallreduce(c, send, recv, op.Sum, op.Int64)
-				case 3:
-					recv = make([]byte, n*size)
-					if c.Rank == root {
-						for k := range n {
-							want = append(want, contribution(op.Int64, size/8, k, uint64(id))...)
-						}
-					}
-					r = e.Igather(c, send, recv, root)
-				}
-				p.Unlock()
-				waits = append(waits, func() error {
-					p.Lock()
-					defer p.Unlock()
-					w.P2P.Wait(r)
-					if err := w.P2P.Take(r).Err; err != nil {
+					if err != nil {
 						return err
 					}
-					if want != nil && !bytes.Equal(recv, want) {
-						return fmt.Errorf("collective %d of kind %d on rank %d of %d is wrong", id, kind, c.Rank, n)
-					}
-					return nil
-				})
-				if g.IntN(5) == 0 { // through the slot, past those outstanding
-					if err := everything(w, c, uint64(id), 1); err != nil {
-						return err
+					requests = append(requests, r)
+				}
+				for _, i := range own.Perm(many) {
+					if persistent[i] {
+						restart(w, requests[i])
 					}
 				}
-			}
-			own.Shuffle(len(waits), func(i, j int) { waits[i], waits[j] = waits[j], waits[i] })
-			for _, wait := range waits {
-				if err := wait(); err != nil {
-					return err
+				for _, i := range own.Perm(many) {
+					if err := finish(w, requests[i]); err != nil {
+						return fmt.Errorf("%d, %v: %w", i, list[i], err)
+					}
+					if err := list[i].verify(uint64(i)); err != nil {
+						return fmt.Errorf("%d: %w", i, err)
+					}
 				}
-			}
-			return nil
-		})
+				return nil
+			})
+		}
 	}
 }
 
@@ -134,8 +113,8 @@ func TestManyOutstanding(t *testing.T) {
 func TestGoroutinesOnTheirCommunicators(t *testing.T) {
 	const goroutines = 4
 	for _, fabric := range []string{"inproc", "shm"} {
-		for _, f := range []form{{"auto", coll.Forced{}}, {"counter", coll.Forced{Slot: coll.SlotCounter}}, {"messages", coll.Forced{Slot: coll.SlotNone}}} {
-			run(t, fabric, 3, f.f, func(w *world.World) error {
+		for _, f := range []form{{"auto", auto(), nil}, {"counter", slots(coll.SlotCounter), nil}, {"messages", slots(coll.SlotNone), nil}} {
+			run(t, fabric, 3, f.c, func(w *world.World) error {
 				var all sync.WaitGroup
 				errs := make([]error, goroutines)
 				for i := range goroutines {

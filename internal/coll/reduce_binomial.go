@@ -1,34 +1,30 @@
 package coll
 
 // reduceBinomial combines up a binomial tree: log2 n steps, each with the whole
-// buffer. Even rounds receive from a child, odd rounds combine.
+// buffer. The children come in the order of their distance, and the sum so far
+// stands for the lower ranks, counted from the root.
 func reduceBinomial(s *schedule) bool {
 	n, v := s.c.Size(), s.virtual()
-	step := s.round / 2
-	far := 1 << step // the subtree received spans this many ranks
-	size := len(s.send)
+	far := 1 << s.round // the subtree received spans this many ranks
+	size := len(s.Send)
 	temp := s.temp(2 * size)
 	in, sum := temp[:size], temp[size:]
 	if v == 0 {
-		sum = s.recv
+		sum = s.Recv
 	}
 	mine := sum
-	if step == 0 {
-		mine = s.send
+	if s.round == 0 {
+		mine = s.Send
 	}
-	switch {
-	case s.round%2 == 1:
-		if v+far < n {
-			s.reduce(sum, mine, in)
-		} else {
-			s.copy(sum, mine)
-		}
-		return v&(2*far) != 0 || 2*far < n
-	case v&far != 0:
+	if v&far != 0 {
 		s.sendTo(s.rank(v-far), mine)
 		return false
-	case v+far < n:
-		s.recvFrom(s.rank(v+far), in)
 	}
-	return true
+	if v+far < n {
+		s.recvFrom(s.rank(v+far), in)
+		s.reduce(sum, mine, in)
+	} else {
+		s.copy(sum, mine)
+	}
+	return v != 0 || 2*far < n
 }

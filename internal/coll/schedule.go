@@ -1,6 +1,9 @@
 package coll
 
 import (
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -18,40 +21,43 @@ const (
 
 // schedule is a collective under way.
 //
-// It advances by rounds. An algorithm is a function that starts the sends, the
-// receives and at most one reduction or copy of round number s.round, and
-// reports whether there are more rounds. When all of them are complete the next
-// round begins, in whoever polls. So there is no list of steps: nothing to build,
-// to store or to free, however long the collective, and a persistent one begins
-// again with round 0.
+// It advances by rounds. An algorithm is a function that starts the sends and
+// receives of round number s.round, lists the reductions and copies to do in
+// order when they are complete, and reports whether there are more rounds. The
+// next round begins, in whoever polls, when all is done. So there is no list of
+// steps: nothing to build, to store or to free, however long the collective, and
+// a persistent one begins again with round 0.
 //
 // A graph of steps with dependencies would let one transfer overtake another
-// where rounds wait for both. The long algorithms have one send and one receive
-// of equal length in a round, which end together, so rounds lose little.
+// where rounds wait for both. The long algorithms have sends and receives of
+// equal length in a round, which end together, so rounds lose little.
 //
 // When a process has died, schedules of all communicators with it end, with
 // class.ProcFailed: receives that nobody has answered are cancelled, those in
 // transit are waited for, sends are left to themselves with their memory.
 type schedule struct {
-	e       *Engine
-	c       *comm.Comm
-	request *p2p.Request
-	alg     Algorithm
-	tag     int32 // of all its messages: those of one pair are sent and received in the same order
-	round   int
-	more    bool
-	pending int // parts of the round that are not complete
-	ready   bool
-	failed  bool
-	err     error
-	parts   []part
-	local   local
+	Args
+	e          *Engine
+	c          *comm.Comm
+	kind       Kind
+	step       func(s *schedule) bool // the algorithm
+	request    *p2p.Request
+	persistent bool
+	tag        int32 // of all its messages: those of one pair are sent and received in the same order
+	round      int
+	more       bool
+	pending    int // parts of the round that are not complete
+	ready      bool
+	failed     bool
+	err        error
+	parts      []part
+	local      []local // of the round, in order
+	done       int     // of local
 
-	send, recv []byte
-	op         op.Op
-	typ        op.Type
-	root       int
-	scratch    []byte
+	unit    int  // bytes of a block, where all are equal
+	empty   bool // nothing moves
+	offsets [2][]int
+	scratch []byte
 }
 
 // part is a send or receive of the current round, told from its later lives by gen.
@@ -60,37 +66,51 @@ type part struct {
 	gen uint32
 }
 
-// local is the reduction or copy of the current round, as far as it is still to
-// be done.
+// local is a reduction or copy, as far as it is still to be done.
 type local struct {
 	dst, left, right []byte // right is nil for a copy
 }
 
-// newSchedule returns a schedule of algorithm a on c that has not begun.
-func (e *Engine) newSchedule(c *comm.Comm, a Algorithm) *schedule {
-	var s *schedule
+// fresh returns a schedule that is nothing yet.
+func (e *Engine) fresh() *schedule {
 	if n := len(e.free); n > 0 {
-		s = e.free[n-1]
+		s := e.free[n-1]
 		e.free = e.free[:n-1]
-	} else {
-		s = &schedule{e: e}
+		return s
 	}
-	s.c, s.alg = c, a
+	return &schedule{e: e}
+}
+
+// newSchedule returns a schedule of algorithm a on c that has not begun; its
+// arguments are to be filled in.
+func (e *Engine) newSchedule(c *comm.Comm, a Algorithm) *schedule {
+	s, x := e.fresh(), a.entry()
+	s.c, s.kind, s.step, s.Width = c, x.kind, x.step, 1
 	return s
 }
 
 // start begins s and returns its request.
 func (e *Engine) start(s *schedule, tag int32) *p2p.Request {
-	r := e.p2p.NewRequest(s.c, s.alg.collective())
+	r := e.p2p.NewRequest(s.c, s.kind.String())
 	s.request, s.tag = r, tag
-	s.more = true
+	s.Begin()
+	return r
+}
+
+// Begin implements p2p.Starter.
+func (s *schedule) Begin() {
+	e := s.e
+	s.round, s.more, s.failed, s.err = 0, true, false, nil
 	e.live = append(e.live, s)
-	if err := e.lost(s.c); err != nil {
+	switch err := e.lost(s.c); {
+	case err != nil:
 		s.fail(err)
-	} else {
+	case s.empty || s.c.Size() == 1:
+		s.alone(s.kind)
+		e.end(s)
+	default:
 		e.advance(s)
 	}
-	return r
 }
 
 // wait waits for a request that nobody else knows.
@@ -103,27 +123,29 @@ func (e *Engine) wait(r *p2p.Request) error {
 
 // advance runs s until it has to wait for a part, or has done enough for now.
 func (e *Engine) advance(s *schedule) {
+	budget := piece
 	for s.pending == 0 {
 		switch {
-		case s.failed || !s.more && len(s.local.dst) == 0:
+		case s.failed || !s.more && len(s.local) == 0:
 			e.end(s)
 			return
-		case len(s.local.dst) > 0:
-			if s.work(); len(s.local.dst) > 0 {
+		case len(s.local) > 0:
+			if budget <= 0 {
 				e.setReady(s)
 				return
 			}
+			budget -= s.work()
 		default:
 			s.pending = 1 // as long as the round is being started
 			s.parts = s.parts[:0]
-			s.more = s.alg.run(s)
+			s.more = s.step(s)
 			s.round++
 			s.pending--
 		}
 	}
 }
 
-// end completes the request of s and frees s.
+// end completes the request of s, and frees s if it is not persistent.
 func (e *Engine) end(s *schedule) {
 	r, err := s.request, s.err
 	for i, o := range e.live {
@@ -134,24 +156,40 @@ func (e *Engine) end(s *schedule) {
 			break
 		}
 	}
-	scratch := s.scratch
-	if s.failed || cap(scratch) > keepScratch {
-		scratch = nil // or a send that was left to itself still reads it
+	if s.failed {
+		s.scratch = nil // a send that was left to itself may still read it
 	}
-	*s = schedule{e: e, parts: s.parts[:0], scratch: scratch}
-	if len(e.free) < keepSchedules {
-		e.free = append(e.free, s)
+	if !s.persistent {
+		scratch := s.scratch
+		if cap(scratch) > keepScratch {
+			scratch = nil
+		}
+		*s = schedule{e: e, parts: s.parts[:0], local: s.local[:0], offsets: s.offsets, scratch: scratch}
+		if len(e.free) < keepSchedules {
+			e.free = append(e.free, s)
+		}
 	}
 	e.p2p.Finish(r, err)
 }
 
 // PartDone implements p2p.Whole. It is called deep inside, so that it only marks
 // the schedule.
-func (s *schedule) PartDone(err error) {
-	s.note(err)
+func (s *schedule) PartDone(r *p2p.Request) {
+	s.outcome(r)
 	if s.pending--; s.pending == 0 {
 		s.e.setReady(s)
 	}
+}
+
+// outcome takes the error of a part. A message that is shorter than its buffer
+// is one, too: the members disagree.
+func (s *schedule) outcome(r *p2p.Request) {
+	err := r.Status.Err
+	if got, want := r.Filled(); err == nil && !r.Send && got != want && !r.Status.Cancelled {
+		err = &class.Error{Class: class.Count, Text: fmt.Sprintf(
+			"rank %d sends %d bytes where %d are received", r.Status.Source, got, want)}
+	}
+	s.note(err)
 }
 
 // note takes an error of a part. The schedule goes on, so that the other members
@@ -179,7 +217,7 @@ func (s *schedule) fail(err error) {
 		}
 	}
 	s.parts = s.parts[:0]
-	s.local = local{}
+	s.local, s.done = s.local[:0], 0
 	if s.pending--; s.pending == 0 {
 		s.e.setReady(s)
 	}
@@ -196,41 +234,49 @@ func (s *schedule) recvFrom(rank int, buf []byte) {
 }
 
 func (s *schedule) add(r *p2p.Request) {
-	pending, err := s.e.p2p.SetWhole(r, s)
-	if pending {
-		s.pending++
-		s.parts = append(s.parts, part{r, r.Gen})
+	if r.Done() {
+		s.outcome(r)
+		s.e.p2p.Free(r)
+		return
 	}
-	s.note(err)
+	s.e.p2p.SetWhole(r, s)
+	s.pending++
+	s.parts = append(s.parts, part{r, r.Gen})
 }
 
 // reduce makes dst the reduction of left and right, which are those of the lower
-// and of the higher ranks, before the next round.
+// and of the higher ranks, when the messages of the round are complete.
 func (s *schedule) reduce(dst, left, right []byte) {
-	s.local = local{dst, left, right}
-}
-
-// copy makes dst a copy of src before the next round.
-func (s *schedule) copy(dst, src []byte) {
-	if len(dst) > 0 && &dst[0] != &src[0] {
-		s.local = local{dst, src, nil}
+	if len(dst) > 0 {
+		s.local = append(s.local, local{dst, left[:len(dst)], right[:len(dst)]})
 	}
 }
 
-// work does a piece of the round's reduction or copy.
-func (s *schedule) work() {
-	l := &s.local
+// copy makes dst a copy of src when the messages of the round are complete.
+func (s *schedule) copy(dst, src []byte) {
+	if n := min(len(dst), len(src)); n > 0 && &dst[0] != &src[0] {
+		s.local = append(s.local, local{dst[:n], src[:n], nil})
+	}
+}
+
+// work does a piece of the round's first reduction or copy, and returns its length.
+func (s *schedule) work() int {
+	l := &s.local[s.done]
 	n := min(len(l.dst), piece)
 	if l.right == nil {
 		copy(l.dst[:n], l.left)
 	} else {
-		op.Apply(s.op, s.typ, l.dst[:n], l.left[:n], l.right[:n])
+		op.Apply(s.Op, s.Type, l.dst[:n], l.left[:n], l.right[:n])
 		l.right = l.right[n:]
 	}
 	l.dst, l.left = l.dst[n:], l.left[n:]
 	if len(l.dst) == 0 {
 		*l = local{}
+		if s.done++; s.done == len(s.local) {
+			s.local, s.done = s.local[:0], 0
+		}
 	}
+	return n
 }
 
 // temp returns n bytes of scratch memory. A schedule asks for it with the same n
@@ -242,15 +288,15 @@ func (s *schedule) temp(n int) []byte {
 	return s.scratch[:n]
 }
 
-// block returns the bytes of block i when buf is divided into one block for each
-// member, in whole elements. Blocks differ by at most one element.
-func (s *schedule) block(buf []byte, i int) []byte {
+// share returns the bytes of share i when buf is divided among the members, in
+// whole elements. Shares differ by at most one element.
+func (s *schedule) share(buf []byte, i int) []byte {
 	lo, hi := s.bounds(len(buf), i)
 	return buf[lo:hi]
 }
 
 func (s *schedule) bounds(size, i int) (lo, hi int) {
-	n, w := s.c.Size(), s.typ.Size()
+	n, w := s.c.Size(), s.Width
 	count := size / w
 	return count * i / n * w, count * (i + 1) / n * w
 }

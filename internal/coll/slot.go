@@ -138,16 +138,7 @@ func (s *slot) awaitLong(word *atomic.Uint64, n uint64) error {
 
 // AppendAbout implements proc.About.
 func (s *slot) AppendAbout(b []byte) []byte {
-	what := "Barrier"
-	switch s.kind {
-	case Bcast:
-		what = "Bcast"
-	case Reduce:
-		what = "Reduce"
-	case Allreduce:
-		what = "Allreduce"
-	}
-	return s.c.AppendOn(append(b, what...))
+	return s.c.AppendOn(append(b, s.kind.String()...))
 }
 
 // wake wakes the others if they sleep until a number that was just published.

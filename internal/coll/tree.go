@@ -21,8 +21,8 @@ func subtree(v, n int) int { return min(reach(v, n), n-v) }
 // virtual is the own number, counted from the root.
 func (s *schedule) virtual() int {
 	n := s.c.Size()
-	return (s.c.Rank - s.root + n) % n
+	return (s.c.Rank - s.Root + n) % n
 }
 
 // rank is the rank of number v.
-func (s *schedule) rank(v int) int { return (v + s.root) % s.c.Size() }
+func (s *schedule) rank(v int) int { return (v + s.Root) % s.c.Size() }

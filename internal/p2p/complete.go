@@ -12,9 +12,13 @@ func (e *Engine) Start(r *Request) {
 	r.Active = true
 	r.parts = 1
 	r.Status = Status{}
-	if r.Send {
+	switch {
+	case r.starter != nil:
+		r.Status.Source, r.Status.Tag = AnySource, AnyTag
+		r.starter.Begin()
+	case r.Send:
 		e.startSend(r)
-	} else {
+	default:
 		r.peer = r.node.Src
 		e.startRecv(r)
 	}

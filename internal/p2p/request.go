@@ -76,6 +76,8 @@ type Request struct {
 	moved  uint64 // bytes moved so far, or handed to the backlog
 	queued bool   // a frame of this send is in the backlog
 
+	starter Starter // of a persistent request that is neither send nor receive
+
 	parts  int8    // operations that have to complete before this request does
 	whole  Whole   // what this request is a part of
 	copied bool    // buf belongs to the engine
@@ -112,7 +114,7 @@ func (e *Engine) Free(r *Request) {
 	r.Reset()
 	r.Also(nil)
 	r.Send, r.Persistent, r.Active, r.autoFree = false, false, false, false
-	r.buf, r.whole, r.what = nil, nil, ""
+	r.buf, r.whole, r.starter, r.what = nil, nil, nil, ""
 	r.Status.Bytes, r.Status.Cancelled, r.Status.Err = 0, false, nil
 	e.requests = append(e.requests, r)
 }
@@ -130,11 +132,21 @@ func (e *Engine) Release(r *Request) {
 type Whole interface {
 	// PartDone is called, with the lock held, when one of them is complete. It
 	// must not start communication at once: it is called from deep inside.
-	PartDone(err error)
+	PartDone(part *Request)
+}
+
+// Starter is an operation made of several requests that can be started again and
+// again: what a persistent request of NewRequest stands for.
+type Starter interface {
+	// Begin starts it. It is called with the lock held.
+	Begin()
 }
 
 // PartDone implements Whole.
-func (r *Request) PartDone(err error) { r.engine.finish(r, err) }
+func (r *Request) PartDone(part *Request) { r.engine.finish(r, part.Status.Err) }
+
+// Filled is how many bytes a receive got, and the length of its buffer.
+func (r *Request) Filled() (got, want int) { return int(r.Status.Bytes), len(r.buf) }
 
 // NewRequest returns an active request that Finish completes; what names the
 // operation that it stands for.
@@ -143,6 +155,12 @@ func (e *Engine) NewRequest(c *comm.Comm, what string) *Request {
 	r.peer = -1
 	r.what = what
 	return r
+}
+
+// SetPersistent makes a request of NewRequest inactive, and persistent: Start
+// begins s, which Finish ends.
+func (e *Engine) SetPersistent(r *Request, s Starter) {
+	r.Persistent, r.Active, r.starter = true, false, s
 }
 
 // AppendAbout implements proc.About.
@@ -212,7 +230,7 @@ func (e *Engine) finish(r *Request, err error) {
 	}
 	if w := r.whole; w != nil {
 		r.whole = nil
-		w.PartDone(r.Status.Err)
+		w.PartDone(r)
 	}
 	r.Fire()
 	if r.autoFree {

@@ -107,13 +107,17 @@ func note(b boot.Boot) *shmfmt.Note {
 }
 
 func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy proc.Policy, note *shmfmt.Note) (*World, error) {
+	choice, err := coll.FromEnv(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
 	p, err := proc.New(b, node, far, policy)
 	if err != nil {
 		return nil, err
 	}
 	p.SetNote(note)
 	w := &World{Proc: p, P2P: p2p.New(p), boot: b, note: note}
-	w.Coll = coll.New(p, w.P2P)
+	w.Coll = coll.New(p, w.P2P, choice)
 	all := make([]int32, b.Job().Size)
 	for i := range all {
 		all[i] = int32(i)

@@ -36,8 +36,10 @@ func main() {
 	check(err)
 	w, err := world.Open(b)
 	check(err)
-	w.Coll.Force(coll.Forced{Slot: map[string]coll.SlotForm{
-		"auto": coll.SlotAuto, "cells": coll.SlotCells, "counter": coll.SlotCounter, "messages": coll.SlotNone}[*form]})
+	choice := coll.Defaults()
+	choice.Slot = map[string]coll.SlotForm{
+		"auto": coll.SlotAuto, "cells": coll.SlotCells, "counter": coll.SlotCounter, "messages": coll.SlotNone}[*form]
+	w.Coll.Choose(choice)
 	line := fmt.Sprintf("n %d %s", w.Comm.Size(), *form)
 	line += fmt.Sprintf(" barrier %.3f", measure(w, func() { check(w.Coll.Barrier(w.Comm)) }))
 	for _, f := range strings.Split(*sizes, ",") {

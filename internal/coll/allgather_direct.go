@@ -1,0 +1,21 @@
+package coll
+
+// allgatherDirect has everyone send its contribution to all others at once: on a
+// node each fetches what it needs from where it is, and nobody waits for a
+// neighbour that has no core. Empty blocks of an Allgatherv are not sent.
+func allgatherDirect(s *schedule) bool {
+	n, me := s.c.Size(), s.c.Rank
+	lo, hi := window(s.round, directWindow, n)
+	for i := lo; i < hi; i++ {
+		if b := s.recvBlock((me - i + n) % n); len(b) > 0 {
+			s.recvFrom((me-i+n)%n, b)
+		}
+		if len(s.Send) > 0 {
+			s.sendTo((me+i)%n, s.Send)
+		}
+	}
+	if s.round == 0 {
+		s.copy(s.recvBlock(me), s.Send)
+	}
+	return hi < n
+}

@@ -1,0 +1,21 @@
+package coll
+
+// allgatherRing passes the contributions round a ring in n-1 rounds. Everyone
+// sends every byte but one contribution once, and only to its neighbour. Empty
+// blocks of an Allgatherv are passed over.
+func allgatherRing(s *schedule) bool {
+	n, me := s.c.Size(), s.c.Rank
+	out, got := (me-s.round+n)%n, (me-s.round-1+n)%n
+	if b := s.recvBlock(got); len(b) > 0 {
+		s.recvFrom((me-1+n)%n, b)
+	}
+	switch b := s.recvBlock(out); {
+	case len(b) == 0:
+	case s.round == 0:
+		s.sendTo((me+1)%n, s.Send)
+		s.copy(b, s.Send)
+	default:
+		s.sendTo((me+1)%n, b)
+	}
+	return s.round+1 < n-1
+}

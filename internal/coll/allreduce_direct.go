@@ -1,0 +1,24 @@
+package coll
+
+// allreduceDirect reduces directly, then everyone sends its share to all others
+// at once.
+func allreduceDirect(s *schedule) bool {
+	n, me := s.c.Size(), s.c.Rank
+	first := directRounds(n)
+	if s.round < first {
+		s.directReduce(sendShare)
+		return true
+	}
+	own := s.share(s.Recv, me)
+	sum := s.temp(n * len(own))[me*len(own) : (me+1)*len(own)]
+	lo, hi := window(s.round-first, directWindow, n)
+	for i := lo; i < hi; i++ {
+		from, to := (me-i+n)%n, (me+i)%n
+		s.recvFrom(from, s.share(s.Recv, from))
+		s.sendTo(to, sum)
+	}
+	if hi == n {
+		s.copy(own, sum)
+	}
+	return hi < n
+}

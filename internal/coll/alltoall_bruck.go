@@ -1,0 +1,54 @@
+package coll
+
+import "math/bits"
+
+// alltoallBruck takes ceil(log2 n) steps, each with half of the blocks. Block i
+// of the scratch memory is what is on its way over distance i; in the step of
+// 2^k the blocks with that bit in their number are handed on by 2^k, packed
+// together. In the end block i is what has come from the rank at distance i.
+//
+// Rounds: put in order and pack, then for every step exchange, unpack and pack.
+func alltoallBruck(s *schedule) bool {
+	n, me, size := s.c.Size(), s.c.Rank, s.unit
+	half := (n + 1) / 2 * size
+	temp := s.temp(n*size + 2*half)
+	all, out, in := temp[:n*size], temp[n*size:n*size+half], temp[n*size+half:]
+	steps := bits.Len(uint(n - 1))
+	if s.round == 0 {
+		s.copy(all, s.Send[me*size:])
+		s.copy(all[(n-me)*size:], s.Send[:me*size])
+		s.carry(all, out, 1, true)
+		return true
+	}
+	far := 1 << (s.round - 1)
+	k := s.carry(all, in, far, false)
+	s.recvFrom((me-far+n)%n, in[:k])
+	s.sendTo((me+far)%n, out[:k])
+	if s.round < steps {
+		s.carry(all, out, 2*far, true)
+		return true
+	}
+	for i := range n {
+		s.copy(s.recvBlock((me-i+n)%n), all[i*size:(i+1)*size])
+	}
+	return false
+}
+
+// carry copies the blocks with the bit far in their number from all to packed,
+// or the other way, and returns their length.
+func (s *schedule) carry(all, packed []byte, far int, pack bool) int {
+	n, at, size := s.c.Size(), 0, s.unit
+	for i := far; i < n; i++ {
+		if i&far == 0 {
+			continue
+		}
+		b, p := all[i*size:(i+1)*size], packed[at:at+size]
+		if pack {
+			s.copy(p, b)
+		} else {
+			s.copy(b, p)
+		}
+		at += size
+	}
+	return at
+}

@@ -1,0 +1,119 @@
+package coll
+
+import (
+	"github.com/halo-mpi/halo/internal/op"
+)
+
+// Args is what a member gives to a collective. What the kind does not use is
+// left out. In place: where Send begins, the member's own part of Recv begins.
+//
+// Counts and displacements are elements and belong to the operation until it is
+// complete. Without displacements the blocks lie one behind the other.
+type Args struct {
+	Send, Recv             []byte // the buffer of a Bcast is Recv
+	Width                  int    // of an element in bytes
+	Op                     op.Op
+	Type                   op.Type
+	Root                   int
+	SendCounts, SendDispls []int // of a ReduceScatter: how Send is divided among the members
+	RecvCounts, RecvDispls []int
+}
+
+// unknown is the size of collectives of which a member does not know it.
+const unknown = 1
+
+// sendBlock is the part of Send that goes to, or is reduced for, member r.
+func (s *schedule) sendBlock(r int) []byte {
+	return block(s.Send, r, s.unit, s.Width, s.SendCounts, s.SendDispls)
+}
+
+// recvBlock is the part of Recv that comes from member r.
+func (s *schedule) recvBlock(r int) []byte {
+	return block(s.Recv, r, s.unit, s.Width, s.RecvCounts, s.RecvDispls)
+}
+
+// block is the r-th block of b: of unit bytes, or as counts and displs say.
+func block(b []byte, r, unit, width int, counts, displs []int) []byte {
+	if counts == nil {
+		return b[r*unit : (r+1)*unit]
+	}
+	n := counts[r] * width
+	if n == 0 {
+		return nil // the displacement may be anything
+	}
+	at := displs[r] * width
+	return b[at : at+n]
+}
+
+// pack fills in displacements that were left out.
+func (s *schedule) pack() {
+	s.SendDispls = packed(&s.offsets[0], s.SendCounts, s.SendDispls)
+	s.RecvDispls = packed(&s.offsets[1], s.RecvCounts, s.RecvDispls)
+}
+
+// packed returns displs, or if there are none those of blocks that lie one
+// behind the other, in memory that is kept.
+func packed(kept *[]int, counts, displs []int) []int {
+	if counts == nil || displs != nil {
+		return displs
+	}
+	list, at := (*kept)[:0], 0
+	for _, n := range counts {
+		list = append(list, at)
+		at += n
+	}
+	*kept = list
+	return list
+}
+
+// sum adds up counts.
+func sum(counts []int) int {
+	n := 0
+	for _, k := range counts {
+		n += k
+	}
+	return n
+}
+
+// shape fills in what follows from the arguments, which have been checked: the
+// length of a block, and the size by which the algorithm is chosen, both in
+// bytes and the same for all members. A size of 0 means that nothing moves; it is
+// unknown where a member knows only its own blocks.
+func (a *Args) shape(k Kind, ranks int) (unit, size int) {
+	switch k {
+	case Bcast:
+		return 0, len(a.Recv)
+	case Reduce, Allreduce, Scan, Exscan:
+		return 0, len(a.Send)
+	case Gather, Allgather:
+		return len(a.Send), len(a.Send)
+	case Scatter:
+		return len(a.Recv), len(a.Recv)
+	case Alltoall:
+		return len(a.Send) / ranks, len(a.Send) / ranks
+	case ReduceScatterBlock:
+		return len(a.Send) / ranks, len(a.Send)
+	case ReduceScatter:
+		return 0, len(a.Send)
+	case Allgatherv:
+		return 0, (sum(a.RecvCounts)*a.Width + ranks - 1) / ranks
+	}
+	return 0, unknown
+}
+
+// alone does a collective of one member.
+func (s *schedule) alone(k Kind) {
+	switch k {
+	case Barrier, Bcast, Exscan:
+	case Reduce, Allreduce, Scan:
+		copy(s.Recv, s.Send)
+	case Gather, Gatherv, Allgather, Allgatherv:
+		copy(s.recvBlock(0), s.Send)
+	case Scatter, Scatterv:
+		copy(s.Recv, s.sendBlock(0))
+	case Alltoall, Alltoallv:
+		copy(s.recvBlock(0), s.sendBlock(0))
+	case ReduceScatter, ReduceScatterBlock:
+		copy(s.Recv, s.sendBlock(0))
+	}
+}

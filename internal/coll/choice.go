@@ -1,0 +1,150 @@
+package coll
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Choice says how each kind of collective is carried out. It has to be the same
+// in every process of the job.
+type Choice struct {
+	Rules [Kinds][]Rule // by kind; the first that applies counts
+	Slot  SlotForm
+	// Forced kinds have been chosen for by the user: they do without the slot.
+	Forced [Kinds]bool
+}
+
+// A Rule is one line of the table of algorithms. It applies below all of its
+// limits.
+type Rule struct {
+	Algorithm Algorithm
+	// Size limits the bytes of the buffer of a Bcast or of what each member gives
+	// to a reduction, and of one block of the other kinds.
+	Size int
+	// Share limits the bytes that fall to each member when the buffer is divided.
+	Share int
+	// Ranks limits the number of members.
+	Ranks int
+}
+
+// none is a limit that is never reached.
+const none = math.MaxInt
+
+func (r Rule) applies(size, ranks int) bool {
+	return size < r.Size && size/ranks < r.Share && ranks < r.Ranks
+}
+
+// Defaults is the table of algorithms. The limits were measured with ranks that
+// are processes of one host, and hold for both fabrics.
+func Defaults() Choice {
+	const kib = 1 << 10
+	always := func(a Algorithm) Rule { return Rule{a, none, none, none} }
+	below := func(a Algorithm, size int) Rule { return Rule{a, size, none, none} }
+	share := func(a Algorithm, size int) Rule { return Rule{a, none, size, none} }
+	fewer := func(a Algorithm, ranks int) Rule { return Rule{a, none, none, ranks} }
+	var c Choice
+	c.Rules[Barrier] = []Rule{always(BarrierDissemination)}
+	c.Rules[Bcast] = []Rule{below(BcastBinomial, 256*kib), fewer(BcastBinomial, 3), always(BcastChain)}
+	c.Rules[Reduce] = []Rule{below(ReduceBinomial, 64*kib), share(ReduceBinomial, 4*kib), always(ReduceRing)}
+	c.Rules[Allreduce] = []Rule{below(AllreduceDoubling, 32*kib), share(AllreduceDoubling, 4*kib), always(AllreduceRing)}
+	c.Rules[Gather] = []Rule{below(GatherBinomial, 4*kib), always(GatherLinear)}
+	c.Rules[Gatherv] = []Rule{always(GathervLinear)}
+	c.Rules[Scatter] = []Rule{below(ScatterBinomial, 4*kib), always(ScatterLinear)}
+	c.Rules[Scatterv] = []Rule{always(ScattervLinear)}
+	c.Rules[Allgather] = []Rule{below(AllgatherBruck, 4*kib), fewer(AllgatherDirect, 17), always(AllgatherRing)}
+	c.Rules[Allgatherv] = []Rule{fewer(AllgathervDirect, 17), always(AllgathervRing)}
+	c.Rules[Alltoall] = []Rule{below(AlltoallBruck, 256), below(AlltoallDirect, 64*kib), fewer(AlltoallDirect, 17), always(AlltoallPairwise)}
+	c.Rules[Alltoallv] = []Rule{fewer(AlltoallvDirect, 65), always(AlltoallvPairwise)}
+	c.Rules[Scan] = []Rule{below(ScanDoubling, 64*kib), always(ScanChain)}
+	c.Rules[Exscan] = []Rule{below(ExscanDoubling, 64*kib), always(ExscanChain)}
+	c.Rules[ReduceScatter] = []Rule{below(ReduceScatterHalving, 32*kib), share(ReduceScatterHalving, 4*kib), always(ReduceScatterDirect)}
+	c.Rules[ReduceScatterBlock] = []Rule{below(ReduceScatterBlockHalving, 32*kib), share(ReduceScatterBlockHalving, 4*kib), always(ReduceScatterBlockDirect)}
+	return c
+}
+
+// Force makes a the only algorithm of its kind.
+func (c *Choice) Force(a Algorithm) {
+	c.Rules[a.Kind()] = []Rule{{a, none, none, none}}
+	c.Forced[a.Kind()] = true
+}
+
+// algorithm is what the table says. The last rule of a kind always applies.
+func (c *Choice) algorithm(k Kind, size, ranks int) Algorithm {
+	for _, r := range c.Rules[k] {
+		if r.applies(size, ranks) {
+			return r.Algorithm
+		}
+	}
+	return Auto
+}
+
+// slot reports whether short collectives of the kind may go through a slot.
+func (c *Choice) slot(k Kind) bool { return c.Slot != SlotNone && !c.Forced[k] }
+
+// String is the rule as the user writes it: name:size<65536:ranks<9.
+func (r Rule) String() string {
+	s := r.Algorithm.Name()
+	for _, l := range r.limits() {
+		if *l.value != none {
+			s += fmt.Sprintf(":%s<%d", l.name, *l.value)
+		}
+	}
+	return s
+}
+
+type limit struct {
+	name  string
+	value *int
+}
+
+func (r *Rule) limits() []limit {
+	return []limit{{"size", &r.Size}, {"share", &r.Share}, {"ranks", &r.Ranks}}
+}
+
+// rulesText is the table of a kind as the user writes it.
+func rulesText(rules []Rule) string {
+	var list []string
+	for _, r := range rules {
+		list = append(list, r.String())
+	}
+	return strings.Join(list, ",")
+}
+
+// parseRules reads what rulesText writes. The last rule must have no limits.
+func parseRules(k Kind, text string) ([]Rule, error) {
+	var rules []Rule
+	for item := range strings.SplitSeq(text, ",") {
+		words := strings.Split(strings.TrimSpace(item), ":")
+		r := Rule{Auto, none, none, none}
+		var names []string
+		for _, a := range Algorithms(k) {
+			names = append(names, a.Name())
+			if a.Name() == words[0] {
+				r.Algorithm = a
+			}
+		}
+		if r.Algorithm == Auto {
+			return nil, fmt.Errorf("%q is none of the algorithms of %v: %s", words[0], k, strings.Join(names, ", "))
+		}
+		for _, w := range words[1:] {
+			name, number, ok := strings.Cut(w, "<")
+			v, err := strconv.Atoi(number)
+			found := false
+			for _, l := range r.limits() {
+				if l.name == name {
+					*l.value, found = v, true
+				}
+			}
+			if !ok || err != nil || !found || v < 1 {
+				return nil, fmt.Errorf("%q is not a limit such as size<65536, share<4096 or ranks<9", w)
+			}
+		}
+		rules = append(rules, r)
+	}
+	if last := rules[len(rules)-1]; last != (Rule{last.Algorithm, none, none, none}) {
+		return nil, fmt.Errorf("the last algorithm, %v, must stand without limits", last)
+	}
+	return rules, nil
+}

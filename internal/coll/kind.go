@@ -1,0 +1,85 @@
+package coll
+
+// Kind is a kind of collective.
+type Kind uint8
+
+// The kinds.
+const (
+	Barrier Kind = iota
+	Bcast
+	Reduce
+	Allreduce
+	Gather
+	Gatherv
+	Scatter
+	Scatterv
+	Allgather
+	Allgatherv
+	Alltoall
+	Alltoallv
+	Scan
+	Exscan
+	ReduceScatter
+	ReduceScatterBlock
+	kinds
+)
+
+// Kinds is the number of kinds: they are 0 to Kinds-1.
+const Kinds = int(kinds)
+
+// String is the name of the blocking call in package mpi.
+func (k Kind) String() string {
+	switch k {
+	case Barrier:
+		return "Barrier"
+	case Bcast:
+		return "Bcast"
+	case Reduce:
+		return "Reduce"
+	case Allreduce:
+		return "Allreduce"
+	case Gather:
+		return "Gather"
+	case Gatherv:
+		return "Gatherv"
+	case Scatter:
+		return "Scatter"
+	case Scatterv:
+		return "Scatterv"
+	case Allgather:
+		return "Allgather"
+	case Allgatherv:
+		return "Allgatherv"
+	case Alltoall:
+		return "Alltoall"
+	case Alltoallv:
+		return "Alltoallv"
+	case Scan:
+		return "Scan"
+	case Exscan:
+		return "Exscan"
+	case ReduceScatter:
+		return "ReduceScatter"
+	case ReduceScatterBlock:
+		return "ReduceScatterBlock"
+	}
+	return "a collective"
+}
+
+// reduces reports whether operands are combined.
+func (k Kind) reduces() bool {
+	switch k {
+	case Reduce, Allreduce, Scan, Exscan, ReduceScatter, ReduceScatterBlock:
+		return true
+	}
+	return false
+}
+
+// rooted reports whether one member is the root.
+func (k Kind) rooted() bool {
+	switch k {
+	case Bcast, Reduce, Gather, Gatherv, Scatter, Scatterv:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,29 @@
+package coll
+
+// reduceRing reduces in a ring, then everyone sends its complete share to the
+// root. Sums that are passed on stand in scratch memory: only one at a time.
+func reduceRing(s *schedule) bool {
+	n, me := s.c.Size(), s.c.Rank
+	if s.round < n-1 {
+		s.ringReduce(s.temp(2*s.ringShare()), inScratch)
+		return true
+	}
+	done := inScratch(s, (me+1)%n)
+	if me != s.Root {
+		s.sendTo(s.Root, done)
+		return false
+	}
+	for r := range n {
+		if r != me {
+			s.recvFrom(r, s.share(s.Recv, (r+1)%n))
+		}
+	}
+	s.copy(s.share(s.Recv, (me+1)%n), done)
+	return false
+}
+
+func inScratch(s *schedule, share int) []byte {
+	lo, hi := s.bounds(len(s.Send), share)
+	k := s.ringShare()
+	return s.temp(2 * k)[k : k+hi-lo]
+}

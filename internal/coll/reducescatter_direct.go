@@ -1,0 +1,10 @@
+package coll
+
+// reduceScatterDirect has everyone receive all parts of its block at once.
+func reduceScatterDirect(s *schedule) bool {
+	sum, more := s.directReduce(sendBlock)
+	if !more {
+		s.copy(s.Recv, sum)
+	}
+	return more
+}

@@ -1,0 +1,88 @@
+package coll
+
+import "math/bits"
+
+// reduceScatterHalving exchanges halves with partners at distance n/2, n/4 ... 1:
+// log2 n steps, each with half of what the one before had. When n is no power of
+// two, each of the first even ranks hands its part to the rank above, which does
+// its block, too, and sends it in the end.
+//
+// Rounds: fold, exchange for every step, unfold.
+func reduceScatterHalving(s *schedule) bool {
+	n, me, size := s.c.Size(), s.c.Rank, len(s.Send)
+	steps := bits.Len(uint(n)) - 1
+	stay := 1 << steps
+	extra := n - stay // ranks that stand aside
+	folded := me < 2*extra
+	if folded && me%2 == 0 {
+		if s.round == 0 {
+			s.sendTo(me+1, s.Send)
+			return true
+		}
+		s.recvFrom(me+1, s.Recv)
+		return false
+	}
+	temp := s.temp(2 * size)
+	in, sum := temp[:size], temp[size:]
+	v := me - extra // number among those who stay
+	if folded {
+		v = me / 2
+	}
+	rank := func(v int) int { // the last of those that number v does the blocks of
+		if v < extra {
+			return 2*v + 1
+		}
+		return v + extra
+	}
+	part := func(b []byte, v, k int) []byte { // the blocks of k numbers from v on
+		first := 0
+		if v > 0 {
+			first = rank(v-1) + 1
+		}
+		return b[s.blockOffset(first):s.blockOffset(rank(v+k-1)+1)]
+	}
+	switch {
+	case s.round == 0:
+		if folded {
+			s.recvFrom(me-1, in)
+			s.reduce(sum, in, s.Send)
+		} else {
+			s.copy(sum, s.Send)
+		}
+		return true
+	case s.round > steps: // only those who folded come here
+		s.sendTo(me-1, sum[s.blockOffset(me-1):s.blockOffset(me)])
+		return false
+	}
+	far := stay >> s.round
+	partner := v ^ far
+	base := v &^ (2*far - 1)
+	keep, give := base, base+far
+	if v&far != 0 {
+		keep, give = give, keep
+	}
+	s.recvFrom(rank(partner), part(in, keep, far))
+	s.sendTo(rank(partner), part(sum, give, far))
+	if partner < v {
+		s.reduce(part(sum, keep, far), part(in, keep, far), part(sum, keep, far))
+	} else {
+		s.reduce(part(sum, keep, far), part(sum, keep, far), part(in, keep, far))
+	}
+	if s.round == steps {
+		s.copy(s.Recv, sum[s.blockOffset(me):s.blockOffset(me+1)])
+		return folded
+	}
+	return true
+}
+
+// blockOffset is where the block of rank r begins in Send, in bytes, when the
+// blocks lie one behind the other.
+func (s *schedule) blockOffset(r int) int {
+	switch {
+	case s.SendCounts == nil:
+		return r * s.unit
+	case r == len(s.SendCounts):
+		return len(s.Send)
+	}
+	return s.SendDispls[r] * s.Width
+}

@@ -1,0 +1,38 @@
+package coll
+
+// scanDoubling exchanges what blocks of 1, 2, 4 ... ranks add up to: log2 n
+// steps, each with the whole buffer. What comes from lower ranks goes into the
+// result, too. It serves Scan and Exscan.
+//
+// Rounds: own part, exchange for every step.
+func scanDoubling(s *schedule) bool {
+	n, me, size := s.c.Size(), s.c.Rank, len(s.Send)
+	temp := s.temp(2 * size)
+	in, all := temp[:size], temp[size:] // all: of the ranks heard of
+	if s.round == 0 {
+		s.copy(all, s.Send)
+		if s.kind == Scan {
+			s.copy(s.Recv, s.Send)
+		}
+		return true
+	}
+	far := 1 << (s.round - 1)
+	partner := me ^ far
+	switch {
+	case partner >= n:
+	case partner > me:
+		s.recvFrom(partner, in)
+		s.sendTo(partner, all)
+		s.reduce(all, all, in)
+	default:
+		s.recvFrom(partner, in)
+		s.sendTo(partner, all)
+		if s.kind == Exscan && me&(far-1) == 0 { // the first from below
+			s.copy(s.Recv, in)
+		} else {
+			s.reduce(s.Recv, in, s.Recv)
+		}
+		s.reduce(all, in, all)
+	}
+	return 2*far < n
+}

@@ -1,0 +1,16 @@
+package coll
+
+// scatterLinear has the root send to everyone.
+func scatterLinear(s *schedule) bool {
+	if s.c.Rank != s.Root {
+		s.recvFrom(s.Root, s.Recv)
+		return false
+	}
+	for r := range s.c.Size() {
+		if r != s.Root {
+			s.sendTo(r, s.sendBlock(r))
+		}
+	}
+	s.copy(s.Recv, s.sendBlock(s.Root))
+	return false
+}

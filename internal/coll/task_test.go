@@ -1,0 +1,398 @@
+package coll_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/world"
+)
+
+// task is one collective with random arguments, seen from one member, together
+// with what a serial computation gives. All members make the same one.
+type task struct {
+	c          *comm.Comm
+	kind       coll.Kind
+	typ        op.Type
+	o          op.Op
+	root       int
+	inPlace    bool
+	counts     [][]int // elements from one member to another; of reductions only the first row counts
+	args       coll.Args
+	send, recv []byte // the whole memory: blocks and what must not change around them
+	image      []byte // of recv before the collective
+}
+
+func (t *task) String() string {
+	return fmt.Sprintf("%v by rank %d of %d, root %d: %v of %v %v, in place %t", t.kind, t.c.Rank, t.c.Size(), t.root, t.o, t.counts, t.typ, t.inPlace)
+}
+
+// someCount is a number of elements, often 0.
+func someCount(g *rand.Rand, most int) int {
+	return g.IntN(1 + []int{0, 1, 8, 64, 1500, 9000}[g.IntN(6)]*most/9000)
+}
+
+// newTask makes a random task of a kind; g is in the same state at all members.
+func newTask(c *comm.Comm, k coll.Kind, g *rand.Rand, most int) *task {
+	n := c.Size()
+	t := &task{c: c, kind: k, o: op.Op(1 + g.IntN(op.Ops)), typ: op.Type(1 + g.IntN(op.Types)), root: g.IntN(n), inPlace: g.IntN(2) == 0}
+	if op.Check(t.o, t.typ) != nil {
+		if t.o = op.Sum; t.typ == op.Bool {
+			t.o = op.Lor
+		}
+	}
+	equal := someCount(g, most)
+	for range n {
+		row := make([]int, n)
+		for d := range n {
+			row[d] = equal
+		}
+		t.counts = append(t.counts, row)
+	}
+	switch k { // blocks of unequal length
+	case coll.Gatherv, coll.Allgatherv:
+		for r := range n {
+			x := someCount(g, most)
+			for d := range n {
+				t.counts[r][d] = x
+			}
+		}
+	case coll.Scatterv, coll.ReduceScatter:
+		for d := range n {
+			x := someCount(g, most)
+			for r := range n {
+				t.counts[r][d] = x
+			}
+		}
+	case coll.Alltoallv:
+		for r := range n {
+			for d := range n {
+				t.counts[r][d] = someCount(g, most)
+			}
+		}
+	}
+	t.layOut(g)
+	return t
+}
+
+// spread places blocks of the given lengths in any order with gaps, or leaves
+// displacements out. It returns where they begin and how far they reach.
+func spread(g *rand.Rand, counts []int) (displs []int, reach int) {
+	if g.IntN(3) == 0 {
+		for _, k := range counts {
+			reach += k
+		}
+		return nil, reach
+	}
+	displs = make([]int, len(counts))
+	for _, i := range g.Perm(len(counts)) {
+		reach += g.IntN(3)
+		displs[i] = reach
+		reach += counts[i]
+	}
+	return displs, reach
+}
+
+// layOut makes the arguments and the memory.
+func (t *task) layOut(g *rand.Rand) {
+	n, me, w := t.c.Size(), t.c.Rank, t.typ.Size()
+	a := &t.args
+	a.Width, a.Op, a.Type, a.Root = w, t.o, t.typ, t.root
+	atRoot := me == t.root
+	one := t.counts[0][0] * w
+	cells := func(b []byte, at, count int) []byte { return b[at*w : (at+count)*w] }
+	column := make([]int, n)
+	for r := range n {
+		column[r] = t.counts[r][me]
+	}
+	// Displacements may differ from member to member: g is private from here.
+	g = rand.New(rand.NewPCG(g.Uint64(), uint64(me)))
+	guard := func(bytes int) []byte { return make([]byte, bytes+3*w) }
+	switch t.kind {
+	case coll.Bcast:
+		t.recv = guard(one)
+		a.Recv = t.recv[:one]
+	case coll.Reduce, coll.Allreduce, coll.Scan, coll.Exscan:
+		t.send, t.recv = guard(one), guard(one)
+		if t.inPlace {
+			t.send = t.recv
+		}
+		a.Send, a.Recv = t.send[:one], t.recv
+		if t.kind == coll.Reduce && !atRoot {
+			t.send, a.Recv = guard(one), nil
+			a.Send = t.send[:one]
+		}
+	case coll.Gather, coll.Allgather:
+		t.send, t.recv = guard(one), guard(n*one)
+		a.Send, a.Recv = t.send[:one], t.recv
+		if t.inPlace && (atRoot || t.kind == coll.Allgather) {
+			t.send, a.Send = t.recv, t.recv[me*one:(me+1)*one]
+		}
+	case coll.Gatherv, coll.Allgatherv:
+		displs, reach := spread(g, column)
+		mine := t.counts[me][0]
+		t.send, t.recv = guard(mine*w), guard(reach*w)
+		a.Send, a.Recv, a.RecvCounts, a.RecvDispls = t.send[:mine*w], t.recv, column, displs
+		if t.inPlace && (atRoot || t.kind == coll.Allgatherv) {
+			t.send, a.Send = t.recv, cells(t.recv, place(column, displs, me), mine)
+		}
+		if t.kind == coll.Gatherv && !atRoot {
+			a.Recv, a.RecvCounts, a.RecvDispls = nil, nil, nil
+		}
+	case coll.Scatter:
+		t.send, t.recv = guard(n*one), guard(one)
+		a.Send, a.Recv = t.send, t.recv[:one]
+		if !atRoot {
+			a.Send = nil
+		} else if t.inPlace {
+			t.recv, a.Recv = t.send, t.send[me*one:(me+1)*one]
+		}
+	case coll.Scatterv:
+		displs, reach := spread(g, t.counts[me])
+		mine := t.counts[0][me]
+		t.send, t.recv = guard(reach*w), guard(mine*w)
+		a.Send, a.Recv, a.SendCounts, a.SendDispls = t.send, t.recv[:mine*w], t.counts[me], displs
+		if !atRoot {
+			a.Send, a.SendCounts, a.SendDispls = nil, nil, nil
+		} else if t.inPlace {
+			t.recv, a.Recv = t.send, cells(t.send, place(t.counts[me], displs, me), mine)
+		}
+	case coll.Alltoall:
+		t.send, t.recv = guard(n*one), guard(n*one)
+		if t.inPlace {
+			t.send = t.recv
+		}
+		a.Send, a.Recv = t.send[:n*one], t.recv
+	case coll.Alltoallv:
+		out, reachOut := spread(g, t.counts[me])
+		in, reachIn := spread(g, column)
+		t.send, t.recv = guard(reachOut*w), guard(reachIn*w)
+		if t.inPlace {
+			t.recv = guard(max(reachIn, reachOut) * w)
+			t.send = t.recv
+		}
+		a.Send, a.SendCounts, a.SendDispls = t.send, t.counts[me], out
+		a.Recv, a.RecvCounts, a.RecvDispls = t.recv, column, in
+	case coll.ReduceScatter, coll.ReduceScatterBlock:
+		total := 0
+		for _, k := range t.counts[0] {
+			total += k * w
+		}
+		t.send, t.recv = guard(total), guard(t.counts[0][me]*w)
+		if t.inPlace {
+			t.recv = t.send
+		}
+		a.Send, a.Recv = t.send[:total], t.recv
+		if t.kind == coll.ReduceScatter {
+			a.SendCounts = t.counts[0]
+		}
+	}
+}
+
+// place is where block r begins, in elements.
+func place(counts, displs []int, r int) int {
+	if displs != nil {
+		return displs[r]
+	}
+	at := 0
+	for _, k := range counts[:r] {
+		at += k
+	}
+	return at
+}
+
+// piece is what goes from one member to another; to is 0 where all get the same.
+func (t *task) piece(from, to int, k uint64) []byte {
+	return contribution(t.typ, t.counts[from][to], from*100+to, k)
+}
+
+// whole is what a member gives to a reduction.
+func (t *task) whole(from int, k uint64) []byte {
+	total := t.counts[0][0]
+	if t.kind == coll.ReduceScatter || t.kind == coll.ReduceScatterBlock {
+		total = 0
+		for _, x := range t.counts[0] {
+			total += x
+		}
+	}
+	return contribution(t.typ, total, from, k)
+}
+
+// reduced is the reduction over ranks first to last.
+func (t *task) reduced(last int, k uint64) []byte {
+	sum := t.whole(0, k)
+	for r := 1; r <= last; r++ {
+		op.Apply(t.o, t.typ, sum, sum, t.whole(r, k))
+	}
+	return sum
+}
+
+// load puts in place what the member gives in the k-th execution.
+func (t *task) load(k uint64) {
+	fill(t.send, rand.New(rand.NewPCG(k, 77)))
+	fill(t.recv, rand.New(rand.NewPCG(k, 78)))
+	n, me, w, a := t.c.Size(), t.c.Rank, t.typ.Size(), &t.args
+	switch t.kind {
+	case coll.Bcast:
+		if me == t.root {
+			copy(a.Recv, t.piece(me, 0, k))
+		}
+	case coll.Gather, coll.Allgather, coll.Gatherv, coll.Allgatherv:
+		copy(a.Send, t.piece(me, 0, k))
+	case coll.Scatter, coll.Scatterv, coll.Alltoall, coll.Alltoallv:
+		for d := range n {
+			if len(a.Send) > 0 {
+				copy(a.Send[place(t.counts[me], a.SendDispls, d)*w:], t.piece(me, d, k))
+			}
+		}
+	case coll.Barrier:
+	default:
+		copy(a.Send, t.whole(me, k))
+	}
+	t.image = bytes.Clone(t.recv)
+}
+
+// verify compares with what a serial computation gives.
+func (t *task) verify(k uint64) error {
+	n, me, w, a := t.c.Size(), t.c.Rank, t.typ.Size(), &t.args
+	want := t.image
+	atRoot := me == t.root
+	switch t.kind {
+	case coll.Bcast:
+		copy(want, t.piece(t.root, 0, k))
+	case coll.Reduce:
+		if atRoot {
+			copy(want, t.reduced(n-1, k))
+		}
+	case coll.Allreduce:
+		copy(want, t.reduced(n-1, k))
+	case coll.Scan:
+		copy(want, t.reduced(me, k))
+	case coll.Exscan:
+		if me > 0 {
+			copy(want, t.reduced(me-1, k))
+		}
+	case coll.ReduceScatter, coll.ReduceScatterBlock:
+		at, x := place(t.counts[0], nil, me)*w, t.counts[0][me]*w
+		copy(want, t.reduced(n-1, k)[at:at+x])
+	case coll.Gather, coll.Allgather, coll.Gatherv, coll.Allgatherv:
+		if atRoot || t.kind == coll.Allgather || t.kind == coll.Allgatherv {
+			column := a.RecvCounts
+			if column == nil {
+				column = t.counts[0]
+			}
+			for r := range n {
+				copy(want[place(column, a.RecvDispls, r)*w:], t.piece(r, 0, k))
+			}
+		}
+	case coll.Scatter, coll.Scatterv:
+		if !(t.inPlace && atRoot) {
+			copy(want, t.piece(t.root, me, k))
+		}
+	case coll.Alltoall, coll.Alltoallv:
+		column := a.RecvCounts
+		if column == nil {
+			column = t.counts[0]
+		}
+		for r := range n {
+			copy(want[place(column, a.RecvDispls, r)*w:], t.piece(r, me, k))
+		}
+	}
+	got := bytes.Clone(t.recv)
+	plainZeros(t.typ, got)
+	plainZeros(t.typ, want)
+	for i := range want {
+		if got[i] != want[i] {
+			return fmt.Errorf("%v: byte %d of %d is %d, want %d", t, i, len(want), got[i], want[i])
+		}
+	}
+	return nil
+}
+
+// do carries the task out in one of the forms: blocking, nonblocking, or
+// persistent and started a few times.
+func (t *task) do(w *world.World, k uint64, form int) error {
+	switch form {
+	case 0:
+		t.load(k)
+		if err := t.block(w); err != nil {
+			return fmt.Errorf("%v: %w", t, err)
+		}
+		return t.verify(k)
+	case 1:
+		t.load(k)
+		r, err := t.start(w)
+		if err == nil {
+			err = finish(w, r)
+		}
+		if err != nil {
+			return fmt.Errorf("nonblocking %v: %w", t, err)
+		}
+		return t.verify(k)
+	}
+	r, err := t.init(w)
+	if err != nil {
+		return fmt.Errorf("persistent %v: %w", t, err)
+	}
+	for i := range uint64(3) {
+		t.load(k + i)
+		restart(w, r)
+		if err := finish(w, r); err != nil {
+			return fmt.Errorf("persistent %v: %w", t, err)
+		}
+		if err := t.verify(k + i); err != nil {
+			return fmt.Errorf("start %d of persistent %w", i, err)
+		}
+	}
+	w.Proc.Lock()
+	w.P2P.Release(r)
+	w.Proc.Unlock()
+	return nil
+}
+
+// block uses the calls that know of slots where there are some.
+func (t *task) block(w *world.World) error {
+	a, e := t.args, w.Coll
+	switch t.kind {
+	case coll.Barrier:
+		return e.Barrier(t.c)
+	case coll.Bcast:
+		return e.Bcast(t.c, a.Recv, a.Root)
+	case coll.Reduce:
+		return e.Reduce(t.c, a.Send, a.Recv, a.Op, a.Type, a.Root)
+	case coll.Allreduce:
+		return e.Allreduce(t.c, a.Send, a.Recv, a.Op, a.Type)
+	}
+	return e.Do(t.c, t.kind, &a)
+}
+
+func (t *task) start(w *world.World) (*p2p.Request, error) {
+	a := t.args
+	w.Proc.Lock()
+	defer w.Proc.Unlock()
+	return w.Coll.Start(t.c, t.kind, &a)
+}
+
+func (t *task) init(w *world.World) (*p2p.Request, error) {
+	a := t.args
+	w.Proc.Lock()
+	defer w.Proc.Unlock()
+	return w.Coll.Init(t.c, t.kind, &a)
+}
+
+func restart(w *world.World, r *p2p.Request) {
+	w.Proc.Lock()
+	w.P2P.Start(r)
+	w.Proc.Unlock()
+}
+
+func finish(w *world.World, r *p2p.Request) error {
+	w.Proc.Lock()
+	defer w.Proc.Unlock()
+	w.P2P.Wait(r)
+	return w.P2P.Take(r).Err
+}

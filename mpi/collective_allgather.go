@@ -1,0 +1,66 @@
+package mpi
+
+import "github.com/halo-mpi/halo/internal/coll"
+
+// Allgather collects the send slices of all members, which are equally long, at
+// every member in the order of the ranks: recv has at least c.Size()*len(send)
+// elements. In place: send is the caller's own block of recv.
+//
+// C: MPI_Allgather, section 6.7.
+func Allgather[T Elem](c *Comm, send, recv []T) error {
+	a := allgatherArgs(send, recv)
+	return c.do(coll.Allgather, &a)
+}
+
+// Iallgather starts an Allgather.
+//
+// C: MPI_Iallgather, section 6.12.5.
+func Iallgather[T Elem](c *Comm, send, recv []T) Request {
+	a := allgatherArgs(send, recv)
+	return c.start(coll.Allgather, &a)
+}
+
+// AllgatherInit prepares an Allgather that can be started many times.
+//
+// C: MPI_Allgather_init, section 6.13.5.
+func AllgatherInit[T Elem](c *Comm, send, recv []T) Request {
+	a := allgatherArgs(send, recv)
+	return c.prepare(coll.Allgather, &a)
+}
+
+func allgatherArgs[T Elem](send, recv []T) coll.Args {
+	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T]()}
+}
+
+// Allgatherv collects send slices of any lengths at every member: that of rank r
+// becomes recv[displs[r]:displs[r]+counts[r]]. With nil displs they stand one
+// behind the other. All members pass the same counts, and len(send) is the
+// caller's. In place: send is the caller's own block of recv.
+//
+// A nonblocking or persistent one reads counts and displs until it has ended.
+//
+// C: MPI_Allgatherv, section 6.7.
+func Allgatherv[T Elem](c *Comm, send, recv []T, counts, displs []int) error {
+	a := allgathervArgs(send, recv, counts, displs)
+	return c.do(coll.Allgatherv, &a)
+}
+
+// Iallgatherv starts an Allgatherv.
+//
+// C: MPI_Iallgatherv, section 6.12.5.
+func Iallgatherv[T Elem](c *Comm, send, recv []T, counts, displs []int) Request {
+	a := allgathervArgs(send, recv, counts, displs)
+	return c.start(coll.Allgatherv, &a)
+}
+
+// AllgathervInit prepares an Allgatherv that can be started many times.
+//
+// C: MPI_Allgatherv_init, section 6.13.5.
+func AllgathervInit[T Elem](c *Comm, send, recv []T, counts, displs []int) Request {
+	a := allgathervArgs(send, recv, counts, displs)
+	return c.prepare(coll.Allgatherv, &a)
+}
+
+func allgathervArgs[T Elem](send, recv []T, counts, displs []int) coll.Args {
+	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), RecvCounts: counts, RecvDispls: displs}
+}

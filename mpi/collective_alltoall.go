@@ -1,0 +1,68 @@
+package mpi
+
+import "github.com/halo-mpi/halo/internal/coll"
+
+// Alltoall sends the r-th of c.Size() equal blocks of send to rank r, whose
+// block becomes the r-th of recv: recv is at least as long as send. In place:
+// send and recv are the same slice.
+//
+// C: MPI_Alltoall, section 6.8.
+func Alltoall[T Elem](c *Comm, send, recv []T) error {
+	a := alltoallArgs(send, recv)
+	return c.do(coll.Alltoall, &a)
+}
+
+// Ialltoall starts an Alltoall.
+//
+// C: MPI_Ialltoall, section 6.12.6.
+func Ialltoall[T Elem](c *Comm, send, recv []T) Request {
+	a := alltoallArgs(send, recv)
+	return c.start(coll.Alltoall, &a)
+}
+
+// AlltoallInit prepares an Alltoall that can be started many times.
+//
+// C: MPI_Alltoall_init, section 6.13.6.
+func AlltoallInit[T Elem](c *Comm, send, recv []T) Request {
+	a := alltoallArgs(send, recv)
+	return c.prepare(coll.Alltoall, &a)
+}
+
+func alltoallArgs[T Elem](send, recv []T) coll.Args {
+	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T]()}
+}
+
+// Alltoallv sends send[sendDispls[r]:sendDispls[r]+sendCounts[r]] to rank r, and
+// what rank r sends becomes recv[recvDispls[r]:recvDispls[r]+recvCounts[r]].
+// With nil displacements the blocks stand one behind the other. In place: send
+// and recv begin at the same element.
+//
+// A nonblocking or persistent one reads counts and displacements until it has
+// ended.
+//
+// C: MPI_Alltoallv, section 6.8.
+func Alltoallv[T Elem](c *Comm, send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) error {
+	a := alltoallvArgs(send, sendCounts, sendDispls, recv, recvCounts, recvDispls)
+	return c.do(coll.Alltoallv, &a)
+}
+
+// Ialltoallv starts an Alltoallv.
+//
+// C: MPI_Ialltoallv, section 6.12.6.
+func Ialltoallv[T Elem](c *Comm, send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) Request {
+	a := alltoallvArgs(send, sendCounts, sendDispls, recv, recvCounts, recvDispls)
+	return c.start(coll.Alltoallv, &a)
+}
+
+// AlltoallvInit prepares an Alltoallv that can be started many times.
+//
+// C: MPI_Alltoallv_init, section 6.13.6.
+func AlltoallvInit[T Elem](c *Comm, send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) Request {
+	a := alltoallvArgs(send, sendCounts, sendDispls, recv, recvCounts, recvDispls)
+	return c.prepare(coll.Alltoallv, &a)
+}
+
+func alltoallvArgs[T Elem](send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) coll.Args {
+	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](),
+		SendCounts: sendCounts, SendDispls: sendDispls, RecvCounts: recvCounts, RecvDispls: recvDispls}
+}

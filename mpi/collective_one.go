@@ -1,0 +1,52 @@
+package mpi
+
+import "github.com/halo-mpi/halo/internal/coll"
+
+// The forms for one value return it, at the cost of an allocation.
+
+// BcastOne returns the value that rank root passes; that of the others is not
+// looked at.
+//
+// C: MPI_Bcast, section 6.4.
+func BcastOne[T Elem](c *Comm, value T, root int) (T, error) {
+	buf := []T{value}
+	err := Bcast(c, buf, root)
+	return buf[0], err
+}
+
+// AllreduceOne returns the combination of the values of all members.
+//
+// C: MPI_Allreduce, section 6.9.6.
+func AllreduceOne[T Elem](c *Comm, value T, op Op) (T, error) {
+	buf := []T{value}
+	err := Allreduce(c, buf, buf, op)
+	return buf[0], err
+}
+
+// AllgatherOne returns the values of all members in the order of the ranks.
+//
+// C: MPI_Allgather, section 6.7.
+func AllgatherOne[T Elem](c *Comm, value T) ([]T, error) {
+	if err := c.usable(collectiveCall(coll.Allgather, blocking)); err != nil {
+		return nil, err
+	}
+	all := make([]T, c.Size())
+	own := all[c.Rank() : c.Rank()+1]
+	own[0] = value
+	if err := Allgather(c, own, all); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// ExscanOne returns the combination of the values of the ranks below the
+// caller's, and at rank 0, where there are none, the zero value: with Sum, where
+// in a common numbering the caller's part begins.
+//
+// C: MPI_Exscan, section 6.11.2.
+func ExscanOne[T Elem](c *Comm, value T, op Op) (T, error) {
+	buf := make([]T, 2)
+	buf[0] = value
+	err := Exscan(c, buf[:1], buf[1:], op)
+	return buf[1], err
+}
