@@ -1,11 +1,11 @@
 package launch
 
-// placement says on which CPUs each rank runs; nil is anywhere.
+// binding says on which CPUs each rank runs; nil is anywhere.
 //
 // The default gives each rank an equal share of the cores, not one core: Go
 // programs use threads of their own accord, and one that has the machine to
 // itself must not be squeezed onto its first core.
-func placement(how string, ranks int, cpus []int) [][]int {
+func binding(how string, ranks int, cpus []int) [][]int {
 	where := make([][]int, ranks)
 	switch {
 	case how == "none" || len(cpus) == 0 || how == "" && (ranks > len(cpus) || ranks == 1):

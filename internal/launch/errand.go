@@ -7,11 +7,12 @@ import (
 	"os"
 )
 
-// The launcher's program starts itself for two small tasks, told by these
-// words. The first stands in argv[0], so that ps shows it.
+// The launcher's program starts itself for small tasks, told by these words.
+// The first stands in argv[0], so that ps shows it.
 const (
 	wardenName = "halo-warden"
 	takeWord   = "halo-take-binary"
+	agentWord  = "agent" // said by ssh, in a command line
 )
 
 // Errand does the small task for which a launcher started this process, if that is
@@ -20,6 +21,8 @@ func Errand(args []string) bool {
 	switch {
 	case len(args) == 2 && args[0] == wardenName:
 		warden(args[1], os.Stdin)
+	case len(args) == 2 && args[1] == agentWord:
+		os.Exit(agentMain(os.Stdin, os.Stdout))
 	case len(args) == 4 && args[1] == takeWord:
 		if err := takeBinary(args[2], args[3]); err != nil {
 			fmt.Fprintf(os.Stderr, "halo: %v\n", err)

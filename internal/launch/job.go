@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
-	"github.com/halo-mpi/halo/internal/sys"
 )
 
 const (
@@ -21,6 +20,8 @@ const (
 	// leftoverPatience is how long processes that ranks have left behind may
 	// go on writing output after the last rank ended well: a tee, for instance.
 	leftoverPatience = time.Second
+	// finishPatience bounds the wait for agents that clear up on other hosts.
+	finishPatience = sweepPatience + 2*time.Second
 	// sweepDelay is the time between two looks at what is left.
 	sweepDelay = 5 * time.Millisecond
 	// sweepPatience bounds the wait for what was killed: a process may hang in
@@ -30,25 +31,23 @@ const (
 
 // A job is the launcher's state while its ranks live.
 //
-// One goroutine, the loop, owns it: it starts and reaps all processes and sends
-// all signals, so that it never signals a number that has been given to a
-// stranger. Sessions, timers and signals reach it as functions that are posted.
-// The loop never writes output and never waits for a rank.
+// One goroutine, the loop, owns it, and the agent of this host. Sessions,
+// timers, signals and agents of other hosts reach it as functions that are
+// posted. The loop never writes output and never waits for a rank.
 type job struct {
-	spec    *Spec
-	id      string
-	host    string
-	secret  [32]byte
-	cores   int
-	fabric  string
-	local   []int   // 0 ... n-1
-	hosts   []int32 // all 0
-	environ [][]string
-	ranks   []*rank
-	server  *boot.Server
-	memory  *memory
-	spawner *spawner
-	warden  *wardenPipe
+	spec   *Spec
+	id     string
+	mark   string // of what belongs to it on this host
+	secret [32]byte
+	fabric string
+	hosts  []*host
+	here   int32   // index of this host, -1 if no rank runs here
+	where  []int32 // by rank: index into hosts
+	ranks  []*rank
+	apps   []app
+	agent  *agent   // of this host, even if no rank runs here
+	probe  *probe   // while hosts try to reach each other
+	stdin  *os.File // what rank 0 reads
 
 	stdout, stderr *sink
 	copying        sync.WaitGroup // streams
@@ -57,17 +56,25 @@ type job struct {
 	messages       chan string    // of -v; has room for all of them
 	said           sync.WaitGroup // whoever writes them
 
-	running     int // ranks that are alive
-	joined      *rank
+	reaching    bool // hosts try whether they reach each other
+	begun       bool // ranks were started
+	running     int  // ranks that have not ended
+	firstIn     *rank
 	interrupted syscall.Signal // the first one that came to end the job
 	ending      bool           // the job is being ended
+	finishing   bool           // agents were told to clear up
 	status      int
 	reason      string // one line; "" if there is nothing to explain
-	abandoned   bool   // nobody waits for the output any more
+	abandoned   bool   // nobody waits for the output, or for other hosts, any more
 }
 
 // post hands f to the loop.
 func (j *job) post(f func()) { j.events <- f }
+
+// several reports whether the job has other hosts than this one.
+func (j *job) several() bool {
+	return len(j.hosts) > 1 || j.hosts[0].remote != nil
+}
 
 // loop runs the job until all ranks and their output have ended.
 func (j *job) loop(signals <-chan os.Signal) {
@@ -75,72 +82,181 @@ func (j *job) loop(signals <-chan os.Signal) {
 	if j.spec.Timeout > 0 {
 		defer time.AfterFunc(j.spec.Timeout, func() { j.post(j.timeout) }).Stop()
 	}
-	go func() {
-		j.copying.Wait()
-		close(j.copied)
-	}()
+	var beats <-chan time.Time
+	if j.several() {
+		t := time.NewTicker(beatInterval)
+		defer t.Stop()
+		beats = t.C
+	}
 	drained := false
-	for j.running > 0 || (!drained || !j.allJudged()) && !j.abandoned {
+	for !j.over(drained) {
 		copied := j.copied
-		if j.running > 0 || drained {
+		if !j.begun || j.running > 0 || drained {
 			copied = nil
 		}
 		select {
 		case f := <-j.events:
 			f()
 		case <-children:
-			j.reap()
+			j.agent.reap()
 		case s := <-signals:
 			j.signal(s.(syscall.Signal))
+		case <-beats:
+			j.beat()
 		case <-copied:
 			drained = true
+			j.finish()
 		}
 	}
 }
 
-// reap takes all processes that have ended, and judges the worst first: when
-// one rank was killed, others exit because of it, and all may be found at once.
-func (j *job) reap() {
-	byPid := map[int]*rank{}
+// over reports whether nothing more can come.
+func (j *job) over(drained bool) bool {
+	switch {
+	case j.running > 0:
+		return false
+	case j.abandoned:
+		return true
+	case !j.begun && !j.ending:
+		return false // on the way to other hosts
+	case j.begun && !(drained && j.allJudged()):
+		return false
+	}
+	for _, h := range j.hosts {
+		if !h.over() {
+			return false
+		}
+	}
+	return true
+}
+
+func (j *job) allJudged() bool {
 	for _, r := range j.ranks {
-		if r.alive() {
-			byPid[r.pid] = r
+		if !r.judged {
+			return false
 		}
 	}
-	var gone []*rank
-	for {
-		pid, status, err := sys.WaitChild(false)
-		if err != nil || pid == 0 {
-			break
-		}
-		r := byPid[pid]
-		if r == nil {
-			continue // an orphan that we adopted, or the warden
-		}
-		r.ended, r.status = true, status
-		j.memory.notes.ended(r.index, status)
-		j.warden.ended(pid)
-		j.running--
-		r.session.Ended()
-		gone = append(gone, r)
-		j.verbosely("rank %d (pid %d) %s", r.index, r.pid, r.how())
+	return true
+}
+
+// The job is the reporter of its agents.
+
+// started is told by the agent of this host.
+func (j *job) started(rank, pid int, cpus []int, pipes [2]*os.File) {
+	r := j.ranks[rank]
+	for i, p := range pipes {
+		j.carry(r, i, p)
 	}
-	for _, r := range gone {
-		if r.status.Signaled() {
-			r.linkDone = true // nothing that it had said matters
-			j.judge(r)
+	j.isRunning(r, pid, cpus)
+}
+
+// carry carries an output of r to where it belongs.
+func (j *job) carry(r *rank, which int, from source) {
+	tag := ""
+	if j.spec.Tag {
+		tag = fmt.Sprintf("[%d] ", r.index)
+	}
+	s := &stream{pipe: from, sink: []*sink{j.stdout, j.stderr}[which], tag: tag}
+	r.streams[which] = s
+	j.copying.Go(s.copy)
+}
+
+// isRunning is told where a rank runs.
+func (j *job) isRunning(r *rank, pid int, cpus []int) {
+	r.pid = pid
+	on := "any core"
+	if len(cpus) > 0 {
+		on = numbered("core", cpus)
+	}
+	if j.several() {
+		on += " of " + r.host.name
+	}
+	j.verbosely("rank %d: pid %d on %s: %s", r.index, pid, on, j.appOf(r.index).file)
+}
+
+// failed is told that a rank, and those of its host after it, could not be started.
+func (j *job) failed(rank int, why string) {
+	h := j.ranks[rank].host
+	if j.several() {
+		why = h.name + ": " + why
+	}
+	for _, r := range h.ranks {
+		if r.index >= rank && !r.ended {
+			r.ended, r.judged = true, true
+			j.running--
 		}
 	}
-	for _, r := range gone {
-		j.judge(r)
+	j.end(statusCannotRun, "%s", why)
+	if j.running == 0 {
+		j.lastEnded()
 	}
+}
+
+// joined is told that a rank has called Init.
+func (j *job) joined(rank int) { j.hello(j.ranks[rank]) }
+
+// exchanged is told by the agent of this host.
+func (j *job) exchanged(values [][]byte) {
+	for _, h := range j.hosts {
+		if h.remote == nil {
+			j.gather(h, values)
+		}
+	}
+}
+
+// gather is told that all ranks of a host are in an Exchange. When those of all
+// hosts are, all are told all values.
+func (j *job) gather(h *host, values [][]byte) {
+	h.values = values
+	all := make([][]byte, len(j.ranks))
+	for _, h := range j.hosts {
+		if h.values == nil {
+			return
+		}
+		for i, r := range h.ranks {
+			all[r.index] = h.values[i]
+		}
+	}
+	table := boot.EncodeTable(all)
+	for _, h := range j.hosts {
+		h.values = nil
+		h.node.deliver(table)
+	}
+}
+
+// finalized is told that a rank may end from now on.
+func (j *job) finalized(rank int) {
+	r := j.ranks[rank]
+	r.finalized = true
+	for _, h := range j.hosts {
+		if h != r.host {
+			h.node.noExchange(rank)
+		}
+	}
+}
+
+// ended is told that the process of a rank was reaped. The agent tells first of
+// those that were killed: others may exit because of them.
+func (j *job) ended(rank int, status syscall.WaitStatus, note string) {
+	r := j.ranks[rank]
+	if r.ended {
+		return
+	}
+	r.ended, r.status, r.note = true, status, note
+	j.running--
+	j.verbosely("rank %d (pid %d) %s", r.index, r.pid, r.how())
+	if r.status.Signaled() {
+		r.linkDone = true // nothing that it had said matters
+	}
+	j.judge(r)
 	if j.running == 0 {
 		j.lastEnded()
 	}
 }
 
 // linkEnded is told that nothing more will come from a rank.
-func (j *job) linkEnded(r *rank, err error) {
+func (j *job) linkEnded(rank int, err error) {
+	r := j.ranks[rank]
 	r.linkDone = true
 	if err != nil {
 		j.linkFailed(r, err)
@@ -148,35 +264,36 @@ func (j *job) linkEnded(r *rank, err error) {
 	j.judge(r)
 }
 
-func (j *job) allJudged() bool {
-	for _, r := range j.ranks {
-		if r.pid != 0 && !r.judged {
-			return false
-		}
-	}
-	return true
-}
-
 // lastEnded clears up when no rank is left.
 func (j *job) lastEnded() {
-	wait := leftoverPatience
 	if j.ending {
-		wait = 0
+		j.finish()
+	} else {
+		time.AfterFunc(leftoverPatience, func() { j.post(j.finish) })
 	}
-	closeAll := func() {
-		j.sweep()
-		for _, r := range j.ranks {
+}
+
+// finish ends what ranks have left behind, and waits for other hosts no longer
+// than they should need for it.
+func (j *job) finish() {
+	if j.finishing {
+		return
+	}
+	j.finishing = true
+	for _, h := range j.hosts {
+		if h.node != nil && !h.over() || h.remote == nil {
+			h.node.finish()
+		}
+		for _, r := range h.ranks {
 			for _, s := range r.streams {
-				if s != nil {
+				if s != nil && h.remote == nil {
 					s.close()
 				}
 			}
 		}
 	}
-	if wait == 0 {
-		closeAll()
-	} else {
-		time.AfterFunc(wait, func() { j.post(closeAll) })
+	if j.several() {
+		time.AfterFunc(finishPatience, func() { j.post(func() { j.abandoned = true }) })
 	}
 }
 
@@ -190,10 +307,13 @@ func (j *job) end(status int, format string, args ...any) {
 	if format != "" {
 		j.reason = fmt.Sprintf(format, args...)
 	}
-	j.server.Stop()
-	for _, r := range j.ranks {
-		if r.session != nil && r.joined && r.alive() {
-			go r.session.Over(j.reason)
+	if !j.begun {
+		j.finish()
+		return
+	}
+	for _, h := range j.hosts {
+		if !h.gone() {
+			h.node.tell(j.reason)
 		}
 	}
 	j.forward(syscall.SIGTERM)
@@ -203,35 +323,12 @@ func (j *job) end(status int, format string, args ...any) {
 
 // forward sends s to all ranks and what they have started.
 func (j *job) forward(s syscall.Signal) {
-	for _, r := range j.ranks {
-		if r.alive() {
-			syscall.Kill(-r.pid, s)
-		}
+	if !j.begun {
+		return
 	}
-}
-
-// sweep kills what ranks that have ended left behind, once now and again as
-// more of it comes to us. Wardens of launchers inside the job are left to do
-// their work, and end by themselves.
-func (j *job) sweep() {
-	for end := time.Now().Add(sweepPatience); time.Now().Before(end); time.Sleep(sweepDelay) {
-		left := 0
-		for _, pid := range sys.Children() {
-			if pid == j.warden.pid {
-				continue
-			}
-			left++
-			if !isWarden(pid) {
-				syscall.Kill(pid, syscall.SIGKILL)
-			}
-		}
-		for {
-			if pid, _, err := sys.WaitChild(false); err != nil || pid == 0 {
-				break
-			}
-		}
-		if left == 0 {
-			break
+	for _, h := range j.hosts {
+		if !h.gone() {
+			h.node.signal(s)
 		}
 	}
 }

@@ -24,13 +24,14 @@ func (j *job) judge(r *rank) {
 	r.judged = true
 	switch {
 	case j.ending:
+	case j.waitForNews(r):
 	case r.fault != "":
 		j.end(r.faultStatus, "%s", r.fault)
 	case j.interrupted != 0 && r.exitStatus() != 0:
 		j.end(r.exitStatus(), "the job was ended by %s", sys.SignalName(j.interrupted))
 	case r.status.Signaled():
 		j.blame(r, r.exitStatus(), "%s", signalAdvice(r.status.Signal()))
-	case !r.joined && j.joined != nil:
+	case !r.joined && j.firstIn != nil:
 		j.early(r)
 	case !r.joined:
 		// Decided when another rank joins, or at the end.
@@ -41,25 +42,53 @@ func (j *job) judge(r *rank) {
 	}
 }
 
+// waitForNews puts off the judgement of a failure that may be the consequence
+// of another, of which the launcher has not heard yet because it happened on
+// another host, or because a host cannot be heard any more.
+func (j *job) waitForNews(r *rank) bool {
+	failed := r.exitStatus() != 0 || r.joined && !r.finalized
+	if !failed || r.status.Signaled() || !j.several() {
+		return false
+	}
+	quiet := false
+	for _, h := range j.hosts {
+		quiet = quiet || h.quiet()
+	}
+	if r.waited && !quiet {
+		return false
+	}
+	r.waited, r.judged = true, false
+	time.AfterFunc(j.news(), func() { j.post(func() { j.judge(r) }) })
+	return true
+}
+
+// news is how much later than other ranks the launcher may learn of a death.
+func (j *job) news() time.Duration {
+	if j.several() {
+		return farNews
+	}
+	return deathNews
+}
+
 // early ends the job because r will never join those who wait for it.
 func (j *job) early(r *rank) {
 	j.blame(r, max(1, r.exitStatus()), "it had not called mpi.Init, and rank %d waits for it there: all ranks of a job must call mpi.Init",
-		j.joined.index)
+		j.firstIn.index)
 }
 
 // blame ends the job because of what r did, and explains it: host, rank, pid,
 // how it ended, its last call if it published that, and what to do.
 func (j *job) blame(r *rank, status int, advice string, args ...any) {
 	last := ""
-	if note := j.memory.notes.last(r.index); note != "" {
-		last = fmt.Sprintf(" in %s", note)
+	if r.note != "" {
+		last = fmt.Sprintf(" in %s", r.note)
 	}
 	j.end(status, "%s %s%s; the job was ended (%s)", j.name(r), r.how(), last, fmt.Sprintf(advice, args...))
 }
 
 // name says which process r is.
 func (j *job) name(r *rank) string {
-	return fmt.Sprintf("rank %d (pid %d on %s)", r.index, r.pid, j.host)
+	return fmt.Sprintf("rank %d (pid %d on %s)", r.index, r.pid, r.host.name)
 }
 
 // signalAdvice says where to look after a death by signal.
@@ -78,8 +107,8 @@ func signalAdvice(s syscall.Signal) string {
 // hello is told that r has called Init.
 func (j *job) hello(r *rank) {
 	r.joined = true
-	if j.joined == nil {
-		j.joined = r
+	if j.firstIn == nil {
+		j.firstIn = r
 	}
 	for _, other := range j.ranks {
 		if other.judged && !other.joined {
@@ -92,8 +121,9 @@ func (j *job) hello(r *rank) {
 // linkFailed is told that r does not keep to the protocol.
 func (j *job) linkFailed(r *rank, err error) {
 	var version *boot.VersionError
-	if errors.As(err, &version) {
-		r.fault, r.faultStatus = fmt.Sprintf("%s cannot join the job: %v", j.name(r), version), statusCannotRun
+	var far refusal
+	if errors.As(err, &version) || errors.As(err, &far) {
+		r.fault, r.faultStatus = fmt.Sprintf("%s cannot join the job: %v", j.name(r), err), statusCannotRun
 	} else {
 		r.fault, r.faultStatus = fmt.Sprintf("%s broke the protocol of the launcher; the job was ended (%v)", j.name(r), err), 1
 	}
@@ -101,27 +131,48 @@ func (j *job) linkFailed(r *rank, err error) {
 	time.AfterFunc(grace, func() { j.post(func() { j.end(r.faultStatus, "%s", r.fault) }) })
 }
 
-func (j *job) aborted(r *rank, code int, reason string) {
+// aborted is told that a rank wants the job to end.
+func (j *job) aborted(rank, code int, reason string) {
+	r := j.ranks[rank]
 	if reason != "" {
 		reason = ": " + reason
 	}
 	r.fault, r.faultStatus = fmt.Sprintf("%s called Abort(%d); the job was ended%s", j.name(r), code, reason), boot.ExitStatus(code)
 	// Perhaps because it found another rank dead before we did: then that death
 	// is what must be told.
-	time.AfterFunc(deathNews, func() { j.post(func() { j.end(r.faultStatus, "%s", r.fault) }) })
+	time.AfterFunc(j.news(), func() { j.post(func() { j.endFor(r) }) })
 }
 
-// deathNews is how much later than other ranks the launcher may learn of a death:
-// connections end when a process begins to exit, its parent is told at the end.
-const deathNews = 50 * time.Millisecond
+// endFor ends the job for what r has asked, once every host has been heard.
+func (j *job) endFor(r *rank) {
+	for _, h := range j.hosts {
+		if h.quiet() {
+			time.AfterFunc(j.news(), func() { j.post(func() { j.endFor(r) }) })
+			return
+		}
+	}
+	j.end(r.faultStatus, "%s", r.fault)
+}
+
+const (
+	// deathNews is how much later than other ranks the launcher may learn of a
+	// death: connections end when a process begins to exit, its parent is told
+	// at the end.
+	deathNews = 50 * time.Millisecond
+	// farNews is the same if the news comes from another host.
+	farNews = 300 * time.Millisecond
+)
 
 func (j *job) timeout() {
+	if !j.begun {
+		j.end(statusTimeout, "the hosts of the job were not ready within -timeout %v", j.spec.Timeout)
+	}
 	if j.running == 0 {
 		return
 	}
 	var alive []int
 	for _, r := range j.ranks {
-		if r.alive() {
+		if !r.ended {
 			alive = append(alive, r.index)
 		}
 	}

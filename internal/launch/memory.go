@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -18,8 +21,8 @@ import (
 // process reaches the segment of any other without its help, and what died
 // with a process can still be looked at.
 type memory struct {
-	shared bool // the job's fabric wants segments
-	ranks  int
+	shared bool  // the job's fabric wants segments
+	ranks  []int // of this node, ascending
 	notes  *notes
 
 	mu   sync.Mutex
@@ -30,6 +33,7 @@ type memory struct {
 func (m *memory) segment(which int) (*os.File, error) {
 	var name string
 	var size int64
+	n := len(m.ranks)
 	switch {
 	case which == boot.NotesSegment && m.notes.file != nil:
 		return m.notes.file, nil
@@ -38,11 +42,11 @@ func (m *memory) segment(which int) (*os.File, error) {
 	case !m.shared:
 		return nil, fmt.Errorf("a job over tcp has no segments: %w", errors.ErrUnsupported)
 	case which == boot.ControlSegment:
-		name, size = "halo-control", shmfmt.ControlSize(m.ranks)
-	case which >= 0 && which < m.ranks:
-		name, size = fmt.Sprintf("halo-%d", which), shmfmt.SegmentSize(m.ranks)
+		name, size = "halo-control", shmfmt.ControlSize(n)
+	case slices.Contains(m.ranks, which):
+		name, size = fmt.Sprintf("halo-%d", which), shmfmt.SegmentSize(n)
 	default:
-		return nil, fmt.Errorf("no segment %d in a job of %d ranks", which, m.ranks)
+		return nil, fmt.Errorf("no segment %d among the %d ranks of this host", which, n)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -55,6 +59,19 @@ func (m *memory) segment(which int) (*os.File, error) {
 	}
 	m.made[which] = f
 	return f, nil
+}
+
+// note is what rank waits for, or waited for when it died; "" if nothing.
+func (m *memory) note(rank int) string { return m.notes.last(rank) }
+
+// printable drops from a text what would not show as one line.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, text)
 }
 
 func (m *memory) close() {

@@ -116,15 +116,3 @@ func (m ownMemory) WriteAt(b []byte, at int64) (int, error) {
 	}
 	return len(b), nil
 }
-
-// commandLine is what the job runs, for people.
-func commandLine(blocks []Block) string {
-	var parts []string
-	for i, b := range blocks {
-		if i > 0 {
-			parts = append(parts, ":")
-		}
-		parts = append(append(parts, b.Program), b.Args...)
-	}
-	return strings.Join(parts, " ")
-}

@@ -2,6 +2,8 @@ package launch
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +31,12 @@ func options() []option {
 				}
 				return nil
 			}},
+		{names: []string{"host", "hosts", "H"}, args: []string{"LIST"}, block: true,
+			help: "run on these hosts: NAME or NAME:SLOTS, separated by commas; holds for the programs behind it, too",
+			set: func(p *parser, a []string) (err error) {
+				p.block.Hosts, err = parseHosts(a[0])
+				return err
+			}},
 		{names: []string{"wdir", "wd"}, args: []string{"DIR"}, block: true,
 			help: "run the program in DIR",
 			set:  func(p *parser, a []string) error { p.block.Dir = a[0]; return nil }},
@@ -48,7 +56,7 @@ func options() []option {
 				return nil
 			}},
 		{names: []string{"x"}, args: []string{"NAME[=VALUE]"}, block: true,
-			help: "the same; without a value the launcher's own is passed on, which happens anyway",
+			help: "the same; without a value the launcher's own is passed on, which on this host happens anyway",
 			set: func(p *parser, a []string) error {
 				name, _, ok := strings.Cut(a[0], "=")
 				if name == "" {
@@ -56,30 +64,53 @@ func options() []option {
 				}
 				if ok {
 					p.block.Env = append(p.block.Env, a[0])
+				} else if value, set := os.LookupEnv(name); set {
+					p.block.Env = append(p.block.Env, name+"="+value)
 				}
 				return nil
 			}},
 		{names: []string{"file", "configfile"}, args: []string{"FILE"},
 			help: "take the blocks from FILE, one a line, instead of the command line; '#' starts a comment, quotes keep words together",
 			set:  func(p *parser, a []string) error { return p.file(a[0]) }},
+		{names: []string{"hostfile", "machinefile", "f"}, args: []string{"FILE"},
+			help: "run on the hosts that FILE lists, one a line: NAME, NAME slots=N or NAME:N",
+			set: func(p *parser, a []string) (err error) {
+				p.spec.Hosts, err = parseHostFile(a[0])
+				return err
+			}},
+		{names: []string{"map-by"}, args: []string{"HOW"},
+			help: "slot: fill one host after the other (the default); node: give each host one rank in turn",
+			set:  oneOf(func(s *Spec) *string { return &s.MapBy }, "slot", "node")},
+		{names: []string{"oversubscribe"},
+			help: "let hosts take more ranks than they have slots",
+			set:  func(p *parser, _ []string) error { p.spec.Oversubscribe = true; return nil }},
+		{names: []string{"ssh"}, args: []string{"COMMAND"},
+			help: "what starts a program on another host, given its name and a command line; HALO_SSH does the same (default: ssh -T -x -o BatchMode=yes -o ConnectTimeout=10)",
+			set:  func(p *parser, a []string) error { return p.ssh(a[0]) }},
+		{names: []string{"ssh-timeout"}, args: []string{"TIME"},
+			help: "how long to wait for all hosts to be ready (default 30s)",
+			set:  func(p *parser, a []string) (err error) { p.spec.Reach, err = parseTime(a[0]); return err }},
+		{names: []string{"halo"}, args: []string{"PATH"},
+			help: "where halo is on the other hosts (default: where it is here)",
+			set: func(p *parser, a []string) error {
+				if !filepath.IsAbs(a[0]) {
+					return fmt.Errorf("%q is not an absolute path", a[0])
+				}
+				p.spec.Agent = a[0]
+				return nil
+			}},
+		{names: []string{"iface"}, args: []string{"NAME|NET"},
+			help: "the interface, or network such as 10.1.0.0/16, on which ranks of different hosts talk (default: the one by which ssh reaches them)",
+			set:  func(p *parser, a []string) error { p.spec.Iface = a[0]; return nil }},
 		{names: []string{"fabric"}, args: []string{"NAME"},
-			help: "what carries messages: shm (shared memory; the default on Linux) or tcp (loopback)",
+			help: "what carries messages on a host: shm (shared memory; the default on Linux) or tcp; between hosts it is tcp",
 			set:  oneOf(func(s *Spec) *string { return &s.Fabric }, "shm", "tcp")},
 		{names: []string{"bind"}, args: []string{"HOW"},
 			help: "core: rank i runs on the i-th core only; none: anywhere; auto (the default): each rank on its own equal share of the cores, or anywhere if there are more ranks than cores",
 			set:  oneOf(func(s *Spec) *string { return &s.Bind }, "core", "none", "auto")},
 		{names: []string{"timeout"}, args: []string{"TIME"},
 			help: "end the job after TIME, such as 90s or 1h30m, with status 124",
-			set: func(p *parser, a []string) (err error) {
-				p.spec.Timeout, err = time.ParseDuration(a[0])
-				if seconds, e := strconv.Atoi(a[0]); e == nil {
-					p.spec.Timeout, err = time.Duration(seconds)*time.Second, nil
-				}
-				if err != nil || p.spec.Timeout <= 0 {
-					return fmt.Errorf("%q is not a time such as 30s or 5m", a[0])
-				}
-				return nil
-			}},
+			set:  func(p *parser, a []string) (err error) { p.spec.Timeout, err = parseTime(a[0]); return err }},
 		{names: []string{"tag-output", "l"},
 			help: "write [rank] before each line of output",
 			set:  func(p *parser, _ []string) error { p.spec.Tag = true; return nil }},
@@ -87,6 +118,18 @@ func options() []option {
 			help: "say what is started, where, and how it ends",
 			set:  func(p *parser, _ []string) error { p.spec.Verbose = true; return nil }},
 	}
+}
+
+// parseTime reads a time in seconds or with a unit.
+func parseTime(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if seconds, e := strconv.Atoi(text); e == nil {
+		d, err = time.Duration(seconds)*time.Second, nil
+	}
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%q is not a time such as 30s or 5m", text)
+	}
+	return d, nil
 }
 
 func oneOf(field func(*Spec) *string, values ...string) func(*parser, []string) error {

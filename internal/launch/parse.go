@@ -25,6 +25,18 @@ func Parse(args []string) (*Spec, error) {
 	case n > boot.MaxRanks:
 		return nil, fmt.Errorf("%d ranks in all, the limit is %d", n, boot.MaxRanks)
 	}
+	if p.spec.Hosts != nil {
+		for _, b := range p.spec.Blocks {
+			if b.Hosts != nil {
+				return nil, errors.New("-host stands beside -hostfile: use one of them")
+			}
+		}
+	}
+	if command := os.Getenv(envSSH); command != "" && p.spec.SSH == nil {
+		if err := p.ssh(command); err != nil {
+			return nil, fmt.Errorf("%s: %w", envSSH, err)
+		}
+	}
 	if p.spec.Bind == "auto" {
 		p.spec.Bind = ""
 	}
@@ -128,12 +140,24 @@ func (p *parser) find(name string) (*option, error) {
 		}
 	}
 	switch name {
-	case "host", "hosts", "hostfile", "f", "machinefile", "arch", "soft", "N", "ppn":
-		return nil, fmt.Errorf("-%s is about several hosts; this launcher starts all ranks on this one", name)
-	case "oversubscribe", "bind-to", "map-by", "mca":
-		return nil, fmt.Errorf("-%s is another launcher's option; ranks may always outnumber cores here, see -bind", name)
+	case "arch", "soft", "N", "ppn", "npernode":
+		return nil, fmt.Errorf("-%s is another launcher's option; see -host, -hostfile and -map-by for which ranks run where", name)
+	case "bind-to", "mca":
+		return nil, fmt.Errorf("-%s is another launcher's option; see -bind", name)
 	}
 	return nil, fmt.Errorf("unknown option -%s; halo run -help lists all", name)
+}
+
+// envSSH is what -ssh says if that is not given.
+const envSSH = "HALO_SSH"
+
+// ssh cuts a command into words; no shell does.
+func (p *parser) ssh(command string) (err error) {
+	p.spec.SSH, err = splitWords(command)
+	if err == nil && (len(p.spec.SSH) == 0 || p.spec.SSH[0] == "") {
+		err = errors.New("no command")
+	}
+	return err
 }
 
 // file reads blocks from the lines of a file.

@@ -19,6 +19,12 @@ func TestParse(t *testing.T) {
 		{"-np 2 --fabric=tcp -bind auto prog", Spec{Fabric: "tcp", Blocks: []Block{{N: 2, Program: "prog", Args: []string{}}}}},
 		{"-bind core -timeout 90 -v -l prog", Spec{Bind: "core", Timeout: 90 * time.Second, Verbose: true, Tag: true,
 			Blocks: []Block{{N: 1, Program: "prog", Args: []string{}}}}},
+		{"-host a:2,b -n 3 p : -host c q", Spec{Blocks: []Block{
+			{N: 3, Hosts: []HostSlots{{"a", 2}, {"b", 0}}, Program: "p", Args: []string{}},
+			{N: 1, Hosts: []HostSlots{{"c", 0}}, Program: "q", Args: []string{}}}}},
+		{"-map-by node -oversubscribe -ssh rsh -ssh-timeout 5 -halo /opt/halo -iface eth1 p", Spec{MapBy: "node",
+			Oversubscribe: true, SSH: []string{"rsh"}, Reach: 5 * time.Second, Agent: "/opt/halo", Iface: "eth1",
+			Blocks: []Block{{N: 1, Program: "p", Args: []string{}}}}},
 		{"-timeout 1h30m -- -prog", Spec{Timeout: 90 * time.Minute, Blocks: []Block{{N: 1, Program: "-prog", Args: []string{}}}}},
 		{"-env A 1 -x B=2 -x C -wdir /d -path /a:/b p x : -n 3 q", Spec{Blocks: []Block{
 			{N: 1, Dir: "/d", Path: []string{"/a", "/b"}, Env: []string{"A=1", "B=2"}, Program: "p", Args: []string{"x"}},
@@ -38,29 +44,43 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 	if err := os.WriteFile(file, []byte("-n 1 a\n-n x b\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	hosts, bad := filepath.Join(t.TempDir(), "good"), filepath.Join(t.TempDir(), "hosts")
+	for name, text := range map[string]string{hosts: "a\n", bad: "a\nb c\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for line, want := range map[string]string{
-		"":                               "no program given",
-		"-n 3":                           "no program given after -n",
-		"-n":                             "-n lacks its argument",
-		"-env A":                         "-env NAME VALUE",
-		"-n 0 p":                         "1 to 65536",
-		"-n 1000000 p":                   "1 to 65536",
-		"-n 65536 p : q":                 "65537 ranks in all",
-		"-n 1 p :":                       "after the last ':'",
-		": p":                            "no program given",
-		"-fabric ib p":                   "not one of shm, tcp",
-		"-bind socket p":                 "not one of core, none, auto",
-		"-timeout soon p":                "not a time",
-		"-timeout -1s p":                 "not a time",
-		"-env A=B 1 p":                   "not the name",
-		"-x =1 p":                        "does not begin with the name",
-		"-v=1 p":                         "takes 0 arguments",
-		"-hostfile h p":                  "several hosts",
-		"--oversubscribe p":              "another launcher's option",
-		"-frobnicate p":                  "unknown option -frobnicate",
-		"-file /nonexistent/x":           "no such file",
-		"-file " + file:                  ":2: -n: the number",
-		"-n 2 -file " + os.Args[0] + "x": "no such file",
+		"":                                  "no program given",
+		"-n 3":                              "no program given after -n",
+		"-n":                                "-n lacks its argument",
+		"-env A":                            "-env NAME VALUE",
+		"-n 0 p":                            "1 to 65536",
+		"-n 1000000 p":                      "1 to 65536",
+		"-n 65536 p : q":                    "65537 ranks in all",
+		"-n 1 p :":                          "after the last ':'",
+		": p":                               "no program given",
+		"-fabric ib p":                      "not one of shm, tcp",
+		"-bind socket p":                    "not one of core, none, auto",
+		"-timeout soon p":                   "not a time",
+		"-timeout -1s p":                    "not a time",
+		"-env A=B 1 p":                      "not the name",
+		"-x =1 p":                           "does not begin with the name",
+		"-v=1 p":                            "takes 0 arguments",
+		"-hostfile /nonexistent/h p":        "no such file",
+		"-host a;b p":                       "not the name of a host",
+		"-host a -hostfile " + hosts + " p": "beside -hostfile",
+		"-hostfile " + bad + " p":           "hosts:2: ",
+		"-ppn 2 p":                          "another launcher's option",
+		"-map-by core p":                    "not one of slot, node",
+		"-halo bin/halo p":                  "not an absolute path",
+		"-ssh-timeout 0 p":                  "not a time",
+		"-ssh '' p":                         "no command",
+		"-ssh \"a p":                        "no closing",
+		"-frobnicate p":                     "unknown option -frobnicate",
+		"-file /nonexistent/x":              "no such file",
+		"-file " + file:                     ":2: -n: the number",
+		"-n 2 -file " + os.Args[0] + "x":    "no such file",
 	} {
 		if _, err := Parse(strings.Fields(line)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", line, err, want)
@@ -137,7 +157,7 @@ func TestPlacement(t *testing.T) {
 		{"core", 1, [][]int{{0}}},
 		{"core", 6, [][]int{{0}, {2}, {4}, {6}, {8}, {0}}},
 	} {
-		if got := placement(c.how, c.ranks, cpus); !reflect.DeepEqual(got, c.want) {
+		if got := binding(c.how, c.ranks, cpus); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q, %d ranks: got %v, want %v", c.how, c.ranks, got, c.want)
 		}
 	}

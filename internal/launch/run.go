@@ -9,13 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
-	"time"
-
-	"github.com/halo-mpi/halo/internal/boot"
-	"github.com/halo-mpi/halo/internal/shmfmt"
-	"github.com/halo-mpi/halo/internal/sys"
 )
 
 // Run runs a job to its end and returns the launcher's exit status.
@@ -46,15 +42,20 @@ func Run(spec *Spec) int {
 	return statusLauncher
 }
 
+// defaultFabric is the best that this platform has.
+func defaultFabric() string {
+	if runtime.GOOS == "linux" {
+		return "shm"
+	}
+	return "tcp"
+}
+
 func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
-	n := spec.Size()
 	j := &job{spec: spec, id: fmt.Sprintf("%d-%s", os.Getpid(), strings.ToLower(rand.Text()[:10])),
 		fabric: spec.Fabric, events: make(chan func(), 64), copied: make(chan struct{})}
 	switch {
-	case j.fabric == "" && runtime.GOOS == "linux":
-		j.fabric = "shm"
 	case j.fabric == "":
-		j.fabric = "tcp"
+		j.fabric = defaultFabric()
 	case j.fabric == "shm" && runtime.GOOS != "linux":
 		return nil, fmt.Errorf("-fabric shm: not supported on %s, use -fabric tcp", runtime.GOOS)
 	}
@@ -65,36 +66,79 @@ func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
 			if err != nil {
 				return nil, err
 			}
-			if info, err := os.Stat(dir); err != nil {
-				return nil, cannotRun("-wdir: %w", err)
-			} else if !info.IsDir() {
-				return nil, cannotRun("-wdir: %s is not a directory", b.Dir)
-			}
 			b.Dir = dir
 		}
-		j.environ = append(j.environ, rankEnviron(os.Environ(), b.Env))
-		for range b.N {
-			j.ranks = append(j.ranks, &rank{index: len(j.ranks), app: i})
-			j.local = append(j.local, len(j.local))
-		}
 	}
-	j.hosts = make([]int32, len(j.ranks))
+	if err := j.place(); err != nil {
+		return nil, err
+	}
 	rand.Read(j.secret[:])
-	if j.host, _ = os.Hostname(); j.host == "" {
-		j.host = "this host"
-	}
-	notes := newNotes(&shmfmt.NotesHeader{Size: n, Started: time.Now(), Job: j.id, Fabric: j.fabric,
-		Command: commandLine(spec.Blocks)}, j.local)
-	j.memory = &memory{shared: j.fabric == "shm", ranks: n, notes: notes, made: map[int]*os.File{}}
-	j.server = boot.NewServer(j.local, (*host)(j))
+	j.agent = &agent{up: j, post: j.post}
 	j.stdout, j.stderr = newSinks(stdout, stderr, func(err error) { go j.post(func() { j.outputBroken(err) }) })
-	j.messages = make(chan string, 2*n+1) // the job, and each rank's start and end
+	j.messages = make(chan string, 2*len(j.ranks)+len(j.hosts)+1) // the job, each host, and each rank's start and end
 	j.said.Go(func() {
 		for m := range j.messages {
 			j.stderr.say(m)
 		}
 	})
 	return j, nil
+}
+
+// place makes the hosts of the job and its ranks on them.
+func (j *job) place() error {
+	here, _ := os.Hostname()
+	if here == "" {
+		here = "localhost"
+	}
+	s := *j.spec
+	lists := [][]HostSlots{s.Hosts}
+	for _, b := range s.Blocks {
+		lists = append(lists, b.Hosts)
+	}
+	var names []string
+	for _, list := range lists {
+		for _, h := range list {
+			names = append(names, h.Host)
+		}
+	}
+	if len(names) > 0 {
+		local := areLocal(names)
+		rename := func(list []HostSlots) []HostSlots {
+			list = slices.Clone(list)
+			for i := range list {
+				if local[list[i].Host] {
+					list[i].Host = here
+				}
+			}
+			return mergeHosts(list)
+		}
+		s.Hosts, s.Blocks = rename(s.Hosts), slices.Clone(s.Blocks)
+		for i := range s.Blocks {
+			s.Blocks[i].Hosts = rename(s.Blocks[i].Hosts)
+		}
+	}
+	if s.Hosts == nil {
+		s.Hosts = []HostSlots{{Host: here}}
+	}
+	hosts, where, err := place(&s)
+	if err != nil {
+		return &startError{statusUsage, err}
+	}
+	j.here = -1
+	for i, name := range hosts {
+		h := &host{index: int32(i), name: name}
+		if name == here {
+			j.here = h.index
+		}
+		j.hosts = append(j.hosts, h)
+	}
+	for i, at := range where {
+		r := &rank{index: i, host: j.hosts[at]}
+		r.host.ranks = append(r.host.ranks, r)
+		j.ranks = append(j.ranks, r)
+	}
+	j.where, j.mark = where, mark(j.id, j.here)
+	return nil
 }
 
 // run starts the ranks and stays until nothing of the job is left.
@@ -108,14 +152,10 @@ func (j *job) run(stdin *os.File) error {
 		}
 		programs = append(programs, p)
 	}
-	sys.Subreaper() // where that is missing, the warden sees to orphans
-	j.spawner = newSpawner()
-	defer j.spawner.close()
-	var err error
-	if j.warden, err = startWarden(j.id); err != nil {
+	if err := j.agent.open(j.mark); err != nil {
 		return err
 	}
-	defer j.retire()
+	defer j.agent.retire()
 	if dir, err := j.build(programs, signals); err != nil {
 		os.RemoveAll(dir)
 		return err
@@ -125,13 +165,14 @@ func (j *job) run(stdin *os.File) error {
 	if j.ending { // interrupted while building
 		return nil
 	}
-	if err := j.startAll(programs, stdin); err != nil {
+	j.stdin = stdin
+	if err := j.prepare(programs); err != nil {
 		return err
 	}
+	j.advance()
 	j.loop(signals)
-	j.sweep()
+	j.agent.sweep()
 	j.report()
-	j.memory.close()
 	return nil
 }
 
@@ -145,11 +186,11 @@ func (j *job) build(programs []*program, signals <-chan os.Signal) (dir string, 
 		return "", nil
 	}
 	dir = filepath.Join(os.TempDir(), "halo-"+j.id)
-	j.warden.directory(dir)
+	j.agent.warden.directory(dir)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err
 	}
-	os.Setenv(envJob, j.id) // for what the go command starts; ranks get their own
+	os.Setenv(envJob, j.mark) // for what the go command starts; ranks get their own
 	b := &builder{dir: dir, stderr: j.stderr.file, running: map[int]bool{}}
 	done := make(chan error, 1)
 	go func() { done <- b.build(programs) }()
@@ -172,64 +213,6 @@ func (j *job) build(programs []*program, signals <-chan os.Signal) (dir string, 
 	}
 }
 
-// startAll starts all ranks, without waiting for any.
-func (j *job) startAll(programs []*program, stdin *os.File) error {
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		return err
-	}
-	defer null.Close()
-	input, startInput, err := inputFor(stdin)
-	if err != nil {
-		return err
-	}
-	cpus := j.spawner.cpus
-	j.cores = max(1, len(cpus))
-	if quota := runtime.GOMAXPROCS(0); os.Getenv("GOMAXPROCS") == "" && quota < j.cores {
-		j.cores = quota // the runtime has read the cgroup's limit
-	}
-	where := placement(j.spec.Bind, len(j.ranks), cpus)
-	j.verbosely("job %s: %d ranks on %s, %d cores, fabric %s", j.id, len(j.ranks), j.host, j.cores, j.fabric)
-	j.spawner.do(func() {
-		for i, r := range j.ranks {
-			p, b := programs[r.app], &j.spec.Blocks[r.app]
-			r.cpus = where[i]
-			from := null
-			if i == 0 {
-				from = input
-			}
-			if err := j.start(r, b, p, from); err != nil {
-				j.cannotStart(r, p, err)
-				break
-			}
-			j.running++
-			on := "any core"
-			if r.cpus != nil {
-				on = numbered("core", r.cpus)
-			}
-			j.verbosely("rank %d: pid %d on %s: %s", r.index, r.pid, on, p.file)
-		}
-	})
-	startInput()
-	return nil
-}
-
-// cannotStart ends the job because r's process cannot be made.
-func (j *job) cannotStart(r *rank, p *program, err error) {
-	hint := ""
-	switch {
-	case errors.Is(err, syscall.EAGAIN):
-		hint = ": too many processes, see ulimit -u"
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		hint = ": too many open files, see ulimit -Hn"
-	case errors.Is(err, syscall.ENOEXEC):
-		hint = ": neither a program for this machine nor a script that begins with #!"
-	case errors.Is(err, syscall.ENOENT):
-		hint = ": the file exists, but the interpreter it names does not"
-	}
-	j.end(statusCannotRun, "cannot start rank %d, %s: %v%s", r.index, p.file, err, hint)
-}
-
 // report says how the job ended, as the last thing.
 func (j *job) report() {
 	close(j.messages)
@@ -250,44 +233,4 @@ func (j *job) report() {
 	if j.reason != "" {
 		j.stderr.say("halo: " + j.reason)
 	}
-}
-
-// retire lets the warden go and waits for it, a moment.
-func (j *job) retire() {
-	j.warden.quit()
-	for end := time.Now().Add(sweepPatience); time.Now().Before(end); time.Sleep(time.Millisecond / 4) {
-		if _, _, err := sys.WaitChild(false); err != nil {
-			return
-		}
-	}
-}
-
-// host is the job as its sessions see it; they run beside the loop.
-type host job
-
-// Hello is told that rank has called Init.
-func (h *host) Hello(rank int) (*boot.Job, error) {
-	j := (*job)(h)
-	r := j.ranks[rank]
-	j.post(func() { j.hello(r) })
-	return &boot.Job{ID: j.id, Rank: rank, Size: len(j.ranks), Hosts: []string{j.host}, Host: j.hosts,
-		Local: j.local, Fabric: j.fabric, Listen: boot.Loopback, Cores: j.cores, Secret: j.secret, AppNum: r.app}, nil
-}
-
-// Segment returns shared memory.
-func (h *host) Segment(which int) (*os.File, error) { return h.memory.segment(which) }
-
-// Exchanged is told the values of all ranks.
-func (h *host) Exchanged(values [][]byte) { h.server.Deliver(boot.EncodeTable(values)) }
-
-// Finalized is told that rank may end from now on.
-func (h *host) Finalized(rank int) {
-	j := (*job)(h)
-	j.post(func() { j.ranks[rank].finalized = true })
-}
-
-// Aborted is told that rank wants the job to end.
-func (h *host) Aborted(rank, code int, reason string) {
-	j := (*job)(h)
-	j.post(func() { j.aborted(j.ranks[rank], code, reason) })
 }

@@ -109,7 +109,7 @@ func TestSegmentsHaveTheirSizeOnShmOnly(t *testing.T) {
 	if n := strings.Count(r.stdout.String(), "\n"); n != 6 || strings.Contains(r.stdout.String(), " 0\n") {
 		t.Errorf("stdout %s", r.stdout.String())
 	}
-	halo(t, 99, "-n", "1", "rank", "init", "segments:5").said("no segment 5 in a job of 1 ranks")
+	halo(t, 99, "-n", "1", "rank", "init", "segments:5").said("no segment 5 among the 1 ranks of this host")
 	halo(t, 99, "-n", "1", "-fabric", "tcp", "rank", "init", "segments:0").said("unsupported")
 }
 

@@ -35,6 +35,10 @@ func childSignals(notify func(chan<- os.Signal, ...os.Signal)) <-chan os.Signal 
 	return c
 }
 
+// stopPatience bounds the wait for agents of other hosts to be told that the
+// launcher stops.
+const stopPatience = 100 * time.Millisecond
+
 // signal passes s on to the ranks.
 func (j *job) signal(s syscall.Signal) {
 	switch s {
@@ -52,13 +56,21 @@ func (j *job) signal(s syscall.Signal) {
 		if j.interrupted == 0 {
 			j.interrupted = s
 		}
+		if !j.begun { // nobody else hears it
+			j.end(statusSignalBase+int(s), "the job was ended by %s", sys.SignalName(s))
+		}
 	}
-	if s == syscall.SIGQUIT { // what a user sends to a program that hangs
+	if s == syscall.SIGQUIT && j.begun { // what a user sends to a program that hangs
 		j.show(func() { j.forward(s) })
 		return
 	}
 	j.forward(s)
 	if s == syscall.SIGTSTP {
+		for _, h := range j.hosts {
+			if !h.over() {
+				h.remote.out.flush(stopPatience) // so that the agents know
+			}
+		}
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	}
 }
@@ -70,11 +82,23 @@ const showPatience = time.Second
 // show writes what each rank does and waits for to stderr, and then, in the
 // loop, does next.
 func (j *job) show(next func()) {
-	table := j.memory.notes.table()
+	var tables []func() string
+	for _, h := range j.hosts {
+		switch {
+		case h.gone():
+		case h.remote != nil:
+			tables = append(tables, h.remote.table())
+		default:
+			text := j.agent.memory.notes.table()
+			tables = append(tables, func() string { return text })
+		}
+	}
 	shown := make(chan struct{})
 	j.said.Go(func() {
 		defer close(shown)
-		j.stderr.say(table)
+		for _, table := range tables {
+			j.stderr.say(table())
+		}
 	})
 	go func() {
 		select {

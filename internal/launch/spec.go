@@ -20,12 +20,20 @@ import (
 
 // A Spec is a job as the command line describes it.
 type Spec struct {
-	Blocks  []Block
-	Fabric  string        // "shm", "tcp", or "" for the best this platform has
-	Bind    string        // "core", "none", or "" to share out the cores if they suffice
-	Timeout time.Duration // 0 is none
-	Tag     bool          // "[rank] " before each line of output
-	Verbose bool
+	Blocks []Block
+	Fabric string      // "shm", "tcp", or "" for the best this platform has
+	Hosts  []HostSlots // of the blocks that name none; nil: this one
+	MapBy  string      // "node", or "slot" or "" to fill one host after the other
+	// Oversubscribe lets hosts take more ranks than they have slots.
+	Oversubscribe bool
+	SSH           []string      // the command that starts something on another host, and its options; nil: ssh
+	Reach         time.Duration // for all hosts to be ready; 0: reachPatience
+	Agent         string        // path of this program on other hosts; "": where it is here
+	Iface         string        // interface, or network as address/bits, on which hosts reach each other
+	Bind          string        // "core", "none", or "" to share out the cores if they suffice
+	Timeout       time.Duration // 0 is none
+	Tag           bool          // "[rank] " before each line of output
+	Verbose       bool
 
 	Stdin, Stdout, Stderr *os.File // nil: those of this process
 }
@@ -33,9 +41,10 @@ type Spec struct {
 // A Block is one program of a job, and how many ranks run it.
 type Block struct {
 	N       int
-	Dir     string   // working directory; "" is the launcher's
-	Path    []string // where to look for Program before PATH
-	Env     []string // NAME=value
+	Hosts   []HostSlots // where it runs; nil: as the block before
+	Dir     string      // working directory; "" is the launcher's
+	Path    []string    // where to look for Program before PATH
+	Env     []string    // NAME=value
 	Program string
 	Args    []string
 }

@@ -5,6 +5,7 @@ package launch
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"sync/atomic"
 	"time"
@@ -25,9 +26,16 @@ const (
 	closingDelay = 500 * time.Millisecond
 )
 
+// A source is where the output of a rank comes from: a pipe, or a feed from
+// another host.
+type source interface {
+	io.ReadCloser
+	SetReadDeadline(time.Time) error
+}
+
 // A stream carries stdout or stderr of one rank to a sink.
 type stream struct {
-	pipe *os.File
+	pipe source
 	sink *sink
 	tag  string
 

@@ -50,20 +50,7 @@ func Open(b boot.Boot) (*World, error) {
 	n := note(b)
 	n.SetSelf(os.Getpid())
 	n.SetStage(shmfmt.StageInit)
-	var node *shm.Fabric
-	var far fabric.Fabric
-	var err error
-	switch {
-	case job.Size == 1:
-	case job.Fabric == "shm" && len(job.Local) == job.Size:
-		if node, err = shm.Open(b); err == nil {
-			_, err = b.Exchange(nil) // after this, peers may map our segment
-		}
-	case job.Fabric == "tcp":
-		far, err = dial(b)
-	default:
-		err = fmt.Errorf("fabric %q: %w", job.Fabric, fabric.ErrUnsupported)
-	}
+	node, far, err := reach(b)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +66,33 @@ func Open(b boot.Boot) (*World, error) {
 		go w.watch()
 	}
 	return w, err
+}
+
+// reach opens what carries traffic to the other processes: memory to those of
+// this host, if the launcher says so, and tcp to the rest. Each process calls
+// Exchange once, whichever way it takes: hosts may differ.
+func reach(b boot.Boot) (node *shm.Fabric, far fabric.Fabric, err error) {
+	job := b.Job()
+	switch {
+	case job.Size == 1:
+		return nil, nil, nil
+	case job.Fabric != "shm" && job.Fabric != "tcp":
+		return nil, nil, fmt.Errorf("fabric %q: %w", job.Fabric, fabric.ErrUnsupported)
+	case job.Fabric == "shm" && len(job.Local) > 1:
+		if node, err = shm.Open(b); err != nil {
+			return nil, nil, err
+		}
+	}
+	// After the Exchange peers may map our segment, too.
+	if node == nil || len(job.Local) < job.Size {
+		tcp, err := dial(b)
+		if err != nil {
+			return nil, nil, err
+		}
+		return node, tcp, nil
+	}
+	_, err = b.Exchange(nil)
+	return node, nil, err
 }
 
 // processPolicy chooses how long to load before yielding the core: long when

@@ -1,0 +1,345 @@
+//go:build unix
+
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// An agent does what must be done on one host of a job: it starts the ranks,
+// connects them, passes signals on, reaps them, and leaves nothing behind. It
+// decides nothing; what happens it reports.
+//
+// One lives inside the launcher. On each other host a process of its own has
+// one (see station.go), and the launcher talks with it (see remote.go).
+//
+// One goroutine, the loop of whoever has it, owns an agent: it starts and reaps
+// all processes and sends all signals, so that it never signals a number that
+// has been given to a stranger. Sessions of ranks reach it as functions that
+// are posted.
+type agent struct {
+	up   reporter
+	post func(func())
+
+	spawner *spawner
+	warden  *wardenPipe
+	others  map[int]func(syscall.WaitStatus) // children that are no ranks, and whom their end concerns
+
+	// From take on.
+	share   *share
+	cores   int
+	ranks   []int // of this host
+	procs   []*process
+	server  *boot.Server
+	memory  *memory
+	running int
+}
+
+// A reporter takes what an agent has to say. All methods are called by the
+// agent's loop, and do not block.
+type reporter interface {
+	started(rank, pid int, cpus []int, pipes [2]*os.File) // pipes: its stdout and stderr, to be read and closed
+	failed(rank int, why string)                          // could not be started, and those after it were not
+	joined(rank int)                                      // has called Init
+	exchanged(values [][]byte)                            // all ranks of this host are in an Exchange
+	finalized(rank int)
+	aborted(rank, code int, reason string)
+	linkEnded(rank int, err error) // everything that it said has been reported
+	ended(rank int, status syscall.WaitStatus, note string)
+}
+
+// A process is a rank as its agent sees it.
+type process struct {
+	rank    int
+	app     int
+	pid     int // 0 if it was never started
+	session *boot.Session
+	joined  bool
+	ended   bool
+}
+
+// alive reports whether the process can be sent signals: its number, and that
+// of its group, is its own until it is reaped.
+func (p *process) alive() bool { return p.pid != 0 && !p.ended }
+
+// open prepares this process for having children of job id on a host.
+func (a *agent) open(mark string) (err error) {
+	sys.Subreaper() // where that is missing, the warden sees to orphans
+	a.others = map[int]func(syscall.WaitStatus){}
+	a.spawner = newSpawner()
+	if a.warden, err = startWarden(mark); err != nil {
+		a.spawner.close()
+		return err
+	}
+	a.cores = max(1, len(a.spawner.cpus))
+	if quota := runtime.GOMAXPROCS(0); os.Getenv("GOMAXPROCS") == "" && quota < a.cores {
+		a.cores = quota // the runtime has read the cgroup's limit
+	}
+	return nil
+}
+
+// take accepts the agent's share of the job.
+func (a *agent) take(s *share) {
+	a.share, a.ranks = s, s.ranks()
+	a.memory = &memory{shared: s.fabric == "shm", ranks: a.ranks, made: map[int]*os.File{}}
+	a.memory.notes = newNotes(&shmfmt.NotesHeader{Size: len(s.where), Started: time.Now(), Job: s.id, Fabric: s.fabric,
+		Command: s.command()}, a.ranks)
+	a.server = boot.NewServer(a.ranks, (*asHost)(a))
+	for _, r := range a.ranks {
+		a.procs = append(a.procs, &process{rank: r, app: s.app(r)})
+	}
+}
+
+// start starts the ranks, without waiting for any. Rank 0, if it is one of
+// them, reads input.
+func (a *agent) start(input *os.File) error {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	where := binding(a.share.bind, len(a.procs), a.spawner.cpus)
+	own := os.Environ()
+	environ := make([][]string, len(a.share.apps))
+	for i := range a.share.apps {
+		environ[i] = rankEnviron(own, a.share.apps[i].env)
+	}
+	a.spawner.do(func() {
+		for i, p := range a.procs {
+			from := null
+			if p.rank == 0 && input != nil {
+				from = input
+			}
+			if err := a.startOne(p, environ[p.app], where[i], from); err != nil {
+				a.up.failed(p.rank, cannotStart(p.rank, a.share.apps[p.app].file, err))
+				break
+			}
+		}
+	})
+	return nil
+}
+
+// startOne starts a process and what serves it.
+func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) error {
+	link, theirs, err := sys.LinkPair()
+	if err != nil {
+		return err
+	}
+	defer theirs.Close()
+	var ends, theirEnds [2]*os.File
+	for i := range ends {
+		if ends[i], theirEnds[i], err = os.Pipe(); err != nil {
+			link.Close()
+			if i > 0 {
+				ends[0].Close()
+				theirEnds[0].Close()
+			}
+			return err
+		}
+		defer theirEnds[i].Close()
+	}
+	app := &a.share.apps[p.app]
+	pid, err := a.spawner.start(&child{
+		file:  app.file,
+		argv:  app.argv,
+		dir:   app.dir,
+		cpus:  cpus,
+		files: []*os.File{stdin, theirEnds[0], theirEnds[1], theirs},
+		env: append(env[:len(env):len(env)], boot.EnvFD+"=3", envJob+"="+a.share.mark(),
+			envRank+"="+strconv.Itoa(p.rank), envSize+"="+strconv.Itoa(len(a.share.where))),
+	})
+	if err != nil {
+		link.Close()
+		ends[0].Close()
+		ends[1].Close()
+		return err
+	}
+	p.pid = pid
+	a.running++
+	a.memory.notes.started(p.rank, pid)
+	a.warden.started(pid)
+	p.session = a.server.Session(p.rank, link)
+	a.up.started(p.rank, pid, cpus, ends)
+	go func() {
+		err := p.session.Serve()
+		p.session.Close()
+		a.post(func() { a.up.linkEnded(p.rank, err) })
+	}()
+	return nil
+}
+
+// cannotStart says why a process cannot be made.
+func cannotStart(rank int, file string, err error) string {
+	hint := ""
+	switch {
+	case errors.Is(err, syscall.EAGAIN):
+		hint = ": too many processes, see ulimit -u"
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		hint = ": too many open files, see ulimit -Hn"
+	case errors.Is(err, syscall.ENOEXEC):
+		hint = ": neither a program for this machine nor a script that begins with #!"
+	case errors.Is(err, syscall.ENOENT):
+		hint = ": the file exists, but the interpreter it names does not"
+	}
+	return fmt.Sprintf("cannot start rank %d, %s: %v%s", rank, file, err, hint)
+}
+
+// reap takes all processes that have ended, and reports those that were killed
+// first: others may have exited because of them, and all be found at once.
+func (a *agent) reap() {
+	byPid := map[int]*process{}
+	for _, p := range a.procs {
+		if p.alive() {
+			byPid[p.pid] = p
+		}
+	}
+	type death struct {
+		p      *process
+		status syscall.WaitStatus
+	}
+	var gone []death
+	for {
+		pid, status, err := sys.WaitChild(false)
+		if err != nil || pid == 0 {
+			break
+		}
+		p := byPid[pid]
+		if p == nil { // else an orphan that we adopted, or the warden
+			if told := a.others[pid]; told != nil {
+				delete(a.others, pid)
+				told(status)
+			}
+			continue
+		}
+		p.ended = true
+		a.memory.notes.ended(p.rank, status)
+		a.warden.ended(pid)
+		a.running--
+		p.session.Ended()
+		gone = append(gone, death{p, status})
+	}
+	for _, signaled := range []bool{true, false} {
+		for _, d := range gone {
+			if d.status.Signaled() == signaled {
+				a.up.ended(d.p.rank, d.status, a.memory.note(d.p.rank))
+			}
+		}
+	}
+}
+
+// signal sends s to all ranks and what they have started.
+func (a *agent) signal(s syscall.Signal) {
+	for _, p := range a.procs {
+		if p.alive() {
+			syscall.Kill(-p.pid, s)
+		}
+	}
+}
+
+// tell tells the ranks that the job has ended.
+func (a *agent) tell(reason string) {
+	a.server.Stop()
+	for _, p := range a.procs {
+		if p.joined && p.alive() {
+			go p.session.Over(reason)
+		}
+	}
+}
+
+// deliver ends an Exchange.
+func (a *agent) deliver(table []byte) { a.server.Deliver(table) }
+
+// noExchange makes every Exchange fail: rank, on another host, has finalized.
+func (a *agent) noExchange(rank int) { a.server.Finalized(rank) }
+
+// finish clears up when no rank is left.
+func (a *agent) finish() { a.sweep() }
+
+// sweep kills what ranks that have ended left behind, once now and again as
+// more of it comes to us. Wardens of launchers inside the job are left to do
+// their work, and end by themselves.
+func (a *agent) sweep() {
+	for end := time.Now().Add(sweepPatience); time.Now().Before(end); time.Sleep(sweepDelay) {
+		left := 0
+		for _, pid := range sys.Children() {
+			if pid == a.warden.pid || a.others[pid] != nil {
+				continue
+			}
+			left++
+			if !isWarden(pid) {
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		a.reap()
+		if left == 0 {
+			break
+		}
+	}
+}
+
+// retire lets the warden go and waits for it, a moment.
+func (a *agent) retire() {
+	a.warden.quit()
+	for pid := range a.others {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	for end := time.Now().Add(sweepPatience); time.Now().Before(end); time.Sleep(time.Millisecond / 4) {
+		if _, _, err := sys.WaitChild(false); err != nil {
+			break
+		}
+	}
+	a.spawner.close()
+	if a.memory != nil {
+		a.memory.close()
+	}
+}
+
+// asHost is the agent as the sessions of its ranks see it; they run beside the loop.
+type asHost agent
+
+// Hello is told that rank has called Init.
+func (h *asHost) Hello(rank int) (*boot.Job, error) {
+	a := (*agent)(h)
+	a.post(func() {
+		for _, p := range a.procs {
+			if p.rank == rank {
+				p.joined = true
+			}
+		}
+		a.up.joined(rank)
+	})
+	s := a.share
+	return &boot.Job{ID: s.id, Rank: rank, Size: len(s.where), Hosts: s.hosts, Host: s.where, Local: a.ranks,
+		Fabric: s.fabric, Listen: s.listen, Cores: a.cores, Secret: s.secret, AppNum: s.app(rank)}, nil
+}
+
+// Segment returns shared memory.
+func (h *asHost) Segment(which int) (*os.File, error) { return h.memory.segment(which) }
+
+// Exchanged is told the values of all ranks of this host.
+func (h *asHost) Exchanged(values [][]byte) {
+	a := (*agent)(h)
+	a.post(func() { a.up.exchanged(values) })
+}
+
+// Finalized is told that rank may end from now on.
+func (h *asHost) Finalized(rank int) {
+	a := (*agent)(h)
+	a.post(func() { a.up.finalized(rank) })
+}
+
+// Aborted is told that rank wants the job to end.
+func (h *asHost) Aborted(rank, code int, reason string) {
+	a := (*agent)(h)
+	a.post(func() { a.up.aborted(rank, code, reason) })
+}

@@ -1,0 +1,263 @@
+//go:build unix
+
+package launch
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/frame"
+)
+
+// What happens between the command line and the first rank: agents are started
+// on other hosts, all at once, and take their share of the job; every host tries
+// whether it reaches the others; and then all ranks start.
+
+// reachPatience bounds the time until all hosts are ready.
+const reachPatience = 30 * time.Second
+
+// prepare makes the plan, and starts agents on the other hosts.
+func (j *job) prepare(programs []*program) error {
+	settings := passedOn(os.Environ())
+	for i, p := range programs {
+		b := &j.spec.Blocks[i]
+		j.apps = append(j.apps, app{n: b.N, file: p.file, argv: append([]string{b.Program}, b.Args...), dir: b.Dir,
+			env: append(slices.Clone(settings), b.Env...)})
+	}
+	plan := share{id: j.id, secret: j.secret, fabric: j.fabric, bind: j.spec.Bind,
+		where: j.where, listen: boot.Loopback}
+	for _, h := range j.hosts {
+		plan.hosts = append(plan.hosts, h.name)
+	}
+	for _, h := range j.hosts {
+		s := plan
+		s.self = h.index
+		if h.index == j.here {
+			s.apps = j.apps
+			if err := j.stay(h, &s); err != nil {
+				return err
+			}
+			continue
+		}
+		if s.fabric = j.spec.Fabric; s.fabric == "" {
+			s.fabric = "" // the best that the platform there has
+		}
+		var err error
+		if s.apps, err = elsewhere(j.apps); err != nil {
+			return err
+		}
+		if err := j.connect(h, &s); err != nil {
+			return err
+		}
+	}
+	if j.several() {
+		patience := j.spec.Reach
+		if patience == 0 {
+			patience = reachPatience
+		}
+		time.AfterFunc(patience, func() { j.post(func() { j.unreached(patience) }) })
+	}
+	return nil
+}
+
+// stay gives the agent of this host its share.
+func (j *job) stay(h *host, s *share) error {
+	for _, r := range h.ranks {
+		dir := s.apps[s.app(r.index)].dir
+		if dir == "" {
+			continue
+		}
+		if info, err := os.Stat(dir); err != nil {
+			return cannotRun("-wdir: %w", err)
+		} else if !info.IsDir() {
+			return cannotRun("-wdir: %s is not a directory", dir)
+		}
+	}
+	h.node, h.ready, h.reached = j.agent, true, true
+	j.agent.take(s)
+	return nil
+}
+
+// elsewhere is apps for another host: where no directory was named they run in
+// that of the launcher there, too.
+func elsewhere(apps []app) ([]app, error) {
+	apps = slices.Clone(apps)
+	for i := range apps {
+		if apps[i].dir != "" {
+			continue
+		}
+		var err error
+		if apps[i].dir, err = os.Getwd(); err != nil {
+			return nil, err
+		}
+	}
+	return apps, nil
+}
+
+// advance takes the next step towards the start, as soon as every host is ready
+// for it.
+func (j *job) advance() {
+	if j.begun || j.ending {
+		return
+	}
+	for _, h := range j.hosts {
+		if !h.ready {
+			return
+		}
+	}
+	if !j.reaching {
+		j.reaching = true
+		if len(j.hosts) == 1 {
+			j.hosts[0].reached = true
+		} else if err := j.reach(); err != nil {
+			j.end(statusLauncher, "%v", err)
+			return
+		}
+	}
+	for _, h := range j.hosts {
+		if !h.reached {
+			return
+		}
+	}
+	for _, h := range j.hosts {
+		if len(h.failures) > 0 {
+			j.end(statusLauncher, "%s cannot reach %s: is a firewall between them? -iface names the network that the ranks shall use",
+				h.name, strings.Join(h.failures, ", "))
+			return
+		}
+	}
+	if err := j.begin(); err != nil {
+		j.end(statusLauncher, "%v", err)
+	}
+}
+
+// reach lets every host try to reach the others.
+func (j *job) reach() error {
+	if j.here >= 0 {
+		if err := j.listen(j.hosts[j.here]); err != nil {
+			return fmt.Errorf("%s: %w", j.hosts[j.here].name, err)
+		}
+	}
+	all := make([]target, len(j.hosts))
+	for i, h := range j.hosts {
+		all[i] = target{h.name, h.addr}
+	}
+	for i, h := range j.hosts {
+		targets := others(all, i)
+		if h.remote != nil {
+			var list []string
+			for _, t := range targets {
+				list = append(list, t.name, t.addr)
+			}
+			h.remote.out.send(frame.New(kindReach).Words(list).Bytes())
+			continue
+		}
+		h.reached = false
+		go func() {
+			failures := tryAll(targets)
+			j.post(func() {
+				h.failures, h.reached = failures, true
+				j.advance()
+			})
+		}()
+	}
+	return nil
+}
+
+// listen chooses where the ranks of this host listen, now that it is known how
+// the others are reached from here.
+func (j *job) listen(here *host) (err error) {
+	var peers []string
+	sshd := ""
+	for _, h := range j.hosts {
+		if h == here {
+			continue
+		}
+		sshd = h.sshd
+		if addr, _, err := net.SplitHostPort(h.addr); err == nil {
+			peers = append(peers, addr)
+		}
+	}
+	if j.agent.share.listen, err = listenAddress(j.spec.Iface, sshd, false, peers); err != nil {
+		return err
+	}
+	if j.probe, err = openProbe(j.agent.share.listen); err == nil {
+		here.addr = j.probe.addr
+	}
+	return err
+}
+
+// unreached ends a job whose hosts are not ready in time.
+func (j *job) unreached(patience time.Duration) {
+	if j.begun || j.ending {
+		return
+	}
+	var silent []string
+	for _, h := range j.hosts {
+		switch r := h.remote; {
+		case r == nil || h.ready && h.reached:
+		case !r.greeted:
+			text := h.name + " (ssh has not come through"
+			if said := r.said.String(); said != "" {
+				text += ": " + said
+			}
+			if banner := oneLine(r.banner); banner != "" {
+				text += fmt.Sprintf("; it printed %.200q", banner)
+			}
+			silent = append(silent, text+")")
+		case !h.ready:
+			silent = append(silent, h.name+" (its agent does not answer)")
+		default:
+			silent = append(silent, h.name+" (it tries to reach the other hosts)")
+		}
+	}
+	j.end(statusLauncher, "not ready within %v: %s; -ssh-timeout gives hosts more time", patience, strings.Join(silent, ", "))
+}
+
+// begin starts all ranks, without waiting for any.
+func (j *job) begin() error {
+	j.probe.close()
+	j.begun, j.running = true, len(j.ranks)
+	defer func() {
+		go func() {
+			j.copying.Wait()
+			close(j.copied)
+		}()
+	}()
+	input, startInput, err := inputFor(j.stdin)
+	if err != nil {
+		return err
+	}
+	if j.several() {
+		j.verbosely("job %s: %d ranks on %d hosts, fabric %s", j.id, len(j.ranks), len(j.hosts), j.fabric)
+	} else {
+		j.verbosely("job %s: %d ranks on %s, %d cores, fabric %s", j.id, len(j.ranks), j.hosts[0].name, j.agent.cores, j.fabric)
+	}
+	for _, h := range j.hosts {
+		var in *os.File
+		if h == j.ranks[0].host {
+			in = input
+		}
+		if err := h.node.start(in); err != nil {
+			return fmt.Errorf("%s: %w", h.name, err)
+		}
+	}
+	startInput()
+	return nil
+}
+
+// appOf is the program of a rank.
+func (j *job) appOf(rank int) *app {
+	for i := range j.apps {
+		if rank < j.apps[i].n {
+			return &j.apps[i]
+		}
+		rank -= j.apps[i].n
+	}
+	return nil
+}

@@ -1,0 +1,162 @@
+//go:build unix
+
+package launch
+
+import (
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// A carrier sends what it reads from a file, never more than window bytes ahead
+// of what the other side has taken.
+type carrier struct {
+	file *os.File
+	send func(b []byte)
+	end  func()
+
+	mu     sync.Mutex
+	room   int
+	closed bool
+	more   chan struct{}
+}
+
+func newCarrier(file *os.File, send func([]byte), end func()) *carrier {
+	return &carrier{file: file, send: send, end: end, room: window, more: make(chan struct{}, 1)}
+}
+
+// run carries everything until the end of the file.
+func (c *carrier) run() {
+	defer c.end()
+	defer c.file.Close()
+	buf := make([]byte, piece)
+	for {
+		c.mu.Lock()
+		room := c.room
+		c.mu.Unlock()
+		if room == 0 {
+			<-c.more
+			continue
+		}
+		n, err := c.file.Read(buf[:min(room, len(buf))])
+		if n > 0 {
+			c.mu.Lock()
+			c.room -= n
+			again := c.closed
+			c.mu.Unlock()
+			if again { // more may follow it at once
+				c.file.SetReadDeadline(time.Now().Add(closingDelay))
+			}
+			c.send(buf[:n])
+		}
+		if n == 0 && err != nil {
+			return
+		}
+	}
+}
+
+// took says that the other side has taken n bytes.
+func (c *carrier) took(n int) {
+	c.mu.Lock()
+	c.room = min(c.room+max(n, 0), window)
+	c.mu.Unlock()
+	select {
+	case c.more <- struct{}{}:
+	default:
+	}
+}
+
+// close says that the writers of the file are gone: it ends soon, even if
+// something else holds it open.
+func (c *carrier) close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.file.SetReadDeadline(time.Now().Add(closingDelay))
+}
+
+// A feed is the other end of a carrier: a stream whose bytes come in frames.
+type feed struct {
+	took func(n int) // told what has been read
+
+	mu       sync.Mutex
+	buf      []byte
+	ended    bool
+	deadline time.Time
+	wake     chan struct{}
+}
+
+func newFeed(took func(int)) *feed { return &feed{took: took, wake: make(chan struct{}, 1)} }
+
+// add appends bytes. More than the window is not kept: no carrier sends it.
+func (f *feed) add(b []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.buf)+len(b) > window {
+		return errors.New("more bytes of a stream than its window")
+	}
+	f.buf = append(f.buf, b...)
+	f.signal()
+	return nil
+}
+
+// finish ends the stream behind what it holds.
+func (f *feed) finish() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended = true
+	f.signal()
+}
+
+func (f *feed) signal() {
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Read reads what has come, as a pipe does.
+func (f *feed) Read(b []byte) (int, error) {
+	for {
+		f.mu.Lock()
+		n := copy(b, f.buf)
+		f.buf = f.buf[:copy(f.buf, f.buf[n:])]
+		ended, deadline := f.ended, f.deadline
+		f.mu.Unlock()
+		var late <-chan time.Time
+		switch {
+		case n > 0:
+			f.took(n)
+			return n, nil
+		case ended:
+			return 0, io.EOF
+		case !deadline.IsZero():
+			left := time.Until(deadline)
+			if left <= 0 {
+				return 0, os.ErrDeadlineExceeded
+			}
+			late = time.After(left)
+		}
+		select {
+		case <-f.wake:
+		case <-late:
+		}
+	}
+}
+
+// SetReadDeadline bounds reads, one under way included.
+func (f *feed) SetReadDeadline(t time.Time) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.deadline = t
+	f.signal()
+	return nil
+}
+
+// Close ends the stream for its reader.
+func (f *feed) Close() error {
+	f.finish()
+	return nil
+}

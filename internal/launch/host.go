@@ -1,0 +1,96 @@
+//go:build unix
+
+package launch
+
+import (
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/frame"
+)
+
+// A host is one host of the job as the launcher's loop sees it.
+type host struct {
+	index  int32
+	name   string
+	ranks  []*rank // ascending
+	node   node
+	remote *remote  // nil: this host
+	values [][]byte // of the ranks in an Exchange that the other hosts have not entered yet
+
+	cores    int
+	addr     string // of its probe
+	sshd     string // SSH_CONNECTION there
+	ready    bool   // its agent has taken the plan
+	reached  bool   // it has tried to reach the others
+	failures []string
+}
+
+// A node does what the launcher wants done on one host: the agent inside the
+// launcher, or a remote one. No method blocks.
+type node interface {
+	start(input *os.File) error // input: what rank 0 reads, nil if that is elsewhere
+	signal(s syscall.Signal)
+	tell(reason string) // ranks that the job has ended
+	deliver(table []byte)
+	noExchange(rank int)
+	finish() // no rank is left: end what they left behind
+}
+
+// String names the host and its ranks.
+func (h *host) String() string {
+	var list []int
+	for _, r := range h.ranks {
+		list = append(list, r.index)
+	}
+	return h.name + " (" + numbered("rank", list) + ")"
+}
+
+// gone reports whether the host is out of reach.
+func (h *host) gone() bool { return h.remote != nil && h.remote.over }
+
+// over reports whether nothing more comes from the host.
+func (h *host) over() bool { return h.remote == nil || h.remote.over }
+
+// quiet reports whether less is heard from the host than should be.
+func (h *host) quiet() bool {
+	return h.remote != nil && !h.remote.over && h.remote.greeted && h.remote.pulse.age() > 3*beatInterval/2
+}
+
+// beat says to the agents of all hosts that the launcher lives, and gives up
+// those that have not been heard of for too long.
+func (j *job) beat() {
+	for _, h := range j.hosts {
+		r := h.remote
+		if r == nil || r.over {
+			continue
+		}
+		r.out.send(frame.New(kindBeat).Bytes())
+		if silent := r.pulse.since(); r.greeted && silent > silence {
+			r.lose(statusLauncher, "%s has not been heard of for %v: it is down, or the connection is cut",
+				h, silent.Round(100*time.Millisecond))
+		}
+	}
+}
+
+// lost ends the job because a host is gone, and with it its ranks.
+func (j *job) lost(h *host, status int, why string) {
+	for _, r := range h.ranks {
+		if !r.ended {
+			r.ended = true
+			if j.begun {
+				j.running--
+			}
+		}
+		r.linkDone, r.judged = true, true
+	}
+	if j.begun {
+		j.end(status, "%s; the job was ended", why)
+	} else {
+		j.end(status, "%s", why)
+	}
+	if j.begun && j.running == 0 {
+		j.lastEnded()
+	}
+}

@@ -1,0 +1,116 @@
+package launch
+
+import (
+	"fmt"
+	"strings"
+)
+
+// place decides on which host each rank runs. hosts are those that get any, in
+// the order in which they were named; where gives for each rank its index into
+// them.
+//
+// Blocks of the command line that name no hosts of their own go on filling
+// those of the block before. By slot, the hosts are filled one after the other;
+// by node, each gets one rank in turn. With more ranks than slots, where that
+// is allowed, it begins anew.
+func place(s *Spec) (hosts []string, where []int32, err error) {
+	index := map[string]int32{}
+	var p *placer
+	for i := range s.Blocks {
+		b := &s.Blocks[i]
+		if b.Hosts != nil || p == nil {
+			list := b.Hosts
+			if list == nil {
+				list = s.Hosts
+			}
+			n := b.N
+			for k := i + 1; k < len(s.Blocks) && s.Blocks[k].Hosts == nil; k++ {
+				n += s.Blocks[k].N
+			}
+			if p, err = newPlacer(list, n, s.MapBy == "node", s.Oversubscribe); err != nil {
+				return nil, nil, err
+			}
+		}
+		for range b.N {
+			name := p.next()
+			at, known := index[name]
+			if !known {
+				at = int32(len(hosts))
+				index[name] = at
+				hosts = append(hosts, name)
+			}
+			where = append(where, at)
+		}
+	}
+	return hosts, where, nil
+}
+
+// A placer deals out the slots of a list of hosts.
+type placer struct {
+	list   []HostSlots // all with a number of slots
+	left   []int
+	at     int
+	byNode bool
+}
+
+func newPlacer(list []HostSlots, ranks int, byNode, oversubscribe bool) (*placer, error) {
+	p := &placer{list: append([]HostSlots(nil), list...), byNode: byNode}
+	stated, open := 0, 0
+	for _, h := range list {
+		stated += h.Slots
+		if h.Slots == 0 {
+			open++
+		}
+	}
+	if open == 0 && ranks > stated && !oversubscribe {
+		return nil, fmt.Errorf("%d ranks, but the hosts have %d slots (%s): name more, or allow it by -oversubscribe",
+			ranks, stated, describe(list))
+	}
+	share := max(0, ranks-stated)
+	for i := range p.list {
+		if h := &p.list[i]; h.Slots == 0 {
+			part := (share + open - 1) / open
+			h.Slots = max(1, part)
+			share, open = share-part, open-1
+		}
+	}
+	p.refill()
+	return p, nil
+}
+
+func (p *placer) refill() {
+	p.left, p.at = p.left[:0], 0
+	for _, h := range p.list {
+		p.left = append(p.left, h.Slots)
+	}
+}
+
+// next is the host of the next rank.
+func (p *placer) next() string {
+	for tried := 0; p.left[p.at] == 0; tried++ {
+		if tried == len(p.left) {
+			p.refill()
+			break
+		}
+		p.at = (p.at + 1) % len(p.left)
+	}
+	at := p.at
+	p.left[at]--
+	if p.byNode {
+		p.at = (at + 1) % len(p.left)
+	}
+	return p.list[at].Host
+}
+
+// describe lists hosts with their slots, not all of a long list.
+func describe(list []HostSlots) string {
+	var parts []string
+	for i, h := range list {
+		if i == 8 {
+			parts = append(parts, fmt.Sprintf("and %d more hosts", len(list)-i))
+			break
+		}
+		parts = append(parts, fmt.Sprintf("%s %d", h.Host, h.Slots))
+	}
+	return strings.Join(parts, ", ")
+}

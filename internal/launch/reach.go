@@ -1,0 +1,230 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Which address ranks listen on: the one by which the other hosts reach this
+// one, and never all. It is, in this order, what -iface names, the one by which
+// ssh came here, or the one from which packets to another host would leave.
+
+const (
+	// resolveTime bounds looking up the names of hosts.
+	resolveTime = 3 * time.Second
+	// dialTime bounds an attempt to reach another host over tcp.
+	dialTime = 5 * time.Second
+	// maxDials is how many hosts each one tries to reach before the ranks do.
+	maxDials = 32
+)
+
+// ownAddresses are the addresses of this host, by interface.
+func ownAddresses() (map[netip.Addr]string, error) {
+	interfaces, err := net.Interfaces()
+	if err != nil {
+		return nil, err
+	}
+	own := map[netip.Addr]string{}
+	for _, i := range interfaces {
+		addrs, err := i.Addrs()
+		if err != nil {
+			continue
+		}
+		for _, a := range addrs {
+			if p, err := netip.ParsePrefix(a.String()); err == nil {
+				own[p.Addr().Unmap()] = i.Name
+			}
+		}
+	}
+	return own, nil
+}
+
+// addressOn is the address of this host on an interface, or in a network
+// written as address/bits. IPv4 comes first; addresses that hold on one link
+// only do not count.
+func addressOn(iface string) (string, error) {
+	own, err := ownAddresses()
+	if err != nil {
+		return "", err
+	}
+	network, notNetwork := netip.ParsePrefix(iface)
+	var best netip.Addr
+	for a, name := range own {
+		if notNetwork != nil && name != iface || notNetwork == nil && !network.Contains(a) || a.IsLinkLocalUnicast() {
+			continue
+		}
+		if !best.IsValid() || a.Is4() && !best.Is4() || a.Is4() == best.Is4() && a.Less(best) {
+			best = a
+		}
+	}
+	if best.IsValid() {
+		return best.String(), nil
+	}
+	var have []string
+	for a, name := range own {
+		have = append(have, fmt.Sprintf("%s %v", name, a))
+	}
+	return "", fmt.Errorf("-iface %s: this host has no such address; it has %s", iface, strings.Join(have, ", "))
+}
+
+// listenAddress chooses where the ranks of this host listen. sshd's words are
+// client address and port, server address and port; here is whether this host
+// was the server. peers are names or addresses of other hosts.
+func listenAddress(iface, sshd string, server bool, peers []string) (string, error) {
+	if iface != "" {
+		return addressOn(iface)
+	}
+	own, err := ownAddresses()
+	if err != nil {
+		return "", err
+	}
+	if words := strings.Fields(sshd); len(words) == 4 {
+		mine := words[0]
+		if server {
+			mine = words[2]
+		}
+		if a, err := netip.ParseAddr(mine); err == nil && own[a.Unmap()] != "" && !a.IsLinkLocalUnicast() {
+			return a.Unmap().String(), nil
+		}
+	}
+	err = errors.New("it knows of none")
+	for _, p := range peers {
+		if a := route(p); a.IsValid() && !a.IsLoopback() {
+			return a.String(), nil
+		}
+		err = fmt.Errorf("it has no route to %s", p)
+	}
+	return "", fmt.Errorf("cannot tell by which address the other hosts reach this one (%v): name it by -iface", err)
+}
+
+// route is the address from which packets to a peer would leave. None is sent.
+func route(peer string) netip.Addr {
+	c, err := (&net.Dialer{Timeout: resolveTime}).Dial("udp", net.JoinHostPort(peer, "9"))
+	if err != nil {
+		return netip.Addr{}
+	}
+	defer c.Close()
+	a, err := netip.ParseAddrPort(c.LocalAddr().String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	return a.Addr().Unmap()
+}
+
+// A probe listens where the ranks of this host will, before there are any, so
+// that the other hosts can try whether they reach it.
+type probe struct {
+	listener net.Listener
+	addr     string
+}
+
+func openProbe(address string) (*probe, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
+	if err != nil {
+		return nil, err
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			c.Close()
+		}
+	}()
+	return &probe{l, l.Addr().String()}, nil
+}
+
+func (p *probe) close() {
+	if p != nil {
+		p.listener.Close()
+	}
+}
+
+// A target is the probe of another host.
+type target struct{ name, addr string }
+
+// tryAll tries to reach targets, and says of each that cannot be reached why.
+func tryAll(targets []target) (failures []string) {
+	errs := make([]error, len(targets))
+	var all sync.WaitGroup
+	for i, t := range targets {
+		all.Go(func() {
+			c, err := net.DialTimeout("tcp", t.addr, dialTime)
+			if errs[i] = err; err == nil {
+				c.Close()
+			}
+		})
+	}
+	all.Wait()
+	for i, err := range errs {
+		if err != nil {
+			var op *net.OpError
+			if errors.As(err, &op) { // the rest repeats the address
+				err = op.Err
+			}
+			failures = append(failures, fmt.Sprintf("%s at %s (tcp: %v)", targets[i].name, targets[i].addr, err))
+		}
+	}
+	return failures
+}
+
+// others are the hosts that host i of several tries to reach: the next ones.
+func others(all []target, i int) (list []target) {
+	for k := 1; k < len(all) && len(list) < maxDials; k++ {
+		if t := all[(i+k)%len(all)]; t.addr != "" {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// areLocal says which names are those of this host.
+func areLocal(names []string) map[string]bool {
+	hostname, _ := os.Hostname()
+	own, _ := ownAddresses()
+	ctx, cancel := context.WithTimeout(context.Background(), resolveTime)
+	defer cancel()
+	local := map[string]bool{}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for _, name := range names {
+		all.Go(func() {
+			here := isLocal(ctx, name, hostname, own)
+			mu.Lock()
+			defer mu.Unlock()
+			local[name] = here
+		})
+	}
+	all.Wait()
+	return local
+}
+
+func isLocal(ctx context.Context, name, hostname string, own map[netip.Addr]string) bool {
+	if strings.EqualFold(name, "localhost") || strings.EqualFold(name, hostname) {
+		return true
+	}
+	if strings.Contains(name, "@") {
+		return false // perhaps another user here, who needs ssh
+	}
+	if a, err := netip.ParseAddr(name); err == nil {
+		return own[a.Unmap()] != "" || a.IsLoopback()
+	}
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+	if err != nil {
+		return false // ssh may know it by another name
+	}
+	for _, a := range addrs {
+		if own[a.Unmap()] == "" && !a.IsLoopback() {
+			return false
+		}
+	}
+	return len(addrs) > 0
+}

@@ -1,0 +1,301 @@
+//go:build unix
+
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/frame"
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// A remote is the launcher's side of the agent on another host. But for read
+// and the outbox it belongs to the launcher's loop.
+type remote struct {
+	job   *job
+	host  *host
+	share *share
+	path  string // of the agent there
+	link  *sys.Link
+	out   *outbox
+	pulse pulse
+	pid   int // of ssh
+	said  *tail
+
+	greeted bool // the agent has spoken
+	banner  string
+	status  *syscall.WaitStatus // of ssh, once it has ended
+	closed  bool                // nothing more comes
+	over    bool                // it has ended, or was given up
+
+	feeds map[stream2]*feed
+	input *carrier
+	shown chan<- string // takes an answer to kindShow
+}
+
+// read takes what the agent says, behind what else its host prints first.
+func (r *remote) read() {
+	banner, rest, err := findMagic(plainLink{r.link})
+	r.job.post(func() { r.banner = banner })
+	if err == nil {
+		r.pulse.beat()
+		frames := frame.Reader{Source: pulseReader{io.MultiReader(bytes.NewReader(rest), plainLink{r.link}), &r.pulse}, Limit: maxPlan}
+		for err == nil {
+			var kind uint8
+			var body []byte
+			if kind, body, err = frames.Next(); err == nil && kind != kindBeat {
+				body = append([]byte(nil), body...)
+				r.job.post(func() { r.take(kind, body) })
+			}
+		}
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) || sys.LinkReset(err) {
+		err = nil
+	}
+	r.job.post(func() {
+		r.closed = true
+		if err != nil {
+			r.lose(statusLauncher, "%s does not keep to the protocol: %v", r.host, err)
+		}
+		r.ended()
+		time.AfterFunc(time.Second, func() { // ssh should have ended, too
+			r.job.post(func() { r.lose(statusLauncher, "%s", r.why()) })
+		})
+	})
+}
+
+// take deals with a frame of the agent.
+func (r *remote) take(kind uint8, body []byte) {
+	if r.over {
+		return
+	}
+	b := frame.Body{Left: body}
+	if !r.greeted && kind != kindHello {
+		r.lose(statusLauncher, "%s does not keep to the protocol: frame of kind %d instead of a greeting", r.host, kind)
+		return
+	}
+	j := r.job
+	switch kind {
+	case kindHello:
+		r.greet(&b)
+		return
+	case kindReady:
+		r.host.cores, r.host.addr, r.host.sshd = int(b.U32()), b.Text(), b.Text()
+		r.host.ready = true
+		j.verbosely("%s is ready: %d cores, address %s", r.host.name, r.host.cores, r.host.addr)
+		j.advance()
+		return
+	case kindReached:
+		r.host.failures, r.host.reached = b.Words(), true
+		j.advance()
+		return
+	case kindTrouble:
+		status := int(b.U32())
+		r.lose(status, "%s: %s", r.host.name, printable(string(b.Left)))
+		return
+	case kindDone:
+		r.finished()
+		return
+	case kindShown:
+		if r.shown != nil {
+			r.shown <- string(body)
+			r.shown = nil
+		}
+		return
+	case kindInputTaken:
+		if r.input != nil {
+			r.input.took(int(b.U32()))
+		}
+		return
+	case kindExchanged:
+		values := make([][]byte, len(r.host.ranks))
+		for i := range values {
+			values[i] = b.Take(b.U16())
+		}
+		if b.Done() {
+			j.gather(r.host, values)
+			return
+		}
+		b.Bad = true
+	default:
+		if rank := int(b.U32()); rank < len(j.ranks) && j.ranks[rank].host == r.host && !b.Bad {
+			r.report(kind, rank, &b)
+		} else {
+			b.Bad = true
+		}
+	}
+	if b.Bad {
+		r.lose(statusLauncher, "%s does not keep to the protocol: frame of kind %d with %d bytes", r.host, kind, len(body))
+	}
+}
+
+// report is what the agent says about one rank.
+func (r *remote) report(kind uint8, rank int, b *frame.Body) {
+	j := r.job
+	switch kind {
+	case kindStarted:
+		pid, cpus := int(b.U32()), make([]int, 0, 8)
+		for n := b.U32(); n > 0 && !b.Bad; n-- {
+			cpus = append(cpus, int(b.U32()))
+		}
+		j.isRunning(j.ranks[rank], pid, cpus)
+	case kindFailed:
+		j.failed(rank, printable(string(b.Left)))
+	case kindJoined:
+		j.joined(rank)
+	case kindFinalized:
+		j.finalized(rank)
+	case kindAborted:
+		code := int(int32(b.U32()))
+		j.aborted(rank, code, string(b.Left))
+	case kindLinkEnded:
+		var err error
+		switch how, text := b.U32(), printable(string(b.Left)); how {
+		case linkBroken:
+			err = errors.New(text)
+		case linkVersion:
+			err = refusal(text)
+		}
+		j.linkEnded(rank, err)
+	case kindEnded:
+		status := syscall.WaitStatus(b.U32())
+		j.ended(rank, status, printable(string(b.Left)))
+	case kindOutput:
+		if f := r.feeds[stream2{rank, int(b.U8())}]; f == nil || f.add(b.Left) != nil {
+			b.Bad = true
+		}
+	case kindOutputEnd:
+		if f := r.feeds[stream2{rank, int(b.U8())}]; f != nil {
+			f.finish()
+		}
+	default:
+		b.Bad = true
+	}
+}
+
+// A refusal is the text of a boot.VersionError on another host.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// greet compares versions and says what is to be done.
+func (r *remote) greet(b *frame.Body) {
+	version, others := b.U16(), b.Text()
+	own := boot.Versions()
+	if b.Bad || version != agentVersion || others != own {
+		r.lose(statusCannotRun, "%s on %s is of another version of Halo (there: agent %d, %s; here: agent %d, %s): install the same on all hosts",
+			r.path, r.host.name, version, printable(others), agentVersion, own)
+		return
+	}
+	r.greeted = true
+	var peers []string
+	for _, h := range r.job.hosts {
+		if h != r.host {
+			_, name, ok := strings.Cut(h.name, "@")
+			if !ok {
+				name = h.name
+			}
+			peers = append(peers, name)
+		}
+		if len(peers) == maxDials {
+			break
+		}
+	}
+	body := frame.New(0).Text(r.job.spec.Iface).Words(peers).Bytes()[frame.HeadSize:]
+	r.out.send(frame.New(kindPlan).Raw(body).Raw(r.share.encode()).Bytes())
+}
+
+// ended is called after ssh or its output have ended.
+func (r *remote) ended() {
+	if r.closed && r.status != nil {
+		r.lose(statusLauncher, "%s", r.why())
+	}
+}
+
+// lose ends the job because the host can no longer take part in it.
+func (r *remote) lose(status int, format string, args ...any) {
+	if r.over {
+		return
+	}
+	r.finished()
+	r.job.lost(r.host, status, fmt.Sprintf(format, args...))
+}
+
+// finished lets go of an agent that has nothing more to say.
+func (r *remote) finished() {
+	r.over = true
+	r.out.close()
+	r.link.Close()
+	if r.status == nil {
+		syscall.Kill(-r.pid, syscall.SIGKILL)
+	}
+	for _, f := range r.feeds {
+		f.finish()
+	}
+}
+
+// The remote is the node of its host.
+
+func (r *remote) start(input *os.File) error {
+	if input != nil {
+		r.input = newCarrier(input,
+			func(b []byte) { r.out.send(frame.New(kindInput).Raw(b).Bytes()) },
+			func() { r.out.send(frame.New(kindInputEnd).Bytes()) })
+		go r.input.run()
+	}
+	for _, k := range r.host.ranks {
+		for which := range k.streams {
+			f := newFeed(func(n int) {
+				r.out.send(frame.New(kindOutputTaken).U32(uint32(k.index)).U32(uint32(which)).U32(uint32(n)).Bytes())
+			})
+			r.feeds[stream2{k.index, which}] = f
+			r.job.carry(k, which, f)
+		}
+	}
+	r.out.send(frame.New(kindStart).Bytes())
+	return nil
+}
+
+func (r *remote) signal(s syscall.Signal) {
+	r.out.send(frame.New(kindSignal).U32(uint32(s)).Bytes())
+}
+
+// table asks for what the ranks there do and wait for. The function that it
+// returns waits for the answer.
+func (r *remote) table() func() string {
+	answer := make(chan string, 1)
+	r.shown = answer
+	r.out.send(frame.New(kindShow).Bytes())
+	name := r.host.String()
+	return func() string {
+		select {
+		case text := <-answer:
+			return name + ": " + text
+		case <-time.After(showPatience / 2):
+			return name + " does not tell what its ranks wait for"
+		}
+	}
+}
+
+func (r *remote) tell(reason string) { r.out.send(words(kindOver, reason)) }
+
+func (r *remote) deliver(table []byte) { r.out.send(frame.New(kindTable).Raw(table).Bytes()) }
+
+func (r *remote) noExchange(rank int) { r.out.send(words(kindNoExchange, "", rank)) }
+
+// finish asks for the end; an agent that was never told of a job is not asked.
+func (r *remote) finish() {
+	if !r.greeted {
+		r.finished()
+		return
+	}
+	r.out.send(frame.New(kindFinish).Bytes())
+}

@@ -1,0 +1,330 @@
+//go:build unix
+
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/frame"
+)
+
+// A station is the agent of a host as a process of its own: halo agent, started
+// by ssh. It does what the launcher says and reports to it. If it loses the
+// launcher it exits, and its host is cleared as that of a launcher is: the
+// kernel kills the ranks, and the warden the rest.
+type station struct {
+	agent  *agent
+	out    *outbox
+	events chan func()
+	pulse  pulse
+	paused atomic.Bool // the launcher was stopped, and says nothing meanwhile
+
+	probe    *probe
+	carriers map[stream2]*carrier
+	carrying sync.WaitGroup
+	input    *feed // nil: rank 0 is elsewhere
+}
+
+// stream2 names stdout or stderr of a rank.
+type stream2 struct{ rank, which int }
+
+// agentMain is the whole life of the agent's process.
+func agentMain(in io.Reader, out io.Writer) int {
+	s := &station{events: make(chan func(), 64), carriers: map[stream2]*carrier{}}
+	s.agent = &agent{up: s, post: s.post}
+	s.out = newOutbox(out)
+	hello := frame.New(kindHello).U16(agentVersion).Text(boot.Versions()).Bytes()
+	s.out.send(append([]byte(agentMagic), hello...))
+	s.pulse.beat()
+	go s.live()
+	go s.read(in)
+	children := childSignals(signal.Notify)
+	for {
+		select {
+		case f := <-s.events:
+			f()
+		case <-children:
+			if s.agent.share != nil {
+				s.agent.reap()
+			}
+		}
+	}
+}
+
+func (s *station) post(f func()) { s.events <- f }
+
+// live says that this agent lives, and watches for the same from the launcher.
+func (s *station) live() {
+	for range time.Tick(beatInterval) {
+		s.out.send(frame.New(kindBeat).Bytes())
+		if silent := s.pulse.since(); s.paused.Load() {
+			s.pulse.beat()
+		} else if silent > silence {
+			s.leave(fmt.Sprintf("nothing was heard from the launcher for %v", silent.Round(100*time.Millisecond)))
+		}
+	}
+}
+
+// leave ends this process, and so whatever it has started.
+func (s *station) leave(why string) {
+	name, _ := os.Hostname()
+	fmt.Fprintf(os.Stderr, "halo agent on %s: %s\n", name, why)
+	os.Exit(1)
+}
+
+// read takes the launcher's words until it is gone.
+func (s *station) read(in io.Reader) {
+	// A plan may have to describe as many ranks, hosts and words as there can be.
+	r := frame.Reader{Source: pulseReader{in, &s.pulse}, Limit: maxPlan}
+	for {
+		kind, body, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			s.leave("the launcher is gone")
+		} else if err != nil {
+			s.leave(err.Error())
+		}
+		if kind == kindBeat {
+			continue
+		}
+		body = append([]byte(nil), body...)
+		s.post(func() {
+			if err := s.do(kind, frame.Body{Left: body}); err != nil {
+				s.trouble(statusLauncher, err)
+			}
+		})
+	}
+}
+
+// maxPlan bounds frames to an agent, in bytes: the largest holds the values of
+// all ranks.
+const maxPlan = boot.MaxRanks*(boot.MaxValue+2) + 1<<20
+
+// trouble says that this host cannot go on, and ends.
+func (s *station) trouble(status int, err error) {
+	s.out.send(words(kindTrouble, err.Error(), status))
+	s.out.flush(time.Second)
+	s.leave(err.Error())
+}
+
+// do does what the launcher says.
+func (s *station) do(kind uint8, b frame.Body) error {
+	a := s.agent
+	if a.share == nil && kind != kindPlan && kind != kindFinish {
+		return fmt.Errorf("the launcher sent a frame of kind %d before the plan", kind)
+	}
+	switch kind {
+	case kindPlan:
+		return s.plan(b.Left)
+	case kindReach:
+		var targets []target
+		list := b.Words()
+		for i := 0; i+1 < len(list); i += 2 {
+			targets = append(targets, target{list[i], list[i+1]})
+		}
+		go func() {
+			s.out.send(frame.New(kindReached).Words(tryAll(targets)).Bytes())
+		}()
+	case kindStart:
+		return s.start()
+	case kindSignal:
+		n := syscall.Signal(b.U32())
+		s.paused.Store(n == syscall.SIGTSTP || n != syscall.SIGCONT && s.paused.Load())
+		a.signal(n)
+	case kindOver:
+		a.tell(string(b.Left))
+	case kindTable:
+		a.server.Deliver(b.Left) // as boot.EncodeTable made it
+	case kindNoExchange:
+		a.server.Finalized(int(b.U32()))
+	case kindInput:
+		if s.input != nil {
+			return s.input.add(b.Left)
+		}
+	case kindInputEnd:
+		if s.input != nil {
+			s.input.finish()
+		}
+	case kindOutputTaken:
+		if c := s.carriers[stream2{int(b.U32()), int(b.U32())}]; c != nil {
+			c.took(int(b.U32()))
+		}
+	case kindShow:
+		s.out.send(frame.New(kindShown).Raw([]byte(a.memory.notes.table())).Bytes())
+	case kindFinish:
+		s.finish()
+	default:
+		return fmt.Errorf("the launcher sent a frame of kind %d", kind)
+	}
+	return nil
+}
+
+// plan takes this host's share of the job, and sees whether it can be done.
+func (s *station) plan(body []byte) error {
+	r := frame.Body{Left: body}
+	iface, peers := r.Text(), r.Words()
+	plan, err := decodeShare(r.Left)
+	if err != nil || r.Bad || s.agent.share != nil {
+		return fmt.Errorf("the launcher's plan is broken: %v", err)
+	}
+	if err := s.agent.open(plan.mark()); err != nil {
+		return err
+	}
+	if plan.fabric == "" {
+		plan.fabric = defaultFabric()
+	}
+	s.agent.take(plan)
+	for _, r := range s.agent.ranks {
+		if err := checkApp(&plan.apps[plan.app(r)]); err != nil {
+			var start *startError
+			if errors.As(err, &start) {
+				s.trouble(start.status, err)
+			}
+			return err
+		}
+	}
+	plan.listen = boot.Loopback
+	if len(plan.hosts) > 1 {
+		sshd := os.Getenv("SSH_CONNECTION")
+		if plan.listen, err = listenAddress(iface, sshd, true, peers); err == nil {
+			s.probe, err = openProbe(plan.listen)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	addr := ""
+	if s.probe != nil {
+		addr = s.probe.addr
+	}
+	s.out.send(frame.New(kindReady).U32(uint32(s.agent.cores)).Text(addr).Text(os.Getenv("SSH_CONNECTION")).Bytes())
+	return nil
+}
+
+// checkApp sees whether a program can be started on this host.
+func checkApp(a *app) error {
+	info, err := os.Stat(a.file)
+	switch {
+	case err != nil && errors.Is(err, os.ErrNotExist):
+		return notFound("there is no program %s: it must be there under the same path as where halo run was started "+
+			"(copy it, or build it in a directory that all hosts share)", a.file)
+	case err != nil:
+		return cannotRun("program %w", err)
+	case executable(a.file) == "":
+		return cannotRun("%s cannot be executed: its mode is %v (chmod +x?)", a.file, info.Mode())
+	}
+	if info, err := os.Stat(a.dir); a.dir != "" && (err != nil || !info.IsDir()) {
+		return cannotRun("there is no directory %s: name one that all hosts have by -wdir", a.dir)
+	}
+	return nil
+}
+
+// start starts the ranks.
+func (s *station) start() error {
+	s.probe.close()
+	var input *os.File
+	if s.agent.share.where[0] == s.agent.share.self {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		input = r
+		s.input = newFeed(func(n int) { s.out.send(frame.New(kindInputTaken).U32(uint32(n)).Bytes()) })
+		go func() {
+			defer w.Close()
+			io.Copy(w, s.input)
+			io.Copy(io.Discard, s.input) // rank 0 has closed its stdin
+		}()
+	}
+	return s.agent.start(input)
+}
+
+// finish clears up behind the ranks, and ends when that is done and everything
+// that they wrote has been sent.
+func (s *station) finish() {
+	if s.agent.share == nil {
+		os.Exit(0)
+	}
+	s.agent.sweep()
+	for _, c := range s.carriers {
+		c.close()
+	}
+	go func() {
+		s.carrying.Wait()
+		s.post(func() {
+			s.agent.retire()
+			s.out.send(frame.New(kindDone).Bytes())
+			s.out.flush(silence)
+			os.Exit(0)
+		})
+	}()
+}
+
+// The station is the reporter of its agent.
+
+func (s *station) started(rank, pid int, cpus []int, pipes [2]*os.File) {
+	w := frame.New(kindStarted).U32(uint32(rank)).U32(uint32(pid)).U32(uint32(len(cpus)))
+	for _, c := range cpus {
+		w.U32(uint32(c))
+	}
+	s.out.send(w.Bytes())
+	for which, pipe := range pipes {
+		c := newCarrier(pipe,
+			func(b []byte) {
+				s.out.send(frame.New(kindOutput).U32(uint32(rank)).U8(uint8(which)).Raw(b).Bytes())
+			},
+			func() { s.out.send(frame.New(kindOutputEnd).U32(uint32(rank)).U8(uint8(which)).Bytes()) })
+		s.carriers[stream2{rank, which}] = c
+		s.carrying.Go(c.run)
+	}
+}
+
+func (s *station) failed(rank int, why string) { s.out.send(words(kindFailed, why, rank)) }
+
+func (s *station) joined(rank int) { s.out.send(words(kindJoined, "", rank)) }
+
+func (s *station) exchanged(values [][]byte) {
+	w := frame.New(kindExchanged)
+	for _, v := range values {
+		w.U16(len(v)).Raw(v)
+	}
+	s.out.send(w.Bytes())
+}
+
+func (s *station) finalized(rank int) { s.out.send(words(kindFinalized, "", rank)) }
+
+func (s *station) aborted(rank, code int, reason string) {
+	s.out.send(words(kindAborted, reason, rank, code))
+}
+
+func (s *station) linkEnded(rank int, err error) {
+	text, kind := "", linkFine
+	var version *boot.VersionError
+	if err != nil {
+		text, kind = err.Error(), linkBroken
+	}
+	if errors.As(err, &version) {
+		kind = linkVersion
+	}
+	s.out.send(words(kindLinkEnded, text, rank, kind))
+}
+
+// How the link of a rank has ended.
+const (
+	linkFine = iota
+	linkBroken
+	linkVersion // the rank was refused
+)
+
+func (s *station) ended(rank int, status syscall.WaitStatus, note string) {
+	s.out.send(words(kindEnded, note, rank, int(status)))
+}

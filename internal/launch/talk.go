@@ -1,0 +1,212 @@
+//go:build unix
+
+package launch
+
+import (
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/frame"
+)
+
+// Launcher and agent talk over standard input and output of the agent, which
+// ssh carries, in frames (package frame). The agent speaks first: agentMagic,
+// which the launcher looks for, since shells may print something before, and a
+// Hello. Hello and its framing stay as they are in every later version.
+//
+//	agent                                    launcher
+//	Hello    version, versions of boot  ->
+//	                                    <-   Plan     the share of the job
+//	Ready    addresses, cores           ->
+//	                                    <-   Reach    addresses of the other hosts
+//	Reached  what could not be reached  ->
+//	                                    <-   Start
+//
+// From then on the agent reports what happens (reporter), the launcher says
+// what is to be done, and at the end Finish, which the agent answers with Done
+// when nothing of the job is left on its host. Either may say Trouble instead
+// of the next step, and end. Both send Beats. Bytes of streams are sent only as
+// far ahead as the receiver has taken earlier ones (window), so that a stream
+// that nobody reads does not hold up anything else.
+
+// Kinds of frames from the agent.
+const (
+	kindHello uint8 = 1 + iota
+	kindReady
+	kindReached
+	kindTrouble // status, text
+	kindStarted
+	kindFailed
+	kindJoined
+	kindExchanged
+	kindFinalized
+	kindAborted
+	kindLinkEnded
+	kindEnded
+	kindOutput
+	kindOutputEnd
+	kindInputTaken
+	kindShown
+	kindDone
+)
+
+// Kinds of frames to the agent.
+const (
+	kindPlan uint8 = 64 + iota
+	kindReach
+	kindStart
+	kindSignal
+	kindOver
+	kindTable
+	kindNoExchange // because a rank of another host has finalized
+	kindInput
+	kindInputEnd
+	kindOutputTaken
+	kindShow // what the ranks wait for
+	kindFinish
+)
+
+// kindBeat goes both ways.
+const kindBeat uint8 = 128
+
+const (
+	// agentVersion is that of the frames between launcher and agent.
+	agentVersion = 1
+	// agentMagic is where the agent's words begin.
+	agentMagic = "\x00halo-agent\x00\n"
+	// bannerLimit is how much may come before it, in bytes.
+	bannerLimit = 64 << 10
+
+	// beatInterval is how often either side says that it lives.
+	beatInterval = 500 * time.Millisecond
+	// silence is how long nothing may come before the other side is given up:
+	// together with the interval the bound of promise F4 after a cut cable.
+	silence = 2 * time.Second
+
+	// window is how many bytes of a stream may be under way.
+	window = 64 << 10
+	// piece is the most that one frame carries of a stream, in bytes.
+	piece = 16 << 10
+)
+
+// An outbox writes frames in the order in which they are sent, without making
+// the sender wait.
+type outbox struct {
+	to io.Writer
+
+	mu     sync.Mutex
+	queue  []byte
+	moving bool
+	more   chan struct{}
+	broken bool
+}
+
+func newOutbox(to io.Writer) *outbox {
+	o := &outbox{to: to, more: make(chan struct{}, 1)}
+	go o.run()
+	return o
+}
+
+func (o *outbox) send(frame []byte) {
+	o.mu.Lock()
+	if !o.broken {
+		o.queue = append(o.queue, frame...)
+	}
+	o.mu.Unlock()
+	o.wake()
+}
+
+func (o *outbox) wake() {
+	select {
+	case o.more <- struct{}{}:
+	default:
+	}
+}
+
+func (o *outbox) run() {
+	for range o.more {
+		for {
+			o.mu.Lock()
+			batch := o.queue
+			o.queue = nil
+			o.moving = len(batch) > 0
+			broken := o.broken
+			o.mu.Unlock()
+			if broken {
+				return
+			}
+			if len(batch) == 0 {
+				break
+			}
+			if _, err := o.to.Write(batch); err != nil { // who reads will see the end, too
+				o.close()
+			}
+		}
+	}
+}
+
+// flush waits until everything has been written, or some time has passed.
+func (o *outbox) flush(patience time.Duration) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		o.mu.Lock()
+		done := o.broken || len(o.queue) == 0 && !o.moving
+		o.mu.Unlock()
+		if done {
+			return
+		}
+	}
+}
+
+// close drops what is left and everything that comes.
+func (o *outbox) close() {
+	o.mu.Lock()
+	o.broken, o.queue = true, nil
+	o.mu.Unlock()
+	o.wake()
+}
+
+// A pulse notices when nothing comes from the other side any more.
+type pulse struct {
+	heard  atomic.Int64 // when, as UnixNano; stored by the reader, loaded by who asks
+	looked time.Time
+}
+
+func (p *pulse) beat() { p.heard.Store(time.Now().UnixNano()) }
+
+// since is how long nothing has come. It is asked every beatInterval; one who
+// was stopped himself, and comes late, blames nobody.
+func (p *pulse) since() time.Duration {
+	now := time.Now()
+	if !p.looked.IsZero() && now.Sub(p.looked) > 2*beatInterval {
+		p.beat()
+	}
+	p.looked = now
+	return p.age()
+}
+
+func (p *pulse) age() time.Duration { return time.Duration(time.Now().UnixNano() - p.heard.Load()) }
+
+// pulseReader tells a pulse of everything that is read.
+type pulseReader struct {
+	from io.Reader
+	*pulse
+}
+
+func (r pulseReader) Read(b []byte) (int, error) {
+	n, err := r.from.Read(b)
+	if n > 0 {
+		r.beat()
+	}
+	return n, err
+}
+
+// words makes a frame of a text after numbers.
+func words(kind uint8, text string, numbers ...int) []byte {
+	w := frame.New(kind)
+	for _, n := range numbers {
+		w.U32(uint32(int32(n)))
+	}
+	return w.Rest(text).Bytes()
+}
