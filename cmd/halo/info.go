@@ -54,7 +54,7 @@ func infoMain(args []string) int {
 	for _, f := range facts() {
 		fmt.Printf("%-14s %s\n", f.name, f.value)
 	}
-	return 0
+	return algorithmsMain()
 }
 
 // facts is everything that halo info tells.

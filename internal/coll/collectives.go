@@ -64,12 +64,16 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 	s.step = e.choice.algorithm(k, size, c.Size()).entry().step
 }
 
+// SlotPayload is the most in bytes that a member can give to a collective that
+// goes through a slot.
+const SlotPayload = shmfmt.SlotPayload
+
 // short returns the slot to use for a collective of the kind to which each
 // member gives size bytes, nil for messages.
 func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot {
 	st := stateOf(c)
 	s := st.slot
-	if s == nil || size > shmfmt.SlotPayload || st.broken || !e.choice.slot(k) {
+	if s == nil || size > SlotPayload || st.broken || !e.choice.slot(k) {
 		return nil
 	}
 	if e.choice.Slot != SlotAuto {

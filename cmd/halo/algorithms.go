@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/halo-mpi/halo/internal/coll"
+)
+
+// printAlgorithms writes how collectives are carried out: what the environment
+// says, or else the defaults.
+func printAlgorithms(out io.Writer, get func(string) string) error {
+	c, err := coll.FromEnv(get)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, `
+Collectives, each set by its environment variable, alike for all ranks: algorithms
+for messages with the limits below which they apply, the first that does. Limits are
+size (bytes of the buffer, or of one block), share (size / ranks) and ranks. "*" marks
+what is set. Blocking ones of up to %d bytes on one node go through a slot instead.
+
+`, coll.SlotPayload)
+	tunables := coll.Tunables()
+	width := 0
+	for _, t := range tunables {
+		width = max(width, len(t.Env))
+	}
+	for _, t := range tunables {
+		mark := " "
+		if get(t.Env) != "" {
+			mark = "*"
+		}
+		fmt.Fprintf(out, "%s %-*s  %s\n  %*s  %s\n", mark, width, t.Env, strings.ReplaceAll(t.Value(&c), ",", ", "), width, "", t.Doc)
+	}
+	return nil
+}
+
+// algorithmsMain is the last part of halo info.
+func algorithmsMain() int {
+	if err := printAlgorithms(os.Stdout, os.Getenv); err != nil {
+		fmt.Fprintln(os.Stderr, "halo:", err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,70 @@
+package coll_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/coll"
+)
+
+// What a tunable shows can be given to it, and gives the same.
+func TestTunablesReadWhatTheyShow(t *testing.T) {
+	env := map[string]string{}
+	for _, tu := range coll.Tunables() {
+		env[tu.Env] = tu.Default
+	}
+	c, err := coll.FromEnv(func(name string) string { return env[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tu := range coll.Tunables() {
+		if got := tu.Value(&c); got != tu.Default {
+			t.Errorf("%s: %q gives %q", tu.Env, tu.Default, got)
+		}
+	}
+}
+
+// A bad value is an error that names the variable, the value and what is wrong.
+func TestBadTunables(t *testing.T) {
+	for _, x := range []struct{ env, value, want string }{
+		{"HALO_COLL_SLOT", "no", `"no" is none of auto, cells, counter, none`},
+		{"HALO_COLL_BCAST", "ring", `"ring" is none of the algorithms of Bcast: binomial, chain, linear`},
+		{"HALO_COLL_BCAST", "binomial:size<1k,chain", `"size<1k" is not a limit`},
+		{"HALO_COLL_BCAST", "binomial:size<0,chain", `"size<0" is not a limit`},
+		{"HALO_COLL_BCAST", "binomial:length<9,chain", `"length<9" is not a limit`},
+		{"HALO_COLL_BCAST", "binomial,chain:ranks<9", "must stand without limits"},
+		{"HALO_COLL_ALLTOALLV", "bruck", "pairwise, direct"},
+	} {
+		_, err := coll.FromEnv(func(name string) string {
+			if name == x.env {
+				return x.value
+			}
+			return ""
+		})
+		if err == nil || !strings.Contains(err.Error(), x.env+"="+x.value) || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s=%s: %v, want %q", x.env, x.value, err, x.want)
+		}
+	}
+}
+
+// Every kind has an algorithm at every size and number of ranks, and at least
+// two are in use where sizes or ranks call for it.
+func TestTableIsComplete(t *testing.T) {
+	c := coll.Defaults()
+	for k := range coll.Kinds {
+		rules := c.Rules[k]
+		if len(rules) == 0 {
+			t.Fatalf("%v has no rule", coll.Kind(k))
+		}
+		for _, r := range rules {
+			if r.Algorithm.Kind() != coll.Kind(k) {
+				t.Errorf("%v is in the table of %v", r.Algorithm, coll.Kind(k))
+			}
+		}
+		one := coll.Defaults()
+		one.Force(rules[len(rules)-1].Algorithm)
+		if last := one.Rules[k][0]; last != rules[len(rules)-1] {
+			t.Errorf("the last rule of %v has limits: %v", coll.Kind(k), rules[len(rules)-1])
+		}
+	}
+}
