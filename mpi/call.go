@@ -47,6 +47,7 @@ const (
 	callSetErrhandler
 	callGetErrhandler
 	callCallErrhandler
+	callSetName
 	callGroup
 	callDupWithInfo
 	callIdup
@@ -110,6 +111,7 @@ func (k call) String() string {
 		callSetErrhandler:    "SetErrhandler",
 		callGetErrhandler:    "Errhandler",
 		callCallErrhandler:   "CallErrhandler",
+		callSetName:          "SetName",
 		callGroup:            "Group",
 		callDupWithInfo:      "DupWithInfo",
 		callIdup:             "Idup",

@@ -92,6 +92,9 @@ const maxName = 127
 //
 // C: MPI_Comm_set_name, section 7.8.
 func (c *Comm) SetName(name string) error {
+	if err := c.usable(callSetName); err != nil {
+		return err
+	}
 	if len(name) > maxName {
 		return fail(ErrArg, "SetName", c, "name of %d bytes, the limit is %d", len(name), maxName)
 	}

@@ -101,12 +101,16 @@ func (e *Engine) decode(b []byte, first int32) (identity, error) {
 // collective and takes the lock.
 func (e *Engine) Dup(c *comm.Comm) (*comm.Comm, error) {
 	buf := make([]byte, identitySize)
-	if c.Rank == 0 {
-		e.p.Lock()
+	e.p.Lock()
+	err := e.lost(c) // which a bcast need not notice
+	if err == nil && c.Rank == 0 {
 		e.newIdentity(c.Members).encode(buf)
-		e.p.Unlock()
 	}
-	if err := e.Bcast(c, buf, 0); err != nil {
+	e.p.Unlock()
+	if err == nil {
+		err = e.Bcast(c, buf, 0)
+	}
+	if err != nil {
 		return nil, err
 	}
 	e.p.Lock()
@@ -166,7 +170,7 @@ func (e *Engine) SplitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]in
 	for i, r := range ranks {
 		members[i] = c.Members[r]
 	}
-	return e.create(c.Ctx, members, tag)
+	return e.create(c.Ctx, members, tag, c)
 }
 
 // Create makes a communicator of the given members of c, nil for who is none of
@@ -175,7 +179,7 @@ func (e *Engine) SplitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]in
 func (e *Engine) Create(c *comm.Comm, members []int32) (*comm.Comm, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
-	return e.create(c.Ctx, members, nextTag(c))
+	return e.create(c.Ctx, members, nextTag(c), c)
 }
 
 // CreateGroup makes a communicator of the given members of c, nil for who is
@@ -184,20 +188,23 @@ func (e *Engine) Create(c *comm.Comm, members []int32) (*comm.Comm, error) {
 func (e *Engine) CreateGroup(c *comm.Comm, members []int32, tag int32) (*comm.Comm, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
-	return e.create(c.Ctx+groupContext, members, tag)
+	return e.create(c.Ctx+groupContext, members, tag, nil)
 }
 
 // groupContext is what the context of a communicator and that of CreateGroup lie apart.
 const groupContext = 2
 
 // create makes a communicator of the given members, who agree on it with
-// messages of that context and tag.
-func (e *Engine) create(ctx uint64, members []int32, tag int32) (*comm.Comm, error) {
+// messages of that context and tag. over is what that is collective over, if
+// that is more than the members.
+func (e *Engine) create(ctx uint64, members []int32, tag int32, over *comm.Comm) (*comm.Comm, error) {
 	rank := slices.Index(members, int32(e.p.Job().Rank))
 	if rank < 0 {
 		return nil, nil
 	}
-	id, err := e.agree(comm.New(e.p, ctx, rank, members), tag)
+	group := comm.New(e.p, ctx, rank, members)
+	group.Within = over
+	id, err := e.agree(group, tag)
 	if err != nil {
 		return nil, err
 	}

@@ -116,6 +116,9 @@ func (e *Engine) lost(c *comm.Comm) error {
 	if !e.ended {
 		return nil
 	}
+	if c.Within != nil {
+		c = c.Within
+	}
 	for r, m := range c.Members {
 		if int(m) == e.p.Job().Rank {
 			continue

@@ -23,6 +23,10 @@ type Comm struct {
 	// Name is what the user called it, for errors and tools; may be nil.
 	Name  atomic.Pointer[string]
 	ranks map[int32]int // rank by index in the job, nil if the two are equal
+	// Within is not nil while some members of it agree on something that is
+	// collective over all of it: whoever of the others dies may have been waited
+	// for by one who is waited for here.
+	Within *Comm
 
 	// Coll is what package coll keeps for the communicator.
 	Coll any
