@@ -137,7 +137,7 @@ func (e *Engine) refuse(from int, format string, args ...any) bool {
 func (e *Engine) eagerMessage(key match.Key, h *wire.Header) *Message {
 	m := e.newMessage(key, uint64(h.Size))
 	m.eager = true
-	m.data = e.buffers.get(int(h.Size))
+	e.room(m, int(h.Size))
 	if h.Kind == wire.EagerSync {
 		m.name, m.free = h.Name, h.Flags&wire.Uncredited != 0
 	}
@@ -238,6 +238,13 @@ func gone(c *comm.Comm, peer int32, cause error) error {
 	return &class.Error{Class: class.ProcFailed, Text: fmt.Sprintf("rank %d has failed: %v", c.RankOf(peer), cause), Cause: cause}
 }
 
+// lose ends a receive from a process that has died. What else was wrong with the
+// message does not matter then: the buffer is not filled.
+func (e *Engine) lose(r *Request, peer int32, cause error) {
+	r.Status.Err = gone(r.comm, peer, cause)
+	e.finish(r, nil)
+}
+
 // Down implements fabric.Sink: every operation that needs the peer fails.
 func (e *Engine) Down(from int, cause error) {
 	src := int32(from)
@@ -248,14 +255,14 @@ func (e *Engine) Down(from int, cause error) {
 	if r := q.placed; r != nil {
 		q.placed = nil
 		e.names.drop(r)
-		e.finish(r, gone(r.comm, src, cause))
+		e.lose(r, src, cause)
 	}
 	if m := q.filling; m != nil {
 		q.filling = nil
 		r := m.claimed
 		switch {
 		case r != nil:
-			e.finish(r, gone(r.comm, src, cause))
+			e.lose(r, src, cause)
 			e.freeMessage(m)
 		case e.table.Remove(&m.node):
 			e.freeMessage(m)
@@ -266,7 +273,7 @@ func (e *Engine) Down(from int, cause error) {
 	for n := range e.table.Receives() {
 		if n.Src == src || n.Src < 0 && n.Owner.comm.RankOf(src) >= 0 {
 			e.table.Cancel(n)
-			e.finish(n.Owner, gone(n.Owner.comm, src, cause))
+			e.lose(n.Owner, src, cause)
 		}
 	}
 	for m := range e.table.Messages() {
@@ -282,7 +289,7 @@ func (e *Engine) Down(from int, cause error) {
 				e.failSend(r, cause)
 			} else {
 				e.names.drop(r)
-				e.finish(r, gone(r.comm, src, cause))
+				e.lose(r, src, cause)
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 type wilderness struct {
 	full bool // refuses frames
 	sent int
+	lost []int // peers that the engine has taken down, not yet told as Down
 }
 
 func (w *wilderness) Name() string  { return "wilderness" }
@@ -36,6 +37,7 @@ func (w *wilderness) Disarm()                   {}
 func (w *wilderness) Sleep(time.Duration)       {}
 func (w *wilderness) Wake()                     {}
 func (w *wilderness) Close() error              { return nil }
+func (w *wilderness) Lose(peer int, _ error)    { w.lost = append(w.lost, peer) }
 
 // script reads small numbers from the fuzzer's bytes.
 type script struct{ b []byte }
@@ -61,11 +63,14 @@ func (s *script) word() uint64 {
 func (s *script) header(e *Engine) wire.Header {
 	h := wire.Header{
 		Kind: wire.Kind(s.byte() % 12), Flags: s.byte() % 4, Size: uint32(s.byte()) * 8,
-		Ctx: uint64(s.byte()%3) * 2, Tag: int32(s.byte() % 4),
+		Ctx: uint64(s.byte() % 5), Tag: int32(s.byte() % 4),
+	}
+	if v := s.byte(); v < 4 {
+		h.Tag = []int32{-1, AnyTag, AnyTag + 1, 1<<31 - 1}[v]
 	}
 	name := func() uint64 {
 		switch v := s.byte(); {
-		case v < 128 && len(e.names.slots) > 0:
+		case v < 128 && len(e.names.slots) > 0: // the one that is in use, as a peer would know it
 			i := int(v) % len(e.names.slots)
 			return uint64(e.names.slots[i].gen)<<32 | uint64(i)
 		case v < 192:
@@ -91,7 +96,8 @@ func (s *script) header(e *Engine) wire.Header {
 const guard = 0xa5
 
 // S6: no sequence of frames, whatever the local program does meanwhile, panics,
-// writes outside a receive buffer, or takes more credit than there is.
+// writes outside a receive buffer, takes more credit than there is, or makes the
+// engine lose count of what a peer has with it.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte("\x00\x01\x00\x10\x01\x00\x00\x00\x04\x00\x03\x01"))
 	f.Add([]byte{3, 1, 0, 2, 1, 0, 0, 0, 0, 4, 1, 0, 2, 1, 0, 0, 0, 0, 5, 5, 5, 2, 9, 1, 200, 0, 2, 2})
@@ -112,8 +118,29 @@ func FuzzFrames(f *testing.F) {
 		var guards [][]byte
 		var messages []*Message
 		placing := [3]*wire.Header{}
+		var down [3]bool
+		e.limit = 3
+		if len(data)%3 == 0 { // there is little left of the credit
+			e.peers[1].room, e.peers[2].room = 3000, 200
+			e.peers[1].credit, e.peers[2].credit = 500, 0
+		}
+		room := [3]int{0, e.peers[1].room, e.peers[2].room}
 		for len(s.b) > 0 {
 			from := 1 + int(s.byte()%2)
+			if len(w.lost) > 0 && s.byte()%4 == 0 || down[from] {
+				for _, peer := range w.lost {
+					down[peer], placing[peer] = true, nil
+					e.Down(peer, errEnd)
+				}
+				w.lost = nil
+				if down[1] && down[2] {
+					break
+				}
+				from = 1
+				if down[1] {
+					from = 2
+				}
+			}
 			switch s.byte() % 12 {
 			case 0, 1, 2, 3: // a whole frame
 				if placing[from] == nil {
@@ -191,18 +218,21 @@ func FuzzFrames(f *testing.F) {
 			}
 			open = kept
 			for i := range e.peers {
-				if q := &e.peers[i]; q.credit < 0 || q.credit > window {
-					t.Fatalf("credit with %d is %d of %d", i, q.credit, window)
+				if q := &e.peers[i]; q.credit < 0 || q.credit > window || q.unanswered < 0 {
+					t.Fatalf("with %d: credit %d of %d, %d sends unanswered", i, q.credit, window, q.unanswered)
+				}
+			}
+			for i := 1; i < 3; i++ {
+				if !down[i] {
+					e.audit(t, int32(i), room[i], placing[i], messages)
 				}
 			}
 		}
-		for from, h := range placing {
-			if h != nil {
-				e.Down(from, errEnd)
+		for i := 1; i < 3; i++ {
+			if !down[i] {
+				e.Down(i, errEnd)
 			}
 		}
-		e.Down(1, errEnd)
-		e.Down(2, errEnd)
 		for _, mem := range guards {
 			for i := range 8 {
 				if mem[i] != guard || mem[len(mem)-1-i] != guard {
@@ -216,6 +246,54 @@ func FuzzFrames(f *testing.F) {
 			}
 		}
 	})
+}
+
+// audit compares what the engine has counted of a peer with what it holds of it.
+// room is what the peer could send at the start; messages are those that a
+// matched probe holds.
+func (e *Engine) audit(t *testing.T, peer int32, room int, placing *wire.Header, messages []*Message) {
+	q := &e.peers[peer]
+	if q.refused {
+		if q.room >= 0 {
+			t.Fatalf("a peer that is refused has room for %d bytes", q.room)
+		}
+		return
+	}
+	held, asked := 0, 0
+	count := func(m *Message) {
+		if m.node.Src != peer {
+			return
+		}
+		if m.eager && !m.free {
+			held += int(m.size) + frameCost
+		}
+		if !m.eager || m.name != 0 {
+			asked++
+		}
+	}
+	for m := range e.table.Messages() {
+		count(m.Owner)
+	}
+	for _, m := range messages {
+		count(m)
+	}
+	if m := q.filling; m != nil && m.claimed != nil {
+		count(m)
+	}
+	if q.placed != nil && placing != nil && placing.Kind != wire.Data {
+		if placing.Kind == wire.Eager || placing.Flags&wire.Uncredited == 0 {
+			held += int(placing.Size) + frameCost
+		}
+		if placing.Kind == wire.EagerSync {
+			asked++
+		}
+	}
+	if q.room != room-held-q.owed || q.room < 0 {
+		t.Fatalf("peer %d: room %d of %d, with %d bytes held and %d owed", peer, q.room, room, held, q.owed)
+	}
+	if q.asked != asked || asked > e.limit+window/frameCost {
+		t.Fatalf("peer %d waits for %d answers, and is counted to wait for %d", peer, asked, q.asked)
+	}
 }
 
 type endError struct{}

@@ -12,7 +12,7 @@ const (
 // fetch gets the payload of an announced message into r.
 func (e *Engine) fetch(r *Request, name, addr, size uint64) {
 	if cause := e.p.DownCause(int(r.peer)); cause != nil {
-		e.finish(r, gone(r.comm, r.peer, cause))
+		e.lose(r, r.peer, cause)
 		return
 	}
 	r.remote, r.moved = name, 0
@@ -136,7 +136,7 @@ func (e *Engine) failPulls(peer int32, cause error) {
 			e.pulls = remove(e.pulls, i)
 			e.p.SetBusy(-1)
 			i--
-			e.finish(r, gone(r.comm, peer, cause))
+			e.lose(r, peer, cause)
 		}
 	}
 }

@@ -1,0 +1,393 @@
+package p2p
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// flood sends frames until the victim turns away.
+func (s *siege) flood(frame func(i int) (wire.Header, []byte)) {
+	s.t.Helper()
+	bytes := 0
+	for i := 0; ; i++ {
+		h, payload := frame(i)
+		if bytes += len(payload) + frameCost; bytes > 32*window {
+			s.t.Fatalf("the victim has taken %d frames, and goes on", i)
+		}
+		if !s.speak(h, payload) || i%64 == 0 && s.cause() != nil {
+			return
+		}
+	}
+}
+
+func eager(size int, tag int32) (wire.Header, []byte) {
+	return wire.Header{Kind: wire.Eager, Ctx: ctx, Tag: tag}, make([]byte, size)
+}
+
+// Nobody fills our memory with messages that we do not receive, whether the
+// payload or the record costs more.
+func TestS6_EagerBeyondCredit(t *testing.T) {
+	for _, size := range []int{0, 1, 4096, 16000} {
+		besieged(t, func(s *siege) {
+			s.takenDown("beyond its eager credit of 2097152", func() {
+				s.flood(func(i int) (wire.Header, []byte) { return eager(size, int32(i%3)) })
+			})
+			// All that was within it is there.
+			e, n := s.engines[victim], 0
+			for ; ; n++ {
+				m, st, ok, _ := e.Iprobe(s.comms[victim], enemy, AnyTag, true)
+				if !ok {
+					break
+				}
+				r := e.Imrecv(s.comms[victim], m, m.Gen, make([]byte, size), enemy, st.Tag)
+				if st := s.wait(r); st.Err != nil || st.Bytes != uint64(size) {
+					t.Fatalf("message %d: %+v", n, st)
+				}
+			}
+			if want := window / (size + frameCost); n != want {
+				t.Errorf("%d messages of %d bytes are there, want the %d within the credit", n, size, want)
+			}
+		})
+	}
+}
+
+// Credit is given back for what is received, and for nothing else: one that
+// spends all of it goes on when it is back, and is down by one byte more.
+func TestS6_EagerToTheLastByte(t *testing.T) {
+	besieged(t, func(s *siege) {
+		const size = 4096 - frameCost
+		s.takenDown("it has sent 128 bytes beyond its eager credit", func() {
+			for range window / 4096 {
+				s.speak(eager(size, 1))
+			}
+			for range window / 4096 / 2 {
+				if st := s.wait(s.irecv(make([]byte, size), enemy, 1)); st.Err != nil {
+					t.Fatal(st.Err)
+				}
+			}
+			if h := s.hears(wire.Credit, 1); h.Arg != window/2 {
+				t.Fatalf("%d bytes of credit are given back", h.Arg)
+			}
+			for range window / 4096 / 2 {
+				s.speak(eager(size, 1))
+			}
+			s.bounded()
+			if err := s.cause(); err != nil {
+				t.Fatalf("the enemy is down within its credit: %v", err)
+			}
+			s.speak(eager(0, 1))
+		})
+	})
+}
+
+func TestS6_SynchronousBeyondCredit(t *testing.T) {
+	besieged(t, func(s *siege) {
+		s.takenDown("beyond its eager credit", func() {
+			s.flood(func(i int) (wire.Header, []byte) {
+				return wire.Header{Kind: wire.EagerSync, Ctx: ctx, Name: uint64(i + 1)}, make([]byte, 1000)
+			})
+		})
+	})
+}
+
+// What costs no credit is bounded by number.
+func TestS6_AnnouncementsWithoutEnd(t *testing.T) {
+	for _, h := range []wire.Header{
+		{Kind: wire.Ready, Ctx: ctx, Arg: 1000},
+		{Kind: wire.EagerSync, Flags: wire.Uncredited, Ctx: ctx},
+	} {
+		besieged(t, func(s *siege) {
+			s.engines[victim].limit = 100
+			s.takenDown("it waits for the answer to more than 100 messages", func() {
+				s.flood(func(i int) (wire.Header, []byte) {
+					h.Name = uint64(i + 1)
+					return h, make([]byte, 8)
+				})
+			})
+		})
+	}
+}
+
+// Frames that no correct process sends.
+func TestS6_ImpossibleFrames(t *testing.T) {
+	for _, c := range []struct {
+		why     string
+		h       wire.Header
+		payload int
+	}{
+		{"257 bytes without eager credit", wire.Header{Kind: wire.EagerSync, Flags: wire.Uncredited, Ctx: ctx, Name: 1}, tiny + 1},
+		{"announced a message of 9223372036854775808 bytes", wire.Header{Kind: wire.Ready, Ctx: ctx, Name: 1, Arg: math.MaxInt64 + 1}, 8},
+		{"announced a message of 18446744073709551615 bytes", wire.Header{Kind: wire.Ready, Ctx: ctx, Name: 1, Arg: math.MaxUint64}, 0},
+		{"gives no name", wire.Header{Kind: wire.Ready, Ctx: ctx, Arg: 10}, 8},
+		{"gives no name", wire.Header{Kind: wire.EagerSync, Ctx: ctx}, 8},
+		{"a message with tag -1", wire.Header{Kind: wire.Eager, Ctx: ctx, Tag: -1}, 8},
+		{"a message with tag -7", wire.Header{Kind: wire.Ready, Ctx: ctx, Tag: -7, Name: 1}, 8},
+		{"a message with tag -2147483648", wire.Header{Kind: wire.Eager, Ctx: ctx + 1, Tag: AnyTag}, 8},
+		{"a message with tag -2147483648", wire.Header{Kind: wire.EagerSync, Ctx: ctx + 1, Tag: AnyTag, Name: 1}, 0},
+		{"returned 1 bytes of eager credit, and had 0", wire.Header{Kind: wire.Credit, Arg: 1}, 0},
+		{"returned 18446744073709551615 bytes", wire.Header{Kind: wire.Credit, Arg: math.MaxUint64}, 0},
+		{"kind 8, which is for nobody here", wire.Header{Kind: wire.User}, 0},
+		{"kind 9", wire.Header{Kind: wire.User + 1}, 0},
+		{"kind 127", wire.Header{Kind: 0x7f}, 100},
+		{"kind 254", wire.Header{Kind: 0xfe}, 0},
+		{"kind 1", wire.Header{Kind: wire.Eager, Ctx: ctx, Size: wire.MaxPayload + 1}, 0},
+		{"kind 5", wire.Header{Kind: wire.Data, Size: math.MaxUint32}, 0},
+	} {
+		besieged(t, func(s *siege) {
+			s.takenDown(c.why, func() {
+				if c.h.Kind == wire.Credit { // the 8 bytes of takenDown are spent: give them back first
+					s.speak(wire.Header{Kind: wire.Credit, Arg: 8 + frameCost}, nil)
+				}
+				s.speak(c.h, make([]byte, c.payload))
+			})
+		})
+	}
+}
+
+// The kind that rings use to skip to their start is no frame.
+func TestS6_Padding(t *testing.T) {
+	besieged(t, func(s *siege) {
+		if _, ring := s.enemy.(interface{ Ring(int) }); ring {
+			// The ring skips to its start, where an older frame stands: not one that the sender counts.
+			s.speak(eager(8, 1))
+			s.speak(wire.Header{Kind: 0xff}, nil)
+			s.speak(wire.Header{Kind: 0xff}, nil)
+			return // whatever the victim reads then, the others must be well
+		}
+		s.takenDown("kind 255", func() { s.speak(wire.Header{Kind: 0xff}, nil) })
+	})
+}
+
+// A message of the largest size that there can be is truncated like any other.
+func TestS6_HugeMessage(t *testing.T) {
+	besieged(t, func(s *siege) {
+		buf := guarded(1000)
+		r := s.irecv(buf[8:1008:1008], enemy, 1)
+		s.speak(wire.Header{Kind: wire.Ready, Ctx: ctx, Tag: 1, Arg: math.MaxInt64, Name: 5}, make([]byte, 8))
+		clear := s.hears(wire.Clear, 1)
+		if clear.Ctx != 1000 || clear.Name != 5 {
+			t.Fatalf("the victim asks with %+v", clear)
+		}
+		s.speak(wire.Header{Kind: wire.Data, Name: clear.Arg}, bytes.Repeat([]byte{1}, 1000))
+		st := s.wait(r)
+		if err, ok := st.Err.(*class.Error); !ok || err.Class != class.Truncate || st.Bytes != 1000 {
+			t.Errorf("status %+v", st)
+		}
+		unharmed(t, buf)
+		s.survives()
+	})
+}
+
+func guarded(n int) []byte {
+	b := make([]byte, n+16)
+	for i := range b {
+		b[i] = guard
+	}
+	return b
+}
+
+func unharmed(t *testing.T, b []byte) {
+	t.Helper()
+	for i := range 8 {
+		if b[i] != guard || b[len(b)-1-i] != guard {
+			t.Fatal("a frame wrote outside the receive buffer")
+		}
+	}
+}
+
+// Data frames reach only the bytes that were asked for, of the request that
+// asked, and no more of them than are missing.
+func TestS6_DataForNobodyAndBeyond(t *testing.T) {
+	besieged(t, func(s *siege) {
+		const size = 1000
+		buf := guarded(size)
+		r := s.irecv(buf[8:8+size:8+size], enemy, 1)
+		other := guarded(size) // the bystander's
+		foreign := s.irecv(other[8:8+size:8+size], bystander, 1)
+		asked := make(chan error, 1)
+		go func() {
+			asked <- s.engines[bystander].Send(s.comms[bystander], Standard, make([]byte, 300_000), victim, 2)
+		}()
+		long := guarded(300_000)
+		var held *Message
+		s.until("the bystander has announced", func() bool {
+			m, _, ok, _ := s.engines[victim].Iprobe(s.comms[victim], bystander, 2, true)
+			held = m
+			return ok
+		})
+		s.speak(wire.Header{Kind: wire.Ready, Ctx: ctx, Tag: 1, Arg: size, Name: 5}, make([]byte, 8))
+		name := s.hears(wire.Clear, 1).Arg
+		data := func(name, at uint64, n int, fill byte) {
+			s.speak(wire.Header{Kind: wire.Data, Name: name, Arg: at}, bytes.Repeat([]byte{fill}, n))
+		}
+		for _, n := range []uint64{0, 1, name + 1, name + 1<<32, name - 1<<32, math.MaxUint64} {
+			data(n, 0, size, 9)
+		}
+		for _, at := range []uint64{1, size, size + 1, 1 << 63, math.MaxUint64, math.MaxUint64 - size + 1} {
+			data(name, at, size, 9)
+		}
+		data(name, 0, 600, 1)
+		data(name, 300, 600, 9) // more than is missing
+		if s.done(r) {
+			t.Fatal("complete before all has come")
+		}
+		data(name, 600, 400, 2)
+		data(name, 0, 10, 9) // it is over
+		if st := s.wait(r); st.Err != nil || st.Bytes != size {
+			t.Errorf("status %+v", st)
+		}
+		if want := append(bytes.Repeat([]byte{1}, 600), bytes.Repeat([]byte{2}, 400)...); !bytes.Equal(buf[8:8+size], want) {
+			t.Error("wrong payload")
+		}
+		unharmed(t, buf)
+		unharmed(t, other)
+		s.survives()
+		// The bystander's long message is its own.
+		l := s.engines[victim].Imrecv(s.comms[victim], held, held.Gen, long[8:300_008:300_008], bystander, 2)
+		if st := s.wait(l); st.Err != nil {
+			t.Error(st.Err)
+		}
+		s.must(<-asked)
+		unharmed(t, long)
+		s.must(s.engines[bystander].Send(s.comms[bystander], Standard, make([]byte, size), victim, 1))
+		if st := s.wait(foreign); st.Err != nil {
+			t.Error(st.Err)
+		}
+	})
+}
+
+// Answers with names that are stale, another's, or of a send that waits for
+// something else are dropped.
+func TestS6_AnswersToNobody(t *testing.T) {
+	besieged(t, func(s *siege) {
+		mine := s.isend(Standard, make([]byte, 900_000), enemy, 1)
+		name := s.hears(wire.Ready, 1).Name
+		theirs := s.isend(Standard, bytes.Repeat([]byte{3}, 900_000), bystander, 1) // not received yet
+		receive := s.irecv(make([]byte, 8), enemy, 66)
+		names := func() (all []uint64) {
+			e := s.engines[victim]
+			e.p.Lock()
+			defer e.p.Unlock()
+			for i, slot := range e.names.slots {
+				all = append(all, uint64(slot.gen)<<32|uint64(i))
+			}
+			return all
+		}
+		answers := func(name uint64) {
+			s.speak(wire.Header{Kind: wire.Ack, Name: name}, nil)
+			s.speak(wire.Header{Kind: wire.Clear, Name: name, Arg: 7, Ctx: 1 << 40}, nil)
+		}
+		for _, n := range names() {
+			if n != name {
+				answers(n)
+			}
+		}
+		for _, n := range []uint64{0, name + 1, name + 1<<32, name - 1<<32, math.MaxUint64, 1 << 31} {
+			answers(n)
+		}
+		s.survives()
+		if s.done(mine) || s.done(theirs) || s.done(receive) {
+			t.Fatal("an answer to nobody has completed somebody's request")
+		}
+		// Asked for, it streams: now neither answer means anything.
+		s.speak(wire.Header{Kind: wire.Clear, Name: name, Arg: 7, Ctx: math.MaxUint64}, nil)
+		answers(name)
+		if st := s.wait(mine); st.Err != nil {
+			t.Error(st.Err)
+		}
+		got := uint64(0)
+		s.until("all data have come", func() bool {
+			got = 0
+			for _, h := range s.heard {
+				if h.Kind == wire.Data {
+					got += uint64(h.Size)
+				}
+			}
+			return got >= 900_000
+		})
+		answers(name) // stale
+		s.survives()
+		if got != 900_000 {
+			t.Errorf("%d bytes were sent, want 900000", got)
+		}
+		b := make([]byte, 900_000)
+		if st := receiveBy(s.engines[bystander], s.comms[bystander], b, victim, 1); st.Err != nil || b[0] != 3 || b[len(b)-1] != 3 {
+			t.Errorf("the bystander's message: %+v", st)
+		}
+		if st := s.wait(theirs); st.Err != nil {
+			t.Error(st.Err)
+		}
+		s.request(func(e *Engine, _ *comm.Comm) *Request {
+			if q := &e.peers[enemy]; q.unanswered != 0 {
+				t.Errorf("%d sends wait for an answer, want none", q.unanswered)
+			}
+			e.Cancel(receive)
+			return receive
+		})
+		s.wait(receive)
+	})
+}
+
+// One that dies amid a message fails the receive, wherever the message was.
+func TestS6_HalfAMessageThenDeath(t *testing.T) {
+	besieged(t, func(s *siege) {
+		long := s.irecv(make([]byte, 1000), enemy, 1)
+		s.speak(wire.Header{Kind: wire.Ready, Ctx: ctx, Tag: 1, Arg: 1000, Name: 5}, make([]byte, 8))
+		s.speak(wire.Header{Kind: wire.Data, Name: s.hears(wire.Clear, 1).Arg}, make([]byte, 500))
+		s.speak(wire.Header{Kind: wire.Ready, Ctx: ctx, Tag: 2, Arg: 1000, Name: 6}, make([]byte, 8)) // nobody receives it
+		sync := s.isend(Synchronous, []byte{1}, enemy, 3)
+		s.hears(wire.EagerSync, 1)
+		s.kill()
+		for _, r := range []*Request{long, sync, s.irecv(make([]byte, 10), enemy, 2)} {
+			s.failed(r, "")
+		}
+		s.bounded()
+	})
+}
+
+// The same with half a frame, on the fabric where there is such a thing.
+func TestS6_HalfAFrameThenDeath(t *testing.T) {
+	for _, matched := range []string{"posted", "short", "unexpected", "taken"} {
+		besieged(t, func(s *siege) {
+			if s.enemy.Name() != "tcp" {
+				return
+			}
+			var r *Request
+			switch matched {
+			case "posted":
+				r = s.irecv(make([]byte, 1000), enemy, 1)
+			case "short":
+				r = s.irecv(make([]byte, 10), enemy, 1)
+			}
+			s.speak(wire.Header{Kind: wire.Eager, Ctx: ctx, Tag: 1, Size: 1000}, nil)
+			e := s.engines[victim]
+			if matched == "taken" {
+				s.until("half the message is there", func() bool {
+					m, _, ok, _ := e.Iprobe(s.comms[victim], enemy, 1, true)
+					if ok {
+						r = e.Imrecv(s.comms[victim], m, m.Gen, make([]byte, 1000), enemy, 1)
+					}
+					return ok
+				})
+			} else {
+				s.until("half the message is there", func() bool {
+					e.p.Lock()
+					defer e.p.Unlock()
+					return e.peers[enemy].filling != nil || e.peers[enemy].placed != nil
+				})
+			}
+			s.kill()
+			s.until("the death is known", func() bool { return s.cause() != nil })
+			if r == nil {
+				r = s.irecv(make([]byte, 1000), enemy, 1)
+			}
+			s.failed(r, "")
+			s.bounded()
+		})
+	}
+}
