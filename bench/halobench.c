@@ -10,7 +10,8 @@
  *    scaled to REP_US. Time decides, not a table, because a barrier takes
  *    0.3 us with one MPI and 40 ms with another.
  *  - It runs REPS times, each after a barrier; rank 0's clock counts, and the
- *    median is printed, as one JSON object a line.
+ *    median is printed, as one JSON object a line. A run that takes SLOW_US is
+ *    the last.
  *
  * latency    half a round trip of blocking Send and Recv
  * bw         WINDOW nonblocking messages one way, then an acknowledgement
@@ -18,7 +19,8 @@
  * msgrate    bw with small messages; with more than two ranks rank i sends to
  *            i + n/2, and the sum is printed
  * matching   see below; -sizes gives the depths
- * barrier, allreduce (sum of doubles)
+ * barrier, bcast, allreduce (sum of doubles), allgather, alltoall; the size is
+ *            that of the buffer, or of one block
  * init       nothing but Init and Finalize: whoever starts the job takes the time
  */
 #include <mpi.h>
@@ -28,6 +30,7 @@
 
 #define WARM_US 5e3      /* us a calibrating run must take before its count is believed */
 #define REP_US 20e3      /* us one measured run shall take */
+#define SLOW_US 40e3     /* us of a measured run after which one is enough */
 #define MIN_ITERS 4      /* iterations of a measured run, however slow */
 #define MAX_ITERS 10000000
 #define REPS 5           /* measured runs; odd, for the median */
@@ -99,8 +102,14 @@ static double measure(void (*loop)(long))
         }
         MPI_Bcast(next, 2, MPI_LONG, 0, MPI_COMM_WORLD);
     }
-    for (int r = 0; r < REPS; r++)
-        per[r] = timed(loop, next[0]) / next[0];
+    for (int r = 0; r < REPS; r++) {
+        double t = timed(loop, next[0]);
+        per[r] = t / next[0];
+        long enough = t > SLOW_US;
+        MPI_Bcast(&enough, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+        if (enough)
+            return median(per, r + 1);
+    }
     return median(per, REPS);
 }
 
@@ -162,6 +171,24 @@ static void allreduce(long n)
 {
     for (long i = 0; i < n; i++)
         MPI_Allreduce(sendbuf, recvbuf, size / sizeof(double), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void bcast(long n)
+{
+    for (long i = 0; i < n; i++)
+        MPI_Bcast(sendbuf, size, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+static void allgather(long n)
+{
+    for (long i = 0; i < n; i++)
+        MPI_Allgather(sendbuf, size, MPI_BYTE, recvbuf, size, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+static void alltoall(long n)
+{
+    for (long i = 0; i < n; i++)
+        MPI_Alltoall(sendbuf, size, MPI_BYTE, recvbuf, size, MPI_BYTE, MPI_COMM_WORLD);
 }
 
 /*
@@ -326,14 +353,17 @@ int main(int argc, char **argv)
         {"msgrate", "8", stream, -2},
         {"matching", "10,100,1000,10000,50000,100000", NULL, 2},
         {"barrier", "0", barrier, 0},
-        {"allreduce", "8,64,512,4096,16384,65536,262144,1048576", allreduce, 0},
+        {"bcast", "8,64,512,4096,16384,65536,262144,1048576,4194304", bcast, 0},
+        {"allreduce", "8,64,512,4096,16384,65536,262144,1048576,4194304", allreduce, 0},
+        {"allgather", "8,64,512,4096,16384,65536,262144,1048576,4194304", allgather, 0},
+        {"alltoall", "8,64,512,4096,16384,65536,262144,1048576,4194304", alltoall, 0},
         {"init", "0", NULL, 0},
     };
     unsigned b = 0;
     while (b < sizeof table / sizeof *table && strcmp(name, table[b].name))
         b++;
     if (b == sizeof table / sizeof *table)
-        fail("want latency, bw, bibw, msgrate, matching, barrier, allreduce or init, not ", name);
+        fail("want latency, bw, bibw, msgrate, matching, barrier, bcast, allreduce, allgather, alltoall or init, not ", name);
     if ((table[b].ranks == 2 && ranks != 2) || (table[b].ranks == -2 && ranks % 2))
         fail(name, table[b].ranks == 2 ? " takes exactly two ranks" : " takes an even number of ranks");
     if (!strcmp(name, "init")) {
@@ -356,10 +386,15 @@ int main(int argc, char **argv)
         }
         if (!strcmp(name, "allreduce") && (size < 8 || size % 8))
             fail("allreduce takes sizes that are multiples of 8 from 8", "");
-        if (posix_memalign((void **)&sendbuf, 4096, size + 1) || posix_memalign((void **)&recvbuf, 4096, size + 1))
+        long out = size, in = size; /* bytes of the buffers */
+        if (table[b].loop == allgather || table[b].loop == alltoall)
+            in *= ranks;
+        if (table[b].loop == alltoall)
+            out *= ranks;
+        if (posix_memalign((void **)&sendbuf, 4096, out + 1) || posix_memalign((void **)&recvbuf, 4096, in + 1))
             fail("out of memory", "");
-        memset(sendbuf, 0, size + 1);
-        memset(recvbuf, 0, size + 1);
+        memset(sendbuf, 0, out + 1);
+        memset(recvbuf, 0, in + 1);
         double us = measure(table[b].loop), way = (double)WINDOW * size / us; /* bytes per us are MB/s */
         if (rank == 0) {
             printf("{\"bench\":\"%s\",\"fabric\":\"%s\",\"ranks\":%d", name, fabric, ranks);

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -121,7 +122,7 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if s := r.summary(); !strings.HasPrefix(s, "12 of 13 rows") || !strings.Contains(s, "two exceptions") {
+	if s := r.summary(); !strings.HasPrefix(s, "69 of 70 rows") || !strings.Contains(s, "two exceptions") {
 		t.Errorf("summary %q", s)
 	}
 	flat := rowIndex(t, r, "matching unexpected 50000")
@@ -151,7 +152,7 @@ func TestMissingFiguresAreNotMet(t *testing.T) {
 		r.figures["mpich"][i][0] = one
 	}
 	r.fail("openmpi", job{bench: "bw", fabric: "tcp", ranks: 2}, errors.New("no route"))
-	if s := r.summary(); !strings.Contains(s, "0 of 13 rows") || !strings.Contains(s, "13 have no figure") {
+	if s := r.summary(); !strings.Contains(s, "0 of 70 rows") || !strings.Contains(s, "70 have no figure") {
 		t.Errorf("summary %q", s)
 	}
 	if s := r.text(); !strings.Contains(s, "failed: round 1, openmpi, bw tcp, 2 ranks: no route") {
@@ -182,8 +183,18 @@ func TestJobsShareARunAcrossSizes(t *testing.T) {
 		"latency shm, 2 ranks, sizes 8,65536", "bw shm, 2 ranks, sizes 1048576", "msgrate shm, 2 ranks, sizes 8",
 		"latency tcp, 2 ranks, sizes 8", "bw tcp, 2 ranks, sizes 1048576", "matching shm, 2 ranks, sizes 10,1000,10000,50000",
 		"barrier shm, 2 ranks", "allreduce shm, 2 ranks, sizes 8", "barrier shm, 4 ranks", "allreduce shm, 4 ranks, sizes 8",
-		"barrier shm, 8 ranks", "allreduce shm, 8 ranks, sizes 8", "init shm, 4 ranks",
+		"barrier shm, 8 ranks", "allreduce shm, 8 ranks, sizes 8",
 	}
+	for _, bench := range []string{"bcast", "allreduce", "allgather", "alltoall"} {
+		for _, ranks := range []int{2, 4, 8} {
+			sizes := "8,4096,65536,1048576,4194304"
+			if bench == "allreduce" {
+				sizes = "4096,65536,1048576,4194304"
+			}
+			want = append(want, fmt.Sprintf("%s shm, %d ranks, sizes %s", bench, ranks, sizes))
+		}
+	}
+	want = append(want, "init shm, 4 ranks")
 	if !slices.Equal(got, want) {
 		t.Errorf("jobs\n%q\nwant\n%q", got, want)
 	}

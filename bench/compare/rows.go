@@ -67,7 +67,29 @@ func allRows() []row {
 			row{name: fmt.Sprintf("barrier %d ranks", ranks), bench: "barrier", fabric: "shm", ranks: ranks, size: -1, unit: "us", limit: limit, bars: best(0.8)},
 			row{name: fmt.Sprintf("allreduce 8 B %d ranks", ranks), bench: "allreduce", fabric: "shm", ranks: ranks, size: 8, unit: "us", limit: limit, bars: best(0.8)})
 	}
+	for _, bench := range []string{"bcast", "allreduce", "allgather", "alltoall"} {
+		for _, ranks := range []int{2, 4, 8} {
+			for _, size := range []int{8, 4 << 10, 64 << 10, 1 << 20, 4 << 20} {
+				if bench == "allreduce" && size == 8 {
+					continue // above, with a bar of its own
+				}
+				rows = append(rows, row{name: fmt.Sprintf("%s %s %d ranks", bench, bytesText(size), ranks), bench: bench,
+					fabric: "shm", ranks: ranks, size: size, unit: "us", bars: best(1.25)})
+			}
+		}
+	}
 	return append(rows, row{name: "init 4 ranks", bench: "init", fabric: "shm", ranks: 4, size: -1, unit: "ms", limit: "exec 4", bars: best(0.5)})
+}
+
+// bytesText is a number of bytes with its unit.
+func bytesText(n int) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 1<<10:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d B", n)
 }
 
 func rowNames(rows []row) []string {

@@ -36,6 +36,7 @@ type kind struct {
 }
 
 func kinds() []kind {
+	sizes := []int{8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 	rates := []int{64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 	return []kind{
 		{"latency", "half a round trip of one message", []int{0, 8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, 2},
@@ -44,7 +45,10 @@ func kinds() []kind {
 		{"msgrate", "small messages a second; rank i sends to i + n/2", []int{8}, -2},
 		{"matching", "time to match one message in a queue, worst order", []int{10, 100, 1000, 10000, 50000, 100000}, 2},
 		{"barrier", "time of a barrier", []int{0}, 0},
-		{"allreduce", "time of a sum of doubles over all ranks", []int{8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, 0},
+		{"bcast", "time of a broadcast", sizes, 0},
+		{"allreduce", "time of a sum of doubles over all ranks", sizes, 0},
+		{"allgather", "time of collecting blocks of that size at all ranks", sizes, 0},
+		{"alltoall", "time of exchanging blocks of that size between all ranks", sizes, 0},
 		{"init", "launch, Init, Finalize and exit of all ranks", []int{0}, 0},
 	}
 }
@@ -150,6 +154,14 @@ func timing(world *mpi.Comm, p *Plan, size int, report *Report) error {
 	case "allreduce":
 		l.terms, l.sums = make([]float64, size/8), make([]float64, size/8)
 		body = l.allreduce
+	case "bcast":
+		body = l.bcast
+	case "allgather":
+		l.recv = make([]byte, l.ranks*size)
+		body = l.allgather
+	case "alltoall":
+		l.send, l.recv = make([]byte, l.ranks*size), make([]byte, l.ranks*size)
+		body = l.alltoall
 	default:
 		return fmt.Errorf("%s cannot be run from inside a rank", p.Name)
 	}

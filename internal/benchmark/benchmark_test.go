@@ -49,7 +49,10 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 			`{"bench":"matching","fabric":"X","ranks":2,"depth":1000,"queue":"unexpected","us":F}`,
 			`{"bench":"matching","fabric":"X","ranks":2,"depth":1000,"queue":"posted","us":F}`}},
 		{"barrier", 3, []int{7}, []string{`{"bench":"barrier","fabric":"X","ranks":3,"us":F}`}},
+		{"bcast", 3, []int{1, 9000}, []string{`{"bench":"bcast","fabric":"X","ranks":3,"size":1,"us":F}`, `{"bench":"bcast","fabric":"X","ranks":3,"size":9000,"us":F}`}},
 		{"allreduce", 3, []int{8}, []string{`{"bench":"allreduce","fabric":"X","ranks":3,"size":8,"us":F}`}},
+		{"allgather", 3, []int{8}, []string{`{"bench":"allgather","fabric":"X","ranks":3,"size":8,"us":F}`}},
+		{"alltoall", 3, []int{8}, []string{`{"bench":"alltoall","fabric":"X","ranks":3,"size":8,"us":F}`}},
 	} {
 		for _, fabric := range mpitest.Fabrics() {
 			t.Run(c.name+"-"+fabric, func(t *testing.T) {
@@ -172,7 +175,7 @@ func TestLoopsInCUseTheSameNumbers(t *testing.T) {
 	}
 	source := string(b)
 	for name, want := range map[string]float64{
-		"WARM_US": micros(warmTime), "REP_US": micros(repTime), "MIN_ITERS": minIters, "MAX_ITERS": maxIters, "REPS": reps,
+		"WARM_US": micros(warmTime), "REP_US": micros(repTime), "SLOW_US": micros(slowTime), "MIN_ITERS": minIters, "MAX_ITERS": maxIters, "REPS": reps,
 		"WINDOW": window, "MATCH_US": micros(matchTime), "MATCHES": matches, "CHUNK": chunk, "MAX_SIZES": maxSizes,
 	} {
 		m := regexp.MustCompile(`(?m)^#define ` + name + ` (\S+)`).FindStringSubmatch(source)

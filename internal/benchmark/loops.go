@@ -108,3 +108,30 @@ func (l *loops) allreduce(n int) error {
 	}
 	return nil
 }
+
+func (l *loops) bcast(n int) error {
+	for range n {
+		if err := mpi.Bcast(l.world, l.send, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loops) allgather(n int) error {
+	for range n {
+		if err := mpi.Allgather(l.world, l.send, l.recv); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loops) alltoall(n int) error {
+	for range n {
+		if err := mpi.Alltoall(l.world, l.send, l.recv); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -11,6 +11,7 @@ import (
 const (
 	warmTime = 5 * time.Millisecond  // a calibrating run must take this before its count is believed
 	repTime  = 20 * time.Millisecond // one measured run shall take this
+	slowTime = 40 * time.Millisecond // a measured run that takes this is the last
 	minIters = 4                     // iterations of a measured run, however slow
 	maxIters = 10000000
 	reps     = 5 // measured runs; odd, for the median
@@ -46,13 +47,18 @@ func measure(world *mpi.Comm, body func(n int) error) (float64, error) {
 		}
 	}
 	n := int(next[0])
-	per := make([]float64, reps)
-	for r := range per {
+	var per []float64
+	enough := []bool{false}
+	for len(per) < reps && !enough[0] {
 		t, err := timed(world, body, n)
 		if err != nil {
 			return 0, err
 		}
-		per[r] = micros(t) / float64(n)
+		per = append(per, micros(t)/float64(n))
+		enough[0] = t > slowTime
+		if err := mpi.Bcast(world, enough, 0); err != nil {
+			return 0, err
+		}
 	}
 	return median(per), nil
 }
