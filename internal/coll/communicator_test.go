@@ -2,36 +2,159 @@ package coll_test
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// 7.4.2: communicators can be made and freed without end, with contexts that
-// never come back.
+// 7.4.2: communicators can be made and freed without end: contexts never come
+// back, slots do, each time, and memory does not grow.
 func TestDupAndFreeWithoutEnd(t *testing.T) {
-	const cycles = 10000
-	run(t, "inproc", 3, auto(), func(w *world.World) error {
-		last := uint64(0)
-		for i := range cycles {
-			c, err := w.Coll.Dup(w.Comm)
+	for fabric, cycles := range map[string]int{"inproc": 100_000, "shm": 20_000, "tcp": 10_000} {
+		if raceBuild {
+			cycles /= 20
+		}
+		run(t, fabric, 3, auto(), func(w *world.World) error {
+			var early uint64
+			last := uint64(0)
+			for i := range cycles {
+				c, err := w.Coll.Dup(w.Comm)
+				if err != nil {
+					return err
+				}
+				if c.Ctx <= last {
+					return fmt.Errorf("cycle %d: context %#x after %#x", i, c.Ctx, last)
+				}
+				if fabric != "tcp" && !coll.HasSlot(c) {
+					return fmt.Errorf("cycle %d: all slots are taken", i)
+				}
+				last = c.Ctx
+				if i%16 == 0 {
+					if err := everything(w, c, uint64(i), 1); err != nil {
+						return err
+					}
+				}
+				w.Coll.Free(c)
+				if i == cycles/10 {
+					if early, err = heap(w); err != nil {
+						return err
+					}
+				}
+			}
+			late, err := heap(w)
 			if err != nil {
 				return err
 			}
-			if c.Ctx <= last {
-				return fmt.Errorf("cycle %d: context %#x after %#x", i, c.Ctx, last)
+			// The pools of requests and buffers may still grow a little.
+			if late > early+4<<20 {
+				return fmt.Errorf("%s: %d bytes in use after %d communicators, %d after a tenth", fabric, late, cycles, early)
 			}
-			last = c.Ctx
-			if i%16 == 0 {
-				if err := everything(w, c, uint64(i), 1); err != nil {
+			return slotsFree(w)
+		})
+	}
+}
+
+// heap is what memory the process uses when nobody makes anything.
+func heap(w *world.World) (uint64, error) {
+	if err := w.Coll.Barrier(w.Comm); err != nil {
+		return 0, err
+	}
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc, w.Coll.Barrier(w.Comm)
+}
+
+// slotsFree fails if a slot has not come back.
+func slotsFree(w *world.World) error {
+	if err := w.Coll.Barrier(w.Comm); err != nil || w.Proc.Node() == nil {
+		return err
+	}
+	for i := coll.WorldSlot + 1; i < shmfmt.SlotCount; i++ {
+		if owner := w.Proc.Node().Control().Slot(i).Head().Owner.Load(); owner != 0 {
+			return fmt.Errorf("slot %d still belongs to context %#x", i, owner)
+		}
+	}
+	return w.Coll.Barrier(w.Comm)
+}
+
+// Each way to make a communicator takes a slot and gives it back, also a duplicate
+// that is dropped as soon as it has been made; with more than can have one, too.
+func TestSlotsComeBack(t *testing.T) {
+	for _, fabric := range []string{"inproc", "shm"} {
+		run(t, fabric, 4, auto(), func(w *world.World) error {
+			var kept []*comm.Comm
+			for round := range 40 {
+				var list []*comm.Comm
+				keep := func(c *comm.Comm, err error) error {
+					if c != nil {
+						list = append(list, c)
+					}
 					return err
 				}
+				pair := []int32{int32(round % 4), int32((round + 1) % 4)}
+				if err := keep(w.Coll.Dup(w.Comm)); err != nil {
+					return err
+				}
+				if err := keep(w.Coll.Split(w.Comm, w.Comm.Rank%2, round)); err != nil {
+					return err
+				}
+				if err := keep(w.Coll.Create(w.Comm, pair)); err != nil {
+					return err
+				}
+				if err := keep(w.Coll.CreateGroup(w.Comm, pair, int32(round))); err != nil {
+					return err
+				}
+				idup, dropped := w.Coll.Blank(w.Comm), w.Coll.Blank(w.Comm)
+				w.Proc.Lock()
+				r := w.Coll.Idup(w.Comm, idup, func() { list = append(list, idup) })
+				w.P2P.Release(w.Coll.Idup(w.Comm, dropped, func() { w.Coll.Drop(dropped) }))
+				w.P2P.Wait(r)
+				err := w.P2P.Take(r).Err
+				w.Proc.Unlock()
+				if err != nil {
+					return err
+				}
+				for _, c := range list {
+					if err := everything(w, c, uint64(round), 1); err != nil {
+						return err
+					}
+				}
+				// Now and then more are kept than there are slots.
+				if kept = append(kept, list...); round%20 == 19 {
+					for _, c := range kept {
+						w.Coll.Free(c)
+					}
+					kept = nil
+					if err := slotsFree(w); err != nil {
+						return fmt.Errorf("round %d: %w", round, err)
+					}
+				}
 			}
-			w.Coll.Free(c)
+			return nil
+		})
+	}
+}
+
+// What another process says that it has chosen is believed only if it can be so.
+func TestS6_ForgedContexts(t *testing.T) {
+	run(t, "inproc", 2, auto(), func(w *world.World) error {
+		for _, ctx := range []uint64{0, 8, 16, 33, 1<<48 + 32, 1 << 63, 32 + 7} {
+			if proc.ContextOf(ctx, 0) {
+				return fmt.Errorf("context %#x passes for one of process 0", ctx)
+			}
+		}
+		w.Proc.Lock()
+		ctx := w.Proc.NewContext()
+		w.Proc.Unlock()
+		if !proc.ContextOf(ctx, w.Comm.Rank) || proc.ContextOf(ctx, 1-w.Comm.Rank) {
+			return fmt.Errorf("context %#x of process %d is mistaken", ctx, w.Comm.Rank)
 		}
 		return nil
 	})
