@@ -73,7 +73,7 @@ fuzz:
 		failed=0; \
 		while read -r pkg target; do \
 			echo "fuzz $$pkg $$target for $(FUZZTIME)"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" </dev/null || failed=1; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "$$pkg" </dev/null || failed=1; \
 		done; \
 		exit $$failed; }
 
