@@ -1,0 +1,111 @@
+package tcp
+
+import (
+	"testing"
+	"time"
+)
+
+// kernel plays a kernel's side of a connection in virtual time: when data was
+// sent, again and again after growing pauses, and when it was answered.
+type kernel struct {
+	heard, said, next time.Duration // times; next is when the kernel tries again
+	pause             time.Duration
+	owed              bool
+	tries             uint8
+}
+
+func (k *kernel) send(now time.Duration) {
+	if !k.owed {
+		k.owed, k.said, k.pause = true, now, 200*time.Millisecond
+		k.next = now + k.pause
+	}
+}
+
+// pass goes on to a time; answers tells whether what is sent then is answered.
+func (k *kernel) pass(now time.Duration, answers func(at time.Duration) bool) {
+	for k.owed {
+		if answers(k.said) {
+			k.owed, k.heard, k.tries = false, k.said, 0
+			return
+		}
+		if k.next > now {
+			return
+		}
+		k.said, k.pause = k.next, 2*k.pause
+		k.next += k.pause
+		k.tries++
+	}
+}
+
+// live runs the watch from start until it says dead, or until end.
+func live(start, end time.Duration, sends []time.Duration, answers func(at time.Duration) bool) (dead time.Duration) {
+	l := limits{}.defaults()
+	epoch := time.Now()
+	var r reach
+	k := kernel{}
+	for now := start; now < end; now += l.beat {
+		for len(sends) > 0 && sends[0] <= now {
+			k.pass(sends[0], answers)
+			k.send(sends[0])
+			sends = sends[1:]
+		}
+		k.pass(now, answers)
+		ask, gone := r.judge(epoch.Add(now), reading{
+			owed: k.owed, heard: now - k.heard, said: now - k.said, tries: k.tries, freshFor: l.beat / 2, silence: l.silence,
+		})
+		if gone {
+			return now
+		}
+		if ask {
+			k.send(now)
+		}
+	}
+	return 0
+}
+
+// Whenever the cable is cut, with whatever was sent before, the watch says so
+// within the bound of promise F1, less what it takes to tell everyone.
+func TestF1WatchKeepsTheBound(t *testing.T) {
+	const bound = 1900 * time.Millisecond
+	for cut := time.Duration(0); cut < 3*time.Second; cut += 7 * time.Millisecond {
+		for start := time.Duration(0); start < 200*time.Millisecond; start += 13 * time.Millisecond {
+			for _, sends := range [][]time.Duration{nil, {cut - 5*time.Millisecond}, {cut + time.Millisecond}, {cut + 250*time.Millisecond}} {
+				dead := live(start, 20*time.Second, sends, func(at time.Duration) bool { return at < cut })
+				if dead == 0 || dead < cut || dead-cut > bound {
+					t.Fatalf("cut at %v, looked at from %v on, sent at %v: noticed at %v", cut, start, sends, dead)
+				}
+			}
+		}
+	}
+}
+
+// Any two of three lost in a row are no reason to give a host up, however long
+// the connection was idle before.
+func TestWatchForgivesLosses(t *testing.T) {
+	n := 0
+	last := time.Duration(-1)
+	if dead := live(0, time.Hour, nil, func(at time.Duration) bool {
+		if at != last {
+			last = at
+			n++
+		}
+		return n%3 == 0
+	}); dead != 0 {
+		t.Errorf("a host that answers every third time is given up after %v", dead)
+	}
+}
+
+// The peer's window is closed: it is asked at growing intervals and always answers.
+func TestWatchIsPatientWithClosedWindows(t *testing.T) {
+	now := time.Now()
+	var r reach
+	for heard := time.Duration(0); heard < time.Minute; heard += 100 * time.Millisecond {
+		m := reading{full: true, heard: heard, said: heard, probes: uint8(heard / (20 * time.Second)), freshFor: 100 * time.Millisecond, silence: time.Second}
+		if ask, dead := r.judge(now.Add(heard), m); ask || dead {
+			t.Fatalf("ask %t, dead %t after %v", ask, dead, heard)
+		}
+	}
+	if _, dead := r.judge(now, reading{full: true, heard: 2 * time.Second, probes: 3, silence: time.Second}); !dead {
+		t.Error("three questions without an answer are not enough")
+	}
+}
