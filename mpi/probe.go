@@ -130,3 +130,10 @@ func (m *Message) irecv(k call, buf []byte) Request {
 	}
 	return newRequest(k, c, r)
 }
+
+// drop gives up a message that a matched probe has taken: nobody receives it, and
+// its sender goes on.
+func (m *Message) drop() {
+	m.c.w.P2P.Drop(m.m, m.gen)
+	*m = Message{c: m.c}
+}

@@ -1,6 +1,9 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/p2p"
+import (
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/sys"
+)
 
 // Recv receives a message from rank source of c, or AnySource, with the given
 // tag, or AnyTag, into buf. The message may be shorter than buf: see Count. If
@@ -52,8 +55,9 @@ func irecv(k call, c *Comm, buf []byte, source, tag int) Request {
 
 // RecvSlice receives a message of any length into a new slice.
 //
-// Errors: those of Recv, and ErrType if the message is no whole number of
-// elements; the message is lost then.
+// Errors: those of Recv, ErrType if the message is no whole number of elements,
+// and ErrNoMem if it is longer than this machine has memory; the message is lost
+// then, and its sender goes on.
 //
 // C: MPI_Mprobe and MPI_Mrecv, section 3.8.2.
 func RecvSlice[T Elem](c *Comm, source, tag int) ([]T, Status, error) {
@@ -63,6 +67,12 @@ func RecvSlice[T Elem](c *Comm, source, tag int) ([]T, Status, error) {
 	m, st, err := c.mprobe(callRecvSlice, source, tag)
 	if err != nil {
 		return nil, st, err
+	}
+	if have := sys.PhysicalMemory(); uint64(st.bytes) > have {
+		m.drop()
+		e := newError(ErrNoMem, callRecvSlice.String(), c, "message of %d bytes, and this machine has %d bytes of memory", st.bytes, have)
+		e.Peer, e.Tag, e.receive = st.Source, st.Tag, true
+		return nil, st, e.raised()
 	}
 	size := int64(sizeOf[T]())
 	buf := make([]T, (st.bytes+size-1)/size)

@@ -104,3 +104,16 @@ func (e *Engine) Imrecv(c *comm.Comm, m *Message, gen uint32, buf []byte, source
 	e.accept(r, m)
 	return r
 }
+
+// Drop ends a message that a matched probe has taken, and that is too long to be
+// received: its sender goes on. It takes the lock.
+func (e *Engine) Drop(m *Message, gen uint32) {
+	e.p.Lock()
+	defer e.p.Unlock()
+	if m.Gen != gen || m.taken {
+		return
+	}
+	m.taken = true
+	e.taken--
+	e.discard(m)
+}

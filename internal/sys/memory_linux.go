@@ -73,3 +73,12 @@ func Dup(f *os.File) (*os.File, error) {
 	}
 	return os.NewFile(uintptr(fd), f.Name()), nil
 }
+
+// PhysicalMemory is how much memory the machine has, in bytes.
+func PhysicalMemory() uint64 {
+	var s unix.Sysinfo_t
+	if unix.Sysinfo(&s) != nil {
+		return unknownMemory
+	}
+	return uint64(s.Totalram) * uint64(s.Unit)
+}

@@ -1,0 +1,66 @@
+package mpi
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/sys"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// announce has the engine of c tell rank dest of a message of size bytes that
+// there is not.
+func announce(c *Comm, dest, tag int, size uint64) {
+	p := c.w.Proc
+	p.Lock()
+	defer p.Unlock()
+	h := wire.Header{Kind: wire.Ready, Ctx: c.core.Ctx, Tag: int32(tag), Arg: size, Name: 77<<32 | 1<<20}
+	p.Queue(int(c.core.Members[dest]), &h, nil, nil)
+}
+
+// RecvSlice allocates nothing for a message that cannot fit: it fails, the sender
+// goes on, and so does everybody.
+func TestS6_RecvSliceOfMoreThanMemory(t *testing.T) {
+	have := sys.PhysicalMemory()
+	huge, err := syscall.Mmap(-1, 0, int(have)+1<<20, syscall.PROT_READ, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
+	if err != nil {
+		t.Skipf("the kernel gives no %d bytes of address space: %v", have+1<<20, err)
+	}
+	defer syscall.Munmap(huge)
+	for _, fabric := range []string{"inproc", "shm", "tcp"} {
+		err := RunOver(fabric, 2, func(c *Comm) error {
+			if c.Rank() == 1 {
+				if err := Ssend(c, huge, 0, 1); err != nil { // it returns
+					return err
+				}
+				announce(c, 0, 1, have+1)
+				announce(c, 0, 1, math.MaxInt64)
+				if err := Send(c, []int64{5}, 0, 1); err != nil {
+					return err
+				}
+				return Send(c, huge[:1<<20], 0, 2)
+			}
+			for _, size := range []uint64{uint64(len(huge)), have + 1, math.MaxInt64} {
+				b, st, err := RecvSlice[int64](c, 1, AnyTag)
+				if !errors.Is(err, ErrNoMem) || b != nil || st.Source != 1 || st.Tag != 1 ||
+					!strings.Contains(err.Error(), fmt.Sprintf("message of %d bytes, and this machine has %d bytes", size, have)) {
+					return fmt.Errorf("RecvSlice of %d bytes where there are %d: %d elements, %+v, %v", size, have, len(b), st, err)
+				}
+			}
+			if b, _, err := RecvSlice[int64](c, 1, 1); err != nil || len(b) != 1 || b[0] != 5 {
+				return fmt.Errorf("the next message: %v, %v", b, err)
+			}
+			if b, _, err := RecvSlice[byte](c, 1, 2); err != nil || len(b) != 1<<20 {
+				return fmt.Errorf("a long one after it: %d bytes, %v", len(b), err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("over %s: %v", fabric, err)
+		}
+	}
+}
