@@ -19,14 +19,33 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 test: need lint unit race examples
 	@echo "make test: everything passed"
 
-# The race detector is the only thing here that wants a C compiler.
+# The race detector wants a C compiler. Tests with several hosts want root and
+# the tools that make and enter them, without which they skip. No daemon is started
+# by installing one.
 need:
 	@command -v $(GO) >/dev/null || { echo "make: Go 1.26 or newer is missing: https://go.dev/dl"; exit 1; }
-	@works() { echo '#include <stdlib.h>' | $${CC:-gcc} -x c -fsyntax-only - 2>/dev/null; }; \
-	if ! works && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends gcc libc6-dev; \
+	@compiles() { echo '#include <stdlib.h>' | $${CC:-gcc} -x c -fsyntax-only - 2>/dev/null; }; \
+	missing() { \
+		compiles || echo gcc libc6-dev; \
+		for t in ip:iproute2 nsenter:util-linux unshare:util-linux hostname:hostname mount:mount find:findutils \
+			ssh:openssh-client ssh-keygen:openssh-client /usr/sbin/sshd:openssh-server; do \
+			command -v $${t%:*} >/dev/null || echo $${t#*:}; \
+		done; \
+	}; \
+	install=$$(missing | sort -u); \
+	if [ "$$install" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		quiet=/usr/sbin/policy-rc.d; \
+		if [ ! -e $$quiet ]; then \
+			trap 'rm -f '$$quiet EXIT; \
+			printf '#!/bin/sh\nexit 101\n' >$$quiet && chmod +x $$quiet; \
+		fi; \
+		apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $$install; \
 	fi; \
-	works || { echo "make: a C compiler with the C library's headers is missing (go test -race links with it): install gcc and libc6-dev"; exit 1; }
+	compiles || { echo "make: a C compiler with the C library's headers is missing (go test -race links with it): install gcc and libc6-dev"; exit 1; }; \
+	[ "$$(id -u)" = 0 ] || echo "make: not root: tests with several hosts will be skipped"; \
+	install=$$(missing | sort -u | tr '\n' ' '); \
+	[ -z "$$install" ] || echo "make: tests with several hosts will be skipped; they want these packages: $$install"; \
+	[ -c /dev/net/tun ] || echo "make: tests with bad wires between hosts will be skipped; they want /dev/net/tun"
 
 lint: gofmt vet staticcheck rules
 
