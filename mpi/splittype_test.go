@@ -1,0 +1,72 @@
+package mpi_test
+
+import (
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// Ranks that are goroutines are on one host, and on the same hardware as far as
+// they are bound at all.
+func TestXCOM01_SplitType(t *testing.T) {
+	mpitest.Run(t, 4, func(t testing.TB, c *mpi.Comm) {
+		asked := func(resource string) *mpi.Info {
+			i := mpi.NewInfo()
+			ok(t, i.Set("mpi_hw_resource_type", resource))
+			return i
+		}
+		here := mpi.GetHwResourceInfo()
+		type split struct {
+			kind mpi.CommType
+			info *mpi.Info
+			want []int
+		}
+		all := []int{3, 2, 1, 0} // by the keys
+		splits := []split{
+			{mpi.CommTypeShared, nil, all},
+			{mpi.CommTypeHwGuided, asked("mpi_shared_memory"), all},
+			{mpi.CommTypeResourceGuided, asked("mpi_shared_memory"), all},
+			{mpi.CommTypeHwGuided, asked("hwloc://Teapot"), nil},
+			{mpi.CommTypeHwGuided, nil, nil},
+			{mpi.CommTypeHwUnguided, nil, nil}, // nothing splits
+			{mpi.CommTypeHwUnguided, mpi.NewInfo(), nil},
+		}
+		for n := range here.NKeys() {
+			k, err := here.NthKey(n)
+			ok(t, err)
+			want := all
+			if v, _ := here.Get(k); v == "false" {
+				want = nil
+			}
+			splits = append(splits, split{mpi.CommTypeHwGuided, asked(k), want})
+		}
+		for i, s := range splits {
+			d, err := c.SplitType(s.kind, -c.Rank(), s.info)
+			ok(t, err)
+			if s.want == nil {
+				if d != nil {
+					t.Fatalf("split %d gives a communicator of %d", i, d.Size())
+				}
+				continue
+			}
+			wantMembers(t, d, c, s.want)
+			ok(t, d.Free())
+		}
+		kind := mpi.CommTypeShared
+		if c.Rank() == 2 {
+			kind = mpi.Undefined
+		}
+		d, err := c.SplitType(kind, 0, nil)
+		ok(t, err)
+		wantMembers(t, d, c, []int{0, 1, 3})
+		if d != nil {
+			ok(t, d.Free())
+		}
+		if c.Rank() == 2 { // members that do not agree all learn it
+			kind = mpi.CommTypeHwUnguided
+		}
+		wantClass(t, second(c.SplitType(kind, 0, nil)), mpi.ErrArg)
+		ok(t, c.Barrier())
+	})
+}
