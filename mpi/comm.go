@@ -115,9 +115,10 @@ func (c *Comm) usable(k call) *Error {
 	switch {
 	case c == nil:
 		return fail(ErrComm, k.String(), nil, "communicator is nil")
-	case c.freed.Load() && c.making.Load():
-		return fail(ErrComm, k.String(), c, "communicator is still being made: the request of Idup is not complete")
 	case c.freed.Load():
+		if c.making.Load() {
+			return fail(ErrComm, k.String(), c, "communicator is still being made: the request of Idup is not complete")
+		}
 		return fail(ErrComm, k.String(), c, "communicator has been freed")
 	case c.w.Closed():
 		return fail(ErrOther, k.String(), c, "called after Finalize")

@@ -25,8 +25,7 @@
 // touched, send buffers may be read.
 //
 // Not there yet, by chapter of the standard: partitioned communication (4),
-// derived datatypes (5), the other collectives and user operations (6), groups,
-// intercommunicators and attributes (7), topologies (8), info objects (10),
-// dynamic processes and sessions (11), one-sided communication (12),
-// generalized requests (13), files (14).
+// derived datatypes (5), the other collectives and user operations (6),
+// intercommunicators (7), topologies (8), dynamic processes and sessions (11),
+// one-sided communication (12), generalized requests (13), files (14).
 package mpi

@@ -197,3 +197,14 @@ func initialErrhandler() *errhandler {
 	}
 	return ErrorsReturn.h
 }
+
+// checkInitialErrhandler fails if the variable has none of its values. The error
+// is still to be raised.
+func checkInitialErrhandler() *Error {
+	switch v := os.Getenv(errhandlerVariable); v {
+	case "", "mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return":
+		return nil
+	default:
+		return newError(ErrArg, "Init", nil, "%s=%s, want mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return", errhandlerVariable, v)
+	}
+}

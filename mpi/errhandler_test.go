@@ -332,10 +332,57 @@ func TestERR02_FatalInAProcess(t *testing.T) {
 			t.Errorf("%s with %s: status %d, printed %q and\n\t%q\nwant %d and\n\t%q", k.program, k.handler, status, out, errs, want, k.text)
 		}
 	}
+	t.Setenv("HALO_INITIAL_ERRHANDLER", "fatal")
+	out, errs, status := program(t, "fatal")
+	if want := "mpi: Init: HALO_INITIAL_ERRHANDLER=fatal, want mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return (MPI_ERR_ARG)\n"; out != "" || errs != want || status != 1 {
+		t.Errorf("with a wrong handler: status %d, printed %q and\n\t%q\nwant\n\t%q", status, out, errs, want)
+	}
 	t.Setenv("HALO_INITIAL_ERRHANDLER", "mpi_errors_return")
 	if out, _, status := program(t, "fatal"); out != "came back\n" || status != 0 {
 		t.Errorf("with mpi_errors_return: status %d, printed %q", status, out)
 	}
+}
+
+// Callbacks at Finalize, and handlers of its errors and of Init's, may ask where
+// the process stands.
+func TestATT05_StateDuringFinalize(t *testing.T) {
+	out, errs, status := program(t, "finalizing")
+	if want := "Init: initialised true, finalized false\nFinalize: initialised true, finalized false\ncallback: initialised true, finalized false\n"; out != want || errs != "" || status != 0 {
+		t.Errorf("status %d, printed %q and %q, want %q", status, out, errs, want)
+	}
+}
+
+// finalizing fails with Init and Finalize, then ends.
+func finalizing() error {
+	world, err := mpi.Init()
+	if err != nil {
+		return err
+	}
+	state := func(what string) {
+		fmt.Printf("%s: initialised %v, finalized %v\n", what, mpi.Initialized(), mpi.Finalized())
+	}
+	handler := mpi.CreateCommErrhandler(func(_ *mpi.Comm, err *mpi.Error) { state(err.Call) })
+	key := mpi.CreateKeyval(nil, func(*mpi.Comm, int) error {
+		state("callback")
+		return nil
+	})
+	if err := errors.Join(world.SetErrhandler(handler), world.Self().SetErrhandler(handler), mpi.SetAttr(world.Self(), key, 1)); err != nil {
+		return err
+	}
+	if _, err := mpi.Init(); err == nil {
+		return errors.New("Init twice")
+	}
+	r := mpi.Irecv(world, []byte{0}, 0, 0)
+	if err := mpi.Finalize(); !errors.Is(err, mpi.ErrPending) {
+		return fmt.Errorf("Finalize with a receive: %w", err)
+	}
+	if err := mpi.Send(world, []byte{0}, 0, 0); err != nil {
+		return err
+	}
+	if _, err := r.Wait(); err != nil {
+		return err
+	}
+	return mpi.Finalize()
 }
 
 // fatal makes a wrong call on the world.

@@ -37,11 +37,13 @@ const (
 	ThreadMultiple   ThreadLevel = 4096
 )
 
-// process is the state of this OS process as one rank of a job.
+// process is the state of this OS process as one rank of a job. Neither callbacks
+// nor error handlers are called with the mutex.
 type process struct {
 	mu        sync.Mutex
 	world     *Comm // nil before Init
 	self      atomic.Pointer[Comm]
+	ending    bool // Finalize is at work, or has been
 	finalized bool
 }
 
@@ -49,14 +51,24 @@ var current process
 
 // Init joins the job that this process was started in, or makes a world of one,
 // and returns the communicator of all ranks. Collective over the job. Once per
-// process: a second call is ErrOther.
+// process: a second call is ErrOther. ErrArg if the environment names an error
+// handler that does not exist: see Errhandler.
 //
 // C: MPI_Init and MPI_Init_thread, section 11.2.
 func Init() (*Comm, error) {
+	c, err := initialize()
+	return c, raise(err)
+}
+
+// initialize is Init whose error is still to be raised.
+func initialize() (*Comm, *Error) {
 	current.mu.Lock()
 	defer current.mu.Unlock()
 	if current.world != nil {
-		return nil, fail(ErrOther, "Init", nil, "already initialised: Init may be called once in a process")
+		return nil, newError(ErrOther, "Init", nil, "already initialised: Init may be called once in a process")
+	}
+	if err := checkInitialErrhandler(); err != nil {
+		return nil, err
 	}
 	b, err := boot.Connect()
 	if err != nil {
@@ -71,31 +83,35 @@ func Init() (*Comm, error) {
 	return current.world, nil
 }
 
-func initError(err error) error {
+func initError(err error) *Error {
 	e := newError(ErrOther, "Init", nil, "%v", err)
 	e.cause = err
-	return e.raised()
+	return e
 }
 
 // Finalize ends the use of MPI: collective over the job, and no call that
 // communicates may follow. Every operation must be complete: if there are
-// active requests the error is ErrPending, and nothing has happened.
+// active requests the error is ErrPending, and nothing has happened. Before all
+// else the attributes of self are deleted, the last set first; if a callback
+// fails, so does Finalize.
 //
 // C: MPI_Finalize, section 11.2.2.
 func Finalize() error {
 	current.mu.Lock()
-	defer current.mu.Unlock()
+	c, again := current.world, current.ending
+	current.ending = c != nil
+	current.mu.Unlock()
 	switch {
-	case current.world == nil:
+	case c == nil:
 		return fail(ErrOther, "Finalize", nil, "called before Init")
-	case current.finalized:
+	case again:
 		return fail(ErrOther, "Finalize", nil, "called twice")
 	}
-	if err := current.world.finalize(); err != nil {
-		return err
-	}
-	current.finalized = true
-	return nil
+	err := c.finalize()
+	current.mu.Lock()
+	current.finalized, current.ending = err == nil, err == nil
+	current.mu.Unlock()
+	return err
 }
 
 // finalize ends the world that c is. The attributes of self go first, while MPI

@@ -32,6 +32,7 @@ func programs() map[string]func() error {
 		"fatal":      fatal,
 		"fatalnone":  fatalNone,
 		"fatalearly": mpi.Finalize,
+		"finalizing": finalizing,
 		"main": func() error {
 			mpi.Main(func(world *mpi.Comm) error {
 				fmt.Println("rank", world.Rank(), "of", world.Size())
