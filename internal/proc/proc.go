@@ -32,11 +32,11 @@ type Proc struct {
 	polling   bool   // a goroutine is inside Wait as the poller
 	polled    *Event // what the poller waits for, nil if nobody polls
 	parked    []*Event
-	handed    bool          // a parked waiter was woken to poll, and nobody has polled since
-	watched   int           // events in parked that watch a word
-	activity  atomic.Uint64 // counts the calls that polled
-	turns     uint64        // counts polls
-	backlogs  []int         // peers with a backlog
+	handed    bool   // a parked waiter was woken to poll, and nobody has polled since
+	watched   int    // events in parked that watch a word
+	activity  uint64 // counts the calls that polled
+	turns     uint64 // counts polls
+	backlogs  []int  // peers with a backlog
 	contexts  uint64
 	closed    bool
 	note      *shmfmt.Note // nil if nobody reads it
@@ -86,10 +86,10 @@ func New(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy Policy) (*Proc
 	job := b.Job()
 	p := &Proc{boot: b, job: job, policy: policy, node: node, peers: make([]peer, job.Size)}
 	if node != nil {
-		p.lanes = append(p.lanes, newLane(node, false))
+		p.lanes = append(p.lanes, &lane{fab: node})
 	}
 	if far != nil {
-		p.lanes = append(p.lanes, newLane(far, true))
+		p.lanes = append(p.lanes, &lane{fab: far, sockets: true})
 	}
 	for i := range p.peers {
 		switch {
@@ -120,7 +120,6 @@ func (p *Proc) Stop() error {
 	p.closed = true
 	var first error
 	for _, l := range p.lanes {
-		l.rouse()
 		if err := l.fab.Close(); err != nil && first == nil {
 			first = err
 		}

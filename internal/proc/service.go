@@ -5,15 +5,17 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/fabric"
-	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 const (
-	// tick is how often the service of a hot process looks in. Two ticks bound
-	// how long a process that has just stopped calling answers nobody.
+	// tick is how often the service of a hot process looks in. It bounds how
+	// long a process that has just stopped calling answers nobody.
 	tick = time.Millisecond
 	// tickMax is what the tick grows to, doubling, in a process that stays hot.
-	tickMax = 8 * time.Millisecond
+	// A tick costs the core of the caller some 0.3 ms in all, because the
+	// runtime, having found a goroutine in a system call, looks every 20 us for
+	// some time whether there are more.
+	tickMax = 16 * time.Millisecond
 	// hotAfter is how many calls in a row arm before the process is taken to be hot.
 	hotAfter = 32
 )
@@ -27,45 +29,12 @@ type lane struct {
 	deep  bool
 	calls int    // calls that armed since the process was last hot
 	seen  uint64 // Proc.activity at the last tick
-	// alarm and nudge end the sleep between two ticks.
-	alarm *time.Timer
-	nudge chan struct{} // capacity 1
-}
-
-func newLane(f fabric.Fabric, sockets bool) *lane {
-	return &lane{fab: f, sockets: sockets, nudge: make(chan struct{}, 1)}
-}
-
-// rest sleeps for one tick and reports true, or false if it was roused. The runtime's own timer is
-// the cheap way: a goroutine that sleeps in a system call has it look every 20 us
-// for some time whether there are more, which costs the caller's core 0.3 ms.
-func (l *lane) rest(tick time.Duration) bool {
-	if l.alarm == nil {
-		l.alarm = time.NewTimer(tick)
-	} else {
-		l.alarm.Reset(tick)
-	}
-	select {
-	case <-l.alarm.C:
-		return true
-	case <-l.nudge:
-		l.alarm.Stop()
-		return false
-	}
-}
-
-// rouse ends rest.
-func (l *lane) rouse() {
-	select {
-	case l.nudge <- struct{}{}:
-	default:
-	}
 }
 
 // enterPoll makes the caller the poller: peers need not ring while it looks.
 func (p *Proc) enterPoll() {
 	p.polling, p.handed = true, false
-	p.active()
+	p.activity++
 	for _, l := range p.lanes {
 		l.fab.Disarm()
 	}
@@ -101,11 +70,6 @@ func (p *Proc) leavePoll() {
 	}
 }
 
-// active counts a call that polls.
-func (p *Proc) active() {
-	shmfmt.Publish(&p.activity, p.activity.Load()+1) // pairs with the load in serve; only who has the lock stores
-}
-
 // stir gets the service of a lane out of deep sleep.
 func (p *Proc) stir(l *lane) {
 	l.calls, l.deep = 0, false
@@ -118,11 +82,6 @@ func (p *Proc) arm() bool {
 		l.fab.Arm()
 	}
 	if p.poll(-1) == 0 {
-		for _, l := range p.lanes {
-			if !l.deep {
-				l.rouse() // the caller is about to park: somebody must hear the bell
-			}
-		}
 		return true
 	}
 	for _, l := range p.lanes {
@@ -134,17 +93,9 @@ func (p *Proc) arm() bool {
 // serve stands in for a poller until the process is closed.
 func (p *Proc) serve(l *lane) {
 	defer p.services.Done()
-	idle := tick // 0 if deep
+	idle := tick
 	for {
-		if idle == 0 {
-			l.fab.Sleep(0)
-		} else if l.rest(idle) {
-			// Hot as long as calls poll: they see to everything.
-			if now := p.activity.Load(); now != l.seen { // pairs with the store in active
-				l.seen, idle = now, min(2*idle, tickMax)
-				continue
-			}
-		}
+		l.fab.Sleep(idle)
 		p.Lock()
 		if p.closed {
 			p.Unlock()
@@ -154,11 +105,11 @@ func (p *Proc) serve(l *lane) {
 		idle = tick
 		switch {
 		case p.polling:
-			// Rung just before the poller disarmed. It sees to all.
-			l.deep, l.seen, idle = false, p.activity.Load(), longer
-		case !l.deep && l.seen != p.activity.Load() && len(p.parked) == 0:
-			// Hot since now (stir). Look in once: nobody shall wait for a tick.
-			l.seen, idle = p.activity.Load(), longer
+			// Rung just before the poller disarmed; or a tick. It sees to all.
+			l.deep, l.seen, idle = false, p.activity, longer
+		case !l.deep && l.seen != p.activity && len(p.parked) == 0:
+			// Hot. Look in once, so that nobody waits longer than a tick.
+			l.seen, idle = p.activity, longer
 			p.advance()
 		default:
 			p.advance()

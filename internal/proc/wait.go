@@ -259,7 +259,7 @@ func (p *Proc) Glance(from int) (*wire.Header, []byte) {
 		}
 	}
 	p.turns++
-	p.active()
+	p.activity++
 	p.node.Disarm()
 	return p.node.Glance(from, min(glances, p.policy.Loads), &p.want)
 }
