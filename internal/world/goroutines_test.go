@@ -3,13 +3,12 @@ package world_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"github.com/halo-mpi/halo/internal/leak"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -91,36 +90,13 @@ func TestRunsLeaveNothing(t *testing.T) {
 		}
 	}
 	run() // the runtime opens descriptors of its own at first
-	goroutines, files, shared := runtime.NumGoroutine(), descriptors(), mapped()
+	before := leak.Take()
 	for range 5 {
 		run()
 	}
-	var now string
-	for range 500 {
-		now = ""
-		if n := runtime.NumGoroutine(); n > goroutines {
-			now = fmt.Sprintf("%d goroutines, were %d", n, goroutines)
-		} else if n := descriptors(); n > files {
-			now = fmt.Sprintf("%d descriptors, were %d", n, files)
-		} else if n := mapped(); n > shared {
-			now = fmt.Sprintf("%d mappings, were %d", n, shared)
-		}
-		if now == "" {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	if left := before.Left(); left != "" {
+		t.Error(left)
 	}
-	t.Error(now)
-}
-
-func descriptors() int {
-	all, _ := os.ReadDir("/proc/self/fd")
-	return len(all)
-}
-
-func mapped() int {
-	text, _ := os.ReadFile("/proc/self/maps")
-	return strings.Count(string(text), "memfd:halo-")
 }
 
 func TestUnknownFabric(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/leak"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(m.Run())
+	leak.Main(m)
 }
 
 // child sends every frame back until a frame of kind User comes. With the first
