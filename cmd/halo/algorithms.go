@@ -19,8 +19,10 @@ func printAlgorithms(out io.Writer, get func(string) string) error {
 	fmt.Fprintf(out, `
 Collectives, each set by its environment variable, alike for all ranks: algorithms
 for messages with the limits below which they apply, the first that does. Limits are
-size (bytes of the buffer, or of one block), share (size / ranks) and ranks. "*" marks
-what is set. Blocking ones of up to %d bytes on one node go through a slot instead.
+size (bytes of the buffer, or of one block), share (size / ranks), ranks, and node
+(the members share memory). "*" marks what is set. Blocking Barrier, Bcast, Reduce,
+Allreduce, Allgather and Alltoall to which each gives up to %d bytes go through a slot
+instead, where the members share memory.
 
 `, coll.SlotPayload)
 	tunables := coll.Tunables()

@@ -5,12 +5,15 @@ package coll
 func allreduceDirect(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	first := directRounds(n)
+	own := s.share(s.Recv, me)
 	if s.round < first {
-		s.directReduce(sendShare)
+		s.directReduce(sendShare, own)
 		return true
 	}
-	own := s.share(s.Recv, me)
-	sum := s.temp(n * len(own))[me*len(own) : (me+1)*len(own)]
+	sum := own
+	if same(s.Send, s.Recv) {
+		sum = s.temp(n * len(own))[me*len(own) : (me+1)*len(own)]
+	}
 	lo, hi := window(s.round-first, directWindow, n)
 	for i := lo; i < hi; i++ {
 		from, to := (me-i+n)%n, (me+i)%n

@@ -27,28 +27,31 @@ type Rule struct {
 	Share int
 	// Ranks limits the number of members.
 	Ranks int
+	// Node is for communicators whose members share memory.
+	Node bool
 }
 
 // none is a limit that is never reached.
 const none = math.MaxInt
 
-func (r Rule) applies(size, ranks int) bool {
-	return size < r.Size && size/ranks < r.Share && ranks < r.Ranks
+func (r Rule) applies(size, ranks int, near bool) bool {
+	return size < r.Size && size/ranks < r.Share && ranks < r.Ranks && (near || !r.Node)
 }
 
 // Defaults is the table of algorithms. The limits were measured with ranks that
 // are processes of one host, and hold for both fabrics.
 func Defaults() Choice {
 	const kib = 1 << 10
-	always := func(a Algorithm) Rule { return Rule{a, none, none, none} }
-	below := func(a Algorithm, size int) Rule { return Rule{a, size, none, none} }
-	share := func(a Algorithm, size int) Rule { return Rule{a, none, size, none} }
-	fewer := func(a Algorithm, ranks int) Rule { return Rule{a, none, none, ranks} }
+	always := func(a Algorithm) Rule { return Rule{a, none, none, none, false} }
+	below := func(a Algorithm, size int) Rule { return Rule{a, size, none, none, false} }
+	share := func(a Algorithm, size int) Rule { return Rule{a, none, size, none, false} }
+	fewer := func(a Algorithm, ranks int) Rule { return Rule{a, none, none, ranks, false} }
+	node := func(a Algorithm, ranks int) Rule { return Rule{a, none, none, ranks, true} }
 	var c Choice
 	c.Rules[Barrier] = []Rule{always(BarrierDissemination)}
-	c.Rules[Bcast] = []Rule{below(BcastBinomial, 256*kib), fewer(BcastBinomial, 3), always(BcastChain)}
-	c.Rules[Reduce] = []Rule{below(ReduceBinomial, 64*kib), share(ReduceBinomial, 4*kib), always(ReduceRing)}
-	c.Rules[Allreduce] = []Rule{below(AllreduceDoubling, 32*kib), share(AllreduceDoubling, 4*kib), always(AllreduceRing)}
+	c.Rules[Bcast] = []Rule{below(BcastBinomial, 64*kib), node(BcastLinear, 17), below(BcastBinomial, 256*kib), fewer(BcastBinomial, 3), always(BcastChain)}
+	c.Rules[Reduce] = []Rule{below(ReduceBinomial, 16*kib), node(ReduceDirect, 17), below(ReduceBinomial, 64*kib), share(ReduceBinomial, 4*kib), always(ReduceRing)}
+	c.Rules[Allreduce] = []Rule{below(AllreduceDoubling, 8*kib), {AllreduceDirect, 64 * kib, none, 17, true}, fewer(AllreduceRing, 3), node(AllreduceDirect, 17), below(AllreduceDoubling, 32*kib), share(AllreduceDoubling, 4*kib), always(AllreduceRing)}
 	c.Rules[Gather] = []Rule{below(GatherBinomial, 4*kib), always(GatherLinear)}
 	c.Rules[Gatherv] = []Rule{always(GathervLinear)}
 	c.Rules[Scatter] = []Rule{below(ScatterBinomial, 4*kib), always(ScatterLinear)}
@@ -66,14 +69,14 @@ func Defaults() Choice {
 
 // Force makes a the only algorithm of its kind.
 func (c *Choice) Force(a Algorithm) {
-	c.Rules[a.Kind()] = []Rule{{a, none, none, none}}
+	c.Rules[a.Kind()] = []Rule{{a, none, none, none, false}}
 	c.Forced[a.Kind()] = true
 }
 
 // algorithm is what the table says. The last rule of a kind always applies.
-func (c *Choice) algorithm(k Kind, size, ranks int) Algorithm {
+func (c *Choice) algorithm(k Kind, size, ranks int, near bool) Algorithm {
 	for _, r := range c.Rules[k] {
-		if r.applies(size, ranks) {
+		if r.applies(size, ranks, near) {
 			return r.Algorithm
 		}
 	}
@@ -83,13 +86,16 @@ func (c *Choice) algorithm(k Kind, size, ranks int) Algorithm {
 // slot reports whether short collectives of the kind may go through a slot.
 func (c *Choice) slot(k Kind) bool { return c.Slot != SlotNone && !c.Forced[k] }
 
-// String is the rule as the user writes it: name:size<65536:ranks<9.
+// String is the rule as the user writes it: name:size<65536:ranks<9:node.
 func (r Rule) String() string {
 	s := r.Algorithm.Name()
 	for _, l := range r.limits() {
 		if *l.value != none {
 			s += fmt.Sprintf(":%s<%d", l.name, *l.value)
 		}
+	}
+	if r.Node {
+		s += ":node"
 	}
 	return s
 }
@@ -117,7 +123,7 @@ func parseRules(k Kind, text string) ([]Rule, error) {
 	var rules []Rule
 	for item := range strings.SplitSeq(text, ",") {
 		words := strings.Split(strings.TrimSpace(item), ":")
-		r := Rule{Auto, none, none, none}
+		r := Rule{Auto, none, none, none, false}
 		var names []string
 		for _, a := range Algorithms(k) {
 			names = append(names, a.Name())
@@ -129,6 +135,10 @@ func parseRules(k Kind, text string) ([]Rule, error) {
 			return nil, fmt.Errorf("%q is none of the algorithms of %v: %s", words[0], k, strings.Join(names, ", "))
 		}
 		for _, w := range words[1:] {
+			if w == "node" {
+				r.Node = true
+				continue
+			}
 			name, number, ok := strings.Cut(w, "<")
 			v, err := strconv.Atoi(number)
 			found := false
@@ -138,12 +148,12 @@ func parseRules(k Kind, text string) ([]Rule, error) {
 				}
 			}
 			if !ok || err != nil || !found || v < 1 {
-				return nil, fmt.Errorf("%q is not a limit such as size<65536, share<4096 or ranks<9", w)
+				return nil, fmt.Errorf("%q is not a limit such as size<65536, share<4096, ranks<9 or node", w)
 			}
 		}
 		rules = append(rules, r)
 	}
-	if last := rules[len(rules)-1]; last != (Rule{last.Algorithm, none, none, none}) {
+	if last := rules[len(rules)-1]; last != (Rule{last.Algorithm, none, none, none, false}) {
 		return nil, fmt.Errorf("the last algorithm, %v, must stand without limits", last)
 	}
 	return rules, nil

@@ -12,13 +12,16 @@ func (e *Engine) Do(c *comm.Comm, k Kind, a *Args) error {
 	if err := a.check(c, k); err != nil {
 		return err
 	}
+	if (k == Allgather || k == Alltoall) && len(a.Send) > 0 {
+		if s := e.short(c, k, len(a.Send)); s != nil && k == Allgather {
+			return through(c, s.allgather(a.Send, a.Recv))
+		} else if s != nil {
+			return through(c, s.alltoall(a.Send, a.Recv))
+		}
+	}
 	e.p.Lock()
 	defer e.p.Unlock()
-	r := e.begin(c, k, a)
-	e.p2p.Wait(r)
-	err := r.Status.Err
-	e.p2p.Free(r)
-	return err
+	return e.wait(e.begin(c, k, a))
 }
 
 // Start starts a nonblocking collective and returns its request.
@@ -61,7 +64,7 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 	s.pack()
 	unit, size := a.shape(k, c.Size())
 	s.unit, s.empty = unit, size == 0
-	s.step = e.choice.algorithm(k, size, c.Size()).entry().step
+	s.step = e.choice.algorithm(k, size, c.Size(), stateOf(c).near).entry().step
 }
 
 // SlotPayload is the most in bytes that a member can give to a collective that
@@ -102,7 +105,19 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 }
 
 // Bcast copies buf from the root to all others. It takes the lock.
+//
+// With more ranks than cores it does without the slot: by messages a root that
+// has a core runs ahead of those that have none.
 func (e *Engine) Bcast(c *comm.Comm, buf []byte, root int) error {
+	if s := stateOf(c).slot; s != nil && s.form == SlotCounter && e.choice.Slot == SlotAuto {
+		return e.Do(c, Bcast, &Args{Recv: buf, Width: 1, Root: root})
+	}
+	return e.bcastInStep(c, buf, root)
+}
+
+// bcastInStep is Bcast in which nobody runs ahead by more than two where there is
+// a slot. It takes the lock.
+func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int) error {
 	if s := e.short(c, Bcast, len(buf)); s != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
 		return through(c, s.bcast(buf, root))
 	}

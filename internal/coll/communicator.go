@@ -37,7 +37,7 @@ func (e *Engine) Attach(c *comm.Comm, slot int) {
 }
 
 func (e *Engine) attach(c *comm.Comm, slot int) {
-	s := &state{}
+	s := &state{near: e.node != nil && e.shared(c.Members)}
 	if slot != NoSlot {
 		s.slot = e.newSlot(c, slot)
 	}
@@ -108,7 +108,7 @@ func (e *Engine) Dup(c *comm.Comm) (*comm.Comm, error) {
 	}
 	e.p.Unlock()
 	if err == nil {
-		err = e.Bcast(c, buf, 0)
+		err = e.bcastInStep(c, buf, 0)
 	}
 	if err != nil {
 		return nil, err

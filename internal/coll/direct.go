@@ -18,9 +18,14 @@ func window(round, k, n int) (lo, hi int) {
 // each has to be waited for once, not n-1 times as in a ring. A piece is combined
 // in the order of the ranks, in one place, so that all who get it get the same bits.
 
+// directChunk is what a direct reduction combines of all members before it goes on
+// to the next part of the piece, in bytes: it stays in the cache meanwhile.
+const directChunk = 16 << 10
+
 // directReduce starts round s.round of a direct reduction. When more is false,
-// sum is going to be the own piece after this round, in scratch memory.
-func (s *schedule) directReduce(piece func(s *schedule, r int) []byte) (sum []byte, more bool) {
+// sum is going to be the own piece after this round: where into is, if that is
+// not nil and does not overlap what is sent, or else in scratch memory.
+func (s *schedule) directReduce(piece func(s *schedule, r int) []byte, into []byte) (sum []byte, more bool) {
 	n, me := s.c.Size(), s.c.Rank
 	own := piece(s, me)
 	k := len(own)
@@ -35,7 +40,9 @@ func (s *schedule) directReduce(piece func(s *schedule, r int) []byte) (sum []by
 			s.sendTo(to, b)
 		}
 	}
-	sum = temp[me*k : (me+1)*k]
+	if sum = into; into == nil || same(s.Send, s.Recv) {
+		sum = temp[me*k : (me+1)*k]
+	}
 	if hi < n {
 		return sum, true
 	}
@@ -45,9 +52,12 @@ func (s *schedule) directReduce(piece func(s *schedule, r int) []byte) (sum []by
 		}
 		return temp[r*k : (r+1)*k]
 	}
-	s.reduce(sum, part(0), part(1))
-	for r := 2; r < n; r++ {
-		s.reduce(sum, sum, part(r))
+	for at := 0; at < k; at += directChunk {
+		end := min(at+directChunk, k)
+		s.reduce(sum[at:end], part(0)[at:end], part(1)[at:end])
+		for r := 2; r < n; r++ {
+			s.reduce(sum[at:end], sum[at:end], part(r)[at:end])
+		}
 	}
 	return sum, false
 }

@@ -42,6 +42,7 @@ func (e *Engine) Choose(c Choice) {
 type state struct {
 	number int32 // of the last schedule started: tag of its messages
 	inits  int32 // persistent collectives made
+	near   bool  // all members reach each other through memory
 	slot   *slot // nil: messages only
 	broken bool  // a member has died in the slot: the counts in it mean nothing any more
 }

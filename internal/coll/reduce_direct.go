@@ -4,7 +4,7 @@ package coll
 func reduceDirect(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	if s.round < directRounds(n) {
-		s.directReduce(sendShare)
+		s.directReduce(sendShare, nil)
 		return true
 	}
 	lo, hi := s.bounds(len(s.Send), me)

@@ -2,7 +2,7 @@ package coll
 
 // reduceScatterDirect has everyone receive all parts of its block at once.
 func reduceScatterDirect(s *schedule) bool {
-	sum, more := s.directReduce(sendBlock)
+	sum, more := s.directReduce(sendBlock, s.Recv)
 	if !more {
 		s.copy(s.Recv, sum)
 	}
