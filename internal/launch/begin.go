@@ -200,7 +200,7 @@ func (j *job) unreached(patience time.Duration) {
 	var silent []string
 	for _, h := range j.hosts {
 		switch r := h.remote; {
-		case r == nil || h.ready && h.reached:
+		case r == nil || h.ready && (h.reached || !j.reaching):
 		case !r.greeted:
 			text := h.name + " (ssh has not come through"
 			if said := r.said.String(); said != "" {

@@ -69,6 +69,9 @@ func (j *job) connect(h *host, share *share) error {
 		r.status = &s
 		// What it said last, and a last frame, may still be under way.
 		time.AfterFunc(deathNews, func() { j.post(r.ended) })
+		time.AfterFunc(time.Second, func() { // in case somebody else holds its output
+			j.post(func() { r.lose(statusLauncher, "%s", r.why()) })
+		})
 	}
 	h.remote, h.node = r, r
 	r.link, r.out, r.said = link, newOutbox(plainLink{link}), &tail{}
@@ -168,6 +171,8 @@ func (r *remote) why() string {
 		return false
 	}
 	switch {
+	case code == 126:
+		hint = fmt.Sprintf("%s cannot be executed there", r.path)
 	case has("could not resolve", "name or service not known"):
 		hint = "no host of that name is known: see -host, -hostfile, /etc/hosts"
 	case has("permission denied", "too many authentication failures"):
@@ -180,8 +185,6 @@ func (r *remote) why() string {
 		hint = "it is down, or a firewall is between"
 	case code == 127 || has("no such file or directory", "not found"):
 		hint = fmt.Sprintf("is halo there as %s? -halo names another path", r.path)
-	case code == 126:
-		hint = fmt.Sprintf("%s cannot be executed there", r.path)
 	}
 	if banner := oneLine(r.banner); banner != "" {
 		ssh += fmt.Sprintf("; it printed %.200q", banner)

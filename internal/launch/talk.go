@@ -179,7 +179,7 @@ func (p *pulse) beat() { p.heard.Store(time.Now().UnixNano()) }
 // was stopped himself, and comes late, blames nobody.
 func (p *pulse) since() time.Duration {
 	now := time.Now()
-	if !p.looked.IsZero() && now.Sub(p.looked) > 2*beatInterval {
+	if now.Sub(p.looked) > 2*beatInterval {
 		p.beat()
 	}
 	p.looked = now

@@ -77,6 +77,11 @@ func (p *process) step(verb, arg string) {
 		j := p.boot.Job()
 		fmt.Printf("rank %d of %d local %v fabric %s app %d secret %v\n",
 			j.Rank, j.Size, j.Local, j.Fabric, j.AppNum, j.Secret != [32]byte{})
+	case "secret":
+		fmt.Printf("secret %x\n", p.boot.Job().Secret)
+	case "hosts":
+		j := p.boot.Job()
+		fmt.Printf("rank %d hosts %v host %v listen %s\n", j.Rank, j.Hosts, j.Host, j.Listen)
 	case "cores":
 		fmt.Println("cores", p.boot.Job().Cores)
 	case "segments": // writes into the own segment, reads the others' after all have

@@ -1,0 +1,180 @@
+//go:build linux
+
+package launch
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Promises F4 and F5 of security.md across hosts, with agents that a fake ssh
+// starts here; hosts_real_test.go has real ones.
+
+func TestDeathsElsewhereAreExplained(t *testing.T) {
+	r := farRun(t, 137, "-host", "a,b", "-n", "4", "rank", "init", "exchange", "2@note:Recv on world from 2 tag 7", "2@kill:9", "forever")
+	r.said("halo: rank 2 (pid ", "on b)", "killed by signal 9 (SIGKILL", "in Recv on world from 2 tag 7", "see dmesg")
+	farRun(t, 3, "-host", "a,b", "-n", "2", "rank", "init", "exchange", "1@exit:3", "forever").said("rank 1", "on b", "exited with status 3")
+	farRun(t, 7, "-host", "a,b", "-n", "2", "rank", "init", "exchange", "1@abort:7", "forever").said("rank 1", "on b", "called Abort(7)", "of the test")
+	farRun(t, 1, "-host", "a,b", "-n", "2", "rank", "init", "exchange", "1@exit:0", "forever").said("rank 1", "not mpi.Finalize")
+	farRun(t, 1, "-host", "a,b", "-n", "2", "rank", "1@exit:0", "init", "exchange").said("rank 1", "on b", "had not called mpi.Init")
+	farRun(t, 124, "-timeout", "400ms", "-host", "a,b", "-n", "3", "rank", "1@exit:0", "forever").said("-timeout 400ms", "still running: ranks 0, 2")
+	farRun(t, 1, "-host", "a", "-n", "2", "sh", "-c", `echo "GET / HTTP/1.0" >&3; sleep 10`).said("on a", "broke the protocol")
+	// An Exchange that can never complete fails on every host.
+	farRun(t, 99, "-host", "a,b", "-n", "2", "rank", "init", "exchange", "1@finalize", "0@exchange").said("rank 1 has called Finalize")
+}
+
+// The rank that was killed is blamed, on whichever host, and not those who
+// noticed first.
+func TestKilledRankElsewhereIsBlamed(t *testing.T) {
+	for i := range 5 {
+		killed := fmt.Sprintf("%d@kill:9", i%3)
+		r := farRun(t, 137, "-host", "a,b,localhost", "-n", "3", "rank", "init", "exchange", killed, "lost", "exit:3")
+		r.said("halo: rank "+killed[:1]+" ", "SIGKILL")
+	}
+}
+
+func TestSurvivorsElsewhereHearThatTheJobIsOver(t *testing.T) {
+	farRun(t, 3, "-host", "a,b", "-n", "3", "rank", "init", fmt.Sprintf("ignore:%d", syscall.SIGTERM), "exchange", "0@exit:3", "lost").printed("lost", "lost")
+	farRun(t, 3, "-host", "a,b", "-n", "3", "rank", "init", fmt.Sprintf("ignore:%d", syscall.SIGTERM), "exchange", "0@exit:3", "forever")
+	farRun(t, 0, "-host", "a,b", "-n", "2", "rank", "orphan", "init", "exchange", "finalize")
+}
+
+func TestSignalsReachRanksElsewhere(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	r := far(t, "run", "-host", "a,b", "-n", "2", "rank", fmt.Sprintf("catch:%d", syscall.SIGUSR1), "ready:"+ready, "forever").start()
+	r.ready(ready, 2)
+	r.cmd.Process.Signal(syscall.SIGUSR1)
+	line := fmt.Sprint("caught ", syscall.SIGUSR1)
+	r.wait(0).quiet().printed(line, line)
+
+	ready = filepath.Join(t.TempDir(), "ready")
+	r = far(t, "run", "-host", "a,b", "-n", "2", "rank", "ready:"+ready, "forever").start()
+	r.ready(ready, 2)
+	r.cmd.Process.Signal(os.Interrupt)
+	r.wait(130).said("halo: the job was ended by SIGINT")
+}
+
+// Promise F6: what ranks wait for is shown, of all hosts.
+func TestQuitShowsAllHosts(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	r := far(t, "run", "-host", "a,b", "-n", "2", "rank", "init", "exchange", "ready:"+ready, "forever").start()
+	r.ready(ready, 2)
+	r.cmd.Process.Signal(syscall.SIGQUIT)
+	r.wait(2).said("a (rank 0): job ").said("b (rank 1): job ")
+}
+
+// While hosts are on their way nobody else hears a signal.
+func TestInterruptWhileHostsAreReached(t *testing.T) {
+	r := far(t, "hang", "-host", "a,b", "-n", "2", "rank").start()
+	for len(processesWith(r.marker)) < 5 { // launcher, two of ssh, two sleeps
+		time.Sleep(time.Millisecond)
+	}
+	r.cmd.Process.Signal(os.Interrupt)
+	r.wait(130).said("ended by SIGINT")
+	far(t, "hang", "-timeout", "100ms", "-host", "a", "rank").start().wait(124).said("not ready within -timeout 100ms")
+}
+
+// A launcher that was stopped with its ranks goes on with them.
+func TestStopOfHostsIsNoSilence(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	r := far(t, "run", "-host", "a,b", "-n", "2", "rank", "ready:"+ready, "sleep:3000", "print:x").start()
+	pids := append(r.ready(ready, 2), r.cmd.Process.Pid)
+	r.cmd.Process.Signal(syscall.SIGTSTP)
+	for _, pid := range pids {
+		awaitState(t, pid, "T")
+	}
+	time.Sleep(silence + 2*beatInterval)
+	r.cmd.Process.Signal(syscall.SIGCONT)
+	r.wait(0).quiet().printed("x", "x")
+}
+
+// A launcher that says nothing is taken for dead, and so is an agent.
+func TestSilenceEndsTheJob(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	r := far(t, "run", "-host", "a,b", "-n", "2", "rank", "orphan", "ready:"+ready, "forever").start()
+	pids := r.ready(ready, 2)
+	syscall.Kill(r.cmd.Process.Pid, syscall.SIGSTOP)
+	for _, pid := range pids {
+		for end := time.Now().Add(hangs); ; time.Sleep(time.Millisecond) {
+			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			if err != nil || strings.Contains(string(stat), ") Z ") { // the launcher would have to reap it
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatal("the ranks of a silent launcher live")
+			}
+		}
+	}
+	syscall.Kill(r.cmd.Process.Pid, syscall.SIGCONT)
+	r.wait(125).said("is gone", "the job was ended")
+
+	ready = filepath.Join(t.TempDir(), "ready")
+	r = far(t, "run", "-host", "a,b", "-n", "3", "rank", "init", "exchange", "ready:"+ready, "forever").start()
+	r.ready(ready, 3)
+	agent := agents(r)[1]
+	syscall.Kill(agent, syscall.SIGSTOP)
+	<-r.ended
+	syscall.Kill(agent, syscall.SIGCONT) // it finds its launcher gone
+	r.wait(125).said("has not been heard of for", "the connection is cut", "rank")
+}
+
+// agents are the processes of halo agent of a run.
+func agents(r *run) (pids []int) {
+	for _, p := range processesWith(r.marker) {
+		var pid int
+		if words := strings.Fields(p); len(words) == 3 && words[1] == haloPath && words[2] == agentWord {
+			fmt.Sscan(words[0], &pid)
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// kill -9 of any process of the job, at a random time.
+func TestNothingIsLeftOfHostsAfterAKill(t *testing.T) {
+	n := 16
+	if testing.Short() {
+		n = 6
+	}
+	for i := range n {
+		ready := filepath.Join(t.TempDir(), "ready")
+		r := far(t, "run", "-host", "a,b", "-n", "4", "rank", "ready:"+ready, "orphan", "init", "exchange", "exchange", "forever").start()
+		if i%2 == 0 {
+			r.ready(ready, 4)
+			time.Sleep(time.Duration(rand.IntN(10000)) * time.Microsecond)
+		} else {
+			time.Sleep(time.Duration(rand.IntN(60000)) * time.Microsecond)
+		}
+		all := processesWith(r.marker)
+		if len(all) == 0 {
+			continue // not even begun
+		}
+		victim := all[rand.IntN(len(all))]
+		var pid int
+		fmt.Sscan(victim, &pid)
+		syscall.Kill(pid, syscall.SIGKILL)
+		select {
+		case <-r.ended:
+			r.nothingLeft()
+		case <-time.After(leftover): // an orphan, whom nobody misses
+			r.cmd.Process.Signal(syscall.SIGTERM)
+			select {
+			case <-r.ended:
+				r.nothingLeft()
+			case <-time.After(hangs):
+				t.Errorf("killed %s", victim)
+				r.hang()
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("killed %s; stderr %s", victim, r.stderr.String())
+		}
+		noWarden(t)
+	}
+}
