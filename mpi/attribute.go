@@ -227,12 +227,7 @@ func (c *Comm) copyAttrs(call call, d *Comm) *Error {
 // callbackError is that of a call whose callback has failed: of its class, if the
 // callback's error has one.
 func callbackError(err error, call call, c *Comm, which string) *Error {
-	e := newError(ErrOther, call.String(), c, "%s callback of an attribute: %v", which, err)
+	e := newError(codeOf(err), call.String(), c, "%s callback of an attribute: %v", which, err)
 	e.cause = err
-	if code, ok := err.(Class); ok {
-		e.Class = code
-	} else if cl := ErrorClass(err); cl != ErrUnknown {
-		e.Class = cl
-	}
 	return e
 }

@@ -208,6 +208,15 @@ func TestXCOM01_Idup(t *testing.T) {
 				ok(t, exercise(d, numbers))
 				ok(t, d.Free())
 			}
+			// The parent may be freed meanwhile.
+			p, err := c.Dup()
+			ok(t, err)
+			d, r := p.Idup()
+			ok(t, p.Free())
+			_, err = r.Wait()
+			ok(t, err)
+			ok(t, exercise(d, numbers))
+			ok(t, d.Free())
 			const many = 20
 			var comms []*mpi.Comm
 			var rs []mpi.Request

@@ -136,17 +136,12 @@ func (c *Comm) CallErrhandler(err error) error {
 	if err == nil || err == Success {
 		return nil
 	}
-	e := newError(ErrOther, callCallErrhandler.String(), c, "%v", err)
+	e := newError(codeOf(err), callCallErrhandler.String(), c, "%v", err)
 	e.cause = err
-	switch of := err.(type) {
-	case Class:
-		e.Class, e.cause = of, nil
-		if text := ErrorString(of); text != "" {
+	if code, ok := err.(Class); ok {
+		e.cause = nil
+		if text := ErrorString(code); text != "" {
 			e.Detail = text
-		}
-	default:
-		if k := ErrorClass(err); k != ErrUnknown {
-			e.Class = k
 		}
 	}
 	return e.raised()

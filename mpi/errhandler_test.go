@@ -310,7 +310,7 @@ func TestERR02_FatalAmongGoroutines(t *testing.T) {
 				wantClass(t, err, mpi.ErrProcFailed)
 				return err
 			})
-			if err == nil || !strings.Contains(err.Error(), "rank 9 in a communicator of 2 (MPI_ERR_RANK)") {
+			if !errors.Is(err, mpi.ErrRank) || !strings.Contains(err.Error(), "rank 9 in a communicator of 2 (MPI_ERR_RANK)") {
 				t.Errorf("%s, %v: the run ends with %v", fabric, h, err)
 			}
 		}

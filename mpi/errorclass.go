@@ -123,17 +123,32 @@ const MaxErrorString = 511
 //
 // C: MPI_Error_class, section 9.4.
 func ErrorClass(err error) Class {
-	var e *Error
-	var c Class
-	switch {
-	case err == nil:
+	if err == nil {
 		return Success
-	case errors.As(err, &e):
-		return classOf(e.Class)
-	case errors.As(err, &c):
+	}
+	if c, ok := findCode(err); ok {
 		return classOf(c)
 	}
 	return ErrUnknown
+}
+
+// findCode looks for an error code beneath err.
+func findCode(err error) (Class, bool) {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Class, true
+	}
+	var c Class
+	ok := errors.As(err, &c)
+	return c, ok
+}
+
+// codeOf is the code of an error of the program: ErrOther if it has none.
+func codeOf(err error) Class {
+	if c, ok := findCode(err); ok {
+		return c
+	}
+	return ErrOther
 }
 
 // ErrorString describes an error class or code. An added one without a text is

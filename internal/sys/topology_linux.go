@@ -19,20 +19,16 @@ func Places() []Place {
 	return places(os.DirFS("/sys/devices/system"), cpus)
 }
 
-// places reads what /sys/devices/system says of the CPUs.
+// places reads what /sys/devices/system says of the CPUs: one file for each kind,
+// however many there are.
 func places(system fs.FS, cpus []int) []Place {
 	var all []Place
 	for _, kind := range Kinds() {
 		p := Place{kind, -1}
-		for i, cpu := range cpus {
-			at := instance(system, kind, cpu)
-			if i == 0 {
-				p.Instance = at
-			} else if p.Instance != at {
-				p.Instance = -1
-			}
-			if p.Instance < 0 {
-				break
+		if len(cpus) > 0 {
+			piece := piece(system, kind, cpus[0])
+			if !slices.ContainsFunc(cpus, func(c int) bool { return !slices.Contains(piece, c) }) {
+				p.Instance = slices.Min(piece)
 			}
 		}
 		all = append(all, p)
@@ -40,40 +36,40 @@ func places(system fs.FS, cpus []int) []Place {
 	return all
 }
 
-// instance is the lowest CPU of the piece of hardware that a CPU belongs to, -1
-// if there is none.
-func instance(system fs.FS, kind string, cpu int) int {
+// piece lists the CPUs of the piece of hardware that a CPU belongs to, nil if there
+// is none.
+func piece(system fs.FS, kind string, cpu int) []int {
 	dir := fmt.Sprintf("cpu/cpu%d/", cpu)
 	switch kind {
 	case "Package": // the second is what Linux before 5.0 calls it
-		return lowest(system, cpu, dir+"topology/package_cpus_list", dir+"topology/core_siblings_list")
+		return with(system, cpu, dir+"topology/package_cpus_list", dir+"topology/core_siblings_list")
 	case "Core":
-		return lowest(system, cpu, dir+"topology/core_cpus_list", dir+"topology/thread_siblings_list")
+		return with(system, cpu, dir+"topology/core_cpus_list", dir+"topology/thread_siblings_list")
 	case "NUMANode":
 		lists, _ := fs.Glob(system, "node/node[0-9]*/cpulist") // the pattern is well formed
-		return lowest(system, cpu, lists...)
+		return with(system, cpu, lists...)
 	case "L3Cache", "L2Cache":
 		level := kind[1:2]
 		caches, _ := fs.Glob(system, dir+"cache/index*")
 		for _, c := range caches {
 			// Instruction caches have levels, too.
 			if text(system, c+"/level") == level && text(system, c+"/type") != "Instruction" {
-				return lowest(system, cpu, c+"/shared_cpu_list")
+				return with(system, cpu, c+"/shared_cpu_list")
 			}
 		}
-		return -1
+		return nil
 	}
-	return cpu
+	return []int{cpu}
 }
 
-// lowest is the lowest number in the first of the lists of CPUs that has cpu in it.
-func lowest(system fs.FS, cpu int, lists ...string) int {
+// with is the first of the lists of CPUs that has cpu in it.
+func with(system fs.FS, cpu int, lists ...string) []int {
 	for _, name := range lists {
 		if cpus := parseCPUs(text(system, name)); slices.Contains(cpus, cpu) {
-			return slices.Min(cpus)
+			return cpus
 		}
 	}
-	return -1
+	return nil
 }
 
 func text(system fs.FS, name string) string {

@@ -83,7 +83,11 @@ func (g *goroutines) run(i int, w *World, fn func(*World) error) (err error) {
 	ended := false
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("rank %d: panic: %v\n%s", i, p, debug.Stack())
+			cause, ok := p.(error)
+			if !ok {
+				cause = fmt.Errorf("%v", p)
+			}
+			err = fmt.Errorf("rank %d: panic: %w\n%s", i, cause, debug.Stack())
 		} else if !ended { // runtime.Goexit, as testing.T.FailNow does
 			err = fmt.Errorf("rank %d: its goroutine has ended", i)
 		}
