@@ -1,0 +1,114 @@
+package examples
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/hosttest"
+)
+
+// onHosts runs the launcher on the first of real hosts and returns what it
+// printed. The hosts share the file system.
+func onHosts(t *testing.T, h *hosttest.Hosts, dir, halo string, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	ssh := "'" + strings.Join(h.SSH(), "' '") + "'"
+	cmd := h.CommandIn(0, dir, halo, append([]string{"run", "-ssh", ssh}, args...)...)
+	cmd.Env = os.Environ()
+	cmd.WaitDelay = 10 * time.Second
+	timer := time.AfterFunc(3*time.Minute, func() { cmd.Process.Signal(os.Interrupt) })
+	defer timer.Stop()
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		if _, ok := err.(*exec.ExitError); !ok {
+			t.Fatalf("halo %q: %v", args, err)
+		}
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// TestHeatOverTwoHosts is X-LCH-01: a Go package, built where the launcher is,
+// runs on the hosts of a file, and gives what it gives alone.
+func TestHeatOverTwoHosts(t *testing.T) {
+	h := hosttest.Start(t, 2)
+	l := build(t, "heat")
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, errs, status := l.run(t, l.path("heat"), "-steps", "120", "-tol", "0", "-o", "alone.png")
+	if status != 0 {
+		t.Fatalf("heat without the launcher: status %d\n%s", status, errs)
+	}
+	sum := regexp.MustCompile(`checksum [0-9a-f]{16}\n`).FindString(alone)
+	hosts := filepath.Join(l.dir, "hosts")
+	if err := os.WriteFile(hosts, []byte("# two\nhost0 slots=2\nhost1:2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, how := range [][]string{{"-map-by", "slot"}, {"-map-by", "node"}, {"-fabric", "tcp"}} {
+		os.Remove(l.path("heat.png"))
+		args := append(how, "-hostfile", hosts, "-n", "4", "./examples/heat", "-steps", "120", "-tol", "0", "-o", l.path("heat.png"))
+		out, errs, status := onHosts(t, h, root, l.path("halo"), args...)
+		if status != 0 || errs != "" || sum == "" || !strings.Contains(out, sum) {
+			t.Errorf("halo run %q: status %d, %q\n%swant %s", args, status, out, errs, sum)
+			continue
+		}
+		if !bytes.Equal(l.read(t, "heat.png"), l.read(t, "alone.png")) {
+			t.Errorf("%q: the picture differs from that of one rank", how)
+		}
+	}
+}
+
+// TestCutEndsExampleOnBothHosts is promise F4 of security.md with ranks that
+// communicate: whoever notices first, the host is named.
+func TestCutEndsExampleOnBothHosts(t *testing.T) {
+	h := hosttest.Start(t, 2)
+	l := build(t, "ring")
+	type result struct {
+		errs   string
+		status int
+	}
+	ended := make(chan result, 1)
+	go func() {
+		_, errs, status := onHosts(t, h, l.dir, l.path("halo"), "-host", "host0,host1", "-n", "4", l.path("ring"), "-laps", "100000000")
+		ended <- result{errs, status}
+	}()
+	for running(l.path("ring")) < 4 {
+		select {
+		case r := <-ended:
+			t.Fatalf("ended before the cut: status %d\n%s", r.status, r.errs)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	time.Sleep(300 * time.Millisecond) // somewhere in its laps
+	h.Cut(1)
+	cut := time.Now()
+	r := <-ended
+	for running(l.path("ring")) > 0 {
+		if time.Since(cut) > 30*time.Second {
+			t.Fatal("ranks live on after the cut")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Logf("all ended %v after the cut", time.Since(cut).Round(time.Millisecond))
+	if r.status == 0 || !strings.Contains(r.errs, "halo: host1 (ranks 2-3) has not been heard of for") {
+		t.Errorf("status %d\n%s", r.status, r.errs)
+	}
+}
+
+// running counts processes of a program.
+func running(program string) (n int) {
+	links, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, link := range links {
+		if to, _ := os.Readlink(link); to == program {
+			n++
+		}
+	}
+	return n
+}
