@@ -21,7 +21,7 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"run", "start a program as the ranks of a job on this host", runMain},
+		{"run", "start a program as the ranks of a job, on this host or several", runMain},
 		{"bench", "measure this machine: latency, bandwidth, matching, collectives, launch", benchMain},
 		{"ps", "show what the ranks of running jobs do and wait for", psMain},
 		{"info", "tell about this build, this machine, and what they can do", infoMain},

@@ -8,7 +8,7 @@ import (
 // Help is the text of halo run -help, for a program called name.
 func Help(name string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `Start a program as the ranks of an MPI job on this host.
+	fmt.Fprintf(&b, `Start a program as the ranks of an MPI job, on this host or several.
 
 Usage:
   %[1]s [-n N] [OPTIONS] PROGRAM [ARGS...]
@@ -32,17 +32,22 @@ second SIGINT or SIGTERM kills them. SIGQUIT (Ctrl-\ in a terminal) first shows
 what each rank waits for, as halo ps does at any time. A job ends as a whole:
 when one rank dies, the others are ended too, and the launcher says why.
 
+On other hosts ssh starts halo, and that the ranks; docs/hosts.md says what must
+be there. Ranks there see the environment of their host, with the launcher's
+HALO_ variables and what -env and -x name.
+
 Ranks see HALO_RANK and HALO_SIZE in their environment, for scripts.
 
 Exit status: that of the first rank that failed, 128 plus the signal if one
 killed it; the code given to Abort; 124 after -timeout, 125 if the launcher
-itself failed, 126 if PROGRAM cannot be executed or built, 127 if it was not
-found, 2 for a wrong command line.
+itself failed or a host was lost, 126 if PROGRAM cannot be executed or built,
+127 if it was not found, 2 for a wrong command line.
 
 Examples:
   %[1]s -n 4 ./examples/heat
   %[1]s -n 4 -tag-output -timeout 10m ./solver -steps 1000
   %[1]s -n 1 ./master : -n 8 -env THREADS 1 ./worker
+  %[1]s -host a:4,b:4 -n 8 ./examples/heat
 `, name)
 	return b.String()
 }

@@ -1,6 +1,10 @@
-// Package launch starts the processes of a job on this host, connects them to
-// each other, passes their output on, and ends all of them when one fails. It
-// is what stands behind halo run and mpiexec.
+// Package launch starts the processes of a job, on this host and others,
+// connects them to each other, passes their output on, and ends all of them when
+// one fails. It is what stands behind halo run and mpiexec.
+//
+// What must be done on a host an agent does: one inside the launcher, and one in
+// a process of its own, started by ssh, on each other host. The job decides; it
+// learns from its agents what happens.
 //
 // Run is meant for a program that does nothing else: it takes over the
 // signals and all children of its process. Nothing of a job has a name that

@@ -1,0 +1,166 @@
+//go:build unix
+
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Whatever goes into a carrier comes out of its feed, with no more than the
+// window under way.
+func TestCarrierAndFeed(t *testing.T) {
+	text := make([]byte, 20*window+12345)
+	for i := range text {
+		text[i] = byte(rand.Uint32())
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	flying, most := 0, 0
+	var c *carrier
+	f := newFeed(func(n int) {
+		mu.Lock()
+		flying -= n
+		mu.Unlock()
+		c.took(n)
+	})
+	c = newCarrier(r, func(b []byte) {
+		mu.Lock()
+		flying += len(b)
+		most = max(most, flying)
+		mu.Unlock()
+		if err := f.add(b); err != nil {
+			t.Error(err)
+		}
+	}, f.finish)
+	go c.run()
+	go func() {
+		for rest := text; len(rest) > 0; {
+			n := min(len(rest), 1+rand.IntN(3*piece))
+			w.Write(rest[:n])
+			rest = rest[n:]
+		}
+		w.Close()
+	}()
+	got, err := io.ReadAll(f)
+	if err != nil || !bytes.Equal(got, text) {
+		t.Errorf("%d bytes of %d arrived, %v", len(got), len(text), err)
+	}
+	if most > window || most < piece/2 {
+		t.Errorf("up to %d bytes were under way, the window is %d", most, window)
+	}
+}
+
+// A feed keeps no more than the window, whatever is sent.
+func TestFeedHoldsTheWindowOnly(t *testing.T) {
+	f := newFeed(func(int) {})
+	if err := f.add(make([]byte, window)); err != nil {
+		t.Error(err)
+	}
+	if err := f.add([]byte{1}); err == nil {
+		t.Error("took more than the window")
+	}
+}
+
+func TestFeedHasDeadlines(t *testing.T) {
+	f := newFeed(func(int) {})
+	b := make([]byte, 10)
+	f.SetReadDeadline(time.Now().Add(time.Millisecond))
+	if n, err := f.Read(b); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	f.SetReadDeadline(time.Time{})
+	go func() {
+		f.SetReadDeadline(time.Now()) // wakes the read under way
+	}()
+	if n, err := f.Read(b); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	f.add([]byte("x"))
+	if n, err := f.Read(b); n != 1 || err != nil {
+		t.Errorf("%d bytes, %v: what is there comes first", n, err)
+	}
+	f.Close()
+	if n, err := f.Read(b); n != 0 || err != io.EOF {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+// Output that nobody ends by itself is given up after a moment.
+func TestClosedCarrierEnds(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close() // held, as by a process that was left behind
+	var got []byte
+	ended := make(chan bool)
+	c := newCarrier(r, func(b []byte) { got = append(got, b...) }, func() { close(ended) })
+	w.Write([]byte("last words"))
+	go c.run()
+	c.close()
+	<-ended
+	if string(got) != "last words" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// stuck is a writer that takes nothing until it is let.
+type stuck struct {
+	let chan bool
+	bytes.Buffer
+}
+
+func (s *stuck) Write(b []byte) (int, error) {
+	<-s.let
+	return s.Buffer.Write(b)
+}
+
+func TestOutboxDoesNotMakeTheSenderWait(t *testing.T) {
+	s := &stuck{let: make(chan bool)}
+	o := newOutbox(s)
+	var want []byte
+	for i := range 1000 {
+		want = append(want, byte(i))
+		o.send([]byte{byte(i)})
+	}
+	close(s.let)
+	o.flush(hangs)
+	if !bytes.Equal(s.Bytes(), want) {
+		t.Errorf("%d bytes of %d were written", s.Len(), len(want))
+	}
+	o.close()
+	o.send([]byte{1})
+	o.flush(hangs)
+	if s.Len() != len(want) {
+		t.Error("a closed outbox has written")
+	}
+}
+
+func TestPulse(t *testing.T) {
+	var p pulse
+	p.beat()
+	p.looked = time.Now()
+	if p.since() > silence {
+		t.Error("silent right after a beat")
+	}
+	p.heard.Store(time.Now().Add(-2 * silence).UnixNano())
+	p.looked = time.Now().Add(-beatInterval)
+	if p.since() < silence {
+		t.Error("silence was not noticed")
+	}
+	p.heard.Store(time.Now().Add(-2 * silence).UnixNano())
+	p.looked = time.Now().Add(-2 * silence) // who looks was stopped himself
+	if p.since() > silence {
+		t.Error("one who was stopped blames the other")
+	}
+}

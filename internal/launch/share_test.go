@@ -1,0 +1,157 @@
+//go:build unix
+
+package launch
+
+import (
+	"bytes"
+	"net"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func sampleShare() *share {
+	return &share{id: "7-abc", secret: [32]byte{1, 2, 3}, fabric: "shm", bind: "core", hosts: []string{"a", "b"},
+		where: []int32{0, 1, 1, 0, 1}, self: 1, apps: []app{
+			{n: 2, file: "/bin/p", argv: []string{"p", "x y", ""}, dir: "/d", env: []string{"A=1", "B="}},
+			{n: 3, file: "/bin/q", argv: []string{"q"}}}}
+}
+
+func TestShareArrivesAsItWasSent(t *testing.T) {
+	s := sampleShare()
+	got, err := decodeShare(s.encode())
+	if err != nil || !reflect.DeepEqual(got, s) {
+		t.Errorf("%+v, %v; want %+v", got, err, s)
+	}
+	if ranks := got.ranks(); !slices.Equal(ranks, []int{1, 2, 4}) {
+		t.Errorf("ranks %v", ranks)
+	}
+	for rank, want := range []int{0, 0, 1, 1, 1, -1} {
+		if app := got.app(rank); app != want {
+			t.Errorf("rank %d belongs to app %d, want %d", rank, app, want)
+		}
+	}
+	if a, b := mark("x", 0), mark("x", 1); a == b {
+		t.Error("two hosts of a job cannot be told apart")
+	}
+}
+
+func TestShareThatContradictsItselfIsRefused(t *testing.T) {
+	for name, spoil := range map[string]func(*share){
+		"no hosts":                func(s *share) { s.hosts = nil },
+		"another host":            func(s *share) { s.self = 2 },
+		"no host":                 func(s *share) { s.self = -1 },
+		"a rank on no host":       func(s *share) { s.where[2] = 2 },
+		"a rank without program":  func(s *share) { s.where = append(s.where, 0) },
+		"a program without ranks": func(s *share) { s.apps[0].n = 0 },
+		"no program":              func(s *share) { s.apps[1].file = "" },
+		"no arguments":            func(s *share) { s.apps[1].argv = nil },
+	} {
+		s := sampleShare()
+		spoil(s)
+		if got, err := decodeShare(s.encode()); err == nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func FuzzShare(f *testing.F) {
+	f.Add(sampleShare().encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := decodeShare(b)
+		if err != nil {
+			return
+		}
+		for r := range s.where {
+			if s.app(r) < 0 {
+				t.Fatalf("rank %d of %+v has no program", r, s)
+			}
+		}
+		again, err := decodeShare(s.encode())
+		if err != nil || !reflect.DeepEqual(again, s) {
+			t.Fatalf("%+v became %+v, %v", s, again, err)
+		}
+	})
+}
+
+func TestEnvironmentForOtherHosts(t *testing.T) {
+	got := passedOn([]string{"HALO_A=1", "HOME=/x", "HALO_BOOT_FD=3", "HALO_JOB=j", "HALO_RANK=1", "HALO_SIZE=2", "XHALO_=1", "HALO_B=a=b"})
+	if want := []string{"HALO_A=1", "HALO_B=a=b"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Promise S4: ranks listen on the address that the other hosts reach, and never
+// on all.
+func TestListenAddress(t *testing.T) {
+	lo, _, err := net.ParseCIDR("127.0.0.1/8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := listenAddress("127.0.0.0/8", "", true, nil); err != nil || got != lo.String() {
+		t.Errorf("-iface 127.0.0.0/8: %q, %v", got, err)
+	}
+	if _, err := listenAddress("203.0.113.0/24", "", true, nil); err == nil || !strings.Contains(err.Error(), "no such address") {
+		t.Errorf("-iface 203.0.113.0/24: %v", err)
+	}
+	if got, err := listenAddress("", "203.0.113.7 4000 127.0.0.1 22", true, nil); err != nil || got != "127.0.0.1" {
+		t.Errorf("as the server of ssh: %q, %v", got, err)
+	}
+	if got, err := listenAddress("", "127.0.0.1 4000 203.0.113.7 22", false, nil); err != nil || got != "127.0.0.1" {
+		t.Errorf("as the client of ssh: %q, %v", got, err)
+	}
+	// An address that is not ours (a jump host's) does not count, nor do words
+	// that are no addresses, nor loopback as the way to another host.
+	for _, sshd := range []string{"", "203.0.113.7 1 203.0.113.8 2", "a b c d", "0.0.0.0 1 0.0.0.0 2"} {
+		if got, err := listenAddress("", sshd, true, []string{"localhost"}); err == nil || !strings.Contains(err.Error(), "-iface") {
+			t.Errorf("SSH_CONNECTION %q: %q, %v", sshd, got, err)
+		}
+	}
+}
+
+func TestHostsTryToReachEachOther(t *testing.T) {
+	p, err := openProbe("127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	closed, err := openProbe("127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.close()
+	failures := tryAll([]target{{"a", p.addr}, {"b", closed.addr}})
+	if len(failures) != 1 || !strings.HasPrefix(failures[0], "b at "+closed.addr+" (tcp: ") || !strings.Contains(failures[0], "refused") {
+		t.Errorf("%q", failures)
+	}
+	all := []target{{"a", "1"}, {"b", "2"}, {"c", ""}, {"d", "4"}}
+	if got, want := others(all, 1), []target{{"d", "4"}, {"a", "1"}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if got := others(make([]target, 100), 3); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestWhichHostsAreThisOne(t *testing.T) {
+	local := areLocal([]string{"localhost", "LOCALHOST", "127.0.0.1", "::1", "me@localhost", "203.0.113.1", "no-such-host.invalid"})
+	for name, want := range map[string]bool{"localhost": true, "LOCALHOST": true, "127.0.0.1": true, "::1": true,
+		"me@localhost": false, "203.0.113.1": false, "no-such-host.invalid": false} {
+		if local[name] != want {
+			t.Errorf("%s is this host: %v", name, local[name])
+		}
+	}
+}
+
+func TestBannerBeforeAnAgent(t *testing.T) {
+	for _, before := range []string{"", "Welcome\n", "\x00halo-agen", strings.Repeat("x", bannerLimit-10)} {
+		banner, rest, err := findMagic(bytes.NewReader([]byte(before + agentMagic + "frames")))
+		if banner != before || string(rest) != "frames" || err != nil {
+			t.Errorf("%.20q: %.20q, %q, %v", before, banner, rest, err)
+		}
+	}
+	if _, _, err := findMagic(strings.NewReader(strings.Repeat("y\n", bannerLimit))); err == nil || !strings.Contains(err.Error(), `"y; y;`) {
+		t.Errorf("endless text: %v", err)
+	}
+}
