@@ -48,7 +48,10 @@ func psMain(args []string) int {
 		}
 		job = a
 	}
-	n, err := launch.PS(os.Stdout, asJSON, job)
+	n, unread, err := launch.PS(os.Stdout, asJSON, job)
+	for _, u := range unread {
+		fmt.Fprintf(os.Stderr, "halo ps: not shown: %s\n", u)
+	}
 	switch {
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "halo ps: %v\n", err)

@@ -2,8 +2,8 @@ package launch
 
 import (
 	"fmt"
+	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -63,11 +63,21 @@ func (s *JobState) judge(before []float64) {
 	s.Deadlock = fmt.Sprintf("All ranks have been asleep in calls for %s and compute nothing: this looks like a deadlock.", ago(d))
 }
 
-func sortJobs(jobs []*JobState) {
-	slices.SortFunc(jobs, func(a, b *JobState) int {
-		if c := a.Started.Compare(b.Started); c != 0 {
-			return c
+// suspect looks a second time at the jobs whose ranks are all asleep, and judges them.
+func suspect(jobs []*JobState, notes []*os.File) {
+	asleep := func(s *JobState) bool { return s.asleep() >= deadlockAfter }
+	if !slices.ContainsFunc(jobs, asleep) {
+		return
+	}
+	time.Sleep(deadlockLook)
+	for i, s := range jobs {
+		if !asleep(s) {
+			continue
 		}
-		return strings.Compare(a.Job, b.Job)
-	})
+		if h, views, err := shmfmt.ReadNotes(notes[i]); err == nil {
+			later := newJobState(h, views, time.Now())
+			later.judge(s.cpu())
+			s.Deadlock = later.Deadlock
+		}
+	}
 }

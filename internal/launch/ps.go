@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,12 +15,9 @@ import (
 
 // PS writes what the jobs of this user on this host do, or the one of that name,
 // which may be cut short, or of that launcher; as JSON if asked for. It reports
-// how many jobs there were.
-func PS(w io.Writer, asJSON bool, name string) (int, error) {
-	jobs, err := findJobs()
-	jobs = slices.DeleteFunc(jobs, func(s *JobState) bool {
-		return name != "" && !strings.HasPrefix(s.Job, name) && fmt.Sprint(s.Launcher) != name
-	})
+// how many jobs there were, and what could not be read.
+func PS(w io.Writer, asJSON bool, name string) (n int, unread []string, err error) {
+	jobs, unread, err := findJobs(name)
 	if asJSON {
 		if jobs == nil {
 			jobs = []*JobState{}
@@ -30,17 +26,17 @@ func PS(w io.Writer, asJSON bool, name string) (int, error) {
 		if e == nil {
 			_, e = fmt.Fprintf(w, "%s\n", text)
 		}
-		return len(jobs), errors.Join(err, e)
+		return len(jobs), unread, errors.Join(err, e)
 	}
 	for i, s := range jobs {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
 		if e := s.Write(w); e != nil {
-			return len(jobs), e
+			return len(jobs), unread, e
 		}
 	}
-	return len(jobs), err
+	return len(jobs), unread, err
 }
 
 // JobState is what a job does at a moment, as far as it runs on this host.

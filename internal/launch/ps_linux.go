@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -55,20 +56,21 @@ func lookAtProcess(pid int) (p processLook, ok bool) {
 // a name, which only processes of the same user can open there. Processes come
 // and go meanwhile; what is gone when we look does not count. Launchers in a
 // container, where process ids mean something else, are not seen from outside.
-func findJobs() ([]*JobState, error) {
+// With a name only the job is looked for that is meant by it. unread says which
+// processes hold notes that cannot be read, and why.
+func findJobs(name string) (jobs []*JobState, unread []string, err error) {
 	dir, err := os.Open(procDir)
 	if err != nil {
-		return nil, fmt.Errorf("finding jobs: %w", err)
+		return nil, nil, fmt.Errorf("finding jobs: %w", err)
 	}
 	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
+	entries, err := dir.Readdirnames(-1)
 	if err != nil {
-		return nil, fmt.Errorf("finding jobs: %w", err)
+		return nil, nil, fmt.Errorf("finding jobs: %w", err)
 	}
-	var jobs []*JobState
-	var others error // of another version
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
+	var notes []*os.File // of jobs
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry)
 		if err != nil {
 			continue
 		}
@@ -76,17 +78,23 @@ func findJobs() ([]*JobState, error) {
 		if f == nil {
 			continue
 		}
+		defer f.Close()
 		s, err := look(f, pid)
-		f.Close()
 		switch {
-		case s != nil:
-			jobs = append(jobs, s)
-		case err != nil:
-			others = errors.Join(others, fmt.Errorf("process %d: %w", pid, err))
+		case s != nil && s.means(name):
+			jobs, notes = append(jobs, s), append(notes, f)
+		case err != nil && !errors.Is(err, shmfmt.ErrNoNotes):
+			unread = append(unread, fmt.Sprintf("process %d: %v", pid, err))
 		}
 	}
-	sortJobs(jobs)
-	return jobs, others
+	suspect(jobs, notes)
+	slices.SortFunc(jobs, func(a, b *JobState) int { return a.Started.Compare(b.Started) })
+	return jobs, unread, nil
+}
+
+// means reports whether the job is meant by name; all are if that is "".
+func (s *JobState) means(name string) bool {
+	return strings.HasPrefix(s.Job, name) || fmt.Sprint(s.Launcher) == name
 }
 
 // openNotes returns the notes that a process of this user holds, nil if it holds none.
@@ -125,23 +133,12 @@ func openNotes(pid int) *os.File {
 // its own (ranks hold them for a moment), or if the process has ended.
 func look(f *os.File, pid int) (*JobState, error) {
 	h, views, err := shmfmt.ReadNotes(f)
-	if err != nil {
+	if err != nil || h.Launcher != pid {
 		return nil, err
-	}
-	if h.Launcher != pid {
-		return nil, nil
 	}
 	s := newJobState(h, views, time.Now())
 	if p, ok := lookAtProcess(pid); !ok || p.ended {
 		return nil, nil
-	}
-	if s.asleep() >= deadlockAfter {
-		before := s.cpu()
-		time.Sleep(deadlockLook)
-		if h, views, err = shmfmt.ReadNotes(f); err == nil {
-			s = newJobState(h, views, time.Now())
-			s.judge(before)
-		}
 	}
 	return s, nil
 }

@@ -9,7 +9,7 @@ const seesProcesses = false
 
 func lookAtProcess(int) (p processLook, ok bool) { return p, false }
 
-func findJobs() ([]*JobState, error) {
-	return nil, errors.New("jobs are found through /proc of Linux, which this system does not have; " +
+func findJobs(string) ([]*JobState, []string, error) {
+	return nil, nil, errors.New("jobs are found through /proc of Linux, which this system does not have; " +
 		"a launcher itself tells after SIGQUIT (Ctrl-\\ in its terminal)")
 }

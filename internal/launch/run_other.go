@@ -17,8 +17,8 @@ func Run(*Spec) int {
 }
 
 // PS says that this platform has no jobs of several processes.
-func PS(io.Writer, bool, string) (int, error) {
-	return 0, fmt.Errorf("jobs of several processes are not supported on %s yet", runtime.GOOS)
+func PS(io.Writer, bool, string) (int, []string, error) {
+	return 0, nil, fmt.Errorf("jobs of several processes are not supported on %s yet", runtime.GOOS)
 }
 
 // Errand reports that this process has no other task than the command line.

@@ -168,7 +168,8 @@ func TestForeignNotesAreRefused(t *testing.T) {
 		want  string
 	}{
 		{"other version", func(b []byte) []byte { b[0]++; return b }, "another version"},
-		{"too short for a header", func(b []byte) []byte { return b[:100] }, "EOF"},
+		{"too short for a header", func(b []byte) []byte { return b[:100] }, "nothing is noted"},
+		{"not written yet", func(b []byte) []byte { clear(b); return b }, "nothing is noted"},
 		{"too short for its processes", func(b []byte) []byte { return b[:len(b)-1] }, "notes of 3 processes"},
 		{"absurd number of processes", func(b []byte) []byte { b[headerLocal+3] = 0x7f; return b }, "the limit is"},
 	} {

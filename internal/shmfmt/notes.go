@@ -3,6 +3,7 @@ package shmfmt
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -51,7 +52,11 @@ func (h *NotesHeader) Encode() []byte {
 
 func decodeNotesHeader(b []byte) (*NotesHeader, error) {
 	o := binary.NativeEndian
-	if m := o.Uint64(b); m != noteMagic {
+	switch m := o.Uint64(b); m {
+	case noteMagic:
+	case 0:
+		return nil, ErrNoNotes
+	default:
 		return nil, fmt.Errorf("shmfmt: notes begin with %#x, want %#x: another version of Halo wrote them", m, noteMagic)
 	}
 	h := &NotesHeader{
@@ -125,11 +130,17 @@ type Wait struct {
 // stays there.
 const noteRetries = 20
 
+// ErrNoNotes says that nothing is noted yet: who made the memory is about to.
+var ErrNoNotes = errors.New("shmfmt: nothing is noted here")
+
 // ReadNotes reads the notes of a node.
 func ReadNotes(r io.ReaderAt) (*NotesHeader, []NoteView, error) {
 	head := make([]byte, NoteSize)
-	if _, err := r.ReadAt(head, 0); err != nil {
-		return nil, nil, fmt.Errorf("shmfmt: notes: %w", err)
+	if n, err := r.ReadAt(head, 0); n < len(head) {
+		if errors.Is(err, io.EOF) {
+			err = ErrNoNotes
+		}
+		return nil, nil, err
 	}
 	h, err := decodeNotesHeader(head)
 	if err != nil {

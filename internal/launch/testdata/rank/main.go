@@ -35,8 +35,9 @@ func main() {
 }
 
 type process struct {
-	rank string
-	boot boot.Boot
+	rank  string
+	boot  boot.Boot
+	spins int
 }
 
 // note is the place for the notes of this rank.
@@ -90,12 +91,21 @@ func (p *process) step(verb, arg string) {
 		p.check(err)
 		info, _ := f.Stat()
 		fmt.Println("segment", n, info.Size())
-	case "note": // what a goroutine of this rank waits for
-		n := p.note()
+	case "note", "longnote": // what a goroutine of this rank waits for, since now or since ten minutes
+		n, since := p.note(), time.Now()
+		if verb == "longnote" {
+			since = since.Add(-10 * time.Minute)
+		}
 		n.SetStage(shmfmt.StageRunning)
 		n.Begin()
-		n.SetSleeper(0, time.Now().UnixNano(), []byte(arg))
-		n.End(1, time.Now().UnixNano())
+		n.SetSleeper(0, since.UnixNano(), []byte(arg))
+		n.End(1, since.UnixNano())
+	case "spin":
+		go func() {
+			for {
+				p.spins++
+			}
+		}()
 	case "torn": // dies in the middle of noting that
 		p.note().Begin()
 	case "abort":
@@ -158,6 +168,10 @@ func (p *process) step(verb, arg string) {
 			fmt.Println("caught", <-c)
 			os.Exit(0)
 		}()
+	case "await": // waits for a signal
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.Signal(n))
+		<-c
 	case "orphan": // leaves a process of another session behind
 		cmd := exec.Command(os.Args[0], "forever")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -1,0 +1,494 @@
+//go:build linux
+
+package launch
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// hangProgram builds testdata/hang, once.
+var hangProgram = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(filepath.Dir(rankPath), "hang")
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "./testdata/hang").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("building testdata/hang: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+func hangPath(t *testing.T) string {
+	t.Helper()
+	path, err := hangProgram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// ps calls halo ps with args.
+func ps(t *testing.T, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.Command(haloPath, append([]string{"ps"}, args...)...)
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Run()
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// state is what halo ps -json says of the run; nil if it does not know it.
+func (r *run) state() *JobState {
+	r.t.Helper()
+	out, errs, status := ps(r.t, "-json", fmt.Sprint(r.cmd.Process.Pid))
+	var jobs []*JobState
+	if err := json.Unmarshal([]byte(out), &jobs); err != nil || len(jobs) > 1 {
+		r.t.Fatalf("halo ps -json: %v; %d jobs: %s", err, len(jobs), out)
+	}
+	if len(jobs) == 0 {
+		if status != 1 || !strings.Contains(errs, "no job") {
+			r.t.Fatalf("halo ps of no job: status %d, %s", status, errs)
+		}
+		return nil
+	}
+	if status != 0 || errs != "" {
+		r.t.Fatalf("halo ps: status %d, %s", status, errs)
+	}
+	return jobs[0]
+}
+
+// awaitPs waits until halo ps says of each rank what is wanted: its state, and
+// what its goroutines wait for or else the remark in parentheses.
+func (r *run) awaitPs(want ...string) *JobState {
+	r.t.Helper()
+	var s *JobState
+	var got []string
+	for end := time.Now().Add(hangs); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if s = r.state(); s == nil {
+			continue
+		}
+		got = got[:0]
+		for _, k := range s.Ranks {
+			text := k.State + ":"
+			for _, w := range k.Waits {
+				text += " " + w.For + ";"
+			}
+			if k.Detail != "" {
+				text += " (" + k.Detail + ")"
+			}
+			got = append(got, text)
+		}
+		if slices.Equal(got, want) {
+			return s
+		}
+	}
+	r.t.Fatalf("halo ps says %q, want %q", got, want)
+	return nil
+}
+
+// stop ends a run that would go on forever.
+func (r *run) stop() {
+	r.t.Helper()
+	r.cmd.Process.Signal(syscall.SIGTERM)
+	r.wait(143)
+}
+
+// Promise F6: per rank the operation, the peer, the tag, and since when.
+func TestF6_PsShowsWhatEachRankWaitsFor(t *testing.T) {
+	for _, fabric := range []string{"shm", "tcp"} {
+		start := time.Now()
+		r := newRun(t, "-fabric", fabric, "-n", "10", hangPath(t),
+			"recv", "any", "barrier", "waitall", "probe", "waitany", "ssend", "finalize", "sleep", "many").start()
+		s := r.awaitPs(
+			"waiting: Recv on world from 1 tag 7;",
+			"waiting: Recv on world;",
+			"waiting: Barrier on world;",
+			"waiting: Recv on world from 4 tag 3;",
+			"waiting: Probe on world from 5 tag 9;",
+			"waiting: the first of 2 requests, one is Recv on world from 6 tag 1;",
+			"waiting: Send on world to 7 tag 5;",
+			"waiting: Finalize; Barrier on world;",
+			"running:",
+			"waiting: Recv on world from 0 tag 0; Recv on world from 0 tag 1; Recv on world from 0 tag 2; Recv on world from 0 tag 3;",
+		)
+		for end := time.Now().Add(hangs); s.Ranks[9].Asleep != 6 && time.Now().Before(end); {
+			s = r.state()
+		}
+		if n := s.Ranks[9].Asleep; n != 6 {
+			t.Errorf("%d goroutines of rank 9 sleep, want 6", n)
+		}
+		if s.Size != 10 || s.Fabric != fabric || s.Launcher != r.cmd.Process.Pid || !strings.Contains(s.Command, "hang recv any") ||
+			s.Started.Before(start) || s.Started.After(s.Seen) || s.Deadlock != "" {
+			t.Errorf("%+v", s)
+		}
+		parents := map[int]bool{}
+		for _, k := range s.Ranks {
+			p, ok := lookAtProcess(k.Pid)
+			if !ok || p.parent != r.cmd.Process.Pid || parents[k.Pid] {
+				t.Errorf("pid %d of rank %d is not that of a rank", k.Pid, k.Rank)
+			}
+			parents[k.Pid] = true
+			for i, w := range k.Waits {
+				if w.Since.Before(s.Started) || w.Since.After(s.Seen) || i > 0 && k.Rank == 9 && w.Since.Before(k.Waits[i-1].Since) {
+					t.Errorf("rank %d waits since %v, the job runs since %v", k.Rank, w.Since, s.Started)
+				}
+			}
+		}
+		// The waits go on, and their time stands still.
+		again := r.state()
+		for i := range s.Ranks {
+			if len(s.Ranks[i].Waits) > 0 && !again.Ranks[i].Waits[0].Since.Equal(s.Ranks[i].Waits[0].Since) {
+				t.Errorf("rank %d: %v, then %v", i, s.Ranks[i].Waits, again.Ranks[i].Waits)
+			}
+		}
+		r.stop()
+	}
+}
+
+func TestF6_PsNamesCollectives(t *testing.T) {
+	for task, want := range map[string]string{"barrier": "Barrier on world;", "bcast": "Bcast on world;",
+		"allreduce": "Allreduce on world;", "longallreduce": "Allreduce on world;"} {
+		for _, fabric := range []string{"shm", "tcp"} {
+			r := newRun(t, "-fabric", fabric, "-n", "3", hangPath(t), task, "sleep", "sleep").start()
+			r.awaitPs("waiting: "+want, "running:", "running:")
+			r.stop()
+		}
+	}
+}
+
+// A rank that does not come to Init is what the others wait for there.
+func TestF6_PsShowsWhoIsOutsideInit(t *testing.T) {
+	for _, fabric := range []string{"shm", "tcp"} {
+		r := newRun(t, "-fabric", fabric, "-n", "3", hangPath(t), "barrier", "outside", "outside").start()
+		r.awaitPs("waiting: Init; (ranks 1-2 did not call it yet)", "running: (has not called Init)", "running: (has not called Init)")
+		r.stop()
+	}
+	r := newRun(t, "-n", "2", "sleep", "100").start()
+	r.awaitPs("running: (has not called Init)", "running: (has not called Init)")
+	r.stop()
+}
+
+func TestF6_PsTellsStatesApart(t *testing.T) {
+	r := newRun(t, "-n", "4", "rank", "1@exit:0", "2@kill:19", "3@orphan", "sleep:100", "forever").start()
+	r.awaitPs("running: (has not called Init)", "ended: (exited with status 0)", "stopped: (has not called Init)", "running: (has not called Init)")
+	r.stop()
+	// A wrapper is not the process that calls MPI.
+	r = newRun(t, "-n", "2", "sh", "-c", hangPath(t)+" recv; exit").start()
+	s := r.awaitPs("waiting: Recv on world from 1 tag 7;", "waiting: Recv on world from 0 tag 7;")
+	for _, k := range s.Ranks {
+		p, _ := lookAtProcess(k.Pid)
+		if shell, _ := lookAtProcess(p.parent); shell.parent != r.cmd.Process.Pid {
+			t.Errorf("pid %d of rank %d is not that of the program in the shell", k.Pid, k.Rank)
+		}
+	}
+	r.stop()
+}
+
+func TestF6_PsCountsProcessorTime(t *testing.T) {
+	r := newRun(t, "-n", "2", hangPath(t), "spin", "sleep").start()
+	defer r.stop()
+	r.awaitPs("running:", "running:")
+	for end := time.Now().Add(hangs); ; {
+		s := r.state()
+		if s.Ranks[0].CPU > 0.2 && s.Ranks[0].CPU > 2*s.Ranks[1].CPU {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("rank 0 has computed for %v s, rank 1 for %v s", s.Ranks[0].CPU, s.Ranks[1].CPU)
+		}
+	}
+}
+
+// The table for people: a line for each rank, in order, that fits.
+func TestF6_TableOfManyRanks(t *testing.T) {
+	const n = 64
+	ready := filepath.Join(t.TempDir(), "ready")
+	r := newRun(t, "-n", fmt.Sprint(n), "rank", "init", "note:Recv on world from 3 tag 9", "7@note:Barrier", "ready:"+ready, "forever").start()
+	r.ready(ready, n)
+	out, errs, status := ps(t, fmt.Sprint(r.cmd.Process.Pid))
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if status != 0 || errs != "" || len(lines) != n+2 || !strings.HasPrefix(lines[0], "job "+fmt.Sprint(r.cmd.Process.Pid)+"-") {
+		t.Fatalf("status %d, %d lines, %s%s", status, len(lines), out, errs)
+	}
+	row := regexp.MustCompile(`^ *(\d+) +\d+  waiting +(-|\d+\.\d\ds) +\d+\.\ds  (.*)$`)
+	for i, line := range lines[2:] {
+		want := "Recv on world from 3 tag 9"
+		if i == 7 {
+			want = "Barrier"
+		}
+		if m := row.FindStringSubmatch(line); m == nil || m[1] != fmt.Sprint(i) || m[3] != want {
+			t.Errorf("line %q of rank %d", line, i)
+		}
+	}
+	name := strings.TrimSuffix(strings.Fields(out)[1], ":")
+	if out, _, status := ps(t, name[:len(name)-2]); status != 0 || !strings.Contains(out, name) {
+		t.Errorf("by the start of its name: status %d, %s", status, out)
+	}
+	if out, errs, status := ps(t, "no-such-job"); status != 1 || out != "" || !strings.Contains(errs, "no job no-such-job of yours") {
+		t.Errorf("another job: status %d, %s%s", status, out, errs)
+	}
+	r.stop()
+}
+
+// SIGQUIT shows the table first, and then is passed on as ever.
+func TestF6_QuitShowsWhatRanksWaitFor(t *testing.T) {
+	for _, fabric := range []string{"shm", "tcp"} {
+		r := newRun(t, "-fabric", fabric, "-n", "3", hangPath(t), "recv", "barrier", "sleep").start()
+		r.awaitPs("waiting: Recv on world from 1 tag 7;", "waiting: Barrier on world;", "running:")
+		r.cmd.Process.Signal(syscall.SIGQUIT)
+		r.wait(2).said("halo: the job was ended by SIGQUIT").said("   0 ", "waiting", "Recv on world from 1 tag 7").
+			said("   1 ", "waiting", "Barrier on world").said("   2 ", "running").said("goroutine")
+		all := r.stderr.String()
+		if strings.Index(all, "WAITS FOR") > strings.Index(all, "goroutine") {
+			t.Errorf("the ranks spoke first: %.3000s", all)
+		}
+	}
+}
+
+// A stderr that nobody reads does not keep SIGQUIT from the ranks.
+func TestF6_QuitReachesRanksAlthoughNobodyReads(t *testing.T) {
+	unread, w := fullPipe(t)
+	defer unread.Close()
+	ready, caught := filepath.Join(t.TempDir(), "ready"), filepath.Join(t.TempDir(), "caught")
+	r := newRun(t, "-n", "2", "rank", "ready:"+ready, "await:3", "ready:"+caught, "forever")
+	r.cmd.Stderr = w
+	r.start()
+	w.Close()
+	r.ready(ready, 2)
+	r.cmd.Process.Signal(syscall.SIGQUIT)
+	r.ready(caught, 2)
+	r.cmd.Process.Kill() // SIGTERM would end the ranks, and wait for who reads why
+	<-r.ended
+	r.nothingLeft()
+}
+
+// fullPipe makes a pipe into which nothing more fits.
+func fullPipe(t *testing.T) (r, w *os.File) {
+	t.Helper()
+	var fds [2]int
+	if err := syscall.Pipe2(fds[:], syscall.O_CLOEXEC|syscall.O_NONBLOCK); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	for err == nil {
+		_, err = syscall.Write(fds[1], make([]byte, 4096))
+	}
+	if err != syscall.EAGAIN {
+		t.Fatal(err)
+	}
+	for _, fd := range fds {
+		if err := syscall.SetNonblock(fd, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return os.NewFile(uintptr(fds[0]), "full"), os.NewFile(uintptr(fds[1]), "full")
+}
+
+// A hang in a continuous integration explains itself.
+func TestF6_TimeoutShowsWhatRanksWaitFor(t *testing.T) {
+	for _, fabric := range []string{"shm", "tcp"} {
+		r := newRun(t, "-fabric", fabric, "-timeout", "2s", "-n", "2", hangPath(t), "recv", "probe").start()
+		r.wait(124).said("still running: ranks 0-1").said("   0 ", "waiting", "Recv on world from 1 tag 7").
+			said("   1 ", "waiting", "Probe on world from 0 tag 9")
+		if lines := strings.Split(strings.TrimSpace(r.stderr.String()), "\n"); len(lines) != 5 || !strings.Contains(lines[4], "-timeout") {
+			t.Errorf("stderr: %s", r.stderr.String())
+		}
+	}
+}
+
+// Ranks that all sleep in calls, and have done so for long, are told to be in a
+// deadlock; not if one of them computes, or has fallen asleep just now.
+func TestF6_PsSuspectsADeadlock(t *testing.T) {
+	for _, c := range []struct {
+		steps []string
+		want  bool
+	}{
+		{[]string{"init", "longnote:Recv"}, true},
+		{[]string{"init", "longnote:Recv", "1@note:Recv"}, false},       // just now
+		{[]string{"init", "0@longnote:Recv", "2@longnote:Recv"}, false}, // one is not in a call
+		{[]string{"init", "longnote:Recv", "1@spin"}, false},            // another goroutine of it computes
+	} {
+		ready := filepath.Join(t.TempDir(), "ready")
+		steps := append([]string{"-n", "3", "rank"}, c.steps...)
+		r := newRun(t, append(steps, "ready:"+ready, "forever")...).start()
+		r.ready(ready, 3)
+		s := r.state()
+		// What has just been started may still be busy with that.
+		for end := time.Now().Add(hangs); c.want && s.Deadlock == "" && time.Now().Before(end); {
+			s = r.state()
+		}
+		if (s.Deadlock != "") != c.want {
+			t.Errorf("%q: %q", c.steps, s.Deadlock)
+		}
+		out, _, _ := ps(t, fmt.Sprint(r.cmd.Process.Pid))
+		if c.want && !strings.Contains(out, "\nAll ranks have been asleep in calls for ") {
+			t.Errorf("%q: %s", c.steps, out)
+		}
+		r.stop()
+	}
+}
+
+// Those who have left MPI cannot be waited for, and those of other hosts are not
+// seen.
+func TestF6_WhoCountsForADeadlock(t *testing.T) {
+	now := time.Now()
+	rank := func(state string, stage shmfmt.Stage, asleep time.Duration) RankState {
+		return RankState{State: state, stage: stage, changed: now.Add(-asleep)}
+	}
+	waits := rank(stateWaiting, shmfmt.StageRunning, time.Minute)
+	for _, c := range []struct {
+		ranks []RankState
+		size  int
+		want  string
+	}{
+		{[]RankState{waits, waits}, 2, "looks like a deadlock"},
+		{[]RankState{waits, waits}, 3, "look at the other hosts"},
+		{[]RankState{waits, rank(stateEnded, shmfmt.StageRunning, 0), rank(stateRunning, shmfmt.StageFinalized, 0)}, 3, "looks like a deadlock"},
+		{[]RankState{waits, rank(stateRunning, shmfmt.StageRunning, 0)}, 2, ""},
+		{[]RankState{waits, rank(stateStarting, shmfmt.StageNone, 0)}, 2, ""},
+		{[]RankState{waits, rank(stateStopped, shmfmt.StageRunning, time.Minute)}, 2, ""},
+		{[]RankState{waits, rank(stateWaiting, shmfmt.StageInit, time.Second)}, 2, ""},
+		{[]RankState{rank(stateEnded, shmfmt.StageRunning, 0)}, 1, ""},
+	} {
+		s := &JobState{Seen: now, Size: c.size, Ranks: c.ranks}
+		if s.judge(s.cpu()); (c.want == "") != (s.Deadlock == "") || !strings.Contains(s.Deadlock, c.want) {
+			t.Errorf("%+v: %q, want %q", c.ranks, s.Deadlock, c.want)
+		}
+		before := s.cpu()
+		before[0]--
+		s.Deadlock = ""
+		if s.judge(before); s.Deadlock != "" {
+			t.Errorf("%+v computes and is in a deadlock", c.ranks)
+		}
+	}
+}
+
+// halo ps at any moment of the life of jobs says nothing that is not so.
+func TestF6_PsWhileJobsComeAndGo(t *testing.T) {
+	length := 3 * time.Second
+	if testing.Short() {
+		length = time.Second
+	}
+	end := time.Now().Add(length)
+	program := hangPath(t)
+	var jobs sync.WaitGroup
+	for worker := range 2 {
+		jobs.Go(func() {
+			for i := 0; time.Now().Before(end); i++ {
+				args := [][]string{
+					{program, "traffic"}, {program, "barrier"}, {rankPath, "init", "exchange", "finalize"}, {"true"},
+				}[(i+worker)%4]
+				r := newRun(t, append([]string{"-n", "3"}, args...)...).start()
+				if args[len(args)-1] == "traffic" {
+					time.Sleep(time.Duration(rand.IntN(80)) * time.Millisecond)
+					r.cmd.Process.Signal([]os.Signal{syscall.SIGKILL, syscall.SIGTERM}[i%2])
+				}
+				<-r.ended
+			}
+		})
+	}
+	for looks := 0; time.Now().Before(end); looks++ {
+		out, errs, status := ps(t, "-json")
+		var list []*JobState
+		if err := json.Unmarshal([]byte(out), &list); err != nil || status != 0 || errs != "" {
+			t.Fatalf("halo ps: status %d, %v, %s%s", status, err, out, errs)
+		}
+		for _, s := range list {
+			if strings.Contains(s.Command, filepath.Dir(rankPath)) || s.Command == "true" {
+				s.check(t)
+			}
+		}
+		time.Sleep(time.Duration(rand.IntN(10)) * time.Millisecond)
+	}
+	jobs.Wait()
+}
+
+// check expects a state that a job of three ranks may be in.
+func (s *JobState) check(t *testing.T) {
+	t.Helper()
+	bad := s.Size != 3 || len(s.Ranks) != 3 || !strings.HasPrefix(s.Job, fmt.Sprint(s.Launcher, "-")) || s.Deadlock != "" ||
+		time.Since(s.Started) > time.Hour
+	text := regexp.MustCompile(`^(Init|Finalize|(Barrier|Allreduce|Recv|Send)( on world)?( (from|to) [0-2])?( tag 1)?)$`)
+	for i, r := range s.Ranks {
+		bad = bad || r.Rank != i || (r.Pid == 0) != (r.State == stateStarting) || r.Pid == s.Launcher ||
+			!slices.Contains([]string{stateStarting, stateRunning, stateWaiting, stateEnded}, r.State) ||
+			r.Asleep > 3 || r.CPU > 100
+		for _, w := range r.Waits {
+			bad = bad || !text.MatchString(w.For) || w.Since.Before(s.Started) || time.Since(w.Since) > time.Hour
+		}
+	}
+	if bad {
+		text, _ := json.MarshalIndent(s, "", " ")
+		t.Errorf("this cannot be: %s", text)
+	}
+}
+
+// Processes that hold something that is called like notes are passed over.
+func TestF6_PsKnowsNotesFromOtherThings(t *testing.T) {
+	var held []*os.File
+	hold := func(content []byte) {
+		f, err := sys.Memfd(notesName, int64(len(content)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		f.WriteAt(content, 0)
+		held = append(held, f)
+	}
+	shows := func(want string) {
+		t.Helper()
+		for _, args := range [][]string{{"-json"}, {}} {
+			out, errs, status := ps(t, args...)
+			if status != 0 || strings.Contains(out, "garbage") || (want == "") != (errs == "") || !strings.Contains(errs, want) {
+				t.Errorf("%q: status %d, want %q: %s%s", args, status, want, out, errs)
+			}
+		}
+		held[0].Close()
+		held = nil
+	}
+	hold(nil) // just made
+	shows("")
+	hold(make([]byte, 2*shmfmt.NoteSize)) // not written yet
+	shows("")
+	foreign := shmfmt.NotesHeader{Launcher: os.Getpid() + 1, Local: 1, Job: "garbage"}
+	hold(append(foreign.Encode(), make([]byte, shmfmt.NoteSize)...)) // as a rank has them for a moment
+	shows("")
+	foreign.Launcher, foreign.Local = os.Getpid(), 2
+	hold(append(foreign.Encode(), make([]byte, shmfmt.NoteSize)...))
+	shows(fmt.Sprintf("not shown: process %d: shmfmt: notes of 2 processes: EOF", os.Getpid()))
+	hold(bytes.Repeat([]byte("garbage "), shmfmt.NoteSize/4))
+	shows("another version of Halo")
+}
+
+// Jobs of other users are passed over.
+func TestF6_PsLooksAtOwnJobsOnly(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to be another user")
+	}
+	r := newRun(t, "-n", "1", "sleep", "100")
+	r.cmd.SysProcAttr.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
+	if err := os.Chmod(filepath.Dir(haloPath), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	r.start()
+	r.processesOf("sleep", 1)
+	if s := r.state(); s != nil {
+		t.Errorf("the job of another user: %+v", s)
+	}
+	r.stop()
+}

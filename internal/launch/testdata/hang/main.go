@@ -1,0 +1,93 @@
+// Hang is a program whose ranks wait for what does not come, for tests of what
+// is said about that. Argument i is what rank i does, argument 0 what the others
+// do, too, if there are more of them.
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+func main() {
+	rank, _ := strconv.Atoi(os.Getenv("HALO_RANK"))
+	what := os.Args[1]
+	if rank+1 < len(os.Args) {
+		what = os.Args[rank+1]
+	}
+	if what == "outside" { // never calls Init
+		time.Sleep(time.Hour)
+	}
+	mpi.Main(func(world *mpi.Comm) error {
+		if world.Rank() != rank {
+			return fmt.Errorf("rank %d is told that it is rank %d", rank, world.Rank())
+		}
+		return do(world, what)
+	})
+}
+
+func do(world *mpi.Comm, what string) error {
+	next := (world.Rank() + 1) % world.Size()
+	one, two := make([]int, 1), make([]int, 1)
+	switch what {
+	case "recv":
+		_, err := mpi.Recv(world, one, next, 7)
+		return err
+	case "any":
+		_, err := mpi.Recv(world, one, mpi.AnySource, mpi.AnyTag)
+		return err
+	case "ssend":
+		return mpi.Ssend(world, one, next, 5)
+	case "probe":
+		_, err := world.Probe(next, 9)
+		return err
+	case "waitall":
+		rs := []mpi.Request{mpi.Irecv(world, one, next, 3), mpi.Irecv(world, two, next, 4)}
+		return mpi.Waitall(rs, nil)
+	case "waitany":
+		rs := []mpi.Request{mpi.Irecv(world, one, next, 1), mpi.Irecv(world, two, next, 2)}
+		_, _, err := mpi.Waitany(rs)
+		return err
+	case "many": // six goroutines, one after the other
+		for tag := range 6 {
+			go mpi.Recv(world, make([]int, 1), next, tag)
+			time.Sleep(20 * time.Millisecond)
+		}
+		time.Sleep(time.Hour)
+	case "barrier":
+		return world.Barrier()
+	case "bcast":
+		return mpi.Bcast(world, one, next)
+	case "allreduce":
+		return mpi.Allreduce(world, one, two, mpi.Sum)
+	case "longallreduce":
+		return mpi.Allreduce(world, make([]int, 1<<16), make([]int, 1<<16), mpi.Sum)
+	case "spin":
+		for {
+			one[0]++
+		}
+	case "sleep":
+		time.Sleep(time.Hour)
+	case "finalize":
+	case "traffic": // point to point and collectives, for ever
+		for n := 0; ; n++ {
+			if _, err := mpi.Sendrecv(world, make([]int, 1<<(n%16)), next, 1, make([]int, 1<<16), mpi.AnySource, 1); err != nil {
+				return err
+			}
+			if err := mpi.Allreduce(world, one, two, mpi.Sum); err != nil {
+				return err
+			}
+			if n%5 == 0 {
+				if err := world.Barrier(); err != nil {
+					return err
+				}
+			}
+		}
+	default:
+		return fmt.Errorf("unknown task %q", what)
+	}
+	return nil
+}
