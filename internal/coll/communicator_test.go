@@ -1,11 +1,14 @@
 package coll_test
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/proc"
@@ -140,6 +143,53 @@ func TestSlotsComeBack(t *testing.T) {
 			return nil
 		})
 	}
+}
+
+// F1: a split is over for all when a member dies, also for who agrees with members
+// that live: the first of them may have left because of the death.
+func TestF1_DeathAmidSplit(t *testing.T) {
+	var over sync.WaitGroup
+	for _, fabric := range []string{"inproc", "shm", "tcp"} {
+		over.Add(1)
+		err := world.RunGoroutines(fabric, 3, func(w *world.World) error {
+			if w.Comm.Rank == 1 {
+				defer over.Done()
+				_, err := w.Coll.Split(w.Comm, 0, 0)
+				return want(err, class.ProcFailed)
+			}
+			// The others give what Split would: color 0 of ranks 0 and 1, and 1 of
+			// rank 2. Then rank 2 dies, and rank 0 does nothing more.
+			mine, all := make([]byte, 16), make([]byte, 48)
+			mine[0] = byte(w.Comm.Rank / 2)
+			w.Proc.Lock()
+			r, err := w.Coll.Start(w.Comm, coll.Allgather, &coll.Args{Send: mine, Recv: all, Width: 1})
+			if err == nil {
+				w.P2P.Wait(r)
+				err = w.P2P.Take(r).Err
+			}
+			w.Proc.Unlock()
+			if err != nil {
+				return err
+			}
+			if w.Comm.Rank == 2 {
+				return errLeaves
+			}
+			over.Wait()
+			return nil
+		})
+		if !errors.Is(err, errLeaves) {
+			t.Errorf("%s: %v", fabric, err)
+		}
+	}
+}
+
+// want fails unless err is of the class.
+func want(err error, c class.Class) error {
+	var e *class.Error
+	if !errors.As(err, &e) || e.Class != c {
+		return fmt.Errorf("error is %v, want class %d", err, c)
+	}
+	return nil
 }
 
 // What another process says that it has chosen is believed only if it can be so.
