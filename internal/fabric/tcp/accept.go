@@ -12,8 +12,10 @@ import (
 
 // A guest is a caller whose handshake goes on. Guests take one of a fixed
 // number of places, so strangers cost constant memory. A caller that fails
-// keeps its place for a penalty, which bounds the rate; one that is silent is
-// shown out when others wait, the oldest first.
+// keeps its place for a penalty, which bounds the rate. When others wait, the
+// oldest is shown out: first of those who have not sent a good Hello, but then of
+// those who have, since a Hello can be recorded and sent by anybody. An honest
+// caller is through long before it is the oldest.
 type guest struct {
 	conn  net.Conn
 	turn  uint64
@@ -77,14 +79,17 @@ func (d *door) seat(conn net.Conn) (place int, ok bool) {
 	return place, true
 }
 
-// showOut ends the handshake of the caller that has been silent for longest.
+// showOut ends the handshake of the caller that has been here for longest.
 func (d *door) showOut() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var oldest *guest
 	for i := range d.guests {
 		g := &d.guests[i]
-		if g.conn != nil && !g.known && !g.out && (oldest == nil || g.turn < oldest.turn) {
+		if g.conn == nil || g.out {
+			continue
+		}
+		if oldest == nil || oldest.known && !g.known || oldest.known == g.known && g.turn < oldest.turn {
 			oldest = g
 		}
 	}

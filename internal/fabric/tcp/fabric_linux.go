@@ -190,8 +190,9 @@ func (f *Fabric) bury(s fabric.Sink) int {
 		}
 		got, err := l.receive(f, s)
 		n += got
+		l.last++
 		switch {
-		case err != nil || got == 0:
+		case err != nil || got == 0 || l.last > lastTurns:
 			f.drop(s, l, l.broken)
 			n++
 		default:
@@ -250,14 +251,17 @@ func (f *Fabric) Close() error {
 		for i := len(f.active) - 1; i >= 0; i-- {
 			l := f.active[i]
 			n, err := sys.UnsentBytes(l.fd)
-			if n == 0 || err != nil {
-				f.release(l)
-				continue
-			}
 			for range 16 {
-				if n, errno := sys.Recv(l.fd, waste); n <= 0 || errno != 0 {
+				n, errno := sys.Recv(l.fd, waste)
+				if errno != 0 && !again(errno) {
+					err = errno
+				}
+				if n <= 0 || errno != 0 {
 					break
 				}
+			}
+			if n == 0 || err != nil || l.broken != nil { // all is there, or nothing more ever will be
+				f.release(l)
 			}
 		}
 		if len(f.active) == 0 || time.Now().After(end) {

@@ -37,7 +37,8 @@ type link struct {
 	onOffer uint64 // word 0 of the frame that was sent in part
 	blocked bool   // the last Send was refused
 	watched bool   // the epoll set waits for room to write
-	broken  error  // a write failed: everything is dropped, Poll tells
+	broken  error  // a write failed, or the peer is given up: everything is dropped, Poll tells
+	last    int    // turns of receiving since then
 
 	// Of a connection between hosts (see sealed_linux.go): place and gather are
 	// not used, h is of the frame opened last.

@@ -45,6 +45,7 @@ type stream struct {
 	conn *net.TCPConn
 	at   []byte       // taken from in, not yet delivered; under the engine's lock
 	seal *wire.Sealed // not nil: the peer is on another host; under the engine's lock
+	last int          // turns of receiving since the peer was given up; under the engine's lock
 
 	// Under streams.mu.
 	in      []byte // read, not yet taken by Poll
@@ -209,7 +210,10 @@ func (f *streams) receive(s fabric.Sink, l *stream) (did int) {
 		did++
 	}
 	l.at = l.at[:copy(l.at, l.at[r:])]
-	if err == nil || did == turnMax {
+	if err == nil {
+		return did
+	}
+	if l.last++; did == turnMax && l.last <= lastTurns {
 		return did
 	}
 	l.conn.Close()

@@ -94,6 +94,11 @@ func (l limits) defaults() limits {
 	return l
 }
 
+// lastTurns is for how many turns a peer that is given up is listened to at most:
+// that is far more than the credit of its messages, or kernels, can hold of what
+// it sent before. One that goes on all the same is not dead but hostile.
+const lastTurns = 256
+
 const (
 	// chunkMax lets a frame and its header fit one segment on loopback: 64 KiB
 	// less the headers of IP and TCP with time stamps is 65483 bytes. A frame of

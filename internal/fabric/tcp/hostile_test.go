@@ -1,0 +1,480 @@
+package tcp
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// A relay is somebody on the way between two processes: it passes the handshake
+// on, and then for each record from the dialler what tamper makes of it.
+type relay struct {
+	t      testing.TB
+	ln     net.Listener
+	to     string
+	tamper func(n int, record []byte) [][]byte // nil: pass it on
+	wg     sync.WaitGroup
+
+	mu    sync.Mutex
+	there []byte // all that the dialler said
+	back  []byte // all that the acceptor said
+}
+
+const (
+	shakeThere = wire.HelloSize + wire.ProofSize
+	shakeBack  = wire.ChallengeSize + wire.VerdictSize
+)
+
+func newRelay(t testing.TB, to string, tamper func(int, []byte) [][]byte) *relay {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{t: t, ln: ln, to: to, tamper: tamper}
+	r.wg.Go(func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			r.wg.Go(func() { r.pass(c) })
+		}
+	})
+	return r
+}
+
+func (r *relay) addr() string { return r.ln.Addr().String() }
+
+// heard returns copies of what was said so far.
+func (r *relay) heard() (there, back []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return bytes.Clone(r.there), bytes.Clone(r.back)
+}
+
+func (r *relay) pass(c net.Conn) {
+	defer c.Close()
+	d, err := net.Dial("tcp", r.to)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer c.Close()
+		b := make([]byte, 4096)
+		for {
+			n, err := d.Read(b)
+			r.mu.Lock()
+			r.back = append(r.back, b[:n]...)
+			r.mu.Unlock()
+			c.Write(b[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	r.forward(c, d)
+	d.(*net.TCPConn).CloseWrite()
+	<-done
+}
+
+// forward passes on what the dialler says until it ends or tamper ends it.
+func (r *relay) forward(c, d net.Conn) {
+	take := func(n int) []byte {
+		b := make([]byte, n)
+		if _, err := io.ReadFull(c, b); err != nil {
+			return nil
+		}
+		r.mu.Lock()
+		r.there = append(r.there, b...)
+		r.mu.Unlock()
+		return b
+	}
+	for _, n := range []int{wire.HelloSize, wire.ProofSize} {
+		b := take(n)
+		if b == nil {
+			return
+		}
+		d.Write(b)
+	}
+	for n := 0; ; n++ {
+		record := take(wire.RecordOverhead)
+		if record == nil {
+			return
+		}
+		size, err := wire.RecordSize(record)
+		if err != nil {
+			r.t.Errorf("the dialler sent no record: %v", err)
+			return
+		}
+		if more := size - len(record); more > 0 {
+			rest := take(more)
+			if rest == nil {
+				return
+			}
+			record = append(record, rest...)
+		}
+		out := [][]byte{record}
+		if r.tamper != nil {
+			out = r.tamper(n, record)
+		}
+		for _, b := range out {
+			if b == nil {
+				return // cut here
+			}
+			d.Write(b)
+		}
+	}
+}
+
+// through opens two ends on hosts of their own; what 0 dials to 1 goes through the relay.
+func through(t testing.TB, mk maker, tamper func(int, []byte) [][]byte) (fs []made, r *relay) {
+	fs, addrs := make([]made, 2), make([]string, 2)
+	for i := range fs {
+		var err error
+		if fs[i], addrs[i], err = mk(Config{Job: job(i, 2), limits: limits{beat: time.Hour, linger: time.Millisecond}}); err != nil { // no records but frames
+			t.Fatal(err)
+		}
+	}
+	r = newRelay(t, addrs[1], tamper)
+	t.Cleanup(func() {
+		for _, f := range fs {
+			f.Close()
+		}
+		r.ln.Close()
+		r.wg.Wait()
+	})
+	for _, f := range fs {
+		f.Start([]string{addrs[0], r.addr()})
+	}
+	return fs, r
+}
+
+// Somebody on the way changes records: up to there all that comes is right,
+// from there on nothing comes, and the user is told why.
+func TestS3TamperingEndsTheConnection(t *testing.T) {
+	const at = 3 // the record that suffers
+	rng := rand.New(rand.NewPCG(3, 3))
+	var kept []byte
+	cases := map[string]func(n int, record []byte) [][]byte{
+		"repeated": func(n int, b []byte) [][]byte {
+			if n == at {
+				return [][]byte{kept, b}
+			}
+			kept = bytes.Clone(b)
+			return [][]byte{b}
+		},
+		"left out": func(n int, b []byte) [][]byte {
+			if n == at {
+				return nil
+			}
+			return [][]byte{b}
+		},
+		"swapped": func(n int, b []byte) [][]byte {
+			switch n {
+			case at:
+				kept = bytes.Clone(b)
+				return nil
+			case at + 1:
+				return [][]byte{b, kept}
+			}
+			return [][]byte{b}
+		},
+		"truncated": func(n int, b []byte) [][]byte {
+			if n == at {
+				return [][]byte{b[:len(b)-1], nil}
+			}
+			return [][]byte{b}
+		},
+		"truncated and continued": func(n int, b []byte) [][]byte {
+			if n == at {
+				return [][]byte{b[:len(b)-1]}
+			}
+			return [][]byte{b}
+		},
+		"ended between records": func(n int, b []byte) [][]byte {
+			if n == at {
+				return [][]byte{nil}
+			}
+			return [][]byte{b}
+		},
+		"garbage between": func(n int, b []byte) [][]byte {
+			if n == at {
+				return [][]byte{[]byte(strings.Repeat("GET / HTTP/1.1\r\n", 50)), b}
+			}
+			return [][]byte{b}
+		},
+		"an empty record between": func(n int, b []byte) [][]byte {
+			if n == at {
+				return [][]byte{make([]byte, wire.RecordOverhead), b}
+			}
+			return [][]byte{b}
+		},
+	}
+	for range 12 {
+		bit := rng.Uint32()
+		cases["bit "+string('a'+rune(bit%26))] = func(n int, b []byte) [][]byte {
+			if n == at {
+				k := int(bit) % (8 * len(b))
+				if b[k/8] ^= 1 << (k % 8); k < 32 { // a length: what it wants shall come
+					return [][]byte{b, make([]byte, wire.RecordMax)}
+				}
+			}
+			return [][]byte{b}
+		}
+	}
+	for path, mk := range paths() {
+		for name, tamper := range cases {
+			t.Run(path+"/"+name, func(t *testing.T) {
+				kept = nil
+				fs, r := through(t, apart(mk), tamper)
+				s := inboxes(t, 2)
+				frames := parcels(100, 0, 5000, 70, 70, 1000, 3)
+				sent := 0
+				attend(fs, s, func() bool {
+					if sent < len(frames) {
+						h := frames[sent].h
+						if fs[0].Send(1, &h, frames[sent].payload) {
+							sent++
+						}
+					}
+					return s[1].downs[0] != nil
+				})
+				cause := s[1].downs[0]
+				cut := name == "truncated" || name == "ended between records"
+				if cut != errors.Is(cause, io.EOF) || !cut && (!errors.Is(cause, wire.ErrForged) || !strings.Contains(cause.Error(), "process 0")) {
+					t.Errorf("the user is told: %v", cause)
+				}
+				got := s[1].frames[0]
+				if len(got) != at {
+					t.Errorf("%d frames came, %d were untouched", len(got), at)
+				}
+				for i := range got {
+					if got[i].h != frames[i].h || !bytes.Equal(got[i].payload, frames[i].payload) {
+						t.Errorf("frame %d came as %+v", i, got[i].h)
+					}
+				}
+				if _, back := r.heard(); len(back) != shakeBack {
+					t.Errorf("the victim said %d bytes after the handshake", len(back)-shakeBack)
+				}
+			})
+		}
+	}
+}
+
+// What was recorded of one connection, and what the other side says itself, is
+// good for no other.
+func TestS2RecordedConnectionsAreWorthless(t *testing.T) {
+	for name, mk := range paths() {
+		t.Run(name, func(t *testing.T) {
+			fs, r := through(t, apart(mk), nil)
+			meet(t, fs)
+			there, back := r.heard()
+			if len(there) <= shakeThere || len(back) < shakeBack {
+				t.Fatalf("%d and %d bytes recorded", len(there), len(back))
+			}
+			victim := fs[1].Door().ln.Addr().String()
+			for what, b := range map[string][]byte{"the dialler's side": there, "the acceptor's side": back} {
+				before := fs[1].Refused()
+				if got := knock(t, victim, b); len(got) != 0 && len(got) != wire.ChallengeSize {
+					t.Errorf("%s played again: %d bytes came back", what, len(got))
+				}
+				for fs[1].Refused() == before {
+					runtime.Gosched()
+				}
+			}
+			// The other way round: a listener that plays the acceptor's side.
+			ln, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ln.Close()
+			go func() {
+				for {
+					c, err := ln.Accept()
+					if err != nil {
+						return
+					}
+					c.Write(back)
+					io.Copy(io.Discard, c)
+					c.Close()
+				}
+			}()
+			j := job(0, 2)
+			fresh, _, err := apart(mk)(Config{Job: j, limits: quick()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer fresh.Close()
+			fresh.Start([]string{"", ln.Addr().String()})
+			fresh.Send(1, &wire.Header{Kind: wire.User}, nil)
+			if err := awaitDown(fresh, newInbox(t), 1); !errors.Is(err, wire.ErrRefused) {
+				t.Errorf("a recorded acceptor: %v", err)
+			}
+			meet(t, fs) // the connection that was recorded goes on
+		})
+	}
+}
+
+// Whoever knows the secret and claims to be a process that is connected already
+// is refused; the connection goes on. So is one that is called by a wrong name.
+func TestS2SecondProcessOfARankIsRefused(t *testing.T) {
+	for name, mk := range makers() {
+		t.Run(name, func(t *testing.T) {
+			fs := ends(t, mk, 3, limits{})
+			meet(t, fs)
+			victim := fs[1].Door().ln.Addr().String()
+			for from := range 3 {
+				before := fs[1].Refused()
+				j := job(from, 3)
+				twin := &door{job: j, limits: limits{}.defaults()}
+				if conn, _, err := twin.dial(t.Context(), 1, victim); err == nil {
+					conn.Close()
+					t.Errorf("a second process %d was let in", from)
+				}
+				for fs[1].Refused() == before {
+					runtime.Gosched()
+				}
+			}
+			// To another process than it was meant for.
+			before := fs[2].Refused()
+			if conn, _, err := fs[0].Door().dial(t.Context(), 1, fs[2].Door().ln.Addr().String()); err == nil {
+				conn.Close()
+				t.Error("process 2 answered for process 1")
+			}
+			for fs[2].Refused() == before {
+				runtime.Gosched()
+			}
+			meet(t, fs)
+		})
+	}
+}
+
+// Strangers that send a byte now and then, and ones that play a recorded Hello
+// and then nothing, fill all places again and again. Honest peers get in.
+func TestS2SlowStrangersKeepNobodyOut(t *testing.T) {
+	var hello [wire.HelloSize]byte
+	wire.NewDialler(wire.Pair{Secret: secret(7), Job: "test", From: 0, To: 1}).Hello(&hello)
+	for _, c := range []struct {
+		name string
+		say  []byte
+	}{{"a byte at a time", hello[:10]}, {"a recorded hello", hello[:]}} {
+		for name, mk := range paths() {
+			t.Run(c.name+"/"+name, func(t *testing.T) {
+				l := quick()
+				l.hello, l.shake, l.reach = time.Hour, time.Hour, time.Minute // only being shown out ends them
+				fs := ends(t, mk, 2, l)
+				addr := fs[1].Door().ln.Addr().String()
+				var wg sync.WaitGroup
+				stop := make(chan struct{})
+				for range 20 {
+					wg.Go(func() {
+						for {
+							conn, err := net.Dial("tcp", addr)
+							if err != nil {
+								return
+							}
+							if len(c.say) == wire.HelloSize {
+								conn.Write(c.say)
+							}
+							ended := make(chan struct{})
+							go func() { io.Copy(io.Discard, conn); close(ended) }()
+							for i := 0; ; i++ {
+								if len(c.say) < wire.HelloSize && i < len(c.say) {
+									conn.Write(c.say[i : i+1])
+								}
+								select {
+								case <-stop:
+								case <-ended:
+								case <-time.After(5 * time.Millisecond):
+									continue
+								}
+								break
+							}
+							conn.Close()
+							<-ended
+							select {
+							case <-stop:
+								return
+							default:
+							}
+						}
+					})
+				}
+				for fs[1].Refused() < 10 { // they are at it
+					runtime.Gosched()
+				}
+				meet(t, fs)
+				close(stop)
+				wg.Wait()
+			})
+		}
+	}
+}
+
+// Thousands of callers with anything to say leave nothing behind but a count.
+func TestS6StrangersCostNoMemory(t *testing.T) {
+	const callers = 2000
+	for name, mk := range paths() {
+		t.Run(name, func(t *testing.T) {
+			l := quick()
+			l.penalty = time.Microsecond
+			fs := ends(t, mk, 2, l)
+			meet(t, fs)
+			addr := fs[1].Door().ln.Addr().String()
+			var good [wire.HelloSize]byte
+			wire.NewDialler(wire.Pair{Secret: secret(7), Job: "test", From: 0, To: 1}).Hello(&good)
+			heap := func() int64 {
+				runtime.GC()
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				return int64(m.HeapAlloc)
+			}
+			rng := rand.New(rand.NewPCG(1, 6))
+			before, goroutines := heap(), runtime.NumGoroutine()
+			for i := range callers {
+				b := make([]byte, rng.IntN(400))
+				for k := range b {
+					b[k] = byte(rng.Uint32())
+				}
+				if i%3 == 0 {
+					copy(b, good[:]) // all of it, or a part
+				}
+				conn, err := net.Dial("tcp", addr)
+				if err != nil {
+					t.Fatal(err)
+				}
+				conn.Write(b)
+				if i%2 == 0 {
+					conn.(*net.TCPConn).SetLinger(0) // reset
+				}
+				conn.Close()
+			}
+			// Resets that come before accept are no callers.
+			for n := uint64(0); n == 0 || n != fs[1].Refused(); time.Sleep(50 * time.Millisecond) {
+				n = fs[1].Refused()
+			}
+			if n := fs[1].Refused(); n < callers/2 || n > callers {
+				t.Errorf("%d of %d callers are counted", n, callers)
+			}
+			if more := heap() - before; more > 1<<20 {
+				t.Errorf("%d callers left %d bytes", callers, more)
+			}
+			if more := runtime.NumGoroutine() - goroutines; more > 3*l.guests {
+				t.Errorf("%d callers left %d goroutines", callers, more)
+			}
+			meet(t, fs)
+		})
+	}
+}
