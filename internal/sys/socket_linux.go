@@ -108,8 +108,17 @@ func TuneSocket(fd, size int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, size)
 }
 
-// UnsentBytes is how much written to the socket the other side has not acknowledged.
-func UnsentBytes(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.SIOCOUTQ) }
+// UnsentBytes is how much written to the socket the other side has not
+// acknowledged. An error means that it never will: the connection was reset.
+func UnsentBytes(fd int) (int, error) {
+	switch e, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR); {
+	case err != nil:
+		return 0, err
+	case e != 0:
+		return 0, syscall.Errno(e)
+	}
+	return unix.IoctlGetInt(fd, unix.SIOCOUTQ)
+}
 
 // ShutdownWrite ends the stream to the other side behind what was written.
 func ShutdownWrite(fd int) error { return unix.Shutdown(fd, unix.SHUT_WR) }
