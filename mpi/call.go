@@ -42,6 +42,7 @@ const (
 	callDup
 	callSplit
 	callFree
+	callDisconnect
 	callFinalize
 	callCompare
 	callSetErrhandler
@@ -105,6 +106,7 @@ func (k call) String() string {
 		callIflushBuffer:     "IflushBuffer",
 		callDup:              "Dup",
 		callSplit:            "Split",
+		callDisconnect:       "Disconnect",
 		callFree:             "Free",
 		callFinalize:         "Finalize",
 		callCompare:          "Compare",

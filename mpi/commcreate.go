@@ -159,18 +159,31 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 // cannot be freed.
 //
 // C: MPI_Comm_free, section 7.4.3.
-func (c *Comm) Free() error {
-	if err := c.usable(callFree); err != nil {
+func (c *Comm) Free() error { return c.free(callFree, func() {}) }
+
+// Disconnect is Free that first waits until all communication that is pending on c
+// has completed, in this process. The requests are still to be waited for.
+//
+// C: MPI_Comm_disconnect, section 11.10.4.
+func (c *Comm) Disconnect() error {
+	return c.free(callDisconnect, func() {
+		c.w.P2P.Settle(c.core, func() bool { return c.w.Coll.Busy(c.core) })
+	})
+}
+
+func (c *Comm) free(k call, first func()) error {
+	if err := c.usable(k); err != nil {
 		return err
 	}
 	if c.fixed {
-		return fail(ErrComm, "Free", c, "the first communicators cannot be freed")
+		return fail(ErrComm, k.String(), c, "the first communicators cannot be freed")
 	}
-	if err := c.deleteAttrs(callFree); err != nil {
+	first()
+	if err := c.deleteAttrs(k); err != nil {
 		return err
 	}
 	if c.freed.Swap(true) {
-		return fail(ErrComm, "Free", c, "communicator has been freed")
+		return fail(ErrComm, k.String(), c, "communicator has been freed")
 	}
 	c.w.Coll.Free(c.core)
 	c.w.P2P.Abandon(c.core.Ctx)

@@ -289,6 +289,11 @@ func (e *Engine) Free(c *comm.Comm) {
 	e.Drop(c)
 }
 
+// Busy reports whether a collective is under way on c. The lock is held.
+func (e *Engine) Busy(c *comm.Comm) bool {
+	return slices.ContainsFunc(e.live, func(s *schedule) bool { return s.c == c })
+}
+
 // Drop is Free with the lock held.
 func (e *Engine) Drop(c *comm.Comm) {
 	if s := stateOf(c).slot; s != nil {

@@ -1,0 +1,71 @@
+package mpi_test
+
+import (
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// Disconnect returns when what was pending is complete, of any length, with others
+// and with itself: the data are there before the requests are waited for.
+func TestCOM04_Disconnect(t *testing.T) {
+	for _, size := range []int{0, 8, 9000, 70_000, 400_000} {
+		mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
+			d, err := c.Dup()
+			ok(t, err)
+			right, left, me := (c.Rank()+1)%3, (c.Rank()+2)%3, c.Rank()
+			b, own := make([]byte, size), make([]byte, size)
+			rs := []mpi.Request{
+				mpi.Irecv(d, b, left, 0),
+				mpi.Issend(d, payload(size, uint64(me)), right, 0),
+				mpi.Issend(d, payload(size, 7), me, 1),
+				mpi.Irecv(d, own, me, 1),
+			}
+			e, r := d.Idup()
+			ok(t, d.Disconnect())
+			wantPayload(t, b, size, uint64(left))
+			wantPayload(t, own, size, 7)
+			if err := e.Barrier(); err != nil { // what Idup made is there
+				t.Error(err)
+			}
+			ok(t, mpi.Waitall(append(rs, r), nil))
+			wantClass(t, d.Disconnect(), mpi.ErrComm)
+			ok(t, e.Disconnect())
+			wantClass(t, c.Disconnect(), mpi.ErrComm)
+		})
+	}
+}
+
+// A pending receive is answered by who computes for a while first: Disconnect waits
+// for it, and for nothing on other communicators.
+func TestCOM04_DisconnectWaitsForItsOwnOnly(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		d, err := c.Dup()
+		ok(t, err)
+		if c.Rank() == 0 {
+			r := mpi.Irecv(c, []byte{0}, 1, 5) // on another communicator, answered later
+			b := []byte{0}
+			mpi.Irecv(d, b, 1, 0)
+			ok(t, mpi.Send(c, []byte{0}, 1, 1))
+			if ok(t, d.Disconnect()); b[0] != 9 {
+				t.Error("Disconnect did not wait for a receive")
+			}
+			ok(t, mpi.Send(c, []byte{0}, 1, 2))
+			_, err := r.Wait()
+			ok(t, err)
+			return
+		}
+		_, err = mpi.Recv(c, []byte{0}, 0, 1)
+		ok(t, err)
+		for range 1000 { // some time
+			_, _, err := c.Iprobe(0, 2)
+			ok(t, err)
+		}
+		ok(t, mpi.Send(d, []byte{9}, 0, 0))
+		ok(t, d.Disconnect())
+		_, err = mpi.Recv(c, []byte{0}, 0, 2)
+		ok(t, err)
+		ok(t, mpi.Send(c, []byte{0}, 0, 5))
+	})
+}
