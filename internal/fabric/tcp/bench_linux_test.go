@@ -1,7 +1,6 @@
 package tcp
 
 import (
-	"fmt"
 	"net"
 	"runtime"
 	"sync"
@@ -20,7 +19,11 @@ type count struct {
 	down   bool
 }
 
-func (c *count) Frame(_ int, h *wire.Header, payload []byte) { c.frames++; c.bytes += len(payload) }
+func (c *count) Frame(_ int, h *wire.Header, payload []byte) {
+	c.frames++
+	c.bytes += len(payload)
+	copy(c.place, payload) // as whoever wants it in a place must
+}
 func (c *count) Place(_ int, h *wire.Header) []byte {
 	if c.place == nil {
 		return nil
@@ -38,9 +41,17 @@ func sendNow(f made, s *count, to int, h *wire.Header, b []byte) {
 
 // echo answers each of turns messages on an own thread.
 func BenchmarkPingPong(b *testing.B) {
-	for _, size := range []int{8, 1024, 16 << 10, eagerMax} {
-		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			fs := ends(b, raw, 2, limits{})
+	for _, c := range []struct {
+		name string
+		mk   maker
+		size int
+	}{
+		{"8", raw, 8}, {"1024", raw, 1024}, {"16384", raw, 16 << 10}, {"65408", raw, eagerMax},
+		{"8/sealed", apart(raw), 8}, {"1024/sealed", apart(raw), 1024}, {"16384/sealed", apart(raw), 16 << 10}, {"65408/sealed", apart(raw), eagerMax},
+	} {
+		size := c.size
+		b.Run(c.name, func(b *testing.B) {
+			fs := ends(b, c.mk, 2, limits{})
 			var stop atomic.Bool
 			var wg sync.WaitGroup
 			h := wire.Header{Kind: wire.Eager, Size: uint32(size)}
@@ -144,8 +155,11 @@ func BenchmarkRawPingPong(b *testing.B) {
 const message = 16 * chunkMax
 
 // One way in the largest frames; a message is answered by an empty frame.
-func BenchmarkBandwidth(b *testing.B) {
-	fs := ends(b, raw, 2, limits{})
+func BenchmarkBandwidth(b *testing.B)       { bandwidth(b, raw) }
+func BenchmarkSealedBandwidth(b *testing.B) { bandwidth(b, apart(raw)) }
+
+func bandwidth(b *testing.B, mk maker) {
+	fs := ends(b, mk, 2, limits{})
 	var stop atomic.Bool
 	var wg sync.WaitGroup
 	wg.Go(func() {

@@ -147,7 +147,7 @@ func (f *Fabric) receive(s fabric.Sink, l *link) int {
 func (f *Fabric) adopt(s fabric.Sink) int {
 	n := 0
 	if f.door.due.CompareAndSwap(true, false) {
-		n += f.beat(s)
+		f.beat()
 	}
 	for _, r := range f.door.take() {
 		n++

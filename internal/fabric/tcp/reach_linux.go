@@ -6,7 +6,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -70,10 +69,9 @@ func (r *reach) judge(now time.Time, m reading) (ask, dead bool) {
 }
 
 // beat looks at the connections with other hosts.
-func (f *Fabric) beat(s fabric.Sink) (n int) {
+func (f *Fabric) beat() {
 	now := time.Now()
-	for i := len(f.active) - 1; i >= 0; i-- { // backwards: drop removes the one at hand
-		l := f.active[i]
+	for _, l := range f.active {
 		if l.seal == nil || l.broken != nil {
 			continue
 		}
@@ -87,13 +85,12 @@ func (f *Fabric) beat(s fabric.Sink) (n int) {
 		})
 		switch {
 		case dead:
-			f.drop(s, l, fmt.Errorf("%s has not answered for %v and cannot be reached", hostOf(f.door.job, l.peer), k.Heard.Round(100*time.Millisecond)))
-			n++
+			l.broken = fmt.Errorf("%s has not answered for %v and cannot be reached", hostOf(f.door.job, l.peer), k.Heard.Round(100*time.Millisecond))
+			f.broken = true // what has come is delivered first
 		case ask:
 			l.ask(f)
 		}
 	}
-	return n
 }
 
 // watchShake limits how long another host may be silent while a connection is
