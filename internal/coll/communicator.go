@@ -281,8 +281,9 @@ func (e *Engine) agree(group *comm.Comm, tag int32) (identity, error) {
 }
 
 // Free ends collectives on c in this process. Those under way come to their end.
-// The slot is free again when all members have freed the communicator. It takes
-// the lock.
+// The slot is free again when all members have freed the communicator: never, if
+// one has died, because it may not be dead but slow, and still write there. When no
+// slot is left communicators use messages. It takes the lock.
 func (e *Engine) Free(c *comm.Comm) {
 	e.p.Lock()
 	defer e.p.Unlock()
