@@ -234,6 +234,7 @@ func freeMemory() uint64 {
 	fmt.Sscan(string(after), &kib)
 	return kib << 10
 }
+
 // A process that sends and never waits finds the credit that its peers return:
 // here one goroutine is both ends, so that a send which waited for its receive
 // would wait for ever.
