@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,11 +43,16 @@ func (c *checker) Write(b []byte) (int, error) {
 }
 
 func (c *checker) check(line []byte) {
-	var rank, i, length int
-	_, err := fmt.Sscanf(string(line[:min(len(line), 60)]), "%d %d %d", &rank, &i, &length)
-	if err == nil && rank < c.ranks && i == c.next[rank] && length == (i*7919)%(c.longest+1) {
+	var head [3]int // rank, number and length of the line
+	text, ok := line, true
+	for k := range head {
+		word, rest, found := bytes.Cut(text, []byte{' '})
+		n, err := strconv.Atoi(string(word))
+		head[k], text, ok = n, rest, ok && found && err == nil
+	}
+	rank, i, length := head[0], head[1], head[2]
+	if ok && rank >= 0 && rank < c.ranks && i == c.next[rank] && length == (i*7919)%(c.longest+1) {
 		c.next[rank]++
-		text := line[len(fmt.Sprintf("%d %d %d ", rank, i, length)):]
 		if len(text) == length {
 			for len(text) > 0 && bytes.HasPrefix([]byte(pattern), text[:min(50, len(text))]) {
 				text = text[min(50, len(text)):]
@@ -93,6 +100,52 @@ func TestLargeOutputArrivesWhole(t *testing.T) {
 	if !testing.Short() && raceFlag != "-race" && c.bytes < 200e6 {
 		t.Errorf("only %d bytes", c.bytes)
 	}
+}
+
+// Promise F5: millions of lines from several ranks arrive whole, and each rank's in
+// order.
+func TestF5_MillionsOfLines(t *testing.T) {
+	count := 500000
+	if testing.Short() || raceFlag == "-race" {
+		count = 30000
+	}
+	checkLines(t, 4, count, 3, same)
+}
+
+// Promise F5: a rank that floods its output, without ever ending a line, is passed
+// on whole, and the launcher stays small.
+func TestF5_FloodWithoutNewline(t *testing.T) {
+	blocks := 1024 // of a MiB
+	if testing.Short() || raceFlag == "-race" {
+		blocks = 64
+	}
+	out, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	r := newRun(t, "-n", "2", "rank", fmt.Sprint("0@flood:", blocks))
+	r.cmd.Stdout = w
+	r.start()
+	w.Close()
+	got, want := make([]byte, 1<<20), []byte(strings.Repeat("x", 1<<20))
+	for i := range blocks {
+		if _, err := io.ReadFull(out, got); err != nil {
+			t.Fatalf("block %d: %v; stderr %s", i, err, r.stderr.String())
+		}
+		if copy(want, fmt.Sprintf("%08d", i)); !bytes.Equal(got, want) {
+			t.Fatalf("block %d begins with %.30q", i, got)
+		}
+		if i%32 == 0 {
+			if kb := statusOf(t, r.cmd.Process.Pid, "VmRSS"); kb > 200<<10 {
+				t.Fatalf("the launcher holds %d KiB", kb)
+			}
+		}
+	}
+	if rest, err := io.ReadAll(out); err != nil || len(rest) != 0 {
+		t.Errorf("after the end: %.30q, %v", rest, err)
+	}
+	r.wait(0).quiet()
 }
 
 func TestLinesLongerThanTheBufferStayWhole(t *testing.T) {
@@ -230,6 +283,53 @@ func TestFullDiskIsAFailure(t *testing.T) {
 	run := newRun(t, "-n", "1", "echo", "x")
 	run.cmd.Stdout = full
 	run.start().wait(125).said("output cannot be written", "no space left")
+}
+
+// Promise F5: a job whose stderr cannot be written still has its result.
+func TestF5_FullDiskForStderrChangesNothing(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full here:", err)
+	}
+	defer full.Close()
+	for _, c := range []struct {
+		status int
+		last   string
+	}{{0, "exit:0"}, {7, "exit:7"}, {137, "kill:9"}} {
+		r := newRun(t, "-v", "-n", "3", "rank", "stderr:lost", "print:kept", "1@"+c.last)
+		r.cmd.Stderr = full
+		r.start().wait(c.status)
+		if c.status == 0 {
+			r.printed("kept", "kept", "kept")
+		}
+	}
+	r := newRun(t, "-n", "2", "rank", "stderr:lost", "print:lost", "forever")
+	r.cmd.Stdout, r.cmd.Stderr = full, full
+	r.start().wait(125)
+}
+
+// Promise F5: what fits on a disk that fills up is there, and then the job ends with
+// an error instead of going on for nobody.
+func TestF5_DiskThatFillsUp(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skip("cannot mount a small tmpfs here:", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
+	file, err := os.Create(filepath.Join(dir, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r := newRun(t, "-n", "2", "rank", "lines:5000,100", "forever")
+	r.cmd.Stdout = file
+	r.start().wait(125).said("output cannot be written", "no space left")
+	text, err := os.ReadFile(file.Name())
+	if err != nil || len(text) != 64<<10 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	c := &checker{t: t, ranks: 2, longest: 100, next: make([]int, 2)}
+	c.Write(text)
 }
 
 // A tee that outlives the shell which started it still brings its last lines.

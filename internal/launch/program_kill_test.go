@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -38,6 +39,33 @@ func TestF4_NothingIsLeftOfAKilledProgram(t *testing.T) {
 				victim := ranks[rand.IntN(len(ranks))]
 				syscall.Kill(victim, syscall.SIGKILL)
 				r.wait(137).said(fmt.Sprintf("(pid %d", victim), "SIGKILL")
+			}
+			noWarden(t)
+		}
+	}
+}
+
+// The same under messages of all lengths and collectives, with more ranks than
+// cores: some ranks sleep, some poll, some have not come to Init.
+func TestF4_NothingIsLeftOfKilledTraffic(t *testing.T) {
+	program := hangPath(t)
+	n, rounds := 2*runtime.NumCPU()+2, 6
+	if testing.Short() {
+		rounds = 2
+	}
+	for _, fabric := range []string{"shm", "tcp"} {
+		for i := range rounds {
+			r := newRun(t, "-n", fmt.Sprint(n), "-fabric", fabric, program, "traffic").start()
+			ranks := r.processesOf(program, n)
+			time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
+			if i%2 == 0 {
+				r.cmd.Process.Kill()
+				<-r.ended
+				r.nothingLeft()
+			} else {
+				victim := ranks[rand.IntN(len(ranks))]
+				syscall.Kill(victim, syscall.SIGKILL)
+				r.wait(137).said(fmt.Sprintf("(pid %d", victim), "SIGKILL") // F5: the dead one is blamed, not its mourners
 			}
 			noWarden(t)
 		}

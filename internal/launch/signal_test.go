@@ -4,6 +4,7 @@ package launch
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -100,6 +101,51 @@ func TestChildThatEndsWhileTheLauncherBeginsToListen(t *testing.T) {
 	case <-time.After(hangs):
 		t.Fatal("the launcher waits for itself")
 	}
+}
+
+// Promise F5: a launcher that is stopped, not by the keyboard but by SIGSTOP, which
+// it cannot hear, holds its ranks up at most, and loses nothing.
+func TestF5_StoppedLauncherLosesNothing(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("states of processes are read from /proc")
+	}
+	c := &checker{t: t, ranks: 3, longest: 200, next: make([]int, 3)}
+	r := newRun(t, "-n", "3", "rank", "lines:20000,200")
+	r.cmd.Stdout = c
+	r.start()
+	pid := r.cmd.Process.Pid
+	for range 10 {
+		if syscall.Kill(pid, syscall.SIGSTOP) != nil {
+			break
+		}
+		time.Sleep(time.Duration(rand.IntN(10)) * time.Millisecond)
+		syscall.Kill(pid, syscall.SIGCONT)
+		time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
+	}
+	r.wait(0).quiet()
+	c.done(20000)
+
+	// A rank that dies meanwhile is explained afterwards.
+	ready := filepath.Join(t.TempDir(), "ready")
+	r = newRun(t, "-n", "3", "rank", "init", "exchange", "ready:"+ready, "forever").start()
+	pids := r.ready(ready, 3)
+	pid = r.cmd.Process.Pid
+	syscall.Kill(pid, syscall.SIGSTOP)
+	awaitState(t, pid, "T")
+	syscall.Kill(pids[1], syscall.SIGKILL)
+	awaitState(t, pids[1], "Z")
+	syscall.Kill(pid, syscall.SIGCONT)
+	r.wait(137).said(fmt.Sprintf("rank 1 (pid %d", pids[1]), "SIGKILL")
+
+	// And one that is stopped can be killed.
+	ready = filepath.Join(t.TempDir(), "ready")
+	r = newRun(t, "-n", "3", "rank", "init", "exchange", "ready:"+ready, "forever").start()
+	r.ready(ready, 3)
+	syscall.Kill(r.cmd.Process.Pid, syscall.SIGSTOP)
+	awaitState(t, r.cmd.Process.Pid, "T")
+	r.cmd.Process.Kill()
+	<-r.ended
+	r.nothingLeft()
 }
 
 // awaitState waits until a process is in one of the states, as ps names them.

@@ -134,6 +134,10 @@ func (p *process) step(verb, arg string) {
 		}
 	case "ready": // tells the test, by a file, that this rank has come so far
 		err = os.WriteFile(arg+"."+p.rank, []byte(strconv.Itoa(os.Getpid())), 0o600)
+	case "head": // the first line of the input
+		var line string
+		line, err = bufio.NewReader(os.Stdin).ReadString('\n')
+		fmt.Print(line)
 	case "cat":
 		_, err = io.Copy(os.Stdout, os.Stdin)
 	case "env":
@@ -180,6 +184,12 @@ func (p *process) step(verb, arg string) {
 		cmd := exec.Command(os.Args[0], strings.Fields(arg)...)
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		err = cmd.Run()
+	case "flood": // N MiB without a newline, each beginning with its number
+		block := []byte(strings.Repeat("x", 1<<20))
+		for i := 0; i < n && err == nil; i++ {
+			copy(block, fmt.Sprintf("%08d", i))
+			_, err = os.Stdout.Write(block)
+		}
 	case "lines": // N lines of lengths up to M, each one checkable: lines:N,M
 		a, b, _ := strings.Cut(arg, ",")
 		count, _ := strconv.Atoi(a)

@@ -1,0 +1,78 @@
+package launch
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// Ranks that all sleep in calls, and have done so for long, are told to be in a
+// deadlock; not if one of them computes, or has fallen asleep just now.
+func TestF6_PsSuspectsADeadlock(t *testing.T) {
+	for _, c := range []struct {
+		steps []string
+		want  bool
+	}{
+		{[]string{"init", "longnote:Recv"}, true},
+		{[]string{"init", "longnote:Recv", "1@note:Recv"}, false},       // just now
+		{[]string{"init", "0@longnote:Recv", "2@longnote:Recv"}, false}, // one is not in a call
+		{[]string{"init", "longnote:Recv", "1@spin"}, false},            // another goroutine of it computes
+	} {
+		ready := filepath.Join(t.TempDir(), "ready")
+		steps := append([]string{"-n", "3", "rank"}, c.steps...)
+		r := newRun(t, append(steps, "ready:"+ready, "forever")...).start()
+		r.ready(ready, 3)
+		s := r.state()
+		// What has just been started may still be busy with that.
+		for end := time.Now().Add(hangs); c.want && s.Deadlock == "" && time.Now().Before(end); {
+			s = r.state()
+		}
+		if (s.Deadlock != "") != c.want {
+			t.Errorf("%q: %q", c.steps, s.Deadlock)
+		}
+		out, _, _ := ps(t, fmt.Sprint(r.cmd.Process.Pid))
+		if c.want && !strings.Contains(out, "\nAll ranks have been asleep in calls for ") {
+			t.Errorf("%q: %s", c.steps, out)
+		}
+		r.stop()
+	}
+}
+
+// Those who have left MPI cannot be waited for, and those of other hosts are not
+// seen.
+func TestF6_WhoCountsForADeadlock(t *testing.T) {
+	now := time.Now()
+	rank := func(state string, stage shmfmt.Stage, asleep time.Duration) RankState {
+		return RankState{State: state, stage: stage, changed: now.Add(-asleep)}
+	}
+	waits := rank(stateWaiting, shmfmt.StageRunning, time.Minute)
+	for _, c := range []struct {
+		ranks []RankState
+		size  int
+		want  string
+	}{
+		{[]RankState{waits, waits}, 2, "looks like a deadlock"},
+		{[]RankState{waits, waits}, 3, "look at the other hosts"},
+		{[]RankState{waits, rank(stateEnded, shmfmt.StageRunning, 0), rank(stateRunning, shmfmt.StageFinalized, 0)}, 3, "looks like a deadlock"},
+		{[]RankState{waits, rank(stateRunning, shmfmt.StageRunning, 0)}, 2, ""},
+		{[]RankState{waits, rank(stateStarting, shmfmt.StageNone, 0)}, 2, ""},
+		{[]RankState{waits, rank(stateStopped, shmfmt.StageRunning, time.Minute)}, 2, ""},
+		{[]RankState{waits, rank(stateWaiting, shmfmt.StageInit, time.Second)}, 2, ""},
+		{[]RankState{rank(stateEnded, shmfmt.StageRunning, 0)}, 1, ""},
+	} {
+		s := &JobState{Seen: now, Size: c.size, Ranks: c.ranks}
+		if s.judge(s.cpu()); (c.want == "") != (s.Deadlock == "") || !strings.Contains(s.Deadlock, c.want) {
+			t.Errorf("%+v: %q, want %q", c.ranks, s.Deadlock, c.want)
+		}
+		before := s.cpu()
+		before[0]--
+		s.Deadlock = ""
+		if s.judge(before); s.Deadlock != "" {
+			t.Errorf("%+v computes and is in a deadlock", c.ranks)
+		}
+	}
+}
