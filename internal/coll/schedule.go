@@ -225,12 +225,34 @@ func (s *schedule) fail(err error) {
 
 // sendTo starts sending buf to a rank.
 func (s *schedule) sendTo(rank int, buf []byte) {
+	for k := s.eager(rank, len(buf)); len(buf) > k; buf = buf[k:] {
+		s.add(s.e.p2p.Isend(s.c, s.c.Ctx+1, p2p.Standard, buf[:k], rank, s.tag))
+	}
 	s.add(s.e.p2p.Isend(s.c, s.c.Ctx+1, p2p.Standard, buf, rank, s.tag))
 }
 
 // recvFrom starts receiving buf from a rank.
 func (s *schedule) recvFrom(rank int, buf []byte) {
+	for k := s.eager(rank, len(buf)); len(buf) > k; buf = buf[k:] {
+		s.add(s.e.p2p.Irecv(s.c, s.c.Ctx+1, buf[:k], rank, s.tag))
+	}
 	s.add(s.e.p2p.Irecv(s.c, s.c.Ctx+1, buf, rank, s.tag))
+}
+
+// eagerPieces is in how many eager messages a message that is too long for one is
+// sent through memory at most. Unlike in a program, the receiver knows the length;
+// and a sender that need not wait for an answer does not wait for the receiver to
+// get a core. Of 16 KiB that is three times as fast, of 64 KiB not always.
+const eagerPieces = 4
+
+// eager is the length in bytes of the pieces in which n bytes go to or come from a
+// rank. Both sides come to the same.
+func (s *schedule) eager(rank, n int) int {
+	peer := int(s.c.Members[rank])
+	if k := s.e.p.EagerMax(peer); n > k && n <= eagerPieces*k && s.e.node != nil && s.e.node.LocalIndex(peer) >= 0 {
+		return k
+	}
+	return max(n, 1)
 }
 
 func (s *schedule) add(r *p2p.Request) {
