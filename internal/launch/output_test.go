@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -306,30 +305,6 @@ func TestF5_FullDiskForStderrChangesNothing(t *testing.T) {
 	r := newRun(t, "-n", "2", "rank", "stderr:lost", "print:lost", "forever")
 	r.cmd.Stdout, r.cmd.Stderr = full, full
 	r.start().wait(125)
-}
-
-// Promise F5: what fits on a disk that fills up is there, and then the job ends with
-// an error instead of going on for nobody.
-func TestF5_DiskThatFillsUp(t *testing.T) {
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
-		t.Skip("cannot mount a small tmpfs here:", err)
-	}
-	t.Cleanup(func() { syscall.Unmount(dir, syscall.MNT_DETACH) })
-	file, err := os.Create(filepath.Join(dir, "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	r := newRun(t, "-n", "2", "rank", "lines:5000,100", "forever")
-	r.cmd.Stdout = file
-	r.start().wait(125).said("output cannot be written", "no space left")
-	text, err := os.ReadFile(file.Name())
-	if err != nil || len(text) != 64<<10 {
-		t.Errorf("%d bytes, %v", len(text), err)
-	}
-	c := &checker{t: t, ranks: 2, longest: 100, next: make([]int, 2)}
-	c.Write(text)
 }
 
 // A tee that outlives the shell which started it still brings its last lines.

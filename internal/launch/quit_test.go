@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // SIGQUIT shows the table first, and then is passed on as ever.
@@ -23,6 +24,29 @@ func TestF6_QuitShowsWhatRanksWaitFor(t *testing.T) {
 			t.Errorf("the ranks spoke first: %.3000s", all)
 		}
 	}
+}
+
+// One table for each host, each by the agent there.
+func TestF6_QuitShowsRanksOfAllHosts(t *testing.T) {
+	ready := filepath.Join(t.TempDir(), "ready")
+	r := far(t, "run", "-host", "a:1,b:2", "-n", "3", "rank", "init", "note:Recv on world", "2@note:Barrier", "ready:"+ready, "forever").start()
+	r.ready(ready, 3)
+	r.cmd.Process.Signal(syscall.SIGQUIT)
+	r.wait(2).said("a (rank 0): job ", "3 ranks").said("   0 ", "waiting", "Recv on world").
+		said("b (ranks 1-2): job ", "3 ranks").said("   1 ", "waiting", "Recv on world").said("   2 ", "waiting", "Barrier")
+	r = far(t, "run", "-timeout", "2s", "-host", "a:1,b:2", "-n", "3", "rank", "init", "note:Recv on world", "exchange", "forever").start()
+	r.wait(124).said("a (rank 0): job ").said("   0 ", "Recv on world").said("b (ranks 1-2): job ").said("   2 ", "Recv on world")
+}
+
+// A job that has not begun, because an agent does not come, has nothing to show.
+func TestF6_QuitBeforeTheJobHasBegun(t *testing.T) {
+	r := far(t, "hang", "-host", "localhost,b", "-n", "2", "rank", "forever").start()
+	for len(processesWith(r.marker)) < 2 { // until ssh is there
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(20 * time.Millisecond)
+	r.cmd.Process.Signal(syscall.SIGQUIT)
+	r.wait(131).said("the job was ended by SIGQUIT")
 }
 
 // A stderr that nobody reads does not keep SIGQUIT from the ranks.
