@@ -290,8 +290,8 @@ func (a *agent) sweep() {
 // retire lets the warden go and waits for it, a moment.
 func (a *agent) retire() {
 	a.warden.quit()
-	for pid := range a.others {
-		syscall.Kill(pid, syscall.SIGKILL)
+	for pid := range a.others { // ssh, and what it has started
+		syscall.Kill(-pid, syscall.SIGKILL)
 	}
 	for end := time.Now().Add(sweepPatience); time.Now().Before(end); time.Sleep(time.Millisecond / 4) {
 		if _, _, err := sys.WaitChild(false); err != nil {

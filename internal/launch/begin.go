@@ -247,6 +247,9 @@ func (j *job) begin() error {
 			return fmt.Errorf("%s: %w", h.name, err)
 		}
 	}
+	if j.ranks[0].host.remote == nil && input != j.stdin {
+		input.Close() // rank 0 has it
+	}
 	startInput()
 	return nil
 }

@@ -14,7 +14,8 @@ import (
 
 // inputFor returns what rank 0 reads. It is the launcher's own stdin, unless
 // that is a terminal: rank 0 is not in the terminal's foreground group and
-// would be stopped for reading from it, so the launcher reads for it.
+// would be stopped for reading from it, so the launcher reads for it, from start
+// on.
 func inputFor(stdin *os.File) (forRank *os.File, start func(), err error) {
 	if !sys.Terminal(stdin) {
 		return stdin, func() {}, nil
@@ -23,10 +24,7 @@ func inputFor(stdin *os.File) (forRank *os.File, start func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return r, func() {
-		r.Close()
-		go copyTerminal(w, stdin)
-	}, nil
+	return r, func() { go copyTerminal(w, stdin) }, nil
 }
 
 // foregroundDelay is how often a launcher in the background looks whether it

@@ -20,7 +20,7 @@ const (
 	// resolveTime bounds looking up the names of hosts.
 	resolveTime = 3 * time.Second
 	// dialTime bounds an attempt to reach another host over tcp.
-	dialTime = 5 * time.Second
+	dialTime = 3 * time.Second
 	// maxDials is how many hosts each one tries to reach before the ranks do.
 	maxDials = 32
 )

@@ -33,7 +33,8 @@ type remote struct {
 	greeted bool // the agent has spoken
 	banner  string
 	status  *syscall.WaitStatus // of ssh, once it has ended
-	closed  bool                // nothing more comes
+	closed  bool                // nothing more comes from the agent
+	silent  bool                // nothing more comes from ssh itself
 	over    bool                // it has ended, or was given up
 
 	feeds map[stream2]*feed
@@ -66,9 +67,6 @@ func (r *remote) read() {
 			r.lose(statusLauncher, "%s does not keep to the protocol: %v", r.host, err)
 		}
 		r.ended()
-		time.AfterFunc(time.Second, func() { // ssh should have ended, too
-			r.job.post(func() { r.lose(statusLauncher, "%s", r.why()) })
-		})
 	})
 }
 
@@ -213,12 +211,21 @@ func (r *remote) greet(b *frame.Body) {
 	r.out.send(frame.New(kindPlan).Raw(body).Raw(r.share.encode()).Bytes())
 }
 
-// ended is called after ssh or its output have ended.
+// ended is called when ssh, the agent's words or those of ssh itself have ended:
+// the host is lost when all have, or a moment later, because something else that
+// ssh has started may hold its output, or it may hang.
 func (r *remote) ended() {
-	if r.closed && r.status != nil {
-		r.lose(statusLauncher, "%s", r.why())
+	lose := func() { r.lose(statusLauncher, "%s", r.why()) }
+	if r.closed && r.silent && r.status != nil {
+		lose()
+	} else {
+		time.AfterFunc(endPatience, func() { r.job.post(lose) })
 	}
 }
+
+// endPatience bounds the time between the ends of ssh and of its output, or the
+// other way round.
+const endPatience = time.Second
 
 // lose ends the job because the host can no longer take part in it.
 func (r *remote) lose(status int, format string, args ...any) {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -67,16 +66,19 @@ func (j *job) connect(h *host, share *share) error {
 	j.agent.others[r.pid] = func(s syscall.WaitStatus) {
 		j.agent.warden.ended(r.pid)
 		r.status = &s
-		// What it said last, and a last frame, may still be under way.
-		time.AfterFunc(deathNews, func() { j.post(r.ended) })
-		time.AfterFunc(time.Second, func() { // in case somebody else holds its output
-			j.post(func() { r.lose(statusLauncher, "%s", r.why()) })
-		})
+		r.ended()
 	}
 	h.remote, h.node = r, r
 	r.link, r.out, r.said = link, newOutbox(plainLink{link}), &tail{}
 	r.pulse.beat()
-	go io.Copy(r.said, mine)
+	go func() {
+		io.Copy(r.said, mine)
+		mine.Close()
+		j.post(func() {
+			r.silent = true
+			r.ended()
+		})
+	}()
 	go r.read()
 	return nil
 }

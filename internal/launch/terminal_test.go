@@ -75,6 +75,16 @@ func TestRankZeroReadsTheTerminalAndItsPromptShows(t *testing.T) {
 	r.wait(0)
 }
 
+func TestRankZeroElsewhereReadsTheTerminal(t *testing.T) {
+	r := far(t, "run", "-host", "a,b", "-n", "2", "rank", "0@partial:your name? ", "0@cat")
+	typed, shown := r.terminal()
+	r.start()
+	shown("your name? ")
+	fmt.Fprintf(typed, "someone\n\x04")
+	shown("\r\nsomeone\r\n")
+	r.wait(0)
+}
+
 func TestProgressWithoutNewlinesShowsOnATerminal(t *testing.T) {
 	r := newRun(t, "-n", "1", "rank", "partial:step 1\r", "partial:step 2\r", "cat")
 	typed, shown := r.terminal()
