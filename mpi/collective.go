@@ -5,12 +5,6 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// Every collective has three forms. Bcast returns when the caller's part is done.
-// Ibcast returns a request at once; any number may be outstanding, and all
-// members start them in the same order, which is that of the blocking ones, too.
-// BcastInit returns a persistent request: all members make them in the same
-// order, and may Start them in any.
-//
 // What members must agree on (the kind, the root, lengths, the operation) is not
 // compared beforehand; lengths that disagree are ErrTruncate or ErrCount where
 // it shows. When a member dies, all of a communicator's collectives end with

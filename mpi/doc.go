@@ -24,8 +24,18 @@
 // belong to the operation until it is complete; receive buffers must not be
 // touched, send buffers may be read.
 //
+// Every collective has three forms: Bcast returns when the caller's part is
+// done, Ibcast returns a request at once, and BcastInit a persistent request, to
+// be started any number of times. All members of a communicator call collectives
+// of the first two forms in the same order, and those of the third likewise,
+// whose requests they may start in any order. In place means that the slice that
+// is sent is the slice, or the part of it, that is received. Of the
+// blocking ones that are used for a single value there are BcastOne, AllreduceOne,
+// AllgatherOne and ExscanOne.
+//
 // Not there yet, by chapter of the standard: partitioned communication (4),
-// derived datatypes (5), the other collectives and user operations (6),
-// intercommunicators (7), topologies (8), dynamic processes and sessions (11),
+// derived datatypes (5), Alltoallw, user operations and pairs of value and
+// location (6), intercommunicators (7), topologies and their collectives (8),
+// dynamic processes and sessions (11),
 // one-sided communication (12), generalized requests (13), files (14).
 package mpi

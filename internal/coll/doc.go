@@ -3,14 +3,35 @@
 // reductions of package op.
 //
 // Every collective exists as a schedule: rounds of sends, receives and
-// reductions that the progress engine runs, see schedule. Nonblocking calls
-// return its request. A blocking call starts it and waits, unless the members
-// share memory and the operation is short: then it is straight code on the
-// communicator's slot of the control segment, see slot.
+// reductions that the progress engine runs, see schedule. Do starts one and
+// waits; Start returns its request; Init returns a persistent request, which
+// begins the same schedule again and again. What the members give is Args, which
+// check validates in one place.
+//
+// Blocking collectives are short cut where the members share memory and each
+// gives little: then they are straight code on the communicator's slot of the
+// control segment, see slot.
 //
 // Every member must come to the same choice of slot or schedule, and of the
 // algorithm: the choice depends only on what is the same for all of them, which
-// is the operation, the number of bytes and the communicator.
+// is the operation, the number of bytes and the communicator. Choice is the table,
+// Tunables what the environment may override of it.
+//
+// # Algorithms
+//
+// Each stands in a file named after the collective and itself. "direct" and
+// "linear" ones exchange with many at once, in one or two rounds. They are for
+// members on a node: everybody copies what he needs from where it is, and with
+// fewer cores than ranks few rounds matter most, since each may have to wait for
+// somebody to get a core. Rings and chains send every byte once to a neighbour, for
+// long messages between many; trees, doubling and Bruck take log2 n rounds, for
+// short ones.
+//
+// # Order
+//
+// Which operands are combined, and in which order, follows from the ranks and the
+// algorithm, never from timing. An element of an allreduce is either combined in
+// one place, or by the same expression in all, so that all get the same bits.
 //
 // The names of exported methods with the lock: those that return a request are
 // called with the engine's lock held, those that block take it.
