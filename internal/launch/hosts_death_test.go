@@ -152,7 +152,7 @@ func TestNothingIsLeftOfHostsAfterAKill(t *testing.T) {
 		} else {
 			time.Sleep(time.Duration(rand.IntN(60000)) * time.Microsecond)
 		}
-		all := slices.DeleteFunc(processesWith(r.marker), orphan)
+		all := slices.DeleteFunc(processesWith(r.marker), unmissed)
 		if len(all) == 0 {
 			continue // not even begun
 		}
@@ -174,15 +174,17 @@ func TestNothingIsLeftOfHostsAfterAKill(t *testing.T) {
 	}
 }
 
-// orphan reports whether a process, as processesWith tells, is what a rank has
-// left behind or is just about to: one whom nobody misses.
-func orphan(p string) bool {
+// unmissed reports whether a process, as processesWith tells, is one that a job
+// can do without: what a rank has left behind, or one that has not yet become
+// what it was started for, and may become a warden or such.
+func unmissed(p string) bool {
 	var pid, parent int
 	fmt.Sscan(p, &pid)
 	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if _, rest, ok := strings.Cut(string(stat), ") "); ok && len(rest) > 2 {
 		fmt.Sscan(rest[2:], &parent)
 	}
-	of, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", parent))
-	return strings.HasSuffix(p, rankPath+" forever ") || strings.HasPrefix(string(of), rankPath)
+	mine, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	its, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", parent))
+	return strings.HasSuffix(p, rankPath+" forever ") || string(mine) == string(its)
 }
