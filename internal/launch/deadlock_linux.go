@@ -56,8 +56,7 @@ func (s *JobState) judge(before []float64) {
 		return
 	}
 	if len(s.Ranks) < s.Size {
-		s.Deadlock = fmt.Sprintf("All %s of this host have been asleep in calls for %s and compute nothing; look at the other hosts, too.",
-			count(len(s.Ranks), "rank"), ago(d))
+		s.Deadlock = fmt.Sprintf("All ranks of this host have been asleep in calls for %s and compute nothing; look at the other hosts, too.", ago(d))
 		return
 	}
 	s.Deadlock = fmt.Sprintf("All ranks have been asleep in calls for %s and compute nothing: this looks like a deadlock.", ago(d))

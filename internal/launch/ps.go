@@ -42,7 +42,7 @@ func PS(w io.Writer, asJSON bool, name string) (n int, unread []string, err erro
 // JobState is what a job does at a moment, as far as it runs on this host.
 type JobState struct {
 	Job      string      `json:"job"`
-	Launcher int         `json:"launcher"` // process id
+	Launcher int         `json:"launcher"` // process id of the launcher, or of its agent on this host
 	Size     int         `json:"size"`     // ranks on all hosts
 	Fabric   string      `json:"fabric"`
 	Command  string      `json:"command"`
@@ -90,8 +90,12 @@ const (
 // rank, and one more for each further goroutine of a rank that waits.
 func (s *JobState) Write(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "job %s: %s, fabric %s, launcher pid %d, started %s ago: %s\n",
-		s.Job, count(s.Size, "rank"), s.Fabric, s.Launcher, ago(s.Seen.Sub(s.Started)), s.Command)
+	who := "launcher"
+	if !strings.HasPrefix(s.Job, fmt.Sprint(s.Launcher, "-")) { // a job is named after its launcher
+		who = "agent"
+	}
+	fmt.Fprintf(&b, "job %s: %s, fabric %s, %s pid %d, started %s ago: %s\n",
+		s.Job, count(s.Size, "rank"), s.Fabric, who, s.Launcher, ago(s.Seen.Sub(s.Started)), s.Command)
 	fmt.Fprintf(&b, "%5s %8s  %-8s %9s  %7s  %s\n", "RANK", "PID", "STATE", "CPU", "SINCE", "WAITS FOR")
 	for i := range s.Ranks {
 		r := &s.Ranks[i]

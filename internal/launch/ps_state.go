@@ -65,10 +65,8 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView) RankState {
 			r.State, r.Detail, r.Asleep = stateEnded, "just now", 0
 			return r
 		}
-		if v.Self != 0 && v.Self != v.Pid { // what was started is a wrapper
-			if self, ok := lookAtProcess(v.Self); ok && !self.ended {
-				r.Pid, p = v.Self, self
-			}
+		if self, ok := lookAtProcess(v.Self); ok && !self.ended && descends(v.Self, v.Pid) {
+			r.Pid, p = v.Self, self // what was started is a wrapper
 		}
 		r.CPU, r.busy = p.cpu.Seconds(), p.busy
 		if p.stopped {
@@ -95,6 +93,23 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView) RankState {
 		r.State = stateWaiting
 	}
 	return r
+}
+
+// descends reports whether a process was started by another one, perhaps through
+// some between. A program in a container tells an id that means another process
+// here, or none.
+func descends(pid, from int) bool {
+	for range 10 {
+		if pid == from {
+			return true
+		}
+		p, ok := lookAtProcess(pid)
+		if !ok {
+			break
+		}
+		pid = p.parent
+	}
+	return false
 }
 
 // wait enters the call in which the whole process is.

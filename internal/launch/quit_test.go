@@ -32,7 +32,7 @@ func TestF6_QuitShowsRanksOfAllHosts(t *testing.T) {
 	r := far(t, "run", "-host", "a:1,b:2", "-n", "3", "rank", "init", "note:Recv on world", "2@note:Barrier", "ready:"+ready, "forever").start()
 	r.ready(ready, 3)
 	r.cmd.Process.Signal(syscall.SIGQUIT)
-	r.wait(2).said("a (rank 0): job ", "3 ranks").said("   0 ", "waiting", "Recv on world").
+	r.wait(2).said("a (rank 0): job ", "3 ranks", "agent pid").said("   0 ", "waiting", "Recv on world").
 		said("b (ranks 1-2): job ", "3 ranks").said("   1 ", "waiting", "Recv on world").said("   2 ", "waiting", "Barrier")
 	r = far(t, "run", "-timeout", "2s", "-host", "a:1,b:2", "-n", "3", "rank", "init", "note:Recv on world", "exchange", "forever").start()
 	r.wait(124).said("a (rank 0): job ").said("   0 ", "Recv on world").said("b (ranks 1-2): job ").said("   2 ", "Recv on world")
