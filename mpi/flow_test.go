@@ -240,15 +240,15 @@ func freeMemory() uint64 {
 // would wait for ever.
 func TestFlowControl_SenderFindsCredit(t *testing.T) {
 	const size, messages = 1000, 10000 // several times the credit
-	ends := make(chan *mpi.Comm, 2)
+	far, over := make(chan *mpi.Comm, 1), make(chan struct{})
 	err := mpi.RunOver("inproc", 2, func(c *mpi.Comm) error {
 		if c.Rank() == 1 {
-			ends <- c
-			<-ends
+			far <- c
+			<-over
 			return nil
 		}
-		peer := <-ends
-		defer func() { ends <- nil }()
+		defer close(over)
+		peer := <-far
 		out, in := make([]byte, size), make([]byte, size)
 		for i := range messages {
 			if err := mpi.Send(c, out, 1, i); err != nil {
