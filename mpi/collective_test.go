@@ -62,10 +62,9 @@ func movesData[T mpi.Elem](c *mpi.Comm, of func(i int) T) error {
 		}
 		return all
 	}
-	var even, odd, displs []int // counts of blocks of unequal length with gaps
+	var odd, displs []int // counts of blocks of unequal length with gaps
 	at := 0
 	for r := range n {
-		even = append(even, 2*(r%2))
 		odd = append(odd, r%3)
 		displs = append(displs, at+1)
 		at += r%3 + 1
