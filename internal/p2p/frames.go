@@ -132,6 +132,12 @@ func (e *Engine) refuse(from int, format string, args ...any) bool {
 	return false
 }
 
+// intruder takes a peer down that has sent a message on a communicator of which it
+// is no member. Only a wildcard matches such, and there is no rank to tell.
+func (e *Engine) intruder(from int32) {
+	e.refuse(int(from), "it has sent a message on a communicator that it is not in")
+}
+
 // eagerMessage makes the unexpected message of an eager frame; its data are to
 // be filled in.
 func (e *Engine) eagerMessage(key match.Key, h *wire.Header) *Message {

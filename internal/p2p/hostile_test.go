@@ -163,6 +163,52 @@ func TestS6_Padding(t *testing.T) {
 	})
 }
 
+// A process speaks only on communicators that it is in: a wildcard has no rank to
+// tell otherwise, and a program that takes it for an index must not fall over it.
+func TestS6_MessagesOfIntruders(t *testing.T) {
+	for _, h := range []wire.Header{
+		{Kind: wire.Eager, Tag: 1}, {Kind: wire.EagerSync, Tag: 1, Name: 1}, {Kind: wire.Ready, Tag: 1, Name: 1, Arg: 8},
+	} {
+		for _, posted := range []bool{true, false} {
+			besieged(t, func(s *siege) {
+				h.Ctx = 6
+				e := s.engines[victim]
+				members := []int32{victim, bystander}
+				c := comm.New(e.p, h.Ctx, 0, members)
+				var r *Request
+				post := func(e *Engine, _ *comm.Comm) *Request { return e.Irecv(c, h.Ctx, make([]byte, 8), AnySource, AnyTag) }
+				if posted {
+					r = s.request(post)
+				}
+				s.takenDown("a communicator that it is not in", func() {
+					s.speak(h, make([]byte, 8))
+					if !posted {
+						s.until("the message is there", func() bool {
+							e.p.Lock()
+							defer e.p.Unlock()
+							return e.table.Unexpected() > 0
+						})
+						if _, st, ok, err := e.Iprobe(c, AnySource, AnyTag, false); ok || err != nil {
+							t.Errorf("a probe finds %+v, %v", st, err)
+						}
+					}
+				})
+				if posted {
+					if st := s.wait(r); st.Err == nil {
+						t.Errorf("a wildcard receives a message of a process that is not in the communicator: %+v", st)
+					}
+				}
+				r = s.request(post) // of the members it receives as ever
+				d := comm.New(s.engines[bystander].p, h.Ctx, 1, members)
+				s.must(s.engines[bystander].Send(d, Standard, []byte{5}, victim, 3))
+				if st := s.wait(r); st.Err != nil || st.Source != bystander || st.Tag != 3 {
+					t.Errorf("the bystander's message: %+v", st)
+				}
+			})
+		}
+	}
+}
+
 // A message of the largest size that there can be is truncated like any other.
 func TestS6_HugeMessage(t *testing.T) {
 	besieged(t, func(s *siege) {

@@ -39,10 +39,10 @@ func (e *Engine) Iprobe(c *comm.Comm, source int, tag int32, take bool) (*Messag
 	e.p.Lock()
 	defer e.p.Unlock()
 	k := e.key(c, c.Ctx, source, tag)
-	n := e.table.Probe(k)
+	n := e.look(c, k)
 	if n == nil {
 		e.p.Progress(int(k.Src))
-		n = e.table.Probe(k)
+		n = e.look(c, k)
 	}
 	if n == nil {
 		return nil, Status{}, false, e.lost(c, k.Src)
@@ -58,7 +58,7 @@ func (e *Engine) Probe(c *comm.Comm, source int, tag int32, take bool) (*Message
 	defer e.p.Unlock()
 	k := e.key(c, c.Ctx, source, tag)
 	for {
-		if n := e.table.Probe(k); n != nil {
+		if n := e.look(c, k); n != nil {
 			m, s := e.probed(c, n, take)
 			return m, s, nil
 		}
@@ -75,6 +75,19 @@ func (e *Engine) Probe(c *comm.Comm, source int, tag int32, take bool) (*Message
 				break
 			}
 		}
+	}
+}
+
+// look finds the message that a receive on c would take; those of intruders are dropped.
+func (e *Engine) look(c *comm.Comm, k match.Key) *match.Node[Message] {
+	for {
+		n := e.table.Probe(k)
+		if n == nil || c.RankOf(n.Src) >= 0 {
+			return n
+		}
+		e.intruder(n.Src)
+		e.table.Remove(n)
+		e.discard(n.Owner)
 	}
 }
 

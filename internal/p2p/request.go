@@ -254,6 +254,10 @@ func (r *Request) envelope(from, tag int32, size uint64) {
 		s.Bytes = uint64(len(r.buf))
 		s.Err = truncated(size, len(r.buf))
 	}
+	if s.Source < 0 {
+		r.engine.intruder(from)
+		s.Err = &class.Error{Class: class.Intern, Text: "the message comes from a process that is not in the communicator"}
+	}
 }
 
 // names lets peers refer to requests: an index and a generation, checked on use.
