@@ -97,6 +97,16 @@ type Sink interface {
 	Down(peer int, cause error)
 }
 
+// Runner is the capability to take several frames of one long message at once.
+type Runner interface {
+	// SendRun offers frames that follow each other: payload in pieces of
+	// ChunkMax, the last being what is left. h is the header of the first but for
+	// Size; each next has its Arg greater by the size before. It reports how many
+	// bytes of whole frames were taken, as by Send. If that is not all, the next
+	// frame must be offered by Send, as if that had refused it.
+	SendRun(to int, h *wire.Header, payload []byte) int
+}
+
 // Reader is the capability to read a peer's memory without its help.
 type Reader interface {
 	// CanRead reports whether Read works for this peer (probed once).

@@ -100,8 +100,12 @@ func (e *Engine) Work() int {
 // streamBurst is how many frames a stream sends before the next has its turn.
 const streamBurst = 4
 
-// chunk sends the next frame of a stream, or leaves it in the backlog.
+// chunk sends the next frames of a stream, or leaves one in the backlog.
 func (e *Engine) chunk(r *Request) {
+	e.hdr = wire.Header{Kind: wire.Data, Name: r.remote, Arg: r.moved}
+	if r.moved += uint64(e.p.SendRun(int(r.peer), &e.hdr, r.buf[r.moved:r.need])); r.moved == r.need {
+		return
+	}
 	n := min(uint64(e.p.ChunkMax(int(r.peer))), r.need-r.moved)
 	e.hdr = wire.Header{Kind: wire.Data, Size: uint32(n), Name: r.remote, Arg: r.moved}
 	at := r.moved

@@ -33,6 +33,7 @@ type Fabric struct {
 	broken bool // some link failed in Send and waits for Poll to report it
 	bufs   [][]byte
 	pieces sys.Pieces
+	run    run
 	packed [packMax]byte // a small frame on its way out
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -102,28 +101,6 @@ func TestS4ListensOnOneAddress(t *testing.T) {
 		}
 		meet(t, fs)
 	}
-}
-
-// attend polls for all ends until done, keeping what arrives apart.
-func attend(fs []made, sinks []*inbox, done func() bool) {
-	for !done() {
-		n := 0
-		for i, f := range fs {
-			if f != nil {
-				n += f.Poll(sinks[i], -1)
-			}
-		}
-		if n == 0 {
-			runtime.Gosched()
-		}
-	}
-}
-
-func inboxes(t testing.TB, n int) (s []*inbox) {
-	for range n {
-		s = append(s, newInbox(t))
-	}
-	return s
 }
 
 // boundOfF1 is what promise F1 allows, and as much again for a machine that has

@@ -258,3 +258,25 @@ func (s *inbox) Down(peer int, cause error) {
 	}
 	s.downs[peer] = cause
 }
+
+// attend polls for all ends until done, keeping what arrives apart.
+func attend(fs []made, sinks []*inbox, done func() bool) {
+	for !done() {
+		n := 0
+		for i, f := range fs {
+			if f != nil {
+				n += f.Poll(sinks[i], -1)
+			}
+		}
+		if n == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+func inboxes(t testing.TB, n int) (s []*inbox) {
+	for range n {
+		s = append(s, newInbox(t))
+	}
+	return s
+}

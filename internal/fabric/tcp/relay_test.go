@@ -1,0 +1,158 @@
+package tcp
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// A relay is somebody on the way between two processes: it passes the handshake
+// on, and then for each record from the dialler what tamper makes of it.
+type relay struct {
+	t      testing.TB
+	ln     net.Listener
+	to     string
+	tamper func(n int, record []byte) [][]byte // nil: pass it on
+	wg     sync.WaitGroup
+
+	mu    sync.Mutex
+	there []byte // all that the dialler said
+	back  []byte // all that the acceptor said
+}
+
+const (
+	shakeThere = wire.HelloSize + wire.ProofSize
+	shakeBack  = wire.ChallengeSize + wire.VerdictSize
+)
+
+func newRelay(t testing.TB, to string, tamper func(int, []byte) [][]byte) *relay {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{t: t, ln: ln, to: to, tamper: tamper}
+	r.wg.Go(func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			r.wg.Go(func() { r.pass(c) })
+		}
+	})
+	return r
+}
+
+func (r *relay) addr() string { return r.ln.Addr().String() }
+
+// heard returns copies of what was said so far.
+func (r *relay) heard() (there, back []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return bytes.Clone(r.there), bytes.Clone(r.back)
+}
+
+func (r *relay) pass(c net.Conn) {
+	defer c.Close()
+	d, err := net.Dial("tcp", r.to)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer c.Close()
+		b := make([]byte, 4096)
+		for {
+			n, err := d.Read(b)
+			r.mu.Lock()
+			r.back = append(r.back, b[:n]...)
+			r.mu.Unlock()
+			c.Write(b[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	r.forward(c, d)
+	d.(*net.TCPConn).CloseWrite()
+	<-done
+}
+
+// forward passes on what the dialler says until it ends or tamper ends it.
+func (r *relay) forward(c, d net.Conn) {
+	take := func(n int) []byte {
+		b := make([]byte, n)
+		if _, err := io.ReadFull(c, b); err != nil {
+			return nil
+		}
+		r.mu.Lock()
+		r.there = append(r.there, b...)
+		r.mu.Unlock()
+		return b
+	}
+	for _, n := range []int{wire.HelloSize, wire.ProofSize} {
+		b := take(n)
+		if b == nil {
+			return
+		}
+		d.Write(b)
+	}
+	for n := 0; ; n++ {
+		record := take(wire.RecordOverhead)
+		if record == nil {
+			return
+		}
+		size, err := wire.RecordSize(record)
+		if err != nil {
+			r.t.Errorf("the dialler sent no record: %v", err)
+			return
+		}
+		if more := size - len(record); more > 0 {
+			rest := take(more)
+			if rest == nil {
+				return
+			}
+			record = append(record, rest...)
+		}
+		out := [][]byte{record}
+		if r.tamper != nil {
+			out = r.tamper(n, record)
+		}
+		for _, b := range out {
+			if b == nil {
+				return // cut here
+			}
+			d.Write(b)
+		}
+	}
+}
+
+// through opens two ends on hosts of their own; what 0 dials to 1 goes through the relay.
+func through(t testing.TB, mk maker, tamper func(int, []byte) [][]byte) (fs []made, r *relay) {
+	fs, addrs := make([]made, 2), make([]string, 2)
+	for i := range fs {
+		var err error
+		if fs[i], addrs[i], err = mk(Config{Job: job(i, 2), limits: limits{beat: time.Hour, linger: time.Millisecond}}); err != nil { // no records but frames
+			t.Fatal(err)
+		}
+	}
+	r = newRelay(t, addrs[1], tamper)
+	t.Cleanup(func() {
+		for _, f := range fs {
+			f.Close()
+		}
+		r.ln.Close()
+		r.wg.Wait()
+	})
+	for _, f := range fs {
+		f.Start([]string{addrs[0], r.addr()})
+	}
+	return fs, r
+}

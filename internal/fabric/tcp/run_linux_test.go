@@ -1,0 +1,93 @@
+package tcp
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// sendLong sends a long payload as the engine does: runs while they are taken,
+// and what was refused by Send. It polls after each refusal.
+func sendLong(f made, to int, h wire.Header, payload []byte, poll func()) {
+	for at := 0; at < len(payload); {
+		next := h
+		next.Arg = uint64(at)
+		n := f.(fabric.Runner).SendRun(to, &next, payload[at:])
+		if at += n; at == len(payload) {
+			return
+		}
+		size := min(f.ChunkMax(), len(payload)-at)
+		next.Arg, next.Size = uint64(at), uint32(size)
+		for !f.Send(to, &next, payload[at:at+size]) {
+			poll()
+		}
+		at += size
+	}
+}
+
+// Frames that leave together arrive as if each had been sent alone, wherever the
+// kernel cuts the run off.
+func TestRunsArriveAsFrames(t *testing.T) {
+	for name, c := range map[string]struct {
+		mk maker
+		l  limits
+	}{
+		"raw": {raw, limits{}}, "tiny buffers": {raw, limits{buffer: 16 << 10}}, "small buffers": {raw, limits{buffer: 150 << 10}}, "sealed": {apart(raw), limits{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fs, s := ends(t, c.mk, 2, c.l), inboxes(t, 2)
+			meet(t, fs)
+			s[1].place = some
+			rng := rand.New(rand.NewPCG(4, 4))
+			for m := range 60 {
+				payload := make([]byte, 1+rng.IntN(10*chunkMax))
+				for i := range payload {
+					payload[i] = byte(rng.Uint32())
+				}
+				h := wire.Header{Kind: wire.Data, Tag: int32(m), Ctx: 3, Name: 9}
+				sendLong(fs[0], 1, h, payload, func() {
+					if fs[1].Poll(s[1], 0)+fs[0].Poll(s[0], 1) == 0 {
+						runtime.Gosched()
+					}
+				})
+				want := (len(payload) + chunkMax - 1) / chunkMax
+				for len(s[1].frames[0]) < want {
+					if fs[1].Poll(s[1], 0) == 0 {
+						runtime.Gosched()
+					}
+				}
+				var got []byte
+				for i, a := range s[1].frames[0] {
+					if a.h.Arg != uint64(len(got)) || a.h.Tag != h.Tag || a.h.Ctx != h.Ctx || a.h.Name != h.Name || a.h.Kind != h.Kind {
+						t.Fatalf("message %d: frame %d is %+v", m, i, a.h)
+					}
+					got = append(got, a.payload...)
+				}
+				if !bytes.Equal(got, payload) || len(s[1].frames[0]) != want {
+					t.Fatalf("message %d of %d bytes came as %d in %d frames", m, len(payload), len(got), len(s[1].frames[0]))
+				}
+				delete(s[1].frames, 0)
+			}
+		})
+	}
+}
+
+func TestRunsAllocateNothing(t *testing.T) {
+	fs := ends(t, raw, 2, limits{})
+	meet(t, fs)
+	a, b := &count{}, &count{place: make([]byte, chunkMax)}
+	payload := make([]byte, 3*chunkMax+5)
+	if n := testing.AllocsPerRun(200, func() {
+		want := b.bytes + len(payload)
+		sendLong(fs[0], 1, wire.Header{Kind: wire.Data}, payload, func() { fs[1].Poll(b, 0); fs[0].Poll(a, 1) })
+		for b.bytes < want {
+			fs[1].Poll(b, 0)
+		}
+	}); n > 1 { // the closure
+		t.Errorf("%v allocations a message", n)
+	}
+}
