@@ -237,6 +237,16 @@ func (a *agent) reap() {
 	}
 }
 
+// dying reports whether a rank is on its way out but not yet reaped.
+func (a *agent) dying() bool {
+	for _, p := range a.procs {
+		if p.alive() && sys.Exiting(p.pid) {
+			return true
+		}
+	}
+	return false
+}
+
 // signal sends s to all ranks and what they have started.
 func (a *agent) signal(s syscall.Signal) {
 	for _, p := range a.procs {

@@ -48,15 +48,3 @@ func foreign(name string) bool {
 	}
 	return false
 }
-
-// passedOn are the variables that ranks on other hosts get from here; all else
-// is their host's own.
-func passedOn(own []string) (list []string) {
-	for _, kv := range own {
-		name, _, _ := strings.Cut(kv, "=")
-		if strings.HasPrefix(name, "HALO_") && !foreign(name) {
-			list = append(list, kv)
-		}
-	}
-	return list
-}

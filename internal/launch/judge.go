@@ -44,23 +44,34 @@ func (j *job) judge(r *rank) {
 
 // waitForNews puts off the judgement of a failure that may be the consequence
 // of another, of which the launcher has not heard yet because it happened on
-// another host, or because a host cannot be heard any more.
+// another host, because a host cannot be heard any more, or because it takes the
+// kernel time.
 func (j *job) waitForNews(r *rank) bool {
 	failed := r.exitStatus() != 0 || r.joined && !r.finalized
-	if !failed || r.status.Signaled() || !j.several() {
+	if !failed || r.status.Signaled() || r.waited > 0 && !j.newsDue(r) || r.waited == 0 && !j.several() && !j.newsDue(r) {
 		return false
 	}
-	quiet := false
-	for _, h := range j.hosts {
-		quiet = quiet || h.quiet()
-	}
-	if r.waited && !quiet {
-		return false
-	}
-	r.waited, r.judged = true, false
+	r.judged = false
+	r.waited++
 	time.AfterFunc(j.news(), func() { j.post(func() { j.judge(r) }) })
 	return true
 }
+
+// newsDue reports whether more is about to be heard: a host is silent, or a
+// process here is on its way out but not yet reaped, which a busy machine may
+// take long for.
+func (j *job) newsDue(r *rank) bool {
+	for _, h := range j.hosts {
+		if h.quiet() {
+			return true // until it is heard, or lost
+		}
+	}
+	return r.waited < maxNews && j.agent.dying()
+}
+
+// maxNews bounds how often one waits for a process that does not get done with
+// dying.
+const maxNews = 20
 
 // news is how much later than other ranks the launcher may learn of a death.
 func (j *job) news() time.Duration {
@@ -143,13 +154,12 @@ func (j *job) aborted(rank, code int, reason string) {
 	time.AfterFunc(j.news(), func() { j.post(func() { j.endFor(r) }) })
 }
 
-// endFor ends the job for what r has asked, once every host has been heard.
+// endFor ends the job for what r has asked, once nothing else is due.
 func (j *job) endFor(r *rank) {
-	for _, h := range j.hosts {
-		if h.quiet() {
-			time.AfterFunc(j.news(), func() { j.post(func() { j.endFor(r) }) })
-			return
-		}
+	if j.newsDue(r) {
+		r.waited++
+		time.AfterFunc(j.news(), func() { j.post(func() { j.endFor(r) }) })
+		return
 	}
 	j.end(r.faultStatus, "%s", r.fault)
 }

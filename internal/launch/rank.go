@@ -21,7 +21,7 @@ type rank struct {
 	finalized bool // has called Finalize
 	ended     bool // the process was reaped, or is lost with its host
 	linkDone  bool // everything it said has been heard
-	waited    bool // for news from other hosts that may explain the end
+	waited    int  // how often the judgement was put off, for news that may explain the end
 	judged    bool // the end was taken into account
 	status    syscall.WaitStatus
 	note      string // its last call, if it had published that

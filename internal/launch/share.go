@@ -1,3 +1,5 @@
+//go:build unix
+
 package launch
 
 import (
@@ -120,4 +122,16 @@ func decodeShare(body []byte) (*share, error) {
 		return bad("other ranks than programs")
 	}
 	return s, nil
+}
+
+// passedOn are the variables that ranks on other hosts get from here; all else
+// is their host's own.
+func passedOn(own []string) (list []string) {
+	for _, kv := range own {
+		name, _, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, "HALO_") && !foreign(name) {
+			list = append(list, kv)
+		}
+	}
+	return list
 }

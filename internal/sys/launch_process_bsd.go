@@ -23,6 +23,9 @@ func Children() []int { return nil }
 // KillByEnv is not supported on this platform: it finds none.
 func KillByEnv(string) int { return 0 }
 
+// Exiting is not supported on this platform: it knows of none.
+func Exiting(int) bool { return false }
+
 // AllowedCPUs returns the numbers of all CPUs.
 func AllowedCPUs() ([]int, error) {
 	cpus := make([]int, runtime.NumCPU())

@@ -99,6 +99,25 @@ func KillByEnv(entry string) (n int) {
 	return n
 }
 
+// Exiting reports whether a process has begun to end, or has ended and waits to
+// be reaped.
+func Exiting(pid int) bool {
+	stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	// pid (name) state parent group session terminal foreground flags ...; the
+	// name may hold anything
+	i := bytes.LastIndexByte(stat, ')')
+	if i < 0 {
+		return false
+	}
+	f := bytes.Fields(stat[i+1:])
+	if len(f) < 7 {
+		return false
+	}
+	const exiting = 0x4 // PF_EXITING
+	flags, _ := strconv.ParseUint(string(f[6]), 10, 64)
+	return f[0][0] == 'Z' || flags&exiting != 0
+}
+
 // AllowedCPUs returns the numbers of the CPUs that this thread may use.
 func AllowedCPUs() ([]int, error) {
 	var set unix.CPUSet
