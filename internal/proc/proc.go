@@ -31,6 +31,7 @@ type Proc struct {
 
 	polling   bool   // a goroutine is inside Wait as the poller
 	polled    *Event // what the poller waits for, nil if nobody polls
+	serving   int    // services that are about to poll, or do
 	parked    []*Event
 	handed    bool   // a parked waiter was woken to poll, and nobody has polled since
 	watched   int    // events in parked that watch a word
@@ -180,8 +181,19 @@ func (p *Proc) giveWay() {
 	p.mu.Lock()
 }
 
-// SetBusy adds n to the number of things for which the workers are called.
-func (p *Proc) SetBusy(n int) { p.busy += n }
+// SetBusy adds n to the number of things for which the workers are called. If
+// nobody polls, and nobody would before something arrives, the services begin to.
+func (p *Proc) SetBusy(n int) {
+	p.busy += n
+	if n <= 0 || p.polling || p.serving > 0 {
+		return
+	}
+	for _, l := range p.lanes {
+		if l.deep {
+			p.stir(l)
+		}
+	}
+}
 
 // EagerMax is the largest payload that goes to a peer in one frame unasked.
 func (p *Proc) EagerMax(to int) int { return p.peers[to].fab.EagerMax() }

@@ -101,6 +101,7 @@ func (p *Proc) serve(l *lane) {
 			p.Unlock()
 			return
 		}
+		p.serving++
 		longer := max(tick, min(2*idle, tickMax))
 		idle = tick
 		switch {
@@ -123,6 +124,7 @@ func (p *Proc) serve(l *lane) {
 				p.advance()
 			}
 		}
+		p.serving--
 		p.Unlock()
 		// What was completed may have made goroutines runnable: they go first.
 		runtime.Gosched()

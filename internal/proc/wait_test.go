@@ -33,15 +33,16 @@ const (
 	forever = 1 << 60
 )
 
-// pair makes two processes; frames to the first fire the event that their tag names.
-func pair(t *testing.T, patience int, events []*proc.Event) (a, b *proc.Proc) {
+// pair makes two processes; frames to the first fire the event that their tag
+// names, and workers are the first one's.
+func pair(t *testing.T, patience int, events []*proc.Event, workers ...proc.Worker) (a, b *proc.Proc) {
 	t.Helper()
 	w, err := inproc.New(2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	boots := boot.Memory(2)
-	open := func(i int, s *frames) *proc.Proc {
+	open := func(i int, s *frames, workers ...proc.Worker) *proc.Proc {
 		node, err := w.Open(i)
 		if err != nil {
 			t.Fatal(err)
@@ -50,10 +51,10 @@ func pair(t *testing.T, patience int, events []*proc.Event) (a, b *proc.Proc) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Start(s)
+		p.Start(s, workers...)
 		return p
 	}
-	a = open(0, &frames{fn: func(_ int, h *wire.Header) { events[h.Tag].Fire() }})
+	a = open(0, &frames{fn: func(_ int, h *wire.Header) { events[h.Tag].Fire() }}, workers...)
 	b = open(1, &frames{fn: func(int, *wire.Header) {}})
 	t.Cleanup(func() {
 		a.Stop()
@@ -142,6 +143,41 @@ func threeWait(t *testing.T, events []*proc.Event, then func()) (peer *proc.Proc
 		until(t, "another parks", parked(p, i))
 	}
 	return peer, done
+}
+
+// chores is a worker with so much to do.
+type chores struct {
+	p    *proc.Proc
+	left int
+}
+
+func (c *chores) Work() int {
+	if c.left == 0 {
+		return 0
+	}
+	c.left--
+	c.p.SetBusy(-1)
+	return 1
+}
+
+// Work that a call leaves behind is done although nobody waits for anything, and
+// nothing arrives.
+func TestWorkIsDoneWhileTheProgramComputes(t *testing.T) {
+	c := &chores{}
+	p, _ := pair(t, shortly, nil, c)
+	c.p = p
+	for range 50 {
+		asleep(t, p)
+		p.Lock()
+		c.left += 3
+		p.SetBusy(3)
+		p.Unlock()
+		until(t, "the work is done", func() bool {
+			p.Lock()
+			defer p.Unlock()
+			return c.left == 0
+		})
+	}
 }
 
 // A waiter that is woken to poll in the poller's place, and finds that its own
