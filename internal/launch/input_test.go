@@ -4,12 +4,11 @@ package launch
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // endless writes lines into a pipe until nobody can read them any more, and
@@ -60,7 +59,20 @@ func TestF5_TypingThatNobodyReads(t *testing.T) {
 	typed, _ := r.terminal()
 	r.start()
 	r.ready(ready, 2)
-	go io.Copy(typed, strings.NewReader(strings.Repeat("typed\n", 50000))) // more than pipe and terminal hold
+	fd := int(typed.Fd())
+	if err := syscall.SetNonblock(fd, true); err != nil {
+		t.Fatal(err)
+	}
+	// More than pipe and terminal hold, or until they take no more.
+	line := bytes.Repeat([]byte("typed\n"), 100)
+	for refused, sent := 0, 0; refused < 50 && sent < 300e3; {
+		if n, err := syscall.Write(fd, line); err == nil {
+			sent += n
+		} else {
+			refused++
+			time.Sleep(time.Millisecond)
+		}
+	}
 	r.cmd.Process.Signal(syscall.SIGTERM)
 	r.wait(143)
 }
