@@ -25,10 +25,10 @@ func (j *job) judge(r *rank) {
 	switch {
 	case j.ending:
 	case j.waitForNews(r):
+	case j.interrupted != 0 && r.exitStatus() != 0: // and a rank may have called Abort because others died of it
+		j.end(r.exitStatus(), "the job was ended by %s", sys.SignalName(j.interrupted))
 	case r.fault != "":
 		j.end(r.faultStatus, "%s", r.fault)
-	case j.interrupted != 0 && r.exitStatus() != 0:
-		j.end(r.exitStatus(), "the job was ended by %s", sys.SignalName(j.interrupted))
 	case r.status.Signaled():
 		j.blame(r, r.exitStatus(), "%s", signalAdvice(r.status.Signal()))
 	case !r.joined && j.firstIn != nil:

@@ -252,12 +252,6 @@ func (r *remote) finished() {
 // The remote is the node of its host.
 
 func (r *remote) start(input *os.File) error {
-	if input != nil {
-		r.input = newCarrier(input,
-			func(b []byte) { r.out.send(frame.New(kindInput).Raw(b).Bytes()) },
-			func() { r.out.send(frame.New(kindInputEnd).Bytes()) })
-		go r.input.run()
-	}
 	for _, k := range r.host.ranks {
 		for which := range k.streams {
 			f := newFeed(func(n int) {
@@ -268,6 +262,12 @@ func (r *remote) start(input *os.File) error {
 		}
 	}
 	r.out.send(frame.New(kindStart).Bytes())
+	if input != nil { // behind Start: nobody takes it before
+		r.input = newCarrier(input,
+			func(b []byte) { r.out.send(frame.New(kindInput).Raw(b).Bytes()) },
+			func() { r.out.send(frame.New(kindInputEnd).Bytes()) })
+		go r.input.run()
+	}
 	return nil
 }
 

@@ -146,9 +146,10 @@ func (s *station) do(kind uint8, b frame.Body) error {
 	case kindNoExchange:
 		a.server.Finalized(int(b.U32()))
 	case kindInput:
-		if s.input != nil {
-			return s.input.add(b.Left)
+		if s.input == nil {
+			return errors.New("the launcher sent input to a host that does not start rank 0, or not yet")
 		}
+		return s.input.add(b.Left)
 	case kindInputEnd:
 		if s.input != nil {
 			s.input.finish()
