@@ -56,23 +56,24 @@ func (c *Comm) idup(k call, info *Info) (*Comm, Request) {
 	d.freed.Store(true)
 	d.hints.Store(uint32(hints(0).with(info)))
 	failed := c.copyAttrs(k, d)
-	ready := func() {
+	core := d.core
+	ready := func() error {
 		d.making.Store(false)
 		d.freed.Store(false) // pairs with the loads at the begin of every call
+		return nil
 	}
 	if failed != nil {
 		// The others need this process all the same; what comes of it is dropped.
-		ready = func() { c.w.Coll.Drop(d.core) }
+		// The request is complete when nothing is under way any more.
+		ready = func() error {
+			c.w.Coll.Drop(core)
+			return failed
+		}
+		d = nil
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
-	r := c.w.Coll.Idup(c.core, d.core, ready)
-	if failed != nil {
-		e.Release(r)
-		e.Proc().Unlock()
-		return nil, Request{err: failed.raised()}
-	}
-	q := newRequest(k, c, r)
+	q := newRequest(k, c, c.w.Coll.Idup(c.core, core, ready))
 	e.Proc().Unlock()
 	return d, q
 }

@@ -97,6 +97,9 @@ func fail(cl Class, call string, c *Comm, format string, args ...any) *Error {
 // describe gives an error of the engine its call, object, peer and tag. Nobody
 // is told yet: raise it, without the engine's lock.
 func describe(err error, k call, c *Comm, peer, tag int) *Error {
+	if e, ok := err.(*Error); ok {
+		return e // of a callback, found at the start
+	}
 	e := &Error{Class: ErrOther, Call: k.String(), Object: c.Name(), Peer: peer, Tag: tag, Detail: err.Error(), receive: k.receives(), cause: err, comm: c}
 	var ce *class.Error
 	if errors.As(err, &ce) {

@@ -219,13 +219,13 @@ type creation struct {
 	d       *comm.Comm
 	request *p2p.Request
 	buf     []byte
-	ready   func()
+	ready   func() error
 }
 
 // Idup starts a Dup and makes d, which is that of Blank, the new communicator.
-// When it is usable ready is called, with the lock held. The first member's
-// choice travels in a schedule. The lock is held.
-func (e *Engine) Idup(c, d *comm.Comm, ready func()) *p2p.Request {
+// When it is usable ready is called, with the lock held; its error is that of the
+// request. The first member's choice travels in a schedule. The lock is held.
+func (e *Engine) Idup(c, d *comm.Comm, ready func() error) *p2p.Request {
 	k := &creation{e: e, d: d, buf: make([]byte, identitySize), ready: ready}
 	k.request = e.p2p.NewRequest(c, "Idup")
 	tag := nextTag(c)
@@ -258,7 +258,7 @@ func (k *creation) chosen(err error) {
 	if err == nil {
 		k.d.Ctx = id.ctx
 		k.e.attach(k.d, id.slot)
-		k.ready()
+		err = k.ready()
 	}
 	k.e.p2p.Finish(k.request, err)
 }

@@ -116,8 +116,8 @@ func TestSlotsComeBack(t *testing.T) {
 				}
 				idup, dropped := w.Coll.Blank(w.Comm), w.Coll.Blank(w.Comm)
 				w.Proc.Lock()
-				r := w.Coll.Idup(w.Comm, idup, func() { list = append(list, idup) })
-				w.P2P.Release(w.Coll.Idup(w.Comm, dropped, func() { w.Coll.Drop(dropped) }))
+				r := w.Coll.Idup(w.Comm, idup, func() error { list = append(list, idup); return nil })
+				w.P2P.Release(w.Coll.Idup(w.Comm, dropped, func() error { w.Coll.Drop(dropped); return nil }))
 				w.P2P.Wait(r)
 				err := w.P2P.Take(r).Err
 				w.Proc.Unlock()
