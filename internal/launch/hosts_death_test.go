@@ -186,5 +186,6 @@ func unmissed(p string) bool {
 	}
 	mine, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	its, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", parent))
-	return strings.HasSuffix(p, rankPath+" forever ") || string(mine) == string(its)
+	left := rankPath + " forever " // p may be older than its exec
+	return strings.HasSuffix(p, left) || strings.ReplaceAll(string(mine), "\x00", " ") == left || string(mine) == string(its)
 }
