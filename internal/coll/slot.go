@@ -250,6 +250,14 @@ func (s *slot) barrier() error {
 	s.number, s.kind = s.number+1, Barrier
 	if s.form == SlotCells {
 		shmfmt.Publish(&s.own.Number, s.number)
+	}
+	return s.meet()
+}
+
+// meet waits until everyone has come to the current collective. In the form of
+// cells the own number has been published.
+func (s *slot) meet() error {
+	if s.form == SlotCells {
 		err := s.gathered(s.number)
 		s.wake()
 		return err

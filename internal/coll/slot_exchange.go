@@ -6,16 +6,7 @@ func (s *slot) exchange(send []byte) error {
 	if err := s.give(send); err != nil {
 		return err
 	}
-	if s.form == SlotCells {
-		err := s.gathered(s.number)
-		s.wake()
-		return err
-	}
-	if s.arrive() {
-		s.release()
-		return nil
-	}
-	return s.released()
+	return s.meet()
 }
 
 func (s *slot) allgather(send, recv []byte) error {

@@ -61,9 +61,9 @@ type Fabric struct {
 	seen  []uint64 // bits of the bitmap whose rings are in `in`
 	hdr   wire.Header
 	turns uint32 // of Poll
+	down  []bool // by job index: told as Down
 
-	glanced int    // index in `in` of the ring whose frame Glance returned
-	down    []bool // by job index: told as Down
+	glanced int // index in `in` of the ring whose frame Glance returned
 
 	heard  atomic.Uint32 // bell when Sleep last returned; stored by Sleep, loaded by Arm
 	closed atomic.Bool
