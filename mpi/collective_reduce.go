@@ -9,6 +9,10 @@ import "github.com/halo-mpi/halo/internal/coll"
 //
 // C: MPI_Reduce, section 6.9.1.
 func Reduce[T Elem](c *Comm, send, recv []T, op Op, root int) error {
+	if op.user != nil {
+		a := reduceArgs(send, recv, op, root)
+		return c.do(coll.Reduce, &a)
+	}
 	if err := c.usable(collectiveCall(coll.Reduce, blocking)); err != nil {
 		return err
 	}
@@ -32,7 +36,9 @@ func ReduceInit[T Elem](c *Comm, send, recv []T, op Op, root int) Request {
 }
 
 func reduceArgs[T Elem](send, recv []T, op Op, root int) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Op: op.kernel, Type: opType[T](), Root: root}
+	a := reduction(send, recv, op)
+	a.Root = root
+	return a
 }
 
 // Allreduce combines the send slices of all members element by element and
@@ -42,6 +48,10 @@ func reduceArgs[T Elem](send, recv []T, op Op, root int) coll.Args {
 //
 // C: MPI_Allreduce, section 6.9.6.
 func Allreduce[T Elem](c *Comm, send, recv []T, op Op) error {
+	if op.user != nil {
+		a := allreduceArgs(send, recv, op)
+		return c.do(coll.Allreduce, &a)
+	}
 	if err := c.usable(collectiveCall(coll.Allreduce, blocking)); err != nil {
 		return err
 	}
@@ -65,5 +75,5 @@ func AllreduceInit[T Elem](c *Comm, send, recv []T, op Op) Request {
 }
 
 func allreduceArgs[T Elem](send, recv []T, op Op) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Op: op.kernel, Type: opType[T]()}
+	return reduction(send, recv, op)
 }

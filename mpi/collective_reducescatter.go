@@ -29,7 +29,7 @@ func ReduceScatterBlockInit[T Elem](c *Comm, send, recv []T, op Op) Request {
 }
 
 func reduceScatterBlockArgs[T Elem](send, recv []T, op Op) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Op: op.kernel, Type: opType[T]()}
+	return reduction(send, recv, op)
 }
 
 // ReduceScatter combines the send slices of all members element by element and
@@ -63,5 +63,7 @@ func ReduceScatterInit[T Elem](c *Comm, send, recv []T, counts []int, op Op) Req
 }
 
 func reduceScatterArgs[T Elem](send, recv []T, counts []int, op Op) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Op: op.kernel, Type: opType[T](), SendCounts: counts}
+	a := reduction(send, recv, op)
+	a.SendCounts = counts
+	return a
 }

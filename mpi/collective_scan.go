@@ -29,7 +29,7 @@ func ScanInit[T Elem](c *Comm, send, recv []T, op Op) Request {
 }
 
 func scanArgs[T Elem](send, recv []T, op Op) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Op: op.kernel, Type: opType[T]()}
+	return reduction(send, recv, op)
 }
 
 // Exscan leaves in recv of each member the combination, element by element, of
@@ -60,5 +60,5 @@ func ExscanInit[T Elem](c *Comm, send, recv []T, op Op) Request {
 }
 
 func exscanArgs[T Elem](send, recv []T, op Op) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Op: op.kernel, Type: opType[T]()}
+	return reduction(send, recv, op)
 }

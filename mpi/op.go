@@ -2,37 +2,134 @@ package mpi
 
 import (
 	"reflect"
+	"sync/atomic"
+	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// Op is a reduction operation. Sum and Prod work on all numbers, Min and Max on
-// integers and floating-point numbers, the logical ones on integers and
-// booleans, the bitwise ones on integers; other pairs are ErrOp.
+// Op is a reduction operation: a predefined one, or one that CreateOp has made.
+// Ops are values; the zero Op is the null operation.
 //
 // C: MPI_Op, section 6.9.2.
-type Op struct{ kernel op.Op }
+type Op struct {
+	kernel op.Op
+	user   *userOp
+}
+
+// userOp is an operation that the program has made.
+type userOp struct {
+	op.User
+	freed atomic.Bool // pairs with nothing: who frees an operation while another goroutine begins to use it gets either
+}
+
+// OpNull is the null operation; using it is ErrOp.
+//
+// C: MPI_OP_NULL, section 6.9.7.
+var OpNull Op
+
+// The predefined operations. Sum and Prod work on all numbers, Min and Max on
+// integers and floating-point numbers, the logical ones on integers and booleans,
+// the bitwise ones on integers; other pairs are ErrOp. All are commutative.
+//
+// A minimum or maximum of floating-point numbers is NaN if one of them is, and -0
+// is less than +0. The logical operations take what is not 0 for true and give 1.
+//
+// C: MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, section 6.9.2.
+var (
+	Sum  = Op{kernel: op.Sum}
+	Prod = Op{kernel: op.Prod}
+	Min  = Op{kernel: op.Min}
+	Max  = Op{kernel: op.Max}
+	Land = Op{kernel: op.Land}
+	Lor  = Op{kernel: op.Lor}
+	Lxor = Op{kernel: op.Lxor}
+	Band = Op{kernel: op.Band}
+	Bor  = Op{kernel: op.Bor}
+	Bxor = Op{kernel: op.Bxor}
+)
+
+// CreateOp makes an operation of fn, which makes each inout[i] the combination of
+// in[i] and inout[i], in this order. It must be associative: operands are combined
+// in the order of the ranks, but in any groups. With commute their order is free,
+// too. fn is called with any part of the elements, by a goroutine that need not be
+// the caller's, and with ReduceLocal by the caller's; it neither changes nor keeps
+// in, keeps no inout, and does not communicate. When it panics, the call on that
+// rank fails with ErrOther, and the result is nothing that can be relied on,
+// elsewhere neither.
+//
+// The operation is for elements of T only, others are ErrOp. A nil fn gives the
+// null operation.
+//
+// C: MPI_Op_create, section 6.9.5.
+func CreateOp[T any](fn func(in, inout []T), commute bool) Op {
+	if fn == nil {
+		return Op{}
+	}
+	var e T
+	size := max(unsafe.Sizeof(e), 1)
+	elements := func(b []byte) []T {
+		return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b))/size)
+	}
+	return Op{user: &userOp{User: op.User{
+		Fn:       func(in, inout []byte) { fn(elements(in), elements(inout)) },
+		Commutes: commute,
+		Of:       reflect.TypeFor[T](),
+	}}}
+}
+
+// Free makes o the null operation. Reductions that have been started with it come
+// to their end; using a copy of o is ErrOp, as is freeing a predefined operation.
+//
+// C: MPI_Op_free, section 6.9.7.
+func (o *Op) Free() error {
+	switch {
+	case o.IsNull():
+		return fail(ErrOp, "Free", nil, "the operation is null")
+	case o.user == nil:
+		return fail(ErrOp, "Free", nil, "operation %v is predefined", *o)
+	case o.user.freed.Swap(true):
+		return fail(ErrOp, "Free", nil, "the operation has been freed")
+	}
+	*o = Op{}
+	return nil
+}
+
+// IsNull reports whether o is the null operation.
+//
+// C: MPI_OP_NULL, section 6.9.7.
+func (o Op) IsNull() bool { return o == Op{} }
+
+// Commutative reports whether the operands may be exchanged. The null operation is
+// not commutative.
+//
+// C: MPI_Op_commutative, section 6.9.8.
+func (o Op) Commutative() bool {
+	if o.user != nil {
+		return o.user.Commutes
+	}
+	return o.kernel != 0
+}
 
 // String is the name of the operation.
 //
 // C: none; MPI_Op has no name.
-func (o Op) String() string { return o.kernel.String() }
+func (o Op) String() string {
+	if o.user != nil {
+		return "user-defined"
+	}
+	return o.kernel.String()
+}
 
-// The predefined operations.
-//
-// C: MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, section 6.9.2.
-var (
-	Sum  = Op{op.Sum}
-	Prod = Op{op.Prod}
-	Min  = Op{op.Min}
-	Max  = Op{op.Max}
-	Land = Op{op.Land}
-	Lor  = Op{op.Lor}
-	Lxor = Op{op.Lxor}
-	Band = Op{op.Band}
-	Bor  = Op{op.Bor}
-	Bxor = Op{op.Bxor}
-)
+// reduction is the arguments of a reduction.
+func reduction[T Elem](send, recv []T, o Op) coll.Args {
+	a := coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Op: o.kernel, Type: opType[T]()}
+	if o.user != nil && !o.user.freed.Load() {
+		a.User, a.Elem = &o.user.User, reflect.TypeFor[T]()
+	}
+	return a
+}
 
 // opType is the engine's name for the element type T.
 func opType[T Elem]() op.Type {

@@ -125,6 +125,16 @@ func (a Algorithm) entry() entry {
 	return entry{kinds, "auto", nil}
 }
 
+// keepsOrder reports whether operands are combined in the order of the ranks. A
+// ring begins with another rank for every share, halving with ranks far apart.
+func (a Algorithm) keepsOrder() bool {
+	switch a {
+	case ReduceRing, AllreduceRing, ReduceScatterHalving, ReduceScatterBlockHalving:
+		return false
+	}
+	return true
+}
+
 // Kind is what the algorithm carries out.
 func (a Algorithm) Kind() Kind { return a.entry().kind }
 

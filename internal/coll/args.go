@@ -1,6 +1,8 @@
 package coll
 
 import (
+	"reflect"
+
 	"github.com/halo-mpi/halo/internal/op"
 )
 
@@ -14,6 +16,8 @@ type Args struct {
 	Width                  int    // of an element in bytes
 	Op                     op.Op
 	Type                   op.Type
+	User                   *op.User     // takes the place of Op and Type unless nil
+	Elem                   reflect.Type // of the elements that User is to work on
 	Root                   int
 	SendCounts, SendDispls []int // of a ReduceScatter: how Send is divided among the members
 	RecvCounts, RecvDispls []int

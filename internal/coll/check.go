@@ -22,10 +22,9 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 		}
 	}
 	if k.reduces() {
-		if err := op.Check(a.Op, a.Type); err != nil {
+		if err := a.checkOp(); err != nil {
 			return err
 		}
-		a.Width = a.Type.Size()
 	}
 	if w := a.Width; len(a.Send)%w != 0 || len(a.Recv)%w != 0 {
 		return wrong(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", len(a.Send), len(a.Recv), w)
@@ -121,6 +120,19 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 	}
 	return nil
 }
+
+// checkOp checks the operation, which tells the width of elements if it is a
+// predefined one.
+func (a *Args) checkOp() error {
+	if a.User != nil {
+		return a.User.Check(a.Elem)
+	}
+	a.Width = a.Type.Size()
+	return op.Check(a.Op, a.Type)
+}
+
+// ordered reports whether operands must be combined in the order of the ranks.
+func (a *Args) ordered() bool { return a.User != nil && !a.User.Commutes }
 
 // cutRecv makes Recv the n bytes that are used of it.
 func (a *Args) cutRecv(n int) error {

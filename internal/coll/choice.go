@@ -73,14 +73,20 @@ func (c *Choice) Force(a Algorithm) {
 	c.Forced[a.Kind()] = true
 }
 
-// algorithm is what the table says. The last rule of a kind always applies.
-func (c *Choice) algorithm(k Kind, size, ranks int, near bool) Algorithm {
+// algorithm is what the table says. The last rule of a kind always applies, but
+// where the order of the ranks must be kept only what keeps it counts: if there is
+// no such rule, the first algorithm that does.
+func (c *Choice) algorithm(k Kind, size, ranks int, near, ordered bool) Algorithm {
 	for _, r := range c.Rules[k] {
-		if r.applies(size, ranks, near) {
+		if r.applies(size, ranks, near) && (!ordered || r.Algorithm.keepsOrder()) {
 			return r.Algorithm
 		}
 	}
-	return Auto
+	a := Auto + 1
+	for a.Kind() != k || !a.keepsOrder() {
+		a++
+	}
+	return a
 }
 
 // slot reports whether short collectives of the kind may go through a slot.

@@ -64,7 +64,7 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 	s.pack()
 	unit, size := a.shape(k, c.Size())
 	s.unit, s.empty = unit, size == 0
-	s.step = e.choice.algorithm(k, size, c.Size(), stateOf(c).near).entry().step
+	s.step = e.choice.algorithm(k, size, c.Size(), stateOf(c).near, a.ordered()).entry().step
 }
 
 // SlotPayload is the most in bytes that a member can give to a collective that

@@ -18,8 +18,8 @@ func window(round, k, n int) (lo, hi int) {
 // each has to be waited for once, not n-1 times as in a ring. A piece is combined
 // in the order of the ranks, in one place, so that all who get it get the same bits.
 
-// directChunk is what a direct reduction combines of all members before it goes on
-// to the next part of the piece, in bytes: it stays in the cache meanwhile.
+// directChunk is how much a direct reduction combines of all members before it goes
+// on to the next part of the piece, in bytes: it stays in the cache meanwhile.
 const directChunk = 16 << 10
 
 // directReduce starts round s.round of a direct reduction. When more is false,
@@ -52,8 +52,8 @@ func (s *schedule) directReduce(piece func(s *schedule, r int) []byte, into []by
 		}
 		return temp[r*k : (r+1)*k]
 	}
-	for at := 0; at < k; at += directChunk {
-		end := min(at+directChunk, k)
+	for at, end := 0, 0; at < k; at = end {
+		end = min(at+s.elements(directChunk), k)
 		s.reduce(sum[at:end], part(0)[at:end], part(1)[at:end])
 		for r := 2; r < n; r++ {
 			s.reduce(sum[at:end], sum[at:end], part(r)[at:end])

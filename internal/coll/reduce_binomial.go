@@ -1,30 +1,45 @@
 package coll
 
+import "math/bits"
+
 // reduceBinomial combines up a binomial tree: log2 n steps, each with the whole
 // buffer. The children come in the order of their distance, and the sum so far
-// stands for the lower ranks, counted from the root.
+// stands for the lower ranks, counted from the top of the tree. That is the root,
+// or where the order of the ranks must be kept rank 0, which sends the root the
+// result in the end.
 func reduceBinomial(s *schedule) bool {
-	n, v := s.c.Size(), s.virtual()
+	n, me, top := s.c.Size(), s.c.Rank, s.Root
+	if s.ordered() {
+		top = 0
+	}
+	v := (me - top + n) % n
+	rank := func(v int) int { return (v + top) % n }
 	far := 1 << s.round // the subtree received spans this many ranks
 	size := len(s.Send)
 	temp := s.temp(2 * size)
 	in, sum := temp[:size], temp[size:]
-	if v == 0 {
+	if me == s.Root && v == 0 {
 		sum = s.Recv
 	}
 	mine := sum
 	if s.round == 0 {
 		mine = s.Send
 	}
-	if v&far != 0 {
-		s.sendTo(s.rank(v-far), mine)
+	switch {
+	case v == 0 && far >= n: // only if it is not the root
+		s.sendTo(s.Root, sum)
 		return false
-	}
-	if v+far < n {
-		s.recvFrom(s.rank(v+far), in)
+	case v != 0 && s.round > bits.TrailingZeros(uint(v)): // only the root, not at the top
+		s.recvFrom(top, s.Recv)
+		return false
+	case v&far != 0:
+		s.sendTo(rank(v-far), mine)
+		return me == s.Root
+	case v+far < n:
+		s.recvFrom(rank(v+far), in)
 		s.reduce(sum, mine, in)
-	} else {
+	default:
 		s.copy(sum, mine)
 	}
-	return v != 0 || 2*far < n
+	return v != 0 || 2*far < n || me != s.Root
 }

@@ -6,7 +6,9 @@ package coll
 // messages. It serves Scan and Exscan.
 func scanChain(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
-	segments := segmentCount(s.Send)
+	size := s.elements(chainSegment)
+	segments := (len(s.Send) + size - 1) / size
+	segment := func(b []byte, i int) []byte { return b[i*size : min((i+1)*size, len(b))] }
 	out := s.round // segment to send
 	if me == 0 {
 		s.sendTo(1, segment(s.Send, out))
@@ -15,8 +17,8 @@ func scanChain(s *schedule) bool {
 		}
 		return out+1 < segments
 	}
-	temp := s.temp(2 * chainSegment)
-	in, sum := temp[:chainSegment], temp[chainSegment:] // sum: what an Exscan passes on
+	temp := s.temp(2 * size)
+	in, sum := temp[:size], temp[size:] // sum: what an Exscan passes on
 	if out--; out >= 0 && me+1 < n {
 		if b := segment(s.Recv, out); s.kind == Scan {
 			s.sendTo(me+1, b)

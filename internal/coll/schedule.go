@@ -134,6 +134,10 @@ func (e *Engine) advance(s *schedule) {
 				e.setReady(s)
 				return
 			}
+			if s.User != nil && s.local[s.done].right != nil {
+				s.call()
+				return
+			}
 			budget -= s.work()
 		default:
 			s.pending = 1 // as long as the round is being started

@@ -19,6 +19,7 @@ type task struct {
 	kind       coll.Kind
 	typ        op.Type
 	o          op.Op
+	user       *op.User // instead of o, unless nil
 	root       int
 	inPlace    bool
 	counts     [][]int // elements from one member to another; of reductions only the first row counts
@@ -44,6 +45,9 @@ func newTask(c *comm.Comm, k coll.Kind, g *rand.Rand, most int) *task {
 		if t.o = op.Sum; t.typ == op.Bool {
 			t.o = op.Lor
 		}
+	}
+	if g.IntN(4) == 0 {
+		t.typ, t.user = op.Uint64, composition()
 	}
 	equal := someCount(g, most)
 	for range n {
@@ -101,7 +105,7 @@ func spread(g *rand.Rand, counts []int) (displs []int, reach int) {
 func (t *task) layOut(g *rand.Rand) {
 	n, me, w := t.c.Size(), t.c.Rank, t.typ.Size()
 	a := &t.args
-	a.Width, a.Op, a.Type, a.Root = w, t.o, t.typ, t.root
+	a.Width, a.Op, a.Type, a.User, a.Root = w, t.o, t.typ, t.user, t.root
 	atRoot := me == t.root
 	one := t.counts[0][0] * w
 	cells := func(b []byte, at, count int) []byte { return b[at*w : (at+count)*w] }
@@ -226,7 +230,12 @@ func (t *task) whole(from int, k uint64) []byte {
 func (t *task) reduced(last int, k uint64) []byte {
 	sum := t.whole(0, k)
 	for r := 1; r <= last; r++ {
-		op.Apply(t.o, t.typ, sum, sum, t.whole(r, k))
+		if part := t.whole(r, k); t.user != nil {
+			t.user.Fn(sum, part)
+			sum = part
+		} else {
+			op.Apply(t.o, t.typ, sum, sum, part)
+		}
 	}
 	return sum
 }
@@ -357,6 +366,9 @@ func (t *task) do(w *world.World, k uint64, form int) error {
 // block uses the calls that know of slots where there are some.
 func (t *task) block(w *world.World) error {
 	a, e := t.args, w.Coll
+	if t.user != nil {
+		return e.Do(t.c, t.kind, &a)
+	}
 	switch t.kind {
 	case coll.Barrier:
 		return e.Barrier(t.c)

@@ -74,6 +74,9 @@ func Check(o Op, t Type) error {
 	if ok {
 		return nil
 	}
+	if o == 0 {
+		return &class.Error{Class: class.Op, Text: "the operation is null, or has been freed"}
+	}
 	return &class.Error{Class: class.Op, Text: fmt.Sprintf("operation %v is not defined on elements of %v", o, t)}
 }
 

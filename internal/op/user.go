@@ -1,0 +1,62 @@
+package op
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/halo-mpi/halo/internal/class"
+)
+
+// User is an operation that the program defines (MPI-5, 6.9.5).
+type User struct {
+	// Fn makes inout[i] the combination of in[i], from the lower ranks, and
+	// inout[i]. It gets whole elements, as many as whoever calls has at hand.
+	Fn func(in, inout []byte)
+	// Commutes says that the operands may be exchanged. Otherwise they are combined
+	// in the order of the ranks.
+	Commutes bool
+	// Of is the type of elements that Fn works on, nil if it takes any.
+	Of reflect.Type
+}
+
+// Check returns an error of class Op unless u works on elements of t.
+func (u *User) Check(t reflect.Type) error {
+	if u.Of == nil || u.Of == t {
+		return nil
+	}
+	return &class.Error{Class: class.Op, Text: fmt.Sprintf("the operation was made for elements of %v, not of %v", u.Of, t)}
+}
+
+// Apply stores left o right in dst, as the function Apply does. When the program's
+// function panics that is the error; dst is then anything.
+func (u *User) Apply(dst, left, right []byte) (err error) {
+	if len(dst) == 0 {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(p)
+		}
+	}()
+	switch {
+	case &dst[0] == &right[0]:
+		u.Fn(left, dst)
+	case &dst[0] != &left[0]:
+		copy(dst, right)
+		u.Fn(left, dst)
+	case u.Commutes:
+		u.Fn(right, dst)
+	default:
+		sum := slices.Clone(right)
+		u.Fn(left, sum)
+		copy(dst, sum)
+	}
+	return nil
+}
+
+// panicked is the error of an operation that panicked with p.
+func panicked(p any) error {
+	cause, _ := p.(error)
+	return &class.Error{Class: class.Other, Text: fmt.Sprintf("the operation panicked: %v", p), Cause: cause}
+}
