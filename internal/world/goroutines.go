@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/halo-mpi/halo/internal/boot"
@@ -27,10 +28,18 @@ func goroutinePolicy() proc.Policy {
 // RunGoroutines runs fn in n processes that are goroutines of this OS process,
 // over the fabric of that name, and returns when all have ended: the errors of
 // the ranks that failed first. When a rank fails the others find it dead.
+//
+// The ranks may be spread over hosts that are only pretended: inproc@0010 is four
+// ranks of which the third is on a host of its own. The fabric joins those of a
+// host, and sealed tcp the hosts.
 func RunGoroutines(name string, n int, fn func(*World) error) error {
 	g := &goroutines{ranks: make([]*World, n)}
 	boots := boot.Memory(n)
-	open, release, err := opener(name, n, boots)
+	name, err := pretend(name, boots)
+	if err != nil {
+		return err
+	}
+	open, release, err := opener(name, boots)
 	if err != nil {
 		return err
 	}
@@ -111,47 +120,75 @@ func (g *goroutines) run(i int, w *World, fn func(*World) error) (err error) {
 }
 
 // opener returns the function that makes the world of rank i.
-func opener(name string, n int, boots []boot.Boot) (open func(i int) (*World, error), release func(), err error) {
-	nothing := func() {}
+func opener(name string, boots []boot.Boot) (open func(i int) (*World, error), release func(), err error) {
+	n, release := len(boots), func() {}
+	var near func(i int) (*shm.Fabric, error) // joins the memory of rank i's host
 	switch name {
 	case "inproc":
-		mem, err := inproc.New(n)
-		if err != nil {
-			return nil, nil, err
-		}
-		return func(i int) (*World, error) {
-			node, err := mem.Open(i)
-			if err != nil {
-				return nil, err
+		nodes := map[int]*inproc.World{} // by first rank
+		for _, b := range boots {
+			if local := b.Job().Local; nodes[local[0]] == nil {
+				if nodes[local[0]], err = inproc.NewNode(local, n); err != nil {
+					return nil, nil, err
+				}
 			}
-			return start(boots[i], node, nil, goroutinePolicy(), nil)
-		}, nothing, nil
+		}
+		near = func(i int) (*shm.Fabric, error) {
+			local := boots[i].Job().Local
+			return nodes[local[0]].Open(slices.Index(local, i))
+		}
 	case "shm":
-		mem, err := newMemory(n)
+		nodes := map[int]*memory{} // by first rank
+		release = func() {
+			for _, m := range nodes {
+				m.close()
+			}
+		}
+		for i, b := range boots {
+			local := b.Job().Local
+			if nodes[local[0]] == nil {
+				m, err := newMemory(local)
+				if err != nil {
+					release()
+					return nil, nil, err
+				}
+				nodes[local[0]] = m
+			}
+			boots[i] = &memoryBoot{b, nodes[local[0]]}
+		}
+		near = func(i int) (*shm.Fabric, error) { return shm.Open(boots[i]) }
+	case "tcp":
+	default:
+		return nil, nil, fmt.Errorf("fabric %q: %w", name, fabric.ErrUnsupported)
+	}
+	return func(i int) (*World, error) {
+		b := boots[i]
+		node, far, err := joined(b, near, i)
+		if err != nil {
+			return nil, err
+		}
+		return start(b, node, far, goroutinePolicy(), nil)
+	}, release, nil
+}
+
+// joined opens what reaches the other ranks: near to those of the host, where it
+// is memory, and tcp to the rest.
+func joined(b boot.Boot, near func(i int) (*shm.Fabric, error), i int) (node *shm.Fabric, far fabric.Fabric, err error) {
+	job := b.Job()
+	if near != nil && (len(job.Local) > 1 || job.Size == 1) {
+		if node, err = near(i); err != nil {
+			return nil, nil, err
+		}
+	}
+	if near == nil || len(job.Local) < job.Size {
+		tcp, err := dial(b)
 		if err != nil {
 			return nil, nil, err
 		}
-		return func(i int) (*World, error) {
-			b := &memoryBoot{boots[i], mem}
-			node, err := shm.Open(b)
-			if err == nil {
-				_, err = b.Exchange(nil)
-			}
-			if err != nil {
-				return nil, err
-			}
-			return start(b, node, nil, goroutinePolicy(), nil)
-		}, mem.close, nil
-	case "tcp":
-		return func(i int) (*World, error) {
-			far, err := dial(boots[i])
-			if err != nil {
-				return nil, err
-			}
-			return start(boots[i], nil, far, goroutinePolicy(), nil)
-		}, nothing, nil
+		return node, tcp, nil
 	}
-	return nil, nil, fmt.Errorf("fabric %q: %w", name, fabric.ErrUnsupported)
+	_, err = b.Exchange(nil) // after it others may map our segment
+	return node, nil, err
 }
 
 // dial opens the tcp fabric; collective over the job.
@@ -171,24 +208,26 @@ func dial(b boot.Boot) (*tcp.Fabric, error) {
 	return f, f.Start(addrs)
 }
 
-// memory is the shared memory of goroutine ranks: what a launcher would hold.
+// memory is the shared memory of the goroutine ranks of a host: what a launcher
+// would hold.
 type memory struct {
 	control  *os.File
-	segments []*os.File
+	segments map[int]*os.File // by rank
 }
 
-func newMemory(n int) (m *memory, err error) {
-	m = &memory{}
+func newMemory(local []int) (m *memory, err error) {
+	n := len(local)
+	m = &memory{segments: map[int]*os.File{}}
 	if m.control, err = sys.Memfd("halo-control", shmfmt.ControlSize(n)); err != nil {
 		return nil, err
 	}
-	for i := range n {
+	for _, i := range local {
 		f, err := sys.Memfd(fmt.Sprintf("halo-segment-%d", i), shmfmt.SegmentSize(n))
 		if err != nil {
 			m.close()
 			return nil, err
 		}
-		m.segments = append(m.segments, f)
+		m.segments[i] = f
 	}
 	return m, nil
 }
@@ -211,7 +250,7 @@ func (b *memoryBoot) Segment(rank int) (*os.File, error) {
 	switch {
 	case rank == -1:
 		return sys.Dup(b.mem.control)
-	case rank >= 0 && rank < len(b.mem.segments):
+	case b.mem.segments[rank] != nil:
 		return sys.Dup(b.mem.segments[rank])
 	}
 	return nil, fmt.Errorf("world: segment %d: %w", rank, fabric.ErrUnsupported)

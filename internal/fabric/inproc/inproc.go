@@ -19,10 +19,12 @@ import (
 // ErrKilled is the cause of death of processes that World.Kill ended.
 var ErrKilled = errors.New("killed")
 
-// World is the memory that n processes share.
+// World is the memory that n processes share: all of a job, or those of one node.
 type World struct {
 	control *shmfmt.Control
 	beds    []bed
+	job     []int // by process: its index in the job
+	size    int   // of the job
 
 	mu       sync.Mutex // guards what follows
 	segments []*shmfmt.Segment
@@ -30,8 +32,19 @@ type World struct {
 	dead     []bool
 }
 
-// New makes a world of n processes, none of them opened yet.
+// New makes a world of n processes, which are the whole job; none is opened yet.
 func New(n int) (*World, error) {
+	job := make([]int, max(n, 0))
+	for i := range job {
+		job[i] = i
+	}
+	return NewNode(job, n)
+}
+
+// NewNode is New for those processes of a job of size that are on one node: job
+// lists their indexes.
+func NewNode(job []int, size int) (*World, error) {
+	n := len(job)
 	if n < 1 || n > shmfmt.MaxLocal {
 		return nil, fmt.Errorf("inproc: world of %d processes, want 1 to %d", n, shmfmt.MaxLocal)
 	}
@@ -40,7 +53,7 @@ func New(n int) (*World, error) {
 		return nil, err
 	}
 	w := &World{
-		control: control, beds: make([]bed, n),
+		control: control, beds: make([]bed, n), job: job, size: size,
 		segments: make([]*shmfmt.Segment, n), fabrics: make([]*shm.Fabric, n), dead: make([]bool, n),
 	}
 	for i := range w.beds {
@@ -57,11 +70,7 @@ func (w *World) Open(i int) (*shm.Fabric, error) {
 	if i < 0 || i >= w.Size() {
 		return nil, fmt.Errorf("inproc: open of process %d in a world of %d", i, w.Size())
 	}
-	job := make([]int, w.Size())
-	for j := range job {
-		job[j] = j
-	}
-	f, err := shm.New("inproc", &node{w, i}, i, job, w.Size())
+	f, err := shm.New("inproc", &node{w, i}, i, w.job, w.size)
 	if err != nil {
 		return nil, err
 	}
@@ -100,12 +109,12 @@ func (w *World) Kill(i int) {
 // is the others that are gone. The caller holds w.mu.
 func (w *World) lose(i, dead int) {
 	if i != dead {
-		w.fabrics[i].Lose(dead, fmt.Errorf("inproc: process %d: %w", dead, ErrKilled))
+		w.fabrics[i].Lose(w.job[dead], fmt.Errorf("inproc: process %d: %w", dead, ErrKilled))
 		return
 	}
 	for j := range w.fabrics {
 		if j != i {
-			w.fabrics[i].Lose(j, fmt.Errorf("inproc: process %d itself: %w", i, ErrKilled))
+			w.fabrics[i].Lose(w.job[j], fmt.Errorf("inproc: process %d itself: %w", i, ErrKilled))
 		}
 	}
 }
