@@ -63,7 +63,7 @@ func (p *Proc) leavePoll() {
 			p.stir(l)
 		}
 	}
-	if deep && p.poll(-1) > 0 {
+	if deep && p.look(-1) > 0 {
 		for _, l := range p.lanes {
 			p.stir(l) // there is more to do: the services see to it
 		}
@@ -117,7 +117,7 @@ func (p *Proc) serve(l *lane) {
 			for !p.polling && !p.closed {
 				// Nothing may come between arming, the look that finds
 				// nothing, and deep: a poller let in here would disarm.
-				if l.fab.Arm(); p.poll(-1) == 0 {
+				if l.fab.Arm(); p.look(-1) == 0 {
 					l.deep, idle = true, 0
 					break
 				}
@@ -133,7 +133,7 @@ func (p *Proc) serve(l *lane) {
 
 // advance polls until there is nothing to do, giving way to whoever wants the lock.
 func (p *Proc) advance() {
-	for !p.closed && !p.polling && p.poll(-1) > 0 {
+	for !p.closed && !p.polling && p.look(-1) > 0 {
 		if p.want.Load() != 0 {
 			p.giveWay()
 		}
