@@ -23,7 +23,7 @@ func (r *rank) kill() {
 
 // testCloseLosesNothing closes a fabric as soon as it has taken the last frame.
 func testCloseLosesNothing(t *testing.T, open opener) {
-	repeat(t, 20, func(t *testing.T, i int) {
+	open.repeat(t, 20, func(t *testing.T, i int) {
 		j := newJob(t, open, 2, uint64(i), anySize)
 		j.plan(0, 1, 1+i*20)
 		from, to := j.ranks[0], j.ranks[1]
@@ -74,7 +74,7 @@ func testDeath(t *testing.T, open opener) {
 		}},
 	} {
 		t.Run(step.name, func(t *testing.T) {
-			repeat(t, 20, func(t *testing.T, i int) {
+			open.repeat(t, 12, func(t *testing.T, i int) {
 				j := newJob(t, open, 3, uint64(i), anySize)
 				if step.warm {
 					warm(j)
@@ -89,7 +89,7 @@ func testDeath(t *testing.T, open opener) {
 		})
 	}
 	t.Run("WhileStreaming", func(t *testing.T) {
-		repeat(t, 50, func(t *testing.T, i int) {
+		open.repeat(t, 36, func(t *testing.T, i int) {
 			j := newJob(t, open, 3, uint64(i), anySize)
 			if i%2 == 0 {
 				warm(j)
@@ -102,7 +102,7 @@ func testDeath(t *testing.T, open opener) {
 		})
 	})
 	t.Run("WhileOthersSleep", func(t *testing.T) {
-		repeat(t, 50, func(t *testing.T, i int) {
+		open.repeat(t, 36, func(t *testing.T, i int) {
 			j := newJob(t, open, 3, uint64(i), anySize)
 			warm(j)
 			j.mortal[victim].Store(true)
@@ -201,7 +201,7 @@ func mourn(j *job, victim int) {
 // hang, and their own traffic is untouched; the hostile one may be Down.
 func testHostilePeer(t *testing.T, open opener) {
 	const hostile = 1
-	repeat(t, 150, func(t *testing.T, i int) {
+	open.repeat(t, 80, func(t *testing.T, i int) {
 		j := newJob(t, open, 3, uint64(i), anySize)
 		attacker, ok := j.ranks[hostile].f.(Injector)
 		if !ok {

@@ -32,7 +32,7 @@ type job struct {
 // newJob opens n fabrics whose traffic is drawn by seed; they are closed with the test.
 func newJob(t testing.TB, open opener, n int, seed uint64, sizes func(uint64, int) int) *job {
 	t.Helper()
-	fabrics := open(t, n)
+	fabrics := open.fabrics(t, n)
 	if len(fabrics) != n {
 		t.Fatalf("open gave %d fabrics, want %d", len(fabrics), n)
 	}

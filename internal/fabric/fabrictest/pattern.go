@@ -1,6 +1,7 @@
 package fabrictest
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 
 	"github.com/halo-mpi/halo/internal/wire"
@@ -32,10 +33,7 @@ func channelIndex(number uint16) int {
 
 func newPattern(seed uint64, limit int, sizes func(uint64, int) int) *pattern {
 	p := &pattern{seed: seed, sizes: sizes, limit: limit, noise: make([]byte, 2*limit+1)}
-	r := rand.New(rand.NewPCG(seed, 1))
-	for i := range p.noise {
-		p.noise[i] = byte(r.Uint32())
-	}
+	rand.NewChaCha8([32]byte(binary.LittleEndian.AppendUint64(make([]byte, 24, 32), seed))).Read(p.noise)
 	return p
 }
 

@@ -101,7 +101,7 @@ func testBothSidesBlocked(t *testing.T, open opener) {
 			for _, r := range j.ranks {
 				for to := range n {
 					if to != r.me {
-						j.plan(r.me, to, r.lanes[to].sent+scale(500)-r.lanes[to].plan)
+						j.plan(r.me, to, r.lanes[to].sent+open.scale(500)-r.lanes[to].plan)
 					}
 				}
 			}
@@ -114,7 +114,7 @@ func testBothSidesBlocked(t *testing.T, open opener) {
 // and a receiver that makes room at any moment: before Arm, before Sleep, in it.
 func testRefusedSendEndsSleep(t *testing.T, open opener) {
 	j := newJob(t, open, 2, 8, largeSize)
-	frames := scale(10000)
+	frames := open.scale(10000)
 	j.plan(0, 1, 1)
 	j.plan(1, 0, 1)
 	j.run()

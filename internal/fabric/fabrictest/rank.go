@@ -71,9 +71,7 @@ func (r *rank) offer(to int) bool {
 		return false
 	}
 	l.handed = wire.Header{Size: 1, Kind: 0xfe}
-	for i := range l.buf {
-		l.buf[i] = 0xee
-	}
+	clear(l.buf)
 	l.offered, l.refused = false, 0
 	l.sent++
 	r.job.progress.Add(1)
@@ -87,7 +85,7 @@ func (r *rank) push() int {
 	for i := range r.lanes {
 		to := (i + r.turn) % len(r.lanes)
 		l := &r.lanes[to]
-		for k := 0; k < 8 && l.sent < l.plan && r.offer(to); k++ {
+		for k := 0; k < 8 && l.sent < l.plan && !l.down && r.offer(to); k++ {
 			n++
 		}
 	}

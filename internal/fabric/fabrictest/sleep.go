@@ -12,7 +12,7 @@ import (
 // testFrameEndsSleep passes one frame to and fro; whoever waits for it sleeps.
 func testFrameEndsSleep(t *testing.T, open opener) {
 	j := newJob(t, open, 2, 9, smallSize)
-	rounds := scale(5000)
+	rounds := open.scale(5000)
 	j.plan(0, 1, rounds)
 	j.plan(1, 0, rounds)
 	j.each(func(r *rank) {
@@ -112,7 +112,7 @@ func (e *engine) wait(done func() bool) {
 // may be inside Sleep all the time.
 func testServiceStandsIn(t *testing.T, open opener) {
 	j := newJob(t, open, 2, 10, anySize)
-	rounds, burst := scale(2000), 40
+	rounds, burst := open.scale(2000), 40
 	var tasks []func()
 	for _, r := range j.ranks {
 		e := &engine{rank: r, moved: sync.NewCond(&r.mu), user: rand.New(rand.NewPCG(10, uint64(r.me)))}
@@ -150,7 +150,7 @@ func testServiceStandsIn(t *testing.T, open opener) {
 func testWakeEndsSleep(t *testing.T, open opener) {
 	j := newJob(t, open, 1, 11, smallSize)
 	r := j.ranks[0]
-	rounds := scale(5000)
+	rounds := open.scale(5000)
 	var called atomic.Int64
 	next := make(chan struct{})
 	j.watch(func() {
@@ -194,7 +194,7 @@ func testIdleEndsSleep(t *testing.T, open opener) {
 }
 
 func testCloseEndsSleep(t *testing.T, open opener) {
-	repeat(t, 50, func(t *testing.T, i int) {
+	open.repeat(t, 50, func(t *testing.T, i int) {
 		j := newJob(t, open, 1+i%2, uint64(i), smallSize)
 		j.each(func(r *rank) {
 			if i%3 == 0 {

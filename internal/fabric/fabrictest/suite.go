@@ -8,15 +8,12 @@
 package fabrictest
 
 import (
-	"bytes"
 	"math/rand/v2"
-	"os"
-	"runtime"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/leak"
 )
 
 // Killer is a fabric that can end as if its process were killed: nothing is
@@ -37,6 +34,13 @@ type Injector interface {
 // Run runs the suite, or only the tests named. open makes the fabrics of a job of
 // n processes, by rank, ready to send to each other; the suite closes them.
 func Run(t *testing.T, open func(t testing.TB, n int) []fabric.Fabric, only ...string) {
+	RunPart(t, 1, open, only...)
+}
+
+// RunPart is Run with one part-th of the repetitions: for what is slow, or shares
+// most of its code with what passes all.
+func RunPart(t *testing.T, part int, fabrics func(t testing.TB, n int) []fabric.Fabric, only ...string) {
+	open := opener{fabrics, part}
 	known := 0
 	for _, c := range []struct {
 		name string
@@ -64,47 +68,19 @@ func Run(t *testing.T, open func(t testing.TB, n int) []fabric.Fabric, only ...s
 			continue
 		}
 		known++
-		before := takeStock()
+		before := leak.Take()
 		t.Run(c.name, func(t *testing.T) { c.run(t, open) })
-		before.check(t, c.name)
+		if left := before.Left(); left != "" {
+			t.Errorf("%s left behind: %s", c.name, left)
+		}
 	}
 	if len(only) > 0 && known != len(only) {
 		t.Fatalf("the suite has %d of the tests %v", known, only)
 	}
 }
 
-type opener func(t testing.TB, n int) []fabric.Fabric
-
-// stock is what a test must not leave behind.
-type stock struct {
-	goroutines  int
-	descriptors int
-	mappings    int // of shared memory
-}
-
-func takeStock() stock {
-	s := stock{goroutines: runtime.NumGoroutine()}
-	if open, err := os.ReadDir("/proc/self/fd"); err == nil { // Linux; elsewhere only goroutines are counted
-		s.descriptors = len(open)
-	}
-	if maps, err := os.ReadFile("/proc/self/maps"); err == nil {
-		s.mappings = bytes.Count(maps, []byte("memfd:"))
-	}
-	return s
-}
-
-// check waits until what the test used is gone; goroutines may take a moment.
-func (s stock) check(t *testing.T, name string) {
-	t.Helper()
-	for range 500 {
-		now := takeStock()
-		if now.goroutines <= s.goroutines && now.descriptors <= s.descriptors && now.mappings <= s.mappings {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	now := takeStock()
-	stacks := make([]byte, 1<<20)
-	stacks = stacks[:runtime.Stack(stacks, true)]
-	t.Errorf("%s left %+v, there was %+v before; goroutines now:\n%s", name, now, s, stacks)
+// An opener makes the fabrics of a test.
+type opener struct {
+	fabrics func(t testing.TB, n int) []fabric.Fabric
+	part    int // one part-th of the repetitions is made
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// scale shortens what takes long under -short.
-func scale(n int) int {
+// scale is how many of n repetitions are made.
+func (open opener) scale(n int) int {
 	if testing.Short() {
-		return max(1, n/10)
+		n /= 10
 	}
-	return n
+	return max(1, n/open.part)
 }
 
 // repeat runs do n times as subtests, whose numbers are their seeds.
-func repeat(t *testing.T, n int, do func(t *testing.T, i int)) {
-	for i := range scale(n) {
+func (open opener) repeat(t *testing.T, n int, do func(t *testing.T, i int)) {
+	for i := range open.scale(n) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) { do(t, i) })
 	}
 }
@@ -48,9 +48,9 @@ func testOrderAndIntegrity(t *testing.T, open opener) {
 		for _, both := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s,both=%t", name, both), func(t *testing.T) {
 				j := newJob(t, open, 2, 2, sizes)
-				j.plan(0, 1, scale(5000))
+				j.plan(0, 1, open.scale(5000))
 				if both {
-					j.plan(1, 0, scale(5000))
+					j.plan(1, 0, open.scale(5000))
 				}
 				j.run()
 			})
@@ -65,7 +65,7 @@ func testAllToAll(t *testing.T, open opener) {
 			for round := range 2 { // the second over ways that exist
 				for from := range n {
 					for to := range n {
-						j.plan(from, to, 1+scale(4000)/(n*n)+(from*to+round)%7)
+						j.plan(from, to, 1+open.scale(4000)/(n*n)+(from*to+round)%7)
 					}
 				}
 				j.run()
@@ -78,7 +78,7 @@ func testAllToAll(t *testing.T, open opener) {
 func testSendInsideFrame(t *testing.T, open opener) {
 	const n = 3
 	j := newJob(t, open, n, 4, smallSize)
-	frames := scale(5000)
+	frames := open.scale(5000)
 	var answered [n]int // by rank, under its lock
 	for from := 1; from < n; from++ {
 		j.plan(from, 0, frames)
@@ -121,7 +121,7 @@ func testNoAllocationPerFrame(t *testing.T, open opener) {
 			h := wire.Header{Kind: wire.Eager, Size: uint32(size)}
 			var there, back counter
 			j.watch(func() {
-				got := testing.AllocsPerRun(scale(2000), func() {
+				got := testing.AllocsPerRun(open.scale(1000), func() {
 					for !a.Send(1, &h, payload) && !j.failed() {
 						a.Poll(&back, 1)
 						b.Poll(&there, 0)

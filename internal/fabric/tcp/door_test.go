@@ -1,6 +1,7 @@
 package tcp
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -42,26 +44,16 @@ func knock(t *testing.T, addr string, b []byte) []byte {
 }
 
 func TestS2StrangersGetNoByte(t *testing.T) {
-	hello := func(p wire.Pair) []byte {
-		var b [wire.HelloSize]byte
-		wire.NewDialler(p).Hello(&b)
-		return b[:]
+	pair := func(change func(*wire.Pair)) []byte {
+		p := zeroToOne()
+		change(&p)
+		return greeting(p)
 	}
-	good := wire.Pair{Secret: secret(7), Job: "test", From: 0, To: 1}
+	replay := greeting(zeroToOne())
 	for name, mk := range makers() {
 		t.Run(name, func(t *testing.T) {
-			fs, addrs := make([]made, 2), make([]string, 2)
-			for i := range fs {
-				var err error
-				if fs[i], addrs[i], err = mk(Config{Job: job(i, 2), limits: quick()}); err != nil {
-					t.Fatal(err)
-				}
-				defer fs[i].Close()
-			}
-			for i := range fs {
-				fs[i].Start(addrs)
-			}
-			replay := hello(good)
+			fs := ends(t, mk, 2, quick())
+			addr := fs[1].Door().ln.Addr().String()
 			for i, c := range []struct {
 				name string
 				send []byte
@@ -70,13 +62,13 @@ func TestS2StrangersGetNoByte(t *testing.T) {
 				{"silence", nil, 0},
 				{"garbage", []byte(strings.Repeat("GET / HTTP/1.1\r\n", 20)), 0},
 				{"half a hello", replay[:50], 0},
-				{"wrong secret", hello(wire.Pair{Secret: secret(8), Job: "test", From: 0, To: 1}), 0},
-				{"another job", hello(wire.Pair{Secret: secret(7), Job: "other", From: 0, To: 1}), 0},
-				{"meant for another", hello(wire.Pair{Secret: secret(7), Job: "test", From: 1, To: 0}), 0},
-				{"replay", append(replay, make([]byte, wire.ProofSize)...), wire.ChallengeSize},
-				{"a frame at once", append(replay, make([]byte, 1000)...), wire.ChallengeSize},
+				{"wrong secret", pair(func(p *wire.Pair) { p.Secret = secret(8) }), 0},
+				{"another job", pair(func(p *wire.Pair) { p.Job = "other" }), 0},
+				{"meant for another", pair(func(p *wire.Pair) { p.From, p.To = 1, 0 }), 0},
+				{"replay", append(bytes.Clone(replay), make([]byte, wire.ProofSize)...), wire.ChallengeSize},
+				{"a frame at once", append(bytes.Clone(replay), make([]byte, 1000)...), wire.ChallengeSize},
 			} {
-				if got := knock(t, addrs[1], c.send); len(got) != c.back && len(got) != 0 {
+				if got := knock(t, addr, c.send); len(got) != c.back && len(got) != 0 {
 					t.Errorf("%s: %d bytes came back, want %d", c.name, len(got), c.back)
 				}
 				for fs[1].Refused() < uint64(i+1) {
@@ -101,14 +93,8 @@ func TestS2StrangersGetNoByte(t *testing.T) {
 func TestS2HalfAHandshakeEnds(t *testing.T) {
 	l := quick()
 	l.shake = 50 * time.Millisecond
-	f, addr, err := goroutines(Config{Job: job(1, 2), limits: l})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var b [wire.HelloSize]byte
-	wire.NewDialler(wire.Pair{Secret: secret(7), Job: "test", From: 0, To: 1}).Hello(&b)
-	if got := knock(t, addr, b[:]); len(got) != wire.ChallengeSize {
+	_, addrs := open(t, goroutines, Config{Job: job(1, 2), limits: l})
+	if got := knock(t, addrs[0], greeting(zeroToOne())); len(got) != wire.ChallengeSize {
 		t.Errorf("%d bytes came back, want the challenge of %d", len(got), wire.ChallengeSize)
 	}
 }
@@ -227,19 +213,13 @@ func TestPeerThatCannotBeReachedIsDown(t *testing.T) {
 			{"deaf", deaf.Addr().String(), nil, "process 0 cannot reach process 1 at"},
 		} {
 			t.Run(name+"/"+c.name, func(t *testing.T) {
-				f, _, err := mk(Config{Job: job(0, 2), limits: quick()})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer f.Close()
-				if err := f.Start([]string{"", c.addr}); err != nil {
-					t.Fatal(err)
-				}
-				h := wire.Header{Kind: wire.User}
+				fs, _ := open(t, mk, Config{Job: job(0, 2), limits: quick()})
+				start(t, []string{"", c.addr}, fs...)
+				f, h := fs[0], wire.Header{Kind: wire.User}
 				if f.Send(1, &h, nil) {
 					t.Fatal("a frame was taken without a connection")
 				}
-				err = awaitDown(f, newInbox(t), 1)
+				err := awaitDown(f, newInbox(t), 1)
 				if c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
 					t.Error(err)
 				}
@@ -254,19 +234,12 @@ func TestPeerThatCannotBeReachedIsDown(t *testing.T) {
 func TestProcessWithAnotherSecretIsKeptOut(t *testing.T) {
 	for name, mk := range paths() {
 		t.Run(name, func(t *testing.T) {
-			fs, addrs := make([]made, 2), make([]string, 2)
-			for i := range fs {
-				j := job(i, 2)
-				j.Secret = secret(byte(i))
-				limits := quick()
-				limits.reach = 2 * time.Second // for at least one attempt to be answered, however busy the machine
-				var err error
-				if fs[i], addrs[i], err = mk(Config{Job: j, limits: limits}); err != nil {
-					t.Fatal(err)
-				}
-				defer fs[i].Close()
-			}
-			fs[0].Start(addrs)
+			t.Parallel()
+			l, jobs := quick(), []*boot.Job{job(0, 2), job(1, 2)}
+			l.reach = 2 * time.Second // for at least one attempt to be answered, however busy the machine
+			jobs[1].Secret = secret(1)
+			fs, addrs := open(t, mk, Config{Job: jobs[0], limits: l}, Config{Job: jobs[1], limits: l})
+			start(t, addrs, fs...)
 			h := wire.Header{Kind: wire.User}
 			fs[0].Send(1, &h, nil)
 			if err := awaitDown(fs[0], newInbox(t), 1); !strings.Contains(err.Error(), "no answer to the greeting") {

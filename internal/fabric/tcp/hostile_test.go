@@ -127,6 +127,15 @@ func TestS3TamperingEndsTheConnection(t *testing.T) {
 	}
 }
 
+// refused makes a call that must be counted as one that was refused.
+func refused(by made, call func()) {
+	before := by.Refused()
+	call()
+	for by.Refused() == before {
+		runtime.Gosched()
+	}
+}
+
 // What was recorded of one connection, and what the other side says itself, is
 // good for no other.
 func TestS2RecordedConnectionsAreWorthless(t *testing.T) {
@@ -140,13 +149,11 @@ func TestS2RecordedConnectionsAreWorthless(t *testing.T) {
 			}
 			victim := fs[1].Door().ln.Addr().String()
 			for what, b := range map[string][]byte{"the dialler's side": there, "the acceptor's side": back} {
-				before := fs[1].Refused()
-				if got := knock(t, victim, b); len(got) != 0 && len(got) != wire.ChallengeSize {
-					t.Errorf("%s played again: %d bytes came back", what, len(got))
-				}
-				for fs[1].Refused() == before {
-					runtime.Gosched()
-				}
+				refused(fs[1], func() {
+					if got := knock(t, victim, b); len(got) != 0 && len(got) != wire.ChallengeSize {
+						t.Errorf("%s played again: %d bytes came back", what, len(got))
+					}
+				})
 			}
 			// The other way round: a listener that plays the acceptor's side.
 			ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -165,15 +172,10 @@ func TestS2RecordedConnectionsAreWorthless(t *testing.T) {
 					c.Close()
 				}
 			}()
-			j := job(0, 2)
-			fresh, _, err := apart(mk)(Config{Job: j, limits: quick()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer fresh.Close()
-			fresh.Start([]string{"", ln.Addr().String()})
-			fresh.Send(1, &wire.Header{Kind: wire.User}, nil)
-			if err := awaitDown(fresh, newInbox(t), 1); !errors.Is(err, wire.ErrRefused) {
+			fresh, _ := open(t, apart(mk), Config{Job: job(0, 2), limits: quick()})
+			start(t, []string{"", ln.Addr().String()}, fresh...)
+			fresh[0].Send(1, &wire.Header{Kind: wire.User}, nil)
+			if err := awaitDown(fresh[0], newInbox(t), 1); !errors.Is(err, wire.ErrRefused) {
 				t.Errorf("a recorded acceptor: %v", err)
 			}
 			meet(t, fs) // the connection that was recorded goes on
@@ -190,26 +192,21 @@ func TestS2SecondProcessOfARankIsRefused(t *testing.T) {
 			meet(t, fs)
 			victim := fs[1].Door().ln.Addr().String()
 			for from := range 3 {
-				before := fs[1].Refused()
-				j := job(from, 3)
-				twin := &door{job: j, limits: limits{}.defaults()}
-				if conn, _, err := twin.dial(t.Context(), 1, victim); err == nil {
-					conn.Close()
-					t.Errorf("a second process %d was let in", from)
-				}
-				for fs[1].Refused() == before {
-					runtime.Gosched()
-				}
+				twin := &door{job: job(from, 3), limits: limits{}.defaults()}
+				refused(fs[1], func() {
+					if conn, _, err := twin.dial(t.Context(), 1, victim); err == nil {
+						conn.Close()
+						t.Errorf("a second process %d was let in", from)
+					}
+				})
 			}
 			// To another process than it was meant for.
-			before := fs[2].Refused()
-			if conn, _, err := fs[0].Door().dial(t.Context(), 1, fs[2].Door().ln.Addr().String()); err == nil {
-				conn.Close()
-				t.Error("process 2 answered for process 1")
-			}
-			for fs[2].Refused() == before {
-				runtime.Gosched()
-			}
+			refused(fs[2], func() {
+				if conn, _, err := fs[0].Door().dial(t.Context(), 1, fs[2].Door().ln.Addr().String()); err == nil {
+					conn.Close()
+					t.Error("process 2 answered for process 1")
+				}
+			})
 			meet(t, fs)
 		})
 	}
@@ -218,12 +215,11 @@ func TestS2SecondProcessOfARankIsRefused(t *testing.T) {
 // Strangers that send a byte now and then, and ones that play a recorded Hello
 // and then nothing, fill all places again and again. Honest peers get in.
 func TestS2SlowStrangersKeepNobodyOut(t *testing.T) {
-	var hello [wire.HelloSize]byte
-	wire.NewDialler(wire.Pair{Secret: secret(7), Job: "test", From: 0, To: 1}).Hello(&hello)
+	hello := greeting(zeroToOne())
 	for _, c := range []struct {
 		name string
 		say  []byte
-	}{{"a byte at a time", hello[:10]}, {"a recorded hello", hello[:]}} {
+	}{{"a byte at a time", hello[:10]}, {"a recorded hello", hello}} {
 		for name, mk := range paths() {
 			t.Run(c.name+"/"+name, func(t *testing.T) {
 				l := quick()
@@ -287,23 +283,21 @@ func TestS6StrangersCostNoMemory(t *testing.T) {
 			fs := ends(t, mk, 2, l)
 			meet(t, fs)
 			addr := fs[1].Door().ln.Addr().String()
-			var good [wire.HelloSize]byte
-			wire.NewDialler(wire.Pair{Secret: secret(7), Job: "test", From: 0, To: 1}).Hello(&good)
+			good := greeting(zeroToOne())
 			heap := func() int64 {
 				runtime.GC()
 				var m runtime.MemStats
 				runtime.ReadMemStats(&m)
 				return int64(m.HeapAlloc)
 			}
-			rng := rand.New(rand.NewPCG(1, 6))
+			noise := rand.NewChaCha8([32]byte{6})
+			rng := rand.New(noise)
 			before, goroutines := heap(), runtime.NumGoroutine()
 			for i := range callers {
 				b := make([]byte, rng.IntN(400))
-				for k := range b {
-					b[k] = byte(rng.Uint32())
-				}
+				noise.Read(b)
 				if i%3 == 0 {
-					copy(b, good[:]) // all of it, or a part
+					copy(b, good) // all of it, or a part
 				}
 				conn, err := net.Dial("tcp", addr)
 				if err != nil {

@@ -20,8 +20,8 @@ import (
 // six they speak IPv6.
 func spread(t testing.TB, h *hosttest.Hosts, n int, six bool, l limits) []made {
 	t.Helper()
-	fs, addrs := make([]made, n), make([]string, n)
-	for i := range fs {
+	var configs []Config
+	for i := range n {
 		j := job(i, n)
 		for k := range h.Len() {
 			j.Hosts = append(j.Hosts, h.Name(k))
@@ -35,17 +35,10 @@ func spread(t testing.TB, h *hosttest.Hosts, n int, six bool, l limits) []made {
 		}
 		l := l
 		l.inside = func(work func() error) error { return h.Inside(here, work) }
-		var err error
-		if fs[i], addrs[i], err = raw(Config{Job: j, limits: l}); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { fs[i].Close() })
+		configs = append(configs, Config{Job: j, limits: l})
 	}
-	for _, f := range fs {
-		if err := f.Start(addrs); err != nil {
-			t.Fatal(err)
-		}
-	}
+	fs, addrs := open(t, raw, configs...)
+	start(t, addrs, fs...)
 	return fs
 }
 
@@ -55,7 +48,7 @@ func spread(t testing.TB, h *hosttest.Hosts, n int, six bool, l limits) []made {
 func TestConformanceOverABadWire(t *testing.T) {
 	h := hosttest.Start(t, 2)
 	h.Wire(1, hosttest.Line{Delay: 100 * time.Microsecond, Loss: 0.002, Duplicate: 0.002, Reorder: 0.01, Seed: 5})
-	fabrictest.Run(t, func(t testing.TB, n int) []fabric.Fabric {
+	fabrictest.RunPart(t, 5, func(t testing.TB, n int) []fabric.Fabric {
 		l := limits{linger: 20 * time.Second, silence: 20 * time.Second} // bad luck must not end the test
 		return fabrics(spread(t, h, n, false, l))
 	}, "OrderAndIntegrity", "SendInsideFrame", "CloseLosesNothing")
@@ -110,13 +103,14 @@ const boundOfF1 = 2 * 2 * time.Second
 // After a cut, all that are connected with the host learn it, by name; the
 // others stay connected.
 func TestF1CutCableIsNoticed(t *testing.T) {
-	h := hosttest.Start(t, 3)
 	for _, c := range []struct {
 		name string
 		busy bool // frames for the host are under way all the time
 		know bool // there were connections before
 	}{{"idle", false, true}, {"sending", true, true}, {"never connected", true, false}} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := hosttest.Start(t, 3)
 			fs, s := spread(t, h, 3, false, limits{}), inboxes(t, 3)
 			if c.know {
 				meet(t, fs)
@@ -196,6 +190,7 @@ func TestPeerThatDoesNotReadIsNotDead(t *testing.T) {
 	l := limits{silence: 300 * time.Millisecond, beat: 20 * time.Millisecond, buffer: 64 << 10}
 	for _, flood := range []bool{false, true} {
 		t.Run(fmt.Sprintf("flood=%t", flood), func(t *testing.T) {
+			t.Parallel()
 			fs, s := ends(t, apart(raw), 2, l), inboxes(t, 2)
 			meet(t, fs)
 			h := wire.Header{Kind: wire.Data, Size: chunkMax}

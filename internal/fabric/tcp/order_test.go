@@ -79,7 +79,7 @@ func TestFramesArriveWholeAndInOrder(t *testing.T) {
 			{"two/placed", 2, 2000, limits{}, always},
 			{"two/gathered", 2, 1000, limits{}, never},
 			{"two/mixed", 2, 1000, limits{}, some},
-			{"two/tiny buffers", 2, 300, limits{buffer: 16 << 10}, some},
+			{"two/tiny buffers", 2, 80, limits{buffer: 16 << 10}, some},
 			{"five", 5, 200, limits{}, some},
 		} {
 			t.Run(name+"/"+c.name, func(t *testing.T) {

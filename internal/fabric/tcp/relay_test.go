@@ -136,23 +136,16 @@ func (r *relay) forward(c, d net.Conn) {
 
 // through opens two ends on hosts of their own; what 0 dials to 1 goes through the relay.
 func through(t testing.TB, mk maker, tamper func(int, []byte) [][]byte) (fs []made, r *relay) {
-	fs, addrs := make([]made, 2), make([]string, 2)
-	for i := range fs {
-		var err error
-		if fs[i], addrs[i], err = mk(Config{Job: job(i, 2), limits: limits{beat: time.Hour, linger: time.Millisecond}}); err != nil { // no records but frames
-			t.Fatal(err)
-		}
-	}
+	l := limits{beat: time.Hour, linger: time.Millisecond} // no records but frames
+	fs, addrs := open(t, mk, Config{Job: job(0, 2), limits: l}, Config{Job: job(1, 2), limits: l})
 	r = newRelay(t, addrs[1], tamper)
 	t.Cleanup(func() {
-		for _, f := range fs {
+		for _, f := range fs { // the relay ends behind them
 			f.Close()
 		}
 		r.ln.Close()
 		r.wg.Wait()
 	})
-	for _, f := range fs {
-		f.Start([]string{addrs[0], r.addr()})
-	}
+	start(t, []string{addrs[0], r.addr()}, fs...)
 	return fs, r
 }

@@ -2,57 +2,19 @@ package tcp
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/leak"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// TestMain fails when a goroutine or a descriptor outlives the tests.
-func TestMain(m *testing.M) {
-	before := descriptors()
-	code := m.Run()
-	deadline := time.Now().Add(5 * time.Second)
-	for runtime.NumGoroutine() > 1 && time.Now().Before(deadline) {
-		time.Sleep(time.Millisecond)
-	}
-	if n := runtime.NumGoroutine(); code == 0 && n > 1 && !fuzzing() {
-		var b [1 << 16]byte
-		fmt.Printf("%d goroutines left:\n%s\n", n, b[:runtime.Stack(b[:], true)])
-		code = 1
-	}
-	// The Go runtime's own epoll instance and its bell may have come meanwhile.
-	if after := descriptors(); code == 0 && after > before+2 && !fuzzing() {
-		fmt.Printf("%d descriptors before the tests, %d after\n", before, after)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// fuzzing tells a process that works for a fuzzing engine, which keeps pipes of its own.
-func fuzzing() bool {
-	for _, a := range os.Args {
-		if len(a) > 10 && (a[:10] == "-test.fuzz" && a[:15] != "-test.fuzzcache") {
-			return true
-		}
-	}
-	return false
-}
-
-// descriptors counts what is open; 0 where that cannot be seen.
-func descriptors() int {
-	e, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return 0
-	}
-	return len(e)
-}
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // A made is what the two implementations have in common.
 type made interface {
@@ -152,32 +114,60 @@ func secret(b byte) (s [32]byte) {
 	return s
 }
 
+// greeting is the Hello by which a pair begins: anybody can record it.
+func greeting(p wire.Pair) []byte {
+	var b [wire.HelloSize]byte
+	wire.NewDialler(p).Hello(&b)
+	return b[:]
+}
+
+// zeroToOne is process 0 of the job of the tests, which dials process 1.
+func zeroToOne() wire.Pair { return wire.Pair{Secret: secret(7), Job: "test", From: 0, To: 1} }
+
 func job(rank, size int) *boot.Job {
 	return &boot.Job{ID: "test", Rank: rank, Size: size, Fabric: "tcp", Secret: secret(7)}
 }
 
-// ends opens n ends that know each other.
-func ends(t testing.TB, mk maker, n int, l limits) []made {
+// open opens an end for each configuration. They are closed with the test.
+func open(t testing.TB, mk maker, configs ...Config) (fs []made, addrs []string) {
 	t.Helper()
-	fs, addrs := make([]made, n), make([]string, n)
-	for i := range fs {
-		var err error
-		if fs[i], addrs[i], err = mk(Config{Job: job(i, n), limits: l}); err != nil {
+	for _, c := range configs {
+		f, addr, err := mk(c)
+		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { fs[i].Close() })
+		t.Cleanup(func() { f.Close() })
+		fs, addrs = append(fs, f), append(addrs, addr)
 	}
+	return fs, addrs
+}
+
+// start tells ends their addresses.
+func start(t testing.TB, addrs []string, fs ...made) {
+	t.Helper()
 	for _, f := range fs {
 		if err := f.Start(addrs); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// ends opens n ends that know each other.
+func ends(t testing.TB, mk maker, n int, l limits) []made {
+	t.Helper()
+	var configs []Config
+	for i := range n {
+		configs = append(configs, Config{Job: job(i, n), limits: l})
+	}
+	fs, addrs := open(t, mk, configs...)
+	start(t, addrs, fs...)
 	return fs
 }
 
 // payload of the seq-th frame from one process to another: size and content follow from the seed.
 func pattern(seed uint64, max int) []byte {
-	r := rand.New(rand.NewPCG(seed, 1))
+	source := rand.NewChaCha8([32]byte(binary.LittleEndian.AppendUint64(make([]byte, 24, 32), seed)))
+	r := rand.New(source)
 	n := 0
 	switch r.IntN(4) {
 	case 0:
@@ -188,9 +178,7 @@ func pattern(seed uint64, max int) []byte {
 		n = r.IntN(max + 1)
 	}
 	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(r.Uint32())
-	}
+	source.Read(b)
 	return b
 }
 

@@ -42,12 +42,11 @@ func TestRunsArriveAsFrames(t *testing.T) {
 			fs, s := ends(t, c.mk, 2, c.l), inboxes(t, 2)
 			meet(t, fs)
 			s[1].place = some
-			rng := rand.New(rand.NewPCG(4, 4))
+			noise := rand.NewChaCha8([32]byte{4})
+			rng := rand.New(noise)
 			for m := range 60 {
 				payload := make([]byte, 1+rng.IntN(10*chunkMax))
-				for i := range payload {
-					payload[i] = byte(rng.Uint32())
-				}
+				noise.Read(payload)
 				h := wire.Header{Kind: wire.Data, Tag: int32(m), Ctx: 3, Name: 9}
 				sendLong(fs[0], 1, h, payload, func() {
 					if fs[1].Poll(s[1], 0)+fs[0].Poll(s[0], 1) == 0 {
