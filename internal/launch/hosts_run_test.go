@@ -194,10 +194,10 @@ func TestSecretIsNotSeen(t *testing.T) {
 // and options name from here.
 func TestEnvironmentIsPassedOnByList(t *testing.T) {
 	r := far(t, "run", "-host", "a", "-env", "ONE", "1", "-x", "TWO=2", "-x", "THREE", "rank", "environ")
-	r.cmd.Env = append(r.cmd.Env, "HOME=/near", "NEAR=yes", "THREE=3", "HALO_X=x", "HALO_RANK=77", "LD_PRELOAD_X=y")
+	r.cmd.Env = append(r.cmd.Env, "HOME=/near", "NEAR=yes", "THREE=3", "HALO_INITIAL_ERRHANDLER=mpi_errors_return", "HALO_RANK=77", "LD_PRELOAD_X=y")
 	r.start().wait(0)
 	out := "\n" + r.stdout.String()
-	for _, want := range []string{"ONE=1", "TWO=2", "THREE=3", "HALO_X=x", "HALO_RANK=0", "HOME=/far", "FAR=yes"} {
+	for _, want := range []string{"ONE=1", "TWO=2", "THREE=3", "HALO_INITIAL_ERRHANDLER=mpi_errors_return", "HALO_RANK=0", "HOME=/far", "FAR=yes"} {
 		if !strings.Contains(out, "\n"+want+"\n") {
 			t.Errorf("ranks do not see %s", want)
 		}

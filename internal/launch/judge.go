@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
-	"github.com/halo-mpi/halo/internal/sys"
 )
 
 // judge decides what the end of a rank means for the job, once everything that
@@ -26,7 +25,7 @@ func (j *job) judge(r *rank) {
 	case j.ending:
 	case j.waitForNews(r):
 	case j.interrupted != 0 && r.exitStatus() != 0: // and a rank may have called Abort because others died of it
-		j.end(r.exitStatus(), "the job was ended by %s", sys.SignalName(j.interrupted))
+		j.endInterrupted(r.exitStatus())
 	case r.fault != "":
 		j.end(r.faultStatus, "%s", r.fault)
 	case r.status.Signaled():
@@ -160,6 +159,9 @@ func (j *job) endFor(r *rank) {
 		r.waited++
 		time.AfterFunc(j.news(), func() { j.post(func() { j.endFor(r) }) })
 		return
+	}
+	if j.interrupted != 0 {
+		j.endInterrupted(r.faultStatus)
 	}
 	j.end(r.faultStatus, "%s", r.fault)
 }

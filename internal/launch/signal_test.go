@@ -42,6 +42,22 @@ func TestInterruptEndsTheJob(t *testing.T) {
 	r.wait(130).said("halo: the job was ended by SIGINT")
 }
 
+// A rank that calls Abort because it, or another, was interrupted explains nothing.
+func TestInterruptExplainsTheAbortsItCauses(t *testing.T) {
+	for _, args := range [][]string{{"yield:2"}, {"0@yield:2"}, {"yield:2", "ignore:15"}} {
+		ready := filepath.Join(t.TempDir(), "ready")
+		args = append(append([]string{"-n", "2", "rank", "init", "exchange"}, args...), "ready:"+ready, "forever")
+		r := newRun(t, args...).start()
+		r.ready(ready, 2)
+		r.cmd.Process.Signal(os.Interrupt)
+		<-r.ended
+		r.wait(r.status).said("halo: the job was ended by SIGINT")
+		if r.status != 7 && r.status != 130 || strings.Contains(r.stderr.String(), "Abort") {
+			t.Errorf("%v: status %d, stderr: %s", args, r.status, r.stderr.String())
+		}
+	}
+}
+
 func TestSecondInterruptKills(t *testing.T) {
 	ready := filepath.Join(t.TempDir(), "ready")
 	r := newRun(t, "-n", "3", "rank", "ignore:2", "ignore:15", "ready:"+ready, "forever").start()

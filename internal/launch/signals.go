@@ -57,7 +57,7 @@ func (j *job) signal(s syscall.Signal) {
 			j.interrupted = s
 		}
 		if !j.begun { // nobody else hears it
-			j.end(statusSignalBase+int(s), "the job was ended by %s", sys.SignalName(s))
+			j.endInterrupted(statusSignalBase + int(s))
 		}
 	}
 	if s == syscall.SIGQUIT && j.begun { // what a user sends to a program that hangs
@@ -73,6 +73,11 @@ func (j *job) signal(s syscall.Signal) {
 		}
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
 	}
+}
+
+// endInterrupted ends a job whose ranks were sent a signal to end them.
+func (j *job) endInterrupted(status int) {
+	j.end(status, "the job was ended by %s", sys.SignalName(j.interrupted))
 }
 
 // showPatience is how long the ranks are spared for the sake of a table that

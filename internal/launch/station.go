@@ -20,7 +20,8 @@ import (
 // A station is the agent of a host as a process of its own: halo agent, started
 // by ssh. It does what the launcher says and reports to it. If it loses the
 // launcher it exits, and its host is cleared as that of a launcher is: the
-// kernel kills the ranks, and the warden the rest.
+// kernel kills the ranks, and the warden the rest. If it is stopped, or hangs, the
+// warden kills it.
 type station struct {
 	agent  *agent
 	out    *outbox
@@ -179,6 +180,7 @@ func (s *station) plan(body []byte) error {
 	if err := s.agent.open(plan.mark()); err != nil {
 		return err
 	}
+	s.agent.warden.keep()
 	if plan.fabric == "" {
 		plan.fabric = defaultFabric()
 	}

@@ -21,14 +21,20 @@ import (
 //	"+PID"  the process group of a rank was started
 //	"-PID"  that rank has ended and was reaped; the number may be used again
 //	"dPATH" a directory that must not stay behind
+//	"bPID"  the agent, of that number, lives; from the first on it says so every
+//	        beatInterval
 //	"q"     the launcher has cleared up itself
 //
 // At the end of the pipe without "q" it kills the groups of the ranks, then,
 // on Linux, whatever else carries the job's name in its environment, and
-// removes the directory. (The kernel kills the ranks themselves sooner, by
-// their parent-death signal. A warden alone would be enough but for its own
-// death; the signal alone is lost on grandchildren and on programs that change
-// their user.)
+// removes the directory. An agent on another host that says nothing for
+// wardenSilence is killed first: it is stopped or hangs, the launcher has given
+// it up, and nobody else would end its ranks. A launcher may be stopped for as
+// long as its user likes, and does not say that it lives.
+//
+// (The kernel kills the ranks themselves sooner, by their parent-death signal. A
+// warden alone would be enough but for its own death; the signal alone is lost on
+// grandchildren and on programs that change their user.)
 type wardenPipe struct {
 	pipe *os.File
 	pid  int
@@ -70,6 +76,18 @@ func (w *wardenPipe) started(pid int)      { fmt.Fprintf(w.pipe, "+%d\n", pid) }
 func (w *wardenPipe) ended(pid int)        { fmt.Fprintf(w.pipe, "-%d\n", pid) }
 func (w *wardenPipe) directory(dir string) { fmt.Fprintf(w.pipe, "d%s\n", dir) }
 
+// keep says from now on that this process lives.
+func (w *wardenPipe) keep() {
+	go func() {
+		for {
+			if _, err := fmt.Fprintf(w.pipe, "b%d\n", os.Getpid()); err != nil {
+				return // retired
+			}
+			time.Sleep(beatInterval)
+		}
+	}()
+}
+
 // quit tells the warden that nothing is left to do.
 func (w *wardenPipe) quit() {
 	fmt.Fprintf(w.pipe, "q\n")
@@ -82,31 +100,59 @@ func isWarden(pid int) bool {
 	return err == nil && strings.HasPrefix(string(line), wardenName+"\x00")
 }
 
-// wardenPatience is how long the warden looks for processes of the job.
-const wardenPatience = 2 * time.Second
+const (
+	// wardenPatience is how long the warden looks for processes of the job.
+	wardenPatience = 2 * time.Second
+	// wardenSilence is longer than the launcher waits for the same signs.
+	wardenSilence = silence + beatInterval
+)
 
 // warden is the whole life of the warden process.
 func warden(id string, pipe io.Reader) {
+	lines := make(chan string)
+	go func() {
+		defer close(lines) // half a line says nothing
+		for r := bufio.NewReader(pipe); ; {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				return // the launcher is gone
+			}
+			lines <- strings.TrimSuffix(line, "\n")
+		}
+	}()
 	groups := map[int]bool{}
 	var dirs []string
-	lines := bufio.NewReader(pipe)
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			break // the launcher is gone; half a line says nothing
-		}
-		line = strings.TrimSuffix(line, "\n")
-		switch {
-		case line == "q":
-			return
-		case strings.HasPrefix(line, "d"):
-			dirs = append(dirs, line[1:])
-		case line != "":
-			if pid, err := strconv.Atoi(line[1:]); err == nil && pid > 1 {
-				if line[0] == '+' {
-					groups[pid] = true
-				} else {
-					delete(groups, pid)
+	var life pulse
+	var look <-chan time.Time
+	agent := 0 // that says that it lives
+	for over := false; !over; {
+		select {
+		case line, more := <-lines:
+			pid := 0
+			if len(line) > 1 {
+				pid, _ = strconv.Atoi(line[1:])
+			}
+			switch {
+			case !more:
+				over = true
+			case line == "q":
+				return
+			case strings.HasPrefix(line, "d"):
+				dirs = append(dirs, line[1:])
+			case pid <= 1:
+			case line[0] == 'b':
+				if life.beat(); look == nil {
+					agent, look = pid, time.Tick(beatInterval)
+				}
+			case line[0] == '+':
+				groups[pid] = true
+			case line[0] == '-':
+				delete(groups, pid)
+			}
+		case <-look:
+			if life.since() > wardenSilence {
+				if over = true; os.Getppid() == agent {
+					syscall.Kill(agent, syscall.SIGKILL)
 				}
 			}
 		}

@@ -172,6 +172,13 @@ func (p *process) step(verb, arg string) {
 			fmt.Println("caught", <-c)
 			os.Exit(0)
 		}()
+	case "yield": // calls Abort at signal n
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.Signal(n))
+		go func() {
+			<-c
+			p.boot.Abort(7, "of the test")
+		}()
 	case "await": // waits for a signal
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, syscall.Signal(n))
