@@ -8,15 +8,19 @@ type Algorithm uint8
 const (
 	Auto Algorithm = iota
 	BarrierDissemination
+	BarrierLeaders
 	BcastBinomial
 	BcastChain
 	BcastLinear
+	BcastLeaders
 	ReduceBinomial
 	ReduceRing
 	ReduceDirect
+	ReduceLeaders
 	AllreduceDoubling
 	AllreduceRing
 	AllreduceDirect
+	AllreduceLeaders
 	GatherBinomial
 	GatherLinear
 	GathervLinear
@@ -55,24 +59,32 @@ func (a Algorithm) entry() entry {
 	switch a {
 	case BarrierDissemination:
 		return entry{Barrier, "dissemination", dissemination}
+	case BarrierLeaders:
+		return entry{Barrier, "leaders", barrierLeaders}
 	case BcastBinomial:
 		return entry{Bcast, "binomial", bcastBinomial}
 	case BcastChain:
 		return entry{Bcast, "chain", bcastChain}
 	case BcastLinear:
 		return entry{Bcast, "linear", bcastLinear}
+	case BcastLeaders:
+		return entry{Bcast, "leaders", bcastLeaders}
 	case ReduceBinomial:
 		return entry{Reduce, "binomial", reduceBinomial}
 	case ReduceRing:
 		return entry{Reduce, "ring", reduceRing}
 	case ReduceDirect:
 		return entry{Reduce, "direct", reduceDirect}
+	case ReduceLeaders:
+		return entry{Reduce, "leaders", reduceLeaders}
 	case AllreduceDoubling:
 		return entry{Allreduce, "doubling", allreduceDoubling}
 	case AllreduceRing:
 		return entry{Allreduce, "ring", allreduceRing}
 	case AllreduceDirect:
 		return entry{Allreduce, "direct", allreduceDirect}
+	case AllreduceLeaders:
+		return entry{Allreduce, "leaders", allreduceLeaders}
 	case GatherBinomial:
 		return entry{Gather, "binomial", gatherBinomial}
 	case GatherLinear:
@@ -133,6 +145,15 @@ func (a Algorithm) keepsOrder() bool {
 		return false
 	}
 	return true
+}
+
+// leads reports whether the algorithm goes by the division into nodes.
+func (a Algorithm) leads() bool {
+	switch a {
+	case BarrierLeaders, BcastLeaders, ReduceLeaders, AllreduceLeaders:
+		return true
+	}
+	return false
 }
 
 // Kind is what the algorithm carries out.

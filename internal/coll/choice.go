@@ -12,6 +12,7 @@ import (
 type Choice struct {
 	Rules [Kinds][]Rule // by kind; the first that applies counts
 	Slot  SlotForm
+	base  [Kinds][]Rule // the table of Defaults, for parts of a communicator
 	// Forced kinds have been chosen for by the user: they do without the slot.
 	Forced [Kinds]bool
 }
@@ -29,29 +30,50 @@ type Rule struct {
 	Ranks int
 	// Node is for communicators whose members share memory.
 	Node bool
+	// Nodes is for communicators on several nodes of which one has several members.
+	Nodes bool
+}
+
+// site is what the choice depends on of a communicator.
+type site struct {
+	ranks  int
+	near   bool // all members reach each other through memory
+	spread bool // they are on several nodes, of which one has several
+	runs   bool // the ranks of each node follow one another
+	part   bool // they are some members of a communicator: see division
 }
 
 // none is a limit that is never reached.
 const none = math.MaxInt
 
-func (r Rule) applies(size, ranks int, near bool) bool {
-	return size < r.Size && size/ranks < r.Share && ranks < r.Ranks && (near || !r.Node)
+func (r Rule) applies(size int, on site) bool {
+	return size < r.Size && size/on.ranks < r.Share && on.ranks < r.Ranks && (on.near || !r.Node) && (on.spread || !r.Nodes)
+}
+
+// can reports whether a will do.
+func (on site) can(a Algorithm, ordered bool) bool {
+	if ordered && (!a.keepsOrder() || a.leads() && !on.runs) {
+		return false
+	}
+	return !on.part || !a.leads()
 }
 
 // Defaults is the table of algorithms. The limits were measured with ranks that
-// are processes of one host, and hold for both fabrics.
+// are processes of one host, and hold for both fabrics. On several hosts whatever
+// has leaders goes through them.
 func Defaults() Choice {
 	const kib = 1 << 10
-	always := func(a Algorithm) Rule { return Rule{a, none, none, none, false} }
-	below := func(a Algorithm, size int) Rule { return Rule{a, size, none, none, false} }
-	share := func(a Algorithm, size int) Rule { return Rule{a, none, size, none, false} }
-	fewer := func(a Algorithm, ranks int) Rule { return Rule{a, none, none, ranks, false} }
-	node := func(a Algorithm, ranks int) Rule { return Rule{a, none, none, ranks, true} }
+	always := func(a Algorithm) Rule { return Rule{a, none, none, none, false, false} }
+	below := func(a Algorithm, size int) Rule { return Rule{a, size, none, none, false, false} }
+	share := func(a Algorithm, size int) Rule { return Rule{a, none, size, none, false, false} }
+	fewer := func(a Algorithm, ranks int) Rule { return Rule{a, none, none, ranks, false, false} }
+	node := func(a Algorithm, ranks int) Rule { return Rule{a, none, none, ranks, true, false} }
+	nodes := func(a Algorithm) Rule { return Rule{a, none, none, none, false, true} }
 	var c Choice
-	c.Rules[Barrier] = []Rule{always(BarrierDissemination)}
-	c.Rules[Bcast] = []Rule{below(BcastBinomial, 64*kib), node(BcastLinear, 17), below(BcastBinomial, 256*kib), fewer(BcastBinomial, 3), always(BcastChain)}
-	c.Rules[Reduce] = []Rule{below(ReduceBinomial, 16*kib), node(ReduceDirect, 17), below(ReduceBinomial, 64*kib), share(ReduceBinomial, 4*kib), always(ReduceRing)}
-	c.Rules[Allreduce] = []Rule{below(AllreduceDoubling, 8*kib), {AllreduceDirect, 64 * kib, none, 17, true}, fewer(AllreduceRing, 3), node(AllreduceDirect, 17), below(AllreduceDoubling, 32*kib), share(AllreduceDoubling, 4*kib), always(AllreduceRing)}
+	c.Rules[Barrier] = []Rule{nodes(BarrierLeaders), always(BarrierDissemination)}
+	c.Rules[Bcast] = []Rule{nodes(BcastLeaders), below(BcastBinomial, 64*kib), node(BcastLinear, 17), below(BcastBinomial, 256*kib), fewer(BcastBinomial, 3), always(BcastChain)}
+	c.Rules[Reduce] = []Rule{nodes(ReduceLeaders), below(ReduceBinomial, 16*kib), node(ReduceDirect, 17), below(ReduceBinomial, 64*kib), share(ReduceBinomial, 4*kib), always(ReduceRing)}
+	c.Rules[Allreduce] = []Rule{nodes(AllreduceLeaders), below(AllreduceDoubling, 8*kib), {AllreduceDirect, 64 * kib, none, 17, true, false}, fewer(AllreduceRing, 3), node(AllreduceDirect, 17), below(AllreduceDoubling, 32*kib), share(AllreduceDoubling, 4*kib), always(AllreduceRing)}
 	c.Rules[Gather] = []Rule{below(GatherBinomial, 4*kib), always(GatherLinear)}
 	c.Rules[Gatherv] = []Rule{always(GathervLinear)}
 	c.Rules[Scatter] = []Rule{below(ScatterBinomial, 4*kib), always(ScatterLinear)}
@@ -64,26 +86,30 @@ func Defaults() Choice {
 	c.Rules[Exscan] = []Rule{below(ExscanDoubling, 64*kib), always(ExscanChain)}
 	c.Rules[ReduceScatter] = []Rule{below(ReduceScatterHalving, 32*kib), share(ReduceScatterHalving, 4*kib), always(ReduceScatterDirect)}
 	c.Rules[ReduceScatterBlock] = []Rule{below(ReduceScatterBlockHalving, 32*kib), share(ReduceScatterBlockHalving, 4*kib), always(ReduceScatterBlockDirect)}
+	c.base = c.Rules
 	return c
 }
 
 // Force makes a the only algorithm of its kind.
 func (c *Choice) Force(a Algorithm) {
-	c.Rules[a.Kind()] = []Rule{{a, none, none, none, false}}
+	c.Rules[a.Kind()] = []Rule{{a, none, none, none, false, false}}
 	c.Forced[a.Kind()] = true
 }
 
-// algorithm is what the table says. The last rule of a kind always applies, but
-// where the order of the ranks must be kept only what keeps it counts: if there is
-// no such rule, the first algorithm that does.
-func (c *Choice) algorithm(k Kind, size, ranks int, near, ordered bool) Algorithm {
-	for _, r := range c.Rules[k] {
-		if r.applies(size, ranks, near) && (!ordered || r.Algorithm.keepsOrder()) {
-			return r.Algorithm
+// algorithm is what the table says, of what will do: the last rule of a kind always
+// applies, but it may not keep the order of the ranks, where that must be kept, or
+// have leaders, where there are none. Then it is what the table of Defaults says, or
+// else the first algorithm that will do.
+func (c *Choice) algorithm(k Kind, size int, on site, ordered bool) Algorithm {
+	for _, rules := range [2][]Rule{c.Rules[k], c.base[k]} {
+		for _, r := range rules {
+			if r.applies(size, on) && on.can(r.Algorithm, ordered) {
+				return r.Algorithm
+			}
 		}
 	}
 	a := Auto + 1
-	for a.Kind() != k || !a.keepsOrder() {
+	for a.Kind() != k || !on.can(a, ordered) {
 		a++
 	}
 	return a
@@ -102,6 +128,9 @@ func (r Rule) String() string {
 	}
 	if r.Node {
 		s += ":node"
+	}
+	if r.Nodes {
+		s += ":nodes"
 	}
 	return s
 }
@@ -129,7 +158,7 @@ func parseRules(k Kind, text string) ([]Rule, error) {
 	var rules []Rule
 	for item := range strings.SplitSeq(text, ",") {
 		words := strings.Split(strings.TrimSpace(item), ":")
-		r := Rule{Auto, none, none, none, false}
+		r := Rule{Auto, none, none, none, false, false}
 		var names []string
 		for _, a := range Algorithms(k) {
 			names = append(names, a.Name())
@@ -141,8 +170,8 @@ func parseRules(k Kind, text string) ([]Rule, error) {
 			return nil, fmt.Errorf("%q is none of the algorithms of %v: %s", words[0], k, strings.Join(names, ", "))
 		}
 		for _, w := range words[1:] {
-			if w == "node" {
-				r.Node = true
+			if w == "node" || w == "nodes" {
+				r.Node, r.Nodes = r.Node || w == "node", r.Nodes || w == "nodes"
 				continue
 			}
 			name, number, ok := strings.Cut(w, "<")
@@ -154,12 +183,12 @@ func parseRules(k Kind, text string) ([]Rule, error) {
 				}
 			}
 			if !ok || err != nil || !found || v < 1 {
-				return nil, fmt.Errorf("%q is not a limit such as size<65536, share<4096, ranks<9 or node", w)
+				return nil, fmt.Errorf("%q is not a limit such as size<65536, share<4096, ranks<9, node or nodes", w)
 			}
 		}
 		rules = append(rules, r)
 	}
-	if last := rules[len(rules)-1]; last != (Rule{last.Algorithm, none, none, none, false}) {
+	if last := rules[len(rules)-1]; last != (Rule{last.Algorithm, none, none, none, false, false}) {
 		return nil, fmt.Errorf("the last algorithm, %v, must stand without limits", last)
 	}
 	return rules, nil

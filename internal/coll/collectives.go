@@ -64,7 +64,7 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 	s.pack()
 	unit, size := a.shape(k, c.Size())
 	s.unit, s.empty = unit, size == 0
-	s.step = e.choice.algorithm(k, size, c.Size(), stateOf(c).near, a.ordered()).entry().step
+	s.step = e.choice.algorithm(k, size, stateOf(c).where, a.ordered()).entry().step
 }
 
 // SlotPayload is the most in bytes that a member can give to a collective that
@@ -101,6 +101,9 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 	if s := e.short(c, Barrier, 0); s != nil {
 		return through(c, s.barrier())
 	}
+	if d := e.across(c, Barrier, 0); d != nil {
+		return e.throughNodes(c, d, Barrier, &Args{})
+	}
 	return e.Do(c, Barrier, &Args{})
 }
 
@@ -121,7 +124,11 @@ func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int) error {
 	if s := e.short(c, Bcast, len(buf)); s != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
 		return through(c, s.bcast(buf, root))
 	}
-	return e.Do(c, Bcast, &Args{Recv: buf, Width: 1, Root: root})
+	a := Args{Recv: buf, Width: 1, Root: root}
+	if d := e.across(c, Bcast, len(buf)); d != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
+		return e.throughNodes(c, d, Bcast, &a)
+	}
+	return e.Do(c, Bcast, &a)
 }
 
 // Reduce leaves the reduction of all send in recv at the root; recv is not used
@@ -130,6 +137,9 @@ func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, roo
 	a := Args{Send: send, Recv: recv, Op: o, Type: t, Root: root}
 	if s := e.short(c, Reduce, len(send)); s != nil && len(send) > 0 && a.check(c, Reduce) == nil {
 		return through(c, s.reduce(a.Send, a.Recv, o, t, root))
+	}
+	if d := e.across(c, Reduce, len(send)); d != nil && len(send) > 0 && a.check(c, Reduce) == nil {
+		return e.throughNodes(c, d, Reduce, &a)
 	}
 	return e.Do(c, Reduce, &a)
 }
@@ -140,6 +150,9 @@ func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type) 
 	a := Args{Send: send, Recv: recv, Op: o, Type: t}
 	if s := e.short(c, Allreduce, len(send)); s != nil && len(send) > 0 && a.check(c, Allreduce) == nil {
 		return through(c, s.allreduce(a.Send, a.Recv, o, t))
+	}
+	if d := e.across(c, Allreduce, len(send)); d != nil && len(send) > 0 && a.check(c, Allreduce) == nil {
+		return e.throughNodes(c, d, Allreduce, &a)
 	}
 	return e.Do(c, Allreduce, &a)
 }

@@ -27,6 +27,7 @@ const (
 // Attach prepares collectives on c, a communicator that exists from the start,
 // with slot WorldSlot or NoSlot.
 func (e *Engine) Attach(c *comm.Comm, slot int) {
+	world := slot == WorldSlot
 	if slot == WorldSlot && (e.node == nil || c.Size() == 1 || !e.shared(c.Members)) {
 		slot = NoSlot
 	}
@@ -34,10 +35,16 @@ func (e *Engine) Attach(c *comm.Comm, slot int) {
 		e.node.Control().Slot(slot).Acquire(c.Ctx) // one member does
 	}
 	e.attach(c, slot)
+	stateOf(c).world = world
 }
 
 func (e *Engine) attach(c *comm.Comm, slot int) {
-	s := &state{near: e.node != nil && e.shared(c.Members)}
+	s := &state{where: site{ranks: c.Size(), near: e.node != nil && e.shared(c.Members), runs: true}}
+	if len(e.p.Job().Hosts) > 1 && c.Size() > 1 && !s.where.near {
+		d := e.divide(c)
+		s.where.spread, s.where.runs = d.nodes() > 1 && d.nodes() < c.Size(), d.runs()
+		s.division = d
+	}
 	if slot != NoSlot {
 		s.slot = e.newSlot(c, slot)
 	}
@@ -69,13 +76,19 @@ func (e *Engine) newIdentity(members []int32) identity {
 	if len(members) == 1 || e.node == nil || !e.shared(members) {
 		return id
 	}
+	id.slot = e.takeSlot(id.ctx)
+	return id
+}
+
+// takeSlot takes a slot for the communicator of a context, and returns NoSlot if
+// none is free.
+func (e *Engine) takeSlot(ctx uint64) int {
 	for i := WorldSlot + 1; i < shmfmt.SlotCount; i++ {
-		if e.node.Control().Slot(i).Acquire(id.ctx) {
-			id.slot = i
-			break
+		if e.node.Control().Slot(i).Acquire(ctx) {
+			return i
 		}
 	}
-	return id
+	return NoSlot
 }
 
 func (id identity) encode(b []byte) {
@@ -297,8 +310,12 @@ func (e *Engine) Busy(c *comm.Comm) bool {
 
 // Drop is Free with the lock held.
 func (e *Engine) Drop(c *comm.Comm) {
-	if s := stateOf(c).slot; s != nil {
-		s.mem.Free(c.Size())
+	st := stateOf(c)
+	if st.slot != nil {
+		st.slot.mem.Free(c.Size())
+	}
+	if d := st.division; d != nil && d.slot != nil {
+		d.slot.mem.Free(d.local.Size())
 	}
 	c.Coll = nil
 }

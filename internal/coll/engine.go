@@ -42,9 +42,12 @@ func (e *Engine) Choose(c Choice) {
 type state struct {
 	number int32 // of the last schedule started: tag of its messages
 	inits  int32 // persistent collectives made
-	near   bool  // all members reach each other through memory
+	where  site
+	world  bool  // WorldSlot is for it
 	slot   *slot // nil: messages only
 	broken bool  // a member has died in the slot: the counts in it mean nothing any more
+
+	division *division // nil until it is needed
 }
 
 func stateOf(c *comm.Comm) *state { return c.Coll.(*state) }

@@ -4,3 +4,9 @@ import "github.com/halo-mpi/halo/internal/comm"
 
 // HasSlot reports whether c has a slot.
 func HasSlot(c *comm.Comm) bool { return stateOf(c).slot != nil }
+
+// HasNodeSlot reports whether the members of c on this node have a slot for it.
+func HasNodeSlot(c *comm.Comm) bool {
+	d := stateOf(c).division
+	return d != nil && d.slot != nil
+}

@@ -54,6 +54,13 @@ type schedule struct {
 	local      []local // of the round, in order
 	done       int     // of local
 
+	// Of an algorithm in stages; see division.
+	stage   int
+	began   int        // round in which the stage began
+	whole   *comm.Comm // while a stage among members of it is c, nil else
+	slotted bool       // what is to be done on the own node is done through a slot
+	kept    []byte
+
 	unit    int  // bytes of a block, where all are equal
 	empty   bool // nothing moves
 	offsets [2][]int
@@ -101,6 +108,7 @@ func (e *Engine) start(s *schedule, tag int32) *p2p.Request {
 func (s *schedule) Begin() {
 	e := s.e
 	s.round, s.more, s.failed, s.err = 0, true, false, nil
+	s.stage, s.began = 0, 0
 	e.live = append(e.live, s)
 	switch err := e.lost(s.c); {
 	case err != nil:
@@ -161,14 +169,17 @@ func (e *Engine) end(s *schedule) {
 		}
 	}
 	if s.failed {
-		s.scratch = nil // a send that was left to itself may still read it
+		s.scratch, s.kept = nil, nil // a send that was left to itself may still read it
 	}
 	if !s.persistent {
-		scratch := s.scratch
+		scratch, kept := s.scratch, s.kept
 		if cap(scratch) > keepScratch {
 			scratch = nil
 		}
-		*s = schedule{e: e, parts: s.parts[:0], local: s.local[:0], offsets: s.offsets, scratch: scratch}
+		if cap(kept) > keepScratch {
+			kept = nil
+		}
+		*s = schedule{e: e, parts: s.parts[:0], local: s.local[:0], offsets: s.offsets, scratch: scratch, kept: kept}
 		if len(e.free) < keepSchedules {
 			e.free = append(e.free, s)
 		}
@@ -229,18 +240,29 @@ func (s *schedule) fail(err error) {
 
 // sendTo starts sending buf to a rank.
 func (s *schedule) sendTo(rank int, buf []byte) {
+	c, to := s.address(rank)
 	for k := s.eager(rank, len(buf)); len(buf) > k; buf = buf[k:] {
-		s.add(s.e.p2p.Isend(s.c, s.c.Ctx+1, p2p.Standard, buf[:k], rank, s.tag))
+		s.add(s.e.p2p.Isend(c, c.Ctx+1, p2p.Standard, buf[:k], to, s.tag))
 	}
-	s.add(s.e.p2p.Isend(s.c, s.c.Ctx+1, p2p.Standard, buf, rank, s.tag))
+	s.add(s.e.p2p.Isend(c, c.Ctx+1, p2p.Standard, buf, to, s.tag))
 }
 
 // recvFrom starts receiving buf from a rank.
 func (s *schedule) recvFrom(rank int, buf []byte) {
+	c, from := s.address(rank)
 	for k := s.eager(rank, len(buf)); len(buf) > k; buf = buf[k:] {
-		s.add(s.e.p2p.Irecv(s.c, s.c.Ctx+1, buf[:k], rank, s.tag))
+		s.add(s.e.p2p.Irecv(c, c.Ctx+1, buf[:k], from, s.tag))
 	}
-	s.add(s.e.p2p.Irecv(s.c, s.c.Ctx+1, buf, rank, s.tag))
+	s.add(s.e.p2p.Irecv(c, c.Ctx+1, buf, from, s.tag))
+}
+
+// address is the communicator of the schedule and the rank in it of one of c, which
+// differs in a stage among some of the members only.
+func (s *schedule) address(rank int) (*comm.Comm, int) {
+	if s.whole == nil {
+		return s.c, rank
+	}
+	return s.whole, s.whole.RankOf(s.c.Members[rank])
 }
 
 // eagerPieces is in how many eager messages a message that is too long for one is

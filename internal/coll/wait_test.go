@@ -65,53 +65,58 @@ func TestWaitingInSlotMakesProgress(t *testing.T) {
 // A collective that is repeated allocates nothing, in any form; nor does a
 // persistent one that is started again.
 func TestRepeatedCollectivesDoNotAllocate(t *testing.T) {
+	for _, f := range forms() {
+		wantNoAllocations(t, "inproc", 3, f)
+	}
+}
+
+// wantNoAllocations repeats collectives of a form on n ranks.
+func wantNoAllocations(t *testing.T, fabric string, n int, f form) {
 	if raceBuild {
 		t.Skip("the race detector allocates")
 	}
-	const runs, n = 50, 3 // the runtime allocates a few things now and then
-	for _, f := range forms() {
-		for _, size := range []int{24, 6 << 10, 160 << 10} {
-			run(t, "inproc", n, f.c, func(w *world.World) error {
-				var err error
-				check := func(x error) {
-					if err == nil {
-						err = x
-					}
+	const runs = 50 // the runtime allocates a few things now and then
+	for _, size := range []int{24, 6 << 10, 160 << 10} {
+		run(t, fabric, n, f.c, func(w *world.World) error {
+			var err error
+			check := func(x error) {
+				if err == nil {
+					err = x
 				}
-				var list []*task
-				var started []*p2p.Request
-				for _, k := range f.kinds {
-					list = append(list, plain(w.Comm, k, size))
-					r, x := list[len(list)-1].init(w)
-					check(x)
-					started = append(started, r)
+			}
+			var list []*task
+			var started []*p2p.Request
+			for _, k := range f.kinds {
+				list = append(list, plain(w.Comm, k, size))
+				r, x := list[len(list)-1].init(w)
+				check(x)
+				started = append(started, r)
+			}
+			barrier := plain(w.Comm, coll.Barrier, 0)
+			step := func() {
+				for _, t := range list {
+					check(t.block(w))
+					check(barrier.block(w))
 				}
-				barrier := plain(w.Comm, coll.Barrier, 0)
-				step := func() {
-					for _, t := range list {
-						check(t.block(w))
-						check(barrier.block(w))
-					}
-					for _, r := range started {
-						restart(w, r)
-						check(finish(w, r))
-						check(barrier.block(w))
-					}
+				for _, r := range started {
+					restart(w, r)
+					check(finish(w, r))
+					check(barrier.block(w))
 				}
-				for range 20 { // fills the pools
+			}
+			for range 20 { // fills the pools
+				step()
+			}
+			if w.Comm.Rank != 0 {
+				for range runs + 1 {
 					step()
 				}
-				if w.Comm.Rank != 0 {
-					for range runs + 1 {
-						step()
-					}
-					return err
-				}
-				if a := testing.AllocsPerRun(runs, step); a >= 1 {
-					return fmt.Errorf("%s: %v allocations for %d collectives of %d bytes", f.name, a, 2*len(list), size)
-				}
 				return err
-			})
-		}
+			}
+			if a := testing.AllocsPerRun(runs, step); a >= 1 {
+				return fmt.Errorf("%s over %s: %v allocations for %d collectives of %d bytes", f.name, fabric, a, 2*len(list), size)
+			}
+			return err
+		})
 	}
 }

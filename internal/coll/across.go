@@ -1,0 +1,170 @@
+package coll
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// Short blocking collectives of a communicator on several nodes do on each node what
+// they can through a slot, which the members there share; the leaders meanwhile run
+// the stage of the schedule that is theirs. Whether a node has a slot is its own
+// affair: without one its members run the whole schedule, and the leaders of others
+// cannot tell the difference.
+
+// across returns the division by which a short collective of the kind goes, to which
+// each member gives size bytes; nil if it does not.
+func (e *Engine) across(c *comm.Comm, k Kind, size int) *division {
+	st := stateOf(c)
+	if !st.where.spread || size > SlotPayload || st.broken || !e.choice.slot(k) {
+		return nil
+	}
+	return st.division
+}
+
+// enter begins a short collective through leaders: it returns the tag of the
+// schedule, and the slot of the node, nil if all goes by the schedule. The lock is held.
+func (e *Engine) enter(c *comm.Comm, d *division, k Kind) (tag int32, s *slot, err error) {
+	if !d.agreed {
+		if err := e.agreeSlot(c, d); err != nil {
+			return 0, nil, err
+		}
+	}
+	tag = nextTag(c)
+	if s = d.slot; s == nil {
+		return tag, nil, nil
+	}
+	if e.choice.Slot != SlotAuto {
+		s.form = e.choice.Slot
+	} else if k == Bcast && s.form == SlotCounter {
+		return tag, nil, nil // as in Engine.Bcast
+	}
+	return tag, s, nil
+}
+
+// agreeSlot gives the members of each node a slot, if one is free there: the leader
+// takes it and tells the others. It is collective over c; the lock is held.
+func (e *Engine) agreeSlot(c *comm.Comm, d *division) error {
+	tag := nextTag(c)
+	if e.node == nil || d.local.Size() == 1 {
+		d.agreed = true
+		return nil
+	}
+	d.local.Name.Store(c.Name.Load())
+	choice := make([]byte, 8)
+	if d.leaders != nil {
+		slot := WorldSlot
+		if !stateOf(c).world || !e.node.Control().Slot(slot).Acquire(c.Ctx) {
+			slot = e.takeSlot(c.Ctx)
+		}
+		binary.LittleEndian.PutUint64(choice, uint64(int64(slot)))
+	}
+	s := e.newSchedule(d.local, BcastBinomial)
+	s.Recv = choice
+	if err := e.wait(e.start(s, tag)); err != nil {
+		return err
+	}
+	i := int(int64(binary.LittleEndian.Uint64(choice)))
+	if i != NoSlot {
+		if i < 0 || i >= shmfmt.SlotCount || e.node.Control().Slot(i).Head().Owner.Load() != c.Ctx {
+			return &class.Error{Class: class.Intern, Text: fmt.Sprintf("slot %d for context %#x", i, c.Ctx)}
+		}
+		d.slot = e.newSlot(d.local, i)
+	}
+	d.agreed = true
+	return nil
+}
+
+// stages runs the schedule with leaders, or what is left of it where the members of
+// the node do their part through the slot. It takes the lock.
+func (e *Engine) stages(c *comm.Comm, k Kind, a *Args, tag int32, slotted bool) error {
+	e.p.Lock()
+	defer e.p.Unlock()
+	s := e.newSchedule(c, leading(k))
+	s.Args, s.slotted = *a, slotted
+	return e.wait(e.start(s, tag))
+}
+
+// first is err unless that is nil. An error in one stage does not keep a member
+// from the next: others wait there.
+func first(err, next error) error {
+	if err != nil {
+		return err
+	}
+	return next
+}
+
+// throughNodes carries out a short collective with checked arguments through
+// leaders. It takes the lock.
+func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error {
+	e.p.Lock()
+	tag, s, err := e.enter(c, d, k)
+	e.p.Unlock()
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		return e.stages(c, k, a, tag, false)
+	}
+	leads, home := d.leaders != nil, d.at[c.Rank] == d.at[a.Root]
+	switch k {
+	case Barrier:
+		err = through(c, s.reduce(nil, nil, 0, 0, 0))
+		if leads {
+			err = first(err, e.stages(c, k, a, tag, true))
+		}
+		return first(err, through(c, s.bcast(nil, 0)))
+	case Bcast:
+		root := 0 // on the node
+		if home {
+			root = int(d.index[a.Root])
+		} else if leads {
+			err = e.stages(c, k, a, tag, true)
+		}
+		err = first(err, through(c, s.bcast(a.Recv, root)))
+		if c.Rank == a.Root {
+			err = first(err, e.stages(c, k, a, tag, true))
+		}
+		return err
+	case Allreduce:
+		err = through(c, s.reduce(a.Send, a.Recv, a.Op, a.Type, 0))
+		if leads {
+			err = first(err, e.stages(c, k, a, tag, true))
+		}
+		return first(err, through(c, s.bcast(a.Recv, 0)))
+	}
+	// A Reduce. What the leader gives to the schedule is the sum of its node.
+	sum := *a
+	if c.Rank != a.Root {
+		sum.Recv = d.spare[:len(a.Send)]
+	}
+	sum.Send = sum.Recv
+	err = through(c, s.reduce(a.Send, sum.Recv, a.Op, a.Type, 0))
+	if leads {
+		err = first(err, e.stages(c, k, &sum, tag, true))
+	}
+	if home && d.leader(int(d.at[a.Root])) != a.Root {
+		result := sum.Recv
+		if !leads && c.Rank != a.Root {
+			result = nil
+		}
+		err = first(err, through(c, s.bcast(result, 0)))
+	}
+	return err
+}
+
+// leading is the algorithm with leaders of a kind.
+func leading(k Kind) Algorithm {
+	switch k {
+	case Barrier:
+		return BarrierLeaders
+	case Bcast:
+		return BcastLeaders
+	case Reduce:
+		return ReduceLeaders
+	}
+	return AllreduceLeaders
+}

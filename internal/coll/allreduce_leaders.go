@@ -1,0 +1,16 @@
+package coll
+
+// allreduceLeaders reduces on each node, among the leaders, who all get the same
+// bits, and spreads the result on the nodes.
+func allreduceLeaders(s *schedule) bool {
+	d, size := s.division(), len(s.Send)
+	switch s.stage {
+	case 0:
+		s.among(d.local, s.inner(Reduce, d.local, size), s.Send, s.Recv, 0)
+	case 1:
+		s.among(d.leaders, s.inner(Allreduce, d.leaders, size), s.Recv, s.Recv, 0)
+	case 2:
+		s.among(d.local, s.inner(Bcast, d.local, size), nil, s.Recv, 0)
+	}
+	return s.stage < 3
+}

@@ -1,0 +1,16 @@
+package coll
+
+// barrierLeaders collects the members of each node at its leader, has the leaders
+// meet, and lets the members of the nodes go.
+func barrierLeaders(s *schedule) bool {
+	d := s.division()
+	switch s.stage {
+	case 0:
+		s.among(d.local, ReduceBinomial, nil, nil, 0) // of nothing: messages without content
+	case 1:
+		s.among(d.leaders, BarrierDissemination, nil, nil, 0)
+	case 2:
+		s.among(d.local, BcastBinomial, nil, nil, 0)
+	}
+	return s.stage < 3
+}

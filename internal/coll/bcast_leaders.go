@@ -1,0 +1,62 @@
+package coll
+
+// bcastLeaders sends the buffer down a tree of nodes and, on each node, down a
+// tree of its members, in segments: while one is received, the one before is sent
+// on. On the root's node the root stands for the leader. The tree of nodes is
+// binomial, that of members what is best for a bcast on one node.
+func bcastLeaders(s *schedule) bool {
+	d, me := s.division(), s.c.Rank
+	nodes, home := d.nodes(), int(d.at[s.Root])
+	mine := int(d.at[me])
+	top := func(v int) int { // who stands for the v-th node from the root's
+		if v == 0 {
+			return s.Root
+		}
+		return d.leader((home + v) % nodes)
+	}
+	v := (mine - home + nodes) % nodes
+	size := d.local.Size()
+	first := int(d.index[top(v)])
+	w := (int(d.index[me]) - first + size) % size // the number on the node, from its top
+	member := func(w int) int { return int(d.order[int(d.start[mine])+(first+w)%size]) }
+	linear := s.inner(Bcast, d.local, len(s.Recv)) == BcastLinear
+
+	segments, out := segmentCount(s.Recv), s.round // the segment to send
+	if me != s.Root {
+		if s.round < segments {
+			from := top(v & (v - 1))
+			switch {
+			case w > 0 && linear:
+				from = member(0)
+			case w > 0:
+				from = member(w & (w - 1))
+			}
+			s.recvFrom(from, segment(s.Recv, s.round))
+		}
+		out--
+	}
+	if out >= 0 && out < segments {
+		b := segment(s.Recv, out)
+		if w == 0 {
+			for far := reach(v, nodes) / 2; far > 0; far /= 2 { // the largest subtree first
+				if v+far < nodes {
+					s.sendTo(top(v+far), b)
+				}
+			}
+		}
+		switch {
+		case s.slotted:
+		case linear && w == 0:
+			for i := 1; i < size; i++ {
+				s.sendTo(member(i), b)
+			}
+		case !linear:
+			for far := reach(w, size) / 2; far > 0; far /= 2 {
+				if w+far < size {
+					s.sendTo(member(w+far), b)
+				}
+			}
+		}
+	}
+	return out+1 < segments
+}

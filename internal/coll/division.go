@@ -1,0 +1,156 @@
+package coll
+
+import "github.com/halo-mpi/halo/internal/comm"
+
+// division is how the members of a communicator are spread over nodes, as the
+// launcher tells. The algorithms called "leaders" go by it, in stages: among the
+// members of each node, through memory where it is to be had; among the leaders,
+// one for each node; and among those of the nodes again. So what all members of a
+// node need crosses the network once, and what they give is combined before.
+//
+// Nodes are numbered from 0 in the order of their lowest ranks. The leader of a node
+// is its lowest rank. A node's part of a reduction is combined in the order of the
+// ranks, and the parts in the order of the nodes: that is the order of all ranks if
+// those of each node follow one another (runs), and else some order that depends on
+// nothing but where the ranks are.
+//
+// Rejected: as many leaders for each node as it has members, each for a share of the
+// buffer. Nodes of unequal size do not divide it alike, and what that gains, the
+// sealing of records on several cores, short messages do not need.
+type division struct {
+	at    []int32 // by rank: the node
+	index []int32 // by rank: the place among those of the node
+	order []int32 // all ranks, node after node
+	start []int32 // by node: where its ranks begin in order; and the end
+
+	local   *comm.Comm // the members on this node
+	leaders *comm.Comm // nil in who is none
+	slot    *slot      // of local, for short blocking collectives; nil: messages only
+	agreed  bool       // the members of the node have come to the same slot, or none
+	spare   [SlotPayload]byte
+}
+
+// divide computes the division of c. In a job that knows no hosts all are on one.
+func (e *Engine) divide(c *comm.Comm) *division {
+	job, n := e.p.Job(), c.Size()
+	d := &division{at: make([]int32, n), index: make([]int32, n), order: make([]int32, n)}
+	number := make(map[int32]int32) // of a node by its host in the job
+	for r, m := range c.Members {
+		var host int32
+		if len(job.Host) == job.Size {
+			host = job.Host[m]
+		}
+		k, known := number[host]
+		if !known {
+			k = int32(len(number))
+			number[host] = k
+			d.start = append(d.start, 0)
+		}
+		d.at[r], d.index[r] = k, d.start[k]
+		d.start[k]++ // counts, so far
+	}
+	sum := int32(0)
+	for k, count := range d.start {
+		d.start[k] = sum
+		sum += count
+	}
+	d.start = append(d.start, sum)
+	for r, k := range d.at {
+		d.order[d.start[k]+d.index[r]] = int32(r)
+	}
+	mine := int(d.at[c.Rank])
+	d.local = partOf(c, d.order[d.start[mine]:d.start[mine+1]], int(d.index[c.Rank]))
+	if d.index[c.Rank] == 0 {
+		leaders := make([]int32, d.nodes())
+		for k := range leaders {
+			leaders[k] = int32(d.leader(k))
+		}
+		d.leaders = partOf(c, leaders, mine)
+	}
+	return d
+}
+
+// partOf is some members of c, by rank, as a communicator that lends its context.
+func partOf(c *comm.Comm, ranks []int32, me int) *comm.Comm {
+	members := make([]int32, len(ranks))
+	for i, r := range ranks {
+		members[i] = c.Members[r]
+	}
+	p := comm.New(c.Proc, c.Ctx, me, members)
+	p.Within = c // who of the others dies may have been waited for by a leader
+	return p
+}
+
+// nodes is the number of nodes.
+func (d *division) nodes() int { return len(d.start) - 1 }
+
+// leader is the rank of the leader of a node.
+func (d *division) leader(node int) int { return int(d.order[d.start[node]]) }
+
+// size is the number of members on a node.
+func (d *division) size(node int) int { return int(d.start[node+1] - d.start[node]) }
+
+// runs reports whether the ranks of each node follow one another.
+func (d *division) runs() bool {
+	for i, r := range d.order {
+		if int(r) != i {
+			return false
+		}
+	}
+	return true
+}
+
+// division returns that of the schedule's communicator.
+func (s *schedule) division() *division {
+	st := stateOf(s.c)
+	if st.division == nil {
+		st.division = s.e.divide(s.c)
+	}
+	return st.division
+}
+
+// among does a round of a stage of the schedule: algorithm a among the members of
+// g, who are some of the communicator, with these buffers. After its last round
+// s.stage is the next one. A stage without this member, or done through the slot, is
+// passed over.
+func (s *schedule) among(g *comm.Comm, a Algorithm, send, recv []byte, root int) {
+	if g == nil || s.slotted && g == s.division().local {
+		s.stage, s.began = s.stage+1, s.round+1
+		return
+	}
+	whole, args, kind, round := s.c, s.Args, s.kind, s.round
+	x := a.entry()
+	s.whole, s.c, s.kind = whole, g, x.kind
+	s.Send, s.Recv, s.Root = send, recv, root
+	s.round -= s.began
+	more := false
+	if g.Size() == 1 {
+		s.alone(x.kind)
+	} else {
+		more = x.step(s)
+	}
+	s.whole, s.c, s.Args, s.kind, s.round = nil, whole, args, kind, round
+	if !more {
+		s.stage, s.began = s.stage+1, s.round+1
+	}
+}
+
+// inner chooses the algorithm of a stage among the members of g, to which each
+// gives, or of which each gets, size bytes.
+func (s *schedule) inner(k Kind, g *comm.Comm, size int) Algorithm {
+	if g == nil {
+		return Auto
+	}
+	d := s.division()
+	where := site{ranks: g.Size(), near: g == d.local && s.e.node != nil, runs: true, part: true}
+	return s.e.choice.algorithm(k, size, where, s.ordered())
+}
+
+// keep returns n bytes of memory that lasts for all stages. A schedule asks for it
+// with the same n in every round.
+func (s *schedule) keep(n int) []byte {
+	if cap(s.kept) < n {
+		s.kept = make([]byte, n)
+	}
+	return s.kept[:n]
+}

@@ -1,0 +1,337 @@
+package coll_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/world"
+)
+
+// Collectives over several hosts, which world.RunGoroutines pretends: near members
+// through memory, or loopback, and far ones through sealed tcp. Tests over hosts that
+// are network namespaces, with a launcher, are in package mpi.
+
+// spreads are placements of 1 to 9 ranks: by slot, by node, and neither; a node with
+// one member among others, and nodes with one member each.
+var spreads = []string{"0", "01", "001", "010", "012", "0011", "0101", "0110", "00102", "01201", "000111", "010101", "0001222", "00110011", "012012012", "000000001"}
+
+// nears are what may join the members of a node.
+var nears = []string{"inproc", "shm", "tcp"}
+
+// K: every collective by every algorithm and form gives what a serial computation
+// gives, wherever the ranks are, on the world, a duplicate, and parts of it that lie
+// otherwise.
+func TestCollectivesOverHosts(t *testing.T) {
+	for i, places := range spreads {
+		for k, near := range nears {
+			if raceBuild && (i+k)%3 != 0 {
+				continue
+			}
+			run(t, near+"@"+places, len(places), auto(), func(w *world.World) error {
+				twin, err := w.Coll.Dup(w.Comm)
+				if err != nil {
+					return err
+				}
+				mixed, err := w.Coll.Split(w.Comm, w.Comm.Rank%2, -w.Comm.Rank)
+				if err != nil {
+					return err
+				}
+				for j, f := range forms() {
+					w.Coll.Choose(f.c)
+					c := []*comm.Comm{w.Comm, twin, mixed}[(i+j)%3]
+					steps := 1
+					switch {
+					case len(f.kinds) > 1:
+						steps = 16
+					case strings.HasSuffix(f.name, "leaders"):
+						steps = 5
+					}
+					if err := everything(w, c, uint64(i+j), steps, f.kinds...); err != nil {
+						return fmt.Errorf("%s on %d members: %w", f.name, c.Size(), err)
+					}
+				}
+				w.Coll.Free(mixed)
+				w.Coll.Free(twin)
+				return w.Coll.Barrier(w.Comm)
+			})
+		}
+	}
+}
+
+// 6.1: whoever is the root, a collective from or to it is right: at a leader, at
+// another member of a node, alone on one.
+func TestAnyRootOverHosts(t *testing.T) {
+	for _, near := range nears {
+		run(t, near+"@001021", 6, auto(), func(w *world.World) error {
+			for root := range w.Comm.Size() {
+				for _, size := range []int{8, 400, 12_000} {
+					for _, k := range []coll.Kind{coll.Bcast, coll.Reduce, coll.Gather, coll.Scatter} {
+						g := rand.New(rand.NewPCG(uint64(root), uint64(size)))
+						task := newTask(w.Comm, k, g, size)
+						for task.root != root {
+							task = newTask(w.Comm, k, g, size)
+						}
+						for form := range 3 {
+							if err := task.do(w, uint64(root), form); err != nil {
+								return err
+							}
+						}
+					}
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// COL-09, 6.9.1: an allreduce over several hosts gives the same bits on all ranks,
+// every time, through slots and by messages, wherever the ranks are.
+func TestAllreduceIsBitwiseIdenticalOverHosts(t *testing.T) {
+	for _, places := range []string{"0011", "0101", "0012212", "00000111"} {
+		for _, near := range nears {
+			n := len(places)
+			var mu sync.Mutex
+			got := make([][]byte, n)
+			run(t, near+"@"+places, n, auto(), func(w *world.World) error {
+				var all []byte
+				for _, count := range []int{1, 30, 3000, 50_000} {
+					for k, typ := range []op.Type{op.Float32, op.Float64, op.Complex64, op.Complex128} {
+						send := wild(typ, count, w.Comm.Rank, k)
+						recv := make([]byte, len(send))
+						var before []byte
+						for range 2 {
+							if err := w.Coll.Allreduce(w.Comm, send, recv, op.Sum, typ); err != nil {
+								return err
+							}
+							if before != nil && !bytes.Equal(before, recv) {
+								return fmt.Errorf("rank %d: the second of two allreduces of %d %v differs", w.Comm.Rank, count, typ)
+							}
+							before = bytes.Clone(recv)
+						}
+						all = append(all, recv...)
+					}
+				}
+				mu.Lock()
+				got[w.Comm.Rank] = all
+				mu.Unlock()
+				return nil
+			})
+			for r := range got {
+				if !bytes.Equal(got[0], got[r]) {
+					t.Errorf("%s@%s: ranks 0 and %d differ", near, places, r)
+				}
+			}
+		}
+	}
+}
+
+// 6.12, 6.14: random programs of collectives and messages over several hosts.
+func TestRandomHistoriesOverHosts(t *testing.T) {
+	histories, steps := 12, 60
+	if raceBuild {
+		histories, steps = 5, 40
+	}
+	for i := range histories {
+		seed := uint64(100 + i)
+		choice := auto()
+		g := rand.New(rand.NewPCG(seed, 3))
+		for k := range coll.Kinds {
+			if list := coll.Algorithms(coll.Kind(k)); g.IntN(3) == 0 {
+				choice.Force(list[g.IntN(len(list))])
+			}
+		}
+		places := []string{"0011", "0101", "001", "00112", "010201"}[i%5]
+		near := nears[i%3]
+		run(t, near+"@"+places, len(places), choice, func(w *world.World) error {
+			h := &history{w: w, own: rand.New(rand.NewPCG(seed, 1000+uint64(w.Comm.Rank)))}
+			if err := h.run(seed, steps); err != nil {
+				return fmt.Errorf("seed %d over %s@%s: %w", seed, near, places, err)
+			}
+			return nil
+		})
+	}
+}
+
+// Short blocking collectives of a communicator on several nodes go through a slot of
+// each node, which comes back with the communicator.
+func TestSlotsOfNodesComeBack(t *testing.T) {
+	for _, near := range []string{"inproc", "shm"} {
+		run(t, near+"@00101", 5, auto(), func(w *world.World) error {
+			for i := range 200 {
+				c, err := w.Coll.Dup(w.Comm)
+				if err != nil {
+					return err
+				}
+				if err := w.Coll.Barrier(c); err != nil {
+					return err
+				}
+				if !coll.HasNodeSlot(c) {
+					return fmt.Errorf("cycle %d: no slot", i)
+				}
+				if err := everything(w, c, uint64(i), 1); err != nil {
+					return err
+				}
+				w.Coll.Free(c)
+				// Members of a node may not have freed it when its leader takes the next.
+				if err := w.Coll.Barrier(w.Comm); err != nil {
+					return err
+				}
+			}
+			return slotsFree(w)
+		})
+	}
+}
+
+// A node whose slots are all taken does with messages what another does with its slot.
+func TestOneNodeWithoutSlots(t *testing.T) {
+	run(t, "inproc@00110", 5, auto(), func(w *world.World) error {
+		if places := "00110"; places[w.Comm.Rank] == '0' {
+			for i := range shmfmt.SlotCount {
+				w.Proc.Node().Control().Slot(i).Acquire(1 << 40)
+			}
+		}
+		if err := w.Coll.Barrier(w.Self); err != nil {
+			return err
+		}
+		if _, err := w.Proc.Boot().Exchange(nil); err != nil { // all slots of node 0 are taken
+			return err
+		}
+		c, err := w.Coll.Dup(w.Comm)
+		if err != nil {
+			return err
+		}
+		if err := everything(w, c, 7, 200); err != nil {
+			return err
+		}
+		if got, want := coll.HasNodeSlot(c), "00110"[w.Comm.Rank] == '1'; got != want {
+			return fmt.Errorf("rank %d: slot of the node is used: %t", w.Comm.Rank, got)
+		}
+		return nil
+	})
+}
+
+// F1: a member dies in the middle of collectives over several hosts: all others come
+// to an end with class.ProcFailed, also those who wait in a slot for their leader.
+func TestDeathEndsCollectivesOverHosts(t *testing.T) {
+	kinds := []coll.Kind{coll.Barrier, coll.Bcast, coll.Reduce, coll.Allreduce, coll.Allgather, coll.Gather, coll.Scatter}
+	for _, kind := range kinds {
+		for i, size := range []int{8, 300 << 10} {
+			for _, dead := range []int{0, 1, 4} { // leaders and others
+				fabric := []string{"inproc", "shm"}[(i+dead)%2] + "@001122"
+				t.Run(fmt.Sprintf("%v/%d/%d/%s", kind, size, dead, fabric), func(t *testing.T) {
+					var failed atomic.Int32
+					err := world.RunGoroutines(fabric, 6, func(w *world.World) error {
+						call := func() error { return plain(w.Comm, kind, size).block(w) }
+						err := call()
+						if err == nil {
+							err = call()
+						}
+						if w.Comm.Rank == dead {
+							return errors.Join(errLeaves, err)
+						}
+						for err == nil {
+							err = call()
+						}
+						var ce *class.Error
+						if !errors.As(err, &ce) || ce.Class != class.ProcFailed {
+							return fmt.Errorf("rank %d: %w", w.Comm.Rank, err)
+						}
+						failed.Add(1)
+						return nil
+					})
+					if !errors.Is(err, errLeaves) {
+						t.Fatal(err)
+					}
+					if n := failed.Load(); n != 5 {
+						t.Errorf("%d ranks came to an end with an error, want 5", n)
+					}
+				})
+			}
+		}
+	}
+}
+
+// 6.1: members that disagree on the length learn it, across nodes too, and nobody
+// hangs in a slot of a leader that has failed.
+func TestLengthsThatDisagreeOverHosts(t *testing.T) {
+	for _, size := range []int{400, 40_000} {
+		run(t, "inproc@0011", 4, auto(), func(w *world.World) error {
+			n := size
+			if w.Comm.Rank >= 2 {
+				n /= 2
+			}
+			err := w.Coll.Bcast(w.Comm, make([]byte, n), 0)
+			if w.Comm.Rank == 2 {
+				if err := want(err, class.Truncate); err != nil {
+					return err
+				}
+			} else if w.Comm.Rank < 2 && err != nil {
+				return err
+			}
+			return everything(w, w.Comm, 1, 10)
+		})
+	}
+}
+
+// X-NBC-01: nonblocking collectives over several hosts go on while a member computes,
+// be it a leader or not: it starts one and calls nothing until all others have come to
+// the end of theirs.
+func TestCollectivesOverHostsGoOnWhileAMemberComputes(t *testing.T) {
+	const places, size = "001122", 200 << 10
+	for busy := range 3 {
+		for _, near := range nears {
+			for _, f := range forms()[3:] {
+				if f.name != "messages" && !strings.HasSuffix(f.name, "leaders") {
+					continue
+				}
+				var finished [coll.Kinds]atomic.Int32
+				run(t, near+"@"+places, len(places), f.c, func(w *world.World) error {
+					for _, k := range f.kinds {
+						task := plain(w.Comm, k, size)
+						r, err := task.start(w)
+						if err != nil {
+							return err
+						}
+						if w.Comm.Rank == busy {
+							for x := uint64(1); finished[k].Load() < int32(len(places)-1); {
+								x = x*x + 1
+							}
+						}
+						if err := finish(w, r); err != nil {
+							return fmt.Errorf("%v: %w", k, err)
+						}
+						finished[k].Add(1)
+					}
+					return nil
+				})
+			}
+		}
+	}
+}
+
+// A collective over several hosts that is repeated allocates nothing, in any form.
+func TestRepeatedCollectivesOverHostsDoNotAllocate(t *testing.T) {
+	for _, fabric := range []string{"inproc@0011", "inproc@0101"} {
+		for _, f := range forms() {
+			switch f.name {
+			case "auto", "messages":
+				for _, k := range f.kinds {
+					wantNoAllocations(t, fabric, 4, form{f.name, f.c, []coll.Kind{k}})
+				}
+			case "Barrier leaders", "Bcast leaders", "Reduce leaders", "Allreduce leaders":
+				wantNoAllocations(t, fabric, 4, f)
+			}
+		}
+	}
+}
