@@ -118,7 +118,7 @@ func TestSilenceEndsTheJob(t *testing.T) {
 	ready = filepath.Join(t.TempDir(), "ready")
 	r = far(t, "run", "-host", "a,b", "-n", "3", "rank", "init", "exchange", "ready:"+ready, "forever").start()
 	r.ready(ready, 3)
-	syscall.Kill(agents(r)[1], syscall.SIGSTOP) // for ever: its warden kills it, and its ranks
+	syscall.Kill(agents(r)[1], syscall.SIGSTOP)
 	r.wait(125).said("has not been heard of for", "the connection is cut", "rank")
 }
 

@@ -153,6 +153,18 @@ func TestRealHosts(t *testing.T) {
 			h.Join(1)
 		}
 	})
+	// A stopped agent is given up, and keeps nothing: its warden sees to that.
+	t.Run("stopped agent", func(t *testing.T) {
+		ready := filepath.Join(t.TempDir(), "ready")
+		r := over(t, h, "-host", "host0,host1", "-n", "4", "rank", "orphan", "init", "exchange", "ready:"+ready, "forever").start()
+		r.ready(ready, 4)
+		for _, pid := range agentsOnHosts(t) {
+			syscall.Kill(pid, syscall.SIGSTOP)
+		}
+		<-r.ended
+		nothingRuns(t)
+		r.wait(125).said("halo: host1 (ranks 2-3) has not been heard of for", "the job was ended")
+	})
 	t.Run("short cut", func(t *testing.T) {
 		ready := filepath.Join(t.TempDir(), "ready")
 		r := over(t, h, "-host", "host0,host1", "-n", "2", "rank", "ready:"+ready, "sleep:2000", "print:x").start()
@@ -173,6 +185,21 @@ func TestRealHosts(t *testing.T) {
 	})
 }
 
+// agentsOnHosts are the agents of the job on all hosts.
+func agentsOnHosts(t *testing.T) (pids []int) {
+	t.Helper()
+	list, err := exec.Command("pgrep", "-f", "^"+haloPath+" "+agentWord+"$").Output()
+	if err != nil {
+		t.Fatalf("no agents: %v", err)
+	}
+	for word := range strings.FieldsSeq(string(list)) {
+		var pid int
+		fmt.Sscan(word, &pid)
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
 // killPoint kills a process that belongs to a job on real hosts.
 func killPoint(t *testing.T, h *hosttest.Hosts, i int) {
 	t.Helper()
@@ -180,23 +207,14 @@ func killPoint(t *testing.T, h *hosttest.Hosts, i int) {
 	r := over(t, h, "-host", "host0,host1,host2", "-n", "3", "rank", "ready:"+ready, "orphan", "init", "exchange", "exchange", "forever").start()
 	pids := r.ready(ready, 3)
 	time.Sleep(time.Duration(rand.IntN(10000)) * time.Microsecond)
-	agent, err := exec.Command("pgrep", "-f", "^"+haloPath+" "+agentWord+"$").Output()
-	if err != nil {
-		t.Fatalf("no agents: %v", err)
-	}
-	var agents, clients []int
-	for f := range strings.FieldsSeq(string(agent)) {
-		var pid int
-		fmt.Sscan(f, &pid)
-		agents = append(agents, pid)
-	}
+	var clients []int
 	for _, p := range processesWith(r.marker) {
 		var pid int
 		if fmt.Sscan(p, &pid); strings.Contains(p, "ssh") && !strings.Contains(p, haloPath+" run") {
 			clients = append(clients, pid)
 		}
 	}
-	victims := map[string][]int{"launcher": {r.cmd.Process.Pid}, "rank": pids, "agent": agents, "ssh": clients}
+	victims := map[string][]int{"launcher": {r.cmd.Process.Pid}, "rank": pids, "agent": agentsOnHosts(t), "ssh": clients}
 	kind := []string{"launcher", "rank", "agent", "ssh"}[i%4]
 	if len(victims[kind]) == 0 {
 		t.Fatalf("no %s to kill", kind)

@@ -44,7 +44,7 @@ func TestInterruptEndsTheJob(t *testing.T) {
 
 // A rank that calls Abort because it, or another, was interrupted explains nothing.
 func TestInterruptExplainsTheAbortsItCauses(t *testing.T) {
-	for _, args := range [][]string{{"yield:2"}, {"0@yield:2"}, {"yield:2", "ignore:15"}} {
+	for _, args := range [][]string{{"yield:2"}, {"flee:2"}, {"0@yield:2"}, {"0@flee:2"}, {"yield:2", "ignore:15"}} {
 		ready := filepath.Join(t.TempDir(), "ready")
 		args = append(append([]string{"-n", "2", "rank", "init", "exchange"}, args...), "ready:"+ready, "forever")
 		r := newRun(t, args...).start()

@@ -172,11 +172,14 @@ func (p *process) step(verb, arg string) {
 			fmt.Println("caught", <-c)
 			os.Exit(0)
 		}()
-	case "yield": // calls Abort at signal n
+	case "yield", "flee": // calls Abort at signal n; flee does not wait for what that does
 		c := make(chan os.Signal, 1)
 		signal.Notify(c, syscall.Signal(n))
 		go func() {
 			<-c
+			if verb == "flee" {
+				time.AfterFunc(10*time.Millisecond, func() { os.Exit(7) })
+			}
 			p.boot.Abort(7, "of the test")
 		}()
 	case "await": // waits for a signal
