@@ -15,7 +15,6 @@ package fabric
 
 import (
 	"errors"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -62,11 +61,10 @@ type Fabric interface {
 	// poller is at work, or will look again soon.
 	Disarm()
 
-	// Sleep blocks until Wake, or until idle has passed if idle > 0; when armed
-	// also until a frame may have arrived or a refused Send may succeed. It may
-	// return early. One goroutine at a time calls it, without the engine's lock;
-	// others may Poll, Arm and Disarm meanwhile.
-	Sleep(idle time.Duration)
+	// Sleep blocks until Wake; when armed also until a frame may have arrived or
+	// a refused Send may succeed. It may return early. One goroutine at a time
+	// calls it, without the engine's lock; others may Poll, Arm and Disarm meanwhile.
+	Sleep()
 
 	// Wake makes Sleep return, now or at its next call. Callable from any goroutine.
 	Wake()

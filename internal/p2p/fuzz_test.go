@@ -2,7 +2,6 @@ package p2p
 
 import (
 	"testing"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/comm"
@@ -34,7 +33,7 @@ func (w *wilderness) Send(to int, h *wire.Header, payload []byte) bool {
 func (w *wilderness) Poll(fabric.Sink, int) int { return 0 }
 func (w *wilderness) Arm()                      {}
 func (w *wilderness) Disarm()                   {}
-func (w *wilderness) Sleep(time.Duration)       {}
+func (w *wilderness) Sleep()                    {}
 func (w *wilderness) Wake()                     {}
 func (w *wilderness) Close() error              { return nil }
 func (w *wilderness) Lose(peer int, _ error)    { w.lost = append(w.lost, peer) }

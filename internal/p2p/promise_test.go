@@ -237,7 +237,9 @@ func TestS6_CorrectProcessesAreNeverRefused(t *testing.T) {
 			engines, comms := pair(t)
 			done := make(chan error, 2)
 			for i, e := range engines {
+				e.p.Lock()
 				e.limit = 40
+				e.p.Unlock()
 				go func() { done <- converse(e, comms[i], 1-i, rand.New(rand.NewPCG(seed, uint64(i)))) }()
 			}
 			for range engines {

@@ -47,8 +47,8 @@ func (k *kernel) Segment(i int) (*shmfmt.Segment, error) { return k.parts[i], ni
 func (k *kernel) Wake(int, *atomic.Uint32)               {}
 func (k *kernel) Close() error                           { return nil }
 
-func (k *kernel) Sleep(bell *atomic.Uint32, seen uint32, idle time.Duration) {
-	for end := time.Now().Add(idle); bell.Load() == seen && (idle == 0 || time.Now().Before(end)); {
+func (k *kernel) Sleep(bell *atomic.Uint32, seen uint32) {
+	for bell.Load() == seen {
 		time.Sleep(20 * time.Microsecond)
 	}
 }

@@ -24,8 +24,8 @@
 //
 // Arming after every call would cost the line of the armed flag twice per
 // message, as much as the message itself. So a process that calls often is
-// left hot: the fabrics stay disarmed between calls and the service looks in
-// every tick; when it finds that nobody has polled for a whole tick it arms and
-// goes back to deep sleep. A process that calls seldom arms after each call and
-// never ticks.
+// left hot: the fabrics stay disarmed between calls. A watch looks every tick
+// whether there still are any, and if not wakes the services, which arm and go
+// back to deep sleep. A process that calls seldom arms after each call, and
+// nothing in it ticks.
 package proc

@@ -6,14 +6,10 @@ func (p *Proc) Parked() int { return len(p.parked) }
 // Polling reports whether somebody polls.
 func (p *Proc) Polling() bool { return p.polling }
 
-// Deep reports whether all services sleep until something arrives.
+// Deep reports whether the service of the node sleeps until something arrives.
 func (p *Proc) Deep() bool {
-	for _, l := range p.lanes {
-		if !l.deep {
-			return false
-		}
-	}
-	return true
+	door := p.node.Control().Door(p.node.LocalIndex(p.job.Rank))
+	return door.Armed.Load() != 0 && !p.polling
 }
 
 // FallAsleep notes that a goroutine is about to sleep until e.
@@ -21,3 +17,6 @@ func (p *Proc) FallAsleep(e *Event) { p.fallAsleep(e) }
 
 // WakeUp notes that it is awake.
 func (p *Proc) WakeUp(e *Event) { p.wakeUp(e) }
+
+// Hot reports whether calls leave the fabrics disarmed.
+func (p *Proc) Hot() bool { return p.hot }

@@ -40,9 +40,14 @@ type Proc struct {
 	backlogs  []int  // peers with a backlog
 	contexts  uint64
 	closed    bool
-	note      *shmfmt.Note // nil if nobody reads it
-	sleepers  []sleeper    // those in parked and those that poll after they had slept; the oldest first
-	text      []byte       // scratch of describe
+	stopped   chan struct{} // closed when closed is set
+	calls     int           // that armed since the process was last hot
+	stirred   bool          // the services were woken, and none has looked since
+	hot       bool          // calls do not arm: the watch looks whether they go on
+	heated    chan struct{} // tells the watch that hot was set; has room for one
+	note      *shmfmt.Note  // nil if nobody reads it
+	sleepers  []sleeper     // those in parked and those that poll after they had slept; the oldest first
+	text      []byte        // scratch of describe
 	services  sync.WaitGroup
 	freeParks []*park
 }
@@ -85,7 +90,10 @@ type peer struct {
 // processes of this node and far the others; either may be nil.
 func New(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy Policy) (*Proc, error) {
 	job := b.Job()
-	p := &Proc{boot: b, job: job, policy: policy, node: node, peers: make([]peer, job.Size)}
+	p := &Proc{
+		boot: b, job: job, policy: policy, node: node, peers: make([]peer, job.Size),
+		stopped: make(chan struct{}), heated: make(chan struct{}, 1),
+	}
 	if node != nil {
 		p.lanes = append(p.lanes, &lane{fab: node})
 	}
@@ -113,12 +121,15 @@ func (p *Proc) Start(sink fabric.Sink, workers ...Worker) {
 		p.services.Add(1)
 		go p.serve(l)
 	}
+	p.services.Add(1)
+	go p.watch()
 }
 
 // Stop ends the services and closes the fabrics. Nothing may be pending.
 func (p *Proc) Stop() error {
 	p.Lock()
 	p.closed = true
+	close(p.stopped)
 	var first error
 	for _, l := range p.lanes {
 		if err := l.fab.Close(); err != nil && first == nil {
@@ -185,14 +196,10 @@ func (p *Proc) giveWay() {
 // nobody polls, and nobody would before something arrives, the services begin to.
 func (p *Proc) SetBusy(n int) {
 	p.busy += n
-	if n <= 0 || p.polling || p.serving > 0 {
+	if n <= 0 || p.polling || p.serving > 0 || p.hot {
 		return
 	}
-	for _, l := range p.lanes {
-		if l.deep {
-			p.stir(l)
-		}
-	}
+	p.stir()
 }
 
 // EagerMax is the largest payload that goes to a peer in one frame unasked.

@@ -8,27 +8,19 @@ import (
 )
 
 const (
-	// tick is how often the service of a hot process looks in. It bounds how
-	// long a process that has just stopped calling answers nobody.
+	// tick is how long a hot process may make no call until it is taken to have
+	// stopped: as long, a process that has just stopped calling answers nobody.
 	tick = time.Millisecond
 	// tickMax is what the tick grows to, doubling, in a process that stays hot.
-	// A tick costs the core of the caller some 0.3 ms in all, because the
-	// runtime, having found a goroutine in a system call, looks every 20 us for
-	// some time whether there are more.
 	tickMax = 16 * time.Millisecond
 	// hotAfter is how many calls in a row arm before the process is taken to be hot.
 	hotAfter = 32
 )
 
-// lane is a fabric with the state of its service.
+// lane is a fabric and what polls need to know of it.
 type lane struct {
 	fab     fabric.Fabric
 	sockets bool
-	// deep says that the service sleeps until something arrives: whoever
-	// disarms the fabric must arm it again when it leaves.
-	deep  bool
-	calls int    // calls that armed since the process was last hot
-	seen  uint64 // Proc.activity at the last tick
 }
 
 // enterPoll makes the caller the poller: peers need not ring while it looks.
@@ -51,29 +43,27 @@ func (p *Proc) leavePoll() {
 			return
 		}
 	}
-	deep := false
-	for _, l := range p.lanes {
-		if !l.deep {
-			continue
-		}
-		if l.calls++; l.calls < hotAfter {
-			l.fab.Arm()
-			deep = true
-		} else {
-			p.stir(l)
-		}
+	if p.hot {
+		return
 	}
-	if deep && p.look(-1) > 0 {
-		for _, l := range p.lanes {
-			p.stir(l) // there is more to do: the services see to it
-		}
+	if p.calls++; p.calls == hotAfter {
+		p.heat()
+		return
+	}
+	if !p.arm() {
+		p.stir() // there is more to do: the services see to it
 	}
 }
 
-// stir gets the service of a lane out of deep sleep.
-func (p *Proc) stir(l *lane) {
-	l.calls, l.deep = 0, false
-	l.fab.Wake()
+// stir makes the services look.
+func (p *Proc) stir() {
+	if p.stirred {
+		return
+	}
+	p.stirred = true
+	for _, l := range p.lanes {
+		l.fab.Wake()
+	}
 }
 
 // arm makes peers ring, and reports false if something had arrived meanwhile.
@@ -81,7 +71,7 @@ func (p *Proc) arm() bool {
 	for _, l := range p.lanes {
 		l.fab.Arm()
 	}
-	if p.poll(-1) == 0 {
+	if p.look(-1) == 0 {
 		return true
 	}
 	for _, l := range p.lanes {
@@ -90,39 +80,27 @@ func (p *Proc) arm() bool {
 	return false
 }
 
-// serve stands in for a poller until the process is closed.
+// serve stands in for a poller until the process is closed. Whenever it sleeps,
+// its fabric is armed, or a poller is at work that arms when it leaves, or the
+// process is hot.
 func (p *Proc) serve(l *lane) {
 	defer p.services.Done()
-	idle := tick
-	for {
-		l.fab.Sleep(idle)
+	for ; ; l.fab.Sleep() {
 		p.Lock()
 		if p.closed {
 			p.Unlock()
 			return
 		}
+		p.stirred = false
 		p.serving++
-		longer := max(tick, min(2*idle, tickMax))
-		idle = tick
-		switch {
-		case p.polling:
-			// Rung just before the poller disarmed; or a tick. It sees to all.
-			l.deep, l.seen, idle = false, p.activity, longer
-		case !l.deep && l.seen != p.activity && len(p.parked) == 0:
-			// Hot. Look in once, so that nobody waits longer than a tick.
-			l.seen, idle = p.activity, longer
-			p.advance()
-		default:
-			p.advance()
-			for !p.polling && !p.closed {
-				// Nothing may come between arming, the look that finds
-				// nothing, and deep: a poller let in here would disarm.
-				if l.fab.Arm(); p.look(-1) == 0 {
-					l.deep, idle = true, 0
-					break
-				}
-				p.advance()
+		p.advance()
+		for !p.closed && !p.polling && (!p.hot || len(p.parked) > 0) {
+			// Nothing may come between arming and the look that finds nothing: a
+			// poller let in here would disarm.
+			if l.fab.Arm(); p.look(-1) == 0 {
+				break
 			}
+			p.advance()
 		}
 		p.serving--
 		p.Unlock()
@@ -136,6 +114,51 @@ func (p *Proc) advance() {
 	for !p.closed && !p.polling && p.look(-1) > 0 {
 		if p.want.Load() != 0 {
 			p.giveWay()
+		}
+	}
+}
+
+// heat makes the process hot: calls do not arm any more, until the watch finds
+// that there are none.
+func (p *Proc) heat() {
+	p.hot, p.calls = true, 0
+	p.heated <- struct{}{} // has room: the watch took the last before it ended the heat
+}
+
+// watch looks after each tick whether a hot process still calls, and if it does
+// not sends its services into deep sleep. They sleep meanwhile as ever. To wake
+// them for this, at every tick, costs the callers a sixth of their time: the
+// runtime, having found a goroutine in a system call, looks every 20 us for some
+// time whether there are more, and goes to sleep with a timer of the kernel in
+// between.
+func (p *Proc) watch() {
+	defer p.services.Done()
+	timer := time.NewTimer(tick)
+	defer timer.Stop()
+	for {
+		select {
+		case <-p.heated:
+		case <-p.stopped:
+			return
+		}
+		seen, idle := uint64(0), tick
+		for hot := true; hot; {
+			timer.Reset(idle)
+			select {
+			case <-timer.C:
+			case <-p.stopped:
+				return
+			}
+			idle = min(2*idle, tickMax)
+			if p.mu.TryLock() { // else somebody is at it
+				hot = p.polling || p.activity != seen
+				seen = p.activity
+				if !hot {
+					p.hot = false
+					p.stir()
+				}
+				p.mu.Unlock()
+			}
 		}
 	}
 }

@@ -262,14 +262,9 @@ func (p *Proc) poll(hint int) int {
 // gives up, so that nothing else is forgotten. Took takes the frame; without it
 // the next poll delivers it.
 func (p *Proc) Glance(from int) (*wire.Header, []byte) {
-	if p.turns%glanceTurns == glanceTurns-1 || !p.peers[from].near ||
-		p.polling || len(p.parked) != 0 || p.busy != 0 || len(p.backlogs) != 0 {
+	if p.turns%socketTurns == socketTurns-1 || !p.peers[from].near ||
+		!p.hot || p.polling || len(p.parked) != 0 || p.busy != 0 || len(p.backlogs) != 0 {
 		return nil, nil
-	}
-	for _, l := range p.lanes {
-		if l.deep {
-			return nil, nil
-		}
 	}
 	p.turns++
 	p.activity++
@@ -283,14 +278,10 @@ func (p *Proc) Took() { p.node.Took() }
 const (
 	// glances is how often Glance looks at most: some two microseconds.
 	glances = 1000
-	// glanceTurns is how many glances and polls go with one poll at least. It
-	// divides socketTurns.
-	glanceTurns = 16
+	// socketTurns is how many polls of memory, and glances, go with one poll of
+	// everything, sockets included, when nothing is awaited from there.
+	socketTurns = 64
 )
-
-// socketTurns is how many polls of memory go with one of sockets when none is
-// awaited from there.
-const socketTurns = 64
 
 // Yield gives the core to another process that wants it. Callable without the lock.
 func (p *Proc) Yield() { p.policy.Yield() }

@@ -210,3 +210,31 @@ func TestWakeUpIsPassedOnByWatchers(t *testing.T) {
 		until(t, "the third waiter is woken", closed(done[2]))
 	}
 }
+
+// A process that calls so often that it does not arm, and then stops, answers
+// all the same; and again, after it has called once more.
+func TestHotProcessThatStopsAnswers(t *testing.T) {
+	const rounds = 20
+	events := make([]*proc.Event, rounds)
+	for i := range events {
+		events[i] = &proc.Event{}
+	}
+	p, peer := pair(t, shortly, events)
+	for i, e := range events {
+		for hot := false; !hot; {
+			p.Lock()
+			p.Progress(-1)
+			hot = p.Hot()
+			p.Unlock()
+		}
+		if i%2 == 0 {
+			asleep(t, p) // the watch has seen it, and the services have armed
+		}
+		fire(peer, int32(i))
+		until(t, "the frame is taken while nobody calls", func() bool {
+			p.Lock()
+			defer p.Unlock()
+			return e.Done()
+		})
+	}
+}

@@ -1,7 +1,6 @@
 package sys
 
 import (
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -61,9 +60,8 @@ func (p *Epoll) Close() error { return unix.Close(p.fd) }
 
 // Bell is a descriptor on which one goroutine sleeps and others wake it.
 type Bell struct {
-	fd    int
-	set   [2]unix.PollFd
-	limit unix.Timespec
+	fd  int
+	set [2]unix.PollFd
 }
 
 // NewBell makes a silent bell.
@@ -81,21 +79,16 @@ func (b *Bell) Ring() {
 	unix.RawSyscall(unix.SYS_WRITE, uintptr(b.fd), uintptr(unsafe.Pointer(&one)), 8)
 }
 
-// Sleep blocks until the bell rings, a descriptor in p is ready if p is not
-// nil, or timeout has passed if that is positive. It may return early. It
-// silences the bell, and reports whether p has something.
-func (b *Bell) Sleep(p *Epoll, timeout time.Duration) (ready bool) {
+// Sleep blocks until the bell rings or, if p is not nil, a descriptor in p is
+// ready. It may return early. It silences the bell, and reports whether p has
+// something.
+func (b *Bell) Sleep(p *Epoll) (ready bool) {
 	b.set[0] = unix.PollFd{Fd: int32(b.fd), Events: unix.POLLIN}
 	b.set[1] = unix.PollFd{Fd: -1, Events: unix.POLLIN} // negative: the kernel skips it
 	if p != nil {
 		b.set[1].Fd = int32(p.fd)
 	}
-	var limit *unix.Timespec
-	if timeout > 0 {
-		b.limit = unix.NsecToTimespec(int64(timeout))
-		limit = &b.limit
-	}
-	if n, err := unix.Ppoll(b.set[:], limit, nil); n <= 0 || err != nil {
+	if n, err := unix.Ppoll(b.set[:], nil, nil); n <= 0 || err != nil {
 		return false
 	}
 	if b.set[0].Revents != 0 {

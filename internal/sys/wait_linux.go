@@ -2,7 +2,6 @@ package sys
 
 import (
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -13,16 +12,10 @@ const (
 	futexWake = 1
 )
 
-// FutexWait sleeps until FutexWake on word, unless *word is no longer want, and
-// at most for timeout if that is positive. The word may be in memory shared by
-// several processes. It may return early.
-func FutexWait(word *atomic.Uint32, want uint32, timeout time.Duration) {
-	var ts *unix.Timespec
-	if timeout > 0 {
-		t := unix.NsecToTimespec(int64(timeout))
-		ts = &t
-	}
-	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(want), uintptr(unsafe.Pointer(ts)), 0, 0)
+// FutexWait sleeps until FutexWake on word, unless *word is no longer want. The
+// word may be in memory shared by several processes. It may return early.
+func FutexWait(word *atomic.Uint32, want uint32) {
+	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(want), 0, 0, 0)
 }
 
 // FutexWake wakes at most n sleepers of FutexWait on word.

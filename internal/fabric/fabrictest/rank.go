@@ -169,7 +169,7 @@ func dawdle(rng *rand.Rand) {
 
 func (r *rank) sleep() {
 	r.asleep.Store(true)
-	r.f.Sleep(0)
+	r.f.Sleep()
 	r.asleep.Store(false)
 }
 

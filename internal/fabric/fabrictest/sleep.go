@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 )
 
 // testFrameEndsSleep passes one frame to and fro; whoever waits for it sleeps.
@@ -178,21 +177,6 @@ func testWakeEndsSleep(t *testing.T, open opener) {
 	})
 }
 
-func testIdleEndsSleep(t *testing.T, open opener) {
-	j := newJob(t, open, 2, 12, smallSize)
-	j.each(func(r *rank) {
-		for i := range 20 {
-			r.mu.Lock()
-			if r.f.Disarm(); i%2 == 0 {
-				r.f.Arm()
-			}
-			r.mu.Unlock()
-			r.f.Sleep(time.Duration(1+i*100) * time.Microsecond)
-			j.progress.Add(1)
-		}
-	}, j.ranks...)
-}
-
 func testCloseEndsSleep(t *testing.T, open opener) {
 	open.repeat(t, 50, func(t *testing.T, i int) {
 		j := newJob(t, open, 1+i%2, uint64(i), smallSize)
@@ -215,7 +199,7 @@ func testCloseEndsSleep(t *testing.T, open opener) {
 			r.close()
 			all.Wait()
 			for range 3 {
-				r.f.Sleep(0)
+				r.f.Sleep()
 			}
 			r.f.Wake()
 		}, j.ranks...)

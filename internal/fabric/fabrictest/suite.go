@@ -57,7 +57,6 @@ func RunPart(t *testing.T, part int, fabrics func(t testing.TB, n int) []fabric.
 		{"FrameEndsSleep", testFrameEndsSleep},
 		{"ServiceStandsIn", testServiceStandsIn},
 		{"WakeEndsSleep", testWakeEndsSleep},
-		{"IdleEndsSleep", testIdleEndsSleep},
 		{"CloseEndsSleep", testCloseEndsSleep},
 		{"CloseLosesNothing", testCloseLosesNothing},
 		{"FloodStarvesNobody", testFloodStarvesNobody},

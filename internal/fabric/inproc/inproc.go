@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
@@ -142,8 +141,8 @@ func (n *node) Control() *shmfmt.Control { return n.w.control }
 
 func (n *node) Segment(i int) (*shmfmt.Segment, error) { return n.w.segment(i) }
 
-func (n *node) Sleep(bell *atomic.Uint32, seen uint32, idle time.Duration) {
-	n.w.beds[n.me].sleep(bell, seen, idle)
+func (n *node) Sleep(bell *atomic.Uint32, seen uint32) {
+	n.w.beds[n.me].sleep(bell, seen)
 }
 
 func (n *node) Wake(i int, _ *atomic.Uint32) { n.w.beds[i].wake() }
@@ -162,7 +161,6 @@ func (n *node) Close() error { return nil }
 // a token left over costs a turn and a bell counted up is never slept through.
 type bed struct {
 	called chan struct{} // holds at most one token
-	alarm  *time.Timer   // of the sleeper, reused
 }
 
 // wake is called after the bell was counted up.
@@ -173,22 +171,8 @@ func (b *bed) wake() {
 	}
 }
 
-func (b *bed) sleep(bell *atomic.Uint32, seen uint32, idle time.Duration) {
-	var expired <-chan time.Time
-	if idle > 0 {
-		if b.alarm == nil {
-			b.alarm = time.NewTimer(idle)
-		} else {
-			b.alarm.Reset(idle)
-		}
-		defer b.alarm.Stop()
-		expired = b.alarm.C
-	}
+func (b *bed) sleep(bell *atomic.Uint32, seen uint32) {
 	for bell.Load() == seen { // pairs with the Add before every wake
-		select {
-		case <-b.called:
-		case <-expired:
-			return
-		}
+		<-b.called
 	}
 }

@@ -3,7 +3,6 @@ package inproc_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/inproc"
@@ -89,7 +88,7 @@ func TestKillDeliversWhatWasPublishedThenDownThenNothing(t *testing.T) {
 	w.Kill(1)
 	f[1].Send(2, &wire.Header{Kind: wire.Eager}, nil) // a zombie's: before Down at best
 	var s tally
-	f[0].Sleep(0)
+	f[0].Sleep()
 	f[0].Poll(&s, -1)
 	if len(s.frames) != frames || len(s.downs) != 1 || s.downs[0] != 1 || !errors.Is(s.causes[0], inproc.ErrKilled) {
 		t.Fatalf("got %d frames, downs %v (%v), want %d and [1]", len(s.frames), s.downs, s.causes, frames)
@@ -142,18 +141,10 @@ func TestReadOfAPeersMemoryIsUnsupported(t *testing.T) {
 	}
 }
 
-func TestIdleSleepReturns(t *testing.T) {
-	_, f := open(t, 1)
-	for range 5 {
-		f[0].Arm()
-		f[0].Sleep(time.Millisecond)
-	}
-}
-
 func TestWakeBeforeSleepIsNotLost(t *testing.T) {
 	_, f := open(t, 1)
 	for range 100 {
 		f[0].Wake()
-		f[0].Sleep(0)
+		f[0].Sleep()
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"math/bits"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -37,8 +36,8 @@ type Node interface {
 	Control() *shmfmt.Control
 	// Segment maps the segment of local process i.
 	Segment(i int) (*shmfmt.Segment, error)
-	// Sleep blocks while the own bell is seen, at most for idle if that is positive.
-	Sleep(bell *atomic.Uint32, seen uint32, idle time.Duration)
+	// Sleep blocks while the own bell is seen.
+	Sleep(bell *atomic.Uint32, seen uint32)
 	// Wake wakes local process i, whose bell has just been counted up.
 	Wake(i int, bell *atomic.Uint32)
 	// Read copies from the memory of local process i.
@@ -370,9 +369,9 @@ func (f *Fabric) Disarm() {
 
 // Sleep implements fabric.Fabric. It sleeps only if the bell has not rung since
 // it last returned: what is polled between two Sleeps cannot be missed.
-func (f *Fabric) Sleep(idle time.Duration) {
+func (f *Fabric) Sleep() {
 	if !f.closed.Load() {
-		f.node.Sleep(&f.door.Bell, f.heard.Load(), idle)
+		f.node.Sleep(&f.door.Bell, f.heard.Load())
 	}
 	f.heard.Store(f.door.Bell.Load())
 }

@@ -84,7 +84,7 @@ func TestPeerThatCannotBeMappedIsDown(t *testing.T) {
 	}
 	send(t, f[0], 2, 1)
 	send(t, f[0], 1, 1)
-	f[0].Sleep(0)
+	f[0].Sleep()
 	var s tally
 	for range 3 {
 		f[0].Poll(&s, -1)
@@ -107,7 +107,7 @@ func TestLoseDeliversWhatThePeerPublishedFirst(t *testing.T) {
 	f[0].Lose(1, errors.New("told twice"))
 	f[0].Lose(99, errors.New("no such peer"))
 	f[0].Lose(-1, errors.New("no such peer"))
-	f[0].Sleep(0)
+	f[0].Sleep()
 	var s tally
 	f[0].Poll(&s, -1)
 	f[0].Poll(&s, -1)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/boot"
@@ -90,8 +89,8 @@ func (m *mapped) Segment(i int) (*shmfmt.Segment, error) {
 	return s, err
 }
 
-func (m *mapped) Sleep(bell *atomic.Uint32, seen uint32, idle time.Duration) {
-	sys.FutexWait(bell, seen, idle)
+func (m *mapped) Sleep(bell *atomic.Uint32, seen uint32) {
+	sys.FutexWait(bell, seen)
 }
 
 func (m *mapped) Wake(_ int, bell *atomic.Uint32) { sys.FutexWake(bell, 1<<30) }

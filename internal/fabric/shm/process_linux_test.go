@@ -79,7 +79,7 @@ func (e *echo) turn() {
 	}
 	e.f.Arm()
 	if e.f.Poll(e, -1) == 0 && !e.done {
-		e.f.Sleep(0)
+		e.f.Sleep()
 	}
 	e.f.Disarm()
 }
@@ -142,7 +142,7 @@ func (p *parent) turn(more bool) {
 	}
 	p.f.Arm()
 	if p.f.Poll(p, -1) == 0 {
-		p.f.Sleep(0)
+		p.f.Sleep()
 	}
 	p.f.Disarm()
 }

@@ -304,7 +304,7 @@ func (f *Fabric) Arm() {
 func (f *Fabric) Disarm() { f.sleep.disarm() }
 
 // Sleep implements fabric.Fabric.
-func (f *Fabric) Sleep(idle time.Duration) { f.sleep.sleep(idle) }
+func (f *Fabric) Sleep() { f.sleep.sleep() }
 
 // Wake implements fabric.Fabric.
 func (f *Fabric) Wake() { f.sleep.wake() }

@@ -3,7 +3,6 @@ package tcp
 import (
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -76,13 +75,9 @@ func (p *sleeper) ring() {
 }
 
 // sleep is the contract's Sleep.
-func (p *sleeper) sleep(idle time.Duration) {
+func (p *sleeper) sleep() {
 	p.asleep.Lock()
 	defer p.asleep.Unlock()
-	var end time.Time
-	if idle > 0 {
-		end = time.Now().Add(idle)
-	}
 	for ready := false; !ready; {
 		p.state.Store(napping)
 		var set *sys.Epoll
@@ -93,12 +88,7 @@ func (p *sleeper) sleep(idle time.Duration) {
 		if p.closed.Load() || p.called.Swap(false) {
 			break
 		}
-		if idle > 0 {
-			if idle = time.Until(end); idle <= 0 {
-				break
-			}
-		}
-		ready = p.bell.Sleep(set, idle)
+		ready = p.bell.Sleep(set)
 	}
 	p.state.Store(awake)
 }

@@ -304,15 +304,10 @@ func (f *streams) Arm() { f.armed.Store(true) }
 func (f *streams) Disarm() { f.armed.Store(false) }
 
 // Sleep implements fabric.Fabric.
-func (f *streams) Sleep(idle time.Duration) {
-	var limit <-chan time.Time
-	if idle > 0 {
-		limit = time.After(idle)
-	}
+func (f *streams) Sleep() {
 	select {
 	case <-f.bell:
 	case <-f.door.ctx.Done():
-	case <-limit:
 	}
 }
 
