@@ -1,0 +1,53 @@
+package dtype
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/halo-mpi/halo/internal/class"
+)
+
+// checked is arithmetic that remembers whether anything has overflowed, so that
+// a formula is written down first and judged once.
+type checked struct{ overflow bool }
+
+func (c *checked) add(a, b int64) int64 {
+	s := a + b
+	if (a^s)&(b^s) < 0 {
+		c.overflow = true
+	}
+	return s
+}
+
+func (c *checked) mul(a, b int64) int64 {
+	hi, lo := bits.Mul64(magnitude(a), magnitude(b))
+	p := int64(lo)
+	if (a < 0) != (b < 0) {
+		p = -p
+	}
+	// The magnitude must fit, and 1<<63 only as a negative number; that one value
+	// is refused, too: nothing that long exists.
+	if hi != 0 || lo >= 1<<63 {
+		c.overflow = true
+	}
+	return p
+}
+
+func magnitude(a int64) uint64 {
+	if a < 0 {
+		return -uint64(a)
+	}
+	return uint64(a)
+}
+
+// err is nil unless something has overflowed.
+func (c *checked) err(what string) error {
+	if c.overflow {
+		return fail(class.ValueTooLarge, "%s: size or bounds exceed 64 bits", what)
+	}
+	return nil
+}
+
+func fail(c class.Class, format string, args ...any) error {
+	return &class.Error{Class: c, Text: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,40 @@
+// Package dtype is the datatype engine (MPI-5, chapter 5): layouts of memory, how
+// they are packed, described, compared and converted. It knows no processes.
+//
+// # Types
+//
+// A Type is immutable but for its name and for being committed, so that it needs
+// no reference counting: a message in flight holds the *Type, whatever became of
+// the handle, and the garbage collector does the rest. MPI_DATATYPE_NULL is nil.
+// Predefined makes the Set of predefined types; the caller keeps one (nothing in
+// here is global), and with it the caches of CreateF90*, ValueIndex and Of.
+// ID has the values of the MPI-5 ABI, so Set.Type(ID(handle)) serves C.
+//
+// Constructors are functions (Contiguous, Vector ... Darray, Resized, Dup); counts
+// and displacements are int64. Names, argument checks and error classes are the
+// standard's; what overflows 64 bits is MPI_ERR_VALUE_TOO_LARGE. The caller adds
+// the name of the call to errors.
+//
+// # Use
+//
+//	b, err := dtype.Bind(mem, origin, t, count)  // checks committed, count, bounds, once
+//	n := b.Pack(frame, pos)                      // bytes pos, pos+1 ... of the packed form
+//	n := b.Unpack(frame, pos)
+//	if p, ok := b.Contiguous(); ok { ... }       // no packing needed
+//	if b.Gathers() { n, next := b.Slices(iov, pos, limit) } // nor here: long blocks
+//
+// A position in a transfer is the number of bytes done: any byte is a place to
+// resume, at the cost of one descent through the loops of the type. A Buffer is a
+// value, and none of this allocates. For C, At takes an address without bounds
+// (nil is MPI_BOTTOM); a type with absolute addresses works there.
+//
+// Receivers ask b.Overlaps once. With HALO_CHECK=1 a sender adds t.Signature(count)
+// to its envelope and the receiver calls Signature.Check, which names types and
+// counts; Describe is what a rank tells another of its side. Elements and Count
+// answer MPI_Get_elements and MPI_Get_count. PackExternal and UnpackExternal speak
+// external32. Envelope and contents are Type.Contents and LargeContents.
+//
+// The trap: a Buffer holds plain addresses in the Go heap by an unsafe.Pointer to
+// the start of mem; memory of goroutine stacks must not be bound for longer than
+// the call (package mpi binds slices, which escape).
+package dtype

@@ -1,0 +1,114 @@
+package dtype
+
+import (
+	"reflect"
+
+	"github.com/halo-mpi/halo/internal/class"
+)
+
+// Of returns the committed type of values of a type of Go: booleans and numbers,
+// and arrays and structs of them. Padding, and fields called _, are not part of
+// it. What holds addresses of this process has no type: the error is MPI_ERR_TYPE
+// and names the field.
+func (s *Set) Of(g reflect.Type) (*Type, error) {
+	if g == nil {
+		return nil, fail(class.Type, "nil has no type")
+	}
+	if t, ok := s.golang.Load(g); ok {
+		return t.(*Type), nil
+	}
+	t, err := s.of(g, g.String())
+	if err != nil {
+		return nil, err
+	}
+	if !t.fixed {
+		t.SetName(g.String())
+		t.Commit()
+	}
+	kept, _ := s.golang.LoadOrStore(g, t)
+	return kept.(*Type), nil
+}
+
+// of makes a type; path is how a program would write what it looks at.
+func (s *Set) of(g reflect.Type, path string) (*Type, error) {
+	if id := goElem(g); id != 0 {
+		return s.Type(id), nil
+	}
+	switch g.Kind() {
+	case reflect.Array:
+		old, err := s.of(g.Elem(), path+"[i]")
+		if err != nil {
+			return nil, err
+		}
+		return Contiguous(int64(g.Len()), old)
+	case reflect.Struct:
+		return s.structure(g, path)
+	}
+	return nil, fail(class.Type, "%s is a %s: memory of this process, which means nothing to another", path, g.Kind())
+}
+
+// structure makes a type of the fields of a struct.
+func (s *Set) structure(g reflect.Type, path string) (*Type, error) {
+	var lengths, displs []int64
+	var types []*Type
+	for i := range g.NumField() {
+		f := g.Field(i)
+		old, err := s.of(f.Type, path+"."+f.Name)
+		if err != nil {
+			return nil, err
+		}
+		if f.Name == "_" {
+			continue
+		}
+		lengths, displs, types = append(lengths, 1), append(displs, int64(f.Offset)), append(types, old)
+	}
+	t, err := Struct(lengths, displs, types)
+	if err != nil {
+		return nil, err
+	}
+	return Resized(t, 0, int64(g.Size()))
+}
+
+// goElem is the basic datatype of a basic type of Go, 0 for others. An uintptr is
+// an address.
+func goElem(g reflect.Type) ID {
+	switch g.Kind() {
+	case reflect.Bool:
+		return CBool
+	case reflect.Int8:
+		return Int8
+	case reflect.Int16:
+		return Int16
+	case reflect.Int32:
+		return Int32
+	case reflect.Int64:
+		return Int64
+	case reflect.Uint8:
+		return Uint8
+	case reflect.Uint16:
+		return Uint16
+	case reflect.Uint32:
+		return Uint32
+	case reflect.Uint64:
+		return Uint64
+	case reflect.Int:
+		if g.Size() == 4 {
+			return Int32
+		}
+		return Int64
+	case reflect.Uint:
+		if g.Size() == 4 {
+			return Uint32
+		}
+		return Uint64
+	case reflect.Float32:
+		return Float
+	case reflect.Float64:
+		return Double
+	case reflect.Complex64:
+		return CFloatComplex
+	case reflect.Complex128:
+		return CDoubleComplex
+	}
+	return 0
+}

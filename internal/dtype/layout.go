@@ -1,0 +1,93 @@
+package dtype
+
+// layout is size and bounds of a type.
+//
+// The standard defines bounds by the typemap (MPI-5, 5.1.7): without markers lb
+// is the least displacement, and ub the greatest end, rounded up so that the
+// extent is a multiple of the strictest alignment of an element. Resized, Subarray
+// and Darray put markers into the typemap, and as soon as there is one it alone
+// counts, in types made of that type, too. An empty typemap has bounds 0.
+type layout struct {
+	size           int64
+	lb, ub         int64
+	trueLB, trueUB int64
+	align          int64 // the strictest of the elements, 0 for none
+	filled         bool  // has elements
+	marked         bool  // lb and ub are markers
+}
+
+func (l *layout) extent() int64 { return l.ub - l.lb }
+
+// layoutOf is that of a basic datatype.
+func layoutOf(e *Elem) layout {
+	return layout{size: e.Size, ub: e.Size, trueUB: e.Size, align: e.Align, filled: true}
+}
+
+// bounds adds up the layout of a type from blocks of others.
+type bounds struct {
+	checked
+	layout
+	markLB, markUB int64
+}
+
+// add adds n copies of old, the outermost of which are displaced by lo and hi.
+func (b *bounds) add(old *layout, n, lo, hi int64) {
+	if n == 0 {
+		return
+	}
+	b.size = b.checked.add(b.size, b.mul(n, old.size))
+	if old.filled {
+		l, u := b.checked.add(lo, old.trueLB), b.checked.add(hi, old.trueUB)
+		if !b.filled {
+			b.trueLB, b.trueUB, b.filled = l, u, true
+		}
+		b.trueLB, b.trueUB = min(b.trueLB, l), max(b.trueUB, u)
+		b.align = max(b.align, old.align)
+	}
+	if old.marked {
+		l, u := b.checked.add(lo, old.lb), b.checked.add(hi, old.ub)
+		if !b.marked {
+			b.markLB, b.markUB, b.marked = l, u, true
+		}
+		b.markLB, b.markUB = min(b.markLB, l), max(b.markUB, u)
+	}
+}
+
+// grid adds outer x inner copies of old, spaced by the two strides, from disp on.
+func (b *bounds) grid(old *layout, disp, outer, outerStride, inner, innerStride int64) {
+	if outer == 0 || inner == 0 {
+		return
+	}
+	lo, hi := disp, disp
+	for _, step := range [...]int64{b.mul(outer-1, outerStride), b.mul(inner-1, innerStride)} {
+		if step < 0 {
+			lo = b.checked.add(lo, step)
+		} else {
+			hi = b.checked.add(hi, step)
+		}
+	}
+	b.add(old, b.mul(outer, inner), lo, hi)
+}
+
+// mark sets explicit bounds.
+func (b *bounds) mark(lb, ub int64) {
+	b.markLB, b.markUB, b.marked = lb, ub, true
+}
+
+// done judges the sum.
+func (b *bounds) done(what string) (layout, error) {
+	l := b.layout
+	switch {
+	case b.marked:
+		l.lb, l.ub = b.markLB, b.markUB
+	case b.filled:
+		l.lb, l.ub = l.trueLB, l.trueUB
+		extent := b.checked.add(l.ub, -l.lb)
+		if r := extent % l.align; r > 0 {
+			l.ub = b.checked.add(l.ub, l.align-r)
+		}
+	}
+	b.checked.add(l.ub, -l.lb)
+	b.checked.add(l.trueUB, -l.trueLB)
+	return l, b.err(what)
+}

@@ -1,0 +1,110 @@
+package dtype
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+)
+
+// overlap is whether bytes of one element of a type overlap, found when first asked
+// for.
+type overlap struct {
+	once sync.Once
+	yes  bool
+}
+
+// enumerated is how many runs are listed and sorted to find an overlap. A type that
+// interleaves more of them, by loops that do not nest, is taken to have none.
+const enumerated = 1 << 22
+
+// Overlaps reports whether a byte of memory occurs twice in the buffer: to receive
+// there is erroneous (DT-14).
+func (b *Buffer) Overlaps() bool {
+	n := &b.root
+	if n.kind <= run {
+		return false
+	}
+	one := b.t.program()
+	// Of elements that do not reach into each other, what is known of one holds.
+	if b.n == 1 || int64(magnitude(b.t.lay.extent())) >= one.hi-one.lo {
+		return b.t.overlaps()
+	}
+	return n.overlaps()
+}
+
+func (t *Type) overlaps() bool {
+	t.over.once.Do(func() { t.over.yes = t.program().overlaps() })
+	return t.over.yes
+}
+
+func (n *node) overlaps() bool {
+	if n.kind <= run || n.apart() {
+		return false
+	}
+	if n.runs > enumerated {
+		return false
+	}
+	runs := make([]Run, 0, n.runs)
+	n.each(0, func(_ *Elem, off, size int64) { runs = append(runs, Run{off, size}) })
+	slices.SortFunc(runs, func(a, b Run) int { return cmp.Compare(a.Off, b.Off) })
+	for i := 1; i < len(runs); i++ {
+		if runs[i].Off < runs[i-1].Off+runs[i-1].Len {
+			return true
+		}
+	}
+	return false
+}
+
+// apart reports whether it is plain to see that no bytes overlap. Nested loops are
+// apart, in whatever order their strides come (a transposed matrix), if by rising
+// stride each steps over all that the smaller ones cover.
+func (n *node) apart() bool {
+	type dim struct{ n, stride int64 }
+	loops := make([]dim, 0, 8)
+	for n.kind == loop {
+		loops = append(loops, dim{n.n, int64(magnitude(n.stride))})
+		n = n.sub
+	}
+	if n.kind != run && !n.sorted() {
+		return false
+	}
+	slices.SortFunc(loops, func(a, b dim) int { return cmp.Compare(a.stride, b.stride) })
+	var c checked
+	covered := n.hi - n.lo
+	for _, l := range loops {
+		if l.stride < covered {
+			return false
+		}
+		covered = c.add(covered, c.mul(l.n-1, l.stride))
+	}
+	return !c.overflow
+}
+
+// sorted reports whether the parts of a node follow each other in memory, and are
+// each plainly without overlap.
+func (n *node) sorted() bool {
+	switch n.kind {
+	case list:
+		for i := 1; i < len(n.offs); i++ {
+			if n.offs[i] < n.offs[i-1]+n.sub.hi-n.sub.lo {
+				return false
+			}
+		}
+		return n.sub.kind == run || n.sub.apart()
+	case pieces:
+		for i := 1; i < len(n.offs); i++ {
+			if n.offs[i] < n.offs[i-1]+n.cum[i]-n.cum[i-1] {
+				return false
+			}
+		}
+		return true
+	case seq:
+		for i, s := range n.subs {
+			if i > 0 && s.off+s.lo < n.subs[i-1].off+n.subs[i-1].hi || s.kind != run && !s.apart() {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,136 @@
+package dtype
+
+import (
+	"sync"
+
+	"github.com/halo-mpi/halo/internal/class"
+)
+
+// Set holds the predefined types, and those that are made on demand but exist once
+// (DT-23): of CreateF90*, ValueIndex, and of types of Go. All methods may be called
+// by any goroutine.
+type Set struct {
+	types [lastID + 1 - firstID]*Type
+
+	mu     sync.Mutex
+	f90    map[f90Key]*Type
+	values map[[2]*Type]*Type
+	golang sync.Map // reflect.Type to *Type
+}
+
+// Predefined makes a set.
+func Predefined() *Set {
+	s := &Set{f90: map[f90Key]*Type{}, values: map[[2]*Type]*Type{}}
+	for _, e := range elements() {
+		s.types[e.ID-firstID] = newElemType(call{combiner: CombinerNamed}, e)
+	}
+	for _, p := range pairs() {
+		t := newPair(call{combiner: CombinerNamed}, s.Type(p.value), s.Type(p.index))
+		t.SetName(p.name)
+		s.types[p.id-firstID] = t
+	}
+	return s
+}
+
+// Type returns the type with an id, nil if there is none.
+func (s *Set) Type(id ID) *Type {
+	if id < firstID || id > lastID {
+		return nil
+	}
+	return s.types[id-firstID]
+}
+
+// Each calls f with all predefined types in the order of their ids.
+func (s *Set) Each(f func(ID, *Type)) {
+	for i, t := range s.types {
+		if t != nil {
+			f(firstID+ID(i), t)
+		}
+	}
+}
+
+func newElemType(made call, e *Elem) *Type {
+	t := newType(made, layoutOf(e), elemSig(e))
+	t.elem, t.fixed = e, true
+	if e.Name != "" {
+		t.SetName(e.Name)
+	}
+	t.program()
+	return t
+}
+
+// newPair is a predefined type of a value and an index in a struct of C.
+func newPair(made call, value, index *Type) *Type {
+	at := (value.lay.size + index.lay.align - 1) / index.lay.align * index.lay.align
+	body, err := Struct([]int64{1, 1}, []int64{0, at}, []*Type{value, index})
+	if err != nil { // two basic types and small numbers
+		panic("dtype: " + err.Error())
+	}
+	t := newType(made, body.lay, body.sig)
+	t.body, t.fixed = body, true
+	t.program()
+	return t
+}
+
+// ValueIndex returns the predefined type of a value and an index, nil if there is
+// none for these two (MPI_Type_get_value_index). Types are the same for MINLOC if
+// they are the same in C, so that unnamed ones exist for every arithmetic value
+// and integer index.
+func (s *Set) ValueIndex(value, index *Type) (*Type, error) {
+	if err := firstError(usable(value), usable(index)); err != nil {
+		return nil, err
+	}
+	v, i := value.elem, index.elem
+	if v == nil || i == nil || i.Kind != Integer && i.Kind != Natural ||
+		v.Kind != Integer && v.Kind != Natural && v.Kind != Floating {
+		return nil, nil
+	}
+	for _, p := range pairs() {
+		if p.value == v.ID && p.index == i.ID {
+			return s.Type(p.id), nil
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := [2]*Type{value, index}
+	t := s.values[key]
+	if t == nil {
+		t = newPair(call{combiner: CombinerValueIndex, types: []*Type{value, index}}, value, index)
+		s.values[key] = t
+	}
+	return t, nil
+}
+
+// Typeclass is what MatchSize looks for.
+type Typeclass int
+
+// The classes of types.
+const (
+	TypeclassLogical Typeclass = 191 // MPIX_TYPECLASS_LOGICAL
+	TypeclassInteger Typeclass = 192
+	TypeclassReal    Typeclass = 193
+	TypeclassComplex Typeclass = 194
+)
+
+// MatchSize returns the predefined type of Fortran with a class and size (DT-28).
+func (s *Set) MatchSize(tc Typeclass, size int64) (*Type, error) {
+	kind := Kind(0)
+	switch tc {
+	case TypeclassLogical:
+		kind = Logical
+	case TypeclassInteger:
+		kind = Integer
+	case TypeclassReal:
+		kind = Floating
+	case TypeclassComplex:
+		kind = Complex
+	default:
+		return nil, fail(class.Arg, "typeclass %d is unknown", int(tc))
+	}
+	for id := Logical1; id <= Complex32; id++ {
+		if t := s.Type(id); t != nil && t.elem.Kind == kind && t.elem.Size == size {
+			return t, nil
+		}
+	}
+	return nil, fail(class.Arg, "no type of typeclass %d has %d bytes", int(tc), size)
+}

@@ -1,0 +1,102 @@
+package dtype
+
+import "github.com/halo-mpi/halo/internal/class"
+
+// usable refuses null types.
+func usable(old *Type) error {
+	if old == nil {
+		return fail(class.Type, "old type is MPI_DATATYPE_NULL")
+	}
+	return nil
+}
+
+func checkCount(count int64) error {
+	if count < 0 {
+		return fail(class.Count, "count %d is negative", count)
+	}
+	return nil
+}
+
+func checkBlock(what string, n int64) error {
+	if n < 0 {
+		return fail(class.Arg, "%s %d is negative", what, n)
+	}
+	return nil
+}
+
+// Contiguous makes count copies of old, one behind the other.
+func Contiguous(count int64, old *Type) (*Type, error) {
+	if err := firstError(usable(old), checkCount(count)); err != nil {
+		return nil, err
+	}
+	var b bounds
+	b.grid(&old.lay, 0, count, old.lay.extent(), 1, 0)
+	return single(&b, count, old, call{CombinerContiguous, []int64{count}, nil, []*Type{old}})
+}
+
+// Vector makes count blocks of blocklength copies of old; stride is the distance
+// of blocks in extents of old.
+func Vector(count, blocklength, stride int64, old *Type) (*Type, error) {
+	if err := firstError(usable(old), checkCount(count), checkBlock("blocklength", blocklength)); err != nil {
+		return nil, err
+	}
+	var b bounds
+	ex := old.lay.extent()
+	b.grid(&old.lay, 0, count, b.mul(stride, ex), blocklength, ex)
+	return single(&b, b.mul(count, blocklength), old,
+		call{CombinerVector, []int64{count, blocklength, stride}, nil, []*Type{old}})
+}
+
+// Hvector is Vector with the stride in bytes.
+func Hvector(count, blocklength, stride int64, old *Type) (*Type, error) {
+	if err := firstError(usable(old), checkCount(count), checkBlock("blocklength", blocklength)); err != nil {
+		return nil, err
+	}
+	var b bounds
+	b.grid(&old.lay, 0, count, stride, blocklength, old.lay.extent())
+	return single(&b, b.mul(count, blocklength), old,
+		call{CombinerHvector, []int64{count, blocklength}, []int64{stride}, []*Type{old}})
+}
+
+// Resized gives old new bounds.
+func Resized(old *Type, lb, extent int64) (*Type, error) {
+	if err := usable(old); err != nil {
+		return nil, err
+	}
+	var b bounds
+	b.add(&old.lay, 1, 0, 0)
+	b.mark(lb, b.checked.add(lb, extent))
+	return single(&b, 1, old, call{CombinerResized, nil, []int64{lb, extent}, []*Type{old}})
+}
+
+// Dup makes a type like old, committed if old is. The duplicate of a predefined
+// type is not predefined.
+func Dup(old *Type) (*Type, error) {
+	if err := usable(old); err != nil {
+		return nil, err
+	}
+	t := newType(call{CombinerDup, nil, nil, []*Type{old}}, old.lay, old.sig)
+	if old.Committed() {
+		t.Commit()
+	}
+	return t, nil
+}
+
+// single makes a type of n copies of one old type.
+func single(b *bounds, n int64, old *Type, made call) (*Type, error) {
+	s := repeatSig(&b.checked, n, old.sig)
+	lay, err := b.done(made.combiner.String())
+	if err != nil {
+		return nil, err
+	}
+	return newType(made, lay, s), nil
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
