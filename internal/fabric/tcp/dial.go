@@ -103,9 +103,11 @@ func (d *door) call(ctx context.Context, to int, addr string) (conn *net.TCPConn
 	return conn, err
 }
 
-// dial makes one attempt.
-func (d *door) dial(ctx context.Context, to int, addr string) (_ *net.TCPConn, _ *wire.Dialler, err error) {
-	ctx, cancel := context.WithTimeout(ctx, d.limits.shake)
+// dial makes one attempt. An acceptor that has the proof may have taken the call
+// for good: from then on only its word counts, or the end of all attempts, and not
+// how long this process or that one was held up.
+func (d *door) dial(all context.Context, to int, addr string) (_ *net.TCPConn, _ *wire.Dialler, err error) {
+	ctx, cancel := context.WithTimeout(all, d.limits.shake)
 	defer cancel()
 	conn, err := d.call(ctx, to, addr)
 	if err != nil {
@@ -131,6 +133,11 @@ func (d *door) dial(ctx context.Context, to int, addr string) (_ *net.TCPConn, _
 	}
 	if err := h.Challenge(&challenge); err != nil {
 		return nil, nil, err
+	}
+	stop()
+	stop = interrupt(all, conn)
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
 	}
 	var proof [wire.ProofSize]byte
 	h.Proof(&proof)

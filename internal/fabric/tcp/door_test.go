@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -132,6 +133,7 @@ func TestBothDialAtOnceGiveOneConnection(t *testing.T) {
 			for range rounds {
 				fs := ends(t, mk, 3, limits{})
 				var wg sync.WaitGroup
+				var lost atomic.Bool // some process lost another: nobody need wait any longer
 				for i, f := range fs { // each on its own, all at once
 					wg.Go(func() {
 						s := newInbox(t)
@@ -148,6 +150,9 @@ func TestBothDialAtOnceGiveOneConnection(t *testing.T) {
 							}
 							if len(s.downs) > 0 {
 								t.Errorf("process %d: %v", i, s.downs)
+								lost.Store(true)
+							}
+							if lost.Load() {
 								return
 							}
 						}
@@ -165,6 +170,28 @@ func TestBothDialAtOnceGiveOneConnection(t *testing.T) {
 				for _, f := range fs {
 					f.Close()
 				}
+			}
+		})
+	}
+}
+
+// A caller that was let in may learn it late, because the network is slow or one of
+// the two was stopped: it may not give up between, since nobody lets it in twice.
+func TestLateVerdictIsWaitedFor(t *testing.T) {
+	for name, mk := range paths() {
+		t.Run(name, func(t *testing.T) {
+			l := limits{shake: 30 * time.Millisecond}
+			fs, addrs := open(t, apart(mk), Config{Job: job(0, 2), limits: l}, Config{Job: job(1, 2)})
+			between(t, fs, addrs, &relay{hold: func() { time.Sleep(10 * l.shake) }})
+			s := inboxes(t, 2)
+			attend(fs, s, func() bool {
+				if len(s[1].frames[0]) == 0 {
+					fs[0].Send(1, &wire.Header{Kind: wire.User}, nil)
+				}
+				return len(s[1].frames[0]) > 0 || len(s[0].downs)+len(s[1].downs) > 0
+			})
+			if len(s[0].downs)+len(s[1].downs) > 0 {
+				t.Errorf("down: %v, %v", s[0].downs, s[1].downs)
 			}
 		})
 	}

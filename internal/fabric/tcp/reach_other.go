@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// watchShake has nothing to set here: the limit of the handshake ends it.
+// watchShake has nothing to set here: the limits of the handshake and of all attempts end it.
 func watchShake(time.Duration) func(network, address string, c syscall.RawConn) error { return nil }
 
 func unwatch(*net.TCPConn) error { return nil }

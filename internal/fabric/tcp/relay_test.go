@@ -18,6 +18,7 @@ type relay struct {
 	ln     net.Listener
 	to     string
 	tamper func(n int, record []byte) [][]byte // nil: pass it on
+	hold   func()                              // if not nil, called before the verdict is passed back
 	wg     sync.WaitGroup
 
 	mu    sync.Mutex
@@ -30,12 +31,12 @@ const (
 	shakeBack  = wire.ChallengeSize + wire.VerdictSize
 )
 
-func newRelay(t testing.TB, to string, tamper func(int, []byte) [][]byte) *relay {
+func (r *relay) begin(t testing.TB, to string) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &relay{t: t, ln: ln, to: to, tamper: tamper}
+	r.t, r.ln, r.to = t, ln, to
 	r.wg.Go(func() {
 		for {
 			c, err := ln.Accept()
@@ -45,7 +46,6 @@ func newRelay(t testing.TB, to string, tamper func(int, []byte) [][]byte) *relay
 			r.wg.Go(func() { r.pass(c) })
 		}
 	})
-	return r
 }
 
 func (r *relay) addr() string { return r.ln.Addr().String() }
@@ -72,6 +72,9 @@ func (r *relay) pass(c net.Conn) {
 		for {
 			n, err := d.Read(b)
 			r.mu.Lock()
+			if r.hold != nil && n > 0 && len(r.back) == wire.ChallengeSize {
+				r.hold()
+			}
 			r.back = append(r.back, b[:n]...)
 			r.mu.Unlock()
 			c.Write(b[:n])
@@ -138,7 +141,12 @@ func (r *relay) forward(c, d net.Conn) {
 func through(t testing.TB, mk maker, tamper func(int, []byte) [][]byte) (fs []made, r *relay) {
 	l := limits{beat: time.Hour, linger: time.Millisecond} // no records but frames
 	fs, addrs := open(t, mk, Config{Job: job(0, 2), limits: l}, Config{Job: job(1, 2), limits: l})
-	r = newRelay(t, addrs[1], tamper)
+	return fs, between(t, fs, addrs, &relay{tamper: tamper})
+}
+
+// between puts a relay between two ends, and starts all.
+func between(t testing.TB, fs []made, addrs []string, r *relay) *relay {
+	r.begin(t, addrs[1])
 	t.Cleanup(func() {
 		for _, f := range fs { // the relay ends behind them
 			f.Close()
@@ -147,5 +155,5 @@ func through(t testing.TB, mk maker, tamper func(int, []byte) [][]byte) (fs []ma
 		r.wg.Wait()
 	})
 	start(t, []string{addrs[0], r.addr()}, fs...)
-	return fs, r
+	return r
 }
