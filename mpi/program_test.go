@@ -33,6 +33,8 @@ func programs() map[string]func() error {
 		"fatalnone":  fatalNone,
 		"fatalearly": mpi.Finalize,
 		"finalizing": finalizing,
+		"splits":     splitsProgram,
+		"endless":    endlessProgram,
 		"main": func() error {
 			mpi.Main(func(world *mpi.Comm) error {
 				fmt.Println("rank", world.Rank(), "of", world.Size())

@@ -16,7 +16,9 @@ func Run(n int, fn func(world *Comm) error) error {
 
 // RunOver is Run over a fabric: "inproc" (channels and rings on the heap),
 // "shm" (shared memory as between processes) or "tcp" (loopback sockets). It is
-// meant for tests that must hold on each of them.
+// meant for tests that must hold on each of them. The ranks can be spread over
+// hosts that are only pretended: over "shm@0110" the second and third of four are
+// on another host than the others, which they reach by sealed sockets.
 //
 // C: none; see Run.
 func RunOver(fabric string, n int, fn func(world *Comm) error) error {

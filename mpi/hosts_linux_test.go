@@ -1,0 +1,214 @@
+package mpi_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/hosttest"
+)
+
+// hostJobs starts jobs of this test binary's programs on hosts that are network
+// namespaces, from the first of them.
+type hostJobs struct {
+	t             *testing.T
+	h             *hosttest.Hosts
+	dir           string
+	halo, program string
+}
+
+func newHostJobs(t *testing.T, hosts int) *hostJobs {
+	t.Helper()
+	j := &hostJobs{t: t, h: hosttest.Start(t, hosts), dir: t.TempDir()}
+	j.halo, j.program = filepath.Join(j.dir, "halo"), filepath.Join(j.dir, "program")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", j.halo, "github.com/halo-mpi/halo/cmd/halo").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	exe, err := os.Executable()
+	ok(t, err)
+	from, err := os.Open(exe)
+	ok(t, err)
+	defer from.Close()
+	to, err := os.OpenFile(j.program, os.O_CREATE|os.O_WRONLY, 0o700) // a name by which its processes are found
+	ok(t, err)
+	_, err = io.Copy(to, from)
+	ok(t, err)
+	ok(t, to.Close())
+	return j
+}
+
+// hostJob is one of them.
+type hostJob struct {
+	j         *hostJobs
+	ready     string
+	cmd       *exec.Cmd
+	out, errs bytes.Buffer
+	ended     chan struct{}
+}
+
+// start runs a program as options of halo run say.
+func (j *hostJobs) start(t *testing.T, program string, places string, options ...string) *hostJob {
+	t.Helper()
+	r := &hostJob{j: j, ready: filepath.Join(t.TempDir(), "ready"), ended: make(chan struct{})}
+	args := append([]string{"run", "-ssh", "'" + strings.Join(j.h.SSH(), "' '") + "'", "-n", fmt.Sprint(len(places))}, options...)
+	args = append(args, "-env", programVariable, program, "-env", placesVariable, places, "-env", readyVariable, r.ready, j.program)
+	r.cmd = j.h.CommandIn(0, j.dir, j.halo, args...)
+	r.cmd.Env = os.Environ()
+	r.cmd.WaitDelay = 10 * time.Second
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.errs
+	ok(t, r.cmd.Start())
+	go func() {
+		r.cmd.Wait()
+		close(r.ended)
+	}()
+	t.Cleanup(func() {
+		r.cmd.Process.Kill()
+		<-r.ended
+	})
+	return r
+}
+
+// running waits until n ranks are at work and returns their process ids.
+func (r *hostJob) running(t *testing.T, n int) []int {
+	t.Helper()
+	pids := make([]int, n)
+	for i := range pids {
+		for pids[i] == 0 {
+			text, _ := os.ReadFile(fmt.Sprintf("%s.%d", r.ready, i))
+			fmt.Sscan(string(text), &pids[i])
+			select {
+			case <-r.ended:
+				t.Fatalf("ended before rank %d was at work\n%s%s", i, r.out.String(), r.errs.String())
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}
+	return pids
+}
+
+// wait waits for the end of the launcher and of everything that it has started, and
+// expects the status and a line of stderr with all the words.
+func (r *hostJob) wait(t *testing.T, status int, words ...string) {
+	t.Helper()
+	hung := time.After(40 * time.Second) // the bounds are seconds; the machine may be busy
+	select {
+	case <-r.ended:
+	case <-hung:
+		t.Fatalf("the job hangs\n%s%s", r.out.String(), r.errs.String())
+	}
+	for left := r.j.processes(); len(left) > 0; left = r.j.processes() {
+		select {
+		case <-hung:
+			t.Fatalf("left on the hosts: %v\n%s%s", left, r.out.String(), r.errs.String())
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	if got := r.cmd.ProcessState.ExitCode(); got != status {
+		t.Errorf("status %d, want %d\n%s%s", got, status, r.out.String(), r.errs.String())
+	}
+	t.Logf("%d ranks were told before the job ended", strings.Count(r.out.String(), "right:"))
+	if strings.Contains(r.out.String(), "wrong:") {
+		t.Errorf("a rank that lives on has another error\n%s%s", r.out.String(), r.errs.String())
+	}
+	for line := range strings.Lines(r.errs.String()) {
+		missing := false
+		for _, w := range words {
+			missing = missing || !strings.Contains(line, w)
+		}
+		if !missing {
+			return
+		}
+	}
+	if len(words) > 0 {
+		t.Errorf("no line with %q\n%s%s", words, r.out.String(), r.errs.String())
+	}
+}
+
+// processes are those of the launcher and of the program, on any host: id and command
+// line.
+func (j *hostJobs) processes() map[int]string {
+	found := map[int]string{}
+	links, _ := filepath.Glob("/proc/[0-9]*/exe")
+	for _, link := range links {
+		if to, _ := os.Readlink(link); to != j.halo && to != j.program {
+			continue
+		}
+		var pid int
+		fmt.Sscan(filepath.Base(filepath.Dir(link)), &pid)
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
+		found[pid] = strings.ReplaceAll(string(line), "\x00", " ")
+	}
+	return found
+}
+
+// X-COM-01, 7.4.2: SplitType over hosts that are network namespaces.
+func TestXCOM01_SplitTypeOverNamespacedHosts(t *testing.T) {
+	j := newHostJobs(t, 3)
+	for _, job := range []struct {
+		places  string
+		options []string
+	}{
+		{"0001", []string{"-host", "host0:3,host1:1", "-map-by", "slot"}},
+		{"010101", []string{"-host", "host0:3,host1:3", "-map-by", "node"}},
+		{"0120120", []string{"-host", "host0:3,host1:2,host2:2", "-map-by", "node"}},
+		{"0011", []string{"-host", "host0:2,host1:2", "-fabric", "tcp"}},
+	} {
+		j.start(t, "splits", job.places, job.options...).wait(t, 0)
+	}
+}
+
+// F1, F4, F5: a rank, an agent or a link dies while all ranks are in collectives over
+// two and three hosts. Who lives on gets ErrProcFailed, unless the job ends before; the
+// launcher names the host and the rank; nothing is left and nothing hangs.
+func TestF4_DeathsAmidCollectivesOverHosts(t *testing.T) {
+	j := newHostJobs(t, 3)
+	jobs := []struct {
+		places  string
+		options []string
+		victims []int  // leaders and others
+		cut     string // the ranks of host1
+	}{
+		{"0011", []string{"-host", "host0:2,host1:2"}, []int{0, 3}, "2-3"},
+		{"012012", []string{"-host", "host0:2,host1:2,host2:2", "-map-by", "node"}, []int{1, 3}, "1, 4"},
+	}
+	somewhere := func() { time.Sleep(time.Duration(rand.IntN(30_000)) * time.Microsecond) }
+	for _, s := range jobs {
+		for _, victim := range s.victims {
+			t.Run(fmt.Sprintf("rank %d of %s", victim, s.places), func(t *testing.T) {
+				r := j.start(t, "endless", s.places, s.options...)
+				pids := r.running(t, len(s.places))
+				somewhere()
+				syscall.Kill(pids[victim], syscall.SIGKILL)
+				r.wait(t, 137, fmt.Sprintf("halo: rank %d (pid %d", victim, pids[victim]), "on host"+s.places[victim:victim+1], "SIGKILL")
+			})
+		}
+		t.Run("agent of "+s.places, func(t *testing.T) {
+			r := j.start(t, "endless", s.places, s.options...)
+			r.running(t, len(s.places))
+			somewhere()
+			for pid, line := range j.processes() {
+				if strings.HasSuffix(line, " agent ") {
+					syscall.Kill(pid, syscall.SIGKILL)
+					break
+				}
+			}
+			r.wait(t, 125, "halo: the agent on host", "(rank", "is gone", "the job was ended")
+		})
+		t.Run("link of "+s.places, func(t *testing.T) {
+			r := j.start(t, "endless", s.places, s.options...)
+			r.running(t, len(s.places))
+			somewhere()
+			j.h.Cut(1)
+			defer j.h.Join(1)
+			r.wait(t, 125, "halo: host1 (ranks "+s.cut+") has not been heard of for", "the job was ended")
+		})
+	}
+}

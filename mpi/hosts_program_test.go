@@ -1,0 +1,79 @@
+package mpi_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// Programs for hosts_linux_test.go. What they are to know stands in the environment.
+const (
+	placesVariable = "HALO_TEST_PLACES" // the host of each rank, as mpi.RunOver takes them
+	readyVariable  = "HALO_TEST_READY"  // a file; rank r writes its process id to this name with .r behind it
+)
+
+// splitsProgram splits the world by hosts.
+func splitsProgram() error {
+	world, err := mpi.Init()
+	if err != nil {
+		return err
+	}
+	if err := splitsByHost(world, os.Getenv(placesVariable)); err != nil {
+		return err
+	}
+	return mpi.Finalize()
+}
+
+// endlessProgram does collectives of all ranks until one fails. A rank that lives on
+// says so, if the error is the right one, and waits for its end.
+func endlessProgram() error {
+	world, err := mpi.Init()
+	if err != nil {
+		return err
+	}
+	err = endless(world)
+	if !errors.Is(err, mpi.ErrProcFailed) {
+		fmt.Printf("wrong: rank %d: %v\n", world.Rank(), err)
+	} else {
+		fmt.Printf("right: rank %d: %v\n", world.Rank(), err)
+	}
+	time.Sleep(time.Hour)
+	return err
+}
+
+func endless(world *mpi.Comm) error {
+	if err := world.Barrier(); err != nil {
+		return err
+	}
+	ready := fmt.Sprintf("%s.%d", os.Getenv(readyVariable), world.Rank())
+	if err := os.WriteFile(ready+"~", fmt.Append(nil, os.Getpid()), 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(ready+"~", ready); err != nil {
+		return err
+	}
+	short, long := make([]int64, 3), make([]int64, 40_000)
+	all := make([]int64, 3*world.Size())
+	persistent := mpi.AllreduceInit(world, long, long, mpi.Bxor)
+	for i := 0; ; i++ {
+		root := i % world.Size()
+		started := []mpi.Request{world.Ibarrier(), mpi.Iallreduce(world, short, short, mpi.Min)}
+		err := errors.Join(
+			world.Barrier(),
+			mpi.Bcast(world, short, root),
+			mpi.Allreduce(world, short, short, mpi.Max),
+			mpi.Reduce(world, short, all[:3], mpi.Sum, root),
+			mpi.Bcast(world, long, root),
+			mpi.Allgather(world, short, all),
+			mpi.Waitall(started, nil),
+			persistent.Start(),
+			second(persistent.Wait()),
+		)
+		if err != nil {
+			return err
+		}
+	}
+}

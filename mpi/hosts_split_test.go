@@ -1,0 +1,126 @@
+package mpi_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// Tests over several hosts. Here mpi.RunOver pretends them: "shm@0110" are four ranks
+// of which the second and third are on a host of their own; hosts_linux_test.go has
+// hosts that are network namespaces.
+
+// onHosts runs fn on ranks at these places, over each fabric on a host.
+func onHosts(t *testing.T, places string, fn func(t testing.TB, world *mpi.Comm)) {
+	t.Helper()
+	for _, fabric := range mpitest.Fabrics() {
+		fabric += "@" + places
+		t.Run(fabric, func(t *testing.T) { mpitest.On(t, fabric, len(places), fn) })
+	}
+}
+
+// here are the ranks on the host of rank r, ordered by key and then by rank.
+func here(places string, r int, key func(rank int) int) (ranks []int) {
+	for i := range places {
+		if places[i] == places[r] {
+			ranks = append(ranks, i)
+		}
+	}
+	slices.SortStableFunc(ranks, func(a, b int) int { return key(a) - key(b) })
+	return ranks
+}
+
+// splitsByHost fails unless splits of c by what ranks share are the ranks of its host.
+func splitsByHost(c *mpi.Comm, places string) error {
+	sum := func(c *mpi.Comm) (int64, error) {
+		v := []int64{int64(c.Size())}
+		err := mpi.Allreduce(c, v, v, mpi.Sum)
+		return v[0], err
+	}
+	info := mpi.NewInfo()
+	if err := info.Set("mpi_hw_resource_type", "mpi_shared_memory"); err != nil {
+		return err
+	}
+	hosts := len(slices.Compact(slices.Sorted(slices.Values([]byte(places)))))
+	for _, by := range []struct {
+		kind mpi.CommType
+		info *mpi.Info
+	}{{mpi.CommTypeShared, nil}, {mpi.CommTypeHwGuided, info}, {mpi.CommTypeResourceGuided, info}, {mpi.CommTypeHwUnguided, mpi.NewInfo()}} {
+		for _, sign := range []int{0, 1, -1} {
+			if by.kind == mpi.CommTypeHwUnguided && hosts == 1 {
+				continue // what splits then depends on the hardware
+			}
+			d, err := c.SplitType(by.kind, sign*c.Rank(), by.info)
+			if err != nil {
+				return err
+			}
+			want := here(places, c.Rank(), func(r int) int { return sign * r })
+			if d.Size() != len(want) || d.Rank() != slices.Index(want, c.Rank()) {
+				return fmt.Errorf("split %d of %s: rank %d is %d of %d, want %v", by.kind, places, c.Rank(), d.Rank(), d.Size(), want)
+			}
+			ranks := make([]int64, d.Size())
+			if err := mpi.Allgather(d, []int64{int64(c.Rank())}, ranks); err != nil {
+				return err
+			}
+			for i, r := range ranks {
+				if int(r) != want[i] {
+					return fmt.Errorf("split %d of %s: ranks %v, want %v", by.kind, places, ranks, want)
+				}
+			}
+			// What splits an unguided one is told, and splits a guided one alike.
+			if by.kind == mpi.CommTypeHwUnguided {
+				if v, _ := by.info.Get("mpi_hw_resource_type"); v != "mpi_shared_memory" {
+					return fmt.Errorf("unguided split of %s by %q, want mpi_shared_memory", places, v)
+				}
+			}
+			if s, err := sum(d); err != nil || s != int64(len(want)*len(want)) {
+				return fmt.Errorf("sum over the host: %d, %v", s, err)
+			}
+			if err := d.Free(); err != nil {
+				return err
+			}
+		}
+	}
+	// Who is in none, and one host of which nobody is.
+	kind := mpi.CommTypeShared
+	if c.Rank() == 0 || places[c.Rank()] == places[len(places)-1] {
+		kind = mpi.Undefined
+	}
+	d, err := c.SplitType(kind, 0, nil)
+	if err != nil {
+		return err
+	}
+	if (d == nil) != (kind == mpi.Undefined) {
+		return fmt.Errorf("rank %d of %s: a communicator: %t", c.Rank(), places, d != nil)
+	}
+	if d != nil {
+		want := slices.DeleteFunc(here(places, c.Rank(), func(int) int { return 0 }), func(r int) bool { return r == 0 })
+		if d.Size() != len(want) {
+			return fmt.Errorf("%d without rank 0, want %v", d.Size(), want)
+		}
+		if err := d.Free(); err != nil {
+			return err
+		}
+	}
+	return c.Barrier()
+}
+
+// X-COM-01, 7.4.2: SplitType over several hosts gives the ranks of each, wherever they
+// are, in the order of the keys; split again, nothing changes.
+func TestXCOM01_SplitTypeOverHosts(t *testing.T) {
+	for _, places := range []string{"00", "01", "0011", "0101", "01201", "001122", "01020304"} {
+		onHosts(t, places, func(t testing.TB, c *mpi.Comm) {
+			ok(t, splitsByHost(c, places))
+			d, err := c.SplitType(mpi.CommTypeShared, 0, nil)
+			ok(t, err)
+			e, err := d.SplitType(mpi.CommTypeShared, 0, nil)
+			ok(t, err)
+			wantMembers(t, e, c, here(places, c.Rank(), func(int) int { return 0 }))
+			ok(t, e.Free())
+			ok(t, d.Free())
+		})
+	}
+}
