@@ -24,6 +24,10 @@ const (
 
 	ahead = 8 // lines that Ahead loads
 
+	// reach is how many lines ahead of the tail Put begins to own: 3 to 6 were as
+	// good, 2 and 16 much worse.
+	reach = 4
+
 	kindPad = wire.Kind(0xff) // skips to the start of the ring
 )
 
@@ -51,6 +55,11 @@ type ringControl struct {
 // so between the first and the last store into the line that the consumer polls
 // there must be none that waits for another line, or the consumer takes the
 // line away in between.
+//
+// The lines ahead were last read by the consumer, a lap ago. Whoever sends many
+// short entries would wait for each of them to come back, since every call has an
+// atomic operation that waits for all stores; so Put begins to fetch the line
+// that comes some entries later. That doubles the rate of 8-byte messages.
 //
 // Rejected: an index of the tail in a line of its own, which costs a second
 // line for every message.
@@ -111,6 +120,7 @@ func (p *Producer) Put(h *wire.Header, payload []byte) bool {
 	}
 	atomic.StoreUint64(word(e, 0), h.Word0()) // publishes; pairs with the load in Next
 	p.tail += need
+	own(unsafe.Add(p.data, (p.tail+reach*Line)%RingBytes))
 	if p.tail+2*Line-p.head <= RingBytes {
 		p.clear(p.tail + Line)
 	}

@@ -1,0 +1,8 @@
+//go:build !race
+
+package shmfmt
+
+import "unsafe"
+
+//go:noescape
+func prefetchw(p unsafe.Pointer)
