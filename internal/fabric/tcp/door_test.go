@@ -133,7 +133,7 @@ func TestBothDialAtOnceGiveOneConnection(t *testing.T) {
 			for range rounds {
 				fs := ends(t, mk, 3, limits{})
 				var wg sync.WaitGroup
-				var lost atomic.Bool // some process lost another: nobody need wait any longer
+				var lost atomic.Bool   // some process lost another: nobody need wait any longer
 				for i, f := range fs { // each on its own, all at once
 					wg.Go(func() {
 						s := newInbox(t)
@@ -180,9 +180,9 @@ func TestBothDialAtOnceGiveOneConnection(t *testing.T) {
 func TestLateVerdictIsWaitedFor(t *testing.T) {
 	for name, mk := range paths() {
 		t.Run(name, func(t *testing.T) {
-			l := limits{shake: 30 * time.Millisecond}
+			l := limits{shake: 100 * time.Millisecond, silence: time.Minute} // bad luck must not end the test
 			fs, addrs := open(t, apart(mk), Config{Job: job(0, 2), limits: l}, Config{Job: job(1, 2)})
-			between(t, fs, addrs, &relay{hold: func() { time.Sleep(10 * l.shake) }})
+			between(t, fs, addrs, &relay{hold: func() { time.Sleep(3 * l.shake) }})
 			s := inboxes(t, 2)
 			attend(fs, s, func() bool {
 				if len(s[1].frames[0]) == 0 {
