@@ -24,9 +24,12 @@ const (
 
 	ahead = 8 // lines that Ahead loads
 
-	// reach is how many lines ahead of the tail Put begins to own: 3 to 6 were as
-	// good, 2 and 16 much worse.
+	// reach is how many lines ahead of the tail Put begins to own when entries
+	// take one line: 3 to 6 were as good, 2 and 16 much worse.
 	reach = 4
+	// fetchMax bounds the lines that one Put begins to own: more than a core can
+	// have under way delay those that are needed first.
+	fetchMax = 20
 
 	kindPad = wire.Kind(0xff) // skips to the start of the ring
 )
@@ -58,19 +61,20 @@ type ringControl struct {
 //
 // The lines ahead were last read by the consumer, a lap ago. Whoever sends many
 // short entries would wait for each of them to come back, since every call has an
-// atomic operation that waits for all stores; so Put begins to fetch the line
-// that comes some entries later. That doubles the rate of 8-byte messages.
+// atomic operation that waits for all stores; so Put begins to fetch those that
+// come some entries later. That doubles the rate of 8-byte messages.
 //
 // Rejected: an index of the tail in a line of its own, which costs a second
 // line for every message.
 
 // Producer fills a ring. Its state is private to the producing process.
 type Producer struct {
-	ctl  *ringControl
-	data unsafe.Pointer
-	tail uint64 // bytes produced, padding included
-	head uint64 // last seen of ctl.head
-	zero uint64 // position of the youngest zeroed word 0 beyond tail
+	ctl   *ringControl
+	data  unsafe.Pointer
+	tail  uint64 // bytes produced, padding included
+	head  uint64 // last seen of ctl.head
+	owned uint64
+	zero  uint64 // position of the youngest zeroed word 0 beyond tail
 }
 
 // NewProducer starts filling the ring in mem, which is as Ring returned it and
@@ -120,11 +124,22 @@ func (p *Producer) Put(h *wire.Header, payload []byte) bool {
 	}
 	atomic.StoreUint64(word(e, 0), h.Word0()) // publishes; pairs with the load in Next
 	p.tail += need
-	own(unsafe.Add(p.data, (p.tail+reach*Line)%RingBytes))
+	p.fetch(need)
 	if p.tail+2*Line-p.head <= RingBytes {
 		p.clear(p.tail + Line)
 	}
 	return true
+}
+
+// fetch begins to own the lines that the entries after the next will take, if
+// they are as long as the last.
+func (p *Producer) fetch(size uint64) {
+	pos := max(p.owned, p.tail+Line)
+	end := min(p.tail+(reach-1)*Line+size, pos+fetchMax*Line)
+	for ; pos < end; pos += Line {
+		own(unsafe.Add(p.data, pos%RingBytes))
+	}
+	p.owned = pos
 }
 
 // clear makes word 0 of an entry at position pos zero, unless that was done ahead.
