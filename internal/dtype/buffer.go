@@ -8,25 +8,40 @@ import (
 
 // Buffer is count elements of a type at a place in memory: what a communication
 // sends or receives. It is checked when it is made, not when it is used.
+//
+// Its program is n times sub, stride apart, or one run if dense: the type's, with
+// the count merged into the outermost loop where that is possible, and small
+// enough to be made for every message.
 type Buffer struct {
 	base   unsafe.Pointer
 	origin int64 // of displacement 0, from base
-	root   node  // the type's program, count times, from base
 	t      *Type
+	count  int64
+
+	sub    *node
+	off    int64 // of the first sub's zero, from base
 	n      int64
+	stride int64
+	size   int64
+	dense  bool
 }
 
 // Bind is count elements of t in mem, with displacement 0 at mem[origin]. All
 // bytes must be within mem.
-func Bind(mem []byte, origin int64, t *Type, count int64) (Buffer, error) {
-	b, err := At(unsafe.Pointer(unsafe.SliceData(mem)), t, count)
-	if err != nil || b.root.kind == nothing {
+func Bind(mem []byte, origin int64, t *Type, count int64) (b Buffer, err error) {
+	if err := b.fill(unsafe.Pointer(unsafe.SliceData(mem)), t, count); err != nil || b.size == 0 {
 		return b, err
 	}
-	var c checked
 	b.origin = origin
-	b.root.off = c.add(b.root.off, origin)
-	lo, hi := c.add(b.root.off, b.root.lo), c.add(b.root.off, b.root.hi)
+	b.off += origin
+	lo, hi := t.lay.trueLB, t.lay.trueUB
+	if far := (count - 1) * t.lay.extent(); far >= 0 {
+		hi += far
+	} else {
+		lo += far
+	}
+	var c checked
+	lo, hi = c.add(lo, origin), c.add(hi, origin)
 	if c.overflow || lo < 0 || hi > int64(len(mem)) {
 		return Buffer{}, fail(class.Buffer, "%s reach from byte %d to %d of a buffer of %d",
 			t.Describe(count), lo, hi, len(mem))
@@ -36,45 +51,52 @@ func Bind(mem []byte, origin int64, t *Type, count int64) (Buffer, error) {
 
 // At is count elements of t with displacement 0 at an address that the caller
 // answers for; nil is MPI_BOTTOM, for types with absolute addresses.
-func At(addr unsafe.Pointer, t *Type, count int64) (Buffer, error) {
+func At(addr unsafe.Pointer, t *Type, count int64) (b Buffer, err error) {
+	err = b.fill(addr, t, count)
+	return b, err
+}
+
+func (b *Buffer) fill(addr unsafe.Pointer, t *Type, count int64) error {
 	switch {
 	case t == nil:
-		return Buffer{}, fail(class.Type, "type is MPI_DATATYPE_NULL")
+		return fail(class.Type, "type is MPI_DATATYPE_NULL")
 	case !t.Committed():
-		return Buffer{}, fail(class.Type, "type %s is not committed", t)
+		return fail(class.Type, "type %s is not committed", t)
 	case count < 0:
-		return Buffer{}, fail(class.Count, "count %d is negative", count)
+		return fail(class.Count, "count %d is negative", count)
+	case count > t.most:
+		return fail(class.Count, "%d elements of %s exceed 64 bits", count, t)
 	}
-	var c checked
-	c.mul(count, t.sig.n)
-	c.mul(count, t.lay.size)
-	if far := c.mul(count, t.lay.extent()); far >= 0 {
-		c.add(t.lay.trueUB, far)
-	} else {
-		c.add(t.lay.trueLB, far)
+	p := t.program()
+	b.base, b.t, b.count = addr, t, count
+	b.sub, b.n, b.stride = p, count, t.lay.extent()
+	b.size = count * t.lay.size
+	switch {
+	case p.kind == run && (count == 1 || b.stride == p.size):
+		b.dense = true
+		b.off = p.off
+	case count != 1 && p.kind == loop && b.stride == p.n*p.stride:
+		b.sub, b.off, b.n, b.stride = p.sub, p.off, count*p.n, p.stride
 	}
-	if c.overflow {
-		return Buffer{}, fail(class.Count, "%d elements of %s exceed 64 bits", count, t)
-	}
-	return Buffer{addr, 0, t.times(count, false), t, count}, nil
+	return nil
 }
 
 // Type and Count return what Bind was given.
 func (b *Buffer) Type() *Type { return b.t }
 
 // Count is the number of elements.
-func (b *Buffer) Count() int64 { return b.n }
+func (b *Buffer) Count() int64 { return b.count }
 
 // Size is the number of packed bytes.
-func (b *Buffer) Size() int64 { return b.root.size }
+func (b *Buffer) Size() int64 { return b.size }
 
 // Contiguous returns the bytes if they are one run in memory.
 func (b *Buffer) Contiguous() ([]byte, bool) {
-	switch b.root.kind {
-	case run:
-		return b.bytes(b.root.off, b.root.size), true
-	case nothing:
+	switch {
+	case b.size == 0:
 		return nil, true
+	case b.dense:
+		return b.bytes(b.off, b.size), true
 	}
 	return nil, false
 }
@@ -93,11 +115,18 @@ func (b *Buffer) Pack(dst []byte, at int64) int { return b.transfer(dst, at, fal
 func (b *Buffer) Unpack(src []byte, at int64) int { return b.transfer(src, at, true) }
 
 func (b *Buffer) transfer(packed []byte, at int64, unpack bool) int {
-	n := min(int64(len(packed)), b.root.size-at)
+	n := min(int64(len(packed)), b.size-at)
 	if n <= 0 || at < 0 {
 		return 0
 	}
 	t := transfer{b.base, unsafe.Pointer(unsafe.SliceData(packed)), unpack}
-	t.part(&b.root, 0, -at, at, at+n)
+	switch {
+	case b.dense:
+		t.run(b.off+at, 0, n)
+	case b.n == 1:
+		t.part(b.sub, b.off, -at, at, at+n)
+	default:
+		t.repetitions(b.sub, b.stride, nil, b.off, -at, at, at+n)
+	}
 	return int(n)
 }

@@ -31,18 +31,19 @@ func (b *Buffer) PackExternal(dst []byte) (int64, error) { return b.external(dst
 func (b *Buffer) UnpackExternal(src []byte) (int64, error) { return b.external(src, true) }
 
 func (b *Buffer) external(packed []byte, unpack bool) (int64, error) {
-	size, err := b.t.ExternalSize(b.n)
+	size, err := b.t.ExternalSize(b.count)
 	if err != nil {
 		return 0, err
 	}
 	if size > int64(len(packed)) {
 		return 0, fail(class.Truncate, "%d elements of %s take %d bytes of external32, the buffer has %d",
-			b.n, b.t, size, len(packed))
+			b.count, b.t, size, len(packed))
 	}
 	if size > 0 {
 		x := externalizer{base: b.base, rest: packed, unpack: unpack}
-		root := b.t.times(b.n, true)
-		x.node(&root, b.origin)
+		for i := range b.count {
+			x.node(b.t.elements(), b.origin+i*b.t.lay.extent())
+		}
 	}
 	return size, nil
 }

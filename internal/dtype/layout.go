@@ -1,5 +1,7 @@
 package dtype
 
+import "math"
+
 // layout is size and bounds of a type.
 //
 // The standard defines bounds by the typemap (MPI-5, 5.1.7): without markers lb
@@ -17,6 +19,13 @@ type layout struct {
 }
 
 func (l *layout) extent() int64 { return l.ub - l.lb }
+
+// most is the largest count with which neither size and bounds nor the number of
+// basic elements, n, exceed 64 bits.
+func (l *layout) most(n int64) int64 {
+	room := uint64(math.MaxInt64) - max(magnitude(l.trueLB), magnitude(l.trueUB))
+	return int64(min(math.MaxInt64/max(1, uint64(n), uint64(l.size)), room/max(1, magnitude(l.extent()))+1))
+}
 
 // layoutOf is that of a basic datatype.
 func layoutOf(e *Elem) layout {

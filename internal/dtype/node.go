@@ -69,32 +69,25 @@ func (n *node) at(off int64) *node {
 
 // repeat is n times sub, stride apart.
 func repeat(n, stride int64, sub *node) *node {
-	r := repetition(n, stride, sub, sub.at(-sub.off))
-	return &r
-}
-
-// repetition is repeat by value, for a Buffer, which must not allocate; zero is sub
-// with an off of 0.
-func repetition(n, stride int64, sub, zero *node) node {
 	switch {
 	case n == 0 || sub.kind == nothing:
-		return node{}
+		return &node{}
 	case n == 1:
-		return *sub
+		return sub
 	case sub.kind == run && stride == sub.size:
 		r := *sub
 		r.size *= n
 		r.hi, r.shortest = r.size, r.size
-		return r
+		return &r
 	case sub.kind == loop && stride == sub.n*sub.stride:
 		r := *sub
 		r.n *= n
 		r.size *= n
 		r.runs *= n
 		r.span()
-		return r
+		return &r
 	}
-	r := node{kind: loop, off: sub.off, n: n, stride: stride, sub: zero, size: n * sub.size,
+	r := &node{kind: loop, off: sub.off, n: n, stride: stride, sub: sub.at(-sub.off), size: n * sub.size,
 		runs: n * sub.runs, shortest: sub.shortest}
 	r.span()
 	return r

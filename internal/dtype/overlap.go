@@ -20,16 +20,15 @@ const enumerated = 1 << 22
 // Overlaps reports whether a byte of memory occurs twice in the buffer: to receive
 // there is erroneous (DT-14).
 func (b *Buffer) Overlaps() bool {
-	n := &b.root
-	if n.kind <= run {
+	if b.dense || b.size == 0 {
 		return false
 	}
 	one := b.t.program()
 	// Of elements that do not reach into each other, what is known of one holds.
-	if b.n == 1 || int64(magnitude(b.t.lay.extent())) >= one.hi-one.lo {
+	if b.count == 1 || int64(magnitude(b.t.lay.extent())) >= one.hi-one.lo {
 		return b.t.overlaps()
 	}
-	return n.overlaps()
+	return repeat(b.count, b.t.lay.extent(), one).overlaps()
 }
 
 func (t *Type) overlaps() bool {

@@ -306,13 +306,13 @@ func (x *checker) signature() error {
 	if err != nil {
 		return err
 	}
-	if !SameSignature(x.b.t, x.b.n, flat, 1) {
-		return fmt.Errorf("%v of %s, want %v of %s", x.b.t.Signature(x.b.n), x.b.t.Describe(x.b.n), flat.Signature(1), flat.Describe(1))
+	if !SameSignature(x.b.t, x.b.count, flat, 1) {
+		return fmt.Errorf("%v of %s, want %v of %s", x.b.t.Signature(x.b.count), x.b.t.Describe(x.b.count), flat.Signature(1), flat.Describe(1))
 	}
 	for range 5 {
 		k := x.r.IntN(len(types) + 1)
 		begin, _ := Struct(lengths[:k], displs[:k], types[:k])
-		if err := begin.Signature(1).Check(x.b.t, x.b.n); err != nil {
+		if err := begin.Signature(1).Check(x.b.t, x.b.count); err != nil {
 			return fmt.Errorf("the first %d elements: %w", k, err)
 		}
 		extra := int64(0)
@@ -326,7 +326,7 @@ func (x *checker) signature() error {
 			other := append(append([]*Type{}, types[:k-1]...), newElemType(call{combiner: CombinerNamed},
 				newElem(Int8, "other", types[k-1].Size(), Integer, 0, 0)))
 			wrong, _ := Struct(lengths[:k], displs[:k], other)
-			if err := wrong.Signature(1).Check(x.b.t, x.b.n); err == nil && !wrong.sig.raw {
+			if err := wrong.Signature(1).Check(x.b.t, x.b.count); err == nil && !wrong.sig.raw {
 				return fmt.Errorf("a signature with another type at %d matches", k-1)
 			}
 		}
@@ -358,7 +358,7 @@ func (x *checker) contents(set *Set) error {
 		return err
 	}
 	t.Commit()
-	b, err := Bind(x.mem, x.origin, t, x.b.n)
+	b, err := Bind(x.mem, x.origin, t, x.b.count)
 	if err != nil {
 		return err
 	}
@@ -381,13 +381,13 @@ func (x *checker) bounds() error {
 		return nil
 	}
 	lo, hi := x.all.trueBounds()
-	if _, err := Bind(make([]byte, hi-lo), -lo, x.b.t, x.b.n); err != nil {
+	if _, err := Bind(make([]byte, hi-lo), -lo, x.b.t, x.b.count); err != nil {
 		return err
 	}
-	if _, err := Bind(make([]byte, hi-lo-1), -lo, x.b.t, x.b.n); err == nil {
+	if _, err := Bind(make([]byte, hi-lo-1), -lo, x.b.t, x.b.count); err == nil {
 		return fmt.Errorf("bound to %d bytes of %d", hi-lo-1, hi-lo)
 	}
-	if _, err := Bind(make([]byte, hi-lo), -lo-1, x.b.t, x.b.n); err == nil {
+	if _, err := Bind(make([]byte, hi-lo), -lo-1, x.b.t, x.b.count); err == nil {
 		return fmt.Errorf("bound to start before the memory")
 	}
 	return nil

@@ -9,18 +9,22 @@ const gatherBlock = 64
 
 // Gathers reports whether all runs are long enough to be handed out one by one
 // instead of being packed.
-func (b *Buffer) Gathers() bool { return b.root.shortest >= gatherBlock || b.root.kind <= run }
+func (b *Buffer) Gathers() bool { return b.dense || b.size == 0 || b.sub.shortest >= gatherBlock }
 
 // Runs writes the runs from byte at of the packed form on to dst, until dst is
 // full or limit bytes are covered, and returns how many runs and the position
 // behind them. Runs that touch are one. Offsets are relative to what Bind was given
 // as mem, and to the address for At.
 func (b *Buffer) Runs(dst []Run, at, limit int64) (n int, next int64) {
-	if at < 0 || at >= b.root.size {
+	if at < 0 || at >= b.size {
 		return 0, at
 	}
 	e := emitter{runs: dst, next: at, left: limit}
-	e.node(&b.root, 0, at)
+	if b.dense {
+		e.add(b.off+at, b.size-at)
+	} else {
+		e.repetitions(b.sub, b.stride, nil, b.n, b.off, at)
+	}
 	return e.n, e.next
 }
 
@@ -76,14 +80,7 @@ func (e *emitter) node(n *node, off, from int64) bool {
 	case run:
 		return e.add(off+from, n.size-from)
 	case loop, list:
-		i := from / n.sub.size
-		from -= i * n.sub.size
-		for ; i < n.n; i++ {
-			if !e.node(n.sub, off+n.offset(i), from) {
-				return false
-			}
-			from = 0
-		}
+		return e.repetitions(n.sub, n.stride, n.offs, n.n, off, from)
 	case pieces:
 		for i := n.index(from); i < len(n.offs); i++ {
 			skip := max(0, from-n.cum[i])
@@ -97,6 +94,19 @@ func (e *emitter) node(n *node, off, from int64) bool {
 				return false
 			}
 		}
+	}
+	return true
+}
+
+// repetitions adds the runs of a loop or list.
+func (e *emitter) repetitions(sub *node, stride int64, offs []int64, n, off, from int64) bool {
+	i := from / sub.size
+	from -= i * sub.size
+	for ; i < n; i++ {
+		if !e.node(sub, off+offset(stride, offs, i), from) {
+			return false
+		}
+		from = 0
 	}
 	return true
 }

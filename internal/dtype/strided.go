@@ -25,7 +25,7 @@ func (s *strides) copy(size int) {
 	case size == 4:
 		copyEach[uint32](s)
 	case size == 16:
-		copyEach[[16]byte](s)
+		copyEach[block16](s)
 	case size == 1:
 		copyEach[uint8](s)
 	case size == 2:
@@ -37,38 +37,59 @@ func (s *strides) copy(size int) {
 	case size < 16:
 		copyEnds[uint64](s, size)
 	case size == 24:
-		copyEach[[24]byte](s)
+		copyEach[block24](s)
 	case size < 32:
-		copyEnds[[16]byte](s, size)
+		copyEnds[block16](s, size)
 	case size == 32:
-		copyEach[[32]byte](s)
+		copyEach[block32](s)
 	case size < 64:
-		copyEnds[[32]byte](s, size)
+		copyEnds[block32](s, size)
 	case size == 64:
-		copyEach[[64]byte](s)
+		copyEach[block64](s)
+	case size <= 1024:
+		copyLong(s, size)
 	default:
 		s.blocks(size)
 	}
 }
 
-// copyWords is copyEach for the most frequent size, four blocks at a time.
+// The blocks are structs around arrays: the compiler calls memmove to assign an
+// array to one that may overlap it, and takes structs for apart.
+type (
+	block16 struct{ _ [16]byte }
+	block24 struct{ _ [24]byte }
+	block32 struct{ _ [32]byte }
+	block64 struct{ _ [64]byte }
+)
+
+// copyWords is copyEach for the most frequent size, eight blocks at a time.
 //
 //go:nocheckptr
 func copyWords(s *strides) {
 	dst, src := s.dst, s.src
 	d, f, ds, fs := s.dstOff, s.srcOff, s.dstStep, s.srcStep
 	n := s.n
-	for ; n >= 4; n -= 4 {
-		a := *(*uint64)(unsafe.Add(src, f))
-		b := *(*uint64)(unsafe.Add(src, f+fs))
-		x := *(*uint64)(unsafe.Add(src, f+2*fs))
-		y := *(*uint64)(unsafe.Add(src, f+3*fs))
-		*(*uint64)(unsafe.Add(dst, d)) = a
-		*(*uint64)(unsafe.Add(dst, d+ds)) = b
-		*(*uint64)(unsafe.Add(dst, d+2*ds)) = x
-		*(*uint64)(unsafe.Add(dst, d+3*ds)) = y
-		d += 4 * ds
-		f += 4 * fs
+	if farApart(fs) || farApart(ds) {
+		for ; n > 0; n-- {
+			*(*uint64)(unsafe.Add(dst, d)) = *(*uint64)(unsafe.Add(src, f))
+			d += ds
+			f += fs
+		}
+		return
+	}
+	for fs3, ds3 := 3*fs, 3*ds; n >= 8; n -= 8 {
+		p, q := unsafe.Add(src, f), unsafe.Add(dst, d)
+		*(*uint64)(q) = *(*uint64)(p)
+		*(*uint64)(unsafe.Add(q, ds)) = *(*uint64)(unsafe.Add(p, fs))
+		*(*uint64)(unsafe.Add(q, 2*ds)) = *(*uint64)(unsafe.Add(p, 2*fs))
+		*(*uint64)(unsafe.Add(q, ds3)) = *(*uint64)(unsafe.Add(p, fs3))
+		p, q = unsafe.Add(p, 4*fs), unsafe.Add(q, 4*ds)
+		*(*uint64)(q) = *(*uint64)(p)
+		*(*uint64)(unsafe.Add(q, ds)) = *(*uint64)(unsafe.Add(p, fs))
+		*(*uint64)(unsafe.Add(q, 2*ds)) = *(*uint64)(unsafe.Add(p, 2*fs))
+		*(*uint64)(unsafe.Add(q, ds3)) = *(*uint64)(unsafe.Add(p, fs3))
+		d += 8 * ds
+		f += 8 * fs
 	}
 	for ; n > 0; n-- {
 		*(*uint64)(unsafe.Add(dst, d)) = *(*uint64)(unsafe.Add(src, f))
@@ -77,6 +98,11 @@ func copyWords(s *strides) {
 	}
 }
 
+// farApart tells strides that a processor follows better when one instruction
+// takes them all: prefetchers go by the instruction's address, and not as far as
+// several strides.
+func farApart(step int) bool { return step > 256 || step < -256 }
+
 // copyEach copies blocks of the size of T.
 //
 //go:nocheckptr
@@ -84,14 +110,20 @@ func copyEach[T any](s *strides) {
 	dst, src := s.dst, s.src
 	d, f, ds, fs := s.dstOff, s.srcOff, s.dstStep, s.srcStep
 	n := s.n
-	for ; n >= 2; n -= 2 {
-		*(*T)(unsafe.Add(dst, d)) = *(*T)(unsafe.Add(src, f))
-		*(*T)(unsafe.Add(dst, d+ds)) = *(*T)(unsafe.Add(src, f+fs))
-		d += 2 * ds
-		f += 2 * fs
+	for ; n >= 4 && !farApart(fs) && !farApart(ds); n -= 4 {
+		p, q := unsafe.Add(src, f), unsafe.Add(dst, d)
+		*(*T)(q) = *(*T)(p)
+		*(*T)(unsafe.Add(q, ds)) = *(*T)(unsafe.Add(p, fs))
+		p, q = unsafe.Add(p, 2*fs), unsafe.Add(q, 2*ds)
+		*(*T)(q) = *(*T)(p)
+		*(*T)(unsafe.Add(q, ds)) = *(*T)(unsafe.Add(p, fs))
+		d += 4 * ds
+		f += 4 * fs
 	}
-	if n > 0 {
+	for ; n > 0; n-- {
 		*(*T)(unsafe.Add(dst, d)) = *(*T)(unsafe.Add(src, f))
+		d += ds
+		f += fs
 	}
 }
 
@@ -108,6 +140,23 @@ func copyEnds[T any](s *strides, size int) {
 		*(*T)(unsafe.Add(dst, d+end)) = *(*T)(unsafe.Add(src, f+end))
 		d += ds
 		f += fs
+	}
+}
+
+// copyLong copies blocks of more than 64 bytes in steps of 64, the last of which
+// ends with the block: up to 1024 bytes that is faster than a call.
+//
+//go:nocheckptr
+func copyLong(s *strides, size int) {
+	d, f := s.dstOff, s.srcOff
+	for n := s.n; n > 0; n-- {
+		p, q := unsafe.Add(s.src, f), unsafe.Add(s.dst, d)
+		for i := 0; i < size-64; i += 64 {
+			*(*block64)(unsafe.Add(q, i)) = *(*block64)(unsafe.Add(p, i))
+		}
+		*(*block64)(unsafe.Add(q, size-64)) = *(*block64)(unsafe.Add(p, size-64))
+		d += s.dstStep
+		f += s.srcStep
 	}
 }
 

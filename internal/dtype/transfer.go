@@ -28,6 +28,8 @@ const (
 	columnSize = 128
 	// shortLoop is the trip count below which an inner loop is not worth its start.
 	shortLoop = 12
+	// longCopy is how much is copied at once, see run.
+	longCopy = 256 << 10
 )
 
 // strided copies n runs of size bytes, stride apart in memory, step when packed.
@@ -55,6 +57,13 @@ func (t *transfer) run(off, packedOff, size int64) {
 		*(*uint64)(d) = *(*uint64)(s)
 		return
 	}
+	// In pieces, since beyond 1 MiB the runtime bypasses the caches, although packed
+	// bytes are about to be read.
+	for size > longCopy {
+		copy(unsafe.Slice((*byte)(d), longCopy), unsafe.Slice((*byte)(s), longCopy))
+		d, s = unsafe.Add(d, longCopy), unsafe.Add(s, longCopy)
+		size -= longCopy
+	}
 	copy(unsafe.Slice((*byte)(d), size), unsafe.Slice((*byte)(s), size))
 }
 
@@ -65,7 +74,7 @@ func (t *transfer) whole(n *node, off, packedOff int64) {
 	case run:
 		t.run(off, packedOff, n.size)
 	case loop:
-		t.loop(n, off, packedOff, n.n)
+		t.loop(n.sub, n.stride, off, packedOff, n.n)
 	case list:
 		t.list(n.sub, n.offs, off, packedOff)
 	case pieces:
@@ -79,19 +88,19 @@ func (t *transfer) whole(n *node, off, packedOff int64) {
 	}
 }
 
-// loop copies count repetitions of the sub of a loop.
-func (t *transfer) loop(n *node, off, packedOff, count int64) {
-	sub := n.sub
+// loop copies count repetitions of sub.
+func (t *transfer) loop(sub *node, stride, off, packedOff, count int64) {
+	off += sub.off // not 0 at the top of a Buffer only
 	if sub.kind == run {
-		t.strided(off, n.stride, packedOff, sub.size, count, sub.size)
+		t.strided(off, stride, packedOff, sub.size, count, sub.size)
 		return
 	}
 	if sub.columnar(count) {
-		rows := max(tileBytes/max(magnitude(n.stride), uint64(sub.size), 1), 8)
+		rows := max(tileBytes/max(magnitude(stride), uint64(sub.size), 1), 8)
 		for count > 0 {
 			k := min(count, int64(rows))
-			t.columns(sub, n.stride, off, packedOff, k)
-			off += k * n.stride
+			t.columns(sub, stride, off, packedOff, k)
+			off += k * stride
 			packedOff += k * sub.size
 			count -= k
 		}
@@ -100,14 +109,15 @@ func (t *transfer) loop(n *node, off, packedOff, count int64) {
 	if sub.kind == loop && sub.sub.kind == run {
 		for range count {
 			t.strided(off, sub.stride, packedOff, sub.sub.size, sub.n, sub.sub.size)
-			off += n.stride
+			off += stride
 			packedOff += sub.size
 		}
 		return
 	}
+	off -= sub.off
 	for range count {
 		t.whole(sub, off, packedOff)
-		off += n.stride
+		off += stride
 		packedOff += sub.size
 	}
 }
@@ -160,11 +170,11 @@ func (t *transfer) list(sub *node, offs []int64, off, packedOff int64) {
 	case sub.size == 4:
 		copyList[uint32](t, offs, off, packedOff)
 	case sub.size == 16:
-		copyList[[16]byte](t, offs, off, packedOff)
+		copyList[block16](t, offs, off, packedOff)
 	case sub.size == 32:
-		copyList[[32]byte](t, offs, off, packedOff)
+		copyList[block32](t, offs, off, packedOff)
 	case sub.size == 64:
-		copyList[[64]byte](t, offs, off, packedOff)
+		copyList[block64](t, offs, off, packedOff)
 	default:
 		for _, o := range offs {
 			t.run(off+o, packedOff, sub.size)
@@ -203,7 +213,7 @@ func (t *transfer) part(n *node, off, packedOff, from, to int64) {
 	case run:
 		t.run(off+from, packedOff+from, to-from)
 	case loop, list:
-		t.repetitions(n, off, packedOff, from, to)
+		t.repetitions(n.sub, n.stride, n.offs, off, packedOff, from, to)
 	case pieces:
 		for i := n.index(from); i < len(n.offs) && n.cum[i] < to; i++ {
 			lo, hi := max(from, n.cum[i]), min(to, n.cum[i+1])
@@ -218,34 +228,32 @@ func (t *transfer) part(n *node, off, packedOff, from, to int64) {
 }
 
 // repetitions copies a part of a loop or list.
-func (t *transfer) repetitions(n *node, off, packedOff, from, to int64) {
-	s := n.sub.size
-	i := from / s
+func (t *transfer) repetitions(sub *node, stride int64, offs []int64, off, packedOff, from, to int64) {
+	s := sub.size
+	i, k := from/s, to/s
 	if r := from - i*s; r > 0 {
-		end := min(to-i*s, s)
-		t.part(n.sub, off+n.offset(i), packedOff+i*s, r, end)
+		t.part(sub, off+offset(stride, offs, i), packedOff+i*s, r, min(to-i*s, s))
 		i++
 	}
-	k := to / s
 	if k > i {
-		if n.kind == loop {
-			t.loop(n, off+i*n.stride, packedOff+i*s, k-i)
+		if offs == nil {
+			t.loop(sub, stride, off+i*stride, packedOff+i*s, k-i)
 		} else {
-			t.list(n.sub, n.offs[i:k], off, packedOff+i*s)
+			t.list(sub, offs[i:k], off, packedOff+i*s)
 		}
 		i = k
 	}
 	if i*s < to {
-		t.part(n.sub, off+n.offset(i), packedOff+i*s, 0, to-i*s)
+		t.part(sub, off+offset(stride, offs, i), packedOff+i*s, 0, to-i*s)
 	}
 }
 
-// offset is that of the i-th repetition in a loop or list.
-func (n *node) offset(i int64) int64 {
-	if n.kind == loop {
-		return i * n.stride
+// offset is that of the i-th repetition in a list, or in a loop, which has no offs.
+func offset(stride int64, offs []int64, i int64) int64 {
+	if offs == nil {
+		return i * stride
 	}
-	return n.offs[i]
+	return offs[i]
 }
 
 // index is the entry of a pieces or seq node that holds a byte.

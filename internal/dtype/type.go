@@ -16,6 +16,7 @@ type Type struct {
 	sig   *sig
 	body  *Type // the struct that a type for MINLOC and MAXLOC is laid out as
 	fixed bool  // predefined: cannot be freed, is committed
+	most  int64 // count with which nothing exceeds 64 bits
 
 	committed atomic.Bool
 	name      atomic.Pointer[string]
@@ -29,36 +30,22 @@ type Type struct {
 type lazyNode struct {
 	once sync.Once
 	n    *node
-	zero *node // n with an off of 0
-}
-
-func (l *lazyNode) compile(t *Type, typed bool) {
-	l.n = compile(t, typed)
-	l.zero = l.n.at(-l.n.off)
-}
-
-// times is the program of count elements of t, typed or not.
-func (t *Type) times(count int64, typed bool) node {
-	if typed {
-		return repetition(count, t.lay.extent(), t.elements(), t.typed.zero)
-	}
-	return repetition(count, t.lay.extent(), t.program(), t.plain.zero)
 }
 
 // newType finishes what a constructor has checked.
 func newType(made call, lay layout, s *sig) *Type {
-	return &Type{made: made, lay: lay, sig: s}
+	return &Type{made: made, lay: lay, sig: s, most: lay.most(s.n)}
 }
 
 // program returns the loops over runs of bytes.
 func (t *Type) program() *node {
-	t.plain.once.Do(func() { t.plain.compile(t, false) })
+	t.plain.once.Do(func() { t.plain.n = compile(t, false) })
 	return t.plain.n
 }
 
 // elements returns the loops over elements of one basic datatype.
 func (t *Type) elements() *node {
-	t.typed.once.Do(func() { t.typed.compile(t, true) })
+	t.typed.once.Do(func() { t.typed.n = compile(t, true) })
 	return t.typed.n
 }
 
