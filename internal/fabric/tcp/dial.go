@@ -31,21 +31,23 @@ var errCrossed = errors.New("the peer's own call is on its way")
 func (d *door) reach(ctx context.Context, to int, addr string) {
 	pause := firstPause
 	end, _ := ctx.Deadline()
-	heard := time.Now() // from the peer's host, or else begun
-	var last error      // of an attempt that was not cut short
-	for {
+	var silent time.Duration // that the peer's host has been, while this process looked
+	var last error           // of an attempt that was not cut short
+	for looked := time.Now(); ; {
 		conn, h, err := d.dial(ctx, to, addr)
 		if err == nil {
 			d.settle(to, conn, h)
 			return
 		}
+		// Longer than a host gets to answer, this process was held up itself.
+		silent += min(time.Since(looked), d.limits.connect)
+		if looked = time.Now(); !errors.Is(err, errNoAnswer) {
+			silent = 0
+		}
 		if last == nil || ctx.Err() == nil && time.Now().Before(end) { // net may look at the clock before ctx does
 			last = err
 		}
-		if !errors.Is(err, errNoAnswer) {
-			heard = time.Now()
-		}
-		if hopeless(err) || far(d.job, to) && time.Since(heard) >= d.limits.silence {
+		if hopeless(err) || far(d.job, to) && silent >= d.limits.silence {
 			break
 		}
 		select {
@@ -81,14 +83,24 @@ func (d *door) fail(ctx context.Context, to int, addr string, cause error) {
 
 // call connects to the address of a peer. Another host must answer soon, or the
 // attempt is given up for the next: the kernel itself would wait for a second
-// before it tries again.
-func (d *door) call(ctx context.Context, to int, addr string) (conn *net.TCPConn, err error) {
+// before it tries again. Whether it has answered is for the kernel to say: this
+// process may have had no time to see that.
+func (d *door) call(all context.Context, to int, addr string) (conn *net.TCPConn, err error) {
 	var dialler net.Dialer
+	ctx := all
 	if far(d.job, to) {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, d.limits.connect)
-		defer cancel()
-		dialler.Control, dialler.KeepAlive = watchShake(d.limits.silence), -1
+		var giveUp context.CancelFunc
+		ctx, giveUp = context.WithCancel(all)
+		defer giveUp()
+		dialler.KeepAlive = -1
+		dialler.Control = func(network, address string, c syscall.RawConn) error {
+			time.AfterFunc(d.limits.connect, func() {
+				if !answered(c) {
+					giveUp()
+				}
+			})
+			return watchShake(d.limits.silence)(network, address, c)
+		}
 	}
 	err = d.limits.inside(func() error {
 		c, err := dialler.DialContext(ctx, "tcp", addr)
@@ -97,7 +109,10 @@ func (d *door) call(ctx context.Context, to int, addr string) (conn *net.TCPConn
 		}
 		return err
 	})
-	if err != nil && !hopeless(err) {
+	switch {
+	case errors.Is(err, context.Canceled) && all.Err() == nil:
+		return nil, fmt.Errorf("%w within %v", errNoAnswer, d.limits.connect)
+	case err != nil && !hopeless(err):
 		return nil, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	return conn, err

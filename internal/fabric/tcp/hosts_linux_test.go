@@ -96,9 +96,10 @@ func TestS4ListensOnOneAddress(t *testing.T) {
 	}
 }
 
-// boundOfF1 is what promise F1 allows, and as much again for a machine that has
-// other things to do. Without any watch it takes a quarter of an hour.
-const boundOfF1 = 2 * 2 * time.Second
+// patienceOfF1 is longer than any machine that has other things to do as well
+// should need; without any watch it takes a quarter of an hour. That the watch keeps
+// the bound of promise F1 is tested in virtual time: TestF1WatchKeepsTheBound.
+const patienceOfF1 = 30 * time.Second
 
 // After a cut, all that are connected with the host learn it, by name; the
 // others stay connected.
@@ -136,11 +137,11 @@ func TestF1CutCableIsNoticed(t *testing.T) {
 			attend(fs, s, func() bool {
 				send()
 				return s[0].downs[1] != nil && s[2].downs[1] != nil && (!c.know || s[1].downs[0] != nil && s[1].downs[2] != nil) ||
-					!c.busy && !c.know || time.Since(cut) > 3*boundOfF1
+					!c.busy && !c.know || time.Since(cut) > patienceOfF1
 			})
 			took := time.Since(cut)
 			t.Logf("noticed after %v: %v", took.Round(time.Millisecond), s[0].downs[1])
-			if took > boundOfF1 {
+			if took > patienceOfF1 {
 				t.Errorf("it took %v to notice a cut cable", took)
 			}
 			for i, far := range []int{1, -1, 1} {

@@ -104,6 +104,16 @@ func watchShake(silence time.Duration) func(network, address string, c syscall.R
 	}
 }
 
+// answered reports whether a socket that connects has come through.
+func answered(c syscall.RawConn) bool {
+	there := false
+	c.Control(func(fd uintptr) {
+		_, err := syscall.Getpeername(int(fd))
+		there = err == nil
+	})
+	return there
+}
+
 // unwatch ends that.
 func unwatch(conn *net.TCPConn) error {
 	c, err := conn.SyscallConn()

@@ -1,6 +1,8 @@
 package tcp
 
 import (
+	"net"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -76,6 +78,33 @@ func TestF1WatchKeepsTheBound(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Whether another host has answered is asked of the kernel, not of the clock: who
+// looks late may have been held up himself.
+func TestAnsweredIsKnownWithoutLooking(t *testing.T) {
+	ln, err := listen(job(0, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	var socket syscall.RawConn
+	d := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
+		if socket = c; answered(c) {
+			t.Error("answered before it was called")
+		}
+		return nil
+	}}
+	conn, err := d.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !answered(socket) {
+		t.Error("not answered although connected")
+	}
+	if conn.Close(); answered(socket) {
+		t.Error("answered after it was closed")
 	}
 }
 
