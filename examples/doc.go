@@ -5,6 +5,8 @@
 //	ring           send and receive: a token on its way round
 //	pi             reduce: an integral cut into strips
 //	masterworker   probe and receive from anybody: tasks on demand
+//	wordcount      gather: files shared out, what each counts put together
+//	samplesort     alltoallv: lines sorted that no rank has room for alone
 //	heat           a whole application: diffusion on a picture, cut into blocks
 //
 // Each runs with

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,7 +88,7 @@ func fabrics() []string {
 // TestLaunchedProgramsGiveTheSerialResult runs each program on 1 to 4 ranks over
 // each fabric.
 func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
-	l := build(t, "hello", "ring", "pi", "masterworker", "heat")
+	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat")
 	alone := func(program string, args ...string) string {
 		out, errs, status := l.run(t, l.path(program), args...)
 		if status != 0 {
@@ -102,6 +103,8 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 	heatSum := checksum.FindString(alone("heat", heat...))
 	heatPNG := l.read(t, "heat.png")
 	const primes = "78498 primes below 1000000," // as every table has it
+	story, sorted := l.story(t)
+	counted := fmt.Sprintf("%8d  halo\n%d words, ", 2*strings.Count(story, "Halo"), 2*len(strings.Fields(story)))
 
 	for _, fabric := range fabrics() {
 		for n := 1; n <= 4; n++ {
@@ -129,6 +132,13 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 
 				contains(l.launched(t, n, fabric, "masterworker"), primes)
 
+				contains(l.launched(t, n, fabric, "wordcount", "-top", "1", "story", "story"), counted) // twice
+
+				contains(l.launched(t, n, fabric, "samplesort", "-o", "sorted", "story"), "verified")
+				if string(l.read(t, "sorted")) != sorted {
+					t.Error("the sorted file differs from one sorted in memory")
+				}
+
 				if err := os.Remove(filepath.Join(l.dir, "heat.png")); err != nil {
 					t.Fatal(err)
 				}
@@ -150,22 +160,49 @@ func (l launcher) read(t *testing.T, name string) []byte {
 	return data
 }
 
-// TestBadPictureEndsAllRanksWithStatus1 says what is wrong once, not once a rank.
-func TestBadPictureEndsAllRanksWithStatus1(t *testing.T) {
-	l := build(t, "heat")
-	for _, c := range []struct{ arg, want string }{
-		{"none.png", "heat: open none.png: "},
-		{"-steps=-1", "heat: -steps is -1"},
+// story writes a file of that name, for programs that read one, and returns it,
+// and its lines sorted in memory. Some lines are empty, the last has no end, and
+// no word is as frequent as Halo.
+func (l launcher) story(t *testing.T) (text, sorted string) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(1, 2))
+	words := []string{"Halo", "moon", "ring", "ice", "ἅλως", "night"}
+	lines := make([]string, 5000)
+	for i := range lines {
+		line := make([]string, random.IntN(12))
+		for j := range line {
+			line[j] = words[min(random.IntN(len(words)), random.IntN(len(words)))]
+		}
+		lines[i] = strings.Join(line, " ")
+	}
+	text = strings.Join(lines, "\n")
+	if err := os.WriteFile(filepath.Join(l.dir, "story"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(lines)
+	return text, strings.Join(lines, "\n") + "\n"
+}
+
+// TestBadInputEndsAllRanksWithStatus1 says what is wrong once, not once a rank.
+func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
+	l := build(t, "heat", "wordcount", "samplesort")
+	for _, c := range []struct{ program, arg, want string }{
+		{"heat", "none.png", "heat: open none.png: "},
+		{"heat", "-steps=-1", "heat: -steps is -1"},
+		{"wordcount", "none.txt", "wordcount: stat none.txt: "},
+		{"wordcount", "-top=-1", "wordcount: -top is -1"},
+		{"samplesort", "none.txt", "samplesort: stat none.txt: "},
+		{"samplesort", "-o=none/out", "samplesort: open none/out.part: "},
 	} {
 		for _, fabric := range fabrics() {
-			_, errs, status := l.run(t, l.path("halo"), "run", "-n", "3", "-fabric", fabric, l.path("heat"), c.arg)
+			_, errs, status := l.run(t, l.path("halo"), "run", "-n", "3", "-fabric", fabric, l.path(c.program), c.arg)
 			if status != 1 || strings.Count(errs, c.want) != 1 {
-				t.Errorf("%s over %s: status %d, want 1; %q, want %q in it once", c.arg, fabric, status, errs, c.want)
+				t.Errorf("%s %s over %s: status %d, want 1; %q, want %q in it once", c.program, c.arg, fabric, status, errs, c.want)
 			}
 		}
-		_, errs, status := l.run(t, l.path("heat"), c.arg)
+		_, errs, status := l.run(t, l.path(c.program), c.arg)
 		if status != 1 || strings.Count(errs, c.want) != 1 {
-			t.Errorf("%s without the launcher: status %d, want 1; %q, want %q in it once", c.arg, status, errs, c.want)
+			t.Errorf("%s %s without the launcher: status %d, want 1; %q, want %q in it once", c.program, c.arg, status, errs, c.want)
 		}
 	}
 }

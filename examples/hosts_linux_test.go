@@ -2,6 +2,7 @@ package examples
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,6 +62,40 @@ func TestHeatOverTwoHosts(t *testing.T) {
 		}
 		if !bytes.Equal(l.read(t, "heat.png"), l.read(t, "alone.png")) {
 			t.Errorf("%q: the picture differs from that of one rank", how)
+		}
+	}
+}
+
+// TestFilesAreSharedOutOverTwoHosts is issue 3, section 5: words are counted and
+// lines are sorted as on one host, and a file that is missing on one only is told of.
+func TestFilesAreSharedOutOverTwoHosts(t *testing.T) {
+	h := hosttest.Start(t, 2)
+	l := build(t, "wordcount", "samplesort")
+	story, sorted := l.story(t)
+	run := func(args ...string) (stdout, stderr string, status int) {
+		t.Helper()
+		return onHosts(t, h, l.dir, l.path("halo"), append([]string{"-host", "host0:2,host1:2", "-n", "4"}, args...)...)
+	}
+	out, errs, status := run(l.path("wordcount"), "-top", "1", "story")
+	want := fmt.Sprintf("%8d  halo\n%d words, ", strings.Count(story, "Halo"), len(strings.Fields(story)))
+	if status != 0 || errs != "" || !strings.HasPrefix(out, want) {
+		t.Errorf("wordcount: status %d, %q\n%swant %q", status, out, errs, want)
+	}
+	out, errs, status = run(l.path("samplesort"), "-o", "sorted", "story")
+	if status != 0 || errs != "" || string(l.read(t, "sorted")) != sorted {
+		t.Errorf("samplesort: status %d, %q\n%s", status, out, errs)
+	}
+
+	// What is in /dev/shm is on one host only.
+	only := h.Command(0, "cp", l.path("story"), "/dev/shm/story")
+	if out, err := only.CombinedOutput(); err != nil {
+		t.Fatalf("cp: %v\n%s", err, out)
+	}
+	for _, program := range []string{"wordcount", "samplesort"} {
+		_, errs, status := run(l.path(program), "/dev/shm/story")
+		want := fmt.Sprintf("rank 2: %s: stat /dev/shm/story: no such file or directory\n", program)
+		if status != 1 || strings.Count(errs, want) != 1 || strings.Contains(errs, "rank 3: ") {
+			t.Errorf("%s: status %d\n%swant once %s", program, status, errs, want)
 		}
 	}
 }

@@ -1,0 +1,124 @@
+// Command wordcount counts the words of files. The files, one behind the other,
+// are cut into as many parts as there are ranks; each rank reads and counts its
+// part only, and rank 0 gathers what they have counted.
+//
+//	go run ./cmd/halo run -n 4 ./examples/wordcount [-top N] [FILE...]
+//
+// Without files it counts a text of its own. Every rank opens files by the same
+// names: on several hosts they have to be there, too.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+func main() {
+	mpi.Main(func(world *mpi.Comm) error {
+		err := run(world, os.Args[1:], os.Stdout)
+		if errors.Is(err, errElsewhere) {
+			return nil // Main says on the other rank what is wrong, and ends the job
+		}
+		return err
+	})
+}
+
+// run is the program on one rank.
+func run(world *mpi.Comm, args []string, out io.Writer) error {
+	opt, err := parse(args)
+	if err := agree(world, err); err != nil {
+		return err
+	}
+	if opt.help {
+		if world.Rank() == 0 {
+			fmt.Fprint(out, usage)
+		}
+		return nil
+	}
+
+	// What rank 0 finds now is what is counted, even if a file is growing.
+	sizes := make([]int64, len(opt.files))
+	if world.Rank() == 0 {
+		err = measure(opt.files, sizes)
+	}
+	if err := agree(world, err); err != nil {
+		return err
+	}
+	if err := mpi.Bcast(world, sizes, 0); err != nil {
+		return err
+	}
+
+	words := map[string]int{}
+	err = countPart(opt.files, sizes, world.Rank(), world.Size(), words)
+	if err := agree(world, err); err != nil {
+		return err
+	}
+	table, err := merge(world, words)
+	if err != nil || world.Rank() != 0 {
+		return err
+	}
+	return report(out, table, opt.top, world.Size())
+}
+
+// errElsewhere means that another rank has failed, and knows why.
+var errElsewhere = errors.New("wordcount: another rank has failed")
+
+// agree is where the ranks tell each other whether they can go on. If one comes
+// with an error, all get one: the first of the failed ranks its own, the others
+// errElsewhere. A rank that simply returned would leave the others waiting for it.
+func agree(world *mpi.Comm, err error) error {
+	failed := world.Size()
+	if err != nil {
+		failed = world.Rank()
+	}
+	first, broken := mpi.AllreduceOne(world, failed, mpi.Min)
+	switch {
+	case broken != nil:
+		return broken
+	case first == world.Rank():
+		return err
+	case first < world.Size():
+		return errElsewhere
+	}
+	return nil
+}
+
+type options struct {
+	files []string
+	top   int
+	help  bool
+}
+
+const usage = `Usage: wordcount [-top N] [FILE...]
+
+Counts the words of files and prints the N most frequent ones, 10 unless told.
+Without files it counts a text of its own.
+`
+
+func parse(args []string) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("wordcount", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // every rank parses: one of them is to complain
+	flags.IntVar(&o.top, "top", 10, "")
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		o.help = true
+		return o, nil
+	case err == nil && o.top < 0:
+		err = fmt.Errorf("-top is %d, must not be negative", o.top)
+	}
+	if err != nil {
+		return o, fmt.Errorf("wordcount: %w; wordcount -help explains", err)
+	}
+	o.files = flags.Args()
+	if len(o.files) == 0 {
+		o.files = []string{ownText}
+	}
+	return o, nil
+}
