@@ -42,7 +42,11 @@ instead, where the members share memory.
 
 // algorithmsMain is the last part of halo info.
 func algorithmsMain() int {
-	if err := printAlgorithms(os.Stdout, os.Getenv); err != nil {
+	err := printAlgorithms(os.Stdout, os.Getenv)
+	if err == nil {
+		err = printOperations(os.Stdout, os.Getenv)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "halo:", err)
 		return 1
 	}

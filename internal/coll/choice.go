@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/halo-mpi/halo/internal/op"
 )
 
 // Choice says how each kind of collective is carried out. It has to be the same
@@ -15,6 +17,8 @@ type Choice struct {
 	base  [Kinds][]Rule // the table of Defaults, for parts of a communicator
 	// Forced kinds have been chosen for by the user: they do without the slot.
 	Forced [Kinds]bool
+	// Kernel does the predefined operations. It may differ from process to process.
+	Kernel op.Kernel
 }
 
 // A Rule is one line of the table of algorithms. It applies below all of its
@@ -87,6 +91,7 @@ func Defaults() Choice {
 	c.Rules[ReduceScatter] = []Rule{below(ReduceScatterHalving, 32*kib), share(ReduceScatterHalving, 4*kib), always(ReduceScatterDirect)}
 	c.Rules[ReduceScatterBlock] = []Rule{below(ReduceScatterBlockHalving, 32*kib), share(ReduceScatterBlockHalving, 4*kib), always(ReduceScatterBlockDirect)}
 	c.base = c.Rules
+	c.Kernel = op.BestKernel()
 	return c
 }
 

@@ -34,6 +34,7 @@ func TestBadTunables(t *testing.T) {
 		{"HALO_COLL_BCAST", "binomial:length<9,chain", `"length<9" is not a limit`},
 		{"HALO_COLL_BCAST", "binomial,chain:ranks<9", "must stand without limits"},
 		{"HALO_COLL_ALLTOALLV", "bruck", "pairwise, direct"},
+		{"HALO_OP_KERNEL", "sse", `"sse" is none of go, avx2, avx512, neon`},
 	} {
 		_, err := coll.FromEnv(func(name string) string {
 			if name == x.env {

@@ -8,6 +8,15 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
+// someType is an element type: mostly one that Go has.
+func someType(g *rand.Rand) op.Type {
+	list := []op.Type{op.Byte, op.Bool32, op.Int128, op.Pair(op.Float64, op.Int32), op.Pair(op.Int16, op.Int32), op.Pair(op.Float32, op.Int64)}
+	if i := g.IntN(3 * int(op.Complex128)); i < len(list) {
+		return list[i]
+	}
+	return op.Bool + op.Type(g.IntN(int(op.Complex128)))
+}
+
 // smallNumbers replaces random bytes by small whole numbers where the type
 // rounds, so that sums and products are exact in every order.
 func smallNumbers(typ op.Type, b []byte, g *rand.Rand) {

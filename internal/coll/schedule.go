@@ -5,7 +5,6 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
-	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
@@ -314,7 +313,7 @@ func (s *schedule) work() int {
 	if l.right == nil {
 		copy(l.dst[:n], l.left)
 	} else {
-		op.Apply(s.Op, s.Type, l.dst[:n], l.left[:n], l.right[:n])
+		s.e.choice.Kernel.Apply(s.Op, s.Type, l.dst[:n], l.left[:n], l.right[:n])
 		l.right = l.right[n:]
 	}
 	l.dst, l.left = l.dst[n:], l.left[n:]

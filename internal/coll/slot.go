@@ -240,9 +240,9 @@ func (s *slot) released() error {
 // combine reduces what the members have given to dst, in the order of the ranks.
 func (s *slot) combine(dst []byte, o op.Op, t op.Type) {
 	n := len(dst)
-	op.Apply(o, t, dst, s.data(s.cells[0], n), s.data(s.cells[1], n))
+	s.e.choice.Kernel.Apply(o, t, dst, s.data(s.cells[0], n), s.data(s.cells[1], n))
 	for _, c := range s.cells[2:] {
-		op.Apply(o, t, dst, dst, s.data(c, n))
+		s.e.choice.Kernel.Apply(o, t, dst, dst, s.data(c, n))
 	}
 }
 
@@ -280,9 +280,9 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
 		if n <= shmfmt.SlotShort {
 			copy(s.short[s.c.Rank][:], send)
 			if err = s.take(); err == nil {
-				op.Apply(o, t, recv, s.short[0][:n], s.short[1][:n])
+				s.e.choice.Kernel.Apply(o, t, recv, s.short[0][:n], s.short[1][:n])
 				for r := 2; r < len(s.cells); r++ {
-					op.Apply(o, t, recv, recv, s.short[r][:n])
+					s.e.choice.Kernel.Apply(o, t, recv, recv, s.short[r][:n])
 				}
 			}
 		} else if err = s.gathered(s.number); err == nil {

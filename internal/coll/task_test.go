@@ -40,11 +40,9 @@ func someCount(g *rand.Rand, most int) int {
 // newTask makes a random task of a kind; g is in the same state at all members.
 func newTask(c *comm.Comm, k coll.Kind, g *rand.Rand, most int) *task {
 	n := c.Size()
-	t := &task{c: c, kind: k, o: op.Op(1 + g.IntN(op.Ops)), typ: op.Type(1 + g.IntN(op.Types)), root: g.IntN(n), inPlace: g.IntN(2) == 0}
-	if op.Check(t.o, t.typ) != nil {
-		if t.o = op.Sum; t.typ == op.Bool {
-			t.o = op.Lor
-		}
+	t := &task{c: c, kind: k, typ: someType(g), root: g.IntN(n), inPlace: g.IntN(2) == 0}
+	for op.Check(t.o, t.typ) != nil {
+		t.o = op.Op(1 + g.IntN(op.Ops))
 	}
 	if g.IntN(4) == 0 {
 		t.typ, t.user = op.Uint64, composition()

@@ -3,6 +3,8 @@ package coll
 import (
 	"fmt"
 	"strings"
+
+	"github.com/halo-mpi/halo/internal/op"
 )
 
 // A Tunable is something that the environment can set.
@@ -33,6 +35,15 @@ func Tunables() []Tunable {
 			return fmt.Errorf("%q is none of auto, cells, counter, none", text)
 		},
 		show: func(c *Choice) string { return c.Slot.String() },
+	}, {
+		Name: "kernel",
+		Env:  op.KernelEnv,
+		Doc:  "operations: go (loops), or vectors by avx2, avx512 or neon; all give the same bits",
+		set: func(c *Choice, text string) (err error) {
+			c.Kernel, err = op.ParseKernel(text)
+			return err
+		},
+		show: func(c *Choice) string { return c.Kernel.String() },
 	}}
 	for k := range kinds {
 		var names []string

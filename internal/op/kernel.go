@@ -1,106 +1,133 @@
 package op
 
-type integer interface {
-	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+//go:generate go run ./gen .
+
+// Kernel is how operations on long slices are carried out: by the loops of Apply,
+// or by vector instructions where there are some for the operation and the type.
+// All give the same bits, NaNs included.
+type Kernel uint8
+
+// The kernels. The zero Kernel is always there.
+const (
+	Loops Kernel = iota
+	AVX2
+	AVX512 // F, BW and DQ
+	NEON
+	kernels
+)
+
+// KernelEnv is the environment variable that chooses a kernel.
+const KernelEnv = "HALO_OP_KERNEL"
+
+// String is the name of the kernel, as in KernelEnv.
+func (k Kernel) String() string {
+	switch k {
+	case Loops:
+		return "go"
+	case AVX2:
+		return "avx2"
+	case AVX512:
+		return "avx512"
+	case NEON:
+		return "neon"
+	}
+	return "no kernel"
 }
 
-type float interface{ float32 | float64 }
-
-type number interface {
-	integer | float | complex64 | complex128
+// Kernels lists those that this machine has, the best one last. The race detector
+// does not see what assembly does: under it there are only the loops.
+func Kernels() []Kernel {
+	list := []Kernel{Loops}
+	switch {
+	case raceBuild:
+	case runtime.GOARCH == "amd64":
+		if sys.HasAVX2() {
+			list = append(list, AVX2)
+			if sys.HasAVX512() {
+				list = append(list, AVX512)
+			}
+		}
+	case runtime.GOARCH == "arm64":
+		list = append(list, NEON) // part of the architecture
+	}
+	return list
 }
 
-type ordered interface{ integer | float }
+// BestKernel is the last of Kernels.
+func BestKernel() Kernel {
+	list := Kernels()
+	return list[len(list)-1]
+}
 
-func integers[T integer](o Op, dst, a, b []T) {
-	switch o {
-	case Sum, Prod:
-		numbers(o, dst, a, b)
-	case Min:
-		least(dst, a, b)
-	case Max:
-		greatest(dst, a, b)
-	case Land, Lor, Lxor:
-		logical(o, dst, a, b)
-	case Band:
-		a, b = a[:len(dst)], b[:len(dst)]
-		for i := range dst {
-			dst[i] = a[i] & b[i]
+// ParseKernel returns the kernel of that name, the best one for "". One that this
+// machine has not is an error.
+func ParseKernel(name string) (Kernel, error) {
+	if name == "" {
+		return BestKernel(), nil
+	}
+	var here []string
+	for _, k := range Kernels() {
+		if k.String() == name {
+			return k, nil
 		}
-	case Bor:
-		a, b = a[:len(dst)], b[:len(dst)]
-		for i := range dst {
-			dst[i] = a[i] | b[i]
-		}
-	case Bxor:
-		a, b = a[:len(dst)], b[:len(dst)]
-		for i := range dst {
-			dst[i] = a[i] ^ b[i]
+		here = append(here, k.String())
+	}
+	for k := Loops; k < kernels; k++ {
+		if k.String() == name {
+			why := "this machine has"
+			if raceBuild {
+				why = "a program built with -race has"
+			}
+			return Loops, fmt.Errorf("no %s here: %s %s", name, why, strings.Join(here, ", "))
 		}
 	}
+	return Loops, fmt.Errorf("%q is none of go, avx2, avx512, neon", name)
 }
 
-func floats[T float](o Op, dst, a, b []T) {
-	switch o {
-	case Sum, Prod:
-		numbers(o, dst, a, b)
-	case Min:
-		least(dst, a, b)
-	case Max:
-		greatest(dst, a, b)
-	}
+// Covers reports whether k has vector instructions for the operation on the type.
+func (k Kernel) Covers(o Op, t Type) bool {
+	var none [1]byte
+	return k.vector(o, t, &none[0], &none[0], &none[0], 0)
 }
 
-func numbers[T number](o Op, dst, a, b []T) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	if o == Sum {
-		for i := range dst {
-			dst[i] = a[i] + b[i]
-		}
+const (
+	// block is a multiple of the length of every vector, in bytes.
+	block = 64
+	// few is up to how many elements a loop is faster than calling a kernel.
+	few = 4
+)
+
+// Apply is the function Apply, by vectors as far as k has them.
+func (k Kernel) Apply(o Op, t Type, dst, left, right []byte) {
+	if k == Loops || len(dst) <= few*t.Size() {
+		Apply(o, t, dst, left, right)
 		return
 	}
-	for i := range dst {
-		dst[i] = a[i] * b[i]
+	n := len(dst) &^ (block - 1)
+	if n > 0 && !k.vector(o, t, &dst[0], &left[0], &right[0], n) {
+		Apply(o, t, dst, left, right)
+		return
 	}
-}
-
-func least[T ordered](dst, a, b []T) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = min(a[i], b[i])
+	dst, left, right = dst[n:], left[n:], right[n:]
+	if len(dst) <= few*t.Size() {
+		Apply(o, t, dst, left, right)
+		return
 	}
-}
-
-func greatest[T ordered](dst, a, b []T) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = max(a[i], b[i])
+	// The rest in copies of a whole block: behind the end is not our memory.
+	var x, y [block]byte
+	copy(x[:], left)
+	copy(y[:], right)
+	if !k.vector(o, t, &x[0], &x[0], &y[0], block) {
+		Apply(o, t, dst, left, right)
+		return
 	}
-}
-
-// logical serves bool, too, as bytes: memory that others write need not hold
-// what Go allows in a bool.
-func logical[T integer](o Op, dst, a, b []T) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	switch o {
-	case Land:
-		for i := range dst {
-			dst[i] = truth[T](a[i] != 0 && b[i] != 0)
-		}
-	case Lor:
-		for i := range dst {
-			dst[i] = truth[T](a[i]|b[i] != 0)
-		}
-	case Lxor:
-		for i := range dst {
-			dst[i] = truth[T]((a[i] != 0) != (b[i] != 0))
-		}
-	}
-}
-
-func truth[T integer](b bool) T {
-	if b {
-		return 1
-	}
-	return 0
+	copy(dst, x[:])
 }

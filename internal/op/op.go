@@ -10,7 +10,8 @@ import (
 // Op is a reduction operation.
 type Op uint8
 
-// The operations.
+// The operations. Replace and NoOp, the right and the left operand, are for
+// one-sided communication only.
 const (
 	Sum Op = 1 + iota
 	Prod
@@ -22,98 +23,137 @@ const (
 	Band
 	Bor
 	Bxor
+	Minloc
+	Maxloc
+	Replace
+	NoOp
 )
 
 // Ops is the number of operations: they are 1 to Ops.
-const Ops = int(Bxor)
+const Ops = int(NoOp)
 
 // String is the name of the operation.
 func (o Op) String() string {
-	switch o {
-	case Sum:
-		return "Sum"
-	case Prod:
-		return "Prod"
-	case Min:
-		return "Min"
-	case Max:
-		return "Max"
-	case Land:
-		return "Land"
-	case Lor:
-		return "Lor"
-	case Lxor:
-		return "Lxor"
-	case Band:
-		return "Band"
-	case Bor:
-		return "Bor"
-	case Bxor:
-		return "Bxor"
+	names := [...]string{"no operation", "Sum", "Prod", "Min", "Max", "Land", "Lor", "Lxor", "Band", "Bor", "Bxor",
+		"Minloc", "Maxloc", "Replace", "NoOp"}
+	if int(o) < len(names) {
+		return names[o]
 	}
-	return "no operation"
+	return names[0]
 }
 
-// Check returns an error of class Op unless o is defined on t (MPI-5, 6.9.2):
-// everything on integers, sum and product also on floating-point and complex
-// numbers, minimum and maximum also on floating-point numbers, the logical
-// operations also on bool.
+// Check returns an error of class Op unless a reduction with o is defined on t
+// (MPI-5, 6.9.2 and 6.9.4): sum and product on numbers, minimum and maximum on
+// integers and reals, the logical operations on integers and logicals, the bitwise
+// ones on integers and bytes, and those with a location on pairs.
 func Check(o Op, t Type) error {
-	ok := false
-	switch {
-	case o < Sum || o > Bxor || t < Bool || t > Complex128:
-	case t == Bool:
-		ok = o == Land || o == Lor || o == Lxor
-	case t <= Uint64:
-		ok = true
-	case t <= Float64:
-		ok = o <= Max
-	default:
-		ok = o <= Prod
+	ok, g := false, t.group()
+	switch o {
+	case Sum, Prod:
+		ok = g == integers || g == reals || g == complexes
+	case Min, Max:
+		ok = g == integers || g == reals
+	case Land, Lor, Lxor:
+		ok = g == integers || g == logicals
+	case Band, Bor, Bxor:
+		ok = g == integers || g == octets
+	case Minloc, Maxloc:
+		ok = g == pairs
+	case Replace, NoOp:
+		if g != none {
+			return wrong("operation %v is for one-sided communication only", o)
+		}
+	case 0:
+		return wrong("the operation is null, or has been freed")
 	}
 	if ok {
 		return nil
 	}
-	if o == 0 {
-		return &class.Error{Class: class.Op, Text: "the operation is null, or has been freed"}
+	return wrong("operation %v is not defined on elements of %v", o, t)
+}
+
+// CheckAccumulate is Check for one-sided communication (MPI-5, 12.3.4): with
+// Replace and NoOp on all types.
+func CheckAccumulate(o Op, t Type) error {
+	if (o == Replace || o == NoOp) && t.group() != none {
+		return nil
 	}
-	return &class.Error{Class: class.Op, Text: fmt.Sprintf("operation %v is not defined on elements of %v", o, t)}
+	return Check(o, t)
+}
+
+func wrong(format string, args ...any) error {
+	return &class.Error{Class: class.Op, Text: fmt.Sprintf(format, args...)}
 }
 
 // Apply stores left o right in dst, element by element. The three have the same
 // length, a multiple of the size of t; dst may be one of the other two, but not
-// overlap them otherwise. Check has accepted the pair.
+// overlap them otherwise. They may begin anywhere. CheckAccumulate has accepted
+// the pair.
 //
-// The switches over types and operations are the table of kernels: the calls in
-// them are direct, so nothing escapes and nothing is allocated.
+// It is the loops in Go, which say what vector kernels must give. The switches
+// over types and operations are the table of kernels: the calls in them are
+// direct, so nothing escapes and nothing is allocated.
 func Apply(o Op, t Type, dst, left, right []byte) {
+	if len(dst) == 0 {
+		return // whatever o and t are: a barrier has none
+	}
+	switch o {
+	case Replace:
+		copy(dst, right)
+		return
+	case NoOp:
+		copy(dst, left)
+		return
+	}
 	switch t {
 	case Bool:
 		logical(o, dst, left, right)
 	case Int8:
-		integers(o, view[int8](dst), view[int8](left), view[int8](right))
+		whole(o, view[int8](dst), view[int8](left), view[int8](right))
 	case Int16:
-		integers(o, view[int16](dst), view[int16](left), view[int16](right))
+		whole(o, view[int16](dst), view[int16](left), view[int16](right))
 	case Int32:
-		integers(o, view[int32](dst), view[int32](left), view[int32](right))
+		whole(o, view[int32](dst), view[int32](left), view[int32](right))
 	case Int64:
-		integers(o, view[int64](dst), view[int64](left), view[int64](right))
-	case Uint8:
-		integers(o, dst, left, right)
+		whole(o, view[int64](dst), view[int64](left), view[int64](right))
+	case Uint8, Byte:
+		whole(o, dst, left, right)
 	case Uint16:
-		integers(o, view[uint16](dst), view[uint16](left), view[uint16](right))
+		whole(o, view[uint16](dst), view[uint16](left), view[uint16](right))
 	case Uint32:
-		integers(o, view[uint32](dst), view[uint32](left), view[uint32](right))
+		whole(o, view[uint32](dst), view[uint32](left), view[uint32](right))
 	case Uint64:
-		integers(o, view[uint64](dst), view[uint64](left), view[uint64](right))
+		whole(o, view[uint64](dst), view[uint64](left), view[uint64](right))
 	case Float32:
-		floats(o, view[float32](dst), view[float32](left), view[float32](right))
+		real32(o, view[float32](dst), view[float32](left), view[float32](right))
 	case Float64:
-		floats(o, view[float64](dst), view[float64](left), view[float64](right))
+		real64(o, view[float64](dst), view[float64](left), view[float64](right))
 	case Complex64:
-		numbers(o, view[complex64](dst), view[complex64](left), view[complex64](right))
+		if o == Sum {
+			real32(o, view[float32](dst), view[float32](left), view[float32](right))
+			return
+		}
+		product64(view[complex64](dst), view[complex64](left), view[complex64](right))
 	case Complex128:
-		numbers(o, view[complex128](dst), view[complex128](left), view[complex128](right))
+		if o == Sum {
+			real64(o, view[float64](dst), view[float64](left), view[float64](right))
+			return
+		}
+		product128(view[complex128](dst), view[complex128](left), view[complex128](right))
+	case Bool16:
+		logical(o, view[uint16](dst), view[uint16](left), view[uint16](right))
+	case Bool32:
+		logical(o, view[uint32](dst), view[uint32](left), view[uint32](right))
+	case Bool64:
+		logical(o, view[uint64](dst), view[uint64](left), view[uint64](right))
+	case Bool128, Int128:
+		wide(o, view[int128](dst), view[int128](left), view[int128](right))
+	case Float16, Complex32:
+		half(o, t, view[uint16](dst), view[uint16](left), view[uint16](right))
+	case Float80, Float128, Complex160, Complex256:
+		long(o, t, view[[16]byte](dst), view[[16]byte](left), view[[16]byte](right))
+	default:
+		located(o, t, dst, left, right)
 	}
 }
 

@@ -4,210 +4,253 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// kinds gives a Go value for each type.
-func goType(t Type) reflect.Type {
-	return map[Type]reflect.Type{
-		Bool: reflect.TypeFor[bool](), Int8: reflect.TypeFor[int8](), Int16: reflect.TypeFor[int16](),
-		Int32: reflect.TypeFor[int32](), Int64: reflect.TypeFor[int64](), Uint8: reflect.TypeFor[uint8](),
-		Uint16: reflect.TypeFor[uint16](), Uint32: reflect.TypeFor[uint32](), Uint64: reflect.TypeFor[uint64](),
-		Float32: reflect.TypeFor[float32](), Float64: reflect.TypeFor[float64](),
-		Complex64: reflect.TypeFor[complex64](), Complex128: reflect.TypeFor[complex128](),
-	}[t]
-}
-
-// value reads element i of b.
-func value(t Type, b []byte, i int) reflect.Value {
-	v := reflect.New(goType(t)).Elem()
-	at := b[i*t.Size():]
-	var u uint64
-	for k := t.Size() - 1; k >= 0 && t != Complex128; k-- {
-		u = u<<8 | uint64(at[k])
-	}
-	switch {
-	case t == Bool:
-		v.SetBool(u != 0)
-	case v.CanInt():
-		shift := 64 - 8*t.Size()
-		v.SetInt(int64(u<<shift) >> shift)
-	case v.CanUint():
-		v.SetUint(u)
-	case t == Float32:
-		v.SetFloat(float64(math.Float32frombits(uint32(u))))
-	case t == Float64:
-		v.SetFloat(math.Float64frombits(u))
-	case t == Complex64:
-		v.SetComplex(complex(value(Float32, at, 0).Float(), value(Float32, at, 1).Float()))
-	case t == Complex128:
-		v.SetComplex(complex(value(Float64, at, 0).Float(), value(Float64, at, 1).Float()))
-	}
-	return v
-}
-
-// serial is a op b by the definition in the standard, in the widest arithmetic.
-func serial(o Op, a, b reflect.Value) reflect.Value {
-	r := reflect.New(a.Type()).Elem()
-	switch {
-	case a.Kind() == reflect.Bool:
-		x, y := a.Bool(), b.Bool()
-		r.SetBool(map[Op]bool{Land: x && y, Lor: x || y, Lxor: x != y}[o])
-	case a.CanInt():
-		r.SetInt(narrow(integer64(o, a.Int(), b.Int()), a.Type().Bits()))
-	case a.CanUint():
-		r.SetUint(integer64(o, a.Uint(), b.Uint()) << (64 - a.Type().Bits()) >> (64 - a.Type().Bits()))
-	case a.CanFloat():
-		r.SetFloat(real64(o, a.Float(), b.Float()))
-	default:
-		if o == Sum {
-			r.SetComplex(a.Complex() + b.Complex())
-		} else if a.Type().Bits() == 64 {
-			r.SetComplex(complex128(complex64(a.Complex()) * complex64(b.Complex())))
-		} else {
-			r.SetComplex(a.Complex() * b.Complex())
-		}
-	}
-	return r
-}
-
-func narrow(x int64, bits int) int64 { return x << (64 - bits) >> (64 - bits) }
-
-func integer64[T int64 | uint64](o Op, x, y T) T {
-	bit := func(b bool) T {
-		if b {
-			return 1
-		}
-		return 0
-	}
-	switch o {
-	case Sum:
-		return x + y
-	case Prod:
-		return x * y
-	case Min:
-		return min(x, y)
-	case Max:
-		return max(x, y)
-	case Land:
-		return bit(x != 0 && y != 0)
-	case Lor:
-		return bit(x != 0 || y != 0)
-	case Lxor:
-		return bit(x != 0 != (y != 0))
-	case Band:
-		return x & y
-	case Bor:
-		return x | y
-	}
-	return x ^ y
-}
-
-func real64(o Op, x, y float64) float64 {
-	switch o {
-	case Min, Max:
-		if x != x || y != y {
-			return math.NaN() // math.Min prefers an infinity
-		}
-	}
-	switch o {
-	case Sum:
-		return x + y
-	case Prod:
-		return x * y
-	case Min:
-		return math.Min(x, y)
-	}
-	return math.Max(x, y)
-}
-
-// same compares with NaNs equal and zeros told apart.
-func same(a, b reflect.Value) bool {
-	part := func(x, y float64) bool {
-		return x == y && math.Signbit(x) == math.Signbit(y) || x != x && y != y
-	}
-	switch {
-	case a.CanFloat():
-		return part(a.Float(), b.Float())
-	case a.CanComplex():
-		x, y := a.Complex(), b.Complex()
-		return part(real(x), real(y)) && part(imag(x), imag(y))
-	}
-	return a.Interface() == b.Interface()
-}
-
-// random is count elements; floating-point ones are often special.
+// random is count elements: few different ones, and often special.
 func random(g *rand.Rand, t Type, count int) []byte {
 	b := make([]byte, count*t.Size())
 	for i := range b {
 		b[i] = byte(g.Uint32())
-		if t == Bool || g.IntN(3) == 0 {
-			b[i] &= 1
-		}
 	}
-	if t >= Float32 {
-		w := 4 // of a real number
-		if t == Float64 || t == Complex128 {
-			w = 8
-		}
-		special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), 1, -1.5, 1e30}
-		for i := 0; i < len(b); i += w {
-			x := special[g.IntN(len(special))]
-			switch {
-			case g.IntN(2) == 0:
-			case w == 4:
-				view[float32](b[i : i+4])[0] = float32(x)
-			default:
-				view[float64](b[i : i+8])[0] = x
+	value, index := t.Parts()
+	for at := 0; at < len(b); at += t.Size() {
+		e := b[at : at+t.Size()]
+		switch g := g; t.group() {
+		case logicals, integers:
+			if g.IntN(3) == 0 { // zero, or almost
+				clear(e)
+				e[g.IntN(len(e))] = byte(g.IntN(2))
+			}
+		case reals, complexes:
+			f := ieeeOf(t)
+			for k := 0; k < len(e); k += f.bytes {
+				randomReal(g, f, e[k:k+f.bytes])
+			}
+		case pairs:
+			if value.group() == reals {
+				randomReal(g, ieeeOf(value), e[:value.Size()])
+			} else if g.IntN(2) == 0 {
+				clear(e[:value.Size()])
+				e[g.IntN(value.Size())] = byte(g.IntN(3)) << 6
+			}
+			if i := e[t.IndexOffset():][:index.Size()]; index.group() == reals {
+				randomReal(g, ieeeOf(index), i)
+			} else if g.IntN(2) == 0 {
+				clear(i)
+				i[0] = byte(g.IntN(3))
 			}
 		}
 	}
 	return b
 }
 
-// 6.9.2: every operation on every type is what its definition says, also in place.
-func TestApplyEqualsDefinition(t *testing.T) {
-	g := rand.New(rand.NewPCG(1, 2))
-	for o := Sum; o <= Bxor; o++ {
-		for typ := Bool; typ <= Complex128; typ++ {
-			if Check(o, typ) != nil {
-				continue
+// randomReal makes b a number, often one that is near to others, or special.
+func randomReal(g *rand.Rand, f ieee, b []byte) {
+	u := low(bigInt(b), 1+f.exponent+f.stored())
+	exponent := func(e int) {
+		for k := range int(f.exponent) {
+			u.SetBit(u, int(f.stored())+k, uint(e>>k&1))
+		}
+		if f.explicit {
+			u.SetBit(u, int(f.fraction), min(uint(e), 1))
+		}
+	}
+	fraction := func(kept uint) { // the highest bits of it
+		for k := range f.fraction - kept {
+			u.SetBit(u, int(k), 0)
+		}
+	}
+	switch g.IntN(12) {
+	case 0: // any, unless that means nothing
+		if f.explicit {
+			exponent(1 + g.IntN(1<<f.exponent-2))
+		}
+	case 1:
+		exponent(0)
+		fraction(0)
+	case 2: // subnormal
+		exponent(0)
+	case 3:
+		exponent(1<<f.exponent - 1)
+		fraction(0)
+	case 4: // NaN, quiet or not
+		exponent(1<<f.exponent - 1)
+		u.SetBit(u, 0, 1)
+	case 5:
+		exponent(f.bias() + g.IntN(3) - 1)
+		fraction(2)
+	case 6: // the product of two is about the least number
+		exponent(max(0, f.bias()/2-int(f.fraction)/2+g.IntN(int(f.fraction))))
+	case 7, 8: // a few bits: products that are almost half way between two numbers
+		exponent(f.bias() + g.IntN(9) - 4)
+		fraction(0)
+		for range 3 {
+			u.SetBit(u, g.IntN(int(f.fraction)), 1)
+		}
+	default:
+		exponent(f.bias() + g.IntN(9) - 4)
+		if g.IntN(2) == 0 {
+			fraction(f.fraction / 2)
+		}
+	}
+	copy(b, bytesOf(u, len(b)))
+}
+
+// legal calls f for all operations on all types on which they are defined.
+func legal(f func(o Op, t Type)) {
+	for o := Op(1); int(o) <= Ops; o++ {
+		for _, t := range All() {
+			if CheckAccumulate(o, t) == nil {
+				f(o, t)
 			}
-			t.Run(fmt.Sprintf("%v/%v", o, typ), func(t *testing.T) {
-				for _, count := range []int{0, 1, 2, 3, 7, 8, 33, 200} {
-					a, b, dst := random(g, typ, count), random(g, typ, count), make([]byte, count*typ.Size())
-					Apply(o, typ, dst, a, b)
-					for i := range count {
-						x, y := value(typ, a, i), value(typ, b, i)
-						if got, want := value(typ, dst, i), serial(o, x, y); !same(got, want) {
-							t.Fatalf("%v %v %v = %v, want %v", x, o, y, got, want)
-						}
-					}
-					left, right := bytes.Clone(a), bytes.Clone(b)
-					Apply(o, typ, left, left, b)
-					Apply(o, typ, right, a, right)
-					if !bytes.Equal(left, dst) || !bytes.Equal(right, dst) {
-						t.Fatalf("%d elements in place differ", count)
-					}
-				}
-			})
 		}
 	}
 }
 
-// 6.9.2: the table of which operation is defined on which type.
+// unaligned is size bytes that begin anywhere, between others.
+func unaligned(g *rand.Rand, content []byte) (inside, whole []byte) {
+	at := 64 + g.IntN(64)
+	whole = make([]byte, at+len(content)+64)
+	for i := range whole {
+		whole[i] = byte(i)
+	}
+	inside = whole[at : at+len(content)]
+	copy(inside, content)
+	return inside, whole
+}
+
+// COL-14, DT-05, X-TYP-01: every operation on every type is what its definition
+// says, by every kernel that this machine has, at lengths that leave any tail of a
+// vector, wherever the operands begin, also in place; and nothing around is touched.
+func TestCOL14_ApplyEqualsDefinition(t *testing.T) {
+	for _, k := range Kernels() {
+		t.Run(k.String(), func(t *testing.T) {
+			g := rand.New(rand.NewPCG(1, 2))
+			legal(func(o Op, typ Type) {
+				for count := range 68 {
+					if count > 9 && typ.group() != integers && ieeeOf(typ).bytes == 16 && g.IntN(12) > 0 {
+						continue // no vectors, and the oracle takes its time
+					}
+					testKernel(t, k, g, o, typ, count)
+				}
+			})
+		})
+	}
+}
+
+func testKernel(t *testing.T, k Kernel, g *rand.Rand, o Op, typ Type, count int) {
+	t.Helper()
+	size := typ.Size()
+	a, wholeA := unaligned(g, random(g, typ, count))
+	b, wholeB := unaligned(g, random(g, typ, count))
+	beforeA, beforeB := bytes.Clone(wholeA), bytes.Clone(wholeB)
+	dst, wholeDst := unaligned(g, make([]byte, len(a)))
+	beforeDst := bytes.Clone(wholeDst)
+	k.Apply(o, typ, dst, a, b)
+	for at := 0; at < len(a); at += size {
+		want := oracle(o, typ, a[at:at+size], b[at:at+size])
+		if got := dst[at : at+size]; !agrees(typ, got, want) {
+			t.Fatalf("%v of %v, element %d of %d by %v: %x and %x give %x, want %x",
+				o, typ, at/size, count, k, a[at:at+size], b[at:at+size], got, want)
+		}
+	}
+	if !bytes.Equal(wholeA, beforeA) || !bytes.Equal(wholeB, beforeB) {
+		t.Fatalf("%v of %d %v by %v changes an operand", o, count, typ, k)
+	}
+	copy(beforeDst[len(wholeDst)-64-len(dst):], dst)
+	if !bytes.Equal(wholeDst, beforeDst) {
+		t.Fatalf("%v of %d %v by %v writes beside the result", o, count, typ, k)
+	}
+	loops := make([]byte, len(a))
+	Apply(o, typ, loops, a, b)
+	left, right := bytes.Clone(a), bytes.Clone(b)
+	k.Apply(o, typ, left, left, b)
+	k.Apply(o, typ, right, a, right)
+	if !bytes.Equal(loops, dst) || !bytes.Equal(left, dst) || !bytes.Equal(right, dst) {
+		t.Fatalf("%v of %d %v by %v: %x, by loops %x, into the left %x, into the right %x", o, count, typ, k, dst, loops, left, right)
+	}
+}
+
+// Many turns of the long loops, and what is behind them.
+func TestLongSlices(t *testing.T) {
+	g := rand.New(rand.NewPCG(3, 4))
+	for _, k := range Kernels()[1:] {
+		legal(func(o Op, typ Type) {
+			if !k.Covers(o, typ) {
+				return
+			}
+			count := 3000 + g.IntN(100)
+			a, b := random(g, typ, count), random(g, typ, count)
+			got, want := make([]byte, len(a)), make([]byte, len(a))
+			Apply(o, typ, want, a, b)
+			k.Apply(o, typ, got, a, b)
+			if !bytes.Equal(got, want) {
+				t.Errorf("%v of %d %v by %v differs from the loops", o, count, typ, k)
+			}
+		})
+	}
+}
+
+// Issue 4: sum, prod, min, max, and, or, xor on integers of 8 to 64 bits and on
+// float32 and float64 have vector kernels; arm64 has no product of 64 bits.
+func TestKernelsCover(t *testing.T) {
+	for _, k := range Kernels()[1:] {
+		for o := Sum; o <= Bxor; o++ {
+			for typ := Int8; typ <= Float64; typ++ {
+				want := Check(o, typ) == nil && o != Land && o != Lor && o != Lxor
+				if k == NEON && o == Prod && (typ == Int64 || typ == Uint64) {
+					want = false
+				}
+				if got := k.Covers(o, typ); got != want {
+					t.Errorf("%v covers %v of %v: %t, want %t", k, o, typ, got, want)
+				}
+			}
+		}
+	}
+	if Loops.Covers(Sum, Int32) || Kernels()[0] != Loops || BestKernel() != Kernels()[len(Kernels())-1] {
+		t.Error("loops are vectors, or are not the first kernel, or the best is not the last")
+	}
+}
+
+// A kernel is chosen by name; what the machine lacks, or nobody has, is an error
+// that says what there is.
+func TestParseKernel(t *testing.T) {
+	for _, k := range Kernels() {
+		if got, err := ParseKernel(k.String()); got != k || err != nil {
+			t.Errorf("%v: %v, %v", k, got, err)
+		}
+	}
+	if k, err := ParseKernel(""); k != BestKernel() || err != nil {
+		t.Errorf("nothing: %v, %v", k, err)
+	}
+	for k := Loops; k < kernels; k++ {
+		if _, err := ParseKernel(k.String()); !slices.Contains(Kernels(), k) && (err == nil || !strings.Contains(err.Error(), "no "+k.String()+" here")) {
+			t.Errorf("%v, which is not here: %v", k, err)
+		}
+	}
+	if _, err := ParseKernel("mmx"); err == nil || !strings.Contains(err.Error(), `"mmx" is none of go, avx2, avx512, neon`) {
+		t.Errorf("mmx: %v", err)
+	}
+}
+
+// 6.9.2, 6.9.4, DT-06: the table of which operation is defined on which type.
 func TestCheckNamesOperationAndType(t *testing.T) {
-	legal := 0
-	for o := Op(0); o <= Bxor+1; o++ {
-		for typ := Type(0); typ <= Complex128+1; typ++ {
+	legal, located := 0, 0
+	types := append(All(), 0, simple, Pair(Int8, Int8), Pair(Complex64, Int32), Pair(Float32, Float64), Pair(Bool, Int32))
+	for o := Op(0); o <= NoOp+1; o++ {
+		for _, typ := range types {
 			err := Check(o, typ)
-			if err == nil {
+			switch {
+			case err == nil && typ.group() == pairs:
+				located++
+				continue
+			case err == nil:
 				legal++
 				continue
 			}
@@ -215,50 +258,117 @@ func TestCheckNamesOperationAndType(t *testing.T) {
 			if !errors.As(err, &ce) || ce.Class != class.Op {
 				t.Fatalf("%v on %v: %v", o, typ, err)
 			}
-			if !strings.Contains(err.Error(), o.String()) || !strings.Contains(err.Error(), typ.String()) {
+			if o != 0 && !strings.Contains(err.Error(), o.String()) ||
+				o != 0 && o < Replace && !strings.Contains(err.Error(), typ.String()) {
 				t.Errorf("error does not name both: %v", err)
 			}
 		}
 	}
-	if want := 3 + 8*10 + 2*4 + 2*2; legal != want {
+	if want := 9*10 + 5*4 + 5*2 + 5*3 + 1*3; legal != want {
 		t.Errorf("%d legal pairs, want %d", legal, want)
+	}
+	if want := 2 * (12*2 + 2); located != want { // 12 values, two indexes; 2REAL, 2DOUBLE_PRECISION
+		t.Errorf("%d legal pairs with a location, want %d", located, want)
 	}
 	for _, p := range []struct {
 		o Op
 		t Type
-	}{{Band, Float64}, {Land, Float32}, {Min, Complex64}, {Sum, Bool}, {Band, Bool}} {
+	}{{Band, Float64}, {Land, Float32}, {Min, Complex64}, {Sum, Bool}, {Band, Bool}, {Sum, Byte}, {Land, Byte},
+		{Sum, Pair(Float64, Int32)}, {Minloc, Float64}, {Replace, Int32}, {NoOp, Int32}} {
 		if Check(p.o, p.t) == nil {
 			t.Errorf("%v on %v is accepted", p.o, p.t)
 		}
 	}
+	for _, typ := range All() {
+		if CheckAccumulate(Replace, typ) != nil || CheckAccumulate(NoOp, typ) != nil {
+			t.Errorf("%v cannot be replaced", typ)
+		}
+	}
+	if CheckAccumulate(Replace, simple) == nil || CheckAccumulate(Sum, Bool) == nil || CheckAccumulate(Max, Float64) != nil {
+		t.Error("CheckAccumulate")
+	}
 }
 
-func TestApplyDoesNotAllocate(t *testing.T) {
-	a, b := make([]byte, 64), make([]byte, 64)
-	for o := Sum; o <= Bxor; o++ {
-		for typ := Bool; typ <= Complex128; typ++ {
-			if Check(o, typ) == nil {
-				if n := testing.AllocsPerRun(10, func() { Apply(o, typ, a, a, b) }); n != 0 {
-					t.Errorf("%v on %v: %v allocations", o, typ, n)
-				}
-			}
+// DT-05: pairs lie in memory as structs of C do.
+func TestDT05_PairsAreStructs(t *testing.T) {
+	for _, x := range []struct {
+		p        Type
+		at, size int
+	}{
+		{Pair(Float32, Int32), 4, 8}, {Pair(Float64, Int32), 8, 16}, {Pair(Int64, Int32), 8, 16}, {Pair(Int32, Int32), 4, 8},
+		{Pair(Int16, Int32), 4, 8}, {Pair(Float80, Int32), 16, 32}, {Pair(Float128, Int32), 16, 32}, {Pair(Int8, Int64), 8, 16},
+		{Pair(Float64, Int64), 8, 16}, {Pair(Float32, Float32), 4, 8}, {Pair(Float64, Float64), 8, 16},
+	} {
+		if x.p.IndexOffset() != x.at || x.p.Size() != x.size {
+			t.Errorf("%v: index at %d of %d bytes, want %d of %d", x.p, x.p.IndexOffset(), x.p.Size(), x.at, x.size)
 		}
 	}
 }
 
+// Nothing is reduced by no operation on no type: a barrier.
+func TestNothing(t *testing.T) {
+	for _, k := range Kernels() {
+		k.Apply(0, 0, nil, nil, nil)
+	}
+}
+
+func TestApplyDoesNotAllocate(t *testing.T) {
+	k := BestKernel()
+	a, b := make([]byte, 160), make([]byte, 160)
+	legal(func(o Op, typ Type) {
+		if n := testing.AllocsPerRun(10, func() { k.Apply(o, typ, a, a, b) }); n != 0 {
+			t.Errorf("%v on %v: %v allocations", o, typ, n)
+		}
+	})
+}
+
+// FuzzKernels gives every kernel the same bytes as the oracle.
+func FuzzKernels(f *testing.F) {
+	f.Add(uint8(Sum), uint16(Float64), []byte("some numbers that are 64 bytes long, of which half go to the left"))
+	f.Add(uint8(Maxloc), uint16(Pair(Float64, Int32)), make([]byte, 96))
+	f.Fuzz(func(t *testing.T, o uint8, typ uint16, data []byte) {
+		op, elem := Op(o), Type(typ)
+		if CheckAccumulate(op, elem) != nil || len(data) > 4096 {
+			return
+		}
+		size := elem.Size()
+		n := len(data) / 2 / size * size
+		a, b := data[:n], data[n:2*n]
+		want := make([]byte, n)
+		Apply(op, elem, want, a, b)
+		for at := 0; at < n; at += size {
+			if w := oracle(op, elem, a[at:at+size], b[at:at+size]); !agrees(elem, want[at:at+size], w) {
+				t.Fatalf("%v of %v: %x and %x give %x, want %x", op, elem, a[at:at+size], b[at:at+size], want[at:at+size], w)
+			}
+		}
+		for _, k := range Kernels()[1:] {
+			got := make([]byte, n)
+			k.Apply(op, elem, got, a, b)
+			if !bytes.Equal(got, want) {
+				t.Fatalf("%v of %v by %v: %x, by loops %x", op, elem, k, got, want)
+			}
+		}
+	})
+}
+
 // Bytes per second, one operand being the result.
 func BenchmarkApply(b *testing.B) {
-	for _, o := range []Op{Sum, Max} {
-		for _, typ := range []Type{Float64, Float32, Int32, Uint8} {
-			for _, size := range []int{8, 4096, 1 << 20} {
-				b.Run(fmt.Sprintf("%v/%v/%d", o, typ, size), func(b *testing.B) {
-					x, y := make([]byte, size), make([]byte, size)
-					b.SetBytes(int64(size))
-					b.ReportAllocs()
-					for b.Loop() {
-						Apply(o, typ, x, x, y)
-					}
-				})
+	for _, k := range Kernels() {
+		for _, o := range []Op{Sum, Prod, Max, Band} {
+			for _, typ := range []Type{Float64, Float32, Int64, Int32, Uint8} {
+				if Check(o, typ) != nil {
+					continue
+				}
+				for _, size := range []int{8, 100, 4096, 1 << 20, 64 << 20} {
+					b.Run(fmt.Sprintf("%v/%v/%v/%d", o, typ, k, size), func(b *testing.B) {
+						x, y := make([]byte, size), make([]byte, size)
+						b.SetBytes(int64(size))
+						b.ReportAllocs()
+						for b.Loop() {
+							k.Apply(o, typ, y, x, y)
+						}
+					})
+				}
 			}
 		}
 	}

@@ -1,11 +1,15 @@
 package op
 
-// Type is a type of elements.
-type Type uint8
+import "fmt"
 
-// The types. Go's int and uint are the type of their size.
+// Type is a type of elements: one of the constants, or a Pair of two of them.
+type Type uint16
+
+// The types. Go's int and uint are the type of their size, the integers of C and
+// Fortran those of their size and sign. What is no number, such as C's char, has
+// no type here: nothing is defined on it.
 const (
-	Bool Type = 1 + iota
+	Bool Type = 1 + iota // Go's bool, C's _Bool
 	Int8
 	Int16
 	Int32
@@ -18,57 +22,130 @@ const (
 	Float64
 	Complex64
 	Complex128
+	Byte   // MPI_BYTE: bits, no number
+	Bool16 // Fortran's LOGICAL of 2, 4, 8 and 16 bytes; Bool is that of 1
+	Bool32
+	Bool64
+	Bool128
+	Int128     // in two halves, the lower one first
+	Float16    // IEEE 754 binary16
+	Float80    // the x87's extended format, in 16 bytes: C's long double on amd64
+	Float128   // IEEE 754 binary128: C's long double on arm64, Fortran's REAL*16
+	Complex32  // two Float16
+	Complex160 // two Float80
+	Complex256 // two Float128
+	simple
 )
 
-// Types is the number of types: they are 1 to Types.
-const Types = int(Complex128)
+// pairShift is where in a Type the index's type of a pair begins.
+const pairShift = 8
 
-// Size is the size of an element in bytes, 0 for what is no type.
+// Pair is the type of a value with an index, laid out as a struct of C.
+func Pair(value, index Type) Type { return index<<pairShift | value }
+
+// Parts are the types of value and index of a pair, 0 and 0 if t is no pair.
+func (t Type) Parts() (value, index Type) {
+	if t>>pairShift == 0 {
+		return 0, 0
+	}
+	return t & (1<<pairShift - 1), t >> pairShift
+}
+
+// All lists the types, every legal pair among them.
+func All() []Type {
+	var list []Type
+	for t := Bool; t < simple; t++ {
+		list = append(list, t)
+	}
+	for v := Int8; v < simple; v++ {
+		for i := Int8; i < simple; i++ {
+			if p := Pair(v, i); p.group() == pairs {
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+// group is a group of types for which the same operations are defined.
+type group uint8
+
+const (
+	none group = iota
+	logicals
+	integers
+	reals
+	complexes
+	octets
+	pairs
+)
+
+func (t Type) group() group {
+	switch t {
+	case Bool, Bool16, Bool32, Bool64, Bool128:
+		return logicals
+	case Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64, Int128:
+		return integers
+	case Float16, Float32, Float64, Float80, Float128:
+		return reals
+	case Complex32, Complex64, Complex128, Complex160, Complex256:
+		return complexes
+	case Byte:
+		return octets
+	}
+	switch value, index := t.Parts(); {
+	case index == Int32 || index == Int64:
+		if g := value.group(); (g == integers || g == reals) && value != Int128 && value != Float16 {
+			return pairs
+		}
+	case index == value && (index == Float32 || index == Float64): // 2REAL, 2DOUBLE_PRECISION
+		return pairs
+	}
+	return none
+}
+
+// Size is the size of an element in bytes with what pads it, 0 for what is no type.
 func (t Type) Size() int {
 	switch t {
-	case Bool, Int8, Uint8:
+	case Bool, Int8, Uint8, Byte:
 		return 1
-	case Int16, Uint16:
+	case Bool16, Int16, Uint16, Float16:
 		return 2
-	case Int32, Uint32, Float32:
+	case Bool32, Int32, Uint32, Float32, Complex32:
 		return 4
-	case Int64, Uint64, Float64, Complex64:
+	case Bool64, Int64, Uint64, Float64, Complex64:
 		return 8
-	case Complex128:
+	case Bool128, Int128, Float80, Float128, Complex128:
 		return 16
+	case Complex160, Complex256:
+		return 32
+	}
+	if value, index := t.Parts(); index != 0 {
+		align := max(value.align(), index.align())
+		return (t.IndexOffset() + index.Size() + align - 1) / align * align
 	}
 	return 0
 }
 
-// String is the name of the type in Go.
+// IndexOffset is where in a pair its index begins.
+func (t Type) IndexOffset() int {
+	value, index := t.Parts()
+	return (value.Size() + index.align() - 1) / index.align() * index.align()
+}
+
+// align is the alignment of a simple real type in C on the 64-bit platforms.
+func (t Type) align() int { return max(t.Size(), 1) }
+
+// String is the name of the type in Go, or what it would be.
 func (t Type) String() string {
-	switch t {
-	case Bool:
-		return "bool"
-	case Int8:
-		return "int8"
-	case Int16:
-		return "int16"
-	case Int32:
-		return "int32"
-	case Int64:
-		return "int64"
-	case Uint8:
-		return "uint8"
-	case Uint16:
-		return "uint16"
-	case Uint32:
-		return "uint32"
-	case Uint64:
-		return "uint64"
-	case Float32:
-		return "float32"
-	case Float64:
-		return "float64"
-	case Complex64:
-		return "complex64"
-	case Complex128:
-		return "complex128"
+	names := [simple]string{"no type", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+		"float32", "float64", "complex64", "complex128", "byte", "bool16", "bool32", "bool64", "bool128", "int128",
+		"float16", "float80", "float128", "complex32", "complex160", "complex256"}
+	if value, index := t.Parts(); index != 0 {
+		return fmt.Sprintf("(%v, %v)", value, index)
 	}
-	return "no type"
+	if t < simple {
+		return names[t]
+	}
+	return names[0]
 }

@@ -28,7 +28,7 @@ func (u *User) Check(t reflect.Type) error {
 	return &class.Error{Class: class.Op, Text: fmt.Sprintf("the operation was made for elements of %v, not of %v", u.Of, t)}
 }
 
-// Apply stores left o right in dst, as the function Apply does. When the program's
+// Apply stores left o right in dst, as Kernel.Apply does. When the program's
 // function panics that is the error; dst is then anything.
 func (u *User) Apply(dst, left, right []byte) (err error) {
 	if len(dst) == 0 {

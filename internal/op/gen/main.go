@@ -1,0 +1,35 @@
+// Command gen writes the vector kernels of package op: run go generate there. The
+// tables of instructions are x86 and arm; what both have in common, the loops and
+// the Go file that chooses a kernel, is here.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: gen directory")
+		os.Exit(2)
+	}
+	for name, text := range files() {
+		if err := os.WriteFile(filepath.Join(os.Args[1], name), []byte(text), 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// files is everything that is generated, by name.
+func files() map[string]string {
+	x86 := []machine{avx2(), avx512()}
+	arm := []machine{neon()}
+	return map[string]string{
+		"vector_amd64.s":  assembly(x86),
+		"vector_amd64.go": dispatch(x86),
+		"vector_arm64.s":  assembly(arm),
+		"vector_arm64.go": dispatch(arm),
+	}
+}

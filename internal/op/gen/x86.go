@@ -1,0 +1,187 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The x86 kernels. Operands stand in Go's order: second source, first source,
+// destination. Where both operands are NaN the first source comes out of sums and
+// products, which is a.
+//
+// Registers: V0 and V1 are a and b, V2 to V4 scratch, V15 a constant.
+
+// unrolled is how many vectors a turn of the long loop does.
+const unrolled = 4
+
+// x86 is the machine with vectors V of width bytes. body returns the instructions of
+// an operation for one vector and what must stand before the loops.
+func x86(name, v string, width int, move string, body func(what string, l lane) (setup, body []string)) machine {
+	has := func(what string, l lane) bool {
+		_, text := body(what, l)
+		return text != nil
+	}
+	return machine{name, has, func(k kernel, symbol string) string {
+		setup, text := body(k.what, k.lane)
+		var b strings.Builder
+		p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+		name := func(s string) string { return strings.NewReplacer("V.", v).Replace(s) }
+		one := func(offset int) {
+			p("\t%s %d(SI)(AX*1), %s0", move, offset, v)
+			p("\t%s %d(DX)(AX*1), %s1", move, offset, v)
+			for _, s := range text {
+				p("\t%s", name(s))
+			}
+			p("\t%s %s0, %d(DI)(AX*1)", move, v, offset)
+		}
+		p("TEXT ·%s(SB), NOSPLIT, $0-32", symbol)
+		p("\tMOVQ dst+0(FP), DI\n\tMOVQ a+8(FP), SI\n\tMOVQ b+16(FP), DX\n\tMOVQ n+24(FP), CX")
+		for _, s := range setup {
+			p("\t%s", name(s))
+		}
+		p("\tXORQ AX, AX\n\tMOVQ CX, BX\n\tANDQ $-%d, BX\n\tJEQ rest\n\tPCALIGN $32\nfour:", unrolled*width)
+		for i := range unrolled {
+			one(i * width)
+		}
+		p("\tADDQ $%d, AX\n\tCMPQ AX, BX\n\tJLT four\nrest:\n\tCMPQ AX, CX\n\tJGE done\none:", unrolled*width)
+		one(0)
+		p("\tADDQ $%d, AX\n\tCMPQ AX, CX\n\tJLT one\ndone:\n\tVZEROUPPER\n\tRET", width)
+		return b.String()
+	}}
+}
+
+// suffix is the letter of a lane in integer instructions.
+func (l lane) suffix() string {
+	return map[int]string{8: "B", 16: "W", 32: "D", 64: "Q"}[l.bits]
+}
+
+// letter is the last letter of floating-point instructions.
+func (l lane) letter() string { return map[int]string{32: "S", 64: "D"}[l.bits] }
+
+// sign is the letter of a lane in minima and maxima.
+func (l lane) sign() string {
+	if l.signed {
+		return "S"
+	}
+	return "U"
+}
+
+func avx2() machine {
+	return x86("AVX2", "Y", 32, "VMOVDQU", avx2Body)
+}
+
+func avx2Body(what string, l lane) (setup, body []string) {
+	plain := func(instruction string) ([]string, []string) {
+		return nil, []string{instruction + " V.1, V.0, V.0"}
+	}
+	upper := strings.ToUpper(what)
+	switch {
+	case what == "and" || what == "or" || what == "xor":
+		return plain("VP" + upper)
+	case l.float && (what == "add" || what == "mul"):
+		return plain("V" + upper + "P" + l.letter())
+	case l.float:
+		// The instruction gives its second source for two zeros and for a NaN, so it
+		// is done both ways. Zeros: or makes -0 of different ones, and makes +0. A
+		// sum is a NaN exactly where it has to be, and the right one.
+		join := map[string]string{"min": "VORP", "max": "VANDP"}[what] + l.letter()
+		f := "V" + upper + "P" + l.letter()
+		return nil, []string{
+			f + " V.1, V.0, V.2",
+			f + " V.0, V.1, V.3",
+			join + " V.2, V.3, V.2",
+			"VCMPP" + l.letter() + " $3, V.1, V.0, V.3", // unordered
+			"VADDP" + l.letter() + " V.1, V.0, V.4",
+			"VBLENDVP" + l.letter() + " V.3, V.4, V.2, V.0",
+		}
+	case what == "add":
+		return plain("VPADD" + l.suffix())
+	case what == "mul":
+		return multiply(l, false)
+	case l.bits < 64:
+		return plain("VP" + upper + l.sign() + l.suffix())
+	}
+	// Words of 64 bits are compared as signed ones, with the top bit flipped if they
+	// have no sign: V3 is where a is greater.
+	x, y := "V.0", "V.1"
+	if !l.signed {
+		setup = []string{"VPCMPEQD V.15, V.15, V.15", "VPSLLQ $63, V.15, V.15"}
+		body = []string{"VPXOR V.15, V.0, V.3", "VPXOR V.15, V.1, V.4"}
+		x, y = "V.3", "V.4"
+	}
+	body = append(body, fmt.Sprintf("VPCMPGTQ %s, %s, V.3", y, x))
+	if what == "min" {
+		return setup, append(body, "VBLENDVPD V.3, V.1, V.0, V.0")
+	}
+	return setup, append(body, "VBLENDVPD V.3, V.0, V.1, V.0")
+}
+
+// multiply is the product of integers, wide for AVX-512.
+func multiply(l lane, wide bool) (setup, body []string) {
+	switch l.bits {
+	case 8: // as words of 16 bits: the even bytes, then the odd ones
+		setup = []string{"VPCMPEQD V.15, V.15, V.15", "VPSRLW $8, V.15, V.15"}
+		and, or := "VPAND", "VPOR"
+		if wide {
+			setup[0] = "VPTERNLOGD $255, V.15, V.15, V.15"
+			and, or = "VPANDQ", "VPORQ"
+		}
+		return setup, []string{
+			"VPMULLW V.1, V.0, V.2",
+			"VPSRLW $8, V.0, V.0",
+			"VPSRLW $8, V.1, V.1",
+			"VPMULLW V.1, V.0, V.0",
+			"VPSLLW $8, V.0, V.0",
+			and + " V.15, V.2, V.2",
+			or + " V.2, V.0, V.0",
+		}
+	case 16:
+		return nil, []string{"VPMULLW V.1, V.0, V.0"}
+	case 32:
+		return nil, []string{"VPMULLD V.1, V.0, V.0"}
+	}
+	if wide {
+		return nil, []string{"VPMULLQ V.1, V.0, V.0"}
+	}
+	return nil, []string{ // low times low, and above it low times high both ways
+		"VPSHUFD $177, V.1, V.2",
+		"VPMULLD V.2, V.0, V.2",
+		"VPSRLQ $32, V.2, V.3",
+		"VPADDD V.3, V.2, V.2",
+		"VPSLLQ $32, V.2, V.2",
+		"VPMULUDQ V.1, V.0, V.0",
+		"VPADDQ V.2, V.0, V.0",
+	}
+}
+
+func avx512() machine {
+	return x86("AVX512", "Z", 64, "VMOVDQU64", avx512Body)
+}
+
+func avx512Body(what string, l lane) (setup, body []string) {
+	plain := func(instruction string) ([]string, []string) {
+		return nil, []string{instruction + " V.1, V.0, V.0"}
+	}
+	upper := strings.ToUpper(what)
+	switch {
+	case what == "and" || what == "or" || what == "xor":
+		return plain("VP" + upper + "Q")
+	case l.float && (what == "add" || what == "mul"):
+		return plain("V" + upper + "P" + l.letter())
+	case l.float:
+		// VRANGE orders zeros by their signs, but prefers numbers to NaNs: a sum is a
+		// NaN where it has to be, and the right one.
+		control := map[string]int{"min": 4, "max": 5}[what]
+		return nil, []string{
+			fmt.Sprintf("VRANGEP%s $%d, V.1, V.0, V.2", l.letter(), control),
+			"VCMPP" + l.letter() + " $3, V.1, V.0, K1", // unordered
+			"VADDP" + l.letter() + " V.1, V.0, K1, V.2",
+			"VMOVDQA64 V.2, V.0",
+		}
+	case what == "add":
+		return plain("VPADD" + l.suffix())
+	case what == "mul":
+		return multiply(l, true)
+	}
+	return plain("VP" + upper + l.sign() + l.suffix())
+}

@@ -1,0 +1,81 @@
+package mpi
+
+import (
+	"errors"
+	"os"
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/op"
+)
+
+// ReduceLocal makes each inout[i] the combination of in[i] and inout[i], in this
+// order, without communication. inout has at least the length of in, and shares no
+// memory with it: there is no in place. When a user-defined operation panics that
+// is ErrOther, and inout is undefined.
+//
+// C: MPI_Reduce_local, section 6.9.9.
+func ReduceLocal[T Elem](in, inout []T, op Op) error {
+	const call = "ReduceLocal"
+	if len(inout) < len(in) {
+		return fail(ErrCount, call, nil, "inout slice of %d elements for %d", len(inout), len(in))
+	}
+	left, right := bytesOf(in), bytesOf(inout[:len(in)])
+	if overlap(left, right) {
+		return fail(ErrBuffer, call, nil, "the two slices share memory: there is no in place")
+	}
+	if err := op.local(left, right, opType[T](), reflect.TypeFor[T]()); err != nil {
+		return failLocal(err, call)
+	}
+	return nil
+}
+
+// overlap reports whether two slices share memory.
+func overlap(a, b []byte) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	x, y := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
+	return x < y+uintptr(len(b)) && y < x+uintptr(len(a))
+}
+
+// localKernel is the kernel of operations that belong to no communicator. Those of
+// collectives are chosen when a process is opened, by the same variable.
+var localKernel = sync.OnceValues(func() (op.Kernel, error) {
+	k, err := op.ParseKernel(os.Getenv(op.KernelEnv))
+	if err != nil {
+		err = &class.Error{Class: class.Arg, Text: op.KernelEnv + ": " + err.Error()}
+	}
+	return k, err
+})
+
+// local combines in and inout into inout.
+func (o Op) local(in, inout []byte, t op.Type, elem reflect.Type) error {
+	if o.user != nil && !o.user.freed.Load() {
+		if err := o.user.Check(elem); err != nil {
+			return err
+		}
+		return o.user.Apply(inout, in, inout)
+	}
+	if err := op.Check(o.kernel, t); err != nil {
+		return err
+	}
+	k, err := localKernel()
+	if err == nil {
+		k.Apply(o.kernel, t, inout, in, inout)
+	}
+	return err
+}
+
+// failLocal raises an error of the engine that concerns no communicator.
+func failLocal(err error, call string) error {
+	var ce *class.Error
+	if !errors.As(err, &ce) {
+		return fail(ErrOther, call, nil, "%v", err)
+	}
+	e := newError(Class(ce.Class), call, nil, "%s", ce.Text)
+	e.cause = ce.Cause
+	return e.raised()
+}

@@ -1,0 +1,65 @@
+package mpi_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// COL-10: ReduceLocal combines in place of the second slice, without communication,
+// and wants no ranks: inout = in op inout.
+func TestCOL10_ReduceLocal(t *testing.T) {
+	inout := []float64{1, 2, 3, 4}
+	if err := mpi.ReduceLocal([]float64{10, 20, 30}, inout, mpi.Sum); err != nil || !slices.Equal(inout, []float64{11, 22, 33, 4}) {
+		t.Errorf("Sum: %v, %v", inout, err)
+	}
+	flags := []bool{true, false}
+	if err := mpi.ReduceLocal([]bool{true, true}, flags, mpi.Lxor); err != nil || !slices.Equal(flags, []bool{false, true}) {
+		t.Errorf("Lxor: %v, %v", flags, err)
+	}
+	f, g := chain(3)<<32|5, chain(7)<<32|11
+	maps := []chain{g}
+	if err := mpi.ReduceLocal([]chain{f}, maps, mpi.CreateOp(compose, false)); err != nil || maps[0] != f.after(g) {
+		t.Errorf("composition: %v, %v, want %v", maps, err, f.after(g))
+	}
+	if err := mpi.ReduceLocal([]int32{}, []int32{}, mpi.Max); err != nil {
+		t.Errorf("of nothing: %v", err)
+	}
+}
+
+func TestReduceLocalErrors(t *testing.T) {
+	b := make([]float64, 4)
+	bad := mpi.CreateOp(func(in, inout []float64) { panic(errors.ErrUnsupported) }, true)
+	for what, x := range map[string]struct {
+		err  error
+		want error
+		text string
+	}{
+		"in place":  {mpi.ReduceLocal(b, b, mpi.Sum), mpi.ErrBuffer, "mpi: ReduceLocal: the two slices share memory"},
+		"overlap":   {mpi.ReduceLocal(b[:3], b[1:], mpi.Sum), mpi.ErrBuffer, "share memory"},
+		"short":     {mpi.ReduceLocal(b, b[:3], mpi.Sum), mpi.ErrCount, "inout slice of 3 elements for 4"},
+		"type":      {mpi.ReduceLocal(b[:1], b[1:], mpi.Bor), mpi.ErrOp, "Bor is not defined on elements of float64"},
+		"null":      {mpi.ReduceLocal(b[:1], b[1:], mpi.OpNull), mpi.ErrOp, "the operation is null"},
+		"elements":  {mpi.ReduceLocal([]int{1}, []int{1}, bad), mpi.ErrOp, "made for elements of float64, not of int"},
+		"panic":     {mpi.ReduceLocal(b[:1], b[1:], bad), mpi.ErrOther, "the operation panicked: unsupported operation"},
+		"its cause": {mpi.ReduceLocal(b[:1], b[1:], bad), errors.ErrUnsupported, "panicked"},
+	} {
+		if !errors.Is(x.err, x.want) || !strings.Contains(x.err.Error(), x.text) {
+			t.Errorf("%s: %v, want %v with %q", what, x.err, x.want, x.text)
+		}
+	}
+}
+
+func TestReduceLocalDoesNotAllocate(t *testing.T) {
+	in, inout := make([]float32, 100), make([]float32, 100)
+	if n := testing.AllocsPerRun(100, func() {
+		if err := mpi.ReduceLocal(in, inout, mpi.Max); err != nil {
+			t.Error(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
