@@ -23,13 +23,16 @@ const (
 	AllreduceLeaders
 	GatherBinomial
 	GatherLinear
+	GatherLeaders
 	GathervLinear
 	ScatterBinomial
 	ScatterLinear
+	ScatterLeaders
 	ScattervLinear
 	AllgatherBruck
 	AllgatherRing
 	AllgatherDirect
+	AllgatherLeaders
 	AllgathervRing
 	AllgathervDirect
 	AlltoallBruck
@@ -89,12 +92,16 @@ func (a Algorithm) entry() entry {
 		return entry{Gather, "binomial", gatherBinomial}
 	case GatherLinear:
 		return entry{Gather, "linear", gatherLinear}
+	case GatherLeaders:
+		return entry{Gather, "leaders", gatherLeaders}
 	case GathervLinear:
 		return entry{Gatherv, "linear", gatherLinear}
 	case ScatterBinomial:
 		return entry{Scatter, "binomial", scatterBinomial}
 	case ScatterLinear:
 		return entry{Scatter, "linear", scatterLinear}
+	case ScatterLeaders:
+		return entry{Scatter, "leaders", scatterLeaders}
 	case ScattervLinear:
 		return entry{Scatterv, "linear", scatterLinear}
 	case AllgatherBruck:
@@ -103,6 +110,8 @@ func (a Algorithm) entry() entry {
 		return entry{Allgather, "ring", allgatherRing}
 	case AllgatherDirect:
 		return entry{Allgather, "direct", allgatherDirect}
+	case AllgatherLeaders:
+		return entry{Allgather, "leaders", allgatherLeaders}
 	case AllgathervRing:
 		return entry{Allgatherv, "ring", allgatherRing}
 	case AllgathervDirect:
@@ -150,7 +159,7 @@ func (a Algorithm) keepsOrder() bool {
 // leads reports whether the algorithm goes by the division into nodes.
 func (a Algorithm) leads() bool {
 	switch a {
-	case BarrierLeaders, BcastLeaders, ReduceLeaders, AllreduceLeaders:
+	case BarrierLeaders, BcastLeaders, ReduceLeaders, AllreduceLeaders, GatherLeaders, ScatterLeaders, AllgatherLeaders:
 		return true
 	}
 	return false

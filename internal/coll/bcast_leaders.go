@@ -18,7 +18,7 @@ func bcastLeaders(s *schedule) bool {
 	size := d.local.Size()
 	first := int(d.index[top(v)])
 	w := (int(d.index[me]) - first + size) % size // the number on the node, from its top
-	member := func(w int) int { return int(d.order[int(d.start[mine])+(first+w)%size]) }
+	member := func(w int) int { return int(d.order[d.start[mine]+(first+w)%size]) }
 	linear := s.inner(Bcast, d.local, len(s.Recv)) == BcastLinear
 
 	segments, out := segmentCount(s.Recv), s.round // the segment to send

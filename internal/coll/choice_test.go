@@ -1,10 +1,12 @@
 package coll_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/world"
 )
 
 // What a tunable shows can be given to it, and gives the same.
@@ -33,6 +35,8 @@ func TestBadTunables(t *testing.T) {
 		{"HALO_COLL_BCAST", "binomial:size<0,chain", `"size<0" is not a limit`},
 		{"HALO_COLL_BCAST", "binomial:length<9,chain", `"length<9" is not a limit`},
 		{"HALO_COLL_BCAST", "binomial,chain:ranks<9", "must stand without limits"},
+		{"HALO_COLL_BCAST", "binomial,leaders:nodes", "must stand without limits"},
+		{"HALO_COLL_BCAST", "leaders:nodes<3,chain", `"nodes<3" is not a limit`},
 		{"HALO_COLL_ALLTOALLV", "bruck", "pairwise, direct"},
 		{"HALO_OP_KERNEL", "sse", `"sse" is none of go, avx2, avx512, neon`},
 	} {
@@ -45,6 +49,29 @@ func TestBadTunables(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), x.env+"="+x.value) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s=%s: %v, want %q", x.env, x.value, err, x.want)
 		}
+	}
+}
+
+// The choice depends on where the members are: whatever has leaders goes through them
+// on several nodes, and only there.
+func TestLeadersAreForSeveralNodes(t *testing.T) {
+	const short = 8
+	for _, x := range []struct {
+		places  string
+		leaders bool
+	}{{"00", false}, {"01", false}, {"012", false}, {"001", true}, {"0101", true}, {"00012", true}} {
+		run(t, "inproc@"+x.places, len(x.places), auto(), func(w *world.World) error {
+			for k := range coll.Kind(coll.Kinds) {
+				want := false
+				for _, a := range coll.Algorithms(k) {
+					want = want || x.leaders && a.Name() == "leaders"
+				}
+				if a := w.Coll.Chosen(w.Comm, k, short); (a.Name() == "leaders") != want {
+					return fmt.Errorf("%v of ranks on %s goes by %v", k, x.places, a)
+				}
+			}
+			return nil
+		})
 	}
 }
 

@@ -42,7 +42,7 @@ func (e *Engine) attach(c *comm.Comm, slot int) {
 	s := &state{where: site{ranks: c.Size(), near: e.node != nil && e.shared(c.Members), runs: true}}
 	if len(e.p.Job().Hosts) > 1 && c.Size() > 1 && !s.where.near {
 		d := e.divide(c)
-		s.where.spread, s.where.runs = d.nodes() > 1 && d.nodes() < c.Size(), d.runs()
+		s.where.spread, s.where.runs = d.nodes() > 1 && d.nodes() < c.Size(), d.runs
 		s.division = d
 	}
 	if slot != NoSlot {

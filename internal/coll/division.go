@@ -21,7 +21,9 @@ type division struct {
 	at    []int32 // by rank: the node
 	index []int32 // by rank: the place among those of the node
 	order []int32 // all ranks, node after node
-	start []int32 // by node: where its ranks begin in order; and the end
+	start []int   // by node: where its ranks begin in order; and the end
+	sizes []int   // by node: the number of its members
+	runs  bool    // order is that of the ranks
 
 	local   *comm.Comm // the members on this node
 	leaders *comm.Comm // nil in who is none
@@ -44,19 +46,22 @@ func (e *Engine) divide(c *comm.Comm) *division {
 		if !known {
 			k = int32(len(number))
 			number[host] = k
-			d.start = append(d.start, 0)
+			d.sizes = append(d.sizes, 0)
 		}
-		d.at[r], d.index[r] = k, d.start[k]
-		d.start[k]++ // counts, so far
+		d.at[r], d.index[r] = k, int32(d.sizes[k])
+		d.sizes[k]++
 	}
-	sum := int32(0)
-	for k, count := range d.start {
-		d.start[k] = sum
-		sum += count
+	sum := 0
+	for _, size := range d.sizes {
+		d.start = append(d.start, sum)
+		sum += size
 	}
 	d.start = append(d.start, sum)
+	d.runs = true
 	for r, k := range d.at {
-		d.order[d.start[k]+d.index[r]] = int32(r)
+		i := d.start[k] + int(d.index[r])
+		d.order[i] = int32(r)
+		d.runs = d.runs && i == r
 	}
 	mine := int(d.at[c.Rank])
 	d.local = partOf(c, d.order[d.start[mine]:d.start[mine+1]], int(d.index[c.Rank]))
@@ -82,22 +87,15 @@ func partOf(c *comm.Comm, ranks []int32, me int) *comm.Comm {
 }
 
 // nodes is the number of nodes.
-func (d *division) nodes() int { return len(d.start) - 1 }
+func (d *division) nodes() int { return len(d.sizes) }
 
 // leader is the rank of the leader of a node.
 func (d *division) leader(node int) int { return int(d.order[d.start[node]]) }
 
-// size is the number of members on a node.
-func (d *division) size(node int) int { return int(d.start[node+1] - d.start[node]) }
-
-// runs reports whether the ranks of each node follow one another.
-func (d *division) runs() bool {
-	for i, r := range d.order {
-		if int(r) != i {
-			return false
-		}
-	}
-	return true
+// blocks is the part of b, blocks of unit bytes for all members node after node, that
+// is of a node.
+func (d *division) blocks(b []byte, node, unit int) []byte {
+	return b[d.start[node]*unit : d.start[node+1]*unit]
 }
 
 // division returns that of the schedule's communicator.
@@ -107,6 +105,32 @@ func (s *schedule) division() *division {
 		st.division = s.e.divide(s.c)
 	}
 	return st.division
+}
+
+// arrange copies the blocks of all members, when the messages of the round are
+// complete, from the order of the nodes to that of the ranks, or back.
+func (s *schedule) arrange(byNode, byRank []byte, back bool) {
+	d, n, unit := s.division(), s.c.Size(), s.unit
+	for i, k := 0, 0; i < n; i = k {
+		r := int(d.order[i])
+		for k = i + 1; k < n && int(d.order[k]) == r+k-i; k++ { // ranks that follow one another
+		}
+		dst, src := byRank[r*unit:(r+k-i)*unit], byNode[i*unit:k*unit]
+		if back {
+			dst, src = src, dst
+		}
+		s.copy(dst, src)
+	}
+}
+
+// amongLeaders is among the leaders for blocks of as many units as their nodes have
+// members.
+func (s *schedule) amongLeaders(a Algorithm, send, recv []byte, root int) {
+	d, args := s.division(), s.Args
+	s.Width = s.unit
+	s.SendCounts, s.SendDispls, s.RecvCounts, s.RecvDispls = d.sizes, d.start, d.sizes, d.start
+	s.among(d.leaders, a, send, recv, root)
+	s.Args = args
 }
 
 // among does a round of a stage of the schedule: algorithm a among the members of

@@ -10,3 +10,9 @@ func HasNodeSlot(c *comm.Comm) bool {
 	d := stateOf(c).division
 	return d != nil && d.slot != nil
 }
+
+// Chosen is how a collective of the kind on c, to which each member gives size bytes, is
+// carried out by messages.
+func (e *Engine) Chosen(c *comm.Comm, k Kind, size int) Algorithm {
+	return e.choice.algorithm(k, size, stateOf(c).where, false)
+}

@@ -1,0 +1,44 @@
+package coll
+
+// scatterLeaders sends the leader of the root's node all blocks, if that is not the
+// root, each other leader those of its node, and from there everyone its own. Blocks go
+// in the order of the nodes, into which the root puts them if it is not that of the
+// ranks.
+func scatterLeaders(s *schedule) bool {
+	d, me := s.division(), s.c.Rank
+	home, mine := int(d.at[s.Root]), int(d.at[me])
+	first := d.leader(home)
+	var all, part []byte // as in gatherLeaders
+	switch {
+	case me == s.Root && d.runs:
+		all = s.Send
+	case me == s.Root || me == first:
+		all = s.keep(s.c.Size() * s.unit)
+	case d.leaders != nil:
+		part = s.keep(d.sizes[mine] * s.unit)
+	}
+	if me == first {
+		part = d.blocks(all, mine, s.unit)
+	}
+	switch s.stage {
+	case 0:
+		if me == s.Root && !d.runs {
+			s.arrange(all, s.Send, true)
+		}
+		s.stage++
+	case 1:
+		switch {
+		case first == s.Root:
+		case me == s.Root:
+			s.sendTo(first, all)
+		case me == first:
+			s.recvFrom(s.Root, all)
+		}
+		s.stage, s.began = 2, s.round+1
+	case 2:
+		s.amongLeaders(ScattervLinear, all, part, home)
+	case 3:
+		s.among(d.local, s.inner(Scatter, d.local, s.unit), part, s.Recv, 0)
+	}
+	return s.stage < 4
+}
