@@ -13,6 +13,7 @@ import (
 // Ranks that all sleep in calls, and have done so for long, are told to be in a
 // deadlock; not if one of them computes, or has fallen asleep just now.
 func TestF6_PsSuspectsADeadlock(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		steps []string
 		want  bool

@@ -18,6 +18,7 @@ import (
 // starts here; hosts_real_test.go has real ones.
 
 func TestDeathsElsewhereAreExplained(t *testing.T) {
+	t.Parallel()
 	r := farRun(t, 137, "-host", "a,b", "-n", "4", "rank", "init", "exchange", "2@note:Recv on world from 2 tag 7", "2@kill:9", "forever")
 	r.said("halo: rank 2 (pid ", "on b)", "killed by signal 9 (SIGKILL", "in Recv on world from 2 tag 7", "see dmesg")
 	farRun(t, 3, "-host", "a,b", "-n", "2", "rank", "init", "exchange", "1@exit:3", "forever").said("rank 1", "on b", "exited with status 3")
@@ -83,6 +84,7 @@ func TestInterruptWhileHostsAreReached(t *testing.T) {
 
 // A launcher that was stopped with its ranks goes on with them.
 func TestStopOfHostsIsNoSilence(t *testing.T) {
+	t.Parallel()
 	ready := filepath.Join(t.TempDir(), "ready")
 	r := far(t, "run", "-host", "a,b", "-n", "2", "rank", "ready:"+ready, "sleep:3000", "print:x").start()
 	pids := append(r.ready(ready, 2), r.cmd.Process.Pid)
@@ -97,6 +99,7 @@ func TestStopOfHostsIsNoSilence(t *testing.T) {
 
 // A launcher that says nothing is taken for dead, and so is an agent.
 func TestSilenceEndsTheJob(t *testing.T) {
+	t.Parallel()
 	ready := filepath.Join(t.TempDir(), "ready")
 	r := far(t, "run", "-host", "a,b", "-n", "2", "rank", "orphan", "ready:"+ready, "forever").start()
 	pids := r.ready(ready, 2)
@@ -136,7 +139,7 @@ func agents(r *run) (pids []int) {
 
 // kill -9 of any process of the job, at a random time.
 func TestNothingIsLeftOfHostsAfterAKill(t *testing.T) {
-	n := 16
+	n := 10
 	if testing.Short() {
 		n = 6
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,21 +44,34 @@ func overSSH(t *testing.T, h *hosttest.Hosts, options []string, args ...string) 
 	return r
 }
 
-// nothingRuns expects that no process of the launcher's program or the test
-// program is left on any host: agents there do not carry the run's marker.
+// onHosts are the processes of the launcher's program and the test program on all
+// hosts, by number: what they execute. Hosts have networks of their own; agents
+// there do not carry the run's marker.
+func onHosts() map[int]string {
+	all := map[int]string{}
+	here, _ := os.Readlink("/proc/self/ns/net")
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		exe, _ := os.Readlink(filepath.Join(dir, "exe"))
+		if exe != haloPath && exe != rankPath {
+			continue
+		}
+		if net, err := os.Readlink(filepath.Join(dir, "ns", "net")); err != nil || net == here {
+			continue // it has ended, or belongs to another test
+		}
+		line, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		all[pid] = strings.Join(strings.Split(string(line), "\x00"), " ")
+	}
+	return all
+}
+
+// nothingRuns expects that nothing of a job is left on any host.
 func nothingRuns(t *testing.T) {
 	t.Helper()
-	var left []string
+	var left map[int]string
 	for end := time.Now().Add(silence + beatInterval + leftover); ; time.Sleep(5 * time.Millisecond) {
-		left = left[:0]
-		links, _ := filepath.Glob("/proc/[0-9]*/exe")
-		for _, link := range links {
-			if to, _ := os.Readlink(link); to == haloPath || to == rankPath {
-				line, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
-				left = append(left, fmt.Sprintf("%s %q", link, line))
-			}
-		}
-		if len(left) == 0 {
+		if left = onHosts(); len(left) == 0 {
 			return
 		}
 		if time.Now().After(end) {
@@ -67,7 +81,22 @@ func nothingRuns(t *testing.T) {
 	t.Errorf("left on the hosts: %v", left)
 }
 
+// agentsOnHosts are the agents of the job on all hosts.
+func agentsOnHosts(t *testing.T) (pids []int) {
+	t.Helper()
+	for pid, line := range onHosts() {
+		if line == haloPath+" "+agentWord+" " {
+			pids = append(pids, pid)
+		}
+	}
+	if len(pids) == 0 {
+		t.Fatal("no agents")
+	}
+	return pids
+}
+
 func TestRealHosts(t *testing.T) {
+	t.Parallel()
 	h := hosttest.Start(t, 3)
 	t.Run("job", func(t *testing.T) {
 		over(t, h, "-iface", "eth0", "-host", "host1:1,host2:2,host0", "-n", "4", "rank", "init", "exchange", "hosts", "exchange", "job", "finalize").start().wait(0).quiet().printed(
@@ -175,7 +204,7 @@ func TestRealHosts(t *testing.T) {
 		r.wait(0).printed("x", "x")
 	})
 	t.Run("kill", func(t *testing.T) {
-		n := 12
+		n := 8
 		if testing.Short() {
 			n = 4
 		}
@@ -183,21 +212,6 @@ func TestRealHosts(t *testing.T) {
 			killPoint(t, h, i)
 		}
 	})
-}
-
-// agentsOnHosts are the agents of the job on all hosts.
-func agentsOnHosts(t *testing.T) (pids []int) {
-	t.Helper()
-	list, err := exec.Command("pgrep", "-f", "^"+haloPath+" "+agentWord+"$").Output()
-	if err != nil {
-		t.Fatalf("no agents: %v", err)
-	}
-	for word := range strings.FieldsSeq(string(list)) {
-		var pid int
-		fmt.Sscan(word, &pid)
-		pids = append(pids, pid)
-	}
-	return pids
 }
 
 // killPoint kills a process that belongs to a job on real hosts.

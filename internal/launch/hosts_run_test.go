@@ -95,6 +95,7 @@ func TestThisHostNeedsNoSSH(t *testing.T) {
 }
 
 func TestFailuresOfSSHAreExplained(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		mode   string
 		status int
@@ -235,6 +236,7 @@ func TestOutputFromElsewhereArrivesWhole(t *testing.T) {
 // Nobody reads the output for longer than a host may be silent: the ranks come
 // to a halt, and all are still there afterwards.
 func TestUnreadOutputOfHostsIsNoSilence(t *testing.T) {
+	t.Parallel()
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func TestNothingIsLeftOfOrphans(t *testing.T) {
 
 // kill -9 of the launcher, after a random time or at a chosen point.
 func TestNothingIsLeftOfAKilledLauncher(t *testing.T) {
-	n := 40
+	n := 24
 	if testing.Short() {
 		n = 10
 	}

@@ -22,7 +22,7 @@ func TestF4_NothingIsLeftOfAKilledProgram(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", ring, "../../examples/ring").CombinedOutput(); err != nil {
 		t.Fatalf("building the ring: %v\n%s", err, out)
 	}
-	rounds := 10
+	rounds := 6
 	if testing.Short() {
 		rounds = 3
 	}
@@ -48,7 +48,7 @@ func TestF4_NothingIsLeftOfAKilledProgram(t *testing.T) {
 // The same under messages of all lengths and collectives, with more ranks than
 // cores: some ranks sleep, some poll, some have not come to Init.
 func TestF4_NothingIsLeftOfKilledTraffic(t *testing.T) {
-	program := hangPath(t)
+	program := hangPath
 	n, rounds := 2*runtime.NumCPU()+2, 6
 	if testing.Short() {
 		rounds = 2

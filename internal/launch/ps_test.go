@@ -22,25 +22,6 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// hangProgram builds testdata/hang, once.
-var hangProgram = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(filepath.Dir(rankPath), "hang")
-	out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "./testdata/hang").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("building testdata/hang: %w\n%s", err, out)
-	}
-	return path, nil
-})
-
-func hangPath(t *testing.T) string {
-	t.Helper()
-	path, err := hangProgram()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // ps calls halo ps with args.
 func ps(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
@@ -112,7 +93,7 @@ func (r *run) stop() {
 func TestF6_PsShowsWhatEachRankWaitsFor(t *testing.T) {
 	for _, fabric := range []string{"shm", "tcp"} {
 		start := time.Now()
-		r := newRun(t, "-fabric", fabric, "-n", "10", hangPath(t),
+		r := newRun(t, "-fabric", fabric, "-n", "10", hangPath,
 			"recv", "any", "barrier", "waitall", "probe", "waitany", "ssend", "finalize", "sleep", "many").start()
 		s := r.awaitPs(
 			"waiting: Recv on world from 1 tag 7;",
@@ -164,7 +145,7 @@ func TestF6_PsNamesCollectives(t *testing.T) {
 	for task, want := range map[string]string{"barrier": "Barrier on world;", "bcast": "Bcast on world;",
 		"allreduce": "Allreduce on world;", "longallreduce": "Allreduce on world;"} {
 		for _, fabric := range []string{"shm", "tcp"} {
-			r := newRun(t, "-fabric", fabric, "-n", "3", hangPath(t), task, "sleep", "sleep").start()
+			r := newRun(t, "-fabric", fabric, "-n", "3", hangPath, task, "sleep", "sleep").start()
 			r.awaitPs("waiting: "+want, "running:", "running:")
 			r.stop()
 		}
@@ -174,7 +155,7 @@ func TestF6_PsNamesCollectives(t *testing.T) {
 // A rank that does not come to Init is what the others wait for there.
 func TestF6_PsShowsWhoIsOutsideInit(t *testing.T) {
 	for _, fabric := range []string{"shm", "tcp"} {
-		r := newRun(t, "-fabric", fabric, "-n", "3", hangPath(t), "barrier", "outside", "outside").start()
+		r := newRun(t, "-fabric", fabric, "-n", "3", hangPath, "barrier", "outside", "outside").start()
 		r.awaitPs("waiting: Init; (ranks 1-2 did not call it yet)", "running: (has not called Init)", "running: (has not called Init)")
 		r.stop()
 	}
@@ -188,7 +169,7 @@ func TestF6_PsTellsStatesApart(t *testing.T) {
 	r.awaitPs("running: (has not called Init)", "ended: (exited with status 0)", "stopped: (has not called Init)", "running: (has not called Init)")
 	r.stop()
 	// A wrapper is not the process that calls MPI.
-	r = newRun(t, "-n", "2", "sh", "-c", hangPath(t)+" recv; exit").start()
+	r = newRun(t, "-n", "2", "sh", "-c", hangPath+" recv; exit").start()
 	s := r.awaitPs("waiting: Recv on world from 1 tag 7;", "waiting: Recv on world from 0 tag 7;")
 	for _, k := range s.Ranks {
 		p, _ := lookAtProcess(k.Pid)
@@ -200,7 +181,7 @@ func TestF6_PsTellsStatesApart(t *testing.T) {
 }
 
 func TestF6_PsCountsProcessorTime(t *testing.T) {
-	r := newRun(t, "-n", "2", hangPath(t), "spin", "sleep").start()
+	r := newRun(t, "-n", "2", hangPath, "spin", "sleep").start()
 	defer r.stop()
 	r.awaitPs("running:", "running:")
 	for end := time.Now().Add(hangs); ; {
@@ -252,7 +233,7 @@ func TestF6_PsWhileJobsComeAndGo(t *testing.T) {
 		length = time.Second
 	}
 	end := time.Now().Add(length)
-	program := hangPath(t)
+	program := hangPath
 	var jobs sync.WaitGroup
 	for worker := range 2 {
 		jobs.Go(func() {

@@ -14,7 +14,7 @@ import (
 // SIGQUIT shows the table first, and then is passed on as ever.
 func TestF6_QuitShowsWhatRanksWaitFor(t *testing.T) {
 	for _, fabric := range []string{"shm", "tcp"} {
-		r := newRun(t, "-fabric", fabric, "-n", "3", hangPath(t), "recv", "barrier", "sleep").start()
+		r := newRun(t, "-fabric", fabric, "-n", "3", hangPath, "recv", "barrier", "sleep").start()
 		r.awaitPs("waiting: Recv on world from 1 tag 7;", "waiting: Barrier on world;", "running:")
 		r.cmd.Process.Signal(syscall.SIGQUIT)
 		r.wait(2).said("halo: the job was ended by SIGQUIT").said("   0 ", "waiting", "Recv on world from 1 tag 7").
@@ -51,6 +51,7 @@ func TestF6_QuitBeforeTheJobHasBegun(t *testing.T) {
 
 // A stderr that nobody reads does not keep SIGQUIT from the ranks.
 func TestF6_QuitReachesRanksAlthoughNobodyReads(t *testing.T) {
+	t.Parallel()
 	unread, w := fullPipe(t)
 	defer unread.Close()
 	ready, caught := filepath.Join(t.TempDir(), "ready"), filepath.Join(t.TempDir(), "caught")
@@ -90,7 +91,8 @@ func fullPipe(t *testing.T) (r, w *os.File) {
 
 // A hang in a continuous integration explains itself.
 func TestF6_TimeoutShowsWhatRanksWaitFor(t *testing.T) {
-	r := newRun(t, "-timeout", "2s", "-n", "2", hangPath(t), "recv", "probe").start()
+	t.Parallel()
+	r := newRun(t, "-timeout", "2s", "-n", "2", hangPath, "recv", "probe").start()
 	r.wait(124).said("still running: ranks 0-1").said("   0 ", "waiting", "Recv on world from 1 tag 7").
 		said("   1 ", "waiting", "Probe on world from 0 tag 9")
 	if lines := strings.Split(strings.TrimSpace(r.stderr.String()), "\n"); len(lines) != 5 || !strings.Contains(lines[4], "-timeout") {

@@ -15,9 +15,8 @@ import (
 	"time"
 )
 
-// The programs under test, built once: halo, testdata/rank, and testdata/rank
-// as built from a version of Halo with another launcher protocol.
-var haloPath, rankPath string
+// The programs under test, built once: halo, testdata/rank and testdata/hang.
+var haloPath, rankPath, hangPath string
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "halo-launch-test-")
@@ -25,9 +24,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	haloPath, rankPath = filepath.Join(dir, "halo"), filepath.Join(dir, "rank")
+	haloPath, rankPath, hangPath = filepath.Join(dir, "halo"), filepath.Join(dir, "rank"), filepath.Join(dir, "hang")
 	code := 1
-	if build(haloPath, raceFlag, "github.com/halo-mpi/halo/cmd/halo") && build(rankPath, "./testdata/rank") {
+	if build(haloPath, raceFlag, "github.com/halo-mpi/halo/cmd/halo") && build(dir, "./testdata/rank", "./testdata/hang") {
 		code = m.Run()
 	}
 	os.RemoveAll(dir)
