@@ -53,7 +53,6 @@ func (e *Engine) agreeSlot(c *comm.Comm, d *division) error {
 		d.agreed = true
 		return nil
 	}
-	d.local.Name.Store(c.Name.Load())
 	choice := make([]byte, 8)
 	if d.leaders != nil {
 		slot := WorldSlot
@@ -73,9 +72,16 @@ func (e *Engine) agreeSlot(c *comm.Comm, d *division) error {
 			return &class.Error{Class: class.Intern, Text: fmt.Sprintf("slot %d for context %#x", i, c.Ctx)}
 		}
 		d.slot = e.newSlot(d.local, i)
+		d.slot.event.About = d
 	}
 	d.agreed = true
 	return nil
+}
+
+// AppendAbout implements proc.About: what a member waits for in the slot is what the
+// program has called, not the part of it that is done there.
+func (d *division) AppendAbout(b []byte) []byte {
+	return d.whole.AppendOn(append(b, d.kind.String()...))
 }
 
 // stages runs the schedule with leaders, or what is left of it where the members of
@@ -109,6 +115,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 	if s == nil {
 		return e.stages(c, k, a, tag, false)
 	}
+	d.kind = k
 	leads, home := d.leaders != nil, d.at[c.Rank] == d.at[a.Root]
 	switch k {
 	case Barrier:

@@ -25,17 +25,19 @@ type division struct {
 	sizes []int   // by node: the number of its members
 	runs  bool    // order is that of the ranks
 
+	whole   *comm.Comm
 	local   *comm.Comm // the members on this node
 	leaders *comm.Comm // nil in who is none
 	slot    *slot      // of local, for short blocking collectives; nil: messages only
 	agreed  bool       // the members of the node have come to the same slot, or none
+	kind    Kind       // of the last collective through the slot, for AppendAbout
 	spare   [SlotPayload]byte
 }
 
 // divide computes the division of c. In a job that knows no hosts all are on one.
 func (e *Engine) divide(c *comm.Comm) *division {
 	job, n := e.p.Job(), c.Size()
-	d := &division{at: make([]int32, n), index: make([]int32, n), order: make([]int32, n)}
+	d := &division{whole: c, at: make([]int32, n), index: make([]int32, n), order: make([]int32, n)}
 	number := make(map[int32]int32) // of a node by its host in the job
 	for r, m := range c.Members {
 		var host int32

@@ -27,6 +27,10 @@
 // long messages between many; trees, doubling and Bruck take log2 n rounds, for
 // short ones.
 //
+// Those with leaders are for members on several nodes: what crosses the network does so
+// once for a node, see division. Short blocking ones share a slot on each node, see
+// across.
+//
 // # Order
 //
 // Which operands are combined, and in which order, follows from the ranks and the

@@ -16,3 +16,8 @@ func HasNodeSlot(c *comm.Comm) bool {
 func (e *Engine) Chosen(c *comm.Comm, k Kind, size int) Algorithm {
 	return e.choice.algorithm(k, size, stateOf(c).where, false)
 }
+
+// WaitsFor is what a member of c that sleeps in the slot of its node is said to wait for.
+func WaitsFor(c *comm.Comm) string {
+	return string(stateOf(c).division.slot.event.About.AppendAbout(nil))
+}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
@@ -93,6 +94,55 @@ func TestAnyRootOverHosts(t *testing.T) {
 			return nil
 		})
 	}
+}
+
+// 6.3, 6.12.1: nobody is out of a barrier before all are in, in any form.
+func TestBarrierOverHosts(t *testing.T) {
+	for _, places := range []string{"001", "0101", "001122"} {
+		for _, near := range nears {
+			for _, c := range []coll.Choice{auto(), slots(coll.SlotCells), slots(coll.SlotCounter), slots(coll.SlotNone)} {
+				n := len(places)
+				var in atomic.Int64
+				run(t, near+"@"+places, n, c, func(w *world.World) error {
+					own := rand.New(rand.NewPCG(uint64(w.Comm.Rank), 5))
+					task := plain(w.Comm, coll.Barrier, 0)
+					for i := range 60 {
+						if own.IntN(4) == 0 {
+							time.Sleep(time.Duration(own.IntN(300)) * time.Microsecond)
+						}
+						in.Add(1)
+						if err := task.do(w, 0, i%2); err != nil { // blocking, nonblocking
+							return err
+						}
+						if got := in.Load(); got < int64(n*(i+1)) {
+							return fmt.Errorf("barrier %d on %s: rank %d is out when %d of %d are in", i, places, w.Comm.Rank, got, n*(i+1))
+						}
+					}
+					return nil
+				})
+			}
+		}
+	}
+}
+
+// F6: what a member waits for in the slot of a node is called as the program calls it.
+func TestF6_WaitingInTheSlotOfANode(t *testing.T) {
+	run(t, "inproc@0011", 4, auto(), func(w *world.World) error {
+		name := "world"
+		w.Comm.Name.Store(&name)
+		for k, call := range map[coll.Kind]func() error{
+			coll.Barrier:   func() error { return w.Coll.Barrier(w.Comm) },
+			coll.Allreduce: func() error { return w.Coll.Allreduce(w.Comm, make([]byte, 8), make([]byte, 8), op.Sum, op.Int64) },
+		} {
+			if err := call(); err != nil {
+				return err
+			}
+			if got, want := coll.WaitsFor(w.Comm), k.String()+" on world"; got != want {
+				return fmt.Errorf("a member is said to wait for %q, want %q", got, want)
+			}
+		}
+		return nil
+	})
 }
 
 // COL-09, 6.9.1: an allreduce over several hosts gives the same bits on all ranks,
