@@ -25,10 +25,10 @@ func several(what string, rs []Request) (e *p2p.Engine, inner []*p2p.Request, er
 			e.Proc().Unlock()
 			return nil, nil, fail(ErrRequest, what, nil, "request %d belongs to another process than request 0", i)
 		}
-		if q.r.Gen != q.gen {
+		if q.stale() {
 			e.Return(inner)
 			e.Proc().Unlock()
-			return nil, nil, fail(ErrRequest, what, q.c, "request %d of %v is stale: it was completed or freed through another copy", i, q.call)
+			return nil, nil, fail(ErrRequest, what, q.c, "request %d of %v is stale: it was completed or freed through another copy", i, q.call())
 		}
 		inner[i] = q.r
 	}
@@ -84,20 +84,21 @@ func Waitall(rs []Request, sts []Status) error {
 		e.Return(inner)
 	}
 	var failed failures
+	var unasked Status
 	for i := range rs { // under one lock: a window of messages costs two operations on it
-		q := &rs[i]
-		st, err := emptyStatus(), q.err
+		q, st := &rs[i], &unasked
+		if sts != nil {
+			st = &sts[i]
+		}
+		err := q.err
 		if q.r != nil {
 			e.Wait(q.r)
-			st, err = q.take(e)
+			err = q.take(e, st)
 		} else {
-			*q = Request{}
+			*q, *st = Request{}, emptyStatus()
 		}
 		if err != nil {
 			st.Err = failed.note(err)
-		}
-		if sts != nil {
-			sts[i] = st
 		}
 	}
 	if e != nil {
@@ -194,7 +195,8 @@ func some(what string, rs []Request, indices []int, sts []Status, wait bool) (in
 		active, _ = e.Any(inner, wait && n == 0)
 		for i, r := range inner {
 			if r != nil && r.Active && r.Done() {
-				st, err := rs[i].take(e)
+				var st Status
+				err := rs[i].take(e, &st)
 				note(i, st, err)
 			}
 		}
@@ -317,5 +319,5 @@ func (q *Request) idle() bool {
 	p := q.c.w.P2P.Proc()
 	p.Lock()
 	defer p.Unlock()
-	return q.r.Gen == q.gen && !q.r.Active
+	return !q.stale() && !q.r.Active
 }

@@ -72,9 +72,9 @@ func (q *Request) Start() error {
 	class, why := Success, ""
 	switch {
 	case !q.r.Persistent:
-		class, why = ErrRequest, "request of "+q.call.String()+" is not persistent"
+		class, why = ErrRequest, "request of "+q.call().String()+" is not persistent"
 	case q.r.Active:
-		class, why = ErrRequest, "request of "+q.call.String()+" is active: wait for it first"
+		class, why = ErrRequest, "request of "+q.call().String()+" is active: wait for it first"
 	case q.c.w.Closed():
 		class, why = ErrOther, "called after Finalize"
 	default:

@@ -25,8 +25,7 @@ func recv(k call, c *Comm, buf []byte, source, tag int, st *Status) error {
 	}
 	var s p2p.Status
 	c.w.P2P.Recv(c.core, buf, source, engineTag(tag), &s)
-	// Field by field: copying a whole struct would wait for its parts.
-	st.Source, st.Tag, st.bytes, st.cancelled = s.Source, publicTag(s.Tag), int64(s.Bytes), s.Cancelled
+	st.set(&s)
 	if s.Err != nil {
 		return wrap(s.Err, k, c, source, tag)
 	}

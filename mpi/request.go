@@ -16,16 +16,25 @@ import (
 //
 // C: MPI_Request, section 3.7.1.
 type Request struct {
-	r    *p2p.Request
-	c    *Comm
-	gen  uint32
-	call call
-	err  *Error // what was wrong with the arguments; then r is nil
+	r   *p2p.Request
+	c   *Comm
+	err *Error // what was wrong with the arguments; then r is nil
+	// made is the generation of r, above the call that started the operation:
+	// with four fields, not five, a Request travels in registers.
+	made uint64
 }
 
+const callBits = 8
+
 func newRequest(k call, c *Comm, r *p2p.Request) Request {
-	return Request{r: r, c: c, gen: r.Gen, call: k}
+	return Request{r: r, c: c, made: uint64(r.Gen)<<callBits | uint64(k)}
 }
+
+// call is what started the operation.
+func (q *Request) call() call { return call(q.made & (1<<callBits - 1)) }
+
+// stale reports that the operation was ended through another copy.
+func (q *Request) stale() bool { return q.r.Gen != uint32(q.made>>callBits) }
 
 // IsNull reports whether q is the null request.
 //
@@ -46,50 +55,52 @@ func (q *Request) begin(what string) (e *p2p.Engine, err *Error) {
 	}
 	e = q.c.w.P2P
 	e.Proc().Lock()
-	if q.r.Gen != q.gen {
+	if q.stale() {
 		e.Proc().Unlock()
-		return nil, newError(ErrRequest, what, q.c, "request of %v is stale: it was completed or freed through another copy", q.call)
+		return nil, newError(ErrRequest, what, q.c, "request of %v is stale: it was completed or freed through another copy", q.call())
 	}
 	return e, nil
 }
 
 // end takes the status of a request that is complete and lets the lock go.
 func (q *Request) end(e *p2p.Engine) (Status, error) {
-	st, err := q.take(e)
+	var st Status
+	err := q.take(e, &st)
 	e.Proc().Unlock()
 	return st, raise(err)
 }
 
 // take ends the operation, which is complete or inactive, under the lock. An
 // error is still to be raised.
-func (q *Request) take(e *p2p.Engine) (Status, *Error) {
+func (q *Request) take(e *p2p.Engine, st *Status) *Error {
 	r := q.r
 	if !r.Active {
-		return emptyStatus(), nil
+		*st = emptyStatus()
+		return nil
 	}
-	st, err := q.status()
+	err := q.status(st)
 	e.Take(r)
 	if !r.Persistent {
 		*q = Request{}
 	}
-	return st, err
+	return err
 }
 
-// status is that of the operation, which is complete, with the error, if there
-// is one, described.
-func (q *Request) status() (Status, *Error) {
-	st := publicStatus(&q.r.Status)
+// status fills in that of the operation, which is complete, and returns the
+// error, if there is one, described.
+func (q *Request) status(st *Status) *Error {
+	st.set(&q.r.Status)
 	if q.r.Status.Err == nil {
-		return st, nil
+		return nil
 	}
 	peer, tag := Undefined, Undefined
-	if q.call < callCollective {
+	if q.call() < callCollective {
 		rank, t := q.r.Arguments()
 		peer, tag = rank, publicTag(t)
 	}
-	err := describe(q.r.Status.Err, q.call, q.c, peer, tag)
+	err := describe(q.r.Status.Err, q.call(), q.c, peer, tag)
 	st.Err = err
-	return st, err
+	return err
 }
 
 // Wait waits until the operation is complete and returns its status. The error
@@ -145,7 +156,8 @@ func (q *Request) peek(what string) (Status, bool, *Error) {
 	if !q.r.Active {
 		return emptyStatus(), true, nil
 	}
-	st, err := q.status()
+	var st Status
+	err = q.status(&st)
 	return st, true, err
 }
 
@@ -190,16 +202,16 @@ func (q *Request) Cancel() error {
 		}
 		return raise(err)
 	}
-	active, collective := q.r.Active, q.call >= callCollective
+	active, collective := q.r.Active, q.call() >= callCollective
 	if active && !collective {
 		e.Cancel(q.r)
 	}
 	e.Proc().Unlock()
 	if collective {
-		return fail(ErrRequest, "Cancel", q.c, "%v cannot be cancelled: the other members count on it", q.call)
+		return fail(ErrRequest, "Cancel", q.c, "%v cannot be cancelled: the other members count on it", q.call())
 	}
 	if !active {
-		return fail(ErrRequest, "Cancel", q.c, "request of %v is inactive", q.call)
+		return fail(ErrRequest, "Cancel", q.c, "request of %v is inactive", q.call())
 	}
 	return nil
 }
@@ -216,9 +228,9 @@ func (q *Request) Free() error {
 		}
 		return raise(err)
 	}
-	if q.call >= callCollective && q.r.Active {
+	if q.call() >= callCollective && q.r.Active {
 		e.Proc().Unlock()
-		return fail(ErrRequest, "Free", q.c, "%v is active: wait for it first", q.call)
+		return fail(ErrRequest, "Free", q.c, "%v is active: wait for it first", q.call())
 	}
 	e.Release(q.r)
 	e.Proc().Unlock()

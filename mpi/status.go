@@ -56,6 +56,14 @@ func engineTag(tag int) int32 {
 	return int32(tag)
 }
 
-func publicStatus(s *p2p.Status) Status {
-	return Status{Source: s.Source, Tag: publicTag(s.Tag), bytes: int64(s.Bytes), cancelled: s.Cancelled}
+// set makes st that of an operation of the engine, without its error. It goes
+// field by field: copying a whole struct next would wait for its parts.
+func (st *Status) set(s *p2p.Status) {
+	st.Source, st.Tag, st.Err = s.Source, publicTag(s.Tag), nil
+	st.bytes, st.cancelled = int64(s.Bytes), s.Cancelled
+}
+
+func publicStatus(s *p2p.Status) (st Status) {
+	st.set(s)
+	return st
 }

@@ -119,7 +119,7 @@ func TestSlotsComeBack(t *testing.T) {
 				r := w.Coll.Idup(w.Comm, idup, func() error { list = append(list, idup); return nil })
 				w.P2P.Release(w.Coll.Idup(w.Comm, dropped, func() error { w.Coll.Drop(dropped); return nil }))
 				w.P2P.Wait(r)
-				err := w.P2P.Take(r).Err
+				err := w.P2P.Take(r)
 				w.Proc.Unlock()
 				if err != nil {
 					return err
@@ -165,7 +165,7 @@ func TestF1_DeathAmidSplit(t *testing.T) {
 			r, err := w.Coll.Start(w.Comm, coll.Allgather, &coll.Args{Send: mine, Recv: all, Width: 1})
 			if err == nil {
 				w.P2P.Wait(r)
-				err = w.P2P.Take(r).Err
+				err = w.P2P.Take(r)
 			}
 			w.Proc.Unlock()
 			if err != nil {

@@ -404,5 +404,5 @@ func finish(w *world.World, r *p2p.Request) error {
 	w.Proc.Lock()
 	defer w.Proc.Unlock()
 	w.P2P.Wait(r)
-	return w.P2P.Take(r).Err
+	return w.P2P.Take(r)
 }

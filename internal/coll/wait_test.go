@@ -48,7 +48,7 @@ func TestWaitingInSlotMakesProgress(t *testing.T) {
 					w.Proc.Lock()
 					defer w.Proc.Unlock()
 					w.P2P.Wait(s)
-					return w.P2P.Take(s).Err
+					return w.P2P.Take(s)
 				}
 				for r := range 2 {
 					var s p2p.Status

@@ -70,10 +70,11 @@ func (e *Engine) Return(s []*Request) {
 // hint is the peer from whom the completion of r is expected.
 func (r *Request) hint() int { return int(r.peer) }
 
-// Take ends the operation of a request that is done: its status is returned, a
-// persistent request becomes inactive and any other is freed.
-func (e *Engine) Take(r *Request) Status {
-	s := r.Status
+// Take ends the operation of a request that is done and returns its error: a
+// persistent request becomes inactive and any other is freed. What else is in
+// the status is to be read before.
+func (e *Engine) Take(r *Request) error {
+	err := r.Status.Err
 	if r.Persistent {
 		r.Active = false
 		r.Status = Status{}
@@ -81,7 +82,7 @@ func (e *Engine) Take(r *Request) Status {
 	} else {
 		e.Free(r)
 	}
-	return s
+	return err
 }
 
 // Any looks for a request of rs that is done, and with wait waits until there is

@@ -296,7 +296,8 @@ func converse(e *Engine, c *comm.Comm, peer int, rng *rand.Rand) error {
 			}
 			r := e.Irecv(c, ctx, buf[:rng.IntN(len(buf))], peer, AnyTag)
 			e.Wait(r)
-			s = e.Take(r)
+			s = r.Status
+			e.Take(r)
 			var err *class.Error
 			if s.Err != nil && (!errors.As(s.Err, &err) || err.Class != class.Truncate) {
 				return fmt.Errorf("round %d: %w", round, s.Err)
@@ -304,8 +305,8 @@ func converse(e *Engine, c *comm.Comm, peer int, rng *rand.Rand) error {
 		}
 		for _, r := range sends {
 			e.Wait(r)
-			if s := e.Take(r); s.Err != nil {
-				return fmt.Errorf("round %d: send: %w", round, s.Err)
+			if err := e.Take(r); err != nil {
+				return fmt.Errorf("round %d: send: %w", round, err)
 			}
 		}
 	}

@@ -213,7 +213,9 @@ func (s *siege) wait(r *Request) Status {
 	e := s.engines[victim]
 	e.p.Lock()
 	defer e.p.Unlock()
-	return e.Take(r)
+	st := r.Status
+	e.Take(r)
+	return st
 }
 
 // failed expects that a request ends because the enemy has failed.
@@ -302,7 +304,9 @@ func receiveBy(e *Engine, c *comm.Comm, buf []byte, source int, tag int32) Statu
 	defer e.p.Unlock()
 	r := e.Irecv(c, ctx, buf, source, tag)
 	e.Wait(r)
-	return e.Take(r)
+	st := r.Status
+	e.Take(r)
+	return st
 }
 
 // bystanderIsWell exchanges messages of every protocol with the third process.
