@@ -1,0 +1,74 @@
+package proc_test
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/fabric/inproc"
+	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// early is a fabric whose only frame has come before it is armed, so that it wakes
+// nobody: who arms must look once more.
+type early struct {
+	fabric.Fabric // no other method is called
+	armed         bool
+	delivered     bool
+	closed        chan struct{}
+}
+
+func (f *early) Arm()    { f.armed = true }
+func (f *early) Disarm() { f.armed = false }
+func (f *early) Wake()   {}
+func (f *early) Sleep()  { <-f.closed }
+
+func (f *early) Close() error {
+	close(f.closed)
+	return nil
+}
+
+func (f *early) Poll(s fabric.Sink, _ int) int {
+	if !f.armed || f.delivered {
+		return 0
+	}
+	f.delivered = true
+	s.Frame(2, &wire.Header{Kind: wire.User}, nil)
+	return 1
+}
+
+// The contract of Arm, for a process with peers in memory and elsewhere: it looks at
+// both before it sleeps, though sockets are looked at seldom otherwise.
+func TestBothFabricsAreLookedAtAfterArming(t *testing.T) {
+	w, err := inproc.NewNode([]int{0, 1}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, err := w.Open(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := &early{closed: make(chan struct{})}
+	p, err := proc.New(boot.Memory(3)[0], node, far, proc.Policy{Loads: 4, Yields: shortly, Yield: runtime.Gosched})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e proc.Event
+	p.Start(&frames{fn: func(int, *wire.Header) { e.Fire() }})
+	done := waiter(p, &e, nil)
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Error("a process sleeps over a frame that came before it armed")
+		p.Lock()
+		e.Fire()
+		p.Unlock()
+		<-done
+	}
+	if err := p.Stop(); err != nil {
+		t.Error(err)
+	}
+}
