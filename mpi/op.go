@@ -31,23 +31,30 @@ var OpNull Op
 
 // The predefined operations. Sum and Prod work on all numbers, Min and Max on
 // integers and floating-point numbers, the logical ones on integers and booleans,
-// the bitwise ones on integers; other pairs are ErrOp. All are commutative.
+// the bitwise ones on integers, Minloc and Maxloc on ValueIndex; others are ErrOp.
+// All are commutative.
 //
 // A minimum or maximum of floating-point numbers is NaN if one of them is, and -0
 // is less than +0. The logical operations take what is not 0 for true and give 1.
+// Replace gives the second operand and NoOp the first; they are for one-sided
+// communication, in reductions they are ErrOp.
 //
-// C: MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, section 6.9.2.
+// C: MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP, sections 6.9.2 and 12.3.4.
 var (
-	Sum  = Op{kernel: op.Sum}
-	Prod = Op{kernel: op.Prod}
-	Min  = Op{kernel: op.Min}
-	Max  = Op{kernel: op.Max}
-	Land = Op{kernel: op.Land}
-	Lor  = Op{kernel: op.Lor}
-	Lxor = Op{kernel: op.Lxor}
-	Band = Op{kernel: op.Band}
-	Bor  = Op{kernel: op.Bor}
-	Bxor = Op{kernel: op.Bxor}
+	Sum     = Op{kernel: op.Sum}
+	Prod    = Op{kernel: op.Prod}
+	Min     = Op{kernel: op.Min}
+	Max     = Op{kernel: op.Max}
+	Land    = Op{kernel: op.Land}
+	Lor     = Op{kernel: op.Lor}
+	Lxor    = Op{kernel: op.Lxor}
+	Band    = Op{kernel: op.Band}
+	Bor     = Op{kernel: op.Bor}
+	Bxor    = Op{kernel: op.Bxor}
+	Minloc  = Op{kernel: op.Minloc}
+	Maxloc  = Op{kernel: op.Maxloc}
+	Replace = Op{kernel: op.Replace}
+	NoOp    = Op{kernel: op.NoOp}
 )
 
 // CreateOp makes an operation of fn, which makes each inout[i] the combination of
@@ -129,45 +136,4 @@ func reduction[T Elem](send, recv []T, o Op) coll.Args {
 		a.User, a.Elem = &o.user.User, reflect.TypeFor[T]()
 	}
 	return a
-}
-
-// opType is the engine's name for the element type T.
-func opType[T Elem]() op.Type {
-	switch reflect.TypeFor[T]().Kind() {
-	case reflect.Bool:
-		return op.Bool
-	case reflect.Int8:
-		return op.Int8
-	case reflect.Int16:
-		return op.Int16
-	case reflect.Int32:
-		return op.Int32
-	case reflect.Int64:
-		return op.Int64
-	case reflect.Int:
-		if sizeOf[T]() == 4 {
-			return op.Int32
-		}
-		return op.Int64
-	case reflect.Uint8:
-		return op.Uint8
-	case reflect.Uint16:
-		return op.Uint16
-	case reflect.Uint32:
-		return op.Uint32
-	case reflect.Uint64:
-		return op.Uint64
-	case reflect.Uint:
-		if sizeOf[T]() == 4 {
-			return op.Uint32
-		}
-		return op.Uint64
-	case reflect.Float32:
-		return op.Float32
-	case reflect.Float64:
-		return op.Float64
-	case reflect.Complex64:
-		return op.Complex64
-	}
-	return op.Complex128
 }

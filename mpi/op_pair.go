@@ -1,0 +1,95 @@
+package mpi
+
+import (
+	"reflect"
+
+	"github.com/halo-mpi/halo/internal/op"
+)
+
+// ValueIndex is the element type of Minloc and Maxloc: a value, and an index that
+// says where it is. The result is the element with the least or greatest value, and
+// of equal ones (-0 equals +0) that with the lowest index; a NaN comes before every
+// number. It lies in memory as the pairs of C do, so that ValueIndex[float64, int32]
+// is MPI_DOUBLE_INT; with int or int64 it is what MPI_Type_get_value_index returns.
+// As any element type it can be sent and received.
+//
+// C: MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT, MPI_2REAL, MPI_2DOUBLE_PRECISION and MPI_Type_get_value_index, section 6.9.4.
+type ValueIndex[V, I interface {
+	int8 | int16 | int32 | int64 | int | uint8 | uint16 | uint32 | uint64 | uint | float32 | float64
+}] struct {
+	Value V
+	Index I
+}
+
+// pairs are the types of ValueIndex on which Minloc and Maxloc are defined.
+type pairs interface {
+	ValueIndex[float32, int32] | ValueIndex[float32, int64] | ValueIndex[float32, int] |
+		ValueIndex[float64, int32] | ValueIndex[float64, int64] | ValueIndex[float64, int] |
+		ValueIndex[int8, int32] | ValueIndex[int8, int64] | ValueIndex[int8, int] |
+		ValueIndex[int16, int32] | ValueIndex[int16, int64] | ValueIndex[int16, int] |
+		ValueIndex[int32, int32] | ValueIndex[int32, int64] | ValueIndex[int32, int] |
+		ValueIndex[int64, int32] | ValueIndex[int64, int64] | ValueIndex[int64, int] |
+		ValueIndex[int, int32] | ValueIndex[int, int64] | ValueIndex[int, int] |
+		ValueIndex[uint8, int32] | ValueIndex[uint8, int64] | ValueIndex[uint8, int] |
+		ValueIndex[uint16, int32] | ValueIndex[uint16, int64] | ValueIndex[uint16, int] |
+		ValueIndex[uint32, int32] | ValueIndex[uint32, int64] | ValueIndex[uint32, int] |
+		ValueIndex[uint64, int32] | ValueIndex[uint64, int64] | ValueIndex[uint64, int] |
+		ValueIndex[uint, int32] | ValueIndex[uint, int64] | ValueIndex[uint, int] |
+		ValueIndex[float32, float32] | ValueIndex[float64, float64]
+}
+
+// opType makes the type tell what it is without looking at its fields.
+func (*ValueIndex[V, I]) opType() op.Type {
+	return op.Pair(numberType(reflect.TypeFor[V]().Kind()), numberType(reflect.TypeFor[I]().Kind()))
+}
+
+// opType is the engine's name for the element type T.
+func opType[T Elem]() op.Type {
+	if k := reflect.TypeFor[T]().Kind(); k != reflect.Struct {
+		return numberType(k)
+	}
+	return any((*T)(nil)).(interface{ opType() op.Type }).opType()
+}
+
+func numberType(k reflect.Kind) op.Type {
+	switch k {
+	case reflect.Bool:
+		return op.Bool
+	case reflect.Int8:
+		return op.Int8
+	case reflect.Int16:
+		return op.Int16
+	case reflect.Int32:
+		return op.Int32
+	case reflect.Int64:
+		return op.Int64
+	case reflect.Int:
+		if intBits == 32 {
+			return op.Int32
+		}
+		return op.Int64
+	case reflect.Uint8:
+		return op.Uint8
+	case reflect.Uint16:
+		return op.Uint16
+	case reflect.Uint32:
+		return op.Uint32
+	case reflect.Uint64:
+		return op.Uint64
+	case reflect.Uint:
+		if intBits == 32 {
+			return op.Uint32
+		}
+		return op.Uint64
+	case reflect.Float32:
+		return op.Float32
+	case reflect.Float64:
+		return op.Float64
+	case reflect.Complex64:
+		return op.Complex64
+	}
+	return op.Complex128
+}
+
+// intBits is the size of int.
+const intBits = 32 << (^uint(0) >> 63)

@@ -1,0 +1,117 @@
+package mpi_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// located finds the extremes of what the ranks give, in numbers that order them.
+func located[P interface {
+	mpi.Elem
+	comparable
+}](t testing.TB, c *mpi.Comm, give func(r int) P, number func(p P) float64) {
+	low, high := give(0), give(0) // of equal values the lowest index, because indexes grow with ranks
+	for r := 1; r < c.Size(); r++ {
+		if p := give(r); number(p) < number(low) {
+			low = p
+		}
+		if p := give(r); number(p) > number(high) {
+			high = p
+		}
+	}
+	check := func(o mpi.Op, want P) {
+		if got, err := mpi.AllreduceOne(c, give(c.Rank()), o); err != nil || got != want {
+			t.Errorf("%v of %T: %v, %v, want %v", o, want, got, err, want)
+		}
+		send, recv := make([]P, 3000), make([]P, 3000) // no slot
+		for i := range send {
+			send[i] = give(c.Rank())
+		}
+		if err := mpi.Reduce(c, send, recv, o, 0); err != nil || c.Rank() == 0 && recv[2999] != want {
+			t.Errorf("%v of many %T: %v, %v, want %v", o, want, recv[2999], err, want)
+		}
+	}
+	check(mpi.Minloc, low)
+	check(mpi.Maxloc, high)
+	// A user's own is the same.
+	check(mpi.CreateOp(func(in, inout []P) {
+		for i, p := range in {
+			if number(p) >= number(inout[i]) { // of equal ones that of the lower ranks
+				inout[i] = p
+			}
+		}
+	}, false), high)
+}
+
+// COL-13, DT-05, X-TYP-01: the extremes with their places, on pairs of all kinds.
+func TestCOL13_MinlocMaxloc(t *testing.T) {
+	mpitest.Run(t, 5, func(t testing.TB, c *mpi.Comm) {
+		v := []int{7, 3, 9, 3, 9} // ties: ranks 1 and 3, 2 and 4
+		located(t, c, func(r int) mpi.ValueIndex[float32, int32] {
+			return mpi.ValueIndex[float32, int32]{float32(-v[r]) / 4, int32(r)}
+		}, func(p mpi.ValueIndex[float32, int32]) float64 { return float64(p.Value) })
+		located(t, c, func(r int) mpi.ValueIndex[float64, int32] {
+			return mpi.ValueIndex[float64, int32]{float64(v[r]) * 1e-300, int32(r)}
+		}, func(p mpi.ValueIndex[float64, int32]) float64 { return float64(p.Value) })
+		located(t, c, func(r int) mpi.ValueIndex[float64, int64] {
+			return mpi.ValueIndex[float64, int64]{float64(v[r]), int64(r - 9)}
+		}, func(p mpi.ValueIndex[float64, int64]) float64 { return float64(p.Value) })
+		located(t, c, func(r int) mpi.ValueIndex[int64, int32] {
+			return mpi.ValueIndex[int64, int32]{int64(v[r]) << 50, int32(r)}
+		}, func(p mpi.ValueIndex[int64, int32]) float64 { return float64(p.Value) })
+		located(t, c, func(r int) mpi.ValueIndex[int32, int32] { return mpi.ValueIndex[int32, int32]{int32(-v[r]), int32(r)} }, func(p mpi.ValueIndex[int32, int32]) float64 { return float64(p.Value) })
+		located(t, c, func(r int) mpi.ValueIndex[int16, int32] {
+			return mpi.ValueIndex[int16, int32]{int16(v[r]) << 8, int32(r)}
+		}, func(p mpi.ValueIndex[int16, int32]) float64 { return float64(p.Value) })
+		located(t, c, func(r int) mpi.ValueIndex[int, int] { return mpi.ValueIndex[int, int]{v[r], r} }, func(p mpi.ValueIndex[int, int]) float64 { return float64(p.Value) })
+		located(t, c, func(r int) mpi.ValueIndex[uint8, int] { return mpi.ValueIndex[uint8, int]{uint8(v[r]) << 4, r} }, func(p mpi.ValueIndex[uint8, int]) float64 { return float64(p.Value) })
+		nan, err := mpi.AllreduceOne(c, mpi.ValueIndex[float64, int]{math.Sqrt(float64(1 - c.Rank())), c.Rank()}, mpi.Minloc)
+		if err != nil || nan.Value == nan.Value || nan.Index != 2 {
+			t.Errorf("with NaNs from rank 2 on: %v, %v", nan, err)
+		}
+		two, err := mpi.AllreduceOne(c, mpi.ValueIndex[float32, float32]{1, float32(10 - c.Rank())}, mpi.Maxloc)
+		if err != nil || two.Index != 6 {
+			t.Errorf("2REAL: %v, %v", two, err)
+		}
+		all, err := mpi.AllgatherOne(c, mpi.ValueIndex[int8, int64]{int8(c.Rank()), -1})
+		if err != nil || all[4] != (mpi.ValueIndex[int8, int64]{4, -1}) {
+			t.Errorf("Allgather: %v, %v", all, err)
+		}
+	})
+}
+
+// COL-14, DT-05: other operations on pairs, locations of plain numbers and Replace
+// and NoOp in a reduction are ErrOp. Pairs have the size of C's.
+func TestPairErrors(t *testing.T) {
+	type pair = mpi.ValueIndex[float64, int32]
+	p, x := []pair{{1, 2}}, []float64{1}
+	for what, err := range map[string]error{
+		"Sum of pairs":      mpi.ReduceLocal(p, make([]pair, 1), mpi.Sum),
+		"Minloc of numbers": mpi.ReduceLocal(x, make([]float64, 1), mpi.Minloc),
+		"Replace":           mpi.ReduceLocal(x, make([]float64, 1), mpi.Replace),
+		"NoOp":              mpi.ReduceLocal(x, make([]float64, 1), mpi.NoOp),
+	} {
+		if !errors.Is(err, mpi.ErrOp) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, s := range [][2]uintptr{
+		{unsafe.Sizeof(mpi.ValueIndex[float32, int32]{}), 8},
+		{unsafe.Sizeof(pair{}), 16},
+		{unsafe.Sizeof(mpi.ValueIndex[int16, int32]{}), 8},
+		{unsafe.Sizeof(mpi.ValueIndex[int64, int32]{}), 16},
+	} {
+		if s[0] != s[1] {
+			t.Errorf("%d bytes, want %d", s[0], s[1])
+		}
+	}
+	least := []pair{{2, 1}}
+	if n := testing.AllocsPerRun(100, func() { _ = mpi.ReduceLocal(p, least, mpi.Minloc) }); n != 0 || least[0] != p[0] {
+		t.Errorf("%v allocations for %v", n, least)
+	}
+}
