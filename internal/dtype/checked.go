@@ -19,6 +19,14 @@ func (c *checked) add(a, b int64) int64 {
 	return s
 }
 
+func (c *checked) sub(a, b int64) int64 {
+	s := a - b
+	if (a^b)&(a^s) < 0 {
+		c.overflow = true
+	}
+	return s
+}
+
 func (c *checked) mul(a, b int64) int64 {
 	hi, lo := bits.Mul64(magnitude(a), magnitude(b))
 	p := int64(lo)

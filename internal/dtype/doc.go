@@ -34,7 +34,7 @@
 // answer MPI_Get_elements and MPI_Get_count. PackExternal and UnpackExternal speak
 // external32. Envelope and contents are Type.Contents and LargeContents.
 //
-// The trap: a Buffer holds plain addresses in the Go heap by an unsafe.Pointer to
-// the start of mem; memory of goroutine stacks must not be bound for longer than
-// the call (package mpi binds slices, which escape).
+// The trap: to the garbage collector a type with absolute addresses is numbers.
+// Who binds one with At keeps the objects alive, and none may be on the stack of a
+// goroutine, which moves.
 package dtype

@@ -151,6 +151,9 @@ func inspect(t *testing.T, typ *Type) {
 			t.Fatalf("%v: runs of %d bytes from %d to %d", typ, sum, at, next)
 		}
 	}
+	if ex < 0 || typ.Size() < 0 {
+		t.Fatalf("%v: size %d, true extent %d", typ, typ.Size(), ex)
+	}
 	if typ.Size() == 0 || ex > 1<<16 || typ.Size() > 1<<16 {
 		return
 	}

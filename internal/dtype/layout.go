@@ -91,12 +91,14 @@ func (b *bounds) done(what string) (layout, error) {
 		l.lb, l.ub = b.markLB, b.markUB
 	case b.filled:
 		l.lb, l.ub = l.trueLB, l.trueUB
-		extent := b.checked.add(l.ub, -l.lb)
+		extent := b.sub(l.ub, l.lb)
 		if r := extent % l.align; r > 0 {
 			l.ub = b.checked.add(l.ub, l.align-r)
 		}
 	}
-	b.checked.add(l.ub, -l.lb)
-	b.checked.add(l.trueUB, -l.trueLB)
+	// The least number has no magnitude, which others rely on.
+	b.overflow = b.overflow || l.lb == math.MinInt64 || l.trueLB == math.MinInt64
+	b.sub(l.ub, l.lb)
+	b.sub(l.trueUB, l.trueLB)
 	return l, b.err(what)
 }

@@ -140,7 +140,7 @@ func (x *checker) packed() []byte {
 	return out
 }
 
-// pack packs and unpacks in one piece, in two at every split point, and in many.
+// pack packs and unpacks in one piece, in two at every split point, and parts.
 func (x *checker) pack() error {
 	want := x.packed()
 	size := len(want)
@@ -162,16 +162,19 @@ func (x *checker) pack() error {
 			return fmt.Errorf("split at %d of %d: %d bytes\n% x, want\n% x", k, size, n, got, want)
 		}
 	}
-	clear(got)
-	for at := 0; at < size; {
-		n := min(1+x.r.IntN(1+size/3), size-at)
-		if k := x.b.Pack(got[at:at+n], int64(at)); k != n {
-			return fmt.Errorf("packed %d bytes at %d, want %d", k, at, n)
-		}
-		at += n
+	var ranges [][2]int
+	for range min(20, size) {
+		from := x.r.IntN(size)
+		ranges = append(ranges, [2]int{from, from + 1 + x.r.IntN(min(size-from, 1+x.r.IntN(size)))})
 	}
-	if !bytes.Equal(got[:size], want) {
-		return fmt.Errorf("in pieces: % x, want % x", got, want)
+	for _, k := range ranges {
+		clear(got)
+		part := got[4 : 4+k[1]-k[0]]
+		n := x.b.Pack(part, int64(k[0]))
+		if n != len(part) || !bytes.Equal(part, want[k[0]:k[1]]) ||
+			!bytes.Equal(got[:4], make([]byte, 4)) || !bytes.Equal(got[4+n:], make([]byte, size+4-n)) {
+			return fmt.Errorf("bytes %v of %d: %d bytes\n% x, want\n% x", k, size, n, got, want[k[0]:k[1]])
+		}
 	}
 	if x.all.overlaps() {
 		return nil
@@ -191,6 +194,16 @@ func (x *checker) pack() error {
 		n := x.b.Unpack(fresh[k:], int64(k)) + x.b.Unpack(fresh[:k], 0)
 		if n != size || !bytes.Equal(x.mem, after) {
 			return fmt.Errorf("unpack, split at %d of %d: %d bytes\n% x, want\n% x", k, size, n, x.mem, after)
+		}
+	}
+	for _, k := range ranges {
+		copy(x.mem, before)
+		copy(after, before)
+		for i, o := range x.all.offsets()[k[0]:k[1]] {
+			after[x.origin+o] = fresh[k[0]+i]
+		}
+		if n := x.b.Unpack(fresh[k[0]:k[1]], int64(k[0])); n != k[1]-k[0] || !bytes.Equal(x.mem, after) {
+			return fmt.Errorf("unpack bytes %v of %d: %d bytes\n% x, want\n% x", k, size, n, x.mem, after)
 		}
 	}
 	return nil

@@ -137,12 +137,6 @@ func TestDT07Displacement(t *testing.T) {
 // Types with absolute addresses, from MPI_BOTTOM (DT-15), over memory outside the
 // Go heap's rules: two objects in one message.
 func TestDT15AbsoluteAddresses(t *testing.T) {
-	if raceEnabled {
-		// The compiler checks there that pointer arithmetic stays in one object, and a
-		// base of nil is in none. The kernels opt out of it, and C memory is not
-		// looked at; objects of the Go heap are all that can be tested here.
-		t.Log("with checkptr")
-	}
 	set := Predefined()
 	a, b := new([4]byte), new([5]float32)
 	*a = [4]byte{1, 2, 3, 4}
