@@ -81,14 +81,14 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 }
 
 // charge counts an eager message against what the peer may have with us (peer).
-// If it reports false, admit decides.
+// If it reports false nothing is counted, and admit decides.
 func (e *Engine) charge(from int, h *wire.Header) bool {
-	if h.Kind != wire.Eager || h.Tag < 0 {
+	q, cost := &e.peers[from], int(h.Size)+frameCost
+	if h.Kind != wire.Eager || h.Tag < 0 || q.room < cost {
 		return false
 	}
-	q := &e.peers[from]
-	q.room -= int(h.Size) + frameCost
-	return q.room >= 0
+	q.room -= cost
+	return true
 }
 
 // admit does so for messages that want an answer and for the tags of collectives,
@@ -96,7 +96,7 @@ func (e *Engine) charge(from int, h *wire.Header) bool {
 func (e *Engine) admit(from int, h *wire.Header) bool {
 	q := &e.peers[from]
 	credited := h.Kind == wire.EagerSync && h.Flags&wire.Uncredited == 0
-	if credited || h.Kind == wire.Eager && h.Tag < 0 {
+	if credited || h.Kind == wire.Eager {
 		q.room -= int(h.Size) + frameCost
 	}
 	switch {
