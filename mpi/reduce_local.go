@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"reflect"
-	"sync"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -26,7 +25,13 @@ func ReduceLocal[T Elem](in, inout []T, op Op) error {
 	if overlap(left, right) {
 		return fail(ErrBuffer, call, nil, "the two slices share memory: there is no in place")
 	}
-	if err := op.local(left, right, opType[T](), reflect.TypeFor[T]()); err != nil {
+	if op.user != nil {
+		if err := op.applyUser(left, right, reflect.TypeFor[T]()); err != nil {
+			return failLocal(err, call)
+		}
+		return nil
+	}
+	if err := op.apply(left, right, opType[T]()); err != nil {
 		return failLocal(err, call)
 	}
 	return nil
@@ -43,30 +48,29 @@ func overlap(a, b []byte) bool {
 
 // localKernel is the kernel of operations that belong to no communicator. Those of
 // collectives are chosen when a process is opened, by the same variable.
-var localKernel = sync.OnceValues(func() (op.Kernel, error) {
-	k, err := op.ParseKernel(os.Getenv(op.KernelEnv))
-	if err != nil {
-		err = &class.Error{Class: class.Arg, Text: op.KernelEnv + ": " + err.Error()}
-	}
-	return k, err
-})
+var localKernel, errLocalKernel = op.ParseKernel(os.Getenv(op.KernelEnv))
 
-// local combines in and inout into inout.
-func (o Op) local(in, inout []byte, t op.Type, elem reflect.Type) error {
-	if o.user != nil && !o.user.freed.Load() {
-		if err := o.user.Check(elem); err != nil {
-			return err
-		}
-		return o.user.Apply(inout, in, inout)
-	}
+// apply combines in and inout into inout by a predefined operation.
+func (o Op) apply(in, inout []byte, t op.Type) error {
 	if err := op.Check(o.kernel, t); err != nil {
 		return err
 	}
-	k, err := localKernel()
-	if err == nil {
-		k.Apply(o.kernel, t, inout, in, inout)
+	if errLocalKernel != nil {
+		return &class.Error{Class: class.Arg, Text: op.KernelEnv + ": " + errLocalKernel.Error()}
 	}
-	return err
+	localKernel.Apply(o.kernel, t, inout, in, inout)
+	return nil
+}
+
+// applyUser combines in and inout into inout by an operation of the program.
+func (o Op) applyUser(in, inout []byte, elem reflect.Type) error {
+	if o.user.freed.Load() {
+		return op.Check(0, 0)
+	}
+	if err := o.user.Check(elem); err != nil {
+		return err
+	}
+	return o.user.Apply(inout, in, inout)
 }
 
 // failLocal raises an error of the engine that concerns no communicator.

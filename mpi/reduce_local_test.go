@@ -2,6 +2,7 @@ package mpi_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -61,5 +62,20 @@ func TestReduceLocalDoesNotAllocate(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// What a call costs beside the kernel: of one element, and of a short slice.
+func BenchmarkReduceLocal(b *testing.B) {
+	for _, count := range []int{1, 8, 128, 2048} {
+		b.Run(fmt.Sprint(count), func(b *testing.B) {
+			in, inout := make([]float64, count), make([]float64, count)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := mpi.ReduceLocal(in, inout, mpi.Sum); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -101,27 +101,33 @@ func (k Kernel) Covers(o Op, t Type) bool {
 const (
 	// block is a multiple of the length of every vector, in bytes.
 	block = 64
-	// few is up to how many elements a loop is faster than calling a kernel.
-	few = 4
+	// few is up to how many bytes a loop is as fast as a kernel is called.
+	few = 32
 )
 
 // Apply is the function Apply, by vectors as far as k has them.
 func (k Kernel) Apply(o Op, t Type, dst, left, right []byte) {
-	if k == Loops || len(dst) <= few*t.Size() {
-		Apply(o, t, dst, left, right)
-		return
-	}
 	n := len(dst) &^ (block - 1)
-	if n > 0 && !k.vector(o, t, &dst[0], &left[0], &right[0], n) {
+	if n == 0 || k == Loops {
+		k.applyRest(o, t, dst, left, right)
+		return
+	}
+	if !k.vector(o, t, &dst[0], &left[0], &right[0], n) {
 		Apply(o, t, dst, left, right)
 		return
 	}
-	dst, left, right = dst[n:], left[n:], right[n:]
-	if len(dst) <= few*t.Size() {
+	if n < len(dst) {
+		k.applyRest(o, t, dst[n:], left[n:], right[n:])
+	}
+}
+
+// applyRest does less than a block, by copies of a whole one: behind the end is not
+// our memory.
+func (k Kernel) applyRest(o Op, t Type, dst, left, right []byte) {
+	if k == Loops || len(dst) <= few {
 		Apply(o, t, dst, left, right)
 		return
 	}
-	// The rest in copies of a whole block: behind the end is not our memory.
 	var x, y [block]byte
 	copy(x[:], left)
 	copy(y[:], right)

@@ -17,112 +17,80 @@ func (k Kernel) vector(o Op, t Type, dst, a, b *byte, n int) bool {
 }
 
 func vectorAVX2(o Op, t Type, dst, a, b *byte, n int) bool {
-	switch o {
-	case Sum:
-		switch t {
-		case Int8, Uint8:
-			add8AVX2(dst, a, b, n)
-		case Int16, Uint16:
-			add16AVX2(dst, a, b, n)
-		case Int32, Uint32:
-			add32AVX2(dst, a, b, n)
-		case Int64, Uint64:
-			add64AVX2(dst, a, b, n)
-		case Float32, Complex64:
-			addFloat32AVX2(dst, a, b, n)
-		case Float64, Complex128:
-			addFloat64AVX2(dst, a, b, n)
-		default:
-			return false
-		}
-	case Prod:
-		switch t {
-		case Int8, Uint8:
-			mul8AVX2(dst, a, b, n)
-		case Int16, Uint16:
-			mul16AVX2(dst, a, b, n)
-		case Int32, Uint32:
-			mul32AVX2(dst, a, b, n)
-		case Int64, Uint64:
-			mul64AVX2(dst, a, b, n)
-		case Float32:
-			mulFloat32AVX2(dst, a, b, n)
-		case Float64:
-			mulFloat64AVX2(dst, a, b, n)
-		default:
-			return false
-		}
-	case Min:
-		switch t {
-		case Int8:
-			minInt8AVX2(dst, a, b, n)
-		case Uint8:
-			minUint8AVX2(dst, a, b, n)
-		case Int16:
-			minInt16AVX2(dst, a, b, n)
-		case Uint16:
-			minUint16AVX2(dst, a, b, n)
-		case Int32:
-			minInt32AVX2(dst, a, b, n)
-		case Uint32:
-			minUint32AVX2(dst, a, b, n)
-		case Int64:
-			minInt64AVX2(dst, a, b, n)
-		case Uint64:
-			minUint64AVX2(dst, a, b, n)
-		case Float32:
-			minFloat32AVX2(dst, a, b, n)
-		case Float64:
-			minFloat64AVX2(dst, a, b, n)
-		default:
-			return false
-		}
-	case Max:
-		switch t {
-		case Int8:
-			maxInt8AVX2(dst, a, b, n)
-		case Uint8:
-			maxUint8AVX2(dst, a, b, n)
-		case Int16:
-			maxInt16AVX2(dst, a, b, n)
-		case Uint16:
-			maxUint16AVX2(dst, a, b, n)
-		case Int32:
-			maxInt32AVX2(dst, a, b, n)
-		case Uint32:
-			maxUint32AVX2(dst, a, b, n)
-		case Int64:
-			maxInt64AVX2(dst, a, b, n)
-		case Uint64:
-			maxUint64AVX2(dst, a, b, n)
-		case Float32:
-			maxFloat32AVX2(dst, a, b, n)
-		case Float64:
-			maxFloat64AVX2(dst, a, b, n)
-		default:
-			return false
-		}
-	case Band:
-		switch t {
-		case Int8, Uint8, Int16, Uint16, Int32, Uint32, Int64, Uint64, Byte:
-			andAVX2(dst, a, b, n)
-		default:
-			return false
-		}
-	case Bor:
-		switch t {
-		case Int8, Uint8, Int16, Uint16, Int32, Uint32, Int64, Uint64, Byte:
-			orAVX2(dst, a, b, n)
-		default:
-			return false
-		}
-	case Bxor:
-		switch t {
-		case Int8, Uint8, Int16, Uint16, Int32, Uint32, Int64, Uint64, Byte:
-			xorAVX2(dst, a, b, n)
-		default:
-			return false
-		}
+	if o > Bxor || t > Byte {
+		return false
+	}
+	switch o<<4 | Op(t) {
+	case Sum<<4 | Op(Int8), Sum<<4 | Op(Uint8):
+		add8AVX2(dst, a, b, n)
+	case Sum<<4 | Op(Int16), Sum<<4 | Op(Uint16):
+		add16AVX2(dst, a, b, n)
+	case Sum<<4 | Op(Int32), Sum<<4 | Op(Uint32):
+		add32AVX2(dst, a, b, n)
+	case Sum<<4 | Op(Int64), Sum<<4 | Op(Uint64):
+		add64AVX2(dst, a, b, n)
+	case Sum<<4 | Op(Float32), Sum<<4 | Op(Complex64):
+		addFloat32AVX2(dst, a, b, n)
+	case Sum<<4 | Op(Float64), Sum<<4 | Op(Complex128):
+		addFloat64AVX2(dst, a, b, n)
+	case Prod<<4 | Op(Int8), Prod<<4 | Op(Uint8):
+		mul8AVX2(dst, a, b, n)
+	case Prod<<4 | Op(Int16), Prod<<4 | Op(Uint16):
+		mul16AVX2(dst, a, b, n)
+	case Prod<<4 | Op(Int32), Prod<<4 | Op(Uint32):
+		mul32AVX2(dst, a, b, n)
+	case Prod<<4 | Op(Int64), Prod<<4 | Op(Uint64):
+		mul64AVX2(dst, a, b, n)
+	case Prod<<4 | Op(Float32):
+		mulFloat32AVX2(dst, a, b, n)
+	case Prod<<4 | Op(Float64):
+		mulFloat64AVX2(dst, a, b, n)
+	case Min<<4 | Op(Int8):
+		minInt8AVX2(dst, a, b, n)
+	case Min<<4 | Op(Uint8):
+		minUint8AVX2(dst, a, b, n)
+	case Min<<4 | Op(Int16):
+		minInt16AVX2(dst, a, b, n)
+	case Min<<4 | Op(Uint16):
+		minUint16AVX2(dst, a, b, n)
+	case Min<<4 | Op(Int32):
+		minInt32AVX2(dst, a, b, n)
+	case Min<<4 | Op(Uint32):
+		minUint32AVX2(dst, a, b, n)
+	case Min<<4 | Op(Int64):
+		minInt64AVX2(dst, a, b, n)
+	case Min<<4 | Op(Uint64):
+		minUint64AVX2(dst, a, b, n)
+	case Min<<4 | Op(Float32):
+		minFloat32AVX2(dst, a, b, n)
+	case Min<<4 | Op(Float64):
+		minFloat64AVX2(dst, a, b, n)
+	case Max<<4 | Op(Int8):
+		maxInt8AVX2(dst, a, b, n)
+	case Max<<4 | Op(Uint8):
+		maxUint8AVX2(dst, a, b, n)
+	case Max<<4 | Op(Int16):
+		maxInt16AVX2(dst, a, b, n)
+	case Max<<4 | Op(Uint16):
+		maxUint16AVX2(dst, a, b, n)
+	case Max<<4 | Op(Int32):
+		maxInt32AVX2(dst, a, b, n)
+	case Max<<4 | Op(Uint32):
+		maxUint32AVX2(dst, a, b, n)
+	case Max<<4 | Op(Int64):
+		maxInt64AVX2(dst, a, b, n)
+	case Max<<4 | Op(Uint64):
+		maxUint64AVX2(dst, a, b, n)
+	case Max<<4 | Op(Float32):
+		maxFloat32AVX2(dst, a, b, n)
+	case Max<<4 | Op(Float64):
+		maxFloat64AVX2(dst, a, b, n)
+	case Band<<4 | Op(Int8), Band<<4 | Op(Uint8), Band<<4 | Op(Int16), Band<<4 | Op(Uint16), Band<<4 | Op(Int32), Band<<4 | Op(Uint32), Band<<4 | Op(Int64), Band<<4 | Op(Uint64), Band<<4 | Op(Byte):
+		andAVX2(dst, a, b, n)
+	case Bor<<4 | Op(Int8), Bor<<4 | Op(Uint8), Bor<<4 | Op(Int16), Bor<<4 | Op(Uint16), Bor<<4 | Op(Int32), Bor<<4 | Op(Uint32), Bor<<4 | Op(Int64), Bor<<4 | Op(Uint64), Bor<<4 | Op(Byte):
+		orAVX2(dst, a, b, n)
+	case Bxor<<4 | Op(Int8), Bxor<<4 | Op(Uint8), Bxor<<4 | Op(Int16), Bxor<<4 | Op(Uint16), Bxor<<4 | Op(Int32), Bxor<<4 | Op(Uint32), Bxor<<4 | Op(Int64), Bxor<<4 | Op(Uint64), Bxor<<4 | Op(Byte):
+		xorAVX2(dst, a, b, n)
 	default:
 		return false
 	}
@@ -130,112 +98,80 @@ func vectorAVX2(o Op, t Type, dst, a, b *byte, n int) bool {
 }
 
 func vectorAVX512(o Op, t Type, dst, a, b *byte, n int) bool {
-	switch o {
-	case Sum:
-		switch t {
-		case Int8, Uint8:
-			add8AVX512(dst, a, b, n)
-		case Int16, Uint16:
-			add16AVX512(dst, a, b, n)
-		case Int32, Uint32:
-			add32AVX512(dst, a, b, n)
-		case Int64, Uint64:
-			add64AVX512(dst, a, b, n)
-		case Float32, Complex64:
-			addFloat32AVX512(dst, a, b, n)
-		case Float64, Complex128:
-			addFloat64AVX512(dst, a, b, n)
-		default:
-			return false
-		}
-	case Prod:
-		switch t {
-		case Int8, Uint8:
-			mul8AVX512(dst, a, b, n)
-		case Int16, Uint16:
-			mul16AVX512(dst, a, b, n)
-		case Int32, Uint32:
-			mul32AVX512(dst, a, b, n)
-		case Int64, Uint64:
-			mul64AVX512(dst, a, b, n)
-		case Float32:
-			mulFloat32AVX512(dst, a, b, n)
-		case Float64:
-			mulFloat64AVX512(dst, a, b, n)
-		default:
-			return false
-		}
-	case Min:
-		switch t {
-		case Int8:
-			minInt8AVX512(dst, a, b, n)
-		case Uint8:
-			minUint8AVX512(dst, a, b, n)
-		case Int16:
-			minInt16AVX512(dst, a, b, n)
-		case Uint16:
-			minUint16AVX512(dst, a, b, n)
-		case Int32:
-			minInt32AVX512(dst, a, b, n)
-		case Uint32:
-			minUint32AVX512(dst, a, b, n)
-		case Int64:
-			minInt64AVX512(dst, a, b, n)
-		case Uint64:
-			minUint64AVX512(dst, a, b, n)
-		case Float32:
-			minFloat32AVX512(dst, a, b, n)
-		case Float64:
-			minFloat64AVX512(dst, a, b, n)
-		default:
-			return false
-		}
-	case Max:
-		switch t {
-		case Int8:
-			maxInt8AVX512(dst, a, b, n)
-		case Uint8:
-			maxUint8AVX512(dst, a, b, n)
-		case Int16:
-			maxInt16AVX512(dst, a, b, n)
-		case Uint16:
-			maxUint16AVX512(dst, a, b, n)
-		case Int32:
-			maxInt32AVX512(dst, a, b, n)
-		case Uint32:
-			maxUint32AVX512(dst, a, b, n)
-		case Int64:
-			maxInt64AVX512(dst, a, b, n)
-		case Uint64:
-			maxUint64AVX512(dst, a, b, n)
-		case Float32:
-			maxFloat32AVX512(dst, a, b, n)
-		case Float64:
-			maxFloat64AVX512(dst, a, b, n)
-		default:
-			return false
-		}
-	case Band:
-		switch t {
-		case Int8, Uint8, Int16, Uint16, Int32, Uint32, Int64, Uint64, Byte:
-			andAVX512(dst, a, b, n)
-		default:
-			return false
-		}
-	case Bor:
-		switch t {
-		case Int8, Uint8, Int16, Uint16, Int32, Uint32, Int64, Uint64, Byte:
-			orAVX512(dst, a, b, n)
-		default:
-			return false
-		}
-	case Bxor:
-		switch t {
-		case Int8, Uint8, Int16, Uint16, Int32, Uint32, Int64, Uint64, Byte:
-			xorAVX512(dst, a, b, n)
-		default:
-			return false
-		}
+	if o > Bxor || t > Byte {
+		return false
+	}
+	switch o<<4 | Op(t) {
+	case Sum<<4 | Op(Int8), Sum<<4 | Op(Uint8):
+		add8AVX512(dst, a, b, n)
+	case Sum<<4 | Op(Int16), Sum<<4 | Op(Uint16):
+		add16AVX512(dst, a, b, n)
+	case Sum<<4 | Op(Int32), Sum<<4 | Op(Uint32):
+		add32AVX512(dst, a, b, n)
+	case Sum<<4 | Op(Int64), Sum<<4 | Op(Uint64):
+		add64AVX512(dst, a, b, n)
+	case Sum<<4 | Op(Float32), Sum<<4 | Op(Complex64):
+		addFloat32AVX512(dst, a, b, n)
+	case Sum<<4 | Op(Float64), Sum<<4 | Op(Complex128):
+		addFloat64AVX512(dst, a, b, n)
+	case Prod<<4 | Op(Int8), Prod<<4 | Op(Uint8):
+		mul8AVX512(dst, a, b, n)
+	case Prod<<4 | Op(Int16), Prod<<4 | Op(Uint16):
+		mul16AVX512(dst, a, b, n)
+	case Prod<<4 | Op(Int32), Prod<<4 | Op(Uint32):
+		mul32AVX512(dst, a, b, n)
+	case Prod<<4 | Op(Int64), Prod<<4 | Op(Uint64):
+		mul64AVX512(dst, a, b, n)
+	case Prod<<4 | Op(Float32):
+		mulFloat32AVX512(dst, a, b, n)
+	case Prod<<4 | Op(Float64):
+		mulFloat64AVX512(dst, a, b, n)
+	case Min<<4 | Op(Int8):
+		minInt8AVX512(dst, a, b, n)
+	case Min<<4 | Op(Uint8):
+		minUint8AVX512(dst, a, b, n)
+	case Min<<4 | Op(Int16):
+		minInt16AVX512(dst, a, b, n)
+	case Min<<4 | Op(Uint16):
+		minUint16AVX512(dst, a, b, n)
+	case Min<<4 | Op(Int32):
+		minInt32AVX512(dst, a, b, n)
+	case Min<<4 | Op(Uint32):
+		minUint32AVX512(dst, a, b, n)
+	case Min<<4 | Op(Int64):
+		minInt64AVX512(dst, a, b, n)
+	case Min<<4 | Op(Uint64):
+		minUint64AVX512(dst, a, b, n)
+	case Min<<4 | Op(Float32):
+		minFloat32AVX512(dst, a, b, n)
+	case Min<<4 | Op(Float64):
+		minFloat64AVX512(dst, a, b, n)
+	case Max<<4 | Op(Int8):
+		maxInt8AVX512(dst, a, b, n)
+	case Max<<4 | Op(Uint8):
+		maxUint8AVX512(dst, a, b, n)
+	case Max<<4 | Op(Int16):
+		maxInt16AVX512(dst, a, b, n)
+	case Max<<4 | Op(Uint16):
+		maxUint16AVX512(dst, a, b, n)
+	case Max<<4 | Op(Int32):
+		maxInt32AVX512(dst, a, b, n)
+	case Max<<4 | Op(Uint32):
+		maxUint32AVX512(dst, a, b, n)
+	case Max<<4 | Op(Int64):
+		maxInt64AVX512(dst, a, b, n)
+	case Max<<4 | Op(Uint64):
+		maxUint64AVX512(dst, a, b, n)
+	case Max<<4 | Op(Float32):
+		maxFloat32AVX512(dst, a, b, n)
+	case Max<<4 | Op(Float64):
+		maxFloat64AVX512(dst, a, b, n)
+	case Band<<4 | Op(Int8), Band<<4 | Op(Uint8), Band<<4 | Op(Int16), Band<<4 | Op(Uint16), Band<<4 | Op(Int32), Band<<4 | Op(Uint32), Band<<4 | Op(Int64), Band<<4 | Op(Uint64), Band<<4 | Op(Byte):
+		andAVX512(dst, a, b, n)
+	case Bor<<4 | Op(Int8), Bor<<4 | Op(Uint8), Bor<<4 | Op(Int16), Bor<<4 | Op(Uint16), Bor<<4 | Op(Int32), Bor<<4 | Op(Uint32), Bor<<4 | Op(Int64), Bor<<4 | Op(Uint64), Bor<<4 | Op(Byte):
+		orAVX512(dst, a, b, n)
+	case Bxor<<4 | Op(Int8), Bxor<<4 | Op(Uint8), Bxor<<4 | Op(Int16), Bxor<<4 | Op(Uint16), Bxor<<4 | Op(Int32), Bxor<<4 | Op(Uint32), Bxor<<4 | Op(Int64), Bxor<<4 | Op(Uint64), Bxor<<4 | Op(Byte):
+		xorAVX512(dst, a, b, n)
 	default:
 		return false
 	}

@@ -15,110 +15,78 @@ func (k Kernel) vector(o Op, t Type, dst, a, b *byte, n int) bool {
 }
 
 func vectorNEON(o Op, t Type, dst, a, b *byte, n int) bool {
-	switch o {
-	case Sum:
-		switch t {
-		case Int8, Uint8:
-			add8NEON(dst, a, b, n)
-		case Int16, Uint16:
-			add16NEON(dst, a, b, n)
-		case Int32, Uint32:
-			add32NEON(dst, a, b, n)
-		case Int64, Uint64:
-			add64NEON(dst, a, b, n)
-		case Float32, Complex64:
-			addFloat32NEON(dst, a, b, n)
-		case Float64, Complex128:
-			addFloat64NEON(dst, a, b, n)
-		default:
-			return false
-		}
-	case Prod:
-		switch t {
-		case Int8, Uint8:
-			mul8NEON(dst, a, b, n)
-		case Int16, Uint16:
-			mul16NEON(dst, a, b, n)
-		case Int32, Uint32:
-			mul32NEON(dst, a, b, n)
-		case Float32:
-			mulFloat32NEON(dst, a, b, n)
-		case Float64:
-			mulFloat64NEON(dst, a, b, n)
-		default:
-			return false
-		}
-	case Min:
-		switch t {
-		case Int8:
-			minInt8NEON(dst, a, b, n)
-		case Uint8:
-			minUint8NEON(dst, a, b, n)
-		case Int16:
-			minInt16NEON(dst, a, b, n)
-		case Uint16:
-			minUint16NEON(dst, a, b, n)
-		case Int32:
-			minInt32NEON(dst, a, b, n)
-		case Uint32:
-			minUint32NEON(dst, a, b, n)
-		case Int64:
-			minInt64NEON(dst, a, b, n)
-		case Uint64:
-			minUint64NEON(dst, a, b, n)
-		case Float32:
-			minFloat32NEON(dst, a, b, n)
-		case Float64:
-			minFloat64NEON(dst, a, b, n)
-		default:
-			return false
-		}
-	case Max:
-		switch t {
-		case Int8:
-			maxInt8NEON(dst, a, b, n)
-		case Uint8:
-			maxUint8NEON(dst, a, b, n)
-		case Int16:
-			maxInt16NEON(dst, a, b, n)
-		case Uint16:
-			maxUint16NEON(dst, a, b, n)
-		case Int32:
-			maxInt32NEON(dst, a, b, n)
-		case Uint32:
-			maxUint32NEON(dst, a, b, n)
-		case Int64:
-			maxInt64NEON(dst, a, b, n)
-		case Uint64:
-			maxUint64NEON(dst, a, b, n)
-		case Float32:
-			maxFloat32NEON(dst, a, b, n)
-		case Float64:
-			maxFloat64NEON(dst, a, b, n)
-		default:
-			return false
-		}
-	case Band:
-		switch t {
-		case Int8, Uint8, Int16, Uint16, Int32, Uint32, Int64, Uint64, Byte:
-			andNEON(dst, a, b, n)
-		default:
-			return false
-		}
-	case Bor:
-		switch t {
-		case Int8, Uint8, Int16, Uint16, Int32, Uint32, Int64, Uint64, Byte:
-			orNEON(dst, a, b, n)
-		default:
-			return false
-		}
-	case Bxor:
-		switch t {
-		case Int8, Uint8, Int16, Uint16, Int32, Uint32, Int64, Uint64, Byte:
-			xorNEON(dst, a, b, n)
-		default:
-			return false
-		}
+	if o > Bxor || t > Byte {
+		return false
+	}
+	switch o<<4 | Op(t) {
+	case Sum<<4 | Op(Int8), Sum<<4 | Op(Uint8):
+		add8NEON(dst, a, b, n)
+	case Sum<<4 | Op(Int16), Sum<<4 | Op(Uint16):
+		add16NEON(dst, a, b, n)
+	case Sum<<4 | Op(Int32), Sum<<4 | Op(Uint32):
+		add32NEON(dst, a, b, n)
+	case Sum<<4 | Op(Int64), Sum<<4 | Op(Uint64):
+		add64NEON(dst, a, b, n)
+	case Sum<<4 | Op(Float32), Sum<<4 | Op(Complex64):
+		addFloat32NEON(dst, a, b, n)
+	case Sum<<4 | Op(Float64), Sum<<4 | Op(Complex128):
+		addFloat64NEON(dst, a, b, n)
+	case Prod<<4 | Op(Int8), Prod<<4 | Op(Uint8):
+		mul8NEON(dst, a, b, n)
+	case Prod<<4 | Op(Int16), Prod<<4 | Op(Uint16):
+		mul16NEON(dst, a, b, n)
+	case Prod<<4 | Op(Int32), Prod<<4 | Op(Uint32):
+		mul32NEON(dst, a, b, n)
+	case Prod<<4 | Op(Float32):
+		mulFloat32NEON(dst, a, b, n)
+	case Prod<<4 | Op(Float64):
+		mulFloat64NEON(dst, a, b, n)
+	case Min<<4 | Op(Int8):
+		minInt8NEON(dst, a, b, n)
+	case Min<<4 | Op(Uint8):
+		minUint8NEON(dst, a, b, n)
+	case Min<<4 | Op(Int16):
+		minInt16NEON(dst, a, b, n)
+	case Min<<4 | Op(Uint16):
+		minUint16NEON(dst, a, b, n)
+	case Min<<4 | Op(Int32):
+		minInt32NEON(dst, a, b, n)
+	case Min<<4 | Op(Uint32):
+		minUint32NEON(dst, a, b, n)
+	case Min<<4 | Op(Int64):
+		minInt64NEON(dst, a, b, n)
+	case Min<<4 | Op(Uint64):
+		minUint64NEON(dst, a, b, n)
+	case Min<<4 | Op(Float32):
+		minFloat32NEON(dst, a, b, n)
+	case Min<<4 | Op(Float64):
+		minFloat64NEON(dst, a, b, n)
+	case Max<<4 | Op(Int8):
+		maxInt8NEON(dst, a, b, n)
+	case Max<<4 | Op(Uint8):
+		maxUint8NEON(dst, a, b, n)
+	case Max<<4 | Op(Int16):
+		maxInt16NEON(dst, a, b, n)
+	case Max<<4 | Op(Uint16):
+		maxUint16NEON(dst, a, b, n)
+	case Max<<4 | Op(Int32):
+		maxInt32NEON(dst, a, b, n)
+	case Max<<4 | Op(Uint32):
+		maxUint32NEON(dst, a, b, n)
+	case Max<<4 | Op(Int64):
+		maxInt64NEON(dst, a, b, n)
+	case Max<<4 | Op(Uint64):
+		maxUint64NEON(dst, a, b, n)
+	case Max<<4 | Op(Float32):
+		maxFloat32NEON(dst, a, b, n)
+	case Max<<4 | Op(Float64):
+		maxFloat64NEON(dst, a, b, n)
+	case Band<<4 | Op(Int8), Band<<4 | Op(Uint8), Band<<4 | Op(Int16), Band<<4 | Op(Uint16), Band<<4 | Op(Int32), Band<<4 | Op(Uint32), Band<<4 | Op(Int64), Band<<4 | Op(Uint64), Band<<4 | Op(Byte):
+		andNEON(dst, a, b, n)
+	case Bor<<4 | Op(Int8), Bor<<4 | Op(Uint8), Bor<<4 | Op(Int16), Bor<<4 | Op(Uint16), Bor<<4 | Op(Int32), Bor<<4 | Op(Uint32), Bor<<4 | Op(Int64), Bor<<4 | Op(Uint64), Bor<<4 | Op(Byte):
+		orNEON(dst, a, b, n)
+	case Bxor<<4 | Op(Int8), Bxor<<4 | Op(Uint8), Bxor<<4 | Op(Int16), Bxor<<4 | Op(Uint16), Bxor<<4 | Op(Int32), Bxor<<4 | Op(Uint32), Bxor<<4 | Op(Int64), Bxor<<4 | Op(Uint64), Bxor<<4 | Op(Byte):
+		xorNEON(dst, a, b, n)
 	default:
 		return false
 	}
