@@ -235,6 +235,8 @@ func TestDT16TypeMatching(t *testing.T) {
 		{n(Int), 3, st, 1, class.Type, "1 x struct(2 2 1 0 8 MPI_INT MPI_DOUBLE) [2 MPI_INT, 1 MPI_DOUBLE]"},
 		{n(DoubleInt), 1, must(t)(Struct([]int64{1, 1}, []int64{0, 8}, []*Type{n(Double), n(Int)})), 1, class.Success, ""},
 		{n(Int), 0, n(Double), 0, class.Success, ""},
+		{st, 1, must(t)(Struct([]int64{1, 2}, []int64{0, 8}, []*Type{n(Double), n(Int)})), 1, class.Type, "of other types"},
+		{st, 2, must(t)(Struct([]int64{2, 2, 2}, []int64{0, 8, 24}, []*Type{n(Int), n(Double), n(Int)})), 1, class.Type, "of other types"},
 	} {
 		err := c.send.Signature(c.ns).Check(c.recv, c.nr)
 		if classOf(err) != c.want || err != nil && !strings.Contains(err.Error(), c.phrase) {
