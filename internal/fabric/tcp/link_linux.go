@@ -40,8 +40,8 @@ type link struct {
 	broken  error  // a write failed, or the peer is given up: everything is dropped, Poll tells
 	last    int    // turns of receiving since then
 
-	// Of a connection between hosts (see sealed_linux.go): place and gather are
-	// not used, h is of the frame opened last.
+	// Of a connection between hosts (see sealed_linux.go): records are gathered in
+	// stage, place and gather are not used, h is of the frame opened last.
 	seal   *wire.Sealed // nil between processes of one host
 	record []byte       // the record on its way out, sent bytes of it being gone; nil: none
 	asking bool         // record is an empty one, and no frame on offer
@@ -149,26 +149,10 @@ func (l *link) watch(f *Fabric, on bool) {
 // receive reads and delivers what has come. It reports how much it did; an
 // error ends the connection.
 func (l *link) receive(f *Fabric, s fabric.Sink) (did int, err error) {
-	if l.seal != nil {
-		return l.receiveSealed(f, s)
-	}
 	for range readsPerTurn {
-		var n, asked int
-		var e syscall.Errno
-		if l.place == nil {
-			asked = len(l.stage) - l.w
-			n, e = sys.Recv(l.fd, l.stage[l.w:])
-		} else {
-			asked = len(l.place) - l.filled + tailSize
-			n, e = f.pieces.Recv(l.fd, l.place[l.filled:], l.stage[:tailSize])
-		}
-		switch {
-		case again(e):
-			return did, nil
-		case e != 0:
-			return did, e
-		case n == 0:
-			return did, io.EOF
+		n, asked, err := l.read(f)
+		if n == 0 {
+			return did, err
 		}
 		did++
 		if l.place == nil {
@@ -177,17 +161,40 @@ func (l *link) receive(f *Fabric, s fabric.Sink) (did int, err error) {
 			l.w = l.filled - len(l.place)
 			l.placed(f, s)
 		}
-		if l.place == nil {
-			k, err := l.deliver(f, s)
-			if did += k; err != nil {
-				return did, err
-			}
+		k := 0
+		if l.seal != nil {
+			k, err = l.open(s)
+		} else if l.place == nil {
+			k, err = l.deliver(f, s)
 		}
-		if n < asked {
-			return did, nil
+		if did += k; err != nil || n < asked {
+			return did, err
 		}
 	}
 	return did, nil
+}
+
+// read is one system call: n bytes of asked have come, to stage, or to place and
+// then to stage. Zero means that nothing is there, or if err says so, nothing ever
+// will be.
+func (l *link) read(f *Fabric) (n, asked int, err error) {
+	var e syscall.Errno
+	if l.place == nil {
+		asked = len(l.stage) - l.w
+		n, e = sys.Recv(l.fd, l.stage[l.w:])
+	} else {
+		asked = len(l.place) - l.filled + tailSize
+		n, e = f.pieces.Recv(l.fd, l.place[l.filled:], l.stage[:tailSize])
+	}
+	switch {
+	case again(e):
+		return 0, asked, nil
+	case e != 0:
+		return 0, asked, e
+	case n == 0:
+		return 0, asked, io.EOF
+	}
+	return n, asked, nil
 }
 
 // placed delivers the frame whose payload has been read into its place.

@@ -1,8 +1,6 @@
 package tcp
 
 import (
-	"io"
-
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -72,30 +70,8 @@ func (l *link) drop(f *Fabric) {
 	l.record, l.sent, l.asking = nil, 0, false
 }
 
-// receiveSealed is receive on a connection between hosts. Records are gathered
-// in stage, opened there when they are whole, and only then looked at.
-func (l *link) receiveSealed(f *Fabric, s fabric.Sink) (did int, err error) {
-	for range readsPerTurn {
-		asked := len(l.stage) - l.w
-		n, e := sys.Recv(l.fd, l.stage[l.w:])
-		switch {
-		case again(e):
-			return did, nil
-		case e != 0:
-			return did, e
-		case n == 0:
-			return did, io.EOF
-		}
-		l.w += n
-		k, err := l.open(s)
-		if did += 1 + k; err != nil || n < asked {
-			return did, err
-		}
-	}
-	return did, nil
-}
-
-// open delivers the frames of the records that are whole in stage.
+// open delivers the frames of the records that are whole in stage: they are opened
+// there, and only then looked at.
 func (l *link) open(s fabric.Sink) (did int, err error) {
 	r := 0
 	for {
