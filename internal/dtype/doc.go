@@ -7,7 +7,7 @@
 // no reference counting: a message in flight holds the *Type, whatever became of
 // the handle, and the garbage collector does the rest. MPI_DATATYPE_NULL is nil.
 // Predefined makes the Set of predefined types; the caller keeps one (nothing in
-// here is global), and with it the caches of CreateF90*, ValueIndex and Of.
+// here is global), and with it the caches of F90Real and its like, ValueIndex and Of.
 // ID has the values of the MPI-5 ABI, so Set.Type(ID(handle)) serves C.
 //
 // Constructors are functions (Contiguous, Vector ... Darray, Resized, Dup); counts

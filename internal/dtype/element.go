@@ -46,7 +46,7 @@ func (f Format) size() int64 {
 // Elem is an element of typemaps: a basic datatype.
 type Elem struct {
 	Name     string
-	ID       ID    // 0 for types of CreateF90*
+	ID       ID    // 0 for types of F90Real
 	Size     int64 // bytes
 	Align    int64 // of the address, in C
 	Kind     Kind
@@ -55,7 +55,7 @@ type Elem struct {
 
 	// code is what matching goes by: equal for types of different names or
 	// languages with the same representation (DT-16), and peculiar to (p, r) for
-	// types of CreateF90* (DT-20).
+	// types of F90Real (DT-20).
 	code uint64
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// f90Key is what a type of CreateF90* was asked for with.
+// f90Key is what a type of F90Real was asked for with.
 type f90Key struct {
 	kind       Kind
 	prec, rang int

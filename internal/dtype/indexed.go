@@ -63,6 +63,9 @@ func indexed(made call, bl blocks, old *Type) (*Type, error) {
 	var b bounds
 	n, ex := int64(0), old.lay.extent()
 	for i, d := range bl.displs {
+		if bl.len(i) == 0 {
+			continue
+		}
 		b.grid(&old.lay, b.mul(d, bl.unit), 1, 0, bl.len(i), ex)
 		n = b.checked.add(n, bl.len(i))
 	}

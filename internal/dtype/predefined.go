@@ -7,7 +7,7 @@ import (
 )
 
 // Set holds the predefined types, and those that are made on demand but exist once
-// (DT-23): of CreateF90*, ValueIndex, and of types of Go. All methods may be called
+// (DT-23): of F90Real and its like, ValueIndex, and of types of Go. All methods may be called
 // by any goroutine.
 type Set struct {
 	types [lastID + 1 - firstID]*Type

@@ -64,6 +64,8 @@ func TestConstructorsRefuseBadArguments(t *testing.T) {
 		{"displacement overflow", func() (*Type, error) { return Hindexed(l(1), l(math.MaxInt64-3), i) }, class.ValueTooLarge, "64 bits"},
 		{"extent overflow", func() (*Type, error) { return Hindexed(l(1, 1), l(math.MaxInt64-9, -9), i) }, class.ValueTooLarge, "64 bits"},
 		{"bounds overflow", func() (*Type, error) { return Resized(i, 5, math.MaxInt64) }, class.ValueTooLarge, "64 bits"},
+		{"least displacement", func() (*Type, error) { return Hindexed(l(1), l(math.MinInt64), i) }, class.ValueTooLarge, "64 bits"},
+		{"least lb", func() (*Type, error) { return Resized(i, math.MinInt64, 1) }, class.ValueTooLarge, "64 bits"},
 		{"subarray overflow", func() (*Type, error) {
 			return Subarray(l(1<<32, 1<<32), l(1, 1), l(0, 0), OrderC, i)
 		}, class.ValueTooLarge, "64 bits"},
@@ -71,6 +73,26 @@ func TestConstructorsRefuseBadArguments(t *testing.T) {
 		typ, err := c.f()
 		if typ != nil || classOf(err) != c.want || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: %v, class %d, %v; want class %d and %q", c.what, typ, classOf(err), err, c.want, c.text)
+		}
+	}
+}
+
+// Arguments that do not matter may be anything.
+func TestInsignificantArguments(t *testing.T) {
+	i := Predefined().Type(Int)
+	for _, typ := range []*Type{
+		must(t)(Vector(1, 3, math.MaxInt64, i)),
+		must(t)(Vector(0, 3, math.MinInt64, i)),
+		must(t)(Hvector(1, 3, math.MinInt64, i)),
+		must(t)(Indexed([]int64{0, 3}, []int64{math.MaxInt64, 0}, i)),
+		must(t)(Struct([]int64{0, 3}, []int64{math.MinInt64, 0}, []*Type{i, i})),
+		must(t)(Darray(1, 0, []Distribute{{3, DistributeNone, -7, 1}}, OrderC, i)),
+	} {
+		if lb, ex := typ.Extent(); lb != 0 || typ.Size() > 0 && ex != 12 {
+			t.Errorf("%v: lb %d, extent %d", typ, lb, ex)
+		}
+		if b, err := Bind(make([]byte, 12), 0, typ, 1); err != nil || b.Size() != typ.Size() {
+			t.Errorf("%v: %v", typ, err)
 		}
 	}
 }

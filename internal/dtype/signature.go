@@ -164,7 +164,7 @@ type Signature struct {
 	Raw      bool // bytes without type, MPI_BYTE or MPI_PACKED
 }
 
-// Signature returns that of count elements of t.
+// Signature returns that of count elements of t, a count that Bind accepts.
 func (t *Type) Signature(count int64) Signature {
 	s := t.sig
 	return Signature{count * s.n, count * s.bytes, s.span().times(count).hash, s.raw && count*s.n > 0}

@@ -59,7 +59,7 @@ func (t *Type) Commit() {
 func (t *Type) Committed() bool { return t.fixed || t.committed.Load() }
 
 // Predefined reports whether the type can neither be freed nor changed. Types of
-// CreateF90* and ValueIndex are predefined (DT-21).
+// F90Real and ValueIndex are predefined (DT-21).
 func (t *Type) Predefined() bool { return t.fixed }
 
 // Elem is the basic datatype that t is, or nil. Of a duplicate it is that of the

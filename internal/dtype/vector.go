@@ -41,8 +41,11 @@ func Vector(count, blocklength, stride int64, old *Type) (*Type, error) {
 		return nil, err
 	}
 	var b bounds
-	ex := old.lay.extent()
-	b.grid(&old.lay, 0, count, b.mul(stride, ex), blocklength, ex)
+	ex, bytes := old.lay.extent(), int64(0)
+	if count > 1 && blocklength > 0 { // else the stride may be anything
+		bytes = b.mul(stride, ex)
+	}
+	b.grid(&old.lay, 0, count, bytes, blocklength, ex)
 	return single(&b, b.mul(count, blocklength), old,
 		call{CombinerVector, []int64{count, blocklength, stride}, nil, []*Type{old}})
 }
