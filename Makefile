@@ -1,12 +1,15 @@
 # make test      everything a change must pass, in order of how soon it fails
 # make lint      the part of it that runs no program: format, vet, staticcheck, house rules
 # make fuzz      every fuzz target for FUZZTIME each
+# make soak      the tests of promises, again and again, SOAKTIME seconds for each of SOAK
 # make bench     Halo beside MPICH and Open MPI, interleaved, as a table of ratios
 # make install   halo and mpiexec below PREFIX
 
 GO        ?= go
 PREFIX    ?= /usr/local
 FUZZTIME  ?= 30s
+SOAKTIME  ?= 600
+SOAK      ?= ./internal/p2p ./internal/fabric/tcp ./internal/boot ./internal/launch
 NP        ?= 4
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 EXAMPLES   = $(patsubst %/main.go,%,$(wildcard examples/*/main.go))
@@ -14,7 +17,7 @@ EXAMPLES   = $(patsubst %/main.go,%,$(wildcard examples/*/main.go))
 # Tests must not depend on whether git trusts this checkout.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
 
-.PHONY: test need lint gofmt vet staticcheck rules unit race examples fuzz bench install
+.PHONY: test need lint gofmt vet staticcheck rules unit race examples fuzz soak bench install
 
 test: need lint unit race examples
 	@echo "make test: everything passed"
@@ -95,6 +98,19 @@ fuzz:
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "$$pkg" </dev/null || failed=1; \
 		done; \
 		exit $$failed; }
+
+# Hostile peers, kills and cuts: tests that are named after promises S1-S7 and F1-F6
+# of the design, or after what they do. Most draw the moment at random.
+soak:
+	@out=$$(mktemp) && trap 'rm -f "$$out"' EXIT || exit 1; \
+	for p in $(SOAK); do \
+		end=$$(($$(date +%s) + $(SOAKTIME))); n=0; \
+		while [ $$(date +%s) -lt $$end ]; do \
+			$(GO) test -count=1 -run '[SF][1-7]|Hostile|Kill|Death|Left|Conformance' "$$p" >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
+			n=$$((n + 1)); \
+		done; \
+		echo "soak $$p: $$n times without a finding"; \
+	done
 
 bench:
 	$(GO) run ./bench/compare
