@@ -148,6 +148,10 @@ func TestF6_WaitingInTheSlotOfANode(t *testing.T) {
 // COL-09, 6.9.1: an allreduce over several hosts gives the same bits on all ranks,
 // every time, through slots and by messages, wherever the ranks are.
 func TestAllreduceIsBitwiseIdenticalOverHosts(t *testing.T) {
+	counts := []int{1, 30, 3000, 30_000}
+	if raceBuild {
+		counts = counts[:3]
+	}
 	for _, places := range []string{"0011", "0101", "0012212", "00000111"} {
 		for _, near := range nears {
 			n := len(places)
@@ -155,7 +159,7 @@ func TestAllreduceIsBitwiseIdenticalOverHosts(t *testing.T) {
 			got := make([][]byte, n)
 			run(t, near+"@"+places, n, auto(), func(w *world.World) error {
 				var all []byte
-				for _, count := range []int{1, 30, 3000, 50_000} {
+				for _, count := range counts {
 					for k, typ := range []op.Type{op.Float32, op.Float64, op.Complex64, op.Complex128} {
 						send := wild(typ, count, w.Comm.Rank, k)
 						recv := make([]byte, len(send))
@@ -329,6 +333,12 @@ func TestLengthsThatDisagreeOverHosts(t *testing.T) {
 			} else if w.Comm.Rank < 2 && err != nil {
 				return err
 			}
+			// Of a reduction the leaders learn it, and the others come to an end.
+			b := make([]byte, n)
+			err = w.Coll.Allreduce(w.Comm, b, b, op.Sum, op.Int64)
+			if leads := w.Comm.Rank%2 == 0; leads != (err != nil) {
+				return fmt.Errorf("allreduce of %d bytes by rank %d: %v", n, w.Comm.Rank, err)
+			}
 			return everything(w, w.Comm, 1, 10)
 		})
 	}
@@ -340,7 +350,10 @@ func TestLengthsThatDisagreeOverHosts(t *testing.T) {
 func TestCollectivesOverHostsGoOnWhileAMemberComputes(t *testing.T) {
 	const places, size = "001122", 200 << 10
 	for busy := range 3 {
-		for _, near := range nears {
+		for i, near := range nears {
+			if raceBuild && i != busy {
+				continue
+			}
 			for _, f := range forms()[3:] {
 				if f.name != "messages" && !strings.HasSuffix(f.name, "leaders") {
 					continue
