@@ -40,8 +40,20 @@ func x86(name, v string, width int, move string, body func(what string, l lane) 
 			p("\t%s", name(s))
 		}
 		p("\tXORQ AX, AX\n\tMOVQ CX, BX\n\tANDQ $-%d, BX\n\tJEQ rest\n\tPCALIGN $32\nfour:", unrolled*width)
-		for i := range unrolled {
-			one(i * width)
+		if instruction, simple := strings.CutSuffix(text[0], " V.1, V.0, V.0"); simple && len(text) == 1 {
+			for i := range unrolled {
+				p("\t%s %d(SI)(AX*1), %s%d", move, i*width, v, i)
+			}
+			for i := range unrolled {
+				p("\t%s %d(DX)(AX*1), %s%d, %s%d", instruction, i*width, v, i, v, i)
+			}
+			for i := range unrolled {
+				p("\t%s %s%d, %d(DI)(AX*1)", move, v, i, i*width)
+			}
+		} else {
+			for i := range unrolled {
+				one(i * width)
+			}
 		}
 		p("\tADDQ $%d, AX\n\tCMPQ AX, BX\n\tJLT four\nrest:\n\tCMPQ AX, CX\n\tJGE done\none:", unrolled*width)
 		one(0)
