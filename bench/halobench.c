@@ -21,6 +21,7 @@
  * matching   see below; -sizes gives the depths
  * barrier, bcast, allreduce (sum of doubles), allgather, alltoall; the size is
  *            that of the buffer, or of one block
+ * reduce_local  Reduce_local of doubles by a sum, at every rank by itself
  * init       nothing but Init and Finalize: whoever starts the job takes the time
  */
 #include <mpi.h>
@@ -171,6 +172,12 @@ static void allreduce(long n)
 {
     for (long i = 0; i < n; i++)
         MPI_Allreduce(sendbuf, recvbuf, size / sizeof(double), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void reduce_local(long n)
+{
+    for (long i = 0; i < n; i++)
+        MPI_Reduce_local(sendbuf, recvbuf, size / sizeof(double), MPI_DOUBLE, MPI_SUM);
 }
 
 static void bcast(long n)
@@ -357,13 +364,14 @@ int main(int argc, char **argv)
         {"allreduce", "8,64,512,4096,16384,65536,262144,1048576,4194304", allreduce, 0},
         {"allgather", "8,64,512,4096,16384,65536,262144,1048576,4194304", allgather, 0},
         {"alltoall", "8,64,512,4096,16384,65536,262144,1048576,4194304", alltoall, 0},
+        {"reduce_local", "8,64,1024,16384,262144,4194304,67108864", reduce_local, 0},
         {"init", "0", NULL, 0},
     };
     unsigned b = 0;
     while (b < sizeof table / sizeof *table && strcmp(name, table[b].name))
         b++;
     if (b == sizeof table / sizeof *table)
-        fail("want latency, bw, bibw, msgrate, matching, barrier, bcast, allreduce, allgather, alltoall or init, not ", name);
+        fail("want latency, bw, bibw, msgrate, matching, barrier, bcast, allreduce, allgather, alltoall, reduce_local or init, not ", name);
     if ((table[b].ranks == 2 && ranks != 2) || (table[b].ranks == -2 && ranks % 2))
         fail(name, table[b].ranks == 2 ? " takes exactly two ranks" : " takes an even number of ranks");
     if (!strcmp(name, "init")) {
@@ -384,8 +392,8 @@ int main(int argc, char **argv)
             matching(size, "posted", posted);
             continue;
         }
-        if (!strcmp(name, "allreduce") && (size < 8 || size % 8))
-            fail("allreduce takes sizes that are multiples of 8 from 8", "");
+        if ((!strcmp(name, "allreduce") || !strcmp(name, "reduce_local")) && (size < 8 || size % 8))
+            fail(name, " takes sizes that are multiples of 8 from 8");
         long out = size, in = size; /* bytes of the buffers */
         if (table[b].loop == allgather || table[b].loop == alltoall)
             in *= ranks;

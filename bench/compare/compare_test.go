@@ -116,13 +116,14 @@ func TestVerdicts(t *testing.T) {
 		"msgrate shm 8 B":           "",
 		"matching unexpected 10":    "",
 		"matching unexpected 50000": "yes",
+		"reduce_local 64 MiB":       "missed by 2.67 %",
 		"init 4 ranks":              "missed by 18.0 %",
 	} {
 		if got := r.met(rowIndex(t, r, name)); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if s := r.summary(); !strings.HasPrefix(s, "69 of 70 rows") || !strings.Contains(s, "two exceptions") {
+	if s := r.summary(); !strings.HasPrefix(s, "71 of 73 rows") || !strings.Contains(s, "two exceptions") {
 		t.Errorf("summary %q", s)
 	}
 	flat := rowIndex(t, r, "matching unexpected 50000")
@@ -152,7 +153,7 @@ func TestMissingFiguresAreNotMet(t *testing.T) {
 		r.figures["mpich"][i][0] = one
 	}
 	r.fail("openmpi", job{bench: "bw", fabric: "tcp", ranks: 2}, errors.New("no route"))
-	if s := r.summary(); !strings.Contains(s, "0 of 70 rows") || !strings.Contains(s, "70 have no figure") {
+	if s := r.summary(); !strings.Contains(s, "0 of 73 rows") || !strings.Contains(s, "73 have no figure") {
 		t.Errorf("summary %q", s)
 	}
 	if s := r.text(); !strings.Contains(s, "failed: round 1, openmpi, bw tcp, 2 ranks: no route") {
@@ -194,7 +195,7 @@ func TestJobsShareARunAcrossSizes(t *testing.T) {
 			want = append(want, fmt.Sprintf("%s shm, %d ranks, sizes %s", bench, ranks, sizes))
 		}
 	}
-	want = append(want, "init shm, 4 ranks")
+	want = append(want, "reduce_local shm, 1 ranks, sizes 64,1024,16384,262144,67108864", "init shm, 4 ranks")
 	if !slices.Equal(got, want) {
 		t.Errorf("jobs\n%q\nwant\n%q", got, want)
 	}

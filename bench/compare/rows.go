@@ -78,6 +78,18 @@ func allRows() []row {
 			}
 		}
 	}
+	// In cache as fast as the best peer, and beyond it nearly as fast as memory; short
+	// ones tell what the call costs.
+	for _, size := range []int{64, 1 << 10, 16 << 10, 256 << 10, 64 << 20} {
+		r := row{name: "reduce_local " + bytesText(size), bench: "reduce_local", fabric: "shm", ranks: 1, size: size, unit: "us"}
+		switch size {
+		case 16 << 10, 256 << 10:
+			r.bars = best(1)
+		case 64 << 20:
+			r.limit, r.bars = "memory 64 MiB", []bar{{1.25, "limit"}} // 0.8 of the bandwidth
+		}
+		rows = append(rows, r)
+	}
 	return append(rows, row{name: "init 4 ranks", bench: "init", fabric: "shm", ranks: 4, size: -1, unit: "ms", limit: "exec 4", bars: best(0.5)})
 }
 

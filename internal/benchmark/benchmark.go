@@ -49,6 +49,7 @@ func kinds() []kind {
 		{"allreduce", "time of a sum of doubles over all ranks", sizes, 0},
 		{"allgather", "time of collecting blocks of that size at all ranks", sizes, 0},
 		{"alltoall", "time of exchanging blocks of that size between all ranks", sizes, 0},
+		{"reduce_local", "time of a sum of two slices of doubles, at every rank by itself", []int{8, 64, 1 << 10, 16 << 10, 256 << 10, 4 << 20, 64 << 20}, 0},
 		{"init", "launch, Init, Finalize and exit of all ranks", []int{0}, 0},
 	}
 }
@@ -57,7 +58,7 @@ func kinds() []kind {
 func Describe() string {
 	var b strings.Builder
 	for _, k := range kinds() {
-		fmt.Fprintf(&b, "  %-10s %s\n", k.name, k.does)
+		fmt.Fprintf(&b, "  %-12s %s\n", k.name, k.does)
 	}
 	return b.String()
 }
@@ -104,8 +105,8 @@ func (p *Plan) Check(ranks int) error {
 		switch {
 		case p.Name == "matching" && (s < 1 || s > maxDepth):
 			return fmt.Errorf("matching takes depths from 1 to %d, not %d", maxDepth, s)
-		case p.Name == "allreduce" && (s < 8 || s%8 != 0):
-			return fmt.Errorf("allreduce takes sizes that are multiples of 8 from 8, not %d", s)
+		case (p.Name == "allreduce" || p.Name == "reduce_local") && (s < 8 || s%8 != 0):
+			return fmt.Errorf("%s takes sizes that are multiples of 8 from 8, not %d", p.Name, s)
 		case p.Name == "msgrate" && s < 1 || strings.HasSuffix(p.Name, "bw") && s < 1:
 			return fmt.Errorf("%s takes sizes from 1, not %d", p.Name, s)
 		}
@@ -154,6 +155,10 @@ func timing(world *mpi.Comm, p *Plan, size int, report *Report) error {
 	case "allreduce":
 		l.terms, l.sums = make([]float64, size/8), make([]float64, size/8)
 		body = l.allreduce
+	case "reduce_local":
+		l.terms, l.sums = make([]float64, size/8), make([]float64, size/8)
+		clear(l.terms) // or else all of it is the kernel's one page of zeros
+		body = l.reduceLocal
 	case "bcast":
 		body = l.bcast
 	case "allgather":

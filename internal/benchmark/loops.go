@@ -109,6 +109,15 @@ func (l *loops) allreduce(n int) error {
 	return nil
 }
 
+func (l *loops) reduceLocal(n int) error {
+	for range n {
+		if err := mpi.ReduceLocal(l.terms, l.sums, mpi.Sum); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (l *loops) bcast(n int) error {
 	for range n {
 		if err := mpi.Bcast(l.world, l.send, 0); err != nil {
