@@ -217,15 +217,21 @@ func TestRandomHistories(t *testing.T) {
 }
 
 func runHistories(t *testing.T, n int, first uint64, count int) {
+	mpitest.Run(t, n, replayable(fmt.Sprintf("TestRandomHistories/.*-%d", n), n, first, count))
+}
+
+// replayable is what each of n ranks does that run histories of these seeds, in a test
+// of that name.
+func replayable(name string, n int, first uint64, count int) func(t testing.TB, c *mpi.Comm) {
 	all := make([]*history, count)
 	for i := range all {
 		all[i] = newHistory(first+uint64(i), n)
 	}
-	mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
+	return func(t testing.TB, c *mpi.Comm) {
 		comms, err := openComms(c)
 		ok(t, err)
 		for _, h := range all {
-			replay := fmt.Sprintf("replay: go test ./mpi -run 'TestRandomHistories/.*-%d' -history %d", n, h.seed)
+			replay := fmt.Sprintf("replay: go test ./mpi -run '%s' -history %d", name, h.seed)
 			watch := time.AfterFunc(3*time.Minute, func() { panic("a history hangs; " + replay) })
 			err := h.run(comms, c.Rank())
 			watch.Stop()
@@ -247,7 +253,7 @@ func runHistories(t *testing.T, n int, first uint64, count int) {
 		}
 		_, err = mpi.BufferDetach(c)
 		ok(t, err)
-	})
+	}
 }
 
 // openComms makes the communicators of histories: those that lanes share, then
