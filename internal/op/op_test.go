@@ -326,6 +326,7 @@ func TestApplyDoesNotAllocate(t *testing.T) {
 func FuzzKernels(f *testing.F) {
 	f.Add(uint8(Sum), uint16(Float64), []byte("some numbers that are 64 bytes long, of which half go to the left"))
 	f.Add(uint8(Maxloc), uint16(Pair(Float64, Int32)), make([]byte, 96))
+	f.Add(uint8(Sum), uint16(Complex160), bytes.Repeat([]byte("0"), 64)) // numbers that mean nothing
 	f.Fuzz(func(t *testing.T, o uint8, typ uint16, data []byte) {
 		op, elem := Op(o), Type(typ)
 		if CheckAccumulate(op, elem) != nil || len(data) > 4096 {

@@ -115,8 +115,9 @@ func (f ieee) encode(d decoded) []byte {
 		return nil
 	case d.nan:
 		u.SetBit(d.bits, int(f.fraction)-1, 1)
-		if f.explicit {
+		if f.explicit { // what means nothing becomes a NaN, too
 			u.SetBit(&u, int(f.fraction), 1)
+			u.Or(&u, new(big.Int).Lsh(big.NewInt(top), f.stored()))
 		}
 		return bytesOf(&u, f.bytes)
 	case d.inf:
