@@ -29,7 +29,7 @@ func shapes(t testing.TB) []struct {
 		v, err = Vector(n/8, 8, 16, d)
 		add(fmt.Sprintf("vector8x16/%d", n), 1, v, err)
 	}
-	for _, n := range []int64{32, 128} {
+	for _, n := range []int64{32, 128, 130} {
 		all := []int64{n, n, n}
 		for k := range 3 {
 			sub, start := []int64{n, n, n}, []int64{0, 0, 0}

@@ -69,7 +69,7 @@ func copyWords(s *strides) {
 	dst, src := s.dst, s.src
 	d, f, ds, fs := s.dstOff, s.srcOff, s.dstStep, s.srcStep
 	n := s.n
-	if farApart(fs) || farApart(ds) {
+	if crowds(fs) || crowds(ds) {
 		for ; n > 0; n-- {
 			*(*uint64)(unsafe.Add(dst, d)) = *(*uint64)(unsafe.Add(src, f))
 			d += ds
@@ -98,10 +98,10 @@ func copyWords(s *strides) {
 	}
 }
 
-// farApart tells strides that a processor follows better when one instruction
-// takes them all: prefetchers go by the instruction's address, and not as far as
-// several strides.
-func farApart(step int) bool { return step > 256 || step < -256 }
+// crowds tells strides that put everything into a few sets of the caches: such
+// blocks miss, and prefetchers follow one instruction that takes all of them better
+// than several that take turns. For others unrolled loops are faster.
+func crowds(step int) bool { return step%256 == 0 }
 
 // copyEach copies blocks of the size of T.
 //
@@ -110,7 +110,7 @@ func copyEach[T any](s *strides) {
 	dst, src := s.dst, s.src
 	d, f, ds, fs := s.dstOff, s.srcOff, s.dstStep, s.srcStep
 	n := s.n
-	for ; n >= 4 && !farApart(fs) && !farApart(ds); n -= 4 {
+	for ; n >= 4 && !crowds(fs) && !crowds(ds); n -= 4 {
 		p, q := unsafe.Add(src, f), unsafe.Add(dst, d)
 		*(*T)(q) = *(*T)(p)
 		*(*T)(unsafe.Add(q, ds)) = *(*T)(unsafe.Add(p, fs))
