@@ -5,7 +5,7 @@ import "testing"
 // Random histories of messages over several hosts: near peers through memory or loopback,
 // far ones through sealed sockets, in one process of which each waits for both.
 func TestRandomHistoriesOverHosts(t *testing.T) {
-	count := 40
+	count := 12
 	if raceBuild || testing.Short() {
 		count = 6
 	}
