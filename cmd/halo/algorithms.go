@@ -20,11 +20,11 @@ func printAlgorithms(out io.Writer, get func(string) string) error {
 Collectives, each set by its environment variable, alike for all ranks: algorithms
 for messages with the limits below which they apply, the first that does. Limits are
 size (bytes of the buffer, or of one block), share (size / ranks), ranks, and node
-(the members share memory). "*" marks what is set. Blocking Barrier, Bcast, Reduce,
-Allreduce, Allgather and Alltoall to which each gives up to %d bytes go through a slot
-instead, where the members share memory.
+(the members share memory). "*" marks what is set. Where the members share memory,
+blocking Barrier, Bcast, Allreduce, Allgather and Alltoall of blocks up to %d bytes, and
+Reduce of up to %d, go through a slot instead; of two members, if each gives up to %d.
 
-`, coll.SlotPayload)
+`, coll.SlotBlock, coll.SlotPayload, coll.SlotPair)
 	tunables := coll.Tunables()
 	width := 0
 	for _, t := range tunables {

@@ -27,7 +27,7 @@ func (e *Engine) across(c *comm.Comm, k Kind, size int) *division {
 
 // enter begins a short collective through leaders: it returns the tag of the
 // schedule, and the slot of the node, nil if all goes by the schedule. The lock is held.
-func (e *Engine) enter(c *comm.Comm, d *division, k Kind) (tag int32, s *slot, err error) {
+func (e *Engine) enter(c *comm.Comm, d *division) (tag int32, s *slot, err error) {
 	if !d.agreed {
 		if err := e.agreeSlot(c, d); err != nil {
 			return 0, nil, err
@@ -39,8 +39,6 @@ func (e *Engine) enter(c *comm.Comm, d *division, k Kind) (tag int32, s *slot, e
 	}
 	if e.choice.Slot != SlotAuto {
 		s.form = e.choice.Slot
-	} else if k == Bcast && s.form == SlotCounter {
-		return tag, nil, nil // as in Engine.Bcast
 	}
 	return tag, s, nil
 }
@@ -107,7 +105,7 @@ func first(err, next error) error {
 // leaders. It takes the lock.
 func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error {
 	e.p.Lock()
-	tag, s, err := e.enter(c, d, k)
+	tag, s, err := e.enter(c, d)
 	e.p.Unlock()
 	if err != nil {
 		return err
@@ -154,11 +152,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		err = first(err, e.stages(c, k, &sum, tag, true))
 	}
 	if home && d.leader(int(d.at[a.Root])) != a.Root {
-		result := sum.Recv
-		if !leads && c.Rank != a.Root {
-			result = nil
-		}
-		err = first(err, through(c, s.bcast(result, 0)))
+		err = first(err, through(c, s.bcast(sum.Recv, 0)))
 	}
 	return err
 }

@@ -1,10 +1,10 @@
 package coll
 
 import (
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
-	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // Do carries out a collective. It takes the lock.
@@ -67,16 +67,12 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 	s.step = e.choice.algorithm(k, size, stateOf(c).where, a.ordered()).entry().step
 }
 
-// SlotPayload is the most in bytes that a member can give to a collective that
-// goes through a slot.
-const SlotPayload = shmfmt.SlotPayload
-
 // short returns the slot to use for a collective of the kind to which each
 // member gives size bytes, nil for messages.
 func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot {
 	st := stateOf(c)
 	s := st.slot
-	if s == nil || size > SlotPayload || st.broken || !e.choice.slot(k) {
+	if s == nil || size > slotMax(k, c.Size()) || st.broken || !e.choice.slot(k) {
 		return nil
 	}
 	if e.choice.Slot != SlotAuto {
@@ -85,11 +81,13 @@ func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot {
 	return s
 }
 
-// through notes how a collective through the slot of c has ended. It fails when a
-// member is gone, and whoever entered once more would be counted for another.
+// through notes how a collective through the slot of c has ended. If a member is
+// gone whoever entered once more would be counted for another. When the members only
+// disagree on a length the slot is as it was.
 func through(c *comm.Comm, err error) error {
 	if err != nil {
-		stateOf(c).broken = true
+		e, ok := err.(*class.Error)
+		stateOf(c).broken = !ok || e.Class != class.Truncate && e.Class != class.Count
 	}
 	return err
 }
@@ -109,20 +107,20 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 
 // Bcast copies buf from the root to all others. It takes the lock.
 //
-// With more ranks than cores it does without the slot: by messages a root that
-// has a core runs ahead of those that have none.
+// Cost of a short one on a node: the root stores a line, all others load it; of a
+// longer one two copies, of which the root makes one.
 func (e *Engine) Bcast(c *comm.Comm, buf []byte, root int) error {
-	if s := stateOf(c).slot; s != nil && s.form == SlotCounter && e.choice.Slot == SlotAuto {
-		return e.Do(c, Bcast, &Args{Recv: buf, Width: 1, Root: root})
-	}
-	return e.bcastInStep(c, buf, root)
-}
-
-// bcastInStep is Bcast in which nobody runs ahead by more than two where there is
-// a slot. It takes the lock.
-func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int) error {
 	if s := e.short(c, Bcast, len(buf)); s != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
 		return through(c, s.bcast(buf, root))
+	}
+	return e.Do(c, Bcast, &Args{Recv: buf, Width: 1, Root: root})
+}
+
+// bcastInStep is Bcast of something short in which nobody runs ahead where there
+// is a slot. It takes the lock.
+func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int) error {
+	if s := e.short(c, Bcast, len(buf)); s != nil {
+		return through(c, s.tell(buf, root))
 	}
 	a := Args{Recv: buf, Width: 1, Root: root}
 	if d := e.across(c, Bcast, len(buf)); d != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {

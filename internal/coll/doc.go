@@ -8,9 +8,10 @@
 // begins the same schedule again and again. What the members give is Args, which
 // check validates in one place.
 //
-// Blocking collectives are short cut where the members share memory and each
-// gives little: then they are straight code on the communicator's slot of the
-// control segment, see slot.
+// Blocking collectives are short cut where the members share memory: barrier, bcast,
+// allreduce, allgather and alltoall, of two members if each gives little, are straight
+// code on the communicator's slot of the control segment; see slot, and slotMax for
+// how far.
 //
 // Every member must come to the same choice of slot or schedule, and of the
 // algorithm: the choice depends only on what is the same for all of them, which

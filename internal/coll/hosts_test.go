@@ -130,11 +130,8 @@ func TestF6_WaitingInTheSlotOfANode(t *testing.T) {
 	run(t, "inproc@0011", 4, auto(), func(w *world.World) error {
 		name := "world"
 		w.Comm.Name.Store(&name)
-		for k, call := range map[coll.Kind]func() error{
-			coll.Barrier:   func() error { return w.Coll.Barrier(w.Comm) },
-			coll.Allreduce: func() error { return w.Coll.Allreduce(w.Comm, make([]byte, 8), make([]byte, 8), op.Sum, op.Int64) },
-		} {
-			if err := call(); err != nil {
+		for _, k := range []coll.Kind{coll.Barrier, coll.Allreduce} { // in the same order everywhere
+			if err := plain(w.Comm, k, 8).block(w); err != nil {
 				return err
 			}
 			if got, want := coll.WaitsFor(w.Comm), k.String()+" on world"; got != want {

@@ -34,8 +34,8 @@ const (
 	yields = 8
 )
 
-// slot is a communicator's place in memory that all members share, for short
-// blocking collectives. They have a numbering of their own, apart from the
+// slot is a communicator's place in memory that all members share, for blocking
+// collectives. They have a numbering of their own, apart from the
 // schedules, and all members call them in the same order.
 //
 // Cells. In collective k a member writes what it gives and then the number k to
@@ -48,10 +48,12 @@ const (
 // themselves in; the last reduces, in the order of the ranks, and releases.
 // Both forms give the same bits.
 //
-// A bcast or reduce waits for cells in both forms, and only where data comes
-// from. So a member may be ahead of others; what it wrote for k-2 may be
-// overwritten when all have entered k-1, because they have then left k-2. After
-// a barrier or allreduce that is known (known), else settle looks.
+// A reduce waits for cells in both forms, and only where data comes from. So a
+// member may be ahead of others; what it wrote for k-2 may be overwritten when all
+// have entered k-1, because they have then left k-2. After whatever all have to enter
+// before it ends that is known (known), else settle looks.
+//
+// Broadcasts have numbers and memory of their own, see stream.
 //
 // No lock is taken unless the member has to wait for long: only one goroutine at
 // a time may be in a blocking collective of a communicator (MPI-5, 6.1), and no
@@ -77,6 +79,9 @@ type slot struct {
 	fence  atomic.Uint64
 	// short holds what the members have given to a short allreduce, by rank. See take.
 	short [][shmfmt.SlotShort]byte
+	// stages are the members', by rank; nil until one is needed.
+	stages []*shmfmt.Stages
+	stream stream
 }
 
 // newSlot is slot i of the control segment for the members of c.
@@ -188,29 +193,34 @@ func (s *slot) take() error {
 	return nil
 }
 
-// data is the n bytes that a member has given to the current collective.
-func (s *slot) data(c *shmfmt.Cell, n int) []byte {
-	turn := s.number & 1
+// data is the n bytes that the member of rank r has given to the current collective.
+func (s *slot) data(r, n int) []byte {
 	if n <= shmfmt.SlotShort {
-		return c.Short[turn][:n]
+		return s.cells[r].Short[s.number&1][:n]
 	}
-	return c.Long[turn][:n]
+	return s.stage(r, s.number)[:n]
 }
 
 // give writes data for the current collective, when all have left the one in
 // which the place was used last, and publishes its number.
 func (s *slot) give(data []byte) error {
-	if before := s.number - 1; s.known < before {
-		if err := s.gathered(before); err != nil {
-			return err
-		}
+	if err := s.settle(); err != nil {
+		return err
 	}
-	if turn := s.number & 1; len(data) <= shmfmt.SlotShort {
-		s.own.PutShort(turn, data)
+	if len(data) <= shmfmt.SlotShort {
+		s.own.PutShort(s.number, data)
 	} else {
-		copy(s.own.Long[turn][:], data)
+		copy(s.stage(s.c.Rank, s.number)[:], data)
 	}
 	shmfmt.Publish(&s.own.Number, s.number)
+	return nil
+}
+
+// settle waits until the place for the current collective may be written to.
+func (s *slot) settle() error {
+	if before := s.number - 1; s.known < before {
+		return s.gathered(before)
+	}
 	return nil
 }
 
@@ -240,9 +250,9 @@ func (s *slot) released() error {
 // combine reduces what the members have given to dst, in the order of the ranks.
 func (s *slot) combine(dst []byte, o op.Op, t op.Type) {
 	n := len(dst)
-	s.e.choice.Kernel.Apply(o, t, dst, s.data(s.cells[0], n), s.data(s.cells[1], n))
-	for _, c := range s.cells[2:] {
-		s.e.choice.Kernel.Apply(o, t, dst, dst, s.data(c, n))
+	s.e.choice.Kernel.Apply(o, t, dst, s.data(0, n), s.data(1, n))
+	for r := 2; r < len(s.cells); r++ {
+		s.e.choice.Kernel.Apply(o, t, dst, dst, s.data(r, n))
 	}
 }
 
@@ -270,7 +280,10 @@ func (s *slot) meet() error {
 }
 
 func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
-	s.number, s.kind = s.number+1, Allreduce
+	if s.kind = Allreduce; len(send) > shmfmt.SlotPayload {
+		return s.allreduceLong(send, recv, o, t)
+	}
+	s.number++
 	if err := s.give(send); err != nil {
 		return err
 	}
@@ -303,22 +316,6 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
 	}
 	copy(recv, sum)
 	return nil
-}
-
-func (s *slot) bcast(buf []byte, root int) error {
-	s.number, s.kind = s.number+1, Bcast
-	if root == s.c.Rank {
-		err := s.give(buf)
-		s.wake()
-		return err
-	}
-	shmfmt.Publish(&s.own.Number, s.number)
-	err := s.await(&s.cells[root].Number, s.number)
-	if err == nil {
-		copy(buf, s.data(s.cells[root], len(buf)))
-	}
-	s.wake()
-	return err
 }
 
 func (s *slot) reduce(send, recv []byte, o op.Op, t op.Type, root int) error {

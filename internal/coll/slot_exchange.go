@@ -1,35 +1,168 @@
 package coll
 
-// exchange lets everyone give send and waits until all have: then the cells hold
-// what all have given.
+import (
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// Longer contributions go through the stages, in steps that have a number each:
+// everyone copies a part of what he gives to his stage, all meet, and everyone
+// copies what he needs from the stages of the others. Meanwhile who is faster fills
+// the stage of the next step, so that a step takes one meeting.
+//
+// Everything is copied twice, but within the caches: both copies of 64 KiB take a
+// third of one by process_vm_readv. It needs no leave of the kernel, and nobody
+// answers anybody: with more members than cores that counts most.
+
+// stage is where the member of rank r puts what it gives to the step of a number.
+func (s *slot) stage(r int, number uint64) *[shmfmt.StageSize]byte {
+	if s.stages == nil {
+		for i := range s.cells {
+			s.stages = append(s.stages, s.mem.Stages(i))
+		}
+	}
+	return &s.stages[r][number&1]
+}
+
+// begin begins the next step and returns the own stage, free to be filled.
+func (s *slot) begin() (*[shmfmt.StageSize]byte, error) {
+	s.number++
+	return s.stage(s.c.Rank, s.number), s.settle()
+}
+
+// show publishes the own stage and waits until all have done so.
+func (s *slot) show() error {
+	shmfmt.Publish(&s.own.Number, s.number)
+	return s.meet()
+}
+
+// exchange gives send and waits until all have given: data is then what they gave.
 func (s *slot) exchange(send []byte) error {
+	s.number++
 	if err := s.give(send); err != nil {
 		return err
 	}
 	return s.meet()
 }
 
-func (s *slot) allgather(send, recv []byte) error {
-	s.number, s.kind = s.number+1, Allgather
-	if err := s.exchange(send); err != nil {
-		return err
+// tell is a short Bcast in which nobody is ahead of anybody.
+func (s *slot) tell(buf []byte, root int) error {
+	s.kind = Bcast
+	err := s.exchange(buf)
+	if err == nil && root != s.c.Rank {
+		copy(buf, s.data(root, len(buf)))
 	}
-	n := len(send)
-	for r, c := range s.cells {
-		copy(recv[r*n:(r+1)*n], s.data(c, n))
+	return err
+}
+
+func (s *slot) allgather(send, recv []byte) error {
+	s.kind = Allgather
+	n, me := len(send), s.c.Rank
+	for at := 0; at < n; at += shmfmt.StageSize {
+		k := min(shmfmt.StageSize, n-at)
+		if err := s.exchange(send[at : at+k]); err != nil {
+			return err
+		}
+		for r := range s.cells {
+			if r != me {
+				copy(recv[r*n+at:][:k], s.data(r, k))
+			}
+		}
+	}
+	if own := recv[me*n : (me+1)*n]; !same(own, send) {
+		copy(own, send)
 	}
 	return nil
 }
 
+// alltoall has in a stage a part of the block for each other member, in their order.
 func (s *slot) alltoall(send, recv []byte) error {
-	s.number, s.kind = s.number+1, Alltoall
+	s.kind = Alltoall
+	n, me := len(s.cells), s.c.Rank
+	size := len(send) / n
+	if len(send) <= shmfmt.SlotShort {
+		return s.alltoallShort(send, recv, size)
+	}
+	part := min(size, shmfmt.StageSize/(n-1)&^(shmfmt.Line-1))
+	for at := 0; at < size; at += part {
+		k := min(part, size-at)
+		own, err := s.begin()
+		if err != nil {
+			return err
+		}
+		for r := range n {
+			if r != me {
+				copy(own[other(r, me)*part:][:k], send[r*size+at:])
+			}
+		}
+		if err := s.show(); err != nil {
+			return err
+		}
+		for r := range n {
+			if r != me {
+				copy(recv[r*size+at:][:k], s.stage(r, s.number)[other(me, r)*part:])
+			}
+		}
+	}
+	if !same(send, recv) {
+		copy(recv[me*size:(me+1)*size], send[me*size:])
+	}
+	return nil
+}
+
+// other is the number of rank r among all but one.
+func other(r, one int) int {
+	if r > one {
+		return r - 1
+	}
+	return r
+}
+
+func (s *slot) alltoallShort(send, recv []byte, size int) error {
 	if err := s.exchange(send); err != nil {
 		return err
 	}
-	n := len(send) / len(s.cells)
-	mine := s.c.Rank * n
-	for r, c := range s.cells {
-		copy(recv[r*n:(r+1)*n], s.data(c, len(send))[mine:mine+n])
+	mine := s.c.Rank * size
+	for r := range s.cells {
+		copy(recv[r*size:(r+1)*size], s.data(r, len(send))[mine:])
+	}
+	return nil
+}
+
+// allreduceLong takes the operands in chunks. In a step everyone gives his operand of
+// a chunk and his share of the result of the chunk before, which he has combined
+// from what all gave, in the order of the ranks.
+func (s *slot) allreduceLong(send, recv []byte, o op.Op, t op.Type) error {
+	n, w := len(s.cells), t.Size()
+	count := len(send) / w
+	most := shmfmt.StageSize / w * n / (n + 1) // beside it the largest share fits
+	chunks := (count + most - 1) / most
+	chunk := (count + chunks - 1) / chunks
+	share := func(elements, r int) (from, to int) { return elements * r / n * w, elements * (r + 1) / n * w }
+	before := recv[:0] // the chunk before
+	for lo := 0; lo < count || len(before) > 0; lo += chunk {
+		now := send[min(lo, count)*w : min(lo+chunk, count)*w]
+		own, err := s.begin()
+		if err != nil {
+			return err
+		}
+		copy(own[:], now)
+		if err := s.show(); err != nil {
+			return err
+		}
+		for r := range n {
+			from, to := share(len(before)/w, r)
+			copy(before[from:to], s.stage(r, s.number)[chunk*w:])
+		}
+		if from, to := share(len(now)/w, s.c.Rank); to > from {
+			// All have left the step before: the own stage of the next one is free.
+			sum := s.stage(s.c.Rank, s.number+1)[chunk*w:][:to-from]
+			s.e.choice.Kernel.Apply(o, t, sum, s.stage(0, s.number)[from:to], s.stage(1, s.number)[from:to])
+			for r := 2; r < n; r++ {
+				s.e.choice.Kernel.Apply(o, t, sum, sum, s.stage(r, s.number)[from:to])
+			}
+		}
+		before = recv[min(lo, count)*w:][:len(now)]
 	}
 	return nil
 }

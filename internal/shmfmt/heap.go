@@ -8,34 +8,40 @@ import (
 // HeapControl makes the control segment of n processes that are goroutines of
 // one OS process. The race detector sees every access to it.
 func HeapControl(n int) (*Control, error) {
-	return OpenControl(heapMemory(ControlSize(n)), n)
+	c := newControl(heapMemory(bulkStart(n)), n)
+	c.heap = newHeapParts(SlotCount)
+	return c, nil
 }
 
 // HeapSegment makes the segment of local process owner of n on the Go heap.
-// Each ring is made when first asked for, so that silent peers cost nothing:
-// the heap, unlike a sparse file, may clear or shadow what nobody touches.
+// Silent peers cost nothing.
 func HeapSegment(owner, n int) (*Segment, error) {
 	if err := checkSegment(owner, n); err != nil {
 		return nil, err
 	}
-	s := &Segment{mem: heapMemory(ringStart(n)), n: n, heap: &heapRings{mem: make([][]byte, n)}}
+	s := &Segment{mem: heapMemory(ringStart(n)), n: n, heap: newHeapParts(n)}
 	s.format(owner)
 	return s, nil
 }
 
-// heapRings are the rings of a segment on the heap.
-type heapRings struct {
+// heapParts are parts of a segment that are made when first asked for, so that
+// those that nobody uses cost nothing: the heap, unlike a sparse file, may clear or
+// shadow what nobody touches.
+type heapParts struct {
 	mu  sync.Mutex
-	mem [][]byte // by local process, nil until asked for
+	mem [][]byte // nil until asked for
 }
 
-func (h *heapRings) ring(from int) []byte {
+func newHeapParts(n int) *heapParts { return &heapParts{mem: make([][]byte, n)} }
+
+// part is part i, of size bytes.
+func (h *heapParts) part(i int, size int64) []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.mem[from] == nil {
-		h.mem[from] = heapMemory(RingStride)
+	if h.mem[i] == nil {
+		h.mem[i] = heapMemory(size)
 	}
-	return h.mem[from]
+	return h.mem[i]
 }
 
 // heapMemory is zeroed memory that starts at a line.

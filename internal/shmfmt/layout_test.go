@@ -79,12 +79,17 @@ func TestSlotLayoutIsGolden(t *testing.T) {
 	l.line("version", Version)
 	l.line("SlotCount", SlotCount)
 	l.line("SlotPayload", SlotPayload)
+	l.line("StreamBytes", StreamBytes)
+	l.line("StageSize", StageSize)
 	l.fields(Release{})
 	l.fields(Cell{})
+	l.fields(Turn{})
 	l.fields(SlotHead{})
 	for _, n := range []int{1, 2, 64, 65, 1000, MaxLocal} {
 		l.line(fmt.Sprintf("control of %d: slots at", n), roundPage(int64(n)*DoorSize))
 		l.line(fmt.Sprintf("control of %d: slot size", n), SlotSize(n))
+		l.line(fmt.Sprintf("control of %d: bulk memory at", n), bulkStart(n))
+		l.line(fmt.Sprintf("control of %d: bulk memory of a slot", n), BulkSize(n))
 		l.line(fmt.Sprintf("control of %d: size", n), ControlSize(n))
 	}
 	golden(t, "slot.txt", l.String())
@@ -150,11 +155,13 @@ func TestWritersDoNotShareLines(t *testing.T) {
 	var d Door
 	var h SlotHead
 	var r ringControl
+	var cell Cell
 	for name, offsets := range map[string][]uintptr{
 		"Door":        {unsafe.Offsetof(d.Armed), unsafe.Offsetof(d.Bell), unsafe.Offsetof(d.Pid), unsafe.Offsetof(d.Call), unsafe.Sizeof(d)},
-		"SlotHead":    {unsafe.Offsetof(h.Arrived), unsafe.Offsetof(h.Release), unsafe.Offsetof(h.Sleepers), unsafe.Sizeof(h)},
+		"SlotHead":    {unsafe.Offsetof(h.Arrived), unsafe.Offsetof(h.Release), unsafe.Offsetof(h.Sleepers), unsafe.Offsetof(h.Turns), unsafe.Sizeof(h)},
 		"ringControl": {unsafe.Offsetof(r.head), unsafe.Offsetof(r.wait), page},
-		"Cell":        {0, unsafe.Sizeof(Cell{})},
+		"Cell":        {unsafe.Offsetof(cell.Number), unsafe.Offsetof(cell.Passed), unsafe.Sizeof(cell)},
+		"Turn":        {0, unsafe.Sizeof(Turn{})},
 	} {
 		for i, at := range offsets {
 			if at%Line != 0 || i > 0 && at <= offsets[i-1] {

@@ -8,13 +8,14 @@
 //	  0      door of local process 0        (DoorSize bytes)
 //	  ...    door of local process n-1
 //	  ...    slots of the collectives, SlotCount of SlotSize(n) bytes
+//	  ...    their bulk memory, SlotCount of BulkSize(n) bytes, sparse
 //	process segment    one per process, sparse
 //	  0      header: magic, version, owner, number of local processes, ready
 //	  64     bitmap of the local processes that have sent to the owner
 //	  ...    ring that local process i fills and the owner empties (RingStride bytes each)
 //
-// Memory in use: the control segment; and per process one page of header and
-// bitmap, and at most RingStride bytes for each peer that has sent to it. Rings
+// Memory in use: the control segment, without the bulk memory of slots in which
+// only short collectives have been; and per process one page of header and bitmap, and at most RingStride bytes for each peer that has sent to it. Rings
 // of silent peers are never touched and cost nothing.
 package shmfmt
 
@@ -26,7 +27,7 @@ import (
 
 // Version is the version of everything in this package. Processes of another
 // version refuse to map a segment.
-const Version = 1
+const Version = 2
 
 // magic marks a process segment: "HALOSEG" and the version.
 const magic = uint64(0x484c4f5345470000) | Version
@@ -67,6 +68,10 @@ type Door struct {
 
 // ControlSize is the size in bytes of the control segment of n processes.
 func ControlSize(n int) int64 {
+	return bulkStart(n) + int64(SlotCount)*BulkSize(n)
+}
+
+func bulkStart(n int) int64 {
 	return roundPage(int64(n)*DoorSize) + roundPage(int64(SlotCount)*SlotSize(n))
 }
 
@@ -82,6 +87,8 @@ type Control struct {
 	mem   []byte
 	n     int
 	slots int64
+	bulk  int64
+	heap  *heapParts // the bulk memory of a segment on the heap, else nil: it follows in mem
 }
 
 // OpenControl checks the size of mem, shared by n processes.
@@ -89,7 +96,11 @@ func OpenControl(mem []byte, n int) (*Control, error) {
 	if int64(len(mem)) < ControlSize(n) {
 		return nil, fmt.Errorf("shmfmt: control segment of %d bytes for %d processes, want %d", len(mem), n, ControlSize(n))
 	}
-	return &Control{mem: mem, n: n, slots: roundPage(int64(n) * DoorSize)}, nil
+	return newControl(mem, n), nil
+}
+
+func newControl(mem []byte, n int) *Control {
+	return &Control{mem: mem, n: n, slots: roundPage(int64(n) * DoorSize), bulk: bulkStart(n)}
 }
 
 // Door returns the door of local process i.
@@ -102,7 +113,7 @@ func (c *Control) Local() int { return c.n }
 type Segment struct {
 	mem  []byte
 	n    int
-	heap *heapRings // the rings of a segment on the heap, else nil: they follow in mem
+	heap *heapParts // the rings of a segment on the heap, else nil: they follow in mem
 }
 
 type segmentHeader struct {
@@ -180,7 +191,7 @@ func (s *Segment) active(w int) *atomic.Uint64 {
 // Ring returns the memory of the ring that local process from fills.
 func (s *Segment) Ring(from int) []byte {
 	if s.heap != nil {
-		return s.heap.ring(from)
+		return s.heap.part(from, RingStride)
 	}
 	at := ringStart(s.n) + int64(from)*RingStride
 	return s.mem[at : at+RingStride : at+RingStride]

@@ -9,8 +9,7 @@ const (
 	// SlotCount is how many communicators of a node can have a slot for their
 	// collectives at a time; the others use messages.
 	SlotCount = 64
-	// SlotPayload is the most that one process can give to a collective in a
-	// slot, in bytes.
+	// SlotPayload is the longest result in a Release, in bytes.
 	SlotPayload = 8 * Line
 	// SlotShort is what fits beside the number in bytes, twice.
 	SlotShort = 24
@@ -20,6 +19,7 @@ const (
 // short contributions stand in one line, so that who sees the number has them.
 // Contributions are in two places that the collectives use in turn, because a
 // member may enter the next one while others still read what it gave to this one.
+// Those that are not short stand in the member's stages.
 //
 // Rejected: a line for each turn. On cores that do not share a cache it takes a
 // third longer.
@@ -29,7 +29,12 @@ type Cell struct {
 	Number atomic.Uint64
 	Short  [2][SlotShort]byte
 	_      [Line - 8 - 2*SlotShort]byte
-	Long   [2][SlotPayload]byte
+	// Passed is the number of the last piece of the stream that the member is done
+	// with: stored after it has looked at the piece, loaded by a root that would
+	// otherwise overwrite it. Roots look only when they run out of room, so that
+	// mostly the line stays with the member.
+	Passed atomic.Uint64
+	_      [Line - 8]byte
 }
 
 // PutShort stores a contribution of at most SlotShort bytes that is published
@@ -71,6 +76,8 @@ type SlotHead struct {
 	// Owner is the context of the communicator that holds the slot, 0 if none.
 	Owner atomic.Uint64
 	_     [Line - 16]byte
+	// Turns are where pieces of the stream are announced.
+	Turns [StreamTurns]Turn
 }
 
 const (
@@ -83,14 +90,16 @@ func SlotSize(n int) int64 { return headSize + int64(n)*cellSize }
 
 // Slot is a communicator's place for collectives in the control segment.
 type Slot struct {
-	mem []byte
+	mem   []byte
+	c     *Control
+	index int
 }
 
 // Slot returns slot i.
 func (c *Control) Slot(i int) Slot {
 	size := SlotSize(c.n)
 	at := c.slots + int64(i)*size
-	return Slot{c.mem[at : at+size : at+size]}
+	return Slot{c.mem[at : at+size : at+size], c, i}
 }
 
 // Head returns the shared part.
@@ -117,8 +126,17 @@ func (s Slot) Free(n int) {
 	h.Freed.Store(0)
 	h.Arrived.Store(0)
 	h.Release.Number.Store(0)
+	streamed := false
 	for i := range n {
-		s.Cell(i).Number.Store(0)
+		c := s.Cell(i)
+		c.Number.Store(0)
+		streamed = streamed || c.Passed.Load() != 0
+		c.Passed.Store(0)
+	}
+	if streamed {
+		for i := range h.Turns {
+			h.Turns[i].Number.Store(0)
+		}
 	}
 	h.Owner.Store(0) // last: pairs with the swap in Acquire
 }

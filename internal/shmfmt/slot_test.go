@@ -30,6 +30,50 @@ func TestSlotsAreDisjoint(t *testing.T) {
 	}
 }
 
+// The bulk memory of slots: streams and stages, apart from each other and from all
+// else in the segment, on the heap and in a mapping.
+func TestBulkMemoryIsDisjoint(t *testing.T) {
+	const n = 2
+	heap, err := HeapControl(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat, err := OpenControl(heapMemory(ControlSize(n)), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]*Control{"heap": heap, "mapping": flat} {
+		seen := 0
+		mark := func(b []byte) {
+			seen += len(b)
+			if uintptr(unsafe.Pointer(&b[0]))%Line != 0 {
+				t.Errorf("%s: a part begins in the middle of a line", name)
+			}
+			for i := range b {
+				if b[i] != 0 {
+					t.Fatalf("%s: a part overlaps another at %d", name, i)
+				}
+				b[i] = 1
+			}
+		}
+		mark(c.mem[:bulkStart(n)])
+		for i := range SlotCount {
+			s := c.Slot(i)
+			mark(s.Stream()[:])
+			for r := range n {
+				mark(s.Stages(r)[0][:])
+				mark(s.Stages(r)[1][:])
+			}
+			if s.Stream() != c.Slot(i).Stream() {
+				t.Fatalf("%s: slot %d has another stream the second time", name, i)
+			}
+		}
+		if want := ControlSize(n); int64(seen) != want {
+			t.Errorf("%s: the parts have %d bytes, the segment %d", name, seen, want)
+		}
+	}
+}
+
 // A slot has one owner, is free when all members have freed it, and is then as new.
 func TestSlotIsFreeWhenAllMembersFreed(t *testing.T) {
 	c, err := HeapControl(3)
@@ -43,6 +87,10 @@ func TestSlotIsFreeWhenAllMembersFreed(t *testing.T) {
 	s.Head().Arrived.Store(9)
 	s.Head().Release.Number.Store(3)
 	s.Cell(2).Number.Store(3)
+	s.Cell(1).Passed.Store(70)
+	for i := range s.Head().Turns {
+		s.Head().Turns[i].Number.Store(uint64(64 + i))
+	}
 	s.Free(3)
 	s.Free(3)
 	if s.Acquire(8) {
@@ -50,8 +98,13 @@ func TestSlotIsFreeWhenAllMembersFreed(t *testing.T) {
 	}
 	s.Free(3)
 	h := s.Head()
-	if h.Arrived.Load() != 0 || h.Release.Number.Load() != 0 || h.Freed.Load() != 0 || s.Cell(2).Number.Load() != 0 {
+	if h.Arrived.Load() != 0 || h.Release.Number.Load() != 0 || h.Freed.Load() != 0 || s.Cell(2).Number.Load() != 0 || s.Cell(1).Passed.Load() != 0 {
 		t.Error("numbers of the owner before are left")
+	}
+	for i := range h.Turns {
+		if h.Turns[i].Number.Load() != 0 {
+			t.Errorf("turn %d announces what the owner before has sent", i)
+		}
 	}
 	if !s.Acquire(8) {
 		t.Error("not free after all members freed it")

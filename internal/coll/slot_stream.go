@@ -1,0 +1,179 @@
+package coll
+
+import (
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// stream carries the broadcasts of a slot, whoever is the root, in pieces: a root
+// announces each in the next turn, and all others copy it from there. A root waits
+// for nobody until the turns, or the bytes behind them, are in use: so it runs ahead
+// of members that have no core, and who gets one finds much to do at once. The
+// stream is independent of the numbers of the slot.
+//
+// Turns and bytes are rings. Every member derives from the lengths of the broadcasts
+// where a piece stands, so that any can be the next root. A piece may be
+// overwritten when all have passed it.
+type stream struct {
+	bytes  *[shmfmt.StreamBytes]byte  // nil until needed
+	number uint64                     // of the last piece given or taken
+	at     uint64                     // bytes used up to and with that
+	ends   [shmfmt.StreamTurns]uint64 // at after each of the last pieces, by turn
+	passed uint64                     // all others have passed this piece
+}
+
+const (
+	// streamPiece is the longest piece in bytes: some of them fit the memory, so
+	// that the root writes while others read.
+	streamPiece = 32 << 10
+	// streamMax is the longest broadcast that goes through a stream, in bytes.
+	streamMax = 64 << 20
+)
+
+// bcast copies buf from the root, which may be empty: who returns knows then that the
+// root has called. Members that disagree on its length learn it.
+func (s *slot) bcast(buf []byte, root int) error {
+	s.kind = Bcast
+	if root == s.c.Rank {
+		return s.pour(buf)
+	}
+	size, err := s.draw(buf)
+	switch {
+	case err != nil:
+		return err
+	case size > len(buf):
+		return wrong(class.Truncate, "rank %d gives %d bytes to a buffer of %d", root, size, len(buf))
+	case size < len(buf):
+		return wrong(class.Count, "rank %d gives %d bytes where %d are received", root, size, len(buf))
+	}
+	return nil
+}
+
+// place is where in the memory a piece of n bytes stands that comes next: from start
+// to end, counted as at is. A short one stands in its turn.
+func (t *stream) place(n int) (start, end uint64) {
+	if n <= shmfmt.StreamShort {
+		return t.at, t.at
+	}
+	start = t.at
+	if left := shmfmt.StreamBytes - start%shmfmt.StreamBytes; left < uint64(n) {
+		start += left
+	}
+	return start, start + uint64(n+shmfmt.Line-1)&^(shmfmt.Line-1)
+}
+
+// take makes the piece that ends there the last one.
+func (t *stream) take(end uint64) {
+	t.number++
+	t.at = end
+	t.ends[t.number%shmfmt.StreamTurns] = end
+}
+
+// fits reports whether there is room for a piece that ends there when all others
+// have passed so many.
+func (t *stream) fits(end, passed uint64) bool {
+	return t.number-passed < shmfmt.StreamTurns && end-t.ends[passed%shmfmt.StreamTurns] <= shmfmt.StreamBytes
+}
+
+// memory is that of pieces which are not short.
+func (s *slot) memory() *[shmfmt.StreamBytes]byte {
+	if s.stream.bytes == nil {
+		s.stream.bytes = s.mem.Stream()
+	}
+	return s.stream.bytes
+}
+
+// room waits until there is room for a piece that ends there.
+func (s *slot) room(end uint64) error {
+	t := &s.stream
+	if t.fits(end, t.passed) {
+		return nil
+	}
+	if t.passed = s.lowest(); t.fits(end, t.passed) {
+		return nil
+	}
+	// Wait until half of it is free, so that the root, too, finds much to do at once.
+	target := t.passed
+	for !t.fits(end, target) || t.number-target > shmfmt.StreamTurns/2 || t.at-t.ends[target%shmfmt.StreamTurns] > shmfmt.StreamBytes/2 {
+		target++
+	}
+	for _, c := range s.others {
+		if err := s.await(&c.Passed, target); err != nil {
+			return err
+		}
+	}
+	t.passed = target
+	return nil
+}
+
+// lowest is the last piece that all others have passed.
+func (s *slot) lowest() uint64 {
+	low := s.stream.number
+	for _, c := range s.others {
+		low = min(low, c.Passed.Load()) // pairs with Publish in pass
+	}
+	return low
+}
+
+// pass says that the member is done with the last piece. A root may wait for that.
+func (s *slot) pass() {
+	shmfmt.Publish(&s.own.Passed, s.stream.number)
+}
+
+// pour gives buf to all others.
+func (s *slot) pour(buf []byte) error {
+	t, size := &s.stream, uint64(len(buf))
+	for more := true; more; more = len(buf) > 0 {
+		n := min(len(buf), streamPiece)
+		start, end := t.place(n)
+		if err := s.room(end); err != nil {
+			return err
+		}
+		t.take(end)
+		turn := &s.head.Turns[t.number%shmfmt.StreamTurns]
+		turn.Size = size
+		if n <= shmfmt.StreamShort {
+			copy(turn.Short[:], buf[:n])
+		} else {
+			copy(s.memory()[start%shmfmt.StreamBytes:], buf[:n])
+		}
+		shmfmt.Publish(&turn.Number, t.number)
+		s.pass()
+		s.wake()
+		buf = buf[n:]
+	}
+	return nil
+}
+
+// draw receives what the root gives, of any length, as far as it fits, and returns
+// its length.
+func (s *slot) draw(buf []byte) (int, error) {
+	t, size := &s.stream, len(buf)
+	for got, more := 0, true; more; more = got < size {
+		number := t.number + 1
+		turn := &s.head.Turns[number%shmfmt.StreamTurns]
+		if err := s.await(&turn.Number, number); err != nil {
+			return 0, err
+		}
+		if got == 0 {
+			if turn.Size > streamMax {
+				return 0, wrong(class.Intern, "broadcast of %d bytes in a slot", turn.Size)
+			}
+			size = int(turn.Size)
+		}
+		n := min(size-got, streamPiece)
+		start, end := t.place(n)
+		data := turn.Short[:]
+		if n > shmfmt.StreamShort {
+			data = s.memory()[start%shmfmt.StreamBytes:]
+		}
+		if got < len(buf) {
+			copy(buf[got:], data[:n])
+		}
+		t.take(end)
+		s.pass()
+		got += n
+	}
+	s.wake()
+	return size, nil
+}

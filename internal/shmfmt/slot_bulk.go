@@ -1,0 +1,62 @@
+package shmfmt
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+const (
+	// StreamTurns is how many pieces of broadcasts may be on their way in a slot:
+	// by so many a root can be ahead of the last member.
+	StreamTurns = 64
+	// StreamShort is what fits beside the number of a piece in bytes.
+	StreamShort = Line - 16
+	// StreamBytes is the memory for the payloads of longer pieces. It fits the
+	// second-level cache, together with what the members copy from and to.
+	StreamBytes = 256 << 10
+	// StageSize is what a member can give to one step of a collective in a slot, in
+	// bytes.
+	StageSize = 192 << 10
+)
+
+// Turn announces a piece of a broadcast. All in it but Number is written before
+// that, by the root; who sees the number has the rest.
+type Turn struct {
+	// Number is that of the piece, 1 for the first in the slot, which stands in
+	// turn Number % StreamTurns: stored by the root after the payload, loaded before
+	// it by all others.
+	Number atomic.Uint64
+	// Size is the length in bytes of the whole broadcast. All members derive from it
+	// where the pieces stand.
+	Size  uint64
+	Short [StreamShort]byte
+}
+
+// Bulk memory is the part of the control segment behind the slots: for each of them
+// the payloads of its stream, and two stages for each member. It is sparse, and
+// costs nothing until it is used; on the heap it does not exist until then.
+//
+// Stages are two, which the steps of a collective use in turn.
+type Stages [2][StageSize]byte
+
+const stagesSize = int64(unsafe.Sizeof(Stages{}))
+
+// BulkSize is the size in bytes of the bulk memory of one slot for n processes.
+func BulkSize(n int) int64 { return StreamBytes + int64(n)*stagesSize }
+
+func (s Slot) bulk() []byte {
+	size := BulkSize(s.c.n)
+	if s.c.heap != nil {
+		return s.c.heap.part(s.index, size)
+	}
+	at := s.c.bulk + int64(s.index)*size
+	return s.c.mem[at : at+size : at+size]
+}
+
+// Stream is the memory for the payloads of the stream's longer pieces.
+func (s Slot) Stream() *[StreamBytes]byte { return (*[StreamBytes]byte)(unsafe.Pointer(&s.bulk()[0])) }
+
+// Stages are where the member with rank i puts what it gives, in turn.
+func (s Slot) Stages(i int) *Stages {
+	return (*Stages)(unsafe.Pointer(&s.bulk()[StreamBytes+int64(i)*stagesSize]))
+}
