@@ -151,6 +151,35 @@ func TestUserOperationErrors(t *testing.T) {
 	})
 }
 
+// COL-09: an allreduce is the same on all ranks even if the operation says that it
+// commutes, and prefers one of two operands that are as good.
+func TestCOL09_UserOperationIsTheSameEverywhere(t *testing.T) {
+	longest := mpi.CreateOp(func(in, inout []uint32) { // the upper half counts, the lower says whose it is
+		for i := range inout {
+			if in[i]>>16 >= inout[i]>>16 {
+				inout[i] = in[i]
+			}
+		}
+	}, true)
+	for _, n := range []int{2, 3, 5, 8} {
+		mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
+			for _, count := range []int{1, 3000, 40_000} {
+				v := make([]uint32, count)
+				for i := range v {
+					v[i] = uint32(i%7)<<16 | uint32(c.Rank())
+				}
+				if err := mpi.Allreduce(c, v, v, longest); err != nil {
+					t.Fatal(err)
+				}
+				first := slices.Clone(v)
+				if err := mpi.Bcast(c, first, 0); err != nil || !slices.Equal(first, v) {
+					t.Errorf("%d elements: rank %d of %d has others than rank 0 (%v)", count, c.Rank(), n, err)
+				}
+			}
+		})
+	}
+}
+
 // COL-11: predefined operations are commutative, others as they were made.
 func TestCOL11_Commutative(t *testing.T) {
 	for _, o := range []mpi.Op{mpi.Sum, mpi.Max, mpi.Lxor, mpi.Bor, mpi.CreateOp(compose, true)} {

@@ -28,8 +28,10 @@ func (u *User) Check(t reflect.Type) error {
 	return &class.Error{Class: class.Op, Text: fmt.Sprintf("the operation was made for elements of %v, not of %v", u.Of, t)}
 }
 
-// Apply stores left o right in dst, as Kernel.Apply does. When the program's
-// function panics that is the error; dst is then anything.
+// Apply stores left o right in dst, as Kernel.Apply does. Left stays left even if the
+// operands may be exchanged: two ranks that combine the same get the same, whatever
+// the function makes of equal operands. When it panics that is the error; dst is
+// then anything.
 func (u *User) Apply(dst, left, right []byte) (err error) {
 	if len(dst) == 0 {
 		return nil
@@ -45,8 +47,6 @@ func (u *User) Apply(dst, left, right []byte) (err error) {
 	case &dst[0] != &left[0]:
 		copy(dst, right)
 		u.Fn(left, dst)
-	case u.Commutes:
-		u.Fn(right, dst)
 	default:
 		sum := slices.Clone(right)
 		u.Fn(left, sum)
