@@ -42,10 +42,11 @@ func open(t *testing.T, dir string, env []string, command func(string, ...string
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// Of a shell that has ended there is nothing left to signal.
+		if sh.cmd.ProcessState == nil { // the test has failed: end the shell and its jobs
+			syscall.Kill(-sh.cmd.Process.Pid, syscall.SIGTERM)
+			sh.cmd.Wait()
+		}
 		write.Close()
-		syscall.Kill(-sh.cmd.Process.Pid, syscall.SIGTERM)
-		sh.cmd.Wait()
 		out.Close()
 	})
 	return sh
