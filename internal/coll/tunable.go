@@ -24,7 +24,7 @@ func Tunables() []Tunable {
 	list := []Tunable{{
 		Name: "slot",
 		Env:  "HALO_COLL_SLOT",
-		Doc:  "short blocking collectives on a node: auto, cells, counter, or none for messages",
+		Doc:  "blocking collectives on a node: auto, cells, counter, or none for messages",
 		set: func(c *Choice, text string) error {
 			for f := SlotAuto; f <= SlotNone; f++ {
 				if f.String() == text {
