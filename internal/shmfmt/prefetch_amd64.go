@@ -1,8 +1,0 @@
-//go:build !race
-
-package shmfmt
-
-import "unsafe"
-
-//go:noescape
-func prefetchw(p unsafe.Pointer)
