@@ -213,7 +213,7 @@ func TestENV07_MainFailureAndAbort(t *testing.T) {
 	}
 }
 
-// What may be called at any time may be called by anyone at once.
+// What may be called at any time may be called by anyone at once (ENV-02, ENV-03).
 func TestXINI01_EnquiriesAtAnyTime(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 32 {
