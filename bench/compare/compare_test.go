@@ -380,3 +380,18 @@ func TestBadArguments(t *testing.T) {
 		}
 	}
 }
+
+func TestRowsWithAFasterPeerAreMarked(t *testing.T) {
+	r := sample()
+	time, rate := rowIndex(t, r, "bcast 4 KiB 2 ranks"), rowIndex(t, r, "bw shm 1 MiB")
+	ratio := func(i int) string { return r.table(false)[1+i][2+len(r.columns)] }
+	if a, b := ratio(time), ratio(rate); a != "0.700" || b != "1.43" {
+		t.Errorf("faster than the peers: ratios %q and %q", a, b)
+	}
+	for _, i := range []int{time, rate} {
+		r.figures["halo"][i], r.figures["openmpi"][i] = r.figures["openmpi"][i], r.figures["halo"][i]
+	}
+	if a, b := ratio(time), ratio(rate); a != "*1.43" || b != "*0.700" {
+		t.Errorf("slower than a peer: ratios %q and %q", a, b)
+	}
+}

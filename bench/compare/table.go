@@ -35,6 +35,17 @@ func ranged(values []float64) string {
 	return number(low) + "-" + number(high)
 }
 
+// behindMark stands before the ratio of a row in which a peer is faster.
+const behindMark = "*"
+
+// behind reports whether a ratio to the best peer says that the peer is faster.
+func (rw *row) behind(ratio float64) bool {
+	if rw.more {
+		return ratio < 1
+	}
+	return ratio > 1
+}
+
 // met is the last column of a row: "yes", "missed by 12 %", "no figure", or ""
 // where there is no bar.
 func (r *results) met(i int) string {
@@ -114,7 +125,11 @@ func (r *results) table(long bool) [][]string {
 			}
 		}
 		q := r.ratios("halo", i)
-		cells = append(cells, number(median(q)), ranged(q), number(median(r.limits[rw.limit])))
+		ratio := number(median(q))
+		if rw.behind(median(q)) {
+			ratio = behindMark + ratio
+		}
+		cells = append(cells, ratio, ranged(q), number(median(r.limits[rw.limit])))
 		var bars []string
 		for _, b := range rw.bars {
 			bars = append(bars, rw.barText(b))
@@ -141,7 +156,7 @@ func (r *results) notes() []string {
 			break
 		}
 	}
-	notes = append(notes, r.summary())
+	notes = append(notes, behindMark+" a peer is faster in the median.", r.summary())
 	for _, f := range r.failures {
 		notes = append(notes, "failed: "+f)
 	}
