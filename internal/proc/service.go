@@ -9,10 +9,11 @@ import (
 
 const (
 	// tick is how long a hot process may make no call until it is taken to have
-	// stopped: as long, a process that has just stopped calling answers nobody.
+	// stopped. The last call may have come just after the watch looked, so for up
+	// to two ticks a process that has stopped calling answers nobody.
 	tick = time.Millisecond
 	// tickMax is what the tick grows to, doubling, in a process that stays hot.
-	tickMax = 16 * time.Millisecond
+	tickMax = 8 * time.Millisecond
 	// hotAfter is how many calls in a row arm before the process is taken to be hot.
 	hotAfter = 32
 )

@@ -73,7 +73,7 @@ type Producer struct {
 	data  unsafe.Pointer
 	tail  uint64 // bytes produced, padding included
 	head  uint64 // last seen of ctl.head
-	owned uint64
+	owned uint64 // position up to which lines were fetched for writing
 	zero  uint64 // position of the youngest zeroed word 0 beyond tail
 }
 
