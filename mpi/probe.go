@@ -1,6 +1,9 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/p2p"
+import (
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
 
 // Message is a message that a matched probe has taken: only Mrecv or Imrecv of
 // it receives it, and only once. The zero Message is no message.
@@ -101,14 +104,14 @@ func Mrecv[T Elem](m *Message, buf []T) (Status, error) { return m.recv(callMrec
 // Imrecv starts receiving the message that a matched probe has taken into buf.
 //
 // C: MPI_Imrecv, section 3.8.3.
-func Imrecv[T Elem](m *Message, buf []T) Request { return m.irecv(callImrecv, bytesOf(buf)) }
+func Imrecv[T Elem](m *Message, buf []T) Request { return m.irecv(callImrecv, bytesOf(buf), nil) }
 
 func (m *Message) recv(k call, buf []byte) (Status, error) {
-	q := m.irecv(k, buf)
+	q := m.irecv(k, buf, nil)
 	return q.Wait()
 }
 
-func (m *Message) irecv(k call, buf []byte) Request {
+func (m *Message) irecv(k call, buf []byte, layout *dtype.Buffer) Request {
 	c := m.c
 	received := func() Request {
 		return Request{err: fail(ErrRequest, k.String(), c, "message is none, or has been received")}
@@ -122,9 +125,9 @@ func (m *Message) irecv(k call, buf []byte) Request {
 	taken := *m
 	*m = Message{c: c}
 	if taken.m == nil {
-		return irecv(k, c, buf, ProcNull, AnyTag)
+		return irecv(k, c, buf, layout, ProcNull, AnyTag)
 	}
-	r := c.w.P2P.Imrecv(c.core, taken.m, taken.gen, buf, taken.st.Source, int32(taken.st.Tag))
+	r := c.w.P2P.Imrecv(c.core, taken.m, taken.gen, buf, part(layout), taken.st.Source, int32(taken.st.Tag))
 	if r == nil {
 		return received()
 	}

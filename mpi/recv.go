@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -37,16 +38,22 @@ func recv(k call, c *Comm, buf []byte, source, tag int, st *Status) error {
 //
 // C: MPI_Irecv, section 3.7.2.
 func Irecv[T Elem](c *Comm, buf []T, source, tag int) Request {
-	return irecv(callIrecv, c, bytesOf(buf), source, tag)
+	return irecv(callIrecv, c, bytesOf(buf), nil, source, tag)
 }
 
-func irecv(k call, c *Comm, buf []byte, source, tag int) Request {
+// irecv receives into buf, or into layout unless that is nil.
+func irecv(k call, c *Comm, buf []byte, layout *dtype.Buffer, source, tag int) Request {
 	if err := c.check(k, source, tag, true); err != nil {
 		return Request{err: err}
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
-	r := e.Irecv(c.core, c.core.Ctx, buf, source, engineTag(tag))
+	var r *p2p.Request
+	if layout == nil {
+		r = e.Irecv(c.core, c.core.Ctx, buf, source, engineTag(tag))
+	} else {
+		r = e.IrecvPart(c.core, c.core.Ctx, layout.All(), source, engineTag(tag))
+	}
 	q := newRequest(k, c, r)
 	e.Proc().Unlock()
 	return q
@@ -90,7 +97,7 @@ func RecvSlice[T Elem](c *Comm, source, tag int) ([]T, Status, error) {
 //
 // C: MPI_Sendrecv, section 3.10.
 func Sendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) (Status, error) {
-	r := isendrecv(callSendrecv, c, bytesOf(send), dest, sendTag, bytesOf(recv), source, recvTag)
+	r := isendrecv(callSendrecv, c, bytesOf(send), nil, dest, sendTag, bytesOf(recv), nil, source, recvTag)
 	return r.Wait()
 }
 
@@ -98,10 +105,11 @@ func Sendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source,
 //
 // C: MPI_Isendrecv, section 3.10.
 func Isendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) Request {
-	return isendrecv(callIsendrecv, c, bytesOf(send), dest, sendTag, bytesOf(recv), source, recvTag)
+	return isendrecv(callIsendrecv, c, bytesOf(send), nil, dest, sendTag, bytesOf(recv), nil, source, recvTag)
 }
 
-func isendrecv(k call, c *Comm, send []byte, dest, sendTag int, recv []byte, source, recvTag int) Request {
+func isendrecv(k call, c *Comm, send []byte, sendLayout *dtype.Buffer, dest, sendTag int,
+	recv []byte, recvLayout *dtype.Buffer, source, recvTag int) Request {
 	if err := c.check(k, dest, sendTag, false); err != nil {
 		return Request{err: err}
 	}
@@ -110,8 +118,18 @@ func isendrecv(k call, c *Comm, send []byte, dest, sendTag int, recv []byte, sou
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
-	r := e.Irecv(c.core, c.core.Ctx, recv, source, engineTag(recvTag))
-	e.Join(r, e.Isend(c.core, c.core.Ctx, p2p.Standard, send, dest, int32(sendTag)))
+	var r, s *p2p.Request
+	if recvLayout == nil {
+		r = e.Irecv(c.core, c.core.Ctx, recv, source, engineTag(recvTag))
+	} else {
+		r = e.IrecvPart(c.core, c.core.Ctx, recvLayout.All(), source, engineTag(recvTag))
+	}
+	if sendLayout == nil {
+		s = e.Isend(c.core, c.core.Ctx, p2p.Standard, send, dest, int32(sendTag))
+	} else {
+		s = e.IsendPart(c.core, c.core.Ctx, p2p.Standard, sendLayout.All(), dest, int32(sendTag))
+	}
+	e.Join(r, s)
 	q := newRequest(k, c, r)
 	e.Proc().Unlock()
 	return q
@@ -122,7 +140,7 @@ func isendrecv(k call, c *Comm, send []byte, dest, sendTag int, recv []byte, sou
 //
 // C: MPI_Sendrecv_replace, section 3.10.
 func SendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag int) (Status, error) {
-	r := isendrecvReplace(callSendrecvReplace, c, bytesOf(buf), dest, sendTag, source, recvTag)
+	r := isendrecvReplace(callSendrecvReplace, c, bytesOf(buf), nil, dest, sendTag, source, recvTag)
 	return r.Wait()
 }
 
@@ -130,10 +148,10 @@ func SendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag in
 //
 // C: MPI_Isendrecv_replace, section 3.10.
 func IsendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag int) Request {
-	return isendrecvReplace(callIsendrecvReplace, c, bytesOf(buf), dest, sendTag, source, recvTag)
+	return isendrecvReplace(callIsendrecvReplace, c, bytesOf(buf), nil, dest, sendTag, source, recvTag)
 }
 
-func isendrecvReplace(k call, c *Comm, buf []byte, dest, sendTag, source, recvTag int) Request {
+func isendrecvReplace(k call, c *Comm, buf []byte, layout *dtype.Buffer, dest, sendTag, source, recvTag int) Request {
 	if err := c.check(k, dest, sendTag, false); err != nil {
 		return Request{err: err}
 	}
@@ -142,7 +160,7 @@ func isendrecvReplace(k call, c *Comm, buf []byte, dest, sendTag, source, recvTa
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
-	r := e.SendrecvReplace(c.core, buf, dest, int32(sendTag), source, engineTag(recvTag))
+	r := e.SendrecvReplace(c.core, buf, part(layout), dest, int32(sendTag), source, engineTag(recvTag))
 	q := newRequest(k, c, r)
 	e.Proc().Unlock()
 	return q

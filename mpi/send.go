@@ -1,6 +1,9 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/p2p"
+import (
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
 
 // Send sends buf to rank dest of c and returns when buf may be used again. A
 // short message is buffered by the receiver within bounds; otherwise Send waits
@@ -53,41 +56,63 @@ func send(k call, mode p2p.Mode, c *Comm, buf []byte, dest, tag int) error {
 //
 // C: MPI_Isend, section 3.7.2.
 func Isend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIsend, p2p.Standard, c, bytesOf(buf), dest, tag)
+	return isend(callIsend, p2p.Standard, c, bytesOf(buf), nil, dest, tag)
 }
 
 // Issend is Isend whose request completes only when a matching receive has started.
 //
 // C: MPI_Issend, section 3.7.2.
 func Issend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIssend, p2p.Synchronous, c, bytesOf(buf), dest, tag)
+	return isend(callIssend, p2p.Synchronous, c, bytesOf(buf), nil, dest, tag)
 }
 
 // Ibsend is Isend in buffered mode.
 //
 // C: MPI_Ibsend, section 3.7.2.
 func Ibsend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIbsend, p2p.Buffered, c, bytesOf(buf), dest, tag)
+	return isend(callIbsend, p2p.Buffered, c, bytesOf(buf), nil, dest, tag)
 }
 
 // Irsend is Isend whose caller knows that the matching receive is posted.
 //
 // C: MPI_Irsend, section 3.7.2.
 func Irsend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIrsend, p2p.Standard, c, bytesOf(buf), dest, tag)
+	return isend(callIrsend, p2p.Standard, c, bytesOf(buf), nil, dest, tag)
 }
 
-func isend(k call, mode p2p.Mode, c *Comm, buf []byte, dest, tag int) Request {
+// isend sends buf, or layout unless that is nil.
+func isend(k call, mode p2p.Mode, c *Comm, buf []byte, layout *dtype.Buffer, dest, tag int) Request {
 	if err := c.check(k, dest, tag, false); err != nil {
 		return Request{err: err}
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
 	if dest != ProcNull {
-		e.Replenish(c.core.Members[dest], len(buf))
+		e.Replenish(c.core.Members[dest], length(buf, layout))
 	}
-	r := e.Isend(c.core, c.core.Ctx, mode, buf, dest, int32(tag))
+	var r *p2p.Request
+	if layout == nil {
+		r = e.Isend(c.core, c.core.Ctx, mode, buf, dest, int32(tag))
+	} else {
+		r = e.IsendPart(c.core, c.core.Ctx, mode, layout.All(), dest, int32(tag))
+	}
 	q := newRequest(k, c, r)
 	e.Proc().Unlock()
 	return q
+}
+
+// length is that of buf, or of layout unless that is nil, in bytes.
+func length(buf []byte, layout *dtype.Buffer) int {
+	if layout != nil {
+		return int(layout.Size())
+	}
+	return len(buf)
+}
+
+// part is the whole of a layout, or nothing if that is nil.
+func part(layout *dtype.Buffer) dtype.Part {
+	if layout == nil {
+		return dtype.Part{}
+	}
+	return layout.All()
 }

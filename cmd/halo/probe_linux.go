@@ -58,7 +58,7 @@ func probeChild(args []string) int {
 	}
 	b := make([]byte, probeSize)
 	if err == nil {
-		err = sys.ReadProcess(pid, b, address)
+		err = sys.ReadProcess(pid, [][]byte{b}, address)
 	}
 	if err != nil {
 		fmt.Println(err)

@@ -109,7 +109,8 @@ type Runner interface {
 type Reader interface {
 	// CanRead reports whether Read works for this peer (probed once).
 	CanRead(peer int) bool
-	// Read copies len(dst) bytes from address addr of the peer. The address is
-	// never used as a pointer here: the kernel checks it in the peer's space.
-	Read(peer int, dst []byte, addr uint64) error
+	// Read fills the slices of dst one after the other with the bytes from address
+	// addr of the peer on. The address is never used as a pointer here: the kernel
+	// checks it in the peer's space.
+	Read(peer int, dst [][]byte, addr uint64) error
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 )
 
 // BufferOverhead is what a buffered message takes of an attached buffer beside
@@ -105,7 +106,7 @@ func (e *Engine) startBuffered(r *Request) {
 	if b == nil {
 		b = e.bsend
 	}
-	n := len(r.buf) + BufferOverhead
+	n := r.size() + BufferOverhead
 	switch {
 	case b == nil:
 		e.finish(r, &class.Error{Class: class.Buffer, Text: "no buffer is attached for a buffered send"})
@@ -122,7 +123,8 @@ func (e *Engine) startBuffered(r *Request) {
 	b.used += n
 	s := e.newRequest(r.comm)
 	s.Send, s.mode, s.ctx, s.peer, s.tag = true, Standard, r.ctx, r.peer, r.tag
-	s.buf = e.copied(r.buf)
+	s.buf = e.buffers.get(r.size())
+	r.get(s.buf)
 	s.copied, s.autoFree = true, true
 	s.buffer, s.number = b, b.next
 	b.live = append(b.live, b.next)
@@ -146,19 +148,16 @@ func (e *Engine) sent(b *Buffer, k uint64, n int) {
 	}
 }
 
-// copied returns a copy of b that the engine owns.
-func (e *Engine) copied(b []byte) []byte {
-	c := e.buffers.get(len(b))
-	copy(c, b)
-	return c
-}
-
-// SendrecvReplace starts sending buf and receiving into it; the request is
-// complete when both are.
-func (e *Engine) SendrecvReplace(c *comm.Comm, buf []byte, dest int, sendTag int32, source int, recvTag int32) *Request {
-	s := e.SendInit(c, c.Ctx, Standard, e.copied(buf), dest, sendTag)
+// SendrecvReplace starts sending buf, or part if it is not empty, and receiving
+// into it; the request is complete when both are.
+func (e *Engine) SendrecvReplace(c *comm.Comm, buf []byte, part dtype.Part, dest int, sendTag int32, source int, recvTag int32) *Request {
+	r := e.RecvInit(c, c.Ctx, buf, source, recvTag)
+	r.setPart(part)
+	s := e.SendInit(c, c.Ctx, Standard, e.buffers.get(r.size()), dest, sendTag)
+	r.get(s.buf)
 	s.Active, s.copied = true, true
-	r := e.Irecv(c, c.Ctx, buf, source, recvTag)
+	r.Active = true
+	e.startRecv(r)
 	e.startSend(s)
 	e.Join(r, s)
 	return r

@@ -62,11 +62,13 @@ type Engine struct {
 	probes  []*probe
 	waits   []*group // free ones
 	scratch []*Request
-	limit   int     // unansweredMax; less in tests
-	self    int     // bytes buffered of messages to itself
-	taken   int     // messages that a matched probe holds
-	closing bool    // nothing will be received any more
-	bsend   *Buffer // attached to the process, nil if none
+	stage   []byte           // what is read ahead of being unpacked; see read
+	iov     [gathered][]byte // where it is read to
+	limit   int              // unansweredMax; less in tests
+	self    int              // bytes buffered of messages to itself
+	taken   int              // messages that a matched probe holds
+	closing bool             // nothing will be received any more
+	bsend   *Buffer          // attached to the process, nil if none
 
 	commBuffers map[uint64]*Buffer // attached to communicators, by context
 }

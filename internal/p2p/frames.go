@@ -26,7 +26,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		if n := e.table.Arrive(key); n != nil {
 			r := n.Owner
 			r.envelope(src, h.Tag, uint64(len(payload)))
-			copy(r.buf, payload)
+			r.put(payload, 0)
 			e.received(src, h)
 			e.finish(r, nil)
 			return
@@ -65,7 +65,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		}
 	case wire.Data:
 		if r := e.filling(src, h); r != nil {
-			copy(r.buf[h.Arg:], payload)
+			r.put(payload, h.Arg)
 			e.filled(r, len(payload))
 		}
 	case wire.Credit:
@@ -180,7 +180,7 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 	}
 	switch h.Kind {
 	case wire.Data:
-		if r := e.filling(src, h); r != nil {
+		if r := e.filling(src, h); r != nil && r.part.Buffer == nil { // else Frame unpacks it
 			q.placed = r
 			return r.buf[h.Arg : h.Arg+uint64(h.Size)]
 		}
@@ -190,7 +190,7 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 		}
 		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
 		n := e.table.Arrive(key)
-		if n != nil && int(h.Size) <= len(n.Owner.buf) {
+		if n != nil && int(h.Size) <= len(n.Owner.buf) { // no layout: that has no buf
 			r := n.Owner
 			r.envelope(src, h.Tag, uint64(h.Size))
 			q.placed = r
@@ -221,7 +221,7 @@ func (e *Engine) Placed(from int, h *wire.Header) {
 		m.filling = false
 		if r := m.claimed; r != nil {
 			m.claimed = nil
-			copy(r.buf, m.data)
+			r.put(m.data, 0)
 			e.retire(m)
 			e.finish(r, nil)
 		} else if e.closing {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -44,7 +45,7 @@ func TestS6_EagerBeyondCredit(t *testing.T) {
 				if !ok {
 					break
 				}
-				r := e.Imrecv(s.comms[victim], m, m.Gen, make([]byte, size), enemy, st.Tag)
+				r := e.Imrecv(s.comms[victim], m, m.Gen, make([]byte, size), dtype.Part{}, enemy, st.Tag)
 				if st := s.wait(r); st.Err != nil || st.Bytes != uint64(size) {
 					t.Fatalf("message %d: %+v", n, st)
 				}
@@ -294,7 +295,7 @@ func TestS6_DataForNobodyAndBeyond(t *testing.T) {
 		unharmed(t, other)
 		s.survives()
 		// The bystander's long message is its own.
-		l := s.engines[victim].Imrecv(s.comms[victim], held, held.Gen, long[8:300_008:300_008], bystander, 2)
+		l := s.engines[victim].Imrecv(s.comms[victim], held, held.Gen, long[8:300_008:300_008], dtype.Part{}, bystander, 2)
 		if st := s.wait(l); st.Err != nil {
 			t.Error(st.Err)
 		}
@@ -416,7 +417,7 @@ func TestS6_HalfAFrameThenDeath(t *testing.T) {
 				s.until("half the message is there", func() bool {
 					m, _, ok, _ := e.Iprobe(s.comms[victim], enemy, 1, true)
 					if ok {
-						r = e.Imrecv(s.comms[victim], m, m.Gen, make([]byte, 1000), enemy, 1)
+						r = e.Imrecv(s.comms[victim], m, m.Gen, make([]byte, 1000), dtype.Part{}, enemy, 1)
 					}
 					return ok
 				})

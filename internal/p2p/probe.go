@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/proc"
 )
@@ -101,10 +102,11 @@ func (e *Engine) probed(c *comm.Comm, n *match.Node[Message], take bool) (*Messa
 	return n.Owner, s
 }
 
-// Imrecv starts receiving a message that a matched probe has taken. It returns
+// Imrecv starts receiving a message that a matched probe has taken into buf, or
+// into part if it is not empty. It returns
 // nil if the message, of which gen was the life, has been received. It takes the
 // lock.
-func (e *Engine) Imrecv(c *comm.Comm, m *Message, gen uint32, buf []byte, source int, tag int32) *Request {
+func (e *Engine) Imrecv(c *comm.Comm, m *Message, gen uint32, buf []byte, part dtype.Part, source int, tag int32) *Request {
 	e.p.Lock()
 	defer e.p.Unlock()
 	if m.Gen != gen || m.taken {
@@ -112,6 +114,7 @@ func (e *Engine) Imrecv(c *comm.Comm, m *Message, gen uint32, buf []byte, source
 	}
 	m.taken = true
 	r := e.RecvInit(c, c.Ctx, buf, source, tag)
+	r.setPart(part)
 	r.Active = true
 	e.taken--
 	e.accept(r, m)

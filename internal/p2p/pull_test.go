@@ -53,13 +53,16 @@ func (k *kernel) Sleep(bell *atomic.Uint32, seen uint32) {
 	}
 }
 
-func (k *kernel) Read(_ int, _ *shmfmt.Door, dst []byte, addr uint64) error {
+func (k *kernel) Read(_ int, _ *shmfmt.Door, dst [][]byte, addr uint64) error {
 	if k.reads.Add(-1) < 0 {
 		return errors.New("the kernel refuses")
 	}
 	// The address is one of this process here, as the kernel would find it in another.
 	p := *(*unsafe.Pointer)(unsafe.Pointer(&addr))
-	copy(dst, unsafe.Slice((*byte)(p), len(dst)))
+	for _, b := range dst {
+		copy(b, unsafe.Slice((*byte)(p), len(b)))
+		p = unsafe.Add(p, len(b))
+	}
 	return nil
 }
 

@@ -104,12 +104,12 @@ func (e *Engine) accept(r *Request, m *Message) {
 		m.claimed = r // delivered when the payload is here
 	case m.sender != nil:
 		s := m.sender
-		copy(r.buf, s.buf)
+		r.take(s)
 		e.freeMessage(m)
 		e.finish(s, nil)
 		e.finish(r, nil)
 	case m.eager:
-		copy(r.buf, m.data)
+		r.put(m.data, 0)
 		e.retire(m)
 		e.finish(r, nil)
 	default:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/proc"
 )
@@ -78,9 +79,13 @@ type Request struct {
 
 	starter Starter // of a persistent request that is neither send nor receive
 
+	part   dtype.Part   // the message, unless it is buf; then buf is scratch memory
+	layout dtype.Buffer // of part
+	staged uint64       // of a stream: where in the message buf begins
+
 	parts  int8    // operations that have to complete before this request does
 	whole  Whole   // what this request is a part of
-	copied bool    // buf belongs to the engine
+	copied bool    // buf belongs to the engine, which takes it back at the end
 	buffer *Buffer // attached buffer that holds this message
 	number uint64  // the message's number in it
 	Status Status
@@ -116,6 +121,9 @@ func (e *Engine) Free(r *Request) {
 	r.Send, r.Persistent, r.Active, r.autoFree = false, false, false, false
 	r.buf, r.whole, r.starter, r.what = nil, nil, nil, ""
 	r.Status.Bytes, r.Status.Cancelled, r.Status.Err = 0, false, nil
+	if r.part.Buffer != nil {
+		r.part, r.layout = dtype.Part{}, dtype.Buffer{}
+	}
 	e.requests = append(e.requests, r)
 }
 
@@ -146,7 +154,7 @@ type Starter interface {
 func (r *Request) PartDone(part *Request) { r.engine.finish(r, part.Status.Err) }
 
 // Filled is how many bytes a receive got, and the length of its buffer.
-func (r *Request) Filled() (got, want int) { return int(r.Status.Bytes), len(r.buf) }
+func (r *Request) Filled() (got, want int) { return int(r.Status.Bytes), r.size() }
 
 // NewRequest returns an active request that Finish completes; what names the
 // operation that it stands for.
@@ -221,7 +229,7 @@ func (e *Engine) finish(r *Request, err error) {
 	}
 	if b := r.buffer; b != nil {
 		r.buffer = nil
-		e.sent(b, r.number, len(r.buf))
+		e.sent(b, r.number, r.size())
 	}
 	if r.copied {
 		r.copied = false
@@ -250,9 +258,9 @@ func (r *Request) envelope(from, tag int32, size uint64) {
 	s.Source = r.comm.RankOf(from)
 	s.Tag = tag
 	s.Bytes = size
-	if size > uint64(len(r.buf)) {
-		s.Bytes = uint64(len(r.buf))
-		s.Err = truncated(size, len(r.buf))
+	if room := r.size(); size > uint64(room) {
+		s.Bytes = uint64(room)
+		s.Err = truncated(size, room)
 	}
 	if s.Source < 0 {
 		r.engine.intruder(from)

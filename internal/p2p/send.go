@@ -86,16 +86,16 @@ func (e *Engine) startSend(r *Request) {
 		e.sendSelf(r)
 		return
 	}
-	h := &e.hdr
-	*h = wire.Header{Size: uint32(len(r.buf)), Kind: wire.Eager, Ctx: r.ctx, Tag: r.tag}
-	if e.spend(r.peer, len(r.buf)) {
+	h, n := &e.hdr, r.size()
+	*h = wire.Header{Size: uint32(n), Kind: wire.Eager, Ctx: r.ctx, Tag: r.tag}
+	if e.spend(r.peer, n) {
 		r.phase = phaseEager
 		if r.mode == Synchronous {
 			r.phase = phaseReady // complete on Ack
 			e.peers[r.peer].unanswered++
 			h.Kind, h.Name = wire.EagerSync, e.names.give(r)
 		}
-		if r.queued = !e.p.Queue(int(r.peer), h, r.buf, r); !r.queued {
+		if r.queued = !e.p.Queue(int(r.peer), h, e.packed(r), r); !r.queued {
 			r.Sent(nil)
 		}
 		return
@@ -106,13 +106,13 @@ func (e *Engine) startSend(r *Request) {
 	}
 	e.peers[r.peer].unanswered++
 	r.phase = phaseReady
-	if len(r.buf) <= tiny {
+	if n <= tiny {
 		h.Kind, h.Flags, h.Name = wire.EagerSync, wire.Uncredited, e.names.give(r)
-		r.queued = !e.p.Queue(int(r.peer), h, r.buf, r)
+		r.queued = !e.p.Queue(int(r.peer), h, e.packed(r), r)
 		return
 	}
-	h.Kind, h.Arg, h.Name = wire.Ready, uint64(len(r.buf)), e.names.give(r)
-	var addr uint64
+	h.Kind, h.Arg, h.Name = wire.Ready, uint64(n), e.names.give(r)
+	var addr uint64 // 0: nothing to be read at once
 	if len(r.buf) > 0 {
 		addr = uint64(uintptr(unsafe.Pointer(&r.buf[0])))
 	}
@@ -139,18 +139,19 @@ func (e *Engine) sendSelf(r *Request) {
 	key := match.Key{Ctx: r.ctx, Src: e.me, Tag: r.tag}
 	if n := e.table.Arrive(key); n != nil {
 		q := n.Owner
-		q.envelope(e.me, r.tag, uint64(len(r.buf)))
-		copy(q.buf, r.buf)
+		q.envelope(e.me, r.tag, uint64(r.size()))
+		q.take(r)
 		e.finish(q, nil)
 		e.finish(r, nil)
 		return
 	}
-	m := e.newMessage(key, uint64(len(r.buf)))
-	if n := len(r.buf) + frameCost; r.mode != Synchronous && len(r.buf) <= wire.MaxPayload && e.self+n <= window {
+	size := r.size()
+	m := e.newMessage(key, uint64(size))
+	if n := size + frameCost; r.mode != Synchronous && size <= wire.MaxPayload && e.self+n <= window {
 		e.self += n
 		m.eager = true
-		e.room(m, len(r.buf))
-		copy(m.data, r.buf)
+		e.room(m, size)
+		r.get(m.data)
 		e.add(m)
 		e.finish(r, nil)
 		return

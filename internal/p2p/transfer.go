@@ -16,7 +16,7 @@ func (e *Engine) fetch(r *Request, name, addr, size uint64) {
 		return
 	}
 	r.remote, r.moved = name, 0
-	r.need = min(size, uint64(len(r.buf)))
+	r.need = min(size, uint64(r.size()))
 	if r.need == 0 {
 		e.ack(r.peer, name)
 		e.finish(r, nil)
@@ -46,8 +46,7 @@ func (e *Engine) ask(r *Request) {
 // true if that ended this way of moving the payload.
 func (e *Engine) pull(r *Request, limit uint64) bool {
 	n := min(limit, r.need-r.moved)
-	err := e.p.Reader(int(r.peer)).Read(int(r.peer), r.buf[r.moved:r.moved+n], r.addr+r.moved)
-	if err != nil { // the kernel refuses: let the sender do it
+	if err := e.read(r, n); err != nil { // the kernel refuses: let the sender do it
 		e.ask(r)
 		return true
 	}
@@ -62,7 +61,8 @@ func (e *Engine) pull(r *Request, limit uint64) bool {
 // stream starts sending the payload of r to the peer's request.
 func (e *Engine) stream(r *Request, to, want uint64) {
 	r.phase = phaseStream
-	r.remote, r.moved, r.need = to, 0, min(want, uint64(len(r.buf)))
+	r.remote, r.moved, r.need = to, 0, min(want, uint64(r.size()))
+	r.staged = 0
 	r.queued = false
 	e.streams = append(e.streams, r)
 	e.p.SetBusy(1)
@@ -102,15 +102,17 @@ const streamBurst = 4
 
 // chunk sends the next frames of a stream, or leaves one in the backlog.
 func (e *Engine) chunk(r *Request) {
+	rest := e.rest(r)
 	e.hdr = wire.Header{Kind: wire.Data, Name: r.remote, Arg: r.moved}
-	if r.moved += uint64(e.p.SendRun(int(r.peer), &e.hdr, r.buf[r.moved:r.need])); r.moved == r.need {
+	taken := e.p.SendRun(int(r.peer), &e.hdr, rest)
+	r.moved += uint64(taken)
+	if rest = rest[taken:]; len(rest) == 0 {
 		return
 	}
-	n := min(uint64(e.p.ChunkMax(int(r.peer))), r.need-r.moved)
-	e.hdr = wire.Header{Kind: wire.Data, Size: uint32(n), Name: r.remote, Arg: r.moved}
-	at := r.moved
-	r.moved += n
-	r.queued = !e.p.Queue(int(r.peer), &e.hdr, r.buf[at:at+n], r)
+	rest = rest[:min(e.p.ChunkMax(int(r.peer)), len(rest))]
+	e.hdr = wire.Header{Kind: wire.Data, Size: uint32(len(rest)), Name: r.remote, Arg: r.moved}
+	r.moved += uint64(len(rest))
+	r.queued = !e.p.Queue(int(r.peer), &e.hdr, rest, r)
 }
 
 // remove takes element i out; the order of the others may change.

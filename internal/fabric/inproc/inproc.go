@@ -149,8 +149,8 @@ func (n *node) Wake(i int, _ *atomic.Uint32) { n.w.beds[i].wake() }
 
 // Read is unsupported: an address in a frame is never used as a pointer, and
 // here no kernel would check it. Long messages take the generic path.
-func (n *node) Read(i int, _ *shmfmt.Door, dst []byte, _ uint64) error {
-	return fmt.Errorf("inproc: read of %d bytes from process %d: %w", len(dst), i, fabric.ErrUnsupported)
+func (n *node) Read(i int, _ *shmfmt.Door, dst [][]byte, _ uint64) error {
+	return fmt.Errorf("inproc: read of %d blocks from process %d: %w", len(dst), i, fabric.ErrUnsupported)
 }
 
 // Close leaves the memory to the others; it is collected with the world.

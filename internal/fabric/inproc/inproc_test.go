@@ -136,7 +136,7 @@ func TestReadOfAPeersMemoryIsUnsupported(t *testing.T) {
 	if f[0].CanRead(1) {
 		t.Error("CanRead is true")
 	}
-	if err := f[0].Read(1, make([]byte, 8), 1<<20); !errors.Is(err, fabric.ErrUnsupported) {
+	if err := f[0].Read(1, [][]byte{make([]byte, 8)}, 1<<20); !errors.Is(err, fabric.ErrUnsupported) {
 		t.Errorf("Read: %v, want ErrUnsupported", err)
 	}
 }

@@ -41,7 +41,7 @@ type Node interface {
 	// Wake wakes local process i, whose bell has just been counted up.
 	Wake(i int, bell *atomic.Uint32)
 	// Read copies from the memory of local process i.
-	Read(i int, door *shmfmt.Door, dst []byte, addr uint64) error
+	Read(i int, door *shmfmt.Door, dst [][]byte, addr uint64) error
 	Close() error
 }
 
@@ -413,7 +413,7 @@ func (f *Fabric) CanRead(peer int) bool {
 		o.read = readNo
 		d := o.door
 		var got [len(d.Probe)]byte
-		if d.Pid.Load() != 0 && f.node.Read(o.peer, d, got[:], d.ProbeAddr) == nil && got == d.Probe {
+		if d.Pid.Load() != 0 && f.node.Read(o.peer, d, [][]byte{got[:]}, d.ProbeAddr) == nil && got == d.Probe {
 			o.read = readYes
 		}
 	}
@@ -421,10 +421,10 @@ func (f *Fabric) CanRead(peer int) bool {
 }
 
 // Read implements fabric.Reader.
-func (f *Fabric) Read(peer int, dst []byte, addr uint64) error {
+func (f *Fabric) Read(peer int, dst [][]byte, addr uint64) error {
 	o := f.out[peer]
 	if o == nil || o.read != readYes {
-		return fmt.Errorf("shm: read of %d bytes from process %d: %w", len(dst), peer, fabric.ErrUnsupported)
+		return fmt.Errorf("shm: read of %d blocks from process %d: %w", len(dst), peer, fabric.ErrUnsupported)
 	}
 	return f.node.Read(o.peer, o.door, dst, addr)
 }

@@ -127,7 +127,7 @@ func TestLoseDeliversWhatThePeerPublishedFirst(t *testing.T) {
 func TestReadReachesThePeersMemory(t *testing.T) {
 	h := newHost(t, 2)
 	f := h.start(t)
-	if err := f[0].Read(1, make([]byte, 1), 1<<20); err == nil {
+	if err := f[0].Read(1, [][]byte{make([]byte, 1)}, 1<<20); err == nil {
 		t.Error("Read before CanRead succeeded")
 	}
 	if !f[0].CanRead(1) {
@@ -136,14 +136,21 @@ func TestReadReachesThePeersMemory(t *testing.T) {
 	there := bytes.Repeat([]byte("remote memory "), 10000)
 	here := make([]byte, len(there))
 	addr := uint64(uintptr(unsafe.Pointer(&there[0]))) // large: on the heap, which does not move
-	if err := f[0].Read(1, here, addr); err != nil || !bytes.Equal(here, there) {
-		t.Errorf("Read: %v, equal %t", err, bytes.Equal(here, there))
+	for _, blocks := range []int{1, 2, 64, 65, 1000} { // the kernel is given so many at a time, and not more than 64
+		clear(here)
+		var dst [][]byte
+		for i := range blocks {
+			dst = append(dst, here[len(here)*i/blocks:len(here)*(i+1)/blocks], nil)
+		}
+		if err := f[0].Read(1, dst, addr); err != nil || !bytes.Equal(here, there) {
+			t.Errorf("Read of %d blocks: %v, equal %t", blocks, err, bytes.Equal(here, there))
+		}
 	}
-	if err := f[0].Read(1, here[:0], addr); err != nil {
+	if err := f[0].Read(1, [][]byte{here[:0]}, addr); err != nil {
 		t.Errorf("Read of nothing: %v", err)
 	}
 	for _, bad := range []uint64{0, 8, 1 << 63, ^uint64(0)} {
-		if err := f[0].Read(1, here, bad); err == nil {
+		if err := f[0].Read(1, [][]byte{here}, bad); err == nil {
 			t.Errorf("Read at %#x succeeded", bad)
 		}
 	}
@@ -162,7 +169,7 @@ func TestCanReadDemandsTheProbe(t *testing.T) {
 		if f[0].CanRead(1) {
 			t.Errorf("%s: CanRead is true", name)
 		}
-		if err := f[0].Read(1, make([]byte, 8), f[0].Control().Door(1).ProbeAddr); err == nil {
+		if err := f[0].Read(1, [][]byte{make([]byte, 8)}, f[0].Control().Door(1).ProbeAddr); err == nil {
 			t.Errorf("%s: Read succeeded", name)
 		}
 	}

@@ -95,7 +95,7 @@ func (m *mapped) Sleep(bell *atomic.Uint32, seen uint32) {
 
 func (m *mapped) Wake(_ int, bell *atomic.Uint32) { sys.FutexWake(bell, 1<<30) }
 
-func (m *mapped) Read(_ int, door *shmfmt.Door, dst []byte, addr uint64) error {
+func (m *mapped) Read(_ int, door *shmfmt.Door, dst [][]byte, addr uint64) error {
 	return sys.ReadProcess(int(door.Pid.Load()), dst, addr)
 }
 

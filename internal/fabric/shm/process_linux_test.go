@@ -190,10 +190,10 @@ func TestTwoProcessesExchangeAndReadMemory(t *testing.T) {
 		t.Log("this machine does not let a process read its child's memory")
 	} else {
 		got := make([]byte, p.where.Name)
-		if err := p.f.Read(1, got, p.where.Arg); err != nil || !bytes.HasPrefix(got, []byte("the child's memory")) {
+		if err := p.f.Read(1, [][]byte{got}, p.where.Arg); err != nil || !bytes.HasPrefix(got, []byte("the child's memory")) {
 			t.Errorf("Read of the child: %v, %.20q", err, got)
 		}
-		if err := p.f.Read(1, got, 8); err == nil {
+		if err := p.f.Read(1, [][]byte{got}, 8); err == nil {
 			t.Error("Read at address 8 succeeded")
 		}
 	}
