@@ -1,6 +1,6 @@
 // Package op holds the reduction operations (MPI-5, 6.9): the predefined ones on
 // all types of the standard's ABI on which they are defined, and those of programs.
-// It knows elements by a small enumeration of its own; who has datatypes maps them.
+// It knows elements by a small enumeration of its own; For maps datatypes to it.
 //
 // Apply does an operation by loops in Go, and says by that what it is. Kernel.Apply
 // does the same with vector instructions, in assembly that the program gen writes,
@@ -33,6 +33,6 @@
 //
 // # Logical operations
 //
-// Zero is false, everything else is true; results are 0 and 1. Fortran's integers
-// count as C's, on which the standard defines these operations.
+// Zero is false, everything else is true; results are 0 and 1. The standard defines
+// them on C's integers and not on Fortran's, which CheckFor tells apart.
 package op

@@ -1,0 +1,94 @@
+package op
+
+import "github.com/halo-mpi/halo/internal/dtype"
+
+// For is the type of the elements of a datatype: of a basic one, of one of F90Real
+// and its like, of a pair, or of a duplicate of these. On others, characters and
+// derived types, no predefined operation is defined: 0.
+func For(t *dtype.Type) Type {
+	if t == nil {
+		return 0
+	}
+	if e := t.Elem(); e != nil {
+		return basic(e)
+	}
+	if value, index, ok := t.Pair(); ok {
+		return Pair(basic(value.Elem()), basic(index.Elem()))
+	}
+	return 0
+}
+
+// CheckFor is Check for elements of a datatype, and returns their Type. The logical
+// operations, which take C's integers, are not defined on Fortran's, nor on those of
+// addresses and counts (MPI-5, 6.9.2).
+func CheckFor(o Op, t *dtype.Type) (Type, error) {
+	typ := For(t)
+	switch {
+	case o == 0 || o == Replace || o == NoOp:
+		return 0, Check(o, Int8) // on whatever type
+	case typ == 0 && t != nil && t.Elem() == nil:
+		return 0, wrong("operation %v is not defined on %v, which is derived: only operations of programs are", o, t)
+	case typ == 0 || Check(o, typ) != nil:
+	case (o == Land || o == Lor || o == Lxor) && typ.group() == integers && !ofC(t.Elem()):
+	default:
+		return typ, nil
+	}
+	return 0, wrong("operation %v is not defined on elements of %v", o, t)
+}
+
+// basic is the type of a basic datatype.
+func basic(e *dtype.Elem) Type {
+	switch e.Kind {
+	case dtype.Integer:
+		return bySize(e.Size, Int8, Int16, Int32, Int64, Int128)
+	case dtype.Natural:
+		return bySize(e.Size, Uint8, Uint16, Uint32, Uint64, 0)
+	case dtype.Logical, dtype.Boolean:
+		return bySize(e.Size, Bool, Bool16, Bool32, Bool64, Bool128)
+	case dtype.Floating:
+		return byFormat(e.Format, Float16, Float32, Float64, Float80, Float128)
+	case dtype.Complex:
+		return byFormat(e.Format, Complex32, Complex64, Complex128, Complex160, Complex256)
+	case dtype.Raw:
+		return Byte
+	}
+	return 0
+}
+
+func bySize(size int64, of1, of2, of4, of8, of16 Type) Type {
+	switch size {
+	case 1:
+		return of1
+	case 2:
+		return of2
+	case 4:
+		return of4
+	case 8:
+		return of8
+	}
+	return of16
+}
+
+func byFormat(f dtype.Format, half, single, double, extended, quad Type) Type {
+	switch f {
+	case dtype.Half:
+		return half
+	case dtype.Single:
+		return single
+	case dtype.Double64:
+		return double
+	case dtype.Extended:
+		return extended
+	}
+	return quad
+}
+
+// ofC reports whether an integer is one of C.
+func ofC(e *dtype.Elem) bool {
+	switch e.ID {
+	case 0, dtype.FortranInteger, dtype.Integer1, dtype.Integer2, dtype.Integer4, dtype.Integer8, dtype.Integer16,
+		dtype.Aint, dtype.Count, dtype.Offset:
+		return false
+	}
+	return true
+}
