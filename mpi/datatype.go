@@ -1,0 +1,202 @@
+package mpi
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+)
+
+// Datatype is a layout of data in memory: which numbers, and where, counted from
+// the beginning of an element. Copies mean the same type, and == tells whether two
+// do; the zero Datatype is the null type.
+//
+// Types are local to a process. What is made of another type does not depend on
+// that one's being freed. A type must be committed before data is communicated with
+// it; predefined types and those of TypeOf are from the start, and are never freed.
+// Using a type that is null or has been freed is ErrType.
+//
+// C: MPI_Datatype, sections 3.2.2 and 5.1.
+type Datatype struct{ h *datatype }
+
+// datatype is what copies of a Datatype share.
+type datatype struct {
+	t     *dtype.Type
+	lasts bool        // there is one for its type, in the whole process: not to be freed
+	freed atomic.Bool // pairs with nothing: who frees a type while another goroutine begins to use it gets either
+}
+
+// DatatypeNull is the null type.
+//
+// C: MPI_DATATYPE_NULL, section 3.2.2.
+var DatatypeNull Datatype
+
+// typeSet is the predefined types of the process, and the handles of all types that
+// exist once: these, the ones made of them by parameters, and those of types of Go.
+type typeSet struct {
+	*dtype.Set
+	handles sync.Map // *dtype.Type to *datatype
+}
+
+// types is made when it is first needed.
+var types = sync.OnceValue(func() *typeSet { return &typeSet{Set: dtype.Predefined()} })
+
+// lasting is the one handle of a type that exists once.
+func (s *typeSet) lasting(t *dtype.Type) Datatype {
+	h, ok := s.handles.Load(t)
+	if !ok {
+		h, _ = s.handles.LoadOrStore(t, &datatype{t: t, lasts: true})
+	}
+	return Datatype{h.(*datatype)}
+}
+
+// golang is the engine's type of values of T.
+func golang[T any]() (*dtype.Type, error) { return types().Of(reflect.TypeFor[T]()) }
+
+// TypeOf is the type of values of T: a boolean, a number, or an array or struct of
+// such, whatever Go's names for them are. Padding of structs, and fields called _,
+// are not part of it. What refers to memory of this process (a pointer, string,
+// slice, map, channel, function, interface or uintptr) has no type: the error is
+// ErrType and names the field.
+//
+// Numbers of Go are types of C: MPI_INT64_T for int64, MPI_DOUBLE for float64,
+// MPI_C_BOOL for bool, and int is the one of its size. TypeOf is fast and always
+// gives the same type, which is committed.
+//
+// C: MPI_Type_create_struct, section 5.1.2.
+func TypeOf[T any]() (Datatype, error) {
+	t, err := golang[T]()
+	if err != nil {
+		return Datatype{}, describeType(err, "TypeOf", nil)
+	}
+	return types().lasting(t), nil
+}
+
+// engine is the engine's type, if d is neither null nor freed; the error is the
+// engine's.
+func (d Datatype) engine() (*dtype.Type, error) {
+	switch {
+	case d.h == nil:
+		return nil, &class.Error{Class: class.Type, Text: "datatype is null"}
+	case d.h.freed.Load():
+		return nil, &class.Error{Class: class.Type, Text: fmt.Sprintf("datatype %s has been freed", d.h.t)}
+	}
+	return d.h.t, nil
+}
+
+// use is engine for a call by itself: the error is raised.
+func (d Datatype) use(call string) (*dtype.Type, *Error) {
+	t, err := d.engine()
+	if err != nil {
+		return nil, describeType(err, call, nil)
+	}
+	return t, nil
+}
+
+// describeType makes an error of the engine that of a call on t, which may be nil,
+// and raises it.
+func describeType(err error, call string, t *dtype.Type) *Error {
+	e := newError(ErrOther, call, nil, "%v", err)
+	e.cause = err
+	if ce, ok := err.(*class.Error); ok {
+		e.Class, e.cause = Class(ce.Class), ce.Cause
+	}
+	if t != nil {
+		e.Object = t.String()
+	}
+	return e.raised()
+}
+
+// Commit prepares the type for communication. Committing it again does nothing.
+//
+// C: MPI_Type_commit, section 5.1.9.
+func (d Datatype) Commit() error {
+	t, err := d.use("Commit")
+	if err != nil {
+		return err
+	}
+	t.Commit()
+	return nil
+}
+
+// Committed reports whether data can be communicated with the type.
+//
+// C: none; see MPI_Type_commit.
+func (d Datatype) Committed() bool {
+	t, err := d.engine()
+	return err == nil && t.Committed()
+}
+
+// Free makes d the null type; using a copy of it is ErrType from now on. Messages,
+// Buffers and types that have been made with it are not affected. Types that are
+// predefined, and those of TypeOf, cannot be freed: ErrType.
+//
+// C: MPI_Type_free, section 5.1.9.
+func (d *Datatype) Free() error {
+	t, err := d.use("Free")
+	switch {
+	case err != nil:
+		return err
+	case d.h.lasts:
+		return describeType(&class.Error{Class: class.Type, Text: "type is predefined"}, "Free", t)
+	case d.h.freed.Swap(true):
+		return describeType(&class.Error{Class: class.Type, Text: "type has been freed"}, "Free", t)
+	}
+	*d = Datatype{}
+	return nil
+}
+
+// IsNull reports whether d is the null type.
+//
+// C: MPI_DATATYPE_NULL, section 3.2.2.
+func (d Datatype) IsNull() bool { return d.h == nil }
+
+// Size is the number of bytes of data in an element, without gaps.
+//
+// C: MPI_Type_size, section 5.1.5.
+func (d Datatype) Size() (int, error) {
+	t, err := d.use("Size")
+	if err != nil {
+		return 0, err
+	}
+	return int(t.Size()), nil
+}
+
+// Extent returns the lower bound of an element and the distance from one element to
+// the next, in bytes.
+//
+// C: MPI_Type_get_extent, section 5.1.7.
+func (d Datatype) Extent() (lb, extent int, err error) {
+	t, failed := d.use("Extent")
+	if failed != nil {
+		return 0, 0, failed
+	}
+	l, x := t.Extent()
+	return int(l), int(x), nil
+}
+
+// TrueExtent returns lower bound and extent of the data alone, whatever TypeResized
+// has said.
+//
+// C: MPI_Type_get_true_extent, section 5.1.8.
+func (d Datatype) TrueExtent() (lb, extent int, err error) {
+	t, failed := d.use("TrueExtent")
+	if failed != nil {
+		return 0, 0, failed
+	}
+	l, x := t.TrueExtent()
+	return int(l), int(x), nil
+}
+
+// String is the name of the type, or in short how it was made.
+//
+// C: none; for messages, see MPI_Type_get_name.
+func (d Datatype) String() string {
+	if d.h == nil {
+		return "MPI_DATATYPE_NULL"
+	}
+	return d.h.t.String()
+}
