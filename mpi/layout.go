@@ -1,0 +1,107 @@
+package mpi
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+)
+
+// Buffer is what a message is sent from or received into when it is not simply a
+// slice of numbers: a number of elements of a Datatype, somewhere in the memory of a
+// slice. It is a small value, made by Buf, BufOf or BufAt, that can be kept and used
+// again and again; it says where the data is, and holds none.
+//
+// The communicating functions of this package take slices, and the methods of Comm
+// of the same names take Buffers. The two sides of a message may have any layouts:
+// what must agree is the sequence of basic types. Data travels without being packed
+// as a whole, and without allocation.
+//
+// What was wrong when a Buffer was made is the error of the calls that use it, which
+// for nonblocking ones shows when they are waited for. The zero Buffer is an empty
+// message.
+//
+// C: the arguments buf, count and datatype, section 3.2.2.
+type Buffer struct {
+	b   dtype.Buffer
+	err error // what is wrong with it; of the engine
+}
+
+// Buf is all of mem. T is a type that TypeOf accepts, such as a struct of numbers.
+//
+// C: none; buf, count and the datatype of T.
+func Buf[T any](mem []T) Buffer {
+	t, err := golang[T]()
+	if err != nil {
+		return Buffer{err: err}
+	}
+	return bind(memory(mem), 0, len(mem), t)
+}
+
+// BufOf is count elements of type d in mem, which begins where d has displacement 0.
+// What the elements cover is within mem, else using it is ErrBuffer; elements of T
+// hold no pointers, else that is ErrType, as is a type that is null, freed or not
+// committed. A Buffer outlives its type's being freed.
+//
+// C: the arguments buf, count and datatype, section 3.2.2.
+func BufOf[T any](mem []T, count int, d Datatype) Buffer { return BufAt(mem, 0, count, d) }
+
+// BufAt is BufOf with displacement 0 at mem[origin], for types that reach before it.
+//
+// C: the arguments buf, count and datatype, section 3.2.2.
+func BufAt[T any](mem []T, origin, count int, d Datatype) Buffer {
+	if _, err := golang[T](); err != nil {
+		return Buffer{err: err}
+	}
+	t, err := d.engine()
+	if err != nil {
+		return Buffer{err: err}
+	}
+	var e T
+	if origin < 0 || origin > len(mem) {
+		return Buffer{err: &class.Error{Class: class.Arg, Text: fmt.Sprintf("displacement 0 is at element %d of a slice of %d", origin, len(mem))}}
+	}
+	return bind(memory(mem), origin*int(unsafe.Sizeof(e)), count, t)
+}
+
+func bind(mem []byte, origin, count int, t *dtype.Type) (b Buffer) {
+	b.b, b.err = dtype.Bind(mem, int64(origin), t, int64(count))
+	return b
+}
+
+// memory is the bytes of a slice whose elements hold no pointers.
+func memory[T any](s []T) []byte {
+	var t T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), uintptr(len(s))*unsafe.Sizeof(t))
+}
+
+// Len is the number of elements.
+//
+// C: the argument count, section 3.2.2.
+func (b Buffer) Len() int { return int(b.b.Count()) }
+
+// Bytes is the size of the data in bytes, without gaps.
+//
+// C: count times MPI_Type_size, section 5.1.5.
+func (b Buffer) Bytes() int64 { return b.b.Size() }
+
+// sent returns what the call k on c is to send: bytes that are one run in memory,
+// else a layout.
+func (b *Buffer) sent(k call, c *Comm) (bytes []byte, layout *dtype.Buffer, err *Error) {
+	if b.err != nil {
+		return nil, nil, describe(b.err, k, c, Undefined, Undefined).raised()
+	}
+	if bytes, ok := b.b.Contiguous(); ok {
+		return bytes, nil, nil
+	}
+	return nil, &b.b, nil
+}
+
+// received is sent for what is received into: no byte may be there twice.
+func (b *Buffer) received(k call, c *Comm) (bytes []byte, layout *dtype.Buffer, err *Error) {
+	if b.err == nil && b.b.Overlaps() {
+		return nil, nil, fail(ErrType, k.String(), c, "%s: bytes of memory occur twice, and are to be received into", b.b.Type().Describe(b.b.Count()))
+	}
+	return b.sent(k, c)
+}

@@ -1,0 +1,115 @@
+package mpi
+
+// Recv is the function Recv for a Buffer. Of a message that is too long as much as
+// there is room for is stored. A type in which bytes of memory occur twice is
+// ErrType, here as in every call that receives.
+//
+// C: MPI_Recv, section 3.2.4.
+func (c *Comm) Recv(b Buffer, source, tag int) (Status, error) {
+	bytes, layout, err := b.received(callRecv, c)
+	if err != nil {
+		return emptyStatus(), err
+	}
+	if layout == nil {
+		var st Status
+		err := recv(callRecv, c, bytes, source, tag, &st)
+		return st, err
+	}
+	q := irecv(callRecv, c, nil, layout, source, tag)
+	return q.Wait()
+}
+
+// Irecv is the function Irecv for a Buffer.
+//
+// C: MPI_Irecv, section 3.7.2.
+func (c *Comm) Irecv(b Buffer, source, tag int) Request {
+	bytes, layout, err := b.received(callIrecv, c)
+	if err != nil {
+		return Request{err: err}
+	}
+	return irecv(callIrecv, c, bytes, layout, source, tag)
+}
+
+// RecvInit is the function RecvInit for a Buffer.
+//
+// C: MPI_Recv_init, section 3.9.
+func (c *Comm) RecvInit(b Buffer, source, tag int) Request {
+	bytes, layout, err := b.received(callRecvInit, c)
+	if err != nil {
+		return Request{err: err}
+	}
+	return recvInit(c, bytes, layout, source, tag)
+}
+
+// Recv is the function Mrecv for a Buffer.
+//
+// C: MPI_Mrecv, section 3.8.3.
+func (m *Message) Recv(b Buffer) (Status, error) {
+	q := m.start(callMrecv, &b)
+	return q.Wait()
+}
+
+// Irecv is the function Imrecv for a Buffer.
+//
+// C: MPI_Imrecv, section 3.8.3.
+func (m *Message) Irecv(b Buffer) Request { return m.start(callImrecv, &b) }
+
+// start receives m into b. With an error the message is still to be received.
+func (m *Message) start(k call, b *Buffer) Request {
+	bytes, layout, err := b.received(k, m.c)
+	if err != nil {
+		return Request{err: err}
+	}
+	return m.irecv(k, bytes, layout)
+}
+
+// Sendrecv is the function Sendrecv for Buffers.
+//
+// C: MPI_Sendrecv, section 3.10.
+func (c *Comm) Sendrecv(send Buffer, dest, sendTag int, recv Buffer, source, recvTag int) (Status, error) {
+	q := c.exchange(callSendrecv, &send, dest, sendTag, &recv, source, recvTag)
+	return q.Wait()
+}
+
+// Isendrecv is the function Isendrecv for Buffers.
+//
+// C: MPI_Isendrecv, section 3.10.
+func (c *Comm) Isendrecv(send Buffer, dest, sendTag int, recv Buffer, source, recvTag int) Request {
+	return c.exchange(callIsendrecv, &send, dest, sendTag, &recv, source, recvTag)
+}
+
+func (c *Comm) exchange(k call, send *Buffer, dest, sendTag int, recv *Buffer, source, recvTag int) Request {
+	out, outLayout, err := send.sent(k, c)
+	if err != nil {
+		return Request{err: err}
+	}
+	in, inLayout, err := recv.received(k, c)
+	if err != nil {
+		return Request{err: err}
+	}
+	return isendrecv(k, c, out, outLayout, dest, sendTag, in, inLayout, source, recvTag)
+}
+
+// SendrecvReplace is the function SendrecvReplace for a Buffer. What is sent is kept
+// packed meanwhile.
+//
+// C: MPI_Sendrecv_replace, section 3.10.
+func (c *Comm) SendrecvReplace(b Buffer, dest, sendTag, source, recvTag int) (Status, error) {
+	q := c.replace(callSendrecvReplace, &b, dest, sendTag, source, recvTag)
+	return q.Wait()
+}
+
+// IsendrecvReplace is the function IsendrecvReplace for a Buffer.
+//
+// C: MPI_Isendrecv_replace, section 3.10.
+func (c *Comm) IsendrecvReplace(b Buffer, dest, sendTag, source, recvTag int) Request {
+	return c.replace(callIsendrecvReplace, &b, dest, sendTag, source, recvTag)
+}
+
+func (c *Comm) replace(k call, b *Buffer, dest, sendTag, source, recvTag int) Request {
+	bytes, layout, err := b.received(k, c)
+	if err != nil {
+		return Request{err: err}
+	}
+	return isendrecvReplace(k, c, bytes, layout, dest, sendTag, source, recvTag)
+}

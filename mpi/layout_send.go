@@ -1,0 +1,113 @@
+package mpi
+
+import (
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
+
+// Send is the function Send for a Buffer.
+//
+// C: MPI_Send, section 3.2.1.
+func (c *Comm) Send(b Buffer, dest, tag int) error {
+	return c.sendBuffer(callSend, p2p.Standard, &b, dest, tag)
+}
+
+// Ssend is the function Ssend for a Buffer.
+//
+// C: MPI_Ssend, section 3.4.
+func (c *Comm) Ssend(b Buffer, dest, tag int) error {
+	return c.sendBuffer(callSsend, p2p.Synchronous, &b, dest, tag)
+}
+
+// Bsend is the function Bsend for a Buffer: the attached buffer holds it packed.
+//
+// C: MPI_Bsend, section 3.4.
+func (c *Comm) Bsend(b Buffer, dest, tag int) error {
+	return c.sendBuffer(callBsend, p2p.Buffered, &b, dest, tag)
+}
+
+// Rsend is the function Rsend for a Buffer.
+//
+// C: MPI_Rsend, section 3.4.
+func (c *Comm) Rsend(b Buffer, dest, tag int) error {
+	return c.sendBuffer(callRsend, p2p.Standard, &b, dest, tag)
+}
+
+func (c *Comm) sendBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) error {
+	bytes, layout, err := b.sent(k, c)
+	switch {
+	case err != nil:
+		return err
+	case layout == nil:
+		return send(k, mode, c, bytes, dest, tag)
+	}
+	q := isend(k, mode, c, nil, layout, dest, tag)
+	_, failed := q.Wait()
+	return failed
+}
+
+// Isend is the function Isend for a Buffer.
+//
+// C: MPI_Isend, section 3.7.2.
+func (c *Comm) Isend(b Buffer, dest, tag int) Request {
+	return c.startSend(callIsend, p2p.Standard, &b, dest, tag, isend)
+}
+
+// Issend is the function Issend for a Buffer.
+//
+// C: MPI_Issend, section 3.7.2.
+func (c *Comm) Issend(b Buffer, dest, tag int) Request {
+	return c.startSend(callIssend, p2p.Synchronous, &b, dest, tag, isend)
+}
+
+// Ibsend is the function Ibsend for a Buffer.
+//
+// C: MPI_Ibsend, section 3.7.2.
+func (c *Comm) Ibsend(b Buffer, dest, tag int) Request {
+	return c.startSend(callIbsend, p2p.Buffered, &b, dest, tag, isend)
+}
+
+// Irsend is the function Irsend for a Buffer.
+//
+// C: MPI_Irsend, section 3.7.2.
+func (c *Comm) Irsend(b Buffer, dest, tag int) Request {
+	return c.startSend(callIrsend, p2p.Standard, &b, dest, tag, isend)
+}
+
+// SendInit is the function SendInit for a Buffer.
+//
+// C: MPI_Send_init, section 3.9.
+func (c *Comm) SendInit(b Buffer, dest, tag int) Request {
+	return c.startSend(callSendInit, p2p.Standard, &b, dest, tag, sendInit)
+}
+
+// SsendInit is the function SsendInit for a Buffer.
+//
+// C: MPI_Ssend_init, section 3.9.
+func (c *Comm) SsendInit(b Buffer, dest, tag int) Request {
+	return c.startSend(callSsendInit, p2p.Synchronous, &b, dest, tag, sendInit)
+}
+
+// BsendInit is the function BsendInit for a Buffer.
+//
+// C: MPI_Bsend_init, section 3.9.
+func (c *Comm) BsendInit(b Buffer, dest, tag int) Request {
+	return c.startSend(callBsendInit, p2p.Buffered, &b, dest, tag, sendInit)
+}
+
+// RsendInit is the function RsendInit for a Buffer.
+//
+// C: MPI_Rsend_init, section 3.9.
+func (c *Comm) RsendInit(b Buffer, dest, tag int) Request {
+	return c.startSend(callRsendInit, p2p.Standard, &b, dest, tag, sendInit)
+}
+
+// startSend makes a request by isend or sendInit.
+func (c *Comm) startSend(k call, mode p2p.Mode, b *Buffer, dest, tag int,
+	start func(k call, mode p2p.Mode, c *Comm, buf []byte, layout *dtype.Buffer, dest, tag int) Request) Request {
+	bytes, layout, err := b.sent(k, c)
+	if err != nil {
+		return Request{err: err}
+	}
+	return start(k, mode, c, bytes, layout, dest, tag)
+}
