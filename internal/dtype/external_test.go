@@ -36,7 +36,7 @@ func TestDT26External32Values(t *testing.T) {
 	negative := func(v int64) []byte { return u64(uint64(-v)) }
 	one := []byte{0, 0, 0, 0, 0, 0, 0, 0x80, 0xff, 0x3f, 0, 0, 0, 0, 0, 0} // 1.0L of the x87
 	if cLongDouble() != Extended {
-		one = reversed([]byte{0x3f, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
+		one = []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0x3f}
 	}
 	for _, c := range []struct {
 		id   ID
