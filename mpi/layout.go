@@ -22,7 +22,7 @@ import (
 // for nonblocking ones shows when they are waited for. The zero Buffer is an empty
 // message.
 //
-// C: the arguments buf, count and datatype, section 3.2.2.
+// C: none; the arguments buf, count and datatype of section 3.2.2.
 type Buffer struct {
 	b   dtype.Buffer
 	err error // what is wrong with it; of the engine
@@ -30,7 +30,7 @@ type Buffer struct {
 
 // Buf is all of mem. T is a type that TypeOf accepts, such as a struct of numbers.
 //
-// C: none; buf, count and the datatype of T.
+// C: none; the arguments buf, count and datatype in one.
 func Buf[T any](mem []T) Buffer {
 	t, err := golang[T]()
 	if err != nil {
@@ -44,12 +44,12 @@ func Buf[T any](mem []T) Buffer {
 // hold no pointers, else that is ErrType, as is a type that is null, freed or not
 // committed. A Buffer outlives its type's being freed.
 //
-// C: the arguments buf, count and datatype, section 3.2.2.
+// C: none; the arguments buf, count and datatype of section 3.2.2.
 func BufOf[T any](mem []T, count int, d Datatype) Buffer { return BufAt(mem, 0, count, d) }
 
 // BufAt is BufOf with displacement 0 at mem[origin], for types that reach before it.
 //
-// C: the arguments buf, count and datatype, section 3.2.2.
+// C: none; the arguments buf, count and datatype of section 3.2.2.
 func BufAt[T any](mem []T, origin, count int, d Datatype) Buffer {
 	if _, err := golang[T](); err != nil {
 		return Buffer{err: err}
@@ -78,12 +78,12 @@ func memory[T any](s []T) []byte {
 
 // Len is the number of elements.
 //
-// C: the argument count, section 3.2.2.
+// C: none; the argument count of section 3.2.2.
 func (b Buffer) Len() int { return int(b.b.Count()) }
 
 // Bytes is the size of the data in bytes, without gaps.
 //
-// C: count times MPI_Type_size, section 5.1.5.
+// C: none; count times MPI_Type_size.
 func (b Buffer) Bytes() int64 { return b.b.Size() }
 
 // sent returns what the call k on c is to send: bytes that are one run in memory,
