@@ -15,6 +15,7 @@ import (
 type Buffer struct {
 	base   unsafe.Pointer
 	origin int64 // of displacement 0, from base
+	room   int64 // bytes of memory from base on; 0 for an address
 	t      *Type
 	count  int64
 
@@ -29,10 +30,13 @@ type Buffer struct {
 // Bind is count elements of t in mem, with displacement 0 at mem[origin]. All
 // bytes must be within mem.
 func Bind(mem []byte, origin int64, t *Type, count int64) (b Buffer, err error) {
-	if err := b.fill(unsafe.Pointer(unsafe.SliceData(mem)), t, count); err != nil || b.size == 0 {
+	if err := b.fill(unsafe.Pointer(unsafe.SliceData(mem)), t, count); err != nil {
 		return b, err
 	}
-	b.origin = origin
+	b.origin, b.room = origin, int64(len(mem))
+	if b.size == 0 {
+		return b, nil
+	}
 	b.off += origin
 	lo, hi := t.lay.trueLB, t.lay.trueUB
 	if far := (count - 1) * t.lay.extent(); far >= 0 {

@@ -1,0 +1,55 @@
+package dtype
+
+// Memory returns what Bind was given: the memory, and where in it displacement 0 is.
+// For an address there is none.
+func (b *Buffer) Memory() (mem []byte, origin int64) {
+	if b.room == 0 {
+		return nil, b.origin
+	}
+	return b.bytes(0, b.room), b.origin
+}
+
+// First is the first n elements of b, all if there are no more.
+func (b *Buffer) First(n int64) Buffer {
+	f := *b
+	if n < b.count {
+		// Bind and At have accepted more.
+		f.sub, f.off, f.dense = nil, 0, false
+		if f.fill(b.base, b.t, max(n, 0)) == nil {
+			f.off += b.origin
+		}
+	}
+	return f
+}
+
+// SameMemory reports whether a and b are elements of one type at one place: the one
+// can stand in place of the other as far as both go.
+func SameMemory(a, b *Buffer) bool {
+	return a.t == b.t && a.size > 0 && b.size > 0 && a.at(a.origin) == b.at(b.origin)
+}
+
+// Shares reports whether a and b share memory, as far as it is plain to see: both are
+// runs of bytes, or elements of one type at one place. Layouts that interleave do not.
+func Shares(a, b *Buffer) bool {
+	if a.size == 0 || b.size == 0 {
+		return false
+	}
+	if a.dense && b.dense {
+		x, y := a.at(a.off), b.at(b.off)
+		return x < y+uintptr(b.size) && y < x+uintptr(a.size)
+	}
+	return SameMemory(a, b)
+}
+
+// at is the address of an offset from base.
+func (b *Buffer) at(off int64) uintptr { return uintptr(b.base) + uintptr(off) }
+
+// Align is the strictest alignment of an element's parts in C, 1 for none.
+func (t *Type) Align() int64 { return max(t.lay.align, 1) }
+
+// Dense reports whether elements of t lie in memory as they are packed: from
+// displacement 0 on, one behind the other and without gaps.
+func (t *Type) Dense() bool {
+	p := t.program()
+	return t.lay.size == 0 || p.kind == run && p.off == 0 && p.size == t.lay.extent() && t.lay.lb == 0
+}

@@ -1,0 +1,81 @@
+package dtype
+
+import (
+	"bytes"
+	"testing"
+)
+
+// COL-05: what a buffer was bound to can be had back, the first elements of a buffer
+// are a buffer, and whether two are at one place is seen.
+func TestMemoryOfBuffers(t *testing.T) {
+	s := Predefined()
+	typ, err := Vector(2, 1, -2, s.Type(Int16)) // 2 bytes at 0 and at -4
+	if err != nil {
+		t.Fatal(err)
+	}
+	typ.Commit()
+	mem := make([]byte, 100)
+	for i := range mem {
+		mem[i] = byte(i)
+	}
+	bound := func(origin int64, typ *Type, n int64) Buffer {
+		b, err := Bind(mem, origin, typ, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	packed := func(b Buffer) []byte {
+		p := make([]byte, b.Size())
+		b.Pack(p, 0)
+		return p
+	}
+	b := bound(10, typ, 5)
+	if m, origin := b.Memory(); origin != 10 || len(m) != len(mem) || &m[0] != &mem[0] {
+		t.Errorf("memory of %d bytes, displacement 0 at %d", len(m), origin)
+	}
+	for n := int64(0); n <= 6; n++ {
+		f := b.First(n)
+		if want := bound(10, typ, min(n, 5)); f != want || !bytes.Equal(packed(f), packed(want)) {
+			t.Errorf("the first %d elements are %v, want %v", n, f, want)
+		}
+	}
+	ints := s.Type(Int16)
+	for _, x := range []struct {
+		a, b         Buffer
+		same, shares bool
+	}{
+		{b, bound(10, typ, 1), true, true},
+		{b, bound(16, typ, 5), false, false}, // shares, but that is not looked for
+		{b, bound(10, ints, 1), false, false},
+		{bound(10, ints, 3), bound(10, ints, 1), true, true},
+		{bound(10, ints, 3), bound(14, ints, 1), false, true},
+		{bound(10, ints, 3), bound(16, ints, 1), false, false},
+		{bound(10, ints, 0), bound(10, ints, 1), false, false},
+		{bound(8, s.Type(Int32), 1), bound(10, ints, 1), false, true},
+	} {
+		for range 2 {
+			if got := SameMemory(&x.a, &x.b); got != x.same {
+				t.Errorf("same memory %v: %v and %v", got, x.a, x.b)
+			}
+			if got := Shares(&x.a, &x.b); got != x.shares {
+				t.Errorf("shares %v: %v and %v", got, x.a, x.b)
+			}
+			x.a, x.b = x.b, x.a
+		}
+	}
+	for _, x := range []struct {
+		t     *Type
+		dense bool
+		align int64
+	}{{ints, true, 2}, {typ, false, 2}, {s.Type(DoubleInt), false, 8}, {s.Type(FloatInt), true, 4}, {s.Type(Byte), true, 1}} {
+		if x.t.Dense() != x.dense || x.t.Align() != x.align {
+			t.Errorf("%v: dense %v, aligned to %d", x.t, x.t.Dense(), x.t.Align())
+		}
+	}
+	if a, err := At(nil, ints, 2); err != nil {
+		t.Error(err)
+	} else if m, _ := a.Memory(); m != nil {
+		t.Error("an address has memory")
+	}
+}
