@@ -15,7 +15,7 @@ func (b *Buffer) First(n int64) Buffer {
 	if n < b.count {
 		// Bind and At have accepted more.
 		f.sub, f.off, f.dense = nil, 0, false
-		if f.fill(b.base, b.t, max(n, 0)) == nil {
+		if f.fill(b.base, b.t, max(n, 0)) == nil && f.size > 0 {
 			f.off += b.origin
 		}
 	}
