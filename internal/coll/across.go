@@ -60,7 +60,7 @@ func (e *Engine) agreeSlot(c *comm.Comm, d *division) error {
 		binary.LittleEndian.PutUint64(choice, uint64(int64(slot)))
 	}
 	s := e.newSchedule(d.local, BcastBinomial)
-	s.Recv = choice
+	s.recv = memory(choice)
 	if err := e.wait(e.start(s, tag)); err != nil {
 		return err
 	}
@@ -89,6 +89,7 @@ func (e *Engine) stages(c *comm.Comm, k Kind, a *Args, tag int32, slotted bool) 
 	defer e.p.Unlock()
 	s := e.newSchedule(c, leading(k))
 	s.Args, s.slotted = *a, slotted
+	s.send, s.recv = memory(a.Send), memory(a.Recv)
 	return e.wait(e.start(s, tag))
 }
 
@@ -121,7 +122,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		if leads {
 			err = first(err, e.stages(c, k, a, tag, true))
 		}
-		return first(err, through(c, s.bcast(nil, 0)))
+		return first(err, through(c, s.bcast(data{}, 0)))
 	case Bcast:
 		root := 0 // on the node
 		if home {
@@ -129,7 +130,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		} else if leads {
 			err = e.stages(c, k, a, tag, true)
 		}
-		err = first(err, through(c, s.bcast(a.Recv, root)))
+		err = first(err, through(c, s.bcast(memory(a.Recv), root)))
 		if c.Rank == a.Root {
 			err = first(err, e.stages(c, k, a, tag, true))
 		}
@@ -139,7 +140,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		if leads {
 			err = first(err, e.stages(c, k, a, tag, true))
 		}
-		return first(err, through(c, s.bcast(a.Recv, 0)))
+		return first(err, through(c, s.bcast(memory(a.Recv), 0)))
 	}
 	// A Reduce. What the leader gives to the schedule is the sum of its node.
 	sum := *a
@@ -152,7 +153,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		err = first(err, e.stages(c, k, &sum, tag, true))
 	}
 	if home && d.leader(int(d.at[a.Root])) != a.Root {
-		err = first(err, through(c, s.bcast(sum.Recv, 0)))
+		err = first(err, through(c, s.bcast(memory(sum.Recv), 0)))
 	}
 	return err
 }

@@ -11,17 +11,17 @@ func allgatherBruck(s *schedule) bool {
 	all := s.temp(n * size)
 	steps := bits.Len(uint(n - 1))
 	if s.round == 0 {
-		s.copy(all[:size], s.Send)
+		s.copy(all.first(size), s.send)
 		return true
 	}
 	have := 1 << (s.round - 1)
 	k := min(have, n-have)
-	s.recvFrom((me+have)%n, all[have*size:(have+k)*size])
-	s.sendTo((me-have+n)%n, all[:k*size])
+	s.recvFrom((me+have)%n, all.cut(have*size, (have+k)*size))
+	s.sendTo((me-have+n)%n, all.first(k*size))
 	if s.round < steps {
 		return true
 	}
-	s.copy(s.Recv[me*size:], all[:(n-me)*size])
-	s.copy(s.Recv[:me*size], all[(n-me)*size:])
+	s.copy(s.recv.from(me*size), all.first((n-me)*size))
+	s.copy(s.recv.first(me*size), all.from((n-me)*size))
 	return false
 }

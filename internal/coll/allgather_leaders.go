@@ -5,21 +5,21 @@ package coll
 // in the end if it is not that of the ranks.
 func allgatherLeaders(s *schedule) bool {
 	d, size := s.division(), s.c.Size()*s.unit
-	all := s.Recv
+	all := s.recv
 	if !d.runs {
 		all = s.keep(size)
 	}
 	mine := d.blocks(all, int(d.at[s.c.Rank]), s.unit)
 	switch s.stage {
 	case 0:
-		s.among(d.local, s.inner(Gather, d.local, s.unit), s.Send, mine, 0)
+		s.among(d.local, s.inner(Gather, d.local, s.unit), s.send, mine, 0)
 	case 1:
 		s.amongLeaders(s.inner(Allgatherv, d.leaders, size/d.nodes()), mine, all, 0)
 	case 2:
-		s.among(d.local, s.inner(Bcast, d.local, size), nil, all, 0)
+		s.among(d.local, s.inner(Bcast, d.local, size), data{}, all, 0)
 	case 3:
 		if !d.runs {
-			s.arrange(all, s.Recv, false)
+			s.arrange(all, s.recv, false)
 		}
 		s.stage++
 	}

@@ -16,13 +16,13 @@ func allreduceDoubling(s *schedule) bool {
 	folded := me < 2*extra
 	if folded && me%2 == 0 {
 		if s.round == 0 {
-			s.sendTo(me+1, s.Send)
+			s.sendTo(me+1, s.send)
 			return true
 		}
-		s.recvFrom(me+1, s.Recv)
+		s.recvFrom(me+1, s.recv)
 		return false
 	}
-	in := s.temp(len(s.Send))
+	in := s.temp(s.send.n)
 	v := me - extra // number among those who stay
 	if folded {
 		v = me / 2
@@ -32,13 +32,13 @@ func allreduceDoubling(s *schedule) bool {
 	case s.round == 0:
 		if folded {
 			s.recvFrom(me-1, in)
-			s.reduce(s.Recv, in, s.Send)
+			s.reduce(s.recv, in, s.send)
 		} else {
-			s.copy(s.Recv, s.Send)
+			s.copy(s.recv, s.send)
 		}
 		return folded || steps > 0
 	case step == steps: // only those who folded come here
-		s.sendTo(me-1, s.Recv)
+		s.sendTo(me-1, s.recv)
 		return false
 	}
 	w := v ^ 1<<step
@@ -47,11 +47,11 @@ func allreduceDoubling(s *schedule) bool {
 		partner = 2*w + 1
 	}
 	s.recvFrom(partner, in)
-	s.sendTo(partner, s.Recv)
+	s.sendTo(partner, s.recv)
 	if w < v {
-		s.reduce(s.Recv, in, s.Recv)
+		s.reduce(s.recv, in, s.recv)
 	} else {
-		s.reduce(s.Recv, s.Recv, in)
+		s.reduce(s.recv, s.recv, in)
 	}
 	return folded || step+1 < steps
 }

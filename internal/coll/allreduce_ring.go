@@ -8,9 +8,9 @@ func allreduceRing(s *schedule) bool {
 		return true
 	}
 	step := s.round - (n - 1)
-	s.recvFrom((me-1+n)%n, s.share(s.Recv, (me-step+n)%n))
-	s.sendTo((me+1)%n, s.share(s.Recv, (me+1-step+n)%n))
+	s.recvFrom((me-1+n)%n, s.share(s.recv, (me-step+n)%n))
+	s.sendTo((me+1)%n, s.share(s.recv, (me+1-step+n)%n))
 	return step+1 < n-1
 }
 
-func inResult(s *schedule, share int) []byte { return s.share(s.Recv, share) }
+func inResult(s *schedule, share int) data { return s.share(s.recv, share) }

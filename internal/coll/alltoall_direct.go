@@ -8,11 +8,11 @@ func alltoallDirect(s *schedule) bool { return s.exchange(directWindow) }
 // blocks of an Alltoallv are not sent. In place, what is sent is copied before,
 // which takes a round.
 func (s *schedule) exchange(k int) bool {
-	n, me, send, round := s.c.Size(), s.c.Rank, s.Send, s.round
-	if same(s.Send, s.Recv) {
-		send = s.temp(len(s.Send))
+	n, me, send, round := s.c.Size(), s.c.Rank, s.send, s.round
+	if same(s.send, s.recv) {
+		send = s.temp(s.send.n)
 		if round == 0 {
-			s.copy(send, s.Send)
+			s.copy(send, s.send)
 			return true
 		}
 		round--
@@ -22,10 +22,10 @@ func (s *schedule) exchange(k int) bool {
 	lo, hi := window(round, k, n)
 	for i := lo; i < hi; i++ {
 		from, to := (me-i+n)%n, (me+i)%n
-		if b := s.recvBlock(from); len(b) > 0 {
+		if b := s.recvBlock(from); b.n > 0 {
 			s.recvFrom(from, b)
 		}
-		if b := block(send, to, s.unit, s.Width, s.SendCounts, s.SendDispls); len(b) > 0 {
+		if b := block(send, to, s.unit, s.Width, s.SendCounts, s.SendDispls); b.n > 0 {
 			s.sendTo(to, b)
 		}
 	}

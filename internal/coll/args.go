@@ -26,27 +26,27 @@ type Args struct {
 // unknown is the size of collectives of which a member does not know it.
 const unknown = 1
 
-// sendBlock is the part of Send that goes to, or is reduced for, member r.
-func (s *schedule) sendBlock(r int) []byte {
-	return block(s.Send, r, s.unit, s.Width, s.SendCounts, s.SendDispls)
+// sendBlock is the part of send that goes to, or is reduced for, member r.
+func (s *schedule) sendBlock(r int) data {
+	return block(s.send, r, s.unit, s.sendWidth, s.SendCounts, s.SendDispls)
 }
 
-// recvBlock is the part of Recv that comes from member r.
-func (s *schedule) recvBlock(r int) []byte {
-	return block(s.Recv, r, s.unit, s.Width, s.RecvCounts, s.RecvDispls)
+// recvBlock is the part of recv that comes from member r.
+func (s *schedule) recvBlock(r int) data {
+	return block(s.recv, r, s.unit, s.recvWidth, s.RecvCounts, s.RecvDispls)
 }
 
-// block is the r-th block of b: of unit bytes, or as counts and displs say.
-func block(b []byte, r, unit, width int, counts, displs []int) []byte {
+// block is the r-th block of d: of unit bytes, or as counts and displs say.
+func block(d data, r, unit, width int, counts, displs []int) data {
 	if counts == nil {
-		return b[r*unit : (r+1)*unit]
+		return d.cut(r*unit, (r+1)*unit)
 	}
 	n := counts[r] * width
 	if n == 0 {
-		return nil // the displacement may be anything
+		return data{} // the displacement may be anything
 	}
 	at := displs[r] * width
-	return b[at : at+n]
+	return d.cut(at, at+n)
 }
 
 // pack fills in displacements that were left out.
@@ -83,41 +83,43 @@ func sum(counts []int) int {
 // length of a block, and the size by which the algorithm is chosen, both in
 // bytes and the same for all members. A size of 0 means that nothing moves; it is
 // unknown where a member knows only its own blocks.
-func (a *Args) shape(k Kind, ranks int) (unit, size int) {
-	switch k {
+func (s *schedule) shape() (unit, size int) {
+	ranks, send, recv := s.c.Size(), s.send.n, s.recv.n
+	switch s.kind {
 	case Bcast:
-		return 0, len(a.Recv)
+		return 0, recv
 	case Reduce, Allreduce, Scan, Exscan:
-		return 0, len(a.Send)
+		return 0, send
 	case Gather, Allgather:
-		return len(a.Send), len(a.Send)
+		return send, send
 	case Scatter:
-		return len(a.Recv), len(a.Recv)
+		return recv, recv
 	case Alltoall:
-		return len(a.Send) / ranks, len(a.Send) / ranks
+		return send / ranks, send / ranks
 	case ReduceScatterBlock:
-		return len(a.Send) / ranks, len(a.Send)
+		return send / ranks, send
 	case ReduceScatter:
-		return 0, len(a.Send)
+		return 0, send
 	case Allgatherv:
-		return 0, (sum(a.RecvCounts)*a.Width + ranks - 1) / ranks
+		return 0, (sum(s.RecvCounts)*s.recvWidth + ranks - 1) / ranks
 	}
 	return 0, unknown
 }
 
 // alone does a collective of one member.
 func (s *schedule) alone(k Kind) {
+	dst, src := s.recv, s.send
 	switch k {
 	case Barrier, Bcast, Exscan:
-	case Reduce, Allreduce, Scan:
-		copy(s.Recv, s.Send)
+		return
 	case Gather, Gatherv, Allgather, Allgatherv:
-		copy(s.recvBlock(0), s.Send)
-	case Scatter, Scatterv:
-		copy(s.Recv, s.sendBlock(0))
+		dst = s.recvBlock(0)
+	case Scatter, Scatterv, ReduceScatter, ReduceScatterBlock:
+		src = s.sendBlock(0)
 	case Alltoall, Alltoallv:
-		copy(s.recvBlock(0), s.sendBlock(0))
-	case ReduceScatter, ReduceScatterBlock:
-		copy(s.Recv, s.sendBlock(0))
+		dst, src = s.recvBlock(0), s.sendBlock(0)
+	}
+	if !same(dst, src) {
+		dst.fill(src)
 	}
 }

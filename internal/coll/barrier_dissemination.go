@@ -4,7 +4,7 @@ package coll
 // the rank 2^i above that it and all those who told it have come.
 func dissemination(s *schedule) bool {
 	n, me, far := s.c.Size(), s.c.Rank, 1<<s.round
-	s.recvFrom((me-far+n)%n, nil)
-	s.sendTo((me+far)%n, nil)
+	s.recvFrom((me-far+n)%n, data{})
+	s.sendTo((me+far)%n, data{})
 	return far*2 < n
 }

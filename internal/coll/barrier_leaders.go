@@ -6,11 +6,11 @@ func barrierLeaders(s *schedule) bool {
 	d := s.division()
 	switch s.stage {
 	case 0:
-		s.among(d.local, ReduceBinomial, nil, nil, 0) // of nothing: messages without content
+		s.among(d.local, ReduceBinomial, data{}, data{}, 0) // of nothing: messages without content
 	case 1:
-		s.among(d.leaders, BarrierDissemination, nil, nil, 0)
+		s.among(d.leaders, BarrierDissemination, data{}, data{}, 0)
 	case 2:
-		s.among(d.local, BcastBinomial, nil, nil, 0)
+		s.among(d.local, BcastBinomial, data{}, data{}, 0)
 	}
 	return s.stage < 3
 }

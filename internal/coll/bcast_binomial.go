@@ -4,12 +4,12 @@ package coll
 func bcastBinomial(s *schedule) bool {
 	n, v := s.c.Size(), s.virtual()
 	if s.round == 0 && v != 0 {
-		s.recvFrom(s.rank(v&(v-1)), s.Recv)
+		s.recvFrom(s.rank(v&(v-1)), s.recv)
 		return true
 	}
 	for far := reach(v, n) / 2; far > 0; far /= 2 { // the largest subtree first
 		if v+far < n {
-			s.sendTo(s.rank(v+far), s.Recv)
+			s.sendTo(s.rank(v+far), s.recv)
 		}
 	}
 	return false

@@ -5,12 +5,12 @@ package coll
 // waits for anybody but the root.
 func bcastLinear(s *schedule) bool {
 	if s.c.Rank != s.Root {
-		s.recvFrom(s.Root, s.Recv)
+		s.recvFrom(s.Root, s.recv)
 		return false
 	}
 	for r := range s.c.Size() {
 		if r != s.Root {
-			s.sendTo(r, s.Recv)
+			s.sendTo(r, s.recv)
 		}
 	}
 	return false

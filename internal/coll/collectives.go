@@ -3,33 +3,53 @@ package coll
 import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
 // Do carries out a collective. It takes the lock.
-func (e *Engine) Do(c *comm.Comm, k Kind, a *Args) error {
-	if err := a.check(c, k); err != nil {
+func (e *Engine) Do(c *comm.Comm, k Kind, a *Args) error { return e.DoLayouts(c, k, a, nil, nil) }
+
+// DoLayouts is Do with layouts that take the place of the slices of a, unless they are
+// nil. It copies them, as StartLayouts and InitLayouts do.
+func (e *Engine) DoLayouts(c *comm.Comm, k Kind, a *Args, send, recv *dtype.Buffer) error {
+	from, to := sideOf(a.Send, a.Width, send), sideOf(a.Recv, a.Width, recv)
+	if err := a.check(c, k, &from, &to); err != nil {
 		return err
 	}
-	if (k == Allgather || k == Alltoall) && len(a.Send) > 0 {
-		if s := e.short(c, k, len(a.Send)); s != nil && k == Allgather {
-			return through(c, s.allgather(a.Send, a.Recv))
-		} else if s != nil {
-			return through(c, s.alltoall(a.Send, a.Recv))
+	switch {
+	case from.n == 0 && to.n == 0:
+	case k == Bcast:
+		if s := e.short(c, k, to.n); s != nil {
+			return through(c, s.bcast(to.data, a.Root))
+		}
+	case k == Allgather && from.n > 0:
+		if s := e.short(c, k, from.n); s != nil {
+			return through(c, s.allgather(from.data, to.data))
+		}
+	case k == Alltoall && from.n > 0:
+		if s := e.short(c, k, from.n); s != nil {
+			return through(c, s.alltoall(from.data, to.data))
 		}
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
-	return e.wait(e.begin(c, k, a))
+	return e.wait(e.begin(c, k, a, &from, &to))
 }
 
 // Start starts a nonblocking collective and returns its request.
 func (e *Engine) Start(c *comm.Comm, k Kind, a *Args) (*p2p.Request, error) {
-	if err := a.check(c, k); err != nil {
+	return e.StartLayouts(c, k, a, nil, nil)
+}
+
+// StartLayouts is Start with layouts.
+func (e *Engine) StartLayouts(c *comm.Comm, k Kind, a *Args, send, recv *dtype.Buffer) (*p2p.Request, error) {
+	from, to := sideOf(a.Send, a.Width, send), sideOf(a.Recv, a.Width, recv)
+	if err := a.check(c, k, &from, &to); err != nil {
 		return nil, err
 	}
-	return e.begin(c, k, a), nil
+	return e.begin(c, k, a, &from, &to), nil
 }
 
 // Init returns the request of a persistent collective, inactive.
@@ -37,11 +57,17 @@ func (e *Engine) Start(c *comm.Comm, k Kind, a *Args) (*p2p.Request, error) {
 // Its messages carry the same tag whenever it is started, from the lower half of
 // the tags: the members call Init in the same order, but may start in any.
 func (e *Engine) Init(c *comm.Comm, k Kind, a *Args) (*p2p.Request, error) {
-	if err := a.check(c, k); err != nil {
+	return e.InitLayouts(c, k, a, nil, nil)
+}
+
+// InitLayouts is Init with layouts.
+func (e *Engine) InitLayouts(c *comm.Comm, k Kind, a *Args, send, recv *dtype.Buffer) (*p2p.Request, error) {
+	from, to := sideOf(a.Send, a.Width, send), sideOf(a.Recv, a.Width, recv)
+	if err := a.check(c, k, &from, &to); err != nil {
 		return nil, err
 	}
 	s := &schedule{e: e, persistent: true}
-	e.fill(s, c, k, a)
+	e.fill(s, c, k, a, &from, &to)
 	st := stateOf(c)
 	st.inits = (st.inits + 1) & 0x7fffffff
 	s.tag = -st.inits
@@ -52,19 +78,35 @@ func (e *Engine) Init(c *comm.Comm, k Kind, a *Args) (*p2p.Request, error) {
 }
 
 // begin starts a collective whose arguments have been checked.
-func (e *Engine) begin(c *comm.Comm, k Kind, a *Args) *p2p.Request {
+func (e *Engine) begin(c *comm.Comm, k Kind, a *Args, from, to *side) *p2p.Request {
 	s := e.fresh()
-	e.fill(s, c, k, a)
+	e.fill(s, c, k, a, from, to)
 	return e.start(s, nextTag(c))
 }
 
 // fill gives s what it is to do.
-func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
+func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args, from, to *side) {
 	s.c, s.kind, s.Args = c, k, *a
+	s.Send, s.Recv = nil, nil
+	s.send, s.sendWidth = s.hold(0, a.Send, from), from.width
+	s.recv, s.recvWidth = s.hold(1, a.Recv, to), to.width
 	s.pack()
-	unit, size := a.shape(k, c.Size())
+	unit, size := s.shape()
 	s.unit, s.empty = unit, size == 0
 	s.step = e.choice.algorithm(k, size, stateOf(c).where, a.ordered()).entry().step
+}
+
+// hold returns the data of a side, which is on the stack of the caller, with a layout
+// of the schedule's own. b is the slice, unless there is a layout.
+func (s *schedule) hold(i int, b []byte, x *side) data {
+	if x.given == nil {
+		return memory(b).first(x.n)
+	}
+	if s.layouts == nil {
+		s.layouts = new([2]dtype.Buffer)
+	}
+	s.layouts[i] = *x.given
+	return laidOut(&s.layouts[i]).first(x.n)
 }
 
 // short returns the slot to use for a collective of the kind to which each
@@ -111,7 +153,7 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 // longer one two copies, of which the root makes one.
 func (e *Engine) Bcast(c *comm.Comm, buf []byte, root int) error {
 	if s := e.short(c, Bcast, len(buf)); s != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
-		return through(c, s.bcast(buf, root))
+		return through(c, s.bcast(memory(buf), root))
 	}
 	return e.Do(c, Bcast, &Args{Recv: buf, Width: 1, Root: root})
 }
@@ -129,14 +171,24 @@ func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int) error {
 	return e.Do(c, Bcast, &a)
 }
 
+// pass reports whether slices are right, and cuts Recv to what is used of it.
+func (a *Args) pass(c *comm.Comm, k Kind) bool {
+	from, to := sideOf(a.Send, a.Width, nil), sideOf(a.Recv, a.Width, nil)
+	if a.check(c, k, &from, &to) != nil {
+		return false
+	}
+	a.Recv = a.Recv[:to.n]
+	return true
+}
+
 // Reduce leaves the reduction of all send in recv at the root; recv is not used
 // elsewhere. In place: send is recv at the root. It takes the lock.
 func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, root int) error {
 	a := Args{Send: send, Recv: recv, Op: o, Type: t, Root: root}
-	if s := e.short(c, Reduce, len(send)); s != nil && len(send) > 0 && a.check(c, Reduce) == nil {
+	if s := e.short(c, Reduce, len(send)); s != nil && len(send) > 0 && a.pass(c, Reduce) {
 		return through(c, s.reduce(a.Send, a.Recv, o, t, root))
 	}
-	if d := e.across(c, Reduce, len(send)); d != nil && len(send) > 0 && a.check(c, Reduce) == nil {
+	if d := e.across(c, Reduce, len(send)); d != nil && len(send) > 0 && a.pass(c, Reduce) {
 		return e.throughNodes(c, d, Reduce, &a)
 	}
 	return e.Do(c, Reduce, &a)
@@ -146,10 +198,10 @@ func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, roo
 // each. In place: send is recv. It takes the lock.
 func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type) error {
 	a := Args{Send: send, Recv: recv, Op: o, Type: t}
-	if s := e.short(c, Allreduce, len(send)); s != nil && len(send) > 0 && a.check(c, Allreduce) == nil {
+	if s := e.short(c, Allreduce, len(send)); s != nil && len(send) > 0 && a.pass(c, Allreduce) {
 		return through(c, s.allreduce(a.Send, a.Recv, o, t))
 	}
-	if d := e.across(c, Allreduce, len(send)); d != nil && len(send) > 0 && a.check(c, Allreduce) == nil {
+	if d := e.across(c, Allreduce, len(send)); d != nil && len(send) > 0 && a.pass(c, Allreduce) {
 		return e.throughNodes(c, d, Allreduce, &a)
 	}
 	return e.Do(c, Allreduce, &a)
@@ -157,5 +209,7 @@ func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type) 
 
 // allgather leaves all send, in the order of the ranks, in every recv. The lock is held.
 func (e *Engine) allgather(c *comm.Comm, send, recv []byte) error {
-	return e.wait(e.begin(c, Allgather, &Args{Send: send, Recv: recv, Width: 1}))
+	a := Args{Send: send, Recv: recv, Width: 1}
+	from, to := sideOf(send, 1, nil), sideOf(recv, 1, nil)
+	return e.wait(e.begin(c, Allgather, &a, &from, &to))
 }

@@ -250,7 +250,7 @@ func (e *Engine) Idup(c, d *comm.Comm, ready func() error) *p2p.Request {
 		return k.request
 	}
 	s := e.newSchedule(c, BcastBinomial)
-	s.Recv = k.buf
+	s.recv = memory(k.buf)
 	if pending, err := e.p2p.SetWhole(e.start(s, tag), k); !pending {
 		k.chosen(err)
 	}
@@ -286,7 +286,7 @@ func (e *Engine) agree(group *comm.Comm, tag int32) (identity, error) {
 		e.newIdentity(group.Members).encode(buf)
 	}
 	s := e.newSchedule(group, BcastBinomial)
-	s.Recv = buf
+	s.recv = memory(buf)
 	if err := e.wait(e.start(s, tag)); err != nil {
 		return identity{}, err
 	}

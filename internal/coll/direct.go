@@ -25,38 +25,38 @@ const directChunk = 16 << 10
 // directReduce starts round s.round of a direct reduction. When more is false,
 // sum is going to be the own piece after this round: where into is, if that is
 // not nil and does not overlap what is sent, or else in scratch memory.
-func (s *schedule) directReduce(piece func(s *schedule, r int) []byte, into []byte) (sum []byte, more bool) {
+func (s *schedule) directReduce(piece func(s *schedule, r int) data, into data) (sum data, more bool) {
 	n, me := s.c.Size(), s.c.Rank
 	own := piece(s, me)
-	k := len(own)
+	k := own.n
 	temp := s.temp(n * k)
 	lo, hi := window(s.round, directWindow, n)
 	for i := lo; i < hi; i++ {
 		from, to := (me-i+n)%n, (me+i)%n
 		if k > 0 {
-			s.recvFrom(from, temp[from*k:(from+1)*k])
+			s.recvFrom(from, temp.cut(from*k, (from+1)*k))
 		}
-		if b := piece(s, to); len(b) > 0 {
+		if b := piece(s, to); b.n > 0 {
 			s.sendTo(to, b)
 		}
 	}
-	if sum = into; into == nil || same(s.Send, s.Recv) {
-		sum = temp[me*k : (me+1)*k]
+	if sum = into; into.n == 0 || same(s.send, s.recv) {
+		sum = temp.cut(me*k, (me+1)*k)
 	}
 	if hi < n {
 		return sum, true
 	}
-	part := func(r int) []byte {
+	part := func(r int) data {
 		if r == me {
 			return own
 		}
-		return temp[r*k : (r+1)*k]
+		return temp.cut(r*k, (r+1)*k)
 	}
 	for at, end := 0, 0; at < k; at = end {
 		end = min(at+s.elements(directChunk), k)
-		s.reduce(sum[at:end], part(0)[at:end], part(1)[at:end])
+		s.reduce(sum.cut(at, end), part(0).cut(at, end), part(1).cut(at, end))
 		for r := 2; r < n; r++ {
-			s.reduce(sum[at:end], sum[at:end], part(r)[at:end])
+			s.reduce(sum.cut(at, end), sum.cut(at, end), part(r).cut(at, end))
 		}
 	}
 	return sum, false
@@ -65,6 +65,6 @@ func (s *schedule) directReduce(piece func(s *schedule, r int) []byte, into []by
 // directRounds is the number of rounds of directReduce.
 func directRounds(n int) int { return (n - 1 + directWindow - 1) / directWindow }
 
-func sendShare(s *schedule, r int) []byte { return s.share(s.Send, r) }
+func sendShare(s *schedule, r int) data { return s.share(s.send, r) }
 
-func sendBlock(s *schedule, r int) []byte { return s.sendBlock(r) }
+func sendBlock(s *schedule, r int) data { return s.sendBlock(r) }

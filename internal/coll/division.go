@@ -96,8 +96,8 @@ func (d *division) leader(node int) int { return int(d.order[d.start[node]]) }
 
 // blocks is the part of b, blocks of unit bytes for all members node after node, that
 // is of a node.
-func (d *division) blocks(b []byte, node, unit int) []byte {
-	return b[d.start[node]*unit : d.start[node+1]*unit]
+func (d *division) blocks(b data, node, unit int) data {
+	return b.cut(d.start[node]*unit, d.start[node+1]*unit)
 }
 
 // division returns that of the schedule's communicator.
@@ -111,13 +111,13 @@ func (s *schedule) division() *division {
 
 // arrange copies the blocks of all members, when the messages of the round are
 // complete, from the order of the nodes to that of the ranks, or back.
-func (s *schedule) arrange(byNode, byRank []byte, back bool) {
+func (s *schedule) arrange(byNode, byRank data, back bool) {
 	d, n, unit := s.division(), s.c.Size(), s.unit
 	for i, k := 0, 0; i < n; i = k {
 		r := int(d.order[i])
 		for k = i + 1; k < n && int(d.order[k]) == r+k-i; k++ { // ranks that follow one another
 		}
-		dst, src := byRank[r*unit:(r+k-i)*unit], byNode[i*unit:k*unit]
+		dst, src := byRank.cut(r*unit, (r+k-i)*unit), byNode.cut(i*unit, k*unit)
 		if back {
 			dst, src = src, dst
 		}
@@ -127,27 +127,27 @@ func (s *schedule) arrange(byNode, byRank []byte, back bool) {
 
 // amongLeaders is among the leaders for blocks of as many units as their nodes have
 // members.
-func (s *schedule) amongLeaders(a Algorithm, send, recv []byte, root int) {
-	d, args := s.division(), s.Args
-	s.Width = s.unit
+func (s *schedule) amongLeaders(a Algorithm, send, recv data, root int) {
+	d, args, sent, received := s.division(), s.Args, s.sendWidth, s.recvWidth
+	s.sendWidth, s.recvWidth = s.unit, s.unit
 	s.SendCounts, s.SendDispls, s.RecvCounts, s.RecvDispls = d.sizes, d.start, d.sizes, d.start
 	s.among(d.leaders, a, send, recv, root)
-	s.Args = args
+	s.Args, s.sendWidth, s.recvWidth = args, sent, received
 }
 
 // among does a round of a stage of the schedule: algorithm a among the members of
 // g, who are some of the communicator, with these buffers. After its last round
 // s.stage is the next one. A stage without this member, or done through the slot, is
 // passed over.
-func (s *schedule) among(g *comm.Comm, a Algorithm, send, recv []byte, root int) {
+func (s *schedule) among(g *comm.Comm, a Algorithm, send, recv data, root int) {
 	if g == nil || s.slotted && g == s.division().local {
 		s.stage, s.began = s.stage+1, s.round+1
 		return
 	}
-	whole, args, kind, round := s.c, s.Args, s.kind, s.round
+	whole, given, got, top, kind, round := s.c, s.send, s.recv, s.Root, s.kind, s.round
 	x := a.entry()
 	s.whole, s.c, s.kind = whole, g, x.kind
-	s.Send, s.Recv, s.Root = send, recv, root
+	s.send, s.recv, s.Root = send, recv, root
 	s.round -= s.began
 	more := false
 	if g.Size() == 1 {
@@ -155,7 +155,7 @@ func (s *schedule) among(g *comm.Comm, a Algorithm, send, recv []byte, root int)
 	} else {
 		more = x.step(s)
 	}
-	s.whole, s.c, s.Args, s.kind, s.round = nil, whole, args, kind, round
+	s.whole, s.c, s.send, s.recv, s.Root, s.kind, s.round = nil, whole, given, got, top, kind, round
 	if !more {
 		s.stage, s.began = s.stage+1, s.round+1
 	}
@@ -174,9 +174,9 @@ func (s *schedule) inner(k Kind, g *comm.Comm, size int) Algorithm {
 
 // keep returns n bytes of memory that lasts for all stages. A schedule asks for it
 // with the same n in every round.
-func (s *schedule) keep(n int) []byte {
+func (s *schedule) keep(n int) data {
 	if cap(s.kept) < n {
 		s.kept = make([]byte, n)
 	}
-	return s.kept[:n]
+	return memory(s.kept[:n])
 }

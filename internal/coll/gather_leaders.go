@@ -7,10 +7,10 @@ func gatherLeaders(s *schedule) bool {
 	d, me := s.division(), s.c.Rank
 	home, mine := int(d.at[s.Root]), int(d.at[me])
 	first := d.leader(home)
-	var all, part []byte // in the order of the nodes: of all at the root and its leader, of the node at a leader
+	var all, part data // in the order of the nodes: of all at the root and its leader, of the node at a leader
 	switch {
 	case me == s.Root && d.runs:
-		all = s.Recv
+		all = s.recv
 	case me == s.Root || me == first:
 		all = s.keep(s.c.Size() * s.unit)
 	case d.leaders != nil:
@@ -21,7 +21,7 @@ func gatherLeaders(s *schedule) bool {
 	}
 	switch s.stage {
 	case 0:
-		s.among(d.local, s.inner(Gather, d.local, s.unit), s.Send, part, 0)
+		s.among(d.local, s.inner(Gather, d.local, s.unit), s.send, part, 0)
 	case 1:
 		s.amongLeaders(GathervLinear, part, all, home)
 	case 2:
@@ -33,7 +33,7 @@ func gatherLeaders(s *schedule) bool {
 			s.recvFrom(first, all)
 		}
 		if me == s.Root && !d.runs {
-			s.arrange(all, s.Recv, false)
+			s.arrange(all, s.recv, false)
 		}
 		s.stage++
 	}

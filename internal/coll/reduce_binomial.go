@@ -15,22 +15,22 @@ func reduceBinomial(s *schedule) bool {
 	v := (me - top + n) % n
 	rank := func(v int) int { return (v + top) % n }
 	far := 1 << s.round // the subtree received spans this many ranks
-	size := len(s.Send)
+	size := s.send.n
 	temp := s.temp(2 * size)
-	in, sum := temp[:size], temp[size:]
+	in, sum := temp.first(size), temp.from(size)
 	if me == s.Root && v == 0 {
-		sum = s.Recv
+		sum = s.recv
 	}
 	mine := sum
 	if s.round == 0 {
-		mine = s.Send
+		mine = s.send
 	}
 	switch {
 	case v == 0 && far >= n: // only if it is not the root
 		s.sendTo(s.Root, sum)
 		return false
 	case v != 0 && s.round > bits.TrailingZeros(uint(v)): // only the root, not at the top
-		s.recvFrom(top, s.Recv)
+		s.recvFrom(top, s.recv)
 		return false
 	case v&far != 0:
 		s.sendTo(rank(v-far), mine)

@@ -4,20 +4,20 @@ package coll
 func reduceDirect(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	if s.round < directRounds(n) {
-		s.directReduce(sendShare, nil)
+		s.directReduce(sendShare, data{})
 		return true
 	}
-	lo, hi := s.bounds(len(s.Send), me)
-	sum := s.temp(n * (hi - lo))[me*(hi-lo) : (me+1)*(hi-lo)]
+	lo, hi := s.bounds(s.send.n, me)
+	sum := s.temp(n*(hi-lo)).cut(me*(hi-lo), (me+1)*(hi-lo))
 	if me != s.Root {
 		s.sendTo(s.Root, sum)
 		return false
 	}
 	for r := range n {
 		if r != me {
-			s.recvFrom(r, s.share(s.Recv, r))
+			s.recvFrom(r, s.share(s.recv, r))
 		}
 	}
-	s.copy(s.share(s.Recv, me), sum)
+	s.copy(s.share(s.recv, me), sum)
 	return false
 }

@@ -15,15 +15,15 @@ func reduceRing(s *schedule) bool {
 	}
 	for r := range n {
 		if r != me {
-			s.recvFrom(r, s.share(s.Recv, (r+1)%n))
+			s.recvFrom(r, s.share(s.recv, (r+1)%n))
 		}
 	}
-	s.copy(s.share(s.Recv, (me+1)%n), done)
+	s.copy(s.share(s.recv, (me+1)%n), done)
 	return false
 }
 
-func inScratch(s *schedule, share int) []byte {
-	lo, hi := s.bounds(len(s.Send), share)
+func inScratch(s *schedule, share int) data {
+	lo, hi := s.bounds(s.send.n, share)
 	k := s.ringShare()
-	return s.temp(2 * k)[k : k+hi-lo]
+	return s.temp(2*k).cut(k, k+hi-lo)
 }

@@ -2,9 +2,9 @@ package coll
 
 // reduceScatterDirect has everyone receive all parts of its block at once.
 func reduceScatterDirect(s *schedule) bool {
-	sum, more := s.directReduce(sendBlock, s.Recv)
+	sum, more := s.directReduce(sendBlock, s.recv)
 	if !more {
-		s.copy(s.Recv, sum)
+		s.copy(s.recv, sum)
 	}
 	return more
 }

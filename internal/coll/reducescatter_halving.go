@@ -9,21 +9,21 @@ import "math/bits"
 //
 // Rounds: fold, exchange for every step, unfold.
 func reduceScatterHalving(s *schedule) bool {
-	n, me, size := s.c.Size(), s.c.Rank, len(s.Send)
+	n, me, size := s.c.Size(), s.c.Rank, s.send.n
 	steps := bits.Len(uint(n)) - 1
 	stay := 1 << steps
 	extra := n - stay // ranks that stand aside
 	folded := me < 2*extra
 	if folded && me%2 == 0 {
 		if s.round == 0 {
-			s.sendTo(me+1, s.Send)
+			s.sendTo(me+1, s.send)
 			return true
 		}
-		s.recvFrom(me+1, s.Recv)
+		s.recvFrom(me+1, s.recv)
 		return false
 	}
 	temp := s.temp(2 * size)
-	in, sum := temp[:size], temp[size:]
+	in, sum := temp.first(size), temp.from(size)
 	v := me - extra // number among those who stay
 	if folded {
 		v = me / 2
@@ -34,24 +34,24 @@ func reduceScatterHalving(s *schedule) bool {
 		}
 		return v + extra
 	}
-	part := func(b []byte, v, k int) []byte { // the blocks of k numbers from v on
+	part := func(b data, v, k int) data { // the blocks of k numbers from v on
 		first := 0
 		if v > 0 {
 			first = rank(v-1) + 1
 		}
-		return b[s.blockOffset(first):s.blockOffset(rank(v+k-1)+1)]
+		return b.cut(s.blockOffset(first), s.blockOffset(rank(v+k-1)+1))
 	}
 	switch {
 	case s.round == 0:
 		if folded {
 			s.recvFrom(me-1, in)
-			s.reduce(sum, in, s.Send)
+			s.reduce(sum, in, s.send)
 		} else {
-			s.copy(sum, s.Send)
+			s.copy(sum, s.send)
 		}
 		return true
 	case s.round > steps: // only those who folded come here
-		s.sendTo(me-1, sum[s.blockOffset(me-1):s.blockOffset(me)])
+		s.sendTo(me-1, sum.cut(s.blockOffset(me-1), s.blockOffset(me)))
 		return false
 	}
 	far := stay >> s.round
@@ -69,7 +69,7 @@ func reduceScatterHalving(s *schedule) bool {
 		s.reduce(part(sum, keep, far), part(sum, keep, far), part(in, keep, far))
 	}
 	if s.round == steps {
-		s.copy(s.Recv, sum[s.blockOffset(me):s.blockOffset(me+1)])
+		s.copy(s.recv, sum.cut(s.blockOffset(me), s.blockOffset(me+1)))
 		return folded
 	}
 	return true
@@ -82,7 +82,7 @@ func (s *schedule) blockOffset(r int) int {
 	case s.SendCounts == nil:
 		return r * s.unit
 	case r == len(s.SendCounts):
-		return len(s.Send)
+		return s.send.n
 	}
 	return s.SendDispls[r] * s.Width
 }

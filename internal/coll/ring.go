@@ -8,21 +8,21 @@ package coll
 
 // ringReduce starts round s.round of the reduction, with sums for the shares in
 // sum(share).
-func (s *schedule) ringReduce(in []byte, sum func(s *schedule, share int) []byte) {
+func (s *schedule) ringReduce(in data, sum func(s *schedule, share int) data) {
 	n, me, step := s.c.Size(), s.c.Rank, s.round
 	out, got := (me-step+n)%n, (me-step-1+n)%n
-	own := s.share(s.Send, got)
-	s.recvFrom((me-1+n)%n, in[:len(own)])
+	own := s.share(s.send, got)
+	s.recvFrom((me-1+n)%n, in.first(own.n))
 	if step == 0 {
-		s.sendTo((me+1)%n, s.share(s.Send, out))
+		s.sendTo((me+1)%n, s.share(s.send, out))
 	} else {
 		s.sendTo((me+1)%n, sum(s, out))
 	}
-	s.reduce(sum(s, got), in[:len(own)], own)
+	s.reduce(sum(s, got), in.first(own.n), own)
 }
 
 // ringShare is the length of the longest share of the buffer in bytes.
 func (s *schedule) ringShare() int {
 	n, w := s.c.Size(), s.Width
-	return (len(s.Send)/w + n - 1) / n * w
+	return (s.send.n/w + n - 1) / n * w
 }

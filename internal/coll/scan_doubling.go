@@ -6,13 +6,13 @@ package coll
 //
 // Rounds: own part, exchange for every step.
 func scanDoubling(s *schedule) bool {
-	n, me, size := s.c.Size(), s.c.Rank, len(s.Send)
+	n, me, size := s.c.Size(), s.c.Rank, s.send.n
 	temp := s.temp(2 * size)
-	in, all := temp[:size], temp[size:] // all: of the ranks heard of
+	in, all := temp.first(size), temp.from(size) // all: of the ranks heard of
 	if s.round == 0 {
-		s.copy(all, s.Send)
+		s.copy(all, s.send)
 		if s.kind == Scan {
-			s.copy(s.Recv, s.Send)
+			s.copy(s.recv, s.send)
 		}
 		return true
 	}
@@ -28,9 +28,9 @@ func scanDoubling(s *schedule) bool {
 		s.recvFrom(partner, in)
 		s.sendTo(partner, all)
 		if s.kind == Exscan && me&(far-1) == 0 { // the first from below
-			s.copy(s.Recv, in)
+			s.copy(s.recv, in)
 		} else {
-			s.reduce(s.Recv, in, s.Recv)
+			s.reduce(s.recv, in, s.recv)
 		}
 		s.reduce(all, in, all)
 	}

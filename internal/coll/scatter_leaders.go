@@ -8,10 +8,10 @@ func scatterLeaders(s *schedule) bool {
 	d, me := s.division(), s.c.Rank
 	home, mine := int(d.at[s.Root]), int(d.at[me])
 	first := d.leader(home)
-	var all, part []byte // as in gatherLeaders
+	var all, part data // as in gatherLeaders
 	switch {
 	case me == s.Root && d.runs:
-		all = s.Send
+		all = s.send
 	case me == s.Root || me == first:
 		all = s.keep(s.c.Size() * s.unit)
 	case d.leaders != nil:
@@ -23,7 +23,7 @@ func scatterLeaders(s *schedule) bool {
 	switch s.stage {
 	case 0:
 		if me == s.Root && !d.runs {
-			s.arrange(all, s.Send, true)
+			s.arrange(all, s.send, true)
 		}
 		s.stage++
 	case 1:
@@ -38,7 +38,7 @@ func scatterLeaders(s *schedule) bool {
 	case 2:
 		s.amongLeaders(ScattervLinear, all, part, home)
 	case 3:
-		s.among(d.local, s.inner(Scatter, d.local, s.unit), part, s.Recv, 0)
+		s.among(d.local, s.inner(Scatter, d.local, s.unit), part, s.recv, 0)
 	}
 	return s.stage < 4
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
@@ -35,23 +36,25 @@ const (
 // class.ProcFailed: receives that nobody has answered are cancelled, those in
 // transit are waited for, sends are left to themselves with their memory.
 type schedule struct {
-	Args
-	e          *Engine
-	c          *comm.Comm
-	kind       Kind
-	step       func(s *schedule) bool // the algorithm
-	request    *p2p.Request
-	persistent bool
-	tag        int32 // of all its messages: those of one pair are sent and received in the same order
-	round      int
-	more       bool
-	pending    int // parts of the round that are not complete
-	ready      bool
-	failed     bool
-	err        error
-	parts      []part
-	local      []local // of the round, in order
-	done       int     // of local
+	Args                 // without Send and Recv
+	send, recv           data
+	sendWidth, recvWidth int // of their elements, by which counts and displacements go
+	e                    *Engine
+	c                    *comm.Comm
+	kind                 Kind
+	step                 func(s *schedule) bool // the algorithm
+	request              *p2p.Request
+	persistent           bool
+	tag                  int32 // of all its messages: those of one pair are sent and received in the same order
+	round                int
+	more                 bool
+	pending              int // parts of the round that are not complete
+	ready                bool
+	failed               bool
+	err                  error
+	parts                []part
+	local                []local // of the round, in order
+	done                 int     // of local
 
 	// Of an algorithm in stages; see division.
 	stage   int
@@ -64,6 +67,7 @@ type schedule struct {
 	empty   bool // nothing moves
 	offsets [2][]int
 	scratch []byte
+	layouts *[2]dtype.Buffer // of send and recv; nil until there is one
 }
 
 // part is a send or receive of the current round, told from its later lives by gen.
@@ -74,7 +78,7 @@ type part struct {
 
 // local is a reduction or copy, as far as it is still to be done.
 type local struct {
-	dst, left, right []byte // right is nil for a copy
+	dst, left, right data // right is empty for a copy
 }
 
 // fresh returns a schedule that is nothing yet.
@@ -91,7 +95,7 @@ func (e *Engine) fresh() *schedule {
 // arguments are to be filled in.
 func (e *Engine) newSchedule(c *comm.Comm, a Algorithm) *schedule {
 	s, x := e.fresh(), a.entry()
-	s.c, s.kind, s.step, s.Width = c, x.kind, x.step, 1
+	s.c, s.kind, s.step, s.Width, s.sendWidth, s.recvWidth = c, x.kind, x.step, 1, 1, 1
 	return s
 }
 
@@ -141,7 +145,7 @@ func (e *Engine) advance(s *schedule) {
 				e.setReady(s)
 				return
 			}
-			if s.User != nil && s.local[s.done].right != nil {
+			if s.User != nil && s.local[s.done].right.n > 0 {
 				s.call()
 				return
 			}
@@ -178,7 +182,10 @@ func (e *Engine) end(s *schedule) {
 		if cap(kept) > keepScratch {
 			kept = nil
 		}
-		*s = schedule{e: e, parts: s.parts[:0], local: s.local[:0], offsets: s.offsets, scratch: scratch, kept: kept}
+		if s.layouts != nil {
+			*s.layouts = [2]dtype.Buffer{}
+		}
+		*s = schedule{e: e, parts: s.parts[:0], local: s.local[:0], offsets: s.offsets, scratch: scratch, kept: kept, layouts: s.layouts}
 		if len(e.free) < keepSchedules {
 			e.free = append(e.free, s)
 		}
@@ -237,22 +244,40 @@ func (s *schedule) fail(err error) {
 	}
 }
 
-// sendTo starts sending buf to a rank.
-func (s *schedule) sendTo(rank int, buf []byte) {
+// sendTo starts sending d to a rank.
+func (s *schedule) sendTo(rank int, d data) {
 	c, to := s.address(rank)
-	for k := s.eager(rank, len(buf)); len(buf) > k; buf = buf[k:] {
-		s.add(s.e.p2p.Isend(c, c.Ctx+1, p2p.Standard, buf[:k], to, s.tag))
+	k := s.eager(rank, d.n)
+	for ; d.n > k; d = d.from(k) {
+		s.sendOne(c, to, d.first(k))
 	}
-	s.add(s.e.p2p.Isend(c, c.Ctx+1, p2p.Standard, buf, to, s.tag))
+	s.sendOne(c, to, d)
 }
 
-// recvFrom starts receiving buf from a rank.
-func (s *schedule) recvFrom(rank int, buf []byte) {
-	c, from := s.address(rank)
-	for k := s.eager(rank, len(buf)); len(buf) > k; buf = buf[k:] {
-		s.add(s.e.p2p.Irecv(c, c.Ctx+1, buf[:k], from, s.tag))
+func (s *schedule) sendOne(c *comm.Comm, to int, d data) {
+	if d.layout == nil {
+		s.add(s.e.p2p.Isend(c, c.Ctx+1, p2p.Standard, d.bytes(), to, s.tag))
+	} else {
+		s.add(s.e.p2p.IsendPart(c, c.Ctx+1, p2p.Standard, d.part(), to, s.tag))
 	}
-	s.add(s.e.p2p.Irecv(c, c.Ctx+1, buf, from, s.tag))
+}
+
+// recvFrom starts receiving d from a rank.
+func (s *schedule) recvFrom(rank int, d data) {
+	c, from := s.address(rank)
+	k := s.eager(rank, d.n)
+	for ; d.n > k; d = d.from(k) {
+		s.recvOne(c, from, d.first(k))
+	}
+	s.recvOne(c, from, d)
+}
+
+func (s *schedule) recvOne(c *comm.Comm, from int, d data) {
+	if d.layout == nil {
+		s.add(s.e.p2p.Irecv(c, c.Ctx+1, d.bytes(), from, s.tag))
+	} else {
+		s.add(s.e.p2p.IrecvPart(c, c.Ctx+1, d.part(), from, s.tag))
+	}
 }
 
 // address is the communicator of the schedule and the rank in it of one of c, which
@@ -293,31 +318,31 @@ func (s *schedule) add(r *p2p.Request) {
 
 // reduce makes dst the reduction of left and right, which are those of the lower
 // and of the higher ranks, when the messages of the round are complete.
-func (s *schedule) reduce(dst, left, right []byte) {
-	if len(dst) > 0 {
-		s.local = append(s.local, local{dst, left[:len(dst)], right[:len(dst)]})
+func (s *schedule) reduce(dst, left, right data) {
+	if dst.n > 0 {
+		s.local = append(s.local, local{dst, left.first(dst.n), right.first(dst.n)})
 	}
 }
 
 // copy makes dst a copy of src when the messages of the round are complete.
-func (s *schedule) copy(dst, src []byte) {
-	if n := min(len(dst), len(src)); n > 0 && &dst[0] != &src[0] {
-		s.local = append(s.local, local{dst[:n], src[:n], nil})
+func (s *schedule) copy(dst, src data) {
+	if n := min(dst.n, src.n); n > 0 && !same(dst, src) {
+		s.local = append(s.local, local{dst.first(n), src.first(n), data{}})
 	}
 }
 
 // work does a piece of the round's first reduction or copy, and returns its length.
 func (s *schedule) work() int {
 	l := &s.local[s.done]
-	n := min(len(l.dst), piece)
-	if l.right == nil {
-		copy(l.dst[:n], l.left)
+	n := min(l.dst.n, piece)
+	if l.right.n == 0 {
+		l.dst.first(n).fill(l.left)
 	} else {
-		s.e.choice.Kernel.Apply(s.Op, s.Type, l.dst[:n], l.left[:n], l.right[:n])
-		l.right = l.right[n:]
+		s.e.choice.Kernel.Apply(s.Op, s.Type, l.dst.first(n).bytes(), l.left.first(n).bytes(), l.right.first(n).bytes())
+		l.right = l.right.from(n)
 	}
-	l.dst, l.left = l.dst[n:], l.left[n:]
-	if len(l.dst) == 0 {
+	l.dst, l.left = l.dst.from(n), l.left.from(n)
+	if l.dst.n == 0 {
 		*l = local{}
 		if s.done++; s.done == len(s.local) {
 			s.local, s.done = s.local[:0], 0
@@ -328,18 +353,17 @@ func (s *schedule) work() int {
 
 // temp returns n bytes of scratch memory. A schedule asks for it with the same n
 // in every round.
-func (s *schedule) temp(n int) []byte {
+func (s *schedule) temp(n int) data {
 	if cap(s.scratch) < n {
 		s.scratch = make([]byte, n)
 	}
-	return s.scratch[:n]
+	return memory(s.scratch[:n])
 }
 
-// share returns the bytes of share i when buf is divided among the members, in
-// whole elements. Shares differ by at most one element.
-func (s *schedule) share(buf []byte, i int) []byte {
-	lo, hi := s.bounds(len(buf), i)
-	return buf[lo:hi]
+// share returns share i of d when that is divided among the members, in whole
+// elements. Shares differ by at most one element.
+func (s *schedule) share(d data, i int) data {
+	return d.cut(s.bounds(d.n, i))
 }
 
 func (s *schedule) bounds(size, i int) (lo, hi int) {

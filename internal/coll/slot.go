@@ -201,16 +201,21 @@ func (s *slot) data(r, n int) []byte {
 	return s.stage(r, s.number)[:n]
 }
 
-// give writes data for the current collective, when all have left the one in
+// give writes d for the current collective, when all have left the one in
 // which the place was used last, and publishes its number.
-func (s *slot) give(data []byte) error {
+func (s *slot) give(d data) error {
 	if err := s.settle(); err != nil {
 		return err
 	}
-	if len(data) <= shmfmt.SlotShort {
-		s.own.PutShort(s.number, data)
-	} else {
-		copy(s.stage(s.c.Rank, s.number)[:], data)
+	switch {
+	case d.n > shmfmt.SlotShort:
+		d.read(s.stage(s.c.Rank, s.number)[:d.n], 0)
+	case d.layout == nil:
+		s.own.PutShort(s.number, d.bytes())
+	default:
+		var short [shmfmt.SlotShort]byte
+		d.read(short[:], 0)
+		s.own.PutShort(s.number, short[:d.n])
 	}
 	shmfmt.Publish(&s.own.Number, s.number)
 	return nil
@@ -284,7 +289,7 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
 		return s.allreduceLong(send, recv, o, t)
 	}
 	s.number++
-	if err := s.give(send); err != nil {
+	if err := s.give(memory(send)); err != nil {
 		return err
 	}
 	n := len(recv)
@@ -320,7 +325,7 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
 
 func (s *slot) reduce(send, recv []byte, o op.Op, t op.Type, root int) error {
 	s.number, s.kind = s.number+1, Reduce
-	err := s.give(send)
+	err := s.give(memory(send))
 	if err == nil && root == s.c.Rank {
 		if err = s.gathered(s.number); err == nil {
 			s.combine(recv, o, t)

@@ -37,7 +37,7 @@ func (s *slot) show() error {
 }
 
 // exchange gives send and waits until all have given: data is then what they gave.
-func (s *slot) exchange(send []byte) error {
+func (s *slot) exchange(send data) error {
 	s.number++
 	if err := s.give(send); err != nil {
 		return err
@@ -48,39 +48,39 @@ func (s *slot) exchange(send []byte) error {
 // tell is a short Bcast in which nobody is ahead of anybody.
 func (s *slot) tell(buf []byte, root int) error {
 	s.kind = Bcast
-	err := s.exchange(buf)
+	err := s.exchange(memory(buf))
 	if err == nil && root != s.c.Rank {
 		copy(buf, s.data(root, len(buf)))
 	}
 	return err
 }
 
-func (s *slot) allgather(send, recv []byte) error {
+func (s *slot) allgather(send, recv data) error {
 	s.kind = Allgather
-	n, me := len(send), s.c.Rank
+	n, me := send.n, s.c.Rank
 	for at := 0; at < n; at += shmfmt.StageSize {
 		k := min(shmfmt.StageSize, n-at)
-		if err := s.exchange(send[at : at+k]); err != nil {
+		if err := s.exchange(send.cut(at, at+k)); err != nil {
 			return err
 		}
 		for r := range s.cells {
 			if r != me {
-				copy(recv[r*n+at:][:k], s.data(r, k))
+				recv.write(s.data(r, k), r*n+at)
 			}
 		}
 	}
-	if own := recv[me*n : (me+1)*n]; !same(own, send) {
-		copy(own, send)
+	if own := recv.cut(me*n, (me+1)*n); !same(own, send) {
+		own.fill(send)
 	}
 	return nil
 }
 
 // alltoall has in a stage a part of the block for each other member, in their order.
-func (s *slot) alltoall(send, recv []byte) error {
+func (s *slot) alltoall(send, recv data) error {
 	s.kind = Alltoall
 	n, me := len(s.cells), s.c.Rank
-	size := len(send) / n
-	if len(send) <= shmfmt.SlotShort {
+	size := send.n / n
+	if send.n <= shmfmt.SlotShort {
 		return s.alltoallShort(send, recv, size)
 	}
 	part := min(size, shmfmt.StageSize/(n-1)&^(shmfmt.Line-1))
@@ -92,7 +92,7 @@ func (s *slot) alltoall(send, recv []byte) error {
 		}
 		for r := range n {
 			if r != me {
-				copy(own[other(r, me)*part:][:k], send[r*size+at:])
+				send.read(own[other(r, me)*part:][:k], r*size+at)
 			}
 		}
 		if err := s.show(); err != nil {
@@ -100,12 +100,12 @@ func (s *slot) alltoall(send, recv []byte) error {
 		}
 		for r := range n {
 			if r != me {
-				copy(recv[r*size+at:][:k], s.stage(r, s.number)[other(me, r)*part:])
+				recv.write(s.stage(r, s.number)[other(me, r)*part:][:k], r*size+at)
 			}
 		}
 	}
 	if !same(send, recv) {
-		copy(recv[me*size:(me+1)*size], send[me*size:])
+		recv.cut(me*size, (me+1)*size).fill(send.from(me * size))
 	}
 	return nil
 }
@@ -118,13 +118,13 @@ func other(r, one int) int {
 	return r
 }
 
-func (s *slot) alltoallShort(send, recv []byte, size int) error {
+func (s *slot) alltoallShort(send, recv data, size int) error {
 	if err := s.exchange(send); err != nil {
 		return err
 	}
 	mine := s.c.Rank * size
 	for r := range s.cells {
-		copy(recv[r*size:(r+1)*size], s.data(r, len(send))[mine:])
+		recv.write(s.data(r, send.n)[mine:mine+size], r*size)
 	}
 	return nil
 }

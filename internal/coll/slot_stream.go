@@ -32,7 +32,7 @@ const (
 
 // bcast copies buf from the root, which may be empty: who returns knows then that the
 // root has called. Members that disagree on its length learn it.
-func (s *slot) bcast(buf []byte, root int) error {
+func (s *slot) bcast(buf data, root int) error {
 	s.kind = Bcast
 	if root == s.c.Rank {
 		return s.pour(buf)
@@ -41,10 +41,10 @@ func (s *slot) bcast(buf []byte, root int) error {
 	switch {
 	case err != nil:
 		return err
-	case size > len(buf):
-		return wrong(class.Truncate, "rank %d gives %d bytes to a buffer of %d", root, size, len(buf))
-	case size < len(buf):
-		return wrong(class.Count, "rank %d gives %d bytes where %d are received", root, size, len(buf))
+	case size > buf.n:
+		return wrong(class.Truncate, "rank %d gives %d bytes to a buffer of %d", root, size, buf.n)
+	case size < buf.n:
+		return wrong(class.Count, "rank %d gives %d bytes where %d are received", root, size, buf.n)
 	}
 	return nil
 }
@@ -121,10 +121,10 @@ func (s *slot) pass() {
 }
 
 // pour gives buf to all others.
-func (s *slot) pour(buf []byte) error {
-	t, size := &s.stream, uint64(len(buf))
-	for more := true; more; more = len(buf) > 0 {
-		n := min(len(buf), streamPiece)
+func (s *slot) pour(buf data) error {
+	t, size := &s.stream, uint64(buf.n)
+	for more := true; more; more = buf.n > 0 {
+		n := min(buf.n, streamPiece)
 		start, end := t.place(n)
 		if err := s.room(end); err != nil {
 			return err
@@ -133,22 +133,22 @@ func (s *slot) pour(buf []byte) error {
 		turn := &s.head.Turns[t.number%shmfmt.StreamTurns]
 		turn.Size = size
 		if n <= shmfmt.StreamShort {
-			copy(turn.Short[:], buf[:n])
+			buf.read(turn.Short[:n], 0)
 		} else {
-			copy(s.memory()[start%shmfmt.StreamBytes:], buf[:n])
+			buf.read(s.memory()[start%shmfmt.StreamBytes:][:n], 0)
 		}
 		shmfmt.Publish(&turn.Number, t.number)
 		s.pass()
 		s.wake()
-		buf = buf[n:]
+		buf = buf.from(n)
 	}
 	return nil
 }
 
 // draw receives what the root gives, of any length, as far as it fits, and returns
 // its length.
-func (s *slot) draw(buf []byte) (int, error) {
-	t, size := &s.stream, len(buf)
+func (s *slot) draw(buf data) (int, error) {
+	t, size := &s.stream, buf.n
 	for got, more := 0, true; more; more = got < size {
 		number := t.number + 1
 		turn := &s.head.Turns[number%shmfmt.StreamTurns]
@@ -163,12 +163,12 @@ func (s *slot) draw(buf []byte) (int, error) {
 		}
 		n := min(size-got, streamPiece)
 		start, end := t.place(n)
-		data := turn.Short[:]
+		piece := turn.Short[:]
 		if n > shmfmt.StreamShort {
-			data = s.memory()[start%shmfmt.StreamBytes:]
+			piece = s.memory()[start%shmfmt.StreamBytes:]
 		}
-		if got < len(buf) {
-			copy(buf[got:], data[:n])
+		if got < buf.n {
+			buf.write(piece[:n], got)
 		}
 		t.take(end)
 		s.pass()

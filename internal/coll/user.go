@@ -37,9 +37,9 @@ func (s *schedule) combine(todo []local) {
 		}
 	}()
 	for _, l := range todo {
-		if l.right == nil {
-			copy(l.dst, l.left)
-		} else if err = s.User.Apply(l.dst, l.left, l.right); err != nil {
+		if l.right.n == 0 {
+			l.dst.fill(l.left)
+		} else if err = s.User.Apply(l.dst.bytes(), l.left.bytes(), l.right.bytes()); err != nil {
 			break
 		}
 	}

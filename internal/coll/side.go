@@ -1,0 +1,161 @@
+package coll
+
+import (
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+)
+
+// side is what a member gives, or gets: data, and the elements by which its length,
+// counts and displacements are measured. Members, and the two sides of one, may have
+// elements of their own.
+type side struct {
+	data
+	width int           // of an element in bytes; 0 if it is of a type without any
+	given *dtype.Buffer // what it is the data of, nil for a slice
+}
+
+// sideOf is the side of a slice of elements of so many bytes, or of the layout if
+// there is one.
+func sideOf(b []byte, width int, l *dtype.Buffer) side {
+	if l == nil {
+		return side{memory(b), width, nil}
+	}
+	x := side{data: laidOut(l), given: l}
+	if t := l.Type(); t != nil { // or it is the zero Buffer
+		x.width = int(t.Size())
+	}
+	return x
+}
+
+// word is what the program has given.
+func (x *side) word() string {
+	if x.given == nil {
+		return "slice"
+	}
+	return "buffer"
+}
+
+// elements is how many elements take n bytes.
+func (x *side) elements(n int) int {
+	if x.width == 0 {
+		return 0
+	}
+	return n / x.width
+}
+
+// count is the number of elements.
+func (x *side) count() int {
+	if x.given != nil {
+		return int(x.given.Count())
+	}
+	return x.elements(x.n)
+}
+
+// whole checks that blocks of n bytes, as the other side says, are whole elements.
+func (x *side) whole(n int, what string) error {
+	if n == 0 || x.width > 0 && n%x.width == 0 {
+		return nil
+	}
+	return wrong(class.Count, "blocks of %d bytes are no whole number of the %s buffer's elements of %d", n, what, x.width)
+}
+
+// receives checks that what is received comes to one place each.
+func (x *side) receives() error {
+	if x.layout != nil && x.layout.Overlaps() {
+		return wrong(class.Type, "elements to receive overlap: %s", x.layout.Type().Describe(x.layout.Count()))
+	}
+	return nil
+}
+
+// cutTo makes x, which is received into, the n blocks that are used of it.
+func (x *side) cutTo(n, each int) error {
+	if each > x.n/n {
+		return wrong(class.Count, "receive %s of %d elements for %d", x.word(), x.count(), n*x.elements(each))
+	}
+	x.n = n * each
+	return x.receives()
+}
+
+// fits checks that x is as long as the caller's block of y.
+func (x *side) fits(y *side, me int, counts []int, what string) error {
+	want := counts[me] * y.width
+	switch {
+	case x.n == want:
+		return nil
+	case x.width == y.width:
+		return wrong(class.Count, "%s %s of %d elements, the count of rank %d is %d", what, x.word(), x.count(), me, counts[me])
+	}
+	return wrong(class.Count, "%s %s of %d bytes, the block of rank %d is of %d", what, x.word(), x.n, me, want)
+}
+
+// divides checks that x, which is sent, is n equal blocks.
+func (x *side) divides(n int) error {
+	if count := x.count(); count%n != 0 {
+		return wrong(class.Count, "send %s of %d elements is not a block for each of %d members", x.word(), count, n)
+	}
+	return nil
+}
+
+// checkBlocks checks the counts and displacements of n blocks.
+func (x *side) checkBlocks(n int, what string, counts, displs []int) error {
+	if len(counts) != n {
+		return wrong(class.Count, "%d %s counts for %d members", len(counts), what, n)
+	}
+	if displs != nil && len(displs) != n {
+		return wrong(class.Arg, "%d %s displacements for %d members", len(displs), what, n)
+	}
+	room, next := x.count(), 0
+	for r, k := range counts {
+		at := next
+		if displs != nil {
+			at = displs[r]
+		}
+		switch {
+		case k < 0:
+			return wrong(class.Count, "%s count %d of rank %d is negative", what, k, r)
+		case k > 0 && (at < 0 || at > room || k > room-at):
+			return wrong(class.Count, "%s block of rank %d: %d elements at %d of a %s of %d", what, r, k, at, x.word(), room)
+		}
+		next = at + k
+	}
+	if what == "receive" {
+		return x.receives()
+	}
+	return nil
+}
+
+// offset is where the block of rank r begins, in bytes.
+func (x *side) offset(r int, counts, displs []int) int {
+	if displs != nil {
+		return displs[r] * x.width
+	}
+	return sum(counts[:r]) * x.width
+}
+
+// apart checks that x shares no memory with y, or begins at that place of it and
+// is the same there. In place x is that part of y, which is called what. Of layouts that
+// interleave only what their first bytes tell is seen.
+func (x *side) apart(y *side, at int, part, what string) error {
+	if x.n == 0 || y.n == 0 {
+		return nil
+	}
+	if x.layout == nil && y.layout == nil {
+		if !overlap(x.bytes(), y.bytes()) || at < y.n && &x.bytes()[0] == &y.bytes()[at] {
+			return nil
+		}
+	} else if at >= y.n || x.begin() != y.from(at).begin() || alike(x.data, y.from(at)) {
+		return nil
+	}
+	return wrong(class.Buffer, "send and receive %ss overlap in part: in place the one is %sthe %s %s", x.word(), part, what, y.word())
+}
+
+// overlap reports whether two slices share memory.
+func overlap(a, b []byte) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	x, y := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
+	return x < y+uintptr(len(b)) && y < x+uintptr(len(a))
+}
