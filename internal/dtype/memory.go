@@ -1,12 +1,24 @@
 package dtype
 
-// Memory returns what Bind was given: the memory, and where in it displacement 0 is.
-// For an address there is none.
+// Memory returns the memory of the elements and where in it displacement 0 is: from
+// displacement 0 or what lies before it to the end of the last extent, as far as what
+// Bind was given goes. It is nil if there are none, and for an address.
 func (b *Buffer) Memory() (mem []byte, origin int64) {
-	if b.room == 0 {
-		return nil, b.origin
+	if b.count == 0 || b.room == 0 {
+		return nil, 0
 	}
-	return b.bytes(0, b.room), b.origin
+	l := &b.t.lay
+	lo, hi := min(0, l.lb, l.trueLB), max(0, l.ub, l.trueUB)
+	if far := (b.count - 1) * l.extent(); far >= 0 {
+		hi += far
+	} else {
+		lo += far
+	}
+	lo, hi = max(0, b.origin+lo), min(b.room, b.origin+hi)
+	if lo >= hi {
+		return nil, 0
+	}
+	return b.bytes(lo, hi-lo), b.origin - lo
 }
 
 // First is the first n elements of b, all if there are no more.

@@ -31,8 +31,35 @@ func TestMemoryOfBuffers(t *testing.T) {
 		return p
 	}
 	b := bound(10, typ, 5)
-	if m, origin := b.Memory(); origin != 10 || len(m) != len(mem) || &m[0] != &mem[0] {
-		t.Errorf("memory of %d bytes, displacement 0 at %d", len(m), origin)
+	padded, err := Resized(typ, -8, 16) // 8 bytes before and behind
+	if err != nil {
+		t.Fatal(err)
+	}
+	padded.Commit()
+	back, err := Resized(typ, -4, -8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back.Commit()
+	for _, x := range []struct {
+		b            Buffer
+		from, to, at int
+	}{
+		{b, 6, 36, 4}, // 5 times 6 bytes
+		{bound(10, s.Type(Int32), 3), 10, 22, 0},
+		{bound(10, s.Type(DoubleInt), 2), 10, 42, 0},
+		{bound(72, s.Type(DoubleInt), 2), 72, 100, 0}, // the last one's padding is not there
+		{bound(60, back, 4), 32, 62, 28},
+		{bound(20, padded, 2), 12, 44, 8},
+		{bound(4, padded, 1), 0, 12, 4},
+	} {
+		m, origin := x.b.Memory()
+		if len(m) == 0 || int(m[0]) != x.from || int(m[len(m)-1]) != x.to-1 || int(origin) != x.at {
+			t.Errorf("%v: memory of %d bytes %v, displacement 0 at %d; want %d to %d, %d", &x.b, len(m), m, origin, x.from, x.to, x.at)
+		}
+	}
+	if m, _ := (&Buffer{}).Memory(); m != nil {
+		t.Error("nothing has memory")
 	}
 	for n := int64(0); n <= 6; n++ {
 		f := b.First(n)

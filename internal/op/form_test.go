@@ -63,7 +63,11 @@ func TestCOL05_Form(t *testing.T) {
 							t.Fatalf("operands of %d and %d elements", x.Count(), y.Count())
 						}
 						seen += int(x.Count())
-						combine(t, &x, &y, int(typ.Align()))
+						bound := f.origin
+						if typ.Dense() && shift == 0 {
+							bound = 0
+						}
+						combine(t, &x, &y, bound, uintptr(typ.Align()))
 					})
 					if seen != n {
 						t.Errorf("%d elements of %d", seen, n)
@@ -87,19 +91,19 @@ func displaced(g *rand.Rand, n, by int) []byte {
 }
 
 // combine does an operation in memory, by the runs of the layout, and changes all else
-// of the second operand.
-func combine(t *testing.T, x, y *dtype.Buffer, align int) {
+// of the second operand. bound is where displacement 0 is in what was bound.
+func combine(t *testing.T, x, y *dtype.Buffer, bound int64, align uintptr) {
 	a, origin := x.Memory()
 	b, other := y.Memory()
-	if at := uintptr(unsafe.Pointer(unsafe.SliceData(b))) + uintptr(other); origin != other && x.Type().Dense() == false || at%uintptr(align) != 0 {
-		t.Fatalf("displacement 0 is at %#x, %d and %d", at, origin, other)
+	if at := uintptr(unsafe.Pointer(unsafe.SliceData(b))) + uintptr(other); origin != other || len(a) != len(b) || at%align != 0 {
+		t.Fatalf("displacement 0 is at %#x; at %d of %d bytes, and at %d of %d", at, origin, len(a), other, len(b))
 	}
 	touched := make([]bool, len(b))
 	for at := int64(0); at < y.Size(); {
 		var run [1]dtype.Run
 		_, at = y.Runs(run[:], at, y.Size()-at)
 		for i := range run[0].Len {
-			k := run[0].Off + i
+			k := run[0].Off - bound + origin + i
 			b[k] ^= 3 * a[k]
 			touched[k] = true
 		}
