@@ -25,7 +25,8 @@ import (
 // C: none; the arguments buf, count and datatype of section 3.2.2.
 type Buffer struct {
 	b   dtype.Buffer
-	err error // what is wrong with it; of the engine
+	h   *datatype // of the type; nil if there is one handle for it
+	err error     // what is wrong with it; of the engine
 }
 
 // Buf is all of mem. T is a type that TypeOf accepts, such as a struct of numbers.
@@ -62,7 +63,9 @@ func BufAt[T any](mem []T, origin, count int, d Datatype) Buffer {
 	if origin < 0 || origin > len(mem) {
 		return Buffer{err: &class.Error{Class: class.Arg, Text: fmt.Sprintf("displacement 0 is at element %d of a slice of %d", origin, len(mem))}}
 	}
-	return bind(memory(mem), origin*int(unsafe.Sizeof(e)), count, t)
+	b := bind(memory(mem), origin*int(unsafe.Sizeof(e)), count, t)
+	b.h = d.h
+	return b
 }
 
 func bind(mem []byte, origin, count int, t *dtype.Type) (b Buffer) {
@@ -80,6 +83,20 @@ func memory[T any](s []T) []byte {
 //
 // C: none; the argument count of section 3.2.2.
 func (b Buffer) Len() int { return int(b.b.Count()) }
+
+// Datatype is the type of the elements, that of T for a Buffer of Buf, and null for
+// the zero Buffer.
+//
+// C: none; the argument datatype of section 3.2.2.
+func (b Buffer) Datatype() Datatype {
+	switch t := b.b.Type(); {
+	case b.h != nil:
+		return Datatype{b.h}
+	case t != nil:
+		return types().lasting(t)
+	}
+	return Datatype{}
+}
 
 // Bytes is the size of the data in bytes, without gaps.
 //
