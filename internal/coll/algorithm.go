@@ -40,6 +40,8 @@ const (
 	AlltoallDirect
 	AlltoallvPairwise
 	AlltoallvDirect
+	AlltoallwPairwise
+	AlltoallwDirect
 	ScanDoubling
 	ScanChain
 	ExscanDoubling
@@ -126,6 +128,10 @@ func (a Algorithm) entry() entry {
 		return entry{Alltoallv, "pairwise", alltoallPairwise}
 	case AlltoallvDirect:
 		return entry{Alltoallv, "direct", alltoallDirect}
+	case AlltoallwPairwise:
+		return entry{Alltoallw, "pairwise", alltoallPairwise}
+	case AlltoallwDirect:
+		return entry{Alltoallw, "direct", alltoallDirect}
 	case ScanDoubling:
 		return entry{Scan, "doubling", scanDoubling}
 	case ScanChain:

@@ -5,19 +5,26 @@ package coll
 func alltoallDirect(s *schedule) bool { return s.exchange(directWindow) }
 
 // exchange sends blocks to k others, and receives theirs, in each round. Empty
-// blocks of an Alltoallv are not sent. In place, what is sent is copied before,
-// which takes a round.
+// blocks of an Alltoallv or Alltoallw are not sent. In place, what is sent is copied
+// before, which takes a round.
 func (s *schedule) exchange(k int) bool {
-	n, me, send, round := s.c.Size(), s.c.Rank, s.send, s.round
-	if same(s.send, s.recv) {
-		send = s.temp(s.send.n)
+	n, me, round := s.c.Size(), s.c.Rank, s.round
+	inPlace := s.inPlace || same(s.send, s.recv)
+	if !inPlace && round == 0 {
+		s.copy(s.recvBlock(me), s.sendBlock(me))
+	}
+	if inPlace {
 		if round == 0 {
-			s.copy(send, s.send)
+			if s.kind != Alltoallw {
+				s.copy(s.temp(s.send.n), s.send)
+				return true
+			}
+			for r := range n {
+				s.copy(s.outBlock(r, true), s.sendBlock(r))
+			}
 			return true
 		}
 		round--
-	} else if round == 0 {
-		s.copy(s.recvBlock(me), s.sendBlock(me))
 	}
 	lo, hi := window(round, k, n)
 	for i := lo; i < hi; i++ {
@@ -25,12 +32,25 @@ func (s *schedule) exchange(k int) bool {
 		if b := s.recvBlock(from); b.n > 0 {
 			s.recvFrom(from, b)
 		}
-		if b := block(send, to, s.unit, s.Width, s.SendCounts, s.SendDispls); b.n > 0 {
+		if b := s.outBlock(to, inPlace); b.n > 0 {
 			s.sendTo(to, b)
 		}
 	}
-	if hi == n && round != s.round { // in place
-		s.copy(s.recvBlock(me), block(send, me, s.unit, s.Width, s.SendCounts, s.SendDispls))
+	if hi == n && inPlace {
+		s.copy(s.recvBlock(me), s.outBlock(me, true))
 	}
 	return hi < n
+}
+
+// outBlock is the block that goes to rank r: in place a copy of it, with all others in
+// scratch memory.
+func (s *schedule) outBlock(r int, inPlace bool) data {
+	switch {
+	case !inPlace:
+		return s.sendBlock(r)
+	case s.kind == Alltoallw:
+		last := s.c.Size() - 1
+		return block(s.temp(s.SendDispls[last]+s.SendCounts[last]), r, 0, 1, s.SendCounts, s.SendDispls)
+	}
+	return block(s.temp(s.send.n), r, s.unit, s.sendWidth, s.SendCounts, s.SendDispls)
 }

@@ -28,11 +28,17 @@ const unknown = 1
 
 // sendBlock is the part of send that goes to, or is reduced for, member r.
 func (s *schedule) sendBlock(r int) data {
+	if s.kind == Alltoallw {
+		return laidOut(&s.pairs[0][r])
+	}
 	return block(s.send, r, s.unit, s.sendWidth, s.SendCounts, s.SendDispls)
 }
 
 // recvBlock is the part of recv that comes from member r.
 func (s *schedule) recvBlock(r int) data {
+	if s.kind == Alltoallw {
+		return laidOut(&s.pairs[1][r])
+	}
 	return block(s.recv, r, s.unit, s.recvWidth, s.RecvCounts, s.RecvDispls)
 }
 
@@ -116,7 +122,7 @@ func (s *schedule) alone(k Kind) {
 		dst = s.recvBlock(0)
 	case Scatter, Scatterv, ReduceScatter, ReduceScatterBlock:
 		src = s.sendBlock(0)
-	case Alltoall, Alltoallv:
+	case Alltoall, Alltoallv, Alltoallw:
 		dst, src = s.recvBlock(0), s.sendBlock(0)
 	}
 	if !same(dst, src) {

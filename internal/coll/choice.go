@@ -87,6 +87,7 @@ func Defaults() Choice {
 	c.Rules[Allgatherv] = []Rule{fewer(AllgathervDirect, 17), always(AllgathervRing)}
 	c.Rules[Alltoall] = []Rule{below(AlltoallBruck, 256), below(AlltoallDirect, 64*kib), fewer(AlltoallDirect, 17), always(AlltoallPairwise)}
 	c.Rules[Alltoallv] = []Rule{fewer(AlltoallvDirect, 65), always(AlltoallvPairwise)}
+	c.Rules[Alltoallw] = []Rule{fewer(AlltoallwDirect, 65), always(AlltoallwPairwise)}
 	c.Rules[Scan] = []Rule{below(ScanDoubling, 64*kib), always(ScanChain)}
 	c.Rules[Exscan] = []Rule{below(ExscanDoubling, 64*kib), always(ExscanChain)}
 	c.Rules[ReduceScatter] = []Rule{below(ReduceScatterHalving, 32*kib), share(ReduceScatterHalving, 4*kib), always(ReduceScatterDirect)}

@@ -66,15 +66,19 @@ func (e *Engine) InitLayouts(c *comm.Comm, k Kind, a *Args, send, recv *dtype.Bu
 	if err := a.check(c, k, &from, &to); err != nil {
 		return nil, err
 	}
-	s := &schedule{e: e, persistent: true}
+	s := &schedule{e: e}
 	e.fill(s, c, k, a, &from, &to)
-	st := stateOf(c)
+	return e.persistent(s), nil
+}
+
+// persistent returns the request of s, which Start begins again and again.
+func (e *Engine) persistent(s *schedule) *p2p.Request {
+	st := stateOf(s.c)
 	st.inits = (st.inits + 1) & 0x7fffffff
-	s.tag = -st.inits
-	r := e.p2p.NewRequest(c, k.String())
-	s.request = r
-	e.p2p.SetPersistent(r, s)
-	return r, nil
+	s.persistent, s.tag = true, -st.inits
+	s.request = e.p2p.NewRequest(s.c, s.kind.String())
+	e.p2p.SetPersistent(s.request, s)
+	return s.request
 }
 
 // begin starts a collective whose arguments have been checked.

@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/world"
 )
@@ -42,7 +43,15 @@ func plain(c *comm.Comm, k coll.Kind, size int) *task {
 		t.args.SendCounts, t.args.RecvCounts = counts, counts
 	case coll.ReduceScatter:
 		t.args.SendCounts = counts
+	case coll.Alltoallw:
+		typ, block := must(dtype.Contiguous(int64(size/n), predefined().Type(dtype.Byte))), make([]byte, size/n)
+		typ.Commit()
+		for range n {
+			l := &laid{flat: block, typ: typ, count: 1, mem: make([]byte, size/n)}
+			t.in, t.out = append(t.in, l), append(t.out, l)
+		}
 	}
+	t.given = t.args
 	return t
 }
 

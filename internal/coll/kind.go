@@ -17,6 +17,7 @@ const (
 	Allgatherv
 	Alltoall
 	Alltoallv
+	Alltoallw
 	Scan
 	Exscan
 	ReduceScatter
@@ -54,6 +55,8 @@ func (k Kind) String() string {
 		return "Alltoall"
 	case Alltoallv:
 		return "Alltoallv"
+	case Alltoallw:
+		return "Alltoallw"
 	case Scan:
 		return "Scan"
 	case Exscan:

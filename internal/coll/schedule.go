@@ -36,25 +36,30 @@ const (
 // class.ProcFailed: receives that nobody has answered are cancelled, those in
 // transit are waited for, sends are left to themselves with their memory.
 type schedule struct {
-	Args                 // without Send and Recv
+	Args // without Send and Recv
+
 	send, recv           data
-	sendWidth, recvWidth int // of their elements, by which counts and displacements go
-	e                    *Engine
-	c                    *comm.Comm
-	kind                 Kind
-	step                 func(s *schedule) bool // the algorithm
-	request              *p2p.Request
-	persistent           bool
-	tag                  int32 // of all its messages: those of one pair are sent and received in the same order
-	round                int
-	more                 bool
-	pending              int // parts of the round that are not complete
-	ready                bool
-	failed               bool
-	err                  error
-	parts                []part
-	local                []local // of the round, in order
-	done                 int     // of local
+	sendWidth, recvWidth int               // of their elements, by which counts and displacements go
+	layouts              *[2]dtype.Buffer  // of send and recv; nil until there is one
+	pairs                [2][]dtype.Buffer // of an Alltoallw: what goes to and comes from each rank
+	inPlace              bool              // what goes to a rank is where what comes from it is to be
+
+	e          *Engine
+	c          *comm.Comm
+	kind       Kind
+	step       func(s *schedule) bool // the algorithm
+	request    *p2p.Request
+	persistent bool
+	tag        int32 // of all its messages: those of one pair are sent and received in the same order
+	round      int
+	more       bool
+	pending    int // parts of the round that are not complete
+	ready      bool
+	failed     bool
+	err        error
+	parts      []part
+	local      []local // of the round, in order
+	done       int     // of local
 
 	// Of an algorithm in stages; see division.
 	stage   int
@@ -67,7 +72,6 @@ type schedule struct {
 	empty   bool // nothing moves
 	offsets [2][]int
 	scratch []byte
-	layouts *[2]dtype.Buffer // of send and recv; nil until there is one
 }
 
 // part is a send or receive of the current round, told from its later lives by gen.
@@ -185,7 +189,11 @@ func (e *Engine) end(s *schedule) {
 		if s.layouts != nil {
 			*s.layouts = [2]dtype.Buffer{}
 		}
-		*s = schedule{e: e, parts: s.parts[:0], local: s.local[:0], offsets: s.offsets, scratch: scratch, kept: kept, layouts: s.layouts}
+		for i := range s.pairs {
+			clear(s.pairs[i])
+			s.pairs[i] = s.pairs[i][:0]
+		}
+		*s = schedule{e: e, parts: s.parts[:0], local: s.local[:0], offsets: s.offsets, scratch: scratch, kept: kept, layouts: s.layouts, pairs: s.pairs}
 		if len(e.free) < keepSchedules {
 			e.free = append(e.free, s)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/world"
@@ -26,10 +27,22 @@ type task struct {
 	args       coll.Args
 	send, recv []byte // the whole memory: blocks and what must not change around them
 	image      []byte // of recv before the collective
+
+	given    coll.Args     // args, without what layouts take the place of
+	from, to *dtype.Buffer // in place of args.Send and args.Recv, unless nil
+	laid     []*laid       // the memory of these
+	pairs
 }
 
 func (t *task) String() string {
-	return fmt.Sprintf("%v by rank %d of %d, root %d: %v of %v %v, in place %t", t.kind, t.c.Rank, t.c.Size(), t.root, t.o, t.counts, t.typ, t.inPlace)
+	text := fmt.Sprintf("%v by rank %d of %d, root %d: %v of %v %v, in place %t", t.kind, t.c.Rank, t.c.Size(), t.root, t.o, t.counts, t.typ, t.inPlace)
+	if t.from != nil {
+		text += ", sent are " + t.from.Type().Describe(t.from.Count())
+	}
+	if t.to != nil {
+		text += ", received are " + t.to.Type().Describe(t.to.Count())
+	}
+	return text
 }
 
 // someCount is a number of elements, often 0.
@@ -70,14 +83,24 @@ func newTask(c *comm.Comm, k coll.Kind, g *rand.Rand, most int) *task {
 				t.counts[r][d] = x
 			}
 		}
-	case coll.Alltoallv:
+	case coll.Alltoallv, coll.Alltoallw:
 		for r := range n {
 			for d := range n {
 				t.counts[r][d] = someCount(g, most)
 			}
 		}
 	}
+	if k == coll.Alltoallw {
+		t.layOutPairs(g)
+		return t
+	}
 	t.layOut(g)
+	switch k {
+	case coll.Barrier, coll.Reduce, coll.Allreduce, coll.Scan, coll.Exscan, coll.ReduceScatter, coll.ReduceScatterBlock:
+		t.given = t.args
+	default:
+		t.layOutTypes(rand.New(rand.NewPCG(g.Uint64(), uint64(c.Rank))))
+	}
 	return t
 }
 
@@ -240,6 +263,10 @@ func (t *task) reduced(last int, k uint64) []byte {
 
 // load puts in place what the member gives in the k-th execution.
 func (t *task) load(k uint64) {
+	if t.kind == coll.Alltoallw {
+		t.loadPairs(k)
+		return
+	}
 	fill(t.send, rand.New(rand.NewPCG(k, 77)))
 	fill(t.recv, rand.New(rand.NewPCG(k, 78)))
 	n, me, w, a := t.c.Size(), t.c.Rank, t.typ.Size(), &t.args
@@ -261,10 +288,16 @@ func (t *task) load(k uint64) {
 		copy(a.Send, t.whole(me, k))
 	}
 	t.image = bytes.Clone(t.recv)
+	for _, l := range t.laid {
+		l.load(rand.New(rand.NewPCG(k, 80)))
+	}
 }
 
 // verify compares with what a serial computation gives.
 func (t *task) verify(k uint64) error {
+	if t.kind == coll.Alltoallw {
+		return t.verifyPairs(k)
+	}
 	n, me, w, a := t.c.Size(), t.c.Rank, t.typ.Size(), &t.args
 	want := t.image
 	atRoot := me == t.root
@@ -307,6 +340,14 @@ func (t *task) verify(k uint64) error {
 		}
 		for r := range n {
 			copy(want[place(column, a.RecvDispls, r)*w:], t.piece(r, me, k))
+		}
+	}
+	if t.to != nil {
+		copy(t.recv, want)
+	}
+	for _, l := range t.laid {
+		if err := l.verify(); err != nil {
+			return fmt.Errorf("%v: %w", t, err)
 		}
 	}
 	got := bytes.Clone(t.recv)
@@ -363,9 +404,12 @@ func (t *task) do(w *world.World, k uint64, form int) error {
 
 // block uses the calls that know of slots where there are some.
 func (t *task) block(w *world.World) error {
-	a, e := t.args, w.Coll
-	if t.user != nil {
-		return e.Do(t.c, t.kind, &a)
+	a, e := t.given, w.Coll
+	if t.kind == coll.Alltoallw {
+		return e.DoPairs(t.c, t.pair)
+	}
+	if t.user != nil || t.from != nil || t.to != nil {
+		return e.DoLayouts(t.c, t.kind, &a, t.from, t.to)
 	}
 	switch t.kind {
 	case coll.Barrier:
@@ -381,17 +425,23 @@ func (t *task) block(w *world.World) error {
 }
 
 func (t *task) start(w *world.World) (*p2p.Request, error) {
-	a := t.args
+	a := t.given
 	w.Proc.Lock()
 	defer w.Proc.Unlock()
-	return w.Coll.Start(t.c, t.kind, &a)
+	if t.kind == coll.Alltoallw {
+		return w.Coll.StartPairs(t.c, t.pair)
+	}
+	return w.Coll.StartLayouts(t.c, t.kind, &a, t.from, t.to)
 }
 
 func (t *task) init(w *world.World) (*p2p.Request, error) {
-	a := t.args
+	a := t.given
 	w.Proc.Lock()
 	defer w.Proc.Unlock()
-	return w.Coll.Init(t.c, t.kind, &a)
+	if t.kind == coll.Alltoallw {
+		return w.Coll.InitPairs(t.c, t.pair)
+	}
+	return w.Coll.InitLayouts(t.c, t.kind, &a, t.from, t.to)
 }
 
 func restart(w *world.World, r *p2p.Request) {

@@ -1,0 +1,75 @@
+package coll_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/halo-mpi/halo/internal/dtype"
+)
+
+// pairs is the part of a task that is an Alltoallw: blocks to and from every member,
+// each of a layout of its own.
+type pairs struct {
+	out, in []*laid // by rank; in place the same
+}
+
+// layOutPairs makes the blocks. In place what goes to a member is as long as what
+// comes from it.
+func (t *task) layOutPairs(g *rand.Rand) {
+	n, me, w := t.c.Size(), t.c.Rank, t.typ.Size()
+	if t.inPlace {
+		for r := range n {
+			for d := range r {
+				t.counts[r][d] = t.counts[d][r]
+			}
+		}
+	}
+	g = rand.New(rand.NewPCG(g.Uint64(), uint64(me)))
+	block := func(count int) *laid {
+		size := w
+		if count%4 == 0 && g.IntN(2) == 0 {
+			size *= 4
+		}
+		return layOut(g, make([]byte, count*w), size)
+	}
+	for r := range n {
+		t.in = append(t.in, block(t.counts[r][me]))
+		t.out = append(t.out, t.in[r])
+		if !t.inPlace {
+			t.out[r] = block(t.counts[me][r])
+		}
+	}
+}
+
+// pair is what coll.Pairs asks for.
+func (t *task) pair(r int) (send, recv *dtype.Buffer) {
+	whole := func(l *laid) *dtype.Buffer { return l.part(l.mem, 0, len(l.flat)) }
+	return whole(t.out[r]), whole(t.in[r])
+}
+
+func (t *task) loadPairs(k uint64) {
+	g := rand.New(rand.NewPCG(k, 79))
+	for r := range t.in {
+		fill(t.in[r].flat, g)
+		t.in[r].load(g)
+	}
+	for r := range t.out {
+		copy(t.out[r].flat, t.piece(t.c.Rank, r, k))
+		t.out[r].load(g)
+	}
+}
+
+func (t *task) verifyPairs(k uint64) error {
+	for r := range t.in {
+		if !t.inPlace {
+			if err := t.out[r].verify(); err != nil {
+				return fmt.Errorf("%v: what goes to rank %d: %w", t, r, err)
+			}
+		}
+		copy(t.in[r].flat, t.piece(r, t.c.Rank, k))
+		if err := t.in[r].verify(); err != nil {
+			return fmt.Errorf("%v: what comes from rank %d: %w", t, r, err)
+		}
+	}
+	return nil
+}
