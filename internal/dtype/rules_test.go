@@ -292,14 +292,14 @@ func TestGathers(t *testing.T) {
 		runs   int64
 		gather bool
 	}{
-		{must(t)(Vector(4, 8, 16, set.Type(Double))), 4, true},
-		{must(t)(Vector(4, 7, 16, set.Type(Double))), 4, false},
-		{must(t)(Indexed([]int64{4, 4, 8}, []int64{0, 4, 9}, set.Type(Double))), 2, true},
+		{must(t)(Vector(4, 512, 600, set.Type(Double))), 4, true},
+		{must(t)(Vector(4, 511, 600, set.Type(Double))), 4, false},
+		{must(t)(Indexed([]int64{256, 256, 512}, []int64{0, 256, 513}, set.Type(Double))), 2, true},
 		{must(t)(Contiguous(1, set.Type(Int))), 1, true},
-		{must(t)(Struct([]int64{1, 3, 64}, []int64{0, 4, 16}, []*Type{set.Type(Int), set.Type(Int), set.Type(Byte)})), 1, true},
-		{must(t)(Struct([]int64{1, 3, 64}, []int64{0, 4, 17}, []*Type{set.Type(Int), set.Type(Int), set.Type(Byte)})), 2, false},
+		{must(t)(Struct([]int64{1, 3, 4096}, []int64{0, 4, 16}, []*Type{set.Type(Int), set.Type(Int), set.Type(Byte)})), 1, true},
+		{must(t)(Struct([]int64{1, 3, 4096}, []int64{0, 4, 17}, []*Type{set.Type(Int), set.Type(Int), set.Type(Byte)})), 2, false},
 	} {
-		b, _ := Bind(make([]byte, 1000), 0, c.t, 1)
+		b, _ := Bind(make([]byte, 20000), 0, c.t, 1)
 		if n := c.t.program().runs; n != c.runs || b.Gathers() != c.gather {
 			t.Errorf("%v: %d runs, gathers %v", c.t, n, b.Gathers())
 		}

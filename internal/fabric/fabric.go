@@ -95,14 +95,18 @@ type Sink interface {
 	Down(peer int, cause error)
 }
 
+// RunSlices is how many slices a run may have: enough that short ones are better packed.
+const RunSlices = 64
+
 // Runner is the capability to take several frames of one long message at once.
 type Runner interface {
-	// SendRun offers frames that follow each other: payload in pieces of
-	// ChunkMax, the last being what is left. h is the header of the first but for
-	// Size; each next has its Arg greater by the size before. It reports how many
-	// bytes of whole frames were taken, as by Send. If that is not all, the next
-	// frame must be offered by Send, as if that had refused it.
-	SendRun(to int, h *wire.Header, payload []byte) int
+	// SendRun offers frames that follow each other: the slices of payload, none of them
+	// empty and at most RunSlices, one after the other in pieces of ChunkMax, the last being what is
+	// left. h is the header of the first but for Size; each next has its Arg greater
+	// by the size before. It reports how many bytes of whole frames were taken, as by
+	// Send. If that is not all, the next frame must be offered by Send, as if that
+	// had refused it.
+	SendRun(to int, h *wire.Header, payload [][]byte) int
 }
 
 // Reader is the capability to read a peer's memory without its help.

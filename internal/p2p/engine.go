@@ -21,6 +21,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -62,13 +63,12 @@ type Engine struct {
 	probes  []*probe
 	waits   []*group // free ones
 	scratch []*Request
-	stage   []byte           // what is read ahead of being unpacked; see read
-	iov     [gathered][]byte // where it is read to
-	limit   int              // unansweredMax; less in tests
-	self    int              // bytes buffered of messages to itself
-	taken   int              // messages that a matched probe holds
-	closing bool             // nothing will be received any more
-	bsend   *Buffer          // attached to the process, nil if none
+	iov     [fabric.RunSlices][]byte // scratch: blocks of memory handed to a fabric
+	limit   int                      // unansweredMax; less in tests
+	self    int                      // bytes buffered of messages to itself
+	taken   int                      // messages that a matched probe holds
+	closing bool                     // nothing will be received any more
+	bsend   *Buffer                  // attached to the process, nil if none
 
 	commBuffers map[uint64]*Buffer // attached to communicators, by context
 }

@@ -9,17 +9,11 @@ import (
 // A message is the bytes of a slice, or those of a part of the packed form of a
 // dtype.Buffer. What is short is packed into the memory of its frame's request. What
 // is long never is packed as a whole: the sender packs a stage's worth at a time and
-// streams it, and the receiver unpacks what arrives where it arrives; from a slice
-// of a process on the node it reads straight to long blocks, and short ones by way
-// of a stage.
+// streams it, and the receiver unpacks what arrives where it arrives. Blocks that are
+// long themselves go by I/O vector: to tcp, and from the memory of a sender on the node.
 
-const (
-	// stageSize bounds what is packed ahead of being sent, or read ahead of being
-	// unpacked, in bytes.
-	stageSize = wire.MaxPayload
-	// gathered is how many blocks of memory one system call reads to.
-	gathered = 64
-)
+// stageSize bounds what is packed ahead of being sent, in bytes.
+const stageSize = wire.MaxPayload
 
 // setPart makes p the message of r. It copies the buffer, so that the caller's may go.
 func (r *Request) setPart(p dtype.Part) {
@@ -76,13 +70,42 @@ func (e *Engine) packed(r *Request) []byte {
 	return r.buf
 }
 
-// rest returns the bytes of a stream that follow those that have gone, or some of
-// them. It is not called while a frame of the stream is queued.
-func (e *Engine) rest(r *Request) []byte {
+// gathers reports whether the blocks of r in memory are long enough to be handed to
+// the system one by one.
+func (r *Request) gathers() bool { return r.part.Buffer == nil || r.part.Gathers() }
+
+// gather makes e.iov blocks of r in memory, from byte at on and up to byte end, and
+// returns their number and the byte behind.
+func (e *Engine) gather(r *Request, at, end uint64) (n int, next uint64) {
+	if r.part.Buffer == nil {
+		e.iov[0] = r.buf[at:end]
+		return 1, end
+	}
+	n, to := r.part.Slices(e.iov[:], int64(at), int64(end-at))
+	return n, uint64(to)
+}
+
+// follows makes e.iov what follows in a stream, and returns the number of slices
+// and that of bytes.
+func (e *Engine) follows(r *Request) (n int, bytes uint64) {
+	if r.gathers() && !r.packs() {
+		n, end := e.gather(r, r.moved, r.need)
+		return n, end - r.moved
+	}
+	e.iov[0] = e.packedRest(r)
+	return 1, uint64(len(e.iov[0]))
+}
+
+// packs reports whether there are packed bytes of a stream that have not gone.
+func (r *Request) packs() bool { return r.part.Buffer != nil && r.moved-r.staged < uint64(len(r.buf)) }
+
+// packedRest returns bytes of a stream that follow, in one slice that stays as it is
+// while a frame is queued.
+func (e *Engine) packedRest(r *Request) []byte {
 	if r.part.Buffer == nil {
 		return r.buf[r.moved:r.need]
 	}
-	if r.moved == r.staged+uint64(len(r.buf)) {
+	if !r.packs() {
 		if !r.copied {
 			r.buf, r.copied = e.buffers.get(stageSize), true
 		}
@@ -94,36 +117,16 @@ func (e *Engine) rest(r *Request) []byte {
 	return r.buf[r.moved-r.staged:]
 }
 
-// read fills n bytes of r, from r.moved on, from the sender's memory.
+// read fills n bytes of r, which gathers, from r.moved on, from the sender's memory.
 func (e *Engine) read(r *Request, n uint64) error {
 	peer := int(r.peer)
 	from := e.p.Reader(peer)
-	if r.part.Buffer == nil {
-		e.iov[0] = r.buf[r.moved : r.moved+n]
-		err := from.Read(peer, e.iov[:1], r.addr+r.moved)
-		e.iov[0] = nil
-		return err
-	}
-	gathers := r.part.Gathers()
-	if !gathers && e.stage == nil {
-		e.stage = make([]byte, stageSize)
-	}
 	for at, end := r.moved, r.moved+n; at < end; {
-		k, next := 1, min(at+stageSize, end)
-		if gathers {
-			var to int64
-			k, to = r.part.Slices(e.iov[:], int64(at), int64(end-at))
-			next = uint64(to)
-		} else {
-			e.iov[0] = e.stage[:next-at]
-		}
-		err := from.Read(peer, e.iov[:k], r.addr+at)
-		clear(e.iov[:k])
+		blocks, next := e.gather(r, at, end)
+		err := from.Read(peer, e.iov[:blocks], r.addr+at)
+		clear(e.iov[:blocks])
 		if err != nil {
 			return err
-		}
-		if !gathers {
-			r.part.Unpack(e.stage[:next-at], int64(at))
 		}
 		at = next
 	}

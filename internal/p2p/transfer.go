@@ -22,7 +22,7 @@ func (e *Engine) fetch(r *Request, name, addr, size uint64) {
 		e.finish(r, nil)
 		return
 	}
-	if addr != 0 && e.p.Reader(int(r.peer)) != nil {
+	if addr != 0 && r.gathers() && e.p.Reader(int(r.peer)) != nil {
 		r.phase = phasePull
 		r.addr = addr
 		if !e.pull(r, pullAtOnce) {
@@ -102,13 +102,14 @@ const streamBurst = 4
 
 // chunk sends the next frames of a stream, or leaves one in the backlog.
 func (e *Engine) chunk(r *Request) {
-	rest := e.rest(r)
+	n, bytes := e.follows(r)
 	e.hdr = wire.Header{Kind: wire.Data, Name: r.remote, Arg: r.moved}
-	taken := e.p.SendRun(int(r.peer), &e.hdr, rest)
-	r.moved += uint64(taken)
-	if rest = rest[taken:]; len(rest) == 0 {
+	taken := uint64(e.p.SendRun(int(r.peer), &e.hdr, e.iov[:n]))
+	clear(e.iov[:n])
+	if r.moved += taken; taken == bytes {
 		return
 	}
+	rest := e.packedRest(r)
 	rest = rest[:min(e.p.ChunkMax(int(r.peer)), len(rest))]
 	e.hdr = wire.Header{Kind: wire.Data, Size: uint32(len(rest)), Name: r.remote, Arg: r.moved}
 	r.moved += uint64(len(rest))

@@ -264,7 +264,7 @@ func (p *Proc) Send(to int, h *wire.Header, payload []byte) bool {
 
 // SendRun offers several frames of one message to a peer, as fabric.Runner says.
 // It takes none where that is not to be had.
-func (p *Proc) SendRun(to int, h *wire.Header, payload []byte) int {
+func (p *Proc) SendRun(to int, h *wire.Header, payload [][]byte) int {
 	e := &p.peers[to]
 	if r, ok := e.fab.(fabric.Runner); ok && e.backlog.count() == 0 {
 		return r.SendRun(to, h, payload)

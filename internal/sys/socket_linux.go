@@ -90,10 +90,14 @@ func (p *Pieces) Send(fd int, a, b []byte) (int, syscall.Errno) {
 	return int(r), 0
 }
 
-// Run is up to 8 byte slices that leave by one system call. It belongs to one
+// runMax is how many byte slices a Run holds: fabric.RunSlices of a message, cut by 4
+// frames, and the headers of these.
+const runMax = 64 + 4 + 4
+
+// Run is up to runMax byte slices that leave by one system call. It belongs to one
 // owner who uses it again and again, so that no call allocates.
 type Run struct {
-	iov [8]unix.Iovec
+	iov [runMax]unix.Iovec
 	n   int
 	msg unix.Msghdr
 }

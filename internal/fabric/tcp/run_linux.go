@@ -13,36 +13,34 @@ var _ fabric.Runner = (*Fabric)(nil)
 // the world for too long (see package sys).
 const runMax = 4
 
-// A run is the frames of one system call.
+// A run is the frames of one system call: headers, and slices cut where a frame ends.
+// sys.Run has room for all.
 type run struct {
 	heads  [runMax][wire.HeaderSize]byte
 	pieces sys.Run
 }
 
 // SendRun implements fabric.Runner.
-func (f *Fabric) SendRun(to int, h *wire.Header, payload []byte) (taken int) {
+func (f *Fabric) SendRun(to int, h *wire.Header, payload [][]byte) (taken int) {
 	l := f.links[to]
-	if l == nil || l.seal != nil || l.sent > 0 || l.broken != nil || len(payload) <= chunkMax {
+	if l == nil || l.seal != nil || l.sent > 0 || l.broken != nil {
 		return 0
 	}
-	next := *h
-	f.run.pieces.Reset()
-	for i, at := 0, 0; i < runMax && at < len(payload); i++ {
-		n := min(chunkMax, len(payload)-at)
-		next.Size = uint32(n)
-		next.Encode(f.run.heads[i][:])
-		f.run.pieces.Add(f.run.heads[i][:])
-		f.run.pieces.Add(payload[at : at+n])
-		next.Arg += uint64(n)
-		at += n
+	size := 0
+	for _, b := range payload {
+		size += len(b)
 	}
+	if len(payload) == 1 && size <= chunkMax {
+		return 0 // Send does that as well
+	}
+	size = f.frame(h, payload, size)
 	gone, e := f.run.pieces.Send(l.fd)
 	if e != 0 {
 		return 0 // Send will see what it is
 	}
-	next = *h
-	for i := 0; i < runMax && taken < len(payload); i++ {
-		n := min(chunkMax, len(payload)-taken)
+	next := *h
+	for taken < size {
+		n := min(chunkMax, size-taken)
 		next.Size = uint32(n)
 		if gone < wire.HeaderSize+n {
 			if l.sent = gone; gone > 0 {
@@ -54,4 +52,29 @@ func (f *Fabric) SendRun(to int, h *wire.Header, payload []byte) (taken int) {
 		taken += n
 	}
 	return taken
+}
+
+// frame makes a run of at most runMax frames of the first size bytes of payload, and
+// returns how many of them it holds.
+func (f *Fabric) frame(h *wire.Header, payload [][]byte, size int) (held int) {
+	next, run := *h, &f.run
+	run.pieces.Reset()
+	var b []byte
+	for i := 0; i < runMax && held < size; i++ {
+		n := min(chunkMax, size-held)
+		next.Size = uint32(n)
+		next.Encode(run.heads[i][:])
+		run.pieces.Add(run.heads[i][:])
+		next.Arg += uint64(n)
+		for held += n; n > 0; {
+			if len(b) == 0 {
+				b, payload = payload[0], payload[1:]
+			}
+			k := min(n, len(b))
+			run.pieces.Add(b[:k])
+			b = b[k:]
+			n -= k
+		}
+	}
+	return held
 }

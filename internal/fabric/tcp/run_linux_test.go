@@ -12,11 +12,12 @@ import (
 
 // sendLong sends a long payload as the engine does: runs while they are taken,
 // and what was refused by Send. It polls after each refusal.
-func sendLong(f made, to int, h wire.Header, payload []byte, poll func()) {
+// pieces is scratch memory.
+func sendLong(f made, to int, h wire.Header, payload []byte, pieces [][]byte, poll func()) {
 	for at := 0; at < len(payload); {
 		next := h
 		next.Arg = uint64(at)
-		n := f.(fabric.Runner).SendRun(to, &next, payload[at:])
+		n := f.(fabric.Runner).SendRun(to, &next, cut(pieces, payload[at:]))
 		if at += n; at == len(payload) {
 			return
 		}
@@ -27,6 +28,17 @@ func sendLong(f made, to int, h wire.Header, payload []byte, poll func()) {
 		}
 		at += size
 	}
+}
+
+// cut divides b into slices, as the blocks of a layout do: 1 to 64 of any lengths.
+func cut(pieces [][]byte, b []byte) [][]byte {
+	pieces = pieces[:0]
+	for n := rand.IntN(fabric.RunSlices); n > 0 && len(b) > 1; n-- {
+		k := 1 + rand.IntN(len(b)-1)>>rand.IntN(12)
+		pieces = append(pieces, b[:k])
+		b = b[k:]
+	}
+	return append(pieces, b)
 }
 
 // Frames that leave together arrive as if each had been sent alone, wherever the
@@ -48,7 +60,7 @@ func TestRunsArriveAsFrames(t *testing.T) {
 				payload := make([]byte, 1+rng.IntN(10*chunkMax))
 				noise.Read(payload)
 				h := wire.Header{Kind: wire.Data, Tag: int32(m), Ctx: 3, Name: 9}
-				sendLong(fs[0], 1, h, payload, func() {
+				sendLong(fs[0], 1, h, payload, nil, func() {
 					if fs[1].Poll(s[1], 0)+fs[0].Poll(s[0], 1) == 0 {
 						runtime.Gosched()
 					}
@@ -80,9 +92,10 @@ func TestRunsAllocateNothing(t *testing.T) {
 	meet(t, fs)
 	a, b := &count{}, &count{place: make([]byte, chunkMax)}
 	payload := make([]byte, 3*chunkMax+5)
+	pieces := make([][]byte, 0, fabric.RunSlices)
 	if n := testing.AllocsPerRun(200, func() {
 		want := b.bytes + len(payload)
-		sendLong(fs[0], 1, wire.Header{Kind: wire.Data}, payload, func() { fs[1].Poll(b, 0); fs[0].Poll(a, 1) })
+		sendLong(fs[0], 1, wire.Header{Kind: wire.Data}, payload, pieces, func() { fs[1].Poll(b, 0); fs[0].Poll(a, 1) })
 		for b.bytes < want {
 			fs[1].Poll(b, 0)
 		}
