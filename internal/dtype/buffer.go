@@ -123,7 +123,7 @@ func (b *Buffer) transfer(packed []byte, at int64, unpack bool) int {
 	if n <= 0 || at < 0 {
 		return 0
 	}
-	t := transfer{b.base, unsafe.Pointer(unsafe.SliceData(packed)), unpack}
+	t := transfer{b.base, unsafe.Pointer(unsafe.SliceData(packed)), unpack, b.t.by}
 	switch {
 	case b.dense:
 		t.run(b.off+at, 0, n)

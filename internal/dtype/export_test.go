@@ -1,4 +1,18 @@
 package dtype
 
+import "fmt"
+
 // RaceEnabled is for the tests outside of the package.
-const RaceEnabled = raceEnabled
+const RaceEnabled = raceBuild
+
+// EachMover does something with each way that this machine has to move the bytes of
+// t.
+func EachMover(t *Type, f func() error) error {
+	for _, by := range movers() {
+		t.by = by
+		if err := f(); err != nil {
+			return fmt.Errorf("mover %d: %w", by, err)
+		}
+	}
+	return nil
+}

@@ -89,7 +89,7 @@ func check(set *dtype.Set, s *dtypetest.Spec, seed uint64) (ran bool, err error)
 	for _, f := range []struct {
 		name string
 		f    func() error
-	}{{"pack", x.pack}, {"unpack", x.unpack}, {"runs", x.runs}, {"part", x.part}, {"copy", x.copy}, {"overlap", x.overlap},
+	}{{"pack", x.each(x.pack)}, {"unpack", x.each(x.unpack)}, {"runs", x.runs}, {"part", x.part}, {"copy", x.copy}, {"overlap", x.overlap},
 		{"external", x.external}, {"signature", x.signature}, {"contents", x.contents}, {"bounds", x.bounds}} {
 		if err := f.f(); err != nil {
 			return true, fmt.Errorf("%s, count %d: %w", f.name, count, err)
@@ -122,6 +122,11 @@ type checker struct {
 	origin   int64
 	r        *rand.Rand
 	overlaps bool
+}
+
+// each is f with every mover.
+func (x *checker) each(f func() error) func() error {
+	return func() error { return dtype.EachMover(x.t, f) }
 }
 
 func (x *checker) overlap() error {

@@ -308,7 +308,7 @@ func TestGathers(t *testing.T) {
 
 // Nothing on the path of a message allocates.
 func TestPackAllocatesNothing(t *testing.T) {
-	if raceEnabled {
+	if raceBuild {
 		t.Skip("the race detector allocates")
 	}
 	set := Predefined()

@@ -13,15 +13,18 @@ type strides struct {
 	dstOff, srcOff   int
 	dstStep, srcStep int
 	n                int
+	by               mover
 }
 
-// copy moves the blocks. Sizes that are not a power of two go as two overlapping
-// halves, the second of which ends where the block ends: it stores some bytes
-// twice, and needs no loop and no call.
+// copy moves the blocks. In loops, sizes that are not a power of two go as two
+// overlapping halves, the second of which ends where the block ends: it stores some
+// bytes twice, and needs no loop and no call.
 func (s *strides) copy(size int) {
 	switch {
 	case size == 8:
-		copyWords(s)
+		s.words()
+	case size > 32 && s.by != loops:
+		s.vectors(size)
 	case size == 4:
 		copyEach[uint32](s)
 	case size == 16:
@@ -53,6 +56,23 @@ func (s *strides) copy(size int) {
 	}
 }
 
+// vectors is copy by vector instructions, some hundred KiB at a time.
+//
+//go:nocheckptr
+func (s *strides) vectors(size int) {
+	if size >= stringCopy {
+		s.blocks(size)
+		return
+	}
+	turn := longCopy / size
+	d, f := s.dstOff, s.srcOff
+	for n := s.n; n > 0; n -= turn {
+		s.by.blocks(unsafe.Add(s.dst, d), unsafe.Add(s.src, f), s.dstStep, s.srcStep, min(n, turn), size)
+		d += turn * s.dstStep
+		f += turn * s.srcStep
+	}
+}
+
 // The blocks are structs around arrays: the compiler calls memmove to assign an
 // array to one that may overlap it, and takes structs for apart.
 type (
@@ -62,21 +82,37 @@ type (
 	block64 struct{ _ [64]byte }
 )
 
-// copyWords is copyEach for the most frequent size, eight blocks at a time.
+// words copies blocks of the most frequent size.
+//
+//go:nocheckptr
+func (s *strides) words() {
+	if s.by == avx512 && s.n >= manyWords && s.dstStep == 8 && s.srcStep == 16 {
+		// The last ones stay: behind them nothing is ours to be read.
+		for s.n > 8 {
+			k := min((s.n-1)/8*8, longCopy/8)
+			everyOtherAVX512(unsafe.Add(s.dst, s.dstOff), unsafe.Add(s.src, s.srcOff), k)
+			s.dstOff += k * s.dstStep
+			s.srcOff += k * s.srcStep
+			s.n -= k
+		}
+	}
+	copyWords(s)
+}
+
+// manyWords is from how many words on vectors gain more than their call takes.
+const manyWords = 24
+
+// copyWords is copyEach for words, eight at a time.
 //
 //go:nocheckptr
 func copyWords(s *strides) {
+	if crowds(s.srcStep) || crowds(s.dstStep) {
+		copyEach[uint64](s)
+		return
+	}
 	dst, src := s.dst, s.src
 	d, f, ds, fs := s.dstOff, s.srcOff, s.dstStep, s.srcStep
 	n := s.n
-	if crowds(fs) || crowds(ds) {
-		for ; n > 0; n-- {
-			*(*uint64)(unsafe.Add(dst, d)) = *(*uint64)(unsafe.Add(src, f))
-			d += ds
-			f += fs
-		}
-		return
-	}
 	for fs3, ds3 := 3*fs, 3*ds; n >= 8; n -= 8 {
 		p, q := unsafe.Add(src, f), unsafe.Add(dst, d)
 		*(*uint64)(q) = *(*uint64)(p)
@@ -103,6 +139,11 @@ func copyWords(s *strides) {
 // than several that take turns. For others unrolled loops are faster.
 func crowds(step int) bool { return step%256 == 0 }
 
+// sparse tells strides that put everything into so few sets of the first cache that
+// it holds fewer lines than stores can wait: lines that were fetched for stores are
+// lost again before their turn comes.
+func sparse(step int) bool { return step%1024 == 0 }
+
 // copyEach copies blocks of the size of T.
 //
 //go:nocheckptr
@@ -120,10 +161,20 @@ func copyEach[T any](s *strides) {
 		d += 4 * ds
 		f += 4 * fs
 	}
+	if !sparse(ds) {
+		for ; n > 0; n-- {
+			*(*T)(unsafe.Add(dst, d)) = *(*T)(unsafe.Add(src, f))
+			d += ds
+			f += fs
+		}
+		return
+	}
 	for ; n > 0; n-- {
 		*(*T)(unsafe.Add(dst, d)) = *(*T)(unsafe.Add(src, f))
 		d += ds
 		f += fs
+		// These stores are for nothing but to wait, too: so that fewer others do.
+		s.dstOff, s.srcOff, s.n = d, f, n
 	}
 }
 
@@ -166,7 +217,7 @@ func copyLong(s *strides, size int) {
 func (s *strides) blocks(size int) {
 	d, f := s.dstOff, s.srcOff
 	for n := s.n; n > 0; n-- {
-		copy(unsafe.Slice((*byte)(unsafe.Add(s.dst, d)), size), unsafe.Slice((*byte)(unsafe.Add(s.src, f)), size))
+		s.by.run(unsafe.Add(s.dst, d), unsafe.Add(s.src, f), size)
 		d += s.dstStep
 		f += s.srcStep
 	}

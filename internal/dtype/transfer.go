@@ -16,6 +16,7 @@ import (
 type transfer struct {
 	mem, packed unsafe.Pointer
 	unpack      bool
+	by          mover
 }
 
 const (
@@ -28,13 +29,11 @@ const (
 	columnSize = 128
 	// shortLoop is the trip count below which an inner loop is not worth its start.
 	shortLoop = 12
-	// longCopy is how much is copied at once, see run.
-	longCopy = 256 << 10
 )
 
 // strided copies n runs of size bytes, stride apart in memory, step when packed.
 func (t *transfer) strided(off, stride, packedOff, step, n, size int64) {
-	s := strides{n: int(n)}
+	s := strides{n: int(n), by: t.by}
 	if t.unpack {
 		s.dst, s.dstOff, s.dstStep = t.mem, int(off), int(stride)
 		s.src, s.srcOff, s.srcStep = t.packed, int(packedOff), int(step)
@@ -57,14 +56,7 @@ func (t *transfer) run(off, packedOff, size int64) {
 		*(*uint64)(d) = *(*uint64)(s)
 		return
 	}
-	// In pieces, since beyond 1 MiB the runtime bypasses the caches, although packed
-	// bytes are about to be read.
-	for size > longCopy {
-		copy(unsafe.Slice((*byte)(d), longCopy), unsafe.Slice((*byte)(s), longCopy))
-		d, s = unsafe.Add(d, longCopy), unsafe.Add(s, longCopy)
-		size -= longCopy
-	}
-	copy(unsafe.Slice((*byte)(d), size), unsafe.Slice((*byte)(s), size))
+	t.by.run(d, s, int(size))
 }
 
 // whole copies all of a node.

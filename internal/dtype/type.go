@@ -16,6 +16,7 @@ type Type struct {
 	sig   *sig
 	body  *Type // the struct that a type for MINLOC and MAXLOC is laid out as
 	fixed bool  // predefined: cannot be freed, is committed
+	by    mover // of its bytes
 	most  int64 // count with which nothing exceeds 64 bits
 
 	committed atomic.Bool
@@ -34,7 +35,7 @@ type lazyNode struct {
 
 // newType finishes what a constructor has checked.
 func newType(made call, lay layout, s *sig) *Type {
-	return &Type{made: made, lay: lay, sig: s, most: lay.most(s.n)}
+	return &Type{made: made, lay: lay, sig: s, by: bestMover(), most: lay.most(s.n)}
 }
 
 // program returns the loops over runs of bytes.

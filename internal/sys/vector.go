@@ -11,3 +11,6 @@ func HasAVX2() bool { return cpu.X86.HasAVX2 }
 func HasAVX512() bool {
 	return cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ
 }
+
+// HasERMS reports whether the processor is an x86 whose string instructions are fast.
+func HasERMS() bool { return cpu.X86.HasERMS }

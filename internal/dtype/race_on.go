@@ -2,4 +2,4 @@
 
 package dtype
 
-const raceEnabled = true
+const raceBuild = true

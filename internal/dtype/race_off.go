@@ -2,4 +2,4 @@
 
 package dtype
 
-const raceEnabled = false
+const raceBuild = false

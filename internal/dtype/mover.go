@@ -1,0 +1,87 @@
+package dtype
+
+import (
+	"runtime"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+//go:generate go run ./gen .
+
+// mover is how bytes are moved: by loops in Go, which all the others do the same as,
+// or by vector instructions.
+type mover uint8
+
+const (
+	loops mover = iota
+	avx2
+	avx512
+)
+
+// movers lists those that this machine has, the best one last. The race detector
+// does not see what assembly does: under it there are only the loops. On arm64 the
+// loops and the runtime's copy are as fast as vectors.
+func movers() []mover {
+	list := []mover{loops}
+	if runtime.GOARCH == "amd64" && !raceBuild && sys.HasAVX2() {
+		list = append(list, avx2)
+		if sys.HasAVX512() {
+			list = append(list, avx512)
+		}
+	}
+	return list
+}
+
+// bestMover is the last of movers, without the list.
+func bestMover() mover {
+	switch {
+	case runtime.GOARCH != "amd64" || raceBuild || !sys.HasAVX2():
+		return loops
+	case sys.HasAVX512():
+		return avx512
+	}
+	return avx2
+}
+
+const (
+	// longCopy is how many bytes are copied at once: nothing else gets the processor
+	// meanwhile, and beyond 1 MiB the runtime's copy bypasses the caches, although
+	// packed bytes are about to be read.
+	longCopy = 256 << 10
+	// shortCopy is the length from which on vectors are faster than the runtime.
+	shortCopy = 128
+	// stringCopy is the length from which on the string instruction is faster: when
+	// the bytes at both places exceed the first cache.
+	stringCopy = 24 << 10
+	// line is that of the caches, in bytes.
+	line = 64
+)
+
+// run copies n bytes that do not overlap.
+//
+//go:nocheckptr
+func (m mover) run(d, s unsafe.Pointer, n int) {
+	for n >= 2*longCopy {
+		m.piece(d, s, longCopy)
+		d, s = unsafe.Add(d, longCopy), unsafe.Add(s, longCopy)
+		n -= longCopy
+	}
+	m.piece(d, s, n)
+}
+
+//go:nocheckptr
+func (m mover) piece(d, s unsafe.Pointer, n int) {
+	switch {
+	case m == loops || n < shortCopy:
+		copy(unsafe.Slice((*byte)(d), n), unsafe.Slice((*byte)(s), n))
+	case n < stringCopy || !sys.HasERMS():
+		m.blocks(d, s, 0, 0, 1, n)
+	default:
+		head := int(-uintptr(d) % line)
+		if head > 0 {
+			m.blocks(d, s, 0, 0, 1, line)
+		}
+		stringMove(unsafe.Add(d, head), unsafe.Add(s, head), n-head)
+	}
+}

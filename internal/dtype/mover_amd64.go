@@ -1,0 +1,33 @@
+//go:build !race
+
+package dtype
+
+import "unsafe"
+
+// blocks copies n blocks of size bytes, both at least 1 and size at least 32. m is
+// not loops.
+func (m mover) blocks(dst, src unsafe.Pointer, dstStep, srcStep, n, size int) {
+	switch {
+	case size <= 256 && sparse(dstStep) && n > 1:
+		blocksAVX(dst, src, dstStep, srcStep, n, size) // four stores for each line
+	case m == avx512:
+		blocksAVX512(dst, src, dstStep, srcStep, n, size)
+	default:
+		blocksAVX2(dst, src, dstStep, srcStep, n, size)
+	}
+}
+
+//go:noescape
+func blocksAVX(dst, src unsafe.Pointer, dstStep, srcStep, n, size int)
+
+//go:noescape
+func blocksAVX2(dst, src unsafe.Pointer, dstStep, srcStep, n, size int)
+
+//go:noescape
+func blocksAVX512(dst, src unsafe.Pointer, dstStep, srcStep, n, size int)
+
+//go:noescape
+func stringMove(dst, src unsafe.Pointer, n int)
+
+//go:noescape
+func everyOtherAVX512(dst, src unsafe.Pointer, n int)
