@@ -36,14 +36,57 @@ func (s *schedule) combine(todo []local) {
 			e.p.Progress(-1) // nobody else need be about to poll
 		}
 	}()
+	var o operands
 	for _, l := range todo {
 		if l.right.n == 0 {
 			l.dst.fill(l.left)
-		} else if err = s.User.Apply(l.dst.bytes(), l.left.bytes(), l.right.bytes()); err != nil {
+		} else if err = o.apply(s, l); err != nil {
 			break
 		}
 	}
 	finished = true
+}
+
+// operands is memory for operands that are of a layout, a piece of them at a time.
+type operands struct{ left, right []byte }
+
+// apply does the reduction l.
+func (o *operands) apply(s *schedule, l local) error {
+	if l.dst.layout == nil && l.left.layout == nil && l.right.layout == nil {
+		return s.User.Apply(l.dst.bytes(), l.left.bytes(), l.right.bytes())
+	}
+	size := s.elements(directChunk)
+	if o.left == nil {
+		o.left, o.right = make([]byte, size), make([]byte, size)
+	}
+	for at := 0; at < l.dst.n; at += size {
+		end := min(at+size, l.dst.n)
+		left, right := l.left.cut(at, end), l.right.cut(at, end)
+		if left.layout != nil {
+			left = fetch(o.left, left)
+		}
+		if right.layout != nil || l.dst.layout != nil {
+			right = fetch(o.right, right)
+		}
+		dst := l.dst.cut(at, end)
+		if dst.layout == nil {
+			if err := s.User.Apply(dst.bytes(), left.bytes(), right.bytes()); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.User.Apply(right.bytes(), left.bytes(), right.bytes()); err != nil {
+			return err
+		}
+		dst.fill(right)
+	}
+	return nil
+}
+
+// fetch copies d to memory.
+func fetch(to []byte, d data) data {
+	d.read(to[:d.n], 0)
+	return memory(to[:d.n])
 }
 
 // elements is the bytes of as many elements as fit into n bytes, at least one.
