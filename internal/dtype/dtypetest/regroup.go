@@ -25,8 +25,13 @@ func Regroup(r *rand.Rand, set *dtype.Set, seq []*dtype.Elem) *Spec {
 
 // dense lists a sequence without gaps.
 func dense(seq []*dtype.Elem) *Spec {
-	if p := period(seq); p == 1 {
+	switch p := period(seq); {
+	case len(seq) == 0:
+		return Contiguous(0, Named(dtype.Byte))
+	case p == 1:
 		return Contiguous(int64(len(seq)), Named(seq[0].ID))
+	case p < len(seq):
+		return Contiguous(int64(len(seq)/p), dense(seq[:p]))
 	}
 	s := &Spec{Combiner: dtype.CombinerStruct}
 	at := int64(0)
@@ -81,7 +86,7 @@ func (g *regrouper) group(seq []*dtype.Elem) (*Spec, *Typemap) {
 	p := period(seq)
 	switch {
 	case len(seq) == 0:
-		s = Contiguous(0, Named(dtype.Byte))
+		s = dense(seq)
 	case len(seq) == 1:
 		s = Named(seq[0].ID)
 	case p < len(seq) && g.r.IntN(4) > 0:
