@@ -12,16 +12,16 @@ import (
 )
 
 // hasAttr checks the value under a key.
-func hasAttr[T comparable](t testing.TB, c *mpi.Comm, k mpi.Keyval[T], want T) {
+func hasAttr[O mpi.Attributed, T comparable](t testing.TB, o O, k mpi.Keyval[O, T], want T) {
 	t.Helper()
-	if v, found, err := mpi.GetAttr(c, k); err != nil || !found || v != want {
+	if v, found, err := mpi.GetAttr(o, k); err != nil || !found || v != want {
 		t.Fatalf("attribute is %v (%v, %v), want %v", v, found, err, want)
 	}
 }
 
-func hasNoAttr[T any](t testing.TB, c *mpi.Comm, k mpi.Keyval[T]) {
+func hasNoAttr[O mpi.Attributed, T any](t testing.TB, o O, k mpi.Keyval[O, T]) {
 	t.Helper()
-	if v, found, err := mpi.GetAttr(c, k); err != nil || found {
+	if v, found, err := mpi.GetAttr(o, k); err != nil || found {
 		t.Fatalf("attribute is %v (%v, %v), want none", v, found, err)
 	}
 }
@@ -34,7 +34,7 @@ func TestATT02_KeysAndValues(t *testing.T) {
 		ok(t, err)
 		b, err := world.Dup()
 		ok(t, err)
-		k, l := mpi.CreateKeyval[string](nil, nil), mpi.CreateKeyval[*int](nil, nil)
+		k, l := mpi.CreateKeyval[*mpi.Comm, string](nil, nil), mpi.CreateKeyval[*mpi.Comm, *int](nil, nil)
 		x := new(int)
 		hasNoAttr(t, a, k)
 		ok(t, mpi.SetAttr(a, k, fmt.Sprint("a", a.Rank())))
@@ -60,7 +60,7 @@ func TestATT02_KeysAndValues(t *testing.T) {
 // what CreateKeyval returns (ATT-07).
 func TestERR14_InvalidKeys(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, c *mpi.Comm) {
-		var k mpi.Keyval[int]
+		var k mpi.Keyval[*mpi.Comm, int]
 		if !k.IsInvalid() {
 			t.Error("the zero key is valid")
 		}
@@ -68,7 +68,7 @@ func TestERR14_InvalidKeys(t *testing.T) {
 		wantClass(t, third(mpi.GetAttr(c, k)), mpi.ErrKeyval)
 		wantClass(t, mpi.DeleteAttr(c, k), mpi.ErrKeyval)
 		wantClass(t, k.Free(), mpi.ErrKeyval)
-		if k = mpi.CreateKeyval[int](nil, nil); k.IsInvalid() {
+		if k = mpi.CreateKeyval[*mpi.Comm, int](nil, nil); k.IsInvalid() {
 			t.Error("a new key is invalid")
 		}
 		ok(t, k.Free())
@@ -95,7 +95,7 @@ func TestATT03_CopyCallbacks(t *testing.T) {
 			}
 			return v + 1, v < 100, nil
 		}, nil)
-		same, none := mpi.CreateKeyval(mpi.DupFn[string], nil), mpi.CreateKeyval[int](nil, nil)
+		same, none := mpi.CreateKeyval(mpi.DupFn[*mpi.Comm, string], nil), mpi.CreateKeyval[*mpi.Comm, int](nil, nil)
 		ok(t, mpi.SetAttr(c, counted, 5))
 		ok(t, mpi.SetAttr(c, same, "s"))
 		ok(t, mpi.SetAttr(c, none, 7))
@@ -161,7 +161,7 @@ func TestATT03_CopyFails(t *testing.T) {
 					deleted = append(deleted, v)
 					return nil
 				}
-				first := mpi.CreateKeyval(mpi.DupFn[string], del)
+				first := mpi.CreateKeyval(mpi.DupFn[*mpi.Comm, string], del)
 				bad := mpi.CreateKeyval(func(_ *mpi.Comm, v string) (string, bool, error) {
 					if world.Rank() == 1 {
 						return "", true, fails
@@ -255,7 +255,7 @@ func TestATT12_FreedKeysLiveOn(t *testing.T) {
 		c, err := world.Dup()
 		ok(t, err)
 		deleted := 0
-		k := mpi.CreateKeyval(mpi.DupFn[int], func(*mpi.Comm, int) error { deleted++; return nil })
+		k := mpi.CreateKeyval(mpi.DupFn[*mpi.Comm, int], func(*mpi.Comm, int) error { deleted++; return nil })
 		kept := k
 		ok(t, mpi.SetAttr(c, k, 8))
 		ok(t, k.Free())
@@ -278,7 +278,7 @@ func TestATT13_CachedCollective(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, world *mpi.Comm) {
 		made, freed := 0, 0
 		type private struct{ comm *mpi.Comm }
-		var gop mpi.Keyval[*private] // static, created at first use
+		var gop mpi.Keyval[*mpi.Comm, *private] // static, created at first use
 		sum := func(c *mpi.Comm, x int) (int, error) {
 			if gop.IsInvalid() {
 				gop = mpi.CreateKeyval(nil, func(_ *mpi.Comm, p *private) error {

@@ -27,7 +27,7 @@ func (c *Comm) dup(k call, info *Info) (*Comm, error) {
 	d := c.derive(core)
 	d.hints.Store(uint32(hints(0).with(info)))
 	// The others wait for this process, not for its callbacks.
-	if err := c.copyAttrs(k, d); err != nil {
+	if err := c.attrs.copy(c, d, k, &d.attrs); err != nil {
 		c.w.Coll.Free(core)
 		return nil, err.raised()
 	}
@@ -55,7 +55,7 @@ func (c *Comm) idup(k call, info *Info) (*Comm, Request) {
 	d.making.Store(true)
 	d.freed.Store(true)
 	d.hints.Store(uint32(hints(0).with(info)))
-	failed := c.copyAttrs(k, d)
+	failed := c.attrs.copy(c, d, k, &d.attrs)
 	core := d.core
 	ready := func() error {
 		d.making.Store(false)
@@ -180,7 +180,7 @@ func (c *Comm) free(k call, first func()) error {
 		return fail(ErrComm, k.String(), c, "the first communicators cannot be freed")
 	}
 	first()
-	if err := c.deleteAttrs(k); err != nil {
+	if err := c.attrs.clear(c, k); err != nil {
 		return err
 	}
 	if c.freed.Swap(true) {

@@ -27,6 +27,7 @@ type datatype struct {
 	t     *dtype.Type
 	lasts bool        // there is one for its type, in the whole process: not to be freed
 	freed atomic.Bool // pairs with nothing: who frees a type while another goroutine begins to use it gets either
+	attrs attributes
 }
 
 // DatatypeNull is the null type.
@@ -35,14 +36,37 @@ type datatype struct {
 var DatatypeNull Datatype
 
 // typeSet is the predefined types of the process, and the handles of all types that
-// exist once: these, the ones made of them by parameters, and those of types of Go.
+// exist once: these, those chosen by parameters, and those of types of Go.
 type typeSet struct {
 	*dtype.Set
-	handles sync.Map // *dtype.Type to *datatype
+	names   map[string]*dtype.Type // the standard's
+	order   []string               // of the names that are not second ones, by values in C
+	handles sync.Map               // *dtype.Type to *datatype
 }
 
-// types is made when it is first needed.
-var types = sync.OnceValue(func() *typeSet { return &typeSet{Set: dtype.Predefined()} })
+// types is made when it is first needed: that takes some 0.1 ms.
+var types = sync.OnceValue(func() *typeSet {
+	s := &typeSet{Set: dtype.Predefined(), names: map[string]*dtype.Type{}}
+	s.PairOf = pairOf
+	s.Each(func(_ dtype.ID, t *dtype.Type) {
+		s.names[t.Name()] = t
+		s.order = append(s.order, t.Name())
+	})
+	s.names["MPI_LONG_LONG_INT"] = s.names["MPI_LONG_LONG"]
+	s.names["MPI_C_COMPLEX"] = s.names["MPI_C_FLOAT_COMPLEX"]
+	return s
+})
+
+// handle is the handle of a type that exists once, else a new one.
+func (s *typeSet) handle(t *dtype.Type) Datatype {
+	if h, ok := s.handles.Load(t); ok {
+		return Datatype{h.(*datatype)}
+	}
+	if t.Predefined() {
+		return s.lasting(t)
+	}
+	return Datatype{&datatype{t: t}}
+}
 
 // lasting is the one handle of a type that exists once.
 func (s *typeSet) lasting(t *dtype.Type) Datatype {
@@ -70,7 +94,7 @@ func golang[T any]() (*dtype.Type, error) { return types().Of(reflect.TypeFor[T]
 func TypeOf[T any]() (Datatype, error) {
 	t, err := golang[T]()
 	if err != nil {
-		return Datatype{}, describeType(err, "TypeOf", nil)
+		return Datatype{}, typesError("TypeOf", err)
 	}
 	return types().lasting(t), nil
 }
@@ -91,22 +115,25 @@ func (d Datatype) engine() (*dtype.Type, error) {
 func (d Datatype) use(call string) (*dtype.Type, *Error) {
 	t, err := d.engine()
 	if err != nil {
-		return nil, describeType(err, call, nil)
+		return nil, typesError(call, err)
 	}
 	return t, nil
 }
 
-// describeType makes an error of the engine that of a call on t, which may be nil,
-// and raises it.
-func describeType(err error, call string, t *dtype.Type) *Error {
+// typesError makes an error of the engine that of a call on types, and raises it.
+func typesError(call string, err error) *Error {
 	e := newError(ErrOther, call, nil, "%v", err)
 	e.cause = err
 	if ce, ok := err.(*class.Error); ok {
 		e.Class, e.cause = Class(ce.Class), ce.Cause
 	}
-	if t != nil {
-		e.Object = t.String()
-	}
+	return e.raised()
+}
+
+// typeError makes an error of a call on t, and raises it.
+func typeError(cl Class, call string, t *dtype.Type, format string, args ...any) *Error {
+	e := newError(cl, call, nil, format, args...)
+	e.Object = t.String()
 	return e.raised()
 }
 
@@ -131,8 +158,10 @@ func (d Datatype) Committed() bool {
 }
 
 // Free makes d the null type; using a copy of it is ErrType from now on. Messages,
-// Buffers and types that have been made with it are not affected. Types that are
-// predefined, and those of TypeOf, cannot be freed: ErrType.
+// Buffers and types that have been made with it are not affected. Its attributes are
+// deleted, the last set first; if a callback fails, so does Free, and the type lives
+// on with that attribute and those before it. Types that are predefined, and those of
+// TypeOf, cannot be freed: ErrType.
 //
 // C: MPI_Type_free, section 5.1.9.
 func (d *Datatype) Free() error {
@@ -141,11 +170,62 @@ func (d *Datatype) Free() error {
 	case err != nil:
 		return err
 	case d.h.lasts:
-		return describeType(&class.Error{Class: class.Type, Text: "type is predefined"}, "Free", t)
-	case d.h.freed.Swap(true):
-		return describeType(&class.Error{Class: class.Type, Text: "type has been freed"}, "Free", t)
+		return typeError(ErrType, "Free", t, "the type is predefined")
+	}
+	if err := d.h.attrs.clear(*d, callFree); err != nil {
+		return err
+	}
+	if d.h.freed.Swap(true) {
+		return typeError(ErrType, "Free", t, "the type has been freed")
 	}
 	*d = Datatype{}
+	return nil
+}
+
+// Dup makes a type like d, committed if d is, with the attributes that their copy
+// callbacks give it. It can be freed even if d cannot.
+//
+// C: MPI_Type_dup, section 5.1.10.
+func (d Datatype) Dup() (Datatype, error) {
+	t, err := d.use("Dup")
+	if err != nil {
+		return Datatype{}, err
+	}
+	like, failed := dtype.Dup(t)
+	if failed != nil {
+		return Datatype{}, typesError("Dup", failed)
+	}
+	n := Datatype{&datatype{t: like}}
+	if err := d.h.attrs.copy(d, n, callDup, &n.h.attrs); err != nil {
+		return Datatype{}, err.raised()
+	}
+	return n, nil
+}
+
+// Name is what SetName has said last, the standard's name for a predefined type,
+// Go's for one of TypeOf, else empty.
+//
+// C: MPI_Type_get_name, section 7.8.
+func (d Datatype) Name() string {
+	if t, err := d.engine(); err == nil {
+		return t.Name()
+	}
+	return ""
+}
+
+// SetName names the type in this process, for errors and tools. At most 127 bytes;
+// it has no other effect.
+//
+// C: MPI_Type_set_name, section 7.8.
+func (d Datatype) SetName(name string) error {
+	t, err := d.use("SetName")
+	if err != nil {
+		return err
+	}
+	if len(name) > maxName {
+		return typeError(ErrArg, "SetName", t, "name of %d bytes, the limit is %d", len(name), maxName)
+	}
+	t.SetName(name)
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 // says where it is. The result is the element with the least or greatest value, and
 // of equal ones (-0 equals +0) that with the lowest index; a NaN comes before every
 // number. It lies in memory as the pairs of C do, so that ValueIndex[float64, int32]
-// is MPI_DOUBLE_INT; with int or int64 it is what MPI_Type_get_value_index returns.
+// is MPI_DOUBLE_INT; its datatype is what TypeValueIndex returns.
 // As any element type it can be sent and received.
 //
 // C: MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT, MPI_2REAL, MPI_2DOUBLE_PRECISION and MPI_Type_get_value_index, section 6.9.4.
@@ -41,6 +41,18 @@ type pairs interface {
 // opType makes the type tell what it is without looking at its fields.
 func (*ValueIndex[V, I]) opType() op.Type {
 	return op.Pair(numberType(reflect.TypeFor[V]().Kind()), numberType(reflect.TypeFor[I]().Kind()))
+}
+
+// isPair tells the type from other structs with such fields.
+func (ValueIndex[V, I]) isPair() {}
+
+// pairOf is value and index of a struct that is a ValueIndex. One that embeds it has
+// its method, too, but other fields.
+func pairOf(g reflect.Type) (value, index reflect.Type, ok bool) {
+	if _, ok := reflect.Zero(g).Interface().(interface{ isPair() }); !ok || g.NumField() != 2 || g.Field(0).Anonymous || g.Field(1).Anonymous {
+		return nil, nil, false
+	}
+	return g.Field(0).Type, g.Field(1).Type, true
 }
 
 // opType is the engine's name for the element type T.

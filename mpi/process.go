@@ -119,7 +119,7 @@ func Finalize() error {
 func (c *Comm) finalize() error {
 	err := c.w.P2P.Pending()
 	if err == nil {
-		if err := c.self.deleteAttrs(callFinalize); err != nil {
+		if err := c.self.attrs.clear(c.self, callFinalize); err != nil {
 			return err
 		}
 		err = c.w.Close()

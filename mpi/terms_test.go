@@ -70,7 +70,7 @@ func TestTRM08_NullHandles(t *testing.T) {
 		wantClass(t, err, mpi.ErrComm)
 		wantClass(t, null.Barrier(), mpi.ErrComm)
 		wantClass(t, mpi.Allreduce(world, buf, make([]int32, 1), mpi.OpNull), mpi.ErrOp)
-		wantClass(t, mpi.SetAttr(world, mpi.Keyval[int]{}, 1), mpi.ErrKeyval)
+		wantClass(t, mpi.SetAttr(world, mpi.Keyval[*mpi.Comm, int]{}, 1), mpi.ErrKeyval)
 		wantClass(t, world.SetErrhandler(mpi.Errhandler{}), mpi.ErrErrhandler)
 		var message mpi.Message
 		_, err = mpi.Mrecv(&message, buf)

@@ -42,9 +42,31 @@ func (s *Set) of(g reflect.Type, path string) (*Type, error) {
 		}
 		return Contiguous(int64(g.Len()), old)
 	case reflect.Struct:
+		if s.PairOf != nil {
+			if value, index, ok := s.PairOf(g); ok {
+				if t := s.goPair(value, index); t != nil {
+					return t, nil
+				}
+			}
+		}
 		return s.structure(g, path)
 	}
 	return nil, fail(class.Type, "%s is a %s: memory of this process, which means nothing to another", path, g.Kind())
+}
+
+// goPair is the predefined pair type of a value and an index, which are numbers, or
+// nil.
+func (s *Set) goPair(value, index reflect.Type) *Type {
+	v, i := s.Type(goElem(value)), s.Type(goElem(index))
+	switch t, _ := s.ValueIndex(v, i); { // nil types have been no error: these are numbers
+	case t != nil:
+		return t
+	case v.elem.ID == Float && i.elem.ID == Float:
+		return s.Type(TwoReal)
+	case v.elem.ID == Double && i.elem.ID == Double:
+		return s.Type(TwoDoublePrecision)
+	}
+	return nil
 }
 
 // structure makes a type of the fields of a struct.

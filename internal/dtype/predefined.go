@@ -1,6 +1,7 @@
 package dtype
 
 import (
+	"reflect"
 	"sync"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -10,6 +11,10 @@ import (
 // (DT-23): of F90Real and its like, ValueIndex, and of types of Go. All methods may be called
 // by any goroutine.
 type Set struct {
+	// PairOf tells Of which structs of Go are pairs for MINLOC and MAXLOC, of which
+	// numbers; nil: none. It is set before the set is used.
+	PairOf func(g reflect.Type) (value, index reflect.Type, ok bool)
+
 	types [lastID + 1 - firstID]*Type
 
 	mu     sync.Mutex
