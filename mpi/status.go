@@ -40,6 +40,38 @@ func Count[T Elem](s Status) int {
 	return int(s.bytes / size)
 }
 
+// Count is the number of elements of a type received, or Undefined if the message
+// does not hold a whole number of them. Of a type without data it is 0 if nothing was
+// received, else Undefined.
+//
+// C: MPI_Get_count, section 3.2.5.
+func (s Status) Count(d Datatype) (int, error) {
+	t, err := d.use("Count")
+	if err != nil {
+		return 0, err
+	}
+	if n, ok := t.Count(s.bytes); ok {
+		return int(n), nil
+	}
+	return Undefined, nil
+}
+
+// Elements is the number of basic elements received in a message of elements of a
+// type, of which the last need not be complete; or Undefined if the message ends
+// within a basic element.
+//
+// C: MPI_Get_elements, section 5.1.11.
+func (s Status) Elements(d Datatype) (int, error) {
+	t, err := d.use("Elements")
+	if err != nil {
+		return 0, err
+	}
+	if n, ok := t.Elements(s.bytes); ok {
+		return int(n), nil
+	}
+	return Undefined, nil
+}
+
 // publicTag turns the engine's tags into the standard's.
 func publicTag(tag int32) int {
 	if tag == p2p.AnyTag {
