@@ -72,20 +72,24 @@ func (c *Comm) request(k coll.Kind, f form, a *coll.Args) Request {
 	if err := c.usable(name); err != nil {
 		return Request{err: err}
 	}
-	e := c.w.P2P
-	e.Proc().Lock()
-	var r *p2p.Request
-	var err error
-	if f == persistent {
-		r, err = c.w.Coll.Init(c.core, k, a)
-	} else {
-		r, err = c.w.Coll.Start(c.core, k, a)
-	}
+	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
+		if f == persistent {
+			return e.Init(c.core, k, a)
+		}
+		return e.Start(c.core, k, a)
+	})
+}
+
+// launch returns the request that begin starts or prepares under the lock.
+func (c *Comm) launch(name call, begin func(e *coll.Engine) (*p2p.Request, error)) Request {
+	p := c.w.P2P.Proc()
+	p.Lock()
+	r, err := begin(c.w.Coll)
 	if err != nil {
-		e.Proc().Unlock()
+		p.Unlock()
 		return Request{err: describe(err, name, c, Undefined, Undefined).raised()}
 	}
 	q := newRequest(name, c, r)
-	e.Proc().Unlock()
+	p.Unlock()
 	return q
 }

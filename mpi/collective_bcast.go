@@ -28,10 +28,14 @@ func (c *Comm) BarrierInit() Request { return c.prepare(coll.Barrier, &coll.Args
 //
 // C: MPI_Bcast, section 6.4.
 func Bcast[T Elem](c *Comm, buf []T, root int) error {
+	return bcast(c, bytesOf(buf), root)
+}
+
+func bcast(c *Comm, buf []byte, root int) error {
 	if err := c.usable(collectiveCall(coll.Bcast, blocking)); err != nil {
 		return err
 	}
-	return c.done(coll.Bcast, c.w.Coll.Bcast(c.core, bytesOf(buf), root))
+	return c.done(coll.Bcast, c.w.Coll.Bcast(c.core, buf, root))
 }
 
 // Ibcast starts a Bcast.

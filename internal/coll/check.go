@@ -29,8 +29,8 @@ func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
 		}
 		send.width, recv.width = a.Width, a.Width
 	}
-	if w := a.Width; send.given == nil && send.n%w != 0 || recv.given == nil && recv.n%w != 0 {
-		return wrong(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.n, recv.n, w)
+	if send.odd() || recv.odd() {
+		return wrong(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.n, recv.n, a.Width)
 	}
 	n, me := c.Size(), c.Rank
 	atRoot := c.Rank == a.Root

@@ -37,6 +37,9 @@ func (x *side) word() string {
 	return "buffer"
 }
 
+// odd reports whether x is a slice that ends within an element.
+func (x *side) odd() bool { return x.given == nil && x.n > 0 && x.n%x.width != 0 }
+
 // elements is how many elements take n bytes.
 func (x *side) elements(n int) int {
 	if x.width == 0 {

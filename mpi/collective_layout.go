@@ -1,0 +1,105 @@
+package mpi
+
+import (
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
+
+// Collectives on Buffers are methods of Comm, named as the functions for slices. Each
+// member gives Buffers of its own: what has to agree between them is the sequence of
+// basic types, of which some may lie in slices. A block is a number of elements of the
+// Buffer, one behind the other by their extents, and counts and displacements are in
+// elements; all blocks lie within the Buffer.
+//
+// In place, the one Buffer is of the same type and begins where the own block of the
+// other does. Otherwise what is received must not overlap what is sent.
+
+// layout is that of a Buffer, nil for none.
+func (b *Buffer) layout() *dtype.Buffer {
+	if b == nil {
+		return nil
+	}
+	return &b.b
+}
+
+// wrongBuffer is the error of one of the Buffers that a member of a collective gives, nil for
+// those that are not looked at there.
+func wrongBuffer(send, recv *Buffer) error {
+	if send != nil && send.err != nil {
+		return send.err
+	}
+	if recv != nil {
+		return recv.err
+	}
+	return nil
+}
+
+// doBuffers carries out a collective on Buffers, of which that may be nil which does
+// not count at the caller.
+func (c *Comm) doBuffers(k coll.Kind, a *coll.Args, send, recv *Buffer) error {
+	if err := c.usable(collectiveCall(k, blocking)); err != nil {
+		return err
+	}
+	send, recv = c.significant(k, a, send, recv)
+	if err := wrongBuffer(send, recv); err != nil {
+		return c.done(k, err)
+	}
+	return c.done(k, c.w.Coll.DoLayouts(c.core, k, a, send.layout(), recv.layout()))
+}
+
+// requestBuffers is request for Buffers.
+func (c *Comm) requestBuffers(k coll.Kind, f form, a *coll.Args, send, recv *Buffer) Request {
+	name := collectiveCall(k, f)
+	if err := c.usable(name); err != nil {
+		return Request{err: err}
+	}
+	send, recv = c.significant(k, a, send, recv)
+	if err := wrongBuffer(send, recv); err != nil {
+		return Request{err: describe(err, name, c, Undefined, Undefined).raised()}
+	}
+	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
+		if f == persistent {
+			return e.InitLayouts(c.core, k, a, send.layout(), recv.layout())
+		}
+		return e.StartLayouts(c.core, k, a, send.layout(), recv.layout())
+	})
+}
+
+// significant leaves out the Buffer that does not count at the caller.
+func (c *Comm) significant(k coll.Kind, a *coll.Args, send, recv *Buffer) (from, to *Buffer) {
+	if c.Rank() != a.Root {
+		switch k {
+		case coll.Gather, coll.Gatherv, coll.Reduce:
+			recv = nil
+		case coll.Scatter, coll.Scatterv:
+			send = nil
+		}
+	}
+	return send, recv
+}
+
+// Bcast copies b from rank root to all members of c, who pass Buffers of the same
+// size in bytes.
+//
+// C: MPI_Bcast, section 6.4.
+func (c *Comm) Bcast(b Buffer, root int) error {
+	if bytes, ok := b.b.Contiguous(); ok && b.err == nil {
+		return bcast(c, bytes, root)
+	}
+	return c.doBuffers(coll.Bcast, &coll.Args{Root: root}, nil, &b)
+}
+
+// Ibcast starts a Bcast.
+//
+// C: MPI_Ibcast, section 6.12.2.
+func (c *Comm) Ibcast(b Buffer, root int) Request {
+	return c.requestBuffers(coll.Bcast, nonblocking, &coll.Args{Root: root}, nil, &b)
+}
+
+// BcastInit prepares a Bcast that can be started many times.
+//
+// C: MPI_Bcast_init, section 6.13.2.
+func (c *Comm) BcastInit(b Buffer, root int) Request {
+	return c.requestBuffers(coll.Bcast, persistent, &coll.Args{Root: root}, nil, &b)
+}
