@@ -40,7 +40,7 @@ Reduce of up to %d, go through a slot instead; of two members, if each gives up 
 	return nil
 }
 
-// algorithmsMain is the last part of halo info.
+// algorithmsMain is the last part of halo info: algorithms, operations and datatypes.
 func algorithmsMain() int {
 	err := printAlgorithms(os.Stdout, os.Getenv)
 	if err == nil {
@@ -50,5 +50,6 @@ func algorithmsMain() int {
 		fmt.Fprintln(os.Stderr, "halo:", err)
 		return 1
 	}
+	printTypes(os.Stdout)
 	return 0
 }
