@@ -158,9 +158,12 @@ func (t *task) layOutTypes(g *rand.Rand) {
 
 // elements is a size of elements, such that all of these bytes and the blocks are
 // whole ones, and how many take the place of one of the task's; 0 if it is several
-// of those that do.
+// of those that do. Operands are combined as elements, and so are the same ones.
 func (t *task) elements(g *rand.Rand, bytes ...int) (size, scale int) {
 	w := t.typ.Size()
+	if t.reduces() {
+		return w, 1
+	}
 	if t.args.SendCounts == nil && t.args.RecvCounts == nil && g.IntN(3) == 0 {
 		for _, k := range []int{64, 12, 5, 2} {
 			if !slices.ContainsFunc(append(bytes, t.counts[0][0]*w), func(n int) bool { return n%(k*w) != 0 }) {

@@ -95,13 +95,21 @@ func newTask(c *comm.Comm, k coll.Kind, g *rand.Rand, most int) *task {
 		return t
 	}
 	t.layOut(g)
-	switch k {
-	case coll.Barrier, coll.Reduce, coll.Allreduce, coll.Scan, coll.Exscan, coll.ReduceScatter, coll.ReduceScatterBlock:
+	if k == coll.Barrier || t.reduces() && t.user == nil { // predefined operations have slices
 		t.given = t.args
-	default:
-		t.layOutTypes(rand.New(rand.NewPCG(g.Uint64(), uint64(c.Rank))))
+		return t
 	}
+	t.layOutTypes(rand.New(rand.NewPCG(g.Uint64(), uint64(c.Rank))))
 	return t
+}
+
+// reduces reports whether the task combines operands.
+func (t *task) reduces() bool {
+	switch t.kind {
+	case coll.Reduce, coll.Allreduce, coll.Scan, coll.Exscan, coll.ReduceScatter, coll.ReduceScatterBlock:
+		return true
+	}
+	return false
 }
 
 // spread places blocks of the given lengths in any order with gaps, or leaves
