@@ -17,7 +17,8 @@ import (
 // Types are local to a process. What is made of another type does not depend on
 // that one's being freed. A type must be committed before data is communicated with
 // it; predefined types and those of TypeOf are from the start, and are never freed.
-// Using a type that is null or has been freed is ErrType.
+// Using a type that is null or has been freed is ErrType. Ranks that are goroutines of
+// one process share its types.
 //
 // C: MPI_Datatype, sections 3.2.2 and 5.1.
 type Datatype struct{ h *datatype }

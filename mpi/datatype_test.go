@@ -190,6 +190,12 @@ func TestDT35_NAM01_Names(t *testing.T) {
 	if mpi.Byte().Name() != "MPI_BYTE" || own.String() != "mine" {
 		t.Errorf("names %q and %q", mpi.Byte().Name(), own)
 	}
+	wchar := typ(t)(mpi.Predefined("MPI_WCHAR"))
+	ok(t, wchar.SetName("wide"))
+	if again := typ(t)(mpi.Predefined("MPI_WCHAR")); again != wchar || again.Name() != "wide" {
+		t.Errorf("MPI_WCHAR is called %q", again.Name())
+	}
+	ok(t, wchar.SetName("MPI_WCHAR"))
 	ok(t, own.SetName(""))
 	if own.Name() != "" {
 		t.Errorf("name is %q", own.Name())

@@ -15,7 +15,7 @@ import (
 type Error struct {
 	Class  Class
 	Call   string // the function or method, such as "Recv"
-	Object string // the communicator's name, "" if none is concerned
+	Object string // the name of the communicator or datatype, "" if none is concerned
 	Peer   int    // rank of the other side; Undefined if none is concerned
 	Tag    int    // Undefined if none is concerned
 	Detail string // what happened, with numbers

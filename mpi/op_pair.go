@@ -49,7 +49,7 @@ func (ValueIndex[V, I]) isPair() {}
 // pairOf is value and index of a struct that is a ValueIndex. One that embeds it has
 // its method, too, but other fields.
 func pairOf(g reflect.Type) (value, index reflect.Type, ok bool) {
-	if _, ok := reflect.Zero(g).Interface().(interface{ isPair() }); !ok || g.NumField() != 2 || g.Field(0).Anonymous || g.Field(1).Anonymous {
+	if g.NumField() != 2 || g.Field(0).Anonymous || g.Field(1).Anonymous || !g.Implements(reflect.TypeFor[interface{ isPair() }]()) {
 		return nil, nil, false
 	}
 	return g.Field(0).Type, g.Field(1).Type, true

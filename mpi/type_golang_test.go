@@ -134,11 +134,18 @@ func TestXTYP01_ValueIndexIsAPairType(t *testing.T) {
 		mpi.ValueIndex[float64, int64]
 		rank int32
 	}
-	in, err := typ(t)(mpi.TypeOf[found]()).Envelope()
-	ok(t, err)
-	if in.Combiner != mpi.CombinerResized {
-		t.Errorf("a struct that embeds a pair is %v", in.Combiner)
+	for _, d := range []mpi.Datatype{typ(t)(mpi.TypeOf[found]()), typ(t)(mpi.TypeOf[struct {
+		mpi.ValueIndex[float64, int64]
+	}]())} {
+		if e, err := d.Envelope(); err != nil || e.Combiner != mpi.CombinerResized {
+			t.Errorf("a struct that embeds a pair is %v (%v)", e.Combiner, err)
+		}
 	}
+	type far struct {
+		*mpi.ValueIndex[float64, int64]
+		rank int32
+	}
+	wantText(t, second(mpi.TypeOf[far]()), mpi.ErrType, "far.ValueIndex is a ptr")
 	if size, err := typ(t)(mpi.TypeOf[found]()).Size(); err != nil || size != 20 {
 		t.Errorf("its size is %d (%v)", size, err)
 	}
