@@ -3,14 +3,13 @@ package mpi
 import (
 	"reflect"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// Op is a reduction operation: a predefined one, or one that CreateOp has made.
-// Ops are values; the zero Op is the null operation.
+// Op is a reduction operation: a predefined one, or one that CreateOp or CreateOpFunc
+// has made. Ops are values; the zero Op is the null operation.
 //
 // C: MPI_Op, section 6.9.2.
 type Op struct {
@@ -18,9 +17,11 @@ type Op struct {
 	user   *userOp
 }
 
-// userOp is an operation that the program has made.
+// userOp is an operation that the program has made. User is for slices of the elements
+// that it was made for; on combines Buffers.
 type userOp struct {
 	op.User
+	on    func(in, inout Buffer)
 	freed atomic.Bool // pairs with nothing: who frees an operation while another goroutine begins to use it gets either
 }
 
@@ -33,6 +34,12 @@ var OpNull Op
 // integers and floating-point numbers, the logical ones on integers and booleans,
 // the bitwise ones on integers, Minloc and Maxloc on ValueIndex; others are ErrOp.
 // All are commutative.
+//
+// Of the datatypes of Buffers that is: the basic ones of C and Fortran, real and
+// complex numbers of every precision among them, those of TypeF90Real and its like,
+// the types of pairs, and duplicates of these. MPI_BYTE is for the bitwise operations
+// only, and integers that are not of C (MPI_INTEGER, MPI_AINT) are not for the logical
+// ones. On characters and on derived types no predefined operation is defined.
 //
 // A minimum or maximum of floating-point numbers is NaN if one of them is, and -0
 // is less than +0. The logical operations take what is not 0 for true and give 1.
@@ -56,35 +63,6 @@ var (
 	Replace = Op{kernel: op.Replace}
 	NoOp    = Op{kernel: op.NoOp}
 )
-
-// CreateOp makes an operation of fn, which makes each inout[i] the combination of
-// in[i] and inout[i], in this order. It must be associative: operands are combined
-// in the order of the ranks, but in any groups. With commute their order is free,
-// too. fn is called with any part of the elements, by a goroutine that need not be
-// the caller's, and with ReduceLocal by the caller's; it neither changes nor keeps
-// in, keeps no inout, and does not communicate. When it panics, the call on that
-// rank fails with ErrOther, and the result is nothing that can be relied on,
-// elsewhere neither.
-//
-// The operation is for elements of T only, others are ErrOp. A nil fn gives the
-// null operation.
-//
-// C: MPI_Op_create, section 6.9.5.
-func CreateOp[T any](fn func(in, inout []T), commute bool) Op {
-	if fn == nil {
-		return Op{}
-	}
-	var e T
-	size := max(unsafe.Sizeof(e), 1)
-	elements := func(b []byte) []T {
-		return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b))/size)
-	}
-	return Op{user: &userOp{User: op.User{
-		Fn:       func(in, inout []byte) { fn(elements(in), elements(inout)) },
-		Commutes: commute,
-		Of:       reflect.TypeFor[T](),
-	}}}
-}
 
 // Free makes o the null operation. Reductions that have been started with it come
 // to their end; using a copy of o is ErrOp, as is freeing a predefined operation.
@@ -134,6 +112,9 @@ func reduction[T Elem](send, recv []T, o Op) coll.Args {
 	a := coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Op: o.kernel, Type: opType[T]()}
 	if o.user != nil && !o.user.freed.Load() {
 		a.User, a.Elem = &o.user.User, reflect.TypeFor[T]()
+		if o.user.Of == nil {
+			a.User = o.user.forMemory(elemType[T]())
+		}
 	}
 	return a
 }

@@ -67,6 +67,13 @@ func (o Op) applyUser(in, inout []byte, elem reflect.Type) error {
 	if o.user.freed.Load() {
 		return op.Check(0, 0)
 	}
+	if o.user.Of == nil {
+		t, err := types().Of(elem)
+		if err != nil {
+			return err
+		}
+		return o.user.forMemory(types().lasting(t)).Apply(inout, in, inout)
+	}
 	if err := o.user.Check(elem); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 // User is an operation that the program defines (MPI-5, 6.9.5).
 type User struct {
 	// Fn makes inout[i] the combination of in[i], from the lower ranks, and
-	// inout[i]. It gets whole elements, as many as whoever calls has at hand.
+	// inout[i]. It gets whole elements, packed, as many as whoever calls has at hand.
 	Fn func(in, inout []byte)
 	// Commutes says that the operands may be exchanged. Otherwise they are combined
 	// in the order of the ranks.
@@ -32,26 +32,33 @@ func (u *User) Check(t reflect.Type) error {
 // operands may be exchanged: two ranks that combine the same get the same, whatever
 // the function makes of equal operands. When it panics that is the error; dst is
 // then anything.
-func (u *User) Apply(dst, left, right []byte) (err error) {
+func (u *User) Apply(dst, left, right []byte) error {
 	if len(dst) == 0 {
 		return nil
 	}
+	return Recovered(func() {
+		switch {
+		case &dst[0] == &right[0]:
+			u.Fn(left, dst)
+		case &dst[0] != &left[0]:
+			copy(dst, right)
+			u.Fn(left, dst)
+		default:
+			sum := slices.Clone(right)
+			u.Fn(left, sum)
+			copy(dst, sum)
+		}
+	})
+}
+
+// Recovered calls an operation of the program. When that panics it is the error.
+func Recovered(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicked(p)
 		}
 	}()
-	switch {
-	case &dst[0] == &right[0]:
-		u.Fn(left, dst)
-	case &dst[0] != &left[0]:
-		copy(dst, right)
-		u.Fn(left, dst)
-	default:
-		sum := slices.Clone(right)
-		u.Fn(left, sum)
-		copy(dst, sum)
-	}
+	f()
 	return nil
 }
 

@@ -1,0 +1,119 @@
+package mpi
+
+import (
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
+
+// A reduction of Buffers. What predefined operations are defined on lies in memory as
+// the engine works on it, so that such Buffers are slices. Operands of operations of
+// programs may have any layout; they travel packed.
+
+// reduceNow carries out a blocking reduction.
+func (c *Comm) reduceNow(k coll.Kind, send, recv *Buffer, o Op, root int, counts []int) error {
+	if err := c.usable(collectiveCall(k, blocking)); err != nil {
+		return err
+	}
+	a := coll.Args{Root: root, SendCounts: counts}
+	from, to, err := c.operands(k, send, recv, o, &a)
+	switch e := c.w.Coll; {
+	case err != nil:
+	case a.User != nil || k != coll.Reduce && k != coll.Allreduce:
+		err = e.DoLayouts(c.core, k, &a, from, to)
+	case k == coll.Reduce:
+		err = e.Reduce(c.core, a.Send, a.Recv, a.Op, a.Type, root)
+	default:
+		err = e.Allreduce(c.core, a.Send, a.Recv, a.Op, a.Type)
+	}
+	return c.done(k, err)
+}
+
+// reduceLater makes the request of a nonblocking or persistent reduction.
+func (c *Comm) reduceLater(k coll.Kind, f form, send, recv *Buffer, o Op, root int, counts []int) Request {
+	name := collectiveCall(k, f)
+	if err := c.usable(name); err != nil {
+		return Request{err: err}
+	}
+	a := coll.Args{Root: root, SendCounts: counts}
+	from, to, err := c.operands(k, send, recv, o, &a)
+	if err != nil {
+		return Request{err: describe(err, name, c, Undefined, Undefined).raised()}
+	}
+	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
+		if f == persistent {
+			return e.InitLayouts(c.core, k, &a, from, to)
+		}
+		return e.StartLayouts(c.core, k, &a, from, to)
+	})
+}
+
+// operands checks the operation and the types of the Buffers, and fills in a what the
+// reduction works on; or returns layouts that take the place of its slices.
+func (c *Comm) operands(k coll.Kind, send, recv *Buffer, o Op, a *coll.Args) (from, to *dtype.Buffer, err error) {
+	send, recv = c.significant(k, a, send, recv)
+	if err := wrongBuffer(send, recv); err != nil {
+		return nil, nil, err
+	}
+	if recv != nil {
+		if err := sameElements(send, recv); err != nil {
+			return nil, nil, err
+		}
+	}
+	if o.user != nil {
+		a.User, err = o.user.forBuffer(send)
+		return send.layout(), recv.layout(), err
+	}
+	if a.Op, a.Type, err = o.elements(send); err != nil {
+		return nil, nil, err
+	}
+	a.Width = a.Type.Size()
+	if a.Send, err = send.inMemory(a.Width); err != nil || recv == nil {
+		return nil, nil, err
+	}
+	if recv.b.Type() != send.b.Type() {
+		if _, _, err := o.elements(recv); err != nil {
+			return nil, nil, err
+		}
+	}
+	a.Recv, err = recv.inMemory(a.Width)
+	return nil, nil, err
+}
+
+// sameElements checks that elements of both Buffers are of the same basic types.
+func sameElements(send, recv *Buffer) error {
+	s, r := send.b.Type(), recv.b.Type()
+	if s == r || s == nil || r == nil || dtype.SameSignature(s, 1, r, 1) {
+		return nil
+	}
+	return &class.Error{Class: class.Type, Text: fmt.Sprintf("elements to combine are %s, those for the result %s", s.Describe(1), r.Describe(1))}
+}
+
+// elements is a predefined operation, and the elements of the Buffer as it takes them.
+func (o Op) elements(b *Buffer) (op.Op, op.Type, error) {
+	if t := b.b.Type(); t != nil {
+		typ, err := op.CheckFor(o.kernel, t)
+		return o.kernel, typ, err
+	}
+	// The zero Buffer has no elements, on which an operation could be defined or not.
+	if o.kernel == 0 || o.kernel == op.Replace || o.kernel == op.NoOp {
+		return 0, 0, op.Check(o.kernel, op.Int8)
+	}
+	return op.Sum, op.Int8, nil
+}
+
+// inMemory is the memory of elements that predefined operations are defined on.
+func (b *Buffer) inMemory(width int) ([]byte, error) {
+	n := int(b.b.Count())
+	if bytes, ok := b.b.Contiguous(); ok && len(bytes) == n*width {
+		return bytes, nil
+	}
+	if bytes, _ := b.b.Memory(); len(bytes) == n*width { // pairs that are padded
+		return bytes, nil
+	}
+	return nil, &class.Error{Class: class.Buffer, Text: fmt.Sprintf("what pads the last of %s is not in the slice", b.b.Type().Describe(b.b.Count()))}
+}

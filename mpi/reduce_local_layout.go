@@ -1,0 +1,97 @@
+package mpi
+
+import (
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/op"
+)
+
+// ReduceLocal is the function ReduceLocal for Buffers: it makes each element of inout
+// the combination of that of in and itself. Elements of both are made of the same
+// basic types, else that is ErrType, as is a type of inout in which bytes occur
+// twice; which types an operation takes stands with Comm.Reduce. An operation of
+// CreateOpFunc is called once, on the Buffers themselves, if they are of one type.
+//
+// C: MPI_Reduce_local, section 6.9.9.
+func (o Op) ReduceLocal(in, inout Buffer) error {
+	if err := o.reduceLocal(&in, &inout); err != nil {
+		return failLocal(err, "ReduceLocal")
+	}
+	return nil
+}
+
+func (o Op) reduceLocal(in, inout *Buffer) error {
+	if err := wrongBuffer(in, inout); err != nil {
+		return err
+	}
+	n := in.b.Count()
+	if have := inout.b.Count(); have < n {
+		return &class.Error{Class: class.Count, Text: fmt.Sprintf("inout buffer of %d elements for %d", have, n)}
+	}
+	if err := sameElements(in, inout); err != nil {
+		return err
+	}
+	result := Buffer{b: inout.b.First(n), h: inout.h}
+	switch {
+	case result.b.Overlaps():
+		return &class.Error{Class: class.Type, Text: fmt.Sprintf("%s: bytes of memory occur twice, and are to be stored to", result.b.Type().Describe(n))}
+	case dtype.Shares(&in.b, &result.b):
+		return &class.Error{Class: class.Buffer, Text: "the two buffers share memory: there is no in place"}
+	case o.user != nil:
+		return o.user.reduceLocal(in, &result)
+	}
+	return o.applyMemory(in, &result)
+}
+
+// applyMemory is apply for Buffers of as many elements.
+func (o Op) applyMemory(in, inout *Buffer) error {
+	kernel, typ, err := o.elements(in)
+	if err != nil {
+		return err
+	}
+	if _, _, err := o.elements(inout); err != nil {
+		return err
+	}
+	left, err := in.inMemory(typ.Size())
+	if err != nil {
+		return err
+	}
+	right, err := inout.inMemory(typ.Size())
+	if err != nil {
+		return err
+	}
+	return Op{kernel: kernel}.apply(left, right, typ)
+}
+
+// localPiece is how much of a Buffer is combined at a time where operands have to be
+// packed, in bytes.
+const localPiece = 16 << 10
+
+// reduceLocal combines Buffers of as many elements by an operation of the program.
+func (u *userOp) reduceLocal(in, inout *Buffer) error {
+	f, err := u.forBuffer(in)
+	if err != nil || in.b.Size() == 0 {
+		return err
+	}
+	if u.Of == nil && in.b.Type() == inout.b.Type() {
+		return op.Recovered(func() { u.on(*in, *inout) })
+	}
+	x, direct := in.b.Contiguous()
+	if y, ok := inout.b.Contiguous(); ok && direct {
+		return f.Apply(y, x, y)
+	}
+	size := in.b.Type().Size()
+	size *= max(1, localPiece/size)
+	left, right := make([]byte, size), make([]byte, size)
+	for at := int64(0); at < in.b.Size(); at += size {
+		n := in.b.Pack(left, at)
+		inout.b.Pack(right, at)
+		if err := f.Apply(right[:n], left[:n], right[:n]); err != nil {
+			return err
+		}
+		inout.b.Unpack(right[:n], at)
+	}
+	return nil
+}
