@@ -103,15 +103,6 @@ func newTask(c *comm.Comm, k coll.Kind, g *rand.Rand, most int) *task {
 	return t
 }
 
-// reduces reports whether the task combines operands.
-func (t *task) reduces() bool {
-	switch t.kind {
-	case coll.Reduce, coll.Allreduce, coll.Scan, coll.Exscan, coll.ReduceScatter, coll.ReduceScatterBlock:
-		return true
-	}
-	return false
-}
-
 // spread places blocks of the given lengths in any order with gaps, or leaves
 // displacements out. It returns where they begin and how far they reach.
 func spread(g *rand.Rand, counts []int) (displs []int, reach int) {
@@ -241,32 +232,6 @@ func place(counts, displs []int, r int) int {
 // piece is what goes from one member to another; to is 0 where all get the same.
 func (t *task) piece(from, to int, k uint64) []byte {
 	return contribution(t.typ, t.counts[from][to], from*100+to, k)
-}
-
-// whole is what a member gives to a reduction.
-func (t *task) whole(from int, k uint64) []byte {
-	total := t.counts[0][0]
-	if t.kind == coll.ReduceScatter || t.kind == coll.ReduceScatterBlock {
-		total = 0
-		for _, x := range t.counts[0] {
-			total += x
-		}
-	}
-	return contribution(t.typ, total, from, k)
-}
-
-// reduced is the reduction over ranks first to last.
-func (t *task) reduced(last int, k uint64) []byte {
-	sum := t.whole(0, k)
-	for r := 1; r <= last; r++ {
-		if part := t.whole(r, k); t.user != nil {
-			t.user.Fn(sum, part)
-			sum = part
-		} else {
-			op.Apply(t.o, t.typ, sum, sum, part)
-		}
-	}
-	return sum
 }
 
 // load puts in place what the member gives in the k-th execution.
