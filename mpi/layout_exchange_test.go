@@ -75,7 +75,7 @@ func newExchange(r *rand.Rand) *exchange {
 	case k < 4:
 		limits := []int64{8 << 10, 16<<10 - 40, 64<<10 - 128, 64 << 10}
 		size = limits[r.IntN(len(limits))] + int64(r.IntN(5)) - 2
-	case k == 4:
+	case k < 6:
 		limits := []int64{200_000, 256 << 10, 1 << 20, 1<<20 + 70_000}
 		size = limits[r.IntN(len(limits))] + int64(r.IntN(5)) - 2
 	}

@@ -116,14 +116,14 @@ func runAlone(fabric string, all []*exchange) error {
 // F: every verb of point-to-point communication takes a Buffer with a derived type
 // on either side, with different layouts of one signature (issue 4, section 3).
 func TestMessagesBetweenRandomLayouts(t *testing.T) {
-	count := 300
+	count := 80
 	switch {
 	case *layoutsFlag != 0:
 		count = *layoutsFlag
 	case raceBuild:
-		count = 40
+		count = 12
 	case testing.Short():
-		count = 60
+		count = 20
 	}
 	fabrics := mpitest.Fabrics()
 	if slices.Contains(fabrics, "shm") {

@@ -15,27 +15,25 @@ type pair struct {
 	count int64
 	sends bool   // main is the sender's, else the receiver's
 	other uint64 // what the other is made by; 0 is the plainest way
+	least int    // how many elements its blocks have at least
 	slice bool   // the other is a slice of numbers, if they are all of one type
 	room  int64  // elements that the receiver has room for beyond the message, or less
 }
 
 const (
 	// pairEntries bounds typemaps: the oracle goes through them one by one.
-	pairEntries = 1500
+	pairEntries = 4000
 	// pairSpan bounds the memory that a layout may be spread over, in bytes.
 	pairSpan = 4 << 20
 )
 
-// newPair makes a random one with about size bytes of data, at most.
+// newPair makes a random one with about size bytes of data.
 func newPair(r *rand.Rand, size int64) *pair {
 	p := &pair{sends: r.IntN(2) == 0, slice: r.IntN(4) == 0, other: r.Uint64() | 1}
-	if r.IntN(8) == 0 {
+	if r.IntN(4) == 0 {
 		p.other = 0
 	}
 	g := dtypetest.Generator{}
-	if size > 4<<10 || r.IntN(8) == 0 {
-		g.Wide = []int64{1, 12, 100, 1000}[r.IntN(4)] // blocks that are worth an entry of an I/O vector
-	}
 	switch r.IntN(4) {
 	case 0:
 		g.Basics = []dtype.ID{dtype.Byte, dtype.Uint8} // every length
@@ -43,14 +41,34 @@ func newPair(r *rand.Rand, size int64) *pair {
 		all := dtypetest.AllSizes()
 		g.Basics = all[r.IntN(len(all)):][:1]
 	}
-	p.main = g.Spec(r, r.IntN(7))
-	if m := p.main.Typemap(types, pairEntries); m != nil && m.Size() > 0 {
-		p.count = size/m.Size() + int64(r.IntN(3)) - 1
-		if r.IntN(3) == 0 || size < 100 {
-			p.count = int64(r.IntN(4))
+	depth := r.IntN(7)
+	switch {
+	case size >= 40<<10 && r.IntN(2) == 0: // blocks of pages, which are handed on where they lie
+		big := []dtype.ID{dtype.Double, dtype.LongDouble, dtype.Complex32}[r.IntN(3):][:1]
+		n := (4 << 10) / types.Type(big[0]).Size()
+		g = dtypetest.Generator{Basics: big, Wide: 2 * n, Least: n}
+		p.least, depth = int(n), r.IntN(3)
+	case size > 4<<10 || r.IntN(8) == 0:
+		g.Wide = []int64{1, 12, 100, 300}[r.IntN(4)]
+		if r.IntN(2) == 0 {
+			g.Least, p.least = min(g.Wide, 64), 64
 		}
 	}
-	p.count = max(p.count, 0)
+	for range 20 { // few random types are as large as wanted
+		p.main = g.Spec(r, depth)
+		m := p.main.Typemap(types, pairEntries)
+		if m == nil || m.Size() == 0 {
+			continue
+		}
+		if p.count = size / m.Size(); p.count > 0 {
+			p.count += int64(r.IntN(3)) - 1
+		} else if p.count = int64(r.IntN(4)); size < m.Size()/8 {
+			continue
+		}
+		if _, _, ok := p.halves(); ok {
+			break
+		}
+	}
 	if r.IntN(4) == 0 {
 		p.room = int64(r.IntN(6)) - 3
 	} else if r.IntN(20) == 0 {
@@ -110,7 +128,7 @@ func (p *pair) halves() (send, recv half, ok bool) {
 func (p *pair) counterpart(m *dtypetest.Typemap) half {
 	seq := m.Elems()
 	if len(seq) == 0 {
-		return half{spec: dtypetest.Regroup(nil, types, nil), count: p.count, m: &dtypetest.Typemap{}}
+		return half{spec: dtypetest.Regroup(nil, types, nil, 0), count: p.count, m: &dtypetest.Typemap{}}
 	}
 	uniform := true
 	for _, e := range seq {
@@ -134,7 +152,7 @@ func (p *pair) counterpart(m *dtypetest.Typemap) half {
 	for range k {
 		all = append(all, seq...)
 	}
-	s := dtypetest.Regroup(r, types, all)
+	s := dtypetest.Regroup(r, types, all, p.least)
 	return half{spec: s, count: p.count / k, m: s.Typemap(types, 1<<20)}
 }
 

@@ -193,7 +193,7 @@ func (x *checker) copy() error {
 	if len(x.offs) == 0 {
 		return nil
 	}
-	s := dtypetest.Regroup(x.r, x.set, x.all.Elems())
+	s := dtypetest.Regroup(x.r, x.set, x.all.Elems(), 1+x.r.IntN(2)*x.r.IntN(20))
 	m := s.Typemap(x.set, 1<<20)
 	t, err := s.Build(x.set)
 	if err != nil {

@@ -22,7 +22,8 @@ func TestRegroupKeepsTheSequence(t *testing.T) {
 		if m == nil {
 			continue
 		}
-		s := Regroup(r, set, m.Elems())
+		least := 1 + r.IntN(2)*r.IntN(10)
+		s := Regroup(r, set, m.Elems(), least)
 		count(s, seen)
 		got := s.Typemap(set, 1<<20)
 		if !slices.Equal(got.Elems(), m.Elems()) {
@@ -31,10 +32,13 @@ func TestRegroupKeepsTheSequence(t *testing.T) {
 		if got.Times(3).Overlaps() {
 			t.Fatalf("seed %d: %v overlaps", seed, s)
 		}
+		if short := shortest(got); short < min(least, len(m.Entries)) {
+			t.Fatalf("seed %d: %v has a block of %d elements, want %d at least", seed, s, short, least)
+		}
 		if lb, ub := got.TrueBounds(); ub-lb > m.Size() {
 			apart++
 		}
-		if d := Regroup(nil, set, m.Elems()); len(m.Entries) > 0 {
+		if d := Regroup(nil, set, m.Elems(), 0); len(m.Entries) > 0 {
 			filled++
 			m := d.Typemap(set, 1<<20)
 			if lb, ub := m.Bounds(); lb != 0 || ub != m.Size() || !slices.Equal(m.Elems(), got.Elems()) {
@@ -50,6 +54,17 @@ func TestRegroupKeepsTheSequence(t *testing.T) {
 	if apart < filled/3 {
 		t.Errorf("only %d of %d layouts have gaps", apart, filled)
 	}
+}
+
+// shortest is the length of the shortest block in memory.
+func shortest(m *Typemap) int {
+	short, n := len(m.Entries), 0
+	for i, e := range m.Entries {
+		if n++; i == len(m.Entries)-1 || m.Entries[i+1].Off != e.Off+e.Elem.Size {
+			short, n = min(short, n), 0
+		}
+	}
+	return short
 }
 
 func count(s *Spec, seen map[dtype.Combiner]int) {

@@ -12,8 +12,8 @@ type Generator struct {
 	// Basics are the basic types to use, nil for those of AllSizes.
 	Basics []dtype.ID
 	// Wide, if above 1, puts runs of up to so many elements where there would be one,
-	// and displacements in bytes as much further apart.
-	Wide int64
+	// and displacements in bytes as much further apart. Least is the shortest.
+	Wide, Least int64
 }
 
 // AllSizes are basic types of all sizes, and pairs with padding.
@@ -29,7 +29,7 @@ func (g Generator) Spec(r *rand.Rand, depth int) *Spec {
 	if len(g.Basics) == 0 {
 		g.Basics = AllSizes()
 	}
-	g.Wide = max(g.Wide, 1)
+	g.Wide, g.Least = max(g.Wide, 1), max(g.Least, 1)
 	return g.spec(r, depth)
 }
 
@@ -37,7 +37,7 @@ func (g *Generator) spec(r *rand.Rand, depth int) *Spec {
 	if depth == 0 || r.IntN(12) == 0 {
 		basic := Named(g.Basics[r.IntN(len(g.Basics))])
 		if g.Wide > 1 {
-			return Contiguous(1+r.Int64N(g.Wide), basic)
+			return Contiguous(g.Least+r.Int64N(g.Wide-g.Least+1), basic)
 		}
 		return basic
 	}

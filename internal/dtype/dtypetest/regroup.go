@@ -9,16 +9,16 @@ import (
 // Regroup makes a layout whose typemap has the basic types of seq in that order:
 // the other side of a message. No bytes of it overlap, of several elements in a row
 // neither, but there may be gaps, and any order in memory. The basic types must be
-// predefined ones. Without r it is the plainest one: nothing but the sequence,
-// dense.
+// predefined ones. No block in memory is shorter than least elements, if seq is not.
+// Without r it is the plainest one: nothing but the sequence, dense.
 //
 // A sequence that repeats itself may become repetitions of the layout of a part of
 // it, by any constructor that repeats; others are cut into parts of a struct.
-func Regroup(r *rand.Rand, set *dtype.Set, seq []*dtype.Elem) *Spec {
+func Regroup(r *rand.Rand, set *dtype.Set, seq []*dtype.Elem, least int) *Spec {
 	if r == nil {
 		return dense(seq)
 	}
-	g := regrouper{r, set}
+	g := regrouper{r, set, max(least, 1)}
 	s, _ := g.group(seq)
 	return s
 }
@@ -74,8 +74,9 @@ func period(seq []*dtype.Elem) int {
 }
 
 type regrouper struct {
-	r   *rand.Rand
-	set *dtype.Set
+	r     *rand.Rand
+	set   *dtype.Set
+	least int
 }
 
 func (g *regrouper) between(lo, hi int) int64 { return int64(lo + g.r.IntN(hi-lo+1)) }
@@ -85,15 +86,18 @@ func (g *regrouper) group(seq []*dtype.Elem) (*Spec, *Typemap) {
 	var s *Spec
 	p := period(seq)
 	switch {
-	case len(seq) == 0:
-		s = dense(seq)
 	case len(seq) == 1:
 		s = Named(seq[0].ID)
+	case len(seq) < 2*g.least:
+		s = dense(seq)
 	case p < len(seq) && g.r.IntN(4) > 0:
 		n := int64(len(seq) / p)
 		k := g.divisor(n)
 		if k == n && g.r.IntN(4) > 0 {
 			k = 1
+		}
+		for n%k != 0 || p*int(k) < g.least {
+			k++
 		}
 		kid, m := g.group(seq[:p*int(k)])
 		s = g.repeat(n/k, kid, m)
@@ -103,7 +107,11 @@ func (g *regrouper) group(seq []*dtype.Elem) (*Spec, *Typemap) {
 	m := g.typemap(s)
 	lb, ub := m.Bounds()
 	tlb, tub := m.TrueBounds()
-	if lb > tlb || ub < tub || g.r.IntN(8) == 0 {
+	gaps := g.r.IntN(8) == 0
+	if g.least > 1 { // there are few other places for gaps
+		gaps = g.r.IntN(2) == 0
+	}
+	if lb > tlb || ub < tub || gaps {
 		lb = tlb - g.between(0, 20)
 		s = Resized(s, lb, tub+g.between(0, 20)-lb)
 		m = g.typemap(s)
@@ -130,8 +138,8 @@ func (g *regrouper) divisor(n int64) int64 {
 // cut makes a struct of parts of seq, in any order in memory.
 func (g *regrouper) cut(seq []*dtype.Elem) *Spec {
 	var parts [][]*dtype.Elem
-	for most := 2 + g.r.IntN(4); len(parts) < most-1 && len(seq) > 1; {
-		k := 1 + g.r.IntN(len(seq)-1)
+	for most := 2 + g.r.IntN(4); len(parts) < most-1 && len(seq) >= 2*g.least; {
+		k := g.least + g.r.IntN(len(seq)-2*g.least+1)
 		parts, seq = append(parts, seq[:k]), seq[k:]
 	}
 	parts = append(parts, seq)
@@ -140,7 +148,7 @@ func (g *regrouper) cut(seq []*dtype.Elem) *Spec {
 	maps := make([]*Typemap, len(parts))
 	for i, p := range parts {
 		lengths[i] = 1
-		if n := period(p); n < len(p) && g.r.IntN(3) > 0 { // blocks of a length
+		if n := period(p); n < len(p) && n >= g.least && g.r.IntN(3) > 0 { // blocks of a length
 			lengths[i] = int64(len(p) / n)
 			p = p[:n]
 		}
