@@ -52,7 +52,7 @@ func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
 		if k == Gather && !atRoot {
 			return nil
 		}
-		if err := recv.whole(send.n, "receive"); err != nil {
+		if err := recv.whole(send.n, send, "receive"); err != nil {
 			return err
 		}
 		if err := recv.cutTo(n, send.n); err != nil {
@@ -74,7 +74,7 @@ func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
 		if !atRoot {
 			return recv.receives()
 		}
-		if err := send.whole(recv.n, "send"); err != nil {
+		if err := send.whole(recv.n, recv, "send"); err != nil {
 			return err
 		}
 		if recv.n > send.n/n {
@@ -97,7 +97,7 @@ func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
 		if err := send.divides(n); err != nil {
 			return err
 		}
-		if err := recv.whole(send.n/n, "receive"); err != nil {
+		if err := recv.whole(send.n/n, send, "receive"); err != nil {
 			return err
 		}
 		if err := recv.cutTo(1, send.n); err != nil {

@@ -9,21 +9,28 @@ import (
 )
 
 // Do carries out a collective. It takes the lock.
-func (e *Engine) Do(c *comm.Comm, k Kind, a *Args) error { return e.DoLayouts(c, k, a, nil, nil) }
+func (e *Engine) Do(c *comm.Comm, k Kind, a *Args) error {
+	if s := e.plain(c, k, a); s != nil && k == Allgather {
+		return through(c, s.allgather(memory(a.Send), memory(a.Recv)))
+	} else if s != nil {
+		return through(c, s.alltoall(memory(a.Send), memory(a.Recv)))
+	}
+	from, to := slice(a.Send, a.Width), slice(a.Recv, a.Width)
+	return e.do(c, k, a, &from, &to)
+}
 
 // DoLayouts is Do with layouts that take the place of the slices of a, unless they are
 // nil. It copies them, as StartLayouts and InitLayouts do.
 func (e *Engine) DoLayouts(c *comm.Comm, k Kind, a *Args, send, recv *dtype.Buffer) error {
 	from, to := sideOf(a.Send, a.Width, send), sideOf(a.Recv, a.Width, recv)
-	if err := a.check(c, k, &from, &to); err != nil {
+	return e.do(c, k, a, &from, &to)
+}
+
+func (e *Engine) do(c *comm.Comm, k Kind, a *Args, from, to *side) error {
+	if err := a.check(c, k, from, to); err != nil {
 		return err
 	}
 	switch {
-	case from.n == 0 && to.n == 0:
-	case k == Bcast:
-		if s := e.short(c, k, to.n); s != nil {
-			return through(c, s.bcast(to.data, a.Root))
-		}
 	case k == Allgather && from.n > 0:
 		if s := e.short(c, k, from.n); s != nil {
 			return through(c, s.allgather(from.data, to.data))
@@ -32,10 +39,29 @@ func (e *Engine) DoLayouts(c *comm.Comm, k Kind, a *Args, send, recv *dtype.Buff
 		if s := e.short(c, k, from.n); s != nil {
 			return through(c, s.alltoall(from.data, to.data))
 		}
+	case k == Bcast && to.n > 0:
+		if s := e.short(c, k, to.n); s != nil {
+			return through(c, s.bcast(to.data, a.Root))
+		}
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
-	return e.wait(e.begin(c, k, a, &from, &to))
+	return e.wait(e.begin(c, k, a, from, to))
+}
+
+// plain returns the slot for an Allgather or Alltoall of slices that are plainly right,
+// nil if there is none or check is to judge.
+func (e *Engine) plain(c *comm.Comm, k Kind, a *Args) *slot {
+	size, n := len(a.Send), c.Size()
+	switch {
+	case size == 0 || overlap(a.Send, a.Recv):
+		return nil
+	case k == Allgather && len(a.Recv)/n >= size:
+	case k == Alltoall && len(a.Recv) >= size && size%(n*a.Width) == 0:
+	default:
+		return nil
+	}
+	return e.short(c, k, size)
 }
 
 // Start starts a nonblocking collective and returns its request.
@@ -175,14 +201,20 @@ func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int) error {
 	return e.Do(c, Bcast, &a)
 }
 
-// pass reports whether slices are right, and cuts Recv to what is used of it.
+// pass reports whether check has nothing against the slices of a reduction, and cuts
+// Recv to what is used of it.
 func (a *Args) pass(c *comm.Comm, k Kind) bool {
-	from, to := sideOf(a.Send, a.Width, nil), sideOf(a.Recv, a.Width, nil)
-	if a.check(c, k, &from, &to) != nil {
+	if a.checkOp() != nil || len(a.Send)%a.Width != 0 {
 		return false
 	}
-	a.Recv = a.Recv[:to.n]
-	return true
+	if k == Reduce && c.Rank != a.Root {
+		return uint(a.Root) < uint(c.Size())
+	}
+	if len(a.Recv) < len(a.Send) {
+		return false
+	}
+	a.Recv = a.Recv[:len(a.Send)]
+	return &a.Send[0] == &a.Recv[0] || !overlap(a.Send, a.Recv)
 }
 
 // Reduce leaves the reduction of all send in recv at the root; recv is not used
@@ -214,6 +246,6 @@ func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type) 
 // allgather leaves all send, in the order of the ranks, in every recv. The lock is held.
 func (e *Engine) allgather(c *comm.Comm, send, recv []byte) error {
 	a := Args{Send: send, Recv: recv, Width: 1}
-	from, to := sideOf(send, 1, nil), sideOf(recv, 1, nil)
+	from, to := slice(send, 1), slice(recv, 1)
 	return e.wait(e.begin(c, Allgather, &a, &from, &to))
 }

@@ -49,7 +49,7 @@ func (d data) bytes() []byte {
 	if d.n == 0 {
 		return nil
 	}
-	return unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(d.mem), d.at)), d.n)
+	return unsafe.Slice((*byte)(d.address()), d.n)
 }
 
 // part is the range of the layout.
@@ -59,18 +59,26 @@ func (d data) part() dtype.Part { return dtype.Part{Buffer: d.layout, At: int64(
 func (d data) read(dst []byte, at int) {
 	if d.layout == nil {
 		copy(dst, d.bytes()[at:])
-	} else {
-		d.layout.Pack(dst[:min(len(dst), d.n-at)], int64(d.at+at))
+		return
 	}
+	d.pack(dst, at)
+}
+
+func (d data) pack(dst []byte, at int) {
+	d.layout.Pack(dst[:min(len(dst), d.n-at)], int64(d.at+at))
 }
 
 // write makes src the bytes of d from byte at on, as far as those go.
 func (d data) write(src []byte, at int) {
 	if d.layout == nil {
 		copy(d.bytes()[at:], src)
-	} else {
-		d.layout.Unpack(src[:min(len(src), d.n-at)], int64(d.at+at))
+		return
 	}
+	d.unpack(src, at)
+}
+
+func (d data) unpack(src []byte, at int) {
+	d.layout.Unpack(src[:min(len(src), d.n-at)], int64(d.at+at))
 }
 
 // fill makes the first bytes of d those of src, as many as both have.
@@ -85,17 +93,17 @@ func (d data) fill(src data) {
 	}
 }
 
-// begin is the address of the first byte, nil if there is none.
-func (d data) begin() *byte {
-	if d.n == 0 {
-		return nil
-	}
-	return &d.run(0)[0]
-}
-
 // same reports whether a and b begin at the same place. Of what check has let pass
 // they are then the same bytes in the same order, as far as both go.
-func same(a, b data) bool { return a.n > 0 && b.n > 0 && a.begin() == b.begin() }
+func same(a, b data) bool {
+	if a.layout == nil && b.layout == nil {
+		return a.n > 0 && b.n > 0 && a.address() == b.address()
+	}
+	return a.n > 0 && b.n > 0 && &a.run(0)[0] == &b.run(0)[0]
+}
+
+// address is where memory begins, of which there is some.
+func (d data) address() unsafe.Pointer { return unsafe.Add(unsafe.Pointer(d.mem), d.at) }
 
 // run is the bytes of d from byte i on that stand one behind the other.
 func (d data) run(i int) []byte {

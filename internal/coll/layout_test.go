@@ -75,6 +75,7 @@ type laid struct {
 	mem    []byte
 	origin int64
 	image  []byte // of mem before the collective
+	whole  *dtype.Buffer
 }
 
 // layOut lays flat out in elements of so many bytes.
@@ -103,6 +104,14 @@ func (l *laid) part(mem []byte, lo, hi int) *dtype.Buffer {
 		panic(err)
 	}
 	return &b
+}
+
+// all is all of the elements.
+func (l *laid) all() *dtype.Buffer {
+	if l.whole == nil {
+		l.whole = l.part(l.mem, 0, len(l.flat))
+	}
+	return l.whole
 }
 
 // load puts flat in place, among bytes of any value.

@@ -1,6 +1,7 @@
 package coll
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -16,11 +17,13 @@ type side struct {
 	given *dtype.Buffer // what it is the data of, nil for a slice
 }
 
-// sideOf is the side of a slice of elements of so many bytes, or of the layout if
-// there is one.
+// slice is the side of a slice of elements of so many bytes.
+func slice(b []byte, width int) side { return side{memory(b), width, nil} }
+
+// sideOf is the side of a layout, or without one of a slice.
 func sideOf(b []byte, width int, l *dtype.Buffer) side {
 	if l == nil {
-		return side{memory(b), width, nil}
+		return slice(b, width)
 	}
 	x := side{data: laidOut(l), given: l}
 	if t := l.Type(); t != nil { // or it is the zero Buffer
@@ -56,9 +59,10 @@ func (x *side) count() int {
 	return x.elements(x.n)
 }
 
-// whole checks that blocks of n bytes, as the other side says, are whole elements.
-func (x *side) whole(n int, what string) error {
-	if n == 0 || x.width > 0 && n%x.width == 0 {
+// whole checks that blocks of n bytes, which are whole elements of y, are whole ones
+// of x, too.
+func (x *side) whole(n int, y *side, what string) error {
+	if x.width == y.width || n == 0 || x.width > 0 && n%x.width == 0 {
 		return nil
 	}
 	return wrong(class.Count, "blocks of %d bytes are no whole number of the %s buffer's elements of %d", n, what, x.width)
@@ -66,7 +70,14 @@ func (x *side) whole(n int, what string) error {
 
 // receives checks that what is received comes to one place each.
 func (x *side) receives() error {
-	if x.layout != nil && x.layout.Overlaps() {
+	if x.layout == nil {
+		return nil
+	}
+	return x.distinct()
+}
+
+func (x *side) distinct() error {
+	if x.layout.Overlaps() {
 		return wrong(class.Type, "elements to receive overlap: %s", x.layout.Type().Describe(x.layout.Count()))
 	}
 	return nil
@@ -74,7 +85,7 @@ func (x *side) receives() error {
 
 // cutTo makes x, which is received into, the n blocks that are used of it.
 func (x *side) cutTo(n, each int) error {
-	if each > x.n/n {
+	if high, size := bits.Mul64(uint64(n), uint64(each)); high != 0 || size > uint64(x.n) {
 		return wrong(class.Count, "receive %s of %d elements for %d", x.word(), x.count(), n*x.elements(each))
 	}
 	x.n = n * each
@@ -145,10 +156,10 @@ func (x *side) apart(y *side, at int, part, what string) error {
 		return nil
 	}
 	if x.layout == nil && y.layout == nil {
-		if !overlap(x.bytes(), y.bytes()) || at < y.n && &x.bytes()[0] == &y.bytes()[at] {
+		if !overlap(x.bytes(), y.bytes()) || at < y.n && x.address() == unsafe.Add(y.address(), at) {
 			return nil
 		}
-	} else if at >= y.n || x.begin() != y.from(at).begin() || alike(x.data, y.from(at)) {
+	} else if at >= y.n || !same(x.data, y.from(at)) || alike(x.data, y.from(at)) {
 		return nil
 	}
 	return wrong(class.Buffer, "send and receive %ss overlap in part: in place the one is %sthe %s %s", x.word(), part, what, y.word())

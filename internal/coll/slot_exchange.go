@@ -124,7 +124,11 @@ func (s *slot) alltoallShort(send, recv data, size int) error {
 	}
 	mine := s.c.Rank * size
 	for r := range s.cells {
-		recv.write(s.data(r, send.n)[mine:mine+size], r*size)
+		if part := s.data(r, send.n)[mine : mine+size]; recv.layout == nil {
+			copy(recv.bytes()[r*size:], part)
+		} else {
+			recv.unpack(part, r*size)
+		}
 	}
 	return nil
 }

@@ -122,25 +122,28 @@ func (s *slot) pass() {
 
 // pour gives buf to all others.
 func (s *slot) pour(buf data) error {
-	t, size := &s.stream, uint64(buf.n)
-	for more := true; more; more = buf.n > 0 {
-		n := min(buf.n, streamPiece)
+	t := &s.stream
+	for at, more := 0, true; more; more = at < buf.n {
+		n := min(buf.n-at, streamPiece)
 		start, end := t.place(n)
 		if err := s.room(end); err != nil {
 			return err
 		}
 		t.take(end)
 		turn := &s.head.Turns[t.number%shmfmt.StreamTurns]
-		turn.Size = size
-		if n <= shmfmt.StreamShort {
-			buf.read(turn.Short[:n], 0)
-		} else {
-			buf.read(s.memory()[start%shmfmt.StreamBytes:][:n], 0)
+		turn.Size = uint64(buf.n)
+		switch {
+		case n > shmfmt.StreamShort:
+			buf.read(s.memory()[start%shmfmt.StreamBytes:][:n], at)
+		case buf.layout == nil:
+			copy(turn.Short[:], buf.bytes()[at:])
+		default:
+			buf.pack(turn.Short[:n], at)
 		}
 		shmfmt.Publish(&turn.Number, t.number)
 		s.pass()
 		s.wake()
-		buf = buf.from(n)
+		at += n
 	}
 	return nil
 }
