@@ -123,7 +123,7 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	if s := r.summary(); !strings.HasPrefix(s, "71 of 73 rows") || !strings.Contains(s, "two exceptions") {
+	if s := r.summary(); !strings.HasPrefix(s, "107 of 109 rows") || !strings.Contains(s, "two exceptions") {
 		t.Errorf("summary %q", s)
 	}
 	flat := rowIndex(t, r, "matching unexpected 50000")
@@ -153,7 +153,7 @@ func TestMissingFiguresAreNotMet(t *testing.T) {
 		r.figures["mpich"][i][0] = one
 	}
 	r.fail("openmpi", job{bench: "bw", fabric: "tcp", ranks: 2}, errors.New("no route"))
-	if s := r.summary(); !strings.Contains(s, "0 of 73 rows") || !strings.Contains(s, "73 have no figure") {
+	if s := r.summary(); !strings.Contains(s, "0 of 109 rows") || !strings.Contains(s, "109 have no figure") {
 		t.Errorf("summary %q", s)
 	}
 	if s := r.text(); !strings.Contains(s, "failed: round 1, openmpi, bw tcp, 2 ranks: no route") {
@@ -195,7 +195,8 @@ func TestJobsShareARunAcrossSizes(t *testing.T) {
 			want = append(want, fmt.Sprintf("%s shm, %d ranks, sizes %s", bench, ranks, sizes))
 		}
 	}
-	want = append(want, "reduce_local shm, 1 ranks, sizes 64,1024,16384,262144,67108864", "init shm, 4 ranks")
+	want = append(want, "reduce_local shm, 1 ranks, sizes 64,1024,16384,262144,67108864",
+		"pack shm, 1 ranks, sizes 1024,65536,4194304", "unpack shm, 1 ranks, sizes 1024,65536,4194304", "init shm, 4 ranks")
 	if !slices.Equal(got, want) {
 		t.Errorf("jobs\n%q\nwant\n%q", got, want)
 	}
@@ -210,6 +211,7 @@ func TestLinesFindTheirRows(t *testing.T) {
 {"bench":"msgrate","fabric":"shm","ranks":2,"size":8,"mrate":18547585}
 {"bench":"matching","fabric":"shm","ranks":2,"depth":10,"queue":"posted","us":0.06}
 {"bench":"barrier","fabric":"shm","ranks":4,"us":2.8}
+{"bench":"unpack","fabric":"shm","ranks":1,"size":65536,"layout":"face of words","us":6.5}
 {"bench":"init","fabric":"shm","ranks":4,"us":150000}
 `))
 	if err != nil {
@@ -219,7 +221,7 @@ func TestLinesFindTheirRows(t *testing.T) {
 	r.startRound()
 	r.add("halo", lines)
 	want := map[string]float64{"latency shm 8 B": 0.21, "latency tcp 8 B": 4.5, "bw shm 1 MiB": 15000.5, "msgrate shm 8 B": 18.547585,
-		"matching posted 10": 0.06, "barrier 4 ranks": 2.8, "init 4 ranks": 150}
+		"matching posted 10": 0.06, "barrier 4 ranks": 2.8, "unpack face of words 64 KiB": 6.5, "init 4 ranks": 150}
 	for i := range r.rows {
 		got := r.figures["halo"][i][0]
 		if w, ok := want[r.rows[i].name]; ok && got != w || !ok && !math.IsNaN(got) {

@@ -19,6 +19,7 @@ func measureLimits(rows []row) map[string]float64 {
 		"cache line":    func() float64 { return perOp(cacheLine) / 2 },
 		"copy 64 KiB":   func() float64 { return perOp(copying(64 << 10)) },
 		"copy 1 MiB":    func() float64 { return (1 << 20) / perOp(copying(1<<20)) },
+		"copy 4 MiB":    func() float64 { return perOp(copying(4 << 20)) },
 		"sockets 8 B":   func() float64 { return perOp(socketPing) / 2 },
 		"sockets 1 MiB": func() float64 { return (1 << 20) / perOp(socketStream) },
 		"map lookup":    func() float64 { return perOp(mapLookup()) },

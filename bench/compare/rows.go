@@ -14,6 +14,7 @@ type row struct {
 	ranks  int
 	size   int    // bytes, or the depth for matching; -1 when there is none
 	queue  string // matching only
+	layout string // pack and unpack only
 	unit   string // of the figure: us, ms, MB/s or M/s
 	more   bool   // more is better
 	limit  string // the physical limit beside it, or ""
@@ -90,6 +91,20 @@ func allRows() []row {
 		}
 		rows = append(rows, r)
 	}
+	// Short, in cache, and beyond. Packing contiguous data is the C library's copy there;
+	// two copies differ by some percent from run to run.
+	for _, bench := range []string{"pack", "unpack"} {
+		for _, layout := range []string{"contiguous", "vector 1/2", "vector 8/16", "face of rows", "face of words", "structs"} {
+			for _, size := range []int{1 << 10, 64 << 10, 4 << 20} {
+				r := row{name: fmt.Sprintf("%s %s %s", bench, layout, bytesText(size)), bench: bench, fabric: "shm", ranks: 1,
+					size: size, layout: layout, unit: "us", bars: best(1)}
+				if layout == "contiguous" && size > 1<<10 {
+					r.limit, r.bars = "copy "+bytesText(size), best(1.05)
+				}
+				rows = append(rows, r)
+			}
+		}
+	}
 	return append(rows, row{name: "init 4 ranks", bench: "init", fabric: "shm", ranks: 4, size: -1, unit: "ms", limit: "exec 4", bars: best(0.5)})
 }
 
@@ -145,7 +160,8 @@ func (j job) sizeList() string {
 	return strings.Join(s, ",")
 }
 
-// jobsOf groups rows into runs. A run of matching gives both queues.
+// jobsOf groups rows into runs. A run of matching gives both queues, one of pack all
+// layouts.
 func jobsOf(rows []row) []job {
 	var jobs []job
 	for _, r := range rows {
@@ -173,6 +189,7 @@ type line struct {
 	Size   *int    `json:"size,omitempty"`
 	Depth  *int    `json:"depth,omitempty"`
 	Queue  string  `json:"queue,omitempty"`
+	Layout string  `json:"layout,omitempty"`
 	US     float64 `json:"us,omitempty"`
 	MBps   float64 `json:"mbps,omitempty"`
 	MRate  float64 `json:"mrate,omitempty"`
@@ -186,7 +203,7 @@ func (r *row) figure(l line) (float64, bool) {
 	} else if l.Depth != nil {
 		size = *l.Depth
 	}
-	if l.Bench != r.bench || l.Fabric != r.fabric || l.Ranks != r.ranks || size != r.size || l.Queue != r.queue {
+	if l.Bench != r.bench || l.Fabric != r.fabric || l.Ranks != r.ranks || size != r.size || l.Queue != r.queue || l.Layout != r.layout {
 		return 0, false
 	}
 	var v float64

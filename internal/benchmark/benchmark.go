@@ -17,6 +17,8 @@ const (
 	maxSize  = 1 << 30 // bytes of a message
 	maxDepth = 1000000 // messages in a queue; each needs a tag of its own
 	maxSizes = 64      // entries of a list of sizes
+
+	maxPacked = 16 << 20 // bytes that are packed out of depth times as much
 )
 
 // A Plan says what to run.
@@ -38,6 +40,7 @@ type kind struct {
 func kinds() []kind {
 	sizes := []int{8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 	rates := []int{64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
+	packs := []int{1 << 10, 64 << 10, 4 << 20}
 	return []kind{
 		{"latency", "half a round trip of one message", []int{0, 8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, 2},
 		{"bw", "bandwidth one way, 64 messages in flight", rates, 2},
@@ -50,6 +53,8 @@ func kinds() []kind {
 		{"allgather", "time of collecting blocks of that size at all ranks", sizes, 0},
 		{"alltoall", "time of exchanging blocks of that size between all ranks", sizes, 0},
 		{"reduce_local", "time of a sum of two slices of doubles, at every rank by itself", []int{8, 64, 1 << 10, 16 << 10, 256 << 10, 4 << 20, 64 << 20}, 0},
+		{"pack", "time of packing doubles out of six layouts of that many bytes, at every rank by itself", packs, 0},
+		{"unpack", "the other way round", packs, 0},
 		{"init", "launch, Init, Finalize and exit of all ranks", []int{0}, 0},
 	}
 }
@@ -107,6 +112,8 @@ func (p *Plan) Check(ranks int) error {
 			return fmt.Errorf("matching takes depths from 1 to %d, not %d", maxDepth, s)
 		case (p.Name == "allreduce" || p.Name == "reduce_local") && (s < 8 || s%8 != 0):
 			return fmt.Errorf("%s takes sizes that are multiples of 8 from 8, not %d", p.Name, s)
+		case strings.HasSuffix(p.Name, "pack") && (s < 64 || s%64 != 0 || s > maxPacked):
+			return fmt.Errorf("%s takes sizes that are multiples of 64 from 64 to %d, not %d", p.Name, maxPacked, s)
 		case p.Name == "msgrate" && s < 1 || strings.HasSuffix(p.Name, "bw") && s < 1:
 			return fmt.Errorf("%s takes sizes from 1, not %d", p.Name, s)
 		}
@@ -123,9 +130,12 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 	report := &Report{Out: out, JSON: p.JSON, Silent: world.Rank() != 0}
 	for _, size := range p.Sizes {
 		var err error
-		if p.Name == "matching" {
+		switch p.Name {
+		case "matching":
 			err = matching(world, p, size, report)
-		} else {
+		case "pack", "unpack":
+			err = packing(world, p, size, report)
+		default:
 			err = timing(world, p, size, report)
 		}
 		if err != nil {

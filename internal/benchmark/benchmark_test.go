@@ -2,8 +2,10 @@ package benchmark
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -53,6 +55,8 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 		{"allreduce", 3, []int{8}, []string{`{"bench":"allreduce","fabric":"X","ranks":3,"size":8,"us":F}`}},
 		{"allgather", 3, []int{8}, []string{`{"bench":"allgather","fabric":"X","ranks":3,"size":8,"us":F}`}},
 		{"alltoall", 3, []int{8}, []string{`{"bench":"alltoall","fabric":"X","ranks":3,"size":8,"us":F}`}},
+		{"pack", 1, []int{192}, packed("pack", 192)},
+		{"unpack", 2, []int{64}, packed("unpack", 64)},
 	} {
 		for _, fabric := range mpitest.Fabrics() {
 			t.Run(c.name+"-"+fabric, func(t *testing.T) {
@@ -76,6 +80,50 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 	}
 }
 
+// packed is what pack and unpack print.
+func packed(name string, size int) (lines []string) {
+	ranks := map[string]int{"pack": 1, "unpack": 2}[name]
+	for _, l := range []string{"contiguous", "vector 1/2", "vector 8/16", "face of rows", "face of words", "structs"} {
+		lines = append(lines, fmt.Sprintf(`{"bench":%q,"fabric":"X","ranks":%d,"size":%d,"layout":%q,"us":F}`, name, ranks, size, l))
+	}
+	return lines
+}
+
+// Layouts are what they are called, and of one size.
+func TestLayoutsOfPacking(t *testing.T) {
+	for _, n := range []int{8, 24, 128, 8192} {
+		list, err := layouts(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		memory := make([]float64, depth*n)
+		for i := range memory {
+			memory[i] = float64(i)
+		}
+		for _, l := range list {
+			wire, err := mpi.Pack(nil, mpi.BufOf(memory, l.count, l.typ))
+			if err != nil || len(wire) != 8*n {
+				t.Fatalf("%s of %d doubles: %d bytes, %v", l.name, n, len(wire), err)
+			}
+			double := func(at int) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(wire[at:])) }
+			first := map[string]float64{"contiguous": 0, "vector 1/2": 0, "vector 8/16": 0,
+				"face of rows": depth / 2 * columns(n), "face of words": depth / 2, "structs": 1}[l.name]
+			next := map[string]float64{"contiguous": 1, "vector 1/2": 2, "vector 8/16": 1,
+				"face of rows": 1, "face of words": depth, "structs": 1}[l.name]
+			at := 0
+			if l.name == "structs" {
+				at = 4 // behind the number
+			}
+			if a, b := double(at), double(at+8); a != first || b != first+next {
+				t.Errorf("%s of %d doubles begins with %v and %v, want %v and %v", l.name, n, a, b, first, first+next)
+			}
+		}
+	}
+}
+
+// columns is the length of the rows of a face.
+func columns(n int) float64 { return map[int]float64{8: 4, 24: 8, 128: 16, 8192: 128}[n] }
+
 func TestTable(t *testing.T) {
 	var out bytes.Buffer
 	r := Report{Out: &out}
@@ -95,7 +143,7 @@ func TestTable(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
 	for _, k := range kinds() {
-		r := Result{Bench: k.name, Fabric: "tcp", Ranks: 2, Size: 8, Queue: "posted", US: 1, MBps: 2, Rate: 3}
+		r := Result{Bench: k.name, Fabric: "tcp", Ranks: 2, Size: 8, Queue: "posted", Layout: "face of words", US: 1, MBps: 2, Rate: 3}
 		if h, row := head(k.name), r.row(); len(h) != len(row) {
 			t.Errorf("%s: the head has %d columns of text, the row %d:\n%s\n%s", k.name, len(h), len(row), h, row)
 		}

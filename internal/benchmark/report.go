@@ -13,6 +13,7 @@ type Result struct {
 	Ranks  int
 	Size   int    // bytes; the depth for matching; meaningless for barrier and init
 	Queue  string // matching: unexpected or posted
+	Layout string // pack and unpack
 	US     float64
 	MBps   float64 // 10^6 bytes a second
 	Rate   float64 // messages a second
@@ -24,6 +25,8 @@ func (r Result) JSON() string {
 	switch r.Bench {
 	case "matching":
 		s += fmt.Sprintf(`,"depth":%d,"queue":%q`, r.Size, r.Queue)
+	case "pack", "unpack":
+		s += fmt.Sprintf(`,"size":%d,"layout":%q`, r.Size, r.Layout)
 	case "barrier", "init":
 	default:
 		s += fmt.Sprintf(`,"size":%d`, r.Size)
@@ -73,6 +76,8 @@ func head(bench string) string {
 		return fmt.Sprintf("%12s %12s", "bytes", "messages/s")
 	case "matching":
 		return fmt.Sprintf("%12s %12s %12s", "queue", "depth", "us")
+	case "pack", "unpack":
+		return fmt.Sprintf("%-14s %12s %12s", "layout", "bytes", "us")
 	case "barrier":
 		return fmt.Sprintf("%12s", "us")
 	case "init":
@@ -89,6 +94,8 @@ func (r Result) row() string {
 		return fmt.Sprintf("%12d %12.0f", r.Size, r.Rate)
 	case "matching":
 		return fmt.Sprintf("%12s %12d %12.3f", r.Queue, r.Size, r.US)
+	case "pack", "unpack":
+		return fmt.Sprintf("%-14s %12d %12.3f", r.Layout, r.Size, r.US)
 	case "barrier":
 		return fmt.Sprintf("%12.3f", r.US)
 	case "init":

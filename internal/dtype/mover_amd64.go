@@ -8,7 +8,7 @@ import "unsafe"
 // not loops.
 func (m mover) blocks(dst, src unsafe.Pointer, dstStep, srcStep, n, size int) {
 	switch {
-	case size <= 256 && sparse(dstStep) && n > 1:
+	case size <= 256 && sparse(dstStep) && n > 8:
 		blocksAVX(dst, src, dstStep, srcStep, n, size) // four stores for each line
 	case m == avx512:
 		blocksAVX512(dst, src, dstStep, srcStep, n, size)
@@ -31,3 +31,6 @@ func stringMove(dst, src unsafe.Pointer, n int)
 
 //go:noescape
 func everyOtherAVX512(dst, src unsafe.Pointer, n int)
+
+//go:noescape
+func farWords(dst, src unsafe.Pointer, dstStep, srcStep, n int)

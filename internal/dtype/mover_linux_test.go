@@ -56,6 +56,7 @@ func TestMoversStayWithinTheirMemory(t *testing.T) {
 		}
 		for n := int64(1); n < 100; n++ {
 			try(n, 8, 16)
+			try(n, 8, 72)
 		}
 		for _, n := range []int64{stringCopy, longCopy, 2 * longCopy} {
 			try(1, n-1, n)

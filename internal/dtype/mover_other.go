@@ -11,3 +11,5 @@ func (m mover) blocks(dst, src unsafe.Pointer, dstStep, srcStep, n, size int) {}
 func stringMove(dst, src unsafe.Pointer, n int) {}
 
 func everyOtherAVX512(dst, src unsafe.Pointer, n int) {}
+
+func farWords(dst, src unsafe.Pointer, dstStep, srcStep, n int) {}

@@ -100,19 +100,23 @@ func differs(a, b []byte) int {
 	return -1
 }
 
-// A stride of two words has its own instructions: any number of words, the last of
-// them at the end of the memory.
-func TestMoversPackEveryOtherWord(t *testing.T) {
+// Words at a stride of two, and those that are far apart, have instructions of their
+// own, for any number of them.
+func TestMoversPackWords(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	set := Predefined()
 	for _, by := range movers() {
 		for n := int64(1); n < 200; n++ {
-			if err := moveBlocks(set, by, r, r.Int64N(20), n, 8, 16); err != nil {
-				t.Fatalf("mover %d, %d words: %v", by, n, err)
+			for _, stride := range []int64{16, 64, 72, 256, 1024, -80} {
+				if err := moveBlocks(set, by, r, r.Int64N(20)+max(0, -stride*(n-1)), n, 8, stride); err != nil {
+					t.Fatalf("mover %d, %d words at stride %d: %v", by, n, stride, err)
+				}
 			}
 		}
-		if err := moveBlocks(set, by, r, 3, 3*longCopy/8+5, 8, 16); err != nil {
-			t.Fatalf("mover %d, long: %v", by, err)
+		for _, stride := range []int64{16, 80} {
+			if err := moveBlocks(set, by, r, 3, 3*longCopy/8+5, 8, stride); err != nil {
+				t.Fatalf("mover %d, long, stride %d: %v", by, stride, err)
+			}
 		}
 	}
 }

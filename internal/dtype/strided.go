@@ -83,24 +83,43 @@ type (
 )
 
 // words copies blocks of the most frequent size.
-//
-//go:nocheckptr
 func (s *strides) words() {
-	if s.by == avx512 && s.n >= manyWords && s.dstStep == 8 && s.srcStep == 16 {
-		// The last ones stay: behind them nothing is ours to be read.
-		for s.n > 8 {
-			k := min((s.n-1)/8*8, longCopy/8)
-			everyOtherAVX512(unsafe.Add(s.dst, s.dstOff), unsafe.Add(s.src, s.srcOff), k)
-			s.dstOff += k * s.dstStep
-			s.srcOff += k * s.srcStep
-			s.n -= k
-		}
+	switch {
+	case s.by == avx512 && s.n >= manyWords && s.dstStep == 8 && s.srcStep == 16:
+		s.everyOther()
+	case s.by != loops && s.n >= 2*manyWords && magnitude(int64(s.srcStep)) >= line:
+		s.farWords()
+		return
 	}
 	copyWords(s)
 }
 
 // manyWords is from how many words on vectors gain more than their call takes.
 const manyWords = 24
+
+// everyOther packs all but the last words, behind which nothing is ours to be read.
+//
+//go:nocheckptr
+func (s *strides) everyOther() {
+	for s.n > 8 {
+		k := min((s.n-1)/8*8, longCopy/8)
+		everyOtherAVX512(unsafe.Add(s.dst, s.dstOff), unsafe.Add(s.src, s.srcOff), k)
+		s.dstOff += k * s.dstStep
+		s.srcOff += k * s.srcStep
+		s.n -= k
+	}
+}
+
+//go:nocheckptr
+func (s *strides) farWords() {
+	for s.n > 0 {
+		k := min(s.n, longCopy/line)
+		farWords(unsafe.Add(s.dst, s.dstOff), unsafe.Add(s.src, s.srcOff), s.dstStep, s.srcStep, k)
+		s.dstOff += k * s.dstStep
+		s.srcOff += k * s.srcStep
+		s.n -= k
+	}
+}
 
 // copyWords is copyEach for words, eight at a time.
 //

@@ -30,6 +30,7 @@ func files() map[string]string {
 	}
 	b.WriteString(stringMove)
 	b.WriteString(everyOther)
+	b.WriteString(farWords)
 	return map[string]string{"mover_amd64.s": b.String()}
 }
 
@@ -188,5 +189,30 @@ turn:
 	SUBQ $8, CX
 	JNE turn
 	VZEROUPPER
+	RET
+`
+
+// farWords copies n words that lie in a cache line each, and asks for them ahead: a
+// load that waits holds up what comes behind it, and a request does not. Requests
+// beyond the end are for nothing and do no harm.
+const farWords = `
+// func farWords(dst, src unsafe.Pointer, dstStep, srcStep, n int)
+TEXT ·farWords(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ dstStep+16(FP), R8
+	MOVQ srcStep+24(FP), R9
+	MOVQ n+32(FP), CX
+	MOVQ R9, BX
+	SHLQ $5, BX
+	PCALIGN $32
+turn:
+	MOVQ (SI), AX
+	PREFETCHT0 (SI)(BX*1)
+	MOVQ AX, (DI)
+	ADDQ R9, SI
+	ADDQ R8, DI
+	DECQ CX
+	JNE turn
 	RET
 `
