@@ -3,17 +3,19 @@ package shm
 import (
 	"sync/atomic"
 
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
 // glanceEvery is how many looks into one ring go with one at who else wants to
 // look.
-const glanceEvery = 64
+const glanceEvery = 16
 
-// Glance looks up to n times for the next frame of one peer, as long as nobody
-// wants what want counts, and returns it in place without taking it: Took does,
-// or else the next Poll delivers it. It sees what Poll would deliver next of that
-// peer, so a caller who knows what it expects saves the way through the sink.
+// Glance looks up to n times, a Pause apart, for the next frame of one peer, as
+// long as nobody wants what want counts, and returns it in place without taking
+// it: Took does, or else the next Poll delivers it. It sees what Poll would
+// deliver next of that peer, so a caller who knows what it expects saves the way
+// through the sink.
 func (f *Fabric) Glance(peer, n int, want *atomic.Int32) (*wire.Header, []byte) {
 	for i := range f.in {
 		c := &f.in[i]
@@ -32,6 +34,7 @@ func (f *Fabric) Glance(peer, n int, want *atomic.Int32) (*wire.Header, []byte) 
 			if k%glanceEvery == 0 && want.Load() != 0 { // pairs with the Add in Proc.Lock
 				break
 			}
+			shmfmt.Pause()
 		}
 		break
 	}
