@@ -45,7 +45,7 @@ const (
 // Distribute says how one dimension of an array is dealt out to one dimension of a
 // grid of processes.
 //
-// C: the arguments of MPI_Type_create_darray, section 5.1.4.
+// C: MPI_Type_create_darray, section 5.1.4.
 type Distribute struct {
 	Size  int // of the array
 	Kind  Distribution
