@@ -59,48 +59,68 @@ func plain(c *comm.Comm, k coll.Kind, size int) *task {
 // an end, with class.ProcFailed or with the result, also those that exchange
 // nothing with the dead; afterwards every collective fails at once.
 func TestDeathEndsCollectives(t *testing.T) {
-	const long = 300 << 10
 	for _, f := range forms() {
 		for _, kind := range f.kinds {
 			for _, size := range []int{8, long} {
-				for _, fabric := range []string{"inproc", "shm"} {
-					if fabric == "shm" && size != long {
-						continue
-					}
-					t.Run(fmt.Sprintf("%s/%v/%d/%s", f.name, kind, size, fabric), func(t *testing.T) {
-						const n, dead = 6, 3
-						var mu sync.Mutex
-						failed := 0
-						err := world.RunGoroutines(fabric, n, func(w *world.World) error {
-							w.Coll.Choose(f.c)
-							call := func(w *world.World) error { return plain(w.Comm, kind, size).block(w) }
-							err := call(w)
-							if w.Comm.Rank == dead {
-								return errors.Join(errLeaves, err)
-							}
-							for err == nil { // completed without the dead, as a root or a leaf may
-								err = call(w)
-							}
-							var ce *class.Error
-							if !errors.As(err, &ce) || ce.Class != class.ProcFailed {
-								return fmt.Errorf("rank %d: %w", w.Comm.Rank, err)
-							}
-							mu.Lock()
-							failed++
-							mu.Unlock()
-							return nil
-						})
-						if !errors.Is(err, errLeaves) {
-							t.Fatal(err)
-						}
-						if failed != n-1 {
-							t.Errorf("%d ranks came to an end with an error, want %d", failed, n-1)
-						}
-					})
-				}
+				deathEnds(t, "inproc", f, kind, size, false)
+			}
+			deathEnds(t, "shm", f, kind, long, false)
+		}
+	}
+}
+
+// F1: the same where some members have layouts, the one that dies among them.
+func TestDeathEndsCollectivesOnLayouts(t *testing.T) {
+	for _, f := range forms()[:4] {
+		for _, kind := range moving {
+			for _, fabric := range []string{"inproc", "shm", "tcp"} {
+				deathEnds(t, fabric, f, kind, long, true)
 			}
 		}
 	}
+}
+
+// long is the size of a collective of several pieces, in bytes.
+const long = 300 << 10
+
+// deathEnds has one of several members leave after the first collective.
+func deathEnds(t *testing.T, fabric string, f form, kind coll.Kind, size int, layouts bool) {
+	t.Run(fmt.Sprintf("%s/%v/%d/%s", f.name, kind, size, fabric), func(t *testing.T) {
+		const n, dead = 6, 3
+		var mu sync.Mutex
+		failed := 0
+		err := world.RunGoroutines(fabric, n, func(w *world.World) error {
+			w.Coll.Choose(f.c)
+			call := func(w *world.World) error {
+				task := plain(w.Comm, kind, size)
+				if layouts && w.Comm.Rank%2 == dead%2 {
+					onLayouts(task)
+				}
+				return task.block(w)
+			}
+			err := call(w)
+			if w.Comm.Rank == dead {
+				return errors.Join(errLeaves, err)
+			}
+			for err == nil { // completed without the dead, as a root or a leaf may
+				err = call(w)
+			}
+			var ce *class.Error
+			if !errors.As(err, &ce) || ce.Class != class.ProcFailed {
+				return fmt.Errorf("rank %d: %w", w.Comm.Rank, err)
+			}
+			mu.Lock()
+			failed++
+			mu.Unlock()
+			return nil
+		})
+		if !errors.Is(err, errLeaves) {
+			t.Fatal(err)
+		}
+		if failed != n-1 {
+			t.Errorf("%d ranks came to an end with an error, want %d", failed, n-1)
+		}
+	})
 }
 
 // 6.1: a wrong argument is an error of the standard's class and leaves the

@@ -2,6 +2,7 @@ package coll_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -88,7 +89,12 @@ func wantNoAllocations(t *testing.T, fabric string, n int, f form) {
 			var started []*p2p.Request
 			for _, k := range f.kinds {
 				list = append(list, plain(w.Comm, k, size))
-				r, x := list[len(list)-1].init(w)
+				if slices.Contains(moving, k) {
+					list = append(list, onLayouts(plain(w.Comm, k, size)))
+				}
+			}
+			for _, t := range list {
+				r, x := t.init(w)
 				check(x)
 				started = append(started, r)
 			}

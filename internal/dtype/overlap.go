@@ -28,7 +28,7 @@ func (b *Buffer) Overlaps() bool {
 	if b.count == 1 || int64(magnitude(b.t.lay.extent())) >= one.hi-one.lo {
 		return b.t.overlaps()
 	}
-	return repeat(b.count, b.t.lay.extent(), one).overlaps()
+	return !one.apart(b.count, b.t.lay.extent()) && repeat(b.count, b.t.lay.extent(), one).overlaps()
 }
 
 func (t *Type) overlaps() bool {
@@ -37,7 +37,7 @@ func (t *Type) overlaps() bool {
 }
 
 func (n *node) overlaps() bool {
-	if n.kind <= run || n.apart() {
+	if n.kind <= run || n.apart(1, 0) {
 		return false
 	}
 	if n.runs > enumerated {
@@ -54,12 +54,16 @@ func (n *node) overlaps() bool {
 	return false
 }
 
-// apart reports whether it is plain to see that no bytes overlap. Nested loops are
+// apart reports whether it is plain to see that no bytes of so many n, stride apart,
+// overlap; without allocating, since receivers ask. Nested loops are
 // apart, in whatever order their strides come (a transposed matrix), if by rising
 // stride each steps over all that the smaller ones cover.
-func (n *node) apart() bool {
+func (n *node) apart(count, stride int64) bool {
 	type dim struct{ n, stride int64 }
-	loops := make([]dim, 0, 8)
+	loops := append(make([]dim, 0, 8), dim{count, int64(magnitude(stride))})
+	if count == 1 {
+		loops = loops[:0]
+	}
 	for n.kind == loop {
 		loops = append(loops, dim{n.n, int64(magnitude(n.stride))})
 		n = n.sub
@@ -89,7 +93,7 @@ func (n *node) sorted() bool {
 				return false
 			}
 		}
-		return n.sub.kind == run || n.sub.apart()
+		return n.sub.kind == run || n.sub.apart(1, 0)
 	case pieces:
 		for i := 1; i < len(n.offs); i++ {
 			if n.offs[i] < n.offs[i-1]+n.cum[i]-n.cum[i-1] {
@@ -99,7 +103,7 @@ func (n *node) sorted() bool {
 		return true
 	case seq:
 		for i, s := range n.subs {
-			if i > 0 && s.off+s.lo < n.subs[i-1].off+n.subs[i-1].hi || s.kind != run && !s.apart() {
+			if i > 0 && s.off+s.lo < n.subs[i-1].off+n.subs[i-1].hi || s.kind != run && !s.apart(1, 0) {
 				return false
 			}
 		}

@@ -1,0 +1,95 @@
+package coll_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/world"
+)
+
+// moving are the kinds that move data and combine none.
+var moving = []coll.Kind{coll.Bcast, coll.Gather, coll.Gatherv, coll.Scatter, coll.Scatterv, coll.Allgather, coll.Allgatherv, coll.Alltoall, coll.Alltoallv, coll.Alltoallw}
+
+// onLayouts is t, a plain one, with layouts in place of its slices: what is sent has
+// gaps, what is received interleaves like the columns of a matrix.
+func onLayouts(t *task) *task {
+	one := predefined().Type(dtype.Byte)
+	lay := func(flat []byte, typ *dtype.Type) *laid {
+		if typ.Commit(); len(flat) == 0 {
+			return nil
+		}
+		l := &laid{flat: flat, typ: typ, count: int64(len(flat)) / typ.Size()}
+		_, reach := typ.TrueExtent()
+		_, step := typ.Extent()
+		l.mem = make([]uint8, (l.count-1)*step+reach)
+		t.laid = append(t.laid, l)
+		return l
+	}
+	gaps := func() *dtype.Type { return must(dtype.Hindexed([]int64{3, 5}, []int64{6, 0}, one)) }
+	column := func(n int) *dtype.Type {
+		if n > 1<<16 {
+			return gaps() // or every byte would be a line of the cache
+		}
+		return must(dtype.Resized(must(dtype.Vector(8, 1, int64(max(n, 1)), one)), 0, 1))
+	}
+	if t.kind == coll.Alltoallw {
+		for r := range t.in {
+			t.out[r] = lay(t.out[r].flat, gaps())
+			t.in[r] = lay(t.in[r].flat, column(len(t.in[r].flat)/8))
+		}
+		return t
+	}
+	a := &t.given
+	if l := lay(a.Send, gaps()); l != nil && t.kind != coll.Bcast {
+		t.from, a.Send = l.all(), nil
+	}
+	if l := lay(a.Recv, column(len(a.Recv)/8)); l != nil {
+		t.to, a.Recv = l.all(), nil
+	}
+	return t
+}
+
+// 5.1, 6.1: a collective of long messages on layouts packs none of them as a whole.
+func TestLongLayoutsAreNotPacked(t *testing.T) {
+	if raceBuild {
+		t.Skip("the race detector allocates")
+	}
+	const size, most = 6 << 20, 3 << 20
+	for _, fabric := range []string{"inproc", "shm", "tcp"} {
+		for _, f := range []form{{"auto", auto(), nil}, {"messages", slots(coll.SlotNone), nil}} {
+			run(t, fabric, 3, f.c, func(w *world.World) error {
+				var list []*task
+				for _, k := range moving {
+					list = append(list, onLayouts(plain(w.Comm, k, size)))
+				}
+				for _, task := range list {
+					if err := w.Coll.Barrier(w.Comm); err != nil {
+						return err
+					}
+					var before, after runtime.MemStats
+					if w.Comm.Rank == 0 {
+						runtime.ReadMemStats(&before)
+					}
+					for _, step := range []func() error{
+						func() error { return w.Coll.Barrier(w.Comm) },
+						func() error { return task.block(w) },
+						func() error { return w.Coll.Barrier(w.Comm) },
+					} {
+						if err := step(); err != nil {
+							return err
+						}
+					}
+					if w.Comm.Rank != 0 {
+						continue // to the barrier in which rank 0 is when it has looked
+					}
+					if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > most {
+						t.Errorf("%v of %d bytes over %s, %s: %d bytes allocated", task.kind, size, fabric, f.name, after.TotalAlloc-before.TotalAlloc)
+					}
+				}
+				return nil
+			})
+		}
+	}
+}
