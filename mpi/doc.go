@@ -16,7 +16,15 @@
 //
 // Names are the standard's without the prefix. What moves data is a function
 // over slices of element types (Elem); what does not is a method. Counts are
-// elements, and the message size is the length of the slice. Every call that
+// elements, and the message size is the length of the slice. Data of any other
+// shape, such as a column of a matrix or structs, is described by a Datatype and
+// put into a Buffer, for which the same verbs are methods:
+//
+//	mpi.Send(world, row, 1, 0)                          // []float64
+//	world.Send(mpi.BufOf(matrix[j:], 1, column), 1, 0)  // TypeVector
+//	world.Send(mpi.Buf(particles), 1, 0)                // []Particle
+//
+// The other side receives with whatever layout it likes. Every call that
 // communicates returns an error, an *Error with a class of the standard:
 // errors.Is(err, mpi.ErrTruncate).
 //
@@ -34,8 +42,7 @@
 // AllgatherOne and ExscanOne.
 //
 // Not there yet, by chapter of the standard: partitioned communication (4),
-// derived datatypes (5), Alltoallw, user operations and pairs of value and
-// location (6), intercommunicators (7), topologies and their collectives (8),
-// dynamic processes and sessions (11),
-// one-sided communication (12), generalized requests (13), files (14).
+// intercommunicators (7), topologies and their collectives (8), dynamic processes
+// and sessions (11), one-sided communication (12), generalized requests (13), files
+// (14).
 package mpi
