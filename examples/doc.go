@@ -7,6 +7,8 @@
 //	masterworker   probe and receive from anybody: tasks on demand
 //	wordcount      gather: files shared out, what each counts put together
 //	samplesort     alltoallv: lines sorted that no rank has room for alone
+//	columns        datatypes: the columns of a matrix, far apart in memory
+//	particles      datatypes: structs that move from rank to rank
 //	heat           a whole application: diffusion on a picture, cut into blocks
 //
 // Each runs with

@@ -88,7 +88,7 @@ func fabrics() []string {
 // TestLaunchedProgramsGiveTheSerialResult runs each program on 1 to 4 ranks over
 // each fabric.
 func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
-	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat")
+	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles")
 	alone := func(program string, args ...string) string {
 		out, errs, status := l.run(t, l.path(program), args...)
 		if status != 0 {
@@ -102,6 +102,8 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 	heat := []string{"-steps", "120", "-tol", "0", "-o", "heat.png"}
 	heatSum := checksum.FindString(alone("heat", heat...))
 	heatPNG := l.read(t, "heat.png")
+	flight := []string{"-particles", "3000", "-steps", "40"}
+	conserved := regexp.MustCompile(`momentum .*\n`).FindString(alone("particles", flight...))
 	const primes = "78498 primes below 1000000," // as every table has it
 	story, sorted := l.story(t)
 	counted := fmt.Sprintf("%8d  halo\n%d words, ", 2*strings.Count(story, "Halo"), 2*len(strings.Fields(story)))
@@ -138,6 +140,11 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 				if string(l.read(t, "sorted")) != sorted {
 					t.Error("the sorted file differs from one sorted in memory")
 				}
+
+				contains(l.launched(t, n, fabric, "columns", "-rows", "200", "-cols", "60"),
+					fmt.Sprintf("200 x 60 numbers on %d ranks, moved 60 times: all are back, verified;", n))
+
+				contains(l.launched(t, n, fabric, "particles", flight...), conserved)
 
 				if err := os.Remove(filepath.Join(l.dir, "heat.png")); err != nil {
 					t.Fatal(err)
@@ -185,13 +192,15 @@ func (l launcher) story(t *testing.T) (text, sorted string) {
 
 // TestBadInputEndsAllRanksWithStatus1 says what is wrong once, not once a rank.
 func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
-	l := build(t, "heat", "wordcount", "samplesort")
+	l := build(t, "heat", "wordcount", "samplesort", "columns", "particles")
 	for _, c := range []struct{ program, arg, want string }{
 		{"heat", "none.png", "heat: open none.png: "},
 		{"heat", "-steps=-1", "heat: -steps is -1"},
 		{"wordcount", "none.txt", "wordcount: stat none.txt: "},
 		{"wordcount", "-top=-1", "wordcount: -top is -1"},
 		{"samplesort", "none.txt", "samplesort: stat none.txt: "},
+		{"columns", "-cols=0", "columns: -rows is 1000 and -cols is 0: "},
+		{"particles", "-steps=-1", "particles: -particles is 100000 and -steps is -1, "},
 		{"samplesort", "-o=none/out", "samplesort: open none/out.part: "},
 	} {
 		for _, fabric := range fabrics() {
