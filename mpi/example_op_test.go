@@ -48,3 +48,96 @@ func ExampleReduceLocal() {
 	fmt.Println(total)
 	// Output: [11 22 33]
 }
+
+// An operation for a type of one's own: of the candidates of all ranks, field by field
+// in memory that has gaps, the cheapest, and of equally cheap ones the first.
+func ExampleComm_Allreduce() {
+	type offer struct {
+		Cost   float32
+		Seller uint8
+	}
+	cheapest := mpi.CreateOp(func(in, inout []offer) {
+		for i := range inout {
+			if in[i].Cost <= inout[i].Cost {
+				inout[i] = in[i]
+			}
+		}
+	}, false)
+	mpi.Run(3, func(world *mpi.Comm) error {
+		me := world.Rank()
+		mine := []offer{{Cost: []float32{7, 5, 5}[me], Seller: uint8(me)}}
+		best := make([]offer, 1)
+		err := world.Allreduce(mpi.Buf(mine), mpi.Buf(best), cheapest)
+		if me == 0 {
+			fmt.Printf("%v by %d\n", best[0].Cost, best[0].Seller)
+		}
+		return err
+	})
+	// Output: 5 by 1
+}
+
+// The sum of a column of each rank's matrix, of which the other columns stay as they
+// are: predefined operations are not for derived types, so it takes an own one.
+func ExampleCreateOpFunc() {
+	const rows, columns = 3, 4
+	double, err := mpi.TypeOf[float64]()
+	if err != nil {
+		panic(err)
+	}
+	column, err := mpi.TypeVector(rows, 1, columns, double)
+	if err != nil {
+		panic(err)
+	}
+	if err := column.Commit(); err != nil {
+		panic(err)
+	}
+	sum := mpi.CreateOpFunc(func(in, inout mpi.Buffer) {
+		a, _ := mpi.MemoryOf[float64](in)
+		b, _ := mpi.MemoryOf[float64](inout)
+		for i := 0; i < len(b); i += columns {
+			b[i] += a[i]
+		}
+	}, true)
+	mpi.Run(2, func(world *mpi.Comm) error {
+		matrix := make([]float64, rows*columns)
+		for i := range matrix {
+			matrix[i] = float64(i)
+		}
+		second := mpi.BufOf(matrix[1:], 1, column)
+		err := world.Allreduce(second, second, sum)
+		if world.Rank() == 0 {
+			for i := range rows {
+				fmt.Println(matrix[columns*i : columns*(i+1)])
+			}
+		}
+		return err
+	})
+	// Output:
+	// [0 2 2 3]
+	// [4 10 6 7]
+	// [8 18 10 11]
+}
+
+func ExampleOp_ReduceLocal() {
+	type point struct{ X, Y, Z float64 }
+	points := []point{{1, 2, 3}, {4, 5, 6}}
+	double, err := mpi.TypeOf[float64]()
+	if err != nil {
+		panic(err)
+	}
+	// All coordinates of the points, as numbers.
+	if err := mpi.Sum.ReduceLocal(mpi.Buf([]float64{10, 20, 30, 40, 50, 60}), mpi.BufOf(points, 6, double)); err != nil {
+		panic(err)
+	}
+	fmt.Println(points)
+	// Output: [{11 22 33} {44 55 66}]
+}
+
+func ExampleMemoryOf() {
+	cells := make([]int32, 6)
+	first := mpi.Buf(cells[:4])
+	mem, origin := mpi.MemoryOf[int32](first)
+	mem[origin] = 7
+	fmt.Println(cells, len(mem))
+	// Output: [7 0 0 0 0 0] 4
+}
