@@ -1,9 +1,6 @@
 package mpi
 
-import (
-	"github.com/halo-mpi/halo/internal/dtype"
-	"github.com/halo-mpi/halo/internal/p2p"
-)
+import "github.com/halo-mpi/halo/internal/p2p"
 
 // Send is the function Send for a Buffer.
 //
@@ -50,64 +47,72 @@ func (c *Comm) sendBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) error
 //
 // C: MPI_Isend, section 3.7.2.
 func (c *Comm) Isend(b Buffer, dest, tag int) Request {
-	return c.startSend(callIsend, p2p.Standard, &b, dest, tag, isend)
+	return c.isendBuffer(callIsend, p2p.Standard, &b, dest, tag)
 }
 
 // Issend is the function Issend for a Buffer.
 //
 // C: MPI_Issend, section 3.7.2.
 func (c *Comm) Issend(b Buffer, dest, tag int) Request {
-	return c.startSend(callIssend, p2p.Synchronous, &b, dest, tag, isend)
+	return c.isendBuffer(callIssend, p2p.Synchronous, &b, dest, tag)
 }
 
 // Ibsend is the function Ibsend for a Buffer.
 //
 // C: MPI_Ibsend, section 3.7.2.
 func (c *Comm) Ibsend(b Buffer, dest, tag int) Request {
-	return c.startSend(callIbsend, p2p.Buffered, &b, dest, tag, isend)
+	return c.isendBuffer(callIbsend, p2p.Buffered, &b, dest, tag)
 }
 
 // Irsend is the function Irsend for a Buffer.
 //
 // C: MPI_Irsend, section 3.7.2.
 func (c *Comm) Irsend(b Buffer, dest, tag int) Request {
-	return c.startSend(callIrsend, p2p.Standard, &b, dest, tag, isend)
+	return c.isendBuffer(callIrsend, p2p.Standard, &b, dest, tag)
 }
 
 // SendInit is the function SendInit for a Buffer.
 //
 // C: MPI_Send_init, section 3.9.
 func (c *Comm) SendInit(b Buffer, dest, tag int) Request {
-	return c.startSend(callSendInit, p2p.Standard, &b, dest, tag, sendInit)
+	return c.sendInitBuffer(callSendInit, p2p.Standard, &b, dest, tag)
 }
 
 // SsendInit is the function SsendInit for a Buffer.
 //
 // C: MPI_Ssend_init, section 3.9.
 func (c *Comm) SsendInit(b Buffer, dest, tag int) Request {
-	return c.startSend(callSsendInit, p2p.Synchronous, &b, dest, tag, sendInit)
+	return c.sendInitBuffer(callSsendInit, p2p.Synchronous, &b, dest, tag)
 }
 
 // BsendInit is the function BsendInit for a Buffer.
 //
 // C: MPI_Bsend_init, section 3.9.
 func (c *Comm) BsendInit(b Buffer, dest, tag int) Request {
-	return c.startSend(callBsendInit, p2p.Buffered, &b, dest, tag, sendInit)
+	return c.sendInitBuffer(callBsendInit, p2p.Buffered, &b, dest, tag)
 }
 
 // RsendInit is the function RsendInit for a Buffer.
 //
 // C: MPI_Rsend_init, section 3.9.
 func (c *Comm) RsendInit(b Buffer, dest, tag int) Request {
-	return c.startSend(callRsendInit, p2p.Standard, &b, dest, tag, sendInit)
+	return c.sendInitBuffer(callRsendInit, p2p.Standard, &b, dest, tag)
 }
 
-// startSend makes a request by isend or sendInit.
-func (c *Comm) startSend(k call, mode p2p.Mode, b *Buffer, dest, tag int,
-	start func(k call, mode p2p.Mode, c *Comm, buf []byte, layout *dtype.Buffer, dest, tag int) Request) Request {
+// isendBuffer and sendInitBuffer are two, since an argument of a function that is
+// chosen at run time would be moved to the heap.
+func (c *Comm) isendBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) Request {
 	bytes, layout, err := b.sent(k, c)
 	if err != nil {
 		return Request{err: err}
 	}
-	return start(k, mode, c, bytes, layout, dest, tag)
+	return isend(k, mode, c, bytes, layout, dest, tag)
+}
+
+func (c *Comm) sendInitBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) Request {
+	bytes, layout, err := b.sent(k, c)
+	if err != nil {
+		return Request{err: err}
+	}
+	return sendInit(k, mode, c, bytes, layout, dest, tag)
 }
