@@ -6,8 +6,8 @@ import (
 )
 
 // What members must agree on (the kind, the root, lengths, the operation) is not
-// compared beforehand; lengths that disagree are ErrTruncate or ErrCount where
-// it shows. When a member dies, all of a communicator's collectives end with
+// compared beforehand, but with HALO_CHECK=1; lengths that disagree are ErrTruncate
+// or ErrCount where it shows. When a member dies, all of a communicator's collectives end with
 // ErrProcFailed.
 
 // form is one of the three forms of a collective.
@@ -46,6 +46,7 @@ func (c *Comm) do(k coll.Kind, a *coll.Args) error {
 	if err := c.usable(collectiveCall(k, blocking)); err != nil {
 		return err
 	}
+	c.typeArgs(a)
 	return c.done(k, c.w.Coll.Do(c.core, k, a))
 }
 
@@ -72,6 +73,7 @@ func (c *Comm) request(k coll.Kind, f form, a *coll.Args) Request {
 	if err := c.usable(name); err != nil {
 		return Request{err: err}
 	}
+	c.typeArgs(a)
 	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
 		if f == persistent {
 			return e.Init(c.core, k, a)
@@ -84,7 +86,11 @@ func (c *Comm) request(k coll.Kind, f form, a *coll.Args) Request {
 func (c *Comm) launch(name call, begin func(e *coll.Engine) (*p2p.Request, error)) Request {
 	p := c.w.P2P.Proc()
 	p.Lock()
+	if c.w.Checks() {
+		c.w.Coll.Calls(name.String())
+	}
 	r, err := begin(c.w.Coll)
+	c.w.Coll.Calls("")
 	if err != nil {
 		p.Unlock()
 		return Request{err: describe(err, name, c, Undefined, Undefined).raised()}

@@ -1,6 +1,10 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/coll"
+import (
+	"reflect"
+
+	"github.com/halo-mpi/halo/internal/coll"
+)
 
 // Allgather collects the send slices of all members, which are equally long, at
 // every member in the order of the ranks: recv has at least c.Size()*len(send)
@@ -29,7 +33,7 @@ func AllgatherInit[T Elem](c *Comm, send, recv []T) Request {
 }
 
 func allgatherArgs[T Elem](send, recv []T) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T]()}
+	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T]()}
 }
 
 // Allgatherv collects send slices of any lengths at every member: that of rank r
@@ -62,5 +66,5 @@ func AllgathervInit[T Elem](c *Comm, send, recv []T, counts, displs []int) Reque
 }
 
 func allgathervArgs[T Elem](send, recv []T, counts, displs []int) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), RecvCounts: counts, RecvDispls: displs}
+	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), RecvCounts: counts, RecvDispls: displs}
 }

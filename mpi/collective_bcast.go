@@ -1,6 +1,10 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/coll"
+import (
+	"reflect"
+
+	"github.com/halo-mpi/halo/internal/coll"
+)
 
 // Barrier returns when all members of c have called it.
 //
@@ -28,6 +32,10 @@ func (c *Comm) BarrierInit() Request { return c.prepare(coll.Barrier, &coll.Args
 //
 // C: MPI_Bcast, section 6.4.
 func Bcast[T Elem](c *Comm, buf []T, root int) error {
+	if c.checks() {
+		a := bcastArgs(buf, root)
+		return c.do(coll.Bcast, &a)
+	}
 	return bcast(c, bytesOf(buf), root)
 }
 
@@ -55,5 +63,5 @@ func BcastInit[T Elem](c *Comm, buf []T, root int) Request {
 }
 
 func bcastArgs[T Elem](buf []T, root int) coll.Args {
-	return coll.Args{Recv: bytesOf(buf), Width: sizeOf[T](), Root: root}
+	return coll.Args{Recv: bytesOf(buf), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root}
 }

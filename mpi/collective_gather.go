@@ -1,6 +1,10 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/coll"
+import (
+	"reflect"
+
+	"github.com/halo-mpi/halo/internal/coll"
+)
 
 // Gather collects the send slices of all members, which are equally long, at
 // rank root in the order of the ranks: recv there has at least
@@ -30,7 +34,7 @@ func GatherInit[T Elem](c *Comm, send, recv []T, root int) Request {
 }
 
 func gatherArgs[T Elem](send, recv []T, root int) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Root: root}
+	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root}
 }
 
 // Gatherv collects send slices of any lengths at rank root: that of rank r
@@ -63,5 +67,5 @@ func GathervInit[T Elem](c *Comm, send, recv []T, counts, displs []int, root int
 }
 
 func gathervArgs[T Elem](send, recv []T, counts, displs []int, root int) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Root: root, RecvCounts: counts, RecvDispls: displs}
+	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root, RecvCounts: counts, RecvDispls: displs}
 }

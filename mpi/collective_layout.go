@@ -43,7 +43,7 @@ func (c *Comm) doBuffers(k coll.Kind, a *coll.Args, send, recv *Buffer) error {
 	}
 	send, recv = c.significant(k, a, send, recv)
 	if err := wrongBuffer(send, recv); err != nil {
-		return c.done(k, err)
+		return c.done(k, c.w.Coll.Refuse(c.core, k, err))
 	}
 	return c.done(k, c.w.Coll.DoLayouts(c.core, k, a, send.layout(), recv.layout()))
 }
@@ -56,7 +56,7 @@ func (c *Comm) requestBuffers(k coll.Kind, f form, a *coll.Args, send, recv *Buf
 	}
 	send, recv = c.significant(k, a, send, recv)
 	if err := wrongBuffer(send, recv); err != nil {
-		return Request{err: describe(err, name, c, Undefined, Undefined).raised()}
+		return c.refuse(k, f, err)
 	}
 	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
 		if f == persistent {
@@ -84,7 +84,7 @@ func (c *Comm) significant(k coll.Kind, a *coll.Args, send, recv *Buffer) (from,
 //
 // C: MPI_Bcast, section 6.4.
 func (c *Comm) Bcast(b Buffer, root int) error {
-	if bytes, ok := b.b.Contiguous(); ok && b.err == nil {
+	if bytes, ok := b.b.Contiguous(); ok && b.err == nil && !c.checks() {
 		return bcast(c, bytes, root)
 	}
 	return c.doBuffers(coll.Bcast, &coll.Args{Root: root}, nil, &b)

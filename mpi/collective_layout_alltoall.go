@@ -68,7 +68,7 @@ func (c *Comm) Alltoallw(send, recv []Buffer) error {
 		return err
 	}
 	if err := c.checkPairs(send, recv); err != nil {
-		return c.done(coll.Alltoallw, err)
+		return c.done(coll.Alltoallw, c.w.Coll.Refuse(c.core, coll.Alltoallw, err))
 	}
 	return c.done(coll.Alltoallw, c.w.Coll.DoPairs(c.core, func(r int) (from, to *dtype.Buffer) { return &send[r].b, &recv[r].b }))
 }
@@ -94,7 +94,7 @@ func (c *Comm) requestPairs(f form, send, recv []Buffer) Request {
 		return Request{err: err}
 	}
 	if err := c.checkPairs(send, recv); err != nil {
-		return Request{err: describe(err, name, c, Undefined, Undefined).raised()}
+		return c.refuse(coll.Alltoallw, f, err)
 	}
 	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
 		pair := func(r int) (from, to *dtype.Buffer) { return &send[r].b, &recv[r].b }

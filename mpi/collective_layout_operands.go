@@ -23,6 +23,7 @@ func (c *Comm) reduceNow(k coll.Kind, send, recv *Buffer, o Op, root int, counts
 	from, to, err := c.operands(k, send, recv, o, &a)
 	switch e := c.w.Coll; {
 	case err != nil:
+		err = e.Refuse(c.core, k, err)
 	case a.User != nil || k != coll.Reduce && k != coll.Allreduce:
 		err = e.DoLayouts(c.core, k, &a, from, to)
 	case k == coll.Reduce:
@@ -42,7 +43,7 @@ func (c *Comm) reduceLater(k coll.Kind, f form, send, recv *Buffer, o Op, root i
 	a := coll.Args{Root: root, SendCounts: counts}
 	from, to, err := c.operands(k, send, recv, o, &a)
 	if err != nil {
-		return Request{err: describe(err, name, c, Undefined, Undefined).raised()}
+		return c.refuse(k, f, err)
 	}
 	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
 		if f == persistent {

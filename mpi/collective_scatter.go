@@ -1,6 +1,10 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/coll"
+import (
+	"reflect"
+
+	"github.com/halo-mpi/halo/internal/coll"
+)
 
 // Scatter deals the send slice of rank root out to all members in the order of
 // the ranks, len(recv) elements to each: send there has at least
@@ -30,7 +34,7 @@ func ScatterInit[T Elem](c *Comm, send, recv []T, root int) Request {
 }
 
 func scatterArgs[T Elem](send, recv []T, root int) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Root: root}
+	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root}
 }
 
 // Scatterv deals the send slice of rank root out in blocks of any lengths: rank
@@ -64,5 +68,5 @@ func ScattervInit[T Elem](c *Comm, send []T, counts, displs []int, recv []T, roo
 }
 
 func scattervArgs[T Elem](send []T, counts, displs []int, recv []T, root int) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Root: root, SendCounts: counts, SendDispls: displs}
+	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root, SendCounts: counts, SendDispls: displs}
 }

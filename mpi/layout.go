@@ -104,15 +104,16 @@ func (b Buffer) Datatype() Datatype {
 func (b Buffer) Bytes() int64 { return b.b.Size() }
 
 // sent returns what the call k on c is to send: bytes that are one run in memory,
-// else a layout.
+// else a layout. In checking mode there always is a layout, which tells the type.
 func (b *Buffer) sent(k call, c *Comm) (bytes []byte, layout *dtype.Buffer, err *Error) {
 	if b.err != nil {
 		return nil, nil, describe(b.err, k, c, Undefined, Undefined).raised()
 	}
-	if bytes, ok := b.b.Contiguous(); ok {
+	bytes, ok := b.b.Contiguous()
+	if ok && (c == nil || !c.w.Checks()) {
 		return bytes, nil, nil
 	}
-	return nil, &b.b, nil
+	return bytes, &b.b, nil
 }
 
 // received is sent for what is received into: no byte may be there twice.

@@ -15,7 +15,7 @@ func (c *Comm) Recv(b Buffer, source, tag int) (Status, error) {
 		err := recv(callRecv, c, bytes, source, tag, &st)
 		return st, err
 	}
-	q := irecv(callRecv, c, nil, layout, source, tag)
+	q := irecv(callRecv, c, bytes, layout, source, tag)
 	return q.Wait()
 }
 

@@ -38,7 +38,7 @@ func (c *Comm) sendBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) error
 	case layout == nil:
 		return send(k, mode, c, bytes, dest, tag)
 	}
-	q := isend(k, mode, c, nil, layout, dest, tag)
+	q := isend(k, mode, c, bytes, layout, dest, tag)
 	_, failed := q.Wait()
 	return failed
 }

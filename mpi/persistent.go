@@ -10,35 +10,35 @@ import (
 //
 // C: MPI_Send_init, section 3.9.
 func SendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return sendInit(callSendInit, p2p.Standard, c, bytesOf(buf), nil, dest, tag)
+	return sendInit(callSendInit, p2p.Standard, c, bytesOf(buf), typed(c, buf), dest, tag)
 }
 
 // SsendInit is SendInit in synchronous mode.
 //
 // C: MPI_Ssend_init, section 3.9.
 func SsendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return sendInit(callSsendInit, p2p.Synchronous, c, bytesOf(buf), nil, dest, tag)
+	return sendInit(callSsendInit, p2p.Synchronous, c, bytesOf(buf), typed(c, buf), dest, tag)
 }
 
 // BsendInit is SendInit in buffered mode.
 //
 // C: MPI_Bsend_init, section 3.9.
 func BsendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return sendInit(callBsendInit, p2p.Buffered, c, bytesOf(buf), nil, dest, tag)
+	return sendInit(callBsendInit, p2p.Buffered, c, bytesOf(buf), typed(c, buf), dest, tag)
 }
 
 // RsendInit is SendInit in ready mode.
 //
 // C: MPI_Rsend_init, section 3.9.
 func RsendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return sendInit(callRsendInit, p2p.Standard, c, bytesOf(buf), nil, dest, tag)
+	return sendInit(callRsendInit, p2p.Standard, c, bytesOf(buf), typed(c, buf), dest, tag)
 }
 
 // RecvInit prepares a receive that can be started many times.
 //
 // C: MPI_Recv_init, section 3.9.
 func RecvInit[T Elem](c *Comm, buf []T, source, tag int) Request {
-	return recvInit(c, bytesOf(buf), nil, source, tag)
+	return recvInit(c, bytesOf(buf), typed(c, buf), source, tag)
 }
 
 func recvInit(c *Comm, buf []byte, layout *dtype.Buffer, source, tag int) Request {
@@ -52,7 +52,7 @@ func recvInit(c *Comm, buf []byte, layout *dtype.Buffer, source, tag int) Reques
 	if layout == nil {
 		r = e.RecvInit(c.core, c.core.Ctx, buf, source, engineTag(tag))
 	} else {
-		r = e.RecvInitPart(c.core, c.core.Ctx, layout.All(), source, engineTag(tag))
+		r = e.RecvInitPart(c.core, c.core.Ctx, buf, part(buf, layout), source, engineTag(tag))
 	}
 	r.Persistent = true
 	return newRequest(callRecvInit, c, r)
@@ -69,7 +69,7 @@ func sendInit(k call, mode p2p.Mode, c *Comm, buf []byte, layout *dtype.Buffer, 
 	if layout == nil {
 		r = e.SendInit(c.core, c.core.Ctx, mode, buf, dest, int32(tag))
 	} else {
-		r = e.SendInitPart(c.core, c.core.Ctx, mode, layout.All(), dest, int32(tag))
+		r = e.SendInitPart(c.core, c.core.Ctx, mode, buf, part(buf, layout), dest, int32(tag))
 	}
 	r.Persistent = true
 	return newRequest(k, c, r)

@@ -99,15 +99,19 @@ func nullStatus() Status { return Status{Source: ProcNull, Tag: AnyTag} }
 // Mrecv receives the message that a matched probe has taken into buf, as Recv would.
 //
 // C: MPI_Mrecv, section 3.8.3.
-func Mrecv[T Elem](m *Message, buf []T) (Status, error) { return m.recv(callMrecv, bytesOf(buf)) }
+func Mrecv[T Elem](m *Message, buf []T) (Status, error) {
+	return m.recv(callMrecv, bytesOf(buf), typed(m.c, buf))
+}
 
 // Imrecv starts receiving the message that a matched probe has taken into buf.
 //
 // C: MPI_Imrecv, section 3.8.3.
-func Imrecv[T Elem](m *Message, buf []T) Request { return m.irecv(callImrecv, bytesOf(buf), nil) }
+func Imrecv[T Elem](m *Message, buf []T) Request {
+	return m.irecv(callImrecv, bytesOf(buf), typed(m.c, buf))
+}
 
-func (m *Message) recv(k call, buf []byte) (Status, error) {
-	q := m.irecv(k, buf, nil)
+func (m *Message) recv(k call, buf []byte, layout *dtype.Buffer) (Status, error) {
+	q := m.irecv(k, buf, layout)
 	return q.Wait()
 }
 
@@ -127,7 +131,7 @@ func (m *Message) irecv(k call, buf []byte, layout *dtype.Buffer) Request {
 	if taken.m == nil {
 		return irecv(k, c, buf, layout, ProcNull, AnyTag)
 	}
-	r := c.w.P2P.Imrecv(c.core, taken.m, taken.gen, buf, part(layout), taken.st.Source, int32(taken.st.Tag))
+	r := c.w.P2P.Imrecv(c.core, taken.m, taken.gen, buf, part(buf, layout), taken.st.Source, int32(taken.st.Tag))
 	if r == nil {
 		return received()
 	}

@@ -15,17 +15,24 @@ import (
 // C: MPI_Recv, section 3.2.4.
 func Recv[T Elem](c *Comm, buf []T, source, tag int) (Status, error) {
 	var st Status
-	err := recv(callRecv, c, bytesOf(buf), source, tag, &st)
+	err := recv(callRecv, c, buf, source, tag, &st)
 	return st, err
 }
 
-func recv(k call, c *Comm, buf []byte, source, tag int, st *Status) error {
+// recv is generic so that the type of buf is known in checking mode, at no cost else.
+func recv[T Elem](k call, c *Comm, buf []T, source, tag int, st *Status) error {
 	if err := c.check(k, source, tag, true); err != nil {
 		*st = emptyStatus()
 		return err
 	}
+	if c.w.Odd() {
+		q := irecv(k, c, bytesOf(buf), typed(c, buf), source, tag)
+		var err error
+		*st, err = q.Wait()
+		return err
+	}
 	var s p2p.Status
-	c.w.P2P.Recv(c.core, buf, source, engineTag(tag), &s)
+	c.w.P2P.Recv(c.core, bytesOf(buf), source, engineTag(tag), &s)
 	st.set(&s)
 	if s.Err != nil {
 		return wrap(s.Err, k, c, source, tag)
@@ -38,10 +45,11 @@ func recv(k call, c *Comm, buf []byte, source, tag int, st *Status) error {
 //
 // C: MPI_Irecv, section 3.7.2.
 func Irecv[T Elem](c *Comm, buf []T, source, tag int) Request {
-	return irecv(callIrecv, c, bytesOf(buf), nil, source, tag)
+	return irecv(callIrecv, c, bytesOf(buf), typed(c, buf), source, tag)
 }
 
-// irecv receives into buf, or into layout unless that is nil.
+// irecv receives into buf, or into layout unless that is nil; with both, layout only
+// tells the type of buf.
 func irecv(k call, c *Comm, buf []byte, layout *dtype.Buffer, source, tag int) Request {
 	if err := c.check(k, source, tag, true); err != nil {
 		return Request{err: err}
@@ -52,7 +60,7 @@ func irecv(k call, c *Comm, buf []byte, layout *dtype.Buffer, source, tag int) R
 	if layout == nil {
 		r = e.Irecv(c.core, c.core.Ctx, buf, source, engineTag(tag))
 	} else {
-		r = e.IrecvPart(c.core, c.core.Ctx, layout.All(), source, engineTag(tag))
+		r = e.IrecvPart(c.core, c.core.Ctx, buf, part(buf, layout), source, engineTag(tag))
 	}
 	q := newRequest(k, c, r)
 	e.Proc().Unlock()
@@ -82,7 +90,7 @@ func RecvSlice[T Elem](c *Comm, source, tag int) ([]T, Status, error) {
 	}
 	size := int64(sizeOf[T]())
 	buf := make([]T, (st.bytes+size-1)/size)
-	st, err = m.recv(callRecvSlice, bytesOf(buf))
+	st, err = m.recv(callRecvSlice, bytesOf(buf), typed(c, buf))
 	if err == nil && st.bytes%size != 0 {
 		e := newError(ErrType, callRecvSlice.String(), c, "message of %d bytes is no whole number of %d-byte elements", st.bytes, size)
 		e.Peer, e.Tag, e.receive = source, tag, true
@@ -97,7 +105,7 @@ func RecvSlice[T Elem](c *Comm, source, tag int) ([]T, Status, error) {
 //
 // C: MPI_Sendrecv, section 3.10.
 func Sendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) (Status, error) {
-	r := isendrecv(callSendrecv, c, bytesOf(send), nil, dest, sendTag, bytesOf(recv), nil, source, recvTag)
+	r := isendrecv(callSendrecv, c, bytesOf(send), typed(c, send), dest, sendTag, bytesOf(recv), typed(c, recv), source, recvTag)
 	return r.Wait()
 }
 
@@ -105,7 +113,7 @@ func Sendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source,
 //
 // C: MPI_Isendrecv, section 3.10.
 func Isendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) Request {
-	return isendrecv(callIsendrecv, c, bytesOf(send), nil, dest, sendTag, bytesOf(recv), nil, source, recvTag)
+	return isendrecv(callIsendrecv, c, bytesOf(send), typed(c, send), dest, sendTag, bytesOf(recv), typed(c, recv), source, recvTag)
 }
 
 func isendrecv(k call, c *Comm, send []byte, sendLayout *dtype.Buffer, dest, sendTag int,
@@ -122,12 +130,12 @@ func isendrecv(k call, c *Comm, send []byte, sendLayout *dtype.Buffer, dest, sen
 	if recvLayout == nil {
 		r = e.Irecv(c.core, c.core.Ctx, recv, source, engineTag(recvTag))
 	} else {
-		r = e.IrecvPart(c.core, c.core.Ctx, recvLayout.All(), source, engineTag(recvTag))
+		r = e.IrecvPart(c.core, c.core.Ctx, recv, part(recv, recvLayout), source, engineTag(recvTag))
 	}
 	if sendLayout == nil {
 		s = e.Isend(c.core, c.core.Ctx, p2p.Standard, send, dest, int32(sendTag))
 	} else {
-		s = e.IsendPart(c.core, c.core.Ctx, p2p.Standard, sendLayout.All(), dest, int32(sendTag))
+		s = e.IsendPart(c.core, c.core.Ctx, p2p.Standard, send, part(send, sendLayout), dest, int32(sendTag))
 	}
 	e.Join(r, s)
 	q := newRequest(k, c, r)
@@ -140,7 +148,7 @@ func isendrecv(k call, c *Comm, send []byte, sendLayout *dtype.Buffer, dest, sen
 //
 // C: MPI_Sendrecv_replace, section 3.10.
 func SendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag int) (Status, error) {
-	r := isendrecvReplace(callSendrecvReplace, c, bytesOf(buf), nil, dest, sendTag, source, recvTag)
+	r := isendrecvReplace(callSendrecvReplace, c, bytesOf(buf), typed(c, buf), dest, sendTag, source, recvTag)
 	return r.Wait()
 }
 
@@ -148,7 +156,7 @@ func SendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag in
 //
 // C: MPI_Isendrecv_replace, section 3.10.
 func IsendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag int) Request {
-	return isendrecvReplace(callIsendrecvReplace, c, bytesOf(buf), nil, dest, sendTag, source, recvTag)
+	return isendrecvReplace(callIsendrecvReplace, c, bytesOf(buf), typed(c, buf), dest, sendTag, source, recvTag)
 }
 
 func isendrecvReplace(k call, c *Comm, buf []byte, layout *dtype.Buffer, dest, sendTag, source, recvTag int) Request {
@@ -160,7 +168,7 @@ func isendrecvReplace(k call, c *Comm, buf []byte, layout *dtype.Buffer, dest, s
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
-	r := e.SendrecvReplace(c.core, buf, part(layout), dest, int32(sendTag), source, engineTag(recvTag))
+	r := e.SendrecvReplace(c.core, buf, part(buf, layout), dest, int32(sendTag), source, engineTag(recvTag))
 	q := newRequest(k, c, r)
 	e.Proc().Unlock()
 	return q

@@ -13,14 +13,14 @@ import (
 //
 // C: MPI_Send, section 3.2.1.
 func Send[T Elem](c *Comm, buf []T, dest, tag int) error {
-	return send(callSend, p2p.Standard, c, bytesOf(buf), dest, tag)
+	return send(callSend, p2p.Standard, c, buf, dest, tag)
 }
 
 // Ssend is Send that returns only when a matching receive has started.
 //
 // C: MPI_Ssend, section 3.4.
 func Ssend[T Elem](c *Comm, buf []T, dest, tag int) error {
-	return send(callSsend, p2p.Synchronous, c, bytesOf(buf), dest, tag)
+	return send(callSsend, p2p.Synchronous, c, buf, dest, tag)
 }
 
 // Bsend is Send that never waits for the receiver: the message is copied into
@@ -28,24 +28,24 @@ func Ssend[T Elem](c *Comm, buf []T, dest, tag int) error {
 //
 // C: MPI_Bsend, section 3.4.
 func Bsend[T Elem](c *Comm, buf []T, dest, tag int) error {
-	return send(callBsend, p2p.Buffered, c, bytesOf(buf), dest, tag)
+	return send(callBsend, p2p.Buffered, c, buf, dest, tag)
 }
 
 // Rsend is Send whose caller knows that the matching receive is posted.
 //
 // C: MPI_Rsend, section 3.4.
 func Rsend[T Elem](c *Comm, buf []T, dest, tag int) error {
-	return send(callRsend, p2p.Standard, c, bytesOf(buf), dest, tag)
+	return send(callRsend, p2p.Standard, c, buf, dest, tag)
 }
 
-func send(k call, mode p2p.Mode, c *Comm, buf []byte, dest, tag int) error {
-	if c == nil || uint(dest) >= uint(len(c.core.Members)) || uint(tag) > maxTag || c.freed.Load() || c.w.Closed() {
-		if err := c.check(k, dest, tag, false); err != nil {
-			return err
-		}
-		return nil // to ProcNull
+// send is generic so that the type of buf is known in checking mode, at no cost else.
+func send[T Elem](k call, mode p2p.Mode, c *Comm, buf []T, dest, tag int) error {
+	if c == nil || uint(dest) >= uint(len(c.core.Members)) || uint(tag) > maxTag || c.freed.Load() || c.w.Odd() {
+		q := isend(k, mode, c, bytesOf(buf), typed(c, buf), dest, tag)
+		_, err := q.Wait()
+		return err
 	}
-	if err := c.w.P2P.Send(c.core, mode, buf, dest, int32(tag)); err != nil {
+	if err := c.w.P2P.Send(c.core, mode, bytesOf(buf), dest, int32(tag)); err != nil {
 		return wrap(err, k, c, dest, tag)
 	}
 	return nil
@@ -56,31 +56,32 @@ func send(k call, mode p2p.Mode, c *Comm, buf []byte, dest, tag int) error {
 //
 // C: MPI_Isend, section 3.7.2.
 func Isend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIsend, p2p.Standard, c, bytesOf(buf), nil, dest, tag)
+	return isend(callIsend, p2p.Standard, c, bytesOf(buf), typed(c, buf), dest, tag)
 }
 
 // Issend is Isend whose request completes only when a matching receive has started.
 //
 // C: MPI_Issend, section 3.7.2.
 func Issend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIssend, p2p.Synchronous, c, bytesOf(buf), nil, dest, tag)
+	return isend(callIssend, p2p.Synchronous, c, bytesOf(buf), typed(c, buf), dest, tag)
 }
 
 // Ibsend is Isend in buffered mode.
 //
 // C: MPI_Ibsend, section 3.7.2.
 func Ibsend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIbsend, p2p.Buffered, c, bytesOf(buf), nil, dest, tag)
+	return isend(callIbsend, p2p.Buffered, c, bytesOf(buf), typed(c, buf), dest, tag)
 }
 
 // Irsend is Isend whose caller knows that the matching receive is posted.
 //
 // C: MPI_Irsend, section 3.7.2.
 func Irsend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIrsend, p2p.Standard, c, bytesOf(buf), nil, dest, tag)
+	return isend(callIrsend, p2p.Standard, c, bytesOf(buf), typed(c, buf), dest, tag)
 }
 
-// isend sends buf, or layout unless that is nil.
+// isend sends buf, or layout unless that is nil; with both, layout only tells the
+// type of buf.
 func isend(k call, mode p2p.Mode, c *Comm, buf []byte, layout *dtype.Buffer, dest, tag int) Request {
 	if err := c.check(k, dest, tag, false); err != nil {
 		return Request{err: err}
@@ -94,7 +95,7 @@ func isend(k call, mode p2p.Mode, c *Comm, buf []byte, layout *dtype.Buffer, des
 	if layout == nil {
 		r = e.Isend(c.core, c.core.Ctx, mode, buf, dest, int32(tag))
 	} else {
-		r = e.IsendPart(c.core, c.core.Ctx, mode, layout.All(), dest, int32(tag))
+		r = e.IsendPart(c.core, c.core.Ctx, mode, buf, part(buf, layout), dest, int32(tag))
 	}
 	q := newRequest(k, c, r)
 	e.Proc().Unlock()
@@ -109,10 +110,14 @@ func length(buf []byte, layout *dtype.Buffer) int {
 	return len(buf)
 }
 
-// part is the whole of a layout, or nothing if that is nil.
-func part(layout *dtype.Buffer) dtype.Part {
-	if layout == nil {
+// part is the whole of a layout, or nothing if that is nil, or if it only tells the
+// type of buf.
+func part(buf []byte, layout *dtype.Buffer) dtype.Part {
+	switch {
+	case layout == nil:
 		return dtype.Part{}
+	case buf != nil:
+		return dtype.Part{Buffer: layout}
 	}
 	return layout.All()
 }

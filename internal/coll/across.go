@@ -19,7 +19,7 @@ import (
 // each member gives size bytes; nil if it does not.
 func (e *Engine) across(c *comm.Comm, k Kind, size int) *division {
 	st := stateOf(c)
-	if !st.where.spread || size > SlotPayload || st.broken || !e.choice.slot(k) {
+	if !st.where.spread || size > SlotPayload || st.broken || st.checks || !e.choice.slot(k) {
 		return nil
 	}
 	return st.division

@@ -3,6 +3,7 @@ package coll
 import (
 	"reflect"
 
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
@@ -16,8 +17,9 @@ type Args struct {
 	Width                  int    // of an element in bytes
 	Op                     op.Op
 	Type                   op.Type
+	Datatype               *dtype.Type  // of the elements of Send and Recv, in checking mode
 	User                   *op.User     // takes the place of Op and Type unless nil
-	Elem                   reflect.Type // of the elements that User is to work on
+	Elem                   reflect.Type // of the elements of slices, where User works on them or something is checked
 	Root                   int
 	SendCounts, SendDispls []int // of a ReduceScatter: how Send is divided among the members
 	RecvCounts, RecvDispls []int

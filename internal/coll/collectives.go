@@ -28,7 +28,7 @@ func (e *Engine) DoLayouts(c *comm.Comm, k Kind, a *Args, send, recv *dtype.Buff
 
 func (e *Engine) do(c *comm.Comm, k Kind, a *Args, from, to *side) error {
 	if err := a.check(c, k, from, to); err != nil {
-		return err
+		return e.Refuse(c, k, err)
 	}
 	switch {
 	case k == Allgather && from.n > 0:
@@ -73,7 +73,7 @@ func (e *Engine) Start(c *comm.Comm, k Kind, a *Args) (*p2p.Request, error) {
 func (e *Engine) StartLayouts(c *comm.Comm, k Kind, a *Args, send, recv *dtype.Buffer) (*p2p.Request, error) {
 	from, to := sideOf(a.Send, a.Width, send), sideOf(a.Recv, a.Width, recv)
 	if err := a.check(c, k, &from, &to); err != nil {
-		return nil, err
+		return e.StartRefusing(c, k, err)
 	}
 	return e.begin(c, k, a, &from, &to), nil
 }
@@ -124,6 +124,7 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args, from, to *side
 	unit, size := s.shape()
 	s.unit, s.empty = unit, size == 0
 	s.step = e.choice.algorithm(k, size, stateOf(c).where, a.ordered()).entry().step
+	e.putAgreement(s, from.typeOf(a.Datatype), to.typeOf(a.Datatype))
 }
 
 // hold returns the data of a side, which is on the stack of the caller, with a layout
@@ -144,7 +145,7 @@ func (s *schedule) hold(i int, b []byte, x *side) data {
 func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot {
 	st := stateOf(c)
 	s := st.slot
-	if s == nil || size > slotMax(k, c.Size()) || st.broken || !e.choice.slot(k) {
+	if s == nil || size > slotMax(k, c.Size()) || st.broken || st.checks || !e.choice.slot(k) {
 		return nil
 	}
 	if e.choice.Slot != SlotAuto {

@@ -22,7 +22,9 @@ type Engine struct {
 	ended bool // a process has died
 	wake  bool // what is under way has to be looked at because of that
 
-	choice Choice
+	choice   Choice
+	checkers []bool // processes that check collectives; nil if this one does not
+	call     string // see Calls
 }
 
 // New makes the engine of p. Start p with it as a worker.
@@ -46,6 +48,7 @@ type state struct {
 	world  bool  // WorldSlot is for it
 	slot   *slot // nil: messages only
 	broken bool  // a member has died in the slot: the counts in it mean nothing any more
+	checks bool  // all members check: collectives begin with an agreement
 
 	division *division // nil until it is needed
 }

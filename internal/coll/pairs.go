@@ -43,7 +43,7 @@ func (p Pairs) check(c *comm.Comm) (inPlace bool, err error) {
 func (e *Engine) DoPairs(c *comm.Comm, p Pairs) error {
 	inPlace, err := p.check(c)
 	if err != nil {
-		return err
+		return e.Refuse(c, Alltoallw, err)
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
@@ -56,7 +56,7 @@ func (e *Engine) DoPairs(c *comm.Comm, p Pairs) error {
 func (e *Engine) StartPairs(c *comm.Comm, p Pairs) (*p2p.Request, error) {
 	inPlace, err := p.check(c)
 	if err != nil {
-		return nil, err
+		return e.StartRefusing(c, Alltoallw, err)
 	}
 	s := e.fresh()
 	e.pair(s, c, p, inPlace)
@@ -88,4 +88,5 @@ func (e *Engine) pair(s *schedule, c *comm.Comm, p Pairs, inPlace bool) {
 	s.SendCounts = sizes
 	s.pack()
 	s.step = e.choice.algorithm(Alltoallw, unknown, stateOf(c).where, false).entry().step
+	e.putAgreement(s, nil, nil)
 }

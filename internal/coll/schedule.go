@@ -68,6 +68,8 @@ type schedule struct {
 	slotted bool       // what is to be done on the own node is done through a slot
 	kept    []byte
 
+	agreement *agreement // in checking mode
+
 	unit    int  // bytes of a block, where all are equal
 	empty   bool // nothing moves
 	offsets [2][]int
@@ -120,6 +122,9 @@ func (s *schedule) Begin() {
 	switch err := e.lost(s.c); {
 	case err != nil:
 		s.fail(err)
+	case s.agreement != nil:
+		s.step = agreeing
+		e.advance(s)
 	case s.empty || s.c.Size() == 1:
 		s.alone(s.kind)
 		e.end(s)
@@ -266,7 +271,7 @@ func (s *schedule) sendOne(c *comm.Comm, to int, d data) {
 	if d.layout == nil {
 		s.add(s.e.p2p.Isend(c, c.Ctx+1, p2p.Standard, d.bytes(), to, s.tag))
 	} else {
-		s.add(s.e.p2p.IsendPart(c, c.Ctx+1, p2p.Standard, d.part(), to, s.tag))
+		s.add(s.e.p2p.IsendPart(c, c.Ctx+1, p2p.Standard, nil, d.part(), to, s.tag))
 	}
 }
 
@@ -284,7 +289,7 @@ func (s *schedule) recvOne(c *comm.Comm, from int, d data) {
 	if d.layout == nil {
 		s.add(s.e.p2p.Irecv(c, c.Ctx+1, d.bytes(), from, s.tag))
 	} else {
-		s.add(s.e.p2p.IrecvPart(c, c.Ctx+1, d.part(), from, s.tag))
+		s.add(s.e.p2p.IrecvPart(c, c.Ctx+1, nil, d.part(), from, s.tag))
 	}
 }
 

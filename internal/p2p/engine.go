@@ -71,6 +71,10 @@ type Engine struct {
 	bsend   *Buffer                  // attached to the process, nil if none
 
 	commBuffers map[uint64]*Buffer // attached to communicators, by context
+
+	checkers []bool // processes that check types; nil if this one does not
+	claims   map[*Message]*claim
+	aside    wire.Header // of Check frames
 }
 
 // peer is what the engine keeps for each process of the job.
@@ -90,6 +94,8 @@ type peer struct {
 
 	refused bool     // the peer has broken a rule: it is about to be down
 	eager   int      // longest message that is sent unasked
+	claim   *claim   // what has been told about the next message, nil if nothing
+	texts   int      // bytes of text in the claims of its messages
 	placed  *Request // receive that the payload in arrival is placed into
 	filling *Message // message that the payload in arrival is placed into
 }

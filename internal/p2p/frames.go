@@ -26,6 +26,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		if n := e.table.Arrive(key); n != nil {
 			r := n.Owner
 			r.envelope(src, h.Tag, uint64(len(payload)))
+			e.compareNext(src, r)
 			r.put(payload, 0)
 			e.received(src, h)
 			e.finish(r, nil)
@@ -46,6 +47,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		if n := e.table.Arrive(key); n != nil {
 			r := n.Owner
 			r.envelope(src, h.Tag, h.Arg)
+			e.compareNext(src, r)
 			e.fetch(r, h.Name, addr, h.Arg)
 			return
 		}
@@ -75,6 +77,8 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 			return
 		}
 		q.credit += int(h.Arg)
+	case wire.Check:
+		e.hear(from, payload)
 	default:
 		e.refuse(from, "it has sent a frame of kind %d, which is for nobody here", h.Kind)
 	}
@@ -193,6 +197,7 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 		if n != nil && int(h.Size) <= len(n.Owner.buf) { // no layout: that has no buf
 			r := n.Owner
 			r.envelope(src, h.Tag, uint64(h.Size))
+			e.compareNext(src, r)
 			q.placed = r
 			return r.buf[:h.Size]
 		}
@@ -201,6 +206,7 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 		q.filling = m
 		if n != nil {
 			n.Owner.envelope(src, h.Tag, uint64(h.Size))
+			e.compareKept(n.Owner, m)
 			m.claimed = n.Owner
 		} else {
 			e.add(m)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -92,6 +93,29 @@ func (s *script) header(e *Engine) wire.Header {
 	return h
 }
 
+// payload is that of a frame: zeros, or what tells the type of a message.
+func (s *script) payload(h *wire.Header) []byte {
+	if h.Kind != wire.Check {
+		return make([]byte, h.Size)
+	}
+	n := int64(s.byte())
+	c := claim{doubleType.Signature(n), "n doubles"}
+	switch s.byte() % 4 {
+	case 0:
+		c.Hash = s.word()
+	case 1:
+		c.Elements, c.Bytes = int64(s.word()), int64(s.word())
+	case 2:
+		h.Size = uint32(s.byte())
+		return make([]byte, h.Size)
+	}
+	b := c.encode()
+	h.Size = uint32(len(b))
+	return b
+}
+
+var doubleType = dtype.Predefined().Type(dtype.Double)
+
 const guard = 0xa5
 
 // S6: no sequence of frames, whatever the local program does meanwhile, panics,
@@ -119,6 +143,9 @@ func FuzzFrames(f *testing.F) {
 		placing := [3]*wire.Header{}
 		var down [3]bool
 		e.limit = 3
+		if len(data)%2 == 0 {
+			e.Check([]bool{true, true, true})
+		}
 		if len(data)%3 == 0 { // there is little left of the credit
 			e.peers[1].room, e.peers[2].room = 3000, 200
 			e.peers[1].credit, e.peers[2].credit = 500, 0
@@ -145,7 +172,7 @@ func FuzzFrames(f *testing.F) {
 				if placing[from] == nil {
 					h := s.header(e)
 					if h.Check() == nil {
-						e.Frame(from, &h, make([]byte, h.Size))
+						e.Frame(from, &h, s.payload(&h))
 					}
 				}
 			case 4: // a frame whose payload comes later
@@ -155,7 +182,7 @@ func FuzzFrames(f *testing.F) {
 						continue
 					}
 					if dst := e.Place(from, &h); dst == nil {
-						e.Frame(from, &h, make([]byte, h.Size))
+						e.Frame(from, &h, s.payload(&h))
 					} else if len(dst) != int(h.Size) {
 						t.Fatalf("place of %d bytes for %d", len(dst), h.Size)
 					} else {
@@ -179,7 +206,15 @@ func FuzzFrames(f *testing.F) {
 				if tag == 3 {
 					tag = AnyTag
 				}
-				open = append(open, e.Irecv(c, c.Ctx, mem[8:8+n:8+n], source, tag))
+				room := mem[8 : 8+n : 8+n]
+				switch double, err := dtype.Bind(room, 0, doubleType, int64(n/8)); {
+				case err != nil:
+					t.Fatal(err)
+				case s.byte()%2 == 0:
+					open = append(open, e.Irecv(c, c.Ctx, room, source, tag))
+				default:
+					open = append(open, e.IrecvPart(c, c.Ctx, room, dtype.Part{Buffer: &double}, source, tag))
+				}
 			case 7:
 				mode := Mode(s.byte() % 2)
 				open = append(open, e.Isend(c, c.Ctx, mode, make([]byte, int(s.byte())*16), int(s.byte()%3), int32(s.byte()%3)))
@@ -252,6 +287,9 @@ func FuzzFrames(f *testing.F) {
 // matched probe holds.
 func (e *Engine) audit(t *testing.T, peer int32, room int, placing *wire.Header, messages []*Message) {
 	q := &e.peers[peer]
+	if texts := e.textsOf(peer); q.texts != texts || texts > textsMax {
+		t.Fatalf("peer %d: %d bytes of text, counted are %d", peer, texts, q.texts)
+	}
 	if q.refused {
 		if q.room >= 0 {
 			t.Fatalf("a peer that is refused has room for %d bytes", q.room)
@@ -293,6 +331,17 @@ func (e *Engine) audit(t *testing.T, peer int32, room int, placing *wire.Header,
 	if q.asked != asked || asked > e.limit+window/frameCost {
 		t.Fatalf("peer %d waits for %d answers, and is counted to wait for %d", peer, asked, q.asked)
 	}
+}
+
+// textsOf is the length of what is kept of a peer's claims.
+func (e *Engine) textsOf(peer int32) int {
+	n := 0
+	for m, c := range e.claims {
+		if m.node.Src == peer {
+			n += len(c.text)
+		}
+	}
+	return n
 }
 
 type endError struct{}

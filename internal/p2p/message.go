@@ -20,6 +20,7 @@ type Message struct {
 	free    bool     // eager without credit
 	taken   bool     // a receive has taken it from a matched probe
 	filling bool     // the payload is still arriving into data
+	told    bool     // Engine.claims has what the sender told about it
 	claimed *Request // the receive that matched while filling
 	sender  *Request // a message to itself whose payload is still in the send buffer
 
@@ -37,6 +38,9 @@ func (e *Engine) newMessage(key match.Key, size uint64) *Message {
 	}
 	m.node.Key = key
 	m.size = size
+	if e.peers[key.Src].claim != nil {
+		e.keepClaim(m)
+	}
 	return m
 }
 
@@ -53,6 +57,9 @@ func (e *Engine) room(m *Message, n int) {
 func (e *Engine) freeMessage(m *Message) {
 	if len(m.data) > len(m.short) {
 		e.buffers.put(m.data)
+	}
+	if m.told {
+		e.dropClaim(m)
 	}
 	*m = Message{Gen: m.Gen + 1}
 	m.node.Owner = m

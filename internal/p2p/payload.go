@@ -16,9 +16,12 @@ import (
 const stageSize = wire.MaxPayload
 
 // setPart makes p the message of r. It copies the buffer, so that the caller's may go.
+// A part of no bytes is none, and its buffer tells the type of the bytes that r has.
 func (r *Request) setPart(p dtype.Part) {
-	if p.N > 0 {
+	if p.Buffer != nil {
 		r.layout = *p.Buffer
+	}
+	if p.N > 0 {
 		r.part = dtype.Part{Buffer: &r.layout, At: p.At, N: p.N}
 	}
 }
@@ -133,32 +136,34 @@ func (e *Engine) read(r *Request, n uint64) error {
 	return nil
 }
 
-// IsendPart is Isend of a part of a buffer of any layout.
-func (e *Engine) IsendPart(c *comm.Comm, ctx uint64, mode Mode, part dtype.Part, dest int, tag int32) *Request {
-	r := e.SendInitPart(c, ctx, mode, part, dest, tag)
+// IsendPart is Isend of a part of a buffer of any layout; or of buf if that is empty,
+// and then its buffer, if there is one, only tells the type.
+func (e *Engine) IsendPart(c *comm.Comm, ctx uint64, mode Mode, buf []byte, part dtype.Part, dest int, tag int32) *Request {
+	r := e.SendInitPart(c, ctx, mode, buf, part, dest, tag)
 	r.Active = true
 	e.startSend(r)
 	return r
 }
 
-// SendInitPart is SendInit of a part of a buffer of any layout.
-func (e *Engine) SendInitPart(c *comm.Comm, ctx uint64, mode Mode, part dtype.Part, dest int, tag int32) *Request {
-	r := e.SendInit(c, ctx, mode, nil, dest, tag)
+// SendInitPart is SendInit of what IsendPart sends.
+func (e *Engine) SendInitPart(c *comm.Comm, ctx uint64, mode Mode, buf []byte, part dtype.Part, dest int, tag int32) *Request {
+	r := e.SendInit(c, ctx, mode, buf, dest, tag)
 	r.setPart(part)
 	return r
 }
 
-// IrecvPart is Irecv into a part of a buffer of any layout.
-func (e *Engine) IrecvPart(c *comm.Comm, ctx uint64, part dtype.Part, source int, tag int32) *Request {
-	r := e.RecvInitPart(c, ctx, part, source, tag)
+// IrecvPart is Irecv into a part of a buffer of any layout; or into buf if that is
+// empty, and then its buffer, if there is one, only tells the type.
+func (e *Engine) IrecvPart(c *comm.Comm, ctx uint64, buf []byte, part dtype.Part, source int, tag int32) *Request {
+	r := e.RecvInitPart(c, ctx, buf, part, source, tag)
 	r.Active = true
 	e.startRecv(r)
 	return r
 }
 
-// RecvInitPart is RecvInit into a part of a buffer of any layout.
-func (e *Engine) RecvInitPart(c *comm.Comm, ctx uint64, part dtype.Part, source int, tag int32) *Request {
-	r := e.RecvInit(c, ctx, nil, source, tag)
+// RecvInitPart is RecvInit into what IrecvPart receives into.
+func (e *Engine) RecvInitPart(c *comm.Comm, ctx uint64, buf []byte, part dtype.Part, source int, tag int32) *Request {
+	r := e.RecvInit(c, ctx, buf, source, tag)
 	r.setPart(part)
 	return r
 }

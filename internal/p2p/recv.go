@@ -99,6 +99,7 @@ func (e *Engine) lost(c *comm.Comm, source int32) error {
 func (e *Engine) accept(r *Request, m *Message) {
 	from := m.node.Src
 	r.envelope(from, m.node.Tag, m.size)
+	e.compareKept(r, m)
 	switch {
 	case m.filling:
 		m.claimed = r // delivered when the payload is here

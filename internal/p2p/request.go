@@ -80,7 +80,7 @@ type Request struct {
 	starter Starter // of a persistent request that is neither send nor receive
 
 	part   dtype.Part   // the message, unless it is buf; then buf is scratch memory
-	layout dtype.Buffer // of part
+	layout dtype.Buffer // of part; or of buf, and then only its type matters
 	staged uint64       // of a stream: where in the message buf begins
 
 	parts  int8    // operations that have to complete before this request does
@@ -121,7 +121,7 @@ func (e *Engine) Free(r *Request) {
 	r.Send, r.Persistent, r.Active, r.autoFree = false, false, false, false
 	r.buf, r.whole, r.starter, r.what = nil, nil, nil, ""
 	r.Status.Bytes, r.Status.Cancelled, r.Status.Err = 0, false, nil
-	if r.part.Buffer != nil {
+	if r.layout.Type() != nil {
 		r.part, r.layout = dtype.Part{}, dtype.Buffer{}
 	}
 	e.requests = append(e.requests, r)

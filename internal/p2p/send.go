@@ -95,6 +95,7 @@ func (e *Engine) startSend(r *Request) {
 			e.peers[r.peer].unanswered++
 			h.Kind, h.Name = wire.EagerSync, e.names.give(r)
 		}
+		e.tell(r)
 		if r.queued = !e.p.Queue(int(r.peer), h, e.packed(r), r); !r.queued {
 			r.Sent(nil)
 		}
@@ -105,6 +106,7 @@ func (e *Engine) startSend(r *Request) {
 		return
 	}
 	e.peers[r.peer].unanswered++
+	e.tell(r)
 	r.phase = phaseReady
 	if n <= tiny {
 		h.Kind, h.Flags, h.Name = wire.EagerSync, wire.Uncredited, e.names.give(r)
@@ -136,10 +138,12 @@ func (r *Request) Sent(err error) {
 
 // sendSelf delivers a message to the own process.
 func (e *Engine) sendSelf(r *Request) {
+	e.tell(r)
 	key := match.Key{Ctx: r.ctx, Src: e.me, Tag: r.tag}
 	if n := e.table.Arrive(key); n != nil {
 		q := n.Owner
 		q.envelope(e.me, r.tag, uint64(r.size()))
+		e.compareNext(e.me, q)
 		q.take(r)
 		e.finish(q, nil)
 		e.finish(r, nil)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -174,7 +175,8 @@ func TestVersionMismatchIsToldToTheDialler(t *testing.T) {
 	d, a := NewDialler(testPair(0, 1)), NewAcceptor(testPair(0, 1), 2)
 	d.t.dialVersion = Version + 1
 	_, _, err := shake(d, a, Accepted, untouched)
-	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "process 0 speaks frame version 2, process 1 version 1") {
+	want := fmt.Sprintf("process 0 speaks frame version %d, process 1 version %d", Version+1, Version)
+	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
 	// A dialler that goes on all the same does not get in.

@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of the frame layout; it is exchanged in every handshake.
-const Version = 1
+const Version = 2
 
 const (
 	// HeaderSize is the encoded size of a Header in bytes.
@@ -51,6 +51,9 @@ const (
 	Ack
 	// Credit returns Arg bytes of eager credit to the peer.
 	Credit
+	// Check tells the type of the message whose envelope is the sender's next; its
+	// payload is package p2p's.
+	Check
 	// User is for layers that have no kinds of their own; p2p takes none of it.
 	// It is the last kind: a new one goes before it, and makes a new Version.
 	User

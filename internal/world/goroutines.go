@@ -13,7 +13,6 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/inproc"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
-	"github.com/halo-mpi/halo/internal/fabric/tcp"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -39,7 +38,11 @@ func RunGoroutines(name string, n int, fn func(*World) error) error {
 	if err != nil {
 		return err
 	}
-	open, release, err := opener(name, boots)
+	check, err := checkFromEnv(os.Getenv)
+	if err != nil {
+		return err
+	}
+	open, release, err := opener(name, boots, check)
 	if err != nil {
 		return err
 	}
@@ -120,7 +123,7 @@ func (g *goroutines) run(i int, w *World, fn func(*World) error) (err error) {
 }
 
 // opener returns the function that makes the world of rank i.
-func opener(name string, boots []boot.Boot) (open func(i int) (*World, error), release func(), err error) {
+func opener(name string, boots []boot.Boot, check bool) (open func(i int) (*World, error), release func(), err error) {
 	n, release := len(boots), func() {}
 	var near func(i int) (*shm.Fabric, error) // joins the memory of rank i's host
 	switch name {
@@ -163,49 +166,32 @@ func opener(name string, boots []boot.Boot) (open func(i int) (*World, error), r
 	}
 	return func(i int) (*World, error) {
 		b := boots[i]
-		node, far, err := joined(b, near, i)
+		node, far, checkers, err := joined(b, near, i, check)
 		if err != nil {
 			return nil, err
 		}
-		return start(b, node, far, goroutinePolicy(), nil)
+		return start(b, node, far, checkers, goroutinePolicy(), nil)
 	}, release, nil
 }
 
 // joined opens what reaches the other ranks: near to those of the host, where it
-// is memory, and tcp to the rest.
-func joined(b boot.Boot, near func(i int) (*shm.Fabric, error), i int) (node *shm.Fabric, far fabric.Fabric, err error) {
+// is memory, and tcp to the rest; and who checks, as reach does.
+func joined(b boot.Boot, near func(i int) (*shm.Fabric, error), i int, check bool) (node *shm.Fabric, far fabric.Fabric, checkers []bool, err error) {
 	job := b.Job()
 	if near != nil && (len(job.Local) > 1 || job.Size == 1) {
 		if node, err = near(i); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
 	if near == nil || len(job.Local) < job.Size {
-		tcp, err := dial(b)
+		tcp, checkers, err := dial(b, check)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
-		return node, tcp, nil
+		return node, tcp, checkers, nil
 	}
-	_, err = b.Exchange(nil) // after it others may map our segment
-	return node, nil, err
-}
-
-// dial opens the tcp fabric; collective over the job.
-func dial(b boot.Boot) (*tcp.Fabric, error) {
-	f, addr, err := tcp.Listen(tcp.Config{Job: b.Job()})
-	if err != nil {
-		return nil, err
-	}
-	all, err := b.Exchange([]byte(addr))
-	if err != nil {
-		return nil, err
-	}
-	addrs := make([]string, len(all))
-	for i, a := range all {
-		addrs[i] = string(a)
-	}
-	return f, f.Start(addrs)
+	_, checkers, err = meet(b, "", check) // after it others may map our segment
+	return node, nil, checkers, err
 }
 
 // memory is the shared memory of the goroutine ranks of a host: what a launcher

@@ -34,6 +34,8 @@ type World struct {
 	note    *shmfmt.Note // what people can see of this process; nil in goroutines
 	process bool         // an OS process of its own
 	closed  atomic.Bool
+	checks  bool
+	odd     atomic.Bool // closed, or checking: see Odd
 }
 
 // Contexts of the communicators that exist from the start. Contexts made later
@@ -50,7 +52,11 @@ func Open(b boot.Boot) (*World, error) {
 	n := note(b)
 	n.SetSelf(os.Getpid())
 	n.SetStage(shmfmt.StageInit)
-	node, far, err := reach(b)
+	check, err := checkFromEnv(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	node, far, checkers, err := reach(b, check)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +65,7 @@ func Open(b boot.Boot) (*World, error) {
 		// all the others.
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
-	w, err := start(b, node, far, processPolicy(job), n)
+	w, err := start(b, node, far, checkers, processPolicy(job), n)
 	if err == nil {
 		w.process = true
 		n.SetStage(shmfmt.StageRunning)
@@ -70,29 +76,32 @@ func Open(b boot.Boot) (*World, error) {
 
 // reach opens what carries traffic to the other processes: memory to those of
 // this host, if the launcher says so, and tcp to the rest. Each process calls
-// Exchange once, whichever way it takes: hosts may differ.
-func reach(b boot.Boot) (node *shm.Fabric, far fabric.Fabric, err error) {
+// Exchange once, whichever way it takes: hosts may differ. With check this process
+// checks, and checkers says who else does; without it is nil.
+func reach(b boot.Boot, check bool) (node *shm.Fabric, far fabric.Fabric, checkers []bool, err error) {
 	job := b.Job()
 	switch {
+	case job.Size == 1 && check:
+		return nil, nil, []bool{true}, nil
 	case job.Size == 1:
-		return nil, nil, nil
+		return nil, nil, nil, nil
 	case job.Fabric != "shm" && job.Fabric != "tcp":
-		return nil, nil, fmt.Errorf("fabric %q: %w", job.Fabric, fabric.ErrUnsupported)
+		return nil, nil, nil, fmt.Errorf("fabric %q: %w", job.Fabric, fabric.ErrUnsupported)
 	case job.Fabric == "shm" && len(job.Local) > 1:
 		if node, err = shm.Open(b); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
 	// After the Exchange peers may map our segment, too.
 	if node == nil || len(job.Local) < job.Size {
-		tcp, err := dial(b)
+		tcp, checkers, err := dial(b, check)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
-		return node, tcp, nil
+		return node, tcp, checkers, nil
 	}
-	_, err = b.Exchange(nil)
-	return node, nil, err
+	_, checkers, err = meet(b, "", check)
+	return node, nil, checkers, err
 }
 
 // processPolicy chooses how long to load before yielding the core: long when
@@ -120,7 +129,7 @@ func note(b boot.Boot) *shmfmt.Note {
 	return shmfmt.OpenNote(mem, slices.Index(job.Local, job.Rank))
 }
 
-func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy proc.Policy, note *shmfmt.Note) (*World, error) {
+func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, checkers []bool, policy proc.Policy, note *shmfmt.Note) (*World, error) {
 	choice, err := coll.FromEnv(os.Getenv)
 	if err != nil {
 		return nil, err
@@ -132,6 +141,12 @@ func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy proc.Policy,
 	p.SetNote(note)
 	w := &World{Proc: p, P2P: p2p.New(p), boot: b, note: note}
 	w.Coll = coll.New(p, w.P2P, choice)
+	if checkers != nil {
+		w.checks = true
+		w.odd.Store(true)
+		w.P2P.Check(checkers)
+		w.Coll.Check(checkers)
+	}
 	all := make([]int32, b.Job().Size)
 	for i := range all {
 		all[i] = int32(i)
@@ -178,6 +193,7 @@ func (w *World) close() error {
 		return err
 	}
 	w.closed.Store(true)
+	w.odd.Store(true)
 	err := w.boot.Finalize()
 	if w.process {
 		err = errors.Join(err, w.Proc.Stop())
@@ -190,6 +206,13 @@ func (w *World) Process() bool { return w.process }
 
 // Closed reports whether Close has been called.
 func (w *World) Closed() bool { return w.closed.Load() }
+
+// Checks reports whether the process checks what messages are: HALO_CHECK=1.
+func (w *World) Checks() bool { return w.checks }
+
+// Odd reports, with one load, whether the shortest way of a call is not to be taken:
+// Closed or Checks.
+func (w *World) Odd() bool { return w.odd.Load() }
 
 // Abort ends the whole job with an exit status.
 func (w *World) Abort(code int, reason string) {

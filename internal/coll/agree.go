@@ -1,0 +1,233 @@
+package coll
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
+
+// agreement is what the members of a collective do before it with HALO_CHECK=1.
+//
+// In a first round everybody tells everybody what he calls, and what he will send to
+// whom he tells. Whoever receives compares that with what he calls and what he
+// expects; nobody else could, since the elements of both sides are needed. In a second
+// round everybody tells everybody what he has found. So all come to the same: if
+// somebody has found something, the collective ends, at all members, with the finding
+// of the lowest rank, and else it begins. A member whose own arguments are wrong takes
+// part to say so. No data has moved then, nobody waits for anybody, and the
+// communicator can be used on.
+//
+// Both rounds belong to the schedule of the collective, so that members who call
+// different ones meet, too. Only who starts a persistent collective, whose messages
+// carry its own tag, meets nobody but those who start it.
+type agreement struct {
+	step  func(s *schedule) bool // the algorithm
+	call  string                 // what the member calls
+	types [2]*dtype.Type         // of the elements of send and recv; nil are bytes
+	own   error                  // what is wrong with the member's own arguments
+
+	said, heard []byte // records, by rank
+}
+
+// A claim is a number of elements of a type, that somebody sends.
+type claim struct {
+	dtype.Signature
+	text string
+}
+
+// record is what a member tells another one.
+type record struct {
+	Kind, Raw       uint8
+	_               [2]uint8
+	Root            int32
+	Class           uint32 // of what is wrong with the arguments, else 0
+	_               uint32
+	Elements, Bytes int64 // sent to whom it is told
+	Hash            uint64
+	Counts          uint64    // a hash of how the result is divided
+	Call            [32]byte  // texts end with a zero, unless they fill all
+	Op              [64]byte  // of a reduction
+	Detail          [256]byte // what is wrong with the arguments; else how the result is divided
+	Text            [256]byte // of what is sent
+}
+
+// finding is what a member tells all others that it has found.
+type finding struct {
+	Class uint32 // 0 if it has found nothing
+	Text  [1020]byte
+}
+
+// Neither has padding, so that this is how long they are when they are sent.
+const (
+	recordSize  = int(unsafe.Sizeof(record{}))
+	findingSize = int(unsafe.Sizeof(finding{}))
+)
+
+// Check makes the process check collectives. Those of communicators are checked of
+// which all members do. It is called before communicators are attached.
+func (e *Engine) Check(checkers []bool) { e.checkers = checkers }
+
+// checks reports whether all of some processes check.
+func (e *Engine) checks(members []int32) bool {
+	for _, m := range members {
+		if e.checkers == nil || !e.checkers[m] {
+			return false
+		}
+	}
+	return len(members) > 1
+}
+
+// Calls names the collective that is begun next, in checking mode: by default it is
+// called like its kind. The lock is held.
+func (e *Engine) Calls(name string) { e.call = name }
+
+// putAgreement puts an agreement before s, whose arguments are filled in, in checking mode.
+func (e *Engine) putAgreement(s *schedule, send, recv *dtype.Type) {
+	if !stateOf(s.c).checks {
+		return
+	}
+	g := &agreement{step: s.step, call: e.call, types: [2]*dtype.Type{send, recv}}
+	if g.call == "" {
+		g.call = s.kind.String()
+	}
+	s.agreement = g
+}
+
+// typeOf is the type of the elements of a side, nil for bytes.
+func (x *side) typeOf(slice *dtype.Type) *dtype.Type {
+	if x.given != nil {
+		return x.given.Type()
+	}
+	return slice
+}
+
+// Refuse ends a blocking collective whose arguments are wrong: in checking mode the
+// other members are told. It takes the lock.
+func (e *Engine) Refuse(c *comm.Comm, k Kind, err error) error {
+	if !stateOf(c).checks {
+		return err
+	}
+	e.p.Lock()
+	defer e.p.Unlock()
+	r, _ := e.StartRefusing(c, k, err)
+	return e.wait(r)
+}
+
+// StartRefusing is Refuse for one that does not block; without checking mode there is
+// no request.
+func (e *Engine) StartRefusing(c *comm.Comm, k Kind, err error) (*p2p.Request, error) {
+	if !stateOf(c).checks {
+		return nil, err
+	}
+	s := e.fresh()
+	s.c, s.kind = c, k
+	e.putAgreement(s, nil, nil)
+	s.agreement.own = err
+	return e.start(s, nextTag(c)), nil
+}
+
+// agreeing is an algorithm: the agreement, and if there is one that of the collective.
+func agreeing(s *schedule) bool {
+	g, n, me := s.agreement, s.c.Size(), s.c.Rank
+	exchange := func(size int) {
+		for i := 1; i < n; i++ {
+			to, from := (me+i)%n, (me-i+n)%n
+			s.sendTo(to, memory(g.said[to*size:(to+1)*size]))
+			s.recvFrom(from, memory(g.heard[from*size:(from+1)*size]))
+		}
+	}
+	switch s.round {
+	case 0:
+		g.said, g.heard = make([]byte, n*recordSize), make([]byte, n*recordSize)
+		for r := range n {
+			put(g.said[r*recordSize:], s.record(r))
+		}
+		copy(g.heard[me*recordSize:(me+1)*recordSize], g.said[me*recordSize:])
+		exchange(recordSize)
+		return true
+	case 1:
+		f := s.judge()
+		g.said, g.heard = make([]byte, n*findingSize), make([]byte, n*findingSize)
+		for r := range n {
+			put(g.said[r*findingSize:], f)
+		}
+		copy(g.heard[me*findingSize:(me+1)*findingSize], g.said)
+		exchange(findingSize)
+		return true
+	}
+	for r := range n {
+		var f finding
+		get(g.heard[r*findingSize:(r+1)*findingSize], &f)
+		if f.Class != 0 {
+			s.note(&class.Error{Class: class.Class(f.Class), Text: p2p.Printable(text(f.Text[:]))})
+			break
+		}
+	}
+	g.said, g.heard = nil, nil
+	switch {
+	case s.err != nil:
+		return false
+	case s.empty:
+		s.alone(s.kind)
+		return false
+	}
+	s.round, s.step = 0, g.step
+	return s.step(s)
+}
+
+func put(b []byte, v any) {
+	if _, err := binary.Encode(b, binary.LittleEndian, v); err != nil {
+		panic("coll: " + err.Error()) // a type without a fixed size
+	}
+}
+
+func get(b []byte, v any) {
+	if _, err := binary.Decode(b, binary.LittleEndian, v); err != nil {
+		panic("coll: " + err.Error())
+	}
+}
+
+// text is a text of a record.
+func text(b []byte) []byte {
+	b, _, _ = bytes.Cut(b, []byte{0})
+	return b
+}
+
+// record is what this member tells rank r.
+func (s *schedule) record(r int) *record {
+	g := s.agreement
+	x := &record{Kind: uint8(s.kind), Root: int32(s.Root)}
+	copy(x.Call[:], g.call)
+	if g.own != nil {
+		x.Class = uint32(class.Intern)
+		if e, ok := g.own.(*class.Error); ok {
+			x.Class = uint32(e.Class)
+		}
+		copy(x.Detail[:], g.own.Error())
+		return x
+	}
+	if s.kind.reduces() {
+		copy(x.Op[:], s.operation())
+	}
+	if s.kind == ReduceScatter {
+		list := fmt.Sprint(s.SendCounts)
+		h := fnv.New64a()
+		h.Write([]byte(list))
+		x.Counts = h.Sum64()
+		copy(x.Detail[:], list)
+	}
+	c := s.sends(r)
+	x.Elements, x.Bytes, x.Hash = c.Elements, c.Bytes, c.Hash
+	if c.Raw {
+		x.Raw = 1
+	}
+	copy(x.Text[:], c.text)
+	return x
+}

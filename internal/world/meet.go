@@ -1,0 +1,64 @@
+package world
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/fabric/tcp"
+)
+
+// checkEnv is the environment variable that makes a process check what it and others
+// tell each other about their messages and collectives.
+const checkEnv = "HALO_CHECK"
+
+// checkFromEnv reports whether this process is to check; get is os.Getenv.
+func checkFromEnv(get func(string) string) (bool, error) {
+	switch text := get(checkEnv); text {
+	case "", "0":
+		return false, nil
+	case "1":
+		return true, nil
+	default:
+		return false, fmt.Errorf("%s=%s: want 1 to check, or 0", checkEnv, text)
+	}
+}
+
+// checksMark stands behind the address of a process that checks.
+const checksMark = " checks"
+
+// meet tells all processes of the job where this one listens, and whether it checks,
+// and returns what they tell. It is collective over the job.
+func meet(b boot.Boot, addr string, check bool) (addrs []string, checkers []bool, err error) {
+	if check {
+		addr += checksMark
+	}
+	all, err := b.Exchange([]byte(addr))
+	if err != nil {
+		return nil, nil, err
+	}
+	addrs = make([]string, len(all))
+	if check {
+		checkers = make([]bool, len(all))
+	}
+	for i, a := range all {
+		var other bool
+		if addrs[i], other = strings.CutSuffix(string(a), checksMark); check {
+			checkers[i] = other
+		}
+	}
+	return addrs, checkers, nil
+}
+
+// dial opens the tcp fabric; collective over the job.
+func dial(b boot.Boot, check bool) (*tcp.Fabric, []bool, error) {
+	f, addr, err := tcp.Listen(tcp.Config{Job: b.Job()})
+	if err != nil {
+		return nil, nil, err
+	}
+	addrs, checkers, err := meet(b, addr, check)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, checkers, f.Start(addrs)
+}
