@@ -1,5 +1,5 @@
 // Package coll is the collective operations (MPI-5 chapter 6) and the
-// communicators made by them (chapter 7), for blocks of bytes and the built-in
+// communicators made by them (chapter 7), for bytes, layouts of package dtype and the
 // reductions of package op.
 //
 // Every collective exists as a schedule: rounds of sends, receives and
@@ -7,6 +7,16 @@
 // waits; Start returns its request; Init returns a persistent request, which
 // begins the same schedule again and again. What the members give is Args, which
 // check validates in one place.
+//
+// Data is slices, or layouts (DoLayouts and its like; DoPairs for an Alltoallw, which
+// has one for every pair). Algorithms see neither but data, ranges of bytes, of which
+// those of a layout are counted in its packed form. So everything that members must
+// agree on, sizes, pieces and choices, is the same for one that gives a slice and one
+// that gives a layout of the same signature, and no message is packed as a whole: what
+// is sent and received goes to package p2p as it is, and slots are filled and emptied
+// a stage or a piece at a time. Only blocks that an algorithm collects on the way, as
+// trees and leaders do with short ones, stand packed in scratch memory, and what an
+// alltoall in place is about to overwrite.
 //
 // Blocking collectives are short cut where the members share memory: barrier, bcast,
 // allreduce, allgather and alltoall, of two members if each gives little, are straight
