@@ -33,4 +33,7 @@ func stringMove(dst, src unsafe.Pointer, n int)
 func everyOtherAVX512(dst, src unsafe.Pointer, n int)
 
 //go:noescape
-func farWords(dst, src unsafe.Pointer, dstStep, srcStep, n int)
+func gatherWords(dst, src unsafe.Pointer, dstStep, srcStep, n int)
+
+//go:noescape
+func scatterWords(dst, src unsafe.Pointer, dstStep, srcStep, n int)

@@ -495,19 +495,37 @@ turn:
 	VZEROUPPER
 	RET
 
-// func farWords(dst, src unsafe.Pointer, dstStep, srcStep, n int)
-TEXT ·farWords(SB), NOSPLIT, $0-40
+// func gatherWords(dst, src unsafe.Pointer, dstStep, srcStep, n int)
+TEXT ·gatherWords(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ dstStep+16(FP), R8
 	MOVQ srcStep+24(FP), R9
 	MOVQ n+32(FP), CX
-	MOVQ R9, BX
-	SHLQ $5, BX
+	IMUL3Q $32, R9, BX
 	PCALIGN $32
 turn:
 	MOVQ (SI), AX
 	PREFETCHT0 (SI)(BX*1)
+	MOVQ AX, (DI)
+	ADDQ R9, SI
+	ADDQ R8, DI
+	DECQ CX
+	JNE turn
+	RET
+
+// func scatterWords(dst, src unsafe.Pointer, dstStep, srcStep, n int)
+TEXT ·scatterWords(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ dstStep+16(FP), R8
+	MOVQ srcStep+24(FP), R9
+	MOVQ n+32(FP), CX
+	IMUL3Q $64, R8, BX
+	PCALIGN $32
+turn:
+	MOVQ (SI), AX
+	BYTE $0x0f; BYTE $0x0d; BYTE $0x0c; BYTE $0x1f // PREFETCHW (DI)(BX*1)
 	MOVQ AX, (DI)
 	ADDQ R9, SI
 	ADDQ R8, DI

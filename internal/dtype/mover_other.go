@@ -12,4 +12,6 @@ func stringMove(dst, src unsafe.Pointer, n int) {}
 
 func everyOtherAVX512(dst, src unsafe.Pointer, n int) {}
 
-func farWords(dst, src unsafe.Pointer, dstStep, srcStep, n int) {}
+func gatherWords(dst, src unsafe.Pointer, dstStep, srcStep, n int) {}
+
+func scatterWords(dst, src unsafe.Pointer, dstStep, srcStep, n int) {}

@@ -113,9 +113,9 @@ func TestMoversPackWords(t *testing.T) {
 				}
 			}
 		}
-		for _, stride := range []int64{16, 80} {
-			if err := moveBlocks(set, by, r, 3, 3*longCopy/8+5, 8, stride); err != nil {
-				t.Fatalf("mover %d, long, stride %d: %v", by, stride, err)
+		for stride, n := range map[int64]int64{16: 3*longCopy/8 + 5, 80: 2*longCopy/line + 5, 64: beyondCaches + 3} {
+			if err := moveBlocks(set, by, r, 3, n, 8, stride); err != nil {
+				t.Fatalf("mover %d, %d words at stride %d: %v", by, n, stride, err)
 			}
 		}
 	}

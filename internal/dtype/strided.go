@@ -87,8 +87,12 @@ func (s *strides) words() {
 	switch {
 	case s.by == avx512 && s.n >= manyWords && s.dstStep == 8 && s.srcStep == 16:
 		s.everyOther()
-	case s.by != loops && s.n >= 2*manyWords && magnitude(int64(s.srcStep)) >= line:
-		s.farWords()
+	case s.by == loops:
+	case s.n >= 2*manyWords && magnitude(int64(s.srcStep)) >= line:
+		s.farWords(gatherWords)
+		return
+	case s.n >= beyondCaches && magnitude(int64(s.dstStep)) >= line:
+		s.farWords(scatterWords)
 		return
 	}
 	copyWords(s)
@@ -96,6 +100,10 @@ func (s *strides) words() {
 
 // manyWords is from how many words on vectors gain more than their call takes.
 const manyWords = 24
+
+// beyondCaches is from how many words in a line each on these lines are more than
+// what a core's part of the caches holds: 8 MiB.
+const beyondCaches = 1 << 17
 
 // everyOther packs all but the last words, behind which nothing is ours to be read.
 //
@@ -110,11 +118,13 @@ func (s *strides) everyOther() {
 	}
 }
 
+// farWords copies words by one of the functions that ask for them ahead.
+//
 //go:nocheckptr
-func (s *strides) farWords() {
+func (s *strides) farWords(move func(dst, src unsafe.Pointer, dstStep, srcStep, n int)) {
 	for s.n > 0 {
 		k := min(s.n, longCopy/line)
-		farWords(unsafe.Add(s.dst, s.dstOff), unsafe.Add(s.src, s.srcOff), s.dstStep, s.srcStep, k)
+		move(unsafe.Add(s.dst, s.dstOff), unsafe.Add(s.src, s.srcOff), s.dstStep, s.srcStep, k)
 		s.dstOff += k * s.dstStep
 		s.srcOff += k * s.srcStep
 		s.n -= k

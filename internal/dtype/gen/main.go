@@ -30,7 +30,8 @@ func files() map[string]string {
 	}
 	b.WriteString(stringMove)
 	b.WriteString(everyOther)
-	b.WriteString(farWords)
+	b.WriteString(farWords("gatherWords", "R9", "PREFETCHT0 (SI)(BX*1)", 32))
+	b.WriteString(farWords("scatterWords", "R8", "BYTE $0x0f; BYTE $0x0d; BYTE $0x0c; BYTE $0x1f // PREFETCHW (DI)(BX*1)", 64))
 	return map[string]string{"mover_amd64.s": b.String()}
 }
 
@@ -192,27 +193,29 @@ turn:
 	RET
 `
 
-// farWords copies n words that lie in a cache line each, and asks for them ahead: a
-// load that waits holds up what comes behind it, and a request does not. Requests
+// farWords copies n words of which one side lies in a cache line each, and asks for
+// those ahead: a load that waits holds up what comes behind it, and a request does not.
+// Stores wait by themselves, so that for them it takes more to be ahead. Requests
 // beyond the end are for nothing and do no harm.
-const farWords = `
-// func farWords(dst, src unsafe.Pointer, dstStep, srcStep, n int)
-TEXT ·farWords(SB), NOSPLIT, $0-40
+func farWords(name, register, request string, ahead int) string {
+	return fmt.Sprintf(`
+// func %s(dst, src unsafe.Pointer, dstStep, srcStep, n int)
+TEXT ·%s(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ dstStep+16(FP), R8
 	MOVQ srcStep+24(FP), R9
 	MOVQ n+32(FP), CX
-	MOVQ R9, BX
-	SHLQ $5, BX
+	IMUL3Q $%d, %s, BX
 	PCALIGN $32
 turn:
 	MOVQ (SI), AX
-	PREFETCHT0 (SI)(BX*1)
+	%s
 	MOVQ AX, (DI)
 	ADDQ R9, SI
 	ADDQ R8, DI
 	DECQ CX
 	JNE turn
 	RET
-`
+`, name, name, ahead, register, request)
+}
