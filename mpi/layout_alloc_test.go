@@ -85,7 +85,7 @@ func TestLayoutsAllocateNothing(t *testing.T) {
 					if l.most > 0 && s.count*s.blocklength*8 > l.most {
 						continue
 					}
-					if err := allocatesNothing(c, l, vector, s.count*s.stride, s.runs); err != nil {
+					if err := messagesAllocateNothing(c, l, vector, s.count*s.stride, s.runs); err != nil {
 						t.Errorf("%s: %v", l.name, err)
 					}
 				}
@@ -94,9 +94,9 @@ func TestLayoutsAllocateNothing(t *testing.T) {
 	}
 }
 
-// allocatesNothing does a step so often that pools are full, and then counts. Both
+// messagesAllocateNothing does a step so often that pools are full, and then counts. Both
 // ranks run in this process, so both are counted.
-func allocatesNothing(c *mpi.Comm, l layoutStep, d mpi.Datatype, length, runs int) error {
+func messagesAllocateNothing(c *mpi.Comm, l layoutStep, d mpi.Datatype, length, runs int) error {
 	from, to := make([]float64, length), make([]float64, length)
 	rs := make([]mpi.Request, 2)
 	if l.prepare != nil {

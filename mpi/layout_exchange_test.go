@@ -315,7 +315,7 @@ func (d *delivery) runRecv(c *mpi.Comm) (l *later, err error) {
 
 // runBoth exchanges with what comes back.
 func (d *delivery) runBoth(c *mpi.Comm) error {
-	from, to, back, reply := d.from.buf(), d.to.buf(), mpi.Buf(d.back), mpi.Buf(d.reply)
+	from, to, back, reply := d.from.buf(), d.to.buf(), rawBytes(d.back), rawBytes(d.reply)
 	blocking := d.way == sendrecv || d.way == replaces
 	exchange := func(send mpi.Buffer, recv mpi.Buffer, peer int) (mpi.Status, error) {
 		if blocking {

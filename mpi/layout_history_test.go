@@ -192,7 +192,7 @@ func replayExchanges(fabric string, seed uint64, count int) string {
 func describeExchanges(all []*exchange, err error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v\nin a program of %d messages", err, len(all))
-	for _, x := range all[:len(all)-1] { // the last is in the error, mostly
+	for _, x := range all[:max(0, len(all)-1)] { // the last is in the error, mostly
 		fmt.Fprintf(&b, "\n%v", x)
 	}
 	return b.String()

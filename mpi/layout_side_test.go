@@ -89,6 +89,11 @@ func (s numbers[T]) imrecv(m *mpi.Message) mpi.Request { return mpi.Imrecv(m, s)
 
 func (s numbers[T]) buf() mpi.Buffer { return mpi.Buf(s) }
 
+// rawBytes is memory as MPI_BYTE, which any type may be sent to.
+func rawBytes(mem []byte) mpi.Buffer {
+	return mpi.BufOf(mem, len(mem), mpi.DatatypeOfEngine(types.Type(dtype.Byte)))
+}
+
 // started starts a persistent request; what is wrong shows when it is waited for.
 func started(r mpi.Request, persistent bool) mpi.Request {
 	if persistent {
@@ -165,7 +170,7 @@ func sliceable(e *dtype.Elem) bool {
 // sliceOf makes a slice of numbers, nil if Go has no such.
 func sliceOf(id dtype.ID, n int) (endpoint, []byte) {
 	switch id {
-	case dtype.Int8, dtype.Char:
+	case dtype.Int8:
 		return numbersOf[int8](n)
 	case dtype.Byte, dtype.Uint8:
 		return numbersOf[byte](n)

@@ -48,6 +48,20 @@ func TestDT12RandomTypes(t *testing.T) {
 	}
 }
 
+// FuzzTypes makes types of bytes, and holds them against the typemap.
+func FuzzTypes(f *testing.F) {
+	f.Add([]byte("vectors of structs"))
+	f.Add([]byte{0, 9, 30, 255, 128, 77, 3, 200, 41})
+	set := dtype.Predefined()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r := dtypetest.FromBytes(data)
+		s := dtypetest.Generator{}.Spec(r, 1+r.IntN(6))
+		if _, err := check(set, s, r.Uint64()); err != nil {
+			t.Fatalf("%v\n%v", err, s)
+		}
+	})
+}
+
 // check compares all that the engine does with a type to the oracle.
 func check(set *dtype.Set, s *dtypetest.Spec, seed uint64) (ran bool, err error) {
 	r := rand.New(rand.NewPCG(seed, 2))

@@ -123,6 +123,33 @@ func darray(size, rank int64, sizes, kinds, args, procs []int64, o dtype.Order) 
 	return append(ints, int64(o))
 }
 
+// FromBytes is dice that fall as data says, a byte each time, and when that is at its
+// end in a way that data determines: for fuzzing.
+func FromBytes(data []byte) *rand.Rand { return rand.New(&byteSource{rest: data, then: seed(data)}) }
+
+type byteSource struct {
+	rest []byte
+	then *rand.PCG
+}
+
+func seed(data []byte) *rand.PCG {
+	s := uint64(len(data))
+	for _, b := range data {
+		s = (s ^ uint64(b)) * 0x9e3779b97f4a7c15
+	}
+	return rand.NewPCG(s, 1)
+}
+
+// Uint64 implements rand.Source. Some draws look at the high bits, some at the low ones.
+func (s *byteSource) Uint64() uint64 {
+	if len(s.rest) == 0 {
+		return s.then.Uint64()
+	}
+	b := s.rest[0]
+	s.rest = s.rest[1:]
+	return uint64(b) * 0x0101010101010101
+}
+
 // rising makes displacements that often do not overlap, and often touch.
 func rising(r *rand.Rand, n int64, step int) []int64 {
 	v := make([]int64, n)
