@@ -32,12 +32,13 @@ type Buffer struct {
 // Buf is all of mem. T is a type that TypeOf accepts, such as a struct of numbers.
 //
 // C: none; the arguments buf, count and datatype in one.
-func Buf[T any](mem []T) Buffer {
+func Buf[T any](mem []T) (b Buffer) {
 	t, err := golang[T]()
-	if err != nil {
-		return Buffer{err: err}
+	if err == nil {
+		err = b.b.Bind(memory(mem), 0, t, int64(len(mem)))
 	}
-	return bind(memory(mem), 0, len(mem), t)
+	b.err = err
+	return b
 }
 
 // BufOf is count elements of type d in mem, which begins where d has displacement 0.
@@ -51,25 +52,26 @@ func BufOf[T any](mem []T, count int, d Datatype) Buffer { return BufAt(mem, 0, 
 // BufAt is BufOf with displacement 0 at mem[origin], for types that reach before it.
 //
 // C: none; the arguments buf, count and datatype of section 3.2.2.
-func BufAt[T any](mem []T, origin, count int, d Datatype) Buffer {
-	if _, err := golang[T](); err != nil {
-		return Buffer{err: err}
+func BufAt[T any](mem []T, origin, count int, d Datatype) (b Buffer) {
+	if _, b.err = golang[T](); b.err != nil {
+		return b
 	}
-	t, err := d.engine()
-	if err != nil {
-		return Buffer{err: err}
+	var t *dtype.Type
+	if t, b.err = d.engine(); b.err != nil {
+		return b
 	}
 	var e T
 	if origin < 0 || origin > len(mem) {
-		return Buffer{err: &class.Error{Class: class.Arg, Text: fmt.Sprintf("displacement 0 is at element %d of a slice of %d", origin, len(mem))}}
+		b.err = &class.Error{Class: class.Arg, Text: fmt.Sprintf("displacement 0 is at element %d of a slice of %d", origin, len(mem))}
+		return b
 	}
-	b := bind(memory(mem), origin*int(unsafe.Sizeof(e)), count, t)
+	b.err = b.b.Bind(memory(mem), int64(origin)*int64(unsafe.Sizeof(e)), t, int64(count))
 	b.h = d.h
 	return b
 }
 
 func bind(mem []byte, origin, count int, t *dtype.Type) (b Buffer) {
-	b.b, b.err = dtype.Bind(mem, int64(origin), t, int64(count))
+	b.err = b.b.Bind(mem, int64(origin), t, int64(count))
 	return b
 }
 

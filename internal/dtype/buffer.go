@@ -30,12 +30,19 @@ type Buffer struct {
 // Bind is count elements of t in mem, with displacement 0 at mem[origin]. All
 // bytes must be within mem.
 func Bind(mem []byte, origin int64, t *Type, count int64) (b Buffer, err error) {
+	err = b.Bind(mem, origin, t, count)
+	return b, err
+}
+
+// Bind is the function Bind where b, which is zero, is to stay: copies of a Buffer
+// cost more than all that is checked.
+func (b *Buffer) Bind(mem []byte, origin int64, t *Type, count int64) error {
 	if err := b.fill(unsafe.Pointer(unsafe.SliceData(mem)), t, count); err != nil {
-		return b, err
+		return err
 	}
 	b.origin, b.room = origin, int64(len(mem))
 	if b.size == 0 {
-		return b, nil
+		return nil
 	}
 	b.off += origin
 	lo, hi := t.lay.trueLB, t.lay.trueUB
@@ -47,10 +54,11 @@ func Bind(mem []byte, origin int64, t *Type, count int64) (b Buffer, err error) 
 	var c checked
 	lo, hi = c.add(lo, origin), c.add(hi, origin)
 	if c.overflow || lo < 0 || hi > int64(len(mem)) {
-		return Buffer{}, fail(class.Buffer, "%s reach from byte %d to %d of a buffer of %d",
+		*b = Buffer{}
+		return fail(class.Buffer, "%s reach from byte %d to %d of a buffer of %d",
 			t.Describe(count), lo, hi, len(mem))
 	}
-	return b, nil
+	return nil
 }
 
 // At is count elements of t with displacement 0 at an address that the caller

@@ -14,6 +14,9 @@ func (s *Set) Of(g reflect.Type) (*Type, error) {
 	if g == nil {
 		return nil, fail(class.Type, "nil has no type")
 	}
+	if id := goElem(g); id != 0 {
+		return s.Type(id), nil
+	}
 	if t, ok := s.golang.Load(g); ok {
 		return t.(*Type), nil
 	}
