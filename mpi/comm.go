@@ -120,8 +120,19 @@ func (c *Comm) usable(k call) *Error {
 			return fail(ErrComm, k.String(), c, "communicator is still being made: the request of Idup is not complete")
 		}
 		return fail(ErrComm, k.String(), c, "communicator has been freed")
+	case c.w.Odd():
+		return c.odd(k)
+	}
+	return nil
+}
+
+// odd is usable where communication has ended, or is checked.
+func (c *Comm) odd(k call) *Error {
+	switch {
 	case c.w.Closed():
 		return fail(ErrOther, k.String(), c, "called after Finalize")
+	case k.communicates() && inOperation():
+		return fail(ErrOther, k.String(), c, "called by an operation of a reduction, which must not communicate")
 	}
 	return nil
 }

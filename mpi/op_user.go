@@ -15,9 +15,9 @@ import (
 // in the order of the ranks, but in any groups. With commute their order is free,
 // too. fn is called with any part of the elements, by a goroutine that need not be
 // the caller's, and with ReduceLocal by the caller's; it neither changes nor keeps
-// in, keeps no inout, and does not communicate, but may call Abort. When it panics,
-// the call on that rank fails with ErrOther, and the result is nothing that can be
-// relied on, elsewhere neither.
+// in, keeps no inout, and does not communicate (with HALO_CHECK=1 trying to is
+// ErrOther), but may call Abort. When it panics, the call on that rank fails with
+// ErrOther, and the result is nothing that can be relied on, elsewhere neither.
 //
 // The operation is for elements of T, in slices, and in Buffers whose elements are
 // made of the same basic types as T, however they lie in memory: fn gets them as

@@ -35,6 +35,7 @@ func programs() map[string]func() error {
 		"finalizing": finalizing,
 		"splits":     splitsProgram,
 		"endless":    endlessProgram,
+		"abortingop": abortingOperation,
 		"main": func() error {
 			mpi.Main(func(world *mpi.Comm) error {
 				fmt.Println("rank", world.Rank(), "of", world.Size())
