@@ -45,13 +45,21 @@ func (c *Comm) typeArgs(a *coll.Args) {
 	}
 }
 
+// callArgs tells what a collective that does not block is called, in checking mode.
+func (c *Comm) callArgs(name call, a *coll.Args) {
+	if c.w.Checks() {
+		a.Call = name.String()
+	}
+}
+
 // refuse is the request of a collective whose arguments are wrong. In checking mode the
 // other members are told.
 func (c *Comm) refuse(k coll.Kind, f form, err error) Request {
-	return c.launch(collectiveCall(k, f), func(e *coll.Engine) (*p2p.Request, error) {
+	name := collectiveCall(k, f)
+	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
 		if f == persistent {
 			return nil, err
 		}
-		return e.StartRefusing(c.core, k, err)
+		return e.StartRefusing(c.core, k, name.String(), err)
 	})
 }

@@ -200,3 +200,51 @@ func TestCheckedCollectivesNameTwoRanks(t *testing.T) {
 		})
 	}
 }
+
+// Making communicators, and the end, are collectives like any other.
+func TestCheckedCreationsNameTwoRanks(t *testing.T) {
+	free := func(c *mpi.Comm, err error) error {
+		if c != nil {
+			c.Free()
+		}
+		return err
+	}
+	idup := func(c *mpi.Comm) error {
+		d, q := c.Idup()
+		_, err := q.Wait()
+		return free(d, err)
+	}
+	for _, x := range []struct {
+		one, others func(c *mpi.Comm) error
+		text        string
+	}{
+		{func(c *mpi.Comm) error { return free(c.Dup()) }, func(c *mpi.Comm) error { return mpi.Bcast(c, make([]byte, 16), 0) },
+			"rank 0 calls Dup, rank 1 calls Bcast"},
+		{func(c *mpi.Comm) error { return free(c.Split(0, 0)) }, func(c *mpi.Comm) error { return c.Barrier() },
+			"rank 0 calls Split, rank 1 calls Barrier"},
+		{func(c *mpi.Comm) error { return free(c.Create(mpi.GroupEmpty)) }, func(c *mpi.Comm) error { return c.Barrier() },
+			"rank 0 calls Create, rank 1 calls Barrier"},
+		{idup, func(c *mpi.Comm) error { return free(c.Dup()) }, "rank 0 calls Idup, rank 1 calls Dup"},
+	} {
+		checked(t, 3, func(t testing.TB, c *mpi.Comm) {
+			call := x.others
+			if c.Rank() == 0 {
+				call = x.one
+			}
+			mismatched(t, "the call", call(c), mpi.ErrOther, x.text)
+			for _, call := range []func(c *mpi.Comm) error{x.one, x.others} { // what is right goes on as ever
+				if err := call(c); err != nil {
+					t.Errorf("rank %d: %v", c.Rank(), err)
+				}
+			}
+		})
+	}
+	t.Setenv("HALO_CHECK", "1")
+	err := mpi.Run(2, func(c *mpi.Comm) error {
+		if c.Rank() == 0 {
+			return nil
+		}
+		return c.Barrier()
+	})
+	mismatched(t, "Run", err, mpi.ErrOther, "rank 0 calls Finalize, rank 1 calls Barrier")
+}

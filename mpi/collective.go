@@ -74,6 +74,7 @@ func (c *Comm) request(k coll.Kind, f form, a *coll.Args) Request {
 		return Request{err: err}
 	}
 	c.typeArgs(a)
+	c.callArgs(name, a)
 	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
 		if f == persistent {
 			return e.Init(c.core, k, a)
@@ -86,11 +87,7 @@ func (c *Comm) request(k coll.Kind, f form, a *coll.Args) Request {
 func (c *Comm) launch(name call, begin func(e *coll.Engine) (*p2p.Request, error)) Request {
 	p := c.w.P2P.Proc()
 	p.Lock()
-	if c.w.Checks() {
-		c.w.Coll.Calls(name.String())
-	}
 	r, err := begin(c.w.Coll)
-	c.w.Coll.Calls("")
 	if err != nil {
 		p.Unlock()
 		return Request{err: describe(err, name, c, Undefined, Undefined).raised()}

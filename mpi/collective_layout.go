@@ -58,6 +58,7 @@ func (c *Comm) requestBuffers(k coll.Kind, f form, a *coll.Args, send, recv *Buf
 	if err := wrongBuffer(send, recv); err != nil {
 		return c.refuse(k, f, err)
 	}
+	c.callArgs(name, a)
 	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
 		if f == persistent {
 			return e.InitLayouts(c.core, k, a, send.layout(), recv.layout())

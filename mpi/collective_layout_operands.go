@@ -45,6 +45,7 @@ func (c *Comm) reduceLater(k coll.Kind, f form, send, recv *Buffer, o Op, root i
 	if err != nil {
 		return c.refuse(k, f, err)
 	}
+	c.callArgs(name, &a)
 	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
 		if f == persistent {
 			return e.InitLayouts(c.core, k, &a, from, to)

@@ -84,16 +84,12 @@ func (e *Engine) checks(members []int32) bool {
 	return len(members) > 1
 }
 
-// Calls names the collective that is begun next, in checking mode: by default it is
-// called like its kind. The lock is held.
-func (e *Engine) Calls(name string) { e.call = name }
-
 // putAgreement puts an agreement before s, whose arguments are filled in, in checking mode.
 func (e *Engine) putAgreement(s *schedule, send, recv *dtype.Type) {
 	if !stateOf(s.c).checks {
 		return
 	}
-	g := &agreement{step: s.step, call: e.call, types: [2]*dtype.Type{send, recv}}
+	g := &agreement{step: s.step, call: s.Call, types: [2]*dtype.Type{send, recv}}
 	if g.call == "" {
 		g.call = s.kind.String()
 	}
@@ -116,18 +112,18 @@ func (e *Engine) Refuse(c *comm.Comm, k Kind, err error) error {
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
-	r, _ := e.StartRefusing(c, k, err)
+	r, _ := e.StartRefusing(c, k, "", err)
 	return e.wait(r)
 }
 
-// StartRefusing is Refuse for one that does not block; without checking mode there is
-// no request.
-func (e *Engine) StartRefusing(c *comm.Comm, k Kind, err error) (*p2p.Request, error) {
+// StartRefusing is Refuse for one that does not block and is called what call says;
+// without checking mode there is no request.
+func (e *Engine) StartRefusing(c *comm.Comm, k Kind, call string, err error) (*p2p.Request, error) {
 	if !stateOf(c).checks {
 		return nil, err
 	}
 	s := e.fresh()
-	s.c, s.kind = c, k
+	s.c, s.kind, s.Call = c, k, call
 	e.putAgreement(s, nil, nil)
 	s.agreement.own = err
 	return e.start(s, nextTag(c)), nil

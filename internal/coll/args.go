@@ -18,6 +18,7 @@ type Args struct {
 	Op                     op.Op
 	Type                   op.Type
 	Datatype               *dtype.Type  // of the elements of Send and Recv, in checking mode
+	Call                   string       // what the collective is called there, if not like its kind
 	User                   *op.User     // takes the place of Op and Type unless nil
 	Elem                   reflect.Type // of the elements of slices, where User works on them or something is checked
 	Root                   int

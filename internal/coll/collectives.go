@@ -73,7 +73,7 @@ func (e *Engine) Start(c *comm.Comm, k Kind, a *Args) (*p2p.Request, error) {
 func (e *Engine) StartLayouts(c *comm.Comm, k Kind, a *Args, send, recv *dtype.Buffer) (*p2p.Request, error) {
 	from, to := sideOf(a.Send, a.Width, send), sideOf(a.Recv, a.Width, recv)
 	if err := a.check(c, k, &from, &to); err != nil {
-		return e.StartRefusing(c, k, err)
+		return e.StartRefusing(c, k, a.Call, err)
 	}
 	return e.begin(c, k, a, &from, &to), nil
 }
@@ -190,12 +190,12 @@ func (e *Engine) Bcast(c *comm.Comm, buf []byte, root int) error {
 }
 
 // bcastInStep is Bcast of something short in which nobody runs ahead where there
-// is a slot. It takes the lock.
-func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int) error {
+// is a slot, for what is called call. It takes the lock.
+func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int, call string) error {
 	if s := e.short(c, Bcast, len(buf)); s != nil {
 		return through(c, s.tell(buf, root))
 	}
-	a := Args{Recv: buf, Width: 1, Root: root}
+	a := Args{Recv: buf, Width: 1, Root: root, Call: call}
 	if d := e.across(c, Bcast, len(buf)); d != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
 		return e.throughNodes(c, d, Bcast, &a)
 	}
@@ -244,9 +244,10 @@ func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type) 
 	return e.Do(c, Allreduce, &a)
 }
 
-// allgather leaves all send, in the order of the ranks, in every recv. The lock is held.
-func (e *Engine) allgather(c *comm.Comm, send, recv []byte) error {
-	a := Args{Send: send, Recv: recv, Width: 1}
+// allgather leaves all send, in the order of the ranks, in every recv, for what is
+// called call. The lock is held.
+func (e *Engine) allgather(c *comm.Comm, send, recv []byte, call string) error {
+	a := Args{Send: send, Recv: recv, Width: 1, Call: call}
 	from, to := slice(send, 1), slice(recv, 1)
 	return e.wait(e.begin(c, Allgather, &a, &from, &to))
 }

@@ -122,7 +122,7 @@ func (e *Engine) Dup(c *comm.Comm) (*comm.Comm, error) {
 	}
 	e.p.Unlock()
 	if err == nil {
-		err = e.bcastInStep(c, buf, 0)
+		err = e.bcastInStep(c, buf, 0, "Dup")
 	}
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (e *Engine) SplitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]in
 	e.p.Lock()
 	defer e.p.Unlock()
 	all := make([]byte, len(mine)*c.Size())
-	if err := e.allgather(c, mine, all); err != nil {
+	if err := e.allgather(c, mine, all, "Split"); err != nil {
 		return nil, err
 	}
 	tag := nextTag(c)
@@ -193,6 +193,11 @@ func (e *Engine) SplitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]in
 func (e *Engine) Create(c *comm.Comm, members []int32) (*comm.Comm, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
+	if stateOf(c).checks { // who is in no group takes part, too
+		if err := e.wait(e.begin(c, Barrier, &Args{Call: "Create"}, &side{}, &side{})); err != nil {
+			return nil, err
+		}
+	}
 	return e.create(c.Ctx, members, nextTag(c), c)
 }
 
@@ -251,7 +256,8 @@ func (e *Engine) Idup(c, d *comm.Comm, ready func() error) *p2p.Request {
 		return k.request
 	}
 	s := e.newSchedule(c, BcastBinomial)
-	s.recv = memory(k.buf)
+	s.recv, s.Call = memory(k.buf), "Idup"
+	e.putAgreement(s, nil, nil)
 	if pending, err := e.p2p.SetWhole(e.start(s, tag), k); !pending {
 		k.chosen(err)
 	}

@@ -24,7 +24,6 @@ type Engine struct {
 
 	choice   Choice
 	checkers []bool // processes that check collectives; nil if this one does not
-	call     string // see Calls
 }
 
 // New makes the engine of p. Start p with it as a worker.

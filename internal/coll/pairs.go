@@ -56,7 +56,7 @@ func (e *Engine) DoPairs(c *comm.Comm, p Pairs) error {
 func (e *Engine) StartPairs(c *comm.Comm, p Pairs) (*p2p.Request, error) {
 	inPlace, err := p.check(c)
 	if err != nil {
-		return e.StartRefusing(c, Alltoallw, err)
+		return e.StartRefusing(c, Alltoallw, "", err)
 	}
 	s := e.fresh()
 	e.pair(s, c, p, inPlace)

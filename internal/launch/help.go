@@ -38,8 +38,9 @@ HALO_ variables and what -env and -x name.
 
 Ranks see HALO_RANK and HALO_SIZE in their environment, for scripts. They heed
 HALO_INITIAL_ERRHANDLER, what an error does until the program says otherwise
-(mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return), and HALO_COLL_*,
-which algorithm a collective uses (halo info lists them).
+(mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return), HALO_COLL_*,
+which algorithm a collective uses (halo info lists them), and HALO_CHECK (1 is
+-check).
 
 Exit status: that of the first rank that failed, 128 plus the signal if one
 killed it; the code given to Abort; 124 after -timeout, 125 if the launcher

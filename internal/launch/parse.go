@@ -37,6 +37,12 @@ func Parse(args []string) (*Spec, error) {
 			return nil, fmt.Errorf("%s: %w", envSSH, err)
 		}
 	}
+	if p.check {
+		for i := range p.spec.Blocks {
+			b := &p.spec.Blocks[i]
+			b.Env = append([]string{envCheck + "=1"}, b.Env...)
+		}
+	}
 	if p.spec.Bind == "auto" {
 		p.spec.Bind = ""
 	}
@@ -50,6 +56,7 @@ type parser struct {
 	block   Block
 	touched string // the last option of the block, for messages
 	inFile  string // name of the file that is being read
+	check   bool   // -check
 }
 
 // line reads blocks separated by ':' arguments.
@@ -147,6 +154,9 @@ func (p *parser) find(name string) (*option, error) {
 	}
 	return nil, fmt.Errorf("unknown option -%s; halo run -help lists all", name)
 }
+
+// envCheck is what -check sets for the ranks.
+const envCheck = "HALO_CHECK"
 
 // envSSH is what -ssh says if that is not given.
 const envSSH = "HALO_SSH"

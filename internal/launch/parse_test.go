@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,21 @@ func FuzzSplitWords(f *testing.F) {
 			t.Fatalf("%q gives %q, want %q", line, words, want)
 		}
 	})
+}
+
+// -check holds for all programs of the job, but what one of them says itself wins.
+func TestCheckSetsTheVariableOfAllRanks(t *testing.T) {
+	got, err := Parse(strings.Fields("-n 2 -check a : -env B 1 b : -env HALO_CHECK 0 c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]string{{"HALO_CHECK=1"}, {"B=1", "HALO_CHECK=1"}, {"HALO_CHECK=0"}} {
+		env := rankEnviron(nil, got.Blocks[i].Env)
+		slices.Sort(env)
+		if !slices.Equal(env, want) {
+			t.Errorf("program %d has %q, want %q", i, env, want)
+		}
+	}
 }
 
 func TestLaterVariablesWin(t *testing.T) {

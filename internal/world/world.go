@@ -183,7 +183,13 @@ func (w *World) Close() error {
 }
 
 func (w *World) close() error {
-	if err := w.Coll.Barrier(w.Comm); err != nil {
+	var err error
+	if w.checks {
+		err = w.Coll.Do(w.Comm, coll.Barrier, &coll.Args{Call: "Finalize"})
+	} else {
+		err = w.Coll.Barrier(w.Comm)
+	}
+	if err != nil {
 		return err
 	}
 	w.P2P.Drain()
@@ -194,7 +200,7 @@ func (w *World) close() error {
 	}
 	w.closed.Store(true)
 	w.odd.Store(true)
-	err := w.boot.Finalize()
+	err = w.boot.Finalize()
 	if w.process {
 		err = errors.Join(err, w.Proc.Stop())
 	}
