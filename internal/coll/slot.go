@@ -32,6 +32,11 @@ const (
 	// polls: mostly the others come within one or two, and polling costs as much
 	// as a quarter of one.
 	yields = 8
+	// patience is how often a member that shares its core looks for the release
+	// when the others may all have cores: as long as they take to change process.
+	patience = 3000
+	// vainMax bounds the collectives in which it does not, after it was in vain.
+	vainMax = 63
 )
 
 // slot is a communicator's place in memory that all members share, for blocking
@@ -46,7 +51,11 @@ const (
 // Counter. With more members than cores whoever waits must be waited for by the
 // scheduler, so one switch to the last member has to be enough: members count
 // themselves in; the last reduces, in the order of the ranks, and releases.
-// Both forms give the same bits.
+// Both forms give the same bits. Whoever is counted in knows how many are still to
+// come. If they are fewer than the cores they may all be running; then to give the
+// core away would only wake a member that waits, too, and to come back costs another
+// switch. So with all members evenly on the cores, and the last of each core
+// looking for the others, a barrier costs one switch on each core. See soon.
 //
 // A reduce waits for cells in both forms, and only where data comes from. So a
 // member may be ahead of others; what it wrote for k-2 may be overwritten when all
@@ -75,6 +84,10 @@ type slot struct {
 	number uint64 // of the last collective entered
 	known  uint64 // all members have entered the collective of this number
 	turns  uint64 // releases waited for
+	cores  int    // that the processes of the node share; 0 if there is one for each
+	absent int    // members that had not come when this one did
+	vain   uint64 // collectives in which soon is not to look, after it was in vain
+	hope   uint64 // the turn from which on it may
 	event  proc.Event
 	fence  atomic.Uint64
 	// short holds what the members have given to a short allreduce, by rank. See take.
@@ -106,6 +119,8 @@ func (e *Engine) newSlot(c *comm.Comm, i int) *slot {
 		if c.Size() <= cellsMax {
 			s.form = SlotCells
 		}
+	} else {
+		s.cores = job.Cores
 	}
 	return s
 }
@@ -234,7 +249,8 @@ func (s *slot) settle() error {
 func (s *slot) arrive() bool {
 	s.turns++
 	// Makes what the members before wrote visible to the last one.
-	return s.head.Arrived.Add(1) == s.turns*uint64(len(s.cells))
+	s.absent = int(s.turns*uint64(len(s.cells)) - s.head.Arrived.Add(1))
+	return s.absent == 0
 }
 
 func (s *slot) release() {
@@ -245,11 +261,32 @@ func (s *slot) release() {
 
 // released waits for the last member.
 func (s *slot) released() error {
-	err := s.await(&s.head.Release.Number, s.turns)
-	if err == nil {
-		s.known = s.number
+	if !s.soon() {
+		if err := s.await(&s.head.Release.Number, s.turns); err != nil {
+			return err
+		}
 	}
-	return err
+	s.known = s.number
+	return nil
+}
+
+// soon looks for the release, without giving the core away, where the absent may
+// all have cores. Where one of them waits for this very core, as it does again and
+// again when the members are spread unevenly, that is in vain: then it looks in
+// ever fewer collectives.
+func (s *slot) soon() bool {
+	if s.absent >= s.cores || s.turns < s.hope {
+		return false
+	}
+	for range patience {
+		if s.head.Release.Number.Load() >= s.turns { // pairs with Publish in release
+			s.vain = 0
+			return true
+		}
+	}
+	s.vain = min(2*s.vain+1, vainMax)
+	s.hope = s.turns + 1 + s.vain
+	return false
 }
 
 // combine reduces what the members have given to dst, in the order of the ranks.
