@@ -42,7 +42,7 @@ func TestConcurrentUse(t *testing.T) {
 				t.Error(err)
 			}
 			made[g][0], _ = set.F90Real(10, 100)
-			made[g][1], _ = set.ValueIndex(set.Type(Float), set.Type(Uint16))
+			made[g][1], _ = set.ValueIndex(set.Type(Uint16), set.Type(Int64))
 			made[g][2], _ = set.Of(reflect.TypeFor[particle]())
 		})
 	}

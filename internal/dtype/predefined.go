@@ -79,15 +79,21 @@ func newPair(made call, value, index *Type) *Type {
 
 // ValueIndex returns the predefined type of a value and an index, nil if there is
 // none for these two (MPI_Type_get_value_index). Types are the same for MINLOC if
-// they are the same in C, so that unnamed ones exist for every arithmetic value
-// and integer index.
+// they are the same in C, so that unnamed ones exist for every value and index that
+// MINLOC is carried out on (package op): values are integers of up to 8 bytes and
+// reals but those of 2, indices signed integers of 4 or 8.
 func (s *Set) ValueIndex(value, index *Type) (*Type, error) {
 	if err := firstError(usable(value), usable(index)); err != nil {
 		return nil, err
 	}
 	v, i := value.elem, index.elem
-	if v == nil || i == nil || i.Kind != Integer && i.Kind != Natural ||
-		v.Kind != Integer && v.Kind != Natural && v.Kind != Floating {
+	if v == nil || i == nil || i.Kind != Integer || i.Size != 4 && i.Size != 8 {
+		return nil, nil
+	}
+	switch {
+	case (v.Kind == Integer || v.Kind == Natural) && v.Size <= 8:
+	case v.Kind == Floating && v.Format != Half:
+	default:
 		return nil, nil
 	}
 	for _, p := range pairs() {

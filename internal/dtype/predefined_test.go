@@ -234,7 +234,8 @@ func TestXTYP01ValueIndex(t *testing.T) {
 	if _, ex := small.Extent(); small.Size() != 9 || ex != 16 {
 		t.Errorf("int8 and int64: size %d, extent %d", small.Size(), ex)
 	}
-	for _, p := range [][2]ID{{CDoubleComplex, Int}, {Double, Float}, {Byte, Int}, {DoubleInt, Int}} {
+	for _, p := range [][2]ID{{CDoubleComplex, Int}, {Double, Float}, {Byte, Int}, {DoubleInt, Int}, {Double, Short}, {Int, Unsigned},
+		{Integer16, Int}, {Int, Integer16}, {Real2, Int}, {Char, Int}} {
 		if v, err := set.ValueIndex(set.Type(p[0]), set.Type(p[1])); v != nil || err != nil {
 			t.Errorf("%#x: %v, %v", p, v, err)
 		}

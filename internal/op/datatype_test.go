@@ -170,3 +170,35 @@ func TestCOL14_ElementsByKindAndFormat(t *testing.T) {
 		}
 	}
 }
+
+// X-TYP-01: of what makes a type of pairs Minloc and Maxloc find the least and the
+// greatest, and only that makes one.
+func TestXTYP01_EveryPairCanBeReduced(t *testing.T) {
+	s := dtype.Predefined()
+	made := 0
+	s.Each(func(_ dtype.ID, value *dtype.Type) {
+		s.Each(func(_ dtype.ID, index *dtype.Type) {
+			pair, err := s.ValueIndex(value, index)
+			if err != nil {
+				t.Fatal(err)
+			}
+			legal := false // by the parts
+			if value.Elem() != nil && index.Elem() != nil && index.Elem().Kind == dtype.Integer {
+				legal = Check(Maxloc, Pair(For(value), For(index))) == nil
+			}
+			if legal != (pair != nil) {
+				t.Errorf("of %v and %v: %v, and Maxloc is defined: %v", value, index, pair, legal)
+			}
+			if pair == nil {
+				return
+			}
+			made++
+			if typ, err := CheckFor(Maxloc, pair); err != nil || typ != Pair(For(value), For(index)) {
+				t.Errorf("Maxloc on %v: %v, %v", pair, typ, err)
+			}
+		})
+	})
+	if made < 200 {
+		t.Errorf("%d types of pairs", made)
+	}
+}
