@@ -213,6 +213,15 @@ func TestKernelsCover(t *testing.T) {
 			}
 		}
 	}
+	for _, k := range Kernels() { // Whole relies on that
+		for o := range 256 {
+			for typ := range 256 {
+				if o, typ := Op(o), Type(typ); k.Covers(o, typ) && Check(o, typ) != nil {
+					t.Errorf("%v covers %v of %v, which is not defined", k, o, typ)
+				}
+			}
+		}
+	}
 	if Loops.Covers(Sum, Int32) || Kernels()[0] != Loops || BestKernel() != Kernels()[len(Kernels())-1] {
 		t.Error("loops are vectors, or are not the first kernel, or the best is not the last")
 	}
