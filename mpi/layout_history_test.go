@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -186,7 +187,11 @@ func testExchanges(t *testing.T, fabric string, first uint64, count int) {
 }
 
 func replayExchanges(fabric string, seed uint64, count int) string {
-	return fmt.Sprintf("replay: go test ./mpi -run TestMessagesBetweenRandomLayouts/%s -layout %d -layouts %d", fabric, seed, count)
+	env := ""
+	if v := os.Getenv("HALO_CHECK"); v != "" {
+		env = "HALO_CHECK=" + v + " "
+	}
+	return fmt.Sprintf("replay: %sgo test ./mpi -run TestMessagesBetweenRandomLayouts/%s -layout %d -layouts %d", env, fabric, seed, count)
 }
 
 func describeExchanges(all []*exchange, err error) string {
