@@ -34,6 +34,17 @@
 // answer MPI_Get_elements and MPI_Get_count. PackExternal and UnpackExternal speak
 // external32. Envelope and contents are Type.Contents and LargeContents.
 //
+// # Speed
+//
+// All work ends in strides, n blocks of one size at two distances, and mover, a run of
+// bytes. Blocks of up to 32 bytes are loops in Go, longer ones vectors, long runs the
+// string instruction, which the program gen writes for amd64. What counts beyond that
+// is how the caches are met: stores at strides of 1 KiB are kept from waiting in too
+// great a number (sparse), words that lie in a line each are asked for ahead
+// (farWords), and arrays of structs go field by field in tiles (columns).
+//
+// # Addresses
+//
 // The trap: to the garbage collector a type with absolute addresses is numbers.
 // Who binds one with At keeps the objects alive, and none may be on the stack of a
 // goroutine, which moves.

@@ -20,8 +20,8 @@ const (
 )
 
 // movers lists those that this machine has, the best one last. The race detector
-// does not see what assembly does: under it there are only the loops. On arm64 the
-// loops and the runtime's copy are as fast as vectors.
+// does not see what assembly does: under it there are only the loops, as on all but
+// amd64.
 func movers() []mover {
 	list := []mover{loops}
 	if runtime.GOARCH == "amd64" && !raceBuild && sys.HasAVX2() {
@@ -45,9 +45,9 @@ func bestMover() mover {
 }
 
 const (
-	// longCopy is how many bytes are copied at once: nothing else gets the processor
-	// meanwhile, and beyond 1 MiB the runtime's copy bypasses the caches, although
-	// packed bytes are about to be read.
+	// longCopy is how many bytes are copied at once, or up to twice that at the end:
+	// nothing else gets the processor meanwhile, and beyond 1 MiB the runtime's copy
+	// bypasses the caches, although packed bytes are about to be read.
 	longCopy = 256 << 10
 	// shortCopy is the length from which on vectors are faster than the runtime.
 	shortCopy = 128
@@ -70,6 +70,8 @@ func (m mover) run(d, s unsafe.Pointer, n int) {
 	m.piece(d, s, n)
 }
 
+// piece is run for what may be copied at once.
+//
 //go:nocheckptr
 func (m mover) piece(d, s unsafe.Pointer, n int) {
 	switch {
