@@ -96,9 +96,9 @@ func TypeMatchSize(c Typeclass, size int) (Datatype, error) {
 }
 
 // TypeValueIndex is the predefined type of pairs of a value and an index, on which
-// Minloc and Maxloc work, or the null type if there is none: values are numbers that
-// have an order, and indices integers. It is named where the standard has a name for
-// the two, as MPI_DOUBLE_INT.
+// Minloc and Maxloc work, or the null type if there is none: values are integers of up
+// to 8 bytes and reals of 4 and more, and indices signed integers of 4 or 8 bytes. It
+// is named where the standard has a name for the two, as MPI_DOUBLE_INT.
 //
 // C: MPI_Type_get_value_index, section 6.9.4.
 func TypeValueIndex(value, index Datatype) (Datatype, error) {

@@ -51,7 +51,8 @@ func (u *User) Apply(dst, left, right []byte) error {
 	})
 }
 
-// Recovered calls an operation of the program. When that panics it is the error.
+// Recovered calls an operation of the program. When that panics it is the error. That
+// it is on the stack tells package mpi of calls by operations.
 func Recovered(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
