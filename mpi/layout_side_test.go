@@ -2,11 +2,13 @@ package mpi_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/dtype/dtypetest"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -91,7 +93,7 @@ func (s numbers[T]) buf() mpi.Buffer { return mpi.Buf(s) }
 
 // rawBytes is memory as MPI_BYTE, which any type may be sent to.
 func rawBytes(mem []byte) mpi.Buffer {
-	return mpi.BufOf(mem, len(mem), mpi.DatatypeOfEngine(types.Type(dtype.Byte)))
+	return mpi.BufOf(mem, len(mem), mpi.Byte())
 }
 
 // started starts a persistent request; what is wrong shows when it is waited for.
@@ -120,12 +122,14 @@ func (h *half) lay(r *rand.Rand) (*placed, error) {
 		m.fill(r)
 		return m, nil
 	}
-	t, err := h.spec.Build(types)
+	d, err := datatypeOf(h.spec)
 	if err != nil {
 		return nil, err
 	}
-	d := mpi.DatatypeOfEngine(t)
 	if err := d.Commit(); err != nil {
+		return nil, err
+	}
+	if err := h.hasTraits(d); err != nil {
 		return nil, err
 	}
 	lo, hi := h.bounds()
@@ -134,7 +138,53 @@ func (h *half) lay(r *rand.Rand) (*placed, error) {
 	m.mem = make([]byte, m.origin+max(hi, 0)+r.Int64N(9))
 	m.fill(r)
 	m.endpoint = buffer{mpi.BufAt(m.mem, int(m.origin), int(h.count), d)}
+	if h.spec.Combiner == dtype.CombinerNamed {
+		return m, nil
+	}
 	return m, d.Free()
+}
+
+// hasTraits checks what the type says of itself.
+func (h *half) hasTraits(d mpi.Datatype) error {
+	size, err1 := d.Size()
+	lb, extent, err2 := d.Extent()
+	trueLB, trueExtent, err3 := d.TrueExtent()
+	wantLB, wantUB := h.m.Bounds()
+	wantTrueLB, wantTrueUB := h.m.TrueBounds()
+	got := [5]int{size, lb, extent, trueLB, trueExtent}
+	want := [5]int{int(h.m.Size()), int(wantLB), int(wantUB - wantLB), int(wantTrueLB), int(wantTrueUB - wantTrueLB)}
+	if err := errors.Join(err1, err2, err3); err != nil || got != want {
+		return fmt.Errorf("size, lb, extent, true lb, true extent are %v, want %v: %w", got, want, err)
+	}
+	return nil
+}
+
+// datatypeOf makes the type of a spec, and frees those it is made of.
+func datatypeOf(s *dtypetest.Spec) (mpi.Datatype, error) {
+	if s.Combiner == dtype.CombinerNamed {
+		return mpi.Predefined(types.Type(s.ID).Name())
+	}
+	ints := func(list []int64) (out []int) {
+		for _, v := range list {
+			out = append(out, int(v))
+		}
+		return out
+	}
+	c := mpi.Contents{Combiner: mpi.Combiner(s.Combiner), Integers: ints(s.Ints), Addresses: ints(s.Addrs)}
+	for _, k := range s.Kids {
+		d, err := datatypeOf(k)
+		if err != nil {
+			return d, err
+		}
+		c.Types = append(c.Types, d)
+	}
+	made, err := again(c)
+	for i := range c.Types {
+		if s.Kids[i].Combiner != dtype.CombinerNamed && err == nil {
+			err = c.Types[i].Free()
+		}
+	}
+	return made, err
 }
 
 // fill writes anything.
