@@ -98,7 +98,7 @@ func everything(w *world.World, c *comm.Comm, seed uint64, steps int, kinds ...c
 // gives what a serial computation gives, on 1 to 9 ranks: with any root and
 // counts, 0 as well, in place or not.
 func TestCollectivesEqualSerial(t *testing.T) {
-	one, all := 10, 40
+	one, all := 8, 30
 	if raceBuild {
 		one, all = 3, 10
 	}
