@@ -30,7 +30,11 @@ func TestDT12RandomTypes(t *testing.T) {
 	}
 	for i := range n {
 		seed := *flagSeed + uint64(i)
-		s := dtypetest.Generator{}.Spec(rand.New(rand.NewPCG(seed, 1)), 1+int(seed%6))
+		var g dtypetest.Generator
+		if seed%4 == 0 {
+			g.Wide = 40 // blocks for vectors
+		}
+		s := g.Spec(rand.New(rand.NewPCG(seed, 1)), 1+int(seed%6))
 		ran, err := check(set, s, seed)
 		if ran {
 			tested++
@@ -43,6 +47,7 @@ func TestDT12RandomTypes(t *testing.T) {
 			t.Fatalf("seed %d: %v\n%v\nreplay: go test ./internal/dtype -run DT12 -types 1 -seed %d", seed, err, s, seed)
 		}
 	}
+	t.Logf("%d types, %d tested", n, tested)
 	if tested < n/2 {
 		t.Errorf("only %d of %d types were short enough to be tested", tested, n)
 	}
