@@ -162,7 +162,7 @@ func agreeing(s *schedule) bool {
 		var f finding
 		get(g.heard[r*findingSize:(r+1)*findingSize], &f)
 		if f.Class != 0 {
-			s.note(&class.Error{Class: class.Class(f.Class), Text: p2p.Printable(text(f.Text[:]))})
+			s.note(&class.Error{Class: classOf(f.Class), Text: p2p.Printable(text(f.Text[:]))})
 			break
 		}
 	}
@@ -176,6 +176,15 @@ func agreeing(s *schedule) bool {
 	}
 	s.round, s.step = 0, g.step
 	return s.step(s)
+}
+
+// classOf is the class that a member has told, Intern if there is no such.
+func classOf(told uint32) class.Class {
+	c := class.Class(told)
+	if name, _ := class.Describe(c); name == "" || c == class.Success {
+		return class.Intern
+	}
+	return c
 }
 
 func put(b []byte, v any) {

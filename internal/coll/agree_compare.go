@@ -131,7 +131,7 @@ func (s *schedule) judge() *finding {
 	}
 	for r := range told {
 		if x := &told[r]; x.Class != 0 {
-			return found(class.Class(x.Class), "rank %d: %s", r, show(x.Detail[:]))
+			return found(classOf(x.Class), "rank %d: %s", r, show(x.Detail[:]))
 		}
 	}
 	for r := range told {

@@ -1,0 +1,65 @@
+package coll
+
+import (
+	"math/rand/v2"
+	"testing"
+	"unicode"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
+)
+
+// What members tell in checking mode, for tests that tell it by hand.
+const (
+	RecordSize  = recordSize
+	FindingSize = findingSize
+)
+
+// S6: whatever a member tells, the others come to a finding or to none, and what they
+// find has a class and can be shown.
+func TestS6_RecordsOfAnything(t *testing.T) {
+	set := dtype.Predefined()
+	double, pair := set.Type(dtype.Double), set.Type(dtype.DoubleInt)
+	empty, err := dtype.Contiguous(0, double)
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty.Commit()
+	g := rand.New(rand.NewPCG(1, 2))
+	findings := map[bool]int{}
+	for range 20_000 {
+		typ := []*dtype.Type{nil, double, pair, empty}[g.IntN(4)]
+		s := &schedule{c: comm.New(nil, 2, 0, []int32{0, 1}), kind: Kind(g.IntN(Kinds)), agreement: &agreement{types: [2]*dtype.Type{typ, typ}}}
+		if s.kind == Alltoallw {
+			continue // its layouts are no slices
+		}
+		s.Root, s.Width, s.sendWidth, s.recvWidth, s.unit = g.IntN(2), 8, 8, 8, 16
+		s.send, s.recv = memory(make([]byte, 32)), memory(make([]byte, 32))
+		s.SendCounts, s.RecvCounts = nil, nil
+		s.agreement.call = s.kind.String()
+		heard := make([]byte, 2*recordSize)
+		put(heard, s.record(0))
+		put(heard[recordSize:], s.record(0))
+		for range g.IntN(6) { // somewhere, and most of all in what is compared
+			heard[recordSize+[2]int{g.IntN(recordSize), g.IntN(48)}[g.IntN(2)]] = byte(g.Uint32())
+		}
+		s.agreement.heard = heard
+		f := s.judge()
+		findings[f.Class != 0]++
+		if f.Class == 0 {
+			continue
+		}
+		if classOf(f.Class) != class.Class(f.Class) {
+			t.Fatalf("a finding of class %d", f.Class)
+		}
+		for _, r := range string(text(f.Text[:])) {
+			if !unicode.IsPrint(r) {
+				t.Fatalf("a finding says %q", text(f.Text[:]))
+			}
+		}
+	}
+	if findings[true] < 1000 || findings[false] < 1000 {
+		t.Errorf("findings: %v", findings)
+	}
+}

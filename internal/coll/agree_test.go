@@ -1,0 +1,82 @@
+package coll_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/world"
+)
+
+// Random programs of collectives, on one host and several, are right in checking mode,
+// too: nothing is found, and they go on as ever.
+func TestRandomHistoriesInCheckingMode(t *testing.T) {
+	t.Setenv("HALO_CHECK", "1")
+	steps := 40
+	if raceBuild {
+		steps = 20
+	}
+	for i, fabric := range []string{"inproc", "shm", "tcp", "inproc", "shm@001", "tcp@0101", "inproc@00110"} {
+		n := 2 + i%4
+		if _, places, ok := strings.Cut(fabric, "@"); ok {
+			n = len(places)
+		}
+		seed := uint64(100 + i)
+		run(t, fabric, n, auto(), func(w *world.World) error {
+			h := &history{w: w, own: rand.New(rand.NewPCG(seed, 1000+uint64(w.Comm.Rank)))}
+			if err := h.run(seed, steps); err != nil {
+				return fmt.Errorf("seed %d over %s: %w", seed, fabric, err)
+			}
+			return nil
+		})
+	}
+}
+
+// S6: a member that tells nonsense makes the collective fail at the others, with a
+// class and a text that can be shown, and nothing worse.
+func TestS6_MembersThatTellNonsense(t *testing.T) {
+	t.Setenv("HALO_CHECK", "1")
+	for _, fabric := range []string{"inproc", "shm", "tcp"} {
+		run(t, fabric, 2, auto(), func(w *world.World) error {
+			c, err := w.Coll.Dup(w.Comm)
+			if err != nil {
+				return err
+			}
+			g := rand.New(rand.NewPCG(3, 4))
+			for turn := range int32(50) {
+				if c.Rank == 0 {
+					err := w.Coll.Bcast(c, make([]byte, 100), 1)
+					var e *class.Error
+					if !errors.As(err, &e) || strings.ContainsFunc(e.Text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+						return fmt.Errorf("the collective ends with %q", err)
+					}
+					if name, _ := class.Describe(e.Class); name == "" || e.Class == class.Success {
+						return fmt.Errorf("error of class %d: %w", e.Class, err)
+					}
+					continue
+				}
+				w.Proc.Lock()
+				for _, n := range []int{coll.RecordSize, coll.FindingSize} {
+					b := make([]byte, n)
+					for i := range b {
+						b[i] = byte(g.Uint32() | 1)
+					}
+					r := w.P2P.Isend(c, c.Ctx+1, p2p.Standard, b, 0, turn+1) // tags count from 1
+					w.P2P.Wait(r)
+					w.P2P.Free(r)
+					in := make([]byte, n)
+					r = w.P2P.Irecv(c, c.Ctx+1, in, 0, turn+1)
+					w.P2P.Wait(r)
+					w.P2P.Free(r)
+				}
+				w.Proc.Unlock()
+			}
+			return nil
+		})
+	}
+}
