@@ -106,25 +106,41 @@ func TestCOL13_OwnMaxloc(t *testing.T) {
 			}
 		}
 	}, true)
+	any := mpi.CreateOpFunc(func(in, inout mpi.Buffer) {
+		a, _ := mpi.MemoryOf[pair](in)
+		b, _ := mpi.MemoryOf[pair](inout)
+		if err := mpi.ReduceLocal(a[:in.Len()], b[:in.Len()], own); err != nil {
+			panic(err)
+		}
+	}, true)
 	mpitest.Run(t, 4, func(t testing.TB, c *mpi.Comm) {
 		g := rand.New(rand.NewPCG(uint64(c.Rank()), 3))
 		mine := make([]pair, 50)
 		for i := range mine {
 			mine[i] = pair{Value: float64(g.IntN(3)), Index: int32(g.IntN(100))}
 		}
-		var results [4][]pair
+		var results [7][]pair
 		for i := range results {
 			results[i] = make([]pair, len(mine))
 		}
 		for i, err := range []error{
 			mpi.Allreduce(c, mine, results[0], mpi.Maxloc), mpi.Allreduce(c, mine, results[1], own),
 			c.Allreduce(mpi.Buf(mine), mpi.Buf(results[2]), mpi.Maxloc), c.Allreduce(mpi.Buf(mine), mpi.Buf(results[3]), own),
+			mpi.Allreduce(c, mine, results[4], any), either(c, mine, results[5], own), either(c, mine, results[6], any),
 		} {
 			if err != nil || !slices.Equal(results[i], results[0]) {
 				t.Errorf("%d: %v, %v, want %v", i, results[i], err, results[0])
 			}
 		}
 	})
+}
+
+// either gives slices at some ranks, and Buffers at others.
+func either[T mpi.Elem](c *mpi.Comm, send, recv []T, o mpi.Op) error {
+	if c.Rank()%2 == 0 {
+		return waited(mpi.Iallreduce(c, send, recv, o))
+	}
+	return waited(c.Iallreduce(mpi.Buf(send), mpi.Buf(recv), o))
 }
 
 // COL-10: ReduceLocal on Buffers, of whatever types each, is inout = in op inout, and
@@ -203,7 +219,8 @@ func TestErrorsOfReductionsOfBuffers(t *testing.T) {
 	uncommitted := must(mpi.TypeVector(2, 1, 2, double))
 	twice := must(mpi.TypeResized(double, 0, 4))
 	inside := must(mpi.TypeIndexed([]int{1, 1}, []int{0, 0}, double))
-	for _, d := range []mpi.Datatype{derived, twice, inside} {
+	empty := must(mpi.TypeContiguous(0, double))
+	for _, d := range []mpi.Datatype{derived, twice, inside, empty} {
 		if err := d.Commit(); err != nil {
 			t.Fatal(err)
 		}
@@ -261,6 +278,15 @@ func TestErrorsOfReductionsOfBuffers(t *testing.T) {
 		}
 		if err := c.Allreduce(mpi.Buffer{}, mpi.Buffer{}, mpi.Sum); err != nil {
 			t.Errorf("nothing: %v", err)
+		}
+		if err := c.Allreduce(mpi.BufOf(a, 3, empty), mpi.BufOf(b, 3, empty), any); err != nil {
+			t.Errorf("elements without data: %v", err)
+		}
+		if err := c.ReduceScatter(mpi.BufOf(a, 3, empty), mpi.BufOf(b, 3, empty), []int{1, 2}, any); err != nil {
+			t.Errorf("blocks without data: %v", err)
+		}
+		if err := any.ReduceLocal(mpi.BufOf(a, 3, empty), mpi.BufOf(b, 3, empty)); err != nil {
+			t.Errorf("locally without data: %v", err)
 		}
 		if err := c.Allreduce(mpi.Buffer{}, mpi.Buffer{}, forRules); err != nil {
 			t.Errorf("nothing by an operation: %v", err)

@@ -118,17 +118,6 @@ func (u *userOp) forElements(d Datatype) *op.User {
 	}}
 }
 
-// forMemory is the operation for elements of d as they lie in the memory of slices.
-func (u *userOp) forMemory(d Datatype) *op.User {
-	_, extent := d.h.t.Extent()
-	return &op.User{Commutes: u.Commutes, Fn: func(in, inout []byte) {
-		n := len(inout) / int(extent)
-		x, y := bind(in, 0, n, d.h.t), bind(inout, 0, n, d.h.t)
-		x.h, y.h = d.h, d.h
-		u.on(x, y)
-	}}
-}
-
 // elemType is the datatype of elements of slices.
 func elemType[T Elem]() Datatype {
 	t, err := golang[T]()

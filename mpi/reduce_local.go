@@ -25,6 +25,9 @@ func ReduceLocal[T Elem](in, inout []T, op Op) error {
 	if overlap(left, right) {
 		return fail(ErrBuffer, call, nil, "the two slices share memory: there is no in place")
 	}
+	if op.user != nil && op.user.Of == nil {
+		return op.ReduceLocal(Buf(in), Buf(inout))
+	}
 	if op.user != nil {
 		if err := op.applyUser(left, right, reflect.TypeFor[T]()); err != nil {
 			return failLocal(err, call)
@@ -69,13 +72,6 @@ func (o Op) apply(in, inout []byte, t op.Type) error {
 func (o Op) applyUser(in, inout []byte, elem reflect.Type) error {
 	if o.user.freed.Load() {
 		return op.Check(0, 0)
-	}
-	if o.user.Of == nil {
-		t, err := types().Of(elem)
-		if err != nil {
-			return err
-		}
-		return o.user.forMemory(types().lasting(t)).Apply(inout, in, inout)
 	}
 	if err := o.user.Check(elem); err != nil {
 		return err
