@@ -51,7 +51,9 @@ func CreateOp[T any](fn func(in, inout []T), commute bool) Op {
 // It is CreateOp but for fn, which gets the operands as Buffers of the same number of
 // elements: Buffer.Datatype is the handle that was given to the reduction, that of the
 // elements to send, and MemoryOf is where the elements are, an extent apart as the
-// type says. What is in gaps between data has no meaning.
+// type says. What is in gaps between data has no meaning; but it takes memory: where
+// there are gaps, each of the two operands takes what one element spans, or 16 KiB if
+// that is more.
 //
 // C: MPI_Op_create and MPI_User_function, section 6.9.5.
 func CreateOpFunc(fn func(in, inout Buffer), commute bool) Op {
