@@ -276,8 +276,8 @@ func (p *Proc) Glance(from int) (*wire.Header, []byte) {
 func (p *Proc) Took() { p.node.Took() }
 
 const (
-	// glances is how often Glance looks at most, with a pause of the processor in
-	// between: from half a microsecond to six, depending on the processor.
+	// glances is how often Glance looks at most, with a fence or a pause of the
+	// processor in between: from half a microsecond to five, depending on it.
 	glances = 128
 	// socketTurns is how many polls of memory, and glances, go with one poll of
 	// everything, sockets included, when nothing is awaited from there.

@@ -64,12 +64,13 @@ type ringControl struct {
 // atomic operation that waits for all stores; so Put begins to fetch those that
 // come some entries later. That doubles the rate of 8-byte messages.
 //
-// Who waits for a frame should Pause between two looks. Each look takes the line
-// from the producer, who then has to get it back before it can publish; without
-// pauses that happens as often as it can, and a half round trip takes a seventh
-// longer on cores that share a cache, a tenth on others. For the same reason a
-// consumer that is about to answer must not begin to own the line of its answer:
-// the peer looks at it by then.
+// Who waits for a frame should have a fence between two looks, or Pause. Otherwise the
+// processor has many looks under way at once, which take the line from the producer
+// as often as they can, and have to be undone when it changes. A half round trip then
+// takes a tenth longer on cores that share no cache, on others half as long again;
+// a Pause, which may be 40 ns, is in between. For the same reason a consumer that is
+// about to answer must not begin to own the line of its answer: the peer looks at it
+// by then.
 //
 // Rejected: an index of the tail in a line of its own, which costs a second
 // line for every message.

@@ -62,7 +62,8 @@ type Fabric struct {
 	turns uint32 // of Poll
 	down  []bool // by job index: told as Down
 
-	glanced int // index in `in` of the ring whose frame Glance returned
+	glanced int           // index in `in` of the ring whose frame Glance returned
+	pace    atomic.Uint64 // for nobody: adding to it is a fence between two looks of Glance
 
 	heard  atomic.Uint32 // bell when Sleep last returned; stored by Sleep, loaded by Arm
 	closed atomic.Bool
