@@ -107,17 +107,11 @@ func (p *pair) halves() (send, recv half, ok bool) {
 	if other.m == nil {
 		return send, recv, false
 	}
-	to := &mine
 	send, recv = other, mine
 	if p.sends {
-		to = &other
-	}
-	to.count = max(0, to.count+p.room)
-	if p.sends {
 		send, recv = mine, other
-	} else {
-		send, recv = other, mine
 	}
+	recv.count = max(0, recv.count+p.room)
 	if max(send.span(), recv.span()) > pairSpan || recv.overlaps() {
 		return send, recv, false
 	}
