@@ -108,6 +108,26 @@ func TestDT16_MismatchNamesBothSides(t *testing.T) {
 			return err
 		}},
 		{"Comm.Recv", func(c *mpi.Comm, buf []float64) error { _, err := c.Recv(mpi.Buf(buf), 0, 3); return err }},
+		{"Comm.Irecv of a layout", func(c *mpi.Comm, buf []float64) error {
+			double, _ := mpi.TypeOf[float64]()
+			apart, err := mpi.TypeResized(double, 0, 16)
+			if err == nil {
+				err = apart.Commit()
+			}
+			if err != nil {
+				return err
+			}
+			if err := apart.SetName("MPI_DOUBLE"); err != nil { // so that it says the same
+				return err
+			}
+			mem := make([]float64, 2*len(buf))
+			q := c.Irecv(mpi.BufOf(mem, len(buf), apart), 0, 3)
+			_, err = q.Wait()
+			for i := range buf {
+				buf[i] = mem[2*i]
+			}
+			return err
+		}},
 		{"SendrecvReplace", func(c *mpi.Comm, buf []float64) error {
 			_, err := mpi.SendrecvReplace(c, buf, mpi.ProcNull, 0, 0, 3)
 			return err
