@@ -223,3 +223,40 @@ func TestClaimStandsBeforeItsEnvelope(t *testing.T) {
 		}
 	})
 }
+
+// Where a payload is still on its way when its envelope is matched, that is where the
+// two are compared: with a receive that is there, in memory or in a layout, and with
+// one that comes while it arrives.
+func TestClaimOfAPayloadInArrival(t *testing.T) {
+	besieged(t, func(s *siege) {
+		s.checking()
+		odd := claims(1, "odd things")
+		odd[16]++ // the hash
+		e := s.engines[victim]
+		for _, how := range []string{"memory", "layout", "late"} {
+			mem, b := doubles(t, 1)
+			start := func() *Request {
+				if how == "layout" {
+					return e.IrecvPart(s.comms[victim], ctx, nil, b.All(), enemy, 1)
+				}
+				return e.IrecvPart(s.comms[victim], ctx, mem, dtype.Part{Buffer: b}, enemy, 1)
+			}
+			var r *Request
+			e.p.Lock()
+			if how != "late" {
+				r = start()
+			}
+			h := wire.Header{Kind: wire.Eager, Ctx: ctx, Tag: 1, Size: 8}
+			e.hear(enemy, odd)
+			if dst := e.Place(enemy, &h); len(dst) != 8 {
+				t.Errorf("%s: %d bytes are placed", how, len(dst))
+			}
+			if how == "late" {
+				r = start()
+			}
+			e.Placed(enemy, &h)
+			e.p.Unlock()
+			s.mismatch(r, "rank 2 sends odd things, rank 0 receives 1 x MPI_DOUBLE")
+		}
+	})
+}
