@@ -11,7 +11,7 @@ import "github.com/halo-mpi/halo/internal/coll"
 func Reduce[T Elem](c *Comm, send, recv []T, op Op, root int) error {
 	if op.user != nil {
 		a := reduceArgs(send, recv, op, root)
-		return doReduction(c, coll.Reduce, &a, send, recv, op)
+		return c.do(coll.Reduce, &a)
 	}
 	if err := c.usable(collectiveCall(coll.Reduce, blocking)); err != nil {
 		return err
@@ -24,7 +24,7 @@ func Reduce[T Elem](c *Comm, send, recv []T, op Op, root int) error {
 // C: MPI_Ireduce, section 6.12.7.
 func Ireduce[T Elem](c *Comm, send, recv []T, op Op, root int) Request {
 	a := reduceArgs(send, recv, op, root)
-	return requestReduction(c, coll.Reduce, nonblocking, &a, send, recv, op)
+	return c.start(coll.Reduce, &a)
 }
 
 // ReduceInit prepares a Reduce that can be started many times.
@@ -32,7 +32,7 @@ func Ireduce[T Elem](c *Comm, send, recv []T, op Op, root int) Request {
 // C: MPI_Reduce_init, section 6.13.7.
 func ReduceInit[T Elem](c *Comm, send, recv []T, op Op, root int) Request {
 	a := reduceArgs(send, recv, op, root)
-	return requestReduction(c, coll.Reduce, persistent, &a, send, recv, op)
+	return c.prepare(coll.Reduce, &a)
 }
 
 func reduceArgs[T Elem](send, recv []T, op Op, root int) coll.Args {
@@ -50,7 +50,7 @@ func reduceArgs[T Elem](send, recv []T, op Op, root int) coll.Args {
 func Allreduce[T Elem](c *Comm, send, recv []T, op Op) error {
 	if op.user != nil {
 		a := allreduceArgs(send, recv, op)
-		return doReduction(c, coll.Allreduce, &a, send, recv, op)
+		return c.do(coll.Allreduce, &a)
 	}
 	if err := c.usable(collectiveCall(coll.Allreduce, blocking)); err != nil {
 		return err
@@ -63,7 +63,7 @@ func Allreduce[T Elem](c *Comm, send, recv []T, op Op) error {
 // C: MPI_Iallreduce, section 6.12.8.
 func Iallreduce[T Elem](c *Comm, send, recv []T, op Op) Request {
 	a := allreduceArgs(send, recv, op)
-	return requestReduction(c, coll.Allreduce, nonblocking, &a, send, recv, op)
+	return c.start(coll.Allreduce, &a)
 }
 
 // AllreduceInit prepares an Allreduce that can be started many times.
@@ -71,7 +71,7 @@ func Iallreduce[T Elem](c *Comm, send, recv []T, op Op) Request {
 // C: MPI_Allreduce_init, section 6.13.8.
 func AllreduceInit[T Elem](c *Comm, send, recv []T, op Op) Request {
 	a := allreduceArgs(send, recv, op)
-	return requestReduction(c, coll.Allreduce, persistent, &a, send, recv, op)
+	return c.prepare(coll.Allreduce, &a)
 }
 
 func allreduceArgs[T Elem](send, recv []T, op Op) coll.Args {

@@ -9,7 +9,7 @@ import "github.com/halo-mpi/halo/internal/coll"
 // C: MPI_Reduce_scatter_block, section 6.10.1.
 func ReduceScatterBlock[T Elem](c *Comm, send, recv []T, op Op) error {
 	a := reduceScatterBlockArgs(send, recv, op)
-	return doReduction(c, coll.ReduceScatterBlock, &a, send, recv, op)
+	return c.do(coll.ReduceScatterBlock, &a)
 }
 
 // IreduceScatterBlock starts a ReduceScatterBlock.
@@ -17,7 +17,7 @@ func ReduceScatterBlock[T Elem](c *Comm, send, recv []T, op Op) error {
 // C: MPI_Ireduce_scatter_block, section 6.12.9.
 func IreduceScatterBlock[T Elem](c *Comm, send, recv []T, op Op) Request {
 	a := reduceScatterBlockArgs(send, recv, op)
-	return requestReduction(c, coll.ReduceScatterBlock, nonblocking, &a, send, recv, op)
+	return c.start(coll.ReduceScatterBlock, &a)
 }
 
 // ReduceScatterBlockInit prepares a ReduceScatterBlock that can be started many times.
@@ -25,7 +25,7 @@ func IreduceScatterBlock[T Elem](c *Comm, send, recv []T, op Op) Request {
 // C: MPI_Reduce_scatter_block_init, section 6.13.9.
 func ReduceScatterBlockInit[T Elem](c *Comm, send, recv []T, op Op) Request {
 	a := reduceScatterBlockArgs(send, recv, op)
-	return requestReduction(c, coll.ReduceScatterBlock, persistent, &a, send, recv, op)
+	return c.prepare(coll.ReduceScatterBlock, &a)
 }
 
 func reduceScatterBlockArgs[T Elem](send, recv []T, op Op) coll.Args {
@@ -43,7 +43,7 @@ func reduceScatterBlockArgs[T Elem](send, recv []T, op Op) coll.Args {
 // C: MPI_Reduce_scatter, section 6.10.2.
 func ReduceScatter[T Elem](c *Comm, send, recv []T, counts []int, op Op) error {
 	a := reduceScatterArgs(send, recv, counts, op)
-	return doReduction(c, coll.ReduceScatter, &a, send, recv, op)
+	return c.do(coll.ReduceScatter, &a)
 }
 
 // IreduceScatter starts a ReduceScatter.
@@ -51,7 +51,7 @@ func ReduceScatter[T Elem](c *Comm, send, recv []T, counts []int, op Op) error {
 // C: MPI_Ireduce_scatter, section 6.12.10.
 func IreduceScatter[T Elem](c *Comm, send, recv []T, counts []int, op Op) Request {
 	a := reduceScatterArgs(send, recv, counts, op)
-	return requestReduction(c, coll.ReduceScatter, nonblocking, &a, send, recv, op)
+	return c.start(coll.ReduceScatter, &a)
 }
 
 // ReduceScatterInit prepares a ReduceScatter that can be started many times.
@@ -59,7 +59,7 @@ func IreduceScatter[T Elem](c *Comm, send, recv []T, counts []int, op Op) Reques
 // C: MPI_Reduce_scatter_init, section 6.13.10.
 func ReduceScatterInit[T Elem](c *Comm, send, recv []T, counts []int, op Op) Request {
 	a := reduceScatterArgs(send, recv, counts, op)
-	return requestReduction(c, coll.ReduceScatter, persistent, &a, send, recv, op)
+	return c.prepare(coll.ReduceScatter, &a)
 }
 
 func reduceScatterArgs[T Elem](send, recv []T, counts []int, op Op) coll.Args {

@@ -9,7 +9,7 @@ import "github.com/halo-mpi/halo/internal/coll"
 // C: MPI_Scan, section 6.11.1.
 func Scan[T Elem](c *Comm, send, recv []T, op Op) error {
 	a := scanArgs(send, recv, op)
-	return doReduction(c, coll.Scan, &a, send, recv, op)
+	return c.do(coll.Scan, &a)
 }
 
 // Iscan starts a Scan.
@@ -17,7 +17,7 @@ func Scan[T Elem](c *Comm, send, recv []T, op Op) error {
 // C: MPI_Iscan, section 6.12.11.
 func Iscan[T Elem](c *Comm, send, recv []T, op Op) Request {
 	a := scanArgs(send, recv, op)
-	return requestReduction(c, coll.Scan, nonblocking, &a, send, recv, op)
+	return c.start(coll.Scan, &a)
 }
 
 // ScanInit prepares a Scan that can be started many times.
@@ -25,7 +25,7 @@ func Iscan[T Elem](c *Comm, send, recv []T, op Op) Request {
 // C: MPI_Scan_init, section 6.13.11.
 func ScanInit[T Elem](c *Comm, send, recv []T, op Op) Request {
 	a := scanArgs(send, recv, op)
-	return requestReduction(c, coll.Scan, persistent, &a, send, recv, op)
+	return c.prepare(coll.Scan, &a)
 }
 
 func scanArgs[T Elem](send, recv []T, op Op) coll.Args {
@@ -40,7 +40,7 @@ func scanArgs[T Elem](send, recv []T, op Op) coll.Args {
 // C: MPI_Exscan, section 6.11.2.
 func Exscan[T Elem](c *Comm, send, recv []T, op Op) error {
 	a := exscanArgs(send, recv, op)
-	return doReduction(c, coll.Exscan, &a, send, recv, op)
+	return c.do(coll.Exscan, &a)
 }
 
 // Iexscan starts an Exscan.
@@ -48,7 +48,7 @@ func Exscan[T Elem](c *Comm, send, recv []T, op Op) error {
 // C: MPI_Iexscan, section 6.12.12.
 func Iexscan[T Elem](c *Comm, send, recv []T, op Op) Request {
 	a := exscanArgs(send, recv, op)
-	return requestReduction(c, coll.Exscan, nonblocking, &a, send, recv, op)
+	return c.start(coll.Exscan, &a)
 }
 
 // ExscanInit prepares an Exscan that can be started many times.
@@ -56,7 +56,7 @@ func Iexscan[T Elem](c *Comm, send, recv []T, op Op) Request {
 // C: MPI_Exscan_init, section 6.13.12.
 func ExscanInit[T Elem](c *Comm, send, recv []T, op Op) Request {
 	a := exscanArgs(send, recv, op)
-	return requestReduction(c, coll.Exscan, persistent, &a, send, recv, op)
+	return c.prepare(coll.Exscan, &a)
 }
 
 func exscanArgs[T Elem](send, recv []T, op Op) coll.Args {

@@ -118,27 +118,3 @@ func reduction[T Elem](send, recv []T, o Op) coll.Args {
 	}
 	return a
 }
-
-// packs reports whether operands that are elements of T have to be packed: an operation
-// of a program gets them as Buffers' operands travel, and what pads them does not.
-func packs[T Elem](o Op) bool {
-	return o.user != nil && reflect.TypeFor[T]().Kind() == reflect.Struct && elemType[T]().h.t.Size() != int64(sizeOf[T]())
-}
-
-// doReduction carries out a reduction of slices.
-func doReduction[T Elem](c *Comm, k coll.Kind, a *coll.Args, send, recv []T, o Op) error {
-	if packs[T](o) {
-		from, to := Buf(send), Buf(recv)
-		return c.reduceNow(k, &from, &to, o, a.Root, a.SendCounts)
-	}
-	return c.do(k, a)
-}
-
-// requestReduction starts or prepares a reduction of slices.
-func requestReduction[T Elem](c *Comm, k coll.Kind, f form, a *coll.Args, send, recv []T, o Op) Request {
-	if packs[T](o) {
-		from, to := Buf(send), Buf(recv)
-		return c.reduceLater(k, f, &from, &to, o, a.Root, a.SendCounts)
-	}
-	return c.request(k, f, a)
-}

@@ -98,7 +98,7 @@ func TestCOL03_ChunksAddUp(t *testing.T) {
 // COL-13: an operation of the program that does what Maxloc does gives the same, on
 // slices and on Buffers of the type of pairs.
 func TestCOL13_OwnMaxloc(t *testing.T) {
-	type pair = mpi.ValueIndex[float64, int32]
+	type pair = mpi.ValueIndex[float64, int]
 	own := mpi.CreateOp(func(in, inout []pair) {
 		for i := range inout {
 			if in[i].Value > inout[i].Value || in[i].Value == inout[i].Value && in[i].Index < inout[i].Index {
@@ -117,7 +117,7 @@ func TestCOL13_OwnMaxloc(t *testing.T) {
 		g := rand.New(rand.NewPCG(uint64(c.Rank()), 3))
 		mine := make([]pair, 50)
 		for i := range mine {
-			mine[i] = pair{Value: float64(g.IntN(3)), Index: int32(g.IntN(100))}
+			mine[i] = pair{Value: float64(g.IntN(3)), Index: g.IntN(100)}
 		}
 		var results [7][]pair
 		for i := range results {

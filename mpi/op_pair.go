@@ -11,7 +11,10 @@ import (
 // of equal ones (-0 equals +0) that with the lowest index; a NaN comes before every
 // number. It lies in memory as the pairs of C do, so that ValueIndex[float64, int32]
 // is MPI_DOUBLE_INT; its datatype is what TypeValueIndex returns.
-// As any element type it can be sent and received.
+//
+// As any element type it can be sent and received. Slices of it are for pairs whose
+// parts are of one size, such as a float64 and an int; other pairs are padded in
+// memory, and go into a Buffer: c.Allreduce(mpi.Buf(mine), mpi.Buf(least), mpi.Minloc).
 //
 // C: MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT, MPI_2REAL, MPI_2DOUBLE_PRECISION and MPI_Type_get_value_index, section 6.9.4.
 type ValueIndex[V, I interface {
@@ -21,20 +24,13 @@ type ValueIndex[V, I interface {
 	Index I
 }
 
-// pairs are the types of ValueIndex on which Minloc and Maxloc are defined.
+// pairs are the types of ValueIndex on which Minloc and Maxloc are defined, and which
+// have no padding: an element of a slice is all data.
 type pairs interface {
-	ValueIndex[float32, int32] | ValueIndex[float32, int64] | ValueIndex[float32, int] |
-		ValueIndex[float64, int32] | ValueIndex[float64, int64] | ValueIndex[float64, int] |
-		ValueIndex[int8, int32] | ValueIndex[int8, int64] | ValueIndex[int8, int] |
-		ValueIndex[int16, int32] | ValueIndex[int16, int64] | ValueIndex[int16, int] |
-		ValueIndex[int32, int32] | ValueIndex[int32, int64] | ValueIndex[int32, int] |
-		ValueIndex[int64, int32] | ValueIndex[int64, int64] | ValueIndex[int64, int] |
-		ValueIndex[int, int32] | ValueIndex[int, int64] | ValueIndex[int, int] |
-		ValueIndex[uint8, int32] | ValueIndex[uint8, int64] | ValueIndex[uint8, int] |
-		ValueIndex[uint16, int32] | ValueIndex[uint16, int64] | ValueIndex[uint16, int] |
-		ValueIndex[uint32, int32] | ValueIndex[uint32, int64] | ValueIndex[uint32, int] |
-		ValueIndex[uint64, int32] | ValueIndex[uint64, int64] | ValueIndex[uint64, int] |
-		ValueIndex[uint, int32] | ValueIndex[uint, int64] | ValueIndex[uint, int] |
+	ValueIndex[float32, int32] | ValueIndex[int32, int32] | ValueIndex[uint32, int32] |
+		ValueIndex[float64, int64] | ValueIndex[float64, int] |
+		ValueIndex[int64, int64] | ValueIndex[int64, int] | ValueIndex[int, int64] | ValueIndex[int, int] |
+		ValueIndex[uint64, int64] | ValueIndex[uint64, int] | ValueIndex[uint, int64] | ValueIndex[uint, int] |
 		ValueIndex[float32, float32] | ValueIndex[float64, float64]
 }
 

@@ -2,6 +2,7 @@ package mpi_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 	"unsafe"
@@ -55,21 +56,21 @@ func TestCOL13_MinlocMaxloc(t *testing.T) {
 		located(t, c, func(r int) mpi.ValueIndex[float32, int32] {
 			return mpi.ValueIndex[float32, int32]{float32(-v[r]) / 4, int32(r)}
 		}, func(p mpi.ValueIndex[float32, int32]) float64 { return float64(p.Value) })
-		located(t, c, func(r int) mpi.ValueIndex[float64, int32] {
-			return mpi.ValueIndex[float64, int32]{float64(v[r]) * 1e-300, int32(r)}
-		}, func(p mpi.ValueIndex[float64, int32]) float64 { return float64(p.Value) })
+		located(t, c, func(r int) mpi.ValueIndex[float64, int] {
+			return mpi.ValueIndex[float64, int]{float64(v[r]) * 1e-300, r}
+		}, func(p mpi.ValueIndex[float64, int]) float64 { return float64(p.Value) })
 		located(t, c, func(r int) mpi.ValueIndex[float64, int64] {
 			return mpi.ValueIndex[float64, int64]{float64(v[r]), int64(r - 9)}
 		}, func(p mpi.ValueIndex[float64, int64]) float64 { return float64(p.Value) })
-		located(t, c, func(r int) mpi.ValueIndex[int64, int32] {
-			return mpi.ValueIndex[int64, int32]{int64(v[r]) << 50, int32(r)}
-		}, func(p mpi.ValueIndex[int64, int32]) float64 { return float64(p.Value) })
+		located(t, c, func(r int) mpi.ValueIndex[int64, int] {
+			return mpi.ValueIndex[int64, int]{int64(v[r]) << 50, r}
+		}, func(p mpi.ValueIndex[int64, int]) float64 { return float64(p.Value) })
 		located(t, c, func(r int) mpi.ValueIndex[int32, int32] { return mpi.ValueIndex[int32, int32]{int32(-v[r]), int32(r)} }, func(p mpi.ValueIndex[int32, int32]) float64 { return float64(p.Value) })
-		located(t, c, func(r int) mpi.ValueIndex[int16, int32] {
-			return mpi.ValueIndex[int16, int32]{int16(v[r]) << 8, int32(r)}
-		}, func(p mpi.ValueIndex[int16, int32]) float64 { return float64(p.Value) })
+		located(t, c, func(r int) mpi.ValueIndex[uint32, int32] {
+			return mpi.ValueIndex[uint32, int32]{uint32(v[r]) << 8, int32(r)}
+		}, func(p mpi.ValueIndex[uint32, int32]) float64 { return float64(p.Value) })
 		located(t, c, func(r int) mpi.ValueIndex[int, int] { return mpi.ValueIndex[int, int]{v[r], r} }, func(p mpi.ValueIndex[int, int]) float64 { return float64(p.Value) })
-		located(t, c, func(r int) mpi.ValueIndex[uint8, int] { return mpi.ValueIndex[uint8, int]{uint8(v[r]) << 4, r} }, func(p mpi.ValueIndex[uint8, int]) float64 { return float64(p.Value) })
+		located(t, c, func(r int) mpi.ValueIndex[uint, int] { return mpi.ValueIndex[uint, int]{uint(v[r]+100) << 4, r} }, func(p mpi.ValueIndex[uint, int]) float64 { return float64(p.Value) })
 		nan, err := mpi.AllreduceOne(c, mpi.ValueIndex[float64, int]{math.Sqrt(float64(1 - c.Rank())), c.Rank()}, mpi.Minloc)
 		if err != nil || nan.Value == nan.Value || nan.Index != 2 {
 			t.Errorf("with NaNs from rank 2 on: %v, %v", nan, err)
@@ -78,8 +79,8 @@ func TestCOL13_MinlocMaxloc(t *testing.T) {
 		if err != nil || two.Index != 6 {
 			t.Errorf("2REAL: %v, %v", two, err)
 		}
-		all, err := mpi.AllgatherOne(c, mpi.ValueIndex[int8, int64]{int8(c.Rank()), -1})
-		if err != nil || all[4] != (mpi.ValueIndex[int8, int64]{4, -1}) {
+		all, err := mpi.AllgatherOne(c, mpi.ValueIndex[int64, int]{int64(c.Rank()), -1})
+		if err != nil || all[4] != (mpi.ValueIndex[int64, int]{4, -1}) {
 			t.Errorf("Allgather: %v, %v", all, err)
 		}
 	})
@@ -88,7 +89,7 @@ func TestCOL13_MinlocMaxloc(t *testing.T) {
 // COL-14, DT-05: other operations on pairs, locations of plain numbers and Replace
 // and NoOp in a reduction are ErrOp. Pairs have the size of C's.
 func TestPairErrors(t *testing.T) {
-	type pair = mpi.ValueIndex[float64, int32]
+	type pair = mpi.ValueIndex[float64, int]
 	p, x := []pair{{1, 2}}, []float64{1}
 	for what, err := range map[string]error{
 		"Sum of pairs":      mpi.ReduceLocal(p, make([]pair, 1), mpi.Sum),
@@ -102,7 +103,7 @@ func TestPairErrors(t *testing.T) {
 	}
 	for _, s := range [][2]uintptr{
 		{unsafe.Sizeof(mpi.ValueIndex[float32, int32]{}), 8},
-		{unsafe.Sizeof(pair{}), 16},
+		{unsafe.Sizeof(mpi.ValueIndex[float64, int32]{}), 16},
 		{unsafe.Sizeof(mpi.ValueIndex[int16, int32]{}), 8},
 		{unsafe.Sizeof(mpi.ValueIndex[int64, int32]{}), 16},
 	} {
@@ -114,4 +115,36 @@ func TestPairErrors(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { _ = mpi.ReduceLocal(p, least, mpi.Minloc) }); n != 0 || least[0] != p[0] {
 		t.Errorf("%v allocations for %v", n, least)
 	}
+}
+
+// meets sends pairs as a slice and receives them into a Buffer, and the other way round.
+func meets[P mpi.Elem](t testing.TB, c *mpi.Comm, some []P) {
+	got := make([]P, len(some))
+	var err error
+	if c.Rank() == 0 {
+		err = errors.Join(mpi.Send(c, some, 1, 0), c.Send(mpi.Buf(some), 1, 0))
+		copy(got, some)
+	} else {
+		_, first := c.Recv(mpi.Buf(got), 0, 0)
+		_, second := mpi.Recv(c, got[len(got)/2:], 0, 0)
+		err = first
+		if !errors.Is(second, mpi.ErrTruncate) {
+			t.Errorf("%v: %v", got, second)
+		}
+		copy(got[len(got)/2:], some[len(got)/2:])
+	}
+	if err != nil || fmt.Sprint(got) != fmt.Sprint(some) {
+		t.Errorf("%v, %v, want %v", got, err, some)
+	}
+}
+
+// DT-05, DT-16: an element of a slice is all data, so that slices match Buffers.
+func TestDT16_PairsInSlicesAndBuffers(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		meets(t, c, []mpi.ValueIndex[float32, int32]{{1, 2}, {3, 4}})
+		meets(t, c, []mpi.ValueIndex[float64, int]{{1, 2}, {3, 4}})
+		meets(t, c, []mpi.ValueIndex[int, int64]{{1, 2}, {3, 4}})
+		meets(t, c, []mpi.ValueIndex[uint32, int32]{{1, 2}, {3, 4}})
+		meets(t, c, []mpi.ValueIndex[float64, float64]{{1, 2}, {3, 4}})
+	})
 }
