@@ -42,10 +42,17 @@ type claim struct {
 	text string // count and type in words; empty if there was no room for it
 }
 
+// told is what the engine keeps of what a peer tells, in checking mode.
+type told struct {
+	claim *claim // about its next message, nil if nothing
+	texts int    // bytes of text in the claims of its messages
+}
+
 // Check makes this process check types: messages for those processes of the job that
 // check, too, are told about. It is called before anything is sent.
 func (e *Engine) Check(checkers []bool) {
 	e.checkers = checkers
+	e.told = make([]told, len(e.peers))
 	e.claims = make(map[*Message]*claim)
 }
 
@@ -114,7 +121,7 @@ func (e *Engine) tellChecker(r *Request) {
 	switch {
 	case !known:
 	case r.peer == e.me:
-		e.peers[e.me].claim = &c
+		e.told[e.me].claim = &c
 	default:
 		payload := c.encode()
 		e.aside = wire.Header{Kind: wire.Check, Size: uint32(len(payload))}
@@ -132,28 +139,32 @@ func (e *Engine) hear(from int, payload []byte) {
 		e.refuse(from, "it has told the type of a message in %d bytes that mean none", len(payload))
 		return
 	}
-	e.peers[from].claim = &c
+	e.told[from].claim = &c
 }
 
 // compareNext compares r with what has been told about the message whose envelope is
 // here, and which r has matched.
 func (e *Engine) compareNext(from int32, r *Request) {
-	if e.peers[from].claim != nil {
+	if e.checkers != nil {
 		e.compareClaim(from, r)
 	}
 }
 
 func (e *Engine) compareClaim(from int32, r *Request) {
-	q := &e.peers[from]
-	c := q.claim
-	q.claim = nil
-	e.compare(r, c)
+	q := &e.told[from]
+	if c := q.claim; c != nil {
+		q.claim = nil
+		e.compare(r, c)
+	}
 }
 
 // keepClaim keeps what has been told about m, the envelope of which is here.
 func (e *Engine) keepClaim(m *Message) {
-	q := &e.peers[m.node.Src]
+	q := &e.told[m.node.Src]
 	c := q.claim
+	if c == nil {
+		return
+	}
 	q.claim = nil
 	if q.texts+len(c.text) > textsMax {
 		c.text = ""
@@ -165,7 +176,7 @@ func (e *Engine) keepClaim(m *Message) {
 
 // dropClaim forgets it.
 func (e *Engine) dropClaim(m *Message) {
-	e.peers[m.node.Src].texts -= len(e.claims[m].text)
+	e.told[m.node.Src].texts -= len(e.claims[m].text)
 	delete(e.claims, m)
 }
 

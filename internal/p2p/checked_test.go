@@ -91,7 +91,7 @@ func TestS6_ToldOfOneMessage(t *testing.T) {
 		e := s.engines[victim]
 		e.p.Lock()
 		defer e.p.Unlock()
-		if q := &e.peers[enemy]; len(e.claims) != 0 || q.texts != 0 || q.claim != nil {
+		if q := &e.told[enemy]; len(e.claims) != 0 || q.texts != 0 || q.claim != nil {
 			t.Errorf("%d claims with %d bytes of text are kept, and %v", len(e.claims), q.texts, q.claim)
 		}
 	})
@@ -162,8 +162,8 @@ func TestS6_TextsWithoutEnd(t *testing.T) {
 		for _, c := range e.claims {
 			texts += len(c.text)
 		}
-		if len(e.claims) != messages || texts > textsMax || texts != e.peers[enemy].texts {
-			t.Errorf("%d claims with %d bytes of text, counted are %d", len(e.claims), texts, e.peers[enemy].texts)
+		if len(e.claims) != messages || texts > textsMax || texts != e.told[enemy].texts {
+			t.Errorf("%d claims with %d bytes of text, counted are %d", len(e.claims), texts, e.told[enemy].texts)
 		}
 		e.p.Unlock()
 		for range messages {
@@ -172,7 +172,7 @@ func TestS6_TextsWithoutEnd(t *testing.T) {
 			}
 		}
 		e.p.Lock()
-		if q := &e.peers[enemy]; len(e.claims) != 0 || q.texts != 0 {
+		if q := &e.told[enemy]; len(e.claims) != 0 || q.texts != 0 {
 			t.Errorf("%d claims with %d bytes of text are left", len(e.claims), q.texts)
 		}
 		e.p.Unlock()

@@ -73,6 +73,7 @@ type Engine struct {
 	commBuffers map[uint64]*Buffer // attached to communicators, by context
 
 	checkers []bool // processes that check types; nil if this one does not
+	told     []told // by peers that check, beside them in peers: whose size counts
 	claims   map[*Message]*claim
 	aside    wire.Header // of Check frames
 }
@@ -94,8 +95,6 @@ type peer struct {
 
 	refused bool     // the peer has broken a rule: it is about to be down
 	eager   int      // longest message that is sent unasked
-	claim   *claim   // what has been told about the next message, nil if nothing
-	texts   int      // bytes of text in the claims of its messages
 	placed  *Request // receive that the payload in arrival is placed into
 	filling *Message // message that the payload in arrival is placed into
 }

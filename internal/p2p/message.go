@@ -38,7 +38,7 @@ func (e *Engine) newMessage(key match.Key, size uint64) *Message {
 	}
 	m.node.Key = key
 	m.size = size
-	if e.peers[key.Src].claim != nil {
+	if e.checkers != nil {
 		e.keepClaim(m)
 	}
 	return m
