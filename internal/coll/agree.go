@@ -104,6 +104,14 @@ func (x *side) typeOf(slice *dtype.Type) *dtype.Type {
 	return slice
 }
 
+// LastBarrier is the Barrier that ends a process: in checking mode it is another call.
+func (e *Engine) LastBarrier(c *comm.Comm) error {
+	if stateOf(c).checks {
+		return e.Do(c, Barrier, &Args{Call: "Finalize"})
+	}
+	return e.Barrier(c)
+}
+
 // Refuse ends a blocking collective whose arguments are wrong: in checking mode the
 // other members are told. It takes the lock.
 func (e *Engine) Refuse(c *comm.Comm, k Kind, err error) error {

@@ -42,7 +42,7 @@ func RunGoroutines(name string, n int, fn func(*World) error) error {
 	if err != nil {
 		return err
 	}
-	open, release, err := opener(name, boots, check)
+	open, release, err := opener(name, boots, func(int) bool { return check })
 	if err != nil {
 		return err
 	}
@@ -122,8 +122,8 @@ func (g *goroutines) run(i int, w *World, fn func(*World) error) (err error) {
 	return err
 }
 
-// opener returns the function that makes the world of rank i.
-func opener(name string, boots []boot.Boot, check bool) (open func(i int) (*World, error), release func(), err error) {
+// opener returns the function that makes the world of rank i, which checks or not.
+func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(i int) (*World, error), release func(), err error) {
 	n, release := len(boots), func() {}
 	var near func(i int) (*shm.Fabric, error) // joins the memory of rank i's host
 	switch name {
@@ -166,7 +166,7 @@ func opener(name string, boots []boot.Boot, check bool) (open func(i int) (*Worl
 	}
 	return func(i int) (*World, error) {
 		b := boots[i]
-		node, far, checkers, err := joined(b, near, i, check)
+		node, far, checkers, err := joined(b, near, i, checks(i))
 		if err != nil {
 			return nil, err
 		}

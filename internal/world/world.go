@@ -183,13 +183,7 @@ func (w *World) Close() error {
 }
 
 func (w *World) close() error {
-	var err error
-	if w.checks {
-		err = w.Coll.Do(w.Comm, coll.Barrier, &coll.Args{Call: "Finalize"})
-	} else {
-		err = w.Coll.Barrier(w.Comm)
-	}
-	if err != nil {
+	if err := w.Coll.LastBarrier(w.Comm); err != nil {
 		return err
 	}
 	w.P2P.Drain()
@@ -200,7 +194,7 @@ func (w *World) close() error {
 	}
 	w.closed.Store(true)
 	w.odd.Store(true)
-	err = w.boot.Finalize()
+	err := w.boot.Finalize()
 	if w.process {
 		err = errors.Join(err, w.Proc.Stop())
 	}
