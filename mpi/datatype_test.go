@@ -145,7 +145,7 @@ func TestDT13_Commit(t *testing.T) {
 
 // Predefined types, and those of TypeOf, are never freed; their duplicates are.
 func TestDT21_PredefinedAreNotFreed(t *testing.T) {
-	type point struct{ x, y float32 }
+	type point struct{ X, Y float32 }
 	for _, d := range []mpi.Datatype{mpi.Byte(), typ(t)(mpi.TypeOf[float64]()), typ(t)(mpi.TypeOf[point]()),
 		typ(t)(mpi.TypeF90Real(6, 37)), typ(t)(mpi.TypeMatchSize(mpi.TypeclassReal, 8)),
 		typ(t)(mpi.TypeValueIndex(typ(t)(mpi.TypeOf[float64]()), typ(t)(mpi.TypeOf[int64]())))} {

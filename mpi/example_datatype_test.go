@@ -10,8 +10,8 @@ import (
 // A struct of numbers is a type; what refers to memory is not.
 func ExampleTypeOf() {
 	type particle struct {
-		id       int32
-		position [3]float64
+		ID       int32
+		Position [3]float64
 	}
 	d, err := mpi.TypeOf[particle]()
 	if err != nil {
@@ -23,14 +23,14 @@ func ExampleTypeOf() {
 	fmt.Println(size, "bytes of data in", extent)
 
 	type named struct {
-		id   int32
-		name string
+		ID   int32
+		Name string
 	}
 	_, err = mpi.TypeOf[named]()
 	fmt.Println(errors.Is(err, mpi.ErrType), err)
 	// Output:
 	// 28 bytes of data in 32
-	// true mpi: TypeOf: mpi_test.named.name is a string: memory of this process, which means nothing to another (MPI_ERR_TYPE)
+	// true mpi: TypeOf: mpi_test.named.Name is a string: memory of this process, which means nothing to another (MPI_ERR_TYPE)
 }
 
 // A column of a matrix that is stored by rows: one element of each row.

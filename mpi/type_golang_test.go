@@ -9,22 +9,22 @@ import (
 )
 
 type inner struct {
-	a int8
+	A int8
 	_ [3]byte
-	b complex128
+	B complex128
 }
 
 type outer struct {
-	flags [2]bool
-	in    [3]inner
-	n     int
+	Flags [2]bool
+	In    [3]inner
+	N     int
 }
 
 type label string
 
 type holdsPointer struct {
-	n  int
-	in [2]struct{ next *int }
+	N  int
+	In [2]struct{ Next *int }
 }
 
 // TypeOf gives numbers of Go their types of C, and structs the sum of their fields
@@ -73,7 +73,7 @@ func TestDT12_TypesOfGoWithReferences(t *testing.T) {
 		t.Helper()
 		wantText(t, err, mpi.ErrType, path+" is a "+kind+": memory of this process")
 	}
-	refuse(second(mpi.TypeOf[holdsPointer]()), "mpi_test.holdsPointer.in[i].next", "ptr")
+	refuse(second(mpi.TypeOf[holdsPointer]()), "mpi_test.holdsPointer.In[i].Next", "ptr")
 	refuse(second(mpi.TypeOf[struct {
 		id   int
 		name label
@@ -132,7 +132,7 @@ func TestXTYP01_ValueIndexIsAPairType(t *testing.T) {
 	}
 	type found struct {
 		mpi.ValueIndex[float64, int64]
-		rank int32
+		Rank int32
 	}
 	for _, d := range []mpi.Datatype{typ(t)(mpi.TypeOf[found]()), typ(t)(mpi.TypeOf[struct {
 		mpi.ValueIndex[float64, int64]
@@ -143,7 +143,7 @@ func TestXTYP01_ValueIndexIsAPairType(t *testing.T) {
 	}
 	type far struct {
 		*mpi.ValueIndex[float64, int64]
-		rank int32
+		Rank int32
 	}
 	wantText(t, second(mpi.TypeOf[far]()), mpi.ErrType, "far.ValueIndex is a ptr")
 	if size, err := typ(t)(mpi.TypeOf[found]()).Size(); err != nil || size != 20 {

@@ -193,7 +193,7 @@ func traits(t testing.TB, d mpi.Datatype) []int {
 // Types in contents: the predefined and Go's are the same as ever, others are the
 // program's to free, and what it does with them does not touch the one they are of.
 func TestDT10_TypesInContents(t *testing.T) {
-	type point struct{ x, y float32 }
+	type point struct{ X, Y float32 }
 	g := typ(t)(mpi.TypeOf[point]())
 	old := typ(t)(mpi.TypeVector(2, 1, 2, g))
 	d := typ(t)(mpi.TypeStruct([]int{1, 1, 1, 1}, []int{0, 100, 200, 300}, []mpi.Datatype{old, g, mpi.Byte(), typ(t)(mpi.TypeF90Integer(4))}))
