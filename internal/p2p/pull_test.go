@@ -57,11 +57,11 @@ func (k *kernel) Read(_ int, _ *shmfmt.Door, dst [][]byte, addr uint64) error {
 	if k.reads.Add(-1) < 0 {
 		return errors.New("the kernel refuses")
 	}
-	// The address is one of this process here, as the kernel would find it in another.
-	p := *(*unsafe.Pointer)(unsafe.Pointer(&addr))
 	for _, b := range dst {
+		// The address is one of this process here, as the kernel would find it in another.
+		p := *(*unsafe.Pointer)(unsafe.Pointer(&addr))
 		copy(b, unsafe.Slice((*byte)(p), len(b)))
-		p = unsafe.Add(p, len(b))
+		addr += uint64(len(b))
 	}
 	return nil
 }
