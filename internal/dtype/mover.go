@@ -54,6 +54,8 @@ const (
 	// stringCopy is the length from which on the string instruction is faster: when
 	// the bytes at both places exceed the first cache.
 	stringCopy = 24 << 10
+	// stringBlock is that length for each of many blocks, which together exceed it.
+	stringBlock = 8 << 10
 	// line is that of the caches, in bytes.
 	line = 64
 )
@@ -80,10 +82,17 @@ func (m mover) piece(d, s unsafe.Pointer, n int) {
 	case n < stringCopy || !sys.HasERMS():
 		m.blocks(d, s, 0, 0, 1, n)
 	default:
-		head := int(-uintptr(d) % line)
-		if head > 0 {
-			m.blocks(d, s, 0, 0, 1, line)
-		}
-		stringMove(unsafe.Add(d, head), unsafe.Add(s, head), n-head)
+		m.byString(d, s, n)
 	}
+}
+
+// byString copies n bytes, at least a line, by the string instruction. m is not loops.
+//
+//go:nocheckptr
+func (m mover) byString(d, s unsafe.Pointer, n int) {
+	head := int(-uintptr(d) % line)
+	if head > 0 {
+		m.blocks(d, s, 0, 0, 1, line)
+	}
+	stringMove(unsafe.Add(d, head), unsafe.Add(s, head), n-head)
 }

@@ -16,7 +16,7 @@ func TestMoversCopyBlocksAndNothingElse(t *testing.T) {
 	for n := int64(1); n <= 900; n++ {
 		sizes = append(sizes, n)
 	}
-	for _, n := range []int64{1024, 2048, stringCopy, longCopy, 2 * longCopy} {
+	for _, n := range []int64{1024, 2048, stringBlock, stringCopy, longCopy, 2 * longCopy} {
 		sizes = append(sizes, n-1, n, n+1, n+33)
 	}
 	r := rand.New(rand.NewPCG(7, 7))
@@ -25,7 +25,7 @@ func TestMoversCopyBlocksAndNothingElse(t *testing.T) {
 		for _, size := range sizes {
 			n := 1 + r.Int64N(40)
 			if size > 1024 {
-				n = 1 + r.Int64N(3)
+				n = 1 + r.Int64N(5)
 			}
 			stride := size + 1 + r.Int64N(300)
 			switch r.IntN(4) {

@@ -1,6 +1,10 @@
 package dtype
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
 
 // strides is n blocks of size bytes, copied from one place to another: the inner
 // loop of everything. Pack and unpack are the same with the places swapped.
@@ -60,12 +64,20 @@ func (s *strides) copy(size int) {
 //
 //go:nocheckptr
 func (s *strides) vectors(size int) {
-	if size >= stringCopy {
+	d, f := s.dstOff, s.srcOff
+	switch {
+	case size >= stringCopy:
 		s.blocks(size)
+		return
+	case size >= stringBlock && s.n*size >= stringCopy && sys.HasERMS():
+		for range s.n {
+			s.by.byString(unsafe.Add(s.dst, d), unsafe.Add(s.src, f), size)
+			d += s.dstStep
+			f += s.srcStep
+		}
 		return
 	}
 	turn := longCopy / size
-	d, f := s.dstOff, s.srcOff
 	for n := s.n; n > 0; n -= turn {
 		s.by.blocks(unsafe.Add(s.dst, d), unsafe.Add(s.src, f), s.dstStep, s.srcStep, min(n, turn), size)
 		d += turn * s.dstStep
