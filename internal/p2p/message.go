@@ -71,15 +71,18 @@ func (e *Engine) freeMessage(m *Message) {
 const (
 	// keepMessages bounds the free messages kept for reuse.
 	keepMessages = 1 << 16
-	// keepBuffers bounds the free bytes kept in each class of buffers.
+	// keepBuffers bounds the free bytes kept in each class of buffers, and the length
+	// of the one that is longer than all classes.
 	keepBuffers = 4 << 20
 	// bufferClasses is the number of powers of two from 64 bytes to wire.MaxPayload.
 	bufferClasses = 11
 )
 
-// buffers is a pool of payload buffers in powers of two.
+// buffers is a pool of payload buffers in powers of two, and of one longer buffer: for
+// the copy of what is sent to be replaced, again and again.
 type buffers struct {
 	free [bufferClasses][][]byte
+	long []byte
 }
 
 func bufferClass(n int) int { return max(bits.Len(uint(n-1))-6, 0) }
@@ -91,6 +94,10 @@ func (b *buffers) get(n int) []byte {
 	}
 	c := bufferClass(n)
 	if c >= bufferClasses {
+		if s := b.long; cap(s) >= n {
+			b.long = nil
+			return s[:n]
+		}
 		return make([]byte, n)
 	}
 	if k := len(b.free[c]); k > 0 {
@@ -108,6 +115,9 @@ func (b *buffers) put(s []byte) {
 	}
 	c := bufferClass(cap(s))
 	if c >= bufferClasses {
+		if cap(s) <= keepBuffers {
+			b.long = s[:0]
+		}
 		return
 	}
 	if len(b.free[c])<<(c+6) < keepBuffers {
