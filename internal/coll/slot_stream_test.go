@@ -277,9 +277,13 @@ func TestS6_ForgedLengthOfBroadcast(t *testing.T) {
 	for _, size := range []uint64{1 << 40, 1<<64 - 1} {
 		run(t, "inproc", 3, auto(), func(w *world.World) error {
 			if w.Comm.Rank == 0 {
-				turn := &w.Proc.Node().Control().Slot(coll.WorldSlot).Head().Turns[1]
+				node := w.Proc.Node()
+				turn := &node.Control().Slot(coll.WorldSlot).Head().Turns[1]
 				turn.Size = size
 				turn.Number.Store(1)
+				for i := 1; i < 3; i++ { // they may sleep by now
+					node.Ring(i)
+				}
 				return nil
 			}
 			return want(w.Coll.Bcast(w.Comm, make([]byte, 1000), 0), class.Intern)
