@@ -136,7 +136,7 @@ func (e *Engine) hear(from int, payload []byte) {
 	}
 	c, ok := decodeClaim(payload)
 	if !ok {
-		e.refuse(from, "it has told the type of a message in %d bytes that mean none", len(payload))
+		e.Refuse(from, "it has told the type of a message in %d bytes that mean none", len(payload))
 		return
 	}
 	e.told[from].claim = &c

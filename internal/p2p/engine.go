@@ -56,7 +56,7 @@ type Engine struct {
 	requests []*Request // free ones
 	messages []*Message
 	buffers  buffers
-	names    names
+	names    Names[Request]
 
 	pulls   []*Request // receives that read from the sender's memory
 	streams []*Request // sends that stream Data frames
@@ -76,6 +76,8 @@ type Engine struct {
 	told     []told // by peers that check, beside them in peers: whose size counts
 	claims   map[*Message]*claim
 	aside    wire.Header // of Check frames
+
+	other fabric.Sink // of kinds that are not of this package, nil if there is none
 }
 
 // peer is what the engine keeps for each process of the job.
@@ -84,7 +86,7 @@ type Engine struct {
 // sends can keep to it and only the one that receives can be relied on. Frames
 // arrive in order, and what gives room travels in them: so the receiver never
 // counts more than a correct sender did when it sent, and one that goes beyond
-// has broken the rule (refuse).
+// has broken the rule (Refuse).
 type peer struct {
 	credit     int // bytes of eager messages that may be sent now
 	unanswered int // sends that wait for Ack or Clear

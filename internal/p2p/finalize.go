@@ -13,7 +13,7 @@ func (e *Engine) Pending() error {
 	defer e.p.Unlock()
 	sends, receives := 0, len(e.pulls)
 	for i := range e.names.slots {
-		switch r := e.names.slots[i].r; {
+		switch r := e.names.slots[i].is; {
 		case r == nil || !r.awaited():
 		case r.Send:
 			sends++

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -14,7 +15,7 @@ import (
 // Frame implements fabric.Sink. Nothing in a frame is trusted: names are looked
 // up with their generation and must belong to a request that waits for this
 // peer, else the frame is dropped; who sends what no correct process can send is
-// taken down (refuse).
+// taken down (Refuse).
 func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	src := int32(from)
 	switch h.Kind {
@@ -55,14 +56,14 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		m.name, m.addr = h.Name, addr
 		e.add(m)
 	case wire.Clear:
-		if r := e.names.find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
+		if r := e.names.Find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
 			e.peers[from].unanswered--
 			e.stream(r, h.Arg, h.Ctx)
 		}
 	case wire.Ack:
-		if r := e.names.find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
+		if r := e.names.Find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
 			e.peers[from].unanswered--
-			e.names.drop(r)
+			e.drop(r)
 			e.finish(r, nil)
 		}
 	case wire.Data:
@@ -73,16 +74,24 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	case wire.Credit:
 		q := &e.peers[from]
 		if h.Arg > uint64(window-q.credit) {
-			e.refuse(from, "it has returned %d bytes of eager credit, and had %d", h.Arg, window-q.credit)
+			e.Refuse(from, "it has returned %d bytes of eager credit, and had %d", h.Arg, window-q.credit)
 			return
 		}
 		q.credit += int(h.Arg)
 	case wire.Check:
 		e.hear(from, payload)
 	default:
-		e.refuse(from, "it has sent a frame of kind %d, which is for nobody here", h.Kind)
+		if e.other == nil || !h.Kind.OneSided() {
+			e.Refuse(from, "it has sent a frame of kind %d, which is for nobody here", h.Kind)
+			return
+		}
+		e.other.Frame(from, h, payload)
 	}
 }
+
+// HandOver has s deliver the frames of one-sided communication, and hear of deaths
+// after this engine has. Before Start.
+func (e *Engine) HandOver(s fabric.Sink) { e.other = s }
 
 // charge counts an eager message against what the peer may have with us (peer).
 // If it reports false nothing is counted, and admit decides.
@@ -105,28 +114,28 @@ func (e *Engine) admit(from int, h *wire.Header) bool {
 	}
 	switch {
 	case q.room < 0:
-		return e.refuse(from, "it has sent %d bytes beyond its eager credit of %d", -q.room, window)
+		return e.Refuse(from, "it has sent %d bytes beyond its eager credit of %d", -q.room, window)
 	case h.Tag < 0 && (h.Tag == AnyTag || h.Ctx&1 == 0):
-		return e.refuse(from, "it has sent a message with tag %d", h.Tag)
+		return e.Refuse(from, "it has sent a message with tag %d", h.Tag)
 	case h.Kind == wire.Eager:
 		return true
 	case h.Name == 0:
-		return e.refuse(from, "it has sent a message that wants an answer, and gives no name")
+		return e.Refuse(from, "it has sent a message that wants an answer, and gives no name")
 	case h.Kind == wire.EagerSync && !credited && h.Size > tiny:
-		return e.refuse(from, "it has sent %d bytes without eager credit, the limit is %d", h.Size, tiny)
+		return e.Refuse(from, "it has sent %d bytes without eager credit, the limit is %d", h.Size, tiny)
 	case h.Kind == wire.Ready && h.Arg > math.MaxInt64:
-		return e.refuse(from, "it has announced a message of %d bytes", h.Arg)
+		return e.Refuse(from, "it has announced a message of %d bytes", h.Arg)
 	}
 	if q.asked++; q.asked > e.limit+window/frameCost { // the limit, and as many as credit pays for
-		return e.refuse(from, "it waits for the answer to more than %d messages", e.limit)
+		return e.Refuse(from, "it waits for the answer to more than %d messages", e.limit)
 	}
 	return true
 }
 
-// refuse takes a peer down that has broken a rule. The fabric tells when it is
+// Refuse takes a peer down that has broken a rule. The fabric tells when it is
 // done; what arrives until then is dropped, as far as it would take anything. It
 // returns false.
-func (e *Engine) refuse(from int, format string, args ...any) bool {
+func (e *Engine) Refuse(from int, format string, args ...any) bool {
 	q := &e.peers[from]
 	if !q.refused {
 		q.refused = true
@@ -139,7 +148,7 @@ func (e *Engine) refuse(from int, format string, args ...any) bool {
 // intruder takes a peer down that has sent a message on a communicator of which it
 // is no member. Only a wildcard matches such, and there is no rank to tell.
 func (e *Engine) intruder(from int32) {
-	e.refuse(int(from), "it has sent a message on a communicator that it is not in")
+	e.Refuse(int(from), "it has sent a message on a communicator that it is not in")
 }
 
 // eagerMessage makes the unexpected message of an eager frame; its data are to
@@ -167,7 +176,7 @@ func (e *Engine) received(src int32, h *wire.Header) {
 
 // filling returns the receive that the Data frame h belongs to.
 func (e *Engine) filling(src int32, h *wire.Header) *Request {
-	r := e.names.find(h.Name)
+	r := e.names.Find(h.Name)
 	if r == nil || r.Send || r.phase != phaseFill || r.peer != src ||
 		h.Arg > r.need || uint64(h.Size) > r.need-h.Arg || uint64(h.Size) > r.need-r.moved {
 		return nil
@@ -212,6 +221,10 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 			e.add(m)
 		}
 		return m.data
+	default:
+		if e.other != nil && h.Kind.OneSided() {
+			return e.other.Place(from, h)
+		}
 	}
 	return nil
 }
@@ -242,6 +255,8 @@ func (e *Engine) Placed(from int, h *wire.Header) {
 		}
 		e.received(src, h)
 		e.finish(r, nil)
+	case h.Kind.OneSided():
+		e.other.Placed(from, h)
 	}
 }
 
@@ -266,7 +281,7 @@ func (e *Engine) Down(from int, cause error) {
 	q.credit, q.eager, q.unanswered = 0, -1, 0 // no send takes the short way any more
 	if r := q.placed; r != nil {
 		q.placed = nil
-		e.names.drop(r)
+		e.drop(r)
 		e.lose(r, src, cause)
 	}
 	if m := q.filling; m != nil {
@@ -296,11 +311,11 @@ func (e *Engine) Down(from int, cause error) {
 	}
 	e.failPulls(src, cause)
 	for i := range e.names.slots {
-		if r := e.names.slots[i].r; r != nil && r.peer == src {
+		if r := e.names.slots[i].is; r != nil && r.peer == src {
 			if r.Send {
 				e.failSend(r, cause)
 			} else {
-				e.names.drop(r)
+				e.drop(r)
 				e.lose(r, src, cause)
 			}
 		}
@@ -309,5 +324,8 @@ func (e *Engine) Down(from int, cause error) {
 		if pr.key.Src == src || pr.key.Src < 0 {
 			pr.Fire()
 		}
+	}
+	if e.other != nil {
+		e.other.Down(from, cause)
 	}
 }

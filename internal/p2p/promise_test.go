@@ -77,7 +77,7 @@ func TestS6_NamesComeRound(t *testing.T) {
 func finished(t *testing.T, e *Engine, c *comm.Comm) *Request {
 	t.Helper()
 	r := e.Isend(c, ctx, Synchronous, []byte{1}, 1, 1)
-	if r.name == 0 || e.names.find(r.name) != r {
+	if r.name == 0 || e.names.Find(r.name) != r {
 		t.Fatalf("a send that waits for an answer has name %#x", r.name)
 	}
 	e.Frame(1, &wire.Header{Kind: wire.Ack, Name: r.name}, nil)

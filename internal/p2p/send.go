@@ -93,7 +93,7 @@ func (e *Engine) startSend(r *Request) {
 		if r.mode == Synchronous {
 			r.phase = phaseReady // complete on Ack
 			e.peers[r.peer].unanswered++
-			h.Kind, h.Name = wire.EagerSync, e.names.give(r)
+			h.Kind, h.Name = wire.EagerSync, e.give(r)
 		}
 		e.tell(r)
 		if r.queued = !e.p.Queue(int(r.peer), h, e.packed(r), r); !r.queued {
@@ -109,11 +109,11 @@ func (e *Engine) startSend(r *Request) {
 	e.tell(r)
 	r.phase = phaseReady
 	if n <= tiny {
-		h.Kind, h.Flags, h.Name = wire.EagerSync, wire.Uncredited, e.names.give(r)
+		h.Kind, h.Flags, h.Name = wire.EagerSync, wire.Uncredited, e.give(r)
 		r.queued = !e.p.Queue(int(r.peer), h, e.packed(r), r)
 		return
 	}
-	h.Kind, h.Arg, h.Name = wire.Ready, uint64(n), e.names.give(r)
+	h.Kind, h.Arg, h.Name = wire.Ready, uint64(n), e.give(r)
 	var addr uint64 // 0: nothing to be read at once
 	if len(r.buf) > 0 {
 		addr = uint64(uintptr(unsafe.Pointer(&r.buf[0])))

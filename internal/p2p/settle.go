@@ -32,7 +32,7 @@ func (e *Engine) busy(c *comm.Comm) bool {
 		}
 	}
 	for i := range e.names.slots {
-		if r := e.names.slots[i].r; r != nil && r.comm == c {
+		if r := e.names.slots[i].is; r != nil && r.comm == c {
 			return true
 		}
 	}

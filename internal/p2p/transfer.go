@@ -38,7 +38,7 @@ func (e *Engine) fetch(r *Request, name, addr, size uint64) {
 func (e *Engine) ask(r *Request) {
 	r.phase, r.moved = phaseFill, 0
 	e.peers[r.peer].asked--
-	e.hdr = wire.Header{Kind: wire.Clear, Name: r.remote, Arg: e.names.give(r), Ctx: r.need}
+	e.hdr = wire.Header{Kind: wire.Clear, Name: r.remote, Arg: e.give(r), Ctx: r.need}
 	e.p.Queue(int(r.peer), &e.hdr, nil, nil)
 }
 
@@ -89,7 +89,7 @@ func (e *Engine) Work() int {
 			e.streams = remove(e.streams, i)
 			e.p.SetBusy(-1)
 			i--
-			e.names.drop(r)
+			e.drop(r)
 			e.finish(r, nil)
 			n++
 		}
@@ -132,7 +132,7 @@ func (e *Engine) failSend(r *Request, cause error) {
 			break
 		}
 	}
-	e.names.drop(r)
+	e.drop(r)
 	e.finish(r, gone(r.comm, r.peer, cause))
 }
 
@@ -151,7 +151,7 @@ func (e *Engine) failPulls(peer int32, cause error) {
 // filled counts n bytes that a Data frame has brought.
 func (e *Engine) filled(r *Request, n int) {
 	if r.moved += uint64(n); r.moved == r.need {
-		e.names.drop(r)
+		e.drop(r)
 		e.finish(r, nil)
 	}
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of the frame layout; it is exchanged in every handshake.
-const Version = 2
+const Version = 3
 
 const (
 	// HeaderSize is the encoded size of a Header in bytes.
@@ -54,6 +54,43 @@ const (
 	// Check tells the type of the message whose envelope is the sender's next; its
 	// payload is package p2p's.
 	Check
+	// WinPut carries data for the window Ctx, from byte Arg of the receiver's memory
+	// on, in dynamic windows from address Arg. Tag is the number of runs in front of the
+	// data that say where those lie, 0 if they lie on end: package rma has the layout of
+	// a run. This holds for WinGet and WinAcc, too.
+	WinPut
+	// WinGet asks for data: those of its runs, or the number of bytes that its payload
+	// tells. The answers, to Name, are one WinReply after the other.
+	WinGet
+	// WinAcc carries data for an accumulate: Aux is its operation and the type of its
+	// elements. With WithResult the values before are wanted, in one WinReply to Name.
+	WinAcc
+	// WinCas carries what to compare with and what to store, of one element; Aux is its
+	// type. The value before is wanted, in a WinReply to Name.
+	WinCas
+	// WinReply carries data to request Name. The last of a request has the flag Last.
+	WinReply
+	// WinFlush asks for a WinDone with the same Ctx and Arg once all that was sent on
+	// window Ctx before is done.
+	WinFlush
+	// WinDone answers WinFlush, and WinUnlock with Answer.
+	WinDone
+	// WinLock asks for a lock of window Ctx at the receiver: shared, or exclusive with
+	// the flag Exclusive.
+	WinLock
+	// WinGrant gives it; or says, in Aux and Arg, why this time it does not.
+	WinGrant
+	// WinUnlock gives it back, after all that was sent on the window before is done.
+	WinUnlock
+	// WinPost begins an exposure of window Ctx at the sender to the receiver.
+	WinPost
+	// WinComplete ends an access of window Ctx by the sender, after all that was sent on
+	// the window before.
+	WinComplete
+	// WinFault says that the receiver's request Name, or if that is 0 something that it
+	// sent on window Ctx, was refused: Aux is the class of error, and the payload tells
+	// numbers.
+	WinFault
 	// User is for layers that have no kinds of their own; p2p takes none of it.
 	// It is the last kind: a new one goes before it, and makes a new Version.
 	User
@@ -63,9 +100,25 @@ const (
 // that they came by; 0 and 0xff have meanings of their own in rings.
 func (k Kind) Defined() bool { return k-Eager <= User-Eager } // 0 wraps around
 
-// Uncredited is a flag of EagerSync: the message was sent without eager credit,
-// and none is returned for it.
-const Uncredited uint8 = 1
+// OneSided reports whether k is one of the kinds of one-sided communication.
+func (k Kind) OneSided() bool { return k-WinPut <= WinFault-WinPut } // what is below wraps around
+
+// Flags, each of the kinds that it names.
+const (
+	// Uncredited, of EagerSync: the message was sent without eager credit, and none is
+	// returned for it.
+	Uncredited uint8 = 1
+	// WithResult, of WinAcc: the values before are wanted.
+	WithResult uint8 = 1
+	// Last, of WinReply: it is the last one of its request.
+	Last uint8 = 1
+	// Exclusive, of WinLock: nobody else may have the lock.
+	Exclusive uint8 = 1
+	// Answer, of WinUnlock: a WinDone with Arg is wanted.
+	Answer uint8 = 1
+	// Faulty, of WinDone: something before was refused. Aux and payload are those of WinFault.
+	Faulty uint8 = 1
+)
 
 // Header is the decoded fixed part of a frame.
 type Header struct {

@@ -2,11 +2,14 @@ package wire
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 )
 
 func samples() ([]string, []Header) {
-	return []string{"eager", "extremes", "smallest"}, []Header{
+	return []string{"put", "accumulate", "eager", "extremes", "smallest"}, []Header{
+		{Size: 4096, Kind: WinPut, Ctx: 0x0001000000000040, Arg: 0x0000c00012345678},
+		{Size: 40, Kind: WinAcc, Flags: WithResult, Ctx: 0x0001000000000040, Tag: 1, Aux: 0x00000b01, Arg: 0x18, Name: 0x0000000700000003},
 		{Size: 8, Kind: Eager, Flags: 1, Chan: 2, Ctx: 0x0102030405060708, Tag: -2, Aux: 0x11121314, Arg: 0x2122232425262728, Name: 0x3132333435363738},
 		{Size: MaxPayload, Kind: User, Flags: 255, Chan: 0xffff, Ctx: ^uint64(0), Tag: -1 << 31, Aux: ^uint32(0), Arg: ^uint64(0), Name: ^uint64(0)},
 		{Kind: Eager},
@@ -26,6 +29,25 @@ func TestHeaderLayoutIsGolden(t *testing.T) {
 		}
 	}
 	golden(t, "header.golden", names, values)
+}
+
+// The numbers of the kinds are part of the layout.
+func TestKindsAreGolden(t *testing.T) {
+	var names []string
+	var values [][]byte
+	for i, name := range []string{"Eager", "EagerSync", "Ready", "Clear", "Data", "Ack", "Credit", "Check", "WinPut", "WinGet", "WinAcc", "WinCas",
+		"WinReply", "WinFlush", "WinDone", "WinLock", "WinGrant", "WinUnlock", "WinPost", "WinComplete", "WinFault", "User"} {
+		k := []Kind{Eager, EagerSync, Ready, Clear, Data, Ack, Credit, Check, WinPut, WinGet, WinAcc, WinCas,
+			WinReply, WinFlush, WinDone, WinLock, WinGrant, WinUnlock, WinPost, WinComplete, WinFault, User}[i]
+		names, values = append(names, name), append(values, []byte{byte(k)})
+		if want := strings.HasPrefix(name, "Win"); k.OneSided() != want {
+			t.Errorf("kind %s is one-sided: %v", name, !want)
+		}
+	}
+	if len(names) != int(User) || User.OneSided() || Kind(0).OneSided() || Kind(0xff).OneSided() {
+		t.Errorf("%d kinds are listed, the last one is %d", len(names), User)
+	}
+	golden(t, "kinds.golden", names, values)
 }
 
 func TestImpossibleHeadersAreRefused(t *testing.T) {
