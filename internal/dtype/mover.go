@@ -82,17 +82,18 @@ func (m mover) piece(d, s unsafe.Pointer, n int) {
 	case n < stringCopy || !sys.HasERMS():
 		m.blocks(d, s, 0, 0, 1, n)
 	default:
-		m.byString(d, s, n)
+		m.byString(d, s, s, n)
 	}
 }
 
-// byString copies n bytes, at least a line, by the string instruction. m is not loops.
+// byString copies n bytes, at least a line, by the string instruction, and reads ahead
+// what begins at next, which need not be memory. m is not loops.
 //
 //go:nocheckptr
-func (m mover) byString(d, s unsafe.Pointer, n int) {
+func (m mover) byString(d, s, next unsafe.Pointer, n int) {
 	head := int(-uintptr(d) % line)
 	if head > 0 {
 		m.blocks(d, s, 0, 0, 1, line)
 	}
-	stringMove(unsafe.Add(d, head), unsafe.Add(s, head), n-head)
+	stringMove(unsafe.Add(d, head), unsafe.Add(s, head), next, n-head)
 }

@@ -27,7 +27,7 @@ func blocksAVX2(dst, src unsafe.Pointer, dstStep, srcStep, n, size int)
 func blocksAVX512(dst, src unsafe.Pointer, dstStep, srcStep, n, size int)
 
 //go:noescape
-func stringMove(dst, src unsafe.Pointer, n int)
+func stringMove(dst, src, next unsafe.Pointer, n int)
 
 //go:noescape
 func everyOtherAVX512(dst, src unsafe.Pointer, n int)

@@ -458,11 +458,17 @@ last:
 	VZEROUPPER
 	RET
 
-// func stringMove(dst, src unsafe.Pointer, n int)
-TEXT ·stringMove(SB), NOSPLIT, $0-24
+// func stringMove(dst, src, next unsafe.Pointer, n int)
+TEXT ·stringMove(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
-	MOVQ n+16(FP), CX
+	MOVQ next+16(FP), AX
+	MOVQ n+24(FP), CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 4096(AX)
 	REP; MOVSB
 	RET
 

@@ -8,7 +8,7 @@ import "unsafe"
 
 func (m mover) blocks(dst, src unsafe.Pointer, dstStep, srcStep, n, size int) {}
 
-func stringMove(dst, src unsafe.Pointer, n int) {}
+func stringMove(dst, src, next unsafe.Pointer, n int) {}
 
 func everyOtherAVX512(dst, src unsafe.Pointer, n int) {}
 

@@ -71,7 +71,7 @@ func (s *strides) vectors(size int) {
 		return
 	case size >= stringBlock && s.n*size >= stringCopy && sys.HasERMS():
 		for range s.n {
-			s.by.byString(unsafe.Add(s.dst, d), unsafe.Add(s.src, f), size)
+			s.by.byString(unsafe.Add(s.dst, d), unsafe.Add(s.src, f), unsafe.Add(s.src, f+s.srcStep), size)
 			d += s.dstStep
 			f += s.srcStep
 		}

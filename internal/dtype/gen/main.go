@@ -147,13 +147,21 @@ turn:
 }
 
 // stringMove copies n bytes by the instruction for that, which does not fetch what it
-// overwrites. It is fast where the destination begins at a cache line.
+// overwrites. It is fast where the destination begins at a cache line. It reads ahead
+// the beginning of what is to be copied next, at next, and of its second page, whose
+// addresses the instruction cannot guess.
 const stringMove = `
-// func stringMove(dst, src unsafe.Pointer, n int)
-TEXT ·stringMove(SB), NOSPLIT, $0-24
+// func stringMove(dst, src, next unsafe.Pointer, n int)
+TEXT ·stringMove(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
-	MOVQ n+16(FP), CX
+	MOVQ next+16(FP), AX
+	MOVQ n+24(FP), CX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 4096(AX)
 	REP; MOVSB
 	RET
 `
