@@ -14,3 +14,6 @@ func HasAVX512() bool {
 
 // HasERMS reports whether the processor is an x86 whose string instructions are fast.
 func HasERMS() bool { return cpu.X86.HasERMS }
+
+// HasCX16 reports whether the processor is an x86 that compares and exchanges 16 bytes.
+func HasCX16() bool { return cpu.X86.HasCX16 }

@@ -1,0 +1,6 @@
+//go:build !race
+
+package apply
+
+// raceBuild says that the race detector watches.
+const raceBuild = false

@@ -1,0 +1,172 @@
+package apply
+
+import (
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// Region is memory of a target as whoever applies operations sees it. All who do have
+// the same Stripes, and regions that begin at the same byte.
+//
+// Callers have checked that operations lie inside and are defined on their types
+// (op.CheckAccumulate); what lies outside panics and changes nothing.
+type Region struct {
+	Mem     []byte
+	Stripes *shmfmt.Stripes
+	Me      int       // the local index of this process
+	Kernel  op.Kernel // how long accumulates are done
+	// Fine asks that elements are updated one by one by the processor's atomic
+	// operations, without locks and vectors, as far as it has such operations. All who
+	// share the Stripes say the same.
+	Fine bool
+	// Yield gives the core to another process of the node; nil is the Go scheduler's.
+	Yield func()
+	// Dead reports whether a local process is known to be dead. Whoever waits for one
+	// in a stripe asks, and takes it out. It is called with whatever locks the caller
+	// of the operation holds, and takes none of them; nil: none ever is.
+	Dead func(process int) bool
+}
+
+// few is up to how many elements are updated one by one: the lock of a writer costs as
+// much as that of a reader, and vectors less than atomic operations.
+const few = 4
+
+// Put copies data into the region at off: a copy.
+func (r *Region) Put(off int64, data []byte) {
+	copy(r.Mem[off:off+int64(len(data))], data)
+}
+
+// Get copies what stands at off: a copy.
+func (r *Region) Get(off int64, dst []byte) {
+	copy(dst, r.Mem[off:off+int64(len(dst))])
+}
+
+// Accumulate combines the elements at off with those of data, each atomically, and
+// leaves what was before in old, unless that is nil. For NoOp data may be nil; then
+// old tells the length. Both are whole elements; they do not overlap.
+func (r *Region) Accumulate(off int64, o op.Op, t op.Type, data, old []byte) {
+	size, n := t.Size(), len(data)
+	if o == op.NoOp {
+		data, n = nil, len(old)
+	}
+	mem := r.Mem[off : off+int64(n)]
+	switch {
+	case n == 0:
+	case !direct(&mem[0], size):
+		r.bulk(mem, off, size, o, t, data, old)
+	case r.Fine:
+		each(mem, size, o, t, data, old)
+	case n > few*size:
+		r.bulk(mem, off, size, o, t, data, old)
+	default:
+		for {
+			part := head(off, len(mem), size)
+			stripe := shmfmt.Stripe(off)
+			alone := r.enter(stripe)
+			each(mem[:part], size, o, t, data, old)
+			r.leave(stripe, alone)
+			if part == len(mem) {
+				return
+			}
+			off, mem, data, old = off+int64(part), mem[part:], after(data, part), after(old, part)
+		}
+	}
+}
+
+// FetchOp is Accumulate of one element; value may be nil for NoOp.
+func (r *Region) FetchOp(off int64, o op.Op, t op.Type, value, old []byte) {
+	size := t.Size()
+	mem := r.Mem[off : off+int64(size)]
+	if o == op.NoOp {
+		value = nil
+	}
+	if !direct(&mem[0], size) {
+		r.bulk(mem, off, size, o, t, value, old)
+		return
+	}
+	if r.Fine {
+		element(unsafe.Pointer(&mem[0]), size, o, t, value, old)
+		return
+	}
+	stripe := shmfmt.Stripe(off)
+	alone := r.enter(stripe)
+	element(unsafe.Pointer(&mem[0]), size, o, t, value, old)
+	r.leave(stripe, alone)
+}
+
+// CompareSwap stores value at off if compare stands there, bit by bit, and leaves in
+// old what stood there. All have size bytes: 1, 2, 4, 8 or 16.
+func (r *Region) CompareSwap(off int64, size int, value, compare, old []byte) {
+	mem := r.Mem[off : off+int64(size)]
+	value, compare, old = value[:size], compare[:size], old[:size]
+	stripe := shmfmt.Stripe(off)
+	switch {
+	case !direct(&mem[0], size):
+		r.lock(stripe)
+		var was [16]byte
+		before := was[:copy(was[:], mem)]
+		if string(before) == string(compare) {
+			copy(mem, value)
+		}
+		r.unlock(stripe)
+		copy(old, before)
+	case r.Fine:
+		compareSwap(unsafe.Pointer(&mem[0]), size, value, compare, old)
+	default:
+		alone := r.enter(stripe)
+		compareSwap(unsafe.Pointer(&mem[0]), size, value, compare, old)
+		r.leave(stripe, alone)
+	}
+}
+
+// bulk does elements under the writer's lock of their stripes, one stripe after the
+// other.
+func (r *Region) bulk(mem []byte, off int64, size int, o op.Op, t op.Type, data, old []byte) {
+	for {
+		part := head(off, len(mem), size)
+		stripe := shmfmt.Stripe(off)
+		now := mem[:part]
+		with, before := upTo(data, part), upTo(old, part)
+		r.lock(stripe)
+		if before != nil {
+			copy(before, now)
+		}
+		switch o {
+		case op.NoOp:
+		case op.Replace:
+			copy(now, with)
+		default:
+			r.Kernel.Apply(o, t, now, now, with)
+		}
+		r.unlock(stripe)
+		if part == len(mem) {
+			return
+		}
+		off, mem, data, old = off+int64(part), mem[part:], after(data, part), after(old, part)
+	}
+}
+
+// head is how many bytes of the n at off are of elements that begin in the stripe of
+// the first.
+func head(off int64, n, size int) int {
+	room := int(shmfmt.StripeEnd(off) - off)
+	return min(n, (room+size-1)&^(size-1)) // sizes are powers of two
+}
+
+// upTo is the first n bytes, nil of nil.
+func upTo(b []byte, n int) []byte {
+	if b == nil {
+		return nil
+	}
+	return b[:n]
+}
+
+// after is what follows n bytes, nil after nil.
+func after(b []byte, n int) []byte {
+	if b == nil {
+		return nil
+	}
+	return b[n:]
+}

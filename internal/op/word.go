@@ -1,0 +1,30 @@
+package op
+
+import "unsafe"
+
+// Word is Apply on one element of at most 8 bytes, which stands in the lowest bytes of
+// left and right: for atomic operations, which have values in registers. The bytes
+// above are those of left.
+func Word(o Op, t Type, left, right uint64) uint64 {
+	switch t {
+	case Float64:
+		word[float64](o, &left, &right)
+	case Float32:
+		word[float32](o, &left, &right)
+	default:
+		size := t.Size()
+		Apply(o, t, low64(&left)[:size], low64(&left)[:size], low64(&right)[:size])
+	}
+	return left
+}
+
+func word[T float](o Op, left, right *uint64) {
+	x, y := (*[1]T)(unsafe.Pointer(left))[:], (*[1]T)(unsafe.Pointer(right))[:]
+	if o == Replace {
+		x[0] = y[0]
+		return
+	}
+	numbers(o, x, x, y)
+}
+
+func low64(v *uint64) *[8]byte { return (*[8]byte)(unsafe.Pointer(v)) }

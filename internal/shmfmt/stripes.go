@@ -1,0 +1,123 @@
+package shmfmt
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+const (
+	// StripeCount is how many stripes there are: neighbours in memory have
+	// different ones, so that two who update different parts rarely meet.
+	StripeCount = 8
+	// StripeShift is the logarithm of how many bytes in a row have one stripe.
+	StripeShift = 12
+)
+
+// Stripes exclude those who update memory by vectors, writers, from those who update
+// single elements by atomic operations of the processor, readers: of these there may
+// be many, also in one place, and of writers one. A stripe stands for every
+// StripeCount-th piece of 1<<StripeShift bytes, and an element belongs to that of its
+// first byte.
+//
+// A reader counts itself in, in a line of its own process, and looks at the stripe's
+// writer word; a writer takes the word, and then looks at the counts of all
+// processes. Each stores before it loads, so that at least one of the two sees the
+// other. A reader that sees a writer steps back; a writer waits until the readers
+// have left. So what is frequent, a reader, costs two atomic operations on a line that
+// only its own process writes, and one load of a line that rarely changes.
+//
+// Nothing here waits: how, is up to the caller. Zeroed memory is stripes in which
+// nobody is. The memory of a process that died in one tells which: Reap.
+//
+// Rejected: a lock for readers and writers in one word, on which all readers would
+// meet, and which would not tell which of them died.
+//
+// Layout: StripeCount lines of a writer word each, then for each process one line of
+// StripeCount counts.
+type Stripes struct {
+	mem unsafe.Pointer
+	n   int
+}
+
+// StripesSize is the size in bytes of the stripes of n processes.
+func StripesSize(n int) int64 { return (StripeCount + int64(n)) * Line }
+
+// OpenStripes returns the stripes of n processes in mem, which begins at a line.
+func OpenStripes(mem []byte, n int) *Stripes {
+	return &Stripes{unsafe.Pointer(unsafe.SliceData(mem[:StripesSize(n)])), n}
+}
+
+// HeapStripes makes stripes of n processes on the Go heap.
+func HeapStripes(n int) *Stripes { return OpenStripes(heapMemory(StripesSize(n)), n) }
+
+// Stripe is that of the element which begins at a byte of the memory.
+func Stripe(off int64) int { return int(off>>StripeShift) & (StripeCount - 1) }
+
+// StripeEnd is where the piece of memory ends that the byte at off is in.
+func StripeEnd(off int64) int64 { return (off>>StripeShift + 1) << StripeShift }
+
+// Local is the number of processes.
+func (s *Stripes) Local() int { return s.n }
+
+// writer holds 0, or 1 + the process that has the stripe as its writer.
+func (s *Stripes) writer(stripe int) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Add(s.mem, stripe*Line))
+}
+
+// readers counts those of a process.
+func (s *Stripes) readers(stripe, process int) *atomic.Int64 {
+	return (*atomic.Int64)(unsafe.Add(s.mem, (StripeCount+process)*Line+stripe*8))
+}
+
+// Enter makes the caller, in local process me, a reader of the stripe, unless it finds
+// a writer.
+func (s *Stripes) Enter(stripe, me int) bool {
+	s.readers(stripe, me).Add(1)      // pairs with the loads in Occupant
+	if s.writer(stripe).Load() == 0 { // pairs with the swap in Claim and the store in Release
+		return true
+	}
+	s.readers(stripe, me).Add(-1)
+	return false
+}
+
+// Leave undoes Enter.
+func (s *Stripes) Leave(stripe, me int) {
+	s.readers(stripe, me).Add(-1) // pairs with the load in Occupant: the writer sees what we did
+}
+
+// Claim makes the caller, in local process me, the writer of the stripe, unless there
+// is one. It may write as soon as there is no Occupant any more.
+func (s *Stripes) Claim(stripe, me int) bool {
+	return s.writer(stripe).CompareAndSwap(0, uint64(me)+1) // pairs with the load in Enter, and with Release
+}
+
+// Release ends what Claim began.
+func (s *Stripes) Release(stripe int) {
+	Publish(s.writer(stripe), 0) // pairs with the load in Enter and the swap in Claim: they see what we did
+}
+
+// Holder is the process that has the stripe as its writer, -1 if none has.
+func (s *Stripes) Holder(stripe int) int { return int(uint32(s.writer(stripe).Load())) - 1 }
+
+// Occupant is the first process from process on that has readers in the stripe, -1 if
+// none has.
+func (s *Stripes) Occupant(stripe, process int) int {
+	for ; process < s.n; process++ {
+		if s.readers(stripe, process).Load() != 0 { // pairs with Enter and Leave
+			return process
+		}
+	}
+	return -1
+}
+
+// Reap takes a process that is dead out of all stripes. Several may do that, again and
+// again.
+func (s *Stripes) Reap(process int) {
+	if process < 0 || process >= s.n {
+		return
+	}
+	for i := range StripeCount {
+		s.readers(i, process).Store(0)
+		s.writer(i).CompareAndSwap(uint64(process)+1, 0)
+	}
+}
