@@ -1,0 +1,153 @@
+package shmfmt
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+)
+
+// A Window is the control block of one window at one target: what origins on the
+// target's node and the target itself tell each other about it. It stands in the
+// target's memory, laid out for the n processes of the node; where nobody maps that,
+// n is 1, the target itself.
+//
+//	  0    header: mark, id of the window, n
+//	 64    attach table: version, place, length (dynamic windows)
+//	128    lock: see Lock; lockHeadSize(n) bytes
+//	...    a line for each of the n processes, and one for the target's service:
+//	       its claim to the lock, and how many of its access epochs are complete
+//	...    a word for each process: how often the target has posted to it
+//	...    Stripes of the accumulates, StripesSize(n) bytes
+//
+// So its size is 128 + lockHeadSize(n) + 64(n+1) + 8n rounded up to 64 + StripesSize(n).
+//
+// Posts share lines: the target alone writes them, one after the other. What an
+// origin writes has a line to itself, as each fetches its own again and again.
+type Window struct {
+	mem     []byte
+	n       int
+	lock    Lock
+	posted  []atomic.Uint64
+	stripes *Stripes
+}
+
+const (
+	// windowMark marks a control block: "HALOWIN" and the version of this layout.
+	windowMark = uint64(0x484c4f57494e0000) | windowVersion
+	// windowVersion changes with the layout.
+	windowVersion = 1
+
+	windowTable = Line
+	windowLock  = 2 * Line
+)
+
+type windowHeader struct {
+	mark atomic.Uint64 // stored last by FormatWindow; loaded first by OpenWindow
+	id   uint64
+	n    uint64
+}
+
+// windowLine is what one process of the node writes; nobody else does, but for a
+// claim of the dead.
+type windowLine struct {
+	claim     atomic.Uint64
+	completed atomic.Uint64
+	_         [Line - 16]byte
+}
+
+type windowTableHead struct {
+	version, off, len atomic.Uint64
+	_                 [Line - 24]byte
+}
+
+func windowPosted(n int) int64 { return windowLock + lockHeadSize(n) + int64(n+1)*Line }
+
+func windowStripes(n int) int64 { return windowPosted(n) + roundLine(8*int64(n)) }
+
+func roundLine(n int64) int64 { return (n + Line - 1) &^ (Line - 1) }
+
+// WindowSize is the size in bytes of the control block on a node with n processes.
+func WindowSize(n int) int64 { return windowStripes(n) + StripesSize(n) }
+
+// FormatWindow makes zeroed memory, which begins at a line, the control block of
+// window id at a target that has n processes on its node.
+func FormatWindow(mem []byte, id uint64, n int) (*Window, error) {
+	w, err := newWindow(mem, n)
+	if err != nil {
+		return nil, err
+	}
+	h := w.header()
+	h.id, h.n = id, uint64(n)
+	h.mark.Store(windowMark)
+	return w, nil
+}
+
+// OpenWindow returns the control block that FormatWindow has made in memory of
+// another process.
+func OpenWindow(mem []byte, id uint64, n int) (*Window, error) {
+	w, err := newWindow(mem, n)
+	if err != nil {
+		return nil, err
+	}
+	h := w.header()
+	if m := h.mark.Load(); m != windowMark {
+		return nil, fmt.Errorf("shmfmt: control block of window %#x has mark %#x, want %#x", id, m, windowMark)
+	}
+	if h.id != id || h.n != uint64(n) {
+		return nil, fmt.Errorf("shmfmt: control block of window %#x for %d processes, want %#x for %d", h.id, h.n, id, n)
+	}
+	return w, nil
+}
+
+func newWindow(mem []byte, n int) (*Window, error) {
+	if n < 1 || n > MaxLocal {
+		return nil, fmt.Errorf("shmfmt: control block of a window for %d processes, the limit is %d", n, MaxLocal)
+	}
+	if size := WindowSize(n); int64(len(mem)) < size {
+		return nil, fmt.Errorf("shmfmt: control block of %d bytes for %d processes, want %d", len(mem), n, size)
+	}
+	if uintptr(unsafe.Pointer(&mem[0]))%Line != 0 {
+		return nil, fmt.Errorf("shmfmt: control block at %p, want the beginning of a line", &mem[0])
+	}
+	posted := windowPosted(n)
+	return &Window{
+		mem: mem, n: n, lock: newLock(mem[windowLock:posted], n),
+		posted:  unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&mem[posted])), n),
+		stripes: OpenStripes(mem[windowStripes(n):], n),
+	}, nil
+}
+
+func (w *Window) header() *windowHeader { return (*windowHeader)(unsafe.Pointer(&w.mem[0])) }
+
+func (w *Window) table() *windowTableHead {
+	return (*windowTableHead)(unsafe.Pointer(&w.mem[windowTable]))
+}
+
+// Local is the number of processes of the node.
+func (w *Window) Local() int { return w.n }
+
+// Lock is the passive lock of the target.
+func (w *Window) Lock() *Lock { return &w.lock }
+
+// Posted counts how often the target has posted to local process i. The target
+// adds to it and then rings i; process i waits for it.
+func (w *Window) Posted(i int) *atomic.Uint64 { return &w.posted[i] }
+
+// Completed counts the access epochs to the target that local process i has
+// completed. Process i adds to it, when its operations are applied, and then rings
+// the target, which waits for it.
+func (w *Window) Completed(i int) *atomic.Uint64 { return &w.lock.line(i).completed }
+
+// TableVersion is odd while the target changes its attach table or what follows
+// here: a reader uses what it has read only if the version was even and the same
+// before and after.
+func (w *Window) TableVersion() *atomic.Uint64 { return &w.table().version }
+
+// TableOff is where the attach table begins, in the target's heap.
+func (w *Window) TableOff() *atomic.Uint64 { return &w.table().off }
+
+// TableLen is its length.
+func (w *Window) TableLen() *atomic.Uint64 { return &w.table().len }
+
+// Stripes are the locks of the accumulates to the target.
+func (w *Window) Stripes() *Stripes { return w.stripes }
