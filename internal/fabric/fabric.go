@@ -118,3 +118,12 @@ type Reader interface {
 	// checks it in the peer's space.
 	Read(peer int, dst [][]byte, addr uint64) error
 }
+
+// Writer is the capability to write a peer's memory without its help.
+type Writer interface {
+	// CanWrite reports whether Write works for this peer (probed once).
+	CanWrite(peer int) bool
+	// Write copies the slices of src, which it uses up, one after the other to address
+	// addr of the peer and on. As in Reader, the address is the kernel's to check.
+	Write(peer int, src [][]byte, addr uint64) error
+}

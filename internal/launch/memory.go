@@ -32,7 +32,7 @@ type memory struct {
 // segment returns the descriptor of a rank's segment, or of the node's.
 func (m *memory) segment(which int) (*os.File, error) {
 	var name string
-	var size int64
+	var size, heap int64
 	n := len(m.ranks)
 	switch {
 	case which == boot.NotesSegment && m.notes.file != nil:
@@ -44,7 +44,8 @@ func (m *memory) segment(which int) (*os.File, error) {
 	case which == boot.ControlSegment:
 		name, size = "halo-control", shmfmt.ControlSize(n)
 	case slices.Contains(m.ranks, which):
-		name, size = fmt.Sprintf("halo-%d", which), shmfmt.SegmentSize(n)
+		name, size = fmt.Sprintf("halo-%d", which), shmfmt.HeapStart(n)
+		heap = shmfmt.HeapSize(int64(sys.PhysicalMemory()), sys.AddressSpace(), n)
 	default:
 		return nil, fmt.Errorf("no segment %d among the %d ranks of this host", which, n)
 	}
@@ -53,7 +54,7 @@ func (m *memory) segment(which int) (*os.File, error) {
 	if f := m.made[which]; f != nil {
 		return f, nil
 	}
-	f, err := sys.Memfd(name, size)
+	f, err := sys.Sparse(name, size, heap, shmfmt.HeapUnit)
 	if err != nil {
 		return nil, err
 	}

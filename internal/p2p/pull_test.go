@@ -12,6 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/heap"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -20,6 +21,7 @@ import (
 // or refuses from some read on.
 type kernel struct {
 	control *shmfmt.Control
+	heap    *heap.Heap
 	parts   []*shmfmt.Segment
 	reads   atomic.Int64 // that still succeed
 }
@@ -30,7 +32,7 @@ func newKernel(t *testing.T, n int, reads int64) *kernel {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &kernel{control: c}
+	k := &kernel{control: c, heap: heap.Loose()}
 	k.reads.Store(reads)
 	for i := range n {
 		s, err := shmfmt.HeapSegment(i, n)
@@ -46,6 +48,11 @@ func (k *kernel) Control() *shmfmt.Control               { return k.control }
 func (k *kernel) Segment(i int) (*shmfmt.Segment, error) { return k.parts[i], nil }
 func (k *kernel) Wake(int, *atomic.Uint32)               {}
 func (k *kernel) Close() error                           { return nil }
+func (k *kernel) Heap() *heap.Heap                       { return k.heap }
+
+func (k *kernel) Memory(_ int, off, size int64) ([]byte, error) { return k.heap.Memory(off, size) }
+
+func (k *kernel) Write(int, *shmfmt.Door, [][]byte, uint64) error { return errors.ErrUnsupported }
 
 func (k *kernel) Sleep(bell *atomic.Uint32, seen uint32) {
 	for bell.Load() == seen {

@@ -13,10 +13,17 @@
 //	  0      header: magic, version, owner, number of local processes, ready
 //	  64     bitmap of the local processes that have sent to the owner
 //	  ...    ring that local process i fills and the owner empties (RingStride bytes each)
+//	  ...    heap: blocks that the owner hands out, from HeapStart(n) to the end of the file
+//
+// The heap has nothing that says what is where: that is the owner's alone to know, and
+// peers learn the offset of a block from it. They map the heap apart from what
+// is before it, and only when they use it.
 //
 // Memory in use: the control segment, without the bulk memory of slots in which
-// only short collectives have been; and per process one page of header and bitmap, and at most RingStride bytes for each peer that has sent to it. Rings
-// of silent peers are never touched and cost nothing.
+// only short collectives have been; and per
+// process one page of header and bitmap, at most RingStride bytes for each peer that has
+// sent to it, and the pages of the heap that live blocks touch. Rings of silent peers are
+// never touched and cost nothing.
 package shmfmt
 
 import (
@@ -75,8 +82,24 @@ func bulkStart(n int) int64 {
 	return roundPage(int64(n)*DoorSize) + roundPage(int64(SlotCount)*SlotSize(n))
 }
 
-// SegmentSize is the size in bytes of a process segment on a node with n processes.
+// SegmentSize is the size in bytes of a process segment on a node with n processes,
+// without the heap.
 func SegmentSize(n int) int64 { return ringStart(n) + int64(n)*RingStride }
+
+// HeapUnit is what the size of a heap is a multiple of, in bytes, and its offset in a
+// segment: the largest page that a processor of ours has.
+const HeapUnit = 64 << 10
+
+// HeapStart is where the heap begins in the segments of a node with n processes.
+func HeapStart(n int) int64 { return (SegmentSize(n) + HeapUnit - 1) &^ (HeapUnit - 1) }
+
+// HeapSize is how large heaps are where address space is for that many of them, each
+// mapped once, on a machine with that much memory: more than can be in use, so that
+// it can be in pieces, and at least 1 GiB, if all fit.
+func HeapSize(memory, addresses int64, heaps int) int64 {
+	size := max(2*memory, 1<<30)
+	return max(min(size, addresses/2/int64(heaps))&^(HeapUnit-1), HeapUnit)
+}
 
 func ringStart(n int) int64 { return roundPage(Line + int64(n+7)/8) }
 

@@ -43,60 +43,77 @@ func Vacate(b []byte) error {
 	return err
 }
 
-// readBlocks is how many blocks of memory ReadProcess fills by one system call: as
+// processBlocks is how many blocks of memory ReadProcess fills by one system call: as
 // many as its callers gather, and no burden on the stack.
-const readBlocks = 64
+const processBlocks = 64
 
-// briefRead is up to how many bytes ReadProcess reads without telling the Go
+// briefCopy is up to how many bytes ReadProcess reads without telling the Go
 // scheduler: some 5 us, in which nobody else gets the processor of the goroutine. To
 // tell it costs a hundredth of that, and on a busy machine, where the scheduler gives
 // that processor away meanwhile, a sixth.
-const briefRead = 64 << 10
+const briefCopy = 64 << 10
 
 // ReadProcess fills the slices of dst, which it uses up, one after the other with
 // the bytes from address addr of process pid on. The kernel checks the address in
 // that process and our right to read it.
 func ReadProcess(pid int, dst [][]byte, addr uint64) error {
-	var local [readBlocks]unix.Iovec
-	for len(dst) > 0 {
+	return copyProcess(unix.SYS_PROCESS_VM_READV, pid, dst, addr)
+}
+
+// WriteProcess copies the slices of src, which it uses up, one after the other to
+// address addr of process pid and on, as ReadProcess does the other way.
+func WriteProcess(pid int, src [][]byte, addr uint64) error {
+	return copyProcess(unix.SYS_PROCESS_VM_WRITEV, pid, src, addr)
+}
+
+func copyProcess(call uintptr, pid int, here [][]byte, addr uint64) error {
+	var local [processBlocks]unix.Iovec
+	for len(here) > 0 {
 		blocks, size := 0, 0
-		for _, b := range dst[:min(len(dst), readBlocks)] {
+		for _, b := range here[:min(len(here), processBlocks)] {
 			local[blocks].Base = unsafe.SliceData(b)
 			local[blocks].SetLen(len(b))
 			blocks++
 			size += len(b)
 		}
 		if size == 0 {
-			dst = dst[blocks:]
+			here = here[blocks:]
 			continue
 		}
 		remote := unix.RemoteIovec{Base: uintptr(addr), Len: size}
 		var n uintptr
 		var errno unix.Errno
-		if size <= briefRead {
-			n, _, errno = unix.RawSyscall6(unix.SYS_PROCESS_VM_READV, uintptr(pid),
+		if size <= briefCopy {
+			n, _, errno = unix.RawSyscall6(call, uintptr(pid),
 				uintptr(unsafe.Pointer(&local)), uintptr(blocks), uintptr(unsafe.Pointer(&remote)), 1, 0)
 		} else {
-			n, _, errno = unix.Syscall6(unix.SYS_PROCESS_VM_READV, uintptr(pid),
+			n, _, errno = unix.Syscall6(call, uintptr(pid),
 				uintptr(unsafe.Pointer(&local)), uintptr(blocks), uintptr(unsafe.Pointer(&remote)), 1, 0)
 		}
 		switch {
 		case errno == unix.EINTR:
 			continue
 		case errno != 0:
-			return fmt.Errorf("process_vm_readv of %d bytes from pid %d: %w", size, pid, errno)
+			return fmt.Errorf("%s of %d bytes, pid %d: %w", processCall(call), size, pid, errno)
 		case n == 0:
-			return fmt.Errorf("process_vm_readv of %d bytes from pid %d: nothing read", size, pid)
+			return fmt.Errorf("%s of %d bytes, pid %d: nothing was copied", processCall(call), size, pid)
 		}
 		addr += uint64(n)
-		for ; len(dst) > 0 && int(n) >= len(dst[0]); dst = dst[1:] {
-			n -= uintptr(len(dst[0]))
+		for ; len(here) > 0 && int(n) >= len(here[0]); here = here[1:] {
+			n -= uintptr(len(here[0]))
 		}
 		if n > 0 {
-			dst[0] = dst[0][n:]
+			here[0] = here[0][n:]
 		}
 	}
 	return nil
+}
+
+func processCall(call uintptr) string {
+	if call == unix.SYS_PROCESS_VM_READV {
+		return "process_vm_readv"
+	}
+	return "process_vm_writev"
 }
 
 // Dup returns another descriptor of the same open file, closed on exec.

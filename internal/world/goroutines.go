@@ -141,7 +141,7 @@ func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(
 			return nodes[local[0]].Open(slices.Index(local, i))
 		}
 	case "shm":
-		nodes := map[int]*memory{} // by first rank
+		nodes := map[int]*hostMemory{} // by first rank
 		release = func() {
 			for _, m := range nodes {
 				m.close()
@@ -150,7 +150,7 @@ func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(
 		for i, b := range boots {
 			local := b.Job().Local
 			if nodes[local[0]] == nil {
-				m, err := newMemory(local)
+				m, err := newHostMemory(local)
 				if err != nil {
 					release()
 					return nil, nil, err
@@ -194,21 +194,23 @@ func joined(b boot.Boot, near func(i int) (*shm.Fabric, error), i int, check boo
 	return node, nil, checkers, err
 }
 
-// memory is the shared memory of the goroutine ranks of a host: what a launcher
+// hostMemory is the shared memory of the goroutine ranks of a host: what a launcher
 // would hold.
-type memory struct {
+type hostMemory struct {
 	control  *os.File
 	segments map[int]*os.File // by rank
 }
 
-func newMemory(local []int) (m *memory, err error) {
+func newHostMemory(local []int) (m *hostMemory, err error) {
 	n := len(local)
-	m = &memory{segments: map[int]*os.File{}}
+	m = &hostMemory{segments: map[int]*os.File{}}
 	if m.control, err = sys.Memfd("halo-control", shmfmt.ControlSize(n)); err != nil {
 		return nil, err
 	}
 	for _, i := range local {
-		f, err := sys.Memfd(fmt.Sprintf("halo-segment-%d", i), shmfmt.SegmentSize(n))
+		// All of them map all in this one process.
+		heap := shmfmt.HeapSize(int64(sys.PhysicalMemory()), sys.AddressSpace(), n*n)
+		f, err := sys.Sparse(fmt.Sprintf("halo-segment-%d", i), shmfmt.HeapStart(n), heap, shmfmt.HeapUnit)
 		if err != nil {
 			m.close()
 			return nil, err
@@ -218,7 +220,7 @@ func newMemory(local []int) (m *memory, err error) {
 	return m, nil
 }
 
-func (m *memory) close() {
+func (m *hostMemory) close() {
 	m.control.Close()
 	for _, f := range m.segments {
 		f.Close()
@@ -228,7 +230,7 @@ func (m *memory) close() {
 // memoryBoot is a goroutine rank's boot.Boot with shared memory.
 type memoryBoot struct {
 	boot.Boot
-	mem *memory
+	mem *hostMemory
 }
 
 // Segment implements boot.Boot.

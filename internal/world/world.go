@@ -16,6 +16,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -29,6 +30,9 @@ type World struct {
 	Coll *coll.Engine
 	Comm *comm.Comm // all processes of the job
 	Self *comm.Comm // this process alone
+
+	// Memory is what windows and AllocMem take memory from.
+	Memory *memory.Store
 
 	boot    boot.Boot
 	note    *shmfmt.Note // what people can see of this process; nil in goroutines
@@ -139,7 +143,7 @@ func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, checkers []bool, po
 		return nil, err
 	}
 	p.SetNote(note)
-	w := &World{Proc: p, P2P: p2p.New(p), boot: b, note: note}
+	w := &World{Proc: p, P2P: p2p.New(p), Memory: memory.New(node), boot: b, note: note}
 	w.Coll = coll.New(p, w.P2P, choice)
 	if checkers != nil {
 		w.checks = true

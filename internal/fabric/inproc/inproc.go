@@ -12,6 +12,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/heap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -22,6 +23,7 @@ var ErrKilled = errors.New("killed")
 type World struct {
 	control *shmfmt.Control
 	beds    []bed
+	heaps   []*heap.Heap
 	job     []int // by process: its index in the job
 	size    int   // of the job
 
@@ -52,11 +54,12 @@ func NewNode(job []int, size int) (*World, error) {
 		return nil, err
 	}
 	w := &World{
-		control: control, beds: make([]bed, n), job: job, size: size,
+		control: control, beds: make([]bed, n), heaps: make([]*heap.Heap, n), job: job, size: size,
 		segments: make([]*shmfmt.Segment, n), fabrics: make([]*shm.Fabric, n), dead: make([]bool, n),
 	}
 	for i := range w.beds {
 		w.beds[i].called = make(chan struct{}, 1)
+		w.heaps[i] = heap.Loose()
 	}
 	return w, nil
 }
@@ -152,6 +155,16 @@ func (n *node) Wake(i int, _ *atomic.Uint32) { n.w.beds[i].wake() }
 func (n *node) Read(i int, _ *shmfmt.Door, dst [][]byte, _ uint64) error {
 	return fmt.Errorf("inproc: read of %d blocks from process %d: %w", len(dst), i, fabric.ErrUnsupported)
 }
+
+// Write is unsupported, as Read is.
+func (n *node) Write(i int, _ *shmfmt.Door, src [][]byte, _ uint64) error {
+	return fmt.Errorf("inproc: write of %d blocks to process %d: %w", len(src), i, fabric.ErrUnsupported)
+}
+
+func (n *node) Heap() *heap.Heap { return n.w.heaps[n.me] }
+
+// Memory is part of a block that is live: blocks are slices.
+func (n *node) Memory(i int, off, size int64) ([]byte, error) { return n.w.heaps[i].Memory(off, size) }
 
 // Close leaves the memory to the others; it is collected with the world.
 func (n *node) Close() error { return nil }

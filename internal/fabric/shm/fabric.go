@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/heap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -42,10 +43,16 @@ type Node interface {
 	Wake(i int, bell *atomic.Uint32)
 	// Read copies from the memory of local process i.
 	Read(i int, door *shmfmt.Door, dst [][]byte, addr uint64) error
+	// Write copies to the memory of local process i.
+	Write(i int, door *shmfmt.Door, src [][]byte, addr uint64) error
+	// Heap is the own heap.
+	Heap() *heap.Heap
+	// Memory is memory of the heap of local process i. Callable from any goroutine.
+	Memory(i int, off, size int64) ([]byte, error)
 	Close() error
 }
 
-// Fabric implements fabric.Fabric and fabric.Reader.
+// Fabric implements fabric.Fabric, fabric.Reader and fabric.Writer.
 type Fabric struct {
 	node  Node
 	name  string
@@ -68,8 +75,9 @@ type Fabric struct {
 	heard  atomic.Uint32 // bell when Sleep last returned; stored by Sleep, loaded by Arm
 	closed atomic.Bool
 
-	losing atomic.Bool // lost is not empty; stored by Lose, loaded by Poll
-	mu     sync.Mutex  // guards lost
+	gone   []atomic.Bool // by job index: stored by Lose, loaded by Gone
+	losing atomic.Bool   // lost is not empty; stored by Lose, loaded by Poll
+	mu     sync.Mutex    // guards lost
 	lost   []loss
 }
 
@@ -85,15 +93,18 @@ type outgoing struct {
 	door *shmfmt.Door
 	peer int // local index
 	dead bool
-	read readState
+
+	read  ability
+	write ability
 }
 
-type readState uint8
+// ability is whether the kernel permits something, as was tried once.
+type ability uint8
 
 const (
-	readUnknown readState = iota
-	readYes
-	readNo
+	untried ability = iota
+	able
+	unable
 )
 
 // incoming is the way from one peer.
@@ -114,6 +125,7 @@ func New(name string, node Node, me int, job []int, size int) (*Fabric, error) {
 		door:  node.Control().Door(me),
 		out:   make([]*outgoing, size),
 		down:  make([]bool, size),
+		gone:  make([]atomic.Bool, size),
 	}
 	for i := range f.local {
 		f.local[i] = -1
@@ -170,12 +182,19 @@ func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
 // next Poll delivers what the peer had published, then Down, and Sleep returns
 // for it. Callable from any goroutine.
 func (f *Fabric) Lose(peer int, cause error) {
+	if peer >= 0 && peer < len(f.gone) {
+		f.gone[peer].Store(true) // pairs with the load in Gone
+	}
 	f.mu.Lock()
 	f.lost = append(f.lost, loss{peer, cause})
 	f.losing.Store(true)
 	f.mu.Unlock()
 	f.Wake()
 }
+
+// Gone reports whether Lose told that a peer is dead, maybe before Down is delivered.
+// Callable from any goroutine; it takes no lock.
+func (f *Fabric) Gone(peer int) bool { return f.gone[peer].Load() } // pairs with the store in Lose
 
 // Ring wakes local process i if it sleeps or is about to.
 func (f *Fabric) Ring(i int) {
@@ -399,33 +418,4 @@ func (f *Fabric) Release(watched bool) error {
 		return r.Release(watched)
 	}
 	return nil
-}
-
-// CanRead implements fabric.Reader: it reads the peer's probe once.
-func (f *Fabric) CanRead(peer int) bool {
-	o := f.out[peer]
-	if o == nil {
-		o = f.connect(peer)
-	}
-	if o.dead {
-		return false
-	}
-	if o.read == readUnknown {
-		o.read = readNo
-		d := o.door
-		var got [len(d.Probe)]byte
-		if d.Pid.Load() != 0 && f.node.Read(o.peer, d, [][]byte{got[:]}, d.ProbeAddr) == nil && got == d.Probe {
-			o.read = readYes
-		}
-	}
-	return o.read == readYes
-}
-
-// Read implements fabric.Reader.
-func (f *Fabric) Read(peer int, dst [][]byte, addr uint64) error {
-	o := f.out[peer]
-	if o == nil || o.read != readYes {
-		return fmt.Errorf("shm: read of %d blocks from process %d: %w", len(dst), peer, fabric.ErrUnsupported)
-	}
-	return f.node.Read(o.peer, o.door, dst, addr)
 }

@@ -19,6 +19,9 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
+// heapSize is the size of the heaps in bytes: more than memory, if it is all used.
+const heapSize = 64 << 30
+
 var errKilled = errors.New("killed by the test")
 
 // host plays the launcher of one node: it holds the shared memory.
@@ -32,11 +35,11 @@ func newHost(t testing.TB, n int) *host {
 	t.Helper()
 	h := &host{n: n}
 	for rank := -1; rank < n; rank++ {
-		size := shmfmt.SegmentSize(n)
+		size, heap := shmfmt.HeapStart(n), int64(heapSize)
 		if rank < 0 {
-			size = shmfmt.ControlSize(n)
+			size, heap = shmfmt.ControlSize(n), 0
 		}
-		f, err := sys.Memfd(fmt.Sprint("halo-test-", rank), size)
+		f, err := sys.Sparse(fmt.Sprint("halo-test-", rank), size, heap, shmfmt.HeapUnit)
 		if err != nil {
 			t.Fatal(err)
 		}

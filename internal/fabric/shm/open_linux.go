@@ -2,6 +2,8 @@ package shm
 
 import (
 	"crypto/rand"
+	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"sync"
@@ -9,6 +11,8 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/heap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -19,7 +23,8 @@ func Open(b boot.Boot) (*Fabric, error) {
 	job := b.Job()
 	n := len(job.Local)
 	me := slices.Index(job.Local, job.Rank)
-	node := &mapped{boot: b, job: job.Local, n: n, segments: make([]*shmfmt.Segment, n)}
+	node := &mapped{boot: b, job: job.Local, n: n, me: me, segments: make([]*shmfmt.Segment, n), heaps: make([][]byte, n)}
+	node.heap = heap.Shared(node.openHeap)
 	mem, err := node.mapSegment(-1, shmfmt.ControlSize(n))
 	if err != nil {
 		return nil, err
@@ -47,13 +52,17 @@ func Open(b boot.Boot) (*Fabric, error) {
 type mapped struct {
 	boot    boot.Boot
 	job     []int
-	n       int
+	n, me   int
+	heap    *heap.Heap
 	control *shmfmt.Control
 	probe   *[16]byte // what others read to learn that they can; kept alive here
 
-	mu       sync.Mutex
 	segments []*shmfmt.Segment
-	maps     [][]byte
+
+	mu    sync.Mutex // guards what follows
+	maps  [][]byte
+	heaps [][]byte // by local process: as far as they are mapped, nil until they are asked for
+	file  *os.File // with the own heap; nil until that is used
 }
 
 func (m *mapped) mapSegment(rank int, size int64) ([]byte, error) {
@@ -89,6 +98,59 @@ func (m *mapped) Segment(i int) (*shmfmt.Segment, error) {
 	return s, err
 }
 
+// mapHeap maps the heap of local process i, as much of it as can be, and keeps it. The
+// caller holds the mutex.
+func (m *mapped) mapHeap(i int) (*os.File, error) {
+	f, err := m.boot.Segment(m.job[i])
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && m.heaps[i] == nil {
+		size, start := info.Size(), shmfmt.HeapStart(m.n)
+		if size < start+shmfmt.HeapUnit {
+			err = fmt.Errorf("segment of %d bytes has no heap", size)
+		} else if m.heaps[i], err = sys.MapFrom(f, start, size-start, shmfmt.HeapUnit); err == nil {
+			m.maps = append(m.maps, m.heaps[i])
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("heap of local process %d: %w", i, err)
+	}
+	return f, nil
+}
+
+// openHeap opens the own heap.
+func (m *mapped) openHeap() (*os.File, int64, []byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f, err := m.mapHeap(m.me)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	m.file = f
+	return f, shmfmt.HeapStart(m.n), m.heaps[m.me], nil
+}
+
+func (m *mapped) Heap() *heap.Heap { return m.heap }
+
+func (m *mapped) Memory(i int, off, size int64) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.heaps[i] == nil {
+		f, err := m.mapHeap(i)
+		if err != nil {
+			return nil, err
+		}
+		f.Close()
+	}
+	if all := int64(len(m.heaps[i])); off+size > all {
+		return nil, &class.Error{Class: class.RMARange, Text: fmt.Sprintf("%d bytes at offset %d of a heap of which %d are mapped", size, off, all)}
+	}
+	return m.heaps[i][off : off+size : off+size], nil
+}
+
 func (m *mapped) Sleep(bell *atomic.Uint32, seen uint32) {
 	sys.FutexWait(bell, seen)
 }
@@ -97,6 +159,10 @@ func (m *mapped) Wake(_ int, bell *atomic.Uint32) { sys.FutexWake(bell, 1<<30) }
 
 func (m *mapped) Read(_ int, door *shmfmt.Door, dst [][]byte, addr uint64) error {
 	return sys.ReadProcess(int(door.Pid.Load()), dst, addr)
+}
+
+func (m *mapped) Write(_ int, door *shmfmt.Door, src [][]byte, addr uint64) error {
+	return sys.WriteProcess(int(door.Pid.Load()), src, addr)
 }
 
 // Close leaves the memory mapped: a service may still be about to look at its
@@ -118,5 +184,9 @@ func (m *mapped) Release(watched bool) error {
 		}
 	}
 	m.maps = nil
+	if m.file != nil {
+		first = errors.Join(first, m.file.Close())
+		m.file = nil
+	}
 	return first
 }

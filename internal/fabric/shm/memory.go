@@ -1,0 +1,92 @@
+package shm
+
+import (
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/heap"
+)
+
+// Heap is the memory of this process that the others of the node can map.
+func (f *Fabric) Heap() *heap.Heap { return f.node.Heap() }
+
+// Alloc makes a block of the own heap: size bytes, zero, at an address that is a
+// multiple of align (a power of two, and heap.Align at least). The others of the node find
+// it at off. Callable from any goroutine, as are Free and Memory.
+func (f *Fabric) Alloc(size, align int64) (off int64, mem []byte, err error) {
+	return f.node.Heap().Alloc(size, align)
+}
+
+// Free takes back the block of the own heap at off.
+func (f *Fabric) Free(off int64) error { return f.node.Heap().Free(off) }
+
+// Memory is size bytes from off on of the heap of a peer, or of this process, as they
+// are mapped here. They are those of a block as long as the peer has not freed it; after
+// that they may be anything, but are never a fault. The error is of class RMARange for
+// what is not of the heap; any other means that this process cannot map the peer's heap
+// so far, and has to reach the block in another way.
+func (f *Fabric) Memory(peer int, off, size int64) ([]byte, error) {
+	if peer < 0 || peer >= len(f.local) || f.local[peer] < 0 {
+		return nil, fmt.Errorf("%s: heap of process %d, which is not on this node: %w", f.name, peer, fabric.ErrUnsupported)
+	}
+	if off < 0 || size < 0 || off+size < off {
+		return nil, &class.Error{Class: class.RMARange, Text: fmt.Sprintf("%d bytes at offset %d of the heap of process %d", size, off, peer)}
+	}
+	return f.node.Memory(f.local[peer], off, size)
+}
+
+// CanRead implements fabric.Reader: it reads the peer's probe once.
+func (f *Fabric) CanRead(peer int) bool {
+	o := f.out[peer]
+	if o == nil {
+		o = f.connect(peer)
+	}
+	if o.dead {
+		return false
+	}
+	if o.read == untried {
+		o.read = unable
+		d := o.door
+		var got [len(d.Probe)]byte
+		if d.Pid.Load() != 0 && f.node.Read(o.peer, d, [][]byte{got[:]}, d.ProbeAddr) == nil && got == d.Probe {
+			o.read = able
+		}
+	}
+	return o.read == able
+}
+
+// Read implements fabric.Reader.
+func (f *Fabric) Read(peer int, dst [][]byte, addr uint64) error {
+	o := f.out[peer]
+	if o == nil || o.read != able {
+		return fmt.Errorf("shm: read of %d blocks from process %d: %w", len(dst), peer, fabric.ErrUnsupported)
+	}
+	return f.node.Read(o.peer, o.door, dst, addr)
+}
+
+// CanWrite implements fabric.Writer: it writes the peer's probe once, which it has
+// found there, over itself.
+func (f *Fabric) CanWrite(peer int) bool {
+	if !f.CanRead(peer) {
+		return false
+	}
+	o := f.out[peer]
+	if o.write == untried {
+		o.write = unable
+		probe := o.door.Probe
+		if f.node.Write(o.peer, o.door, [][]byte{probe[:]}, o.door.ProbeAddr) == nil {
+			o.write = able
+		}
+	}
+	return o.write == able
+}
+
+// Write implements fabric.Writer.
+func (f *Fabric) Write(peer int, src [][]byte, addr uint64) error {
+	o := f.out[peer]
+	if o == nil || o.write != able || o.dead {
+		return fmt.Errorf("shm: write of %d blocks to process %d: %w", len(src), peer, fabric.ErrUnsupported)
+	}
+	return f.node.Write(o.peer, o.door, src, addr)
+}

@@ -1,0 +1,172 @@
+package heap
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+const (
+	// reserve is which part of the memory that is free no block may take: that
+	// number is an estimate, and the program needs some for itself.
+	reserve = 16
+	// stride is which part of the memory that is free is made between two looks,
+	// so that processes that make blocks at the same time see each other.
+	stride = 64
+	// strideMin is the least that is made at once, in bytes.
+	strideMin = 1 << 20
+	// creditMax is how many bytes of small blocks are made between two looks, at
+	// most. A look takes some 50 us.
+	creditMax = 4 << 20
+)
+
+// Room is how much memory a process may still take.
+type Room struct {
+	Free int64  // bytes
+	Why  string // who sets the limit, for people
+}
+
+// Budget sees to it that memory is only made where there is enough: more would bring
+// not an error but the end of some process. It asks the machine and the control
+// groups that the process is in.
+type Budget struct {
+	look   func() Room
+	mu     sync.Mutex
+	credit int64 // what may be made until the next look
+}
+
+// NewBudget makes the budget of this machine.
+func NewBudget() *Budget {
+	root := os.DirFS("/")
+	return &Budget{look: func() Room { return machine(root) }}
+}
+
+// admit refuses at once what can never be: before there is a place for it.
+func (b *Budget) admit(size, align int64) error {
+	if size <= strideMin && align <= strideMin {
+		return nil
+	}
+	if r := b.look(); size > r.usable() || align > maxBlock {
+		return r.refuse(size)
+	}
+	return nil
+}
+
+// spend calls commit for pieces of size bytes, from 0 on, as long as there is memory for
+// what is left. If it fails some of them have been made.
+func (b *Budget) spend(size int64, commit func(done, n int64) error) error {
+	for done := int64(0); done < size; {
+		n, err := b.grant(size - done)
+		if err == nil {
+			err = commit(done, n)
+		}
+		if err != nil {
+			return err
+		}
+		done += n
+	}
+	return nil
+}
+
+// grant is how many of size bytes may be made now: all, or a multiple of strideMin.
+func (b *Budget) grant(size int64) (int64, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if size <= b.credit {
+		b.credit -= size
+		return size, nil
+	}
+	r := b.look()
+	if size > r.usable() {
+		b.credit = 0
+		return 0, r.refuse(size)
+	}
+	step := max(strideMin, down(r.Free/stride, strideMin))
+	b.credit = min(r.Free/stride, creditMax)
+	return min(size, step), nil
+}
+
+func (r Room) usable() int64 { return r.Free - r.Free/reserve }
+
+func (r Room) refuse(size int64) error {
+	return &class.Error{Class: class.NoMem, Text: fmt.Sprintf("%d bytes of memory: %d are free (%s)", size, r.Free, r.Why)}
+}
+
+// machine reads how much memory is free below root, which is that of the file system:
+// what the kernel takes to be available, or less if a control group allows less.
+func machine(root fs.FS) Room {
+	r := Room{Free: int64(sys.PhysicalMemory()), Why: "all of this machine"}
+	text, _ := fs.ReadFile(root, "proc/meminfo")
+	if n, ok := field(text, "MemAvailable:"); ok && n < r.Free>>10 {
+		r = Room{n << 10, "available on this machine"}
+	}
+	text, _ = fs.ReadFile(root, "proc/self/cgroup")
+	for line := range strings.Lines(string(text)) {
+		// Number, controllers, path; version 2 has no controllers.
+		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		for _, c := range strings.Split(parts[1], ",") {
+			if c == "" {
+				r = r.within(root, groupFiles{"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"}, parts[2])
+			} else if c == "memory" {
+				r = r.within(root, groupFiles{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}, parts[2])
+			}
+		}
+	}
+	return r
+}
+
+// groupFiles are the files of a version of control groups, below dir.
+type groupFiles struct{ dir, limit, usage, idle string }
+
+// within is r or what the group at that place allows, or one above it, if that is
+// less. In a container the groups above are not to be seen, or the place is not: the
+// group at the top is the own one then.
+func (r Room) within(root fs.FS, g groupFiles, place string) Room {
+	for place = path.Clean("/" + place); ; place = path.Dir(place) {
+		dir := path.Join(g.dir, place)
+		limit, limited := number(root, path.Join(dir, g.limit))
+		usage, known := number(root, path.Join(dir, g.usage))
+		if limited && known {
+			// Pages of files that nobody has used lately go when memory is wanted.
+			text, _ := fs.ReadFile(root, path.Join(dir, "memory.stat"))
+			idle, _ := field(text, g.idle)
+			if free := max(0, limit-usage+min(idle, usage)); free < r.Free {
+				r = Room{free, fmt.Sprintf("left to control group %s of %d", place, limit)}
+			}
+		}
+		if place == "/" {
+			return r
+		}
+	}
+}
+
+// number is the number that a file holds.
+func number(root fs.FS, name string) (int64, bool) {
+	text, err := fs.ReadFile(root, name)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64) // or "max"
+	return n, err == nil && n >= 0
+}
+
+// field is the number behind a name, the first word of its line.
+func field(text []byte, name string) (int64, bool) {
+	for line := range strings.Lines(string(text)) {
+		if w := strings.Fields(line); len(w) >= 2 && w[0] == name {
+			n, err := strconv.ParseInt(w[1], 10, 64)
+			return n, err == nil && n >= 0
+		}
+	}
+	return 0, false
+}

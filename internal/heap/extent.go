@@ -1,0 +1,184 @@
+package heap
+
+import "math/bits"
+
+// An extent is a part of the heap: a live block, or free from the one before to the
+// one behind it.
+type extent struct {
+	off, size int64
+	free      bool
+	mem       []byte // of a live block
+	home      int64  // of a range of addresses: the offset in the heap of the block that is there
+
+	rank        uint64 // of the node: no child has a greater one
+	left, right *extent
+	room        int64 // size of the largest free extent of the subtree
+}
+
+func (e *extent) end() int64 { return e.off + e.size }
+
+// extents are extents by offset, in a treap whose ranks are hashes of the offsets: so
+// its depth is logarithmic whatever the history was, and it needs no random numbers.
+// Nodes know the largest free extent below them, so that the first and the last one
+// that is large enough are found by one descent, too.
+type extents struct{ root *extent }
+
+func (e *extent) update() {
+	e.room = 0
+	if e.free {
+		e.room = e.size
+	}
+	if e.left != nil {
+		e.room = max(e.room, e.left.room)
+	}
+	if e.right != nil {
+		e.room = max(e.room, e.right.room)
+	}
+}
+
+// rankOf spreads offsets (splitmix64).
+func rankOf(off int64) uint64 {
+	z := uint64(off) + 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return bits.RotateLeft64(z^z>>31, 17)
+}
+
+// insert adds an extent where none begins.
+func (t *extents) insert(e *extent) {
+	e.rank = rankOf(e.off)
+	t.root = t.root.insert(e)
+}
+
+func (n *extent) insert(e *extent) *extent {
+	switch {
+	case n == nil:
+		e.left, e.right = nil, nil
+		e.update()
+		return e
+	case e.rank > n.rank:
+		e.left, e.right = n.split(e.off)
+		e.update()
+		return e
+	case e.off < n.off:
+		n.left = n.left.insert(e)
+	default:
+		n.right = n.right.insert(e)
+	}
+	n.update()
+	return n
+}
+
+// split takes a tree apart: what begins before off, and the others.
+func (n *extent) split(off int64) (below, above *extent) {
+	if n == nil {
+		return nil, nil
+	}
+	if n.off < off {
+		n.right, above = n.right.split(off)
+		n.update()
+		return n, above
+	}
+	below, n.left = n.left.split(off)
+	n.update()
+	return below, n
+}
+
+// remove takes the extent out that begins at off.
+func (t *extents) remove(off int64) { t.root = t.root.remove(off) }
+
+func (n *extent) remove(off int64) *extent {
+	switch {
+	case n == nil:
+		return nil
+	case off == n.off:
+		return join(n.left, n.right)
+	case off < n.off:
+		n.left = n.left.remove(off)
+	default:
+		n.right = n.right.remove(off)
+	}
+	n.update()
+	return n
+}
+
+// join makes one tree of two, all of the first before all of the second.
+func join(a, b *extent) *extent {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	case a.rank > b.rank:
+		a.right = join(a.right, b)
+		a.update()
+		return a
+	}
+	b.left = join(a, b.left)
+	b.update()
+	return b
+}
+
+// refresh corrects the rooms on the way to the extent at off, which has changed.
+func (t *extents) refresh(off int64) { t.root.refresh(off) }
+
+func (n *extent) refresh(off int64) {
+	switch {
+	case n == nil:
+		return
+	case off < n.off:
+		n.left.refresh(off)
+	case off > n.off:
+		n.right.refresh(off)
+	}
+	n.update()
+}
+
+// at is the extent in which off is, or that ends last before it; nil if there is none.
+func (t *extents) at(off int64) *extent {
+	var found *extent
+	for n := t.root; n != nil; {
+		if n.off <= off {
+			found, n = n, n.right
+		} else {
+			n = n.left
+		}
+	}
+	return found
+}
+
+// first is the first free extent of size bytes or more, nil if there is none.
+func (t *extents) first(size int64) *extent {
+	n := t.root
+	if n == nil || n.room < size {
+		return nil
+	}
+	for {
+		switch {
+		case n.left != nil && n.left.room >= size:
+			n = n.left
+		case n.free && n.size >= size:
+			return n
+		default:
+			n = n.right
+		}
+	}
+}
+
+// last is the last free extent of size bytes or more, nil if there is none.
+func (t *extents) last(size int64) *extent {
+	n := t.root
+	if n == nil || n.room < size {
+		return nil
+	}
+	for {
+		switch {
+		case n.right != nil && n.right.room >= size:
+			n = n.right
+		case n.free && n.size >= size:
+			return n
+		default:
+			n = n.left
+		}
+	}
+}

@@ -1,0 +1,179 @@
+// Package heap holds the memory that a process hands out for windows and by AllocMem:
+// zeroed blocks, aligned to lines at least, that are there when they are handed out. A
+// block for which there is not enough memory is refused at once, with numbers, and
+// nobody gets a SIGBUS later.
+//
+// A heap stands over memory that the processes of a node map (Shared), or its blocks
+// are memory of this process alone (Private, and Loose on the Go heap, where the race
+// detector sees every access). All is booked on the Go heap of the owner: peers that
+// write what they should not spoil the content of blocks and nothing else.
+//
+// The trap: like memory of C, and unlike that of Go, a block is gone when it is freed,
+// whoever still has the slice.
+package heap
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/class"
+)
+
+// Align is the alignment of every block in bytes.
+const Align = granule
+
+// maxBlock bounds sizes and alignments, in bytes, so that sums of them do not overflow.
+const maxBlock = 1 << 60
+
+// Heap hands out blocks, named by their offset. Its methods may be called by any
+// goroutine.
+type Heap struct {
+	budget *Budget
+	mu     sync.Mutex
+	space  *space
+	store  backing
+}
+
+// A backing is the memory behind the offsets of a heap.
+type backing interface {
+	// begin is called before the first block is made, and says how large the heap is
+	// and at which address it begins; 0 if its blocks are each somewhere.
+	begin() (size, base int64, err error)
+	// commit makes the memory of a block, zero, of whose pages those in fresh are not in use.
+	commit(b *extent, fresh span, align int64, budget *Budget) ([]byte, error)
+	// drop takes the memory of a block back; the pages in idle are no longer in use.
+	drop(b *extent, idle span) error
+	// offset is where in the heap an address is.
+	offset(addr uintptr) (off int64, ok bool)
+}
+
+func newHeap(b backing, budget *Budget) *Heap { return &Heap{budget: budget, store: b} }
+
+// Alloc makes a block of size bytes at an address that is a multiple of align, a power
+// of two or less than Align. A block of no bytes has a place of its own, too: mem then
+// has room for one element of any type. Errors are of class NoMem.
+func (h *Heap) Alloc(size, align int64) (off int64, mem []byte, err error) {
+	align = max(align, Align)
+	if size < 0 || align&(align-1) != 0 {
+		return 0, nil, &class.Error{Class: class.Arg, Text: fmt.Sprintf("%d bytes of memory at a multiple of %d", size, align)}
+	}
+	if err := h.budget.admit(size, align); err != nil {
+		return 0, nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.space == nil {
+		room, base, err := h.store.begin()
+		if err != nil {
+			return 0, nil, noMemory(size, err)
+		}
+		h.space = newSpace(room, int64(os.Getpagesize()), base)
+	}
+	b, fresh := h.space.take(max(size, 1), align)
+	if b == nil {
+		return 0, nil, &class.Error{Class: class.NoMem, Text: fmt.Sprintf(
+			"%d bytes of memory at a multiple of %d: %d bytes of the heap are free, not in one piece or not there", size, align, h.space.left)}
+	}
+	mem, err = h.store.commit(b, fresh, align, h.budget)
+	if err != nil {
+		h.space.give(b)
+		return 0, nil, noMemory(size, err)
+	}
+	b.mem = mem
+	if size == 0 {
+		return b.off, mem[:0], nil
+	}
+	return b.off, mem[:size:size], nil
+}
+
+func noMemory(size int64, err error) error {
+	return &class.Error{Class: class.NoMem, Text: fmt.Sprintf("%d bytes of memory: %v", size, err), Cause: err}
+}
+
+// Free takes back the block at off. The error is of class Base if none begins there.
+func (h *Heap) Free(off int64) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b := h.live(off)
+	if b == nil || b.off != off {
+		return &class.Error{Class: class.Base, Text: fmt.Sprintf("no block of memory begins at offset %d of the heap", off)}
+	}
+	lost := *b
+	return h.store.drop(&lost, h.space.give(b))
+}
+
+// live is the live block that off is in. The caller holds the mutex.
+func (h *Heap) live(off int64) *extent {
+	if h.space == nil {
+		return nil
+	}
+	return h.space.block(off)
+}
+
+// Find tells where mem lies in the heap: within a live block.
+func (h *Heap) Find(mem []byte) (off int64, ok bool) {
+	off, b := h.find(mem)
+	if b == nil || int64(len(mem)) > int64(len(b.mem))-(off-b.off) {
+		return 0, false
+	}
+	return off, true
+}
+
+// Base tells where the block is that begins where mem does.
+func (h *Heap) Base(mem []byte) (off int64, ok bool) {
+	off, b := h.find(mem)
+	return off, b != nil && b.off == off
+}
+
+func (h *Heap) find(mem []byte) (int64, *extent) {
+	p := unsafe.SliceData(mem)
+	if p == nil {
+		return 0, nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	off, ok := h.store.offset(uintptr(unsafe.Pointer(p)))
+	if !ok {
+		return 0, nil
+	}
+	return off, h.live(off)
+}
+
+// Memory is size bytes of a live block from off on. It is how ranks that are
+// goroutines see each other's.
+func (h *Heap) Memory(off, size int64) ([]byte, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	b := h.live(off)
+	if b == nil || size < 0 || size > int64(len(b.mem))-(off-b.off) {
+		return nil, &class.Error{Class: class.RMARange, Text: fmt.Sprintf("%d bytes at offset %d of the heap are not of one block", size, off)}
+	}
+	at := off - b.off
+	return b.mem[at : at+size : at+size], nil
+}
+
+// Live is how many blocks there are, and how many bytes they take.
+func (h *Heap) Live() (blocks int, bytes int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.space == nil {
+		return 0, 0
+	}
+	h.space.all.root.each(func(e *extent) {
+		if !e.free {
+			blocks++
+			bytes += e.size
+		}
+	})
+	return blocks, bytes
+}
+
+func (e *extent) each(f func(*extent)) {
+	if e != nil {
+		e.left.each(f)
+		f(e)
+		e.right.each(f)
+	}
+}

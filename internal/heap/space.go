@@ -1,0 +1,132 @@
+package heap
+
+// space gives away parts of a range of offsets: 0 to size. It knows nothing of memory.
+//
+// Extents, live and free, cover the range without gaps; no two free ones touch. Blocks of
+// a page and more begin and end where pages do, and are the first that fit, from the
+// start of the range on; smaller ones are the last that fit, from its end on. So the
+// former are exact fits of each other's holes, and pages that are shared by small blocks
+// are all in one place.
+//
+// A page is in use if a live block touches it. take and give tell which pages that
+// changes for, so the caller need not keep a record of pages.
+//
+// Rejected: size classes, each of which would keep pages of its own in every process;
+// boundary tags, for what peers can write is not to be relied on.
+type space struct {
+	all  extents
+	page int64
+	base int64 // address of offset 0, to which alignment refers
+	left int64 // bytes that are free
+}
+
+// A span is a range of offsets, empty if it does not end behind its start.
+type span struct{ off, end int64 }
+
+func (s span) size() int64 { return max(0, s.end-s.off) }
+
+// granule is the size of the smallest block in bytes, and what sizes and offsets are
+// multiples of: a line, so that no two blocks share one.
+const granule = 64
+
+func newSpace(size, page, base int64) *space {
+	s := &space{page: page, base: base, left: size}
+	if size > 0 {
+		s.all.insert(&extent{size: size, free: true})
+	}
+	return s
+}
+
+func up(n, unit int64) int64   { return (n + unit - 1) / unit * unit }
+func down(n, unit int64) int64 { return n / unit * unit }
+
+// extentOf is how much of the range a block of that size takes.
+func (s *space) extentOf(size int64) int64 {
+	if size >= s.page {
+		return up(size, s.page)
+	}
+	return up(max(size, 1), granule)
+}
+
+// take makes a live block of size bytes, at least 1 and far from overflow, at an address
+// that is a multiple of align, a power of two. It returns the block and those of its pages that
+// were not in use; nil if there is no room.
+func (s *space) take(size, align int64) (*extent, span) {
+	size = s.extentOf(size)
+	align = max(align, granule)
+	if size >= s.page {
+		align = max(align, s.page)
+	}
+	for _, spare := range []int64{0, align - granule} {
+		var free *extent
+		var off int64
+		if size >= s.page {
+			if free = s.all.first(size + spare); free != nil {
+				off = up(s.base+free.off, align) - s.base
+			}
+		} else if free = s.all.last(size + spare); free != nil {
+			off = down(s.base+free.end()-size, align) - s.base
+		}
+		if free != nil && off >= free.off && off+size <= free.end() {
+			return s.carve(free, off, size)
+		}
+	}
+	return nil, span{}
+}
+
+// carve makes a part of a free extent a live block.
+func (s *space) carve(free *extent, off, size int64) (*extent, span) {
+	fresh := s.pages(span{off, off + size}, span{free.off, free.end()})
+	end := free.end()
+	b := free
+	if off > free.off {
+		free.size = off - free.off
+		s.all.refresh(free.off)
+		b = &extent{off: off}
+	}
+	b.size, b.free = size, false
+	if b == free {
+		s.all.refresh(off)
+	} else {
+		s.all.insert(b)
+	}
+	if off+size < end {
+		s.all.insert(&extent{off: off + size, size: end - off - size, free: true})
+	}
+	s.left -= size
+	return b, fresh
+}
+
+// pages are those that the part touches and that lie wholly in the free range around it.
+func (s *space) pages(part, free span) span {
+	return span{
+		max(down(part.off, s.page), up(free.off, s.page)),
+		min(up(part.end, s.page), down(free.end, s.page)),
+	}
+}
+
+// give makes a live block free again, and returns those of its pages that are no longer in use.
+func (s *space) give(b *extent) span {
+	part := span{b.off, b.end()}
+	s.left += b.size
+	b.free, b.mem = true, nil
+	if next := s.all.at(b.end()); next != nil && next.off == b.end() && next.free {
+		s.all.remove(next.off)
+		b.size += next.size
+	}
+	if before := s.all.at(b.off - 1); before != nil && before.free {
+		s.all.remove(b.off)
+		before.size += b.size
+		b = before
+	}
+	s.all.refresh(b.off)
+	return s.pages(part, span{b.off, b.end()})
+}
+
+// block is the live block that off is in, nil if there is none.
+func (s *space) block(off int64) *extent {
+	if b := s.all.at(off); off >= 0 && b != nil && !b.free && off < b.end() {
+		return b
+	}
+	return nil
+}

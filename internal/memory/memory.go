@@ -1,0 +1,69 @@
+// Package memory is where a process takes the memory of its windows and of AllocMem
+// from: the heap that the other processes of the node map, where there is one, so that
+// they reach it themselves, and else memory of its own.
+package memory
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/heap"
+)
+
+// Align is the alignment of every block in bytes.
+const Align = heap.Align
+
+// Store hands out memory of one process. Any goroutine may call it, with the engine's
+// lock or without.
+type Store struct {
+	heap   *heap.Heap
+	mapped bool // others can map the heap
+}
+
+// Block is memory that was handed out.
+type Block struct {
+	Mem []byte
+	Off int64 // in the process's heap, as shm.Fabric.Memory takes it; -1 if others cannot map it
+}
+
+// New makes the store of the process that node belongs to; nil if there is none.
+func New(node *shm.Fabric) *Store {
+	if node == nil {
+		return &Store{heap: heap.Private()}
+	}
+	return &Store{heap: node.Heap(), mapped: true}
+}
+
+// Alloc hands out size bytes, zero, at an address that is a multiple of align, a power of
+// two, and of Align. Errors are of class NoMem. A block of no bytes has an address of its own,
+// too.
+func (s *Store) Alloc(size, align int64) (Block, error) {
+	off, mem, err := s.heap.Alloc(size, align)
+	if err != nil {
+		return Block{}, err
+	}
+	if !s.mapped {
+		off = -1
+	}
+	return Block{mem, off}, nil
+}
+
+// Free takes back a block, named by the memory at its beginning. The error is of class
+// Base if no live block begins there.
+func (s *Store) Free(mem []byte) error {
+	off, ok := s.heap.Base(mem)
+	if !ok {
+		return &class.Error{Class: class.Base, Text: fmt.Sprintf("no memory that was allocated begins at %p, or it was freed before", unsafe.SliceData(mem))}
+	}
+	return s.heap.Free(off)
+}
+
+// Find tells where in the heap memory is that others can map, if it is part of a live block.
+func (s *Store) Find(mem []byte) (off int64, ok bool) {
+	if !s.mapped {
+		return 0, false
+	}
+	return s.heap.Find(mem)
+}

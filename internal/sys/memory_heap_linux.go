@@ -1,0 +1,116 @@
+package sys
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// commitPiece is how many bytes of memory one system call makes, at most. A signal
+// ends such a call, which then has done nothing, so it must be short.
+const commitPiece = 16 << 20
+
+// Sparse is Memfd for least bytes and behind them as much of more as the system lets
+// a file have: all, or the half of it, and so on. What is there is a multiple of unit
+// beyond least.
+func Sparse(name string, least, more, unit int64) (*os.File, error) {
+	var limit unix.Rlimit
+	// To go beyond this limit is not only an error, but also a signal.
+	if unix.Getrlimit(unix.RLIMIT_FSIZE, &limit) == nil && limit.Cur < math.MaxInt64 {
+		more = min(more, max(0, int64(limit.Cur)-least))
+	}
+	for {
+		more -= more % unit
+		f, err := Memfd(name, least+more)
+		if err == nil || more == 0 {
+			return f, err
+		}
+		more /= 2
+	}
+}
+
+// MapFrom maps size bytes of f from offset off on, a multiple of the page size, or as
+// many as the system lets the process have: half of it, and so on, in multiples of
+// unit. Core dumps leave it out: to read the pages that nobody has touched would make
+// them.
+func MapFrom(f *os.File, off, size, unit int64) ([]byte, error) {
+	for {
+		b, err := unix.Mmap(int(f.Fd()), off, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+		if err == nil {
+			_ = unix.Madvise(b, unix.MADV_DONTDUMP) // a large dump is no reason to fail
+			return b, nil
+		}
+		if size/2 < unit {
+			return nil, fmt.Errorf("mmap %s of %d bytes at %d: %w", f.Name(), size, off, err)
+		}
+		size = size / 2 / unit * unit
+	}
+}
+
+// Commit makes the pages of a memory file from off on, size bytes: from then on nobody
+// who uses them fails for want of memory. They are zero if they were not there.
+func Commit(f *os.File, off, size int64) error {
+	return inPieces("fallocate", f, 0, off, size)
+}
+
+// Punch gives pages of a memory file back. They are zero when they are used again.
+func Punch(f *os.File, off, size int64) error {
+	return inPieces("giving back", f, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off, size)
+}
+
+func inPieces(what string, f *os.File, mode uint32, off, size int64) error {
+	for size > 0 {
+		n := min(size, commitPiece)
+		switch err := unix.Fallocate(int(f.Fd()), mode, off, n); {
+		case err == nil:
+			off, size = off+n, size-n
+		case !errors.Is(err, unix.EINTR):
+			return fmt.Errorf("%s of %d bytes of %s at %d: %w", what, n, f.Name(), off, err)
+		}
+	}
+	return nil
+}
+
+// Anonymous maps size bytes of zeroed memory of this process alone. Unmap gives it back.
+func Anonymous(size int64) ([]byte, error) {
+	b, err := unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		return nil, fmt.Errorf("mmap of %d bytes: %w", size, err)
+	}
+	return b, nil
+}
+
+// Populate makes the pages of memory from Anonymous.
+func Populate(b []byte) error {
+	for len(b) > 0 {
+		n := min(len(b), commitPiece)
+		switch err := unix.Madvise(b[:n], unix.MADV_POPULATE_WRITE); {
+		case err == nil:
+			b = b[n:]
+		case errors.Is(err, unix.EINVAL): // before Linux 5.14: touch them
+			for i := 0; i < n; i += os.Getpagesize() {
+				b[i] = 0
+			}
+			b = b[n:]
+		case !errors.Is(err, unix.EINTR):
+			return fmt.Errorf("making %d bytes of memory: %w", n, err)
+		}
+	}
+	return nil
+}
+
+// addresses is what a process can map on every processor with 64 bits, in bytes, with
+// room left for all else.
+const addresses = 1 << 46
+
+// AddressSpace is how much the process may map, in bytes, about.
+func AddressSpace() int64 {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_AS, &limit) == nil && limit.Cur < addresses {
+		return int64(limit.Cur)
+	}
+	return addresses
+}
