@@ -70,6 +70,7 @@ func TestLayoutIsGolden(t *testing.T) {
 	for _, n := range []int{1, 2, 64, 65, 1000, MaxLocal} {
 		l.line(fmt.Sprintf("segment of %d: rings at", n), ringStart(n))
 		l.line(fmt.Sprintf("segment of %d: size", n), SegmentSize(n))
+		l.line(fmt.Sprintf("segment of %d: heap at", n), HeapStart(n))
 	}
 	golden(t, "layout.txt", l.String())
 }

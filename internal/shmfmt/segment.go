@@ -34,7 +34,7 @@ import (
 
 // Version is the version of everything in this package. Processes of another
 // version refuse to map a segment.
-const Version = 3
+const Version = 4
 
 // magic marks a process segment: "HALOSEG" and the version.
 const magic = uint64(0x484c4f5345470000) | Version

@@ -28,6 +28,34 @@ func TestSegmentsRefuseWhatDoesNotFit(t *testing.T) {
 	}
 }
 
+// Heaps begin behind the rings and where a page does, there is always one, and as many as
+// are asked for fit into the addresses.
+func TestHeapsFit(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 64, 1000, MaxLocal} {
+		if at := HeapStart(n); at < SegmentSize(n) || at%HeapUnit != 0 || at-SegmentSize(n) >= HeapUnit {
+			t.Errorf("the heap of a segment of %d begins at %d, the rings end at %d", n, at, SegmentSize(n))
+		}
+	}
+	for _, c := range []struct {
+		memory, addresses int64
+		heaps             int
+		want              int64
+	}{
+		{24 << 30, 1 << 46, 1, 48 << 30},
+		{24 << 30, 1 << 46, 64, 48 << 30},
+		{100 << 20, 1 << 46, 8, 1 << 30},
+		{4 << 40, 1 << 46, 256, 128 << 30},
+		{24 << 30, 8 << 30, 4, 1 << 30},
+		{24 << 30, 8 << 30, 5, (8<<30/10)/HeapUnit*HeapUnit},
+		{24 << 30, 1, 1, HeapUnit},
+		{24 << 30, 1 << 46, MaxLocal * MaxLocal, HeapUnit},
+	} {
+		if got := HeapSize(c.memory, c.addresses, c.heaps); got != c.want {
+			t.Errorf("%d heaps on a machine of %d bytes with %d addresses: %d bytes each, want %d", c.heaps, c.memory, c.addresses, got, c.want)
+		}
+	}
+}
+
 func TestOpenSegmentWaitsForItsFormat(t *testing.T) {
 	mem := heapMemory(SegmentSize(4))
 	if _, err := OpenSegment(mem, 2, 4); err == nil || !strings.Contains(err.Error(), "not ready") {

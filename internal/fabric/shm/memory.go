@@ -82,10 +82,10 @@ func (f *Fabric) CanWrite(peer int) bool {
 	return o.write == able
 }
 
-// Write implements fabric.Writer.
+// Write implements fabric.Writer. Once CanWrite has said yes, it needs no lock.
 func (f *Fabric) Write(peer int, src [][]byte, addr uint64) error {
 	o := f.out[peer]
-	if o == nil || o.write != able || o.dead {
+	if o == nil || o.write != able || f.Gone(peer) { // the number of a dead process may be another's
 		return fmt.Errorf("shm: write of %d blocks to process %d: %w", len(src), peer, fabric.ErrUnsupported)
 	}
 	return f.node.Write(o.peer, o.door, src, addr)
