@@ -46,7 +46,7 @@ func TestHeapsFit(t *testing.T) {
 		{100 << 20, 1 << 46, 8, 1 << 30},
 		{4 << 40, 1 << 46, 256, 128 << 30},
 		{24 << 30, 8 << 30, 4, 1 << 30},
-		{24 << 30, 8 << 30, 5, (8<<30/10)/HeapUnit*HeapUnit},
+		{24 << 30, 8 << 30, 5, (8 << 30 / 10) / HeapUnit * HeapUnit},
 		{24 << 30, 1, 1, HeapUnit},
 		{24 << 30, 1 << 46, MaxLocal * MaxLocal, HeapUnit},
 	} {
