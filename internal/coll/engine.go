@@ -6,6 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
 )
@@ -38,6 +39,9 @@ func (e *Engine) Choose(c Choice) {
 	e.choice = c
 	e.p.Unlock()
 }
+
+// Kernel is what does the predefined operations.
+func (e *Engine) Kernel() op.Kernel { return e.choice.Kernel }
 
 // state is what the engine keeps for a communicator.
 type state struct {

@@ -19,6 +19,7 @@ import (
 	"github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -31,6 +32,7 @@ type World struct {
 	Comm *comm.Comm // all processes of the job
 	Self *comm.Comm // this process alone
 
+	RMA *rma.Engine
 	// Memory is what windows and AllocMem take memory from.
 	Memory *memory.Store
 
@@ -145,6 +147,7 @@ func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, checkers []bool, po
 	p.SetNote(note)
 	w := &World{Proc: p, P2P: p2p.New(p), Memory: memory.New(node), boot: b, note: note}
 	w.Coll = coll.New(p, w.P2P, choice)
+	w.RMA = rma.New(p, w.P2P, w.Coll, w.Memory)
 	if checkers != nil {
 		w.checks = true
 		w.odd.Store(true)
@@ -160,7 +163,7 @@ func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, checkers []bool, po
 	w.Self = comm.New(p, selfContext, 0, []int32{int32(me)})
 	w.Coll.Attach(w.Comm, coll.WorldSlot)
 	w.Coll.Attach(w.Self, coll.NoSlot)
-	p.Start(w.P2P, w.P2P, w.Coll)
+	p.Start(w.P2P, w.P2P, w.Coll, w.RMA)
 	return w, nil
 }
 

@@ -1,0 +1,105 @@
+package rma
+
+// postpone puts an operation behind those that wait for its target's post. The lock is
+// held.
+func (e *Engine) postpone(o *operation) {
+	t := o.target
+	if t.gate.Load() != gateWaiting { // it has come meanwhile
+		e.perform(o)
+		return
+	}
+	if len(t.deferred) == 0 {
+		e.waiting = append(e.waiting, t)
+		e.p.SetBusy(1)
+	}
+	t.deferred = append(t.deferred, o)
+}
+
+// drain makes what was deferred to t, whose post is there, and opens its gate: what is
+// issued from now on is applied at once. The lock is held.
+func (e *Engine) drain(t *target) {
+	if len(t.deferred) > 0 {
+		e.forget(t)
+		for i, o := range t.deferred {
+			t.deferred[i] = nil
+			e.perform(o)
+		}
+		t.deferred = t.deferred[:0]
+	}
+	t.gate.CompareAndSwap(gateWaiting, gateOpen)
+}
+
+// forget takes t, which has deferred operations, off the list.
+func (e *Engine) forget(t *target) {
+	for i, o := range e.waiting {
+		if o == t {
+			last := len(e.waiting) - 1
+			e.waiting[i], e.waiting[last] = e.waiting[last], nil
+			e.waiting = e.waiting[:last]
+			e.p.SetBusy(-1)
+			return
+		}
+	}
+}
+
+// workDeferred makes what was deferred to targets that have posted.
+func (e *Engine) workDeferred() int {
+	n := 0
+	for i := 0; i < len(e.waiting); i++ {
+		if t := e.waiting[i]; t.w.exposed(t) {
+			e.drain(t)
+			i--
+			n++
+		}
+	}
+	return n
+}
+
+// lostDeferred ends what was deferred to a process that is gone.
+func (e *Engine) lostDeferred(peer int) {
+	for i := 0; i < len(e.waiting); i++ {
+		t := e.waiting[i]
+		if int(t.process) != peer {
+			continue
+		}
+		e.forget(t)
+		i--
+		for j, o := range t.deferred {
+			t.deferred[j] = nil
+			e.end(o, gone(t.rank, e.p.DownCause(peer)))
+		}
+		t.deferred = t.deferred[:0]
+	}
+}
+
+// perform makes an access that was deferred, or starts it. The lock is held.
+func (e *Engine) perform(o *operation) {
+	t := o.target
+	switch {
+	case t.path == pathMapped:
+		e.end(o, o.apply(&t.region, int64(o.off)))
+	case t.path == pathDynamic && e.performDynamic(o), e.copies(o, false):
+		e.end(o, nil)
+	default:
+		e.remote(o) // which tells what is wrong, too
+	}
+}
+
+// performDynamic is perform where the memory has to be looked up; it reports false if it
+// is not mapped here.
+func (e *Engine) performDynamic(o *operation) bool {
+	lo, hi, err := o.layout.span(o.size())
+	if err != nil {
+		return false
+	}
+	f, err := o.target.searchLocked(o.off+uint64(lo), o.off+uint64(hi))
+	return err == nil && f != nil && f.mapped && o.apply(&f.region, int64(o.off-f.lo)) == nil
+}
+
+// end completes an operation at the origin and gives it back. The lock is held.
+func (e *Engine) end(o *operation, err error) {
+	if r := o.request; r != nil {
+		e.messages.Finish(r, err)
+	}
+	e.freeOperation(o)
+}

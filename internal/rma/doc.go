@@ -1,0 +1,30 @@
+// Package rma is one-sided communication (MPI-5 chapter 12), written once.
+//
+// A Window is what its members share: regions, epochs, counts. A View is a Window
+// with the info under which it is used. All calls are methods of View.
+//
+// # The way of an operation
+//
+// Every call checks target, epoch, bounds and types. Then:
+//
+//   - Memory that is mapped here (the own; windows made by Allocate and Shared, and
+//     Create and Attach over memory of package memory, of processes of the node) is
+//     accessed by the caller: a put is a copy, an accumulate atomics of package apply.
+//     No lock is taken, no message sent, nothing allocated. See View.PutBytes.
+//   - Other memory of a process on the node is read and written by the kernel
+//     (process_vm), as long as blocks are long enough; what it cannot do, accumulates
+//     among it, goes by frames.
+//   - The rest goes by frames, which the target's service applies with the same code of
+//     package apply, whatever its program does.
+//
+// An operation that may not be applied yet, because the target has not posted, waits in
+// a queue of the target (deferred) and the call returns.
+//
+// # Locks
+//
+// Window.mu guards transitions of epochs and is never held while waiting; the engine's
+// lock comes after it. Frame handlers hold the engine's lock. The way through mapped
+// memory takes neither: it loads Window.mode and target.gate.
+//
+// The trap: a handler of frames must not take Window.mu.
+package rma

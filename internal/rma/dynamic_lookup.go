@@ -1,0 +1,109 @@
+package rma
+
+import (
+	"github.com/halo-mpi/halo/internal/apply"
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// foundRegion is a region of a target on the node, as it was found in a version of its
+// attach table.
+type foundRegion struct {
+	lo, hi  uint64 // addresses there
+	version uint64
+	mapped  bool         // else it is memory that cannot be mapped
+	region  apply.Region // of memory that is mapped
+}
+
+// foundMax is how many regions of a target are remembered.
+const foundMax = 4
+
+// lookup returns the region of a target of pathDynamic that holds bytes lo to hi, nil if
+// none does.
+//
+// Cost: of a region used lately a load of the version, which stays in this processor's
+// cache until something is attached or detached; else a binary search.
+func (t *target) lookup(lo, hi uint64) (*foundRegion, error) {
+	version := t.control.TableVersion().Load() // pairs with the stores in Attach and Detach
+	for i := range t.found {
+		if f := t.found[i].Load(); f != nil && f.version == version && lo >= f.lo && hi <= f.hi {
+			return f, nil
+		}
+	}
+	if t.rank == t.w.Comm.Rank {
+		t.w.e.p.Lock()
+		defer t.w.e.p.Unlock()
+	}
+	return t.searchLocked(lo, hi)
+}
+
+// searchLocked looks into the attach table itself. The lock is held if that is the own
+// one.
+func (t *target) searchLocked(lo, hi uint64) (*foundRegion, error) {
+	f, err := t.search(lo, hi)
+	if f != nil {
+		t.found[t.finds.Add(1)%foundMax].Store(f)
+	}
+	return f, err
+}
+
+func (t *target) search(lo, hi uint64) (*foundRegion, error) {
+	w, e := t.w, t.w.e
+	if hi < lo {
+		return nil, nil
+	}
+	if t.rank == w.Comm.Rank {
+		r := w.dynamic.find(lo, hi-lo)
+		if r == nil {
+			return nil, nil
+		}
+		return &foundRegion{r.addr, r.addr + uint64(len(r.region.Mem)), t.control.TableVersion().Load(), true, r.region}, nil
+	}
+	version := t.control.TableVersion()
+	for turn := 0; ; turn++ {
+		if turn > 0 {
+			e.p.Yield()
+		}
+		if turn >= tableTurns && e.dead(int(t.process)) {
+			return nil, fail(class.ProcFailed, "rank %d has failed while it attached memory", t.rank)
+		}
+		v := version.Load()
+		if v&1 != 0 {
+			continue // it is being changed
+		}
+		n := int(t.control.TableLen().Load())
+		if n == 0 {
+			if version.Load() == v {
+				return nil, nil
+			}
+			continue
+		}
+		mem, err := e.node.Memory(int(t.process), int64(t.control.TableOff().Load()), shmfmt.AttachTableSize(n))
+		if err != nil {
+			if version.Load() == v {
+				return nil, err
+			}
+			continue
+		}
+		x, ok := shmfmt.OpenAttachTable(mem).Find(n, lo, hi-lo)
+		if version.Load() != v {
+			continue
+		}
+		if !ok {
+			return nil, nil
+		}
+		f := &foundRegion{lo: x.Addr, hi: x.Addr + x.Size, version: v, region: t.region}
+		if x.Off != nowhere {
+			if mem, err := e.node.Memory(int(t.process), x.Off, int64(x.Size)); err == nil {
+				f.region.Mem, f.mapped = mem, true
+			} else if version.Load() != v {
+				continue
+			} // else there is no room for it here, and it is reached as if it were elsewhere
+		}
+		return f, nil
+	}
+}
+
+// tableTurns is how often who meets a change of an attach table looks again, the core
+// given away in between, before it asks whether the target is dead.
+const tableTurns = 1000

@@ -1,0 +1,87 @@
+package rma
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/memory"
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/proc"
+)
+
+// Engine is the one-sided part of one process.
+type Engine struct {
+	p        *proc.Proc
+	messages *p2p.Engine
+	colls    *coll.Engine
+	mem      *memory.Store
+	node     *shm.Fabric // nil if nobody is reached through memory
+
+	windows map[uint64]*Window // those that exist here, by id; under the engine's lock
+	waiting []*target          // those with deferred operations; under the engine's lock
+	pool    []*operation       // free ones; under the engine's lock
+
+	// down says which processes of the job have died: stored by Lost, loaded by who
+	// waits for one without the lock.
+	down []atomic.Bool
+
+	iov   [kernelSlices][]byte // scratch: memory handed to the kernel; under the engine's lock
+	stage []byte               // scratch: what is packed for it; nil until needed
+
+	engineLink
+}
+
+// New makes the engine of p. Start p with it as a worker, and hand it the frames of
+// one-sided communication.
+func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, mem *memory.Store) *Engine {
+	e := &Engine{
+		p: p, messages: messages, colls: colls, mem: mem, node: p.Node(),
+		windows: make(map[uint64]*Window), down: make([]atomic.Bool, p.Job().Size),
+	}
+	messages.HandOver(e)
+	return e
+}
+
+// Work implements proc.Worker.
+func (e *Engine) Work() int { return e.workDeferred() + e.workSync() + e.workLink() }
+
+// Lost implements proc.Mourner.
+func (e *Engine) Lost(peer int) {
+	e.down[peer].Store(true)
+	e.lostDeferred(peer)
+	e.lostSync(peer)
+	e.lostLink(peer)
+}
+
+// locals is how many processes share memory with this one, itself included, and which
+// of them this one is.
+func (e *Engine) locals() (n, me int) {
+	if e.node == nil {
+		return 1, 0
+	}
+	return len(e.p.Job().Local), e.node.LocalIndex(e.p.Job().Rank)
+}
+
+// near reports whether a process of the job shares memory with this one.
+func (e *Engine) near(process int32) bool {
+	return int(process) == e.p.Job().Rank || e.node != nil && e.node.LocalIndex(int(process)) >= 0
+}
+
+// dead reports whether a process of the job is known to have died. No lock is needed.
+func (e *Engine) dead(process int) bool { return e.down[process].Load() }
+
+// localDead is dead of a local process of the node.
+func (e *Engine) localDead(local int) bool { return e.dead(e.p.Job().Local[local]) }
+
+// fail makes an error of a class.
+func fail(c class.Class, format string, args ...any) error {
+	return &class.Error{Class: c, Text: fmt.Sprintf(format, args...)}
+}
+
+// gone is the error of an operation with a rank that has died.
+func gone(rank int, cause error) error {
+	return &class.Error{Class: class.ProcFailed, Text: fmt.Sprintf("rank %d has failed: %v", rank, cause), Cause: cause}
+}

@@ -1,0 +1,233 @@
+package rma
+
+import (
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
+
+// kind is what an operation does.
+type kind uint8
+
+const (
+	kindPut kind = iota
+	kindGet
+	kindAccumulate // with a result: get_accumulate and fetch_and_op
+	kindCompare
+)
+
+// access is what an operation does at its target, as the call says it.
+type access struct {
+	kind   kind
+	op     op.Op
+	typ    op.Type // of accumulates
+	origin Data    // what is put, the operand of an accumulate, the new value of kindCompare
+	result Data    // what is got: the values before
+	// compare is what the element has to be for kindCompare.
+	compare []byte
+	disp    int64  // in displacement units; an address in a dynamic window
+	layout  Layout // no Type: contiguous
+}
+
+// size is the number of packed bytes.
+func (a *access) size() int64 {
+	if a.kind == kindGet || a.op == op.NoOp {
+		return a.result.size()
+	}
+	return a.origin.size()
+}
+
+// operation is an access that is not made within its call: it is deferred, or under way
+// in frames. An access that is made at once needs none. Whoever ends it gives it back to
+// Engine.freeOperation.
+//
+// The bytes of the origin belong to the caller until the operation is complete there,
+// but for those of fetch_and_op and compare_and_swap, which are copied, and layouts.
+type operation struct {
+	access
+	view   *View
+	target *target
+	off    uint64 // bytes from the beginning of the target's memory; in dynamic windows an address
+
+	request *p2p.Request // finished when the operation is complete at the origin; may be nil
+	operationLink
+
+	layouts [2]dtype.Buffer     // what origin.Layout and result.Layout point to
+	short   [2][maxElement]byte // what origin.Bytes and compare are, if they have been copied
+}
+
+// maxElement is the size of the longest element in bytes.
+const maxElement = 64
+
+// newOperation returns an operation that is a copy of what a says. The lock is held.
+func (e *Engine) newOperation(v *View, t *target, a *access, off uint64) *operation {
+	var o *operation
+	if n := len(e.pool); n > 0 {
+		o = e.pool[n-1]
+		e.pool = e.pool[:n-1]
+	} else {
+		o = &operation{}
+	}
+	o.access, o.view, o.target, o.off = *a, v, t, off
+	if a.origin.Layout != nil {
+		o.layouts[0] = *a.origin.Layout
+		o.origin.Layout = &o.layouts[0]
+	}
+	if a.result.Layout != nil {
+		o.layouts[1] = *a.result.Layout
+		o.result.Layout = &o.layouts[1]
+	}
+	if n := len(a.origin.Bytes); n <= maxElement && a.kind != kindGet {
+		o.origin.Bytes = o.short[0][:copy(o.short[0][:], a.origin.Bytes)]
+	}
+	if a.kind == kindCompare {
+		o.compare = o.short[1][:copy(o.short[1][:], a.compare)]
+	}
+	return o
+}
+
+// freeOperation takes an operation back. The lock is held.
+func (e *Engine) freeOperation(o *operation) {
+	*o = operation{}
+	if len(e.pool) < poolMax {
+		e.pool = append(e.pool, o)
+	}
+}
+
+// poolMax is how many operations are kept for reuse.
+const poolMax = 1024
+
+// Put copies data of the origin to the target (MPI_PUT). disp is in the target's
+// displacement units, an address in a dynamic window.
+func (v *View) Put(origin Data, target int, disp int64, l Layout) error {
+	return v.issue(&access{kind: kindPut, origin: origin, disp: disp, layout: l}, target)
+}
+
+// Get copies data of the target to the origin (MPI_GET).
+func (v *View) Get(result Data, target int, disp int64, l Layout) error {
+	return v.issue(&access{kind: kindGet, result: result, disp: disp, layout: l}, target)
+}
+
+// Accumulate combines data of the origin with elements of type t of the target, each
+// atomically (MPI_ACCUMULATE). Elements are as package op takes them.
+func (v *View) Accumulate(origin Data, target int, disp int64, l Layout, o op.Op, t op.Type) error {
+	return v.issue(&access{kind: kindAccumulate, op: o, typ: t, origin: origin, disp: disp, layout: l}, target)
+}
+
+// GetAccumulate is Accumulate that returns the values before (MPI_GET_ACCUMULATE). With
+// op.NoOp origin is not used.
+func (v *View) GetAccumulate(origin, result Data, target int, disp int64, l Layout, o op.Op, t op.Type) error {
+	return v.issue(&access{kind: kindAccumulate, op: o, typ: t, origin: origin, result: result, disp: disp, layout: l}, target)
+}
+
+// FetchAndOp is GetAccumulate of one element (MPI_FETCH_AND_OP).
+func (v *View) FetchAndOp(value, result []byte, target int, disp int64, o op.Op, t op.Type) error {
+	return v.issue(&access{kind: kindAccumulate, op: o, typ: t, origin: Data{Bytes: value}, result: Data{Bytes: result}, disp: disp}, target)
+}
+
+// CompareAndSwap stores value in an element of type t if that is equal to compare, bit by
+// bit, and returns what it was (MPI_COMPARE_AND_SWAP).
+func (v *View) CompareAndSwap(value, compare, result []byte, target int, disp int64, t op.Type) error {
+	return v.issue(&access{kind: kindCompare, typ: t, origin: Data{Bytes: value}, compare: compare, result: Data{Bytes: result}, disp: disp}, target)
+}
+
+// PutBytes is Put of contiguous bytes. On mapped memory it costs a load of the epoch,
+// one of the target, a comparison and the copy.
+func (v *View) PutBytes(origin []byte, target int, disp int64) error {
+	w := v.w
+	if uint(target) < uint(len(w.targets)) {
+		t := w.targets[target].Load()
+		if t != nil && (w.mode.Load()|t.gate.Load())&gateOpen != 0 && uint64(disp) <= t.most {
+			at := disp * t.unit
+			if mem := t.region.Mem; int64(len(origin)) <= int64(len(mem))-at {
+				copy(mem[at:], origin)
+				return nil
+			}
+		}
+	}
+	return v.issue(&access{kind: kindPut, origin: Data{Bytes: origin}, disp: disp}, target)
+}
+
+// GetBytes is Get of contiguous bytes.
+func (v *View) GetBytes(result []byte, target int, disp int64) error {
+	w := v.w
+	if uint(target) < uint(len(w.targets)) {
+		t := w.targets[target].Load()
+		if t != nil && (w.mode.Load()|t.gate.Load())&gateOpen != 0 && uint64(disp) <= t.most {
+			at := disp * t.unit
+			if mem := t.region.Mem; int64(len(result)) <= int64(len(mem))-at {
+				copy(result, mem[at:])
+				return nil
+			}
+		}
+	}
+	return v.issue(&access{kind: kindGet, result: Data{Bytes: result}, disp: disp}, target)
+}
+
+// issue carries out a call.
+func (v *View) issue(a *access, rank int) error {
+	_, err := v.carryOut(a, rank, "")
+	return err
+}
+
+// carryOut makes the access or starts it; with what, the name of the call, a request
+// stands for it.
+func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) {
+	w := v.w
+	if rank == ProcNull {
+		return v.nothing(what)
+	}
+	t, err := w.target(rank)
+	if err != nil {
+		return nil, err
+	}
+	g := w.mode.Load() | t.gate.Load()
+	if g&gateOpen == 0 {
+		if err := w.live(); err != nil {
+			return nil, err
+		}
+		if g, err = w.admit(t); err != nil {
+			return nil, err
+		}
+	}
+	size := a.size()
+	if a.disp < 0 && w.flavor != Dynamic {
+		return nil, fail(class.Disp, "displacement %d is negative", a.disp)
+	}
+	if a.kind >= kindAccumulate {
+		if err := a.checkElements(size); err != nil {
+			return nil, err
+		}
+	}
+	lo, hi, err := a.layout.span(size)
+	if err != nil {
+		return nil, err
+	}
+	if size == 0 {
+		return v.done(what), nil
+	}
+	off, err := t.offset(a.disp, lo, hi)
+	if err != nil {
+		return nil, err
+	}
+	if g&gateOpen == 0 && w.defers(t) {
+		return w.e.submit(v, t, a, off, what, (*Engine).postpone)
+	}
+	switch t.path {
+	case pathMapped:
+		return v.done(what), a.apply(&t.region, int64(off))
+	case pathDynamic:
+		f, err := t.lookup(off+uint64(lo), off+uint64(hi))
+		if err != nil {
+			return nil, err
+		}
+		if f != nil && f.mapped {
+			return v.done(what), a.apply(&f.region, int64(off-f.lo))
+		}
+		if f == nil && a.layout.Type == nil {
+			return nil, fail(class.RMARange, "%d bytes at address %#x are not attached at rank %d", size, off, rank)
+		}
+	}
+	return w.e.submit(v, t, a, off, what, (*Engine).start)
+}

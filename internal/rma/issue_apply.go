@@ -1,0 +1,163 @@
+package rma
+
+import (
+	"github.com/halo-mpi/halo/internal/apply"
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/op"
+)
+
+// apply makes an access, whose bounds have been checked, to memory that is mapped here;
+// displacement 0 of its layout is at byte off.
+func (a *access) apply(r *apply.Region, off int64) error {
+	if a.layout.Type == nil {
+		return a.applyRun(r, off)
+	}
+	var b dtype.Buffer
+	if err := b.Bind(r.Mem, off, a.layout.Type, a.layout.Count); err != nil {
+		return err
+	}
+	if a.kind == kindAccumulate {
+		a.accumulate(r, off, &b)
+		return nil
+	}
+	near := &a.origin
+	if a.kind == kindGet {
+		near = &a.result
+	}
+	switch {
+	case near.Layout == nil && a.kind == kindPut:
+		b.Unpack(near.Bytes, 0)
+	case near.Layout == nil:
+		b.Pack(near.Bytes, 0)
+	case a.kind == kindPut:
+		dtype.Copy(b.All(), near.Layout.All())
+	default:
+		dtype.Copy(near.Layout.All(), b.All())
+	}
+	return nil
+}
+
+// applyRun is apply where the memory at the target is contiguous.
+func (a *access) applyRun(r *apply.Region, off int64) error {
+	switch a.kind {
+	case kindPut:
+		if l := a.origin.Layout; l != nil {
+			l.Pack(r.Mem[off:off+l.Size()], 0)
+		} else {
+			r.Put(off, a.origin.Bytes)
+		}
+	case kindGet:
+		if l := a.result.Layout; l != nil {
+			l.Unpack(r.Mem[off:off+l.Size()], 0)
+		} else {
+			r.Get(off, a.result.Bytes)
+		}
+	case kindCompare:
+		r.CompareSwap(off, a.typ.Size(), a.origin.Bytes, a.compare, a.result.Bytes)
+	case kindAccumulate:
+		data, plain := a.origin.bytes()
+		old, too := a.result.bytes()
+		switch {
+		case !plain || !too:
+			a.accumulate(r, off, nil)
+		case len(old) == a.typ.Size():
+			r.FetchOp(off, a.op, a.typ, data, old)
+		default:
+			r.Accumulate(off, a.op, a.typ, data, old)
+		}
+	}
+	return nil
+}
+
+// bytes returns the data if they are one run in memory; nil if there are none.
+func (d *Data) bytes() ([]byte, bool) {
+	if d.Layout == nil {
+		return d.Bytes, true
+	}
+	return d.Layout.Contiguous()
+}
+
+const (
+	// accumulatePiece is how much of an accumulate between layouts is packed at a time,
+	// in bytes: a multiple of the size of every element, small beside the nearest cache.
+	accumulatePiece = 4 << 10
+	// accumulateRuns is how many runs at the target are asked for at a time.
+	accumulateRuns = 16
+)
+
+// accumulate makes an accumulate piece by piece and run by run. b is the layout at the
+// target, nil if it is contiguous from off on.
+func (a *access) accumulate(r *apply.Region, off int64, b *dtype.Buffer) {
+	var scratch [2][accumulatePiece]byte
+	step := int64(accumulatePiece / a.typ.Size() * a.typ.Size())
+	for at, size := int64(0), a.size(); at < size; at += step {
+		n := min(step, size-at)
+		var data, old []byte
+		if a.op != op.NoOp {
+			data = a.origin.piece(scratch[0][:n], at)
+			if a.origin.Layout != nil {
+				a.origin.Layout.Pack(data, at)
+			}
+		}
+		if !a.result.none() {
+			old = a.result.piece(scratch[1][:n], at)
+		}
+		if b == nil {
+			r.Accumulate(off+at, a.op, a.typ, data, old)
+		} else {
+			accumulateRun(r, b, at, n, a.op, a.typ, data, old)
+		}
+		if a.result.Layout != nil {
+			a.result.Layout.Unpack(old, at)
+		}
+	}
+}
+
+// accumulateRun makes n packed bytes of b, from at on, run by run.
+func accumulateRun(r *apply.Region, b *dtype.Buffer, at, n int64, o op.Op, t op.Type, data, old []byte) {
+	var runs [accumulateRuns]dtype.Run
+	for n > 0 {
+		k, next := b.Runs(runs[:], at, n)
+		for _, x := range runs[:k] {
+			var d, was []byte
+			if data != nil {
+				d, data = data[:x.Len], data[x.Len:]
+			}
+			if old != nil {
+				was, old = old[:x.Len], old[x.Len:]
+			}
+			r.Accumulate(x.Off, o, t, d, was)
+		}
+		n -= next - at
+		at = next
+	}
+}
+
+// none reports whether there is nowhere to put data.
+func (d *Data) none() bool { return d.Layout == nil && len(d.Bytes) == 0 }
+
+// piece is where bytes at, at+1 ... of the packed data are or can be: scratch, unless
+// the data are bytes.
+func (d *Data) piece(scratch []byte, at int64) []byte {
+	if d.Layout != nil {
+		return scratch
+	}
+	return d.Bytes[at : at+int64(len(scratch))]
+}
+
+// checkElements returns an error unless the data of an accumulate are whole elements.
+func (a *access) checkElements(size int64) error {
+	width := int64(a.typ.Size())
+	switch {
+	case width == 0:
+		return fail(class.Type, "%v is no type of elements", a.typ)
+	case a.kind == kindCompare && (size != width || int64(len(a.compare)) != width || int64(len(a.result.Bytes)) != width):
+		return fail(class.Count, "%d, %d and %d bytes are not one element of %v each", size, len(a.compare), len(a.result.Bytes), a.typ)
+	case size%width != 0:
+		return fail(class.Count, "%d bytes are not whole elements of %v", size, a.typ)
+	case a.kind == kindAccumulate && !a.result.none() && a.result.size() != size:
+		return fail(class.Count, "room for %d bytes before, where %d are accumulated", a.result.size(), size)
+	}
+	return nil
+}

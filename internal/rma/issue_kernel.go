@@ -1,0 +1,114 @@
+package rma
+
+import (
+	"github.com/halo-mpi/halo/internal/dtype"
+)
+
+const (
+	// kernelPiece is how much the kernel copies while the engine's lock is held, in
+	// bytes; in between others may have it.
+	kernelPiece = 256 << 10
+	// kernelSlices is how many blocks of memory here go with one call of the kernel.
+	kernelSlices = 64
+)
+
+// copies makes a put or get by the kernel, and reports whether it could: the memory at
+// the target is of a process of the node, and its blocks are long enough that a system
+// call for each costs less than a frame. The lock is held; if yields it is given up now
+// and then.
+//
+// Cost: for each block at the target a system call and a copy, none of the target's time.
+func (e *Engine) copies(o *operation, yields bool) bool {
+	t := o.target
+	if o.kind != kindPut && o.kind != kindGet {
+		return false
+	}
+	addr := t.addr + o.off
+	switch t.path {
+	case pathKernel:
+	case pathDynamic:
+		lo, hi, err := o.layout.span(o.size())
+		if err != nil || !e.canCopy(t.process) {
+			return false
+		}
+		if f, err := t.searchLocked(o.off+uint64(lo), o.off+uint64(hi)); err != nil || f == nil || f.mapped {
+			return false
+		}
+		addr = o.off
+	default:
+		return false
+	}
+	size := o.size()
+	if o.layout.Type == nil {
+		return e.copyBlock(o, addr, 0, size, yields)
+	}
+	b, err := dtype.At(nil, o.layout.Type, o.layout.Count) // only its runs are asked for
+	if err != nil || !b.Gathers() {
+		return false
+	}
+	var runs [16]dtype.Run
+	for at := int64(0); at < size; {
+		k, next := b.Runs(runs[:], at, size-at)
+		for _, r := range runs[:k] {
+			if !e.copyBlock(o, addr+uint64(r.Off), at, r.Len, yields) {
+				return false
+			}
+			at += r.Len
+		}
+		at = next
+	}
+	return true
+}
+
+// copyBlock copies n packed bytes of the origin, from at on, to or from an address of the
+// target. It reports false if the kernel refuses.
+func (e *Engine) copyBlock(o *operation, addr uint64, at, n int64, yields bool) bool {
+	near, process := &o.origin, int(o.target.process)
+	if o.kind == kindGet {
+		near = &o.result
+	}
+	for n > 0 {
+		k, next, packed := e.blocks(near, at, min(n, kernelPiece))
+		var err error
+		if o.kind == kindPut {
+			if packed != nil {
+				near.Layout.Pack(packed, at)
+			}
+			err = e.node.Write(process, e.iov[:k], addr)
+		} else if err = e.node.Read(process, e.iov[:k], addr); err == nil && packed != nil {
+			near.Layout.Unpack(packed, at)
+		}
+		clear(e.iov[:k])
+		if err != nil {
+			return false
+		}
+		addr += uint64(next - at)
+		n -= next - at
+		at = next
+		if n > 0 && yields {
+			e.p.Unlock()
+			e.p.Lock()
+		}
+	}
+	return true
+}
+
+// blocks makes e.iov the memory of at most n packed bytes from at on and returns how many
+// blocks that is, and the byte behind. If it is memory to pack to or unpack from, that is
+// packed.
+func (e *Engine) blocks(d *Data, at, n int64) (k int, next int64, packed []byte) {
+	switch {
+	case d.Layout == nil:
+		e.iov[0] = d.Bytes[at : at+n]
+		return 1, at + n, nil
+	case d.Layout.Gathers():
+		k, next = d.Layout.Slices(e.iov[:], at, n)
+		return k, next, nil
+	}
+	if e.stage == nil {
+		e.stage = make([]byte, kernelPiece)
+	}
+	packed = e.stage[:n]
+	e.iov[0] = packed
+	return 1, at + n, packed
+}

@@ -1,0 +1,59 @@
+package rma
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/halo-mpi/halo/internal/class"
+)
+
+// span is where the first byte of size bytes in this layout is, and the one behind the
+// last, counted from where the displacement points. It returns an error if the layout is
+// not one of size bytes, or exceeds 64 bits.
+func (l *Layout) span(size int64) (lo, hi int64, err error) {
+	t := l.Type
+	if t == nil {
+		return 0, size, nil
+	}
+	if over, n := bits.Mul64(uint64(max(l.Count, 0)), uint64(t.Size())); l.Count < 0 || over != 0 || n != uint64(size) {
+		return 0, 0, fail(class.Count, "%d elements of %v at the target are not the %d bytes of the origin", l.Count, t, size)
+	}
+	if size == 0 {
+		return 0, 0, nil
+	}
+	lb, length := t.TrueExtent()
+	_, extent := t.Extent()
+	lo, hi = lb, lb+length
+	over, far := bits.Mul64(magnitude(extent), uint64(l.Count-1))
+	switch {
+	case over != 0 || far > math.MaxInt64:
+	case extent >= 0 && hi <= math.MaxInt64-int64(far):
+		return lo, hi + int64(far), nil
+	case extent < 0 && lo >= math.MinInt64+int64(far):
+		return lo - int64(far), hi, nil
+	}
+	return 0, 0, fail(class.RMARange, "%d elements of %v exceed 64 bits", l.Count, t)
+}
+
+func magnitude(x int64) uint64 {
+	if x < 0 {
+		return -uint64(x)
+	}
+	return uint64(x)
+}
+
+// offset is where in the memory of t a displacement points, in bytes, when bytes lo to
+// hi from there on are accessed; in a dynamic window it is the address.
+func (t *target) offset(disp, lo, hi int64) (uint64, error) {
+	if t.w.flavor == Dynamic {
+		return uint64(disp), nil
+	}
+	if uint64(disp) <= t.most {
+		at := disp * t.unit // at most size
+		if lo >= -at && hi <= t.size-at {
+			return uint64(at), nil
+		}
+	}
+	return 0, fail(class.RMARange, "bytes %d to %d at displacement %d, in units of %d, are outside of the %d bytes of rank %d",
+		lo, hi, disp, t.unit, t.size, t.rank)
+}

@@ -1,0 +1,66 @@
+package rma
+
+import "github.com/halo-mpi/halo/internal/p2p"
+
+// submit makes an operation of an access and gives it to next: postpone or start. With
+// what, the name of the call, a request stands for it. It takes the lock.
+func (e *Engine) submit(v *View, t *target, a *access, off uint64, what string, next func(*Engine, *operation)) (*p2p.Request, error) {
+	e.p.Lock()
+	defer e.p.Unlock()
+	if cause := e.p.DownCause(int(t.process)); cause != nil {
+		return nil, gone(t.rank, cause)
+	}
+	o := e.newOperation(v, t, a, off)
+	if what != "" {
+		o.request = e.messages.NewRequest(v.w.Comm, what)
+	}
+	r := o.request
+	next(e, o)
+	return r, nil
+}
+
+// start begins an access that the caller cannot make by itself. The lock is held.
+func (e *Engine) start(o *operation) {
+	if e.copies(o, true) {
+		e.end(o, nil)
+		return
+	}
+	e.remote(o)
+}
+
+// defers reports whether the target has not posted yet. If it has, what was deferred is
+// made, so that the caller goes on at once. It takes the lock.
+func (w *Window) defers(t *target) bool {
+	w.e.p.Lock()
+	defer w.e.p.Unlock()
+	if t.gate.Load() == gateWaiting && w.exposed(t) {
+		w.e.drain(t)
+	}
+	return t.gate.Load() == gateWaiting
+}
+
+// done returns the request of what is done, nil if none was asked for.
+func (v *View) done(what string) *p2p.Request {
+	if what == "" {
+		return nil
+	}
+	e := v.w.e
+	e.p.Lock()
+	defer e.p.Unlock()
+	r := e.messages.NewRequest(v.w.Comm, what)
+	e.messages.Finish(r, nil)
+	return r
+}
+
+// nothing is an operation to ProcNull.
+func (v *View) nothing(what string) (*p2p.Request, error) {
+	if err := v.w.live(); err != nil {
+		return nil, err
+	}
+	if v.w.mode.Load()&gateOpen == 0 {
+		if _, err := v.w.admit(nil); err != nil {
+			return nil, err
+		}
+	}
+	return v.done(what), nil
+}

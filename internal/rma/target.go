@@ -1,0 +1,153 @@
+package rma
+
+import (
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/apply"
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// path is how a target's memory is reached.
+type path uint8
+
+const (
+	pathFrames  path = iota // the target's service applies what is sent
+	pathMapped              // mapped here
+	pathKernel              // put and get by the kernel, the rest by frames
+	pathDynamic             // dynamic, on the node: looked up for each operation
+)
+
+// target is one member of a window as an origin sees it. It is made at first use, under
+// the engine's lock, and is the same from then on.
+type target struct {
+	w       *Window
+	rank    int
+	process int32 // its index in the job
+	path    path
+
+	// gate says whether this target is open by itself. It is stored under Window.mu or
+	// the engine's lock, and loaded by every operation.
+	gate atomic.Uint32
+
+	unit   int64        // displacement unit in bytes
+	size   int64        // of its memory in bytes
+	most   uint64       // the highest displacement that is not past the end
+	region apply.Region // of pathMapped: Mem is all of it; of others on the node: its stripes
+	addr   uint64       // of its memory in its own process
+	// control is the target's control block, nil if that is not mapped: the target is on
+	// another node.
+	control *shmfmt.Window
+	found   [foundMax]atomic.Pointer[foundRegion] // of pathDynamic: used lately
+	finds   atomic.Uint32
+
+	deferred []*operation // in order; under the engine's lock
+
+	targetSync
+	targetLink
+}
+
+// target returns the target of a rank. It takes the lock if it is used first.
+func (w *Window) target(rank int) (*target, error) {
+	if uint(rank) >= uint(len(w.targets)) {
+		return nil, fail(class.Rank, "target %d is not a rank of a window of %d", rank, len(w.targets))
+	}
+	if t := w.targets[rank].Load(); t != nil {
+		return t, nil
+	}
+	w.e.p.Lock()
+	defer w.e.p.Unlock()
+	return w.targetLocked(rank)
+}
+
+// targetLocked is target of a rank that exists, with the lock held.
+func (w *Window) targetLocked(rank int) (*target, error) {
+	if t := w.targets[rank].Load(); t != nil {
+		return t, nil
+	}
+	e, x := w.e, w.table.at(rank)
+	t := &target{w: w, rank: rank, process: w.Comm.Members[rank], unit: x.unit, size: x.size, addr: uint64(x.addr)}
+	t.most = uint64(x.size / x.unit)
+	if rank == w.Comm.Rank {
+		t.control, t.region, t.path = w.control, w.own, pathMapped
+		if w.flavor == Dynamic {
+			t.path = pathDynamic
+		}
+		w.targets[rank].Store(t)
+		return t, nil
+	}
+	if e.near(t.process) {
+		if err := t.open(x); err != nil {
+			return nil, err
+		}
+	}
+	w.targets[rank].Store(t)
+	return t, nil
+}
+
+// open maps what a target on the node has told.
+func (t *target) open(x entry) error {
+	w, e := t.w, t.w.e
+	n, me := e.locals()
+	page, err := e.node.Memory(int(t.process), x.control, shmfmt.WindowSize(n))
+	if err != nil {
+		return err
+	}
+	if t.control, err = shmfmt.OpenWindow(page, w.id, n); err != nil {
+		return err
+	}
+	t.region = e.region(nil, t.control, me)
+	t.region.Fine = w.own.Fine
+	switch {
+	case w.flavor == Dynamic:
+		t.path = pathDynamic
+		return nil
+	case x.where != nowhere:
+		host := t.process
+		if w.host >= 0 {
+			host = w.Comm.Members[w.host]
+		}
+		if mem, err := e.node.Memory(int(host), x.where, x.size); err == nil {
+			t.path, t.region.Mem = pathMapped, mem
+			return nil
+		} // else there is no room for it here, and it is reached as if it were elsewhere
+	}
+	if e.canCopy(t.process) {
+		t.path = pathKernel
+	}
+	return nil
+}
+
+// canCopy reports whether the kernel copies from and to the memory of a process. The
+// lock is held.
+func (e *Engine) canCopy(process int32) bool {
+	return e.p.Reader(int(process)) != nil && e.node.CanWrite(int(process))
+}
+
+// Query returns the memory of a rank as it is mapped here, nil if it is not, and its
+// displacement unit (MPI_WIN_SHARED_QUERY). For ProcNull it is that of the lowest rank
+// that has any.
+func (v *View) Query(rank int) (mem []byte, unit int64, err error) {
+	w := v.w
+	if err := w.live(); err != nil {
+		return nil, 0, err
+	}
+	if w.flavor == Dynamic {
+		return nil, 0, fail(class.RMAFlavor, "a dynamic window has no memory to be shared")
+	}
+	if rank == ProcNull {
+		for rank = 0; rank < len(w.targets) && w.table.size.at(rank) == 0; rank++ {
+		}
+		if rank == len(w.targets) {
+			return nil, w.table.unit.at(0), nil
+		}
+	}
+	t, err := w.target(rank)
+	if err != nil {
+		return nil, 0, err
+	}
+	if t.path != pathMapped {
+		return nil, t.unit, nil
+	}
+	return t.region.Mem, t.unit, nil
+}

@@ -1,0 +1,118 @@
+package rma
+
+import (
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
+)
+
+// Flavor is how a window came to its memory (MPI_WIN_CREATE_FLAVOR).
+type Flavor uint8
+
+// The flavors.
+const (
+	Created   Flavor = 1 + iota // over memory of the program
+	Allocated                   // with memory of its own
+	Dynamic                     // memory is attached later
+	Shared                      // with memory that all members can load and store
+)
+
+// String is the name of the flavor.
+func (f Flavor) String() string {
+	switch f {
+	case Created:
+		return "created"
+	case Allocated:
+		return "allocated"
+	case Dynamic:
+		return "dynamic"
+	case Shared:
+		return "shared"
+	}
+	return "no flavor"
+}
+
+// Ordering is which accumulates of one origin on one location keep their order
+// (accumulate_ordering): the later one's kind of access after the earlier one's.
+type Ordering uint8
+
+// The orderings; none of them is "none", and Ordered, the default, is all.
+const (
+	ReadAfterRead Ordering = 1 << iota
+	ReadAfterWrite
+	WriteAfterRead
+	WriteAfterWrite
+
+	Ordered = ReadAfterRead | ReadAfterWrite | WriteAfterRead | WriteAfterWrite
+)
+
+// Options are what info says about a window. The zero value says nothing, but for
+// Ordering, whose default is Ordered.
+type Options struct {
+	NoLocks      bool     // no_locks: Lock and LockAll are errors
+	Ordering     Ordering // accumulate_ordering
+	SameOp       bool     // accumulate_ops=same_op instead of same_op_no_op
+	SameSize     bool     // same_size: an assertion
+	SameDispUnit bool     // same_disp_unit: an assertion
+	Granularity  int64    // mpi_accumulate_granularity in bytes; 0: none
+}
+
+// Spec is what a member gives to Create.
+type Spec struct {
+	Flavor    Flavor
+	Mem       []byte // of Created
+	Size      int64  // of Allocated and Shared, in bytes
+	DispUnit  int64  // in bytes; not of Dynamic
+	Align     int64  // of Allocated and Shared: a power of two, 0 for the default
+	Noncontig bool   // of Shared: the members' memory need not be contiguous
+	Options   Options
+	Refused   error // what the caller found wrong: told to all members, and nothing is made
+}
+
+// Data is data at the origin: bytes, or a layout, which is copied if it is kept.
+type Data struct {
+	Bytes  []byte
+	Layout *dtype.Buffer
+}
+
+// size is the number of packed bytes.
+func (d *Data) size() int64 {
+	if d.Layout != nil {
+		return d.Layout.Size()
+	}
+	return int64(len(d.Bytes))
+}
+
+// Layout is how data lie at the target: Count elements of Type, whose displacement 0 is
+// where the operation's displacement points. Zero: contiguous, as long as the data.
+type Layout struct {
+	Type  *dtype.Type
+	Count int64
+}
+
+// View is a window as it is used under one info.
+type View struct {
+	w       *Window
+	options Options
+}
+
+// Options returns what info says.
+func (v *View) Options() Options { return v.options }
+
+// SetOptions changes what info says. Granularity and NoLocks are to be the same in all
+// members, which call it together.
+func (v *View) SetOptions(o Options) {
+	v.options = o
+	v.w.regrain(o.Granularity)
+}
+
+// Comm is the window's own communicator; its name is that of the window.
+func (v *View) Comm() *comm.Comm { return v.w.Comm }
+
+// Flavor returns how the window came to its memory.
+func (v *View) Flavor() Flavor { return v.w.flavor }
+
+// Local returns the own memory, nil in dynamic windows.
+func (v *View) Local() []byte { return v.w.mem }
+
+// Unit returns the own displacement unit.
+func (v *View) Unit() int64 { return v.w.table.at(v.w.Comm.Rank).unit }

@@ -1,0 +1,120 @@
+package rma
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/apply"
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// ProcNull is the target of operations that do nothing.
+const ProcNull = p2p.ProcNull
+
+// gate says whether operations to a target may be applied. The way through mapped
+// memory looks at bit 0 only.
+type gate = uint32
+
+const (
+	gateClosed  gate = 0
+	gateOpen    gate = 1 // apply
+	gateWaiting gate = 2 // the access epoch has begun, the target has not posted: defer
+)
+
+// Window is what all views of a window share.
+type Window struct {
+	e      *Engine
+	Comm   *comm.Comm // the window's own, a duplicate; its context names the window
+	id     uint64
+	flavor Flavor
+
+	// mode opens all targets at once (gateOpen in bit 0), in epochs of Fence and
+	// LockAll; the other bits are those of the epochs. Loaded by every operation,
+	// stored under mu.
+	mode atomic.Uint32
+
+	targets []atomic.Pointer[target] // by rank; nil until first used
+	table   table                    // of all ranks
+	mem     []byte                   // the own memory; nil in dynamic windows
+	own     apply.Region             // the own memory, for who applies what comes by frames
+	control *shmfmt.Window           // the own control block
+	dynamic *attached                // the own attached regions, nil in other windows
+	block   []byte                   // memory that holds mem, to be given back
+	page    []byte                   // memory of the control block, to be given back
+	host    int                      // rank in whose segment all memory is, -1 if each is in its own
+	freed   atomic.Bool
+
+	mu sync.Mutex // transitions of epochs; see the package
+
+	windowSync
+	windowLink
+}
+
+// AppendOn names the window in a text, as in " on halo", if it has a name.
+func (w *Window) AppendOn(b []byte) []byte { return w.Comm.AppendOn(b) }
+
+// live returns an error if the window has been freed.
+func (w *Window) live() error {
+	if w.freed.Load() {
+		return fail(class.Win, "the window has been freed")
+	}
+	return nil
+}
+
+// Free ends the window (MPI_WIN_FREE): when all members have called it and all is
+// complete. It is collective, and fails where an epoch is open. It takes the lock.
+//
+// Memory that members might still use, because one has died, is not given back.
+func (v *View) Free() error {
+	w := v.w
+	if err := w.live(); err != nil {
+		return err
+	}
+	if err := w.idle(); err != nil {
+		return err
+	}
+	err := w.e.colls.Barrier(w.Comm)
+	w.freed.Store(true)
+	w.mode.Store(uint32(gateClosed))
+	for i := range w.targets {
+		if t := w.targets[i].Load(); t != nil {
+			t.gate.Store(gateClosed)
+		}
+	}
+	w.discard(err == nil)
+	return err
+}
+
+// discard takes the window out of this process, with the memory if nobody uses it.
+func (w *Window) discard(unused bool) {
+	e := w.e
+	e.p.Lock()
+	delete(e.windows, w.id)
+	e.p.Unlock()
+	e.colls.Free(w.Comm)
+	if !unused {
+		return
+	}
+	if w.block != nil {
+		e.mem.Free(w.block)
+	}
+	if w.page != nil {
+		e.mem.Free(w.page)
+	}
+}
+
+// regrain makes accumulates go element by element, or not, as a granularity asks for.
+func (w *Window) regrain(granularity int64) {
+	fine := granularity > 0
+	w.e.p.Lock()
+	defer w.e.p.Unlock()
+	w.own.Fine = fine
+	for i := range w.targets {
+		if t := w.targets[i].Load(); t != nil {
+			t.region.Fine = fine
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package rma
+
+import (
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/apply"
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/memory"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// Create makes a window of the members of c, each with what it gives: collective. If one
+// cannot, all get an error, and nothing is left. It takes the lock.
+//
+// Cost: a duplicate of the communicator (a bcast of 16 bytes) and an allgather of 48
+// bytes per member: on a node four cache lines from each to each, elsewhere 2 log2 n
+// messages for each. A contiguous Shared window has a bcast of 16 bytes and an allreduce
+// of 8 more. A member keeps at most 40 bytes for each other member, nothing for what is
+// the same for all; and its control block, see shmfmt.WindowSize.
+func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
+	d, err := e.colls.Dup(c)
+	if err != nil {
+		return nil, err
+	}
+	w := &Window{
+		e: e, Comm: d, id: d.Ctx, flavor: s.Flavor,
+		targets: make([]atomic.Pointer[target], d.Size()), host: -1,
+	}
+	mine, own := w.prepare(c, &s)
+	e.p.Lock()
+	e.windows[w.id] = w // before anybody else can know that it exists
+	e.p.Unlock()
+	err = w.agree(own, mine)
+	if err == nil && s.Flavor == Shared && !s.Noncontig {
+		err = w.layOut(s.Align)
+	}
+	if err != nil {
+		w.freed.Store(true)
+		w.discard(true)
+		return nil, err
+	}
+	v := &View{w: w, options: s.Options}
+	w.regrain(s.Options.Granularity)
+	return v, nil
+}
+
+// prepare does what this member can do by itself: its memory and its control block.
+func (w *Window) prepare(c *comm.Comm, s *Spec) (mine entry, err error) {
+	e := w.e
+	mine = entry{unit: s.DispUnit, where: nowhere, control: nowhere}
+	if err = s.check(); err != nil {
+		return mine, err
+	}
+	switch s.Flavor {
+	case Created:
+		w.mem = s.Mem
+	case Dynamic:
+		mine.unit = 1
+		w.dynamic = &attached{}
+	case Shared:
+		for r, m := range c.Members {
+			if !e.near(m) {
+				return mine, fail(class.RMAShared, "rank %d shares no memory with rank %d", r, c.Rank)
+			}
+		}
+		mine.size = s.Size
+		if !s.Noncontig {
+			break
+		}
+		fallthrough
+	case Allocated:
+		b, err := e.mem.Alloc(s.Size, max(s.Align, memory.Align))
+		if err != nil {
+			return mine, err
+		}
+		w.mem, w.block = b.Mem, b.Mem
+	}
+	if w.mem != nil {
+		mine.size, mine.addr = int64(len(w.mem)), address(w.mem)
+		if off, ok := e.mem.Find(w.mem); ok {
+			mine.where = off
+		}
+	}
+	n, me := e.locals()
+	mem, off, err := e.page(shmfmt.WindowSize(n))
+	if err != nil {
+		return mine, err
+	}
+	if e.node != nil {
+		w.page = mem
+	}
+	mine.control = off
+	if w.control, err = shmfmt.FormatWindow(mem, w.id, n); err != nil {
+		return mine, err
+	}
+	w.own = e.region(w.mem, w.control, me)
+	return mine, nil
+}
+
+// region is memory of the process with that control block, as this process, number me of
+// the node, applies operations to it.
+func (e *Engine) region(mem []byte, control *shmfmt.Window, me int) apply.Region {
+	r := apply.Region{Mem: mem, Stripes: control.Stripes(), Me: me, Kernel: e.colls.Kernel(), Yield: e.p.Yield}
+	if e.node != nil {
+		r.Dead = e.localDead
+	}
+	return r
+}
+
+// page returns zeroed memory for a control block, and where it is in the segment.
+func (e *Engine) page(size int64) ([]byte, int64, error) {
+	if e.node != nil {
+		b, err := e.mem.Alloc(size, shmfmt.Line)
+		if err == nil && b.Off < 0 {
+			e.mem.Free(b.Mem)
+			err = fail(class.NoMem, "no shared memory for the %d bytes of a window's control block", size)
+		}
+		return b.Mem, b.Off, err
+	}
+	words := make([]uint64, (size+shmfmt.Line)/8)
+	skip := -uintptr(unsafe.Pointer(&words[0])) % shmfmt.Line / 8
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[skip])), size), nowhere, nil
+}
+
+// check returns what is wrong with what a member gives.
+func (s *Spec) check() error {
+	switch {
+	case s.Refused != nil:
+		return s.Refused
+	case s.Flavor < Created || s.Flavor > Shared:
+		return fail(class.RMAFlavor, "flavor %d is none", s.Flavor)
+	case s.Flavor != Dynamic && s.DispUnit <= 0:
+		return fail(class.Disp, "displacement unit %d is not positive", s.DispUnit)
+	case s.Size < 0:
+		return fail(class.Size, "size %d is negative", s.Size)
+	case s.Align < 0 || bits.OnesCount64(uint64(s.Align)) > 1:
+		return fail(class.Arg, "alignment %d is no power of two", s.Align)
+	}
+	return nil
+}
+
+// agree tells the others of this member and learns of them. own is why this one cannot
+// make the window.
+func (w *Window) agree(own error, mine entry) error {
+	mine.class = classOf(own)
+	n := w.Comm.Size()
+	give, all := make([]byte, entrySize), make([]byte, n*entrySize)
+	mine.encode(give)
+	err := w.e.colls.Do(w.Comm, coll.Allgather, &coll.Args{Send: give, Recv: all, Width: 1, Call: "the creation of a window"})
+	if own != nil {
+		return own
+	}
+	if err != nil {
+		return err
+	}
+	for r := range n {
+		var x entry
+		if x.decode(all[r*entrySize:]); x.class != class.Success {
+			return fail(x.class, "rank %d could not make its part of the window", r)
+		}
+	}
+	w.table = newTable(all)
+	return nil
+}
+
+// layOut has the memory of all members allocated as one block by the first of them.
+func (w *Window) layOut(align int64) error {
+	e, n := w.e, w.Comm.Size()
+	var total int64
+	at := make([]int64, n)
+	for r := range n {
+		at[r] = total
+		total += w.table.size.at(r)
+	}
+	told := entry{class: class.Success, where: nowhere}
+	var err error
+	if w.Comm.Rank == 0 {
+		b, failed := e.mem.Alloc(total, max(align, memory.Align))
+		if failed == nil {
+			w.block, told.where = b.Mem, b.Off
+		}
+		err, told.class = failed, classOf(failed)
+	}
+	buf := make([]byte, entrySize)
+	told.encode(buf)
+	if lost := e.colls.Bcast(w.Comm, buf, 0); lost != nil {
+		return lost
+	}
+	if told.decode(buf); told.class != class.Success {
+		if err == nil {
+			err = fail(told.class, "rank 0 could not allocate the %d bytes of all members", total)
+		}
+		return err
+	}
+	w.host = 0
+	w.table.where = newColumn(n, func(r int) int64 { return told.where + at[r] })
+	size := w.table.size.at(w.Comm.Rank)
+	if w.Comm.Rank == 0 {
+		w.mem = w.block[:size:size]
+	} else {
+		w.mem, err = e.node.Memory(int(w.Comm.Members[0]), w.table.where.at(w.Comm.Rank), size)
+	}
+	w.own.Mem = w.mem
+	// Mapping may have failed here: all members learn of it.
+	var bad, worst [8]byte
+	bad[0] = byte(classOf(err))
+	if lost := e.colls.Allreduce(w.Comm, bad[:], worst[:], op.Max, op.Uint64); lost != nil && err == nil {
+		err = lost
+	}
+	if worst[0] != 0 && err == nil {
+		err = fail(class.Class(worst[0]), "a member could not map the memory of rank 0")
+	}
+	return err
+}
+
+// classOf is the class of an error.
+func classOf(err error) class.Class {
+	if err == nil {
+		return class.Success
+	}
+	if e, ok := err.(*class.Error); ok {
+		return e.Class
+	}
+	return class.Other
+}
+
+// address is where b begins.
+func address(b []byte) int64 { return int64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
