@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -22,15 +21,15 @@ const (
 	stride = 64
 	// strideMin is the least that is made at once, in bytes.
 	strideMin = 1 << 20
-	// creditMax is how many bytes of small blocks are made between two looks, at
-	// most. A look takes some 50 us.
-	creditMax = 4 << 20
+	// creditMax is how many bytes of blocks are made between two looks, at most, even
+	// if much time passes. A look takes some 200 us.
+	creditMax = 16 << 20
 )
 
 // Room is how much memory a process may still take.
 type Room struct {
 	Free int64  // bytes
-	Why  string // who sets the limit, for people
+	Who  string // "available on this machine"
 }
 
 // Budget sees to it that memory is only made where there is enough: more would bring
@@ -49,12 +48,11 @@ func NewBudget() *Budget {
 }
 
 // admit refuses at once what can never be: before there is a place for it.
-func (b *Budget) admit(size, align int64) error {
-	if size <= strideMin && align <= strideMin {
-		return nil
-	}
-	if r := b.look(); size > r.usable() || align > maxBlock {
-		return r.refuse(size)
+func (b *Budget) admit(size int64) error {
+	if size > creditMax {
+		if r := b.look(); size > r.usable() {
+			return r.refusal()
+		}
 	}
 	return nil
 }
@@ -86,7 +84,7 @@ func (b *Budget) grant(size int64) (int64, error) {
 	r := b.look()
 	if size > r.usable() {
 		b.credit = 0
-		return 0, r.refuse(size)
+		return 0, r.refusal()
 	}
 	step := max(strideMin, down(r.Free/stride, strideMin))
 	b.credit = min(r.Free/stride, creditMax)
@@ -95,14 +93,12 @@ func (b *Budget) grant(size int64) (int64, error) {
 
 func (r Room) usable() int64 { return r.Free - r.Free/reserve }
 
-func (r Room) refuse(size int64) error {
-	return &class.Error{Class: class.NoMem, Text: fmt.Sprintf("%d bytes of memory: %d are free (%s)", size, r.Free, r.Why)}
-}
+func (r Room) refusal() error { return fmt.Errorf("%d are %s", r.Free, r.Who) }
 
 // machine reads how much memory is free below root, which is that of the file system:
 // what the kernel takes to be available, or less if a control group allows less.
 func machine(root fs.FS) Room {
-	r := Room{Free: int64(sys.PhysicalMemory()), Why: "all of this machine"}
+	r := Room{Free: int64(sys.PhysicalMemory()), Who: "all of this machine"}
 	text, _ := fs.ReadFile(root, "proc/meminfo")
 	if n, ok := field(text, "MemAvailable:"); ok && n < r.Free>>10 {
 		r = Room{n << 10, "available on this machine"}

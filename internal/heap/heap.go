@@ -24,16 +24,22 @@ import (
 // Align is the alignment of every block in bytes.
 const Align = granule
 
-// maxBlock bounds sizes and alignments, in bytes, so that sums of them do not overflow.
-const maxBlock = 1 << 60
+// maxAlign is the strictest alignment that there is, in bytes: the largest page of any
+// processor.
+const maxAlign = 1 << 30
 
 // Heap hands out blocks, named by their offset. Its methods may be called by any
 // goroutine.
+//
+// The mutex is held while a small block is made or freed: it shares pages with others.
+// It is not for a large one, which may take seconds: that is busy, and nobody finds it,
+// until its pages are there, or gone.
 type Heap struct {
 	budget *Budget
-	mu     sync.Mutex
-	space  *space
 	store  backing
+
+	mu    sync.Mutex
+	space *space // nil before the first block
 }
 
 // A backing is the memory behind the offsets of a heap.
@@ -41,11 +47,16 @@ type backing interface {
 	// begin is called before the first block is made, and says how large the heap is
 	// and at which address it begins; 0 if its blocks are each somewhere.
 	begin() (size, base int64, err error)
-	// commit makes the memory of a block, zero, of whose pages those in fresh are not in use.
-	commit(b *extent, fresh span, align int64, budget *Budget) ([]byte, error)
-	// drop takes the memory of a block back; the pages in idle are no longer in use.
+	// commit gives a block its memory, zero. Those of its pages that are fresh are not
+	// in use; if it fails they are not there. No other method runs for them meanwhile.
+	commit(b *extent, fresh span, align int64, budget *Budget) error
+	// drop takes back the memory of a block, of whose pages those that are idle are no
+	// longer in use.
 	drop(b *extent, idle span) error
-	// offset is where in the heap an address is.
+	// found is called with the mutex, when a block is there, and lost before it goes.
+	found(b *extent)
+	lost(b *extent)
+	// offset is where in the heap an address is. Called with the mutex.
 	offset(addr uintptr) (off int64, ok bool)
 }
 
@@ -59,8 +70,11 @@ func (h *Heap) Alloc(size, align int64) (off int64, mem []byte, err error) {
 	if size < 0 || align&(align-1) != 0 {
 		return 0, nil, &class.Error{Class: class.Arg, Text: fmt.Sprintf("%d bytes of memory at a multiple of %d", size, align)}
 	}
-	if err := h.budget.admit(size, align); err != nil {
-		return 0, nil, err
+	if align > maxAlign {
+		return 0, nil, noMemory(size, fmt.Errorf("no address is a multiple of %d, the limit is %d", align, maxAlign))
+	}
+	if err := h.budget.admit(size); err != nil {
+		return 0, nil, noMemory(size, err)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -76,16 +90,30 @@ func (h *Heap) Alloc(size, align int64) (off int64, mem []byte, err error) {
 		return 0, nil, &class.Error{Class: class.NoMem, Text: fmt.Sprintf(
 			"%d bytes of memory at a multiple of %d: %d bytes of the heap are free, not in one piece or not there", size, align, h.space.left)}
 	}
-	mem, err = h.store.commit(b, fresh, align, h.budget)
+	h.alone(b, func() { err = h.store.commit(b, fresh, align, h.budget) })
 	if err != nil {
 		h.space.give(b)
 		return 0, nil, noMemory(size, err)
 	}
-	b.mem = mem
-	if size == 0 {
-		return b.off, mem[:0], nil
+	if b.mem = b.mem[:size]; size > 0 {
+		b.mem = b.mem[:size:size]
 	}
-	return b.off, mem[:size:size], nil
+	h.store.found(b)
+	return b.off, b.mem, nil
+}
+
+// alone runs f, which makes or gives back the memory of a block. The caller holds the
+// mutex; f has it, too, unless no page is shared.
+func (h *Heap) alone(b *extent, f func()) {
+	if b.size < h.space.page {
+		f()
+		return
+	}
+	b.busy = true
+	h.mu.Unlock()
+	f()
+	h.mu.Lock()
+	b.busy = false
 }
 
 func noMemory(size int64, err error) error {
@@ -100,8 +128,15 @@ func (h *Heap) Free(off int64) error {
 	if b == nil || b.off != off {
 		return &class.Error{Class: class.Base, Text: fmt.Sprintf("no block of memory begins at offset %d of the heap", off)}
 	}
-	lost := *b
-	return h.store.drop(&lost, h.space.give(b))
+	h.store.lost(b)
+	if b.size < h.space.page {
+		was := *b
+		return h.store.drop(&was, h.space.give(b))
+	}
+	var err error
+	h.alone(b, func() { err = h.store.drop(b, span{b.off, b.end()}) })
+	h.space.give(b)
+	return err
 }
 
 // live is the live block that off is in. The caller holds the mutex.
@@ -109,7 +144,10 @@ func (h *Heap) live(off int64) *extent {
 	if h.space == nil {
 		return nil
 	}
-	return h.space.block(off)
+	if b := h.space.block(off); b != nil && !b.busy {
+		return b
+	}
+	return nil
 }
 
 // Find tells where mem lies in the heap: within a live block.
@@ -161,19 +199,5 @@ func (h *Heap) Live() (blocks int, bytes int64) {
 	if h.space == nil {
 		return 0, 0
 	}
-	h.space.all.root.each(func(e *extent) {
-		if !e.free {
-			blocks++
-			bytes += e.size
-		}
-	})
-	return blocks, bytes
-}
-
-func (e *extent) each(f func(*extent)) {
-	if e != nil {
-		e.left.each(f)
-		f(e)
-		e.right.each(f)
-	}
+	return h.space.live, h.space.size - h.space.left
 }

@@ -1,11 +1,10 @@
 package heap
 
 import (
-	"fmt"
+	"errors"
 	"os"
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -20,29 +19,20 @@ const (
 
 // Private makes a heap of memory of this process alone: mappings for large blocks,
 // where there are any, and else the Go heap.
-func Private() *Heap { return newHeap(newLoose(true), NewBudget()) }
+func Private() *Heap { return newHeap(&loose{mappings: true}, NewBudget()) }
 
 // Loose makes a heap of memory of the Go heap.
-func Loose() *Heap { return newHeap(newLoose(false), NewBudget()) }
+func Loose() *Heap { return newHeap(&loose{}, NewBudget()) }
 
 // loose is a backing without a memory of its own: each block is a slice.
 type loose struct {
-	mappings bool            // large blocks are mappings
-	places   extents         // of the blocks, by address
-	blocks   map[int64]place // by offset
+	mappings bool    // large blocks are mappings
+	places   extents // of the blocks, by address
 }
-
-// place is where a block is.
-type place struct {
-	at      int64  // its address
-	mapping []byte // to be unmapped; nil for memory of Go
-}
-
-func newLoose(mappings bool) *loose { return &loose{mappings: mappings, blocks: map[int64]place{}} }
 
 func (l *loose) begin() (size, base int64, err error) { return looseRoom, 0, nil }
 
-func (l *loose) commit(b *extent, _ span, align int64, budget *Budget) ([]byte, error) {
+func (l *loose) commit(b *extent, _ span, align int64, budget *Budget) error {
 	if l.mappings && b.size >= ownMapping {
 		m, err := sys.Anonymous(b.size + max(0, align-int64(os.Getpagesize())))
 		if err == nil {
@@ -50,42 +40,42 @@ func (l *loose) commit(b *extent, _ span, align int64, budget *Budget) ([]byte, 
 			err = budget.spend(b.size, func(done, n int64) error { return sys.Populate(mem[done : done+n]) })
 			if err != nil {
 				sys.Unmap(m)
-				return nil, err
+				return err
 			}
-			return l.enter(b.off, mem, m), nil
+			b.mem, b.mapping = mem, m
+			return nil
+		}
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return err
 		}
 	}
-	// The collector takes memory of Go as it is touched: nothing is to be made.
+	// Pages of the Go heap are made when they are touched, some of them are there.
 	if err := budget.spend(b.size, func(_, _ int64) error { return nil }); err != nil {
-		return nil, err
+		return err
 	}
-	return l.enter(b.off, aligned(make([]byte, b.size+align), b.size, align), nil), nil
+	b.mem = aligned(make([]byte, b.size+align), b.size, align)
+	return nil
 }
 
-func (l *loose) enter(off int64, mem, mapping []byte) []byte {
-	at := int64(uintptr(unsafe.Pointer(&mem[0])))
-	l.places.insert(&extent{off: at, size: int64(len(mem)), home: off})
-	l.blocks[off] = place{at, mapping}
-	return mem
+func address(mem []byte) int64 { return int64(uintptr(unsafe.Pointer(unsafe.SliceData(mem)))) }
+
+func (l *loose) found(b *extent) {
+	l.places.insert(&extent{off: address(b.mem), size: b.size, home: b.off})
 }
+
+func (l *loose) lost(b *extent) { l.places.remove(address(b.mem)) }
 
 // aligned is the first size bytes of m whose address is a multiple of align.
 func aligned(m []byte, size, align int64) []byte {
-	skip := -int64(uintptr(unsafe.Pointer(&m[0]))) & (align - 1)
+	skip := -address(m) & (align - 1)
 	return m[skip : skip+size : skip+size]
 }
 
 func (l *loose) drop(b *extent, _ span) error {
-	p := l.blocks[b.off]
-	delete(l.blocks, b.off)
-	l.places.remove(p.at)
-	if p.mapping == nil {
+	if b.mapping == nil {
 		return nil
 	}
-	if err := sys.Unmap(p.mapping); err != nil {
-		return &class.Error{Class: class.Intern, Text: fmt.Sprintf("giving %d bytes of memory back: %v", b.size, err), Cause: err}
-	}
-	return nil
+	return sys.Unmap(b.mapping)
 }
 
 func (l *loose) offset(addr uintptr) (off int64, ok bool) {

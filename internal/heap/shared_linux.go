@@ -1,8 +1,8 @@
 package heap
 
 import (
+	"errors"
 	"os"
-	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -25,41 +25,45 @@ type shared struct {
 
 func (s *shared) begin() (size, base int64, err error) {
 	s.file, s.start, s.mem, err = s.open()
-	if err != nil {
-		return 0, 0, err
-	}
-	return int64(len(s.mem)), int64(uintptr(unsafe.Pointer(&s.mem[0]))), nil
+	return int64(len(s.mem)), address(s.mem), err
 }
 
-func (s *shared) commit(b *extent, fresh span, _ int64, budget *Budget) ([]byte, error) {
+func (s *shared) commit(b *extent, fresh span, _ int64, budget *Budget) error {
 	err := budget.spend(fresh.size(), func(done, n int64) error {
 		return sys.Commit(s.file, s.start+fresh.off+done, n)
 	})
 	if err != nil {
-		sys.Punch(s.file, s.start+fresh.off, fresh.size())
-		return nil, err
+		return errors.Join(err, s.punch(fresh))
 	}
-	// Pages that are new are zero; of others the block may take what another had.
+	b.mem = s.mem[b.off:b.end():b.end()]
+	// Pages that are fresh are zero; in others the block may take what another had.
 	if fresh.size() == 0 {
-		clear(s.mem[b.off:b.end()])
+		clear(b.mem)
 	} else {
 		clear(s.mem[b.off:max(b.off, fresh.off)])
 		clear(s.mem[min(b.end(), fresh.end):b.end()])
 	}
-	return s.mem[b.off:b.end():b.end()], nil
+	return nil
 }
 
-func (s *shared) drop(_ *extent, idle span) error {
-	if idle.size() == 0 {
+func (s *shared) drop(_ *extent, idle span) error { return s.punch(idle) }
+
+// punch gives pages back. Where that fails they stay, and are zero nevertheless.
+func (s *shared) punch(pages span) error {
+	if pages.size() == 0 {
 		return nil
 	}
-	return sys.Punch(s.file, s.start+idle.off, idle.size())
+	err := sys.Punch(s.file, s.start+pages.off, pages.size())
+	if err != nil {
+		clear(s.mem[pages.off:pages.end])
+	}
+	return err
 }
 
+func (s *shared) found(*extent) {}
+func (s *shared) lost(*extent)  {}
+
 func (s *shared) offset(addr uintptr) (off int64, ok bool) {
-	if len(s.mem) == 0 {
-		return 0, false
-	}
-	off = int64(addr) - int64(uintptr(unsafe.Pointer(&s.mem[0])))
+	off = int64(addr) - address(s.mem)
 	return off, off >= 0 && off < int64(len(s.mem))
 }

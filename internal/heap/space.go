@@ -15,9 +15,11 @@ package heap
 // boundary tags, for what peers can write is not to be relied on.
 type space struct {
 	all  extents
+	size int64
 	page int64
 	base int64 // address of offset 0, to which alignment refers
 	left int64 // bytes that are free
+	live int   // blocks
 }
 
 // A span is a range of offsets, empty if it does not end behind its start.
@@ -30,7 +32,7 @@ func (s span) size() int64 { return max(0, s.end-s.off) }
 const granule = 64
 
 func newSpace(size, page, base int64) *space {
-	s := &space{page: page, base: base, left: size}
+	s := &space{size: size, page: page, base: base, left: size}
 	if size > 0 {
 		s.all.insert(&extent{size: size, free: true})
 	}
@@ -94,6 +96,7 @@ func (s *space) carve(free *extent, off, size int64) (*extent, span) {
 		s.all.insert(&extent{off: off + size, size: end - off - size, free: true})
 	}
 	s.left -= size
+	s.live++
 	return b, fresh
 }
 
@@ -109,7 +112,8 @@ func (s *space) pages(part, free span) span {
 func (s *space) give(b *extent) span {
 	part := span{b.off, b.end()}
 	s.left += b.size
-	b.free, b.mem = true, nil
+	s.live--
+	b.free, b.busy, b.mem, b.mapping = true, false, nil, nil
 	if next := s.all.at(b.end()); next != nil && next.off == b.end() && next.free {
 		s.all.remove(next.off)
 		b.size += next.size

@@ -1,0 +1,157 @@
+package heap
+
+import (
+	"math/rand/v2"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/leak"
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+func TestMain(m *testing.M) { leak.Main(m) }
+
+const (
+	testStart = 1 << 16  // of the heap in its file
+	testSize  = 16 << 30 // of the heap: more than is used, and maybe than there is
+)
+
+// memfd makes a file with a heap, for as long as the test runs.
+func memfd(t testing.TB) (*os.File, []byte) {
+	t.Helper()
+	f, err := sys.Sparse("halo-heap", testStart, testSize, 1<<16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem, err := sys.MapFrom(f, testStart, testSize, 1<<16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		sys.Unmap(mem)
+		f.Close()
+	})
+	return f, mem
+}
+
+func overFile(f *os.File, mem []byte, budget *Budget) *Heap {
+	return newHeap(&shared{open: func() (*os.File, int64, []byte, error) { return f, testStart, mem, nil }}, budget)
+}
+
+func addShared(t testing.TB, all map[string]func(*Budget) *Heap) {
+	all["shared"] = func(b *Budget) *Heap {
+		f, mem := memfd(t)
+		return overFile(f, mem, b)
+	}
+}
+
+// used is how many bytes of the file are there.
+func used(t testing.TB, f *os.File) int64 {
+	t.Helper()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Sys().(*syscall.Stat_t).Blocks * 512
+}
+
+// Memory in use is that of the pages that live blocks touch: it is there when a block is
+// handed out, and gone when the last block on a page is freed.
+func TestPagesComeAndGoWithBlocks(t *testing.T) {
+	f, mem := memfd(t)
+	h := overFile(f, mem, NewBudget())
+	page := int64(os.Getpagesize())
+	pages := map[int64]int{}
+	touch := func(off, size int64, n int) {
+		size = max(size, 1)
+		for p := off / page; p*page < off+size; p++ {
+			if pages[p] += n; pages[p] == 0 {
+				delete(pages, p)
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(9, 9))
+	type block struct{ off, size int64 }
+	var blocks []block
+	for step := range 4000 {
+		if r.IntN(5) < 2 && len(blocks) > 0 {
+			k := r.IntN(len(blocks))
+			if err := h.Free(blocks[k].off); err != nil {
+				t.Fatal(err)
+			}
+			touch(blocks[k].off, blocks[k].size, -1)
+			blocks = slices.Delete(blocks, k, k+1)
+		} else {
+			size := max(randomSize(r), 0)
+			off, _, err := h.Alloc(size, 1<<r.IntN(15))
+			if err != nil {
+				t.Fatal(err)
+			}
+			touch(off, size, 1)
+			blocks = append(blocks, block{off, size})
+		}
+		if got, want := used(t, f), int64(len(pages))*page; got != want {
+			t.Fatalf("step %d: %d bytes are in use, want %d", step, got, want)
+		}
+	}
+	for _, b := range blocks {
+		if err := h.Free(b.off); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := used(t, f); got != 0 {
+		t.Errorf("%d bytes are in use at the end", got)
+	}
+}
+
+// MEM-04: pages that were made before memory ran out are given back.
+func TestMEM04PagesOfWhatFailedAreGone(t *testing.T) {
+	f, mem := memfd(t)
+	looks := 0
+	h := overFile(f, mem, &Budget{look: func() Room {
+		if looks++; looks < 4 {
+			return Room{1 << 30, "available"}
+		}
+		return Room{0, "available now"}
+	}})
+	if _, _, err := h.Alloc(100<<20, 0); err == nil {
+		t.Error("no error")
+	}
+	if got := used(t, f); got != 0 {
+		t.Errorf("%d bytes are in use", got)
+	}
+}
+
+// A heap that cannot be opened refuses, each time, and more than it can hold is refused.
+func TestMEM04HeapThatIsNotThere(t *testing.T) {
+	opens := 0
+	h := newHeap(&shared{open: func() (*os.File, int64, []byte, error) {
+		opens++
+		return nil, 0, nil, os.ErrClosed
+	}}, NewBudget())
+	for range 2 {
+		if _, _, err := h.Alloc(64, 0); err == nil {
+			t.Error("no error")
+		}
+	}
+	if _, ok := h.Find(make([]byte, 1)); ok || opens != 2 {
+		t.Errorf("memory is found: %t, %d times opened", ok, opens)
+	}
+	f, mem := memfd(t)
+	h = overFile(f, mem[:1<<16], NewBudget())
+	if _, _, err := h.Alloc(1<<16+1, 0); err == nil {
+		t.Error("more than there is: no error")
+	}
+	off, _, err := h.Alloc(1<<16, 0)
+	if err != nil {
+		t.Errorf("all that there is: %v", err)
+	}
+	if _, _, err := h.Alloc(1, 0); err == nil {
+		t.Error("one more byte: no error")
+	}
+	if err := h.Free(off); err != nil {
+		t.Error(err)
+	}
+}
