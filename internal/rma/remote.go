@@ -1,42 +1,370 @@
 package rma
 
 import (
+	"slices"
+
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// targetLink is what frames need to know of a target.
-type targetLink struct{}
+// # Operations by frames, the origin's side
+//
+// What goes to one target keeps its order: operations are numbered (operationLink.at)
+// and pass one after the other through the target's line, whose first is cut into frames
+// (frames.go). An operation that is short and finds the line empty never enters it. Work
+// advances the lines of all targets in turn, a few frames each, so that a long operation
+// holds up its own target only.
+//
+// The target applies frames in the order in which they come, so a put or accumulate
+// needs no answer: a WinFlush behind it, answered by a WinDone, tells of all that went
+// before. Gets, and accumulates with a result, are requests: each is answered to the
+// operation's name. A target keeps at most requestsMax answers for each of its peers,
+// and takes down one that asks for more: whoever asks counts, and what exceeds it waits
+// in the line. One frame of the lines to a peer at most is in the backlog of its process.
+//
+// An operation is complete at the origin when its frames have gone and the answers have
+// come. Those that are not are listed by number (open), so that a flush waits for what
+// was there when it began, and not for what others start meanwhile.
 
-// windowLink is what they need to know of a window.
-type windowLink struct{}
+const (
+	// requestsMax is how many requests of a process one of its peers keeps the answers
+	// of: enough to fill the way there and back at any rate that one process asks at.
+	// With wire.MaxPayload for each it bounds what a hostile peer costs.
+	requestsMax = 128
+	// lineTurn is how much of a line goes before the next has its turn, in bytes, and
+	// frameCost what a frame costs beside its payload.
+	lineTurn  = 256 << 10
+	frameCost = 1 << 10
+)
 
-// engineLink is what they need to know of a process.
-type engineLink struct{}
+// targetLink is what frames need to know of a target. Numbers are those of operations.
+type targetLink struct {
+	line   []*operation // whose frames have not all gone; from first on
+	first  int
+	listed bool // in engineLink.lines
 
-// operationLink is what they need to know of an operation.
-type operationLink struct{}
+	issued uint64 // the last operation
+	quiet  uint64 // the last one that is not answered
+	asked  uint64 // up to where the last WinFlush or WinUnlock asks
+	done   uint64 // up to where a WinDone has answered
+
+	oldest, newest *operation // those that are not complete at the origin, by number
+	fault          error      // the first that no request tells of
+	waits          []*farWait
+}
+
+// windowLink is what frames need to know of a window.
+type windowLink struct {
+	// faults are the first ones, of what came without a request, that its sender has not
+	// been told of. By process: at most one for each member.
+	faults map[int32]fault
+	opened bool    // all members are known
+	early  []int32 // processes that had posted before
+}
+
+// engineLink is what frames need to know of a process.
+type engineLink struct {
+	peers   []linkPeer // by index in the job
+	lines   []*target  // with operations in their line
+	names   p2p.Names[operation]
+	hdr     wire.Header // scratch: headers handed to a fabric must not escape
+	iov     [1][]byte
+	runs    [runsMax]runs // scratch
+	pieces  []block       // scratch
+	free    []*reply      // for reuse
+	pages   [][]byte      // of pageSize, for reuse
+	parked  []*farWait    // for reuse
+	debtors []int         // peers with gets to be answered
+}
+
+// linkPeer is what is kept for each process of the job.
+type linkPeer struct {
+	requests int  // of ours that are not answered
+	stuck    bool // a frame of a line is in the backlog
+
+	refused bool      // has broken a rule: it is about to be down
+	asked   int       // requests of the peer whose answer has not gone
+	gets    []owedGet // among them those that are answered bit by bit; from next on
+	next    int
+	piece   bool    // a frame of those is in the backlog
+	telling bool    // a fault that nobody waits for is in the backlog
+	placing *Window // that the payload in arrival is placed into
+	place   []byte  // where
+}
+
+// operationLink is what frames need to know of an operation.
+type operationLink struct {
+	at         uint64 // its number
+	prev, next *operation
+	moved      int64  // bytes of the target that frames have been made for
+	got        int64  // bytes of the result that have come
+	awaits     int    // requests that are not answered
+	name       uint64 // while there are some
+	sent       bool   // all frames are made
+	queued     bool   // the last one made is in the backlog
+	flown      bool   // not complete, and so among targetLink.oldest to newest
+	failed     error
+	there      dtype.Buffer // how the data lie at the target, if not on end
+	ragged     bool         // there says how
+	page       []byte       // the frame in the backlog, if it was made up
+	few        [8]byte      // a payload
+}
+
+// Kinds of what stands in a line beside operations.
+const (
+	kindFlush kind = 100 + iota
+	kindUnlock
+	kindEnd // of an access epoch
+)
+
+// answers reports whether requests are made of an operation.
+func (o *operation) answers() bool {
+	return o.kind == kindGet || o.kind == kindCompare || o.kind == kindAccumulate && (o.result.Bytes != nil || o.result.Layout != nil)
+}
 
 // remote sends an operation to its target, and ends it. The lock is held.
 func (e *Engine) remote(o *operation) {
-	e.end(o, fail(class.UnsupportedOperation, "targets that are not mapped come next"))
+	t := o.target
+	if cause := e.p.DownCause(int(t.process)); cause != nil {
+		e.finish(o, gone(t.rank, cause))
+		return
+	}
+	t.issued++
+	o.at = t.issued
+	if o.size() == 0 || o.kind == kindAccumulate && o.op == op.NoOp && !o.answers() {
+		e.finish(o, nil)
+		return
+	}
+	if o.layout.Type != nil {
+		if err := o.lay(); err != nil {
+			e.finish(o, err)
+			return
+		}
+	}
+	if !o.answers() {
+		t.quiet = o.at
+	}
+	e.launch(o)
 }
 
-func (e *Engine) workLink() int { return 0 }
+// lay finds out how the data lie at the target. On end they need no description.
+func (o *operation) lay() (err error) {
+	o.there, err = dtype.At(nil, o.layout.Type, o.layout.Count)
+	if err != nil {
+		return err
+	}
+	var one [1]dtype.Run
+	if _, next := o.there.Runs(one[:], 0, o.there.Size()); next == o.there.Size() {
+		off, ok := displaced(o.off, one[0].Off)
+		if !ok {
+			return fail(class.RMARange, "displacement %d and the type's first byte at %d exceed 64 bits", o.off, one[0].Off)
+		}
+		o.off = off
+		return nil
+	}
+	o.ragged = true
+	return nil
+}
 
-func (e *Engine) lostLink(peer int) {}
+// launch puts o at the end of its target's line, or past it.
+func (e *Engine) launch(o *operation) {
+	t := o.target
+	if t.first == len(t.line) && e.advance(o) {
+		e.settle(o)
+		return
+	}
+	e.fly(o)
+	t.line = append(t.line, o)
+	if !t.listed {
+		t.listed = true
+		e.lines = append(e.lines, t)
+		e.p.SetBusy(1)
+	}
+}
 
-// unplace sees to it that no frame still writes to memory that is about to go.
-func (e *Engine) unplace(w *Window, mem []byte) {}
+// settle does what is to be done once all frames of o are made.
+func (e *Engine) settle(o *operation) {
+	switch {
+	case o.awaits > 0 || o.queued:
+		e.fly(o)
+	default:
+		e.finish(o, o.failed)
+	}
+}
 
-// Frame implements fabric.Sink.
-func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {}
+// fly notes that o is not complete. Operations do so in the order of their numbers.
+func (e *Engine) fly(o *operation) {
+	if o.flown {
+		return
+	}
+	t := o.target
+	o.flown = true
+	if o.prev = t.newest; o.prev != nil {
+		o.prev.next = o
+	} else {
+		t.oldest = o
+	}
+	t.newest = o
+}
 
-// Place implements fabric.Sink.
-func (e *Engine) Place(from int, h *wire.Header) []byte { return nil }
+// finish ends an operation, and tells who waits for it.
+func (e *Engine) finish(o *operation, err error) {
+	t := o.target
+	if o.name != 0 {
+		e.names.Drop(o.name)
+	}
+	if o.page != nil {
+		e.givePage(o.page)
+	}
+	if err != nil && o.request == nil && t.fault == nil {
+		t.fault = err
+	}
+	flown := o.flown
+	if flown {
+		if o.prev != nil {
+			o.prev.next = o.next
+		} else {
+			t.oldest = o.next
+		}
+		if o.next != nil {
+			o.next.prev = o.prev
+		} else {
+			t.newest = o.prev
+		}
+	}
+	e.end(o, err)
+	if flown {
+		t.notify()
+	}
+}
 
-// Placed implements fabric.Sink.
-func (e *Engine) Placed(from int, h *wire.Header) {}
+// workLink advances the lines, and the answers to peers, by a few frames each.
+func (e *Engine) workLink() int {
+	n := 0
+	for i := 0; i < len(e.lines); i++ {
+		t := e.lines[i]
+		n += e.push(t)
+		if t.first == len(t.line) {
+			t.line, t.first = t.line[:0], 0
+			t.listed = false
+			last := len(e.lines) - 1
+			e.lines[i], e.lines[last] = e.lines[last], nil
+			e.lines = e.lines[:last]
+			e.p.SetBusy(-1)
+			i--
+		}
+	}
+	if len(e.debtors) > 0 {
+		n += e.payOut()
+	}
+	return n
+}
 
-// Down implements fabric.Sink.
-func (e *Engine) Down(peer int, cause error) {}
+// push makes frames of what stands first in the line of t, and reports how much it did.
+func (e *Engine) push(t *target) int {
+	n := 0
+	for turn := int64(0); turn < lineTurn && t.first < len(t.line); {
+		o := t.line[t.first]
+		before := o.moved
+		all := e.advance(o)
+		if all || o.moved != before {
+			n++
+		}
+		if !all {
+			break // no room, or its turn is over
+		}
+		turn += o.moved - before + frameCost
+		t.line[t.first] = nil
+		t.first++
+		if t.first > 64 && t.first > len(t.line)/2 { // reclaim what has gone
+			k := copy(t.line, t.line[t.first:])
+			clear(t.line[k:])
+			t.line, t.first = t.line[:k], 0
+		}
+		e.settle(o)
+	}
+	return n
+}
+
+// Sent implements proc.Sent: the frame of o that was in the backlog has gone, or never
+// will.
+func (o *operation) Sent(err error) {
+	e, t := o.target.w.e, o.target
+	e.peers[t.process].stuck = false
+	o.queued = false
+	if o.page != nil {
+		e.givePage(o.page)
+		o.page = nil
+	}
+	if err == nil && o.sent && o.awaits == 0 { // else lostLink ends it, or its line or answer does
+		e.finish(o, o.failed)
+	}
+}
+
+// lostLink ends what is under way with a process that is gone, in both directions.
+func (e *Engine) lostLink(peer int) {
+	q := &e.peers[peer]
+	if i := slices.Index(e.debtors, peer); i >= 0 {
+		e.debtors = slices.Delete(e.debtors, i, i+1)
+		e.p.SetBusy(-1)
+	}
+	*q = linkPeer{refused: true, gets: q.gets[:0]}
+	for i := 0; i < len(e.lines); i++ {
+		t := e.lines[i]
+		if int(t.process) != peer {
+			continue
+		}
+		clear(t.line)
+		t.line, t.first, t.listed = t.line[:0], 0, false
+		last := len(e.lines) - 1
+		e.lines[i], e.lines[last] = e.lines[last], nil
+		e.lines = e.lines[:last]
+		e.p.SetBusy(-1)
+		i--
+	}
+	cause := e.p.DownCause(peer)
+	for _, w := range e.windows {
+		rank := w.Comm.RankOf(int32(peer))
+		if rank < 0 {
+			continue
+		}
+		delete(w.faults, int32(peer))
+		t := w.targets[rank].Load()
+		if t == nil {
+			continue
+		}
+		for t.oldest != nil {
+			e.finish(t.oldest, gone(rank, cause))
+		}
+		t.notify()
+	}
+}
+
+// startLink makes what is kept for peers.
+func (l *engineLink) startLink(processes int) { l.peers = make([]linkPeer, processes) }
+
+// pageSize is the room of a frame that is made up, in bytes.
+const pageSize = wire.MaxPayload
+
+// takePage returns memory for a frame.
+func (l *engineLink) takePage() []byte {
+	if n := len(l.pages); n > 0 {
+		p := l.pages[n-1]
+		l.pages = l.pages[:n-1]
+		return p
+	}
+	return make([]byte, pageSize)
+}
+
+// givePage takes memory of takePage back.
+func (l *engineLink) givePage(p []byte) {
+	if len(l.pages) < pagesMax {
+		l.pages = append(l.pages, p[:pageSize])
+	}
+}
+
+// pagesMax is how many free pages are kept.
+const pagesMax = 64

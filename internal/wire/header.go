@@ -68,7 +68,8 @@ const (
 	// WinCas carries what to compare with and what to store, of one element; Aux is its
 	// type. The value before is wanted, in a WinReply to Name.
 	WinCas
-	// WinReply carries data to request Name. The last of a request has the flag Last.
+	// WinReply carries data to request Name: in one frame, or those of a WinGet without
+	// runs in several, from byte Arg on.
 	WinReply
 	// WinFlush asks for a WinDone with the same Ctx and Arg once all that was sent on
 	// window Ctx before is done.
@@ -110,8 +111,6 @@ const (
 	Uncredited uint8 = 1
 	// WithResult, of WinAcc: the values before are wanted.
 	WithResult uint8 = 1
-	// Last, of WinReply: it is the last one of its request.
-	Last uint8 = 1
 	// Exclusive, of WinLock: nobody else may have the lock.
 	Exclusive uint8 = 1
 	// Answer, of WinUnlock: a WinDone with Arg is wanted.

@@ -1,0 +1,215 @@
+package rma
+
+import (
+	"encoding/binary"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// advance makes the next frames of o, of lineTurn bytes at most, and reports whether these
+// were the last. It makes none while the way is closed: a frame to the peer is in the
+// backlog, or as many requests as the peer takes are not answered.
+func (e *Engine) advance(o *operation) bool {
+	q := &e.peers[o.target.process]
+	switch {
+	case o.kind >= kindFlush:
+		return e.control(q, o)
+	case o.kind == kindGet && !o.ragged:
+		return e.ask(q, o)
+	}
+	element := int64(1)
+	if o.kind >= kindAccumulate {
+		element = int64(o.typ.Size())
+	}
+	asks := o.answers()
+	for turn := o.moved + lineTurn; o.moved < o.size() && o.moved < turn; {
+		if q.stuck || asks && q.requests >= requestsMax {
+			return false
+		}
+		if o.failed != nil { // the target has refused a part: the rest is not sent
+			o.moved = o.size()
+			break
+		}
+		if !asks && e.train(o, element) {
+			break
+		}
+		n, payload := e.frame(o, element)
+		if n == 0 {
+			o.failed = fail(class.Type, "blocks of the target's type are no whole elements of %v", o.typ)
+			continue
+		}
+		o.moved += n
+		if asks {
+			e.requested(q, o)
+		}
+		e.offer(q, o, payload)
+	}
+	o.sent = o.moved == o.size()
+	return o.sent
+}
+
+// offer sends the frame with header e.hdr, which is the next of o, or leaves it in the
+// backlog. payload is memory of the origin, of o or, made up, e.page.
+func (e *Engine) offer(q *linkPeer, o *operation, payload []byte) {
+	to := int(o.target.process)
+	e.hdr.Size = uint32(len(payload))
+	if e.p.Send(to, &e.hdr, payload) {
+		if o.page != nil {
+			e.givePage(o.page)
+			o.page = nil
+		}
+		return
+	}
+	o.queued, q.stuck = true, true
+	e.p.Push(to, &e.hdr, payload, o)
+}
+
+// requested notes that a frame of o wants an answer.
+func (e *Engine) requested(q *linkPeer, o *operation) {
+	q.requests++
+	o.awaits++
+	if o.name == 0 {
+		o.name = e.names.Give(o)
+	}
+	e.hdr.Name = o.name
+}
+
+// ask makes the one frame of a get of bytes on end.
+func (e *Engine) ask(q *linkPeer, o *operation) bool {
+	if q.stuck || q.requests >= requestsMax {
+		return false
+	}
+	e.head(o)
+	binary.LittleEndian.PutUint64(o.few[:], uint64(o.size()))
+	o.moved = o.size()
+	o.sent = true
+	e.requested(q, o)
+	e.offer(q, o, o.few[:])
+	return true
+}
+
+// control makes the frame of what is no operation.
+func (e *Engine) control(q *linkPeer, o *operation) bool {
+	if q.stuck || o.kind != kindEnd && q.requests >= requestsMax {
+		return false
+	}
+	e.hdr = wire.Header{Ctx: o.target.w.id, Arg: o.at}
+	switch o.kind {
+	case kindFlush:
+		e.hdr.Kind = wire.WinFlush
+		q.requests++
+	case kindUnlock:
+		e.hdr.Kind, e.hdr.Flags = wire.WinUnlock, wire.Answer
+		q.requests++
+	case kindEnd:
+		e.hdr.Kind = wire.WinComplete
+	}
+	o.sent = true
+	e.offer(q, o, nil)
+	return true
+}
+
+// head makes e.hdr the header of a frame of o whose data lie on end.
+func (e *Engine) head(o *operation) {
+	h := &e.hdr
+	*h = wire.Header{Ctx: o.target.w.id, Arg: o.off + uint64(o.moved)}
+	switch o.kind {
+	case kindPut:
+		h.Kind = wire.WinPut
+	case kindGet:
+		h.Kind = wire.WinGet
+	case kindAccumulate:
+		h.Kind, h.Aux = wire.WinAcc, uint32(o.op)|uint32(o.typ)<<accType
+		if o.answers() {
+			h.Flags = wire.WithResult
+		}
+	case kindCompare:
+		h.Kind, h.Aux = wire.WinCas, uint32(o.typ)<<accType
+	}
+}
+
+// accType is where in Aux of an accumulate its type begins.
+const accType = 8
+
+// train sends several frames of long data at once, if they lie on end at both sides and
+// the fabric can, and reports whether those were all. If not, the next frame is to be
+// offered at once: it may have gone in part.
+func (e *Engine) train(o *operation, element int64) bool {
+	to := int(o.target.process)
+	chunk := int64(e.p.ChunkMax(to))
+	if o.ragged || o.origin.Layout != nil || o.size()-o.moved <= chunk || chunk%element != 0 {
+		return false
+	}
+	e.head(o)
+	e.iov[0] = o.origin.Bytes[o.moved:]
+	o.moved += int64(e.p.SendRun(to, &e.hdr, e.iov[:]))
+	e.iov[0] = nil
+	return o.moved == o.size()
+}
+
+// frame makes the next frame of o: its header in e.hdr but for the size, and its payload.
+// It returns how many bytes of the target it deals with, 0 if it can deal with none.
+func (e *Engine) frame(o *operation, element int64) (n int64, payload []byte) {
+	to := int(o.target.process)
+	chunk := int64(e.p.ChunkMax(to))
+	data := o.kind != kindGet && o.op != op.NoOp
+	left := o.size() - o.moved
+	e.head(o)
+	switch {
+	case o.kind == kindCompare:
+		size := len(o.compare)
+		o.page = e.takePage()
+		copy(o.page, o.compare)
+		copy(o.page[size:], o.origin.Bytes[:size])
+		return int64(size), o.page[:2*size]
+	case o.ragged:
+		k, covered := cut(e.runs[:], &o.there, o.moved, min(left, chunk), chunk, element, data)
+		if covered == 0 {
+			return 0, nil
+		}
+		e.hdr.Arg, e.hdr.Tag = o.off, int32(k)
+		o.page = e.takePage()
+		for i := range e.runs[:k] {
+			e.runs[i].encode(o.page[i*runSize:])
+		}
+		used := int64(k * runSize)
+		if data {
+			o.origin.copyTo(o.page[used:used+covered], o.moved)
+			used += covered
+		}
+		return covered, o.page[:used]
+	}
+	n = min(left, chunk-chunk%element)
+	switch {
+	case !data:
+		binary.LittleEndian.PutUint64(o.few[:], uint64(n))
+		payload = o.few[:]
+	case o.origin.Layout != nil:
+		o.page = e.takePage()
+		payload = o.page[:n]
+		o.origin.copyTo(payload, o.moved)
+	default:
+		payload = o.origin.Bytes[o.moved : o.moved+n]
+	}
+	return n, payload
+}
+
+// copyTo fills dst with the packed bytes of d from byte at on.
+func (d *Data) copyTo(dst []byte, at int64) {
+	if d.Layout != nil {
+		d.Layout.Pack(dst, at)
+	} else {
+		copy(dst, d.Bytes[at:])
+	}
+}
+
+// copyFrom stores src as the packed bytes of d from byte at on.
+func (d *Data) copyFrom(src []byte, at int64) {
+	if d.Layout != nil {
+		d.Layout.Unpack(src, at)
+	} else {
+		copy(d.Bytes[at:], src)
+	}
+}

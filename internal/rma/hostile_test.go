@@ -1,0 +1,569 @@
+package rma
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+const guard = 0xa5
+
+// guarded is n bytes of memory that a test can look around.
+func guarded(n int) (mem, all []byte) {
+	all = bytes.Repeat([]byte{guard}, n+128)
+	return all[64 : 64+n : 64+n], all
+}
+
+// untouched expects that no byte has changed.
+func untouched(t *testing.T, all []byte) {
+	t.Helper()
+	for i, b := range all {
+		if b != guard {
+			t.Fatalf("byte %d of the target's memory has become %#x", i-64, b)
+		}
+	}
+}
+
+// length is the payload of a frame that asks for n bytes.
+func length(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
+
+// withRuns is the payload of a frame with runs.
+func withRuns(data int, rs ...runs) []byte {
+	b := make([]byte, len(rs)*runSize+data)
+	for i := range rs {
+		rs[i].encode(b[i*runSize:])
+	}
+	return b
+}
+
+// aux is Aux of an accumulate.
+func aux(o op.Op, t op.Type) uint32 { return uint32(o) | uint32(t)<<accType }
+
+// hear delivers a frame of the enemy.
+func hear(e *Engine, h wire.Header, payload []byte) {
+	h.Size = uint32(len(payload))
+	if h.Ctx == 0 {
+		h.Ctx = window
+	}
+	e.Frame(enemy, &h, payload)
+}
+
+// faultOf expects one frame, a fault to a name, and returns it.
+func faultOf(t *testing.T, f *wild, name uint64) fault {
+	t.Helper()
+	sent := f.take()
+	if len(sent) != 1 || sent[0].h.Kind != wire.WinFault || sent[0].h.Name != name || sent[0].to != enemy {
+		t.Fatalf("the answer is %+v, want a fault to %d", sent, name)
+	}
+	x, ok := decodeFault(&sent[0].h, sent[0].payload)
+	if !ok {
+		t.Fatalf("the fault %+v cannot be read", sent[0])
+	}
+	return x
+}
+
+// What is not wholly within the memory of the window is refused, its sender is told by
+// class and numbers, and nothing has changed (RC-18). It is an error of a program, so the
+// sender is a peer like any other afterwards.
+func TestS5_BeyondTheWindow_RC_18(t *testing.T) {
+	const size = 1000
+	for _, c := range []struct {
+		off  uint64
+		n    int
+		runs []runs
+	}{
+		{off: size, n: 8},
+		{off: size - 7, n: 8},
+		{off: size + 1, n: 8},
+		{off: math.MaxUint64, n: 8},
+		{off: math.MaxUint64 - 7, n: 8}, // ends at 0
+		{off: math.MaxUint64 - 3, n: 8}, // wraps around to 4
+		{off: 1 << 63, n: 8},
+		{off: 0, n: 64, runs: []runs{{0, 8, 8, 1}, {size - 48, 8, 8, 7}}},
+		{off: 0, n: 16, runs: []runs{{size - 7, 8, -8, 1}, {0, 8, 8, 1}}},
+		{off: 8, n: 16, runs: []runs{{8, 8, -32, 2}}},                                  // from -16 on
+		{off: 0, n: 16, runs: []runs{{0, 8, math.MaxInt64, 2}}},                        // far beyond
+		{off: 0, n: 24, runs: []runs{{0, 8, math.MaxInt64, 3}}},                        // and round to -2
+		{off: 0, n: 24, runs: []runs{{0, 8, 1 << 63 / 2, 3}}},                          // and round to 0
+		{off: 0, n: 16, runs: []runs{{0, 8, math.MinInt64, 2}}},                        //
+		{off: math.MaxUint64, n: 16, runs: []runs{{1, 16, 0, 1}}},                      // base and offset wrap around to 0
+		{off: math.MaxUint64 - 15, n: 32, runs: []runs{{16, 16, 0, 1}, {0, 16, 0, 1}}}, // so does the first of them
+	} {
+		for _, kind := range []wire.Kind{wire.WinPut, wire.WinGet, wire.WinAcc, wire.WinCas} {
+			for _, result := range []bool{false, true} {
+				mem, all := guarded(size)
+				e, _, f := inTheWild(t, Created, mem)
+				h := wire.Header{Kind: kind, Arg: c.off, Tag: int32(len(c.runs)), Name: 77}
+				payload, name := withRuns(c.n, c.runs...), uint64(77)
+				switch kind {
+				case wire.WinPut:
+					name = 0
+				case wire.WinGet:
+					payload = withRuns(0, c.runs...)
+					if c.runs == nil {
+						payload = length(uint64(c.n))
+					}
+				case wire.WinAcc:
+					h.Aux = aux(op.Sum, op.Int64)
+					if name = 0; result {
+						h.Flags, name = wire.WithResult, 77
+					}
+				case wire.WinCas:
+					if h.Aux, payload = aux(0, op.Int64), make([]byte, 16); c.runs != nil {
+						e.p.Unlock()
+						e.p.Lock()
+						continue
+					}
+				}
+				hear(e, h, payload)
+				x := faultOf(t, f, name)
+				if x.class != class.RMARange || x.kind != kind || x.off != c.off || x.limit != size {
+					t.Errorf("%+v by kind %d: the fault is %+v", c, kind, x)
+				}
+				untouched(t, all)
+				if len(f.lost) > 0 {
+					t.Errorf("%+v by kind %d: its sender is taken down", c, kind)
+				}
+			}
+		}
+	}
+}
+
+// A window that is not there any more, or never was.
+func TestS5_StaleWindow(t *testing.T) {
+	for _, id := range []uint64{1, window + 8, window + 1, 1 << 63, math.MaxUint64} {
+		mem, all := guarded(100)
+		e, _, f := inTheWild(t, Created, mem)
+		for _, c := range []struct {
+			h       wire.Header
+			payload []byte
+			name    uint64
+		}{
+			{wire.Header{Kind: wire.WinPut}, make([]byte, 8), 0},
+			{wire.Header{Kind: wire.WinAcc, Aux: aux(op.Sum, op.Int8)}, make([]byte, 8), 0},
+			{wire.Header{Kind: wire.WinAcc, Aux: aux(op.Sum, op.Int8), Flags: wire.WithResult, Name: 3}, make([]byte, 8), 3},
+			{wire.Header{Kind: wire.WinGet, Name: 4}, length(8), 4},
+			{wire.Header{Kind: wire.WinCas, Name: 5, Aux: aux(0, op.Int32)}, make([]byte, 8), 5},
+		} {
+			c.h.Ctx = id
+			hear(e, c.h, c.payload)
+			if x := faultOf(t, f, c.name); x.class != class.Win {
+				t.Errorf("%+v: the fault is %+v", c.h, x)
+			}
+		}
+		for _, k := range []wire.Kind{wire.WinFlush, wire.WinUnlock} {
+			hear(e, wire.Header{Kind: k, Ctx: id, Arg: 9, Flags: wire.Answer}, nil)
+			s := f.take()
+			if len(s) != 1 || s[0].h.Kind != wire.WinDone || s[0].h.Flags != wire.Faulty || s[0].h.Arg != 9 || class.Class(s[0].h.Aux) != class.Win {
+				t.Errorf("kind %d is answered by %+v", k, s)
+			}
+		}
+		hear(e, wire.Header{Kind: wire.WinLock, Ctx: id}, nil)
+		if s := f.take(); len(s) != 1 || s[0].h.Kind != wire.WinGrant || class.Class(s[0].h.Aux) != class.Win {
+			t.Errorf("a lock is answered by %+v", s)
+		}
+		for _, k := range []wire.Kind{wire.WinUnlock, wire.WinPost, wire.WinComplete, wire.WinGrant, wire.WinDone, wire.WinReply} {
+			hear(e, wire.Header{Kind: k, Ctx: id, Name: 1<<32 | 1, Arg: 1}, nil)
+			if s := f.take(); len(s) != 0 {
+				t.Errorf("kind %d is answered by %+v", k, s)
+			}
+		}
+		if len(f.lost) > 0 {
+			t.Error("the sender is taken down")
+		}
+		untouched(t, all)
+	}
+}
+
+// A process that is no member is taken down, whatever it does.
+func TestS5_StrangersReachNoWindow(t *testing.T) {
+	for k := wire.WinPut; k <= wire.WinComplete; k++ {
+		if k == wire.WinReply || k == wire.WinDone {
+			continue // answers: for nobody
+		}
+		mem, all := guarded(100)
+		e, _, f := inTheWild(t, Created, mem)
+		h := wire.Header{Kind: k, Ctx: window, Size: 8, Name: 1, Aux: aux(op.Replace, op.Int64)}
+		if dst := e.Place(stranger, &h); dst != nil {
+			t.Errorf("kind %d is placed", k)
+		}
+		e.Frame(stranger, &h, length(8))
+		if len(f.lost) != 1 || f.lost[0] != stranger || len(f.sent) != 0 {
+			t.Errorf("kind %d of a stranger: %v are taken down, %+v is said", k, f.lost, f.sent)
+		}
+		hear(e, wire.Header{Kind: wire.WinPut}, []byte{1})
+		if mem[0] != 1 {
+			t.Error("a member is taken for a stranger")
+		}
+		mem[0] = guard
+		untouched(t, all)
+	}
+}
+
+// Frames that no correct process sends: their sender is taken down, and what it sends
+// until then changes nothing either.
+func TestS6_ImpossibleFrames(t *testing.T) {
+	huge := int64(math.MaxInt64)
+	many := make([]runs, runsMax+1)
+	for i := range many {
+		many[i] = runs{0, 8, 8, 1}
+	}
+	put, get, acc, cas := wire.WinPut, wire.WinGet, wire.WinAcc, wire.WinCas
+	sum := aux(op.Sum, op.Int64)
+	for i, c := range []struct {
+		h       wire.Header
+		payload []byte
+	}{
+		{wire.Header{Kind: put, Tag: -1}, make([]byte, 64)},
+		{wire.Header{Kind: put, Tag: math.MinInt32}, make([]byte, 64)},
+		{wire.Header{Kind: put, Tag: 3}, make([]byte, 64)}, // no room for three
+		{wire.Header{Kind: put, Tag: math.MaxInt32}, make([]byte, 64)},
+		{wire.Header{Kind: put, Tag: runsMax + 1}, withRuns(8*len(many), many...)},
+		{wire.Header{Kind: put, Tag: 1}, withRuns(8, runs{0, 0, 8, 1})},
+		{wire.Header{Kind: put, Tag: 1}, withRuns(8, runs{0, 8, 8, 0})},
+		{wire.Header{Kind: put, Tag: 1}, withRuns(8, runs{0, -8, 8, 1})},
+		{wire.Header{Kind: put, Tag: 1}, withRuns(8, runs{0, -8, 8, -1})},
+		{wire.Header{Kind: put, Tag: 1}, withRuns(8, runs{0, 1, 0, huge})},
+		{wire.Header{Kind: put, Tag: 1}, withRuns(8, runs{0, 1 << 32, 0, 1 << 32})}, // 2^64 bytes
+		{wire.Header{Kind: put, Tag: 1}, withRuns(8, runs{0, 16, 0, 1})},            // fewer data than said
+		{wire.Header{Kind: put, Tag: 1}, withRuns(24, runs{0, 8, 8, 2})},            // more
+		{wire.Header{Kind: get}, nil},
+		{wire.Header{Kind: get}, make([]byte, 7)},
+		{wire.Header{Kind: get}, make([]byte, 9)},
+		{wire.Header{Kind: get}, length(0)},
+		{wire.Header{Kind: get}, length(1 << 63)},
+		{wire.Header{Kind: get}, length(math.MaxUint64)},
+		{wire.Header{Kind: get, Tag: 1}, withRuns(8, runs{0, 8, 8, 1})}, // with data
+		{wire.Header{Kind: get, Tag: 1}, withRuns(0, runs{0, 8, 0, wire.MaxPayload/8 + 1})},
+		{wire.Header{Kind: get, Tag: 1}, withRuns(0, runs{0, 1, 0, huge})},
+		{wire.Header{Kind: acc, Aux: 0}, make([]byte, 8)},
+		{wire.Header{Kind: acc, Aux: aux(op.Sum, 0)}, make([]byte, 8)},
+		{wire.Header{Kind: acc, Aux: aux(op.Sum, 0xffff)}, make([]byte, 8)},
+		{wire.Header{Kind: acc, Aux: aux(0xff, op.Int64)}, make([]byte, 8)},
+		{wire.Header{Kind: acc, Aux: aux(0, op.Int64)}, make([]byte, 8)},
+		{wire.Header{Kind: acc, Aux: aux(op.NoOp+1, op.Int64)}, make([]byte, 8)},
+		{wire.Header{Kind: acc, Aux: sum | 1<<24}, make([]byte, 8)},
+		{wire.Header{Kind: acc, Aux: math.MaxUint32}, make([]byte, 8)},
+		{wire.Header{Kind: acc, Aux: aux(op.Band, op.Float64)}, make([]byte, 8)},
+		{wire.Header{Kind: acc, Aux: aux(op.Minloc, op.Int64)}, make([]byte, 8)},
+		{wire.Header{Kind: acc, Aux: aux(op.Max, op.Complex64)}, make([]byte, 8)},
+		{wire.Header{Kind: acc, Aux: aux(op.NoOp, op.Int64)}, length(8)}, // without a result
+		{wire.Header{Kind: acc, Aux: sum}, nil},
+		{wire.Header{Kind: acc, Aux: sum}, make([]byte, 12)},
+		{wire.Header{Kind: acc, Aux: sum, Tag: 1}, withRuns(12, runs{0, 12, 0, 1})},
+		{wire.Header{Kind: acc, Aux: sum, Tag: 2}, withRuns(16, runs{0, 4, 8, 3}, runs{32, 4, 0, 1})},
+		{wire.Header{Kind: acc, Aux: sum, Tag: 1}, withRuns(8, runs{0, 8, 8, 2})},
+		{wire.Header{Kind: acc, Aux: aux(op.NoOp, op.Int64), Flags: wire.WithResult}, nil},
+		{wire.Header{Kind: acc, Aux: aux(op.NoOp, op.Int64), Flags: wire.WithResult}, length(0)},
+		{wire.Header{Kind: acc, Aux: aux(op.NoOp, op.Int64), Flags: wire.WithResult}, length(12)},
+		{wire.Header{Kind: acc, Aux: aux(op.NoOp, op.Int64), Flags: wire.WithResult}, length(wire.MaxPayload + 8)},
+		{wire.Header{Kind: acc, Aux: aux(op.NoOp, op.Int64), Flags: wire.WithResult}, length(1 << 62)},
+		{wire.Header{Kind: acc, Aux: aux(op.NoOp, op.Int64), Flags: wire.WithResult, Tag: 1}, withRuns(8, runs{0, 8, 8, 1})},
+		{wire.Header{Kind: cas}, make([]byte, 16)},
+		{wire.Header{Kind: cas, Aux: aux(0, op.Int64)}, make([]byte, 8)},
+		{wire.Header{Kind: cas, Aux: aux(0, op.Int64)}, make([]byte, 24)},
+		{wire.Header{Kind: cas, Aux: aux(0, op.Complex256)}, make([]byte, 64)},
+		{wire.Header{Kind: cas, Aux: aux(op.Sum, op.Int64)}, make([]byte, 16)},
+		{wire.Header{Kind: cas, Aux: aux(0, op.Int64), Tag: 1}, make([]byte, 16)},
+		{wire.Header{Kind: cas, Aux: math.MaxUint32}, make([]byte, 16)},
+		{wire.Header{Kind: wire.WinFault}, nil},
+		{wire.Header{Kind: wire.WinFault, Aux: uint32(class.RMARange), Tag: int32(put)}, make([]byte, faultSize-1)},
+		{wire.Header{Kind: wire.WinFault, Aux: uint32(class.RMARange), Tag: int32(wire.Eager)}, make([]byte, faultSize)},
+		{wire.Header{Kind: wire.WinFault, Aux: uint32(class.NoMem), Tag: int32(put)}, make([]byte, faultSize)},
+		{wire.Header{Kind: wire.WinUnlock}, nil},                        // of what is not held
+		{wire.Header{Kind: wire.WinUnlock, Flags: wire.Answer}, nil},    //
+		{wire.Header{Kind: wire.WinGrant}, nil},                         // not asked for
+		{wire.Header{Kind: wire.WinGrant, Aux: math.MaxUint32}, nil},    //
+		{wire.Header{Kind: wire.WinGrant, Aux: uint32(class.Win)}, nil}, //
+	} {
+		mem, all := guarded(100)
+		e, _, f := inTheWild(t, Created, mem)
+		c.h.Name = max(c.h.Name, 5)
+		if c.h.Kind == wire.WinFault {
+			c.h.Name = 0
+		}
+		hear(e, c.h, c.payload)
+		if len(f.lost) != 1 || f.lost[0] != enemy || len(f.sent) != 0 {
+			t.Errorf("frame %d, %+v: %v are taken down, and %+v is said", i, c.h, f.lost, f.sent)
+		}
+		hear(e, wire.Header{Kind: put}, []byte{1})
+		h := wire.Header{Kind: put, Ctx: window, Size: 8}
+		if e.Place(enemy, &h) != nil {
+			t.Error("a frame of one that is taken down is placed")
+		}
+		untouched(t, all)
+		f.down(e, enemy)
+	}
+}
+
+// Answers that are for nobody, or more than was asked for.
+func TestS6_ForgedAnswers(t *testing.T) {
+	e, w, f := inTheWild(t, Created, make([]byte, 1000))
+	result, around := guarded(100)
+	r := start(e, w, access{kind: kindGet, result: Data{Bytes: result}}, true)
+	name := f.take()[0].h.Name
+	answer := func(h wire.Header, n int) {
+		h.Kind = wire.WinReply
+		h.Size, h.Ctx = uint32(n), max(h.Ctx, window)
+		if dst := e.Place(enemy, &h); dst != nil {
+			t.Errorf("%+v is placed", h)
+		}
+		e.Frame(enemy, &h, make([]byte, n))
+	}
+	for _, n := range []uint64{0, 1, name + 1, name + 1<<32, name - 1<<32, name ^ 1<<63, math.MaxUint64} {
+		answer(wire.Header{Name: n}, 100)
+	}
+	answer(wire.Header{Name: name, Ctx: window + 8}, 100) // another window's
+	answer(wire.Header{Name: name}, 101)
+	answer(wire.Header{Name: name}, wire.MaxPayload)
+	answer(wire.Header{Name: name}, 0)
+	h := wire.Header{Kind: wire.WinReply, Ctx: window, Name: name, Size: 100}
+	e.Frame(stranger, &h, make([]byte, 100)) // another process's
+	if e.Place(stranger, &h) != nil {
+		t.Error("the answer of another process is placed")
+	}
+	hear(e, wire.Header{Kind: wire.WinDone, Arg: 1}, nil) // nobody has flushed
+	hear(e, wire.Header{Kind: wire.WinDone, Arg: math.MaxUint64}, nil)
+	if untouched(t, around); r.Done() || len(f.lost) != 0 {
+		t.Fatalf("a forged answer completes a get, or takes %v down", f.lost)
+	}
+	h.Size = 60
+	copy(e.Place(enemy, &h), bytes.Repeat([]byte{1}, 60))
+	e.Placed(enemy, &h)
+	answer(wire.Header{Name: name}, 41) // more than is missing
+	h.Size = 40
+	e.Frame(enemy, &h, bytes.Repeat([]byte{2}, 40))
+	if !r.Done() || r.Status.Err != nil || result[59] != 1 || result[60] != 2 || result[99] != 2 {
+		t.Fatalf("the get has got % x, %v", result, r.Status.Err)
+	}
+	answer(wire.Header{Name: name}, 10) // it is over
+	copy(result, bytes.Repeat([]byte{guard}, 100))
+	untouched(t, around)
+	if q := e.peers[enemy]; q.requests != 0 {
+		t.Errorf("%d requests are open", q.requests)
+	}
+}
+
+// Nobody makes us keep more answers than a correct peer asks for: the memory for a peer
+// is bounded, and the requests within the bound are answered when it takes them.
+func TestS6_TooManyRequests(t *testing.T) {
+	ask := []func(e *Engine, name uint64){
+		func(e *Engine, name uint64) { hear(e, wire.Header{Kind: wire.WinGet, Name: name}, length(700)) },
+		func(e *Engine, name uint64) {
+			hear(e, wire.Header{Kind: wire.WinGet, Name: name, Tag: 1}, withRuns(0, runs{0, 8, 16, 50}))
+		},
+		func(e *Engine, name uint64) {
+			hear(e, wire.Header{Kind: wire.WinAcc, Flags: wire.WithResult, Aux: aux(op.Sum, op.Uint8), Name: name}, []byte{1})
+		},
+		func(e *Engine, name uint64) {
+			hear(e, wire.Header{Kind: wire.WinCas, Aux: aux(0, op.Uint16), Name: name}, make([]byte, 4))
+		},
+		func(e *Engine, name uint64) { hear(e, wire.Header{Kind: wire.WinFlush, Arg: name}, nil) },
+		func(e *Engine, name uint64) {
+			hear(e, wire.Header{Kind: wire.WinGet, Name: name, Arg: 5000}, length(1))
+		},
+		func(e *Engine, name uint64) { hear(e, wire.Header{Kind: wire.WinGet, Name: name, Ctx: 8}, length(1)) },
+		func(e *Engine, name uint64) { hear(e, wire.Header{Kind: wire.WinFlush, Arg: name, Ctx: 8}, nil) },
+		func(e *Engine, name uint64) { hear(e, wire.Header{Kind: wire.WinLock, Ctx: 8}, nil) },
+	}
+	for i, one := range ask {
+		for _, over := range []bool{false, true} {
+			mem := make([]byte, 1000)
+			e, _, f := inTheWild(t, Created, mem)
+			f.full = true
+			for name := range uint64(requestsMax) {
+				one(e, name+1)
+			}
+			if len(f.lost) != 0 {
+				t.Fatalf("case %d: taken down within the bound", i)
+			}
+			if over {
+				one(e, 1000)
+				if len(f.lost) != 1 || f.lost[0] != enemy {
+					t.Errorf("case %d: goes on beyond the bound", i)
+				}
+				before := mem[0]
+				one(e, 1000)
+				if mem[0] != before || before != byte(map[bool]int{i == 2: requestsMax}[true]) {
+					t.Errorf("case %d: is served beyond the bound", i)
+				}
+				f.down(e, enemy)
+				if got := e.peers[enemy]; got.asked != 0 || got.next != len(got.gets) || len(e.debtors) != 0 {
+					t.Errorf("case %d: after the end %+v is kept", i, got)
+				}
+				continue
+			}
+			f.full = false
+			for n := 0; n < 10000 && (e.p.Backlogs() > 0 || len(e.debtors) > 0); n++ {
+				e.p.Progress(-1)
+				e.Work()
+			}
+			if q := e.peers[enemy]; q.asked != 0 || q.piece || q.telling || len(f.sent) < requestsMax {
+				t.Errorf("case %d: %d answers were sent, and %+v is kept", i, len(f.sent), q)
+			}
+			one(e, 1000) // it may ask again
+			if len(f.lost) != 0 {
+				t.Errorf("case %d: taken down when all is answered", i)
+			}
+		}
+	}
+}
+
+// Faults of what nobody waits for take no memory, however many there are: the first is told
+// at once, one more when it is asked for.
+func TestS6_FaultsWithoutEnd(t *testing.T) {
+	e, w, f := inTheWild(t, Created, make([]byte, 8))
+	f.full = true
+	for i := range 100_000 {
+		hear(e, wire.Header{Kind: wire.WinPut, Arg: uint64(i) + 8}, []byte{1})
+		hear(e, wire.Header{Kind: wire.WinPut, Ctx: 8}, []byte{1})
+	}
+	if e.p.Backlogs() != 1 || len(w.faults) != 1 || e.peers[enemy].asked != 0 || len(f.lost) != 0 {
+		t.Fatalf("%d faults are kept, %d answers", len(w.faults), e.peers[enemy].asked)
+	}
+	f.full = false
+	e.p.Progress(-1)
+	if x := faultOf(t, f, 0); x.off != 8 {
+		t.Errorf("the first fault is %+v", x)
+	}
+	hear(e, wire.Header{Kind: wire.WinFlush, Arg: 1}, nil)
+	s := f.take()
+	if len(s) != 1 || s[0].h.Flags != wire.Faulty || len(w.faults) != 0 {
+		t.Errorf("the flush is answered by %+v", s)
+	}
+}
+
+// Memory that is detached is not reached any more, in the middle of a get neither.
+func TestS5_DetachedMemory_RW_05(t *testing.T) {
+	mem, all := guarded(2000)
+	e, w, f := inTheWild(t, Dynamic, mem)
+	v, addr := &View{w: w}, uint64(address(mem))
+	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr + 1992}, make([]byte, 9))
+	if x := faultOf(t, f, 0); x.class != class.RMARange && x.class != class.RMAAttach || x.off != addr+1992 {
+		t.Errorf("the fault is %+v", x)
+	}
+	f.full = true
+	hear(e, wire.Header{Kind: wire.WinGet, Arg: addr, Name: 5}, length(2000)) // begins
+	e.p.Unlock()
+	if err := v.Detach(addr); err != nil {
+		t.Fatal(err)
+	}
+	e.p.Lock()
+	f.full = false
+	e.p.Progress(-1)
+	e.Work()
+	s := f.take()
+	if n := len(s); n < 2 || s[n-1].h.Kind != wire.WinFault || s[n-1].h.Name != 5 {
+		t.Fatalf("the get is answered by %+v", s)
+	}
+	for _, h := range []wire.Header{
+		{Kind: wire.WinPut, Arg: addr}, {Kind: wire.WinAcc, Arg: addr, Aux: aux(op.Sum, op.Int64)}, {Kind: wire.WinPut, Arg: addr - 8}, {Kind: wire.WinPut},
+	} {
+		hear(e, h, make([]byte, 8))
+		faultOf(t, f, 0)
+	}
+	untouched(t, all)
+	// Attached again, with other bounds: these count.
+	e.p.Unlock()
+	if err := v.Attach(mem[:100], nil); err != nil {
+		t.Fatal(err)
+	}
+	e.p.Lock()
+	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr + 92}, make([]byte, 9))
+	faultOf(t, f, 0)
+	untouched(t, all)
+	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr + 92}, make([]byte, 8))
+	if s := f.take(); len(s) != 0 || mem[92] != 0 || mem[100] != guard {
+		t.Errorf("a put to what is attached is answered by %+v", s)
+	}
+}
+
+// The blocks of a layout may lie in several regions; each is looked up, and if one is in
+// none, none is touched.
+func TestS5_RunsOverSeveralRegions_RW_05(t *testing.T) {
+	mem, all := guarded(1000)
+	e, w, f := inTheWild(t, Dynamic, mem[:100])
+	v, addr := &View{w: w}, uint64(address(mem))
+	e.p.Unlock()
+	if err := v.Attach(mem[200:300], nil); err != nil {
+		t.Fatal(err)
+	}
+	e.p.Lock()
+	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 1}, withRuns(24, runs{0, 8, 200, 3})) // 400 is in none
+	faultOf(t, f, 0)
+	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 2}, withRuns(24, runs{0, 8, 200, 2}, runs{96, 8, 0, 1})) // goes over an end
+	faultOf(t, f, 0)
+	untouched(t, all)
+	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 1}, withRuns(16, runs{0, 8, 200, 2}))
+	if len(f.take()) != 0 || mem[0] != 0 || mem[200] != 0 || mem[8] != guard || mem[208] != guard {
+		t.Error("a put to two regions has not come to both")
+	}
+}
+
+// A put that is being placed cannot outlive the memory: who detaches waits for its end,
+// and makes it if the peer does not.
+func TestS5_NoPlaceOutlivesItsMemory(t *testing.T) {
+	mem, _ := guarded(1000)
+	e, w, f := inTheWild(t, Dynamic, mem)
+	h := wire.Header{Kind: wire.WinPut, Ctx: window, Arg: uint64(address(mem)), Size: 500}
+	if dst := e.Place(enemy, &h); len(dst) != 500 || &dst[0] != &mem[0] {
+		t.Fatalf("%d bytes are placed", len(dst))
+	}
+	detached := make(chan error)
+	go func() { detached <- (&View{w: w}).Detach(uint64(address(mem))) }()
+	e.p.Unlock()
+	for len(func() []int { e.p.Lock(); defer e.p.Unlock(); return f.lost }()) == 0 {
+		select {
+		case err := <-detached:
+			t.Fatalf("detached while a frame writes there: %v", err)
+		default:
+		}
+	}
+	e.p.Lock()
+	f.down(e, enemy)
+	e.p.Unlock()
+	if err := <-detached; err != nil {
+		t.Error(err)
+	}
+	e.p.Lock()
+}
+
+// An operation with one that dies ends with an error, wherever it stands; its memory is
+// given back.
+func TestF1_OperationsEndWithTheirTarget(t *testing.T) {
+	e, w, f := inTheWild(t, Created, make([]byte, 100_000))
+	data := make([]byte, 50_000)
+	get := start(e, w, access{kind: kindGet, result: Data{Bytes: data}}, true)
+	fop := start(e, w, access{kind: kindAccumulate, op: op.Sum, typ: op.Int64, origin: Data{Bytes: data[:8]}, result: Data{Bytes: data[8:16]}}, true)
+	f.full = true
+	long := start(e, w, access{kind: kindPut, origin: Data{Bytes: data}}, true)
+	queued := start(e, w, access{kind: kindPut, origin: Data{Bytes: data[:8]}}, true)
+	quiet := start(e, w, access{kind: kindPut, origin: Data{Bytes: data[:8]}}, false)
+	tg := to(w)
+	m := e.farFlush(tg)
+	if quiet != nil || get.Done() || long.Done() || queued.Done() || tg.reached(m, true) {
+		t.Fatal("complete before anything could go")
+	}
+	f.down(e, enemy)
+	for _, r := range []interface{ Done() bool }{get, fop, long, queued} {
+		if !r.Done() {
+			t.Fatal("an operation with a dead target is pending")
+		}
+	}
+	failedWith(t, get.Status.Err, class.ProcFailed)
+	failedWith(t, queued.Status.Err, class.ProcFailed)
+	failedWith(t, e.farWait(tg, m, false, nil), class.ProcFailed)
+	late := start(e, w, access{kind: kindPut, origin: Data{Bytes: data[:8]}}, true)
+	if !late.Done() {
+		t.Fatal("an operation with a dead target begins")
+	}
+	failedWith(t, late.Status.Err, class.ProcFailed)
+	if tg.oldest != nil || len(e.lines) != 0 || e.peers[enemy].requests != 0 {
+		t.Error("something is kept of the dead")
+	}
+}

@@ -1,0 +1,438 @@
+package rma
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/halo-mpi/halo/internal/apply"
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// Frame implements fabric.Sink, for frames of one-sided communication: it is the
+// target's side, which needs nothing of the target's program.
+//
+// Nothing in a frame is trusted. A window is looked up by its id, of which there never is
+// a second one in a job, and the sender must be a member; memory is what the window says
+// lies at a displacement, all of it checked before any of it is touched. What a correct
+// process may send in error, beyond the end or to memory that is detached, is answered
+// by a fault; who sends what none can send is taken down.
+func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
+	if e.peers[from].refused {
+		return
+	}
+	switch h.Kind {
+	case wire.WinReply:
+		e.reply(from, h, payload)
+		return
+	case wire.WinFault:
+		e.faulted(from, h, payload)
+		return
+	case wire.WinDone:
+		e.told(from, h, payload)
+		return
+	}
+	w := e.windows[h.Ctx]
+	if w == nil {
+		e.stale(from, h, payload)
+		return
+	}
+	if w.Comm.RankOf(int32(from)) < 0 {
+		e.refuse(from, "it has used a window that it is not in")
+		return
+	}
+	ok := true
+	switch h.Kind {
+	case wire.WinPut:
+		e.takePut(from, w, h, payload)
+	case wire.WinAcc:
+		e.takeAccumulate(from, w, h, payload)
+	case wire.WinCas:
+		e.takeCompare(from, w, h, payload)
+	case wire.WinGet:
+		e.takeGet(from, w, h, payload)
+	case wire.WinFlush:
+		e.tell(from, w, h)
+	case wire.WinLock:
+		ok = w.lockAsked(int32(from), h.Flags&wire.Exclusive != 0)
+	case wire.WinUnlock:
+		if ok = w.unlockAsked(int32(from)); ok && h.Flags&wire.Answer != 0 {
+			e.tell(from, w, h)
+		}
+	case wire.WinGrant:
+		t := e.targetOf(from, h.Ctx)
+		ok = t != nil && h.Aux <= uint32(class.ProcFailed) && w.granted(t, class.Class(h.Aux), int64(h.Arg))
+	case wire.WinPost:
+		ok = w.postedBy(int32(from))
+	case wire.WinComplete:
+		ok = w.opened && w.completeArrived(int32(from))
+	}
+	if !ok {
+		e.refuse(from, "it has sent a frame of kind %d when there was no reason for one", h.Kind)
+	}
+}
+
+// postedBy takes the post of a member. One that has made the window already may post
+// before this process knows all of it.
+func (w *Window) postedBy(process int32) bool {
+	if !w.opened {
+		if slices.Contains(w.early, process) {
+			return false
+		}
+		w.early = append(w.early, process)
+		return true
+	}
+	t, err := w.targetLocked(w.Comm.RankOf(process))
+	return err == nil && w.postArrived(t)
+}
+
+// open says that all members are known. The lock is held.
+func (w *Window) open() {
+	w.opened = true
+	for _, process := range w.early {
+		w.postedBy(process)
+	}
+	w.early = nil
+}
+
+// refuse takes down a peer that has broken a rule.
+func (e *Engine) refuse(from int, format string, args ...any) {
+	e.peers[from].refused = true
+	e.messages.Refuse(from, "%s", fmt.Sprintf(format, args...))
+}
+
+// Place implements fabric.Sink: what lies on end goes straight to where it belongs.
+func (e *Engine) Place(from int, h *wire.Header) []byte {
+	q := &e.peers[from]
+	if q.refused || h.Size == 0 {
+		return nil // Frame decides
+	}
+	switch h.Kind {
+	case wire.WinReply:
+		if o := e.answered(from, h); o != nil && o.result.Layout == nil {
+			return o.result.Bytes[o.got : o.got+int64(h.Size)]
+		}
+	case wire.WinPut:
+		w := e.windows[h.Ctx]
+		if w == nil || h.Tag != 0 || w.Comm.RankOf(int32(from)) < 0 {
+			return nil
+		}
+		if r, at, err := w.place(h.Arg, int64(h.Size)); err == nil {
+			q.placing = w
+			q.place = r.Mem[at : at+int64(h.Size)]
+			return q.place
+		}
+	}
+	return nil
+}
+
+// Placed implements fabric.Sink.
+func (e *Engine) Placed(from int, h *wire.Header) {
+	switch h.Kind {
+	case wire.WinReply:
+		if o := e.answered(from, h); o != nil {
+			e.replied(from, o, int64(h.Size))
+		}
+	case wire.WinPut:
+		e.peers[from].placing, e.peers[from].place = nil, nil
+	}
+}
+
+// Down implements fabric.Sink. Lost has done what is to be done.
+func (e *Engine) Down(int, error) {}
+
+// unplace returns when no frame writes to memory that is about to be given back: a
+// correct process has nothing under way to it. The lock is held; others may hold it in
+// between.
+func (e *Engine) unplace(w *Window, mem []byte) {
+	for from := range e.peers {
+		q := &e.peers[from]
+		for q.placing == w && touches(q.place, mem) {
+			if !q.refused {
+				e.refuse(from, "it puts to memory of a window that is given back")
+			}
+			e.p.Progress(from)
+			e.p.Pause()
+		}
+	}
+}
+
+// stale deals with a frame for a window that is not here, or not any more.
+func (e *Engine) stale(from int, h *wire.Header, payload []byte) {
+	f := fault{class: class.Win, kind: h.Kind}
+	switch h.Kind {
+	case wire.WinPut, wire.WinAcc, wire.WinCas, wire.WinGet:
+		e.deny(from, nil, h, &f)
+	case wire.WinFlush:
+		e.finished(from, h, &f)
+	case wire.WinUnlock:
+		if h.Flags&wire.Answer != 0 {
+			e.finished(from, h, &f)
+		}
+	case wire.WinLock:
+		if e.admits(from) {
+			e.hdr = wire.Header{Kind: wire.WinGrant, Ctx: h.Ctx, Aux: uint32(class.Win)}
+			e.give(from, e.newReply(), nil)
+		}
+	}
+}
+
+// takePut carries out a put.
+func (e *Engine) takePut(from int, w *Window, h *wire.Header, data []byte) {
+	if h.Tag == 0 {
+		r, at, err := w.place(h.Arg, int64(len(data)))
+		if err != nil {
+			e.deny(from, w, h, w.fault(h, uint64(len(data)), err))
+			return
+		}
+		r.Put(at, data)
+		return
+	}
+	blocks, data, ok := e.scatter(from, w, h, data, 1)
+	if !ok {
+		return
+	}
+	total := int64(0)
+	for i := range blocks {
+		total += blocks[i].n
+	}
+	if total != int64(len(data)) {
+		e.refuse(from, "it has put %d bytes where there are %d", len(data), total)
+		return
+	}
+	for _, b := range blocks {
+		b.region.Put(b.at, data[:b.n])
+		data = data[b.n:]
+	}
+}
+
+// takeAccumulate carries out an accumulate, fetch-and-op or get-accumulate.
+func (e *Engine) takeAccumulate(from int, w *Window, h *wire.Header, data []byte) {
+	o, t := op.Op(h.Aux&(1<<accType-1)), op.Type(h.Aux>>accType)
+	asks := h.Flags&wire.WithResult != 0
+	size := int64(t.Size())
+	switch {
+	case h.Aux>>(accType+16) != 0 || size == 0 || op.CheckAccumulate(o, t) != nil || o == op.NoOp && !asks:
+		e.refuse(from, "it has accumulated with operation %d on type %d", o, t)
+		return
+	case asks && !e.admits(from):
+		return
+	}
+	if h.Tag != 0 {
+		e.takeScattered(from, w, h, data, o, t, asks)
+		return
+	}
+	n := int64(len(data))
+	if o == op.NoOp {
+		if n, data = e.length(from, data), nil; n < 0 {
+			return
+		}
+	}
+	if n == 0 || n%size != 0 || n > wire.MaxPayload {
+		e.refuse(from, "it has accumulated %d bytes of elements of %d", n, size)
+		return
+	}
+	r, at, err := w.place(h.Arg, n)
+	switch {
+	case err != nil:
+		e.deny(from, w, h, w.fault(h, uint64(n), err))
+	case !asks:
+		r.Accumulate(at, o, t, data, nil)
+	default:
+		to := e.newReply()
+		old := to.room(int(n))
+		if n == size {
+			r.FetchOp(at, o, t, data, old)
+		} else {
+			r.Accumulate(at, o, t, data, old)
+		}
+		e.answer(from, h, to, old)
+	}
+}
+
+// takeScattered carries out an accumulate on blocks.
+func (e *Engine) takeScattered(from int, w *Window, h *wire.Header, data []byte, o op.Op, t op.Type, asks bool) {
+	blocks, data, ok := e.scatter(from, w, h, data, int64(t.Size()))
+	if !ok {
+		return
+	}
+	total := int64(0)
+	for i := range blocks {
+		total += blocks[i].n
+	}
+	if o == op.NoOp && len(data) != 0 || o != op.NoOp && total != int64(len(data)) {
+		e.refuse(from, "it has accumulated %d bytes where there are %d", len(data), total)
+		return
+	}
+	var to *reply
+	var old []byte
+	if asks {
+		to = e.newReply()
+		old = to.room(int(total))
+	}
+	pos := int64(0)
+	for _, b := range blocks {
+		var with, before []byte
+		if o != op.NoOp {
+			with = data[pos : pos+b.n]
+		}
+		if asks {
+			before = old[pos : pos+b.n]
+		}
+		b.region.Accumulate(b.at, o, t, with, before)
+		pos += b.n
+	}
+	if asks {
+		e.answer(from, h, to, old)
+	}
+}
+
+// takeCompare carries out a compare-and-swap.
+func (e *Engine) takeCompare(from int, w *Window, h *wire.Header, data []byte) {
+	t := op.Type(h.Aux >> accType)
+	size := t.Size()
+	if h.Aux>>(accType+16) != 0 || h.Aux&(1<<accType-1) != 0 || h.Tag != 0 || size == 0 || size > 16 || len(data) != 2*size {
+		e.refuse(from, "it has compared elements of type %d with %d bytes", t, len(data))
+		return
+	}
+	if !e.admits(from) {
+		return
+	}
+	r, at, err := w.place(h.Arg, int64(size))
+	if err != nil {
+		e.deny(from, w, h, w.fault(h, uint64(size), err))
+		return
+	}
+	to := e.newReply()
+	old := to.room(size)
+	r.CompareSwap(at, size, data[size:], data[:size], old)
+	e.answer(from, h, to, old)
+}
+
+// takeGet begins to answer a get.
+func (e *Engine) takeGet(from int, w *Window, h *wire.Header, payload []byte) {
+	if !e.admits(from) {
+		return
+	}
+	if h.Tag == 0 {
+		n := e.length(from, payload)
+		if n == 0 {
+			e.refuse(from, "it has asked for no bytes")
+		} else if n > 0 {
+			e.owe(from, owedGet{window: h.Ctx, off: h.Arg, size: n, name: h.Name})
+		}
+		return
+	}
+	blocks, rest, ok := e.scatter(from, w, h, payload, 1)
+	if !ok {
+		return
+	}
+	if len(rest) != 0 {
+		e.refuse(from, "it has asked for data and sent %d bytes of some", len(rest))
+		return
+	}
+	total := int64(0)
+	for i := range blocks {
+		total += blocks[i].n
+	}
+	to := e.newReply()
+	data := to.room(int(total))
+	pos := int64(0)
+	for _, b := range blocks {
+		b.region.Get(b.at, data[pos:pos+b.n])
+		pos += b.n
+	}
+	e.answer(from, h, to, data)
+}
+
+// length reads the number of bytes that a frame asks for, -1 if it tells none.
+func (e *Engine) length(from int, payload []byte) int64 {
+	if len(payload) == 8 {
+		if n := binary.LittleEndian.Uint64(payload); n <= math.MaxInt64 {
+			return int64(n)
+		}
+	}
+	e.refuse(from, "it has asked for data by %d bytes that tell no length", len(payload))
+	return -1
+}
+
+// block is a piece of memory that a frame deals with.
+type block struct {
+	region *apply.Region
+	at, n  int64
+}
+
+// scatter finds the memory that the runs in front of a payload describe, and returns the
+// rest of the payload. It reports false, and has answered, if there is none, if not all of
+// it is there, or if it is more than a frame can deal with. What it returns is valid until
+// it is called again.
+func (e *Engine) scatter(from int, w *Window, h *wire.Header, payload []byte, element int64) ([]block, []byte, bool) {
+	n := int(h.Tag)
+	if n < 0 || n > runsMax || len(payload) < n*runSize {
+		e.refuse(from, "it has sent %d runs in %d bytes", n, len(payload))
+		return nil, nil, false
+	}
+	blocks, limit := e.pieces[:0], int64(wire.MaxPayload)
+	for i := range n {
+		r := decodeRuns(payload, i)
+		size, ok := r.bytes(limit, element)
+		if !ok {
+			e.refuse(from, "it has sent a run of %d blocks of %d bytes", r.count, r.length)
+			return nil, nil, false
+		}
+		limit -= size
+		lo, span, ok := r.reach(h.Arg)
+		err := error(errReach)
+		if ok {
+			err = errReach
+			if span <= math.MaxInt64 {
+				var region *apply.Region
+				var at int64
+				if region, at, err = w.place(lo, int64(span)); err == nil {
+					if r.stride < 0 {
+						at += int64(span) - r.length
+					}
+					for k := range r.count {
+						blocks = append(blocks, block{region, at + k*r.stride, r.length})
+					}
+					continue
+				}
+			}
+			if w.dynamic != nil { // its blocks may lie in several regions
+				blocks, err = w.placeEach(blocks, h.Arg, &r)
+			}
+		}
+		if err != nil {
+			e.pieces = blocks[:0]
+			e.deny(from, w, h, w.fault(h, uint64(size), err))
+			return nil, nil, false
+		}
+	}
+	e.pieces = blocks[:0]
+	return blocks, payload[n*runSize:], true
+}
+
+// placeEach appends the blocks of a run that reach has found to fit into 64 bits.
+func (w *Window) placeEach(blocks []block, base uint64, r *runs) ([]block, error) {
+	first, _ := displaced(base, r.off)
+	for k := range r.count {
+		region, at, err := w.place(first+uint64(k*r.stride), r.length)
+		if err != nil {
+			return blocks, err
+		}
+		blocks = append(blocks, block{region, at, r.length})
+	}
+	return blocks, nil
+}
+
+// touches reports whether two pieces of memory do, or one of them is not known.
+func touches(a, b []byte) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return true
+	}
+	x, y := address(a), address(b)
+	return x < y+int64(len(b)) && y < x+int64(len(a))
+}

@@ -1,0 +1,287 @@
+package rma
+
+import (
+	"errors"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// reply is an answer that waits for room on its way to a peer. It holds a copy: memory of
+// a window may be given back meanwhile.
+type reply struct {
+	e     *Engine
+	to    int
+	what  owed
+	page  []byte // of takePage, nil if short will do
+	short [maxElement]byte
+}
+
+// owed says what a reply in the backlog counts as.
+type owed uint8
+
+const (
+	owesAnswer owed = iota // one of the peer's requests
+	owesFault              // linkPeer.telling
+	owesPiece              // linkPeer.piece
+)
+
+// newReply returns an empty reply.
+func (e *Engine) newReply() *reply {
+	if n := len(e.free); n > 0 {
+		r := e.free[n-1]
+		e.free = e.free[:n-1]
+		return r
+	}
+	return &reply{e: e}
+}
+
+// room returns memory of the reply for n bytes, at most wire.MaxPayload.
+func (r *reply) room(n int) []byte {
+	if n <= len(r.short) {
+		return r.short[:n]
+	}
+	r.page = r.e.takePage()
+	return r.page[:n]
+}
+
+// drop takes a reply back.
+func (r *reply) drop() {
+	e := r.e
+	if r.page != nil {
+		e.givePage(r.page)
+		r.page = nil
+	}
+	r.what = owesAnswer
+	if len(e.free) < requestsMax {
+		e.free = append(e.free, r)
+	}
+}
+
+// Sent implements proc.Sent.
+func (r *reply) Sent(error) {
+	q := &r.e.peers[r.to]
+	switch r.what {
+	case owesAnswer:
+		q.asked--
+	case owesFault:
+		q.telling = false
+	case owesPiece:
+		q.piece = false
+	}
+	r.drop()
+}
+
+// admits reports whether a peer may ask for something more, and takes it down if not.
+func (e *Engine) admits(from int) bool {
+	if e.peers[from].asked < requestsMax {
+		return true
+	}
+	e.refuse(from, "it waits for the answers to more than %d requests", requestsMax)
+	return false
+}
+
+// answer sends data that a request has asked for.
+func (e *Engine) answer(from int, h *wire.Header, r *reply, data []byte) {
+	e.hdr = wire.Header{Kind: wire.WinReply, Ctx: h.Ctx, Name: h.Name}
+	e.give(from, r, data)
+}
+
+// give sends a frame with header e.hdr, or leaves it in the backlog; r holds its payload.
+func (e *Engine) give(to int, r *reply, payload []byte) {
+	e.hdr.Size = uint32(len(payload))
+	if e.p.Send(to, &e.hdr, payload) {
+		r.drop()
+		return
+	}
+	q := &e.peers[to]
+	switch r.to = to; r.what {
+	case owesAnswer:
+		q.asked++
+	case owesFault:
+		q.telling = true
+	case owesPiece:
+		q.piece = true
+	}
+	e.p.Push(to, &e.hdr, payload, r)
+}
+
+// fault describes why something that a frame wants is not there.
+func (w *Window) fault(h *wire.Header, size uint64, err error) *fault {
+	f := &fault{class: class.RMARange, kind: h.Kind, off: h.Arg, size: size, limit: uint64(len(w.mem))}
+	var why *class.Error
+	if errors.As(err, &why) && why.Class == class.RMAAttach {
+		f.class = class.RMAAttach
+	}
+	return f
+}
+
+// errReach says that data reach beyond 64 bits.
+var errReach = errors.New("beyond 64 bits")
+
+// deny tells the sender of a frame that nothing has been done: at once if that was a
+// request, or if nothing else is being told; else when it asks next on w. w is nil if there is
+// no such window.
+func (e *Engine) deny(from int, w *Window, h *wire.Header, f *fault) {
+	q := &e.peers[from]
+	r := e.newReply()
+	name := uint64(0)
+	switch asks := h.Kind == wire.WinGet || h.Kind == wire.WinCas || h.Kind == wire.WinAcc && h.Flags&wire.WithResult != 0; {
+	case asks && !e.admits(from):
+		r.drop()
+		return
+	case asks:
+		name = h.Name
+	case q.telling:
+		r.drop()
+		if w != nil {
+			if w.faults == nil {
+				w.faults = make(map[int32]fault)
+			}
+			if _, ok := w.faults[int32(from)]; !ok {
+				w.faults[int32(from)] = *f
+			}
+		}
+		return
+	default:
+		r.what = owesFault
+	}
+	e.hdr = wire.Header{Kind: wire.WinFault, Ctx: h.Ctx, Name: name}
+	b := r.room(faultSize)
+	f.encode(&e.hdr, b)
+	e.give(from, r, b)
+}
+
+// tell answers that all before a flush or unlock is done.
+func (e *Engine) tell(from int, w *Window, h *wire.Header) {
+	if len(w.faults) > 0 {
+		if f, ok := w.faults[int32(from)]; ok {
+			delete(w.faults, int32(from))
+			e.finished(from, h, &f)
+			return
+		}
+	}
+	e.finished(from, h, nil)
+}
+
+// finished is tell, with a fault unless that is nil.
+func (e *Engine) finished(from int, h *wire.Header, f *fault) {
+	if !e.admits(from) {
+		return
+	}
+	r := e.newReply()
+	e.hdr = wire.Header{Kind: wire.WinDone, Ctx: h.Ctx, Arg: h.Arg}
+	var payload []byte
+	if f != nil {
+		payload = r.room(faultSize)
+		f.encode(&e.hdr, payload)
+		e.hdr.Flags = wire.Faulty
+	}
+	e.give(from, r, payload)
+}
+
+// owedGet is a get of bytes on end that is being answered. The window is looked at again
+// for each piece: it, or the memory, may be gone by then.
+type owedGet struct {
+	window    uint64
+	off       uint64
+	size, got int64
+	name      uint64
+}
+
+// owe begins to answer a get, and leaves the rest to Work.
+func (e *Engine) owe(from int, g owedGet) {
+	q := &e.peers[from]
+	if len(q.gets) == q.next && e.pay(from, &g) {
+		return
+	}
+	if len(q.gets) == q.next {
+		e.debtors = append(e.debtors, from)
+		e.p.SetBusy(1)
+	}
+	q.gets = append(q.gets, g)
+	q.asked++
+}
+
+// payOut answers more of the gets of all peers, in turn.
+func (e *Engine) payOut() int {
+	n := 0
+	for i := 0; i < len(e.debtors); i++ {
+		from := e.debtors[i]
+		q := &e.peers[from]
+		for turn := 0; turn < lineTurn/frameCost && q.next < len(q.gets); turn++ {
+			g := &q.gets[q.next]
+			before := g.got
+			all := e.pay(from, g)
+			if all || g.got != before {
+				n++
+			}
+			turn += int(g.got-before) / frameCost
+			if !all {
+				break
+			}
+			q.asked--
+			q.next++
+		}
+		if q.next == len(q.gets) {
+			q.gets, q.next = q.gets[:0], 0
+			last := len(e.debtors) - 1
+			e.debtors[i] = e.debtors[last]
+			e.debtors = e.debtors[:last]
+			e.p.SetBusy(-1)
+			i--
+		}
+	}
+	return n
+}
+
+// pay sends pieces of what g asks for, straight from the window, and reports whether that
+// was all.
+func (e *Engine) pay(from int, g *owedGet) bool {
+	q := &e.peers[from]
+	h := &e.hdr
+	chunk := int64(e.p.ChunkMax(from))
+	for turn := g.got + lineTurn; g.got < turn; {
+		if q.piece {
+			return false
+		}
+		w := e.windows[g.window]
+		ask := wire.Header{Kind: wire.WinGet, Ctx: g.window, Arg: g.off, Name: g.name}
+		if w == nil {
+			e.deny(from, nil, &ask, &fault{class: class.Win, kind: wire.WinGet})
+			return true
+		}
+		region, at, err := w.place(g.off, g.size)
+		if err != nil {
+			e.deny(from, w, &ask, w.fault(&ask, uint64(g.size), err))
+			return true
+		}
+		left := region.Mem[at+g.got : at+g.size]
+		*h = wire.Header{Kind: wire.WinReply, Ctx: g.window, Name: g.name, Arg: uint64(g.got)}
+		if int64(len(left)) > chunk {
+			e.iov[0] = left
+			taken := e.p.SendRun(from, h, e.iov[:])
+			e.iov[0] = nil
+			g.got += int64(taken)
+			h.Arg += uint64(taken)
+			if left = left[taken:]; len(left) == 0 {
+				return true
+			}
+		}
+		left = left[:min(int64(len(left)), chunk)]
+		g.got += int64(len(left))
+		h.Size = uint32(len(left))
+		if !e.p.Send(from, h, left) {
+			r := e.newReply()
+			r.what, r.to = owesPiece, from
+			q.piece = true
+			copied := r.room(len(left))
+			copy(copied, left)
+			e.p.Push(from, h, copied, r)
+		}
+		if g.got == g.size {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,166 @@
+package rma
+
+import (
+	"bytes"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/memory"
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// The processes of a wild job: only the first has an engine, and the test sends what
+// it likes in the name of the others.
+const (
+	victim = iota
+	enemy
+	stranger // not in the window
+	parties
+)
+
+// wild is a fabric whose peers are the test.
+type wild struct {
+	full    bool // refuses frames
+	partial bool // the one on offer has been refused
+	offered wire.Header
+	sent    []sentFrame
+	lost    []int // peers that the engine has taken down, not yet told as Down
+}
+
+type sentFrame struct {
+	to      int
+	h       wire.Header
+	payload []byte
+}
+
+func (f *wild) Name() string  { return "wild" }
+func (f *wild) EagerMax() int { return 1000 }
+func (f *wild) ChunkMax() int { return 512 }
+func (f *wild) Send(to int, h *wire.Header, payload []byte) bool {
+	if int(h.Size) != len(payload) || h.Check() != nil {
+		panic("the engine sends a frame that no receiver takes")
+	}
+	if f.partial && *h != f.offered {
+		panic("another frame is offered than the one that was refused")
+	}
+	if f.partial = f.full; f.full {
+		f.offered = *h
+		return false
+	}
+	f.sent = append(f.sent, sentFrame{to, *h, bytes.Clone(payload)})
+	return true
+}
+func (f *wild) Poll(fabric.Sink, int) int { return 0 }
+func (f *wild) Arm()                      {}
+func (f *wild) Disarm()                   {}
+func (f *wild) Sleep()                    {}
+func (f *wild) Wake()                     {}
+func (f *wild) Close() error              { return nil }
+func (f *wild) Lose(peer int, _ error)    { f.lost = append(f.lost, peer) }
+
+// take returns the frames that were sent, and forgets them.
+func (f *wild) take() []sentFrame {
+	s := f.sent
+	f.sent = nil
+	return s
+}
+
+// errEnd is why a peer of a wild job is gone.
+var errEnd = errors.New("it has ended")
+
+// window is the id of the window of a wild job.
+const window = 64
+
+// inTheWild makes an engine and a window of it with the enemy: over mem, or dynamic with
+// mem attached if flavor says so. The engine's lock is held until the test ends.
+func inTheWild(t testing.TB, flavor Flavor, mem []byte) (*Engine, *Window, *wild) {
+	t.Helper()
+	f := &wild{}
+	p, err := proc.New(boot.Memory(parties)[victim], nil, f, proc.Policy{Yield: func() {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages := p2p.New(p)
+	e := New(p, messages, coll.New(p, messages, coll.Defaults()), memory.New(nil))
+	w := &Window{
+		e: e, Comm: comm.New(p, window, victim, []int32{victim, enemy}), id: window, flavor: flavor,
+		targets: make([]atomic.Pointer[target], 2), host: -1,
+	}
+	n, me := e.locals()
+	page, _, err := e.page(shmfmt.WindowSize(n))
+	if err == nil {
+		w.control, err = shmfmt.FormatWindow(page, w.id, n)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make([]byte, 2*entrySize)
+	for r := range 2 {
+		x := entry{unit: 1, size: int64(len(mem)), where: nowhere, control: nowhere}
+		if flavor == Dynamic {
+			x.size = 0
+		}
+		x.encode(all[r*entrySize:])
+	}
+	w.table = newTable(all)
+	e.windows[w.id] = w
+	if flavor == Dynamic {
+		w.dynamic = &attached{}
+		w.own = e.region(nil, w.control, me)
+		v := &View{w: w}
+		if err := v.Attach(mem, nil); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		w.mem = mem
+		w.own = e.region(mem, w.control, me)
+	}
+	p.Lock()
+	t.Cleanup(p.Unlock)
+	w.open()
+	return e, w, f
+}
+
+// down tells the engine that a peer is gone.
+func (f *wild) down(e *Engine, peer int) {
+	e.messages.Down(peer, errEnd)
+	e.Lost(peer) // as the process does with its workers
+}
+
+// start gives an operation to the enemy to the engine.
+func start(e *Engine, w *Window, a access, request bool) *p2p.Request {
+	o := e.newOperation(nil, to(w), &a, uint64(a.disp))
+	if request {
+		o.request = e.messages.NewRequest(w.Comm, "test")
+	}
+	r := o.request
+	e.remote(o)
+	return r
+}
+
+// to is the enemy as a target.
+func to(w *Window) *target {
+	t, err := w.targetLocked(enemy)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// failedWith expects an error of a class.
+func failedWith(t *testing.T, err error, c class.Class) {
+	t.Helper()
+	var e *class.Error
+	if !errors.As(err, &e) || e.Class != c {
+		t.Errorf("error %v, want one of class %d", err, c)
+	}
+}
