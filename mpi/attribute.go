@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Attributed is what can hold attributes: *Comm and Datatype.
+// Attributed is what can hold attributes: *Comm, *Window and Datatype.
 //
-// C: MPI_Comm_set_attr and MPI_Type_set_attr, section 7.7.
+// C: MPI_Comm_set_attr, MPI_Win_set_attr and MPI_Type_set_attr, section 7.7.
 type Attributed interface {
 	// held is where the attributes are, unless the object cannot be used.
 	held(k call) (*attributes, *Error)
@@ -15,8 +15,8 @@ type Attributed interface {
 	fails(cl Class, k call, format string, args ...any) *Error
 }
 
-// Keyval is a key under which each object of type O, a communicator or a datatype,
-// can hold a value of type T, an attribute, in this process: how a library keeps
+// Keyval is a key under which each object of type O, a communicator, window or
+// datatype, can hold a value of type T, an attribute, in this process: how a library keeps
 // what it knows of an object with it. Keys are values; the zero Keyval is invalid.
 // What the standard passes to callbacks as extra state, a Go function has anyway.
 //
@@ -24,7 +24,7 @@ type Attributed interface {
 // lock, so that they may call anything. Which objects have which attributes is for
 // the goroutines of a program to agree upon.
 //
-// C: MPI_Comm_create_keyval, MPI_Type_create_keyval and MPI_KEYVAL_INVALID, sections 7.7.2 and 7.7.4.
+// C: MPI_Comm_create_keyval, MPI_Win_create_keyval, MPI_Type_create_keyval and MPI_KEYVAL_INVALID, sections 7.7.2 to 7.7.4.
 type Keyval[O Attributed, T any] struct{ k *keyval }
 
 // keyval is a key without its types. It lives as long as a Keyval or an attribute
@@ -47,13 +47,13 @@ type attribute struct {
 }
 
 // CreateKeyval makes a key. copy is called when an object with an attribute is
-// duplicated, and returns the new one's value, or false if it is to have none; nil
-// means that it has none (MPI_COMM_NULL_COPY_FN), and DupFn copies. delete is
+// duplicated, which windows are not, and returns the new one's value, or false if it is
+// to have none; nil means that it has none (MPI_COMM_NULL_COPY_FN), and DupFn copies. delete is
 // called when an attribute is deleted, replaced, or its object is freed; nil does
 // nothing (MPI_COMM_NULL_DELETE_FN). An error of a callback fails the call that is
 // the reason for it, and changes nothing: see Dup and Free.
 //
-// C: MPI_Comm_create_keyval and MPI_Type_create_keyval, sections 7.7.2 and 7.7.4.
+// C: MPI_Comm_create_keyval, MPI_Win_create_keyval and MPI_Type_create_keyval, sections 7.7.2 to 7.7.4.
 func CreateKeyval[O Attributed, T any](copy func(old O, value T) (T, bool, error), delete func(o O, value T) error) Keyval[O, T] {
 	k := &keyval{}
 	if copy != nil {
@@ -67,7 +67,7 @@ func CreateKeyval[O Attributed, T any](copy func(old O, value T) (T, bool, error
 
 // DupFn is a copy callback that gives the duplicate the same value.
 //
-// C: MPI_COMM_DUP_FN and MPI_TYPE_DUP_FN, sections 7.7.2 and 7.7.4.
+// C: MPI_COMM_DUP_FN, MPI_WIN_DUP_FN and MPI_TYPE_DUP_FN, sections 7.7.2 to 7.7.4.
 func DupFn[O Attributed, T any](_ O, value T) (T, bool, error) { return value, true, nil }
 
 // IsInvalid reports whether k is the zero Keyval, which CreateKeyval never returns.
@@ -77,7 +77,7 @@ func (k Keyval[O, T]) IsInvalid() bool { return k.k == nil }
 
 // Free makes k invalid. Attributes under the key stay, with their callbacks.
 //
-// C: MPI_Comm_free_keyval and MPI_Type_free_keyval, sections 7.7.2 and 7.7.4.
+// C: MPI_Comm_free_keyval, MPI_Win_free_keyval and MPI_Type_free_keyval, sections 7.7.2 to 7.7.4.
 func (k *Keyval[O, T]) Free() error {
 	if k.k == nil {
 		return fail(ErrKeyval, "Free", nil, "attribute key is invalid")
@@ -89,7 +89,7 @@ func (k *Keyval[O, T]) Free() error {
 // SetAttr gives an object a value under the key. If it has one, that is deleted
 // first, and stays if its callback fails.
 //
-// C: MPI_Comm_set_attr and MPI_Type_set_attr, sections 7.7.2 and 7.7.4.
+// C: MPI_Comm_set_attr, MPI_Win_set_attr and MPI_Type_set_attr, sections 7.7.2 to 7.7.4.
 func SetAttr[O Attributed, T any](o O, k Keyval[O, T], value T) error {
 	s, err := keyed(o, callSetAttr, k.k)
 	if err != nil {
@@ -106,7 +106,7 @@ func SetAttr[O Attributed, T any](o O, k Keyval[O, T], value T) error {
 
 // GetAttr returns the value under the key, and whether there is one.
 //
-// C: MPI_Comm_get_attr and MPI_Type_get_attr, sections 7.7.2 and 7.7.4.
+// C: MPI_Comm_get_attr, MPI_Win_get_attr and MPI_Type_get_attr, sections 7.7.2 to 7.7.4.
 func GetAttr[O Attributed, T any](o O, k Keyval[O, T]) (T, bool, error) {
 	var none T
 	s, err := keyed(o, callGetAttr, k.k)
@@ -124,7 +124,7 @@ func GetAttr[O Attributed, T any](o O, k Keyval[O, T]) (T, bool, error) {
 // DeleteAttr deletes the value under the key, if there is one. It stays if its
 // callback fails.
 //
-// C: MPI_Comm_delete_attr and MPI_Type_delete_attr, sections 7.7.2 and 7.7.4.
+// C: MPI_Comm_delete_attr, MPI_Win_delete_attr and MPI_Type_delete_attr, sections 7.7.2 to 7.7.4.
 func DeleteAttr[O Attributed, T any](o O, k Keyval[O, T]) error {
 	s, err := keyed(o, callDeleteAttr, k.k)
 	if err != nil {
@@ -256,6 +256,17 @@ func (c *Comm) held(k call) (*attributes, *Error) {
 
 func (c *Comm) fails(cl Class, k call, format string, args ...any) *Error {
 	return newError(cl, k.String(), c, format, args...)
+}
+
+func (w *Window) held(k call) (*attributes, *Error) {
+	if err := w.usable(k); err != nil {
+		return nil, err
+	}
+	return &w.attrs, nil
+}
+
+func (w *Window) fails(cl Class, k call, format string, args ...any) *Error {
+	return newError(cl, k.String(), w.c, format, args...)
 }
 
 func (d Datatype) held(k call) (*attributes, *Error) {

@@ -61,6 +61,41 @@ const (
 	callSetAttr
 	callGetAttr
 	callDeleteAttr
+	callAllocMem
+	callFreeMem
+	callWinCreate
+	callWinAllocate
+	callWinAllocateShared
+	callWinCreateDynamic
+	callAttach
+	callDetach
+	callSharedQuery
+	callShared
+	callPut
+	callGet
+	callAccumulate
+	callGetAccumulate
+	callFetchAndOp
+	callCompareAndSwap
+	callRput
+	callRget
+	callRaccumulate
+	callRgetAccumulate
+	callFence
+	callPost
+	callStart
+	callComplete
+	callWinWait
+	callWinTest
+	callLock
+	callUnlock
+	callLockAll
+	callUnlockAll
+	callFlush
+	callFlushAll
+	callFlushLocal
+	callFlushLocalAll
+	callSync
 	callCount
 )
 
@@ -70,62 +105,97 @@ func (k call) String() string {
 		return k.collective()
 	}
 	return [callCount]string{
-		callSend:             "Send",
-		callSsend:            "Ssend",
-		callBsend:            "Bsend",
-		callRsend:            "Rsend",
-		callRecv:             "Recv",
-		callIsend:            "Isend",
-		callIssend:           "Issend",
-		callIbsend:           "Ibsend",
-		callIrsend:           "Irsend",
-		callIrecv:            "Irecv",
-		callSendInit:         "SendInit",
-		callSsendInit:        "SsendInit",
-		callBsendInit:        "BsendInit",
-		callRsendInit:        "RsendInit",
-		callRecvInit:         "RecvInit",
-		callSendrecv:         "Sendrecv",
-		callIsendrecv:        "Isendrecv",
-		callSendrecvReplace:  "SendrecvReplace",
-		callIsendrecvReplace: "IsendrecvReplace",
-		callRecvSlice:        "RecvSlice",
-		callMrecv:            "Mrecv",
-		callImrecv:           "Imrecv",
-		callProbe:            "Probe",
-		callIprobe:           "Iprobe",
-		callMprobe:           "Mprobe",
-		callImprobe:          "Improbe",
-		callBufferAttach:     "BufferAttach",
-		callBufferDetach:     "BufferDetach",
-		callBufferFlush:      "BufferFlush",
-		callIbufferFlush:     "IbufferFlush",
-		callAttachBuffer:     "AttachBuffer",
-		callDetachBuffer:     "DetachBuffer",
-		callFlushBuffer:      "FlushBuffer",
-		callIflushBuffer:     "IflushBuffer",
-		callDup:              "Dup",
-		callSplit:            "Split",
-		callDisconnect:       "Disconnect",
-		callFree:             "Free",
-		callFinalize:         "Finalize",
-		callCompare:          "Compare",
-		callSetErrhandler:    "SetErrhandler",
-		callGetErrhandler:    "Errhandler",
-		callCallErrhandler:   "CallErrhandler",
-		callSetName:          "SetName",
-		callGroup:            "Group",
-		callDupWithInfo:      "DupWithInfo",
-		callIdup:             "Idup",
-		callIdupWithInfo:     "IdupWithInfo",
-		callCreate:           "Create",
-		callCreateGroup:      "CreateGroup",
-		callSplitType:        "SplitType",
-		callSetInfo:          "SetInfo",
-		callGetInfo:          "Info",
-		callSetAttr:          "SetAttr",
-		callGetAttr:          "GetAttr",
-		callDeleteAttr:       "DeleteAttr",
+		callSend:              "Send",
+		callSsend:             "Ssend",
+		callBsend:             "Bsend",
+		callRsend:             "Rsend",
+		callRecv:              "Recv",
+		callIsend:             "Isend",
+		callIssend:            "Issend",
+		callIbsend:            "Ibsend",
+		callIrsend:            "Irsend",
+		callIrecv:             "Irecv",
+		callSendInit:          "SendInit",
+		callSsendInit:         "SsendInit",
+		callBsendInit:         "BsendInit",
+		callRsendInit:         "RsendInit",
+		callRecvInit:          "RecvInit",
+		callSendrecv:          "Sendrecv",
+		callIsendrecv:         "Isendrecv",
+		callSendrecvReplace:   "SendrecvReplace",
+		callIsendrecvReplace:  "IsendrecvReplace",
+		callRecvSlice:         "RecvSlice",
+		callMrecv:             "Mrecv",
+		callImrecv:            "Imrecv",
+		callProbe:             "Probe",
+		callIprobe:            "Iprobe",
+		callMprobe:            "Mprobe",
+		callImprobe:           "Improbe",
+		callBufferAttach:      "BufferAttach",
+		callBufferDetach:      "BufferDetach",
+		callBufferFlush:       "BufferFlush",
+		callIbufferFlush:      "IbufferFlush",
+		callAttachBuffer:      "AttachBuffer",
+		callDetachBuffer:      "DetachBuffer",
+		callFlushBuffer:       "FlushBuffer",
+		callIflushBuffer:      "IflushBuffer",
+		callDup:               "Dup",
+		callSplit:             "Split",
+		callDisconnect:        "Disconnect",
+		callFree:              "Free",
+		callFinalize:          "Finalize",
+		callCompare:           "Compare",
+		callSetErrhandler:     "SetErrhandler",
+		callGetErrhandler:     "Errhandler",
+		callCallErrhandler:    "CallErrhandler",
+		callSetName:           "SetName",
+		callGroup:             "Group",
+		callDupWithInfo:       "DupWithInfo",
+		callIdup:              "Idup",
+		callIdupWithInfo:      "IdupWithInfo",
+		callCreate:            "Create",
+		callCreateGroup:       "CreateGroup",
+		callSplitType:         "SplitType",
+		callSetInfo:           "SetInfo",
+		callGetInfo:           "Info",
+		callSetAttr:           "SetAttr",
+		callGetAttr:           "GetAttr",
+		callDeleteAttr:        "DeleteAttr",
+		callAllocMem:          "AllocMem",
+		callFreeMem:           "FreeMem",
+		callWinCreate:         "WinCreate",
+		callWinAllocate:       "WinAllocate",
+		callWinAllocateShared: "WinAllocateShared",
+		callWinCreateDynamic:  "WinCreateDynamic",
+		callAttach:            "Attach",
+		callDetach:            "Detach",
+		callSharedQuery:       "SharedQuery",
+		callShared:            "Shared",
+		callPut:               "Put",
+		callGet:               "Get",
+		callAccumulate:        "Accumulate",
+		callGetAccumulate:     "GetAccumulate",
+		callFetchAndOp:        "FetchAndOp",
+		callCompareAndSwap:    "CompareAndSwap",
+		callRput:              "Rput",
+		callRget:              "Rget",
+		callRaccumulate:       "Raccumulate",
+		callRgetAccumulate:    "RgetAccumulate",
+		callFence:             "Fence",
+		callPost:              "Post",
+		callStart:             "Start",
+		callComplete:          "Complete",
+		callWinWait:           "Wait",
+		callWinTest:           "Test",
+		callLock:              "Lock",
+		callUnlock:            "Unlock",
+		callLockAll:           "LockAll",
+		callUnlockAll:         "UnlockAll",
+		callFlush:             "Flush",
+		callFlushAll:          "FlushAll",
+		callFlushLocal:        "FlushLocal",
+		callFlushLocalAll:     "FlushLocalAll",
+		callSync:              "Sync",
 	}[k]
 }
 
@@ -134,8 +204,13 @@ func (k call) receives() bool {
 	switch k {
 	case callRecv, callIrecv, callRecvInit, callRecvSlice, callMrecv, callImrecv,
 		callProbe, callIprobe, callMprobe, callImprobe,
-		callSendrecv, callIsendrecv, callSendrecvReplace, callIsendrecvReplace:
+		callSendrecv, callIsendrecv, callSendrecvReplace, callIsendrecvReplace,
+		callGet, callRget:
 		return true
 	}
 	return false
 }
+
+// oneSided reports whether the call is one of a window, beside those that every object
+// has.
+func (k call) oneSided() bool { return k >= callWinCreate && k <= callSync }

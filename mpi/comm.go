@@ -33,6 +33,7 @@ type Comm struct {
 	freed atomic.Bool // or still in the making, by Idup: then making is set
 	fixed bool        // world and self cannot be freed
 	self  *Comm       // of the same process
+	win   *Window     // whose face it is, nil for a communicator: see Window
 
 	making  atomic.Bool
 	handler atomic.Pointer[errhandler] // never nil

@@ -6,14 +6,14 @@ import (
 )
 
 // Errhandler says what happens when a call fails, before it returns the error.
-// Each communicator has one, which it gives to those made from it; errors that
-// belong to no communicator go to the handler of self, if there is one self: not
+// Each communicator has one, which it gives to those made from it, and each window;
+// errors that belong to neither go to the handler of self, if there is one self: not
 // among ranks that are goroutines (Run). It is called once for an error, by the
 // goroutine whose call has failed and without any lock, so that it may call
 // anything.
 //
-// In Go the first communicators have ErrorsReturn. The environment variable
-// HALO_INITIAL_ERRHANDLER changes that, with the values of the standard's
+// In Go the first communicators, and windows, have ErrorsReturn. The environment
+// variable HALO_INITIAL_ERRHANDLER changes that, with the values of the standard's
 // mpi_initial_errhandler: mpi_errors_are_fatal, mpi_errors_abort or
 // mpi_errors_return. Wrong arguments of a nonblocking call reach the handler at
 // once, and the caller when it waits for the request. Where several operations
@@ -28,7 +28,16 @@ type Errhandler struct{ h *errhandler }
 type errhandler struct {
 	name string
 	call func(c *Comm, e *Error) // nil for ErrorsReturn
+	only object                  // what it is for, unless it is predefined
 }
+
+// object is a kind of object that has error handlers.
+type object string
+
+const (
+	aCommunicator object = "communicator"
+	aWindow       object = "window"
+)
 
 // The predefined error handlers: ErrorsReturn does nothing, so that the call
 // returns its error. ErrorsAreFatal and ErrorsAbort print it and end the job,
@@ -40,8 +49,8 @@ type errhandler struct {
 // C: MPI_ERRORS_RETURN, MPI_ERRORS_ARE_FATAL and MPI_ERRORS_ABORT, section 9.3.
 var (
 	ErrorsReturn   = Errhandler{&errhandler{name: "ErrorsReturn"}}
-	ErrorsAreFatal = Errhandler{&errhandler{"ErrorsAreFatal", die}}
-	ErrorsAbort    = Errhandler{&errhandler{"ErrorsAbort", die}}
+	ErrorsAreFatal = Errhandler{&errhandler{name: "ErrorsAreFatal", call: die}}
+	ErrorsAbort    = Errhandler{&errhandler{name: "ErrorsAbort", call: die}}
 )
 
 // die ends the job because of an error.
@@ -70,7 +79,7 @@ func CreateCommErrhandler(fn func(c *Comm, err *Error)) Errhandler {
 	if fn == nil {
 		return Errhandler{}
 	}
-	return Errhandler{&errhandler{"user-defined", fn}}
+	return Errhandler{&errhandler{"user-defined", fn, aCommunicator}}
 }
 
 // IsNull reports whether h is the null handler.
@@ -88,7 +97,8 @@ func (h Errhandler) String() string {
 	return h.h.name
 }
 
-// Free makes h the null handler. Communicators that have the handler keep it.
+// Free makes h the null handler. Communicators and windows that have the handler keep
+// it.
 //
 // C: MPI_Errhandler_free, section 9.3.4.
 func (h *Errhandler) Free() error {
@@ -99,15 +109,24 @@ func (h *Errhandler) Free() error {
 	return nil
 }
 
-// SetErrhandler gives the communicator an error handler, in this process.
+// SetErrhandler gives the communicator an error handler, in this process. One that was
+// made for windows is ErrErrhandler.
 //
 // C: MPI_Comm_set_errhandler, section 9.3.1.
 func (c *Comm) SetErrhandler(h Errhandler) error {
 	if err := c.usable(callSetErrhandler); err != nil {
 		return err
 	}
-	if h.h == nil {
+	return c.setErrhandler(h, aCommunicator)
+}
+
+// setErrhandler gives c, or the window whose face it is, an error handler.
+func (c *Comm) setErrhandler(h Errhandler, of object) error {
+	switch {
+	case h.h == nil:
 		return fail(ErrErrhandler, callSetErrhandler.String(), c, "error handler is null")
+	case h.h.only != "" && h.h.only != of:
+		return fail(ErrErrhandler, callSetErrhandler.String(), c, "error handler was made for a %s, not for a %s", h.h.only, of)
 	}
 	c.handler.Store(h.h)
 	return nil
@@ -133,6 +152,11 @@ func (c *Comm) CallErrhandler(err error) error {
 	if e := c.usable(callCallErrhandler); e != nil {
 		return e
 	}
+	return c.callErrhandler(err)
+}
+
+// callErrhandler is CallErrhandler for c, or for the window whose face it is.
+func (c *Comm) callErrhandler(err error) error {
 	if err == nil || err == Success {
 		return nil
 	}

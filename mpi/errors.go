@@ -15,7 +15,7 @@ import (
 type Error struct {
 	Class  Class
 	Call   string // the function or method, such as "Recv"
-	Object string // the name of the communicator or datatype, "" if none is concerned
+	Object string // the name of the communicator, window or datatype, "" if none is concerned
 	Peer   int    // rank of the other side; Undefined if none is concerned
 	Tag    int    // Undefined if none is concerned
 	Detail string // what happened, with numbers
@@ -23,7 +23,7 @@ type Error struct {
 	receive bool  // Peer is a source
 	told    bool  // the error handler has been called, or is not to be
 	cause   error // may be nil
-	comm    *Comm // whose error handler is to be called; may be nil
+	comm    *Comm // whose error handler is to be called, or its window's; may be nil
 }
 
 // Error tells call, object, peer, tag and what happened.

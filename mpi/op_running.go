@@ -13,7 +13,7 @@ func (k call) communicates() bool {
 		callFree, callDisconnect:
 		return true
 	}
-	return k <= callImprobe || k >= callCollective
+	return k <= callImprobe || k >= callCollective || k.oneSided()
 }
 
 // operationFrame is in the stack of what an operation of a program calls.

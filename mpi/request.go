@@ -94,7 +94,7 @@ func (q *Request) status(st *Status) *Error {
 		return nil
 	}
 	peer, tag := Undefined, Undefined
-	if q.call() < callCollective {
+	if k := q.call(); k < callCollective && !k.oneSided() {
 		rank, t := q.r.Arguments()
 		peer, tag = rank, publicTag(t)
 	}
@@ -191,7 +191,7 @@ func (q *Request) WaitContext(ctx context.Context) (Status, error) {
 
 // Cancel cancels a receive that has not been matched yet. The request must
 // still be waited for; its status tells whether it was cancelled. Sends are
-// not cancelled, and to cancel a collective is ErrRequest.
+// not cancelled, and to cancel a collective or one-sided operation is ErrRequest.
 //
 // C: MPI_Cancel, section 3.8.4.
 func (q *Request) Cancel() error {
@@ -202,22 +202,24 @@ func (q *Request) Cancel() error {
 		}
 		return raise(err)
 	}
-	active, collective := q.r.Active, q.call() >= callCollective
-	if active && !collective {
+	active, oneSided, collective := q.r.Active, q.call().oneSided(), q.call() >= callCollective
+	if active && !oneSided && !collective {
 		e.Cancel(q.r)
 	}
 	e.Proc().Unlock()
-	if collective {
+	switch {
+	case collective:
 		return fail(ErrRequest, "Cancel", q.c, "%v cannot be cancelled: the other members count on it", q.call())
-	}
-	if !active {
+	case oneSided:
+		return fail(ErrRequest, "Cancel", q.c, "%v cannot be cancelled: it may have reached the target", q.call())
+	case !active:
 		return fail(ErrRequest, "Cancel", q.c, "request of %v is inactive", q.call())
 	}
 	return nil
 }
 
 // Free gives the request up. An operation that is under way completes; there
-// is no way to learn when; for a collective that is ErrRequest.
+// is no way to learn when; for a collective, or one of a window, that is ErrRequest.
 //
 // C: MPI_Request_free, section 3.7.3.
 func (q *Request) Free() error {
@@ -228,7 +230,7 @@ func (q *Request) Free() error {
 		}
 		return raise(err)
 	}
-	if q.call() >= callCollective && q.r.Active {
+	if (q.call() >= callCollective || q.call().oneSided()) && q.r.Active {
 		e.Proc().Unlock()
 		return fail(ErrRequest, "Free", q.c, "%v is active: wait for it first", q.call())
 	}

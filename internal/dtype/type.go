@@ -24,6 +24,7 @@ type Type struct {
 
 	plain, typed lazyNode
 	over         overlap
+	single       leaf
 }
 
 // lazyNode is a loop program that is compiled when it is first needed: at commit,

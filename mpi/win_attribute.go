@@ -1,0 +1,145 @@
+package mpi
+
+import (
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/rma"
+)
+
+// WinFlavor tells which call has made a window.
+//
+// C: MPI_WIN_FLAVOR_CREATE and so on, section 12.2.6.
+type WinFlavor int
+
+// The flavors.
+//
+// C: MPI_WIN_FLAVOR_CREATE, MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_DYNAMIC, MPI_WIN_FLAVOR_SHARED, section 12.2.6.
+const (
+	WinFlavorCreate   WinFlavor = 311
+	WinFlavorAllocate WinFlavor = 312
+	WinFlavorDynamic  WinFlavor = 313
+	WinFlavorShared   WinFlavor = 314
+)
+
+// String is the name of the flavor.
+func (f WinFlavor) String() string {
+	switch f {
+	case WinFlavorCreate:
+		return "create"
+	case WinFlavorAllocate:
+		return "allocate"
+	case WinFlavorDynamic:
+		return "dynamic"
+	case WinFlavorShared:
+		return "shared"
+	}
+	return "no flavor"
+}
+
+// WinModel is the memory model of a window.
+//
+// C: MPI_WIN_UNIFIED and MPI_WIN_SEPARATE, section 12.4.
+type WinModel int
+
+// The memory models. With WinUnified the memory of a window and what others see of it
+// are one, once they have been synchronised by Sync or the end of an epoch; with
+// WinSeparate they are two copies.
+//
+// C: MPI_WIN_UNIFIED and MPI_WIN_SEPARATE, section 12.4.
+const (
+	WinUnified  WinModel = 321
+	WinSeparate WinModel = 322
+)
+
+// Local is the memory that this process has brought, nil for a dynamic window.
+//
+// C: attribute MPI_WIN_BASE, section 12.2.6.
+func (w *Window) Local() []byte {
+	if w == nil || w.c.freed.Load() {
+		return nil
+	}
+	return w.v.Local()
+}
+
+// Local is the memory that this process has brought, as elements of T.
+//
+// C: attribute MPI_WIN_BASE, section 12.2.6.
+func (w Win[T]) Local() []T { return elements[T](w.Window.Local()) }
+
+// Bytes is the size of the memory that this process has brought, in bytes.
+//
+// C: attribute MPI_WIN_SIZE, section 12.2.6.
+func (w *Window) Bytes() int64 { return int64(len(w.Local())) }
+
+// DispUnit is the number of bytes that displacements into the memory of this process
+// count.
+//
+// C: attribute MPI_WIN_DISP_UNIT, section 12.2.6.
+func (w *Window) DispUnit() int {
+	if w == nil {
+		return 0
+	}
+	return int(w.v.Unit())
+}
+
+// Flavor tells which call has made the window.
+//
+// C: attribute MPI_WIN_CREATE_FLAVOR, section 12.2.6.
+func (w *Window) Flavor() WinFlavor {
+	if w == nil {
+		return 0
+	}
+	return [...]WinFlavor{0, rma.Created: WinFlavorCreate, rma.Allocated: WinFlavorAllocate, rma.Dynamic: WinFlavorDynamic, rma.Shared: WinFlavorShared}[w.v.Flavor()]
+}
+
+// Model is the memory model: WinUnified, wherever Halo runs.
+//
+// C: attribute MPI_WIN_MODEL, section 12.2.6.
+func (w *Window) Model() WinModel { return WinUnified }
+
+// SharedQuery is the memory that a rank has brought, mapped here, and its displacement
+// unit in bytes: what is stored there is stored in the memory of that process. ProcNull
+// stands for the lowest rank with memory. Memory that this process cannot map, on another
+// host or not of AllocMem, is nil. A dynamic window is ErrRMAFlavor.
+//
+// C: MPI_Win_shared_query, section 12.2.3.
+func (w *Window) SharedQuery(rank int) (mem []byte, unit int, err error) {
+	return w.query(callSharedQuery, rank)
+}
+
+// Shared is the memory that a rank has brought, as elements of T: see SharedQuery.
+//
+// C: MPI_Win_shared_query, section 12.2.3.
+func (w Win[T]) Shared(rank int) ([]T, error) {
+	mem, _, err := w.query(callShared, rank)
+	if err != nil {
+		return nil, err
+	}
+	return elements[T](mem), nil
+}
+
+func (w *Window) query(k call, rank int) ([]byte, int, error) {
+	if err := w.usable(k); err != nil {
+		return nil, 0, err
+	}
+	mem, unit, err := w.v.Query(rank)
+	if err != nil {
+		return nil, 0, w.failed(err, k, Undefined)
+	}
+	return mem, int(unit), nil
+}
+
+// elements is memory as elements of T, as many as there are room for; nil if it does not
+// lie as T must, or T holds pointers.
+func elements[T any](mem []byte) []T {
+	var e T
+	size := int(unsafe.Sizeof(e))
+	if _, err := golang[T](); err != nil || size == 0 || len(mem) < size {
+		return nil
+	}
+	p := unsafe.Pointer(unsafe.SliceData(mem))
+	if uintptr(p)%unsafe.Alignof(e) != 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(p), len(mem)/size)
+}

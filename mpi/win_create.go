@@ -1,0 +1,128 @@
+package mpi
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/rma"
+)
+
+// WinCreate opens mem to the members of c, who bring as much as they like of what type
+// they like. Displacements count elements of T. mem stays where it is until the window
+// is freed: it must not be part of a variable on the stack of a function that has
+// returned, which Go sees to. Memory of AllocMem is accessed directly by the processes of the
+// node; other memory costs them a system call. Windows may overlap: accumulates through
+// two of them are not atomic with each other.
+//
+// If one member fails, all do: with what it says, and ErrOther elsewhere. A T that holds
+// pointers is ErrType. Collective over c.
+//
+// C: MPI_Win_create, section 12.2.1.
+func WinCreate[T any](c *Comm, mem []T, info *Info) (Win[T], error) {
+	unit, err := unitOf[T]()
+	s := rma.Spec{Flavor: rma.Created, DispUnit: unit, Refused: err}
+	if err == nil {
+		s.Mem = memory(mem)
+	}
+	w, failed := c.newWindow(callWinCreate, &s, info)
+	return Win[T]{w}, failed
+}
+
+// WinAllocate makes a window over new memory, that of n elements of T in this process:
+// Local is it. It is zero, begins at a multiple of 64 bytes, or of what the info key
+// mpi_minimum_memory_alignment says, and is freed with the window. Members may pass
+// different n. The processes of a node access it directly.
+//
+// A negative n is ErrSize; memory that is not there is ErrNoMem, at once. Collective
+// over c: see WinCreate.
+//
+// C: MPI_Win_allocate, section 12.2.2.
+func WinAllocate[T any](c *Comm, n int, info *Info) (Win[T], error) {
+	return allocate[T](c, callWinAllocate, rma.Allocated, n, info)
+}
+
+// WinAllocateShared is WinAllocate of memory that all members can load from and store
+// to: Shared is that of each. All are on one host, see SplitType, or it is
+// ErrRMAShared. The memory of a rank begins where that of the rank before it ends,
+// unless the info key alloc_shared_noncontig is "true".
+//
+// C: MPI_Win_allocate_shared, section 12.2.3.
+func WinAllocateShared[T any](c *Comm, n int, info *Info) (Win[T], error) {
+	return allocate[T](c, callWinAllocateShared, rma.Shared, n, info)
+}
+
+func allocate[T any](c *Comm, k call, f rma.Flavor, n int, info *Info) (Win[T], error) {
+	unit, err := unitOf[T]()
+	s := rma.Spec{Flavor: f, DispUnit: unit, Size: int64(n) * unit, Refused: err}
+	switch {
+	case err != nil:
+	case n < 0:
+		s.Refused = wrong(ErrSize, "%d elements", n)
+	case int64(n) > math.MaxInt64/unit:
+		s.Refused = wrong(ErrNoMem, "%d elements of %d bytes", n, unit)
+	}
+	w, failed := c.newWindow(k, &s, info)
+	return Win[T]{w}, failed
+}
+
+// unitOf is the displacement unit of a window of elements of T. Elements of no bytes,
+// of which there is no getting to the next, count as one.
+func unitOf[T any]() (int64, error) {
+	if _, err := golang[T](); err != nil {
+		return 1, err
+	}
+	var e T
+	return max(int64(unsafe.Sizeof(e)), 1), nil
+}
+
+// WinCreate is the function WinCreate for bytes: displacements count units of that many
+// bytes. A unit below 1 is ErrDisp.
+//
+// C: MPI_Win_create and MPI_Win_create_c, section 12.2.1.
+func (c *Comm) WinCreate(mem []byte, unit int, info *Info) (*Window, error) {
+	return c.newWindow(callWinCreate, &rma.Spec{Flavor: rma.Created, Mem: mem, DispUnit: int64(unit)}, info)
+}
+
+// WinAllocate is the function WinAllocate for a number of bytes: see Comm.WinCreate.
+//
+// C: MPI_Win_allocate and MPI_Win_allocate_c, section 12.2.2.
+func (c *Comm) WinAllocate(size int64, unit int, info *Info) (*Window, error) {
+	return c.newWindow(callWinAllocate, &rma.Spec{Flavor: rma.Allocated, Size: size, DispUnit: int64(unit)}, info)
+}
+
+// WinAllocateShared is the function WinAllocateShared for a number of bytes: see
+// Comm.WinCreate.
+//
+// C: MPI_Win_allocate_shared and MPI_Win_allocate_shared_c, section 12.2.3.
+func (c *Comm) WinAllocateShared(size int64, unit int, info *Info) (*Window, error) {
+	return c.newWindow(callWinAllocateShared, &rma.Spec{Flavor: rma.Shared, Size: size, DispUnit: int64(unit)}, info)
+}
+
+// WinCreateDynamic makes a window without memory: members Attach some when they have it.
+// Displacements are addresses in the target, in bytes: see Address. Collective over c.
+//
+// C: MPI_Win_create_dynamic, section 12.2.4.
+func (c *Comm) WinCreateDynamic(info *Info) (*Window, error) {
+	return c.newWindow(callWinCreateDynamic, &rma.Spec{Flavor: rma.Dynamic, DispUnit: 1}, info)
+}
+
+// newWindow makes a window. What is wrong with the arguments of this member is told to
+// the others, who wait for it.
+func (c *Comm) newWindow(k call, s *rma.Spec, info *Info) (*Window, error) {
+	if err := c.usable(k); err != nil {
+		return nil, err
+	}
+	switch {
+	case s.Refused != nil:
+	case s.DispUnit < 1:
+		s.Refused = wrong(ErrDisp, "displacement unit of %d bytes", s.DispUnit)
+	case s.Size < 0:
+		s.Refused = wrong(ErrSize, "%d bytes", s.Size)
+	}
+	winSpec(s, info)
+	v, err := c.w.RMA.Create(c.core, *s)
+	if err != nil {
+		return nil, wrap(err, k, c, Undefined, Undefined)
+	}
+	return newWindow(c, v, s), nil
+}

@@ -1,0 +1,45 @@
+package mpi
+
+// CreateWinErrhandler makes an error handler for windows of fn, which gets the window
+// and the error that the call is about to return. A nil fn gives the null handler.
+//
+// C: MPI_Win_create_errhandler, section 9.3.2.
+func CreateWinErrhandler(fn func(w *Window, err *Error)) Errhandler {
+	if fn == nil {
+		return Errhandler{}
+	}
+	return Errhandler{&errhandler{"user-defined", func(c *Comm, err *Error) { fn(c.win, err) }, aWindow}}
+}
+
+// SetErrhandler gives the window an error handler, in this process. A new window has the
+// one that communicators have at the start. One that was made for communicators is
+// ErrErrhandler.
+//
+// C: MPI_Win_set_errhandler, section 9.3.2.
+func (w *Window) SetErrhandler(h Errhandler) error {
+	if err := w.usable(callSetErrhandler); err != nil {
+		return err
+	}
+	return w.c.setErrhandler(h, aWindow)
+}
+
+// Errhandler is the window's error handler.
+//
+// C: MPI_Win_get_errhandler, section 9.3.2.
+func (w *Window) Errhandler() (Errhandler, error) {
+	if err := w.usable(callGetErrhandler); err != nil {
+		return Errhandler{}, err
+	}
+	return Errhandler{w.c.handler.Load()}, nil
+}
+
+// CallErrhandler calls the window's error handler with err, and returns it as an *Error
+// about w: see Comm.CallErrhandler.
+//
+// C: MPI_Win_call_errhandler, section 9.5.
+func (w *Window) CallErrhandler(err error) error {
+	if e := w.usable(callCallErrhandler); e != nil {
+		return e
+	}
+	return w.c.callErrhandler(err)
+}

@@ -1,0 +1,138 @@
+package mpi
+
+// LockType is how much a lock shuts others out.
+//
+// C: MPI_LOCK_EXCLUSIVE and MPI_LOCK_SHARED, section 12.5.3.
+type LockType int
+
+// The types of locks: while an exclusive one is held there is no other on the same
+// target, while shared ones are there is no exclusive one.
+//
+// C: MPI_LOCK_EXCLUSIVE and MPI_LOCK_SHARED, section 12.5.3.
+const (
+	LockExclusive LockType = 301
+	LockShared    LockType = 302
+)
+
+// String is the name of the type.
+func (l LockType) String() string {
+	switch l {
+	case LockExclusive:
+		return "exclusive"
+	case LockShared:
+		return "shared"
+	}
+	return "no lock"
+}
+
+// Lock begins an epoch in which the caller may access the memory of a rank, until Unlock,
+// and waits until it holds the lock. The target takes no part. Who asks first gets it
+// first, but for shared locks, which several have at a time. Targets can be locked one
+// beside the other. assert may be ModeNoCheck: nobody else holds a lock that conflicts,
+// nor will. Locking a target that is locked by this process is ErrRMASync, and so is an
+// epoch of Start that is open; another type is ErrLockType. If the holder of a lock has
+// died, Lock is ErrProcFailed once, names it, and holds nothing: what it was about to
+// change may be half done.
+//
+// C: MPI_Win_lock, section 12.5.3.
+func (w *Window) Lock(typ LockType, target int, assert Assert) error {
+	if err := w.usable(callLock); err != nil {
+		return err
+	}
+	if typ != LockExclusive && typ != LockShared {
+		return w.failed(wrong(ErrLockType, "lock type %d is neither LockExclusive nor LockShared", int(typ)), callLock, target)
+	}
+	return w.done(w.v.Lock(typ == LockExclusive, target, int(assert)), callLock, target)
+}
+
+// Unlock ends the epoch that Lock has begun: when it returns, all operations on the
+// target are complete there, and others can have the lock.
+//
+// C: MPI_Win_unlock, section 12.5.3.
+func (w *Window) Unlock(target int) error {
+	if err := w.usable(callUnlock); err != nil {
+		return err
+	}
+	return w.done(w.v.Unlock(target), callUnlock, target)
+}
+
+// LockAll is a shared Lock of all members, until UnlockAll. It is not collective.
+//
+// C: MPI_Win_lock_all, section 12.5.3.
+func (w *Window) LockAll(assert Assert) error {
+	if err := w.usable(callLockAll); err != nil {
+		return err
+	}
+	return w.done(w.v.LockAll(int(assert)), callLockAll, Undefined)
+}
+
+// UnlockAll ends the epoch that LockAll has begun, as Unlock does.
+//
+// C: MPI_Win_unlock_all, section 12.5.3.
+func (w *Window) UnlockAll() error {
+	if err := w.usable(callUnlockAll); err != nil {
+		return err
+	}
+	return w.done(w.v.UnlockAll(), callUnlockAll, Undefined)
+}
+
+// Flush completes all operations of this process on a target that have begun, here and
+// at the target, which takes no part. The epoch, of Lock or LockAll, goes on; without
+// one it is ErrRMASync.
+//
+// C: MPI_Win_flush, section 12.5.4.
+func (w *Window) Flush(target int) error {
+	if !w.odd() {
+		if err := w.v.Flush(target); err != nil {
+			return w.failed(err, callFlush, target)
+		}
+		return nil
+	}
+	return w.flush(callFlush, target)
+}
+
+// FlushAll is Flush of all targets.
+//
+// C: MPI_Win_flush_all, section 12.5.4.
+func (w *Window) FlushAll() error { return w.flush(callFlushAll, Undefined) }
+
+// FlushLocal completes all operations of this process on a target that have begun as far
+// as memory here is concerned: it can be used again, and has what was fetched.
+//
+// C: MPI_Win_flush_local, section 12.5.4.
+func (w *Window) FlushLocal(target int) error { return w.flush(callFlushLocal, target) }
+
+// FlushLocalAll is FlushLocal of all targets.
+//
+// C: MPI_Win_flush_local_all, section 12.5.4.
+func (w *Window) FlushLocalAll() error { return w.flush(callFlushLocalAll, Undefined) }
+
+func (w *Window) flush(k call, target int) error {
+	if err := w.usable(k); err != nil {
+		return err
+	}
+	var err error
+	switch k {
+	case callFlush:
+		err = w.v.Flush(target)
+	case callFlushAll:
+		err = w.v.FlushAll()
+	case callFlushLocal:
+		err = w.v.FlushLocal(target)
+	case callFlushLocalAll:
+		err = w.v.FlushLocalAll()
+	}
+	return w.done(err, k, target)
+}
+
+// Sync makes what others have stored into the own memory, and have synchronised, visible
+// to loads of this process, and what it has stored visible to others: a barrier for
+// memory.
+//
+// C: MPI_Win_sync, section 12.5.4.
+func (w *Window) Sync() error {
+	if err := w.usable(callSync); err != nil {
+		return err
+	}
+	return w.done(w.v.Sync(), callSync, Undefined)
+}

@@ -1,0 +1,223 @@
+package mpi
+
+import (
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma"
+)
+
+// The methods of Win for numbers go straight to the engine. Other elements, and whatever
+// is out of the ordinary, take the way of Buffers.
+
+// Put copies origin into the memory of a rank, from displacement disp on. It has begun
+// when it returns: see Window.Put, also for the errors.
+//
+// C: MPI_Put, section 12.3.1.
+func (w Win[T]) Put(origin []T, target, disp int) error {
+	if plain[T]() == 0 || w.odd() {
+		t, err := golang[T]()
+		b := Buf(origin)
+		return w.put(&b, target, int64(disp), int64(len(origin)), t, err)
+	}
+	if err := w.v.PutBytes(memory(origin), target, int64(disp)); err != nil {
+		return w.failed(err, callPut, target)
+	}
+	return nil
+}
+
+// Get copies from the memory of a rank, from displacement disp on, as much as there is room
+// for in result, where it is after FlushLocal or the end of the epoch: see Window.Get.
+//
+// C: MPI_Get, section 12.3.2.
+func (w Win[T]) Get(result []T, target, disp int) error {
+	if plain[T]() == 0 || w.odd() {
+		t, err := golang[T]()
+		b := Buf(result)
+		return w.get(&b, target, int64(disp), int64(len(result)), t, err)
+	}
+	if err := w.v.GetBytes(memory(result), target, int64(disp)); err != nil {
+		return w.failed(err, callGet, target)
+	}
+	return nil
+}
+
+// Accumulate combines each element of origin with that of a rank's memory, from
+// displacement disp on, by a predefined operation: see Window.Accumulate.
+//
+// C: MPI_Accumulate, section 12.3.4.
+func (w Win[T]) Accumulate(origin []T, target, disp int, o Op) error {
+	typ := plain[T]()
+	if o.kernel == op.NoOp || !o.accumulates(typ) || w.odd() {
+		t, err := golang[T]()
+		b := Buf(origin)
+		return w.accumulate(&b, target, int64(disp), int64(len(origin)), t, o, err)
+	}
+	if err := w.v.Accumulate(rma.Data{Bytes: memory(origin)}, target, int64(disp), rma.Layout{}, o.kernel, typ); err != nil {
+		return w.failed(err, callAccumulate, target)
+	}
+	return nil
+}
+
+// GetAccumulate is Accumulate that fetches what the elements were before into result, of
+// the same length. With NoOp they stay as they are, and origin may be nil.
+//
+// C: MPI_Get_accumulate, section 12.3.4.
+func (w Win[T]) GetAccumulate(origin, result []T, target, disp int, o Op) error {
+	typ := plain[T]()
+	if o.kernel != op.NoOp && len(origin) != len(result) || !o.accumulates(typ) || w.odd() {
+		t, err := golang[T]()
+		b, r := Buf(origin), Buf(result)
+		return w.getAccumulate(&b, &r, target, int64(disp), int64(max(len(origin), len(result))), t, o, err)
+	}
+	a := fetched(origin, result, o)
+	if err := w.v.GetAccumulate(a.origin, a.result, target, int64(disp), rma.Layout{}, o.kernel, typ); err != nil {
+		return w.failed(err, callGetAccumulate, target)
+	}
+	return nil
+}
+
+// fetched is the operands of a GetAccumulate of numbers.
+func fetched[T any](origin, result []T, o Op) (a access) {
+	a.result = rma.Data{Bytes: memory(result)}
+	if o.kernel != op.NoOp {
+		a.origin = rma.Data{Bytes: memory(origin)}
+	}
+	return a
+}
+
+// FetchAndOp combines value with the element at displacement disp of a rank's memory by a
+// predefined operation, and fetches what that was before into result. With NoOp, which
+// only reads, value may be nil; another pointer that is nil is ErrBuffer. See
+// Window.FetchAndOp.
+//
+// C: MPI_Fetch_and_op, section 12.3.4.
+func (w Win[T]) FetchAndOp(value, result *T, target, disp int, o Op) error {
+	typ := plain[T]()
+	if value == nil || result == nil || !o.accumulates(typ) || w.odd() {
+		return w.fetchAndOp(value, result, target, disp, o)
+	}
+	if err := w.v.FetchAndOp(alone(value), alone(result), target, int64(disp), o.kernel, typ); err != nil {
+		return w.failed(err, callFetchAndOp, target)
+	}
+	return nil
+}
+
+// fetchAndOp is FetchAndOp on the way of Buffers.
+func (w Win[T]) fetchAndOp(value, result *T, target, disp int, o Op) error {
+	if err := w.usable(callFetchAndOp); err != nil {
+		return err
+	}
+	v, r := one(value), one(result)
+	if o.kernel == op.NoOp && value == nil {
+		v = r
+	}
+	var a access
+	err := r.err
+	if err == nil {
+		err = v.err
+	}
+	if err == nil {
+		err = a.accumulate(&v, &r, 1, r.b.Type(), o)
+	}
+	if err == nil {
+		err = w.v.FetchAndOp(a.origin.Bytes, a.result.Bytes, target, int64(disp), a.op, a.typ)
+	}
+	return w.done(err, callFetchAndOp, target)
+}
+
+// CompareAndSwap replaces the element at displacement disp of a rank's memory by value if
+// it equals compare, in one step, and fetches what it was into result. It is for booleans
+// and integers, else it is ErrType; a pointer that is nil is ErrBuffer. See
+// Window.CompareAndSwap.
+//
+// C: MPI_Compare_and_swap, section 12.3.4.
+func (w Win[T]) CompareAndSwap(value, compare, result *T, target, disp int) error {
+	typ := plain[T]()
+	if value == nil || compare == nil || result == nil || typ == 0 || typ >= op.Float32 || w.odd() {
+		return w.compareAndSwap(value, compare, result, target, disp)
+	}
+	if err := w.v.CompareAndSwap(alone(value), alone(compare), alone(result), target, int64(disp), typ); err != nil {
+		return w.failed(err, callCompareAndSwap, target)
+	}
+	return nil
+}
+
+// compareAndSwap is CompareAndSwap on the way of Buffers.
+func (w Win[T]) compareAndSwap(value, compare, result *T, target, disp int) error {
+	return w.Window.CompareAndSwap(one(value), one(compare), one(result), target, int64(disp))
+}
+
+// one is a Buffer of one element, or the error that there is none.
+func one[T any](p *T) Buffer {
+	if p == nil {
+		return Buffer{err: wrong(ErrBuffer, "a pointer to an element is nil")}
+	}
+	return Buf(unsafe.Slice(p, 1))
+}
+
+// alone is the memory of one number.
+func alone[T any](p *T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(p)), unsafe.Sizeof(*p))
+}
+
+// Rput is Put with a request: see Window.Rput.
+//
+// C: MPI_Rput, section 12.3.5.
+func (w Win[T]) Rput(origin []T, target, disp int) Request {
+	if plain[T]() == 0 || w.odd() {
+		t, err := golang[T]()
+		b := Buf(origin)
+		return w.rput(&b, target, int64(disp), int64(len(origin)), t, err)
+	}
+	r, err := w.v.Rput(rma.Data{Bytes: memory(origin)}, target, int64(disp), rma.Layout{})
+	return w.started(r, err, callRput, target)
+}
+
+// Rget is Get with a request: see Window.Rget.
+//
+// C: MPI_Rget, section 12.3.5.
+func (w Win[T]) Rget(result []T, target, disp int) Request {
+	if plain[T]() == 0 || w.odd() {
+		t, err := golang[T]()
+		b := Buf(result)
+		return w.rget(&b, target, int64(disp), int64(len(result)), t, err)
+	}
+	r, err := w.v.Rget(rma.Data{Bytes: memory(result)}, target, int64(disp), rma.Layout{})
+	return w.started(r, err, callRget, target)
+}
+
+// Raccumulate is Accumulate with a request: see Window.Raccumulate.
+//
+// C: MPI_Raccumulate, section 12.3.5.
+func (w Win[T]) Raccumulate(origin []T, target, disp int, o Op) Request {
+	typ := plain[T]()
+	if o.kernel == op.NoOp || !o.accumulates(typ) || w.odd() {
+		t, err := golang[T]()
+		b := Buf(origin)
+		return w.raccumulate(&b, target, int64(disp), int64(len(origin)), t, o, err)
+	}
+	r, err := w.v.Raccumulate(rma.Data{Bytes: memory(origin)}, target, int64(disp), rma.Layout{}, o.kernel, typ)
+	return w.started(r, err, callRaccumulate, target)
+}
+
+// RgetAccumulate is GetAccumulate with a request: see Window.RgetAccumulate.
+//
+// C: MPI_Rget_accumulate, section 12.3.5.
+func (w Win[T]) RgetAccumulate(origin, result []T, target, disp int, o Op) Request {
+	typ := plain[T]()
+	if o.kernel != op.NoOp && len(origin) != len(result) || !o.accumulates(typ) || w.odd() {
+		t, err := golang[T]()
+		b, r := Buf(origin), Buf(result)
+		return w.rgetAccumulate(&b, &r, target, int64(disp), int64(max(len(origin), len(result))), t, o, err)
+	}
+	a := fetched(origin, result, o)
+	r, err := w.v.RgetAccumulate(a.origin, a.result, target, int64(disp), rma.Layout{}, o.kernel, typ)
+	return w.started(r, err, callRgetAccumulate, target)
+}
+
+// accumulates reports whether o is a predefined operation that is defined on elements of
+// a type, which is 0 for none.
+func (o Op) accumulates(t op.Type) bool {
+	return o.user == nil && t != 0 && op.CheckAccumulate(o.kernel, t) == nil
+}
