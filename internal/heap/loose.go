@@ -33,7 +33,7 @@ type loose struct {
 func (l *loose) begin() (size, base int64, err error) { return looseRoom, 0, nil }
 
 func (l *loose) commit(b *extent, _ span, align int64, budget *Budget) error {
-	if l.mappings && b.size >= ownMapping {
+	if l.mappings && b.size+align >= ownMapping {
 		m, err := sys.Anonymous(b.size + max(0, align-int64(os.Getpagesize())))
 		if err == nil {
 			mem := aligned(m, b.size, align)

@@ -148,3 +148,36 @@ func TestWakeBeforeSleepIsNotLost(t *testing.T) {
 		f[0].Sleep()
 	}
 }
+
+// MEM-06: ranks that are goroutines see the same memory; what is not of a live block is an
+// error, and no kernel reads or writes for them.
+func TestMEM06GoroutinesShareBlocks(t *testing.T) {
+	_, f := open(t, 3)
+	for owner := range f {
+		off, mem, err := f[owner].Alloc(5000, 256)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for peer := range f {
+			seen, err := f[peer].Memory(owner, off+10, 4990)
+			if err != nil || len(seen) != 4990 || &seen[0] != &mem[10] {
+				t.Errorf("process %d sees %d bytes of %d: %v", peer, len(seen), owner, err)
+			}
+			if _, err := f[peer].Memory(owner, off, 5001); err == nil {
+				t.Error("a byte behind a block is seen")
+			}
+			if peer != owner && (f[peer].CanRead(owner) || f[peer].CanWrite(owner)) {
+				t.Error("a kernel reads or writes")
+			}
+		}
+		if err := f[owner].Free(off); err != nil {
+			t.Error(err)
+		}
+		if _, err := f[0].Memory(owner, off, 1); err == nil {
+			t.Error("a block that was freed is seen")
+		}
+	}
+	if err := f[0].Write(1, [][]byte{{1}}, 1<<20); !errors.Is(err, fabric.ErrUnsupported) {
+		t.Errorf("Write: %v", err)
+	}
+}

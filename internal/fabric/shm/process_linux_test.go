@@ -18,6 +18,9 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
+// blockSize is the size of the block that the child allocates, in bytes.
+const blockSize = 1 << 20
+
 // childMark in the environment makes the test binary play rank 1 of two.
 const childMark = "HALO_SHM_TEST_CHILD"
 
@@ -32,8 +35,9 @@ func TestMain(m *testing.M) {
 	leak.Main(m)
 }
 
-// child sends every frame back until a frame of kind User comes. With the first
-// it answers where some of its memory stands.
+// child sends every frame back until a frame of kind User comes. First it tells where
+// some of its memory stands, and a block of its heap; to a frame of kind Ready it
+// answers with what that block begins with.
 func child() error {
 	h := &host{n: 2}
 	for i := range 3 {
@@ -43,9 +47,14 @@ func child() error {
 	if err != nil {
 		return err
 	}
-	e := &echo{f: f}
+	off, block, err := f.Alloc(blockSize, 0)
+	if err != nil {
+		return err
+	}
+	copy(block, "the child's block")
+	e := &echo{f: f, block: block}
 	memory := bytes.Repeat([]byte("the child's memory"), 1000)
-	where := wire.Header{Kind: wire.Ready, Arg: uint64(uintptr(unsafe.Pointer(&memory[0]))), Name: uint64(len(memory))}
+	where := wire.Header{Kind: wire.Ready, Arg: uint64(uintptr(unsafe.Pointer(&memory[0]))), Name: uint64(len(memory)), Ctx: uint64(off)}
 	e.queue = append(e.queue, kept{where, nil})
 	os.Stdout.WriteString("ready\n")
 	for !e.done || len(e.queue) > 0 {
@@ -64,6 +73,7 @@ type kept struct {
 // echo is the sink of the child.
 type echo struct {
 	f     *shm.Fabric
+	block []byte
 	queue []kept
 	done  bool
 }
@@ -89,6 +99,10 @@ func (e *echo) Frame(from int, h *wire.Header, payload []byte) {
 		e.done = true
 		return
 	}
+	if h.Kind == wire.Ready {
+		e.queue = append(e.queue, kept{wire.Header{Kind: wire.Ready, Size: 64}, e.block[:64]})
+		return
+	}
 	e.queue = append(e.queue, kept{*h, slices.Clone(payload)})
 }
 func (e *echo) Place(int, *wire.Header) []byte { return nil }
@@ -101,6 +115,7 @@ type parent struct {
 	f     *shm.Fabric
 	noise []byte
 	where wire.Header
+	told  []byte // what the child's block begins with
 	sent  int
 	got   int
 	downs int
@@ -114,6 +129,10 @@ func (p *parent) frame(n int) (wire.Header, []byte) {
 }
 
 func (p *parent) Frame(from int, h *wire.Header, payload []byte) {
+	if h.Kind == wire.Ready && len(payload) > 0 {
+		p.told = slices.Clone(payload)
+		return
+	}
 	if h.Kind == wire.Ready {
 		p.where = *h
 		return
@@ -202,6 +221,57 @@ func TestTwoProcessesExchangeAndReadMemory(t *testing.T) {
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Error("the child ended with ", err)
+	}
+}
+
+// MEM-06: processes load and store in each other's blocks, and write other memory by the
+// kernel. Of a process that was killed the blocks stay as they are for who has mapped them.
+func TestMEM06TwoProcessesShareABlock(t *testing.T) {
+	p, cmd := startChild(t)
+	for p.where.Kind == 0 {
+		p.turn(false)
+	}
+	off := int64(p.where.Ctx)
+	block, err := p.f.Memory(1, off, blockSize)
+	if err != nil || !bytes.HasPrefix(block, []byte("the child's block\x00")) {
+		t.Fatalf("the child's block: %.20q, %v", block, err)
+	}
+	copy(block, "what I put there")
+	for !p.f.Send(1, &wire.Header{Kind: wire.Ready}, nil) {
+		p.turn(false)
+	}
+	for p.told == nil {
+		p.turn(false)
+	}
+	if !bytes.HasPrefix(p.told, []byte("what I put there")) {
+		t.Errorf("the child says %q", p.told)
+	}
+	if !p.f.CanWrite(1) {
+		t.Log("this machine does not let a process write its child's memory")
+	} else {
+		// Over itself: the child does not look at it.
+		here, back := bytes.Repeat([]byte("new"), 1000), make([]byte, 3000)
+		if err := p.f.Write(1, [][]byte{here[:5], here[5:]}, p.where.Arg); err != nil {
+			t.Error(err)
+		}
+		if err := p.f.Read(1, [][]byte{back}, p.where.Arg); err != nil || !bytes.Equal(back, here) {
+			t.Errorf("the child's memory: %.20q, %v", back, err)
+		}
+		if err := p.f.Write(1, [][]byte{here}, 8); err == nil {
+			t.Error("Write at address 8 succeeded")
+		}
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	p.f.Lose(1, errKilled)
+	for p.downs == 0 {
+		p.turn(false)
+	}
+	for i := range block {
+		block[i]++
+	}
+	if again, err := p.f.Memory(1, off+blockSize-1, 1); err != nil || again[0] != 1 {
+		t.Errorf("the block of a dead process: %d, %v", again, err)
 	}
 }
 

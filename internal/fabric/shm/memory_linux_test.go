@@ -1,0 +1,261 @@
+package shm_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+func has(err error, c class.Class) bool {
+	var e *class.Error
+	return errors.As(err, &e) && e.Class == c
+}
+
+// MEM-06: what a process allocates is what its peers see at the offset, each at an address
+// of its own, and what they store there is what it loads.
+func TestMEM06PeersMapWhatAProcessAllocates(t *testing.T) {
+	f := newHost(t, 3).start(t)
+	for owner := range f {
+		for _, size := range []int64{1, 64, 5000, 3 << 20} {
+			off, mem, err := f[owner].Alloc(size, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for peer := range f {
+				seen, err := f[peer].Memory(owner, off, size)
+				if err != nil || int64(len(seen)) != size || int64(cap(seen)) != size {
+					t.Fatalf("process %d sees %d bytes of %d: %v", peer, len(seen), size, err)
+				}
+				if (peer == owner) != (unsafe.SliceData(seen) == unsafe.SliceData(mem)) {
+					t.Errorf("process %d sees a block of %d at %p, it is at %p there", peer, owner, seen, mem)
+				}
+				if want := byte(peer); seen[0] != want || seen[size-1] != want {
+					t.Errorf("process %d sees %d and %d, want %d", peer, seen[0], seen[size-1], want)
+				}
+				seen[0]++
+				if size > 1 {
+					seen[size-1]++
+				}
+			}
+			if mem[0] != 3 || mem[size-1] != 3 {
+				t.Errorf("three have added 1, and there are %d and %d", mem[0], mem[size-1])
+			}
+			if err := f[owner].Free(off); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// Offsets and peers that are not are errors, and nothing outside of the heap is handed out.
+func TestMemoryIsOfTheHeap(t *testing.T) {
+	f := newHost(t, 2).start(t)
+	if _, _, err := f[1].Alloc(100, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range [][2]int64{{-1, 1}, {0, -1}, {heapSize, 1}, {heapSize - 1, 2}, {1<<63 - 1, 1}, {1, 1<<63 - 1}, {-1 << 63, 0}} {
+		for peer := range 2 {
+			if mem, err := f[0].Memory(peer, at[0], at[1]); !has(err, class.RMARange) {
+				t.Errorf("%d bytes at offset %d of process %d: %d bytes, %v", at[1], at[0], peer, len(mem), err)
+			}
+		}
+	}
+	for _, at := range [][2]int64{{0, 0}, {0, heapSize}, {heapSize, 0}, {heapSize - 1, 1}} {
+		if mem, err := f[0].Memory(1, at[0], at[1]); err != nil || int64(len(mem)) != at[1] {
+			t.Errorf("%d bytes at offset %d: %d bytes, %v", at[1], at[0], len(mem), err)
+		}
+	}
+	for _, peer := range []int{-1, 2, 1 << 40} {
+		if _, err := f[0].Memory(peer, 0, 1); !errors.Is(err, fabric.ErrUnsupported) {
+			t.Errorf("process %d: %v", peer, err)
+		}
+	}
+	if err := f[0].Free(0); !has(err, class.Base) {
+		t.Errorf("free of a peer's block: %v", err)
+	}
+}
+
+// Heaps are mapped by many goroutines at once, once.
+func TestHeapsAreMappedOnce(t *testing.T) {
+	f := newHost(t, 2).start(t)
+	off, mem, err := f[1].Alloc(8, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem[0] = 7
+	places := make([]*byte, 8)
+	var all sync.WaitGroup
+	for g := range places {
+		all.Go(func() {
+			seen, err := f[0].Memory(1, off, 8)
+			if err != nil || seen[0] != 7 {
+				t.Errorf("%v, %v", seen, err)
+				return
+			}
+			places[g] = &seen[0]
+			if _, _, err := f[0].Alloc(1000, 0); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, p := range places {
+		if p != places[0] {
+			t.Fatal("a heap was mapped twice")
+		}
+	}
+}
+
+// A segment that has no heap, as that of a launcher that could not make one, is no fault.
+func TestSegmentWithoutAHeap(t *testing.T) {
+	h := newHost(t, 2)
+	short, err := sys.Memfd("halo-test-short", shmfmt.SegmentSize(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer short.Close()
+	h.files[2].Close()
+	h.files[2] = short
+	f := h.start(t)
+	if _, err := f[0].Memory(1, 0, 1); err == nil || has(err, class.RMARange) {
+		t.Errorf("a peer without a heap: %v", err)
+	}
+	if _, _, err := f[1].Alloc(1, 0); !has(err, class.NoMem) {
+		t.Errorf("a process without a heap: %v", err)
+	}
+	send(t, f[0], 1, 1) // and goes on without
+}
+
+// Where addresses are short less of a heap is mapped: what lies in that part is to be had, and
+// what does not is an error.
+func TestHeapIsMappedAsFarAsItFits(t *testing.T) {
+	h := newHost(t, 1)
+	var free uint64 = 4 << 30
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &old); err != nil {
+		t.Fatal(err)
+	}
+	now := addressesInUse(t)
+	limit := old
+	limit.Cur = now + free
+	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &limit); err != nil {
+		t.Fatal(err)
+	}
+	f, err := shm.Open(&process{host: h, rank: 0})
+	var off int64
+	var mem []byte
+	if err == nil {
+		off, mem, err = f.Alloc(1<<20, 0)
+	}
+	if e := syscall.Setrlimit(syscall.RLIMIT_AS, &old); e != nil {
+		t.Fatal(e)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Unmap()
+	mem[1<<20-1] = 1
+	if _, err := f.Memory(0, off, 1<<20); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.Memory(0, int64(free), 1); !has(err, class.RMARange) {
+		t.Errorf("%d bytes of %d can be mapped, and there is memory beyond: %v", free, int64(heapSize), err)
+	}
+}
+
+// The kernel writes into a peer's memory, block after block.
+func TestWriteReachesThePeersMemory(t *testing.T) {
+	f := newHost(t, 2).start(t)
+	if err := f[0].Write(1, [][]byte{make([]byte, 1)}, 1<<20); !errors.Is(err, fabric.ErrUnsupported) {
+		t.Errorf("Write before CanWrite: %v", err)
+	}
+	if !f[0].CanWrite(1) {
+		t.Fatal("CanWrite is false for a process of our own")
+	}
+	here := bytes.Repeat([]byte("what I have to say "), 10000)
+	there := make([]byte, len(here))
+	addr := uint64(uintptr(unsafe.Pointer(&there[0]))) // large: on the heap, which does not move
+	for _, blocks := range []int{1, 2, 64, 65, 1000} {
+		clear(there)
+		var src [][]byte
+		for i := range blocks {
+			src = append(src, here[len(here)*i/blocks:len(here)*(i+1)/blocks], nil)
+		}
+		if err := f[0].Write(1, src, addr); err != nil || !bytes.Equal(here, there) {
+			t.Errorf("Write of %d blocks: %v, equal %t", blocks, err, bytes.Equal(here, there))
+		}
+	}
+	for _, bad := range []uint64{0, 8, 1 << 63, ^uint64(0)} {
+		if err := f[0].Write(1, [][]byte{here}, bad); err == nil {
+			t.Errorf("Write at %#x succeeded", bad)
+		}
+	}
+	// The number of a dead process may be another's.
+	f[0].Lose(1, errKilled)
+	if err := f[0].Write(1, [][]byte{here}, addr); !errors.Is(err, fabric.ErrUnsupported) {
+		t.Errorf("Write to a dead process: %v", err)
+	}
+	if !f[0].Gone(1) || f[0].Gone(0) {
+		t.Errorf("gone: %t, %t", f[0].Gone(0), f[0].Gone(1))
+	}
+}
+
+func TestCanWriteDemandsTheProbe(t *testing.T) {
+	f := newHost(t, 2).start(t)
+	f[0].Control().Door(1).Probe[3]++
+	if f[0].CanWrite(1) {
+		t.Error("CanWrite is true")
+	}
+}
+
+// Release of a fabric gives descriptors and mappings back, also where somebody may look.
+func TestReleaseGivesTheHeapBack(t *testing.T) {
+	for _, watched := range []bool{false, true} {
+		h := newHost(t, 2)
+		f, err := shm.Open(&process{host: h, rank: 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, mem, err := f.Alloc(1<<20, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mem[5] = 5
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := f.Release(watched); err != nil {
+			t.Errorf("watched %t: %v", watched, err)
+		}
+		if watched && mem[5] != 0 {
+			t.Errorf("who still looks sees %d", mem[5])
+		}
+	}
+}
+
+// addressesInUse is how much this process has mapped, in bytes.
+func addressesInUse(t *testing.T) uint64 {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := uint64(0)
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			break
+		}
+		pages = 10*pages + uint64(c-'0')
+	}
+	return pages * uint64(os.Getpagesize())
+}
