@@ -29,7 +29,12 @@ func (s *shared) begin() (size, base int64, err error) {
 }
 
 func (s *shared) commit(b *extent, fresh span, _ int64, budget *Budget) error {
-	err := budget.spend(fresh.size(), func(done, n int64) error {
+	// Whoever used a block after it was freed may have made pages again.
+	err := s.punch(fresh)
+	if err != nil {
+		return err
+	}
+	err = budget.spend(fresh.size(), func(done, n int64) error {
 		return sys.Commit(s.file, s.start+fresh.off+done, n)
 	})
 	if err != nil {

@@ -106,6 +106,34 @@ func TestPagesComeAndGoWithBlocks(t *testing.T) {
 	}
 }
 
+// A block is zero although somebody has stored where it is while nobody had it.
+func TestBlockIsZeroWhoeverWroteThereBefore(t *testing.T) {
+	f, mem := memfd(t)
+	h := overFile(f, mem, NewBudget())
+	for _, size := range []int64{64, 4000, 5000, 1 << 20} {
+		first, err := allocate(h, size, 0, 1)
+		if err == nil {
+			err = first.release(h)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range first.mem {
+			first.mem[i] = 2
+		}
+		again, err := allocate(h, size, 0, 3) // looks at every byte
+		if err == nil && again.off != first.off {
+			t.Errorf("a block of %d bytes at %d comes back at %d: another test is needed", size, first.off, again.off)
+		}
+		if err == nil {
+			err = again.release(h)
+		}
+		if err != nil {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
 // MEM-04: pages that were made before memory ran out are given back.
 func TestMEM04PagesOfWhatFailedAreGone(t *testing.T) {
 	f, mem := memfd(t)
