@@ -1,24 +1,296 @@
 package rma
 
-import "github.com/halo-mpi/halo/internal/class"
+import (
+	"sync/atomic"
 
-// targetSync is what synchronisation keeps for a target.
-type targetSync struct{}
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
 
-// windowSync is what it keeps for a window.
-type windowSync struct{}
+// Assertions of synchronisation calls, with the values of the standard ABI. Each call
+// takes those that the standard lists for it and refuses others with class.Assert.
+const (
+	ModeNoCheck   = 1024
+	ModeNoPrecede = 2048
+	ModeNoPut     = 4096
+	ModeNoStore   = 8192
+	ModeNoSucceed = 16384
+)
+
+// epoch is how the own process may access the window (MPI-5, 12.5).
+//
+// A fence opens an epoch only if an operation follows: the mode has gateOpen from then
+// on, and until then Lock, LockAll, Start and Post may take the fence's place. Locks of
+// several targets are one state, in which each target has its own (targetSync.held).
+//
+//	state    | Fence  Start  Complete  Lock    Unlock  LockAll  UnlockAll  Flush  operation
+//	none     | fence  start  -         lock    -       lockAll  -          -      -
+//	fence    | fence  start  -         lock    -       lockAll  -          -      used
+//	used     | fence  -      -         -       -       -        -          -      used
+//	start    | -      -      none      -       -       -        -          -      start
+//	lock     | -      -      -         lock 1) none 2) -        -          lock   lock 2)
+//	lockAll  | -      -      -         -       -       -        none       lockAll lockAll
+//	-  is class.RMASync, and nothing has changed
+//	1) to a target that is not locked   2) to one that is; Unlock: of the last one
+//
+// Beside it there is the exposure epoch of Post, ended by Wait or Test. It goes together
+// with start and lock, but not with a fence, a lock of the own process, or lockAll.
+//
+// While a call that ends or begins an epoch waits, the state is turning, where all
+// others are errors.
+type epoch uint8
+
+const (
+	epochNone epoch = iota
+	epochFence
+	epochStart
+	epochLock
+	epochLockAll
+	epochTurning
+)
+
+// String says which epoch is open, for errors.
+func (x epoch) String() string {
+	return [...]string{
+		"no access epoch is open",
+		"the access epoch of a fence is open",
+		"an access epoch of Start is open",
+		"targets are locked",
+		"all targets are locked",
+		"another call ends or begins an epoch",
+	}[x]
+}
+
+// Bits of Window.mode beside gateOpen.
+const modeLockAll gate = 4 // LockAll: flushes are legal
+
+// gateLocked is a bit of target.gate beside gateOpen: Lock, so that flushes are legal.
+const gateLocked gate = 8
+
+// windowSync is what synchronisation keeps for a window. All but service is guarded by
+// Window.mu.
+type windowSync struct {
+	epoch  epoch
+	group  []*target // of Start
+	locked int       // targets that are locked, or about to be
+	null   bool      // ProcNull is locked
+
+	posted  bool      // an exposure epoch is open
+	ending  bool      // Wait is under way
+	origins []*target // it is open to them
+
+	service lockService // under the engine's lock
+}
+
+// targetSync is what synchronisation keeps for a target, which is an origin as well.
+type targetSync struct {
+	local int // of the node, -1 elsewhere
+
+	held   held // under Window.mu
+	bare   bool // held without a claim, as ModeNoCheck says; under Window.mu
+	chosen bool // scratch of members; under Window.mu
+
+	queried atomic.Bool // its memory is accessed by loads and stores: see Window.expose
+
+	// What gateWaiting waits for. It is set before the gate, and constant until the gate
+	// is opened or closed.
+	awaits  awaited
+	starts  uint64           // access epochs of Start with this target, until now
+	dozes   shmfmt.LockState // what the claim that is waited for was found
+	arrived atomic.Uint64    // posts of a target on another node; counted under the engine's lock
+
+	posts   uint64        // exposure epochs to this origin, until now; under Window.mu
+	ended   atomic.Uint64 // how many of them an origin on another node has completed
+	farEnds bool          // epochs are completed by frames from now on; under the engine's lock
+
+	asks     uint64        // how often a target on another node was asked for its lock; under the engine's lock
+	answered atomic.Uint64 // how often it has answered; counted under the engine's lock
+	told     error         // of a death, by the last answer or claim; under the engine's lock
+	mark     mark          // of the flush under way; under the engine's lock
+}
+
+type held uint8
+
+const (
+	heldNot held = iota
+	heldTurning
+	heldShared
+	heldExclusive
+)
+
+type awaited uint8
+
+const (
+	awaitPost awaited = iota
+	awaitLock
+)
+
+// wrong is the error of a call that the open epochs do not allow.
+func (w *Window) wrong(format string, args ...any) error {
+	return fail(class.RMASync, format, args...)
+}
+
+// asserted checks an assertion against those that the call takes.
+func asserted(assert, legal int) error {
+	if assert&^legal != 0 {
+		return fail(class.Assert, "assertion %d is none of this call: it takes %d at most", assert, legal)
+	}
+	return nil
+}
+
+// free returns an error unless an access epoch may begin: none is open, or one of a
+// fence that nothing followed. Window.mu is held.
+func (w *Window) free() error {
+	if w.epoch == epochNone || w.epoch == epochFence && w.mode.Load()&gateOpen == 0 {
+		return nil
+	}
+	return w.wrong("%v", w.epoch)
+}
+
+// set changes the epoch and the mode. Window.mu is held.
+func (w *Window) set(x epoch, mode gate) {
+	w.epoch = x
+	w.mode.Store(mode)
+}
 
 // admit says whether an operation to t, of any target if nil, fits the current epoch.
 func (w *Window) admit(t *target) (gate, error) {
-	return gateClosed, fail(class.RMASync, "no access epoch is open")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch w.epoch {
+	case epochFence:
+		w.mode.Store(gateOpen) // RMA has followed
+		return gateOpen, nil
+	case epochStart, epochLock, epochLockAll:
+		if t == nil {
+			return gateOpen, nil
+		}
+		switch g := t.gate.Load(); {
+		case g&gateOpen != 0 || w.mode.Load()&gateOpen != 0:
+			return gateOpen, nil
+		case g == gateWaiting:
+			return w.reach(t), nil
+		case w.epoch == epochLockAll:
+			return w.ask(t)
+		}
+		if w.epoch == epochStart {
+			return gateClosed, w.wrong("rank %d is not in the group of the access epoch", t.rank)
+		}
+		return gateClosed, w.wrong("rank %d is not locked", t.rank)
+	}
+	return gateClosed, w.wrong("%v", w.epoch)
 }
 
-// exposed reports whether the post that t's gate waits for is there. The lock is held.
-func (w *Window) exposed(t *target) bool { return false }
+// reach opens the gate of t, which waits, if what it waits for is there.
+func (w *Window) reach(t *target) gate {
+	w.e.p.Lock()
+	defer w.e.p.Unlock()
+	if !w.exposed(t) {
+		return gateWaiting
+	}
+	w.e.drain(t)
+	return gateOpen
+}
+
+// exposed reports whether the post, or the lock, that t's gate waits for is there. The
+// lock is held.
+func (w *Window) exposed(t *target) bool {
+	if t.awaits == awaitLock {
+		if !w.owns(t) {
+			return false
+		}
+		if t.control != nil {
+			t.told = firstOf(t.told, w.bereaved(t))
+		}
+		return true
+	}
+	return w.posts(t).Load() >= t.starts
+}
+
+// posts is the word that counts how often t has posted to the own process.
+func (w *Window) posts(t *target) *atomic.Uint64 {
+	if t.control != nil {
+		return t.control.Posted(w.e.me)
+	}
+	return &t.arrived
+}
 
 // idle returns an error if an epoch is open.
-func (w *Window) idle() error { return nil }
+func (w *Window) idle() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.free(); err != nil {
+		return err
+	}
+	if w.posted {
+		return w.wrong("an exposure epoch of Post is open")
+	}
+	return nil
+}
 
-func (e *Engine) workSync() int { return 0 }
+// engineSync is what synchronisation keeps for a process.
+type engineSync struct {
+	me      int           // of the node
+	fallen  shmfmt.Dead   // of the node; added to under the engine's lock
+	lost    []atomic.Bool // by index in the job: who has died; stored under the engine's lock
+	looks   int           // at a word, before anything else
+	yields  int           // looks with the core given away in between, before the engine polls
+	serving []*Window     // whose service waits for the lock; under the engine's lock
+	resting []*waiter     // free ones; under the engine's lock
+}
 
-func (e *Engine) lostSync(peer int) {}
+const (
+	// looksAlone is how often a process that has a core looks at a word, some 10 ns
+	// apart, before it polls: several times what a line takes from core to core.
+	looksAlone = 200
+	// looksCrowded and yieldsCrowded are the same for a process that shares its core:
+	// mostly the others come within one or two yields.
+	looksCrowded, yieldsCrowded = 4, 8
+)
+
+// startSync makes what is kept.
+func (e *Engine) startSync() {
+	n, me := e.locals()
+	job := e.p.Job()
+	e.me, e.fallen, e.lost = me, shmfmt.NewDead(n), make([]atomic.Bool, job.Size)
+	if len(job.Local) <= job.Cores {
+		e.looks = looksAlone
+	} else {
+		e.looks, e.yields = looksCrowded, yieldsCrowded
+	}
+}
+
+// dead reports whether a process is known to have died. No lock is needed.
+func (e *Engine) dead(process int32) bool { return e.lost[process].Load() }
+
+// startSync makes what is kept for t.
+func (t *target) startSync() {
+	if t.local = -1; t.control != nil {
+		t.local = t.w.e.me
+		if t.rank != t.w.Comm.Rank {
+			t.local = t.w.e.node.LocalIndex(int(t.process))
+		}
+	}
+}
+
+// workSync has the service look for locks that it waits for.
+func (e *Engine) workSync() int {
+	n := 0
+	for i := len(e.serving) - 1; i >= 0; i-- { // serve may take it off the list
+		n += e.serving[i].serve()
+	}
+	return n
+}
+
+// lostSync makes claims of the dead void, and takes it out of the queues of the service.
+func (e *Engine) lostSync(peer int) {
+	e.lost[peer].Store(true)
+	if e.node != nil {
+		if i := e.node.LocalIndex(peer); i >= 0 {
+			e.fallen.Add(i)
+		}
+	}
+	for _, w := range e.windows {
+		w.lostOrigin(int32(peer))
+	}
+}

@@ -1,0 +1,205 @@
+package rma
+
+import (
+	"strconv"
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/proc"
+)
+
+// waiter is a goroutine that waits in a synchronisation call. Who sleeps on a word is
+// rung by whoever stores it, see proc.Event.Watch; asleep is there because Watch counts
+// sleepers, and nobody looks at it: those who store ring whoever is armed.
+type waiter struct {
+	proc.Event
+	w      *Window
+	call   string
+	t      *target // may be nil
+	asleep atomic.Uint32
+}
+
+// AppendAbout implements proc.About.
+func (x *waiter) AppendAbout(b []byte) []byte {
+	b = x.w.AppendOn(append(b, x.call...))
+	if x.t != nil {
+		b = strconv.AppendInt(append(b, ", rank "...), int64(x.t.rank), 10)
+	}
+	return b
+}
+
+// waiter returns a waiter. The lock is held.
+func (w *Window) waiter(call string, t *target) *waiter {
+	e := w.e
+	var x *waiter
+	if n := len(e.resting); n > 0 {
+		x = e.resting[n-1]
+		e.resting = e.resting[:n-1]
+	} else {
+		x = &waiter{}
+		x.About = x
+	}
+	x.w, x.call, x.t = w, call, t
+	return x
+}
+
+// rest takes a waiter back. The lock is held.
+func (e *Engine) rest(x *waiter) {
+	x.w, x.t = nil, nil
+	e.resting = append(e.resting, x)
+}
+
+// soon looks for a moment whether ok.
+func (e *Engine) soon(ok func() bool) bool {
+	for range e.looks {
+		if ok() {
+			return true
+		}
+		fence() // only so that one look is over before the next
+	}
+	for range e.yields {
+		e.p.Yield()
+		if ok() {
+			return true
+		}
+	}
+	return false
+}
+
+// await waits until word is n or more, which t makes it.
+func (w *Window) await(word *atomic.Uint64, n uint64, call string, t *target) error {
+	if w.e.soon(func() bool { return word.Load() >= n }) {
+		return nil
+	}
+	w.e.p.Lock()
+	defer w.e.p.Unlock()
+	return w.awaitLocked(word, n, call, t)
+}
+
+// awaitLocked is await with the lock held.
+func (w *Window) awaitLocked(word *atomic.Uint64, n uint64, call string, t *target) error {
+	if word.Load() >= n {
+		return nil
+	}
+	e := w.e
+	x := w.waiter(call, t)
+	defer e.rest(x)
+	for word.Load() < n {
+		if cause := e.p.DownCause(int(t.process)); cause != nil {
+			return gone(t.rank, cause)
+		}
+		x.Watch(word, n, &x.asleep)
+		e.p.Wait(&x.Event, int(t.process))
+	}
+	return nil
+}
+
+// settled reports, without the lock, whether nothing can be under way to t: all was
+// applied by those who called.
+func (t *target) settled() bool { return t.path == pathMapped && t.gate.Load()&gateWaiting == 0 }
+
+// settle waits until all operations to t are complete, at the origin if local, else at
+// the target, and returns the first error of one that no request tells of.
+func (w *Window) settle(t *target, local bool, call string) error {
+	if t.settled() {
+		return nil
+	}
+	w.e.p.Lock()
+	defer w.e.p.Unlock()
+	return w.settleLocked(t, local, call)
+}
+
+func (w *Window) settleLocked(t *target, local bool, call string) error {
+	e := w.e
+	if err := w.undefer(t, call); err != nil {
+		return err
+	}
+	if cause := e.p.DownCause(int(t.process)); cause != nil {
+		return gone(t.rank, cause) // what was deferred has been forgotten
+	}
+	if e.farIdle(t) {
+		return nil
+	}
+	m := t.farHere()
+	if !local {
+		m = e.farFlush(t)
+	}
+	x := w.waiter(call, t)
+	defer e.rest(x)
+	return e.farWait(t, m, local, x)
+}
+
+// undefer waits until what is deferred to t may be made, and makes it. The lock is held.
+func (w *Window) undefer(t *target, call string) error {
+	for len(t.deferred) > 0 {
+		err := w.awaitOpening(t, call)
+		if err != nil {
+			return err
+		}
+		w.e.drain(t)
+	}
+	return nil
+}
+
+// awaitOpening waits for what the gate of t waits for. The lock is held.
+func (w *Window) awaitOpening(t *target, call string) error {
+	if t.awaits == awaitPost {
+		return w.awaitLocked(w.posts(t), t.starts, call, t)
+	}
+	return w.awaitLock(t, call)
+}
+
+// settleAll is settle of all targets at once.
+func (w *Window) settleAll(local bool, call string) error {
+	var first error
+	var x *waiter
+	e := w.e
+	locked := false
+	for i := range w.targets {
+		t := w.targets[i].Load()
+		if t == nil || t.settled() {
+			continue
+		}
+		if !locked {
+			locked = true
+			e.p.Lock()
+			defer e.p.Unlock()
+			x = w.waiter(call, nil)
+			defer e.rest(x)
+		}
+		if err := w.undefer(t, call); err != nil && first == nil {
+			first = err
+		}
+		if t.mark = t.farHere(); !local {
+			t.mark = e.farFlush(t)
+		}
+	}
+	if !locked {
+		return nil
+	}
+	for i := range w.targets {
+		t := w.targets[i].Load()
+		if t == nil || t.settled() {
+			continue
+		}
+		x.t = t
+		if err := e.farWait(t, t.mark, local, x); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// fence orders what the caller has stored before what it loads after. Its own word is on
+// the stack, so that callers do not meet.
+func fence() {
+	var word atomic.Uint32
+	word.Add(1)
+}
+
+// firstOf returns the first error that is not nil.
+func firstOf(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,47 @@
+package rma
+
+// Fence completes all operations that the own process has started since the fence before,
+// and returns when those of all members are (MPI_WIN_FENCE). Operations may follow, until
+// the next one. It is collective.
+//
+// It costs one barrier, and a flush of targets that were reached by frames. ModeNoPrecede
+// saves nothing more, since a target with nothing under way is passed over anyway;
+// ModeNoSucceed makes operations errors; ModeNoStore and ModeNoPut say what needs no
+// synchronisation of copies, of which there are none.
+func (v *View) Fence(assert int) error {
+	w := v.w
+	if err := w.live(); err != nil {
+		return err
+	}
+	if err := asserted(assert, ModeNoStore|ModeNoPut|ModeNoPrecede|ModeNoSucceed); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	if w.epoch != epochNone && w.epoch != epochFence {
+		defer w.mu.Unlock()
+		return w.wrong("%v", w.epoch)
+	}
+	if w.posted {
+		defer w.mu.Unlock()
+		return w.wrong("an exposure epoch of Post is open")
+	}
+	used := w.mode.Load()&gateOpen != 0
+	w.set(epochTurning, gateClosed)
+	w.mu.Unlock()
+
+	var err error
+	if used {
+		err = w.settleAll(false, "Fence")
+	}
+	fence() // what was stored by copies, before what the others do after the barrier
+	lost := w.e.colls.Barrier(w.Comm)
+
+	w.mu.Lock()
+	if lost == nil && assert&ModeNoSucceed == 0 {
+		w.set(epochFence, gateClosed) // open from the first operation on
+	} else {
+		w.set(epochNone, gateClosed)
+	}
+	w.mu.Unlock()
+	return firstOf(lost, err)
+}

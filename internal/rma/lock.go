@@ -1,0 +1,333 @@
+package rma
+
+import "github.com/halo-mpi/halo/internal/class"
+
+// Lock locks a target, shared or exclusively, and begins an access epoch with it
+// (MPI_WIN_LOCK). It returns when the lock is held. Other targets may be locked beside it.
+// With ModeNoCheck nobody else locks in conflict, so nothing is done but to open the epoch.
+//
+// Where the target's control block is mapped it costs four atomic operations. If the lock
+// was held by a process that has died, one who locks the target after that is told with
+// class.ProcFailed; the lock is not held then, and the call can be made again.
+func (v *View) Lock(exclusive bool, target, assert int) error {
+	w := v.w
+	if err := w.live(); err != nil {
+		return err
+	}
+	if err := v.lockable(assert); err != nil {
+		return err
+	}
+	if target == ProcNull {
+		return w.lockNull()
+	}
+	t, err := w.target(target)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	if err := w.mayLock(t); err != nil {
+		w.mu.Unlock()
+		return err
+	}
+	w.set(epochLock, gateClosed)
+	w.locked++
+	done := true
+	if t.bare = assert&ModeNoCheck != 0; !t.bare {
+		done, err = w.take(t, exclusive)
+	}
+	if done {
+		w.hold(t, exclusive, err)
+		w.mu.Unlock()
+		return err
+	}
+	t.held = heldTurning
+	w.mu.Unlock()
+	err = w.acquire(t, exclusive, "Lock")
+	w.mu.Lock()
+	w.hold(t, exclusive, err)
+	w.mu.Unlock()
+	return err
+}
+
+// lockable checks what Lock and LockAll have in common.
+func (v *View) lockable(assert int) error {
+	if err := asserted(assert, ModeNoCheck); err != nil {
+		return err
+	}
+	if v.Options().NoLocks {
+		return fail(class.RMASync, "the window was made with no_locks")
+	}
+	return nil
+}
+
+// mayLock returns an error unless t may be locked. Window.mu is held.
+func (w *Window) mayLock(t *target) error {
+	if w.epoch != epochLock {
+		if err := w.free(); err != nil {
+			return err
+		}
+	} else if t.held != heldNot {
+		return w.wrong("rank %d is locked by this process already", t.rank)
+	}
+	if w.posted && t.rank == w.Comm.Rank {
+		return w.wrong("the own memory is exposed by Post")
+	}
+	return nil
+}
+
+// lockedSelf reports whether the own memory is locked by this process. Window.mu is held.
+func (w *Window) lockedSelf() bool {
+	t := w.targets[w.Comm.Rank].Load()
+	return t != nil && t.held != heldNot
+}
+
+// lockNull begins an epoch with nobody.
+func (w *Window) lockNull() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.epoch != epochLock {
+		if err := w.free(); err != nil {
+			return err
+		}
+	} else if w.null {
+		return w.wrong("the null process is locked by this process already")
+	}
+	w.set(epochLock, gateClosed)
+	w.null = true
+	w.locked++
+	return nil
+}
+
+// hold notes that t is locked, or that it could not be. Window.mu is held.
+func (w *Window) hold(t *target, exclusive bool, err error) {
+	if err != nil {
+		t.held = heldNot
+		w.unlocked()
+		return
+	}
+	t.held = heldShared
+	if exclusive {
+		t.held = heldExclusive
+	}
+	t.gate.Store(gateOpen | gateLocked)
+}
+
+// unlocked counts one target that is not locked any more. Window.mu is held.
+func (w *Window) unlocked() {
+	if w.locked--; w.locked == 0 {
+		w.epoch = epochNone
+	}
+}
+
+// Unlock completes all operations to a target, at the target, and gives its lock back
+// (MPI_WIN_UNLOCK).
+func (v *View) Unlock(target int) error {
+	w := v.w
+	if err := w.live(); err != nil {
+		return err
+	}
+	if target == ProcNull {
+		return w.unlockNull()
+	}
+	t, err := w.target(target)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	if w.epoch != epochLock {
+		defer w.mu.Unlock()
+		return w.wrong("%v", w.epoch)
+	}
+	if t.held < heldShared {
+		defer w.mu.Unlock()
+		return w.wrong("rank %d is not locked", t.rank)
+	}
+	t.gate.Store(gateClosed)
+	if t.settled() { // else frames may be under way
+		w.release(t)
+		t.held = heldNot
+		w.unlocked()
+		w.mu.Unlock()
+		return nil
+	}
+	t.held = heldTurning
+	w.mu.Unlock()
+	err = w.giveBack(t, "Unlock")
+	w.mu.Lock()
+	t.held = heldNot
+	w.unlocked()
+	w.mu.Unlock()
+	return err
+}
+
+func (w *Window) unlockNull() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.epoch != epochLock || !w.null {
+		return w.wrong("the null process is not locked")
+	}
+	w.null = false
+	w.unlocked()
+	return nil
+}
+
+// LockAll begins an access epoch with all targets, which are locked shared
+// (MPI_WIN_LOCK_ALL).
+//
+// A lock is claimed when the target is first used, and operations are deferred until it
+// is held: so the call costs the same whatever the number of members. What the program
+// can load and store by itself is locked at once: the own memory, that of the node in
+// Shared windows, and what was asked for by Query.
+func (v *View) LockAll(assert int) error {
+	w := v.w
+	if err := w.live(); err != nil {
+		return err
+	}
+	if err := v.lockable(assert); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	if err := w.free(); err != nil {
+		w.mu.Unlock()
+		return err
+	}
+	if w.posted {
+		defer w.mu.Unlock()
+		return w.wrong("the own memory is exposed by Post")
+	}
+	if assert&ModeNoCheck != 0 {
+		w.set(epochLockAll, modeLockAll|gateOpen)
+		w.mu.Unlock()
+		return nil
+	}
+	w.set(epochTurning, gateClosed)
+	w.mu.Unlock()
+	err := w.lockAtOnce()
+	if err != nil {
+		w.giveAllBack("LockAll")
+	}
+	w.mu.Lock()
+	if err == nil {
+		w.set(epochLockAll, modeLockAll)
+	} else {
+		w.set(epochNone, gateClosed)
+	}
+	w.mu.Unlock()
+	return err
+}
+
+// lockAtOnce locks the targets that the program may access without a call.
+func (w *Window) lockAtOnce() error {
+	if w.flavor != Shared {
+		for i := range w.targets {
+			t := w.targets[i].Load()
+			if i == w.Comm.Rank && t == nil {
+				var err error
+				if t, err = w.target(i); err != nil {
+					return err
+				}
+			}
+			if t != nil && (i == w.Comm.Rank || t.queried.Load()) {
+				if err := w.lockShared(t); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	for i := range w.targets {
+		t, err := w.target(i)
+		if err == nil {
+			err = w.lockShared(t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockShared locks one target of LockAll, and waits until it is.
+func (w *Window) lockShared(t *target) error {
+	t.bare = false
+	done, err := w.take(t, false)
+	if !done {
+		err = w.acquire(t, false, "LockAll")
+	}
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	t.held = heldShared
+	t.gate.Store(gateOpen)
+	w.mu.Unlock()
+	return nil
+}
+
+// expose notes that the program can access memory of t by loads and stores, and locks it
+// if it is LockAll's.
+func (w *Window) expose(t *target) error {
+	if t.queried.Swap(true) {
+		return nil
+	}
+	w.mu.Lock()
+	if w.epoch != epochLockAll || w.mode.Load()&gateOpen != 0 {
+		w.mu.Unlock()
+		return nil
+	}
+	g := t.gate.Load()
+	var err error
+	if g == gateClosed {
+		g, err = w.ask(t)
+	}
+	w.mu.Unlock()
+	if err != nil || g&gateOpen != 0 {
+		return err
+	}
+	e := w.e
+	e.p.Lock()
+	defer e.p.Unlock()
+	if err = w.awaitLock(t, "Query"); err == nil {
+		e.drain(t)
+	}
+	return err
+}
+
+// UnlockAll completes all operations, at their targets, and ends the epoch of LockAll
+// (MPI_WIN_UNLOCK_ALL).
+func (v *View) UnlockAll() error {
+	w := v.w
+	if err := w.live(); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	if w.epoch != epochLockAll {
+		defer w.mu.Unlock()
+		return w.wrong("%v", w.epoch)
+	}
+	w.set(epochTurning, gateClosed)
+	w.mu.Unlock()
+	err := w.settleAll(false, "UnlockAll")
+	err = firstOf(err, w.giveAllBack("UnlockAll"))
+	w.mu.Lock()
+	w.set(epochNone, gateClosed)
+	w.mu.Unlock()
+	return err
+}
+
+// giveAllBack releases the locks of all targets that have been used.
+func (w *Window) giveAllBack(call string) error {
+	var first error
+	for i := range w.targets {
+		t := w.targets[i].Load()
+		if t == nil || t.held == heldNot {
+			continue
+		}
+		first = firstOf(first, w.giveBack(t, call))
+		w.mu.Lock()
+		t.held = heldNot
+		t.gate.Store(gateClosed)
+		w.mu.Unlock()
+	}
+	return first
+}

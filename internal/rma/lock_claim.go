@@ -1,0 +1,261 @@
+package rma
+
+import (
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// take locks t if that needs no waiting, and reports whether it is done: locked, or
+// refused because its holder has died. If it is not, the claim to a target of the node has
+// been made. The engine's lock is not held.
+func (w *Window) take(t *target, exclusive bool) (done bool, err error) {
+	if w.e.dead(t.process) {
+		return true, w.e.goneNow(t)
+	}
+	if t.control == nil || !w.claim(t, exclusive) {
+		return false, nil
+	}
+	return true, w.inherit(t)
+}
+
+// goneNow is gone of t. It takes the lock.
+func (e *Engine) goneNow(t *target) error {
+	e.p.Lock()
+	defer e.p.Unlock()
+	return gone(t.rank, e.p.DownCause(int(t.process)))
+}
+
+// claim claims the lock of t, on this node, and reports whether it is held at once. The
+// engine's lock is not held.
+func (w *Window) claim(t *target, exclusive bool) bool {
+	e, l, serve := w.e, t.control.Lock(), false
+	l.Claim(e.me, exclusive, func(c int) { serve = w.ring(t, c) || serve })
+	if serve {
+		w.serveNow()
+	}
+	if l.Look(e.me, e.fallen) != shmfmt.LockFree {
+		return false
+	}
+	l.Hold(e.me)
+	return true
+}
+
+// ring wakes a claimant to the lock of t. It reports whether that is the service of this
+// process, which the caller has look for itself.
+func (w *Window) ring(t *target, claimant int) bool {
+	e := w.e
+	switch {
+	case claimant != t.control.Lock().Service():
+		if e.node != nil { // else it is this process, and whoever polls looks at what is watched
+			e.node.Ring(claimant)
+		}
+	case t.rank == w.Comm.Rank:
+		return true
+	default:
+		e.node.Ring(t.local)
+	}
+	return false
+}
+
+// unclaim takes back the claim to the lock of t, on this node, held or not. It reports
+// whether the service of this process is to look.
+func (w *Window) unclaim(t *target) (serve bool) {
+	t.control.Lock().Release(w.e.me, w.e.fallen, func(c int) { serve = w.ring(t, c) || serve })
+	return serve
+}
+
+// release is unclaim where the engine's lock is not held.
+func (w *Window) release(t *target) {
+	if !t.bare && w.unclaim(t) {
+		w.serveNow()
+	}
+}
+
+// serveNow is serve where the engine's lock is not held.
+func (w *Window) serveNow() {
+	w.e.p.Lock()
+	w.serve()
+	w.e.p.Unlock()
+}
+
+// inherit returns an error, and has given the lock of t back, if somebody died with it and
+// nobody has been told.
+func (w *Window) inherit(t *target) error {
+	err := w.bereaved(t)
+	if err != nil {
+		w.release(t)
+	}
+	return err
+}
+
+// bereaved returns an error if somebody died with the lock of t, on this node, and nobody
+// has been told. The own process has the lock.
+func (w *Window) bereaved(t *target) error {
+	local, process := t.control.Lock().Heir(w.e.fallen)
+	if local >= 0 {
+		process = w.e.p.Job().Local[local]
+	}
+	if process < 0 {
+		return nil
+	}
+	return w.died(t, process)
+}
+
+// died is the error of who has the lock of t after a process that died with it.
+func (w *Window) died(t *target, process int) error {
+	return fail(class.ProcFailed, "rank %d died while it had the lock of rank %d", w.Comm.RankOf(int32(process)), t.rank)
+}
+
+// acquire goes on where take was not done, and waits until t is locked.
+func (w *Window) acquire(t *target, exclusive bool, call string) error {
+	e := w.e
+	if t.control == nil {
+		e.p.Lock()
+		defer e.p.Unlock()
+		t.asks++
+		e.farLock(t, exclusive)
+		err := w.awaitLocked(&t.answered, t.asks, call, t)
+		if err == nil {
+			err, t.told = t.told, nil
+		}
+		return err
+	}
+	l := t.control.Lock()
+	if e.soon(func() bool { return l.Look(e.me, e.fallen) == shmfmt.LockFree }) {
+		l.Hold(e.me)
+		return w.inherit(t)
+	}
+	e.p.Lock()
+	t.dozes = shmfmt.LockFree
+	err := w.awaitLock(t, call)
+	e.p.Unlock()
+	if err != nil {
+		w.unclaim(t) // the target is dead, and with it its service
+		return err
+	}
+	return w.inherit(t)
+}
+
+// awaitLock waits for the lock of t that was claimed, or asked for. The lock of the engine
+// is held.
+func (w *Window) awaitLock(t *target, call string) error {
+	e := w.e
+	x := w.waiter(call, t)
+	defer e.rest(x)
+	for {
+		word, seen := &t.answered, t.asks-1
+		if t.control != nil {
+			word = t.control.Lock().Moves()
+			seen = word.Load()
+		}
+		if w.owns(t) {
+			return nil
+		}
+		if cause := e.p.DownCause(int(t.process)); cause != nil {
+			return gone(t.rank, cause)
+		}
+		x.Watch(word, seen+1, &x.asleep)
+		e.p.Wait(&x.Event, int(t.process))
+	}
+}
+
+// owns reports whether the lock of t that was claimed, or asked for, is held. If it is not
+// this process will be rung. The lock of the engine is held.
+func (w *Window) owns(t *target) bool {
+	if t.control == nil {
+		return t.answered.Load() >= t.asks
+	}
+	e, l := w.e, t.control.Lock()
+	for {
+		found := l.Look(e.me, e.fallen)
+		if found == shmfmt.LockFree {
+			l.Hold(e.me)
+			return true
+		}
+		if found <= t.dozes {
+			return false
+		}
+		l.Doze(e.me, found)
+		t.dozes = found // and look once more: it may have come before that was seen
+	}
+}
+
+// ask claims the lock of a target in an epoch of LockAll, and returns its gate. Window.mu
+// is held.
+func (w *Window) ask(t *target) (gate, error) {
+	e := w.e
+	if e.dead(t.process) {
+		return gateClosed, e.goneNow(t)
+	}
+	t.held, t.bare, t.awaits, t.dozes = heldShared, false, awaitLock, shmfmt.LockFree
+	if t.control != nil && w.claim(t, false) {
+		if err := w.bereaved(t); err != nil {
+			e.p.Lock()
+			t.told = err
+			e.p.Unlock()
+		}
+		t.gate.Store(gateOpen)
+		return gateOpen, nil
+	}
+	t.gate.Store(gateWaiting)
+	if t.control == nil {
+		e.p.Lock()
+		t.asks++
+		e.farLock(t, false)
+		e.p.Unlock()
+	}
+	return gateWaiting, nil
+}
+
+// granted takes the answer of a target on another node that was asked for its lock; with a
+// class it has not given it, because of a process that died with it. The lock is held.
+func (w *Window) granted(t *target, c class.Class, process int64) bool {
+	if t.control != nil || t.answered.Load() >= t.asks {
+		return false
+	}
+	if c != class.Success {
+		if c != class.ProcFailed || process < 0 || process >= int64(w.e.p.Job().Size) || t.told != nil {
+			return false
+		}
+		t.told = w.died(t, int(process))
+		if t.gate.Load() == gateWaiting { // LockAll tells of it at the end, and goes on
+			w.e.farLock(t, false)
+			return true
+		}
+	}
+	t.answered.Add(1)
+	return true
+}
+
+// giveBack completes all operations to t and gives its lock back. It returns what is to be
+// told. No lock is held.
+func (w *Window) giveBack(t *target, call string) error {
+	e := w.e
+	e.p.Lock()
+	defer e.p.Unlock()
+	err := w.undefer(t, call)
+	switch {
+	case t.bare:
+		err = firstOf(err, w.settleLocked(t, false, call))
+	case t.control != nil:
+		if !t.settled() {
+			err = firstOf(err, w.settleLocked(t, false, call))
+		}
+		if w.unclaim(t) {
+			w.serve()
+		}
+	default:
+		if err == nil {
+			err = w.awaitLock(t, call) // nothing was deferred in the end
+		}
+		if err == nil {
+			x := w.waiter(call, t)
+			err = e.farWait(t, e.farUnlock(t), false, x)
+			e.rest(x)
+		}
+	}
+	if t.told != nil {
+		err, t.told = t.told, nil
+	}
+	return err
+}

@@ -1,0 +1,206 @@
+package rma
+
+import (
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// lockService is how processes on other nodes lock the own memory: by frames, for which
+// this process has one claim in its control block beside those of its node. So on-node
+// origins, which claim for themselves, and all others together take turns.
+//
+// Requests wait in the order in which they came. The first makes the claim; when it is
+// held, all shared ones that follow a shared one have it together. More may join those as
+// long as nobody waits for the lock exclusively. When the last gives it back the claim is
+// released, and made anew for who waits.
+//
+// Nothing here waits: a claim that is not free dozes, so that this process is rung, and
+// workSync looks again.
+type lockService struct {
+	queue   []lockRequest
+	holders []int32 // processes that have the lock now
+	claimed bool    // there is a claim
+	held    bool    // and it has the lock
+	shared  bool    // it is a shared one
+	dozes   shmfmt.LockState
+	listed  bool // in engineSync.serving
+}
+
+// lockRequest is a process that wants the lock.
+type lockRequest struct {
+	process   int32
+	exclusive bool
+}
+
+// lockAsked takes the request of a process on another node for the lock of the own memory.
+// The lock is held.
+func (w *Window) lockAsked(from int32, exclusive bool) bool {
+	if w.e.near(from) || w.Comm.RankOf(from) < 0 || w.service.knows(from) {
+		return false
+	}
+	s := &w.service
+	s.queue = append(s.queue, lockRequest{from, exclusive})
+	w.serve()
+	return true
+}
+
+// knows reports whether a process waits for the lock or has it.
+func (s *lockService) knows(process int32) bool {
+	for _, r := range s.queue {
+		if r.process == process {
+			return true
+		}
+	}
+	for _, p := range s.holders {
+		if p == process {
+			return true
+		}
+	}
+	return false
+}
+
+// unlockAsked takes the lock back from a process on another node. The lock is held.
+func (w *Window) unlockAsked(from int32) bool {
+	if !w.service.drop(from) {
+		return false
+	}
+	w.serve()
+	return true
+}
+
+// drop takes a process out of those that have the lock.
+func (s *lockService) drop(process int32) bool {
+	for i, p := range s.holders {
+		if p == process {
+			last := len(s.holders) - 1
+			s.holders[i] = s.holders[last]
+			s.holders = s.holders[:last]
+			return true
+		}
+	}
+	return false
+}
+
+// pop takes the first request.
+func (s *lockService) pop() {
+	n := copy(s.queue, s.queue[1:])
+	s.queue = s.queue[:n]
+}
+
+// lostOrigin takes a process that has died out of the service, and has that look again:
+// claims of the dead on the node are void, too. The next who has the lock is told of a
+// holder. The lock is held; this is deep inside, so Work goes on.
+func (w *Window) lostOrigin(process int32) {
+	s := &w.service
+	for i, r := range s.queue {
+		if r.process == process {
+			s.queue = append(s.queue[:i], s.queue[i+1:]...)
+			break
+		}
+	}
+	if s.drop(process) {
+		w.control.Lock().Orphaned(int(process))
+	}
+	if s.claimed || len(s.queue) > 0 {
+		w.list(true)
+	}
+}
+
+// list has workSync look for the claim, or not.
+func (w *Window) list(on bool) {
+	s, e := &w.service, w.e
+	if s.listed == on {
+		return
+	}
+	s.listed = on
+	if on {
+		e.serving = append(e.serving, w)
+		e.p.SetBusy(1)
+		return
+	}
+	e.p.SetBusy(-1)
+	for i, o := range e.serving {
+		if o == w {
+			last := len(e.serving) - 1
+			e.serving[i], e.serving[last] = e.serving[last], nil
+			e.serving = e.serving[:last]
+			return
+		}
+	}
+}
+
+// serve does what can be done for those who want the lock, and reports how much that was.
+// The lock is held.
+func (w *Window) serve() int {
+	s, e, l := &w.service, w.e, w.control.Lock()
+	me, n := l.Service(), 0
+	ring := func(c int) { e.wakeClaimant(c) }
+	for {
+		if !s.claimed {
+			if len(s.queue) == 0 {
+				break
+			}
+			s.claimed, s.held, s.dozes, s.shared = true, false, shmfmt.LockFree, !s.queue[0].exclusive
+			l.Claim(me, !s.shared, ring)
+			n++
+		}
+		if !s.held {
+			found := l.Look(me, e.fallen)
+			if found != shmfmt.LockFree {
+				if len(s.queue) > 0 && found <= s.dozes {
+					w.list(true)
+					return n
+				}
+				if len(s.queue) > 0 {
+					l.Doze(me, found)
+					s.dozes = found
+					continue
+				}
+				// Who wanted it has died.
+			} else {
+				l.Hold(me)
+				s.held = true
+				for len(s.queue) > 0 && s.queue[0].exclusive != s.shared && w.grant() {
+					n++
+				}
+			}
+		}
+		if len(s.holders) > 0 {
+			for s.shared && len(s.queue) > 0 && !s.queue[0].exclusive && !l.Contended(me, e.fallen) && w.grant() {
+				n++
+			}
+			break
+		}
+		s.claimed, s.held = false, false
+		l.Release(me, e.fallen, ring)
+		n++
+	}
+	w.list(false)
+	return n
+}
+
+// grant gives the lock, which is held, to the first in the queue, or tells that of a death.
+// It reports whether others may join.
+func (w *Window) grant() bool {
+	s, e := &w.service, w.e
+	r := s.queue[0]
+	s.pop()
+	local, process := w.control.Lock().Heir(e.fallen)
+	if local >= 0 {
+		process = e.p.Job().Local[local]
+	}
+	if process >= 0 {
+		e.farGrant(w, r.process, class.ProcFailed, int64(process))
+		return true // it has not got the lock, the next may
+	}
+	s.holders = append(s.holders, r.process)
+	e.farGrant(w, r.process, class.Success, 0)
+	return !r.exclusive
+}
+
+// wakeClaimant wakes a process of the node that waits for the lock of the own memory.
+func (e *Engine) wakeClaimant(claimant int) {
+	if e.node != nil { // else it is this one, and whoever polls looks at what is watched
+		e.node.Ring(claimant)
+	}
+}

@@ -1,0 +1,301 @@
+package rma
+
+import (
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/class"
+)
+
+// Post, Start, Complete and Wait count. The k-th Post of a target to an origin and the
+// k-th Start of the origin with the target belong together, and so do the k-th Complete
+// and the wait for the k-th Post. Each count is a word that one side adds to and the other
+// looks at: on a node in the target's control block, for processes elsewhere one that the
+// handler of a frame adds to. So neither call waits for the other's having begun, and an
+// epoch without operations for nothing at all.
+
+// Post exposes the own memory to the operations of some ranks (MPI_WIN_POST). It does not
+// wait. ModeNoCheck saves nothing: origins that give it, too, do not look.
+func (v *View) Post(ranks []int32, assert int) error {
+	w := v.w
+	if err := w.live(); err != nil {
+		return err
+	}
+	if err := asserted(assert, ModeNoCheck|ModeNoStore|ModeNoPut); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.posted:
+		return w.wrong("an exposure epoch of Post is open")
+	case w.epoch == epochLockAll || w.epoch == epochLock && w.lockedSelf():
+		return w.wrong("the own memory is locked by this process")
+	case w.epoch != epochStart && w.epoch != epochLock:
+		if err := w.free(); err != nil {
+			return err
+		}
+	}
+	origins, err := w.members(w.origins[:0], ranks)
+	if err != nil {
+		return err
+	}
+	w.origins, w.posted = origins, true
+	if w.epoch == epochFence {
+		w.epoch = epochNone
+	}
+	for _, t := range origins {
+		t.posts++
+		w.post(t)
+	}
+	return nil
+}
+
+// post tells an origin that the own memory is exposed to it.
+func (w *Window) post(t *target) {
+	e := w.e
+	if t.control != nil {
+		w.control.Posted(t.local).Add(1) // a full fence; pairs with the load by who waits, or defers
+		e.rouse(t)
+		return
+	}
+	e.p.Lock()
+	e.farPost(w, t.process)
+	e.p.Unlock()
+}
+
+// rouse wakes t, on this node, which may wait for a word that was just stored.
+func (e *Engine) rouse(t *target) {
+	if t.local != e.me {
+		e.node.Ring(t.local)
+		return
+	}
+	e.p.Lock()
+	e.p.Progress(-1) // looks at what is watched here
+	e.p.Unlock()
+}
+
+// members are the targets of a group of ranks. Window.mu is held.
+func (w *Window) members(list []*target, ranks []int32) ([]*target, error) {
+	for _, r := range ranks {
+		t, err := w.target(int(r))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, t)
+	}
+	if len(list) > 1 {
+		for _, t := range list {
+			t.chosen = true
+		}
+		twice := -1
+		for _, t := range list {
+			if !t.chosen {
+				twice = t.rank
+			}
+			t.chosen = false
+		}
+		if twice >= 0 {
+			return nil, fail(class.Group, "rank %d is in the group twice", twice)
+		}
+	}
+	return list, nil
+}
+
+// Start begins an access epoch with some ranks as targets (MPI_WIN_START). It does not
+// wait: operations to a target that has not posted are deferred. With ModeNoCheck all have
+// posted.
+func (v *View) Start(ranks []int32, assert int) error {
+	w := v.w
+	if err := w.live(); err != nil {
+		return err
+	}
+	if err := asserted(assert, ModeNoCheck); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.free(); err != nil {
+		return err
+	}
+	group, err := w.members(w.group[:0], ranks)
+	if err != nil {
+		return err
+	}
+	w.group = group
+	w.set(epochStart, gateClosed)
+	for _, t := range group {
+		t.starts++
+		t.awaits = awaitPost
+		g := gateWaiting
+		if assert&ModeNoCheck != 0 || w.posts(t).Load() >= t.starts { // pairs with the Add in post
+			g = gateOpen
+		}
+		t.gate.Store(g)
+	}
+	return nil
+}
+
+// Complete ends the access epoch of Start, when all its operations are complete at the
+// origin (MPI_WIN_COMPLETE). It waits for the post of a target only if operations to that
+// were deferred.
+func (v *View) Complete() error {
+	w := v.w
+	if err := w.live(); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	if w.epoch != epochStart {
+		defer w.mu.Unlock()
+		return w.wrong("%v", w.epoch)
+	}
+	w.set(epochTurning, gateClosed)
+	w.mu.Unlock()
+	var first error
+	for _, t := range w.group {
+		first = firstOf(first, w.completeTo(t))
+	}
+	w.mu.Lock()
+	for _, t := range w.group {
+		t.gate.Store(gateClosed)
+	}
+	w.set(epochNone, gateClosed)
+	w.mu.Unlock()
+	return first
+}
+
+// completeTo ends the access epoch with t. Where all was applied by the caller, or by
+// frames that were answered, it says so in memory. Else a frame follows the others; and
+// after that only frames do, since they take longer.
+func (w *Window) completeTo(t *target) error {
+	e := w.e
+	if !t.settled() || t.control == nil {
+		e.p.Lock()
+		err := w.undefer(t, "Complete")
+		if cause := e.p.DownCause(int(t.process)); cause != nil {
+			err = gone(t.rank, cause)
+		}
+		if err != nil {
+			e.p.Unlock()
+			return err
+		}
+		if t.control == nil || t.farEnds || !e.farIdle(t) {
+			t.farEnds = true
+			e.farComplete(t)
+			x := w.waiter("Complete", t)
+			err = e.farWait(t, t.farHere(), true, x)
+			e.rest(x)
+			e.p.Unlock()
+			return err
+		}
+		e.p.Unlock()
+	}
+	t.control.Completed(e.me).Add(1) // a full fence; pairs with the load by Wait and Test
+	e.rouse(t)
+	return nil
+}
+
+// ends is the word that counts how many exposure epochs t has completed.
+func (w *Window) ends(t *target) *atomic.Uint64 {
+	if t.control != nil {
+		return w.control.Completed(t.local)
+	}
+	return &t.ended
+}
+
+// Wait ends the exposure epoch of Post, when all its origins have completed theirs
+// (MPI_WIN_WAIT).
+func (v *View) Wait() error {
+	w := v.w
+	if err := w.live(); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	if !w.posted || w.ending {
+		defer w.mu.Unlock()
+		return w.notPosted()
+	}
+	w.ending = true
+	w.mu.Unlock()
+	var first error
+	for _, t := range w.origins {
+		first = firstOf(first, w.await(w.ends(t), t.posts, "Wait", t))
+	}
+	w.mu.Lock()
+	w.posted, w.ending = false, false
+	w.mu.Unlock()
+	return first
+}
+
+func (w *Window) notPosted() error {
+	if w.ending {
+		return w.wrong("another call waits for the end of the exposure epoch")
+	}
+	return w.wrong("no exposure epoch of Post is open")
+}
+
+// Test is Wait that does not wait: it reports false if not all origins have completed
+// (MPI_WIN_TEST). It makes progress.
+func (v *View) Test() (bool, error) {
+	w := v.w
+	if err := w.live(); err != nil {
+		return false, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.posted || w.ending {
+		return false, w.notPosted()
+	}
+	done, err := w.ended()
+	if !done && err == nil {
+		w.e.p.Lock()
+		w.e.p.Progress(-1)
+		w.e.p.Pause()
+		w.e.p.Unlock()
+		done, err = w.ended()
+	}
+	if done {
+		w.posted = false
+	}
+	return done, err
+}
+
+// ended reports whether all origins have completed their epochs, or died. Window.mu is
+// held.
+func (w *Window) ended() (bool, error) {
+	var first error
+	for _, t := range w.origins {
+		if w.ends(t).Load() >= t.posts { // pairs with the Add in completeTo
+			continue
+		}
+		if !w.e.dead(t.process) {
+			return false, nil
+		}
+		w.e.p.Lock()
+		first = firstOf(first, gone(t.rank, w.e.p.DownCause(int(t.process))))
+		w.e.p.Unlock()
+	}
+	return true, first
+}
+
+// postArrived takes the post of a target on another node. The lock is held.
+func (w *Window) postArrived(t *target) bool {
+	if t.control != nil {
+		return false // such a target says so in memory
+	}
+	t.arrived.Add(1) // pairs with the load by who waits, or defers
+	return true
+}
+
+// completeArrived takes the end of an access epoch of a process. The lock is held.
+func (w *Window) completeArrived(from int32) bool {
+	rank := w.Comm.RankOf(from)
+	if rank < 0 {
+		return false
+	}
+	t, err := w.targetLocked(rank)
+	if err != nil {
+		return false
+	}
+	w.ends(t).Add(1) // pairs with the load by Wait and Test
+	return true
+}
