@@ -64,7 +64,7 @@ func (t *target) search(lo, hi uint64) (*foundRegion, error) {
 		if turn > 0 {
 			e.p.Yield()
 		}
-		if turn >= tableTurns && e.dead(int(t.process)) {
+		if turn >= tableTurns && e.node.Gone(int(t.process)) {
 			return nil, fail(class.ProcFailed, "rank %d has failed while it attached memory", t.rank)
 		}
 		v := version.Load()

@@ -2,7 +2,6 @@ package rma
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
@@ -24,13 +23,10 @@ type Engine struct {
 	waiting []*target          // those with deferred operations; under the engine's lock
 	pool    []*operation       // free ones; under the engine's lock
 
-	// down says which processes of the job have died: stored by Lost, loaded by who
-	// waits for one without the lock.
-	down []atomic.Bool
-
 	iov   [kernelSlices][]byte // scratch: memory handed to the kernel; under the engine's lock
 	stage []byte               // scratch: what is packed for it; nil until needed
 
+	engineSync
 	engineLink
 }
 
@@ -39,8 +35,10 @@ type Engine struct {
 func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, mem *memory.Store) *Engine {
 	e := &Engine{
 		p: p, messages: messages, colls: colls, mem: mem, node: p.Node(),
-		windows: make(map[uint64]*Window), down: make([]atomic.Bool, p.Job().Size),
+		windows: make(map[uint64]*Window),
 	}
+	e.startSync()
+	e.startLink(p.Job().Size)
 	messages.HandOver(e)
 	return e
 }
@@ -50,7 +48,6 @@ func (e *Engine) Work() int { return e.workDeferred() + e.workSync() + e.workLin
 
 // Lost implements proc.Mourner.
 func (e *Engine) Lost(peer int) {
-	e.down[peer].Store(true)
 	e.lostDeferred(peer)
 	e.lostSync(peer)
 	e.lostLink(peer)
@@ -70,11 +67,9 @@ func (e *Engine) near(process int32) bool {
 	return int(process) == e.p.Job().Rank || e.node != nil && e.node.LocalIndex(int(process)) >= 0
 }
 
-// dead reports whether a process of the job is known to have died. No lock is needed.
-func (e *Engine) dead(process int) bool { return e.down[process].Load() }
-
-// localDead is dead of a local process of the node.
-func (e *Engine) localDead(local int) bool { return e.dead(e.p.Job().Local[local]) }
+// localGone reports whether a local process of the node is known to have died. No lock
+// is needed.
+func (e *Engine) localGone(local int) bool { return e.node.Gone(e.p.Job().Local[local]) }
 
 // fail makes an error of a class.
 func fail(c class.Class, format string, args ...any) error {

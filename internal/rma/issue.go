@@ -211,7 +211,7 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 	if err != nil {
 		return nil, err
 	}
-	if g&gateOpen == 0 && w.defers(t) {
+	if g&gateOpen == 0 {
 		return w.e.submit(v, t, a, off, what, (*Engine).postpone)
 	}
 	switch t.path {

@@ -28,17 +28,6 @@ func (e *Engine) start(o *operation) {
 	e.remote(o)
 }
 
-// defers reports whether the target has not posted yet. If it has, what was deferred is
-// made, so that the caller goes on at once. It takes the lock.
-func (w *Window) defers(t *target) bool {
-	w.e.p.Lock()
-	defer w.e.p.Unlock()
-	if t.gate.Load() == gateWaiting && w.exposed(t) {
-		w.e.drain(t)
-	}
-	return t.gate.Load() == gateWaiting
-}
-
 // done returns the request of what is done, nil if none was asked for.
 func (v *View) done(what string) *p2p.Request {
 	if what == "" {

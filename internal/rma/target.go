@@ -55,6 +55,9 @@ func (w *Window) target(rank int) (*target, error) {
 	if t := w.targets[rank].Load(); t != nil {
 		return t, nil
 	}
+	if err := w.live(); err != nil {
+		return nil, err
+	}
 	w.e.p.Lock()
 	defer w.e.p.Unlock()
 	return w.targetLocked(rank)
@@ -73,14 +76,12 @@ func (w *Window) targetLocked(rank int) (*target, error) {
 		if w.flavor == Dynamic {
 			t.path = pathDynamic
 		}
-		w.targets[rank].Store(t)
-		return t, nil
-	}
-	if e.near(t.process) {
+	} else if e.near(t.process) {
 		if err := t.open(x); err != nil {
 			return nil, err
 		}
 	}
+	t.startSync()
 	w.targets[rank].Store(t)
 	return t, nil
 }
@@ -149,5 +150,5 @@ func (v *View) Query(rank int) (mem []byte, unit int64, err error) {
 	if t.path != pathMapped {
 		return nil, t.unit, nil
 	}
-	return t.region.Mem, t.unit, nil
+	return t.region.Mem, t.unit, w.expose(t)
 }

@@ -1,6 +1,8 @@
 package rma
 
 import (
+	"sync/atomic"
+
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 )
@@ -92,17 +94,25 @@ type Layout struct {
 // View is a window as it is used under one info.
 type View struct {
 	w       *Window
-	options Options
+	options atomic.Pointer[Options] // never nil
 }
 
 // Options returns what info says.
-func (v *View) Options() Options { return v.options }
+func (v *View) Options() Options { return *v.options.Load() }
 
-// SetOptions changes what info says. Granularity and NoLocks are to be the same in all
-// members, which call it together.
+// SetOptions changes what info says. The granularity stays what it was at creation:
+// others rely on it.
 func (v *View) SetOptions(o Options) {
-	v.options = o
-	v.w.regrain(o.Granularity)
+	o.Granularity = v.options.Load().Granularity
+	v.options.Store(&o)
+}
+
+// Idle returns an error if an epoch is open, with which Free fails, too.
+func (v *View) Idle() error {
+	if err := v.w.live(); err != nil {
+		return err
+	}
+	return v.w.idle()
 }
 
 // Comm is the window's own communicator; its name is that of the window.

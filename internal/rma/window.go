@@ -93,6 +93,16 @@ func (w *Window) discard(unused bool) {
 	e := w.e
 	e.p.Lock()
 	delete(e.windows, w.id)
+	if w.dynamic == nil {
+		e.unplace(w, w.mem)
+	} else {
+		for _, r := range w.dynamic.regions {
+			e.unplace(w, r.region.Mem)
+		}
+		if w.dynamic.page != nil && unused {
+			e.mem.Free(w.dynamic.page)
+		}
+	}
 	e.p.Unlock()
 	e.colls.Free(w.Comm)
 	if !unused {
@@ -103,18 +113,5 @@ func (w *Window) discard(unused bool) {
 	}
 	if w.page != nil {
 		e.mem.Free(w.page)
-	}
-}
-
-// regrain makes accumulates go element by element, or not, as a granularity asks for.
-func (w *Window) regrain(granularity int64) {
-	fine := granularity > 0
-	w.e.p.Lock()
-	defer w.e.p.Unlock()
-	w.own.Fine = fine
-	for i := range w.targets {
-		if t := w.targets[i].Load(); t != nil {
-			t.region.Fine = fine
-		}
 	}
 }

@@ -44,8 +44,11 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 		w.discard(true)
 		return nil, err
 	}
-	v := &View{w: w, options: s.Options}
-	w.regrain(s.Options.Granularity)
+	e.p.Lock()
+	w.open()
+	e.p.Unlock()
+	v := &View{w: w}
+	v.options.Store(&s.Options)
 	return v, nil
 }
 
@@ -99,6 +102,7 @@ func (w *Window) prepare(c *comm.Comm, s *Spec) (mine entry, err error) {
 		return mine, err
 	}
 	w.own = e.region(w.mem, w.control, me)
+	w.own.Fine = s.Options.Granularity > 0
 	return mine, nil
 }
 
@@ -107,7 +111,7 @@ func (w *Window) prepare(c *comm.Comm, s *Spec) (mine entry, err error) {
 func (e *Engine) region(mem []byte, control *shmfmt.Window, me int) apply.Region {
 	r := apply.Region{Mem: mem, Stripes: control.Stripes(), Me: me, Kernel: e.colls.Kernel(), Yield: e.p.Yield}
 	if e.node != nil {
-		r.Dead = e.localDead
+		r.Dead = e.localGone
 	}
 	return r
 }

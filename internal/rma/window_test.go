@@ -1,0 +1,483 @@
+package rma_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/world"
+)
+
+// is returns an error unless err is of a class.
+func is(err error, c class.Class) error {
+	var e *class.Error
+	if errors.As(err, &e) && e.Class == c {
+		return nil
+	}
+	name, _ := class.Describe(c)
+	return fmt.Errorf("%v, want %s", err, name)
+}
+
+// RW-01: sizes and displacement units differ from rank to rank; the target's count.
+func TestRW01_UnitsAndSizesAreTheTargets(t *testing.T) {
+	each(t, 3, func(w *world.World) error {
+		me := int64(w.Comm.Rank)
+		unit := me*2 + 1 // 1, 3, 5
+		mem := make([]byte, 40*(me+1)*unit)
+		v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Created, Mem: mem, DispUnit: unit})
+		if err != nil {
+			return err
+		}
+		if v.Unit() != unit || len(v.Local()) != len(mem) || v.Flavor() != rma.Created {
+			return fmt.Errorf("unit %d, %d bytes, flavor %v", v.Unit(), len(v.Local()), v.Flavor())
+		}
+		if err := v.Fence(0); err != nil {
+			return err
+		}
+		for r := range 3 {
+			if err := v.PutBytes([]byte{byte(me + 1)}, r, 10+me); err != nil {
+				return err
+			}
+			if err := is(v.PutBytes([]byte{1}, r, 40*int64(r+1)), class.RMARange); err != nil {
+				return err
+			}
+		}
+		if err := v.Fence(0); err != nil {
+			return err
+		}
+		want := make([]byte, len(mem))
+		for o := range int64(3) {
+			want[(10+o)*unit] = byte(o + 1)
+		}
+		if !bytes.Equal(mem, want) {
+			return fmt.Errorf("memory is %v", mem)
+		}
+		return v.Free()
+	})
+}
+
+// RW-02: memory of one window in another one: both see the same bytes, and their locks
+// do not exclude each other.
+func TestRW02_TwoWindowsOverOneMemory(t *testing.T) {
+	each(t, 2, func(w *world.World) error {
+		a, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Allocated, Size: 64, DispUnit: 1})
+		if err != nil {
+			return err
+		}
+		b, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Created, Mem: a.Local(), DispUnit: 8})
+		if err != nil {
+			return err
+		}
+		if w.Comm.Rank == 0 {
+			if err := errors.Join(a.Lock(true, 1, 0), b.Lock(true, 1, 0), a.PutBytes([]byte{7}, 1, 8), a.Flush(1)); err != nil {
+				return err
+			}
+			var got [1]byte
+			if err := errors.Join(b.GetBytes(got[:], 1, 1), b.Unlock(1), a.Unlock(1)); err != nil {
+				return err
+			}
+			if got[0] != 7 {
+				return fmt.Errorf("the other window shows %d", got[0])
+			}
+		}
+		if err := b.Free(); err != nil {
+			return err
+		}
+		return a.Free()
+	})
+}
+
+// RW-03, RW-06: Free waits for all members, and nothing can be done with the window after.
+func TestRW03_FreeIsCollective(t *testing.T) {
+	each(t, 2, func(w *world.World) error {
+		v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Allocated, Size: 8, DispUnit: 1})
+		if err != nil {
+			return err
+		}
+		if w.Comm.Rank == 0 {
+			// The other one is in Free, or about to be: the window lives until this one is, too.
+			if err := errors.Join(v.Lock(false, 1, 0), v.PutBytes([]byte{1}, 1, 0), v.Unlock(1)); err != nil {
+				return err
+			}
+		}
+		if err := v.Free(); err != nil {
+			return err
+		}
+		_, _, query := v.Query(0)
+		for _, err := range []error{
+			v.Free(), v.PutBytes([]byte{1}, 0, 0), v.GetBytes([]byte{1}, rma.ProcNull, 0), v.Fence(0), v.Lock(true, 0, 0), v.LockAll(0),
+			v.Flush(0), v.Sync(), v.Start(nil, 0), v.Post(nil, 0), v.Complete(), v.Wait(), v.Idle(), v.Attach(nil, nil), v.Detach(0), query,
+		} {
+			if err := is(err, class.Win); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Free with an open epoch is an error that changes nothing (bad input of issue 5).
+func TestFreeWithOpenEpoch(t *testing.T) {
+	each(t, 2, func(w *world.World) error {
+		v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Allocated, Size: 8, DispUnit: 1})
+		if err != nil {
+			return err
+		}
+		if err := v.Lock(false, 1-w.Comm.Rank, 0); err != nil {
+			return err
+		}
+		if err := errors.Join(is(v.Free(), class.RMASync), is(v.Idle(), class.RMASync)); err != nil {
+			return err
+		}
+		return errors.Join(v.PutBytes([]byte{1}, 1-w.Comm.Rank, 0), v.Unlock(1-w.Comm.Rank), v.Free())
+	})
+}
+
+// X-RMA-19 and bad input: what one rank gives is wrong; all get an error of its class,
+// nothing is left, and the communicator works.
+func TestCreationFailsEverywhere(t *testing.T) {
+	refused := &class.Error{Class: class.Info, Text: "refused"}
+	bad := []struct {
+		spec rma.Spec
+		want class.Class
+	}{
+		{rma.Spec{Flavor: rma.Allocated, Size: -1, DispUnit: 1}, class.Size},
+		{rma.Spec{Flavor: rma.Allocated, Size: 8, DispUnit: 0}, class.Disp},
+		{rma.Spec{Flavor: rma.Created, Mem: make([]byte, 8), DispUnit: -4}, class.Disp},
+		{rma.Spec{Flavor: rma.Allocated, Size: 1 << 60, DispUnit: 1}, class.NoMem},
+		{rma.Spec{Flavor: rma.Allocated, Size: math.MaxInt64, DispUnit: 1}, class.NoMem},
+		{rma.Spec{Flavor: rma.Allocated, Size: 8, DispUnit: 1, Align: 3}, class.Arg},
+		{rma.Spec{Flavor: rma.Created, DispUnit: 1, Refused: refused}, class.Info},
+		{rma.Spec{Flavor: 9, DispUnit: 1}, class.RMAFlavor},
+	}
+	each(t, 3, func(w *world.World) error {
+		for i, x := range bad {
+			s := rma.Spec{Flavor: x.spec.Flavor, Size: 8, DispUnit: 1}
+			if s.Flavor == 9 {
+				s.Flavor = rma.Allocated
+			}
+			if w.Comm.Rank == i%3 {
+				s = x.spec
+			}
+			if _, err := w.RMA.Create(w.Comm, s); is(err, x.want) != nil {
+				return fmt.Errorf("case %d: %w", i, is(err, x.want))
+			}
+		}
+		v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Allocated, Size: 8, DispUnit: 1})
+		if err != nil {
+			return err
+		}
+		return v.Free()
+	})
+}
+
+// X-RMA-02, RW-07: memory of a shared window is contiguous in the order of the ranks
+// unless that is waived; all can load and store it.
+func TestXRMA02_SharedMemory(t *testing.T) {
+	for _, noncontig := range []bool{false, true} {
+		each(t, 3, func(w *world.World) error {
+			me := w.Comm.Rank
+			v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Shared, Size: int64(me) * 24, DispUnit: int64(me + 1), Noncontig: noncontig})
+			if !together(w) {
+				return is(err, class.RMAShared)
+			}
+			if err != nil {
+				return err
+			}
+			for i := range v.Local() {
+				v.Local()[i] = byte(me*100 + i)
+			}
+			if err := barrier(w); err != nil {
+				return err
+			}
+			var before uint64
+			for r := range 3 {
+				mem, unit, err := v.Query(r)
+				if err != nil || len(mem) != 24*r || unit != int64(r+1) {
+					return fmt.Errorf("rank %d: %d bytes, unit %d: %w", r, len(mem), unit, err)
+				}
+				for i := range mem {
+					if mem[i] != byte(r*100+i) {
+						return fmt.Errorf("byte %d of rank %d is %d", i, r, mem[i])
+					}
+				}
+				if r == 2 && !noncontig && addressOf(mem) != before+24 {
+					return fmt.Errorf("rank 2 begins at %#x, rank 1 at %#x with 24 bytes", addressOf(mem), before)
+				}
+				before = addressOf(mem)
+			}
+			// X-RMA-03: the lowest rank that has any.
+			mem, unit, err := v.Query(rma.ProcNull)
+			if err != nil || len(mem) != 24 || unit != 2 {
+				return fmt.Errorf("of ProcNull: %d bytes, unit %d: %w", len(mem), unit, err)
+			}
+			return v.Free()
+		})
+	}
+}
+
+// X-RMA-03: what each flavor shows: nothing where memory is not mapped, an error for
+// dynamic windows and ranks that do not exist.
+func TestXRMA03_Query(t *testing.T) {
+	eachWindow(t, 4, 64, 8, func(x *window) error {
+		if x.Flavor() == rma.Dynamic {
+			_, _, err := x.Query(0)
+			return is(err, class.RMAFlavor)
+		}
+		x.mem[0] = byte(x.w.Comm.Rank + 1)
+		if err := barrier(x.w); err != nil {
+			return err
+		}
+		for r := range 4 {
+			mem, unit, err := x.Query(r)
+			if err != nil || unit != 8 {
+				return fmt.Errorf("rank %d: unit %d: %w", r, unit, err)
+			}
+			host := x.w.Proc.Job().Host
+			same := r == x.w.Comm.Rank || x.w.Proc.Node() != nil && (host == nil || host[r] == host[x.w.Comm.Rank])
+			_, alloc := x.w.Memory.Find(x.mem)
+			if r == x.w.Comm.Rank || same && (alloc || x.Flavor() == rma.Shared) {
+				if len(mem) != 64 || mem[0] != byte(r+1) {
+					return fmt.Errorf("rank %d shows %v", r, mem)
+				}
+			} else if len(mem) != 0 {
+				return fmt.Errorf("rank %d, which is not mapped, shows %d bytes", r, len(mem))
+			}
+		}
+		_, _, err := x.Query(4)
+		return errors.Join(is(err, class.Rank), barrier(x.w))
+	})
+}
+
+// RC-18, X-RMA-19: whatever does not lie in the target's memory is refused, also by
+// wrap-around, and changes nothing; so is what is no rank.
+func TestRC18_Bounds(t *testing.T) {
+	eachWindow(t, 2, 64, 8, func(x *window) error {
+		other := 1 - x.w.Comm.Rank
+		base := int64(0)
+		var before []byte
+		if x.Flavor() == rma.Dynamic {
+			base = int64(x.base[other])
+		}
+		for i := range x.mem {
+			x.mem[i] = byte(i)
+		}
+		before = bytes.Clone(x.mem)
+		if err := errors.Join(barrier(x.w), x.LockAll(0)); err != nil {
+			return err
+		}
+		byteType := must(byteContiguous(8))
+		unit := x.unit
+		far := rma.Layout{Type: must(dtype.Resized(byteType, 0, 32)), Count: 3}     // to byte 72
+		back := rma.Layout{Type: must(dtype.Resized(byteType, 0, -32)), Count: 2}   // from byte -32
+		huge := rma.Layout{Type: must(dtype.Resized(byteType, 0, 1<<62)), Count: 3} // wraps around
+		type try struct {
+			disp int64
+			n    int
+			l    rma.Layout
+		}
+		var tries []try
+		for _, d := range []int64{64 / unit, 64/unit + 1, math.MaxInt64 / unit, math.MaxInt64, math.MaxInt64/unit - 1} {
+			if base != 0 && d > 1<<40 {
+				d = math.MaxInt64
+			} else {
+				d += base
+			}
+			tries = append(tries, try{d, 8, rma.Layout{}})
+		}
+		tries = append(tries, try{base + 56/unit, 16, rma.Layout{}}, try{base, 65, rma.Layout{}},
+			try{base, 24, far}, try{base + 8/unit, 16, back}, try{base, 24, huge})
+		for i, y := range tries {
+			data := bytes.Repeat([]byte{0xff}, y.n)
+			old := bytes.Clone(data)
+			d, r := rma.Data{Bytes: data}, rma.Data{Bytes: old}
+			var errs []error
+			for k, call := range []func() error{
+				func() error { return x.Put(d, other, y.disp, y.l) },
+				func() error { return x.Get(r, other, y.disp, y.l) },
+				func() error { return x.Accumulate(d, other, y.disp, y.l, op.Sum, op.Uint8) },
+				func() error { return x.GetAccumulate(d, r, other, y.disp, y.l, op.Sum, op.Uint8) },
+				func() error {
+					if y.l.Type != nil || y.n != 8 {
+						return &class.Error{Class: class.RMARange}
+					}
+					return x.FetchAndOp(data, old, other, y.disp, op.Sum, op.Int64)
+				},
+				func() error {
+					if y.l.Type != nil || y.n != 8 {
+						return &class.Error{Class: class.RMARange}
+					}
+					return x.CompareAndSwap(data, data, old, other, y.disp, op.Int64)
+				},
+				func() error {
+					if y.l.Type != nil {
+						return &class.Error{Class: class.RMARange}
+					}
+					return x.PutBytes(data, other, y.disp)
+				},
+			} {
+				err := call()
+				if err == nil { // the target finds out
+					err = x.Flush(other)
+				}
+				if err = is(err, class.RMARange); err != nil {
+					errs = append(errs, fmt.Errorf("case %d, call %d: %w", i, k, err))
+				}
+			}
+			if err := errors.Join(errs...); err != nil {
+				return err
+			}
+		}
+		if x.Flavor() != rma.Dynamic {
+			if err := errors.Join(is(x.PutBytes([]byte{1}, other, -1), class.Disp), is(x.PutBytes([]byte{1}, other, math.MinInt64), class.Disp)); err != nil {
+				return err
+			}
+		}
+		for _, r := range []int{-1, 2, math.MaxInt, math.MinInt} {
+			if err := is(x.PutBytes([]byte{1}, r, 0), class.Rank); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(x.UnlockAll(), barrier(x.w)); err != nil {
+			return err
+		}
+		if !bytes.Equal(x.mem, before) {
+			return fmt.Errorf("memory has changed: %v", x.mem)
+		}
+		return barrier(x.w)
+	})
+}
+
+// X-RMA-12 and bad input of dynamic windows: RW-04, RW-05, X-RMA-01.
+func TestRW05_AttachAndDetach(t *testing.T) {
+	for _, mapped := range []bool{false, true} {
+		each(t, 2, func(w *world.World) error {
+			v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Dynamic})
+			if err != nil {
+				return err
+			}
+			mem := heapBytes(4096)
+			if mapped {
+				b, err := w.Memory.Alloc(4096, 64)
+				if err != nil {
+					return err
+				}
+				mem = b.Mem
+			}
+			me, other := w.Comm.Rank, 1-w.Comm.Rank
+			base, err := tell(w, addressOf(mem))
+			if err != nil {
+				return err
+			}
+			at := func(off int64) int64 { return int64(base[other]) + off }
+			put := func(off int64, n int) error {
+				if err := v.PutBytes(bytes.Repeat([]byte{byte(me + 1)}, n), other, at(off)); err != nil {
+					return err
+				}
+				return v.Flush(other)
+			}
+			if err := v.LockAll(0); err != nil {
+				return err
+			}
+			// Nothing is attached.
+			if err := errors.Join(is(put(0, 1), class.RMARange), barrier(w)); err != nil {
+				return err
+			}
+			// Three regions with gaps, in any order.
+			if err := errors.Join(v.Attach(mem[1024:2048], mem), v.Attach(mem[3000:3100], mem), v.Attach(mem[:512], mem)); err != nil {
+				return err
+			}
+			for _, r := range [][2]int{{0, 1}, {0, 4096}, {511, 514}, {1023, 1025}, {1500, 1600}, {2047, 3000}, {2048, 3001}, {3099, 3101}, {1024, 2048}} {
+				if err := is(v.Attach(mem[r[0]:r[1]], nil), class.RMAAttach); err != nil {
+					return fmt.Errorf("attach of %v: %w", r, err)
+				}
+			}
+			for _, off := range []uint64{1, 512, 1023, 2048, 5000} {
+				if err := is(v.Detach(addressOf(mem)+off), class.RMAAttach); err != nil {
+					return fmt.Errorf("detach of %d: %w", off, err)
+				}
+			}
+			if err := barrier(w); err != nil {
+				return err
+			}
+			for _, r := range []struct {
+				off int64
+				n   int
+				ok  bool
+			}{{0, 512, true}, {0, 513, false}, {511, 2, false}, {512, 1, false}, {1024, 1024, true}, {1023, 1, false}, {2047, 2, false}, {3000, 100, true}, {3099, 2, false}, {-1, 1, false}} {
+				err := put(r.off, r.n)
+				if r.ok && err != nil {
+					return fmt.Errorf("put of %d at %d: %w", r.n, r.off, err)
+				}
+				if !r.ok {
+					if err := is(err, class.RMARange); err != nil {
+						return fmt.Errorf("put of %d at %d: %w", r.n, r.off, err)
+					}
+				}
+			}
+			// A layout whose extent is attached, but not all of its runs, and one in two regions.
+			piece := must(byteContiguous(100))
+			gaps := rma.Layout{Type: must(dtype.Resized(piece, 0, 450)), Count: 2} // 0..100, 450..550
+			if err := v.Put(rma.Data{Bytes: make([]byte, 200)}, other, at(0), gaps); err == nil {
+				err = v.Flush(other)
+				if err := is(err, class.RMARange); err != nil {
+					return fmt.Errorf("a run that is not attached: %w", err)
+				}
+			} else if err := is(err, class.RMARange); err != nil {
+				return err
+			}
+			two := rma.Layout{Type: must(dtype.Resized(piece, 0, 1100)), Count: 2} // 0..100, 1100..1200
+			if err := errors.Join(v.Put(rma.Data{Bytes: bytes.Repeat([]byte{9}, 200)}, other, at(0), two), v.Flush(other), barrier(w)); err != nil {
+				return fmt.Errorf("runs in two regions: %w", err)
+			}
+			for i := range mem {
+				want := byte(0)
+				switch {
+				case i < 100, i >= 1100 && i < 1200:
+					want = 9
+				case i < 512, i >= 1024 && i < 2048, i >= 3000 && i < 3100:
+					want = byte(other + 1)
+				}
+				if mem[i] != want {
+					return fmt.Errorf("byte %d is %d, want %d", i, mem[i], want)
+				}
+			}
+			if err := barrier(w); err != nil {
+				return err
+			}
+			// The same address with other bounds.
+			if err := errors.Join(v.Detach(addressOf(mem)), v.Attach(mem[:16], mem), barrier(w)); err != nil {
+				return err
+			}
+			if err := errors.Join(put(0, 16), is(put(0, 17), class.RMARange), is(put(16, 1), class.RMARange)); err != nil {
+				return fmt.Errorf("attached again: %w", err)
+			}
+			if err := errors.Join(barrier(w), v.Detach(addressOf(mem)), barrier(w), is(put(0, 1), class.RMARange)); err != nil {
+				return fmt.Errorf("detached: %w", err)
+			}
+			return errors.Join(v.UnlockAll(), v.Free())
+		})
+	}
+}
+
+func byteContiguous(n int64) (*dtype.Type, error) {
+	return dtype.Contiguous(n, predefined().Type(dtype.Byte))
+}
+
+// Attach and Detach are for dynamic windows.
+func TestXRMA01_FlavorOfAttach(t *testing.T) {
+	on(t, "inproc", 1, func(w *world.World) error {
+		v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Allocated, Size: 8, DispUnit: 1})
+		if err != nil {
+			return err
+		}
+		mem := heapBytes(8)
+		return errors.Join(is(v.Attach(mem, nil), class.RMAFlavor), is(v.Detach(addressOf(mem)), class.RMAFlavor), v.Free())
+	})
+}
