@@ -79,7 +79,8 @@ type windowSync struct {
 	ending  bool      // Wait is under way
 	origins []*target // it is open to them
 
-	service lockService // under the engine's lock
+	service   lockService    // under the engine's lock
+	earlyEnds map[int]uint64 // epochs completed before the own creation was, by rank; under the engine's lock
 }
 
 // targetSync is what synchronisation keeps for a target, which is an origin as well.

@@ -286,11 +286,19 @@ func (w *Window) postArrived(t *target) bool {
 	return true
 }
 
-// completeArrived takes the end of an access epoch of a process. The lock is held.
+// completeArrived takes the end of an access epoch of a process, which has perhaps made
+// the window before this process has, and an epoch without operations. The lock is held.
 func (w *Window) completeArrived(from int32) bool {
 	rank := w.Comm.RankOf(from)
 	if rank < 0 {
 		return false
+	}
+	if !w.opened {
+		if w.earlyEnds == nil {
+			w.earlyEnds = make(map[int]uint64)
+		}
+		w.earlyEnds[rank]++
+		return true
 	}
 	t, err := w.targetLocked(rank)
 	if err != nil {
@@ -298,4 +306,14 @@ func (w *Window) completeArrived(from int32) bool {
 	}
 	w.ends(t).Add(1) // pairs with the load by Wait and Test
 	return true
+}
+
+// openSync takes what has come before all members were known. The lock is held.
+func (w *Window) openSync() {
+	for rank, n := range w.earlyEnds {
+		if t, err := w.targetLocked(rank); err == nil {
+			w.ends(t).Add(n)
+		}
+	}
+	w.earlyEnds = nil
 }

@@ -1,0 +1,459 @@
+package rma_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/world"
+)
+
+// inWindow runs fn with a window of size bytes, which it frees.
+func inWindow(w *world.World, s rma.Spec, fn func(v *rma.View) error) error {
+	v, err := w.RMA.Create(w.Comm, s)
+	if err != nil {
+		return err
+	}
+	if err := fn(v); err != nil {
+		return err
+	}
+	return v.Free()
+}
+
+// kinds are windows of all flavors that can be used alike; shared ones where all ranks
+// share memory.
+func kinds(w *world.World, size int64) []rma.Spec {
+	list := []rma.Spec{
+		{Flavor: rma.Allocated, Size: size, DispUnit: 1},
+		{Flavor: rma.Created, Mem: make([]byte, size), DispUnit: 1},
+	}
+	if len(w.Proc.Job().Local) == w.Comm.Size() && w.Proc.Node() != nil {
+		list = append(list, rma.Spec{Flavor: rma.Shared, Size: size, DispUnit: 1})
+	}
+	return list
+}
+
+// inKinds is inWindow for each of kinds.
+func inKinds(w *world.World, size int64, fn func(v *rma.View) error) error {
+	for _, s := range kinds(w, size) {
+		if err := inWindow(w, s, fn); err != nil {
+			return fmt.Errorf("%v window: %w", s.Flavor, err)
+		}
+	}
+	return nil
+}
+
+func word(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n) }
+
+func number(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+
+// slot is the i-th word of memory.
+func slot(b []byte, i int) []byte { return b[8*i : 8*i+8] }
+
+// everyone are all ranks.
+func everyone(n int) (ranks []int32) {
+	for r := range n {
+		ranks = append(ranks, int32(r))
+	}
+	return ranks
+}
+
+// scaled is how often something is tried: less often under the race detector.
+func scaled(n int) int {
+	if raceBuild {
+		return max(n/8, 3)
+	}
+	return n
+}
+
+// RS-01, RS-06: phases of puts to all, and of stores to the own memory, with a fence
+// between them: after a fence everything is everywhere. RS-05: not before, is not promised.
+func TestRS01_FencePhases(t *testing.T) {
+	each(t, 4, func(w *world.World) error {
+		n, me := w.Comm.Size(), w.Comm.Rank
+		return inKinds(w, int64(8*n), func(v *rma.View) error {
+			for k := range uint64(scaled(200)) {
+				if err := v.Fence(0); err != nil {
+					return err
+				}
+				for r := range n {
+					if err := v.PutBytes(word(k*100+uint64(me)), r, int64(8*me)); err != nil {
+						return err
+					}
+				}
+				if err := v.Fence(0); err != nil {
+					return err
+				}
+				for r := range n {
+					if got := number(slot(v.Local(), r)); got != k*100+uint64(r) {
+						return fmt.Errorf("phase %d: rank %d has put %d", k, r, got)
+					}
+				}
+				// A phase of local stores, which the others then get.
+				if err := v.Fence(rma.ModeNoPut); err != nil {
+					return err
+				}
+				copy(v.Local(), word(k))
+				if err := v.Fence(rma.ModeNoStore); err != nil {
+					return err
+				}
+				got := make([]byte, 8)
+				if err := v.GetBytes(got, (me+1)%n, 0); err != nil {
+					return err
+				}
+				if err := v.Fence(rma.ModeNoPut | rma.ModeNoSucceed); err != nil {
+					return err
+				}
+				if number(got) != k {
+					return fmt.Errorf("phase %d: got %d", k, number(got))
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// RM-08: the program of 11.7.3: 777 is put between fences into a variable that the
+// target has looked at before.
+func TestRM08_VariableIsNotInARegister(t *testing.T) {
+	each(t, 2, func(w *world.World) error {
+		return inKinds(w, 8, func(v *rma.View) error {
+			buff := v.Local()
+			for range scaled(100) {
+				copy(buff, word(999))
+				if err := v.Fence(0); err != nil {
+					return err
+				}
+				if w.Comm.Rank == 0 {
+					if err := v.PutBytes(word(777), 1, 0); err != nil {
+						return err
+					}
+				}
+				if err := v.Fence(0); err != nil {
+					return err
+				}
+				if ccc := number(buff); w.Comm.Rank == 1 && ccc != 777 {
+					return fmt.Errorf("ccc is %d", ccc)
+				}
+				if err := v.Fence(0); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// RS-02, X-RMA-21: in each round every rank exposes its memory to a random set of ranks,
+// which may be empty and contain itself, and puts to all that expose theirs to it; Post
+// and Start come in any order. After Wait all puts are there.
+func TestRS02_PostStartCompleteWait(t *testing.T) {
+	each(t, 4, func(w *world.World) error {
+		n, me := w.Comm.Size(), w.Comm.Rank
+		return inKinds(w, int64(8*n), func(v *rma.View) error {
+			for k := range uint64(scaled(300)) {
+				// The same graph at all ranks: bit 4*target+origin.
+				graph := k * 0x9e3779b97f4a7c15 >> 20
+				edge := func(target, origin int) bool { return graph>>(4*target+origin)&1 != 0 }
+				var origins, targets []int32
+				for r := range n {
+					if edge(me, r) {
+						origins = append(origins, int32(r))
+					}
+					if edge(r, me) {
+						targets = append(targets, int32(r))
+					}
+				}
+				if graph>>30&1 != 0 {
+					slices.Reverse(origins)
+				}
+				post := func() error { return v.Post(origins, 0) }
+				start := func() error {
+					if err := v.Start(targets, 0); err != nil {
+						return err
+					}
+					for _, r := range targets {
+						if err := v.PutBytes(word(k), int(r), int64(8*me)); err != nil {
+							return err
+						}
+					}
+					return nil
+				}
+				var err error
+				if (graph>>32+uint64(me))%2 == 0 {
+					err = first(post, start, v.Complete, v.Wait)
+				} else {
+					err = first(start, post, v.Complete, v.Wait)
+				}
+				if err != nil {
+					return fmt.Errorf("round %d: %w", k, err)
+				}
+				for _, r := range origins {
+					if got := number(slot(v.Local(), int(r))); got != k {
+						return fmt.Errorf("round %d: rank %d has put %d", k, r, got)
+					}
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// X-RMA-17: starting calls are local: Start and Put return before the target posts, and
+// nothing arrives before it does. The target changes its memory meanwhile.
+func TestXRMA17_NothingArrivesBeforeThePost(t *testing.T) {
+	each(t, 3, func(w *world.World) error {
+		me := w.Comm.Rank
+		return inKinds(w, 64, func(v *rma.View) error {
+			for k := range uint64(scaled(60)) {
+				if me > 0 {
+					if err := v.Start([]int32{0}, 0); err != nil {
+						return err
+					}
+					if err := v.PutBytes(word(k+1), 0, int64(8*me)); err != nil {
+						return err
+					}
+				}
+				// All origins have started and put when the target is here.
+				if err := barrier(w); err != nil {
+					return err
+				}
+				if me == 0 {
+					for range 50 {
+						for i := range 8 {
+							if got := number(slot(v.Local(), i)); got&(1<<63) == 0 && k > 0 {
+								return fmt.Errorf("round %d: %d has arrived before the post", k, got)
+							}
+							copy(slot(v.Local(), i), word(1<<63|k))
+						}
+						w.Proc.Lock()
+						w.Proc.Progress(-1)
+						w.Proc.Unlock()
+						runtime.Gosched()
+						if k == 0 {
+							break
+						}
+					}
+					if err := first(func() error { return v.Post([]int32{1, 2}, 0) }, v.Wait); err != nil {
+						return err
+					}
+					for r := 1; r < 3; r++ {
+						if got := number(slot(v.Local(), r)); got != k+1 {
+							return fmt.Errorf("round %d: rank %d has put %d", k, r, got)
+						}
+					}
+					for i := range 8 {
+						copy(slot(v.Local(), i), word(1<<63))
+					}
+				} else if err := v.Complete(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// X-RMA-18: Test becomes true without any other call. RS-09: Complete may return before
+// the target waits.
+func TestXRMA18_TestBecomesTrue(t *testing.T) {
+	each(t, 3, func(w *world.World) error {
+		n, me := w.Comm.Size(), w.Comm.Rank
+		return inKinds(w, int64(8*n), func(v *rma.View) error {
+			for k := range uint64(scaled(100)) {
+				target := int(k) % n
+				if me != target {
+					if err := first(
+						func() error { return v.Start([]int32{int32(target)}, 0) },
+						func() error { return v.PutBytes(word(k), target, int64(8*me)) },
+						v.Complete); err != nil {
+						return err
+					}
+					continue
+				}
+				origins := slices.DeleteFunc(everyone(n), func(r int32) bool { return r == int32(me) })
+				if err := v.Post(origins, 0); err != nil {
+					return err
+				}
+				for {
+					done, err := v.Test()
+					if err != nil {
+						return err
+					}
+					if done {
+						break
+					}
+				}
+				for _, r := range origins {
+					if got := number(slot(v.Local(), int(r))); got != k {
+						return fmt.Errorf("round %d: rank %d has put %d", k, r, got)
+					}
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// RM-04, RM-05, RM-06: what was stored before the post is gotten, also by the target in
+// an epoch of its own that has begun before; a put to the own memory is there after Wait.
+func TestRM04_StoreBeforePostIsGotten(t *testing.T) {
+	each(t, 2, func(w *world.World) error {
+		me := w.Comm.Rank
+		return inKinds(w, 16, func(v *rma.View) error {
+			x, y := make([]byte, 8), make([]byte, 8)
+			for k := range uint64(scaled(200)) {
+				var err error
+				if me == 1 {
+					copy(slot(v.Local(), 1), word(k)) // Y
+					err = first(
+						func() error { return v.Post([]int32{0, 1}, 0) },
+						func() error { return v.Start([]int32{1}, 0) },
+						func() error { return v.PutBytes(word(k), 1, 0) }, // X, by a put to itself
+						v.Complete, v.Wait)
+					if got := number(v.Local()); err == nil && got != k {
+						err = fmt.Errorf("after Wait X is %d", got)
+					}
+				} else {
+					err = first(
+						func() error { return v.Start([]int32{1}, 0) },
+						func() error { return v.GetBytes(y, 1, 8) },
+						v.Complete)
+					if got := number(y); err == nil && got != k {
+						err = fmt.Errorf("got Y = %d", got)
+					}
+				}
+				if err == nil {
+					err = barrier(w)
+				}
+				if err == nil && me == 0 {
+					err = first(
+						func() error { return v.Lock(false, 1, 0) },
+						func() error { return v.GetBytes(x, 1, 0) },
+						func() error { return v.Unlock(1) })
+					if got := number(x); err == nil && got != k {
+						err = fmt.Errorf("got X = %d", got)
+					}
+				}
+				if err == nil {
+					err = barrier(w)
+				}
+				if err != nil {
+					return fmt.Errorf("round %d: %w", k, err)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// RS-04: fence, then lock, then post and start on one window, in turn; X-RMA-22 on
+// shared windows, too.
+func TestRS04_SwitchingModes(t *testing.T) {
+	each(t, 3, func(w *world.World) error {
+		n, me := w.Comm.Size(), w.Comm.Rank
+		next := (me + 1) % n
+		last := (me + n - 1) % n
+		return inKinds(w, 8, func(v *rma.View) error {
+			put := func(k uint64) func() error {
+				return func() error { return v.PutBytes(word(k), next, 0) }
+			}
+			meet := func() error { return barrier(w) }
+			holds := func(k uint64) func() error {
+				return func() error {
+					if got := number(v.Local()); got != k {
+						return fmt.Errorf("%d instead of %d", got, k)
+					}
+					return nil
+				}
+			}
+			fence := func(assert int) func() error { return func() error { return v.Fence(assert) } }
+			for k := range uint64(scaled(40)) {
+				k *= 10
+				if err := first(
+					fence(0), put(k), fence(0), holds(k), meet,
+					func() error { return v.Lock(true, next, 0) }, put(k+1), func() error { return v.Unlock(next) },
+					meet, func() error { return v.Lock(false, me, 0) }, holds(k+1), func() error { return v.Unlock(me) }, meet,
+					func() error { return v.Post([]int32{int32(last)}, 0) }, func() error { return v.Start([]int32{int32(next)}, 0) },
+					put(k+2), v.Complete, v.Wait, holds(k+2), meet,
+					func() error { return v.LockAll(0) }, put(k+3), v.FlushAll, meet, v.Sync, holds(k+3), v.UnlockAll, meet,
+				); err != nil {
+					return fmt.Errorf("round %d: %w", k, err)
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// X-RMA-05: a store to shared memory, Sync, and a barrier: the others load it.
+func TestXRMA05_SyncOrdersLoadsAndStores(t *testing.T) {
+	for _, fabric := range []string{"inproc", "shm"} {
+		err := world.RunGoroutines(fabric, 3, func(w *world.World) error {
+			return inWindow(w, rma.Spec{Flavor: rma.Shared, Size: 8, DispUnit: 1}, func(v *rma.View) error {
+				if err := v.LockAll(0); err != nil {
+					return err
+				}
+				mem := make([][]byte, w.Comm.Size())
+				for r := range mem {
+					var err error
+					if mem[r], _, err = v.Query(r); err != nil {
+						return err
+					}
+				}
+				for k := range uint64(scaled(300)) {
+					copy(v.Local(), word(k))
+					if err := first(v.Sync, func() error { return barrier(w) }, v.Sync); err != nil {
+						return err
+					}
+					for r := range mem {
+						if got := number(mem[r]); got != k {
+							return fmt.Errorf("round %d: rank %d has %d", k, r, got)
+						}
+					}
+					if err := barrier(w); err != nil {
+						return err
+					}
+				}
+				return v.UnlockAll()
+			})
+		})
+		if err != nil {
+			t.Errorf("%s: %v", fabric, err)
+		}
+	}
+}
+
+// RS-07, RS-08, X-RMA-04: flush completes at the target while its program does nothing for
+// it: a put, a flush, and what the target then sees.
+func TestRS08_FlushNeedsNoTarget(t *testing.T) {
+	each(t, 2, func(w *world.World) error {
+		return inKinds(w, 16, func(v *rma.View) error {
+			if w.Comm.Rank == 1 {
+				return nil // in Free, which is a barrier: it calls nothing of the window
+			}
+			got := make([]byte, 8)
+			for k := range uint64(scaled(500)) {
+				if err := first(
+					func() error { return v.Lock(k%2 == 0, 1, 0) },
+					func() error { return v.PutBytes(word(k), 1, 0) },
+					func() error { return v.Flush(1) },
+					func() error { return v.GetBytes(got, 1, 0) },
+					func() error { return v.FlushLocal(1) },
+				); err != nil {
+					return err
+				}
+				if number(got) != k {
+					return fmt.Errorf("round %d: got %d", k, number(got))
+				}
+				if err := v.Unlock(1); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
