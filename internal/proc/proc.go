@@ -202,6 +202,9 @@ func (p *Proc) SetBusy(n int) {
 	p.stir()
 }
 
+// Later is SetBusy of things that can wait until somebody polls: it wakes nobody.
+func (p *Proc) Later(n int) { p.busy += n }
+
 // EagerMax is the largest payload that goes to a peer in one frame unasked.
 func (p *Proc) EagerMax(to int) int { return p.peers[to].fab.EagerMax() }
 

@@ -14,6 +14,8 @@ import (
 func (e *Engine) advance(o *operation) bool {
 	q := &e.peers[o.target.process]
 	switch {
+	case o.kind == kindBundle:
+		return e.frameBundle(q, o)
 	case o.kind >= kindFlush:
 		return e.control(q, o)
 	case o.kind == kindGet && !o.ragged:

@@ -24,6 +24,7 @@ import (
 // operation's name. A target keeps at most requestsMax answers for each of its peers,
 // and takes down one that asks for more: whoever asks counts, and what exceeds it waits
 // in the line. One frame of the lines to a peer at most is in the backlog of its process.
+// Short operations that need no answer are collected before they go (bundle).
 //
 // An operation is complete at the origin when its frames have gone and the answers have
 // come. Those that are not are listed by number (open), so that a flush waits for what
@@ -54,6 +55,7 @@ type targetLink struct {
 	oldest, newest *operation // those that are not complete at the origin, by number
 	fault          error      // the first that no request tells of
 	waits          []*farWait
+	bundle         *bundle // nil if there is none
 }
 
 // windowLink is what frames need to know of a window.
@@ -78,6 +80,8 @@ type engineLink struct {
 	pages   [][]byte      // of pageSize, for reuse
 	parked  []*farWait    // for reuse
 	debtors []int         // peers with gets to be answered
+	holding []*target     // that have a bundle
+	spare   []*bundle     // for reuse
 }
 
 // linkPeer is what is kept for each process of the job.
@@ -111,6 +115,7 @@ type operationLink struct {
 	ragged     bool         // there says how
 	page       []byte       // the frame in the backlog, if it was made up
 	few        [8]byte      // a payload
+	bundle     *bundle      // of kindBundle
 }
 
 // Kinds of what stands in a line beside operations.
@@ -118,6 +123,7 @@ const (
 	kindFlush kind = 100 + iota
 	kindUnlock
 	kindEnd // of an access epoch
+	kindBundle
 )
 
 // answers reports whether requests are made of an operation.
@@ -147,6 +153,11 @@ func (e *Engine) remote(o *operation) {
 	if !o.answers() {
 		t.quiet = o.at
 	}
+	if e.hold(o) {
+		e.finish(o, nil)
+		return
+	}
+	e.release(t)
 	e.launch(o)
 }
 
@@ -219,6 +230,9 @@ func (e *Engine) finish(o *operation, err error) {
 	if o.page != nil {
 		e.givePage(o.page)
 	}
+	if o.bundle != nil {
+		e.freeBundle(o.bundle)
+	}
 	if err != nil && o.request == nil && t.fault == nil {
 		t.fault = err
 	}
@@ -243,7 +257,7 @@ func (e *Engine) finish(o *operation, err error) {
 
 // workLink advances the lines, and the answers to peers, by a few frames each.
 func (e *Engine) workLink() int {
-	n := 0
+	n := e.releaseAll()
 	for i := 0; i < len(e.lines); i++ {
 		t := e.lines[i]
 		n += e.push(t)
@@ -324,6 +338,12 @@ func (e *Engine) lostLink(peer int) {
 		e.lines = e.lines[:last]
 		e.p.SetBusy(-1)
 		i--
+	}
+	for i := 0; i < len(e.holding); i++ {
+		if t := e.holding[i]; int(t.process) == peer {
+			e.release(t) // for nobody
+			i--
+		}
 	}
 	cause := e.p.DownCause(peer)
 	for _, w := range e.windows {

@@ -29,7 +29,9 @@ func (e *Engine) farIdle(t *target) bool {
 func (e *Engine) farFlush(t *target) mark {
 	if t.quiet > t.asked && e.p.DownCause(int(t.process)) == nil {
 		t.asked = t.issued
-		e.send(t, kindFlush)
+		if !e.releaseThen(t, wire.ThenFlush, t.asked) {
+			e.send(t, kindFlush)
+		}
 	}
 	return mark{t.issued, t.asked}
 }
@@ -43,7 +45,9 @@ func (e *Engine) farUnlock(t *target) mark {
 	if e.p.DownCause(int(t.process)) == nil {
 		t.issued++
 		t.quiet, t.asked = t.issued, t.issued
-		e.send(t, kindUnlock)
+		if !e.releaseThen(t, wire.ThenUnlock, t.asked) {
+			e.send(t, kindUnlock)
+		}
 	}
 	return mark{t.issued, t.asked}
 }
@@ -52,7 +56,9 @@ func (e *Engine) farUnlock(t *target) mark {
 // over.
 func (e *Engine) farComplete(t *target) {
 	if e.p.DownCause(int(t.process)) == nil {
-		e.send(t, kindEnd)
+		if !e.releaseThen(t, wire.ThenComplete, 0) {
+			e.send(t, kindEnd)
+		}
 	}
 }
 

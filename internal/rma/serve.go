@@ -48,19 +48,21 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	switch h.Kind {
 	case wire.WinPut:
 		e.takePut(from, w, h, payload)
+		ok = e.then(from, w, h)
 	case wire.WinAcc:
 		e.takeAccumulate(from, w, h, payload)
+		ok = e.then(from, w, h)
 	case wire.WinCas:
 		e.takeCompare(from, w, h, payload)
 	case wire.WinGet:
 		e.takeGet(from, w, h, payload)
 	case wire.WinFlush:
-		e.tell(from, w, h)
+		e.tell(from, w, h.Arg)
 	case wire.WinLock:
 		ok = w.lockAsked(int32(from), h.Flags&wire.Exclusive != 0)
 	case wire.WinUnlock:
 		if ok = w.unlockAsked(int32(from)); ok && h.Flags&wire.Answer != 0 {
-			e.tell(from, w, h)
+			e.tell(from, w, h.Arg)
 		}
 	case wire.WinGrant:
 		t := e.targetOf(from, h.Ctx)
@@ -68,11 +70,29 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	case wire.WinPost:
 		ok = w.postedBy(int32(from))
 	case wire.WinComplete:
-		ok = w.opened && w.completeArrived(int32(from))
+		ok = w.completeArrived(int32(from))
 	}
 	if !ok {
 		e.refuse(from, "it has sent a frame of kind %d when there was no reason for one", h.Kind)
 	}
+}
+
+// then does what a put or accumulate says is to follow it. It reports false if there is no
+// reason for that.
+func (e *Engine) then(from int, w *Window, h *wire.Header) bool {
+	if h.Flags < wire.ThenFlush || e.peers[from].refused {
+		return true
+	}
+	if h.Flags&wire.ThenUnlock != 0 && !w.unlockAsked(int32(from)) {
+		return false
+	}
+	if h.Flags&wire.ThenComplete != 0 && !w.completeArrived(int32(from)) {
+		return false
+	}
+	if h.Flags&(wire.ThenFlush|wire.ThenUnlock) != 0 {
+		e.tell(from, w, h.Name)
+	}
+	return true
 }
 
 // postedBy takes the post of a member. One that has made the window already may post
@@ -96,6 +116,7 @@ func (w *Window) open() {
 		w.postedBy(process)
 	}
 	w.early = nil
+	w.openSync()
 }
 
 // refuse takes down a peer that has broken a rule.
@@ -137,7 +158,11 @@ func (e *Engine) Placed(from int, h *wire.Header) {
 			e.replied(from, o, int64(h.Size))
 		}
 	case wire.WinPut:
+		w := e.peers[from].placing
 		e.peers[from].placing, e.peers[from].place = nil, nil
+		if w != nil && !e.then(from, w, h) {
+			e.refuse(from, "it has sent a frame of kind %d when there was no reason for one", h.Kind)
+		}
 	}
 }
 
@@ -164,13 +189,19 @@ func (e *Engine) unplace(w *Window, mem []byte) {
 func (e *Engine) stale(from int, h *wire.Header, payload []byte) {
 	f := fault{class: class.Win, kind: h.Kind}
 	switch h.Kind {
-	case wire.WinPut, wire.WinAcc, wire.WinCas, wire.WinGet:
+	case wire.WinPut, wire.WinAcc:
+		if h.Flags&(wire.ThenFlush|wire.ThenUnlock) != 0 {
+			e.finished(from, h.Ctx, h.Name, &f)
+			return
+		}
+		fallthrough
+	case wire.WinCas, wire.WinGet:
 		e.deny(from, nil, h, &f)
 	case wire.WinFlush:
-		e.finished(from, h, &f)
+		e.finished(from, h.Ctx, h.Arg, &f)
 	case wire.WinUnlock:
 		if h.Flags&wire.Answer != 0 {
-			e.finished(from, h, &f)
+			e.finished(from, h.Ctx, h.Arg, &f)
 		}
 	case wire.WinLock:
 		if e.admits(from) {

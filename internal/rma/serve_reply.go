@@ -152,25 +152,25 @@ func (e *Engine) deny(from int, w *Window, h *wire.Header, f *fault) {
 	e.give(from, r, b)
 }
 
-// tell answers that all before a flush or unlock is done.
-func (e *Engine) tell(from int, w *Window, h *wire.Header) {
+// tell answers that all up to a flush or unlock, number at, is done.
+func (e *Engine) tell(from int, w *Window, at uint64) {
 	if len(w.faults) > 0 {
 		if f, ok := w.faults[int32(from)]; ok {
 			delete(w.faults, int32(from))
-			e.finished(from, h, &f)
+			e.finished(from, w.id, at, &f)
 			return
 		}
 	}
-	e.finished(from, h, nil)
+	e.finished(from, w.id, at, nil)
 }
 
 // finished is tell, with a fault unless that is nil.
-func (e *Engine) finished(from int, h *wire.Header, f *fault) {
+func (e *Engine) finished(from int, window, at uint64, f *fault) {
 	if !e.admits(from) {
 		return
 	}
 	r := e.newReply()
-	e.hdr = wire.Header{Kind: wire.WinDone, Ctx: h.Ctx, Arg: h.Arg}
+	e.hdr = wire.Header{Kind: wire.WinDone, Ctx: window, Arg: at}
 	var payload []byte
 	if f != nil {
 		payload = r.room(faultSize)

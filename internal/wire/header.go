@@ -111,6 +111,12 @@ const (
 	Uncredited uint8 = 1
 	// WithResult, of WinAcc: the values before are wanted.
 	WithResult uint8 = 1
+	// ThenFlush, of WinPut and of WinAcc without a result: a WinFlush with Arg Name
+	// follows, and saves its frame. ThenUnlock and ThenComplete are the same of WinUnlock
+	// with Answer, and of WinComplete.
+	ThenFlush    uint8 = 2
+	ThenUnlock   uint8 = 4
+	ThenComplete uint8 = 8
 	// Exclusive, of WinLock: nobody else may have the lock.
 	Exclusive uint8 = 1
 	// Answer, of WinUnlock: a WinDone with Arg is wanted.

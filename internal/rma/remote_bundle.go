@@ -1,0 +1,181 @@
+package rma
+
+import (
+	"math"
+
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// bundle is a frame of short puts, or of short accumulates with one operation, that has not
+// gone yet. A system call costs as much as dozens of them, and one that carries the flush
+// that mostly follows saves a second: so they stay until something else is sent to the
+// target, until there are many, or until the process polls, which it does whenever it
+// waits. Nobody can tell: nothing says that they are done before a flush.
+//
+// They become runs of one frame, in their order. A fault would refuse all of it, so in
+// dynamic windows, where only the target knows what is attached, one is held at most.
+type bundle struct {
+	kind  kind
+	op    op.Op
+	typ   op.Type
+	base  uint64 // displacement of the first
+	n     int    // runs
+	size  int    // bytes of data
+	then  uint8  // flags that say what follows
+	at    uint64 // number of what follows
+	page  []byte // data from bundleData on; the runs go before
+	runs  [bundleRuns]runs
+	limit int // of size
+}
+
+const (
+	// bundledMax is the length of the longest operation that is held, in bytes: a copy of so
+	// much costs a tenth of a system call.
+	bundledMax = 512
+	// bundleRuns is how many runs are held at most.
+	bundleRuns = 64
+	bundleData = bundleRuns * runSize
+	// bundleMax is how many bytes are held at most.
+	bundleMax = 8 << 10
+)
+
+// hold adds o to what is held for its target, if it may, and reports whether it did.
+func (e *Engine) hold(o *operation) bool {
+	t := o.target
+	size := int(o.size())
+	if size > bundledMax || o.kind != kindPut && o.kind != kindAccumulate || o.answers() || o.ragged || o.origin.Layout != nil ||
+		t.first < len(t.line) || e.peers[t.process].stuck {
+		return false
+	}
+	if t.bundle != nil && !t.bundle.add(o, size, t.w.dynamic != nil) {
+		e.release(t)
+		if e.peers[t.process].stuck || t.first < len(t.line) {
+			return false
+		}
+	}
+	if t.bundle == nil {
+		h := e.newBundle()
+		h.kind, h.op, h.typ, h.base = o.kind, o.op, o.typ, o.off
+		h.limit = min(bundleMax, e.p.ChunkMax(int(t.process))-bundleData)
+		if !h.add(o, size, false) {
+			e.freeBundle(h)
+			return false
+		}
+		t.bundle = h
+		if len(e.holding) == 0 {
+			e.p.Later(1)
+		}
+		e.holding = append(e.holding, t)
+	}
+	return true
+}
+
+// add adds an operation if it fits.
+func (h *bundle) add(o *operation, size int, alone bool) bool {
+	off := int64(o.off - h.base)
+	if o.kind != h.kind || o.op != h.op || o.typ != h.typ || h.size+size > h.limit || off > math.MaxInt64/2 || off < math.MinInt64/2 ||
+		alone && h.n > 0 {
+		return false
+	}
+	last := &h.runs[max(h.n-1, 0)]
+	switch {
+	case h.n > 0 && last.count == 1 && last.off+last.length == off:
+		last.length += int64(size)
+	case h.n > 0 && last.length == int64(size) && (last.count == 1 || last.off+last.count*last.stride == off):
+		if last.count == 1 {
+			last.stride = off - last.off
+		}
+		last.count++
+	case h.n == bundleRuns:
+		return false
+	default:
+		h.runs[h.n] = runs{off: off, length: int64(size), count: 1}
+		h.n++
+	}
+	copy(h.page[bundleData+h.size:], o.origin.Bytes)
+	h.size += size
+	return true
+}
+
+// release puts what is held for t at the end of its line, or sends it.
+func (e *Engine) release(t *target) { e.releaseThen(t, 0, 0) }
+
+// releaseThen is release with what is to follow: a flag, and the number for it. It reports
+// whether there was something to go with.
+func (e *Engine) releaseThen(t *target, then uint8, at uint64) bool {
+	h := t.bundle
+	if h == nil {
+		return false
+	}
+	t.bundle = nil
+	for i, o := range e.holding {
+		if o == t {
+			last := len(e.holding) - 1
+			e.holding[i], e.holding[last] = e.holding[last], nil
+			e.holding = e.holding[:last]
+			break
+		}
+	}
+	if len(e.holding) == 0 {
+		e.p.Later(-1)
+	}
+	h.then, h.at = then, at
+	o := e.newOperation(nil, t, &access{kind: kindBundle}, 0)
+	o.at, o.bundle = t.issued, h
+	e.launch(o)
+	return true
+}
+
+// frameBundle makes the frame of what was held.
+func (e *Engine) frameBundle(q *linkPeer, o *operation) bool {
+	h := o.bundle
+	if q.stuck || h.then&(wire.ThenFlush|wire.ThenUnlock) != 0 && q.requests >= requestsMax {
+		return false
+	}
+	if h.then&(wire.ThenFlush|wire.ThenUnlock) != 0 {
+		q.requests++
+	}
+	e.hdr = wire.Header{Kind: wire.WinPut, Flags: h.then, Ctx: o.target.w.id, Arg: h.base, Name: h.at}
+	if h.kind == kindAccumulate {
+		e.hdr.Kind, e.hdr.Aux = wire.WinAcc, uint32(h.op)|uint32(h.typ)<<accType
+	}
+	front := bundleData
+	if h.n > 1 || h.runs[0].count > 1 {
+		e.hdr.Tag = int32(h.n)
+		front -= h.n * runSize
+		for i := range h.n {
+			h.runs[i].encode(h.page[front+i*runSize:])
+		}
+	}
+	o.sent = true
+	e.offer(q, o, h.page[front:bundleData+h.size])
+	return true
+}
+
+// newBundle returns an empty one.
+func (e *Engine) newBundle() *bundle {
+	if n := len(e.spare); n > 0 {
+		h := e.spare[n-1]
+		e.spare = e.spare[:n-1]
+		return h
+	}
+	return &bundle{page: make([]byte, bundleData+bundleMax)}
+}
+
+// freeBundle takes one back.
+func (e *Engine) freeBundle(h *bundle) {
+	if len(e.spare) < pagesMax {
+		h.n, h.size, h.then = 0, 0, 0
+		e.spare = append(e.spare, h)
+	}
+}
+
+// releaseAll sends what is held for all targets.
+func (e *Engine) releaseAll() (n int) {
+	for len(e.holding) > 0 {
+		e.release(e.holding[len(e.holding)-1])
+		n++
+	}
+	return n
+}
