@@ -29,27 +29,36 @@ type Region struct {
 	Dead func(process int) bool
 }
 
-// few is up to how many elements are updated one by one: the lock of a writer costs as
-// much as that of a reader, and vectors less than atomic operations.
-const few = 4
+// few is up to how many elements are updated one by one. The lock of a writer costs no
+// more than that of a reader, and vectors less than atomic operations; but a writer
+// looks at the counts of all processes, 16 of them in the time of an atomic operation.
+func (r *Region) few() int { return 1 + r.Stripes.Local()/16 }
 
-// Put copies data into the region at off: a copy.
+// Put copies data into the region at off. It costs a copy.
 func (r *Region) Put(off int64, data []byte) {
 	copy(r.Mem[off:off+int64(len(data))], data)
 }
 
-// Get copies what stands at off: a copy.
+// Get copies what stands at off. It costs a copy.
 func (r *Region) Get(off int64, dst []byte) {
 	copy(dst, r.Mem[off:off+int64(len(dst))])
 }
 
 // Accumulate combines the elements at off with those of data, each atomically, and
-// leaves what was before in old, unless that is nil. For NoOp data may be nil; then
-// old tells the length. Both are whole elements; they do not overlap.
+// leaves what was before in old, unless that is nil. For NoOp data may be nil, and old
+// tells the length. Both are whole elements; they do not overlap.
+//
+// It costs, for each piece of memory with one stripe, 8 KiB, an atomic operation and a
+// load for each local process, some 15 ns, and a vector kernel; a copy more for old.
+// One element is FetchOp.
 func (r *Region) Accumulate(off int64, o op.Op, t op.Type, data, old []byte) {
 	size, n := t.Size(), len(data)
 	if o == op.NoOp {
 		data, n = nil, len(old)
+	}
+	if n == size {
+		r.FetchOp(off, o, t, data, old)
+		return
 	}
 	mem := r.Mem[off : off+int64(n)]
 	switch {
@@ -58,7 +67,7 @@ func (r *Region) Accumulate(off int64, o op.Op, t op.Type, data, old []byte) {
 		r.bulk(mem, off, size, o, t, data, old)
 	case r.Fine:
 		each(mem, size, o, t, data, old)
-	case n > few*size:
+	case n > r.few()*size:
 		r.bulk(mem, off, size, o, t, data, old)
 	default:
 		for {
@@ -75,7 +84,10 @@ func (r *Region) Accumulate(off int64, o op.Op, t op.Type, data, old []byte) {
 	}
 }
 
-// FetchOp is Accumulate of one element; value may be nil for NoOp.
+// FetchOp is Accumulate of one element; value may be nil for NoOp, and old for others.
+//
+// It costs three atomic operations, of which two are on a line of this process, and a
+// load: 4 ns more than these. Fine regions save the two.
 func (r *Region) FetchOp(off int64, o op.Op, t op.Type, value, old []byte) {
 	size := t.Size()
 	mem := r.Mem[off : off+int64(size)]
@@ -97,7 +109,8 @@ func (r *Region) FetchOp(off int64, o op.Op, t op.Type, value, old []byte) {
 }
 
 // CompareSwap stores value at off if compare stands there, bit by bit, and leaves in
-// old what stood there. All have size bytes: 1, 2, 4, 8 or 16.
+// old what stood there. All have size bytes: 1, 2, 4, 8 or 16. It costs what FetchOp
+// does.
 func (r *Region) CompareSwap(off int64, size int, value, compare, old []byte) {
 	mem := r.Mem[off : off+int64(size)]
 	value, compare, old = value[:size], compare[:size], old[:size]

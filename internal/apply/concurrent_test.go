@@ -1,0 +1,309 @@
+package apply
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// together runs f as so many processes of the node at once, two goroutines each.
+func together(processes int, r Region, f func(worker int, r *Region, g *rand.Rand)) {
+	var all sync.WaitGroup
+	for w := range 2 * processes {
+		all.Go(func() {
+			mine := r
+			mine.Me = w % processes
+			f(w, &mine, rand.New(rand.NewPCG(uint64(w), uint64(len(r.Mem)))))
+		})
+	}
+	all.Wait()
+}
+
+// RC-03, RC-11, RC-14, RC-17: whatever the operation and the type, updates of the same
+// elements by several processes, of one element and of many, leave what some order
+// leaves. The operands are such that all orders leave the same.
+func TestRC11_AnyOrderOfEveryOperation(t *testing.T) {
+	const count, rounds = 300, 12
+	legal(func(o op.Op, typ op.Type) {
+		if o == op.Replace || o == op.NoOp {
+			return // TestRC16_NothingIsTorn
+		}
+		size := typ.Size()
+		for _, at := range []int{0, 1} {
+			r, _ := regionOf(t, count*size, at, op.BestKernel(), false)
+			want := make([]byte, count*size)
+			for i := 0; i < len(want); i += size {
+				switch o {
+				case op.Prod:
+					copy(want[i:], one(typ))
+				case op.Band, op.Land:
+					for k := range size {
+						want[i+k] = 0xff
+					}
+				}
+			}
+			copy(r.Mem, want)
+			// What each worker will do: elements from, and the operands.
+			type update struct {
+				from int
+				data []byte
+			}
+			plans := make([][]update, 4)
+			g := rand.New(rand.NewPCG(uint64(o), uint64(typ)))
+			all := make([]byte, 0, 64*size)
+			for range 64 {
+				all = append(all, operand(g, o, typ)...)
+			}
+			for w := range plans {
+				for range rounds {
+					n := 1
+					if g.IntN(2) == 0 {
+						n = 2 + g.IntN(60)
+					}
+					from := g.IntN(8) // a hot spot
+					if g.IntN(2) == 0 {
+						from = g.IntN(count - n)
+					}
+					u := update{from, all[g.IntN(64-n+1)*size:][:n*size]}
+					plans[w] = append(plans[w], u)
+					e := want[from*size:][:n*size]
+					op.Apply(o, typ, e, e, u.data)
+				}
+			}
+			together(2, r, func(w int, r *Region, _ *rand.Rand) {
+				old := make([]byte, 64*size)
+				for i, u := range plans[w] {
+					var was []byte
+					if i%3 == 0 {
+						was = old[:len(u.data)]
+					}
+					if len(u.data) == size && i%2 == 0 {
+						r.FetchOp(int64(u.from*size), o, typ, u.data, was)
+					} else {
+						r.Accumulate(int64(u.from*size), o, typ, u.data, was)
+					}
+				}
+			})
+			for i := 0; i < len(want); i += size {
+				if unsigned(typ, r.Mem[i:i+size]); !bytes.Equal(r.Mem[i:i+size], unsigned(typ, want[i:i+size])) {
+					t.Fatalf("%v of %v, %d bytes off alignment, element %d: %x, want %x", o, typ, at, i/size, r.Mem[i:i+size], want[i:i+size])
+				}
+			}
+			idle(t, r.Stripes)
+		}
+	})
+}
+
+// A family of types of one size, in which a number can be counted up.
+var counters = []op.Type{op.Uint8, op.Uint16, op.Int32, op.Float32, op.Int64, op.Float64, op.Int128, op.Complex128, op.Float128, op.Complex256}
+
+// RC-03, RC-04, RC-05, RC-06, RC-14, RC-17, X-RMA-16: sums of ones are exact, by
+// whatever mix of fetch-and-op, compare-and-swap, get-accumulate and accumulate of one
+// element and of many, in elements that the processor updates and in others, in fine
+// regions and others. Of one element the values before are all different: an order.
+func TestRC17_SumsAreExact(t *testing.T) {
+	for _, typ := range counters {
+		for _, fine := range []bool{false, true} {
+			for _, at := range []int{0, 1} {
+				t.Run(fmt.Sprintf("%v/fine=%t/at=%d", typ, fine, at), func(t *testing.T) {
+					sumsAreExact(t, typ, fine, at)
+				})
+			}
+		}
+	}
+}
+
+func sumsAreExact(t *testing.T, typ op.Type, fine bool, at int) {
+	const count, rounds, hot = 1000, 150, 3
+	size := typ.Size()
+	r, _ := regionOf(t, count*size, at, op.BestKernel(), fine)
+	ones := bytes.Repeat(one(typ), count)
+	var mu sync.Mutex
+	added := make([]int, count)
+	seen := map[string]int{} // values of the hot element before
+	together(3, r, func(w int, r *Region, g *rand.Rand) {
+		mine := make([]int, count)
+		var before [][]byte
+		old := make([]byte, count*size)
+		for range rounds {
+			from, n := hot, 1
+			switch g.IntN(4) {
+			case 0:
+				from = g.IntN(count)
+			case 1:
+				from, n = g.IntN(hot+1), 4+g.IntN(60)
+			case 2:
+				n = 1 + g.IntN(count/2)
+				from = g.IntN(count - n)
+			}
+			at := int64(from * size)
+			var was []byte
+			switch {
+			case n == 1 && size <= 16 && g.IntN(2) == 0:
+				was = old[:size]
+				r.FetchOp(at, op.NoOp, typ, nil, was)
+				for {
+					expected := slices.Clone(was)
+					next := slices.Clone(was)
+					op.Apply(op.Sum, typ, next, next, ones[:size])
+					r.CompareSwap(at, size, next, expected, was)
+					if bytes.Equal(was, expected) {
+						break
+					}
+				}
+			case n == 1 && g.IntN(2) == 0:
+				was = old[:size]
+				r.FetchOp(at, op.Sum, typ, ones, was)
+			case from <= hot && hot < from+n || g.IntN(3) == 0:
+				was = old[:n*size]
+				r.Accumulate(at, op.Sum, typ, ones[:n*size], was)
+			default:
+				r.Accumulate(at, op.Sum, typ, ones[:n*size], nil)
+			}
+			for e := from; e < from+n; e++ {
+				mine[e]++
+			}
+			if from <= hot && hot < from+n {
+				before = append(before, slices.Clone(was[(hot-from)*size:][:size]))
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for e, n := range mine {
+			added[e] += n
+		}
+		for _, b := range before {
+			seen[string(b)]++
+		}
+	})
+	for e, n := range added {
+		if want := number(typ, n); !bytes.Equal(r.Mem[e*size:][:size], want) {
+			t.Fatalf("element %d is %x, want %d: %x", e, r.Mem[e*size:][:size], n, want)
+		}
+	}
+	for n := range added[hot] { // small types come round again
+		value := string(number(typ, n))
+		if seen[value]--; seen[value] == 0 {
+			delete(seen, value)
+		}
+	}
+	if len(seen) != 0 {
+		t.Fatalf("the values before are no permutation of 0 to %d: %d are missing or twice", added[hot]-1, len(seen))
+	}
+	idle(t, r.Stripes)
+}
+
+// RC-05: nothing is lost either where updates are as close to each other as can be.
+// Who is done goes on until all are, so that there always are others, within bounds
+// that keep sums exact.
+func TestRC05_HotElements(t *testing.T) {
+	rounds := 40_000
+	if raceBuild {
+		rounds = 2000
+	}
+	for _, typ := range counters {
+		r, _ := regionOf(t, 256, 0, op.BestKernel(), false)
+		size := int64(typ.Size())
+		add := one(typ)
+		var done, total atomic.Int64
+		together(2, r, func(w int, r *Region, _ *rand.Rand) {
+			i := 0
+			for ; i < 20*rounds && (i < rounds || done.Load() < 4); i++ {
+				r.FetchOp(size, op.Sum, typ, add, nil)
+				if i == rounds-1 {
+					done.Add(1)
+				}
+			}
+			total.Add(int64(i))
+		})
+		if got, want := r.Mem[size:2*size], number(typ, int(total.Load())); !bytes.Equal(got, want) {
+			t.Errorf("%v: %x, want %d: %x", typ, got, total.Load(), want)
+		}
+		idle(t, r.Stripes)
+	}
+}
+
+// RC-05, RC-16: elements are replaced and read as wholes, one and many, whatever their
+// size and place.
+func TestRC16_NothingIsTorn(t *testing.T) {
+	const count = 40
+	for _, typ := range []op.Type{op.Uint16, op.Float32, op.Pair(op.Float32, op.Int32), op.Int64, op.Complex128, op.Pair(op.Float64, op.Int32), op.Complex256} {
+		for _, at := range []int{0, 1, 4} {
+			size := typ.Size()
+			r, _ := regionOf(t, count*size, at, op.BestKernel(), false)
+			together(2, r, func(w int, r *Region, g *rand.Rand) {
+				data, old := make([]byte, count*size), make([]byte, count*size)
+				for i := range 500 {
+					n := 1
+					if g.IntN(2) == 0 {
+						n = 2 + g.IntN(count-2)
+					}
+					from := g.IntN(count - n + 1)
+					data, old := data[:n*size], old[:n*size]
+					for k := range data {
+						data[k] = byte(i<<2 | w)
+					}
+					switch off := int64(from * size); {
+					case w%2 == 1:
+						r.Accumulate(off, op.NoOp, typ, nil, old)
+					case n == 1 && i%2 == 0:
+						r.FetchOp(off, op.Replace, typ, data, old)
+					default:
+						r.Accumulate(off, op.Replace, typ, data, old)
+					}
+					for e := 0; e < len(old); e += size {
+						if was := old[e : e+size]; bytes.Count(was, was[:1]) != size {
+							t.Errorf("%v, %d bytes off alignment: %x", typ, at, was)
+							return
+						}
+					}
+				}
+			})
+			idle(t, r.Stripes)
+		}
+	}
+}
+
+// Readers get in although writers follow each other without a pause, and the other way
+// round.
+func TestNobodyStarves(t *testing.T) {
+	const size, rounds = 1 << shmfmt.StripeShift, 300
+	r, _ := regionOf(t, size, 0, op.BestKernel(), false)
+	ones := bytes.Repeat(one(op.Int64), size/8)
+	for _, few := range []bool{true, false} {
+		var ended sync.WaitGroup
+		stop := make(chan struct{})
+		run := func(n int, until func(i int) bool) {
+			for i := 0; until(i); i++ {
+				r.Accumulate(0, op.Sum, op.Int64, ones[:n], nil)
+			}
+		}
+		many, one := size, 8
+		if !few {
+			many, one = one, many
+		}
+		for range 3 {
+			ended.Go(func() {
+				run(many, func(int) bool {
+					select {
+					case <-stop:
+						return false
+					default:
+						return true
+					}
+				})
+			})
+		}
+		run(one, func(i int) bool { return i < rounds })
+		close(stop)
+		ended.Wait()
+	}
+	idle(t, r.Stripes)
+}

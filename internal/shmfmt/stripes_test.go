@@ -1,0 +1,133 @@
+package shmfmt
+
+import (
+	"sync"
+	"testing"
+	"unsafe"
+)
+
+// A reader keeps a writer waiting, and a writer the readers away; of other stripes
+// nobody takes notice.
+func TestStripesExclude(t *testing.T) {
+	s := HeapStripes(3)
+	if !s.Enter(5, 0) || !s.Enter(5, 0) || !s.Enter(5, 2) {
+		t.Fatal("readers do not get in")
+	}
+	if s.Occupant(5, 0) != 0 || s.Occupant(5, 1) != 2 || s.Occupant(4, 0) != -1 || s.Holder(5) != -1 {
+		t.Fatal("readers are not where they are")
+	}
+	if !s.Claim(5, 1) || s.Holder(5) != 1 || s.Claim(5, 0) || s.Claim(5, 1) {
+		t.Fatal("there is not one writer")
+	}
+	if s.Enter(5, 0) || s.Enter(5, 1) || s.Occupant(5, 1) != 2 {
+		t.Fatal("a reader gets in beside a writer, or is left there")
+	}
+	if !s.Enter(4, 0) {
+		t.Fatal("a writer keeps readers from another stripe")
+	}
+	s.Leave(4, 0)
+	s.Leave(5, 0)
+	s.Leave(5, 2)
+	if s.Occupant(5, 0) != 0 {
+		t.Fatal("one of two readers is gone with the other")
+	}
+	s.Leave(5, 0)
+	if s.Occupant(5, 0) != -1 {
+		t.Fatal("readers are left")
+	}
+	s.Release(5)
+	if s.Holder(5) != -1 || !s.Enter(5, 1) {
+		t.Fatal("the writer is left")
+	}
+	s.Leave(5, 1)
+}
+
+// F3: what a dead process left is taken away, whoever does it and how often; others
+// stay in.
+func TestF3_StripesAreReaped(t *testing.T) {
+	s := HeapStripes(3)
+	s.Enter(0, 1)
+	s.Enter(0, 1)
+	s.Enter(0, 2)
+	s.Claim(1, 1)
+	s.Claim(2, 2)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() { s.Reap(1) })
+	}
+	all.Wait()
+	if s.Occupant(0, 0) != 2 || s.Holder(1) != -1 || s.Holder(2) != 2 {
+		t.Fatalf("reader %d, writers %d and %d: want 2, none and 2", s.Occupant(0, 0), s.Holder(1), s.Holder(2))
+	}
+	if !s.Claim(1, 0) {
+		t.Fatal("the stripe is not to be had")
+	}
+	s.Reap(1)
+	s.Reap(-1)
+	s.Reap(3)
+	if s.Holder(1) != 0 || s.Occupant(0, 0) != 2 {
+		t.Fatal("a second reaping takes from the living")
+	}
+}
+
+// Under many readers and writers a writer is alone, and readers only with each other.
+func TestStripesUnderWay(t *testing.T) {
+	const rounds = 3000
+	s := HeapStripes(2)
+	var protected, written int // the race detector watches
+	var all sync.WaitGroup
+	for w := range 4 {
+		all.Go(func() {
+			me := w % 2
+			for i := range rounds {
+				if (i+w)%4 == 0 {
+					for !s.Claim(3, me) {
+						Pause()
+					}
+					for s.Occupant(3, 0) >= 0 {
+						Pause()
+					}
+					protected++
+					written++
+					s.Release(3)
+				} else if s.Enter(3, me) {
+					if protected != written {
+						t.Error("a reader saw a writer at work")
+					}
+					s.Leave(3, me)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if protected != rounds {
+		t.Fatalf("%d updates, want %d", protected, rounds)
+	}
+}
+
+// The layout: a writer word in each of the first lines, then a line for each process.
+func TestStripesLayout(t *testing.T) {
+	mem := heapMemory(StripesSize(2))
+	if len(mem) != 10*Line {
+		t.Fatalf("%d bytes", len(mem))
+	}
+	s := OpenStripes(mem, 2)
+	s.Enter(6, 1)
+	s.Claim(7, 1)
+	for i := 0; i < len(mem); i += 8 {
+		want := uint64(0)
+		switch i {
+		case (StripeCount+1)*Line + 6*8:
+			want = 1
+		case 7 * Line:
+			want = 2
+		}
+		if got := *(*uint64)(unsafe.Pointer(&mem[i])); got != want {
+			t.Errorf("word at %d is %d, want %d", i, got, want)
+		}
+	}
+	if Stripe(0) != 0 || Stripe(1<<StripeShift-1) != 0 || Stripe(1<<StripeShift) != 1 || Stripe(StripeCount<<StripeShift) != 0 ||
+		StripeEnd(5) != 1<<StripeShift || StripeEnd(1<<StripeShift) != 2<<StripeShift {
+		t.Error("elements are in other stripes than they should")
+	}
+}
