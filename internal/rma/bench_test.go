@@ -2,6 +2,7 @@ package rma_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/op"
@@ -9,35 +10,49 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// What operations on mapped memory cost the caller, each completed by a flush: rank 1
-// takes no part.
-func BenchmarkMapped(b *testing.B) {
-	run := func(name string, size int, fn func(v *rma.View, buf, old []byte) error) {
-		b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
+// What operations on memory of a process of the node cost the caller, each completed by
+// a flush: rank 1 takes no part. Memory of the heap is not mapped here; the kernel copies
+// what is put and got there, and the target's service accumulates.
+func BenchmarkNode(b *testing.B) {
+	type call func(v *window, buf, old []byte, disp int64) error
+	put := func(v *window, buf, _ []byte, disp int64) error { return v.PutBytes(buf, 1, disp) }
+	get := func(v *window, buf, _ []byte, disp int64) error { return v.GetBytes(buf, 1, disp) }
+	sum := func(v *window, buf, _ []byte, disp int64) error {
+		return v.Accumulate(rma.Data{Bytes: buf}, 1, disp, rma.Layout{}, op.Sum, op.Float64)
+	}
+	fetch := func(v *window, buf, old []byte, disp int64) error {
+		return v.FetchAndOp(buf, old, 1, disp, op.Sum, op.Int64)
+	}
+	cas := func(v *window, buf, old []byte, disp int64) error {
+		return v.CompareAndSwap(buf, buf, old, 1, disp, op.Int64)
+	}
+	run := func(m maker, name string, size int, fn call) {
+		b.Run(fmt.Sprintf("%s/%s/%d", strings.ReplaceAll(m.name, " ", "-"), name, size), func(b *testing.B) {
 			err := world.RunGoroutines("shm", 2, func(w *world.World) error {
-				v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Allocated, Size: 1 << 20, DispUnit: 8})
+				x, err := m.make(w, 1<<20, 8)
 				if err != nil {
 					return err
 				}
+				if err := x.LockAll(0); err != nil {
+					return err
+				}
 				if w.Comm.Rank == 0 {
-					if err := v.LockAll(0); err != nil {
-						return err
-					}
 					buf, old := make([]byte, size), make([]byte, size)
+					disp := x.disp(1, 24)
 					b.ReportAllocs()
 					for b.Loop() {
-						if err := fn(v, buf, old); err != nil {
+						if err := fn(x, buf, old, disp); err != nil {
 							return err
 						}
-						if err := v.Flush(1); err != nil {
+						if err := x.Flush(1); err != nil {
 							return err
 						}
-					}
-					if err := v.UnlockAll(); err != nil {
-						return err
 					}
 				}
-				if err := v.Free(); err != nil {
+				if err := x.UnlockAll(); err != nil {
+					return err
+				}
+				if err := x.free(); err != nil {
 					return err
 				}
 				return w.Close()
@@ -47,13 +62,13 @@ func BenchmarkMapped(b *testing.B) {
 			}
 		})
 	}
-	for _, size := range []int{8, 4096, 262144} {
-		run("put", size, func(v *rma.View, buf, _ []byte) error { return v.PutBytes(buf, 1, 3) })
-		run("get", size, func(v *rma.View, buf, _ []byte) error { return v.GetBytes(buf, 1, 3) })
-		run("sum", size, func(v *rma.View, buf, _ []byte) error {
-			return v.Accumulate(rma.Data{Bytes: buf}, 1, 3, rma.Layout{}, op.Sum, op.Float64)
-		})
+	for _, m := range makers() {
+		for _, size := range []int{8, 4096, 262144} {
+			run(m, "put", size, put)
+			run(m, "get", size, get)
+			run(m, "sum", size, sum)
+		}
+		run(m, "fetch", 8, fetch)
+		run(m, "cas", 8, cas)
 	}
-	run("fetch", 8, func(v *rma.View, buf, old []byte) error { return v.FetchAndOp(buf, old, 1, 3, op.Sum, op.Int64) })
-	run("cas", 8, func(v *rma.View, buf, old []byte) error { return v.CompareAndSwap(buf, buf, old, 1, 3, op.Int64) })
 }

@@ -81,7 +81,7 @@ func (e *Engine) perform(o *operation) {
 	case t.path == pathDynamic && e.performDynamic(o), e.copies(o, false):
 		e.end(o, nil)
 	default:
-		e.remote(o) // which tells what is wrong, too
+		e.dispatch(o) // which tells what is wrong, too
 	}
 }
 
@@ -92,7 +92,7 @@ func (e *Engine) performDynamic(o *operation) bool {
 	if err != nil {
 		return false
 	}
-	f, err := o.target.searchLocked(o.off+uint64(lo), o.off+uint64(hi))
+	f, err := o.target.lookupLocked(o.off+uint64(lo), o.off+uint64(hi))
 	return err == nil && f != nil && f.mapped && o.apply(&f.region, int64(o.off-f.lo)) == nil
 }
 

@@ -128,7 +128,7 @@ func (w *Window) reserve(n int) error {
 		fresh.Set(i, w.told(r))
 	}
 	version := w.control.TableVersion()
-	version.Add(1) // odd: pairs with the loads in search
+	version.Add(1) // odd: pairs with the loads in read and known
 	w.control.TableOff().Store(uint64(b.Off))
 	a.table, a.page = fresh, b.Mem
 	version.Add(1)
@@ -142,7 +142,7 @@ func (w *Window) reserve(n int) error {
 func (w *Window) change(from int, regions []*attachedRegion) {
 	a := w.dynamic
 	version := w.control.TableVersion()
-	version.Add(1) // odd: pairs with the loads in search
+	version.Add(1) // odd: pairs with the loads in read and known
 	a.regions = regions
 	if w.e.node != nil {
 		for i := from; i < len(regions); i++ {

@@ -24,30 +24,45 @@ const foundMax = 4
 // Cost: of a region used lately a load of the version, which stays in this processor's
 // cache until something is attached or detached; else a binary search.
 func (t *target) lookup(lo, hi uint64) (*foundRegion, error) {
-	version := t.control.TableVersion().Load() // pairs with the stores in Attach and Detach
-	for i := range t.found {
-		if f := t.found[i].Load(); f != nil && f.version == version && lo >= f.lo && hi <= f.hi {
-			return f, nil
-		}
+	if f := t.known(lo, hi); f != nil {
+		return f, nil
 	}
 	if t.rank == t.w.Comm.Rank {
 		t.w.e.p.Lock()
 		defer t.w.e.p.Unlock()
 	}
-	return t.searchLocked(lo, hi)
+	return t.search(lo, hi)
 }
 
-// searchLocked looks into the attach table itself. The lock is held if that is the own
-// one.
-func (t *target) searchLocked(lo, hi uint64) (*foundRegion, error) {
-	f, err := t.search(lo, hi)
+// lookupLocked is lookup with the lock held.
+func (t *target) lookupLocked(lo, hi uint64) (*foundRegion, error) {
+	if f := t.known(lo, hi); f != nil {
+		return f, nil
+	}
+	return t.search(lo, hi)
+}
+
+// known returns the region used lately that holds bytes lo to hi, nil if none does.
+func (t *target) known(lo, hi uint64) *foundRegion {
+	version := t.control.TableVersion().Load() // pairs with the stores in reserve and change
+	for i := range t.found {
+		if f := t.found[i].Load(); f != nil && f.version == version && lo >= f.lo && hi <= f.hi && lo <= hi {
+			return f
+		}
+	}
+	return nil
+}
+
+// search looks into the attach table itself. The lock is held if that is the own one.
+func (t *target) search(lo, hi uint64) (*foundRegion, error) {
+	f, err := t.read(lo, hi)
 	if f != nil {
 		t.found[t.finds.Add(1)%foundMax].Store(f)
 	}
 	return f, err
 }
 
-func (t *target) search(lo, hi uint64) (*foundRegion, error) {
+func (t *target) read(lo, hi uint64) (*foundRegion, error) {
 	w, e := t.w, t.w.e
 	if hi < lo {
 		return nil, nil

@@ -95,7 +95,9 @@ func (w *Window) awaitLocked(word *atomic.Uint64, n uint64, call string, t *targ
 
 // settled reports, without the lock, whether nothing can be under way to t: all was
 // applied by those who called.
-func (t *target) settled() bool { return t.path == pathMapped && t.gate.Load()&gateWaiting == 0 }
+func (t *target) settled() bool {
+	return t.control != nil && !t.framed.Load() && t.gate.Load()&gateWaiting == 0
+}
 
 // settle waits until all operations to t are complete, at the origin if local, else at
 // the target, and returns the first error of one that no request tells of.

@@ -31,7 +31,7 @@ func (e *Engine) copies(o *operation, yields bool) bool {
 		if err != nil || !e.canCopy(t.process) {
 			return false
 		}
-		if f, err := t.searchLocked(o.off+uint64(lo), o.off+uint64(hi)); err != nil || f == nil || f.mapped {
+		if f, err := t.lookupLocked(o.off+uint64(lo), o.off+uint64(hi)); err != nil || f == nil || f.mapped {
 			return false
 		}
 		addr = o.off

@@ -25,6 +25,12 @@ func (e *Engine) start(o *operation) {
 		e.end(o, nil)
 		return
 	}
+	e.dispatch(o)
+}
+
+// dispatch has the target's service make an access. The lock is held.
+func (e *Engine) dispatch(o *operation) {
+	o.target.framed.Store(true)
 	e.remote(o)
 }
 

@@ -41,6 +41,9 @@ type target struct {
 	found   [foundMax]atomic.Pointer[foundRegion] // of pathDynamic: used lately
 	finds   atomic.Uint32
 
+	// framed says that some operation has gone by frames: without any, whoever has called
+	// has made all there is. Stored under the engine's lock.
+	framed   atomic.Bool
 	deferred []*operation // in order; under the engine's lock
 
 	targetSync
