@@ -29,7 +29,7 @@ func TestNothingIsLeftOfAKilledLauncher(t *testing.T) {
 		n = 10
 	}
 	for i := range n {
-		r := newRun(t, "-n", "3", "rank", "orphan", "init", "exchange", "segments:0", "forever").start()
+		r := newRun(t, "-n", "3", "rank", "orphan", "init", "exchange", "segments:0", "heap:8000000", "forever").start()
 		time.Sleep(time.Duration(rand.IntN(30000)) * time.Microsecond * time.Duration(i%2)) // half at once
 		if i%4 == 3 {
 			time.Sleep(50 * time.Millisecond)
@@ -63,7 +63,7 @@ func TestNothingIsLeftOfAKilledRank(t *testing.T) {
 	}
 	for range n {
 		ready := filepath.Join(t.TempDir(), "ready")
-		r := newRun(t, "-n", "4", "rank", "ready:"+ready, "orphan", "init", "exchange", "segments:0", "exchange", "forever").start()
+		r := newRun(t, "-n", "4", "rank", "ready:"+ready, "orphan", "init", "exchange", "segments:0", "heap:8000000", "exchange", "forever").start()
 		pids := r.ready(ready, 4)
 		time.Sleep(time.Duration(rand.IntN(10000)) * time.Microsecond)
 		victim := rand.IntN(4)

@@ -5,10 +5,13 @@ package launch
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/halo-mpi/halo/internal/sys"
 )
 
 func TestRanksLearnTheirJob(t *testing.T) {
@@ -160,6 +163,31 @@ func TestHelp(t *testing.T) {
 	for line := range strings.Lines(r.stdout.String()) {
 		if len(line) > 81 {
 			t.Errorf("help has a line of %d characters: %s", len(line), line)
+		}
+	}
+}
+
+// The heap behind the rings is larger than memory, or as large as the limits of the
+// process let it be: what is not used costs nothing.
+func TestHeapIsAsLargeAsItCanBe(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("shared memory is for Linux")
+	}
+	memory := int64(sys.PhysicalMemory())
+	for limit, most := range map[string]int64{"": max(2*memory, 1<<30), "ulimit -f 65536;": 65536 * 512, "ulimit -v 8000000;": 8000000 << 10 / 4} {
+		cmd := exec.Command("sh", "-c", limit+" exec "+haloPath+" run -n 2 "+rankPath+" init heap:100000 finalize")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", limit, err, out)
+		}
+		for line := range strings.Lines(string(out)) {
+			var size int64
+			if _, err := fmt.Sscanf(line, "heap %d", &size); err != nil || size > most || size < most/2 {
+				t.Errorf("%s: %q, want at most %d, and more than half of that", limit, line, most)
+			}
+		}
+		if n := strings.Count(string(out), "heap "); n != 2 {
+			t.Errorf("%s: %d heaps\n%s", limit, n, out)
 		}
 	}
 }

@@ -91,6 +91,8 @@ func (p *process) step(verb, arg string) {
 		p.check(err)
 		info, _ := f.Stat()
 		fmt.Println("segment", n, info.Size())
+	case "heap": // takes n bytes of the own heap, which stands behind the rings
+		err = p.heap(int64(n))
 	case "note", "longnote": // what a goroutine of this rank waits for, since now or since ten minutes
 		n, since := p.note(), time.Now()
 		if verb == "longnote" {
