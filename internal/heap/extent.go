@@ -46,6 +46,15 @@ func rankOf(off int64) uint64 {
 	return bits.RotateLeft64(z^z>>31, 17)
 }
 
+// each calls f for the extents below e and for itself, in order.
+func (e *extent) each(f func(*extent)) {
+	if e != nil {
+		e.left.each(f)
+		f(e)
+		e.right.each(f)
+	}
+}
+
 // insert adds an extent where none begins.
 func (t *extents) insert(e *extent) {
 	e.rank = rankOf(e.off)

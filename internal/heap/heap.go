@@ -13,6 +13,7 @@
 package heap
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -190,6 +191,28 @@ func (h *Heap) Memory(off, size int64) ([]byte, error) {
 	}
 	at := off - b.off
 	return b.mem[at : at+size : at+size], nil
+}
+
+// Release takes all blocks back. Nobody uses them any more, nor the heap.
+func (h *Heap) Release() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.space == nil {
+		return nil
+	}
+	var blocks []*extent
+	h.space.all.root.each(func(e *extent) {
+		if !e.free {
+			blocks = append(blocks, e)
+		}
+	})
+	var errs []error
+	for _, b := range blocks {
+		h.store.lost(b)
+		was := *b
+		errs = append(errs, h.store.drop(&was, h.space.give(b)))
+	}
+	return errors.Join(errs...)
 }
 
 // Live is how many blocks there are, and how many bytes they take.

@@ -158,6 +158,27 @@ func TestGoroutinesShareAHeap(t *testing.T) {
 	}
 }
 
+// What is left when a heap is given up goes: memory does not grow from heap to heap.
+func TestReleaseTakesAllBack(t *testing.T) {
+	for name, open := range backings(t) {
+		h := open(NewBudget())
+		if err := h.Release(); err != nil {
+			t.Errorf("%s: a heap that was not used: %v", name, err)
+		}
+		for _, size := range []int64{10, 20, 5000, 1 << 20, 30} {
+			if _, err := allocate(h, size, 0, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := h.Release(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n, size := h.Live(); n != 0 || size != 0 {
+			t.Errorf("%s: %d blocks with %d bytes are left", name, n, size)
+		}
+	}
+}
+
 // MEM-01, MEM-05: a block of no bytes has an address of its own, by which it is freed.
 func TestMEM05Names(t *testing.T) {
 	for name, open := range backings(t) {

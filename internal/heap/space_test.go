@@ -68,14 +68,6 @@ func (o *oracle) hole() (largest, free int64) {
 	return largest, free
 }
 
-func (e *extent) each(f func(*extent)) {
-	if e != nil {
-		e.left.each(f)
-		f(e)
-		e.right.each(f)
-	}
-}
-
 // check looks at the tree: extents cover the range, none is empty, no two free ones
 // touch, ranks are a heap's and rooms are right.
 func (s *space) check(size int64) error {

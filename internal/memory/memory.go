@@ -60,6 +60,18 @@ func (s *Store) Free(mem []byte) error {
 	return s.heap.Free(off)
 }
 
+// Live is how many blocks are handed out, and how many bytes of memory they take.
+func (s *Store) Live() (blocks int, bytes int64) { return s.heap.Live() }
+
+// Release takes back all that is still handed out, where the process lives on without the
+// store. What others map goes with the fabric.
+func (s *Store) Release() error {
+	if s.mapped {
+		return nil
+	}
+	return s.heap.Release()
+}
+
 // Find tells where in the heap memory is that others can map, if it is part of a live block.
 func (s *Store) Find(mem []byte) (off int64, ok bool) {
 	if !s.mapped {

@@ -73,8 +73,12 @@ func RunGoroutines(name string, n int, fn func(*World) error) error {
 	// After a failure goroutines may be left that are still in calls.
 	failed := errors.Join(errs...) != nil
 	for _, w := range g.ranks {
-		if w != nil && w.Proc.Node() != nil {
+		switch {
+		case w == nil:
+		case w.Proc.Node() != nil:
 			errs = append(errs, w.Proc.Node().Release(failed))
+		case !failed:
+			errs = append(errs, w.Memory.Release())
 		}
 	}
 	if g.first != nil {

@@ -3,7 +3,10 @@ package shm_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -241,6 +244,51 @@ func TestReleaseGivesTheHeapBack(t *testing.T) {
 			t.Errorf("who still looks sees %d", mem[5])
 		}
 	}
+}
+
+// A heap is mapped when it is used first, so that it costs those nothing who do not use
+// it; and core dumps leave it out, which would else make all of its pages.
+func TestHeapsAreMappedWhenTheyAreUsed(t *testing.T) {
+	h := newHost(t, 3)
+	f := h.start(t)
+	send(t, f[0], 1, 1)
+	if maps := heapMaps(t); len(maps) != 0 {
+		t.Errorf("before they are used heaps are mapped: %v", maps)
+	}
+	off, _, err := f[1].Alloc(8, 0)
+	if err == nil {
+		_, err = f[0].Memory(1, off, 8)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps := heapMaps(t)
+	if len(maps) != 2 {
+		t.Errorf("%d mappings of heaps, want one of the owner and one of the peer", len(maps))
+	}
+	for _, flags := range maps {
+		if !slices.Contains(strings.Fields(flags), "dd") {
+			t.Errorf("a heap is part of core dumps: %s", flags)
+		}
+	}
+}
+
+// heapMaps are the flags of the mappings of heaps in this process.
+func heapMaps(t *testing.T) (flags []string) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, heap := fmt.Sprintf(" %08x ", shmfmt.HeapStart(3)), false
+	for line := range strings.Lines(string(text)) {
+		if strings.Contains(line, "memfd:halo-test-") {
+			heap = strings.Contains(line, start)
+		} else if f, ok := strings.CutPrefix(line, "VmFlags:"); ok && heap {
+			flags, heap = append(flags, f), false
+		}
+	}
+	return flags
 }
 
 // addressesInUse is how much this process has mapped, in bytes.
