@@ -91,14 +91,11 @@ type targetSync struct {
 	bare   bool // held without a claim, as ModeNoCheck says; under Window.mu
 	chosen bool // scratch of members; under Window.mu
 
-	queried atomic.Bool // its memory is accessed by loads and stores: see Window.expose
-
-	// What gateWaiting waits for. It is set before the gate, and constant until the gate
-	// is opened or closed.
-	awaits  awaited
-	starts  uint64           // access epochs of Start with this target, until now
-	dozes   shmfmt.LockState // what the claim that is waited for was found
-	arrived atomic.Uint64    // posts of a target on another node; counted under the engine's lock
+	// starts is how many access epochs of Start there were with this target: gateWaiting
+	// waits for as many posts. It is set before the gate, and constant until that is opened
+	// or closed.
+	starts  uint64
+	arrived atomic.Uint64 // posts of a target on another node; counted under the engine's lock
 
 	posts   uint64        // exposure epochs to this origin, until now; under Window.mu
 	ended   atomic.Uint64 // how many of them an origin on another node has completed
@@ -106,8 +103,10 @@ type targetSync struct {
 
 	asks     uint64        // how often a target on another node was asked for its lock; under the engine's lock
 	answered atomic.Uint64 // how often it has answered; counted under the engine's lock
-	told     error         // of a death, by the last answer or claim; under the engine's lock
+	told     error         // of a death, by the last answer; under the engine's lock
 	mark     mark          // of the flush under way; under the engine's lock
+
+	dozes shmfmt.LockState // what the claim that is waited for was found; under the engine's lock
 }
 
 type held uint8
@@ -117,13 +116,6 @@ const (
 	heldTurning
 	heldShared
 	heldExclusive
-)
-
-type awaited uint8
-
-const (
-	awaitPost awaited = iota
-	awaitLock
 )
 
 // wrong is the error of a call that the open epochs do not allow.
@@ -171,8 +163,6 @@ func (w *Window) admit(t *target) (gate, error) {
 			return gateOpen, nil
 		case g == gateWaiting:
 			return w.reach(t), nil
-		case w.epoch == epochLockAll:
-			return w.ask(t)
 		}
 		if w.epoch == epochStart {
 			return gateClosed, w.wrong("rank %d is not in the group of the access epoch", t.rank)
@@ -193,18 +183,8 @@ func (w *Window) reach(t *target) gate {
 	return gateOpen
 }
 
-// exposed reports whether the post, or the lock, that t's gate waits for is there. The
-// lock is held.
+// exposed reports whether the post that t's gate waits for is there. The lock is held.
 func (w *Window) exposed(t *target) bool {
-	if t.awaits == awaitLock {
-		if !w.owns(t) {
-			return false
-		}
-		if t.control != nil {
-			t.told = firstOf(t.told, w.bereaved(t))
-		}
-		return true
-	}
 	return w.posts(t).Load() >= t.starts
 }
 

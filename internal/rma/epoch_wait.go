@@ -130,24 +130,15 @@ func (w *Window) settleLocked(t *target, local bool, call string) error {
 	return e.farWait(t, m, local, x)
 }
 
-// undefer waits until what is deferred to t may be made, and makes it. The lock is held.
+// undefer waits for the post of t if operations are deferred, and makes them. The lock is held.
 func (w *Window) undefer(t *target, call string) error {
 	for len(t.deferred) > 0 {
-		err := w.awaitOpening(t, call)
-		if err != nil {
+		if err := w.awaitLocked(w.posts(t), t.starts, call, t); err != nil {
 			return err
 		}
 		w.e.drain(t)
 	}
 	return nil
-}
-
-// awaitOpening waits for what the gate of t waits for. The lock is held.
-func (w *Window) awaitOpening(t *target, call string) error {
-	if t.awaits == awaitPost {
-		return w.awaitLocked(w.posts(t), t.starts, call, t)
-	}
-	return w.awaitLock(t, call)
 }
 
 // settleAll is settle of all targets at once.

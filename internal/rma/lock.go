@@ -172,12 +172,14 @@ func (w *Window) unlockNull() error {
 }
 
 // LockAll begins an access epoch with all targets, which are locked shared
-// (MPI_WIN_LOCK_ALL).
+// (MPI_WIN_LOCK_ALL). It returns when all locks are held. Targets that have died are passed
+// over; a death of who had a lock is told as by Lock, and no lock is held then.
 //
-// A lock is claimed when the target is first used, and operations are deferred until it
-// is held: so the call costs the same whatever the number of members. What the program
-// can load and store by itself is locked at once: the own memory, that of the node in
-// Shared windows, and what was asked for by Query.
+// Targets are locked one after the other, in the order of their ranks. Rejected: locking
+// each when it is first used. Two such calls would hold some targets while they wait for
+// others, behind somebody who waits to have those exclusively: for ever, if each waits for
+// what the other holds. With an order there is no such circle. And a program may access
+// the memory of others, and its own, by loads and stores.
 func (v *View) LockAll(assert int) error {
 	w := v.w
 	if err := w.live(); err != nil {
@@ -202,13 +204,16 @@ func (v *View) LockAll(assert int) error {
 	}
 	w.set(epochTurning, gateClosed)
 	w.mu.Unlock()
-	err := w.lockAtOnce()
-	if err != nil {
-		w.giveAllBack("LockAll")
+	var err error
+	for i := range w.targets {
+		if err = w.lockOne(i); err != nil {
+			w.giveAllBack("LockAll")
+			break
+		}
 	}
 	w.mu.Lock()
 	if err == nil {
-		w.set(epochLockAll, modeLockAll)
+		w.set(epochLockAll, modeLockAll|gateOpen)
 	} else {
 		w.set(epochNone, gateClosed)
 	}
@@ -216,79 +221,25 @@ func (v *View) LockAll(assert int) error {
 	return err
 }
 
-// lockAtOnce locks the targets that the program may access without a call.
-func (w *Window) lockAtOnce() error {
-	if w.flavor != Shared {
-		for i := range w.targets {
-			t := w.targets[i].Load()
-			if i == w.Comm.Rank && t == nil {
-				var err error
-				if t, err = w.target(i); err != nil {
-					return err
-				}
-			}
-			if t != nil && (i == w.Comm.Rank || t.queried.Load()) {
-				if err := w.lockShared(t); err != nil {
-					return err
-				}
-			}
-		}
+// lockOne locks one target of LockAll. The epoch is turning, so that nobody else looks at
+// what is held.
+func (w *Window) lockOne(rank int) error {
+	t, err := w.target(rank)
+	if err != nil {
+		return err
+	}
+	if w.e.dead(t.process) {
 		return nil
 	}
-	for i := range w.targets {
-		t, err := w.target(i)
-		if err == nil {
-			err = w.lockShared(t)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// lockShared locks one target of LockAll, and waits until it is.
-func (w *Window) lockShared(t *target) error {
 	t.bare = false
 	done, err := w.take(t, false)
 	if !done {
 		err = w.acquire(t, false, "LockAll")
 	}
-	if err != nil {
-		return err
-	}
-	w.mu.Lock()
-	t.held = heldShared
-	t.gate.Store(gateOpen)
-	w.mu.Unlock()
-	return nil
-}
-
-// expose notes that the program can access memory of t by loads and stores, and locks it
-// if it is LockAll's.
-func (w *Window) expose(t *target) error {
-	if t.queried.Swap(true) {
-		return nil
-	}
-	w.mu.Lock()
-	if w.epoch != epochLockAll || w.mode.Load()&gateOpen != 0 {
-		w.mu.Unlock()
-		return nil
-	}
-	g := t.gate.Load()
-	var err error
-	if g == gateClosed {
-		g, err = w.ask(t)
-	}
-	w.mu.Unlock()
-	if err != nil || g&gateOpen != 0 {
-		return err
-	}
-	e := w.e
-	e.p.Lock()
-	defer e.p.Unlock()
-	if err = w.awaitLock(t, "Query"); err == nil {
-		e.drain(t)
+	if err == nil {
+		t.held = heldShared
+	} else if w.e.dead(t.process) {
+		err = nil
 	}
 	return err
 }
@@ -307,27 +258,32 @@ func (v *View) UnlockAll() error {
 	}
 	w.set(epochTurning, gateClosed)
 	w.mu.Unlock()
-	err := w.settleAll(false, "UnlockAll")
-	err = firstOf(err, w.giveAllBack("UnlockAll"))
+	err := w.giveAllBack("UnlockAll")
 	w.mu.Lock()
 	w.set(epochNone, gateClosed)
 	w.mu.Unlock()
 	return err
 }
 
-// giveAllBack releases the locks of all targets that have been used.
+// giveAllBack completes all operations of LockAll and gives back its locks. Frames to all
+// targets are on their way together: those that give a lock back complete what went before
+// them. The epoch is turning.
 func (w *Window) giveAllBack(call string) error {
-	var first error
 	for i := range w.targets {
-		t := w.targets[i].Load()
-		if t == nil || t.held == heldNot {
-			continue
+		if t := w.targets[i].Load(); t != nil && t.control == nil && t.held != heldNot {
+			w.e.p.Lock()
+			w.e.farUnlock(t)
+			w.e.p.Unlock()
 		}
-		first = firstOf(first, w.giveBack(t, call))
-		w.mu.Lock()
-		t.held = heldNot
-		t.gate.Store(gateClosed)
-		w.mu.Unlock()
+	}
+	first := w.settleAll(false, call)
+	for i := range w.targets {
+		if t := w.targets[i].Load(); t != nil && t.held != heldNot {
+			if t.control != nil {
+				w.release(t)
+			}
+			t.held = heldNot
+		}
 	}
 	return first
 }

@@ -81,16 +81,6 @@ func (w *Window) serveNow() {
 // inherit returns an error, and has given the lock of t back, if somebody died with it and
 // nobody has been told.
 func (w *Window) inherit(t *target) error {
-	err := w.bereaved(t)
-	if err != nil {
-		w.release(t)
-	}
-	return err
-}
-
-// bereaved returns an error if somebody died with the lock of t, on this node, and nobody
-// has been told. The own process has the lock.
-func (w *Window) bereaved(t *target) error {
 	local, process := t.control.Lock().Heir(w.e.fallen)
 	if local >= 0 {
 		process = w.e.p.Job().Local[local]
@@ -98,6 +88,7 @@ func (w *Window) bereaved(t *target) error {
 	if process < 0 {
 		return nil
 	}
+	w.release(t)
 	return w.died(t, process)
 }
 
@@ -136,35 +127,28 @@ func (w *Window) acquire(t *target, exclusive bool, call string) error {
 	return w.inherit(t)
 }
 
-// awaitLock waits for the lock of t that was claimed, or asked for. The lock of the engine
+// awaitLock waits for the lock of t, on this node, that was claimed. The lock of the engine
 // is held.
 func (w *Window) awaitLock(t *target, call string) error {
-	e := w.e
+	e, moves := w.e, t.control.Lock().Moves()
 	x := w.waiter(call, t)
 	defer e.rest(x)
 	for {
-		word, seen := &t.answered, t.asks-1
-		if t.control != nil {
-			word = t.control.Lock().Moves()
-			seen = word.Load()
-		}
+		seen := moves.Load()
 		if w.owns(t) {
 			return nil
 		}
 		if cause := e.p.DownCause(int(t.process)); cause != nil {
 			return gone(t.rank, cause)
 		}
-		x.Watch(word, seen+1, &x.asleep)
+		x.Watch(moves, seen+1, &x.asleep)
 		e.p.Wait(&x.Event, int(t.process))
 	}
 }
 
-// owns reports whether the lock of t that was claimed, or asked for, is held. If it is not
-// this process will be rung. The lock of the engine is held.
+// owns reports whether the lock of t that was claimed is held. If it is not this process
+// will be rung. The lock of the engine is held.
 func (w *Window) owns(t *target) bool {
-	if t.control == nil {
-		return t.answered.Load() >= t.asks
-	}
 	e, l := w.e, t.control.Lock()
 	for {
 		found := l.Look(e.me, e.fallen)
@@ -180,33 +164,6 @@ func (w *Window) owns(t *target) bool {
 	}
 }
 
-// ask claims the lock of a target in an epoch of LockAll, and returns its gate. Window.mu
-// is held.
-func (w *Window) ask(t *target) (gate, error) {
-	e := w.e
-	if e.dead(t.process) {
-		return gateClosed, e.goneNow(t)
-	}
-	t.held, t.bare, t.awaits, t.dozes = heldShared, false, awaitLock, shmfmt.LockFree
-	if t.control != nil && w.claim(t, false) {
-		if err := w.bereaved(t); err != nil {
-			e.p.Lock()
-			t.told = err
-			e.p.Unlock()
-		}
-		t.gate.Store(gateOpen)
-		return gateOpen, nil
-	}
-	t.gate.Store(gateWaiting)
-	if t.control == nil {
-		e.p.Lock()
-		t.asks++
-		e.farLock(t, false)
-		e.p.Unlock()
-	}
-	return gateWaiting, nil
-}
-
 // granted takes the answer of a target on another node that was asked for its lock; with a
 // class it has not given it, because of a process that died with it. The lock is held.
 func (w *Window) granted(t *target, c class.Class, process int64) bool {
@@ -218,44 +175,24 @@ func (w *Window) granted(t *target, c class.Class, process int64) bool {
 			return false
 		}
 		t.told = w.died(t, int(process))
-		if t.gate.Load() == gateWaiting { // LockAll tells of it at the end, and goes on
-			w.e.farLock(t, false)
-			return true
-		}
 	}
 	t.answered.Add(1)
 	return true
 }
 
-// giveBack completes all operations to t and gives its lock back. It returns what is to be
-// told. No lock is held.
+// giveBack completes all operations to t and gives its lock back. No lock is held.
 func (w *Window) giveBack(t *target, call string) error {
 	e := w.e
 	e.p.Lock()
 	defer e.p.Unlock()
-	err := w.undefer(t, call)
-	switch {
-	case t.bare:
-		err = firstOf(err, w.settleLocked(t, false, call))
-	case t.control != nil:
-		if !t.settled() {
-			err = firstOf(err, w.settleLocked(t, false, call))
-		}
-		if w.unclaim(t) {
-			w.serve()
-		}
-	default:
-		if err == nil {
-			err = w.awaitLock(t, call) // nothing was deferred in the end
-		}
-		if err == nil {
-			x := w.waiter(call, t)
-			err = e.farWait(t, e.farUnlock(t), false, x)
-			e.rest(x)
-		}
+	if t.control == nil && !t.bare {
+		x := w.waiter(call, t)
+		defer e.rest(x)
+		return e.farWait(t, e.farUnlock(t), false, x)
 	}
-	if t.told != nil {
-		err, t.told = t.told, nil
+	err := w.settleLocked(t, false, call)
+	if !t.bare && w.unclaim(t) {
+		w.serve()
 	}
 	return err
 }

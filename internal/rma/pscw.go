@@ -125,7 +125,6 @@ func (v *View) Start(ranks []int32, assert int) error {
 	w.set(epochStart, gateClosed)
 	for _, t := range group {
 		t.starts++
-		t.awaits = awaitPost
 		g := gateWaiting
 		if assert&ModeNoCheck != 0 || w.posts(t).Load() >= t.starts { // pairs with the Add in post
 			g = gateOpen

@@ -61,7 +61,7 @@ func everyone(n int) (ranks []int32) {
 	return ranks
 }
 
-// scaled is how often something is tried: less often under the race detector.
+// scaled is how often something is tried: less often under the race raceBuild.
 func scaled(n int) int {
 	if raceBuild {
 		return max(n/8, 3)
@@ -391,7 +391,7 @@ func TestRS04_SwitchingModes(t *testing.T) {
 
 // X-RMA-05: a store to shared memory, Sync, and a barrier: the others load it.
 func TestXRMA05_SyncOrdersLoadsAndStores(t *testing.T) {
-	for _, fabric := range []string{"inproc", "shm"} {
+	for _, fabric := range spread("inproc", "shm") {
 		err := world.RunGoroutines(fabric, 3, func(w *world.World) error {
 			return inWindow(w, rma.Spec{Flavor: rma.Shared, Size: 8, DispUnit: 1}, func(v *rma.View) error {
 				if err := v.LockAll(0); err != nil {
