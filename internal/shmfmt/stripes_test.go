@@ -1,6 +1,7 @@
 package shmfmt
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 	"unsafe"
@@ -82,10 +83,10 @@ func TestStripesUnderWay(t *testing.T) {
 			for i := range rounds {
 				if (i+w)%4 == 0 {
 					for !s.Claim(3, me) {
-						Pause()
+						runtime.Gosched()
 					}
 					for s.Occupant(3, 0) >= 0 {
-						Pause()
+						runtime.Gosched()
 					}
 					protected++
 					written++
