@@ -93,7 +93,9 @@ func (b *Budget) grant(size int64) (int64, error) {
 
 func (r Room) usable() int64 { return r.Free - r.Free/reserve }
 
-func (r Room) refusal() error { return fmt.Errorf("%d are %s", r.Free, r.Who) }
+func (r Room) refusal() error {
+	return fmt.Errorf("%d may be taken, %d are %s", r.usable(), r.Free, r.Who)
+}
 
 // machine reads how much memory is free below root, which is that of the file system:
 // what the kernel takes to be available, or less if a control group allows less.

@@ -7,11 +7,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/halo-mpi/halo/internal/leak"
 	"github.com/halo-mpi/halo/internal/sys"
 )
-
-func TestMain(m *testing.M) { leak.Main(m) }
 
 const (
 	testStart = 1 << 16  // of the heap in its file

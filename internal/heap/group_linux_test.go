@@ -1,0 +1,112 @@
+package heap
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/leak"
+)
+
+// groupMark in the environment makes the test binary play a program in a control group,
+// whose processes may be listed in the file that it names.
+const groupMark = "HALO_HEAP_TEST_GROUP"
+
+// groupLimit is the limit of that group in bytes.
+const groupLimit = 96 << 20
+
+func TestMain(m *testing.M) {
+	if list := os.Getenv(groupMark); list != "" {
+		if err := inGroup(list); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	leak.Main(m)
+}
+
+// inGroup joins the group and asks for more than it allows, and for what it allows.
+func inGroup(list string) error {
+	if err := os.WriteFile(list, []byte(strconv.Itoa(os.Getpid())), 0); err != nil {
+		return err
+	}
+	for name, open := range backings(alone{}) {
+		h := open(NewBudget())
+		for range 3 {
+			for _, size := range []int64{groupLimit * 4, groupLimit, groupLimit - 1<<20} {
+				_, _, err := h.Alloc(size, 0)
+				var e *class.Error
+				if !errors.As(err, &e) || e.Class != class.NoMem || !strings.Contains(e.Text, "control group") {
+					return fmt.Errorf("%s: %d bytes: %v", name, size, err)
+				}
+			}
+			b, err := allocate(h, groupLimit/3, 0, 1) // stores into every byte
+			if err == nil {
+				err = b.release(h)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %v", name, err)
+			}
+			if name == "loose" {
+				break // the collector keeps what was freed for a while
+			}
+		}
+	}
+	return nil
+}
+
+// alone stands in for a test in the program that has none.
+type alone struct{ testing.TB }
+
+func (alone) Helper()           {}
+func (alone) Cleanup(func())    {}
+func (alone) Fatal(args ...any) { panic(fmt.Sprint(args...)) }
+
+// MEM-04: in a real control group more than its limit is refused, and nobody is killed.
+func TestMEM04ControlGroupOfThisMachine(t *testing.T) {
+	dir, list, err := makeGroup()
+	if err != nil {
+		t.Skip("this machine lets nobody make a control group with a limit of memory: ", err)
+	}
+	defer os.Remove(dir)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), groupMark+"="+list)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// makeGroup makes a control group below the own one, of version 1 or 2.
+func makeGroup() (dir, list string, err error) {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return "", "", err
+	}
+	err = fs.ErrNotExist
+	for line := range strings.Lines(string(text)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		top, limit := "/sys/fs/cgroup", "memory.max"
+		if len(parts) == 3 && parts[1] == "memory" {
+			top, limit = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		} else if len(parts) != 3 || parts[1] != "" {
+			continue
+		}
+		dir = filepath.Join(top, parts[2], fmt.Sprint("halo-heap-test-", os.Getpid()))
+		if err = os.Mkdir(dir, 0o755); err != nil {
+			continue
+		}
+		if err = os.WriteFile(filepath.Join(dir, limit), []byte(strconv.Itoa(groupLimit)), 0); err == nil {
+			return dir, filepath.Join(dir, "cgroup.procs"), nil
+		}
+		os.Remove(dir)
+	}
+	return "", "", err
+}
