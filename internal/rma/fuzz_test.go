@@ -1,0 +1,261 @@
+package rma
+
+import (
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// script reads small numbers from the fuzzer's bytes.
+type script struct{ b []byte }
+
+func (s *script) byte() byte {
+	if len(s.b) == 0 {
+		return 0
+	}
+	v := s.b[0]
+	s.b = s.b[1:]
+	return v
+}
+
+func (s *script) word() uint64 {
+	var v uint64
+	for range 8 {
+		v = v<<8 | uint64(s.byte())
+	}
+	return v
+}
+
+// number is small, near the ends of 64 bits, or any.
+func (s *script) number(base uint64) uint64 {
+	switch s.byte() % 6 {
+	case 0, 1:
+		return base + uint64(s.byte())
+	case 2:
+		return base + uint64(s.byte())*8
+	case 3:
+		return base - uint64(s.byte())
+	case 4:
+		return 1<<63 + uint64(s.byte()) - 4
+	}
+	return s.word()
+}
+
+// frame is one that comes near to what a peer would send, or far from it.
+func (s *script) frame(w *Window, base uint64) (h wire.Header, payload []byte) {
+	h = wire.Header{Kind: wire.WinPut + wire.Kind(s.byte()%14), Flags: s.byte(), Ctx: window, Arg: s.number(base)}
+	if h.Flags > 100 {
+		h.Flags = 0
+	}
+	switch s.byte() % 8 {
+	case 0:
+		h.Ctx = s.number(window)
+	case 1, 2:
+		h.Tag = int32(s.byte()) % 6
+	case 3:
+		h.Tag = int32(s.word())
+	}
+	switch s.byte() % 4 {
+	case 0:
+		h.Name = s.word()
+	case 1:
+		h.Name = uint64(s.byte())
+	default: // one that the peer knows
+		o := to(w).oldest
+		for range s.byte() % 4 {
+			if o != nil && o.next != nil {
+				o = o.next
+			}
+		}
+		if o != nil {
+			h.Name = o.name
+			if h.Kind == wire.WinReply && s.byte()%2 == 0 {
+				h.Ctx = window
+				payload = make([]byte, max(0, o.size()-o.got+int64(s.byte()%3)-1))
+				h.Size = uint32(len(payload))
+				return h, payload
+			}
+		}
+	}
+	switch h.Kind {
+	case wire.WinAcc:
+		types := [...]op.Type{op.Int64, op.Float64, op.Uint8, op.Complex128, op.Pair(op.Int32, op.Int32), op.Float16, 0, 0x3ff}
+		h.Aux = aux(op.Op(s.byte()%16), types[s.byte()%8])
+	case wire.WinCas:
+		types := [...]op.Type{op.Int64, op.Uint8, op.Int32, op.Int128, op.Complex256, 0}
+		h.Aux = aux(0, types[s.byte()%6])
+	case wire.WinFault, wire.WinGrant:
+		h.Aux = uint32(s.byte())
+		h.Tag = int32(s.byte() % 24)
+	case wire.WinDone:
+		h.Arg = uint64(s.byte())
+	}
+	if s.byte()%16 == 0 {
+		h.Aux = uint32(s.word())
+	}
+	n := int(s.byte())
+	if h.Tag > 0 && h.Tag < 6 {
+		for range h.Tag {
+			r := runs{int64(s.number(0)), int64(s.byte() % 33), int64(s.number(0)), int64(s.byte() % 9)}
+			switch s.byte() % 16 {
+			case 0:
+				r.length = int64(s.word())
+			case 1:
+				r.count = int64(s.word())
+			}
+			at := len(payload)
+			payload = append(payload, make([]byte, runSize)...)
+			r.encode(payload[at:])
+		}
+		if s.byte()%4 != 0 { // as much as the runs say, if that is little
+			n = 0
+			for i := range int(h.Tag) {
+				r := decodeRuns(payload, i)
+				if size, ok := r.bytes(2000, 1); ok {
+					n += int(size)
+				}
+			}
+		}
+	} else if s.byte()%2 == 0 {
+		payload = length(s.number(0))
+		n = 0
+	} else if s.byte()%2 == 0 {
+		n &^= 15
+	}
+	for range n {
+		payload = append(payload, byte(n))
+	}
+	h.Size = uint32(len(payload))
+	return h, payload
+}
+
+// access is an operation of the local program.
+func (s *script) access(base uint64, mem, result []byte, vector *dtype.Type) access {
+	a := access{kind: kind(s.byte() % 4), typ: op.Int64, disp: int64(base + uint64(s.byte())*8)}
+	n := int(s.byte()) * 8
+	switch a.kind {
+	case kindGet:
+		a.result.Bytes = result[:n]
+	case kindCompare:
+		a.origin.Bytes, a.compare, a.result.Bytes = mem[:8], mem[8:16], result[:8]
+		return a
+	default:
+		a.origin.Bytes = mem[:n]
+	}
+	if a.kind == kindAccumulate {
+		a.op = op.Sum
+		if s.byte()%2 == 0 {
+			a.result.Bytes = result[:n]
+			if s.byte()%4 == 0 {
+				a.op = op.NoOp
+			}
+		}
+	}
+	if s.byte()%3 == 0 {
+		a.layout = Layout{Type: vector, Count: int64(n / 8)}
+	}
+	return a
+}
+
+// S5, S6: no sequence of frames, whatever the local program does meanwhile, panics,
+// writes outside the window or a result, makes the engine keep more than its bound for a
+// peer, or keeps an operation from ending when its target ends.
+func FuzzFrames(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 0, 0, 9, 9, 1, 3, 1, 8, 1, 1})
+	f.Add([]byte("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10"))
+	for k := range byte(14) { // one frame of each kind that is right, and an operation
+		f.Add([]byte{k % 2, 8, 0, 3, 1, 1, k, 0, 0, 16, 4, 3, 1, 0, 1, 0, 0, 5, 0, 8})
+	}
+	contiguous := dtype.Predefined().Type(dtype.Int64)
+	vector, err := dtype.Resized(contiguous, 0, 24)
+	if err != nil {
+		f.Fatal(err)
+	}
+	vector.Commit()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := &script{data}
+		mem, all := guarded(1000)
+		flavor, base := Created, uint64(0)
+		if s.byte()%2 == 1 {
+			flavor, base = Dynamic, uint64(address(mem))
+		}
+		e, w, fab := inTheWild(t, flavor, mem)
+		var reqs []*p2p.Request
+		var around [][]byte
+		var placing *wire.Header
+		down := false
+		for len(s.b) > 0 && !down {
+			switch s.byte() % 8 {
+			case 0, 1, 2: // a whole frame
+				if h, payload := s.frame(w, base); placing == nil && h.Check() == nil {
+					e.messages.Frame(enemy, &h, payload)
+				}
+			case 3: // a frame whose payload comes later
+				h, payload := s.frame(w, base)
+				if placing != nil || h.Check() != nil {
+					continue
+				}
+				if dst := e.messages.Place(enemy, &h); dst == nil {
+					e.messages.Frame(enemy, &h, payload)
+				} else if len(dst) != int(h.Size) {
+					t.Fatalf("place of %d bytes for %d", len(dst), h.Size)
+				} else {
+					copy(dst, payload)
+					placing = &h
+				}
+			case 4:
+				if placing != nil {
+					e.messages.Placed(enemy, placing)
+					placing = nil
+				}
+			case 5, 6:
+				result, g := guarded(2040)
+				a := s.access(base, make([]byte, 2040), result, vector)
+				if r := start(e, w, a, s.byte()%2 == 0); r != nil {
+					reqs = append(reqs, r)
+				}
+				around = append(around, g)
+			case 7:
+				switch s.byte() % 8 {
+				case 0, 1:
+					fab.full = !fab.full
+				case 2:
+					e.farFlush(to(w))
+				case 3:
+					e.farComplete(to(w))
+				case 4:
+					stranger := wire.Header{Kind: wire.WinPut + wire.Kind(s.byte()%14), Ctx: window, Size: 8, Name: 1}
+					e.messages.Frame(2, &stranger, make([]byte, 8))
+				case 5:
+					down = s.byte()%4 == 0
+				default:
+					e.p.Progress(-1)
+				}
+			}
+			q := &e.peers[enemy]
+			kept := len(w.faults)
+			if q.asked > requestsMax || len(q.gets)-q.next > q.asked || kept > 1 || len(w.early) > 1 {
+				t.Fatalf("the enemy makes us keep %d answers, %d gets and %d faults", q.asked, len(q.gets)-q.next, kept)
+			}
+		}
+		fab.down(e, enemy)
+		for i, r := range reqs {
+			if !r.Done() {
+				t.Fatalf("operation %d has not ended with its target", i)
+			}
+		}
+		if x := to(w); x.oldest != nil || x.newest != nil || x.bundle != nil || len(e.lines)+len(e.debtors)+len(e.holding) != 0 {
+			t.Fatal("something is kept of the dead")
+		}
+		for _, g := range append(around, all) {
+			for i := range 64 {
+				if g[i] != guard || g[len(g)-1-i] != guard {
+					t.Fatal("a frame wrote outside the memory for it")
+				}
+			}
+		}
+	})
+}
