@@ -1,5 +1,6 @@
 /*
- * halobench NAME [-fabric LABEL] [-sizes N,N,...]
+ * halobench NAME [-fabric LABEL] [-sizes N,N,...] [-win KIND,KIND,...] [-types NAME,NAME,...]
+ *     [-workers N,N,...] [-ops N] [-busy-ms N]
  *
  * The loops of `halo bench` (internal/benchmark) in C, to be built with the mpicc
  * of any MPI. Both follow one method, so that their figures can be compared:
@@ -23,6 +24,7 @@
  *            that of the buffer, or of one block
  * reduce_local  Reduce_local of doubles by a sum, at every rank by itself
  * pack, unpack  Pack and Unpack of six layouts with the size as data
+ * put, get, acc, getacc, fop, cas, fence, pscw, lock, mtflush, passive  see onesided.h
  * init       nothing but Init and Finalize: whoever starts the job takes the time
  */
 #include <mpi.h>
@@ -333,13 +335,23 @@ static int parse_sizes(const char *list, long *sizes)
     }
 }
 
+#include "onesided.h"
+
 int main(int argc, char **argv)
 {
     long sizes[MAX_SIZES];
     int count = 0;
     const char *name = argc > 1 ? argv[1] : "";
 
-    MPI_Init(&argc, &argv);
+    /* Only what needs threads pays for them. */
+    if (!strcmp(name, "mtflush")) {
+        int level;
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+        if (level != MPI_THREAD_MULTIPLE)
+            fail("no threads with this MPI", "");
+    } else {
+        MPI_Init(&argc, &argv);
+    }
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 
@@ -348,8 +360,18 @@ int main(int argc, char **argv)
             fabric = argv[i + 1];
         else if (i + 1 < argc && !strcmp(argv[i], "-sizes"))
             count = parse_sizes(argv[i + 1], sizes);
+        else if (i + 1 < argc && !strcmp(argv[i], "-win"))
+            wins = argv[i + 1];
+        else if (i + 1 < argc && !strcmp(argv[i], "-types"))
+            types = argv[i + 1];
+        else if (i + 1 < argc && !strcmp(argv[i], "-workers"))
+            workers = argv[i + 1];
+        else if (i + 1 < argc && !strcmp(argv[i], "-ops") && atol(argv[i + 1]) > 0)
+            ops = atol(argv[i + 1]);
+        else if (i + 1 < argc && !strcmp(argv[i], "-busy-ms") && atol(argv[i + 1]) > 0)
+            busy_ms = atol(argv[i + 1]);
         else
-            fail("usage: halobench NAME [-fabric LABEL] [-sizes N,N,...], not ", argv[i]);
+            fail("no such option, or a bad value of it: ", argv[i]);
     }
 
     static const struct {
@@ -370,13 +392,24 @@ int main(int argc, char **argv)
         {"reduce_local", "8,64,1024,16384,262144,4194304,67108864", reduce_local, 0},
         {"pack", "1024,65536,4194304", pack, 0},
         {"unpack", "1024,65536,4194304", unpack, 0},
+        {"put", "1,8,64,512,4096,65536,262144,1048576,4194304", put_flush, 2},
+        {"get", "1,8,64,512,4096,65536,262144,1048576,4194304", get_flush, 2},
+        {"acc", "8,64,512,4096,32768,65536,262144", accumulate, 2},
+        {"getacc", "8,64,512,4096,32768,65536,262144", get_accumulate, 2},
+        {"fop", "8", fetch_and_op, 2},
+        {"cas", "8", compare_and_swap, 2},
+        {"fence", "8", fence_epochs, 2},
+        {"pscw", "8", pscw_epochs, 2},
+        {"lock", "8", lock_epochs, 2},
+        {"mtflush", "1", put_in_threads, 2},
+        {"passive", "1", NULL, 2},
         {"init", "0", NULL, 0},
     };
     unsigned b = 0;
     while (b < sizeof table / sizeof *table && strcmp(name, table[b].name))
         b++;
     if (b == sizeof table / sizeof *table)
-        fail("want latency, bw, bibw, msgrate, matching, barrier, bcast, allreduce, allgather, alltoall, reduce_local, pack, unpack or init, not ", name);
+        fail("the table at the end of halobench.c has no benchmark ", name);
     if ((table[b].ranks == 2 && ranks != 2) || (table[b].ranks == -2 && ranks % 2))
         fail(name, table[b].ranks == 2 ? " takes exactly two ranks" : " takes an even number of ranks");
     if (!strcmp(name, "init")) {
@@ -388,6 +421,11 @@ int main(int argc, char **argv)
     if (!strcmp(name, "barrier"))
         count = 1;
 
+    if (is_onesided(name)) {
+        onesided(name, table[b].loop, sizes, count);
+        MPI_Finalize();
+        return 0;
+    }
     for (int s = 0; s < count; s++) {
         size = sizes[s];
         if (!strcmp(name, "matching")) {

@@ -105,6 +105,10 @@ func (r *results) chartRow(p func(string, ...any), i int, y float64) {
 		q := r.timeRatios(c, i)
 		m := median(q)
 		figures = append([]string{number(median(r.figures[c][i]))}, figures...)
+		times := number(m) + "x"
+		if math.IsInf(m, 1) {
+			times = "never"
+		}
 		if math.IsNaN(m) {
 			continue
 		}
@@ -115,11 +119,11 @@ func (r *results) chartRow(p func(string, ...any), i int, y float64) {
 		case m > scaleHigh:
 			x := position(m)
 			p(`<path d="M%.1f %.1fl9 5l-9 5z" fill="%s"/>`, x-4, y-5, marks()[c])
-			p(`<text x="%.1f" y="%.1f" text-anchor="end" fill="%s">%sx</text>`, x-8, y+4, marks()[c], number(m))
+			p(`<text x="%.1f" y="%.1f" text-anchor="end" fill="%s">%s</text>`, x-8, y+4, marks()[c], times)
 		case m < scaleLow:
 			x := position(m)
 			p(`<path d="M%.1f %.1fl-9 5l9 5z" fill="%s"/>`, x+4, y-5, marks()[c])
-			p(`<text x="%.1f" y="%.1f" fill="%s">%sx</text>`, x+8, y+4, marks()[c], number(m))
+			p(`<text x="%.1f" y="%.1f" fill="%s">%s</text>`, x+8, y+4, marks()[c], times)
 		default:
 			mark(p, c, position(m), y)
 		}

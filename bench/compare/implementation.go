@@ -73,7 +73,7 @@ func prepare(name, root, bin string, log io.Writer) (*implementation, error) {
 		return nil, err
 	}
 	source := filepath.Join(root, "bench", "halobench.c")
-	if out, err := exec.Command(compiler, "-O2", "-std=gnu11", "-o", m.program, source).CombinedOutput(); err != nil {
+	if out, err := exec.Command(compiler, "-O2", "-std=gnu11", "-pthread", "-o", m.program, source).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%s %s: %v\n%s", compiler, source, err, out)
 	}
 	// Both are bound to cores as long as there are enough, and to none
@@ -98,6 +98,9 @@ func prepare(name, root, bin string, log io.Writer) (*implementation, error) {
 			if j.fabric == "tcp" {
 				args = append(args, "--mca", "pml", "ob1", "--mca", "btl", "self,tcp")
 			}
+			if j.bench == "cas" {
+				args = append(args, "--mca", "btl_vader_single_copy_mechanism", "none")
+			}
 			return args
 		}
 		m.env = func(job) []string {
@@ -108,10 +111,24 @@ func prepare(name, root, bin string, log io.Writer) (*implementation, error) {
 }
 
 func bindTo(j job, cores int) string {
-	if j.ranks <= cores {
+	if j.ranks <= cores && !j.spreads() {
 		return "core"
 	}
 	return "none"
+}
+
+// about is what is to be known of a job under this MPI, and whether it can run it.
+func (m *implementation) about(j job) (remark string, runs bool) {
+	if m.name != "openmpi" || !j.oneSided() {
+		return "", true
+	}
+	if j.fabric == "tcp" {
+		return "Open MPI has no working one-sided communication over TCP: allocated windows use shared memory underneath, others cannot be created.", false
+	}
+	if j.bench == "cas" {
+		return "Open MPI's compare_and_swap ran without its single-copy mechanism: with it the target crashes.", true
+	}
+	return "", true
 }
 
 // install sees to it that all programs are there.
@@ -172,9 +189,10 @@ func (m *implementation) arguments(j job, cores int) []string {
 		if len(j.sizes) > 0 {
 			args = append(args, "-sizes", j.sizeList())
 		}
-		return append(args, j.bench)
+		return append(append(args, strings.Fields(j.args)...), j.bench)
 	}
 	args := append(m.command(j, cores), m.program, j.bench, "-fabric", j.fabric)
+	args = append(args, strings.Fields(j.args)...)
 	if len(j.sizes) > 0 {
 		args = append(args, "-sizes", j.sizeList())
 	}

@@ -16,13 +16,17 @@ import (
 // for the limits that the rows name. A limit that cannot be measured is NaN.
 func measureLimits(rows []row) map[string]float64 {
 	known := map[string]func() float64{
-		"cache line":    func() float64 { return perOp(cacheLine) / 2 },
-		"copy 64 KiB":   func() float64 { return perOp(copying(64 << 10)) },
-		"copy 1 MiB":    func() float64 { return (1 << 20) / perOp(copying(1<<20)) },
-		"copy 4 MiB":    func() float64 { return perOp(copying(4 << 20)) },
-		"sockets 8 B":   func() float64 { return perOp(socketPing) / 2 },
-		"sockets 1 MiB": func() float64 { return (1 << 20) / perOp(socketStream) },
-		"map lookup":    func() float64 { return perOp(mapLookup()) },
+		"cache line":             func() float64 { return perOp(cacheLine) / 2 },
+		"copy 64 KiB":            func() float64 { return perOp(copying(64 << 10)) },
+		"copy 1 MiB":             func() float64 { return (1 << 20) / perOp(copying(1<<20)) },
+		"copy 4 MiB":             func() float64 { return perOp(copying(4 << 20)) },
+		"sockets 8 B":            func() float64 { return perOp(socketPing) / 2 },
+		"sockets 1 MiB":          func() float64 { return (1 << 20) / perOp(socketStream) },
+		"sockets there and back": func() float64 { return perOp(socketPing) },
+		"copy 8 B, fence":        func() float64 { return perOp(copyAndFence(8)) },
+		"atomic add":             func() float64 { return perOp(atomicAdd) },
+		"process_vm_writev 8 B":  func() float64 { return perOp(writeProcess(8)) },
+		"map lookup":             func() float64 { return perOp(mapLookup()) },
 		// A copy moves every byte twice, a reduction in place of one operand three times.
 		"memory 64 MiB": func() float64 { return 1.5 * perOp(copying(64<<20)) },
 		"barrier 2":     func() float64 { return perOp(counterBarrier(2)) },
@@ -159,6 +163,49 @@ func copying(size int) loop {
 		start := time.Now()
 		for range n {
 			copy(to, from)
+		}
+		return time.Since(start), nil
+	}
+}
+
+// copyAndFence copies and then exchanges a word, which orders everything.
+func copyAndFence(size int) loop {
+	from, to := make([]byte, size), make([]byte, size)
+	var word atomic.Uint64 // nobody else's: it is the fence
+	return func(n int) (time.Duration, error) {
+		start := time.Now()
+		for range n {
+			copy(to, from)
+			word.Swap(1)
+		}
+		return time.Since(start), nil
+	}
+}
+
+func atomicAdd(n int) (time.Duration, error) {
+	var word atomic.Int64 // nobody else's
+	start := time.Now()
+	for range n {
+		word.Add(1)
+	}
+	return time.Since(start), nil
+}
+
+// writeProcess writes into a process's memory, its own, by the call that reaches others'.
+func writeProcess(size int) loop {
+	number := map[string]uintptr{"amd64": 311, "arm64": 271}[runtime.GOARCH]
+	from, to := make([]byte, size), make([]byte, size)
+	local := syscall.Iovec{Base: unsafe.SliceData(from)}
+	remote := syscall.Iovec{Base: unsafe.SliceData(to)}
+	local.SetLen(size)
+	remote.SetLen(size)
+	pid := uintptr(syscall.Getpid())
+	return func(n int) (time.Duration, error) {
+		start := time.Now()
+		for range n {
+			if w, _, e := syscall.RawSyscall6(number, pid, uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0); int(w) != size {
+				return 0, fmt.Errorf("process_vm_writev: %d bytes of %d: %v", int(w), size, e)
+			}
 		}
 		return time.Since(start), nil
 	}

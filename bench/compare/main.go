@@ -124,6 +124,10 @@ func (o *options) run(stdout, stderr io.Writer) error {
 		for _, j := range jobsOf(r.rows) {
 			fmt.Fprintf(stderr, "round %d of %d: %s\n", round+1, o.rounds, j)
 			for _, m := range mpis {
+				remark, runs := m.about(j)
+				if r.remark(remark); !runs {
+					continue
+				}
 				lines, err := m.run(j, runtime.NumCPU())
 				select {
 				case <-interrupted:

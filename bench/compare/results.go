@@ -20,6 +20,7 @@ type results struct {
 	figures  map[string][][]float64 // by column: [row][round]
 	limits   map[string][]float64   // by limit: [round]
 	failures []string
+	remarks  []string // what is to be known of a column
 }
 
 func newResults(rows []row, columns []string) *results {
@@ -54,6 +55,13 @@ func (r *results) addLimit(name string, v float64) { r.limits[name] = append(r.l
 
 func (r *results) fail(column string, j job, err error) {
 	r.failures = append(r.failures, fmt.Sprintf("round %d, %s, %s: %v", r.rounds, column, j, err))
+}
+
+// remark keeps a sentence for the notes, once.
+func (r *results) remark(text string) {
+	if text != "" && !slices.Contains(r.remarks, text) {
+		r.remarks = append(r.remarks, text)
+	}
 }
 
 // median ignores NaN; it is NaN when nothing else is there.
@@ -154,14 +162,29 @@ func (r *results) reference(i int, b bar) []float64 {
 		}
 	case "limit":
 		return r.limits[r.rows[i].limit]
+	case "us":
+		return slices.Repeat([]float64{1}, r.rounds)
 	default:
 		for k := range r.rows {
 			if r.rows[k].name == b.of {
-				return r.figures["halo"][k]
+				return raised(r.figures["halo"][k], b)
 			}
 		}
 	}
 	return nil
+}
+
+// raised is the reference of a bar that allows so much more, if that is more than its
+// factor allows.
+func raised(reference []float64, b bar) []float64 {
+	if b.more == 0 {
+		return reference
+	}
+	var v []float64
+	for _, x := range reference {
+		v = append(v, max(x, (x+b.more)/b.factor))
+	}
+	return v
 }
 
 // describeMachine says where and with what the figures were taken.

@@ -2,30 +2,35 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // A row is one figure that is compared.
 type row struct {
-	name   string
-	bench  string
-	fabric string
-	ranks  int
-	size   int    // bytes, or the depth for matching; -1 when there is none
-	queue  string // matching only
-	layout string // pack and unpack only
-	unit   string // of the figure: us, ms, MB/s or M/s
-	more   bool   // more is better
-	limit  string // the physical limit beside it, or ""
-	bars   []bar
+	name    string
+	bench   string
+	fabric  string
+	ranks   int
+	args    string // further arguments of the run
+	size    int    // bytes, or the depth for matching; -1 when there is none
+	variant string // what else tells its line from others of the run
+	unit    string // of the figure: us, ms, MB/s or M/s
+	more    bool   // more is better
+	limit   string // the physical limit beside it, or ""
+	bars    []bar
+
+	attentive bool // passive: the figure is that with the attentive target
 }
 
 // A bar is what Halo's figure is held to: at most factor times the reference
 // (for rates: at least).
 type bar struct {
 	factor float64
-	of     string // "best" peer, "limit", or the name of another row of Halo's
+	of     string  // "best" peer, "limit", "us", or the name of another row of Halo's
+	more   float64 // or so much more than the reference, in its unit
 }
 
 func (r *row) barText(b bar) string {
@@ -33,16 +38,22 @@ func (r *row) barText(b bar) string {
 	if r.more {
 		sign = ">="
 	}
+	if b.of == "us" {
+		return fmt.Sprintf("%s %g us", sign, b.factor)
+	}
 	return fmt.Sprintf("%s %g x %s", sign, b.factor, b.of)
 }
 
-// allRows are the figures of the base, in the order of the report. Rows of the
-// same benchmark, fabric and ranks that follow each other share one run.
-func allRows() []row {
-	best := func(f float64) []bar { return []bar{{f, "best"}} }
+// allRows are the figures in the order of the report. Rows of the same benchmark, fabric,
+// ranks and arguments that follow each other share one run.
+func allRows() []row { return append(baseRows(), oneSidedRows()...) }
+
+// baseRows are the figures of messages, collectives, packing and the start of a job.
+func baseRows() []row {
+	best := func(f float64) []bar { return []bar{{factor: f, of: "best"}} }
 	rows := []row{
 		{name: "latency shm 8 B", bench: "latency", fabric: "shm", ranks: 2, size: 8, unit: "us", limit: "cache line",
-			bars: []bar{{0.8, "best"}, {1.5, "limit"}}},
+			bars: []bar{{factor: 0.8, of: "best"}, {factor: 1.5, of: "limit"}}},
 		{name: "latency shm 64 KiB", bench: "latency", fabric: "shm", ranks: 2, size: 64 << 10, unit: "us", limit: "copy 64 KiB", bars: best(1)},
 		{name: "bw shm 1 MiB", bench: "bw", fabric: "shm", ranks: 2, size: 1 << 20, unit: "MB/s", more: true, limit: "copy 1 MiB", bars: best(1)},
 		{name: "msgrate shm 8 B", bench: "msgrate", fabric: "shm", ranks: 2, size: 8, unit: "M/s", more: true},
@@ -52,12 +63,12 @@ func allRows() []row {
 	for _, queue := range []string{"unexpected", "posted"} {
 		for _, depth := range []int{10, 1000, 10000, 50000} {
 			m := row{name: fmt.Sprintf("matching %s %d", queue, depth), bench: "matching", fabric: "shm", ranks: 2,
-				size: depth, queue: queue, unit: "us"}
+				size: depth, variant: queue, unit: "us"}
 			if queue == "unexpected" {
 				m.limit = "map lookup"
 			}
 			if queue == "unexpected" && depth == 50000 {
-				m.bars = []bar{{2, "matching unexpected 10"}}
+				m.bars = []bar{{factor: 2, of: "matching unexpected 10"}}
 			}
 			rows = append(rows, m)
 		}
@@ -87,7 +98,7 @@ func allRows() []row {
 		case 16 << 10, 256 << 10:
 			r.bars = best(1)
 		case 64 << 20:
-			r.limit, r.bars = "memory 64 MiB", []bar{{1.25, "limit"}} // 0.8 of the bandwidth
+			r.limit, r.bars = "memory 64 MiB", []bar{{factor: 1.25, of: "limit"}} // 0.8 of the bandwidth
 		}
 		rows = append(rows, r)
 	}
@@ -97,7 +108,7 @@ func allRows() []row {
 		for _, layout := range []string{"contiguous", "vector 1/2", "vector 8/16", "face of rows", "face of words", "structs"} {
 			for _, size := range []int{1 << 10, 64 << 10, 4 << 20} {
 				r := row{name: fmt.Sprintf("%s %s %s", bench, layout, bytesText(size)), bench: bench, fabric: "shm", ranks: 1,
-					size: size, layout: layout, unit: "us", bars: best(1)}
+					size: size, variant: layout, unit: "us", bars: best(1)}
 				if layout == "contiguous" && size > 1<<10 {
 					r.limit, r.bars = "copy "+bytesText(size), best(1.05)
 				}
@@ -141,16 +152,28 @@ func selectRows(rows []row, only string) []row {
 type job struct {
 	bench, fabric string
 	ranks         int
+	args          string
 	sizes         []int
 }
 
 func (j job) String() string {
 	s := fmt.Sprintf("%s %s, %d ranks", j.bench, j.fabric, j.ranks)
+	if j.args != "" {
+		s += ", " + j.args
+	}
 	if len(j.sizes) > 0 {
 		s += ", sizes " + j.sizeList()
 	}
 	return s
 }
+
+// oneSided says whether it is one of one-sided communication.
+func (j job) oneSided() bool {
+	return slices.Contains([]string{"put", "get", "acc", "getacc", "fop", "cas", "fence", "pscw", "lock", "mtflush", "passive"}, j.bench)
+}
+
+// spreads says whether a rank uses several cores at once, and is bound to none.
+func (j job) spreads() bool { return j.bench == "mtflush" || j.bench == "passive" }
 
 func (j job) sizeList() string {
 	var s []string
@@ -166,8 +189,8 @@ func jobsOf(rows []row) []job {
 	var jobs []job
 	for _, r := range rows {
 		n := len(jobs) - 1
-		if n < 0 || jobs[n].bench != r.bench || jobs[n].fabric != r.fabric || jobs[n].ranks != r.ranks {
-			jobs = append(jobs, job{bench: r.bench, fabric: r.fabric, ranks: r.ranks})
+		if n < 0 || jobs[n].bench != r.bench || jobs[n].fabric != r.fabric || jobs[n].ranks != r.ranks || jobs[n].args != r.args {
+			jobs = append(jobs, job{bench: r.bench, fabric: r.fabric, ranks: r.ranks, args: r.args})
 			n++
 		}
 		seen := r.size < 0
@@ -193,6 +216,33 @@ type line struct {
 	US     float64 `json:"us,omitempty"`
 	MBps   float64 `json:"mbps,omitempty"`
 	MRate  float64 `json:"mrate,omitempty"`
+
+	Win         string  `json:"win,omitempty"`
+	Type        string  `json:"type,omitempty"`
+	Lock        string  `json:"lock,omitempty"`
+	Workers     int     `json:"workers,omitempty"`
+	Op          string  `json:"op,omitempty"`
+	Busy        int     `json:"busy,omitempty"`
+	Ops         int     `json:"ops,omitempty"`
+	Early       int     `json:"early,omitempty"`
+	BusyUS      float64 `json:"busy_us,omitempty"`
+	AttentiveUS float64 `json:"attentive_us,omitempty"`
+}
+
+// variant is what tells the line from others of the same benchmark and size.
+func (l *line) variant() string {
+	words := []string{l.Queue, l.Layout, l.Win, l.Type, l.Lock, l.Op}
+	if l.Workers > 0 {
+		words = append(words, strconv.Itoa(l.Workers))
+	}
+	switch {
+	case l.Busy == 1:
+		words = append(words, "busy")
+	case l.Busy > 1:
+		words = append(words, "all busy")
+	}
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	return strings.Join(words, " ")
 }
 
 // figure is the line's value in the row's unit; false when it is not the row's.
@@ -203,13 +253,20 @@ func (r *row) figure(l line) (float64, bool) {
 	} else if l.Depth != nil {
 		size = *l.Depth
 	}
-	if l.Bench != r.bench || l.Fabric != r.fabric || l.Ranks != r.ranks || size != r.size || l.Queue != r.queue || l.Layout != r.layout {
+	if l.Bench != r.bench || l.Fabric != r.fabric || l.Ranks != r.ranks || size != r.size || l.variant() != r.variant {
 		return 0, false
 	}
 	var v float64
 	switch r.unit {
 	case "us":
-		v = l.US
+		switch v = l.US; {
+		case r.attentive:
+			v = l.AttentiveUS
+		case l.Bench == "passive" && l.Early < l.Ops:
+			v = math.Inf(1) // not complete until the target called MPI again
+		case l.Bench == "passive":
+			v = l.BusyUS
+		}
 	case "ms":
 		v = l.US / 1e3
 	case "MB/s":

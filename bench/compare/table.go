@@ -15,6 +15,8 @@ func number(v float64) string {
 	switch a := math.Abs(v); {
 	case math.IsNaN(v):
 		return "-"
+	case math.IsInf(v, 0):
+		return "none"
 	case a >= 99.95 || a == 0:
 		return fmt.Sprintf("%.0f", v)
 	case a >= 9.995:
@@ -60,7 +62,11 @@ func (r *results) met(i int) string {
 			} else {
 				text += ", "
 			}
-			text += fmt.Sprintf("%s %%", number(100*v.miss))
+			if math.IsInf(v.miss, 0) {
+				text += "all" // it never was complete
+			} else {
+				text += fmt.Sprintf("%s %%", number(100*v.miss))
+			}
 		case text == "":
 			text = "yes"
 		}
@@ -156,6 +162,13 @@ func (r *results) notes() []string {
 			break
 		}
 	}
+	for _, rw := range r.rows {
+		if rw.bench == "passive" {
+			notes = append(notes, "passive: a target that computes; none: operations were not complete before it called MPI again.")
+			break
+		}
+	}
+	notes = append(notes, r.remarks...)
 	notes = append(notes, behindMark+" a peer is faster in the median.", r.summary())
 	for _, f := range r.failures {
 		notes = append(notes, "failed: "+f)
@@ -226,7 +239,7 @@ func (r *results) lines() (string, error) {
 				values = r.figures[c][i]
 			}
 			for k, v := range values {
-				if math.IsNaN(v) {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
 					continue
 				}
 				if err := e.Encode(record{k + 1, r.rows[i].name, c, r.rows[i].unit, v}); err != nil {

@@ -23,9 +23,48 @@ const initRuns = 5
 // benchPlan is the command line of `halo bench`.
 type benchPlan struct {
 	benchmark.Plan
-	ranks int
-	bind  string
-	list  string // -sizes as given
+	ranks   int
+	bind    string
+	fabrics []string // one after the other; Fabric is the first
+	args    []string // what the ranks are to measure, as given
+}
+
+// lists are flags with a list of words, as given.
+type lists struct{ sizes, wins, types, workers string }
+
+// planFlags defines the flags that say what is measured: those of halo bench that its
+// ranks get, too.
+func planFlags(fs *flag.FlagSet, p *benchmark.Plan) *lists {
+	l := &lists{}
+	fs.StringVar(&l.sizes, "sizes", "", "message sizes in bytes, for matching depths: a `LIST` such as 8,64,4096")
+	fs.StringVar(&l.wins, "win", "", "one-sided communication: `KINDS` of windows, allocate, shared, create, dynamic,\ncreate-heap, dynamic-heap (default allocate, for passive all)")
+	fs.StringVar(&l.types, "types", "", "acc, getacc, fop and cas: `TYPES` of elements such as int8,uint64,float32\n(default float64, for fop and cas int64)")
+	fs.StringVar(&l.workers, "workers", "", "mtflush: a `LIST` of numbers of goroutines (default 1,2,4,8,16,32)")
+	fs.IntVar(&p.Ops, "ops", 0, "passive: `N` operations of each kind (default 20000)")
+	fs.IntVar(&p.BusyMS, "busy-ms", 0, "passive: the target computes for `N` ms at most (default 500)")
+	fs.BoolVar(&p.JSON, "json", false, "print one JSON object a line")
+	return l
+}
+
+// fill puts the lists into the plan.
+func (l *lists) fill(p *benchmark.Plan) (err error) {
+	if l.sizes != "" {
+		if p.Sizes, err = benchmark.ParseSizes(l.sizes); err != nil {
+			return fmt.Errorf("-sizes: %w", err)
+		}
+	}
+	if l.workers != "" {
+		if p.Workers, err = benchmark.ParseSizes(l.workers); err != nil {
+			return fmt.Errorf("-workers: %w", err)
+		}
+	}
+	if l.wins != "" {
+		p.Wins = strings.Split(l.wins, ",")
+	}
+	if l.types != "" {
+		p.Types = strings.Split(l.types, ",")
+	}
+	return nil
 }
 
 func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
@@ -37,10 +76,9 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 		fs.PrintDefaults()
 	}
 	fs.IntVar(&p.ranks, "n", 2, "start `N` ranks")
-	fs.StringVar(&p.Fabric, "fabric", defaultFabric(), "`shm` or tcp: what carries the messages")
-	fs.StringVar(&p.bind, "bind", "", "`core` or none (default core as long as there is one for each rank)")
-	fs.StringVar(&p.list, "sizes", "", "message sizes in bytes, for matching depths: a `LIST` such as 8,64,4096")
-	fs.BoolVar(&p.JSON, "json", false, "print one JSON object a line")
+	fs.StringVar(&p.Fabric, "fabric", "", "`shm` or tcp: what carries the messages (default "+defaultFabric()+", for passive both)")
+	fs.StringVar(&p.bind, "bind", "", "`core` or none (default core as long as there is one for each rank,\nbut none for mtflush and passive)")
+	l := planFlags(fs, &p.Plan)
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}
@@ -55,23 +93,34 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 	if fs.NArg() > 0 {
 		return nil, fmt.Errorf("one benchmark at a time: %s or %s", p.Name, fs.Arg(0))
 	}
-	if p.Fabric != "shm" && p.Fabric != "tcp" {
+	switch p.Fabric {
+	case "shm", "tcp":
+		p.fabrics = []string{p.Fabric}
+	case "":
+		p.fabrics = []string{defaultFabric()}
+		if p.Name == "passive" && p.fabrics[0] != "tcp" {
+			p.fabrics = append(p.fabrics, "tcp")
+		}
+		p.Fabric = p.fabrics[0]
+	default:
 		return nil, fmt.Errorf("-fabric is shm or tcp, not %q", p.Fabric)
 	}
 	if p.bind == "" {
 		p.bind = "none"
-		if p.ranks <= runtime.NumCPU() {
+		if p.ranks <= runtime.NumCPU() && !p.Spreads() {
 			p.bind = "core"
 		}
 	}
 	if p.bind != "core" && p.bind != "none" {
 		return nil, fmt.Errorf("-bind is core or none, not %q", p.bind)
 	}
-	if p.list != "" {
-		var err error
-		if p.Sizes, err = benchmark.ParseSizes(p.list); err != nil {
-			return nil, err
+	fs.Visit(func(f *flag.Flag) {
+		if f.Name != "n" && f.Name != "fabric" && f.Name != "bind" {
+			p.args = append(p.args, "-"+f.Name+"="+f.Value.String())
 		}
+	})
+	if err := l.fill(&p.Plan); err != nil {
+		return nil, err
 	}
 	return p, p.Check(p.ranks)
 }
@@ -84,15 +133,9 @@ func defaultFabric() string {
 }
 
 // runArgs are the arguments of `halo run` that start the ranks.
-func (p *benchPlan) runArgs(self string) []string {
-	args := []string{"-n", strconv.Itoa(p.ranks), "-fabric", p.Fabric, "-bind", p.bind, self, "bench", "-rank", "-fabric", p.Fabric}
-	if p.list != "" {
-		args = append(args, "-sizes", p.list)
-	}
-	if p.JSON {
-		args = append(args, "-json")
-	}
-	return append(args, p.Name)
+func (p *benchPlan) runArgs(self, fabric string) []string {
+	args := []string{"-n", strconv.Itoa(p.ranks), "-fabric", fabric, "-bind", p.bind, self, "bench", "-rank", "-fabric", fabric}
+	return append(append(args, p.args...), p.Name)
 }
 
 // benchMain is `halo bench`: it launches this very program as the ranks, with a
@@ -114,7 +157,12 @@ func benchMain(args []string) int {
 		return 2
 	}
 	if p.Name != "init" {
-		return runMain(p.runArgs(self))
+		for _, fabric := range p.fabrics {
+			if status := runMain(p.runArgs(self, fabric)); status != 0 {
+				return status
+			}
+		}
+		return 0
 	}
 	if err := p.timeInit(self, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "halo bench:", err)
@@ -127,7 +175,7 @@ func benchMain(args []string) int {
 func (p *benchPlan) timeInit(self string, out io.Writer) error {
 	var ms []time.Duration
 	for range initRuns {
-		cmd := exec.Command(self, append([]string{"run"}, p.runArgs(self)...)...)
+		cmd := exec.Command(self, append([]string{"run"}, p.runArgs(self, p.Fabric)...)...)
 		cmd.Stderr = os.Stderr
 		start := time.Now()
 		if err := cmd.Run(); err != nil {
@@ -145,14 +193,13 @@ func benchRank(args []string) int {
 	p := benchmark.Plan{}
 	fs := flag.NewFlagSet("halo bench -rank", flag.ContinueOnError)
 	fs.StringVar(&p.Fabric, "fabric", defaultFabric(), "label of the output")
-	list := fs.String("sizes", "", "as of halo bench")
-	fs.BoolVar(&p.JSON, "json", false, "as of halo bench")
+	l := planFlags(fs, &p)
 	err := fs.Parse(args)
 	if err == nil && fs.NArg() != 1 {
 		err = fmt.Errorf("want one benchmark, not %q", fs.Args())
 	}
-	if err == nil && *list != "" {
-		p.Sizes, err = benchmark.ParseSizes(*list)
+	if err == nil {
+		err = l.fill(&p)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "halo bench -rank:", err)

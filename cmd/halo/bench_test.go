@@ -24,6 +24,22 @@ func TestBenchArguments(t *testing.T) {
 		{"-sizes 12 allreduce", "allreduce takes sizes that are multiples of 8 from 8, not 12"},
 		{"-sizes 0 matching", "matching takes depths from 1 to 1000000, not 0"},
 		{"-sizes 0 bw", "bw takes sizes from 1, not 0"},
+		{"-n 3 put", "put takes exactly two ranks, not 3"},
+		{"-sizes 0 put", "put takes sizes from 1, not 0"},
+		{"-sizes 12 acc", "acc takes sizes that are multiples of 8 from 8, not 12"},
+		{"-win heap put", `no kind of window "heap"; there are allocate, shared`},
+		{"-win shared, get", `no kind of window ""`},
+		{"-types int128 fop", `fop has no elements of type "int128"`},
+		{"-types float32 cas", `cas has no elements of type "float32"`},
+		{"-types int8 put", "-types is for acc"},
+		{"-workers 0 mtflush", "mtflush takes 1 to 64 workers, not 0"},
+		{"-workers 65 mtflush", "not 65"},
+		{"-workers x mtflush", `-workers: want`},
+		{"-workers 4 put", "-workers is for mtflush"},
+		{"-ops -1 passive", "passive takes 1 to 10000000 operations"},
+		{"-busy-ms 60001 passive", "not 20000 and 60001"},
+		{"-ops 5 get", "-ops and -busy-ms are for passive"},
+		{"-win allocate latency", "latency takes none of the options of one-sided communication"},
 	} {
 		_, err := parseBench(strings.Fields(c.args), io.Discard)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -40,10 +56,22 @@ func TestBenchLaunchesItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := strings.Join(p.runArgs("/bin/halo"), " ")
-	want := "-n 4096 -fabric tcp -bind none /bin/halo bench -rank -fabric tcp -sizes 8,64 -json allreduce"
+	got := strings.Join(p.runArgs("/bin/halo", "tcp"), " ")
+	want := "-n 4096 -fabric tcp -bind none /bin/halo bench -rank -fabric tcp -json=true -sizes=8,64 allreduce"
 	if got != want {
 		t.Errorf("runs with\n%s\nwant\n%s", got, want)
+	}
+	p, err = parseBench(strings.Fields("passive -win create,dynamic-heap -ops 100 -busy-ms 20"), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = strings.Join(p.runArgs("/bin/halo", p.fabrics[len(p.fabrics)-1]), " ")
+	want = "-n 2 -fabric tcp -bind none /bin/halo bench -rank -fabric tcp -busy-ms=20 -ops=100 -win=create,dynamic-heap passive"
+	if got != want {
+		t.Errorf("runs with\n%s\nwant\n%s", got, want)
+	}
+	if n := len(p.fabrics); n != 2 && runtime.GOOS == "linux" {
+		t.Errorf("passive runs over %v, want shm and tcp", p.fabrics)
 	}
 	p, err = parseBench([]string{"-n", "1", "barrier"}, io.Discard)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -27,6 +29,18 @@ type Plan struct {
 	Fabric string // for the output only: the launcher has chosen it
 	Sizes  []int  // bytes, depths for matching; nil means the benchmark's own
 	JSON   bool   // one JSON object a line instead of a table
+
+	// Of one-sided communication; nil and 0 mean the benchmark's own.
+	Wins    []string // kinds of windows
+	Types   []string // acc, getacc, fop and cas: types of elements
+	Workers []int    // mtflush: goroutines at once
+	Ops     int      // passive: operations of a cell
+	BusyMS  int      // passive: how long the target computes at most
+
+	// For tests, whose ranks share their memory: how much shorter to measure, and what
+	// lets the target of passive end as soon as the origin is done.
+	haste time.Duration
+	done  *atomic.Bool
 }
 
 // A kind is what distinguishes one benchmark from another.
@@ -39,6 +53,8 @@ type kind struct {
 
 func kinds() []kind {
 	sizes := []int{8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
+	moved := []int{1, 8, 64, 512, 4 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
+	summed := []int{8, 64, 512, 4 << 10, 32 << 10, 64 << 10, 256 << 10}
 	rates := []int{64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 	packs := []int{1 << 10, 64 << 10, 4 << 20}
 	return []kind{
@@ -55,6 +71,17 @@ func kinds() []kind {
 		{"reduce_local", "time of a sum of two slices of doubles, at every rank by itself", []int{8, 64, 1 << 10, 16 << 10, 256 << 10, 4 << 20, 64 << 20}, 0},
 		{"pack", "time of packing doubles out of six layouts of that many bytes, at every rank by itself", packs, 0},
 		{"unpack", "the other way round", packs, 0},
+		{"put", "one-sided: a put and a flush; and many puts before one flush", moved, 2},
+		{"get", "the same of gets", moved, 2},
+		{"acc", "an accumulate (sum) and a flush", summed, 2},
+		{"getacc", "a get_accumulate (sum) and a flush", summed, 2},
+		{"fop", "a fetch_and_op (sum) and a flush", []int{8}, 2},
+		{"cas", "a compare_and_swap and a flush", []int{8}, 2},
+		{"fence", "an epoch of one put and a fence", []int{8}, 2},
+		{"pscw", "an epoch of one put between start and complete, post and wait", []int{8}, 2},
+		{"lock", "an epoch of one put between lock and unlock", []int{8}, 2},
+		{"mtflush", "puts of one byte and flushes in many goroutines at once", []int{1}, 2},
+		{"passive", "operations on a target that computes and does not call Halo", []int{1}, 2},
 		{"init", "launch, Init, Finalize and exit of all ranks", []int{0}, 0},
 	}
 }
@@ -68,13 +95,13 @@ func Describe() string {
 	return b.String()
 }
 
-// ParseSizes reads a list such as 8,64,512.
+// ParseSizes reads a list of sizes, or of other numbers, such as 8,64,512.
 func ParseSizes(list string) ([]int, error) {
 	var sizes []int
 	for s := range strings.SplitSeq(list, ",") {
 		v, err := strconv.Atoi(s)
 		if err != nil || v < 0 || v > maxSize || len(sizes) == maxSizes {
-			return nil, fmt.Errorf("-sizes wants up to %d numbers from 0 to %d with commas between them, not %q", maxSizes, maxSize, list)
+			return nil, fmt.Errorf("want up to %d numbers from 0 to %d with commas between them, not %q", maxSizes, maxSize, list)
 		}
 		sizes = append(sizes, v)
 	}
@@ -103,8 +130,11 @@ func (p *Plan) Check(ranks int) error {
 	if k.ranks == -2 && ranks%2 != 0 {
 		return fmt.Errorf("%s takes an even number of ranks, not %d", p.Name, ranks)
 	}
-	if p.Sizes == nil || p.Name == "barrier" || p.Name == "init" {
-		p.Sizes = k.sizes
+	if p.Sizes == nil || len(k.sizes) == 1 && k.sizes[0] < 2 || k.name == "fop" || k.name == "cas" {
+		p.Sizes = k.sizes // those that have no choice
+	}
+	if err := p.checkOneSided(); err != nil {
+		return err
 	}
 	for _, s := range p.Sizes {
 		switch {
@@ -114,6 +144,10 @@ func (p *Plan) Check(ranks int) error {
 			return fmt.Errorf("%s takes sizes that are multiples of 8 from 8, not %d", p.Name, s)
 		case strings.HasSuffix(p.Name, "pack") && (s < 64 || s%64 != 0 || s > maxPacked):
 			return fmt.Errorf("%s takes sizes that are multiples of 64 from 64 to %d, not %d", p.Name, maxPacked, s)
+		case (p.Name == "acc" || p.Name == "getacc") && (s < 8 || s%8 != 0):
+			return fmt.Errorf("%s takes sizes that are multiples of 8 from 8, not %d", p.Name, s)
+		case slices.Contains(oneSidedNames(), p.Name) && s < 1:
+			return fmt.Errorf("%s takes sizes from 1, not %d", p.Name, s)
 		case p.Name == "msgrate" && s < 1 || strings.HasSuffix(p.Name, "bw") && s < 1:
 			return fmt.Errorf("%s takes sizes from 1, not %d", p.Name, s)
 		}
@@ -128,6 +162,9 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 		return err
 	}
 	report := &Report{Out: out, JSON: p.JSON, Silent: world.Rank() != 0}
+	if slices.Contains(oneSidedNames(), p.Name) {
+		return oneSided(world, p, report)
+	}
 	for _, size := range p.Sizes {
 		var err error
 		switch p.Name {
@@ -180,7 +217,7 @@ func timing(world *mpi.Comm, p *Plan, size int, report *Report) error {
 	default:
 		return fmt.Errorf("%s cannot be run from inside a rank", p.Name)
 	}
-	us, err := measure(world, body)
+	us, err := p.measure(world, body)
 	if err != nil {
 		return err
 	}

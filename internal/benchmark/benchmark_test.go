@@ -24,6 +24,7 @@ func run(t *testing.T, ranks int, p Plan) string {
 	var out bytes.Buffer // only rank 0 writes to it
 	err := mpi.RunOver(p.Fabric, ranks, func(world *mpi.Comm) error {
 		plan := p
+		plan.haste = 20
 		return Run(world, &plan, &out)
 	})
 	if err != nil {
@@ -143,7 +144,8 @@ func TestTable(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
 	for _, k := range kinds() {
-		r := Result{Bench: k.name, Fabric: "tcp", Ranks: 2, Size: 8, Queue: "posted", Layout: "face of words", US: 1, MBps: 2, Rate: 3}
+		r := Result{Bench: k.name, Fabric: "tcp", Ranks: 2, Size: 8, Queue: "posted", Layout: "face of words", US: 1, MBps: 2, Rate: 3,
+			Win: "dynamic-heap", Type: "float64", Lock: "exclusive", Workers: 32, Op: "put", Busy: 2, Ops: 20000, Early: 1, AttentiveUS: 4}
 		if h, row := head(k.name), r.row(); len(h) != len(row) {
 			t.Errorf("%s: the head has %d columns of text, the row %d:\n%s\n%s", k.name, len(h), len(row), h, row)
 		}
@@ -217,14 +219,19 @@ func TestMedian(t *testing.T) {
 // A figure beside a peer's means nothing if the loops differ: the constants
 // and default sizes of the C program are these.
 func TestLoopsInCUseTheSameNumbers(t *testing.T) {
-	b, err := os.ReadFile("../../bench/halobench.c")
-	if err != nil {
-		t.Fatal(err)
+	source := ""
+	for _, file := range []string{"halobench.c", "onesided.h"} {
+		b, err := os.ReadFile("../../bench/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source += string(b)
 	}
-	source := string(b)
 	for name, want := range map[string]float64{
 		"WARM_US": micros(warmTime), "REP_US": micros(repTime), "SLOW_US": micros(slowTime), "MIN_ITERS": minIters, "MAX_ITERS": maxIters, "REPS": reps,
 		"WINDOW": window, "MATCH_US": micros(matchTime), "MATCHES": matches, "CHUNK": chunk, "MAX_SIZES": maxSizes,
+		"OPS": passiveOps, "BUSY_MS": passiveBusyMS, "CELL": cell, "MAX_WORKERS": maxWorkers,
+		"BATCH_US": micros(batchTime), "MAX_BATCH": maxBatch, "SETTLE_US": micros(settleTime),
 	} {
 		m := regexp.MustCompile(`(?m)^#define ` + name + ` (\S+)`).FindStringSubmatch(source)
 		if m == nil {

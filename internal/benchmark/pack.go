@@ -38,7 +38,7 @@ func packing(world *mpi.Comm, p *Plan, size int, report *Report) error {
 			}
 			body = unpack
 		}
-		us, err := measure(world, body)
+		us, err := p.measure(world, body)
 		if err != nil {
 			return err
 		}

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// A Result is one line of output. Of the last three fields the one that the
-// benchmark measures is set.
+// A Result is one line of output. Of US, MBps and Rate that is set which the benchmark
+// measures.
 type Result struct {
 	Bench  string
 	Fabric string
@@ -16,7 +16,18 @@ type Result struct {
 	Layout string // pack and unpack
 	US     float64
 	MBps   float64 // 10^6 bytes a second
-	Rate   float64 // messages a second
+	Rate   float64 // messages or operations a second
+
+	Win     string // one-sided communication: the kind of window
+	Type    string // acc, getacc, fop and cas: of the elements
+	Lock    string // lock: exclusive or shared
+	Workers int    // mtflush
+
+	// passive; US is with the busy target
+	Op          string
+	Busy        int // goroutines that compute at the target
+	Ops, Early  int // operations done; those that were complete while it was busy
+	AttentiveUS float64
 }
 
 // JSON is the result as one object without a newline; the same as bench/halobench.c prints.
@@ -28,10 +39,22 @@ func (r Result) JSON() string {
 	case "pack", "unpack":
 		s += fmt.Sprintf(`,"size":%d,"layout":%q`, r.Size, r.Layout)
 	case "barrier", "init":
+	case "passive":
+		return s + fmt.Sprintf(`,"win":%q,"op":%q,"busy":%d,"ops":%d,"early":%d,"busy_us":%.4f,"attentive_us":%.4f}`,
+			r.Win, r.Op, r.Busy, r.Ops, r.Early, r.US, r.AttentiveUS)
+	case "mtflush":
+		return s + fmt.Sprintf(`,"win":%q,"workers":%d,"us":%.4f,"mrate":%.0f}`, r.Win, r.Workers, r.US, r.Rate)
 	default:
+		for _, l := range [][2]string{{"win", r.Win}, {"type", r.Type}, {"lock", r.Lock}} {
+			if l[1] != "" {
+				s += fmt.Sprintf(`,%q:%q`, l[0], l[1])
+			}
+		}
 		s += fmt.Sprintf(`,"size":%d`, r.Size)
 	}
 	switch r.Bench {
+	case "put", "get":
+		return s + fmt.Sprintf(`,"us":%.4f,"mbps":%.1f,"mrate":%.0f}`, r.US, r.MBps, r.Rate)
 	case "bw", "bibw":
 		return s + fmt.Sprintf(`,"mbps":%.1f}`, r.MBps)
 	case "msgrate":
@@ -78,6 +101,18 @@ func head(bench string) string {
 		return fmt.Sprintf("%12s %12s %12s", "queue", "depth", "us")
 	case "pack", "unpack":
 		return fmt.Sprintf("%-14s %12s %12s", "layout", "bytes", "us")
+	case "put", "get":
+		return fmt.Sprintf("%-14s %12s %12s %12s %12s", "window", "bytes", "us", "MB/s", bench+"s/s")
+	case "acc", "getacc", "fop", "cas":
+		return fmt.Sprintf("%-14s %-8s %12s %12s", "window", "type", "bytes", "us")
+	case "fence", "pscw":
+		return fmt.Sprintf("%-14s %12s %12s", "window", "bytes", "us")
+	case "lock":
+		return fmt.Sprintf("%-14s %-10s %12s %12s", "window", "lock", "bytes", "us")
+	case "mtflush":
+		return fmt.Sprintf("%-14s %8s %12s %12s", "window", "workers", "us", "puts/s")
+	case "passive":
+		return fmt.Sprintf("%-14s %-4s %5s %8s %8s %12s %12s", "window", "op", "busy", "ops", "early", "busy us", "attentive us")
 	case "barrier":
 		return fmt.Sprintf("%12s", "us")
 	case "init":
@@ -96,6 +131,18 @@ func (r Result) row() string {
 		return fmt.Sprintf("%12s %12d %12.3f", r.Queue, r.Size, r.US)
 	case "pack", "unpack":
 		return fmt.Sprintf("%-14s %12d %12.3f", r.Layout, r.Size, r.US)
+	case "put", "get":
+		return fmt.Sprintf("%-14s %12d %12.3f %12.1f %12.0f", r.Win, r.Size, r.US, r.MBps, r.Rate)
+	case "acc", "getacc", "fop", "cas":
+		return fmt.Sprintf("%-14s %-8s %12d %12.3f", r.Win, r.Type, r.Size, r.US)
+	case "fence", "pscw":
+		return fmt.Sprintf("%-14s %12d %12.3f", r.Win, r.Size, r.US)
+	case "lock":
+		return fmt.Sprintf("%-14s %-10s %12d %12.3f", r.Win, r.Lock, r.Size, r.US)
+	case "mtflush":
+		return fmt.Sprintf("%-14s %8d %12.3f %12.0f", r.Win, r.Workers, r.US, r.Rate)
+	case "passive":
+		return fmt.Sprintf("%-14s %-4s %5d %8d %8d %12.3f %12.3f", r.Win, r.Op, r.Busy, r.Ops, r.Early, r.US, r.AttentiveUS)
 	case "barrier":
 		return fmt.Sprintf("%12.3f", r.US)
 	case "init":
