@@ -9,6 +9,8 @@
 //	samplesort     alltoallv: lines sorted that no rank has room for alone
 //	columns        datatypes: the columns of a matrix, far apart in memory
 //	particles      datatypes: structs that move from rank to rank
+//	hashtable      one-sided: a table in the memory of all, atomic operations
+//	pagerank       one-sided: contributions to vertices of others, accumulated
 //	heat           a whole application: diffusion on a picture, cut into blocks
 //
 // Each runs with

@@ -88,7 +88,7 @@ func fabrics() []string {
 // TestLaunchedProgramsGiveTheSerialResult runs each program on 1 to 4 ranks over
 // each fabric.
 func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
-	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles")
+	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "pagerank")
 	alone := func(program string, args ...string) string {
 		out, errs, status := l.run(t, l.path(program), args...)
 		if status != 0 {
@@ -104,6 +104,8 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 	heatPNG := l.read(t, "heat.png")
 	flight := []string{"-particles", "3000", "-steps", "40"}
 	conserved := regexp.MustCompile(`momentum .*\n`).FindString(alone("particles", flight...))
+	l.write(t, "links", "a b\nb c\nc a\nd a\nd c\n")
+	links := strings.SplitAfter(alone("pagerank", "links"), " on ")[0]
 	const primes = "78498 primes below 1000000," // as every table has it
 	story, sorted := l.story(t)
 	counted := fmt.Sprintf("%8d  halo\n%d words, ", 2*strings.Count(story, "Halo"), 2*len(strings.Fields(story)))
@@ -146,12 +148,23 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 
 				contains(l.launched(t, n, fabric, "particles", flight...), conserved)
 
-				if err := os.Remove(filepath.Join(l.dir, "heat.png")); err != nil {
-					t.Fatal(err)
+				contains(l.launched(t, n, fabric, "hashtable", "-keys", "2000", "-common", "700"),
+					fmt.Sprintf("; %d keys in ", 2000*n+700))
+
+				contains(l.launched(t, n, fabric, "pagerank", "links"), links)
+
+				halos := []string{"messages"}
+				if n == 4 {
+					halos = append(halos, "rma-fence", "rma-pscw", "rma-lock")
 				}
-				contains(l.launched(t, n, fabric, "heat", heat...), heatSum)
-				if !bytes.Equal(l.read(t, "heat.png"), heatPNG) {
-					t.Error("the picture differs from that of one rank")
+				for _, halo := range halos {
+					if err := os.Remove(filepath.Join(l.dir, "heat.png")); err != nil {
+						t.Fatal(err)
+					}
+					contains(l.launched(t, n, fabric, "heat", append([]string{"-halo", halo}, heat...)...), heatSum)
+					if !bytes.Equal(l.read(t, "heat.png"), heatPNG) {
+						t.Errorf("by %s the picture differs from that of one rank", halo)
+					}
 				}
 			})
 		}
@@ -165,6 +178,13 @@ func (l launcher) read(t *testing.T, name string) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+func (l launcher) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(l.dir, name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // story writes a file of that name, for programs that read one, and returns it,
@@ -183,16 +203,14 @@ func (l launcher) story(t *testing.T) (text, sorted string) {
 		lines[i] = strings.Join(line, " ")
 	}
 	text = strings.Join(lines, "\n")
-	if err := os.WriteFile(filepath.Join(l.dir, "story"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	l.write(t, "story", text)
 	slices.Sort(lines)
 	return text, strings.Join(lines, "\n") + "\n"
 }
 
 // TestBadInputEndsAllRanksWithStatus1 says what is wrong once, not once a rank.
 func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
-	l := build(t, "heat", "wordcount", "samplesort", "columns", "particles")
+	l := build(t, "heat", "wordcount", "samplesort", "columns", "particles", "hashtable", "pagerank")
 	for _, c := range []struct{ program, arg, want string }{
 		{"heat", "none.png", "heat: open none.png: "},
 		{"heat", "-steps=-1", "heat: -steps is -1"},
@@ -201,6 +219,9 @@ func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
 		{"samplesort", "none.txt", "samplesort: stat none.txt: "},
 		{"columns", "-cols=0", "columns: -rows is 1000 and -cols is 0: "},
 		{"particles", "-steps=-1", "particles: -particles is 100000 and -steps is -1, "},
+		{"hashtable", "-keys=-1", "hashtable: -keys is -1 and -common is 10000, "},
+		{"pagerank", "none.txt", "pagerank: open none.txt: "},
+		{"heat", "-halo=smoke", "want one of messages, rma-fence, "},
 		{"samplesort", "-o=none/out", "samplesort: open none/out.part: "},
 	} {
 		for _, fabric := range fabrics() {

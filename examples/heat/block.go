@@ -51,21 +51,41 @@ const (
 	southward
 	westward
 	eastward
+	arrived // nothing travels: it did before
 )
 
-// exchange fills the halo. All eight messages are under way at once.
-func (b *block) exchange(plate *mpi.Comm) error {
+// copyEdges makes the columns at the edges contiguous. Where the picture ends nothing
+// arrives, and the halo keeps what it has here, a copy of the edge itself: no heat
+// flows where there is no difference.
+func (b *block) copyEdges() {
 	for y := range b.h {
 		row := b.row(y + 1)
 		b.toWest[y], b.toEast[y] = row[0], row[b.w-1]
 	}
-	// Where the picture ends nothing arrives, and the halo keeps what it has
-	// here, a copy of the edge itself: no heat flows where there is no difference.
 	copy(b.row(0), b.row(1))
 	copy(b.row(b.h+1), b.row(b.h))
 	copy(b.fromWest, b.toWest)
 	copy(b.fromEast, b.toEast)
+}
 
+// pasteColumns puts the columns that have arrived into the halo.
+func (b *block) pasteColumns() {
+	for y := range b.h {
+		start := (y + 1) * (b.w + 2)
+		b.cells[start], b.cells[start+b.w+1] = b.fromWest[y], b.fromEast[y]
+	}
+}
+
+// messages fills the halo by messages.
+type messages struct {
+	*block
+	plate *mpi.Comm
+}
+
+// exchange fills the halo. All eight messages are under way at once.
+func (m messages) exchange() error {
+	b, plate := m.block, m.plate
+	b.copyEdges()
 	b.requests = [8]mpi.Request{
 		mpi.Irecv(plate, b.row(0), b.north, southward),
 		mpi.Irecv(plate, b.row(b.h+1), b.south, northward),
@@ -79,13 +99,11 @@ func (b *block) exchange(plate *mpi.Comm) error {
 	if err := mpi.Waitall(b.requests[:], nil); err != nil {
 		return err
 	}
-
-	for y := range b.h {
-		start := (y + 1) * (b.w + 2)
-		b.cells[start], b.cells[start+b.w+1] = b.fromWest[y], b.fromEast[y]
-	}
+	b.pasteColumns()
 	return nil
 }
+
+func (messages) free() error { return nil }
 
 // conductivity is the part of the difference that flows in one step; beyond 1/4
 // the scheme is unstable.

@@ -2,7 +2,10 @@
 // cuts the picture into blocks, one a rank, and in every step each rank swaps
 // the edges of its block with its neighbours.
 //
-//	go run ./cmd/halo run -n 4 ./examples/heat [-steps N] [-tol X] [-o heat.png] [picture.png]
+//	go run ./cmd/halo run -n 4 ./examples/heat [-steps N] [-tol X] [-halo HOW] [-o heat.png] [picture.png]
+//
+// The edges travel as messages, or are put into a window of the neighbour: -halo
+// rma-fence, rma-pscw and rma-lock are the three ways to synchronise that.
 //
 // Any number of ranks computes the same bits; the checksum at the end shows it.
 package main
@@ -38,7 +41,7 @@ func run(world *mpi.Comm, args []string, out io.Writer) error {
 			}
 		}
 	}
-	plan := []int{pic.w, pic.h, opt.steps}
+	plan := []int{pic.w, pic.h, opt.steps, int(opt.halo)}
 	tol := []float64{opt.tol}
 	if err := mpi.Bcast(world, plan, 0); err != nil {
 		return err
@@ -64,7 +67,7 @@ func run(world *mpi.Comm, args []string, out io.Writer) error {
 	}
 	defer plate.Free()
 
-	result, err := diffuse(plate, parts, pic, plan[2], tol[0], out)
+	result, err := diffuse(plate, parts, pic, way(plan[3]), plan[2], tol[0], out)
 	if err != nil || world.Rank() != 0 {
 		return err
 	}
@@ -75,22 +78,49 @@ func run(world *mpi.Comm, args []string, out io.Writer) error {
 	return err
 }
 
+// way is how the halo is filled.
+type way int
+
+const (
+	byMessages way = iota
+	byFence
+	byPost
+	byLock
+)
+
+// An exchange fills the halo of a block from its neighbours, once a step.
+type exchange interface {
+	exchange() error
+	free() error
+}
+
+func newExchange(plate *mpi.Comm, l layout, b *block, how way) (exchange, error) {
+	if how == byMessages {
+		return messages{b, plate}, nil
+	}
+	return newOneSided(plate, l, b, how)
+}
+
 // interval is the number of steps between two looks at the residual: asking all
 // ranks after each one would cost more than the step.
 const interval = 50
 
 // diffuse runs steps steps, or fewer if no pixel changes by more than tol any
 // more, and returns the new picture on rank 0.
-func diffuse(plate *mpi.Comm, parts layout, pic picture, steps int, tol float64, out io.Writer) (picture, error) {
+func diffuse(plate *mpi.Comm, parts layout, pic picture, how way, steps int, tol float64, out io.Writer) (picture, error) {
 	b := newBlock(parts, plate.Rank())
 	if err := deal(plate, parts, pic, b); err != nil {
+		return pic, err
+	}
+	halo, err := newExchange(plate, parts, b, how)
+	if err != nil {
 		return pic, err
 	}
 
 	start := mpi.Wtime()
 	step, residual := 0, math.Inf(1)
 	for step < steps && residual > tol {
-		if err := b.exchange(plate); err != nil {
+		if err := halo.exchange(); err != nil {
 			return pic, err
 		}
 		change := []float64{b.step()}
@@ -108,6 +138,9 @@ func diffuse(plate *mpi.Comm, parts layout, pic picture, steps int, tol float64,
 		}
 	}
 	seconds := mpi.Wtime() - start
+	if err := halo.free(); err != nil {
+		return pic, err
+	}
 
 	result, err := collect(plate, parts, b)
 	if err == nil && plate.Rank() == 0 {

@@ -5,20 +5,26 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 )
 
 type options struct {
 	in, out string
 	steps   int
 	tol     float64
+	halo    way
 	help    bool // was asked for and has been printed
 }
 
-const usage = `Usage: heat [-steps N] [-tol X] [-o FILE] [PICTURE]
+const usage = `Usage: heat [-steps N] [-tol X] [-halo HOW] [-o FILE] [PICTURE]
 
 Lets the brightness of a PNG or JPEG spread like heat. Without PICTURE it takes
 one of its own.
 `
+
+// ways are the names of the ways to fill the halo.
+func ways() []string { return []string{"messages", "rma-fence", "rma-pscw", "rma-lock"} }
 
 // parse reads the arguments; it prints to out only if asked for help.
 func parse(args []string, out io.Writer) (options, error) {
@@ -28,6 +34,14 @@ func parse(args []string, out io.Writer) (options, error) {
 	flags.Usage = func() {}
 	flags.IntVar(&o.steps, "steps", 1000, "stop after `N` steps")
 	flags.Float64Var(&o.tol, "tol", 0.01, "stop when no cell changes by more than `X` of 255 in a step")
+	flags.Func("halo", "swap edges by `HOW`: messages, rma-fence, rma-pscw, or rma-lock (default messages)", func(name string) error {
+		how := slices.Index(ways(), name)
+		if how < 0 {
+			return fmt.Errorf("want one of %s", strings.Join(ways(), ", "))
+		}
+		o.halo = way(how)
+		return nil
+	})
 	flags.StringVar(&o.out, "o", "heat.png", "write the result to `FILE`")
 
 	err := flags.Parse(args)
