@@ -70,7 +70,7 @@ func faultOf(t *testing.T, f *wild, name uint64) fault {
 // What is not wholly within the memory of the window is refused, its sender is told by
 // class and numbers, and nothing has changed (RC-18). It is an error of a program, so the
 // sender is a peer like any other afterwards.
-func TestS5_BeyondTheWindow_RC_18(t *testing.T) {
+func TestS5RC18_BeyondTheWindow(t *testing.T) {
 	const size = 1000
 	for _, c := range []struct {
 		off  uint64
@@ -439,7 +439,7 @@ func TestS6_FaultsWithoutEnd(t *testing.T) {
 }
 
 // Memory that is detached is not reached any more, in the middle of a get neither.
-func TestS5_DetachedMemory_RW_05(t *testing.T) {
+func TestS5RW05_DetachedMemory(t *testing.T) {
 	mem, all := guarded(2000)
 	e, w, f := inTheWild(t, Dynamic, mem)
 	v, addr := &View{w: w}, uint64(address(mem))
@@ -485,7 +485,7 @@ func TestS5_DetachedMemory_RW_05(t *testing.T) {
 
 // The blocks of a layout may lie in several regions; each is looked up, and if one is in
 // none, none is touched.
-func TestS5_RunsOverSeveralRegions_RW_05(t *testing.T) {
+func TestS5RW05_RunsOverSeveralRegions(t *testing.T) {
 	mem, all := guarded(1000)
 	e, w, f := inTheWild(t, Dynamic, mem[:100])
 	v, addr := &View{w: w}, uint64(address(mem))

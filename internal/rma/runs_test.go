@@ -60,7 +60,7 @@ func TestS6_PayloadsAreGolden(t *testing.T) {
 
 // Whatever layout is cut, its runs cover the same bytes in the same order, within the
 // room of a frame, in whole elements.
-func TestRC_13_CutsCoverTheLayout(t *testing.T) {
+func TestRC13_CutsCoverTheLayout(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 13))
 	for range 3000 {
 		typ := randomType(rng)
@@ -117,7 +117,7 @@ func TestRC_13_CutsCoverTheLayout(t *testing.T) {
 }
 
 // A vector takes one run of each frame.
-func TestRC_13_AVectorIsOneRun(t *testing.T) {
+func TestRC13_AVectorIsOneRun(t *testing.T) {
 	double := dtype.Predefined().Type(dtype.Double)
 	v, err := dtype.Vector(100_000, 1, 7, double)
 	if err != nil {
