@@ -19,7 +19,7 @@ import (
 const (
 	// runTimeout ends a run that hangs; the slowest good one (MPICH's barrier of
 	// 8 ranks on 2 cores) takes a few seconds.
-	runTimeout = 2 * time.Minute
+	runTimeout = time.Minute
 
 	// tcpPackets is what a benchmark over TCP sends through the loopback
 	// interface at the very least. A run below that used something else.
@@ -37,6 +37,7 @@ type implementation struct {
 	program string
 	command func(j job, cores int) []string // launcher and its options; nil: the program launches itself
 	env     func(j job) []string
+	stuck   map[string]bool // jobs that did not end: they are not tried again
 }
 
 func columns() []string { return []string{"halo", "mpich", "openmpi"} }
@@ -53,7 +54,7 @@ func isColumn(name string) bool {
 // prepare builds the benchmark program of one MPI in bin, and installs the MPI
 // before if it is missing and this user can.
 func prepare(name, root, bin string, log io.Writer) (*implementation, error) {
-	m := &implementation{name: name, program: filepath.Join(bin, "halobench-"+name), env: func(job) []string { return nil }}
+	m := &implementation{name: name, program: filepath.Join(bin, "halobench-"+name), env: func(job) []string { return nil }, stuck: map[string]bool{}}
 	if name == "halo" {
 		m.program = filepath.Join(bin, "halo")
 		cmd := exec.Command("go", "build", "-o", m.program, "./cmd/halo")
@@ -119,6 +120,9 @@ func bindTo(j job, cores int) string {
 
 // about is what is to be known of a job under this MPI, and whether it can run it.
 func (m *implementation) about(j job) (remark string, runs bool) {
+	if m.stuck[j.String()] {
+		return "", false // a failure that has been reported
+	}
 	if m.name != "openmpi" || !j.oneSided() {
 		return "", true
 	}
@@ -224,6 +228,7 @@ func (m *implementation) run(j job, cores int) ([]line, error) {
 		timedOut := ctx.Err() != nil
 		cancel()
 		if timedOut {
+			m.stuck[j.String()] = true
 			return nil, fmt.Errorf("no end after %v: %s", runTimeout, strings.Join(args, " "))
 		}
 		if err != nil {

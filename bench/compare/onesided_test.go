@@ -153,6 +153,10 @@ func TestWhatOpenMPICannotDo(t *testing.T) {
 	if _, runs := (&implementation{name: "mpich"}).about(job{bench: "put", fabric: "tcp"}); !runs {
 		t.Error("MPICH is not run")
 	}
+	j := job{bench: "put", fabric: "tcp"}
+	if _, runs := (&implementation{name: "mpich", stuck: map[string]bool{j.String(): true}}).about(j); runs {
+		t.Error("a job that did not end is tried again")
+	}
 	r := newResults(oneSidedRows(), columns())
 	r.remark("something to know")
 	r.remark("something to know")
