@@ -92,7 +92,12 @@ func (e *Engine) performDynamic(o *operation) bool {
 	if err != nil {
 		return false
 	}
-	f, err := o.target.lookupLocked(o.off+uint64(lo), o.off+uint64(hi))
+	t := o.target
+	f, err := t.lookupLocked(o.off+uint64(lo), o.off+uint64(hi))
+	if o.kind >= kindAccumulate && (t.detour.Load() || err == nil && f == nil) {
+		t.detour.Store(true)
+		return false
+	}
 	return err == nil && f != nil && f.mapped && o.apply(&f.region, int64(o.off-f.lo)) == nil
 }
 

@@ -124,6 +124,9 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 			return nil, err
 		}
 	}
+	if what != "" && (w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked) == 0 {
+		return nil, fail(class.RMASync, "%s belongs to epochs of Lock and LockAll", what)
+	}
 	size := a.size()
 	if a.disp < 0 && w.flavor != Dynamic {
 		return nil, fail(class.Disp, "displacement %d is negative", a.disp)
@@ -155,11 +158,14 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 		if err != nil {
 			return nil, err
 		}
-		if f != nil && f.mapped {
+		if f != nil && f.mapped && !(a.kind >= kindAccumulate && t.detour.Load()) {
 			return v.done(what), a.apply(&f.region, int64(off-f.lo))
 		}
 		if f == nil && a.layout.Type == nil {
 			return nil, fail(class.RMARange, "%d bytes at address %#x are not attached at rank %d", size, off, rank)
+		}
+		if f == nil && a.kind >= kindAccumulate {
+			t.detour.Store(true)
 		}
 	}
 	return w.e.submit(v, t, a, off, what, (*Engine).start)

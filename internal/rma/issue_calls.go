@@ -66,7 +66,7 @@ func (v *View) quick(target int, disp int64, n int) (*apply.Region, int64) {
 		version := t.control.TableVersion().Load() // pairs with the stores in Attach and Detach
 		for i := range t.found {
 			if f := t.found[i].Load(); f != nil && f.version == version && addr >= f.lo && addr <= f.hi {
-				if f.mapped && uint64(n) <= f.hi-addr {
+				if f.mapped && uint64(n) <= f.hi-addr && !t.detour.Load() {
 					return &f.region, int64(addr - f.lo)
 				}
 				return nil, 0

@@ -49,11 +49,16 @@ func (v *View) done(what string) *p2p.Request {
 
 // nothing is an operation to ProcNull.
 func (v *View) nothing(what string) (*p2p.Request, error) {
-	if err := v.w.live(); err != nil {
+	w := v.w
+	if err := w.live(); err != nil {
 		return nil, err
 	}
-	if v.w.mode.Load()&gateOpen == 0 {
-		if _, err := v.w.admit(nil); err != nil {
+	if what != "" {
+		if err := w.passiveAll(); err != nil {
+			return nil, err
+		}
+	} else if w.mode.Load()&gateOpen == 0 {
+		if _, err := w.admit(nil); err != nil {
 			return nil, err
 		}
 	}

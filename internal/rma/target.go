@@ -40,6 +40,10 @@ type target struct {
 	control *shmfmt.Window
 	found   [foundMax]atomic.Pointer[foundRegion] // of pathDynamic: used lately
 	finds   atomic.Uint32
+	// detour says that an accumulate has gone by frames because it is in several regions,
+	// of which some may be mapped: those that follow take the same way, so that they
+	// stay behind it.
+	detour atomic.Bool
 
 	// framed says that some operation has gone by frames: without any, whoever has called
 	// has made all there is. Stored under the engine's lock.
@@ -153,5 +157,5 @@ func (v *View) Query(rank int) (mem []byte, unit int64, err error) {
 	if t.path != pathMapped {
 		return nil, t.unit, nil
 	}
-	return t.region.Mem, t.unit, w.expose(t)
+	return t.region.Mem, t.unit, nil
 }
