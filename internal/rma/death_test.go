@@ -1,0 +1,306 @@
+package rma_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/world"
+)
+
+var errDies = errors.New("it dies")
+
+// dying runs what rank makes, for each run anew, as n ranks over each fabric; one of them
+// returns errDies.
+func dying(t *testing.T, n int, rank func() func(w *world.World, v *rma.View) error) {
+	t.Helper()
+	list := append(fabrics(n), "inproc@"+"01001"[:n])
+	for _, fabric := range list {
+		t.Run(fabric, func(t *testing.T) {
+			var mu sync.Mutex
+			var others error
+			var made sync.WaitGroup // nobody dies before
+			made.Add(n)
+			fn := rank()
+			err := world.RunGoroutines(fabric, n, func(w *world.World) error {
+				v, err := allocated(w, w.Comm, 64)
+				made.Done()
+				if made.Wait(); err == nil {
+					err = fn(w, v)
+				}
+				if err != nil && !errors.Is(err, errDies) {
+					mu.Lock()
+					others = errors.Join(others, fmt.Errorf("rank %d: %w", w.Comm.Rank, err))
+					mu.Unlock()
+				}
+				return err
+			})
+			if others != nil || !errors.Is(err, errDies) {
+				t.Errorf("%v; the run ends with %v", others, err)
+			}
+		})
+	}
+}
+
+// alone tells a process that all others are dead: it is about to be that for them.
+func alone(w *world.World) {
+	for r := range w.Comm.Size() {
+		if r != w.Comm.Rank {
+			w.Proc.Lose(r, errDies)
+		}
+	}
+}
+
+// failed reports that err tells of a death, and returns any other.
+func failed(err error) (bool, error) {
+	if c := classOf(err); c == class.ProcFailed {
+		return true, nil
+	}
+	return false, err
+}
+
+// F3: a process dies with a lock that it has by Lock, shared or exclusive, or by LockAll:
+// of the others, who wait for it or come later, one is told, once for each lock, and all
+// have it again after that.
+func TestF3_LockOfTheDead(t *testing.T) {
+	const n, dead = 4, 3
+	for name, lock := range map[string]func(v *rma.View) error{
+		"exclusive": func(v *rma.View) error { return v.Lock(true, 0, 0) },
+		"shared":    func(v *rma.View) error { return v.Lock(false, 0, 0) },
+		"all":       func(v *rma.View) error { return v.LockAll(0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dying(t, n, func() func(w *world.World, v *rma.View) error {
+				var told, after atomic.Int32
+				return func(w *world.World, v *rma.View) error {
+					if w.Comm.Rank == dead {
+						if err := first(func() error { return lock(v) }, func() error { return barrier(w) }); err != nil {
+							return err
+						}
+						time.Sleep(time.Millisecond) // some come before, some after it
+						return errDies
+					}
+					if err := barrier(w); err != nil {
+						return err
+					}
+					for k := 0; after.Load() < 30*(n-1); k++ {
+						is, err := failed(v.Lock((k+w.Comm.Rank)%3 != 0, 0, 0))
+						if err != nil {
+							return err
+						}
+						if is {
+							told.Add(1)
+							continue
+						}
+						if told.Load() > 0 {
+							after.Add(1)
+						} else if w.Proc.Yield(); k > 1e6 {
+							return fmt.Errorf("nobody is told")
+						}
+						if err := v.Unlock(0); err != nil {
+							return err
+						}
+					}
+					if got := told.Load(); got != 1 {
+						return fmt.Errorf("%d were told of one death", got)
+					}
+					return nil
+				}
+			})
+		})
+	}
+}
+
+// F3: a process dies while it waits for a lock: nobody is told, and the others go on.
+func TestF3_WaiterDies(t *testing.T) {
+	const n, dead = 4, 3
+	dying(t, n, func() func(w *world.World, v *rma.View) error {
+		var gone atomic.Bool
+		var ends atomic.Int32
+		return func(w *world.World, v *rma.View) error {
+			if w.Comm.Rank == 1 {
+				if err := v.Lock(true, 0, 0); err != nil {
+					return err
+				}
+			}
+			if err := barrier(w); err != nil {
+				return err
+			}
+			switch w.Comm.Rank {
+			case dead:
+				done := make(chan error)
+				go func() { done <- v.Lock(false, 0, 0) }()
+				time.Sleep(2 * time.Millisecond)
+				alone(w)
+				if _, err := failed(<-done); err != nil {
+					return err
+				}
+				gone.Store(true)
+				return errDies
+			case 1:
+				for !gone.Load() {
+					w.Proc.Yield()
+				}
+				if err := v.Unlock(0); err != nil {
+					return err
+				}
+			}
+			for range 50 {
+				if err := first(func() error { return v.Lock(true, 0, 0) }, func() error { return v.Unlock(0) }); err != nil {
+					return err
+				}
+			}
+			ends.Add(1)
+			for ends.Load() < n-1 { // its claims and requests outlast it, for a while
+				w.Proc.Yield()
+			}
+			return nil
+		}
+	})
+}
+
+// F1: the target dies while others have its lock or wait for it: all calls end, those
+// that wait with class.ProcFailed, and so does every later Lock.
+func TestF1_TargetDies(t *testing.T) {
+	const n, dead = 4, 3
+	dying(t, n, func() func(w *world.World, v *rma.View) error {
+		return func(w *world.World, v *rma.View) error {
+			if w.Comm.Rank == 1 {
+				if err := v.Lock(true, dead, 0); err != nil {
+					return err
+				}
+			}
+			if err := barrier(w); err != nil {
+				return err
+			}
+			switch w.Comm.Rank {
+			case dead:
+				time.Sleep(2 * time.Millisecond)
+				return errDies
+			case 1:
+				for {
+					// Operations fail, or end in memory that outlasts its owner.
+					var err error
+					for _, f := range []func() error{
+						func() error { return v.PutBytes(eight, dead, 0) },
+						func() error { return v.Flush(dead) },
+					} {
+						if err == nil {
+							_, err = failed(f())
+						}
+					}
+					if err != nil {
+						return err
+					}
+					if is, err := failed(w.Coll.Barrier(w.Self)); is || err != nil {
+						return err
+					}
+					if down(w, dead) {
+						break
+					}
+				}
+				if _, err := failed(v.Unlock(dead)); err != nil {
+					return err
+				}
+			default:
+				// The holder may have learned of the death and let it go before we have.
+				for {
+					is, err := failed(v.Lock(true, dead, 0))
+					if err != nil {
+						return err
+					}
+					if is {
+						break
+					}
+					if _, err := failed(v.Unlock(dead)); err != nil {
+						return err
+					}
+				}
+			}
+			if is, err := failed(v.Lock(false, dead, 0)); err != nil || !is {
+				return fmt.Errorf("the lock of the dead: %v", err)
+			}
+			// The window can still be used with others.
+			return first(v.Idle, func() error { return v.Lock(false, 0, 0) }, func() error { return v.PutBytes(eight, 0, int64(8*w.Comm.Rank)) },
+				func() error { return v.Unlock(0) }, func() error { return v.LockAll(0) }, v.UnlockAll, v.Idle)
+		}
+	})
+}
+
+// down reports whether a process is known to be dead.
+func down(w *world.World, rank int) bool {
+	w.Proc.Lock()
+	defer w.Proc.Unlock()
+	w.Proc.Progress(-1)
+	return w.Proc.DownCause(rank) != nil
+}
+
+// F1: every synchronisation call that waits for the dead ends with class.ProcFailed, and
+// the epoch is over.
+func TestF1_EpochsWithTheDead(t *testing.T) {
+	const n, dead = 4, 3
+	all := everyone(n)
+	test := func(v *rma.View) error {
+		for {
+			if done, err := v.Test(); done || err != nil {
+				return err
+			}
+		}
+	}
+	for name, call := range map[string]func(v *rma.View) error{
+		"Fence": func(v *rma.View) error {
+			for {
+				if err := v.Fence(0); err != nil {
+					return err
+				}
+			}
+		},
+		"Wait": func(v *rma.View) error { return first(func() error { return v.Post([]int32{dead}, 0) }, v.Wait) },
+		"Test": func(v *rma.View) error {
+			return first(func() error { return v.Post([]int32{dead}, 0) }, func() error { return test(v) })
+		},
+		"Complete": func(v *rma.View) error {
+			if err := v.Start([]int32{dead}, 0); err != nil {
+				return err
+			}
+			err := v.PutBytes(eight, dead, 0) // deferred, or the death is known
+			return first2(v.Complete(), err)
+		},
+		"Wait for all": func(v *rma.View) error {
+			err := first(func() error { return v.Post(all, 0) }, func() error { return v.Start(all, 0) })
+			c := v.Complete()
+			if _, e := failed(c); err == nil {
+				err = e
+			}
+			return first2(err, v.Wait())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dying(t, n, func() func(w *world.World, v *rma.View) error {
+				var all sync.WaitGroup
+				all.Add(n - 1)
+				return func(w *world.World, v *rma.View) error {
+					if w.Comm.Rank == dead {
+						time.Sleep(time.Millisecond)
+						return errDies
+					}
+					is, err := failed(call(v))
+					all.Done()
+					all.Wait() // else one that has returned is dead for the others
+					if err != nil || !is {
+						return fmt.Errorf("%s: %v", name, err)
+					}
+					if err := v.Idle(); err != nil {
+						return err
+					}
+					return nil
+				}
+			})
+		})
+	}
+}
