@@ -116,6 +116,12 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 		return nil, err
 	}
 	g := w.mode.Load() | t.gate.Load()
+	if what != "" && (w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked) == 0 {
+		if err := w.live(); err != nil {
+			return nil, err
+		}
+		return nil, fail(class.RMASync, "%s belongs to epochs of Lock and LockAll", what)
+	}
 	if g&gateOpen == 0 {
 		if err := w.live(); err != nil {
 			return nil, err
@@ -123,9 +129,6 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 		if g, err = w.admit(t); err != nil {
 			return nil, err
 		}
-	}
-	if what != "" && (w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked) == 0 {
-		return nil, fail(class.RMASync, "%s belongs to epochs of Lock and LockAll", what)
 	}
 	size := a.size()
 	if a.disp < 0 && w.flavor != Dynamic {
