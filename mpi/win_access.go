@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"reflect"
+	"sync"
 
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
@@ -9,12 +10,42 @@ import (
 )
 
 // access is what a call on a window moves, as the engine takes it: the arguments of the
-// call, checked as far as that needs neither window nor target.
+// call, checked as far as that needs neither window nor target. The engine keeps no
+// pointer to it, but the compiler cannot know that: so they are used again and again.
 type access struct {
 	origin, result rma.Data
 	layout         rma.Layout
 	op             op.Op
 	typ            op.Type
+
+	buffers [2]dtype.Buffer // what origin.Layout and result.Layout point to
+}
+
+var accesses = sync.Pool{New: func() any { return new(access) }}
+
+func newAccess() *access { return accesses.Get().(*access) }
+
+// release gives a back: nothing refers to it any more.
+func (a *access) release() {
+	if a.origin.Layout != nil || a.result.Layout != nil {
+		a.buffers = [2]dtype.Buffer{}
+	}
+	a.origin, a.result, a.layout = rma.Data{}, rma.Data{}, rma.Layout{}
+	accesses.Put(a)
+}
+
+// from and into fill in the memory at the origin.
+func (a *access) from(b *dtype.Buffer) { a.origin = data(b, &a.buffers[0]) }
+
+func (a *access) into(b *dtype.Buffer) { a.result = data(b, &a.buffers[1]) }
+
+// data is a Buffer as the engine takes it; kept is where it is if it is no run of bytes.
+func data(b, kept *dtype.Buffer) rma.Data {
+	if bytes, ok := b.Contiguous(); ok {
+		return rma.Data{Bytes: bytes}
+	}
+	*kept = *b
+	return rma.Data{Layout: kept}
 }
 
 // put fills in the origin of a put: a message to count elements of t at the target, or to
@@ -26,7 +57,7 @@ func (a *access) put(origin *Buffer, count int64, t *dtype.Type) error {
 	if _, err := a.send(origin.b.Size(), count, t); err != nil {
 		return err
 	}
-	a.origin = data(&origin.b)
+	a.from(&origin.b)
 	return nil
 }
 
@@ -51,7 +82,7 @@ func (a *access) get(result *Buffer, count int64, t *dtype.Type) error {
 	if err := writable(result); err != nil {
 		return err
 	}
-	size, err := a.at(count, t)
+	size, err := a.placed(count, t)
 	if err != nil {
 		return err
 	}
@@ -66,33 +97,35 @@ func (a *access) get(result *Buffer, count int64, t *dtype.Type) error {
 	} else if size > room {
 		return tooLong(size, room)
 	}
-	a.result = data(b)
+	a.into(b)
 	return nil
 }
 
-// at fills in where the data lie at the target, and returns their size. What lies there
-// as it is packed needs no layout.
+// at is placed where data is written to.
 func (a *access) at(count int64, t *dtype.Type) (size int64, err error) {
+	b, err := dtype.At(nil, t, count)
+	if err == nil && b.Overlaps() {
+		return 0, wrong(ErrType, "%s: bytes of memory at the target occur twice", t.Describe(count))
+	}
+	if err != nil {
+		return 0, err
+	}
+	return a.placed(count, t)
+}
+
+// placed fills in where data lies at the target, and returns its size. What lies there as it
+// is packed needs no layout.
+func (a *access) placed(count int64, t *dtype.Type) (size int64, err error) {
 	b, err := dtype.At(nil, t, count)
 	switch {
 	case err != nil:
 		return 0, err
-	case b.Overlaps():
-		return 0, wrong(ErrType, "%s: bytes of memory at the target occur twice", t.Describe(count))
 	case t.Dense():
 		a.layout = rma.Layout{}
 	default:
 		a.layout = rma.Layout{Type: t, Count: count}
 	}
 	return b.Size(), nil
-}
-
-// data is a Buffer as the engine takes it.
-func data(b *dtype.Buffer) rma.Data {
-	if bytes, ok := b.Contiguous(); ok {
-		return rma.Data{Bytes: bytes}
-	}
-	return rma.Data{Layout: b}
 }
 
 func tooLong(n, room int64) error { return wrong(ErrTruncate, "%d bytes into room for %d", n, room) }

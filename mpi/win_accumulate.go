@@ -30,10 +30,14 @@ func (a *access) accumulate(origin, result *Buffer, count int64, t *dtype.Type, 
 	}
 	if o.kernel == op.NoOp {
 		origin = nil
-	} else {
-		if origin.err != nil {
-			return origin.err
-		}
+	} else if origin.err != nil {
+		return origin.err
+	}
+	leaf, err := a.elements(o, origin, result, t)
+	if err != nil {
+		return err
+	}
+	if origin != nil {
 		size = origin.b.Size()
 		if count, err = a.send(size, count, t); err != nil {
 			return err
@@ -45,39 +49,36 @@ func (a *access) accumulate(origin, result *Buffer, count int64, t *dtype.Type, 
 		}
 		return wrong(ErrCount, "room for %d bytes, fetched are %d", result.b.Size(), size)
 	}
-	leaf, err := a.elements(o, size, origin, result, t)
 	switch {
-	case err != nil || leaf == nil:
-		return err
+	case size == 0:
+		return nil
 	case leaf.Size() != int64(a.typ.Size()):
 		return a.padded(leaf.Size(), origin, result, count, t)
 	}
-	a.from(origin, result)
+	if origin != nil {
+		a.from(&origin.b)
+	}
+	if result != nil {
+		a.into(&result.b)
+	}
 	return nil
 }
 
-// from fills in origin and result, which may be nil.
-func (a *access) from(origin, result *Buffer) {
-	if origin != nil {
-		a.origin = data(&origin.b)
-	}
-	if result != nil {
-		a.result = data(&result.b)
-	}
-}
-
 // elements fills in operation and type, and returns the predefined type of the elements,
-// nil if there are none.
-func (a *access) elements(o Op, size int64, origin, result *Buffer, t *dtype.Type) (leaf *dtype.Type, err error) {
+// nil for a type of no bytes.
+func (a *access) elements(o Op, origin, result *Buffer, t *dtype.Type) (leaf *dtype.Type, err error) {
 	a.op, a.typ = o.kernel, op.Int8
-	if size == 0 {
-		return nil, op.CheckAccumulate(max(o.kernel, 0), op.Int8)
+	if t.Size() == 0 {
+		if o.kernel == 0 {
+			return nil, op.CheckAccumulate(0, op.Int8)
+		}
+		return nil, nil
 	}
 	if leaf, a.typ, err = accumulated(o.kernel, t); err != nil {
 		return nil, err
 	}
 	for _, b := range [...]*Buffer{origin, result} {
-		if b == nil {
+		if b == nil || b.b.Size() == 0 {
 			continue
 		}
 		other, typ, err := accumulated(o.kernel, b.b.Type())

@@ -29,7 +29,8 @@ func (w *Window) put(origin *Buffer, target int, disp, count int64, t *dtype.Typ
 	if err := w.usable(callPut); err != nil {
 		return err
 	}
-	var a access
+	a := newAccess()
+	defer a.release()
 	if err == nil {
 		err = a.put(origin, count, t)
 	}
@@ -53,7 +54,8 @@ func (w *Window) get(result *Buffer, target int, disp, count int64, t *dtype.Typ
 	if err := w.usable(callGet); err != nil {
 		return err
 	}
-	var a access
+	a := newAccess()
+	defer a.release()
 	if err == nil {
 		err = a.get(result, count, t)
 	}
@@ -79,7 +81,8 @@ func (w *Window) accumulate(origin *Buffer, target int, disp, count int64, t *dt
 	if err := w.usable(callAccumulate); err != nil {
 		return err
 	}
-	var a access
+	a := newAccess()
+	defer a.release()
 	if err == nil {
 		err = a.accumulate(origin, nil, count, t, o)
 	}
@@ -103,7 +106,8 @@ func (w *Window) getAccumulate(origin, result *Buffer, target int, disp, count i
 	if err := w.usable(callGetAccumulate); err != nil {
 		return err
 	}
-	var a access
+	a := newAccess()
+	defer a.release()
 	if err == nil {
 		err = a.accumulate(origin, result, count, t, o)
 	}
@@ -122,7 +126,8 @@ func (w *Window) FetchAndOp(value, result Buffer, target int, disp int64, op Op)
 	if err := w.usable(callFetchAndOp); err != nil {
 		return err
 	}
-	var a access
+	a := newAccess()
+	defer a.release()
 	err := a.fetch(&value, &result, op)
 	if err == nil {
 		err = w.v.FetchAndOp(a.origin.Bytes, a.result.Bytes, target, disp, a.op, a.typ)
@@ -169,7 +174,8 @@ func (w *Window) CompareAndSwap(value, compare, result Buffer, target int, disp 
 	if err := w.usable(callCompareAndSwap); err != nil {
 		return err
 	}
-	var a access
+	a := newAccess()
+	defer a.release()
 	operand, err := a.compare(&value, &compare, &result)
 	if err == nil {
 		err = w.v.CompareAndSwap(a.origin.Bytes, operand, a.result.Bytes, target, disp, a.typ)

@@ -127,7 +127,7 @@ func (w *Window) flush(k call, target int) error {
 
 // Sync makes what others have stored into the own memory, and have synchronised, visible
 // to loads of this process, and what it has stored visible to others: a barrier for
-// memory.
+// memory. As Flush it is for epochs of Lock and LockAll, else it is ErrRMASync.
 //
 // C: MPI_Win_sync, section 12.5.4.
 func (w *Window) Sync() error {

@@ -19,7 +19,8 @@ func (w *Window) rput(origin *Buffer, target int, disp, count int64, t *dtype.Ty
 	if err := w.usable(callRput); err != nil {
 		return Request{err: err}
 	}
-	var a access
+	a := newAccess()
+	defer a.release()
 	if err == nil {
 		err = a.put(origin, count, t)
 	}
@@ -42,7 +43,8 @@ func (w *Window) rget(result *Buffer, target int, disp, count int64, t *dtype.Ty
 	if err := w.usable(callRget); err != nil {
 		return Request{err: err}
 	}
-	var a access
+	a := newAccess()
+	defer a.release()
 	if err == nil {
 		err = a.get(result, count, t)
 	}
@@ -66,7 +68,8 @@ func (w *Window) raccumulate(origin *Buffer, target int, disp, count int64, t *d
 	if err := w.usable(callRaccumulate); err != nil {
 		return Request{err: err}
 	}
-	var a access
+	a := newAccess()
+	defer a.release()
 	if err == nil {
 		err = a.accumulate(origin, nil, count, t, o)
 	}
@@ -90,7 +93,8 @@ func (w *Window) rgetAccumulate(origin, result *Buffer, target int, disp, count 
 	if err := w.usable(callRgetAccumulate); err != nil {
 		return Request{err: err}
 	}
-	var a access
+	a := newAccess()
+	defer a.release()
 	if err == nil {
 		err = a.accumulate(origin, result, count, t, o)
 	}

@@ -1,7 +1,5 @@
 package mpi
 
-import "sync/atomic"
-
 // Assert is a set of promises of a program that a call which synchronises may build
 // upon: a sum of the Mode constants, or 0. What is promised falsely has no defined
 // outcome; promises that the call does not know are ErrAssert.
@@ -44,7 +42,7 @@ func (w *Window) Fence(assert Assert) error {
 //
 // C: MPI_Win_post, section 12.5.2.
 func (w *Window) Post(g Group, assert Assert) error {
-	ranks, err := w.ranks(callPost, g, &w.lists[0])
+	ranks, err := w.ranks(callPost, g, 0)
 	if err != nil {
 		return err
 	}
@@ -58,7 +56,7 @@ func (w *Window) Post(g Group, assert Assert) error {
 //
 // C: MPI_Win_start, section 12.5.2.
 func (w *Window) Start(g Group, assert Assert) error {
-	ranks, err := w.ranks(callStart, g, &w.lists[1])
+	ranks, err := w.ranks(callStart, g, 1)
 	if err != nil {
 		return err
 	}
@@ -102,15 +100,16 @@ func (w *Window) Test() (bool, error) {
 // rankList is the members of a group by their ranks in a window.
 type rankList struct{ members, ranks []int32 }
 
-// ranks is g by ranks in the window. last is what was asked for before: programs post
-// and start the same groups again and again.
-func (w *Window) ranks(k call, g Group, last *atomic.Pointer[rankList]) ([]int32, *Error) {
+// ranks is g by ranks in the window. Programs post and start the same groups again and
+// again: the last one is kept in a list, one for each of the two calls.
+func (w *Window) ranks(k call, g Group, list int) ([]int32, *Error) {
 	if err := w.usable(k); err != nil {
 		return nil, err
 	}
 	if len(g.members) == 0 {
 		return nil, nil
 	}
+	last := &w.lists[list]
 	// Nothing changes the members of a group, so that the same memory is the same group.
 	if l := last.Load(); l != nil && len(l.members) == len(g.members) && &l.members[0] == &g.members[0] {
 		return l.ranks, nil

@@ -70,20 +70,18 @@ func (w Win[T]) GetAccumulate(origin, result []T, target, disp int, o Op) error 
 		b, r := Buf(origin), Buf(result)
 		return w.getAccumulate(&b, &r, target, int64(disp), int64(max(len(origin), len(result))), t, o, err)
 	}
-	a := fetched(origin, result, o)
-	if err := w.v.GetAccumulate(a.origin, a.result, target, int64(disp), rma.Layout{}, o.kernel, typ); err != nil {
+	if err := w.v.GetAccumulate(operand(origin, o), rma.Data{Bytes: memory(result)}, target, int64(disp), rma.Layout{}, o.kernel, typ); err != nil {
 		return w.failed(err, callGetAccumulate, target)
 	}
 	return nil
 }
 
-// fetched is the operands of a GetAccumulate of numbers.
-func fetched[T any](origin, result []T, o Op) (a access) {
-	a.result = rma.Data{Bytes: memory(result)}
+// operand is the origin of a GetAccumulate of numbers.
+func operand[T any](origin []T, o Op) (d rma.Data) {
 	if o.kernel != op.NoOp {
-		a.origin = rma.Data{Bytes: memory(origin)}
+		d.Bytes = memory(origin)
 	}
-	return a
+	return d
 }
 
 // FetchAndOp combines value with the element at displacement disp of a rank's memory by a
@@ -112,7 +110,8 @@ func (w Win[T]) fetchAndOp(value, result *T, target, disp int, o Op) error {
 	if o.kernel == op.NoOp && value == nil {
 		v = r
 	}
-	var a access
+	a := newAccess()
+	defer a.release()
 	err := r.err
 	if err == nil {
 		err = v.err
@@ -211,8 +210,7 @@ func (w Win[T]) RgetAccumulate(origin, result []T, target, disp int, o Op) Reque
 		b, r := Buf(origin), Buf(result)
 		return w.rgetAccumulate(&b, &r, target, int64(disp), int64(max(len(origin), len(result))), t, o, err)
 	}
-	a := fetched(origin, result, o)
-	r, err := w.v.RgetAccumulate(a.origin, a.result, target, int64(disp), rma.Layout{}, o.kernel, typ)
+	r, err := w.v.RgetAccumulate(operand(origin, o), rma.Data{Bytes: memory(result)}, target, int64(disp), rma.Layout{}, o.kernel, typ)
 	return w.started(r, err, callRgetAccumulate, target)
 }
 

@@ -1,0 +1,421 @@
+package mpi_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// rounds is how often tests of atomicity update: fewer times under the race detector.
+func rounds(n int) int {
+	if raceBuild {
+		return n / 10
+	}
+	return n
+}
+
+// All ranks add 1 again and again, to one number and to every element of vectors: not
+// one is lost, whatever way the updates take.
+func TestRC03_AccumulateIsAtomic(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		const width = 300
+		k := rounds(1000)
+		onSpaces(t, c, width, func(t testing.TB, s *space[int64]) {
+			ones := slices.Repeat([]int64{1}, width)
+			target := 1 % c.Size()
+			ok(t, s.LockAll(0))
+			for i := range k {
+				ok(t, s.Accumulate(ones[:1], target, s.at(target, 3), mpi.Sum))
+				if i%10 == 0 {
+					ok(t, s.Accumulate(ones, target, s.at(target, 0), mpi.Sum))
+				}
+			}
+			ok(t, s.UnlockAll())
+			ok(t, c.Barrier())
+			for i, v := range s.mem {
+				want := int64(0)
+				if c.Rank() == target {
+					want = int64((k + 9) / 10 * c.Size())
+					if i == 3 {
+						want += int64(k * c.Size())
+					}
+				}
+				if v != want {
+					t.Fatalf("element %d is %d, want %d", i, v, want)
+				}
+			}
+		})
+	})
+}
+
+// What fetch and add returns is each number once, and from one rank in order: by
+// GetAccumulate (RC-04) and FetchAndOp (RC-05).
+func TestRC04_RC05_FetchedValuesAreAPermutation(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		k := rounds(500)
+		onSpaces(t, c, 1, func(t testing.TB, s *space[int64]) {
+			one, got := int64(1), make([]int64, k)
+			ok(t, s.LockAll(0))
+			for i := range got {
+				if i%2 == 0 {
+					ok(t, s.FetchAndOp(&one, &got[i], 0, s.at(0, 0), mpi.Sum))
+				} else {
+					ok(t, s.GetAccumulate([]int64{1}, got[i:i+1], 0, s.at(0, 0), mpi.Sum))
+				}
+				if i%7 == 0 {
+					ok(t, s.FlushLocal(0))
+				}
+			}
+			ok(t, s.UnlockAll())
+			if !slices.IsSorted(got) {
+				t.Errorf("values of one rank are not in order: %v", got)
+			}
+			all := make([]int64, k*c.Size())
+			ok(t, mpi.Allgather(c, got, all))
+			slices.Sort(all)
+			for i, v := range all {
+				if v != int64(i) {
+					t.Fatalf("value %d is %d: one was given twice, or lost", i, v)
+				}
+			}
+		})
+	})
+}
+
+// NoOp reads and Replace swaps in one step (RC-16): of values that go round by swapping
+// each stays there once, and a pair of halves is never torn.
+func TestRC05_RC16_NoOpAndReplace(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		k := rounds(300)
+		onSpaces(t, c, 2, func(t testing.TB, s *space[int64]) {
+			mine := int64(c.Rank() + 1)
+			ok(t, s.LockAll(0))
+			for range k {
+				given := mine
+				ok(t, s.FetchAndOp(&given, &mine, 0, s.at(0, 0), mpi.Replace))
+				seen := int64(-1)
+				ok(t, s.FetchAndOp(nil, &seen, 0, s.at(0, 0), mpi.NoOp))
+				ok(t, s.FlushLocal(0))
+				if seen < 0 || seen > int64(c.Size()) {
+					t.Fatalf("read %d", seen)
+				}
+			}
+			ok(t, s.UnlockAll())
+			all, err := mpi.AllgatherOne(c, mine)
+			ok(t, err)
+			left, err := mpi.BcastOne(c, s.mem[0], 0)
+			ok(t, err)
+			all = append(all, left)
+			slices.Sort(all)
+			for i, v := range all {
+				if v != int64(i) {
+					t.Fatalf("tokens are now %v", all)
+				}
+			}
+		})
+	})
+}
+
+// A lock made of CompareAndSwap keeps ranks apart that count without atomics.
+func TestRC06_SpinLock(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		k := rounds(100)
+		onSpaces(t, c, 2, func(t testing.TB, s *space[int32]) {
+			free, held, was := int32(0), int32(1), int32(0)
+			ok(t, s.LockAll(0))
+			for range k {
+				for {
+					ok(t, s.CompareAndSwap(&held, &free, &was, 0, s.at(0, 0)))
+					ok(t, s.Flush(0))
+					if was == free {
+						break
+					}
+				}
+				n := []int32{0}
+				ok(t, s.Get(n, 0, s.at(0, 1)))
+				ok(t, s.Flush(0))
+				n[0]++
+				ok(t, s.Put(n, 0, s.at(0, 1)))
+				ok(t, s.Flush(0))
+				ok(t, s.FetchAndOp(&free, &was, 0, s.at(0, 0), mpi.Replace))
+				ok(t, s.Flush(0))
+			}
+			ok(t, s.UnlockAll())
+			ok(t, c.Barrier())
+			if c.Rank() == 0 && (s.mem[0] != 0 || s.mem[1] != int32(k*c.Size())) {
+				t.Errorf("lock %d, count %d, want 0 and %d", s.mem[0], s.mem[1], k*c.Size())
+			}
+		})
+	})
+}
+
+// CompareAndSwap is for booleans, integers of every size, and bytes; numbers with a
+// fraction are refused.
+func TestRC06_TypesOfCompareAndSwap(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		swaps(t, c, false, true)
+		swaps[int8](t, c, -5, 5)
+		swaps[int16](t, c, -300, 7)
+		swaps[int32](t, c, -1, 1<<30)
+		swaps[int64](t, c, 1<<62, -1)
+		swaps[uint8](t, c, 255, 0)
+		swaps[uint16](t, c, 65535, 1)
+		swaps[uint32](t, c, 1<<31, 3)
+		swaps[uint](t, c, 1<<63, 3)
+		w, err := mpi.WinAllocate[float64](c, 1, nil)
+		ok(t, err)
+		x := 0.0
+		ok(t, w.LockAll(0))
+		wantText(t, w.CompareAndSwap(&x, &x, &x, 0, 0), mpi.ErrType, "MPI_DOUBLE")
+		for name, fits := range map[string]bool{"MPI_INTEGER": true, "MPI_LOGICAL": true, "MPI_AINT": true, "MPI_BYTE": true, "MPI_INTEGER16": true,
+			"MPI_REAL": false, "MPI_C_DOUBLE_COMPLEX": false, "MPI_CHAR": false, "MPI_2INT": false, "MPI_WCHAR": false} {
+			d := typ(t)(mpi.Predefined(name))
+			b := mpi.BufOf(make([]int64, 2), 1, d)
+			own := mpi.BufOf(make([]int64, 2), 1, d)
+			if w, err := c.Self().WinAllocate(64, 1, nil); err != nil {
+				t.Error(err)
+			} else {
+				ok(t, w.LockAll(0))
+				if err := w.CompareAndSwap(b, b, own, 0, 0); (err == nil) != fits {
+					t.Errorf("%s: %v", name, err)
+				} else if err != nil {
+					wantClass(t, err, mpi.ErrType)
+				}
+				ok(t, w.UnlockAll())
+				ok(t, w.Free())
+			}
+		}
+		ok(t, w.UnlockAll())
+		ok(t, w.Free())
+	})
+}
+
+// swaps has one rank win each round of everybody's swapping a to b, next to elements that
+// must not change.
+func swaps[T interface {
+	comparable
+	mpi.Elem
+}](t testing.TB, c *mpi.Comm, a, b T) {
+	t.Helper()
+	onSpaces(t, c, 3, func(t testing.TB, s *space[T]) {
+		s.mem[0], s.mem[1], s.mem[2] = b, a, b
+		ok(t, c.Barrier())
+		ok(t, s.LockAll(0))
+		var was, again T
+		ok(t, s.CompareAndSwap(&b, &a, &was, 0, s.at(0, 1)))
+		ok(t, s.Flush(0))
+		ok(t, s.CompareAndSwap(&a, &a, &again, 0, s.at(0, 1))) // it is b now
+		ok(t, s.UnlockAll())
+		won := int64(0)
+		if was == a {
+			won = 1
+		} else if was != b {
+			t.Errorf("fetched %v", was)
+		}
+		winners, err := mpi.AllreduceOne(c, won, mpi.Sum)
+		ok(t, err)
+		if winners != 1 || again != b {
+			t.Errorf("%d ranks have swapped, a second swap finds %v", winners, again)
+		}
+		if c.Rank() == 0 && (s.mem[0] != b || s.mem[1] != b || s.mem[2] != b) {
+			t.Errorf("memory %v, want %v three times", s.mem, b)
+		}
+		ok(t, c.Barrier())
+	})
+}
+
+// Accumulate, GetAccumulate, FetchAndOp and CompareAndSwap, of one element and of many,
+// of several goroutines, by all ranks on the same words: every change counts once
+// (RC-11, and RC-17 for one against many).
+func TestRC11_RC17_MixedUpdates(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		const width, workers = 1000, 2
+		k := rounds(200)
+		onSpaces(t, c, width, func(t testing.TB, s *space[int64]) {
+			ones := slices.Repeat([]int64{1}, width)
+			var mu sync.Mutex
+			added := make([]int64, width)
+			ok(t, s.LockAll(0))
+			var wg sync.WaitGroup
+			for worker := range workers {
+				wg.Go(func() {
+					r := rand.New(rand.NewPCG(uint64(c.Rank()), uint64(worker)))
+					mine, room := make([]int64, width), make([]int64, width)
+					for range k {
+						lo := r.IntN(width)
+						n := []int{1, 1, 5, width - lo}[r.IntN(4)]
+						n = min(n, width-lo)
+						one, old, next := int64(1), int64(0), int64(0)
+						var err error
+						switch r.IntN(4) {
+						case 0:
+							err = s.Accumulate(ones[:n], 0, s.at(0, lo), mpi.Sum)
+						case 1:
+							err = s.GetAccumulate(ones[:n], room[:n], 0, s.at(0, lo), mpi.Sum)
+						case 2:
+							n = 1
+							err = s.FetchAndOp(&one, &old, 0, s.at(0, lo), mpi.Sum)
+						case 3:
+							n = 1
+							for err == nil {
+								next = old + 1
+								seen := int64(-1)
+								if err = s.CompareAndSwap(&next, &old, &seen, 0, s.at(0, lo)); err == nil {
+									err = s.FlushLocal(0)
+								}
+								if seen == old {
+									break
+								}
+								old = seen
+							}
+						}
+						if err == nil {
+							err = s.FlushLocal(0)
+						}
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						for i := range n {
+							mine[lo+i]++
+						}
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					for i, v := range mine {
+						added[i] += v
+					}
+				})
+			}
+			wg.Wait()
+			ok(t, s.UnlockAll())
+			ok(t, mpi.Allreduce(c, added, added, mpi.Sum))
+			if c.Rank() == 0 && !slices.Equal(s.mem, added) {
+				for i := range s.mem {
+					if s.mem[i] != added[i] {
+						t.Fatalf("element %d is %d, %d were added", i, s.mem[i], added[i])
+					}
+				}
+			}
+		})
+	})
+}
+
+// The accumulates of one rank on one place come in order, over every path.
+func TestRW08_OrderOfAccumulates(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		k := rounds(1000)
+		onSpaces(t, c, c.Size(), func(t testing.TB, s *space[int64]) {
+			ok(t, s.LockAll(0))
+			for r := range c.Size() {
+				for i := range k {
+					ok(t, s.Accumulate([]int64{int64(i)}, r, s.at(r, c.Rank()), mpi.Replace))
+					if i%100 == 50 { // read after write
+						v := int64(-1)
+						ok(t, s.FetchAndOp(nil, &v, r, s.at(r, c.Rank()), mpi.NoOp))
+						ok(t, s.FlushLocal(r))
+						if v != int64(i) {
+							t.Fatalf("after %d was stored %d is read", i, v)
+						}
+					}
+				}
+			}
+			ok(t, s.UnlockAll())
+			ok(t, c.Barrier())
+			for r, v := range s.mem {
+				if v != int64(k-1) {
+					t.Errorf("rank %d has left %d, want %d", r, v, k-1)
+				}
+			}
+		})
+	})
+}
+
+// Predefined operations on every predefined datatype for which they are defined do at the
+// target what ReduceLocal does here, with the elements one behind the other and in a
+// vector with gaps; others are refused, and change nothing.
+func TestRC03_EveryTypeAndOperation(t *testing.T) {
+	const count = 3
+	ops := []mpi.Op{mpi.Sum, mpi.Prod, mpi.Min, mpi.Max, mpi.Land, mpi.Lor, mpi.Lxor, mpi.Band, mpi.Bor, mpi.Bxor, mpi.Minloc, mpi.Maxloc, mpi.Replace}
+	for _, fabric := range []string{"inproc", "tcp"} { // by the origin, by the target
+		t.Run(fabric, func(t *testing.T) {
+			mpitest.On(t, fabric, 2, func(t testing.TB, c *mpi.Comm) {
+				w, err := mpi.WinAllocate[byte](c, 4096, nil)
+				ok(t, err)
+				ok(t, w.LockAll(0))
+				for name, d := range mpi.PredefinedTypes() {
+					if size, _ := d.Size(); size == 0 || c.Rank() != 0 {
+						continue
+					}
+					for _, o := range ops {
+						accumulateLike(labelled{t, name + " " + o.String()}, w, d, o, count)
+					}
+				}
+				ok(t, w.UnlockAll())
+				ok(t, w.Free())
+			})
+		})
+	}
+}
+
+// accumulateLike compares an accumulate at rank 1 with what ReduceLocal gives.
+func accumulateLike(t testing.TB, w mpi.Win[byte], d mpi.Datatype, o mpi.Op, count int) {
+	t.Helper()
+	_, extent, err := d.Extent()
+	ok(t, err)
+	g := rand.New(rand.NewPCG(uint64(extent), 3))
+	room := (2*count + 1) * extent
+	target, operand := make([]byte, room), make([]byte, room)
+	for i := range room { // small numbers, whatever the type makes of them
+		target[i], operand[i] = byte(g.IntN(3)), byte(g.IntN(3))
+	}
+	apart := typ(t)(mpi.TypeVector(count, 1, 2, d))
+	for _, l := range []struct {
+		d     mpi.Datatype
+		count int
+	}{{d, count}, {apart, 1}} {
+		want := slices.Clone(target)
+		var local error
+		if o == mpi.Replace {
+			packed, err := mpi.Pack(nil, mpi.BufOf(operand, l.count, l.d))
+			ok(t, err)
+			_, local = mpi.Unpack(packed, mpi.BufOf(want, l.count, l.d))
+		} else {
+			for i := range count { // elements, wherever they are: only they can be combined here
+				at := i * extent
+				if l.d == apart {
+					at *= 2
+				}
+				// The operand is the second: of two NaN the first one stays.
+				inout := slices.Clone(operand)
+				local = o.ReduceLocal(mpi.BufAt(want, at, 1, d), mpi.BufAt(inout, at, 1, d))
+				if local != nil {
+					break
+				}
+				copy(want[at:at+extent], inout[at:])
+			}
+		}
+		ok(t, w.Put(target, 1, 64))
+		ok(t, w.Flush(1))
+		err := w.Window.Accumulate(mpi.BufOf(operand, l.count, l.d), 1, 64, l.count, l.d, o)
+		if (err == nil) != (local == nil) {
+			t.Errorf("at the target: %v; here: %v", err, local)
+		}
+		got := make([]byte, room)
+		ok(t, w.Flush(1))
+		ok(t, w.Get(got, 1, 64))
+		ok(t, w.Flush(1))
+		// What pads elements has no meaning.
+		a, err := mpi.Pack(nil, mpi.BufOf(got, l.count, l.d))
+		ok(t, err)
+		b, err := mpi.Pack(nil, mpi.BufOf(want, l.count, l.d))
+		ok(t, err)
+		if !slices.Equal(a, b) {
+			t.Errorf("%v: memory is\n%v, want\n%v", l.d, a, b)
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package mpi_test
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// Put and get of elements of every type of Go, in epochs of every kind, on windows of
+// every kind.
+func TestRC01_RC02_PutAndGet(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		putsAndGets(t, c, func(i int) int64 { return int64(i)*0x0123456789 - 7 })
+		putsAndGets(t, c, func(i int) bool { return i%3 == 0 })
+		putsAndGets(t, c, func(i int) int8 { return int8(i) })
+		putsAndGets(t, c, func(i int) uint16 { return uint16(i * 257) })
+		putsAndGets(t, c, func(i int) float32 { return float32(i) / 7 })
+		putsAndGets(t, c, func(i int) complex128 { return complex(float64(i), -1) })
+		putsAndGets(t, c, func(i int) mpi.ValueIndex[float64, int] { return mpi.ValueIndex[float64, int]{Value: 1, Index: i} })
+	})
+}
+
+// putsAndGets has everybody put numbers to the next rank and get them again.
+func putsAndGets[T interface {
+	comparable
+	mpi.Elem
+}](t testing.TB, c *mpi.Comm, of func(i int) T) {
+	t.Helper()
+	const n = 70 // bytes: some short, some longer than a line
+	me, size := c.Rank(), c.Size()
+	next, before := (me+1)%size, (me+size-1)%size
+	for _, e := range epochs(t, c) {
+		onSpaces(t, c, n, func(t testing.TB, s *space[T]) {
+			t = labelled{t, e.name}
+			out := make([]T, n-10)
+			for i := range out {
+				out[i] = of(me*n + i)
+			}
+			ok(t, e.open(s.Window))
+			ok(t, s.Put(out[:1], next, s.at(next, 3)))
+			ok(t, s.Put(out[1:], next, s.at(next, 9)))
+			ok(t, e.close(s.Window))
+			for i := range s.mem {
+				var want T
+				switch {
+				case i == 3:
+					want = of(before * n)
+				case i >= 9 && i < 9+len(out)-1:
+					want = of(before*n + i - 8)
+				}
+				if s.mem[i] != want {
+					t.Fatalf("element %d is %v, want %v", i, s.mem[i], want)
+				}
+			}
+			back := make([]T, len(out))
+			ok(t, e.open(s.Window))
+			ok(t, s.Get(back[:1], next, s.at(next, 3)))
+			ok(t, s.Get(back[1:], next, s.at(next, 9)))
+			ok(t, e.close(s.Window))
+			if !slices.Equal(back, out) {
+				t.Fatalf("got %v, want %v", back, out)
+			}
+		})
+	}
+}
+
+// Layouts at origin and target differ, their signatures are the same. Every size of
+// blocks takes another way: packed, gathered, by arithmetic runs.
+func TestRC13_LayoutsOnBothSides(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		me, size := c.Rank(), c.Size()
+		next := (me + 1) % size
+		int32s := typeOf[int32]()
+		for _, x := range []struct{ block, blocks int }{{1, 5}, {3, 40}, {1, 5000}, {700, 9}, {3000, 6}} {
+			n := x.block * x.blocks
+			from := typ(t)(mpi.TypeVector(x.blocks, x.block, 2*x.block, int32s))
+			lengths, displs := make([]int, x.blocks), make([]int, x.blocks)
+			for i := range lengths { // backwards, with gaps
+				lengths[i], displs[i] = x.block, 4*3*x.block*(x.blocks-1-i)
+			}
+			to := typ(t)(mpi.TypeHindexed(lengths, displs, int32s))
+			room := 3*n + 8
+			onSpaces(t, c, room, func(t testing.TB, s *space[int32]) {
+				unit := s.DispUnit()
+				disp := func(rank int) int64 { return int64(s.at(rank, 0)) + int64(8*4/unit) }
+				out := make([]int32, 2*n)
+				for i := range out {
+					out[i] = int32(me*1_000_000 + i)
+				}
+				ok(t, s.LockAll(0))
+				ok(t, s.Window.Put(mpi.BufOf(out, 1, from), next, disp(next), 1, to))
+				ok(t, s.Flush(next))
+				flat, spread := make([]int32, n), make([]int32, 2*n)
+				ok(t, s.Window.Get(mpi.Buf(flat), next, disp(next), 1, to))
+				ok(t, s.Window.Get(mpi.BufOf(spread, 1, from), next, disp(next), 1, to))
+				ok(t, s.UnlockAll())
+				for i := range spread {
+					want := int32(0)
+					if i/x.block%2 == 0 {
+						want = out[i]
+					}
+					if spread[i] != want {
+						t.Fatalf("%d blocks of %d: element %d is %d, want %d", x.blocks, x.block, i, spread[i], want)
+					}
+				}
+				for i, v := range flat {
+					if want := out[i/x.block*2*x.block+i%x.block]; v != want {
+						t.Fatalf("%d blocks of %d: packed element %d is %d, want %d", x.blocks, x.block, i, v, want)
+					}
+				}
+				ok(t, c.Barrier())
+				before := (me + size - 1) % size
+				touched := 0
+				for i, v := range s.mem {
+					if v == 0 && (before != 0 || i != 8+3*x.block*(x.blocks-1)) {
+						continue
+					}
+					touched++
+					b := x.blocks - 1 - (i-8)/(3*x.block)
+					if want := int32(before*1_000_000 + b*2*x.block + (i-8)%(3*x.block)); v != want || (i-8)%(3*x.block) >= x.block {
+						t.Fatalf("%d blocks of %d: element %d at the target is %d, want %d", x.blocks, x.block, i, v, want)
+					}
+				}
+				if touched != n {
+					t.Errorf("%d blocks of %d: %d elements at the target are set, want %d", x.blocks, x.block, touched, n)
+				}
+			})
+		}
+	})
+}
+
+// Every call with the own rank as target, in every kind of epoch, while others do the
+// same from outside: nothing is lost.
+func TestRC14_Self(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		me := c.Rank()
+		for _, e := range epochs(t, c) {
+			onSpaces(t, c, 8, func(t testing.TB, s *space[int64]) {
+				t = labelled{t, e.name}
+				at := func(i int) int { return s.at(me, i) }
+				ok(t, e.open(s.Window))
+				ok(t, s.Put([]int64{5}, me, at(0)))
+				ok(t, s.Accumulate([]int64{2, 3}, me, at(1), mpi.Sum))
+				ok(t, e.close(s.Window))
+				got, old, was, swapped := []int64{0}, []int64{0, 0}, int64(0), int64(0)
+				one, six, five := int64(1), int64(6), int64(5)
+				ok(t, e.open(s.Window))
+				ok(t, s.Get(got, me, at(0)))
+				ok(t, s.GetAccumulate([]int64{10, 10}, old, me, at(1), mpi.Prod))
+				ok(t, s.FetchAndOp(&one, &was, me, at(3), mpi.Sum))
+				ok(t, s.CompareAndSwap(&six, &five, &swapped, me, at(4)))
+				for r := range c.Size() { // and for everybody
+					ok(t, s.Accumulate([]int64{1}, r, s.at(r, 5), mpi.Sum))
+				}
+				if e.passive {
+					for _, r := range []mpi.Request{
+						s.Rput([]int64{9}, me, at(6)), s.Raccumulate([]int64{4}, me, at(7), mpi.Max),
+						s.Rget(make([]int64, 1), me, at(0)), s.RgetAccumulate(nil, make([]int64, 1), me, at(0), mpi.NoOp),
+					} {
+						ok(t, second(r.Wait()))
+					}
+				}
+				ok(t, e.close(s.Window))
+				want := []int64{5, 20, 30, 1, 0, int64(c.Size()), 0, 0}
+				if e.passive {
+					want[6], want[7] = 9, 4
+				}
+				if !slices.Equal(s.mem, want) || got[0] != 5 || !slices.Equal(old, []int64{2, 3}) || was != 0 || swapped != 0 {
+					t.Errorf("memory %v, want %v; fetched %v %v %d %d", s.mem, want, got, old, was, swapped)
+				}
+			})
+		}
+	})
+}
+
+// Every call with ProcNull as target does nothing, and needs an epoch all the same.
+func TestRC15_ProcNull(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		for _, e := range epochs(t, c) {
+			onSpaces(t, c, 2, func(t testing.TB, s *space[int64]) {
+				t = labelled{t, e.name}
+				b, v := []int64{7}, int64(7)
+				all := func() (errs []error) {
+					const to = mpi.ProcNull
+					errs = []error{s.Put(b, to, 0), s.Get(b, to, 0), s.Accumulate(b, to, 0, mpi.Sum),
+						s.GetAccumulate(b, b, to, 0, mpi.Sum), s.FetchAndOp(&v, &v, to, 0, mpi.Sum), s.CompareAndSwap(&v, &v, &v, to, 0),
+						s.Window.Put(mpi.Buf(b), to, -5, 1, typeOf[int64]())}
+					if e.passive {
+						for _, r := range []mpi.Request{s.Rput(b, to, 0), s.Rget(b, to, 0), s.Raccumulate(b, to, 0, mpi.Sum), s.RgetAccumulate(b, b, to, 0, mpi.Sum)} {
+							errs = append(errs, second(r.Wait()))
+						}
+					}
+					return errs
+				}
+				if e.name != "fence" { // which opens an epoch if operations follow
+					for i, err := range all() {
+						if err == nil {
+							t.Errorf("call %d succeeds outside an epoch", i)
+						}
+					}
+				}
+				ok(t, e.open(s.Window))
+				for _, err := range all() {
+					ok(t, err)
+				}
+				ok(t, e.close(s.Window))
+				if b[0] != 7 || v != 7 || s.mem[0] != 0 {
+					t.Errorf("buffers %v %d, memory %v", b, v, s.mem)
+				}
+			})
+		}
+	})
+}
+
+// Shorter data is stored as far as it goes, by whole elements, and room that is not
+// needed stays as it is; data that is too long is not stored at all.
+func TestRC13_DataAndRoomOfDifferentLengths(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		int64s := typeOf[int64]()
+		every2nd := typ(t)(mpi.TypeResized(int64s, 0, 16))
+		peer := 1 - c.Rank()
+		onSpaces(t, c, 10, func(t testing.TB, s *space[int64]) {
+			put := func(b mpi.Buffer, count int, d mpi.Datatype) error {
+				return s.Window.Put(b, peer, int64(s.at(peer, 0)), count, d)
+			}
+			get := func(b mpi.Buffer, count int, d mpi.Datatype) error {
+				return s.Window.Get(b, peer, int64(s.at(peer, 0)), count, d)
+			}
+			room := []int64{-1, -1, -1}
+			ok(t, s.Fence(0))
+			ok(t, put(mpi.Buf([]int64{1, 2}), 4, every2nd))
+			ok(t, s.Fence(0))
+			ok(t, get(mpi.Buf(room), 2, every2nd))
+			ok(t, s.Fence(0))
+			wantText(t, put(mpi.Buf([]int64{9, 9, 9}), 2, every2nd), mpi.ErrTruncate, "24 bytes into room for 16")
+			wantText(t, get(mpi.Buf(room[:1]), 2, every2nd), mpi.ErrTruncate, "16 bytes into room for 8")
+			wantText(t, put(mpi.Buf([]int32{9, 9, 9}), 2, every2nd), mpi.ErrType, "12 bytes are no whole number")
+			wantText(t, get(mpi.Buf([]complex128{0, 0}), 3, int64s), mpi.ErrType, "24 bytes are no whole number")
+			ok(t, s.Fence(0))
+			if !slices.Equal(s.mem, []int64{1, 0, 2, 0, 0, 0, 0, 0, 0, 0}) || !slices.Equal(room, []int64{1, 2, -1}) {
+				t.Errorf("memory %v, got %v", s.mem, room)
+			}
+		})
+	})
+}
+
+// Displacement units and sizes above 2^31, and one operation of more than that many
+// bytes.
+func TestXRMA15_LargeCounts(t *testing.T) {
+	if raceBuild {
+		t.Skip("the race detector needs too much memory for this")
+	}
+	if free := freeMemory(); free < 6<<30 {
+		t.Skipf("%d bytes of memory are free, this takes 6 GiB", free)
+	}
+	const long = 1<<31 + 5
+	for _, fabric := range mpitest.Fabrics()[:1] { // the others have the same code, some of it slower
+		t.Run(fabric, func(t *testing.T) {
+			mpitest.On(t, fabric, 2, func(t testing.TB, c *mpi.Comm) {
+				size := int64(0)
+				if c.Rank() == 1 {
+					size = long + 10
+				}
+				w, err := c.WinAllocate(size, 1, nil)
+				ok(t, err)
+				if c.Rank() == 0 {
+					out := make([]byte, long)
+					out[0], out[1<<30], out[long-1] = 1, 2, 3
+					ok(t, w.Lock(mpi.LockExclusive, 1, 0))
+					ok(t, w.Put(mpi.Buf(out), 1, 7, long, mpi.Byte()))
+					ok(t, w.Unlock(1))
+				}
+				ok(t, c.Barrier())
+				if mem := w.Local(); c.Rank() == 1 && (mem[7] != 1 || mem[7+1<<30] != 2 || mem[7+long-1] != 3 || mem[7+long] != 0) {
+					t.Error("not all has come")
+				}
+				ok(t, w.Free())
+				runtime.GC()
+				u, err := c.WinAllocate(1, 1<<40, nil)
+				ok(t, err)
+				if u.DispUnit() != 1<<40 {
+					t.Errorf("unit %d", u.DispUnit())
+				}
+				ok(t, u.Fence(0))
+				wantClass(t, u.Put(mpi.Buf([]byte{1}), 0, 1, 1, mpi.Byte()), mpi.ErrRMARange)
+				wantClass(t, u.Put(mpi.Buf([]byte{1}), 0, 1<<24, 1, mpi.Byte()), mpi.ErrRMARange) // 2^64 bytes
+				ok(t, u.Put(mpi.Buf([]byte{byte(5 + c.Rank())}), c.Rank(), 0, 1, mpi.Byte()))
+				ok(t, u.Fence(0))
+				if u.Local()[0] != byte(5+c.Rank()) {
+					t.Errorf("memory %v", u.Local())
+				}
+				ok(t, u.Free())
+			})
+		})
+	}
+}
