@@ -143,8 +143,14 @@ func (w *Window) free() error {
 // set changes the epoch and the mode. Window.mu is held.
 func (w *Window) set(x epoch, mode gate) {
 	w.epoch = x
-	w.mode.Store(mode)
+	if w.mode.Load() != mode {
+		w.mode.Store(mode)
+	}
 }
+
+// setGate opens or closes the gate of t. Window.mu is held. It is no fence: who uses the
+// window in another goroutine has learned from this one that it may.
+func (t *target) setGate(g gate) { shmfmt.Publish32(&t.gate, g) }
 
 // admit says whether an operation to t, of any target if nil, fits the current epoch.
 func (w *Window) admit(t *target) (gate, error) {

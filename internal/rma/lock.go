@@ -109,7 +109,7 @@ func (w *Window) hold(t *target, exclusive bool, err error) {
 	if exclusive {
 		t.held = heldExclusive
 	}
-	t.gate.Store(gateOpen | gateLocked)
+	t.setGate(gateOpen | gateLocked)
 }
 
 // unlocked counts one target that is not locked any more. Window.mu is held.
@@ -142,7 +142,7 @@ func (v *View) Unlock(target int) error {
 		defer w.mu.Unlock()
 		return w.wrong("rank %d is not locked", t.rank)
 	}
-	t.gate.Store(gateClosed)
+	t.setGate(gateClosed)
 	if t.settled() { // else frames may be under way
 		w.release(t)
 		t.held = heldNot

@@ -129,7 +129,7 @@ func (v *View) Start(ranks []int32, assert int) error {
 		if assert&ModeNoCheck != 0 || w.posts(t).Load() >= t.starts { // pairs with the Add in post
 			g = gateOpen
 		}
-		t.gate.Store(g)
+		t.setGate(g)
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (v *View) Complete() error {
 	}
 	w.mu.Lock()
 	for _, t := range w.group {
-		t.gate.Store(gateClosed)
+		t.setGate(gateClosed)
 	}
 	w.set(epochNone, gateClosed)
 	w.mu.Unlock()

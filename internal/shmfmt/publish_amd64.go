@@ -14,3 +14,6 @@ import (
 //
 // The processor keeps stores in order, and the compiler does, too.
 func Publish(word *atomic.Uint64, n uint64) { *(*uint64)(unsafe.Pointer(word)) = n }
+
+// Publish32 is Publish of a shorter word.
+func Publish32(word *atomic.Uint32, n uint32) { *(*uint32)(unsafe.Pointer(word)) = n }

@@ -6,3 +6,6 @@ import "sync/atomic"
 
 // Publish stores n in *word. Who loads it there sees all that was stored before.
 func Publish(word *atomic.Uint64, n uint64) { word.Store(n) }
+
+// Publish32 is Publish of a shorter word.
+func Publish32(word *atomic.Uint32, n uint32) { word.Store(n) }
