@@ -110,15 +110,21 @@ func newMemory(t *testing.T, s setting) *memory {
 	return m
 }
 
-// start begins a process.
-func (m *memory) start(t *testing.T, s setting) *exec.Cmd {
-	t.Helper()
+// command is that of a process.
+func (m *memory) command(s setting) *exec.Cmd {
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), "HALO_APPLY_PROCESS="+s.String(), "GOMAXPROCS=2")
 	c.ExtraFiles = []*os.File{m.file}
 	c.Stderr = os.Stderr
 	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	runtime.LockOSThread() // of whose death that signal tells; the test ends with it
+	return c
+}
+
+// start begins a process.
+func (m *memory) start(t *testing.T, s setting) *exec.Cmd {
+	t.Helper()
+	runtime.LockOSThread() // of whose death Pdeathsig tells; the test ends with it
+	c := m.command(s)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -170,8 +176,11 @@ func process(text string) {
 	if err != nil {
 		panic(err)
 	}
-	if s.point != 0 {
+	switch {
+	case s.point > 0:
 		m.die(s)
+	case s.point < 0:
+		m.step(s)
 	}
 	size, noted := s.typ.Size(), 0
 	ones := bytes.Repeat(one(s.typ), s.count)

@@ -121,7 +121,7 @@ func (r *Region) CompareSwap(off int64, size int, value, compare, old []byte) {
 		var was [16]byte
 		before := was[:copy(was[:], mem)]
 		if string(before) == string(compare) {
-			copy(mem, value)
+			storeWhole(mem, value, size)
 		}
 		r.unlock(stripe)
 		copy(old, before)
@@ -146,12 +146,12 @@ func (r *Region) bulk(mem []byte, off int64, size int, o op.Op, t op.Type, data,
 		if before != nil {
 			copy(before, now)
 		}
-		switch o {
-		case op.NoOp:
-		case op.Replace:
-			copy(now, with)
+		switch {
+		case o == op.NoOp:
+		case composed(t, size):
+			r.combine(o, t, size, now, with)
 		default:
-			r.Kernel.Apply(o, t, now, now, with)
+			r.Kernel.Apply(o, t, now, now, with) // Replace is a copy
 		}
 		r.unlock(stripe)
 		if part == len(mem) {

@@ -1,0 +1,61 @@
+package apply
+
+import (
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/op"
+)
+
+// A process may be killed between any two of its instructions, and must not leave half of
+// an element of up to 16 bytes (promise F2). Go stores numbers by one instruction each,
+// and copies of them end between elements; but elements that are composed of several
+// numbers may be stored one number after the other, or cut by a copy, since their
+// alignment is less than their size. Those are computed beside, and then stored whole.
+
+// composed reports whether elements consist of several numbers, and are not so wide that
+// they may be left by halves.
+func composed(t op.Type, size int) bool {
+	switch t {
+	case op.Complex32, op.Complex64, op.Complex128, op.Int128, op.Bool128, op.Float80, op.Float128:
+		return true
+	}
+	value, _ := t.Parts()
+	return value != 0 && size <= 16
+}
+
+// combine is the operation on composed elements.
+func (r *Region) combine(o op.Op, t op.Type, size int, mem, data []byte) {
+	if o == op.Replace {
+		storeWhole(mem, data, size)
+		return
+	}
+	var beside [1 << 10]byte // stays in the nearest cache
+	for len(mem) > 0 {
+		n := min(len(mem), len(beside))
+		r.Kernel.Apply(o, t, beside[:n], mem[:n], data[:n])
+		storeWhole(mem[:n], beside[:n], size)
+		mem, data = mem[n:], data[n:]
+	}
+}
+
+// storeWhole copies elements of 4, 8 or 16 bytes, each by one instruction; others by as
+// many as it takes.
+func storeWhole(dst, src []byte, size int) {
+	p, q := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[:len(dst)][0])
+	switch size {
+	case 16:
+		for i := 0; i < len(dst); i += 16 {
+			*(*[16]byte)(unsafe.Add(p, i)) = *(*[16]byte)(unsafe.Add(q, i))
+		}
+	case 8:
+		for i := 0; i < len(dst); i += 8 {
+			*(*uint64)(unsafe.Add(p, i)) = *(*uint64)(unsafe.Add(q, i))
+		}
+	case 4:
+		for i := 0; i < len(dst); i += 4 {
+			*(*uint32)(unsafe.Add(p, i)) = *(*uint32)(unsafe.Add(q, i))
+		}
+	default:
+		copy(dst, src)
+	}
+}
