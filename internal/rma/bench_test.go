@@ -29,7 +29,7 @@ func BenchmarkNode(b *testing.B) {
 	run := func(m maker, name string, size int, fn call) {
 		b.Run(fmt.Sprintf("%s/%s/%d", strings.ReplaceAll(m.name, " ", "-"), name, size), func(b *testing.B) {
 			err := world.RunGoroutines("shm", 2, func(w *world.World) error {
-				x, err := m.make(w, 1<<20, 8)
+				x, err := m.make(w, 2<<20, 8)
 				if err != nil {
 					return err
 				}
@@ -63,7 +63,7 @@ func BenchmarkNode(b *testing.B) {
 		})
 	}
 	for _, m := range makers() {
-		for _, size := range []int{8, 4096, 262144} {
+		for _, size := range []int{8, 4096, 65536, 262144, 1048576} {
 			run(m, "put", size, put)
 			run(m, "get", size, get)
 			run(m, "sum", size, sum)

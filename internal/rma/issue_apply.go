@@ -45,13 +45,13 @@ func (a *access) applyRun(r *apply.Region, off int64) error {
 		if l := a.origin.Layout; l != nil {
 			l.Pack(r.Mem[off:off+l.Size()], 0)
 		} else {
-			r.Put(off, a.origin.Bytes)
+			move(r.Mem[off:], a.origin.Bytes)
 		}
 	case kindGet:
 		if l := a.result.Layout; l != nil {
 			l.Unpack(r.Mem[off:off+l.Size()], 0)
 		} else {
-			r.Get(off, a.result.Bytes)
+			move(a.result.Bytes, r.Mem[off:off+int64(len(a.result.Bytes))])
 		}
 	case kindCompare:
 		r.CompareSwap(off, a.typ.Size(), a.origin.Bytes, a.compare, a.result.Bytes)

@@ -2,6 +2,7 @@ package rma
 
 import (
 	"github.com/halo-mpi/halo/internal/apply"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
@@ -17,13 +18,13 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 		if t != nil && (w.mode.Load()|t.gate.Load())&gateOpen != 0 && uint64(disp) <= t.most {
 			at := disp * t.unit
 			if mem := t.region.Mem; int64(len(origin)) <= int64(len(mem))-at {
-				copy(mem[at:], origin)
+				move(mem[at:], origin)
 				return nil
 			}
 		}
 	}
 	if r, at := v.quick(target, disp, len(origin)); r != nil {
-		copy(r.Mem[at:], origin)
+		move(r.Mem[at:], origin)
 		return nil
 	}
 	return v.issue(&access{kind: kindPut, origin: Data{Bytes: origin}, disp: disp}, target)
@@ -37,16 +38,28 @@ func (v *View) GetBytes(result []byte, target int, disp int64) error {
 		if t != nil && (w.mode.Load()|t.gate.Load())&gateOpen != 0 && uint64(disp) <= t.most {
 			at := disp * t.unit
 			if mem := t.region.Mem; int64(len(result)) <= int64(len(mem))-at {
-				copy(result, mem[at:])
+				move(result, mem[at:int(at)+len(result)])
 				return nil
 			}
 		}
 	}
 	if r, at := v.quick(target, disp, len(result)); r != nil {
-		copy(result, r.Mem[at:])
+		move(result, r.Mem[at:int(at)+len(result)])
 		return nil
 	}
 	return v.issue(&access{kind: kindGet, result: Data{Bytes: result}, disp: disp}, target)
+}
+
+// moveMin is the length in bytes from which on dtype.Move is worth the call.
+const moveMin = 16 << 10
+
+// move copies src to dst.
+func move(dst, src []byte) {
+	if len(src) < moveMin {
+		copy(dst, src)
+		return
+	}
+	dtype.Move(dst, src)
 }
 
 // quick returns the memory that n bytes at a displacement of a target are in, and where in
