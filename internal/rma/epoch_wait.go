@@ -143,21 +143,25 @@ func (w *Window) undefer(t *target, call string) error {
 
 // settleAll is settle of all targets at once.
 func (w *Window) settleAll(local bool, call string) error {
+	i := 0
+	for ; i < len(w.targets); i++ {
+		if t := w.targets[i].Load(); t != nil && !t.settled() {
+			break
+		}
+	}
+	if i == len(w.targets) {
+		return nil
+	}
 	var first error
-	var x *waiter
 	e := w.e
-	locked := false
-	for i := range w.targets {
+	e.p.Lock()
+	defer e.p.Unlock()
+	x := w.waiter(call, nil)
+	defer e.rest(x)
+	for ; i < len(w.targets); i++ {
 		t := w.targets[i].Load()
 		if t == nil || t.settled() {
 			continue
-		}
-		if !locked {
-			locked = true
-			e.p.Lock()
-			defer e.p.Unlock()
-			x = w.waiter(call, nil)
-			defer e.rest(x)
 		}
 		if err := w.undefer(t, call); err != nil && first == nil {
 			first = err
@@ -165,9 +169,6 @@ func (w *Window) settleAll(local bool, call string) error {
 		if t.mark = t.farHere(); !local {
 			t.mark = e.farFlush(t)
 		}
-	}
-	if !locked {
-		return nil
 	}
 	for i := range w.targets {
 		t := w.targets[i].Load()
