@@ -1,0 +1,16 @@
+package shmfmt
+
+import (
+	"os"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/leak"
+)
+
+func TestMain(m *testing.M) {
+	if number := os.Getenv(mournerVariable); number != "" {
+		mourn(number)
+		return
+	}
+	leak.Main(m)
+}

@@ -1,0 +1,220 @@
+package shmfmt
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+const (
+	// mourners is how many processes lock in the tests below.
+	mourners = 6
+	// mournerVariable makes this test binary one of them: its number.
+	mournerVariable = "HALO_TEST_MOURNER"
+)
+
+// mourning is the memory of the processes, behind the control block.
+type mourning struct {
+	dead    [1]atomic.Uint64        // as the parent has found them
+	writers atomic.Uint64           // 1 + who has the lock exclusively
+	readers [mourners]atomic.Uint64 // who has it shared
+	phase   [mourners]atomic.Uint64 // where in its round a process is
+	rounds  [mourners]atomic.Uint64 // that it has ended
+	told    atomic.Uint64           // deaths that were told of
+	stop    atomic.Uint64           // asks all to end
+	broken  atomic.Uint64           // two were in it together
+}
+
+const (
+	outside uint64 = iota
+	entering
+	inside
+	leaving
+)
+
+func mournAt(mem []byte) (*Window, *mourning, error) {
+	at := (WindowSize(mourners) + Line - 1) &^ (Line - 1)
+	w, err := OpenWindow(mem, 9, mourners)
+	return w, (*mourning)(unsafe.Pointer(&mem[at])), err
+}
+
+// mourn is what a process of the test below does: it locks, shared or exclusively, looks
+// whether it may be there, and unlocks.
+func mourn(number string) {
+	me, _ := strconv.Atoi(number)
+	mem, err := sys.Map(os.NewFile(3, "memory"), 1<<20)
+	if err != nil {
+		panic(err)
+	}
+	w, m, err := mournAt(mem)
+	if err != nil {
+		panic(err)
+	}
+	l, ring := w.Lock(), func(int) {}
+	dead := Dead(m.dead[:])
+	g := rand.New(rand.NewPCG(uint64(me), uint64(os.Getpid())))
+	for m.stop.Load() == 0 {
+		exclusive := g.IntN(2) == 0
+		m.phase[me].Store(entering)
+		l.Claim(me, exclusive, ring)
+		for found := l.Look(me, dead); found != LockFree; found = l.Look(me, dead) {
+			if g.IntN(4) == 0 {
+				l.Doze(me, found)
+			}
+			runtime.Gosched()
+			sys.Yield()
+		}
+		l.Hold(me)
+		m.phase[me].Store(inside)
+		if local, _ := l.Heir(dead); local >= 0 {
+			m.told.Add(1)
+		}
+		if exclusive {
+			m.writers.Store(uint64(me) + 1)
+			for i := range mourners {
+				if i != me && !dead.Has(i) && m.readers[i].Load() != 0 {
+					m.broken.Store(1)
+				}
+			}
+			linger(g)
+			if m.writers.Load() != uint64(me)+1 {
+				m.broken.Store(2)
+			}
+			m.writers.CompareAndSwap(uint64(me)+1, 0)
+		} else {
+			m.readers[me].Store(1)
+			linger(g)
+			if o := m.writers.Load(); o != 0 && !dead.Has(int(o-1)) {
+				m.broken.Store(3)
+			}
+			m.readers[me].Store(0)
+		}
+		m.phase[me].Store(leaving)
+		l.Release(me, dead, ring)
+		m.rounds[me].Add(1)
+		m.phase[me].Store(outside)
+	}
+}
+
+// linger gives the core away now and then, so that a process is killed in the lock, too.
+func linger(g *rand.Rand) {
+	for range g.IntN(4) {
+		sys.Yield()
+	}
+}
+
+// F3: processes that share a lock are killed with SIGKILL, one after the other, wherever
+// they are: the others go on, none is in it that may not be, and of each that had the lock
+// one is told.
+func TestF3_KilledAtAnyMoment(t *testing.T) {
+	runs := 12
+	if testing.Short() || raceBuild {
+		runs = 4
+	}
+	inside := uint64(0)
+	for run := range runs {
+		inside += killSome(t, run)
+	}
+	if inside == 0 {
+		t.Error("nobody has died with the lock")
+	}
+}
+
+// killSome reports how many died with the lock at least.
+func killSome(t *testing.T, run int) uint64 {
+	f, err := sys.Memfd("halo-test-lock", 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	mem, err := sys.Map(f, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sys.Unmap(mem)
+	if _, err := FormatWindow(mem, 9, mourners); err != nil {
+		t.Fatal(err)
+	}
+	_, m, err := mournAt(mem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all [mourners]*exec.Cmd
+	for i := range all {
+		all[i] = exec.Command(os.Args[0])
+		all[i].Env = append(os.Environ(), fmt.Sprintf("%s=%d", mournerVariable, i))
+		all[i].ExtraFiles = []*os.File{f}
+		if err := all[i].Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	progress := func(what string, alive []int) {
+		var before [mourners]uint64
+		for _, i := range alive {
+			before[i] = m.rounds[i].Load()
+		}
+		end := time.Now().Add(30 * time.Second)
+		for _, i := range alive {
+			for m.rounds[i].Load() < before[i]+20 {
+				if time.Now().After(end) {
+					for _, c := range all {
+						c.Process.Kill()
+					}
+					t.Fatalf("run %d: %s: process %d does not go on", run, what, i)
+				}
+				time.Sleep(50 * time.Microsecond)
+			}
+		}
+	}
+	alive := make([]int, mourners)
+	for i := range alive {
+		alive[i] = i
+	}
+	progress("at the beginning", alive)
+	g := rand.New(rand.NewPCG(uint64(run), 2))
+	least, most := uint64(0), uint64(0)
+	for len(alive) > 1 {
+		k := g.IntN(len(alive))
+		victim := alive[k]
+		for range g.IntN(50) {
+			runtime.Gosched()
+		}
+		all[victim].Process.Kill()
+		all[victim].Wait()
+		switch m.phase[victim].Load() {
+		case inside:
+			least, most = least+1, most+1
+		case entering, leaving: // with it or without
+			most++
+		}
+		alive = append(alive[:k], alive[k+1:]...)
+		if g.IntN(2) == 0 {
+			time.Sleep(time.Duration(g.IntN(300)) * time.Microsecond) // the news takes time
+		}
+		m.dead[0].Or(1 << victim)
+		progress(fmt.Sprintf("after the death of %d", victim), alive)
+	}
+	m.stop.Store(1)
+	for _, i := range alive {
+		if err := all[i].Wait(); err != nil {
+			t.Errorf("run %d: process %d: %v", run, i, err)
+		}
+	}
+	if b := m.broken.Load(); b != 0 {
+		t.Errorf("run %d: the lock was broken, case %d", run, b)
+	}
+	if told := m.told.Load(); told < least || told > most {
+		t.Errorf("run %d: told of %d deaths, want %d to %d", run, told, least, most)
+	}
+	t.Logf("run %d: told of %d deaths of %d to %d", run, m.told.Load(), least, most)
+	return least
+}
