@@ -49,8 +49,11 @@ type targetLink struct {
 
 	issued uint64 // the last operation
 	quiet  uint64 // the last one that is not answered
+	wanted uint64 // up to where a WinFlush is to ask
 	asked  uint64 // up to where the last WinFlush or WinUnlock asks
 	done   uint64 // up to where a WinDone has answered
+
+	flushes int // that are not answered
 
 	oldest, newest *operation // those that are not complete at the origin, by number
 	fault          error      // the first that no request tells of

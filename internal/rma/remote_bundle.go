@@ -32,12 +32,12 @@ type bundle struct {
 const (
 	// bundledMax is the length of the longest operation that is held, in bytes: a copy of so
 	// much costs a tenth of a system call.
-	bundledMax = 512
+	bundledMax = 4 << 10
 	// bundleRuns is how many runs are held at most.
 	bundleRuns = 64
 	bundleData = bundleRuns * runSize
 	// bundleMax is how many bytes are held at most.
-	bundleMax = 8 << 10
+	bundleMax = 16 << 10
 )
 
 // hold adds o to what is held for its target, if it may, and reports whether it did.
@@ -171,11 +171,13 @@ func (e *Engine) freeBundle(h *bundle) {
 	}
 }
 
-// releaseAll sends what is held for all targets.
+// releaseAll sends what is held, but for targets where it goes with the next flush.
 func (e *Engine) releaseAll() (n int) {
-	for len(e.holding) > 0 {
-		e.release(e.holding[len(e.holding)-1])
-		n++
+	for i := len(e.holding) - 1; i >= 0; i-- {
+		if t := e.holding[i]; t.wanted <= t.asked {
+			e.release(t)
+			n++
+		}
 	}
 	return n
 }

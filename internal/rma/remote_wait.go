@@ -24,16 +24,33 @@ func (e *Engine) farIdle(t *target) bool {
 	return t.oldest == nil && t.quiet <= t.done && t.fault == nil
 }
 
+// flushesMax is how many flushes to a target are under way at most. Goroutines that flush
+// beyond that share the next one, and what they have put goes together: with 32 of them
+// that is a tenth of the frames.
+const flushesMax = 4
+
 // farFlush asks the target to tell when all that was sent to it is done, and returns the
 // mark to wait for. The lock is held.
 func (e *Engine) farFlush(t *target) mark {
-	if t.quiet > t.asked && e.p.DownCause(int(t.process)) == nil {
-		t.asked = t.issued
-		if !e.releaseThen(t, wire.ThenFlush, t.asked) {
-			e.send(t, kindFlush)
+	if t.quiet > t.wanted {
+		t.wanted = t.issued
+		if t.flushes < flushesMax {
+			e.askFlush(t)
 		}
 	}
-	return mark{t.issued, t.asked}
+	return mark{t.issued, t.wanted}
+}
+
+// askFlush sends the flush that is wanted, behind or with what was sent before.
+func (e *Engine) askFlush(t *target) {
+	if e.p.DownCause(int(t.process)) != nil {
+		return
+	}
+	t.asked, t.wanted = t.issued, t.issued
+	t.flushes++
+	if !e.releaseThen(t, wire.ThenFlush, t.asked) {
+		e.send(t, kindFlush)
+	}
 }
 
 // farHere is the mark of all that was sent until now, for waits that are local.
@@ -44,7 +61,8 @@ func (t *target) farHere() mark { return mark{at: t.issued} }
 func (e *Engine) farUnlock(t *target) mark {
 	if e.p.DownCause(int(t.process)) == nil {
 		t.issued++
-		t.quiet, t.asked = t.issued, t.issued
+		t.quiet, t.asked, t.wanted = t.issued, t.issued, t.issued
+		t.flushes++
 		if !e.releaseThen(t, wire.ThenUnlock, t.asked) {
 			e.send(t, kindUnlock)
 		}

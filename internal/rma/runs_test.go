@@ -62,7 +62,7 @@ func TestS6_PayloadsAreGolden(t *testing.T) {
 // room of a frame, in whole elements.
 func TestRC13_CutsCoverTheLayout(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 13))
-	for range 3000 {
+	for range 500 {
 		typ := randomType(rng)
 		typ.Commit()
 		b, err := dtype.At(nil, typ, rng.Int64N(40))
