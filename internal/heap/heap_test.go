@@ -117,6 +117,52 @@ func TestBlocksKeepWhatIsInThem(t *testing.T) {
 		if n, size := h.Live(); n != 0 || size != 0 {
 			t.Errorf("%s: %d blocks with %d bytes at the end", name, n, size)
 		}
+		if l, ok := h.store.(*loose); ok && l.places.root != nil {
+			t.Errorf("%s: places of blocks are left", name)
+		}
+	}
+}
+
+// While a large block is being made nobody finds or frees it, and others use the heap.
+func TestBlockIsNotFoundBeforeItIsThere(t *testing.T) {
+	for name, open := range backings(t) {
+		looks, making := 0, false
+		var h *Heap
+		var small held
+		h = open(&Budget{look: func() Room {
+			if making && looks == 1 { // in the middle
+				looks++
+				for off := int64(0); off < 1<<20; off += 4096 {
+					if off == small.off {
+						continue
+					}
+					if err := h.Free(off); !has(err, class.Base) {
+						t.Errorf("%s: free of a block that is being made: %v", name, err)
+					}
+					if _, err := h.Memory(off, 1); !has(err, class.RMARange) {
+						t.Errorf("%s: memory of a block that is being made: %v", name, err)
+					}
+				}
+				if err := h.Free(small.off); err != nil {
+					t.Errorf("%s: meanwhile: %v", name, err)
+				}
+			}
+			looks++
+			return Room{1 << 30, "available"}
+		}})
+		var err error
+		if small, err = allocate(h, 10, 0, 1); err != nil {
+			t.Fatal(err)
+		}
+		looks, making = 0, true
+		b, err := allocate(h, 40<<20, 0, 1)
+		if err != nil || looks < 3 {
+			t.Fatalf("%s: %d looks, %v", name, looks, err)
+		}
+		making = false
+		if err := b.release(h); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
