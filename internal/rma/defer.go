@@ -78,7 +78,7 @@ func (e *Engine) perform(o *operation) {
 	switch {
 	case t.path == pathMapped:
 		e.end(o, o.apply(&t.region, int64(o.off)))
-	case t.path == pathDynamic && e.performDynamic(o), e.copies(o, false):
+	case t.path == pathDynamic && e.performDynamic(o), e.copies(t, &o.access, o.off, false):
 		e.end(o, nil)
 	default:
 		e.dispatch(o) // which tells what is wrong, too

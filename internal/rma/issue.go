@@ -171,5 +171,8 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 			t.detour.Store(true)
 		}
 	}
-	return w.e.submit(v, t, a, off, what, (*Engine).start)
+	if (t.path == pathKernel || t.path == pathDynamic) && w.e.copy(t, a, off) {
+		return v.done(what), nil
+	}
+	return w.e.submit(v, t, a, off, what, (*Engine).dispatch)
 }

@@ -12,37 +12,42 @@ const (
 	kernelSlices = 64
 )
 
+// copy is copies for who does not hold the lock.
+func (e *Engine) copy(t *target, a *access, off uint64) bool {
+	e.p.Lock()
+	defer e.p.Unlock()
+	return e.p.DownCause(int(t.process)) == nil && e.copies(t, a, off, true)
+}
+
 // copies makes a put or get by the kernel, and reports whether it could: the memory at
 // the target is of a process of the node, and its blocks are long enough that a system
 // call for each costs less than a frame. The lock is held; if yields it is given up now
 // and then.
 //
 // Cost: for each block at the target a system call and a copy, none of the target's time.
-func (e *Engine) copies(o *operation, yields bool) bool {
-	t := o.target
-	if o.kind != kindPut && o.kind != kindGet {
+func (e *Engine) copies(t *target, a *access, off uint64, yields bool) bool {
+	if a.kind != kindPut && a.kind != kindGet {
 		return false
 	}
-	addr := t.addr + o.off
+	addr, size := t.addr+off, a.size()
 	switch t.path {
 	case pathKernel:
 	case pathDynamic:
-		lo, hi, err := o.layout.span(o.size())
+		lo, hi, err := a.layout.span(size)
 		if err != nil || !e.canCopy(t.process) {
 			return false
 		}
-		if f, err := t.lookupLocked(o.off+uint64(lo), o.off+uint64(hi)); err != nil || f == nil || f.mapped {
+		if f, err := t.lookupLocked(off+uint64(lo), off+uint64(hi)); err != nil || f == nil || f.mapped {
 			return false
 		}
-		addr = o.off
+		addr = off
 	default:
 		return false
 	}
-	size := o.size()
-	if o.layout.Type == nil {
-		return e.copyBlock(o, addr, 0, size, yields)
+	if a.layout.Type == nil {
+		return e.copyBlock(t, a, addr, 0, size, yields)
 	}
-	b, err := dtype.At(nil, o.layout.Type, o.layout.Count) // only its runs are asked for
+	b, err := dtype.At(nil, a.layout.Type, a.layout.Count) // only its runs are asked for
 	if err != nil || !b.Gathers() {
 		return false
 	}
@@ -50,7 +55,7 @@ func (e *Engine) copies(o *operation, yields bool) bool {
 	for at := int64(0); at < size; {
 		k, next := b.Runs(runs[:], at, size-at)
 		for _, r := range runs[:k] {
-			if !e.copyBlock(o, addr+uint64(r.Off), at, r.Len, yields) {
+			if !e.copyBlock(t, a, addr+uint64(r.Off), at, r.Len, yields) {
 				return false
 			}
 			at += r.Len
@@ -62,15 +67,15 @@ func (e *Engine) copies(o *operation, yields bool) bool {
 
 // copyBlock copies n packed bytes of the origin, from at on, to or from an address of the
 // target. It reports false if the kernel refuses.
-func (e *Engine) copyBlock(o *operation, addr uint64, at, n int64, yields bool) bool {
-	near, process := &o.origin, int(o.target.process)
-	if o.kind == kindGet {
-		near = &o.result
+func (e *Engine) copyBlock(t *target, a *access, addr uint64, at, n int64, yields bool) bool {
+	near, process := &a.origin, int(t.process)
+	if a.kind == kindGet {
+		near = &a.result
 	}
 	for n > 0 {
 		k, next, packed := e.blocks(near, at, min(n, kernelPiece))
 		var err error
-		if o.kind == kindPut {
+		if a.kind == kindPut {
 			if packed != nil {
 				near.Layout.Pack(packed, at)
 			}

@@ -2,7 +2,7 @@ package rma
 
 import "github.com/halo-mpi/halo/internal/p2p"
 
-// submit makes an operation of an access and gives it to next: postpone or start. With
+// submit makes an operation of an access and gives it to next: postpone or dispatch. With
 // what, the name of the call, a request stands for it. It takes the lock.
 func (e *Engine) submit(v *View, t *target, a *access, off uint64, what string, next func(*Engine, *operation)) (*p2p.Request, error) {
 	e.p.Lock()
@@ -17,15 +17,6 @@ func (e *Engine) submit(v *View, t *target, a *access, off uint64, what string, 
 	r := o.request
 	next(e, o)
 	return r, nil
-}
-
-// start begins an access that the caller cannot make by itself. The lock is held.
-func (e *Engine) start(o *operation) {
-	if e.copies(o, true) {
-		e.end(o, nil)
-		return
-	}
-	e.dispatch(o)
 }
 
 // dispatch has the target's service make an access. The lock is held.

@@ -41,7 +41,7 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 	}
 	if err != nil {
 		w.freed.Store(true)
-		w.discard(true)
+		w.discard(classOf(err) != class.ProcFailed) // else others may have come through
 		return nil, err
 	}
 	e.p.Lock()
