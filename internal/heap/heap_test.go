@@ -49,23 +49,22 @@ func allocate(h *Heap, size, align int64, mark byte) (held, error) {
 	case !found || at != off:
 		return b, fmt.Errorf("%d bytes at offset %d are found at %d (%t)", size, off, at, found)
 	}
-	for i, c := range mem {
-		if c != 0 {
-			return b, fmt.Errorf("byte %d of %d is %#x", i, size, c)
-		}
+	if n := bytes.Count(mem, []byte{0}); n != len(mem) {
+		return b, fmt.Errorf("%d bytes of %d at offset %d are not zero", len(mem)-n, size, off)
 	}
-	for i := range mem {
-		mem[i] = mark
+	for at := 0; at < len(mem); at = max(1, 2*at) {
+		if at == 0 {
+			mem[0] = mark
+		}
+		copy(mem[at:], mem[:at])
 	}
 	return b, nil
 }
 
 // release frees a block whose content nobody has touched.
 func (b held) release(h *Heap) error {
-	for i, c := range b.mem {
-		if c != b.mark {
-			return fmt.Errorf("byte %d of %d at offset %d is %#x, was %#x", i, len(b.mem), b.off, c, b.mark)
-		}
+	if n := bytes.Count(b.mem, []byte{b.mark}); n != len(b.mem) {
+		return fmt.Errorf("%d bytes of %d at offset %d are no longer %#x", len(b.mem)-n, len(b.mem), b.off, b.mark)
 	}
 	if seen, err := h.Memory(b.off, int64(len(b.mem))); err != nil || !bytes.Equal(seen, b.mem) {
 		return fmt.Errorf("%d bytes at offset %d: %v", len(b.mem), b.off, err)
