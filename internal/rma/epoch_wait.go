@@ -96,7 +96,7 @@ func (w *Window) awaitLocked(word *atomic.Uint64, n uint64, call string, t *targ
 // settled reports, without the lock, whether nothing can be under way to t: all was
 // applied by those who called.
 func (t *target) settled() bool {
-	return t.control != nil && !t.framed.Load() && t.gate.Load()&gateWaiting == 0
+	return t.control != nil && !t.framed.Load()
 }
 
 // settle waits until all operations to t are complete, at the origin if local, else at
@@ -112,11 +112,8 @@ func (w *Window) settle(t *target, local bool, call string) error {
 
 func (w *Window) settleLocked(t *target, local bool, call string) error {
 	e := w.e
-	if err := w.undefer(t, call); err != nil {
-		return err
-	}
 	if cause := e.p.DownCause(int(t.process)); cause != nil {
-		return gone(t.rank, cause) // what was deferred has been forgotten
+		return gone(t.rank, cause)
 	}
 	if e.farIdle(t) {
 		return nil
@@ -162,9 +159,6 @@ func (w *Window) settleAll(local bool, call string) error {
 		t := w.targets[i].Load()
 		if t == nil || t.settled() {
 			continue
-		}
-		if err := w.undefer(t, call); err != nil && first == nil {
-			first = err
 		}
 		if t.mark = t.farHere(); !local {
 			t.mark = e.farFlush(t)

@@ -35,7 +35,7 @@ type lockRequest struct {
 // lockAsked takes the request of a process on another node for the lock of the own memory.
 // The lock is held.
 func (w *Window) lockAsked(from int32, exclusive bool) bool {
-	if w.e.near(from) || w.Comm.RankOf(from) < 0 || w.service.knows(from) {
+	if w.control == nil || w.e.near(from) || w.Comm.RankOf(from) < 0 || w.service.knows(from) {
 		return false
 	}
 	s := &w.service

@@ -277,6 +277,21 @@ func TestF3_ServiceHistories(t *testing.T) {
 	}
 }
 
+// F6: who waits says in which call, on which window, and for whom.
+func TestF6_WaiterSaysForWhom(t *testing.T) {
+	e, w, _ := lockedFromAfar(t, 2)
+	name := "board"
+	w.Comm.Name.Store(&name)
+	x := w.waiter("Lock", &target{rank: 2})
+	if got := string(x.AppendAbout([]byte("> "))); got != "> Lock on board, rank 2" {
+		t.Errorf("%q", got)
+	}
+	e.rest(x)
+	if y := w.waiter("FlushAll", nil); y != x || string(y.AppendAbout(nil)) != "FlushAll on board" {
+		t.Errorf("%q", y.AppendAbout(nil))
+	}
+}
+
 // S5, S6: answers that nobody has asked for are refused.
 func TestS6_GrantsThatNobodyAskedFor(t *testing.T) {
 	e, w, _ := lockedFromAfar(t, 2)

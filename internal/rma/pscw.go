@@ -167,7 +167,7 @@ func (v *View) Complete() error {
 // after that only frames do, since they take longer.
 func (w *Window) completeTo(t *target) error {
 	e := w.e
-	if !t.settled() || t.control == nil {
+	if t.gate.Load() == gateWaiting || !t.settled() {
 		e.p.Lock()
 		err := w.undefer(t, "Complete")
 		if cause := e.p.DownCause(int(t.process)); cause != nil {
@@ -235,23 +235,29 @@ func (w *Window) notPosted() error {
 // Test is Wait that does not wait: it reports false if not all origins have completed
 // (MPI_WIN_TEST). It makes progress.
 func (v *View) Test() (bool, error) {
-	w := v.w
+	w, e := v.w, v.w.e
 	if err := w.live(); err != nil {
 		return false, err
 	}
+	done, err := w.testEnd()
+	if done || err != nil {
+		return done, err
+	}
+	e.p.Lock()
+	e.p.Progress(-1)
+	e.p.Pause()
+	e.p.Unlock()
+	return w.testEnd()
+}
+
+// testEnd ends the exposure epoch if it can be ended.
+func (w *Window) testEnd() (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.posted || w.ending {
 		return false, w.notPosted()
 	}
 	done, err := w.ended()
-	if !done && err == nil {
-		w.e.p.Lock()
-		w.e.p.Progress(-1)
-		w.e.p.Pause()
-		w.e.p.Unlock()
-		done, err = w.ended()
-	}
 	if done {
 		w.posted = false
 	}
