@@ -41,8 +41,15 @@
 // blocking ones that are used for a single value there are BcastOne, AllreduceOne,
 // AllgatherOne and ExscanOne.
 //
+// One-sided communication is by a Window, memory that each member opens to the others.
+// What moves numbers are methods of Win, displacements count elements:
+//
+//	w, err := mpi.WinAllocate[float64](world, 1000, nil)
+//	w.Lock(mpi.LockShared, target, 0)
+//	w.Accumulate(part, target, first, mpi.Sum) // the target takes no part
+//	w.Unlock(target)
+//
 // Not there yet, by chapter of the standard: partitioned communication (4),
 // intercommunicators (7), topologies and their collectives (8), dynamic processes
-// and sessions (11), one-sided communication (12), generalized requests (13), files
-// (14).
+// and sessions (11), generalized requests (13), files (14).
 package mpi

@@ -419,3 +419,37 @@ func accumulateLike(t testing.TB, w mpi.Win[byte], d mpi.Datatype, o mpi.Op, cou
 		}
 	}
 }
+
+// Of accesses that conflict, puts of several ranks and stores of the owner to the same
+// place, the outcome is undefined there (RC-10, RC-12), but made of nothing else than what
+// was written, byte by byte, and next to it nothing changes. Gets beside gets, and
+// accumulates beside accumulates, are no conflict.
+func TestRC10_RC12_ConflictsStayWhereTheyAre(t *testing.T) {
+	if raceBuild {
+		t.Skip("the race detector reports them, as it should")
+	}
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		const n, lo, hi = 500, 13, 400
+		onSpaces(t, c, n, func(t testing.TB, s *space[uint8]) {
+			mine := slices.Repeat([]uint8{uint8(c.Rank() + 1)}, hi-lo)
+			ok(t, s.LockAll(0))
+			for i := range rounds(100) {
+				at := lo + i%7
+				ok(t, s.Put(mine[:hi-at], 0, s.at(0, at)))
+				if c.Rank() == 0 {
+					s.mem[lo+i%100] = 9
+				}
+			}
+			ok(t, s.UnlockAll())
+			ok(t, c.Barrier())
+			if c.Rank() != 0 {
+				return
+			}
+			for i, v := range s.mem {
+				if in := i >= lo && i < hi; in && (v == 0 || v > 4 && v != 9) || !in && v != 0 {
+					t.Fatalf("byte %d is %d", i, v)
+				}
+			}
+		})
+	})
+}

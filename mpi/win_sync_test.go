@@ -222,7 +222,8 @@ func TestXRMA18_TestOfAnExposure(t *testing.T) {
 }
 
 // Exclusive locks keep the updates of all ranks apart, those that the owner of the memory
-// makes by loads and stores among them (RS-03); shared ones are held side by side.
+// makes by loads and stores among them (RS-03); shared ones are held side by side. So on
+// memory of every kind, the heap's, too (X-RMA-13, MEM-07).
 func TestRS03_Locks(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		k := rounds(100)
@@ -350,8 +351,9 @@ func TestRS05_EarlyVisibility(t *testing.T) {
 	})
 }
 
-// After Flush the target finds the data, told by a message; FlushLocal frees the buffer.
-// So with FlushAll and FlushLocalAll, and for what other goroutines have started.
+// After Flush the target finds the data, told by a message; FlushLocal frees the buffer,
+// which was lent until then (RC-09). So with FlushAll and FlushLocalAll, and for what
+// other goroutines have started.
 func TestRS06_Flush(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		const long = 20_000 // elements
@@ -398,7 +400,7 @@ func TestRS06_Flush(t *testing.T) {
 }
 
 // The target does nothing but compute, with all its cores, while others lock, put, get,
-// accumulate, flush and unlock: these return all the same (RS-07, RS-08).
+// accumulate, flush and unlock: these return all the same (RS-07, RS-08, RC-08).
 func TestRS07_RS08_TheTargetTakesNoPart(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		onSpaces(t, c, 4, func(t testing.TB, s *space[int64]) {

@@ -1,0 +1,119 @@
+package mpi_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// A lock made of one word: who turns it from 0 to 1 has it.
+func ExampleWin_CompareAndSwap() {
+	mpi.Run(3, func(world *mpi.Comm) error {
+		w, err := mpi.WinAllocate[int](world, 2, nil) // the lock, and what it protects
+		if err != nil {
+			return err
+		}
+		if err := w.LockAll(0); err != nil {
+			return err
+		}
+		free, held, was := 0, 1, -1
+		for was != free {
+			if err := w.CompareAndSwap(&held, &free, &was, 0, 0); err != nil {
+				return err
+			}
+			if err := w.Flush(0); err != nil {
+				return err
+			}
+		}
+		count := []int{0}
+		err = errors.Join(w.Get(count, 0, 1), w.Flush(0))
+		count[0]++
+		err = errors.Join(err, w.Put(count, 0, 1), w.Flush(0))
+		err = errors.Join(err, w.FetchAndOp(&free, &was, 0, 0, mpi.Replace), w.UnlockAll(), world.Barrier())
+		if world.Rank() == 0 {
+			fmt.Println("counted to", w.Local()[1])
+		}
+		return errors.Join(err, w.Free())
+	})
+	// Output: counted to 3
+}
+
+// Rank 0 reads a column of a matrix that rank 1 keeps by rows.
+func ExampleWindow_Get() {
+	mpi.Run(2, func(world *mpi.Comm) error {
+		const rows, columns = 3, 4
+		w, err := mpi.WinAllocate[float64](world, rows*columns, nil)
+		if err != nil {
+			return err
+		}
+		for i := range w.Local() {
+			w.Local()[i] = float64(10*(i/columns) + i%columns)
+		}
+		number, err := mpi.TypeOf[float64]()
+		if err != nil {
+			return err
+		}
+		column, err := mpi.TypeVector(rows, 1, columns, number)
+		if err != nil {
+			return err
+		}
+		got := make([]float64, rows)
+		err = errors.Join(column.Commit(), w.Fence(0))
+		if world.Rank() == 0 {
+			err = errors.Join(err, w.Window.Get(mpi.Buf(got), 1, 2, 1, column))
+		}
+		if err := errors.Join(err, w.Fence(0)); err != nil {
+			return err
+		}
+		if world.Rank() == 0 {
+			fmt.Println(got)
+		}
+		return w.Free()
+	})
+	// Output: [2 12 22]
+}
+
+// What a window is used for can be told when it is made; what is known is told back.
+func ExampleWindow_Info() {
+	mpi.Run(1, func(world *mpi.Comm) error {
+		hints := mpi.NewInfo()
+		if err := hints.Set("accumulate_ordering", "none"); err != nil {
+			return err
+		}
+		w, err := mpi.WinAllocate[int](world, 1, hints)
+		if err != nil {
+			return err
+		}
+		info, err := w.Info()
+		if err != nil {
+			return err
+		}
+		ordering, _ := info.Get("accumulate_ordering")
+		locks, _ := info.Get("no_locks")
+		fmt.Println(ordering, locks)
+		return w.Free()
+	})
+	// Output: none false
+}
+
+// A handler sees the errors of the calls on its window.
+func ExampleCreateWinErrhandler() {
+	mpi.Run(1, func(world *mpi.Comm) error {
+		w, err := mpi.WinAllocate[int](world, 10, nil)
+		if err != nil {
+			return err
+		}
+		log := mpi.CreateWinErrhandler(func(w *mpi.Window, err *mpi.Error) {
+			fmt.Println(w.Name(), "noticed", err.Class)
+		})
+		if err := errors.Join(w.SetName("grid"), w.SetErrhandler(log)); err != nil {
+			return err
+		}
+		fmt.Println(w.Put([]int{1}, 0, 0) != nil) // outside of an epoch
+		return w.Free()
+	})
+	// Output:
+	// grid noticed MPI_ERR_RMA_SYNC
+	// true
+}
