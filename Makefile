@@ -100,7 +100,8 @@ fuzz:
 		exit $$failed; }
 
 # Hostile peers, kills and cuts: tests that are named after promises S1-S7 and F1-F6
-# of the design, or after what they do. Most draw the moment at random.
+# of the design, or after what they do. Most draw the moment at random. Then random
+# programs of one-sided communication, SOAKTIME seconds for each fabric.
 soak:
 	@out=$$(mktemp) && trap 'rm -f "$$out"' EXIT || exit 1; \
 	for p in $(SOAK); do \
@@ -110,7 +111,9 @@ soak:
 			n=$$((n + 1)); \
 		done; \
 		echo "soak $$p: $$n times without a finding"; \
-	done
+	done; \
+	HALO_WIN_SECONDS=$(SOAKTIME) $(GO) test -count=1 -timeout 0 -run 'TestWindowHistories$$' -v ./mpi >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
+	grep -o '[0-9]* programs over .*' "$$out"
 
 bench:
 	$(GO) run ./bench/compare
