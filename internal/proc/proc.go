@@ -49,6 +49,7 @@ type Proc struct {
 	sleepers  []sleeper     // those in parked and those that poll after they had slept; the oldest first
 	text      []byte        // scratch of describe
 	services  sync.WaitGroup
+	woken     int // parked goroutines that were woken and have not gone on yet
 	freeParks []*park
 }
 

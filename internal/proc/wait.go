@@ -30,7 +30,8 @@ type About interface {
 
 // park is where a goroutine sleeps.
 type park struct {
-	wake chan struct{} // capacity 1: a wake-up is never lost and never blocks
+	wake  chan struct{} // capacity 1: a wake-up is never lost and never blocks
+	woken *int          // Proc.woken
 }
 
 // Done reports whether the event has happened.
@@ -73,6 +74,7 @@ func (e *Event) happened() bool {
 func (k *park) unpark() {
 	select {
 	case k.wake <- struct{}{}:
+		*k.woken++
 	default:
 	}
 }
@@ -127,6 +129,9 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 		}
 		spins++
 		if spins <= loads {
+			if p.woken > 0 {
+				p.giveWay() // what they do next can go and come with the rest
+			}
 			continue
 		}
 		if spins <= loads+p.policy.Yields {
@@ -170,6 +175,7 @@ func (p *Proc) parkFor(e *Event) {
 	p.mu.Unlock()
 	<-k.wake
 	p.Lock()
+	p.woken--
 	e.park = nil
 	for i, o := range p.parked {
 		if o == e {
@@ -191,13 +197,14 @@ func (p *Proc) newPark() *park {
 		p.freeParks = p.freeParks[:n-1]
 		return k
 	}
-	return &park{wake: make(chan struct{}, 1)}
+	return &park{make(chan struct{}, 1), &p.woken}
 }
 
 // freePark drains a second wake-up that may have come and keeps k for reuse.
 func (p *Proc) freePark(k *park) {
 	select {
 	case <-k.wake:
+		p.woken--
 	default:
 	}
 	p.freeParks = append(p.freeParks, k)

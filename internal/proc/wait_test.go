@@ -37,6 +37,11 @@ const (
 // names, and workers are the first one's.
 func pair(t *testing.T, patience int, events []*proc.Event, workers ...proc.Worker) (a, b *proc.Proc) {
 	t.Helper()
+	return pairOf(t, proc.Policy{Loads: 4, Yields: patience, Yield: runtime.Gosched}, events, workers...)
+}
+
+func pairOf(t *testing.T, policy proc.Policy, events []*proc.Event, workers ...proc.Worker) (a, b *proc.Proc) {
+	t.Helper()
 	w, err := inproc.New(2)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +52,7 @@ func pair(t *testing.T, patience int, events []*proc.Event, workers ...proc.Work
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := proc.New(boots[i], node, nil, proc.Policy{Loads: 4, Yields: patience, Yield: runtime.Gosched})
+		p, err := proc.New(boots[i], node, nil, policy)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,6 +213,45 @@ func TestWakeUpIsPassedOnByWatchers(t *testing.T) {
 		until(t, "the second waiter is woken", closed(done[1]))
 		fire(peer, 2)
 		until(t, "the third waiter is woken", closed(done[2]))
+	}
+}
+
+// counter is a worker that counts polls, and fires an event in one of them.
+type counter struct {
+	polls, at int
+	e         *proc.Event
+}
+
+func (c *counter) Work() int {
+	if c.polls++; c.polls == c.at {
+		c.e.Fire()
+	}
+	return 0
+}
+
+// A poller that looks without a pause gives way to a goroutine that it has woken, when
+// there is one thread for both: what that does next can go with what is under way.
+func TestPollerGivesWayToTheWoken(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for range 20 {
+		var first, second proc.Event
+		c := &counter{e: &second}
+		p, _ := pairOf(t, proc.Policy{Loads: forever, Yield: runtime.Gosched}, nil, c)
+		p.Lock()
+		p.SetBusy(1)
+		done := waiter(p, &first, nil)
+		for !p.Polling() {
+			p.Pause()
+		}
+		c.at = c.polls + 1000
+		p.Wait(&second, -1)
+		if late := c.polls - c.at; late > 10 {
+			t.Errorf("the woken goroutine went on %d polls later", late)
+		}
+		p.SetBusy(-1)
+		first.Fire()
+		p.Unlock()
+		until(t, "the poller ends", closed(done))
 	}
 }
 
