@@ -53,8 +53,6 @@ type targetLink struct {
 	asked  uint64 // up to where the last WinFlush or WinUnlock asks
 	done   uint64 // up to where a WinDone has answered
 
-	flushes int // that are not answered
-
 	oldest, newest *operation // those that are not complete at the origin, by number
 	fault          error      // the first that no request tells of
 	waits          []*farWait

@@ -161,9 +161,8 @@ func (e *Engine) told(from int, h *wire.Header, payload []byte) {
 		e.note(from, h.Ctx, &f)
 	}
 	e.peers[from].requests--
-	t.flushes--
 	t.done = h.Arg
-	if t.wanted > t.asked {
+	if t.wanted > t.asked && t.done == t.asked {
 		e.askFlush(t)
 	}
 	t.notify()
