@@ -2,12 +2,10 @@ package mpi_test
 
 import (
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/halo-mpi/halo/mpi"
-	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
 // Periods between fences in turn are for puts, for local stores, and for gets: all is
@@ -223,82 +221,6 @@ func TestXRMA18_TestOfAnExposure(t *testing.T) {
 
 // Exclusive locks keep the updates of all ranks apart, those that the owner of the memory
 // makes by loads and stores among them (RS-03); shared ones are held side by side. So on
-// memory of every kind, the heap's, too (X-RMA-13, MEM-07).
-func TestRS03_Locks(t *testing.T) {
-	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		k := rounds(100)
-		onSpaces(t, c, 1, func(t testing.TB, s *space[int64]) {
-			for range k {
-				ok(t, s.Lock(mpi.LockExclusive, 0, 0))
-				if c.Rank() == 0 {
-					s.mem[0]++
-				} else {
-					v := []int64{0}
-					ok(t, s.Get(v, 0, s.at(0, 0)))
-					ok(t, s.FlushLocal(0))
-					v[0]++
-					ok(t, s.Put(v, 0, s.at(0, 0)))
-				}
-				ok(t, s.Unlock(0))
-			}
-			ok(t, c.Barrier())
-			if c.Rank() == 0 && s.mem[0] != int64(k*c.Size()) {
-				t.Errorf("count %d, want %d", s.mem[0], k*c.Size())
-			}
-			// Each waits for the others inside of a shared lock.
-			ok(t, s.Lock(mpi.LockShared, 0, 0))
-			ok(t, c.Barrier())
-			ok(t, s.Unlock(0))
-			ok(t, s.LockAll(0))
-			ok(t, c.Barrier())
-			ok(t, s.UnlockAll())
-		})
-	})
-}
-
-// While one rank holds a lock exclusively nobody else gets in, whatever it asks for.
-func TestRS03_ExclusiveShutsOthersOut(t *testing.T) {
-	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		onSpaces(t, c, 1, func(t testing.TB, s *space[int64]) {
-			for _, ask := range []func() error{
-				func() error { return s.Lock(mpi.LockExclusive, 2, 0) },
-				func() error { return s.Lock(mpi.LockShared, 2, 0) },
-				nil,
-			} {
-				ok(t, c.Barrier())
-				switch c.Rank() {
-				case 1:
-					ok(t, s.Lock(mpi.LockExclusive, 2, 0))
-					ok(t, mpi.Send(c, []byte{0}, 3, 0))
-					ok(t, s.Put([]int64{1}, 2, s.at(2, 0)))
-					time.Sleep(2 * time.Millisecond) // so that who gets in does so now
-					ok(t, s.Put([]int64{2}, 2, s.at(2, 0)))
-					ok(t, s.Unlock(2))
-				case 3:
-					ok(t, second(mpi.Recv(c, []byte{0}, 1, 0)))
-					all := ask == nil
-					if all {
-						ask = func() error { return s.LockAll(0) }
-					}
-					ok(t, ask())
-					v := []int64{0}
-					ok(t, s.Get(v, 2, s.at(2, 0)))
-					ok(t, s.Flush(2))
-					if v[0] != 2 {
-						t.Errorf("with the lock %d is read, which is in the middle of who held it", v[0])
-					}
-					if all {
-						ok(t, s.UnlockAll())
-					} else {
-						ok(t, s.Unlock(2))
-					}
-				}
-			}
-			ok(t, c.Barrier())
-		})
-	})
-}
-
 // One window is used in all ways of synchronising, one after the other.
 func TestRS04_SwitchingModes(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
@@ -353,92 +275,7 @@ func TestRS05_EarlyVisibility(t *testing.T) {
 
 // After Flush the target finds the data, told by a message; FlushLocal frees the buffer,
 // which was lent until then (RC-09). So with FlushAll and FlushLocalAll, and for what
-// other goroutines have started.
-func TestRS06_Flush(t *testing.T) {
-	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		const long = 20_000 // elements
-		onSpaces(t, c, long, func(t testing.TB, s *space[int64]) {
-			ok(t, s.LockAll(0))
-			switch c.Rank() {
-			case 1:
-				buf, other := make([]int64, long/2), make([]int64, long/2)
-				for round := range int64(10) {
-					for i := range buf {
-						buf[i], other[i] = round, round
-					}
-					done := make(chan error)
-					go func() { done <- s.Put(other, 0, s.at(0, long/2)) }()
-					ok(t, s.Put(buf, 0, s.at(0, 0)))
-					ok(t, <-done)
-					if round%2 == 0 {
-						ok(t, s.FlushLocal(0))
-						clear(buf) // it is ours again
-						ok(t, s.Flush(0))
-					} else {
-						ok(t, s.FlushLocalAll())
-						clear(other)
-						ok(t, s.FlushAll())
-					}
-					ok(t, mpi.Send(c, []int64{round}, 0, 0))
-					ok(t, second(mpi.Recv(c, []int64{0}, 0, 0)))
-				}
-			case 0:
-				for round := range int64(10) {
-					ok(t, second(mpi.Recv(c, []int64{0}, 1, 0)))
-					ok(t, s.Sync())
-					for i, v := range s.mem {
-						if v != round {
-							t.Fatalf("round %d: element %d is %d", round, i, v)
-						}
-					}
-					ok(t, mpi.Send(c, []int64{0}, 1, 0))
-				}
-			}
-			ok(t, s.UnlockAll())
-		})
-	})
-}
-
 // The target does nothing but compute, with all its cores, while others lock, put, get,
-// accumulate, flush and unlock: these return all the same (RS-07, RS-08, RC-08).
-func TestRS07_RS08_TheTargetTakesNoPart(t *testing.T) {
-	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		onSpaces(t, c, 4, func(t testing.TB, s *space[int64]) {
-			ok(t, c.Barrier())
-			if c.Rank() == 0 {
-				// It computes until others, without it, have changed its memory.
-				flag := (*atomic.Int64)(pointerTo(&s.mem[0]))
-				deadline := time.Now().Add(20 * time.Second)
-				for flag.Load() != int64(3*(c.Size()-1)) {
-					if time.Now().After(deadline) {
-						t.Fatalf("the flag is still %d", flag.Load())
-					}
-				}
-				return
-			}
-			two, was := int64(2), int64(0)
-			for _, typ := range []mpi.LockType{mpi.LockShared, mpi.LockExclusive} {
-				ok(t, s.Lock(typ, 0, 0))
-				mine := s.at(0, c.Rank())
-				ok(t, s.Put([]int64{int64(c.Rank())}, 0, mine))
-				ok(t, s.Flush(0))
-				got := []int64{0}
-				ok(t, s.Get(got, 0, mine))
-				ok(t, s.Flush(0))
-				if got[0] != int64(c.Rank()) {
-					t.Errorf("got %d", got[0])
-				}
-				if typ == mpi.LockShared {
-					ok(t, s.Accumulate([]int64{1}, 0, s.at(0, 0), mpi.Sum))
-				} else {
-					ok(t, s.FetchAndOp(&two, &was, 0, s.at(0, 0), mpi.Sum))
-				}
-				ok(t, s.Unlock(0))
-			}
-		})
-	})
-}
-
 // Complete returns when the target has posted; it does not wait for its Wait (RS-09).
 func TestRS09_CompleteDoesNotWaitForWait(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
@@ -464,31 +301,5 @@ func TestRS09_CompleteDoesNotWaitForWait(t *testing.T) {
 				ok(t, mpi.Send(c, []byte{0}, 0, 0))
 			}
 		})
-	})
-}
-
-// Stores into shared memory are seen by who synchronises after a barrier.
-func TestXRMA05_Sync(t *testing.T) {
-	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		s := newSpace[int64](t, c, "shared", 8, nil)
-		if s == nil {
-			return
-		}
-		peer, err := s.Shared(1 - c.Rank())
-		ok(t, err)
-		ok(t, s.LockAll(0))
-		for round := range int64(rounds(300)) {
-			s.mem[round%8] = round + 1
-			ok(t, s.Sync())
-			ok(t, c.Barrier())
-			ok(t, s.Sync())
-			if peer[round%8] != round+1 {
-				t.Fatalf("round %d: %d", round, peer[round%8])
-			}
-			ok(t, c.Barrier())
-		}
-		ok(t, s.UnlockAll())
-		wantClass(t, s.Sync(), mpi.ErrRMASync)
-		s.free(t, c)
 	})
 }

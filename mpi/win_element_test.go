@@ -1,0 +1,93 @@
+package mpi_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// vector with gaps; others are refused, and change nothing.
+func TestRC03_EveryTypeAndOperation(t *testing.T) {
+	const count = 3
+	ops := []mpi.Op{mpi.Sum, mpi.Prod, mpi.Min, mpi.Max, mpi.Land, mpi.Lor, mpi.Lxor, mpi.Band, mpi.Bor, mpi.Bxor, mpi.Minloc, mpi.Maxloc, mpi.Replace}
+	for _, fabric := range []string{"inproc", "tcp"} { // by the origin, by the target
+		t.Run(fabric, func(t *testing.T) {
+			mpitest.On(t, fabric, 2, func(t testing.TB, c *mpi.Comm) {
+				w, err := mpi.WinAllocate[byte](c, 4096, nil)
+				ok(t, err)
+				ok(t, w.LockAll(0))
+				for name, d := range mpi.PredefinedTypes() {
+					if size, _ := d.Size(); size == 0 || c.Rank() != 0 {
+						continue
+					}
+					for _, o := range ops {
+						accumulateLike(labelled{t, name + " " + o.String()}, w, d, o, count)
+					}
+				}
+				ok(t, w.UnlockAll())
+				ok(t, w.Free())
+			})
+		})
+	}
+}
+
+// accumulateLike compares an accumulate at rank 1 with what ReduceLocal gives.
+func accumulateLike(t testing.TB, w mpi.Win[byte], d mpi.Datatype, o mpi.Op, count int) {
+	t.Helper()
+	_, extent, err := d.Extent()
+	ok(t, err)
+	g := rand.New(rand.NewPCG(uint64(extent), 3))
+	room := (2*count + 1) * extent
+	target, operand := make([]byte, room), make([]byte, room)
+	for i := range room { // small numbers, whatever the type makes of them
+		target[i], operand[i] = byte(g.IntN(3)), byte(g.IntN(3))
+	}
+	apart := typ(t)(mpi.TypeVector(count, 1, 2, d))
+	for _, l := range []struct {
+		d     mpi.Datatype
+		count int
+	}{{d, count}, {apart, 1}} {
+		want := slices.Clone(target)
+		var local error
+		if o == mpi.Replace {
+			packed, err := mpi.Pack(nil, mpi.BufOf(operand, l.count, l.d))
+			ok(t, err)
+			_, local = mpi.Unpack(packed, mpi.BufOf(want, l.count, l.d))
+		} else {
+			for i := range count { // elements, wherever they are: only they can be combined here
+				at := i * extent
+				if l.d == apart {
+					at *= 2
+				}
+				// The operand is the second: of two NaN the first one stays.
+				inout := slices.Clone(operand)
+				local = o.ReduceLocal(mpi.BufAt(want, at, 1, d), mpi.BufAt(inout, at, 1, d))
+				if local != nil {
+					break
+				}
+				copy(want[at:at+extent], inout[at:])
+			}
+		}
+		ok(t, w.Put(target, 1, 64))
+		ok(t, w.Flush(1))
+		err := w.Window.Accumulate(mpi.BufOf(operand, l.count, l.d), 1, 64, l.count, l.d, o)
+		if (err == nil) != (local == nil) {
+			t.Errorf("at the target: %v; here: %v", err, local)
+		}
+		got := make([]byte, room)
+		ok(t, w.Flush(1))
+		ok(t, w.Get(got, 1, 64))
+		ok(t, w.Flush(1))
+		// What pads elements has no meaning.
+		a, err := mpi.Pack(nil, mpi.BufOf(got, l.count, l.d))
+		ok(t, err)
+		b, err := mpi.Pack(nil, mpi.BufOf(want, l.count, l.d))
+		ok(t, err)
+		if !slices.Equal(a, b) {
+			t.Errorf("%v: memory is\n%v, want\n%v", l.d, a, b)
+		}
+	}
+}
