@@ -419,11 +419,11 @@ static void threads(const char *name, const char *kind)
 
 /*
  * passive: rank 1 computes, and does not call MPI for busy_ms, while rank 0 does up to
- * -ops operations of one byte or one element, each flushed; it ends after 80 % of that
+ * -ops operations of one byte or one element, each flushed; it ends after half of that
  * time. An operation is early when it was complete before the target's computing
- * ended, by the clock that the processes of a machine share. Before, the same with a target that waits in a
- * barrier: it is attentive. Latencies are medians; the clock is looked at once in a
- * batch of operations that takes about BATCH_US.
+ * ended, by the clock that the processes of a machine share. Before, the same with a
+ * target that waits in a barrier: it is attentive. Latencies are medians; the clock is
+ * looked at once in a batch of operations that takes about BATCH_US.
  */
 #define BATCH_US 2.0
 #define MAX_BATCH 64
@@ -504,7 +504,7 @@ static void passive(const char *kind)
             double t = clock_us();
             while (clock_us() < t + SETTLE_US)
                 ;
-            n = stamped(table[k].loop, batch, t + busy_ms * 800.0, stamps);
+            n = stamped(table[k].loop, batch, t + busy_ms * 500.0, stamps);
             busy = median_batch(stamps, n, batch);
         }
         MPI_Bcast(&ended, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD);

@@ -159,6 +159,9 @@ func cacheLine(n int) (time.Duration, error) {
 
 func copying(size int) loop {
 	from, to := make([]byte, size), make([]byte, size)
+	for i := range from {
+		from[i] = 1 // or else all of it is the kernel's one page of zeros
+	}
 	return func(n int) (time.Duration, error) {
 		start := time.Now()
 		for range n {

@@ -131,9 +131,9 @@ func workerRows(fabric string) []row {
 func passiveRows() []row {
 	var rows []row
 	for _, fabric := range []string{"shm", "tcp"} {
-		kinds, args := []string{"allocate", "create-heap", "dynamic-heap"}, "-busy-ms 60 -win allocate,create-heap,dynamic-heap"
+		kinds, args := []string{"allocate", "create-heap", "dynamic-heap"}, "-busy-ms 100 -win allocate,create-heap,dynamic-heap"
 		if fabric == "tcp" {
-			kinds, args = []string{"allocate", "dynamic-heap"}, "-busy-ms 60 -win allocate,dynamic-heap"
+			kinds, args = []string{"allocate", "dynamic-heap"}, "-busy-ms 100 -win allocate,dynamic-heap"
 		}
 		for _, kind := range kinds {
 			for _, op := range []string{"put", "get", "acc", "fop"} {

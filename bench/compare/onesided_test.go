@@ -27,7 +27,7 @@ func TestOneSidedJobs(t *testing.T) {
 		"put tcp, 2 ranks, sizes 65536,262144,1048576,4194304",
 		"acc shm, 2 ranks, -types float64, sizes 8,4096,32768,65536,262144",
 		"mtflush tcp, 2 ranks, -workers 1,32",
-		"passive tcp, 2 ranks, -busy-ms 60 -win allocate,dynamic-heap",
+		"passive tcp, 2 ranks, -busy-ms 100 -win allocate,dynamic-heap",
 	} {
 		if !seen[want] {
 			t.Errorf("no job %q", want)
@@ -172,9 +172,9 @@ func TestRanksWithManyThreadsAreNotBound(t *testing.T) {
 			t.Errorf("%s is bound to %s, want %s", bench, got, want)
 		}
 	}
-	j := job{bench: "passive", fabric: "tcp", ranks: 2, args: "-busy-ms 60 -win allocate"}
+	j := job{bench: "passive", fabric: "tcp", ranks: 2, args: "-busy-ms 100 -win allocate"}
 	m := &implementation{name: "halo", program: "/b/halo"}
-	if got, want := strings.Join(m.arguments(j, 2), " "), "/b/halo bench -json -n 2 -fabric tcp -busy-ms 60 -win allocate passive"; got != want {
+	if got, want := strings.Join(m.arguments(j, 2), " "), "/b/halo bench -json -n 2 -fabric tcp -busy-ms 100 -win allocate passive"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
