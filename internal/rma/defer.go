@@ -75,30 +75,26 @@ func (e *Engine) lostDeferred(peer int) {
 // perform makes an access that was deferred, or starts it. The lock is held.
 func (e *Engine) perform(o *operation) {
 	t := o.target
-	switch {
-	case t.path == pathMapped:
+	switch t.path {
+	case pathMapped:
 		e.end(o, o.apply(&t.region, int64(o.off)))
-	case t.path == pathDynamic && e.performDynamic(o), e.copies(t, &o.access, o.off, false):
+		return
+	case pathDynamic:
+		lo, hi, err := o.layout.span(o.size())
+		made := false
+		if err == nil {
+			made, err = t.applyFound(&o.access, o.off, lo, hi, true)
+		}
+		if made || t.rank == t.w.Comm.Rank {
+			e.end(o, err)
+			return
+		}
+	}
+	if e.copies(t, &o.access, o.off, false) {
 		e.end(o, nil)
-	default:
-		e.dispatch(o) // which tells what is wrong, too
+		return
 	}
-}
-
-// performDynamic is perform where the memory has to be looked up; it reports false if it
-// is not mapped here.
-func (e *Engine) performDynamic(o *operation) bool {
-	lo, hi, err := o.layout.span(o.size())
-	if err != nil {
-		return false
-	}
-	t := o.target
-	f, err := t.lookupLocked(o.off+uint64(lo), o.off+uint64(hi))
-	if o.kind >= kindAccumulate && (t.detour.Load() || err == nil && f == nil) {
-		t.detour.Store(true)
-		return false
-	}
-	return err == nil && f != nil && f.mapped && o.apply(&f.region, int64(o.off-f.lo)) == nil
+	e.dispatch(o) // the target tells what is wrong
 }
 
 // end completes an operation at the origin and gives it back. The lock is held.

@@ -151,28 +151,31 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 		return nil, err
 	}
 	if g&gateOpen == 0 {
+		if t.path == pathDynamic && rank == w.Comm.Rank { // nobody else would tell
+			if err := t.attached(a, off, lo, hi); err != nil {
+				return nil, err
+			}
+		}
 		return w.e.submit(v, t, a, off, what, (*Engine).postpone)
 	}
 	switch t.path {
 	case pathMapped:
-		return v.done(what), a.apply(&t.region, int64(off))
+		if err := a.apply(&t.region, int64(off)); err != nil {
+			return nil, err
+		}
+		return v.done(what), nil
 	case pathDynamic:
-		f, err := t.lookup(off+uint64(lo), off+uint64(hi))
+		made, err := t.applyFound(a, off, lo, hi, false)
 		if err != nil {
 			return nil, err
 		}
-		if f != nil && f.mapped && !(a.kind >= kindAccumulate && t.detour.Load()) {
-			return v.done(what), a.apply(&f.region, int64(off-f.lo))
+		if made || w.e.copy(t, a, off) {
+			return v.done(what), nil
 		}
-		if f == nil && a.layout.Type == nil {
-			return nil, fail(class.RMARange, "%d bytes at address %#x are not attached at rank %d", size, off, rank)
+	case pathKernel:
+		if w.e.copy(t, a, off) {
+			return v.done(what), nil
 		}
-		if f == nil && a.kind >= kindAccumulate {
-			t.detour.Store(true)
-		}
-	}
-	if (t.path == pathKernel || t.path == pathDynamic) && w.e.copy(t, a, off) {
-		return v.done(what), nil
 	}
 	return w.e.submit(v, t, a, off, what, (*Engine).dispatch)
 }

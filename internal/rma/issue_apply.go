@@ -4,7 +4,6 @@ import (
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
-	"github.com/halo-mpi/halo/internal/op"
 )
 
 // apply makes an access, whose bounds have been checked, to memory that is mapped here;
@@ -93,44 +92,21 @@ func (a *access) accumulate(r *apply.Region, off int64, b *dtype.Buffer) {
 	step := int64(accumulatePiece / a.typ.Size() * a.typ.Size())
 	for at, size := int64(0), a.size(); at < size; at += step {
 		n := min(step, size-at)
-		var data, old []byte
-		if a.op != op.NoOp {
-			data = a.origin.piece(scratch[0][:n], at)
-			if a.origin.Layout != nil {
-				a.origin.Layout.Pack(data, at)
-			}
-		}
-		if !a.result.none() {
-			old = a.result.piece(scratch[1][:n], at)
-		}
+		data, old := a.pieces(&scratch, at, n)
 		if b == nil {
 			r.Accumulate(off+at, a.op, a.typ, data, old)
 		} else {
-			accumulateRun(r, b, at, n, a.op, a.typ, data, old)
+			done := int64(0)
+			eachRun(b, at, n, func(x dtype.Run) error {
+				lo, hi := done, done+x.Len
+				done = hi
+				r.Accumulate(x.Off, a.op, a.typ, part(data, lo, hi), part(old, lo, hi))
+				return nil
+			})
 		}
 		if a.result.Layout != nil {
 			a.result.Layout.Unpack(old, at)
 		}
-	}
-}
-
-// accumulateRun makes n packed bytes of b, from at on, run by run.
-func accumulateRun(r *apply.Region, b *dtype.Buffer, at, n int64, o op.Op, t op.Type, data, old []byte) {
-	var runs [accumulateRuns]dtype.Run
-	for n > 0 {
-		k, next := b.Runs(runs[:], at, n)
-		for _, x := range runs[:k] {
-			var d, was []byte
-			if data != nil {
-				d, data = data[:x.Len], data[x.Len:]
-			}
-			if old != nil {
-				was, old = old[:x.Len], old[x.Len:]
-			}
-			r.Accumulate(x.Off, o, t, d, was)
-		}
-		n -= next - at
-		at = next
 	}
 }
 

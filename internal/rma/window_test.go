@@ -432,9 +432,23 @@ func TestRW05_AttachAndDetach(t *testing.T) {
 			} else if err := is(err, class.RMARange); err != nil {
 				return err
 			}
+			own := int64(addressOf(mem))
+			if err := is(v.Put(rma.Data{Bytes: make([]byte, 200)}, me, own, gaps), class.RMARange); err != nil {
+				return fmt.Errorf("a run that is not attached here: %w", err)
+			}
 			two := rma.Layout{Type: must(dtype.Resized(piece, 0, 1100)), Count: 2} // 0..100, 1100..1200
-			if err := errors.Join(v.Put(rma.Data{Bytes: bytes.Repeat([]byte{9}, 200)}, other, at(0), two), v.Flush(other), barrier(w)); err != nil {
+			if err := errors.Join(v.Put(rma.Data{Bytes: bytes.Repeat([]byte{6}, 200)}, other, at(0), two), v.Flush(other), barrier(w)); err != nil {
 				return fmt.Errorf("runs in two regions: %w", err)
+			}
+			// The same of the own memory: 6 and 3 are 9.
+			old, got := make([]byte, 200), make([]byte, 200)
+			threes := rma.Data{Bytes: bytes.Repeat([]byte{3}, 200)}
+			if err := errors.Join(v.GetAccumulate(threes, rma.Data{Bytes: old}, me, own, two, op.Sum, op.Uint8),
+				v.Get(rma.Data{Bytes: got}, me, own, two), v.Flush(me), barrier(w)); err != nil {
+				return fmt.Errorf("own runs in two regions: %w", err)
+			}
+			if !bytes.Equal(old, bytes.Repeat([]byte{6}, 200)) || !bytes.Equal(got, bytes.Repeat([]byte{9}, 200)) {
+				return fmt.Errorf("runs in two regions were %v, then %v", old, got)
 			}
 			for i := range mem {
 				want := byte(0)

@@ -1,0 +1,163 @@
+package rma
+
+import (
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/op"
+)
+
+// applyFound makes an access to memory of t, of pathDynamic; bytes lo to hi from the
+// address on are those that it reaches. It reports false, and has done nothing, if the
+// memory is not mapped here, and the way is another. locked says that the lock is held.
+func (t *target) applyFound(a *access, addr uint64, lo, hi int64, locked bool) (bool, error) {
+	f, err := t.find(addr+uint64(lo), addr+uint64(hi), locked)
+	switch {
+	case err != nil:
+		return false, err
+	case a.kind >= kindAccumulate && t.detour.Load():
+		return false, nil
+	case f != nil:
+		if !f.mapped {
+			return false, nil
+		}
+		return true, a.apply(&f.region, int64(addr-f.lo))
+	case a.layout.Type == nil:
+		return false, t.unattached(addr, uint64(hi))
+	}
+	made, err := t.applyRegions(a, addr, locked)
+	if !made && err == nil && a.kind >= kindAccumulate {
+		t.detour.Store(true)
+	}
+	return made, err
+}
+
+// attached returns an error unless all that an access reaches is attached.
+func (t *target) attached(a *access, addr uint64, lo, hi int64) error {
+	if f, err := t.find(addr+uint64(lo), addr+uint64(hi), false); f != nil || err != nil {
+		return err
+	}
+	if a.layout.Type == nil {
+		return t.unattached(addr, uint64(hi))
+	}
+	b, err := dtype.At(nil, a.layout.Type, a.layout.Count)
+	if err != nil {
+		return err
+	}
+	return eachRun(&b, 0, a.size(), func(x dtype.Run) error {
+		_, err := t.regionOf(addr+uint64(x.Off), uint64(x.Len), false)
+		return err
+	})
+}
+
+// find is lookup with the lock held, or without.
+func (t *target) find(lo, hi uint64, locked bool) (*foundRegion, error) {
+	if locked {
+		return t.lookupLocked(lo, hi)
+	}
+	return t.lookup(lo, hi)
+}
+
+func (t *target) unattached(addr, n uint64) error {
+	return fail(class.RMARange, "%d bytes at address %#x are not attached at rank %d", n, addr, t.rank)
+}
+
+// applyRegions makes an access whose runs are in several regions of t, of pathDynamic,
+// run by run. It reports false, and has done nothing, if not all of these are mapped
+// here; the error is of runs that are not attached. locked says that the lock is held.
+func (t *target) applyRegions(a *access, addr uint64, locked bool) (bool, error) {
+	b, err := dtype.At(nil, a.layout.Type, a.layout.Count) // only its runs are asked for
+	if err != nil {
+		return false, err
+	}
+	size := a.size()
+	mapped := true
+	err = eachRun(&b, 0, size, func(x dtype.Run) error {
+		f, err := t.regionOf(addr+uint64(x.Off), uint64(x.Len), locked)
+		mapped = mapped && f != nil && f.mapped
+		return err
+	})
+	if err != nil || !mapped {
+		return false, err
+	}
+	var scratch [2][accumulatePiece]byte
+	step := int64(accumulatePiece)
+	if a.kind == kindAccumulate {
+		step -= step % int64(a.typ.Size())
+	}
+	for at := int64(0); at < size; at += step {
+		n := min(step, size-at)
+		give, take := a.pieces(&scratch, at, n)
+		done := int64(0)
+		err := eachRun(&b, at, n, func(x dtype.Run) error {
+			from := addr + uint64(x.Off)
+			f, err := t.regionOf(from, uint64(x.Len), locked)
+			if err != nil {
+				return err
+			}
+			off, lo, hi := int64(from-f.lo), done, done+x.Len
+			done = hi
+			switch a.kind {
+			case kindPut:
+				move(f.region.Mem[off:], give[lo:hi])
+			case kindGet:
+				move(take[lo:hi], f.region.Mem[off:off+x.Len])
+			default:
+				f.region.Accumulate(off, a.op, a.typ, part(give, lo, hi), part(take, lo, hi))
+			}
+			return nil
+		})
+		if err != nil {
+			return false, err
+		}
+		if take != nil && a.result.Layout != nil {
+			a.result.Layout.Unpack(take, at)
+		}
+	}
+	return true, nil
+}
+
+// regionOf is find of n bytes that have to be attached.
+func (t *target) regionOf(addr, n uint64, locked bool) (*foundRegion, error) {
+	f, err := t.find(addr, addr+n, locked)
+	if f == nil && err == nil {
+		err = t.unattached(addr, n)
+	}
+	return f, err
+}
+
+// eachRun calls fn with the runs of n packed bytes of b from at on, until it fails.
+func eachRun(b *dtype.Buffer, at, n int64, fn func(dtype.Run) error) error {
+	var runs [accumulateRuns]dtype.Run
+	for end := at + n; at < end; {
+		k, next := b.Runs(runs[:], at, end-at)
+		for _, x := range runs[:k] {
+			if err := fn(x); err != nil {
+				return err
+			}
+		}
+		at = next
+	}
+	return nil
+}
+
+// pieces returns n packed bytes of what the access gives, from at on, and where as many of
+// what it returns may stand; nil if there are none. What is in layouts is in scratch.
+func (a *access) pieces(scratch *[2][accumulatePiece]byte, at, n int64) (give, take []byte) {
+	if a.kind != kindGet && a.op != op.NoOp {
+		if give = a.origin.piece(scratch[0][:n], at); a.origin.Layout != nil {
+			a.origin.Layout.Pack(give, at)
+		}
+	}
+	if !a.result.none() {
+		take = a.result.piece(scratch[1][:n], at)
+	}
+	return give, take
+}
+
+// part is b[lo:hi], nil if b is.
+func part(b []byte, lo, hi int64) []byte {
+	if b == nil {
+		return nil
+	}
+	return b[lo:hi]
+}
