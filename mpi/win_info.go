@@ -90,9 +90,7 @@ func winSpec(s *rma.Spec, info *Info) {
 	s.Options.SameSize = info.truth(keySameSize, false)
 	s.Options.SameDispUnit = info.truth(keySameDispUnit, false)
 	s.Noncontig = info.truth(keyNoncontig, false)
-	if a := info.number(keyMinAlignment, 1, 0); a&(a-1) == 0 {
-		s.Align = a
-	}
+	s.Align = alignment(info)
 }
 
 // SetInfo changes the hints of the window: those in info that are known, have a legal
