@@ -214,8 +214,20 @@ func (w Win[T]) RgetAccumulate(origin, result []T, target, disp int, o Op) Reque
 	return w.started(r, err, callRgetAccumulate, target)
 }
 
-// accumulates reports whether o is a predefined operation that is defined on elements of
-// a type, which is 0 for none.
+// plainOps are the operations that are defined on numbers of each type, as bits.
+var plainOps = func() (defined [16]uint16) {
+	for t := op.Bool; t <= op.Complex128; t++ {
+		for o := op.Op(1); int(o) <= op.Ops; o++ {
+			if op.CheckAccumulate(o, t) == nil {
+				defined[t] |= 1 << o
+			}
+		}
+	}
+	return defined
+}()
+
+// accumulates reports whether o is a predefined operation that is defined on numbers of a
+// type of plain, which is 0 for none.
 func (o Op) accumulates(t op.Type) bool {
-	return o.user == nil && t != 0 && op.CheckAccumulate(o.kernel, t) == nil
+	return o.user == nil && plainOps[t&15]>>o.kernel&1 != 0
 }
