@@ -75,7 +75,6 @@ func (v *View) Detach(addr uint64) error {
 	if i == len(a.regions) || a.regions[i].addr != addr {
 		return fail(class.RMAAttach, "no attached memory begins at address %#x", addr)
 	}
-	e.unplace(w, a.regions[i].region.Mem)
 	w.change(i, slices.Delete(a.regions, i, i+1))
 	return nil
 }

@@ -292,10 +292,6 @@ func TestS6_ImpossibleFrames(t *testing.T) {
 			t.Errorf("frame %d, %+v: %v are taken down, and %+v is said", i, c.h, f.lost, f.sent)
 		}
 		hear(e, wire.Header{Kind: put}, []byte{1})
-		h := wire.Header{Kind: put, Ctx: window, Size: 8}
-		if e.Place(enemy, &h) != nil {
-			t.Error("a frame of one that is taken down is placed")
-		}
 		untouched(t, all)
 		f.down(e, enemy)
 	}
@@ -505,32 +501,19 @@ func TestS5RW05_RunsOverSeveralRegions(t *testing.T) {
 	}
 }
 
-// A put that is being placed cannot outlive the memory: who detaches waits for its end,
-// and makes it if the peer does not.
-func TestS5_NoPlaceOutlivesItsMemory(t *testing.T) {
-	mem, _ := guarded(1000)
-	e, w, f := inTheWild(t, Dynamic, mem)
-	h := wire.Header{Kind: wire.WinPut, Ctx: window, Arg: uint64(address(mem)), Size: 500}
-	if dst := e.Place(enemy, &h); len(dst) != 500 || &dst[0] != &mem[0] {
-		t.Fatalf("%d bytes are placed", len(dst))
-	}
-	detached := make(chan error)
-	go func() { detached <- (&View{w: w}).Detach(uint64(address(mem))) }()
-	e.p.Unlock()
-	for len(func() []int { e.p.Lock(); defer e.p.Unlock(); return f.lost }()) == 0 {
-		select {
-		case err := <-detached:
-			t.Fatalf("detached while a frame writes there: %v", err)
-		default:
+// F2, S5: a put comes to the window when all of it is there. Of one whose origin dies in
+// the middle, or that comes when the memory is given back, nothing does.
+func TestF2S5_PutsArriveWhole(t *testing.T) {
+	mem, all := guarded(1000)
+	e, _, f := inTheWild(t, Created, mem)
+	for _, n := range []int{1, 8, 500, 1000} {
+		h := wire.Header{Kind: wire.WinPut, Ctx: window, Size: uint32(n)}
+		if dst := e.messages.Place(enemy, &h); dst != nil {
+			t.Errorf("%d bytes of a put that has not come are placed in the window", n)
 		}
 	}
-	e.p.Lock()
 	f.down(e, enemy)
-	e.p.Unlock()
-	if err := <-detached; err != nil {
-		t.Error(err)
-	}
-	e.p.Lock()
+	untouched(t, all)
 }
 
 // An operation with one that dies ends with an error, wherever it stands; its memory is

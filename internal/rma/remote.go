@@ -94,10 +94,8 @@ type linkPeer struct {
 	asked   int       // requests of the peer whose answer has not gone
 	gets    []owedGet // among them those that are answered bit by bit; from next on
 	next    int
-	piece   bool    // a frame of those is in the backlog
-	telling bool    // a fault that nobody waits for is in the backlog
-	placing *Window // that the payload in arrival is placed into
-	place   []byte  // where
+	piece   bool // a frame of those is in the backlog
+	telling bool // a fault that nobody waits for is in the backlog
 }
 
 // operationLink is what frames need to know of an operation.

@@ -125,26 +125,17 @@ func (e *Engine) refuse(from int, format string, args ...any) {
 	e.messages.Refuse(from, "%s", fmt.Sprintf(format, args...))
 }
 
-// Place implements fabric.Sink: what lies on end goes straight to where it belongs.
+// Place implements fabric.Sink: answers go straight to where they belong. Puts do not: of
+// one whose origin dies half of an element could arrive (F2), and memory might be given
+// back while a frame still writes there. From a buffer that has just been read into they
+// are copied at a speed that no connection reaches.
 func (e *Engine) Place(from int, h *wire.Header) []byte {
-	q := &e.peers[from]
-	if q.refused || h.Size == 0 {
+	if h.Kind != wire.WinReply || e.peers[from].refused {
 		return nil // Frame decides
 	}
-	switch h.Kind {
-	case wire.WinReply:
-		if o := e.answered(from, h); o != nil && o.result.Layout == nil {
-			return o.result.Bytes[o.got : o.got+int64(h.Size)]
-		}
-	case wire.WinPut:
-		w := e.windows[h.Ctx]
-		if w == nil || h.Tag != 0 || w.Comm.RankOf(int32(from)) < 0 {
-			return nil
-		}
-		if r, at, err := w.place(h.Arg, int64(h.Size)); err == nil {
-			q.placing = w
-			q.place = r.Mem[at : at+int64(h.Size)]
-			return q.place
+	if o := e.answered(from, h); o != nil && o.result.Layout == nil {
+		if end := o.got + int64(h.Size); end <= int64(len(o.result.Bytes)) {
+			return o.result.Bytes[o.got:end]
 		}
 	}
 	return nil
@@ -152,38 +143,13 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 
 // Placed implements fabric.Sink.
 func (e *Engine) Placed(from int, h *wire.Header) {
-	switch h.Kind {
-	case wire.WinReply:
-		if o := e.answered(from, h); o != nil {
-			e.replied(from, o, int64(h.Size))
-		}
-	case wire.WinPut:
-		w := e.peers[from].placing
-		e.peers[from].placing, e.peers[from].place = nil, nil
-		if w != nil && !e.then(from, w, h) {
-			e.refuse(from, "it has sent a frame of kind %d when there was no reason for one", h.Kind)
-		}
+	if o := e.answered(from, h); o != nil {
+		e.replied(from, o, int64(h.Size))
 	}
 }
 
 // Down implements fabric.Sink. Lost has done what is to be done.
 func (e *Engine) Down(int, error) {}
-
-// unplace returns when no frame writes to memory that is about to be given back: a
-// correct process has nothing under way to it. The lock is held; others may hold it in
-// between.
-func (e *Engine) unplace(w *Window, mem []byte) {
-	for from := range e.peers {
-		q := &e.peers[from]
-		for q.placing == w && touches(q.place, mem) {
-			if !q.refused {
-				e.refuse(from, "it puts to memory of a window that is given back")
-			}
-			e.p.Progress(from)
-			e.p.Pause()
-		}
-	}
-}
 
 // stale deals with a frame for a window that is not here, or not any more.
 func (e *Engine) stale(from int, h *wire.Header, payload []byte) {
@@ -457,13 +423,4 @@ func (w *Window) placeEach(blocks []block, base uint64, r *runs) ([]block, error
 		blocks = append(blocks, block{region, at, r.length})
 	}
 	return blocks, nil
-}
-
-// touches reports whether two pieces of memory do, or one of them is not known.
-func touches(a, b []byte) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return true
-	}
-	x, y := address(a), address(b)
-	return x < y+int64(len(b)) && y < x+int64(len(a))
 }

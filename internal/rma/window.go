@@ -93,15 +93,8 @@ func (w *Window) discard(unused bool) {
 	e := w.e
 	e.p.Lock()
 	delete(e.windows, w.id)
-	if w.dynamic == nil {
-		e.unplace(w, w.mem)
-	} else {
-		for _, r := range w.dynamic.regions {
-			e.unplace(w, r.region.Mem)
-		}
-		if w.dynamic.page != nil && unused {
-			e.mem.Free(w.dynamic.page)
-		}
+	if w.dynamic != nil && w.dynamic.page != nil && unused {
+		e.mem.Free(w.dynamic.page)
 	}
 	e.p.Unlock()
 	e.colls.Free(w.Comm)
