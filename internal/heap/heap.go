@@ -153,6 +153,8 @@ func (h *Heap) live(off int64) *extent {
 
 // Find tells where mem lies in the heap: within a live block.
 func (h *Heap) Find(mem []byte) (off int64, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	off, b := h.find(mem)
 	if b == nil || int64(len(mem)) > int64(len(b.mem))-(off-b.off) {
 		return 0, false
@@ -162,17 +164,18 @@ func (h *Heap) Find(mem []byte) (off int64, ok bool) {
 
 // Base tells where the block is that begins where mem does.
 func (h *Heap) Base(mem []byte) (off int64, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	off, b := h.find(mem)
 	return off, b != nil && b.off == off
 }
 
+// find is the live block in which mem begins, and where. The caller holds the mutex.
 func (h *Heap) find(mem []byte) (int64, *extent) {
 	p := unsafe.SliceData(mem)
 	if p == nil {
 		return 0, nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	off, ok := h.store.offset(uintptr(unsafe.Pointer(p)))
 	if !ok {
 		return 0, nil

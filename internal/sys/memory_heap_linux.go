@@ -20,7 +20,10 @@ func Sparse(name string, least, more, unit int64) (*os.File, error) {
 	var limit unix.Rlimit
 	// To go beyond this limit is not only an error, but also a signal.
 	if unix.Getrlimit(unix.RLIMIT_FSIZE, &limit) == nil && limit.Cur < math.MaxInt64 {
-		more = min(more, max(0, int64(limit.Cur)-least))
+		if least > int64(limit.Cur) {
+			return nil, fmt.Errorf("memfd %s of %d bytes: the limit of files is %d", name, least, limit.Cur)
+		}
+		more = min(more, int64(limit.Cur)-least)
 	}
 	for {
 		more -= more % unit

@@ -171,8 +171,11 @@ func TestHeapIsMappedAsFarAsItFits(t *testing.T) {
 	if _, err := f.Memory(0, off, 1<<20); err != nil {
 		t.Error(err)
 	}
-	if _, err := f.Memory(0, int64(free), 1); !has(err, class.RMARange) {
+	if _, err := f.Memory(0, int64(free), 1); !errors.Is(err, fabric.ErrUnsupported) {
 		t.Errorf("%d bytes of %d can be mapped, and there is memory beyond: %v", free, int64(heapSize), err)
+	}
+	if _, err := f.Memory(0, heapSize, 1); !has(err, class.RMARange) {
+		t.Errorf("beyond the heap: %v", err)
 	}
 }
 

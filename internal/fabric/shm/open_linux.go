@@ -12,6 +12,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/heap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -23,7 +24,7 @@ func Open(b boot.Boot) (*Fabric, error) {
 	job := b.Job()
 	n := len(job.Local)
 	me := slices.Index(job.Local, job.Rank)
-	node := &mapped{boot: b, job: job.Local, n: n, me: me, segments: make([]*shmfmt.Segment, n), heaps: make([][]byte, n)}
+	node := &mapped{boot: b, job: job.Local, n: n, me: me, segments: make([]*shmfmt.Segment, n), heaps: make([]mappedHeap, n)}
 	node.heap = heap.Shared(node.openHeap)
 	mem, err := node.mapSegment(-1, shmfmt.ControlSize(n))
 	if err != nil {
@@ -61,8 +62,8 @@ type mapped struct {
 
 	mu    sync.Mutex // guards what follows
 	maps  [][]byte
-	heaps [][]byte // by local process: as far as they are mapped, nil until they are asked for
-	file  *os.File // with the own heap; nil until that is used
+	heaps []mappedHeap // by local process
+	file  *os.File     // with the own heap; nil until that is used
 }
 
 func (m *mapped) mapSegment(rank int, size int64) ([]byte, error) {
@@ -98,6 +99,13 @@ func (m *mapped) Segment(i int) (*shmfmt.Segment, error) {
 	return s, err
 }
 
+// mappedHeap is a heap as far as it is mapped here: not at all until it is asked for, and
+// less than there is where addresses are short.
+type mappedHeap struct {
+	mem  []byte
+	size int64 // of the heap
+}
+
 // mapHeap maps the heap of local process i, as much of it as can be, and keeps it. The
 // caller holds the mutex.
 func (m *mapped) mapHeap(i int) (*os.File, error) {
@@ -106,12 +114,12 @@ func (m *mapped) mapHeap(i int) (*os.File, error) {
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && m.heaps[i] == nil {
-		size, start := info.Size(), shmfmt.HeapStart(m.n)
-		if size < start+shmfmt.HeapUnit {
-			err = fmt.Errorf("segment of %d bytes has no heap", size)
-		} else if m.heaps[i], err = sys.MapFrom(f, start, size-start, shmfmt.HeapUnit); err == nil {
-			m.maps = append(m.maps, m.heaps[i])
+	if h := &m.heaps[i]; err == nil && h.mem == nil {
+		start := shmfmt.HeapStart(m.n)
+		if h.size = info.Size() - start; h.size < shmfmt.HeapUnit {
+			err = fmt.Errorf("segment of %d bytes has none", info.Size())
+		} else if h.mem, err = sys.MapFrom(f, start, h.size, shmfmt.HeapUnit); err == nil {
+			m.maps = append(m.maps, h.mem)
 		}
 	}
 	if err != nil {
@@ -130,7 +138,7 @@ func (m *mapped) openHeap() (*os.File, int64, []byte, error) {
 		return nil, 0, nil, err
 	}
 	m.file = f
-	return f, shmfmt.HeapStart(m.n), m.heaps[m.me], nil
+	return f, shmfmt.HeapStart(m.n), m.heaps[m.me].mem, nil
 }
 
 func (m *mapped) Heap() *heap.Heap { return m.heap }
@@ -138,17 +146,21 @@ func (m *mapped) Heap() *heap.Heap { return m.heap }
 func (m *mapped) Memory(i int, off, size int64) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.heaps[i] == nil {
+	h := &m.heaps[i]
+	if h.mem == nil {
 		f, err := m.mapHeap(i)
 		if err != nil {
 			return nil, err
 		}
 		f.Close()
 	}
-	if all := int64(len(m.heaps[i])); off+size > all {
-		return nil, &class.Error{Class: class.RMARange, Text: fmt.Sprintf("%d bytes at offset %d of a heap of which %d are mapped", size, off, all)}
+	switch here := int64(len(h.mem)); {
+	case off+size > h.size:
+		return nil, &class.Error{Class: class.RMARange, Text: fmt.Sprintf("%d bytes at offset %d of a heap of %d", size, off, h.size)}
+	case off+size > here:
+		return nil, fmt.Errorf("%d bytes at offset %d of a heap of which %d bytes can be mapped: %w", size, off, here, fabric.ErrUnsupported)
 	}
-	return m.heaps[i][off : off+size : off+size], nil
+	return h.mem[off : off+size : off+size], nil
 }
 
 func (m *mapped) Sleep(bell *atomic.Uint32, seen uint32) {
