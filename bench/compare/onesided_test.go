@@ -24,7 +24,7 @@ func TestOneSidedJobs(t *testing.T) {
 	for _, want := range []string{
 		"put shm, 2 ranks, -win allocate,shared,create,dynamic,create-heap,dynamic-heap, sizes 8",
 		"put tcp, 2 ranks, -win allocate,dynamic-heap, sizes 8",
-		"put tcp, 2 ranks, sizes 65536,262144,1048576,4194304",
+		"put tcp, 2 ranks, sizes 65536,1048576",
 		"acc shm, 2 ranks, -types float64, sizes 8,4096,32768,65536,262144",
 		"mtflush tcp, 2 ranks, -workers 1,32",
 		"passive tcp, 2 ranks, -busy-ms 100 -win allocate,dynamic-heap",
