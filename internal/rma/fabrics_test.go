@@ -200,6 +200,7 @@ func eachWindow(t *testing.T, n int, size, unit int64, fn func(x *window) error)
 			if m.near && !together(w) {
 				continue
 			}
+			blocks, live := w.Memory.Live()
 			x, err := m.make(w, size, unit)
 			if err == nil {
 				if err = fn(x); err == nil {
@@ -208,6 +209,9 @@ func eachWindow(t *testing.T, n int, size, unit int64, fn func(x *window) error)
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", m.name, err)
+			}
+			if b, n := w.Memory.Live(); b != blocks || n != live {
+				return fmt.Errorf("%s: %d blocks and %d bytes are left, before there were %d and %d", m.name, b, n, blocks, live)
 			}
 		}
 		return nil

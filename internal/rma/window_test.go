@@ -157,6 +157,7 @@ func TestCreationFailsEverywhere(t *testing.T) {
 		{rma.Spec{Flavor: 9, DispUnit: 1}, class.RMAFlavor},
 	}
 	each(t, 3, func(w *world.World) error {
+		blocks, live := w.Memory.Live()
 		for i, x := range bad {
 			s := rma.Spec{Flavor: x.spec.Flavor, Size: 8, DispUnit: 1}
 			if s.Flavor == 9 {
@@ -167,6 +168,9 @@ func TestCreationFailsEverywhere(t *testing.T) {
 			}
 			if _, err := w.RMA.Create(w.Comm, s); is(err, x.want) != nil {
 				return fmt.Errorf("case %d: %w", i, is(err, x.want))
+			}
+			if b, n := w.Memory.Live(); b != blocks || n != live {
+				return fmt.Errorf("case %d: %d blocks and %d bytes are left, before there were %d and %d", i, b, n, blocks, live)
 			}
 		}
 		v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Allocated, Size: 8, DispUnit: 1})
