@@ -79,6 +79,7 @@ type windowSync struct {
 	ending  bool      // Wait is under way
 	origins []*target // it is open to them
 
+	spread    bool           // there are members on other nodes; constant from openSync on
 	service   lockService    // under the engine's lock
 	earlyEnds map[int]uint64 // epochs completed before the own creation was, by rank; under the engine's lock
 }

@@ -184,6 +184,17 @@ func fence() {
 	word.Add(1)
 }
 
+// joinService makes what the service of this process has applied happen before what the
+// caller does next, in the words of Go's memory model. The processor needs nothing of this:
+// who says that it is applied says so after it. But where the word went through another
+// node, the race detector cannot follow it.
+func (w *Window) joinService() {
+	if w.spread {
+		w.e.p.Lock()
+		w.e.p.Unlock()
+	}
+}
+
 // firstOf returns the first error that is not nil.
 func firstOf(a, b error) error {
 	if a != nil {

@@ -35,6 +35,7 @@ func (v *View) Fence(assert int) error {
 	}
 	fence() // what was stored by copies, before what the others do after the barrier
 	lost := w.e.colls.Barrier(w.Comm)
+	w.joinService()
 
 	w.mu.Lock()
 	if lost == nil && assert&ModeNoSucceed == 0 {

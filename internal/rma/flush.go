@@ -85,14 +85,12 @@ func (w *Window) flushAll(local bool, call string) error {
 
 // Sync orders the program's own loads and stores of window memory before it with those
 // after it (MPI_WIN_SYNC). The memory model is unified: there is one copy of the memory,
-// and nothing else to do; the engine's lock orders them with what this process's own
-// service has written there, too, as Go's memory model wants it.
+// and nothing else to do.
 func (v *View) Sync() error {
 	if err := v.w.passiveAll(); err != nil {
 		return err
 	}
-	v.w.e.p.Lock()
+	v.w.joinService()
 	fence()
-	v.w.e.p.Unlock()
 	return nil
 }

@@ -154,7 +154,7 @@ func (b *board) leave(target int, exclusive bool) {
 func TestRW09_LocksExclude(t *testing.T) {
 	for _, fabric := range spread("inproc", "shm", "tcp", "inproc@01100", "shm@01101", "shm@01223") {
 		b := &board{writers: map[int]int{}, readers: map[int]int{}}
-		on(t, fabric, 5, func(w *world.World) error { return stressLocks(w, b, scaled(150)) })
+		on(t, fabric, 5, func(w *world.World) error { return stressLocks(w, b, scaled(80)) })
 		if b.both == 0 {
 			t.Errorf("%s: never were two readers in together", fabric)
 		}

@@ -17,7 +17,7 @@ func TestRS04_RandomPhases(t *testing.T) {
 	for _, fabric := range spread("inproc", "shm", "tcp", "inproc@01012", "shm@00110") {
 		on(t, fabric, 5, func(w *world.World) error {
 			return inKinds(w, int64(8*w.Comm.Size()), func(v *rma.View) error {
-				return randomPhases(w, v, scaled(80))
+				return randomPhases(w, v, scaled(40))
 			})
 		})
 	}

@@ -315,6 +315,9 @@ func (w *Window) completeArrived(from int32) bool {
 
 // openSync takes what has come before all members were known. The lock is held.
 func (w *Window) openSync() {
+	for _, m := range w.Comm.Members {
+		w.spread = w.spread || !w.e.near(m)
+	}
 	for rank, n := range w.earlyEnds {
 		if t, err := w.targetLocked(rank); err == nil {
 			w.ends(t).Add(n)
