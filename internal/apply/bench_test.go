@@ -13,7 +13,7 @@ import (
 // Sums of doubles, as the bars of one-sided communication have them: 1, 512, 4096 and
 // 32768 in 76, 130, 560 and 38000 ns, call and flush included.
 func BenchmarkAccumulate(b *testing.B) {
-	for _, n := range []int{1, 2, 3, 4, 6, 8, 16, 512, 4096, 32768} {
+	for _, n := range []int{1, 2, 3, 4, 6, 8, 16, 512, 4096, 8192, 32768} {
 		for _, before := range []bool{false, true} {
 			name := fmt.Sprint(n)
 			if before {
@@ -50,6 +50,7 @@ func BenchmarkElement(b *testing.B) {
 		} {
 			b.Run(fmt.Sprintf("fetch/%v/%v/fine=%t", x.o, x.t, fine), func(b *testing.B) {
 				r, _ := regionOf(b, 64, 0, op.BestKernel(), fine)
+				r.Stripes = shmfmt.HeapStripes(2)
 				value, old := make([]byte, 32), make([]byte, 32)
 				value[0] = 1
 				b.ReportAllocs()
@@ -61,6 +62,7 @@ func BenchmarkElement(b *testing.B) {
 		for _, size := range []int{1, 2, 4, 8, 16} {
 			b.Run(fmt.Sprintf("swap/%d/fine=%t", size, fine), func(b *testing.B) {
 				r, _ := regionOf(b, 64, 0, op.BestKernel(), fine)
+				r.Stripes = shmfmt.HeapStripes(2)
 				value, old := make([]byte, 16), make([]byte, 16)
 				b.ReportAllocs()
 				for b.Loop() {
@@ -85,6 +87,21 @@ func BenchmarkProcesses(b *testing.B) {
 			})
 		}
 	}
+}
+
+// Two processes that fetch and update one element.
+func BenchmarkHot(b *testing.B) {
+	r, _ := regionOf(b, 64, 0, op.BestKernel(), false)
+	r.Stripes = shmfmt.HeapStripes(2)
+	var me atomic.Int32
+	b.RunParallel(func(pb *testing.PB) {
+		mine := r
+		mine.Me = int(me.Add(1)) % 2
+		value, old := make([]byte, 8), make([]byte, 8)
+		for pb.Next() {
+			mine.FetchOp(0, op.Sum, op.Int64, value, old)
+		}
+	})
 }
 
 // Two processes that update elements anywhere in one region at the same time.

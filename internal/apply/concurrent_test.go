@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -123,7 +124,8 @@ func TestRC17_SumsAreExact(t *testing.T) {
 func sumsAreExact(t *testing.T, typ op.Type, fine bool, at int) {
 	const count, rounds, hot = 1000, 150, 3
 	size := typ.Size()
-	r, _ := regionOf(t, count*size, at, op.BestKernel(), fine)
+	base := 1<<shmfmt.StripeShift - count/2*size // a stripe ends in the middle
+	r, _ := regionOf(t, base+count*size, at, op.BestKernel(), fine)
 	ones := bytes.Repeat(one(typ), count)
 	var mu sync.Mutex
 	added := make([]int, count)
@@ -143,7 +145,7 @@ func sumsAreExact(t *testing.T, typ op.Type, fine bool, at int) {
 				n = 1 + g.IntN(count/2)
 				from = g.IntN(count - n)
 			}
-			at := int64(from * size)
+			at := int64(base + from*size)
 			var was []byte
 			switch {
 			case n == 1 && size <= 16 && g.IntN(2) == 0:
@@ -184,8 +186,8 @@ func sumsAreExact(t *testing.T, typ op.Type, fine bool, at int) {
 		}
 	})
 	for e, n := range added {
-		if want := number(typ, n); !bytes.Equal(r.Mem[e*size:][:size], want) {
-			t.Fatalf("element %d is %x, want %d: %x", e, r.Mem[e*size:][:size], n, want)
+		if want := number(typ, n); !bytes.Equal(r.Mem[base+e*size:][:size], want) {
+			t.Fatalf("element %d is %x, want %d: %x", e, r.Mem[base+e*size:][:size], n, want)
 		}
 	}
 	for n := range added[hot] { // small types come round again
@@ -210,6 +212,7 @@ func TestRC05_HotElements(t *testing.T) {
 	}
 	for _, typ := range counters {
 		r, _ := regionOf(t, 256, 0, op.BestKernel(), false)
+		r.Stripes = shmfmt.HeapStripes(2)
 		size := int64(typ.Size())
 		add := one(typ)
 		var done, total atomic.Int64
@@ -268,6 +271,73 @@ func TestRC16_NothingIsTorn(t *testing.T) {
 			})
 			idle(t, r.Stripes)
 		}
+	}
+}
+
+// RC-05, RC-06, RC-11: a process that has been the only one for a while updates single
+// elements in its own way; nothing is lost when another comes in between, with one element
+// or many.
+func TestRC11_SomebodyComesInBetween(t *testing.T) {
+	rounds, types := 200, []op.Type{op.Uint8, op.Uint16, op.Float32, op.Int64, op.Float64}
+	if raceBuild {
+		rounds, types = 30, types[2:] // the others are not direct
+	}
+	const most = 1_000_000 // so many are exact
+	for _, typ := range types {
+		r, _ := regionOf(t, 256, 0, op.BestKernel(), false)
+		r.Stripes = shmfmt.HeapStripes(2)
+		r.Me = 0
+		size := typ.Size()
+		ones := bytes.Repeat(one(typ), 8)
+		var over atomic.Bool
+		var total atomic.Int64
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() { // the process that is favoured
+				n, was := int64(0), make([]byte, size)
+				for ; !over.Load() && n < most; n++ {
+					if n%2 == 0 {
+						r.FetchOp(0, op.Sum, typ, ones, was)
+						continue
+					}
+					r.FetchOp(0, op.NoOp, typ, nil, was)
+					for {
+						next, expected := slices.Clone(was), slices.Clone(was)
+						op.Apply(op.Sum, typ, next, next, ones[:size])
+						if r.CompareSwap(0, size, next, expected, was); bytes.Equal(was, expected) {
+							break
+						}
+					}
+				}
+				total.Add(n)
+			})
+		}
+		other := r
+		other.Me = 1
+		met := 0
+		for i := range rounds {
+			for !r.Stripes.Favours(0, 0) && total.Load() < most {
+				runtime.Gosched()
+			}
+			if r.Stripes.Favours(0, 0) {
+				met++
+			}
+			if i%3 == 0 {
+				other.Accumulate(0, op.Sum, typ, ones, nil)
+			} else {
+				other.FetchOp(0, op.Sum, typ, ones, nil)
+			}
+			total.Add(1)
+		}
+		over.Store(true)
+		all.Wait()
+		if got, want := r.Mem[:size], number(typ, int(total.Load())); !bytes.Equal(got, want) {
+			t.Errorf("%v: %x, want %d: %x", typ, got, total.Load(), want)
+		}
+		if met < 10 {
+			t.Errorf("%v: met a favoured process %d of %d times", typ, met, rounds)
+		}
+		idle(t, r.Stripes)
 	}
 }
 

@@ -111,7 +111,7 @@ const (
 )
 
 // dieIn is the stripe that it happens in.
-const dieIn = 2
+const dieIn = 1
 
 func kill() {
 	syscall.Kill(os.Getpid(), syscall.SIGKILL)

@@ -75,8 +75,12 @@ func TestRC03_EveryOperationEqualsOracle(t *testing.T) {
 				g := rand.New(rand.NewPCG(5, uint64(k)))
 				legal(func(o op.Op, typ op.Type) {
 					for _, at := range []int{0, typ.Size() / 2, 1, 8} {
-						r, whole := regionOf(t, 3<<shmfmt.StripeShift, at, k, fine)
-						for _, count := range []int{0, 1, 2, 5, 6, 37, 300} {
+						r, whole := regionOf(t, 1<<shmfmt.StripeShift+24<<10, at, k, fine)
+						counts := []int{0, 1, 2, 5, 6, 37, 300}
+						if at == 0 && g.IntN(3) == 0 { // in several pieces
+							counts = append(counts, 20_000/typ.Size())
+						}
+						for _, count := range counts {
 							equalsOracle(t, g, r, whole, o, typ, count)
 						}
 					}
@@ -90,6 +94,9 @@ func equalsOracle(t *testing.T, g *rand.Rand, r Region, whole []byte, o op.Op, t
 	t.Helper()
 	size := typ.Size()
 	off := g.IntN(len(r.Mem)-count*size) / size * size
+	if g.IntN(2) == 0 && count > 0 { // across the end of a stripe
+		off = 1<<shmfmt.StripeShift - g.IntN(count)*size
+	}
 	fill(g, r.Mem[off:off+count*size], size)
 	data := make([]byte, count*size)
 	fill(g, data, size)
@@ -97,10 +104,7 @@ func equalsOracle(t *testing.T, g *rand.Rand, r Region, whole []byte, o op.Op, t
 	at := int(uintptr(unsafe.Pointer(&r.Mem[0])) - uintptr(unsafe.Pointer(&whole[0])))
 	start := at + off
 	before := slices.Clone(r.Mem[off : off+len(data)])
-	for i := 0; i < len(data); i += size {
-		e := want[start+i : start+i+size]
-		op.Apply(o, typ, e, e, data[i:i+size])
-	}
+	op.Apply(o, typ, want[start:start+len(data)], want[start:start+len(data)], data)
 	var old []byte
 	if g.IntN(2) == 0 || o == op.NoOp {
 		old = make([]byte, len(data))

@@ -36,12 +36,12 @@ func (r *Region) lock(stripe int) {
 
 func (r *Region) unlock(stripe int) { r.Stripes.Release(stripe) }
 
-// enter makes the caller a reader of a stripe, or alone, its writer.
-func (r *Region) enter(stripe int) (alone bool) {
+// enter makes the caller a reader of a stripe, or its only writer.
+func (r *Region) enter(stripe int) (only bool) {
 	return !r.Stripes.Enter(stripe, r.Me) && r.enterLate(stripe)
 }
 
-func (r *Region) enterLate(stripe int) (alone bool) {
+func (r *Region) enterLate(stripe int) (only bool) {
 	s := r.Stripes
 	for range tries {
 		for turn := 0; ; turn++ {
@@ -59,8 +59,8 @@ func (r *Region) enterLate(stripe int) (alone bool) {
 	return true
 }
 
-func (r *Region) leave(stripe int, alone bool) {
-	if alone {
+func (r *Region) leave(stripe int, only bool) {
+	if only {
 		r.Stripes.Release(stripe)
 	} else {
 		r.Stripes.Leave(stripe, r.Me)

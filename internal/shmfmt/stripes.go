@@ -9,10 +9,10 @@ const (
 	// StripeCount is how many stripes there are: neighbours in memory have
 	// different ones, so that two who update different parts rarely meet.
 	StripeCount = 8
-	// StripeShift is the logarithm of how many bytes in a row have one stripe: half of
-	// it made long updates slower by a sixth, twice was hardly better. A writer is
-	// done with so many in a tenth of a microsecond.
-	StripeShift = 13
+	// StripeShift is the logarithm of how many bytes in a row have one stripe. A
+	// quarter of it made long updates slower by a fifteenth, twice no faster. A writer
+	// is done with so many in less than a microsecond.
+	StripeShift = 15
 )
 
 // Stripes exclude those who update memory by vectors, writers, from those who update
@@ -25,8 +25,15 @@ const (
 // writer word; a writer takes the word, and then looks at the counts of all
 // processes. Each stores before it loads, so that at least one of the two sees the
 // other. A reader that sees a writer steps back; a writer waits until the readers
-// have left. So what is frequent, a reader, costs two atomic operations on a line that
-// only its own process writes, and one load of a line that rarely changes.
+// have left. So a reader costs two atomic operations on a line that only its own process
+// writes, and one load of a line that rarely changes.
+//
+// A writer costs one atomic operation, since only one leaves. So a process that is the
+// only one to come to a stripe does better as a writer, also for a single element; but
+// of several that do the same, each would wait for the word's line, and for whoever has
+// lost its core inside. Therefore the word names a process that may: the favour is taken
+// after many times as a reader, and withdrawn by the next reader of another process.
+// It is a hint: nothing depends on who has it.
 //
 // Nothing here waits: how, is up to the caller. Zeroed memory is stripes in which
 // nobody is. The memory of a process that died in one tells which: Reap.
@@ -61,41 +68,99 @@ func StripeEnd(off int64) int64 { return (off>>StripeShift + 1) << StripeShift }
 // Local is the number of processes.
 func (s *Stripes) Local() int { return s.n }
 
-// writer holds 0, or 1 + the process that has the stripe as its writer.
+// favour is where in the writer word the favoured process begins, in bits.
+const favour = 32
+
+// writer holds 0, or 1 + the process that has the stripe as its writer; and above, 0 or
+// 1 + the process that is favoured.
 func (s *Stripes) writer(stripe int) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Add(s.mem, stripe*Line))
 }
 
+// entered is what a reader adds to its count: in the lower half are those inside, in the
+// upper half those that have been.
+const entered = 1<<32 + 1
+
 // readers counts those of a process.
-func (s *Stripes) readers(stripe, process int) *atomic.Int64 {
-	return (*atomic.Int64)(unsafe.Add(s.mem, (StripeCount+process)*Line+stripe*8))
+func (s *Stripes) readers(stripe, process int) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Add(s.mem, (StripeCount+process)*Line+stripe*8))
 }
 
 // Enter makes the caller, in local process me, a reader of the stripe, unless it finds
 // a writer.
 func (s *Stripes) Enter(stripe, me int) bool {
-	s.readers(stripe, me).Add(1)      // pairs with the loads in Occupant
-	if s.writer(stripe).Load() == 0 { // pairs with the swap in Claim and the store in Release
-		return true
-	}
-	s.readers(stripe, me).Add(-1)
-	return false
+	// The sum pairs with the loads in Occupant, the load with the swap in Claim and the
+	// store in Release.
+	return s.readers(stripe, me).Add(entered)>>32%favourEvery != 0 && s.writer(stripe).Load() == 0 || s.enterLate(stripe, me)
 }
+
+// enterLate is the rest of Enter, where there is a writer, or a favour to take or to
+// withdraw.
+func (s *Stripes) enterLate(stripe, me int) bool {
+	w := s.writer(stripe).Load() // as in Enter
+	switch {
+	case uint32(w) != 0:
+		s.Leave(stripe, me)
+		return false
+	case w == 0 && s.n <= favourMost:
+		s.writer(stripe).CompareAndSwap(0, uint64(me+1)<<favour)
+	case w>>favour != uint64(me)+1:
+		s.writer(stripe).CompareAndSwap(w, 0)
+	}
+	return true
+}
+
+const (
+	// favourEvery is after how many times as a reader a process takes the favour, if
+	// nobody has it: a power of two, so often that who is alone is soon favoured, and so
+	// rarely that the word's line does not go round between those who are not.
+	favourEvery = 1024
+	// favourMost is for how many processes the look at all counts is short enough.
+	favourMost = 16
+)
 
 // Leave undoes Enter.
 func (s *Stripes) Leave(stripe, me int) {
-	s.readers(stripe, me).Add(-1) // pairs with the load in Occupant: the writer sees what we did
+	s.readers(stripe, me).Add(^uint64(0)) // pairs with the load in Occupant: the writer sees what we did
 }
 
 // Claim makes the caller, in local process me, the writer of the stripe, unless there
 // is one. It may write as soon as there is no Occupant any more.
 func (s *Stripes) Claim(stripe, me int) bool {
-	return s.writer(stripe).CompareAndSwap(0, uint64(me)+1) // pairs with the load in Enter, and with Release
+	// There is no load before the swap, since that would fetch the line once more.
+	return s.writer(stripe).CompareAndSwap(0, uint64(me+1)) || s.claimFrom(stripe, me) // pairs with the load in Enter, and with Release
+}
+
+// claimFrom is the rest of Claim, where the writer word is not 0.
+func (s *Stripes) claimFrom(stripe, me int) bool {
+	w := s.writer(stripe).Load()
+	return uint32(w) == 0 && s.writer(stripe).CompareAndSwap(w, w|uint64(me+1))
+}
+
+// Favours reports whether process me is favoured: then it may do better by ClaimFavoured
+// than by Enter.
+func (s *Stripes) Favours(stripe, me int) bool {
+	return s.writer(stripe).Load() == uint64(me+1)<<favour
+}
+
+// ClaimFavoured makes the caller, in local process me, the writer of the stripe, if that
+// is favoured, and there is nobody inside.
+func (s *Stripes) ClaimFavoured(stripe, me int) bool {
+	w := uint64(me+1) << favour
+	if !s.writer(stripe).CompareAndSwap(w, w|uint64(me+1)) { // as in Claim
+		return false
+	}
+	if s.Occupant(stripe, 0) < 0 {
+		return true
+	}
+	s.Release(stripe)
+	return false
 }
 
 // Release ends what Claim began.
 func (s *Stripes) Release(stripe int) {
-	Publish(s.writer(stripe), 0) // pairs with the load in Enter and the swap in Claim: they see what we did
+	w := s.writer(stripe)
+	Publish(w, w.Load()>>favour<<favour) // pairs with the load in Enter and the swap in Claim: they see what we did
 }
 
 // Holder is the process that has the stripe as its writer, -1 if none has.
@@ -105,7 +170,7 @@ func (s *Stripes) Holder(stripe int) int { return int(uint32(s.writer(stripe).Lo
 // none has.
 func (s *Stripes) Occupant(stripe, process int) int {
 	for ; process < s.n; process++ {
-		if s.readers(stripe, process).Load() != 0 { // pairs with Enter and Leave
+		if uint32(s.readers(stripe, process).Load()) != 0 { // pairs with Enter and Leave
 			return process
 		}
 	}
@@ -120,6 +185,8 @@ func (s *Stripes) Reap(process int) {
 	}
 	for i := range StripeCount {
 		s.readers(i, process).Store(0)
-		s.writer(i).CompareAndSwap(uint64(process)+1, 0)
+		if w := s.writer(i).Load(); uint32(w) == uint32(process)+1 {
+			s.writer(i).CompareAndSwap(w, w>>favour<<favour)
+		}
 	}
 }

@@ -106,7 +106,8 @@ func TestStripesUnderWay(t *testing.T) {
 	}
 }
 
-// The layout: a writer word in each of the first lines, then a line for each process.
+// The layout: a writer word in each of the first lines, then a line of counts for each
+// process.
 func TestStripesLayout(t *testing.T) {
 	mem := heapMemory(StripesSize(2))
 	if len(mem) != 10*Line {
@@ -119,7 +120,7 @@ func TestStripesLayout(t *testing.T) {
 		want := uint64(0)
 		switch i {
 		case (StripeCount+1)*Line + 6*8:
-			want = 1
+			want = entered
 		case 7 * Line:
 			want = 2
 		}
@@ -130,5 +131,58 @@ func TestStripesLayout(t *testing.T) {
 	if Stripe(0) != 0 || Stripe(1<<StripeShift-1) != 0 || Stripe(1<<StripeShift) != 1 || Stripe(StripeCount<<StripeShift) != 0 ||
 		StripeEnd(5) != 1<<StripeShift || StripeEnd(1<<StripeShift) != 2<<StripeShift {
 		t.Error("elements are in other stripes than they should")
+	}
+}
+
+// A process that comes alone is favoured after a while; another that comes withdraws
+// that, and a reader or writer inside goes before.
+func TestStripesFavour(t *testing.T) {
+	s := HeapStripes(2)
+	alone := func(me, times int) int {
+		n := 0
+		for range times {
+			if s.ClaimFavoured(0, me) {
+				if s.Enter(0, 1-me) || s.Claim(0, 1-me) || s.Holder(0) != me {
+					t.Fatal("a favoured writer is not alone")
+				}
+				n++
+				s.Release(0)
+			} else if !s.Enter(0, me) {
+				t.Fatal("a reader does not get in")
+			} else {
+				s.Leave(0, me)
+			}
+		}
+		return n
+	}
+	if n := alone(0, 3*favourEvery); n != 2*favourEvery {
+		t.Fatalf("%d of %d times favoured", n, 3*favourEvery)
+	}
+	s.Enter(0, 0)
+	if s.ClaimFavoured(0, 0) {
+		t.Fatal("a favoured writer gets in beside a reader")
+	}
+	s.Leave(0, 0)
+	if !s.Claim(0, 1) || s.ClaimFavoured(0, 0) {
+		t.Fatal("a favoured writer gets in beside a writer")
+	}
+	s.Release(0)
+	if alone(0, 1) != 1 {
+		t.Fatal("a writer takes the favour")
+	}
+	if !s.Enter(0, 1) || s.ClaimFavoured(0, 0) {
+		t.Fatal("a reader does not withdraw the favour")
+	}
+	s.Leave(0, 1)
+	if alone(1, 2*favourEvery) == 0 || alone(0, 1) != 0 {
+		t.Fatal("the favour does not pass on")
+	}
+	s.Claim(0, 1)
+	s.Reap(1)
+	if s.Holder(0) != -1 || s.Occupant(0, 0) != -1 || alone(0, 2*favourEvery) == 0 {
+		t.Fatal("the dead is favoured for ever")
+	}
+	if s = HeapStripes(favourMost + 1); alone(0, 2*favourEvery) != 0 {
+		t.Fatal("one is favoured where to look at all takes too long")
 	}
 }
