@@ -120,7 +120,7 @@ func (t *target) open(x entry) error {
 			return nil
 		} // else there is no room for it here, and it is reached as if it were elsewhere
 	}
-	if e.canCopy(t.process) {
+	if w.host < 0 && e.canCopy(t.process) {
 		t.path = pathKernel
 	}
 	return nil

@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"math"
 	"math/bits"
 	"sync/atomic"
 	"unsafe"
@@ -17,11 +18,13 @@ import (
 // Create makes a window of the members of c, each with what it gives: collective. If one
 // cannot, all get an error, and nothing is left. It takes the lock.
 //
-// Cost: a duplicate of the communicator (a bcast of 16 bytes) and an allgather of 48
-// bytes per member: on a node four cache lines from each to each, elsewhere 2 log2 n
-// messages for each. A contiguous Shared window has a bcast of 16 bytes and an allreduce
-// of 8 more. A member keeps at most 40 bytes for each other member, nothing for what is
-// the same for all; and its control block, see shmfmt.WindowSize.
+// Cost: a bcast of 16 bytes, which duplicates the communicator, and an allgather of 48
+// bytes per member; a contiguous Shared window has a bcast of 48 and an allreduce of 8
+// bytes more. On one node that is shared memory and no message, as long as there are slots
+// for communicators; elsewhere some 2 log2 n messages of each member, with 48 (n-1) +
+// 16 log2 n bytes. A member keeps 8 bytes for each other one and 40 at most for what the
+// others have told, nothing of that where it is the same for all; and its control block,
+// see shmfmt.WindowSize.
 func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 	d, err := e.colls.Dup(c)
 	if err != nil {
@@ -32,9 +35,11 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 		targets: make([]atomic.Pointer[target], d.Size()), host: -1,
 	}
 	mine, own := w.prepare(c, &s)
-	e.p.Lock()
-	e.windows[w.id] = w // before anybody else can know that it exists
-	e.p.Unlock()
+	if own == nil {
+		e.p.Lock()
+		e.windows[w.id] = w // before anybody else can know that it exists
+		e.p.Unlock()
+	}
 	err = w.agree(own, mine)
 	if err == nil && s.Flavor == Shared && !s.Noncontig {
 		err = w.layOut(s.Align)
@@ -55,7 +60,7 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 // prepare does what this member can do by itself: its memory and its control block.
 func (w *Window) prepare(c *comm.Comm, s *Spec) (mine entry, err error) {
 	e := w.e
-	mine = entry{unit: s.DispUnit, where: nowhere, control: nowhere}
+	mine = entry{unit: s.DispUnit, where: nowhere, control: nowhere, fine: s.Options.Granularity > 0}
 	if err = s.check(); err != nil {
 		return mine, err
 	}
@@ -102,7 +107,7 @@ func (w *Window) prepare(c *comm.Comm, s *Spec) (mine entry, err error) {
 		return mine, err
 	}
 	w.own = e.region(w.mem, w.control, me)
-	w.own.Fine = s.Options.Granularity > 0
+	w.own.Fine = mine.fine
 	return mine, nil
 }
 
@@ -162,12 +167,20 @@ func (w *Window) agree(own error, mine entry) error {
 	if err != nil {
 		return err
 	}
+	fine := false
 	for r := range n {
 		var x entry
 		if x.decode(all[r*entrySize:]); x.class != class.Success {
 			return fail(x.class, "rank %d could not make its part of the window", r)
 		}
+		if x.size < 0 || x.unit <= 0 {
+			return fail(class.Intern, "rank %d shows %d bytes in units of %d", r, x.size, x.unit)
+		}
+		fine = fine || x.fine
 	}
+	w.e.p.Lock()
+	w.own.Fine = fine // of all members or of none
+	w.e.p.Unlock()
 	w.table = newTable(all)
 	return nil
 }
@@ -179,7 +192,9 @@ func (w *Window) layOut(align int64) error {
 	at := make([]int64, n)
 	for r := range n {
 		at[r] = total
-		total += w.table.size.at(r)
+		if total += w.table.size.at(r); total < 0 {
+			total = math.MaxInt64 // more than there is
+		}
 	}
 	told := entry{class: class.Success, where: nowhere}
 	var err error

@@ -9,6 +9,7 @@ import (
 // entry is what the members of a window tell each other of themselves.
 type entry struct {
 	class   class.Class // Success, or why this member cannot make the window
+	fine    bool        // asks for a fine granularity of accumulates
 	size    int64       // of the memory in bytes
 	unit    int64       // displacement unit in bytes
 	where   int64       // of the memory in the segment of its process, nowhere if it cannot be mapped
@@ -22,15 +23,25 @@ const nowhere = -1
 // entrySize is the length of an encoded entry in bytes.
 const entrySize = 48
 
+// entryFine is a bit of the first word of an encoded entry, above the class.
+const entryFine = 1 << 32
+
 func (x *entry) encode(b []byte) {
-	for i, w := range [...]int64{int64(x.class), x.size, x.unit, x.where, x.addr, x.control} {
+	first := int64(x.class)
+	if x.fine {
+		first |= entryFine
+	}
+	for i, w := range [...]int64{first, x.size, x.unit, x.where, x.addr, x.control} {
 		binary.LittleEndian.PutUint64(b[8*i:], uint64(w))
 	}
 }
 
 func (x *entry) decode(b []byte) {
 	word := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[8*i:])) }
-	*x = entry{class.Class(word(0)), word(1), word(2), word(3), word(4), word(5)}
+	*x = entry{
+		class: class.Class(int32(word(0))), fine: word(0)&entryFine != 0,
+		size: word(1), unit: word(2), where: word(3), addr: word(4), control: word(5),
+	}
 }
 
 // column is one property of all members; one value if it is the same for all.
