@@ -3,10 +3,11 @@ package heap
 // space gives away parts of a range of offsets: 0 to size. It knows nothing of memory.
 //
 // Extents, live and free, cover the range without gaps; no two free ones touch. Blocks of
-// a page and more begin and end where pages do, and are the first that fit, from the
-// start of the range on; smaller ones are the last that fit, from its end on. So the
-// former are exact fits of each other's holes, and pages that are shared by small blocks
-// are all in one place.
+// a page and more begin and end where pages do, and go to the last place that fits, from
+// the end of the range down; smaller ones go to the first. So the former are exact fits
+// of each other's holes, pages that are shared by small blocks are all in one place, and
+// that place is mapped also by who can map only a part of the range: what is small are
+// the words by which processes synchronise.
 //
 // A page is in use if a live block touches it. take and give tell which pages that
 // changes for, so the caller need not keep a record of pages.
@@ -62,7 +63,7 @@ func (s *space) take(size, align int64) (*extent, span) {
 	for _, spare := range []int64{0, align - granule} {
 		var free *extent
 		var off int64
-		if size >= s.page {
+		if size < s.page {
 			if free = s.all.first(size + spare); free != nil {
 				off = up(s.base+free.off, align) - s.base
 			}
