@@ -183,6 +183,7 @@ func FuzzFrames(f *testing.F) {
 			flavor, base = Dynamic, uint64(address(mem))
 		}
 		e, w, fab := inTheWild(t, flavor, mem)
+		fab.chunk = 512 + int(s.byte()%2)*4096
 		var reqs []*p2p.Request
 		var around [][]byte
 		var placing *wire.Header

@@ -30,6 +30,7 @@ const (
 // wild is a fabric whose peers are the test.
 type wild struct {
 	full    bool // refuses frames
+	chunk   int  // ChunkMax
 	partial bool // the one on offer has been refused
 	offered wire.Header
 	sent    []sentFrame
@@ -44,7 +45,7 @@ type sentFrame struct {
 
 func (f *wild) Name() string  { return "wild" }
 func (f *wild) EagerMax() int { return 1000 }
-func (f *wild) ChunkMax() int { return 512 }
+func (f *wild) ChunkMax() int { return f.chunk }
 func (f *wild) Send(to int, h *wire.Header, payload []byte) bool {
 	if int(h.Size) != len(payload) || h.Check() != nil {
 		panic("the engine sends a frame that no receiver takes")
@@ -84,7 +85,7 @@ const window = 64
 // mem attached if flavor says so. The engine's lock is held until the test ends.
 func inTheWild(t testing.TB, flavor Flavor, mem []byte) (*Engine, *Window, *wild) {
 	t.Helper()
-	f := &wild{}
+	f := &wild{chunk: 512}
 	p, err := proc.New(boot.Memory(parties)[victim], nil, f, proc.Policy{Yield: func() {}})
 	if err != nil {
 		t.Fatal(err)
