@@ -1,0 +1,153 @@
+package rma_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/world"
+)
+
+// RW-04, RW-05, X-RMA-01, X-RMA-12: memory is attached and detached in any order, overlaps
+// are refused, and only what is attached now, with its bounds of now, is accessed.
+func TestRW05_AttachAndDetach(t *testing.T) {
+	for _, mapped := range []bool{false, true} {
+		each(t, 2, func(w *world.World) error {
+			v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Dynamic})
+			if err != nil {
+				return err
+			}
+			mem := heapBytes(4096)
+			if mapped {
+				b, err := w.Memory.Alloc(4096, 64)
+				if err != nil {
+					return err
+				}
+				mem = b.Mem
+			}
+			me, other := w.Comm.Rank, 1-w.Comm.Rank
+			base, err := tell(w, addressOf(mem))
+			if err != nil {
+				return err
+			}
+			at := func(off int64) int64 { return int64(base[other]) + off }
+			put := func(off int64, n int) error {
+				if err := v.PutBytes(bytes.Repeat([]byte{byte(me + 1)}, n), other, at(off)); err != nil {
+					return err
+				}
+				return v.Flush(other)
+			}
+			if err := v.LockAll(0); err != nil {
+				return err
+			}
+			// Nothing is attached.
+			if err := errors.Join(is(put(0, 1), class.RMARange), barrier(w)); err != nil {
+				return err
+			}
+			// Three regions with gaps, in any order.
+			if err := errors.Join(v.Attach(mem[1024:2048], mem), v.Attach(mem[3000:3100], mem), v.Attach(mem[:512], mem)); err != nil {
+				return err
+			}
+			for _, r := range [][2]int{{0, 1}, {0, 4096}, {511, 514}, {1023, 1025}, {1500, 1600}, {2047, 3000}, {2048, 3001}, {3099, 3101}, {1024, 2048}} {
+				if err := is(v.Attach(mem[r[0]:r[1]], nil), class.RMAAttach); err != nil {
+					return fmt.Errorf("attach of %v: %w", r, err)
+				}
+			}
+			for _, off := range []uint64{1, 512, 1023, 2048, 5000} {
+				if err := is(v.Detach(addressOf(mem)+off), class.RMAAttach); err != nil {
+					return fmt.Errorf("detach of %d: %w", off, err)
+				}
+			}
+			if err := barrier(w); err != nil {
+				return err
+			}
+			for _, r := range []struct {
+				off int64
+				n   int
+				ok  bool
+			}{{0, 512, true}, {0, 513, false}, {511, 2, false}, {512, 1, false}, {1024, 1024, true}, {1023, 1, false}, {2047, 2, false}, {3000, 100, true}, {3099, 2, false}, {-1, 1, false}} {
+				err := put(r.off, r.n)
+				if r.ok && err != nil {
+					return fmt.Errorf("put of %d at %d: %w", r.n, r.off, err)
+				}
+				if !r.ok {
+					if err := is(err, class.RMARange); err != nil {
+						return fmt.Errorf("put of %d at %d: %w", r.n, r.off, err)
+					}
+				}
+			}
+			// A layout whose extent is attached, but not all of its runs, and one in two regions.
+			piece := must(byteContiguous(100))
+			gaps := rma.Layout{Type: must(dtype.Resized(piece, 0, 450)), Count: 2} // 0..100, 450..550
+			if err := v.Put(rma.Data{Bytes: make([]byte, 200)}, other, at(0), gaps); err == nil {
+				err = v.Flush(other)
+				if err := is(err, class.RMARange); err != nil {
+					return fmt.Errorf("a run that is not attached: %w", err)
+				}
+			} else if err := is(err, class.RMARange); err != nil {
+				return err
+			}
+			own := int64(addressOf(mem))
+			if err := is(v.Put(rma.Data{Bytes: make([]byte, 200)}, me, own, gaps), class.RMARange); err != nil {
+				return fmt.Errorf("a run that is not attached here: %w", err)
+			}
+			two := rma.Layout{Type: must(dtype.Resized(piece, 0, 1100)), Count: 2} // 0..100, 1100..1200
+			if err := errors.Join(v.Put(rma.Data{Bytes: bytes.Repeat([]byte{6}, 200)}, other, at(0), two), v.Flush(other), barrier(w)); err != nil {
+				return fmt.Errorf("runs in two regions: %w", err)
+			}
+			// The same of the own memory: 6 and 3 are 9.
+			old, got := make([]byte, 200), make([]byte, 200)
+			threes := rma.Data{Bytes: bytes.Repeat([]byte{3}, 200)}
+			if err := errors.Join(v.GetAccumulate(threes, rma.Data{Bytes: old}, me, own, two, op.Sum, op.Uint8),
+				v.Get(rma.Data{Bytes: got}, me, own, two), v.Flush(me), barrier(w)); err != nil {
+				return fmt.Errorf("own runs in two regions: %w", err)
+			}
+			if !bytes.Equal(old, bytes.Repeat([]byte{6}, 200)) || !bytes.Equal(got, bytes.Repeat([]byte{9}, 200)) {
+				return fmt.Errorf("runs in two regions were %v, then %v", old, got)
+			}
+			for i := range mem {
+				want := byte(0)
+				switch {
+				case i < 100, i >= 1100 && i < 1200:
+					want = 9
+				case i < 512, i >= 1024 && i < 2048, i >= 3000 && i < 3100:
+					want = byte(other + 1)
+				}
+				if mem[i] != want {
+					return fmt.Errorf("byte %d is %d, want %d", i, mem[i], want)
+				}
+			}
+			if err := barrier(w); err != nil {
+				return err
+			}
+			// The same address with other bounds.
+			if err := errors.Join(v.Detach(addressOf(mem)), v.Attach(mem[:16], mem), barrier(w)); err != nil {
+				return err
+			}
+			if err := errors.Join(put(0, 16), is(put(0, 17), class.RMARange), is(put(16, 1), class.RMARange)); err != nil {
+				return fmt.Errorf("attached again: %w", err)
+			}
+			if err := errors.Join(barrier(w), v.Detach(addressOf(mem)), barrier(w), is(put(0, 1), class.RMARange)); err != nil {
+				return fmt.Errorf("detached: %w", err)
+			}
+			return errors.Join(v.UnlockAll(), v.Free())
+		})
+	}
+}
+
+// Attach and Detach are for dynamic windows.
+func TestXRMA01_FlavorOfAttach(t *testing.T) {
+	on(t, "inproc", 1, func(w *world.World) error {
+		v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Allocated, Size: 8, DispUnit: 1})
+		if err != nil {
+			return err
+		}
+		mem := heapBytes(8)
+		return errors.Join(is(v.Attach(mem, nil), class.RMAFlavor), is(v.Detach(addressOf(mem)), class.RMAFlavor), v.Free())
+	})
+}
