@@ -35,22 +35,31 @@ func Sparse(name string, least, more, unit int64) (*os.File, error) {
 	}
 }
 
-// MapFrom maps size bytes of f from offset off on, a multiple of the page size, or as
-// many as the system lets the process have: half of it, and so on, in multiples of
-// unit. Core dumps leave it out: to read the pages that nobody has touched would make
-// them.
+// MapFrom maps size bytes of f from offset off on, a multiple of the page size. If
+// addresses are short it maps a part, in multiples of unit, and leaves at least as much to
+// others: without addresses Go's own memory ends the process. Core dumps leave the mapping out:
+// to read the pages that nobody has touched would make them.
 func MapFrom(f *os.File, off, size, unit int64) ([]byte, error) {
-	for {
-		b, err := unix.Mmap(int(f.Fd()), off, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
-		if err == nil {
-			_ = unix.Madvise(b, unix.MADV_DONTDUMP) // a large dump is no reason to fail
-			return b, nil
+	b, err := mapPart(f, off, size)
+	for err != nil && size > unit {
+		size = max(size/2/unit, 1) * unit
+		if b, err = mapPart(f, off, size); err == nil && size > unit {
+			if err = unix.Munmap(b); err == nil {
+				size = size / 2 / unit * unit
+				b, err = mapPart(f, off, size)
+			}
+			break
 		}
-		if size/2 < unit {
-			return nil, fmt.Errorf("mmap %s of %d bytes at %d: %w", f.Name(), size, off, err)
-		}
-		size = size / 2 / unit * unit
 	}
+	if err != nil {
+		return nil, fmt.Errorf("mmap %s of %d bytes at %d: %w", f.Name(), size, off, err)
+	}
+	_ = unix.Madvise(b, unix.MADV_DONTDUMP) // a large dump is no reason to fail
+	return b, nil
+}
+
+func mapPart(f *os.File, off, size int64) ([]byte, error) {
+	return unix.Mmap(int(f.Fd()), off, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
 }
 
 // Commit makes the pages of a memory file from off on, size bytes: from then on nobody

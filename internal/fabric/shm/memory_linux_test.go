@@ -139,43 +139,51 @@ func TestSegmentWithoutAHeap(t *testing.T) {
 	send(t, f[0], 1, 1) // and goes on without
 }
 
-// Where addresses are short less of a heap is mapped: what lies in that part is to be had, and
-// what does not is an error.
+// Where addresses are short less of a heap is mapped. A process uses of its own what it
+// has mapped; of a peer's it reaches small blocks, and is told which large ones it does not.
 func TestHeapIsMappedAsFarAsItFits(t *testing.T) {
-	h := newHost(t, 1)
-	var free uint64 = 4 << 30
+	h := newHost(t, 2)
+	f := h.start(t)
+	small, _, err := f[0].Alloc(1000, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	large, _, err := f[0].Alloc(1<<20, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const free = 4 << 30
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &old); err != nil {
 		t.Fatal(err)
 	}
-	now := addressesInUse(t)
 	limit := old
-	limit.Cur = now + free
+	limit.Cur = addressesInUse(t) + free
 	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &limit); err != nil {
 		t.Fatal(err)
 	}
-	f, err := shm.Open(&process{host: h, rank: 0})
-	var off int64
-	var mem []byte
-	if err == nil {
-		off, mem, err = f.Alloc(1<<20, 0)
+	seen, errSmall := f[1].Memory(0, small, 1000)
+	_, errLarge := f[1].Memory(0, large, 1<<20)
+	_, errBeyond := f[1].Memory(0, heapSize, 1)
+	off, mem, err := f[1].Alloc(1<<20, 0)
+	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &old); err != nil {
+		t.Fatal(err)
 	}
-	if e := syscall.Setrlimit(syscall.RLIMIT_AS, &old); e != nil {
-		t.Fatal(e)
+	if errSmall != nil || len(seen) != 1000 {
+		t.Errorf("a small block of a peer: %d bytes, %v", len(seen), errSmall)
+	}
+	if !errors.Is(errLarge, fabric.ErrUnsupported) {
+		t.Errorf("%d bytes can be mapped, and there is memory beyond: %v", free, errLarge)
+	}
+	if !has(errBeyond, class.RMARange) {
+		t.Errorf("beyond the heap: %v", errBeyond)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Unmap()
 	mem[1<<20-1] = 1
-	if _, err := f.Memory(0, off, 1<<20); err != nil {
+	if _, err := f[1].Memory(1, off, 1<<20); err != nil {
 		t.Error(err)
-	}
-	if _, err := f.Memory(0, int64(free), 1); !errors.Is(err, fabric.ErrUnsupported) {
-		t.Errorf("%d bytes of %d can be mapped, and there is memory beyond: %v", free, int64(heapSize), err)
-	}
-	if _, err := f.Memory(0, heapSize, 1); !has(err, class.RMARange) {
-		t.Errorf("beyond the heap: %v", err)
 	}
 }
 
