@@ -19,7 +19,7 @@ const (
 
 // passive is the experiment of a busy target: rank 1 computes, and does not call Halo for
 // Plan.BusyMS, while rank 0 does up to Plan.Ops operations of one byte or one element,
-// each flushed; it ends after 80 % of that time. An operation is early when it was
+// each flushed; it ends after half of that time. An operation is early when it was
 // complete before the target's computing ended, by the clock that the processes of a
 // machine share. Before, the same with a target that waits in a barrier: it is attentive.
 // Latencies are medians; the clock is looked at once in a batch of operations.
@@ -92,7 +92,7 @@ func (o *onesided) busyTarget(op string, body func(n int) error, k int) error {
 		start := time.Now()
 		for time.Since(start) < settleTime {
 		}
-		if busy, err = o.stamped(body, batch, start.Add(length*4/5)); err != nil {
+		if busy, err = o.stamped(body, batch, start.Add(length/2)); err != nil {
 			return err
 		}
 		if o.plan.done != nil {
