@@ -25,7 +25,7 @@ func (x *execution) check() error {
 			}
 		}
 		for k, ph := range t.phases {
-			c := &checker{execution: x, phase: ph, memory: memory[ph.win], elements: map[place]*elementHistory{}}
+			c := &checker{execution: x, phase: ph, memory: memory[ph.win], elements: map[place]*elementHistory{}, storms: map[place]*stormed{}}
 			if err := c.run(); err != nil {
 				return fmt.Errorf("track %d, phase %d, by %v on a %v window: %w", i, k, ph.kind, ph.win.flavor, err)
 			}
@@ -46,6 +46,7 @@ type checker struct {
 	memory   [][][]byte
 	elements map[place]*elementHistory
 	order    []place
+	storms   map[place]*stormed
 }
 
 // place is where an element is.
@@ -102,7 +103,11 @@ func (c *checker) apply(o *issued) error {
 	case o.kind == isUpdate:
 		e := elementOf(o.elem)
 		at := mem[o.at:][:int(o.there.count)*e.size]
-		(*phaseRun)(nil).add(e, at, o.values)
+		for range o.times {
+			(*phaseRun)(nil).add(e, at, o.values)
+		}
+	case o.kind == isStorm:
+		c.stormAt(o)
 	default:
 		return c.access(o)
 	}
@@ -179,6 +184,14 @@ func (c *checker) ended() error {
 				h.typ, at.off, at.slot, at.member, first, last, describeAccesses(h.all))
 		}
 		copy(mem, end) // padding too
+	}
+	for at, h := range c.storms {
+		mem := c.memory[at.member][at.slot][at.off:][:h.size]
+		end := ends[at.member][at.slot][at.off:][:h.size]
+		if err := h.check(string(mem), string(end), c.phase.win.loose); err != nil {
+			return fmt.Errorf("the %v at byte %d of slot %d of member %d: %w", h.typ, at.off, at.slot, at.member, err)
+		}
+		copy(mem, end)
 	}
 	for m, slots := range c.memory {
 		for s, mem := range slots {

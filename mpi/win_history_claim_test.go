@@ -31,6 +31,7 @@ const (
 	owned                 // by put, or by what its owner does next
 	accumulated           // by anybody
 	updated               // under exclusive locks
+	addedTo               // by storms
 )
 
 const manyOwners = -1
@@ -53,7 +54,7 @@ func newClaims(w *window) *claims {
 func (c *claims) nextRound() {
 	for _, b := range c.bytes {
 		for i := range b {
-			if b[i].kind != accumulated {
+			if b[i].kind != accumulated && b[i].kind != addedTo {
 				b[i] = claim{}
 			}
 		}
@@ -83,6 +84,14 @@ func (o *rmaOp) each(f func(off, size int64) bool) bool {
 	return true
 }
 
+// kindOf is how updates and storms claim.
+func kindOf(o *rmaOp) claimKind {
+	if o.kind == isStorm {
+		return addedTo
+	}
+	return updated
+}
+
 // take claims what o accesses, or returns false and changes nothing.
 func (c *claims) take(o *rmaOp) bool {
 	b := c.bytes[claimed{o.target, o.slot}]
@@ -91,8 +100,8 @@ func (c *claims) take(o *rmaOp) bool {
 		for i := range size {
 			switch k := b[off+i]; {
 			case k.kind == unclaimed:
-			case o.kind == isUpdate:
-				if k.kind != updated || k.elem != o.elem || int64(k.at) != i {
+			case o.kind >= isUpdate:
+				if k.kind != kindOf(o) || k.elem != o.elem || int64(k.at) != i {
 					return false
 				}
 			case o.accumulates():
@@ -114,8 +123,8 @@ func (c *claims) take(o *rmaOp) bool {
 		for i := range size {
 			k := &b[off+i]
 			switch {
-			case o.kind == isUpdate:
-				*k = claim{kind: updated, elem: o.elem, at: uint8(i)}
+			case o.kind >= isUpdate:
+				*k = claim{kind: kindOf(o), elem: o.elem, at: uint8(i)}
 			case o.accumulates():
 				*k = claim{kind: accumulated, elem: o.elem, at: uint8(i), times: k.times + 1}
 			case o.kind != isGet:
@@ -162,7 +171,7 @@ func (c *claims) hand(from, to int) {
 // accumulated on in the phase.
 func (c *claims) accumulates(member, slot int, off, size int64) bool {
 	for _, k := range c.bytes[claimed{member, slot}][off : off+size] {
-		if k.kind == accumulated {
+		if k.kind == accumulated || k.kind == addedTo {
 			return true
 		}
 	}

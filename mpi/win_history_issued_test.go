@@ -16,6 +16,7 @@ type issued struct {
 	sent                  []byte // the data, packed
 	before                []byte // of the result's
 	got                   []byte // the result's memory when the operation was complete
+	storm                 storm
 	request               mpi.Request
 	pending               bool // the request was not waited for
 	done                  bool

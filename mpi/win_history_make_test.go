@@ -121,7 +121,7 @@ func (m *maker) phase(w *window) *phase {
 			attached[k] = append(attached[k], size)
 		}
 	}
-	rm := &roundMaker{maker: m, phase: ph, claims: newClaims(w), attached: attached, hot: map[claimed][]*rmaOp{}, group: map[[2]int]int{}}
+	rm := &roundMaker{maker: m, phase: ph, claims: newClaims(w), attached: attached, hot: map[claimed][]*rmaOp{}, storms: map[int][]*rmaOp{}, group: map[[2]int]int{}}
 	for range m.IntN(4) {
 		if s := rm.store(); s != nil {
 			ph.stores = append(ph.stores, s)
@@ -158,6 +158,7 @@ type roundMaker struct {
 	claims   *claims
 	attached [][]int64
 	hot      map[claimed][]*rmaOp // that accumulate in this phase
+	storms   map[int][]*rmaOp     // by target
 	group    map[[2]int]int       // by origin and target, how often the one has completed its operations at the other
 }
 
@@ -199,20 +200,29 @@ func (m *roundMaker) free(n int, origins [][]int) {
 
 // operate adds an operation, if one can be found that conflicts with none before.
 func (m *roundMaker) operate(origin, target int) {
+	if m.one(16) {
+		m.addStorms(origin, target)
+		return
+	}
 	for range 4 {
 		o := m.newOp(origin, target)
 		if o == nil || o.target >= 0 && !m.claims.take(o) {
 			continue
 		}
-		m.ids++
-		o.id, o.round, o.group = m.ids, m.number, m.group[[2]int{origin, target}]
 		if o.accumulates() && o.target >= 0 {
 			at := claimed{o.target, o.slot}
 			m.hot[at] = append(m.hot[at], o)
 		}
-		m.add(rmaStep{do: doOp, member: origin, target: o.target, op: o})
+		m.addOp(o)
 		return
 	}
+}
+
+// addOp adds the step of an operation.
+func (m *roundMaker) addOp(o *rmaOp) {
+	m.ids++
+	o.id, o.round, o.group = m.ids, m.number, m.group[[2]int{o.origin, o.target}]
+	m.add(rmaStep{do: doOp, member: o.origin, target: o.target, op: o})
 }
 
 // posts makes who posts to whom: any groups, empty ones and those with oneself.

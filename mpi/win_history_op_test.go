@@ -302,7 +302,7 @@ func (m *roundMaker) small(e *element) (out []byte) {
 
 // update adds one that holds an exclusive lock on the target.
 func (m *roundMaker) update(origin, target int) {
-	o := &rmaOp{kind: isUpdate, origin: origin, target: target, seed: m.Uint64()}
+	o := &rmaOp{kind: isUpdate, origin: origin, target: target, seed: m.Uint64(), times: 1 + m.IntN(40)}
 	o.slot = m.IntN(len(m.phase.win.slots[target]))
 	o.elem = []dtype.ID{dtype.Int, dtype.Long, dtype.Uint8}[m.IntN(3)]
 	s := dtypetest.Named(o.elem)
@@ -317,7 +317,5 @@ func (m *roundMaker) update(origin, target int) {
 		return
 	}
 	m.operands(o)
-	m.ids++
-	o.id, o.round, o.group = m.ids, m.number, m.group[[2]int{origin, target}]
-	m.add(rmaStep{do: doOp, member: origin, target: target, op: o})
+	m.addOp(o)
 }

@@ -144,12 +144,13 @@ const (
 	isGetAccumulate
 	isFetchAndOp
 	isCompareAndSwap
-	isUpdate // under an exclusive lock: get, add, put
+	isUpdate // under an exclusive lock: get, add, put, some times
+	isStorm  // many additions of 1
 	rmaKinds
 )
 
 func (k rmaKind) String() string {
-	return [rmaKinds]string{"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap", "update"}[k]
+	return [rmaKinds]string{"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap", "update", "storm"}[k]
 }
 
 // rmaOp is one operation. Of layouts the one at the target is at disp units behind the
@@ -176,6 +177,7 @@ type rmaOp struct {
 	seed   uint64 // of the memory around
 	group  int    // synchronisations of the origin with the target before, for the order
 	round  int
+	times  int // of updates and storms
 }
 
 func (o *rmaOp) String() string {
@@ -188,7 +190,10 @@ func (o *rmaOp) String() string {
 		b.WriteString(" by slice")
 	}
 	fmt.Fprintf(&b, " slot %d disp %d (byte %d) of %v", o.slot, o.disp, o.at, &o.there)
-	if o.kind != isGet {
+	if o.times > 0 {
+		fmt.Fprintf(&b, ", %d times", o.times)
+	}
+	if o.data.m != nil {
 		fmt.Fprintf(&b, " from %v", &o.data)
 	}
 	if o.hasResult() {

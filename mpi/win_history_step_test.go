@@ -122,6 +122,11 @@ func (r *phaseRun) issue(o *issued) error {
 		return r.update(o)
 	}
 	r.open = append(r.open, o)
+	if o.kind == isStorm {
+		o.storm = newStorm(o.elem)
+		unit := int64(r.unit[o.target])
+		return o.storm.run(r.win, o.rmaOp, r.disp(o.rmaOp), unit)
+	}
 	var err error
 	if o.typed {
 		any := o.data
@@ -235,19 +240,31 @@ func (r *phaseRun) update(o *issued) error {
 	}
 	e, n, size := elementOf(o.elem), int(o.there.count), elementOf(o.elem).size
 	if o.target == r.me && o.seed%2 == 0 {
-		r.add(e, r.mine[o.slot][o.at:][:n*size], o.values)
+		for range o.times {
+			r.add(e, r.mine[o.slot][o.at:][:n*size], o.values)
+		}
 		o.done = true
 		o.scramble()
 		return nil
 	}
 	disp := r.disp(o.rmaOp)
-	if err := errors.Join(r.win.Get(o.result.buffer(), o.target, disp, n, there), r.win.FlushLocal(o.target)); err != nil {
-		return err
+	for k := range o.times {
+		if k > 0 {
+			if err := r.win.Flush(o.target); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(r.win.Get(o.result.buffer(), o.target, disp, n, there), r.win.FlushLocal(o.target)); err != nil {
+			return err
+		}
+		copy(o.data.mem[o.data.origin:], o.result.mem[o.result.origin:][:n*size])
+		r.add(e, o.data.mem[o.data.origin:][:n*size], o.values)
+		if err := r.win.Put(o.data.buffer(), o.target, disp, n, there); err != nil {
+			return err
+		}
 	}
-	copy(o.data.mem[o.data.origin:], o.result.mem[o.result.origin:][:n*size])
-	r.add(e, o.data.mem[o.data.origin:][:n*size], o.values)
 	r.open = append(r.open, o)
-	return r.win.Put(o.data.buffer(), o.target, disp, n, there)
+	return nil
 }
 
 // add adds values to elements in memory.

@@ -200,6 +200,9 @@ func TestWindowHistoriesHaveEverything(t *testing.T) {
 		}
 	}
 	want("%v %v", byLock, isUpdate)
+	for k := range syncKinds {
+		want("%v %v", k, isStorm)
+	}
 	for o := range isUpdate {
 		want("%v to nobody", o)
 		want("%v to itself", o)
