@@ -1,0 +1,106 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Carriers finds the tests that carry each feature: those whose name has its id without
+// dashes (TestRW01_, TestXRMA06_), or that mention it in their comment or source. They
+// are given as folder and name, sorted.
+func Carriers(files []*File, chapters []Chapter) map[string][]string {
+	found := map[string]map[string]bool{}
+	for _, f := range files {
+		if f.Go == nil || !f.Test() {
+			continue
+		}
+		for _, decl := range f.Go.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || fn.Recv != nil || !isTest(fn.Name.Name) {
+				continue
+			}
+			from := fn.Pos()
+			if fn.Doc != nil {
+				from = fn.Doc.Pos()
+			}
+			source := string(f.Text[f.fset.Position(from).Offset:f.fset.Position(fn.End()).Offset])
+			mentioned := ids(fn.Name.Name, source)
+			for _, c := range chapters {
+				for _, feature := range c.Features {
+					if !mentioned[feature.ID] && !mentioned[strings.ReplaceAll(feature.ID, "-", "")] {
+						continue
+					}
+					if found[feature.ID] == nil {
+						found[feature.ID] = map[string]bool{}
+					}
+					found[feature.ID][f.Dir()+" "+fn.Name.Name] = true
+				}
+			}
+		}
+	}
+	sorted := map[string][]string{}
+	for id, tests := range found {
+		sorted[id] = slices.Sorted(maps.Keys(tests))
+	}
+	return sorted
+}
+
+// isTest reports whether go test runs a function of that name: examples and benchmarks
+// show, but do not fail.
+func isTest(name string) bool {
+	return strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Fuzz")
+}
+
+// ids are what looks like an id in the name of a test, as in TestRC03RC04_Atomic, without
+// dashes, and every word of its source: C-03 is not in RC-03.
+func ids(name, source string) map[string]bool {
+	all := map[string]bool{}
+	for _, word := range regexp.MustCompile(`[A-Z]+[0-9]{2}`).FindAllString(strings.TrimPrefix(name, "Test"), -1) {
+		all[word] = true
+	}
+	for _, word := range regexp.MustCompile(`[\w-]+`).FindAllString(source, -1) {
+		all[word] = true
+	}
+	return all
+}
+
+// Conformance is the text of docs/conformance.md.
+func Conformance(files []*File, chapters []Chapter) string {
+	var b strings.Builder
+	b.WriteString("# Conformance: what is promised of one-sided communication, and which tests hold it\n\n" +
+		"This page is generated from the table in internal/lint/features.go and the sources of\n" +
+		"the tests, which carry the ids; `go test ./internal/lint` compares it, and fails for an\n" +
+		"id without a test. `go test ./internal/lint -update` writes it anew.\n")
+	carriers := Carriers(files, chapters)
+	for _, c := range chapters {
+		fmt.Fprintf(&b, "\n## %s\n\n| Id | What | Tests |\n|---|---|---|\n", c.Title)
+		for _, f := range c.Features {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", f.ID, f.Text, inFolders(carriers[f.ID]))
+		}
+	}
+	return b.String()
+}
+
+// inFolders lists tests with each folder once.
+func inFolders(tests []string) string {
+	var b strings.Builder
+	last := ""
+	for _, t := range tests {
+		dir, name, _ := strings.Cut(t, " ")
+		switch {
+		case dir != last && last != "":
+			fmt.Fprintf(&b, "; %s: ", dir)
+		case dir != last:
+			fmt.Fprintf(&b, "%s: ", dir)
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(name)
+		last = dir
+	}
+	return b.String()
+}
