@@ -97,8 +97,7 @@ type pending struct {
 // target's memory and in results what they would one after the other; flushes come back
 // only when all before them is there.
 func TestRC03RC04_LinesEqualOneByOne(t *testing.T) {
-	rounds := 40
-	for seed := range uint64(rounds) {
+	for seed := range uint64(6) {
 		p := newPair(t, seed, 20_000)
 		tg := to(p.w)
 		var open []pending
@@ -127,7 +126,7 @@ func TestRC03RC04_LinesEqualOneByOne(t *testing.T) {
 			}
 			check()
 		}
-		for range 60 {
+		for range 50 {
 			if p.rng.IntN(6) == 0 {
 				flush()
 			}
@@ -163,7 +162,7 @@ func (p *pair) random(tg *target, flush func()) (open []pending) {
 	p.gets = k == kindGet
 	a := access{kind: k, typ: op.Int64}
 	n := 1 + rng.IntN(8)
-	if elements < 5 && rng.IntN(10) == 0 {
+	if elements < 5 && rng.IntN(20) == 0 {
 		n = 2 * requestsMax
 	}
 	for ; n > 0; n-- {
