@@ -89,14 +89,20 @@ func BenchmarkProcesses(b *testing.B) {
 	}
 }
 
-// Two processes that fetch and update one element.
+// Two processes that fetch and update one element, or two goroutines of one.
 func BenchmarkHot(b *testing.B) {
+	for processes := range 2 {
+		b.Run(fmt.Sprint(processes+1), func(b *testing.B) { hotElement(b, processes+1) })
+	}
+}
+
+func hotElement(b *testing.B, processes int) {
 	r, _ := regionOf(b, 64, 0, op.BestKernel(), false)
 	r.Stripes = shmfmt.HeapStripes(2)
 	var me atomic.Int32
 	b.RunParallel(func(pb *testing.PB) {
 		mine := r
-		mine.Me = int(me.Add(1)) % 2
+		mine.Me = int(me.Add(1)) % processes
 		value, old := make([]byte, 8), make([]byte, 8)
 		for pb.Next() {
 			mine.FetchOp(0, op.Sum, op.Int64, value, old)

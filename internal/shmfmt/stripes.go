@@ -32,7 +32,7 @@ const (
 // only one to come to a stripe does better as a writer, also for a single element; but
 // of several that do the same, each would wait for the word's line, and for whoever has
 // lost its core inside. Therefore the word names a process that may: the favour is taken
-// after many times as a reader, and withdrawn by the next reader of another process.
+// after many times as a reader, and withdrawn by the next of another process.
 // It is a hint: nothing depends on who has it.
 //
 // Nothing here waits: how, is up to the caller. Zeroed memory is stripes in which
@@ -131,10 +131,14 @@ func (s *Stripes) Claim(stripe, me int) bool {
 	return s.writer(stripe).CompareAndSwap(0, uint64(me+1)) || s.claimFrom(stripe, me) // pairs with the load in Enter, and with Release
 }
 
-// claimFrom is the rest of Claim, where the writer word is not 0.
+// claimFrom is the rest of Claim, where the writer word is not 0. It withdraws the favour
+// of another.
 func (s *Stripes) claimFrom(stripe, me int) bool {
-	w := s.writer(stripe).Load()
-	return uint32(w) == 0 && s.writer(stripe).CompareAndSwap(w, w|uint64(me+1))
+	w, next := s.writer(stripe).Load(), uint64(me+1)
+	if w == next<<favour {
+		next |= w
+	}
+	return uint32(w) == 0 && s.writer(stripe).CompareAndSwap(w, next)
 }
 
 // Favours reports whether process me is favoured: then it may do better by ClaimFavoured
@@ -144,7 +148,8 @@ func (s *Stripes) Favours(stripe, me int) bool {
 }
 
 // ClaimFavoured makes the caller, in local process me, the writer of the stripe, if that
-// is favoured, and there is nobody inside.
+// is favoured, and there is nobody inside. Another goroutine of the process is somebody:
+// then the favour ends, too.
 func (s *Stripes) ClaimFavoured(stripe, me int) bool {
 	w := uint64(me+1) << favour
 	if !s.writer(stripe).CompareAndSwap(w, w|uint64(me+1)) { // as in Claim
@@ -153,7 +158,7 @@ func (s *Stripes) ClaimFavoured(stripe, me int) bool {
 	if s.Occupant(stripe, 0) < 0 {
 		return true
 	}
-	s.Release(stripe)
+	Publish(s.writer(stripe), 0) // as Release
 	return false
 }
 

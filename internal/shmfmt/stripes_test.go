@@ -163,14 +163,24 @@ func TestStripesFavour(t *testing.T) {
 		t.Fatal("a favoured writer gets in beside a reader")
 	}
 	s.Leave(0, 0)
+	if s.Favours(0, 0) || alone(0, 2*favourEvery) == 0 {
+		t.Fatal("the favour does not end where a process meets itself, or never comes back")
+	}
 	if !s.Claim(0, 1) || s.ClaimFavoured(0, 0) {
 		t.Fatal("a favoured writer gets in beside a writer")
 	}
 	s.Release(0)
-	if alone(0, 1) != 1 {
-		t.Fatal("a writer takes the favour")
+	if alone(0, 1) != 0 {
+		t.Fatal("a writer does not withdraw the favour")
 	}
-	if !s.Enter(0, 1) || s.ClaimFavoured(0, 0) {
+	if alone(0, 2*favourEvery) == 0 || !s.Claim(0, 0) {
+		t.Fatal("nobody is favoured again")
+	}
+	s.Release(0)
+	if alone(0, 1) != 1 {
+		t.Fatal("the favour is lost by claiming without")
+	}
+	if !s.Enter(0, 1) || s.Favours(0, 0) {
 		t.Fatal("a reader does not withdraw the favour")
 	}
 	s.Leave(0, 1)
