@@ -110,7 +110,8 @@ func (w *Window) Group() (Group, error) {
 // members are in it, so that every operation has come to its end. Its attributes are
 // deleted first, the last set one before the others; if a callback fails, so does Free,
 // and the window lives on with that attribute and those before it. With an open epoch it
-// is ErrRMASync, and nothing has happened. Collective over the window.
+// is ErrRMASync, and nothing has happened. If a member has died it is ErrProcFailed, and
+// the window is gone all the same. Collective over the window.
 //
 // C: MPI_Win_free, section 12.2.5.
 func (w *Window) Free() error {
@@ -123,11 +124,16 @@ func (w *Window) Free() error {
 	if err := w.attrs.clear(w, callFree); err != nil {
 		return err
 	}
+	var failed error
 	if err := w.v.Free(); err != nil {
-		return w.failed(err, callFree, Undefined)
+		e := w.failed(err, callFree, Undefined)
+		if e.Class == ErrRMASync { // another goroutine has begun an epoch
+			return e
+		}
+		failed = e
 	}
 	w.c.freed.Store(true)
-	return nil
+	return failed
 }
 
 // usable reports why calls on w are not possible, nil if they are. The shortest ways

@@ -14,8 +14,8 @@ import (
 // node; other memory costs them a system call. Windows may overlap: accumulates through
 // two of them are not atomic with each other.
 //
-// If one member fails, all do: with what it says, and ErrOther elsewhere. A T that holds
-// pointers is ErrType. Collective over c.
+// If one member fails, all do, with the class of its error. A T that holds pointers is
+// ErrType. Collective over c.
 //
 // C: MPI_Win_create, section 12.2.1.
 func WinCreate[T any](c *Comm, mem []T, info *Info) (Win[T], error) {

@@ -68,6 +68,7 @@ func TestF1_WindowsOfTheDead(t *testing.T) {
 				ok(t, second(mpi.Sendrecv(c, []byte{0}, peer, 0, []byte{0}, peer, 0)))
 				await("Fence", func() error { return s.Fence(0) })
 				await("Free", s.Free)
+				wantClass(t, s.Free(), mpi.ErrWin) // it is gone
 			})
 		})
 	}

@@ -3,9 +3,9 @@ package mpi
 import "unsafe"
 
 // Attach opens mem to the members of a dynamic window: at the addresses that it has,
-// Address(mem) and up, which they need to be told. It is local. Memory that overlaps
-// what is attached already is ErrRMAAttach, as is an attempt to attach what has no
-// bytes; another flavor of window is ErrRMAFlavor, and a T that holds pointers ErrType.
+// Address(mem) and up, which they need to be told. It is local. Any number of regions can
+// be attached; one that overlaps another is ErrRMAAttach, another flavor of window
+// ErrRMAFlavor, and a T that holds pointers ErrType.
 //
 // C: MPI_Win_attach, section 12.2.4.
 func Attach[T any](w *Window, mem []T) error {
