@@ -1,0 +1,215 @@
+package rma
+
+import (
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// Nobody makes us keep more answers than a correct peer asks for: the memory for a peer
+// is bounded, and the requests within the bound are answered when it takes them.
+func TestS6_TooManyRequests(t *testing.T) {
+	ask := []func(e *Engine, name uint64){
+		func(e *Engine, name uint64) { hear(e, wire.Header{Kind: wire.WinGet, Name: name}, length(700)) },
+		func(e *Engine, name uint64) {
+			hear(e, wire.Header{Kind: wire.WinGet, Name: name, Tag: 1}, withRuns(0, runs{0, 8, 16, 50}))
+		},
+		func(e *Engine, name uint64) {
+			hear(e, wire.Header{Kind: wire.WinAcc, Flags: wire.WithResult, Aux: aux(op.Sum, op.Uint8), Name: name}, []byte{1})
+		},
+		func(e *Engine, name uint64) {
+			hear(e, wire.Header{Kind: wire.WinCas, Aux: aux(0, op.Uint16), Name: name}, make([]byte, 4))
+		},
+		func(e *Engine, name uint64) { hear(e, wire.Header{Kind: wire.WinFlush, Arg: name}, nil) },
+		func(e *Engine, name uint64) {
+			hear(e, wire.Header{Kind: wire.WinGet, Name: name, Arg: 5000}, length(1))
+		},
+		func(e *Engine, name uint64) { hear(e, wire.Header{Kind: wire.WinGet, Name: name, Ctx: 8}, length(1)) },
+		func(e *Engine, name uint64) { hear(e, wire.Header{Kind: wire.WinFlush, Arg: name, Ctx: 8}, nil) },
+		func(e *Engine, name uint64) { hear(e, wire.Header{Kind: wire.WinLock, Ctx: 8}, nil) },
+	}
+	for i, one := range ask {
+		for _, over := range []bool{false, true} {
+			mem := make([]byte, 1000)
+			e, _, f := inTheWild(t, Created, mem)
+			f.full = true
+			for name := range uint64(requestsMax) {
+				one(e, name+1)
+			}
+			if len(f.lost) != 0 {
+				t.Fatalf("case %d: taken down within the bound", i)
+			}
+			if over {
+				one(e, 1000)
+				if len(f.lost) != 1 || f.lost[0] != enemy {
+					t.Errorf("case %d: goes on beyond the bound", i)
+				}
+				before := mem[0]
+				one(e, 1000)
+				if mem[0] != before || before != byte(map[bool]int{i == 2: requestsMax}[true]) {
+					t.Errorf("case %d: is served beyond the bound", i)
+				}
+				f.down(e, enemy)
+				if got := e.peers[enemy]; got.asked != 0 || got.next != len(got.gets) || len(e.debtors) != 0 {
+					t.Errorf("case %d: after the end %+v is kept", i, got)
+				}
+				continue
+			}
+			f.full = false
+			for n := 0; n < 10000 && (e.p.Backlogs() > 0 || len(e.debtors) > 0); n++ {
+				e.p.Progress(-1)
+				e.Work()
+			}
+			if q := e.peers[enemy]; q.asked != 0 || q.piece || q.telling || len(f.sent) < requestsMax {
+				t.Errorf("case %d: %d answers were sent, and %+v is kept", i, len(f.sent), q)
+			}
+			one(e, 1000) // it may ask again
+			if len(f.lost) != 0 {
+				t.Errorf("case %d: taken down when all is answered", i)
+			}
+		}
+	}
+}
+
+// Faults of what nobody waits for take no memory, however many there are: the first is told
+// at once, one more when it is asked for.
+func TestS6_FaultsWithoutEnd(t *testing.T) {
+	e, w, f := inTheWild(t, Created, make([]byte, 8))
+	f.full = true
+	for i := range 100_000 {
+		hear(e, wire.Header{Kind: wire.WinPut, Arg: uint64(i) + 8}, []byte{1})
+		hear(e, wire.Header{Kind: wire.WinPut, Ctx: 8}, []byte{1})
+	}
+	if e.p.Backlogs() != 1 || len(w.faults) != 1 || e.peers[enemy].asked != 0 || len(f.lost) != 0 {
+		t.Fatalf("%d faults are kept, %d answers", len(w.faults), e.peers[enemy].asked)
+	}
+	f.full = false
+	e.p.Progress(-1)
+	if x := faultOf(t, f, 0); x.off != 8 {
+		t.Errorf("the first fault is %+v", x)
+	}
+	hear(e, wire.Header{Kind: wire.WinFlush, Arg: 1}, nil)
+	s := f.take()
+	if len(s) != 1 || s[0].h.Flags != wire.Faulty || len(w.faults) != 0 {
+		t.Errorf("the flush is answered by %+v", s)
+	}
+}
+
+// Memory that is detached is not reached any more, in the middle of a get neither.
+func TestS5RW05_DetachedMemory(t *testing.T) {
+	mem, all := guarded(2000)
+	e, w, f := inTheWild(t, Dynamic, mem)
+	v, addr := &View{w: w}, uint64(address(mem))
+	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr + 1992}, make([]byte, 9))
+	if x := faultOf(t, f, 0); x.class != class.RMARange && x.class != class.RMAAttach || x.off != addr+1992 {
+		t.Errorf("the fault is %+v", x)
+	}
+	f.full = true
+	hear(e, wire.Header{Kind: wire.WinGet, Arg: addr, Name: 5}, length(2000)) // begins
+	e.p.Unlock()
+	if err := v.Detach(addr); err != nil {
+		t.Fatal(err)
+	}
+	e.p.Lock()
+	f.full = false
+	e.p.Progress(-1)
+	e.Work()
+	s := f.take()
+	if n := len(s); n < 2 || s[n-1].h.Kind != wire.WinFault || s[n-1].h.Name != 5 {
+		t.Fatalf("the get is answered by %+v", s)
+	}
+	for _, h := range []wire.Header{
+		{Kind: wire.WinPut, Arg: addr}, {Kind: wire.WinAcc, Arg: addr, Aux: aux(op.Sum, op.Int64)}, {Kind: wire.WinPut, Arg: addr - 8}, {Kind: wire.WinPut},
+	} {
+		hear(e, h, make([]byte, 8))
+		faultOf(t, f, 0)
+	}
+	untouched(t, all)
+	// Attached again, with other bounds: these count.
+	e.p.Unlock()
+	if err := v.Attach(mem[:100], nil); err != nil {
+		t.Fatal(err)
+	}
+	e.p.Lock()
+	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr + 92}, make([]byte, 9))
+	faultOf(t, f, 0)
+	untouched(t, all)
+	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr + 92}, make([]byte, 8))
+	if s := f.take(); len(s) != 0 || mem[92] != 0 || mem[100] != guard {
+		t.Errorf("a put to what is attached is answered by %+v", s)
+	}
+}
+
+// The blocks of a layout may lie in several regions; each is looked up, and if one is in
+// none, none is touched.
+func TestS5RW05_RunsOverSeveralRegions(t *testing.T) {
+	mem, all := guarded(1000)
+	e, w, f := inTheWild(t, Dynamic, mem[:100])
+	v, addr := &View{w: w}, uint64(address(mem))
+	e.p.Unlock()
+	if err := v.Attach(mem[200:300], nil); err != nil {
+		t.Fatal(err)
+	}
+	e.p.Lock()
+	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 1}, withRuns(24, runs{0, 8, 200, 3})) // 400 is in none
+	faultOf(t, f, 0)
+	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 2}, withRuns(24, runs{0, 8, 200, 2}, runs{96, 8, 0, 1})) // goes over an end
+	faultOf(t, f, 0)
+	untouched(t, all)
+	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 1}, withRuns(16, runs{0, 8, 200, 2}))
+	if len(f.take()) != 0 || mem[0] != 0 || mem[200] != 0 || mem[8] != guard || mem[208] != guard {
+		t.Error("a put to two regions has not come to both")
+	}
+}
+
+// F2, S5: a put comes to the window when all of it is there. Of one whose origin dies in
+// the middle, or that comes when the memory is given back, nothing does.
+func TestF2S5_PutsArriveWhole(t *testing.T) {
+	mem, all := guarded(1000)
+	e, _, f := inTheWild(t, Created, mem)
+	for _, n := range []int{1, 8, 500, 1000} {
+		h := wire.Header{Kind: wire.WinPut, Ctx: window, Size: uint32(n)}
+		if dst := e.messages.Place(enemy, &h); dst != nil {
+			t.Errorf("%d bytes of a put that has not come are placed in the window", n)
+		}
+	}
+	f.down(e, enemy)
+	untouched(t, all)
+}
+
+// An operation with one that dies ends with an error, wherever it stands; its memory is
+// given back.
+func TestF1_OperationsEndWithTheirTarget(t *testing.T) {
+	e, w, f := inTheWild(t, Created, make([]byte, 100_000))
+	data := make([]byte, 50_000)
+	get := start(e, w, access{kind: kindGet, result: Data{Bytes: data}}, true)
+	fop := start(e, w, access{kind: kindAccumulate, op: op.Sum, typ: op.Int64, origin: Data{Bytes: data[:8]}, result: Data{Bytes: data[8:16]}}, true)
+	f.full = true
+	long := start(e, w, access{kind: kindPut, origin: Data{Bytes: data}}, true)
+	queued := start(e, w, access{kind: kindPut, origin: Data{Bytes: data[:8]}}, true)
+	quiet := start(e, w, access{kind: kindPut, origin: Data{Bytes: data[:8]}}, false)
+	tg := to(w)
+	m := e.farFlush(tg)
+	if quiet != nil || get.Done() || long.Done() || queued.Done() || tg.reached(m, true) {
+		t.Fatal("complete before anything could go")
+	}
+	f.down(e, enemy)
+	for _, r := range []interface{ Done() bool }{get, fop, long, queued} {
+		if !r.Done() {
+			t.Fatal("an operation with a dead target is pending")
+		}
+	}
+	failedWith(t, get.Status.Err, class.ProcFailed)
+	failedWith(t, queued.Status.Err, class.ProcFailed)
+	failedWith(t, e.farWait(tg, m, false, nil), class.ProcFailed)
+	late := start(e, w, access{kind: kindPut, origin: Data{Bytes: data[:8]}}, true)
+	if !late.Done() {
+		t.Fatal("an operation with a dead target begins")
+	}
+	failedWith(t, late.Status.Err, class.ProcFailed)
+	if tg.oldest != nil || len(e.lines) != 0 || e.peers[enemy].requests != 0 {
+		t.Error("something is kept of the dead")
+	}
+}
