@@ -115,8 +115,7 @@ type held uint8
 const (
 	heldNot held = iota
 	heldTurning
-	heldShared
-	heldExclusive
+	heldLocked
 )
 
 // wrong is the error of a call that the open epochs do not allow.

@@ -36,7 +36,7 @@ func (v *View) Lock(exclusive bool, target, assert int) error {
 		done, err = w.take(t, exclusive)
 	}
 	if done {
-		w.hold(t, exclusive, err)
+		w.hold(t, err)
 		w.mu.Unlock()
 		return err
 	}
@@ -44,7 +44,7 @@ func (v *View) Lock(exclusive bool, target, assert int) error {
 	w.mu.Unlock()
 	err = w.acquire(t, exclusive, "Lock")
 	w.mu.Lock()
-	w.hold(t, exclusive, err)
+	w.hold(t, err)
 	w.mu.Unlock()
 	return err
 }
@@ -99,16 +99,13 @@ func (w *Window) lockNull() error {
 }
 
 // hold notes that t is locked, or that it could not be. Window.mu is held.
-func (w *Window) hold(t *target, exclusive bool, err error) {
+func (w *Window) hold(t *target, err error) {
 	if err != nil {
 		t.held = heldNot
 		w.unlocked()
 		return
 	}
-	t.held = heldShared
-	if exclusive {
-		t.held = heldExclusive
-	}
+	t.held = heldLocked
 	t.setGate(gateOpen | gateLocked)
 }
 
@@ -138,7 +135,7 @@ func (v *View) Unlock(target int) error {
 		defer w.mu.Unlock()
 		return w.wrong("%v", w.epoch)
 	}
-	if t.held < heldShared {
+	if t.held != heldLocked {
 		defer w.mu.Unlock()
 		return w.wrong("rank %d is not locked", t.rank)
 	}
@@ -237,7 +234,7 @@ func (w *Window) lockOne(rank int) error {
 		err = w.acquire(t, false, "LockAll")
 	}
 	if err == nil {
-		t.held = heldShared
+		t.held = heldLocked
 	} else if w.e.dead(t.process) {
 		err = nil
 	}
