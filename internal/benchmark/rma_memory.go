@@ -1,0 +1,126 @@
+package benchmark
+
+import (
+	"fmt"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// pattern is what is put and got: no two neighbours are the same.
+func pattern(i int) byte { return byte(i*7 + i/251 + 1) }
+
+// prepare fills the buffers and the memory for one measurement, outside all epochs.
+func (o *onesided) prepare(get bool) error {
+	o.total = 0
+	clear(o.mem)
+	clear(o.recv)
+	if o.elements != nil {
+		o.elements.fill()
+	} else {
+		for i := range o.size {
+			o.send[i] = pattern(i)
+		}
+		if get {
+			copy(o.mem, o.send[:o.size])
+		}
+	}
+	return o.world.Barrier()
+}
+
+// checked measures a loop, and looks at the memory before and behind.
+func (o *onesided) checked(name string, body func(n int) error) (float64, error) {
+	if err := body(3); err != nil {
+		return 0, err
+	}
+	if err := o.inspect(name); err != nil {
+		return 0, err
+	}
+	us, err := o.plan.measure(o.world, body)
+	if err != nil {
+		return 0, err
+	}
+	return us, o.inspect(name)
+}
+
+// inspect looks whether rank 1's memory (for get and friends rank 0's buffer) holds
+// what it should.
+func (o *onesided) inspect(name string) error {
+	if err := o.world.Barrier(); err != nil {
+		return err
+	}
+	total := []int64{o.total}
+	if err := mpi.Bcast(o.world, total, 0); err != nil {
+		return err
+	}
+	wrong := []int64{0}
+	if o.rank == 1 {
+		n, err := o.inspectMemory(name, total[0])
+		if err != nil {
+			return err
+		}
+		wrong[0] = int64(n)
+	} else {
+		switch {
+		case name == "get":
+			wrong[0] = int64(o.differs(o.recv))
+		case name == "getacc" || name == "fop" || name == "cas":
+			if !o.elements.fetched(total[0] - 1) {
+				wrong[0] = 1
+			}
+		}
+	}
+	all := []int64{0}
+	if err := mpi.Allreduce(o.world, wrong, all, mpi.Sum); err != nil {
+		return err
+	}
+	if all[0] != 0 {
+		return fmt.Errorf("%s, window %s, %d bytes: the memory does not hold what was put, got or summed: %d are wrong",
+			name, o.kind, o.size, all[0])
+	}
+	return nil
+}
+
+// inspectMemory says how much of rank 1's memory is not what it should be.
+func (o *onesided) inspectMemory(name string, total int64) (wrong int, err error) {
+	switch name {
+	case "fence", "pscw": // the epoch has ended just now
+	case "lock":
+		if err := o.win.Lock(mpi.LockShared, 1, 0); err != nil {
+			return 0, err
+		}
+		defer func() {
+			if e := o.win.Unlock(1); err == nil {
+				err = e
+			}
+		}()
+		fallthrough
+	default:
+		if err := o.win.Sync(); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case name == "mtflush":
+		for w := range o.workers {
+			if o.mem[w*cell] != pattern(0) {
+				wrong++
+			}
+		}
+		return wrong, nil
+	case o.elements != nil:
+		return o.elements.differ(o.mem[:o.size], total), nil
+	case name == "get":
+		return 0, nil
+	}
+	return o.differs(o.mem), nil
+}
+
+// differs counts the bytes that are not the pattern's.
+func (o *onesided) differs(mem []byte) (wrong int) {
+	for i, b := range mem[:o.size] {
+		if b != pattern(i) {
+			wrong++
+		}
+	}
+	return wrong
+}

@@ -1,0 +1,96 @@
+package benchmark
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const (
+	passiveOps    = 20000 // operations of a cell of passive
+	passiveBusyMS = 500   // how long its target computes at most
+
+	cell       = 64 // bytes between the places that two workers put to
+	maxWorkers = 64
+	maxOps     = 10000000
+	maxBusyMS  = 60000
+)
+
+// windowKinds are the kinds of windows: where the memory comes from (of create and
+// dynamic: AllocMem, or the Go heap), and who told the window of it.
+func windowKinds() []string {
+	return []string{"allocate", "shared", "create", "dynamic", "create-heap", "dynamic-heap"}
+}
+
+// oneSidedNames are the benchmarks of one-sided communication.
+func oneSidedNames() []string {
+	return []string{"put", "get", "acc", "getacc", "fop", "cas", "fence", "pscw", "lock", "mtflush", "passive"}
+}
+
+// Spreads says whether a rank uses several cores at once, and should be bound to none.
+func (p *Plan) Spreads() bool { return p.Name == "mtflush" || p.Name == "passive" }
+
+// checkOneSided checks what only one-sided communication has, and fills in what is
+// missing.
+func (p *Plan) checkOneSided() error {
+	if !slices.Contains(oneSidedNames(), p.Name) {
+		if p.Wins != nil || p.Types != nil || p.Workers != nil || p.Ops != 0 || p.BusyMS != 0 {
+			return fmt.Errorf("%s takes none of the options of one-sided communication", p.Name)
+		}
+		return nil
+	}
+	computes := p.Name == "acc" || p.Name == "getacc" || p.Name == "fop" || p.Name == "cas"
+	if p.Types != nil && !computes {
+		return fmt.Errorf("%s computes nothing at its target: -types is for acc, getacc, fop and cas", p.Name)
+	}
+	if p.Workers != nil && p.Name != "mtflush" {
+		return fmt.Errorf("%s has one worker: -workers is for mtflush", p.Name)
+	}
+	if (p.Ops != 0 || p.BusyMS != 0) && p.Name != "passive" {
+		return fmt.Errorf("%s takes as long as it takes: -ops and -busy-ms are for passive", p.Name)
+	}
+	switch {
+	case p.Wins != nil:
+	case p.Name != "passive":
+		p.Wins = []string{"allocate"}
+	default:
+		p.Wins = windowKinds()
+		if p.Fabric == "tcp" { // no shared memory there
+			p.Wins = slices.DeleteFunc(p.Wins, func(k string) bool { return k == "shared" })
+		}
+	}
+	for _, k := range p.Wins {
+		if !slices.Contains(windowKinds(), k) {
+			return fmt.Errorf("no kind of window %q; there are %s", k, strings.Join(windowKinds(), ", "))
+		}
+	}
+	if p.Types == nil && computes {
+		p.Types = []string{"float64"}
+		if p.Name == "fop" || p.Name == "cas" {
+			p.Types = []string{"int64"}
+		}
+	}
+	known := elementTypes()
+	for _, t := range p.Types {
+		if known[t] == nil || p.Name == "cas" && strings.HasPrefix(t, "float") {
+			return fmt.Errorf("%s has no elements of type %q; there are %s", p.Name, t, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+	}
+	if p.Workers == nil && p.Name == "mtflush" {
+		p.Workers = []int{1, 2, 4, 8, 16, 32}
+	}
+	for _, w := range p.Workers {
+		if w < 1 || w > maxWorkers {
+			return fmt.Errorf("mtflush takes 1 to %d workers, not %d", maxWorkers, w)
+		}
+	}
+	if p.Name == "passive" {
+		p.Ops, p.BusyMS = cmp.Or(p.Ops, passiveOps), cmp.Or(p.BusyMS, passiveBusyMS)
+		if p.Ops < 1 || p.Ops > maxOps || p.BusyMS < 1 || p.BusyMS > maxBusyMS {
+			return fmt.Errorf("passive takes 1 to %d operations and 1 to %d ms, not %d and %d", maxOps, maxBusyMS, p.Ops, p.BusyMS)
+		}
+	}
+	return nil
+}
