@@ -98,7 +98,7 @@ func TestPassiveTarget(t *testing.T) {
 	}
 	for _, fabric := range mpitest.Fabrics() {
 		t.Run(fabric, func(t *testing.T) {
-			p := Plan{Name: "passive", Fabric: fabric, Ops: 50, BusyMS: maxBusyMS, done: new(atomic.Bool)}
+			p := Plan{Name: "passive", Fabric: fabric, Ops: 20, BusyMS: maxBusyMS, done: new(atomic.Bool)}
 			if err := p.Check(2); err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func TestPassiveTarget(t *testing.T) {
 				if err := json.Unmarshal([]byte(l), &cell); err != nil {
 					t.Fatal(err)
 				}
-				if cell.Early != cell.Ops || cell.Ops < 1 || cell.Ops > 50 {
+				if cell.Early != cell.Ops || cell.Ops < 1 || cell.Ops > 20 {
 					t.Errorf("%s: operations wait for a busy target", l)
 				}
 			}
