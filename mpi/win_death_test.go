@@ -57,7 +57,7 @@ func TestF1_WindowsOfTheDead(t *testing.T) {
 					if err := s.Lock(mpi.LockShared, n-1, 0); err != nil {
 						return err
 					}
-					put := s.Put([]int64{1}, n-1, s.at(n-1, 0))
+					put := s.Put([]int64{1}, n-1, s.at(n-1, c.Rank()))
 					flush := s.Flush(n - 1)
 					return errors.Join(put, flush, s.Unlock(n-1))
 				})
