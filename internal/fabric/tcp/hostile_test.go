@@ -53,7 +53,7 @@ func TestS3TamperingEndsTheConnection(t *testing.T) {
 		},
 		"truncated and continued": func(n int, b []byte) [][]byte {
 			if n == at {
-				return [][]byte{b[:len(b)-1]}
+				return [][]byte{b[:len(b)-8]} // one byte may be the next record's first
 			}
 			return [][]byte{b}
 		},
