@@ -79,7 +79,7 @@ type windowSync struct {
 	ending  bool      // Wait is under way
 	origins []*target // it is open to them
 
-	spread    bool           // there are members on other nodes; constant from openSync on
+	served    bool           // a service may apply operations: to members on other nodes, or to memory that is not mapped; constant from openSync on
 	service   lockService    // under the engine's lock
 	earlyEnds map[int]uint64 // epochs completed before the own creation was, by rank; under the engine's lock
 }

@@ -186,10 +186,10 @@ func fence() {
 
 // joinService makes what the service of this process has applied happen before what the
 // caller does next, in the words of Go's memory model. The processor needs nothing of this:
-// who says that it is applied says so after it. But where the word went through another
-// node, the race detector cannot follow it.
+// who says that it is applied says so after it. But the race detector cannot follow the
+// word through another node, or through memory that processes share.
 func (w *Window) joinService() {
-	if w.spread {
+	if w.served {
 		w.e.p.Lock()
 		w.e.p.Unlock()
 	}

@@ -315,8 +315,9 @@ func (w *Window) completeArrived(from int32) bool {
 
 // openSync takes what has come before all members were known. The lock is held.
 func (w *Window) openSync() {
+	w.served = w.flavor == Created || w.flavor == Dynamic
 	for _, m := range w.Comm.Members {
-		w.spread = w.spread || !w.e.near(m)
+		w.served = w.served || !w.e.near(m)
 	}
 	for rank, n := range w.earlyEnds {
 		if t, err := w.targetLocked(rank); err == nil {
