@@ -303,6 +303,9 @@ func (m *roundMaker) small(e *element) (out []byte) {
 // update adds one that holds an exclusive lock on the target.
 func (m *roundMaker) update(origin, target int) {
 	o := &rmaOp{kind: isUpdate, origin: origin, target: target, seed: m.Uint64(), times: 1 + m.IntN(40)}
+	if m.one(6) {
+		o.times = 1500 // long enough for others to want the lock meanwhile
+	}
 	o.slot = m.IntN(len(m.phase.win.slots[target]))
 	o.elem = []dtype.ID{dtype.Int, dtype.Long, dtype.Uint8}[m.IntN(3)]
 	s := dtypetest.Named(o.elem)

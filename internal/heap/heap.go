@@ -183,9 +183,13 @@ func (h *Heap) find(mem []byte) (int64, *extent) {
 	return off, h.live(off)
 }
 
-// Memory is size bytes of a live block from off on. It is how ranks that are
-// goroutines see each other's.
+// Memory is size bytes of a live block from off on; none of them may be anywhere, as
+// behind the end of what several ranks share. It is how ranks that are goroutines see
+// each other's.
 func (h *Heap) Memory(off, size int64) ([]byte, error) {
+	if size == 0 && off >= 0 {
+		return []byte{}, nil
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b := h.live(off)
