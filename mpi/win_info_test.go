@@ -149,6 +149,9 @@ func TestXRMA16_RW08_Granularity(t *testing.T) {
 				info := pairs(t, "mpi_accumulate_granularity", granularity, "accumulate_ordering", ordering, "accumulate_ops", "same_op")
 				for _, kind := range []string{"create", "allocate"} {
 					s := newSpace[int64](t, c, kind, width, info)
+					if s == nil {
+						continue
+					}
 					ones := make([]int64, width)
 					for i := range ones {
 						ones[i] = 1

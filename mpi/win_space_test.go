@@ -3,6 +3,7 @@ package mpi_test
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -61,6 +62,12 @@ var spaceKinds = []string{"create", "create over AllocMem", "allocate", "shared"
 // among these ranks.
 func newSpace[T mpi.Elem](t testing.TB, c *mpi.Comm, kind string, n int, info *mpi.Info) *space[T] {
 	t.Helper()
+	if raceBuild && (kind == "create" || kind == "dynamic") && strings.Contains(t.Name(), "/shm") {
+		// What orders accesses to the Go heap there is in memory that the race detector
+		// does not see: it would take what others have had done by this process's service
+		// for races. Over the other fabrics it sees all.
+		return nil
+	}
 	s := &space[T]{kind: kind}
 	var err error
 	allocated := func() []T {
