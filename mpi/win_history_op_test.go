@@ -48,6 +48,11 @@ func (m *roundMaker) place(o *rmaOp, align int64) bool {
 		o.slot = min(o.slot, len(m.attached[target])-1)
 	}
 	lo, hi := o.there.bounds()
+	if o.kind >= isAccumulate && hi > lo { // what pads the last one is there, too
+		e := elementOf(o.elem)
+		end := e.parts[len(e.parts)-1]
+		hi += int64(e.size) - end.Off - end.Elem.Size
+	}
 	room := m.attached[target][o.slot]
 	first, last := max(0, -lo), room-max(hi, 0)
 	unit := int64(m.phase.win.unit[target])
