@@ -47,7 +47,7 @@ func TestMEM01AllocMemGivesWhatWasAskedFor(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		type wide struct{ a [40]float64 }
+		type wide [40]float64
 		none, err := mpi.AllocMem[wide](c, 0, nil)
 		if err != nil || len(none) != 0 {
 			t.Errorf("no elements: %d, %v", len(none), err)

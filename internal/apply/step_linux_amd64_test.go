@@ -15,6 +15,12 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
+// stepped is the point that means: none, but let the parent look after each instruction.
+const stepped = -1
+
+// beforeStepped is what stands in the region.
+func beforeStepped(s setting) []byte { return pattern(s, 3) }
+
 // F2, F3: a process may be killed after any instruction of an accumulate: each of its
 // elements of up to 16 bytes is done or not. The elements are aligned, or as little as
 // their type may be in C; many, or few. (On arm64 the

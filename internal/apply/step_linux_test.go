@@ -13,11 +13,7 @@ func init() {
 	}
 }
 
-// stepped is the point that means: none, but let the parent look after each instruction.
-const stepped = -1
-
-// beforeStepped is what stands in the region, and operandStepped what is combined with it.
-func beforeStepped(s setting) []byte  { return pattern(s, 3) }
+// operandStepped is what is combined with what stands in the region (beforeStepped).
 func operandStepped(s setting) []byte { return pattern(s, 250) }
 
 // pattern is elements that differ in every part, if they are integers, and are numbers

@@ -23,7 +23,7 @@ type Engine struct {
 	waiting []*target          // those with deferred operations; under the engine's lock
 	pool    []*operation       // free ones; under the engine's lock
 
-	iov   [kernelSlices][]byte // scratch: memory handed to the kernel; under the engine's lock
+	iov   [kernelSlices][]byte // scratch: memory handed to the kernel or a fabric; under the engine's lock
 	stage []byte               // scratch: what is packed for it; nil until needed
 
 	engineSync

@@ -191,7 +191,7 @@ func fence() {
 func (w *Window) joinService() {
 	if w.served {
 		w.e.p.Lock()
-		w.e.p.Unlock()
+		defer w.e.p.Unlock()
 	}
 }
 

@@ -146,7 +146,7 @@ func (e *Engine) train(o *operation, element int64) bool {
 	}
 	e.head(o)
 	e.iov[0] = o.origin.Bytes[o.moved:]
-	o.moved += int64(e.p.SendRun(to, &e.hdr, e.iov[:]))
+	o.moved += int64(e.p.SendRun(to, &e.hdr, e.iov[:1]))
 	e.iov[0] = nil
 	return o.moved == o.size()
 }

@@ -189,7 +189,7 @@ func shape(g *rand.Rand, t op.Type, at int64) (s step) {
 		}
 	case 1: // blocks apart
 		n = max(room/3, 1)
-		s.layout = rma.Layout{Type: must(dtype.Vector(n, 1, 2+g.Int64N(1), base)), Count: 1}
+		s.layout = rma.Layout{Type: must(dtype.Vector(n, 1, 2+g.Int64N(2), base)), Count: 1}
 	default: // several elements of a type with gaps
 		s.layout = rma.Layout{Type: must(dtype.Resized(base, 0, 2*size)), Count: max(room/2, 1)}
 		n = s.layout.Count

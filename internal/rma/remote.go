@@ -73,8 +73,7 @@ type engineLink struct {
 	peers   []linkPeer // by index in the job
 	lines   []*target  // with operations in their line
 	names   p2p.Names[operation]
-	hdr     wire.Header // scratch: headers handed to a fabric must not escape
-	iov     [1][]byte
+	hdr     wire.Header   // scratch: headers handed to a fabric must not escape
 	runs    [runsMax]runs // scratch
 	pieces  []block       // scratch
 	free    []*reply      // for reuse

@@ -260,7 +260,7 @@ func (e *Engine) pay(from int, g *owedGet) bool {
 		*h = wire.Header{Kind: wire.WinReply, Ctx: g.window, Name: g.name, Arg: uint64(g.got)}
 		if int64(len(left)) > chunk {
 			e.iov[0] = left
-			taken := e.p.SendRun(from, h, e.iov[:])
+			taken := e.p.SendRun(from, h, e.iov[:1])
 			e.iov[0] = nil
 			g.got += int64(taken)
 			h.Arg += uint64(taken)
