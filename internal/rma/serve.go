@@ -61,16 +61,14 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	case wire.WinLock:
 		ok = w.lockAsked(int32(from), h.Flags&wire.Exclusive != 0)
 	case wire.WinUnlock:
-		if ok = w.unlockAsked(int32(from)); ok && h.Flags&wire.Answer != 0 {
-			e.tell(from, w, h.Arg)
-		}
+		ok = e.ends(from, w, ending{unlock: true, tells: h.Flags&wire.Answer != 0, at: h.Arg})
 	case wire.WinGrant:
 		t := e.targetOf(from, h.Ctx)
 		ok = t != nil && h.Aux <= uint32(class.ProcFailed) && w.granted(t, class.Class(h.Aux), int64(h.Arg))
 	case wire.WinPost:
 		ok = w.postedBy(int32(from))
 	case wire.WinComplete:
-		ok = w.completeArrived(int32(from))
+		ok = e.ends(from, w, ending{complete: true})
 	}
 	if !ok {
 		e.refuse(from, "it has sent a frame of kind %d when there was no reason for one", h.Kind)
@@ -83,14 +81,43 @@ func (e *Engine) then(from int, w *Window, h *wire.Header) bool {
 	if h.Flags < wire.ThenFlush || e.peers[from].refused {
 		return true
 	}
-	if h.Flags&wire.ThenUnlock != 0 && !w.unlockAsked(int32(from)) {
-		return false
+	return e.ends(from, w, ending{h.Flags&wire.ThenUnlock != 0, h.Flags&wire.ThenComplete != 0, h.Flags&(wire.ThenFlush|wire.ThenUnlock) != 0, h.Name})
+}
+
+// ending is what may follow operations.
+type ending struct {
+	unlock, complete bool
+	tells            bool // an answer is wanted, with the number at
+	at               uint64
+}
+
+// ends does what follows the operations of a peer on w. The end of an epoch takes its turn
+// behind gets that are still being answered: whoever learns of it may change the memory.
+// It reports false if no correct peer can have sent it: an origin waits for its gets
+// before it goes on, so that there is one end of a window at most.
+func (e *Engine) ends(from int, w *Window, x ending) bool {
+	q := &e.peers[from]
+	if (x.unlock || x.complete) && q.next < len(q.gets) {
+		for i := range q.gets[q.next:] {
+			if g := &q.gets[q.next+i]; g.size == 0 && g.window == w.id {
+				return false
+			}
+		}
+		q.gets = append(q.gets, owedGet{window: w.id, end: x})
+		return true
 	}
-	if h.Flags&wire.ThenComplete != 0 && !w.completeArrived(int32(from)) {
+	return e.endNow(from, w, x)
+}
+
+// endNow is ends when no get is in the way.
+func (e *Engine) endNow(from int, w *Window, x ending) bool {
+	switch {
+	case x.unlock && !w.unlockAsked(int32(from)):
 		return false
-	}
-	if h.Flags&(wire.ThenFlush|wire.ThenUnlock) != 0 {
-		e.tell(from, w, h.Name)
+	case x.complete && !w.completeArrived(int32(from)):
+		return false
+	case x.tells:
+		e.tell(from, w, x.at)
 	}
 	return true
 }

@@ -185,8 +185,9 @@ func (e *Engine) finished(from int, window, at uint64, f *fault) {
 type owedGet struct {
 	window    uint64
 	off       uint64
-	size, got int64
+	size, got int64 // size is not 0, but for an end
 	name      uint64
+	end       ending // of an epoch, behind the gets before
 }
 
 // owe begins to answer a get, and leaves the rest to Work.
@@ -211,6 +212,14 @@ func (e *Engine) payOut() int {
 		q := &e.peers[from]
 		for turn := 0; turn < lineTurn/frameCost && q.next < len(q.gets); turn++ {
 			g := &q.gets[q.next]
+			if g.size == 0 {
+				q.next++
+				n++
+				if w := e.windows[g.window]; w != nil && !q.refused && !e.endNow(from, w, g.end) {
+					e.refuse(from, "it has ended an epoch that was not open")
+				}
+				continue
+			}
 			before := g.got
 			all := e.pay(from, g)
 			if all || g.got != before {
