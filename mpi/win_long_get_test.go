@@ -45,10 +45,14 @@ func TestRS02_WaitComesAfterLongGets(t *testing.T) {
 				ok(t, win.Post(origins, 0))
 				ok(t, win.Wait())
 				fillAll(mem, -1)
+				ok(t, win.Post(origins, 0))
+				ok(t, win.Wait())
 				continue
 			}
 			ok(t, win.Start(target, 0))
 			ok(t, win.Get(got, 0, 0))
+			ok(t, win.Complete())
+			ok(t, win.Start(target, 0)) // waits for nothing, as it has no operations
 			ok(t, win.Complete())
 			if v := uniform(t, got); v != turn {
 				t.Fatalf("a get in epoch %d has found what was stored after it: %d", turn, v)

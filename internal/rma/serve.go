@@ -68,7 +68,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	case wire.WinPost:
 		ok = w.postedBy(int32(from))
 	case wire.WinComplete:
-		ok = e.ends(from, w, ending{complete: true})
+		ok = e.ends(from, w, ending{complete: 1})
 	}
 	if !ok {
 		e.refuse(from, "it has sent a frame of kind %d when there was no reason for one", h.Kind)
@@ -81,7 +81,11 @@ func (e *Engine) then(from int, w *Window, h *wire.Header) bool {
 	if h.Flags < wire.ThenFlush || e.peers[from].refused {
 		return true
 	}
-	return e.ends(from, w, ending{h.Flags&wire.ThenUnlock != 0, h.Flags&wire.ThenComplete != 0, h.Flags&(wire.ThenFlush|wire.ThenUnlock) != 0, h.Name})
+	x := ending{unlock: h.Flags&wire.ThenUnlock != 0, tells: h.Flags&(wire.ThenFlush|wire.ThenUnlock) != 0, at: h.Name}
+	if h.Flags&wire.ThenComplete != 0 {
+		x.complete = 1
+	}
+	return e.ends(from, w, x)
 }
 
 // postedBy takes the post of a member. One that has made the window already may post

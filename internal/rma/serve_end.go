@@ -2,24 +2,34 @@ package rma
 
 // ending is what may follow operations.
 type ending struct {
-	unlock, complete bool
-	tells            bool // an answer is wanted, with the number at
-	at               uint64
+	unlock   bool
+	complete int  // ends of access epochs
+	tells    bool // an answer is wanted, with the number at
+	at       uint64
 }
 
 // ends does what follows the operations of a peer on w. The end of an epoch takes its turn
-// behind gets that are still being answered: whoever learns of it may change the memory.
-// It reports false if no correct peer can have sent it: an origin waits for its gets
-// before it goes on, so that there is one end of a window at most.
+// behind gets on w that are still being answered: whoever learns of it may change the
+// memory. Ends that follow each other wait as one, so that a peer costs no more than by
+// its gets. It reports false if no correct peer can have sent it: an origin waits until a
+// lock is back.
 func (e *Engine) ends(from int, w *Window, x ending) bool {
 	q := &e.peers[from]
-	if (x.unlock || x.complete) && q.next < len(q.gets) {
-		for i := range q.gets[q.next:] {
-			if g := &q.gets[q.next+i]; g.size == 0 && g.window == w.id {
-				return false
+	for i := len(q.gets) - 1; i >= q.next && (x.unlock || x.complete > 0); i-- {
+		g := &q.gets[i]
+		switch {
+		case g.window != w.id:
+			continue
+		case g.size != 0:
+			q.gets = append(q.gets, owedGet{window: w.id, end: x})
+		case x.unlock && g.end.unlock:
+			return false
+		default:
+			g.end.complete += x.complete
+			if x.unlock {
+				g.end.unlock, g.end.tells, g.end.at = true, x.tells, x.at
 			}
 		}
-		q.gets = append(q.gets, owedGet{window: w.id, end: x})
 		return true
 	}
 	return e.endNow(from, w, x)
@@ -27,12 +37,15 @@ func (e *Engine) ends(from int, w *Window, x ending) bool {
 
 // endNow is ends when no get is in the way.
 func (e *Engine) endNow(from int, w *Window, x ending) bool {
-	switch {
-	case x.unlock && !w.unlockAsked(int32(from)):
+	for range x.complete {
+		if !w.completeArrived(int32(from)) {
+			return false
+		}
+	}
+	if x.unlock && !w.unlockAsked(int32(from)) {
 		return false
-	case x.complete && !w.completeArrived(int32(from)):
-		return false
-	case x.tells:
+	}
+	if x.tells {
 		e.tell(from, w, x.at)
 	}
 	return true
