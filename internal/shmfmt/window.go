@@ -13,13 +13,14 @@ import (
 //
 //	  0    header: mark, id of the window, n
 //	 64    attach table: version, place, length (dynamic windows)
-//	128    lock: see Lock; lockHeadSize(n) bytes
+//	128    counters: where their chunks are, see Counter
+//	256    lock: see Lock; lockHeadSize(n) bytes
 //	...    a line for each of the n processes, and one for the target's service:
 //	       its claim to the lock, and how many of its access epochs are complete
 //	...    a word for each process: how often the target has posted to it
 //	...    Stripes of the accumulates, StripesSize(n) bytes
 //
-// So its size is 128 + lockHeadSize(n) + 64(n+1) + 8n rounded up to 64 + StripesSize(n).
+// So its size is 256 + lockHeadSize(n) + 64(n+1) + 8n rounded up to 64 + StripesSize(n).
 //
 // Posts share lines: the target alone writes them, one after the other. What an
 // origin writes has a line to itself, as each fetches its own again and again.
@@ -35,10 +36,11 @@ const (
 	// windowMark marks a control block: "HALOWIN" and the version of this layout.
 	windowMark = uint64(0x484c4f57494e0000) | windowVersion
 	// windowVersion changes with the layout.
-	windowVersion = 1
+	windowVersion = 2
 
-	windowTable = Line
-	windowLock  = 2 * Line
+	windowTable    = Line
+	windowCounters = 2 * Line
+	windowLock     = 4 * Line
 )
 
 type windowHeader struct {
