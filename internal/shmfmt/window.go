@@ -14,13 +14,13 @@ import (
 //	  0    header: mark, id of the window, n
 //	 64    attach table: version, place, length (dynamic windows)
 //	128    counters: where their chunks are, see Counter
-//	256    lock: see Lock; lockHeadSize(n) bytes
+//	320    lock: see Lock; lockHeadSize(n) bytes
 //	...    a line for each of the n processes, and one for the target's service:
 //	       its claim to the lock, and how many of its access epochs are complete
 //	...    a word for each process: how often the target has posted to it
 //	...    Stripes of the accumulates, StripesSize(n) bytes
 //
-// So its size is 256 + lockHeadSize(n) + 64(n+1) + 8n rounded up to 64 + StripesSize(n).
+// So its size is 320 + lockHeadSize(n) + 64(n+1) + 8n rounded up to 64 + StripesSize(n).
 //
 // Posts share lines: the target alone writes them, one after the other. What an
 // origin writes has a line to itself, as each fetches its own again and again.
@@ -40,7 +40,7 @@ const (
 
 	windowTable    = Line
 	windowCounters = 2 * Line
-	windowLock     = 4 * Line
+	windowLock     = 5 * Line
 )
 
 type windowHeader struct {

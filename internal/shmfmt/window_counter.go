@@ -21,7 +21,10 @@ import (
 type Counter struct {
 	value atomic.Int64
 	want  atomic.Int64 // math.MaxInt64 if nobody waits
-	_     [Line - 16]byte
+	// Waiters is how many wait. It is the target's own, which keeps it here so that it
+	// need not look for a second place.
+	Waiters int64
+	_       [Line - 24]byte
 }
 
 // Add adds n and returns the sum, and whether somebody waits for so much. What the caller
@@ -45,28 +48,38 @@ func (c *Counter) Set(x int64) (reached bool) {
 // alone calls it.
 func (c *Counter) Want(x int64) { c.want.Store(x) } // pairs with the load in Add
 
+// Wanted is what Want has said.
+func (c *Counter) Wanted() int64 { return c.want.Load() }
+
 const (
 	// CountersMax is how many counters a window has at most at each target: what 16 bits
 	// of a frame name.
 	CountersMax = 1 << 16
 	// countersFirst is how many are in the first chunk: 4 KiB of lines. The second has as
-	// many, and each one after that as many as all before.
+	// many, and each one after that as many as all before. They grow from both ends of the
+	// numbers, so that the window's program takes the low ones and the layer above the high
+	// ones, and neither pays for those in the middle.
 	countersFirst = 64
+	// countersHalf is how many chunks grow from either end.
+	countersHalf = 10
 	// CounterChunks is how many chunks there are at most.
-	CounterChunks = 11
+	CounterChunks = 2 * countersHalf
 )
 
 // CounterChunk says in which chunk counter i is, and where in it.
 func CounterChunk(i int) (chunk, at int) {
-	chunk = bits.Len(uint(i) / countersFirst)
-	if chunk > 0 {
-		i -= countersFirst << (chunk - 1)
+	if i >= CountersMax/2 {
+		i = CountersMax - 1 - i
+		chunk = countersHalf
+	}
+	if n := bits.Len(uint(i) / countersFirst); n > 0 {
+		return chunk + n, i - countersFirst<<(n-1)
 	}
 	return chunk, i
 }
 
 // CounterChunkLen is how many counters a chunk has.
-func CounterChunkLen(chunk int) int { return countersFirst << max(chunk-1, 0) }
+func CounterChunkLen(chunk int) int { return countersFirst << max(chunk%countersHalf-1, 0) }
 
 // CounterChunkSize is the size of a chunk in bytes.
 func CounterChunkSize(chunk int) int64 { return int64(CounterChunkLen(chunk)) * Line }
@@ -95,7 +108,7 @@ func OpenCounters(mem []byte, chunk int) ([]Counter, error) {
 // windowCounters is the directory of the chunks in a control block.
 type windowCounterHead struct {
 	at [CounterChunks]atomic.Uint64 // 0: there is none that others could use; else 1 + its offset in the target's heap
-	_  [2*Line - 8*CounterChunks]byte
+	_  [3*Line - 8*CounterChunks]byte
 }
 
 func (w *Window) counters() *windowCounterHead {

@@ -8,17 +8,25 @@ import (
 
 // Every number below CountersMax is a counter of its own, in one of the chunks.
 func TestCounterNumbersFillTheChunks(t *testing.T) {
-	next := 0
+	all := make(map[[2]int]bool)
+	for i := range CountersMax {
+		chunk, at := CounterChunk(i)
+		if chunk < 0 || chunk >= CounterChunks || at < 0 || at >= CounterChunkLen(chunk) || all[[2]int{chunk, at}] {
+			t.Fatalf("counter %d is number %d of chunk %d", i, at, chunk)
+		}
+		all[[2]int{chunk, at}] = true
+	}
 	for chunk := range CounterChunks {
 		for at := range CounterChunkLen(chunk) {
-			if c, i := CounterChunk(next); c != chunk || i != at {
-				t.Fatalf("counter %d is number %d of chunk %d, want %d of %d", next, i, c, at, chunk)
+			if !all[[2]int{chunk, at}] {
+				t.Fatalf("no counter is number %d of chunk %d", at, chunk)
 			}
-			next++
 		}
 	}
-	if next != CountersMax {
-		t.Errorf("%d counters in %d chunks, want %d", next, CounterChunks, CountersMax)
+	for _, end := range []int{0, CountersMax - 1} {
+		if chunk, at := CounterChunk(end); at != 0 || CounterChunkLen(chunk) != countersFirst {
+			t.Errorf("counter %d, at an end, is number %d of a chunk of %d", end, at, CounterChunkLen(chunk))
+		}
 	}
 }
 
