@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of the frame layout; it is exchanged in every handshake.
-const Version = 3
+const Version = 4
 
 const (
 	// HeaderSize is the encoded size of a Header in bytes.
@@ -57,7 +57,8 @@ const (
 	// WinPut carries data for the window Ctx, from byte Arg of the receiver's memory
 	// on, in dynamic windows from address Arg. Tag is the number of runs in front of the
 	// data that say where those lie, 0 if they lie on end: package rma has the layout of
-	// a run. This holds for WinGet and WinAcc, too.
+	// a run. This holds for WinGet and WinAcc, too. With ThenNotify it is so of the lower
+	// half of Tag, see Counter.
 	WinPut
 	// WinGet asks for data: those of its runs, or the number of bytes that its payload
 	// tells. The answers, to Name, are one WinReply after the other.
@@ -88,6 +89,9 @@ const (
 	// WinComplete ends an access of window Ctx by the sender, after all that was sent on
 	// the window before.
 	WinComplete
+	// WinNotify adds 1 to a counter of window Ctx at the receiver, after all that was sent
+	// on the window before: Counter names it.
+	WinNotify
 	// WinFault says that the receiver's request Name, or if that is 0 something that it
 	// sent on window Ctx, was refused: Aux is the class of error, and the payload tells
 	// numbers.
@@ -117,6 +121,11 @@ const (
 	ThenFlush    uint8 = 2
 	ThenUnlock   uint8 = 4
 	ThenComplete uint8 = 8
+	// ThenNotify, of WinPut, WinGet, WinAcc and WinCas: a WinNotify follows, of the counter
+	// in the upper half of Tag, once what the frame wants is done; if it is refused, none.
+	// Of an operation in several frames it is the last one's, and the others have Notifies.
+	ThenNotify uint8 = 16
+	Notifies   uint8 = 32
 	// Exclusive, of WinLock: nobody else may have the lock.
 	Exclusive uint8 = 1
 	// Answer, of WinUnlock: a WinDone with Arg is wanted.
@@ -137,6 +146,15 @@ type Header struct {
 	Arg   uint64
 	Name  uint64
 }
+
+// SetCounter names a counter, in the upper half of Tag. Runs are in the lower one.
+func (h *Header) SetCounter(i int) { h.Tag = int32(uint32(i)<<16 | uint32(h.Tag)&0xffff) }
+
+// Counter is what SetCounter has named.
+func (h *Header) Counter() int { return int(uint32(h.Tag) >> 16) }
+
+// Runs is the lower half of Tag where that names a counter, too.
+func (h *Header) Runs() int { return int(uint16(h.Tag)) }
 
 // Word0 packs the first word.
 func (h *Header) Word0() uint64 {

@@ -7,9 +7,10 @@ import (
 )
 
 func samples() ([]string, []Header) {
-	return []string{"put", "accumulate", "eager", "extremes", "smallest"}, []Header{
+	return []string{"put", "accumulate", "notify", "eager", "extremes", "smallest"}, []Header{
 		{Size: 4096, Kind: WinPut, Ctx: 0x0001000000000040, Arg: 0x0000c00012345678},
 		{Size: 40, Kind: WinAcc, Flags: WithResult, Ctx: 0x0001000000000040, Tag: 1, Aux: 0x00000b01, Arg: 0x18, Name: 0x0000000700000003},
+		{Size: 72, Kind: WinPut, Flags: ThenNotify, Chan: 3, Ctx: 0x0001000000000040, Tag: -0x010c<<16 | 1, Arg: 0x18},
 		{Size: 8, Kind: Eager, Flags: 1, Chan: 2, Ctx: 0x0102030405060708, Tag: -2, Aux: 0x11121314, Arg: 0x2122232425262728, Name: 0x3132333435363738},
 		{Size: MaxPayload, Kind: User, Flags: 255, Chan: 0xffff, Ctx: ^uint64(0), Tag: -1 << 31, Aux: ^uint32(0), Arg: ^uint64(0), Name: ^uint64(0)},
 		{Kind: Eager},
@@ -36,9 +37,9 @@ func TestKindsAreGolden(t *testing.T) {
 	var names []string
 	var values [][]byte
 	for i, name := range []string{"Eager", "EagerSync", "Ready", "Clear", "Data", "Ack", "Credit", "Check", "WinPut", "WinGet", "WinAcc", "WinCas",
-		"WinReply", "WinFlush", "WinDone", "WinLock", "WinGrant", "WinUnlock", "WinPost", "WinComplete", "WinFault", "User"} {
+		"WinReply", "WinFlush", "WinDone", "WinLock", "WinGrant", "WinUnlock", "WinPost", "WinComplete", "WinNotify", "WinFault", "User"} {
 		k := []Kind{Eager, EagerSync, Ready, Clear, Data, Ack, Credit, Check, WinPut, WinGet, WinAcc, WinCas,
-			WinReply, WinFlush, WinDone, WinLock, WinGrant, WinUnlock, WinPost, WinComplete, WinFault, User}[i]
+			WinReply, WinFlush, WinDone, WinLock, WinGrant, WinUnlock, WinPost, WinComplete, WinNotify, WinFault, User}[i]
 		names, values = append(names, name), append(values, []byte{byte(k)})
 		if want := strings.HasPrefix(name, "Win"); k.OneSided() != want {
 			t.Errorf("kind %s is one-sided: %v", name, !want)
@@ -87,4 +88,17 @@ func FuzzHeader(f *testing.F) {
 			t.Fatalf("% x came back as % x", b[:HeaderSize], again)
 		}
 	})
+}
+
+// A counter and a number of runs share a word, and neither changes the other.
+func TestCounterAndRunsShareTag(t *testing.T) {
+	for _, runs := range []int{0, 1, 512, 0xffff} {
+		for _, counter := range []int{0, 1, 0x7fff, 0x8000, 0xffff} {
+			h := Header{Tag: int32(runs)}
+			h.SetCounter(counter ^ 0x5555)
+			if h.SetCounter(counter); h.Counter() != counter || h.Runs() != runs {
+				t.Errorf("counter %d with %d runs came back as %d with %d", counter, runs, h.Counter(), h.Runs())
+			}
+		}
+	}
 }
