@@ -105,7 +105,6 @@ type targetSync struct {
 	asks     uint64        // how often a target on another node was asked for its lock; under the engine's lock
 	answered atomic.Uint64 // how often it has answered; counted under the engine's lock
 	told     error         // of a death, by the last answer; under the engine's lock
-	mark     mark          // of the flush under way; under the engine's lock
 
 	dozes shmfmt.LockState // what the claim that is waited for was found; under the engine's lock
 }

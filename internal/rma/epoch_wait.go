@@ -118,13 +118,10 @@ func (w *Window) settleLocked(t *target, local bool, call string) error {
 	if e.farIdle(t) {
 		return nil
 	}
-	m := t.farHere()
-	if !local {
-		m = e.farFlush(t)
-	}
 	x := w.waiter(call, t)
 	defer e.rest(x)
-	return e.farWait(t, m, local, x)
+	e.farAsk(t, local)
+	return e.farAwait(t, local, x)
 }
 
 // undefer waits for the post of t if operations are deferred, and makes them. The lock is held.
@@ -136,6 +133,22 @@ func (w *Window) undefer(t *target, call string) error {
 		w.e.drain(t)
 	}
 	return nil
+}
+
+// gather is settleAll if any target has other channels than the main one, see farGather.
+func (w *Window) gather(call string) error {
+	w.e.p.Lock()
+	any := false
+	for i := range w.targets {
+		if t := w.targets[i].Load(); t != nil && len(t.others) > 0 {
+			any = true
+		}
+	}
+	w.e.p.Unlock()
+	if !any {
+		return nil
+	}
+	return w.settleAll(false, call)
 }
 
 // settleAll is settle of all targets at once.
@@ -160,9 +173,7 @@ func (w *Window) settleAll(local bool, call string) error {
 		if t == nil || t.settled() {
 			continue
 		}
-		if t.mark = t.farHere(); !local {
-			t.mark = e.farFlush(t)
-		}
+		e.farAsk(t, local)
 	}
 	for i := range w.targets {
 		t := w.targets[i].Load()
@@ -170,9 +181,7 @@ func (w *Window) settleAll(local bool, call string) error {
 			continue
 		}
 		x.t = t
-		if err := e.farWait(t, t.mark, local, x); err != nil && first == nil {
-			first = err
-		}
+		first = firstOf(first, e.farAwait(t, local, x))
 	}
 	return first
 }

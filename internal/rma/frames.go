@@ -97,7 +97,7 @@ func (e *Engine) control(q *linkPeer, o *operation) bool {
 	if q.stuck || o.kind != kindEnd && q.requests >= requestsMax {
 		return false
 	}
-	e.hdr = wire.Header{Ctx: o.target.w.id, Arg: o.at}
+	e.hdr = wire.Header{Chan: o.channel.number, Ctx: o.target.w.id, Arg: o.at}
 	switch o.kind {
 	case kindFlush:
 		e.hdr.Kind = wire.WinFlush
@@ -116,7 +116,7 @@ func (e *Engine) control(q *linkPeer, o *operation) bool {
 // head makes e.hdr the header of a frame of o whose data lie on end.
 func (e *Engine) head(o *operation) {
 	h := &e.hdr
-	*h = wire.Header{Ctx: o.target.w.id, Arg: o.off + uint64(o.moved)}
+	*h = wire.Header{Chan: o.channel.number, Ctx: o.target.w.id, Arg: o.off + uint64(o.moved)}
 	switch o.kind {
 	case kindPut:
 		h.Kind = wire.WinPut

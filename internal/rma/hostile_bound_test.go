@@ -191,8 +191,8 @@ func TestF1_OperationsEndWithTheirTarget(t *testing.T) {
 	queued := start(e, w, access{kind: kindPut, origin: Data{Bytes: data[:8]}}, true)
 	quiet := start(e, w, access{kind: kindPut, origin: Data{Bytes: data[:8]}}, false)
 	tg := to(w)
-	m := e.farFlush(tg)
-	if quiet != nil || get.Done() || long.Done() || queued.Done() || tg.reached(m, true) {
+	m := e.farFlush(&tg.main)
+	if quiet != nil || get.Done() || long.Done() || queued.Done() || tg.main.reached(m, true) {
 		t.Fatal("complete before anything could go")
 	}
 	f.down(e, enemy)
@@ -203,13 +203,13 @@ func TestF1_OperationsEndWithTheirTarget(t *testing.T) {
 	}
 	failedWith(t, get.Status.Err, class.ProcFailed)
 	failedWith(t, queued.Status.Err, class.ProcFailed)
-	failedWith(t, e.farWait(tg, m, false, nil), class.ProcFailed)
+	failedWith(t, e.farWait(&tg.main, m, false, nil), class.ProcFailed)
 	late := start(e, w, access{kind: kindPut, origin: Data{Bytes: data[:8]}}, true)
 	if !late.Done() {
 		t.Fatal("an operation with a dead target begins")
 	}
 	failedWith(t, late.Status.Err, class.ProcFailed)
-	if tg.oldest != nil || len(e.lines) != 0 || e.peers[enemy].requests != 0 {
+	if tg.main.oldest != nil || len(e.lines) != 0 || e.peers[enemy].requests != 0 {
 		t.Error("something is kept of the dead")
 	}
 }

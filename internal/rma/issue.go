@@ -46,9 +46,10 @@ func (a *access) size() int64 {
 // but for those of fetch_and_op and compare_and_swap, which are copied, and layouts.
 type operation struct {
 	access
-	view   *View
-	target *target
-	off    uint64 // bytes from the beginning of the target's memory; in dynamic windows an address
+	view    *View
+	target  *target
+	channel *channel // of target
+	off     uint64   // bytes from the beginning of the target's memory; in dynamic windows an address
 
 	request *p2p.Request // finished when the operation is complete at the origin; may be nil
 	operationLink
@@ -61,7 +62,7 @@ type operation struct {
 const maxElement = 64
 
 // newOperation returns an operation that is a copy of what a says. The lock is held.
-func (e *Engine) newOperation(v *View, t *target, a *access, off uint64) *operation {
+func (e *Engine) newOperation(v *View, c *channel, a *access, off uint64) *operation {
 	var o *operation
 	if n := len(e.pool); n > 0 {
 		o = e.pool[n-1]
@@ -69,7 +70,7 @@ func (e *Engine) newOperation(v *View, t *target, a *access, off uint64) *operat
 	} else {
 		o = &operation{}
 	}
-	o.access, o.view, o.target, o.off = *a, v, t, off
+	o.access, o.view, o.target, o.channel, o.off = *a, v, c.target, c, off
 	if a.origin.Layout != nil {
 		o.layouts[0] = *a.origin.Layout
 		o.origin.Layout = &o.layouts[0]

@@ -10,7 +10,7 @@ func (e *Engine) submit(v *View, t *target, a *access, off uint64, what string, 
 	if cause := e.p.DownCause(int(t.process)); cause != nil {
 		return nil, gone(t.rank, cause)
 	}
-	o := e.newOperation(v, t, a, off)
+	o := e.newOperation(v, t.channel(v), a, off)
 	if what != "" {
 		o.request = e.messages.NewRequest(v.w.Comm, what)
 	}

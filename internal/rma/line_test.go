@@ -116,13 +116,13 @@ func TestRC03RC04_LinesEqualOneByOne(t *testing.T) {
 		}
 		flush := func() {
 			t.Helper()
-			m := p.e.farFlush(tg)
-			p.until("a flush", func() bool { return tg.reached(m, false) })
+			m := p.e.farFlush(&tg.main)
+			p.until("a flush", func() bool { return tg.main.reached(m, false) })
 			if !bytes.Equal(p.mem, p.model) {
 				t.Fatalf("seed %d: after a flush the memory differs", seed)
 			}
-			if tg.fault != nil {
-				t.Fatalf("seed %d: %v", seed, tg.fault)
+			if tg.main.fault != nil {
+				t.Fatalf("seed %d: %v", seed, tg.main.fault)
 			}
 			check()
 		}
@@ -137,7 +137,7 @@ func TestRC03RC04_LinesEqualOneByOne(t *testing.T) {
 		}
 		flush()
 		p.until("nothing is under way", func() bool { return p.e.peers[enemy].requests == 0 && p.far.peers[enemy].asked == 0 })
-		if tg.oldest != nil || len(p.e.lines)+len(p.e.holding)+len(p.far.debtors) != 0 {
+		if tg.main.oldest != nil || len(p.e.lines)+len(p.e.holding)+len(p.far.debtors) != 0 {
 			t.Fatal("something is kept")
 		}
 		p.e.p.Unlock() // what inTheWild has locked is unlocked in the end
@@ -311,7 +311,7 @@ func TestShortPutsGoTogether(t *testing.T) {
 		put(8*i, 8)
 	}
 	expect("puts that are not flushed")
-	e.farFlush(tg)
+	e.farFlush(&tg.main)
 	expect("one behind the other", wire.Header{Kind: wire.WinPut, Size: 32, Flags: wire.ThenFlush, Name: 4})
 	hear(e, wire.Header{Kind: wire.WinDone, Arg: 4}, nil)
 	for i := range int64(4) {

@@ -266,6 +266,7 @@ func (v *View) UnlockAll() error {
 // targets are on their way together: those that give a lock back complete what went before
 // them. The epoch is turning.
 func (w *Window) giveAllBack(call string) error {
+	first := w.gather(call)
 	for i := range w.targets {
 		if t := w.targets[i].Load(); t != nil && t.control == nil && t.held != heldNot {
 			w.e.p.Lock()
@@ -273,7 +274,7 @@ func (w *Window) giveAllBack(call string) error {
 			w.e.p.Unlock()
 		}
 	}
-	first := w.settleAll(false, call)
+	first = firstOf(first, w.settleAll(false, call))
 	for i := range w.targets {
 		if t := w.targets[i].Load(); t != nil && t.held != heldNot {
 			if t.control != nil {

@@ -188,7 +188,8 @@ func (w *Window) giveBack(t *target, call string) error {
 	if t.control == nil && !t.bare {
 		x := w.waiter(call, t)
 		defer e.rest(x)
-		return e.farWait(t, e.farUnlock(t), false, x)
+		err := e.farGather(t, false, x)
+		return firstOf(err, e.farWait(&t.main, e.farUnlock(t), false, x))
 	}
 	err := w.settleLocked(t, false, call)
 	if !t.bare && w.unclaim(t) {

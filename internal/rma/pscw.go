@@ -179,9 +179,10 @@ func (w *Window) completeTo(t *target) error {
 		}
 		if t.control == nil || t.farEnds || !e.farIdle(t) {
 			t.farEnds = true
-			e.farComplete(t)
 			x := w.waiter("Complete", t)
-			err = e.farWait(t, t.farHere(), true, x)
+			err = e.farGather(t, true, x)
+			e.farComplete(t)
+			err = firstOf(err, e.farWait(&t.main, t.main.farHere(), true, x))
 			e.rest(x)
 			e.p.Unlock()
 			return err

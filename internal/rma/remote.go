@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -12,11 +13,11 @@ import (
 
 // # Operations by frames, the origin's side
 //
-// What goes to one target keeps its order: operations are numbered (operationLink.at)
-// and pass one after the other through the target's line, whose first is cut into frames
-// (frames.go). An operation that is short and finds the line empty never enters it. Work
-// advances the lines of all targets in turn, a few frames each, so that a long operation
-// holds up its own target only.
+// What goes to one target by one channel keeps its order: operations are numbered (operationLink.at)
+// and pass one after the other through the line of their channel, whose first is cut into
+// frames (frames.go). An operation that is short and finds the line empty never enters it.
+// Work advances the lines of all channels in turn, a few frames each, so that a long
+// operation holds up its own channel only.
 //
 // The target applies frames in the order in which they come, so a put or accumulate
 // needs no answer: a WinFlush behind it, answered by a WinDone, tells of all that went
@@ -41,29 +42,11 @@ const (
 	frameCost = 1 << 10
 )
 
-// targetLink is what frames need to know of a target. Numbers are those of operations.
-type targetLink struct {
-	line   []*operation // whose frames have not all gone; from first on
-	first  int
-	listed bool // in engineLink.lines
-
-	issued uint64 // the last operation
-	quiet  uint64 // the last one that is not answered
-	wanted uint64 // up to where a WinFlush is to ask
-	asked  uint64 // up to where the last WinFlush or WinUnlock asks
-	done   uint64 // up to where a WinDone has answered
-
-	oldest, newest *operation // those that are not complete at the origin, by number
-	fault          error      // the first that no request tells of
-	waits          []*farWait
-	bundle         *bundle // nil if there is none
-}
-
 // windowLink is what frames need to know of a window.
 type windowLink struct {
 	// faults are the first ones, of what came without a request, that its sender has not
-	// been told of. By process: at most one for each member.
-	faults map[int32]fault
+	// been told of: at most one for each channel of each member.
+	faults map[faultKey]fault
 	opened bool    // all members are known
 	early  []int32 // processes that had posted before
 }
@@ -71,7 +54,7 @@ type windowLink struct {
 // engineLink is what frames need to know of a process.
 type engineLink struct {
 	peers   []linkPeer // by index in the job
-	lines   []*target  // with operations in their line
+	lines   []*channel // with operations in their line
 	names   p2p.Names[operation]
 	hdr     wire.Header   // scratch: headers handed to a fabric must not escape
 	runs    [runsMax]runs // scratch
@@ -80,7 +63,7 @@ type engineLink struct {
 	pages   [][]byte      // of pageSize, for reuse
 	parked  []*farWait    // for reuse
 	debtors []int         // peers with gets to be answered
-	holding []*target     // that have a bundle
+	holding []*channel    // that have a bundle
 	spare   []*bundle     // for reuse
 }
 
@@ -107,7 +90,7 @@ type operationLink struct {
 	name       uint64 // while there are some
 	sent       bool   // all frames are made
 	queued     bool   // the last one made is in the backlog
-	flown      bool   // not complete, and so among targetLink.oldest to newest
+	flown      bool   // not complete, and so among channel.oldest to newest
 	failed     error
 	there      dtype.Buffer // how the data lie at the target, if not on end
 	ragged     bool         // there says how
@@ -136,8 +119,9 @@ func (e *Engine) remote(o *operation) {
 		e.finish(o, gone(t.rank, cause))
 		return
 	}
-	t.issued++
-	o.at = t.issued
+	c := o.channel
+	c.issued++
+	o.at = c.issued
 	if o.size() == 0 || o.kind == kindAccumulate && o.op == op.NoOp && !o.answers() {
 		e.finish(o, nil)
 		return
@@ -149,13 +133,13 @@ func (e *Engine) remote(o *operation) {
 		}
 	}
 	if !o.answers() {
-		t.quiet = o.at
+		c.quiet = o.at
 	}
 	if e.hold(o) {
 		e.finish(o, nil)
 		return
 	}
-	e.release(t)
+	e.release(c)
 	e.launch(o)
 }
 
@@ -178,18 +162,18 @@ func (o *operation) lay() (err error) {
 	return nil
 }
 
-// launch puts o at the end of its target's line, or past it.
+// launch puts o at the end of its channel's line, or past it.
 func (e *Engine) launch(o *operation) {
-	t := o.target
-	if t.first == len(t.line) && e.advance(o) {
+	c := o.channel
+	if c.first == len(c.line) && e.advance(o) {
 		e.settle(o)
 		return
 	}
 	e.fly(o)
-	t.line = append(t.line, o)
-	if !t.listed {
-		t.listed = true
-		e.lines = append(e.lines, t)
+	c.line = append(c.line, o)
+	if !c.listed {
+		c.listed = true
+		e.lines = append(e.lines, c)
 		e.p.SetBusy(1)
 	}
 }
@@ -209,19 +193,19 @@ func (e *Engine) fly(o *operation) {
 	if o.flown {
 		return
 	}
-	t := o.target
+	c := o.channel
 	o.flown = true
-	if o.prev = t.newest; o.prev != nil {
+	if o.prev = c.newest; o.prev != nil {
 		o.prev.next = o
 	} else {
-		t.oldest = o
+		c.oldest = o
 	}
-	t.newest = o
+	c.newest = o
 }
 
 // finish ends an operation, and tells who waits for it.
 func (e *Engine) finish(o *operation, err error) {
-	t := o.target
+	c := o.channel
 	if o.name != 0 {
 		e.names.Drop(o.name)
 	}
@@ -231,25 +215,25 @@ func (e *Engine) finish(o *operation, err error) {
 	if o.bundle != nil {
 		e.freeBundle(o.bundle)
 	}
-	if err != nil && o.request == nil && t.fault == nil {
-		t.fault = err
+	if err != nil && o.request == nil && c.fault == nil {
+		c.fault = err
 	}
 	flown := o.flown
 	if flown {
 		if o.prev != nil {
 			o.prev.next = o.next
 		} else {
-			t.oldest = o.next
+			c.oldest = o.next
 		}
 		if o.next != nil {
 			o.next.prev = o.prev
 		} else {
-			t.newest = o.prev
+			c.newest = o.prev
 		}
 	}
 	e.end(o, err)
 	if flown {
-		t.notify()
+		c.notify()
 	}
 }
 
@@ -257,11 +241,11 @@ func (e *Engine) finish(o *operation, err error) {
 func (e *Engine) workLink() int {
 	n := e.releaseAll()
 	for i := 0; i < len(e.lines); i++ {
-		t := e.lines[i]
-		n += e.push(t)
-		if t.first == len(t.line) {
-			t.line, t.first = t.line[:0], 0
-			t.listed = false
+		c := e.lines[i]
+		n += e.push(c)
+		if c.first == len(c.line) {
+			c.line, c.first = c.line[:0], 0
+			c.listed = false
 			last := len(e.lines) - 1
 			e.lines[i], e.lines[last] = e.lines[last], nil
 			e.lines = e.lines[:last]
@@ -275,11 +259,11 @@ func (e *Engine) workLink() int {
 	return n
 }
 
-// push makes frames of what stands first in the line of t, and reports how much it did.
-func (e *Engine) push(t *target) int {
+// push makes frames of what stands first in the line of c, and reports how much it did.
+func (e *Engine) push(c *channel) int {
 	n := 0
-	for turn := int64(0); turn < lineTurn && t.first < len(t.line); {
-		o := t.line[t.first]
+	for turn := int64(0); turn < lineTurn && c.first < len(c.line); {
+		o := c.line[c.first]
 		before := o.moved
 		all := e.advance(o)
 		if all || o.moved != before {
@@ -289,12 +273,12 @@ func (e *Engine) push(t *target) int {
 			break // no room, or its turn is over
 		}
 		turn += o.moved - before + frameCost
-		t.line[t.first] = nil
-		t.first++
-		if t.first > 64 && t.first > len(t.line)/2 { // reclaim what has gone
-			k := copy(t.line, t.line[t.first:])
-			clear(t.line[k:])
-			t.line, t.first = t.line[:k], 0
+		c.line[c.first] = nil
+		c.first++
+		if c.first > 64 && c.first > len(c.line)/2 { // reclaim what has gone
+			k := copy(c.line, c.line[c.first:])
+			clear(c.line[k:])
+			c.line, c.first = c.line[:k], 0
 		}
 		e.settle(o)
 	}
@@ -325,12 +309,12 @@ func (e *Engine) lostLink(peer int) {
 	}
 	*q = linkPeer{refused: true, gets: q.gets[:0]}
 	for i := 0; i < len(e.lines); i++ {
-		t := e.lines[i]
-		if int(t.process) != peer {
+		c := e.lines[i]
+		if int(c.target.process) != peer {
 			continue
 		}
-		clear(t.line)
-		t.line, t.first, t.listed = t.line[:0], 0, false
+		clear(c.line)
+		c.line, c.first, c.listed = c.line[:0], 0, false
 		last := len(e.lines) - 1
 		e.lines[i], e.lines[last] = e.lines[last], nil
 		e.lines = e.lines[:last]
@@ -338,8 +322,8 @@ func (e *Engine) lostLink(peer int) {
 		i--
 	}
 	for i := 0; i < len(e.holding); i++ {
-		if t := e.holding[i]; int(t.process) == peer {
-			e.release(t) // for nobody
+		if c := e.holding[i]; int(c.target.process) == peer {
+			e.release(c) // for nobody
 			i--
 		}
 	}
@@ -349,15 +333,17 @@ func (e *Engine) lostLink(peer int) {
 		if rank < 0 {
 			continue
 		}
-		delete(w.faults, int32(peer))
+		maps.DeleteFunc(w.faults, func(k faultKey, _ fault) bool { return k.process == int32(peer) })
 		t := w.targets[rank].Load()
 		if t == nil {
 			continue
 		}
-		for t.oldest != nil {
-			e.finish(t.oldest, gone(rank, cause))
+		for c := range t.channels {
+			for c.oldest != nil {
+				e.finish(c.oldest, gone(rank, cause))
+			}
+			c.notify()
 		}
-		t.notify()
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 
 // bundle is a frame of short puts, or of short accumulates with one operation, that has not
 // gone yet. A system call costs as much as dozens of them, and one that carries the flush
-// that mostly follows saves a second: so they stay until something else is sent to the
-// target, until there are many, or until the process polls, which it does whenever it
+// that mostly follows saves a second: so they stay until something else is sent by
+// their channel, until there are many, or until the process polls, which it does whenever it
 // waits. Nobody can tell: nothing says that they are done before a flush.
 //
 // They become runs of one frame, in their order. A fault would refuse all of it, so in
@@ -42,19 +42,19 @@ const (
 
 // hold adds o to what is held for its target, if it may, and reports whether it did.
 func (e *Engine) hold(o *operation) bool {
-	t := o.target
+	t, c := o.target, o.channel
 	size := int(o.size())
 	if size > bundledMax || o.kind != kindPut && o.kind != kindAccumulate || o.answers() || o.ragged || o.origin.Layout != nil ||
-		t.first < len(t.line) || e.peers[t.process].stuck {
+		c.first < len(c.line) || e.peers[t.process].stuck {
 		return false
 	}
-	if t.bundle != nil && !t.bundle.add(o, size, t.w.dynamic != nil) {
-		e.release(t)
-		if e.peers[t.process].stuck || t.first < len(t.line) {
+	if c.bundle != nil && !c.bundle.add(o, size, t.w.dynamic != nil) {
+		e.release(c)
+		if e.peers[t.process].stuck || c.first < len(c.line) {
 			return false
 		}
 	}
-	if t.bundle == nil {
+	if c.bundle == nil {
 		h := e.newBundle()
 		h.kind, h.op, h.typ, h.base = o.kind, o.op, o.typ, o.off
 		h.limit = min(bundleMax, e.p.ChunkMax(int(t.process))-bundleData)
@@ -62,11 +62,11 @@ func (e *Engine) hold(o *operation) bool {
 			e.freeBundle(h)
 			return false
 		}
-		t.bundle = h
+		c.bundle = h
 		if len(e.holding) == 0 {
 			e.p.Later(1)
 		}
-		e.holding = append(e.holding, t)
+		e.holding = append(e.holding, c)
 	}
 	return true
 }
@@ -98,19 +98,19 @@ func (h *bundle) add(o *operation, size int, alone bool) bool {
 	return true
 }
 
-// release puts what is held for t at the end of its line, or sends it.
-func (e *Engine) release(t *target) { e.releaseThen(t, 0, 0) }
+// release puts what c holds at the end of its line, or sends it.
+func (e *Engine) release(c *channel) { e.releaseThen(c, 0, 0) }
 
 // releaseThen is release with what is to follow: a flag, and the number for it. It reports
 // whether there was something to go with.
-func (e *Engine) releaseThen(t *target, then uint8, at uint64) bool {
-	h := t.bundle
+func (e *Engine) releaseThen(c *channel, then uint8, at uint64) bool {
+	h := c.bundle
 	if h == nil {
 		return false
 	}
-	t.bundle = nil
+	c.bundle = nil
 	for i, o := range e.holding {
-		if o == t {
+		if o == c {
 			last := len(e.holding) - 1
 			e.holding[i], e.holding[last] = e.holding[last], nil
 			e.holding = e.holding[:last]
@@ -121,8 +121,8 @@ func (e *Engine) releaseThen(t *target, then uint8, at uint64) bool {
 		e.p.Later(-1)
 	}
 	h.then, h.at = then, at
-	o := e.newOperation(nil, t, &access{kind: kindBundle}, 0)
-	o.at, o.bundle = t.issued, h
+	o := e.newOperation(nil, c, &access{kind: kindBundle}, 0)
+	o.at, o.bundle = c.issued, h
 	e.launch(o)
 	return true
 }
@@ -136,7 +136,7 @@ func (e *Engine) frameBundle(q *linkPeer, o *operation) bool {
 	if h.then&(wire.ThenFlush|wire.ThenUnlock) != 0 {
 		q.requests++
 	}
-	e.hdr = wire.Header{Kind: wire.WinPut, Flags: h.then, Ctx: o.target.w.id, Arg: h.base, Name: h.at}
+	e.hdr = wire.Header{Kind: wire.WinPut, Flags: h.then, Chan: o.channel.number, Ctx: o.target.w.id, Arg: h.base, Name: h.at}
 	if h.kind == kindAccumulate {
 		e.hdr.Kind, e.hdr.Aux = wire.WinAcc, uint32(h.op)|uint32(h.typ)<<accType
 	}
@@ -171,11 +171,11 @@ func (e *Engine) freeBundle(h *bundle) {
 	}
 }
 
-// releaseAll sends what is held, but for targets where it goes with the next flush.
+// releaseAll sends what is held, but for channels where it goes with the next flush.
 func (e *Engine) releaseAll() (n int) {
 	for i := len(e.holding) - 1; i >= 0; i-- {
-		if t := e.holding[i]; t.wanted <= t.asked {
-			e.release(t)
+		if c := e.holding[i]; c.wanted <= c.asked {
+			e.release(c)
 			n++
 		}
 	}

@@ -115,7 +115,7 @@ func (e *Engine) faulted(from int, h *wire.Header, payload []byte) {
 		return
 	}
 	if h.Name == 0 {
-		e.note(from, h.Ctx, &f)
+		e.note(from, h, &f)
 		return
 	}
 	if o := e.answered(from, h); o != nil {
@@ -126,11 +126,19 @@ func (e *Engine) faulted(from int, h *wire.Header, payload []byte) {
 	}
 }
 
-// note keeps a fault for who waits next for operations on a window.
-func (e *Engine) note(from int, window uint64, f *fault) {
-	if t := e.targetOf(from, window); t != nil && t.fault == nil {
-		t.fault = f.error(t.w, t.rank)
+// note keeps a fault for who waits next for operations of the channel of a frame.
+func (e *Engine) note(from int, h *wire.Header, f *fault) {
+	if c := e.channelOf(from, h); c != nil && c.fault == nil {
+		c.fault = f.error(c.target.w, c.target.rank)
 	}
+}
+
+// channelOf is the channel that a frame of a peer is about, nil if it was never used.
+func (e *Engine) channelOf(from int, h *wire.Header) *channel {
+	if t := e.targetOf(from, h.Ctx); t != nil {
+		return t.numbered(h.Chan)
+	}
+	return nil
 }
 
 // targetOf is a process as a target of a window, nil if it was never used as one.
@@ -148,8 +156,8 @@ func (e *Engine) targetOf(process int, window uint64) *target {
 
 // told takes that all before a flush or unlock is done.
 func (e *Engine) told(from int, h *wire.Header, payload []byte) {
-	t := e.targetOf(from, h.Ctx)
-	if t == nil || h.Arg <= t.done || h.Arg > t.asked {
+	c := e.channelOf(from, h)
+	if c == nil || h.Arg <= c.done || h.Arg > c.asked {
 		return
 	}
 	if h.Flags&wire.Faulty != 0 {
@@ -158,12 +166,12 @@ func (e *Engine) told(from int, h *wire.Header, payload []byte) {
 			e.refuse(from, "it has told of a fault in %d bytes that mean none", len(payload))
 			return
 		}
-		e.note(from, h.Ctx, &f)
+		e.note(from, h, &f)
 	}
 	e.peers[from].requests--
-	t.done = h.Arg
-	if t.wanted > t.asked && t.done == t.asked {
-		e.askFlush(t)
+	c.done = h.Arg
+	if c.wanted > c.asked && c.done == c.asked {
+		e.askFlush(c)
 	}
-	t.notify()
+	c.notify()
 }

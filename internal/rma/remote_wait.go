@@ -6,7 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// mark is a moment in what is sent to a target: all operations up to one of them.
+// mark is a moment in what is sent by a channel: all operations up to one of them.
 type mark struct {
 	at   uint64 // the operation
 	done uint64 // what a WinDone has to answer until then
@@ -21,78 +21,123 @@ type farWait struct {
 
 // farIdle reports whether nothing is under way to t and nothing is to be told of it.
 func (e *Engine) farIdle(t *target) bool {
-	return t.oldest == nil && t.quiet <= t.done && t.fault == nil
-}
-
-// farFlush asks the target to tell when all that was sent to it is done, and returns the
-// mark to wait for. One flush is under way at a time: goroutines that flush meanwhile
-// share the next, and what they have put goes with it. With 32 of them that is several
-// times faster, and with two not slower. The lock is held.
-func (e *Engine) farFlush(t *target) mark {
-	if t.quiet > t.wanted {
-		t.wanted = t.issued
-		if t.asked == t.done {
-			e.askFlush(t)
+	if len(t.others) == 0 {
+		return t.main.idle()
+	}
+	for c := range t.channels {
+		if !c.idle() {
+			return false
 		}
 	}
-	return mark{t.issued, t.wanted}
+	return true
+}
+
+// idle reports whether nothing is under way by c and nothing is to be told of it.
+func (c *channel) idle() bool { return c.oldest == nil && c.quiet <= c.done && c.fault == nil }
+
+// farFlush asks the target to tell when all that was sent by c is done, and returns the
+// mark to wait for. One flush of a channel is under way at a time: goroutines that flush meanwhile
+// share the next, and what they have put goes with it. With 32 of them that is several
+// times faster, and with two not slower. The lock is held.
+func (e *Engine) farFlush(c *channel) mark {
+	if c.quiet > c.wanted {
+		c.wanted = c.issued
+		if c.asked == c.done {
+			e.askFlush(c)
+		}
+	}
+	return mark{c.issued, c.wanted}
 }
 
 // askFlush sends the flush that is wanted, behind or with what was sent before.
-func (e *Engine) askFlush(t *target) {
-	if e.p.DownCause(int(t.process)) != nil {
+func (e *Engine) askFlush(c *channel) {
+	if e.p.DownCause(int(c.target.process)) != nil {
 		return
 	}
-	t.asked, t.wanted = t.issued, t.issued
-	if !e.releaseThen(t, wire.ThenFlush, t.asked) {
-		e.send(t, kindFlush)
+	c.asked, c.wanted = c.issued, c.issued
+	if !e.releaseThen(c, wire.ThenFlush, c.asked) {
+		e.send(c, kindFlush)
 	}
 }
 
 // farHere is the mark of all that was sent until now, for waits that are local.
-func (t *target) farHere() mark { return mark{at: t.issued} }
+func (c *channel) farHere() mark { return mark{at: c.issued} }
 
-// farUnlock gives back the lock of t behind all that was sent to it, and returns the mark
-// at which that is done. The lock of the engine is held.
-func (e *Engine) farUnlock(t *target) mark {
-	if e.p.DownCause(int(t.process)) == nil {
-		t.issued++
-		t.quiet, t.asked, t.wanted = t.issued, t.issued, t.issued
-		if !e.releaseThen(t, wire.ThenUnlock, t.asked) {
-			e.send(t, kindUnlock)
+// farAsk notes how far all channels of t are, and unless it is local has the target tell
+// when it is as far.
+func (e *Engine) farAsk(t *target, local bool) {
+	for c := range t.channels {
+		if c.mark = c.farHere(); !local {
+			c.mark = e.farFlush(c)
 		}
 	}
-	return mark{t.issued, t.asked}
 }
 
-// farComplete tells the target, behind all that was sent to it, that the access epoch is
-// over.
+// farAwait waits for what farAsk has asked for, and returns the first error of an operation
+// that no request tells of. The lock is held; others may hold it in between, and ask for
+// more: then this waits for a little more than it has to.
+func (e *Engine) farAwait(t *target, local bool, about proc.About) error {
+	var first error
+	for c := range t.channels {
+		first = firstOf(first, e.farWait(c, c.mark, local, about))
+	}
+	return first
+}
+
+// farGather does both where some but the main channel of t are in use, so that what follows
+// on the main one is behind all that went before.
+func (e *Engine) farGather(t *target, local bool, about proc.About) error {
+	if len(t.others) == 0 {
+		return nil
+	}
+	e.farAsk(t, local)
+	return e.farAwait(t, local, about)
+}
+
+// farUnlock gives back the lock of t behind all that was sent by its main channel, and
+// returns the mark at which that is done. Other channels have nothing under way. The lock of
+// the engine is held.
+func (e *Engine) farUnlock(t *target) mark {
+	c := &t.main
+	if e.p.DownCause(int(t.process)) == nil {
+		c.issued++
+		c.quiet, c.asked, c.wanted = c.issued, c.issued, c.issued
+		if !e.releaseThen(c, wire.ThenUnlock, c.asked) {
+			e.send(c, kindUnlock)
+		}
+	}
+	return mark{c.issued, c.asked}
+}
+
+// farComplete tells the target, behind all that was sent by its main channel, that the
+// access epoch is over. All frames of other channels are made.
 func (e *Engine) farComplete(t *target) {
 	if e.p.DownCause(int(t.process)) == nil {
-		if !e.releaseThen(t, wire.ThenComplete, 0) {
-			e.send(t, kindEnd)
+		if !e.releaseThen(&t.main, wire.ThenComplete, 0) {
+			e.send(&t.main, kindEnd)
 		}
 	}
 }
 
-// send puts what is no operation at the end of the line of t.
-func (e *Engine) send(t *target, k kind) {
-	o := e.newOperation(nil, t, &access{kind: k}, 0)
-	o.at = t.issued
+// send puts what is no operation at the end of the line of c.
+func (e *Engine) send(c *channel, k kind) {
+	o := e.newOperation(nil, c, &access{kind: k}, 0)
+	o.at = c.issued
 	e.launch(o)
 }
 
 // reached reports whether all up to m is complete at the origin, and if it is not
 // local, at the target.
-func (t *target) reached(m mark, local bool) bool {
-	return (t.oldest == nil || t.oldest.at > m.at) && (local || t.done >= m.done)
+func (c *channel) reached(m mark, local bool) bool {
+	return (c.oldest == nil || c.oldest.at > m.at) && (local || c.done >= m.done)
 }
 
 // farWait returns when all up to m is complete at the origin, and unless it is local
 // at the target. It returns, and forgets, the first error of an operation that no request
 // tells of. about says who waits. The lock is held; others may hold it in between.
-func (e *Engine) farWait(t *target, m mark, local bool, about proc.About) error {
-	if !t.reached(m, local) && e.p.DownCause(int(t.process)) == nil {
+func (e *Engine) farWait(c *channel, m mark, local bool, about proc.About) error {
+	t := c.target
+	if !c.reached(m, local) && e.p.DownCause(int(t.process)) == nil {
 		var w *farWait
 		if n := len(e.parked); n > 0 {
 			w = e.parked[n-1]
@@ -101,13 +146,13 @@ func (e *Engine) farWait(t *target, m mark, local bool, about proc.About) error 
 			w = &farWait{}
 		}
 		w.mark, w.local, w.About = m, local, about
-		t.waits = append(t.waits, w)
+		c.waits = append(c.waits, w)
 		e.p.Wait(&w.Event, int(t.process))
-		for i, o := range t.waits {
+		for i, o := range c.waits {
 			if o == w {
-				last := len(t.waits) - 1
-				t.waits[i], t.waits[last] = t.waits[last], nil
-				t.waits = t.waits[:last]
+				last := len(c.waits) - 1
+				c.waits[i], c.waits[last] = c.waits[last], nil
+				c.waits = c.waits[:last]
 				break
 			}
 		}
@@ -115,18 +160,19 @@ func (e *Engine) farWait(t *target, m mark, local bool, about proc.About) error 
 		w.About = nil
 		e.parked = append(e.parked, w)
 	}
-	err := t.fault
-	t.fault = nil
-	if cause := e.p.DownCause(int(t.process)); cause != nil && !t.reached(m, local) {
+	err := c.fault
+	c.fault = nil
+	if cause := e.p.DownCause(int(t.process)); cause != nil && !c.reached(m, local) {
 		err = gone(t.rank, cause)
 	}
 	return err
 }
 
 // notify wakes those whose mark is reached, or never will be.
-func (t *target) notify() {
-	for _, w := range t.waits {
-		if t.reached(w.mark, w.local) || t.w.e.p.DownCause(int(t.process)) != nil {
+func (c *channel) notify() {
+	t := c.target
+	for _, w := range c.waits {
+		if c.reached(w.mark, w.local) || t.w.e.p.DownCause(int(t.process)) != nil {
 			w.Fire()
 		}
 	}

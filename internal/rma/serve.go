@@ -44,6 +44,10 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		e.refuse(from, "it has used a window that it is not in")
 		return
 	}
+	if h.Chan >= channelsMax {
+		e.refuse(from, "it has used channel %d of a window", h.Chan)
+		return
+	}
 	ok := true
 	switch h.Kind {
 	case wire.WinPut:
@@ -57,7 +61,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	case wire.WinGet:
 		e.takeGet(from, w, h, payload)
 	case wire.WinFlush:
-		e.tell(from, w, h.Arg)
+		e.tell(from, w, h.Chan, h.Arg)
 	case wire.WinLock:
 		ok = w.lockAsked(int32(from), h.Flags&wire.Exclusive != 0)
 	case wire.WinUnlock:
@@ -81,7 +85,7 @@ func (e *Engine) then(from int, w *Window, h *wire.Header) bool {
 	if h.Flags < wire.ThenFlush || e.peers[from].refused {
 		return true
 	}
-	x := ending{unlock: h.Flags&wire.ThenUnlock != 0, tells: h.Flags&(wire.ThenFlush|wire.ThenUnlock) != 0, at: h.Name}
+	x := ending{unlock: h.Flags&wire.ThenUnlock != 0, tells: h.Flags&(wire.ThenFlush|wire.ThenUnlock) != 0, at: h.Name, channel: h.Chan}
 	if h.Flags&wire.ThenComplete != 0 {
 		x.complete = 1
 	}
@@ -150,17 +154,17 @@ func (e *Engine) stale(from int, h *wire.Header, payload []byte) {
 	switch h.Kind {
 	case wire.WinPut, wire.WinAcc:
 		if h.Flags&(wire.ThenFlush|wire.ThenUnlock) != 0 {
-			e.finished(from, h.Ctx, h.Name, &f)
+			e.finished(from, h.Ctx, h.Chan, h.Name, &f)
 			return
 		}
 		fallthrough
 	case wire.WinCas, wire.WinGet:
 		e.deny(from, nil, h, &f)
 	case wire.WinFlush:
-		e.finished(from, h.Ctx, h.Arg, &f)
+		e.finished(from, h.Ctx, h.Chan, h.Arg, &f)
 	case wire.WinUnlock:
 		if h.Flags&wire.Answer != 0 {
-			e.finished(from, h.Ctx, h.Arg, &f)
+			e.finished(from, h.Ctx, h.Chan, h.Arg, &f)
 		}
 	case wire.WinLock:
 		if e.admits(from) {

@@ -6,6 +6,7 @@ type ending struct {
 	complete int  // ends of access epochs
 	tells    bool // an answer is wanted, with the number at
 	at       uint64
+	channel  uint16 // that it goes to
 }
 
 // ends does what follows the operations of a peer on w. The end of an epoch takes its turn
@@ -46,7 +47,7 @@ func (e *Engine) endNow(from int, w *Window, x ending) bool {
 		return false
 	}
 	if x.tells {
-		e.tell(from, w, x.at)
+		e.tell(from, w, x.channel, x.at)
 	}
 	return true
 }

@@ -136,41 +136,49 @@ func (e *Engine) deny(from int, w *Window, h *wire.Header, f *fault) {
 		r.drop()
 		if w != nil {
 			if w.faults == nil {
-				w.faults = make(map[int32]fault)
+				w.faults = make(map[faultKey]fault)
 			}
-			if _, ok := w.faults[int32(from)]; !ok {
-				w.faults[int32(from)] = *f
+			k := faultKey{int32(from), h.Chan}
+			if _, ok := w.faults[k]; !ok {
+				w.faults[k] = *f
 			}
 		}
 		return
 	default:
 		r.what = owesFault
 	}
-	e.hdr = wire.Header{Kind: wire.WinFault, Ctx: h.Ctx, Name: name}
+	e.hdr = wire.Header{Kind: wire.WinFault, Chan: h.Chan, Ctx: h.Ctx, Name: name}
 	b := r.room(faultSize)
 	f.encode(&e.hdr, b)
 	e.give(from, r, b)
 }
 
-// tell answers that all up to a flush or unlock, number at, is done.
-func (e *Engine) tell(from int, w *Window, at uint64) {
+// faultKey says whose fault one is: by whom it was sent, and by which channel.
+type faultKey struct {
+	process int32
+	channel uint16
+}
+
+// tell answers that all up to a flush or unlock of a channel, number at, is done.
+func (e *Engine) tell(from int, w *Window, channel uint16, at uint64) {
 	if len(w.faults) > 0 {
-		if f, ok := w.faults[int32(from)]; ok {
-			delete(w.faults, int32(from))
-			e.finished(from, w.id, at, &f)
+		k := faultKey{int32(from), channel}
+		if f, ok := w.faults[k]; ok {
+			delete(w.faults, k)
+			e.finished(from, w.id, channel, at, &f)
 			return
 		}
 	}
-	e.finished(from, w.id, at, nil)
+	e.finished(from, w.id, channel, at, nil)
 }
 
 // finished is tell, with a fault unless that is nil.
-func (e *Engine) finished(from int, window, at uint64, f *fault) {
+func (e *Engine) finished(from int, window uint64, channel uint16, at uint64, f *fault) {
 	if !e.admits(from) {
 		return
 	}
 	r := e.newReply()
-	e.hdr = wire.Header{Kind: wire.WinDone, Ctx: window, Arg: at}
+	e.hdr = wire.Header{Kind: wire.WinDone, Chan: channel, Ctx: window, Arg: at}
 	var payload []byte
 	if f != nil {
 		payload = r.room(faultSize)

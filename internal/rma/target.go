@@ -50,8 +50,10 @@ type target struct {
 	framed   atomic.Bool
 	deferred []*operation // in order; under the engine's lock
 
+	main   channel    // of operations by frames; see channel
+	others []*channel // of views with a channel of their own, by number - 1; nil until first used
+
 	targetSync
-	targetLink
 }
 
 // target returns the target of a rank. It takes the lock if it is used first.
@@ -88,6 +90,7 @@ func (w *Window) targetLocked(rank int) (*target, error) {
 			return nil, err
 		}
 	}
+	t.main.target = t
 	t.startSync()
 	w.targets[rank].Store(t)
 	return t, nil

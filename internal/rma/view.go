@@ -94,6 +94,7 @@ type Layout struct {
 // View is a window as it is used under one info.
 type View struct {
 	w       *Window
+	number  uint16                  // of its channels, 0 for the main ones
 	options atomic.Pointer[Options] // never nil
 }
 

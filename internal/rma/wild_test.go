@@ -139,7 +139,7 @@ func (f *wild) down(e *Engine, peer int) {
 
 // start gives an operation to the enemy to the engine.
 func start(e *Engine, w *Window, a access, request bool) *p2p.Request {
-	o := e.newOperation(nil, to(w), &a, uint64(a.disp))
+	o := e.newOperation(nil, &to(w).main, &a, uint64(a.disp))
 	if request {
 		o.request = e.messages.NewRequest(w.Comm, "test")
 	}
