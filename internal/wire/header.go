@@ -96,6 +96,10 @@ const (
 	// sent on window Ctx, was refused: Aux is the class of error, and the payload tells
 	// numbers.
 	WinFault
+	// WinCheck asks, in checking mode, whether what the sender is about to do on window
+	// Ctx fits what others do there, or tells what is over; with Answer it answers the
+	// question Name. Its payload is package rma's.
+	WinCheck
 	// User is for layers that have no kinds of their own; p2p takes none of it.
 	// It is the last kind: a new one goes before it, and makes a new Version.
 	User
@@ -106,7 +110,7 @@ const (
 func (k Kind) Defined() bool { return k-Eager <= User-Eager } // 0 wraps around
 
 // OneSided reports whether k is one of the kinds of one-sided communication.
-func (k Kind) OneSided() bool { return k-WinPut <= WinFault-WinPut } // what is below wraps around
+func (k Kind) OneSided() bool { return k-WinPut <= WinCheck-WinPut } // what is below wraps around
 
 // Flags, each of the kinds that it names.
 const (
@@ -128,7 +132,7 @@ const (
 	Notifies   uint8 = 32
 	// Exclusive, of WinLock: nobody else may have the lock.
 	Exclusive uint8 = 1
-	// Answer, of WinUnlock: a WinDone with Arg is wanted.
+	// Answer, of WinUnlock: a WinDone with Arg is wanted. Of WinCheck: this is the answer.
 	Answer uint8 = 1
 	// Faulty, of WinDone: something before was refused. Aux and payload are those of WinFault.
 	Faulty uint8 = 1
