@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/fault"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
@@ -81,6 +82,9 @@ func update8(p *uint64, o op.Op, t op.Type, v uint64) uint64 {
 		return atomic.LoadUint64(p)
 	case o == op.Replace:
 		return atomic.SwapUint64(p, v)
+	case fault.AddInTwo && o == op.Sum && (t == op.Int64 || t == op.Uint64):
+		atomic.StoreUint64(p, atomic.LoadUint64(p)+v)
+		return atomic.LoadUint64(p) - v
 	case o == op.Sum && (t == op.Int64 || t == op.Uint64):
 		return atomic.AddUint64(p, v) - v
 	case o == op.Band:
@@ -136,6 +140,10 @@ func updateSmall(p unsafe.Pointer, bits uint, o op.Op, t op.Type, v uint32) uint
 			return was
 		}
 		is := uint32(op.Word(o, t, uint64(was), uint64(v))) & mask
+		if fault.NeighbourStored {
+			atomic.StoreUint32(word, all&^(mask<<up)|is<<up)
+			return was
+		}
 		if atomic.CompareAndSwapUint32(word, all, all&^(mask<<up)|is<<up) {
 			return was
 		}

@@ -3,6 +3,7 @@ package apply
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/fault"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -120,6 +121,9 @@ func (r *Region) CompareSwap(off int64, size int, value, compare, old []byte) {
 	mem := r.Mem[off : off+int64(size)]
 	value, compare, old = value[:size], compare[:size], old[:size]
 	stripe := shmfmt.Stripe(off)
+	if fault.StripeOfTheEnd {
+		stripe = shmfmt.Stripe(off + int64(size) - 1)
+	}
 	switch {
 	case !direct(&mem[0], size):
 		r.lock(stripe)
@@ -163,10 +167,13 @@ func (r *Region) bulk(mem []byte, off int64, size int, o op.Op, t op.Type, data,
 		stripe := shmfmt.Stripe(off)
 		now := mem[:part]
 		with, before := upTo(data, part), upTo(old, part)
+		if fault.FetchedOutside && before != nil {
+			copy(before, now)
+		}
 		if !inside {
 			r.lock(stripe)
 		}
-		if before != nil {
+		if before != nil && !fault.FetchedOutside {
 			copy(before, now)
 		}
 		switch {

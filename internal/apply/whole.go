@@ -3,6 +3,7 @@ package apply
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/fault"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
@@ -42,6 +43,9 @@ func (r *Region) combine(o op.Op, t op.Type, size int, mem, data []byte) {
 // many as it takes.
 func storeWhole(dst, src []byte, size int) {
 	p, q := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[:len(dst)][0])
+	if fault.HalvesStored && size == 16 {
+		size = 8
+	}
 	switch size {
 	case 16:
 		for i := 0; i < len(dst); i += 16 {

@@ -1,5 +1,7 @@
 package heap
 
+import "github.com/halo-mpi/halo/internal/fault"
+
 // space gives away parts of a range of offsets: 0 to size. It knows nothing of memory.
 //
 // Extents, live and free, cover the range without gaps; no two free ones touch. Blocks of
@@ -130,7 +132,7 @@ func (s *space) give(b *extent) span {
 
 // block is the live block that off is in, nil if there is none.
 func (s *space) block(off int64) *extent {
-	if b := s.all.at(off); off >= 0 && b != nil && !b.free && off < b.end() {
+	if b := s.all.at(off); off >= 0 && b != nil && (!b.free || fault.FreedTwice) && off < b.end() {
 		return b
 	}
 	return nil

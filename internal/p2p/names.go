@@ -1,5 +1,7 @@
 package p2p
 
+import "github.com/halo-mpi/halo/internal/fault"
+
 // Names lets peers refer to something here, requests of this package and operations
 // of others: an index and a generation, checked on use.
 type Names[T any] struct {
@@ -38,7 +40,7 @@ func (n *Names[T]) Find(name uint64) *T {
 	if uint64(i) >= uint64(len(n.slots)) {
 		return nil
 	}
-	if s := &n.slots[i]; s.gen == uint32(name>>32) {
+	if s := &n.slots[i]; s.gen == uint32(name>>32) || fault.NameStale {
 		return s.is
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/fault"
 )
 
 // Lock is the passive lock of a window at one target, shared or exclusive, held in
@@ -123,7 +125,7 @@ func (l *Lock) draw() (ticket uint64) { return l.head.next.Add(1) }
 // what it has published is seen by who looks after this.
 func (l *Lock) publish(i int, ticket uint64, exclusive bool) {
 	c := ticket*claimTicket | claimTrying
-	if exclusive {
+	if exclusive && !fault.LockShared {
 		c |= claimExclusive
 	}
 	l.line(i).claim.Store(c)
@@ -177,10 +179,10 @@ func (l *Lock) Look(i int, dead Dead) LockState {
 			c := l.line(o).claim.Load() // pairs with the stores in publish and leave
 			switch {
 			case c == 0:
-				if l.bits[w].Load()&(1<<(o%64)) != 0 {
+				if l.bits[w].Load()&(1<<(o%64)) != 0 && !fault.DrawerPassed {
 					state = LockUnclear
 				}
-			case c/claimTicket < own/claimTicket && (c|own)&claimExclusive != 0:
+			case c/claimTicket < own/claimTicket && (c|own)&claimExclusive != 0 && !(fault.LockTwice && c&claimTrying == 0):
 				return LockTaken
 			}
 		}
@@ -235,7 +237,7 @@ func (l *Lock) wake(i int, dead Dead, ring func(claimant int)) {
 	moved := false
 	for o, c := range l.claims(i, dead) {
 		t := c / claimTicket
-		if c&claimAsleep == 0 || c&claimExclusive != 0 && t > oldest || c&claimExclusive == 0 && t > oldestExclusive {
+		if c&claimAsleep == 0 || fault.WakesOneReader && moved || c&claimExclusive != 0 && t > oldest || c&claimExclusive == 0 && t > oldestExclusive {
 			continue
 		}
 		if !moved {
@@ -285,7 +287,7 @@ func (l *Lock) Heir(dead Dead) (local, far int) {
 				continue // another has taken it
 			}
 			l.leave(o)
-			if c != 0 && c&claimTrying == 0 {
+			if c != 0 && c&claimTrying == 0 && !fault.HeirNotTold {
 				return o, -1
 			}
 		}

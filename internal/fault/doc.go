@@ -1,0 +1,19 @@
+// Package fault plants bugs, so that the tests can be tested: a suite that never saw a
+// fault may be one that finds none.
+//
+// Each constant names a bug, and the places that have it read as
+//
+//	if fault.LockShared {
+//
+// Without the build tag faults all are the constant false: the compiler takes such a
+// place out before it decides what to inline, and nothing is left of it. With the tag
+// they are variables, and the environment variable HALO_FAULT chooses the one that is
+// true, so that one build of a test serves for all of them, and the processes that it
+// starts have the same bug. Unless one is chosen such a build is as it should be.
+//
+// Program find, in a folder below, runs for each fault the tests that are to find it:
+// make faults. docs/testing.md has the table.
+//
+// The trap: a place must do what the comment of its constant says and no more. A panic
+// is found by anything.
+package fault

@@ -1,0 +1,54 @@
+//go:build faults
+
+package fault
+
+import (
+	"fmt"
+	"os"
+)
+
+// variable names the fault that is there.
+const variable = "HALO_FAULT"
+
+// What each is stands in off.go. They are set before anything else runs, and stay.
+var (
+	AddInTwo         = chosen("AddInTwo")
+	NeighbourStored  = chosen("NeighbourStored")
+	StripeOfTheEnd   = chosen("StripeOfTheEnd")
+	FetchedOutside   = chosen("FetchedOutside")
+	HalvesStored     = chosen("HalvesStored")
+	ReaderSilent     = chosen("ReaderSilent")
+	ReaderLooksFirst = chosen("ReaderLooksFirst")
+	FavourBlind      = chosen("FavourBlind")
+	WriterNotReaped  = chosen("WriterNotReaped")
+	LockShared       = chosen("LockShared")
+	LockTwice        = chosen("LockTwice")
+	DrawerPassed     = chosen("DrawerPassed")
+	HeirNotTold      = chosen("HeirNotTold")
+	WakesOneReader   = chosen("WakesOneReader")
+	AttachByOne      = chosen("AttachByOne")
+	FreedTwice       = chosen("FreedTwice")
+	BlockDirty       = chosen("BlockDirty")
+	BacklogPassed    = chosen("BacklogPassed")
+	ArmedBlind       = chosen("ArmedBlind")
+	WatcherForgotten = chosen("WatcherForgotten")
+	NameStale        = chosen("NameStale")
+)
+
+// known is how many of them were chosen.
+var known int
+
+func chosen(name string) bool {
+	is := os.Getenv(variable) == name
+	if is {
+		known++
+	}
+	return is
+}
+
+// A name that is none would look like a suite that finds nothing.
+func init() {
+	if name := os.Getenv(variable); name != "" && known != 1 {
+		panic(fmt.Sprintf("%s=%q is no planted fault", variable, name))
+	}
+}
