@@ -75,9 +75,13 @@ func (e *Engine) lostDeferred(peer int) {
 // perform makes an access that was deferred, or starts it. The lock is held.
 func (e *Engine) perform(o *operation) {
 	t := o.target
+	if o.kind == kindSignal {
+		e.signal(o)
+		return
+	}
 	switch t.path {
 	case pathMapped:
-		e.end(o, o.apply(&t.region, int64(o.off)))
+		e.performed(o, o.apply(&t.region, int64(o.off)))
 		return
 	case pathDynamic:
 		lo, hi, err := o.layout.span(o.size())
@@ -86,12 +90,12 @@ func (e *Engine) perform(o *operation) {
 			made, err = t.applyFound(&o.access, o.off, lo, hi, true)
 		}
 		if made || t.rank == t.w.Comm.Rank {
-			e.end(o, err)
+			e.performed(o, err)
 			return
 		}
 	}
 	if e.copies(t, &o.access, o.off, false) {
-		e.end(o, nil)
+		e.performed(o, nil)
 		return
 	}
 	e.dispatch(o) // the target tells what is wrong

@@ -28,6 +28,7 @@ type Engine struct {
 
 	engineSync
 	engineLink
+	engineCounters
 }
 
 // New makes the engine of p. Start p with it as a worker, and hand it the frames of
@@ -44,13 +45,14 @@ func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, mem *memory.Sto
 }
 
 // Work implements proc.Worker.
-func (e *Engine) Work() int { return e.workDeferred() + e.workSync() + e.workLink() }
+func (e *Engine) Work() int { return e.workDeferred() + e.workSync() + e.workLink() + e.workCounters() }
 
 // Lost implements proc.Mourner.
 func (e *Engine) Lost(peer int) {
 	e.lostDeferred(peer)
 	e.lostSync(peer)
 	e.lostLink(peer)
+	e.lostCounters()
 }
 
 // locals is how many processes share memory with this one, itself included, and which

@@ -46,6 +46,7 @@ func (e *Engine) advance(o *operation) bool {
 		if asks {
 			e.requested(q, o)
 		}
+		e.noticed(o)
 		e.offer(q, o, payload)
 	}
 	o.sent = o.moved == o.size()
@@ -88,13 +89,14 @@ func (e *Engine) ask(q *linkPeer, o *operation) bool {
 	o.moved = o.size()
 	o.sent = true
 	e.requested(q, o)
+	e.noticed(o)
 	e.offer(q, o, o.few[:])
 	return true
 }
 
 // control makes the frame of what is no operation.
 func (e *Engine) control(q *linkPeer, o *operation) bool {
-	if q.stuck || o.kind != kindEnd && q.requests >= requestsMax {
+	if q.stuck || o.kind != kindEnd && o.kind != kindSignal && q.requests >= requestsMax {
 		return false
 	}
 	e.hdr = wire.Header{Chan: o.channel.number, Ctx: o.target.w.id, Arg: o.at}
@@ -107,6 +109,12 @@ func (e *Engine) control(q *linkPeer, o *operation) bool {
 		q.requests++
 	case kindEnd:
 		e.hdr.Kind = wire.WinComplete
+	case kindSignal:
+		if o.channel.reading(o) {
+			return false
+		}
+		e.hdr.Kind = wire.WinNotify
+		e.hdr.SetCounter(int(o.notice - 1))
 	}
 	o.sent = true
 	e.offer(q, o, nil)
@@ -145,7 +153,12 @@ func (e *Engine) train(o *operation, element int64) bool {
 		return false
 	}
 	e.head(o)
-	e.iov[0] = o.origin.Bytes[o.moved:]
+	end := o.size()
+	if o.notice != 0 { // the last frame has another header
+		end = o.moved + (end-o.moved-1)/chunk*chunk
+		e.noticed(o)
+	}
+	e.iov[0] = o.origin.Bytes[o.moved:end]
 	o.moved += int64(e.p.SendRun(to, &e.hdr, e.iov[:1]))
 	e.iov[0] = nil
 	return o.moved == o.size()

@@ -28,6 +28,9 @@ type access struct {
 	compare []byte
 	disp    int64  // in displacement units; an address in a dynamic window
 	layout  Layout // no Type: contiguous
+	// notice is 1 + the counter of the target that goes up when the access is complete
+	// there, 0 if none does.
+	notice uint32
 }
 
 // size is the number of packed bytes.
@@ -145,7 +148,7 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 		return nil, err
 	}
 	if size == 0 {
-		return v.done(what), nil
+		return v.nothingAt(t, a, g, what)
 	}
 	off, err := t.offset(a.disp, lo, hi)
 	if err != nil {
@@ -164,18 +167,18 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 		if err := a.apply(&t.region, int64(off)); err != nil {
 			return nil, err
 		}
-		return v.done(what), nil
+		return v.made(t, a, what)
 	case pathDynamic:
 		made, err := t.applyFound(a, off, lo, hi, false)
 		if err != nil {
 			return nil, err
 		}
 		if made || w.e.copy(t, a, off) {
-			return v.done(what), nil
+			return v.made(t, a, what)
 		}
 	case pathKernel:
 		if w.e.copy(t, a, off) {
-			return v.done(what), nil
+			return v.made(t, a, what)
 		}
 	}
 	return w.e.submit(v, t, a, off, what, (*Engine).dispatch)

@@ -47,6 +47,9 @@ type windowLink struct {
 	// faults are the first ones, of what came without a request, that its sender has not
 	// been told of: at most one for each channel of each member.
 	faults map[faultKey]fault
+	// broken says which operations with a notification have been refused in part, by their
+	// channel: the last frame is still to come, and notifies nobody.
+	broken map[faultKey]bool
 	opened bool    // all members are known
 	early  []int32 // processes that had posted before
 }
@@ -105,6 +108,7 @@ const (
 	kindUnlock
 	kindEnd // of an access epoch
 	kindBundle
+	kindSignal // a notification by itself
 )
 
 // answers reports whether requests are made of an operation.
@@ -122,6 +126,10 @@ func (e *Engine) remote(o *operation) {
 	c := o.channel
 	c.issued++
 	o.at = c.issued
+	if o.kind == kindSignal {
+		e.sendSignal(o)
+		return
+	}
 	if o.size() == 0 || o.kind == kindAccumulate && o.op == op.NoOp && !o.answers() {
 		e.finish(o, nil)
 		return
@@ -136,6 +144,9 @@ func (e *Engine) remote(o *operation) {
 		c.quiet = o.at
 	}
 	if e.hold(o) {
+		if o.notice != 0 { // the target may wait for it
+			e.releaseThen(c, wire.ThenNotify, uint64(o.notice-1))
+		}
 		e.finish(o, nil)
 		return
 	}
@@ -334,6 +345,7 @@ func (e *Engine) lostLink(peer int) {
 			continue
 		}
 		maps.DeleteFunc(w.faults, func(k faultKey, _ fault) bool { return k.process == int32(peer) })
+		maps.DeleteFunc(w.broken, func(k faultKey, _ bool) bool { return k.process == int32(peer) })
 		t := w.targets[rank].Load()
 		if t == nil {
 			continue

@@ -23,7 +23,7 @@ type bundle struct {
 	n     int    // runs
 	size  int    // bytes of data
 	then  uint8  // flags that say what follows
-	at    uint64 // number of what follows
+	at    uint64 // number of what follows, or of the counter
 	page  []byte // data from bundleData on; the runs go before
 	runs  [bundleRuns]runs
 	limit int // of size
@@ -47,6 +47,9 @@ func (e *Engine) hold(o *operation) bool {
 	if size > bundledMax || o.kind != kindPut && o.kind != kindAccumulate || o.answers() || o.ragged || o.origin.Layout != nil ||
 		c.first < len(c.line) || e.peers[t.process].stuck {
 		return false
+	}
+	if o.notice != 0 && c.bundle == nil {
+		return false // nothing to go with: it goes from where it is
 	}
 	if c.bundle != nil && !c.bundle.add(o, size, t.w.dynamic != nil) {
 		e.release(c)
@@ -136,7 +139,7 @@ func (e *Engine) frameBundle(q *linkPeer, o *operation) bool {
 	if h.then&(wire.ThenFlush|wire.ThenUnlock) != 0 {
 		q.requests++
 	}
-	e.hdr = wire.Header{Kind: wire.WinPut, Flags: h.then, Chan: o.channel.number, Ctx: o.target.w.id, Arg: h.base, Name: h.at}
+	e.hdr = wire.Header{Kind: wire.WinPut, Flags: h.then, Chan: o.channel.number, Ctx: o.target.w.id, Arg: h.base}
 	if h.kind == kindAccumulate {
 		e.hdr.Kind, e.hdr.Aux = wire.WinAcc, uint32(h.op)|uint32(h.typ)<<accType
 	}
@@ -147,6 +150,11 @@ func (e *Engine) frameBundle(q *linkPeer, o *operation) bool {
 		for i := range h.n {
 			h.runs[i].encode(h.page[front+i*runSize:])
 		}
+	}
+	if h.then == wire.ThenNotify {
+		e.hdr.SetCounter(int(h.at))
+	} else {
+		e.hdr.Name = h.at
 	}
 	o.sent = true
 	e.offer(q, o, h.page[front:bundleData+h.size])

@@ -35,7 +35,7 @@ func (f *fault) encode(h *wire.Header, b []byte) {
 
 // decodeFault reads what encode wrote. It reports false for what that never writes.
 func decodeFault(h *wire.Header, b []byte) (f fault, ok bool) {
-	if len(b) != faultSize || h.Tag < int32(wire.WinPut) || h.Tag > int32(wire.WinUnlock) {
+	if len(b) != faultSize || h.Tag < int32(wire.WinPut) || h.Tag > int32(wire.WinNotify) {
 		return f, false
 	}
 	le := binary.LittleEndian

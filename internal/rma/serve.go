@@ -58,6 +58,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		ok = e.then(from, w, h)
 	case wire.WinCas:
 		e.takeCompare(from, w, h, payload)
+		ok = e.then(from, w, h)
 	case wire.WinGet:
 		e.takeGet(from, w, h, payload)
 	case wire.WinFlush:
@@ -73,16 +74,24 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		ok = w.postedBy(int32(from))
 	case wire.WinComplete:
 		ok = e.ends(from, w, ending{complete: 1})
+	case wire.WinNotify:
+		w.countHere(h.Counter())
 	}
 	if !ok {
 		e.refuse(from, "it has sent a frame of kind %d when there was no reason for one", h.Kind)
 	}
 }
 
-// then does what a put or accumulate says is to follow it. It reports false if there is no
-// reason for that.
+// then does what the frame of an operation says is to follow it. It reports false if there
+// is no reason for that.
 func (e *Engine) then(from int, w *Window, h *wire.Header) bool {
-	if h.Flags < wire.ThenFlush || e.peers[from].refused {
+	if e.peers[from].refused {
+		return true
+	}
+	if h.Flags&wire.ThenNotify != 0 && w.whole(from, h) {
+		w.countHere(h.Counter())
+	}
+	if h.Flags&(wire.ThenFlush|wire.ThenUnlock|wire.ThenComplete) == 0 {
 		return true
 	}
 	x := ending{unlock: h.Flags&wire.ThenUnlock != 0, tells: h.Flags&(wire.ThenFlush|wire.ThenUnlock) != 0, at: h.Name, channel: h.Chan}
@@ -158,7 +167,7 @@ func (e *Engine) stale(from int, h *wire.Header, payload []byte) {
 			return
 		}
 		fallthrough
-	case wire.WinCas, wire.WinGet:
+	case wire.WinCas, wire.WinGet, wire.WinNotify:
 		e.deny(from, nil, h, &f)
 	case wire.WinFlush:
 		e.finished(from, h.Ctx, h.Chan, h.Arg, &f)
@@ -176,7 +185,7 @@ func (e *Engine) stale(from int, h *wire.Header, payload []byte) {
 
 // takePut carries out a put.
 func (e *Engine) takePut(from int, w *Window, h *wire.Header, data []byte) {
-	if h.Tag == 0 {
+	if runsIn(h) == 0 {
 		r, at, err := w.place(h.Arg, int64(len(data)))
 		if err != nil {
 			e.deny(from, w, h, w.fault(h, uint64(len(data)), err))
@@ -215,7 +224,7 @@ func (e *Engine) takeAccumulate(from int, w *Window, h *wire.Header, data []byte
 	case asks && !e.admits(from):
 		return
 	}
-	if h.Tag != 0 {
+	if runsIn(h) != 0 {
 		e.takeScattered(from, w, h, data, o, t, asks)
 		return
 	}
@@ -288,7 +297,7 @@ func (e *Engine) takeScattered(from int, w *Window, h *wire.Header, data []byte,
 func (e *Engine) takeCompare(from int, w *Window, h *wire.Header, data []byte) {
 	t := op.Type(h.Aux >> accType)
 	size := t.Size()
-	if h.Aux>>(accType+16) != 0 || h.Aux&(1<<accType-1) != 0 || h.Tag != 0 || size == 0 || size > 16 || len(data) != 2*size {
+	if h.Aux>>(accType+16) != 0 || h.Aux&(1<<accType-1) != 0 || runsIn(h) != 0 || size == 0 || size > 16 || len(data) != 2*size {
 		e.refuse(from, "it has compared elements of type %d with %d bytes", t, len(data))
 		return
 	}
@@ -311,12 +320,16 @@ func (e *Engine) takeGet(from int, w *Window, h *wire.Header, payload []byte) {
 	if !e.admits(from) {
 		return
 	}
-	if h.Tag == 0 {
+	if runsIn(h) == 0 {
 		n := e.length(from, payload)
 		if n == 0 {
 			e.refuse(from, "it has asked for no bytes")
 		} else if n > 0 {
-			e.owe(from, owedGet{window: h.Ctx, off: h.Arg, size: n, name: h.Name})
+			g := owedGet{window: h.Ctx, off: h.Arg, size: n, name: h.Name}
+			if h.Flags&wire.ThenNotify != 0 {
+				g.notice = uint32(h.Counter()) + 1
+			}
+			e.owe(from, g)
 		}
 		return
 	}
@@ -340,6 +353,9 @@ func (e *Engine) takeGet(from int, w *Window, h *wire.Header, payload []byte) {
 		pos += b.n
 	}
 	e.answer(from, h, to, data)
+	if h.Flags&wire.ThenNotify != 0 && w.whole(from, h) {
+		w.countHere(h.Counter())
+	}
 }
 
 // length reads the number of bytes that a frame asks for, -1 if it tells none.
@@ -364,7 +380,7 @@ type block struct {
 // it is there, or if it is more than a frame can deal with. What it returns is valid until
 // it is called again.
 func (e *Engine) scatter(from int, w *Window, h *wire.Header, payload []byte, element int64) ([]block, []byte, bool) {
-	n := int(h.Tag)
+	n := runsIn(h)
 	if n < 0 || n > runsMax || len(payload) < n*runSize {
 		e.refuse(from, "it has sent %d runs in %d bytes", n, len(payload))
 		return nil, nil, false

@@ -124,6 +124,9 @@ var errReach = errors.New("beyond 64 bits")
 // no such window.
 func (e *Engine) deny(from int, w *Window, h *wire.Header, f *fault) {
 	q := &e.peers[from]
+	if w != nil && h.Flags&(wire.ThenNotify|wire.Notifies) != 0 {
+		w.breaks(from, h)
+	}
 	r := e.newReply()
 	name := uint64(0)
 	switch asks := h.Kind == wire.WinGet || h.Kind == wire.WinCas || h.Kind == wire.WinAcc && h.Flags&wire.WithResult != 0; {
@@ -195,6 +198,7 @@ type owedGet struct {
 	off       uint64
 	size, got int64 // size is not 0, but for an end
 	name      uint64
+	notice    uint32 // as in access
 	end       ending // of an epoch, behind the gets before
 }
 
@@ -282,6 +286,7 @@ func (e *Engine) pay(from int, g *owedGet) bool {
 			g.got += int64(taken)
 			h.Arg += uint64(taken)
 			if left = left[taken:]; len(left) == 0 {
+				w.countFor(g)
 				return true
 			}
 		}
@@ -297,6 +302,7 @@ func (e *Engine) pay(from int, g *owedGet) bool {
 			e.p.Push(from, h, copied, r)
 		}
 		if g.got == g.size {
+			w.countFor(g)
 			return true
 		}
 	}

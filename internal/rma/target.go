@@ -53,13 +53,19 @@ type target struct {
 	main   channel    // of operations by frames; see channel
 	others []*channel // of views with a channel of their own, by number - 1; nil until first used
 
+	counters counters // as far as they are mapped here
+
 	targetSync
+}
+
+func noRank(rank, n int) error {
+	return fail(class.Rank, "target %d is not a rank of a window of %d", rank, n)
 }
 
 // target returns the target of a rank. It takes the lock if it is used first.
 func (w *Window) target(rank int) (*target, error) {
 	if uint(rank) >= uint(len(w.targets)) {
-		return nil, fail(class.Rank, "target %d is not a rank of a window of %d", rank, len(w.targets))
+		return nil, noRank(rank, len(w.targets))
 	}
 	if t := w.targets[rank].Load(); t != nil {
 		return t, nil

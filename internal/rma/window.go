@@ -51,6 +51,7 @@ type Window struct {
 
 	windowSync
 	windowLink
+	windowCounters
 }
 
 // AppendOn names the window in a text, as in " on halo", if it has a name.
@@ -76,6 +77,10 @@ func (v *View) Free() error {
 	if err := w.idle(); err != nil {
 		return err
 	}
+	if n := w.awaiting(); n > 0 {
+		return fail(class.Request, "%d requests wait for counters of the window", n)
+	}
+	w.settleAll(false, "Free") // signals belong to no epoch; of failures the barrier tells
 	err := w.e.colls.Barrier(w.Comm)
 	w.freed.Store(true)
 	w.mode.Store(uint32(gateClosed))
@@ -95,6 +100,9 @@ func (w *Window) discard(unused bool) {
 	delete(e.windows, w.id)
 	if w.dynamic != nil && w.dynamic.page != nil && unused {
 		e.mem.Free(w.dynamic.page)
+	}
+	if unused {
+		w.freeCounters()
 	}
 	e.p.Unlock()
 	e.colls.Free(w.Comm)

@@ -127,13 +127,18 @@ func (e *Engine) page(size int64) ([]byte, int64, error) {
 		b, err := e.mem.Alloc(size, shmfmt.Line)
 		if err == nil && b.Off < 0 {
 			e.mem.Free(b.Mem)
-			err = fail(class.NoMem, "no shared memory for the %d bytes of a window's control block", size)
+			err = fail(class.NoMem, "no shared memory for %d bytes of a window's control block or counters", size)
 		}
 		return b.Mem, b.Off, err
 	}
+	return lines(size), nowhere, nil
+}
+
+// lines returns zeroed memory of the process, from the beginning of a line on.
+func lines(size int64) []byte {
 	words := make([]uint64, (size+shmfmt.Line)/8)
 	skip := -uintptr(unsafe.Pointer(&words[0])) % shmfmt.Line / 8
-	return unsafe.Slice((*byte)(unsafe.Pointer(&words[skip])), size), nowhere, nil
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[skip])), size)
 }
 
 // check returns what is wrong with what a member gives.

@@ -1,0 +1,245 @@
+package rma
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// # Counters
+//
+// A window has numbered counters at each of its members: signed 64-bit words, 0 at first.
+// An operation may carry a notification (access.notice): when it is complete at the target,
+// one of the target's counters goes up by 1. The target waits for a counter to reach a value
+// (Threshold). Notified access and synchronisation objects are both made of this.
+//
+// Counters stand in the target's heap, a line each, in chunks that grow from both ends of
+// the numbers (shmfmt.CounterChunk). The target makes a chunk when it first deals with one of
+// its counters, by itself, and tells in its control block where that is. So:
+//
+//   - An origin on the node copies, adds 1, and rings if that is what the target waits for
+//     (shmfmt.Counter has the order of steps). As long as there is no chunk it sends a
+//     WinNotify instead, and the target's service makes one.
+//   - Any other sends the notification with the frame of the data, the last one if there
+//     are several (wire.ThenNotify). The target's service does what it wants and counts.
+//
+// Counts only add up, so that it does not matter in which of the ways they come. Memory is
+// 64 bytes a counter, from 4 KiB to 4 MiB for each window and member, and none before the
+// first use; if there is none to be had in the heap, it is the process's own, and all come by
+// frames.
+
+// CountersMax is how many counters a window has at each member.
+const CountersMax = shmfmt.CountersMax
+
+// counters are those of one member, as far as they are known. A chunk is stored when it is
+// found, or by its owner when it is made, under the engine's lock.
+type counters [shmfmt.CounterChunks]atomic.Pointer[[]shmfmt.Counter]
+
+// known returns a counter, nil if its chunk is not known.
+func (c *counters) known(i int) *shmfmt.Counter {
+	chunk, at := shmfmt.CounterChunk(i)
+	if list := c[chunk].Load(); list != nil {
+		return &(*list)[at]
+	}
+	return nil
+}
+
+// windowCounters are the own counters of a window.
+type windowCounters struct {
+	counters counters
+	chunks   [][]byte // memory of those that are in the heap; under the engine's lock
+}
+
+// counterExists returns an error unless i is the number of a counter.
+func counterExists(i int) error {
+	if uint(i) >= CountersMax {
+		return fail(class.Arg, "counter %d is not one of 0 to %d", i, CountersMax-1)
+	}
+	return nil
+}
+
+// counter returns an own counter. The lock is held.
+func (w *Window) counter(i int) *shmfmt.Counter {
+	if c := w.counters.known(i); c != nil {
+		return c
+	}
+	chunk, _ := shmfmt.CounterChunk(i)
+	w.makeCounters(chunk)
+	return w.counters.known(i)
+}
+
+// makeCounters makes a chunk, and tells the node where it is. The error is why it could not
+// be told; the chunk is there all the same. The lock is held.
+func (w *Window) makeCounters(chunk int) error {
+	size := shmfmt.CounterChunkSize(chunk)
+	mem, off, err := w.e.page(size)
+	if err != nil {
+		mem, off = lines(size), nowhere
+	}
+	list, crooked := shmfmt.FormatCounters(mem, chunk)
+	if crooked != nil {
+		return crooked
+	}
+	if off != nowhere {
+		w.chunks = append(w.chunks, mem)
+		w.control.SetCounterChunk(chunk, off)
+	}
+	w.counters[chunk].Store(&list) // pairs with the load in known
+	return err
+}
+
+// MakeCounters makes the first n counters, so that origins find them: a notification of the
+// first of a chunk else takes a frame. It is local, and n may grow (MPIX_WIN_NOTIFY_SET_NUM).
+func (v *View) MakeCounters(n int) error {
+	w := v.w
+	if err := w.live(); err != nil {
+		return err
+	}
+	if n < 0 || n > CountersMax {
+		return fail(class.Arg, "%d counters, at most %d", n, CountersMax)
+	}
+	w.e.p.Lock()
+	defer w.e.p.Unlock()
+	for i := 0; i < n; {
+		chunk, at := shmfmt.CounterChunk(i)
+		if w.counters[chunk].Load() == nil {
+			if err := w.makeCounters(chunk); err != nil {
+				return err
+			}
+		}
+		if i < CountersMax/2 {
+			i += shmfmt.CounterChunkLen(chunk) - at
+		} else {
+			i += at + 1 // these count down
+		}
+	}
+	return nil
+}
+
+// CounterValue is what an own counter is (MPIX_WIN_NOTIFY_GET_VALUE). Who finds it at a
+// value sees all that the operations have done which it has counted.
+func (v *View) CounterValue(i int) (int64, error) {
+	if err := v.ownCounter(i); err != nil {
+		return 0, err
+	}
+	if c := v.w.counters.known(i); c != nil {
+		return c.Value(), nil
+	}
+	return 0, nil
+}
+
+// SetCounter makes an own counter x, whatever it was (MPIX_WIN_NOTIFY_SET_VALUE).
+func (v *View) SetCounter(i int, x int64) error {
+	return v.changeCounter(i, func(c *shmfmt.Counter) bool { return c.Set(x) })
+}
+
+// AddCounter adds n to an own counter, in one step, and returns the sum.
+func (v *View) AddCounter(i int, n int64) (sum int64, err error) {
+	err = v.changeCounter(i, func(c *shmfmt.Counter) (reached bool) {
+		sum, reached = c.Add(n)
+		return reached
+	})
+	return sum, err
+}
+
+func (v *View) ownCounter(i int) error {
+	if err := v.w.live(); err != nil {
+		return err
+	}
+	return counterExists(i)
+}
+
+func (v *View) changeCounter(i int, change func(*shmfmt.Counter) (reached bool)) error {
+	if err := v.ownCounter(i); err != nil {
+		return err
+	}
+	e := v.w.e
+	e.p.Lock()
+	defer e.p.Unlock()
+	if change(v.w.counter(i)) {
+		e.workCounters()
+	}
+	return nil
+}
+
+// countHere counts a notification that has come by a frame. The lock is held.
+func (w *Window) countHere(i int) {
+	if _, reached := w.counter(i).Add(1); reached {
+		w.e.workCounters()
+	}
+}
+
+// count adds 1 to counter i of t, for what the caller has done there, and tells t if it
+// waits for that. It reports false, and has done nothing, if only t's service can. locked
+// says that the lock is held.
+func (t *target) count(i int, locked bool) bool {
+	c := t.counters.known(i)
+	if c == nil {
+		if c = t.findCounter(i, locked); c == nil {
+			return false
+		}
+	}
+	if _, reached := c.Add(1); reached {
+		t.counterReached(locked)
+	}
+	return true
+}
+
+// counterReached tells t, whose memory is mapped here, that one of its counters is where somebody
+// may wait for it.
+func (t *target) counterReached(locked bool) {
+	e := t.w.e
+	switch {
+	case t.local != e.me:
+		e.node.Ring(t.local)
+	case locked:
+		e.workCounters()
+	default:
+		e.p.Lock()
+		e.workCounters()
+		e.p.Unlock()
+	}
+}
+
+// findCounter finds the chunk of counter i of t, and makes it if t is the own process.
+func (t *target) findCounter(i int, locked bool) *shmfmt.Counter {
+	w := t.w
+	if t.rank == w.Comm.Rank {
+		if !locked {
+			w.e.p.Lock()
+			defer w.e.p.Unlock()
+		}
+		c := w.counter(i)
+		chunk, _ := shmfmt.CounterChunk(i)
+		t.counters[chunk].Store(w.counters[chunk].Load())
+		return c
+	}
+	if t.control == nil {
+		return nil
+	}
+	chunk, _ := shmfmt.CounterChunk(i)
+	off, ok := t.control.CounterChunkAt(chunk)
+	if !ok {
+		return nil
+	}
+	mem, err := w.e.node.Memory(int(t.process), off, shmfmt.CounterChunkSize(chunk))
+	if err != nil {
+		return nil // there is no room for it here: frames do
+	}
+	list, err := shmfmt.OpenCounters(mem, chunk)
+	if err != nil {
+		return nil
+	}
+	t.counters[chunk].Store(&list)
+	return t.counters.known(i)
+}
+
+// freeCounters gives back the memory of the own counters. The lock is held.
+func (w *Window) freeCounters() {
+	for _, mem := range w.chunks {
+		w.e.mem.Free(mem)
+	}
+	w.chunks = slices.Delete(w.chunks, 0, len(w.chunks))
+}

@@ -1,0 +1,218 @@
+package rma
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// Threshold is what a request waits for: that an own counter is Reach or more. When it is,
+// Take is taken off in the same step, as far as the other requests of this process are
+// concerned: so each of several waiters gets notifications of its own, the one that has
+// waited longest first, and what has come too early counts for the next.
+type Threshold struct {
+	Call    string // that made the request
+	Counter int
+	Reach   int64
+	Take    int64
+
+	// Begin, if it is not nil, is called when the request becomes active, and Done when it
+	// is complete, with what the counter is (was, before Take). An error is that of the
+	// request, which it completes. The engine's lock is held: they must not communicate.
+	Begin, Done func(value int64) error
+}
+
+// threshold is a Threshold with its request.
+//
+// A request that is active is in Engine.awaited, at which every poll looks (workCounters),
+// and so do those who change a counter in this process. The counter says from which value
+// on somebody is to be rung for (Counter.Want). A poller sleeps only if it has armed its
+// door, and has looked at everything after that: then either that look finds the counter
+// far enough, or its Add came after the look, finds what is wanted, which was stored
+// before, and the door armed, and rings. So no wake-up is lost, and while nobody waits for
+// the value a counter has, nobody is rung for it.
+type threshold struct {
+	Threshold
+	w          *Window
+	counter    *shmfmt.Counter
+	request    *p2p.Request
+	persistent bool
+}
+
+// engineCounters is what counters need to know of a process. All is guarded by the engine's
+// lock.
+type engineCounters struct {
+	awaited    []*threshold // active, in the order in which they became so
+	thresholds []*threshold // for reuse
+}
+
+// Await returns a request that is complete when a counter has reached a value.
+func (v *View) Await(x Threshold) (*p2p.Request, error) { return v.awaits(x, false) }
+
+// AwaitInit returns an inactive persistent request of that kind.
+func (v *View) AwaitInit(x Threshold) (*p2p.Request, error) { return v.awaits(x, true) }
+
+func (v *View) awaits(s Threshold, persistent bool) (*p2p.Request, error) {
+	if err := v.ownCounter(s.Counter); err != nil {
+		return nil, err
+	}
+	w, e := v.w, v.w.e
+	e.p.Lock()
+	defer e.p.Unlock()
+	var x *threshold
+	if n := len(e.thresholds); n > 0 && !persistent { // a persistent one may outlive its requests
+		x = e.thresholds[n-1]
+		e.thresholds = e.thresholds[:n-1]
+	} else {
+		x = &threshold{}
+	}
+	r := e.messages.NewRequest(w.Comm, s.Call)
+	*x = threshold{Threshold: s, w: w, counter: w.counter(s.Counter), request: r, persistent: persistent}
+	if persistent {
+		e.messages.SetPersistent(r, x)
+	} else {
+		x.Begin()
+	}
+	return r, nil
+}
+
+// Begin implements p2p.Starter.
+func (x *threshold) Begin() {
+	e := x.w.e
+	if err := x.w.live(); err != nil {
+		x.finish(err)
+		return
+	}
+	value := x.counter.Value()
+	if x.Threshold.Begin != nil {
+		if err := x.Threshold.Begin(value); err != nil {
+			x.finish(err)
+			return
+		}
+	}
+	c := x.counter
+	c.Waiters++
+	if x.Reach < c.Wanted() {
+		c.Want(x.Reach)
+	}
+	x.request.About = x
+	e.awaited = append(e.awaited, x)
+	if len(e.awaited) == 1 {
+		e.p.Later(1) // who polls looks; nobody needs to begin to
+	}
+	w := x.w
+	if c.Value() >= x.Reach { // after Want; others that wait for it come first
+		e.workCounters() // x may be gone after that
+	}
+	if err := w.deserted(); err != nil {
+		if i := slices.Index(e.awaited, x); i >= 0 {
+			e.forgetAwaited(i)
+			x.finish(err)
+		}
+	}
+}
+
+// workCounters completes requests whose counter is where they wait for it.
+func (e *Engine) workCounters() int {
+	n := 0
+	for i := 0; i < len(e.awaited); i++ {
+		x := e.awaited[i]
+		value := x.counter.Value()
+		if value < x.Reach {
+			continue
+		}
+		e.forgetAwaited(i)
+		i--
+		n++
+		if x.Take != 0 {
+			x.counter.Add(-x.Take)
+		}
+		var err error
+		if x.Done != nil {
+			err = x.Done(value)
+		}
+		x.finish(err)
+	}
+	return n
+}
+
+// forgetAwaited takes one off the list.
+func (e *Engine) forgetAwaited(i int) {
+	c := e.awaited[i].counter
+	e.awaited = slices.Delete(e.awaited, i, i+1)
+	if len(e.awaited) == 0 {
+		e.p.Later(-1)
+	}
+	c.Waiters--
+	want := int64(math.MaxInt64)
+	if c.Waiters > 0 {
+		for _, x := range e.awaited {
+			if x.counter == c {
+				want = min(want, x.Reach)
+			}
+		}
+	}
+	c.Want(want)
+}
+
+// finish completes the request of x.
+func (x *threshold) finish(err error) {
+	e, r := x.w.e, x.request
+	r.About = r
+	if !x.persistent {
+		*x = threshold{}
+		e.thresholds = append(e.thresholds, x)
+	}
+	e.messages.Finish(r, err)
+}
+
+// AppendAbout implements proc.About.
+func (x *threshold) AppendAbout(b []byte) []byte {
+	b = x.w.AppendOn(append(b, x.Call...))
+	b = strconv.AppendInt(append(b, ", counter "...), int64(x.Counter), 10)
+	b = strconv.AppendInt(append(b, " at "...), x.counter.Value(), 10)
+	return strconv.AppendInt(append(b, " of "...), x.Reach, 10)
+}
+
+// lostCounters ends requests that nobody is left to complete: of windows whose other
+// members have all died. As long as one of them lives nobody can know who was to signal.
+func (e *Engine) lostCounters() {
+	e.workCounters() // what the dead have signalled counts
+	for i := 0; i < len(e.awaited); i++ {
+		x := e.awaited[i]
+		if err := x.w.deserted(); err != nil {
+			e.forgetAwaited(i)
+			i--
+			x.finish(err)
+		}
+	}
+}
+
+// deserted returns an error if all other members of the window have died.
+func (w *Window) deserted() error {
+	for rank, process := range w.Comm.Members {
+		if rank != w.Comm.Rank && !w.e.dead(process) {
+			return nil
+		}
+	}
+	if len(w.Comm.Members) == 1 {
+		return nil
+	}
+	return fail(class.ProcFailed, "all %d other members of the window have failed", len(w.Comm.Members)-1)
+}
+
+// awaiting is how many requests wait for counters of w. It takes the lock.
+func (w *Window) awaiting() (n int) {
+	w.e.p.Lock()
+	defer w.e.p.Unlock()
+	for _, x := range w.e.awaited {
+		if x.w == w {
+			n++
+		}
+	}
+	return n
+}

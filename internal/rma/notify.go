@@ -1,0 +1,171 @@
+package rma
+
+import (
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// noticeOf is what an access says for a counter.
+func noticeOf(counter int) uint32 { return uint32(counter) + 1 }
+
+// made notifies the target of an access that the caller has made, and returns its request.
+func (v *View) made(t *target, a *access, what string) (*p2p.Request, error) {
+	if a.notice == 0 || t.count(int(a.notice-1), false) {
+		return v.done(what), nil
+	}
+	return v.w.e.submit(v, t, &access{kind: kindSignal, notice: a.notice}, 0, what, (*Engine).dispatch)
+}
+
+// nothingAt is an access to no bytes of t, in an epoch in which its gate is g: what is left
+// of it is the notification.
+func (v *View) nothingAt(t *target, a *access, g gate, what string) (*p2p.Request, error) {
+	if a.notice == 0 || g&gateOpen != 0 {
+		return v.made(t, a, what)
+	}
+	return v.w.e.submit(v, t, &access{kind: kindSignal, notice: a.notice}, 0, what, (*Engine).postpone)
+}
+
+// performed ends an operation that was deferred and has been made. The lock is held.
+func (e *Engine) performed(o *operation, err error) {
+	if err == nil && o.notice != 0 && !o.target.count(int(o.notice-1), true) {
+		o.access = access{kind: kindSignal, notice: o.notice}
+		e.dispatch(o)
+		return
+	}
+	e.end(o, err)
+}
+
+// Signal adds 1 to a counter of a target, when all that this process has started there
+// through v, and through views that share its channel, is complete at the target: put and
+// accumulated, and read. It needs no epoch, and does not wait.
+//
+// Cost where the target is mapped and nothing is under way: one atomic operation, and a
+// system call if the target sleeps for it. Else a frame, behind all that was sent before.
+func (v *View) Signal(target, counter int) error {
+	t, err := v.signalled(target, counter)
+	if t == nil || err != nil {
+		return err
+	}
+	if t.settled() && t.gate.Load() != gateWaiting && t.count(counter, false) {
+		return nil
+	}
+	_, err = v.w.e.submit(v, t, &access{kind: kindSignal, notice: noticeOf(counter)}, 0, "", (*Engine).postpone)
+	return err
+}
+
+// SignalLocked is Signal with the engine's lock held.
+func (v *View) SignalLocked(target, counter int) error {
+	if err := v.w.live(); err != nil {
+		return err
+	}
+	if err := counterExists(counter); err != nil || target == ProcNull {
+		return err
+	}
+	if uint(target) >= uint(len(v.w.targets)) {
+		return noRank(target, len(v.w.targets))
+	}
+	t, err := v.w.targetLocked(target)
+	if err != nil {
+		return err
+	}
+	e := v.w.e
+	if cause := e.p.DownCause(int(t.process)); cause != nil {
+		return gone(t.rank, cause)
+	}
+	e.postpone(e.newOperation(v, t.channel(v), &access{kind: kindSignal, notice: noticeOf(counter)}, 0))
+	return nil
+}
+
+// signalled is the target of a signal, nil for ProcNull.
+func (v *View) signalled(rank, counter int) (*target, error) {
+	if err := v.w.live(); err != nil {
+		return nil, err
+	}
+	if err := counterExists(counter); err != nil || rank == ProcNull {
+		return nil, err
+	}
+	return v.w.target(rank)
+}
+
+// signal makes a notification by itself, behind all of its channel. The lock is held.
+func (e *Engine) signal(o *operation) {
+	t := o.target
+	if t.control != nil && (!t.framed.Load() || o.channel.idle()) && t.count(int(o.notice-1), true) {
+		e.end(o, nil)
+		return
+	}
+	e.dispatch(o)
+}
+
+// sendSignal sends a notification by itself, with what is held for the target if there is
+// something. The lock is held.
+func (e *Engine) sendSignal(o *operation) {
+	c := o.channel
+	c.quiet = o.at
+	if !c.reading(o) && e.releaseThen(c, wire.ThenNotify, uint64(o.notice-1)) {
+		e.finish(o, nil)
+		return
+	}
+	e.release(c)
+	e.launch(o)
+}
+
+// reading reports whether a get before o is being answered bit by bit: only that may still
+// look at the target's memory when a later frame is dealt with there.
+func (c *channel) reading(o *operation) bool {
+	for x := c.oldest; x != nil && x != o; x = x.next {
+		if x.streamed() {
+			return true
+		}
+	}
+	return false
+}
+
+// noticed makes the frame in e.hdr, which is the next of o, tell of its notification: the
+// last one names the counter.
+func (e *Engine) noticed(o *operation) {
+	switch {
+	case o.notice == 0:
+	case o.moved == o.size():
+		e.hdr.Flags |= wire.ThenNotify
+		e.hdr.SetCounter(int(o.notice - 1))
+	default:
+		e.hdr.Flags |= wire.Notifies
+	}
+}
+
+// runsIn is the number of runs in front of a payload.
+func runsIn(h *wire.Header) int {
+	if h.Flags&wire.ThenNotify != 0 {
+		return h.Runs()
+	}
+	return int(h.Tag)
+}
+
+// breaks notes that a frame of an operation with a notification is refused. The lock is
+// held.
+func (w *Window) breaks(from int, h *wire.Header) {
+	if w.broken == nil {
+		w.broken = make(map[faultKey]bool)
+	}
+	w.broken[faultKey{int32(from), h.Chan}] = true
+}
+
+// whole reports whether no frame of the operation has been refused whose last one h is. The
+// lock is held.
+func (w *Window) whole(from int, h *wire.Header) bool {
+	if len(w.broken) == 0 {
+		return true
+	}
+	k := faultKey{int32(from), h.Chan}
+	broken := w.broken[k]
+	delete(w.broken, k)
+	return !broken
+}
+
+// countFor counts the notification of a get that has been answered. The lock is held.
+func (w *Window) countFor(g *owedGet) {
+	if g.notice != 0 {
+		w.countHere(int(g.notice - 1))
+	}
+}
