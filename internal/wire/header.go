@@ -100,6 +100,9 @@ const (
 	// Ctx fits what others do there, or tells what is over; with Answer it answers the
 	// question Name. Its payload is package rma's.
 	WinCheck
+	// WinLeave says that the sender uses window Ctx no more, whose maker has freed it: the
+	// memory of the others may be given back when all have said so.
+	WinLeave
 	// User is for layers that have no kinds of their own; p2p takes none of it.
 	// It is the last kind: a new one goes before it, and makes a new Version.
 	User
@@ -110,7 +113,7 @@ const (
 func (k Kind) Defined() bool { return k-Eager <= User-Eager } // 0 wraps around
 
 // OneSided reports whether k is one of the kinds of one-sided communication.
-func (k Kind) OneSided() bool { return k-WinPut <= WinCheck-WinPut } // what is below wraps around
+func (k Kind) OneSided() bool { return k-WinPut <= WinLeave-WinPut } // what is below wraps around
 
 // Flags, each of the kinds that it names.
 const (
@@ -130,6 +133,9 @@ const (
 	// Of an operation in several frames it is the last one's, and the others have Notifies.
 	ThenNotify uint8 = 16
 	Notifies   uint8 = 32
+	// Acknowledge, of WinPut and of WinAcc without a result: a WinReply without data to Name is
+	// wanted once it is done, or a WinFault.
+	Acknowledge uint8 = 64
 	// Exclusive, of WinLock: nobody else may have the lock.
 	Exclusive uint8 = 1
 	// Answer, of WinUnlock: a WinDone with Arg is wanted. Of WinCheck: this is the answer.
