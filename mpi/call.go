@@ -81,6 +81,11 @@ const (
 	callRget
 	callRaccumulate
 	callRgetAccumulate
+	callAllocSyncObjects
+	callFreeSyncObjects
+	callSyncOpsInit
+	callSyncObjectInit
+	callWinChangeComm
 	callFence
 	callPost
 	callStart
@@ -181,6 +186,11 @@ func (k call) String() string {
 		callRget:              "Rget",
 		callRaccumulate:       "Raccumulate",
 		callRgetAccumulate:    "RgetAccumulate",
+		callAllocSyncObjects:  "AllocSyncObjects",
+		callFreeSyncObjects:   "FreeSyncObjects",
+		callSyncOpsInit:       "SyncOpsInit",
+		callSyncObjectInit:    "SyncObjectInit",
+		callWinChangeComm:     "WinChangeComm",
 		callFence:             "Fence",
 		callPost:              "Post",
 		callStart:             "Start",
@@ -214,3 +224,7 @@ func (k call) receives() bool {
 // oneSided reports whether the call is one of a window, beside those that every object
 // has.
 func (k call) oneSided() bool { return k >= callWinCreate && k <= callSync }
+
+// attended reports whether requests of the call do something when the program looks for
+// their end.
+func (k call) attended() bool { return k == callSyncOpsInit || k == callSyncObjectInit }

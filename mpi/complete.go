@@ -35,6 +35,36 @@ func several(what string, rs []Request) (e *p2p.Engine, inner []*p2p.Request, er
 	return e, inner, nil
 }
 
+// attend tells all of rs that they are waited for, those too that come after others that
+// wait for them. The lock is held.
+func attend(e *p2p.Engine, rs []*p2p.Request) {
+	if !e.Attends() {
+		return
+	}
+	for _, r := range rs {
+		if r != nil {
+			e.Attend(r)
+		}
+	}
+}
+
+// attendAll is attend for calls that look at one request after the other, up to the first
+// that is not complete.
+func attendAll(rs []Request) {
+	for i := range rs {
+		q := &rs[i]
+		if q.r == nil || !q.call().attended() {
+			continue
+		}
+		e := q.c.w.P2P
+		e.Proc().Lock()
+		if !q.stale() {
+			e.Attend(q.r)
+		}
+		e.Proc().Unlock()
+	}
+}
+
 // failures counts the operations that failed, in a call that completes several.
 type failures struct {
 	n     int
@@ -81,6 +111,7 @@ func Waitall(rs []Request, sts []Status) error {
 		return err
 	}
 	if e != nil {
+		attend(e, inner)
 		e.Return(inner)
 	}
 	var failed failures
@@ -220,6 +251,7 @@ func Testall(rs []Request, sts []Status) (bool, error) {
 	if err := statusesFit("Testall", len(rs), sts); err != nil {
 		return false, err
 	}
+	attendAll(rs)
 	for i := range rs {
 		if _, done, _ := rs[i].peek("Testall"); !done {
 			return false, nil
@@ -235,6 +267,7 @@ func GetStatusAll(rs []Request, sts []Status) (bool, error) {
 	if err := statusesFit("GetStatusAll", len(rs), sts); err != nil {
 		return false, err
 	}
+	attendAll(rs)
 	var failed failures
 	for i := range rs {
 		st, done, err := rs[i].peek("GetStatusAll")

@@ -49,6 +49,7 @@ type typeSet struct {
 var types = sync.OnceValue(func() *typeSet {
 	s := &typeSet{Set: dtype.Predefined(), names: map[string]*dtype.Type{}}
 	s.PairOf = pairOf
+	s.HandleOf = func(g reflect.Type) bool { return g == reflect.TypeFor[Sync]() }
 	s.Each(func(_ dtype.ID, t *dtype.Type) {
 		s.names[t.Name()] = t
 		s.order = append(s.order, t.Name())

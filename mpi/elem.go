@@ -3,14 +3,14 @@ package mpi
 import "unsafe"
 
 // Elem is the set of element types of messages: Go's booleans and numbers, and
-// types made of them, and ValueIndex. They take the place of the standard's basic
+// types made of them, ValueIndex, and Sync. They take the place of the standard's basic
 // datatypes.
 //
 // C: MPI_Datatype, section 3.2.2.
 type Elem interface {
 	~bool | ~int8 | ~int16 | ~int32 | ~int64 | ~int |
 		~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uint |
-		~float32 | ~float64 | ~complex64 | ~complex128 | pairs
+		~float32 | ~float64 | ~complex64 | ~complex128 | pairs | Sync
 }
 
 // bytesOf is the memory of a slice.

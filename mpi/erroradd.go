@@ -1,6 +1,10 @@
 package mpi
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/halo-mpi/halo/internal/class"
+)
 
 // addedErrors are the error classes and codes that the program has added, and
 // their texts. They belong to the process, before Init and after Finalize, too.
@@ -19,7 +23,7 @@ type addedError struct {
 	codes int // of a class: codes in it
 }
 
-var added = addedErrors{last: ErrProcFailed}
+var added = addedErrors{last: Class(class.LastPredefined)}
 
 func (a *addedErrors) text(c Class) string {
 	a.mu.Lock()
@@ -45,7 +49,7 @@ func (a *addedErrors) add(cl Class, isClass bool) Class {
 
 // classOf is the class of a code; classes are their own.
 func classOf(c Class) Class {
-	if c <= ErrProcFailed {
+	if c <= Class(class.LastPredefined) {
 		return c
 	}
 	added.mu.Lock()
@@ -175,5 +179,5 @@ func changeAdded(call string, c Class, change func(*addedError) string) error {
 
 // predefined reports whether a class exists from the start.
 func predefined(c Class) bool {
-	return c >= Success && (c <= ErrABI || c == ErrProcFailed)
+	return c >= Success && (c <= ErrABI || c > ErrLastCode && c <= Class(class.LastPredefined))
 }

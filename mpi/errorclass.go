@@ -14,8 +14,9 @@ import (
 // C: MPI_Error_class, section 9.4.
 type Class int
 
-// The error classes of the standard, and ErrProcFailed. Those of what Halo does
-// not have yet are never returned.
+// The error classes of the standard, and ErrProcFailed and ErrWinCounter. Those of what
+// Halo does not have yet are never returned. What is ErrWinCounter is ErrRMASync as well,
+// for errors.Is.
 //
 // C: MPI_ERR_BUFFER and so on, section 9.4.
 const (
@@ -84,6 +85,7 @@ const (
 	ErrABI                  = Class(class.ABI)                  // wrong or incompatible binary interface
 	ErrLastCode             = Class(class.LastCode)             // highest value of the standard's own
 	ErrProcFailed           = Class(class.ProcFailed)           // a process has failed
+	ErrWinCounter           = Class(class.WinCounter)           // a synchronisation object has counted more signals than are waited for
 )
 
 // String is the standard's name of the class, or the text of one that was added.
@@ -109,8 +111,11 @@ func (c Class) Error() string { return c.String() }
 // C: MPI_Error_class, section 9.4.
 func (c Class) Is(target error) bool {
 	t, ok := target.(Class)
-	return ok && (t == c || t == classOf(c))
+	return ok && (t == c || t == classOf(c) || t.includes(c))
 }
+
+// includes reports whether c is another class that is of class t, too.
+func (t Class) includes(c Class) bool { return t == ErrRMASync && c == ErrWinCounter }
 
 // MaxErrorString is the most that ErrorString returns, in bytes.
 //

@@ -74,7 +74,7 @@ func tagText(tag int) string {
 // C: MPI_Error_class, section 9.4.
 func (e *Error) Is(target error) bool {
 	c, ok := target.(Class)
-	return ok && (c == e.Class || c == classOf(e.Class))
+	return ok && (c == e.Class || c == classOf(e.Class) || c.includes(e.Class))
 }
 
 // Unwrap returns the cause beneath, such as why a connection ended.

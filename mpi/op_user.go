@@ -98,6 +98,9 @@ func (u *userOp) forBuffer(b *Buffer) (*op.User, error) {
 	case t == nil: // and no elements
 		return &op.User{Commutes: u.Commutes}, nil
 	}
+	if t.IsHandle() {
+		return nil, op.Check(0, op.Handle)
+	}
 	one := b.b.First(1)
 	if one.Overlaps() {
 		return nil, &class.Error{Class: class.Type, Text: fmt.Sprintf("%s: bytes of memory occur twice in an element that is to be combined", t)}

@@ -90,7 +90,7 @@ func (q *Request) Start() error {
 	switch {
 	case !q.r.Persistent:
 		class, why = ErrRequest, "request of "+q.call().String()+" is not persistent"
-	case q.r.Active:
+	case !q.r.Startable():
 		class, why = ErrRequest, "request of "+q.call().String()+" is active: wait for it first"
 	case q.c.w.Closed():
 		class, why = ErrOther, "called after Finalize"

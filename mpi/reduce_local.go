@@ -25,10 +25,10 @@ func ReduceLocal[T Elem](in, inout []T, op Op) error {
 	if overlap(left, right) {
 		return fail(ErrBuffer, call, nil, "the two slices share memory: there is no in place")
 	}
-	if op.user != nil && op.user.Of == nil {
+	if op.user != nil && op.user.Of == nil { // which looks at the type
 		return op.ReduceLocal(Buf(in), Buf(inout))
 	}
-	if op.user != nil {
+	if op.user != nil && opType[T]() != handleType {
 		if err := op.applyUser(left, right, reflect.TypeFor[T]()); err != nil {
 			return failLocal(err, call)
 		}

@@ -78,6 +78,7 @@ func (q *Request) take(e *p2p.Engine, st *Status) *Error {
 		*st = emptyStatus()
 		return nil
 	}
+	e.End(r)
 	err := q.status(st)
 	e.Take(r)
 	if !r.Persistent {
@@ -170,7 +171,7 @@ func (q *Request) WaitContext(ctx context.Context) (Status, error) {
 	if e == nil {
 		return emptyStatus(), raise(err)
 	}
-	if q.r.Active && !q.r.Done() {
+	if e.Attend(q.r); q.r.Active && !q.r.Done() {
 		g := proc.Event{About: q.r}
 		stop := context.AfterFunc(ctx, func() {
 			e.Proc().Lock()
@@ -219,7 +220,8 @@ func (q *Request) Cancel() error {
 }
 
 // Free gives the request up. An operation that is under way completes; there
-// is no way to learn when; for a collective, or one of a window, that is ErrRequest.
+// is no way to learn when; for a collective, or one of a window, that is ErrRequest,
+// but for those of SyncOpsInit, which still signals, and SyncObjectInit.
 //
 // C: MPI_Request_free, section 3.7.3.
 func (q *Request) Free() error {
@@ -230,7 +232,7 @@ func (q *Request) Free() error {
 		}
 		return raise(err)
 	}
-	if (q.call() >= callCollective || q.call().oneSided()) && q.r.Active {
+	if (q.call() >= callCollective || q.call().oneSided() && !q.call().attended()) && q.r.Active {
 		e.Proc().Unlock()
 		return fail(ErrRequest, "Free", q.c, "%v is active: wait for it first", q.call())
 	}

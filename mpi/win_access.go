@@ -54,6 +54,9 @@ func (a *access) put(origin *Buffer, count int64, t *dtype.Type) error {
 	if origin.err != nil {
 		return origin.err
 	}
+	if err := movable(origin.b.Type()); err != nil {
+		return err
+	}
 	if _, err := a.send(origin.b.Size(), count, t); err != nil {
 		return err
 	}
@@ -80,6 +83,9 @@ func (a *access) send(n, count int64, t *dtype.Type) (elements int64, err error)
 // get fills in the result of a get: room for a message of count elements of t.
 func (a *access) get(result *Buffer, count int64, t *dtype.Type) error {
 	if err := writable(result); err != nil {
+		return err
+	}
+	if err := movable(result.b.Type()); err != nil {
 		return err
 	}
 	size, err := a.placed(count, t)
@@ -117,6 +123,9 @@ func (a *access) at(count int64, t *dtype.Type) (size int64, err error) {
 // is packed needs no layout.
 func (a *access) placed(count int64, t *dtype.Type) (size int64, err error) {
 	b, err := dtype.At(nil, t, count)
+	if err == nil {
+		err = movable(t)
+	}
 	switch {
 	case err != nil:
 		return 0, err
@@ -126,6 +135,14 @@ func (a *access) placed(count int64, t *dtype.Type) (size int64, err error) {
 		a.layout = rma.Layout{Type: t, Count: count}
 	}
 	return b.Size(), nil
+}
+
+// movable fails for handles, which mean something to who has received them in a message only.
+func movable(t *dtype.Type) error {
+	if t != nil && t.IsHandle() {
+		return wrong(ErrType, "%s is for messages only: no handles are accessed in windows", t)
+	}
+	return nil
 }
 
 func tooLong(n, room int64) error { return wrong(ErrTruncate, "%d bytes into room for %d", n, room) }

@@ -95,6 +95,9 @@ func (a *access) elements(o Op, origin, result *Buffer, t *dtype.Type) (leaf *dt
 // accumulated is what the elements of a datatype are, all of one predefined type, and what
 // that is to an operation.
 func accumulated(o op.Op, t *dtype.Type) (*dtype.Type, op.Type, error) {
+	if err := movable(t); err != nil {
+		return nil, 0, err
+	}
 	leaf := t.Leaf()
 	if leaf == nil {
 		return nil, 0, wrong(ErrType, "%s is not made of elements of one predefined type", t)

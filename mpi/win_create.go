@@ -68,7 +68,11 @@ func allocate[T any](c *Comm, k call, f rma.Flavor, n int, info *Info) (Win[T], 
 // unitOf is the displacement unit of a window of elements of T. Elements of no bytes,
 // of which there is no getting to the next, count as one.
 func unitOf[T any]() (int64, error) {
-	if _, err := golang[T](); err != nil {
+	t, err := golang[T]()
+	if err == nil {
+		err = movable(t)
+	}
+	if err != nil {
 		return 1, err
 	}
 	var e T

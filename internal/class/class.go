@@ -73,12 +73,15 @@ const (
 	ABI                  Class = 62
 
 	// LastCode is the highest value that the standard gives away. What lies
-	// beyond is ours: ProcFailed, and then what users add.
+	// beyond is ours: ProcFailed and WinCounter, and then what users add.
 	LastCode Class = 16383
 	// ProcFailed is raised when a call involves a process that has died.
 	ProcFailed Class = 16384
+	// WinCounter is raised when a synchronisation object has counted more signals than
+	// its program waits for. It is an RMASync, too.
+	WinCounter Class = 16385
 	// LastPredefined is the highest class that exists from the start.
-	LastPredefined = ProcFailed
+	LastPredefined = WinCounter
 )
 
 // Describe returns the standard's name of a class that exists from the start,
@@ -86,6 +89,9 @@ const (
 func Describe(c Class) (name, text string) {
 	if c == ProcFailed {
 		return "MPI_ERR_PROC_FAILED", "a process has failed"
+	}
+	if c == WinCounter {
+		return "MPI_ERR_WIN_COUNTER", "invalid value of a synchronisation object's counter"
 	}
 	table := [...][2]string{
 		Success:              {"MPI_SUCCESS", "no error"},

@@ -144,7 +144,7 @@ func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
 // checkOp checks the operation, which tells the width of elements if it is a
 // predefined one.
 func (a *Args) checkOp() error {
-	if a.User != nil {
+	if a.User != nil && a.Type != op.Handle {
 		return a.User.Check(a.Elem)
 	}
 	a.Width = a.Type.Size()

@@ -15,6 +15,7 @@ const (
 	Wide                      // wchar_t
 	Raw                       // MPI_BYTE: no conversion
 	Opaque                    // MPI_PACKED: no conversion
+	Handle                    // of an object: means something as a whole only, and to whoever may use it
 )
 
 // Format is a representation of floating-point numbers.
@@ -69,6 +70,19 @@ func newElem(id ID, name string, size int64, kind Kind, f Format, external int64
 		e.External = e.Size
 	}
 	e.code = uint64(kind) | uint64(f)<<8 | uint64(size)<<16
+	return e
+}
+
+// handleSize and handleAlign are those of a handle in bytes.
+const (
+	handleSize  = 32
+	handleAlign = 8
+)
+
+// newHandle is the element of handles of synchronisation objects, MPIX_HANDLE_SYNC.
+func newHandle() *Elem {
+	e := newElem(0, "MPIX_HANDLE_SYNC", handleSize, Handle, 0, 0)
+	e.Align = handleAlign
 	return e
 }
 

@@ -45,6 +45,9 @@ func (s *Set) of(g reflect.Type, path string) (*Type, error) {
 		}
 		return Contiguous(int64(g.Len()), old)
 	case reflect.Struct:
+		if s.HandleOf != nil && s.HandleOf(g) {
+			return s.handle, nil
+		}
 		if s.PairOf != nil {
 			if value, index, ok := s.PairOf(g); ok {
 				if t := s.goPair(value, index); t != nil {

@@ -15,7 +15,12 @@ type Set struct {
 	// numbers; nil: none. It is set before the set is used.
 	PairOf func(g reflect.Type) (value, index reflect.Type, ok bool)
 
-	types [lastID + 1 - firstID]*Type
+	// HandleOf tells Of which structs of Go are handles of objects; nil: none. It is set
+	// before the set is used.
+	HandleOf func(g reflect.Type) bool
+
+	types  [lastID + 1 - firstID]*Type
+	handle *Type
 
 	mu     sync.Mutex
 	f90    map[f90Key]*Type
@@ -29,6 +34,7 @@ func Predefined() *Set {
 	for _, e := range elements() {
 		s.types[e.ID-firstID] = newElemType(call{combiner: CombinerNamed}, e)
 	}
+	s.handle = newElemType(call{combiner: CombinerNamed}, newHandle())
 	for _, p := range pairs() {
 		t := newPair(call{combiner: CombinerNamed}, s.Type(p.value), s.Type(p.index))
 		t.SetName(p.name)
@@ -44,6 +50,10 @@ func (s *Set) Type(id ID) *Type {
 	}
 	return s.types[id-firstID]
 }
+
+// Handle is the predefined type of handles of synchronisation objects, which the ABI has
+// no value for. No type can be made of it.
+func (s *Set) Handle() *Type { return s.handle }
 
 // Each calls f with all predefined types in the order of their ids.
 func (s *Set) Each(f func(ID, *Type)) {

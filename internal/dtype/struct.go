@@ -18,6 +18,9 @@ func Struct(blocklengths, displs []int64, types []*Type) (*Type, error) {
 		if old == nil {
 			return nil, fail(class.Type, "type at index %d is MPI_DATATYPE_NULL", i)
 		}
+		if err := old.derivable(); err != nil {
+			return nil, fail(class.Type, "type at index %d: %v", i, err)
+		}
 	}
 	made := call{CombinerStruct, counted(blocklengths), slices.Clone(displs), slices.Clone(types)}
 	return structure(made, blocklengths, displs, types)

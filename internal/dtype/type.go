@@ -73,6 +73,9 @@ func (t *Type) Elem() *Elem {
 	return t.elem
 }
 
+// IsHandle reports whether elements are handles of objects.
+func (t *Type) IsHandle() bool { return t.elem != nil && t.elem.Kind == Handle }
+
 // Pair returns value and index of a type for MINLOC and MAXLOC: of a predefined
 // pair type, one of ValueIndex, or their duplicates.
 func (t *Type) Pair() (value, index *Type, ok bool) {

@@ -7,6 +7,14 @@ func usable(old *Type) error {
 	if old == nil {
 		return fail(class.Type, "old type is MPI_DATATYPE_NULL")
 	}
+	return old.derivable()
+}
+
+// derivable returns an error if no type may be made of t.
+func (t *Type) derivable() error {
+	if t.IsHandle() {
+		return fail(class.Type, "%s is for messages only: no type is made of it", t)
+	}
 	return nil
 }
 

@@ -24,6 +24,8 @@ func For(t *dtype.Type) Type {
 func CheckFor(o Op, t *dtype.Type) (Type, error) {
 	typ := For(t)
 	switch {
+	case typ == Handle:
+		return 0, Check(o, typ)
 	case o == 0 || o == Replace || o == NoOp:
 		return 0, Check(o, Int8) // on whatever type
 	case typ == 0 && t != nil && t.Elem() == nil:
@@ -51,6 +53,8 @@ func basic(e *dtype.Elem) Type {
 		return byFormat(e.Format, Complex32, Complex64, Complex128, Complex160, Complex256)
 	case dtype.Raw:
 		return Byte
+	case dtype.Handle:
+		return Handle
 	}
 	return 0
 }

@@ -47,6 +47,9 @@ func (o Op) String() string {
 // integers and reals, the logical operations on integers and logicals, the bitwise
 // ones on integers and bytes, and those with a location on pairs.
 func Check(o Op, t Type) error {
+	if t == Handle {
+		return &class.Error{Class: class.Type, Text: "no operation is defined on handles of synchronisation objects"}
+	}
 	ok, g := false, t.group()
 	switch o {
 	case Sum, Prod:

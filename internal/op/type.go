@@ -37,6 +37,10 @@ const (
 	simple
 )
 
+// Handle is the type of handles of objects: no operation is defined on them, not even one
+// of a program.
+const Handle Type = 1<<pairShift - 1
+
 // pairShift is where in a Type the index's type of a pair begins.
 const pairShift = 8
 

@@ -27,13 +27,35 @@ func (e *Engine) Start(r *Request) {
 // Wait waits for r.
 func (e *Engine) Wait(r *Request) {
 	if r.Active && !r.Done() {
+		if r.attendant != nil {
+			r.attendant.Attend()
+		}
 		e.p.Wait(&r.Event, r.hint())
 	}
+}
+
+// Attend tells an operation that the program looks for its end. Wait, Test and Any do so
+// by themselves; who waits for several, one after the other, does it for all before.
+func (e *Engine) Attend(r *Request) {
+	if r.attendant != nil && r.Active && !r.Done() {
+		r.attendant.Attend()
+	}
+}
+
+// Attends reports whether there are operations that Attend is for.
+func (e *Engine) Attends() bool { return e.attendants > 0 }
+
+// Startable reports whether a persistent request may be started.
+func (r *Request) Startable() bool {
+	return !r.Active || r.attendant != nil && r.Done() && r.attendant.Renews()
 }
 
 // Test reports whether r is complete or inactive, and makes progress if not.
 func (e *Engine) Test(r *Request) bool {
 	if r.Active && !r.Done() {
+		if r.attendant != nil {
+			r.attendant.Attend()
+		}
 		e.p.Progress(r.hint())
 	}
 	return !r.Active || r.Done()
@@ -70,15 +92,27 @@ func (e *Engine) Return(s []*Request) {
 // hint is the peer from whom the completion of r is expected.
 func (r *Request) hint() int { return int(r.peer) }
 
+// End is what a test or wait calls of a request that it has found complete, before it reads
+// the status and calls Take.
+func (e *Engine) End(r *Request) {
+	if r.attendant != nil {
+		r.Status.Err, r.again = r.attendant.Taken(r.Status.Err)
+	}
+}
+
 // Take ends the operation of a request that is done and returns its error: a
-// persistent request becomes inactive and any other is freed. What else is in
-// the status is to be read before.
+// persistent request becomes inactive, or begins again, and any other is freed. What else
+// is in the status is to be read before.
 func (e *Engine) Take(r *Request) error {
 	err := r.Status.Err
 	if r.Persistent {
 		r.Active = false
 		r.Status = Status{}
 		r.Reset()
+		if r.again {
+			r.again = false
+			e.Start(r)
+		}
 	} else {
 		e.Free(r)
 	}
@@ -89,6 +123,13 @@ func (e *Engine) Take(r *Request) error {
 // one. Nil requests and inactive ones are passed over. It reports whether there
 // are others, and the index of the first that is done, -1 if none is.
 func (e *Engine) Any(rs []*Request, wait bool) (active bool, done int) {
+	if e.Attends() {
+		for _, r := range rs {
+			if r != nil {
+				e.Attend(r)
+			}
+		}
+	}
 	active, done = firstDone(rs)
 	if !active || done >= 0 {
 		return active, done

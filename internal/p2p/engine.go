@@ -68,6 +68,8 @@ type Engine struct {
 	self    int                      // bytes buffered of messages to itself
 	taken   int                      // messages that a matched probe holds
 	closing bool                     // nothing will be received any more
+
+	attendants int // requests that are told when they are waited for
 	bsend   *Buffer                  // attached to the process, nil if none
 
 	commBuffers map[uint64]*Buffer // attached to communicators, by context

@@ -77,7 +77,9 @@ type Request struct {
 	moved  uint64 // bytes moved so far, or handed to the backlog
 	queued bool   // a frame of this send is in the backlog
 
-	starter Starter // of a persistent request that is neither send nor receive
+	starter   Starter   // of a persistent request that is neither send nor receive
+	attendant Attendant // the starter, if it is one; else nil
+	again     bool      // the attendant begins again
 
 	part   dtype.Part   // the message, unless it is buf; then buf is scratch memory
 	layout dtype.Buffer // of part; or of buf, and then only its type matters
@@ -119,6 +121,10 @@ func (e *Engine) Free(r *Request) {
 	r.Reset()
 	r.Also(nil)
 	r.Send, r.Persistent, r.Active, r.autoFree = false, false, false, false
+	if r.attendant != nil {
+		r.attendant = nil
+		e.attendants--
+	}
 	r.buf, r.whole, r.starter, r.what = nil, nil, nil, ""
 	r.Status.Bytes, r.Status.Cancelled, r.Status.Err = 0, false, nil
 	if r.layout.Type() != nil {
@@ -129,6 +135,9 @@ func (e *Engine) Free(r *Request) {
 
 // Release frees the request now or, if it is active, when it completes (MPI_Request_free).
 func (e *Engine) Release(r *Request) {
+	if r.attendant != nil && r.Active {
+		r.attendant.Leave()
+	}
 	if r.Active && !r.Done() {
 		r.autoFree = true
 		return
@@ -150,6 +159,24 @@ type Starter interface {
 	Begin()
 }
 
+// Attendant is a Starter that does something when the program looks for the end of its
+// request, in a test or wait. Its methods are called with the lock held.
+type Attendant interface {
+	Starter
+	// Attend says that a test or wait begins, or has been begun again, of the request,
+	// which is active and not complete.
+	Attend()
+	// Taken says that a test or wait has found the request complete, with the error err.
+	// It returns the error that is to be told, and whether the request begins again.
+	Taken(err error) (failed error, again bool)
+	// Renews reports whether the request may be started again when it is complete, without
+	// a test or wait.
+	Renews() bool
+	// Leave says that nobody will look for the end of the request, which is active. It may
+	// complete it.
+	Leave()
+}
+
 // PartDone implements Whole.
 func (r *Request) PartDone(part *Request) { r.engine.finish(r, part.Status.Err) }
 
@@ -169,6 +196,10 @@ func (e *Engine) NewRequest(c *comm.Comm, what string) *Request {
 // begins s, which Finish ends.
 func (e *Engine) SetPersistent(r *Request, s Starter) {
 	r.Persistent, r.Active, r.starter = true, false, s
+	if a, ok := s.(Attendant); ok {
+		r.attendant = a
+		e.attendants++
+	}
 }
 
 // AppendAbout implements proc.About.

@@ -29,6 +29,7 @@ type Engine struct {
 	engineSync
 	engineLink
 	engineCounters
+	engineSyncs
 }
 
 // New makes the engine of p. Start p with it as a worker, and hand it the frames of
@@ -45,7 +46,9 @@ func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, mem *memory.Sto
 }
 
 // Work implements proc.Worker.
-func (e *Engine) Work() int { return e.workDeferred() + e.workSync() + e.workLink() + e.workCounters() }
+func (e *Engine) Work() int {
+	return e.workDeferred() + e.workSync() + e.workLink() + e.workCounters() + e.workSyncs()
+}
 
 // Lost implements proc.Mourner.
 func (e *Engine) Lost(peer int) {
@@ -53,6 +56,7 @@ func (e *Engine) Lost(peer int) {
 	e.lostSync(peer)
 	e.lostLink(peer)
 	e.lostCounters()
+	e.workSyncs()
 }
 
 // locals is how many processes share memory with this one, itself included, and which

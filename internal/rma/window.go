@@ -52,6 +52,7 @@ type Window struct {
 	windowSync
 	windowLink
 	windowCounters
+	windowObjects
 }
 
 // AppendOn names the window in a text, as in " on halo", if it has a name.

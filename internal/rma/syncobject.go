@@ -1,0 +1,256 @@
+package rma
+
+import (
+	"slices"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
+
+// # Synchronisation objects (Ritzdorf, 2008)
+//
+// A synchronisation object is one of the counters of a window (counter.go). Its process
+// waits, by a persistent request of SyncObject, for count signals; others signal it by
+// persistent requests of SyncOps, when their operations are complete.
+//
+// The proposal counts from count down to 0, and Start sets the counter to count: a signal
+// that comes before Start is lost. Here a signal adds 1, and a request that count signals are
+// there for takes count off. So the value of the proposal's counter is count minus ours;
+// signals that come early, even before SyncObject, are credit for the next Start; and no
+// word is ever set that others add to. More credit than count is class.WinCounter: somebody
+// signals more often than this process waits.
+//
+// With strict the request does what the proposal says, to show programs that rely on early
+// signals: those that Start would have lost are class.WinCounter.
+
+// SyncHandle names a synchronisation object, wherever in the job it is used.
+type SyncHandle struct {
+	Window  uint64 // the id of its window
+	Process int32  // that has it
+	Number  uint32 // of its counter
+	Serial  uint64 // tells it from others that have had the counter; not 0
+}
+
+// windowObjects are the own synchronisation objects of a window. All is guarded by the
+// engine's lock.
+type windowObjects struct {
+	objects map[uint32]*syncObject // by number
+	serial  uint64                 // of the newest
+	fresh   uint32                 // how many numbers were ever given: from the highest counter down
+	used    []uint32               // numbers of freed ones, in the order in which they are to be given again
+}
+
+// reuseAfter is how many freed numbers rest before one is given again, so that a signal too
+// many, which is an error of the program, does not soon meet another object.
+const reuseAfter = 64
+
+// syncObjectsMax is how many objects a window has at most at each member: the upper half of
+// the counters.
+const syncObjectsMax = CountersMax / 2
+
+// syncObject is an own synchronisation object.
+type syncObject struct {
+	SyncHandle
+	active *objectRequest // that has been started, and has not been ended
+	freed  bool
+}
+
+// AllocSync makes n synchronisation objects (MPIX_WIN_ALLOC_SYNC_OBJECTS).
+func (v *View) AllocSync(n int) ([]SyncHandle, error) {
+	w := v.w
+	if err := w.live(); err != nil {
+		return nil, err
+	}
+	if n < 0 {
+		return nil, fail(class.Count, "%d synchronisation objects", n)
+	}
+	w.e.p.Lock()
+	defer w.e.p.Unlock()
+	if n > syncObjectsMax-len(w.objects) {
+		return nil, fail(class.NoMem, "%d synchronisation objects beside %d, at most %d", n, len(w.objects), syncObjectsMax)
+	}
+	if w.objects == nil {
+		w.objects = make(map[uint32]*syncObject, n)
+	}
+	list := make([]SyncHandle, n)
+	for i := range list {
+		w.serial++
+		list[i] = SyncHandle{w.id, int32(w.e.p.Job().Rank), w.objectNumber(), w.serial}
+		c := w.counter(int(list[i].Number)) // made now, so that origins find it
+		c.Add(-c.Value())
+		w.objects[list[i].Number] = &syncObject{SyncHandle: list[i]}
+	}
+	return list, nil
+}
+
+// objectNumber is a counter that no object has.
+func (w *Window) objectNumber() (number uint32) {
+	if len(w.used) > reuseAfter || w.fresh == syncObjectsMax {
+		number = w.used[0]
+		w.used = slices.Delete(w.used, 0, 1)
+		return number
+	}
+	w.fresh++
+	return CountersMax - w.fresh
+}
+
+// own returns an object of this process, nil if there is none of that name. The lock is held.
+func (w *Window) ownObject(h SyncHandle) *syncObject {
+	if o := w.objects[h.Number]; o != nil && o.SyncHandle == h {
+		return o
+	}
+	return nil
+}
+
+// FreeSync frees synchronisation objects of this process, all or, with an error, none
+// (MPIX_WIN_FREE_SYNC_OBJECTS).
+func (v *View) FreeSync(list []SyncHandle) error {
+	w := v.w
+	if err := w.live(); err != nil {
+		return err
+	}
+	w.e.p.Lock()
+	defer w.e.p.Unlock()
+	for i, h := range list {
+		if err := w.checkLocal(h); err != nil {
+			return fail(classOf(err), "object %d: %v", i, err)
+		}
+		if w.ownObject(h).active != nil {
+			return fail(class.Request, "object %d: its request is active: wait for it first", i)
+		}
+		if slices.Contains(list[:i], h) {
+			return fail(class.Arg, "object %d is object %d as well", i, slices.Index(list, h))
+		}
+	}
+	for _, h := range list {
+		w.objects[h.Number].freed = true
+		delete(w.objects, h.Number)
+		w.used = append(w.used, h.Number)
+	}
+	return nil
+}
+
+// checkLocal returns an error unless h names an object of this process. The lock is held.
+func (w *Window) checkLocal(h SyncHandle) error {
+	switch {
+	case h == SyncHandle{}:
+		return fail(class.Arg, "the synchronisation object is null")
+	case h.Window != w.id:
+		return fail(class.Win, "the synchronisation object is one of another window")
+	case int(h.Process) != w.e.p.Job().Rank:
+		return fail(class.Arg, "the synchronisation object is that of rank %d: only its own process can wait for it", w.Comm.RankOf(h.Process))
+	case w.ownObject(h) == nil:
+		return fail(class.Arg, "the synchronisation object has been freed")
+	}
+	return nil
+}
+
+// objectRequest is the persistent request that waits for signals of an object.
+type objectRequest struct {
+	threshold
+	object  *syncObject
+	count   int64
+	restart bool
+	strict  bool
+	again   bool // has been started before
+	early   int64
+}
+
+// SyncObject returns a persistent request that is complete when an own object has been
+// signalled count times since the last one was (MPIX_WIN_SYNC_OBJECT_INIT). With restart it
+// begins again whenever a test or wait has ended it.
+func (v *View) SyncObject(h SyncHandle, count int64, restart, strict bool, call string) (*p2p.Request, error) {
+	w := v.w
+	if err := w.live(); err != nil {
+		return nil, err
+	}
+	e := w.e
+	e.p.Lock()
+	defer e.p.Unlock()
+	if err := w.checkLocal(h); err != nil {
+		return nil, err
+	}
+	o := w.ownObject(h)
+	switch {
+	case count < 0:
+		return nil, fail(class.Count, "%d signals to wait for", count)
+	case o.active != nil:
+		return nil, fail(class.Request, "another request of the synchronisation object is active")
+	}
+	q := &objectRequest{object: o, count: count, restart: restart, strict: strict}
+	q.threshold = threshold{
+		Threshold: Threshold{Call: call, Counter: int(h.Number), Reach: count, Take: count, Begin: q.begins},
+		w:         w, counter: w.counter(int(h.Number)), persistent: true,
+	}
+	if strict {
+		q.Take = 0
+		q.counter.Add(-q.counter.Value())
+	}
+	q.request = e.messages.NewRequest(w.Comm, call)
+	e.messages.SetPersistent(q.request, q)
+	return q.request, nil
+}
+
+// begins is called when the request is started, with how many signals are there.
+func (q *objectRequest) begins(value int64) error {
+	switch o := q.object; {
+	case o.freed:
+		return fail(class.Request, "the synchronisation object has been freed")
+	case o.active != nil && o.active != q:
+		return fail(class.Request, "another request of the synchronisation object is active")
+	default:
+		o.active = q
+	}
+	if !q.strict {
+		q.early = value - q.count
+		return nil
+	}
+	q.counter.Add(-value)
+	if q.again {
+		value -= q.count
+	}
+	q.again = true
+	if value > 0 {
+		return fail(class.WinCounter, "%d signals came before Start, which sets the counter to %d: they are lost", value, q.count)
+	}
+	return nil
+}
+
+// Attend implements p2p.Attendant.
+func (q *objectRequest) Attend() {}
+
+// Renews implements p2p.Attendant.
+func (q *objectRequest) Renews() bool { return false }
+
+// Taken implements p2p.Attendant.
+func (q *objectRequest) Taken(err error) (failed error, again bool) {
+	if q.object.active == q {
+		q.object.active = nil
+	}
+	if err != nil {
+		return err, q.restart && classOf(err) == class.WinCounter
+	}
+	early := q.counter.Value()
+	if q.strict {
+		early -= q.count
+	}
+	switch {
+	case q.strict && early > 0:
+		err = fail(class.WinCounter, "the counter is %d: %d signals more than the %d that were waited for", -early, early, q.count)
+	case !q.strict && max(early, q.early) > q.count:
+		early = max(early, q.early)
+		err = fail(class.WinCounter, "the counter is %d: it has been signalled %d times more than is waited for, and its count is %d", -early, early, q.count)
+	}
+	return err, q.restart
+}
+
+// Leave implements p2p.Attendant: signals that have come stay where they are.
+func (q *objectRequest) Leave() {
+	if q.object.active == q {
+		q.object.active = nil
+	}
+	if i := slices.Index(q.w.e.awaited, &q.threshold); i >= 0 {
+		q.w.e.forgetAwaited(i)
+		q.finish(nil)
+	}
+}

@@ -1,0 +1,302 @@
+package rma
+
+import (
+	"slices"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// SyncMode says which operations a request of SyncOps waits for.
+type SyncMode uint32
+
+// The modes. Get-accumulates, fetch-and-ops and compare-and-swaps are waited for with each
+// of SyncGet and SyncAccumulate, for they are both.
+const (
+	SyncPut SyncMode = 1 << iota
+	SyncGet
+	SyncAccumulate
+
+	SyncAll = SyncPut | SyncGet | SyncAccumulate
+)
+
+// covers reports whether m is a mode of o. A bundle, which is none of the operations but holds
+// short ones that are complete at the origin, goes with puts and accumulates.
+func (m SyncMode) covers(o *operation) bool {
+	switch o.kind {
+	case kindPut:
+		return m&SyncPut != 0
+	case kindGet:
+		return m&SyncGet != 0
+	case kindAccumulate:
+		return m&SyncAccumulate != 0 || m&SyncGet != 0 && o.answers()
+	case kindCompare:
+		return m&(SyncGet|SyncAccumulate) != 0
+	case kindBundle:
+		return m&(SyncPut|SyncAccumulate) != 0
+	}
+	return false
+}
+
+// opsRequest is the persistent request of an origin that signals a synchronisation object of
+// a target when its operations there are complete.
+//
+// What it covers is closed when a test or wait looks (Attend): all operations of its kinds
+// that were issued until then, by the view's channel or, if that is the main one, by any; a
+// later look covers what was issued meanwhile, too. Those that an earlier request has
+// covered are complete, and so need not be told apart. When all of them are complete at the
+// origin, all their frames are made and will be dealt with at the target before any that is
+// made after them. So the signal goes now, as a frame, and is counted when they are complete
+// there: without a flush, and without an answer. Where the counter is mapped and nothing is
+// under way by frames it is an atomic addition.
+//
+// Deferred operations, whose target has not posted, have no number yet: while there are any,
+// the request waits until they are made, and looks again.
+//
+// Rejected: counts of operations by kind, issued and complete. They would cost something in
+// every call on mapped memory, where everything is complete when the call returns; those
+// that are not complete stand in a list anyway.
+type opsRequest struct {
+	v       *View
+	t       *target // nil for ProcNull
+	mode    SyncMode
+	counter int
+	restart bool
+	request *p2p.Request
+
+	self     bool     // began again by itself: with mode 0 the signal waits for a look
+	attended bool     // some look has closed the set: in engineSyncs.looking
+	deferred bool     // some of the set are deferred
+	marks    []uint64 // the last operation that is covered, by channel
+}
+
+// engineSyncs is what synchronisation objects need to know of a process.
+type engineSyncs struct {
+	looking []*opsRequest // whose set is closed and not complete; under the engine's lock
+}
+
+// SyncOps returns a persistent request that waits for the operations of mode to a target, and
+// signals an object of that (MPIX_WIN_SYNC_OPS_INIT). With mode 0 it waits for nothing, and
+// signals when it is started.
+func (v *View) SyncOps(rank int, mode SyncMode, h SyncHandle, restart bool, call string) (*p2p.Request, error) {
+	w := v.w
+	q := &opsRequest{v: v, mode: mode, restart: restart}
+	if err := w.live(); err != nil {
+		return nil, err
+	}
+	if mode&^SyncAll != 0 {
+		return nil, fail(class.Arg, "mode %#x is none: put is %#x, get %#x, accumulate %#x", uint32(mode), SyncPut, SyncGet, SyncAccumulate)
+	}
+	if rank != ProcNull {
+		t, err := w.target(rank)
+		if err == nil {
+			err = w.checkRemote(t, h)
+		}
+		if err != nil {
+			return nil, err
+		}
+		q.t, q.counter = t, int(h.Number)
+	}
+	e := w.e
+	e.p.Lock()
+	defer e.p.Unlock()
+	q.request = e.messages.NewRequest(w.Comm, call)
+	e.messages.SetPersistent(q.request, q)
+	return q.request, nil
+}
+
+// checkRemote returns an error unless h names an object of t, as far as can be known here.
+func (w *Window) checkRemote(t *target, h SyncHandle) error {
+	switch {
+	case h == SyncHandle{}:
+		return fail(class.Arg, "the synchronisation object is null")
+	case h.Window != w.id:
+		return fail(class.Win, "the synchronisation object is one of another window")
+	case h.Process != t.process:
+		return fail(class.Rank, "the synchronisation object is that of rank %d, not of %d", w.Comm.RankOf(h.Process), t.rank)
+	case h.Number >= CountersMax || h.Number < CountersMax-syncObjectsMax || h.Serial == 0:
+		return fail(class.Arg, "this is no synchronisation object")
+	case t.rank == w.Comm.Rank:
+		w.e.p.Lock()
+		defer w.e.p.Unlock()
+		return w.checkLocal(h)
+	}
+	return nil
+}
+
+// Begin implements p2p.Starter.
+func (q *opsRequest) Begin() {
+	q.attended = false
+	if q.t == nil {
+		q.end(nil)
+		return
+	}
+	if q.mode == 0 && !q.self {
+		q.end(q.signal())
+	}
+}
+
+// Attend implements p2p.Attendant.
+func (q *opsRequest) Attend() {
+	if q.mode == 0 {
+		q.end(q.signal())
+		return
+	}
+	e := q.v.w.e
+	q.close()
+	switch i := slices.Index(e.looking, q); {
+	case q.look():
+		if i >= 0 {
+			e.forgetLooking(i)
+		}
+	case i < 0:
+		q.attended = true
+		if e.looking = append(e.looking, q); len(e.looking) == 1 {
+			e.p.Later(1) // what is under way has its own reasons to be looked at
+		}
+	}
+}
+
+// close makes what was issued until now the set.
+func (q *opsRequest) close() {
+	e := q.v.w.e
+	q.deferred = false
+	for _, o := range q.t.deferred {
+		if o != nil && q.mode.covers(o) && q.has(o.channel) {
+			q.deferred = true
+		}
+	}
+	for c := range q.t.channels {
+		for len(q.marks) <= int(c.number) {
+			q.marks = append(q.marks, 0)
+		}
+		if q.has(c) {
+			e.release(c)
+			q.marks[c.number] = c.issued
+		}
+	}
+}
+
+// has reports whether operations of a channel are in the set.
+func (q *opsRequest) has(c *channel) bool { return q.v.number == 0 || c.number == q.v.number }
+
+// look ends the request if the set is complete, and reports whether it did.
+func (q *opsRequest) look() bool {
+	w, t := q.v.w, q.t
+	if cause := w.e.p.DownCause(int(t.process)); cause != nil {
+		q.end(gone(t.rank, cause))
+		return true
+	}
+	if err := w.live(); err != nil {
+		q.end(err)
+		return true
+	}
+	if q.deferred {
+		if len(t.deferred) > 0 {
+			return false
+		}
+		q.close()
+	}
+	for c := range t.channels {
+		if int(c.number) >= len(q.marks) || !q.has(c) {
+			continue // of a view that is younger than the set
+		}
+		for o := c.oldest; o != nil && o.at <= q.marks[c.number]; o = o.next {
+			if q.mode.covers(o) {
+				return false
+			}
+		}
+	}
+	err := q.signal()
+	for c := range t.channels { // what no request tells of shows here, as it would in a flush
+		if q.has(c) {
+			err = firstOf(err, c.fault)
+			c.fault = nil
+		}
+	}
+	q.end(err)
+	return true
+}
+
+// signal signals the object. With mode 0 it overtakes what is under way.
+func (q *opsRequest) signal() error {
+	w, t := q.v.w, q.t
+	if err := w.live(); err != nil {
+		return err
+	}
+	e := w.e
+	if cause := e.p.DownCause(int(t.process)); cause != nil {
+		return gone(t.rank, cause)
+	}
+	quiet := q.mode == 0
+	if !quiet && (!t.framed.Load() || e.farQuiet(t)) {
+		quiet = true
+	}
+	if quiet && t.count(q.counter, true) {
+		return nil
+	}
+	if q.mode == 0 {
+		e.hdr = wire.Header{Kind: wire.WinNotify, Ctx: w.id}
+		e.hdr.SetCounter(q.counter)
+		e.p.Queue(int(t.process), &e.hdr, nil, nil)
+		return nil
+	}
+	e.dispatch(e.newOperation(q.v, t.channel(q.v), &access{kind: kindSignal, notice: noticeOf(q.counter)}, 0))
+	return nil
+}
+
+// farQuiet reports whether nothing is under way to t.
+func (e *Engine) farQuiet(t *target) bool {
+	for c := range t.channels {
+		if c.oldest != nil || c.quiet > c.done {
+			return false
+		}
+	}
+	return true
+}
+
+// end completes the request.
+func (q *opsRequest) end(err error) { q.v.w.e.messages.Finish(q.request, err) }
+
+// Taken implements p2p.Attendant.
+func (q *opsRequest) Taken(err error) (failed error, again bool) {
+	q.self = q.restart && (err == nil || classOf(err) == class.RMARange)
+	return err, q.self
+}
+
+// Renews implements p2p.Attendant: a notification by itself has nothing to tell of its end.
+func (q *opsRequest) Renews() bool { return q.mode == 0 && !q.restart }
+
+// Leave implements p2p.Attendant. What has been started signals once; what has begun again
+// by itself, and was not looked for, never.
+func (q *opsRequest) Leave() {
+	switch {
+	case q.request.Done():
+	case q.self && !q.attended:
+		q.end(nil)
+	default:
+		q.Attend()
+	}
+}
+
+// workSyncs looks at requests whose set is closed.
+func (e *Engine) workSyncs() int {
+	n := 0
+	for i := 0; i < len(e.looking); i++ {
+		if e.looking[i].look() {
+			e.forgetLooking(i)
+			n++
+			i--
+		}
+	}
+	return n
+}
+
+// forgetLooking takes one off the list.
+func (e *Engine) forgetLooking(i int) {
+	e.looking = slices.Delete(e.looking, i, i+1)
+	if len(e.looking) == 0 {
+		e.p.Later(-1)
+	}
+}
