@@ -20,12 +20,12 @@ import (
 
 // NotifyMax is how many counters a window has at each rank.
 //
-// C: MPIX_WIN_NOTIFY_MAX, extension.
+// C: MPIX_WIN_NOTIFY_MAX, an extension.
 const NotifyMax = rma.CountersMax
 
 // PutNotify is Put that notifies the target when the data is there.
 //
-// C: MPIX_Put_notify, extension.
+// C: MPIX_Put_notify, an extension.
 func (w *Window) PutNotify(origin Buffer, target int, disp int64, count int, d Datatype, counter int) error {
 	t, err := d.engine()
 	return w.putNotify(&origin, target, disp, int64(count), t, counter, err)
@@ -43,7 +43,7 @@ func (w *Window) putNotify(origin *Buffer, target int, disp, count int64, t *dty
 
 // GetNotify is Get that notifies the target when its memory has been read.
 //
-// C: MPIX_Get_notify, extension.
+// C: MPIX_Get_notify, an extension.
 func (w *Window) GetNotify(result Buffer, target int, disp int64, count int, d Datatype, counter int) error {
 	t, err := d.engine()
 	return w.getNotify(&result, target, disp, int64(count), t, counter, err)
@@ -61,7 +61,7 @@ func (w *Window) getNotify(result *Buffer, target int, disp, count int64, t *dty
 
 // AccumulateNotify is Accumulate that notifies the target when all elements are combined.
 //
-// C: MPIX_Accumulate_notify, extension.
+// C: MPIX_Accumulate_notify, an extension.
 func (w *Window) AccumulateNotify(origin Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) error {
 	t, err := d.engine()
 	return w.accumulateNotify(&origin, target, disp, int64(count), t, op, counter, err)
@@ -80,7 +80,7 @@ func (w *Window) accumulateNotify(origin *Buffer, target int, disp, count int64,
 // GetAccumulateNotify is GetAccumulate that notifies the target when all elements are
 // combined.
 //
-// C: MPIX_Get_accumulate_notify, extension.
+// C: MPIX_Get_accumulate_notify, an extension.
 func (w *Window) GetAccumulateNotify(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) error {
 	t, err := d.engine()
 	return w.getAccumulateNotify(&origin, &result, target, disp, int64(count), t, op, counter, err)
@@ -98,7 +98,7 @@ func (w *Window) getAccumulateNotify(origin, result *Buffer, target int, disp, c
 
 // FetchAndOpNotify is FetchAndOp that notifies the target.
 //
-// C: MPIX_Fetch_and_op_notify, extension.
+// C: MPIX_Fetch_and_op_notify, an extension.
 func (w *Window) FetchAndOpNotify(value, result Buffer, target int, disp int64, op Op, counter int) error {
 	if err := w.usable(callFetchAndOpNotify); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (w *Window) FetchAndOpNotify(value, result Buffer, target int, disp int64, 
 // CompareAndSwapNotify is CompareAndSwap that notifies the target, whether the element is
 // replaced or not.
 //
-// C: MPIX_Compare_and_swap_notify, extension.
+// C: MPIX_Compare_and_swap_notify, an extension.
 func (w *Window) CompareAndSwapNotify(value, compare, result Buffer, target int, disp int64, counter int) error {
 	if err := w.usable(callCompareAndSwapNotify); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (w *Window) CompareAndSwapNotify(value, compare, result Buffer, target int,
 // RputNotify is PutNotify with a request that is complete when the Buffer may be used
 // again: see Rput.
 //
-// C: MPIX_Rput_notify, extension.
+// C: MPIX_Rput_notify, an extension.
 func (w *Window) RputNotify(origin Buffer, target int, disp int64, count int, d Datatype, counter int) Request {
 	t, err := d.engine()
 	return w.rputNotify(&origin, target, disp, int64(count), t, counter, err)
@@ -149,7 +149,7 @@ func (w *Window) rputNotify(origin *Buffer, target int, disp, count int64, t *dt
 // RgetNotify is GetNotify with a request that is complete when the data is there: see
 // Rget.
 //
-// C: MPIX_Rget_notify, extension.
+// C: MPIX_Rget_notify, an extension.
 func (w *Window) RgetNotify(result Buffer, target int, disp int64, count int, d Datatype, counter int) Request {
 	t, err := d.engine()
 	return w.rgetNotify(&result, target, disp, int64(count), t, counter, err)
@@ -167,7 +167,7 @@ func (w *Window) rgetNotify(result *Buffer, target int, disp, count int64, t *dt
 
 // RaccumulateNotify is AccumulateNotify with a request: see Raccumulate.
 //
-// C: MPIX_Raccumulate_notify, extension.
+// C: MPIX_Raccumulate_notify, an extension.
 func (w *Window) RaccumulateNotify(origin Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) Request {
 	t, err := d.engine()
 	return w.raccumulateNotify(&origin, target, disp, int64(count), t, op, counter, err)
@@ -185,7 +185,7 @@ func (w *Window) raccumulateNotify(origin *Buffer, target int, disp, count int64
 
 // RgetAccumulateNotify is GetAccumulateNotify with a request: see RgetAccumulate.
 //
-// C: MPIX_Rget_accumulate_notify, extension.
+// C: MPIX_Rget_accumulate_notify, an extension.
 func (w *Window) RgetAccumulateNotify(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) Request {
 	t, err := d.engine()
 	return w.rgetAccumulateNotify(&origin, &result, target, disp, int64(count), t, op, counter, err)

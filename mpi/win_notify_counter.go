@@ -11,7 +11,7 @@ import (
 // slower without it, and here it is ErrNoMem if there is no memory for them. A counter takes
 // 64 bytes.
 //
-// C: MPIX_Win_notify_set_num, extension.
+// C: MPIX_Win_notify_set_num, an extension.
 func (w *Window) NotifySetNum(n int) error {
 	if err := w.usable(callNotifySetNum); err != nil {
 		return err
@@ -23,7 +23,7 @@ func (w *Window) NotifySetNum(n int) error {
 // what requests have taken off. Who finds them there sees the data of the operations. It
 // makes no progress: to wait, use a request.
 //
-// C: MPIX_Win_notify_get_value, extension.
+// C: MPIX_Win_notify_get_value, an extension.
 func (w *Window) NotifyGet(counter int) (int64, error) {
 	if err := w.usable(callNotifyGet); err != nil {
 		return 0, err
@@ -35,7 +35,7 @@ func (w *Window) NotifyGet(counter int) (int64, error) {
 // NotifySet sets the value of a counter at this rank. Notifications that come at the same
 // time may be lost in it, so it is for a time when there can be none.
 //
-// C: MPIX_Win_notify_set_value, extension.
+// C: MPIX_Win_notify_set_value, an extension.
 func (w *Window) NotifySet(counter int, value int64) error {
 	if err := w.usable(callNotifySet); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (w *Window) NotifySet(counter int, value int64) error {
 // other ranks of the window die, it is ErrProcFailed. Cancel gives it up, and takes
 // nothing.
 //
-// C: MPIX_Win_wait_notify, extension.
+// C: MPIX_Win_wait_notify, an extension.
 func (w *Window) WaitNotify(counter, n int) Request {
 	return w.await(callWaitNotify, counter, int64(n), int64(n), false)
 }
@@ -61,7 +61,7 @@ func (w *Window) WaitNotify(counter, n int) Request {
 // NotifyInit is WaitNotify as a persistent request, which waits for the next n notifications
 // each time it is started.
 //
-// C: MPIX_Win_notify_init, extension.
+// C: MPIX_Win_notify_init, an extension.
 func (w *Window) NotifyInit(counter, n int) Request {
 	return w.await(callNotifyInit, counter, int64(n), int64(n), true)
 }
@@ -70,7 +70,7 @@ func (w *Window) NotifyInit(counter, n int) Request {
 // more, and leaves it as it is: for counters that only grow, and for several that wait for
 // the same. Else it is as WaitNotify.
 //
-// C: MPIX_Win_notify_reach, extension.
+// C: MPIX_Win_notify_reach, an extension.
 func (w *Window) NotifyReach(counter int, value int64) Request {
 	return w.await(callNotifyReach, counter, value, 0, false)
 }

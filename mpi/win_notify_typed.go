@@ -8,7 +8,7 @@ import (
 // PutNotify is Put that adds 1 to a counter of the target when the data is there: see
 // Window.PutNotify.
 //
-// C: MPIX_Put_notify, extension.
+// C: MPIX_Put_notify, an extension.
 func (w Win[T]) PutNotify(origin []T, target, disp, counter int) error {
 	if plain[T]() == 0 || w.odd() {
 		t, err := golang[T]()
@@ -24,7 +24,7 @@ func (w Win[T]) PutNotify(origin []T, target, disp, counter int) error {
 // GetNotify is Get that adds 1 to a counter of the target when its memory has been read:
 // see Window.GetNotify.
 //
-// C: MPIX_Get_notify, extension.
+// C: MPIX_Get_notify, an extension.
 func (w Win[T]) GetNotify(result []T, target, disp, counter int) error {
 	if plain[T]() == 0 || w.odd() {
 		t, err := golang[T]()
@@ -40,7 +40,7 @@ func (w Win[T]) GetNotify(result []T, target, disp, counter int) error {
 // AccumulateNotify is Accumulate that adds 1 to a counter of the target when all elements
 // are combined: see Window.AccumulateNotify.
 //
-// C: MPIX_Accumulate_notify, extension.
+// C: MPIX_Accumulate_notify, an extension.
 func (w Win[T]) AccumulateNotify(origin []T, target, disp int, o Op, counter int) error {
 	typ := plain[T]()
 	if o.kernel == op.NoOp || !o.accumulates(typ) || w.odd() {
@@ -57,7 +57,7 @@ func (w Win[T]) AccumulateNotify(origin []T, target, disp int, o Op, counter int
 // GetAccumulateNotify is GetAccumulate that adds 1 to a counter of the target: see
 // Window.GetAccumulateNotify.
 //
-// C: MPIX_Get_accumulate_notify, extension.
+// C: MPIX_Get_accumulate_notify, an extension.
 func (w Win[T]) GetAccumulateNotify(origin, result []T, target, disp int, o Op, counter int) error {
 	t, err := golang[T]()
 	b, r := Buf(origin), Buf(result)
@@ -67,7 +67,7 @@ func (w Win[T]) GetAccumulateNotify(origin, result []T, target, disp int, o Op, 
 // FetchAndOpNotify is FetchAndOp that adds 1 to a counter of the target: see
 // Window.FetchAndOpNotify.
 //
-// C: MPIX_Fetch_and_op_notify, extension.
+// C: MPIX_Fetch_and_op_notify, an extension.
 func (w Win[T]) FetchAndOpNotify(value, result *T, target, disp int, o Op, counter int) error {
 	v := one(value)
 	if o.kernel == op.NoOp && value == nil {
@@ -79,14 +79,14 @@ func (w Win[T]) FetchAndOpNotify(value, result *T, target, disp int, o Op, count
 // CompareAndSwapNotify is CompareAndSwap that adds 1 to a counter of the target: see
 // Window.CompareAndSwapNotify.
 //
-// C: MPIX_Compare_and_swap_notify, extension.
+// C: MPIX_Compare_and_swap_notify, an extension.
 func (w Win[T]) CompareAndSwapNotify(value, compare, result *T, target, disp, counter int) error {
 	return w.Window.CompareAndSwapNotify(one(value), one(compare), one(result), target, int64(disp), counter)
 }
 
 // RputNotify is PutNotify with a request: see Window.RputNotify.
 //
-// C: MPIX_Rput_notify, extension.
+// C: MPIX_Rput_notify, an extension.
 func (w Win[T]) RputNotify(origin []T, target, disp, counter int) Request {
 	t, err := golang[T]()
 	b := Buf(origin)
@@ -95,7 +95,7 @@ func (w Win[T]) RputNotify(origin []T, target, disp, counter int) Request {
 
 // RgetNotify is GetNotify with a request: see Window.RgetNotify.
 //
-// C: MPIX_Rget_notify, extension.
+// C: MPIX_Rget_notify, an extension.
 func (w Win[T]) RgetNotify(result []T, target, disp, counter int) Request {
 	t, err := golang[T]()
 	b := Buf(result)
@@ -104,7 +104,7 @@ func (w Win[T]) RgetNotify(result []T, target, disp, counter int) Request {
 
 // RaccumulateNotify is AccumulateNotify with a request: see Window.RaccumulateNotify.
 //
-// C: MPIX_Raccumulate_notify, extension.
+// C: MPIX_Raccumulate_notify, an extension.
 func (w Win[T]) RaccumulateNotify(origin []T, target, disp int, o Op, counter int) Request {
 	t, err := golang[T]()
 	b := Buf(origin)
@@ -114,7 +114,7 @@ func (w Win[T]) RaccumulateNotify(origin []T, target, disp int, o Op, counter in
 // RgetAccumulateNotify is GetAccumulateNotify with a request: see
 // Window.RgetAccumulateNotify.
 //
-// C: MPIX_Rget_accumulate_notify, extension.
+// C: MPIX_Rget_accumulate_notify, an extension.
 func (w Win[T]) RgetAccumulateNotify(origin, result []T, target, disp int, o Op, counter int) Request {
 	t, err := golang[T]()
 	b, r := Buf(origin), Buf(result)

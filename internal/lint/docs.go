@@ -16,6 +16,7 @@ import (
 //	C: MPI_ERR_BUFFER and so on, section 9.4.
 //	C: attribute MPI_TAG_UB, section 9.1.2.
 //	C: none; a Go slice knows its length.
+//	C: MPIX_Put_notify, an extension.
 //
 // Constants and variables may share the line of their group. Methods that Go
 // itself asks for (Error, String ...) need none. The other public packages have
@@ -27,6 +28,7 @@ func checkDocs(f *File, report func(int, string, ...any)) {
 	d := docChecker{f: f, cited: f.Dir() == "mpi", report: report}
 	d.citation = regexp.MustCompile(
 		`(?m)^C: (none[,;] \S.*|` +
+			`(the [a-z_ ]+ of )?` + extension + `((, | and )` + extension + `)*, (an )?extensions?(; see docs/extensions\.md)?|` +
 			`(attribute )?` + cName + `((, | and |, and | with )` + cName + `)*( and so on)?, ` +
 			`sections? ` + number + `((, | and |, and | to )` + number + `)*)\.\s*\z`)
 	for _, decl := range f.Go.Decls {
@@ -39,8 +41,11 @@ func checkDocs(f *File, report func(int, string, ...any)) {
 	}
 }
 
-// cName is a name in C.
-const cName = `MPIX?_\w+`
+// cName is a name in C, and extension one that is none of the standard's.
+const (
+	cName     = `MPIX?_\w+`
+	extension = `MPIX_\w+`
+)
 
 // number is a section of the standard: 3.2.1, or A.1.1 of an annex.
 const number = `([0-9]+|[A-Z])(\.[0-9]+)*`

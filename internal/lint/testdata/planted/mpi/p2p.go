@@ -93,3 +93,13 @@ func TagUB() {}
 //
 // C: attribute, section 9.1.2.
 func Tags() {} // want docs "the comment of Tags"
+
+// PutNotify is not the standard's.
+//
+// C: MPIX_Put_notify and MPIX_Put_notify_c, extensions; see docs/extensions.md.
+func PutNotify() {}
+
+// Order is the standard's, whatever it says.
+//
+// C: MPI_Win_order, an extension.
+func Order() {} // want docs "the comment of Order"
