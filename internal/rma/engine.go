@@ -30,6 +30,7 @@ type Engine struct {
 	engineLink
 	engineCounters
 	engineSyncs
+	engineOffers
 }
 
 // New makes the engine of p. Start p with it as a worker, and hand it the frames of
@@ -41,6 +42,10 @@ func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, mem *memory.Sto
 	}
 	e.startSync()
 	e.startLink(p.Job().Size)
+	e.offers = make([]offerTo, p.Job().Size)
+	if e.node != nil {
+		e.node.TakeBy(e)
+	}
 	messages.HandOver(e)
 	return e
 }

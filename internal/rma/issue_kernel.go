@@ -12,11 +12,12 @@ const (
 	kernelSlices = 64
 )
 
-// copy is copies for who does not hold the lock.
+// copy makes an access to memory that is not mapped here, of a process of the node, by its
+// poller or by the kernel, and reports whether it could.
 func (e *Engine) copy(t *target, a *access, off uint64) bool {
 	e.p.Lock()
 	defer e.p.Unlock()
-	return e.p.DownCause(int(t.process)) == nil && e.copies(t, a, off, true)
+	return e.p.DownCause(int(t.process)) == nil && (e.offered(t, a, off) || e.copies(t, a, off, true))
 }
 
 // copies makes a put or get by the kernel, and reports whether it could: the memory at

@@ -67,8 +67,10 @@ func TestLayoutIsGolden(t *testing.T) {
 	l.line("RingStride", RingStride)
 	l.line("MaxFrame", MaxFrame)
 	l.line("kind of padding", kindPad)
+	l.fields(Offer{})
 	for _, n := range []int{1, 2, 64, 65, 1000, MaxLocal} {
 		l.line(fmt.Sprintf("segment of %d: rings at", n), ringStart(n))
+		l.line(fmt.Sprintf("segment of %d: offers at", n), offerStart(n))
 		l.line(fmt.Sprintf("segment of %d: size", n), SegmentSize(n))
 		l.line(fmt.Sprintf("segment of %d: heap at", n), HeapStart(n))
 	}

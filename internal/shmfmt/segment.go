@@ -21,9 +21,10 @@
 //
 // Memory in use: the control segment, without the bulk memory of slots in which
 // only short collectives have been; and per
-// process one page of header and bitmap, at most RingStride bytes for each peer that has
-// sent to it, and the pages of the heap that live blocks touch. Rings of silent peers are
-// never touched and cost nothing.
+// process one page of header and bitmaps (two on nodes with more than half of MaxLocal), at
+// most RingStride bytes for each peer that has sent to it, OfferSize for each that has made
+// an offer, and the pages of the heap that live blocks touch. Rings and offers of silent
+// peers are never touched and cost nothing.
 package shmfmt
 
 import (
@@ -34,7 +35,7 @@ import (
 
 // Version is the version of everything in this package. Processes of another
 // version refuse to map a segment.
-const Version = 4
+const Version = 5
 
 // magic marks a process segment: "HALOSEG" and the version.
 const magic = uint64(0x484c4f5345470000) | Version
@@ -47,7 +48,7 @@ const (
 
 	// DoorSize is the size of a Door in bytes.
 	DoorSize = 4 * Line
-	// MaxLocal bounds the processes of one node, so that the bitmap fits its page.
+	// MaxLocal bounds the processes of one node, so that a bitmap fits a page.
 	MaxLocal = 8 * (page - Line)
 )
 
@@ -84,7 +85,7 @@ func bulkStart(n int) int64 {
 
 // SegmentSize is the size in bytes of a process segment on a node with n processes,
 // without the heap.
-func SegmentSize(n int) int64 { return ringStart(n) + int64(n)*RingStride }
+func SegmentSize(n int) int64 { return offerStart(n) + int64(n)*OfferSize }
 
 // HeapUnit is what the size of a heap is a multiple of, in bytes, and its offset in a
 // segment: the largest page that a processor of ours has.
@@ -101,7 +102,12 @@ func HeapSize(memory, addresses int64, heaps int) int64 {
 	return max(min(size, addresses/2/int64(heaps))&^(HeapUnit-1), HeapUnit)
 }
 
-func ringStart(n int) int64 { return roundPage(Line + int64(n+7)/8) }
+func ringStart(n int) int64 { return roundPage(Line + 2*8*words(n)) }
+
+func offerStart(n int) int64 { return ringStart(n) + int64(n)*RingStride }
+
+// words is the number of words of a bitmap of n processes.
+func words(n int) int64 { return int64(n+63) / 64 }
 
 func roundPage(n int64) int64 { return (n + page - 1) &^ (page - 1) }
 
@@ -202,13 +208,31 @@ func (s *Segment) Activate(from int) {
 }
 
 // ActiveWords is the number of words of the bitmap.
-func (s *Segment) ActiveWords() int { return (s.n + 63) / 64 }
+func (s *Segment) ActiveWords() int { return int(words(s.n)) }
 
 // Active returns word w of the bitmap of processes that have sent here.
 func (s *Segment) Active(w int) uint64 { return s.active(w).Load() } // pairs with Activate
 
 func (s *Segment) active(w int) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Pointer(&s.mem[Line+8*w]))
+}
+
+// Offers announces that process from is about to make its first offer.
+func (s *Segment) Offers(from int) {
+	s.active(s.ActiveWords() + from/64).Or(1 << (from % 64)) // pairs with the load in Offering
+}
+
+// Offering returns word w of the bitmap of processes that have made offers.
+func (s *Segment) Offering(w int) uint64 { return s.active(s.ActiveWords() + w).Load() } // pairs with Offers
+
+// Offer returns what local process from offers, nil in a segment on the heap: there all
+// memory is mapped.
+func (s *Segment) Offer(from int) *Offer {
+	if s.heap != nil {
+		return nil
+	}
+	at := offerStart(s.n) + int64(from)*OfferSize
+	return (*Offer)(unsafe.Pointer(&s.mem[at : at+OfferSize : at+OfferSize][0]))
 }
 
 // Ring returns the memory of the ring that local process from fills.

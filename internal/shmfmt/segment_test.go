@@ -85,19 +85,31 @@ func TestBitmapHasEveryProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at := int64(Line + 8*s.ActiveWords()); at > ringStart(n) {
-			t.Errorf("the bitmap of %d ends at %d, rings start at %d", n, at, ringStart(n))
+		if at := int64(Line + 2*8*s.ActiveWords()); at > ringStart(n) {
+			t.Errorf("the bitmaps of %d end at %d, rings start at %d", n, at, ringStart(n))
 		}
-		for i := 0; i < n; i += 1 + n/100 {
-			s.Activate(i)
-			s.Activate(i)
-			if s.Active(i/64)&(1<<(i%64)) == 0 {
-				t.Fatalf("process %d of %d is not active", i, n)
+		maps := []struct {
+			name string
+			set  func(int)
+			word func(int) uint64
+		}{{"active", s.Activate, s.Active}, {"offering", s.Offers, s.Offering}}
+		for k, m := range maps {
+			for i := 0; i < n; i += 1 + n/100 {
+				m.set(i)
+				m.set(i)
+				if m.word(i/64)&(1<<(i%64)) == 0 {
+					t.Fatalf("process %d of %d is not %s", i, n, m.name)
+				}
 			}
-		}
-		s.Activate(n - 1)
-		if s.Active(s.ActiveWords()-1)&(1<<((n-1)%64)) == 0 {
-			t.Errorf("the last of %d is not active", n)
+			m.set(n - 1)
+			if m.word(s.ActiveWords()-1)&(1<<((n-1)%64)) == 0 {
+				t.Errorf("the last of %d is not %s", n, m.name)
+			}
+			for w := range s.ActiveWords() {
+				if k == 0 && s.Offering(w) != 0 {
+					t.Errorf("processes of %d that have only sent are offering: %#x", n, s.Offering(w))
+				}
+			}
 		}
 	}
 }
@@ -118,10 +130,14 @@ func TestPartsAreDisjoint(t *testing.T) {
 			for k := range ring {
 				ring[k]++
 			}
+			offer := s.Offer(i)
+			for k := range unsafe.Slice((*byte)(unsafe.Pointer(offer)), OfferSize) {
+				*(*byte)(unsafe.Add(unsafe.Pointer(offer), k))++
+			}
 		}
 		for k, b := range mem {
 			if want := byte(1); int64(k) >= ringStart(n) && b != want {
-				t.Fatalf("byte %d of a segment of %d belongs to %d rings", k, n, b)
+				t.Fatalf("byte %d of a segment of %d belongs to %d rings or offers", k, n, b)
 			}
 		}
 		if _, err := OpenSegment(mem, 0, n); err != nil {

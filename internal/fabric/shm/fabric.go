@@ -67,7 +67,13 @@ type Fabric struct {
 	seen  []uint64 // bits of the bitmap whose rings are in `in`
 	hdr   wire.Header
 	turns uint32 // of Poll
-	down  []bool // by job index: told as Down
+
+	taker   Taker      // of offers; nil: none are taken
+	offers  []offering // those of peers in offered
+	offered []uint64   // bits of the bitmap of peers that make offers
+	head    shmfmt.OfferHead
+
+	down []bool // by job index: told as Down
 
 	glanced int           // index in `in` of the ring whose frame Glance returned
 	pace    atomic.Uint64 // for nobody: adding to it is a fence between two looks of Glance
@@ -139,6 +145,7 @@ func New(name string, node Node, me int, job []int, size int) (*Fabric, error) {
 	}
 	f.seg = seg
 	f.seen = make([]uint64, seg.ActiveWords())
+	f.offered = make([]uint64, seg.ActiveWords())
 	return f, nil
 }
 
@@ -234,12 +241,18 @@ func (f *Fabric) connect(to int) *outgoing {
 // that were ever used costs a load each.
 func (f *Fabric) Poll(s fabric.Sink, hint int) int {
 	n := f.drainAll(s)
+	if len(f.offers) > 0 {
+		n += f.TakeOffers()
+	}
 	if f.turns++; n == 0 || f.turns%meetEvery == 0 {
 		if f.losing.Load() { // pairs with the store in Lose
 			n += f.bury(s)
 		}
 		if f.meet() {
 			n += f.drainAll(s)
+		}
+		if f.meetOffers() {
+			n += f.TakeOffers()
 		}
 	}
 	return n
@@ -361,6 +374,7 @@ func (f *Fabric) drop(job int, cause error, s fabric.Sink) {
 			break
 		}
 	}
+	f.dropOffers(job)
 	if o := f.out[job]; o != nil {
 		o.dead = true
 	} else {

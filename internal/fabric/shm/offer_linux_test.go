@@ -1,0 +1,95 @@
+package shm_test
+
+import (
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// takers notes what was offered by whom.
+type takers struct{ heads map[int][]shmfmt.OfferHead }
+
+func (s *takers) TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt.OfferData]byte) bool {
+	if s.heads == nil {
+		s.heads = map[int][]shmfmt.OfferHead{}
+	}
+	s.heads[from] = append(s.heads[from], *h)
+	copy(answer[:], data[:8])
+	return h.Do != 0
+}
+
+// Offers reach whoever polls, also if nobody has sent a frame; those of a peer that is dead
+// do not, and neither do any where nobody takes them.
+func TestPollTakesOffers(t *testing.T) {
+	h := newHost(t, 3)
+	f := h.start(t)
+	var by takers
+	var s tally
+	f[0].TakeBy(&by)
+	for from := 1; from <= 2; from++ {
+		for n := uint64(1); n <= 3; n++ {
+			o := f[from].Offer(0)
+			if o == nil {
+				t.Fatal("no offers can be made")
+			}
+			copy(o.Data()[:], "answered")
+			o.Make(n, &shmfmt.OfferHead{Window: 7, At: n, Do: uint32(n - 1), Size: 8})
+			if got := f[0].Poll(&s, -1); got != 1 {
+				t.Errorf("a poll that takes an offer did %d things", got)
+			}
+			if ended, done := o.Ended(n); !ended || done != (n > 1) || string(o.Answer()[:8]) != "answered" {
+				t.Errorf("offer %d of process %d: ended %v, done %v, %q", n, from, ended, done, o.Answer()[:8])
+			}
+		}
+		if heads := by.heads[from]; len(heads) != 3 || heads[2] != (shmfmt.OfferHead{Window: 7, At: 3, Do: 2, Size: 8}) {
+			t.Errorf("process %d has offered %+v", from, heads)
+		}
+	}
+	f[0].Lose(2, errKilled)
+	f[0].Poll(&s, -1)
+	if len(s.downs) != 1 {
+		t.Fatalf("downs %v", s.downs)
+	}
+	for from := 1; from <= 2; from++ {
+		o := f[from].Offer(0)
+		o.Make(4, &shmfmt.OfferHead{Do: 1})
+		f[0].Poll(&s, -1)
+		if ended, _ := o.Ended(4); ended != (from == 1) {
+			t.Errorf("the offer of process %d, 2 is dead: ended %v", from, ended)
+		}
+	}
+	if f[0].Offer(2) != nil {
+		t.Error("an offer can be made to the dead")
+	}
+	o := f[0].Offer(1) // which takes none
+	o.Make(1, &shmfmt.OfferHead{Do: 1})
+	f[1].Poll(&s, -1)
+	if ended, _ := o.Ended(1); ended || !o.Retract(1) {
+		t.Error("somebody has taken an offer for nobody")
+	}
+}
+
+// Bits of processes that are not, and offers that nobody correct makes, harm nobody.
+func TestForgedOffersHarmNobody(t *testing.T) {
+	h := newHost(t, 2)
+	f := h.start(t)
+	var by takers
+	var s tally
+	f[0].TakeBy(&by)
+	mem := h.segment(t, 0)
+	for i := 64; i < 80; i++ { // both bitmaps
+		mem[i] = 0xff
+	}
+	seg, err := shmfmt.OpenSegment(mem, 0, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seg.Offer(0).Make(1, &shmfmt.OfferHead{Do: 1}) // to itself
+	seg.Offer(1).Make(^uint64(0), &shmfmt.OfferHead{Window: ^uint64(0), At: ^uint64(0), Do: ^uint32(0), Size: ^uint32(0)})
+	for range 3 {
+		f[0].Poll(&s, -1)
+	}
+	if len(by.heads[1]) != 1 || len(by.heads) != 1 || len(s.downs) != 0 {
+		t.Errorf("taken: %+v, downs %v", by.heads, s.downs)
+	}
+}
