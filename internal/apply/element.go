@@ -20,7 +20,7 @@ func direct(first *byte, size int) bool {
 	if uintptr(unsafe.Pointer(first))&uintptr(size-1) != 0 {
 		return false
 	}
-	return size == 8 || size == 4 || !raceBuild && (size <= 2 || size == 16 && hasSwap16())
+	return Intrinsic(size)
 }
 
 // each updates the elements of mem one by one.

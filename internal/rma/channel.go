@@ -31,9 +31,12 @@ type channel struct {
 	asked  uint64 // up to where the last WinFlush or WinUnlock asks
 	done   uint64 // up to where a WinDone has answered
 
+	barrier uint64 // what comes after this one must not overtake those before: View.Order
+
 	oldest, newest *operation // those that are not complete at the origin, by number
 	fault          error      // the first that no request tells of
 	waits          []*farWait
+	flushes        []flushMark
 	bundle         *bundle // nil if there is none
 	mark           mark    // of a flush of several channels, which is under way
 }
@@ -43,18 +46,32 @@ type channel struct {
 // waits for more than it has to.
 const channelsMax = 1024
 
+const (
+	// expressNumber is that of operations which are answered one by one, and overtake long
+	// ones of the main channel: see View.express.
+	expressNumber = 1
+	// firstNumber is the first that views get.
+	firstNumber = 2
+)
+
 // channel returns the channel of a view to t, nil for that of no view. It is made at first
 // use. The lock is held.
 func (t *target) channel(v *View) *channel {
 	if v == nil || v.number == 0 {
 		return &t.main
 	}
-	i := int(v.number) - 1
+	return t.at(v.number)
+}
+
+// at returns a channel beside the main one by its number. It is made at first use. The lock
+// is held.
+func (t *target) at(number uint16) *channel {
+	i := int(number) - 1
 	for len(t.others) <= i {
 		t.others = append(t.others, nil)
 	}
 	if t.others[i] == nil {
-		t.others[i] = &channel{target: t, number: v.number}
+		t.others[i] = &channel{target: t, number: number}
 	}
 	return t.others[i]
 }

@@ -79,6 +79,14 @@ func (e *Engine) perform(o *operation) {
 		e.signal(o)
 		return
 	}
+	inOrder := o.view != nil && o.view.inOrder()
+	if inOrder {
+		fence()
+		if o.view.onlyFrames(t) {
+			e.dispatch(o)
+			return
+		}
+	}
 	switch t.path {
 	case pathMapped:
 		e.performed(o, o.apply(&t.region, int64(o.off)))
@@ -94,7 +102,7 @@ func (e *Engine) perform(o *operation) {
 			return
 		}
 	}
-	if e.copies(t, &o.access, o.off, false) {
+	if !inOrder && e.copies(t, &o.access, o.off, false) {
 		e.performed(o, nil)
 		return
 	}

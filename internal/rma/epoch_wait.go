@@ -99,17 +99,6 @@ func (t *target) settled() bool {
 	return t.control != nil && !t.framed.Load()
 }
 
-// settle waits until all operations to t are complete, at the origin if local, else at
-// the target, and returns the first error of one that no request tells of.
-func (w *Window) settle(t *target, local bool, call string) error {
-	if t.settled() {
-		return nil
-	}
-	w.e.p.Lock()
-	defer w.e.p.Unlock()
-	return w.settleLocked(t, local, call)
-}
-
 func (w *Window) settleLocked(t *target, local bool, call string) error {
 	e := w.e
 	if cause := e.p.DownCause(int(t.process)); cause != nil {

@@ -41,8 +41,8 @@ func (w *Window) passiveAll() error {
 }
 
 // Flush completes all operations to a target that were started before, by any goroutine,
-// at the origin and at the target (MPI_WIN_FLUSH). It is a full fence. The target has no
-// part in it.
+// at the origin and at the target (MPI_WIN_FLUSH); those of this view only if that has
+// thread scope. It is a full fence. The target has no part in it.
 func (v *View) Flush(target int) error {
 	w := v.w
 	if uint(target) < uint(len(w.targets)) {
@@ -51,34 +51,34 @@ func (v *View) Flush(target int) error {
 			return nil
 		}
 	}
-	return w.flush(target, false, "Flush")
+	return v.flush(target, false, "Flush")
 }
 
 // FlushLocal is Flush at the origin only: memory that was given to operations may be used
 // again (MPI_WIN_FLUSH_LOCAL).
-func (v *View) FlushLocal(target int) error { return v.w.flush(target, true, "FlushLocal") }
+func (v *View) FlushLocal(target int) error { return v.flush(target, true, "FlushLocal") }
 
-func (w *Window) flush(rank int, local bool, call string) error {
-	t, err := w.passive(rank)
+func (v *View) flush(rank int, local bool, call string) error {
+	t, err := v.w.passive(rank)
 	if err != nil || t == nil {
 		return err
 	}
-	err = w.settle(t, local, call)
+	err = v.settle(t, local, call)
 	fence()
 	return err
 }
 
 // FlushAll is Flush of all targets (MPI_WIN_FLUSH_ALL).
-func (v *View) FlushAll() error { return v.w.flushAll(false, "FlushAll") }
+func (v *View) FlushAll() error { return v.flushAll(false, "FlushAll") }
 
 // FlushLocalAll is FlushLocal of all targets (MPI_WIN_FLUSH_LOCAL_ALL).
-func (v *View) FlushLocalAll() error { return v.w.flushAll(true, "FlushLocalAll") }
+func (v *View) FlushLocalAll() error { return v.flushAll(true, "FlushLocalAll") }
 
-func (w *Window) flushAll(local bool, call string) error {
-	if err := w.passiveAll(); err != nil {
+func (v *View) flushAll(local bool, call string) error {
+	if err := v.w.passiveAll(); err != nil {
 		return err
 	}
-	err := w.settleAll(local, call)
+	err := v.settleAll(local, call)
 	fence()
 	return err
 }
@@ -92,5 +92,70 @@ func (v *View) Sync() error {
 	}
 	v.w.joinService()
 	fence()
+	return nil
+}
+
+// settle waits until the operations to t that a flush of v covers are complete, at the
+// origin if local, else at the target, and returns the first error of one that no request
+// tells of.
+func (v *View) settle(t *target, local bool, call string) error {
+	if t.settled() {
+		return nil
+	}
+	w, e := v.w, v.w.e
+	e.p.Lock()
+	defer e.p.Unlock()
+	if v.number == 0 {
+		return w.settleLocked(t, local, call)
+	}
+	c := t.numbered(v.number)
+	if c == nil || c.idle() && e.p.DownCause(int(t.process)) == nil {
+		return nil
+	}
+	x := w.waiter(call, t)
+	defer e.rest(x)
+	return e.farWait(c, e.farMark(c, local), local, x)
+}
+
+// farMark is how far c is, and unless it is local, has the target tell when it is as far.
+func (e *Engine) farMark(c *channel, local bool) mark {
+	if local {
+		return c.farHere()
+	}
+	return e.farFlush(c)
+}
+
+// settleAll is settle of all targets at once.
+func (v *View) settleAll(local bool, call string) error {
+	w, e := v.w, v.w.e
+	e.p.Lock()
+	number := v.number
+	if number == 0 {
+		e.p.Unlock()
+		return w.settleAll(local, call)
+	}
+	defer e.p.Unlock()
+	for i := range w.targets {
+		if c := w.channelTo(i, number); c != nil {
+			c.mark = e.farMark(c, local)
+		}
+	}
+	var first error
+	x := w.waiter(call, nil)
+	defer e.rest(x)
+	for i := range w.targets {
+		if c := w.channelTo(i, number); c != nil {
+			x.t = c.target
+			first = firstOf(first, e.farWait(c, c.mark, local, x))
+		}
+	}
+	return first
+}
+
+// channelTo is a channel of a rank, nil if it was never used.
+func (w *Window) channelTo(rank int, number uint16) *channel {
+	if t := w.targets[rank].Load(); t != nil && !t.settled() {
+		return t.numbered(number)
+	}
 	return nil
 }

@@ -18,7 +18,7 @@ func (e *Engine) advance(o *operation) bool {
 		return e.frameBundle(q, o)
 	case o.kind >= kindFlush:
 		return e.control(q, o)
-	case o.kind == kindGet && !o.ragged:
+	case o.streamed():
 		return e.ask(q, o)
 	}
 	element := int64(1)
@@ -132,11 +132,14 @@ func (e *Engine) head(o *operation) {
 		h.Kind = wire.WinGet
 	case kindAccumulate:
 		h.Kind, h.Aux = wire.WinAcc, uint32(o.op)|uint32(o.typ)<<accType
-		if o.answers() {
+		if o.fetches() {
 			h.Flags = wire.WithResult
 		}
 	case kindCompare:
 		h.Kind, h.Aux = wire.WinCas, uint32(o.typ)<<accType
+	}
+	if o.silent() {
+		h.Flags = wire.Acknowledge
 	}
 }
 
@@ -198,6 +201,12 @@ func (e *Engine) frame(o *operation, element int64) (n int64, payload []byte) {
 	}
 	n = min(left, chunk-chunk%element)
 	switch {
+	case o.byPiece:
+		e.hdr.Tag = 1
+		o.page = e.takePage()
+		piece := runs{length: n, count: 1}
+		piece.encode(o.page)
+		payload = o.page[:runSize]
 	case !data:
 		binary.LittleEndian.PutUint64(o.few[:], uint64(n))
 		payload = o.few[:]

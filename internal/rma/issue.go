@@ -27,6 +27,7 @@ type access struct {
 	// compare is what the element has to be for kindCompare.
 	compare []byte
 	disp    int64  // in displacement units; an address in a dynamic window
+	acked   bool   // its request is complete when it is complete at the target
 	layout  Layout // no Type: contiguous
 	// notice is 1 + the counter of the target that goes up when the access is complete
 	// there, 0 if none does.
@@ -162,6 +163,13 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 		}
 		return w.e.submit(v, t, a, off, what, (*Engine).postpone)
 	}
+	inOrder := v.inOrder()
+	if inOrder {
+		fence()
+		if v.onlyFrames(t) {
+			return w.e.submit(v, t, a, off, what, (*Engine).dispatch)
+		}
+	}
 	switch t.path {
 	case pathMapped:
 		if err := a.apply(&t.region, int64(off)); err != nil {
@@ -173,11 +181,11 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 		if err != nil {
 			return nil, err
 		}
-		if made || w.e.copy(t, a, off) {
+		if made || !inOrder && w.e.copy(t, a, off) {
 			return v.made(t, a, what)
 		}
 	case pathKernel:
-		if w.e.copy(t, a, off) {
+		if !inOrder && w.e.copy(t, a, off) {
 			return v.made(t, a, what)
 		}
 	}

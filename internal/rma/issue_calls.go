@@ -18,12 +18,14 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 		if t != nil && (w.mode.Load()|t.gate.Load())&gateOpen != 0 && uint64(disp) <= t.most {
 			at := disp * t.unit
 			if mem := t.region.Mem; int64(len(origin)) <= int64(len(mem))-at {
+				v.ordered(false)
 				move(mem[at:], origin)
 				return nil
 			}
 		}
 	}
 	if r, at := v.quick(target, disp, len(origin)); r != nil {
+		v.ordered(false)
 		move(r.Mem[at:], origin)
 		return nil
 	}
@@ -38,12 +40,14 @@ func (v *View) GetBytes(result []byte, target int, disp int64) error {
 		if t != nil && (w.mode.Load()|t.gate.Load())&gateOpen != 0 && uint64(disp) <= t.most {
 			at := disp * t.unit
 			if mem := t.region.Mem; int64(len(result)) <= int64(len(mem))-at {
+				v.ordered(true)
 				move(result, mem[at:int(at)+len(result)])
 				return nil
 			}
 		}
 	}
 	if r, at := v.quick(target, disp, len(result)); r != nil {
+		v.ordered(true)
 		move(result, r.Mem[at:int(at)+len(result)])
 		return nil
 	}
@@ -75,6 +79,9 @@ func (v *View) quick(target int, disp int64, n int) (*apply.Region, int64) {
 		return nil, 0
 	}
 	if t.path == pathDynamic {
+		if v.onlyFrames(t) {
+			return nil, 0
+		}
 		addr := uint64(disp)
 		version := t.control.TableVersion().Load() // pairs with the stores in Attach and Detach
 		for i := range t.found {
@@ -120,6 +127,11 @@ func (v *View) Get(result Data, target int, disp int64, l Layout) error {
 func (v *View) Accumulate(origin Data, target int, disp int64, l Layout, o op.Op, t op.Type) error {
 	if n := len(origin.Bytes); n > 0 && l.Type == nil && origin.Layout == nil && whole(n, t) && o != op.NoOp {
 		if r, at := v.quick(target, disp, n); r != nil {
+			v.ordered(false)
+			if v.how.Load()&howIntrinsic != 0 {
+				r.AccumulateIntrinsic(at, o, t, origin.Bytes, nil)
+				return nil
+			}
 			r.Accumulate(at, o, t, origin.Bytes, nil)
 			return nil
 		}
@@ -133,6 +145,11 @@ func (v *View) GetAccumulate(origin, result Data, target int, disp int64, l Layo
 	if n := len(result.Bytes); n > 0 && l.Type == nil && origin.Layout == nil && result.Layout == nil && whole(n, t) &&
 		(len(origin.Bytes) == n || o == op.NoOp) {
 		if r, at := v.quick(target, disp, n); r != nil {
+			v.ordered(o == op.NoOp)
+			if v.how.Load()&howIntrinsic != 0 {
+				r.AccumulateIntrinsic(at, o, t, origin.Bytes, result.Bytes)
+				return nil
+			}
 			r.Accumulate(at, o, t, origin.Bytes, result.Bytes)
 			return nil
 		}
@@ -153,6 +170,11 @@ func whole(n int, t op.Type) bool {
 func (v *View) FetchAndOp(value, result []byte, target int, disp int64, o op.Op, t op.Type) error {
 	if n := t.Size(); n > 0 && len(result) == n && (len(value) == n || o == op.NoOp) {
 		if r, at := v.quick(target, disp, n); r != nil {
+			v.ordered(o == op.NoOp)
+			if v.how.Load()&howIntrinsic != 0 {
+				r.FetchOpIntrinsic(at, o, t, value, result)
+				return nil
+			}
 			r.FetchOp(at, o, t, value, result)
 			return nil
 		}
@@ -166,6 +188,11 @@ func (v *View) FetchAndOp(value, result []byte, target int, disp int64, o op.Op,
 func (v *View) CompareAndSwap(value, compare, result []byte, target int, disp int64, t op.Type) error {
 	if n := t.Size(); n > 0 && len(value) == n && len(compare) == n && len(result) == n {
 		if r, at := v.quick(target, disp, n); r != nil {
+			v.ordered(false)
+			if v.how.Load()&howIntrinsic != 0 {
+				r.CompareSwapIntrinsic(at, n, value, compare, result)
+				return nil
+			}
 			r.CompareSwap(at, n, value, compare, result)
 			return nil
 		}

@@ -97,6 +97,7 @@ type operationLink struct {
 	failed     error
 	there      dtype.Buffer // how the data lie at the target, if not on end
 	ragged     bool         // there says how
+	byPiece    bool         // a get whose pieces are asked for one by one
 	page       []byte       // the frame in the backlog, if it was made up
 	few        [8]byte      // a payload
 	bundle     *bundle      // of kindBundle
@@ -111,10 +112,16 @@ const (
 	kindSignal // a notification by itself
 )
 
-// answers reports whether requests are made of an operation.
-func (o *operation) answers() bool {
+// fetches reports whether an operation asks for data.
+func (o *operation) fetches() bool {
 	return o.kind == kindGet || o.kind == kindCompare || o.kind == kindAccumulate && (o.result.Bytes != nil || o.result.Layout != nil)
 }
+
+// silent reports whether the answers to an operation carry nothing.
+func (o *operation) silent() bool { return o.acked && !o.fetches() }
+
+// answers reports whether requests are made of an operation.
+func (o *operation) answers() bool { return o.acked || o.fetches() }
 
 // remote sends an operation to its target, and ends it. The lock is held.
 func (e *Engine) remote(o *operation) {
@@ -123,7 +130,11 @@ func (e *Engine) remote(o *operation) {
 		e.finish(o, gone(t.rank, cause))
 		return
 	}
+	e.express(o)
 	c := o.channel
+	if c.wanted > c.asked && o.size() > lineTurn {
+		e.askFlush(c) // for what came before, which must not wait for this
+	}
 	c.issued++
 	o.at = c.issued
 	if o.kind == kindSignal {
@@ -140,6 +151,7 @@ func (e *Engine) remote(o *operation) {
 			return
 		}
 	}
+	o.byPiece = o.kind == kindGet && !o.ragged && o.view != nil && o.view.inOrder()
 	if !o.answers() {
 		c.quiet = o.at
 	}

@@ -69,14 +69,14 @@ func (f *fault) error(w *Window, rank int) error {
 func (e *Engine) answered(from int, h *wire.Header) *operation {
 	o := e.names.Find(h.Name)
 	if o == nil || int(o.target.process) != from || o.awaits == 0 || o.target.w.id != h.Ctx ||
-		h.Kind == wire.WinReply && (h.Size == 0 || int64(h.Size) > o.size()-o.got) {
+		h.Kind == wire.WinReply && ((h.Size == 0) != o.silent() || int64(h.Size) > o.size()-o.got) {
 		return nil
 	}
 	return o
 }
 
 // streamed reports whether the single request of o is answered bit by bit.
-func (o *operation) streamed() bool { return o.kind == kindGet && !o.ragged }
+func (o *operation) streamed() bool { return o.kind == kindGet && !o.ragged && !o.byPiece }
 
 // reply takes data that were asked for.
 func (e *Engine) reply(from int, h *wire.Header, payload []byte) {
@@ -100,7 +100,7 @@ func (e *Engine) settled(from int, o *operation) {
 	if o.awaits--; o.awaits > 0 || !o.sent || o.queued {
 		return
 	}
-	if o.got != o.size() && o.failed == nil {
+	if o.got != o.size() && !o.silent() && o.failed == nil {
 		e.refuse(from, "it has answered with %d bytes where %d were asked for", o.got, o.size())
 		return
 	}

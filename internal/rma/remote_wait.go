@@ -170,6 +170,9 @@ func (e *Engine) farWait(c *channel, m mark, local bool, about proc.About) error
 
 // notify wakes those whose mark is reached, or never will be.
 func (c *channel) notify() {
+	if len(c.flushes) > 0 {
+		c.notifyFlushes()
+	}
 	t := c.target
 	for _, w := range c.waits {
 		if c.reached(w.mark, w.local) || t.w.e.p.DownCause(int(t.process)) != nil {

@@ -74,6 +74,8 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		ok = w.postedBy(int32(from))
 	case wire.WinComplete:
 		ok = e.ends(from, w, ending{complete: 1})
+	case wire.WinLeave:
+		ok = w.left(int32(from))
 	case wire.WinNotify:
 		w.countHere(h.Counter())
 	}
@@ -192,6 +194,7 @@ func (e *Engine) takePut(from int, w *Window, h *wire.Header, data []byte) {
 			return
 		}
 		r.Put(at, data)
+		e.acknowledge(from, h)
 		return
 	}
 	blocks, data, ok := e.scatter(from, w, h, data, 1)
@@ -210,6 +213,7 @@ func (e *Engine) takePut(from int, w *Window, h *wire.Header, data []byte) {
 		b.region.Put(b.at, data[:b.n])
 		data = data[b.n:]
 	}
+	e.acknowledge(from, h)
 }
 
 // takeAccumulate carries out an accumulate, fetch-and-op or get-accumulate.
@@ -244,6 +248,7 @@ func (e *Engine) takeAccumulate(from int, w *Window, h *wire.Header, data []byte
 		e.deny(from, w, h, w.fault(h, uint64(n), err))
 	case !asks:
 		r.Accumulate(at, o, t, data, nil)
+		e.acknowledge(from, h)
 	default:
 		to := e.newReply()
 		old := to.room(int(n))
@@ -290,6 +295,8 @@ func (e *Engine) takeScattered(from int, w *Window, h *wire.Header, data []byte,
 	}
 	if asks {
 		e.answer(from, h, to, old)
+	} else {
+		e.acknowledge(from, h)
 	}
 }
 

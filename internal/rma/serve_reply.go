@@ -87,6 +87,13 @@ func (e *Engine) answer(from int, h *wire.Header, r *reply, data []byte) {
 	e.give(from, r, data)
 }
 
+// acknowledge answers a put or accumulate that is done, if that is wanted.
+func (e *Engine) acknowledge(from int, h *wire.Header) {
+	if h.Flags&wire.Acknowledge != 0 && e.admits(from) {
+		e.answer(from, h, e.newReply(), nil)
+	}
+}
+
 // give sends a frame with header e.hdr, or leaves it in the backlog; r holds its payload.
 func (e *Engine) give(to int, r *reply, payload []byte) {
 	e.hdr.Size = uint32(len(payload))
@@ -129,7 +136,7 @@ func (e *Engine) deny(from int, w *Window, h *wire.Header, f *fault) {
 	}
 	r := e.newReply()
 	name := uint64(0)
-	switch asks := h.Kind == wire.WinGet || h.Kind == wire.WinCas || h.Kind == wire.WinAcc && h.Flags&wire.WithResult != 0; {
+	switch asks := h.Kind == wire.WinGet || h.Kind == wire.WinCas || h.Kind == wire.WinAcc && h.Flags&wire.WithResult != 0 || h.Flags&wire.Acknowledge != 0; {
 	case asks && !e.admits(from):
 		r.drop()
 		return

@@ -56,6 +56,9 @@ type Options struct {
 	SameSize     bool     // same_size: an assertion
 	SameDispUnit bool     // same_disp_unit: an assertion
 	Granularity  int64    // mpi_accumulate_granularity in bytes; 0: none
+	Thread       bool     // mpi_win_scope=thread: flushes cover operations of the view only
+	InOrder      bool     // mpi_win_order: operations to a target are complete there in order
+	Intrinsic    bool     // mpi_assert_accumulate_intrinsic, where it can be used
 }
 
 // Spec is what a member gives to Create.
@@ -94,17 +97,52 @@ type Layout struct {
 // View is a window as it is used under one info.
 type View struct {
 	w       *Window
-	number  uint16                  // of its channels, 0 for the main ones
+	first   bool                    // the one that Create has made
+	number  uint16                  // of its channels, 0 for the main ones; under the engine's lock
+	how     atomic.Uint32           // what of the options the shortest ways look at
 	options atomic.Pointer[Options] // never nil
 }
 
 // Options returns what info says.
 func (v *View) Options() Options { return *v.options.Load() }
 
-// SetOptions changes what info says. The granularity stays what it was at creation:
-// others rely on it.
+// Bits of View.how.
+const (
+	howInOrder   = 1 // Options.InOrder
+	howIntrinsic = 2 // Options.Intrinsic
+)
+
+// SetOptions changes what info says. The granularity stays what it was at creation: others
+// rely on it. So does what duplicates have in common, as long as there are any; and
+// Intrinsic stays false where the memory of some member is not mapped here. It takes the
+// lock.
 func (v *View) SetOptions(o Options) {
-	o.Granularity = v.options.Load().Granularity
+	was := v.Options()
+	o.Granularity, o.SameSize, o.SameDispUnit = was.Granularity, was.SameSize, was.SameDispUnit
+	v.w.e.p.Lock()
+	defer v.w.e.p.Unlock()
+	if !v.w.alone() {
+		o.NoLocks = was.NoLocks
+	}
+	v.setOptions(o)
+}
+
+// setOptions makes o the options as far as they can be had. The lock is held.
+func (v *View) setOptions(o Options) {
+	o.Intrinsic = o.Intrinsic && v.w.direct()
+	if o.Thread {
+		v.takeNumber()
+	} else {
+		v.giveNumber()
+	}
+	how := uint32(0)
+	if o.InOrder {
+		how |= howInOrder
+	}
+	if o.Intrinsic {
+		how |= howIntrinsic
+	}
+	v.how.Store(how)
 	v.options.Store(&o)
 }
 

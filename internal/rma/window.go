@@ -49,6 +49,7 @@ type Window struct {
 
 	mu sync.Mutex // transitions of epochs; see the package
 
+	windowViews
 	windowSync
 	windowLink
 	windowCounters
@@ -67,7 +68,8 @@ func (w *Window) live() error {
 }
 
 // Free ends the window (MPI_WIN_FREE): when all members have called it and all is
-// complete. It is collective, and fails where an epoch is open. It takes the lock.
+// complete. It is collective, and fails where an epoch is open. Of a duplicate it is local,
+// and fails only where that was the last to use the window. It takes the lock.
 //
 // Memory that members might still use, because one has died, is not given back.
 func (v *View) Free() error {
@@ -75,29 +77,23 @@ func (v *View) Free() error {
 	if err := w.live(); err != nil {
 		return err
 	}
+	if !v.first {
+		return v.freeDup()
+	}
 	if err := w.idle(); err != nil {
 		return err
 	}
 	if n := w.awaiting(); n > 0 {
 		return fail(class.Request, "%d requests wait for counters of the window", n)
 	}
-	w.settleAll(false, "Free") // signals belong to no epoch; of failures the barrier tells
-	err := w.e.colls.Barrier(w.Comm)
-	w.freed.Store(true)
-	w.mode.Store(uint32(gateClosed))
-	for i := range w.targets {
-		if t := w.targets[i].Load(); t != nil {
-			t.gate.Store(gateClosed)
-		}
-	}
-	w.discard(err == nil)
-	return err
+	w.settleAll(false, "Free") // signals belong to no epoch; of failures the others tell
+	return v.freeFirst()
 }
 
-// discard takes the window out of this process, with the memory if nobody uses it.
+// discard takes the window out of this process, with the memory if nobody uses it. The lock
+// is held.
 func (w *Window) discard(unused bool) {
 	e := w.e
-	e.p.Lock()
 	delete(e.windows, w.id)
 	if w.dynamic != nil && w.dynamic.page != nil && unused {
 		e.mem.Free(w.dynamic.page)
@@ -105,8 +101,7 @@ func (w *Window) discard(unused bool) {
 	if unused {
 		w.freeCounters()
 	}
-	e.p.Unlock()
-	e.colls.Free(w.Comm)
+	e.colls.Drop(w.Comm)
 	if !unused {
 		return
 	}

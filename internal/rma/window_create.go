@@ -46,14 +46,17 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 	}
 	if err != nil {
 		w.freed.Store(true)
+		e.p.Lock()
 		w.discard(classOf(err) != class.ProcFailed) // else others may have come through
+		e.p.Unlock()
 		return nil, err
 	}
+	v := &View{w: w, first: true}
 	e.p.Lock()
+	defer e.p.Unlock()
 	w.open()
-	e.p.Unlock()
-	v := &View{w: w}
-	v.options.Store(&s.Options)
+	w.join(v)
+	v.setOptions(s.Options)
 	return v, nil
 }
 

@@ -1,0 +1,192 @@
+package rma
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// # Duplicates
+//
+// A duplicate is one more View of a window, with options of its own. All the rest they have
+// in common: memory, epochs, locks, operations. So a put through one is legal in the epoch
+// that another has begun, and what one has locked another cannot lock.
+//
+// The view that Create has made is the first; to free it is collective. The others are freed
+// by their process alone, before it or after it. While there are any in some process, every
+// process keeps the window with all that belongs to it: whoever frees the first view tells
+// the others whether it has duplicates (in place of the barrier), and those who have tell
+// when they have freed the last one (WinLeave). A process that dies without having said so
+// might still use the memory, which then is not given back.
+
+// windowViews is what a window keeps of its views. The engine's lock guards it.
+type windowViews struct {
+	views    []*View // not freed
+	numbers  []bool  // of channels that are taken, by number - firstNumber
+	endedAll bool    // the first view has been freed, by all
+	users    int     // members that had duplicates then
+	leavers  []int32 // processes that had, and have none now
+}
+
+// join adds a view. The lock is held.
+func (w *Window) join(v *View) { w.views = append(w.views, v) }
+
+// Dup returns a duplicate with the same options (MPIX_WIN_DUP_WITH_INFO). It is local: no
+// message is sent, and nothing allocated but the View. It takes the lock.
+func (v *View) Dup() (*View, error) {
+	w := v.w
+	if err := w.live(); err != nil {
+		return nil, err
+	}
+	w.e.p.Lock()
+	defer w.e.p.Unlock()
+	d := &View{w: w}
+	w.join(d)
+	d.setOptions(v.Options())
+	return d, nil
+}
+
+// First reports whether the view is the one that Create has made.
+func (v *View) First() bool { return v.first }
+
+// alone reports whether the view is the only one of its window in this process. The lock is
+// held.
+func (w *Window) alone() bool { return len(w.views) == 1 }
+
+// freeDup frees a duplicate: local. It takes the lock.
+func (v *View) freeDup() error {
+	w, e := v.w, v.w.e
+	e.p.Lock()
+	last := w.endedAll && w.alone()
+	e.p.Unlock()
+	if last {
+		if err := w.idle(); err != nil {
+			return err
+		}
+	}
+	e.p.Lock()
+	defer e.p.Unlock()
+	w.drop(v)
+	if w.endedAll && len(w.views) == 0 {
+		w.leave()
+	}
+	return nil
+}
+
+// drop takes a view off the window: calls on it find one that is freed. The lock is held.
+func (w *Window) drop(v *View) {
+	if i := slices.Index(w.views, v); i >= 0 {
+		w.views = slices.Delete(w.views, i, i+1)
+	}
+	v.giveNumber()
+	gone := &Window{e: w.e, Comm: w.Comm, id: w.id, flavor: w.flavor, table: w.table}
+	gone.freed.Store(true)
+	v.w = gone
+}
+
+// leave tells all members that this process uses the window no more. The lock is held.
+func (w *Window) leave() {
+	w.closeGates()
+	for _, process := range w.Comm.Members {
+		if int(process) != w.e.p.Job().Rank && w.e.p.DownCause(int(process)) == nil {
+			w.e.hdr = wire.Header{Kind: wire.WinLeave, Ctx: w.id}
+			w.e.p.Queue(int(process), &w.e.hdr, nil, nil)
+		}
+	}
+	w.left(int32(w.e.p.Job().Rank))
+}
+
+// left takes that a process has left. It reports false if it had before. One may have left
+// before this process knows that it ever stayed. The lock is held.
+func (w *Window) left(process int32) bool {
+	if slices.Contains(w.leavers, process) {
+		return false
+	}
+	w.leavers = append(w.leavers, process)
+	w.vanish()
+	return true
+}
+
+// vanish takes the window out of this process if all members have left it. The lock is held.
+func (w *Window) vanish() {
+	switch {
+	case !w.endedAll || w.freed.Load():
+	case w.users == unknownUsers && len(w.views) == 0:
+		w.freed.Store(true)
+		w.discard(false)
+	case len(w.leavers) == w.users:
+		w.freed.Store(true)
+		w.discard(true)
+	}
+}
+
+// freeFirst frees the first view: collective, and in place of a barrier. It takes the lock.
+func (v *View) freeFirst() error {
+	w, e := v.w, v.w.e
+	var give, sum [8]byte
+	e.p.Lock()
+	if !w.alone() {
+		give[0] = 1
+	}
+	e.p.Unlock()
+	err := e.colls.Allreduce(w.Comm, give[:], sum[:], op.Sum, op.Uint64)
+	e.p.Lock()
+	defer e.p.Unlock()
+	w.endedAll, w.users = true, int(binary.LittleEndian.Uint64(sum[:]))
+	if err != nil {
+		w.users = unknownUsers
+	}
+	switch {
+	case !w.alone():
+		w.drop(v)
+	case w.users > 0: // duplicates of others
+		w.drop(v)
+		w.closeGates()
+	default:
+		w.views = nil
+		w.closeGates()
+	}
+	w.vanish()
+	return err
+}
+
+// unknownUsers says that nobody knows who has duplicates, because a member has died.
+const unknownUsers = -1
+
+// closeGates ends whatever was open. The lock is held.
+func (w *Window) closeGates() {
+	w.mode.Store(uint32(gateClosed))
+	for i := range w.targets {
+		if t := w.targets[i].Load(); t != nil {
+			t.gate.Store(gateClosed)
+		}
+	}
+}
+
+// takeNumber gives v channels of its own, unless there are as many as there may be. The
+// lock is held.
+func (v *View) takeNumber() {
+	w := v.w
+	if v.number != 0 {
+		return
+	}
+	i := slices.Index(w.numbers, false)
+	if i < 0 {
+		if i = len(w.numbers); i+firstNumber >= channelsMax {
+			return
+		}
+		w.numbers = append(w.numbers, false)
+	}
+	w.numbers[i] = true
+	v.number = uint16(i + firstNumber)
+}
+
+// giveNumber gives up what takeNumber has taken. The lock is held.
+func (v *View) giveNumber() {
+	if v.number != 0 {
+		v.w.numbers[v.number-firstNumber] = false
+		v.number = 0
+	}
+}

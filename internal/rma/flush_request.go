@@ -1,0 +1,112 @@
+package rma
+
+import "github.com/halo-mpi/halo/internal/p2p"
+
+// flushing is a flush that a request stands for. It waits for one mark in each channel that
+// has something under way, and ends with the last.
+type flushing struct {
+	request *p2p.Request
+	left    int   // marks
+	err     error // the first
+}
+
+// flushMark is what a flushing waits for in one channel.
+type flushMark struct {
+	f  *flushing
+	at mark
+}
+
+// Rflush is Flush with a request, which is complete when all operations to a target that
+// were issued before it, and are in the scope of the view, are complete there
+// (MPIX_RFLUSH). What is issued after it does not delay it.
+//
+// Where all is applied by the caller it costs a fence and the request; else what Flush does.
+func (v *View) Rflush(target int) (*p2p.Request, error) {
+	t, err := v.w.passive(target)
+	if err != nil {
+		return nil, err
+	}
+	fence()
+	if t == nil || t.settled() {
+		return v.done("Rflush"), nil
+	}
+	e := v.w.e
+	e.p.Lock()
+	defer e.p.Unlock()
+	f := &flushing{request: e.messages.NewRequest(v.w.Comm, "Rflush"), left: 1}
+	v.await(f, t)
+	return f.request, e.flushed(f)
+}
+
+// RflushAll is Rflush of all targets (MPIX_RFLUSH_ALL).
+func (v *View) RflushAll() (*p2p.Request, error) {
+	w, e := v.w, v.w.e
+	if err := w.passiveAll(); err != nil {
+		return nil, err
+	}
+	fence()
+	e.p.Lock()
+	defer e.p.Unlock()
+	f := &flushing{request: e.messages.NewRequest(w.Comm, "RflushAll"), left: 1}
+	for i := range w.targets {
+		if t := w.targets[i].Load(); t != nil && !t.settled() {
+			v.await(f, t)
+		}
+	}
+	return f.request, e.flushed(f)
+}
+
+// await has f wait for what is under way to t. The lock is held.
+func (v *View) await(f *flushing, t *target) {
+	if v.number != 0 {
+		if c := t.numbered(v.number); c != nil {
+			c.await(f)
+		}
+		return
+	}
+	for c := range t.channels {
+		c.await(f)
+	}
+}
+
+func (c *channel) await(f *flushing) {
+	e := c.target.w.e
+	if e.p.DownCause(int(c.target.process)) == nil && c.idle() {
+		return
+	}
+	f.left++
+	c.flushes = append(c.flushes, flushMark{f, e.farFlush(c)})
+	c.notifyFlushes()
+}
+
+// flushed ends one of the marks that f waits for, and f with the last. It returns nil: the
+// request has the error.
+func (e *Engine) flushed(f *flushing) error {
+	if f.left--; f.left == 0 {
+		e.messages.Finish(f.request, f.err)
+	}
+	return nil
+}
+
+// notifyFlushes ends what waits for marks that are reached, or never will be.
+func (c *channel) notifyFlushes() {
+	t := c.target
+	e := t.w.e
+	kept := c.flushes[:0]
+	for _, m := range c.flushes {
+		cause := e.p.DownCause(int(t.process))
+		switch {
+		case c.reached(m.at, false):
+			m.f.err = firstOf(m.f.err, c.fault)
+			c.fault = nil
+		case cause != nil:
+			m.f.err = firstOf(m.f.err, gone(t.rank, cause))
+		default:
+			kept = append(kept, m)
+			continue
+		}
+		e.flushed(m.f)
+	}
+	clear(c.flushes[len(kept):])
+	c.flushes = kept
+}

@@ -1,0 +1,37 @@
+package rma
+
+import (
+	"github.com/halo-mpi/halo/internal/apply"
+	"github.com/halo-mpi/halo/internal/op"
+)
+
+// direct reports whether the memory of all members is mapped here for as long as the
+// window is there, so that accumulates to any of them are atomic operations of whoever
+// calls. The lock is held.
+func (w *Window) direct() bool {
+	for rank := range w.targets {
+		t, err := w.targetLocked(rank)
+		if err != nil || t.path != pathMapped {
+			return false
+		}
+	}
+	return true
+}
+
+// Intrinsic reports whether an accumulate of n elements of type t, which lie at multiples of
+// their size, is done by atomic operations of the calling process, one for each element,
+// whichever member is the target (MPI_WIN_OP_INTRINSIC). compare asks for compare-and-swap.
+//
+// Without the assertion long accumulates are done by vectors, under a lock.
+func (v *View) Intrinsic(o op.Op, t op.Type, n int64, compare bool) (bool, error) {
+	w := v.w
+	if err := w.live(); err != nil {
+		return false, err
+	}
+	w.e.p.Lock()
+	defer w.e.p.Unlock()
+	if !w.direct() || !apply.Intrinsic(t.Size()) {
+		return false, nil
+	}
+	return compare || n <= 1 || w.own.Fine || v.how.Load()&howIntrinsic != 0 || n <= int64(w.own.Few()), nil
+}
