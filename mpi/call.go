@@ -69,6 +69,9 @@ const (
 	callWinCreateDynamic
 	callAttach
 	callDetach
+	callMemhandleCreate
+	callMemhandleRelease
+	callWinFromMemhandle
 	callSharedQuery
 	callShared
 	callPut
@@ -190,6 +193,9 @@ func (k call) String() string {
 		callWinCreateDynamic:     "WinCreateDynamic",
 		callAttach:               "Attach",
 		callDetach:               "Detach",
+		callMemhandleCreate:      "MemhandleCreate",
+		callMemhandleRelease:     "MemhandleRelease",
+		callWinFromMemhandle:     "WinFromMemhandle",
 		callSharedQuery:          "SharedQuery",
 		callShared:               "Shared",
 		callPut:                  "Put",

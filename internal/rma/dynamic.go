@@ -16,6 +16,7 @@ type attached struct {
 	regions []*attachedRegion // by address, not overlapping; under the engine's lock
 	table   shmfmt.AttachTable
 	page    []byte // memory of the table, nil until it is needed
+	handles handles
 }
 
 // attachedRegion is memory that was given to Attach.
@@ -32,7 +33,7 @@ const attachTableMin = 16
 // stays referenced until Detach. It is local.
 func (v *View) Attach(mem []byte, keep any) error {
 	w := v.w
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return err
 	}
 	if w.dynamic == nil {
@@ -62,7 +63,7 @@ func (v *View) Attach(mem []byte, keep any) error {
 // Detach takes out the memory that begins at addr (MPI_WIN_DETACH). It is local.
 func (v *View) Detach(addr uint64) error {
 	w := v.w
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return err
 	}
 	if w.dynamic == nil {
@@ -171,7 +172,14 @@ func (w *Window) place(off uint64, size int64) (mem *apply.Region, at int64, err
 		}
 		return &w.own, int64(off), nil
 	}
-	if size >= 0 {
+	switch {
+	case size < 0:
+	case off >= handleSpace:
+		if r := w.dynamic.handles.find(off, uint64(size)); r != nil {
+			return &r.region, int64(off - r.key), nil
+		}
+		return nil, 0, fail(class.RMARange, "no memory handle names these %d bytes", size)
+	default:
 		if r := w.dynamic.find(off, uint64(size)); r != nil {
 			return &r.region, int64(off - r.addr), nil
 		}

@@ -6,6 +6,15 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
+// applyDynamic makes an access of the view to memory of t, of pathDynamic, or of a handle,
+// and reports whether it could: else the memory is not mapped here.
+func (v *View) applyDynamic(t *target, a *access, off uint64, lo, hi int64) (bool, error) {
+	if v.handle != nil {
+		return v.handle.apply(a, off)
+	}
+	return t.applyFound(a, off, lo, hi, false)
+}
+
 // applyFound makes an access to memory of t, of pathDynamic; bytes lo to hi from the
 // address on are those that it reaches. It reports false, and has done nothing, if the
 // memory is not mapped here, and the way is another. locked says that the lock is held.

@@ -10,7 +10,7 @@ package rma
 // synchronisation of copies, of which there are none.
 func (v *View) Fence(assert int) error {
 	w := v.w
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return err
 	}
 	if err := asserted(assert, ModeNoStore|ModeNoPut|ModeNoPrecede|ModeNoSucceed); err != nil {

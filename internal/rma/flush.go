@@ -46,7 +46,7 @@ func (w *Window) passiveAll() error {
 func (v *View) Flush(target int) error {
 	w := v.w
 	if uint(target) < uint(len(w.targets)) {
-		if t := w.targets[target].Load(); t != nil && (w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked) != 0 && t.settled() {
+		if t := w.targets[target].Load(); t != nil && (w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked) != 0 && t.settled() && v.handle.reaches(target) {
 			fence()
 			return nil
 		}
@@ -59,6 +59,9 @@ func (v *View) Flush(target int) error {
 func (v *View) FlushLocal(target int) error { return v.flush(target, true, "FlushLocal") }
 
 func (v *View) flush(rank int, local bool, call string) error {
+	if err := v.handle.takes(rank); err != nil {
+		return err
+	}
 	t, err := v.w.passive(rank)
 	if err != nil || t == nil {
 		return err
@@ -75,6 +78,9 @@ func (v *View) FlushAll() error { return v.flushAll(false, "FlushAll") }
 func (v *View) FlushLocalAll() error { return v.flushAll(true, "FlushLocalAll") }
 
 func (v *View) flushAll(local bool, call string) error {
+	if v.handle != nil {
+		return v.flush(v.handle.rank, local, call)
+	}
 	if err := v.w.passiveAll(); err != nil {
 		return err
 	}
@@ -87,6 +93,9 @@ func (v *View) flushAll(local bool, call string) error {
 // after it (MPI_WIN_SYNC). The memory model is unified: there is one copy of the memory,
 // and nothing else to do.
 func (v *View) Sync() error {
+	if err := v.entire(); err != nil {
+		return err
+	}
 	if err := v.w.passiveAll(); err != nil {
 		return err
 	}

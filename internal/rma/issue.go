@@ -113,6 +113,9 @@ func (v *View) issue(a *access, rank int) error {
 // stands for it.
 func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) {
 	w := v.w
+	if err := v.handle.takes(rank); err != nil {
+		return nil, err
+	}
 	if rank == ProcNull {
 		return v.nothing(what)
 	}
@@ -136,7 +139,7 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 		}
 	}
 	size := a.size()
-	if a.disp < 0 && w.flavor != Dynamic {
+	if a.disp < 0 && (w.flavor != Dynamic || v.handle != nil) {
 		return nil, fail(class.Disp, "displacement %d is negative", a.disp)
 	}
 	if a.kind >= kindAccumulate {
@@ -151,7 +154,7 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 	if size == 0 {
 		return v.nothingAt(t, a, g, what)
 	}
-	off, err := t.offset(a.disp, lo, hi)
+	off, err := v.offset(t, a.disp, lo, hi)
 	if err != nil {
 		return nil, err
 	}
@@ -177,11 +180,11 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 		}
 		return v.made(t, a, what)
 	case pathDynamic:
-		made, err := t.applyFound(a, off, lo, hi, false)
+		made, err := v.applyDynamic(t, a, off, lo, hi)
 		if err != nil {
 			return nil, err
 		}
-		if made || !inOrder && w.e.copy(t, a, off) {
+		if made || !inOrder && v.copy(t, a, off) {
 			return v.made(t, a, what)
 		}
 	case pathKernel:

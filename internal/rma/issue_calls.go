@@ -82,6 +82,9 @@ func (v *View) quick(target int, disp int64, n int) (*apply.Region, int64) {
 		if v.onlyFrames(t) {
 			return nil, 0
 		}
+		if h := v.handle; h != nil {
+			return h.quick(target, disp, n)
+		}
 		addr := uint64(disp)
 		version := t.control.TableVersion().Load() // pairs with the stores in Attach and Detach
 		for i := range t.found {

@@ -45,6 +45,12 @@ func (e *Engine) copies(t *target, a *access, off uint64, yields bool) bool {
 	default:
 		return false
 	}
+	return e.copyTo(t, a, addr, yields)
+}
+
+// copyTo is copies where the memory at the target is at an address there.
+func (e *Engine) copyTo(t *target, a *access, addr uint64, yields bool) bool {
+	size := a.size()
 	if a.layout.Type == nil {
 		return e.copyBlock(t, a, addr, 0, size, yields)
 	}

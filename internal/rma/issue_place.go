@@ -42,6 +42,14 @@ func magnitude(x int64) uint64 {
 	return uint64(x)
 }
 
+// offset is target.offset, or handle.offset.
+func (v *View) offset(t *target, disp, lo, hi int64) (uint64, error) {
+	if v.handle != nil {
+		return v.handle.offset(disp, lo, hi)
+	}
+	return t.offset(disp, lo, hi)
+}
+
 // offset is where in the memory of t a displacement points, in bytes, when bytes lo to
 // hi from there on are accessed; in a dynamic window it is the address.
 func (t *target) offset(disp, lo, hi int64) (uint64, error) {

@@ -44,7 +44,7 @@ func (v *View) nothing(what string) (*p2p.Request, error) {
 	if err := w.live(); err != nil {
 		return nil, err
 	}
-	if what != "" {
+	if what != "" || v.handle != nil {
 		if err := w.passiveAll(); err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import "github.com/halo-mpi/halo/internal/class"
 // class.ProcFailed; the lock is not held then, and the call can be made again.
 func (v *View) Lock(exclusive bool, target, assert int) error {
 	w := v.w
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return err
 	}
 	if err := v.lockable(assert); err != nil {
@@ -120,7 +120,7 @@ func (w *Window) unlocked() {
 // (MPI_WIN_UNLOCK).
 func (v *View) Unlock(target int) error {
 	w := v.w
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return err
 	}
 	if target == ProcNull {
@@ -179,7 +179,7 @@ func (w *Window) unlockNull() error {
 // the memory of others, and its own, by loads and stores.
 func (v *View) LockAll(assert int) error {
 	w := v.w
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return err
 	}
 	if err := v.lockable(assert); err != nil {
@@ -245,7 +245,7 @@ func (w *Window) lockOne(rank int) error {
 // (MPI_WIN_UNLOCK_ALL).
 func (v *View) UnlockAll() error {
 	w := v.w
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return err
 	}
 	w.mu.Lock()

@@ -17,7 +17,7 @@ import (
 // wait. ModeNoCheck saves nothing: origins that give it, too, do not look.
 func (v *View) Post(ranks []int32, assert int) error {
 	w := v.w
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return err
 	}
 	if err := asserted(assert, ModeNoCheck|ModeNoStore|ModeNoPut); err != nil {
@@ -106,7 +106,7 @@ func (w *Window) members(list []*target, ranks []int32) ([]*target, error) {
 // posted.
 func (v *View) Start(ranks []int32, assert int) error {
 	w := v.w
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return err
 	}
 	if err := asserted(assert, ModeNoCheck); err != nil {
@@ -139,7 +139,7 @@ func (v *View) Start(ranks []int32, assert int) error {
 // were deferred.
 func (v *View) Complete() error {
 	w := v.w
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return err
 	}
 	w.mu.Lock()
@@ -206,7 +206,7 @@ func (w *Window) ends(t *target) *atomic.Uint64 {
 // (MPI_WIN_WAIT).
 func (v *View) Wait() error {
 	w := v.w
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return err
 	}
 	w.mu.Lock()
@@ -237,7 +237,7 @@ func (w *Window) notPosted() error {
 // (MPI_WIN_TEST). It makes progress.
 func (v *View) Test() (bool, error) {
 	w, e := v.w, v.w.e
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return false, err
 	}
 	done, err := w.testEnd()

@@ -59,6 +59,8 @@ func (f *fault) error(w *Window, rank int) error {
 	switch {
 	case f.class == class.Win:
 		return fail(f.class, "%s: rank %d has no such window any more", what, rank)
+	case w.dynamic != nil && f.off >= handleSpace:
+		return fail(f.class, "%s of %d bytes by a memory handle of rank %d: the handle has been released there, or was never made", what, f.size, rank)
 	case w.dynamic != nil:
 		return fail(f.class, "%s of %d bytes at address %#x of rank %d: that memory is not attached there", what, f.size, f.off, rank)
 	}

@@ -101,6 +101,7 @@ type View struct {
 	number  uint16                  // of its channels, 0 for the main ones; under the engine's lock
 	how     atomic.Uint32           // what of the options the shortest ways look at
 	options atomic.Pointer[Options] // never nil
+	handle  *handle                 // of a memory handle; nil of others
 }
 
 // Options returns what info says.
@@ -148,7 +149,7 @@ func (v *View) setOptions(o Options) {
 
 // Idle returns an error if an epoch is open, with which Free fails, too.
 func (v *View) Idle() error {
-	if err := v.w.live(); err != nil {
+	if err := v.w.live(); err != nil || v.handle != nil {
 		return err
 	}
 	return v.w.idle()
@@ -163,5 +164,10 @@ func (v *View) Flavor() Flavor { return v.w.flavor }
 // Local returns the own memory, nil in dynamic windows.
 func (v *View) Local() []byte { return v.w.mem }
 
-// Unit returns the own displacement unit.
-func (v *View) Unit() int64 { return v.w.table.at(v.w.Comm.Rank).unit }
+// Unit returns the own displacement unit, that of the target for a memory handle.
+func (v *View) Unit() int64 {
+	if v.handle != nil {
+		return v.handle.unit
+	}
+	return v.w.table.at(v.w.Comm.Rank).unit
+}

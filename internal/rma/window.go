@@ -42,6 +42,7 @@ type Window struct {
 	own     apply.Region             // the own memory, for who applies what comes by frames
 	control *shmfmt.Window           // the own control block
 	dynamic *attached                // the own attached regions, nil in other windows
+	handles atomic.Int32             // views of memory handles that have not been freed
 	block   []byte                   // memory that holds mem, to be given back
 	page    []byte                   // memory of the control block, to be given back
 	host    int                      // rank in whose segment all memory is, -1 if each is in its own
@@ -74,6 +75,9 @@ func (w *Window) live() error {
 // Memory that members might still use, because one has died, is not given back.
 func (v *View) Free() error {
 	w := v.w
+	if v.handle != nil {
+		return v.freeHandle()
+	}
 	if err := w.live(); err != nil {
 		return err
 	}
@@ -95,8 +99,15 @@ func (v *View) Free() error {
 func (w *Window) discard(unused bool) {
 	e := w.e
 	delete(e.windows, w.id)
-	if w.dynamic != nil && w.dynamic.page != nil && unused {
-		e.mem.Free(w.dynamic.page)
+	if d := w.dynamic; d != nil && unused {
+		if d.page != nil {
+			e.mem.Free(d.page)
+		}
+		if e.node != nil {
+			for _, page := range d.handles.pages {
+				e.mem.Free(page)
+			}
+		}
 	}
 	if unused {
 		w.freeCounters()

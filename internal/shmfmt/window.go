@@ -12,7 +12,8 @@ import (
 // n is 1, the target itself.
 //
 //	  0    header: mark, id of the window, n
-//	 64    attach table: version, place, length (dynamic windows)
+//	 64    of dynamic windows: version, place and length of the attach table, and the place
+//	       of the directory of the handle table, see HandleSlot
 //	128    counters: where their chunks are, see Counter
 //	320    lock: see Lock; lockHeadSize(n) bytes
 //	...    a line for each of the n processes, and one for the target's service:
@@ -59,7 +60,8 @@ type windowLine struct {
 
 type windowTableHead struct {
 	version, off, len atomic.Uint64
-	_                 [Line - 24]byte
+	handles           atomic.Uint64
+	_                 [Line - 32]byte
 }
 
 func windowPosted(n int) int64 { return windowLock + lockHeadSize(n) + int64(n+1)*Line }
@@ -150,6 +152,10 @@ func (w *Window) TableOff() *atomic.Uint64 { return &w.table().off }
 
 // TableLen is its length.
 func (w *Window) TableLen() *atomic.Uint64 { return &w.table().len }
+
+// HandleDir is where the directory of the handle table begins, in the target's heap, plus 1;
+// 0 before there is one. It is stored once.
+func (w *Window) HandleDir() *atomic.Uint64 { return &w.table().handles }
 
 // Stripes are the locks of the accumulates to the target.
 func (w *Window) Stripes() *Stripes { return w.stripes }

@@ -1,0 +1,221 @@
+package rma
+
+import (
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/apply"
+	"github.com/halo-mpi/halo/internal/class"
+)
+
+// handle is the memory that a view of a memory handle is of. The view is one of the parent
+// window: it uses the target that the parent has, its epochs and its ways, and adds only
+// where the memory is. So it is made without a word to anybody, and costs one object.
+type handle struct {
+	target *target
+	rank   int
+	key    uint64
+	// live is the key in the target's table, where that is mapped: any other there says that
+	// the handle has been released. Pairs with the stores in shmfmt.HandleSlot. nil: the
+	// target's service looks.
+	live *atomic.Uint64
+
+	unit   int64        // displacement unit in bytes
+	size   int64        // in bytes
+	most   uint64       // the highest displacement that is not past the end
+	region apply.Region // Mem is nil where the memory is not mapped
+	addr   uint64       // of the memory in its process, on the node; else 0
+	freed  atomic.Bool
+}
+
+// handleView is a view of a handle as it is allocated.
+type handleView struct {
+	View
+	handle handle
+}
+
+// FromHandle makes a view of the memory that a handle names (MPIX_WIN_FROM_MEMHANDLE), of
+// its first size bytes, all of them if that is negative. Displacements are in units of unit
+// bytes; target is whose memory it is. It is local, sends nothing, and takes the lock only if
+// the target is this process. Where the target's memory is mapped it finds out whether the
+// handle is live; else the first flush does.
+func (v *View) FromHandle(b []byte, size, unit int64, target int) (*View, error) {
+	w := v.w
+	if err := v.entire(); err != nil {
+		return nil, err
+	}
+	if w.dynamic == nil {
+		return nil, fail(class.RMAFlavor, "memory handles belong to dynamic windows, this one is %v", w.flavor)
+	}
+	if unit <= 0 {
+		return nil, fail(class.Disp, "displacement unit %d is not positive", unit)
+	}
+	x, err := w.parseHandle(b)
+	if err != nil {
+		return nil, err
+	}
+	if r := w.Comm.RankOf(x.process); r != target {
+		return nil, fail(class.Rank, "the memory handle is of rank %d, not of target %d", r, target)
+	}
+	if size < 0 {
+		size = int64(x.size)
+	}
+	if uint64(size) > x.size {
+		return nil, fail(class.Size, "%d bytes of memory whose handle names %d", size, x.size)
+	}
+	t, err := w.target(target)
+	if err != nil {
+		return nil, err
+	}
+	n := &handleView{handle: handle{
+		target: t, rank: target, key: x.key, unit: unit, size: size, most: uint64(size / unit),
+	}}
+	if err := n.handle.find(&x); err != nil {
+		return nil, err
+	}
+	n.View.w, n.View.handle = w, &n.handle
+	n.options.Store(v.options.Load())
+	w.handles.Add(1)
+	return &n.View, nil
+}
+
+// find finds the memory, as far as it is within reach.
+func (h *handle) find(x *handleBytes) error {
+	t := h.target
+	w, e := t.w, t.w.e
+	switch {
+	case t.rank == w.Comm.Rank:
+		e.p.Lock()
+		defer e.p.Unlock()
+		r := w.dynamic.handles.find(x.key, x.size)
+		if r == nil || r.key != x.key || uint64(len(r.region.Mem)) != x.size {
+			return h.stale()
+		}
+		h.live, h.region = r.told.Key(), r.region
+		h.region.Mem = h.region.Mem[:h.size]
+	case t.control != nil:
+		s := t.handleSlot(int(x.slot))
+		if s == nil {
+			return h.stale()
+		}
+		told, ok := s.Read(x.key)
+		if !ok || told.Size != x.size {
+			return h.stale()
+		}
+		h.live, h.addr, h.region = s.Key(), told.Addr, t.region
+		if told.Off != nowhere {
+			if mem, err := e.node.Memory(int(t.process), told.Off, int64(told.Size)); err == nil {
+				h.region.Mem = mem[:h.size]
+			} // else there is no room for it here, and it is reached as if it were elsewhere
+		}
+	}
+	return nil
+}
+
+func (h *handle) stale() error {
+	return fail(class.RMARange, "the memory handle of rank %d has been released, or was never made", h.rank)
+}
+
+// quick is View.quick of a view of a handle.
+func (h *handle) quick(target int, disp int64, n int) (*apply.Region, int64) {
+	t := h.target
+	if target != h.rank || uint64(disp) > h.most || h.live == nil {
+		return nil, 0
+	}
+	at := disp * h.unit
+	if int64(n) > int64(len(h.region.Mem))-at || h.live.Load() != h.key ||
+		(t.w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked) == 0 || t.detour.Load() {
+		return nil, 0
+	}
+	return &h.region, at
+}
+
+// reaches reports whether rank is a target; all are where h is nil.
+func (h *handle) reaches(rank int) bool { return h == nil || h.rank == rank && !h.freed.Load() }
+
+// takes returns an error unless rank is the target, and locked; or h is nil.
+func (h *handle) takes(rank int) error {
+	switch {
+	case h == nil:
+		return nil
+	case h.freed.Load():
+		return fail(class.Win, "the window has been freed")
+	case rank == ProcNull:
+		return nil
+	case rank != h.rank:
+		return fail(class.Rank, "rank %d is no target here: the window is one of a memory handle of rank %d", rank, h.rank)
+	}
+	_, err := h.target.w.passive(rank)
+	return err
+}
+
+// offset is where a displacement points, in bytes, when bytes lo to hi from there on are
+// accessed: an address of the handle space.
+func (h *handle) offset(disp, lo, hi int64) (uint64, error) {
+	if uint64(disp) <= h.most {
+		at := disp * h.unit // at most size
+		if lo >= -at && hi <= h.size-at {
+			return h.key + uint64(at), nil
+		}
+	}
+	return 0, fail(class.RMARange, "bytes %d to %d at displacement %d, in units of %d, are outside of the %d bytes of the memory handle of rank %d",
+		lo, hi, disp, h.unit, h.size, h.rank)
+}
+
+// apply makes an access at an address that offset has found, and reports whether it could:
+// if the memory is mapped here.
+func (h *handle) apply(a *access, addr uint64) (bool, error) {
+	if h.live == nil {
+		return false, nil
+	}
+	if h.live.Load() != h.key {
+		return false, h.stale()
+	}
+	if h.region.Mem == nil || a.kind >= kindAccumulate && h.target.detour.Load() {
+		return false, nil
+	}
+	return true, a.apply(&h.region, int64(addr-h.key))
+}
+
+// copy is Engine.copy, of an access of the view.
+func (v *View) copy(t *target, a *access, off uint64) bool {
+	h, e := v.handle, v.w.e
+	if h == nil {
+		return e.copy(t, a, off)
+	}
+	if h.live == nil || h.region.Mem != nil {
+		return false
+	}
+	e.p.Lock()
+	defer e.p.Unlock()
+	if e.p.DownCause(int(t.process)) != nil {
+		return false
+	}
+	return e.offered(t, a, off) || (a.kind == kindPut || a.kind == kindGet) && e.canCopy(t.process) && e.copyTo(t, a, h.addr+off-h.key, true)
+}
+
+// entire returns an error unless the window lives and v is of all of it: one of a memory
+// handle has no synchronisation of its own, but flushes.
+func (v *View) entire() error {
+	if err := v.w.live(); err != nil {
+		return err
+	}
+	if v.handle != nil {
+		return fail(class.RMASync, "the window of a memory handle takes puts, gets, accumulates and flushes only: the rest is that of its parent")
+	}
+	return nil
+}
+
+// freeHandle ends a view of a handle: it completes its operations, where the target is still
+// locked. It is local.
+func (v *View) freeHandle() error {
+	h, w := v.handle, v.w
+	if h.freed.Swap(true) {
+		return fail(class.Win, "the window has been freed")
+	}
+	h.live = nil // so that nothing takes the short way
+	w.handles.Add(-1)
+	if w.freed.Load() {
+		return nil // with its parent, all is complete
+	}
+	return v.settle(h.target, false, "Free")
+}
