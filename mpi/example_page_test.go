@@ -2,38 +2,49 @@ package mpi_test
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-// The programs in docs/rma.md are the bodies of examples of this package, line by line,
-// so that they compile and print what they should.
-func TestPageOfOneSidedCommunicationShowsExamples(t *testing.T) {
-	page, err := os.ReadFile("../docs/rma.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile("example_onesided_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var lines []string
-	for line := range strings.Lines(string(source)) {
-		lines = append(lines, strings.TrimSpace(line))
-	}
-	all := "\n" + strings.Join(lines, "\n")
-	blocks := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
-	for _, b := range blocks {
-		lines = lines[:0]
-		for line := range strings.Lines(b[1]) {
-			lines = append(lines, strings.TrimSpace(line))
+// The programs in pages of the documentation are the bodies of examples of this package,
+// line by line, so that they compile and print what they should.
+func TestPagesShowExamples(t *testing.T) {
+	for page, files := range map[string]string{"rma.md": "example_onesided_test.go", "extensions.md": "example_extension_*_test.go"} {
+		text, err := os.ReadFile("../docs/" + page)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if !strings.Contains(all, "\n"+strings.Join(lines, "\n")+"\n") {
-			t.Errorf("no example has this program:\n%s", b[1])
+		names, err := filepath.Glob(files)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("no files %s, %v", files, err)
 		}
-	}
-	if n := strings.Count(string(source), "\nfunc Example"); len(blocks) != n {
-		t.Errorf("the page shows %d programs, and there are %d examples", len(blocks), n)
+		var lines []string
+		examples := 0
+		for _, name := range names {
+			source, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			examples += strings.Count(string(source), "\nfunc Example")
+			for line := range strings.Lines(string(source)) {
+				lines = append(lines, strings.TrimSpace(line))
+			}
+		}
+		all := "\n" + strings.Join(lines, "\n")
+		blocks := regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(string(text), -1)
+		for _, b := range blocks {
+			lines = lines[:0]
+			for line := range strings.Lines(b[1]) {
+				lines = append(lines, strings.TrimSpace(line))
+			}
+			if !strings.Contains(all, "\n"+strings.Join(lines, "\n")+"\n") {
+				t.Errorf("no example has this program of %s:\n%s", page, b[1])
+			}
+		}
+		if len(blocks) != examples {
+			t.Errorf("%s shows %d programs, and there are %d examples", page, len(blocks), examples)
+		}
 	}
 }

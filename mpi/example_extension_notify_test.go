@@ -1,0 +1,29 @@
+package mpi_test
+
+import (
+	"fmt"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// Rank 0 waits until the others have put what they have.
+func Example_putNotify() {
+	mpi.Run(4, func(world *mpi.Comm) error {
+		win, err := mpi.WinAllocate[float64](world, 100, nil)
+		if err != nil {
+			return err
+		}
+		defer win.Free()
+		win.LockAll(0)
+		defer win.UnlockAll()
+		if world.Rank() > 0 {
+			win.PutNotify([]float64{float64(world.Rank())}, 0, world.Rank(), 7)
+		} else {
+			all := win.WaitNotify(7, world.Size()-1)
+			all.Wait() // what they have put is there
+			fmt.Println(win.Local()[1:world.Size()])
+		}
+		return nil
+	})
+	// Output: [1 2 3]
+}
