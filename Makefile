@@ -2,6 +2,7 @@
 # make lint      the part of it that runs no program: format, vet, staticcheck, house rules
 # make fuzz      every fuzz target for FUZZTIME each
 # make soak      the tests of promises, again and again, SOAKTIME seconds for each of SOAK
+# make stress    structures without locks in windows, STRESSTIME seconds over each fabric
 # make bench     Halo beside MPICH and Open MPI, interleaved, as a table of ratios
 # make install   halo and mpiexec below PREFIX
 
@@ -10,14 +11,16 @@ PREFIX    ?= /usr/local
 FUZZTIME  ?= 30s
 SOAKTIME  ?= 600
 SOAK      ?= ./internal/p2p ./internal/fabric/tcp ./internal/boot ./internal/launch
+STRESSTIME ?= 600
 NP        ?= 4
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64 windows/amd64
+STRESS     = $(addprefix examples/,hashtable mcslock mpmcqueue worksteal globalarray)
 EXAMPLES   = $(patsubst %/main.go,%,$(wildcard examples/*/main.go))
 
 # Tests must not depend on whether git trusts this checkout.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
 
-.PHONY: test need lint gofmt vet staticcheck rules unit race examples fuzz soak bench install
+.PHONY: test need lint gofmt vet staticcheck rules unit race examples fuzz soak stress bench install
 
 test: need lint unit race examples
 	@echo "make test: everything passed"
@@ -114,6 +117,23 @@ soak:
 	done; \
 	HALO_WIN_SECONDS=$(SOAKTIME) $(GO) test -count=1 -timeout 0 -run 'TestWindowHistories$$' -v ./mpi >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
 	grep -o '[0-9]* programs over .*' "$$out"
+
+# Each program checks itself. In one process, where the race detector sees everything, and
+# then in processes, on 2 to 8 ranks; every run has its share of the time.
+stress:
+	@each=$$(awk 'BEGIN {print $(STRESSTIME)/$(words $(STRESS))}') && \
+	HALO_TEST_FABRICS=inproc $(GO) test -race -count=1 -p 1 -timeout 0 -run '^TestStress$$' $(addprefix ./,$(STRESS)) -stress $$each || exit 1; \
+	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && $(GO) build -o "$$dir/" ./cmd/halo $(addprefix ./,$(STRESS)) || exit 1; \
+	for fabric in shm tcp; do \
+		for e in $(notdir $(STRESS)); do \
+			for n in 2 3 5 8; do \
+				more="-seconds $$(awk "BEGIN {print $$each/4}")"; \
+				[ $$e != hashtable ] || more="$$more -keys 2000 -common 1000"; \
+				echo "halo run -n $$n -fabric $$fabric $$e $$more"; \
+				(cd "$$dir" && ./halo run -n $$n -fabric $$fabric ./$$e $$more) || exit 1; \
+			done; \
+		done; \
+	done
 
 bench:
 	$(GO) run ./bench/compare

@@ -10,6 +10,10 @@
 //	columns        datatypes: the columns of a matrix, far apart in memory
 //	particles      datatypes: structs that move from rank to rank
 //	hashtable      one-sided: a table in the memory of all, atomic operations
+//	mcslock        one-sided: a lock that is a queue, each rank waits for a word of its own
+//	mpmcqueue      one-sided: first in, first out, whoever produces and consumes
+//	worksteal      one-sided: who has no work takes some from those who have
+//	globalarray    one-sided: a matrix over all ranks, accessed by patches
 //	pagerank       one-sided: contributions to vertices of others, accumulated
 //	heat           a whole application: diffusion on a picture, cut into blocks
 //

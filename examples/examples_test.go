@@ -88,7 +88,7 @@ func fabrics() []string {
 // TestLaunchedProgramsGiveTheSerialResult runs each program on 1 to 4 ranks over
 // each fabric.
 func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
-	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "pagerank")
+	l := build(t, "hello", "ring", "pi", "masterworker", "wordcount", "samplesort", "heat", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "pagerank")
 	alone := func(program string, args ...string) string {
 		out, errs, status := l.run(t, l.path(program), args...)
 		if status != 0 {
@@ -151,6 +151,14 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 				contains(l.launched(t, n, fabric, "hashtable", "-keys", "2000", "-common", "700"),
 					fmt.Sprintf("; %d keys in ", 2000*n+700))
 
+				contains(l.launched(t, n, fabric, "mcslock", "-times", "100"), fmt.Sprintf("; counted %d, all checked\n", 100*n))
+
+				contains(l.launched(t, n, fabric, "mpmcqueue", "-items", "100"), fmt.Sprintf("%d ranks: %d items through ", n, 100*n))
+
+				contains(l.launched(t, n, fabric, "worksteal", "-queens", "9"), "9 queens can be placed in 352 ways; ") // as is well known
+
+				contains(l.launched(t, n, fabric, "globalarray", "-n", "40", "-tile", "11"), "; all are as on one rank\n")
+
 				contains(l.launched(t, n, fabric, "pagerank", "links"), links)
 
 				halos := []string{"messages"}
@@ -210,7 +218,7 @@ func (l launcher) story(t *testing.T) (text, sorted string) {
 
 // TestBadInputEndsAllRanksWithStatus1 says what is wrong once, not once a rank.
 func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
-	l := build(t, "heat", "wordcount", "samplesort", "columns", "particles", "hashtable", "pagerank")
+	l := build(t, "heat", "wordcount", "samplesort", "columns", "particles", "hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "pagerank")
 	for _, c := range []struct{ program, arg, want string }{
 		{"heat", "none.png", "heat: open none.png: "},
 		{"heat", "-steps=-1", "heat: -steps is -1"},
@@ -219,7 +227,11 @@ func TestBadInputEndsAllRanksWithStatus1(t *testing.T) {
 		{"samplesort", "none.txt", "samplesort: stat none.txt: "},
 		{"columns", "-cols=0", "columns: -rows is 1000 and -cols is 0: "},
 		{"particles", "-steps=-1", "particles: -particles is 100000 and -steps is -1, "},
-		{"hashtable", "-keys=-1", "hashtable: -keys is -1 and -common is 10000, "},
+		{"hashtable", "-keys=-1", "hashtable: -keys is -1 and -common is 10000, and -seconds is 0: "},
+		{"mcslock", "-times=-1", "mcslock: -times is -1 and -seconds is 0, "},
+		{"mpmcqueue", "-slots=0", "mpmcqueue: -items is 500, -slots is 0 "},
+		{"worksteal", "-queens=17", "worksteal: -queens is 17, "},
+		{"globalarray", "-tile=0", "globalarray: -n is 160, -tile is 0 "},
 		{"pagerank", "none.txt", "pagerank: open none.txt: "},
 		{"heat", "-halo=smoke", "want one of messages, rma-fence, "},
 		{"samplesort", "-o=none/out", "samplesort: open none/out.part: "},

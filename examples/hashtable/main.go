@@ -2,11 +2,12 @@
 // everything up again. No rank serves another: who inserts claims a bucket of whatever
 // rank by compare_and_swap and puts the value there, who looks up gets it.
 //
-//	go run ./cmd/halo run -n 4 ./examples/hashtable [-keys N] [-common N]
+//	go run ./cmd/halo run -n 4 ./examples/hashtable [-keys N] [-common N] [-seconds N]
 //
 // Every rank inserts -keys keys of its own, and -common keys that all ranks insert, of
 // which each must be created once. Then it looks up the keys of another rank, and as many
-// that nobody has inserted. What is found is checked.
+// that nobody has inserted. What is found is checked. With -seconds ranks go on for so long,
+// each time with a new table.
 package main
 
 import (
@@ -22,19 +23,34 @@ import (
 func main() {
 	keys := flag.Int("keys", 200_000, "insert `N` keys of each rank's own")
 	common := flag.Int("common", 10_000, "insert `N` keys on all ranks")
+	seconds := flag.Float64("seconds", 0, "go on for `N` seconds")
 	flag.Parse()
 
-	mpi.Main(func(world *mpi.Comm) error { return run(world, *keys, *common, os.Stdout) })
+	mpi.Main(func(world *mpi.Comm) error { return run(world, *keys, *common, *seconds, os.Stdout) })
 }
 
 // run is the program on one rank.
-func run(world *mpi.Comm, keys, common int, out io.Writer) error {
-	if keys < 0 || common < 0 {
+func run(world *mpi.Comm, keys, common int, seconds float64, out io.Writer) error {
+	if keys < 0 || common < 0 || !(seconds >= 0) {
 		if world.Rank() > 0 {
 			return nil // rank 0 says it, and Main ends the job
 		}
-		return fmt.Errorf("hashtable: -keys is %d and -common is %d, neither may be negative", keys, common)
+		return fmt.Errorf("hashtable: -keys is %d and -common is %d, and -seconds is %v: want no negative ones", keys, common, seconds)
 	}
+	for end := mpi.Wtime() + seconds; ; {
+		if err := fill(world, keys, common, out); err != nil {
+			return err
+		}
+		more := []bool{mpi.Wtime() < end}
+		if err := mpi.Bcast(world, more, 0); err != nil || !more[0] {
+			return err
+		}
+		out = io.Discard // the first line says it all
+	}
+}
+
+// fill fills a table, and looks everything up again.
+func fill(world *mpi.Comm, keys, common int, out io.Writer) error {
 	me, size := world.Rank(), world.Size()
 	t, err := newTable(world, keys*size+common)
 	if err != nil {

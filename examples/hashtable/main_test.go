@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"strings"
 	"testing"
 
@@ -9,12 +10,25 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
+var stress = flag.Float64("stress", 0.2, "seconds of TestStress on each fabric")
+
+// TestStress is what make stress runs for long.
+func TestStress(t *testing.T) {
+	for _, n := range []int{2, 3, 5, 8} {
+		mpitest.Run(t, n, func(t testing.TB, world *mpi.Comm) {
+			if err := run(world, 300, 100, *stress/4, &bytes.Buffer{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestEverythingIsFoundAndChecked(t *testing.T) {
 	for n := 1; n <= 5; n++ {
 		mpitest.Run(t, n, func(t testing.TB, world *mpi.Comm) {
 			for _, c := range [][2]int{{0, 0}, {1, 0}, {0, 1}, {700, 0}, {0, 300}, {600, 400}} {
 				var out bytes.Buffer
-				err := run(world, c[0], c[1], &out)
+				err := run(world, c[0], c[1], 0, &out)
 				if err != nil || strings.Contains(out.String(), ", all checked\n") != (world.Rank() == 0) {
 					t.Errorf("%v keys: rank %d: %v, %q", c, world.Rank(), err, &out)
 				}
@@ -117,7 +131,7 @@ func TestKeysDiffer(t *testing.T) {
 
 func TestNegativeCountsAreRefusedOnce(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, world *mpi.Comm) {
-		if err := run(world, -1, 2, &bytes.Buffer{}); (err != nil) != (world.Rank() == 0) {
+		if err := run(world, -1, 2, 0, &bytes.Buffer{}); (err != nil) != (world.Rank() == 0) {
 			t.Errorf("rank %d: %v", world.Rank(), err)
 		}
 	})

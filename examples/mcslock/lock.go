@@ -1,0 +1,136 @@
+package main
+
+import (
+	"runtime"
+	"time"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// lock is the queue lock of Mellor-Crummey and Scott in a window. Each rank is home to one
+// lock, and has one node, with which it waits for whichever lock it wants.
+//
+// Who wants a lock swaps its own name for that of the last in the queue, at the lock's home.
+// If there was one it tells that one, its predecessor, who comes next, and waits for a word
+// of its own node to be cleared: who waits looks at its own memory only, which costs
+// neither a message nor anybody else's time. Who unlocks clears the word of its successor.
+// If nobody has told it of one it takes its name out of the queue; if it is not the last
+// there any more, a successor is about to tell.
+//
+// All words of lock and node are accessed by atomic operations alone, also the own ones:
+// FetchAndOp with NoOp on the own rank is an atomic load, that the compiler may not move
+// out of a loop, and the race detector knows. A load through Local would be a race with the
+// rank that clears the word. Each operation is followed by a flush: the next one happens
+// when it is complete at its target, which is the order that the algorithm needs.
+type lock struct {
+	win      mpi.Win[uint64]
+	me       int
+	old, new uint64 // of an operation on its way
+}
+
+// The words of a rank's memory. Names are ranks plus 1, 0 is nobody.
+const (
+	last      = iota // of a lock: who came last
+	next             // of a node: who comes next
+	waiting          // of a node: 1 until the predecessor has unlocked
+	protected        // what the lock protects, a record
+	words     = protected + fields
+)
+
+// newLock makes a lock at each rank, which nobody holds: memory of a window is zero.
+func newLock(world *mpi.Comm) (*lock, error) {
+	win, err := mpi.WinAllocate[uint64](world, words, nil)
+	if err != nil {
+		return nil, err
+	}
+	// This epoch of all, to all, never ends: nobody locks the window itself.
+	return &lock{win: win, me: world.Rank()}, win.LockAll(mpi.ModeNoCheck)
+}
+
+func (l *lock) free() error {
+	if err := l.win.UnlockAll(); err != nil {
+		return err
+	}
+	return l.win.Free()
+}
+
+// swap replaces a word and returns what it was.
+func (l *lock) swap(rank, word int, value uint64) (uint64, error) {
+	l.new = value
+	return l.fetch(rank, word, mpi.Replace)
+}
+
+// load returns a word.
+func (l *lock) load(rank, word int) (uint64, error) { return l.fetch(rank, word, mpi.NoOp) }
+
+func (l *lock) fetch(rank, word int, op mpi.Op) (uint64, error) {
+	if err := l.win.FetchAndOp(&l.new, &l.old, rank, word, op); err != nil {
+		return 0, err
+	}
+	err := l.win.Flush(rank)
+	return l.old, err
+}
+
+// acquire waits for the lock of home, and returns who had to unlock it before, or 0 if
+// nobody held it.
+func (l *lock) acquire(home int) (before uint64, err error) {
+	if _, err := l.swap(l.me, next, 0); err != nil {
+		return 0, err
+	}
+	if _, err := l.swap(l.me, waiting, 1); err != nil { // before anybody can clear it
+		return 0, err
+	}
+	before, err = l.swap(home, last, uint64(l.me+1))
+	if err != nil || before == 0 {
+		return 0, err
+	}
+	if _, err := l.swap(int(before-1), next, uint64(l.me+1)); err != nil {
+		return 0, err
+	}
+	_, err = l.await(waiting, func(w uint64) bool { return w == 0 })
+	return before, err
+}
+
+// release unlocks the lock of home.
+func (l *lock) release(home int) error {
+	successor, err := l.load(l.me, next)
+	if err != nil {
+		return err
+	}
+	if successor == 0 {
+		me, nobody := uint64(l.me+1), uint64(0)
+		if err := l.win.CompareAndSwap(&nobody, &me, &l.old, home, last); err != nil {
+			return err
+		}
+		if err := l.win.Flush(home); err != nil || l.old == me {
+			return err
+		}
+		if successor, err = l.await(next, func(s uint64) bool { return s != 0 }); err != nil {
+			return err
+		}
+	}
+	_, err = l.swap(int(successor-1), waiting, 0)
+	return err
+}
+
+// await looks at an own word until it is as it should be.
+func (l *lock) await(word int, done func(uint64) bool) (uint64, error) {
+	for looks := 0; ; looks++ {
+		value, err := l.load(l.me, word)
+		if err != nil || done(value) {
+			return value, err
+		}
+		pause(looks)
+	}
+}
+
+// pause is what comes between two looks: there may be more ranks than cores, and who is
+// waited for needs one. Ranks that are goroutines of one process get it by Gosched, others
+// when this one sleeps.
+func pause(looks int) {
+	if looks < 100 {
+		runtime.Gosched()
+		return
+	}
+	time.Sleep(min(time.Duration(looks)*time.Microsecond/10, 200*time.Microsecond))
+}
