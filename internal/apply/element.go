@@ -4,8 +4,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/fault"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // direct reports whether an element of size bytes that begins at first is updated by
@@ -82,7 +82,7 @@ func update8(p *uint64, o op.Op, t op.Type, v uint64) uint64 {
 		return atomic.LoadUint64(p)
 	case o == op.Replace:
 		return atomic.SwapUint64(p, v)
-	case fault.AddInTwo && o == op.Sum && (t == op.Int64 || t == op.Uint64):
+	case planted.AddInTwo && o == op.Sum && (t == op.Int64 || t == op.Uint64):
 		atomic.StoreUint64(p, atomic.LoadUint64(p)+v)
 		return atomic.LoadUint64(p) - v
 	case o == op.Sum && (t == op.Int64 || t == op.Uint64):
@@ -140,7 +140,7 @@ func updateSmall(p unsafe.Pointer, bits uint, o op.Op, t op.Type, v uint32) uint
 			return was
 		}
 		is := uint32(op.Word(o, t, uint64(was), uint64(v))) & mask
-		if fault.NeighbourStored {
+		if planted.NeighbourStored {
 			atomic.StoreUint32(word, all&^(mask<<up)|is<<up)
 			return was
 		}

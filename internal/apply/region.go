@@ -3,8 +3,8 @@ package apply
 import (
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/fault"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -121,7 +121,7 @@ func (r *Region) CompareSwap(off int64, size int, value, compare, old []byte) {
 	mem := r.Mem[off : off+int64(size)]
 	value, compare, old = value[:size], compare[:size], old[:size]
 	stripe := shmfmt.Stripe(off)
-	if fault.StripeOfTheEnd {
+	if planted.StripeOfTheEnd {
 		stripe = shmfmt.Stripe(off + int64(size) - 1)
 	}
 	switch {
@@ -167,13 +167,13 @@ func (r *Region) bulk(mem []byte, off int64, size int, o op.Op, t op.Type, data,
 		stripe := shmfmt.Stripe(off)
 		now := mem[:part]
 		with, before := upTo(data, part), upTo(old, part)
-		if fault.FetchedOutside && before != nil {
+		if planted.FetchedOutside && before != nil {
 			copy(before, now)
 		}
 		if !inside {
 			r.lock(stripe)
 		}
-		if before != nil && !fault.FetchedOutside {
+		if before != nil && !planted.FetchedOutside {
 			copy(before, now)
 		}
 		switch {

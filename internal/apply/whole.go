@@ -3,8 +3,8 @@ package apply
 import (
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/fault"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // A process may be killed between any two of its instructions, and must not leave half of
@@ -43,7 +43,7 @@ func (r *Region) combine(o op.Op, t op.Type, size int, mem, data []byte) {
 // many as it takes.
 func storeWhole(dst, src []byte, size int) {
 	p, q := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[:len(dst)][0])
-	if fault.HalvesStored && size == 16 {
+	if planted.HalvesStored && size == 16 {
 		size = 8
 	}
 	switch size {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"os"
 
-	"github.com/halo-mpi/halo/internal/fault"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -43,7 +43,7 @@ func (s *shared) commit(b *extent, fresh span, _ int64, budget *Budget) error {
 	}
 	b.mem = s.mem[b.off:b.end():b.end()]
 	// Pages that are fresh are zero; in others the block may take what another had.
-	if fault.BlockDirty {
+	if planted.BlockDirty {
 		return nil
 	}
 	if fresh.size() == 0 {

@@ -1,6 +1,6 @@
 package heap
 
-import "github.com/halo-mpi/halo/internal/fault"
+import "github.com/halo-mpi/halo/internal/planted"
 
 // space gives away parts of a range of offsets: 0 to size. It knows nothing of memory.
 //
@@ -132,7 +132,7 @@ func (s *space) give(b *extent) span {
 
 // block is the live block that off is in, nil if there is none.
 func (s *space) block(off int64) *extent {
-	if b := s.all.at(off); off >= 0 && b != nil && (!b.free || fault.FreedTwice) && off < b.end() {
+	if b := s.all.at(off); off >= 0 && b != nil && (!b.free || planted.FreedTwice) && off < b.end() {
 		return b
 	}
 	return nil

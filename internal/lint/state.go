@@ -16,7 +16,7 @@ type exemption struct {
 // that proc.Proc holds, a cached probe into the struct that asks.
 func exemptions() []exemption {
 	return []exemption{
-		{"internal/fault", "", "planted faults are set before anything else runs, in builds for that only"},
+		{"internal/planted", "", "planted faults are set before anything else runs, in builds for that only"},
 	}
 }
 

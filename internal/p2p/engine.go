@@ -69,8 +69,8 @@ type Engine struct {
 	taken   int                      // messages that a matched probe holds
 	closing bool                     // nothing will be received any more
 
-	attendants int // requests that are told when they are waited for
-	bsend   *Buffer                  // attached to the process, nil if none
+	attendants int     // requests that are told when they are waited for
+	bsend      *Buffer // attached to the process, nil if none
 
 	commBuffers map[uint64]*Buffer // attached to communicators, by context
 

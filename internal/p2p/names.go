@@ -1,6 +1,6 @@
 package p2p
 
-import "github.com/halo-mpi/halo/internal/fault"
+import "github.com/halo-mpi/halo/internal/planted"
 
 // Names lets peers refer to something here, requests of this package and operations
 // of others: an index and a generation, checked on use.
@@ -40,7 +40,7 @@ func (n *Names[T]) Find(name uint64) *T {
 	if uint64(i) >= uint64(len(n.slots)) {
 		return nil
 	}
-	if s := &n.slots[i]; s.gen == uint32(name>>32) || fault.NameStale {
+	if s := &n.slots[i]; s.gen == uint32(name>>32) || planted.NameStale {
 		return s.is
 	}
 	return nil

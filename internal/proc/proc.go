@@ -9,7 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
-	"github.com/halo-mpi/halo/internal/fault"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -234,7 +234,7 @@ func (p *Proc) SetDown(peer int, cause error) {
 			m.Lost(peer)
 		}
 	}
-	if fault.WatcherForgotten {
+	if planted.WatcherForgotten {
 		return
 	}
 	if p.polled != nil && p.polled.word != nil {
@@ -261,7 +261,7 @@ func (p *Proc) Lose(peer int, cause error) {
 // Send offers a frame to a peer; false means that it could not go now: Push it then.
 func (p *Proc) Send(to int, h *wire.Header, payload []byte) bool {
 	e := &p.peers[to]
-	if e.backlog.count() != 0 && !fault.BacklogPassed {
+	if e.backlog.count() != 0 && !planted.BacklogPassed {
 		return false
 	}
 	if e.near { // the concrete branch, so that the path through memory inlines

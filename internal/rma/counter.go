@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -181,7 +182,7 @@ func (t *target) count(i int, locked bool) bool {
 			return false
 		}
 	}
-	if _, reached := c.Add(1); reached {
+	if _, reached := c.Add(1); reached && !planted.CounterNotRung {
 		t.counterReached(locked)
 	}
 	return true

@@ -1,5 +1,11 @@
 package rma
 
+import (
+	"slices"
+
+	"github.com/halo-mpi/halo/internal/planted"
+)
+
 // postpone puts an operation behind those that wait for its target's post. The lock is
 // held.
 func (e *Engine) postpone(o *operation) {
@@ -18,8 +24,15 @@ func (e *Engine) postpone(o *operation) {
 // drain makes what was deferred to t, whose post is there, and opens its gate: what is
 // issued from now on is applied at once. The lock is held.
 func (e *Engine) drain(t *target) {
+	if planted.GateBeforeQueue {
+		t.gate.CompareAndSwap(gateWaiting, gateOpen)
+		e.p.Yield()
+	}
 	if len(t.deferred) > 0 {
 		e.forget(t)
+		if planted.DeferredBackwards {
+			slices.Reverse(t.deferred)
+		}
 		for i, o := range t.deferred {
 			t.deferred[i] = nil
 			e.perform(o)

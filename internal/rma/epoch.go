@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -272,7 +273,7 @@ func (e *Engine) workSync() int {
 func (e *Engine) lostSync(peer int) {
 	e.lost[peer].Store(true)
 	if e.node != nil {
-		if i := e.node.LocalIndex(peer); i >= 0 {
+		if i := e.node.LocalIndex(peer); i >= 0 && !planted.FallenForgotten {
 			e.fallen.Add(i)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // PutBytes is Put of contiguous bytes.
@@ -88,8 +89,8 @@ func (v *View) quick(target int, disp int64, n int) (*apply.Region, int64) {
 		addr := uint64(disp)
 		version := t.control.TableVersion().Load() // pairs with the stores in Attach and Detach
 		for i := range t.found {
-			if f := t.found[i].Load(); f != nil && f.version == version && addr >= f.lo && addr <= f.hi {
-				if f.mapped && uint64(n) <= f.hi-addr && !t.detour.Load() {
+			if f := t.found[i].Load(); f != nil && (f.version == version || planted.AttachStale) && addr >= f.lo && addr <= f.hi {
+				if f.mapped && uint64(n) <= f.hi-addr && (!t.detour.Load() || planted.DetourLeft) {
 					return &f.region, int64(addr - f.lo)
 				}
 				return nil, 0
@@ -101,7 +102,7 @@ func (v *View) quick(target int, disp int64, n int) (*apply.Region, int64) {
 		return nil, 0
 	}
 	at := disp * t.unit
-	if int64(n) > int64(len(t.region.Mem))-at {
+	if over := int64(n) - (int64(len(t.region.Mem)) - at); over > 0 && !(planted.BoundByOne && over == 1) {
 		return nil, 0
 	}
 	return &t.region, at

@@ -1,6 +1,10 @@
 package rma
 
-import "github.com/halo-mpi/halo/internal/class"
+import (
+	"github.com/halo-mpi/halo/internal/class"
+
+	"github.com/halo-mpi/halo/internal/planted"
+)
 
 // Lock locks a target, shared or exclusively, and begins an access epoch with it
 // (MPI_WIN_LOCK). It returns when the lock is held. Other targets may be locked beside it.
@@ -140,7 +144,7 @@ func (v *View) Unlock(target int) error {
 		return w.wrong("rank %d is not locked", t.rank)
 	}
 	t.setGate(gateClosed)
-	if t.settled() { // else frames may be under way
+	if t.settled() || planted.UnlockEarly && t.control != nil { // else frames may be under way
 		w.release(t)
 		t.held = heldNot
 		w.unlocked()

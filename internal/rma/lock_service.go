@@ -2,6 +2,7 @@ package rma
 
 import (
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -166,7 +167,7 @@ func (w *Window) serve() int {
 			}
 		}
 		if len(s.holders) > 0 {
-			for s.shared && len(s.queue) > 0 && !s.queue[0].exclusive && !l.Contended(me, e.fallen) && w.grant() {
+			for s.shared && len(s.queue) > 0 && (!s.queue[0].exclusive || planted.GrantedBeside) && !l.Contended(me, e.fallen) && w.grant() {
 				n++
 			}
 			break

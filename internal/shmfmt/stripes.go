@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/fault"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 const (
@@ -91,10 +91,10 @@ func (s *Stripes) readers(stripe, process int) *atomic.Uint64 {
 // Enter makes the caller, in local process me, a reader of the stripe, unless it finds
 // a writer.
 func (s *Stripes) Enter(stripe, me int) bool {
-	if fault.ReaderSilent {
+	if planted.ReaderSilent {
 		return s.readers(stripe, me).Add(entered-1)>>32%favourEvery != 0 && s.writer(stripe).Load() == 0 || s.enterLate(stripe, me)
 	}
-	if fault.ReaderLooksFirst && s.writer(stripe).Load() == 0 {
+	if planted.ReaderLooksFirst && s.writer(stripe).Load() == 0 {
 		return s.readers(stripe, me).Add(entered)>>32%favourEvery != 0 || s.enterLate(stripe, me)
 	}
 	// The sum pairs with the loads in Occupant, the load with the swap in Claim and the
@@ -129,7 +129,7 @@ const (
 
 // Leave undoes Enter.
 func (s *Stripes) Leave(stripe, me int) {
-	if fault.ReaderSilent {
+	if planted.ReaderSilent {
 		return
 	}
 	s.readers(stripe, me).Add(^uint64(0)) // pairs with the load in Occupant: the writer sees what we did
@@ -166,7 +166,7 @@ func (s *Stripes) ClaimFavoured(stripe, me int) bool {
 	if !s.writer(stripe).CompareAndSwap(w, w|uint64(me+1)) { // as in Claim
 		return false
 	}
-	if s.Occupant(stripe, 0) < 0 || fault.FavourBlind {
+	if s.Occupant(stripe, 0) < 0 || planted.FavourBlind {
 		return true
 	}
 	Publish(s.writer(stripe), 0) // as Release
@@ -201,7 +201,7 @@ func (s *Stripes) Reap(process int) {
 	}
 	for i := range StripeCount {
 		s.readers(i, process).Store(0)
-		if w := s.writer(i).Load(); uint32(w) == uint32(process)+1 && !fault.WriterNotReaped {
+		if w := s.writer(i).Load(); uint32(w) == uint32(process)+1 && !planted.WriterNotReaped {
 			s.writer(i).CompareAndSwap(w, w>>favour<<favour)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/fault"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // Attached is memory that is attached to a dynamic window, as its process tells others
@@ -69,7 +69,7 @@ func (t AttachTable) Find(count int, addr, n uint64) (Attached, bool) {
 	}
 	x := t.Get(lo - 1)
 	at := addr - x.Addr
-	if fault.AttachByOne {
+	if planted.AttachByOne {
 		n--
 	}
 	return x, at <= x.Size && n <= x.Size-at

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/halo-mpi/halo/internal/fault"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // Lock is the passive lock of a window at one target, shared or exclusive, held in
@@ -125,7 +125,7 @@ func (l *Lock) draw() (ticket uint64) { return l.head.next.Add(1) }
 // what it has published is seen by who looks after this.
 func (l *Lock) publish(i int, ticket uint64, exclusive bool) {
 	c := ticket*claimTicket | claimTrying
-	if exclusive && !fault.LockShared {
+	if exclusive && !planted.LockShared {
 		c |= claimExclusive
 	}
 	l.line(i).claim.Store(c)
@@ -179,10 +179,10 @@ func (l *Lock) Look(i int, dead Dead) LockState {
 			c := l.line(o).claim.Load() // pairs with the stores in publish and leave
 			switch {
 			case c == 0:
-				if l.bits[w].Load()&(1<<(o%64)) != 0 && !fault.DrawerPassed {
+				if l.bits[w].Load()&(1<<(o%64)) != 0 && !planted.DrawerPassed {
 					state = LockUnclear
 				}
-			case c/claimTicket < own/claimTicket && (c|own)&claimExclusive != 0 && !(fault.LockTwice && c&claimTrying == 0):
+			case c/claimTicket < own/claimTicket && (c|own)&claimExclusive != 0 && !(planted.LockTwice && c&claimTrying == 0):
 				return LockTaken
 			}
 		}
@@ -237,7 +237,7 @@ func (l *Lock) wake(i int, dead Dead, ring func(claimant int)) {
 	moved := false
 	for o, c := range l.claims(i, dead) {
 		t := c / claimTicket
-		if c&claimAsleep == 0 || fault.WakesOneReader && moved || c&claimExclusive != 0 && t > oldest || c&claimExclusive == 0 && t > oldestExclusive {
+		if c&claimAsleep == 0 || planted.WakesOneReader && moved || c&claimExclusive != 0 && t > oldest || c&claimExclusive == 0 && t > oldestExclusive {
 			continue
 		}
 		if !moved {
@@ -287,7 +287,7 @@ func (l *Lock) Heir(dead Dead) (local, far int) {
 				continue // another has taken it
 			}
 			l.leave(o)
-			if c != 0 && c&claimTrying == 0 && !fault.HeirNotTold {
+			if c != 0 && c&claimTrying == 0 && !planted.HeirNotTold {
 				return o, -1
 			}
 		}

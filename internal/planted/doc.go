@@ -1,9 +1,9 @@
-// Package fault plants bugs, so that the tests can be tested: a suite that never saw a
+// Package planted plants bugs, so that the tests can be tested: a suite that never saw a
 // fault may be one that finds none.
 //
 // Each constant names a bug, and the places that have it read as
 //
-//	if fault.LockShared {
+//	if planted.LockShared {
 //
 // Without the build tag faults all are the constant false: the compiler takes such a
 // place out before it decides what to inline, and nothing is left of it. With the tag
@@ -16,4 +16,4 @@
 //
 // The trap: a place must do what the comment of its constant says and no more. A panic
 // is found by anything.
-package fault
+package planted

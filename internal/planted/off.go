@@ -1,0 +1,127 @@
+//go:build !faults
+
+package planted
+
+// Package apply: elements of accumulates.
+const (
+	// AddInTwo adds to an element of 8 bytes by a load and a store.
+	AddInTwo = false
+	// NeighbourStored stores the word around a small element as it was read, neighbours
+	// included.
+	NeighbourStored = false
+	// StripeOfTheEnd has compare_and_swap take the stripe in which an element ends, not the
+	// one in which it begins.
+	StripeOfTheEnd = false
+	// FetchedOutside reads what many elements were before their stripe is locked.
+	FetchedOutside = false
+	// HalvesStored stores elements of 16 bytes by halves, so that a kill may come between.
+	HalvesStored = false
+)
+
+// Package shmfmt: stripes, the passive lock, attach tables.
+const (
+	// ReaderSilent has readers of a stripe not announce themselves.
+	ReaderSilent = false
+	// ReaderLooksFirst has readers of a stripe look for a writer before they announce
+	// themselves, as if the fence between were missing.
+	ReaderLooksFirst = false
+	// FavourBlind lets a favoured process write beside readers in its stripe.
+	FavourBlind = false
+	// WriterNotReaped leaves the claim of a dead writer in its stripe.
+	WriterNotReaped = false
+	// LockShared drops exclusive locks: they are claimed shared.
+	LockShared = false
+	// LockTwice grants a lock beside one who has it.
+	LockTwice = false
+	// DrawerPassed passes over those who are drawing a ticket of a lock.
+	DrawerPassed = false
+	// HeirNotTold does not tell the next that the holder of a lock died.
+	HeirNotTold = false
+	// WakesOneReader wakes one of several that have a lock when it is released.
+	WakesOneReader = false
+	// AttachByOne finds one byte more than what is attached.
+	AttachByOne = false
+)
+
+// Packages heap, proc and p2p, as far as one-sided communication needs them.
+const (
+	// FreedTwice finds blocks of a heap that are free already.
+	FreedTwice = false
+	// BlockDirty hands out blocks of a heap with what was left in them.
+	BlockDirty = false
+	// BacklogPassed sends frames past those that wait for room.
+	BacklogPassed = false
+	// ArmedBlind lets a service sleep without a look after it has armed: what came in between
+	// wakes nobody.
+	ArmedBlind = false
+	// WatcherForgotten does not wake who watches a word when a process dies.
+	WatcherForgotten = false
+	// NameStale takes answers to the name of an operation that is over.
+	NameStale = false
+)
+
+// Package rma: epochs.
+const (
+	// FenceNotMet lets a fence return without the others.
+	FenceNotMet = false
+	// FenceNotFlushed lets a fence return before what was sent is done.
+	FenceNotFlushed = false
+	// NoFence leaves out the fence of the processor in flush, fence and sync.
+	NoFence = false
+	// BeforeThePost applies at once what is to wait for the post.
+	BeforeThePost = false
+	// GateBeforeQueue lets operations pass those that were deferred before them, once the post
+	// is there.
+	GateBeforeQueue = false
+	// DeferredBackwards makes deferred operations in the order from the last to the first.
+	DeferredBackwards = false
+	// CompleteEarly tells the target that an epoch is complete while operations are under way.
+	CompleteEarly = false
+	// EndInMemory tells the end of an epoch in memory when that of the one before is still on
+	// its way by a frame.
+	EndInMemory = false
+	// PostNotRung posts without waking the origin.
+	PostNotRung = false
+	// WaitOneShort takes an exposure epoch for over when the first of its origins has
+	// completed.
+	WaitOneShort = false
+	// UnlockEarly gives a lock back before the operations are done.
+	UnlockEarly = false
+	// DozeBlind lets who waits for a lock sleep without a second look.
+	DozeBlind = false
+	// FallenForgotten forgets that the claims of a dead process to locks are void.
+	FallenForgotten = false
+	// GrantedBeside grants exclusive locks to processes on other nodes beside shared ones.
+	GrantedBeside = false
+	// BoundByOne takes one byte behind the end of mapped memory for part of it.
+	BoundByOne = false
+	// AttachStale goes by the attach table as it was when memory was found in it first.
+	AttachStale = false
+	// TableTorn changes an attach table without saying so.
+	TableTorn = false
+	// DetourLeft sends an accumulate the short way past one that had to go round.
+	DetourLeft = false
+)
+
+// Package rma: frames.
+const (
+	// FlushShared lets a flush return when an earlier one that is under way is answered.
+	FlushShared = false
+	// BundlePassed sends operations past short ones that are held.
+	BundlePassed = false
+	// GetPassed ends an epoch before long gets are answered.
+	GetPassed = false
+	// FaultMisnamed answers a refused request to the name of another one.
+	FaultMisnamed = false
+	// StrideOfTheLast takes the stride of several short operations that are held from the last
+	// one.
+	StrideOfTheLast = false
+	// ChannelLeft has what covers all channels of a target cover the main one only.
+	ChannelLeft = false
+	// SignalPassed signals in memory while frames of the same channel are under way.
+	SignalPassed = false
+	// NoticeEarly notifies of a get before it is answered.
+	NoticeEarly = false
+	// CounterNotRung does not wake who waits for a counter.
+	CounterNotRung = false
+)

@@ -1,0 +1,81 @@
+//go:build faults
+
+package planted
+
+import (
+	"fmt"
+	"os"
+)
+
+// variable names the fault that is there.
+const variable = "HALO_FAULT"
+
+// What each is stands in off.go. They are set before anything else runs, and stay.
+var (
+	AddInTwo          = chosen("AddInTwo")
+	NeighbourStored   = chosen("NeighbourStored")
+	StripeOfTheEnd    = chosen("StripeOfTheEnd")
+	FetchedOutside    = chosen("FetchedOutside")
+	HalvesStored      = chosen("HalvesStored")
+	ReaderSilent      = chosen("ReaderSilent")
+	ReaderLooksFirst  = chosen("ReaderLooksFirst")
+	FavourBlind       = chosen("FavourBlind")
+	WriterNotReaped   = chosen("WriterNotReaped")
+	LockShared        = chosen("LockShared")
+	LockTwice         = chosen("LockTwice")
+	DrawerPassed      = chosen("DrawerPassed")
+	HeirNotTold       = chosen("HeirNotTold")
+	WakesOneReader    = chosen("WakesOneReader")
+	AttachByOne       = chosen("AttachByOne")
+	FreedTwice        = chosen("FreedTwice")
+	BlockDirty        = chosen("BlockDirty")
+	BacklogPassed     = chosen("BacklogPassed")
+	ArmedBlind        = chosen("ArmedBlind")
+	WatcherForgotten  = chosen("WatcherForgotten")
+	NameStale         = chosen("NameStale")
+	FenceNotMet       = chosen("FenceNotMet")
+	FenceNotFlushed   = chosen("FenceNotFlushed")
+	NoFence           = chosen("NoFence")
+	BeforeThePost     = chosen("BeforeThePost")
+	GateBeforeQueue   = chosen("GateBeforeQueue")
+	DeferredBackwards = chosen("DeferredBackwards")
+	CompleteEarly     = chosen("CompleteEarly")
+	EndInMemory       = chosen("EndInMemory")
+	PostNotRung       = chosen("PostNotRung")
+	WaitOneShort      = chosen("WaitOneShort")
+	UnlockEarly       = chosen("UnlockEarly")
+	DozeBlind         = chosen("DozeBlind")
+	FallenForgotten   = chosen("FallenForgotten")
+	GrantedBeside     = chosen("GrantedBeside")
+	BoundByOne        = chosen("BoundByOne")
+	AttachStale       = chosen("AttachStale")
+	TableTorn         = chosen("TableTorn")
+	DetourLeft        = chosen("DetourLeft")
+	FlushShared       = chosen("FlushShared")
+	BundlePassed      = chosen("BundlePassed")
+	GetPassed         = chosen("GetPassed")
+	FaultMisnamed     = chosen("FaultMisnamed")
+	StrideOfTheLast   = chosen("StrideOfTheLast")
+	ChannelLeft       = chosen("ChannelLeft")
+	SignalPassed      = chosen("SignalPassed")
+	NoticeEarly       = chosen("NoticeEarly")
+	CounterNotRung    = chosen("CounterNotRung")
+)
+
+// known is how many of them were chosen.
+var known int
+
+func chosen(name string) bool {
+	is := os.Getenv(variable) == name
+	if is {
+		known++
+	}
+	return is
+}
+
+// A name that is none would look like a suite that finds nothing.
+func init() {
+	if name := os.Getenv(variable); name != "" && known != 1 {
+		panic(fmt.Sprintf("%s=%q is no planted fault", variable, name))
+	}
+}
