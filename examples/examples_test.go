@@ -163,7 +163,7 @@ func TestLaunchedProgramsGiveTheSerialResult(t *testing.T) {
 
 				halos := []string{"messages"}
 				if n == 4 {
-					halos = append(halos, "rma-fence", "rma-pscw", "rma-lock")
+					halos = append(halos, "rma-fence", "rma-pscw", "rma-lock", "notify", "sync-counters")
 				}
 				for _, halo := range halos {
 					if err := os.Remove(filepath.Join(l.dir, "heat.png")); err != nil {

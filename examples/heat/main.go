@@ -5,7 +5,8 @@
 //	go run ./cmd/halo run -n 4 ./examples/heat [-steps N] [-tol X] [-halo HOW] [-o heat.png] [picture.png]
 //
 // The edges travel as messages, or are put into a window of the neighbour: -halo
-// rma-fence, rma-pscw and rma-lock are the three ways to synchronise that.
+// rma-fence, rma-pscw and rma-lock are the three ways of the standard to synchronise that,
+// notify and sync-counters two of Halo's.
 //
 // Any number of ranks computes the same bits; the checksum at the end shows it.
 package main
@@ -86,6 +87,8 @@ const (
 	byFence
 	byPost
 	byLock
+	byNotification
+	bySyncObjects
 )
 
 // An exchange fills the halo of a block from its neighbours, once a step.

@@ -215,7 +215,7 @@ func TestBadArgumentsSayWhatIsWrong(t *testing.T) {
 		{"-tol is NaN", []string{"-tol", "nan"}},
 		{"one picture at a time", []string{text, text}},
 		{"-frames", []string{"-frames", "7"}},
-		{"want one of messages, rma-fence, rma-pscw, rma-lock", []string{"-halo", "rma"}},
+		{"want one of messages, rma-fence, rma-pscw, rma-lock, notify, sync-counters", []string{"-halo", "rma"}},
 		{"invalid value \"x\"", []string{"-steps", "x"}},
 		{"no such file", []string{"-steps", "0", "-o", filepath.Join(dir, "none", "out.png")}},
 	} {

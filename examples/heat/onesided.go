@@ -12,9 +12,10 @@ import "github.com/halo-mpi/halo/mpi"
 type oneSided struct {
 	*block
 	win    mpi.Win[float64]
-	begin  func() error // of a step: from now on neighbours may put
-	finish func() error // what I have put is there, and so is what they have
-	end    func() error // of the whole exchange
+	begin  func() error                       // of a step: from now on neighbours may put
+	put    func(mine []float64, e edge) error // an edge to a neighbour
+	finish func() error                       // what I have put is there, and so is what they have
+	end    func() error                       // of the whole exchange
 	edges  [4]edge
 	turn   int // which half
 }
@@ -52,7 +53,14 @@ func newOneSided(plate *mpi.Comm, l layout, b *block, how way) (*oneSided, error
 	if o.win, err = mpi.WinAllocate[float64](plate, 4*(b.w+b.h), nil); err != nil {
 		return nil, err
 	}
+	o.put = func(mine []float64, e edge) error {
+		return o.win.Put(mine, e.neighbour, o.turn*e.half+e.there)
+	}
 	switch how {
+	case byNotification:
+		err = o.byNotification()
+	case bySyncObjects:
+		err = o.bySyncObjects(plate)
 	case byFence:
 		err = o.byFence()
 	case byPost:
@@ -129,8 +137,7 @@ func (o *oneSided) exchange() error {
 		return err
 	}
 	for i, mine := range [4][]float64{o.row(1), o.row(o.h), o.toWest, o.toEast} {
-		e := o.edges[i]
-		if err := o.win.Put(mine, e.neighbour, o.turn*e.half+e.there); err != nil {
+		if err := o.put(mine, o.edges[i]); err != nil {
 			return err
 		}
 	}
