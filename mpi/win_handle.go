@@ -5,7 +5,7 @@ import "github.com/halo-mpi/halo/internal/rma"
 // MaxMemoryHandleSize is the length in bytes that no memory handle exceeds: room for one that
 // is to be received.
 //
-// C: MPI_MAX_MEMORY_HANDLE_SIZE, an extension.
+// C: MPIX_MAX_MEMORY_HANDLE_SIZE, an extension.
 const MaxMemoryHandleSize = rma.HandleMax
 
 // MemhandleCreate opens mem to those members of a dynamic window who have the memory handle

@@ -1,0 +1,93 @@
+package rma
+
+import (
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// S5, QV-32: whoever forges a handle with the right check, or sends frames with keys of his
+// own, gets an error from the target's service and touches nothing; but what a live handle
+// opens is served.
+func TestS5_QV32_ForgedKeys(t *testing.T) {
+	mem := make([]byte, 100)
+	e, w, f := inTheWild(t, Dynamic, make([]byte, 8))
+	v := &View{w: w}
+	e.p.Unlock() // as inTheWild has it
+	handle, err := v.AppendHandle(nil, mem)
+	e.p.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := w.parseHandle(handle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(at uint64, n int) *wire.Header {
+		t.Helper()
+		f.take()
+		data := make([]byte, n)
+		for i := range data {
+			data[i] = 1
+		}
+		e.Frame(enemy, &wire.Header{Kind: wire.WinPut, Ctx: w.id, Arg: at, Size: uint32(n)}, data)
+		if sent := f.take(); len(sent) > 0 {
+			return &sent[0].h
+		}
+		return nil
+	}
+	if h := put(x.key+90, 10); h != nil || mem[99] != 1 {
+		t.Fatalf("a put within the memory of a handle is answered with %+v", h)
+	}
+	clear(mem)
+	for _, at := range []uint64{x.key + 91, x.key - 1, x.key + 100, x.key + 1<<33, x.key &^ handleSpace, handleSpace, 1<<64 - 10} {
+		if h := put(at, 10); h == nil || h.Kind != wire.WinFault || class.Class(h.Aux) != class.RMARange {
+			t.Errorf("a put at %#x, the key being %#x, is answered with %+v", at, x.key, h)
+		}
+	}
+	larger := x
+	larger.size = 1000
+	own := func(x handleBytes) error {
+		e.p.Unlock()
+		defer e.p.Lock()
+		_, err := v.FromHandle(x.append(nil), -1, 1, victim)
+		return err
+	}
+	failedWith(t, own(larger), class.RMARange)
+	other := x
+	other.key ^= 1 << 40
+	failedWith(t, own(other), class.RMARange)
+	foreign := x
+	foreign.process = stranger
+	failedWith(t, own(foreign), class.Arg)
+	e.p.Unlock()
+	err = v.ReleaseHandle(handle)
+	e.p.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := put(x.key, 10); h == nil || h.Kind != wire.WinFault {
+		t.Errorf("a put after the release is answered with %+v", h)
+	}
+	for i, b := range mem {
+		if b != 0 {
+			t.Fatalf("byte %d is %d", i, b)
+		}
+	}
+}
+
+// Memory of more than 4 GiB has several places in the handle space; each byte of it is found,
+// and goes with the release.
+func TestQV27_LongMemoryInTheHandleSpace(t *testing.T) {
+	hs := &handles{}
+	if err := hs.start(); err != nil {
+		t.Fatal(err)
+	}
+	const key = handleSpace | 7<<32 | 1<<31
+	n := 0
+	hs.eachPage(key, 9<<30, func(page uint32) bool { n++; return true })
+	if n != 3 {
+		t.Errorf("9 GiB from the middle of 4 GiB on are in %d places, want 3", n)
+	}
+}
