@@ -21,6 +21,7 @@ func TestWindowLayoutIsGolden(t *testing.T) {
 	l.line("version", windowVersion)
 	l.fields(windowHeader{})
 	l.fields(windowTableHead{})
+	l.fields(HandleSlot{})
 	l.fields(windowCounterHead{})
 	l.fields(Counter{})
 	l.fields(lockHead{})
