@@ -247,6 +247,9 @@ func (k call) String() string {
 	}[k]
 }
 
+// awaits reports whether the call makes requests that wait for counters of the own rank.
+func (k call) awaits() bool { return k >= callWaitNotify && k <= callNotifyReach }
+
 // receives reports whether the peer of the call is a source.
 func (k call) receives() bool {
 	switch k {

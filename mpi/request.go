@@ -192,7 +192,8 @@ func (q *Request) WaitContext(ctx context.Context) (Status, error) {
 
 // Cancel cancels a receive that has not been matched yet. The request must
 // still be waited for; its status tells whether it was cancelled. Sends are
-// not cancelled, and to cancel a collective or one-sided operation is ErrRequest.
+// not cancelled, and to cancel a collective or one-sided operation is ErrRequest, but for
+// requests that wait for notifications (WaitNotify): these take none then.
 //
 // C: MPI_Cancel, section 3.8.4.
 func (q *Request) Cancel() error {
@@ -204,7 +205,11 @@ func (q *Request) Cancel() error {
 		return raise(err)
 	}
 	active, oneSided, collective := q.r.Active, q.call().oneSided(), q.call() >= callCollective
-	if active && !oneSided && !collective {
+	switch {
+	case q.call().awaits():
+		oneSided = false
+		q.c.w.RMA.CancelAwait(q.r)
+	case active && !oneSided && !collective:
 		e.Cancel(q.r)
 	}
 	e.Proc().Unlock()

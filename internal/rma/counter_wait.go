@@ -159,6 +159,19 @@ func (e *Engine) forgetAwaited(i int) {
 	c.Want(want)
 }
 
+// CancelAwait completes a request that waits for a counter, if it is one, as cancelled. The
+// lock is held.
+func (e *Engine) CancelAwait(r *p2p.Request) {
+	for i, x := range e.awaited {
+		if x.request == r {
+			e.forgetAwaited(i)
+			r.Status.Cancelled = true
+			x.finish(nil)
+			return
+		}
+	}
+}
+
 // finish completes the request of x.
 func (x *threshold) finish(err error) {
 	e, r := x.w.e, x.request
