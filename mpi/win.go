@@ -127,7 +127,7 @@ func (w *Window) Free() error {
 	var failed error
 	if err := w.v.Free(); err != nil {
 		e := w.failed(err, callFree, Undefined)
-		if e.Class == ErrRMASync { // another goroutine has begun an epoch
+		if e.Class == ErrRMASync || e.Class == ErrRequest { // another goroutine has begun an epoch, or to wait
 			return e
 		}
 		failed = e

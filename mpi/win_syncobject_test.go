@@ -262,7 +262,9 @@ func TestSYN20_BeforeAndAfterStart(t *testing.T) {
 			come := s.SyncObjectInit(all[me], 1, nil)
 			to, from := (me+1)%n, (me+n-1)%n
 			puts := s.SyncOpsInit(to, mpi.ModeWinPut, all[to], nil)
-			adds := s.SyncOpsInit(to, mpi.ModeWinAccumulate, all[to], nil)
+			others := syncs(t, c, s.Window)
+			added := s.SyncObjectInit(others[me], 1, nil)
+			adds := s.SyncOpsInit(to, mpi.ModeWinAccumulate, others[to], nil)
 			for round := range int64(rounds(20)) {
 				ok(t, s.Put([]int64{round + 1}, to, s.at(to, 3*me)))
 				ok(t, puts.Start())
@@ -277,10 +279,10 @@ func TestSYN20_BeforeAndAfterStart(t *testing.T) {
 					t.Fatalf("round %d: %v after the puts", round, got)
 				}
 				ok(t, s.Accumulate([]int64{1}, to, s.at(to, 3*me+2), mpi.Sum))
-				ok(t, come.Start())
+				ok(t, added.Start())
 				_, err = adds.Wait()
 				ok(t, err)
-				_, err = come.Wait()
+				_, err = added.Wait()
 				ok(t, err)
 				if got := s.mem[3*from+2]; got != round+1 {
 					t.Fatalf("round %d: %d after the accumulates", round, got)

@@ -218,6 +218,14 @@ func (w *Window) deserted() error {
 	return fail(class.ProcFailed, "all %d other members of the window have failed", len(w.Comm.Members)-1)
 }
 
+// unawaited returns an error if requests wait for counters of w.
+func (w *Window) unawaited() error {
+	if n := w.awaiting(); n > 0 {
+		return fail(class.Request, "%d requests wait for counters of the window", n)
+	}
+	return nil
+}
+
 // awaiting is how many requests wait for counters of w. It takes the lock.
 func (w *Window) awaiting() (n int) {
 	w.e.p.Lock()

@@ -202,7 +202,7 @@ func (q *objectRequest) begins(value int64) error {
 		o.active = q
 	}
 	if !q.strict {
-		q.early = value - q.count
+		q.early = value
 		return nil
 	}
 	q.counter.Add(-value)

@@ -147,12 +147,19 @@ func (v *View) setOptions(o Options) {
 	v.options.Store(&o)
 }
 
-// Idle returns an error if an epoch is open, with which Free fails, too.
+// Idle returns an error if Free would fail: an epoch is open, or a request waits for a
+// counter, and the view is the first, or the last that uses the window. It takes the lock.
 func (v *View) Idle() error {
 	if err := v.w.live(); err != nil || v.handle != nil {
 		return err
 	}
-	return v.w.idle()
+	if !v.first && !v.last() {
+		return nil // a duplicate
+	}
+	if err := v.w.idle(); err != nil || !v.first {
+		return err
+	}
+	return v.w.unawaited()
 }
 
 // Comm is the window's own communicator; its name is that of the window.

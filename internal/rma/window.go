@@ -87,8 +87,8 @@ func (v *View) Free() error {
 	if err := w.idle(); err != nil {
 		return err
 	}
-	if n := w.awaiting(); n > 0 {
-		return fail(class.Request, "%d requests wait for counters of the window", n)
+	if err := w.unawaited(); err != nil {
+		return err
 	}
 	w.settleAll(false, "Free") // signals belong to no epoch; of failures the others tell
 	return v.freeFirst()
