@@ -100,6 +100,16 @@ const (
 	callRget
 	callRaccumulate
 	callRgetAccumulate
+	callRrput
+	callRraccumulate
+	callRrgetAccumulate
+	callRflush
+	callRflushAll
+	callRfetchAndOp
+	callRcompareAndSwap
+	callOrder
+	callOrderAll
+	callOpIntrinsic
 	callAllocSyncObjects
 	callFreeSyncObjects
 	callSyncOpsInit
@@ -224,6 +234,16 @@ func (k call) String() string {
 		callRget:                 "Rget",
 		callRaccumulate:          "Raccumulate",
 		callRgetAccumulate:       "RgetAccumulate",
+		callRrput:                "Rrput",
+		callRraccumulate:         "Rraccumulate",
+		callRrgetAccumulate:      "RrgetAccumulate",
+		callRflush:               "Rflush",
+		callRflushAll:            "RflushAll",
+		callRfetchAndOp:          "RfetchAndOp",
+		callRcompareAndSwap:      "RcompareAndSwap",
+		callOrder:                "Order",
+		callOrderAll:             "OrderAll",
+		callOpIntrinsic:          "OpIntrinsic",
 		callAllocSyncObjects:     "AllocSyncObjects",
 		callFreeSyncObjects:      "FreeSyncObjects",
 		callSyncOpsInit:          "SyncOpsInit",

@@ -17,10 +17,22 @@ const (
 	keyNoncontig     = "alloc_shared_noncontig"
 	keyGranularity   = "mpi_accumulate_granularity"
 	keyMinAlignment  = "mpi_minimum_memory_alignment"
+	keyScope         = "mpi_win_scope"
+	keyInOrder       = "mpi_win_order"
+	keyIntrinsic     = "mpi_assert_accumulate_intrinsic"
 	sameOp           = "same_op"
 	sameOpNoOp       = "same_op_no_op"
 	noOrdering       = "none"
+	scopeProcess     = "process"
+	scopeThread      = "thread"
 	orderingElements = 4
+)
+
+// The names that other implementations have for some of these keys, all of them booleans.
+const (
+	aliasScope     = "mpi_win_scope_thread"
+	aliasInOrder   = "mpi_win_ordered"
+	aliasIntrinsic = "acc_single_intrinsic"
 )
 
 // orderings are the values that accumulate_ordering lists, by bit.
@@ -57,6 +69,15 @@ func winHints(o rma.Options, info *Info) rma.Options {
 	case sameOpNoOp:
 		o.SameOp = false
 	}
+	o.Thread = info.truth(aliasScope, o.Thread)
+	switch v, _ := info.Get(keyScope); v {
+	case scopeThread:
+		o.Thread = true
+	case scopeProcess:
+		o.Thread = false
+	}
+	o.InOrder = info.truth(keyInOrder, info.truth(aliasInOrder, o.InOrder))
+	o.Intrinsic = info.truth(keyIntrinsic, info.truth(aliasIntrinsic, o.Intrinsic))
 	if v, found := info.Get(keyOrdering); found {
 		if ordering, ok := parseOrdering(v); ok {
 			o.Ordering = ordering
@@ -94,7 +115,8 @@ func winSpec(s *rma.Spec, info *Info) {
 }
 
 // SetInfo changes the hints of the window: those in info that are known, have a legal
-// value and can be changed after the window was made. Collective over the window, with
+// value and can be changed after the window was made; no_locks cannot while there are
+// duplicates. Collective over the window, with
 // the same hints everywhere, but it does not communicate. Known are, with their
 // defaults:
 //
@@ -109,6 +131,14 @@ func winSpec(s *rma.Spec, info *Info) {
 //     accumulates are to be cut into. With 0 long ones are as fast as can be, and keep
 //     others from the memory that they are at work on for the time; with other values
 //     they go element by element.
+//   - mpi_win_scope, "process": the flushes of the window, or duplicate, cover all
+//     operations of the process; with "thread" those that were issued through it only. What
+//     ends epochs always covers all. Set before operations are issued.
+//   - mpi_win_order, "false": with "true" the operations that are issued through the window,
+//     or duplicate, to one target are complete there in the order in which they were issued.
+//   - mpi_assert_accumulate_intrinsic, "false": with "true" there are only accumulates
+//     through the window, or duplicate, for which OpIntrinsic is true; others may not be
+//     atomic. It stays "false" where that is never true.
 //   - same_size, "false", when the window is made: all members bring the same size.
 //   - same_disp_unit, "false", when the window is made: all have the same unit.
 //   - alloc_shared_noncontig, "false", when the window is made by WinAllocateShared: the
@@ -141,6 +171,12 @@ func (w *Window) Info() (*Info, error) {
 		{keyGranularity, strconv.FormatInt(o.Granularity, 10)},
 		{keySameSize, strconv.FormatBool(o.SameSize)},
 		{keySameDispUnit, strconv.FormatBool(o.SameDispUnit)},
+		{keyScope, scopeProcess},
+		{keyInOrder, strconv.FormatBool(o.InOrder)},
+		{keyIntrinsic, strconv.FormatBool(o.Intrinsic)},
+	}
+	if o.Thread {
+		pairs[6][1] = scopeThread
 	}
 	if o.SameOp {
 		pairs[2][1] = sameOp

@@ -47,6 +47,12 @@ func New(p *proc.Proc, ctx uint64, rank int, members []int32) *Comm {
 	return c
 }
 
+// Face returns the communicator once more, without a name: for an object that shares all
+// else with another. Nobody communicates on it.
+func (c *Comm) Face() *Comm {
+	return &Comm{Proc: c.Proc, Ctx: c.Ctx, Rank: c.Rank, Members: c.Members, ranks: c.ranks}
+}
+
 // AppendOn names the communicator in a text, as in " on world", if it has a name.
 func (c *Comm) AppendOn(b []byte) []byte {
 	if c != nil {

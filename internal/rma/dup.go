@@ -55,13 +55,18 @@ func (v *View) First() bool { return v.first }
 // held.
 func (w *Window) alone() bool { return len(w.views) == 1 }
 
+// last reports whether v is the last that uses the window in this process. It takes the
+// lock.
+func (v *View) last() bool {
+	v.w.e.p.Lock()
+	defer v.w.e.p.Unlock()
+	return v.w.endedAll && v.w.alone()
+}
+
 // freeDup frees a duplicate: local. It takes the lock.
 func (v *View) freeDup() error {
 	w, e := v.w, v.w.e
-	e.p.Lock()
-	last := w.endedAll && w.alone()
-	e.p.Unlock()
-	if last {
+	if v.last() {
 		if err := w.idle(); err != nil {
 			return err
 		}

@@ -1,0 +1,69 @@
+package mpi
+
+// DupWithInfo makes a duplicate of the window: another handle to the same memory, with hints
+// of its own. It is for parts of a program, and goroutines, that want to access the memory
+// in different ways at once: in order, with flushes of their own, with accumulates that are
+// atomic operations of the processor. It has the hints of w, and those of info in their
+// place (see SetInfo); hints about what is common, as no_locks, stay what they are.
+//
+// Nothing else is separate. What synchronises w synchronises the duplicate, and the other
+// way round: a Put through the duplicate may follow a Lock of w, another Lock through the
+// duplicate is ErrRMASync, and a Flush of either covers the operations of both, unless it is
+// through a window of thread scope. Accumulates are atomic with each other through all
+// duplicates with the same mpi_assert_accumulate_intrinsic; the order that hints promise is
+// between operations through the same one.
+//
+// Attributes are copied as their keys say, the error handler is inherited, the name is not.
+// If a copy callback fails there is no duplicate.
+//
+// It is local. Free of a duplicate is, too, whether the window that it was made of is there
+// or has been freed: the memory is given back when all members have freed that, and all
+// duplicates.
+//
+// C: MPIX_Win_dup_with_info, an extension.
+func (w *Window) DupWithInfo(info *Info) (*Window, error) {
+	return w.dup(callDupWithInfo, info)
+}
+
+// Dup is DupWithInfo without other hints: one for each goroutine, say, whose hints will be
+// set by SetInfo.
+//
+// C: MPIX_Win_dup_with_info, an extension.
+func (w *Window) Dup() (*Window, error) { return w.dup(callDup, nil) }
+
+// DupWithInfo makes a duplicate of the window: see Window.DupWithInfo.
+//
+// C: MPIX_Win_dup_with_info, an extension.
+func (w Win[T]) DupWithInfo(info *Info) (Win[T], error) {
+	d, err := w.dup(callDupWithInfo, info)
+	return Win[T]{d}, err
+}
+
+// Dup is DupWithInfo without other hints.
+//
+// C: MPIX_Win_dup_with_info, an extension.
+func (w Win[T]) Dup() (Win[T], error) {
+	d, err := w.dup(callDup, nil)
+	return Win[T]{d}, err
+}
+
+func (w *Window) dup(k call, info *Info) (*Window, error) {
+	if err := w.usable(k); err != nil {
+		return nil, err
+	}
+	v, err := w.v.Dup()
+	if err != nil {
+		return nil, w.failed(err, k, Undefined)
+	}
+	v.SetOptions(winHints(v.Options(), info))
+	d := &Window{v: v, w: w.w, align: w.align, noncontig: w.noncontig}
+	d.c = &Comm{w: w.w, core: w.c.core.Face(), self: w.c.self, win: d}
+	d.c.core.Name.Store(new(string))
+	d.c.handler.Store(w.c.handler.Load())
+	if err := w.attrs.copy(w, d, k, &d.attrs); err != nil {
+		d.c.freed.Store(true)
+		v.Free() // nothing was issued through it
+		return nil, err.raised()
+	}
+	return d, nil
+}

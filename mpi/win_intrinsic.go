@@ -1,0 +1,92 @@
+package mpi
+
+import (
+	"math"
+	"strings"
+
+	"github.com/halo-mpi/halo/internal/op"
+)
+
+// casName is what stands for CompareAndSwap in a list of operations.
+const casName = "cas"
+
+// opNames are the predefined operations as lists of them have them: what follows MPI_ in
+// their names, in lower case.
+func opNames() map[string]op.Op {
+	return map[string]op.Op{
+		"sum": op.Sum, "prod": op.Prod, "min": op.Min, "max": op.Max, "land": op.Land, "lor": op.Lor, "lxor": op.Lxor,
+		"band": op.Band, "bor": op.Bor, "bxor": op.Bxor, "minloc": op.Minloc, "maxloc": op.Maxloc,
+		"replace": op.Replace, "no_op": op.NoOp,
+	}
+}
+
+// OpIntrinsic reports whether accumulates of up to maxCount elements of type d are done by
+// atomic operations of the processor that calls, one for each element, without locks and
+// without the target's processor, whichever rank is the target: as "sum,cas" says, a list of
+// the names of operations without MPI_, in lower case and with or without spaces, and cas for
+// CompareAndSwap. It holds for elements that lie at multiples of their size.
+//
+// Where it is true the hint mpi_assert_accumulate_intrinsic makes such accumulates
+// cheaper: see SetInfo. With the hint it is true for any number of elements.
+//
+// An empty list, or a name that is none, is ErrArg; a negative count ErrCount; an operation
+// that is not defined on the type ErrOp, or ErrType as in Accumulate.
+//
+// C: MPIX_Win_op_intrinsic, an extension.
+func (w *Window) OpIntrinsic(ops string, maxCount int, d Datatype) (bool, error) {
+	if err := w.usable(callOpIntrinsic); err != nil {
+		return false, err
+	}
+	yes, err := w.intrinsic(ops, int64(maxCount), d)
+	if err != nil {
+		return false, w.failed(err, callOpIntrinsic, Undefined)
+	}
+	return yes, nil
+}
+
+func (w *Window) intrinsic(ops string, count int64, d Datatype) (bool, error) {
+	t, err := d.engine()
+	if err != nil {
+		return false, err
+	}
+	if count < 0 {
+		return false, wrong(ErrCount, "%d elements", count)
+	}
+	names, all := opNames(), true
+	for name := range strings.SplitSeq(ops, ",") {
+		name = strings.Trim(name, " ")
+		o, found := names[name]
+		if name == casName {
+			o, found = op.Replace, true
+		}
+		if !found {
+			return false, wrong(ErrArg, "%q in the list %q is no operation", name, ops)
+		}
+		if t.Size() == 0 {
+			continue
+		}
+		leaf, typ, err := accumulated(o, t)
+		if err != nil {
+			return false, err
+		}
+		if name == casName {
+			if !compares(leaf.Elem()) {
+				return false, wrong(ErrType, "elements of %s are not compared: only integers, logicals and bytes", leaf)
+			}
+		}
+		if leaf.Size() != int64(typ.Size()) { // padded: it is done block by block
+			all = false
+			continue
+		}
+		each := t.Size() / leaf.Size()
+		if count > math.MaxInt64/each {
+			return false, wrong(ErrCount, "%d elements of %s exceed 64 bits", count, t.Describe(1))
+		}
+		yes, err := w.v.Intrinsic(o, typ, count*each, name == casName)
+		if err != nil {
+			return false, err
+		}
+		all = all && yes
+	}
+	return all, nil
+}
