@@ -59,45 +59,28 @@ func opType[T Elem]() op.Type {
 	return any((*T)(nil)).(interface{ opType() op.Type }).opType()
 }
 
+// numberType is what numbers of a kind are to operations, 0 if that is none of numbers.
 func numberType(k reflect.Kind) op.Type {
-	switch k {
-	case reflect.Bool:
-		return op.Bool
-	case reflect.Int8:
-		return op.Int8
-	case reflect.Int16:
-		return op.Int16
-	case reflect.Int32:
-		return op.Int32
-	case reflect.Int64:
-		return op.Int64
-	case reflect.Int:
-		if intBits == 32 {
-			return op.Int32
-		}
-		return op.Int64
-	case reflect.Uint8:
-		return op.Uint8
-	case reflect.Uint16:
-		return op.Uint16
-	case reflect.Uint32:
-		return op.Uint32
-	case reflect.Uint64:
-		return op.Uint64
-	case reflect.Uint:
-		if intBits == 32 {
-			return op.Uint32
-		}
-		return op.Uint64
-	case reflect.Float32:
-		return op.Float32
-	case reflect.Float64:
-		return op.Float64
-	case reflect.Complex64:
-		return op.Complex64
+	if int(k) < len(numberTypes) {
+		return op.Type(numberTypes[k])
 	}
-	return op.Complex128
+	return 0
 }
+
+// numberTypes are the types of the kinds from reflect.Invalid to reflect.Complex128, 0 for
+// what is none. A string, because it is indexed on the way of a fetch_and_op, where a switch
+// takes as long as an atomic operation.
+const numberTypes = "\x00" + string(rune(op.Bool)) +
+	string(rune(goInt)) + string(rune(op.Int8)) + string(rune(op.Int16)) + string(rune(op.Int32)) + string(rune(op.Int64)) +
+	string(rune(goUint)) + string(rune(op.Uint8)) + string(rune(op.Uint16)) + string(rune(op.Uint32)) + string(rune(op.Uint64)) +
+	"\x00" + // Uintptr
+	string(rune(op.Float32)) + string(rune(op.Float64)) + string(rune(op.Complex64)) + string(rune(op.Complex128))
+
+// goInt and goUint are the types of int and uint.
+const (
+	goInt  = op.Int32 + (op.Int64-op.Int32)*(intBits/64)
+	goUint = op.Uint32 + (op.Uint64-op.Uint32)*(intBits/64)
+)
 
 // intBits is the size of int.
 const intBits = 32 << (^uint(0) >> 63)

@@ -161,9 +161,4 @@ func writable(b *Buffer) error {
 }
 
 // plain is what numbers of type T are to operations, 0 if T is no number.
-func plain[T any]() op.Type {
-	if k := reflect.TypeFor[T]().Kind(); k >= reflect.Bool && k <= reflect.Complex128 && k != reflect.Uintptr {
-		return numberType(k)
-	}
-	return 0
-}
+func plain[T any]() op.Type { return numberType(reflect.TypeFor[T]().Kind()) }

@@ -136,6 +136,13 @@ func (w Win[T]) CompareAndSwap(value, compare, result *T, target, disp int) erro
 	if value == nil || compare == nil || result == nil || typ == 0 || typ >= op.Float32 || w.odd() {
 		return w.compareAndSwap(value, compare, result, target, disp)
 	}
+	if unsafe.Sizeof(*value) == 8 {
+		v, c := *(*uint64)(unsafe.Pointer(value)), *(*uint64)(unsafe.Pointer(compare))
+		if was, ok := w.v.CompareAndSwap8(v, c, target, int64(disp)); ok {
+			*(*uint64)(unsafe.Pointer(result)) = was
+			return nil
+		}
+	}
 	if err := w.v.CompareAndSwap(alone(value), alone(compare), alone(result), target, int64(disp), typ); err != nil {
 		return w.failed(err, callCompareAndSwap, target)
 	}

@@ -106,7 +106,7 @@ func (r *Region) FetchOp(off int64, o op.Op, t op.Type, value, old []byte) {
 	stripe := shmfmt.Stripe(off)
 	if size <= 8 && r.Stripes.Favours(stripe, r.Me) && r.Stripes.ClaimFavoured(stripe, r.Me) {
 		alone(unsafe.Pointer(&mem[0]), size, o, t, value, old)
-		r.Stripes.Release(stripe)
+		r.Stripes.ReleaseFavoured(stripe, r.Me)
 		return
 	}
 	only := r.enter(stripe)
@@ -138,12 +138,31 @@ func (r *Region) CompareSwap(off int64, size int, value, compare, old []byte) {
 		compareSwap(unsafe.Pointer(&mem[0]), size, value, compare, old)
 	case size <= 8 && r.Stripes.Favours(stripe, r.Me) && r.Stripes.ClaimFavoured(stripe, r.Me):
 		compareSwapAlone(unsafe.Pointer(&mem[0]), size, value, compare, old)
-		r.Stripes.Release(stripe)
+		r.Stripes.ReleaseFavoured(stripe, r.Me)
 	default:
 		only := r.enter(stripe)
 		compareSwap(unsafe.Pointer(&mem[0]), size, value, compare, old)
 		r.leave(stripe, only)
 	}
+}
+
+// CompareSwap8 is CompareSwap of a word, and returns what it was. It reports false, and has
+// done nothing, where that takes more than the favour of the stripe, or the word does not
+// lie in the region. Its arguments are in registers: the copies of slices between three
+// calls take as long as an atomic operation.
+func (r *Region) CompareSwap8(off int64, value, compare uint64) (was uint64, ok bool) {
+	if planted.StripeOfTheEnd || uint64(off) > uint64(len(r.Mem)) || len(r.Mem)-int(off) < 8 || r.Fine {
+		return 0, false
+	}
+	p, stripe := unsafe.Pointer(&r.Mem[off]), shmfmt.Stripe(off)
+	if uintptr(p)&7 != 0 || !r.Stripes.Favours(stripe, r.Me) || !r.Stripes.ClaimFavoured(stripe, r.Me) {
+		return 0, false
+	}
+	if was = *(*uint64)(p); was == compare {
+		*(*uint64)(p) = value
+	}
+	r.Stripes.ReleaseFavoured(stripe, r.Me)
+	return was, true
 }
 
 // piece is how many bytes are done at a time, where they are gone through twice, so that

@@ -108,27 +108,29 @@ func (t Type) group() group {
 	return none
 }
 
+// sizes are those of the simple types, in their order, behind that of none. A string, because
+// it is indexed where a switch takes as long as an atomic operation.
+const sizes = "\x00" +
+	"\x01\x01\x02\x04\x08\x01\x02\x04\x08" + // Bool, Int8 to Int64, Uint8 to Uint64
+	"\x04\x08\x08\x10\x01" + // Float32, Float64, Complex64, Complex128, Byte
+	"\x02\x04\x08\x10\x10" + // Bool16 to Bool128, Int128
+	"\x02\x10\x10\x04\x20\x20" // Float16, Float80, Float128, Complex32, Complex160, Complex256
+
 // Size is the size of an element in bytes with what pads it, 0 for what is no type.
 func (t Type) Size() int {
-	switch t {
-	case Bool, Int8, Uint8, Byte:
-		return 1
-	case Bool16, Int16, Uint16, Float16:
-		return 2
-	case Bool32, Int32, Uint32, Float32, Complex32:
-		return 4
-	case Bool64, Int64, Uint64, Float64, Complex64:
-		return 8
-	case Bool128, Int128, Float80, Float128, Complex128:
-		return 16
-	case Complex160, Complex256:
-		return 32
+	if int(t) < len(sizes) {
+		return int(sizes[t])
 	}
-	if value, index := t.Parts(); index != 0 {
-		align := max(value.align(), index.align())
-		return (t.IndexOffset() + index.Size() + align - 1) / align * align
+	return t.pairSize()
+}
+
+func (t Type) pairSize() int {
+	value, index := t.Parts()
+	if index == 0 {
+		return 0
 	}
-	return 0
+	align := max(value.align(), index.align())
+	return (t.IndexOffset() + index.Size() + align - 1) / align * align
 }
 
 // IndexOffset is where in a pair its index begins.

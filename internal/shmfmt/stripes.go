@@ -152,25 +152,32 @@ func (s *Stripes) claimFrom(stripe, me int) bool {
 	return uint32(w) == 0 && s.writer(stripe).CompareAndSwap(w, next)
 }
 
-// Favours reports whether process me is favoured: then it may do better by ClaimFavoured
-// than by Enter.
+// Favours reports whether process me is favoured: then ClaimFavoured may be worth its call.
 func (s *Stripes) Favours(stripe, me int) bool {
 	return s.writer(stripe).Load() == uint64(me+1)<<favour
 }
 
 // ClaimFavoured makes the caller, in local process me, the writer of the stripe, if that
-// is favoured, and there is nobody inside. Another goroutine of the process is somebody:
-// then the favour ends, too.
+// process is favoured, and there is nobody inside: then an update of a single element costs
+// less than by Enter. Another goroutine of the process is somebody: then the favour ends,
+// too.
 func (s *Stripes) ClaimFavoured(stripe, me int) bool {
-	w := uint64(me+1) << favour
-	if !s.writer(stripe).CompareAndSwap(w, w|uint64(me+1)) { // as in Claim
+	w, word := uint64(me+1)<<favour, s.writer(stripe)
+	if !word.CompareAndSwap(w, w|uint64(me+1)) { // as in Claim
 		return false
 	}
-	if s.Occupant(stripe, 0) < 0 || planted.FavourBlind {
-		return true
+	for process := range s.n { // Occupant, written out
+		if uint32(s.readers(stripe, process).Load()) != 0 && !planted.FavourBlind { // pairs with Enter and Leave
+			Publish(word, 0) // as Release
+			return false
+		}
 	}
-	Publish(s.writer(stripe), 0) // as Release
-	return false
+	return true
+}
+
+// ReleaseFavoured ends what ClaimFavoured began.
+func (s *Stripes) ReleaseFavoured(stripe, me int) {
+	Publish(s.writer(stripe), uint64(me+1)<<favour) // as Release: nobody else changes the word meanwhile
 }
 
 // Release ends what Claim began.
