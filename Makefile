@@ -14,7 +14,7 @@ SOAK      ?= ./internal/p2p ./internal/fabric/tcp ./internal/boot ./internal/lau
 STRESSTIME ?= 600
 NP        ?= 4
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64 windows/amd64
-STRESS     = $(addprefix examples/,hashtable mcslock mpmcqueue worksteal globalarray)
+STRESS     = $(addprefix examples/,hashtable mcslock mpmcqueue worksteal globalarray taskqueue)
 EXAMPLES   = $(patsubst %/main.go,%,$(wildcard examples/*/main.go))
 
 # Tests must not depend on whether git trusts this checkout.

@@ -14,6 +14,8 @@
 //	mpmcqueue      one-sided: first in, first out, whoever produces and consumes
 //	worksteal      one-sided: who has no work takes some from those who have
 //	globalarray    one-sided: a matrix over all ranks, accessed by patches
+//	signals        notified access: tiles through a pipeline, in three ways
+//	taskqueue      ordered views: a queue of tasks for goroutines of all ranks
 //	pagerank       one-sided: contributions to vertices of others, accumulated
 //	heat           a whole application: diffusion on a picture, cut into blocks
 //
