@@ -67,7 +67,7 @@ func (v *View) last() bool {
 func (v *View) freeDup() error {
 	w, e := v.w, v.w.e
 	if v.last() {
-		if err := w.idle(); err != nil {
+		if err := firstOf(w.idle(), w.unawaited()); err != nil {
 			return err
 		}
 	}

@@ -46,7 +46,7 @@ func (s *script) number(base uint64) uint64 {
 
 // frame is one that comes near to what a peer would send, or far from it.
 func (s *script) frame(w *Window, base uint64) (h wire.Header, payload []byte) {
-	h = wire.Header{Kind: wire.WinPut + wire.Kind(s.byte()%14), Flags: s.byte(), Ctx: window, Arg: s.number(base)}
+	h = wire.Header{Kind: wire.WinPut + wire.Kind(s.byte())%(wire.User-wire.WinPut), Flags: s.byte(), Ctx: window, Arg: s.number(base)}
 	if h.Flags > 100 {
 		h.Flags = 0
 	}
@@ -228,7 +228,7 @@ func FuzzFrames(f *testing.F) {
 				case 3:
 					e.farComplete(to(w))
 				case 4:
-					stranger := wire.Header{Kind: wire.WinPut + wire.Kind(s.byte()%14), Ctx: window, Size: 8, Name: 1}
+					stranger := wire.Header{Kind: wire.WinPut + wire.Kind(s.byte())%(wire.User-wire.WinPut), Ctx: window, Size: 8, Name: 1}
 					e.messages.Frame(2, &stranger, make([]byte, 8))
 				case 5:
 					down = s.byte()%4 == 0

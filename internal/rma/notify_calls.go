@@ -19,6 +19,7 @@ func (v *View) PutNotify(origin Data, target int, disp int64, l Layout, counter 
 		if r, at := v.quick(target, disp, len(origin.Bytes)); r != nil {
 			t := v.w.targets[target].Load()
 			if c := t.counters.known(counter); c != nil {
+				v.ordered(false)
 				move(r.Mem[at:], origin.Bytes)
 				if _, reached := c.Add(1); reached {
 					t.counterReached(false)

@@ -156,7 +156,7 @@ func (v *View) Idle() error {
 	if !v.first && !v.last() {
 		return nil // a duplicate
 	}
-	if err := v.w.idle(); err != nil || !v.first {
+	if err := v.w.idle(); err != nil {
 		return err
 	}
 	return v.w.unawaited()

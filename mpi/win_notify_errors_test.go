@@ -1,0 +1,275 @@
+package mpi_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// notifiedAccessesOf is everything that accesses a target and notifies it.
+func notifiedAccessesOf(s *space[int64], target, disp, counter int) map[string]func() error {
+	b, v := []int64{-1}, int64(-1)
+	wait := func(r mpi.Request) error { return second(r.Wait()) }
+	return map[string]func() error{
+		"PutNotify":            func() error { return s.PutNotify(b, target, disp, counter) },
+		"GetNotify":            func() error { return s.GetNotify([]int64{0}, target, disp, counter) },
+		"AccumulateNotify":     func() error { return s.AccumulateNotify(b, target, disp, mpi.Sum, counter) },
+		"GetAccumulateNotify":  func() error { return s.GetAccumulateNotify(b, []int64{0}, target, disp, mpi.Sum, counter) },
+		"FetchAndOpNotify":     func() error { return s.FetchAndOpNotify(&v, new(int64), target, disp, mpi.Sum, counter) },
+		"CompareAndSwapNotify": func() error { return s.CompareAndSwapNotify(&v, new(int64), new(int64), target, disp, counter) },
+		"RputNotify":           func() error { return wait(s.RputNotify(b, target, disp, counter)) },
+		"RgetNotify":           func() error { return wait(s.RgetNotify([]int64{0}, target, disp, counter)) },
+		"RaccumulateNotify":    func() error { return wait(s.RaccumulateNotify(b, target, disp, mpi.Sum, counter)) },
+		"RgetAccumulateNotify": func() error { return wait(s.RgetAccumulateNotify(b, []int64{0}, target, disp, mpi.Sum, counter)) },
+	}
+}
+
+// Misuse of notified operations is an error with class, call and window, changes nothing,
+// and notifies nobody.
+func TestQV38_MisuseOfNotifiedOperations(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		onSpaces(t, c, 4, func(t testing.TB, s *space[int64]) {
+			ok(t, s.SetName("grid"))
+			to := (c.Rank() + 1) % c.Size()
+			at := s.at(to, 0)
+			each := func(target, disp, counter int, class mpi.Class) {
+				t.Helper()
+				for call, access := range notifiedAccessesOf(s, target, disp, counter) {
+					wantText(labelled{t, call}, access(), class, "mpi: "+call+" on grid")
+				}
+			}
+			if s.kind != "shared" { // any epoch may be next there, too, but one will do
+				for call, access := range notifiedAccessesOf(s, to, at, 1) {
+					wantClass(labelled{t, call}, access(), mpi.ErrRMASync)
+				}
+			}
+			ok(t, s.LockAll(0))
+			for _, counter := range []int{-1, math.MinInt, mpi.NotifyMax, math.MaxInt} {
+				each(to, at, counter, mpi.ErrArg)
+			}
+			each(c.Size(), at, 1, mpi.ErrRank)
+			each(-7, at, 1, mpi.ErrRank)
+			far := s.at(to, 0) + 1<<40
+			if s.addr == nil {
+				each(to, -1, 1, mpi.ErrDisp)
+				each(to, far, 1, mpi.ErrRMARange)
+			} else {
+				for _, access := range notifiedAccessesOf(s, to, far, 1) {
+					err := access()
+					if flushed := s.Flush(to); err == nil { // only the target knows
+						err = flushed
+					}
+					wantClass(t, err, mpi.ErrRMARange)
+				}
+			}
+			wantClass(t, s.Window.PutNotify(mpi.Buf([]int64{1, 2}), to, int64(at), 1, typeOf[int64](), 1), mpi.ErrTruncate)
+			wantClass(t, s.Window.GetNotify(mpi.Buf([]int64{1}), to, int64(at), 1, mpi.Datatype{}, 1), mpi.ErrType)
+			wantClass(t, s.AccumulateNotify([]int64{1}, to, at, mpi.NoOp, 1), mpi.ErrOp)
+			wantClass(t, s.FetchAndOpNotify(nil, nil, to, at, mpi.Sum, 1), mpi.ErrBuffer)
+			wantClass(t, s.CompareAndSwapNotify(nil, new(int64), new(int64), to, at, 1), mpi.ErrBuffer)
+			ok(t, s.UnlockAll())
+			ok(t, c.Barrier())
+			if n, err := s.NotifyGet(1); n != 0 || err != nil {
+				t.Errorf("counter 1 is %d, %v", n, err)
+			}
+			for i, v := range s.mem {
+				if v != 0 {
+					t.Errorf("word %d is %d", i, v)
+				}
+			}
+		})
+	})
+}
+
+// Misuse of counters and of what waits for them.
+func TestQV38_MisuseOfCounters(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		w, err := mpi.WinAllocate[int64](c, 1, nil)
+		ok(t, err)
+		ok(t, w.SetName("grid"))
+		wait := func(r mpi.Request) error { return second(r.Wait()) }
+		for _, i := range []int{-1, mpi.NotifyMax, math.MaxInt} {
+			wantText(t, second(w.NotifyGet(i)), mpi.ErrArg, "NotifyGet on grid", "counter")
+			wantText(t, w.NotifySet(i, 1), mpi.ErrArg, "NotifySet on grid", "65535")
+			wantText(t, wait(w.WaitNotify(i, 1)), mpi.ErrArg, "WaitNotify on grid")
+			wantText(t, wait(w.NotifyReach(i, 1)), mpi.ErrArg, "NotifyReach on grid")
+			wantText(t, wait(w.NotifyInit(i, 1)), mpi.ErrArg, "NotifyInit on grid")
+		}
+		wantText(t, wait(w.WaitNotify(0, -1)), mpi.ErrCount, "-1 notifications")
+		wantText(t, wait(w.NotifyInit(0, -1)), mpi.ErrCount, "-1 notifications")
+		wantText(t, w.NotifySetNum(-1), mpi.ErrArg, "-1 counters")
+		wantText(t, w.NotifySetNum(mpi.NotifyMax+1), mpi.ErrArg, "65537 counters")
+		ok(t, w.NotifySetNum(0))
+		ok(t, w.NotifySetNum(100))
+		ok(t, w.NotifySetNum(mpi.NotifyMax))
+		ok(t, w.NotifySet(7, math.MinInt64))
+		if n, err := w.NotifyGet(7); n != math.MinInt64 || err != nil {
+			t.Errorf("counter 7 is %d, %v", n, err)
+		}
+
+		// A window is not freed under a request that waits, which is told by the number.
+		r := w.WaitNotify(3, 1)
+		wantText(t, w.Free(), mpi.ErrRequest, "1 requests wait for counters")
+		wantClass(t, r.Free(), mpi.ErrRequest)
+		ok(t, r.Cancel())
+		ok(t, wait(r))
+		p := w.NotifyInit(3, 1)
+		if err := p.Cancel(); err == nil {
+			t.Error("an inactive request was cancelled")
+		}
+		ok(t, c.Barrier())
+		ok(t, w.Free())
+		ok(t, p.Start())
+		wantClass(t, wait(p), mpi.ErrWin)
+		ok(t, p.Free())
+		wantClass(t, wait(w.WaitNotify(3, 1)), mpi.ErrWin)
+		wantClass(t, second(w.NotifyGet(3)), mpi.ErrWin)
+		wantClass(t, w.NotifySet(3, 0), mpi.ErrWin)
+		wantClass(t, w.NotifySetNum(3), mpi.ErrWin)
+		wantClass(t, w.PutNotify([]int64{1}, 0, 0, 0), mpi.ErrWin)
+		var none *mpi.Window
+		wantClass(t, none.PutNotify(mpi.Buf([]int64{1}), 0, 0, 1, typeOf[int64](), 0), mpi.ErrWin)
+		wantClass(t, wait(none.WaitNotify(0, 1)), mpi.ErrWin)
+	})
+}
+
+// Counters at all ends of the numbers, used by others before the rank itself has: they
+// count, and their memory goes with the window.
+func TestQV38_CountersAreThereWhenUsed(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		numbers := []int{0, 63, 64, 127, 128, 1000, 32767, 32768, 64000, mpi.NotifyMax - 65, mpi.NotifyMax - 64, mpi.NotifyMax - 1}
+		for range 3 {
+			w, err := mpi.WinAllocate[int64](c, 1, nil)
+			ok(t, err)
+			ok(t, w.LockAll(0))
+			for r := range c.Size() {
+				for _, i := range numbers {
+					ok(t, w.PutNotify(nil, r, 0, i))
+				}
+			}
+			for _, i := range numbers {
+				r := w.WaitNotify(i, c.Size())
+				ok(t, second(r.Wait()))
+			}
+			ok(t, w.UnlockAll())
+			ok(t, c.Barrier())
+			for _, i := range numbers {
+				if n, err := w.NotifyGet(i); n != 0 || err != nil {
+					t.Errorf("counter %d is %d, %v", i, n, err)
+				}
+			}
+			ok(t, w.Free())
+		}
+	})
+}
+
+// Operations with notifications, and waiting for them, allocate nothing.
+func TestNotificationsAllocateNothing(t *testing.T) {
+	if raceBuild {
+		t.Skip("the race detector allocates")
+	}
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		peer := 1 - c.Rank()
+		onSpaces(t, c, 64, func(t testing.TB, s *space[int64]) {
+			at := s.at(peer, 0)
+			buf, one, was := make([]int64, 1), new(int64), new(int64)
+			var failed error
+			do := func(err error) {
+				if err != nil && failed == nil {
+					failed = err
+				}
+			}
+			turn := s.NotifyInit(2, 1)
+			ok(t, s.LockAll(0))
+			for _, x := range []struct {
+				name string
+				do   func()
+			}{
+				{"PutNotify", func() { do(s.PutNotify(buf, peer, at, 1)); do(s.Flush(peer)) }},
+				{"a signal", func() { do(s.PutNotify(nil, peer, at, 1)) }},
+				{"GetNotify", func() { do(s.GetNotify(buf, peer, at, 1)); do(s.Flush(peer)) }},
+				{"AccumulateNotify", func() { do(s.AccumulateNotify(buf, peer, at, mpi.Sum, 1)); do(s.Flush(peer)) }},
+				{"FetchAndOpNotify", func() { do(s.FetchAndOpNotify(one, was, peer, at, mpi.Sum, 1)); do(s.Flush(peer)) }},
+				{"WaitNotify", func() {
+					do(s.PutNotify(buf, peer, at, 2))
+					r := s.WaitNotify(2, 1)
+					do(second(r.Wait()))
+				}},
+				{"NotifyInit", func() {
+					do(s.PutNotify(buf, peer, at, 2))
+					do(turn.Start())
+					do(second(turn.Wait()))
+				}},
+			} {
+				allocatesNothing(t, c, x.name, 50, x.do)
+			}
+			ok(t, s.UnlockAll())
+			ok(t, turn.Free())
+			ok(t, failed)
+		})
+	})
+}
+
+// Who dies in the middle of its notifications leaves counts of operations that are done,
+// and no other: each counted element is whole (F2). Who waits for more goes on as long as
+// somebody else lives, and learns that nobody does (F1).
+func TestF1_F2_NotificationsOfTheDead(t *testing.T) {
+	const n = 3
+	for _, kind := range spaceKinds {
+		t.Run(kind, func(t *testing.T) {
+			onDeath(t, n, func(t testing.TB, c *mpi.Comm) {
+				s := newSpace[int64](t, c, kind, 101, nil)
+				parting(t, c)
+				if s == nil {
+					return
+				}
+				ok(t, s.LockAll(0))
+				for i := range 100 { // and no flush: what comes, comes
+					ok(t, s.PutNotify([]int64{int64(i) + 1}, 0, s.at(0, i), 0))
+				}
+			}, func(t testing.TB, c *mpi.Comm) {
+				s := newSpace[int64](t, c, kind, 101, nil)
+				parting(t, c)
+				if s == nil {
+					return
+				}
+				more := s.WaitNotify(0, 1000)
+				if c.Rank() == 1 {
+					// The other one lives, and notifies: nothing is lost on the way.
+					r := s.WaitNotify(1, 1)
+					ok(t, second(r.Wait()))
+					if s.mem[100] != 7 {
+						t.Errorf("memory %d", s.mem[100])
+					}
+				} else {
+					ok(t, s.Lock(mpi.LockShared, 1, 0))
+					ok(t, s.PutNotify([]int64{7}, 1, s.at(1, 100), 1))
+					ok(t, s.Unlock(1))
+					for i, last := int64(0), int64(-1); i > last; { // as many have come, their data with them
+						last = i
+						var err error
+						i, err = s.NotifyGet(0)
+						ok(t, err)
+						for k := range i {
+							if s.mem[k] != k+1 {
+								t.Errorf("%d notifications, and word %d is %d", i, k, s.mem[k])
+							}
+						}
+					}
+				}
+				ok(t, more.Cancel())
+				if st, err := more.Wait(); err != nil || !st.Cancelled() {
+					t.Errorf("%v, %v after Cancel", st, err)
+				}
+				peer := 1 - c.Rank()
+				ok(t, second(mpi.Sendrecv(c, []byte{0}, peer, 0, []byte{0}, peer, 0)))
+				if c.Rank() == 0 {
+					r := s.WaitNotify(5, 1) // rank 1 ends without
+					wantClass(t, second(r.Wait()), mpi.ErrProcFailed)
+				}
+			})
+		})
+	}
+}
