@@ -58,7 +58,7 @@ func (t *target) known(lo, hi uint64) *foundRegion {
 func (t *target) search(lo, hi uint64) (*foundRegion, error) {
 	f, err := t.read(lo, hi)
 	if f != nil {
-		t.found[t.finds.Add(1)%foundMax].Store(f)
+		t.found[(t.finds.Add(1)-1)%foundMax].Store(f) // the first one where it is looked for first
 	}
 	return f, err
 }

@@ -10,19 +10,18 @@ import (
 // PutBytes is Put of contiguous bytes.
 //
 // Cost on mapped memory: loads of the epoch and the target, two comparisons, the copy;
-// some 5 ns beside that. It is not left to quick, because that call would be a fifth of it.
+// some 5 ns beside that. Calls of a nanosecond would be a fifth of it, hence opened and room.
 func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 	if t := v.opened(target); t != nil {
-		if at := t.room(disp, len(origin)); at >= 0 {
+		r, at := &t.region, t.room(disp, len(origin))
+		if at < 0 {
+			r, at = v.found(t, disp, len(origin))
+		}
+		if r != nil {
 			v.ordered(false)
-			move(t.region.Mem[at:], origin)
+			move(r.Mem[at:], origin)
 			return nil
 		}
-	}
-	if r, at := v.quick(target, disp, len(origin)); r != nil {
-		v.ordered(false)
-		move(r.Mem[at:], origin)
-		return nil
 	}
 	return v.issue(&access{kind: kindPut, origin: Data{Bytes: origin}, disp: disp}, target)
 }
@@ -30,16 +29,15 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 // GetBytes is Get of contiguous bytes, at the cost of PutBytes.
 func (v *View) GetBytes(result []byte, target int, disp int64) error {
 	if t := v.opened(target); t != nil {
-		if at := t.room(disp, len(result)); at >= 0 {
+		r, at := &t.region, t.room(disp, len(result))
+		if at < 0 {
+			r, at = v.found(t, disp, len(result))
+		}
+		if r != nil {
 			v.ordered(true)
-			move(result, t.region.Mem[at:int(at)+len(result)])
+			move(result, r.Mem[at:int(at)+len(result)])
 			return nil
 		}
-	}
-	if r, at := v.quick(target, disp, len(result)); r != nil {
-		v.ordered(true)
-		move(result, r.Mem[at:int(at)+len(result)])
-		return nil
 	}
 	return v.issue(&access{kind: kindGet, result: Data{Bytes: result}, disp: disp}, target)
 }
@@ -72,52 +70,48 @@ func (v *View) opened(target int) *target {
 // not, or in a dynamic window.
 func (t *target) room(disp int64, n int) int64 {
 	if uint64(disp) <= t.most {
-		if at := disp * t.unit; int64(n) <= int64(len(t.region.Mem))-at {
+		at := disp * t.unit
+		if over := int64(n) - (int64(len(t.region.Mem)) - at); over <= 0 || planted.BoundByOne && over == 1 {
 			return at
 		}
 	}
 	return -1
 }
 
-// quick returns the memory that n bytes at a displacement of a target are in, and where in
-// it, if the target is open and the memory mapped here; else nil. It finds nothing wrong:
-// what is, carryOut judges.
-func (v *View) quick(target int, disp int64, n int) (*apply.Region, int64) {
-	w := v.w
-	if uint(target) >= uint(len(w.targets)) {
+// found returns the region that n bytes at an address of a target of a dynamic window are
+// in, and where in it, if it was used lately and is mapped here; else nil. It finds nothing
+// wrong, no more than room does: what is, carryOut judges.
+func (v *View) found(t *target, disp int64, n int) (*apply.Region, int64) {
+	if t.path != pathDynamic || v.onlyFrames(t) {
 		return nil, 0
 	}
-	t := w.targets[target].Load()
-	if t == nil || (w.mode.Load()|t.gate.Load())&gateOpen == 0 {
-		return nil, 0
+	if h := v.handle; h != nil {
+		return h.quick(t.rank, disp, n)
 	}
-	if t.path == pathDynamic {
-		if v.onlyFrames(t) {
+	addr := uint64(disp)
+	version := t.control.TableVersion().Load() // pairs with the stores in Attach and Detach
+	for i := range t.found {
+		if f := t.found[i].Load(); f != nil && (f.version == version || planted.AttachStale) && addr >= f.lo && addr <= f.hi {
+			if f.mapped && uint64(n) <= f.hi-addr && (!t.detour.Load() || planted.DetourLeft) {
+				return &f.region, int64(addr - f.lo)
+			}
 			return nil, 0
 		}
-		if h := v.handle; h != nil {
-			return h.quick(target, disp, n)
-		}
-		addr := uint64(disp)
-		version := t.control.TableVersion().Load() // pairs with the stores in Attach and Detach
-		for i := range t.found {
-			if f := t.found[i].Load(); f != nil && (f.version == version || planted.AttachStale) && addr >= f.lo && addr <= f.hi {
-				if f.mapped && uint64(n) <= f.hi-addr && (!t.detour.Load() || planted.DetourLeft) {
-					return &f.region, int64(addr - f.lo)
-				}
-				return nil, 0
-			}
-		}
+	}
+	return nil, 0
+}
+
+// mapped returns the memory that n bytes at a displacement of a target are in, and where in
+// it, if the target is open and the memory mapped here; else nil.
+func (v *View) mapped(target int, disp int64, n int) (*apply.Region, int64) {
+	t := v.opened(target)
+	if t == nil {
 		return nil, 0
 	}
-	if uint64(disp) > t.most {
-		return nil, 0
+	if at := t.room(disp, n); at >= 0 {
+		return &t.region, at
 	}
-	at := disp * t.unit
-	if over := int64(n) - (int64(len(t.region.Mem)) - at); over > 0 && !(planted.BoundByOne && over == 1) {
-		return nil, 0
-	}
-	return &t.region, at
+	return v.found(t, disp, n)
 }
 
 // Put copies data of the origin to the target (MPI_PUT). disp is in the target's
@@ -142,14 +136,7 @@ func (v *View) Get(result Data, target int, disp int64, l Layout) error {
 // has accepted the pair, here and in the calls that follow.
 func (v *View) Accumulate(origin Data, target int, disp int64, l Layout, o op.Op, t op.Type) error {
 	if n := len(origin.Bytes); n > 0 && l.Type == nil && origin.Layout == nil && whole(n, t) && o != op.NoOp {
-		r, at := (*apply.Region)(nil), int64(-1)
-		if x := v.opened(target); x != nil {
-			r, at = &x.region, x.room(disp, n)
-		}
-		if at < 0 {
-			r, at = v.quick(target, disp, n)
-		}
-		if r != nil {
+		if r, at := v.mapped(target, disp, n); r != nil {
 			v.ordered(false)
 			if v.how.Load()&howIntrinsic != 0 {
 				r.AccumulateIntrinsic(at, o, t, origin.Bytes, nil)
@@ -167,14 +154,7 @@ func (v *View) Accumulate(origin Data, target int, disp int64, l Layout, o op.Op
 func (v *View) GetAccumulate(origin, result Data, target int, disp int64, l Layout, o op.Op, t op.Type) error {
 	if n := len(result.Bytes); n > 0 && l.Type == nil && origin.Layout == nil && result.Layout == nil && whole(n, t) &&
 		(len(origin.Bytes) == n || o == op.NoOp) {
-		r, at := (*apply.Region)(nil), int64(-1)
-		if x := v.opened(target); x != nil {
-			r, at = &x.region, x.room(disp, n)
-		}
-		if at < 0 {
-			r, at = v.quick(target, disp, n)
-		}
-		if r != nil {
+		if r, at := v.mapped(target, disp, n); r != nil {
 			v.ordered(o == op.NoOp)
 			if v.how.Load()&howIntrinsic != 0 {
 				r.AccumulateIntrinsic(at, o, t, origin.Bytes, result.Bytes)
@@ -199,14 +179,7 @@ func whole(n int, t op.Type) bool {
 // FetchAndOp is GetAccumulate of one element (MPI_FETCH_AND_OP).
 func (v *View) FetchAndOp(value, result []byte, target int, disp int64, o op.Op, t op.Type) error {
 	if n := t.Size(); n > 0 && len(result) == n && (len(value) == n || o == op.NoOp) {
-		r, at := (*apply.Region)(nil), int64(-1)
-		if x := v.opened(target); x != nil {
-			r, at = &x.region, x.room(disp, n)
-		}
-		if at < 0 {
-			r, at = v.quick(target, disp, n)
-		}
-		if r != nil {
+		if r, at := v.mapped(target, disp, n); r != nil {
 			v.ordered(o == op.NoOp)
 			if v.how.Load()&howIntrinsic != 0 {
 				r.FetchOpIntrinsic(at, o, t, value, result)
@@ -224,14 +197,7 @@ func (v *View) FetchAndOp(value, result []byte, target int, disp int64, o op.Op,
 // bit, and returns what it was (MPI_COMPARE_AND_SWAP).
 func (v *View) CompareAndSwap(value, compare, result []byte, target int, disp int64, t op.Type) error {
 	if n := t.Size(); n > 0 && len(value) == n && len(compare) == n && len(result) == n {
-		r, at := (*apply.Region)(nil), int64(-1)
-		if x := v.opened(target); x != nil {
-			r, at = &x.region, x.room(disp, n)
-		}
-		if at < 0 {
-			r, at = v.quick(target, disp, n)
-		}
-		if r != nil {
+		if r, at := v.mapped(target, disp, n); r != nil {
 			v.ordered(false)
 			if v.how.Load()&howIntrinsic != 0 {
 				r.CompareSwapIntrinsic(at, n, value, compare, result)
