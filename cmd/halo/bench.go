@@ -27,6 +27,9 @@ type benchPlan struct {
 	bind    string
 	fabrics []string // one after the other; Fabric is the first
 	args    []string // what the ranks are to measure, as given
+	peers   bool     // seeds: run other MPIs, too
+	svg     string   // seeds: where figures go
+	points  string   // seeds: files with points that were measured before, instead of measuring
 }
 
 // lists are flags with a list of words, as given.
@@ -76,8 +79,11 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 		fs.PrintDefaults()
 	}
 	fs.IntVar(&p.ranks, "n", 2, "start `N` ranks")
-	fs.StringVar(&p.Fabric, "fabric", "", "`shm` or tcp: what carries the messages (default "+defaultFabric()+", for passive both)")
+	fs.StringVar(&p.Fabric, "fabric", "", "`shm` or tcp: what carries the messages (default "+defaultFabric()+", for passive and seeds both)")
 	fs.StringVar(&p.bind, "bind", "", "`core` or none (default core as long as there is one for each rank,\nbut none for mtflush and passive)")
+	fs.BoolVar(&p.peers, "peers", false, "seeds: run MPICH and Open MPI, too, where they are installed")
+	fs.StringVar(&p.svg, "svg", "", "seeds: write figures into `DIR`")
+	fs.StringVar(&p.points, "points", "", "seeds: do not measure, but read `FILES` that -json has written")
 	l := planFlags(fs, &p.Plan)
 	if err := fs.Parse(args); err != nil {
 		return nil, err
@@ -98,7 +104,7 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 		p.fabrics = []string{p.Fabric}
 	case "":
 		p.fabrics = []string{defaultFabric()}
-		if p.Name == "passive" && p.fabrics[0] != "tcp" {
+		if (p.Name == "passive" || p.Name == "seeds") && p.fabrics[0] != "tcp" {
 			p.fabrics = append(p.fabrics, "tcp")
 		}
 		p.Fabric = p.fabrics[0]
@@ -115,12 +121,15 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 		return nil, fmt.Errorf("-bind is core or none, not %q", p.bind)
 	}
 	fs.Visit(func(f *flag.Flag) {
-		if f.Name != "n" && f.Name != "fabric" && f.Name != "bind" {
+		if !slices.Contains([]string{"n", "fabric", "bind", "peers", "svg", "points"}, f.Name) {
 			p.args = append(p.args, "-"+f.Name+"="+f.Value.String())
 		}
 	})
 	if err := l.fill(&p.Plan); err != nil {
 		return nil, err
+	}
+	if p.Name != "seeds" && (p.peers || p.svg != "" || p.points != "") {
+		return nil, fmt.Errorf("%s is no experiment: -peers, -svg and -points are for seeds", p.Name)
 	}
 	return p, p.Check(p.ranks)
 }
@@ -155,6 +164,13 @@ func benchMain(args []string) int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "halo bench:", strings.TrimSpace(err.Error()))
 		return 2
+	}
+	if p.Name == "seeds" {
+		if err := p.seeds(self, os.Stdout, os.Stderr); err != nil {
+			fmt.Fprintln(os.Stderr, "halo bench:", err)
+			return 1
+		}
+		return 0
 	}
 	if p.Name != "init" {
 		for _, fabric := range p.fabrics {

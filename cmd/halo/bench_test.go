@@ -39,6 +39,10 @@ func TestBenchArguments(t *testing.T) {
 		{"-ops -1 passive", "passive takes 1 to 10000000 operations"},
 		{"-busy-ms 60001 passive", "not 20000 and 60001"},
 		{"-ops 5 get", "-ops and -busy-ms are for passive"},
+		{"-peers put", "-peers, -svg and -points are for seeds"},
+		{"-svg x barrier", "-peers, -svg and -points are for seeds"},
+		{"-n 3 seeds", "seeds takes exactly two ranks, not 3"},
+		{"-win allocate seeds", "seeds takes none of the options of one-sided communication"},
 		{"-win allocate latency", "latency takes none of the options of one-sided communication"},
 	} {
 		_, err := parseBench(strings.Fields(c.args), io.Discard)

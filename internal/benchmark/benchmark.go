@@ -82,6 +82,7 @@ func kinds() []kind {
 		{"lock", "an epoch of one put between lock and unlock", []int{8}, 2},
 		{"mtflush", "puts of one byte and flushes in many goroutines at once", []int{1}, 2},
 		{"passive", "operations on a target that computes and does not call Halo", []int{1}, 2},
+		{"seeds", "the experiments of the paper on extensions: see -peers and -svg", []int{1}, 2},
 		{"init", "launch, Init, Finalize and exit of all ranks", []int{0}, 0},
 	}
 }
@@ -160,6 +161,9 @@ func (p *Plan) Check(ranks int) error {
 func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 	if err := p.Check(world.Size()); err != nil {
 		return err
+	}
+	if p.Name == "seeds" {
+		return runSeeds(world, p, out)
 	}
 	report := &Report{Out: out, JSON: p.JSON, Silent: world.Rank() != 0}
 	if slices.Contains(oneSidedNames(), p.Name) {

@@ -30,7 +30,7 @@ func oneSidedNames() []string {
 }
 
 // Spreads says whether a rank uses several cores at once, and should be bound to none.
-func (p *Plan) Spreads() bool { return p.Name == "mtflush" || p.Name == "passive" }
+func (p *Plan) Spreads() bool { return p.Name == "mtflush" || p.Name == "passive" || p.Name == "seeds" }
 
 // checkOneSided checks what only one-sided communication has, and fills in what is
 // missing.

@@ -1,0 +1,114 @@
+package benchmark
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// judge says what the points are by the experiment's criterion, a sentence each.
+func (f *figure) judge() []string {
+	switch f.exp.ID {
+	case "EXP-1":
+		var s []string
+		for _, mpi := range []string{"Halo", "MPICH", "Open MPI"} {
+			if q := f.quotients(mpi+" dynamic", mpi+" allocated"); len(q) > 0 {
+				s = append(s, fmt.Sprintf("%s %s times (1 byte) and %s times (median of all sizes)", mpi, plain(q[0]), plain(median(q))))
+			}
+		}
+		return []string{"Dynamic windows take, compared with allocated ones: " + strings.Join(s, "; ") + "."}
+	case "EXP-2":
+		worst := 0.0
+		for x := range f.exp.Groups {
+			us, _ := f.us("Halo", float64(x))
+			worst = max(worst, us)
+		}
+		return []string{fmt.Sprintf("Halo takes at most %s us: %s.", plain(worst), met(worst < busyEach))}
+	case "EXP-3a":
+		q := f.quotients("Halo process scope", "Halo thread scope")
+		return []string{fmt.Sprintf("Process scope takes %s to %s times as long: %s.", plain(slices.Min(q)), plain(slices.Max(q)), met(median(q) <= 1.5))}
+	case "EXP-3b":
+		q := f.quotients("Halo thread scope", "Halo process scope")
+		return []string{fmt.Sprintf("Thread scope takes %s of the time of process scope for 1 byte, %s to %s over all sizes: %s.",
+			plain(q[0]), plain(slices.Min(q)), plain(slices.Max(q)), met(median(q) <= 1.05))}
+	case "EXP-4":
+		return f.judgeWorkers()
+	case "EXP-5":
+		order := f.quotients("Halo unflushed, ordered", "Halo unflushed")
+		flush := f.quotients("Halo put and flush", "Halo unflushed, ordered")
+		want := 1.0
+		if f.fabric == "tcp" {
+			want = 5
+		}
+		return []string{fmt.Sprintf("For 1 byte, order makes an unflushed put take %s times as long, and a flush for each takes %s times as long as that: %s.",
+			plain(order[0]), plain(flush[0]), met(flush[0] >= want))}
+	case "EXP-6":
+		q := f.quotients("process scope, ordered", "process scope")
+		return []string{fmt.Sprintf("With order process scope takes %s of the time (median of all sizes; %s to %s): %s.",
+			plain(median(q)), plain(slices.Min(q)), plain(slices.Max(q)), met(median(q) <= 1.05))}
+	case "EXP-7":
+		return f.judgeHandles()
+	case "EXP-8":
+		q, a := f.quotients("fetch_and_op, asserted", "fetch_and_op"), f.quotients("accumulate, asserted", "accumulate")
+		return []string{fmt.Sprintf("With the assertion fetch_and_op takes %s of the time, an accumulate of one element %s: %s.", plain(q[0]), plain(a[0]), met(q[0] <= 1.05))}
+	case "EXP-9":
+		q := f.quotients("listing 2: ordered put, signal", "listing 1: put, flush, signal")
+		return []string{fmt.Sprintf("Listing 2 takes %s of the time of listing 1 for 1 byte, %s as the median of all sizes: %s.", plain(q[0]), plain(median(q)), met(q[0] < 1))}
+	}
+	return nil
+}
+
+func met(ok bool) string {
+	if ok {
+		return "**met**"
+	}
+	return "**not met** on this machine"
+}
+
+// quotients are how many times as long as another series one takes, by ascending X, where both
+// have points.
+func (f *figure) quotients(series, other string) []float64 {
+	var q []float64
+	for _, x := range f.columns() {
+		a, has := f.us(series, x)
+		b, too := f.us(other, x)
+		if has && too {
+			q = append(q, a/b)
+		}
+	}
+	return q
+}
+
+// judgeWorkers is judge of EXP-4: how time per operation grows, and how much all do together.
+func (f *figure) judgeWorkers() []string {
+	growth := func(series string) (grown, together float64) {
+		one, _ := f.us(series, 1)
+		many, _ := f.us(series, crowd)
+		return many / one, crowd * one / many
+	}
+	process, _ := growth("Halo process scope")
+	thread, rate := growth("Halo thread scope")
+	return []string{fmt.Sprintf("From 1 to %d workers the time of an operation grows %s times with thread scope and %s times with process scope: %s. All %d together do %s times as much as one with thread scope.",
+		crowd, plain(thread), plain(process), met(thread <= process*1.05), crowd, plain(rate))}
+}
+
+// judgeHandles is judge of EXP-7.
+func (f *figure) judgeHandles() []string {
+	q := f.quotients("memory handle", "allocated")
+	handle, _ := f.us("memory handle", 1)
+	allocated, _ := f.us("allocated", 1)
+	each, _ := f.us("memory handle, made each time", 1)
+	return []string{
+		fmt.Sprintf("A handle takes %s of the time of an allocated window as the median of all sizes, and %s us more for 1 byte: %s.",
+			plain(median(q)), signed(handle-allocated), met(median(q) <= 1.05 || handle-allocated <= 0.003)),
+		fmt.Sprintf("Making and freeing its window each time adds %s us: %s.", signed(each-handle), met(each-handle <= 1)),
+	}
+}
+
+// signed is plain of what may be below 0.
+func signed(v float64) string {
+	if v < 0 {
+		return "-" + plain(-v)
+	}
+	return plain(v)
+}

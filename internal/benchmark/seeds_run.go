@@ -1,0 +1,292 @@
+package benchmark
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// seeds runs the experiments from rank 0 to rank 1.
+type seeds struct {
+	world  *mpi.Comm
+	rank   int
+	plan   *Plan
+	out    io.Writer
+	failed error // of out
+
+	allocated mpi.Win[byte]
+	dynamic   mpi.Win[byte]
+	handle    mpi.Win[byte] // at rank 0
+	bytes     []byte        // the handle
+	base      int           // where rank 1's memory begins in dynamic
+	mem       []byte
+
+	ordered  mpi.Win[byte]   // duplicates of allocated
+	asserted mpi.Win[byte]   // of which accumulates are intrinsic
+	threads  []mpi.Win[byte] // of thread scope
+	both     []mpi.Win[byte] // of thread scope, and ordered
+
+	send []byte
+}
+
+// seedsRoom is the memory of each window in bytes, crowd times the longest message of the
+// experiments with goroutines.
+const seedsRoom = crowd * 64 << 10
+
+// seedSizes are the lengths of messages in bytes.
+func seedSizes() []int {
+	return []int{1, 4, 16, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}
+}
+
+// crowdSizes are those of experiments with goroutines.
+func crowdSizes() []int { return []int{1, 16, 256, 4 << 10, 64 << 10} }
+
+// runSeeds runs all experiments on two ranks; rank 0 writes points.
+func runSeeds(world *mpi.Comm, p *Plan, out io.Writer) error {
+	s := &seeds{world: world, rank: world.Rank(), plan: p, out: out, send: make([]byte, seedsRoom/crowd*16)}
+	if err := s.open(); err != nil {
+		return err
+	}
+	for _, exp := range []func() error{s.windows, s.busy, s.scopes, s.orders, s.intrinsics, s.listings} {
+		if err := exp(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(s.close(), s.failed)
+}
+
+func (s *seeds) open() (err error) {
+	if s.allocated, err = mpi.WinAllocate[byte](s.world, seedsRoom, nil); err != nil {
+		return err
+	}
+	if s.mem, err = mpi.AllocMem[byte](s.world, seedsRoom, nil); err != nil {
+		return err
+	}
+	if s.dynamic.Window, err = s.world.WinCreateDynamic(nil); err != nil {
+		return err
+	}
+	if err := mpi.Attach(s.dynamic.Window, s.mem); err != nil {
+		return err
+	}
+	base := []int64{mpi.Address(s.mem)}
+	if err := mpi.Bcast(s.world, base, 1); err != nil {
+		return err
+	}
+	s.base = int(base[0])
+	s.bytes = make([]byte, mpi.MaxMemoryHandleSize)
+	if s.rank == 1 {
+		b, err := mpi.MemhandleCreate(s.dynamic.Window, s.mem, nil)
+		if err != nil {
+			return err
+		}
+		copy(s.bytes, b)
+	}
+	if err := mpi.Bcast(s.world, s.bytes, 1); err != nil || s.rank != 0 {
+		return err
+	}
+	if s.handle, err = mpi.WinFromMemhandle[byte](s.dynamic.Window, s.bytes, 1, nil); err != nil {
+		return err
+	}
+	if s.ordered, err = s.dup("mpi_win_order", "true"); err != nil {
+		return err
+	}
+	if s.asserted, err = s.dup("mpi_assert_accumulate_intrinsic", "true"); err != nil {
+		return err
+	}
+	for range crowd {
+		w, err := s.dup("mpi_win_scope", "thread")
+		if err != nil {
+			return err
+		}
+		s.threads = append(s.threads, w)
+		if w, err = s.dup("mpi_win_scope", "thread", "mpi_win_order", "true"); err != nil {
+			return err
+		}
+		s.both = append(s.both, w)
+	}
+	return errors.Join(s.allocated.Lock(mpi.LockShared, 1, 0), s.dynamic.Lock(mpi.LockShared, 1, 0))
+}
+
+// dup is a duplicate of the allocated window with hints.
+func (s *seeds) dup(pairs ...string) (mpi.Win[byte], error) {
+	info := mpi.NewInfo()
+	for i := 0; i < len(pairs); i += 2 {
+		if err := info.Set(pairs[i], pairs[i+1]); err != nil {
+			return mpi.Win[byte]{}, err
+		}
+	}
+	return s.allocated.DupWithInfo(info)
+}
+
+func (s *seeds) close() error {
+	if s.rank == 0 {
+		if err := errors.Join(s.allocated.Unlock(1), s.dynamic.Unlock(1), s.handle.Free(), s.ordered.Free(), s.asserted.Free()); err != nil {
+			return err
+		}
+		for _, w := range slices.Concat(s.threads, s.both) {
+			if err := w.Free(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.world.Barrier(); err != nil {
+		return err
+	}
+	if s.rank == 1 {
+		if err := s.dynamic.MemhandleRelease(s.bytes); err != nil {
+			return err
+		}
+	}
+	return errors.Join(mpi.Detach(s.dynamic.Window, s.mem), s.dynamic.Free(), mpi.FreeMem(s.world, s.mem), s.allocated.Free())
+}
+
+// point measures a loop that rank 0 runs while rank 1 is in a barrier.
+func (s *seeds) point(exp, series string, x int, body func(n int) error) error {
+	if s.rank != 0 {
+		body = func(int) error { return nil }
+	}
+	us, err := s.plan.measure(s.world, body)
+	if err == nil {
+		s.add(exp, series, x, us)
+	}
+	return err
+}
+
+func (s *seeds) add(exp, series string, x int, us float64) {
+	if s.rank == 0 && s.failed == nil {
+		s.failed = Point{exp, s.plan.Fabric, series, float64(x), us}.Write(s.out)
+	}
+}
+
+// windows are EXP-1 and EXP-7.
+func (s *seeds) windows() error {
+	for _, size := range seedSizes() {
+		for _, err := range []error{
+			s.point("EXP-1", "Halo allocated", size, s.putFlush(s.allocated, 0, size)),
+			s.point("EXP-1", "Halo dynamic", size, s.putFlush(s.dynamic, s.base, size)),
+			s.point("EXP-7", "memory handle", size, s.putFlush(s.handle, 0, size)),
+			s.point("EXP-7", "allocated", size, s.putFlush(s.allocated, 0, size)),
+			s.point("EXP-7", "dynamic", size, s.putFlush(s.dynamic, s.base, size)),
+			s.point("EXP-7", "memory handle, made each time", size, s.putByNewHandle(size)),
+		} {
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// busy is EXP-2.
+func (s *seeds) busy() error {
+	haste := max(s.plan.haste, 1)
+	for i, w := range []struct {
+		win  mpi.Win[byte]
+		base int
+	}{{s.allocated, 0}, {s.dynamic, s.base}, {s.handle, 0}} {
+		if err := s.world.Barrier(); err != nil {
+			return err
+		}
+		start := time.Now()
+		n := busyOps / int(haste)
+		if s.rank == 1 {
+			compute(busyTime*time.Millisecond/haste, 1, nil)
+		} else if err := s.putFlush(w.win, w.base, 1)(n); err != nil {
+			return err
+		}
+		took := time.Since(start)
+		if err := s.world.Barrier(); err != nil {
+			return err
+		}
+		s.add("EXP-2", "Halo", i, micros(took)/float64(n))
+	}
+	return nil
+}
+
+// scopes are EXP-3, EXP-4 and, as far as it needs no order, EXP-6.
+func (s *seeds) scopes() error {
+	process := slices.Repeat([]mpi.Win[byte]{s.allocated}, crowd)
+	inOrder := slices.Repeat([]mpi.Win[byte]{s.ordered}, crowd)
+	for _, size := range crowdSizes() {
+		for _, x := range []struct {
+			exp, series string
+			wins        []mpi.Win[byte]
+			workers     int
+		}{
+			{"EXP-3a", "Halo process scope", process, 1}, {"EXP-3a", "Halo thread scope", s.threads, 1},
+			{"EXP-3b", "Halo process scope", process, crowd}, {"EXP-3b", "Halo thread scope", s.threads, crowd},
+			{"EXP-6", "process scope", process, crowd}, {"EXP-6", "process scope, ordered", inOrder, crowd},
+			{"EXP-6", "thread scope", s.threads, crowd}, {"EXP-6", "thread scope, ordered", s.both, crowd},
+		} {
+			if err := s.point(x.exp, x.series, size, s.putInWorkers(x.wins, x.workers, size)); err != nil {
+				return err
+			}
+		}
+	}
+	for workers := 1; workers <= crowd; workers *= 2 {
+		if err := s.point("EXP-4", "Halo process scope", workers, s.putInWorkers(process, workers, 1)); err != nil {
+			return err
+		}
+		if err := s.point("EXP-4", "Halo thread scope", workers, s.putInWorkers(s.threads, workers, 1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// orders are EXP-5.
+func (s *seeds) orders() error {
+	for _, size := range seedSizes() {
+		for _, err := range []error{
+			s.point("EXP-5", "Halo put and flush", size, s.putFlush(s.allocated, 0, size)),
+			s.point("EXP-5", "Halo unflushed", size, s.puts(s.allocated, size)),
+			s.point("EXP-5", "Halo unflushed, ordered", size, s.puts(s.ordered, size)),
+		} {
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// intrinsics is EXP-8.
+func (s *seeds) intrinsics() error {
+	for _, err := range []error{
+		s.point("EXP-8", "fetch_and_op", 8, s.fetch(s.allocated)),
+		s.point("EXP-8", "fetch_and_op, asserted", 8, s.fetch(s.asserted)),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	for _, size := range []int{8, 16, 32, 64, 128} {
+		for _, err := range []error{
+			s.point("EXP-8", "accumulate", size, s.accumulate(s.allocated, size)),
+			s.point("EXP-8", "accumulate, asserted", size, s.accumulate(s.asserted, size)),
+		} {
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// listings is EXP-9.
+func (s *seeds) listings() error {
+	for _, size := range seedSizes() {
+		for _, err := range []error{
+			s.point("EXP-9", "listing 1: put, flush, signal", size, s.listing(s.allocated, size, true)),
+			s.point("EXP-9", "listing 2: ordered put, signal", size, s.listing(s.ordered, size, false)),
+		} {
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

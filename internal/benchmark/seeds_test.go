@@ -1,0 +1,87 @@
+package benchmark
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// EXP-1 to EXP-9: each is measured over each fabric, and has its place on the page, a verdict
+// and a figure that is XML.
+func TestEXP1_EXP2_EXP3_EXP4_EXP5_EXP6_EXP7_EXP8_EXP9_Seeds(t *testing.T) {
+	for _, fabric := range mpitest.Fabrics() {
+		if fabric == "inproc" { // a name that figures do not have: see the report
+			continue
+		}
+		t.Run(fabric, func(t *testing.T) {
+			points, err := ReadPoints(strings.NewReader(run(t, 2, Plan{Name: "seeds", Fabric: fabric})))
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := filepath.Join(t.TempDir(), "figures")
+			var page bytes.Buffer
+			if err := WriteReport(&page, Machine{CPU: "C", Cores: 2, System: "S", Versions: []string{"V"}}, points, dir); err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range Experiments() {
+				section := "## " + x.ID + ": " + x.Title
+				_, text, found := strings.Cut(page.String(), section)
+				if !found {
+					t.Fatalf("no section %q on the page", section)
+				}
+				text, _, _ = strings.Cut(text, "\n## ")
+				if x.ID != "EXP-1" && !strings.Contains(text, "**met**") && !strings.Contains(text, "**not met**") {
+					t.Errorf("%s has no verdict:\n%s", x.ID, text)
+				}
+				name := strings.ToLower(x.ID) + "-" + fabric + ".svg"
+				if !strings.Contains(text, "(figures/"+name+")") {
+					t.Errorf("%s does not show %s", x.ID, name)
+				}
+				picture, err := os.ReadFile(filepath.Join(dir, name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for d := xml.NewDecoder(bytes.NewReader(picture)); ; {
+					if _, err := d.Token(); errors.Is(err, io.EOF) {
+						break
+					} else if err != nil {
+						t.Fatalf("%s: %v", name, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A figure has whole powers of ten at the ends of its scale, and each point between them.
+func TestFigureHoldsItsPoints(t *testing.T) {
+	f := &figure{exp: Experiment{XLabel: "bytes"}, fabric: "shm", points: []Point{
+		{Series: "a", X: 1, US: 0.02}, {Series: "a", X: 1 << 20, US: 900}, {Series: "b", X: 64, US: 1},
+	}}
+	f.scale()
+	if f.low != -2 || f.high != 3 {
+		t.Errorf("the scale goes from 10^%g to 10^%g", f.low, f.high)
+	}
+	if x := f.x(f.at(1 << 20)); x != figureWidth-roomRight {
+		t.Errorf("the last point is at %g", x)
+	}
+	if y := f.y(3); y != roomTop {
+		t.Errorf("the top of the scale is at %g", y)
+	}
+}
+
+// Numbers on the page have three digits that count.
+func TestPlainNumbers(t *testing.T) {
+	for v, want := range map[float64]string{0.0123456: "0.0123", 0.001: "0.001", 1: "1", 12.345: "12.3", 1234.5: "1234", 0.1: "0.1", 100: "100"} {
+		if got := plain(v); got != want {
+			t.Errorf("%g is written %s, want %s", v, got, want)
+		}
+	}
+}
