@@ -1,0 +1,203 @@
+package rma
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// viewOf is a view of the window of a wild job.
+func viewOf(w *Window, o Options) *View {
+	v := &View{w: w}
+	w.join(v)
+	v.setOptions(o)
+	return v
+}
+
+// launchBy issues an operation to the enemy through a view.
+func launchBy(e *Engine, v *View, a access, request bool) *pending {
+	o := e.newOperation(v, to(v.w).channel(v), &a, uint64(a.disp))
+	p := &pending{}
+	if request {
+		o.request = e.messages.NewRequest(v.w.Comm, "test")
+		p.r = o.request
+	}
+	e.remote(o)
+	return p
+}
+
+// arrived is how many bytes in a row are there.
+func arrived(mem []byte) int {
+	if n := slices.Index(mem, 0); n >= 0 {
+		return n
+	}
+	return len(mem)
+}
+
+// long is a put that takes many turns of its line, in bytes.
+const long = 32 * lineTurn
+
+// QV-02, QV-03, QV-41: with thread scope the flush of one view is over while most of the
+// put that another has begun before has not arrived; that of process scope, and of the view
+// itself, covers all of it.
+func TestQV02_FlushWaitsForItsOwnView(t *testing.T) {
+	for seed := range uint64(3) {
+		for _, scope := range []string{"thread", "process", "own"} {
+			p := newPair(t, seed, long+8)
+			a, b := viewOf(p.w, Options{Thread: scope != "process"}), viewOf(p.w, Options{Thread: scope != "process"})
+			launchBy(p.e, a, access{kind: kindPut, origin: Data{Bytes: bytes.Repeat([]byte{7}, long)}}, false)
+			launchBy(p.e, b, access{kind: kindPut, origin: Data{Bytes: []byte{9}}, disp: long}, false)
+			v := b
+			if scope == "own" {
+				v = a
+			}
+			c := to(p.w).channel(v)
+			m := p.e.farFlush(c)
+			p.until("the flush", func() bool { return c.reached(m, false) })
+			n, one := arrived(p.mem[:long]), p.mem[long]
+			switch {
+			case scope == "thread" && (n >= long/2 || one != 9):
+				t.Errorf("seed %d: thread scope: the flush is over when %d of the %d bytes of another are there, and %d of its own", seed, n, long, one)
+			case scope != "thread" && n < long:
+				t.Errorf("seed %d: scope %s: the flush is over when %d of %d bytes are there", seed, scope, n, long)
+			case scope == "process" && one != 9:
+				t.Errorf("seed %d: process scope: a byte of another view is not there", seed)
+			}
+		}
+	}
+}
+
+// E3-14: what covers all operations of a target covers all channels.
+func TestQV05_SettlingCoversAllChannels(t *testing.T) {
+	p := newPair(t, 1, long)
+	a := viewOf(p.w, Options{Thread: true})
+	launchBy(p.e, a, access{kind: kindPut, origin: Data{Bytes: bytes.Repeat([]byte{7}, long)}}, false)
+	tg := to(p.w)
+	if p.e.farIdle(tg) || !tg.main.idle() {
+		t.Fatal("a put by one channel is under way by another, or by none")
+	}
+	p.e.farAsk(tg, false)
+	p.until("all channels", func() bool {
+		for c := range tg.channels {
+			if !c.reached(c.mark, false) {
+				return false
+			}
+		}
+		return true
+	})
+	if n := arrived(p.mem); n != long {
+		t.Errorf("%d of %d bytes are there", n, long)
+	}
+}
+
+// QV-36: the request of a put that tells of the target is complete while a put that was
+// issued before it, through the same view, is still on its way; and an accumulate, unless
+// accumulates are before it.
+func TestQV36_RemoteRequestsOvertake(t *testing.T) {
+	for _, deed := range []kind{kindPut, kindAccumulate} {
+		for _, before := range []kind{kindPut, kindAccumulate} {
+			p := newPair(t, 2, long+8)
+			v := viewOf(p.w, Options{Ordering: Ordered})
+			x := access{kind: before, op: op.Replace, typ: op.Uint8, origin: Data{Bytes: bytes.Repeat([]byte{7}, long)}}
+			launchBy(p.e, v, x, false)
+			q := launchBy(p.e, v, access{kind: deed, acked: true, op: op.Sum, typ: op.Uint8, origin: Data{Bytes: []byte{9}}, disp: long}, true)
+			p.until("the request", q.r.Done)
+			n, mayPass := arrived(p.mem[:long]), deed == kindPut || before == kindPut
+			if p.mem[long] != 9 || q.r.Status.Err != nil {
+				t.Errorf("%d after %d: the request is complete, %v, and at the target is %d", deed, before, q.r.Status.Err, p.mem[long])
+			}
+			if mayPass != (n < long/2) {
+				t.Errorf("%d after %d: the request is complete when %d of the %d bytes before are there", deed, before, n, long)
+			}
+		}
+	}
+}
+
+// A request for a flush is complete when what was issued before it is there, and does not
+// wait for what was issued after it, though a flush was under way when it was asked for.
+func TestQV36_RflushOfWhatWasBefore(t *testing.T) {
+	for _, thread := range []bool{false, true} {
+		p := newPair(t, 3, long+8)
+		v := viewOf(p.w, Options{Thread: thread})
+		c := to(p.w).channel(v)
+		flush := func() *flushing {
+			f := &flushing{request: p.e.messages.NewRequest(p.w.Comm, "Rflush"), left: 1}
+			v.await(f, to(p.w))
+			p.e.flushed(f)
+			return f
+		}
+		put := func(b byte, at int64, n int) {
+			launchBy(p.e, v, access{kind: kindPut, origin: Data{Bytes: bytes.Repeat([]byte{b}, n)}, disp: at}, false)
+		}
+		put(1, long, 1)
+		first := flush()
+		put(2, long+1, 1)
+		second := flush()
+		if c.asked == c.wanted {
+			t.Fatal("both flushes are under way")
+		}
+		put(7, 0, long)
+		third := flush()
+		p.until("two flushes", func() bool { return first.request.Done() && second.request.Done() })
+		if n := arrived(p.mem[:long]); n > long/2 || p.mem[long] != 1 || p.mem[long+1] != 2 || third.request.Done() {
+			t.Errorf("two flushes are over when %d of %d bytes after them are there, and % x of those before", n, long, p.mem[long:])
+		}
+		p.until("the third", third.request.Done)
+		if n := arrived(p.mem[:long]); n != long {
+			t.Errorf("the third flush is over when %d of %d bytes are there", n, long)
+		}
+	}
+}
+
+// QV-08: a put behind a long get does not reach what is still to be read; without order it
+// does, which shows that the test could fail.
+func TestQV08_PutsStayBehindLongGets(t *testing.T) {
+	passed := 0
+	for seed := range uint64(6) {
+		for _, inOrder := range []bool{true, false} {
+			p := newPair(t, seed, long)
+			for i := range p.mem {
+				p.mem[i] = 7
+			}
+			v := viewOf(p.w, Options{InOrder: inOrder})
+			got := make([]byte, long)
+			p.g.full = true // answers find no room for a while
+			q := launchBy(p.e, v, access{kind: kindGet, result: Data{Bytes: got}}, true)
+			launchBy(p.e, v, access{kind: kindPut, origin: Data{Bytes: []byte{9}}, disp: long - 1}, false)
+			p.until("the get", q.r.Done)
+			switch clean := !slices.Contains(got, 9); {
+			case inOrder && (!clean || q.r.Status.Err != nil || arrived(got) != long):
+				t.Errorf("seed %d: the get has read what was put after it: %v", seed, q.r.Status.Err)
+			case !clean:
+				passed++
+			}
+		}
+	}
+	if passed == 0 {
+		t.Error("no put has overtaken a get, with order or without")
+	}
+}
+
+// The numbers of channels are used again, and are bounded: views beyond share the main one.
+func TestQV40_ChannelsAreBounded(t *testing.T) {
+	e, w, f := inTheWild(t, Created, make([]byte, 8))
+	var views []*View
+	for range channelsMax {
+		views = append(views, viewOf(w, Options{Thread: true}))
+	}
+	if n := views[len(views)-1].number; n != 0 || views[0].number != firstNumber {
+		t.Errorf("the last of %d views has channel %d, the first %d", len(views), n, views[0].number)
+	}
+	was := views[5].number
+	w.drop(views[5])
+	if v := viewOf(w, Options{Thread: true}); v.number != was {
+		t.Errorf("a new view has channel %d, want %d, which is free", v.number, was)
+	}
+	hear(e, wire.Header{Kind: wire.WinPut, Chan: channelsMax}, []byte{1})
+	if len(f.lost) != 1 {
+		t.Error("a frame of a channel that cannot be is taken")
+	}
+}

@@ -1,0 +1,198 @@
+package mpi_test
+
+import (
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// orderedSpaces runs fn on a window in order of every kind.
+func orderedSpaces(t testing.TB, c *mpi.Comm, n int, info *mpi.Info, fn func(t testing.TB, s *space[int64])) {
+	t.Helper()
+	for _, kind := range spaceKinds {
+		l := labelled{t, kind}
+		s := newSpace[int64](l, c, kind, n, info)
+		if s == nil {
+			continue
+		}
+		i, err := s.Info()
+		ok(t, err)
+		if v, _ := i.Get("mpi_win_order"); v != "true" { // QV-11: it is known by asking
+			l.Errorf("mpi_win_order is %q", v)
+		}
+		ok(t, s.LockAll(0))
+		fn(l, s)
+		ok(t, s.UnlockAll())
+		ok(t, c.Barrier())
+		s.free(l, c)
+	}
+}
+
+// watch polls the flag of the own memory, element 0, until it is k, and looks at all that it
+// says is there: element i is i.
+func watch(t testing.TB, s *space[int64], self, k int) {
+	t.Helper()
+	var seen int64
+	for checked := 1; checked <= k; {
+		ok(t, s.FetchAndOp(nil, &seen, self, s.at(self, 0), mpi.NoOp))
+		ok(t, s.FlushLocal(self))
+		for ; checked <= int(seen); checked++ {
+			if s.mem[checked] != int64(checked) {
+				t.Fatalf("the flag is %d, and element %d still %d", seen, checked, s.mem[checked])
+			}
+		}
+	}
+}
+
+// QV-07, QV-10, QV-13, QV-41: data, then a flag, again and again, without any flush: who sees the
+// flag sees the data, whatever brings them: put, accumulate or fetch-and-op, short or long.
+func TestQV07_FlagsStayBehindData(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		k := rounds(20_000)
+		if !testing.Short() && !raceBuild {
+			k = 60_000
+		}
+		orderedSpaces(t, c, k+1, pairs(t, "mpi_win_order", "true"), func(t testing.TB, s *space[int64]) {
+			if c.Rank() == 1 {
+				watch(t, s, 1, k)
+				return
+			}
+			data, one, sum := make([]int64, k+1), int64(1), make([]int64, 1)
+			var olds [2]int64
+			for i := range data {
+				data[i] = int64(i)
+			}
+			for i := 1; i <= k; {
+				n := 1
+				switch at := s.at(1, i); i % 5 {
+				case 0:
+					ok(t, s.Accumulate(data[i:i+1], 1, at, mpi.Sum))
+				case 1:
+					ok(t, s.FetchAndOp(&data[i], &olds[0], 1, at, mpi.Replace))
+				case 2:
+					ok(t, s.CompareAndSwap(&data[i], &data[0], &olds[1], 1, at))
+				default:
+					if i%1000 == 3 {
+						n = min(5000, k-i+1)
+					}
+					ok(t, s.Put(data[i:i+n], 1, at))
+				}
+				i += n
+				if sum[0] = int64(n); n > 1 {
+					ok(t, s.Accumulate(sum, 1, s.at(1, 0), mpi.Sum))
+					ok(t, s.Flush(1)) // sum is used again
+				} else {
+					ok(t, s.Accumulate([]int64{one}, 1, s.at(1, 0), mpi.Sum))
+				}
+			}
+		})
+	})
+}
+
+// QV-08, E3-15: one location after another, the own one too: a get behind a put reads what
+// was put, one before it does not; the same with accumulates, and with a long get.
+func TestQV08_GetsAndPutsInOrder(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		const size = 100_000
+		orderedSpaces(t, c, c.Size()*size, pairs(t, "mpi_win_order", "true"), func(t testing.TB, s *space[int64]) {
+			own := c.Rank() * size
+			for target := range c.Size() {
+				at, k := s.at(target, own), rounds(100)
+				a, b, z := make([]int64, k), make([]int64, k), make([]int64, k)
+				for i := range k {
+					ok(t, s.Put([]int64{int64(i + 1)}, target, at))
+					ok(t, s.Get(a[i:i+1], target, at))
+					ok(t, s.Accumulate([]int64{1000}, target, at, mpi.Sum))
+					ok(t, s.Get(b[i:i+1], target, at))
+					ok(t, s.Put([]int64{-1}, target, at))
+					ok(t, s.GetAccumulate(nil, z[i:i+1], target, at, mpi.NoOp))
+				}
+				long := make([]int64, size)
+				ok(t, s.Get(long, target, at))
+				ok(t, s.Put([]int64{5}, target, s.at(target, own+size-1)))
+				ok(t, s.Flush(target))
+				for i := range k {
+					if a[i] != int64(i+1) || b[i] != int64(i+1001) || z[i] != -1 {
+						t.Fatalf("rank %d: got %d, %d and %d in round %d", target, a[i], b[i], z[i], i)
+					}
+				}
+				if long[0] != -1 || long[size-1] != 0 {
+					t.Errorf("rank %d: a long get has read %d and %d", target, long[0], long[size-1])
+				}
+			}
+		})
+	})
+}
+
+// QV-09: with process scope the order is that in which goroutines issue, one after the other;
+// with thread scope it is that of each duplicate.
+func TestQV09_OrderAcrossGoroutines(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		k := rounds(5000)
+		orderedSpaces(t, c, k+1, pairs(t, "mpi_win_order", "true"), func(t testing.TB, s *space[int64]) {
+			if c.Rank() == 1 {
+				watch(t, s, 1, k)
+				return
+			}
+			data := make(chan int)
+			done := make(chan error)
+			go func() {
+				for i := range data {
+					done <- s.Put([]int64{int64(i)}, 1, s.at(1, i))
+				}
+			}()
+			for i := 1; i <= k; i++ {
+				data <- i
+				ok(t, <-done)
+				ok(t, s.Accumulate([]int64{1}, 1, s.at(1, 0), mpi.Sum))
+			}
+			close(data)
+		})
+		info := pairs(t, "mpi_win_order", "true", "mpi_win_scope", "thread")
+		orderedSpaces(t, c, k+1, info, func(t testing.TB, s *space[int64]) {
+			if c.Rank() == 1 {
+				watch(t, s, 1, k)
+				return
+			}
+			for i := 1; i <= k; i++ {
+				ok(t, s.Put([]int64{int64(i)}, 1, s.at(1, i)))
+				ok(t, s.Accumulate([]int64{1}, 1, s.at(1, 0), mpi.Sum))
+			}
+		})
+	})
+}
+
+// QV-14: Order is where a flag has to stay behind data on a window without order, Flush is
+// not needed; it is legal where that is.
+func TestQV14_Order(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		k := rounds(2000)
+		onSpaces(t, c, k+1, func(t testing.TB, s *space[int64]) {
+			wantClass(t, s.Order(0), mpi.ErrRMASync)
+			wantClass(t, s.OrderAll(), mpi.ErrRMASync)
+			ok(t, s.LockAll(0))
+			wantClass(t, s.Order(2), mpi.ErrRank)
+			ok(t, s.Order(mpi.ProcNull))
+			if c.Rank() == 1 {
+				watch(t, s, 1, k)
+			} else {
+				var was [3]int64
+				for i := 1; i <= k; i++ {
+					ok(t, s.Put([]int64{int64(i)}, 1, s.at(1, i)))
+					if i%100 == 0 {
+						ok(t, s.Get(was[:], 1, s.at(1, 0)))
+					}
+					if i%3 == 0 {
+						ok(t, s.OrderAll())
+					} else {
+						ok(t, s.Order(1))
+					}
+					ok(t, s.Accumulate([]int64{1}, 1, s.at(1, 0), mpi.Sum))
+				}
+			}
+			ok(t, s.UnlockAll())
+			ok(t, c.Barrier())
+		})
+	})
+}
