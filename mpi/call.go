@@ -130,6 +130,10 @@ const (
 	callFlushLocal
 	callFlushLocalAll
 	callSync
+	callLoad
+	callStore
+	callReading
+	callWriting
 	callCount
 )
 
@@ -264,6 +268,10 @@ func (k call) String() string {
 		callFlushLocal:           "FlushLocal",
 		callFlushLocalAll:        "FlushLocalAll",
 		callSync:                 "Sync",
+		callLoad:                 "Load",
+		callStore:                "Store",
+		callReading:              "Reading",
+		callWriting:              "Writing",
 	}[k]
 }
 

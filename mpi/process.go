@@ -119,6 +119,9 @@ func Finalize() error {
 func (c *Comm) finalize() error {
 	err := c.w.P2P.Pending()
 	if err == nil {
+		err = c.w.RMA.OpenEpochs()
+	}
+	if err == nil {
 		if err := c.self.attrs.clear(c.self, callFinalize); err != nil {
 			return err
 		}

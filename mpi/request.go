@@ -80,6 +80,9 @@ func (q *Request) take(e *p2p.Engine, st *Status) *Error {
 	}
 	e.End(r)
 	err := q.status(st)
+	if q.call().oneSided() {
+		err = q.checkWaited(err)
+	}
 	e.Take(r)
 	if !r.Persistent {
 		*q = Request{}

@@ -66,6 +66,9 @@ func newWindow(c *Comm, v *rma.View, s *rma.Spec) *Window {
 	w.c.win = w
 	w.c.core.Name.Store(new(string))
 	w.c.handler.Store(initialErrhandler())
+	if w.checks() {
+		v.Made(site())
+	}
 	return w
 }
 
@@ -119,6 +122,9 @@ func (w *Window) Free() error {
 		return err
 	}
 	if err := w.v.Idle(); err != nil {
+		if w.checks() {
+			err = w.v.Open(err)
+		}
 		return w.failed(err, callFree, Undefined)
 	}
 	if err := w.attrs.clear(w, callFree); err != nil {

@@ -35,6 +35,13 @@ func (w *Window) put(origin *Buffer, target int, disp, count int64, t *dtype.Typ
 		err = a.put(origin, count, t)
 	}
 	if err == nil {
+		err = w.fitsOrigin(origin, t, count)
+	}
+	switch {
+	case err != nil:
+	case w.checks():
+		_, err = w.checked(callPut, a, nil, target, disp)
+	default:
 		err = w.v.Put(a.origin, target, disp, a.layout)
 	}
 	return w.done(err, callPut, target)
@@ -60,6 +67,13 @@ func (w *Window) get(result *Buffer, target int, disp, count int64, t *dtype.Typ
 		err = a.get(result, count, t)
 	}
 	if err == nil {
+		err = w.fitsResult(result, t, count)
+	}
+	switch {
+	case err != nil:
+	case w.checks():
+		_, err = w.checked(callGet, a, nil, target, disp)
+	default:
 		err = w.v.Get(a.result, target, disp, a.layout)
 	}
 	return w.done(err, callGet, target)
@@ -87,6 +101,13 @@ func (w *Window) accumulate(origin *Buffer, target int, disp, count int64, t *dt
 		err = a.accumulate(origin, nil, count, t, o)
 	}
 	if err == nil {
+		err = w.fitsOrigin(origin, t, count)
+	}
+	switch {
+	case err != nil:
+	case w.checks():
+		_, err = w.checked(callAccumulate, a, nil, target, disp)
+	default:
 		err = w.v.Accumulate(a.origin, target, disp, a.layout, a.op, a.typ)
 	}
 	return w.done(err, callAccumulate, target)
@@ -111,7 +132,11 @@ func (w *Window) getAccumulate(origin, result *Buffer, target int, disp, count i
 	if err == nil {
 		err = a.accumulate(origin, result, count, t, o)
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case w.checks():
+		_, err = w.checked(callGetAccumulate, a, nil, target, disp)
+	default:
 		err = w.v.GetAccumulate(a.origin, a.result, target, disp, a.layout, a.op, a.typ)
 	}
 	return w.done(err, callGetAccumulate, target)
@@ -129,7 +154,11 @@ func (w *Window) FetchAndOp(value, result Buffer, target int, disp int64, op Op)
 	a := newAccess()
 	defer a.release()
 	err := a.fetch(&value, &result, op)
-	if err == nil {
+	switch {
+	case err != nil:
+	case w.checks():
+		_, err = w.checked(callFetchAndOp, a, nil, target, disp)
+	default:
 		err = w.v.FetchAndOp(a.origin.Bytes, a.result.Bytes, target, disp, a.op, a.typ)
 	}
 	return w.done(err, callFetchAndOp, target)
@@ -177,7 +206,11 @@ func (w *Window) CompareAndSwap(value, compare, result Buffer, target int, disp 
 	a := newAccess()
 	defer a.release()
 	operand, err := a.compare(&value, &compare, &result)
-	if err == nil {
+	switch {
+	case err != nil:
+	case w.checks():
+		_, err = w.checked(callCompareAndSwap, a, operand, target, disp)
+	default:
 		err = w.v.CompareAndSwap(a.origin.Bytes, operand, a.result.Bytes, target, disp, a.typ)
 	}
 	return w.done(err, callCompareAndSwap, target)

@@ -19,6 +19,9 @@ func Attach[T any](w *Window, mem []T) error {
 	if err != nil {
 		return w.failed(err, callAttach, Undefined)
 	}
+	if w.checks() {
+		w.v.Attached(here(callAttach), uint64(Address(mem)), len(memory(mem)))
+	}
 	return nil
 }
 
@@ -32,6 +35,9 @@ func Detach[T any](w *Window, mem []T) error {
 	}
 	if err := w.v.Detach(uint64(Address(mem))); err != nil {
 		return w.failed(err, callDetach, Undefined)
+	}
+	if w.checks() {
+		w.v.Detached(here(callDetach), uint64(Address(mem)))
 	}
 	return nil
 }

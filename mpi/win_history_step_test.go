@@ -238,6 +238,9 @@ func (r *phaseRun) update(o *issued) error {
 	if err != nil {
 		return err
 	}
+	if err := r.win.Flush(o.target); err != nil { // the last update may have put there
+		return err
+	}
 	e, n, size := elementOf(o.elem), int(o.there.count), elementOf(o.elem).size
 	if o.target == r.me && o.seed%2 == 0 {
 		for range o.times {

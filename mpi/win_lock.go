@@ -42,6 +42,9 @@ func (w *Window) Lock(typ LockType, target int, assert Assert) error {
 	if typ != LockExclusive && typ != LockShared {
 		return w.failed(wrong(ErrLockType, "lock type %d is neither LockExclusive nor LockShared", int(typ)), callLock, target)
 	}
+	if w.checks() {
+		return w.done(w.checkedSync(callLock, target, func() error { return w.v.Lock(typ == LockExclusive, target, int(assert)) }), callLock, target)
+	}
 	return w.done(w.v.Lock(typ == LockExclusive, target, int(assert)), callLock, target)
 }
 
@@ -53,6 +56,9 @@ func (w *Window) Unlock(target int) error {
 	if err := w.usable(callUnlock); err != nil {
 		return err
 	}
+	if w.checks() {
+		return w.done(w.checkedSync(callUnlock, target, func() error { return w.v.Unlock(target) }), callUnlock, target)
+	}
 	return w.done(w.v.Unlock(target), callUnlock, target)
 }
 
@@ -63,6 +69,9 @@ func (w *Window) LockAll(assert Assert) error {
 	if err := w.usable(callLockAll); err != nil {
 		return err
 	}
+	if w.checks() {
+		return w.done(w.checkedSync(callLockAll, Undefined, func() error { return w.v.LockAll(int(assert)) }), callLockAll, Undefined)
+	}
 	return w.done(w.v.LockAll(int(assert)), callLockAll, Undefined)
 }
 
@@ -72,6 +81,9 @@ func (w *Window) LockAll(assert Assert) error {
 func (w *Window) UnlockAll() error {
 	if err := w.usable(callUnlockAll); err != nil {
 		return err
+	}
+	if w.checks() {
+		return w.done(w.checkedSync(callUnlockAll, Undefined, func() error { return w.v.UnlockAll() }), callUnlockAll, Undefined)
 	}
 	return w.done(w.v.UnlockAll(), callUnlockAll, Undefined)
 }
@@ -111,18 +123,22 @@ func (w *Window) flush(k call, target int) error {
 	if err := w.usable(k); err != nil {
 		return err
 	}
-	var err error
+	if w.checks() {
+		return w.done(w.checkedSync(k, target, func() error { return w.flushNow(k, target) }), k, target)
+	}
+	return w.done(w.flushNow(k, target), k, target)
+}
+
+func (w *Window) flushNow(k call, target int) error {
 	switch k {
 	case callFlush:
-		err = w.v.Flush(target)
+		return w.v.Flush(target)
 	case callFlushAll:
-		err = w.v.FlushAll()
+		return w.v.FlushAll()
 	case callFlushLocal:
-		err = w.v.FlushLocal(target)
-	case callFlushLocalAll:
-		err = w.v.FlushLocalAll()
+		return w.v.FlushLocal(target)
 	}
-	return w.done(err, k, target)
+	return w.v.FlushLocalAll()
 }
 
 // Sync makes what others have stored into the own memory, and have synchronised, visible

@@ -24,8 +24,15 @@ func (w *Window) rput(origin *Buffer, target int, disp, count int64, t *dtype.Ty
 	if err == nil {
 		err = a.put(origin, count, t)
 	}
-	var r *p2p.Request
 	if err == nil {
+		err = w.fitsOrigin(origin, t, count)
+	}
+	var r *p2p.Request
+	switch {
+	case err != nil:
+	case w.checks():
+		r, err = w.checked(callRput, a, nil, target, disp)
+	default:
 		r, err = w.v.Rput(a.origin, target, disp, a.layout)
 	}
 	return w.started(r, err, callRput, target)
@@ -48,8 +55,15 @@ func (w *Window) rget(result *Buffer, target int, disp, count int64, t *dtype.Ty
 	if err == nil {
 		err = a.get(result, count, t)
 	}
-	var r *p2p.Request
 	if err == nil {
+		err = w.fitsResult(result, t, count)
+	}
+	var r *p2p.Request
+	switch {
+	case err != nil:
+	case w.checks():
+		r, err = w.checked(callRget, a, nil, target, disp)
+	default:
 		r, err = w.v.Rget(a.result, target, disp, a.layout)
 	}
 	return w.started(r, err, callRget, target)
@@ -73,8 +87,15 @@ func (w *Window) raccumulate(origin *Buffer, target int, disp, count int64, t *d
 	if err == nil {
 		err = a.accumulate(origin, nil, count, t, o)
 	}
-	var r *p2p.Request
 	if err == nil {
+		err = w.fitsOrigin(origin, t, count)
+	}
+	var r *p2p.Request
+	switch {
+	case err != nil:
+	case w.checks():
+		r, err = w.checked(callRaccumulate, a, nil, target, disp)
+	default:
 		r, err = w.v.Raccumulate(a.origin, target, disp, a.layout, a.op, a.typ)
 	}
 	return w.started(r, err, callRaccumulate, target)
@@ -99,7 +120,11 @@ func (w *Window) rgetAccumulate(origin, result *Buffer, target int, disp, count 
 		err = a.accumulate(origin, result, count, t, o)
 	}
 	var r *p2p.Request
-	if err == nil {
+	switch {
+	case err != nil:
+	case w.checks():
+		r, err = w.checked(callRgetAccumulate, a, nil, target, disp)
+	default:
 		r, err = w.v.RgetAccumulate(a.origin, a.result, target, disp, a.layout, a.op, a.typ)
 	}
 	return w.started(r, err, callRgetAccumulate, target)

@@ -33,6 +33,9 @@ func (w *Window) Fence(assert Assert) error {
 	if err := w.usable(callFence); err != nil {
 		return err
 	}
+	if w.checks() {
+		return w.done(w.checkedSync(callFence, Undefined, func() error { return w.v.Fence(int(assert)) }), callFence, Undefined)
+	}
 	return w.done(w.v.Fence(int(assert)), callFence, Undefined)
 }
 
@@ -45,6 +48,9 @@ func (w *Window) Post(g Group, assert Assert) error {
 	ranks, err := w.ranks(callPost, g, 0)
 	if err != nil {
 		return err
+	}
+	if w.checks() {
+		return w.done(w.checkedSync(callPost, Undefined, func() error { return w.v.Post(ranks, int(assert)) }), callPost, Undefined)
 	}
 	return w.done(w.v.Post(ranks, int(assert)), callPost, Undefined)
 }
@@ -60,6 +66,9 @@ func (w *Window) Start(g Group, assert Assert) error {
 	if err != nil {
 		return err
 	}
+	if w.checks() {
+		return w.done(w.checkedSync(callStart, Undefined, func() error { return w.v.Start(ranks, int(assert)) }), callStart, Undefined)
+	}
 	return w.done(w.v.Start(ranks, int(assert)), callStart, Undefined)
 }
 
@@ -71,6 +80,9 @@ func (w *Window) Complete() error {
 	if err := w.usable(callComplete); err != nil {
 		return err
 	}
+	if w.checks() {
+		return w.done(w.checkedSync(callComplete, Undefined, func() error { return w.v.Complete() }), callComplete, Undefined)
+	}
 	return w.done(w.v.Complete(), callComplete, Undefined)
 }
 
@@ -81,6 +93,9 @@ func (w *Window) Complete() error {
 func (w *Window) Wait() error {
 	if err := w.usable(callWinWait); err != nil {
 		return err
+	}
+	if w.checks() {
+		return w.done(w.checkedSync(callWinWait, Undefined, func() error { return w.v.Wait() }), callWinWait, Undefined)
 	}
 	return w.done(w.v.Wait(), callWinWait, Undefined)
 }
@@ -94,6 +109,9 @@ func (w *Window) Test() (bool, error) {
 		return false, err
 	}
 	done, err := w.v.Test()
+	if done && w.checks() {
+		w.v.Exposed()
+	}
 	return done, w.done(err, callWinTest, Undefined)
 }
 

@@ -119,7 +119,11 @@ func (w Win[T]) fetchAndOp(value, result *T, target, disp int, o Op) error {
 	if err == nil {
 		err = a.accumulate(&v, &r, 1, r.b.Type(), o)
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case w.checks():
+		_, err = w.checked(callFetchAndOp, a, nil, target, int64(disp))
+	default:
 		err = w.v.FetchAndOp(a.origin.Bytes, a.result.Bytes, target, int64(disp), a.op, a.typ)
 	}
 	return w.done(err, callFetchAndOp, target)

@@ -28,6 +28,7 @@ type Engine struct {
 
 	engineSync
 	engineLink
+	engineCheck
 	engineCounters
 	engineSyncs
 	engineOffers
@@ -60,6 +61,7 @@ func (e *Engine) Lost(peer int) {
 	e.lostDeferred(peer)
 	e.lostSync(peer)
 	e.lostLink(peer)
+	e.lostCheck(peer)
 	e.lostCounters()
 	e.workSyncs()
 }

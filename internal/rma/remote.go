@@ -82,6 +82,8 @@ type linkPeer struct {
 	next    int
 	piece   bool // a frame of those is in the backlog
 	telling bool // a fault that nobody waits for is in the backlog
+
+	checking bool // the answer to a check of the peer is in the backlog
 }
 
 // operationLink is what frames need to know of an operation.

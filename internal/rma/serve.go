@@ -35,6 +35,9 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	case wire.WinDone:
 		e.told(from, h, payload)
 		return
+	case wire.WinCheck:
+		e.asked(from, h, payload)
+		return
 	}
 	w := e.windows[h.Ctx]
 	if w == nil {
@@ -159,32 +162,6 @@ func (e *Engine) Placed(from int, h *wire.Header) {
 
 // Down implements fabric.Sink. Lost has done what is to be done.
 func (e *Engine) Down(int, error) {}
-
-// stale deals with a frame for a window that is not here, or not any more.
-func (e *Engine) stale(from int, h *wire.Header, payload []byte) {
-	f := fault{class: class.Win, kind: h.Kind}
-	switch h.Kind {
-	case wire.WinPut, wire.WinAcc:
-		if h.Flags&(wire.ThenFlush|wire.ThenUnlock) != 0 {
-			e.finished(from, h.Ctx, h.Chan, h.Name, &f)
-			return
-		}
-		fallthrough
-	case wire.WinCas, wire.WinGet, wire.WinNotify:
-		e.deny(from, nil, h, &f)
-	case wire.WinFlush:
-		e.finished(from, h.Ctx, h.Chan, h.Arg, &f)
-	case wire.WinUnlock:
-		if h.Flags&wire.Answer != 0 {
-			e.finished(from, h.Ctx, h.Chan, h.Arg, &f)
-		}
-	case wire.WinLock:
-		if e.admits(from) {
-			e.hdr = wire.Header{Kind: wire.WinGrant, Ctx: h.Ctx, Aux: uint32(class.Win)}
-			e.give(from, e.newReply(), nil)
-		}
-	}
-}
 
 // takePut carries out a put.
 func (e *Engine) takePut(from int, w *Window, h *wire.Header, data []byte) {

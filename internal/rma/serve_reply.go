@@ -124,6 +124,32 @@ func (w *Window) fault(h *wire.Header, size uint64, err error) *fault {
 	return f
 }
 
+// stale deals with a frame for a window that is not here, or not any more.
+func (e *Engine) stale(from int, h *wire.Header, payload []byte) {
+	f := fault{class: class.Win, kind: h.Kind}
+	switch h.Kind {
+	case wire.WinPut, wire.WinAcc:
+		if h.Flags&(wire.ThenFlush|wire.ThenUnlock) != 0 {
+			e.finished(from, h.Ctx, h.Chan, h.Name, &f)
+			return
+		}
+		fallthrough
+	case wire.WinCas, wire.WinGet, wire.WinNotify:
+		e.deny(from, nil, h, &f)
+	case wire.WinFlush:
+		e.finished(from, h.Ctx, h.Chan, h.Arg, &f)
+	case wire.WinUnlock:
+		if h.Flags&wire.Answer != 0 {
+			e.finished(from, h.Ctx, h.Chan, h.Arg, &f)
+		}
+	case wire.WinLock:
+		if e.admits(from) {
+			e.hdr = wire.Header{Kind: wire.WinGrant, Ctx: h.Ctx, Aux: uint32(class.Win)}
+			e.give(from, e.newReply(), nil)
+		}
+	}
+}
+
 // errReach says that data reach beyond 64 bits.
 var errReach = errors.New("beyond 64 bits")
 

@@ -47,6 +47,7 @@ type Window struct {
 	page    []byte                   // memory of the control block, to be given back
 	host    int                      // rank in whose segment all memory is, -1 if each is in its own
 	freed   atomic.Bool
+	check   *check // in checking mode only; constant
 
 	mu sync.Mutex // transitions of epochs; see the package
 

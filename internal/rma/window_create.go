@@ -32,7 +32,7 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 	}
 	w := &Window{
 		e: e, Comm: d, id: d.Ctx, flavor: s.Flavor,
-		targets: make([]atomic.Pointer[target], d.Size()), host: -1,
+		targets: make([]atomic.Pointer[target], d.Size()), host: -1, check: e.checks(d.Members),
 	}
 	mine, own := w.prepare(c, &s)
 	if own == nil {

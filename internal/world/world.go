@@ -153,6 +153,7 @@ func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, checkers []bool, po
 		w.odd.Store(true)
 		w.P2P.Check(checkers)
 		w.Coll.Check(checkers)
+		w.RMA.Check(checkers)
 	}
 	all := make([]int32, b.Job().Size)
 	for i := range all {

@@ -1,0 +1,279 @@
+package rma
+
+import (
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
+
+// # Checking mode
+//
+// With HALO_CHECK=1 every access of a window whose members all check is compared with
+// those that it may meet, before it is made, whatever way it is going to take. What is
+// reported is wrong by the rules of MPI-5, 12.7, in every run; what only a guess about
+// time could tell is not.
+//
+// The target of accesses keeps a log of those that are not known to be complete (claim).
+// An origin asks it by a frame (WinCheck), and waits: if the access conflicts with one in
+// the log the call fails and nothing is accessed, else it is in the log from then on.
+// Two accesses in the log are concurrent
+//
+//   - of Fence, if as many fences have ended before them: none is complete before the next;
+//   - of Start, always: the log loses them when the target's Wait has returned, and an
+//     access that is issued before the target has posted is checked by Complete. Gets are
+//     over when Complete is;
+//   - of Lock and LockAll, as long as they are there: an origin has its own removed before
+//     the call returns that completes them, and before it gives a lock back. So neither
+//     locks nor messages need to be followed.
+//
+// Accesses of different kinds of epochs are not compared. A get with a request is over when
+// the program has waited for that, which only its origin knows, and is asked.
+//
+// The origin keeps the memory of its own operations until they are complete there
+// (Pending): what is sent must be the same then, and what is fetched is not to be used by
+// another operation.
+//
+// Loads and stores are seen where the program says so (View.Access). They are compared with
+// the log, and are in it while they last, not longer: a message may order them before
+// what comes next.
+//
+// All of it is guarded by the engine's lock. Questions are asked one at a time in each
+// process (engineCheck), and answered by the service at once.
+
+// Deed is what an access does, as far as conflicts are concerned.
+type Deed uint8
+
+// The deeds. Load and Store are the program's own.
+const (
+	DeedPut Deed = iota
+	DeedGet
+	DeedAccumulate
+	DeedLoad
+	DeedStore
+)
+
+// Call is a call of the program: its name, and where in the source it is.
+type Call struct{ Name, Site string }
+
+// Intent is what a call of an operation is about to do.
+type Intent struct {
+	Call
+	Deed           Deed
+	Op             op.Op   // of accumulates; 0: compare-and-swap
+	Type           op.Type // of accumulates
+	Origin, Result Data
+	Compare        []byte
+	Disp           int64
+	Layout         Layout
+	Request        bool // there will be one
+}
+
+// size is the number of packed bytes.
+func (x *Intent) size() int64 {
+	if x.Deed == DeedGet || x.Op == op.NoOp {
+		return x.Result.size()
+	}
+	return x.Origin.size()
+}
+
+// check is what checking mode keeps of a window. It is under the engine's lock.
+type check struct {
+	made  string // call site of the window's creation
+	blind bool   // a member has died: who knows what has been completed
+
+	fences uint64 // that have ended
+	gen    uint64 // of own operations: those that a call completes, and those that come after it
+	turn   uint64 // of own operations: what View.Order has kept apart
+	opened map[opening]Call
+
+	checkLog
+	checkOrigin
+}
+
+// opening names an epoch that is open.
+type opening struct {
+	call string // the one that ends it
+	rank int    // or AllTargets
+}
+
+// Check makes this process check one-sided communication with those processes of the job
+// that check, too. It is called before anything is sent.
+func (e *Engine) Check(checkers []bool) { e.checkers = checkers }
+
+// checks returns what is kept of a window with these members, nil unless all check.
+func (e *Engine) checks(members []int32) *check {
+	if e.checkers == nil {
+		return nil
+	}
+	for _, m := range members {
+		if !e.checkers[m] {
+			return nil
+		}
+	}
+	return &check{opened: make(map[opening]Call), checkLog: newCheckLog(), checkOrigin: newCheckOrigin()}
+}
+
+// Checks reports whether accesses by this view are checked.
+func (v *View) Checks() bool { return v.w.check != nil }
+
+// Made notes where in the source the window was made.
+func (v *View) Made(site string) {
+	v.w.e.p.Lock()
+	v.w.check.made = site
+	v.w.e.p.Unlock()
+}
+
+// standing is the kind of epoch that an access belongs to.
+type standing uint8
+
+const (
+	standsNowhere standing = iota
+	standsFence
+	standsStart
+	standsLock
+)
+
+// standing says what epoch an access of t would belong to, as far as that is legal.
+func (w *Window) standing(t *target) standing {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.epoch == epochFence:
+		return standsFence
+	case w.epoch == epochStart && t.gate.Load() != gateClosed:
+		return standsStart
+	case w.epoch == epochLockAll || w.epoch == epochLock && t.held == heldLocked:
+		return standsLock
+	}
+	return standsNowhere
+}
+
+// Check compares what a call is about to do with what others do. It returns what is to be
+// handed to Issued, nil if the call is one that will do nothing or fail. It takes the lock,
+// and waits for the target.
+func (v *View) Check(x *Intent, rank int) (*Pending, error) {
+	w, c := v.w, v.w.check
+	size := x.size()
+	if rank == ProcNull || size == 0 || x.Disp < 0 && w.flavor != Dynamic {
+		return nil, nil
+	}
+	if x.Deed == DeedAccumulate && (x.Type.Size() == 0 || size%int64(x.Type.Size()) != 0) {
+		return nil, nil
+	}
+	t, err := w.target(rank)
+	if err != nil {
+		return nil, nil
+	}
+	how := w.standing(t)
+	lo, hi, err := x.Layout.span(size)
+	if how == standsNowhere || x.Request && how != standsLock || err != nil || w.live() != nil {
+		return nil, nil
+	}
+	off, err := t.offset(x.Disp, lo, hi)
+	if err != nil {
+		return nil, fail(class.RMARange, "%v: %s is at %s, the window was made at %s", err, x.Name, x.Site, c.made)
+	}
+	e := w.e
+	e.p.Lock()
+	if c.blind {
+		e.p.Unlock()
+		return nil, nil
+	}
+	p := &Pending{t: t, claim: claim{
+		call: x.Call, origin: int32(w.Comm.Rank), deed: x.Deed, how: how, gen: c.gen, turn: c.turn, request: x.Request && x.Deed == DeedGet,
+	}}
+	if x.Deed == DeedAccumulate {
+		p.claim.op, p.claim.typ, p.claim.alike = x.Op, x.Type, v.Options().SameOp
+	}
+	if how == standsFence {
+		p.claim.epoch = c.fences
+		if _, ok := c.opened[opening{"Fence", AllTargets}]; !ok {
+			c.opened[opening{"Fence", AllTargets}] = x.Call
+		}
+	}
+	p.spans = x.Layout.spans(off, size)
+	p.hold(x)
+	if err := c.clash(p); err != nil {
+		e.p.Unlock()
+		return nil, err
+	}
+	c.keep(p)
+	known := c.knows(p)
+	early := how == standsStart && t.gate.Load()&gateOpen == 0 && !w.exposed(t)
+	if early {
+		c.early = append(c.early, p)
+	} else {
+		c.touched[t] = c.gen
+	}
+	e.p.Unlock()
+	if early || known {
+		return p, nil
+	}
+	err = w.asks(p)
+	e.p.Lock()
+	defer e.p.Unlock()
+	if err != nil {
+		c.lose(p)
+		return nil, err
+	}
+	c.touched[t] = max(c.touched[t], p.claim.gen) // a flush may have come in between
+	c.learns(p)
+	return p, nil
+}
+
+// Issued tells what has become of a call that Check has let through.
+func (v *View) Issued(p *Pending, r *p2p.Request, err error) {
+	if p == nil {
+		return
+	}
+	w, c := v.w, v.w.check
+	w.e.p.Lock()
+	if err != nil {
+		c.lose(p)
+		c.unlearns(p.t, p.claim.gen)
+	} else if r != nil {
+		p.request, p.made = r, r.Gen
+		c.requests[r] = p
+	}
+	w.e.p.Unlock()
+	if err != nil {
+		w.forget(p.t, p.claim, p.spans)
+	}
+}
+
+// span is bytes lo to hi-1: of a target's memory, by address in dynamic windows; or of the
+// own memory by address.
+type span struct{ lo, hi uint64 }
+
+// spans are the bytes of size bytes in this layout, with displacement 0 at off.
+func (l *Layout) spans(off uint64, size int64) []span {
+	if l.Type == nil {
+		return []span{{off, off + uint64(size)}}
+	}
+	b, err := dtype.At(nil, l.Type, l.Count)
+	if err != nil {
+		return nil
+	}
+	var list []span
+	eachRun(&b, 0, size, func(r dtype.Run) error {
+		lo := off + uint64(r.Off)
+		list = appendSpan(list, span{lo, lo + uint64(r.Len)})
+		return nil
+	})
+	return list
+}
+
+// appendSpan appends s, or makes the last one longer.
+func appendSpan(list []span, s span) []span {
+	if n := len(list); n > 0 && list[n-1].hi == s.lo {
+		list[n-1].hi = s.hi
+		return list
+	}
+	return append(list, s)
+}
+
+// overlap is what a and b have in common, nothing if lo is not below hi.
+func (a span) overlap(b span) span { return span{max(a.lo, b.lo), min(a.hi, b.hi)} }
+
+func (a span) empty() bool { return a.lo >= a.hi }

@@ -1,0 +1,346 @@
+package rma
+
+import (
+	"fmt"
+	"hash/maphash"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
+
+// Pending is an operation of this process that the program does not know to be complete
+// at the origin.
+type Pending struct {
+	t     *target
+	claim claim
+	spans []span // of the target's memory
+
+	from    []Data // what is sent; layouts are kept in layouts
+	reads   []span // by address
+	writes  []span
+	sum     uint64 // of what is sent
+	layouts [2]dtype.Buffer
+
+	request *p2p.Request // nil if there is none
+	made    uint32       // its generation: it has another one when the program has waited for it
+	asked   bool         // there will be one
+}
+
+// checkOrigin is what an origin keeps.
+type checkOrigin struct {
+	seed     maphash.Seed
+	pending  map[*Pending]struct{}
+	pages    map[uint64][]*Pending // by pages of memory at the origin
+	wide     []*Pending            // those of many pages
+	requests map[*p2p.Request]*Pending
+	early    []*Pending         // of standsStart, issued before the target's post was here
+	touched  map[*target]uint64 // where accesses may be in the log, and check.gen of the last
+	told     map[tellTo]*spans  // what is in the log: as no two of its accesses conflict, the same need not be asked again
+}
+
+// tellTo is a claim to the memory of a target.
+type tellTo struct {
+	t *target
+	claim
+}
+
+// knows reports whether p is in the log of its target already, like another operation of
+// its kind.
+func (c *checkOrigin) knows(p *Pending) bool {
+	s := c.told[tellTo{p.t, p.claim}]
+	if s == nil {
+		return false
+	}
+	for _, x := range p.spans {
+		if common, ok := s.first(x); !ok || common != x {
+			return false
+		}
+	}
+	return true
+}
+
+// learns notes that p is in the log of its target.
+func (c *checkOrigin) learns(p *Pending) {
+	if p.claim.request || len(p.spans) > toldMax {
+		return // who asks in vain whether it is over takes it out
+	}
+	k := tellTo{p.t, p.claim}
+	s := c.told[k]
+	if s == nil {
+		s = &spans{}
+		c.told[k] = s
+	}
+	if len(s.list) > toldMax {
+		return
+	}
+	for _, x := range p.spans {
+		s.add(x)
+	}
+}
+
+// toldMax bounds what is noted of a claim.
+const toldMax = 1 << 16
+
+// unlearns forgets what is not in the log of t any more: of this generation of operations
+// and those before.
+func (c *checkOrigin) unlearns(t *target, gen uint64) {
+	for k := range c.told {
+		if k.t == t && k.gen <= gen {
+			delete(c.told, k)
+		}
+	}
+}
+
+func newCheckOrigin() checkOrigin {
+	return checkOrigin{
+		seed: maphash.MakeSeed(), pending: make(map[*Pending]struct{}), pages: make(map[uint64][]*Pending),
+		requests: make(map[*p2p.Request]*Pending), touched: make(map[*target]uint64), told: make(map[tellTo]*spans),
+	}
+}
+
+const (
+	// page is the unit of checkOrigin.pages in bytes, as a shift, and wideMin how many of
+	// them an operation is looked for in each of.
+	page, wideMin = 12, 64
+	// piecesMax is how many pieces of memory of an operation are looked at, and matesMax
+	// how many operations in a page.
+	piecesMax, matesMax = 4096, 256
+)
+
+// hold fills in the memory of the origin that x uses.
+func (p *Pending) hold(x *Intent) {
+	p.asked = x.Request
+	if x.Deed != DeedGet && x.Op != op.NoOp {
+		if p.from = append(p.from, x.Origin); x.Origin.Layout != nil {
+			p.layouts[0] = *x.Origin.Layout
+			p.from[0].Layout = &p.layouts[0]
+		}
+		if x.Compare != nil {
+			p.from = append(p.from, Data{Bytes: x.Compare})
+		}
+	}
+	for i := range p.from {
+		p.reads = p.from[i].memory(p.reads)
+	}
+	if x.Deed == DeedGet || !x.Result.none() {
+		p.writes = x.Result.memory(nil)
+	}
+}
+
+// memory appends where d is in memory.
+func (d *Data) memory(list []span) []span {
+	add := func(b []byte) {
+		if len(b) > 0 {
+			at := uint64(uintptr(unsafe.Pointer(&b[0])))
+			list = appendSpan(list, span{at, at + uint64(len(b))})
+		}
+	}
+	if d.Layout == nil {
+		add(d.Bytes)
+		return list
+	}
+	var some [16][]byte
+	for at, size := int64(0), d.Layout.Size(); at < size && len(list) < piecesMax; {
+		k, next := d.Layout.Slices(some[:], at, size-at)
+		for _, b := range some[:k] {
+			add(b)
+		}
+		at = next
+	}
+	return list
+}
+
+// digest is the checksum of what p sends.
+func (c *checkOrigin) digest(p *Pending) uint64 {
+	var h maphash.Hash
+	h.SetSeed(c.seed)
+	var scratch [accumulatePiece]byte
+	for i := range p.from {
+		d := &p.from[i]
+		if d.Layout == nil {
+			h.Write(d.Bytes)
+			continue
+		}
+		for at, size := int64(0), d.size(); at < size; at += accumulatePiece {
+			b := scratch[:min(accumulatePiece, size-at)]
+			d.Layout.Pack(b, at)
+			h.Write(b)
+		}
+	}
+	return h.Sum64()
+}
+
+// eachPage calls fn with the pages that p is in, unless these are many.
+func (p *Pending) eachPage(fn func(number uint64)) (wide bool) {
+	n := uint64(0)
+	for _, list := range [...][]span{p.reads, p.writes} {
+		for _, x := range list {
+			n += (x.hi-1)>>page - x.lo>>page + 1
+		}
+	}
+	if n > wideMin {
+		return true
+	}
+	for _, list := range [...][]span{p.reads, p.writes} {
+		for _, x := range list {
+			for k := x.lo >> page; k <= (x.hi-1)>>page; k++ {
+				fn(k)
+			}
+		}
+	}
+	return false
+}
+
+// keep notes p, whose memory belongs to it from now on.
+func (c *checkOrigin) keep(p *Pending) {
+	p.sum = c.digest(p)
+	if c.twin(p) {
+		return
+	}
+	c.pending[p] = struct{}{}
+	if p.eachPage(func(k uint64) { c.pages[k] = append(c.pages[k], p) }) {
+		c.wide = append(c.wide, p)
+	}
+}
+
+// twin reports whether an operation that is kept stands for p, too: programs send one
+// variable again and again.
+func (c *checkOrigin) twin(p *Pending) bool {
+	if p.asked || len(p.from) != 1 || len(p.writes) > 0 || len(p.reads) != 1 {
+		return false
+	}
+	list := c.pages[p.reads[0].lo>>page]
+	if len(list) == 0 {
+		return false
+	}
+	o := list[len(list)-1]
+	return o.t == p.t && o.claim == p.claim && o.sum == p.sum && !o.asked && len(o.from) == 1 && len(o.writes) == 0 &&
+		len(o.reads) == 1 && o.reads[0] == p.reads[0]
+}
+
+// lose forgets p.
+func (c *checkOrigin) lose(p *Pending) {
+	if _, ok := c.pending[p]; !ok {
+		return
+	}
+	delete(c.pending, p)
+	if p.request != nil && c.requests[p.request] == p {
+		delete(c.requests, p.request)
+	}
+	if p.eachPage(func(k uint64) {
+		if rest := without(c.pages[k], p); len(rest) > 0 {
+			c.pages[k] = rest
+		} else {
+			delete(c.pages, k)
+		}
+	}) {
+		c.wide = without(c.wide, p)
+	}
+}
+
+// without is a list without p, in another order.
+func without(list []*Pending, p *Pending) []*Pending {
+	for i := len(list) - 1; i >= 0; i-- {
+		if list[i] == p {
+			last := len(list) - 1
+			list[i], list[last] = list[last], nil
+			list = list[:last]
+		}
+	}
+	return list
+}
+
+// clash returns an error if p uses memory that belongs to another operation, and one of the
+// two writes to it.
+func (c *checkOrigin) clash(p *Pending) error {
+	var err error
+	look := func(list []*Pending) {
+		for i := len(list) - 1; i >= max(0, len(list)-matesMax) && err == nil; i-- {
+			o := list[i]
+			if x, ok := common(p.reads, o.writes); ok {
+				err = p.uses(o, x, "sends", "is fetching into")
+			} else if x, ok := common(p.writes, o.writes); ok {
+				err = p.uses(o, x, "fetches into", "is fetching into")
+			} else if x, ok := common(p.writes, o.reads); ok {
+				err = p.uses(o, x, "fetches into", "is sending")
+			}
+		}
+	}
+	look(c.wide)
+	if p.eachPage(func(k uint64) { look(c.pages[k]) }) {
+		for o := range c.pending {
+			look([]*Pending{o})
+		}
+	}
+	return err
+}
+
+// common is the first piece that two lists have in common.
+func common(a, b []span) (span, bool) {
+	for _, x := range a {
+		for _, y := range b {
+			if z := x.overlap(y); !z.empty() {
+				return z, true
+			}
+		}
+	}
+	return span{}, false
+}
+
+func (p *Pending) uses(o *Pending, x span, does, did string) error {
+	return fail(class.RMAConflict, "%s at %s %s %d bytes of memory here that %s at %s %s, to rank %d, and is not complete",
+		p.claim.call.Name, p.claim.call.Site, does, x.hi-x.lo, o.claim.call.Name, o.claim.call.Site, did, o.t.rank)
+}
+
+// changed returns an error if what p sends is not what it was.
+func (c *checkOrigin) changed(p *Pending, end string) error {
+	if len(p.from) == 0 || c.digest(p) == p.sum {
+		return nil
+	}
+	n := int64(0)
+	for i := range p.from {
+		n += p.from[i].size()
+	}
+	return fail(class.RMAConflict, "the %d bytes here that %s at %s sends to %s have changed before %s: until then they belong to the operation",
+		n, p.claim.call.Name, p.claim.call.Site, p.where(), end)
+}
+
+// where is what p accesses, in words.
+func (p *Pending) where() string {
+	if len(p.spans) == 0 {
+		return fmt.Sprintf("rank %d", p.t.rank)
+	}
+	return p.t.bytes(span{p.spans[0].lo, p.spans[len(p.spans)-1].hi})
+}
+
+// awaits returns a piece of a list, of the memory of a rank, that gets with requests access
+// which are not over: the program has not waited for them.
+func (c *checkOrigin) awaits(rank int, list []span) (span, bool) {
+	for p := range c.pending {
+		if p.t.rank == rank && p.claim.request && (p.request == nil || p.request.Gen == p.made) {
+			if x, ok := common(list, p.spans); ok {
+				return x, true
+			}
+		}
+	}
+	return span{}, false
+}
+
+// Waited says that the program has waited for a request of v, which is about to be freed,
+// and returns an error if what it sent has changed since. The lock is held.
+func (v *View) Waited(r *p2p.Request, end Call) error {
+	c := v.w.check
+	if c == nil {
+		return nil
+	}
+	p := c.requests[r]
+	if p == nil || p.made != r.Gen {
+		return nil
+	}
+	err := c.changed(p, end.Name+" at "+end.Site)
+	c.lose(p)
+	return err
+}

@@ -1,0 +1,94 @@
+package mpi
+
+import (
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/rma"
+)
+
+// Store copies from into the own memory of the window, from displacement disp on: in a
+// dynamic window from an address on. It is what copying into Local does, but that checking
+// mode sees it: the memory must not be the target of an operation that is under way, and if
+// it is that is ErrRMAConflict, and nothing is stored. Elements that are not all in the
+// window are ErrRMARange.
+//
+// C: none; it is a store into memory of the window, section 12.7.
+func (w Win[T]) Store(from []T, disp int) error {
+	return w.ownMemory(callStore, true, disp, len(from), func(mem []byte) { copy(mem, memory(from)) })
+}
+
+// Load copies from the own memory of the window into a slice, as Store does in the other
+// direction. In checking mode the memory must not be updated by an operation that is under
+// way. To poll for what others do is not for Load: FetchAndOp with NoOp is.
+//
+// C: none; it is a load from memory of the window, section 12.7.
+func (w Win[T]) Load(into []T, disp int) error {
+	return w.ownMemory(callLoad, false, disp, len(into), func(mem []byte) { copy(memory(into), mem) })
+}
+
+// Writing calls fn with n elements of the own memory, from displacement disp on, for loads
+// and stores: see Store. In checking mode operations of others on them are errors of
+// theirs until fn returns, which must not use the slice after that.
+//
+// C: none; fn is stores into memory of the window, section 12.7.
+func (w Win[T]) Writing(disp, n int, fn func(mem []T)) error {
+	return w.ownElements(callWriting, true, disp, n, fn)
+}
+
+// Reading is Writing for loads only.
+//
+// C: none; fn is loads from memory of the window, section 12.7.
+func (w Win[T]) Reading(disp, n int, fn func(mem []T)) error {
+	return w.ownElements(callReading, false, disp, n, fn)
+}
+
+// ownElements is ownMemory of memory that is elements of T.
+func (w Win[T]) ownElements(k call, store bool, disp, n int, fn func(mem []T)) error {
+	var e T
+	aligned := true
+	err := w.ownMemory(k, store, disp, n, func(mem []byte) {
+		if aligned = uintptr(unsafe.Pointer(unsafe.SliceData(mem)))%unsafe.Alignof(e) == 0; aligned {
+			fn(elements[T](mem))
+		}
+	})
+	if err == nil && !aligned {
+		return w.failed(wrong(ErrDisp, "displacement %d, in units of %d, is no place of an element of %d bytes", disp, w.v.Unit(), unsafe.Sizeof(e)), k, Undefined)
+	}
+	return err
+}
+
+// ownMemory carries out loads, and stores, of n elements of the own memory.
+func (w Win[T]) ownMemory(k call, store bool, disp, n int, fn func(mem []byte)) error {
+	if err := w.usable(k); err != nil {
+		return err
+	}
+	var e T
+	size := int64(unsafe.Sizeof(e))
+	off := int64(disp)
+	err := error(nil)
+	switch {
+	case n < 0:
+		err = wrong(ErrCount, "%d elements", n)
+	case w.v.Flavor() == rma.Dynamic:
+	case disp < 0:
+		err = wrong(ErrDisp, "displacement %d is negative", disp)
+	case off > w.Bytes()/w.v.Unit():
+		err = wrong(ErrRMARange, "displacement %d, in units of %d, is outside of %d bytes", disp, w.v.Unit(), w.Bytes())
+	default:
+		off *= w.v.Unit()
+	}
+	if err == nil && size > 0 && int64(n) > (1<<62)/size {
+		err = wrong(ErrRMARange, "%d elements of %d bytes", n, size)
+	}
+	if err == nil {
+		c := rma.Call{Name: k.String()}
+		if w.checks() {
+			c = here(k)
+		}
+		err = w.v.Access(c, store, uint64(off), int64(n)*size, fn)
+	}
+	if err != nil {
+		return w.failed(err, k, Undefined)
+	}
+	return nil
+}
