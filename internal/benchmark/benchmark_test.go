@@ -248,6 +248,9 @@ func TestLoopsInCUseTheSameNumbers(t *testing.T) {
 		}
 	}
 	for _, k := range kinds() {
+		if k.name == "seeds" { // loops of the others, and of what no other MPI has
+			continue
+		}
 		m := regexp.MustCompile(`\{"` + k.name + `", "([0-9,]+)", \w+, (-?[0-9])\}`).FindStringSubmatch(source)
 		if m == nil {
 			t.Errorf("C has no benchmark %s", k.name)
