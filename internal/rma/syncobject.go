@@ -35,7 +35,6 @@ type SyncHandle struct {
 // engine's lock.
 type windowObjects struct {
 	objects map[uint32]*syncObject // by number
-	serial  uint64                 // of the newest
 	fresh   uint32                 // how many numbers were ever given: from the highest counter down
 	used    []uint32               // numbers of freed ones, in the order in which they are to be given again
 }
@@ -74,8 +73,8 @@ func (v *View) AllocSync(n int) ([]SyncHandle, error) {
 	}
 	list := make([]SyncHandle, n)
 	for i := range list {
-		w.serial++
-		list[i] = SyncHandle{w.id, int32(w.e.p.Job().Rank), w.objectNumber(), w.serial}
+		w.e.serial++
+		list[i] = SyncHandle{w.id, int32(w.e.p.Job().Rank), w.objectNumber(), w.e.serial}
 		c := w.counter(int(list[i].Number)) // made now, so that origins find it
 		c.Add(-c.Value())
 		w.objects[list[i].Number] = &syncObject{SyncHandle: list[i]}

@@ -74,6 +74,7 @@ type opsRequest struct {
 // engineSyncs is what synchronisation objects need to know of a process.
 type engineSyncs struct {
 	looking []*opsRequest // whose set is closed and not complete; under the engine's lock
+	serial  uint64        // of the newest own object; under the engine's lock
 }
 
 // SyncOps returns a persistent request that waits for the operations of mode to a target, and
@@ -130,6 +131,12 @@ func (q *opsRequest) Begin() {
 	q.attended = false
 	if q.t == nil {
 		q.end(nil)
+		return
+	}
+	w := q.v.w
+	rank := w.Comm.RankOf(q.t.process)
+	if w.live() == nil && (rank < 0 || w.targets[rank].Load() != q.t) {
+		q.end(fail(class.Rank, "the process that has the synchronisation object has left the window"))
 		return
 	}
 	if q.mode == 0 && !q.self {
