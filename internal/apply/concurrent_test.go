@@ -375,3 +375,39 @@ func TestNobodyStarves(t *testing.T) {
 	}
 	idle(t, r.Stripes)
 }
+
+// RC-06, RC-11: an element that begins in one stripe and ends in the next belongs to the
+// first for everybody: compare-and-swap, one element and many are atomic with each other.
+func TestRC06_ElementsAcrossTheEndOfAStripe(t *testing.T) {
+	rounds := 30_000
+	if raceBuild {
+		rounds /= 30
+	}
+	for _, typ := range []op.Type{op.Int32, op.Int64, op.Int128} {
+		size := typ.Size()
+		r, _ := regionOf(t, 1<<shmfmt.StripeShift+64, 0, op.BestKernel(), false)
+		at := int64(1<<shmfmt.StripeShift - size/2)
+		ones := bytes.Repeat(one(typ), 3)
+		together(2, r, func(w int, r *Region, _ *rand.Rand) {
+			was := make([]byte, size)
+			for range rounds {
+				if w%2 == 0 {
+					r.Accumulate(at, op.Sum, typ, ones, nil)
+					continue
+				}
+				r.FetchOp(at, op.NoOp, typ, nil, was)
+				for {
+					next, expected := slices.Clone(was), slices.Clone(was)
+					op.Apply(op.Sum, typ, next, next, ones[:size])
+					if r.CompareSwap(at, size, next, expected, was); bytes.Equal(was, expected) {
+						break
+					}
+				}
+			}
+		})
+		if got, want := r.Mem[at:at+int64(size)], number(typ, 4*rounds); !bytes.Equal(got, want) {
+			t.Errorf("%v: %x, want %d: %x", typ, got, 4*rounds, want)
+		}
+		idle(t, r.Stripes)
+	}
+}

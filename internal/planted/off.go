@@ -35,6 +35,8 @@ const (
 	LockTwice = false
 	// DrawerPassed passes over those who are drawing a ticket of a lock.
 	DrawerPassed = false
+	// DozeSilent lets who waits for a lock sleep without saying so.
+	DozeSilent = false
 	// HeirNotTold does not tell the next that the holder of a lock died.
 	HeirNotTold = false
 	// WakesOneReader wakes one of several that have a lock when it is released.
@@ -49,11 +51,6 @@ const (
 	FreedTwice = false
 	// BlockDirty hands out blocks of a heap with what was left in them.
 	BlockDirty = false
-	// BacklogPassed sends frames past those that wait for room.
-	BacklogPassed = false
-	// ArmedBlind lets a service sleep without a look after it has armed: what came in between
-	// wakes nobody.
-	ArmedBlind = false
 	// WatcherForgotten does not wake who watches a word when a process dies.
 	WatcherForgotten = false
 	// NameStale takes answers to the name of an operation that is over.
@@ -77,9 +74,6 @@ const (
 	DeferredBackwards = false
 	// CompleteEarly tells the target that an epoch is complete while operations are under way.
 	CompleteEarly = false
-	// EndInMemory tells the end of an epoch in memory when that of the one before is still on
-	// its way by a frame.
-	EndInMemory = false
 	// PostNotRung posts without waking the origin.
 	PostNotRung = false
 	// WaitOneShort takes an exposure epoch for over when the first of its origins has
@@ -87,8 +81,6 @@ const (
 	WaitOneShort = false
 	// UnlockEarly gives a lock back before the operations are done.
 	UnlockEarly = false
-	// DozeBlind lets who waits for a lock sleep without a second look.
-	DozeBlind = false
 	// FallenForgotten forgets that the claims of a dead process to locks are void.
 	FallenForgotten = false
 	// GrantedBeside grants exclusive locks to processes on other nodes beside shared ones.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/fabric"
-	"github.com/halo-mpi/halo/internal/planted"
 )
 
 const (
@@ -99,7 +98,7 @@ func (p *Proc) serve(l *lane) {
 		for !p.closed && !p.polling && (!p.hot || len(p.parked) > 0) {
 			// Nothing may come between arming and the look that finds nothing: a
 			// poller let in here would disarm.
-			if l.fab.Arm(); planted.ArmedBlind || p.look(-1) == 0 {
+			if l.fab.Arm(); p.look(-1) == 0 {
 				break
 			}
 			p.advance()

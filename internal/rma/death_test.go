@@ -20,6 +20,7 @@ var errDies = errors.New("it dies")
 // would fail for who is in it still when the first that is through dies.
 func dying(t *testing.T, n int, rank func(meet func()) func(w *world.World, v *rma.View) error) {
 	t.Helper()
+	defer awake(t)()
 	list := append(fabrics(n), "inproc@"+"01001"[:n])
 	for _, fabric := range list {
 		t.Run(fabric, func(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -149,5 +151,69 @@ func TestXRMA01_FlavorOfAttach(t *testing.T) {
 		}
 		mem := heapBytes(8)
 		return errors.Join(is(v.Attach(mem, nil), class.RMAFlavor), is(v.Detach(addressOf(mem)), class.RMAFlavor), v.Free())
+	})
+}
+
+// RW-05: what stays attached is found with its bounds at any moment, while other memory is
+// attached and detached, so that its entry in the table moves.
+func TestRW05_OthersComeAndGo(t *testing.T) {
+	const size, regions = 256, 6
+	var over atomic.Bool
+	each(t, 2, func(w *world.World) error {
+		v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Dynamic})
+		if err != nil {
+			return err
+		}
+		b, err := w.Memory.Alloc(size*(2*regions+1), 64)
+		if err != nil {
+			return err
+		}
+		part := func(i int) []byte { return b.Mem[i*size:][:size] }
+		stays := part(regions)
+		fill(stays, 7)
+		addresses, err := tell(w, addressOf(stays))
+		if err != nil {
+			return err
+		}
+		if w.Comm.Rank == 1 {
+			over.Store(false)
+			err = v.Attach(stays, nil)
+		}
+		if err = errors.Join(err, barrier(w), v.LockAll(0)); err != nil {
+			return err
+		}
+		if w.Comm.Rank == 1 {
+			for round := 0; round < scaled(20000) && !over.Load(); round++ {
+				i := round % (2*regions + 1)
+				if i == regions {
+					continue
+				}
+				if err := v.Attach(part(i), nil); err != nil {
+					return err
+				}
+				if round%100 == 0 {
+					runtime.Gosched()
+				}
+				if err := v.Detach(addressOf(part(i))); err != nil {
+					return err
+				}
+			}
+			over.Store(true)
+		} else {
+			got := make([]byte, size)
+			for round := byte(0); err == nil && !over.Load(); round++ {
+				fill(got, round)
+				if err = errors.Join(v.GetBytes(got, 1, int64(addresses[1])), v.Flush(1)); err == nil && bytes.Count(got, []byte{7}) != size {
+					err = fmt.Errorf("round %d: got %v", round, got)
+				}
+				if e := is(v.PutBytes(got[:1], 1, int64(addresses[1])+size*(regions+1)), class.RMARange); e != nil && err == nil {
+					if e = is(v.Flush(1), class.RMARange); e != nil { // a target elsewhere tells later
+						err = fmt.Errorf("round %d, beyond all: %w", round, e)
+					}
+				}
+			}
+			over.Store(true)
+		}
+		return errors.Join(err, v.UnlockAll(), barrier(w), v.Free(), w.Memory.Free(b.Mem))
 	})
 }

@@ -180,7 +180,7 @@ func (w *Window) completeTo(t *target) error {
 			e.p.Unlock()
 			return err
 		}
-		if t.control == nil || t.farEnds && !planted.EndInMemory || !e.farIdle(t) && !planted.CompleteEarly {
+		if t.control == nil || t.farEnds || !e.farIdle(t) && !planted.CompleteEarly {
 			t.farEnds = true
 			x := w.waiter("Complete", t)
 			err = e.farGather(t, true, x)

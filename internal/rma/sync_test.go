@@ -3,6 +3,8 @@ package rma_test
 import (
 	"encoding/binary"
 	"fmt"
+	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/rma"
@@ -251,4 +253,63 @@ func TestRS08_FlushNeedsNoTarget(t *testing.T) {
 			return nil
 		})
 	})
+}
+
+// X-RMA-07: store buffers. Each of two ranks puts to the other, flushes, and gets what it
+// has been put, in the same moment as well as can be: not both miss it.
+func TestXRMA07_StoreBuffers(t *testing.T) {
+	fabrics := spread("tcp", "shm")
+	if !raceBuild {
+		fabrics = append(fabrics, "inproc") // puts and gets by the CPU are races to the detector
+	}
+	for _, fabric := range fabrics {
+		t.Run(fabric, func(t *testing.T) {
+			rounds := scaled(20000)
+			if fabric == "tcp" {
+				rounds /= 20
+			}
+			var begun, ended [2]atomic.Int64
+			var seen [2]uint64
+			meet := func(word *[2]atomic.Int64, me, turn int) {
+				word[me].Store(int64(turn))
+				for k := 1; word[1-me].Load() < int64(turn); k++ {
+					if k%1000 == 0 {
+						runtime.Gosched()
+					}
+				}
+			}
+			on(t, fabric, 2, func(w *world.World) error {
+				me := w.Comm.Rank
+				return inWindow(w, rma.Spec{Flavor: rma.Allocated, Size: 8, DispUnit: 1}, func(v *rma.View) error {
+					if err := v.LockAll(0); err != nil {
+						return err
+					}
+					got := make([]byte, 8)
+					for turn := 1; turn <= rounds; turn++ {
+						data := word(uint64(turn))
+						meet(&begun, me, turn)
+						err := v.PutBytes(data, 1-me, 0)
+						if err == nil {
+							err = v.Flush(1 - me)
+						}
+						if err == nil {
+							err = v.GetBytes(got, me, 0)
+						}
+						if err == nil {
+							err = v.Flush(me)
+						}
+						seen[me] = number(got)
+						meet(&ended, me, turn)
+						if err != nil {
+							return err
+						}
+						if seen[0] != uint64(turn) && seen[1] != uint64(turn) {
+							return fmt.Errorf("turn %d: both miss what the other has put: %v", turn, seen)
+						}
+					}
+					return v.UnlockAll()
+				})
+			})
+		})
+	}
 }

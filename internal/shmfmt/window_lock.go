@@ -204,7 +204,9 @@ func (l *Lock) Doze(i int, found LockState) {
 	if found == LockUnclear {
 		flags |= claimStalled
 	}
-	c.Store(c.Load() | flags)
+	if !planted.DozeSilent {
+		c.Store(c.Load() | flags)
+	}
 }
 
 // Moves is the word to sleep on: its value before the Look is to be passed.
