@@ -1,6 +1,7 @@
 // Package benchmark holds the loops of `halo bench`, written against package
 // mpi as a user would write them. bench/halobench.c is the same in C for other
-// MPIs: whatever changes here changes there, or the figures cannot be compared.
+// MPIs: whatever changes here changes there, or the figures cannot be compared. Only
+// extensions are not there.
 package benchmark
 
 import (
@@ -59,6 +60,7 @@ func kinds() []kind {
 	packs := []int{1 << 10, 64 << 10, 4 << 20}
 	return []kind{
 		{"latency", "half a round trip of one message", []int{0, 8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, 2},
+		{"notify", "half a round trip of one notified put", []int{0, 8, 64, 512, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, 2},
 		{"bw", "bandwidth one way, 64 messages in flight", rates, 2},
 		{"bibw", "bandwidth both ways at once, summed", rates, 2},
 		{"msgrate", "small messages a second; rank i sends to i + n/2", []int{8}, -2},
@@ -174,6 +176,8 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 		switch p.Name {
 		case "matching":
 			err = matching(world, p, size, report)
+		case "notify":
+			err = notifying(world, p, size, report)
 		case "pack", "unpack":
 			err = packing(world, p, size, report)
 		default:

@@ -1,0 +1,23 @@
+package rma_test
+
+import (
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/rma"
+)
+
+// What a notification costs on mapped memory beside the operation, where nobody waits for
+// it.
+func BenchmarkNotification(b *testing.B) {
+	lock := func(v *rma.View) error { return v.LockAll(0) }
+	data := rma.Data{Bytes: make([]byte, 8)}
+	b.Run("put", func(b *testing.B) {
+		benchmarkOn(b, lock, func(v *rma.View) error { return v.Put(data, 0, 8, rma.Layout{}) })
+	})
+	b.Run("put notify", func(b *testing.B) {
+		benchmarkOn(b, lock, func(v *rma.View) error { return v.PutNotify(data, 0, 8, rma.Layout{}, 5) })
+	})
+	b.Run("signal", func(b *testing.B) {
+		benchmarkOn(b, lock, func(v *rma.View) error { return v.Signal(0, 5) })
+	})
+}
