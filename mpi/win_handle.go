@@ -101,6 +101,7 @@ func (w *Window) WinFromMemhandle(handle []byte, size int64, unit, target int, i
 type handleWindow struct {
 	Window
 	face Comm
+	name string // before SetName: none
 }
 
 func (w *Window) fromMemhandle(handle []byte, size, unit int64, target int, info *Info) (*Window, error) {
@@ -111,8 +112,9 @@ func (w *Window) fromMemhandle(handle []byte, size, unit int64, target int, info
 	if info != nil {
 		v.SetOptions(winHints(v.Options(), info))
 	}
-	n := &handleWindow{Window: Window{v: v, w: w.w, align: w.align}, face: Comm{w: w.w, core: w.c.core, self: w.c.self}}
+	n := &handleWindow{Window: Window{v: v, w: w.w, align: w.align}, face: Comm{w: w.w, core: w.c.core.Face(), self: w.c.self}}
 	n.c, n.face.win = &n.face, &n.Window
+	n.face.core.Name.Store(&n.name)
 	n.face.handler.Store(w.c.handler.Load())
 	return &n.Window, nil
 }

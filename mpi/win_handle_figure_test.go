@@ -48,3 +48,55 @@ func TestQV28_QV34_FigureSix(t *testing.T) {
 		ok(t, parent.Free())
 	})
 }
+
+// Hints of the parent are those of the window, unless it is given others: with scope thread it
+// has a channel of its own, which is used again when it is freed, and with order its
+// operations are complete one after the other (QV-30). Its name and its error handler are its own.
+func TestQV30_HintsOfHandles(t *testing.T) {
+	onHandles(t, 2000, func(t testing.TB, c *mpi.Comm, h *handled) {
+		info := mpi.NewInfo()
+		ok(t, info.Set("mpi_win_scope", "thread"))
+		ok(t, info.Set("mpi_win_order", "true"))
+		for round := range 1100 { // more than there are channels
+			w, err := mpi.WinFromMemhandle[int64](h.parent, h.handle, h.next, info)
+			ok(t, err)
+			if round == 0 {
+				got, err := w.Info()
+				ok(t, err)
+				for _, key := range []string{"mpi_win_scope", "mpi_win_order"} {
+					value, _ := got.Get(key)
+					want, _ := info.Get(key)
+					if value != want {
+						t.Errorf("%s is %q, want %q", key, value, want)
+					}
+				}
+				ok(t, w.SetName("tile"))
+				if w.Name() != "tile" || h.parent.Name() != "parent" || h.Name() != "" {
+					t.Errorf("the names are %q, %q and %q", w.Name(), h.parent.Name(), h.Name())
+				}
+				data := make([]int64, 1000)
+				for i := range data {
+					data[i] = int64(i)
+				}
+				ok(t, w.Put(data, h.next, 0))
+				ok(t, w.Accumulate([]int64{1}, h.next, 1999, mpi.Sum))
+				got64 := []int64{-1}
+				ok(t, w.Get(got64, h.next, 999))
+				ok(t, w.OrderAll())
+				r := w.RflushAll()
+				ok(t, second(r.Wait()))
+				if got64[0] != 999 {
+					t.Errorf("an ordered get behind a put has %d", got64[0])
+				}
+			}
+			ok(t, w.Put([]int64{int64(round)}, h.next, 1000))
+			ok(t, w.Free())
+		}
+		ok(t, c.Barrier())
+		if h.mem[999] != 999 || h.mem[1999] != 1 || h.mem[1000] != 1099 {
+			t.Errorf("the memory has %d, %d and %d", h.mem[999], h.mem[1999], h.mem[1000])
+		}
+		ok(t, h.Free())
+		ok(t, c.Barrier())
+	})
+}

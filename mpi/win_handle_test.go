@@ -175,6 +175,7 @@ func TestQV31_OnlyPassiveAndOnlyTheTarget(t *testing.T) {
 			"Test": second(h.Test()), "Lock": h.Lock(mpi.LockShared, h.next, 0), "Unlock": h.Unlock(h.next),
 			"LockAll": h.LockAll(0), "UnlockAll": h.UnlockAll(), "Sync": h.Sync(), "Attach": mpi.Attach(h.Window, []byte{1}),
 			"Detach": mpi.Detach(h.Window, []byte{1}), "MemhandleCreate": second(mpi.MemhandleCreate(h.Window, []byte{1}, nil)),
+			"Dup": second(h.Window.Dup()), "DupWithInfo": second(h.Window.DupWithInfo(nil)), "AllocSyncObjects": second(h.AllocSyncObjects(1, nil)),
 			"MemhandleRelease": h.MemhandleRelease(h.own), "WinFromMemhandle": second(mpi.WinFromMemhandle[byte](h.Window, h.handle, h.next, nil)),
 		} {
 			wantText(labelled{t, call}, err, mpi.ErrRMASync, "mpi: "+call, "memory handle takes puts, gets, accumulates and flushes only")
@@ -186,8 +187,10 @@ func TestQV31_OnlyPassiveAndOnlyTheTarget(t *testing.T) {
 			return map[string]error{
 				"Put": h.Put(b, target, 0), "Get": h.Get(b, target, 0), "Accumulate": h.Accumulate(b, target, 0, mpi.Sum),
 				"FetchAndOp": h.FetchAndOp(&v, new(int64), target, 0, mpi.Sum), "CompareAndSwap": h.CompareAndSwap(&v, &v, new(int64), target, 0),
-				"Flush": h.Flush(target), "FlushLocal": h.FlushLocal(target),
-				"Rput": func() error { r := h.Rput(b, target, 0); return second(r.Wait()) }(),
+				"Flush": h.Flush(target), "FlushLocal": h.FlushLocal(target), "Order": h.Order(target),
+				"Rflush": func() error { r := h.Rflush(target); return second(r.Wait()) }(),
+				"Rrput":  func() error { r := h.Rrput(b, target, 0); return second(r.Wait()) }(),
+				"Rput":   func() error { r := h.Rput(b, target, 0); return second(r.Wait()) }(),
 			}
 		}
 		for _, target := range []int{other, -1, c.Size()} {
@@ -204,6 +207,7 @@ func TestQV31_OnlyPassiveAndOnlyTheTarget(t *testing.T) {
 				wantClass(labelled{t, call}, err, mpi.ErrRMASync)
 			}
 			wantClass(t, h.FlushAll(), mpi.ErrRMASync)
+			wantClass(t, h.OrderAll(), mpi.ErrRMASync)
 		}
 		refused(labelled{t, "unlocked"})
 		ok(t, h.parent.Lock(mpi.LockShared, other, 0))

@@ -37,7 +37,7 @@ func (w *Window) join(v *View) { w.views = append(w.views, v) }
 // message is sent, and nothing allocated but the View. It takes the lock.
 func (v *View) Dup() (*View, error) {
 	w := v.w
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return nil, err
 	}
 	w.e.p.Lock()

@@ -22,6 +22,9 @@ type flushMark struct {
 //
 // Where all is applied by the caller it costs a fence and the request; else what Flush does.
 func (v *View) Rflush(target int) (*p2p.Request, error) {
+	if err := v.handle.takes(target); err != nil {
+		return nil, err
+	}
 	t, err := v.w.passive(target)
 	if err != nil {
 		return nil, err
@@ -40,6 +43,9 @@ func (v *View) Rflush(target int) (*p2p.Request, error) {
 
 // RflushAll is Rflush of all targets (MPIX_RFLUSH_ALL).
 func (v *View) RflushAll() (*p2p.Request, error) {
+	if v.handle != nil {
+		return v.Rflush(v.handle.rank)
+	}
 	w, e := v.w, v.w.e
 	if err := w.passiveAll(); err != nil {
 		return nil, err

@@ -73,7 +73,12 @@ func (v *View) FromHandle(b []byte, size, unit int64, target int) (*View, error)
 		return nil, err
 	}
 	n.View.w, n.View.handle = w, &n.handle
-	n.options.Store(v.options.Load())
+	o := v.options.Load()
+	if n.options.Store(o); o.InOrder || o.Thread || o.Intrinsic {
+		w.e.p.Lock()
+		n.setOptions(*o)
+		w.e.p.Unlock()
+	}
 	w.handles.Add(1)
 	return &n.View, nil
 }
@@ -217,5 +222,11 @@ func (v *View) freeHandle() error {
 	if w.freed.Load() {
 		return nil // with its parent, all is complete
 	}
-	return v.settle(h.target, false, "Free")
+	err := v.settle(h.target, false, "Free")
+	if v.Options().Thread {
+		w.e.p.Lock()
+		v.giveNumber()
+		w.e.p.Unlock()
+	}
+	return err
 }

@@ -49,8 +49,10 @@ func (v *View) onlyFrames(t *target) bool {
 // only, these keep their order: it costs nothing, but with gets under way, which are waited
 // for. Else, or if several channels are in use, it is a flush.
 func (v *View) Order(target int) error {
-	w := v.w
-	t, err := w.passive(target)
+	if err := v.handle.takes(target); err != nil {
+		return err
+	}
+	t, err := v.w.passive(target)
 	if err != nil || t == nil {
 		return err
 	}
@@ -61,6 +63,9 @@ func (v *View) Order(target int) error {
 
 // OrderAll is Order of all targets.
 func (v *View) OrderAll() error {
+	if v.handle != nil {
+		return v.Order(v.handle.rank)
+	}
 	w := v.w
 	if err := w.passiveAll(); err != nil {
 		return err

@@ -57,7 +57,7 @@ type syncObject struct {
 // AllocSync makes n synchronisation objects (MPIX_WIN_ALLOC_SYNC_OBJECTS).
 func (v *View) AllocSync(n int) ([]SyncHandle, error) {
 	w := v.w
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return nil, err
 	}
 	if n < 0 {
@@ -105,7 +105,7 @@ func (w *Window) ownObject(h SyncHandle) *syncObject {
 // (MPIX_WIN_FREE_SYNC_OBJECTS).
 func (v *View) FreeSync(list []SyncHandle) error {
 	w := v.w
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return err
 	}
 	w.e.p.Lock()
@@ -160,7 +160,7 @@ type objectRequest struct {
 // begins again whenever a test or wait has ended it.
 func (v *View) SyncObject(h SyncHandle, count int64, restart, strict bool, call string) (*p2p.Request, error) {
 	w := v.w
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return nil, err
 	}
 	e := w.e

@@ -83,7 +83,7 @@ type engineSyncs struct {
 func (v *View) SyncOps(rank int, mode SyncMode, h SyncHandle, restart bool, call string) (*p2p.Request, error) {
 	w := v.w
 	q := &opsRequest{v: v, mode: mode, restart: restart}
-	if err := w.live(); err != nil {
+	if err := v.entire(); err != nil {
 		return nil, err
 	}
 	if mode&^SyncAll != 0 {
