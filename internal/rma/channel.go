@@ -33,6 +33,8 @@ type channel struct {
 	asked  uint64 // up to where the last WinFlush or WinUnlock asks
 	done   uint64 // up to where a WinDone has answered
 
+	rode    uint64 // of the main channel: the last one of this channel's view that rode there
+	ridden  bool   // of the main channel: some have
 	barrier uint64 // what comes after this one must not overtake those before: View.Order
 
 	oldest, newest *operation // those that are not complete at the origin, by number
@@ -41,6 +43,7 @@ type channel struct {
 	flushes        []flushMark
 	bundle         *bundle // nil if there is none
 	mark           mark    // of a flush of several channels, which is under way
+	rides          mark    // of what has ridden, of the same flush
 }
 
 // channelsMax is how many channels a target has at most: as many faults may have to be kept

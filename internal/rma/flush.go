@@ -123,7 +123,8 @@ func (v *View) settle(t *target, local bool, call string) error {
 	}
 	x := w.waiter(call, t)
 	defer e.rest(x)
-	return e.farWait(c, e.farMark(c, local), local, x)
+	ridden := e.riding(c, local)
+	return e.farAwaitOwn(c, e.farMark(c, local), ridden, local, x)
 }
 
 // farMark is how far c is, and unless it is local, has the target tell when it is as far.
@@ -146,7 +147,7 @@ func (v *View) settleAll(local bool, call string) error {
 	defer e.p.Unlock()
 	for i := range w.targets {
 		if c := w.channelTo(i, number); c != nil {
-			c.mark = e.farMark(c, local)
+			c.rides, c.mark = e.riding(c, local), e.farMark(c, local)
 		}
 	}
 	var first error
@@ -155,7 +156,7 @@ func (v *View) settleAll(local bool, call string) error {
 	for i := range w.targets {
 		if c := w.channelTo(i, number); c != nil {
 			x.t = c.target
-			first = firstOf(first, e.farWait(c, c.mark, local, x))
+			first = firstOf(first, e.farAwaitOwn(c, c.mark, c.rides, local, x))
 		}
 	}
 	return first

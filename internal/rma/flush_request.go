@@ -14,6 +14,8 @@ type flushing struct {
 type flushMark struct {
 	f  *flushing
 	at mark
+	// rides says that it is about operations of another channel: a fault is not.
+	rides bool
 }
 
 // Rflush is Flush with a request, which is complete when all operations to a target that
@@ -67,6 +69,11 @@ func (v *View) await(f *flushing, t *target) {
 	if v.number != 0 {
 		if c := t.numbered(v.number); c != nil {
 			c.await(f)
+			if main := &t.main; c.rode > main.done {
+				f.left++
+				main.flushes = append(main.flushes, flushMark{f, v.w.e.riding(c, false), true})
+				main.notifyFlushes()
+			}
 		}
 		return
 	}
@@ -81,7 +88,7 @@ func (c *channel) await(f *flushing) {
 		return
 	}
 	f.left++
-	c.flushes = append(c.flushes, flushMark{f, e.farFlush(c)})
+	c.flushes = append(c.flushes, flushMark{f, e.farFlush(c), false})
 	c.notifyFlushes()
 }
 
@@ -103,8 +110,10 @@ func (c *channel) notifyFlushes() {
 		cause := e.p.DownCause(int(t.process))
 		switch {
 		case c.reached(m.at, false):
-			m.f.err = firstOf(m.f.err, c.fault)
-			c.fault = nil
+			if !m.rides {
+				m.f.err = firstOf(m.f.err, c.fault)
+				c.fault = nil
+			}
 		case cause != nil:
 			m.f.err = firstOf(m.f.err, gone(t.rank, cause))
 		default:

@@ -104,6 +104,7 @@ type operationLink struct {
 	page       []byte       // the frame in the backlog, if it was made up
 	few        [8]byte      // a payload
 	bundle     *bundle      // of kindBundle
+	rider      *channel     // that of its view, if it goes by the main one instead
 }
 
 // Kinds of what stands in a line beside operations.
@@ -133,14 +134,14 @@ func (e *Engine) remote(o *operation) {
 		e.finish(o, gone(t.rank, cause))
 		return
 	}
+	e.ride(o)
 	e.express(o)
+	e.unmix(o)
 	c := o.channel
-	if c.wanted > c.asked && o.size() > lineTurn {
-		e.askFlush(c) // for what came before, which must not wait for this
-	}
 	c.issued++
 	o.at = c.issued
 	if o.kind == kindSignal {
+		o.ridden()
 		e.sendSignal(o)
 		return
 	}
@@ -158,6 +159,7 @@ func (e *Engine) remote(o *operation) {
 	if !o.answers() {
 		c.quiet = o.at
 	}
+	o.ridden()
 	if e.hold(o) {
 		if o.notice != 0 { // the target may wait for it
 			e.releaseThen(c, wire.ThenNotify, uint64(o.notice-1))

@@ -21,6 +21,7 @@ type bundle struct {
 	op    op.Op
 	typ   op.Type
 	base  uint64 // displacement of the first
+	first uint64 // number of the first
 	n     int    // runs
 	size  int    // bytes of data
 	then  uint8  // flags that say what follows
@@ -60,7 +61,7 @@ func (e *Engine) hold(o *operation) bool {
 	}
 	if c.bundle == nil {
 		h := e.newBundle()
-		h.kind, h.op, h.typ, h.base = o.kind, o.op, o.typ, o.off
+		h.kind, h.op, h.typ, h.base, h.first = o.kind, o.op, o.typ, o.off, o.at
 		h.limit = min(bundleMax, e.p.ChunkMax(int(t.process))-bundleData)
 		if !h.add(o, size, false) {
 			e.freeBundle(h)

@@ -34,7 +34,9 @@ func (e *Engine) farIdle(t *target) bool {
 }
 
 // idle reports whether nothing is under way by c and nothing is to be told of it.
-func (c *channel) idle() bool { return c.oldest == nil && c.quiet <= c.done && c.fault == nil }
+func (c *channel) idle() bool {
+	return c.oldest == nil && c.quiet <= c.done && c.fault == nil && c.rode <= c.target.main.done
+}
 
 // farFlush asks the target to tell when all that was sent by c is done, and returns the
 // mark to wait for. One flush of a channel is under way at a time: goroutines that flush meanwhile
@@ -138,6 +140,19 @@ func (c *channel) reached(m mark, local bool) bool {
 // tells of. about says who waits. The lock is held; others may hold it in between.
 func (e *Engine) farWait(c *channel, m mark, local bool, about proc.About) error {
 	t := c.target
+	e.farReach(c, m, local, about)
+	err := c.fault
+	c.fault = nil
+	if cause := e.p.DownCause(int(t.process)); cause != nil && !c.reached(m, local) {
+		err = gone(t.rank, cause)
+	}
+	return err
+}
+
+// farReach returns when m is reached, or never will be. The lock is held; others may hold it
+// in between.
+func (e *Engine) farReach(c *channel, m mark, local bool, about proc.About) {
+	t := c.target
 	if !c.reached(m, local) && e.p.DownCause(int(t.process)) == nil {
 		var w *farWait
 		if n := len(e.parked); n > 0 {
@@ -161,12 +176,6 @@ func (e *Engine) farWait(c *channel, m mark, local bool, about proc.About) error
 		w.About = nil
 		e.parked = append(e.parked, w)
 	}
-	err := c.fault
-	c.fault = nil
-	if cause := e.p.DownCause(int(t.process)); cause != nil && !c.reached(m, local) {
-		err = gone(t.rank, cause)
-	}
-	return err
 }
 
 // notify wakes those whose mark is reached, or never will be.

@@ -29,6 +29,14 @@ func launchBy(e *Engine, v *View, a access, request bool) *pending {
 	return p
 }
 
+// flushBy is a flush of a view.
+func flushBy(p *pair, v *View) *flushing {
+	f := &flushing{request: p.e.messages.NewRequest(p.w.Comm, "Rflush"), left: 1}
+	v.await(f, to(p.w))
+	p.e.flushed(f)
+	return f
+}
+
 // arrived is how many bytes in a row are there.
 func arrived(mem []byte) int {
 	if n := slices.Index(mem, 0); n >= 0 {
@@ -54,9 +62,7 @@ func TestQV02_FlushWaitsForItsOwnView(t *testing.T) {
 			if scope == "own" {
 				v = a
 			}
-			c := to(p.w).channel(v)
-			m := p.e.farFlush(c)
-			p.until("the flush", func() bool { return c.reached(m, false) })
+			p.until("the flush", flushBy(p, v).request.Done)
 			n, one := arrived(p.mem[:long]), p.mem[long]
 			switch {
 			case scope == "thread" && (n >= long/2 || one != 9):
@@ -122,13 +128,8 @@ func TestQV36_RflushOfWhatWasBefore(t *testing.T) {
 	for _, thread := range []bool{false, true} {
 		p := newPair(t, 3, long+8)
 		v := viewOf(p.w, Options{Thread: thread})
-		c := to(p.w).channel(v)
-		flush := func() *flushing {
-			f := &flushing{request: p.e.messages.NewRequest(p.w.Comm, "Rflush"), left: 1}
-			v.await(f, to(p.w))
-			p.e.flushed(f)
-			return f
-		}
+		c := &to(p.w).main // where short ones ride
+		flush := func() *flushing { return flushBy(p, v) }
 		put := func(b byte, at int64, n int) {
 			launchBy(p.e, v, access{kind: kindPut, origin: Data{Bytes: bytes.Repeat([]byte{b}, n)}, disp: at}, false)
 		}
@@ -199,5 +200,48 @@ func TestQV40_ChannelsAreBounded(t *testing.T) {
 	hear(e, wire.Header{Kind: wire.WinPut, Chan: channelsMax}, []byte{1})
 	if len(f.lost) != 1 {
 		t.Error("a frame of a channel that cannot be is taken")
+	}
+}
+
+// QV-02: short puts of a view of thread scope ride with others, also where a view of process
+// scope has a long one under way, before or after; their flush does not wait for that.
+func TestQV02_RidersDoNotWaitForLongPuts(t *testing.T) {
+	for _, first := range []bool{false, true} {
+		for seed := range uint64(3) {
+			p := newPair(t, seed, long+64)
+			a, b := viewOf(p.w, Options{}), viewOf(p.w, Options{Thread: true})
+			huge := func() {
+				launchBy(p.e, a, access{kind: kindPut, origin: Data{Bytes: bytes.Repeat([]byte{7}, long)}}, false)
+			}
+			if first {
+				huge()
+			}
+			for i := range int64(32) {
+				launchBy(p.e, b, access{kind: kindPut, origin: Data{Bytes: []byte{byte(i + 1)}}, disp: long + i}, false)
+				if i%8 == 5 && !first { // and what is answered, or long, goes by the view's own channel, in order
+					got := make([]byte, 1)
+					q := launchBy(p.e, b, access{kind: kindAccumulate, op: op.Sum, typ: op.Uint8, origin: Data{Bytes: []byte{100}},
+						result: Data{Bytes: got}, disp: long + i}, true)
+					p.until("a fetch", q.r.Done)
+					if got[0] != byte(i+1) {
+						t.Fatalf("seed %d: an accumulate has overtaken the put before: %d", seed, got[0])
+					}
+				}
+			}
+			if !first {
+				huge()
+			}
+			if c := to(p.w).numbered(b.number); !first && (c.rode == 0 || c.issued == 0) {
+				t.Fatalf("%d operations rode, %d did not", c.rode, c.issued)
+			}
+			p.until("the flush", flushBy(p, b).request.Done)
+			if n := arrived(p.mem[:long]); n >= long/2 || p.mem[long+31] != 32 {
+				t.Errorf("seed %d: the flush is over when %d of the %d bytes of another are there, and %d of its own", seed, n, long, p.mem[long+31])
+			}
+			p.until("all", flushBy(p, a).request.Done)
+			if n := arrived(p.mem[:long]); n != long {
+				t.Errorf("seed %d: all is flushed and %d of %d bytes are there", seed, n, long)
+			}
+		}
 	}
 }
