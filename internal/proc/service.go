@@ -93,6 +93,7 @@ func (p *Proc) serve(l *lane) {
 			return
 		}
 		p.stirred = false
+		p.rouse()
 		p.serving++
 		p.advance()
 		for !p.closed && !p.polling && (!p.hot || len(p.parked) > 0) {

@@ -172,6 +172,7 @@ func (p *Proc) parkFor(e *Event) {
 	k := p.newPark()
 	e.park = k
 	p.parked = append(p.parked, e)
+	p.tellParked()
 	p.mu.Unlock()
 	<-k.wake
 	p.Lock()
@@ -182,6 +183,7 @@ func (p *Proc) parkFor(e *Event) {
 			last := len(p.parked) - 1
 			p.parked[i], p.parked[last] = p.parked[last], nil
 			p.parked = p.parked[:last]
+			p.tellParked()
 			break
 		}
 	}
@@ -189,6 +191,27 @@ func (p *Proc) parkFor(e *Event) {
 		p.watched--
 	}
 	p.freePark(k)
+}
+
+// tellParked tells peers in memory how many are parked.
+func (p *Proc) tellParked() {
+	if p.node != nil {
+		p.node.SetWaits(len(p.parked))
+	}
+}
+
+// rouse has a parked waiter poll, if a peer wants one to.
+func (p *Proc) rouse() {
+	if p.node == nil || !p.node.Nudged() || p.polling {
+		return
+	}
+	for _, e := range p.parked {
+		if !e.done {
+			p.handed = true
+			e.park.unpark()
+			return
+		}
+	}
 }
 
 func (p *Proc) newPark() *park {

@@ -11,9 +11,10 @@
 //     Create and Attach over memory of package memory, of processes of the node) is
 //     accessed by the caller: a put is a copy, an accumulate atomics of package apply.
 //     No lock is taken, no message sent, nothing allocated. See View.PutBytes.
-//   - Other memory of a process on the node is read and written by the kernel
-//     (process_vm), as long as blocks are long enough; what it cannot do, accumulates
-//     among it, goes by frames.
+//   - Other memory of a process on the node is accessed by the target itself, if the
+//     operation is short and somebody there polls just then (offers); else it is read and
+//     written by the kernel (process_vm), as long as blocks are long enough. What that
+//     cannot do, accumulates among it, goes by frames.
 //   - The rest goes by frames, which the target's service applies with the same code of
 //     package apply, whatever its program does.
 //

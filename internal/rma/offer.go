@@ -20,6 +20,10 @@ import (
 // after each one that was in vain the next operations do without, twice as many each time
 // (offerTo.skip). To a target that computes one offer in 32 operations remains, which is a hundredth of what they cost.
 //
+// A target that waits inside Halo for long sleeps, too. If there is a core for every process
+// of the node, its waiter is nudged after some operations, so that it polls again, as long as
+// more come. A target in which nobody waits is left alone.
+//
 // An operation that was offered is complete, at both sides, before its call returns. So
 // accumulates may be, although they have to stay behind those that have gone by frames: they
 // are if nothing of this process is under way to the target. Those without a result are not:
@@ -40,6 +44,11 @@ const (
 	offerServes = 8
 	// skipMax is how many operations at most do without an offer after many were in vain.
 	skipMax = 31
+	// nudgeAfter is after how many operations that found the target asleep it is nudged: a
+	// nudge costs what several of them do by the kernel. Each one that is followed by no
+	// offer that is taken doubles that, up to nudgeMost.
+	nudgeAfter = 8
+	nudgeMost  = 4096
 )
 
 // Where in shmfmt.OfferHead.Do the operation and its type begin, above the kind.
@@ -62,6 +71,9 @@ type offerTo struct {
 	busy   bool          // the last one was taken, and somebody waits for its end without the lock
 	skip   uint32        // operations that are to do without
 	vain   uint32        // what skip is set to next
+
+	asleep   uint32 // operations in a row that found the target asleep
+	patience uint32 // after how many of them it is nudged
 }
 
 // offered offers an access to whoever polls at the target, and reports whether it was made. If
@@ -89,6 +101,7 @@ func (e *Engine) offered(t *target, a *access, off uint64) bool {
 		}
 	}
 	if e.node.Sleeps(int(t.process)) {
+		e.nudge(t, x)
 		return false
 	}
 	data := x.offer.Data()
@@ -126,11 +139,24 @@ func (e *Engine) offered(t *target, a *access, off uint64) bool {
 			e.node.TakeOffers()
 		}
 	}
-	x.vain = 0
+	x.vain, x.asleep, x.patience = 0, 0, nudgeAfter
 	if done && a.kind != kindPut {
 		copy(a.result.Bytes, x.offer.Answer()[:size])
 	}
 	return done
+}
+
+// nudge counts an operation that has found the target asleep, and now and then wakes up who
+// waits there.
+func (e *Engine) nudge(t *target, x *offerTo) {
+	x.patience = max(x.patience, nudgeAfter)
+	if x.asleep++; x.asleep < x.patience {
+		return
+	}
+	x.asleep = 0
+	if job := e.p.Job(); len(job.Local) <= job.Cores && e.node.Nudge(int(t.process)) {
+		x.patience = min(2*x.patience, nudgeMost)
+	}
 }
 
 // awaitTaken waits for the end of an offer that has been taken: the target has lost its core

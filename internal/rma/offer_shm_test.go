@@ -60,7 +60,7 @@ func onShm(t *testing.T, fn func(w *world.World) error) {
 
 // Operations on memory that is not mapped are done by a target that polls, by one that does
 // not, and by both in turn: all of them once, and what they return is what was there.
-func TestXRMA01_TargetPollsNowAndThen(t *testing.T) {
+func TestTargetPollsNowAndThen(t *testing.T) {
 	for _, m := range makers() {
 		if m.name != "created on the heap" && m.name != "dynamic on the heap" {
 			continue
@@ -152,7 +152,7 @@ func countUp(x *window, taken *atomic.Int32) error {
 
 // A target that has taken an offer and loses its core is waited for; others of the origin's
 // process go on meanwhile, by the kernel.
-func TestXRMA01_TargetStopsInAnOffer(t *testing.T) {
+func TestTargetStopsInAnOffer(t *testing.T) {
 	var done, inside, others atomic.Bool
 	by := between{first: func() {
 		if inside.CompareAndSwap(false, true) {
@@ -270,6 +270,67 @@ func TestF1_TargetDiesInAnOffer(t *testing.T) {
 			})
 			if other != nil || !errors.Is(err, errDies) {
 				t.Errorf("%v; the run ends with %v", other, err)
+			}
+		})
+	}
+}
+
+// A target that waits inside Halo, and has gone to sleep over it, is roused by operations that
+// go on, and does them itself from then on. One in which nobody waits is not.
+func TestWaitingTargetIsRoused(t *testing.T) {
+	for _, waits := range []bool{true, false} {
+		t.Run(fmt.Sprintf("waits=%t", waits), func(t *testing.T) {
+			var by between
+			var rings uint32
+			var done atomic.Bool
+			onShm(t, func(w *world.World) error {
+				if n, cores := len(w.Proc.Job().Local), w.Proc.Job().Cores; n > cores {
+					t.Skipf("%d cores for %d processes: the waiting are left asleep", cores, n)
+				}
+				x, err := created(w, heapBytes(64), 8, func() error { return nil })
+				if err != nil {
+					return err
+				}
+				if w.Comm.Rank == 1 {
+					by.put(w)
+				}
+				if err := errors.Join(barrier(w), x.LockAll(0)); err != nil {
+					return err
+				}
+				some := make([]byte, 1)
+				if w.Comm.Rank == 1 && waits {
+					err = barrier(w)
+				} else if w.Comm.Rank == 1 {
+					for !done.Load() { // it computes
+						time.Sleep(time.Millisecond)
+					}
+					err = barrier(w)
+				} else {
+					defer done.Store(true)
+					err = errors.Join(x.PutBytes(some, 1, 0), x.Flush(1))
+					for err == nil && !w.Proc.Node().Sleeps(1) {
+						time.Sleep(100 * time.Microsecond)
+					}
+					by.taken.Store(0)
+					bell := &w.Proc.Node().Control().Door(1).Bell
+					rings = bell.Load()
+					for k := 0; err == nil && (waits && by.taken.Load() == 0 && k < 1000000 || !waits && k < 2000); k++ {
+						err = errors.Join(x.PutBytes(some, 1, 0), x.Flush(1))
+					}
+					rings = bell.Load() - rings
+					done.Store(true)
+					err = errors.Join(err, barrier(w))
+				}
+				return errors.Join(err, x.UnlockAll(), barrier(w), x.free())
+			})
+			if t.Skipped() {
+				return
+			}
+			if waits && by.taken.Load() == 0 {
+				t.Error("the waiting target has not taken an offer")
+			}
+			if !waits && rings != 0 {
+				t.Errorf("the bell of a target that computes was rung %d times", rings)
 			}
 		})
 	}

@@ -146,9 +146,11 @@ type Segment struct {
 }
 
 type segmentHeader struct {
-	magic atomic.Uint64
-	owner uint32
-	n     uint32
+	magic  atomic.Uint64
+	owner  uint32
+	n      uint32
+	waits  atomic.Uint32 // goroutines of the owner that wait inside Halo, asleep
+	nudged atomic.Uint32 // somebody would have one of them poll
 }
 
 // FormatSegment makes zeroed memory the segment of local process owner of n.
@@ -215,6 +217,26 @@ func (s *Segment) Active(w int) uint64 { return s.active(w).Load() } // pairs wi
 
 func (s *Segment) active(w int) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Pointer(&s.mem[Line+8*w]))
+}
+
+// SetWaits says how many goroutines of the owner sleep while they wait for something.
+func (s *Segment) SetWaits(n int) { s.header().waits.Store(uint32(n)) }
+
+// Nudge asks the owner to have one of those poll, and reports false if there is none. The
+// owner's door is to be rung then.
+func (s *Segment) Nudge() bool {
+	h := s.header()
+	if h.waits.Load() == 0 {
+		return false
+	}
+	h.nudged.Store(1) // pairs with the load in Nudged
+	return true
+}
+
+// Nudged reports whether there was a Nudge, once.
+func (s *Segment) Nudged() bool {
+	h := s.header()
+	return h.nudged.Load() != 0 && h.nudged.Swap(0) != 0
 }
 
 // Offers announces that process from is about to make its first offer.

@@ -48,6 +48,25 @@ func (f *Fabric) Offer(peer int) *shmfmt.Offer {
 // offer would be in vain. It may be that nobody polls though it reports false.
 func (f *Fabric) Sleeps(peer int) bool { return f.out[peer].door.Armed.Load() != 0 } // pairs with the stores in Arm and Disarm
 
+// Nudge has a goroutine of a peer poll that sleeps while it waits for something, and reports
+// whether there was any. It is a system call.
+func (f *Fabric) Nudge(peer int) bool {
+	o := f.out[peer]
+	seg, err := f.node.Segment(o.peer)
+	if err != nil || !seg.Nudge() {
+		return false
+	}
+	f.Ring(o.peer)
+	return true
+}
+
+// SetWaits tells peers how many goroutines of this process sleep while they wait for
+// something.
+func (f *Fabric) SetWaits(n int) { f.seg.SetWaits(n) }
+
+// Nudged reports whether a peer would have one of these poll, once for each time.
+func (f *Fabric) Nudged() bool { return f.seg.Nudged() }
+
 // TakeOffers takes what peers offer, and reports how many there were. Poll does it; whoever
 // holds the engine's lock and waits for long without polling may.
 func (f *Fabric) TakeOffers() int {
