@@ -128,10 +128,11 @@ func workerRows(fabric string) []row {
 	return rows
 }
 
-// passiveRows are operations on a target that computes. Where the origin reaches the
-// memory itself they take at most twice as long as with one that is attentive. Others are
+// passiveRows are operations on a target that computes. Where the origin has mapped the
+// memory they take at most twice as long as with one that is attentive. Others are
 // served by a thread of the target, which must get a core first: it has one as long
-// as not all are computing.
+// as not all are computing; or by the kernel, where an attentive target is several times
+// faster, so that only the bound of the served remains.
 func passiveRows() []row {
 	var rows []row
 	for _, fabric := range []string{"shm", "tcp"} {
@@ -152,7 +153,9 @@ func passiveRows() []row {
 				}
 				calm := r
 				calm.name, calm.attentive = r.name+", attentive", true
-				r.bars = []bar{{factor: 2, of: calm.name}}
+				if r.bars = []bar{{factor: 2, of: calm.name}}; kind != "allocate" {
+					r.bars = []bar{{factor: 50, of: "us"}}
+				}
 				rows = append(rows, r, calm)
 			}
 		}
