@@ -36,9 +36,10 @@ func (v *View) ordered(loads bool) {
 }
 
 // onlyFrames reports whether operations of v to t, which others may make by themselves, have
-// to go by frames, to stay behind those that have.
+// to go by frames, to stay behind those that have. To memory that is mapped none has: what
+// goes there by frames is notifications.
 func (v *View) onlyFrames(t *target) bool {
-	return v.how.Load()&howInOrder != 0 && t.framed.Load() && t.rank != t.w.Comm.Rank
+	return v.how.Load()&howInOrder != 0 && t.path != pathMapped && t.framed.Load() && t.rank != t.w.Comm.Rank
 }
 
 // Order has the operations to a target that were issued before be complete there before
