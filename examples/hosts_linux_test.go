@@ -100,6 +100,24 @@ func TestFilesAreSharedOutOverTwoHosts(t *testing.T) {
 	}
 }
 
+// TestStructuresOverTwoHosts is issue 5, section 6: what is built of one-sided operations
+// on ranks that share memory and ranks that do not.
+func TestStructuresOverTwoHosts(t *testing.T) {
+	h := hosttest.Start(t, 2)
+	programs := []string{"hashtable", "mcslock", "mpmcqueue", "worksteal", "globalarray", "signals", "taskqueue"}
+	l := build(t, programs...)
+	for i, args := range [][]string{
+		{"-keys", "1000", "-common", "300"}, {"-times", "50"}, {"-items", "50", "-slots", "2"},
+		{"-queens", "9"}, {"-n", "30", "-tile", "7"}, {"-tiles", "40", "-rounds", "1"}, {"-tolerance", "1e-3"},
+	} {
+		command := append([]string{"-host", "host0:2,host1:2", "-n", "4", l.path(programs[i])}, args...)
+		out, errs, status := onHosts(t, h, l.dir, l.path("halo"), command...)
+		if status != 0 || errs != "" || strings.Count(out, "\n") != 1 {
+			t.Errorf("%q: status %d, %q\n%s", command, status, out, errs)
+		}
+	}
+}
+
 // TestCutEndsExampleOnBothHosts is promise F4 of security.md with ranks that
 // communicate: whoever notices first, the host is named.
 func TestCutEndsExampleOnBothHosts(t *testing.T) {

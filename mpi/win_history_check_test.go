@@ -66,6 +66,11 @@ func (c *checker) run() error {
 	for i, r := range c.phase.rounds {
 		c.store(r.stores)
 		for _, s := range r.steps {
+			if s.do == doAwait {
+				if err := c.saw(r, s); err != nil {
+					return fmt.Errorf("round %d: %w", i, err)
+				}
+			}
 			if s.do != doOp {
 				continue
 			}

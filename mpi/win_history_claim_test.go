@@ -16,7 +16,9 @@ type claimed struct{ member, slot int }
 // claim is what is known of a byte.
 type claim struct {
 	kind  claimKind
-	owner int16    // of reads and owned bytes; manyOwners of what several read
+	owner int16    // an agent, of reads and owned bytes; manyOwners of what several read
+	view  int8     // through which its owner has accessed it
+	last  int      // the put or get that has accessed it last
 	clean bool     // nothing is under way: who owns it may do anything
 	elem  dtype.ID // of accumulated and updated bytes
 	at    uint8    // which byte of the element it is
@@ -95,7 +97,7 @@ func kindOf(o *rmaOp) claimKind {
 // take claims what o accesses, or returns false and changes nothing.
 func (c *claims) take(o *rmaOp) bool {
 	b := c.bytes[claimed{o.target, o.slot}]
-	me := int16(o.origin)
+	me, view := o.agent, int8(o.view)
 	free := o.each(func(off, size int64) bool {
 		for i := range size {
 			switch k := b[off+i]; {
@@ -109,7 +111,7 @@ func (c *claims) take(o *rmaOp) bool {
 					return false
 				}
 			case k.kind == read && o.kind == isGet:
-			case (k.kind == owned || k.kind == read) && k.owner == me && k.clean:
+			case (k.kind == owned || k.kind == read) && k.owner == me && (k.clean || o.order && k.view == view):
 			default:
 				return false
 			}
@@ -128,13 +130,13 @@ func (c *claims) take(o *rmaOp) bool {
 			case o.accumulates():
 				*k = claim{kind: accumulated, elem: o.elem, at: uint8(i), times: k.times + 1}
 			case o.kind != isGet:
-				*k = claim{kind: owned, owner: me}
+				*k = claim{kind: owned, owner: me, view: view}
 			case k.kind == unclaimed:
-				*k = claim{kind: read, owner: me}
+				*k = claim{kind: read, owner: me, view: view}
 			case k.owner != me:
 				*k = claim{kind: read, owner: manyOwners}
 			default:
-				k.clean = false
+				k.clean, k.view = false, view
 			}
 		}
 		return true
@@ -142,26 +144,30 @@ func (c *claims) take(o *rmaOp) bool {
 	return true
 }
 
-// flushed says that what a member has done at a target is complete; target -1 is all.
-func (c *claims) flushed(member, target int) {
+// flushed says that what an agent has done at a target is complete, through a view or all of
+// them; target -1 is all.
+func (c *claims) flushed(agent int16, target, view int) {
 	for at, b := range c.bytes {
 		if target >= 0 && at.member != target {
 			continue
 		}
 		for i := range b {
-			if b[i].owner == int16(member) && (b[i].kind == owned || b[i].kind == read) {
+			if b[i].owner == agent && (b[i].kind == owned || b[i].kind == read) && (view == allViews || b[i].view == int8(view)) {
 				b[i].clean = true
 			}
 		}
 	}
 }
 
-// hand gives what a member owns and has completed to another one.
-func (c *claims) hand(from, to int) {
-	for _, b := range c.bytes {
+// hand gives what an agent owns and has completed at a target, -1 for all, to another one.
+func (c *claims) hand(from, to int16, target int) {
+	for at, b := range c.bytes {
+		if target >= 0 && at.member != target {
+			continue
+		}
 		for i := range b {
-			if b[i].clean && b[i].owner == int16(from) {
-				b[i].owner = int16(to)
+			if b[i].clean && b[i].owner == from {
+				b[i].owner = to
 			}
 		}
 	}

@@ -12,10 +12,13 @@ type live struct {
 	comm     *mpi.Comm
 	me       int
 	win      *mpi.Window
-	mine     [][]byte  // slots
-	lent     [][]byte  // of AllocMem
-	attached []int64   // how much of each slot of a dynamic window
-	address  [][]int64 // of each member's slots, of a dynamic window
+	views    []*mpi.Window // the same, and its duplicates
+	own      []mpi.Sync
+	objects  [][]mpi.Sync // of each member
+	mine     [][]byte     // slots
+	lent     [][]byte     // of AllocMem
+	attached []int64      // how much of each slot of a dynamic window
+	address  [][]int64    // of each member's slots, of a dynamic window
 }
 
 // memory is size bytes of the Go heap, or of AllocMem.
@@ -52,6 +55,12 @@ func (l *live) open() (err error) {
 		l.win, err = l.comm.WinCreateDynamic(info)
 	}
 	if err != nil {
+		return err
+	}
+	if err := l.duplicate(); err != nil {
+		return err
+	}
+	if err := l.allocSignals(); err != nil {
 		return err
 	}
 	if l.flavor != dynamic {
@@ -106,7 +115,10 @@ func (l *live) close() error {
 			}
 		}
 	}
-	if err := l.win.Free(); err != nil {
+	if err := l.win.FreeSyncObjects(l.own); err != nil {
+		return err
+	}
+	if err := l.free(); err != nil {
 		return err
 	}
 	for _, mem := range l.lent {

@@ -10,8 +10,9 @@ import (
 // maker makes a program of a seed.
 type maker struct {
 	*rand.Rand
-	places string
-	ids    int
+	places   string
+	ids      int
+	counters int // of bursts
 }
 
 // newOneSided makes the program of a seed for ranks on these hosts.
@@ -84,6 +85,8 @@ func (m *maker) window() *window {
 	if m.one(6) {
 		set("no_locks", "true")
 	}
+	w.signals = make([]int, len(w.members))
+	w.views = m.views()
 	return w
 }
 
@@ -121,7 +124,8 @@ func (m *maker) phase(w *window) *phase {
 			attached[k] = append(attached[k], size)
 		}
 	}
-	rm := &roundMaker{maker: m, phase: ph, claims: newClaims(w), attached: attached, hot: map[claimed][]*rmaOp{}, storms: map[int][]*rmaOp{}, group: map[[2]int]int{}}
+	rm := &roundMaker{maker: m, phase: ph, claims: newClaims(w), attached: attached, hot: map[claimed][]*rmaOp{}, storms: map[int][]*rmaOp{},
+		group: map[[2]int]int{}, open: map[[2]int][]*rmaOp{}, bursts: map[int]*burst{}}
 	for range m.IntN(4) {
 		if s := rm.store(); s != nil {
 			ph.stores = append(ph.stores, s)
@@ -134,6 +138,7 @@ func (m *maker) phase(w *window) *phase {
 	for rm.number = range rounds {
 		rm.claims.nextRound()
 		rm.round = &round{}
+		clear(rm.bursts)
 		switch ph.kind {
 		case byFence:
 			rm.free(1+m.IntN(12), nil)
@@ -159,7 +164,9 @@ type roundMaker struct {
 	attached [][]int64
 	hot      map[claimed][]*rmaOp // that accumulate in this phase
 	storms   map[int][]*rmaOp     // by target
-	group    map[[2]int]int       // by origin and target, how often the one has completed its operations at the other
+	group    map[[2]int]int       // by agent and target, how often the one has completed operations at the other
+	open     map[[2]int][]*rmaOp  // by agent and target: not complete
+	bursts   map[int]*burst       // by target: notifications that were not awaited
 }
 
 func (m *roundMaker) members() int { return len(m.phase.win.members) }
@@ -195,6 +202,9 @@ func (m *roundMaker) free(n int, origins [][]int) {
 			origin = origins[target][m.IntN(len(origins[target]))]
 		}
 		m.operate(origin, target)
+		if origins == nil && m.one(6) {
+			m.await(m.IntN(m.members()))
+		}
 	}
 }
 
@@ -213,6 +223,7 @@ func (m *roundMaker) operate(origin, target int) {
 			at := claimed{o.target, o.slot}
 			m.hot[at] = append(m.hot[at], o)
 		}
+		m.notifies(o)
 		m.addOp(o)
 		return
 	}
@@ -221,7 +232,10 @@ func (m *roundMaker) operate(origin, target int) {
 // addOp adds the step of an operation.
 func (m *roundMaker) addOp(o *rmaOp) {
 	m.ids++
-	o.id, o.round, o.group = m.ids, m.number, m.group[[2]int{o.origin, o.target}]
+	at := [2]int{int(o.agent), o.target}
+	o.id, o.round, o.group = m.ids, m.number, m.group[at]
+	m.open[at] = append(m.open[at], o)
+	m.claims.issued(o)
 	m.add(rmaStep{do: doOp, member: o.origin, target: o.target, op: o})
 }
 
@@ -272,7 +286,7 @@ func (m *roundMaker) locks() {
 	}
 	unlock := func(o, t int) {
 		m.add(rmaStep{do: doUnlock, member: o, target: t, arg: m.IntN(2)})
-		m.completed(o, t)
+		m.completed(m.agent(o, 0), t, allViews)
 		delete(held[o], t)
 	}
 	for range 4 + m.IntN(30) {
@@ -293,7 +307,7 @@ func (m *roundMaker) locks() {
 			unlock(o, some(o))
 		case k == 2:
 			t := some(o)
-			m.flush(o, t, m.one(2))
+			m.flush(o, m.view(), t, m.one(2))
 		case k == 3:
 			m.add(rmaStep{do: doWait, member: o, arg: m.IntN(3)})
 		case k == 4 && held[o][some(o)]:
@@ -311,50 +325,29 @@ func (m *roundMaker) locks() {
 	}
 }
 
-// completed notes that all operations of a member at a target, -1 for all, are complete.
-func (m *roundMaker) completed(member, target int) {
-	m.claims.flushed(member, target)
-	for t := range m.members() {
-		if target < 0 || t == target {
-			m.group[[2]int{member, t}]++
-		}
-	}
-}
-
-func (m *roundMaker) flush(member, target int, local bool) {
-	switch {
-	case local && target < 0:
-		m.add(rmaStep{do: doFlushLocalAll, member: member})
-	case local:
-		m.add(rmaStep{do: doFlushLocal, member: member, target: target})
-	case target < 0:
-		m.add(rmaStep{do: doFlushAll, member: member})
-	default:
-		m.add(rmaStep{do: doFlush, member: member, target: target})
-	}
-	if !local {
-		m.completed(member, target)
-	}
-}
-
 // lockAll makes an epoch of all members to all.
 func (m *roundMaker) lockAll() {
 	n := m.members()
+	m.round.threads = len(m.phase.win.views) > 1 && m.one(3)
 	for range 2 + m.IntN(30) {
-		o := m.IntN(n)
-		switch k := m.IntN(12); {
+		o, v := m.IntN(n), m.view()
+		switch k := m.IntN(14); {
 		case k == 0:
-			m.flush(o, m.IntN(n+1)-1, m.one(2))
+			m.flush(o, v, m.IntN(n+1)-1, m.one(2))
 		case k == 1:
-			m.add(rmaStep{do: doSync, member: o})
+			m.add(rmaStep{do: doSync, member: o, view: v})
 		case k == 2:
-			m.add(rmaStep{do: doWait, member: o, arg: m.IntN(3)})
-		case k == 3 && n > 1: // what one has completed another one may use
+			m.add(rmaStep{do: doWait, member: o, arg: m.IntN(3), view: v})
+		case k == 3 && n > 1 && !m.round.threads: // what one has completed another one may use
 			to := (o + 1 + m.IntN(n-1)) % n
-			m.flush(o, -1, false)
+			m.flush(o, 0, -1, false)
 			m.add(rmaStep{do: doHand, member: o, target: to})
 			m.add(rmaStep{do: doTake, member: to, target: o})
-			m.claims.hand(o, to)
+			m.claims.hand(m.agent(o, 0), m.agent(to, 0), -1)
+		case k == 4:
+			m.await(o)
+		case k == 5 && !m.round.threads:
+			m.signal(o, m.IntN(n))
 		default:
 			m.operate(o, m.IntN(n))
 		}

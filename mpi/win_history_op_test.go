@@ -18,6 +18,7 @@ func (m *roundMaker) newOp(origin, target int) *rmaOp {
 	if o.kind >= isFetchAndOp {
 		o.request = false // there is no such form
 	}
+	m.through(o)
 	if m.one(20) {
 		o.target = nobody
 	}
@@ -321,6 +322,7 @@ func (m *roundMaker) update(origin, target int) {
 		return
 	}
 	o.data, o.result = o.there, o.there
+	o.agent = m.agent(origin, 0)
 	if !m.claims.take(o) {
 		return
 	}

@@ -18,13 +18,16 @@ type access struct {
 
 // orderable reports whether some order of the accesses explains what they returned and
 // the value in the end: operations on an element are atomic, and those of one origin
-// are in order, if its window says so or a synchronisation was between them. The
+// through one view are in order, if that or its window says so, or a synchronisation was
+// between them. The
 // search goes over sets of accesses that are done, and the values there can be then.
 func (e *element) orderable(first, last string, all []access, loose bool) bool {
 	before := make([]uint, len(all)) // which must be done before each
 	for i, a := range all {
 		for j, b := range all[:i] {
-			if b.op.round < a.op.round || b.op.origin == a.op.origin && (!loose || b.op.group < a.op.group) {
+			sameView := b.op.origin == a.op.origin && b.op.view == a.op.view
+			complete := b.op.agent == a.op.agent && b.op.doneAt > 0 && b.op.doneAt <= a.op.group
+			if b.op.round < a.op.round || complete || sameView && (!loose || a.op.order) {
 				before[i] |= 1 << j
 			}
 		}

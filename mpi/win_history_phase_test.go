@@ -113,7 +113,7 @@ func (r *phaseRun) epochs() error {
 		if err := r.settle(nobody, 0); err != nil {
 			return err
 		}
-		return errors.Join(r.win.UnlockAll(), r.completed(nobody))
+		return errors.Join(r.win.UnlockAll(), r.completed(nobody, 0))
 	}
 	return r.steps(r.phase.rounds[0])
 }
@@ -141,7 +141,7 @@ func (r *phaseRun) fence(i int) error {
 		}
 	}
 	r.stored = false
-	return errors.Join(r.win.Fence(assert), r.completed(nobody))
+	return errors.Join(r.win.Fence(assert), r.completed(nobody, 0))
 }
 
 // noCheck is the assertion of locks that nobody holds a lock that conflicts.
@@ -211,7 +211,7 @@ func (r *phaseRun) posted(round *round) error {
 		}
 	}
 	if starts {
-		if err := errors.Join(r.win.Complete(), r.completed(nobody)); err != nil {
+		if err := errors.Join(r.win.Complete(), r.completed(nobody, 0)); err != nil {
 			return err
 		}
 	}
@@ -228,10 +228,13 @@ func (r *phaseRun) posted(round *round) error {
 	}
 }
 
-// completed says that the operations to a target, or nobody for all, are complete at the
-// origin, but for requests that were not waited for.
-func (r *phaseRun) completed(target int) (err error) {
+// completed says that the operations to a target, or nobody for all, that a call through a
+// view covers are complete at the origin, but for requests that were not waited for.
+func (r *phaseRun) completed(target, view int) (err error) {
 	r.open = slices.DeleteFunc(r.open, func(o *issued) bool {
+		if !r.covers(view, o.view) {
+			return false
+		}
 		if o.pending || target != nobody && o.target != target && o.target != nobody {
 			return false
 		}

@@ -52,7 +52,9 @@ type window struct {
 	unit    []int    // displacement units
 	slots   [][]slot // memory of each member; one slot, more of a dynamic window
 	info    [][2]string
-	loose   bool // accumulates of one origin are not ordered
+	loose   bool      // accumulates of one origin are not ordered
+	views   []viewing // the window itself, and its duplicates
+	signals []int     // how many synchronisation objects each member has
 }
 
 // slot is memory of a member: all of it, or what it attaches pieces of.
@@ -107,6 +109,7 @@ type round struct {
 	polls   []bool     // of byPost: it calls Test until that succeeds
 	stores  []*store   // of byPost: before the member posts
 	shared  bool       // of byLock: no lock is exclusive
+	threads bool       // of byLockAll: each view has a goroutine that does its steps
 	steps   []*rmaStep // in an order that keeps all promises
 }
 
@@ -117,6 +120,8 @@ type rmaStep struct {
 	target int // of locks and flushes; of hand and take: the other member
 	op     *rmaOp
 	arg    int
+	view   int      // of flushes and waits
+	looks  []*rmaOp // of awaits: puts whose data the member must see
 }
 
 type rmaDoing int
@@ -130,9 +135,12 @@ const (
 	doFlushLocal
 	doFlushLocalAll
 	doSync
-	doWait // for requests, in the way arg
-	doHand // what the member has completed, to target
-	doTake // the same, from target
+	doWait   // for requests, in the way arg
+	doHand   // what the member has completed, to target
+	doTake   // the same, from target
+	doAwait  // for all notifications by counter arg
+	doSignal // what is complete at target, by its object arg
+	doHeed   // that, of the object arg, by member target
 )
 
 type rmaKind int
@@ -175,7 +183,12 @@ type rmaOp struct {
 	values []byte // what data holds, packed; of a put it is what its memory has
 	before []byte // what is compared
 	seed   uint64 // of the memory around
-	group  int    // synchronisations of the origin with the target before, for the order
+	group  int    // synchronisations of the agent with the target before, for the order
+	doneAt int    // which of these has completed it, 0 if none has
+	view   int    // through which it is issued
+	order  bool   // that is in order
+	agent  int16  // who issues it: the member, or one of its goroutines
+	notify int    // a counter of the target plus 1, or 0
 	round  int
 	times  int // of updates and storms
 }
@@ -183,6 +196,12 @@ type rmaOp struct {
 func (o *rmaOp) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#%d %v %d->%d", o.id, o.kind, o.origin, o.target)
+	if o.view > 0 {
+		fmt.Fprintf(&b, " by view %d", o.view)
+	}
+	if o.notify > 0 {
+		fmt.Fprintf(&b, " notifies %d", o.notify-1)
+	}
 	if o.request {
 		b.WriteString(" by request")
 	}
@@ -238,9 +257,12 @@ func (ph *phase) describe(b *strings.Builder) {
 		}
 		b.WriteString(" ]")
 	}
-	fmt.Fprintf(b, " info %v: %v, assertions %v, attaching %v, %d stores", w.info, ph.kind, ph.assert, ph.attach, len(ph.stores))
+	fmt.Fprintf(b, " info %v views %v: %v, assertions %v, attaching %v, %d stores", w.info, w.views, ph.kind, ph.assert, ph.attach, len(ph.stores))
 	for i, r := range ph.rounds {
 		fmt.Fprintf(b, "\n  round %d", i)
+		if r.threads {
+			b.WriteString(" by goroutines")
+		}
 		if ph.kind == byPost {
 			fmt.Fprintf(b, " posts %v late %v", r.origins, r.late)
 		}
@@ -254,8 +276,8 @@ func (s *rmaStep) String() string {
 	if s.do == doOp {
 		return s.op.String()
 	}
-	name := [...]string{"", "lock", "unlock", "flush", "flush_all", "flush_local", "flush_local_all", "sync", "wait", "hand to", "take from"}[s.do]
-	return fmt.Sprintf("%d: %s %d (%d)", s.member, name, s.target, s.arg)
+	name := [...]string{"", "lock", "unlock", "flush", "flush_all", "flush_local", "flush_local_all", "sync", "wait", "hand to", "take from", "await", "signal", "heed"}[s.do]
+	return fmt.Sprintf("%d: %s %d (%d) by view %d", s.member, name, s.target, s.arg, s.view)
 }
 
 // ops lists the operations.

@@ -14,11 +14,12 @@ type execution struct {
 	*oneSided
 	ops  []*issued             // by id
 	ends map[*phase][][][]byte // memory of each member and slot at the end of a phase
+	seen map[*rmaStep][][]byte // of awaits: what was put
 	over sync.WaitGroup        // when all have come to their end, as the race detector sees it
 }
 
 func (p *oneSided) execution() *execution {
-	x := &execution{oneSided: p, ends: map[*phase][][][]byte{}}
+	x := &execution{oneSided: p, ends: map[*phase][][][]byte{}, seen: map[*rmaStep][][]byte{}}
 	x.over.Add(len(p.places))
 	for _, o := range p.ops() {
 		for len(x.ops) <= o.id {
@@ -33,6 +34,13 @@ func (p *oneSided) execution() *execution {
 				ends[k] = make([][]byte, len(slots))
 			}
 			x.ends[ph] = ends
+			for _, r := range ph.rounds {
+				for _, s := range r.steps {
+					if s.do == doAwait {
+						x.seen[s] = make([][]byte, len(s.looks))
+					}
+				}
+			}
 		}
 	}
 	return x

@@ -10,8 +10,16 @@ import (
 
 // steps does those of a round that are this member's.
 func (r *phaseRun) steps(round *round) error {
+	if round.threads {
+		return r.threads(round)
+	}
+	return r.stepsOf(round, func(*rmaStep) bool { return true })
+}
+
+// stepsOf does some of them.
+func (r *phaseRun) stepsOf(round *round, mine func(*rmaStep) bool) error {
 	for i, s := range round.steps {
-		if s.member != r.me {
+		if s.member != r.me || !mine(s) {
 			continue
 		}
 		if err := r.step(round, s); err != nil {
@@ -37,20 +45,26 @@ func (r *phaseRun) step(round *round, s *rmaStep) error {
 				return err
 			}
 		}
-		if err := errors.Join(r.win.Unlock(s.target), r.completed(s.target)); err != nil {
+		if err := errors.Join(r.win.Unlock(s.target), r.completed(s.target, 0)); err != nil {
 			return err
 		}
 		return r.settle(s.target, 1) // a request may outlive its epoch
 	case doFlush:
-		return errors.Join(r.win.Flush(s.target), r.completed(s.target))
+		return errors.Join(r.views[s.view].Flush(s.target), r.completed(s.target, s.view))
 	case doFlushAll:
-		return errors.Join(r.win.FlushAll(), r.completed(nobody))
+		return errors.Join(r.views[s.view].FlushAll(), r.completed(nobody, s.view))
 	case doFlushLocal:
-		return errors.Join(r.win.FlushLocal(s.target), r.completed(s.target))
+		return errors.Join(r.views[s.view].FlushLocal(s.target), r.completed(s.target, s.view))
 	case doFlushLocalAll:
-		return errors.Join(r.win.FlushLocalAll(), r.completed(nobody))
+		return errors.Join(r.views[s.view].FlushLocalAll(), r.completed(nobody, s.view))
 	case doSync:
-		return r.win.Sync()
+		return r.views[s.view].Sync()
+	case doAwait:
+		return r.await(round, s)
+	case doSignal:
+		return errors.Join(r.win.Signal(s.target, mpi.ModeWinAll, r.objects[s.target][s.arg]), r.completed(s.target, 0))
+	case doHeed:
+		return r.heed(s)
 	case doWait:
 		return r.settle(nobody, s.arg)
 	case doHand:
@@ -125,7 +139,7 @@ func (r *phaseRun) issue(o *issued) error {
 	if o.kind == isStorm {
 		o.storm = newStorm(o.elem)
 		unit := int64(r.unit[o.target])
-		return o.storm.run(r.win, o.rmaOp, r.disp(o.rmaOp), unit)
+		return o.storm.run(r.views[o.view], o.rmaOp, r.disp(o.rmaOp), unit)
 	}
 	var err error
 	if o.typed {
@@ -133,7 +147,7 @@ func (r *phaseRun) issue(o *issued) error {
 		if any == nil {
 			any = o.result
 		}
-		o.request, err = any.endpoint.(slicer).oneSided(r.win, o, int(r.disp(o.rmaOp)))
+		o.request, err = any.endpoint.(slicer).oneSided(r.views[o.view], o, int(r.disp(o.rmaOp)))
 	} else {
 		o.request, err = r.byBuffers(o)
 	}
@@ -158,9 +172,11 @@ func (r *phaseRun) byBuffers(o *issued) (q mpi.Request, err error) {
 	if err := d.Commit(); err != nil {
 		return q, err
 	}
-	w, target, disp, count := r.win, o.target, r.disp(o.rmaOp), int(o.there.count)
+	w, target, disp, count := r.views[o.view], o.target, r.disp(o.rmaOp), int(o.there.count)
 	data, result := o.data.buffer(), o.result.buffer()
 	switch {
+	case o.notify > 0:
+		q, err = o.notifyBuffers(w, data, result, target, disp, count, d)
 	case o.kind == isPut && o.rmaOp.request:
 		q = w.Rput(data, target, disp, count, d)
 	case o.kind == isPut:
@@ -206,6 +222,8 @@ func (numbers[T]) oneSided(window *mpi.Window, o *issued, disp int) (q mpi.Reque
 	w, target := mpi.Win[T]{Window: window}, o.target
 	data, result, compare := sliceIn[T](o.data), sliceIn[T](o.result), sliceIn[T](o.compare)
 	switch {
+	case o.notify > 0:
+		q, err = notifySlices(w, o, data, result, compare, disp)
 	case o.kind == isPut && o.rmaOp.request:
 		q = w.Rput(data, target, disp)
 	case o.kind == isPut:

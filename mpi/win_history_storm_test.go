@@ -34,6 +34,7 @@ func (m *roundMaker) addStorms(origin, target int) {
 	}
 	for _, who := range origins {
 		o := &rmaOp{kind: isStorm, origin: who, target: target, times: times, op: mpi.Sum}
+		m.through(o)
 		if place != nil {
 			o.slot, o.elem, o.there, o.disp, o.at = place.slot, place.elem, place.there, place.disp, place.at
 		} else {

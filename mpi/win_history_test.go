@@ -34,7 +34,8 @@ const winBatch = 20
 // TestWindowHistories is the metamorphic test of chapter 12 (issue 5, section 6): of RC-01,
 // RC-02, RC-03, RC-04, RC-05, RC-06, RC-07, RC-08, RC-11, RC-13, RC-14, RC-15, RC-16, RC-17,
 // RS-01, RS-02, RS-03, RS-04, RS-06, RW-08, X-RMA-08, X-RMA-11, X-RMA-16, X-RMA-17,
-// X-RMA-18, X-RMA-21 and X-RMA-22. A failure tells how to replay it, and the shortest
+// X-RMA-18, X-RMA-21 and X-RMA-22; and of the extensions (issue 6, section 4): of QV-04,
+// QV-05, QV-07, QV-08, QV-09, QV-20, QV-24, QV-26 and QV-38. A failure tells how to replay it, and the shortest
 // program that fails.
 func TestWindowHistories(t *testing.T) {
 	count := 24
@@ -71,6 +72,8 @@ func TestWindowHistories(t *testing.T) {
 			places = []string{"01", "012", "01234"}
 		case "shm":
 			places = append(places, "0110", "001021") // everybody does with some
+		case "inproc":
+			places = append(places, "0110")
 		}
 		for i, at := range places {
 			t.Run(fabric+"@"+at, func(t *testing.T) {
@@ -104,10 +107,10 @@ func testOneSided(t *testing.T, fabric, places string, first uint64, count int) 
 	for i := range programs {
 		programs[i] = newOneSided(first+uint64(i), places).execution()
 	}
-	var failed struct {
+	failed := struct {
 		sync.Mutex
-		at int
-	}
+		at int // the first one: while rank 0 checks it, others may have begun the next one
+	}{at: count}
 	err := mpi.RunOver(on(fabric, places), len(places), func(world *mpi.Comm) error {
 		for i, x := range programs {
 			watch := time.AfterFunc(3*time.Minute, func() { panic("a program hangs; " + replayOneSided(fabric, places, x.seed) + "\n" + x.String()) })
@@ -118,7 +121,7 @@ func testOneSided(t *testing.T, fabric, places string, first uint64, count int) 
 			}
 			if err != nil {
 				failed.Lock()
-				failed.at = max(failed.at, i)
+				failed.at = min(failed.at, i)
 				failed.Unlock()
 				return err
 			}
@@ -128,7 +131,7 @@ func testOneSided(t *testing.T, fabric, places string, first uint64, count int) 
 	if err == nil {
 		return
 	}
-	p := programs[failed.at].oneSided
+	p := programs[min(failed.at, count-1)].oneSided
 	t.Errorf("%v\n%s", err, replayOneSided(fabric, places, p.seed))
 	if err = p.runAlone(on(fabric, places)); err == nil {
 		t.Fatalf("it takes the programs before it, or luck, to fail; it is\n%v", p)
