@@ -29,6 +29,7 @@ type benchPlan struct {
 	args    []string // what the ranks are to measure, as given
 	peers   bool     // seeds: run other MPIs, too
 	svg     string   // seeds: where figures go
+	note    string   // seeds: what is to be said of the machine
 	points  string   // seeds: files with points that were measured before, instead of measuring
 }
 
@@ -83,7 +84,8 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 	fs.StringVar(&p.bind, "bind", "", "`core` or none (default core as long as there is one for each rank,\nbut none for mtflush and passive)")
 	fs.BoolVar(&p.peers, "peers", false, "seeds: run MPICH and Open MPI, too, where they are installed")
 	fs.StringVar(&p.svg, "svg", "", "seeds: write figures into `DIR`")
-	fs.StringVar(&p.points, "points", "", "seeds: do not measure, but read `FILES` that -json has written")
+	fs.StringVar(&p.note, "note", "", "seeds: `TEXT` to stand beside the description of the machine")
+	fs.StringVar(&p.points, "points", "", "seeds: do not measure Halo, but read `FILES` that -json has written;\nof points that are in several of them the median counts")
 	l := planFlags(fs, &p.Plan)
 	if err := fs.Parse(args); err != nil {
 		return nil, err
@@ -121,7 +123,7 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 		return nil, fmt.Errorf("-bind is core or none, not %q", p.bind)
 	}
 	fs.Visit(func(f *flag.Flag) {
-		if !slices.Contains([]string{"n", "fabric", "bind", "peers", "svg", "points"}, f.Name) {
+		if !slices.Contains([]string{"n", "fabric", "bind", "peers", "svg", "points", "note"}, f.Name) {
 			p.args = append(p.args, "-"+f.Name+"="+f.Value.String())
 		}
 	})

@@ -18,6 +18,7 @@ import (
 // writes the page of them, or with -json the points.
 func (p *benchPlan) seeds(self string, out, log io.Writer) error {
 	m := machine()
+	m.Note = p.note
 	points, err := p.pointsOf(self, &m, log)
 	if err != nil {
 		return err
@@ -33,7 +34,7 @@ func (p *benchPlan) seeds(self string, out, log io.Writer) error {
 	return benchmark.WriteReport(out, m, points, p.svg)
 }
 
-// pointsOf measures, or reads what has been.
+// pointsOf reads what has been measured, or measures, and then the peers.
 func (p *benchPlan) pointsOf(self string, m *benchmark.Machine, log io.Writer) (points []benchmark.Point, err error) {
 	if p.points != "" {
 		for name := range strings.SplitSeq(p.points, ",") {
@@ -48,25 +49,25 @@ func (p *benchPlan) pointsOf(self string, m *benchmark.Machine, log io.Writer) (
 			points = append(points, read...)
 		}
 		for _, x := range peers() {
-			if slices.ContainsFunc(points, func(q benchmark.Point) bool { return strings.HasPrefix(q.Series, x.name) }) {
+			if !p.peers && slices.ContainsFunc(points, func(q benchmark.Point) bool { return strings.HasPrefix(q.Series, x.name) }) {
 				m.Versions = append(m.Versions, x.name+" "+x.number())
 			}
 		}
-		return points, nil
-	}
-	for _, fabric := range p.fabrics {
-		fmt.Fprintf(log, "Halo over %s\n", fabric)
-		cmd := exec.Command(self, append([]string{"run"}, p.runArgs(self, fabric)...)...)
-		cmd.Stderr = log
-		text, err := cmd.Output()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
+	} else {
+		for _, fabric := range p.fabrics {
+			fmt.Fprintf(log, "Halo over %s\n", fabric)
+			cmd := exec.Command(self, append([]string{"run"}, p.runArgs(self, fabric)...)...)
+			cmd.Stderr = log
+			text, err := cmd.Output()
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
+			}
+			mine, err := benchmark.ReadPoints(bytes.NewReader(text))
+			if err != nil {
+				return nil, err
+			}
+			points = append(points, mine...)
 		}
-		mine, err := benchmark.ReadPoints(bytes.NewReader(text))
-		if err != nil {
-			return nil, err
-		}
-		points = append(points, mine...)
 	}
 	if p.peers {
 		theirs, versions, err := peerPoints(p.fabrics, log)
@@ -76,7 +77,7 @@ func (p *benchPlan) pointsOf(self string, m *benchmark.Machine, log io.Writer) (
 		points = append(points, theirs...)
 		m.Versions = append(m.Versions, versions...)
 	}
-	return points, nil
+	return benchmark.Merge(points), nil
 }
 
 // machine describes the one that this runs on.
@@ -91,7 +92,8 @@ func machine() benchmark.Machine {
 		}
 	}
 	if text, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
-		m.System = "Linux " + strings.TrimSpace(string(text))
+		version, _, _ := strings.Cut(strings.TrimSpace(string(text)), "-")
+		m.System = "Linux " + version
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

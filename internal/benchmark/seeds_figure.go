@@ -194,6 +194,9 @@ func amount(v float64) string {
 
 // plain writes a number without an exponent, with three digits that count.
 func plain(v float64) string {
+	if math.IsNaN(v) {
+		return "NaN"
+	}
 	if v >= 100 || v == 0 {
 		return fmt.Sprintf("%.0f", v)
 	}

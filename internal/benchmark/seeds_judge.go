@@ -2,17 +2,23 @@ package benchmark
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
 
-// judge says what the points are by the experiment's criterion, a sentence each.
+// judge says what the points are by the experiment's criterion, a sentence each; nothing of
+// what was not measured.
 func (f *figure) judge() []string {
+	return slices.DeleteFunc(f.verdicts(), func(s string) bool { return strings.Contains(s, "NaN") })
+}
+
+func (f *figure) verdicts() []string {
 	switch f.exp.ID {
 	case "EXP-1":
 		var s []string
 		for _, mpi := range []string{"Halo", "MPICH", "Open MPI"} {
-			if q := f.quotients(mpi+" dynamic", mpi+" allocated"); len(q) > 0 {
+			if q := f.quotients(mpi+" dynamic", mpi+" allocated"); !math.IsNaN(q[0]) {
 				s = append(s, fmt.Sprintf("%s %s times (1 byte) and %s times (median of all sizes)", mpi, plain(q[0]), plain(median(q))))
 			}
 		}
@@ -20,8 +26,12 @@ func (f *figure) judge() []string {
 	case "EXP-2":
 		worst := 0.0
 		for x := range f.exp.Groups {
-			us, _ := f.us("Halo", float64(x))
-			worst = max(worst, us)
+			if us, ok := f.us("Halo", float64(x)); ok {
+				worst = max(worst, us)
+			}
+		}
+		if worst == 0 {
+			return nil
 		}
 		return []string{fmt.Sprintf("Halo takes at most %s us: %s.", plain(worst), met(worst < busyEach))}
 	case "EXP-3a":
@@ -66,7 +76,7 @@ func met(ok bool) string {
 }
 
 // quotients are how many times as long as another series one takes, by ascending X, where both
-// have points.
+// have points; one that is not a number if there are none.
 func (f *figure) quotients(series, other string) []float64 {
 	var q []float64
 	for _, x := range f.columns() {
@@ -76,6 +86,9 @@ func (f *figure) quotients(series, other string) []float64 {
 			q = append(q, a/b)
 		}
 	}
+	if q == nil {
+		q = []float64{math.NaN()}
+	}
 	return q
 }
 
@@ -83,19 +96,22 @@ func (f *figure) quotients(series, other string) []float64 {
 func (f *figure) judgeWorkers() []string {
 	growth := func(series string) (grown, together float64) {
 		one, _ := f.us(series, 1)
-		many, _ := f.us(series, crowd)
+		many, _ := f.us(series, crowd) // 0/0 is not a number
 		return many / one, crowd * one / many
 	}
 	process, _ := growth("Halo process scope")
 	thread, rate := growth("Halo thread scope")
-	return []string{fmt.Sprintf("From 1 to %d workers the time of an operation grows %s times with thread scope and %s times with process scope: %s. All %d together do %s times as much as one with thread scope.",
-		crowd, plain(thread), plain(process), met(thread <= process*1.05), crowd, plain(rate))}
+	return []string{fmt.Sprintf("From 1 to %d workers the time of an operation grows %s times with thread scope and %s times with process scope; all together do %s times as much as one with thread scope: %s.",
+		crowd, plain(thread), plain(process), plain(rate), met(thread <= process*1.05 && (f.fabric != "tcp" || rate >= 4)))}
 }
 
 // judgeHandles is judge of EXP-7.
 func (f *figure) judgeHandles() []string {
 	q := f.quotients("memory handle", "allocated")
-	handle, _ := f.us("memory handle", 1)
+	handle, ok := f.us("memory handle", 1)
+	if !ok {
+		return nil
+	}
 	allocated, _ := f.us("allocated", 1)
 	each, _ := f.us("memory handle, made each time", 1)
 	return []string{

@@ -15,6 +15,7 @@ type Machine struct {
 	Cores    int
 	System   string
 	Versions []string // of Halo and of the peers
+	Note     string   // more, in sentences
 }
 
 // reportHead begins the report: how to read it, and what it is not.
@@ -24,12 +25,13 @@ The experiments of the paper "Quo Vadis MPI RMA? Towards a More Efficient Use of
 One-Sided Communication", which proposed what [extensions.md](extensions.md) has of windows'
 scope, order and duplicates, of intrinsic accumulates and of memory handles. This page is what
 
-    go run ./cmd/halo bench seeds -peers -svg docs/figures > docs/experiments.md
+    halo bench seeds -peers -svg docs/figures > docs/experiments.md
 
 has written on the machine below. The paper's figures came from InfiniBand, with a computer
 of 128 cores for each rank; only their captions and text have survived. So nothing here is
 compared with the paper's numbers: its claims are, and other MPIs that run the same loops in C
-(bench/halobench.c) on the same machine. Each point is the median of five runs.
+(bench/halobench.c) on the same machine. Each point is the median of five runs. The page
+may be made of several measurements (` + "`-points`" + `); then it is the median of those.
 `
 
 // WriteReport writes the page of points, and if dir is not empty a figure of each experiment
@@ -43,6 +45,9 @@ func WriteReport(out io.Writer, m Machine, points []Point, dir string) error {
 	var b strings.Builder
 	b.WriteString(reportHead)
 	fmt.Fprintf(&b, "\nMachine: %s, %d cores, %s; %s. Two ranks; times in us per operation.\n", m.CPU, m.Cores, m.System, strings.Join(m.Versions, ", "))
+	if m.Note != "" {
+		fmt.Fprintf(&b, "%s\n", m.Note)
+	}
 	for _, x := range Experiments() {
 		mine := slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return p.Exp != x.ID })
 		if len(mine) == 0 {

@@ -77,6 +77,27 @@ func TestFigureHoldsItsPoints(t *testing.T) {
 	}
 }
 
+// Of what was not measured the page says nothing, and it does not fail.
+func TestReportOfFewPoints(t *testing.T) {
+	for _, x := range Experiments() {
+		var page bytes.Buffer
+		if err := WriteReport(&page, Machine{}, []Point{{Exp: x.ID, Fabric: "shm", Series: "MPICH", X: 1, US: 2}}, ""); err != nil {
+			t.Fatal(err)
+		}
+		if text := page.String(); !strings.Contains(text, "## "+x.ID) || strings.Contains(text, "met**") || strings.Contains(text, "NaN") {
+			t.Errorf("%s:\n%s", x.ID, text)
+		}
+	}
+}
+
+// Of several measurements of one thing the median counts.
+func TestMergeTakesMedians(t *testing.T) {
+	got := Merge([]Point{{Series: "a", X: 1, US: 5}, {Series: "b", X: 1, US: 7}, {Series: "a", X: 1, US: 1}, {Series: "a", X: 1, US: 2}})
+	if len(got) != 2 || got[0].US != 2 || got[1].US != 7 {
+		t.Errorf("merged to %+v", got)
+	}
+}
+
 // Numbers on the page have three digits that count.
 func TestPlainNumbers(t *testing.T) {
 	for v, want := range map[float64]string{0.0123456: "0.0123", 0.001: "0.001", 1: "1", 12.345: "12.3", 1234.5: "1234", 0.1: "0.1", 100: "100"} {
