@@ -12,7 +12,7 @@ import (
 func TestBenchArguments(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"", "which benchmark?"},
-		{"speed", `no benchmark "speed"; there are latency, bw`},
+		{"speed", `no benchmark "speed"; there are latency, `},
 		{"latency bw", "one benchmark at a time"},
 		{"-n 3 latency", "latency takes exactly two ranks, not 3"},
 		{"-n 3 msgrate", "msgrate takes an even number of ranks, not 3"},
