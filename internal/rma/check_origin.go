@@ -51,7 +51,7 @@ type tellTo struct {
 // its kind.
 func (c *checkOrigin) knows(p *Pending) bool {
 	s := c.told[tellTo{p.t, p.claim}]
-	if s == nil {
+	if s == nil || p.claim.deed == DeedPut { // a put conflicts with the same put
 		return false
 	}
 	for _, x := range p.spans {
