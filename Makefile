@@ -1,6 +1,7 @@
 # make test      everything a change must pass, in order of how soon it fails
 # make lint      the part of it that runs no program: format, vet, staticcheck, house rules
 # make fuzz      every fuzz target for FUZZTIME each
+# make faults    known bugs, one at a time: the tests find each; takes some minutes
 # make soak      the tests of promises, again and again, SOAKTIME seconds for each of SOAK
 # make stress    structures without locks in windows, STRESSTIME seconds over each fabric
 # make bench     Halo beside MPICH and Open MPI, interleaved, as a table of ratios
@@ -10,6 +11,8 @@ GO        ?= go
 PREFIX    ?= /usr/local
 FUZZTIME  ?= 30s
 SOAKTIME  ?= 600
+FAULTS    ?=
+FAULTLIMIT ?= 10m
 SOAK      ?= ./internal/p2p ./internal/fabric/tcp ./internal/boot ./internal/launch
 STRESSTIME ?= 600
 NP        ?= 4
@@ -20,7 +23,7 @@ EXAMPLES   = $(patsubst %/main.go,%,$(wildcard examples/*/main.go))
 # Tests must not depend on whether git trusts this checkout.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
 
-.PHONY: test need lint gofmt vet staticcheck rules unit race examples fuzz soak stress bench install
+.PHONY: test need lint gofmt vet staticcheck rules unit race examples fuzz faults soak stress bench install
 
 test: need lint unit race examples
 	@echo "make test: everything passed"
@@ -101,6 +104,10 @@ fuzz:
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "$$pkg" </dev/null || failed=1; \
 		done; \
 		exit $$failed; }
+
+# FAULTS is a regular expression of those to be planted; docs/testing.md lists them.
+faults:
+	$(GO) run ./internal/planted/find -faults '$(FAULTS)' -limit $(FAULTLIMIT)
 
 # Hostile peers, kills and cuts: tests that are named after promises S1-S7 and F1-F6
 # of the design, or after what they do. Most draw the moment at random. Then random

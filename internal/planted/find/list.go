@@ -1,0 +1,68 @@
+package main
+
+// sought is a fault of package planted, and the tests that are to find it.
+type sought struct {
+	name  string
+	tests []trial
+}
+
+// trial is some tests of a package.
+type trial struct {
+	pkg string // folder
+	run string // as for go test -run
+}
+
+// by is a fault that some tests of one package are to find.
+func by(name, pkg, run string) sought { return sought{name, []trial{{pkg, run}}} }
+
+// faults are all that can be planted, in the order of package planted.
+func faults() []sought {
+	const apply, shmfmt, heap, rma, mpi = "internal/apply", "internal/shmfmt", "internal/heap", "internal/rma", "mpi"
+	return []sought{
+		by("AddInTwo", apply, "TestF3_KilledAnywhere|TestRC17_SumsAreExact"),
+		by("NeighbourStored", apply, "TestRC11_SomebodyComesInBetween|TestRC11_AnyOrderOfEveryOperation"),
+		by("StripeOfTheEnd", apply, "TestRC06_ElementsAcrossTheEndOfAStripe"),
+		by("FetchedOutside", apply, "TestRC17_SumsAreExact"),
+		by("HalvesStored", apply, "TestF2_KilledAfterAnyInstruction"),
+		by("ReaderSilent", apply, "TestRC05_HotElements|TestRC11_SomebodyComesInBetween"),
+		by("ReaderLooksFirst", apply, "TestRC05_HotElements|TestRC11_SomebodyComesInBetween"),
+		by("FavourBlind", shmfmt, "TestStripesFavour"),
+		by("WriterNotReaped", shmfmt, "TestF3_StripesAreReaped"),
+		by("LockShared", rma, "TestRW09_ExclusiveCounter|TestRW09_LocksExclude"),
+		by("LockTwice", rma, "TestRW09_ExclusiveCounter|TestRW09_LocksExclude"),
+		by("DrawerPassed", shmfmt, "TestLockHistories"),
+		by("DozeSilent", shmfmt, "TestLockHistories"),
+		by("HeirNotTold", shmfmt, "TestF3_LockHistoriesWithDeaths|TestF3_KilledAtAnyMoment"),
+		by("WakesOneReader", rma, "TestRS03_ReadersWakeTogether"),
+		by("AttachByOne", rma, "TestRW05_AttachAndDetach"),
+		by("FreedTwice", heap, "TestMEM05Names"),
+		by("BlockDirty", heap, "TestBlocksKeepWhatIsInThem"),
+		by("WatcherForgotten", rma, "TestF3_LockOfTheDead"),
+		by("NameStale", rma, "TestS6_ForgedAnswers"),
+		by("FenceNotMet", rma, "TestRS01_FencePhases|TestRS04_RandomPhases"),
+		by("FenceNotFlushed", mpi, "^TestWindowHistories$/@01"),
+		by("NoFence", rma, "TestXRMA07_StoreBuffers"),
+		by("BeforeThePost", rma, "TestXRMA17"),
+		by("GateBeforeQueue", rma, "TestXRMA17"),
+		by("DeferredBackwards", mpi, "^TestWindowHistories$/@01"),
+		by("CompleteEarly", rma, "TestHistories|TestRS02"),
+		by("PostNotRung", rma, "TestRS02_PostsAndEndsWake"),
+		by("WaitOneShort", rma, "TestRS02_PostStartCompleteWait"),
+		by("UnlockEarly", mpi, "^TestWindowHistories$/@01"),
+		by("FallenForgotten", rma, "TestF3_LockOfTheDead"),
+		by("GrantedBeside", rma, "TestRW09_ServiceGrantsInOrder"),
+		by("BoundByOne", rma, "TestRC18_Bounds"),
+		by("AttachStale", rma, "TestRW05_AttachAndDetach"),
+		by("TableTorn", rma, "TestRW05_OthersComeAndGo"),
+		by("DetourLeft", rma, "TestRW08_OrderAcrossRegions"),
+		by("FlushShared", rma, "TestRS06_FlushedIsThere"),
+		by("BundlePassed", mpi, "^TestWindowHistories$/@01"),
+		by("GetPassed", mpi, "TestRS02_WaitComesAfterLongGets|TestRS03_LocksComeAfterLongGets"),
+		by("FaultMisnamed", rma, "TestS5RW05_DetachedMemory"),
+		by("StrideOfTheLast", rma, "TestShortPutsGoTogether"),
+		by("ChannelLeft", rma, "TestQV05_SettlingCoversAllChannels"),
+		by("SignalPassed", rma, "TestSignalsFollowWhatWasSent"),
+		by("NoticeEarly", rma, "TestNotificationsFollowLongGets"),
+		by("CounterNotRung", rma, "TestCountersWake"),
+	}
+}
