@@ -78,13 +78,14 @@ func TestQV15_QV17_OpIntrinsic(t *testing.T) {
 }
 
 // QV-18, QV-19, QV-25: with the assertion single accumulates are still exact, of several
-// goroutines and ranks, and together with single ones of windows without it.
+// goroutines and ranks, through the window and a duplicate with the same assertion.
 func TestQV18_AssertedIsExact(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
-		k := rounds(3000)
+		k := rounds(300)
 		onSpaces(t, c, 4, func(t testing.TB, s *space[int64]) {
 			d, err := s.DupWithInfo(pairs(t, "mpi_assert_accumulate_intrinsic", "true"))
 			ok(t, err)
+			ok(t, s.SetInfo(pairs(t, "mpi_assert_accumulate_intrinsic", "true")))
 			ok(t, s.LockAll(0))
 			var wg sync.WaitGroup
 			for _, w := range []mpi.Win[int64]{s.Win, d, d} {

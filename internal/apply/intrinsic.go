@@ -8,8 +8,9 @@ import (
 
 // What programs have asserted to be atomic operations of the processor
 // (mpi_assert_accumulate_intrinsic) is done by those alone, without a look at the stripes.
-// Such calls are atomic with each other, and with all others on up to Few elements; not with
-// those who update many elements by vectors. Elements that are not direct are done as always.
+// Such calls are atomic with each other, not with those who enter stripes: a favoured process
+// updates single elements, too, by plain stores. Elements that are not direct are done as
+// always.
 
 // Intrinsic reports whether elements of size bytes that lie at a multiple of it are updated
 // by an atomic operation of the processor.
