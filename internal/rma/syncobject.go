@@ -151,8 +151,8 @@ type objectRequest struct {
 	count   int64
 	restart bool
 	strict  bool
-	again   bool // has been started before
-	early   int64
+	again   bool  // of strict: the last Start has been complete, with count signals
+	early   int64 // signals that were there when it began
 }
 
 // SyncObject returns a persistent request that is complete when an own object has been
@@ -208,7 +208,7 @@ func (q *objectRequest) begins(value int64) error {
 	if q.again {
 		value -= q.count
 	}
-	q.again = true
+	q.again = value <= 0
 	if value > 0 {
 		return fail(class.WinCounter, "%d signals came before Start, which sets the counter to %d: they are lost", value, q.count)
 	}
