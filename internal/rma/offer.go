@@ -82,6 +82,9 @@ type offerTo struct {
 // Cost, where the target polls: two lines from core to core and back, and two atomic
 // operations.
 func (e *Engine) offered(t *target, a *access, off uint64) bool {
+	if e.node == nil {
+		return false
+	}
 	x := &e.offers[t.process]
 	if x.skip > 0 {
 		x.skip--
