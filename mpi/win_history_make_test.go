@@ -125,7 +125,7 @@ func (m *maker) phase(w *window) *phase {
 		}
 	}
 	rm := &roundMaker{maker: m, phase: ph, claims: newClaims(w), attached: attached, hot: map[claimed][]*rmaOp{}, storms: map[int][]*rmaOp{},
-		group: map[[2]int]int{}, open: map[[2]int][]*rmaOp{}, bursts: map[int]*burst{}}
+		group: map[[2]int]int{}, open: map[[2]int][]*rmaOp{}, bursts: map[int]*burst{}, streams: map[[3]int]*rmaOp{}}
 	for range m.IntN(4) {
 		if s := rm.store(); s != nil {
 			ph.stores = append(ph.stores, s)
@@ -167,6 +167,7 @@ type roundMaker struct {
 	group    map[[2]int]int       // by agent and target, how often the one has completed operations at the other
 	open     map[[2]int][]*rmaOp  // by agent and target: not complete
 	bursts   map[int]*burst       // by target: notifications that were not awaited
+	streams  map[[3]int]*rmaOp    // by agent, target and view that is in order: the last put or get
 }
 
 func (m *roundMaker) members() int { return len(m.phase.win.members) }
@@ -236,6 +237,7 @@ func (m *roundMaker) addOp(o *rmaOp) {
 	o.id, o.round, o.group = m.ids, m.number, m.group[at]
 	m.open[at] = append(m.open[at], o)
 	m.claims.issued(o)
+	m.streamed(o)
 	m.add(rmaStep{do: doOp, member: o.origin, target: o.target, op: o})
 }
 
@@ -331,8 +333,8 @@ func (m *roundMaker) lockAll() {
 	m.round.threads = len(m.phase.win.views) > 1 && m.one(3)
 	for range 2 + m.IntN(30) {
 		o, v := m.IntN(n), m.view()
-		switch k := m.IntN(14); {
-		case k == 0:
+		switch k := m.IntN(16); {
+		case k > 13:
 			m.flush(o, v, m.IntN(n+1)-1, m.one(2))
 		case k == 1:
 			m.add(rmaStep{do: doSync, member: o, view: v})

@@ -28,6 +28,8 @@ func (m *roundMaker) newOp(origin, target int) *rmaOp {
 		done = true
 	case o.kind >= isAccumulate:
 		done = m.elements(o)
+	case o.order && m.one(2) && m.behind(o):
+		done = true
 	default:
 		done = m.layouts(o)
 	}
@@ -81,7 +83,7 @@ func (m *roundMaker) layouts(o *rmaOp) bool {
 		room = m.attached[o.target][o.slot]
 	}
 	size := m.Int64N(1 + room/int64(1+m.IntN(12)))
-	if o.typed = m.one(3); o.typed {
+	if o.typed = m.one(3) || o.order && m.one(2); o.typed {
 		return m.slices(o, size)
 	}
 	p := newPair(m.Rand, min(size, 40_000))

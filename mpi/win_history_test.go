@@ -161,6 +161,7 @@ func TestWindowHistoriesHaveEverything(t *testing.T) {
 		for _, tr := range p.tracks {
 			for _, ph := range tr.phases {
 				for _, r := range ph.rounds {
+					countExtensions(seen, ph, r)
 					for _, s := range r.steps {
 						seen[fmt.Sprint("do ", s.do)]++
 						if s.do != doOp {
@@ -216,7 +217,8 @@ func TestWindowHistoriesHaveEverything(t *testing.T) {
 			want("%v of nothing", o)
 		}
 	}
-	for d := range doTake + 1 {
+	wantExtensions(want)
+	for d := range doHeed + 1 {
 		want("do %d", d)
 	}
 	for _, id := range elementIDs() {

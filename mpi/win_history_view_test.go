@@ -39,6 +39,29 @@ func (m *roundMaker) through(o *rmaOp) {
 	o.agent = m.agent(o.origin, o.view)
 }
 
+// streamed keeps what the next operation through a view in order may be put behind.
+func (m *roundMaker) streamed(o *rmaOp) {
+	if o.order && o.typed && o.kind < isAccumulate && o.target >= 0 {
+		m.streams[[3]int{int(o.agent), o.target, o.view}] = o
+	}
+}
+
+// behind makes o, a put or get, one of what the last one through its view has accessed, if
+// there was one: nothing is between the two but the order.
+func (m *roundMaker) behind(o *rmaOp) bool {
+	last := m.streams[[3]int{int(o.agent), o.target, o.view}]
+	if last == nil {
+		return false
+	}
+	o.typed, o.slot, o.disp, o.at, o.there = true, last.slot, last.disp, last.at, last.there
+	if o.kind == isPut {
+		o.data = o.there
+	} else {
+		o.result = o.there
+	}
+	return true
+}
+
 // agent is who does the steps of a member on a view: he knows what he has done before, and
 // nothing else happens meanwhile. That is the member, or its goroutine of that view.
 func (m *roundMaker) agent(member, view int) int16 {
