@@ -14,6 +14,7 @@ func (w *Window) Order(target int) error {
 	if err := w.usable(callOrder); err != nil {
 		return err
 	}
+	w.checkApart()
 	return w.done(w.v.Order(target), callOrder, target)
 }
 
@@ -24,5 +25,6 @@ func (w *Window) OrderAll() error {
 	if err := w.usable(callOrderAll); err != nil {
 		return err
 	}
+	w.checkApart()
 	return w.done(w.v.OrderAll(), callOrderAll, Undefined)
 }

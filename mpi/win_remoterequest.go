@@ -3,6 +3,7 @@ package mpi
 import (
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/rma"
 )
 
 // The requests of Rput and its like are complete when the memory at the origin may be used
@@ -107,6 +108,7 @@ func (w *Window) Rflush(target int) Request {
 	if err := w.usable(callRflush); err != nil {
 		return Request{err: err}
 	}
+	w.checkReleased(target)
 	r, err := w.v.Rflush(target)
 	return w.started(r, err, callRflush, target)
 }
@@ -118,6 +120,7 @@ func (w *Window) RflushAll() Request {
 	if err := w.usable(callRflushAll); err != nil {
 		return Request{err: err}
 	}
+	w.checkReleased(rma.AllTargets)
 	r, err := w.v.RflushAll()
 	return w.started(r, err, callRflushAll, Undefined)
 }

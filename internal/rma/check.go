@@ -114,8 +114,8 @@ func (e *Engine) checks(members []int32) *check {
 	return &check{opened: make(map[opening]Call), checkLog: newCheckLog(), checkOrigin: newCheckOrigin()}
 }
 
-// Checks reports whether accesses by this view are checked.
-func (v *View) Checks() bool { return v.w.check != nil }
+// Checks reports whether accesses by this view are checked: not those by a memory handle.
+func (v *View) Checks() bool { return v.w.check != nil && v.handle == nil }
 
 // Made notes where in the source the window was made.
 func (v *View) Made(site string) {
@@ -179,6 +179,9 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 	if c.blind {
 		e.p.Unlock()
 		return nil, nil
+	}
+	if v.inOrder() {
+		c.turn++
 	}
 	p := &Pending{t: t, claim: claim{
 		call: x.Call, origin: int32(w.Comm.Rank), deed: x.Deed, how: how, gen: c.gen, turn: c.turn, request: x.Request && x.Deed == DeedGet,
