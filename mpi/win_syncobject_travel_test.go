@@ -226,7 +226,7 @@ func TestSYN16_PER04_WithEveryCall(t *testing.T) {
 		},
 	}
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int64](c, 1, nil)
+		w, err := mpi.WinAllocate[int64](c, 2, nil)
 		ok(t, err)
 		all := syncs(t, c, w.Window)
 		me, n := c.Rank(), c.Size()
@@ -245,7 +245,7 @@ func TestSYN16_PER04_WithEveryCall(t *testing.T) {
 				value++
 				ok(t, mpi.Startall(rs))
 				ok(t, w.Put([]int64{value}, to, 0))
-				list := append(slices.Clone(rs), w.Rget(make([]int64, 1), me, 0))
+				list := append(slices.Clone(rs), w.Rget(make([]int64, 1), me, 1))
 				if err := ways[name](t, list); err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
