@@ -69,7 +69,7 @@ func (s *seeds) putInWorkers(wins []mpi.Win[byte], workers, size int) func(n int
 }
 
 func (s *seeds) fetch(win mpi.Win[byte]) func(n int) error {
-	numbers := mpi.Win[int64]{Window: win.Window}
+	numbers := mpi.Win[int64](win)
 	one, before := new(int64), new(int64)
 	*one = 1
 	return func(n int) error {
@@ -86,7 +86,7 @@ func (s *seeds) fetch(win mpi.Win[byte]) func(n int) error {
 }
 
 func (s *seeds) accumulate(win mpi.Win[byte], size int) func(n int) error {
-	numbers := mpi.Win[int64]{Window: win.Window}
+	numbers := mpi.Win[int64](win)
 	data := make([]int64, size/8)
 	return func(n int) error {
 		for range n {
@@ -111,7 +111,7 @@ func usefulWork(x *uint64) {
 // listing is the paper's listing 1, with a flush between the put and the signal, or
 // listing 2 without. Behind it the signals are flushed once.
 func (s *seeds) listing(win mpi.Win[byte], size int, flush bool) func(n int) error {
-	numbers := mpi.Win[int64]{Window: win.Window}
+	numbers := mpi.Win[int64](win)
 	data, one := s.send[:size], []int64{1}
 	work := new(uint64)
 	test := func(r *mpi.Request) error {
