@@ -37,7 +37,7 @@ func wantExtensions(want func(format string, args ...any)) {
 	want("goroutines")
 	want("awaits by goroutines")
 	want("looks")
-	want("counters at the end")
+	want("high counters")
 }
 
 // countExtensions counts what is in a round.
@@ -56,8 +56,8 @@ func countExtensions(seen map[string]int, ph *phase, r *round) {
 			if r.threads {
 				seen["awaits by goroutines"]++
 			}
-			if s.arg > mpi.NotifyMax/2 {
-				seen["counters at the end"]++
+			if s.arg > mpi.NotifyMax/4 {
+				seen["high counters"]++
 			}
 			seen["looks"] += len(s.looks)
 		case doSignal:
