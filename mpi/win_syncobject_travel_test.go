@@ -125,7 +125,7 @@ func TestSYN09_SYN10_SYN11_WhereHandlesDoNotGo(t *testing.T) {
 		w, err := mpi.WinAllocate[byte](c, 64, nil)
 		ok(t, err)
 		ok(t, w.Fence(0))
-		v := mpi.Win[mpi.Sync]{Window: w.Window}
+		v := mpi.Win[mpi.Sync](w)
 		for name, err := range map[string]error{
 			"Put":           v.Put(a, 0, 0),
 			"Get":           v.Get(a, 0, 0),
