@@ -88,3 +88,33 @@ func TestQV04_ThreadScope(t *testing.T) {
 		})
 	})
 }
+
+// QV-05, RS-02: the end of an access epoch comes after what views of thread scope have
+// put, also if that was short and so held back.
+func TestQV05_CompleteComesAfterThreadScope(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		n := c.Size()
+		right, left := (c.Rank()+1)%n, (c.Rank()+n-1)%n
+		all, err := c.Group()
+		ok(t, err)
+		to, err := all.Incl([]int{right})
+		ok(t, err)
+		from, err := all.Incl([]int{left})
+		ok(t, err)
+		onSpaces(t, c, 4, func(t testing.TB, s *space[int32]) {
+			d, err := s.DupWithInfo(pairs(t, "mpi_win_scope", "thread"))
+			ok(t, err)
+			for i := range int32(rounds(50)) {
+				ok(t, s.Post(from, 0))
+				ok(t, s.Start(to, 0))
+				ok(t, d.Put([]int32{i + 1}, right, s.at(right, 1)))
+				ok(t, s.Complete())
+				ok(t, s.Wait())
+				if s.mem[1] != i+1 {
+					t.Fatalf("epoch %d is over and %d was put", i+1, s.mem[1])
+				}
+			}
+			ok(t, d.Free())
+		})
+	})
+}

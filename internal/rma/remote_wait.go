@@ -88,10 +88,16 @@ func (e *Engine) farAwait(t *target, local bool, about proc.About) error {
 }
 
 // farGather does both where some but the main channel of t are in use, so that what follows
-// on the main one is behind all that went before.
+// on the main one is behind all that went before: also behind what they hold back, which is
+// complete at the origin but has not gone.
 func (e *Engine) farGather(t *target, local bool, about proc.About) error {
 	if len(t.others) == 0 {
 		return nil
+	}
+	for c := range t.channels {
+		if c != &t.main {
+			e.release(c)
+		}
 	}
 	e.farAsk(t, local)
 	return e.farAwait(t, local, about)
