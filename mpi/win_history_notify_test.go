@@ -32,7 +32,7 @@ func (m *roundMaker) notifies(o *rmaOp) {
 		m.counters++
 		b = &burst{counter: m.counters}
 		if m.one(8) {
-			b.counter = mpi.NotifyMax/2 - m.counters // above are those of synchronisation objects
+			b.counter = mpi.NotifyMax - m.counters
 		}
 		m.bursts[o.target] = b
 	}

@@ -18,10 +18,11 @@ import (
 // Nobody needs to make counters, but see NotifySetNum. A number outside is ErrArg;
 // else errors, and when the memory at the origin may be used again, are as without Notify.
 
-// NotifyMax is how many counters a window has at each rank.
+// NotifyMax is how many counters a window has at each rank. Those of synchronisation
+// objects (AllocSyncObjects) are others.
 //
 // C: MPIX_WIN_NOTIFY_MAX, an extension.
-const NotifyMax = rma.CountersMax
+const NotifyMax = rma.NotifyMax
 
 // PutNotify is Put that notifies the target when the data is there.
 //

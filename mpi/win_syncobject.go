@@ -173,6 +173,9 @@ func (w *Window) SyncOpsInit(target int, mode SyncMode, s Sync, info *Info) Requ
 	if err == nil {
 		r, err = w.v.SyncOps(target, rma.SyncMode(mode), h, restart, call.String())
 	}
+	if err == nil && w.checks() {
+		w.v.Signals(target)
+	}
 	return w.started(r, err, call, target)
 }
 

@@ -86,6 +86,9 @@ type check struct {
 	gen    uint64 // of own operations: those that a call completes, and those that come after it
 	turn   uint64 // of own operations: what View.Order has kept apart
 	opened map[opening]Call
+	// signals are targets that are told by synchronisation objects when operations are
+	// complete. Those operations are not checked: nobody else knows what has been completed.
+	signals map[*target]bool
 
 	checkLog
 	checkOrigin
@@ -111,7 +114,7 @@ func (e *Engine) checks(members []int32) *check {
 			return nil
 		}
 	}
-	return &check{opened: make(map[opening]Call), checkLog: newCheckLog(), checkOrigin: newCheckOrigin()}
+	return &check{opened: make(map[opening]Call), signals: make(map[*target]bool), checkLog: newCheckLog(), checkOrigin: newCheckOrigin()}
 }
 
 // Checks reports whether accesses by this view are checked: not those by a memory handle.
@@ -176,7 +179,7 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 	}
 	e := w.e
 	e.p.Lock()
-	if c.blind {
+	if c.blind || c.signals[t] {
 		e.p.Unlock()
 		return nil, nil
 	}

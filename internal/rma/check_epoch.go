@@ -187,6 +187,19 @@ func (v *View) Released(rank int) {
 	x.tell(DeedPut)
 }
 
+// Signals says that a target is told of operations by synchronisation objects from now on.
+// It takes the lock.
+func (v *View) Signals(rank int) {
+	t, err := v.w.target(rank)
+	if err != nil {
+		return // ProcNull
+	}
+	v.w.e.p.Lock()
+	v.w.check.signals[t] = true
+	v.w.e.p.Unlock()
+	v.Released(rank)
+}
+
 // renew forgets everything: ranks are about to be others. No epoch is open. The lock is
 // held.
 func (c *check) renew() {

@@ -31,8 +31,9 @@ import (
 // first use; if there is none to be had in the heap, it is the process's own, and all come by
 // frames.
 
-// CountersMax is how many counters a window has at each member.
-const CountersMax = shmfmt.CountersMax
+// NotifyMax is how many counters of a window at each member are the program's, from 0 on.
+// Above are those of synchronisation objects.
+const NotifyMax = shmfmt.CountersMax - syncObjectsMax
 
 // counters are those of one member, as far as they are known. A chunk is stored when it is
 // found, or by its owner when it is made, under the engine's lock.
@@ -53,10 +54,10 @@ type windowCounters struct {
 	chunks   [][]byte // memory of those that are in the heap; under the engine's lock
 }
 
-// counterExists returns an error unless i is the number of a counter.
+// counterExists returns an error unless i is the number of a counter of the program's.
 func counterExists(i int) error {
-	if uint(i) >= CountersMax {
-		return fail(class.Arg, "counter %d is not one of 0 to %d", i, CountersMax-1)
+	if uint(i) >= NotifyMax {
+		return fail(class.Arg, "counter %d is not one of 0 to %d", i, NotifyMax-1)
 	}
 	return nil
 }
@@ -98,8 +99,8 @@ func (v *View) MakeCounters(n int) error {
 	if err := w.live(); err != nil {
 		return err
 	}
-	if n < 0 || n > CountersMax {
-		return fail(class.Arg, "%d counters, at most %d", n, CountersMax)
+	if n < 0 || n > NotifyMax {
+		return fail(class.Arg, "%d counters, at most %d", n, NotifyMax)
 	}
 	w.e.p.Lock()
 	defer w.e.p.Unlock()
@@ -110,11 +111,7 @@ func (v *View) MakeCounters(n int) error {
 				return err
 			}
 		}
-		if i < CountersMax/2 {
-			i += shmfmt.CounterChunkLen(chunk) - at
-		} else {
-			i += at + 1 // these count down
-		}
+		i += shmfmt.CounterChunkLen(chunk) - at
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 
 // PutNotify is Put with a notification (MPIX_PUT_NOTIFY).
 func (v *View) PutNotify(origin Data, target int, disp int64, l Layout, counter int) error {
-	if origin.Layout == nil && l.Type == nil && uint(counter) < CountersMax {
+	if origin.Layout == nil && l.Type == nil && uint(counter) < NotifyMax {
 		if r, at := v.mapped(target, disp, len(origin.Bytes)); r != nil {
 			t := v.w.targets[target].Load()
 			if c := t.counters.known(counter); c != nil {

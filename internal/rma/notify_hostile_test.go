@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -80,7 +81,7 @@ func TestS5_QV38_RefusedOperationsNotifyNobody(t *testing.T) {
 func TestS6_QV38_EveryCounterCanBeNamed(t *testing.T) {
 	mem, all := guarded(100)
 	e, w, f := inTheWild(t, Created, mem)
-	for i := range CountersMax {
+	for i := range shmfmt.CountersMax {
 		h := wire.Header{Kind: wire.WinNotify}
 		h.SetCounter(i)
 		hear(e, h, nil)
@@ -89,11 +90,13 @@ func TestS6_QV38_EveryCounterCanBeNamed(t *testing.T) {
 	for chunk := range w.counters {
 		size += 64 * len(*w.counters[chunk].Load())
 	}
-	if size != CountersMax*64 {
+	if size != shmfmt.CountersMax*64 {
 		t.Errorf("all counters take %d bytes, want 64 each", size)
 	}
-	for i := range CountersMax {
-		counted(t, w, i, 1)
+	for i := range shmfmt.CountersMax {
+		if n := w.counter(i).Value(); n != 1 {
+			t.Errorf("counter %d is %d, want 1", i, n)
+		}
 	}
 	if sent := f.take(); len(sent) != 0 || e.peers[enemy].refused {
 		t.Errorf("%d frames were answered", len(sent))

@@ -123,9 +123,10 @@ func (e *Engine) offered(t *target, a *access, off uint64) bool {
 		Window: t.w.id, At: off, Size: uint32(size),
 		Do: uint32(a.kind) | uint32(a.op)<<offerOp | uint32(a.typ)<<offerType,
 	})
-	ended, done := false, false
+	done := false
 	for i := 1; ; i++ {
 		e.pace.Add(1)
+		var ended bool
 		if ended, done = x.offer.Ended(x.number); ended {
 			break
 		}
@@ -135,7 +136,7 @@ func (e *Engine) offered(t *target, a *access, off uint64) bool {
 				x.skip = x.vain
 				return false
 			}
-			ended, done = e.awaitTaken(t, x)
+			_, done = e.awaitTaken(t, x)
 			break
 		}
 		if i%offerServes == 0 {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // # Synchronisation objects (Ritzdorf, 2008)
@@ -45,7 +46,7 @@ const reuseAfter = 64
 
 // syncObjectsMax is how many objects a window has at most at each member: the upper half of
 // the counters.
-const syncObjectsMax = CountersMax / 2
+const syncObjectsMax = shmfmt.CountersMax / 2
 
 // syncObject is an own synchronisation object.
 type syncObject struct {
@@ -90,7 +91,7 @@ func (w *Window) objectNumber() (number uint32) {
 		return number
 	}
 	w.fresh++
-	return CountersMax - w.fresh
+	return shmfmt.CountersMax - w.fresh
 }
 
 // own returns an object of this process, nil if there is none of that name. The lock is held.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -116,7 +117,7 @@ func (w *Window) checkRemote(t *target, h SyncHandle) error {
 		return fail(class.Win, "the synchronisation object is one of another window")
 	case h.Process != t.process:
 		return fail(class.Rank, "the synchronisation object is that of rank %d, not of %d", w.Comm.RankOf(h.Process), t.rank)
-	case h.Number >= CountersMax || h.Number < CountersMax-syncObjectsMax || h.Serial == 0:
+	case h.Number >= shmfmt.CountersMax || h.Number < NotifyMax || h.Serial == 0:
 		return fail(class.Arg, "this is no synchronisation object")
 	case t.rank == w.Comm.Rank:
 		w.e.p.Lock()
