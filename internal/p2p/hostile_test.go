@@ -133,9 +133,9 @@ func TestS6_ImpossibleFrames(t *testing.T) {
 		{"returned 1 bytes of eager credit, and had 0", wire.Header{Kind: wire.Credit, Arg: 1}, 0},
 		{"returned 18446744073709551615 bytes", wire.Header{Kind: wire.Credit, Arg: math.MaxUint64}, 0},
 		{"kind 9, which is for nobody here", wire.Header{Kind: wire.WinPut, Ctx: ctx}, 8}, // there is no one-sided communication
-		{"kind 21, which is for nobody here", wire.Header{Kind: wire.WinFault, Ctx: ctx}, 0},
-		{"kind 22, which is for nobody here", wire.Header{Kind: wire.User}, 0},
-		{"kind 23", wire.Header{Kind: wire.User + 1}, 0},
+		{fmt.Sprintf("kind %d, which is for nobody here", wire.User-1), wire.Header{Kind: wire.User - 1, Ctx: ctx}, 0},
+		{fmt.Sprintf("kind %d, which is for nobody here", wire.User), wire.Header{Kind: wire.User}, 0},
+		{fmt.Sprintf("kind %d", wire.User+1), wire.Header{Kind: wire.User + 1}, 0},
 		{"kind 127", wire.Header{Kind: 0x7f}, 100},
 		{"kind 254", wire.Header{Kind: 0xfe}, 0},
 		{"kind 1", wire.Header{Kind: wire.Eager, Ctx: ctx, Size: wire.MaxPayload + 1}, 0},
