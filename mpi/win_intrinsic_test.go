@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// QV-15, QV-17, E3-16, E3-17: OpIntrinsic is true where all members' memory is mapped and the
+// QV-15, QV-16, QV-17, E3-16, E3-17: OpIntrinsic is true where all members' memory is mapped and the
 // processor has such operations, for few elements; never where a service does them; and what
 // is no list of operations is an error.
 func TestQV15_QV17_OpIntrinsic(t *testing.T) {

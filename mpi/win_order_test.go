@@ -18,7 +18,7 @@ func orderedSpaces(t testing.TB, c *mpi.Comm, n int, info *mpi.Info, fn func(t t
 		}
 		i, err := s.Info()
 		ok(t, err)
-		if v, _ := i.Get("mpi_win_order"); v != "true" { // QV-11: it is known by asking
+		if v, _ := i.Get("mpi_win_order"); v != "true" { // known by asking
 			l.Errorf("mpi_win_order is %q", v)
 		}
 		ok(t, s.LockAll(0))
@@ -45,7 +45,7 @@ func watch(t testing.TB, s *space[int64], self, k int) {
 	}
 }
 
-// QV-07, QV-10, QV-13, QV-41: data, then a flag, again and again, without any flush: who sees the
+// QV-07, QV-10, QV-11, QV-13, QV-41: data, then a flag, again and again, without any flush: who sees the
 // flag sees the data, whatever brings them: put, accumulate or fetch-and-op, short or long.
 func TestQV07_FlagsStayBehindData(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
