@@ -53,8 +53,8 @@ func Example_scope() {
 				return err
 			}
 			workers.Go(func() {
-				mine.Put([]int{i * i}, 1, i)
-				mine.Flush(1) // waits for this one only
+				mine.Put([]int{i * i}, 1-world.Rank(), i)
+				mine.Flush(1 - world.Rank()) // waits for this one only
 				mine.Free()
 			})
 		}
