@@ -130,16 +130,16 @@ func (v *View) CounterValue(i int) (int64, error) {
 
 // SetCounter makes an own counter x, whatever it was (MPIX_WIN_NOTIFY_SET_VALUE).
 func (v *View) SetCounter(i int, x int64) error {
-	return v.changeCounter(i, func(c *shmfmt.Counter) bool { return c.Set(x) })
-}
-
-// AddCounter adds n to an own counter, in one step, and returns the sum.
-func (v *View) AddCounter(i int, n int64) (sum int64, err error) {
-	err = v.changeCounter(i, func(c *shmfmt.Counter) (reached bool) {
-		sum, reached = c.Add(n)
-		return reached
-	})
-	return sum, err
+	if err := v.ownCounter(i); err != nil {
+		return err
+	}
+	e := v.w.e
+	e.p.Lock()
+	defer e.p.Unlock()
+	if v.w.counter(i).Set(x) {
+		e.workCounters()
+	}
+	return nil
 }
 
 func (v *View) ownCounter(i int) error {
@@ -147,19 +147,6 @@ func (v *View) ownCounter(i int) error {
 		return err
 	}
 	return counterExists(i)
-}
-
-func (v *View) changeCounter(i int, change func(*shmfmt.Counter) (reached bool)) error {
-	if err := v.ownCounter(i); err != nil {
-		return err
-	}
-	e := v.w.e
-	e.p.Lock()
-	defer e.p.Unlock()
-	if change(v.w.counter(i)) {
-		e.workCounters()
-	}
-	return nil
 }
 
 // countHere counts a notification that has come by a frame. The lock is held.

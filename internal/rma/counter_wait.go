@@ -20,10 +20,10 @@ type Threshold struct {
 	Reach   int64
 	Take    int64
 
-	// Begin, if it is not nil, is called when the request becomes active, and Done when it
-	// is complete, with what the counter is (was, before Take). An error is that of the
-	// request, which it completes. The engine's lock is held: they must not communicate.
-	Begin, Done func(value int64) error
+	// Begin, if it is not nil, is called when the request becomes active, with what the
+	// counter is. An error is that of the request, which it completes. The engine's lock is
+	// held: it must not communicate.
+	Begin func(value int64) error
 }
 
 // threshold is a Threshold with its request.
@@ -121,8 +121,7 @@ func (e *Engine) workCounters() int {
 	n := 0
 	for i := 0; i < len(e.awaited); i++ {
 		x := e.awaited[i]
-		value := x.counter.Value()
-		if value < x.Reach {
+		if x.counter.Value() < x.Reach {
 			continue
 		}
 		e.forgetAwaited(i)
@@ -131,11 +130,7 @@ func (e *Engine) workCounters() int {
 		if x.Take != 0 {
 			x.counter.Add(-x.Take)
 		}
-		var err error
-		if x.Done != nil {
-			err = x.Done(value)
-		}
-		x.finish(err)
+		x.finish(nil)
 	}
 	return n
 }

@@ -54,29 +54,6 @@ func (v *View) Signal(target, counter int) error {
 	return err
 }
 
-// SignalLocked is Signal with the engine's lock held.
-func (v *View) SignalLocked(target, counter int) error {
-	if err := v.w.live(); err != nil {
-		return err
-	}
-	if err := counterExists(counter); err != nil || target == ProcNull {
-		return err
-	}
-	if uint(target) >= uint(len(v.w.targets)) {
-		return noRank(target, len(v.w.targets))
-	}
-	t, err := v.w.targetLocked(target)
-	if err != nil {
-		return err
-	}
-	e := v.w.e
-	if cause := e.p.DownCause(int(t.process)); cause != nil {
-		return gone(t.rank, cause)
-	}
-	e.postpone(e.newOperation(v, t.channel(v), &access{kind: kindSignal, notice: noticeOf(counter)}, 0))
-	return nil
-}
-
 // signalled is the target of a signal, nil for ProcNull.
 func (v *View) signalled(rank, counter int) (*target, error) {
 	if err := v.w.live(); err != nil {

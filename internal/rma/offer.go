@@ -18,7 +18,8 @@ import (
 //
 // Offers that nobody takes are for nothing. So none is made to a target that sleeps, and
 // after each one that was in vain the next operations do without, twice as many each time
-// (offerTo.skip). To a target that computes one offer in 32 operations remains, which is a hundredth of what they cost.
+// (offerTo.skip). To a target that computes one offer in 32 operations remains, which is a
+// hundredth of what they cost.
 //
 // A target that waits inside Halo for long sleeps, too. If there is a core for every process
 // of the node, its waiter is nudged after some operations, so that it polls again, as long as
