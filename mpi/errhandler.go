@@ -144,8 +144,9 @@ func (c *Comm) Errhandler() (Errhandler, error) {
 
 // CallErrhandler calls the communicator's error handler with err, and returns it
 // as an *Error about c: a library returns what it returns. A Class or code gives
-// the error its class, as does an *Error beneath err, and others are ErrOther.
-// With nil nothing is called.
+// the error its class, as does an *Error beneath err, and others are ErrOther. An
+// *Error that a library has made itself, and no handler has seen, keeps its call, peer
+// and detail. With nil nothing is called.
 //
 // C: MPI_Comm_call_errhandler, section 9.5.
 func (c *Comm) CallErrhandler(err error) error {
@@ -159,6 +160,10 @@ func (c *Comm) CallErrhandler(err error) error {
 func (c *Comm) callErrhandler(err error) error {
 	if err == nil || err == Success {
 		return nil
+	}
+	if e, ok := err.(*Error); ok && !e.told && e.comm == nil {
+		e.Object, e.comm = c.Name(), c
+		return e.raised()
 	}
 	e := newError(codeOf(err), callCallErrhandler.String(), c, "%v", err)
 	e.cause = err
@@ -213,6 +218,9 @@ func initialErrhandler() *errhandler {
 		return ErrorsAreFatal.h
 	case "mpi_errors_abort":
 		return ErrorsAbort.h
+	}
+	if h := current.first.Load(); h != nil {
+		return h
 	}
 	return ErrorsReturn.h
 }

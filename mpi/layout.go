@@ -70,6 +70,31 @@ func BufAt[T any](mem []T, origin, count int, d Datatype) (b Buffer) {
 	return b
 }
 
+// BufPtr is count elements of type d in memory that is no slice of Go, such as that of C:
+// displacement 0 is at p, nil for a type with absolute addresses. The caller answers for
+// the memory: that all that the elements cover is there, and stays while calls use it. An
+// address below the first page, of elements with data, is ErrBuffer.
+//
+// C: none; the arguments buf, count and datatype of section 3.2.2, and MPI_BOTTOM.
+func BufPtr(p unsafe.Pointer, count int, d Datatype) (b Buffer) {
+	var t *dtype.Type
+	if t, b.err = d.engine(); b.err != nil {
+		return b
+	}
+	if b.b, b.err = dtype.At(p, t, int64(count)); b.err != nil || b.b.Size() == 0 {
+		return b
+	}
+	lb, _ := t.TrueExtent()
+	if at := int64(uintptr(p)) + lb; at >= 0 && at < firstPage {
+		b.err = &class.Error{Class: class.Buffer, Text: fmt.Sprintf("%s at address %#x", t.Describe(int64(count)), at)}
+	}
+	b.h = d.h
+	return b
+}
+
+// firstPage is the size of the lowest page of memory, where nothing is.
+const firstPage = 4096
+
 func bind(mem []byte, origin, count int, t *dtype.Type) (b Buffer) {
 	b.err = b.b.Bind(mem, int64(origin), t, int64(count))
 	return b

@@ -43,7 +43,8 @@ type process struct {
 	mu        sync.Mutex
 	world     *Comm // nil before Init
 	self      atomic.Pointer[Comm]
-	ending    bool // Finalize is at work, or has been
+	first     atomic.Pointer[errhandler] // of InitErrhandler
+	ending    bool                       // Finalize is at work, or has been
 	finalized bool
 }
 
@@ -58,6 +59,20 @@ var current process
 func Init() (*Comm, error) {
 	c, err := initialize()
 	return c, raise(err)
+}
+
+// InitErrhandler is Init with another error handler than ErrorsReturn for the first
+// communicators and all windows, as bindings of other languages have it: in C that is
+// ErrorsAreFatal. The environment variable of Errhandler comes first. The null handler
+// is ErrErrhandler.
+//
+// C: MPI_Init and MPI_Init_thread, section 11.2.
+func InitErrhandler(h Errhandler) (*Comm, error) {
+	if h.h == nil {
+		return nil, fail(ErrErrhandler, "InitErrhandler", nil, "error handler is null")
+	}
+	current.first.Store(h.h)
+	return Init()
 }
 
 // initialize is Init whose error is still to be raised.

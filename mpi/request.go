@@ -41,6 +41,17 @@ func (q *Request) stale() bool { return q.r.Gen != uint32(q.made>>callBits) }
 // C: MPI_REQUEST_NULL, section 3.7.3.
 func (q Request) IsNull() bool { return q.r == nil && q.err == nil }
 
+// Err is what was wrong with the arguments of the call that was to start the operation,
+// nil if that was started. Wait and its like return it, too.
+//
+// C: none; what MPI_Isend and so on return, section 3.7.2.
+func (q Request) Err() error {
+	if q.err == nil {
+		return nil
+	}
+	return q.err
+}
+
 // begin takes the engine's lock and checks that the handle is not stale. When e
 // is nil there is nothing to wait for, and the lock is not held. An error is
 // still to be raised.

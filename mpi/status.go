@@ -72,6 +72,31 @@ func (s Status) Elements(d Datatype) (int, error) {
 	return Undefined, nil
 }
 
+// SetElements makes the status that of a message of n basic elements of a type, as a
+// generalized request's query has to. A negative number is ErrCount.
+//
+// C: MPI_Status_set_elements, section 13.3.
+func (s *Status) SetElements(d Datatype, n int) error {
+	t, err := d.use("SetElements")
+	switch {
+	case err != nil:
+		return err
+	case n < 0:
+		return fail(ErrCount, "SetElements", nil, "%d elements", n)
+	}
+	bytes, ok := t.ElementsSize(int64(n))
+	if !ok {
+		return fail(ErrCount, "SetElements", nil, "%d elements of %s exceed 64 bits", n, t)
+	}
+	s.bytes = bytes
+	return nil
+}
+
+// SetCancelled says whether the operation was cancelled.
+//
+// C: MPI_Status_set_cancelled, section 13.3.
+func (s *Status) SetCancelled(cancelled bool) { s.cancelled = cancelled }
+
 // publicTag turns the engine's tags into the standard's.
 func publicTag(tag int32) int {
 	if tag == p2p.AnyTag {

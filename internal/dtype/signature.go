@@ -2,7 +2,9 @@ package dtype
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
+	"sort"
 	"strings"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -211,6 +213,21 @@ func (t *Type) Elements(bytes int64) (n int64, ok bool) {
 	}
 	k, whole := s.elements(bytes % s.bytes)
 	return bytes/s.bytes*s.n + k, whole
+}
+
+// ElementsSize is the number of bytes that the first n basic elements of a message of
+// elements of t take, the reverse of Elements; false if that exceeds 64 bits, or t has none.
+func (t *Type) ElementsSize(n int64) (bytes int64, ok bool) {
+	s := t.sig
+	if s.n == 0 {
+		return 0, n == 0
+	}
+	over, whole := bits.Mul64(uint64(n/s.n), uint64(s.bytes))
+	if over != 0 || whole > math.MaxInt64-uint64(s.bytes) {
+		return 0, false
+	}
+	rest := sort.Search(int(s.bytes), func(b int) bool { k, _ := s.elements(int64(b)); return k >= n%s.n })
+	return int64(whole) + int64(rest), true
 }
 
 // Count is the number of elements of t in so many bytes, false if they are no

@@ -16,7 +16,7 @@ type layer struct {
 // a place here; a new one is entered where its imports may point.
 func layers() []layer {
 	return []layer{
-		{"programs", []string{"cmd/...", "examples/...", "bench/...", "conformance/...", "internal/planted/find"}},
+		{"programs", []string{"abi/...", "cmd/...", "examples/...", "bench/...", "conformance/...", "internal/planted/find"}},
 		{"launcher", []string{"internal/launch", "internal/benchmark"}},
 		{"test support of the API", []string{"mpi/mpitest"}},
 		{"API", []string{"mpi"}},

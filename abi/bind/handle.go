@@ -1,0 +1,191 @@
+package bind
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// A handle of C is a word: a predefined one is the standard's constant, below firstHandle,
+// and any other names a slot of the table of its kind.
+//
+//	bits 0..3    the kind, which the constant of no predefined handle has
+//	bits 4..30   the number of the slot, from 1<<8 on
+//	bits 31..62  the generation of the slot: how often it was used before
+//
+// So a handle that was freed, or is of another kind, is found out. The lower 31 bits are
+// what MPI_Comm_toint and its like return.
+type handle = uintptr
+
+const (
+	kindBits   = 4
+	slotBits   = 27
+	firstSlot  = 1 << 8
+	intBits    = kindBits + slotBits
+	chunkBits  = 10
+	chunkSlots = 1 << chunkBits
+	maxSlots   = 1<<slotBits - firstSlot
+)
+
+// kind is a kind of handles.
+type kind uintptr
+
+const (
+	kindComm kind = iota + 1
+	kindGroup
+	kindType
+	kindOp
+	kindRequest
+	kindMessage
+	kindWin
+	kindInfo
+	kindErrhandler
+	kindSession
+	kindFile
+	kindSync
+)
+
+// table is the objects of one kind that C has handles of. Looking one up takes no lock: slots
+// stay where they are.
+type table[T any] struct {
+	kind   kind
+	chunks atomic.Pointer[[]*[chunkSlots]slot[T]]
+
+	mu   sync.Mutex
+	free []uint32 // numbers of slots
+	used uint32   // slots that ever were
+	live int
+}
+
+// slot is one object. live is 1 + its generation while there is one, else 0.
+type slot[T any] struct {
+	live  atomic.Uint64 // pairs with itself: stored behind value, and before it goes
+	next  uint32        // generation of the next object
+	value T
+}
+
+// add makes a handle of an object. There is none left, which takes 134 million objects of one
+// kind, if it is 0.
+func (t *table[T]) add(value T) handle {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var number uint32
+	if n := len(t.free); n > 0 {
+		number, t.free = t.free[n-1], t.free[:n-1]
+	} else {
+		if t.used == maxSlots {
+			return 0
+		}
+		if t.used%chunkSlots == 0 {
+			t.grow()
+		}
+		number = t.used
+		t.used++
+	}
+	s := t.slot(number)
+	s.value = value
+	s.live.Store(1 + uint64(s.next))
+	t.live++
+	return handle(s.next)<<intBits | handle(number+firstSlot)<<kindBits | handle(t.kind)
+}
+
+func (t *table[T]) grow() {
+	var chunks []*[chunkSlots]slot[T]
+	if old := t.chunks.Load(); old != nil {
+		chunks = append(chunks, *old...)
+	}
+	chunks = append(chunks, new([chunkSlots]slot[T]))
+	t.chunks.Store(&chunks)
+}
+
+func (t *table[T]) slot(number uint32) *slot[T] {
+	chunks := t.chunks.Load()
+	if chunks == nil || int(number>>chunkBits) >= len(*chunks) {
+		return nil
+	}
+	return &(*chunks)[number>>chunkBits][number%chunkSlots]
+}
+
+// at is the slot of a handle, nil if that is not one of a live object of this kind.
+func (t *table[T]) at(h handle) *slot[T] {
+	number := h >> kindBits & (1<<slotBits - 1)
+	if kind(h&(1<<kindBits-1)) != t.kind || number < firstSlot {
+		return nil
+	}
+	s := t.slot(uint32(number - firstSlot))
+	if s == nil || s.live.Load() != 1+uint64(h>>intBits) {
+		return nil
+	}
+	return s
+}
+
+// get is the object of a handle.
+func (t *table[T]) get(h handle) (value T, ok bool) {
+	if s := t.at(h); s != nil {
+		return s.value, true
+	}
+	return value, false
+}
+
+// remove ends a handle, and reports whether it was one.
+func (t *table[T]) remove(h handle) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.at(h)
+	if s == nil {
+		return false
+	}
+	s.live.Store(0)
+	var none T
+	s.value = none
+	s.next++ // 2^32 uses of one slot, and a stale handle could be taken for a new one
+	t.free = append(t.free, uint32(h>>kindBits&(1<<slotBits-1))-firstSlot)
+	t.live--
+	return true
+}
+
+// toInt is the number that stands for a handle in Fortran, fromInt the reverse: of a number
+// that stands for none, what no table knows.
+func (t *table[T]) toInt(h handle) int32 { return int32(h & (1<<intBits - 1)) }
+
+func (t *table[T]) fromInt(n int32) handle {
+	h := handle(uint32(n))
+	if number := h >> kindBits; number >= firstSlot && kind(h&(1<<kindBits-1)) == t.kind {
+		if s := t.slot(uint32(number - firstSlot)); s != nil {
+			if live := s.live.Load(); live != 0 {
+				return handle(live-1)<<intBits | h
+			}
+		}
+	}
+	return h
+}
+
+// count is how many handles there are.
+func (t *table[T]) count() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.live
+}
+
+// named is a table whose objects lead back to their handles, for callbacks.
+type named[T comparable] struct {
+	table[T]
+	handles sync.Map // T to handle
+}
+
+// put is the handle of an object, a new one if it has none.
+func (t *named[T]) put(value T) handle {
+	if h, ok := t.handles.Load(value); ok {
+		return h.(handle)
+	}
+	h := t.add(value)
+	t.handles.Store(value, h)
+	return h
+}
+
+// drop is remove, and forgets the way back.
+func (t *named[T]) drop(h handle) bool {
+	if value, ok := t.get(h); ok {
+		t.handles.CompareAndDelete(value, h)
+	}
+	return t.remove(h)
+}

@@ -1,0 +1,76 @@
+package bind
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// Handles lead to their objects, and those that were freed, or are of another kind, or never
+// were, lead nowhere; slots are used again.
+func TestHandles(t *testing.T) {
+	comms, groups := table[int]{kind: kindComm}, table[int]{kind: kindGroup}
+	live, dead := map[handle]int{}, map[handle]bool{}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := range 20000 {
+		if len(live) > 0 && rng.IntN(5) < 2 {
+			for h := range live {
+				delete(live, h)
+				dead[h] = true
+				if !comms.remove(h) || comms.remove(h) {
+					t.Fatalf("handle %#x was not removed once", h)
+				}
+				break
+			}
+			continue
+		}
+		h := comms.add(n)
+		if _, again := live[h]; again || dead[h] {
+			t.Fatalf("handle %#x was given twice", h)
+		}
+		if h < 0x1000 {
+			t.Fatalf("handle %#x is one of the standard's", h)
+		}
+		if back := comms.fromInt(comms.toInt(h)); back != h {
+			t.Fatalf("handle %#x came back from int %#x as %#x", h, comms.toInt(h), back)
+		}
+		live[h] = n
+	}
+	for h, n := range live {
+		if got, ok := comms.get(h); !ok || got != n {
+			t.Fatalf("handle %#x leads to %d, %v, want %d", h, got, ok, n)
+		}
+		if _, ok := groups.get(h); ok {
+			t.Fatalf("handle %#x of a communicator is one of a group", h)
+		}
+	}
+	for h := range dead {
+		if _, ok := comms.get(h); ok {
+			t.Fatalf("handle %#x was freed and is not", h)
+		}
+	}
+	for range 100000 {
+		h := handle(rng.Uint64())
+		if _, is := live[h]; !is {
+			if _, ok := comms.get(h); ok {
+				t.Fatalf("handle %#x never was one", h)
+			}
+		}
+	}
+	if comms.count() != len(live) || int(comms.used) > 20000 {
+		t.Errorf("%d handles in %d slots, want %d", comms.count(), comms.used, len(live))
+	}
+}
+
+// A million handles made and freed take the slots of one.
+func TestHandlesDoNotGrow(t *testing.T) {
+	var c table[int]
+	c.kind = kindRequest
+	for n := range 1_000_000 {
+		if !c.remove(c.add(n)) {
+			t.Fatal("not removed")
+		}
+	}
+	if c.used != 1 {
+		t.Errorf("a million handles, one at a time, took %d slots", c.used)
+	}
+}

@@ -1,0 +1,149 @@
+// Package bind is what the symbols of the C library call: it takes arguments as C has them,
+// calls package mpi, and stores the results. It knows no C compiler; what only that can do,
+// such as calling functions of the program, is in Hooks.
+//
+// The functions of the procedures are generated from the table of package abi; what is
+// written by hand is what C has and Go has not: handles, statuses in memory of the program,
+// MPI_IN_PLACE, attributes that are addresses.
+package bind
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// Hooks are what only C can do.
+type Hooks struct {
+	// Malloc returns memory of C that stays until the end.
+	Malloc func(size uintptr) unsafe.Pointer
+	// Invoke calls a function of the program: callback is its type's number in
+	// callbacks.csv, words its arguments. Parameters that point to a number or handle
+	// have that as word, and it is what the function has made of it afterwards.
+	Invoke func(callback int, function uintptr, words []uintptr) int
+}
+
+// Lib is the library in one process.
+type Lib struct {
+	hooks Hooks
+
+	comms       named[*mpi.Comm]
+	groups      table[mpi.Group]
+	types       named[mpi.Datatype]
+	ops         table[mpi.Op]
+	requests    table[mpi.Request]
+	messages    table[mpi.Message]
+	wins        named[*mpi.Window]
+	infos       table[*mpi.Info]
+	errhandlers table[mpi.Errhandler]
+
+	predefined [lastPredefined - firstPredefined + 1]mpi.Datatype
+
+	state atomic.Int32
+	world atomic.Pointer[mpi.Comm] // nil before Init
+}
+
+// The states of the library.
+const (
+	beforeInit = iota
+	running
+	finalized
+)
+
+// New makes the library.
+func New(h Hooks) *Lib {
+	l := &Lib{hooks: h}
+	l.comms.kind, l.groups.kind, l.types.kind = kindComm, kindGroup, kindType
+	l.ops.kind, l.requests.kind, l.messages.kind = kindOp, kindRequest, kindMessage
+	l.wins.kind, l.infos.kind, l.errhandlers.kind = kindWin, kindInfo, kindErrhandler
+	return l
+}
+
+// procedure is one of the standard.
+type procedure struct {
+	name   string
+	do     func(l *Lib, a args) error // nil: the engine does not have it yet
+	always bool                       // also before Init and after Finalize
+}
+
+// Call calls a procedure by its number in the table, and returns the error code.
+func (l *Lib) Call(number int, large bool, words unsafe.Pointer) int {
+	p := &procedures[number]
+	switch {
+	case l.state.Load() != running && !p.always:
+		return code(l.idle(p.name))
+	case p.do == nil:
+		return code(l.fail(mpi.ErrUnsupportedOperation, p.name, "Halo does not have it yet"))
+	}
+	return code(p.do(l, args{words, large}))
+}
+
+// code is what C gets for an error.
+func code(err error) int {
+	if err == nil {
+		return 0
+	}
+	if e, ok := err.(*mpi.Error); ok {
+		return int(e.Class)
+	}
+	if c, ok := err.(mpi.Class); ok {
+		return int(c)
+	}
+	return int(mpi.ErrOther)
+}
+
+// newError is an error that no handler has seen.
+func newError(cl mpi.Class, call, format string, v ...any) *mpi.Error {
+	return &mpi.Error{Class: cl, Call: call, Peer: mpi.Undefined, Tag: mpi.Undefined, Detail: fmt.Sprintf(format, v...)}
+}
+
+// fail raises an error that belongs to no object.
+func (l *Lib) fail(cl mpi.Class, call, format string, v ...any) error {
+	return l.failOn(nil, cl, call, format, v...)
+}
+
+// failOn raises an error of a communicator.
+func (l *Lib) failOn(c *mpi.Comm, cl mpi.Class, call, format string, v ...any) error {
+	e := newError(cl, call, format, v...)
+	if c == nil {
+		if c = l.world.Load(); c == nil || l.state.Load() != running {
+			return l.outside(e)
+		}
+		c = c.Self()
+	}
+	return c.CallErrhandler(e)
+}
+
+// failWin raises an error of a window.
+func (l *Lib) failWin(w *mpi.Window, cl mpi.Class, call, format string, v ...any) error {
+	return w.CallErrhandler(newError(cl, call, format, v...))
+}
+
+// idle is the error of a call before Init or after Finalize.
+func (l *Lib) idle(name string) error {
+	if l.state.Load() == beforeInit {
+		return l.outside(newError(mpi.ErrOther, name, "called before MPI_Init"))
+	}
+	return l.outside(newError(mpi.ErrOther, name, "called after MPI_Finalize"))
+}
+
+// outside raises an error where there is no communicator whose handler could be asked: it is
+// the end of the process, unless the first handler was chosen to return errors.
+func (l *Lib) outside(e *mpi.Error) error {
+	if os.Getenv("HALO_INITIAL_ERRHANDLER") != "mpi_errors_return" {
+		fmt.Fprintln(os.Stderr, e)
+		os.Exit(min(max(int(e.Class), 1), 255))
+	}
+	return e
+}
+
+// need fails unless results are wanted somewhere.
+func (l *Lib) need(call string, a args, name string, i int) error {
+	if a.result(i) == nil {
+		return l.fail(mpi.ErrArg, call, "%s is %#x, which is no address of a result", name, a.word(i))
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+package bind
+
+import (
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// Handles that the standard has fixed; the others of constants.csv are in the tables that
+// are generated.
+const (
+	commNull        handle = 0x100
+	commWorld       handle = 0x101
+	commSelf        handle = 0x102
+	groupNull       handle = 0x108
+	groupEmpty      handle = 0x109
+	winNull         handle = 0x110
+	messageNull     handle = 0x128
+	messageNoProc   handle = 0x129
+	infoNull        handle = 0x130
+	infoEnv         handle = 0x131
+	errhandlerNull  handle = 0x140
+	errorsAreFatal  handle = 0x141
+	errorsAbort     handle = 0x142
+	errorsReturn    handle = 0x143
+	requestNull     handle = 0x180
+	typeNull        handle = 0x200
+	opNull          handle = 0x020
+	firstPredefined handle = 0x200 // of types
+	lastPredefined  handle = 0x2ff
+)
+
+// inPlace is MPI_IN_PLACE.
+const inPlace uintptr = 1
+
+// comm is the communicator of a handle.
+func (l *Lib) comm(h handle, call string) (*mpi.Comm, error) {
+	switch h {
+	case commWorld:
+		return l.world.Load(), nil
+	case commSelf:
+		return l.world.Load().Self(), nil
+	case commNull:
+		return nil, l.fail(mpi.ErrComm, call, "communicator is MPI_COMM_NULL")
+	}
+	if c, ok := l.comms.get(h); ok {
+		return c, nil
+	}
+	return nil, l.fail(mpi.ErrComm, call, "%#x is no communicator: it was freed, or never was one", h)
+}
+
+// addComm is the handle of a communicator, MPI_COMM_NULL for nil.
+func (l *Lib) addComm(c *mpi.Comm) handle {
+	switch {
+	case c == nil:
+		return commNull
+	case c == l.world.Load():
+		return commWorld
+	case c == l.world.Load().Self():
+		return commSelf
+	}
+	return l.comms.put(c)
+}
+
+// win is the window of a handle.
+func (l *Lib) win(h handle, call string) (*mpi.Window, error) {
+	if w, ok := l.wins.get(h); ok {
+		return w, nil
+	}
+	if h == winNull {
+		return nil, l.fail(mpi.ErrWin, call, "window is MPI_WIN_NULL")
+	}
+	return nil, l.fail(mpi.ErrWin, call, "%#x is no window: it was freed, or never was one", h)
+}
+
+// addWin is the handle of a window, MPI_WIN_NULL for nil.
+func (l *Lib) addWin(w *mpi.Window) handle {
+	if w == nil {
+		return winNull
+	}
+	return l.wins.put(w)
+}
+
+// group is the group of a handle.
+func (l *Lib) group(h handle, call string) (mpi.Group, error) {
+	if h == groupEmpty {
+		return mpi.GroupEmpty, nil
+	}
+	if g, ok := l.groups.get(h); ok {
+		return g, nil
+	}
+	if h == groupNull {
+		return mpi.Group{}, l.fail(mpi.ErrGroup, call, "group is MPI_GROUP_NULL")
+	}
+	return mpi.Group{}, l.fail(mpi.ErrGroup, call, "%#x is no group: it was freed, or never was one", h)
+}
+
+// addGroup is the handle of a group. An empty one is MPI_GROUP_EMPTY.
+func (l *Lib) addGroup(g mpi.Group) handle {
+	if g.Size() == 0 {
+		return groupEmpty
+	}
+	return l.groups.add(g)
+}
+
+// info is the info of a handle, nil for MPI_INFO_NULL.
+func (l *Lib) info(h handle, call string) (*mpi.Info, error) {
+	switch h {
+	case infoNull:
+		return nil, nil
+	case infoEnv:
+		return mpi.InfoEnv(), nil
+	}
+	if i, ok := l.infos.get(h); ok {
+		return i, nil
+	}
+	return nil, l.fail(mpi.ErrInfo, call, "%#x is no info: it was freed, or never was one", h)
+}
+
+func (l *Lib) addInfo(i *mpi.Info) handle {
+	if i == nil {
+		return infoNull
+	}
+	return l.infos.add(i)
+}
+
+// datatype is the datatype of a handle, the null type for what is none: calls of package mpi
+// then say so.
+func (l *Lib) datatype(h handle) mpi.Datatype {
+	if h >= firstPredefined && h <= lastPredefined {
+		return l.predefined[h-firstPredefined]
+	}
+	d, _ := l.types.get(h)
+	return d
+}
+
+// addType is the handle of a datatype.
+func (l *Lib) addType(d mpi.Datatype) handle {
+	if d.IsNull() {
+		return typeNull
+	}
+	return l.types.put(d)
+}
+
+// startTypes makes the handles of predefined types lead both ways.
+func (l *Lib) startTypes() {
+	for _, p := range predefinedTypes {
+		d, err := mpi.Predefined(p.name)
+		if err != nil {
+			panic("bind: " + err.Error())
+		}
+		l.predefined[p.handle-firstPredefined] = d
+		l.types.handles.Store(d, p.handle)
+	}
+}
+
+// op is the operation of a handle, the null operation for what is none.
+func (l *Lib) op(h handle) mpi.Op {
+	if h < handle(len(predefinedOps)) {
+		return predefinedOps[h]
+	}
+	o, _ := l.ops.get(h)
+	return o
+}
+
+// predefinedOps are the predefined operations by their handles.
+var predefinedOps = [...]mpi.Op{
+	0x21: mpi.Sum, 0x22: mpi.Min, 0x23: mpi.Max, 0x24: mpi.Prod,
+	0x28: mpi.Band, 0x29: mpi.Bor, 0x2a: mpi.Bxor, 0x30: mpi.Land, 0x31: mpi.Lor, 0x32: mpi.Lxor,
+	0x38: mpi.Minloc, 0x39: mpi.Maxloc, 0x3c: mpi.Replace, 0x3d: mpi.NoOp,
+}
+
+// errhandler is the error handler of a handle.
+func (l *Lib) errhandler(h handle, call string) (mpi.Errhandler, error) {
+	switch h {
+	case errorsAreFatal:
+		return mpi.ErrorsAreFatal, nil
+	case errorsAbort:
+		return mpi.ErrorsAbort, nil
+	case errorsReturn:
+		return mpi.ErrorsReturn, nil
+	}
+	if e, ok := l.errhandlers.get(h); ok {
+		return e, nil
+	}
+	return mpi.Errhandler{}, l.fail(mpi.ErrErrhandler, call, "%#x is no error handler: it was freed, or never was one", h)
+}
+
+// buf is what a call of C sends or receives.
+func (l *Lib) buf(address uintptr, count int, d mpi.Datatype) mpi.Buffer {
+	return mpi.BufPtr(pointer(address), count, d)
+}
+
+// finish ends the handle that an argument points to, when what it was of is gone, and makes
+// it null.
+func (a args) finish(i int, null handle, remove func(handle) bool) {
+	at := (*handle)(a.result(i))
+	remove(*at)
+	*at = null
+}

@@ -1,0 +1,115 @@
+package bind
+
+import "github.com/halo-mpi/halo/mpi"
+
+// addMessage is the handle of a message that a matched probe has taken, with its status.
+func (l *Lib) addMessage(m mpi.Message, st *mpi.Status) handle {
+	if st.Source == mpi.ProcNull {
+		return messageNoProc
+	}
+	return l.messages.add(m)
+}
+
+// iprobe is MPI_Iprobe.
+func (l *Lib) iprobe(a args) error {
+	const call = "MPI_Iprobe"
+	c, err := l.comm(a.word(2), call)
+	if err == nil {
+		err = l.need(call, a, "flag", 3)
+	}
+	if err != nil {
+		return err
+	}
+	st, found, err := c.Iprobe(a.int(0), a.int(1))
+	a.setBool(3, found)
+	if found {
+		a.setStatus(4, st)
+	}
+	return err
+}
+
+// mprobe is MPI_Mprobe.
+func (l *Lib) mprobe(a args) error {
+	const call = "MPI_Mprobe"
+	c, err := l.comm(a.word(2), call)
+	if err == nil {
+		err = l.need(call, a, "message", 3)
+	}
+	if err != nil {
+		return err
+	}
+	m, st, err := c.Mprobe(a.int(0), a.int(1))
+	if err != nil {
+		return err
+	}
+	a.setWord(3, l.addMessage(m, &st))
+	a.setStatus(4, st)
+	return nil
+}
+
+// improbe is MPI_Improbe.
+func (l *Lib) improbe(a args) error {
+	const call = "MPI_Improbe"
+	c, err := l.comm(a.word(2), call)
+	if err == nil {
+		err = l.need(call, a, "flag", 3)
+	}
+	if err == nil {
+		err = l.need(call, a, "message", 4)
+	}
+	if err != nil {
+		return err
+	}
+	m, st, found, err := c.Improbe(a.int(0), a.int(1))
+	a.setBool(3, found)
+	if found {
+		a.setWord(4, l.addMessage(m, &st))
+		a.setStatus(5, st)
+	} else {
+		a.setWord(4, messageNull)
+	}
+	return err
+}
+
+// message is the message that an argument points to, which is received now: its handle ends.
+func (l *Lib) message(a args, i int, call string) (m mpi.Message, err error) {
+	at := (*handle)(a.result(i))
+	if at == nil {
+		return m, l.fail(mpi.ErrArg, call, "message is %#x, which is no address", a.word(i))
+	}
+	if *at == messageNoProc {
+		*at = messageNull
+		m, _, err = l.world.Load().Mprobe(mpi.ProcNull, mpi.AnyTag)
+		return m, err
+	}
+	m, ok := l.messages.get(*at)
+	if !ok {
+		return m, l.fail(mpi.ErrRequest, call, "%#x is no message: it was received, or never was one", *at)
+	}
+	l.messages.remove(*at)
+	*at = messageNull
+	return m, nil
+}
+
+// mrecv is MPI_Mrecv.
+func (l *Lib) mrecv(a args) error {
+	m, err := l.message(a, 3, "MPI_Mrecv")
+	if err != nil {
+		return err
+	}
+	st, err := m.Recv(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))))
+	a.setStatus(4, st)
+	return err
+}
+
+// imrecv is MPI_Imrecv.
+func (l *Lib) imrecv(a args) error {
+	if err := l.need("MPI_Imrecv", a, "request", 4); err != nil {
+		return err
+	}
+	m, err := l.message(a, 3, "MPI_Imrecv")
+	if err != nil {
+		return err
+	}
+	return l.setRequest(a, 4, m.Irecv(l.buf(a.word(0), a.int(1), l.datatype(a.word(2)))))
+}

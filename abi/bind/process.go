@@ -1,0 +1,37 @@
+package bind
+
+import "github.com/halo-mpi/halo/mpi"
+
+// start is MPI_Init: errors are fatal from then on, unless the environment says otherwise.
+func (l *Lib) start() error {
+	c, err := mpi.InitErrhandler(mpi.ErrorsAreFatal)
+	if err != nil {
+		return err
+	}
+	l.startTypes()
+	l.world.Store(c)
+	l.state.Store(running)
+	return nil
+}
+
+// startThread is MPI_Init_thread.
+func (l *Lib) startThread(required int) (provided int, err error) {
+	return int(mpi.ThreadMultiple), l.start()
+}
+
+// stop is MPI_Finalize.
+func (l *Lib) stop() error {
+	if err := mpi.Finalize(); err != nil {
+		return err
+	}
+	l.state.Store(finalized)
+	return nil
+}
+
+// initialized and isFinalized are MPI_Initialized and MPI_Finalized.
+func (l *Lib) initialized() bool { return l.state.Load() != beforeInit }
+func (l *Lib) isFinalized() bool { return l.state.Load() == finalized }
+
+// isThreadMain is MPI_Is_thread_main: all threads are alike to Halo, and to be funnelled is
+// only what a program asks for.
+func (l *Lib) isThreadMain() bool { return mpi.IsThreadMain() }

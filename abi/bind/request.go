@@ -1,0 +1,352 @@
+package bind
+
+import (
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// setRequest stores the handle of an operation that has been started, or returns what was
+// wrong with its arguments.
+func (l *Lib) setRequest(a args, i int, q mpi.Request) error {
+	if err := q.Err(); err != nil {
+		a.setWord(i, requestNull)
+		return err
+	}
+	h := handle(requestNull)
+	if !q.IsNull() {
+		h = l.requests.add(q)
+	}
+	a.setWord(i, h)
+	return nil
+}
+
+// request is the request that an argument points to: nil if it is the null request.
+func (l *Lib) request(a args, i int, call string) (at *handle, q *mpi.Request, err error) {
+	at = (*handle)(a.result(i))
+	if at == nil {
+		return nil, nil, l.fail(mpi.ErrRequest, call, "request is %#x, which is no address", a.word(i))
+	}
+	if *at == requestNull {
+		return at, nil, nil
+	}
+	s := l.requests.at(*at)
+	if s == nil {
+		return nil, nil, l.fail(mpi.ErrRequest, call, "%#x is no request: it was completed or freed, or never was one", *at)
+	}
+	return at, &s.value, nil
+}
+
+// ended makes a handle null whose request has ended.
+func (l *Lib) ended(at *handle, q *mpi.Request) {
+	if q.IsNull() {
+		l.requests.remove(*at)
+		*at = requestNull
+	}
+}
+
+// wait is MPI_Wait.
+func (l *Lib) wait(a args) error {
+	at, q, err := l.request(a, 0, "MPI_Wait")
+	if q == nil {
+		if err == nil {
+			a.setEmpty(1)
+		}
+		return err
+	}
+	st, err := q.Wait()
+	l.ended(at, q)
+	a.setStatus(1, st)
+	return err
+}
+
+// setEmpty stores the status of nothing.
+func (a args) setEmpty(i int) {
+	if s := statusAt(a.word(i)); s != nil {
+		*s = empty
+	}
+}
+
+// empty is the status of nothing.
+var empty = status{source: mpi.AnySource, tag: mpi.AnyTag}
+
+// test is MPI_Test.
+func (l *Lib) test(a args) error {
+	if err := l.need("MPI_Test", a, "flag", 1); err != nil {
+		return err
+	}
+	at, q, err := l.request(a, 0, "MPI_Test")
+	if q == nil {
+		if err == nil {
+			a.setBool(1, true)
+			a.setEmpty(2)
+		}
+		return err
+	}
+	st, done, err := q.Test()
+	a.setBool(1, done)
+	if done {
+		l.ended(at, q)
+		a.setStatus(2, st)
+	}
+	return err
+}
+
+// several are the requests of an array, while a call works on them.
+type several struct {
+	handles  []handle
+	requests []mpi.Request
+	statuses []mpi.Status
+}
+
+// requestsOf collects the requests of an array of n.
+func (l *Lib) requestsOf(a args, i, n int, call string) (s several, err error) {
+	if n < 0 {
+		return s, l.fail(mpi.ErrArg, call, "%d requests", n)
+	}
+	if s.handles = a.handles(i, n); n > 0 && s.handles == nil {
+		return s, l.fail(mpi.ErrRequest, call, "array of %d requests at %#x", n, a.word(i))
+	}
+	s.requests = make([]mpi.Request, n)
+	for k, h := range s.handles {
+		if h == requestNull {
+			continue
+		}
+		q, ok := l.requests.get(h)
+		if !ok {
+			return s, l.fail(mpi.ErrRequest, call, "element %d, %#x, is no request: it was completed or freed, or never was one", k, h)
+		}
+		s.requests[k] = q
+	}
+	return s, nil
+}
+
+// back stores what has become of request k.
+func (l *Lib) back(s *several, k int) {
+	if h := s.handles[k]; h != requestNull {
+		if at := l.requests.at(h); at != nil {
+			at.value = s.requests[k]
+			l.ended(&s.handles[k], &at.value)
+		}
+	}
+}
+
+// backAll is back for all.
+func (l *Lib) backAll(s *several) {
+	for k := range s.handles {
+		l.back(s, k)
+	}
+}
+
+// store stores a status of one of several operations, with its error if the call says that
+// errors are there.
+func (s *status) storeOne(st *mpi.Status, call error) {
+	s.store(st)
+	if code(call) == int(mpi.ErrInStatus) {
+		s.err = int32(code(st.Err))
+	}
+}
+
+// waitall is MPI_Waitall.
+func (l *Lib) waitall(a args) error {
+	n := a.int(0)
+	s, err := l.requestsOf(a, 1, n, "MPI_Waitall")
+	if err != nil {
+		return err
+	}
+	out := statusesAt(a.word(2), n)
+	sts := make([]mpi.Status, n)
+	err = mpi.Waitall(s.requests, sts)
+	l.backAll(&s)
+	for k := range out {
+		out[k].storeOne(&sts[k], err)
+	}
+	return err
+}
+
+// testall is MPI_Testall.
+func (l *Lib) testall(a args) error {
+	n := a.int(0)
+	if err := l.need("MPI_Testall", a, "flag", 2); err != nil {
+		return err
+	}
+	s, err := l.requestsOf(a, 1, n, "MPI_Testall")
+	if err != nil {
+		return err
+	}
+	out := statusesAt(a.word(3), n)
+	sts := make([]mpi.Status, n)
+	done, err := mpi.Testall(s.requests, sts)
+	a.setBool(2, done)
+	if done || err != nil {
+		l.backAll(&s)
+		for k := range out {
+			out[k].storeOne(&sts[k], err)
+		}
+	}
+	return err
+}
+
+// waitany is MPI_Waitany.
+func (l *Lib) waitany(a args) error {
+	if err := l.need("MPI_Waitany", a, "index", 2); err != nil {
+		return err
+	}
+	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Waitany")
+	if err != nil {
+		return err
+	}
+	k, st, err := mpi.Waitany(s.requests)
+	l.one(a, &s, k, 2, 3, &st)
+	return err
+}
+
+// one stores the index and the status of the operation that has ended.
+func (l *Lib) one(a args, s *several, k, index, status int, st *mpi.Status) {
+	a.setInt(index, k)
+	if k == mpi.Undefined {
+		a.setEmpty(status)
+		return
+	}
+	l.back(s, k)
+	a.setStatus(status, *st)
+}
+
+// testany is MPI_Testany.
+func (l *Lib) testany(a args) error {
+	for i, name := range map[int]string{2: "index", 3: "flag"} {
+		if err := l.need("MPI_Testany", a, name, i); err != nil {
+			return err
+		}
+	}
+	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Testany")
+	if err != nil {
+		return err
+	}
+	k, st, done, err := mpi.Testany(s.requests)
+	a.setBool(3, done)
+	if !done {
+		a.setInt(2, undefined)
+		return err
+	}
+	l.one(a, &s, k, 2, 4, &st)
+	return err
+}
+
+// waitsome is MPI_Waitsome, testsome MPI_Testsome.
+func (l *Lib) waitsome(a args) error { return l.some(a, "MPI_Waitsome", mpi.Waitsome) }
+func (l *Lib) testsome(a args) error { return l.some(a, "MPI_Testsome", mpi.Testsome) }
+
+func (l *Lib) some(a args, call string, wait func([]mpi.Request, []int, []mpi.Status) (int, error)) error {
+	n := a.int(0)
+	if err := l.need(call, a, "outcount", 2); err != nil {
+		return err
+	}
+	s, err := l.requestsOf(a, 1, n, call)
+	if err != nil {
+		return err
+	}
+	indices, sts := make([]int, n), make([]mpi.Status, n)
+	done, err := wait(s.requests, indices, sts)
+	a.setInt(2, done)
+	out, at := statusesAt(a.word(4), n), a.numbers(3)
+	for k := range max(done, 0) {
+		if !at.null() {
+			at.set(k, indices[k])
+		}
+		if out != nil {
+			out[k].storeOne(&sts[k], err)
+		}
+		l.back(&s, indices[k])
+	}
+	return err
+}
+
+// onRequest applies a method of a request that takes no more and ends it, or not.
+func (l *Lib) onRequest(a args, call string, do func(*mpi.Request) error) error {
+	at, q, err := l.request(a, 0, call)
+	switch {
+	case err != nil:
+		return err
+	case q == nil:
+		return l.fail(mpi.ErrRequest, call, "request is MPI_REQUEST_NULL")
+	}
+	err = do(q)
+	l.ended(at, q)
+	return err
+}
+
+// startall is MPI_Startall.
+func (l *Lib) startall(a args) error {
+	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Startall")
+	if err != nil {
+		return err
+	}
+	err = mpi.Startall(s.requests)
+	l.backAll(&s)
+	return err
+}
+
+// getStatus is MPI_Request_get_status.
+func (l *Lib) getStatus(a args) error {
+	const call = "MPI_Request_get_status"
+	if err := l.need(call, a, "flag", 1); err != nil {
+		return err
+	}
+	h := a.word(0)
+	if h == requestNull {
+		a.setBool(1, true)
+		a.setEmpty(2)
+		return nil
+	}
+	s := l.requests.at(h)
+	if s == nil {
+		return l.fail(mpi.ErrRequest, call, "%#x is no request: it was completed or freed, or never was one", h)
+	}
+	st, done, err := s.value.GetStatus()
+	a.setBool(1, done)
+	if done {
+		a.setStatus(2, st)
+	}
+	return err
+}
+
+// getStatusAll, getStatusAny and getStatusSome are MPI_Request_get_status_all and so on.
+func (l *Lib) getStatusAll(a args) error {
+	n := a.int(0)
+	s, err := l.requestsOf(a, 1, n, "MPI_Request_get_status_all")
+	if err != nil {
+		return err
+	}
+	sts := make([]mpi.Status, n)
+	done, err := mpi.GetStatusAll(s.requests, sts)
+	a.setBool(2, done)
+	if out := statusesAt(a.word(3), n); done {
+		for k := range out {
+			out[k].storeOne(&sts[k], err)
+		}
+	}
+	return err
+}
+
+func (l *Lib) getStatusAny(a args) error {
+	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Request_get_status_any")
+	if err != nil {
+		return err
+	}
+	k, st, done, err := mpi.GetStatusAny(s.requests)
+	a.setInt(2, k)
+	a.setBool(3, done)
+	switch {
+	case !done:
+	case k == mpi.Undefined:
+		a.setEmpty(4)
+	default:
+		a.setStatus(4, st)
+	}
+	return err
+}
+
+func (l *Lib) getStatusSome(a args) error {
+	return l.some(a, "MPI_Request_get_status_some", func(rs []mpi.Request, indices []int, sts []mpi.Status) (int, error) {
+		return mpi.GetStatusSome(rs, indices, sts)
+	})
+}

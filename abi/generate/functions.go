@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"regexp"
+	"strings"
+
+	"github.com/halo-mpi/halo/abi"
+)
+
+// functions is the Go file with what each procedure does.
+func (t *tables) functions() ([]byte, error) {
+	var b, list bytes.Buffer
+	for _, p := range t.procedures {
+		entry := fmt.Sprintf("name: %q", p.Name)
+		if always(p.Name) {
+			entry += ", always: true"
+		}
+		if p.Call != "" {
+			entry += ", do: do" + p.Name
+			text, err := function(p)
+			if err != nil {
+				return nil, fmt.Errorf("%s: call %q: %w", p.Name, p.Call, err)
+			}
+			b.WriteString(text)
+		}
+		fmt.Fprintf(&list, "\t%d: {%s},\n", p.Number, entry)
+	}
+	imports := "import \"github.com/halo-mpi/halo/mpi\"\n\n"
+	if !bytes.Contains(b.Bytes(), []byte("mpi.")) {
+		imports = ""
+	}
+	text := fmt.Sprintf("// %s\n\npackage bind\n\n%s// procedures are those of the table, by number.\nvar procedures [%d]procedure\n\nfunc init() {\n\tprocedures = [...]procedure{\n%s\t}\n}\n%s",
+		notice, imports, len(t.procedures), list.String(), b.String())
+	out, err := format.Source([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("procedures.go: %w\n%s", err, text)
+	}
+	return out, nil
+}
+
+// always reports whether a procedure may be called before Init and after Finalize.
+func always(name string) bool {
+	for _, prefix := range []string{"MPI_Abi_", "MPI_Session_", "MPI_T_", "MPI_Info_", "MPI_Get_version", "MPI_Get_library_version",
+		"MPI_Init", "MPI_Finalized", "MPI_Error_", "MPI_Add_error_", "MPI_Remove_error_", "MPI_Pcontrol"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return strings.HasSuffix(name, "_fromint") || strings.HasSuffix(name, "_create_errhandler") || name == "MPI_Errhandler_free"
+}
+
+var identifier = regexp.MustCompile(`\.?\b[a-zA-Z_]\w*\b`)
+
+// function is the Go function of a procedure.
+func function(p *abi.Procedure) (string, error) {
+	expression, results, fails := p.Call, "", true
+	if left, right, ok := strings.Cut(p.Call, "=>"); ok {
+		expression, results, fails = left, right, false
+	} else if left, right, ok := strings.Cut(p.Call, "->"); ok {
+		expression, results = left, right
+	}
+	index := map[string]int{}
+	for i, x := range p.Params {
+		index[x.Name] = i
+	}
+	f := &writer{p: p, index: index, made: map[string]bool{}}
+	expression = identifier.ReplaceAllStringFunc(strings.TrimSpace(expression), f.value)
+
+	var outs []int
+	for _, name := range strings.FieldsFunc(results, func(r rune) bool { return r == ',' || r == ' ' }) {
+		i, ok := index[name]
+		if !ok {
+			return "", fmt.Errorf("there is no parameter %q", name)
+		}
+		outs = append(outs, i)
+	}
+	var needs, before, after strings.Builder
+	var names []string
+	for n, i := range outs {
+		x := p.Params[i]
+		v := fmt.Sprintf("v%d", n)
+		names = append(names, v)
+		store, optional, err := f.store(i, v)
+		if err != nil {
+			return "", err
+		}
+		if !optional {
+			fmt.Fprintf(&needs, "\tif err := l.need(%q, a, %q, %d); err != nil {\n\t\treturn err\n\t}\n", p.Name, x.Name, i)
+		}
+		if optional {
+			before.WriteString(store) // a status is there also if the call fails
+		} else {
+			after.WriteString(store)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nfunc do%s(l *Lib, a args) error {\n%s%s", p.Name, needs.String(), f.prologue.String())
+	switch {
+	case len(outs) == 0 && fails:
+		fmt.Fprintf(&b, "\treturn %s\n}\n", expression)
+	case len(outs) == 0:
+		fmt.Fprintf(&b, "\t%s\n\treturn nil\n}\n", expression)
+	case !fails:
+		fmt.Fprintf(&b, "\t%s := %s\n%s%s", strings.Join(names, ", "), expression, before.String(), after.String())
+		b.WriteString(f.end())
+	default:
+		fmt.Fprintf(&b, "\t%s, err := %s\n%s\tif err != nil {\n\t\treturn err\n\t}\n%s", strings.Join(names, ", "), expression, before.String(), after.String())
+		b.WriteString(f.end())
+	}
+	return b.String(), nil
+}
+
+// writer writes the function of one procedure.
+type writer struct {
+	p        *abi.Procedure
+	index    map[string]int
+	made     map[string]bool
+	prologue strings.Builder
+	last     string // what the function returns at its end, "" for nil
+}
+
+func (f *writer) end() string {
+	if f.last != "" {
+		return "\treturn " + f.last + "\n}\n"
+	}
+	return "\treturn nil\n}\n"
+}
+
+// value is the Go expression for an identifier of a call.
+func (f *writer) value(name string) string {
+	i, ok := f.index[name]
+	if !ok {
+		return name
+	}
+	x := f.p.Params[i]
+	if lookup := map[string]string{"MPI_Comm": "comm", "MPI_Win": "win", "MPI_Group": "group", "MPI_Info": "info", "MPI_Errhandler": "errhandler"}[x.Base]; lookup != "" && x.Stars == 0 {
+		if !f.made[name] {
+			f.made[name] = true
+			fmt.Fprintf(&f.prologue, "\t%s, err := l.%s(a.word(%d), %q)\n\tif err != nil {\n\t\treturn err\n\t}\n", name, lookup, i, f.p.Name)
+		}
+		return name
+	}
+	switch {
+	case x.Stars == 0 && (x.Base == "int" || x.Base == "MPI_Count"):
+		return fmt.Sprintf("a.int(%d)", i)
+	case x.Stars == 0 && (x.Base == "MPI_Aint" || x.Base == "MPI_Offset"):
+		return fmt.Sprintf("a.long(%d)", i)
+	case x.Stars == 0 && x.Base == "MPI_Datatype":
+		return fmt.Sprintf("l.datatype(a.word(%d))", i)
+	case x.Stars == 0 && x.Base == "MPI_Op":
+		return fmt.Sprintf("l.op(a.word(%d))", i)
+	case x.Base == "char" && x.Stars == 1 && x.Const:
+		return fmt.Sprintf("text(a.word(%d))", i)
+	case x.Stars > 0 && x.Base == "int":
+		if f.wide(i) {
+			return fmt.Sprintf("a.counts(%d)", i)
+		}
+		return fmt.Sprintf("a.numbers(%d)", i)
+	case x.Stars > 0 && (x.Base == "MPI_Aint" || x.Base == "MPI_Count" || x.Base == "MPI_Offset"):
+		return fmt.Sprintf("a.longs(%d)", i)
+	}
+	return fmt.Sprintf("a.word(%d)", i)
+}
+
+// wide reports whether the large form has 64 bits where the other has an int.
+func (f *writer) wide(i int) bool { return f.p.Large != nil && f.p.Large.Params[i].Base != "int" }
+
+// texts are the sizes of results that are strings, by the name of the parameter.
+var texts = map[string]int{"version": 8192, "name": 256, "string": 512, "comm_name": 128, "type_name": 128, "win_name": 128}
+
+// store is the statement that stores v as result i. It is optional if the program may not
+// want it.
+func (f *writer) store(i int, v string) (statement string, optional bool, err error) {
+	x := f.p.Params[i]
+	line := func(format string, a ...any) (string, bool, error) {
+		return "\t" + fmt.Sprintf(format, a...) + "\n", x.Base == "MPI_Status", nil
+	}
+	if x.Base == "char" {
+		size, ok := texts[x.Name]
+		if !ok {
+			return "", false, fmt.Errorf("how long may %s be?", x.Name)
+		}
+		if i+1 < len(f.p.Params) && f.p.Params[i+1].Name == "resultlen" {
+			return line("a.setInt(%d, setText(a.word(%d), %d, %s))", i+1, i, size, v)
+		}
+		return line("setText(a.word(%d), %d, %s)", i, size, v)
+	}
+	switch x.Base {
+	case "int":
+		switch {
+		case x.Name == "flag" || x.Name == "commute":
+			return line("a.setBool(%d, %s)", i, v)
+		case f.wide(i):
+			return line("a.setCount(%d, int64(%s))", i, v)
+		}
+		return line("a.setInt(%d, int(%s))", i, v)
+	case "MPI_Aint", "MPI_Offset", "MPI_Count":
+		return line("a.setLong(%d, int64(%s))", i, v)
+	case "MPI_Status":
+		return line("a.setStatus(%d, %s)", i, v)
+	case "MPI_Request":
+		f.last = fmt.Sprintf("l.setRequest(a, %d, %s)", i, v)
+		return "", false, nil
+	}
+	if add := map[string]string{"MPI_Comm": "addComm", "MPI_Win": "addWin", "MPI_Group": "addGroup", "MPI_Info": "addInfo", "MPI_Datatype": "addType",
+		"MPI_Op": "addOp", "MPI_Errhandler": "addErrhandler", "MPI_Message": "addMessage", "MPIX_Sync": "addSync"}[x.Base]; add != "" {
+		return line("a.setWord(%d, l.%s(%s))", i, add, v)
+	}
+	if x.Base == "void" {
+		return line("a.setWord(%d, uintptr(%s))", i, v)
+	}
+	return "", false, fmt.Errorf("nothing is known of results such as %q", x.Text)
+}

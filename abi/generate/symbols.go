@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/halo-mpi/halo/abi"
+)
+
+// symbols is the C file with PMPI_X for each procedure, which hands its arguments to Go, and
+// MPI_X, a weak name of it that tools replace.
+func (t *tables) symbols() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "/* %s */\n#include \"shim.h\"\n", notice)
+	for _, p := range t.procedures {
+		for _, q := range []*abi.Procedure{p, p.Large} {
+			if q != nil {
+				fmt.Fprintf(&b, "\n%s {\n%s}\nALIAS(%s)\n", prototype(q, "PMPI_"), t.body(p, q), q.Name)
+			}
+		}
+	}
+	return b.Bytes()
+}
+
+// body is that of a procedure q, whose form with small counts is p.
+func (t *tables) body(p, q *abi.Procedure) string {
+	if own, ok := inC[q.Name]; ok {
+		return own
+	}
+	var words []string
+	for _, x := range q.Params {
+		if x.Name != "" {
+			words = append(words, "W("+x.Name+")")
+		}
+	}
+	large := 0
+	if q != p {
+		large = 1
+	}
+	var b strings.Builder
+	if q.Returns != "int" { // MPI_X_fromint
+		fmt.Fprintf(&b, "\t%s result = 0;\n", q.Returns)
+		words = append(words, "W(&result)")
+	}
+	if fast := inline[p.Name]; fast != "" {
+		var names []string
+		for _, x := range q.Params {
+			names = append(names, x.Name)
+		}
+		fmt.Fprintf(&b, "\tif (%s(%s))\n\t\treturn MPI_SUCCESS;\n", fast, strings.Join(names, ", "))
+	}
+	args := "0"
+	if len(words) > 0 {
+		fmt.Fprintf(&b, "\tword words[] = {%s};\n", strings.Join(words, ", "))
+		args = "words"
+	}
+	call := fmt.Sprintf("haloCall(%d, %d, %s)", p.Number, large, args)
+	if q.Returns != "int" {
+		fmt.Fprintf(&b, "\t%s;\n\treturn result;\n", call)
+	} else {
+		fmt.Fprintf(&b, "\treturn %s;\n", call)
+	}
+	return b.String()
+}
+
+// inC are procedures that C does alone: what they return is no error code, or they are
+// nothing but arithmetic.
+var inC = func() map[string]string {
+	m := map[string]string{
+		"MPI_Wtime":     "\treturn halo_wtime();\n",
+		"MPI_Wtick":     "\treturn 1e-9;\n",
+		"MPI_Aint_add":  "\treturn (MPI_Aint)((uintptr_t)base + (uintptr_t)disp);\n",
+		"MPI_Aint_diff": "\treturn (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);\n",
+	}
+	for name, param := range map[string]string{
+		"Comm": "comm", "Errhandler": "errhandler", "File": "file", "Group": "group", "Info": "info", "Message": "message",
+		"Op": "op", "Request": "request", "Session": "session", "Type": "datatype", "Win": "win",
+	} {
+		m["MPI_"+name+"_toint"] = "\treturn (int)((uintptr_t)" + param + " & 0x7fffffff);\n"
+	}
+	return m
+}()
+
+// inline are procedures that try to do without Go first, with the function that returns
+// whether it has done all, by the name of the form with small counts.
+var inline = map[string]string{}

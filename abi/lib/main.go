@@ -1,0 +1,43 @@
+//go:build linux && cgo
+
+// Lib is the C library: libmpi_abi.so.0 is this package, built with
+//
+//	go build -buildmode=c-shared ./abi/lib
+//
+// The symbols of MPI are in C (procedures.c, generated), and all of them come to Go through
+// haloCall.
+package main
+
+/*
+#cgo CFLAGS: -O2 -std=gnu11 -Wall -fno-strict-aliasing
+#include <stdlib.h>
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"runtime"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/abi/bind"
+)
+
+var lib = bind.New(bind.Hooks{Malloc: malloc, Invoke: invoke})
+
+// haloCall is what every symbol calls.
+//
+//export haloCall
+func haloCall(number, large C.int, words unsafe.Pointer) C.int {
+	return C.int(lib.Call(int(number), large != 0, words))
+}
+
+func malloc(size uintptr) unsafe.Pointer { return C.malloc(C.size_t(size)) }
+
+func invoke(callback int, function uintptr, words []uintptr) int {
+	var pins runtime.Pinner
+	pins.Pin(&words[0])
+	defer pins.Unpin()
+	return int(C.haloInvoke(C.int(callback), C.uintptr_t(function), (*C.word)(unsafe.Pointer(&words[0]))))
+}
+
+func main() {}

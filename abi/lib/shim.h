@@ -1,0 +1,26 @@
+/* What the generated C files have in common. */
+#ifndef HALO_SHIM_H
+#define HALO_SHIM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../include/mpi.h"
+
+/* An argument on its way to Go: numbers are extended to 64 bits. */
+typedef uintptr_t word;
+
+#define W(x) ((word)(intptr_t)(x))
+
+/* MPI_X is a weak name of PMPI_X. */
+#define ALIAS(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)));
+
+/* In Go: calls a procedure by its number in the table, and returns the error code. */
+extern int haloCall(int number, int large, void *words);
+
+/* Calls a function of the program by the number of its type in callbacks.csv. */
+int haloInvoke(int callback, uintptr_t function, word *words);
+
+double halo_wtime(void);
+
+#endif
