@@ -1,6 +1,9 @@
 package bind
 
 import (
+	"slices"
+	"sync"
+
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -95,28 +98,46 @@ type several struct {
 	handles  []handle
 	requests []mpi.Request
 	statuses []mpi.Status
+	indices  []int
 }
 
-// requestsOf collects the requests of an array of n.
-func (l *Lib) requestsOf(a args, i, n int, call string) (s several, err error) {
+var severals = sync.Pool{New: func() any { return new(several) }}
+
+// requestsOf collects the requests of an array of n. Without an error done gives them back.
+func (l *Lib) requestsOf(a args, i, n int, call string) (*several, error) {
 	if n < 0 {
-		return s, l.fail(mpi.ErrArg, call, "%d requests", n)
+		return nil, l.fail(mpi.ErrArg, call, "%d requests", n)
 	}
-	if s.handles = a.handles(i, n); n > 0 && s.handles == nil {
-		return s, l.fail(mpi.ErrRequest, call, "array of %d requests at %#x", n, a.word(i))
+	handles := a.handles(i, n)
+	if n > 0 && handles == nil {
+		return nil, l.fail(mpi.ErrRequest, call, "array of %d requests at %#x", n, a.word(i))
 	}
-	s.requests = make([]mpi.Request, n)
-	for k, h := range s.handles {
+	s := severals.Get().(*several)
+	s.handles = handles
+	s.requests = slices.Grow(s.requests[:0], n)[:n]
+	s.statuses = slices.Grow(s.statuses[:0], n)[:n]
+	s.indices = slices.Grow(s.indices[:0], n)[:n]
+	for k, h := range handles {
 		if h == requestNull {
+			s.requests[k] = mpi.Request{}
 			continue
 		}
 		q, ok := l.requests.get(h)
 		if !ok {
-			return s, l.fail(mpi.ErrRequest, call, "element %d, %#x, is no request: it was completed or freed, or never was one", k, h)
+			s.done()
+			return nil, l.fail(mpi.ErrRequest, call, "element %d, %#x, is no request: it was completed or freed, or never was one", k, h)
 		}
 		s.requests[k] = q
 	}
 	return s, nil
+}
+
+// done gives s back: it refers to nothing any more.
+func (s *several) done() {
+	clear(s.requests)
+	clear(s.statuses)
+	s.handles = nil
+	severals.Put(s)
 }
 
 // back stores what has become of request k.
@@ -152,10 +173,11 @@ func (l *Lib) waitall(a args) error {
 	if err != nil {
 		return err
 	}
+	defer s.done()
 	out := statusesAt(a.word(2), n)
-	sts := make([]mpi.Status, n)
+	sts := s.statuses
 	err = mpi.Waitall(s.requests, sts)
-	l.backAll(&s)
+	l.backAll(s)
 	for k := range out {
 		out[k].storeOne(&sts[k], err)
 	}
@@ -172,12 +194,13 @@ func (l *Lib) testall(a args) error {
 	if err != nil {
 		return err
 	}
+	defer s.done()
 	out := statusesAt(a.word(3), n)
-	sts := make([]mpi.Status, n)
+	sts := s.statuses
 	done, err := mpi.Testall(s.requests, sts)
 	a.setBool(2, done)
 	if done || err != nil {
-		l.backAll(&s)
+		l.backAll(s)
 		for k := range out {
 			out[k].storeOne(&sts[k], err)
 		}
@@ -194,8 +217,9 @@ func (l *Lib) waitany(a args) error {
 	if err != nil {
 		return err
 	}
+	defer s.done()
 	k, st, err := mpi.Waitany(s.requests)
-	l.one(a, &s, k, 2, 3, &st)
+	l.one(a, s, k, 2, 3, &st)
 	return err
 }
 
@@ -221,13 +245,14 @@ func (l *Lib) testany(a args) error {
 	if err != nil {
 		return err
 	}
+	defer s.done()
 	k, st, done, err := mpi.Testany(s.requests)
 	a.setBool(3, done)
 	if !done {
 		a.setInt(2, undefined)
 		return err
 	}
-	l.one(a, &s, k, 2, 4, &st)
+	l.one(a, s, k, 2, 4, &st)
 	return err
 }
 
@@ -244,7 +269,8 @@ func (l *Lib) some(a args, call string, wait func([]mpi.Request, []int, []mpi.St
 	if err != nil {
 		return err
 	}
-	indices, sts := make([]int, n), make([]mpi.Status, n)
+	defer s.done()
+	indices, sts := s.indices, s.statuses
 	done, err := wait(s.requests, indices, sts)
 	a.setInt(2, done)
 	out, at := statusesAt(a.word(4), n), a.numbers(3)
@@ -255,7 +281,7 @@ func (l *Lib) some(a args, call string, wait func([]mpi.Request, []int, []mpi.St
 		if out != nil {
 			out[k].storeOne(&sts[k], err)
 		}
-		l.back(&s, indices[k])
+		l.back(s, indices[k])
 	}
 	return err
 }
@@ -280,8 +306,9 @@ func (l *Lib) startall(a args) error {
 	if err != nil {
 		return err
 	}
+	defer s.done()
 	err = mpi.Startall(s.requests)
-	l.backAll(&s)
+	l.backAll(s)
 	return err
 }
 
@@ -316,7 +343,8 @@ func (l *Lib) getStatusAll(a args) error {
 	if err != nil {
 		return err
 	}
-	sts := make([]mpi.Status, n)
+	defer s.done()
+	sts := s.statuses
 	done, err := mpi.GetStatusAll(s.requests, sts)
 	a.setBool(2, done)
 	if out := statusesAt(a.word(3), n); done {
@@ -332,6 +360,7 @@ func (l *Lib) getStatusAny(a args) error {
 	if err != nil {
 		return err
 	}
+	defer s.done()
 	k, st, done, err := mpi.GetStatusAny(s.requests)
 	a.setInt(2, k)
 	a.setBool(3, done)
