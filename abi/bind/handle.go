@@ -54,6 +54,11 @@ type table[T any] struct {
 	free []uint32 // numbers of slots
 	used uint32   // slots that ever were
 	live int
+
+	// opened and closed hear of handles, under mu, behind their beginning and before their
+	// end; nil: nobody does.
+	opened func(handle, T)
+	closed func(handle)
 }
 
 // slot is one object. live is 1 + its generation while there is one, else 0.
@@ -85,7 +90,11 @@ func (t *table[T]) add(value T) handle {
 	s.value = value
 	s.live.Store(1 + uint64(s.next))
 	t.live++
-	return handle(s.next)<<intBits | handle(number+firstSlot)<<kindBits | handle(t.kind)
+	h := handle(s.next)<<intBits | handle(number+firstSlot)<<kindBits | handle(t.kind)
+	if t.opened != nil {
+		t.opened(h, value)
+	}
+	return h
 }
 
 func (t *table[T]) grow() {
@@ -133,6 +142,9 @@ func (t *table[T]) remove(h handle) bool {
 	s := t.at(h)
 	if s == nil {
 		return false
+	}
+	if t.closed != nil {
+		t.closed(h)
 	}
 	s.live.Store(0)
 	var none T

@@ -24,6 +24,8 @@ type Hooks struct {
 	// callbacks.csv, words its arguments. Parameters that point to a number or handle
 	// have that as word, and it is what the function has made of it afterwards.
 	Invoke func(callback int, function uintptr, words []uintptr) int
+	// Fast is what does without Go what it can; nil: nothing does.
+	Fast Fast
 }
 
 // Lib is the library in one process.

@@ -10,6 +10,7 @@ func (l *Lib) start() error {
 	}
 	l.startTypes()
 	l.world.Store(c)
+	l.startFast()
 	l.state.Store(running)
 	return nil
 }
@@ -21,6 +22,7 @@ func (l *Lib) startThread(required int) (provided int, err error) {
 
 // stop is MPI_Finalize.
 func (l *Lib) stop() error {
+	l.stopFast()
 	if err := mpi.Finalize(); err != nil {
 		return err
 	}

@@ -61,9 +61,10 @@ func generate() (map[string][]byte, error) {
 		return nil, err
 	}
 	files := map[string][]byte{
-		"include/mpi.h":    t.header(),
-		"lib/procedures.c": t.symbols(),
-		"lib/callbacks.c":  t.invokers(),
+		"include/mpi.h":     t.header(),
+		"lib/procedures.c":  t.symbols(),
+		"lib/callbacks.c":   t.invokers(),
+		"lib/fast_layout.h": fastLayout(),
 	}
 	if files["bind/procedures.go"], err = t.functions(); err != nil {
 		return nil, err

@@ -84,4 +84,10 @@ var inC = func() map[string]string {
 
 // inline are procedures that try to do without Go first, with the function that returns
 // whether it has done all, by the name of the form with small counts.
-var inline = map[string]string{}
+var inline = map[string]string{
+	"MPI_Put": "halo_fast_put", "MPI_Get": "halo_fast_get", "MPI_Accumulate": "halo_fast_accumulate",
+	"MPI_Get_accumulate": "halo_fast_get_accumulate", "MPI_Fetch_and_op": "halo_fast_fetch_and_op",
+	"MPI_Compare_and_swap": "halo_fast_compare_and_swap", "MPI_Win_flush": "halo_fast_flush",
+	"MPI_Win_flush_local": "halo_fast_flush", "MPI_Win_sync": "halo_fast_win_sync", "MPI_Comm_rank": "halo_fast_comm_rank",
+	"MPI_Comm_size": "halo_fast_comm_size", "MPI_Type_size": "halo_fast_type_size", "MPI_Type_size_x": "halo_fast_type_size",
+}

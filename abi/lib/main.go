@@ -22,7 +22,7 @@ import (
 	"github.com/halo-mpi/halo/abi/bind"
 )
 
-var lib = bind.New(bind.Hooks{Malloc: malloc, Invoke: invoke})
+var lib = bind.New(bind.Hooks{Malloc: malloc, Invoke: invoke, Fast: fast{}})
 
 // haloCall is what every symbol calls.
 //

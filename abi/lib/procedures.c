@@ -44,12 +44,16 @@ int PMPI_Abort(MPI_Comm comm, int errorcode) {
 ALIAS(MPI_Abort)
 
 int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+	if (halo_fast_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win)};
 	return haloCall(7, 0, words);
 }
 ALIAS(MPI_Accumulate)
 
 int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+	if (halo_fast_accumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win)};
 	return haloCall(7, 1, words);
 }
@@ -577,6 +581,8 @@ int PMPI_Comm_join(int fd, MPI_Comm *intercomm) {
 ALIAS(MPI_Comm_join)
 
 int PMPI_Comm_rank(MPI_Comm comm, int *rank) {
+	if (halo_fast_comm_rank(comm, rank))
+		return MPI_SUCCESS;
 	word words[] = {W(comm), W(rank)};
 	return haloCall(75, 0, words);
 }
@@ -619,6 +625,8 @@ int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name) {
 ALIAS(MPI_Comm_set_name)
 
 int PMPI_Comm_size(MPI_Comm comm, int *size) {
+	if (halo_fast_comm_size(comm, size))
+		return MPI_SUCCESS;
 	word words[] = {W(comm), W(size)};
 	return haloCall(82, 0, words);
 }
@@ -655,6 +663,8 @@ int PMPI_Comm_test_inter(MPI_Comm comm, int *flag) {
 ALIAS(MPI_Comm_test_inter)
 
 int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
+	if (halo_fast_compare_and_swap(origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp, win))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(compare_addr), W(result_addr), W(datatype), W(target_rank), W(target_disp), W(win)};
 	return haloCall(88, 0, words);
 }
@@ -733,6 +743,8 @@ int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 ALIAS(MPI_Exscan_init_c)
 
 int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
+	if (halo_fast_fetch_and_op(origin_addr, result_addr, datatype, target_rank, target_disp, op, win))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(result_addr), W(datatype), W(target_rank), W(target_disp), W(op), W(win)};
 	return haloCall(99, 0, words);
 }
@@ -1332,24 +1344,32 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
 ALIAS(MPI_Gatherv_init_c)
 
 int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
+	if (halo_fast_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win)};
 	return haloCall(166, 0, words);
 }
 ALIAS(MPI_Get)
 
 int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+	if (halo_fast_get(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win)};
 	return haloCall(166, 1, words);
 }
 ALIAS(MPI_Get_c)
 
 int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+	if (halo_fast_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win)};
 	return haloCall(167, 0, words);
 }
 ALIAS(MPI_Get_accumulate)
 
 int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+	if (halo_fast_get_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win)};
 	return haloCall(167, 1, words);
 }
@@ -2316,12 +2336,16 @@ int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_
 ALIAS(MPI_Publish_name)
 
 int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
+	if (halo_fast_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win)};
 	return haloCall(279, 0, words);
 }
 ALIAS(MPI_Put)
 
 int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
+	if (halo_fast_put(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win)};
 	return haloCall(279, 1, words);
 }
@@ -3192,18 +3216,24 @@ int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name) {
 ALIAS(MPI_Type_set_name)
 
 int PMPI_Type_size(MPI_Datatype datatype, int *size) {
+	if (halo_fast_type_size(datatype, size))
+		return MPI_SUCCESS;
 	word words[] = {W(datatype), W(size)};
 	return haloCall(381, 0, words);
 }
 ALIAS(MPI_Type_size)
 
 int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size) {
+	if (halo_fast_type_size(datatype, size))
+		return MPI_SUCCESS;
 	word words[] = {W(datatype), W(size)};
 	return haloCall(381, 1, words);
 }
 ALIAS(MPI_Type_size_c)
 
 int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size) {
+	if (halo_fast_type_size(datatype, size))
+		return MPI_SUCCESS;
 	word words[] = {W(datatype), W(size)};
 	return haloCall(382, 0, words);
 }
@@ -3366,6 +3396,8 @@ int PMPI_Win_fence(int assert, MPI_Win win) {
 ALIAS(MPI_Win_fence)
 
 int PMPI_Win_flush(int rank, MPI_Win win) {
+	if (halo_fast_flush(rank, win))
+		return MPI_SUCCESS;
 	word words[] = {W(rank), W(win)};
 	return haloCall(403, 0, words);
 }
@@ -3378,6 +3410,8 @@ int PMPI_Win_flush_all(MPI_Win win) {
 ALIAS(MPI_Win_flush_all)
 
 int PMPI_Win_flush_local(int rank, MPI_Win win) {
+	if (halo_fast_flush(rank, win))
+		return MPI_SUCCESS;
 	word words[] = {W(rank), W(win)};
 	return haloCall(405, 0, words);
 }
@@ -3492,6 +3526,8 @@ int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win) {
 ALIAS(MPI_Win_start)
 
 int PMPI_Win_sync(MPI_Win win) {
+	if (halo_fast_win_sync(win))
+		return MPI_SUCCESS;
 	word words[] = {W(win)};
 	return haloCall(423, 0, words);
 }

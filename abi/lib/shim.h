@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "../include/mpi.h"
+#include "fast.h"
 
 /* An argument on its way to Go: numbers are extended to 64 bits. */
 typedef uintptr_t word;

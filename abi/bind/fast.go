@@ -1,0 +1,99 @@
+package bind
+
+import (
+	"os"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// Fast is C that does the shortest calls without Go (abi/lib/fast.h): it is told what there
+// is. Calls of one method come one after the other.
+type Fast interface {
+	// KnowType tells the size of a predefined type in bytes, and what can be done with it.
+	KnowType(h uintptr, size int, kind FastKind)
+	// OpenComm tells of a communicator, CloseComm that its handle ends.
+	OpenComm(h uintptr, rank, size int)
+	CloseComm(h uintptr)
+	// OpenWin tells of a window, see mpi.Window.Descriptor, and CloseWin that its handle ends.
+	OpenWin(h, descriptor uintptr, layout uint64)
+	CloseWin(h uintptr)
+	// CloseAll ends all handles and types.
+	CloseAll()
+}
+
+// FastKind is what can be done with a predefined type, each more than the one before it but
+// for the last three. C has the same numbers (enum halo_kind).
+type FastKind int
+
+// The kinds.
+const (
+	FastPadded   FastKind = 1 + iota // nothing: its size is not how it lies in memory
+	FastDense                        // copies
+	FastBits                         // and bitwise operations
+	FastSigned                       // and sums, and comparisons
+	FastUnsigned                     // the same
+	FastFloating                     // sums of numbers of IEEE 754, but nothing bitwise
+)
+
+// fastKinds has the types of which single elements are combined without Go; operations are
+// defined on more.
+var fastKinds = map[string]FastKind{
+	"MPI_PACKED": FastPadded, // is what has been packed, and no data of its own
+	"MPI_BYTE":   FastBits,
+
+	"MPI_SIGNED_CHAR": FastSigned, "MPI_SHORT": FastSigned, "MPI_INT": FastSigned, "MPI_LONG": FastSigned, "MPI_LONG_LONG": FastSigned,
+	"MPI_INT8_T": FastSigned, "MPI_INT16_T": FastSigned, "MPI_INT32_T": FastSigned, "MPI_INT64_T": FastSigned,
+	"MPI_AINT": FastSigned, "MPI_COUNT": FastSigned, "MPI_OFFSET": FastSigned,
+	"MPI_INTEGER": FastSigned, "MPI_INTEGER1": FastSigned, "MPI_INTEGER2": FastSigned, "MPI_INTEGER4": FastSigned, "MPI_INTEGER8": FastSigned,
+
+	"MPI_UNSIGNED_CHAR": FastUnsigned, "MPI_UNSIGNED_SHORT": FastUnsigned, "MPI_UNSIGNED": FastUnsigned,
+	"MPI_UNSIGNED_LONG": FastUnsigned, "MPI_UNSIGNED_LONG_LONG": FastUnsigned,
+	"MPI_UINT8_T": FastUnsigned, "MPI_UINT16_T": FastUnsigned, "MPI_UINT32_T": FastUnsigned, "MPI_UINT64_T": FastUnsigned,
+
+	"MPI_FLOAT": FastFloating, "MPI_DOUBLE": FastFloating, "MPI_REAL": FastFloating, "MPI_DOUBLE_PRECISION": FastFloating,
+	"MPI_REAL4": FastFloating, "MPI_REAL8": FastFloating,
+}
+
+// startFast tells C what there is, now and later, unless HALO_C_FAST is 0.
+func (l *Lib) startFast() {
+	f := l.hooks.Fast
+	if f == nil || os.Getenv("HALO_C_FAST") == "0" {
+		return
+	}
+	for _, p := range predefinedTypes {
+		size, kind := fastType(p.name, l.predefined[p.handle-firstPredefined])
+		f.KnowType(p.handle, size, kind)
+	}
+	l.comms.opened = func(h handle, c *mpi.Comm) { f.OpenComm(h, c.Rank(), c.Size()) }
+	l.comms.closed = f.CloseComm
+	l.wins.opened = func(h handle, w *mpi.Window) {
+		descriptor, layout := w.Descriptor()
+		f.OpenWin(h, descriptor, layout)
+	}
+	l.wins.closed = f.CloseWin
+	world := l.world.Load()
+	f.OpenComm(commWorld, world.Rank(), world.Size())
+	f.OpenComm(commSelf, 0, 1)
+}
+
+// fastType is what C is told of a predefined type.
+func fastType(name string, d mpi.Datatype) (size int, kind FastKind) {
+	size, err := d.Size()
+	lb, extent, failed := d.Extent()
+	switch {
+	case err != nil || failed != nil:
+		return 0, FastPadded
+	case fastKinds[name] != 0:
+		return size, fastKinds[name]
+	case lb != 0 || extent != size:
+		return size, FastPadded
+	}
+	return size, FastDense
+}
+
+// stopFast has all calls come here.
+func (l *Lib) stopFast() {
+	if f := l.hooks.Fast; f != nil {
+		f.CloseAll()
+	}
+}

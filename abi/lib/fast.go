@@ -1,0 +1,32 @@
+//go:build linux && cgo
+
+package main
+
+/*
+#include "fast.h"
+*/
+import "C"
+
+import "github.com/halo-mpi/halo/abi/bind"
+
+// fast is what fast.c does without Go.
+type fast struct{}
+
+func (fast) KnowType(h uintptr, size int, kind bind.FastKind) {
+	C.halo_know_type(C.uintptr_t(h), C.int(size), C.int(kind))
+}
+
+func (fast) OpenComm(h uintptr, rank, size int) {
+	C.halo_open_comm(C.uintptr_t(h), C.int(rank), C.int(size))
+}
+
+func (fast) CloseComm(h uintptr) { C.halo_close_comm(C.uintptr_t(h)) }
+
+// OpenWin gives an address in Go's memory as a number: rma.View.Descriptor says why it stays.
+func (fast) OpenWin(h, descriptor uintptr, layout uint64) {
+	C.halo_open_win(C.uintptr_t(h), C.uintptr_t(descriptor), C.uint64_t(layout))
+}
+
+func (fast) CloseWin(h uintptr) { C.halo_close_win(C.uintptr_t(h)) }
+
+func (fast) CloseAll() { C.halo_close_all() }

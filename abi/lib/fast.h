@@ -1,0 +1,268 @@
+/*
+ * What C does without Go: the shortest operations on windows whose memory is mapped, and
+ * what a table knows. A call to Go costs as much as ten of them.
+ *
+ * Each function here returns whether it has done all of a call of that name. Where it
+ * returns 0 nothing has changed, and the call goes to Go: to targets whose memory is not
+ * mapped, with types and operations that are not simple, where somebody has to wait, and
+ * with whatever is wrong. So no error is found here.
+ *
+ * It looks at what the engine keeps in Go (internal/rma, internal/apply, internal/shmfmt),
+ * where fast_layout.h says, and does what the functions there do that are named in the
+ * comments, with the same order of memory: loads and atomic operations of Go are
+ * sequentially consistent. So both are atomic with each other, in one process and in
+ * several.
+ *
+ * Go tells of windows and communicators when it makes handles and when it ends them, see
+ * abi/bind/fast.go. HALO_C_FAST=0 in the environment: it tells of none, and all calls go to
+ * Go, but the clock.
+ */
+#ifndef HALO_FAST_H
+#define HALO_FAST_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "../include/mpi.h"
+#include "fast_layout.h"
+
+#define HALO_HIDDEN __attribute__((visibility("hidden")))
+
+/* What stands at a place that fast_layout.h names. */
+#define HALO_AT(type, base, place) ((type *)((char *)(base) + (place)))
+#define HALO_LOAD(type, base, place) __atomic_load_n(HALO_AT(type, base, place), __ATOMIC_SEQ_CST)
+
+/* The lowest page of memory, where nothing is but what the standard gives a meaning. */
+#define HALO_FIRST_PAGE 4096
+
+/* A live handle with what it is of. */
+struct halo_entry {
+	uintptr_t handle; /* stored last, cleared first */
+	char *view;       /* of a window: an rma.View */
+	int rank, size;   /* of a communicator */
+};
+
+/* Entries by the number in a handle. Chunks stay once they are there, so that looking
+ * needs no lock. Handles are as abi/bind/handle.go has them; nothing depends on that but
+ * how well they are spread: of two with the same number only the later one is known. */
+#define HALO_CHUNK_SHIFT 10
+#define HALO_CHUNKS (1 << (27 - HALO_CHUNK_SHIFT))
+
+struct halo_table {
+	struct halo_entry *chunks[HALO_CHUNKS];
+	size_t used; /* chunks from here on are not there */
+};
+
+HALO_HIDDEN extern struct halo_table halo_wins, halo_comms;
+
+static inline struct halo_entry *halo_find(struct halo_table *table, uintptr_t handle) {
+	size_t number = handle >> 4 & (((size_t)HALO_CHUNKS << HALO_CHUNK_SHIFT) - 1);
+	struct halo_entry *chunk = __atomic_load_n(&table->chunks[number >> HALO_CHUNK_SHIFT], __ATOMIC_ACQUIRE);
+	if (chunk == NULL)
+		return NULL;
+	struct halo_entry *e = &chunk[number & ((1 << HALO_CHUNK_SHIFT) - 1)];
+	return __atomic_load_n(&e->handle, __ATOMIC_ACQUIRE) == handle && handle != 0 ? e : NULL;
+}
+
+/* What is known of a predefined type: 0 if nothing is. */
+enum halo_kind { HALO_PADDED = 1, HALO_DENSE, HALO_BITS, HALO_SIGNED, HALO_UNSIGNED, HALO_FLOATING };
+
+struct halo_type {
+	uint8_t size; /* in bytes, packed */
+	uint8_t kind; /* what can be done with it; from HALO_DENSE on it lies as it is packed */
+};
+
+HALO_HIDDEN extern struct halo_type halo_types[256]; /* from handle 0x200 on */
+
+static inline struct halo_type halo_type(MPI_Datatype datatype) {
+	uintptr_t i = (uintptr_t)datatype - 0x200;
+	return i < 256 ? halo_types[i] : (struct halo_type){0, 0};
+}
+
+/* The bytes of so many elements: as many as are not copied here if that is not known. */
+static inline uint64_t halo_bytes(int64_t count, MPI_Datatype datatype) {
+	struct halo_type type = halo_type(datatype);
+	return type.kind >= HALO_DENSE && (uint64_t)count < HALO_COPY_LESS ? (uint64_t)count * type.size : HALO_COPY_LESS;
+}
+
+/* The rma.View of a window. */
+static inline char *halo_view(MPI_Win win) {
+	struct halo_entry *e = halo_find(&halo_wins, (uintptr_t)win);
+	return e != NULL ? e->view : NULL;
+}
+
+static inline char *halo_window(char *view) { return __atomic_load_n(HALO_AT(char *, view, HALO_VIEW_WINDOW), __ATOMIC_ACQUIRE); }
+
+/* The target of a rank, if it has been used before. */
+static inline char *halo_target(char *window, int rank) {
+	if ((uint64_t)(int64_t)rank >= *HALO_AT(uint64_t, window, HALO_WINDOW_TARGETS + 8))
+		return NULL;
+	char **targets = *HALO_AT(char **, window, HALO_WINDOW_TARGETS);
+	return __atomic_load_n(&targets[rank], __ATOMIC_SEQ_CST);
+}
+
+/* View.opened: the target of a rank, if it may be accessed. */
+static inline char *halo_opened(char *view, int rank) {
+	char *window = halo_window(view), *target = halo_target(window, rank);
+	if (target == NULL)
+		return NULL;
+	uint32_t open = HALO_LOAD(uint32_t, window, HALO_WINDOW_MODE) | HALO_LOAD(uint32_t, target, HALO_TARGET_GATE);
+	return open & HALO_GATE_OPEN ? target : NULL;
+}
+
+/* target.room: where n bytes at a displacement are. */
+static inline char *halo_room(char *target, MPI_Aint disp, uint64_t n) {
+	if ((uint64_t)disp > *HALO_AT(uint64_t, target, HALO_TARGET_MOST))
+		return NULL;
+	int64_t at = disp * *HALO_AT(int64_t, target, HALO_TARGET_UNIT);
+	if ((int64_t)n > *HALO_AT(int64_t, target, HALO_TARGET_MEM + 8) - at)
+		return NULL;
+	char *mem = *HALO_AT(char *, target, HALO_TARGET_MEM);
+	return mem != NULL ? mem + at : NULL;
+}
+
+/* A full fence, as fence in Go. On amd64 an operation on a line that nobody else has takes
+ * half the time of mfence, and no copy here passes the caches. */
+static inline void halo_fence(void) {
+#if defined __x86_64__
+	__asm__ __volatile__("lock; orl $0, -4(%%rsp)" ::: "memory", "cc");
+#else
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/* View.ordered: orders an operation of an ordered view behind those before it; loads says
+ * that it begins with a load. */
+static inline void halo_ordered(uint32_t how, int loads) {
+#if defined __x86_64__
+	if (loads && how & HALO_HOW_IN_ORDER)
+		halo_fence();
+#else
+	(void)loads;
+	if (how & HALO_HOW_IN_ORDER)
+		halo_fence();
+#endif
+}
+
+static inline void halo_copy(void *to, const void *from, uint64_t n) {
+	switch (n) {
+	case 1: memmove(to, from, 1); return;
+	case 2: memmove(to, from, 2); return;
+	case 4: memmove(to, from, 4); return;
+	case 8: memmove(to, from, 8); return;
+	case 16: memmove(to, from, 16); return;
+	}
+	memmove(to, from, n);
+}
+
+/* Where n bytes are to be accessed, NULL if not here. local is the origin's memory. */
+static inline char *halo_place(const void *local, uint64_t n, int rank, MPI_Aint disp, MPI_Win win, int loads) {
+	char *view, *target, *place;
+	if (n >= HALO_COPY_LESS || (uintptr_t)local < HALO_FIRST_PAGE)
+		return NULL;
+	if ((view = halo_view(win)) == NULL || (target = halo_opened(view, rank)) == NULL || (place = halo_room(target, disp, n)) == NULL)
+		return NULL;
+	halo_ordered(HALO_LOAD(uint32_t, view, HALO_VIEW_HOW), loads);
+	return place;
+}
+
+/* View.PutBytes */
+static inline int halo_fast_put(const void *origin, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, int64_t target_count, MPI_Datatype target_datatype, MPI_Win win) {
+	uint64_t n = halo_bytes(count, datatype);
+	if (count != target_count || datatype != target_datatype)
+		return 0;
+	char *place = halo_place(origin, n, rank, disp, win, 0);
+	if (place == NULL)
+		return 0;
+	halo_copy(place, origin, n);
+	return 1;
+}
+
+/* View.GetBytes */
+static inline int halo_fast_get(void *result, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, int64_t target_count, MPI_Datatype target_datatype, MPI_Win win) {
+	uint64_t n = halo_bytes(count, datatype);
+	if (count != target_count || datatype != target_datatype)
+		return 0;
+	char *place = halo_place(result, n, rank, disp, win, 1);
+	if (place == NULL)
+		return 0;
+	halo_copy(result, place, n);
+	return 1;
+}
+
+/* One element: see fast.c. old is NULL for what fetches nothing. */
+HALO_HIDDEN int halo_update(const void *value, void *old, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win);
+HALO_HIDDEN int halo_fast_compare_and_swap(const void *value, const void *compare, void *old, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win);
+
+static inline int halo_fast_accumulate(const void *origin, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, int64_t target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+	return count == 1 && target_count == 1 && datatype == target_datatype && op != MPI_NO_OP &&
+	       halo_update(origin, NULL, datatype, rank, disp, op, win);
+}
+
+static inline int halo_fast_get_accumulate(const void *origin, int64_t count, MPI_Datatype datatype, void *result, int64_t result_count, MPI_Datatype result_datatype, int rank, MPI_Aint disp, int64_t target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
+	return count == 1 && result_count == 1 && target_count == 1 && datatype == target_datatype && datatype == result_datatype &&
+	       result != NULL && halo_update(origin, result, datatype, rank, disp, op, win);
+}
+
+static inline int halo_fast_fetch_and_op(const void *origin, void *result, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win) {
+	return result != NULL && halo_update(origin, result, datatype, rank, disp, op, win);
+}
+
+/* View.Flush, and View.FlushLocal, which does the same: there is nothing to wait for, as all
+ * was done by whoever has called. */
+static inline int halo_fast_flush(int rank, MPI_Win win) {
+	char *view = halo_view(win);
+	if (view == NULL)
+		return 0;
+	char *window = halo_window(view), *target = halo_target(window, rank);
+	if (target == NULL)
+		return 0;
+	uint32_t locked = (HALO_LOAD(uint32_t, window, HALO_WINDOW_MODE) & HALO_MODE_LOCK_ALL) |
+	                  (HALO_LOAD(uint32_t, target, HALO_TARGET_GATE) & HALO_GATE_LOCKED);
+	if (!locked || *HALO_AT(void *, target, HALO_TARGET_CONTROL) == NULL || HALO_LOAD(uint32_t, target, HALO_TARGET_FRAMED) != 0)
+		return 0;
+	halo_fence();
+	return 1;
+}
+
+/* View.Sync, in epochs of MPI_Win_lock_all. */
+static inline int halo_fast_win_sync(MPI_Win win) {
+	char *view = halo_view(win);
+	if (view == NULL || !(HALO_LOAD(uint32_t, halo_window(view), HALO_WINDOW_MODE) & HALO_MODE_LOCK_ALL))
+		return 0;
+	halo_fence();
+	return 1;
+}
+
+HALO_HIDDEN extern struct halo_entry halo_world; /* size is 0 before MPI_Init and after MPI_Finalize */
+
+static inline struct halo_entry *halo_comm(MPI_Comm comm) {
+	if (comm == MPI_COMM_WORLD)
+		return __atomic_load_n(&halo_world.size, __ATOMIC_ACQUIRE) > 0 ? &halo_world : NULL;
+	return halo_find(&halo_comms, (uintptr_t)comm);
+}
+
+static inline int halo_fast_comm_rank(MPI_Comm comm, int *rank) {
+	struct halo_entry *e = halo_comm(comm);
+	return e != NULL && rank != NULL && (*rank = e->rank, 1);
+}
+
+static inline int halo_fast_comm_size(MPI_Comm comm, int *size) {
+	struct halo_entry *e = halo_comm(comm);
+	return e != NULL && size != NULL && (*size = e->size, 1);
+}
+
+/* For an int and for an MPI_Count. */
+#define halo_fast_type_size(datatype, result) \
+	(halo_type(datatype).size != 0 && (result) != NULL && (*(result) = halo_type(datatype).size, 1))
+
+/* What Go tells; under a lock of its. */
+void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout);
+void halo_open_comm(uintptr_t handle, int rank, int size);
+void halo_know_type(uintptr_t handle, int size, int kind);
+void halo_close_win(uintptr_t handle);
+void halo_close_comm(uintptr_t handle);
+void halo_close_all(void);
+
+#endif
