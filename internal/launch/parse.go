@@ -37,6 +37,12 @@ func Parse(args []string) (*Spec, error) {
 			return nil, fmt.Errorf("%s: %w", envSSH, err)
 		}
 	}
+	if text := os.Getenv(envTimeout); text != "" && p.spec.Timeout == 0 {
+		var err error
+		if p.spec.Timeout, err = parseTime(text); err != nil {
+			return nil, fmt.Errorf("%s: %w", envTimeout, err)
+		}
+	}
 	if p.check {
 		for i := range p.spec.Blocks {
 			b := &p.spec.Blocks[i]
@@ -160,6 +166,10 @@ const envCheck = "HALO_CHECK"
 
 // envSSH is what -ssh says if that is not given.
 const envSSH = "HALO_SSH"
+
+// envTimeout is what -timeout says if that is not given: other launchers have it, too, and
+// scripts that start jobs with any of them set it.
+const envTimeout = "MPIEXEC_TIMEOUT"
 
 // ssh cuts a command into words; no shell does.
 func (p *parser) ssh(command string) (err error) {

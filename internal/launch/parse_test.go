@@ -89,6 +89,31 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 	}
 }
 
+// Scripts and suites of tests limit their jobs so, under whichever launcher they run.
+func TestTimeoutFromTheEnvironment(t *testing.T) {
+	for _, c := range []struct {
+		variable, line string
+		want           time.Duration
+	}{
+		{"10", "-n 2 p", 10 * time.Second},
+		{"10", "-timeout 3 p", 3 * time.Second},
+		{"", "p", 0},
+	} {
+		t.Setenv(envTimeout, c.variable)
+		got, err := Parse(strings.Fields(c.line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Timeout != c.want {
+			t.Errorf("%s=%s, %q: the job is ended after %v, want %v", envTimeout, c.variable, c.line, got.Timeout, c.want)
+		}
+	}
+	t.Setenv(envTimeout, "soon")
+	if _, err := Parse([]string{"p"}); err == nil || !strings.Contains(err.Error(), envTimeout) {
+		t.Errorf("got %v for a time that is none", err)
+	}
+}
+
 func TestFileStandsAlone(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(file, []byte("# none yet\n\n-n 2 a : -n 1 b 'c d' # e\nf#g \"#h\"\n"), 0o600); err != nil {
