@@ -23,6 +23,7 @@ type claim struct {
 	elem  dtype.ID // of accumulated and updated bytes
 	at    uint8    // which byte of the element it is
 	times uint8    // how often the element is accumulated on
+	begin int64    // of accumulated bytes: see rmaOp.begin; only what agrees in that is atomic with each other
 }
 
 type claimKind uint8
@@ -103,11 +104,11 @@ func (c *claims) take(o *rmaOp) bool {
 			switch k := b[off+i]; {
 			case k.kind == unclaimed:
 			case o.kind >= isUpdate:
-				if k.kind != kindOf(o) || k.elem != o.elem || int64(k.at) != i {
+				if k.kind != kindOf(o) || k.elem != o.elem || int64(k.at) != i || k.begin != o.begin {
 					return false
 				}
 			case o.accumulates():
-				if k.kind != accumulated || k.elem != o.elem || int64(k.at) != i || k.times == accumulatesMax {
+				if k.kind != accumulated || k.elem != o.elem || int64(k.at) != i || k.begin != o.begin || k.times == accumulatesMax {
 					return false
 				}
 			case k.kind == read && o.kind == isGet:
@@ -126,9 +127,9 @@ func (c *claims) take(o *rmaOp) bool {
 			k := &b[off+i]
 			switch {
 			case o.kind >= isUpdate:
-				*k = claim{kind: kindOf(o), elem: o.elem, at: uint8(i)}
+				*k = claim{kind: kindOf(o), elem: o.elem, at: uint8(i), begin: o.begin}
 			case o.accumulates():
-				*k = claim{kind: accumulated, elem: o.elem, at: uint8(i), times: k.times + 1}
+				*k = claim{kind: accumulated, elem: o.elem, at: uint8(i), times: k.times + 1, begin: o.begin}
 			case o.kind != isGet:
 				*k = claim{kind: owned, owner: me, view: view}
 			case k.kind == unclaimed:

@@ -7,7 +7,7 @@ import (
 )
 
 // wantExtensions wants all that extensions add: duplicates of all kinds, goroutines,
-// notifications of all operations on all windows, with waits, and signals.
+// notifications of all operations on all windows, with waits, signals, and memory handles.
 func wantExtensions(want func(format string, args ...any)) {
 	for _, thread := range []bool{false, true} {
 		for _, ordered := range []bool{false, true} {
@@ -34,6 +34,7 @@ func wantExtensions(want func(format string, args ...any)) {
 			want("%v behind %v in order", l, k)
 		}
 	}
+	wantHandles(want)
 	want("goroutines")
 	want("awaits by goroutines")
 	want("looks")
@@ -47,7 +48,7 @@ func countExtensions(seen map[string]int, ph *phase, r *round) {
 	}
 	last := map[place]*rmaOp{} // puts and gets, until anything flushes
 	for _, s := range r.steps {
-		view := ph.win.views[s.through()]
+		view := ph.viewing(s.through())
 		seen[fmt.Sprintf("do %d by %v", s.do, view)]++
 		seen[fmt.Sprintf("do %d by thread scope %v", s.do, view.thread)]++
 		switch s.do {
@@ -63,6 +64,7 @@ func countExtensions(seen map[string]int, ph *phase, r *round) {
 		case doSignal:
 			seen[fmt.Sprintf("signals on %v", ph.win.flavor)]++
 		case doOp:
+			countHandles(seen, ph, r, s.op)
 			if s.op.notify > 0 {
 				seen[fmt.Sprintf("%v notifies", s.op.kind)]++
 				if s.op.request {

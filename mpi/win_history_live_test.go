@@ -12,7 +12,8 @@ type live struct {
 	comm     *mpi.Comm
 	me       int
 	win      *mpi.Window
-	views    []*mpi.Window // the same, and its duplicates
+	views    []*mpi.Window // the same, its duplicates, and windows of the phase's memory handles
+	late     []*mpi.Window // of memory handles, to be freed after that which they belong to
 	own      []mpi.Sync
 	objects  [][]mpi.Sync // of each member
 	mine     [][]byte     // slots
@@ -121,6 +122,11 @@ func (l *live) close() error {
 	if err := l.free(); err != nil {
 		return err
 	}
+	for _, w := range l.late {
+		if err := w.Free(); err != nil {
+			return err
+		}
+	}
 	for _, mem := range l.lent {
 		if err := mpi.FreeMem(l.comm, mem); err != nil {
 			return err
@@ -152,7 +158,7 @@ func (l *live) attach(all []attaching) error {
 
 // disp is the displacement of o as calls take it.
 func (l *live) disp(o *rmaOp) int64 {
-	if l.flavor == dynamic && o.target >= 0 {
+	if l.flavor == dynamic && o.target >= 0 && o.view < len(l.window.views) {
 		return mpi.AintAdd(l.address[o.target][o.slot], o.at)
 	}
 	return o.disp

@@ -36,7 +36,7 @@ func newOneSided(seed uint64, places string) *oneSided {
 func (m *maker) one(n int) bool { return m.IntN(n) == 0 }
 
 func (m *maker) window() *window {
-	w := &window{flavor: flavor(m.IntN(int(flavors)))}
+	w := &window{flavor: flavor(min(m.IntN(int(flavors)+2), int(dynamic)))} // more of those with handles
 	w.members = m.Perm(len(m.places))
 	switch {
 	case m.one(2):
@@ -125,7 +125,7 @@ func (m *maker) phase(w *window) *phase {
 		}
 	}
 	rm := &roundMaker{maker: m, phase: ph, claims: newClaims(w), attached: attached, hot: map[claimed][]*rmaOp{}, storms: map[int][]*rmaOp{},
-		group: map[[2]int]int{}, open: map[[2]int][]*rmaOp{}, bursts: map[int]*burst{}, streams: map[[3]int]*rmaOp{}}
+		group: map[[2]int]int{}, open: map[[2]int][]*rmaOp{}, bursts: map[int]*burst{}, streams: map[[3]int]*rmaOp{}, opened: map[[2]int]bool{}}
 	for range m.IntN(4) {
 		if s := rm.store(); s != nil {
 			ph.stores = append(ph.stores, s)
@@ -139,6 +139,9 @@ func (m *maker) phase(w *window) *phase {
 		rm.claims.nextRound()
 		rm.round = &round{}
 		clear(rm.bursts)
+		if ph.passive() {
+			rm.grants()
+		}
 		switch ph.kind {
 		case byFence:
 			rm.free(1+m.IntN(12), nil)
@@ -168,6 +171,7 @@ type roundMaker struct {
 	open     map[[2]int][]*rmaOp  // by agent and target: not complete
 	bursts   map[int]*burst       // by target: notifications that were not awaited
 	streams  map[[3]int]*rmaOp    // by agent, target and view that is in order: the last put or get
+	opened   map[[2]int]bool      // by origin and view of a memory handle: there is that window
 }
 
 func (m *roundMaker) members() int { return len(m.phase.win.members) }
@@ -309,7 +313,7 @@ func (m *roundMaker) locks() {
 			unlock(o, some(o))
 		case k == 2:
 			t := some(o)
-			m.flush(o, m.view(), t, m.one(2))
+			m.flush(o, m.anyView(o, t), t, m.one(2))
 		case k == 3:
 			m.add(rmaStep{do: doWait, member: o, arg: m.IntN(3)})
 		case k == 4 && held[o][some(o)]:
@@ -335,7 +339,8 @@ func (m *roundMaker) lockAll() {
 		o, v := m.IntN(n), m.view()
 		switch k := m.IntN(16); {
 		case k > 13:
-			m.flush(o, v, m.IntN(n+1)-1, m.one(2))
+			t := m.IntN(n+1) - 1
+			m.flush(o, m.anyView(o, t), t, m.one(2))
 		case k == 1:
 			m.add(rmaStep{do: doSync, member: o, view: v})
 		case k == 2:
@@ -350,6 +355,8 @@ func (m *roundMaker) lockAll() {
 			m.await(o)
 		case k == 5 && !m.round.threads:
 			m.signal(o, m.IntN(n))
+		case (k == 6 || k == 7) && m.phase.win.flavor == dynamic:
+			m.lend(o)
 		default:
 			m.operate(o, m.IntN(n))
 		}

@@ -14,7 +14,6 @@ func (m *roundMaker) newOp(origin, target int) *rmaOp {
 	if m.one(2) {
 		o.kind = isAccumulate + rmaKind(m.IntN(int(isUpdate-isAccumulate)))
 	}
-	o.slot = m.IntN(len(m.phase.win.slots[target]))
 	if o.kind >= isFetchAndOp {
 		o.request = false // there is no such form
 	}
@@ -45,44 +44,67 @@ func (m *roundMaker) newOp(origin, target int) *rmaOp {
 // place puts the target's side of o somewhere into the slot, at a multiple of align if
 // that is possible.
 func (m *roundMaker) place(o *rmaOp, align int64) bool {
-	target := o.target
-	if target < 0 { // what could be the displacement of a member's
-		target = m.IntN(m.members())
-		o.slot = min(o.slot, len(m.attached[target])-1)
+	if o.target < 0 && m.phase.handle(o.view) == nil { // what could be the displacement of a member's
+		target := o.target
+		o.target = m.IntN(m.members())
+		o.slot = min(o.slot, len(m.attached[o.target])-1)
+		defer func() { o.target = target }()
 	}
-	lo, hi := o.there.bounds()
-	if o.kind >= isAccumulate && hi > lo { // what pads the last one is there, too
-		e := elementOf(o.elem)
-		end := e.parts[len(e.parts)-1]
-		hi += int64(e.size) - end.Off - end.Elem.Size
-	}
-	room := m.attached[target][o.slot]
-	first, last := max(0, -lo), room-max(hi, 0)
-	unit := int64(m.phase.win.unit[target])
-	if m.phase.win.flavor == dynamic {
-		if room == 0 {
-			return false
-		}
-		last = min(last, room-1) // an address that is attached, even if nothing is accessed
-	}
+	unit, first, last := m.room(o)
 	for _, step := range []int64{unit * align, unit} {
 		k := (first + step - 1) / step
 		if n := last/step - k + 1; last >= 0 && n > 0 {
 			o.disp = (k + m.Int64N(n)) * (step / unit)
-			o.at = o.disp * unit
+			o.at = o.begin + o.disp*unit
 			return true
 		}
 	}
 	return false
 }
 
+// room is which displacements the target's side of o may have, in bytes from where the memory
+// begins, and the unit that they are multiples of.
+func (m *roundMaker) room(o *rmaOp) (unit, first, last int64) {
+	lo, hi := o.there.bounds()
+	if o.kind >= isAccumulate && hi > lo { // what pads the last one is there, too
+		e := elementOf(o.elem)
+		end := e.parts[len(e.parts)-1]
+		hi += int64(e.size) - end.Off - end.Elem.Size
+	}
+	size := m.sizeOf(o)
+	first, last = max(0, -lo), size-max(hi, 0)
+	if m.phase.win.flavor == dynamic && m.phase.handle(o.view) == nil {
+		last = min(last, size-1) // an address that is attached, even if nothing is accessed
+	}
+	return m.phase.unitOf(o), first, last
+}
+
+// sizeOf is how many bytes of the slot o can access.
+func (m *roundMaker) sizeOf(o *rmaOp) int64 {
+	if h := m.phase.handle(o.view); h != nil {
+		return h.size
+	}
+	return m.attached[max(o.target, 0)][o.slot]
+}
+
+// where has o access bytes of a slot from some one on, if it can.
+func (m *roundMaker) where(o *rmaOp, slot int, at int64) bool {
+	if h := m.phase.handle(o.view); h != nil && h.slot != slot {
+		return false
+	}
+	o.slot, o.at = slot, at
+	unit, first, last := m.room(o)
+	at -= o.begin
+	o.disp = at / unit
+	return at%unit == 0 && at >= first && at <= last
+}
+
 // layouts makes the two sides of a put or get.
 func (m *roundMaker) layouts(o *rmaOp) bool {
-	room := m.attached[max(o.target, 0)][0]
-	if o.target >= 0 {
-		room = m.attached[o.target][o.slot]
+	if o.target < 0 {
+		o.slot = 0
 	}
-	size := m.Int64N(1 + room/int64(1+m.IntN(12)))
+	size := m.Int64N(1 + m.sizeOf(o)/int64(1+m.IntN(12)))
 	if o.typed = m.one(3) || o.order && m.one(2); o.typed {
 		return m.slices(o, size)
 	}
@@ -142,24 +164,18 @@ func (m *roundMaker) again(o *rmaOp) bool {
 		return false
 	}
 	if o.kind < isFetchAndOp {
-		o.there, o.disp, o.at = like.there, like.disp, like.at
-		return m.origins(o)
+		o.there = like.there
+		return m.where(o, like.slot, like.at) && m.origins(o)
 	}
 	m.single(o)
-	unit := int64(m.phase.win.unit[o.target])
 	var offs []int64
 	like.each(func(off, _ int64) bool {
-		if off%unit == 0 {
+		if m.where(o, like.slot, off) {
 			offs = append(offs, off)
 		}
 		return true
 	})
-	if len(offs) == 0 {
-		return false
-	}
-	o.at = offs[m.IntN(len(offs))]
-	o.disp = o.at / unit
-	return true
+	return len(offs) > 0 && m.where(o, like.slot, offs[m.IntN(len(offs))])
 }
 
 // swappable reports whether compare_and_swap is defined on a type.

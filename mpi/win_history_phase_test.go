@@ -16,6 +16,8 @@ type phaseRun struct {
 	x      *execution
 	open   []*issued // not complete at the origin, as far as this member knows
 	stored bool      // since the last synchronisation
+
+	handles [][]byte // of own memory, as long as they are not released
 }
 
 func (r *phaseRun) run() error {
@@ -30,16 +32,25 @@ func (r *phaseRun) run() error {
 			return err
 		}
 	}
+	if err := r.grantAll(); err != nil {
+		return err
+	}
 	if err := r.epochs(); err != nil {
 		return err
 	}
 	if len(r.open) > 0 {
 		return fmt.Errorf("%v is not complete", r.open[0])
 	}
+	if err := r.closeAll(); err != nil {
+		return err
+	}
 	if r.phase.passive() {
 		if err := r.comm.Barrier(); err != nil {
 			return err
 		}
+	}
+	if err := r.releaseAll(); err != nil {
+		return err
 	}
 	return r.look()
 }
@@ -230,12 +241,15 @@ func (r *phaseRun) posted(round *round) error {
 
 // completed says that the operations to a target, or nobody for all, that a call through a
 // view covers are complete at the origin, but for requests that were not waited for.
-func (r *phaseRun) completed(target, view int) (err error) {
+func (r *phaseRun) completed(target, view int) error {
+	return r.completedIf(func(o *issued) bool {
+		return r.phase.covers(view, o.view) && (target == nobody || o.target == target || o.target == nobody)
+	})
+}
+
+func (r *phaseRun) completedIf(covered func(o *issued) bool) (err error) {
 	r.open = slices.DeleteFunc(r.open, func(o *issued) bool {
-		if !r.covers(view, o.view) {
-			return false
-		}
-		if o.pending || target != nobody && o.target != target && o.target != nobody {
+		if o.pending || !covered(o) {
 			return false
 		}
 		err = errors.Join(err, o.complete())

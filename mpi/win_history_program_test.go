@@ -81,12 +81,13 @@ func (k syncKind) String() string {
 // phase is epochs of one kind on a window. Elements that are accumulated on in a phase
 // are not accessed otherwise in it: what they are is looked at in its end.
 type phase struct {
-	win    *window
-	kind   syncKind
-	attach []attaching // before it; of dynamic windows
-	stores []*store    // after that, by the members to their own memory
-	rounds []*round
-	assert bool // with such assertions as are true
+	win     *window
+	kind    syncKind
+	attach  []attaching // before it; of dynamic windows
+	stores  []*store    // after that, by the members to their own memory
+	handles []*handling // of memory, in dynamic windows
+	rounds  []*round
+	assert  bool // with such assertions as are true
 }
 
 // attaching changes how much of a slot is attached; size 0 detaches it.
@@ -141,6 +142,10 @@ const (
 	doAwait  // for all notifications by counter arg
 	doSignal // what is complete at target, by its object arg
 	doHeed   // that, of the object arg, by member target
+	doGrant  // the memory handle arg, to target
+	doOpen   // a window of that, from target
+	doClose  // that window
+	doRelease
 )
 
 type rmaKind int
@@ -186,7 +191,8 @@ type rmaOp struct {
 	group  int    // synchronisations of the agent with the target before, for the order
 	doneAt int    // which of these has completed it, 0 if none has
 	view   int    // through which it is issued
-	order  bool   // that is in order
+	begin  int64  // where in the slot memory begins as that view knows it
+	order  bool   // the view is in order
 	agent  int16  // who issues it: the member, or one of its goroutines
 	notify int    // a counter of the target plus 1, or 0
 	round  int
@@ -257,7 +263,7 @@ func (ph *phase) describe(b *strings.Builder) {
 		}
 		b.WriteString(" ]")
 	}
-	fmt.Fprintf(b, " info %v views %v: %v, assertions %v, attaching %v, %d stores", w.info, w.views, ph.kind, ph.assert, ph.attach, len(ph.stores))
+	fmt.Fprintf(b, " info %v views %v: %v, assertions %v, attaching %v, %d stores, handles %v", w.info, w.views, ph.kind, ph.assert, ph.attach, len(ph.stores), ph.handles)
 	for i, r := range ph.rounds {
 		fmt.Fprintf(b, "\n  round %d", i)
 		if r.threads {
@@ -276,7 +282,7 @@ func (s *rmaStep) String() string {
 	if s.do == doOp {
 		return s.op.String()
 	}
-	name := [...]string{"", "lock", "unlock", "flush", "flush_all", "flush_local", "flush_local_all", "sync", "wait", "hand to", "take from", "await", "signal", "heed"}[s.do]
+	name := [...]string{"", "lock", "unlock", "flush", "flush_all", "flush_local", "flush_local_all", "sync", "wait", "hand to", "take from", "await", "signal", "heed", "grant", "open", "close", "release"}[s.do]
 	return fmt.Sprintf("%d: %s %d (%d) by view %d", s.member, name, s.target, s.arg, s.view)
 }
 

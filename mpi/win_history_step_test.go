@@ -52,11 +52,11 @@ func (r *phaseRun) step(round *round, s *rmaStep) error {
 	case doFlush:
 		return errors.Join(r.views[s.view].Flush(s.target), r.completed(s.target, s.view))
 	case doFlushAll:
-		return errors.Join(r.views[s.view].FlushAll(), r.completed(nobody, s.view))
+		return errors.Join(r.views[s.view].FlushAll(), r.completed(r.phase.flushed(s.view), s.view))
 	case doFlushLocal:
 		return errors.Join(r.views[s.view].FlushLocal(s.target), r.completed(s.target, s.view))
 	case doFlushLocalAll:
-		return errors.Join(r.views[s.view].FlushLocalAll(), r.completed(nobody, s.view))
+		return errors.Join(r.views[s.view].FlushLocalAll(), r.completed(r.phase.flushed(s.view), s.view))
 	case doSync:
 		return r.views[s.view].Sync()
 	case doAwait:
@@ -65,6 +65,17 @@ func (r *phaseRun) step(round *round, s *rmaStep) error {
 		return errors.Join(r.win.Signal(s.target, mpi.ModeWinAll, r.objects[s.target][s.arg]), r.completed(s.target, 0))
 	case doHeed:
 		return r.heed(s)
+	case doGrant:
+		return r.grant(s.arg, s.target)
+	case doOpen:
+		return r.receive(s.arg)
+	case doClose:
+		return errors.Join(r.close(s.arg), mpi.Send(r.comm, []byte{}, s.target, handleTag+s.arg))
+	case doRelease:
+		if _, err := mpi.Recv(r.comm, []byte{}, s.target, handleTag+s.arg); err != nil {
+			return err
+		}
+		return r.release(s.arg)
 	case doWait:
 		return r.settle(nobody, s.arg)
 	case doHand:
@@ -138,8 +149,7 @@ func (r *phaseRun) issue(o *issued) error {
 	r.open = append(r.open, o)
 	if o.kind == isStorm {
 		o.storm = newStorm(o.elem)
-		unit := int64(r.unit[o.target])
-		return o.storm.run(r.views[o.view], o.rmaOp, r.disp(o.rmaOp), unit)
+		return o.storm.run(r.views[o.view], o.rmaOp, r.disp(o.rmaOp), r.phase.unitOf(o.rmaOp))
 	}
 	var err error
 	if o.typed {

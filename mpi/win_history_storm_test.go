@@ -36,9 +36,12 @@ func (m *roundMaker) addStorms(origin, target int) {
 		o := &rmaOp{kind: isStorm, origin: who, target: target, times: times, op: mpi.Sum}
 		m.through(o)
 		if place != nil {
-			o.slot, o.elem, o.there, o.disp, o.at = place.slot, place.elem, place.there, place.disp, place.at
+			if o.elem, o.there = place.elem, place.there; !m.where(o, place.slot, place.at) {
+				if m.by(o, 0); !m.where(o, place.slot, place.at) {
+					continue
+				}
+			}
 		} else {
-			o.slot = m.IntN(len(m.phase.win.slots[target]))
 			o.elem = []dtype.ID{dtype.Int, dtype.Long, dtype.Int16, dtype.Uint8}[m.IntN(4)]
 			s := dtypetest.Named(o.elem)
 			o.there = half{spec: s, count: []int64{1, 2, 5, 40}[m.IntN(4)], m: s.Typemap(types, 1)}

@@ -35,8 +35,8 @@ const winBatch = 20
 // RC-02, RC-03, RC-04, RC-05, RC-06, RC-07, RC-08, RC-11, RC-13, RC-14, RC-15, RC-16, RC-17,
 // RS-01, RS-02, RS-03, RS-04, RS-06, RW-08, X-RMA-08, X-RMA-11, X-RMA-16, X-RMA-17,
 // X-RMA-18, X-RMA-21 and X-RMA-22; and of the extensions (issue 6, section 4): of QV-04,
-// QV-05, QV-07, QV-08, QV-09, QV-20, QV-24, QV-26 and QV-38. A failure tells how to replay it, and the shortest
-// program that fails.
+// QV-05, QV-07, QV-08, QV-09, QV-20, QV-24, QV-26, QV-27, QV-29, QV-30, QV-33 and QV-38. A failure
+// tells how to replay it, and the shortest program that fails.
 func TestWindowHistories(t *testing.T) {
 	count := 24
 	switch {
@@ -218,7 +218,7 @@ func TestWindowHistoriesHaveEverything(t *testing.T) {
 		}
 	}
 	wantExtensions(want)
-	for d := range doHeed + 1 {
+	for d := range doRelease + 1 {
 		want("do %d", d)
 	}
 	for _, id := range elementIDs() {

@@ -32,11 +32,24 @@ func (m *maker) views() []viewing {
 // view is any of the window.
 func (m *roundMaker) view() int { return m.IntN(len(m.phase.win.views)) }
 
-// through has o issued through some view.
+// through has o issued through some view of the window, or of a memory handle of the target.
 func (m *roundMaker) through(o *rmaOp) {
-	o.view = m.view()
-	o.order = m.phase.win.views[o.view].ordered
-	o.agent = m.agent(o.origin, o.view)
+	o.slot = m.IntN(len(m.phase.win.slots[o.target]))
+	view := m.view()
+	if opened := m.handlesOf(o.origin, o.target); len(opened) > 0 && !m.one(3) {
+		view = opened[m.IntN(len(opened))]
+	}
+	m.by(o, view)
+}
+
+// by has o issued through a view.
+func (m *roundMaker) by(o *rmaOp, view int) {
+	o.view, o.begin = view, 0
+	o.order = m.phase.viewing(view).ordered
+	o.agent = m.agent(o.origin, view)
+	if h := m.phase.handle(view); h != nil {
+		o.slot, o.begin = h.slot, h.off
+	}
 }
 
 // streamed keeps what the next operation through a view in order may be put behind.
@@ -68,10 +81,11 @@ func (m *roundMaker) agent(member, view int) int16 {
 	if !m.round.threads {
 		view = 0
 	}
-	return int16(member*viewsMax + view)
+	return int16(member*(viewsMax+handlesMax) + view)
 }
 
-// flush is one through a view.
+// flush is one through a view; if that is of a memory handle, target is who has the memory,
+// or -1.
 func (m *roundMaker) flush(member, view, target int, local bool) {
 	do := doFlush
 	switch {
@@ -87,8 +101,11 @@ func (m *roundMaker) flush(member, view, target int, local bool) {
 		return
 	}
 	covered := allViews
-	if m.phase.win.views[view].thread {
+	if m.phase.viewing(view).thread {
 		covered = view
+	}
+	if h := m.phase.handle(view); h != nil {
+		target = h.owner
 	}
 	m.completed(m.agent(member, view), target, covered)
 }
@@ -165,7 +182,7 @@ func (l *live) free() error {
 }
 
 // covers reports whether a flush through a view covers operations through another one.
-func (w *window) covers(view, other int) bool { return !w.views[view].thread || view == other }
+func (ph *phase) covers(view, other int) bool { return !ph.viewing(view).thread || view == other }
 
 // through is the view of a step.
 func (s *rmaStep) through() int {
@@ -180,7 +197,7 @@ func (r *phaseRun) threads(round *round) error {
 	runs := make([]*phaseRun, len(r.views))
 	ended := make(chan error, len(runs))
 	for v := range runs {
-		runs[v] = &phaseRun{live: r.live, phase: r.phase, x: r.x, stored: r.stored}
+		runs[v] = &phaseRun{live: r.live, phase: r.phase, x: r.x, stored: r.stored, handles: r.handles}
 		go func() {
 			err := runs[v].stepsOf(round, func(s *rmaStep) bool { return s.through() == v })
 			if err != nil {

@@ -150,7 +150,10 @@ func (v *View) setOptions(o Options) {
 // Idle returns an error if Free would fail: an epoch is open, or a request waits for a
 // counter, and the view is the first, or the last that uses the window. It takes the lock.
 func (v *View) Idle() error {
-	if err := v.w.live(); err != nil || v.handle != nil {
+	if v.handle != nil {
+		return nil // even behind its parent
+	}
+	if err := v.w.live(); err != nil {
 		return err
 	}
 	if !v.first && !v.last() {
