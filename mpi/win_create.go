@@ -87,6 +87,25 @@ func (c *Comm) WinCreate(mem []byte, unit int, info *Info) (*Window, error) {
 	return c.newWindow(callWinCreate, &rma.Spec{Flavor: rma.Created, Mem: mem, DispUnit: int64(unit)}, info)
 }
 
+// WinCreatePtr is WinCreate for size bytes at p, memory that is no slice of Go, such as that
+// of C. The caller answers for it: it is there, all of it, until the window is freed. A
+// negative size is ErrSize, and so is one that reaches beyond the highest address; bytes at
+// nil are ErrArg.
+//
+// C: MPI_Win_create and MPI_Win_create_c, section 12.2.1.
+func (c *Comm) WinCreatePtr(p unsafe.Pointer, size int64, unit int, info *Info) (*Window, error) {
+	s := rma.Spec{Flavor: rma.Created, DispUnit: int64(unit)}
+	switch {
+	case size < 0 || uintptr(size) > -uintptr(p)-1 && p != nil:
+		s.Refused = wrong(ErrSize, "%d bytes at %p", size, p)
+	case size > 0 && uintptr(p) < firstPage:
+		s.Refused = wrong(ErrArg, "%d bytes at address %p", size, p)
+	case p != nil:
+		s.Mem = unsafe.Slice((*byte)(p), size)
+	}
+	return c.newWindow(callWinCreate, &s, info)
+}
+
 // WinAllocate is the function WinAllocate for a number of bytes: see Comm.WinCreate.
 //
 // C: MPI_Win_allocate and MPI_Win_allocate_c, section 12.2.2.

@@ -135,6 +135,12 @@ func text(address uintptr) string {
 // trimmed is text without blanks around it, as keys of info are.
 func trimmed(address uintptr) string { return strings.TrimSpace(text(address)) }
 
+// maxName is MPI_MAX_OBJECT_NAME, with the zero at the end.
+const maxName = 128
+
+// objectName is a name to be given to an object: what is too long is cut off.
+func objectName(s string) string { return s[:min(len(s), maxName-1)] }
+
 // setText stores a string in size bytes of C, with a zero behind it, and returns how long it
 // is there.
 func setText(address uintptr, size int, s string) int {

@@ -16,7 +16,7 @@ func init() {
 		4:   {name: "MPI_Abi_set_fortran_booleans", always: true},
 		5:   {name: "MPI_Abi_set_fortran_info", always: true},
 		6:   {name: "MPI_Abort", do: doMPI_Abort},
-		7:   {name: "MPI_Accumulate"},
+		7:   {name: "MPI_Accumulate", do: doMPI_Accumulate},
 		8:   {name: "MPI_Add_error_class", always: true},
 		9:   {name: "MPI_Add_error_code", always: true},
 		10:  {name: "MPI_Add_error_string", always: true},
@@ -24,7 +24,7 @@ func init() {
 		12:  {name: "MPI_Allgather_init"},
 		13:  {name: "MPI_Allgatherv"},
 		14:  {name: "MPI_Allgatherv_init"},
-		15:  {name: "MPI_Alloc_mem"},
+		15:  {name: "MPI_Alloc_mem", do: doMPI_Alloc_mem},
 		16:  {name: "MPI_Allreduce"},
 		17:  {name: "MPI_Allreduce_init"},
 		18:  {name: "MPI_Alltoall"},
@@ -97,7 +97,7 @@ func init() {
 		85:  {name: "MPI_Comm_split"},
 		86:  {name: "MPI_Comm_split_type"},
 		87:  {name: "MPI_Comm_test_inter"},
-		88:  {name: "MPI_Compare_and_swap"},
+		88:  {name: "MPI_Compare_and_swap", do: doMPI_Compare_and_swap},
 		89:  {name: "MPI_Dims_create"},
 		90:  {name: "MPI_Dist_graph_create"},
 		91:  {name: "MPI_Dist_graph_create_adjacent"},
@@ -108,7 +108,7 @@ func init() {
 		96:  {name: "MPI_Error_string", always: true},
 		97:  {name: "MPI_Exscan"},
 		98:  {name: "MPI_Exscan_init"},
-		99:  {name: "MPI_Fetch_and_op"},
+		99:  {name: "MPI_Fetch_and_op", do: doMPI_Fetch_and_op},
 		100: {name: "MPI_File_call_errhandler"},
 		101: {name: "MPI_File_close"},
 		102: {name: "MPI_File_create_errhandler", always: true},
@@ -170,13 +170,13 @@ func init() {
 		158: {name: "MPI_File_write_shared"},
 		159: {name: "MPI_Finalize", do: doMPI_Finalize},
 		160: {name: "MPI_Finalized", always: true, do: doMPI_Finalized},
-		161: {name: "MPI_Free_mem"},
+		161: {name: "MPI_Free_mem", do: doMPI_Free_mem},
 		162: {name: "MPI_Gather"},
 		163: {name: "MPI_Gather_init"},
 		164: {name: "MPI_Gatherv"},
 		165: {name: "MPI_Gatherv_init"},
-		166: {name: "MPI_Get"},
-		167: {name: "MPI_Get_accumulate"},
+		166: {name: "MPI_Get", do: doMPI_Get},
+		167: {name: "MPI_Get_accumulate", do: doMPI_Get_accumulate},
 		168: {name: "MPI_Get_address"},
 		169: {name: "MPI_Get_count"},
 		170: {name: "MPI_Get_elements"},
@@ -288,9 +288,9 @@ func init() {
 		276: {name: "MPI_Probe", do: doMPI_Probe},
 		277: {name: "MPI_Psend_init"},
 		278: {name: "MPI_Publish_name"},
-		279: {name: "MPI_Put"},
+		279: {name: "MPI_Put", do: doMPI_Put},
 		280: {name: "MPI_Query_thread", do: doMPI_Query_thread},
-		281: {name: "MPI_Raccumulate"},
+		281: {name: "MPI_Raccumulate", do: doMPI_Raccumulate},
 		282: {name: "MPI_Recv", do: doMPI_Recv},
 		283: {name: "MPI_Recv_init", do: doMPI_Recv_init},
 		284: {name: "MPI_Reduce"},
@@ -309,9 +309,9 @@ func init() {
 		297: {name: "MPI_Request_get_status_all", do: doMPI_Request_get_status_all},
 		298: {name: "MPI_Request_get_status_any", do: doMPI_Request_get_status_any},
 		299: {name: "MPI_Request_get_status_some", do: doMPI_Request_get_status_some},
-		300: {name: "MPI_Rget"},
-		301: {name: "MPI_Rget_accumulate"},
-		302: {name: "MPI_Rput"},
+		300: {name: "MPI_Rget", do: doMPI_Rget},
+		301: {name: "MPI_Rget_accumulate", do: doMPI_Rget_accumulate},
+		302: {name: "MPI_Rput", do: doMPI_Rput},
 		303: {name: "MPI_Rsend", do: doMPI_Rsend},
 		304: {name: "MPI_Rsend_init", do: doMPI_Rsend_init},
 		305: {name: "MPI_Scan"},
@@ -400,43 +400,43 @@ func init() {
 		388: {name: "MPI_Waitall", do: doMPI_Waitall},
 		389: {name: "MPI_Waitany", do: doMPI_Waitany},
 		390: {name: "MPI_Waitsome", do: doMPI_Waitsome},
-		391: {name: "MPI_Win_allocate"},
-		392: {name: "MPI_Win_allocate_shared"},
-		393: {name: "MPI_Win_attach"},
+		391: {name: "MPI_Win_allocate", do: doMPI_Win_allocate},
+		392: {name: "MPI_Win_allocate_shared", do: doMPI_Win_allocate_shared},
+		393: {name: "MPI_Win_attach", do: doMPI_Win_attach},
 		394: {name: "MPI_Win_call_errhandler"},
-		395: {name: "MPI_Win_complete"},
-		396: {name: "MPI_Win_create"},
-		397: {name: "MPI_Win_create_dynamic"},
+		395: {name: "MPI_Win_complete", do: doMPI_Win_complete},
+		396: {name: "MPI_Win_create", do: doMPI_Win_create},
+		397: {name: "MPI_Win_create_dynamic", do: doMPI_Win_create_dynamic},
 		398: {name: "MPI_Win_create_errhandler", always: true},
 		399: {name: "MPI_Win_create_keyval"},
 		400: {name: "MPI_Win_delete_attr"},
-		401: {name: "MPI_Win_detach"},
-		402: {name: "MPI_Win_fence"},
-		403: {name: "MPI_Win_flush"},
-		404: {name: "MPI_Win_flush_all"},
-		405: {name: "MPI_Win_flush_local"},
-		406: {name: "MPI_Win_flush_local_all"},
-		407: {name: "MPI_Win_free"},
+		401: {name: "MPI_Win_detach", do: doMPI_Win_detach},
+		402: {name: "MPI_Win_fence", do: doMPI_Win_fence},
+		403: {name: "MPI_Win_flush", do: doMPI_Win_flush},
+		404: {name: "MPI_Win_flush_all", do: doMPI_Win_flush_all},
+		405: {name: "MPI_Win_flush_local", do: doMPI_Win_flush_local},
+		406: {name: "MPI_Win_flush_local_all", do: doMPI_Win_flush_local_all},
+		407: {name: "MPI_Win_free", do: doMPI_Win_free},
 		408: {name: "MPI_Win_free_keyval"},
 		409: {name: "MPI_Win_get_attr"},
 		410: {name: "MPI_Win_get_errhandler"},
-		411: {name: "MPI_Win_get_group"},
-		412: {name: "MPI_Win_get_info"},
-		413: {name: "MPI_Win_get_name"},
-		414: {name: "MPI_Win_lock"},
-		415: {name: "MPI_Win_lock_all"},
-		416: {name: "MPI_Win_post"},
+		411: {name: "MPI_Win_get_group", do: doMPI_Win_get_group},
+		412: {name: "MPI_Win_get_info", do: doMPI_Win_get_info},
+		413: {name: "MPI_Win_get_name", do: doMPI_Win_get_name},
+		414: {name: "MPI_Win_lock", do: doMPI_Win_lock},
+		415: {name: "MPI_Win_lock_all", do: doMPI_Win_lock_all},
+		416: {name: "MPI_Win_post", do: doMPI_Win_post},
 		417: {name: "MPI_Win_set_attr"},
 		418: {name: "MPI_Win_set_errhandler"},
-		419: {name: "MPI_Win_set_info"},
-		420: {name: "MPI_Win_set_name"},
-		421: {name: "MPI_Win_shared_query"},
-		422: {name: "MPI_Win_start"},
-		423: {name: "MPI_Win_sync"},
-		424: {name: "MPI_Win_test"},
-		425: {name: "MPI_Win_unlock"},
-		426: {name: "MPI_Win_unlock_all"},
-		427: {name: "MPI_Win_wait"},
+		419: {name: "MPI_Win_set_info", do: doMPI_Win_set_info},
+		420: {name: "MPI_Win_set_name", do: doMPI_Win_set_name},
+		421: {name: "MPI_Win_shared_query", do: doMPI_Win_shared_query},
+		422: {name: "MPI_Win_start", do: doMPI_Win_start},
+		423: {name: "MPI_Win_sync", do: doMPI_Win_sync},
+		424: {name: "MPI_Win_test", do: doMPI_Win_test},
+		425: {name: "MPI_Win_unlock", do: doMPI_Win_unlock},
+		426: {name: "MPI_Win_unlock_all", do: doMPI_Win_unlock_all},
+		427: {name: "MPI_Win_wait", do: doMPI_Win_wait},
 		428: {name: "MPI_Aint_add"},
 		429: {name: "MPI_Aint_diff"},
 		430: {name: "MPI_Wtick"},
@@ -526,6 +526,30 @@ func doMPI_Abort(l *Lib, a args) error {
 	return nil
 }
 
+func doMPI_Accumulate(l *Lib, a args) error {
+	win, err := l.win(a.word(8), "MPI_Accumulate")
+	if err != nil {
+		return err
+	}
+	return win.Accumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)))
+}
+
+func doMPI_Alloc_mem(l *Lib, a args) error {
+	if err := l.need("MPI_Alloc_mem", a, "baseptr", 2); err != nil {
+		return err
+	}
+	info, err := l.info(a.word(1), "MPI_Alloc_mem")
+	if err != nil {
+		return err
+	}
+	v0, err := l.allocMem(a.long(0), info)
+	if err != nil {
+		return err
+	}
+	a.setWord(2, uintptr(v0))
+	return nil
+}
+
 func doMPI_Barrier(l *Lib, a args) error {
 	comm, err := l.comm(a.word(0), "MPI_Barrier")
 	if err != nil {
@@ -584,6 +608,22 @@ func doMPI_Comm_size(l *Lib, a args) error {
 	return nil
 }
 
+func doMPI_Compare_and_swap(l *Lib, a args) error {
+	win, err := l.win(a.word(6), "MPI_Compare_and_swap")
+	if err != nil {
+		return err
+	}
+	return win.CompareAndSwap(l.buf(a.word(0), 1, l.datatype(a.word(3))), l.buf(a.word(1), 1, l.datatype(a.word(3))), l.buf(a.word(2), 1, l.datatype(a.word(3))), a.int(4), a.long(5))
+}
+
+func doMPI_Fetch_and_op(l *Lib, a args) error {
+	win, err := l.win(a.word(6), "MPI_Fetch_and_op")
+	if err != nil {
+		return err
+	}
+	return win.FetchAndOp(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.op(a.word(5)))
+}
+
 func doMPI_Finalize(l *Lib, a args) error {
 	return l.stop()
 }
@@ -595,6 +635,26 @@ func doMPI_Finalized(l *Lib, a args) error {
 	v0 := l.isFinalized()
 	a.setBool(0, v0)
 	return nil
+}
+
+func doMPI_Free_mem(l *Lib, a args) error {
+	return l.freeMem(a.word(0))
+}
+
+func doMPI_Get(l *Lib, a args) error {
+	win, err := l.win(a.word(7), "MPI_Get")
+	if err != nil {
+		return err
+	}
+	return win.Get(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
+}
+
+func doMPI_Get_accumulate(l *Lib, a args) error {
+	win, err := l.win(a.word(11), "MPI_Get_accumulate")
+	if err != nil {
+		return err
+	}
+	return win.GetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)))
 }
 
 func doMPI_Get_library_version(l *Lib, a args) error {
@@ -779,6 +839,14 @@ func doMPI_Probe(l *Lib, a args) error {
 	return nil
 }
 
+func doMPI_Put(l *Lib, a args) error {
+	win, err := l.win(a.word(7), "MPI_Put")
+	if err != nil {
+		return err
+	}
+	return win.Put(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
+}
+
 func doMPI_Query_thread(l *Lib, a args) error {
 	if err := l.need("MPI_Query_thread", a, "provided", 0); err != nil {
 		return err
@@ -786,6 +854,18 @@ func doMPI_Query_thread(l *Lib, a args) error {
 	v0 := mpi.QueryThread()
 	a.setInt(0, int(v0))
 	return nil
+}
+
+func doMPI_Raccumulate(l *Lib, a args) error {
+	if err := l.need("MPI_Raccumulate", a, "request", 9); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(8), "MPI_Raccumulate")
+	if err != nil {
+		return err
+	}
+	v0 := win.Raccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)))
+	return l.setRequest(a, 9, v0)
 }
 
 func doMPI_Recv(l *Lib, a args) error {
@@ -831,6 +911,42 @@ func doMPI_Request_get_status_any(l *Lib, a args) error {
 
 func doMPI_Request_get_status_some(l *Lib, a args) error {
 	return l.getStatusSome(a)
+}
+
+func doMPI_Rget(l *Lib, a args) error {
+	if err := l.need("MPI_Rget", a, "request", 8); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(7), "MPI_Rget")
+	if err != nil {
+		return err
+	}
+	v0 := win.Rget(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
+	return l.setRequest(a, 8, v0)
+}
+
+func doMPI_Rget_accumulate(l *Lib, a args) error {
+	if err := l.need("MPI_Rget_accumulate", a, "request", 12); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(11), "MPI_Rget_accumulate")
+	if err != nil {
+		return err
+	}
+	v0 := win.RgetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)))
+	return l.setRequest(a, 12, v0)
+}
+
+func doMPI_Rput(l *Lib, a args) error {
+	if err := l.need("MPI_Rput", a, "request", 8); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(7), "MPI_Rput")
+	if err != nil {
+		return err
+	}
+	v0 := win.Rput(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
+	return l.setRequest(a, 8, v0)
 }
 
 func doMPI_Rsend(l *Lib, a args) error {
@@ -957,6 +1073,279 @@ func doMPI_Waitany(l *Lib, a args) error {
 
 func doMPI_Waitsome(l *Lib, a args) error {
 	return l.waitsome(a)
+}
+
+func doMPI_Win_allocate(l *Lib, a args) error {
+	return l.winAllocate(a, "MPI_Win_allocate", (*mpi.Comm).WinAllocate)
+}
+
+func doMPI_Win_allocate_shared(l *Lib, a args) error {
+	return l.winAllocate(a, "MPI_Win_allocate_shared", (*mpi.Comm).WinAllocateShared)
+}
+
+func doMPI_Win_attach(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPI_Win_attach")
+	if err != nil {
+		return err
+	}
+	return l.attach(win, a.word(1), a.long(2))
+}
+
+func doMPI_Win_complete(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPI_Win_complete")
+	if err != nil {
+		return err
+	}
+	return win.Complete()
+}
+
+func doMPI_Win_create(l *Lib, a args) error {
+	if err := l.need("MPI_Win_create", a, "win", 5); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(4), "MPI_Win_create")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(3), "MPI_Win_create")
+	if err != nil {
+		return err
+	}
+	v0, err := comm.WinCreatePtr(pointer(a.word(0)), a.long(1), a.int(2), info)
+	if err != nil {
+		return err
+	}
+	a.setWord(5, l.addWin(v0))
+	return nil
+}
+
+func doMPI_Win_create_dynamic(l *Lib, a args) error {
+	if err := l.need("MPI_Win_create_dynamic", a, "win", 2); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(1), "MPI_Win_create_dynamic")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(0), "MPI_Win_create_dynamic")
+	if err != nil {
+		return err
+	}
+	v0, err := comm.WinCreateDynamic(info)
+	if err != nil {
+		return err
+	}
+	a.setWord(2, l.addWin(v0))
+	return nil
+}
+
+func doMPI_Win_detach(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPI_Win_detach")
+	if err != nil {
+		return err
+	}
+	return l.detach(win, a.word(1))
+}
+
+func doMPI_Win_fence(l *Lib, a args) error {
+	win, err := l.win(a.word(1), "MPI_Win_fence")
+	if err != nil {
+		return err
+	}
+	return win.Fence(mpi.Assert(a.int(0)))
+}
+
+func doMPI_Win_flush(l *Lib, a args) error {
+	win, err := l.win(a.word(1), "MPI_Win_flush")
+	if err != nil {
+		return err
+	}
+	return win.Flush(a.int(0))
+}
+
+func doMPI_Win_flush_all(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPI_Win_flush_all")
+	if err != nil {
+		return err
+	}
+	return win.FlushAll()
+}
+
+func doMPI_Win_flush_local(l *Lib, a args) error {
+	win, err := l.win(a.word(1), "MPI_Win_flush_local")
+	if err != nil {
+		return err
+	}
+	return win.FlushLocal(a.int(0))
+}
+
+func doMPI_Win_flush_local_all(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPI_Win_flush_local_all")
+	if err != nil {
+		return err
+	}
+	return win.FlushLocalAll()
+}
+
+func doMPI_Win_free(l *Lib, a args) error {
+	return l.winFree(a)
+}
+
+func doMPI_Win_get_group(l *Lib, a args) error {
+	if err := l.need("MPI_Win_get_group", a, "group", 1); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(0), "MPI_Win_get_group")
+	if err != nil {
+		return err
+	}
+	v0, err := win.Group()
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addGroup(v0))
+	return nil
+}
+
+func doMPI_Win_get_info(l *Lib, a args) error {
+	if err := l.need("MPI_Win_get_info", a, "info_used", 1); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(0), "MPI_Win_get_info")
+	if err != nil {
+		return err
+	}
+	v0, err := win.Info()
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addInfo(v0))
+	return nil
+}
+
+func doMPI_Win_get_name(l *Lib, a args) error {
+	if err := l.need("MPI_Win_get_name", a, "win_name", 1); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(0), "MPI_Win_get_name")
+	if err != nil {
+		return err
+	}
+	v0 := win.Name()
+	a.setInt(2, setText(a.word(1), 128, v0))
+	return nil
+}
+
+func doMPI_Win_lock(l *Lib, a args) error {
+	win, err := l.win(a.word(3), "MPI_Win_lock")
+	if err != nil {
+		return err
+	}
+	return win.Lock(mpi.LockType(a.int(0)), a.int(1), mpi.Assert(a.int(2)))
+}
+
+func doMPI_Win_lock_all(l *Lib, a args) error {
+	win, err := l.win(a.word(1), "MPI_Win_lock_all")
+	if err != nil {
+		return err
+	}
+	return win.LockAll(mpi.Assert(a.int(0)))
+}
+
+func doMPI_Win_post(l *Lib, a args) error {
+	win, err := l.win(a.word(2), "MPI_Win_post")
+	if err != nil {
+		return err
+	}
+	group, err := l.group(a.word(0), "MPI_Win_post")
+	if err != nil {
+		return err
+	}
+	return win.Post(group, mpi.Assert(a.int(1)))
+}
+
+func doMPI_Win_set_info(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPI_Win_set_info")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(1), "MPI_Win_set_info")
+	if err != nil {
+		return err
+	}
+	return win.SetInfo(info)
+}
+
+func doMPI_Win_set_name(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPI_Win_set_name")
+	if err != nil {
+		return err
+	}
+	return win.SetName(objectName(text(a.word(1))))
+}
+
+func doMPI_Win_shared_query(l *Lib, a args) error {
+	return l.sharedQuery(a)
+}
+
+func doMPI_Win_start(l *Lib, a args) error {
+	win, err := l.win(a.word(2), "MPI_Win_start")
+	if err != nil {
+		return err
+	}
+	group, err := l.group(a.word(0), "MPI_Win_start")
+	if err != nil {
+		return err
+	}
+	return win.Start(group, mpi.Assert(a.int(1)))
+}
+
+func doMPI_Win_sync(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPI_Win_sync")
+	if err != nil {
+		return err
+	}
+	return win.Sync()
+}
+
+func doMPI_Win_test(l *Lib, a args) error {
+	if err := l.need("MPI_Win_test", a, "flag", 1); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(0), "MPI_Win_test")
+	if err != nil {
+		return err
+	}
+	v0, err := win.Test()
+	if err != nil {
+		return err
+	}
+	a.setBool(1, v0)
+	return nil
+}
+
+func doMPI_Win_unlock(l *Lib, a args) error {
+	win, err := l.win(a.word(1), "MPI_Win_unlock")
+	if err != nil {
+		return err
+	}
+	return win.Unlock(a.int(0))
+}
+
+func doMPI_Win_unlock_all(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPI_Win_unlock_all")
+	if err != nil {
+		return err
+	}
+	return win.UnlockAll()
+}
+
+func doMPI_Win_wait(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPI_Win_wait")
+	if err != nil {
+		return err
+	}
+	return win.Wait()
 }
 
 func doMPI_Comm_fromint(l *Lib, a args) error {

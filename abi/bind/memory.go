@@ -1,0 +1,23 @@
+package bind
+
+import (
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// allocMem is MPI_Alloc_mem.
+func (l *Lib) allocMem(size int64, info *mpi.Info) (uintptr, error) {
+	mem, err := mpi.AllocMem[byte](l.world.Load().Self(), int(size), info)
+	return address(mem), err
+}
+
+// freeMem is MPI_Free_mem. As free it takes no address for no memory.
+func (l *Lib) freeMem(base uintptr) error {
+	if base == 0 {
+		return nil
+	}
+	mem, ok := slice(base, 1)
+	if !ok {
+		return l.fail(mpi.ErrBase, "MPI_Free_mem", "%#x is no address of memory", base)
+	}
+	return mpi.FreeMem(l.world.Load().Self(), mem)
+}

@@ -1,0 +1,106 @@
+package bind
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// slice is size bytes of C at an address, with nothing but their address if there are none.
+// It reports whether there can be such memory.
+func slice(address uintptr, size int64) (mem []byte, ok bool) {
+	p := pointer(address)
+	switch {
+	case size < 0 || uintptr(size) > math.MaxUint64-address:
+		return nil, false
+	case p == nil:
+		return nil, size == 0
+	}
+	return unsafe.Slice((*byte)(p), size), true
+}
+
+// address is where memory begins, 0 if there is none.
+func address(mem []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(mem))) }
+
+// winAllocate is MPI_Win_allocate and MPI_Win_allocate_shared, whose arguments are the same.
+func (l *Lib) winAllocate(a args, call string, allocate func(c *mpi.Comm, size int64, unit int, info *mpi.Info) (*mpi.Window, error)) error {
+	c, err := l.comm(a.word(3), call)
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(2), call)
+	if err == nil {
+		err = l.need(call, a, "baseptr", 4)
+	}
+	if err == nil {
+		err = l.need(call, a, "win", 5)
+	}
+	if err != nil {
+		return err
+	}
+	w, err := allocate(c, a.long(0), a.int(1), info)
+	if err != nil {
+		return err
+	}
+	a.setWord(4, address(w.Local()))
+	a.setWord(5, l.addWin(w))
+	return nil
+}
+
+// sharedQuery is MPI_Win_shared_query. Memory that cannot be mapped here is none.
+func (l *Lib) sharedQuery(a args) error {
+	const call = "MPI_Win_shared_query"
+	w, err := l.win(a.word(0), call)
+	for i, name := range []string{2: "size", 3: "disp_unit", 4: "baseptr"} {
+		if err == nil && i >= 2 {
+			err = l.need(call, a, name, i)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	mem, unit, err := w.SharedQuery(a.int(1))
+	if err != nil {
+		return err
+	}
+	a.setLong(2, int64(len(mem)))
+	a.setCount(3, int64(unit))
+	a.setWord(4, address(mem))
+	return nil
+}
+
+// winFree is MPI_Win_free. A window one of whose members has died is gone, too.
+func (l *Lib) winFree(a args) error {
+	const call = "MPI_Win_free"
+	if err := l.need(call, a, "win", 0); err != nil {
+		return err
+	}
+	w, err := l.win(*(*handle)(a.result(0)), call)
+	if err != nil {
+		return err
+	}
+	err = w.Free()
+	if err == nil || code(err) == int(mpi.ErrProcFailed) {
+		a.finish(0, winNull, l.wins.drop)
+	}
+	return err
+}
+
+// attach is MPI_Win_attach.
+func (l *Lib) attach(w *mpi.Window, base uintptr, size int64) error {
+	mem, ok := slice(base, size)
+	switch {
+	case ok:
+		return mpi.Attach(w, mem)
+	case size < 0:
+		return l.failWin(w, mpi.ErrSize, "MPI_Win_attach", "%d bytes", size)
+	}
+	return l.failWin(w, mpi.ErrArg, "MPI_Win_attach", "%d bytes at address %#x", size, base)
+}
+
+// detach is MPI_Win_detach, which names memory by its address.
+func (l *Lib) detach(w *mpi.Window, base uintptr) error {
+	mem, _ := slice(base, 0)
+	return mpi.Detach(w, mem)
+}
