@@ -1,9 +1,11 @@
 package mpi_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
 // The seed's figure 6, and listing 5's way of sending: into room for the longest handle. The
@@ -98,5 +100,37 @@ func TestQV30_HintsOfHandles(t *testing.T) {
 		}
 		ok(t, h.Free())
 		ok(t, c.Barrier())
+	})
+}
+
+// The parent may be freed while there are windows of handles; then nothing may be done with
+// these but to free them, once (QV-33, E3-09).
+func TestQV33_FreeBehindTheParent(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		parent, err := c.WinCreateDynamic(nil)
+		ok(t, err)
+		mem := make([]int64, 4)
+		mine, err := mpi.MemhandleCreate(parent, mem, nil)
+		ok(t, err)
+		theirs := make([]byte, len(mine))
+		_, err = mpi.Sendrecv(c, mine, 1-c.Rank(), 0, theirs, 1-c.Rank(), 0)
+		ok(t, err)
+		w, err := mpi.WinFromMemhandle[int64](parent, theirs, 1-c.Rank(), nil)
+		ok(t, err)
+		ok(t, parent.LockAll(0))
+		ok(t, w.Put([]int64{1, 2, 3, 4}, 1-c.Rank(), 0))
+		ok(t, parent.UnlockAll())
+		ok(t, parent.Free())
+		if !slices.Equal(mem, []int64{1, 2, 3, 4}) {
+			t.Errorf("the memory has %d", mem)
+		}
+		wantClass(t, w.Put([]int64{5}, 1-c.Rank(), 0), mpi.ErrWin)
+		wantClass(t, w.Flush(1-c.Rank()), mpi.ErrWin)
+		ok(t, w.Free())
+		wantClass(t, w.Free(), mpi.ErrWin)
+		ok(t, c.Barrier())
+		if mem[0] != 1 {
+			t.Errorf("the memory has %d", mem)
+		}
 	})
 }
