@@ -1,0 +1,168 @@
+/*
+ * fast_errors prints the class of the error of each call that is wrong, or that looks as if
+ * it were, one a line. The same line comes from every way that a call can take.
+ */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, ranks;
+static MPI_Win win;
+static const char *state;
+
+static void line(const char *what, int code)
+{
+    int cl = MPI_SUCCESS;
+    char text[MPI_MAX_ERROR_STRING];
+    int n;
+    if (code != MPI_SUCCESS)
+        MPI_Error_class(code, &cl);
+    MPI_Error_string(cl, text, &n);
+    if (rank == 0)
+        printf("%s: %s: %s\n", state, what, cl == MPI_SUCCESS ? "success" : text);
+}
+
+/* All calls with one thing about them: the target, the displacement, the type or the window. */
+static void calls(const char *what, int target, MPI_Aint disp, MPI_Datatype type, MPI_Op op, MPI_Win w)
+{
+    char name[200];
+    int64_t value = 1, old = 0, compare = 0;
+#define CALL(call, code) snprintf(name, sizeof name, "%s, %s", what, call); line(name, code)
+    CALL("put", MPI_Put(&value, 1, type, target, disp, 1, type, w));
+    CALL("get", MPI_Get(&old, 1, type, target, disp, 1, type, w));
+    CALL("accumulate", MPI_Accumulate(&value, 1, type, target, disp, 1, type, op, w));
+    CALL("get_accumulate", MPI_Get_accumulate(&value, 1, type, &old, 1, type, target, disp, 1, type, op, w));
+    CALL("fetch_and_op", MPI_Fetch_and_op(&value, &old, type, target, disp, op, w));
+    CALL("compare_and_swap", MPI_Compare_and_swap(&value, &compare, &old, type, target, disp, w));
+    CALL("flush", MPI_Win_flush(target, w));
+    CALL("flush_local", MPI_Win_flush_local(target, w));
+    CALL("sync", MPI_Win_sync(w));
+}
+
+static void arguments(MPI_Win stale)
+{
+    int64_t v = 0;
+    MPI_Datatype derived, freed;
+    MPI_Type_contiguous(1, MPI_INT64_T, &derived);
+    MPI_Type_dup(MPI_INT64_T, &freed);
+    MPI_Type_free(&freed);
+    int other = ranks - 1;
+    calls("all is well", other, 8, MPI_INT64_T, MPI_SUM, win);
+    calls("the last element", other, 4096 - 8, MPI_INT64_T, MPI_SUM, win);
+    calls("one byte too far", other, 4096 - 7, MPI_INT64_T, MPI_SUM, win);
+    calls("at the end", other, 4096, MPI_INT64_T, MPI_SUM, win);
+    calls("far away", other, (MPI_Aint)1 << 62, MPI_INT64_T, MPI_SUM, win);
+    calls("below", other, -8, MPI_INT64_T, MPI_SUM, win);
+    calls("rank too high", ranks, 0, MPI_INT64_T, MPI_SUM, win);
+    calls("rank -7", -7, 0, MPI_INT64_T, MPI_SUM, win);
+    calls("nobody", MPI_PROC_NULL, 0, MPI_INT64_T, MPI_SUM, win);
+    calls("null type", other, 0, MPI_DATATYPE_NULL, MPI_SUM, win);
+    calls("uncommitted type", other, 0, derived, MPI_SUM, win);
+    calls("no type", other, 0, (MPI_Datatype)0x2fe, MPI_SUM, win);
+    calls("double", other, 0, MPI_DOUBLE, MPI_SUM, win);
+    calls("byte", other, 0, MPI_BYTE, MPI_SUM, win);
+    calls("character", other, 0, MPI_CHAR, MPI_SUM, win);
+    calls("pair", other, 0, MPI_SHORT_INT, MPI_MAXLOC, win);
+    calls("bits of double", other, 0, MPI_DOUBLE, MPI_BXOR, win);
+    calls("null operation", other, 0, MPI_INT64_T, MPI_OP_NULL, win);
+    calls("no operation", other, 0, MPI_INT64_T, MPI_NO_OP, win);
+    calls("replace", other, 0, MPI_INT64_T, MPI_REPLACE, win);
+    line("put, negative count", MPI_Put(&v, -1, MPI_INT64_T, other, 0, -1, MPI_INT64_T, win));
+    line("get, negative count", MPI_Get(&v, -1, MPI_INT64_T, other, 0, -1, MPI_INT64_T, win));
+    line("put, more than there is room for", MPI_Put(&v, 1, MPI_INT64_T, other, 0, 1, MPI_INT32_T, win));
+    line("put, no memory", MPI_Put(NULL, 1, MPI_INT64_T, other, 0, 1, MPI_INT64_T, win));
+    line("get, no memory", MPI_Get(NULL, 1, MPI_INT64_T, other, 0, 1, MPI_INT64_T, win));
+    line("put of nothing", MPI_Put(NULL, 0, MPI_INT64_T, other, 0, 0, MPI_INT64_T, win));
+    line("put of nothing at the end", MPI_Put(NULL, 0, MPI_INT64_T, other, 4096, 0, MPI_INT64_T, win));
+    line("put of nothing behind it", MPI_Put(NULL, 0, MPI_INT64_T, other, 4097, 0, MPI_INT64_T, win));
+    line("put of nothing, memory given", MPI_Put(&v, 0, MPI_INT64_T, other, 4097, 0, MPI_INT64_T, win));
+    line("fetch, no memory", MPI_Fetch_and_op(&v, NULL, MPI_INT64_T, other, 0, MPI_SUM, win));
+    line("fetch, no value", MPI_Fetch_and_op(NULL, &v, MPI_INT64_T, other, 0, MPI_SUM, win));
+    line("fetch, no value needed", MPI_Fetch_and_op(NULL, &v, MPI_INT64_T, other, 0, MPI_NO_OP, win));
+    line("swap, no memory", MPI_Compare_and_swap(&v, &v, NULL, MPI_INT64_T, other, 0, win));
+    line("swap, nothing to compare", MPI_Compare_and_swap(&v, NULL, &v, MPI_INT64_T, other, 0, win));
+    calls("null window", other, 0, MPI_INT64_T, MPI_SUM, MPI_WIN_NULL);
+    calls("a freed window", other, 0, MPI_INT64_T, MPI_SUM, stale);
+    calls("a communicator's handle", other, 0, MPI_INT64_T, MPI_SUM, (MPI_Win)MPI_COMM_WORLD);
+    calls("a wild handle", other, 0, MPI_INT64_T, MPI_SUM, (MPI_Win)(uintptr_t)0x7ffffffffffffff7);
+    MPI_Type_free(&derived);
+}
+
+static void objects(void)
+{
+    MPI_Comm c, stale;
+    int n = -1;
+    state = "objects";
+    MPI_Comm_dup(MPI_COMM_WORLD, &c);
+    line("rank", MPI_Comm_rank(c, &n));
+    line("size", MPI_Comm_size(c, &n));
+    line("rank, nowhere", MPI_Comm_rank(c, NULL));
+    stale = c;
+    MPI_Comm_free(&c);
+    line("rank of what was freed", MPI_Comm_rank(stale, &n));
+    line("size of what was freed", MPI_Comm_size(stale, &n));
+    MPI_Comm_dup(MPI_COMM_WORLD, &c);
+    line("rank of what was freed, its place taken", MPI_Comm_rank(stale, &n));
+    MPI_Comm_free(&c);
+    line("rank of nothing", MPI_Comm_rank(MPI_COMM_NULL, &n));
+    line("rank in self", MPI_Comm_rank(MPI_COMM_SELF, &n));
+    line("size of no type", MPI_Type_size(MPI_DATATYPE_NULL, &n));
+    line("size of a wild type", MPI_Type_size((MPI_Datatype)0x2fe, &n));
+    line("size of a pair", MPI_Type_size(MPI_SHORT_INT, &n));
+    if (n != sizeof(short) + sizeof(int))
+        line("which is wrong", MPI_ERR_OTHER);
+    line("size, nowhere", MPI_Type_size(MPI_INT, NULL));
+}
+
+int main(int argc, char **argv)
+{
+    void *memory;
+    MPI_Win stale;
+    MPI_Group world;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    objects();
+    MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    stale = win;
+    MPI_Win_free(&win);
+    MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win); /* in the place of the first */
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    state = "no epoch";
+    arguments(stale);
+    state = "locked by lock_all";
+    MPI_Win_lock_all(0, win);
+    arguments(stale);
+    MPI_Win_unlock_all(win);
+    state = "behind lock_all";
+    calls("all is well", ranks - 1, 0, MPI_INT64_T, MPI_SUM, win);
+    state = "locked";
+    MPI_Win_lock(MPI_LOCK_SHARED, ranks - 1, 0, win);
+    arguments(stale);
+    calls("another rank", 0, 0, MPI_INT64_T, MPI_SUM, win);
+    MPI_Win_unlock(ranks - 1, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    state = "fence";
+    MPI_Win_fence(0, win);
+    arguments(stale);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    state = "behind the last fence";
+    calls("all is well", ranks - 1, 0, MPI_INT64_T, MPI_SUM, win);
+    state = "started";
+    MPI_Win_post(world, 0, win);
+    MPI_Win_start(world, 0, win);
+    arguments(stale);
+    MPI_Win_complete(win);
+    MPI_Win_wait(win);
+    state = "completed";
+    calls("all is well", ranks - 1, 0, MPI_INT64_T, MPI_SUM, win);
+    MPI_Group_free(&world);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}
