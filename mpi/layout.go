@@ -92,6 +92,15 @@ func BufPtr(p unsafe.Pointer, count int, d Datatype) (b Buffer) {
 	return b
 }
 
+// BufError is a Buffer that was made wrongly: calls that use it fail with that class and
+// text. It is for those who make Buffers of what their callers say, such as bindings of
+// other languages: of a collective the other members learn so that one has failed.
+//
+// C: none; what is wrong with the arguments buf, count and datatype of section 3.2.2.
+func BufError(cl Class, format string, args ...any) Buffer {
+	return Buffer{err: &class.Error{Class: class.Class(cl), Text: fmt.Sprintf(format, args...)}}
+}
+
 // firstPage is the size of the lowest page of memory, where nothing is.
 const firstPage = 4096
 

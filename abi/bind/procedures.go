@@ -20,26 +20,26 @@ func init() {
 		8:   {name: "MPI_Add_error_class", always: true},
 		9:   {name: "MPI_Add_error_code", always: true},
 		10:  {name: "MPI_Add_error_string", always: true},
-		11:  {name: "MPI_Allgather"},
-		12:  {name: "MPI_Allgather_init"},
-		13:  {name: "MPI_Allgatherv"},
-		14:  {name: "MPI_Allgatherv_init"},
+		11:  {name: "MPI_Allgather", do: doMPI_Allgather},
+		12:  {name: "MPI_Allgather_init", do: doMPI_Allgather_init},
+		13:  {name: "MPI_Allgatherv", do: doMPI_Allgatherv},
+		14:  {name: "MPI_Allgatherv_init", do: doMPI_Allgatherv_init},
 		15:  {name: "MPI_Alloc_mem", do: doMPI_Alloc_mem},
-		16:  {name: "MPI_Allreduce"},
-		17:  {name: "MPI_Allreduce_init"},
-		18:  {name: "MPI_Alltoall"},
-		19:  {name: "MPI_Alltoall_init"},
-		20:  {name: "MPI_Alltoallv"},
-		21:  {name: "MPI_Alltoallv_init"},
-		22:  {name: "MPI_Alltoallw"},
-		23:  {name: "MPI_Alltoallw_init"},
+		16:  {name: "MPI_Allreduce", do: doMPI_Allreduce},
+		17:  {name: "MPI_Allreduce_init", do: doMPI_Allreduce_init},
+		18:  {name: "MPI_Alltoall", do: doMPI_Alltoall},
+		19:  {name: "MPI_Alltoall_init", do: doMPI_Alltoall_init},
+		20:  {name: "MPI_Alltoallv", do: doMPI_Alltoallv},
+		21:  {name: "MPI_Alltoallv_init", do: doMPI_Alltoallv_init},
+		22:  {name: "MPI_Alltoallw", do: doMPI_Alltoallw},
+		23:  {name: "MPI_Alltoallw_init", do: doMPI_Alltoallw_init},
 		24:  {name: "MPI_Attr_delete"},
 		25:  {name: "MPI_Attr_get"},
 		26:  {name: "MPI_Attr_put"},
 		27:  {name: "MPI_Barrier", do: doMPI_Barrier},
-		28:  {name: "MPI_Barrier_init"},
-		29:  {name: "MPI_Bcast"},
-		30:  {name: "MPI_Bcast_init"},
+		28:  {name: "MPI_Barrier_init", do: doMPI_Barrier_init},
+		29:  {name: "MPI_Bcast", do: doMPI_Bcast},
+		30:  {name: "MPI_Bcast_init", do: doMPI_Bcast_init},
 		31:  {name: "MPI_Bsend", do: doMPI_Bsend},
 		32:  {name: "MPI_Bsend_init", do: doMPI_Bsend_init},
 		33:  {name: "MPI_Buffer_attach"},
@@ -59,44 +59,44 @@ func init() {
 		47:  {name: "MPI_Comm_accept"},
 		48:  {name: "MPI_Comm_attach_buffer"},
 		49:  {name: "MPI_Comm_call_errhandler"},
-		50:  {name: "MPI_Comm_compare"},
+		50:  {name: "MPI_Comm_compare", do: doMPI_Comm_compare},
 		51:  {name: "MPI_Comm_connect"},
-		52:  {name: "MPI_Comm_create"},
+		52:  {name: "MPI_Comm_create", do: doMPI_Comm_create},
 		53:  {name: "MPI_Comm_create_errhandler", always: true},
 		54:  {name: "MPI_Comm_create_from_group"},
-		55:  {name: "MPI_Comm_create_group"},
+		55:  {name: "MPI_Comm_create_group", do: doMPI_Comm_create_group},
 		56:  {name: "MPI_Comm_create_keyval"},
 		57:  {name: "MPI_Comm_delete_attr"},
 		58:  {name: "MPI_Comm_detach_buffer"},
-		59:  {name: "MPI_Comm_disconnect"},
-		60:  {name: "MPI_Comm_dup"},
-		61:  {name: "MPI_Comm_dup_with_info"},
+		59:  {name: "MPI_Comm_disconnect", do: doMPI_Comm_disconnect},
+		60:  {name: "MPI_Comm_dup", do: doMPI_Comm_dup},
+		61:  {name: "MPI_Comm_dup_with_info", do: doMPI_Comm_dup_with_info},
 		62:  {name: "MPI_Comm_flush_buffer"},
-		63:  {name: "MPI_Comm_free"},
+		63:  {name: "MPI_Comm_free", do: doMPI_Comm_free},
 		64:  {name: "MPI_Comm_free_keyval"},
 		65:  {name: "MPI_Comm_get_attr"},
 		66:  {name: "MPI_Comm_get_errhandler"},
-		67:  {name: "MPI_Comm_get_info"},
-		68:  {name: "MPI_Comm_get_name"},
-		69:  {name: "MPI_Comm_get_parent"},
-		70:  {name: "MPI_Comm_group"},
-		71:  {name: "MPI_Comm_idup"},
-		72:  {name: "MPI_Comm_idup_with_info"},
+		67:  {name: "MPI_Comm_get_info", do: doMPI_Comm_get_info},
+		68:  {name: "MPI_Comm_get_name", do: doMPI_Comm_get_name},
+		69:  {name: "MPI_Comm_get_parent", do: doMPI_Comm_get_parent},
+		70:  {name: "MPI_Comm_group", do: doMPI_Comm_group},
+		71:  {name: "MPI_Comm_idup", do: doMPI_Comm_idup},
+		72:  {name: "MPI_Comm_idup_with_info", do: doMPI_Comm_idup_with_info},
 		73:  {name: "MPI_Comm_iflush_buffer"},
 		74:  {name: "MPI_Comm_join"},
 		75:  {name: "MPI_Comm_rank", do: doMPI_Comm_rank},
-		76:  {name: "MPI_Comm_remote_group"},
-		77:  {name: "MPI_Comm_remote_size"},
+		76:  {name: "MPI_Comm_remote_group", do: doMPI_Comm_remote_group},
+		77:  {name: "MPI_Comm_remote_size", do: doMPI_Comm_remote_size},
 		78:  {name: "MPI_Comm_set_attr"},
 		79:  {name: "MPI_Comm_set_errhandler"},
-		80:  {name: "MPI_Comm_set_info"},
-		81:  {name: "MPI_Comm_set_name"},
+		80:  {name: "MPI_Comm_set_info", do: doMPI_Comm_set_info},
+		81:  {name: "MPI_Comm_set_name", do: doMPI_Comm_set_name},
 		82:  {name: "MPI_Comm_size", do: doMPI_Comm_size},
 		83:  {name: "MPI_Comm_spawn"},
 		84:  {name: "MPI_Comm_spawn_multiple"},
-		85:  {name: "MPI_Comm_split"},
-		86:  {name: "MPI_Comm_split_type"},
-		87:  {name: "MPI_Comm_test_inter"},
+		85:  {name: "MPI_Comm_split", do: doMPI_Comm_split},
+		86:  {name: "MPI_Comm_split_type", do: doMPI_Comm_split_type},
+		87:  {name: "MPI_Comm_test_inter", do: doMPI_Comm_test_inter},
 		88:  {name: "MPI_Compare_and_swap", do: doMPI_Compare_and_swap},
 		89:  {name: "MPI_Dims_create"},
 		90:  {name: "MPI_Dist_graph_create"},
@@ -106,8 +106,8 @@ func init() {
 		94:  {name: "MPI_Errhandler_free", always: true},
 		95:  {name: "MPI_Error_class", always: true},
 		96:  {name: "MPI_Error_string", always: true},
-		97:  {name: "MPI_Exscan"},
-		98:  {name: "MPI_Exscan_init"},
+		97:  {name: "MPI_Exscan", do: doMPI_Exscan},
+		98:  {name: "MPI_Exscan_init", do: doMPI_Exscan_init},
 		99:  {name: "MPI_Fetch_and_op", do: doMPI_Fetch_and_op},
 		100: {name: "MPI_File_call_errhandler"},
 		101: {name: "MPI_File_close"},
@@ -171,10 +171,10 @@ func init() {
 		159: {name: "MPI_Finalize", do: doMPI_Finalize},
 		160: {name: "MPI_Finalized", always: true, do: doMPI_Finalized},
 		161: {name: "MPI_Free_mem", do: doMPI_Free_mem},
-		162: {name: "MPI_Gather"},
-		163: {name: "MPI_Gather_init"},
-		164: {name: "MPI_Gatherv"},
-		165: {name: "MPI_Gatherv_init"},
+		162: {name: "MPI_Gather", do: doMPI_Gather},
+		163: {name: "MPI_Gather_init", do: doMPI_Gather_init},
+		164: {name: "MPI_Gatherv", do: doMPI_Gatherv},
+		165: {name: "MPI_Gatherv_init", do: doMPI_Gatherv_init},
 		166: {name: "MPI_Get", do: doMPI_Get},
 		167: {name: "MPI_Get_accumulate", do: doMPI_Get_accumulate},
 		168: {name: "MPI_Get_address"},
@@ -193,31 +193,31 @@ func init() {
 		181: {name: "MPI_Graphdims_get"},
 		182: {name: "MPI_Grequest_complete"},
 		183: {name: "MPI_Grequest_start"},
-		184: {name: "MPI_Group_compare"},
-		185: {name: "MPI_Group_difference"},
-		186: {name: "MPI_Group_excl"},
-		187: {name: "MPI_Group_free"},
+		184: {name: "MPI_Group_compare", do: doMPI_Group_compare},
+		185: {name: "MPI_Group_difference", do: doMPI_Group_difference},
+		186: {name: "MPI_Group_excl", do: doMPI_Group_excl},
+		187: {name: "MPI_Group_free", do: doMPI_Group_free},
 		188: {name: "MPI_Group_from_session_pset"},
-		189: {name: "MPI_Group_incl"},
-		190: {name: "MPI_Group_intersection"},
-		191: {name: "MPI_Group_range_excl"},
-		192: {name: "MPI_Group_range_incl"},
-		193: {name: "MPI_Group_rank"},
-		194: {name: "MPI_Group_size"},
-		195: {name: "MPI_Group_translate_ranks"},
-		196: {name: "MPI_Group_union"},
-		197: {name: "MPI_Iallgather"},
-		198: {name: "MPI_Iallgatherv"},
-		199: {name: "MPI_Iallreduce"},
-		200: {name: "MPI_Ialltoall"},
-		201: {name: "MPI_Ialltoallv"},
-		202: {name: "MPI_Ialltoallw"},
-		203: {name: "MPI_Ibarrier"},
-		204: {name: "MPI_Ibcast"},
+		189: {name: "MPI_Group_incl", do: doMPI_Group_incl},
+		190: {name: "MPI_Group_intersection", do: doMPI_Group_intersection},
+		191: {name: "MPI_Group_range_excl", do: doMPI_Group_range_excl},
+		192: {name: "MPI_Group_range_incl", do: doMPI_Group_range_incl},
+		193: {name: "MPI_Group_rank", do: doMPI_Group_rank},
+		194: {name: "MPI_Group_size", do: doMPI_Group_size},
+		195: {name: "MPI_Group_translate_ranks", do: doMPI_Group_translate_ranks},
+		196: {name: "MPI_Group_union", do: doMPI_Group_union},
+		197: {name: "MPI_Iallgather", do: doMPI_Iallgather},
+		198: {name: "MPI_Iallgatherv", do: doMPI_Iallgatherv},
+		199: {name: "MPI_Iallreduce", do: doMPI_Iallreduce},
+		200: {name: "MPI_Ialltoall", do: doMPI_Ialltoall},
+		201: {name: "MPI_Ialltoallv", do: doMPI_Ialltoallv},
+		202: {name: "MPI_Ialltoallw", do: doMPI_Ialltoallw},
+		203: {name: "MPI_Ibarrier", do: doMPI_Ibarrier},
+		204: {name: "MPI_Ibcast", do: doMPI_Ibcast},
 		205: {name: "MPI_Ibsend", do: doMPI_Ibsend},
-		206: {name: "MPI_Iexscan"},
-		207: {name: "MPI_Igather"},
-		208: {name: "MPI_Igatherv"},
+		206: {name: "MPI_Iexscan", do: doMPI_Iexscan},
+		207: {name: "MPI_Igather", do: doMPI_Igather},
+		208: {name: "MPI_Igatherv", do: doMPI_Igatherv},
 		209: {name: "MPI_Improbe", do: doMPI_Improbe},
 		210: {name: "MPI_Imrecv", do: doMPI_Imrecv},
 		211: {name: "MPI_Ineighbor_allgather"},
@@ -244,14 +244,14 @@ func init() {
 		232: {name: "MPI_Intercomm_merge"},
 		233: {name: "MPI_Iprobe", do: doMPI_Iprobe},
 		234: {name: "MPI_Irecv", do: doMPI_Irecv},
-		235: {name: "MPI_Ireduce"},
-		236: {name: "MPI_Ireduce_scatter"},
-		237: {name: "MPI_Ireduce_scatter_block"},
+		235: {name: "MPI_Ireduce", do: doMPI_Ireduce},
+		236: {name: "MPI_Ireduce_scatter", do: doMPI_Ireduce_scatter},
+		237: {name: "MPI_Ireduce_scatter_block", do: doMPI_Ireduce_scatter_block},
 		238: {name: "MPI_Irsend", do: doMPI_Irsend},
 		239: {name: "MPI_Is_thread_main", do: doMPI_Is_thread_main},
-		240: {name: "MPI_Iscan"},
-		241: {name: "MPI_Iscatter"},
-		242: {name: "MPI_Iscatterv"},
+		240: {name: "MPI_Iscan", do: doMPI_Iscan},
+		241: {name: "MPI_Iscatter", do: doMPI_Iscatter},
+		242: {name: "MPI_Iscatterv", do: doMPI_Iscatterv},
 		243: {name: "MPI_Isend", do: doMPI_Isend},
 		244: {name: "MPI_Isendrecv", do: doMPI_Isendrecv},
 		245: {name: "MPI_Isendrecv_replace", do: doMPI_Isendrecv_replace},
@@ -293,13 +293,13 @@ func init() {
 		281: {name: "MPI_Raccumulate", do: doMPI_Raccumulate},
 		282: {name: "MPI_Recv", do: doMPI_Recv},
 		283: {name: "MPI_Recv_init", do: doMPI_Recv_init},
-		284: {name: "MPI_Reduce"},
-		285: {name: "MPI_Reduce_init"},
+		284: {name: "MPI_Reduce", do: doMPI_Reduce},
+		285: {name: "MPI_Reduce_init", do: doMPI_Reduce_init},
 		286: {name: "MPI_Reduce_local"},
-		287: {name: "MPI_Reduce_scatter"},
-		288: {name: "MPI_Reduce_scatter_block"},
-		289: {name: "MPI_Reduce_scatter_block_init"},
-		290: {name: "MPI_Reduce_scatter_init"},
+		287: {name: "MPI_Reduce_scatter", do: doMPI_Reduce_scatter},
+		288: {name: "MPI_Reduce_scatter_block", do: doMPI_Reduce_scatter_block},
+		289: {name: "MPI_Reduce_scatter_block_init", do: doMPI_Reduce_scatter_block_init},
+		290: {name: "MPI_Reduce_scatter_init", do: doMPI_Reduce_scatter_init},
 		291: {name: "MPI_Register_datarep"},
 		292: {name: "MPI_Remove_error_class", always: true},
 		293: {name: "MPI_Remove_error_code", always: true},
@@ -314,12 +314,12 @@ func init() {
 		302: {name: "MPI_Rput", do: doMPI_Rput},
 		303: {name: "MPI_Rsend", do: doMPI_Rsend},
 		304: {name: "MPI_Rsend_init", do: doMPI_Rsend_init},
-		305: {name: "MPI_Scan"},
-		306: {name: "MPI_Scan_init"},
-		307: {name: "MPI_Scatter"},
-		308: {name: "MPI_Scatter_init"},
-		309: {name: "MPI_Scatterv"},
-		310: {name: "MPI_Scatterv_init"},
+		305: {name: "MPI_Scan", do: doMPI_Scan},
+		306: {name: "MPI_Scan_init", do: doMPI_Scan_init},
+		307: {name: "MPI_Scatter", do: doMPI_Scatter},
+		308: {name: "MPI_Scatter_init", do: doMPI_Scatter_init},
+		309: {name: "MPI_Scatterv", do: doMPI_Scatterv},
+		310: {name: "MPI_Scatterv_init", do: doMPI_Scatterv_init},
 		311: {name: "MPI_Send", do: doMPI_Send},
 		312: {name: "MPI_Send_init", do: doMPI_Send_init},
 		313: {name: "MPI_Sendrecv", do: doMPI_Sendrecv},
@@ -534,6 +534,52 @@ func doMPI_Accumulate(l *Lib, a args) error {
 	return win.Accumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)))
 }
 
+func doMPI_Allgather(l *Lib, a args) error {
+	comm, err := l.comm(a.word(6), "MPI_Allgather")
+	if err != nil {
+		return err
+	}
+	return comm.Allgather(l.allgather(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
+}
+
+func doMPI_Allgather_init(l *Lib, a args) error {
+	if err := l.need("MPI_Allgather_init", a, "request", 8); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(6), "MPI_Allgather_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(7), "MPI_Allgather_init"); err != nil {
+		return err
+	}
+	v0 := comm.AllgatherInit(l.allgather(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
+	return l.setRequest(a, 8, v0)
+}
+
+func doMPI_Allgatherv(l *Lib, a args) error {
+	comm, err := l.comm(a.word(7), "MPI_Allgatherv")
+	if err != nil {
+		return err
+	}
+	return comm.Allgatherv(l.allgatherv(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.counts(4), a.counts(5), l.datatype(a.word(6))))
+}
+
+func doMPI_Allgatherv_init(l *Lib, a args) error {
+	if err := l.need("MPI_Allgatherv_init", a, "request", 9); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(7), "MPI_Allgatherv_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(8), "MPI_Allgatherv_init"); err != nil {
+		return err
+	}
+	v0 := comm.AllgathervInit(l.allgatherv(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.counts(4), a.counts(5), l.datatype(a.word(6))))
+	return l.setRequest(a, 9, v0)
+}
+
 func doMPI_Alloc_mem(l *Lib, a args) error {
 	if err := l.need("MPI_Alloc_mem", a, "baseptr", 2); err != nil {
 		return err
@@ -550,12 +596,142 @@ func doMPI_Alloc_mem(l *Lib, a args) error {
 	return nil
 }
 
+func doMPI_Allreduce(l *Lib, a args) error {
+	comm, err := l.comm(a.word(5), "MPI_Allreduce")
+	if err != nil {
+		return err
+	}
+	return comm.Allreduce(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+}
+
+func doMPI_Allreduce_init(l *Lib, a args) error {
+	if err := l.need("MPI_Allreduce_init", a, "request", 7); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(5), "MPI_Allreduce_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(6), "MPI_Allreduce_init"); err != nil {
+		return err
+	}
+	v0 := comm.AllreduceInit(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	return l.setRequest(a, 7, v0)
+}
+
+func doMPI_Alltoall(l *Lib, a args) error {
+	comm, err := l.comm(a.word(6), "MPI_Alltoall")
+	if err != nil {
+		return err
+	}
+	return comm.Alltoall(l.alltoall(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
+}
+
+func doMPI_Alltoall_init(l *Lib, a args) error {
+	if err := l.need("MPI_Alltoall_init", a, "request", 8); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(6), "MPI_Alltoall_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(7), "MPI_Alltoall_init"); err != nil {
+		return err
+	}
+	v0 := comm.AlltoallInit(l.alltoall(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
+	return l.setRequest(a, 8, v0)
+}
+
+func doMPI_Alltoallv(l *Lib, a args) error {
+	comm, err := l.comm(a.word(8), "MPI_Alltoallv")
+	if err != nil {
+		return err
+	}
+	return comm.Alltoallv(l.alltoallv(comm, a.word(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), a.word(4), a.counts(5), a.counts(6), l.datatype(a.word(7))))
+}
+
+func doMPI_Alltoallv_init(l *Lib, a args) error {
+	if err := l.need("MPI_Alltoallv_init", a, "request", 10); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(8), "MPI_Alltoallv_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(9), "MPI_Alltoallv_init"); err != nil {
+		return err
+	}
+	v0 := comm.AlltoallvInit(l.alltoallv(comm, a.word(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), a.word(4), a.counts(5), a.counts(6), l.datatype(a.word(7))))
+	return l.setRequest(a, 10, v0)
+}
+
+func doMPI_Alltoallw(l *Lib, a args) error {
+	comm, err := l.comm(a.word(8), "MPI_Alltoallw")
+	if err != nil {
+		return err
+	}
+	return comm.Alltoallw(l.alltoallw(comm, a.word(0), a.counts(1), a.counts(2), a.word(3), a.word(4), a.counts(5), a.counts(6), a.word(7)))
+}
+
+func doMPI_Alltoallw_init(l *Lib, a args) error {
+	if err := l.need("MPI_Alltoallw_init", a, "request", 10); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(8), "MPI_Alltoallw_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(9), "MPI_Alltoallw_init"); err != nil {
+		return err
+	}
+	v0 := comm.AlltoallwInit(l.alltoallw(comm, a.word(0), a.counts(1), a.counts(2), a.word(3), a.word(4), a.counts(5), a.counts(6), a.word(7)))
+	return l.setRequest(a, 10, v0)
+}
+
 func doMPI_Barrier(l *Lib, a args) error {
 	comm, err := l.comm(a.word(0), "MPI_Barrier")
 	if err != nil {
 		return err
 	}
 	return comm.Barrier()
+}
+
+func doMPI_Barrier_init(l *Lib, a args) error {
+	if err := l.need("MPI_Barrier_init", a, "request", 2); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Barrier_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(1), "MPI_Barrier_init"); err != nil {
+		return err
+	}
+	v0 := comm.BarrierInit()
+	return l.setRequest(a, 2, v0)
+}
+
+func doMPI_Bcast(l *Lib, a args) error {
+	comm, err := l.comm(a.word(4), "MPI_Bcast")
+	if err != nil {
+		return err
+	}
+	return comm.Bcast(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3))
+}
+
+func doMPI_Bcast_init(l *Lib, a args) error {
+	if err := l.need("MPI_Bcast_init", a, "request", 6); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(4), "MPI_Bcast_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(5), "MPI_Bcast_init"); err != nil {
+		return err
+	}
+	v0 := comm.BcastInit(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3))
+	return l.setRequest(a, 6, v0)
 }
 
 func doMPI_Bsend(l *Lib, a args) error {
@@ -582,6 +758,191 @@ func doMPI_Cancel(l *Lib, a args) error {
 	return l.onRequest(a, "MPI_Cancel", (*mpi.Request).Cancel)
 }
 
+func doMPI_Comm_compare(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_compare", a, "result", 2); err != nil {
+		return err
+	}
+	comm1, err := l.comm(a.word(0), "MPI_Comm_compare")
+	if err != nil {
+		return err
+	}
+	comm2, err := l.comm(a.word(1), "MPI_Comm_compare")
+	if err != nil {
+		return err
+	}
+	v0, err := comm1.Compare(comm2)
+	if err != nil {
+		return err
+	}
+	a.setInt(2, int(v0))
+	return nil
+}
+
+func doMPI_Comm_create(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_create", a, "newcomm", 2); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Comm_create")
+	if err != nil {
+		return err
+	}
+	group, err := l.group(a.word(1), "MPI_Comm_create")
+	if err != nil {
+		return err
+	}
+	v0, err := comm.Create(group)
+	if err != nil {
+		return err
+	}
+	a.setWord(2, l.addComm(v0))
+	return nil
+}
+
+func doMPI_Comm_create_group(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_create_group", a, "newcomm", 3); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Comm_create_group")
+	if err != nil {
+		return err
+	}
+	group, err := l.group(a.word(1), "MPI_Comm_create_group")
+	if err != nil {
+		return err
+	}
+	v0, err := comm.CreateGroup(group, a.int(2))
+	if err != nil {
+		return err
+	}
+	a.setWord(3, l.addComm(v0))
+	return nil
+}
+
+func doMPI_Comm_disconnect(l *Lib, a args) error {
+	return l.freeComm(a, "MPI_Comm_disconnect", (*mpi.Comm).Disconnect)
+}
+
+func doMPI_Comm_dup(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_dup", a, "newcomm", 1); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Comm_dup")
+	if err != nil {
+		return err
+	}
+	v0, err := comm.Dup()
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addComm(v0))
+	return nil
+}
+
+func doMPI_Comm_dup_with_info(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_dup_with_info", a, "newcomm", 2); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Comm_dup_with_info")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(1), "MPI_Comm_dup_with_info")
+	if err != nil {
+		return err
+	}
+	v0, err := comm.DupWithInfo(info)
+	if err != nil {
+		return err
+	}
+	a.setWord(2, l.addComm(v0))
+	return nil
+}
+
+func doMPI_Comm_free(l *Lib, a args) error {
+	return l.freeComm(a, "MPI_Comm_free", (*mpi.Comm).Free)
+}
+
+func doMPI_Comm_get_info(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_get_info", a, "info_used", 1); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Comm_get_info")
+	if err != nil {
+		return err
+	}
+	v0, err := comm.Info()
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addInfo(v0))
+	return nil
+}
+
+func doMPI_Comm_get_name(l *Lib, a args) error {
+	return l.commName(a)
+}
+
+func doMPI_Comm_get_parent(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_get_parent", a, "parent", 0); err != nil {
+		return err
+	}
+	v0 := noParent()
+	a.setWord(0, l.addComm(v0))
+	return nil
+}
+
+func doMPI_Comm_group(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_group", a, "group", 1); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Comm_group")
+	if err != nil {
+		return err
+	}
+	v0, err := comm.Group()
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addGroup(v0))
+	return nil
+}
+
+func doMPI_Comm_idup(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_idup", a, "newcomm", 1); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Comm_idup", a, "request", 2); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Comm_idup")
+	if err != nil {
+		return err
+	}
+	v0, v1 := comm.Idup()
+	a.setWord(1, l.addComm(v0))
+	return l.setRequest(a, 2, v1)
+}
+
+func doMPI_Comm_idup_with_info(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_idup_with_info", a, "newcomm", 2); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Comm_idup_with_info", a, "request", 3); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Comm_idup_with_info")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(1), "MPI_Comm_idup_with_info")
+	if err != nil {
+		return err
+	}
+	v0, v1 := comm.IdupWithInfo(info)
+	a.setWord(2, l.addComm(v0))
+	return l.setRequest(a, 3, v1)
+}
+
 func doMPI_Comm_rank(l *Lib, a args) error {
 	if err := l.need("MPI_Comm_rank", a, "rank", 1); err != nil {
 		return err
@@ -593,6 +954,58 @@ func doMPI_Comm_rank(l *Lib, a args) error {
 	v0 := comm.Rank()
 	a.setInt(1, int(v0))
 	return nil
+}
+
+func doMPI_Comm_remote_group(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_remote_group", a, "group", 1); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Comm_remote_group")
+	if err != nil {
+		return err
+	}
+	v0, err := l.remoteGroup(comm)
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addGroup(v0))
+	return nil
+}
+
+func doMPI_Comm_remote_size(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_remote_size", a, "size", 1); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Comm_remote_size")
+	if err != nil {
+		return err
+	}
+	v0, err := l.remoteSize(comm)
+	if err != nil {
+		return err
+	}
+	a.setInt(1, int(v0))
+	return nil
+}
+
+func doMPI_Comm_set_info(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPI_Comm_set_info")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(1), "MPI_Comm_set_info")
+	if err != nil {
+		return err
+	}
+	return comm.SetInfo(info)
+}
+
+func doMPI_Comm_set_name(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPI_Comm_set_name")
+	if err != nil {
+		return err
+	}
+	return comm.SetName(objectName(text(a.word(1))))
 }
 
 func doMPI_Comm_size(l *Lib, a args) error {
@@ -608,12 +1021,84 @@ func doMPI_Comm_size(l *Lib, a args) error {
 	return nil
 }
 
+func doMPI_Comm_split(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_split", a, "newcomm", 3); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Comm_split")
+	if err != nil {
+		return err
+	}
+	v0, err := comm.Split(a.int(1), a.int(2))
+	if err != nil {
+		return err
+	}
+	a.setWord(3, l.addComm(v0))
+	return nil
+}
+
+func doMPI_Comm_split_type(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_split_type", a, "newcomm", 4); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Comm_split_type")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(3), "MPI_Comm_split_type")
+	if err != nil {
+		return err
+	}
+	v0, err := comm.SplitType(mpi.CommType(a.int(1)), a.int(2), info)
+	if err != nil {
+		return err
+	}
+	a.setWord(4, l.addComm(v0))
+	return nil
+}
+
+func doMPI_Comm_test_inter(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_test_inter", a, "flag", 1); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Comm_test_inter")
+	if err != nil {
+		return err
+	}
+	v0 := isInter(comm)
+	a.setBool(1, v0)
+	return nil
+}
+
 func doMPI_Compare_and_swap(l *Lib, a args) error {
 	win, err := l.win(a.word(6), "MPI_Compare_and_swap")
 	if err != nil {
 		return err
 	}
 	return win.CompareAndSwap(l.buf(a.word(0), 1, l.datatype(a.word(3))), l.buf(a.word(1), 1, l.datatype(a.word(3))), l.buf(a.word(2), 1, l.datatype(a.word(3))), a.int(4), a.long(5))
+}
+
+func doMPI_Exscan(l *Lib, a args) error {
+	comm, err := l.comm(a.word(5), "MPI_Exscan")
+	if err != nil {
+		return err
+	}
+	return comm.Exscan(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+}
+
+func doMPI_Exscan_init(l *Lib, a args) error {
+	if err := l.need("MPI_Exscan_init", a, "request", 7); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(5), "MPI_Exscan_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(6), "MPI_Exscan_init"); err != nil {
+		return err
+	}
+	v0 := comm.ExscanInit(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	return l.setRequest(a, 7, v0)
 }
 
 func doMPI_Fetch_and_op(l *Lib, a args) error {
@@ -639,6 +1124,52 @@ func doMPI_Finalized(l *Lib, a args) error {
 
 func doMPI_Free_mem(l *Lib, a args) error {
 	return l.freeMem(a.word(0))
+}
+
+func doMPI_Gather(l *Lib, a args) error {
+	comm, err := l.comm(a.word(7), "MPI_Gather")
+	if err != nil {
+		return err
+	}
+	return comm.Gather(l.gather(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5)), a.int(6)))
+}
+
+func doMPI_Gather_init(l *Lib, a args) error {
+	if err := l.need("MPI_Gather_init", a, "request", 9); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(7), "MPI_Gather_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(8), "MPI_Gather_init"); err != nil {
+		return err
+	}
+	v0 := comm.GatherInit(l.gather(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5)), a.int(6)))
+	return l.setRequest(a, 9, v0)
+}
+
+func doMPI_Gatherv(l *Lib, a args) error {
+	comm, err := l.comm(a.word(8), "MPI_Gatherv")
+	if err != nil {
+		return err
+	}
+	return comm.Gatherv(l.gatherv(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.counts(4), a.counts(5), l.datatype(a.word(6)), a.int(7)))
+}
+
+func doMPI_Gatherv_init(l *Lib, a args) error {
+	if err := l.need("MPI_Gatherv_init", a, "request", 10); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(8), "MPI_Gatherv_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(9), "MPI_Gatherv_init"); err != nil {
+		return err
+	}
+	v0 := comm.GathervInit(l.gatherv(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.counts(4), a.counts(5), l.datatype(a.word(6)), a.int(7)))
+	return l.setRequest(a, 10, v0)
 }
 
 func doMPI_Get(l *Lib, a args) error {
@@ -688,6 +1219,288 @@ func doMPI_Get_version(l *Lib, a args) error {
 	return nil
 }
 
+func doMPI_Group_compare(l *Lib, a args) error {
+	if err := l.need("MPI_Group_compare", a, "result", 2); err != nil {
+		return err
+	}
+	group1, err := l.group(a.word(0), "MPI_Group_compare")
+	if err != nil {
+		return err
+	}
+	group2, err := l.group(a.word(1), "MPI_Group_compare")
+	if err != nil {
+		return err
+	}
+	v0, err := group1.Compare(group2)
+	if err != nil {
+		return err
+	}
+	a.setInt(2, int(v0))
+	return nil
+}
+
+func doMPI_Group_difference(l *Lib, a args) error {
+	if err := l.need("MPI_Group_difference", a, "newgroup", 2); err != nil {
+		return err
+	}
+	group1, err := l.group(a.word(0), "MPI_Group_difference")
+	if err != nil {
+		return err
+	}
+	group2, err := l.group(a.word(1), "MPI_Group_difference")
+	if err != nil {
+		return err
+	}
+	v0, err := group1.Difference(group2)
+	if err != nil {
+		return err
+	}
+	a.setWord(2, l.addGroup(v0))
+	return nil
+}
+
+func doMPI_Group_excl(l *Lib, a args) error {
+	if err := l.need("MPI_Group_excl", a, "newgroup", 3); err != nil {
+		return err
+	}
+	group, err := l.group(a.word(0), "MPI_Group_excl")
+	if err != nil {
+		return err
+	}
+	v0, err := l.ofRanks("MPI_Group_excl", a.int(1), a.numbers(2), group.Excl)
+	if err != nil {
+		return err
+	}
+	a.setWord(3, l.addGroup(v0))
+	return nil
+}
+
+func doMPI_Group_free(l *Lib, a args) error {
+	return l.freeGroup(a)
+}
+
+func doMPI_Group_incl(l *Lib, a args) error {
+	if err := l.need("MPI_Group_incl", a, "newgroup", 3); err != nil {
+		return err
+	}
+	group, err := l.group(a.word(0), "MPI_Group_incl")
+	if err != nil {
+		return err
+	}
+	v0, err := l.ofRanks("MPI_Group_incl", a.int(1), a.numbers(2), group.Incl)
+	if err != nil {
+		return err
+	}
+	a.setWord(3, l.addGroup(v0))
+	return nil
+}
+
+func doMPI_Group_intersection(l *Lib, a args) error {
+	if err := l.need("MPI_Group_intersection", a, "newgroup", 2); err != nil {
+		return err
+	}
+	group1, err := l.group(a.word(0), "MPI_Group_intersection")
+	if err != nil {
+		return err
+	}
+	group2, err := l.group(a.word(1), "MPI_Group_intersection")
+	if err != nil {
+		return err
+	}
+	v0, err := group1.Intersection(group2)
+	if err != nil {
+		return err
+	}
+	a.setWord(2, l.addGroup(v0))
+	return nil
+}
+
+func doMPI_Group_range_excl(l *Lib, a args) error {
+	if err := l.need("MPI_Group_range_excl", a, "newgroup", 3); err != nil {
+		return err
+	}
+	group, err := l.group(a.word(0), "MPI_Group_range_excl")
+	if err != nil {
+		return err
+	}
+	v0, err := l.ofRanges("MPI_Group_range_excl", a.int(1), a.numbers(2), group.RangeExcl)
+	if err != nil {
+		return err
+	}
+	a.setWord(3, l.addGroup(v0))
+	return nil
+}
+
+func doMPI_Group_range_incl(l *Lib, a args) error {
+	if err := l.need("MPI_Group_range_incl", a, "newgroup", 3); err != nil {
+		return err
+	}
+	group, err := l.group(a.word(0), "MPI_Group_range_incl")
+	if err != nil {
+		return err
+	}
+	v0, err := l.ofRanges("MPI_Group_range_incl", a.int(1), a.numbers(2), group.RangeIncl)
+	if err != nil {
+		return err
+	}
+	a.setWord(3, l.addGroup(v0))
+	return nil
+}
+
+func doMPI_Group_rank(l *Lib, a args) error {
+	if err := l.need("MPI_Group_rank", a, "rank", 1); err != nil {
+		return err
+	}
+	group, err := l.group(a.word(0), "MPI_Group_rank")
+	if err != nil {
+		return err
+	}
+	v0 := group.Rank()
+	a.setInt(1, int(v0))
+	return nil
+}
+
+func doMPI_Group_size(l *Lib, a args) error {
+	if err := l.need("MPI_Group_size", a, "size", 1); err != nil {
+		return err
+	}
+	group, err := l.group(a.word(0), "MPI_Group_size")
+	if err != nil {
+		return err
+	}
+	v0 := group.Size()
+	a.setInt(1, int(v0))
+	return nil
+}
+
+func doMPI_Group_translate_ranks(l *Lib, a args) error {
+	group1, err := l.group(a.word(0), "MPI_Group_translate_ranks")
+	if err != nil {
+		return err
+	}
+	group2, err := l.group(a.word(3), "MPI_Group_translate_ranks")
+	if err != nil {
+		return err
+	}
+	return l.translate(group1, a.int(1), a.numbers(2), group2, a.numbers(4))
+}
+
+func doMPI_Group_union(l *Lib, a args) error {
+	if err := l.need("MPI_Group_union", a, "newgroup", 2); err != nil {
+		return err
+	}
+	group1, err := l.group(a.word(0), "MPI_Group_union")
+	if err != nil {
+		return err
+	}
+	group2, err := l.group(a.word(1), "MPI_Group_union")
+	if err != nil {
+		return err
+	}
+	v0, err := group1.Union(group2)
+	if err != nil {
+		return err
+	}
+	a.setWord(2, l.addGroup(v0))
+	return nil
+}
+
+func doMPI_Iallgather(l *Lib, a args) error {
+	if err := l.need("MPI_Iallgather", a, "request", 7); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(6), "MPI_Iallgather")
+	if err != nil {
+		return err
+	}
+	v0 := comm.Iallgather(l.allgather(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
+	return l.setRequest(a, 7, v0)
+}
+
+func doMPI_Iallgatherv(l *Lib, a args) error {
+	if err := l.need("MPI_Iallgatherv", a, "request", 8); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(7), "MPI_Iallgatherv")
+	if err != nil {
+		return err
+	}
+	v0 := comm.Iallgatherv(l.allgatherv(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.counts(4), a.counts(5), l.datatype(a.word(6))))
+	return l.setRequest(a, 8, v0)
+}
+
+func doMPI_Iallreduce(l *Lib, a args) error {
+	if err := l.need("MPI_Iallreduce", a, "request", 6); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(5), "MPI_Iallreduce")
+	if err != nil {
+		return err
+	}
+	v0 := comm.Iallreduce(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	return l.setRequest(a, 6, v0)
+}
+
+func doMPI_Ialltoall(l *Lib, a args) error {
+	if err := l.need("MPI_Ialltoall", a, "request", 7); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(6), "MPI_Ialltoall")
+	if err != nil {
+		return err
+	}
+	v0 := comm.Ialltoall(l.alltoall(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
+	return l.setRequest(a, 7, v0)
+}
+
+func doMPI_Ialltoallv(l *Lib, a args) error {
+	if err := l.need("MPI_Ialltoallv", a, "request", 9); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(8), "MPI_Ialltoallv")
+	if err != nil {
+		return err
+	}
+	v0 := comm.Ialltoallv(l.alltoallv(comm, a.word(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), a.word(4), a.counts(5), a.counts(6), l.datatype(a.word(7))))
+	return l.setRequest(a, 9, v0)
+}
+
+func doMPI_Ialltoallw(l *Lib, a args) error {
+	if err := l.need("MPI_Ialltoallw", a, "request", 9); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(8), "MPI_Ialltoallw")
+	if err != nil {
+		return err
+	}
+	v0 := comm.Ialltoallw(l.alltoallw(comm, a.word(0), a.counts(1), a.counts(2), a.word(3), a.word(4), a.counts(5), a.counts(6), a.word(7)))
+	return l.setRequest(a, 9, v0)
+}
+
+func doMPI_Ibarrier(l *Lib, a args) error {
+	if err := l.need("MPI_Ibarrier", a, "request", 1); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Ibarrier")
+	if err != nil {
+		return err
+	}
+	v0 := comm.Ibarrier()
+	return l.setRequest(a, 1, v0)
+}
+
+func doMPI_Ibcast(l *Lib, a args) error {
+	if err := l.need("MPI_Ibcast", a, "request", 5); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(4), "MPI_Ibcast")
+	if err != nil {
+		return err
+	}
+	v0 := comm.Ibcast(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3))
+	return l.setRequest(a, 5, v0)
+}
+
 func doMPI_Ibsend(l *Lib, a args) error {
 	if err := l.need("MPI_Ibsend", a, "request", 6); err != nil {
 		return err
@@ -698,6 +1511,42 @@ func doMPI_Ibsend(l *Lib, a args) error {
 	}
 	v0 := comm.Ibsend(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.int(4))
 	return l.setRequest(a, 6, v0)
+}
+
+func doMPI_Iexscan(l *Lib, a args) error {
+	if err := l.need("MPI_Iexscan", a, "request", 6); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(5), "MPI_Iexscan")
+	if err != nil {
+		return err
+	}
+	v0 := comm.Iexscan(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	return l.setRequest(a, 6, v0)
+}
+
+func doMPI_Igather(l *Lib, a args) error {
+	if err := l.need("MPI_Igather", a, "request", 8); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(7), "MPI_Igather")
+	if err != nil {
+		return err
+	}
+	v0 := comm.Igather(l.gather(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5)), a.int(6)))
+	return l.setRequest(a, 8, v0)
+}
+
+func doMPI_Igatherv(l *Lib, a args) error {
+	if err := l.need("MPI_Igatherv", a, "request", 9); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(8), "MPI_Igatherv")
+	if err != nil {
+		return err
+	}
+	v0 := comm.Igatherv(l.gatherv(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.counts(4), a.counts(5), l.datatype(a.word(6)), a.int(7)))
+	return l.setRequest(a, 9, v0)
 }
 
 func doMPI_Improbe(l *Lib, a args) error {
@@ -749,6 +1598,42 @@ func doMPI_Irecv(l *Lib, a args) error {
 	return l.setRequest(a, 6, v0)
 }
 
+func doMPI_Ireduce(l *Lib, a args) error {
+	if err := l.need("MPI_Ireduce", a, "request", 7); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(6), "MPI_Ireduce")
+	if err != nil {
+		return err
+	}
+	v0 := comm.Ireduce(l.reduce(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4)), a.int(5)))
+	return l.setRequest(a, 7, v0)
+}
+
+func doMPI_Ireduce_scatter(l *Lib, a args) error {
+	if err := l.need("MPI_Ireduce_scatter", a, "request", 6); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(5), "MPI_Ireduce_scatter")
+	if err != nil {
+		return err
+	}
+	v0 := comm.IreduceScatter(l.reduceScatter(comm, a.word(0), a.word(1), a.counts(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	return l.setRequest(a, 6, v0)
+}
+
+func doMPI_Ireduce_scatter_block(l *Lib, a args) error {
+	if err := l.need("MPI_Ireduce_scatter_block", a, "request", 6); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(5), "MPI_Ireduce_scatter_block")
+	if err != nil {
+		return err
+	}
+	v0 := comm.IreduceScatterBlock(l.reduceScatterBlock(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	return l.setRequest(a, 6, v0)
+}
+
 func doMPI_Irsend(l *Lib, a args) error {
 	if err := l.need("MPI_Irsend", a, "request", 6); err != nil {
 		return err
@@ -768,6 +1653,42 @@ func doMPI_Is_thread_main(l *Lib, a args) error {
 	v0 := l.isThreadMain()
 	a.setBool(0, v0)
 	return nil
+}
+
+func doMPI_Iscan(l *Lib, a args) error {
+	if err := l.need("MPI_Iscan", a, "request", 6); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(5), "MPI_Iscan")
+	if err != nil {
+		return err
+	}
+	v0 := comm.Iscan(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	return l.setRequest(a, 6, v0)
+}
+
+func doMPI_Iscatter(l *Lib, a args) error {
+	if err := l.need("MPI_Iscatter", a, "request", 8); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(7), "MPI_Iscatter")
+	if err != nil {
+		return err
+	}
+	v0 := comm.Iscatter(l.scatter(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5)), a.int(6)))
+	return l.setRequest(a, 8, v0)
+}
+
+func doMPI_Iscatterv(l *Lib, a args) error {
+	if err := l.need("MPI_Iscatterv", a, "request", 9); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(8), "MPI_Iscatterv")
+	if err != nil {
+		return err
+	}
+	v0 := comm.Iscatterv(l.scatterv(comm, a.word(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), a.word(4), a.int(5), l.datatype(a.word(6)), a.int(7)))
+	return l.setRequest(a, 9, v0)
 }
 
 func doMPI_Isend(l *Lib, a args) error {
@@ -893,6 +1814,75 @@ func doMPI_Recv_init(l *Lib, a args) error {
 	return l.setRequest(a, 6, v0)
 }
 
+func doMPI_Reduce(l *Lib, a args) error {
+	comm, err := l.comm(a.word(6), "MPI_Reduce")
+	if err != nil {
+		return err
+	}
+	return comm.Reduce(l.reduce(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4)), a.int(5)))
+}
+
+func doMPI_Reduce_init(l *Lib, a args) error {
+	if err := l.need("MPI_Reduce_init", a, "request", 8); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(6), "MPI_Reduce_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(7), "MPI_Reduce_init"); err != nil {
+		return err
+	}
+	v0 := comm.ReduceInit(l.reduce(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4)), a.int(5)))
+	return l.setRequest(a, 8, v0)
+}
+
+func doMPI_Reduce_scatter(l *Lib, a args) error {
+	comm, err := l.comm(a.word(5), "MPI_Reduce_scatter")
+	if err != nil {
+		return err
+	}
+	return comm.ReduceScatter(l.reduceScatter(comm, a.word(0), a.word(1), a.counts(2), l.datatype(a.word(3)), l.op(a.word(4))))
+}
+
+func doMPI_Reduce_scatter_block(l *Lib, a args) error {
+	comm, err := l.comm(a.word(5), "MPI_Reduce_scatter_block")
+	if err != nil {
+		return err
+	}
+	return comm.ReduceScatterBlock(l.reduceScatterBlock(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+}
+
+func doMPI_Reduce_scatter_block_init(l *Lib, a args) error {
+	if err := l.need("MPI_Reduce_scatter_block_init", a, "request", 7); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(5), "MPI_Reduce_scatter_block_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(6), "MPI_Reduce_scatter_block_init"); err != nil {
+		return err
+	}
+	v0 := comm.ReduceScatterBlockInit(l.reduceScatterBlock(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	return l.setRequest(a, 7, v0)
+}
+
+func doMPI_Reduce_scatter_init(l *Lib, a args) error {
+	if err := l.need("MPI_Reduce_scatter_init", a, "request", 7); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(5), "MPI_Reduce_scatter_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(6), "MPI_Reduce_scatter_init"); err != nil {
+		return err
+	}
+	v0 := comm.ReduceScatterInit(l.reduceScatter(comm, a.word(0), a.word(1), a.counts(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	return l.setRequest(a, 7, v0)
+}
+
 func doMPI_Request_free(l *Lib, a args) error {
 	return l.onRequest(a, "MPI_Request_free", (*mpi.Request).Free)
 }
@@ -967,6 +1957,75 @@ func doMPI_Rsend_init(l *Lib, a args) error {
 	}
 	v0 := comm.RsendInit(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.int(4))
 	return l.setRequest(a, 6, v0)
+}
+
+func doMPI_Scan(l *Lib, a args) error {
+	comm, err := l.comm(a.word(5), "MPI_Scan")
+	if err != nil {
+		return err
+	}
+	return comm.Scan(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+}
+
+func doMPI_Scan_init(l *Lib, a args) error {
+	if err := l.need("MPI_Scan_init", a, "request", 7); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(5), "MPI_Scan_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(6), "MPI_Scan_init"); err != nil {
+		return err
+	}
+	v0 := comm.ScanInit(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	return l.setRequest(a, 7, v0)
+}
+
+func doMPI_Scatter(l *Lib, a args) error {
+	comm, err := l.comm(a.word(7), "MPI_Scatter")
+	if err != nil {
+		return err
+	}
+	return comm.Scatter(l.scatter(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5)), a.int(6)))
+}
+
+func doMPI_Scatter_init(l *Lib, a args) error {
+	if err := l.need("MPI_Scatter_init", a, "request", 9); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(7), "MPI_Scatter_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(8), "MPI_Scatter_init"); err != nil {
+		return err
+	}
+	v0 := comm.ScatterInit(l.scatter(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5)), a.int(6)))
+	return l.setRequest(a, 9, v0)
+}
+
+func doMPI_Scatterv(l *Lib, a args) error {
+	comm, err := l.comm(a.word(8), "MPI_Scatterv")
+	if err != nil {
+		return err
+	}
+	return comm.Scatterv(l.scatterv(comm, a.word(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), a.word(4), a.int(5), l.datatype(a.word(6)), a.int(7)))
+}
+
+func doMPI_Scatterv_init(l *Lib, a args) error {
+	if err := l.need("MPI_Scatterv_init", a, "request", 10); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(8), "MPI_Scatterv_init")
+	if err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(9), "MPI_Scatterv_init"); err != nil {
+		return err
+	}
+	v0 := comm.ScattervInit(l.scatterv(comm, a.word(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), a.word(4), a.int(5), l.datatype(a.word(6)), a.int(7)))
+	return l.setRequest(a, 10, v0)
 }
 
 func doMPI_Send(l *Lib, a args) error {

@@ -9,6 +9,8 @@ func (l *Lib) start() error {
 		return err
 	}
 	l.startTypes()
+	c.SetName("MPI_COMM_WORLD") // cannot fail, as the next
+	c.Self().SetName("MPI_COMM_SELF")
 	l.world.Store(c)
 	l.startFast()
 	l.state.Store(running)

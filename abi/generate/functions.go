@@ -52,6 +52,9 @@ func always(name string) bool {
 	return strings.HasSuffix(name, "_fromint") || strings.HasSuffix(name, "_create_errhandler") || name == "MPI_Errhandler_free"
 }
 
+// allArguments is in the calls of functions that look at the arguments themselves.
+var allArguments = regexp.MustCompile(`\(a[,)]`)
+
 var identifier = regexp.MustCompile(`\.?\b[a-zA-Z_]\w*\b`)
 
 // function is the Go function of a procedure.
@@ -68,6 +71,9 @@ func function(p *abi.Procedure) (string, error) {
 	}
 	f := &writer{p: p, index: index, made: map[string]bool{}}
 	expression = identifier.ReplaceAllStringFunc(strings.TrimSpace(expression), f.value)
+	if !allArguments.MatchString(expression) {
+		f.checkRest()
+	}
 
 	var outs []int
 	for _, name := range strings.FieldsFunc(results, func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -129,6 +135,19 @@ func (f *writer) end() string {
 	return "\treturn nil\n}\n"
 }
 
+// lookups are the methods of Lib that find what a handle is of, by its type.
+var lookups = map[string]string{"MPI_Comm": "comm", "MPI_Win": "win", "MPI_Group": "group", "MPI_Info": "info", "MPI_Errhandler": "errhandler"}
+
+// checkRest has handles looked up that the call does not mention: wrong ones are errors
+// all the same.
+func (f *writer) checkRest() {
+	for i, x := range f.p.Params {
+		if lookup := lookups[x.Base]; lookup != "" && x.Stars == 0 && !f.made[x.Name] {
+			fmt.Fprintf(&f.prologue, "\tif _, err := l.%s(a.word(%d), %q); err != nil {\n\t\treturn err\n\t}\n", lookup, i, f.p.Name)
+		}
+	}
+}
+
 // value is the Go expression for an identifier of a call.
 func (f *writer) value(name string) string {
 	i, ok := f.index[name]
@@ -136,7 +155,7 @@ func (f *writer) value(name string) string {
 		return name
 	}
 	x := f.p.Params[i]
-	if lookup := map[string]string{"MPI_Comm": "comm", "MPI_Win": "win", "MPI_Group": "group", "MPI_Info": "info", "MPI_Errhandler": "errhandler"}[x.Base]; lookup != "" && x.Stars == 0 {
+	if lookup := map[string]string{"MPI_Comm": "comm", "MPI_Win": "win", "MPI_Group": "group", "MPI_Info": "info", "MPI_Errhandler": "errhandler", "MPI_Status": "status"}[x.Base]; lookup != "" && (x.Stars == 0 || x.Base == "MPI_Status") {
 		if !f.made[name] {
 			f.made[name] = true
 			fmt.Fprintf(&f.prologue, "\t%s, err := l.%s(a.word(%d), %q)\n\tif err != nil {\n\t\treturn err\n\t}\n", name, lookup, i, f.p.Name)

@@ -1,0 +1,254 @@
+package bind
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// What collectives of C are given, as package mpi takes it. MPI_IN_PLACE becomes the
+// memory that it stands for: there the one Buffer is the other, or the caller's own block
+// of it. What counts at the root only is not looked at elsewhere, where it may be
+// anything: addresses are not followed, and Buffers of wrong handles are not used.
+//
+// A member sees that what it sends itself is of another size than what it receives of
+// itself, and that its two buffers are one without MPI_IN_PLACE. Such arguments become
+// Buffers with that error, so that package mpi tells the other members, too.
+
+// at is the address of an element behind others of a type.
+func at(address uintptr, element int, d mpi.Datatype) uintptr {
+	if d.IsNull() {
+		return address
+	}
+	_, extent, _ := d.Extent() // of a type that is there
+	return address + uintptr(element*extent)
+}
+
+// times is n blocks of count elements: what is not the number of elements of any buffer
+// stays that.
+func times(n, count int) int {
+	switch {
+	case count < 0:
+		return count
+	case count > math.MaxInt/n:
+		return math.MaxInt
+	}
+	return n * count
+}
+
+// side is what a member sends, or receives: what one block is.
+type side struct {
+	address uintptr
+	count   int
+	d       mpi.Datatype
+}
+
+// bytes is the size of a block, if that can be told.
+func (s side) bytes() (n int, ok bool) {
+	if s.d.IsNull() || s.count < 0 {
+		return 0, false
+	}
+	size, _ := s.d.Size() // of a type that is there
+	return times(size, s.count), true
+}
+
+// elements is the Buffer of n such blocks.
+func (l *Lib) elements(s side, n int) mpi.Buffer { return l.buf(s.address, times(n, s.count), s.d) }
+
+// block is what the block of a rank is, of those that begin at s.
+func (s side) block(rank int) side {
+	s.address = at(s.address, rank*s.count, s.d)
+	return s
+}
+
+// own checks what the caller sends itself, and where it receives that, for the Buffer
+// that this is part of.
+func own(send, recv side, whole mpi.Buffer) mpi.Buffer {
+	s, known := send.bytes()
+	r, too := recv.bytes()
+	switch {
+	case !known || !too:
+	case s != r:
+		return mpi.BufError(mpi.ErrCount, "%d elements of %v, %d bytes, to send to itself, and %d of %v, %d bytes, to receive from itself", send.count, send.d, s, recv.count, recv.d, r)
+	case s > 0 && send.address == recv.address && send.d == recv.d:
+		return mpi.BufError(mpi.ErrBuffer, "what is sent and what is received are one, at address %#x, and it is not said by MPI_IN_PLACE", send.address)
+	}
+	return whole
+}
+
+// gather is the arguments of MPI_Gather.
+func (l *Lib) gather(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi.Datatype, recvbuf uintptr, recvcount int, recvtype mpi.Datatype, root int) (send, recv mpi.Buffer, r int) {
+	if c.Rank() != root {
+		return l.buf(sendbuf, sendcount, sendtype), recv, root
+	}
+	send, recv = l.allgather(c, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype)
+	return send, recv, root
+}
+
+// allgather is the arguments of MPI_Allgather.
+func (l *Lib) allgather(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi.Datatype, recvbuf uintptr, recvcount int, recvtype mpi.Datatype) (send, recv mpi.Buffer) {
+	from, to := side{sendbuf, sendcount, sendtype}, side{recvbuf, recvcount, recvtype}
+	mine := to.block(c.Rank())
+	recv = l.elements(to, c.Size())
+	if sendbuf == inPlace {
+		return l.elements(mine, 1), recv
+	}
+	return l.elements(from, 1), own(from, mine, recv)
+}
+
+// scatter is the arguments of MPI_Scatter.
+func (l *Lib) scatter(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi.Datatype, recvbuf uintptr, recvcount int, recvtype mpi.Datatype, root int) (send, recv mpi.Buffer, r int) {
+	if c.Rank() != root {
+		return send, l.buf(recvbuf, recvcount, recvtype), root
+	}
+	from, to := side{sendbuf, sendcount, sendtype}, side{recvbuf, recvcount, recvtype}
+	mine := from.block(root)
+	send = l.elements(from, c.Size())
+	if recvbuf == inPlace {
+		return send, l.elements(mine, 1), root
+	}
+	return own(mine, to, send), l.elements(to, 1), root
+}
+
+// alltoall is the arguments of MPI_Alltoall.
+func (l *Lib) alltoall(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi.Datatype, recvbuf uintptr, recvcount int, recvtype mpi.Datatype) (send, recv mpi.Buffer) {
+	from, to := side{sendbuf, sendcount, sendtype}, side{recvbuf, recvcount, recvtype}
+	recv = l.elements(to, c.Size())
+	if sendbuf == inPlace {
+		return recv, recv
+	}
+	return l.elements(from, c.Size()), own(from, to, recv)
+}
+
+// spread is blocks of any sizes, at any displacements from an address.
+type spread struct {
+	side           // from the first of them that is not empty
+	counts, displs []int
+	wrong          *mpi.Buffer
+}
+
+// spreadOf reads the counts and displacements of n blocks. Displacements are made to
+// begin at 0, with the address: they may be negative in C.
+func (l *Lib) spreadOf(address uintptr, n int, counts, displs array, d mpi.Datatype) spread {
+	s := spread{side: side{address, 0, d}, counts: counts.ints(n), displs: displs.ints(n)}
+	lo, hi := math.MaxInt, math.MinInt
+	for r, k := range s.counts {
+		if k != 0 && s.displs == nil {
+			b := mpi.BufError(mpi.ErrArg, "displacements at %#x, which is no address", uintptr(displs.at))
+			s.wrong = &b
+			break
+		}
+		if k > 0 {
+			lo, hi = min(lo, s.displs[r]), max(hi, s.displs[r]+k)
+		}
+	}
+	if lo > hi {
+		lo, hi = 0, 0
+	}
+	for r := range s.displs {
+		s.displs[r] -= lo
+	}
+	s.address, s.count = at(address, lo, d), hi-lo
+	return s
+}
+
+// buffer is the Buffer in which all the blocks are.
+func (l *Lib) buffer(s *spread) mpi.Buffer {
+	if s.wrong != nil {
+		return *s.wrong
+	}
+	return l.buf(s.address, s.count, s.d)
+}
+
+// part is the block of a rank.
+func (s *spread) part(rank int) side {
+	if s.counts == nil || s.displs == nil {
+		return side{d: s.d}
+	}
+	return side{at(s.address, s.displs[rank], s.d), s.counts[rank], s.d}
+}
+
+// gatherv is the arguments of MPI_Gatherv.
+func (l *Lib) gatherv(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi.Datatype, recvbuf uintptr, recvcounts, displs array, recvtype mpi.Datatype, root int) (send, recv mpi.Buffer, counts, places []int, r int) {
+	if c.Rank() != root {
+		return l.buf(sendbuf, sendcount, sendtype), recv, nil, nil, root
+	}
+	send, recv, counts, places = l.allgatherv(c, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype)
+	return send, recv, counts, places, root
+}
+
+// allgatherv is the arguments of MPI_Allgatherv.
+func (l *Lib) allgatherv(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi.Datatype, recvbuf uintptr, recvcounts, displs array, recvtype mpi.Datatype) (send, recv mpi.Buffer, counts, places []int) {
+	from, to := side{sendbuf, sendcount, sendtype}, l.spreadOf(recvbuf, c.Size(), recvcounts, displs, recvtype)
+	mine := to.part(c.Rank())
+	recv = l.buffer(&to)
+	if sendbuf == inPlace {
+		return l.elements(mine, 1), recv, to.counts, to.displs
+	}
+	if to.wrong == nil && to.counts != nil {
+		recv = own(from, mine, recv)
+	}
+	return l.elements(from, 1), recv, to.counts, to.displs
+}
+
+// scatterv is the arguments of MPI_Scatterv.
+func (l *Lib) scatterv(c *mpi.Comm, sendbuf uintptr, sendcounts, displs array, sendtype mpi.Datatype, recvbuf uintptr, recvcount int, recvtype mpi.Datatype, root int) (send mpi.Buffer, counts, places []int, recv mpi.Buffer, r int) {
+	if c.Rank() != root {
+		return send, nil, nil, l.buf(recvbuf, recvcount, recvtype), root
+	}
+	from, to := l.spreadOf(sendbuf, c.Size(), sendcounts, displs, sendtype), side{recvbuf, recvcount, recvtype}
+	mine := from.part(root)
+	send = l.buffer(&from)
+	if recvbuf == inPlace {
+		return send, from.counts, from.displs, l.elements(mine, 1), root
+	}
+	if from.wrong == nil && from.counts != nil {
+		send = own(mine, to, send)
+	}
+	return send, from.counts, from.displs, l.elements(to, 1), root
+}
+
+// alltoallv is the arguments of MPI_Alltoallv.
+func (l *Lib) alltoallv(c *mpi.Comm, sendbuf uintptr, sendcounts, sdispls array, sendtype mpi.Datatype, recvbuf uintptr, recvcounts, rdispls array, recvtype mpi.Datatype) (send mpi.Buffer, sc, sd []int, recv mpi.Buffer, rc, rd []int) {
+	to := l.spreadOf(recvbuf, c.Size(), recvcounts, rdispls, recvtype)
+	recv = l.buffer(&to)
+	if sendbuf == inPlace {
+		return recv, to.counts, to.displs, recv, to.counts, to.displs
+	}
+	from := l.spreadOf(sendbuf, c.Size(), sendcounts, sdispls, sendtype)
+	send = l.buffer(&from)
+	if from.wrong == nil && to.wrong == nil && from.counts != nil && to.counts != nil {
+		recv = own(from.part(c.Rank()), to.part(c.Rank()), recv)
+	}
+	return send, from.counts, from.displs, recv, to.counts, to.displs
+}
+
+// alltoallw is the arguments of MPI_Alltoallw: displacements are bytes, and each block is
+// of a type of its own, which may be null if there are no elements.
+func (l *Lib) alltoallw(c *mpi.Comm, sendbuf uintptr, sendcounts, sdispls array, sendtypes, recvbuf uintptr, recvcounts, rdispls array, recvtypes uintptr) (send, recv []mpi.Buffer) {
+	n := c.Size()
+	recv = l.pieces(n, recvbuf, recvcounts, rdispls, recvtypes)
+	if sendbuf == inPlace {
+		return recv, recv
+	}
+	return l.pieces(n, sendbuf, sendcounts, sdispls, sendtypes), recv
+}
+
+// pieces are n Buffers, of counts, displacements in bytes and types of C.
+func (l *Lib) pieces(n int, address uintptr, counts, displs array, types uintptr) []mpi.Buffer {
+	list, d := make([]mpi.Buffer, n), pointer(types)
+	for r := range list {
+		switch {
+		case counts.null():
+			list[r] = mpi.BufError(mpi.ErrCount, "counts at %#x, which is no address", uintptr(counts.at))
+		case counts.get(r) == 0:
+		case displs.null() || d == nil:
+			list[r] = mpi.BufError(mpi.ErrArg, "displacements at %#x and types at %#x, where one is no address", uintptr(displs.at), types)
+		default:
+			t := l.datatype(*(*handle)(unsafe.Add(d, r*int(word))))
+			list[r] = l.buf(address+uintptr(displs.get(r)), counts.get(r), t)
+		}
+	}
+	return list
+}

@@ -1,0 +1,61 @@
+package bind
+
+import (
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// freeGroup is MPI_Group_free. The empty group may be freed: it is what calls return that
+// find nobody.
+func (l *Lib) freeGroup(a args) error {
+	return free(l, a, "MPI_Group_free", groupNull, l.group, func(mpi.Group) error { return nil }, l.groups.remove)
+}
+
+// list is the n ranks of an array.
+func (l *Lib) list(call, name string, n int, ranks array) ([]int, error) {
+	switch {
+	case n < 0:
+		return nil, l.fail(mpi.ErrArg, call, "%d %s", n, name)
+	case n > 0 && ranks.null():
+		return nil, l.fail(mpi.ErrArg, call, "%d %s at %#x, which is no address", n, name, uintptr(ranks.at))
+	}
+	return ranks.ints(n), nil
+}
+
+// ofRanks makes a group of an array of ranks.
+func (l *Lib) ofRanks(call string, n int, ranks array, do func([]int) (mpi.Group, error)) (mpi.Group, error) {
+	list, err := l.list(call, "ranks", n, ranks)
+	if err != nil {
+		return mpi.Group{}, err
+	}
+	return do(list)
+}
+
+// ofRanges makes a group of an array of triplets.
+func (l *Lib) ofRanges(call string, n int, ranges array, do func([]mpi.Range) (mpi.Group, error)) (mpi.Group, error) {
+	list, err := l.list(call, "ranges", n, array{ranges.at, false})
+	if err != nil {
+		return mpi.Group{}, err
+	}
+	of := make([]mpi.Range, len(list))
+	for i := range of {
+		of[i] = mpi.Range{First: ranges.get(3 * i), Last: ranges.get(3*i + 1), Stride: ranges.get(3*i + 2)}
+	}
+	return do(of)
+}
+
+// translate is MPI_Group_translate_ranks.
+func (l *Lib) translate(g mpi.Group, n int, ranks array, h mpi.Group, out array) error {
+	const call = "MPI_Group_translate_ranks"
+	list, err := l.list(call, "ranks", n, ranks)
+	if err != nil {
+		return err
+	}
+	if n > 0 && out.null() {
+		return l.fail(mpi.ErrArg, call, "room for %d ranks at %#x, which is no address", n, uintptr(out.at))
+	}
+	to, err := g.TranslateRanks(list, h)
+	for i, r := range to {
+		out.set(i, r)
+	}
+	return err
+}
