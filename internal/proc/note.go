@@ -18,9 +18,15 @@ type sleeper struct {
 func (p *Proc) SetNote(note *shmfmt.Note) { p.note = note }
 
 // fallAsleep notes that a goroutine is about to sleep until e. It takes its time
-// from one that has nothing better to do: nothing of this is on the way of a
-// wait that ends while it polls.
+// from one that has nothing better to do: nothing of this is on the way of a wait
+// that ends while it polls, or soon after it parked while another polls. Those are
+// noted when nobody polls any more, or every so many polls (noteParked): with 32
+// goroutines that wait for a round trip each, notes were a sixth of their time.
 func (p *Proc) fallAsleep(e *Event) {
+	if p.note == nil || e.noted {
+		return
+	}
+	e.noted = true
 	now := time.Now().UnixNano()
 	p.sleepers = append(p.sleepers, sleeper{e, now})
 	p.note.Begin()
@@ -28,8 +34,16 @@ func (p *Proc) fallAsleep(e *Event) {
 	p.note.End(len(p.sleepers), now)
 }
 
+// noteParked notes all that are parked.
+func (p *Proc) noteParked() {
+	for _, e := range p.parked {
+		p.fallAsleep(e)
+	}
+}
+
 // wakeUp undoes fallAsleep.
 func (p *Proc) wakeUp(e *Event) {
+	e.noted = false
 	i := 0
 	for p.sleepers[i].e != e {
 		i++

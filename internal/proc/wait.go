@@ -21,6 +21,8 @@ type Event struct {
 	word     *atomic.Uint64 // nil unless watching
 	reach    uint64
 	sleepers *atomic.Uint32
+
+	noted bool // in Proc.sleepers
 }
 
 // About describes an operation in progress, such as "Recv on world from 2 tag 7".
@@ -83,13 +85,8 @@ func (k *park) unpark() {
 // with it held; in between others may hold it. hint is the peer from whom the
 // event is expected, or -1.
 func (p *Proc) Wait(e *Event, hint int) {
-	slept := false
 	for !e.happened() {
 		if p.polling || !p.pollFor(e, hint) {
-			if !slept && p.note != nil {
-				slept = true
-				p.fallAsleep(e)
-			}
 			p.parkFor(e)
 			if p.handed && e.happened() {
 				// Woken to poll, and not in need of it any more: the task goes
@@ -98,7 +95,7 @@ func (p *Proc) Wait(e *Event, hint int) {
 			}
 		}
 	}
-	if slept {
+	if e.noted {
 		p.wakeUp(e)
 	}
 }
@@ -144,6 +141,8 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 		}
 		if p.arm() {
 			p.polling, p.polled = false, nil
+			p.noteParked()
+			p.fallAsleep(e)
 			return false
 		}
 		spins = 0
@@ -233,6 +232,10 @@ func (p *Proc) freePark(k *park) {
 	p.freeParks = append(p.freeParks, k)
 }
 
+// Woken reports whether somebody whose event has happened has been woken and has not
+// gone on yet.
+func (p *Proc) Woken() bool { return p.woken > 0 }
+
 // Progress polls once, for calls that test.
 func (p *Proc) Progress(hint int) {
 	if p.polling {
@@ -266,6 +269,9 @@ func (p *Proc) poll(hint int) int {
 		if l.sockets && (p.node == nil || p.turns%socketTurns == 0 || hint >= 0 && !p.peers[hint].near) {
 			n += l.fab.Poll(p.sink, hint)
 		}
+	}
+	if p.turns%noteTurns == 0 {
+		p.noteParked()
 	}
 	if len(p.backlogs) > 0 {
 		n += p.flush()
@@ -309,6 +315,9 @@ const (
 	// glances is how often Glance looks at most, with a fence or a pause of the
 	// processor in between: from half a microsecond to five, depending on it.
 	glances = 128
+	// noteTurns is after how many polls those that are parked while others poll are
+	// noted: tenths of a millisecond to a few.
+	noteTurns = 64 * socketTurns
 	// socketTurns is how many polls of memory, and glances, go with one poll of
 	// everything, sockets included, when nothing is awaited from there.
 	socketTurns = 64

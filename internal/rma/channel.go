@@ -33,6 +33,9 @@ type channel struct {
 	asked  uint64 // up to where the last WinFlush or WinUnlock asks
 	done   uint64 // up to where a WinDone has answered
 
+	delayed bool // in engineLink.delayed
+	delays  int  // polls since then
+
 	rode    uint64 // of the main channel: the last one of this channel's view that rode there
 	ridden  bool   // of the main channel: some have
 	barrier uint64 // what comes after this one must not overtake those before: View.Order

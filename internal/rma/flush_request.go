@@ -72,6 +72,7 @@ func (v *View) await(f *flushing, t *target) {
 			if main := &t.main; c.rode > main.done {
 				f.left++
 				main.flushes = append(main.flushes, flushMark{f, v.w.e.riding(c, false), true})
+				v.w.e.askNow(main) // nobody may wait
 				main.notifyFlushes()
 			}
 		}
@@ -89,6 +90,7 @@ func (c *channel) await(f *flushing) {
 	}
 	f.left++
 	c.flushes = append(c.flushes, flushMark{f, e.farFlush(c), false})
+	e.askNow(c)
 	c.notifyFlushes()
 }
 

@@ -69,6 +69,7 @@ type engineLink struct {
 	debtors []int         // peers with gets to be answered
 	holding []*channel    // that have a bundle
 	spare   []*bundle     // for reuse
+	delayed []*channel    // whose flush waits for others to join it
 }
 
 // linkPeer is what is kept for each process of the job.
@@ -269,7 +270,7 @@ func (e *Engine) finish(o *operation, err error) {
 
 // workLink advances the lines, and the answers to peers, by a few frames each.
 func (e *Engine) workLink() int {
-	n := e.releaseAll()
+	n := e.askDue() + e.releaseAll()
 	for i := 0; i < len(e.lines); i++ {
 		c := e.lines[i]
 		n += e.push(c)

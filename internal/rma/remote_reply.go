@@ -172,8 +172,12 @@ func (e *Engine) told(from int, h *wire.Header, payload []byte) {
 	}
 	e.peers[from].requests--
 	c.done = h.Arg
-	if c.wanted > c.asked && c.done == c.asked {
+	others := c.notify()
+	switch {
+	case c.wanted <= c.asked || c.done != c.asked:
+	case others:
+		e.askSoon(c)
+	default: // for requests
 		e.askFlush(c)
 	}
-	c.notify()
 }

@@ -41,15 +41,59 @@ func (c *channel) idle() bool {
 // farFlush asks the target to tell when all that was sent by c is done, and returns the
 // mark to wait for. One flush of a channel is under way at a time: goroutines that flush meanwhile
 // share the next, and what they have put goes with it. With 32 of them that is several
-// times faster, and with two not slower. The lock is held.
+// times faster, and with two not slower. The caller waits. The lock is held.
 func (e *Engine) farFlush(c *channel) mark {
 	if c.quiet > c.wanted && !(planted.FlushShared && c.asked != c.done) {
 		c.wanted = c.issued
 		if c.asked == c.done {
-			e.askFlush(c)
+			e.askSoon(c)
 		}
 	}
 	return mark{c.issued, c.wanted}
+}
+
+// askSoon is askFlush when those have gone on who were woken before and have not yet: most
+// will put and flush again. One flush of all then takes the place of one of the first and
+// one of the others, which with two and four goroutines halves the time. Somebody has to wait
+// for what is wanted: whoever polls for him asks (askDue).
+func (e *Engine) askSoon(c *channel) {
+	switch {
+	case !e.p.Woken():
+		e.askFlush(c)
+	case !c.delayed:
+		c.delayed, c.delays = true, 0
+		e.delayed = append(e.delayed, c)
+		e.p.Later(1)
+	}
+}
+
+// delaysMax is for how many polls a flush is delayed at most: about a round trip's time.
+const delaysMax = 32
+
+// askDue sends the flushes that have been delayed for long enough, and reports how many.
+func (e *Engine) askDue() (n int) {
+	for i := len(e.delayed) - 1; i >= 0; i-- {
+		c := e.delayed[i]
+		if c.delays++; e.p.Woken() && c.delays < delaysMax {
+			continue
+		}
+		n += e.askNow(c)
+		last := len(e.delayed) - 1
+		e.delayed[i], e.delayed[last] = e.delayed[last], nil
+		e.delayed = e.delayed[:last]
+		e.p.Later(-1)
+		c.delayed = false
+	}
+	return n
+}
+
+// askNow sends the flush of c if one is delayed, and reports how many that were.
+func (e *Engine) askNow(c *channel) int {
+	if !c.delayed || c.wanted <= c.asked || c.asked != c.done {
+		return 0
+	}
+	e.askFlush(c)
+	return 1
 }
 
 // askFlush sends the flush that is wanted, behind or with what was sent before.
@@ -184,8 +228,9 @@ func (e *Engine) farReach(c *channel, m mark, local bool, about proc.About) {
 	}
 }
 
-// notify wakes those whose mark is reached, or never will be.
-func (c *channel) notify() {
+// notify wakes those whose mark is reached, or never will be, and reports whether others
+// wait.
+func (c *channel) notify() (others bool) {
 	if len(c.flushes) > 0 {
 		c.notifyFlushes()
 	}
@@ -193,8 +238,11 @@ func (c *channel) notify() {
 	for _, w := range c.waits {
 		if c.reached(w.mark, w.local) || t.w.e.p.DownCause(int(t.process)) != nil {
 			w.Fire()
+		} else {
+			others = true
 		}
 	}
+	return others
 }
 
 // farLock asks the target for its lock; the answer comes to Window.granted.
