@@ -67,6 +67,7 @@ type Contents struct {
 	Combiner  Combiner
 	Integers  []int // counts, lengths, and displacements and strides in elements
 	Addresses []int // displacements, strides and bounds in bytes
+	Counts    []int // of LargeContents: what stands there for most of both
 	Types     []Datatype
 }
 
@@ -76,16 +77,27 @@ type Contents struct {
 // Predefined types have none: ErrType, but for those of TypeF90Real and the like.
 //
 // C: MPI_Type_get_contents, section 5.1.13.
-func (d Datatype) Contents() (Contents, error) {
-	t, err := d.use("Contents")
+func (d Datatype) Contents() (Contents, error) { return d.contents("Contents", (*dtype.Type).Contents) }
+
+// LargeContents is Contents for who describes the type to C by the calls with large
+// counts, which have counts and displacements, in elements and bytes, in one list,
+// Counts, and no others but what is int there, too.
+//
+// C: MPI_Type_get_contents_c, section 5.1.13.
+func (d Datatype) LargeContents() (Contents, error) {
+	return d.contents("LargeContents", (*dtype.Type).LargeContents)
+}
+
+func (d Datatype) contents(call string, of func(*dtype.Type) dtype.Contents) (Contents, error) {
+	t, err := d.use(call)
 	if err != nil {
 		return Contents{}, err
 	}
-	c := t.Contents()
+	c := of(t)
 	if c.Combiner == dtype.CombinerNamed {
-		return Contents{}, typeError(ErrType, "Contents", t, "the type is predefined and has not been made of others")
+		return Contents{}, typeError(ErrType, call, t, "the type is predefined and has not been made of others")
 	}
-	out := Contents{Combiner: Combiner(c.Combiner), Integers: narrow(c.Integers), Addresses: narrow(c.Addrs)}
+	out := Contents{Combiner: Combiner(c.Combiner), Integers: narrow(c.Integers), Addresses: narrow(c.Addrs), Counts: narrow(c.Counts)}
 	for _, t := range c.Types {
 		out.Types = append(out.Types, types().handle(t))
 	}

@@ -10,6 +10,7 @@ package bind
 import (
 	"fmt"
 	"os"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -42,6 +43,7 @@ type Lib struct {
 	infos       table[*mpi.Info]
 	errhandlers table[mpi.Errhandler]
 
+	origins    sync.Map // mpi.Datatype to *origin, of those that have one
 	predefined [lastPredefined - firstPredefined + 1]mpi.Datatype
 
 	state atomic.Int32

@@ -178,9 +178,9 @@ func init() {
 		166: {name: "MPI_Get", do: doMPI_Get},
 		167: {name: "MPI_Get_accumulate", do: doMPI_Get_accumulate},
 		168: {name: "MPI_Get_address"},
-		169: {name: "MPI_Get_count"},
-		170: {name: "MPI_Get_elements"},
-		171: {name: "MPI_Get_elements_x"},
+		169: {name: "MPI_Get_count", do: doMPI_Get_count},
+		170: {name: "MPI_Get_elements", do: doMPI_Get_elements},
+		171: {name: "MPI_Get_elements_x", do: doMPI_Get_elements_x},
 		172: {name: "MPI_Get_hw_resource_info"},
 		173: {name: "MPI_Get_library_version", always: true, do: doMPI_Get_library_version},
 		174: {name: "MPI_Get_processor_name", do: doMPI_Get_processor_name},
@@ -342,57 +342,57 @@ func init() {
 		330: {name: "MPI_Ssend_init", do: doMPI_Ssend_init},
 		331: {name: "MPI_Start", do: doMPI_Start},
 		332: {name: "MPI_Startall", do: doMPI_Startall},
-		333: {name: "MPI_Status_get_error"},
-		334: {name: "MPI_Status_get_source"},
-		335: {name: "MPI_Status_get_tag"},
-		336: {name: "MPI_Status_set_cancelled"},
-		337: {name: "MPI_Status_set_elements"},
-		338: {name: "MPI_Status_set_elements_x"},
-		339: {name: "MPI_Status_set_error"},
-		340: {name: "MPI_Status_set_source"},
-		341: {name: "MPI_Status_set_tag"},
+		333: {name: "MPI_Status_get_error", do: doMPI_Status_get_error},
+		334: {name: "MPI_Status_get_source", do: doMPI_Status_get_source},
+		335: {name: "MPI_Status_get_tag", do: doMPI_Status_get_tag},
+		336: {name: "MPI_Status_set_cancelled", do: doMPI_Status_set_cancelled},
+		337: {name: "MPI_Status_set_elements", do: doMPI_Status_set_elements},
+		338: {name: "MPI_Status_set_elements_x", do: doMPI_Status_set_elements_x},
+		339: {name: "MPI_Status_set_error", do: doMPI_Status_set_error},
+		340: {name: "MPI_Status_set_source", do: doMPI_Status_set_source},
+		341: {name: "MPI_Status_set_tag", do: doMPI_Status_set_tag},
 		342: {name: "MPI_Test", do: doMPI_Test},
-		343: {name: "MPI_Test_cancelled"},
+		343: {name: "MPI_Test_cancelled", do: doMPI_Test_cancelled},
 		344: {name: "MPI_Testall", do: doMPI_Testall},
 		345: {name: "MPI_Testany", do: doMPI_Testany},
 		346: {name: "MPI_Testsome", do: doMPI_Testsome},
 		347: {name: "MPI_Topo_test"},
-		348: {name: "MPI_Type_commit"},
-		349: {name: "MPI_Type_contiguous"},
-		350: {name: "MPI_Type_create_darray"},
-		351: {name: "MPI_Type_create_f90_complex"},
-		352: {name: "MPI_Type_create_f90_integer"},
-		353: {name: "MPI_Type_create_f90_real"},
-		354: {name: "MPI_Type_create_hindexed"},
-		355: {name: "MPI_Type_create_hindexed_block"},
-		356: {name: "MPI_Type_create_hvector"},
-		357: {name: "MPI_Type_create_indexed_block"},
+		348: {name: "MPI_Type_commit", do: doMPI_Type_commit},
+		349: {name: "MPI_Type_contiguous", do: doMPI_Type_contiguous},
+		350: {name: "MPI_Type_create_darray", do: doMPI_Type_create_darray},
+		351: {name: "MPI_Type_create_f90_complex", do: doMPI_Type_create_f90_complex},
+		352: {name: "MPI_Type_create_f90_integer", do: doMPI_Type_create_f90_integer},
+		353: {name: "MPI_Type_create_f90_real", do: doMPI_Type_create_f90_real},
+		354: {name: "MPI_Type_create_hindexed", do: doMPI_Type_create_hindexed},
+		355: {name: "MPI_Type_create_hindexed_block", do: doMPI_Type_create_hindexed_block},
+		356: {name: "MPI_Type_create_hvector", do: doMPI_Type_create_hvector},
+		357: {name: "MPI_Type_create_indexed_block", do: doMPI_Type_create_indexed_block},
 		358: {name: "MPI_Type_create_keyval"},
-		359: {name: "MPI_Type_create_resized"},
-		360: {name: "MPI_Type_create_struct"},
-		361: {name: "MPI_Type_create_subarray"},
+		359: {name: "MPI_Type_create_resized", do: doMPI_Type_create_resized},
+		360: {name: "MPI_Type_create_struct", do: doMPI_Type_create_struct},
+		361: {name: "MPI_Type_create_subarray", do: doMPI_Type_create_subarray},
 		362: {name: "MPI_Type_delete_attr"},
-		363: {name: "MPI_Type_dup"},
-		364: {name: "MPI_Type_free"},
+		363: {name: "MPI_Type_dup", do: doMPI_Type_dup},
+		364: {name: "MPI_Type_free", do: doMPI_Type_free},
 		365: {name: "MPI_Type_free_keyval"},
 		366: {name: "MPI_Type_get_attr"},
-		367: {name: "MPI_Type_get_contents"},
-		368: {name: "MPI_Type_get_contents_c"},
-		369: {name: "MPI_Type_get_envelope"},
-		370: {name: "MPI_Type_get_envelope_c"},
-		371: {name: "MPI_Type_get_extent"},
-		372: {name: "MPI_Type_get_extent_x"},
-		373: {name: "MPI_Type_get_name"},
-		374: {name: "MPI_Type_get_true_extent"},
-		375: {name: "MPI_Type_get_true_extent_x"},
-		376: {name: "MPI_Type_get_value_index"},
-		377: {name: "MPI_Type_indexed"},
-		378: {name: "MPI_Type_match_size"},
+		367: {name: "MPI_Type_get_contents", do: doMPI_Type_get_contents},
+		368: {name: "MPI_Type_get_contents_c", do: doMPI_Type_get_contents_c},
+		369: {name: "MPI_Type_get_envelope", do: doMPI_Type_get_envelope},
+		370: {name: "MPI_Type_get_envelope_c", do: doMPI_Type_get_envelope_c},
+		371: {name: "MPI_Type_get_extent", do: doMPI_Type_get_extent},
+		372: {name: "MPI_Type_get_extent_x", do: doMPI_Type_get_extent_x},
+		373: {name: "MPI_Type_get_name", do: doMPI_Type_get_name},
+		374: {name: "MPI_Type_get_true_extent", do: doMPI_Type_get_true_extent},
+		375: {name: "MPI_Type_get_true_extent_x", do: doMPI_Type_get_true_extent_x},
+		376: {name: "MPI_Type_get_value_index", do: doMPI_Type_get_value_index},
+		377: {name: "MPI_Type_indexed", do: doMPI_Type_indexed},
+		378: {name: "MPI_Type_match_size", do: doMPI_Type_match_size},
 		379: {name: "MPI_Type_set_attr"},
-		380: {name: "MPI_Type_set_name"},
-		381: {name: "MPI_Type_size"},
-		382: {name: "MPI_Type_size_x"},
-		383: {name: "MPI_Type_vector"},
+		380: {name: "MPI_Type_set_name", do: doMPI_Type_set_name},
+		381: {name: "MPI_Type_size", do: doMPI_Type_size},
+		382: {name: "MPI_Type_size_x", do: doMPI_Type_size_x},
+		383: {name: "MPI_Type_vector", do: doMPI_Type_vector},
 		384: {name: "MPI_Unpack"},
 		385: {name: "MPI_Unpack_external"},
 		386: {name: "MPI_Unpublish_name"},
@@ -1186,6 +1186,54 @@ func doMPI_Get_accumulate(l *Lib, a args) error {
 		return err
 	}
 	return win.GetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)))
+}
+
+func doMPI_Get_count(l *Lib, a args) error {
+	if err := l.need("MPI_Get_count", a, "count", 2); err != nil {
+		return err
+	}
+	status, err := l.status(a.word(0), "MPI_Get_count")
+	if err != nil {
+		return err
+	}
+	v0, err := status.load().Count(l.datatype(a.word(1)))
+	if err != nil {
+		return err
+	}
+	a.setCount(2, int64(v0))
+	return nil
+}
+
+func doMPI_Get_elements(l *Lib, a args) error {
+	if err := l.need("MPI_Get_elements", a, "count", 2); err != nil {
+		return err
+	}
+	status, err := l.status(a.word(0), "MPI_Get_elements")
+	if err != nil {
+		return err
+	}
+	v0, err := status.load().Elements(l.datatype(a.word(1)))
+	if err != nil {
+		return err
+	}
+	a.setCount(2, int64(v0))
+	return nil
+}
+
+func doMPI_Get_elements_x(l *Lib, a args) error {
+	if err := l.need("MPI_Get_elements_x", a, "count", 2); err != nil {
+		return err
+	}
+	status, err := l.status(a.word(0), "MPI_Get_elements_x")
+	if err != nil {
+		return err
+	}
+	v0, err := status.load().Elements(l.datatype(a.word(1)))
+	if err != nil {
+		return err
+	}
+	a.setLong(2, int64(v0))
+	return nil
 }
 
 func doMPI_Get_library_version(l *Lib, a args) error {
@@ -2102,8 +2150,112 @@ func doMPI_Startall(l *Lib, a args) error {
 	return l.startall(a)
 }
 
+func doMPI_Status_get_error(l *Lib, a args) error {
+	if err := l.need("MPI_Status_get_error", a, "error", 1); err != nil {
+		return err
+	}
+	status, err := l.status(a.word(0), "MPI_Status_get_error")
+	if err != nil {
+		return err
+	}
+	v0 := status.err
+	a.setInt(1, int(v0))
+	return nil
+}
+
+func doMPI_Status_get_source(l *Lib, a args) error {
+	if err := l.need("MPI_Status_get_source", a, "source", 1); err != nil {
+		return err
+	}
+	status, err := l.status(a.word(0), "MPI_Status_get_source")
+	if err != nil {
+		return err
+	}
+	v0 := status.source
+	a.setInt(1, int(v0))
+	return nil
+}
+
+func doMPI_Status_get_tag(l *Lib, a args) error {
+	if err := l.need("MPI_Status_get_tag", a, "tag", 1); err != nil {
+		return err
+	}
+	status, err := l.status(a.word(0), "MPI_Status_get_tag")
+	if err != nil {
+		return err
+	}
+	v0 := status.tag
+	a.setInt(1, int(v0))
+	return nil
+}
+
+func doMPI_Status_set_cancelled(l *Lib, a args) error {
+	status, err := l.status(a.word(0), "MPI_Status_set_cancelled")
+	if err != nil {
+		return err
+	}
+	status.setCancelled(a.int(1) != 0)
+	return nil
+}
+
+func doMPI_Status_set_elements(l *Lib, a args) error {
+	status, err := l.status(a.word(0), "MPI_Status_set_elements")
+	if err != nil {
+		return err
+	}
+	return status.setElements(l.datatype(a.word(1)), a.int(2))
+}
+
+func doMPI_Status_set_elements_x(l *Lib, a args) error {
+	status, err := l.status(a.word(0), "MPI_Status_set_elements_x")
+	if err != nil {
+		return err
+	}
+	return status.setElements(l.datatype(a.word(1)), a.int(2))
+}
+
+func doMPI_Status_set_error(l *Lib, a args) error {
+	status, err := l.status(a.word(0), "MPI_Status_set_error")
+	if err != nil {
+		return err
+	}
+	status.err = int32(a.int(1))
+	return nil
+}
+
+func doMPI_Status_set_source(l *Lib, a args) error {
+	status, err := l.status(a.word(0), "MPI_Status_set_source")
+	if err != nil {
+		return err
+	}
+	status.source = int32(a.int(1))
+	return nil
+}
+
+func doMPI_Status_set_tag(l *Lib, a args) error {
+	status, err := l.status(a.word(0), "MPI_Status_set_tag")
+	if err != nil {
+		return err
+	}
+	status.tag = int32(a.int(1))
+	return nil
+}
+
 func doMPI_Test(l *Lib, a args) error {
 	return l.test(a)
+}
+
+func doMPI_Test_cancelled(l *Lib, a args) error {
+	if err := l.need("MPI_Test_cancelled", a, "flag", 1); err != nil {
+		return err
+	}
+	status, err := l.status(a.word(0), "MPI_Test_cancelled")
+	if err != nil {
+		return err
+	}
+	v0 := status.load().Cancelled()
+	a.setBool(1, v0)
+	return nil
 }
 
 func doMPI_Testall(l *Lib, a args) error {
@@ -2116,6 +2268,382 @@ func doMPI_Testany(l *Lib, a args) error {
 
 func doMPI_Testsome(l *Lib, a args) error {
 	return l.testsome(a)
+}
+
+func doMPI_Type_commit(l *Lib, a args) error {
+	return l.commit(a)
+}
+
+func doMPI_Type_contiguous(l *Lib, a args) error {
+	if err := l.need("MPI_Type_contiguous", a, "newtype", 2); err != nil {
+		return err
+	}
+	v0, err := l.from(a, l.datatype(a.word(1))).made(mpi.TypeContiguous(a.int(0), l.datatype(a.word(1))))
+	if err != nil {
+		return err
+	}
+	a.setWord(2, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_create_darray(l *Lib, a args) error {
+	if err := l.need("MPI_Type_create_darray", a, "newtype", 9); err != nil {
+		return err
+	}
+	v0, err := l.from(a, l.datatype(a.word(8))).made(l.darray(a.int(0), a.int(1), a.int(2), a.counts(3), a.numbers(4), a.numbers(5), a.numbers(6), a.int(7), l.datatype(a.word(8))))
+	if err != nil {
+		return err
+	}
+	a.setWord(9, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_create_f90_complex(l *Lib, a args) error {
+	if err := l.need("MPI_Type_create_f90_complex", a, "newtype", 2); err != nil {
+		return err
+	}
+	v0, err := mpi.TypeF90Complex(a.int(0), a.int(1))
+	if err != nil {
+		return err
+	}
+	a.setWord(2, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_create_f90_integer(l *Lib, a args) error {
+	if err := l.need("MPI_Type_create_f90_integer", a, "newtype", 1); err != nil {
+		return err
+	}
+	v0, err := mpi.TypeF90Integer(a.int(0))
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_create_f90_real(l *Lib, a args) error {
+	if err := l.need("MPI_Type_create_f90_real", a, "newtype", 2); err != nil {
+		return err
+	}
+	v0, err := mpi.TypeF90Real(a.int(0), a.int(1))
+	if err != nil {
+		return err
+	}
+	a.setWord(2, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_create_hindexed(l *Lib, a args) error {
+	if err := l.need("MPI_Type_create_hindexed", a, "newtype", 4); err != nil {
+		return err
+	}
+	v0, err := l.from(a, l.datatype(a.word(3))).made(l.blocks("MPI_Type_create_hindexed", a.int(0), a.counts(1), a.longs(2), l.datatype(a.word(3)), mpi.TypeHindexed))
+	if err != nil {
+		return err
+	}
+	a.setWord(4, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_create_hindexed_block(l *Lib, a args) error {
+	if err := l.need("MPI_Type_create_hindexed_block", a, "newtype", 4); err != nil {
+		return err
+	}
+	v0, err := l.from(a, l.datatype(a.word(3))).made(l.alike("MPI_Type_create_hindexed_block", a.int(0), a.int(1), a.longs(2), l.datatype(a.word(3)), mpi.TypeHindexedBlock))
+	if err != nil {
+		return err
+	}
+	a.setWord(4, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_create_hvector(l *Lib, a args) error {
+	if err := l.need("MPI_Type_create_hvector", a, "newtype", 4); err != nil {
+		return err
+	}
+	v0, err := l.from(a, l.datatype(a.word(3))).made(mpi.TypeHvector(a.int(0), a.int(1), int(a.long(2)), l.datatype(a.word(3))))
+	if err != nil {
+		return err
+	}
+	a.setWord(4, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_create_indexed_block(l *Lib, a args) error {
+	if err := l.need("MPI_Type_create_indexed_block", a, "newtype", 4); err != nil {
+		return err
+	}
+	v0, err := l.from(a, l.datatype(a.word(3))).made(l.alike("MPI_Type_create_indexed_block", a.int(0), a.int(1), a.counts(2), l.datatype(a.word(3)), mpi.TypeIndexedBlock))
+	if err != nil {
+		return err
+	}
+	a.setWord(4, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_create_resized(l *Lib, a args) error {
+	if err := l.need("MPI_Type_create_resized", a, "newtype", 3); err != nil {
+		return err
+	}
+	v0, err := l.from(a, l.datatype(a.word(0))).made(mpi.TypeResized(l.datatype(a.word(0)), int(a.long(1)), int(a.long(2))))
+	if err != nil {
+		return err
+	}
+	a.setWord(3, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_create_struct(l *Lib, a args) error {
+	if err := l.need("MPI_Type_create_struct", a, "newtype", 4); err != nil {
+		return err
+	}
+	v0, err := l.typeStruct(a, a.int(0), a.counts(1), a.longs(2))
+	if err != nil {
+		return err
+	}
+	a.setWord(4, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_create_subarray(l *Lib, a args) error {
+	if err := l.need("MPI_Type_create_subarray", a, "newtype", 6); err != nil {
+		return err
+	}
+	v0, err := l.from(a, l.datatype(a.word(5))).made(l.subarray(a.int(0), a.counts(1), a.counts(2), a.counts(3), a.int(4), l.datatype(a.word(5))))
+	if err != nil {
+		return err
+	}
+	a.setWord(6, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_dup(l *Lib, a args) error {
+	if err := l.need("MPI_Type_dup", a, "newtype", 1); err != nil {
+		return err
+	}
+	v0, err := l.from(a, l.datatype(a.word(0))).dup(l.datatype(a.word(0)))
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_free(l *Lib, a args) error {
+	return l.freeType(a)
+}
+
+func doMPI_Type_get_contents(l *Lib, a args) error {
+	return l.contents(a)
+}
+
+func doMPI_Type_get_contents_c(l *Lib, a args) error {
+	return l.largeContents(a)
+}
+
+func doMPI_Type_get_envelope(l *Lib, a args) error {
+	if err := l.need("MPI_Type_get_envelope", a, "num_integers", 1); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Type_get_envelope", a, "num_addresses", 2); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Type_get_envelope", a, "num_datatypes", 3); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Type_get_envelope", a, "combiner", 4); err != nil {
+		return err
+	}
+	v0, v1, v2, v3, err := l.envelope(l.datatype(a.word(0)))
+	if err != nil {
+		return err
+	}
+	a.setInt(1, int(v0))
+	a.setInt(2, int(v1))
+	a.setInt(3, int(v2))
+	a.setInt(4, int(v3))
+	return nil
+}
+
+func doMPI_Type_get_envelope_c(l *Lib, a args) error {
+	if err := l.need("MPI_Type_get_envelope_c", a, "num_integers", 1); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Type_get_envelope_c", a, "num_addresses", 2); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Type_get_envelope_c", a, "num_large_counts", 3); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Type_get_envelope_c", a, "num_datatypes", 4); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Type_get_envelope_c", a, "combiner", 5); err != nil {
+		return err
+	}
+	v0, v1, v2, v3, v4, err := l.largeEnvelope(l.datatype(a.word(0)))
+	if err != nil {
+		return err
+	}
+	a.setLong(1, int64(v0))
+	a.setLong(2, int64(v1))
+	a.setLong(3, int64(v2))
+	a.setLong(4, int64(v3))
+	a.setInt(5, int(v4))
+	return nil
+}
+
+func doMPI_Type_get_extent(l *Lib, a args) error {
+	if err := l.need("MPI_Type_get_extent", a, "lb", 1); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Type_get_extent", a, "extent", 2); err != nil {
+		return err
+	}
+	v0, v1, err := l.datatype(a.word(0)).Extent()
+	if err != nil {
+		return err
+	}
+	a.setLong(1, int64(v0))
+	a.setLong(2, int64(v1))
+	return nil
+}
+
+func doMPI_Type_get_extent_x(l *Lib, a args) error {
+	if err := l.need("MPI_Type_get_extent_x", a, "lb", 1); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Type_get_extent_x", a, "extent", 2); err != nil {
+		return err
+	}
+	v0, v1, err := l.datatype(a.word(0)).Extent()
+	if err != nil {
+		return err
+	}
+	a.setLong(1, int64(v0))
+	a.setLong(2, int64(v1))
+	return nil
+}
+
+func doMPI_Type_get_name(l *Lib, a args) error {
+	if err := l.need("MPI_Type_get_name", a, "type_name", 1); err != nil {
+		return err
+	}
+	v0, err := l.typeName(a.word(0))
+	if err != nil {
+		return err
+	}
+	a.setInt(2, setText(a.word(1), 128, v0))
+	return nil
+}
+
+func doMPI_Type_get_true_extent(l *Lib, a args) error {
+	if err := l.need("MPI_Type_get_true_extent", a, "true_lb", 1); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Type_get_true_extent", a, "true_extent", 2); err != nil {
+		return err
+	}
+	v0, v1, err := l.datatype(a.word(0)).TrueExtent()
+	if err != nil {
+		return err
+	}
+	a.setLong(1, int64(v0))
+	a.setLong(2, int64(v1))
+	return nil
+}
+
+func doMPI_Type_get_true_extent_x(l *Lib, a args) error {
+	if err := l.need("MPI_Type_get_true_extent_x", a, "true_lb", 1); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Type_get_true_extent_x", a, "true_extent", 2); err != nil {
+		return err
+	}
+	v0, v1, err := l.datatype(a.word(0)).TrueExtent()
+	if err != nil {
+		return err
+	}
+	a.setLong(1, int64(v0))
+	a.setLong(2, int64(v1))
+	return nil
+}
+
+func doMPI_Type_get_value_index(l *Lib, a args) error {
+	if err := l.need("MPI_Type_get_value_index", a, "pair_type", 2); err != nil {
+		return err
+	}
+	v0, err := mpi.TypeValueIndex(l.datatype(a.word(0)), l.datatype(a.word(1)))
+	if err != nil {
+		return err
+	}
+	a.setWord(2, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_indexed(l *Lib, a args) error {
+	if err := l.need("MPI_Type_indexed", a, "newtype", 4); err != nil {
+		return err
+	}
+	v0, err := l.from(a, l.datatype(a.word(3))).made(l.blocks("MPI_Type_indexed", a.int(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), mpi.TypeIndexed))
+	if err != nil {
+		return err
+	}
+	a.setWord(4, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_match_size(l *Lib, a args) error {
+	if err := l.need("MPI_Type_match_size", a, "datatype", 2); err != nil {
+		return err
+	}
+	v0, err := mpi.TypeMatchSize(mpi.Typeclass(a.int(0)), a.int(1))
+	if err != nil {
+		return err
+	}
+	a.setWord(2, l.addType(v0))
+	return nil
+}
+
+func doMPI_Type_set_name(l *Lib, a args) error {
+	return l.datatype(a.word(0)).SetName(objectName(text(a.word(1))))
+}
+
+func doMPI_Type_size(l *Lib, a args) error {
+	if err := l.need("MPI_Type_size", a, "size", 1); err != nil {
+		return err
+	}
+	v0, err := l.datatype(a.word(0)).Size()
+	if err != nil {
+		return err
+	}
+	a.setCount(1, int64(v0))
+	return nil
+}
+
+func doMPI_Type_size_x(l *Lib, a args) error {
+	if err := l.need("MPI_Type_size_x", a, "size", 1); err != nil {
+		return err
+	}
+	v0, err := l.datatype(a.word(0)).Size()
+	if err != nil {
+		return err
+	}
+	a.setLong(1, int64(v0))
+	return nil
+}
+
+func doMPI_Type_vector(l *Lib, a args) error {
+	if err := l.need("MPI_Type_vector", a, "newtype", 4); err != nil {
+		return err
+	}
+	v0, err := l.from(a, l.datatype(a.word(3))).made(mpi.TypeVector(a.int(0), a.int(1), a.int(2), l.datatype(a.word(3))))
+	if err != nil {
+		return err
+	}
+	a.setWord(4, l.addType(v0))
+	return nil
 }
 
 func doMPI_Wait(l *Lib, a args) error {

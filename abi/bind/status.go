@@ -28,10 +28,7 @@ func (s *status) load() mpi.Status {
 // return that, and leave the field alone.
 func (s *status) store(st *mpi.Status) {
 	s.source, s.tag = int32(st.Source), int32(st.Tag)
-	s.cancelled = 0
-	if st.Cancelled() {
-		s.cancelled = 1
-	}
+	s.setCancelled(st.Cancelled())
 	s.bytes = st.Bytes()
 }
 
@@ -50,5 +47,31 @@ func statusesAt(address uintptr, n int) []status {
 func (a args) setStatus(i int, st mpi.Status) {
 	if s := statusAt(a.word(i)); s != nil {
 		s.store(&st)
+	}
+}
+
+// status is the status that an argument points to.
+func (l *Lib) status(address uintptr, call string) (*status, error) {
+	if s := statusAt(address); s != nil {
+		return s, nil
+	}
+	return nil, l.fail(mpi.ErrArg, call, "status is %#x, which is no address of one", address)
+}
+
+// setElements is MPI_Status_set_elements.
+func (s *status) setElements(d mpi.Datatype, n int) error {
+	st := s.load()
+	if err := st.SetElements(d, n); err != nil {
+		return err
+	}
+	s.bytes = st.Bytes()
+	return nil
+}
+
+// setCancelled is MPI_Status_set_cancelled.
+func (s *status) setCancelled(cancelled bool) {
+	s.cancelled = 0
+	if cancelled {
+		s.cancelled = 1
 	}
 }

@@ -1,0 +1,173 @@
+package bind
+
+import "github.com/halo-mpi/halo/mpi"
+
+// maker makes handles of new types.
+//
+// C can ask whether a type was made by a form with large counts, and of which types: package
+// mpi does not know, as its counts have 64 bits anyway. So the library remembers it of those
+// types that have to do with large counts at all: none in most programs.
+type maker struct {
+	l      *Lib
+	origin *origin
+}
+
+// origin is where a type comes from. It is nil for types that neither are made by a form
+// with large counts, nor of types that are.
+type origin struct {
+	large bool
+	of    []*origin // of the types it is made of, in their order
+}
+
+// from begins to make a type of others.
+func (l *Lib) from(a args, olds ...mpi.Datatype) maker {
+	o := &origin{large: a.large, of: make([]*origin, len(olds))}
+	counts := a.large
+	for i, d := range olds {
+		o.of[i] = l.originOf(d)
+		counts = counts || o.of[i] != nil
+	}
+	if !counts {
+		o = nil
+	}
+	return maker{l, o}
+}
+
+// originOf is where a type comes from.
+func (l *Lib) originOf(d mpi.Datatype) *origin {
+	if o, ok := l.origins.Load(d); ok {
+		return o.(*origin)
+	}
+	return nil
+}
+
+// made remembers where a new type comes from.
+func (m maker) made(d mpi.Datatype, err error) (mpi.Datatype, error) {
+	if err == nil && m.origin != nil {
+		m.l.origins.Store(d, m.origin)
+	}
+	return d, err
+}
+
+// dup is made of a copy: it takes no counts.
+func (m maker) dup(old mpi.Datatype) (mpi.Datatype, error) { return m.made(old.Dup()) }
+
+// lists are the first n elements of arrays, which have to be there.
+func (l *Lib) lists(call string, n int, arrays ...array) ([][]int, error) {
+	if n < 0 {
+		return nil, l.fail(mpi.ErrCount, call, "count %d is negative", n)
+	}
+	out := make([][]int, len(arrays))
+	for i, r := range arrays {
+		if n > 0 && r.null() {
+			return nil, l.fail(mpi.ErrArg, call, "one of the arrays of %d elements is null", n)
+		}
+		out[i] = r.ints(n)
+	}
+	return out, nil
+}
+
+// typeBlocks makes types of blocks with lengths and displacements.
+func (l *Lib) typeBlocks(call string, n int, lengths, displs array, old mpi.Datatype, construct func(lengths, displs []int, old mpi.Datatype) (mpi.Datatype, error)) (mpi.Datatype, error) {
+	s, err := l.lists(call, n, lengths, displs)
+	if err != nil {
+		return mpi.Datatype{}, err
+	}
+	return construct(s[0], s[1], old)
+}
+
+// typeAlike makes types of blocks of one length.
+func (l *Lib) typeAlike(call string, n, length int, displs array, old mpi.Datatype, construct func(length int, displs []int, old mpi.Datatype) (mpi.Datatype, error)) (mpi.Datatype, error) {
+	s, err := l.lists(call, n, displs)
+	if err != nil {
+		return mpi.Datatype{}, err
+	}
+	return construct(length, s[0], old)
+}
+
+// typeStruct is MPI_Type_create_struct.
+func (l *Lib) typeStruct(a args, n int, lengths, displs array) (mpi.Datatype, error) {
+	const call = "MPI_Type_create_struct"
+	s, err := l.lists(call, n, lengths, displs)
+	if err != nil {
+		return mpi.Datatype{}, err
+	}
+	handles := a.handles(3, n)
+	if n > 0 && handles == nil {
+		return mpi.Datatype{}, l.fail(mpi.ErrArg, call, "the array of %d types is null", n)
+	}
+	olds := make([]mpi.Datatype, n)
+	for i, h := range handles {
+		olds[i] = l.datatype(h)
+	}
+	return l.from(a, olds...).made(mpi.TypeStruct(s[0], s[1], olds))
+}
+
+// subarray is MPI_Type_create_subarray.
+func (l *Lib) subarray(n int, sizes, subsizes, starts array, order int, old mpi.Datatype) (mpi.Datatype, error) {
+	s, err := l.lists("MPI_Type_create_subarray", max(n, 0), sizes, subsizes, starts)
+	if err != nil {
+		return mpi.Datatype{}, err
+	}
+	return mpi.TypeSubarray(s[0], s[1], s[2], mpi.Order(order), old)
+}
+
+// darray is MPI_Type_create_darray.
+func (l *Lib) darray(size, rank, n int, sizes, kinds, args, procs array, order int, old mpi.Datatype) (mpi.Datatype, error) {
+	s, err := l.lists("MPI_Type_create_darray", max(n, 0), sizes, kinds, args, procs)
+	if err != nil {
+		return mpi.Datatype{}, err
+	}
+	dims := make([]mpi.Distribute, len(s[0]))
+	for i := range dims {
+		dims[i] = mpi.Distribute{Size: s[0][i], Kind: mpi.Distribution(s[1][i]), Arg: s[2][i], Procs: s[3][i]}
+	}
+	return mpi.TypeDarray(size, rank, dims, mpi.Order(order), old)
+}
+
+// typeAt is where an argument points to a handle of a type.
+func (l *Lib) typeAt(a args, call string) (*handle, error) {
+	if err := l.need(call, a, "datatype", 0); err != nil {
+		return nil, err
+	}
+	return (*handle)(a.result(0)), nil
+}
+
+// commit is MPI_Type_commit.
+func (l *Lib) commit(a args) error {
+	at, err := l.typeAt(a, "MPI_Type_commit")
+	if err != nil {
+		return err
+	}
+	return l.datatype(*at).Commit()
+}
+
+// freeType is MPI_Type_free.
+func (l *Lib) freeType(a args) error {
+	at, err := l.typeAt(a, "MPI_Type_free")
+	if err != nil {
+		return err
+	}
+	d := l.datatype(*at)
+	freed := d
+	if err := freed.Free(); err != nil {
+		return err
+	}
+	l.origins.Delete(d)
+	l.types.drop(*at)
+	*at = typeNull
+	return nil
+}
+
+// typeName is MPI_Type_get_name: the null type has a name, too.
+func (l *Lib) typeName(h handle) (string, error) {
+	if h == typeNull {
+		return "MPI_DATATYPE_NULL", nil
+	}
+	d := l.datatype(h)
+	if d.IsNull() {
+		_, err := d.Size() // package mpi says what is wrong
+		return "", err
+	}
+	return d.Name(), nil
+}

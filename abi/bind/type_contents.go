@@ -1,0 +1,99 @@
+package bind
+
+import "github.com/halo-mpi/halo/mpi"
+
+// small fails if a type was made by a form with large counts, whose arguments only the forms
+// with large counts can tell.
+func (l *Lib) small(call string, d mpi.Datatype) error {
+	if o := l.originOf(d); o != nil && o.large {
+		return l.fail(mpi.ErrType, call, "%s was made with large counts: ask %s_c", d, call)
+	}
+	return nil
+}
+
+// contentsOf are the arguments of the call that has made a type, in the form that it had.
+func (l *Lib) contentsOf(d mpi.Datatype) (mpi.Contents, error) {
+	if o := l.originOf(d); o != nil && o.large {
+		return d.LargeContents()
+	}
+	return d.Contents()
+}
+
+// envelope is MPI_Type_get_envelope.
+func (l *Lib) envelope(d mpi.Datatype) (integers, addresses, types int, combiner mpi.Combiner, err error) {
+	if err = l.small("MPI_Type_get_envelope", d); err != nil {
+		return
+	}
+	e, err := d.Envelope()
+	return e.Integers, e.Addresses, e.Types, e.Combiner, err
+}
+
+// largeEnvelope is MPI_Type_get_envelope_c.
+func (l *Lib) largeEnvelope(d mpi.Datatype) (integers, addresses, counts, types int, combiner mpi.Combiner, err error) {
+	e, err := d.Envelope()
+	if err != nil || e.Combiner == mpi.CombinerNamed {
+		return 0, 0, 0, 0, e.Combiner, err
+	}
+	c, err := l.contentsOf(d)
+	return len(c.Integers), len(c.Addresses), len(c.Counts), len(c.Types), c.Combiner, err
+}
+
+// contents is MPI_Type_get_contents.
+func (l *Lib) contents(a args) error {
+	const call = "MPI_Type_get_contents"
+	d := l.datatype(a.word(0))
+	if err := l.small(call, d); err != nil {
+		return err
+	}
+	return l.storeContents(a, call, d, []room{{"integers", 1, a.numbers(4)}, {"addresses", 2, a.longs(5)}, {"datatypes", 3, a.longs(6)}})
+}
+
+// largeContents is MPI_Type_get_contents_c.
+func (l *Lib) largeContents(a args) error {
+	return l.storeContents(a, "MPI_Type_get_contents_c", l.datatype(a.word(0)),
+		[]room{{"integers", 1, a.numbers(5)}, {"addresses", 2, a.longs(6)}, {"large counts", 3, a.longs(7)}, {"datatypes", 4, a.longs(8)}})
+}
+
+// room is an array of the program that contents go to: the argument that is its length, and
+// where it is. The last one is that of the types.
+type room struct {
+	of     string
+	length int
+	array  array
+}
+
+// storeContents stores what a type was made of. Types in it that are not predefined get
+// handles of their own.
+func (l *Lib) storeContents(a args, call string, d mpi.Datatype, rooms []room) error {
+	c, err := l.contentsOf(d)
+	if err != nil {
+		return err
+	}
+	lists := [][]int{c.Integers, c.Addresses, c.Counts}[:len(rooms)-1]
+	for i, r := range rooms {
+		n := len(c.Types)
+		if i < len(lists) {
+			n = len(lists[i])
+		}
+		switch length := a.int(r.length); {
+		case length < n:
+			return l.fail(mpi.ErrArg, call, "%s has %d %s, and there is room for %d", d, n, r.of, length)
+		case n > 0 && r.array.null():
+			return l.fail(mpi.ErrArg, call, "%s has %d %s, and the array for them is null", d, n, r.of)
+		}
+	}
+	for i, list := range lists {
+		for k, v := range list {
+			rooms[i].array.set(k, v)
+		}
+	}
+	o := l.originOf(d)
+	for k, t := range c.Types {
+		h := l.addType(t)
+		if o != nil && o.of[k] != nil {
+			l.origins.Store(t, o.of[k])
+		}
+		rooms[len(rooms)-1].array.set(k, int(h))
+	}
+	return nil
+}
