@@ -63,6 +63,9 @@ const (
 	callDeleteAttr
 	callAllocMem
 	callFreeMem
+	callPack
+	callUnpack
+	callPackSize
 	callWinCreate
 	callWinAllocate
 	callWinAllocateShared
@@ -201,6 +204,9 @@ func (k call) String() string {
 		callDeleteAttr:           "DeleteAttr",
 		callAllocMem:             "AllocMem",
 		callFreeMem:              "FreeMem",
+		callPack:                 "Pack",
+		callUnpack:               "Unpack",
+		callPackSize:             "PackSize",
 		callWinCreate:            "WinCreate",
 		callWinAllocate:          "WinAllocate",
 		callWinAllocateShared:    "WinAllocateShared",

@@ -123,8 +123,11 @@ func (d Datatype) use(call string) (*dtype.Type, *Error) {
 }
 
 // typesError makes an error of the engine that of a call on types, and raises it.
-func typesError(call string, err error) *Error {
-	e := newError(ErrOther, call, nil, "%v", err)
+func typesError(call string, err error) *Error { return typesErrorOn(nil, call, err) }
+
+// typesErrorOn is typesError for a call on c, if that is not nil.
+func typesErrorOn(c *Comm, call string, err error) *Error {
+	e := newError(ErrOther, call, c, "%v", err)
 	e.cause = err
 	if ce, ok := err.(*class.Error); ok {
 		e.Class, e.cause = Class(ce.Class), ce.Cause

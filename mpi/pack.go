@@ -3,6 +3,8 @@ package mpi
 import (
 	"math"
 	"slices"
+
+	"github.com/halo-mpi/halo/internal/class"
 )
 
 // Pack appends the data of a Buffer to dst, without gaps: as many bytes as b.Bytes,
@@ -11,14 +13,16 @@ import (
 // received as what it is made of.
 //
 // C: MPI_Pack, section 5.2.
-func Pack(dst []byte, b Buffer) ([]byte, error) {
-	if err := b.flaw("Pack"); err != nil {
+func Pack(dst []byte, b Buffer) ([]byte, error) { return packing{call: "Pack"}.pack(dst, b) }
+
+// Pack is the function Pack, whose errors are raised on c.
+//
+// C: MPI_Pack, section 5.2.
+func (c *Comm) Pack(dst []byte, b Buffer) ([]byte, error) {
+	if err := c.usable(callPack); err != nil {
 		return dst, err
 	}
-	n := int(b.b.Size())
-	dst = slices.Grow(dst, n)
-	b.b.Pack(dst[len(dst):len(dst)+n], 0)
-	return dst[:len(dst)+n], nil
+	return packing{"Pack", c}.pack(dst, b)
 }
 
 // Unpack takes the data of a Buffer from the beginning of src, in the form that Pack
@@ -27,31 +31,75 @@ func Pack(dst []byte, b Buffer) ([]byte, error) {
 //
 // C: MPI_Unpack, section 5.2.
 func Unpack(src []byte, b Buffer) (rest []byte, err error) {
-	const call = "Unpack"
-	if err := b.unpackable(call); err != nil {
+	return packing{call: "Unpack"}.unpack(src, b)
+}
+
+// Unpack is the function Unpack, whose errors are raised on c.
+//
+// C: MPI_Unpack, section 5.2.
+func (c *Comm) Unpack(src []byte, b Buffer) (rest []byte, err error) {
+	if err := c.usable(callUnpack); err != nil {
 		return src, err
 	}
-	n := b.b.Size()
-	if n > int64(len(src)) {
-		return src, fail(ErrTruncate, call, nil, "%s take %d bytes, there are %d", b.b.Type().Describe(b.b.Count()), n, len(src))
-	}
-	b.b.Unpack(src[:n], 0)
-	return src[n:], nil
+	return packing{"Unpack", c}.unpack(src, b)
 }
 
 // PackSize is the number of bytes that Pack appends for count elements of a type.
 //
 // C: MPI_Pack_size, section 5.2.
-func PackSize(count int, d Datatype) (int, error) {
-	const call = "PackSize"
-	t, err := d.use(call)
+func PackSize(count int, d Datatype) (int, error) { return packing{call: "PackSize"}.size(count, d) }
+
+// PackSize is the function PackSize, whose errors are raised on c.
+//
+// C: MPI_Pack_size, section 5.2.
+func (c *Comm) PackSize(count int, d Datatype) (int, error) {
+	if err := c.usable(callPackSize); err != nil {
+		return 0, err
+	}
+	return packing{"PackSize", c}.size(count, d)
+}
+
+// packing is a call that packs or unpacks, and whose error handler is asked: nil is that
+// of calls without communicator.
+type packing struct {
+	call string
+	comm *Comm
+}
+
+// fails raises an error of the engine.
+func (p packing) fails(err error) error { return typesErrorOn(p.comm, p.call, err) }
+
+func (p packing) pack(dst []byte, b Buffer) ([]byte, error) {
+	if b.err != nil {
+		return dst, p.fails(b.err)
+	}
+	n := int(b.b.Size())
+	dst = slices.Grow(dst, n)
+	b.b.Pack(dst[len(dst):len(dst)+n], 0)
+	return dst[:len(dst)+n], nil
+}
+
+func (p packing) unpack(src []byte, b Buffer) (rest []byte, err error) {
+	n := b.b.Size()
+	switch flaw := b.unpackable(); {
+	case flaw != nil:
+		return src, p.fails(flaw)
+	case n > int64(len(src)):
+		return src, fail(ErrTruncate, p.call, p.comm, "%s take %d bytes, there are %d", b.b.Type().Describe(b.b.Count()), n, len(src))
+	}
+	b.b.Unpack(src[:n], 0)
+	return src[n:], nil
+}
+
+func (p packing) size(count int, d Datatype) (int, error) {
+	t, err := d.engine()
 	switch {
 	case err != nil:
-		return 0, err
+		return 0, p.fails(err)
 	case count < 0:
-		return 0, typeError(ErrCount, call, t, "count %d is negative", count)
+		return 0, fail(ErrCount, p.call, p.comm, "count %d of %s is negative", count, t)
 	case t.Size() > 0 && int64(count) > math.MaxInt64/t.Size():
-		return 0, typeError(ErrValueTooLarge, call, t, "%d elements of %d bytes exceed 64 bits", count, t.Size())
+		return 0, fail(ErrValueTooLarge, p.call, p.comm, "%d elements of %s, of %d bytes each, exceed 64 bits", count, t, t.Size())
 	}
 	return count * int(t.Size()), nil
 }
@@ -63,8 +111,8 @@ func PackSize(count int, d Datatype) (int, error) {
 // C: MPI_Pack_external, section 5.3.
 func PackExternal(dst []byte, b Buffer) ([]byte, error) {
 	const call = "PackExternal"
-	if err := b.flaw(call); err != nil {
-		return dst, err
+	if b.err != nil {
+		return dst, typesError(call, b.err)
 	}
 	n, err := b.external(call)
 	if err != nil || n == 0 {
@@ -82,8 +130,8 @@ func PackExternal(dst []byte, b Buffer) ([]byte, error) {
 // C: MPI_Unpack_external, section 5.3.
 func UnpackExternal(src []byte, b Buffer) (rest []byte, err error) {
 	const call = "UnpackExternal"
-	if err := b.unpackable(call); err != nil {
-		return src, err
+	if flaw := b.unpackable(); flaw != nil {
+		return src, typesError(call, flaw)
 	}
 	n, failed := b.external(call)
 	if failed != nil || n == 0 {
@@ -112,21 +160,13 @@ func PackExternalSize(count int, d Datatype) (int, error) {
 	return int(n), nil
 }
 
-// flaw is what is wrong with a buffer that data is taken from, for a call that
-// communicates nothing. The error is raised.
-func (b *Buffer) flaw(call string) *Error {
-	if b.err == nil {
-		return nil
-	}
-	return typesError(call, b.err)
-}
-
-// unpackable is flaw of a buffer that data is put into: no byte may be there twice.
-func (b *Buffer) unpackable(call string) *Error {
+// unpackable is what is wrong with a buffer that data is put into: no byte may be there
+// twice, either. The error is the engine's.
+func (b *Buffer) unpackable() error {
 	if b.err == nil && b.b.Overlaps() {
-		return fail(ErrType, call, nil, "%s: bytes of memory occur twice, and are to be written", b.b.Type().Describe(b.b.Count()))
+		return &class.Error{Class: class.Type, Text: b.b.Type().Describe(b.b.Count()) + ": bytes of memory occur twice, and are to be written"}
 	}
-	return b.flaw(call)
+	return b.err
 }
 
 // external is the size of the data in external32.

@@ -275,10 +275,10 @@ func init() {
 		263: {name: "MPI_Op_create"},
 		264: {name: "MPI_Op_free"},
 		265: {name: "MPI_Open_port"},
-		266: {name: "MPI_Pack"},
-		267: {name: "MPI_Pack_external"},
-		268: {name: "MPI_Pack_external_size"},
-		269: {name: "MPI_Pack_size"},
+		266: {name: "MPI_Pack", do: doMPI_Pack},
+		267: {name: "MPI_Pack_external", do: doMPI_Pack_external},
+		268: {name: "MPI_Pack_external_size", do: doMPI_Pack_external_size},
+		269: {name: "MPI_Pack_size", do: doMPI_Pack_size},
 		270: {name: "MPI_Parrived"},
 		271: {name: "MPI_Pcontrol", always: true},
 		272: {name: "MPI_Pready"},
@@ -393,8 +393,8 @@ func init() {
 		381: {name: "MPI_Type_size", do: doMPI_Type_size},
 		382: {name: "MPI_Type_size_x", do: doMPI_Type_size_x},
 		383: {name: "MPI_Type_vector", do: doMPI_Type_vector},
-		384: {name: "MPI_Unpack"},
-		385: {name: "MPI_Unpack_external"},
+		384: {name: "MPI_Unpack", do: doMPI_Unpack},
+		385: {name: "MPI_Unpack_external", do: doMPI_Unpack_external},
 		386: {name: "MPI_Unpublish_name"},
 		387: {name: "MPI_Wait", do: doMPI_Wait},
 		388: {name: "MPI_Waitall", do: doMPI_Waitall},
@@ -1795,6 +1795,42 @@ func doMPI_Mrecv(l *Lib, a args) error {
 	return l.mrecv(a)
 }
 
+func doMPI_Pack(l *Lib, a args) error {
+	return l.pack(a)
+}
+
+func doMPI_Pack_external(l *Lib, a args) error {
+	return l.packExternal(a)
+}
+
+func doMPI_Pack_external_size(l *Lib, a args) error {
+	if err := l.need("MPI_Pack_external_size", a, "size", 3); err != nil {
+		return err
+	}
+	v0, err := l.packExternalSize(text(a.word(0)), a.int(1), l.datatype(a.word(2)))
+	if err != nil {
+		return err
+	}
+	a.setLong(3, int64(v0))
+	return nil
+}
+
+func doMPI_Pack_size(l *Lib, a args) error {
+	if err := l.need("MPI_Pack_size", a, "size", 3); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(2), "MPI_Pack_size")
+	if err != nil {
+		return err
+	}
+	v0, err := comm.PackSize(a.int(0), l.datatype(a.word(1)))
+	if err != nil {
+		return err
+	}
+	a.setCount(3, int64(v0))
+	return nil
+}
+
 func doMPI_Probe(l *Lib, a args) error {
 	comm, err := l.comm(a.word(2), "MPI_Probe")
 	if err != nil {
@@ -2338,7 +2374,7 @@ func doMPI_Type_create_hindexed(l *Lib, a args) error {
 	if err := l.need("MPI_Type_create_hindexed", a, "newtype", 4); err != nil {
 		return err
 	}
-	v0, err := l.from(a, l.datatype(a.word(3))).made(l.blocks("MPI_Type_create_hindexed", a.int(0), a.counts(1), a.longs(2), l.datatype(a.word(3)), mpi.TypeHindexed))
+	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeBlocks("MPI_Type_create_hindexed", a.int(0), a.counts(1), a.longs(2), l.datatype(a.word(3)), mpi.TypeHindexed))
 	if err != nil {
 		return err
 	}
@@ -2350,7 +2386,7 @@ func doMPI_Type_create_hindexed_block(l *Lib, a args) error {
 	if err := l.need("MPI_Type_create_hindexed_block", a, "newtype", 4); err != nil {
 		return err
 	}
-	v0, err := l.from(a, l.datatype(a.word(3))).made(l.alike("MPI_Type_create_hindexed_block", a.int(0), a.int(1), a.longs(2), l.datatype(a.word(3)), mpi.TypeHindexedBlock))
+	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeAlike("MPI_Type_create_hindexed_block", a.int(0), a.int(1), a.longs(2), l.datatype(a.word(3)), mpi.TypeHindexedBlock))
 	if err != nil {
 		return err
 	}
@@ -2374,7 +2410,7 @@ func doMPI_Type_create_indexed_block(l *Lib, a args) error {
 	if err := l.need("MPI_Type_create_indexed_block", a, "newtype", 4); err != nil {
 		return err
 	}
-	v0, err := l.from(a, l.datatype(a.word(3))).made(l.alike("MPI_Type_create_indexed_block", a.int(0), a.int(1), a.counts(2), l.datatype(a.word(3)), mpi.TypeIndexedBlock))
+	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeAlike("MPI_Type_create_indexed_block", a.int(0), a.int(1), a.counts(2), l.datatype(a.word(3)), mpi.TypeIndexedBlock))
 	if err != nil {
 		return err
 	}
@@ -2586,7 +2622,7 @@ func doMPI_Type_indexed(l *Lib, a args) error {
 	if err := l.need("MPI_Type_indexed", a, "newtype", 4); err != nil {
 		return err
 	}
-	v0, err := l.from(a, l.datatype(a.word(3))).made(l.blocks("MPI_Type_indexed", a.int(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), mpi.TypeIndexed))
+	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeBlocks("MPI_Type_indexed", a.int(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), mpi.TypeIndexed))
 	if err != nil {
 		return err
 	}
@@ -2644,6 +2680,14 @@ func doMPI_Type_vector(l *Lib, a args) error {
 	}
 	a.setWord(4, l.addType(v0))
 	return nil
+}
+
+func doMPI_Unpack(l *Lib, a args) error {
+	return l.unpack(a)
+}
+
+func doMPI_Unpack_external(l *Lib, a args) error {
+	return l.unpackExternal(a)
 }
 
 func doMPI_Wait(l *Lib, a args) error {

@@ -1,0 +1,135 @@
+package bind
+
+import (
+	"unsafe"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// parcel is the memory that a call packs into or takes from, and how far it has come there:
+// an argument that goes in and out.
+type parcel struct {
+	memory   []byte
+	position array
+	at       int
+}
+
+// parcel finds the memory at address, and where in it to go on.
+func (l *Lib) parcel(c *mpi.Comm, call string, address uintptr, size int, position array) (p parcel, err error) {
+	if position.null() {
+		return p, l.failOn(c, mpi.ErrArg, call, "position is null")
+	}
+	p.position, p.at = position, position.get(0)
+	switch memory := pointer(address); {
+	case size < 0 || p.at < 0 || p.at > size:
+		return p, l.failOn(c, mpi.ErrArg, call, "position %d in a buffer of %d bytes", p.at, size)
+	case memory != nil:
+		p.memory = unsafe.Slice((*byte)(memory), size)
+	case size > 0:
+		return p, l.failOn(c, mpi.ErrBuffer, call, "buffer of %d bytes at %#x", size, address)
+	}
+	return p, nil
+}
+
+// put has n bytes appended.
+func (p *parcel) put(l *Lib, c *mpi.Comm, call string, n int, pack func(dst []byte) ([]byte, error)) error {
+	if free := len(p.memory) - p.at; n > free {
+		return l.failOn(c, mpi.ErrTruncate, call, "%d bytes to pack, and %d of the buffer are left", n, free)
+	}
+	dst, err := pack(p.memory[:p.at])
+	if err == nil {
+		p.position.set(0, len(dst))
+	}
+	return err
+}
+
+// take has some of what is left taken away.
+func (p *parcel) take(unpack func(src []byte) (rest []byte, err error)) error {
+	rest, err := unpack(p.memory[p.at:])
+	if err == nil {
+		p.position.set(0, len(p.memory)-len(rest))
+	}
+	return err
+}
+
+// pack is MPI_Pack.
+func (l *Lib) pack(a args) error {
+	const call = "MPI_Pack"
+	c, err := l.comm(a.word(6), call)
+	if err != nil {
+		return err
+	}
+	p, err := l.parcel(c, call, a.word(3), a.int(4), a.counts(5))
+	if err != nil {
+		return err
+	}
+	d := l.datatype(a.word(2))
+	n, err := c.PackSize(a.int(1), d)
+	if err != nil {
+		return err
+	}
+	return p.put(l, c, call, n, func(dst []byte) ([]byte, error) { return c.Pack(dst, l.buf(a.word(0), a.int(1), d)) })
+}
+
+// unpack is MPI_Unpack.
+func (l *Lib) unpack(a args) error {
+	const call = "MPI_Unpack"
+	c, err := l.comm(a.word(6), call)
+	if err != nil {
+		return err
+	}
+	p, err := l.parcel(c, call, a.word(0), a.int(1), a.counts(2))
+	if err != nil {
+		return err
+	}
+	b := l.buf(a.word(3), a.int(4), l.datatype(a.word(5)))
+	return p.take(func(src []byte) ([]byte, error) { return c.Unpack(src, b) })
+}
+
+// external fails for representations of data other than the one of the standard.
+func (l *Lib) external(call, datarep string) error {
+	if datarep != "external32" {
+		return l.fail(mpi.ErrUnsupportedDatarep, call, "data representation %q, want external32", datarep)
+	}
+	return nil
+}
+
+// packExternal is MPI_Pack_external.
+func (l *Lib) packExternal(a args) error {
+	const call = "MPI_Pack_external"
+	if err := l.external(call, text(a.word(0))); err != nil {
+		return err
+	}
+	p, err := l.parcel(nil, call, a.word(4), a.int(5), a.longs(6))
+	if err != nil {
+		return err
+	}
+	d := l.datatype(a.word(3))
+	n, err := mpi.PackExternalSize(a.int(2), d)
+	if err != nil {
+		return err
+	}
+	return p.put(l, nil, call, n, func(dst []byte) ([]byte, error) { return mpi.PackExternal(dst, l.buf(a.word(1), a.int(2), d)) })
+}
+
+// unpackExternal is MPI_Unpack_external.
+func (l *Lib) unpackExternal(a args) error {
+	const call = "MPI_Unpack_external"
+	if err := l.external(call, text(a.word(0))); err != nil {
+		return err
+	}
+	p, err := l.parcel(nil, call, a.word(1), a.int(2), a.longs(3))
+	if err != nil {
+		return err
+	}
+	b := l.buf(a.word(4), a.int(5), l.datatype(a.word(6)))
+	return p.take(func(src []byte) ([]byte, error) { return mpi.UnpackExternal(src, b) })
+}
+
+// packExternalSize is MPI_Pack_external_size.
+func (l *Lib) packExternalSize(datarep string, count int, d mpi.Datatype) (int, error) {
+	if err := l.external("MPI_Pack_external_size", datarep); err != nil {
+		return 0, err
+	}
+	return mpi.PackExternalSize(count, d)
+}
