@@ -40,7 +40,7 @@ type implementation struct {
 	stuck   map[string]bool // jobs that did not end: they are not tried again
 }
 
-func columns() []string { return []string{"halo", "mpich", "openmpi"} }
+func columns() []string { return []string{"halo", clibrary, "mpich", "openmpi"} }
 
 func isColumn(name string) bool {
 	for _, c := range columns() {
@@ -63,6 +63,19 @@ func prepare(name, root, bin string, log io.Writer) (*implementation, error) {
 			return nil, fmt.Errorf("go build ./cmd/halo: %v\n%s", err, out)
 		}
 		m.version = "Halo"
+		return m, nil
+	}
+	if name == clibrary {
+		if err := install([]string{"gcc"}, []string{"gcc", "libc6-dev"}, log); err != nil {
+			return nil, err
+		}
+		if err := buildLibrary(root, bin, m.program); err != nil {
+			return nil, err
+		}
+		m.version = "Halo's C library"
+		m.command = func(j job, _ int) []string {
+			return []string{filepath.Join(bin, "halo"), "run", "-n", strconv.Itoa(j.ranks), "-fabric", j.fabric}
+		}
 		return m, nil
 	}
 	compiler, launcher := "mpicc."+name, "mpirun."+name

@@ -1,5 +1,5 @@
-// Compare runs Halo's benchmarks beside the same loops in C under MPICH and
-// Open MPI, and reports ratios.
+// Compare runs Halo's benchmarks beside the same loops in C, under Halo's C library,
+// MPICH and Open MPI, and reports ratios.
 //
 //	go run ./bench/compare [-rounds N] [-only TEXT] [-quick] [-mpi LIST] [-o DIR]
 //
@@ -38,7 +38,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	fs.IntVar(&o.rounds, "rounds", 5, "run everything `N` times; fewer than 5 are not for quoting")
 	fs.StringVar(&o.only, "only", "", "only the rows whose name contains `TEXT`, such as latency or \"barrier 4\"")
 	quick := fs.Bool("quick", false, "one round, to see that everything works")
-	mpis := fs.String("mpi", "halo,mpich,openmpi", "the columns, a `LIST` of names with commas between them")
+	mpis := fs.String("mpi", strings.Join(columns(), ","), "the columns, a `LIST` of names with commas between them")
 	fs.StringVar(&o.dir, "o", "", "write results.md, ratios.svg and rounds.jsonl to `DIR` (default bench/results)")
 	if err := fs.Parse(args); err != nil {
 		return nil, err

@@ -99,7 +99,7 @@ func (r *results) bestPeer(i int) string {
 	best, name := math.NaN(), ""
 	for _, c := range r.columns {
 		m := median(r.figures[c][i])
-		if c == "halo" || math.IsNaN(m) {
+		if !isPeer(c) || math.IsNaN(m) {
 			continue
 		}
 		if name == "" || (r.rows[i].more && m > best) || (!r.rows[i].more && m < best) {

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// clibrary is the column of Halo's C library: the peers' program, built with it.
+const clibrary = "halo-c"
+
+// perCall is how much a call from C may take beyond one from Go, in us.
+const perCall = 0.13
+
+// isPeer reports whether a column is that of another MPI.
+func isPeer(column string) bool { return column != "halo" && column != clibrary }
+
+// buildLibrary builds Halo's launcher and C library in bin, and the program with them.
+func buildLibrary(root, bin, program string) error {
+	library := filepath.Join(bin, "libmpi_abi.so.0")
+	for _, args := range [][]string{
+		{"go", "build", "-o", filepath.Join(bin, "halo"), "./cmd/halo"},
+		{"go", "build", "-buildmode=c-shared", "-o", library, "./abi/lib"},
+		{"gcc", "-O2", "-std=gnu11", "-pthread", "-I", "abi/include", "-o", program, "bench/halobench.c", library, "-Wl,-rpath," + bin},
+	} {
+		cmd := exec.Command(args[0], args[1:]...)
+		cmd.Dir = root
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	return nil
+}
+
+// calls is how many calls of MPI follow each other in what a row's figure is the time of; 0
+// where that cannot be said.
+func (r *row) calls() float64 {
+	switch r.bench {
+	case "barrier", "bcast", "allreduce", "allgather", "alltoall", "reduce_local", "pack", "unpack":
+		return 1
+	case "latency": // a Send and a Recv on both sides, halved
+		return 2
+	case "put", "get", "acc", "getacc", "fop", "cas", "mtflush", "passive", "fence":
+		if r.unit == "us" {
+			return 2
+		}
+	case "lock":
+		return 3
+	case "pscw": // Start, Put and Complete here, Post and Wait there
+		return 5
+	}
+	return 0
+}
+
+// clibraryNotes say how the C library keeps to its bars: short puts as fast as the best
+// peer's, and no call more than so much slower than from Go.
+func (r *results) clibraryNotes() []string {
+	if r.figures[clibrary] == nil {
+		return nil
+	}
+	var notes, beyond []string
+	within, worst := 0, math.Inf(-1)
+	for i := range r.rows {
+		rw := &r.rows[i]
+		c, n := r.figures[clibrary][i], rw.calls()
+		if rw.name == "put shm allocate 8 B" {
+			if q := median(r.ratios(clibrary, i)); !math.IsNaN(q) {
+				notes = append(notes, fmt.Sprintf("%s: %s takes %s x the best peer's time, the bar is 1.", clibrary, rw.name, number(q)))
+			}
+		}
+		if n == 0 || rw.more || r.figures["halo"] == nil {
+			continue
+		}
+		var more []float64
+		for k := range c {
+			more = append(more, (c[k]-r.figures["halo"][i][k])/n)
+		}
+		m := median(more)
+		switch {
+		case math.IsNaN(m):
+		case m <= perCall:
+			within++
+			worst = max(worst, m)
+		default:
+			beyond = append(beyond, fmt.Sprintf("%s (%s us)", rw.name, number(m)))
+		}
+	}
+	if within+len(beyond) == 0 {
+		return notes
+	}
+	s := fmt.Sprintf("%s: %d of %d rows take at most %g us a call more than from Go", clibrary, within, within+len(beyond), perCall)
+	if within > 0 {
+		s += fmt.Sprintf(" (the most of them %s)", number(worst))
+	}
+	if len(beyond) > 0 {
+		s += "; more take " + strings.Join(beyond, ", ")
+	}
+	return append(notes, s+".")
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// Halo's C library is no peer of Halo, and its bars are its own: put and flush as the best
+// peer's, and no call more than 130 ns slower than from Go.
+func TestBarsOfTheCLibrary(t *testing.T) {
+	for _, c := range []struct {
+		put, sum, halo, c float64
+		want              []string
+	}{
+		{0.1, 2, 1, 1.2, []string{"takes 0.500 x the best peer's time", "2 of 2 rows"}},
+		{0.3, 2, 1, 1.4, []string{"takes 1.50 x", "1 of 2 rows", "acc shm float64 64 KiB (0.200 us)"}},
+	} {
+		r := newResults(oneSidedRows(), columns())
+		r.startRound()
+		put, acc := rowIndex(t, r, "put shm allocate 8 B"), rowIndex(t, r, "acc shm float64 64 KiB")
+		r.figures["openmpi"][put][0], r.figures["halo"][put][0], r.figures[clibrary][put][0] = 0.2, 0.1, c.put
+		r.figures["openmpi"][acc][0], r.figures["halo"][acc][0], r.figures[clibrary][acc][0] = c.sum, c.halo, c.c
+		if best := r.bestPeer(put); best != "openmpi" {
+			t.Errorf("the best peer is %s", best)
+		}
+		notes := strings.Join(r.clibraryNotes(), "\n")
+		for _, w := range c.want {
+			if !strings.Contains(notes, w) {
+				t.Errorf("%q is not in\n%s", w, notes)
+			}
+		}
+	}
+	if n := newResults(oneSidedRows(), []string{"halo", "mpich"}).clibraryNotes(); n != nil {
+		t.Errorf("without the column: %v", n)
+	}
+}
+
+// Every row whose figure is a time has so many calls in it, but for those that are no calls.
+func TestRowsSayHowManyCallsTheyAre(t *testing.T) {
+	for _, r := range allRows() {
+		if n := r.calls(); (n == 0) != (r.unit != "us" || r.bench == "matching") {
+			t.Errorf("%s has %v calls", r.name, n)
+		}
+	}
+}
+
+func TestCommandLineOfTheCLibrary(t *testing.T) {
+	m := &implementation{name: clibrary, program: "/b/p", command: func(j job, _ int) []string { return []string{"/b/halo", "run", "-n", "2", "-fabric", j.fabric} }}
+	j := job{bench: "put", fabric: "tcp", ranks: 2, sizes: []int{8}}
+	if got, want := strings.Join(m.arguments(j, 2), " "), "/b/halo run -n 2 -fabric tcp /b/p put -fabric tcp -sizes 8"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
