@@ -1,0 +1,153 @@
+package bind
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// told is a Fast that writes down what it is told.
+type told struct {
+	types map[uintptr]FastKind
+	comms map[uintptr][2]int
+	wins  map[uintptr]uintptr
+	ends  int
+}
+
+func newTold() *told {
+	return &told{map[uintptr]FastKind{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, 0}
+}
+
+func (x *told) KnowType(h uintptr, size int, kind FastKind)  { x.types[h] = kind }
+func (x *told) OpenComm(h uintptr, rank, size int)           { x.comms[h] = [2]int{rank, size} }
+func (x *told) CloseComm(h uintptr)                          { delete(x.comms, h) }
+func (x *told) OpenWin(h, descriptor uintptr, layout uint64) { x.wins[h] = descriptor }
+func (x *told) CloseWin(h uintptr)                           { delete(x.wins, h) }
+func (x *told) CloseAll()                                    { x.ends++ }
+func (l *Lib) testStart(c *mpi.Comm)                         { l.startTypes(); l.world.Store(c); l.startFast() }
+func ok(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// C hears of the handles that there are, each for as long as it is there, unless the
+// environment says no (issue 7, section 3).
+func TestFastHearsOfHandles(t *testing.T) {
+	for _, on := range []bool{true, false} {
+		mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
+			x := newTold()
+			l := New(Hooks{Fast: x})
+			if on {
+				t.Setenv("HALO_C_FAST", "1")
+			} else {
+				t.Setenv("HALO_C_FAST", "0")
+			}
+			l.testStart(world)
+			c, err := world.Dup()
+			ok(t, err)
+			w, err := world.WinAllocate(64, 1, nil)
+			ok(t, err)
+			hc, hw := l.addComm(c), l.addWin(w)
+			if !on {
+				if len(x.types)+len(x.comms)+len(x.wins) > 0 {
+					t.Errorf("told in spite of HALO_C_FAST=0: %+v", x)
+				}
+			} else {
+				if x.comms[hc] != [2]int{0, 1} || x.comms[commWorld] != [2]int{0, 1} || x.comms[commSelf] != [2]int{0, 1} || len(x.comms) != 3 {
+					t.Errorf("communicators %v", x.comms)
+				}
+				address, layout := w.Descriptor()
+				if address == 0 || layout == 0 || x.wins[hw] != address {
+					t.Errorf("window at %#x, told is %v", address, x.wins)
+				}
+				if len(x.types) != len(predefinedTypes) {
+					t.Errorf("%d types, told are %d", len(predefinedTypes), len(x.types))
+				}
+			}
+			l.comms.drop(hc)
+			l.wins.drop(hw)
+			if len(x.wins) != 0 || x.comms[hc] != [2]int{} {
+				t.Errorf("handles that have ended: %v, %v", x.wins, x.comms)
+			}
+			ok(t, c.Free())
+			ok(t, w.Free())
+			if address, _ := w.Descriptor(); address != 0 {
+				t.Error("a window that was freed has a descriptor")
+			}
+			if l.stopFast(); x.ends != 1 {
+				t.Error("it is not told of the end")
+			}
+		})
+	}
+}
+
+// What C does with elements of a type, package mpi defines on them: there C looks at kinds,
+// and knows no types.
+func TestFastKindsAreDefined(t *testing.T) {
+	arithmetic := []mpi.Op{mpi.Sum, mpi.Min, mpi.Max}
+	bitwise := []mpi.Op{mpi.Band, mpi.Bor, mpi.Bxor}
+	always := []mpi.Op{mpi.Replace, mpi.NoOp}
+	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
+		w, err := world.WinAllocate(64, 1, nil)
+		ok(t, err)
+		ok(t, w.LockAll(0))
+		l := New(Hooks{})
+		l.testStart(world)
+		var a, b, c [32]byte
+		found := 0
+		for _, p := range predefinedTypes {
+			d := l.predefined[p.handle-firstPredefined]
+			size, kind := fastType(p.name, d)
+			if n, err := d.Size(); err != nil || n != size || size <= 0 || size > len(a) {
+				t.Errorf("%s has %d bytes, C is told %d: %v", p.name, n, size, err)
+			}
+			one := func(x *[32]byte) mpi.Buffer { return mpi.BufPtr(unsafe.Pointer(x), 1, d) }
+			if kind >= FastDense {
+				ok(t, w.Put(one(&a), 0, 0, 1, d))
+				ok(t, w.Get(one(&a), 0, 0, 1, d))
+				if lb, extent, err := d.TrueExtent(); err != nil || lb != 0 || extent != size {
+					t.Errorf("%s is not as it is packed", p.name)
+				}
+			}
+			var ops []mpi.Op
+			switch kind {
+			case FastBits:
+				ops = append(always, bitwise...)
+			case FastSigned, FastUnsigned:
+				ops = append(append(always, bitwise...), arithmetic...)
+			case FastFloating:
+				ops = append(always, mpi.Sum)
+			default:
+				continue
+			}
+			found++
+			for _, o := range ops {
+				ok(t, w.FetchAndOp(one(&a), one(&b), 0, 0, o))
+			}
+			if kind != FastFloating {
+				ok(t, w.CompareAndSwap(one(&a), one(&b), one(&c), 0, 0))
+			}
+			// The sign, and that it is no integer: as the highest of two values.
+			for i := range size {
+				a[i], b[i] = 0xff, 0
+			}
+			if o := mpi.Max; kind == FastSigned || kind == FastUnsigned {
+				ok(t, w.Put(one(&a), 0, 0, 1, d))
+				ok(t, w.FetchAndOp(one(&b), one(&c), 0, 0, o))
+				ok(t, w.Get(one(&c), 0, 0, 1, d))
+				if signed := c[0] == 0; signed != (kind == FastSigned) {
+					t.Errorf("%s is signed: %v", p.name, signed)
+				}
+			}
+		}
+		if found != len(fastKinds)-1 { // all but MPI_PACKED
+			t.Errorf("%d of the types with a kind are there, want %d", found, len(fastKinds)-1)
+		}
+		ok(t, w.UnlockAll())
+		ok(t, w.Free())
+	})
+}

@@ -1,0 +1,23 @@
+//go:build linux && cgo
+
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// What C does by itself it does right, and of all else it does nothing (issue 7, section 3):
+// testdata/fast_unit.c tries it on memory laid out as Go has it.
+func TestFastAlone(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "fast_unit")
+	compile := exec.Command("gcc", "-O2", "-std=gnu11", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror",
+		"-Wno-array-bounds", "-Wno-stringop-overflow", "-o", program, "testdata/fast_unit.c", "fast.c")
+	if out, err := compile.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if out, err := exec.Command(program).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,351 @@
+/* What fast.c takes, and what it leaves to Go, beside memory laid out as Go has it. It prints
+ * what is wrong, and ends with 1 then. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../fast.h"
+
+static int failed;
+
+#define EXPECT(expected, call)                                                                   \
+	do {                                                                                         \
+		long got_ = (long)(call);                                                                \
+		if (got_ != (long)(expected)) {                                                          \
+			printf("%s:%d: %s is %ld, want %ld\n", __FILE__, __LINE__, #call, got_, (long)(expected)); \
+			failed++;                                                                            \
+		}                                                                                        \
+	} while (0)
+
+/* A window of three ranks; rank 1 has been used. */
+#define RANKS 3
+#define PROCESSES 3
+#define ME 1
+#define BYTES (2 << HALO_STRIPE_SHIFT)
+
+static _Alignas(64) char view[256], window[256], target[512], stripes[64], block[(HALO_STRIPE_COUNT + PROCESSES) * HALO_STRIPE_LINE];
+static _Alignas(64) char memory[BYTES + 8], control[8];
+static char *targets[RANKS] = {NULL, target, NULL};
+static const uintptr_t handle = (uintptr_t)5 << 31 | 300 << 4 | 7;
+static MPI_Win win;
+
+#define SET(type, base, place, value) (*HALO_AT(type, base, place) = (value))
+
+static uint64_t *writer(int stripe) { return HALO_AT(uint64_t, block, stripe * HALO_STRIPE_LINE); }
+static uint64_t *readers(int stripe, int process) { return HALO_AT(uint64_t, block, (HALO_STRIPE_COUNT + process) * HALO_STRIPE_LINE + stripe * 8); }
+
+static void reset(void) {
+	memset(memory, 0, sizeof memory);
+	memset(block, 0, sizeof block);
+	SET(char *, view, HALO_VIEW_WINDOW, window);
+	SET(uint32_t, view, HALO_VIEW_HOW, 0);
+	SET(uint32_t, window, HALO_WINDOW_MODE, 0);
+	SET(char **, window, HALO_WINDOW_TARGETS, targets);
+	SET(uint64_t, window, HALO_WINDOW_TARGETS + 8, RANKS);
+	SET(uint32_t, target, HALO_TARGET_GATE, HALO_GATE_OPEN | HALO_GATE_LOCKED);
+	SET(int64_t, target, HALO_TARGET_UNIT, 4);
+	SET(uint64_t, target, HALO_TARGET_MOST, BYTES / 4);
+	SET(char *, target, HALO_TARGET_CONTROL, control);
+	SET(uint32_t, target, HALO_TARGET_FRAMED, 0);
+	SET(char *, target, HALO_TARGET_MEM, memory);
+	SET(int64_t, target, HALO_TARGET_MEM + 8, BYTES);
+	SET(char *, target, HALO_TARGET_STRIPES, stripes);
+	SET(int64_t, target, HALO_TARGET_ME, ME);
+	SET(uint8_t, target, HALO_TARGET_FINE, 0);
+	SET(char *, stripes, HALO_STRIPES_MEM, block);
+	SET(int64_t, stripes, HALO_STRIPES_N, PROCESSES);
+}
+
+static int put(int rank, MPI_Aint disp) {
+	int64_t v = 0x1122334455667788;
+	return halo_fast_put(&v, 1, MPI_INT64_T, rank, disp, 1, MPI_INT64_T, win);
+}
+
+static int get(int rank, MPI_Aint disp) {
+	int64_t v = 0;
+	return halo_fast_get(&v, 1, MPI_INT64_T, rank, disp, 1, MPI_INT64_T, win);
+}
+
+static int64_t at(MPI_Aint disp) {
+	int64_t v;
+	memcpy(&v, memory + 4 * disp, 8);
+	return v;
+}
+
+static void copies(void) {
+	static char big[HALO_COPY_LESS];
+	int64_t v = 7, w = 0;
+	reset();
+	EXPECT(1, put(1, 2));
+	EXPECT(0x1122334455667788, at(2));
+	EXPECT(1, halo_fast_get(&w, 1, MPI_INT64_T, 1, 2, 1, MPI_INT64_T, win));
+	EXPECT(0x1122334455667788, w);
+	EXPECT(1, halo_fast_put(&v, 0, MPI_INT64_T, 1, BYTES / 4, 0, MPI_INT64_T, win));
+	for (size_t n = 0; n < 40; n++) { /* each length, and nothing beside it */
+		char from[40], to[42];
+		for (size_t i = 0; i < sizeof from; i++)
+			from[i] = (char)(i + 1);
+		memset(memory, 0, 64);
+		memset(to, 0, sizeof to);
+		EXPECT(1, halo_fast_put(from, (int64_t)n, MPI_BYTE, 1, 1, (int64_t)n, MPI_BYTE, win));
+		EXPECT(0, memory[3] | memory[4 + n]);
+		EXPECT(1, halo_fast_get(to + 1, (int64_t)n, MPI_BYTE, 1, 1, (int64_t)n, MPI_BYTE, win));
+		EXPECT(0, memcmp(from, to + 1, n) | to[0] | to[n + 1]);
+	}
+	EXPECT(1, halo_fast_put(big, HALO_COPY_LESS - 1, MPI_BYTE, 1, 0, HALO_COPY_LESS - 1, MPI_BYTE, win));
+	EXPECT(0, halo_fast_put(big, HALO_COPY_LESS, MPI_BYTE, 1, 0, HALO_COPY_LESS, MPI_BYTE, win));
+
+	EXPECT(1, put(1, BYTES / 4 - 2)); /* the last place */
+	EXPECT(0, put(1, BYTES / 4 - 1));
+	EXPECT(0, put(1, BYTES / 4));
+	EXPECT(0, put(1, BYTES / 4 + 1));
+	EXPECT(0, put(1, (MPI_Aint)1 << 62));
+	EXPECT(0, put(1, -1));
+	EXPECT(0, get(1, BYTES / 4 - 1));
+	EXPECT(0, get(1, -1));
+	EXPECT(0, put(0, 0));
+	EXPECT(0, put(2, 0));
+	EXPECT(0, put(RANKS, 0));
+	EXPECT(0, put(-1, 0));
+	EXPECT(0, put(MPI_PROC_NULL, 0));
+	EXPECT(0, halo_fast_put(&v, 1, MPI_INT64_T, 1, 0, 2, MPI_INT64_T, win));
+	EXPECT(0, halo_fast_put(&v, 1, MPI_INT64_T, 1, 0, 1, MPI_UINT64_T, win));
+	EXPECT(0, halo_fast_put(&v, -1, MPI_INT64_T, 1, 0, -1, MPI_INT64_T, win));
+	EXPECT(0, halo_fast_put(&v, (int64_t)1 << 61, MPI_INT64_T, 1, 0, (int64_t)1 << 61, MPI_INT64_T, win));
+	EXPECT(0, halo_fast_put(&v, 1, MPI_SHORT_INT, 1, 0, 1, MPI_SHORT_INT, win)); /* padded */
+	EXPECT(0, halo_fast_put(&v, 1, MPI_DATATYPE_NULL, 1, 0, 1, MPI_DATATYPE_NULL, win));
+	EXPECT(0, halo_fast_put(&v, 1, (MPI_Datatype)0x12c3, 1, 0, 1, (MPI_Datatype)0x12c3, win));
+	EXPECT(0, halo_fast_put(NULL, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, win));
+	EXPECT(0, halo_fast_put(MPI_IN_PLACE, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, win));
+
+	SET(uint32_t, target, HALO_TARGET_GATE, 0);
+	EXPECT(0, put(1, 0));
+	EXPECT(0, get(1, 0));
+	SET(uint32_t, target, HALO_TARGET_GATE, 2); /* waits for the target's post */
+	EXPECT(0, put(1, 0));
+	SET(uint32_t, window, HALO_WINDOW_MODE, HALO_MODE_LOCK_ALL | HALO_GATE_OPEN);
+	EXPECT(1, put(1, 0));
+	SET(uint32_t, view, HALO_VIEW_HOW, HALO_HOW_IN_ORDER);
+	EXPECT(1, put(1, 0));
+	EXPECT(1, get(1, 0));
+	SET(char *, target, HALO_TARGET_MEM, NULL);
+	SET(int64_t, target, HALO_TARGET_MEM + 8, 0);
+	EXPECT(0, put(1, 0));
+	EXPECT(0, halo_fast_put(&v, 0, MPI_INT64_T, 1, 0, 0, MPI_INT64_T, win));
+}
+
+static void synchronisation(void) {
+	reset();
+	EXPECT(1, halo_fast_flush(1, win));
+	EXPECT(0, halo_fast_flush(0, win));
+	EXPECT(0, halo_fast_flush(RANKS, win));
+	EXPECT(0, halo_fast_flush(MPI_PROC_NULL, win));
+	EXPECT(0, halo_fast_flush(1, MPI_WIN_NULL));
+	EXPECT(0, halo_fast_win_sync(win));
+	SET(uint32_t, target, HALO_TARGET_FRAMED, 1);
+	EXPECT(0, halo_fast_flush(1, win));
+	reset();
+	SET(char *, target, HALO_TARGET_CONTROL, NULL);
+	EXPECT(0, halo_fast_flush(1, win));
+	reset();
+	SET(uint32_t, target, HALO_TARGET_GATE, HALO_GATE_OPEN); /* of MPI_Win_start */
+	EXPECT(0, halo_fast_flush(1, win));
+	SET(uint32_t, window, HALO_WINDOW_MODE, HALO_GATE_OPEN); /* of MPI_Win_fence */
+	EXPECT(0, halo_fast_flush(1, win));
+	EXPECT(0, halo_fast_win_sync(win));
+	SET(uint32_t, window, HALO_WINDOW_MODE, HALO_GATE_OPEN | HALO_MODE_LOCK_ALL);
+	EXPECT(1, halo_fast_flush(1, win));
+	EXPECT(1, halo_fast_win_sync(win));
+	EXPECT(0, halo_fast_win_sync(MPI_WIN_NULL));
+}
+
+static int add(MPI_Aint disp, int64_t v, int64_t *old) {
+	return halo_fast_fetch_and_op(&v, old, MPI_INT64_T, 1, disp, MPI_SUM, win);
+}
+
+static int swap(MPI_Aint disp, int64_t compare, int64_t v, int64_t *old) {
+	return halo_fast_compare_and_swap(&v, &compare, old, MPI_INT64_T, 1, disp, win);
+}
+
+/* The way of an element through its stripe. */
+static void stripe(void) {
+	int64_t old = -1;
+	reset();
+	EXPECT(1, add(2, 5, &old));
+	EXPECT(0, old);
+	EXPECT(5, at(2));
+	EXPECT((uint64_t)1 << 32, *readers(0, ME)); /* has been in, and is out */
+	EXPECT(1, add((BYTES / 2 + 8) / 4, 6, &old)); /* the next stripe */
+	EXPECT((uint64_t)1 << 32, *readers(1, ME));
+	EXPECT(1, swap(2, 5, 9, &old));
+	EXPECT(5, old);
+	EXPECT(9, at(2));
+	EXPECT(1, swap(2, 5, 10, &old));
+	EXPECT(9, old);
+	EXPECT(9, at(2));
+	EXPECT(3 * ((uint64_t)1 << 32), *readers(0, ME));
+
+	*writer(0) = 3; /* process 2 writes */
+	EXPECT(0, add(2, 5, &old));
+	EXPECT(0, swap(2, 9, 5, &old));
+	EXPECT(9, at(2));
+	EXPECT(0, (uint32_t)*readers(0, ME));
+	EXPECT(3, *writer(0));
+	*writer(0) = (uint64_t)3 << HALO_STRIPE_FAVOUR | 3; /* and is favoured */
+	EXPECT(0, add(2, 5, &old));
+	EXPECT((uint64_t)3 << HALO_STRIPE_FAVOUR | 3, *writer(0));
+	*writer(0) = (uint64_t)3 << HALO_STRIPE_FAVOUR; /* only favoured: that ends */
+	EXPECT(1, add(2, 1, &old));
+	EXPECT(10, at(2));
+	EXPECT(0, *writer(0));
+	*writer(0) = (uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR | (ME + 1); /* another thread of this process */
+	EXPECT(0, add(2, 1, &old));
+
+	reset(); /* who comes often is favoured */
+	for (int i = 0; i < HALO_STRIPE_FAVOUR_EVERY; i++) {
+		EXPECT(0, *writer(0));
+		EXPECT(1, add(2, 1, &old));
+	}
+	EXPECT((uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR, *writer(0));
+	uint64_t count = *readers(0, ME);
+	EXPECT(1, add(2, 1, &old));
+	EXPECT(HALO_STRIPE_FAVOUR_EVERY, old);
+	EXPECT(1, swap(2, HALO_STRIPE_FAVOUR_EVERY + 1, 7, &old));
+	EXPECT(7, at(2));
+	EXPECT(1, swap(2, 8, 9, &old));
+	EXPECT(7, at(2));
+	EXPECT(count, *readers(0, ME)); /* as the writer, that is */
+	EXPECT((uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR, *writer(0));
+	*readers(0, 2) = 1; /* somebody else is inside: the favour ends */
+	EXPECT(1, add(2, 1, &old));
+	EXPECT(8, at(2));
+	EXPECT(0, *writer(0));
+	EXPECT(count + ((uint64_t)1 << 32), *readers(0, ME));
+
+	reset();
+	SET(int64_t, stripes, HALO_STRIPES_N, HALO_STRIPE_FAVOUR_MOST + 1); /* none among many; the counts beyond are not looked at */
+	*readers(0, ME) = (uint64_t)(HALO_STRIPE_FAVOUR_EVERY - 1) << 32;
+	EXPECT(1, add(2, 1, &old));
+	EXPECT(0, *writer(0));
+
+	for (int i = 0; i < 2; i++) { /* bare */
+		reset();
+		if (i)
+			SET(uint8_t, target, HALO_TARGET_FINE, 1);
+		else
+			SET(uint32_t, view, HALO_VIEW_HOW, HALO_HOW_INTRINSIC);
+		*writer(0) = 3;
+		EXPECT(1, add(2, 1, &old));
+		EXPECT(1, swap(2, 1, 4, &old));
+		EXPECT(4, at(2));
+		EXPECT(0, *readers(0, ME));
+	}
+}
+
+static void elements(void) {
+	int64_t v = 1, old = 0;
+	double d = 1.5, was, nan = 0;
+	reset();
+	nan /= nan;
+	EXPECT(0, add(1, 1, &old)); /* 4 bytes beside its alignment */
+	EXPECT(0, at(1));
+	EXPECT(0, halo_fast_fetch_and_op(&v, NULL, MPI_INT64_T, 1, 2, MPI_SUM, win));
+	EXPECT(0, halo_fast_fetch_and_op(NULL, &old, MPI_INT64_T, 1, 2, MPI_SUM, win));
+	EXPECT(1, halo_fast_fetch_and_op(NULL, &old, MPI_INT64_T, 1, 2, MPI_NO_OP, win));
+	EXPECT(0, halo_fast_fetch_and_op(&v, &old, MPI_INT64_T, 1, 2, MPI_PROD, win));
+	EXPECT(0, halo_fast_fetch_and_op(&v, &old, MPI_INT64_T, 1, 2, MPI_OP_NULL, win));
+	EXPECT(0, halo_fast_fetch_and_op(&v, &old, MPI_BYTE, 1, 2, MPI_SUM, win));
+	EXPECT(1, halo_fast_fetch_and_op(&v, &old, MPI_BYTE, 1, 2, MPI_BOR, win));
+	EXPECT(0, halo_fast_fetch_and_op(&v, &old, MPI_CHAR, 1, 2, MPI_REPLACE, win));
+	EXPECT(0, halo_fast_accumulate(&v, 1, MPI_INT64_T, 1, 4, 1, MPI_INT64_T, MPI_NO_OP, win));
+	EXPECT(0, halo_fast_accumulate(&v, 2, MPI_INT64_T, 1, 4, 2, MPI_INT64_T, MPI_SUM, win));
+	EXPECT(0, halo_fast_accumulate(&v, 1, MPI_INT64_T, 1, 4, 1, MPI_UINT64_T, MPI_SUM, win));
+	EXPECT(1, halo_fast_accumulate(&v, 1, MPI_INT64_T, 1, 4, 1, MPI_INT64_T, MPI_SUM, win));
+	EXPECT(1, at(4));
+	EXPECT(0, halo_fast_get_accumulate(&v, 1, MPI_INT64_T, NULL, 1, MPI_INT64_T, 1, 4, 1, MPI_INT64_T, MPI_SUM, win));
+	EXPECT(0, halo_fast_get_accumulate(&v, 1, MPI_INT64_T, &old, 1, MPI_UINT64_T, 1, 4, 1, MPI_INT64_T, MPI_SUM, win));
+	EXPECT(1, halo_fast_get_accumulate(&v, 1, MPI_INT64_T, &old, 1, MPI_INT64_T, 1, 4, 1, MPI_INT64_T, MPI_SUM, win));
+	EXPECT(2, at(4));
+
+	EXPECT(1, halo_fast_fetch_and_op(&d, &was, MPI_DOUBLE, 1, 8, MPI_SUM, win));
+	EXPECT(0, halo_fast_fetch_and_op(&d, &was, MPI_DOUBLE, 1, 8, MPI_MAX, win));
+	EXPECT(0, halo_fast_fetch_and_op(&d, &was, MPI_DOUBLE, 1, 8, MPI_BXOR, win));
+	EXPECT(0, halo_fast_compare_and_swap(&d, &d, &was, MPI_DOUBLE, 1, 8, win));
+	EXPECT(0, halo_fast_fetch_and_op(&nan, &was, MPI_DOUBLE, 1, 8, MPI_SUM, win));
+	memcpy(&was, memory + 32, 8);
+	EXPECT(1, was == 1.5);
+	EXPECT(0, (uint32_t)*readers(0, ME));
+	*writer(0) = (uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR;
+	EXPECT(0, halo_fast_fetch_and_op(&nan, &was, MPI_DOUBLE, 1, 8, MPI_SUM, win));
+	EXPECT((uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR, *writer(0));
+}
+
+static void handles(void) {
+	int n = -1;
+	reset();
+	EXPECT(1, put(1, 0));
+	win = (MPI_Win)(handle + ((uintptr_t)1 << 31)); /* another generation */
+	EXPECT(0, put(1, 0));
+	win = (MPI_Win)(handle + 16);
+	EXPECT(0, put(1, 0));
+	win = (MPI_Win)0;
+	EXPECT(0, put(1, 0));
+	win = (MPI_Win)~(uintptr_t)0;
+	EXPECT(0, put(1, 0));
+	win = (MPI_Win)handle;
+	halo_close_win(handle + ((uintptr_t)1 << 31)); /* one that is not there */
+	EXPECT(1, put(1, 0));
+	halo_close_win(handle);
+	EXPECT(0, put(1, 0));
+	halo_open_win(handle, (uintptr_t)view, HALO_LAYOUT + 1);
+	EXPECT(0, put(1, 0));
+	halo_open_win(handle, 0, HALO_LAYOUT);
+	EXPECT(0, put(1, 0));
+	halo_open_win(handle, (uintptr_t)view, HALO_LAYOUT);
+	EXPECT(1, put(1, 0));
+
+	EXPECT(0, halo_fast_comm_rank(MPI_COMM_WORLD, &n));
+	EXPECT(0, halo_fast_comm_rank(MPI_COMM_SELF, &n));
+	halo_open_comm((uintptr_t)MPI_COMM_WORLD, 3, 8);
+	halo_open_comm((uintptr_t)MPI_COMM_SELF, 0, 1);
+	halo_open_comm(0x1001, 2, 5);
+	EXPECT(1, halo_fast_comm_rank(MPI_COMM_WORLD, &n));
+	EXPECT(3, n);
+	EXPECT(1, halo_fast_comm_size(MPI_COMM_WORLD, &n));
+	EXPECT(8, n);
+	EXPECT(1, halo_fast_comm_size(MPI_COMM_SELF, &n));
+	EXPECT(1, n);
+	EXPECT(1, halo_fast_comm_rank((MPI_Comm)0x1001, &n));
+	EXPECT(2, n);
+	EXPECT(0, halo_fast_comm_rank((MPI_Comm)0x1001, NULL));
+	EXPECT(0, halo_fast_comm_rank(MPI_COMM_NULL, &n));
+	halo_close_comm(0x1001);
+	EXPECT(0, halo_fast_comm_rank((MPI_Comm)0x1001, &n));
+
+	EXPECT(1, halo_fast_type_size(MPI_SHORT_INT, &n));
+	EXPECT(6, n);
+	EXPECT(0, halo_fast_type_size(MPI_DATATYPE_NULL, &n));
+	EXPECT(0, halo_fast_type_size(MPI_INT64_T, (int *)NULL));
+
+	halo_close_all();
+	EXPECT(0, put(1, 0));
+	EXPECT(0, halo_fast_comm_rank(MPI_COMM_WORLD, &n));
+	EXPECT(0, halo_fast_comm_rank(MPI_COMM_SELF, &n));
+	EXPECT(0, halo_fast_type_size(MPI_INT64_T, &n));
+}
+
+int main(void) {
+	win = (MPI_Win)handle;
+	halo_know_type((uintptr_t)MPI_INT64_T, 8, HALO_SIGNED);
+	halo_know_type((uintptr_t)MPI_UINT64_T, 8, HALO_UNSIGNED);
+	halo_know_type((uintptr_t)MPI_DOUBLE, 8, HALO_FLOATING);
+	halo_know_type((uintptr_t)MPI_BYTE, 1, HALO_BITS);
+	halo_know_type((uintptr_t)MPI_CHAR, 1, HALO_DENSE);
+	halo_know_type((uintptr_t)MPI_SHORT_INT, 6, HALO_PADDED);
+	halo_open_win(handle, (uintptr_t)view, HALO_LAYOUT);
+	copies();
+	synchronisation();
+	stripe();
+	elements();
+	handles();
+	return failed != 0;
+}
