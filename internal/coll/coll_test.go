@@ -98,9 +98,9 @@ func everything(w *world.World, c *comm.Comm, seed uint64, steps int, kinds ...c
 // gives what a serial computation gives, on 1 to 9 ranks: with any root and
 // counts, 0 as well, in place or not.
 func TestCollectivesEqualSerial(t *testing.T) {
-	one, all := 8, 30
+	one, all, alone := 8, 30, 5
 	if raceBuild {
-		one, all = 3, 10
+		one, all, alone = 2, 7, 1
 	}
 	for _, f := range forms() {
 		t.Run(f.name, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestCollectivesEqualSerial(t *testing.T) {
 					if err := everything(w, w.Comm, uint64(n), steps, f.kinds...); err != nil {
 						return err
 					}
-					return everything(w, w.Self, uint64(n), 5)
+					return everything(w, w.Self, uint64(n), alone)
 				})
 			}
 		})

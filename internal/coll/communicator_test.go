@@ -213,13 +213,17 @@ func TestS6_ForgedContexts(t *testing.T) {
 // 7.4.2: the groups of a split are those of equal colour, ordered by key and
 // then by rank; members with Undefined get none.
 func TestSplit(t *testing.T) {
+	times := 12
+	if raceBuild {
+		times = 4
+	}
 	for _, fabric := range []string{"inproc", "shm", "tcp"} {
 		for n := 1; n <= 9; n++ {
 			if fabric != "inproc" && n > 5 {
 				break
 			}
 			run(t, fabric, n, auto(), func(w *world.World) error {
-				for k := range 12 {
+				for k := range times {
 					color := func(r int) int {
 						if (r+k)%4 == 3 {
 							return coll.Undefined
