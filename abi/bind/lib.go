@@ -41,7 +41,10 @@ type Lib struct {
 	messages    table[mpi.Message]
 	wins        named[*mpi.Window]
 	infos       table[*mpi.Info]
-	errhandlers table[mpi.Errhandler]
+	errhandlers errhandlers
+	keyvals     keyvals
+	attributes  predefined
+	fortran     fortran
 
 	origins    sync.Map // mpi.Datatype to *origin, of those that have one
 	predefined [lastPredefined - firstPredefined + 1]mpi.Datatype

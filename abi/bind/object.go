@@ -168,22 +168,6 @@ var predefinedOps = [...]mpi.Op{
 	0x38: mpi.Minloc, 0x39: mpi.Maxloc, 0x3c: mpi.Replace, 0x3d: mpi.NoOp,
 }
 
-// errhandler is the error handler of a handle.
-func (l *Lib) errhandler(h handle, call string) (mpi.Errhandler, error) {
-	switch h {
-	case errorsAreFatal:
-		return mpi.ErrorsAreFatal, nil
-	case errorsAbort:
-		return mpi.ErrorsAbort, nil
-	case errorsReturn:
-		return mpi.ErrorsReturn, nil
-	}
-	if e, ok := l.errhandlers.get(h); ok {
-		return e, nil
-	}
-	return mpi.Errhandler{}, l.fail(mpi.ErrErrhandler, call, "%#x is no error handler: it was freed, or never was one", h)
-}
-
 // buf is what a call of C sends or receives.
 func (l *Lib) buf(address uintptr, count int, d mpi.Datatype) mpi.Buffer {
 	return mpi.BufPtr(pointer(address), count, d)

@@ -9,17 +9,17 @@ var procedures [505]procedure
 
 func init() {
 	procedures = [...]procedure{
-		0:   {name: "MPI_Abi_get_fortran_booleans", always: true},
-		1:   {name: "MPI_Abi_get_fortran_info", always: true},
-		2:   {name: "MPI_Abi_get_info", always: true},
-		3:   {name: "MPI_Abi_get_version", always: true},
-		4:   {name: "MPI_Abi_set_fortran_booleans", always: true},
-		5:   {name: "MPI_Abi_set_fortran_info", always: true},
+		0:   {name: "MPI_Abi_get_fortran_booleans", always: true, do: doMPI_Abi_get_fortran_booleans},
+		1:   {name: "MPI_Abi_get_fortran_info", always: true, do: doMPI_Abi_get_fortran_info},
+		2:   {name: "MPI_Abi_get_info", always: true, do: doMPI_Abi_get_info},
+		3:   {name: "MPI_Abi_get_version", always: true, do: doMPI_Abi_get_version},
+		4:   {name: "MPI_Abi_set_fortran_booleans", always: true, do: doMPI_Abi_set_fortran_booleans},
+		5:   {name: "MPI_Abi_set_fortran_info", always: true, do: doMPI_Abi_set_fortran_info},
 		6:   {name: "MPI_Abort", do: doMPI_Abort},
 		7:   {name: "MPI_Accumulate", do: doMPI_Accumulate},
-		8:   {name: "MPI_Add_error_class", always: true},
-		9:   {name: "MPI_Add_error_code", always: true},
-		10:  {name: "MPI_Add_error_string", always: true},
+		8:   {name: "MPI_Add_error_class", always: true, do: doMPI_Add_error_class},
+		9:   {name: "MPI_Add_error_code", always: true, do: doMPI_Add_error_code},
+		10:  {name: "MPI_Add_error_string", always: true, do: doMPI_Add_error_string},
 		11:  {name: "MPI_Allgather", do: doMPI_Allgather},
 		12:  {name: "MPI_Allgather_init", do: doMPI_Allgather_init},
 		13:  {name: "MPI_Allgatherv", do: doMPI_Allgatherv},
@@ -33,19 +33,19 @@ func init() {
 		21:  {name: "MPI_Alltoallv_init", do: doMPI_Alltoallv_init},
 		22:  {name: "MPI_Alltoallw", do: doMPI_Alltoallw},
 		23:  {name: "MPI_Alltoallw_init", do: doMPI_Alltoallw_init},
-		24:  {name: "MPI_Attr_delete"},
-		25:  {name: "MPI_Attr_get"},
-		26:  {name: "MPI_Attr_put"},
+		24:  {name: "MPI_Attr_delete", do: doMPI_Attr_delete},
+		25:  {name: "MPI_Attr_get", do: doMPI_Attr_get},
+		26:  {name: "MPI_Attr_put", do: doMPI_Attr_put},
 		27:  {name: "MPI_Barrier", do: doMPI_Barrier},
 		28:  {name: "MPI_Barrier_init", do: doMPI_Barrier_init},
 		29:  {name: "MPI_Bcast", do: doMPI_Bcast},
 		30:  {name: "MPI_Bcast_init", do: doMPI_Bcast_init},
 		31:  {name: "MPI_Bsend", do: doMPI_Bsend},
 		32:  {name: "MPI_Bsend_init", do: doMPI_Bsend_init},
-		33:  {name: "MPI_Buffer_attach"},
-		34:  {name: "MPI_Buffer_detach"},
-		35:  {name: "MPI_Buffer_flush"},
-		36:  {name: "MPI_Buffer_iflush"},
+		33:  {name: "MPI_Buffer_attach", do: doMPI_Buffer_attach},
+		34:  {name: "MPI_Buffer_detach", do: doMPI_Buffer_detach},
+		35:  {name: "MPI_Buffer_flush", do: doMPI_Buffer_flush},
+		36:  {name: "MPI_Buffer_iflush", do: doMPI_Buffer_iflush},
 		37:  {name: "MPI_Cancel", do: doMPI_Cancel},
 		38:  {name: "MPI_Cart_coords"},
 		39:  {name: "MPI_Cart_create"},
@@ -57,38 +57,38 @@ func init() {
 		45:  {name: "MPI_Cartdim_get"},
 		46:  {name: "MPI_Close_port"},
 		47:  {name: "MPI_Comm_accept"},
-		48:  {name: "MPI_Comm_attach_buffer"},
-		49:  {name: "MPI_Comm_call_errhandler"},
+		48:  {name: "MPI_Comm_attach_buffer", do: doMPI_Comm_attach_buffer},
+		49:  {name: "MPI_Comm_call_errhandler", do: doMPI_Comm_call_errhandler},
 		50:  {name: "MPI_Comm_compare", do: doMPI_Comm_compare},
 		51:  {name: "MPI_Comm_connect"},
 		52:  {name: "MPI_Comm_create", do: doMPI_Comm_create},
-		53:  {name: "MPI_Comm_create_errhandler", always: true},
+		53:  {name: "MPI_Comm_create_errhandler", always: true, do: doMPI_Comm_create_errhandler},
 		54:  {name: "MPI_Comm_create_from_group"},
 		55:  {name: "MPI_Comm_create_group", do: doMPI_Comm_create_group},
-		56:  {name: "MPI_Comm_create_keyval"},
-		57:  {name: "MPI_Comm_delete_attr"},
-		58:  {name: "MPI_Comm_detach_buffer"},
+		56:  {name: "MPI_Comm_create_keyval", do: doMPI_Comm_create_keyval},
+		57:  {name: "MPI_Comm_delete_attr", do: doMPI_Comm_delete_attr},
+		58:  {name: "MPI_Comm_detach_buffer", do: doMPI_Comm_detach_buffer},
 		59:  {name: "MPI_Comm_disconnect", do: doMPI_Comm_disconnect},
 		60:  {name: "MPI_Comm_dup", do: doMPI_Comm_dup},
 		61:  {name: "MPI_Comm_dup_with_info", do: doMPI_Comm_dup_with_info},
-		62:  {name: "MPI_Comm_flush_buffer"},
+		62:  {name: "MPI_Comm_flush_buffer", do: doMPI_Comm_flush_buffer},
 		63:  {name: "MPI_Comm_free", do: doMPI_Comm_free},
-		64:  {name: "MPI_Comm_free_keyval"},
-		65:  {name: "MPI_Comm_get_attr"},
-		66:  {name: "MPI_Comm_get_errhandler"},
+		64:  {name: "MPI_Comm_free_keyval", do: doMPI_Comm_free_keyval},
+		65:  {name: "MPI_Comm_get_attr", do: doMPI_Comm_get_attr},
+		66:  {name: "MPI_Comm_get_errhandler", do: doMPI_Comm_get_errhandler},
 		67:  {name: "MPI_Comm_get_info", do: doMPI_Comm_get_info},
 		68:  {name: "MPI_Comm_get_name", do: doMPI_Comm_get_name},
 		69:  {name: "MPI_Comm_get_parent", do: doMPI_Comm_get_parent},
 		70:  {name: "MPI_Comm_group", do: doMPI_Comm_group},
 		71:  {name: "MPI_Comm_idup", do: doMPI_Comm_idup},
 		72:  {name: "MPI_Comm_idup_with_info", do: doMPI_Comm_idup_with_info},
-		73:  {name: "MPI_Comm_iflush_buffer"},
+		73:  {name: "MPI_Comm_iflush_buffer", do: doMPI_Comm_iflush_buffer},
 		74:  {name: "MPI_Comm_join"},
 		75:  {name: "MPI_Comm_rank", do: doMPI_Comm_rank},
 		76:  {name: "MPI_Comm_remote_group", do: doMPI_Comm_remote_group},
 		77:  {name: "MPI_Comm_remote_size", do: doMPI_Comm_remote_size},
-		78:  {name: "MPI_Comm_set_attr"},
-		79:  {name: "MPI_Comm_set_errhandler"},
+		78:  {name: "MPI_Comm_set_attr", do: doMPI_Comm_set_attr},
+		79:  {name: "MPI_Comm_set_errhandler", do: doMPI_Comm_set_errhandler},
 		80:  {name: "MPI_Comm_set_info", do: doMPI_Comm_set_info},
 		81:  {name: "MPI_Comm_set_name", do: doMPI_Comm_set_name},
 		82:  {name: "MPI_Comm_size", do: doMPI_Comm_size},
@@ -103,15 +103,15 @@ func init() {
 		91:  {name: "MPI_Dist_graph_create_adjacent"},
 		92:  {name: "MPI_Dist_graph_neighbors"},
 		93:  {name: "MPI_Dist_graph_neighbors_count"},
-		94:  {name: "MPI_Errhandler_free", always: true},
-		95:  {name: "MPI_Error_class", always: true},
-		96:  {name: "MPI_Error_string", always: true},
+		94:  {name: "MPI_Errhandler_free", always: true, do: doMPI_Errhandler_free},
+		95:  {name: "MPI_Error_class", always: true, do: doMPI_Error_class},
+		96:  {name: "MPI_Error_string", always: true, do: doMPI_Error_string},
 		97:  {name: "MPI_Exscan", do: doMPI_Exscan},
 		98:  {name: "MPI_Exscan_init", do: doMPI_Exscan_init},
 		99:  {name: "MPI_Fetch_and_op", do: doMPI_Fetch_and_op},
 		100: {name: "MPI_File_call_errhandler"},
 		101: {name: "MPI_File_close"},
-		102: {name: "MPI_File_create_errhandler", always: true},
+		102: {name: "MPI_File_create_errhandler", always: true, do: doMPI_File_create_errhandler},
 		103: {name: "MPI_File_delete"},
 		104: {name: "MPI_File_get_amode"},
 		105: {name: "MPI_File_get_atomicity"},
@@ -177,11 +177,11 @@ func init() {
 		165: {name: "MPI_Gatherv_init", do: doMPI_Gatherv_init},
 		166: {name: "MPI_Get", do: doMPI_Get},
 		167: {name: "MPI_Get_accumulate", do: doMPI_Get_accumulate},
-		168: {name: "MPI_Get_address"},
+		168: {name: "MPI_Get_address", do: doMPI_Get_address},
 		169: {name: "MPI_Get_count", do: doMPI_Get_count},
 		170: {name: "MPI_Get_elements", do: doMPI_Get_elements},
 		171: {name: "MPI_Get_elements_x", do: doMPI_Get_elements_x},
-		172: {name: "MPI_Get_hw_resource_info"},
+		172: {name: "MPI_Get_hw_resource_info", do: doMPI_Get_hw_resource_info},
 		173: {name: "MPI_Get_library_version", always: true, do: doMPI_Get_library_version},
 		174: {name: "MPI_Get_processor_name", do: doMPI_Get_processor_name},
 		175: {name: "MPI_Get_version", always: true, do: doMPI_Get_version},
@@ -225,17 +225,17 @@ func init() {
 		213: {name: "MPI_Ineighbor_alltoall"},
 		214: {name: "MPI_Ineighbor_alltoallv"},
 		215: {name: "MPI_Ineighbor_alltoallw"},
-		216: {name: "MPI_Info_create", always: true},
-		217: {name: "MPI_Info_create_env", always: true},
-		218: {name: "MPI_Info_delete", always: true},
-		219: {name: "MPI_Info_dup", always: true},
-		220: {name: "MPI_Info_free", always: true},
-		221: {name: "MPI_Info_get", always: true},
-		222: {name: "MPI_Info_get_nkeys", always: true},
-		223: {name: "MPI_Info_get_nthkey", always: true},
-		224: {name: "MPI_Info_get_string", always: true},
-		225: {name: "MPI_Info_get_valuelen", always: true},
-		226: {name: "MPI_Info_set", always: true},
+		216: {name: "MPI_Info_create", always: true, do: doMPI_Info_create},
+		217: {name: "MPI_Info_create_env", always: true, do: doMPI_Info_create_env},
+		218: {name: "MPI_Info_delete", always: true, do: doMPI_Info_delete},
+		219: {name: "MPI_Info_dup", always: true, do: doMPI_Info_dup},
+		220: {name: "MPI_Info_free", always: true, do: doMPI_Info_free},
+		221: {name: "MPI_Info_get", always: true, do: doMPI_Info_get},
+		222: {name: "MPI_Info_get_nkeys", always: true, do: doMPI_Info_get_nkeys},
+		223: {name: "MPI_Info_get_nthkey", always: true, do: doMPI_Info_get_nthkey},
+		224: {name: "MPI_Info_get_string", always: true, do: doMPI_Info_get_string},
+		225: {name: "MPI_Info_get_valuelen", always: true, do: doMPI_Info_get_valuelen},
+		226: {name: "MPI_Info_set", always: true, do: doMPI_Info_set},
 		227: {name: "MPI_Init", always: true, do: doMPI_Init},
 		228: {name: "MPI_Init_thread", always: true, do: doMPI_Init_thread},
 		229: {name: "MPI_Initialized", always: true, do: doMPI_Initialized},
@@ -256,8 +256,8 @@ func init() {
 		244: {name: "MPI_Isendrecv", do: doMPI_Isendrecv},
 		245: {name: "MPI_Isendrecv_replace", do: doMPI_Isendrecv_replace},
 		246: {name: "MPI_Issend", do: doMPI_Issend},
-		247: {name: "MPI_Keyval_create"},
-		248: {name: "MPI_Keyval_free"},
+		247: {name: "MPI_Keyval_create", do: doMPI_Keyval_create},
+		248: {name: "MPI_Keyval_free", do: doMPI_Keyval_free},
 		249: {name: "MPI_Lookup_name"},
 		250: {name: "MPI_Mprobe", do: doMPI_Mprobe},
 		251: {name: "MPI_Mrecv", do: doMPI_Mrecv},
@@ -271,16 +271,16 @@ func init() {
 		259: {name: "MPI_Neighbor_alltoallv_init"},
 		260: {name: "MPI_Neighbor_alltoallw"},
 		261: {name: "MPI_Neighbor_alltoallw_init"},
-		262: {name: "MPI_Op_commutative"},
-		263: {name: "MPI_Op_create"},
-		264: {name: "MPI_Op_free"},
+		262: {name: "MPI_Op_commutative", do: doMPI_Op_commutative},
+		263: {name: "MPI_Op_create", do: doMPI_Op_create},
+		264: {name: "MPI_Op_free", do: doMPI_Op_free},
 		265: {name: "MPI_Open_port"},
 		266: {name: "MPI_Pack", do: doMPI_Pack},
 		267: {name: "MPI_Pack_external", do: doMPI_Pack_external},
 		268: {name: "MPI_Pack_external_size", do: doMPI_Pack_external_size},
 		269: {name: "MPI_Pack_size", do: doMPI_Pack_size},
 		270: {name: "MPI_Parrived"},
-		271: {name: "MPI_Pcontrol", always: true},
+		271: {name: "MPI_Pcontrol", always: true, do: doMPI_Pcontrol},
 		272: {name: "MPI_Pready"},
 		273: {name: "MPI_Pready_list"},
 		274: {name: "MPI_Pready_range"},
@@ -295,15 +295,15 @@ func init() {
 		283: {name: "MPI_Recv_init", do: doMPI_Recv_init},
 		284: {name: "MPI_Reduce", do: doMPI_Reduce},
 		285: {name: "MPI_Reduce_init", do: doMPI_Reduce_init},
-		286: {name: "MPI_Reduce_local"},
+		286: {name: "MPI_Reduce_local", do: doMPI_Reduce_local},
 		287: {name: "MPI_Reduce_scatter", do: doMPI_Reduce_scatter},
 		288: {name: "MPI_Reduce_scatter_block", do: doMPI_Reduce_scatter_block},
 		289: {name: "MPI_Reduce_scatter_block_init", do: doMPI_Reduce_scatter_block_init},
 		290: {name: "MPI_Reduce_scatter_init", do: doMPI_Reduce_scatter_init},
 		291: {name: "MPI_Register_datarep"},
-		292: {name: "MPI_Remove_error_class", always: true},
-		293: {name: "MPI_Remove_error_code", always: true},
-		294: {name: "MPI_Remove_error_string", always: true},
+		292: {name: "MPI_Remove_error_class", always: true, do: doMPI_Remove_error_class},
+		293: {name: "MPI_Remove_error_code", always: true, do: doMPI_Remove_error_code},
+		294: {name: "MPI_Remove_error_string", always: true, do: doMPI_Remove_error_string},
 		295: {name: "MPI_Request_free", do: doMPI_Request_free},
 		296: {name: "MPI_Request_get_status", do: doMPI_Request_get_status},
 		297: {name: "MPI_Request_get_status_all", do: doMPI_Request_get_status_all},
@@ -326,7 +326,7 @@ func init() {
 		314: {name: "MPI_Sendrecv_replace", do: doMPI_Sendrecv_replace},
 		315: {name: "MPI_Session_attach_buffer", always: true},
 		316: {name: "MPI_Session_call_errhandler", always: true},
-		317: {name: "MPI_Session_create_errhandler", always: true},
+		317: {name: "MPI_Session_create_errhandler", always: true, do: doMPI_Session_create_errhandler},
 		318: {name: "MPI_Session_detach_buffer", always: true},
 		319: {name: "MPI_Session_finalize", always: true},
 		320: {name: "MPI_Session_flush_buffer", always: true},
@@ -367,15 +367,15 @@ func init() {
 		355: {name: "MPI_Type_create_hindexed_block", do: doMPI_Type_create_hindexed_block},
 		356: {name: "MPI_Type_create_hvector", do: doMPI_Type_create_hvector},
 		357: {name: "MPI_Type_create_indexed_block", do: doMPI_Type_create_indexed_block},
-		358: {name: "MPI_Type_create_keyval"},
+		358: {name: "MPI_Type_create_keyval", do: doMPI_Type_create_keyval},
 		359: {name: "MPI_Type_create_resized", do: doMPI_Type_create_resized},
 		360: {name: "MPI_Type_create_struct", do: doMPI_Type_create_struct},
 		361: {name: "MPI_Type_create_subarray", do: doMPI_Type_create_subarray},
-		362: {name: "MPI_Type_delete_attr"},
+		362: {name: "MPI_Type_delete_attr", do: doMPI_Type_delete_attr},
 		363: {name: "MPI_Type_dup", do: doMPI_Type_dup},
 		364: {name: "MPI_Type_free", do: doMPI_Type_free},
-		365: {name: "MPI_Type_free_keyval"},
-		366: {name: "MPI_Type_get_attr"},
+		365: {name: "MPI_Type_free_keyval", do: doMPI_Type_free_keyval},
+		366: {name: "MPI_Type_get_attr", do: doMPI_Type_get_attr},
 		367: {name: "MPI_Type_get_contents", do: doMPI_Type_get_contents},
 		368: {name: "MPI_Type_get_contents_c", do: doMPI_Type_get_contents_c},
 		369: {name: "MPI_Type_get_envelope", do: doMPI_Type_get_envelope},
@@ -388,7 +388,7 @@ func init() {
 		376: {name: "MPI_Type_get_value_index", do: doMPI_Type_get_value_index},
 		377: {name: "MPI_Type_indexed", do: doMPI_Type_indexed},
 		378: {name: "MPI_Type_match_size", do: doMPI_Type_match_size},
-		379: {name: "MPI_Type_set_attr"},
+		379: {name: "MPI_Type_set_attr", do: doMPI_Type_set_attr},
 		380: {name: "MPI_Type_set_name", do: doMPI_Type_set_name},
 		381: {name: "MPI_Type_size", do: doMPI_Type_size},
 		382: {name: "MPI_Type_size_x", do: doMPI_Type_size_x},
@@ -403,13 +403,13 @@ func init() {
 		391: {name: "MPI_Win_allocate", do: doMPI_Win_allocate},
 		392: {name: "MPI_Win_allocate_shared", do: doMPI_Win_allocate_shared},
 		393: {name: "MPI_Win_attach", do: doMPI_Win_attach},
-		394: {name: "MPI_Win_call_errhandler"},
+		394: {name: "MPI_Win_call_errhandler", do: doMPI_Win_call_errhandler},
 		395: {name: "MPI_Win_complete", do: doMPI_Win_complete},
 		396: {name: "MPI_Win_create", do: doMPI_Win_create},
 		397: {name: "MPI_Win_create_dynamic", do: doMPI_Win_create_dynamic},
-		398: {name: "MPI_Win_create_errhandler", always: true},
-		399: {name: "MPI_Win_create_keyval"},
-		400: {name: "MPI_Win_delete_attr"},
+		398: {name: "MPI_Win_create_errhandler", always: true, do: doMPI_Win_create_errhandler},
+		399: {name: "MPI_Win_create_keyval", do: doMPI_Win_create_keyval},
+		400: {name: "MPI_Win_delete_attr", do: doMPI_Win_delete_attr},
 		401: {name: "MPI_Win_detach", do: doMPI_Win_detach},
 		402: {name: "MPI_Win_fence", do: doMPI_Win_fence},
 		403: {name: "MPI_Win_flush", do: doMPI_Win_flush},
@@ -417,17 +417,17 @@ func init() {
 		405: {name: "MPI_Win_flush_local", do: doMPI_Win_flush_local},
 		406: {name: "MPI_Win_flush_local_all", do: doMPI_Win_flush_local_all},
 		407: {name: "MPI_Win_free", do: doMPI_Win_free},
-		408: {name: "MPI_Win_free_keyval"},
-		409: {name: "MPI_Win_get_attr"},
-		410: {name: "MPI_Win_get_errhandler"},
+		408: {name: "MPI_Win_free_keyval", do: doMPI_Win_free_keyval},
+		409: {name: "MPI_Win_get_attr", do: doMPI_Win_get_attr},
+		410: {name: "MPI_Win_get_errhandler", do: doMPI_Win_get_errhandler},
 		411: {name: "MPI_Win_get_group", do: doMPI_Win_get_group},
 		412: {name: "MPI_Win_get_info", do: doMPI_Win_get_info},
 		413: {name: "MPI_Win_get_name", do: doMPI_Win_get_name},
 		414: {name: "MPI_Win_lock", do: doMPI_Win_lock},
 		415: {name: "MPI_Win_lock_all", do: doMPI_Win_lock_all},
 		416: {name: "MPI_Win_post", do: doMPI_Win_post},
-		417: {name: "MPI_Win_set_attr"},
-		418: {name: "MPI_Win_set_errhandler"},
+		417: {name: "MPI_Win_set_attr", do: doMPI_Win_set_attr},
+		418: {name: "MPI_Win_set_errhandler", do: doMPI_Win_set_errhandler},
 		419: {name: "MPI_Win_set_info", do: doMPI_Win_set_info},
 		420: {name: "MPI_Win_set_name", do: doMPI_Win_set_name},
 		421: {name: "MPI_Win_shared_query", do: doMPI_Win_shared_query},
@@ -517,6 +517,53 @@ func init() {
 	}
 }
 
+func doMPI_Abi_get_fortran_booleans(l *Lib, a args) error {
+	return l.getBooleans(a)
+}
+
+func doMPI_Abi_get_fortran_info(l *Lib, a args) error {
+	if err := l.need("MPI_Abi_get_fortran_info", a, "info", 0); err != nil {
+		return err
+	}
+	v0 := l.getFortranInfo()
+	a.setWord(0, l.addInfo(v0))
+	return nil
+}
+
+func doMPI_Abi_get_info(l *Lib, a args) error {
+	if err := l.need("MPI_Abi_get_info", a, "info", 0); err != nil {
+		return err
+	}
+	v0 := abiInfo()
+	a.setWord(0, l.addInfo(v0))
+	return nil
+}
+
+func doMPI_Abi_get_version(l *Lib, a args) error {
+	if err := l.need("MPI_Abi_get_version", a, "abi_major", 0); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Abi_get_version", a, "abi_minor", 1); err != nil {
+		return err
+	}
+	v0, v1 := abiVersion()
+	a.setInt(0, int(v0))
+	a.setInt(1, int(v1))
+	return nil
+}
+
+func doMPI_Abi_set_fortran_booleans(l *Lib, a args) error {
+	return l.setBooleans(a.int(0), a.word(1), a.word(2))
+}
+
+func doMPI_Abi_set_fortran_info(l *Lib, a args) error {
+	info, err := l.info(a.word(0), "MPI_Abi_set_fortran_info")
+	if err != nil {
+		return err
+	}
+	return l.setFortranInfo(info)
+}
+
 func doMPI_Abort(l *Lib, a args) error {
 	comm, err := l.comm(a.word(0), "MPI_Abort")
 	if err != nil {
@@ -532,6 +579,31 @@ func doMPI_Accumulate(l *Lib, a args) error {
 		return err
 	}
 	return win.Accumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)))
+}
+
+func doMPI_Add_error_class(l *Lib, a args) error {
+	if err := l.need("MPI_Add_error_class", a, "errorclass", 0); err != nil {
+		return err
+	}
+	v0 := l.addErrorClass()
+	a.setInt(0, int(v0))
+	return nil
+}
+
+func doMPI_Add_error_code(l *Lib, a args) error {
+	if err := l.need("MPI_Add_error_code", a, "errorcode", 1); err != nil {
+		return err
+	}
+	v0, err := l.addErrorCode(a.int(0))
+	if err != nil {
+		return err
+	}
+	a.setInt(1, int(v0))
+	return nil
+}
+
+func doMPI_Add_error_string(l *Lib, a args) error {
+	return mpi.AddErrorString(mpi.Class(a.int(0)), text(a.word(1)))
 }
 
 func doMPI_Allgather(l *Lib, a args) error {
@@ -688,6 +760,26 @@ func doMPI_Alltoallw_init(l *Lib, a args) error {
 	return l.setRequest(a, 10, v0)
 }
 
+func doMPI_Attr_delete(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPI_Attr_delete")
+	if err != nil {
+		return err
+	}
+	return mpi.DeleteAttr(comm, l.keyvals.get(a.int(1)).comm)
+}
+
+func doMPI_Attr_get(l *Lib, a args) error {
+	return l.getCommAttr(a, "MPI_Attr_get")
+}
+
+func doMPI_Attr_put(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPI_Attr_put")
+	if err != nil {
+		return err
+	}
+	return l.setCommAttr(comm, a.int(1), a.word(2))
+}
+
 func doMPI_Barrier(l *Lib, a args) error {
 	comm, err := l.comm(a.word(0), "MPI_Barrier")
 	if err != nil {
@@ -754,8 +846,45 @@ func doMPI_Bsend_init(l *Lib, a args) error {
 	return l.setRequest(a, 6, v0)
 }
 
+func doMPI_Buffer_attach(l *Lib, a args) error {
+	return l.attachProcess(a.word(0), a.int(1))
+}
+
+func doMPI_Buffer_detach(l *Lib, a args) error {
+	return l.detachProcess(a)
+}
+
+func doMPI_Buffer_flush(l *Lib, a args) error {
+	return l.flushProcess()
+}
+
+func doMPI_Buffer_iflush(l *Lib, a args) error {
+	if err := l.need("MPI_Buffer_iflush", a, "request", 0); err != nil {
+		return err
+	}
+	v0 := l.iflushProcess()
+	return l.setRequest(a, 0, v0)
+}
+
 func doMPI_Cancel(l *Lib, a args) error {
 	return l.onRequest(a, "MPI_Cancel", (*mpi.Request).Cancel)
+}
+
+func doMPI_Comm_attach_buffer(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPI_Comm_attach_buffer")
+	if err != nil {
+		return err
+	}
+	return l.attachComm(comm, a.word(1), a.int(2))
+}
+
+func doMPI_Comm_call_errhandler(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPI_Comm_call_errhandler")
+	if err != nil {
+		return err
+	}
+	comm.CallErrhandler(mpi.Class(a.int(1)))
+	return nil
 }
 
 func doMPI_Comm_compare(l *Lib, a args) error {
@@ -798,6 +927,18 @@ func doMPI_Comm_create(l *Lib, a args) error {
 	return nil
 }
 
+func doMPI_Comm_create_errhandler(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_create_errhandler", a, "errhandler", 1); err != nil {
+		return err
+	}
+	v0, err := l.commErrhandler(a.word(0))
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addErrhandler(v0))
+	return nil
+}
+
 func doMPI_Comm_create_group(l *Lib, a args) error {
 	if err := l.need("MPI_Comm_create_group", a, "newcomm", 3); err != nil {
 		return err
@@ -816,6 +957,27 @@ func doMPI_Comm_create_group(l *Lib, a args) error {
 	}
 	a.setWord(3, l.addComm(v0))
 	return nil
+}
+
+func doMPI_Comm_create_keyval(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_create_keyval", a, "comm_keyval", 2); err != nil {
+		return err
+	}
+	v0 := l.commKeyval(a.word(0), a.word(1), a.word(3))
+	a.setInt(2, int(v0))
+	return nil
+}
+
+func doMPI_Comm_delete_attr(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPI_Comm_delete_attr")
+	if err != nil {
+		return err
+	}
+	return mpi.DeleteAttr(comm, l.keyvals.get(a.int(1)).comm)
+}
+
+func doMPI_Comm_detach_buffer(l *Lib, a args) error {
+	return l.detachComm(a)
 }
 
 func doMPI_Comm_disconnect(l *Lib, a args) error {
@@ -858,8 +1020,40 @@ func doMPI_Comm_dup_with_info(l *Lib, a args) error {
 	return nil
 }
 
+func doMPI_Comm_flush_buffer(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPI_Comm_flush_buffer")
+	if err != nil {
+		return err
+	}
+	return comm.FlushBuffer()
+}
+
 func doMPI_Comm_free(l *Lib, a args) error {
 	return l.freeComm(a, "MPI_Comm_free", (*mpi.Comm).Free)
+}
+
+func doMPI_Comm_free_keyval(l *Lib, a args) error {
+	return l.freeKeyval(a, "MPI_Comm_free_keyval", isCommKeyval)
+}
+
+func doMPI_Comm_get_attr(l *Lib, a args) error {
+	return l.getCommAttr(a, "MPI_Comm_get_attr")
+}
+
+func doMPI_Comm_get_errhandler(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_get_errhandler", a, "errhandler", 1); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Comm_get_errhandler")
+	if err != nil {
+		return err
+	}
+	v0, err := comm.Errhandler()
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addErrhandler(v0))
+	return nil
 }
 
 func doMPI_Comm_get_info(l *Lib, a args) error {
@@ -943,6 +1137,18 @@ func doMPI_Comm_idup_with_info(l *Lib, a args) error {
 	return l.setRequest(a, 3, v1)
 }
 
+func doMPI_Comm_iflush_buffer(l *Lib, a args) error {
+	if err := l.need("MPI_Comm_iflush_buffer", a, "request", 1); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(0), "MPI_Comm_iflush_buffer")
+	if err != nil {
+		return err
+	}
+	v0 := comm.IflushBuffer()
+	return l.setRequest(a, 1, v0)
+}
+
 func doMPI_Comm_rank(l *Lib, a args) error {
 	if err := l.need("MPI_Comm_rank", a, "rank", 1); err != nil {
 		return err
@@ -986,6 +1192,26 @@ func doMPI_Comm_remote_size(l *Lib, a args) error {
 	}
 	a.setInt(1, int(v0))
 	return nil
+}
+
+func doMPI_Comm_set_attr(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPI_Comm_set_attr")
+	if err != nil {
+		return err
+	}
+	return l.setCommAttr(comm, a.int(1), a.word(2))
+}
+
+func doMPI_Comm_set_errhandler(l *Lib, a args) error {
+	comm, err := l.comm(a.word(0), "MPI_Comm_set_errhandler")
+	if err != nil {
+		return err
+	}
+	errhandler, err := l.errhandler(a.word(1), "MPI_Comm_set_errhandler")
+	if err != nil {
+		return err
+	}
+	return comm.SetErrhandler(errhandler)
 }
 
 func doMPI_Comm_set_info(l *Lib, a args) error {
@@ -1078,6 +1304,34 @@ func doMPI_Compare_and_swap(l *Lib, a args) error {
 	return win.CompareAndSwap(l.buf(a.word(0), 1, l.datatype(a.word(3))), l.buf(a.word(1), 1, l.datatype(a.word(3))), l.buf(a.word(2), 1, l.datatype(a.word(3))), a.int(4), a.long(5))
 }
 
+func doMPI_Errhandler_free(l *Lib, a args) error {
+	return l.freeErrhandler(a)
+}
+
+func doMPI_Error_class(l *Lib, a args) error {
+	if err := l.need("MPI_Error_class", a, "errorclass", 1); err != nil {
+		return err
+	}
+	v0, err := l.errorClass(a.int(0))
+	if err != nil {
+		return err
+	}
+	a.setInt(1, int(v0))
+	return nil
+}
+
+func doMPI_Error_string(l *Lib, a args) error {
+	if err := l.need("MPI_Error_string", a, "string", 1); err != nil {
+		return err
+	}
+	v0, err := l.errorString(a.int(0))
+	if err != nil {
+		return err
+	}
+	a.setInt(2, setText(a.word(1), 512, v0))
+	return nil
+}
+
 func doMPI_Exscan(l *Lib, a args) error {
 	comm, err := l.comm(a.word(5), "MPI_Exscan")
 	if err != nil {
@@ -1107,6 +1361,18 @@ func doMPI_Fetch_and_op(l *Lib, a args) error {
 		return err
 	}
 	return win.FetchAndOp(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.op(a.word(5)))
+}
+
+func doMPI_File_create_errhandler(l *Lib, a args) error {
+	if err := l.need("MPI_File_create_errhandler", a, "errhandler", 1); err != nil {
+		return err
+	}
+	v0, err := l.otherErrhandler("MPI_File_create_errhandler", a.word(0))
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addErrhandler(v0))
+	return nil
 }
 
 func doMPI_Finalize(l *Lib, a args) error {
@@ -1188,6 +1454,15 @@ func doMPI_Get_accumulate(l *Lib, a args) error {
 	return win.GetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)))
 }
 
+func doMPI_Get_address(l *Lib, a args) error {
+	if err := l.need("MPI_Get_address", a, "address", 1); err != nil {
+		return err
+	}
+	v0 := a.word(0)
+	a.setLong(1, int64(v0))
+	return nil
+}
+
 func doMPI_Get_count(l *Lib, a args) error {
 	if err := l.need("MPI_Get_count", a, "count", 2); err != nil {
 		return err
@@ -1233,6 +1508,15 @@ func doMPI_Get_elements_x(l *Lib, a args) error {
 		return err
 	}
 	a.setLong(2, int64(v0))
+	return nil
+}
+
+func doMPI_Get_hw_resource_info(l *Lib, a args) error {
+	if err := l.need("MPI_Get_hw_resource_info", a, "hw_info", 0); err != nil {
+		return err
+	}
+	v0 := mpi.GetHwResourceInfo()
+	a.setWord(0, l.addInfo(v0))
 	return nil
 }
 
@@ -1605,6 +1889,88 @@ func doMPI_Imrecv(l *Lib, a args) error {
 	return l.imrecv(a)
 }
 
+func doMPI_Info_create(l *Lib, a args) error {
+	if err := l.need("MPI_Info_create", a, "info", 0); err != nil {
+		return err
+	}
+	v0 := mpi.NewInfo()
+	a.setWord(0, l.addInfo(v0))
+	return nil
+}
+
+func doMPI_Info_create_env(l *Lib, a args) error {
+	if err := l.need("MPI_Info_create_env", a, "info", 2); err != nil {
+		return err
+	}
+	v0 := mpi.InfoEnv()
+	a.setWord(2, l.addInfo(v0))
+	return nil
+}
+
+func doMPI_Info_delete(l *Lib, a args) error {
+	if _, err := l.info(a.word(0), "MPI_Info_delete"); err != nil {
+		return err
+	}
+	return l.infoDelete(a.word(0), a.word(1))
+}
+
+func doMPI_Info_dup(l *Lib, a args) error {
+	if err := l.need("MPI_Info_dup", a, "newinfo", 1); err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(0), "MPI_Info_dup"); err != nil {
+		return err
+	}
+	v0, err := l.infoDup(a.word(0))
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addInfo(v0))
+	return nil
+}
+
+func doMPI_Info_free(l *Lib, a args) error {
+	return l.freeInfo(a)
+}
+
+func doMPI_Info_get(l *Lib, a args) error {
+	return l.infoGet(a)
+}
+
+func doMPI_Info_get_nkeys(l *Lib, a args) error {
+	if err := l.need("MPI_Info_get_nkeys", a, "nkeys", 1); err != nil {
+		return err
+	}
+	if _, err := l.info(a.word(0), "MPI_Info_get_nkeys"); err != nil {
+		return err
+	}
+	v0, err := l.infoKeys(a.word(0))
+	if err != nil {
+		return err
+	}
+	a.setInt(1, int(v0))
+	return nil
+}
+
+func doMPI_Info_get_nthkey(l *Lib, a args) error {
+	return l.infoKey(a)
+}
+
+func doMPI_Info_get_string(l *Lib, a args) error {
+	return l.infoGetString(a)
+}
+
+func doMPI_Info_get_valuelen(l *Lib, a args) error {
+	return l.infoValuelen(a)
+}
+
+func doMPI_Info_set(l *Lib, a args) error {
+	if _, err := l.info(a.word(0), "MPI_Info_set"); err != nil {
+		return err
+	}
+	return l.infoSet(a.word(0), a.word(1), a.word(2))
+}
+
 func doMPI_Init(l *Lib, a args) error {
 	return l.start()
 }
@@ -1787,12 +2153,45 @@ func doMPI_Issend(l *Lib, a args) error {
 	return l.setRequest(a, 6, v0)
 }
 
+func doMPI_Keyval_create(l *Lib, a args) error {
+	if err := l.need("MPI_Keyval_create", a, "keyval", 2); err != nil {
+		return err
+	}
+	v0 := l.commKeyval(a.word(0), a.word(1), a.word(3))
+	a.setInt(2, int(v0))
+	return nil
+}
+
+func doMPI_Keyval_free(l *Lib, a args) error {
+	return l.freeKeyval(a, "MPI_Keyval_free", isCommKeyval)
+}
+
 func doMPI_Mprobe(l *Lib, a args) error {
 	return l.mprobe(a)
 }
 
 func doMPI_Mrecv(l *Lib, a args) error {
 	return l.mrecv(a)
+}
+
+func doMPI_Op_commutative(l *Lib, a args) error {
+	if err := l.need("MPI_Op_commutative", a, "commute", 1); err != nil {
+		return err
+	}
+	v0, err := l.commutative(l.op(a.word(0)))
+	if err != nil {
+		return err
+	}
+	a.setBool(1, v0)
+	return nil
+}
+
+func doMPI_Op_create(l *Lib, a args) error {
+	return l.createOp(a)
+}
+
+func doMPI_Op_free(l *Lib, a args) error {
+	return l.freeOp(a)
 }
 
 func doMPI_Pack(l *Lib, a args) error {
@@ -1828,6 +2227,11 @@ func doMPI_Pack_size(l *Lib, a args) error {
 		return err
 	}
 	a.setCount(3, int64(v0))
+	return nil
+}
+
+func doMPI_Pcontrol(l *Lib, a args) error {
+	pcontrol(a.int(0))
 	return nil
 }
 
@@ -1921,6 +2325,10 @@ func doMPI_Reduce_init(l *Lib, a args) error {
 	return l.setRequest(a, 8, v0)
 }
 
+func doMPI_Reduce_local(l *Lib, a args) error {
+	return l.op(a.word(4)).ReduceLocal(l.buf(a.word(0), a.int(2), l.datatype(a.word(3))), l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+}
+
 func doMPI_Reduce_scatter(l *Lib, a args) error {
 	comm, err := l.comm(a.word(5), "MPI_Reduce_scatter")
 	if err != nil {
@@ -1965,6 +2373,18 @@ func doMPI_Reduce_scatter_init(l *Lib, a args) error {
 	}
 	v0 := comm.ReduceScatterInit(l.reduceScatter(comm, a.word(0), a.word(1), a.counts(2), l.datatype(a.word(3)), l.op(a.word(4))))
 	return l.setRequest(a, 7, v0)
+}
+
+func doMPI_Remove_error_class(l *Lib, a args) error {
+	return mpi.RemoveErrorClass(mpi.Class(a.int(0)))
+}
+
+func doMPI_Remove_error_code(l *Lib, a args) error {
+	return mpi.RemoveErrorCode(mpi.Class(a.int(0)))
+}
+
+func doMPI_Remove_error_string(l *Lib, a args) error {
+	return mpi.RemoveErrorString(mpi.Class(a.int(0)))
 }
 
 func doMPI_Request_free(l *Lib, a args) error {
@@ -2155,6 +2575,18 @@ func doMPI_Sendrecv_replace(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
+	return nil
+}
+
+func doMPI_Session_create_errhandler(l *Lib, a args) error {
+	if err := l.need("MPI_Session_create_errhandler", a, "errhandler", 1); err != nil {
+		return err
+	}
+	v0, err := l.otherErrhandler("MPI_Session_create_errhandler", a.word(0))
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addErrhandler(v0))
 	return nil
 }
 
@@ -2418,6 +2850,15 @@ func doMPI_Type_create_indexed_block(l *Lib, a args) error {
 	return nil
 }
 
+func doMPI_Type_create_keyval(l *Lib, a args) error {
+	if err := l.need("MPI_Type_create_keyval", a, "type_keyval", 2); err != nil {
+		return err
+	}
+	v0 := l.typeKeyval(a.word(0), a.word(1), a.word(3))
+	a.setInt(2, int(v0))
+	return nil
+}
+
 func doMPI_Type_create_resized(l *Lib, a args) error {
 	if err := l.need("MPI_Type_create_resized", a, "newtype", 3); err != nil {
 		return err
@@ -2454,6 +2895,10 @@ func doMPI_Type_create_subarray(l *Lib, a args) error {
 	return nil
 }
 
+func doMPI_Type_delete_attr(l *Lib, a args) error {
+	return mpi.DeleteAttr(l.datatype(a.word(0)), l.keyvals.get(a.int(1)).typ)
+}
+
 func doMPI_Type_dup(l *Lib, a args) error {
 	if err := l.need("MPI_Type_dup", a, "newtype", 1); err != nil {
 		return err
@@ -2468,6 +2913,14 @@ func doMPI_Type_dup(l *Lib, a args) error {
 
 func doMPI_Type_free(l *Lib, a args) error {
 	return l.freeType(a)
+}
+
+func doMPI_Type_free_keyval(l *Lib, a args) error {
+	return l.freeKeyval(a, "MPI_Type_free_keyval", isTypeKeyval)
+}
+
+func doMPI_Type_get_attr(l *Lib, a args) error {
+	return l.getTypeAttr(a)
 }
 
 func doMPI_Type_get_contents(l *Lib, a args) error {
@@ -2642,6 +3095,10 @@ func doMPI_Type_match_size(l *Lib, a args) error {
 	return nil
 }
 
+func doMPI_Type_set_attr(l *Lib, a args) error {
+	return l.setTypeAttr(l.datatype(a.word(0)), a.int(1), a.word(2))
+}
+
 func doMPI_Type_set_name(l *Lib, a args) error {
 	return l.datatype(a.word(0)).SetName(objectName(text(a.word(1))))
 }
@@ -2722,6 +3179,15 @@ func doMPI_Win_attach(l *Lib, a args) error {
 	return l.attach(win, a.word(1), a.long(2))
 }
 
+func doMPI_Win_call_errhandler(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPI_Win_call_errhandler")
+	if err != nil {
+		return err
+	}
+	win.CallErrhandler(mpi.Class(a.int(1)))
+	return nil
+}
+
 func doMPI_Win_complete(l *Lib, a args) error {
 	win, err := l.win(a.word(0), "MPI_Win_complete")
 	if err != nil {
@@ -2768,6 +3234,35 @@ func doMPI_Win_create_dynamic(l *Lib, a args) error {
 	}
 	a.setWord(2, l.addWin(v0))
 	return nil
+}
+
+func doMPI_Win_create_errhandler(l *Lib, a args) error {
+	if err := l.need("MPI_Win_create_errhandler", a, "errhandler", 1); err != nil {
+		return err
+	}
+	v0, err := l.winErrhandler(a.word(0))
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addErrhandler(v0))
+	return nil
+}
+
+func doMPI_Win_create_keyval(l *Lib, a args) error {
+	if err := l.need("MPI_Win_create_keyval", a, "win_keyval", 2); err != nil {
+		return err
+	}
+	v0 := l.winKeyval(a.word(0), a.word(1), a.word(3))
+	a.setInt(2, int(v0))
+	return nil
+}
+
+func doMPI_Win_delete_attr(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPI_Win_delete_attr")
+	if err != nil {
+		return err
+	}
+	return mpi.DeleteAttr(win, l.keyvals.get(a.int(1)).win)
 }
 
 func doMPI_Win_detach(l *Lib, a args) error {
@@ -2820,6 +3315,30 @@ func doMPI_Win_flush_local_all(l *Lib, a args) error {
 
 func doMPI_Win_free(l *Lib, a args) error {
 	return l.winFree(a)
+}
+
+func doMPI_Win_free_keyval(l *Lib, a args) error {
+	return l.freeKeyval(a, "MPI_Win_free_keyval", isWinKeyval)
+}
+
+func doMPI_Win_get_attr(l *Lib, a args) error {
+	return l.getWinAttr(a)
+}
+
+func doMPI_Win_get_errhandler(l *Lib, a args) error {
+	if err := l.need("MPI_Win_get_errhandler", a, "errhandler", 1); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(0), "MPI_Win_get_errhandler")
+	if err != nil {
+		return err
+	}
+	v0, err := win.Errhandler()
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addErrhandler(v0))
+	return nil
 }
 
 func doMPI_Win_get_group(l *Lib, a args) error {
@@ -2893,6 +3412,26 @@ func doMPI_Win_post(l *Lib, a args) error {
 		return err
 	}
 	return win.Post(group, mpi.Assert(a.int(1)))
+}
+
+func doMPI_Win_set_attr(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPI_Win_set_attr")
+	if err != nil {
+		return err
+	}
+	return l.setWinAttr(win, a.int(1), a.word(2))
+}
+
+func doMPI_Win_set_errhandler(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPI_Win_set_errhandler")
+	if err != nil {
+		return err
+	}
+	errhandler, err := l.errhandler(a.word(1), "MPI_Win_set_errhandler")
+	if err != nil {
+		return err
+	}
+	return win.SetErrhandler(errhandler)
 }
 
 func doMPI_Win_set_info(l *Lib, a args) error {

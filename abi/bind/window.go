@@ -82,7 +82,7 @@ func (l *Lib) winFree(a args) error {
 	}
 	err = w.Free()
 	if err == nil || code(err) == int(mpi.ErrProcFailed) {
-		a.finish(0, winNull, l.wins.drop)
+		a.finish(0, winNull, l.dropWin)
 	}
 	return err
 }

@@ -1,0 +1,224 @@
+package bind
+
+import (
+	"math"
+	"sync"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// An attribute of C is an address under a number. Each number stands for a key of package
+// mpi, with callbacks that call those of the program.
+
+// keyval is what a number stands for. It lasts until the program has freed it and no
+// attribute is left: the program may delete those by the number that it had.
+type keyval struct {
+	number              int
+	copy, delete, extra uintptr // functions of the program, and what they get
+	comm                mpi.Keyval[*mpi.Comm, uintptr]
+	typ                 mpi.Keyval[mpi.Datatype, uintptr]
+	win                 mpi.Keyval[*mpi.Window, uintptr]
+	held                int // attributes, guarded by keyvals.mu as freed is
+	freed               bool
+}
+
+// keyvals are those of the program by their numbers.
+type keyvals struct {
+	mu   sync.Mutex
+	last int
+	all  map[int]*keyval
+}
+
+// firstKeyval is the first number, above those of predefined attributes.
+const firstKeyval = 1024
+
+// dupFn is MPI_COMM_DUP_FN and its like; 0 is MPI_COMM_NULL_COPY_FN, and
+// MPI_COMM_NULL_DELETE_FN.
+const dupFn = 1
+
+// add gives a keyval its number.
+func (s *keyvals) add(k *keyval) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[int]*keyval{}
+	}
+	for s.last = max(s.last, firstKeyval-1); ; {
+		if s.last++; s.last > math.MaxInt32 {
+			s.last = firstKeyval
+		}
+		if s.all[s.last] == nil {
+			break
+		}
+	}
+	k.number = s.last
+	s.all[k.number] = k
+	return k.number
+}
+
+// get is the keyval of a number, one without keys if there is none.
+func (s *keyvals) get(number int) *keyval {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k := s.all[number]; k != nil {
+		return k
+	}
+	return &keyval{}
+}
+
+// count notes that there are more attributes, or that the keyval was freed.
+func (s *keyvals) count(k *keyval, more int, freed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k.held += more
+	k.freed = k.freed || freed
+	if k.freed && k.held == 0 {
+		delete(s.all, k.number)
+	}
+}
+
+// keyOf makes the key of package mpi. handleOf is the handle of an object, copyCall and
+// deleteCall are the types of its callbacks.
+func keyOf[O mpi.Attributed](l *Lib, k *keyval, handleOf func(O) handle, copyCall, deleteCall int) mpi.Keyval[O, uintptr] {
+	copied := func(old O, value uintptr) (uintptr, bool, error) {
+		keep := true
+		if k.copy != dupFn {
+			words := []uintptr{handleOf(old), uintptr(k.number), k.extra, value, 0, 0}
+			if code := l.hooks.Invoke(copyCall, k.copy, words); code != 0 {
+				return 0, false, mpi.Class(code)
+			}
+			value, keep = words[4], int32(words[5]) != 0
+		}
+		if keep {
+			l.keyvals.count(k, 1, false)
+		}
+		return value, keep, nil
+	}
+	if k.copy == 0 {
+		copied = nil
+	}
+	return mpi.CreateKeyval(copied, func(o O, value uintptr) error {
+		if k.delete != 0 {
+			if code := l.hooks.Invoke(deleteCall, k.delete, []uintptr{handleOf(o), uintptr(k.number), value, k.extra}); code != 0 {
+				return mpi.Class(code)
+			}
+		}
+		l.keyvals.count(k, -1, false)
+		return nil
+	})
+}
+
+// commKeyval, typeKeyval and winKeyval are MPI_Comm_create_keyval and so on.
+func (l *Lib) commKeyval(copied, deleted, extra uintptr) int {
+	k := &keyval{copy: copied, delete: deleted, extra: extra}
+	k.comm = keyOf(l, k, l.commHandle, callComm_copy_attr_function, callComm_delete_attr_function)
+	return l.keyvals.add(k)
+}
+
+func (l *Lib) typeKeyval(copied, deleted, extra uintptr) int {
+	k := &keyval{copy: copied, delete: deleted, extra: extra}
+	k.typ = keyOf(l, k, l.typeHandle, callType_copy_attr_function, callType_delete_attr_function)
+	return l.keyvals.add(k)
+}
+
+func (l *Lib) winKeyval(copied, deleted, extra uintptr) int {
+	k := &keyval{copy: copied, delete: deleted, extra: extra}
+	k.win = keyOf(l, k, l.winHandle, callWin_copy_attr_function, callWin_delete_attr_function)
+	return l.keyvals.add(k)
+}
+
+// typeHandle is the handle of a datatype.
+func (l *Lib) typeHandle(d mpi.Datatype) handle { return l.types.handleOf(d, typeNull) }
+
+// freeKeyval is MPI_Comm_free_keyval and its like; is tells whether a keyval is of the
+// kind.
+func (l *Lib) freeKeyval(a args, call string, is func(*keyval) bool) error {
+	if err := l.need(call, a, "keyval", 0); err != nil {
+		return err
+	}
+	number := a.numbers(0).get(0)
+	k := l.keyvals.get(number)
+	if !is(k) {
+		return l.fail(mpi.ErrKeyval, call, "%d is no keyval of this kind that can be freed", number)
+	}
+	l.keyvals.count(k, 0, true)
+	a.setInt(0, 0) // MPI_KEYVAL_INVALID
+	return nil
+}
+
+func isCommKeyval(k *keyval) bool { return !k.comm.IsInvalid() && !k.freed }
+func isTypeKeyval(k *keyval) bool { return !k.typ.IsInvalid() && !k.freed }
+func isWinKeyval(k *keyval) bool  { return !k.win.IsInvalid() && !k.freed }
+
+// setAttr sets an attribute. Without a key, as for numbers of predefined attributes, package
+// mpi raises the error.
+func setAttr[O mpi.Attributed](l *Lib, o O, k *keyval, key mpi.Keyval[O, uintptr], value uintptr) error {
+	err := mpi.SetAttr(o, key, value)
+	if err == nil {
+		l.keyvals.count(k, 1, false)
+	}
+	return err
+}
+
+// setCommAttr, setTypeAttr and setWinAttr are MPI_Comm_set_attr and so on.
+func (l *Lib) setCommAttr(c *mpi.Comm, number int, value uintptr) error {
+	k := l.keyvals.get(number)
+	return setAttr(l, c, k, k.comm, value)
+}
+
+func (l *Lib) setTypeAttr(d mpi.Datatype, number int, value uintptr) error {
+	k := l.keyvals.get(number)
+	return setAttr(l, d, k, k.typ, value)
+}
+
+func (l *Lib) setWinAttr(w *mpi.Window, number int, value uintptr) error {
+	k := l.keyvals.get(number)
+	return setAttr(l, w, k, k.win, value)
+}
+
+// getAttr stores an attribute in the arguments 2 and 3: predefined is one that is known
+// otherwise.
+func getAttr[O mpi.Attributed](l *Lib, a args, call string, o O, key func(*keyval) mpi.Keyval[O, uintptr], predefined func(O, int) (uintptr, bool)) error {
+	for i, name := range []string{2: "attribute_val", 3: "flag"} {
+		if name != "" {
+			if err := l.need(call, a, name, i); err != nil {
+				return err
+			}
+		}
+	}
+	value, found := predefined(o, a.int(1))
+	if !found {
+		var err error
+		if value, found, err = mpi.GetAttr(o, key(l.keyvals.get(a.int(1)))); err != nil {
+			return err
+		}
+	}
+	if found {
+		a.setWord(2, value)
+	}
+	a.setBool(3, found)
+	return nil
+}
+
+// getCommAttr, getTypeAttr and getWinAttr are MPI_Comm_get_attr and so on.
+func (l *Lib) getCommAttr(a args, call string) error {
+	c, err := l.comm(a.word(0), call)
+	if err != nil {
+		return err
+	}
+	return getAttr(l, a, call, c, func(k *keyval) mpi.Keyval[*mpi.Comm, uintptr] { return k.comm }, l.commAttribute)
+}
+
+func (l *Lib) getTypeAttr(a args) error {
+	return getAttr(l, a, "MPI_Type_get_attr", l.datatype(a.word(0)), func(k *keyval) mpi.Keyval[mpi.Datatype, uintptr] { return k.typ },
+		func(mpi.Datatype, int) (uintptr, bool) { return 0, false })
+}
+
+func (l *Lib) getWinAttr(a args) error {
+	const call = "MPI_Win_get_attr"
+	w, err := l.win(a.word(0), call)
+	if err != nil {
+		return err
+	}
+	return getAttr(l, a, call, w, func(k *keyval) mpi.Keyval[*mpi.Window, uintptr] { return k.win }, l.winAttribute)
+}

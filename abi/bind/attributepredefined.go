@@ -1,0 +1,142 @@
+package bind
+
+import (
+	"sync"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// The numbers of the predefined attributes.
+const (
+	tagUB         = 501
+	ioRank        = 502
+	hostRank      = 503
+	wtimeIsGlobal = 504
+	appNum        = 505
+	lastUsedCode  = 506
+	universeSize  = 507
+
+	winBase     = 601
+	winDispUnit = 602
+	winSize     = 603
+	winFlavor   = 604
+	winModel    = 605
+)
+
+// predefined is the values of predefined attributes, in memory of C: programs get addresses
+// of them, and may keep those.
+type predefined struct {
+	mu   sync.Mutex
+	comm *[universeSize - tagUB + 1]int32 // the same for all communicators
+	wins map[*mpi.Window]*winValues
+	free []*winValues // of windows that are gone
+}
+
+// winValues is the values of attributes of a window.
+type winValues struct {
+	size                int64 // MPI_Aint
+	unit, flavor, model int32
+}
+
+// commAttribute is the value of a predefined attribute of a communicator: the address of an
+// int.
+func (l *Lib) commAttribute(c *mpi.Comm, number int) (uintptr, bool) {
+	var value int
+	switch number {
+	case tagUB:
+		value = c.TagUB()
+	case ioRank:
+		value = c.IO()
+	case hostRank:
+		value = c.Host()
+	case wtimeIsGlobal:
+		if c.WtimeIsGlobal() {
+			value = 1
+		}
+	case appNum:
+		value = c.AppNum()
+	case lastUsedCode:
+		value = int(mpi.LastUsedCode())
+	case universeSize:
+		value = c.UniverseSize()
+	default:
+		return 0, false
+	}
+	s := &l.attributes
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.comm == nil {
+		s.comm = (*[universeSize - tagUB + 1]int32)(l.hooks.Malloc(unsafe.Sizeof(*s.comm)))
+	}
+	at := &s.comm[number-tagUB]
+	*at = int32(value)
+	return uintptr(unsafe.Pointer(at)), true
+}
+
+// codeAdded has the value of MPI_LASTUSEDCODE, of which the program may have the address,
+// follow what it is now.
+func (l *Lib) codeAdded() {
+	s := &l.attributes
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.comm != nil {
+		s.comm[lastUsedCode-tagUB] = int32(mpi.LastUsedCode())
+	}
+}
+
+// addErrorClass and addErrorCode are MPI_Add_error_class and MPI_Add_error_code.
+func (l *Lib) addErrorClass() mpi.Class {
+	defer l.codeAdded()
+	return mpi.AddErrorClass()
+}
+
+func (l *Lib) addErrorCode(class int) (mpi.Class, error) {
+	defer l.codeAdded()
+	return mpi.AddErrorCode(mpi.Class(class))
+}
+
+// winAttribute is the value of a predefined attribute of a window: where its memory begins,
+// or the address of a number.
+func (l *Lib) winAttribute(w *mpi.Window, number int) (uintptr, bool) {
+	if number < winBase || number > winModel {
+		return 0, false
+	}
+	if number == winBase {
+		return uintptr(unsafe.Pointer(unsafe.SliceData(w.Local()))), true
+	}
+	s := &l.attributes
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := s.wins[w]
+	if v == nil {
+		if n := len(s.free); n > 0 {
+			v, s.free = s.free[n-1], s.free[:n-1]
+		} else {
+			v = (*winValues)(l.hooks.Malloc(unsafe.Sizeof(*v)))
+		}
+		*v = winValues{w.Bytes(), int32(w.DispUnit()), int32(w.Flavor()), int32(w.Model())}
+		if s.wins == nil {
+			s.wins = map[*mpi.Window]*winValues{}
+		}
+		s.wins[w] = v
+	}
+	return uintptr(map[int]unsafe.Pointer{
+		winSize: unsafe.Pointer(&v.size), winDispUnit: unsafe.Pointer(&v.unit),
+		winFlavor: unsafe.Pointer(&v.flavor), winModel: unsafe.Pointer(&v.model),
+	}[number]), true
+}
+
+// dropWin ends the handle of a window that is gone, and with it the values of its attributes.
+func (l *Lib) dropWin(h handle) bool {
+	if w, ok := l.wins.get(h); ok {
+		s := &l.attributes
+		s.mu.Lock()
+		if v := s.wins[w]; v != nil {
+			s.free = append(s.free, v)
+			delete(s.wins, w)
+		}
+		s.mu.Unlock()
+	}
+	return l.wins.drop(h)
+}

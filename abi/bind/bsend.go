@@ -1,0 +1,75 @@
+package bind
+
+import (
+	"unsafe"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// bufferAutomatic is MPI_BUFFER_AUTOMATIC.
+const bufferAutomatic uintptr = 2
+
+// lend attaches a buffer by do is which gets nil for MPI_BUFFER_AUTOMATIC.
+func (l *Lib) lend(c *mpi.Comm, call string, address uintptr, size int, do func([]byte) error) error {
+	switch p := pointer(address); {
+	case address == bufferAutomatic:
+		return do(nil)
+	case size < 0:
+		return l.failOn(c, mpi.ErrArg, call, "buffer of %d bytes", size)
+	case size == 0:
+		return do([]byte{})
+	case p == nil:
+		return l.failOn(c, mpi.ErrBuffer, call, "buffer of %d bytes at %#x", size, address)
+	default:
+		return do(unsafe.Slice((*byte)(p), size))
+	}
+}
+
+// takeBack stores address and size of a buffer, which is detached, in the arguments i and i+1.
+func (l *Lib) takeBack(a args, i int, call string, do func() ([]byte, error)) error {
+	for k, name := range []string{"buffer_addr", "size"} {
+		if err := l.need(call, a, name, i+k); err != nil {
+			return err
+		}
+	}
+	b, err := do()
+	if err != nil {
+		return err
+	}
+	address := bufferAutomatic
+	if b != nil {
+		address = uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	}
+	a.setWord(i, address)
+	a.setCount(i+1, int64(len(b)))
+	return nil
+}
+
+// attachProcess, detachProcess, flushProcess and iflushProcess are MPI_Buffer_attach and so
+// on.
+func (l *Lib) attachProcess(address uintptr, size int) error {
+	c := l.world.Load()
+	return l.lend(c.Self(), "MPI_Buffer_attach", address, size, func(b []byte) error { return mpi.BufferAttach(c, b) })
+}
+
+func (l *Lib) detachProcess(a args) error {
+	return l.takeBack(a, 0, "MPI_Buffer_detach", func() ([]byte, error) { return mpi.BufferDetach(l.world.Load()) })
+}
+
+func (l *Lib) flushProcess() error { return mpi.BufferFlush(l.world.Load()) }
+
+func (l *Lib) iflushProcess() mpi.Request { return mpi.IbufferFlush(l.world.Load()) }
+
+// attachComm and detachComm are MPI_Comm_attach_buffer and MPI_Comm_detach_buffer.
+func (l *Lib) attachComm(c *mpi.Comm, address uintptr, size int) error {
+	return l.lend(c, "MPI_Comm_attach_buffer", address, size, c.AttachBuffer)
+}
+
+func (l *Lib) detachComm(a args) error {
+	const call = "MPI_Comm_detach_buffer"
+	c, err := l.comm(a.word(0), call)
+	if err != nil {
+		return err
+	}
+	return l.takeBack(a, 1, call, c.DetachBuffer)
+}

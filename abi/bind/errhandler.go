@@ -1,0 +1,146 @@
+package bind
+
+import (
+	"sync"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// errhandler is an error handler that has a handle in C.
+type errhandler struct {
+	h    mpi.Errhandler // null if it is for files or sessions, which there are none of yet
+	refs int            // how often the handle has been given to the program and not been freed
+}
+
+// errhandlers are the handles of error handlers: as long as one is not freed, it is what
+// MPI_Comm_get_errhandler returns.
+type errhandlers struct {
+	table[*errhandler]
+	refs sync.Mutex // of the references, and of:
+	of   map[mpi.Errhandler]handle
+}
+
+// addErrhandler is the handle of an error handler.
+func (l *Lib) addErrhandler(h mpi.Errhandler) handle {
+	switch h {
+	case mpi.ErrorsAreFatal:
+		return errorsAreFatal
+	case mpi.ErrorsAbort:
+		return errorsAbort
+	case mpi.ErrorsReturn:
+		return errorsReturn
+	}
+	t := &l.errhandlers
+	t.refs.Lock()
+	defer t.refs.Unlock()
+	if known, ok := t.of[h]; ok {
+		e, _ := t.get(known)
+		e.refs++
+		return known
+	}
+	made := t.add(&errhandler{h, 1})
+	if !h.IsNull() {
+		if t.of == nil {
+			t.of = map[mpi.Errhandler]handle{}
+		}
+		t.of[h] = made
+	}
+	return made
+}
+
+// errhandler is the error handler of a handle.
+func (l *Lib) errhandler(h handle, call string) (mpi.Errhandler, error) {
+	switch h {
+	case errorsAreFatal:
+		return mpi.ErrorsAreFatal, nil
+	case errorsAbort:
+		return mpi.ErrorsAbort, nil
+	case errorsReturn:
+		return mpi.ErrorsReturn, nil
+	}
+	if e, ok := l.errhandlers.get(h); ok {
+		return e.h, nil
+	}
+	return mpi.Errhandler{}, l.fail(mpi.ErrErrhandler, call, "%#x is no error handler: it was freed, or never was one", h)
+}
+
+// freeErrhandler is MPI_Errhandler_free. To free a predefined handler, as programs do that
+// have asked for one, only makes the handle null.
+func (l *Lib) freeErrhandler(a args) error {
+	return free(l, a, "MPI_Errhandler_free", errhandlerNull, l.errhandler, func(mpi.Errhandler) error { return nil }, l.dropErrhandler)
+}
+
+// dropErrhandler gives a reference up.
+func (l *Lib) dropErrhandler(h handle) bool {
+	t := &l.errhandlers
+	t.refs.Lock()
+	defer t.refs.Unlock()
+	e, ok := t.get(h)
+	if !ok {
+		return false
+	}
+	if e.refs--; e.refs > 0 {
+		return true
+	}
+	delete(t.of, e.h)
+	return t.remove(h)
+}
+
+// function fails unless there is a function of the program.
+func (l *Lib) function(call string, fn uintptr) error {
+	if pointer(fn) == nil {
+		return l.fail(mpi.ErrArg, call, "function at %#x", fn)
+	}
+	return nil
+}
+
+// commErrhandler is MPI_Comm_create_errhandler.
+func (l *Lib) commErrhandler(fn uintptr) (mpi.Errhandler, error) {
+	if err := l.function("MPI_Comm_create_errhandler", fn); err != nil {
+		return mpi.Errhandler{}, err
+	}
+	return mpi.CreateCommErrhandler(func(c *mpi.Comm, e *mpi.Error) {
+		l.hooks.Invoke(callComm_errhandler_function, fn, []uintptr{l.commHandle(c), uintptr(e.Class)})
+	}), nil
+}
+
+// winErrhandler is MPI_Win_create_errhandler.
+func (l *Lib) winErrhandler(fn uintptr) (mpi.Errhandler, error) {
+	if err := l.function("MPI_Win_create_errhandler", fn); err != nil {
+		return mpi.Errhandler{}, err
+	}
+	return mpi.CreateWinErrhandler(func(w *mpi.Window, e *mpi.Error) {
+		l.hooks.Invoke(callWin_errhandler_function, fn, []uintptr{l.winHandle(w), uintptr(e.Class)})
+	}), nil
+}
+
+// otherErrhandler is MPI_File_create_errhandler and MPI_Session_create_errhandler: objects
+// that nothing can be given yet, since there are neither files nor sessions.
+func (l *Lib) otherErrhandler(call string, fn uintptr) (mpi.Errhandler, error) {
+	return mpi.Errhandler{}, l.function(call, fn)
+}
+
+// commHandle is the handle of a communicator that may be in the making, or be nil.
+func (l *Lib) commHandle(c *mpi.Comm) handle {
+	world := l.world.Load()
+	switch {
+	case c == nil || world == nil:
+		return commNull
+	case c == world:
+		return commWorld
+	case c == world.Self():
+		return commSelf
+	}
+	return l.comms.handleOf(c, commNull)
+}
+
+// winHandle is the handle of a window.
+func (l *Lib) winHandle(w *mpi.Window) handle { return l.wins.handleOf(w, winNull) }
+
+// handleOf is the handle of an object, or that if it has none.
+func (t *named[T]) handleOf(value T, none handle) handle {
+	if h, ok := t.handles.Load(value); ok {
+		return h.(handle)
+	}
+	return none
+}

@@ -1,0 +1,181 @@
+package bind
+
+import "github.com/halo-mpi/halo/mpi"
+
+// someInfo is the info of a handle that must not be null, for calls on infos.
+func (l *Lib) someInfo(h handle, call string) (*mpi.Info, error) {
+	if h == infoNull {
+		return nil, l.fail(mpi.ErrInfo, call, "info is MPI_INFO_NULL")
+	}
+	return l.info(h, call)
+}
+
+// freeInfo is MPI_Info_free.
+func (l *Lib) freeInfo(a args) error {
+	const call = "MPI_Info_free"
+	return free(l, a, call, infoNull, func(h handle, call string) (*mpi.Info, error) {
+		if h == infoEnv {
+			return nil, l.fail(mpi.ErrInfo, call, "info is MPI_INFO_ENV, which is predefined")
+		}
+		return l.someInfo(h, call)
+	}, func(*mpi.Info) error { return nil }, l.infos.remove)
+}
+
+// infoSet is MPI_Info_set.
+func (l *Lib) infoSet(h, key, value uintptr) error {
+	const call = "MPI_Info_set"
+	i, err := l.someInfo(h, call)
+	switch {
+	case err != nil:
+		return err
+	case h == infoEnv:
+		return l.fail(mpi.ErrInfo, call, "info is MPI_INFO_ENV, which does not change")
+	case pointer(value) == nil:
+		return l.fail(mpi.ErrInfoValue, call, "value at %#x, which is no address", value)
+	}
+	return i.Set(text(key), text(value))
+}
+
+// infoDelete is MPI_Info_delete.
+func (l *Lib) infoDelete(h, key uintptr) error {
+	const call = "MPI_Info_delete"
+	i, err := l.someInfo(h, call)
+	if err != nil {
+		return err
+	}
+	if h == infoEnv {
+		return l.fail(mpi.ErrInfo, call, "info is MPI_INFO_ENV, which does not change")
+	}
+	name, err := l.key(call, key)
+	if err != nil {
+		return err
+	}
+	return i.Delete(name)
+}
+
+// key is a key that is asked for.
+func (l *Lib) key(call string, address uintptr) (string, error) {
+	k := text(address)
+	if k == "" || len(k) > mpi.MaxInfoKey {
+		return "", l.fail(mpi.ErrInfoKey, call, "key of %d bytes, want 1 to %d", len(k), mpi.MaxInfoKey)
+	}
+	return k, nil
+}
+
+// lookup is the value of the arguments info and key.
+func (l *Lib) lookup(a args, call string) (value string, found bool, err error) {
+	i, err := l.someInfo(a.word(0), call)
+	if err != nil {
+		return "", false, err
+	}
+	k, err := l.key(call, a.word(1))
+	if err != nil {
+		return "", false, err
+	}
+	value, found = i.Get(k)
+	return value, found, nil
+}
+
+// infoGet is MPI_Info_get, which cuts the value off at valuelen bytes.
+func (l *Lib) infoGet(a args) error {
+	const call = "MPI_Info_get"
+	if err := l.need(call, a, "flag", 4); err != nil {
+		return err
+	}
+	value, found, err := l.lookup(a, call)
+	switch n := a.int(2); {
+	case err != nil:
+		return err
+	case n < 0:
+		return l.fail(mpi.ErrArg, call, "valuelen is %d", n)
+	case found:
+		if err := l.need(call, a, "value", 3); err != nil {
+			return err
+		}
+		setText(a.word(3), n+1, value)
+	}
+	a.setBool(4, found)
+	return nil
+}
+
+// infoGetString is MPI_Info_get_string: buflen is how much room there is, with the zero at
+// the end, and becomes how much it takes.
+func (l *Lib) infoGetString(a args) error {
+	const call = "MPI_Info_get_string"
+	for i, name := range []string{2: "buflen", 4: "flag"} {
+		if name != "" {
+			if err := l.need(call, a, name, i); err != nil {
+				return err
+			}
+		}
+	}
+	value, found, err := l.lookup(a, call)
+	if err != nil {
+		return err
+	}
+	if found {
+		if n := a.numbers(2).get(0); n > 0 {
+			if err := l.need(call, a, "value", 3); err != nil {
+				return err
+			}
+			setText(a.word(3), n, value)
+		}
+		a.setInt(2, len(value)+1)
+	}
+	a.setBool(4, found)
+	return nil
+}
+
+// infoValuelen is MPI_Info_get_valuelen.
+func (l *Lib) infoValuelen(a args) error {
+	const call = "MPI_Info_get_valuelen"
+	for i, name := range []string{2: "valuelen", 3: "flag"} {
+		if name != "" {
+			if err := l.need(call, a, name, i); err != nil {
+				return err
+			}
+		}
+	}
+	value, found, err := l.lookup(a, call)
+	if err != nil {
+		return err
+	}
+	if found {
+		a.setInt(2, len(value))
+	}
+	a.setBool(3, found)
+	return nil
+}
+
+// infoKeys is MPI_Info_get_nkeys.
+func (l *Lib) infoKeys(h handle) (int, error) {
+	i, err := l.someInfo(h, "MPI_Info_get_nkeys")
+	return i.NKeys(), err
+}
+
+// infoKey is MPI_Info_get_nthkey.
+func (l *Lib) infoKey(a args) error {
+	const call = "MPI_Info_get_nthkey"
+	if err := l.need(call, a, "key", 2); err != nil {
+		return err
+	}
+	i, err := l.someInfo(a.word(0), call)
+	if err != nil {
+		return err
+	}
+	k, err := i.NthKey(a.int(1))
+	if err != nil {
+		return err
+	}
+	setText(a.word(2), mpi.MaxInfoKey+1, k)
+	return nil
+}
+
+// infoDup is MPI_Info_dup.
+func (l *Lib) infoDup(h handle) (*mpi.Info, error) {
+	i, err := l.someInfo(h, "MPI_Info_dup")
+	if err != nil {
+		return nil, err
+	}
+	return i.Dup(), nil
+}

@@ -1,0 +1,73 @@
+package bind
+
+import (
+	"math"
+	"runtime"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// createOp is MPI_Op_create, in the large form MPI_Op_create_c.
+func (l *Lib) createOp(a args) error {
+	const call = "MPI_Op_create"
+	if err := l.need(call, a, "op", 2); err != nil {
+		return err
+	}
+	fn := a.word(0)
+	if err := l.function(call, fn); err != nil {
+		return err
+	}
+	callback, most := callUser_function, math.MaxInt32
+	if a.large {
+		callback, most = callUser_function_c, math.MaxInt
+	}
+	a.setWord(2, l.ops.add(mpi.CreateOpFunc(func(in, inout mpi.Buffer) { l.combine(callback, fn, most, in, inout) }, a.int(1) != 0)))
+	return nil
+}
+
+// combine has a function of the program combine operands, at most so many elements at a
+// time.
+func (l *Lib) combine(callback int, fn uintptr, most int, in, inout mpi.Buffer) {
+	d := inout.Datatype()
+	h, known := l.types.handleOf(d, typeNull), true
+	if h == typeNull { // the program has freed it meanwhile
+		h, known = l.types.add(d), false
+	}
+	x, y := first(in), first(inout)
+	for left := inout.Len(); left > 0; {
+		n := min(left, most)
+		l.hooks.Invoke(callback, fn, []uintptr{x, y, uintptr(n), h})
+		x, y, left = at(x, n, d), at(y, n, d), left-n
+	}
+	runtime.KeepAlive(in)
+	runtime.KeepAlive(inout)
+	if !known {
+		l.types.remove(h)
+	}
+}
+
+// first is the address of displacement 0 of the first element of a Buffer.
+func first(b mpi.Buffer) uintptr {
+	mem, origin := mpi.MemoryOf[byte](b)
+	return address(mem) + uintptr(origin)
+}
+
+// freeOp is MPI_Op_free.
+func (l *Lib) freeOp(a args) error {
+	const call = "MPI_Op_free"
+	return free(l, a, call, opNull, func(h handle, call string) (mpi.Op, error) {
+		o := l.op(h)
+		if o.IsNull() && h != opNull {
+			return o, l.fail(mpi.ErrOp, call, "%#x is no operation: it was freed, or never was one", h)
+		}
+		return o, nil
+	}, func(o mpi.Op) error { return o.Free() }, l.ops.remove)
+}
+
+// commutative is MPI_Op_commutative.
+func (l *Lib) commutative(o mpi.Op) (bool, error) {
+	if o.IsNull() {
+		return false, l.fail(mpi.ErrOp, "MPI_Op_commutative", "operation is null, was freed, or never was one")
+	}
+	return o.Commutative(), nil
+}
