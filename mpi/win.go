@@ -41,9 +41,10 @@ type Window struct {
 	w *world.World
 	// c is the window's face: what it is where others deal with communicators, in
 	// requests, errors and their handlers. Nobody can send on it.
-	c     *Comm
-	attrs attributes
-	lists [2]atomic.Pointer[rankList] // of Post and Start, the last that each was given
+	c       *Comm
+	attrs   attributes
+	lists   [2]atomic.Pointer[rankList] // of Post and Start, the last that each was given
+	threads threadList
 
 	align     int64 // of its own memory, as info has it
 	noncontig bool  // so are the members' shares of shared memory
@@ -121,6 +122,9 @@ func (w *Window) Free() error {
 	if err := w.usable(callFree); err != nil {
 		return err
 	}
+	if w.c.win != w {
+		return fail(ErrWin, callFree.String(), w.c, "what a thread uses a window by is freed with the window")
+	}
 	if err := w.v.Idle(); err != nil {
 		if w.checks() {
 			err = w.v.Open(err)
@@ -130,6 +134,7 @@ func (w *Window) Free() error {
 	if err := w.attrs.clear(w, callFree); err != nil {
 		return err
 	}
+	w.endThreads()
 	var failed error
 	if err := w.v.Free(); err != nil {
 		e := w.failed(err, callFree, Undefined)

@@ -71,6 +71,7 @@ func changeComm(w *Window, c *Comm, peer int, s *rma.Spec) (*Window, error) {
 	if err := w.usable(call); err != nil {
 		return w, err
 	}
+	w.endThreads()
 	v, err := w.w.RMA.ChangeComm(w.v, to, peer, *s)
 	if err == nil && v == nil {
 		w.c.freed.Store(true)

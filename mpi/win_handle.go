@@ -8,6 +8,12 @@ import "github.com/halo-mpi/halo/internal/rma"
 // C: MPIX_MAX_MEMORY_HANDLE_SIZE, an extension.
 const MaxMemoryHandleSize = rma.HandleMax
 
+// MemoryHandleSize is the length in bytes of the memory handles of this version of Halo, for
+// who has but their address.
+//
+// C: the argument memhandle_size of MPIX_Memhandle_create, an extension.
+const MemoryHandleSize = rma.HandleSize
+
 // MemhandleCreate opens mem to those members of a dynamic window who have the memory handle
 // that it returns: some bytes that mean nothing but that. They are sent as any bytes are, and
 // whoever has them makes a window of the memory, by WinFromMemhandle. It is local. mem may be

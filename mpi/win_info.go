@@ -152,6 +152,7 @@ func (w *Window) SetInfo(info *Info) error {
 		return err
 	}
 	w.v.SetOptions(winHints(w.v.Options(), info))
+	w.eachThread(func(t *Window) { t.v.SetOptions(winHints(t.v.Options(), info)) })
 	return nil
 }
 

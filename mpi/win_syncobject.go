@@ -9,8 +9,8 @@ import (
 )
 
 // Sync names a synchronisation object of a window: a counter by which one process learns
-// that others have completed their operations on its memory. It is a small value without
-// pointers. In the process that has allocated the object it is for SyncObjectInit, and
+// that others have completed their operations on its memory. It is one word without
+// pointers, the same in C. In the process that has allocated the object it is for SyncObjectInit, and
 // elsewhere, received in a message, for SyncOpsInit. There it may be passed on, to any member
 // of the window. The zero Sync is SyncNull; == tells whether two name the same object.
 //
@@ -20,16 +20,10 @@ import (
 // hold nor move it: ErrType.
 //
 // C: MPIX_Sync, an extension; see docs/extensions.md.
-type Sync struct {
-	mark uint64
-	h    rma.SyncHandle
-}
-
-// syncMark is in every Sync but the null one: "HALOSYNC".
-const syncMark = 0x434e59534f4c4148
+type Sync struct{ h rma.SyncHandle }
 
 // A Sync is as long as its datatype says.
-var _ = [1]struct{}{}[unsafe.Sizeof(Sync{})-32]
+var _ = [1]struct{}{}[unsafe.Sizeof(Sync{})-8]
 
 // SyncNull names no object.
 //
@@ -91,7 +85,7 @@ func (w *Window) AllocSyncObjects(n int, info *Info) ([]Sync, error) {
 	}
 	list := make([]Sync, n)
 	for i, h := range handles {
-		list[i] = Sync{syncMark, h}
+		list[i] = Sync{h}
 	}
 	return list, nil
 }
@@ -109,25 +103,13 @@ func (w *Window) FreeSyncObjects(list []Sync) error {
 	}
 	handles := make([]rma.SyncHandle, len(list))
 	for i, s := range list {
-		h, err := s.handle()
-		if err != nil {
-			return w.failed(err, call, Undefined)
-		}
-		handles[i] = h
+		handles[i] = s.h
 	}
 	if err := w.v.FreeSync(handles); err != nil {
 		return w.failed(err, call, Undefined)
 	}
 	clear(list)
 	return nil
-}
-
-// handle is s as the engine has it.
-func (s Sync) handle() (rma.SyncHandle, error) {
-	if s.mark != syncMark && !s.IsNull() {
-		return s.h, wrong(ErrArg, "this is no synchronisation object")
-	}
-	return s.h, nil
 }
 
 // SyncOpsInit makes a persistent request that signals s, an object of rank target, when the
@@ -165,13 +147,9 @@ func (w *Window) SyncOpsInit(target int, mode SyncMode, s Sync, info *Info) Requ
 		return Request{err: err}
 	}
 	restart, err := info.decides(keyRestart)
-	var h rma.SyncHandle
-	if err == nil {
-		h, err = s.handle()
-	}
 	var r *p2p.Request
 	if err == nil {
-		r, err = w.v.SyncOps(target, rma.SyncMode(mode), h, restart, call.String())
+		r, err = w.v.SyncOps(target, rma.SyncMode(mode), s.h, restart, call.String())
 	}
 	if err == nil && w.checks() {
 		w.v.Signals(target)
@@ -209,13 +187,9 @@ func (w *Window) SyncObjectInit(s Sync, count int, info *Info) Request {
 	if err == nil {
 		strict, err = info.decides(keyStrict)
 	}
-	var h rma.SyncHandle
-	if err == nil {
-		h, err = s.handle()
-	}
 	var r *p2p.Request
 	if err == nil {
-		r, err = w.v.SyncObject(h, int64(count), restart, strict, call.String())
+		r, err = w.v.SyncObject(s.h, int64(count), restart, strict, call.String())
 	}
 	return w.started(r, err, call, Undefined)
 }

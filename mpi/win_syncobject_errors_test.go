@@ -123,7 +123,7 @@ func TestSYN17_SYN23_SYN34_WrongArguments(t *testing.T) {
 		ended(t, &none)
 
 		garbage := []mpi.Sync{{}}
-		junk := make([]byte, 32)
+		junk := make([]byte, 8)
 		for i := range junk {
 			junk[i] = byte(i + 1)
 		}

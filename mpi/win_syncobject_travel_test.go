@@ -97,7 +97,7 @@ func TestSYN09_SYN10_SYN11_WhereHandlesDoNotGo(t *testing.T) {
 			}
 		}
 		h := mpi.HandleSync()
-		if d, err := mpi.TypeOf[mpi.Sync](); err != nil || d != h || h.Name() != "MPIX_HANDLE_SYNC" || must(h.Size()) != 32 {
+		if d, err := mpi.TypeOf[mpi.Sync](); err != nil || d != h || h.Name() != "MPIX_HANDLE_SYNC" || must(h.Size()) != 8 {
 			t.Errorf("type %v, %v", d, err)
 		}
 		type holds struct {

@@ -77,6 +77,7 @@ var predefinedTypes = [...]struct {
 	{0x000002e2, "MPI_REAL16"},
 	{0x000002e3, "MPI_COMPLEX16"},
 	{0x000002eb, "MPI_COMPLEX32"},
+	{0x000002ff, "MPIX_HANDLE_SYNC"},
 }
 
 // The numbers of the types of functions of the program.

@@ -5,7 +5,7 @@ package bind
 import "github.com/halo-mpi/halo/mpi"
 
 // procedures are those of the table, by number.
-var procedures [505]procedure
+var procedures [525]procedure
 
 func init() {
 	procedures = [...]procedure{
@@ -495,25 +495,45 @@ func init() {
 		483: {name: "MPI_T_event_handle_set_info", always: true},
 		484: {name: "MPI_T_event_read", always: true},
 		485: {name: "MPI_T_event_register_callback", always: true},
-		486: {name: "MPI_T_event_set_dropped_handler", always: true},
-		487: {name: "MPI_T_finalize", always: true},
-		488: {name: "MPI_T_init_thread", always: true},
-		489: {name: "MPI_T_pvar_get_index", always: true},
-		490: {name: "MPI_T_pvar_get_info", always: true},
-		491: {name: "MPI_T_pvar_get_num", always: true},
-		492: {name: "MPI_T_pvar_handle_alloc", always: true},
-		493: {name: "MPI_T_pvar_handle_free", always: true},
-		494: {name: "MPI_T_pvar_read", always: true},
-		495: {name: "MPI_T_pvar_readreset", always: true},
-		496: {name: "MPI_T_pvar_reset", always: true},
-		497: {name: "MPI_T_pvar_session_create", always: true},
-		498: {name: "MPI_T_pvar_session_free", always: true},
-		499: {name: "MPI_T_pvar_start", always: true},
-		500: {name: "MPI_T_pvar_stop", always: true},
-		501: {name: "MPI_T_pvar_write", always: true},
-		502: {name: "MPI_T_source_get_info", always: true},
-		503: {name: "MPI_T_source_get_num", always: true},
-		504: {name: "MPI_T_source_get_timestamp", always: true},
+		486: {name: "MPIX_Put_notify", do: doMPIX_Put_notify},
+		487: {name: "MPIX_Get_notify", do: doMPIX_Get_notify},
+		488: {name: "MPIX_Accumulate_notify", do: doMPIX_Accumulate_notify},
+		489: {name: "MPIX_Get_accumulate_notify", do: doMPIX_Get_accumulate_notify},
+		490: {name: "MPIX_Rput_notify", do: doMPIX_Rput_notify},
+		491: {name: "MPIX_Rget_notify", do: doMPIX_Rget_notify},
+		492: {name: "MPIX_Raccumulate_notify", do: doMPIX_Raccumulate_notify},
+		493: {name: "MPIX_Rget_accumulate_notify", do: doMPIX_Rget_accumulate_notify},
+		494: {name: "MPIX_Rrput", do: doMPIX_Rrput},
+		495: {name: "MPIX_Rraccumulate", do: doMPIX_Rraccumulate},
+		496: {name: "MPIX_Rrget_accumulate", do: doMPIX_Rrget_accumulate},
+		497: {name: "MPIX_Fetch_and_op_notify", do: doMPIX_Fetch_and_op_notify},
+		498: {name: "MPIX_Compare_and_swap_notify", do: doMPIX_Compare_and_swap_notify},
+		499: {name: "MPIX_Rfetch_and_op", do: doMPIX_Rfetch_and_op},
+		500: {name: "MPIX_Rcompare_and_swap", do: doMPIX_Rcompare_and_swap},
+		501: {name: "MPIX_Rflush", do: doMPIX_Rflush},
+		502: {name: "MPIX_Rflush_all", do: doMPIX_Rflush_all},
+		503: {name: "MPIX_Win_notify_set_num", do: doMPIX_Win_notify_set_num},
+		504: {name: "MPIX_Win_notify_get_value", do: doMPIX_Win_notify_get_value},
+		505: {name: "MPIX_Win_notify_set_value", do: doMPIX_Win_notify_set_value},
+		506: {name: "MPIX_Win_wait_notify", do: doMPIX_Win_wait_notify},
+		507: {name: "MPIX_Win_notify_init", do: doMPIX_Win_notify_init},
+		508: {name: "MPIX_Win_notify_reach", do: doMPIX_Win_notify_reach},
+		509: {name: "MPIX_Win_alloc_sync_objects", do: doMPIX_Win_alloc_sync_objects},
+		510: {name: "MPIX_Win_free_sync_objects", do: doMPIX_Win_free_sync_objects},
+		511: {name: "MPIX_Win_sync_ops_init", do: doMPIX_Win_sync_ops_init},
+		512: {name: "MPIX_Win_sync_object_init", do: doMPIX_Win_sync_object_init},
+		513: {name: "MPIX_Sync_c2f", do: doMPIX_Sync_c2f},
+		514: {name: "MPIX_Sync_f2c", do: doMPIX_Sync_f2c},
+		515: {name: "MPIX_Win_change_comm", do: doMPIX_Win_change_comm},
+		516: {name: "MPIX_Win_change_comm_memory", do: doMPIX_Win_change_comm_memory},
+		517: {name: "MPIX_Win_dup_with_info", do: doMPIX_Win_dup_with_info},
+		518: {name: "MPIX_Win_dup", do: doMPIX_Win_dup},
+		519: {name: "MPIX_Win_order", do: doMPIX_Win_order},
+		520: {name: "MPIX_Win_order_all", do: doMPIX_Win_order_all},
+		521: {name: "MPIX_Win_op_intrinsic", do: doMPIX_Win_op_intrinsic},
+		522: {name: "MPIX_Memhandle_create", do: doMPIX_Memhandle_create},
+		523: {name: "MPIX_Memhandle_release", do: doMPIX_Memhandle_release},
+		524: {name: "MPIX_Win_from_memhandle", do: doMPIX_Win_from_memhandle},
 	}
 }
 
@@ -578,7 +598,7 @@ func doMPI_Accumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return win.Accumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)))
+	return l.scope(win).Accumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)))
 }
 
 func doMPI_Add_error_class(l *Lib, a args) error {
@@ -1301,7 +1321,7 @@ func doMPI_Compare_and_swap(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return win.CompareAndSwap(l.buf(a.word(0), 1, l.datatype(a.word(3))), l.buf(a.word(1), 1, l.datatype(a.word(3))), l.buf(a.word(2), 1, l.datatype(a.word(3))), a.int(4), a.long(5))
+	return l.scope(win).CompareAndSwap(l.buf(a.word(0), 1, l.datatype(a.word(3))), l.buf(a.word(1), 1, l.datatype(a.word(3))), l.buf(a.word(2), 1, l.datatype(a.word(3))), a.int(4), a.long(5))
 }
 
 func doMPI_Errhandler_free(l *Lib, a args) error {
@@ -1360,7 +1380,7 @@ func doMPI_Fetch_and_op(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return win.FetchAndOp(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.op(a.word(5)))
+	return l.scope(win).FetchAndOp(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.op(a.word(5)))
 }
 
 func doMPI_File_create_errhandler(l *Lib, a args) error {
@@ -1443,7 +1463,7 @@ func doMPI_Get(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return win.Get(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
+	return l.scope(win).Get(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
 }
 
 func doMPI_Get_accumulate(l *Lib, a args) error {
@@ -1451,7 +1471,7 @@ func doMPI_Get_accumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return win.GetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)))
+	return l.scope(win).GetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)))
 }
 
 func doMPI_Get_address(l *Lib, a args) error {
@@ -2253,7 +2273,7 @@ func doMPI_Put(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return win.Put(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
+	return l.scope(win).Put(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
 }
 
 func doMPI_Query_thread(l *Lib, a args) error {
@@ -2273,7 +2293,7 @@ func doMPI_Raccumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := win.Raccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)))
+	v0 := l.scope(win).Raccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)))
 	return l.setRequest(a, 9, v0)
 }
 
@@ -2415,7 +2435,7 @@ func doMPI_Rget(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := win.Rget(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
+	v0 := l.scope(win).Rget(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
 	return l.setRequest(a, 8, v0)
 }
 
@@ -2427,7 +2447,7 @@ func doMPI_Rget_accumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := win.RgetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)))
+	v0 := l.scope(win).RgetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)))
 	return l.setRequest(a, 12, v0)
 }
 
@@ -2439,7 +2459,7 @@ func doMPI_Rput(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := win.Rput(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
+	v0 := l.scope(win).Rput(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
 	return l.setRequest(a, 8, v0)
 }
 
@@ -3286,7 +3306,7 @@ func doMPI_Win_flush(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return win.Flush(a.int(0))
+	return l.scope(win).Flush(a.int(0))
 }
 
 func doMPI_Win_flush_all(l *Lib, a args) error {
@@ -3294,7 +3314,7 @@ func doMPI_Win_flush_all(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return win.FlushAll()
+	return l.scope(win).FlushAll()
 }
 
 func doMPI_Win_flush_local(l *Lib, a args) error {
@@ -3302,7 +3322,7 @@ func doMPI_Win_flush_local(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return win.FlushLocal(a.int(0))
+	return l.scope(win).FlushLocal(a.int(0))
 }
 
 func doMPI_Win_flush_local_all(l *Lib, a args) error {
@@ -3310,7 +3330,7 @@ func doMPI_Win_flush_local_all(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return win.FlushLocalAll()
+	return l.scope(win).FlushLocalAll()
 }
 
 func doMPI_Win_free(l *Lib, a args) error {
@@ -3560,5 +3580,451 @@ func doMPI_Type_fromint(l *Lib, a args) error {
 
 func doMPI_Win_fromint(l *Lib, a args) error {
 	a.setFromInt(l.wins.fromInt(int32(a.int(0))))
+	return nil
+}
+
+func doMPIX_Put_notify(l *Lib, a args) error {
+	win, err := l.win(a.word(7), "MPIX_Put_notify")
+	if err != nil {
+		return err
+	}
+	return l.scope(win).PutNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), a.int(8))
+}
+
+func doMPIX_Get_notify(l *Lib, a args) error {
+	win, err := l.win(a.word(7), "MPIX_Get_notify")
+	if err != nil {
+		return err
+	}
+	return l.scope(win).GetNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), a.int(8))
+}
+
+func doMPIX_Accumulate_notify(l *Lib, a args) error {
+	win, err := l.win(a.word(8), "MPIX_Accumulate_notify")
+	if err != nil {
+		return err
+	}
+	return l.scope(win).AccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)), a.int(9))
+}
+
+func doMPIX_Get_accumulate_notify(l *Lib, a args) error {
+	win, err := l.win(a.word(11), "MPIX_Get_accumulate_notify")
+	if err != nil {
+		return err
+	}
+	return l.scope(win).GetAccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)), a.int(12))
+}
+
+func doMPIX_Rput_notify(l *Lib, a args) error {
+	if err := l.need("MPIX_Rput_notify", a, "request", 9); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(7), "MPIX_Rput_notify")
+	if err != nil {
+		return err
+	}
+	v0 := l.scope(win).RputNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), a.int(8))
+	return l.setRequest(a, 9, v0)
+}
+
+func doMPIX_Rget_notify(l *Lib, a args) error {
+	if err := l.need("MPIX_Rget_notify", a, "request", 9); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(7), "MPIX_Rget_notify")
+	if err != nil {
+		return err
+	}
+	v0 := l.scope(win).RgetNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), a.int(8))
+	return l.setRequest(a, 9, v0)
+}
+
+func doMPIX_Raccumulate_notify(l *Lib, a args) error {
+	if err := l.need("MPIX_Raccumulate_notify", a, "request", 10); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(8), "MPIX_Raccumulate_notify")
+	if err != nil {
+		return err
+	}
+	v0 := l.scope(win).RaccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)), a.int(9))
+	return l.setRequest(a, 10, v0)
+}
+
+func doMPIX_Rget_accumulate_notify(l *Lib, a args) error {
+	if err := l.need("MPIX_Rget_accumulate_notify", a, "request", 13); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(11), "MPIX_Rget_accumulate_notify")
+	if err != nil {
+		return err
+	}
+	v0 := l.scope(win).RgetAccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)), a.int(12))
+	return l.setRequest(a, 13, v0)
+}
+
+func doMPIX_Rrput(l *Lib, a args) error {
+	if err := l.need("MPIX_Rrput", a, "request", 8); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(7), "MPIX_Rrput")
+	if err != nil {
+		return err
+	}
+	v0 := l.scope(win).Rrput(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
+	return l.setRequest(a, 8, v0)
+}
+
+func doMPIX_Rraccumulate(l *Lib, a args) error {
+	if err := l.need("MPIX_Rraccumulate", a, "request", 9); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(8), "MPIX_Rraccumulate")
+	if err != nil {
+		return err
+	}
+	v0 := l.scope(win).Rraccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)))
+	return l.setRequest(a, 9, v0)
+}
+
+func doMPIX_Rrget_accumulate(l *Lib, a args) error {
+	if err := l.need("MPIX_Rrget_accumulate", a, "request", 12); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(11), "MPIX_Rrget_accumulate")
+	if err != nil {
+		return err
+	}
+	v0 := l.scope(win).RrgetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)))
+	return l.setRequest(a, 12, v0)
+}
+
+func doMPIX_Fetch_and_op_notify(l *Lib, a args) error {
+	win, err := l.win(a.word(6), "MPIX_Fetch_and_op_notify")
+	if err != nil {
+		return err
+	}
+	return l.scope(win).FetchAndOpNotify(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.op(a.word(5)), a.int(7))
+}
+
+func doMPIX_Compare_and_swap_notify(l *Lib, a args) error {
+	win, err := l.win(a.word(6), "MPIX_Compare_and_swap_notify")
+	if err != nil {
+		return err
+	}
+	return l.scope(win).CompareAndSwapNotify(l.buf(a.word(0), 1, l.datatype(a.word(3))), l.buf(a.word(1), 1, l.datatype(a.word(3))), l.buf(a.word(2), 1, l.datatype(a.word(3))), a.int(4), a.long(5), a.int(7))
+}
+
+func doMPIX_Rfetch_and_op(l *Lib, a args) error {
+	if err := l.need("MPIX_Rfetch_and_op", a, "request", 7); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(6), "MPIX_Rfetch_and_op")
+	if err != nil {
+		return err
+	}
+	v0 := l.scope(win).RfetchAndOp(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.op(a.word(5)))
+	return l.setRequest(a, 7, v0)
+}
+
+func doMPIX_Rcompare_and_swap(l *Lib, a args) error {
+	if err := l.need("MPIX_Rcompare_and_swap", a, "request", 7); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(6), "MPIX_Rcompare_and_swap")
+	if err != nil {
+		return err
+	}
+	v0 := l.scope(win).RcompareAndSwap(l.buf(a.word(0), 1, l.datatype(a.word(3))), l.buf(a.word(1), 1, l.datatype(a.word(3))), l.buf(a.word(2), 1, l.datatype(a.word(3))), a.int(4), a.long(5))
+	return l.setRequest(a, 7, v0)
+}
+
+func doMPIX_Rflush(l *Lib, a args) error {
+	if err := l.need("MPIX_Rflush", a, "request", 2); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(1), "MPIX_Rflush")
+	if err != nil {
+		return err
+	}
+	v0 := l.scope(win).Rflush(a.int(0))
+	return l.setRequest(a, 2, v0)
+}
+
+func doMPIX_Rflush_all(l *Lib, a args) error {
+	if err := l.need("MPIX_Rflush_all", a, "request", 1); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(0), "MPIX_Rflush_all")
+	if err != nil {
+		return err
+	}
+	v0 := l.scope(win).RflushAll()
+	return l.setRequest(a, 1, v0)
+}
+
+func doMPIX_Win_notify_set_num(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPIX_Win_notify_set_num")
+	if err != nil {
+		return err
+	}
+	return win.NotifySetNum(a.int(1))
+}
+
+func doMPIX_Win_notify_get_value(l *Lib, a args) error {
+	if err := l.need("MPIX_Win_notify_get_value", a, "value", 2); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(0), "MPIX_Win_notify_get_value")
+	if err != nil {
+		return err
+	}
+	v0, err := win.NotifyGet(a.int(1))
+	if err != nil {
+		return err
+	}
+	a.setLong(2, int64(v0))
+	return nil
+}
+
+func doMPIX_Win_notify_set_value(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPIX_Win_notify_set_value")
+	if err != nil {
+		return err
+	}
+	return win.NotifySet(a.int(1), int64(a.int(2)))
+}
+
+func doMPIX_Win_wait_notify(l *Lib, a args) error {
+	if err := l.need("MPIX_Win_wait_notify", a, "request", 3); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(0), "MPIX_Win_wait_notify")
+	if err != nil {
+		return err
+	}
+	v0 := win.WaitNotify(a.int(1), a.int(2))
+	return l.setRequest(a, 3, v0)
+}
+
+func doMPIX_Win_notify_init(l *Lib, a args) error {
+	if err := l.need("MPIX_Win_notify_init", a, "request", 3); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(0), "MPIX_Win_notify_init")
+	if err != nil {
+		return err
+	}
+	v0 := win.NotifyInit(a.int(1), a.int(2))
+	return l.setRequest(a, 3, v0)
+}
+
+func doMPIX_Win_notify_reach(l *Lib, a args) error {
+	if err := l.need("MPIX_Win_notify_reach", a, "request", 3); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(0), "MPIX_Win_notify_reach")
+	if err != nil {
+		return err
+	}
+	v0 := win.NotifyReach(a.int(1), int64(a.int(2)))
+	return l.setRequest(a, 3, v0)
+}
+
+func doMPIX_Win_alloc_sync_objects(l *Lib, a args) error {
+	win, err := l.win(a.word(2), "MPIX_Win_alloc_sync_objects")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(3), "MPIX_Win_alloc_sync_objects")
+	if err != nil {
+		return err
+	}
+	return l.allocSync(win, a.int(0), a.word(1), info)
+}
+
+func doMPIX_Win_free_sync_objects(l *Lib, a args) error {
+	win, err := l.win(a.word(2), "MPIX_Win_free_sync_objects")
+	if err != nil {
+		return err
+	}
+	return l.freeSync(win, a.int(0), a.word(1))
+}
+
+func doMPIX_Win_sync_ops_init(l *Lib, a args) error {
+	if err := l.need("MPIX_Win_sync_ops_init", a, "request", 5); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(3), "MPIX_Win_sync_ops_init")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(4), "MPIX_Win_sync_ops_init")
+	if err != nil {
+		return err
+	}
+	v0 := win.SyncOpsInit(a.int(0), mpi.SyncMode(a.int(1)), syncOf(a.word(2)), info)
+	return l.setRequest(a, 5, v0)
+}
+
+func doMPIX_Win_sync_object_init(l *Lib, a args) error {
+	if err := l.need("MPIX_Win_sync_object_init", a, "request", 4); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(2), "MPIX_Win_sync_object_init")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(3), "MPIX_Win_sync_object_init")
+	if err != nil {
+		return err
+	}
+	v0 := win.SyncObjectInit(syncOf(a.word(0)), a.int(1), info)
+	return l.setRequest(a, 4, v0)
+}
+
+func doMPIX_Sync_c2f(l *Lib, a args) error {
+	a.setInt(1, l.syncToInt(a.word(0)))
+	return nil
+}
+
+func doMPIX_Sync_f2c(l *Lib, a args) error {
+	a.setWord(1, l.syncFromInt(int32(a.word(0))))
+	return nil
+}
+
+func doMPIX_Win_change_comm(l *Lib, a args) error {
+	return l.changeComm(a)
+}
+
+func doMPIX_Win_change_comm_memory(l *Lib, a args) error {
+	if err := l.need("MPIX_Win_change_comm_memory", a, "win", 5); err != nil {
+		return err
+	}
+	newcomm, err := l.comm(a.word(0), "MPIX_Win_change_comm_memory")
+	if err != nil {
+		return err
+	}
+	v0, err := l.changeCommMemory(newcomm, a.int(1), a.word(2), a.long(3), a.int(4))
+	if err != nil {
+		return err
+	}
+	a.setWord(5, l.addWin(v0))
+	return nil
+}
+
+func doMPIX_Win_dup_with_info(l *Lib, a args) error {
+	if err := l.need("MPIX_Win_dup_with_info", a, "newwin", 2); err != nil {
+		return err
+	}
+	parentwin, err := l.win(a.word(0), "MPIX_Win_dup_with_info")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(1), "MPIX_Win_dup_with_info")
+	if err != nil {
+		return err
+	}
+	v0, err := parentwin.DupWithInfo(info)
+	if err != nil {
+		return err
+	}
+	a.setWord(2, l.addWin(v0))
+	return nil
+}
+
+func doMPIX_Win_dup(l *Lib, a args) error {
+	if err := l.need("MPIX_Win_dup", a, "newwin", 1); err != nil {
+		return err
+	}
+	parentwin, err := l.win(a.word(0), "MPIX_Win_dup")
+	if err != nil {
+		return err
+	}
+	v0, err := parentwin.Dup()
+	if err != nil {
+		return err
+	}
+	a.setWord(1, l.addWin(v0))
+	return nil
+}
+
+func doMPIX_Win_order(l *Lib, a args) error {
+	win, err := l.win(a.word(1), "MPIX_Win_order")
+	if err != nil {
+		return err
+	}
+	return l.scope(win).Order(a.int(0))
+}
+
+func doMPIX_Win_order_all(l *Lib, a args) error {
+	win, err := l.win(a.word(0), "MPIX_Win_order_all")
+	if err != nil {
+		return err
+	}
+	return l.scope(win).OrderAll()
+}
+
+func doMPIX_Win_op_intrinsic(l *Lib, a args) error {
+	if err := l.need("MPIX_Win_op_intrinsic", a, "flag", 4); err != nil {
+		return err
+	}
+	win, err := l.win(a.word(3), "MPIX_Win_op_intrinsic")
+	if err != nil {
+		return err
+	}
+	v0, err := win.OpIntrinsic(text(a.word(0)), int(a.long(1)), l.datatype(a.word(2)))
+	if err != nil {
+		return err
+	}
+	a.setBool(4, v0)
+	return nil
+}
+
+func doMPIX_Memhandle_create(l *Lib, a args) error {
+	if err := l.need("MPIX_Memhandle_create", a, "memhandle_size", 5); err != nil {
+		return err
+	}
+	parentwin, err := l.win(a.word(3), "MPIX_Memhandle_create")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(2), "MPIX_Memhandle_create")
+	if err != nil {
+		return err
+	}
+	v0, err := l.memhandleCreate(parentwin, a.word(0), a.long(1), info, a.word(4))
+	if err != nil {
+		return err
+	}
+	a.setInt(5, int(v0))
+	return nil
+}
+
+func doMPIX_Memhandle_release(l *Lib, a args) error {
+	parentwin, err := l.win(a.word(1), "MPIX_Memhandle_release")
+	if err != nil {
+		return err
+	}
+	return l.memhandleRelease(parentwin, a.word(0))
+}
+
+func doMPIX_Win_from_memhandle(l *Lib, a args) error {
+	if err := l.need("MPIX_Win_from_memhandle", a, "newwin", 6); err != nil {
+		return err
+	}
+	parentwin, err := l.win(a.word(5), "MPIX_Win_from_memhandle")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(3), "MPIX_Win_from_memhandle")
+	if err != nil {
+		return err
+	}
+	v0, err := l.winFromMemhandle(parentwin, a.word(0), a.long(1), a.int(2), a.int(4), info)
+	if err != nil {
+		return err
+	}
+	a.setWord(6, l.addWin(v0))
 	return nil
 }

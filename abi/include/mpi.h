@@ -413,6 +413,17 @@ typedef enum {
 #define MPI_T_PVAR_CLASS_AGGREGATE         8
 #define MPI_T_PVAR_CLASS_TIMER             9
 #define MPI_T_PVAR_CLASS_GENERIC           10
+#define MPIX_SYNC_NULL                     ((MPIX_Sync)0)
+#define MPIX_HANDLE_SYNC                   ((MPI_Datatype)0x000002ff)
+#define MPIX_MODE_WIN_PUT                  1
+#define MPIX_MODE_WIN_GET                  2
+#define MPIX_MODE_WIN_ACCUMULATE           4
+#define MPIX_MODE_WIN_ALL                  7
+#define MPIX_MAX_MEMORY_HANDLE_SIZE        512
+#define MPIX_MAX_MEMHANDLE_SIZE            MPIX_MAX_MEMORY_HANDLE_SIZE
+#define MPIX_WIN_NOTIFY_MAX                32768
+#define MPIX_ERR_PROC_FAILED               16384
+#define MPIX_ERR_WIN_COUNTER               16385
 
 /* Functions of the program. */
 typedef void (MPI_User_function)(void *invec, void *inoutvec, int *len, MPI_Datatype *datatype);
@@ -1085,25 +1096,59 @@ int MPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI
 int MPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info);
 int MPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer);
 int MPI_T_event_register_callback(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function);
-int MPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration, MPI_T_event_dropped_cb_function dropped_cb_function);
-int MPI_T_finalize(void);
-int MPI_T_init_thread(int required, int *provided);
-int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index);
-int MPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class, MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly, int *continuous, int *atomic);
-int MPI_T_pvar_get_num(int *num_pvar);
-int MPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle, MPI_T_pvar_handle *handle, int *count);
-int MPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle);
-int MPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf);
-int MPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf);
-int MPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
-int MPI_T_pvar_session_create(MPI_T_pvar_session *session);
-int MPI_T_pvar_session_free(MPI_T_pvar_session *session);
-int MPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
-int MPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
-int MPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf);
-int MPI_T_source_get_info(int source_index, char *name, int *name_len, char *desc, int *desc_len, MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info);
-int MPI_T_source_get_num(int *num_sources);
-int MPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp);
+int MPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, int counter);
+int MPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, int counter);
+int MPIX_Get_notify(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, int counter);
+int MPIX_Get_notify_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, int counter);
+int MPIX_Accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter);
+int MPIX_Accumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter);
+int MPIX_Get_accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter);
+int MPIX_Get_accumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter);
+int MPIX_Rput_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, int counter, MPI_Request *request);
+int MPIX_Rput_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, int counter, MPI_Request *request);
+int MPIX_Rget_notify(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, int counter, MPI_Request *request);
+int MPIX_Rget_notify_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, int counter, MPI_Request *request);
+int MPIX_Raccumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request);
+int MPIX_Raccumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request);
+int MPIX_Rget_accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request);
+int MPIX_Rget_accumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request);
+int MPIX_Rrput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
+int MPIX_Rrput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
+int MPIX_Rraccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
+int MPIX_Rraccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
+int MPIX_Rrget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
+int MPIX_Rrget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
+int MPIX_Fetch_and_op_notify(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win, int counter);
+int MPIX_Compare_and_swap_notify(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win, int counter);
+int MPIX_Rfetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win, MPI_Request *request);
+int MPIX_Rcompare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win, MPI_Request *request);
+int MPIX_Rflush(int rank, MPI_Win win, MPI_Request *request);
+int MPIX_Rflush_all(MPI_Win win, MPI_Request *request);
+int MPIX_Win_notify_set_num(MPI_Win win, int num);
+int MPIX_Win_notify_get_value(MPI_Win win, int counter, MPI_Count *value);
+int MPIX_Win_notify_set_value(MPI_Win win, int counter, MPI_Count value);
+int MPIX_Win_wait_notify(MPI_Win win, int counter, int count, MPI_Request *request);
+int MPIX_Win_notify_init(MPI_Win win, int counter, int count, MPI_Request *request);
+int MPIX_Win_notify_reach(MPI_Win win, int counter, MPI_Count value, MPI_Request *request);
+int MPIX_Win_alloc_sync_objects(int n_sync, MPIX_Sync *sync_counters, MPI_Win win, MPI_Info info);
+int MPIX_Win_free_sync_objects(int n_sync, MPIX_Sync *sync_counters, MPI_Win win);
+int MPIX_Win_sync_ops_init(int target_rank, int sync_mode, MPIX_Sync sync_counter, MPI_Win win, MPI_Info info, MPI_Request *request);
+int MPIX_Win_sync_object_init(MPIX_Sync sync_counter, int count, MPI_Win win, MPI_Info info, MPI_Request *request);
+int MPIX_Win_sync_object_init_c(MPIX_Sync sync_counter, MPI_Count count, MPI_Win win, MPI_Info info, MPI_Request *request);
+MPI_Fint MPIX_Sync_c2f(MPIX_Sync sync);
+MPIX_Sync MPIX_Sync_f2c(MPI_Fint sync);
+int MPIX_Win_change_comm(MPI_Comm newcomm, int peer_rank, MPI_Win *win);
+int MPIX_Win_change_comm_memory(MPI_Comm newcomm, int peer_rank, void *base, MPI_Aint size, int disp_unit, MPI_Win *win);
+int MPIX_Win_change_comm_memory_c(MPI_Comm newcomm, int peer_rank, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Win *win);
+int MPIX_Win_dup_with_info(MPI_Win parentwin, MPI_Info info, MPI_Win *newwin);
+int MPIX_Win_dup(MPI_Win parentwin, MPI_Win *newwin);
+int MPIX_Win_order(int rank, MPI_Win win);
+int MPIX_Win_order_all(MPI_Win win);
+int MPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype type, MPI_Win win, int *flag);
+int MPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win parentwin, void *memhandle, int *memhandle_size);
+int MPIX_Memhandle_release(const void *memhandle, MPI_Win parentwin);
+int MPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
+int MPIX_Win_from_memhandle_c(const void *memhandle, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
 
 /* Procedures, as PMPI_. */
 int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set);
@@ -1751,25 +1796,131 @@ int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MP
 int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info);
 int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer);
 int PMPI_T_event_register_callback(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function);
-int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration, MPI_T_event_dropped_cb_function dropped_cb_function);
-int PMPI_T_finalize(void);
-int PMPI_T_init_thread(int required, int *provided);
-int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index);
-int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class, MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly, int *continuous, int *atomic);
-int PMPI_T_pvar_get_num(int *num_pvar);
-int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle, MPI_T_pvar_handle *handle, int *count);
-int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle);
-int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf);
-int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf);
-int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
-int PMPI_T_pvar_session_create(MPI_T_pvar_session *session);
-int PMPI_T_pvar_session_free(MPI_T_pvar_session *session);
-int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
-int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle);
-int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf);
-int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *desc, int *desc_len, MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info);
-int PMPI_T_source_get_num(int *num_sources);
-int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp);
+int PMPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, int counter);
+int PMPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, int counter);
+int PMPIX_Get_notify(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, int counter);
+int PMPIX_Get_notify_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, int counter);
+int PMPIX_Accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter);
+int PMPIX_Accumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter);
+int PMPIX_Get_accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter);
+int PMPIX_Get_accumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter);
+int PMPIX_Rput_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, int counter, MPI_Request *request);
+int PMPIX_Rput_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, int counter, MPI_Request *request);
+int PMPIX_Rget_notify(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, int counter, MPI_Request *request);
+int PMPIX_Rget_notify_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, int counter, MPI_Request *request);
+int PMPIX_Raccumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request);
+int PMPIX_Raccumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request);
+int PMPIX_Rget_accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request);
+int PMPIX_Rget_accumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request);
+int PMPIX_Rrput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
+int PMPIX_Rrput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request);
+int PMPIX_Rraccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
+int PMPIX_Rraccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
+int PMPIX_Rrget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
+int PMPIX_Rrget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request);
+int PMPIX_Fetch_and_op_notify(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win, int counter);
+int PMPIX_Compare_and_swap_notify(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win, int counter);
+int PMPIX_Rfetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win, MPI_Request *request);
+int PMPIX_Rcompare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win, MPI_Request *request);
+int PMPIX_Rflush(int rank, MPI_Win win, MPI_Request *request);
+int PMPIX_Rflush_all(MPI_Win win, MPI_Request *request);
+int PMPIX_Win_notify_set_num(MPI_Win win, int num);
+int PMPIX_Win_notify_get_value(MPI_Win win, int counter, MPI_Count *value);
+int PMPIX_Win_notify_set_value(MPI_Win win, int counter, MPI_Count value);
+int PMPIX_Win_wait_notify(MPI_Win win, int counter, int count, MPI_Request *request);
+int PMPIX_Win_notify_init(MPI_Win win, int counter, int count, MPI_Request *request);
+int PMPIX_Win_notify_reach(MPI_Win win, int counter, MPI_Count value, MPI_Request *request);
+int PMPIX_Win_alloc_sync_objects(int n_sync, MPIX_Sync *sync_counters, MPI_Win win, MPI_Info info);
+int PMPIX_Win_free_sync_objects(int n_sync, MPIX_Sync *sync_counters, MPI_Win win);
+int PMPIX_Win_sync_ops_init(int target_rank, int sync_mode, MPIX_Sync sync_counter, MPI_Win win, MPI_Info info, MPI_Request *request);
+int PMPIX_Win_sync_object_init(MPIX_Sync sync_counter, int count, MPI_Win win, MPI_Info info, MPI_Request *request);
+int PMPIX_Win_sync_object_init_c(MPIX_Sync sync_counter, MPI_Count count, MPI_Win win, MPI_Info info, MPI_Request *request);
+MPI_Fint PMPIX_Sync_c2f(MPIX_Sync sync);
+MPIX_Sync PMPIX_Sync_f2c(MPI_Fint sync);
+int PMPIX_Win_change_comm(MPI_Comm newcomm, int peer_rank, MPI_Win *win);
+int PMPIX_Win_change_comm_memory(MPI_Comm newcomm, int peer_rank, void *base, MPI_Aint size, int disp_unit, MPI_Win *win);
+int PMPIX_Win_change_comm_memory_c(MPI_Comm newcomm, int peer_rank, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Win *win);
+int PMPIX_Win_dup_with_info(MPI_Win parentwin, MPI_Info info, MPI_Win *newwin);
+int PMPIX_Win_dup(MPI_Win parentwin, MPI_Win *newwin);
+int PMPIX_Win_order(int rank, MPI_Win win);
+int PMPIX_Win_order_all(MPI_Win win);
+int PMPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype type, MPI_Win win, int *flag);
+int PMPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win parentwin, void *memhandle, int *memhandle_size);
+int PMPIX_Memhandle_release(const void *memhandle, MPI_Win parentwin);
+int PMPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
+int PMPIX_Win_from_memhandle_c(const void *memhandle, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin);
+
+/* The extensions under names without X, for programs that define this. */
+#ifdef HALO_MPI_NAMES
+#define MPI_Sync                           MPIX_Sync
+#define MPI_TYPECLASS_LOGICAL              MPIX_TYPECLASS_LOGICAL
+#define MPI_SYNC_NULL                      MPIX_SYNC_NULL
+#define MPI_HANDLE_SYNC                    MPIX_HANDLE_SYNC
+#define MPI_MODE_WIN_PUT                   MPIX_MODE_WIN_PUT
+#define MPI_MODE_WIN_GET                   MPIX_MODE_WIN_GET
+#define MPI_MODE_WIN_ACCUMULATE            MPIX_MODE_WIN_ACCUMULATE
+#define MPI_MODE_WIN_ALL                   MPIX_MODE_WIN_ALL
+#define MPI_MAX_MEMORY_HANDLE_SIZE         MPIX_MAX_MEMORY_HANDLE_SIZE
+#define MPI_MAX_MEMHANDLE_SIZE             MPIX_MAX_MEMHANDLE_SIZE
+#define MPI_WIN_NOTIFY_MAX                 MPIX_WIN_NOTIFY_MAX
+#define MPI_ERR_PROC_FAILED                MPIX_ERR_PROC_FAILED
+#define MPI_ERR_WIN_COUNTER                MPIX_ERR_WIN_COUNTER
+#define MPI_Put_notify                     MPIX_Put_notify
+#define MPI_Put_notify_c                   MPIX_Put_notify_c
+#define MPI_Get_notify                     MPIX_Get_notify
+#define MPI_Get_notify_c                   MPIX_Get_notify_c
+#define MPI_Accumulate_notify              MPIX_Accumulate_notify
+#define MPI_Accumulate_notify_c            MPIX_Accumulate_notify_c
+#define MPI_Get_accumulate_notify          MPIX_Get_accumulate_notify
+#define MPI_Get_accumulate_notify_c        MPIX_Get_accumulate_notify_c
+#define MPI_Rput_notify                    MPIX_Rput_notify
+#define MPI_Rput_notify_c                  MPIX_Rput_notify_c
+#define MPI_Rget_notify                    MPIX_Rget_notify
+#define MPI_Rget_notify_c                  MPIX_Rget_notify_c
+#define MPI_Raccumulate_notify             MPIX_Raccumulate_notify
+#define MPI_Raccumulate_notify_c           MPIX_Raccumulate_notify_c
+#define MPI_Rget_accumulate_notify         MPIX_Rget_accumulate_notify
+#define MPI_Rget_accumulate_notify_c       MPIX_Rget_accumulate_notify_c
+#define MPI_Rrput                          MPIX_Rrput
+#define MPI_Rrput_c                        MPIX_Rrput_c
+#define MPI_Rraccumulate                   MPIX_Rraccumulate
+#define MPI_Rraccumulate_c                 MPIX_Rraccumulate_c
+#define MPI_Rrget_accumulate               MPIX_Rrget_accumulate
+#define MPI_Rrget_accumulate_c             MPIX_Rrget_accumulate_c
+#define MPI_Fetch_and_op_notify            MPIX_Fetch_and_op_notify
+#define MPI_Compare_and_swap_notify        MPIX_Compare_and_swap_notify
+#define MPI_Rfetch_and_op                  MPIX_Rfetch_and_op
+#define MPI_Rcompare_and_swap              MPIX_Rcompare_and_swap
+#define MPI_Rflush                         MPIX_Rflush
+#define MPI_Rflush_all                     MPIX_Rflush_all
+#define MPI_Win_notify_set_num             MPIX_Win_notify_set_num
+#define MPI_Win_notify_get_value           MPIX_Win_notify_get_value
+#define MPI_Win_notify_set_value           MPIX_Win_notify_set_value
+#define MPI_Win_wait_notify                MPIX_Win_wait_notify
+#define MPI_Win_notify_init                MPIX_Win_notify_init
+#define MPI_Win_notify_reach               MPIX_Win_notify_reach
+#define MPI_Win_alloc_sync_objects         MPIX_Win_alloc_sync_objects
+#define MPI_Win_free_sync_objects          MPIX_Win_free_sync_objects
+#define MPI_Win_sync_ops_init              MPIX_Win_sync_ops_init
+#define MPI_Win_sync_object_init           MPIX_Win_sync_object_init
+#define MPI_Win_sync_object_init_c         MPIX_Win_sync_object_init_c
+#define MPI_Sync_c2f                       MPIX_Sync_c2f
+#define MPI_Sync_f2c                       MPIX_Sync_f2c
+#define MPI_Win_change_comm                MPIX_Win_change_comm
+#define MPI_Win_change_comm_memory         MPIX_Win_change_comm_memory
+#define MPI_Win_change_comm_memory_c       MPIX_Win_change_comm_memory_c
+#define MPI_Win_dup_with_info              MPIX_Win_dup_with_info
+#define MPI_Win_dup                        MPIX_Win_dup
+#define MPI_Win_order                      MPIX_Win_order
+#define MPI_Win_order_all                  MPIX_Win_order_all
+#define MPI_Win_op_intrinsic               MPIX_Win_op_intrinsic
+#define MPI_Memhandle_create               MPIX_Memhandle_create
+#define MPI_Memhandle_release              MPIX_Memhandle_release
+#define MPI_Win_from_memhandle             MPIX_Win_from_memhandle
+#define MPI_Win_from_memhandle_c           MPIX_Win_from_memhandle_c
+#define MPI_Sync_counter_c2f               MPIX_Sync_c2f
+#define MPI_Sync_counter_f2c               MPIX_Sync_f2c
+#endif
 
 #ifdef __cplusplus
 }

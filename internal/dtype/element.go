@@ -73,17 +73,12 @@ func newElem(id ID, name string, size int64, kind Kind, f Format, external int64
 	return e
 }
 
-// handleSize and handleAlign are those of a handle in bytes.
-const (
-	handleSize  = 32
-	handleAlign = 8
-)
+// handleSize is the size of a handle in bytes.
+const handleSize = 8
 
 // newHandle is the element of handles of synchronisation objects, MPIX_HANDLE_SYNC.
 func newHandle() *Elem {
-	e := newElem(0, "MPIX_HANDLE_SYNC", handleSize, Handle, 0, 0)
-	e.Align = handleAlign
-	return e
+	return newElem(0, "MPIX_HANDLE_SYNC", handleSize, Handle, 0, 0)
 }
 
 // raw reports whether the element matches bytes of anything.

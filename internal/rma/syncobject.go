@@ -24,20 +24,39 @@ import (
 // With strict the request does what the proposal says, to show programs that rely on early
 // signals: those that Start would have lost are class.WinCounter.
 
-// SyncHandle names a synchronisation object, wherever in the job it is used.
-type SyncHandle struct {
-	Window  uint64 // the id of its window
-	Process int32  // that has it
-	Number  uint32 // of its counter
-	Serial  uint64 // tells it from others that have had the counter; not 0
+// SyncHandle names a synchronisation object, wherever in the job it is used; 0 names none. It
+// is one word, as handles of C are:
+//
+//	bits 0..14   the number of its counter, in the upper half
+//	bits 15..30  its process, of boot.MaxRanks
+//	bits 31..46  a hash of its window's id
+//	bits 47..63  a serial number, not 0, which tells it from others that have had the counter
+type SyncHandle uint64
+
+// syncMark are the bits of handles that are of one window's objects.
+const syncMark = 0xffff << 31
+
+func newSyncHandle(window uint64, process int, counter uint32, serial uint64) SyncHandle {
+	const serials = 1<<17 - 1
+	return SyncHandle(counter-NotifyMax) | SyncHandle(process)<<15 | markOf(window) | SyncHandle(1+serial%serials)<<47
 }
+
+// markOf is what handles have of a window's id: the upper bits of its product with 2^64 over
+// the golden ratio, which differ for ids that follow each other.
+func markOf(window uint64) SyncHandle {
+	return SyncHandle(window*0x9e3779b97f4a7c15>>48) << 31
+}
+
+// counter is the number of the object's counter, process the one that has it.
+func (h SyncHandle) counter() int   { return int(h&(1<<15-1)) + NotifyMax }
+func (h SyncHandle) process() int32 { return int32(h >> 15 & (1<<16 - 1)) }
 
 // windowObjects are the own synchronisation objects of a window. All is guarded by the
 // engine's lock.
 type windowObjects struct {
-	objects map[uint32]*syncObject // by number
-	fresh   uint32                 // how many numbers were ever given: from the highest counter down
-	used    []uint32               // numbers of freed ones, in the order in which they are to be given again
+	objects map[SyncHandle]*syncObject
+	fresh   uint32   // how many numbers were ever given: from the highest counter down
+	used    []uint32 // numbers of freed ones, in the order in which they are to be given again
 }
 
 // reuseAfter is how many freed numbers rest before one is given again, so that a signal too
@@ -50,7 +69,6 @@ const syncObjectsMax = shmfmt.CountersMax / 2
 
 // syncObject is an own synchronisation object.
 type syncObject struct {
-	SyncHandle
 	active *objectRequest // that has been started, and has not been ended
 	freed  bool
 }
@@ -70,15 +88,15 @@ func (v *View) AllocSync(n int) ([]SyncHandle, error) {
 		return nil, fail(class.NoMem, "%d synchronisation objects beside %d, at most %d", n, len(w.objects), syncObjectsMax)
 	}
 	if w.objects == nil {
-		w.objects = make(map[uint32]*syncObject, n)
+		w.objects = make(map[SyncHandle]*syncObject, n)
 	}
 	list := make([]SyncHandle, n)
 	for i := range list {
 		w.e.serial++
-		list[i] = SyncHandle{w.id, int32(w.e.p.Job().Rank), w.objectNumber(), w.e.serial}
-		c := w.counter(int(list[i].Number)) // made now, so that origins find it
+		list[i] = newSyncHandle(w.id, w.e.p.Job().Rank, w.objectNumber(), w.e.serial)
+		c := w.counter(list[i].counter()) // made now, so that origins find it
 		c.Add(-c.Value())
-		w.objects[list[i].Number] = &syncObject{SyncHandle: list[i]}
+		w.objects[list[i]] = new(syncObject)
 	}
 	return list, nil
 }
@@ -94,14 +112,6 @@ func (w *Window) objectNumber() (number uint32) {
 	return shmfmt.CountersMax - w.fresh
 }
 
-// own returns an object of this process, nil if there is none of that name. The lock is held.
-func (w *Window) ownObject(h SyncHandle) *syncObject {
-	if o := w.objects[h.Number]; o != nil && o.SyncHandle == h {
-		return o
-	}
-	return nil
-}
-
 // FreeSync frees synchronisation objects of this process, all or, with an error, none
 // (MPIX_WIN_FREE_SYNC_OBJECTS).
 func (v *View) FreeSync(list []SyncHandle) error {
@@ -115,7 +125,7 @@ func (v *View) FreeSync(list []SyncHandle) error {
 		if err := w.checkLocal(h); err != nil {
 			return fail(classOf(err), "object %d: %v", i, err)
 		}
-		if w.ownObject(h).active != nil {
+		if w.objects[h].active != nil {
 			return fail(class.Request, "object %d: its request is active: wait for it first", i)
 		}
 		if slices.Contains(list[:i], h) {
@@ -123,23 +133,41 @@ func (v *View) FreeSync(list []SyncHandle) error {
 		}
 	}
 	for _, h := range list {
-		w.objects[h.Number].freed = true
-		delete(w.objects, h.Number)
-		w.used = append(w.used, h.Number)
+		w.objects[h].freed = true
+		delete(w.objects, h)
+		w.used = append(w.used, uint32(h.counter()))
 	}
 	return nil
 }
 
+// checkHandle returns an error unless h is a handle of an object of the window, of some process.
+// The lock is held.
+func (w *Window) checkHandle(h SyncHandle) error {
+	switch {
+	case h == 0:
+		return fail(class.Arg, "the synchronisation object is null")
+	case int(h.process()) >= w.e.p.Job().Size:
+	case h&syncMark == markOf(w.id):
+		return nil
+	default:
+		for _, other := range w.e.windows {
+			if h&syncMark == markOf(other.id) {
+				return fail(class.Win, "the synchronisation object is one of another window")
+			}
+		}
+	}
+	return fail(class.Arg, "this is no synchronisation object: none of a window of this process")
+}
+
 // checkLocal returns an error unless h names an object of this process. The lock is held.
 func (w *Window) checkLocal(h SyncHandle) error {
+	if err := w.checkHandle(h); err != nil {
+		return err
+	}
 	switch {
-	case h == SyncHandle{}:
-		return fail(class.Arg, "the synchronisation object is null")
-	case h.Window != w.id:
-		return fail(class.Win, "the synchronisation object is one of another window")
-	case int(h.Process) != w.e.p.Job().Rank:
-		return fail(class.Arg, "the synchronisation object is that of rank %d: only its own process can wait for it", w.Comm.RankOf(h.Process))
-	case w.ownObject(h) == nil:
+	case int(h.process()) != w.e.p.Job().Rank:
+		return fail(class.Arg, "the synchronisation object is that of rank %d: only its own process can wait for it", w.Comm.RankOf(h.process()))
+	case w.objects[h] == nil:
 		return fail(class.Arg, "the synchronisation object has been freed")
 	}
 	return nil
@@ -170,7 +198,7 @@ func (v *View) SyncObject(h SyncHandle, count int64, restart, strict bool, call 
 	if err := w.checkLocal(h); err != nil {
 		return nil, err
 	}
-	o := w.ownObject(h)
+	o := w.objects[h]
 	switch {
 	case count < 0:
 		return nil, fail(class.Count, "%d signals to wait for", count)
@@ -179,8 +207,8 @@ func (v *View) SyncObject(h SyncHandle, count int64, restart, strict bool, call 
 	}
 	q := &objectRequest{object: o, count: count, restart: restart, strict: strict}
 	q.threshold = threshold{
-		Threshold: Threshold{Call: call, Counter: int(h.Number), Reach: count, Take: count, Begin: q.begins},
-		w:         w, counter: w.counter(int(h.Number)), persistent: true,
+		Threshold: Threshold{Call: call, Counter: h.counter(), Reach: count, Take: count, Begin: q.begins},
+		w:         w, counter: w.counter(h.counter()), persistent: true,
 	}
 	if strict {
 		q.Take = 0

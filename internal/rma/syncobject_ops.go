@@ -5,7 +5,6 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/p2p"
-	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -98,7 +97,7 @@ func (v *View) SyncOps(rank int, mode SyncMode, h SyncHandle, restart bool, call
 		if err != nil {
 			return nil, err
 		}
-		q.t, q.counter = t, int(h.Number)
+		q.t, q.counter = t, h.counter()
 	}
 	e := w.e
 	e.p.Lock()
@@ -110,18 +109,15 @@ func (v *View) SyncOps(rank int, mode SyncMode, h SyncHandle, restart bool, call
 
 // checkRemote returns an error unless h names an object of t, as far as can be known here.
 func (w *Window) checkRemote(t *target, h SyncHandle) error {
+	w.e.p.Lock()
+	defer w.e.p.Unlock()
+	if err := w.checkHandle(h); err != nil {
+		return err
+	}
 	switch {
-	case h == SyncHandle{}:
-		return fail(class.Arg, "the synchronisation object is null")
-	case h.Window != w.id:
-		return fail(class.Win, "the synchronisation object is one of another window")
-	case h.Process != t.process:
-		return fail(class.Rank, "the synchronisation object is that of rank %d, not of %d", w.Comm.RankOf(h.Process), t.rank)
-	case h.Number >= shmfmt.CountersMax || h.Number < NotifyMax || h.Serial == 0:
-		return fail(class.Arg, "this is no synchronisation object")
+	case h.process() != t.process:
+		return fail(class.Rank, "the synchronisation object is that of rank %d, not of %d", w.Comm.RankOf(h.process()), t.rank)
 	case t.rank == w.Comm.Rank:
-		w.e.p.Lock()
-		defer w.e.p.Unlock()
 		return w.checkLocal(h)
 	}
 	return nil

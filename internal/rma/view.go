@@ -107,6 +107,9 @@ type View struct {
 // Options returns what info says.
 func (v *View) Options() Options { return *v.options.Load() }
 
+// Scoped reports whether flushes cover the operations of the view only.
+func (v *View) Scoped() bool { return v.options.Load().Thread }
+
 // Bits of View.how.
 const (
 	howInOrder   = 1 // Options.InOrder

@@ -1,0 +1,43 @@
+package bind
+
+import "github.com/halo-mpi/halo/mpi"
+
+// changeComm is MPIX_Win_change_comm: newcomers point to MPI_WIN_NULL, leavers pass
+// MPI_COMM_NULL.
+func (l *Lib) changeComm(a args) error {
+	const call = "MPIX_Win_change_comm"
+	if err := l.need(call, a, "win", 2); err != nil {
+		return err
+	}
+	at := (*handle)(a.result(2))
+	var c *mpi.Comm
+	var w *mpi.Window
+	var err error
+	if h := a.word(0); h != commNull {
+		if c, err = l.comm(h, call); err != nil {
+			return err
+		}
+	}
+	if *at != winNull {
+		if w, err = l.win(*at, call); err != nil {
+			return err
+		}
+	}
+	n, err := mpi.WinChangeComm(w, c, a.int(1))
+	switch {
+	case n != nil:
+		*at = l.addWin(n)
+	case w != nil && err == nil:
+		a.finish(2, winNull, l.dropWin)
+	}
+	return err
+}
+
+// changeCommMemory is MPIX_Win_change_comm_memory.
+func (l *Lib) changeCommMemory(c *mpi.Comm, peer int, base uintptr, size int64, unit int) (*mpi.Window, error) {
+	mem, ok := slice(base, size)
+	if !ok {
+		return nil, l.failOn(c, mpi.ErrSize, "MPIX_Win_change_comm_memory", "%d bytes at address %#x", size, base)
+	}
+	return mpi.WinChangeCommMemory(c, peer, mem, unit)
+}

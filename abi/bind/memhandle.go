@@ -1,0 +1,54 @@
+package bind
+
+import (
+	"unsafe"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// memhandleCreate is MPIX_Memhandle_create, which stores the handle and returns its size.
+func (l *Lib) memhandleCreate(w *mpi.Window, base uintptr, size int64, _ *mpi.Info, to uintptr) (int, error) {
+	const call = "MPIX_Memhandle_create"
+	p := pointer(to)
+	mem, ok := slice(base, size)
+	switch {
+	case size < 0:
+		return 0, l.failWin(w, mpi.ErrSize, call, "%d bytes", size)
+	case !ok:
+		return 0, l.failWin(w, mpi.ErrArg, call, "%d bytes at address %#x", size, base)
+	case p == nil:
+		return 0, l.failWin(w, mpi.ErrArg, call, "memhandle is %#x, which is no address of a result", to)
+	}
+	h, err := mpi.MemhandleCreate(w, mem, nil)
+	if err != nil {
+		return 0, err
+	}
+	return copy(unsafe.Slice((*byte)(p), len(h)), h), nil
+}
+
+// memhandleAt is a memory handle of C.
+func (l *Lib) memhandleAt(w *mpi.Window, call string, at uintptr) ([]byte, error) {
+	p := pointer(at)
+	if p == nil {
+		return nil, l.failWin(w, mpi.ErrArg, call, "memhandle is %#x, which is no address", at)
+	}
+	return unsafe.Slice((*byte)(p), mpi.MemoryHandleSize), nil
+}
+
+// memhandleRelease is MPIX_Memhandle_release.
+func (l *Lib) memhandleRelease(w *mpi.Window, at uintptr) error {
+	h, err := l.memhandleAt(w, "MPIX_Memhandle_release", at)
+	if err != nil {
+		return err
+	}
+	return w.MemhandleRelease(h)
+}
+
+// winFromMemhandle is MPIX_Win_from_memhandle.
+func (l *Lib) winFromMemhandle(w *mpi.Window, at uintptr, size int64, unit, target int, info *mpi.Info) (*mpi.Window, error) {
+	h, err := l.memhandleAt(w, "MPIX_Win_from_memhandle", at)
+	if err != nil {
+		return nil, err
+	}
+	return w.WinFromMemhandle(h, size, unit, target, info)
+}

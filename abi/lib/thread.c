@@ -1,0 +1,47 @@
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "shim.h"
+
+/*
+ * Threads by small numbers, for operations of their own: one that ends leaves its number to
+ * the next, so that there are never more numbers than there were threads at a time.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key; /* its value is the number of the thread, plus 1 */
+static int *left;         /* numbers of threads that have ended */
+static int lefts, room, given;
+static __thread int own;  /* the same as the value of key */
+
+static void leave(void *number) {
+	pthread_mutex_lock(&lock);
+	left[lefts++] = (int)(intptr_t)number - 1; /* there is room for all that were given */
+	pthread_mutex_unlock(&lock);
+}
+
+static void start(void) { pthread_key_create(&key, leave); }
+
+int halo_thread(void) {
+	if (own != 0)
+		return own - 1;
+	pthread_once(&once, start);
+	pthread_mutex_lock(&lock);
+	int number = -1;
+	if (lefts > 0) {
+		number = left[--lefts];
+	} else if (given < room) {
+		number = given++;
+	} else {
+		int *more = realloc(left, (size_t)(2 * room + 64) * sizeof *left);
+		if (more != NULL) {
+			left = more;
+			room = 2 * room + 64;
+			number = given++;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	if (number >= 0 && pthread_setspecific(key, (void *)(intptr_t)(number + 1)) == 0)
+		own = number + 1;
+	return number;
+}
