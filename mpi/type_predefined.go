@@ -13,6 +13,9 @@ import (
 // C: MPI_CHAR, MPI_INT, MPI_DOUBLE, MPI_INTEGER, MPI_DOUBLE_INT and so on, sections 3.2.2, 6.9.4 and A.1.1.
 func Predefined(name string) (Datatype, error) {
 	t := types().names[name]
+	if h := types().Handle(); name == h.Name() {
+		t = h
+	}
 	if t == nil {
 		return Datatype{}, fail(ErrArg, "Predefined", nil, "%q is not the name of a type", name)
 	}

@@ -25,6 +25,9 @@ type Hooks struct {
 	// callbacks.csv, words its arguments. Parameters that point to a number or handle
 	// have that as word, and it is what the function has made of it afterwards.
 	Invoke func(callback int, function uintptr, words []uintptr) int
+	// Thread is a small number of the calling thread, which no other one has at the same
+	// time, below 0 if there is none; nil: threads are all alike.
+	Thread func() int
 	// Fast is what does without Go what it can; nil: nothing does.
 	Fast Fast
 }
@@ -41,6 +44,7 @@ type Lib struct {
 	messages    table[mpi.Message]
 	wins        named[*mpi.Window]
 	infos       table[*mpi.Info]
+	syncs       named[mpi.Sync] // that Fortran has numbers of
 	errhandlers errhandlers
 	keyvals     keyvals
 	attributes  predefined
@@ -66,6 +70,7 @@ func New(h Hooks) *Lib {
 	l.comms.kind, l.groups.kind, l.types.kind = kindComm, kindGroup, kindType
 	l.ops.kind, l.requests.kind, l.messages.kind = kindOp, kindRequest, kindMessage
 	l.wins.kind, l.infos.kind, l.errhandlers.kind = kindWin, kindInfo, kindErrhandler
+	l.syncs.kind = kindSync
 	return l
 }
 

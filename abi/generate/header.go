@@ -39,6 +39,7 @@ func (t *tables) header() []byte {
 			}
 		}
 	}
+	b.WriteString(t.aliases())
 	b.WriteString(headerTail)
 	return b.Bytes()
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/halo-mpi/halo/abi/bind"
 )
 
-var lib = bind.New(bind.Hooks{Malloc: malloc, Invoke: invoke, Fast: fast{}})
+var lib = bind.New(bind.Hooks{Malloc: malloc, Invoke: invoke, Thread: thread, Fast: fast{}})
 
 // haloCall is what every symbol calls.
 //
@@ -32,6 +32,8 @@ func haloCall(number, large C.int, words unsafe.Pointer) C.int {
 }
 
 func malloc(size uintptr) unsafe.Pointer { return C.malloc(C.size_t(size)) }
+
+func thread() int { return int(C.halo_thread()) }
 
 func invoke(callback int, function uintptr, words []uintptr) int {
 	var pins runtime.Pinner

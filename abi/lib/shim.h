@@ -24,4 +24,7 @@ int haloInvoke(int callback, uintptr_t function, word *words);
 
 double halo_wtime(void);
 
+/* A number of the calling thread that no other has at the same time, from 0 on. */
+int halo_thread(void);
+
 #endif

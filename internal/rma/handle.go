@@ -53,11 +53,11 @@ type handleBytes struct {
 	slot    uint32
 }
 
-const (
-	handleSize = 40
-	// handleMark marks a handle: "HMH" and the version of this layout.
-	handleMark = 0x484d4801
-)
+// HandleSize is the length of an encoded handle in bytes.
+const HandleSize = 40
+
+// handleMark marks a handle: "HMH" and the version of this layout.
+const handleMark = 0x484d4801
 
 func (x *handleBytes) append(b []byte) []byte {
 	le := binary.LittleEndian
@@ -74,8 +74,8 @@ func (x *handleBytes) append(b []byte) []byte {
 // parseHandle reads what append wrote for window w; what follows is not looked at. It finds
 // out all that can be without asking anybody.
 func (w *Window) parseHandle(b []byte) (x handleBytes, err error) {
-	if len(b) < handleSize {
-		return x, fail(class.Arg, "%d bytes are no memory handle, which has %d", len(b), handleSize)
+	if len(b) < HandleSize {
+		return x, fail(class.Arg, "%d bytes are no memory handle, which has %d", len(b), HandleSize)
 	}
 	le := binary.LittleEndian
 	x = handleBytes{int32(le.Uint32(b[4:])), le.Uint64(b[8:]), le.Uint64(b[16:]), le.Uint64(b[24:]), le.Uint32(b[32:])}
