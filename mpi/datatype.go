@@ -54,8 +54,8 @@ var types = sync.OnceValue(func() *typeSet {
 		s.names[t.Name()] = t
 		s.order = append(s.order, t.Name())
 	})
-	s.names["MPI_LONG_LONG_INT"] = s.names["MPI_LONG_LONG"]
-	s.names["MPI_C_COMPLEX"] = s.names["MPI_C_FLOAT_COMPLEX"]
+	s.names["MPI_LONG_LONG"] = s.names["MPI_LONG_LONG_INT"] // synonyms, and so not what Name tells
+	s.names["MPI_C_FLOAT_COMPLEX"] = s.names["MPI_C_COMPLEX"]
 	return s
 })
 

@@ -48,7 +48,7 @@ func TestDT12_TypesOfGo(t *testing.T) {
 	checkOf[int](check, "MPI_INT64_T", 8, 8)
 	checkOf[uint](check, "MPI_UINT64_T", 8, 8)
 	checkOf[float32](check, "MPI_FLOAT", 4, 4)
-	checkOf[complex64](check, "MPI_C_FLOAT_COMPLEX", 8, 8)
+	checkOf[complex64](check, "MPI_C_COMPLEX", 8, 8)
 	checkOf[complex128](check, "MPI_C_DOUBLE_COMPLEX", 16, 16)
 	checkOf[inner](check, "mpi_test.inner", 17, int(unsafe.Sizeof(inner{})))
 	checkOf[outer](check, "mpi_test.outer", 2+3*17+8, int(unsafe.Sizeof(outer{})))

@@ -12,13 +12,13 @@ const (
 	Short                ID = 0x208
 	Int                  ID = 0x209
 	Long                 ID = 0x20a
-	LongLong             ID = 0x20b // also MPI_LONG_LONG_INT
+	LongLong             ID = 0x20b // MPI_LONG_LONG_INT, MPI_LONG_LONG its synonym
 	UnsignedShort        ID = 0x20c
 	Unsigned             ID = 0x20d
 	UnsignedLong         ID = 0x20e
 	UnsignedLongLong     ID = 0x20f
 	Float                ID = 0x210
-	CFloatComplex        ID = 0x212 // also MPI_C_COMPLEX
+	CFloatComplex        ID = 0x212 // MPI_C_COMPLEX, MPI_C_FLOAT_COMPLEX its synonym
 	CXXFloatComplex      ID = 0x213
 	Double               ID = 0x214
 	CDoubleComplex       ID = 0x216
@@ -96,13 +96,13 @@ func elements() []*Elem {
 		e(Short, "MPI_SHORT", 2, Integer, 0, 0),
 		e(Int, "MPI_INT", 4, Integer, 0, 0),
 		e(Long, "MPI_LONG", long, Integer, 0, 4),
-		e(LongLong, "MPI_LONG_LONG", 8, Integer, 0, 0),
+		e(LongLong, "MPI_LONG_LONG_INT", 8, Integer, 0, 0),
 		e(UnsignedShort, "MPI_UNSIGNED_SHORT", 2, Natural, 0, 0),
 		e(Unsigned, "MPI_UNSIGNED", 4, Natural, 0, 0),
 		e(UnsignedLong, "MPI_UNSIGNED_LONG", long, Natural, 0, 4),
 		e(UnsignedLongLong, "MPI_UNSIGNED_LONG_LONG", 8, Natural, 0, 0),
 		e(Float, "MPI_FLOAT", 4, Floating, Single, 0),
-		e(CFloatComplex, "MPI_C_FLOAT_COMPLEX", 8, Complex, Single, 0),
+		e(CFloatComplex, "MPI_C_COMPLEX", 8, Complex, Single, 0),
 		e(CXXFloatComplex, "MPI_CXX_FLOAT_COMPLEX", 8, Complex, Single, 0),
 		e(Double, "MPI_DOUBLE", 8, Floating, Double64, 0),
 		e(CDoubleComplex, "MPI_C_DOUBLE_COMPLEX", 16, Complex, Double64, 0),

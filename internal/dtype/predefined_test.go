@@ -30,9 +30,9 @@ func TestDT01PredefinedTypes(t *testing.T) {
 		size, extent int64
 	}{
 		{0x201, "MPI_AINT", 8, 8}, {0x202, "MPI_COUNT", 8, 8}, {0x203, "MPI_OFFSET", 8, 8}, {0x207, "MPI_PACKED", 1, 1},
-		{0x208, "MPI_SHORT", 2, 2}, {0x209, "MPI_INT", 4, 4}, {0x20a, "MPI_LONG", 8, 8}, {0x20b, "MPI_LONG_LONG", 8, 8},
+		{0x208, "MPI_SHORT", 2, 2}, {0x209, "MPI_INT", 4, 4}, {0x20a, "MPI_LONG", 8, 8}, {0x20b, "MPI_LONG_LONG_INT", 8, 8},
 		{0x20c, "MPI_UNSIGNED_SHORT", 2, 2}, {0x20d, "MPI_UNSIGNED", 4, 4}, {0x20e, "MPI_UNSIGNED_LONG", 8, 8},
-		{0x20f, "MPI_UNSIGNED_LONG_LONG", 8, 8}, {0x210, "MPI_FLOAT", 4, 4}, {0x212, "MPI_C_FLOAT_COMPLEX", 8, 8},
+		{0x20f, "MPI_UNSIGNED_LONG_LONG", 8, 8}, {0x210, "MPI_FLOAT", 4, 4}, {0x212, "MPI_C_COMPLEX", 8, 8},
 		{0x213, "MPI_CXX_FLOAT_COMPLEX", 8, 8}, {0x214, "MPI_DOUBLE", 8, 8}, {0x216, "MPI_C_DOUBLE_COMPLEX", 16, 16},
 		{0x217, "MPI_CXX_DOUBLE_COMPLEX", 16, 16}, {0x218, "MPI_LOGICAL", 4, 4}, {0x219, "MPI_INTEGER", 4, 4},
 		{0x21a, "MPI_REAL", 4, 4}, {0x21b, "MPI_COMPLEX", 8, 8}, {0x21c, "MPI_DOUBLE_PRECISION", 8, 8},
