@@ -23,7 +23,7 @@ enum { I8, I16, I32, I64, U32, F64, CAS64, CAS16, MOST, REGIONS };
 
 static const struct { int width; } region[REGIONS] = {{1}, {2}, {4}, {8}, {4}, {8}, {8}, {2}, {8}};
 
-static int rank, ranks, rounds = 400, failed;
+static int rank, ranks, rounds = 3000, failed;
 static MPI_Win win;
 static char *memory;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -197,9 +197,42 @@ static void copy(struct worker *w, int target)
     }
 }
 
+/* All meet in a few elements side by side, of one process, as often as they can; now and then
+ * with a long accumulate over them. */
+static void storm(struct worker *w, int r)
+{
+    int target = 0;
+    for (int n = 0; n < rounds; n++) {
+        int i = next(&w->seed) % 4;
+        char value[8], old[8];
+        if (n % 64 == 63) {
+            char values[8 * BLOCK];
+            for (int k = 0; k < BLOCK; k++) {
+                store(r, values, k, k);
+                note(w, target, r, k, k);
+            }
+            MPI_Accumulate(values, BLOCK, type_of(r), target, at(r, 0), BLOCK, type_of(r), MPI_SUM, win);
+            MPI_Win_flush(target, win);
+            continue;
+        }
+        store(r, value, 0, 1);
+        MPI_Fetch_and_op(value, old, type_of(r), target, at(r, i), MPI_SUM, win);
+        if (n % 16 == 0)
+            MPI_Win_flush(target, win);
+        else
+            MPI_Win_flush_local(target, win);
+        note(w, target, r, i, 1);
+    }
+    MPI_Win_flush(target, win);
+}
+
 static void *work(void *arg)
 {
     struct worker *w = arg;
+    for (int r = 0; r <= F64; r++)
+        storm(w, r);
+    for (int n = 0; n < rounds; n++)
+        swap(w, 0, n % 2 ? CAS64 : CAS16);
     for (int n = 0; n < rounds; n++) {
         int target = next(&w->seed) % ranks, r = next(&w->seed) % (F64 + 1);
         switch (next(&w->seed) % 8) {
