@@ -154,20 +154,16 @@ func (r *Region) CompareSwap8(off int64, value, compare uint64) (was uint64, ok 
 	if planted.StripeOfTheEnd || uint64(off) > uint64(len(r.Mem)) || len(r.Mem)-int(off) < 8 || r.Fine {
 		return 0, false
 	}
-	p, stripe := unsafe.Pointer(&r.Mem[off]), shmfmt.Stripe(off)
-	if uintptr(p)&7 != 0 || !r.Stripes.Favours(stripe, r.Me) || !r.Stripes.ClaimFavoured(stripe, r.Me) {
+	p := unsafe.Pointer(&r.Mem[off])
+	if uintptr(p)&7 != 0 {
 		return 0, false
 	}
-	if was = *(*uint64)(p); was == compare {
-		*(*uint64)(p) = value
-	}
-	r.Stripes.ReleaseFavoured(stripe, r.Me)
-	return was, true
+	return r.Stripes.SwapFavoured(shmfmt.Stripe(off), r.Me, (*uint64)(p), compare, value)
 }
 
 // piece is how many bytes are done at a time, where they are gone through twice, so that
 // they are in the nearest cache the second time.
-const piece = 8 << 10
+const piece = 12 << 10
 
 // bulk does elements under the writer's lock of their stripes, one stripe after the
 // other. Without vectors it leaves the stripe after each piece: to others that is a long
