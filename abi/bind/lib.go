@@ -50,6 +50,8 @@ type Lib struct {
 	attributes  predefined
 	fortran     fortran
 
+	tools tools
+
 	origins    sync.Map // mpi.Datatype to *origin, of those that have one
 	predefined [lastPredefined - firstPredefined + 1]mpi.Datatype
 
@@ -70,6 +72,7 @@ func New(h Hooks) *Lib {
 	l.comms.kind, l.groups.kind, l.types.kind = kindComm, kindGroup, kindType
 	l.ops.kind, l.requests.kind, l.messages.kind = kindOp, kindRequest, kindMessage
 	l.wins.kind, l.infos.kind, l.errhandlers.kind = kindWin, kindInfo, kindErrhandler
+	l.tools.sessions.kind = kindSession
 	l.syncs.kind = kindSync
 	return l
 }
@@ -79,6 +82,10 @@ type procedure struct {
 	name   string
 	do     func(l *Lib, a args) error // nil: the engine does not have it yet
 	always bool                       // also before Init and after Finalize
+
+	// Of what the engine does not have: 1 + the number of the argument that is the
+	// communicator, window or error handler which hears of that, 0 if none is.
+	comm, win, handler int
 }
 
 // Call calls a procedure by its number in the table, and returns the error code.
@@ -88,7 +95,7 @@ func (l *Lib) Call(number int, large bool, words unsafe.Pointer) int {
 	case l.state.Load() != running && !p.always:
 		return code(l.idle(p.name))
 	case p.do == nil:
-		return code(l.fail(mpi.ErrUnsupportedOperation, p.name, "Halo does not have it yet"))
+		return code(l.unsupported(p, args{words, large}))
 	}
 	return code(p.do(l, args{words, large}))
 }

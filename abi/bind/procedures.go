@@ -5,7 +5,7 @@ package bind
 import "github.com/halo-mpi/halo/mpi"
 
 // procedures are those of the table, by number.
-var procedures [525]procedure
+var procedures [544]procedure
 
 func init() {
 	procedures = [...]procedure{
@@ -47,23 +47,23 @@ func init() {
 		35:  {name: "MPI_Buffer_flush", do: doMPI_Buffer_flush},
 		36:  {name: "MPI_Buffer_iflush", do: doMPI_Buffer_iflush},
 		37:  {name: "MPI_Cancel", do: doMPI_Cancel},
-		38:  {name: "MPI_Cart_coords"},
-		39:  {name: "MPI_Cart_create"},
-		40:  {name: "MPI_Cart_get"},
-		41:  {name: "MPI_Cart_map"},
-		42:  {name: "MPI_Cart_rank"},
-		43:  {name: "MPI_Cart_shift"},
-		44:  {name: "MPI_Cart_sub"},
-		45:  {name: "MPI_Cartdim_get"},
+		38:  {name: "MPI_Cart_coords", comm: 1},
+		39:  {name: "MPI_Cart_create", comm: 1},
+		40:  {name: "MPI_Cart_get", comm: 1},
+		41:  {name: "MPI_Cart_map", comm: 1},
+		42:  {name: "MPI_Cart_rank", comm: 1},
+		43:  {name: "MPI_Cart_shift", comm: 1},
+		44:  {name: "MPI_Cart_sub", comm: 1},
+		45:  {name: "MPI_Cartdim_get", comm: 1},
 		46:  {name: "MPI_Close_port"},
-		47:  {name: "MPI_Comm_accept"},
+		47:  {name: "MPI_Comm_accept", comm: 4},
 		48:  {name: "MPI_Comm_attach_buffer", do: doMPI_Comm_attach_buffer},
 		49:  {name: "MPI_Comm_call_errhandler", do: doMPI_Comm_call_errhandler},
 		50:  {name: "MPI_Comm_compare", do: doMPI_Comm_compare},
-		51:  {name: "MPI_Comm_connect"},
+		51:  {name: "MPI_Comm_connect", comm: 4},
 		52:  {name: "MPI_Comm_create", do: doMPI_Comm_create},
 		53:  {name: "MPI_Comm_create_errhandler", always: true, do: doMPI_Comm_create_errhandler},
-		54:  {name: "MPI_Comm_create_from_group"},
+		54:  {name: "MPI_Comm_create_from_group", handler: 4},
 		55:  {name: "MPI_Comm_create_group", do: doMPI_Comm_create_group},
 		56:  {name: "MPI_Comm_create_keyval", do: doMPI_Comm_create_keyval},
 		57:  {name: "MPI_Comm_delete_attr", do: doMPI_Comm_delete_attr},
@@ -92,17 +92,17 @@ func init() {
 		80:  {name: "MPI_Comm_set_info", do: doMPI_Comm_set_info},
 		81:  {name: "MPI_Comm_set_name", do: doMPI_Comm_set_name},
 		82:  {name: "MPI_Comm_size", do: doMPI_Comm_size},
-		83:  {name: "MPI_Comm_spawn"},
-		84:  {name: "MPI_Comm_spawn_multiple"},
+		83:  {name: "MPI_Comm_spawn", comm: 6},
+		84:  {name: "MPI_Comm_spawn_multiple", comm: 7},
 		85:  {name: "MPI_Comm_split", do: doMPI_Comm_split},
 		86:  {name: "MPI_Comm_split_type", do: doMPI_Comm_split_type},
 		87:  {name: "MPI_Comm_test_inter", do: doMPI_Comm_test_inter},
 		88:  {name: "MPI_Compare_and_swap", do: doMPI_Compare_and_swap},
-		89:  {name: "MPI_Dims_create"},
-		90:  {name: "MPI_Dist_graph_create"},
-		91:  {name: "MPI_Dist_graph_create_adjacent"},
-		92:  {name: "MPI_Dist_graph_neighbors"},
-		93:  {name: "MPI_Dist_graph_neighbors_count"},
+		89:  {name: "MPI_Dims_create", do: doMPI_Dims_create},
+		90:  {name: "MPI_Dist_graph_create", comm: 1},
+		91:  {name: "MPI_Dist_graph_create_adjacent", comm: 1},
+		92:  {name: "MPI_Dist_graph_neighbors", comm: 1},
+		93:  {name: "MPI_Dist_graph_neighbors_count", comm: 1},
 		94:  {name: "MPI_Errhandler_free", always: true, do: doMPI_Errhandler_free},
 		95:  {name: "MPI_Error_class", always: true, do: doMPI_Error_class},
 		96:  {name: "MPI_Error_string", always: true, do: doMPI_Error_string},
@@ -134,7 +134,7 @@ func init() {
 		122: {name: "MPI_File_iwrite_at"},
 		123: {name: "MPI_File_iwrite_at_all"},
 		124: {name: "MPI_File_iwrite_shared"},
-		125: {name: "MPI_File_open"},
+		125: {name: "MPI_File_open", comm: 1},
 		126: {name: "MPI_File_preallocate"},
 		127: {name: "MPI_File_read"},
 		128: {name: "MPI_File_read_all"},
@@ -151,7 +151,7 @@ func init() {
 		139: {name: "MPI_File_seek"},
 		140: {name: "MPI_File_seek_shared"},
 		141: {name: "MPI_File_set_atomicity"},
-		142: {name: "MPI_File_set_errhandler"},
+		142: {name: "MPI_File_set_errhandler", handler: 2},
 		143: {name: "MPI_File_set_info"},
 		144: {name: "MPI_File_set_size"},
 		145: {name: "MPI_File_set_view"},
@@ -185,12 +185,12 @@ func init() {
 		173: {name: "MPI_Get_library_version", always: true, do: doMPI_Get_library_version},
 		174: {name: "MPI_Get_processor_name", do: doMPI_Get_processor_name},
 		175: {name: "MPI_Get_version", always: true, do: doMPI_Get_version},
-		176: {name: "MPI_Graph_create"},
-		177: {name: "MPI_Graph_get"},
-		178: {name: "MPI_Graph_map"},
-		179: {name: "MPI_Graph_neighbors"},
-		180: {name: "MPI_Graph_neighbors_count"},
-		181: {name: "MPI_Graphdims_get"},
+		176: {name: "MPI_Graph_create", comm: 1},
+		177: {name: "MPI_Graph_get", comm: 1},
+		178: {name: "MPI_Graph_map", comm: 1},
+		179: {name: "MPI_Graph_neighbors", comm: 1},
+		180: {name: "MPI_Graph_neighbors_count", comm: 1},
+		181: {name: "MPI_Graphdims_get", comm: 1},
 		182: {name: "MPI_Grequest_complete"},
 		183: {name: "MPI_Grequest_start"},
 		184: {name: "MPI_Group_compare", do: doMPI_Group_compare},
@@ -220,11 +220,11 @@ func init() {
 		208: {name: "MPI_Igatherv", do: doMPI_Igatherv},
 		209: {name: "MPI_Improbe", do: doMPI_Improbe},
 		210: {name: "MPI_Imrecv", do: doMPI_Imrecv},
-		211: {name: "MPI_Ineighbor_allgather"},
-		212: {name: "MPI_Ineighbor_allgatherv"},
-		213: {name: "MPI_Ineighbor_alltoall"},
-		214: {name: "MPI_Ineighbor_alltoallv"},
-		215: {name: "MPI_Ineighbor_alltoallw"},
+		211: {name: "MPI_Ineighbor_allgather", comm: 7},
+		212: {name: "MPI_Ineighbor_allgatherv", comm: 8},
+		213: {name: "MPI_Ineighbor_alltoall", comm: 7},
+		214: {name: "MPI_Ineighbor_alltoallv", comm: 9},
+		215: {name: "MPI_Ineighbor_alltoallw", comm: 9},
 		216: {name: "MPI_Info_create", always: true, do: doMPI_Info_create},
 		217: {name: "MPI_Info_create_env", always: true, do: doMPI_Info_create_env},
 		218: {name: "MPI_Info_delete", always: true, do: doMPI_Info_delete},
@@ -239,9 +239,9 @@ func init() {
 		227: {name: "MPI_Init", always: true, do: doMPI_Init},
 		228: {name: "MPI_Init_thread", always: true, do: doMPI_Init_thread},
 		229: {name: "MPI_Initialized", always: true, do: doMPI_Initialized},
-		230: {name: "MPI_Intercomm_create"},
-		231: {name: "MPI_Intercomm_create_from_groups"},
-		232: {name: "MPI_Intercomm_merge"},
+		230: {name: "MPI_Intercomm_create", comm: 1},
+		231: {name: "MPI_Intercomm_create_from_groups", handler: 7},
+		232: {name: "MPI_Intercomm_merge", comm: 1},
 		233: {name: "MPI_Iprobe", do: doMPI_Iprobe},
 		234: {name: "MPI_Irecv", do: doMPI_Irecv},
 		235: {name: "MPI_Ireduce", do: doMPI_Ireduce},
@@ -261,16 +261,16 @@ func init() {
 		249: {name: "MPI_Lookup_name"},
 		250: {name: "MPI_Mprobe", do: doMPI_Mprobe},
 		251: {name: "MPI_Mrecv", do: doMPI_Mrecv},
-		252: {name: "MPI_Neighbor_allgather"},
-		253: {name: "MPI_Neighbor_allgather_init"},
-		254: {name: "MPI_Neighbor_allgatherv"},
-		255: {name: "MPI_Neighbor_allgatherv_init"},
-		256: {name: "MPI_Neighbor_alltoall"},
-		257: {name: "MPI_Neighbor_alltoall_init"},
-		258: {name: "MPI_Neighbor_alltoallv"},
-		259: {name: "MPI_Neighbor_alltoallv_init"},
-		260: {name: "MPI_Neighbor_alltoallw"},
-		261: {name: "MPI_Neighbor_alltoallw_init"},
+		252: {name: "MPI_Neighbor_allgather", comm: 7},
+		253: {name: "MPI_Neighbor_allgather_init", comm: 7},
+		254: {name: "MPI_Neighbor_allgatherv", comm: 8},
+		255: {name: "MPI_Neighbor_allgatherv_init", comm: 8},
+		256: {name: "MPI_Neighbor_alltoall", comm: 7},
+		257: {name: "MPI_Neighbor_alltoall_init", comm: 7},
+		258: {name: "MPI_Neighbor_alltoallv", comm: 9},
+		259: {name: "MPI_Neighbor_alltoallv_init", comm: 9},
+		260: {name: "MPI_Neighbor_alltoallw", comm: 9},
+		261: {name: "MPI_Neighbor_alltoallw_init", comm: 9},
 		262: {name: "MPI_Op_commutative", do: doMPI_Op_commutative},
 		263: {name: "MPI_Op_create", do: doMPI_Op_create},
 		264: {name: "MPI_Op_free", do: doMPI_Op_free},
@@ -284,9 +284,9 @@ func init() {
 		272: {name: "MPI_Pready"},
 		273: {name: "MPI_Pready_list"},
 		274: {name: "MPI_Pready_range"},
-		275: {name: "MPI_Precv_init"},
+		275: {name: "MPI_Precv_init", comm: 7},
 		276: {name: "MPI_Probe", do: doMPI_Probe},
-		277: {name: "MPI_Psend_init"},
+		277: {name: "MPI_Psend_init", comm: 7},
 		278: {name: "MPI_Publish_name"},
 		279: {name: "MPI_Put", do: doMPI_Put},
 		280: {name: "MPI_Query_thread", do: doMPI_Query_thread},
@@ -336,8 +336,8 @@ func init() {
 		324: {name: "MPI_Session_get_num_psets", always: true},
 		325: {name: "MPI_Session_get_pset_info", always: true},
 		326: {name: "MPI_Session_iflush_buffer", always: true},
-		327: {name: "MPI_Session_init", always: true},
-		328: {name: "MPI_Session_set_errhandler", always: true},
+		327: {name: "MPI_Session_init", always: true, handler: 2},
+		328: {name: "MPI_Session_set_errhandler", always: true, handler: 2},
 		329: {name: "MPI_Ssend", do: doMPI_Ssend},
 		330: {name: "MPI_Ssend_init", do: doMPI_Ssend_init},
 		331: {name: "MPI_Start", do: doMPI_Start},
@@ -356,7 +356,7 @@ func init() {
 		344: {name: "MPI_Testall", do: doMPI_Testall},
 		345: {name: "MPI_Testany", do: doMPI_Testany},
 		346: {name: "MPI_Testsome", do: doMPI_Testsome},
-		347: {name: "MPI_Topo_test"},
+		347: {name: "MPI_Topo_test", do: doMPI_Topo_test},
 		348: {name: "MPI_Type_commit", do: doMPI_Type_commit},
 		349: {name: "MPI_Type_contiguous", do: doMPI_Type_contiguous},
 		350: {name: "MPI_Type_create_darray", do: doMPI_Type_create_darray},
@@ -442,10 +442,10 @@ func init() {
 		430: {name: "MPI_Wtick"},
 		431: {name: "MPI_Wtime"},
 		432: {name: "MPI_Comm_fromint", always: true, do: doMPI_Comm_fromint},
-		433: {name: "MPI_Comm_toint"},
+		433: {name: "MPI_Comm_toint", comm: 1},
 		434: {name: "MPI_Errhandler_fromint", always: true, do: doMPI_Errhandler_fromint},
-		435: {name: "MPI_Errhandler_toint"},
-		436: {name: "MPI_File_fromint", always: true},
+		435: {name: "MPI_Errhandler_toint", handler: 1},
+		436: {name: "MPI_File_fromint", always: true, do: doMPI_File_fromint},
 		437: {name: "MPI_File_toint"},
 		438: {name: "MPI_Group_fromint", always: true, do: doMPI_Group_fromint},
 		439: {name: "MPI_Group_toint"},
@@ -457,83 +457,102 @@ func init() {
 		445: {name: "MPI_Op_toint"},
 		446: {name: "MPI_Request_fromint", always: true, do: doMPI_Request_fromint},
 		447: {name: "MPI_Request_toint"},
-		448: {name: "MPI_Session_fromint", always: true},
+		448: {name: "MPI_Session_fromint", always: true, do: doMPI_Session_fromint},
 		449: {name: "MPI_Session_toint", always: true},
 		450: {name: "MPI_Type_fromint", always: true, do: doMPI_Type_fromint},
 		451: {name: "MPI_Type_toint"},
 		452: {name: "MPI_Win_fromint", always: true, do: doMPI_Win_fromint},
-		453: {name: "MPI_Win_toint"},
-		454: {name: "MPI_T_category_changed", always: true},
-		455: {name: "MPI_T_category_get_categories", always: true},
-		456: {name: "MPI_T_category_get_cvars", always: true},
-		457: {name: "MPI_T_category_get_events", always: true},
-		458: {name: "MPI_T_category_get_index", always: true},
-		459: {name: "MPI_T_category_get_info", always: true},
-		460: {name: "MPI_T_category_get_num", always: true},
-		461: {name: "MPI_T_category_get_num_events", always: true},
-		462: {name: "MPI_T_category_get_pvars", always: true},
-		463: {name: "MPI_T_cvar_get_index", always: true},
-		464: {name: "MPI_T_cvar_get_info", always: true},
-		465: {name: "MPI_T_cvar_get_num", always: true},
-		466: {name: "MPI_T_cvar_handle_alloc", always: true},
-		467: {name: "MPI_T_cvar_handle_free", always: true},
-		468: {name: "MPI_T_cvar_read", always: true},
-		469: {name: "MPI_T_cvar_write", always: true},
-		470: {name: "MPI_T_enum_get_info", always: true},
-		471: {name: "MPI_T_enum_get_item", always: true},
-		472: {name: "MPI_T_event_callback_get_info", always: true},
-		473: {name: "MPI_T_event_callback_set_info", always: true},
-		474: {name: "MPI_T_event_copy", always: true},
-		475: {name: "MPI_T_event_get_index", always: true},
-		476: {name: "MPI_T_event_get_info", always: true},
-		477: {name: "MPI_T_event_get_num", always: true},
-		478: {name: "MPI_T_event_get_source", always: true},
-		479: {name: "MPI_T_event_get_timestamp", always: true},
-		480: {name: "MPI_T_event_handle_alloc", always: true},
-		481: {name: "MPI_T_event_handle_free", always: true},
-		482: {name: "MPI_T_event_handle_get_info", always: true},
-		483: {name: "MPI_T_event_handle_set_info", always: true},
-		484: {name: "MPI_T_event_read", always: true},
-		485: {name: "MPI_T_event_register_callback", always: true},
-		486: {name: "MPIX_Put_notify", do: doMPIX_Put_notify},
-		487: {name: "MPIX_Get_notify", do: doMPIX_Get_notify},
-		488: {name: "MPIX_Accumulate_notify", do: doMPIX_Accumulate_notify},
-		489: {name: "MPIX_Get_accumulate_notify", do: doMPIX_Get_accumulate_notify},
-		490: {name: "MPIX_Rput_notify", do: doMPIX_Rput_notify},
-		491: {name: "MPIX_Rget_notify", do: doMPIX_Rget_notify},
-		492: {name: "MPIX_Raccumulate_notify", do: doMPIX_Raccumulate_notify},
-		493: {name: "MPIX_Rget_accumulate_notify", do: doMPIX_Rget_accumulate_notify},
-		494: {name: "MPIX_Rrput", do: doMPIX_Rrput},
-		495: {name: "MPIX_Rraccumulate", do: doMPIX_Rraccumulate},
-		496: {name: "MPIX_Rrget_accumulate", do: doMPIX_Rrget_accumulate},
-		497: {name: "MPIX_Fetch_and_op_notify", do: doMPIX_Fetch_and_op_notify},
-		498: {name: "MPIX_Compare_and_swap_notify", do: doMPIX_Compare_and_swap_notify},
-		499: {name: "MPIX_Rfetch_and_op", do: doMPIX_Rfetch_and_op},
-		500: {name: "MPIX_Rcompare_and_swap", do: doMPIX_Rcompare_and_swap},
-		501: {name: "MPIX_Rflush", do: doMPIX_Rflush},
-		502: {name: "MPIX_Rflush_all", do: doMPIX_Rflush_all},
-		503: {name: "MPIX_Win_notify_set_num", do: doMPIX_Win_notify_set_num},
-		504: {name: "MPIX_Win_notify_get_value", do: doMPIX_Win_notify_get_value},
-		505: {name: "MPIX_Win_notify_set_value", do: doMPIX_Win_notify_set_value},
-		506: {name: "MPIX_Win_wait_notify", do: doMPIX_Win_wait_notify},
-		507: {name: "MPIX_Win_notify_init", do: doMPIX_Win_notify_init},
-		508: {name: "MPIX_Win_notify_reach", do: doMPIX_Win_notify_reach},
-		509: {name: "MPIX_Win_alloc_sync_objects", do: doMPIX_Win_alloc_sync_objects},
-		510: {name: "MPIX_Win_free_sync_objects", do: doMPIX_Win_free_sync_objects},
-		511: {name: "MPIX_Win_sync_ops_init", do: doMPIX_Win_sync_ops_init},
-		512: {name: "MPIX_Win_sync_object_init", do: doMPIX_Win_sync_object_init},
-		513: {name: "MPIX_Sync_c2f", do: doMPIX_Sync_c2f},
-		514: {name: "MPIX_Sync_f2c", do: doMPIX_Sync_f2c},
-		515: {name: "MPIX_Win_change_comm", do: doMPIX_Win_change_comm},
-		516: {name: "MPIX_Win_change_comm_memory", do: doMPIX_Win_change_comm_memory},
-		517: {name: "MPIX_Win_dup_with_info", do: doMPIX_Win_dup_with_info},
-		518: {name: "MPIX_Win_dup", do: doMPIX_Win_dup},
-		519: {name: "MPIX_Win_order", do: doMPIX_Win_order},
-		520: {name: "MPIX_Win_order_all", do: doMPIX_Win_order_all},
-		521: {name: "MPIX_Win_op_intrinsic", do: doMPIX_Win_op_intrinsic},
-		522: {name: "MPIX_Memhandle_create", do: doMPIX_Memhandle_create},
-		523: {name: "MPIX_Memhandle_release", do: doMPIX_Memhandle_release},
-		524: {name: "MPIX_Win_from_memhandle", do: doMPIX_Win_from_memhandle},
+		453: {name: "MPI_Win_toint", win: 1},
+		454: {name: "MPI_T_category_changed", always: true, do: doMPI_T_category_changed},
+		455: {name: "MPI_T_category_get_categories", always: true, do: doMPI_T_category_get_categories},
+		456: {name: "MPI_T_category_get_cvars", always: true, do: doMPI_T_category_get_cvars},
+		457: {name: "MPI_T_category_get_events", always: true, do: doMPI_T_category_get_events},
+		458: {name: "MPI_T_category_get_index", always: true, do: doMPI_T_category_get_index},
+		459: {name: "MPI_T_category_get_info", always: true, do: doMPI_T_category_get_info},
+		460: {name: "MPI_T_category_get_num", always: true, do: doMPI_T_category_get_num},
+		461: {name: "MPI_T_category_get_num_events", always: true, do: doMPI_T_category_get_num_events},
+		462: {name: "MPI_T_category_get_pvars", always: true, do: doMPI_T_category_get_pvars},
+		463: {name: "MPI_T_cvar_get_index", always: true, do: doMPI_T_cvar_get_index},
+		464: {name: "MPI_T_cvar_get_info", always: true, do: doMPI_T_cvar_get_info},
+		465: {name: "MPI_T_cvar_get_num", always: true, do: doMPI_T_cvar_get_num},
+		466: {name: "MPI_T_cvar_handle_alloc", always: true, do: doMPI_T_cvar_handle_alloc},
+		467: {name: "MPI_T_cvar_handle_free", always: true, do: doMPI_T_cvar_handle_free},
+		468: {name: "MPI_T_cvar_read", always: true, do: doMPI_T_cvar_read},
+		469: {name: "MPI_T_cvar_write", always: true, do: doMPI_T_cvar_write},
+		470: {name: "MPI_T_enum_get_info", always: true, do: doMPI_T_enum_get_info},
+		471: {name: "MPI_T_enum_get_item", always: true, do: doMPI_T_enum_get_item},
+		472: {name: "MPI_T_event_callback_get_info", always: true, do: doMPI_T_event_callback_get_info},
+		473: {name: "MPI_T_event_callback_set_info", always: true, do: doMPI_T_event_callback_set_info},
+		474: {name: "MPI_T_event_copy", always: true, do: doMPI_T_event_copy},
+		475: {name: "MPI_T_event_get_index", always: true, do: doMPI_T_event_get_index},
+		476: {name: "MPI_T_event_get_info", always: true, do: doMPI_T_event_get_info},
+		477: {name: "MPI_T_event_get_num", always: true, do: doMPI_T_event_get_num},
+		478: {name: "MPI_T_event_get_source", always: true, do: doMPI_T_event_get_source},
+		479: {name: "MPI_T_event_get_timestamp", always: true, do: doMPI_T_event_get_timestamp},
+		480: {name: "MPI_T_event_handle_alloc", always: true, do: doMPI_T_event_handle_alloc},
+		481: {name: "MPI_T_event_handle_free", always: true, do: doMPI_T_event_handle_free},
+		482: {name: "MPI_T_event_handle_get_info", always: true, do: doMPI_T_event_handle_get_info},
+		483: {name: "MPI_T_event_handle_set_info", always: true, do: doMPI_T_event_handle_set_info},
+		484: {name: "MPI_T_event_read", always: true, do: doMPI_T_event_read},
+		485: {name: "MPI_T_event_register_callback", always: true, do: doMPI_T_event_register_callback},
+		486: {name: "MPI_T_event_set_dropped_handler", always: true, do: doMPI_T_event_set_dropped_handler},
+		487: {name: "MPI_T_finalize", always: true, do: doMPI_T_finalize},
+		488: {name: "MPI_T_init_thread", always: true, do: doMPI_T_init_thread},
+		489: {name: "MPI_T_pvar_get_index", always: true, do: doMPI_T_pvar_get_index},
+		490: {name: "MPI_T_pvar_get_info", always: true, do: doMPI_T_pvar_get_info},
+		491: {name: "MPI_T_pvar_get_num", always: true, do: doMPI_T_pvar_get_num},
+		492: {name: "MPI_T_pvar_handle_alloc", always: true, do: doMPI_T_pvar_handle_alloc},
+		493: {name: "MPI_T_pvar_handle_free", always: true, do: doMPI_T_pvar_handle_free},
+		494: {name: "MPI_T_pvar_read", always: true, do: doMPI_T_pvar_read},
+		495: {name: "MPI_T_pvar_readreset", always: true, do: doMPI_T_pvar_readreset},
+		496: {name: "MPI_T_pvar_reset", always: true, do: doMPI_T_pvar_reset},
+		497: {name: "MPI_T_pvar_session_create", always: true, do: doMPI_T_pvar_session_create},
+		498: {name: "MPI_T_pvar_session_free", always: true, do: doMPI_T_pvar_session_free},
+		499: {name: "MPI_T_pvar_start", always: true, do: doMPI_T_pvar_start},
+		500: {name: "MPI_T_pvar_stop", always: true, do: doMPI_T_pvar_stop},
+		501: {name: "MPI_T_pvar_write", always: true, do: doMPI_T_pvar_write},
+		502: {name: "MPI_T_source_get_info", always: true, do: doMPI_T_source_get_info},
+		503: {name: "MPI_T_source_get_num", always: true, do: doMPI_T_source_get_num},
+		504: {name: "MPI_T_source_get_timestamp", always: true, do: doMPI_T_source_get_timestamp},
+		505: {name: "MPIX_Put_notify", do: doMPIX_Put_notify},
+		506: {name: "MPIX_Get_notify", do: doMPIX_Get_notify},
+		507: {name: "MPIX_Accumulate_notify", do: doMPIX_Accumulate_notify},
+		508: {name: "MPIX_Get_accumulate_notify", do: doMPIX_Get_accumulate_notify},
+		509: {name: "MPIX_Rput_notify", do: doMPIX_Rput_notify},
+		510: {name: "MPIX_Rget_notify", do: doMPIX_Rget_notify},
+		511: {name: "MPIX_Raccumulate_notify", do: doMPIX_Raccumulate_notify},
+		512: {name: "MPIX_Rget_accumulate_notify", do: doMPIX_Rget_accumulate_notify},
+		513: {name: "MPIX_Rrput", do: doMPIX_Rrput},
+		514: {name: "MPIX_Rraccumulate", do: doMPIX_Rraccumulate},
+		515: {name: "MPIX_Rrget_accumulate", do: doMPIX_Rrget_accumulate},
+		516: {name: "MPIX_Fetch_and_op_notify", do: doMPIX_Fetch_and_op_notify},
+		517: {name: "MPIX_Compare_and_swap_notify", do: doMPIX_Compare_and_swap_notify},
+		518: {name: "MPIX_Rfetch_and_op", do: doMPIX_Rfetch_and_op},
+		519: {name: "MPIX_Rcompare_and_swap", do: doMPIX_Rcompare_and_swap},
+		520: {name: "MPIX_Rflush", do: doMPIX_Rflush},
+		521: {name: "MPIX_Rflush_all", do: doMPIX_Rflush_all},
+		522: {name: "MPIX_Win_notify_set_num", do: doMPIX_Win_notify_set_num},
+		523: {name: "MPIX_Win_notify_get_value", do: doMPIX_Win_notify_get_value},
+		524: {name: "MPIX_Win_notify_set_value", do: doMPIX_Win_notify_set_value},
+		525: {name: "MPIX_Win_wait_notify", do: doMPIX_Win_wait_notify},
+		526: {name: "MPIX_Win_notify_init", do: doMPIX_Win_notify_init},
+		527: {name: "MPIX_Win_notify_reach", do: doMPIX_Win_notify_reach},
+		528: {name: "MPIX_Win_alloc_sync_objects", do: doMPIX_Win_alloc_sync_objects},
+		529: {name: "MPIX_Win_free_sync_objects", do: doMPIX_Win_free_sync_objects},
+		530: {name: "MPIX_Win_sync_ops_init", do: doMPIX_Win_sync_ops_init},
+		531: {name: "MPIX_Win_sync_object_init", do: doMPIX_Win_sync_object_init},
+		532: {name: "MPIX_Sync_c2f", do: doMPIX_Sync_c2f},
+		533: {name: "MPIX_Sync_f2c", do: doMPIX_Sync_f2c},
+		534: {name: "MPIX_Win_change_comm", do: doMPIX_Win_change_comm},
+		535: {name: "MPIX_Win_change_comm_memory", do: doMPIX_Win_change_comm_memory},
+		536: {name: "MPIX_Win_dup_with_info", do: doMPIX_Win_dup_with_info},
+		537: {name: "MPIX_Win_dup", do: doMPIX_Win_dup},
+		538: {name: "MPIX_Win_order", do: doMPIX_Win_order},
+		539: {name: "MPIX_Win_order_all", do: doMPIX_Win_order_all},
+		540: {name: "MPIX_Win_op_intrinsic", do: doMPIX_Win_op_intrinsic},
+		541: {name: "MPIX_Memhandle_create", do: doMPIX_Memhandle_create},
+		542: {name: "MPIX_Memhandle_release", do: doMPIX_Memhandle_release},
+		543: {name: "MPIX_Win_from_memhandle", do: doMPIX_Win_from_memhandle},
 	}
 }
 
@@ -1322,6 +1341,10 @@ func doMPI_Compare_and_swap(l *Lib, a args) error {
 		return err
 	}
 	return l.scope(win).CompareAndSwap(l.buf(a.word(0), 1, l.datatype(a.word(3))), l.buf(a.word(1), 1, l.datatype(a.word(3))), l.buf(a.word(2), 1, l.datatype(a.word(3))), a.int(4), a.long(5))
+}
+
+func doMPI_Dims_create(l *Lib, a args) error {
+	return l.dimsCreate(a.int(0), a.int(1), a.numbers(2))
 }
 
 func doMPI_Errhandler_free(l *Lib, a args) error {
@@ -2758,6 +2781,18 @@ func doMPI_Testsome(l *Lib, a args) error {
 	return l.testsome(a)
 }
 
+func doMPI_Topo_test(l *Lib, a args) error {
+	if err := l.need("MPI_Topo_test", a, "status", 1); err != nil {
+		return err
+	}
+	if _, err := l.comm(a.word(0), "MPI_Topo_test"); err != nil {
+		return err
+	}
+	v0 := mpi.Undefined
+	a.setInt(1, int(v0))
+	return nil
+}
+
 func doMPI_Type_commit(l *Lib, a args) error {
 	return l.commit(a)
 }
@@ -3548,6 +3583,11 @@ func doMPI_Errhandler_fromint(l *Lib, a args) error {
 	return nil
 }
 
+func doMPI_File_fromint(l *Lib, a args) error {
+	a.setFromInt(handle(uint32(a.int(0))))
+	return nil
+}
+
 func doMPI_Group_fromint(l *Lib, a args) error {
 	a.setFromInt(l.groups.fromInt(int32(a.int(0))))
 	return nil
@@ -3573,6 +3613,11 @@ func doMPI_Request_fromint(l *Lib, a args) error {
 	return nil
 }
 
+func doMPI_Session_fromint(l *Lib, a args) error {
+	a.setFromInt(handle(uint32(a.int(0))))
+	return nil
+}
+
 func doMPI_Type_fromint(l *Lib, a args) error {
 	a.setFromInt(l.types.fromInt(int32(a.int(0))))
 	return nil
@@ -3581,6 +3626,210 @@ func doMPI_Type_fromint(l *Lib, a args) error {
 func doMPI_Win_fromint(l *Lib, a args) error {
 	a.setFromInt(l.wins.fromInt(int32(a.int(0))))
 	return nil
+}
+
+func doMPI_T_category_changed(l *Lib, a args) error {
+	return l.tools.number(a)
+}
+
+func doMPI_T_category_get_categories(l *Lib, a args) error {
+	return l.tools.none(toolInvalidIndex)
+}
+
+func doMPI_T_category_get_cvars(l *Lib, a args) error {
+	return l.tools.none(toolInvalidIndex)
+}
+
+func doMPI_T_category_get_events(l *Lib, a args) error {
+	return l.tools.none(toolInvalidIndex)
+}
+
+func doMPI_T_category_get_index(l *Lib, a args) error {
+	return l.tools.none(toolInvalidName)
+}
+
+func doMPI_T_category_get_info(l *Lib, a args) error {
+	return l.tools.none(toolInvalidIndex)
+}
+
+func doMPI_T_category_get_num(l *Lib, a args) error {
+	return l.tools.number(a)
+}
+
+func doMPI_T_category_get_num_events(l *Lib, a args) error {
+	return l.tools.none(toolInvalidIndex)
+}
+
+func doMPI_T_category_get_pvars(l *Lib, a args) error {
+	return l.tools.none(toolInvalidIndex)
+}
+
+func doMPI_T_cvar_get_index(l *Lib, a args) error {
+	return l.tools.none(toolInvalidName)
+}
+
+func doMPI_T_cvar_get_info(l *Lib, a args) error {
+	return l.tools.none(toolInvalidIndex)
+}
+
+func doMPI_T_cvar_get_num(l *Lib, a args) error {
+	return l.tools.number(a)
+}
+
+func doMPI_T_cvar_handle_alloc(l *Lib, a args) error {
+	return l.tools.none(toolInvalidIndex)
+}
+
+func doMPI_T_cvar_handle_free(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_cvar_read(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_cvar_write(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_enum_get_info(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_enum_get_item(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_event_callback_get_info(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_event_callback_set_info(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_event_copy(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_event_get_index(l *Lib, a args) error {
+	return l.tools.none(toolInvalidName)
+}
+
+func doMPI_T_event_get_info(l *Lib, a args) error {
+	return l.tools.none(toolInvalidIndex)
+}
+
+func doMPI_T_event_get_num(l *Lib, a args) error {
+	return l.tools.number(a)
+}
+
+func doMPI_T_event_get_source(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_event_get_timestamp(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_event_handle_alloc(l *Lib, a args) error {
+	return l.tools.none(toolInvalidIndex)
+}
+
+func doMPI_T_event_handle_free(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_event_handle_get_info(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_event_handle_set_info(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_event_read(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_event_register_callback(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_event_set_dropped_handler(l *Lib, a args) error {
+	return l.tools.none(toolInvalidHandle)
+}
+
+func doMPI_T_finalize(l *Lib, a args) error {
+	return l.tools.end()
+}
+
+func doMPI_T_init_thread(l *Lib, a args) error {
+	return l.tools.begin(a)
+}
+
+func doMPI_T_pvar_get_index(l *Lib, a args) error {
+	return l.tools.none(toolInvalidName)
+}
+
+func doMPI_T_pvar_get_info(l *Lib, a args) error {
+	return l.tools.none(toolInvalidIndex)
+}
+
+func doMPI_T_pvar_get_num(l *Lib, a args) error {
+	return l.tools.number(a)
+}
+
+func doMPI_T_pvar_handle_alloc(l *Lib, a args) error {
+	return l.tools.allocate(a.word(0))
+}
+
+func doMPI_T_pvar_handle_free(l *Lib, a args) error {
+	return l.tools.variable(a.word(0), 0, false)
+}
+
+func doMPI_T_pvar_read(l *Lib, a args) error {
+	return l.tools.variable(a.word(0), a.word(1), false)
+}
+
+func doMPI_T_pvar_readreset(l *Lib, a args) error {
+	return l.tools.variable(a.word(0), a.word(1), false)
+}
+
+func doMPI_T_pvar_reset(l *Lib, a args) error {
+	return l.tools.variable(a.word(0), a.word(1), true)
+}
+
+func doMPI_T_pvar_session_create(l *Lib, a args) error {
+	return l.tools.session(a)
+}
+
+func doMPI_T_pvar_session_free(l *Lib, a args) error {
+	return l.tools.endSession(a)
+}
+
+func doMPI_T_pvar_start(l *Lib, a args) error {
+	return l.tools.variable(a.word(0), a.word(1), true)
+}
+
+func doMPI_T_pvar_stop(l *Lib, a args) error {
+	return l.tools.variable(a.word(0), a.word(1), true)
+}
+
+func doMPI_T_pvar_write(l *Lib, a args) error {
+	return l.tools.variable(a.word(0), a.word(1), false)
+}
+
+func doMPI_T_source_get_info(l *Lib, a args) error {
+	return l.tools.none(toolInvalidIndex)
+}
+
+func doMPI_T_source_get_num(l *Lib, a args) error {
+	return l.tools.number(a)
+}
+
+func doMPI_T_source_get_timestamp(l *Lib, a args) error {
+	return l.tools.none(toolInvalidIndex)
 }
 
 func doMPIX_Put_notify(l *Lib, a args) error {

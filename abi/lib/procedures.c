@@ -3912,244 +3912,357 @@ int PMPI_T_event_register_callback(MPI_T_event_registration event_registration, 
 }
 ALIAS(MPI_T_event_register_callback)
 
+int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration, MPI_T_event_dropped_cb_function dropped_cb_function) {
+	word words[] = {W(event_registration), W(dropped_cb_function)};
+	return haloCall(486, 0, words);
+}
+ALIAS(MPI_T_event_set_dropped_handler)
+
+int PMPI_T_finalize(void) {
+	return haloCall(487, 0, 0);
+}
+ALIAS(MPI_T_finalize)
+
+int PMPI_T_init_thread(int required, int *provided) {
+	word words[] = {W(required), W(provided)};
+	return haloCall(488, 0, words);
+}
+ALIAS(MPI_T_init_thread)
+
+int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index) {
+	word words[] = {W(name), W(var_class), W(pvar_index)};
+	return haloCall(489, 0, words);
+}
+ALIAS(MPI_T_pvar_get_index)
+
+int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class, MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len, int *bind, int *readonly, int *continuous, int *atomic) {
+	word words[] = {W(pvar_index), W(name), W(name_len), W(verbosity), W(var_class), W(datatype), W(enumtype), W(desc), W(desc_len), W(bind), W(readonly), W(continuous), W(atomic)};
+	return haloCall(490, 0, words);
+}
+ALIAS(MPI_T_pvar_get_info)
+
+int PMPI_T_pvar_get_num(int *num_pvar) {
+	word words[] = {W(num_pvar)};
+	return haloCall(491, 0, words);
+}
+ALIAS(MPI_T_pvar_get_num)
+
+int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle, MPI_T_pvar_handle *handle, int *count) {
+	word words[] = {W(session), W(pvar_index), W(obj_handle), W(handle), W(count)};
+	return haloCall(492, 0, words);
+}
+ALIAS(MPI_T_pvar_handle_alloc)
+
+int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle) {
+	word words[] = {W(session), W(handle)};
+	return haloCall(493, 0, words);
+}
+ALIAS(MPI_T_pvar_handle_free)
+
+int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf) {
+	word words[] = {W(session), W(handle), W(buf)};
+	return haloCall(494, 0, words);
+}
+ALIAS(MPI_T_pvar_read)
+
+int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf) {
+	word words[] = {W(session), W(handle), W(buf)};
+	return haloCall(495, 0, words);
+}
+ALIAS(MPI_T_pvar_readreset)
+
+int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
+	word words[] = {W(session), W(handle)};
+	return haloCall(496, 0, words);
+}
+ALIAS(MPI_T_pvar_reset)
+
+int PMPI_T_pvar_session_create(MPI_T_pvar_session *session) {
+	word words[] = {W(session)};
+	return haloCall(497, 0, words);
+}
+ALIAS(MPI_T_pvar_session_create)
+
+int PMPI_T_pvar_session_free(MPI_T_pvar_session *session) {
+	word words[] = {W(session)};
+	return haloCall(498, 0, words);
+}
+ALIAS(MPI_T_pvar_session_free)
+
+int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
+	word words[] = {W(session), W(handle)};
+	return haloCall(499, 0, words);
+}
+ALIAS(MPI_T_pvar_start)
+
+int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
+	word words[] = {W(session), W(handle)};
+	return haloCall(500, 0, words);
+}
+ALIAS(MPI_T_pvar_stop)
+
+int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf) {
+	word words[] = {W(session), W(handle), W(buf)};
+	return haloCall(501, 0, words);
+}
+ALIAS(MPI_T_pvar_write)
+
+int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *desc, int *desc_len, MPI_T_source_order *ordering, MPI_Count *ticks_per_second, MPI_Count *max_ticks, MPI_Info *info) {
+	word words[] = {W(source_index), W(name), W(name_len), W(desc), W(desc_len), W(ordering), W(ticks_per_second), W(max_ticks), W(info)};
+	return haloCall(502, 0, words);
+}
+ALIAS(MPI_T_source_get_info)
+
+int PMPI_T_source_get_num(int *num_sources) {
+	word words[] = {W(num_sources)};
+	return haloCall(503, 0, words);
+}
+ALIAS(MPI_T_source_get_num)
+
+int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp) {
+	word words[] = {W(source_index), W(timestamp)};
+	return haloCall(504, 0, words);
+}
+ALIAS(MPI_T_source_get_timestamp)
+
 int PMPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, int counter) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(counter)};
-	return haloCall(486, 0, words);
+	return haloCall(505, 0, words);
 }
 ALIAS(MPIX_Put_notify)
 
 int PMPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, int counter) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(counter)};
-	return haloCall(486, 1, words);
+	return haloCall(505, 1, words);
 }
 ALIAS(MPIX_Put_notify_c)
 
 int PMPIX_Get_notify(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, int counter) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(counter)};
-	return haloCall(487, 0, words);
+	return haloCall(506, 0, words);
 }
 ALIAS(MPIX_Get_notify)
 
 int PMPIX_Get_notify_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, int counter) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(counter)};
-	return haloCall(487, 1, words);
+	return haloCall(506, 1, words);
 }
 ALIAS(MPIX_Get_notify_c)
 
 int PMPIX_Accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter)};
-	return haloCall(488, 0, words);
+	return haloCall(507, 0, words);
 }
 ALIAS(MPIX_Accumulate_notify)
 
 int PMPIX_Accumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter)};
-	return haloCall(488, 1, words);
+	return haloCall(507, 1, words);
 }
 ALIAS(MPIX_Accumulate_notify_c)
 
 int PMPIX_Get_accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter)};
-	return haloCall(489, 0, words);
+	return haloCall(508, 0, words);
 }
 ALIAS(MPIX_Get_accumulate_notify)
 
 int PMPIX_Get_accumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter)};
-	return haloCall(489, 1, words);
+	return haloCall(508, 1, words);
 }
 ALIAS(MPIX_Get_accumulate_notify_c)
 
 int PMPIX_Rput_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, int counter, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(counter), W(request)};
-	return haloCall(490, 0, words);
+	return haloCall(509, 0, words);
 }
 ALIAS(MPIX_Rput_notify)
 
 int PMPIX_Rput_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, int counter, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(counter), W(request)};
-	return haloCall(490, 1, words);
+	return haloCall(509, 1, words);
 }
 ALIAS(MPIX_Rput_notify_c)
 
 int PMPIX_Rget_notify(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, int counter, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(counter), W(request)};
-	return haloCall(491, 0, words);
+	return haloCall(510, 0, words);
 }
 ALIAS(MPIX_Rget_notify)
 
 int PMPIX_Rget_notify_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, int counter, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(counter), W(request)};
-	return haloCall(491, 1, words);
+	return haloCall(510, 1, words);
 }
 ALIAS(MPIX_Rget_notify_c)
 
 int PMPIX_Raccumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter), W(request)};
-	return haloCall(492, 0, words);
+	return haloCall(511, 0, words);
 }
 ALIAS(MPIX_Raccumulate_notify)
 
 int PMPIX_Raccumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter), W(request)};
-	return haloCall(492, 1, words);
+	return haloCall(511, 1, words);
 }
 ALIAS(MPIX_Raccumulate_notify_c)
 
 int PMPIX_Rget_accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter), W(request)};
-	return haloCall(493, 0, words);
+	return haloCall(512, 0, words);
 }
 ALIAS(MPIX_Rget_accumulate_notify)
 
 int PMPIX_Rget_accumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter), W(request)};
-	return haloCall(493, 1, words);
+	return haloCall(512, 1, words);
 }
 ALIAS(MPIX_Rget_accumulate_notify_c)
 
 int PMPIX_Rrput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(request)};
-	return haloCall(494, 0, words);
+	return haloCall(513, 0, words);
 }
 ALIAS(MPIX_Rrput)
 
 int PMPIX_Rrput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(request)};
-	return haloCall(494, 1, words);
+	return haloCall(513, 1, words);
 }
 ALIAS(MPIX_Rrput_c)
 
 int PMPIX_Rraccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
-	return haloCall(495, 0, words);
+	return haloCall(514, 0, words);
 }
 ALIAS(MPIX_Rraccumulate)
 
 int PMPIX_Rraccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
-	return haloCall(495, 1, words);
+	return haloCall(514, 1, words);
 }
 ALIAS(MPIX_Rraccumulate_c)
 
 int PMPIX_Rrget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
-	return haloCall(496, 0, words);
+	return haloCall(515, 0, words);
 }
 ALIAS(MPIX_Rrget_accumulate)
 
 int PMPIX_Rrget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
-	return haloCall(496, 1, words);
+	return haloCall(515, 1, words);
 }
 ALIAS(MPIX_Rrget_accumulate_c)
 
 int PMPIX_Fetch_and_op_notify(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win, int counter) {
 	word words[] = {W(origin_addr), W(result_addr), W(datatype), W(target_rank), W(target_disp), W(op), W(win), W(counter)};
-	return haloCall(497, 0, words);
+	return haloCall(516, 0, words);
 }
 ALIAS(MPIX_Fetch_and_op_notify)
 
 int PMPIX_Compare_and_swap_notify(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win, int counter) {
 	word words[] = {W(origin_addr), W(compare_addr), W(result_addr), W(datatype), W(target_rank), W(target_disp), W(win), W(counter)};
-	return haloCall(498, 0, words);
+	return haloCall(517, 0, words);
 }
 ALIAS(MPIX_Compare_and_swap_notify)
 
 int PMPIX_Rfetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(result_addr), W(datatype), W(target_rank), W(target_disp), W(op), W(win), W(request)};
-	return haloCall(499, 0, words);
+	return haloCall(518, 0, words);
 }
 ALIAS(MPIX_Rfetch_and_op)
 
 int PMPIX_Rcompare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win, MPI_Request *request) {
 	word words[] = {W(origin_addr), W(compare_addr), W(result_addr), W(datatype), W(target_rank), W(target_disp), W(win), W(request)};
-	return haloCall(500, 0, words);
+	return haloCall(519, 0, words);
 }
 ALIAS(MPIX_Rcompare_and_swap)
 
 int PMPIX_Rflush(int rank, MPI_Win win, MPI_Request *request) {
 	word words[] = {W(rank), W(win), W(request)};
-	return haloCall(501, 0, words);
+	return haloCall(520, 0, words);
 }
 ALIAS(MPIX_Rflush)
 
 int PMPIX_Rflush_all(MPI_Win win, MPI_Request *request) {
 	word words[] = {W(win), W(request)};
-	return haloCall(502, 0, words);
+	return haloCall(521, 0, words);
 }
 ALIAS(MPIX_Rflush_all)
 
 int PMPIX_Win_notify_set_num(MPI_Win win, int num) {
 	word words[] = {W(win), W(num)};
-	return haloCall(503, 0, words);
+	return haloCall(522, 0, words);
 }
 ALIAS(MPIX_Win_notify_set_num)
 
 int PMPIX_Win_notify_get_value(MPI_Win win, int counter, MPI_Count *value) {
 	word words[] = {W(win), W(counter), W(value)};
-	return haloCall(504, 0, words);
+	return haloCall(523, 0, words);
 }
 ALIAS(MPIX_Win_notify_get_value)
 
 int PMPIX_Win_notify_set_value(MPI_Win win, int counter, MPI_Count value) {
 	word words[] = {W(win), W(counter), W(value)};
-	return haloCall(505, 0, words);
+	return haloCall(524, 0, words);
 }
 ALIAS(MPIX_Win_notify_set_value)
 
 int PMPIX_Win_wait_notify(MPI_Win win, int counter, int count, MPI_Request *request) {
 	word words[] = {W(win), W(counter), W(count), W(request)};
-	return haloCall(506, 0, words);
+	return haloCall(525, 0, words);
 }
 ALIAS(MPIX_Win_wait_notify)
 
 int PMPIX_Win_notify_init(MPI_Win win, int counter, int count, MPI_Request *request) {
 	word words[] = {W(win), W(counter), W(count), W(request)};
-	return haloCall(507, 0, words);
+	return haloCall(526, 0, words);
 }
 ALIAS(MPIX_Win_notify_init)
 
 int PMPIX_Win_notify_reach(MPI_Win win, int counter, MPI_Count value, MPI_Request *request) {
 	word words[] = {W(win), W(counter), W(value), W(request)};
-	return haloCall(508, 0, words);
+	return haloCall(527, 0, words);
 }
 ALIAS(MPIX_Win_notify_reach)
 
 int PMPIX_Win_alloc_sync_objects(int n_sync, MPIX_Sync *sync_counters, MPI_Win win, MPI_Info info) {
 	word words[] = {W(n_sync), W(sync_counters), W(win), W(info)};
-	return haloCall(509, 0, words);
+	return haloCall(528, 0, words);
 }
 ALIAS(MPIX_Win_alloc_sync_objects)
 
 int PMPIX_Win_free_sync_objects(int n_sync, MPIX_Sync *sync_counters, MPI_Win win) {
 	word words[] = {W(n_sync), W(sync_counters), W(win)};
-	return haloCall(510, 0, words);
+	return haloCall(529, 0, words);
 }
 ALIAS(MPIX_Win_free_sync_objects)
 
 int PMPIX_Win_sync_ops_init(int target_rank, int sync_mode, MPIX_Sync sync_counter, MPI_Win win, MPI_Info info, MPI_Request *request) {
 	word words[] = {W(target_rank), W(sync_mode), W(sync_counter), W(win), W(info), W(request)};
-	return haloCall(511, 0, words);
+	return haloCall(530, 0, words);
 }
 ALIAS(MPIX_Win_sync_ops_init)
 
 int PMPIX_Win_sync_object_init(MPIX_Sync sync_counter, int count, MPI_Win win, MPI_Info info, MPI_Request *request) {
 	word words[] = {W(sync_counter), W(count), W(win), W(info), W(request)};
-	return haloCall(512, 0, words);
+	return haloCall(531, 0, words);
 }
 ALIAS(MPIX_Win_sync_object_init)
 
 int PMPIX_Win_sync_object_init_c(MPIX_Sync sync_counter, MPI_Count count, MPI_Win win, MPI_Info info, MPI_Request *request) {
 	word words[] = {W(sync_counter), W(count), W(win), W(info), W(request)};
-	return haloCall(512, 1, words);
+	return haloCall(531, 1, words);
 }
 ALIAS(MPIX_Win_sync_object_init_c)
 
 MPI_Fint PMPIX_Sync_c2f(MPIX_Sync sync) {
 	MPI_Fint result = 0;
 	word words[] = {W(sync), W(&result)};
-	haloCall(513, 0, words);
+	haloCall(532, 0, words);
 	return result;
 }
 ALIAS(MPIX_Sync_c2f)
@@ -4157,79 +4270,79 @@ ALIAS(MPIX_Sync_c2f)
 MPIX_Sync PMPIX_Sync_f2c(MPI_Fint sync) {
 	MPIX_Sync result = 0;
 	word words[] = {W(sync), W(&result)};
-	haloCall(514, 0, words);
+	haloCall(533, 0, words);
 	return result;
 }
 ALIAS(MPIX_Sync_f2c)
 
 int PMPIX_Win_change_comm(MPI_Comm newcomm, int peer_rank, MPI_Win *win) {
 	word words[] = {W(newcomm), W(peer_rank), W(win)};
-	return haloCall(515, 0, words);
+	return haloCall(534, 0, words);
 }
 ALIAS(MPIX_Win_change_comm)
 
 int PMPIX_Win_change_comm_memory(MPI_Comm newcomm, int peer_rank, void *base, MPI_Aint size, int disp_unit, MPI_Win *win) {
 	word words[] = {W(newcomm), W(peer_rank), W(base), W(size), W(disp_unit), W(win)};
-	return haloCall(516, 0, words);
+	return haloCall(535, 0, words);
 }
 ALIAS(MPIX_Win_change_comm_memory)
 
 int PMPIX_Win_change_comm_memory_c(MPI_Comm newcomm, int peer_rank, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Win *win) {
 	word words[] = {W(newcomm), W(peer_rank), W(base), W(size), W(disp_unit), W(win)};
-	return haloCall(516, 1, words);
+	return haloCall(535, 1, words);
 }
 ALIAS(MPIX_Win_change_comm_memory_c)
 
 int PMPIX_Win_dup_with_info(MPI_Win parentwin, MPI_Info info, MPI_Win *newwin) {
 	word words[] = {W(parentwin), W(info), W(newwin)};
-	return haloCall(517, 0, words);
+	return haloCall(536, 0, words);
 }
 ALIAS(MPIX_Win_dup_with_info)
 
 int PMPIX_Win_dup(MPI_Win parentwin, MPI_Win *newwin) {
 	word words[] = {W(parentwin), W(newwin)};
-	return haloCall(518, 0, words);
+	return haloCall(537, 0, words);
 }
 ALIAS(MPIX_Win_dup)
 
 int PMPIX_Win_order(int rank, MPI_Win win) {
 	word words[] = {W(rank), W(win)};
-	return haloCall(519, 0, words);
+	return haloCall(538, 0, words);
 }
 ALIAS(MPIX_Win_order)
 
 int PMPIX_Win_order_all(MPI_Win win) {
 	word words[] = {W(win)};
-	return haloCall(520, 0, words);
+	return haloCall(539, 0, words);
 }
 ALIAS(MPIX_Win_order_all)
 
 int PMPIX_Win_op_intrinsic(const char *ops, MPI_Aint max_count, MPI_Datatype type, MPI_Win win, int *flag) {
 	word words[] = {W(ops), W(max_count), W(type), W(win), W(flag)};
-	return haloCall(521, 0, words);
+	return haloCall(540, 0, words);
 }
 ALIAS(MPIX_Win_op_intrinsic)
 
 int PMPIX_Memhandle_create(void *base, MPI_Aint size, MPI_Info info, MPI_Win parentwin, void *memhandle, int *memhandle_size) {
 	word words[] = {W(base), W(size), W(info), W(parentwin), W(memhandle), W(memhandle_size)};
-	return haloCall(522, 0, words);
+	return haloCall(541, 0, words);
 }
 ALIAS(MPIX_Memhandle_create)
 
 int PMPIX_Memhandle_release(const void *memhandle, MPI_Win parentwin) {
 	word words[] = {W(memhandle), W(parentwin)};
-	return haloCall(523, 0, words);
+	return haloCall(542, 0, words);
 }
 ALIAS(MPIX_Memhandle_release)
 
 int PMPIX_Win_from_memhandle(const void *memhandle, MPI_Aint size, int disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin) {
 	word words[] = {W(memhandle), W(size), W(disp_unit), W(info), W(target), W(parentwin), W(newwin)};
-	return haloCall(524, 0, words);
+	return haloCall(543, 0, words);
 }
 ALIAS(MPIX_Win_from_memhandle)
 
 int PMPIX_Win_from_memhandle_c(const void *memhandle, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, int target, MPI_Win parentwin, MPI_Win *newwin) {
 	word words[] = {W(memhandle), W(size), W(disp_unit), W(info), W(target), W(parentwin), W(newwin)};
-	return haloCall(524, 1, words);
+	return haloCall(543, 1, words);
 }
 ALIAS(MPIX_Win_from_memhandle_c)

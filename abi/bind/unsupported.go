@@ -1,0 +1,42 @@
+package bind
+
+import (
+	"strings"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// unsupported is the error of a procedure that the engine does not have yet. It goes where
+// the standard has errors of the procedure go: to the handler of the communicator or window
+// among its arguments; of files, whose handlers are there only to return errors, nowhere; of
+// calls that are given a handler for what they make, to that one if it is MPI_ERRORS_RETURN;
+// else to that of MPI_COMM_SELF.
+func (l *Lib) unsupported(p *procedure, a args) error {
+	const why = "Halo does not have it yet"
+	if strings.HasPrefix(p.name, "MPI_File_") || p.handler > 0 && a.word(p.handler-1) == errorsReturn {
+		return newError(mpi.ErrUnsupportedOperation, p.name, why)
+	}
+	if p.comm > 0 {
+		if c := l.commOf(a.word(p.comm - 1)); c != nil {
+			return l.failOn(c, mpi.ErrUnsupportedOperation, p.name, why)
+		}
+	}
+	if p.win > 0 {
+		if w, ok := l.wins.get(a.word(p.win - 1)); ok {
+			return l.failWin(w, mpi.ErrUnsupportedOperation, p.name, why)
+		}
+	}
+	return l.fail(mpi.ErrUnsupportedOperation, p.name, why)
+}
+
+// commOf is the communicator of a handle, nil if it is of none.
+func (l *Lib) commOf(h handle) *mpi.Comm {
+	switch h {
+	case commWorld:
+		return l.world.Load()
+	case commSelf:
+		return l.world.Load().Self()
+	}
+	c, _ := l.comms.get(h)
+	return c
+}
