@@ -395,7 +395,7 @@ int main(int argc, char **argv)
     }
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
-        printf(failed ? "%d failures\n" : "No Errors\n", failed);
+        printf(failed ? "%d failures\n" : "no errors\n", failed);
     MPI_Finalize();
     return failed != 0;
 }

@@ -258,11 +258,11 @@ static inline int halo_fast_comm_size(MPI_Comm comm, int *size) {
 	(halo_type(datatype).size != 0 && (result) != NULL && (*(result) = halo_type(datatype).size, 1))
 
 /* What Go tells; under a lock of its. */
-void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout);
-void halo_open_comm(uintptr_t handle, int rank, int size);
-void halo_know_type(uintptr_t handle, int size, int kind);
-void halo_close_win(uintptr_t handle);
-void halo_close_comm(uintptr_t handle);
-void halo_close_all(void);
+HALO_HIDDEN void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout);
+HALO_HIDDEN void halo_open_comm(uintptr_t handle, int rank, int size);
+HALO_HIDDEN void halo_know_type(uintptr_t handle, int size, int kind);
+HALO_HIDDEN void halo_close_win(uintptr_t handle);
+HALO_HIDDEN void halo_close_comm(uintptr_t handle);
+HALO_HIDDEN void halo_close_all(void);
 
 #endif
