@@ -195,14 +195,21 @@ static inline int halo_fast_get(void *result, int64_t count, MPI_Datatype dataty
 HALO_HIDDEN int halo_update(const void *value, void *old, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win);
 HALO_HIDDEN int halo_fast_compare_and_swap(const void *value, const void *compare, void *old, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win);
 
+/* The same for several elements in a row, which are not fetched if old is NULL. */
+HALO_HIDDEN int halo_update_many(const void *values, void *old, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win);
+
 static inline int halo_fast_accumulate(const void *origin, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, int64_t target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-	return count == 1 && target_count == 1 && datatype == target_datatype && op != MPI_NO_OP &&
-	       halo_update(origin, NULL, datatype, rank, disp, op, win);
+	if (count != target_count || datatype != target_datatype || op == MPI_NO_OP)
+		return 0;
+	return count == 1 ? halo_update(origin, NULL, datatype, rank, disp, op, win)
+	                  : halo_update_many(origin, NULL, count, datatype, rank, disp, op, win);
 }
 
 static inline int halo_fast_get_accumulate(const void *origin, int64_t count, MPI_Datatype datatype, void *result, int64_t result_count, MPI_Datatype result_datatype, int rank, MPI_Aint disp, int64_t target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
-	return count == 1 && result_count == 1 && target_count == 1 && datatype == target_datatype && datatype == result_datatype &&
-	       result != NULL && halo_update(origin, result, datatype, rank, disp, op, win);
+	if (count != target_count || count != result_count || datatype != target_datatype || datatype != result_datatype || result == NULL)
+		return 0;
+	return count == 1 ? halo_update(origin, result, datatype, rank, disp, op, win)
+	                  : halo_update_many(origin, result, count, datatype, rank, disp, op, win);
 }
 
 static inline int halo_fast_fetch_and_op(const void *origin, void *result, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win) {

@@ -257,7 +257,6 @@ static void elements(void) {
 	EXPECT(1, halo_fast_fetch_and_op(&v, &old, MPI_BYTE, 1, 2, MPI_BOR, win));
 	EXPECT(0, halo_fast_fetch_and_op(&v, &old, MPI_CHAR, 1, 2, MPI_REPLACE, win));
 	EXPECT(0, halo_fast_accumulate(&v, 1, MPI_INT64_T, 1, 4, 1, MPI_INT64_T, MPI_NO_OP, win));
-	EXPECT(0, halo_fast_accumulate(&v, 2, MPI_INT64_T, 1, 4, 2, MPI_INT64_T, MPI_SUM, win));
 	EXPECT(0, halo_fast_accumulate(&v, 1, MPI_INT64_T, 1, 4, 1, MPI_UINT64_T, MPI_SUM, win));
 	EXPECT(1, halo_fast_accumulate(&v, 1, MPI_INT64_T, 1, 4, 1, MPI_INT64_T, MPI_SUM, win));
 	EXPECT(1, at(4));
@@ -277,6 +276,68 @@ static void elements(void) {
 	*writer(0) = (uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR;
 	EXPECT(0, halo_fast_fetch_and_op(&nan, &was, MPI_DOUBLE, 1, 8, MPI_SUM, win));
 	EXPECT((uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR, *writer(0));
+}
+
+static int sums(int64_t n, MPI_Aint disp, int64_t *old) {
+	int64_t v[130];
+	for (int64_t i = 0; i < 130; i++)
+		v[i] = 10 * i + 1;
+	return old != NULL ? halo_fast_get_accumulate(v, n, MPI_INT64_T, old, n, MPI_INT64_T, 1, disp, n, MPI_INT64_T, MPI_SUM, win)
+	                   : halo_fast_accumulate(v, n, MPI_INT64_T, 1, disp, n, MPI_INT64_T, MPI_SUM, win);
+}
+
+static void rows(void) {
+	int64_t old[130], v[2] = {1, 1};
+	double d[3] = {1, 2, 0};
+	const MPI_Aint border = ((MPI_Aint)1 << HALO_STRIPE_SHIFT) / 4;
+	const uint64_t mine = (uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR;
+	reset();
+	EXPECT(1, sums(128, 2, NULL));
+	EXPECT(1, sums(5, 2, old));
+	EXPECT(1, at(2) == 2 && at(10) == 82 && at(12) == 51 && at(2 + 254) == 1271);
+	EXPECT(1, old[0] == 1 && old[4] == 41);
+	EXPECT(0, *writer(0) | *readers(0, ME));
+	EXPECT(0, sums(129, 2, NULL)); /* long */
+	EXPECT(0, sums(0, 2, NULL));
+	EXPECT(0, sums(2, BYTES / 4 - 2, NULL)); /* beyond the end */
+	EXPECT(0, sums(2, 3, NULL));             /* misaligned */
+	EXPECT(1, sums(2, border - 4, NULL));
+	EXPECT(0, sums(2, border - 2, NULL)); /* in two stripes */
+	EXPECT(1, sums(2, border, NULL));
+	EXPECT(0, halo_fast_accumulate(v, 2, MPI_INT64_T, 1, 4, 1, MPI_INT64_T, MPI_SUM, win));
+	EXPECT(0, halo_fast_accumulate(v, 2, MPI_INT64_T, 1, 4, 2, MPI_INT64_T, MPI_PROD, win));
+	EXPECT(0, halo_fast_accumulate(NULL, 2, MPI_INT64_T, 1, 4, 2, MPI_INT64_T, MPI_SUM, win));
+	EXPECT(0, halo_fast_get_accumulate(v, 2, MPI_INT64_T, old, 2, MPI_INT64_T, 1, 4, 2, MPI_INT64_T, MPI_NO_OP, win));
+
+	int64_t before = at(2);
+	*writer(0) = 3;
+	EXPECT(0, sums(2, 2, NULL));
+	EXPECT(3, *writer(0));
+	*writer(0) = 0;
+	*readers(0, 2) = 1;
+	EXPECT(0, sums(2, 2, NULL));
+	EXPECT(0, *writer(0));
+	*writer(0) = mine;
+	EXPECT(0, sums(2, 2, NULL));
+	EXPECT(mine, *writer(0));
+	EXPECT(before, at(2));
+	*readers(0, 2) = (uint64_t)7 << 32;
+	EXPECT(1, sums(2, 2, NULL));
+	EXPECT(mine, *writer(0)); /* the own favour stays, that of others goes */
+	*writer(0) = (uint64_t)3 << HALO_STRIPE_FAVOUR;
+	EXPECT(1, sums(2, 2, NULL));
+	EXPECT(0, *writer(0));
+
+	reset();
+	EXPECT(1, halo_fast_accumulate(d, 2, MPI_DOUBLE, 1, 2, 2, MPI_DOUBLE, MPI_SUM, win));
+	d[1] = 0 / d[2];
+	EXPECT(0, halo_fast_accumulate(d, 2, MPI_DOUBLE, 1, 2, 2, MPI_DOUBLE, MPI_SUM, win));
+	EXPECT(0, memcmp(memory + 8, (double[]){1, 2}, 16));
+	EXPECT(0, *writer(0));
+	EXPECT(0, halo_fast_accumulate(d, 2, MPI_DOUBLE, 1, 2, 2, MPI_DOUBLE, MPI_MAX, win));
+	EXPECT(1, halo_fast_accumulate(d, 2, MPI_DOUBLE, 1, 2, 2, MPI_DOUBLE, MPI_REPLACE, win));
+	SET(uint8_t, target, HALO_TARGET_FINE, 1);
+	EXPECT(0, sums(2, 2, NULL));
 }
 
 static void handles(void) {
@@ -346,6 +407,7 @@ int main(void) {
 	synchronisation();
 	stripe();
 	elements();
+	rows();
 	handles();
 	return failed != 0;
 }
