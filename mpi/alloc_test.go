@@ -10,6 +10,7 @@ import (
 // The eager paths allocate nothing per message, on any fabric: what they use is
 // pooled in the engine. Both ranks run in this process, so both are counted.
 func TestEagerPathsAllocateNothing(t *testing.T) {
+	unchecked(t)
 	if raceBuild {
 		t.Skip("the race detector allocates")
 	}
@@ -78,6 +79,7 @@ func TestEagerPathsAllocateNothing(t *testing.T) {
 
 // A persistent request can be started again and again for nothing.
 func TestPersistentRequestsAllocateNothing(t *testing.T) {
+	unchecked(t)
 	if raceBuild {
 		t.Skip("the race detector allocates")
 	}

@@ -315,6 +315,10 @@ func TestDT16_RanksOfTheCommunicator(t *testing.T) {
 	})
 }
 
+// unchecked is for tests of what is without checks, where all others are run with HALO_CHECK=1:
+// errors say less then, and nothing is allocated.
+func unchecked(t *testing.T) { t.Setenv("HALO_CHECK", "") }
+
 // Without HALO_CHECK nothing is compared, and a value that means nothing is refused.
 func TestCheckingIsChosenByTheEnvironment(t *testing.T) {
 	for value, text := range map[string]string{"": "", "0": "", "yes": "HALO_CHECK=yes"} {

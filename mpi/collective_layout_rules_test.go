@@ -230,6 +230,7 @@ func TestTRM02_BuffersThatDoNotCount(t *testing.T) {
 // DT-13, DT-14, 6.1: what is wrong with Buffers is an error of the standard's class that
 // names call, communicator and numbers; the members are then still in step.
 func TestDT14_BuffersOfCollectivesThatAreWrong(t *testing.T) {
+	unchecked(t)
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		me := c.Rank()
 		one := typeOf[int32]()
@@ -293,6 +294,7 @@ func TestDT14_BuffersOfCollectivesThatAreWrong(t *testing.T) {
 // 6.1: Buffers of sizes that disagree are an error of the member that can see it, and
 // what is behind the shorter one stays as it was.
 func TestBuffersOfSizesThatDisagree(t *testing.T) {
+	unchecked(t)
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		gaps := committed(mpi.TypeResized(typeOf[int64](), 0, 24))
 		for _, sizes := range [][2]int{{3, 2}, {1000, 900}, {100_000, 70_000}} {
@@ -330,6 +332,7 @@ func TestBuffersOfSizesThatDisagree(t *testing.T) {
 // A collective on Buffers allocates nothing when it is repeated, blocking or started
 // anew, on any fabric.
 func TestCollectivesOnBuffersAllocateNothing(t *testing.T) {
+	unchecked(t)
 	if raceBuild {
 		t.Skip("the race detector allocates")
 	}

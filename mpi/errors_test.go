@@ -187,6 +187,7 @@ func TestERR01_NilAndFreedCommunicators(t *testing.T) {
 
 // The text of an error that the engine finds.
 func TestERR01_TextOfTruncation(t *testing.T) {
+	unchecked(t)
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		if c.Rank() == 1 {
 			for range 4 {

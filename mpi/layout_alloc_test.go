@@ -58,6 +58,7 @@ func layoutSteps() []layoutStep {
 // Messages of derived types allocate nothing once they are under way, short and long,
 // of small blocks and of long ones, on any fabric (issue 4, Done when 4).
 func TestLayoutsAllocateNothing(t *testing.T) {
+	unchecked(t)
 	if raceBuild {
 		t.Skip("the race detector allocates")
 	}

@@ -371,6 +371,7 @@ func TestReductionOutlivesTypeAndOperation(t *testing.T) {
 // Reductions of Buffers by predefined operations allocate nothing, in whatever form,
 // as those of slices.
 func TestReductionsOfBuffersAllocateNothing(t *testing.T) {
+	unchecked(t)
 	if raceBuild {
 		t.Skip("the race detector allocates")
 	}

@@ -99,6 +99,7 @@ func TestCOL02_UserOperation(t *testing.T) {
 // Bad input: an operation that is null, freed, made for other elements, or that
 // panics is an error of the call, and the ranks are still in step.
 func TestUserOperationErrors(t *testing.T) {
+	unchecked(t)
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		b := make([]float64, 2)
 		sum := mpi.CreateOp(func(in, inout []float64) {

@@ -10,6 +10,7 @@ import (
 // Accesses, flushes, locks and fences allocate nothing once they are under way, whatever
 // way they take.
 func TestOneSidedCallsAllocateNothing(t *testing.T) {
+	unchecked(t)
 	if raceBuild {
 		t.Skip("the race detector allocates")
 	}
@@ -46,6 +47,7 @@ func TestOneSidedCallsAllocateNothing(t *testing.T) {
 				{"Rput", func() {
 					r := s.Rput(buf, peer, at)
 					do(second(r.Wait()))
+					do(s.Flush(peer))
 				}},
 				{"Put of a layout", func() {
 					do(s.Window.Put(mpi.BufOf(spread, 1, every2nd), peer, int64(at), 1, every2nd))

@@ -341,6 +341,7 @@ func TestRW08_OrderOfAccumulates(t *testing.T) {
 // was written, byte by byte, and next to it nothing changes. Gets beside gets, and
 // accumulates beside accumulates, are no conflict.
 func TestRC10_RC12_ConflictsStayWhereTheyAre(t *testing.T) {
+	unchecked(t)
 	if raceBuild {
 		t.Skip("the race detector reports them, as it should")
 	}

@@ -73,17 +73,18 @@ func (w *Window) fitsResult(b *Buffer, t *dtype.Type, count int64) error {
 func (a *access) intent(k call, compare []byte, disp int64) rma.Intent {
 	x := rma.Intent{Call: here(k), Origin: a.origin, Result: a.result, Compare: compare, Disp: disp, Layout: a.layout}
 	switch k {
-	case callPut, callRput:
+	case callPut, callRput, callPutNotify, callRputNotify:
 		x.Deed = rma.DeedPut
-	case callGet, callRget:
+	case callGet, callRget, callGetNotify, callRgetNotify:
 		x.Deed = rma.DeedGet
 	default:
 		x.Deed, x.Op, x.Type = rma.DeedAccumulate, a.op, a.typ
-		if k == callCompareAndSwap {
+		if k == callCompareAndSwap || k == callCompareAndSwapNotify {
 			x.Op = 0
 		}
 	}
-	x.Request = k >= callRput && k <= callRgetAccumulate
+	x.Notifies = k >= callPutNotify && k <= callRgetAccumulateNotify
+	x.Request = k >= callRput && k <= callRgetAccumulate || k >= callRputNotify && k <= callRgetAccumulateNotify
 	return x
 }
 
@@ -117,6 +118,18 @@ func (w *Window) checked(k call, a *access, compare []byte, target int, disp int
 	case callRgetAccumulate:
 		r, err = w.v.RgetAccumulate(a.origin, a.result, target, disp, a.layout, a.op, a.typ)
 	}
+	w.v.Issued(p, r, err)
+	return r, err
+}
+
+// checkedIssue carries out an operation by issue, in checking mode.
+func (w *Window) checkedIssue(k call, a *access, compare []byte, target int, disp int64, issue func(*access) (*p2p.Request, error)) (*p2p.Request, error) {
+	x := a.intent(k, compare, disp)
+	p, err := w.v.Check(&x, target)
+	if err != nil {
+		return nil, err
+	}
+	r, err := issue(a)
 	w.v.Issued(p, r, err)
 	return r, err
 }

@@ -2,7 +2,9 @@ package mpi_test
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
@@ -132,5 +134,74 @@ func TestQV33_FreeBehindTheParent(t *testing.T) {
 		if mem[0] != 1 {
 			t.Errorf("the memory has %d", mem)
 		}
+	})
+}
+
+// A target whose program computes, and calls nothing, takes no part in what others do with its
+// memory handles, any more than in allocated and dynamic windows (TestRS07_RS08_TheTargetTakesNoPart):
+// all of that is done and flushed before it calls again (QV-43, EXP-2).
+func TestQV43_TargetsOfHandlesTakeNoPart(t *testing.T) {
+	onHandles(t, 8, func(t testing.TB, c *mpi.Comm, h *handled) {
+		ok(t, c.Barrier())
+		switch {
+		case c.Rank() == 0:
+			flag := (*atomic.Int64)(pointerTo(&h.mem[0]))
+			deadline := time.Now().Add(20 * time.Second)
+			for flag.Load() != 3 {
+				if time.Now().After(deadline) {
+					t.Fatalf("the flag is still %d", flag.Load())
+				}
+			}
+		case h.next == 0:
+			two, was, got := int64(2), int64(0), []int64{0}
+			ok(t, h.Put([]int64{7}, 0, 3))
+			ok(t, h.Flush(0))
+			ok(t, h.Get(got, 0, 3))
+			ok(t, h.Flush(0))
+			ok(t, h.Accumulate([]int64{1}, 0, 0, mpi.Sum))
+			ok(t, h.Flush(0))
+			ok(t, h.FetchAndOp(&two, &was, 0, 0, mpi.Sum))
+			ok(t, h.Flush(0))
+			if got[0] != 7 || was != 1 {
+				t.Errorf("got %d and %d", got[0], was)
+			}
+		}
+		ok(t, c.Barrier())
+		ok(t, h.Free())
+	})
+}
+
+// Accesses by a memory handle allocate nothing, as those of allocated windows, and are as many
+// frames where they are sent: TestQV35_HandlesSendWhatOtherWindowsSend (QV-35). What they take is
+// EXP-7 in docs/experiments.md.
+func TestQV35_HandlesAllocateNothing(t *testing.T) {
+	unchecked(t)
+	if raceBuild {
+		t.Skip("the race detector allocates")
+	}
+	onHandles(t, 64, func(t testing.TB, c *mpi.Comm, h *handled) {
+		buf, long, one, was := make([]int64, 1), make([]int64, 30), new(int64), new(int64)
+		var failed error
+		for _, step := range []struct {
+			name string
+			do   func() error
+		}{
+			{"Put", func() error { return h.Put(buf, h.next, 1) }},
+			{"long Put", func() error { return h.Put(long, h.next, 1) }},
+			{"Get", func() error { return h.Get(buf, h.next, 1) }},
+			{"Accumulate", func() error { return h.Accumulate(buf, h.next, 1, mpi.Sum) }},
+			{"FetchAndOp", func() error { return h.FetchAndOp(one, was, h.next, 1, mpi.Sum) }},
+		} {
+			allocatesNothing(t, c, step.name, 50, func() {
+				for _, err := range [...]error{step.do(), h.Flush(h.next)} {
+					if err != nil {
+						failed = err
+					}
+				}
+			})
+		}
+		ok(t, failed)
+		ok(t, c.Barrier())
+		ok(t, h.Free())
 	})
 }

@@ -131,7 +131,8 @@ func TestRS06_Flush(t *testing.T) {
 	})
 }
 
-// accumulate, flush and unlock: these return all the same (RS-07, RS-08, RC-08).
+// accumulate, flush and unlock: these return all the same, on allocated and dynamic windows alike
+// (RS-07, RS-08, RC-08, QV-43).
 func TestRS07_RS08_TheTargetTakesNoPart(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		onSpaces(t, c, 4, func(t testing.TB, s *space[int64]) {

@@ -36,7 +36,7 @@ func (w *Window) putNotify(origin *Buffer, target int, disp, count int64, t *dty
 	if err := w.usable(callPutNotify); err != nil {
 		return err
 	}
-	_, err = notified(err, func(a *access) error { return a.put(origin, count, t) }, func(a *access) (*p2p.Request, error) {
+	_, err = w.notified(callPutNotify, target, disp, err, nil, func(a *access) error { return a.put(origin, count, t) }, func(a *access) (*p2p.Request, error) {
 		return nil, w.v.PutNotify(a.origin, target, disp, a.layout, counter)
 	})
 	return w.done(err, callPutNotify, target)
@@ -54,7 +54,7 @@ func (w *Window) getNotify(result *Buffer, target int, disp, count int64, t *dty
 	if err := w.usable(callGetNotify); err != nil {
 		return err
 	}
-	_, err = notified(err, func(a *access) error { return a.get(result, count, t) }, func(a *access) (*p2p.Request, error) {
+	_, err = w.notified(callGetNotify, target, disp, err, nil, func(a *access) error { return a.get(result, count, t) }, func(a *access) (*p2p.Request, error) {
 		return nil, w.v.GetNotify(a.result, target, disp, a.layout, counter)
 	})
 	return w.done(err, callGetNotify, target)
@@ -72,7 +72,7 @@ func (w *Window) accumulateNotify(origin *Buffer, target int, disp, count int64,
 	if err := w.usable(callAccumulateNotify); err != nil {
 		return err
 	}
-	_, err = notified(err, func(a *access) error { return a.accumulate(origin, nil, count, t, o) }, func(a *access) (*p2p.Request, error) {
+	_, err = w.notified(callAccumulateNotify, target, disp, err, nil, func(a *access) error { return a.accumulate(origin, nil, count, t, o) }, func(a *access) (*p2p.Request, error) {
 		return nil, w.v.AccumulateNotify(a.origin, target, disp, a.layout, a.op, a.typ, counter)
 	})
 	return w.done(err, callAccumulateNotify, target)
@@ -91,7 +91,7 @@ func (w *Window) getAccumulateNotify(origin, result *Buffer, target int, disp, c
 	if err := w.usable(callGetAccumulateNotify); err != nil {
 		return err
 	}
-	_, err = notified(err, func(a *access) error { return a.accumulate(origin, result, count, t, o) }, func(a *access) (*p2p.Request, error) {
+	_, err = w.notified(callGetAccumulateNotify, target, disp, err, nil, func(a *access) error { return a.accumulate(origin, result, count, t, o) }, func(a *access) (*p2p.Request, error) {
 		return nil, w.v.GetAccumulateNotify(a.origin, a.result, target, disp, a.layout, a.op, a.typ, counter)
 	})
 	return w.done(err, callGetAccumulateNotify, target)
@@ -104,7 +104,7 @@ func (w *Window) FetchAndOpNotify(value, result Buffer, target int, disp int64, 
 	if err := w.usable(callFetchAndOpNotify); err != nil {
 		return err
 	}
-	_, err := notified(nil, func(a *access) error { return a.fetch(&value, &result, op) }, func(a *access) (*p2p.Request, error) {
+	_, err := w.notified(callFetchAndOpNotify, target, disp, nil, nil, func(a *access) error { return a.fetch(&value, &result, op) }, func(a *access) (*p2p.Request, error) {
 		return nil, w.v.FetchAndOpNotify(a.origin.Bytes, a.result.Bytes, target, disp, a.op, a.typ, counter)
 	})
 	return w.done(err, callFetchAndOpNotify, target)
@@ -119,7 +119,7 @@ func (w *Window) CompareAndSwapNotify(value, compare, result Buffer, target int,
 		return err
 	}
 	var operand []byte
-	_, err := notified(nil, func(a *access) (err error) {
+	_, err := w.notified(callCompareAndSwapNotify, target, disp, nil, &operand, func(a *access) (err error) {
 		operand, err = a.compare(&value, &compare, &result)
 		return err
 	}, func(a *access) (*p2p.Request, error) {
@@ -141,7 +141,7 @@ func (w *Window) rputNotify(origin *Buffer, target int, disp, count int64, t *dt
 	if err := w.usable(callRputNotify); err != nil {
 		return Request{err: err}
 	}
-	r, err := notified(err, func(a *access) error { return a.put(origin, count, t) }, func(a *access) (*p2p.Request, error) {
+	r, err := w.notified(callRputNotify, target, disp, err, nil, func(a *access) error { return a.put(origin, count, t) }, func(a *access) (*p2p.Request, error) {
 		return w.v.RputNotify(a.origin, target, disp, a.layout, counter)
 	})
 	return w.started(r, err, callRputNotify, target)
@@ -160,7 +160,7 @@ func (w *Window) rgetNotify(result *Buffer, target int, disp, count int64, t *dt
 	if err := w.usable(callRgetNotify); err != nil {
 		return Request{err: err}
 	}
-	r, err := notified(err, func(a *access) error { return a.get(result, count, t) }, func(a *access) (*p2p.Request, error) {
+	r, err := w.notified(callRgetNotify, target, disp, err, nil, func(a *access) error { return a.get(result, count, t) }, func(a *access) (*p2p.Request, error) {
 		return w.v.RgetNotify(a.result, target, disp, a.layout, counter)
 	})
 	return w.started(r, err, callRgetNotify, target)
@@ -178,7 +178,7 @@ func (w *Window) raccumulateNotify(origin *Buffer, target int, disp, count int64
 	if err := w.usable(callRaccumulateNotify); err != nil {
 		return Request{err: err}
 	}
-	r, err := notified(err, func(a *access) error { return a.accumulate(origin, nil, count, t, o) }, func(a *access) (*p2p.Request, error) {
+	r, err := w.notified(callRaccumulateNotify, target, disp, err, nil, func(a *access) error { return a.accumulate(origin, nil, count, t, o) }, func(a *access) (*p2p.Request, error) {
 		return w.v.RaccumulateNotify(a.origin, target, disp, a.layout, a.op, a.typ, counter)
 	})
 	return w.started(r, err, callRaccumulateNotify, target)
@@ -196,15 +196,17 @@ func (w *Window) rgetAccumulateNotify(origin, result *Buffer, target int, disp, 
 	if err := w.usable(callRgetAccumulateNotify); err != nil {
 		return Request{err: err}
 	}
-	r, err := notified(err, func(a *access) error { return a.accumulate(origin, result, count, t, o) }, func(a *access) (*p2p.Request, error) {
+	r, err := w.notified(callRgetAccumulateNotify, target, disp, err, nil, func(a *access) error { return a.accumulate(origin, result, count, t, o) }, func(a *access) (*p2p.Request, error) {
 		return w.v.RgetAccumulateNotify(a.origin, a.result, target, disp, a.layout, a.op, a.typ, counter)
 	})
 	return w.started(r, err, callRgetAccumulateNotify, target)
 }
 
-// notified has fill check the arguments of a call, unless err says what is wrong with them,
-// and issue give them to the engine.
-func notified(err error, fill func(*access) error, issue func(*access) (*p2p.Request, error)) (*p2p.Request, error) {
+// notified has fill check the arguments of call k, unless err says what is wrong with them,
+// and issue give them to the engine. compare is what is compared, once fill has been called, if
+// there is such.
+func (w *Window) notified(k call, target int, disp int64, err error, compare *[]byte,
+	fill func(*access) error, issue func(*access) (*p2p.Request, error)) (*p2p.Request, error) {
 	a := newAccess()
 	defer a.release()
 	if err == nil {
@@ -212,6 +214,13 @@ func notified(err error, fill func(*access) error, issue func(*access) (*p2p.Req
 	}
 	if err != nil {
 		return nil, err
+	}
+	if w.checks() {
+		var operand []byte
+		if compare != nil {
+			operand = *compare
+		}
+		return w.checkedIssue(k, a, operand, target, disp, issue)
 	}
 	return issue(a)
 }

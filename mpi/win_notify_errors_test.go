@@ -167,6 +167,7 @@ func TestQV38_CountersAreThereWhenUsed(t *testing.T) {
 
 // Operations with notifications, and waiting for them, allocate nothing.
 func TestNotificationsAllocateNothing(t *testing.T) {
+	unchecked(t)
 	if raceBuild {
 		t.Skip("the race detector allocates")
 	}

@@ -36,7 +36,8 @@ import (
 //
 // Loads and stores are seen where the program says so (View.Access). They are compared with
 // the log, and are in it while they last, not longer: a message may order them before
-// what comes next.
+// what comes next. So are operations that notify their target, which may know at once that they
+// are complete, and say so to others.
 //
 // All of it is guarded by the engine's lock. Questions are asked one at a time in each
 // process (engineCheck), and answered by the service at once.
@@ -67,6 +68,7 @@ type Intent struct {
 	Disp           int64
 	Layout         Layout
 	Request        bool // there will be one
+	Notifies       bool // the target will know when it is complete there
 }
 
 // size is the number of packed bytes.
@@ -177,6 +179,9 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 	if err != nil {
 		return nil, fail(class.RMARange, "%v: %s is at %s, the window was made at %s", err, x.Name, x.Site, c.made)
 	}
+	if x.Notifies && v.inOrder() {
+		v.Released(rank) // who is notified of this one knows of those before it
+	}
 	e := w.e
 	e.p.Lock()
 	if c.blind || c.signals[t] {
@@ -207,16 +212,19 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 	c.keep(p)
 	known := c.knows(p)
 	early := how == standsStart && t.gate.Load()&gateOpen == 0 && !w.exposed(t)
-	if early {
-		c.early = append(c.early, p)
-	} else {
+	switch {
+	case !early:
 		c.touched[t] = c.gen
+	case !x.Notifies: // else it is over before it could be asked about
+		c.early = append(c.early, p)
 	}
 	e.p.Unlock()
 	if early || known {
 		return p, nil
 	}
-	err = w.asks(p)
+	if err = w.asks(p); x.Notifies && err == nil {
+		w.forget(t, p.claim, p.spans)
+	}
 	e.p.Lock()
 	defer e.p.Unlock()
 	if err != nil {
@@ -224,7 +232,9 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 		return nil, err
 	}
 	c.touched[t] = max(c.touched[t], p.claim.gen) // a flush may have come in between
-	c.learns(p)
+	if !x.Notifies {
+		c.learns(p)
+	}
 	return p, nil
 }
 

@@ -1,9 +1,11 @@
 package rma
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -89,5 +91,56 @@ func TestQV27_LongMemoryInTheHandleSpace(t *testing.T) {
 	hs.eachPage(key, 9<<30, func(page uint32) bool { n++; return true })
 	if n != 3 {
 		t.Errorf("9 GiB from the middle of 4 GiB on are in %d places, want 3", n)
+	}
+}
+
+// QV-35: what goes by a memory handle is as many frames as in a window over memory of the
+// target, of the same kinds and lengths: only the address differs.
+func TestQV35_HandlesSendWhatOtherWindowsSend(t *testing.T) {
+	type frame struct {
+		kind wire.Kind
+		size uint32
+	}
+	sent := func(flavor Flavor) (frames []frame) {
+		e, w, f := inTheWild(t, flavor, make([]byte, 1<<20))
+		v := viewOf(w, Options{Ordering: Ordered})
+		e.p.Unlock() // as inTheWild has it
+		defer e.p.Lock()
+		err := v.LockAll(ModeNoCheck)
+		if flavor == Dynamic && err == nil {
+			h := handleBytes{process: enemy, window: w.id, key: handleSpace | 1<<40, size: 1 << 20}
+			v, err = v.FromHandle(h.append(nil), -1, 1, w.Comm.RankOf(enemy))
+		}
+		const target = 1
+		short, long, number := make([]byte, 8), make([]byte, 5000), op.Uint64
+		for _, do := range []func() error{
+			func() error { return v.Put(Data{Bytes: short}, target, 8, Layout{}) },
+			func() error { return v.Put(Data{Bytes: short}, target, 32, Layout{}) },
+			func() error { return v.Put(Data{Bytes: long}, target, 16, Layout{}) },
+			func() error { return v.Get(Data{Bytes: long}, target, 16, Layout{}) },
+			func() error { return v.Accumulate(Data{Bytes: long}, target, 16, Layout{}, op.Sum, number) },
+			func() error { return v.FetchAndOp(short, make([]byte, 8), target, 8, op.Sum, number) },
+			func() error { return v.CompareAndSwap(short, short, make([]byte, 8), target, 8, number) },
+			func() error { _, err := v.Rflush(target); return err },
+		} {
+			if err == nil {
+				err = do()
+			}
+			e.p.Lock()
+			e.p.Progress(-1)
+			e.Work()
+			for _, x := range f.take() {
+				frames = append(frames, frame{x.h.Kind, x.h.Size})
+			}
+			e.p.Unlock()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return frames
+	}
+	created, handle := sent(Created), sent(Dynamic)
+	if len(created) < 7 || !slices.Equal(created, handle) {
+		t.Errorf("a window sends %v\nthat of a handle %v", created, handle)
 	}
 }
