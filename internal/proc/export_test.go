@@ -3,9 +3,6 @@ package proc
 // Parked is the number of waiters that sleep.
 func (p *Proc) Parked() int { return len(p.parked) }
 
-// Polling reports whether somebody polls.
-func (p *Proc) Polling() bool { return p.polling }
-
 // Deep reports whether the service of the node sleeps until something arrives.
 func (p *Proc) Deep() bool {
 	door := p.node.Control().Door(p.node.LocalIndex(p.job.Rank))

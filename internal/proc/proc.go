@@ -31,6 +31,7 @@ type Proc struct {
 	busy  int // things to do for which the workers are called at every poll
 
 	polling   bool   // a goroutine is inside Wait as the poller
+	arming    bool   // within arm
 	polled    *Event // what the poller waits for, nil if nobody polls
 	serving   int    // services that are about to poll, or do
 	parked    []*Event

@@ -72,7 +72,10 @@ func (p *Proc) arm() bool {
 	for _, l := range p.lanes {
 		l.fab.Arm()
 	}
-	if p.look(-1) == 0 {
+	p.arming = true
+	n := p.look(-1)
+	p.arming = false
+	if n == 0 {
 		return true
 	}
 	for _, l := range p.lanes {

@@ -236,6 +236,10 @@ func (p *Proc) freePark(k *park) {
 // gone on yet.
 func (p *Proc) Woken() bool { return p.woken > 0 }
 
+// Polling reports whether somebody polls who goes on until his event has happened, or hands
+// over to another who waits: no service, and nobody who is about to sleep.
+func (p *Proc) Polling() bool { return p.polling && !p.arming }
+
 // Progress polls once, for calls that test.
 func (p *Proc) Progress(hint int) {
 	if p.polling {

@@ -175,9 +175,9 @@ func (e *Engine) told(from int, h *wire.Header, payload []byte) {
 	others := c.notify()
 	switch {
 	case c.wanted <= c.asked || c.done != c.asked:
-	case others:
+	case others && e.p.Polling():
 		e.askSoon(c)
-	default: // for requests
+	default: // for requests, or here by a service, which sleeps when it has nothing to do
 		e.askFlush(c)
 	}
 }

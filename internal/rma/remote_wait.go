@@ -54,8 +54,9 @@ func (e *Engine) farFlush(c *channel) mark {
 
 // askSoon is askFlush when those have gone on who were woken before and have not yet: most
 // will put and flush again. One flush of all then takes the place of one of the first and
-// one of the others, which with two and four goroutines halves the time. Somebody has to wait
-// for what is wanted: whoever polls for him asks (askDue).
+// one of the others, which with two and four goroutines halves the time. Whoever calls it is
+// about to wait for what is wanted, or has found that somebody polls for one who does: he asks
+// (askDue), before he may sleep.
 func (e *Engine) askSoon(c *channel) {
 	switch {
 	case !e.p.Woken():
@@ -74,7 +75,7 @@ const delaysMax = 32
 func (e *Engine) askDue() (n int) {
 	for i := len(e.delayed) - 1; i >= 0; i-- {
 		c := e.delayed[i]
-		if c.delays++; e.p.Woken() && c.delays < delaysMax {
+		if c.delays++; e.p.Woken() && e.p.Polling() && c.delays < delaysMax {
 			continue
 		}
 		n += e.askNow(c)
@@ -229,7 +230,7 @@ func (e *Engine) farReach(c *channel, m mark, local bool, about proc.About) {
 }
 
 // notify wakes those whose mark is reached, or never will be, and reports whether others
-// wait.
+// wait for the target.
 func (c *channel) notify() (others bool) {
 	if len(c.flushes) > 0 {
 		c.notifyFlushes()
@@ -238,7 +239,7 @@ func (c *channel) notify() (others bool) {
 	for _, w := range c.waits {
 		if c.reached(w.mark, w.local) || t.w.e.p.DownCause(int(t.process)) != nil {
 			w.Fire()
-		} else {
+		} else if !w.local {
 			others = true
 		}
 	}
