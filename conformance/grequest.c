@@ -1,0 +1,40 @@
+/* A generalized request calls its functions: query and free once, cancel when asked. */
+#include "check.h"
+
+static int queried, freed, cancels;
+static int query(void *state, MPI_Status *s) {
+	queried++;
+	MPI_Status_set_elements(s, MPI_INT, *(int *)state);
+	MPI_Status_set_cancelled(s, 0);
+	s->MPI_SOURCE = MPI_UNDEFINED;
+	s->MPI_TAG = MPI_UNDEFINED;
+	return MPI_SUCCESS;
+}
+static int release(void *state) {
+	(void)state;
+	freed++;
+	return MPI_SUCCESS;
+}
+static int cancel(void *state, int complete) {
+	(void)state;
+	(void)complete;
+	cancels++;
+	return MPI_SUCCESS;
+}
+
+int main(int argc, char **argv) {
+	begin(&argc, &argv);
+	int elements = 7, flag = 1, count = 0;
+	MPI_Request r;
+	MPI_Status s;
+	OK(MPI_Grequest_start(query, release, cancel, &elements, &r));
+	OK(MPI_Test(&r, &flag, &s));
+	CHECK(!flag, "complete without being completed");
+	OK(MPI_Cancel(&r));
+	CHECK(cancels == 1, "%d cancels", cancels);
+	OK(MPI_Grequest_complete(r));
+	OK(MPI_Wait(&r, &s));
+	OK(MPI_Get_count(&s, MPI_INT, &count));
+	CHECK(count == 7 && queried == 1 && freed == 1 && r == MPI_REQUEST_NULL, "count %d, %d queries, %d frees", count, queried, freed);
+	return done();
+}

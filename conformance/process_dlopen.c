@@ -1,0 +1,42 @@
+/* The library opened late, with everything found by name: what languages other than C do. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+static void *library;
+
+static void *find(const char *name) {
+	void *p = dlsym(library, name);
+	if (!p) fprintf(stderr, "there is no %s\n", name);
+	return p;
+}
+
+/* What data pointers of dlsym are as functions, in the way that POSIX has. */
+#define FIND(type, name) \
+	type name; \
+	void *at_##name = find("MPI_" #name); \
+	memcpy(&name, &at_##name, sizeof name)
+
+int main(int argc, char **argv) {
+	if (argc < 2 || !(library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL))) {
+		fprintf(stderr, "%s\n", dlerror());
+		return 1;
+	}
+	typedef int init(int *, char ***);
+	typedef int number(MPI_Comm, int *);
+	typedef int allreduce(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+	typedef int finalize(void);
+	FIND(init *, Init);
+	FIND(number *, Comm_size);
+	FIND(allreduce *, Allreduce);
+	FIND(finalize *, Finalize);
+	int one = 1, all = 0, size = 0;
+	Init(&argc, &argv);
+	Comm_size(MPI_COMM_WORLD, &size);
+	Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	Finalize();
+	dlclose(library);
+	return all != size || size != 2;
+}

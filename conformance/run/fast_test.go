@@ -1,0 +1,107 @@
+//go:build linux
+
+package run
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// The ways through C and through Go are atomic with each other, and give the same results,
+// also beside each other in one program (issue 7, section 3): random programs beside a memory
+// of their own, threads that meet in the same elements, and litmus tests, with the path of C
+// on and off.
+func TestFastPathOnAndOff(t *testing.T) {
+	need(t)
+	seed := rand.Uint32N(1 << 30)
+	at := programs(t, []entry{{name: "fast_random"}, {name: "fast_mixed"}, {name: "fast_litmus"}})
+	for _, c := range []struct {
+		fabric, program string
+		ranks           int
+		args            []string
+	}{
+		{"shm", "fast_random", 2, []string{fmt.Sprint(seed), "1000"}},
+		{"shm", "fast_random", 3, []string{fmt.Sprint(seed + 1), "500"}},
+		{"shm", "fast_mixed", 2, []string{"1500"}},
+		{"shm", "fast_mixed", 3, []string{"500"}},
+		{"shm", "fast_litmus", 2, []string{"1500"}},
+		{"tcp", "fast_random", 2, []string{fmt.Sprint(seed + 2), "150"}},
+		{"tcp", "fast_mixed", 2, []string{"100"}},
+		{"tcp", "fast_litmus", 2, []string{"100"}},
+	} {
+		for _, on := range []string{"1", "0"} {
+			name := fmt.Sprintf("%s %q on %d ranks over %s, HALO_C_FAST=%s", c.program, c.args, c.ranks, c.fabric, on)
+			r := launched(t, c.fabric, c.ranks, []string{"HALO_C_FAST=" + on}, at[c.program], c.args...)
+			if r.status != 0 || strings.TrimSpace(r.out) != "no errors" || r.err != "" {
+				t.Errorf("%s: status %d\n%s%s", name, r.status, r.out, r.err)
+			}
+		}
+	}
+}
+
+// What is wrong has the same class on both ways, in epochs of every kind; with handles that
+// were freed, have a successor in their place, or never were.
+func TestFastPathLeavesErrorsToGo(t *testing.T) {
+	need(t)
+	program := programs(t, []entry{{name: "fast_errors"}})["fast_errors"]
+	var first string
+	for _, on := range []string{"1", "0"} {
+		r := launched(t, "shm", 2, []string{"HALO_C_FAST=" + on}, program)
+		if r.status != 0 || r.err != "" {
+			t.Fatalf("HALO_C_FAST=%s: status %d\n%s", on, r.status, r.err)
+		}
+		if first == "" {
+			first = r.out
+			continue
+		}
+		a, b := strings.Split(first, "\n"), strings.Split(r.out, "\n")
+		for i := range min(len(a), len(b)) {
+			if a[i] != b[i] {
+				t.Errorf("with the path of C %q, without %q", a[i], b[i])
+			}
+		}
+		if len(a) != len(b) {
+			t.Errorf("%d lines with the path of C, %d without", len(a), len(b))
+		}
+	}
+	for _, want := range []string{
+		"no epoch: all is well, put: MPI_ERR_RMA_SYNC",
+		"no epoch: all is well, flush: MPI_ERR_RMA_SYNC",
+		"locked by lock_all: all is well, put: success",
+		"locked by lock_all: all is well, sync: success",
+		"locked by lock_all: the last element, fetch_and_op: success",
+		"locked by lock_all: one byte too far, put: MPI_ERR_RMA_RANGE",
+		"locked by lock_all: one byte too far, compare_and_swap: MPI_ERR_RMA_RANGE",
+		"locked by lock_all: rank too high, get: MPI_ERR_RANK",
+		"locked by lock_all: nobody, put: success",
+		"locked by lock_all: bits of double, fetch_and_op: MPI_ERR_OP",
+		"locked by lock_all: double, compare_and_swap: MPI_ERR_TYPE",
+		"locked by lock_all: a freed window, put: MPI_ERR_WIN",
+		"locked by lock_all: a freed window, flush: MPI_ERR_WIN",
+		"locked by lock_all: a wild handle, accumulate: MPI_ERR_WIN",
+		"behind lock_all: all is well, get: MPI_ERR_RMA_SYNC",
+		"locked: another rank, put: MPI_ERR_RMA_SYNC",
+		"locked: another rank, flush: MPI_ERR_RMA_SYNC",
+		"fence: all is well, fetch_and_op: success",
+		"fence: all is well, flush: MPI_ERR_RMA_SYNC",
+		"behind the last fence: all is well, put: MPI_ERR_RMA_SYNC",
+		"started: all is well, accumulate: success",
+		"completed: all is well, accumulate: MPI_ERR_RMA_SYNC",
+		"objects: rank of what was freed, its place taken: MPI_ERR_COMM",
+		"objects: size of a pair: success",
+	} {
+		if !strings.Contains(first, want+"\n") && !strings.Contains(first, want+":") {
+			what, _, _ := strings.Cut(want, ": MPI")
+			for line := range strings.Lines(first) {
+				if strings.HasPrefix(line, what) {
+					t.Errorf("%q, want %q", strings.TrimSpace(line), want)
+				}
+			}
+			if !strings.Contains(first, what) {
+				t.Errorf("there is no line %q", what)
+			}
+		}
+	}
+}

@@ -1,0 +1,151 @@
+//go:build linux
+
+// Package run runs the C programs of the folder above, installed, compiled and started as
+// a user does it.
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// installed is the folder that make install has filled, and then moved: nothing in it may
+// depend on where it was.
+var installed string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "halo-conformance-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := 1
+	if err := install(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else {
+		code = m.Run()
+	}
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// lacking names what the machine lacks for these tests, if anything.
+func lacking() string {
+	for _, tool := range []string{"make", "gcc"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return tool
+		}
+	}
+	return ""
+}
+
+func install(dir string) error {
+	if lacking() != "" {
+		return nil
+	}
+	first := filepath.Join(dir, "first")
+	cmd := exec.Command("make", "-C", "../..", "install", "PREFIX="+first, "BUILDFLAGS=", "CC=gcc")
+	cmd.Env = append(os.Environ(), "MAKEFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("make install: %w\n%s", err, out)
+	}
+	installed = filepath.Join(dir, "place")
+	return os.Rename(first, installed)
+}
+
+// need skips a test that the machine lacks a tool for.
+func need(t *testing.T, tools ...string) {
+	t.Helper()
+	if tool := lacking(); tool != "" {
+		t.Skipf("there is no %s here", tool)
+	}
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("there is no %s here", tool)
+		}
+	}
+}
+
+func bin(name string) string { return filepath.Join(installed, "bin", name) }
+
+// strict are the flags that all programs compile with.
+var strict = []string{"-std=gnu99", "-Wall", "-Wextra", "-Werror", "-O1"}
+
+// result is what a command has printed and its exit status.
+type result struct {
+	out, err string
+	status   int
+}
+
+// command runs a command in a folder of its own with more in the environment.
+func command(t *testing.T, env []string, name string, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // a hang, on the slowest machine
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the launcher ends its ranks
+	cmd.WaitDelay = 10 * time.Second
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%s %q: %v", name, args, err)
+	}
+	if ctx.Err() != nil {
+		t.Errorf("%s %q hangs", name, args)
+	}
+	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+// compile compiles a program with mpicc, or with what else is named, and returns where it is.
+func compile(t *testing.T, compiler, source string, more ...string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(source), filepath.Ext(source)))
+	args := append(append([]string{}, strict...), "-o", to, source)
+	if r := command(t, nil, bin(compiler), append(args, more...)...); r.status != 0 || r.err != "" {
+		t.Fatalf("%s %s: status %d\n%s%s", compiler, source, r.status, r.out, r.err)
+	}
+	return to
+}
+
+// programs compiles all programs of a list, each once, on all cores.
+func programs(t *testing.T, list []entry) map[string]string {
+	t.Helper()
+	dir, at := t.TempDir(), map[string]string{}
+	for _, e := range list {
+		at[e.name] = filepath.Join(dir, e.name)
+	}
+	var wg sync.WaitGroup
+	cores := make(chan struct{}, runtime.NumCPU())
+	for name, to := range at {
+		wg.Go(func() {
+			cores <- struct{}{}
+			defer func() { <-cores }()
+			args := append(append([]string{}, strict...), "-o", to, "../"+name+".c")
+			if out, err := exec.Command(bin("mpicc"), args...).CombinedOutput(); err != nil || len(out) > 0 {
+				t.Errorf("%s.c: %v\n%s", name, err, out)
+			}
+		})
+	}
+	wg.Wait()
+	return at
+}
+
+// launched runs a program under the launcher.
+func launched(t *testing.T, fabric string, n int, env []string, program string, args ...string) result {
+	t.Helper()
+	line := append([]string{"-n", fmt.Sprint(n), "-fabric", fabric, program}, args...)
+	return command(t, env, bin("mpiexec"), line...)
+}

@@ -1,0 +1,154 @@
+//go:build linux
+
+package run
+
+import (
+	"debug/elf"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/halo-mpi/halo/abi"
+)
+
+// named are programs that tests of this package run, and no list.
+var named = map[string]bool{
+	"tool_put": true, "process_dlopen": true, "process_signals": true, "process_fork": true, "process_quiet": true,
+	"fast_errors": true, "abort": true, "deprecated": true,
+}
+
+// The library has every procedure of the table, and its twin for tools (issue 7, section 1),
+// and the soname of the standard.
+func TestSymbols(t *testing.T) {
+	need(t)
+	f, err := elf.Open(filepath.Join(installed, "lib/libmpi_abi.so"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if names, err := f.DynString(elf.DT_SONAME); err != nil || !slices.Equal(names, []string{"libmpi_abi.so.0"}) {
+		t.Errorf("soname %q, %v", names, err)
+	}
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]uint64{}
+	binding := map[string]elf.SymBind{}
+	for _, s := range symbols {
+		if s.Section != elf.SHN_UNDEF {
+			at[s.Name], binding[s.Name] = s.Value, elf.ST_BIND(s.Info)
+		}
+	}
+	all, err := abi.Procedures()
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, p := range all {
+		for ; p != nil; p = p.Large {
+			count++
+			twin := "P" + p.Name
+			if at[p.Name] == 0 || at[p.Name] != at[twin] {
+				t.Errorf("%s is at %#x, %s at %#x", p.Name, at[p.Name], twin, at[twin])
+			}
+			if binding[p.Name] != elf.STB_WEAK || binding[twin] != elf.STB_GLOBAL {
+				t.Errorf("%s is %v, %s %v", p.Name, binding[p.Name], twin, binding[twin])
+			}
+		}
+	}
+	if count < 664 {
+		t.Errorf("%d procedures", count)
+	}
+}
+
+// A tool that has MPI_Put and calls PMPI_Put sees every put, linked or preloaded.
+func TestTools(t *testing.T) {
+	need(t)
+	program := compile(t, "mpicc", "../rma_put_get.c")
+	tool := compile(t, "mpicc", "../tool_put.c", "-shared", "-fPIC")
+	linked := filepath.Join(t.TempDir(), "linked")
+	if r := command(t, nil, bin("mpicc"), "-o", linked, "../rma_put_get.c", "../tool_put.c"); r.status != 0 {
+		t.Fatalf("status %d\n%s", r.status, r.err)
+	}
+	static := filepath.Join(t.TempDir(), "static")
+	if r := command(t, nil, bin("mpicc"), "-static-mpi", "-o", static, "../rma_put_get.c", "../tool_put.c"); r.status != 0 {
+		t.Fatalf("status %d\n%s", r.status, r.err)
+	}
+	for name, r := range map[string]result{
+		"preloaded": launched(t, "shm", 2, nil, "env", "LD_PRELOAD="+tool, program),
+		"linked":    launched(t, "shm", 2, nil, linked),
+		"static":    launched(t, "shm", 2, nil, static),
+	} {
+		if r.status != 0 || strings.Count(r.err, "MPI_Put was called") != 2 || strings.Contains(r.err, "called 0 times") || !strings.Contains(r.out, "no errors") {
+			t.Errorf("%s: status %d\n%s%s", name, r.status, r.out, r.err)
+		}
+	}
+}
+
+// The header is clean in every language that it is for.
+func TestHeader(t *testing.T) {
+	need(t)
+	source := filepath.Join(t.TempDir(), "header")
+	for _, kind := range []string{"c -std=c99", "c -std=c11", "c++ -std=c++17"} {
+		t.Run(kind, func(t *testing.T) {
+			compiler := "mpicc"
+			if strings.Contains(kind, "++") {
+				need(t, "g++")
+				compiler = "mpicxx"
+			}
+			if err := os.WriteFile(source, []byte("#include <mpi.h>\nint main(void) { return MPI_Init(0, 0) + MPI_Finalize(); }\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			to := filepath.Join(t.TempDir(), "program")
+			args := append([]string{"-x"}, strings.Fields(kind)...)
+			args = append(args, "-Wall", "-Wextra", "-Wpedantic", "-Werror", source, "-x", "none", "-o", to)
+			if r := command(t, nil, bin(compiler), args...); r.status != 0 || r.err != "" {
+				t.Fatalf("status %d\n%s", r.status, r.err)
+			}
+			if r := command(t, nil, to); r != (result{}) {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// The values of mpi.h are those of the table, which are the standard's.
+func TestConstants(t *testing.T) {
+	need(t)
+	all, err := abi.Constants()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var source strings.Builder
+	source.WriteString("#include <mpi.h>\n#include <stdio.h>\nint main(void) {\n")
+	want := map[string]string{}
+	for _, c := range all {
+		if n, ok := c.Int(); ok {
+			want[c.Name] = fmt.Sprint(n)
+			fmt.Fprintf(&source, "\tprintf(\"%s %%lld\\n\", (long long)(intptr_t)(%s));\n", c.Name, c.Name)
+		}
+	}
+	source.WriteString("\treturn 0;\n}\n")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "constants.c"), []byte(source.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := command(t, nil, compile(t, "mpicc", filepath.Join(dir, "constants.c"), "-I"+dir))
+	got := map[string]string{}
+	for _, line := range strings.Split(strings.TrimSpace(r.out), "\n") {
+		name, value, _ := strings.Cut(line, " ")
+		got[name] = value
+	}
+	if len(want) < 300 || len(got) != len(want) {
+		t.Errorf("%d constants, %d in the table", len(got), len(want))
+	}
+	for name, value := range want {
+		if got[name] != value {
+			t.Errorf("%s is %s, want %s", name, got[name], value)
+		}
+	}
+}

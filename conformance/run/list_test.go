@@ -1,0 +1,91 @@
+//go:build linux
+
+package run
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// entry is one line of a list: a program, on how many ranks, with which arguments.
+type entry struct {
+	name string
+	n    int
+	args []string
+}
+
+func readList(t *testing.T, name string) []entry {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []entry
+	for i, line := range strings.Split(string(text), "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if len(words) < 2 {
+			t.Fatalf("%s:%d: %q has no number of ranks", name, i+1, line)
+		}
+		n, err := strconv.Atoi(words[1])
+		if err != nil || n < 1 {
+			t.Fatalf("%s:%d: %q is no number of ranks", name, i+1, words[1])
+		}
+		list = append(list, entry{words[0], n, words[2:]})
+	}
+	return list
+}
+
+// TestPrograms runs all programs of the lists over each fabric (issue 7, section 4). One
+// that checks itself says "no errors" and nothing else, others end with status 0.
+func TestPrograms(t *testing.T) {
+	need(t)
+	list := append(readList(t, "../list"), readList(t, "../list.halo")...)
+	at := programs(t, list)
+	if t.Failed() {
+		return
+	}
+	for _, e := range list {
+		source, err := os.ReadFile("../" + e.name + ".c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		checks := strings.Contains(string(source), `#include "check.h"`)
+		for _, fabric := range []string{"shm", "tcp"} {
+			if fabric == "tcp" && e.n == 1 {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/%s-%d", fabric, e.name, e.n), func(t *testing.T) {
+				t.Parallel()
+				r := launched(t, fabric, e.n, nil, at[e.name], e.args...)
+				if r.status != 0 || r.err != "" || checks && r.out != "no errors\n" {
+					t.Errorf("status %d\n%s%s", r.status, r.out, r.err)
+				}
+			})
+		}
+	}
+}
+
+// Every program is in a list, or named in a test.
+func TestAllProgramsAreListed(t *testing.T) {
+	known := map[string]bool{}
+	for _, e := range append(readList(t, "../list"), readList(t, "../list.halo")...) {
+		known[e.name] = true
+	}
+	sources, err := filepath.Glob("../*.c")
+	if err != nil || len(sources) == 0 {
+		t.Fatalf("%d programs, %v", len(sources), err)
+	}
+	for _, s := range sources {
+		if name := strings.TrimSuffix(filepath.Base(s), ".c"); !known[name] && !named[name] {
+			t.Errorf("%s is in no list", s)
+		}
+	}
+}

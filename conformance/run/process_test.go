@@ -1,0 +1,56 @@
+//go:build linux
+
+package run
+
+import (
+	"strings"
+	"testing"
+)
+
+// A library inside a process that has things of its own: signal handlers, children,
+// libraries that it opens late, and output that nobody else may write to.
+func TestProcess(t *testing.T) {
+	need(t)
+	for _, name := range []string{"process_dlopen", "process_signals", "process_fork", "process_quiet"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			program := compile(t, "mpicc", "../"+name+".c", "-ldl")
+			for _, fabric := range []string{"shm", "tcp"} {
+				r := launched(t, fabric, 2, nil, program, installed+"/lib/libmpi_abi.so.0")
+				if r.status != 0 || r.err != "" || strings.Trim(r.out, "\n") != "" {
+					t.Errorf("%s: status %d\n%s%s", fabric, r.status, r.out, r.err)
+				}
+			}
+			if name == "process_dlopen" {
+				return // it asks for a world
+			}
+			if r := command(t, nil, program); r.status != 0 || r.out+r.err != "" {
+				t.Errorf("alone: status %d\n%s%s", r.status, r.out, r.err)
+			}
+		})
+	}
+}
+
+// What goes wrong in C by itself and what goes wrong in Go prints the same.
+func TestFastErrors(t *testing.T) {
+	need(t)
+	program := compile(t, "mpicc", "../fast_errors.c", "-Wno-all", "-Wno-extra")
+	fast := launched(t, "shm", 2, []string{"HALO_C_FAST=1"}, program)
+	slow := launched(t, "shm", 2, []string{"HALO_C_FAST=0"}, program)
+	if fast != slow || fast.status != 0 || len(fast.out) < 100 {
+		t.Errorf("with the fast path %+v\nwithout %+v", fast, slow)
+	}
+}
+
+// A failed call ends the job by default, and says which, by whom, and why.
+func TestErrorsAreFatal(t *testing.T) {
+	need(t)
+	program := compile(t, "mpicc", "../abort.c")
+	r := launched(t, "shm", 3, nil, program, "error")
+	if r.status == 0 || !strings.Contains(r.err, "MPI_ERR_RANK") || strings.Contains(r.out, "not reached") {
+		t.Errorf("%+v", r)
+	}
+	if r := launched(t, "shm", 3, nil, program, "abort"); r.status != 7 || strings.Contains(r.out, "not reached") {
+		t.Errorf("%+v", r)
+	}
+}
