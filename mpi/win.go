@@ -46,8 +46,8 @@ type Window struct {
 	lists   [2]atomic.Pointer[rankList] // of Post and Start, the last that each was given
 	threads threadList
 
-	align     int64 // of its own memory, as info has it
-	noncontig bool  // so are the members' shares of shared memory
+	align     int64       // of its own memory, as info has it
+	noncontig atomic.Bool // so are the members' shares of shared memory; last set by SetInfo, read by Info
 }
 
 // Win is a Window of elements of T, a type that TypeOf accepts: what its methods move
@@ -60,7 +60,8 @@ type Win[T any] struct{ *Window }
 
 // newWindow is the window of a view that the engine has just made for members of c.
 func newWindow(c *Comm, v *rma.View, s *rma.Spec) *Window {
-	w := &Window{v: v, w: c.w, c: &Comm{w: c.w, core: v.Comm(), self: c.self}, align: s.Align, noncontig: s.Noncontig}
+	w := &Window{v: v, w: c.w, c: &Comm{w: c.w, core: v.Comm(), self: c.self}, align: s.Align}
+	w.noncontig.Store(s.Noncontig)
 	if w.align == 0 {
 		w.align = heap.Align
 	}

@@ -76,6 +76,8 @@ func winHints(o rma.Options, info *Info) rma.Options {
 	case scopeProcess:
 		o.Thread = false
 	}
+	o.SameSize = info.truth(keySameSize, o.SameSize)
+	o.SameDispUnit = info.truth(keySameDispUnit, o.SameDispUnit)
 	o.InOrder = info.truth(keyInOrder, info.truth(aliasInOrder, o.InOrder))
 	o.Intrinsic = info.truth(keyIntrinsic, info.truth(aliasIntrinsic, o.Intrinsic))
 	if v, found := info.Get(keyOrdering); found {
@@ -108,8 +110,6 @@ next:
 func winSpec(s *rma.Spec, info *Info) {
 	s.Options = winHints(rma.Options{Ordering: rma.Ordered}, info)
 	s.Options.Granularity = info.number(keyGranularity, 0, 0)
-	s.Options.SameSize = info.truth(keySameSize, false)
-	s.Options.SameDispUnit = info.truth(keySameDispUnit, false)
 	s.Noncontig = info.truth(keyNoncontig, false)
 	s.Align = alignment(info)
 }
@@ -139,10 +139,10 @@ func winSpec(s *rma.Spec, info *Info) {
 //   - mpi_assert_accumulate_intrinsic, "false": with "true" there are only accumulates
 //     through the window, or duplicate, for which OpIntrinsic is true; others may not be
 //     atomic. It stays "false" where that is never true.
-//   - same_size, "false", when the window is made: all members bring the same size.
-//   - same_disp_unit, "false", when the window is made: all have the same unit.
+//   - same_size, "false": all members bring the same size.
+//   - same_disp_unit, "false": all have the same unit.
 //   - alloc_shared_noncontig, "false", when the window is made by WinAllocateShared: the
-//     memory of the members need not be contiguous.
+//     memory of the members need not be contiguous. Later it is kept, and changes nothing.
 //   - mpi_minimum_memory_alignment, "64", when the window is made by WinAllocate or
 //     WinAllocateShared: a power of two, at a multiple of which memory begins.
 //
@@ -152,6 +152,7 @@ func (w *Window) SetInfo(info *Info) error {
 		return err
 	}
 	w.v.SetOptions(winHints(w.v.Options(), info))
+	w.noncontig.Store(info.truth(keyNoncontig, w.noncontig.Load()))
 	w.eachThread(func(t *Window) { t.v.SetOptions(winHints(t.v.Options(), info)) })
 	return nil
 }
@@ -184,7 +185,7 @@ func (w *Window) Info() (*Info, error) {
 	}
 	switch w.v.Flavor() {
 	case rma.Shared:
-		pairs = append(pairs, [2]string{keyNoncontig, strconv.FormatBool(w.noncontig)})
+		pairs = append(pairs, [2]string{keyNoncontig, strconv.FormatBool(w.noncontig.Load())})
 		fallthrough
 	case rma.Allocated:
 		pairs = append(pairs, [2]string{keyMinAlignment, strconv.FormatInt(w.align, 10)})

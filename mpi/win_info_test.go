@@ -71,7 +71,7 @@ func TestRW07_XRMA10_Info(t *testing.T) {
 			// A value that is set overwrites the old one; the rest stays.
 			ok(t, s.SetInfo(pairs(t, "no_locks", "false", "accumulate_ordering", "none", "accumulate_ops", "same_op_no_op",
 				"same_size", "false", "mpi_minimum_memory_alignment", "8", "zzz", "1")))
-			all[1], all[3], all[5] = "false", "none", "same_op_no_op"
+			all[1], all[3], all[5], all[7] = "false", "none", "same_op_no_op", "false"
 			wantInfo(t, s.Window, all...)
 			ok(t, s.SetInfo(nil))
 			wantInfo(t, s.Window, all...)

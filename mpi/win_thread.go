@@ -59,7 +59,7 @@ func (w *Window) addThread(n int) *Window {
 		if err != nil {
 			return w // freed, or of a memory handle: what is wrong, the call says
 		}
-		t = &Window{v: v, w: w.w, c: w.c, align: w.align, noncontig: w.noncontig}
+		t = &Window{v: v, w: w.w, c: w.c, align: w.align}
 	}
 	list := make([]*Window, max(len(old), n+1))
 	copy(list, old)

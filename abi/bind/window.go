@@ -66,6 +66,9 @@ func (l *Lib) sharedQuery(a args) error {
 	}
 	a.setLong(2, int64(len(mem)))
 	a.setCount(3, int64(unit))
+	if len(mem) == 0 {
+		mem = nil // as other libraries have it
+	}
 	a.setWord(4, address(mem))
 	return nil
 }

@@ -117,16 +117,15 @@ const (
 )
 
 // SetOptions changes what info says. The granularity stays what it was at creation: others
-// rely on it. So does what duplicates have in common, as long as there are any; and
-// Intrinsic stays false where the memory of some member is not mapped here. It takes the
+// rely on it. So does what is common to duplicates, as long as there are any; and Intrinsic stays false where the memory of some member is not mapped here. It takes the
 // lock.
 func (v *View) SetOptions(o Options) {
 	was := v.Options()
-	o.Granularity, o.SameSize, o.SameDispUnit = was.Granularity, was.SameSize, was.SameDispUnit
+	o.Granularity = was.Granularity
 	v.w.e.p.Lock()
 	defer v.w.e.p.Unlock()
 	if !v.w.alone() {
-		o.NoLocks = was.NoLocks
+		o.NoLocks, o.SameSize, o.SameDispUnit = was.NoLocks, was.SameSize, was.SameDispUnit
 	}
 	v.setOptions(o)
 }
