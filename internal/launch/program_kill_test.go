@@ -72,6 +72,25 @@ func TestF4_NothingIsLeftOfKilledTraffic(t *testing.T) {
 	}
 }
 
+// Promises F1, F4 and F5 in the middle of operations that ranks offer each other, one way or the
+// other: who waits for the end of one that the dead has taken is not left waiting.
+func TestF1_F4_NothingIsLeftOfKilledOffers(t *testing.T) {
+	rounds := 8
+	if testing.Short() {
+		rounds = 2
+	}
+	for i := range rounds {
+		n := 2 + i%2
+		r := newRun(t, "-n", fmt.Sprint(n), "-fabric", "shm", hangPath, "offers").start()
+		ranks := r.processesOf(hangPath, n)
+		time.Sleep(time.Duration(rand.IntN(80)) * time.Millisecond)
+		victim := ranks[rand.IntN(n)]
+		syscall.Kill(victim, syscall.SIGKILL)
+		r.wait(137).said(fmt.Sprintf("(pid %d", victim), "SIGKILL")
+		noWarden(t)
+	}
+}
+
 // processesOf waits until n processes of the run execute program, and returns their ids.
 func (r *run) processesOf(program string, n int) []int {
 	r.t.Helper()

@@ -85,8 +85,39 @@ func do(world *mpi.Comm, what string) error {
 				}
 			}
 		}
+	case "offers":
+		return offers(world, next)
 	default:
 		return fmt.Errorf("unknown task %q", what)
 	}
 	return nil
+}
+
+// offers is short operations on memory that nobody maps, for ever: on one host ranks that poll
+// do them for each other, and the kernel does where these do not. Each rank has an element of
+// its own at the next one.
+func offers(world *mpi.Comm, next int) error {
+	mem := make([]int64, 4)
+	w, err := mpi.WinCreate(world, mem, nil)
+	if err != nil {
+		return err
+	}
+	if err := w.LockAll(0); err != nil {
+		return err
+	}
+	one, old, got := int64(1), int64(0), []int64{0}
+	for n := int64(0); ; n++ {
+		word := n + 1
+		for _, err := range []error{
+			w.Put([]int64{word}, next, 0), w.FetchAndOp(&one, &old, next, 1, mpi.Sum), w.Flush(next),
+			w.Get(got, next, 0), w.CompareAndSwap(&word, &n, &mem[3], next, 2), w.Flush(next),
+		} {
+			if err != nil {
+				return err
+			}
+		}
+		if old != n || got[0] != word || mem[3] != n {
+			return fmt.Errorf("round %d: fetched %d and %d, got %d", n, old, mem[3], got[0])
+		}
+	}
 }
