@@ -30,7 +30,10 @@ int main(int argc, char **argv) {
 	CHECK(code == MPI_ERR_TYPE || code == MPI_ERR_OP, ": class %d", code);
 	OK(MPI_Win_fence(0, win));
 	FAILS(MPI_Put(mine, 1, MPIX_HANDLE_SYNC, to, 0, 1, MPIX_HANDLE_SYNC, win), MPI_ERR_TYPE);
-	OK(MPI_Win_fence(0, win));
+	OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+	OK(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));
+	FAILS(MPI_Get(mine, 1, MPIX_HANDLE_SYNC, rank, 0, 1, MPIX_HANDLE_SYNC, win), MPI_ERR_TYPE);
+	OK(MPI_Win_unlock(rank, win));
 	int n = 0;
 	OK(MPI_Type_size(MPIX_HANDLE_SYNC, &n));
 	CHECK(n == (int)sizeof(MPIX_Sync), ": %d", n);

@@ -38,8 +38,9 @@ const (
 // fastKinds has the types of which single elements are combined without Go; operations are
 // defined on more.
 var fastKinds = map[string]FastKind{
-	"MPI_PACKED": FastPadded, // is what has been packed, and no data of its own
-	"MPI_BYTE":   FastBits,
+	"MPI_PACKED":       FastPadded, // is what has been packed, and no data of its own
+	"MPIX_HANDLE_SYNC": FastPadded, // is for messages only
+	"MPI_BYTE":         FastBits,
 
 	"MPI_SIGNED_CHAR": FastSigned, "MPI_SHORT": FastSigned, "MPI_INT": FastSigned, "MPI_LONG": FastSigned, "MPI_LONG_LONG": FastSigned,
 	"MPI_INT8_T": FastSigned, "MPI_INT16_T": FastSigned, "MPI_INT32_T": FastSigned, "MPI_INT64_T": FastSigned,
