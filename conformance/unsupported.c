@@ -1,0 +1,94 @@
+/* What the engine does not have yet says so, to the handler of the communicator or window
+ * among the arguments, and never pretends; what has a right answer without it gives that
+ * (Halo). */
+#include "check.h"
+
+static int here; /* which handler was called */
+
+static void on_comm(MPI_Comm *comm, int *code, ...) {
+	(void)comm;
+	here = class_of(*code) == MPI_ERR_UNSUPPORTED_OPERATION ? 1 : -1;
+}
+
+#define LACKS(call) FAILS(call, MPI_ERR_UNSUPPORTED_OPERATION)
+#define ASKS(call) \
+	do { \
+		here = 0; \
+		LACKS(call); \
+		CHECK(here == 1, #call ": the communicator's handler was not called (%d)", here); \
+	} while (0)
+
+int main(int argc, char **argv) {
+	begin(&argc, &argv);
+	int v[4] = {0}, n = -1, dims[3] = {0, 2, 0}, one[1] = {1}, zero[1] = {0};
+	char text[MPI_MAX_PORT_NAME] = "";
+	MPI_Comm c, d;
+	MPI_Request r;
+	MPI_Errhandler h;
+	OK(MPI_Comm_dup(MPI_COMM_SELF, &c));
+	OK(MPI_Comm_create_errhandler(on_comm, &h));
+	OK(MPI_Comm_set_errhandler(c, h));
+
+	ASKS(MPI_Cart_create(c, 1, one, zero, 0, &d));
+	ASKS(MPI_Graph_create(c, 1, zero, zero, 0, &d));
+	ASKS(MPI_Cartdim_get(c, &n));
+	ASKS(MPI_Cart_map(c, 1, one, zero, &n));
+	ASKS(MPI_Dist_graph_neighbors_count(c, &n, &n, &n));
+	ASKS(MPI_Neighbor_allgather(v, 1, MPI_INT, v, 1, MPI_INT, c));
+	ASKS(MPI_Ineighbor_alltoall_c(v, 1, MPI_INT, v, 1, MPI_INT, c, &r));
+	ASKS(MPI_Comm_spawn("none", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, c, &d, MPI_ERRCODES_IGNORE));
+	ASKS(MPI_Comm_accept(text, MPI_INFO_NULL, 0, c, &d));
+	ASKS(MPI_Intercomm_create(c, 0, MPI_COMM_WORLD, 0, 0, &d));
+	ASKS(MPI_Psend_init(v, 2, 2, MPI_INT, 0, 0, c, MPI_INFO_NULL, &r));
+	LACKS(MPI_Open_port(MPI_INFO_NULL, text));
+	LACKS(MPI_Lookup_name("none", MPI_INFO_NULL, text));
+	LACKS(MPI_Cart_create((MPI_Comm)MPI_INT, 1, one, zero, 0, &d));
+
+	MPI_File f = MPI_FILE_NULL;
+	MPI_Session s = MPI_SESSION_NULL;
+	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+	LACKS(MPI_File_open(MPI_COMM_SELF, "none", MPI_MODE_RDONLY, MPI_INFO_NULL, &f)); /* handlers of files return */
+	LACKS(MPI_File_read(f, v, 1, MPI_INT, MPI_STATUS_IGNORE));
+	LACKS(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s));
+	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+	LACKS(MPI_Session_get_num_psets(s, MPI_INFO_NULL, &n));
+
+	OK(MPI_Topo_test(c, &n));
+	CHECK(n == MPI_UNDEFINED, "topology %d", n);
+	FAILS(MPI_Topo_test(MPI_COMM_NULL, &n), MPI_ERR_COMM);
+	d = MPI_COMM_SELF;
+	OK(MPI_Comm_get_parent(&d));
+	CHECK(d == MPI_COMM_NULL, "a parent");
+	OK(MPI_Dims_create(12, 3, dims));
+	CHECK(dims[0] == 3 && dims[1] == 2 && dims[2] == 2, "%d %d %d", dims[0], dims[1], dims[2]);
+	dims[0] = 0;
+	FAILS(MPI_Dims_create(7, 3, dims), MPI_ERR_DIMS);
+	FAILS(MPI_Dims_create(7, -1, dims), MPI_ERR_DIMS);
+	CHECK(MPI_Session_fromint(MPI_Session_toint(MPI_SESSION_NULL)) == MPI_SESSION_NULL, "sessions and ints");
+	CHECK(MPI_File_fromint(MPI_File_toint(MPI_FILE_NULL)) == MPI_FILE_NULL, "files and ints");
+
+	/* The tool information interface has nothing in it, and calls no handler. */
+	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
+	CHECK(MPI_T_cvar_get_num(&n) == MPI_T_ERR_NOT_INITIALIZED, "before MPI_T_init_thread");
+	CHECK(MPI_T_init_thread(MPI_THREAD_SINGLE, &n) == MPI_SUCCESS, "MPI_T_init_thread");
+	n = -1;
+	CHECK(MPI_T_cvar_get_num(&n) == MPI_SUCCESS && n == 0, "%d control variables", n);
+	CHECK(MPI_T_pvar_get_num(&n) == MPI_SUCCESS && n == 0, "%d performance variables", n);
+	CHECK(MPI_T_category_get_num(&n) == MPI_SUCCESS && n == 0, "%d categories", n);
+	CHECK(MPI_T_cvar_get_index("none", &n) == MPI_T_ERR_INVALID_NAME, "an index");
+	MPI_T_cvar_handle cvar;
+	CHECK(MPI_T_cvar_handle_alloc(0, NULL, &cvar, &n) == MPI_T_ERR_INVALID_INDEX, "a handle");
+	MPI_T_pvar_session p = MPI_T_PVAR_SESSION_NULL, q;
+	CHECK(MPI_T_pvar_session_create(&p) == MPI_SUCCESS && p != MPI_T_PVAR_SESSION_NULL, "no session");
+	CHECK(MPI_T_pvar_start(p, MPI_T_PVAR_ALL_HANDLES) == MPI_SUCCESS, "starting nothing");
+	CHECK(MPI_T_pvar_start(p, MPI_T_PVAR_HANDLE_NULL) == MPI_T_ERR_INVALID_HANDLE, "starting no handle");
+	q = p;
+	CHECK(MPI_T_pvar_session_free(&p) == MPI_SUCCESS && p == MPI_T_PVAR_SESSION_NULL, "freeing");
+	CHECK(MPI_T_pvar_session_free(&q) == MPI_T_ERR_INVALID_SESSION, "freeing again");
+	CHECK(MPI_T_finalize() == MPI_SUCCESS, "MPI_T_finalize");
+	CHECK(MPI_T_finalize() == MPI_T_ERR_NOT_INITIALIZED, "MPI_T_finalize again");
+
+	OK(MPI_Errhandler_free(&h));
+	OK(MPI_Comm_free(&c));
+	return done();
+}

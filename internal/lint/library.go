@@ -1,0 +1,86 @@
+package lint
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// lacks are the chapters of the standard of which the engine has not everything, by the
+// beginnings or parts of the names of their procedures in C. The first one that fits counts.
+var lacks = []struct {
+	title string
+	names []string
+}{
+	{"Files", []string{"MPI_File_", "MPI_Register_datarep"}},
+	{"Sessions", []string{"MPI_Session_", "_from_group", "_session_pset"}},
+	{"Partitioned communication", []string{"MPI_Psend", "MPI_Precv", "MPI_Pready", "MPI_Parrived"}},
+	{"Neighbourhood collectives", []string{"eighbor_a"}},
+	{"Topologies", []string{"MPI_Cart", "MPI_Graph", "MPI_Dist_graph"}},
+	{"Generalized requests", []string{"MPI_Grequest_"}},
+	{"Intercommunicators", []string{"MPI_Intercomm_"}},
+	{"Dynamic processes", []string{"MPI_Comm_spawn", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "_port", "_name"}},
+}
+
+// Library is the part of docs/conformance.md about the C library: the procedures of the
+// standard that it has, but which the engine does not have yet. They are the rows of
+// abi/procedures.csv without a call, less those that C does by itself.
+func Library(root string) (string, error) {
+	f, err := os.Open(filepath.Join(root, "abi", "procedures.csv"))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return "", err
+	}
+	parameters := map[string]int{}
+	for _, r := range rows {
+		parameters[r[0]] = strings.Count(r[2], ",")
+	}
+	names, count := make([]string, len(lacks)), 0
+	for _, r := range rows[1:] {
+		name, returns, call := r[0], r[1], r[3]
+		n, small := parameters[strings.TrimSuffix(name, "_c")]
+		large := strings.HasSuffix(name, "_c") && small && n == parameters[name] // its call is that of the other
+		if call != "" || returns != "int" || strings.HasSuffix(name, "_toint") || large {
+			continue
+		}
+		i := lacking(name)
+		if i < 0 {
+			return "", fmt.Errorf("abi/procedures.csv: %s has no call, and is of no chapter that is known to lack something", name)
+		}
+		if names[i] != "" {
+			names[i] += ", "
+		}
+		names[i] += name
+		count++
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n## C library\n\nThe library has all procedures of the standard's ABI. These %d (and their forms with large\n"+
+		"counts) the engine does not have yet: they return MPI_ERR_UNSUPPORTED_OPERATION, through the\n"+
+		"error handler of the communicator or window among their arguments, else that of\n"+
+		"MPI_COMM_SELF. Those of files only return it, as the handler of files does by default.\n\n"+
+		"| Chapter | Procedures |\n|---|---|\n", count)
+	for i, l := range lacks {
+		if names[i] != "" {
+			fmt.Fprintf(&b, "| %s | %s |\n", l.title, names[i])
+		}
+	}
+	return b.String(), nil
+}
+
+// lacking is the number of the chapter of a procedure in lacks, -1 if it is in none.
+func lacking(name string) int {
+	for i, l := range lacks {
+		for _, part := range l.names {
+			if strings.Contains(name, part) {
+				return i
+			}
+		}
+	}
+	return -1
+}
