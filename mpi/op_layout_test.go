@@ -235,14 +235,14 @@ func TestErrorsOfReductionsOfBuffers(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		a, b := make([]float64, 8), make([]float64, 8)
 		send, recv := mpi.Buf(a), mpi.Buf(b)
-		char := mpi.BufOf(make([]byte, 4), 4, must(mpi.Predefined("MPI_CHAR")))
+		char := mpi.BufOf(make([]byte, 4), 4, must(mpi.Predefined("MPI_CHARACTER")))
 		for _, x := range []struct {
 			what string
 			err  error
 			want mpi.Class
 			text string
 		}{
-			{"characters", c.Allreduce(char, char, mpi.Sum), mpi.ErrOp, "operation Sum is not defined on elements of MPI_CHAR"},
+			{"characters", c.Allreduce(char, char, mpi.Sum), mpi.ErrOp, "operation Sum is not defined on elements of MPI_CHARACTER"},
 			{"bytes", c.Scan(mpi.BufOf(a, 1, mpi.Byte()), mpi.BufOf(b, 1, mpi.Byte()), mpi.Prod), mpi.ErrOp, "Prod is not defined on elements of MPI_BYTE"},
 			{"derived", c.Reduce(mpi.BufOf(a, 1, derived), mpi.BufOf(b, 1, derived), mpi.Max, 0), mpi.ErrOp, "which is derived"},
 			{"result derived", c.Exscan(mpi.BufOf(a, 1, double), mpi.BufOf(b, 1, must(resized(double, 16))), mpi.Max), mpi.ErrOp, "which is derived"},

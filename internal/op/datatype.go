@@ -55,6 +55,12 @@ func basic(e *dtype.Elem) Type {
 		return Byte
 	case dtype.Handle:
 		return Handle
+	case dtype.Character:
+		// The standard has no operations on text, and so calls it wrong to combine MPI_CHAR.
+		// Benchmarks and programs in C do so all the same, and mean signed char.
+		if e.ID == dtype.Char {
+			return Int8
+		}
 	}
 	return 0
 }

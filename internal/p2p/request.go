@@ -202,13 +202,19 @@ func (e *Engine) SetPersistent(r *Request, s Starter) {
 	}
 }
 
+// SetStarter notes whose request this is, which is not persistent: Starter returns it.
+func (e *Engine) SetStarter(r *Request, s Starter) { r.starter = s }
+
+// Starter is what SetPersistent or SetStarter was given.
+func (r *Request) Starter() Starter { return r.starter }
+
 // AppendAbout implements proc.About.
 func (r *Request) AppendAbout(b []byte) []byte {
-	peer, tag := r.Arguments()
-	switch {
-	case r.what != "":
+	if r.what != "" { // and perhaps neither peer nor communicator
 		return r.comm.AppendOn(append(b, r.what...))
-	case r.Send:
+	}
+	peer, tag := r.Arguments()
+	if r.Send {
 		return appendOperation(b, "Send", r.comm, " to ", peer, tag)
 	}
 	return appendOperation(b, "Recv", r.comm, " from ", peer, tag)
