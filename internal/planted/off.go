@@ -117,3 +117,17 @@ const (
 	// CounterNotRung does not wake who waits for a counter.
 	CounterNotRung = false
 )
+
+// Package rma: extensions.
+const (
+	// HandleStale accesses memory by a handle that has been released, where it is mapped.
+	HandleStale = false
+	// HandleKept serves frames that name memory by a handle that has been released.
+	HandleKept = false
+	// OrderSkipped takes an ordering point for nothing.
+	OrderSkipped = false
+	// NoticeFirst notifies of a put to mapped memory, then puts.
+	NoticeFirst = false
+	// ScopeOfTheMain has flushes of thread scope cover the channel of the others.
+	ScopeOfTheMain = false
+)

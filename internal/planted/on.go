@@ -57,6 +57,11 @@ var (
 	SignalPassed      = chosen("SignalPassed")
 	NoticeEarly       = chosen("NoticeEarly")
 	CounterNotRung    = chosen("CounterNotRung")
+	HandleStale       = chosen("HandleStale")
+	HandleKept        = chosen("HandleKept")
+	OrderSkipped      = chosen("OrderSkipped")
+	NoticeFirst       = chosen("NoticeFirst")
+	ScopeOfTheMain    = chosen("ScopeOfTheMain")
 )
 
 // known is how many of them were chosen.

@@ -1,5 +1,7 @@
 package rma
 
+import "github.com/halo-mpi/halo/internal/planted"
+
 // passive returns the target of a flush, nil for ProcNull, or an error if it is not
 // locked.
 func (w *Window) passive(rank int) (*target, error) {
@@ -118,6 +120,9 @@ func (v *View) settle(t *target, local bool, call string) error {
 		return w.settleLocked(t, local, call)
 	}
 	c := t.numbered(v.number)
+	if planted.ScopeOfTheMain {
+		c = &t.main
+	}
 	if c == nil || c.idle() && e.p.DownCause(int(t.process)) == nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -174,7 +175,9 @@ func (v *View) ReleaseHandle(b []byte) error {
 		return fail(class.RMAAttach, "the memory handle has been released, or was never made")
 	}
 	r.told.Clear()
-	hs.eachPage(r.key, len(r.region.Mem), func(page uint32) bool { delete(hs.live, page); return true })
+	if !planted.HandleKept {
+		hs.eachPage(r.key, len(r.region.Mem), func(page uint32) bool { delete(hs.live, page); return true })
+	}
 	if r.slot >= 0 {
 		hs.free = append(hs.free, r.slot)
 	}

@@ -1,8 +1,11 @@
 package rma
 
 import (
+	"runtime"
+
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // Notified access. Each call is the one without Notify, and when the operation is complete
@@ -20,9 +23,15 @@ func (v *View) PutNotify(origin Data, target int, disp int64, l Layout, counter 
 			t := v.w.targets[target].Load()
 			if c := t.counters.known(counter); c != nil {
 				v.ordered(false)
-				move(r.Mem[at:], origin.Bytes)
+				if !planted.NoticeFirst {
+					move(r.Mem[at:], origin.Bytes)
+				}
 				if _, reached := c.Add(1); reached {
 					t.counterReached(false)
+				}
+				if planted.NoticeFirst {
+					runtime.Gosched()
+					move(r.Mem[at:], origin.Bytes)
 				}
 				return nil
 			}

@@ -56,7 +56,7 @@ func faults() []sought {
 		by("TableTorn", rma, "TestRW05_OthersComeAndGo"),
 		by("DetourLeft", rma, "TestRW08_OrderAcrossRegions"),
 		by("FlushShared", rma, "TestRS06_FlushedIsThere"),
-		by("BundlePassed", mpi, "^TestWindowHistories$/@01"),
+		by("BundlePassed", mpi, "TestQV08_GetsAndPutsInOrder"),
 		by("GetPassed", mpi, "TestRS02_WaitComesAfterLongGets|TestRS03_LocksComeAfterLongGets"),
 		by("FaultMisnamed", rma, "TestS5RW05_DetachedMemory"),
 		by("StrideOfTheLast", rma, "TestShortPutsGoTogether"),
@@ -64,5 +64,10 @@ func faults() []sought {
 		by("SignalPassed", rma, "TestSignalsFollowWhatWasSent"),
 		by("NoticeEarly", rma, "TestNotificationsFollowLongGets"),
 		by("CounterNotRung", rma, "TestCountersWake"),
+		by("HandleStale", mpi, "TestQV32_S5_NothingAfterTheRelease"),
+		by("HandleKept", rma, "TestS5_QV32_ForgedKeys"),
+		by("OrderSkipped", mpi, "TestQV14_NothingPassesAnOrder"),
+		by("NoticeFirst", mpi, "TestQV38_CountersVouchForTheirOwn|TestQV38_StreamOfNotifiedPuts"),
+		by("ScopeOfTheMain", mpi, "TestQV04_ThreadScope"),
 	}
 }
