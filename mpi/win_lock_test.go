@@ -57,6 +57,7 @@ func TestRS03_ExclusiveShutsOthersOut(t *testing.T) {
 					ok(t, s.Lock(mpi.LockExclusive, 2, 0))
 					ok(t, mpi.Send(c, []byte{0}, 3, 0))
 					ok(t, s.Put([]int64{1}, 2, s.at(2, 0)))
+					ok(t, s.Flush(2))
 					time.Sleep(2 * time.Millisecond) // so that who gets in does so now
 					ok(t, s.Put([]int64{2}, 2, s.at(2, 0)))
 					ok(t, s.Unlock(2))
