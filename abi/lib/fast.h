@@ -191,11 +191,11 @@ static inline int halo_fast_get(void *result, int64_t count, MPI_Datatype dataty
 	return 1;
 }
 
-/* One element: see fast.c. old is NULL for what fetches nothing. */
+/* One element: see fast_element.c. old is NULL for what fetches nothing. */
 HALO_HIDDEN int halo_update(const void *value, void *old, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win);
 HALO_HIDDEN int halo_fast_compare_and_swap(const void *value, const void *compare, void *old, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win);
 
-/* The same for several elements in a row, which are not fetched if old is NULL. */
+/* Several elements in a row: see fast_row.c. They are not fetched if old is NULL. */
 HALO_HIDDEN int halo_update_many(const void *values, void *old, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win);
 
 static inline int halo_fast_accumulate(const void *origin, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, int64_t target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {

@@ -13,7 +13,7 @@ import (
 func TestFastAlone(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "fast_unit")
 	compile := exec.Command("gcc", "-O2", "-std=gnu11", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror",
-		"-Wno-array-bounds", "-Wno-stringop-overflow", "-o", program, "testdata/fast_unit.c", "fast.c")
+		"-Wno-array-bounds", "-Wno-stringop-overflow", "-o", program, "testdata/fast_unit.c", "fast.c", "fast_element.c", "fast_row.c")
 	if out, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

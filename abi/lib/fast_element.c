@@ -1,0 +1,281 @@
+#include "fast_element.h"
+
+/*
+ * One element: apply.Region.FetchOp and CompareSwap, for elements of 1, 2, 4 and 8 bytes at
+ * their alignment. This file is their way through the stripes
+ * (internal/shmfmt/stripes.go, which says why it is right), step by step. Nothing here waits:
+ * before a writer it steps back, and Go waits.
+ */
+
+/* Finds an element, the first of some in a row, and reports whether it may be updated here. */
+int halo_find_element(struct element *e, MPI_Datatype datatype, int rank, MPI_Aint disp, uint64_t count, MPI_Win win, int loads) {
+	struct halo_type type = halo_type(datatype);
+	char *view, *target;
+	if (type.kind < HALO_BITS || (view = halo_view(win)) == NULL || (target = halo_opened(view, rank)) == NULL)
+		return 0;
+	e->size = type.size;
+	e->kind = type.kind;
+	if (type.size > 8 || (e->at = halo_room(target, disp, count * type.size)) == NULL || (uintptr_t)e->at & (type.size - 1))
+		return 0;
+	uint32_t how = HALO_LOAD(uint32_t, view, HALO_VIEW_HOW);
+	halo_ordered(how, loads);
+	e->bare = how & HALO_HOW_INTRINSIC || *HALO_AT(uint8_t, target, HALO_TARGET_FINE);
+	if (e->bare)
+		return 1;
+	char *stripes = *HALO_AT(char *, target, HALO_TARGET_STRIPES);
+	char *mem = *HALO_AT(char *, stripes, HALO_STRIPES_MEM);
+	int64_t off = e->at - *HALO_AT(char *, target, HALO_TARGET_MEM), me = *HALO_AT(int64_t, target, HALO_TARGET_ME);
+	int64_t stripe = off >> HALO_STRIPE_SHIFT & (HALO_STRIPE_COUNT - 1);
+	e->alone = (off + (int64_t)((count - 1) * type.size)) >> HALO_STRIPE_SHIFT == off >> HALO_STRIPE_SHIFT;
+	e->me = (uint64_t)me + 1;
+	e->writer = HALO_AT(uint64_t, mem, stripe * HALO_STRIPE_LINE);
+	e->counts = mem + HALO_STRIPE_COUNT * HALO_STRIPE_LINE + stripe * 8;
+	e->readers = HALO_AT(uint64_t, e->counts, me * HALO_STRIPE_LINE);
+	e->processes = *HALO_AT(int64_t, stripes, HALO_STRIPES_N);
+	return 1;
+}
+
+/* Stripes.Favours and ClaimFavoured: whether this process is favoured, and now the writer. */
+static int claim_favoured(struct element *e) {
+	uint64_t w = FAVOUR(e);
+	if (__atomic_load_n(e->writer, __ATOMIC_SEQ_CST) != w)
+		return 0;
+	if (!__atomic_compare_exchange_n(e->writer, &w, w | e->me, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return 0;
+	for (int64_t i = 0; i < e->processes; i++)
+		if ((uint32_t)__atomic_load_n(HALO_AT(uint64_t, e->counts, i * HALO_STRIPE_LINE), __ATOMIC_SEQ_CST) != 0) {
+			__atomic_store_n(e->writer, 0, __ATOMIC_RELEASE);
+			return 0;
+		}
+	return 1;
+}
+
+/* Stripes.ReleaseFavoured; Publish is a store with release. */
+static void release_favoured(struct element *e) { __atomic_store_n(e->writer, FAVOUR(e), __ATOMIC_RELEASE); }
+
+/* Stripes.Leave */
+static void leave(struct element *e) { __atomic_fetch_sub(e->readers, 1, __ATOMIC_SEQ_CST); }
+
+/* Stripes.Enter with enterLate: whether this process is a reader now. */
+static int enter(struct element *e) {
+	uint64_t count = __atomic_add_fetch(e->readers, HALO_STRIPE_ENTERED, __ATOMIC_SEQ_CST);
+	uint64_t w = __atomic_load_n(e->writer, __ATOMIC_SEQ_CST);
+	if ((count >> 32) % HALO_STRIPE_FAVOUR_EVERY != 0 && w == 0)
+		return 1;
+	if ((uint32_t)w != 0) {
+		leave(e);
+		return 0;
+	}
+	if (w == 0 && e->processes <= HALO_STRIPE_FAVOUR_MOST)
+		__atomic_compare_exchange_n(e->writer, &w, FAVOUR(e), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	else if (w >> HALO_STRIPE_FAVOUR != e->me)
+		__atomic_compare_exchange_n(e->writer, &w, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	return 1;
+}
+
+static int64_t extended(uint64_t v, int size) { return (int64_t)(v << (64 - 8 * size)) >> (64 - 8 * size); }
+
+/* Whether an operation is done here on elements of a kind. */
+int halo_legal(MPI_Op op, int kind) {
+	if (op == MPI_REPLACE || op == MPI_NO_OP)
+		return 1;
+	if (op == MPI_BAND || op == MPI_BOR || op == MPI_BXOR)
+		return kind != HALO_FLOATING;
+	if (op == MPI_MIN || op == MPI_MAX)
+		return kind == HALO_SIGNED || kind == HALO_UNSIGNED;
+	return op == MPI_SUM && kind != HALO_BITS;
+}
+
+/* op.Word: what comes of an element and an operand. It returns 0 for NaNs: which one it
+ * is, Go knows. */
+static int combine(MPI_Op op, int size, int kind, uint64_t was, uint64_t v, uint64_t *is) {
+	if (op == MPI_NO_OP) {
+		*is = was;
+	} else if (op == MPI_REPLACE) {
+		*is = v;
+	} else if (op == MPI_BAND) {
+		*is = was & v;
+	} else if (op == MPI_BOR) {
+		*is = was | v;
+	} else if (op == MPI_BXOR) {
+		*is = was ^ v;
+	} else if (op == MPI_MIN || op == MPI_MAX) {
+		int less = kind == HALO_SIGNED ? extended(was, size) < extended(v, size) : was < v;
+		*is = less == (op == MPI_MIN) ? was : v;
+	} else if (kind != HALO_FLOATING) {
+		*is = was + v;
+	} else if (size == 8) {
+		double a, b;
+		memcpy(&a, &was, 8);
+		memcpy(&b, &v, 8);
+		a += b;
+		memcpy(is, &a, 8);
+		return a == a;
+	} else if (size == 4) {
+		float a, b;
+		uint32_t low = (uint32_t)was, other = (uint32_t)v;
+		memcpy(&a, &low, 4);
+		memcpy(&b, &other, 4);
+		a += b;
+		memcpy(&low, &a, 4);
+		*is = low;
+		return a == a;
+	} else {
+		return 0;
+	}
+	return 1;
+}
+
+/* The element as an integer, its upper bytes 0. */
+static uint64_t value_at(const void *p, int size) {
+	uint64_t v = 0;
+	uint32_t v4;
+	uint16_t v2;
+	switch (size) {
+	case 8: memcpy(&v, p, 8); return v;
+	case 4: memcpy(&v4, p, 4); return v4;
+	case 2: memcpy(&v2, p, 2); return v2;
+	}
+	return *(const uint8_t *)p;
+}
+
+static void set_value(void *p, int size, uint64_t v) {
+	uint32_t v4 = (uint32_t)v;
+	uint16_t v2 = (uint16_t)v;
+	switch (size) {
+	case 8: memcpy(p, &v, 8); return;
+	case 4: memcpy(p, &v4, 4); return;
+	case 2: memcpy(p, &v2, 2); return;
+	}
+	*(uint8_t *)p = (uint8_t)v;
+}
+
+/* alone and combineAlone of package apply: for the writer of the stripe. */
+static int update_alone(struct element *e, MPI_Op op, uint64_t v, uint64_t *was) {
+	uint64_t is;
+	*was = value_at(e->at, e->size);
+	if (!combine(op, e->size, e->kind, *was, v, &is))
+		return 0;
+	if (op != MPI_NO_OP)
+		set_value(e->at, e->size, is);
+	return 1;
+}
+
+/* update8, update4 and updateSmall of package apply. Elements of less than 4 bytes change
+ * together with what is around them, as there. */
+static int update(struct element *e, MPI_Op op, uint64_t v, uint64_t *was) {
+	uint64_t is;
+	if (e->size == 8) {
+		uint64_t *p = (uint64_t *)e->at;
+		if (op == MPI_REPLACE) {
+			*was = __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);
+			return 1;
+		}
+		if (op == MPI_SUM && e->kind != HALO_FLOATING) {
+			*was = __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);
+			return 1;
+		}
+		*was = __atomic_load_n(p, __ATOMIC_SEQ_CST);
+		do {
+			if (op == MPI_NO_OP)
+				return 1;
+			if (!combine(op, 8, e->kind, *was, v, &is))
+				return 0;
+		} while (!__atomic_compare_exchange_n(p, was, is, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+		return 1;
+	}
+	unsigned up = (unsigned)((uintptr_t)e->at & 3) * 8;
+	uint32_t mask = e->size == 4 ? ~(uint32_t)0 : ((uint32_t)1 << 8 * e->size) - 1;
+	uint32_t *p = (uint32_t *)((uintptr_t)e->at & ~(uintptr_t)3), all, next;
+	if (e->size == 4 && op == MPI_REPLACE) {
+		*was = __atomic_exchange_n(p, (uint32_t)v, __ATOMIC_SEQ_CST);
+		return 1;
+	}
+	if (e->size == 4 && op == MPI_SUM && e->kind != HALO_FLOATING) {
+		*was = __atomic_fetch_add(p, (uint32_t)v, __ATOMIC_SEQ_CST);
+		return 1;
+	}
+	all = __atomic_load_n(p, __ATOMIC_SEQ_CST);
+	do {
+		*was = all >> up & mask;
+		if (op == MPI_NO_OP)
+			return 1;
+		if (!combine(op, e->size, e->kind, *was, v, &is))
+			return 0;
+		next = (all & ~(mask << up)) | ((uint32_t)is & mask) << up;
+	} while (!__atomic_compare_exchange_n(p, &all, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+	return 1;
+}
+
+/* View.FetchAndOp, and View.Accumulate of one element. */
+int halo_update(const void *value, void *old, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win) {
+	struct element e;
+	uint64_t was, v = 0;
+	int done;
+	if (op != MPI_NO_OP && (uintptr_t)value < HALO_FIRST_PAGE)
+		return 0;
+	if (old != NULL && (uintptr_t)old < HALO_FIRST_PAGE)
+		return 0;
+	if (!halo_find_element(&e, datatype, rank, disp, 1, win, op == MPI_NO_OP) || !halo_legal(op, e.kind))
+		return 0;
+	if (op != MPI_NO_OP)
+		v = value_at(value, e.size);
+	if (e.bare) {
+		done = update(&e, op, v, &was);
+	} else if (claim_favoured(&e)) {
+		done = update_alone(&e, op, v, &was);
+		release_favoured(&e);
+	} else {
+		if (!enter(&e))
+			return 0;
+		done = update(&e, op, v, &was);
+		leave(&e);
+	}
+	if (done && old != NULL)
+		set_value(old, e.size, was);
+	return done;
+}
+
+/* compareSwap8, 4 and Small of package apply. */
+static uint64_t compare_swap(struct element *e, uint64_t compare, uint64_t v) {
+	if (e->size == 8) {
+		__atomic_compare_exchange_n((uint64_t *)e->at, &compare, v, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+		return compare;
+	}
+	unsigned up = (unsigned)((uintptr_t)e->at & 3) * 8;
+	uint32_t mask = e->size == 4 ? ~(uint32_t)0 : ((uint32_t)1 << 8 * e->size) - 1;
+	uint32_t *p = (uint32_t *)((uintptr_t)e->at & ~(uintptr_t)3), all = __atomic_load_n(p, __ATOMIC_SEQ_CST), next;
+	do {
+		uint32_t was = all >> up & mask;
+		if (was != (uint32_t)compare)
+			return was;
+		next = (all & ~(mask << up)) | (uint32_t)v << up;
+	} while (!__atomic_compare_exchange_n(p, &all, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+	return compare;
+}
+
+/* View.CompareAndSwap */
+int halo_fast_compare_and_swap(const void *value, const void *compare, void *old, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Win win) {
+	struct element e;
+	uint64_t v, c, was;
+	if ((uintptr_t)value < HALO_FIRST_PAGE || (uintptr_t)compare < HALO_FIRST_PAGE || (uintptr_t)old < HALO_FIRST_PAGE)
+		return 0;
+	if (!halo_find_element(&e, datatype, rank, disp, 1, win, 0) || e.kind == HALO_FLOATING)
+		return 0;
+	v = value_at(value, e.size);
+	c = value_at(compare, e.size);
+	if (e.bare) {
+		was = compare_swap(&e, c, v);
+	} else if (claim_favoured(&e)) {
+		if ((was = value_at(e.at, e.size)) == c)
+			set_value(e.at, e.size, v);
+		release_favoured(&e);
+	} else {
+		if (!enter(&e))
+			return 0;
+		was = compare_swap(&e, c, v);
+		leave(&e);
+	}
+	set_value(old, e.size, was);
+	return 1;
+}
