@@ -11,9 +11,10 @@ import (
 // that a word of shared memory reaches a value (Watch). The zero Event has not
 // happened. An Event is used under the engine's lock.
 type Event struct {
-	done bool
-	park *park
-	also *Event
+	done  bool
+	noted bool // in Proc.sleepers
+	park  *park
+	also  *Event
 
 	// About tells people what is waited for; nil if nobody will ask.
 	About About
@@ -21,8 +22,6 @@ type Event struct {
 	word     *atomic.Uint64 // nil unless watching
 	reach    uint64
 	sleepers *atomic.Uint32
-
-	noted bool // in Proc.sleepers
 }
 
 // About describes an operation in progress, such as "Recv on world from 2 tag 7".
