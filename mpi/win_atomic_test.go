@@ -171,7 +171,7 @@ func TestRC06_TypesOfCompareAndSwap(t *testing.T) {
 		ok(t, w.LockAll(0))
 		wantText(t, w.CompareAndSwap(&x, &x, &x, 0, 0), mpi.ErrType, "MPI_DOUBLE")
 		for name, fits := range map[string]bool{"MPI_INTEGER": true, "MPI_LOGICAL": true, "MPI_AINT": true, "MPI_BYTE": true, "MPI_INTEGER16": true,
-			"MPI_REAL": false, "MPI_C_DOUBLE_COMPLEX": false, "MPI_CHAR": false, "MPI_2INT": false, "MPI_WCHAR": false} {
+			"MPI_REAL": false, "MPI_C_DOUBLE_COMPLEX": false, "MPI_CHAR": true, "MPI_CHARACTER": false, "MPI_2INT": false, "MPI_WCHAR": false} {
 			d := typ(t)(mpi.Predefined(name))
 			b := mpi.BufOf(make([]int64, 2), 1, d)
 			own := mpi.BufOf(make([]int64, 2), 1, d)

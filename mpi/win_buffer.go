@@ -196,7 +196,7 @@ func single(b *Buffer) error {
 
 // CompareAndSwap replaces the element at the target by value if it equals compare, in one
 // step, and fetches what it was into result: three Buffers of one element of a predefined
-// type of integers, logicals or bytes. Others are ErrType.
+// type of integers, logicals or bytes, or MPI_CHAR. Others are ErrType.
 //
 // C: MPI_Compare_and_swap, section 12.3.4.
 func (w *Window) CompareAndSwap(value, compare, result Buffer, target int, disp int64) error {
@@ -245,6 +245,8 @@ func compares(e *dtype.Elem) bool {
 	switch e.Kind {
 	case dtype.Integer, dtype.Natural, dtype.Logical, dtype.Boolean, dtype.Raw:
 		return true
+	case dtype.Character:
+		return e.ID == dtype.Char // beyond the standard, as operations are
 	}
 	return false
 }
