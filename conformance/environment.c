@@ -9,6 +9,7 @@ int main(int argc, char **argv) {
 	CHECK(version == MPI_VERSION && sub == MPI_SUBVERSION, "%d.%d", version, sub);
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	CHECK(level >= MPI_THREAD_SINGLE && level <= MPI_THREAD_MULTIPLE, "%d", level);
