@@ -44,6 +44,8 @@ func planFlags(fs *flag.FlagSet, p *benchmark.Plan) *lists {
 	fs.StringVar(&l.wins, "win", "", "one-sided communication: `KINDS` of windows, allocate, shared, create, dynamic,\ncreate-heap, dynamic-heap (default allocate, for passive all)")
 	fs.StringVar(&l.types, "types", "", "acc, getacc, fop and cas: `TYPES` of elements such as int8,uint64,float32\n(default float64, for fop and cas int64)")
 	fs.StringVar(&l.workers, "workers", "", "mtflush: a `LIST` of numbers of goroutines (default 1,2,4,8,16,32)")
+	fs.StringVar(&p.Scope, "scope", "", "mtflush: a duplicate of the window of that `SCOPE`, process or thread, for each goroutine")
+	fs.BoolVar(&p.Order, "order", false, "mtflush: the same, in order")
 	fs.IntVar(&p.Ops, "ops", 0, "passive: `N` operations of each kind (default 20000)")
 	fs.IntVar(&p.BusyMS, "busy-ms", 0, "passive: the target computes for `N` ms at most (default 500)")
 	fs.BoolVar(&p.JSON, "json", false, "print one JSON object a line")

@@ -35,6 +35,8 @@ type Plan struct {
 	Wins    []string // kinds of windows
 	Types   []string // acc, getacc, fop and cas: types of elements
 	Workers []int    // mtflush: goroutines at once
+	Scope   string   // mtflush: of the window, process or thread; each goroutine then has a duplicate
+	Order   bool     // mtflush: in a window in order
 	Ops     int      // passive: operations of a cell
 	BusyMS  int      // passive: how long the target computes at most
 

@@ -22,6 +22,8 @@ type Result struct {
 	Type    string // acc, getacc, fop and cas: of the elements
 	Lock    string // lock: exclusive or shared
 	Workers int    // mtflush
+	Scope   string // mtflush: as asked for
+	Order   bool   // mtflush
 
 	// passive; US is with the busy target
 	Op          string
@@ -43,7 +45,14 @@ func (r Result) JSON() string {
 		return s + fmt.Sprintf(`,"win":%q,"op":%q,"busy":%d,"ops":%d,"early":%d,"busy_us":%.4f,"attentive_us":%.4f}`,
 			r.Win, r.Op, r.Busy, r.Ops, r.Early, r.US, r.AttentiveUS)
 	case "mtflush":
-		return s + fmt.Sprintf(`,"win":%q,"workers":%d,"us":%.4f,"mrate":%.0f}`, r.Win, r.Workers, r.US, r.Rate)
+		s += fmt.Sprintf(`,"win":%q`, r.Win)
+		if r.Scope != "" {
+			s += fmt.Sprintf(`,"scope":%q`, r.Scope)
+		}
+		if r.Order {
+			s += `,"order":true`
+		}
+		return s + fmt.Sprintf(`,"workers":%d,"us":%.4f,"mrate":%.0f}`, r.Workers, r.US, r.Rate)
 	default:
 		for _, l := range [][2]string{{"win", r.Win}, {"type", r.Type}, {"lock", r.Lock}} {
 			if l[1] != "" {

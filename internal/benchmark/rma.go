@@ -1,8 +1,10 @@
 package benchmark
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/halo-mpi/halo/mpi"
@@ -19,8 +21,9 @@ type onesided struct {
 
 	kind string
 	win  mpi.Win[byte]
-	mem  []byte // this rank's in the window
-	base int    // where rank 1's begins
+	dups []mpi.Win[byte] // mtflush with -scope or -order: one for each worker
+	mem  []byte          // this rank's in the window
+	base int             // where rank 1's begins
 
 	size       int
 	send, recv []byte
@@ -69,8 +72,16 @@ func (o *onesided) all() error {
 	case "mtflush":
 		o.size = 1
 		for _, o.workers = range o.plan.Workers {
+			if err := o.duplicate(); err != nil {
+				return err
+			}
 			if err := o.once(o.putInWorkers, nil); err != nil {
 				return err
+			}
+			for _, d := range o.dups {
+				if err := d.Free(); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -190,6 +201,30 @@ func (o *onesided) close() error {
 	return nil
 }
 
+// duplicate gives each worker of mtflush a window of its own, with the hints of the plan; none
+// if that says nothing.
+func (o *onesided) duplicate() error {
+	o.dups = nil
+	if o.plan.Scope == "" && !o.plan.Order {
+		return nil
+	}
+	info := mpi.NewInfo()
+	if err := info.Set("mpi_win_order", strconv.FormatBool(o.plan.Order)); err != nil {
+		return err
+	}
+	if err := info.Set("mpi_win_scope", cmp.Or(o.plan.Scope, "process")); err != nil {
+		return err
+	}
+	for range o.workers {
+		d, err := o.win.DupWithInfo(info)
+		if err != nil {
+			return err
+		}
+		o.dups = append(o.dups, d)
+	}
+	return nil
+}
+
 // once is one measurement: one window, size, type, number of workers. Beside the
 // latency of body that of stream is measured, if there is one.
 func (o *onesided) once(body, stream func(n int) error) error {
@@ -214,6 +249,7 @@ func (o *onesided) once(body, stream func(n int) error) error {
 		r.MBps = window * float64(o.size) / many
 	case name == "mtflush":
 		r.Workers, r.Rate = o.workers, float64(o.workers)/us*1e6
+		r.Scope, r.Order = o.plan.Scope, o.plan.Order
 	case name == "lock":
 		r.Lock = o.lock.String()
 	case o.elements != nil:

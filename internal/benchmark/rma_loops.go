@@ -153,6 +153,9 @@ func (o *onesided) putInWorkers(n int) error {
 
 func (o *onesided) putBytes(worker, n int) error {
 	win, data, at := o.win, o.send[:1], o.base+worker*cell
+	if o.dups != nil {
+		win = o.dups[worker]
+	}
 	for range n {
 		if err := win.Put(data, 1, at); err != nil {
 			return err

@@ -36,7 +36,7 @@ func (p *Plan) Spreads() bool { return p.Name == "mtflush" || p.Name == "passive
 // missing.
 func (p *Plan) checkOneSided() error {
 	if !slices.Contains(oneSidedNames(), p.Name) {
-		if p.Wins != nil || p.Types != nil || p.Workers != nil || p.Ops != 0 || p.BusyMS != 0 {
+		if p.Wins != nil || p.Types != nil || p.Workers != nil || p.Scope != "" || p.Order || p.Ops != 0 || p.BusyMS != 0 {
 			return fmt.Errorf("%s takes none of the options of one-sided communication", p.Name)
 		}
 		return nil
@@ -47,6 +47,12 @@ func (p *Plan) checkOneSided() error {
 	}
 	if p.Workers != nil && p.Name != "mtflush" {
 		return fmt.Errorf("%s has one worker: -workers is for mtflush", p.Name)
+	}
+	if (p.Scope != "" || p.Order) && p.Name != "mtflush" {
+		return fmt.Errorf("%s has one worker: -scope and -order are for mtflush", p.Name)
+	}
+	if p.Scope != "" && p.Scope != "process" && p.Scope != "thread" {
+		return fmt.Errorf("mtflush takes scope process or thread, not %q", p.Scope)
 	}
 	if (p.Ops != 0 || p.BusyMS != 0) && p.Name != "passive" {
 		return fmt.Errorf("%s takes as long as it takes: -ops and -busy-ms are for passive", p.Name)
