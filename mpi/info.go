@@ -19,6 +19,9 @@ const (
 	MaxInfoVal = 1023
 )
 
+// launchedVariable is what launchers set for their ranks, before Init and after Finalize.
+const launchedVariable = "HALO_SIZE"
+
 // Info is a set of pairs of a key and a value, which are strings, case sensitive,
 // with one value for a key. It holds any pairs; calls that take an Info read what
 // they know before they return, and ignore the rest. Booleans are "true" and
@@ -161,7 +164,7 @@ func InfoEnv() *Info {
 		add("wdir", dir)
 	}
 	add("thread_level", "MPI_THREAD_MULTIPLE")
-	if self := current.self.Load(); self != nil && self.w.Proc.Job().Size == 1 {
+	if os.Getenv(launchedVariable) == "" {
 		add("maxprocs", "1")
 	}
 	return i
