@@ -24,8 +24,8 @@ func TestQV02_QV05_OperationsOfThreads(t *testing.T) {
 		ok(t, w.SetInfo(pairs(t, "mpi_win_scope", "thread")))
 		threads := map[*mpi.Window]int{}
 		for n := range 5 {
-			threads[w.OfThread(numbered(3*n))] = n
-			if w.OfThread(numbered(3*n)) != w.OfThread(numbered(3*n)) {
+			x := w.OfThread(numbered(3 * n))
+			if threads[x] = n; w.OfThread(numbered(3*n)) != x {
 				t.Error("a thread has two")
 			}
 		}

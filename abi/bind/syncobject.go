@@ -6,9 +6,6 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// handleSync is MPIX_HANDLE_SYNC, the datatype of synchronisation objects.
-const handleSync handle = 0x2ff
-
 // A synchronisation object is the same word in C and in Go, wherever in the job.
 var _ = [1]struct{}{}[unsafe.Sizeof(mpi.Sync{})-word]
 
