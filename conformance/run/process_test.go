@@ -31,17 +31,6 @@ func TestProcess(t *testing.T) {
 	}
 }
 
-// What goes wrong in C by itself and what goes wrong in Go prints the same.
-func TestFastErrors(t *testing.T) {
-	need(t)
-	program := compile(t, "mpicc", "../fast_errors.c", "-Wno-all", "-Wno-extra")
-	fast := launched(t, "shm", 2, []string{"HALO_C_FAST=1"}, program)
-	slow := launched(t, "shm", 2, []string{"HALO_C_FAST=0"}, program)
-	if fast != slow || fast.status != 0 || len(fast.out) < 100 {
-		t.Errorf("with the fast path %+v\nwithout %+v", fast, slow)
-	}
-}
-
 // A failed call ends the job by default, and says which, by whom, and why.
 func TestErrorsAreFatal(t *testing.T) {
 	need(t)
