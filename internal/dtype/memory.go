@@ -2,17 +2,28 @@ package dtype
 
 // Memory returns the memory of the elements and where in it displacement 0 is: from
 // displacement 0 or what lies before it to the end of the last extent, as far as what
-// Bind was given goes. It is nil if there are none, and for an address.
+// Bind was given goes. It is nil if there are none. For an address the memory does not reach
+// to displacement 0, where nothing need be, and origin may be outside.
 func (b *Buffer) Memory() (mem []byte, origin int64) {
-	if b.count == 0 || b.room == 0 {
+	if b.count == 0 || b.room == 0 && b.size == 0 {
 		return nil, 0
 	}
 	l := &b.t.lay
-	lo, hi := min(0, l.lb, l.trueLB), max(0, l.ub, l.trueUB)
+	lo, hi := min(l.lb, l.trueLB), max(l.ub, l.trueUB)
+	if b.room != 0 {
+		lo, hi = min(0, lo), max(0, hi)
+	}
 	if far := (b.count - 1) * l.extent(); far >= 0 {
 		hi += far
 	} else {
 		lo += far
+	}
+	switch {
+	case b.room != 0:
+	case b.base == nil && lo == 0:
+		return nil, 0
+	default:
+		return b.bytes(lo, hi-lo), -lo
 	}
 	lo, hi = max(0, b.origin+lo), min(b.room, b.origin+hi)
 	if lo >= hi {

@@ -3,6 +3,7 @@ package dtype
 import (
 	"bytes"
 	"testing"
+	"unsafe"
 )
 
 // COL-05: what a buffer was bound to can be had back, the first elements of a buffer
@@ -103,6 +104,22 @@ func TestMemoryOfBuffers(t *testing.T) {
 	if a, err := At(nil, ints, 2); err != nil {
 		t.Error(err)
 	} else if m, _ := a.Memory(); m != nil {
-		t.Error("an address has memory")
+		t.Error("there is memory at address 0")
+	}
+	there := make([]int64, 8)
+	late, err := Hvector(3, 1, 8, s.Type(Int64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if late, err = Resized(late, 8, 24); err != nil { // which begins before what its bounds say
+		t.Fatal(err)
+	}
+	late.Commit()
+	b, err = At(unsafe.Pointer(&there[1]), late, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, origin := b.Memory(); len(m) != 56 || origin != 0 || unsafe.Pointer(&m[0]) != unsafe.Pointer(&there[1]) {
+		t.Errorf("%d bytes from an address on, displacement 0 at %d", len(m), origin)
 	}
 }
