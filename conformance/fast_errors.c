@@ -28,7 +28,8 @@ static void line(const char *what, int code)
 static void calls(const char *what, int target, MPI_Aint disp, MPI_Datatype type, MPI_Op op, MPI_Win w)
 {
     char name[200];
-    int64_t value = 1, old = 0, compare = 0;
+    /* What is given and got must last until the epoch ends. */
+    static int64_t value = 1, old, compare;
 #define CALL(call, code) snprintf(name, sizeof name, "%s, %s", what, call); line(name, code)
     CALL("put", MPI_Put(&value, 1, type, target, disp, 1, type, w));
     CALL("get", MPI_Get(&old, 1, type, target, disp, 1, type, w));
@@ -43,7 +44,7 @@ static void calls(const char *what, int target, MPI_Aint disp, MPI_Datatype type
 
 static void arguments(MPI_Win stale)
 {
-    int64_t v = 0;
+    static int64_t v;
     MPI_Datatype derived, freed;
     MPI_Type_contiguous(1, MPI_INT64_T, &derived);
     MPI_Type_dup(MPI_INT64_T, &freed);
