@@ -137,6 +137,7 @@ const (
 	callStore
 	callReading
 	callWriting
+	callStartGrequest
 	callCount
 )
 
@@ -278,6 +279,7 @@ func (k call) String() string {
 		callStore:                "Store",
 		callReading:              "Reading",
 		callWriting:              "Writing",
+		callStartGrequest:        "StartGrequest",
 	}[k]
 }
 

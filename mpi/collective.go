@@ -20,8 +20,10 @@ const (
 	forms
 )
 
-// callCollective is the first call that is a collective.
-const callCollective call = 128
+// callCollective is the first call that is a collective, behind all others.
+const callCollective call = 160
+
+var _ [callCollective - callCount]struct{} // or it is too low
 
 // collectiveCall is the call of that kind and form.
 func collectiveCall(k coll.Kind, f form) call {

@@ -253,7 +253,7 @@ func Testall(rs []Request, sts []Status) (bool, error) {
 	}
 	attendAll(rs)
 	for i := range rs {
-		if _, done, _ := rs[i].peek("Testall"); !done {
+		if _, done, _ := rs[i].peek("Testall", false); !done {
 			return false, nil
 		}
 	}
@@ -270,7 +270,7 @@ func GetStatusAll(rs []Request, sts []Status) (bool, error) {
 	attendAll(rs)
 	var failed failures
 	for i := range rs {
-		st, done, err := rs[i].peek("GetStatusAll")
+		st, done, err := rs[i].peek("GetStatusAll", true)
 		if !done {
 			return false, nil
 		}
@@ -297,7 +297,7 @@ func GetStatusAny(rs []Request) (int, Status, bool, error) {
 			continue
 		}
 		active = true
-		if st, done, err := rs[i].peek("GetStatusAny"); done {
+		if st, done, err := rs[i].peek("GetStatusAny", true); done {
 			return i, st, true, raise(err)
 		}
 	}
@@ -321,7 +321,7 @@ func GetStatusSome(rs []Request, indices []int, sts []Status) (int, error) {
 			continue
 		}
 		active = true
-		st, done, err := rs[i].peek("GetStatusSome")
+		st, done, err := rs[i].peek("GetStatusSome", true)
 		if !done {
 			continue
 		}

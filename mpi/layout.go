@@ -94,7 +94,7 @@ func BufPtr(p unsafe.Pointer, count int, d Datatype) (b Buffer) {
 
 // BufError is a Buffer that was made wrongly: calls that use it fail with that class and
 // text. It is for those who make Buffers of what their callers say, such as bindings of
-// other languages: of a collective the other members learn so that one has failed.
+// other languages: the error belongs to the call that the Buffer was made for.
 //
 // C: none; what is wrong with the arguments buf, count and datatype of section 3.2.2.
 func BufError(cl Class, format string, args ...any) Buffer {

@@ -89,6 +89,9 @@ func (q *Request) take(e *p2p.Engine, st *Status) *Error {
 		*st = emptyStatus()
 		return nil
 	}
+	if q.call() == callStartGrequest {
+		return q.takeGrequest(e, st)
+	}
 	e.End(r)
 	err := q.status(st)
 	if q.call().oneSided() {
@@ -151,12 +154,13 @@ func (q *Request) Test() (Status, bool, error) {
 //
 // C: MPI_Request_get_status, section 3.7.6.
 func (q *Request) GetStatus() (Status, bool, error) {
-	st, done, err := q.peek("GetStatus")
+	st, done, err := q.peek("GetStatus", true)
 	return st, done, raise(err)
 }
 
-// peek looks at a request for the call what. An error is still to be raised.
-func (q *Request) peek(what string) (Status, bool, *Error) {
+// peek looks at a request for the call what, which may want the status. An error is still
+// to be raised.
+func (q *Request) peek(what string, wanted bool) (Status, bool, *Error) {
 	if q.err != nil {
 		return emptyStatus(), true, q.err
 	}
@@ -168,10 +172,14 @@ func (q *Request) peek(what string) (Status, bool, *Error) {
 	if !e.Test(q.r) {
 		return emptyStatus(), false, nil
 	}
-	if !q.r.Active {
+	if !q.r.Active || !wanted {
 		return emptyStatus(), true, nil
 	}
 	var st Status
+	if q.call() == callStartGrequest {
+		err = q.queryGrequest(e, &st)
+		return st, true, err
+	}
 	err = q.status(&st)
 	return st, true, err
 }
@@ -218,6 +226,9 @@ func (q *Request) Cancel() error {
 		}
 		return raise(err)
 	}
+	if q.call() == callStartGrequest {
+		return q.cancelGrequest(e)
+	}
 	active, oneSided, collective := q.r.Active, q.call().oneSided(), q.call() >= callCollective
 	switch {
 	case q.call().awaits():
@@ -250,6 +261,9 @@ func (q *Request) Free() error {
 			err = newError(ErrRequest, "Free", nil, "request is null")
 		}
 		return raise(err)
+	}
+	if q.call() == callStartGrequest {
+		return q.freeGrequest(e)
 	}
 	if (q.call() >= callCollective || q.call().oneSided() && !q.call().attended()) && q.r.Active {
 		e.Proc().Unlock()

@@ -14,7 +14,7 @@ import (
 //
 // A member sees that what it sends itself is of another size than what it receives of
 // itself, and that its two buffers are one without MPI_IN_PLACE. Such arguments become
-// Buffers with that error, so that package mpi tells the other members, too.
+// Buffers with that error, which package mpi raises where it raises its own.
 
 // at is the address of an element behind others of a type.
 func at(address uintptr, element int, d mpi.Datatype) uintptr {
@@ -31,6 +31,7 @@ func times(n, count int) int {
 	switch {
 	case count < 0:
 		return count
+	case n == 0: // of a type without data
 	case count > math.MaxInt/n:
 		return math.MaxInt
 	}

@@ -49,6 +49,7 @@ type Lib struct {
 	keyvals     keyvals
 	attributes  predefined
 	fortran     fortran
+	generalized sync.Map // handle to mpi.Request, of those that are not complete
 
 	tools tools
 

@@ -191,8 +191,8 @@ func init() {
 		179: {name: "MPI_Graph_neighbors", comm: 1},
 		180: {name: "MPI_Graph_neighbors_count", comm: 1},
 		181: {name: "MPI_Graphdims_get", comm: 1},
-		182: {name: "MPI_Grequest_complete"},
-		183: {name: "MPI_Grequest_start"},
+		182: {name: "MPI_Grequest_complete", do: doMPI_Grequest_complete},
+		183: {name: "MPI_Grequest_start", do: doMPI_Grequest_start},
 		184: {name: "MPI_Group_compare", do: doMPI_Group_compare},
 		185: {name: "MPI_Group_difference", do: doMPI_Group_difference},
 		186: {name: "MPI_Group_excl", do: doMPI_Group_excl},
@@ -1592,6 +1592,14 @@ func doMPI_Get_version(l *Lib, a args) error {
 	a.setInt(0, int(v0))
 	a.setInt(1, int(v1))
 	return nil
+}
+
+func doMPI_Grequest_complete(l *Lib, a args) error {
+	return l.completeGrequest(a.word(0))
+}
+
+func doMPI_Grequest_start(l *Lib, a args) error {
+	return l.startGrequest(a)
 }
 
 func doMPI_Group_compare(l *Lib, a args) error {

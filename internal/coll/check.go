@@ -69,7 +69,7 @@ func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
 		if err := send.fits(recv, me, a.RecvCounts, "send"); err != nil {
 			return err
 		}
-		return send.apart(recv, recv.offset(me, a.RecvCounts, a.RecvDispls), "the caller's own block of ", "receive")
+		return apartBlocks(blocks{of: send}, blocks{recv, a.RecvCounts, a.RecvDispls}, recv.offset(me, a.RecvCounts, a.RecvDispls), "the caller's own block of ", "receive")
 	case Scatter:
 		if !atRoot {
 			return recv.receives()
@@ -92,7 +92,7 @@ func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
 		if err := recv.fits(send, me, a.SendCounts, "receive"); err != nil {
 			return err
 		}
-		return recv.apart(send, send.offset(me, a.SendCounts, a.SendDispls), "the root's own block of ", "send")
+		return apartBlocks(blocks{of: recv}, blocks{send, a.SendCounts, a.SendDispls}, send.offset(me, a.SendCounts, a.SendDispls), "the root's own block of ", "send")
 	case Alltoall:
 		if err := send.divides(n); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
 			}
 			return wrong(class.Count, "rank %d sends itself %d bytes and receives %d", me, s, r)
 		}
-		return send.apart(recv, 0, "", "receive")
+		return apartBlocks(blocks{send, a.SendCounts, a.SendDispls}, blocks{recv, a.RecvCounts, a.RecvDispls}, 0, "", "receive")
 	case ReduceScatterBlock:
 		if err := send.divides(n); err != nil {
 			return err

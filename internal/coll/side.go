@@ -135,7 +135,24 @@ func (x *side) checkBlocks(n int, what string, counts, displs []int) error {
 		next = at + k
 	}
 	if what == "receive" {
-		return x.receives()
+		return x.receivesBlocks(counts)
+	}
+	return nil
+}
+
+// receivesBlocks is receives for blocks of so many elements. Elements between them may
+// overlap: a type whose extent is the width of a block of a matrix stands for a block at
+// any place of it.
+func (x *side) receivesBlocks(counts []int) error {
+	if x.layout == nil || !x.layout.Overlaps() {
+		return nil
+	}
+	for _, k := range counts {
+		if k > 0 {
+			if one := x.layout.First(int64(k)); one.Overlaps() {
+				return wrong(class.Type, "elements to receive overlap: %s", one.Type().Describe(int64(k)))
+			}
+		}
 	}
 	return nil
 }
@@ -163,6 +180,45 @@ func (x *side) apart(y *side, at int, part, what string) error {
 		return nil
 	}
 	return wrong(class.Buffer, "send and receive %ss overlap in part: in place the one is %sthe %s %s", x.word(), part, what, y.word())
+}
+
+// blocks is the parts of a side that are sent or received; without counts it is one.
+type blocks struct {
+	of             *side
+	counts, displs []int
+}
+
+// each calls f with the bytes of every block of a slice, until it returns false.
+func (b blocks) each(f func(block []byte) bool) bool {
+	if b.counts == nil {
+		return f(b.of.bytes())
+	}
+	next := 0
+	for r, k := range b.counts {
+		at := next
+		if b.displs != nil {
+			at = b.displs[r]
+		}
+		next = at + k
+		if k > 0 && !f(b.of.cut(at*b.of.width, next*b.of.width).bytes()) {
+			return false
+		}
+	}
+	return true
+}
+
+// apartBlocks is apart for blocks: what is between those of one side may be of the other.
+func apartBlocks(x, y blocks, at int, part, what string) error {
+	err := x.of.apart(y.of, at, part, what)
+	if err == nil || x.of.layout != nil || y.of.layout != nil {
+		return err
+	}
+	if x.each(func(a []byte) bool {
+		return y.each(func(b []byte) bool { return !overlap(a, b) })
+	}) {
+		return nil
+	}
+	return err
 }
 
 // overlap reports whether two slices share memory.

@@ -1,0 +1,63 @@
+package bind
+
+import (
+	"runtime"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// startGrequest is MPI_Grequest_start.
+func (l *Lib) startGrequest(a args) error {
+	const call = "MPI_Grequest_start"
+	if err := l.need(call, a, "request", 4); err != nil {
+		return err
+	}
+	for i := range 3 {
+		if err := l.function(call, a.word(i)); err != nil {
+			return err
+		}
+	}
+	query, free, cancel, extra := a.word(0), a.word(1), a.word(2), a.word(3)
+	answer := func(code int) error {
+		if code != 0 {
+			return mpi.Class(code)
+		}
+		return nil
+	}
+	q := l.world.Load().StartGrequest(mpi.Grequest{
+		Query: func(st *mpi.Status) error {
+			s := new(status)
+			*s = empty
+			var pins runtime.Pinner
+			pins.Pin(s)
+			defer pins.Unpin()
+			code := l.hooks.Invoke(callGrequest_query_function, query, []uintptr{extra, uintptr(unsafe.Pointer(s))})
+			*st = s.load()
+			return answer(code)
+		},
+		Free: func() error { return answer(l.hooks.Invoke(callGrequest_free_function, free, []uintptr{extra})) },
+		Cancel: func(complete bool) error {
+			words := []uintptr{extra, 0}
+			if complete {
+				words[1] = 1
+			}
+			return answer(l.hooks.Invoke(callGrequest_cancel_function, cancel, words))
+		},
+	})
+	if err := l.setRequest(a, 4, q); err != nil {
+		return err
+	}
+	l.generalized.Store(*(*handle)(a.result(4)), q)
+	return nil
+}
+
+// completeGrequest is MPI_Grequest_complete. The handle counts although its request may
+// have been freed: programs keep a copy for this.
+func (l *Lib) completeGrequest(h handle) error {
+	q, ok := l.generalized.LoadAndDelete(h)
+	if !ok {
+		return l.fail(mpi.ErrRequest, "MPI_Grequest_complete", "%#x is no generalized request that is to be completed", h)
+	}
+	return q.(mpi.Request).Complete()
+}
