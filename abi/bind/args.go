@@ -25,6 +25,8 @@ func (a args) long(i int) int64 { return int64(a.word(i)) }
 
 // pointer is an address of C as a pointer of Go: memory that is not Go's. It is nil for
 // addresses below the first page, which the standard gives meanings of their own.
+//
+//go:nocheckptr
 func pointer(address uintptr) unsafe.Pointer {
 	if address < 4096 {
 		return nil

@@ -1367,6 +1367,9 @@ func doMPI_Error_string(l *Lib, a args) error {
 	if err := l.need("MPI_Error_string", a, "string", 1); err != nil {
 		return err
 	}
+	if err := l.need("MPI_Error_string", a, "resultlen", 2); err != nil {
+		return err
+	}
 	v0, err := l.errorString(a.int(0))
 	if err != nil {
 		return err
@@ -1567,6 +1570,9 @@ func doMPI_Get_library_version(l *Lib, a args) error {
 	if err := l.need("MPI_Get_library_version", a, "version", 0); err != nil {
 		return err
 	}
+	if err := l.need("MPI_Get_library_version", a, "resultlen", 1); err != nil {
+		return err
+	}
 	v0 := mpi.GetLibraryVersion()
 	a.setInt(1, setText(a.word(0), 8192, v0))
 	return nil
@@ -1574,6 +1580,9 @@ func doMPI_Get_library_version(l *Lib, a args) error {
 
 func doMPI_Get_processor_name(l *Lib, a args) error {
 	if err := l.need("MPI_Get_processor_name", a, "name", 0); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Get_processor_name", a, "resultlen", 1); err != nil {
 		return err
 	}
 	v0 := mpi.GetProcessorName()
@@ -3082,6 +3091,9 @@ func doMPI_Type_get_name(l *Lib, a args) error {
 	if err := l.need("MPI_Type_get_name", a, "type_name", 1); err != nil {
 		return err
 	}
+	if err := l.need("MPI_Type_get_name", a, "resultlen", 2); err != nil {
+		return err
+	}
 	v0, err := l.typeName(a.word(0))
 	if err != nil {
 		return err
@@ -3438,6 +3450,9 @@ func doMPI_Win_get_info(l *Lib, a args) error {
 
 func doMPI_Win_get_name(l *Lib, a args) error {
 	if err := l.need("MPI_Win_get_name", a, "win_name", 1); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Win_get_name", a, "resultlen", 2); err != nil {
 		return err
 	}
 	win, err := l.win(a.word(0), "MPI_Win_get_name")

@@ -110,7 +110,10 @@ func function(p *abi.Procedure) (string, error) {
 			return "", err
 		}
 		if !optional {
-			fmt.Fprintf(&needs, "\tif err := l.need(%q, a, %q, %d); err != nil {\n\t\treturn err\n\t}\n", p.Name, x.Name, i)
+			need(&needs, p, i)
+			if x.Base == "char" && i+1 < len(p.Params) && p.Params[i+1].Name == "resultlen" {
+				need(&needs, p, i+1)
+			}
 		}
 		if optional {
 			before.WriteString(store) // a status is there also if the call fails
@@ -133,6 +136,11 @@ func function(p *abi.Procedure) (string, error) {
 		b.WriteString(f.end())
 	}
 	return b.String(), nil
+}
+
+// need writes that result i has to be wanted somewhere.
+func need(b *strings.Builder, p *abi.Procedure, i int) {
+	fmt.Fprintf(b, "\tif err := l.need(%q, a, %q, %d); err != nil {\n\t\treturn err\n\t}\n", p.Name, p.Params[i].Name, i)
 }
 
 // writer writes the function of one procedure.
