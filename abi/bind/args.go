@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"strings"
 	"unsafe"
 )
 
@@ -133,9 +132,6 @@ func text(address uintptr) string {
 	}
 	return string(unsafe.Slice((*byte)(p), n))
 }
-
-// trimmed is text without blanks around it, as keys of info are.
-func trimmed(address uintptr) string { return strings.TrimSpace(text(address)) }
 
 // maxName is MPI_MAX_OBJECT_NAME, with the zero at the end.
 const maxName = 128
