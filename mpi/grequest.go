@@ -92,13 +92,12 @@ func (q *Request) takeGrequest(e *p2p.Engine, st *Status) *Error {
 	e.Take(q.r)
 	*q = Request{}
 	e.Proc().Unlock()
-	err := g.query(c, st)
+	own, err := g.query(c)
 	if last := g.free(c); last != nil {
 		err = last
 	}
 	e.Proc().Lock()
-	st.Err = nil
-	if err != nil {
+	if *st = own; err != nil {
 		st.Err = err
 	}
 	return err
@@ -108,9 +107,9 @@ func (q *Request) takeGrequest(e *p2p.Engine, st *Status) *Error {
 func (q *Request) queryGrequest(e *p2p.Engine, st *Status) *Error {
 	g := q.grequest()
 	e.Proc().Unlock()
-	err := g.query(q.c, st)
+	own, err := g.query(q.c)
 	e.Proc().Lock()
-	st.Err = nil
+	*st = own
 	return err
 }
 
@@ -137,13 +136,17 @@ func (q *Request) freeGrequest(e *p2p.Engine) error {
 	return nil
 }
 
-// query calls Query. The error is still to be raised, as are those of the next two.
-func (g *grequest) query(c *Comm, st *Status) *Error {
-	*st = emptyStatus()
+// query calls Query, on a status of its own: one that is passed on to a function of the
+// program would be moved to the heap, for all kinds of requests. The error is still to be
+// raised, as are those of the next two.
+func (g *grequest) query(c *Comm) (Status, *Error) {
+	st := emptyStatus()
 	if g.Query == nil {
-		return nil
+		return st, nil
 	}
-	return grequestError(g.Query(st), c, "query")
+	err := grequestError(g.Query(&st), c, "query")
+	st.Err = nil
+	return st, err
 }
 
 // free calls Free.

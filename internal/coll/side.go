@@ -188,37 +188,42 @@ type blocks struct {
 	counts, displs []int
 }
 
-// each calls f with the bytes of every block of a slice, until it returns false.
-func (b blocks) each(f func(block []byte) bool) bool {
+// len is the number of blocks.
+func (b *blocks) len() int {
 	if b.counts == nil {
-		return f(b.of.bytes())
+		return 1
 	}
-	next := 0
-	for r, k := range b.counts {
-		at := next
-		if b.displs != nil {
-			at = b.displs[r]
-		}
-		next = at + k
-		if k > 0 && !f(b.of.cut(at*b.of.width, next*b.of.width).bytes()) {
-			return false
-		}
+	return len(b.counts)
+}
+
+// bytes is block r of a slice.
+func (b *blocks) bytes(r int) []byte {
+	switch {
+	case b.counts == nil:
+		return b.of.bytes()
+	case b.counts[r] == 0:
+		return nil // the displacement may be anything
 	}
-	return true
+	at := b.of.offset(r, b.counts, b.displs)
+	return b.of.cut(at, at+b.counts[r]*b.of.width).bytes()
 }
 
 // apartBlocks is apart for blocks: what is between those of one side may be of the other.
+// There is no function that is called for each of them: Buffers would be moved to the heap.
 func apartBlocks(x, y blocks, at int, part, what string) error {
 	err := x.of.apart(y.of, at, part, what)
 	if err == nil || x.of.layout != nil || y.of.layout != nil {
 		return err
 	}
-	if x.each(func(a []byte) bool {
-		return y.each(func(b []byte) bool { return !overlap(a, b) })
-	}) {
-		return nil
+	for i := range x.len() {
+		a := x.bytes(i)
+		for k := range y.len() {
+			if overlap(a, y.bytes(k)) {
+				return err
+			}
+		}
 	}
-	return err
+	return nil
 }
 
 // overlap reports whether two slices share memory.
