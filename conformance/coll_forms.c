@@ -40,6 +40,8 @@ int main(int argc, char **argv)
 #define START(name, NAME, ...) MPI_I##name(__VA_ARGS__, &q[k]), k++
 #endif
 		int root = n - 1;
+		for (i = 0; i < n; i++)
+			r[0][i] = me == root ? 7 * i : -1;
 		START(barrier, Barrier, c);
 		START(bcast, Bcast, r[0], n, MPI_INT, root, c);
 		START(gather, Gather, send, 1, MPI_INT, r[1], 1, MPI_INT, root, c);
@@ -58,19 +60,17 @@ int main(int argc, char **argv)
 		START(scan, Scan, send, r[14], n, MPI_INT, MPI_SUM, c);
 		START(exscan, Exscan, send, r[15], n, MPI_INT, MPI_SUM, c);
 		for (int round = 0; round < (form == 0 ? 1 : ROUNDS); round++) {
-			for (i = 0; i < 16 && (form == 1 || round > 0); i++)
+			for (i = 0; i < 16 && form == 1; i++)
 				for (int j = 0; j < n; j++)
 					r[i][j] = -1;
-			for (i = 0; i < n; i++)
-				if (me == root)
-					r[0][i] = 7 * i + round;
+			for (i = 0; i < n && me == root && form == 1; i++)
+				r[0][i] = 7 * i + round;
 			if (form == 1)
 				MPI_Startall(k, q);
 			MPI_Waitall(k, q, MPI_STATUSES_IGNORE);
 			int sum = 100 * n * (n - 1) / 2, below = 100 * me * (me - 1) / 2;
-			if (form == 1)
-				for (i = 0; i < n; i++)
-					CHECK(r[0][i] == 7 * i + round);
+			for (i = 0; i < n; i++)
+				CHECK(r[0][i] == 7 * i + round);
 			for (i = 0; i < n; i++) {
 				CHECK(me != root || (r[1][i] == 100 * i && r[2][i] == 100 * i && r[10][i] == sum + n * i));
 				CHECK(r[5][i] == 100 * i && r[6][i] == 100 * i);

@@ -54,12 +54,12 @@ static void gaps(void)
 	int r;
 	for (r = 0; r < n; r++) {
 		counts[r] = 1;
-		sd[r] = 2 * r - n; /* from the middle */
-		rd[r] = 2 * r + 1 - n;
+		sd[r] = 2 * r;
+		rd[r] = 2 * r + 1 - n; /* from the middle */
 		both[2 * r] = 100 * me + r;
 		both[2 * r + 1] = -1;
 	}
-	MPI_Alltoallv(both + n, counts, sd, MPI_INT, both + n, counts, rd, MPI_INT, MPI_COMM_WORLD);
+	MPI_Alltoallv(both, counts, sd, MPI_INT, both + n, counts, rd, MPI_INT, MPI_COMM_WORLD);
 	for (r = 0; r < n; r++)
 		CHECK(both[2 * r] == 100 * me + r && both[2 * r + 1] == 100 * r + me);
 	for (r = 0; r < n; r++)
