@@ -1,6 +1,8 @@
 package abi
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -21,5 +23,33 @@ func TestTableIsWhole(t *testing.T) {
 	}
 	if count != 664 {
 		t.Errorf("the table has %d procedures of the standard, want 664", count)
+	}
+}
+
+// Each function of synchronisation objects is in C, under the name of the extension, under
+// that of the proposal, and with its twin for tools.
+func TestSYN07_SynchronisationObjectsInC(t *testing.T) {
+	list, err := Procedures()
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string]string{}
+	for _, p := range list {
+		calls[p.Name] = p.Call
+	}
+	header, err := os.ReadFile(filepath.Join("include", "mpi.h"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Win_alloc_sync_objects", "Win_free_sync_objects", "Win_sync_ops_init",
+		"Win_sync_object_init", "Win_change_comm", "Sync_c2f", "Sync_f2c"} {
+		if calls["MPIX_"+name] == "" {
+			t.Errorf("MPIX_%s calls nothing", name)
+		}
+		for _, want := range []string{" PMPIX_" + name + "(", " MPIX_" + name + "(", "#define MPI_" + name + " "} {
+			if !strings.Contains(string(header), want) {
+				t.Errorf("mpi.h has no %q", want)
+			}
+		}
 	}
 }
