@@ -85,7 +85,7 @@ static void communicators(void)
 	MPI_Comm_free(&b);
 	CHECK(deletions == 2);
 	refuse = MPI_ERR_OTHER;
-	CHECK(MPI_Comm_dup(a, &b) != MPI_SUCCESS);
+	CHECK(MPI_Comm_dup(a, &b) != MPI_SUCCESS && b == MPI_COMM_NULL);
 	CHECK(MPI_Comm_free(&a) != MPI_SUCCESS && a != MPI_COMM_NULL);
 	refuse = 0;
 	deletions = 0;

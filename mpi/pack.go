@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
 )
 
 // Pack appends the data of a Buffer to dst, without gaps: as many bytes as b.Bytes,
@@ -69,6 +70,15 @@ type packing struct {
 // fails raises an error of the engine.
 func (p packing) fails(err error) error { return typesErrorOn(p.comm, p.call, err) }
 
+// failsOf raises an error that concerns a type: that is the object where there is no
+// communicator.
+func (p packing) failsOf(t *dtype.Type, cl Class, format string, args ...any) error {
+	if p.comm == nil {
+		return typeError(cl, p.call, t, format, args...)
+	}
+	return fail(cl, p.call, p.comm, "%s: "+format, append([]any{t}, args...)...)
+}
+
 func (p packing) pack(dst []byte, b Buffer) ([]byte, error) {
 	if b.err != nil {
 		return dst, p.fails(b.err)
@@ -97,9 +107,9 @@ func (p packing) size(count int, d Datatype) (int, error) {
 	case err != nil:
 		return 0, p.fails(err)
 	case count < 0:
-		return 0, fail(ErrCount, p.call, p.comm, "count %d of %s is negative", count, t)
+		return 0, p.failsOf(t, ErrCount, "count %d is negative", count)
 	case t.Size() > 0 && int64(count) > math.MaxInt64/t.Size():
-		return 0, fail(ErrValueTooLarge, p.call, p.comm, "%d elements of %s, of %d bytes each, exceed 64 bits", count, t, t.Size())
+		return 0, p.failsOf(t, ErrValueTooLarge, "%d elements of %d bytes exceed 64 bits", count, t.Size())
 	}
 	return count * int(t.Size()), nil
 }

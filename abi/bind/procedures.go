@@ -960,6 +960,7 @@ func doMPI_Comm_create(l *Lib, a args) error {
 	}
 	v0, err := comm.Create(group)
 	if err != nil {
+		a.setWord(2, commNull)
 		return err
 	}
 	a.setWord(2, l.addComm(v0))
@@ -992,6 +993,7 @@ func doMPI_Comm_create_group(l *Lib, a args) error {
 	}
 	v0, err := comm.CreateGroup(group, a.int(2))
 	if err != nil {
+		a.setWord(3, commNull)
 		return err
 	}
 	a.setWord(3, l.addComm(v0))
@@ -1033,6 +1035,7 @@ func doMPI_Comm_dup(l *Lib, a args) error {
 	}
 	v0, err := comm.Dup()
 	if err != nil {
+		a.setWord(1, commNull)
 		return err
 	}
 	a.setWord(1, l.addComm(v0))
@@ -1053,6 +1056,7 @@ func doMPI_Comm_dup_with_info(l *Lib, a args) error {
 	}
 	v0, err := comm.DupWithInfo(info)
 	if err != nil {
+		a.setWord(2, commNull)
 		return err
 	}
 	a.setWord(2, l.addComm(v0))
@@ -1105,6 +1109,7 @@ func doMPI_Comm_get_info(l *Lib, a args) error {
 	}
 	v0, err := comm.Info()
 	if err != nil {
+		a.setWord(1, infoNull)
 		return err
 	}
 	a.setWord(1, l.addInfo(v0))
@@ -1134,6 +1139,7 @@ func doMPI_Comm_group(l *Lib, a args) error {
 	}
 	v0, err := comm.Group()
 	if err != nil {
+		a.setWord(1, groupNull)
 		return err
 	}
 	a.setWord(1, l.addGroup(v0))
@@ -1211,6 +1217,7 @@ func doMPI_Comm_remote_group(l *Lib, a args) error {
 	}
 	v0, err := l.remoteGroup(comm)
 	if err != nil {
+		a.setWord(1, groupNull)
 		return err
 	}
 	a.setWord(1, l.addGroup(v0))
@@ -1296,6 +1303,7 @@ func doMPI_Comm_split(l *Lib, a args) error {
 	}
 	v0, err := comm.Split(a.int(1), a.int(2))
 	if err != nil {
+		a.setWord(3, commNull)
 		return err
 	}
 	a.setWord(3, l.addComm(v0))
@@ -1316,6 +1324,7 @@ func doMPI_Comm_split_type(l *Lib, a args) error {
 	}
 	v0, err := comm.SplitType(mpi.CommType(a.int(1)), a.int(2), info)
 	if err != nil {
+		a.setWord(4, commNull)
 		return err
 	}
 	a.setWord(4, l.addComm(v0))
@@ -1645,6 +1654,7 @@ func doMPI_Group_difference(l *Lib, a args) error {
 	}
 	v0, err := group1.Difference(group2)
 	if err != nil {
+		a.setWord(2, groupNull)
 		return err
 	}
 	a.setWord(2, l.addGroup(v0))
@@ -1661,6 +1671,7 @@ func doMPI_Group_excl(l *Lib, a args) error {
 	}
 	v0, err := l.ofRanks("MPI_Group_excl", a.int(1), a.numbers(2), group.Excl)
 	if err != nil {
+		a.setWord(3, groupNull)
 		return err
 	}
 	a.setWord(3, l.addGroup(v0))
@@ -1681,6 +1692,7 @@ func doMPI_Group_incl(l *Lib, a args) error {
 	}
 	v0, err := l.ofRanks("MPI_Group_incl", a.int(1), a.numbers(2), group.Incl)
 	if err != nil {
+		a.setWord(3, groupNull)
 		return err
 	}
 	a.setWord(3, l.addGroup(v0))
@@ -1701,6 +1713,7 @@ func doMPI_Group_intersection(l *Lib, a args) error {
 	}
 	v0, err := group1.Intersection(group2)
 	if err != nil {
+		a.setWord(2, groupNull)
 		return err
 	}
 	a.setWord(2, l.addGroup(v0))
@@ -1717,6 +1730,7 @@ func doMPI_Group_range_excl(l *Lib, a args) error {
 	}
 	v0, err := l.ofRanges("MPI_Group_range_excl", a.int(1), a.numbers(2), group.RangeExcl)
 	if err != nil {
+		a.setWord(3, groupNull)
 		return err
 	}
 	a.setWord(3, l.addGroup(v0))
@@ -1733,6 +1747,7 @@ func doMPI_Group_range_incl(l *Lib, a args) error {
 	}
 	v0, err := l.ofRanges("MPI_Group_range_incl", a.int(1), a.numbers(2), group.RangeIncl)
 	if err != nil {
+		a.setWord(3, groupNull)
 		return err
 	}
 	a.setWord(3, l.addGroup(v0))
@@ -1791,6 +1806,7 @@ func doMPI_Group_union(l *Lib, a args) error {
 	}
 	v0, err := group1.Union(group2)
 	if err != nil {
+		a.setWord(2, groupNull)
 		return err
 	}
 	a.setWord(2, l.addGroup(v0))
@@ -1983,6 +1999,7 @@ func doMPI_Info_dup(l *Lib, a args) error {
 	}
 	v0, err := l.infoDup(a.word(0))
 	if err != nil {
+		a.setWord(1, infoNull)
 		return err
 	}
 	a.setWord(1, l.addInfo(v0))
@@ -2820,6 +2837,7 @@ func doMPI_Type_contiguous(l *Lib, a args) error {
 	}
 	v0, err := l.from(a, l.datatype(a.word(1))).made(mpi.TypeContiguous(a.int(0), l.datatype(a.word(1))))
 	if err != nil {
+		a.setWord(2, typeNull)
 		return err
 	}
 	a.setWord(2, l.addType(v0))
@@ -2832,6 +2850,7 @@ func doMPI_Type_create_darray(l *Lib, a args) error {
 	}
 	v0, err := l.from(a, l.datatype(a.word(8))).made(l.darray(a.int(0), a.int(1), a.int(2), a.counts(3), a.numbers(4), a.numbers(5), a.numbers(6), a.int(7), l.datatype(a.word(8))))
 	if err != nil {
+		a.setWord(9, typeNull)
 		return err
 	}
 	a.setWord(9, l.addType(v0))
@@ -2844,6 +2863,7 @@ func doMPI_Type_create_f90_complex(l *Lib, a args) error {
 	}
 	v0, err := mpi.TypeF90Complex(a.int(0), a.int(1))
 	if err != nil {
+		a.setWord(2, typeNull)
 		return err
 	}
 	a.setWord(2, l.addType(v0))
@@ -2856,6 +2876,7 @@ func doMPI_Type_create_f90_integer(l *Lib, a args) error {
 	}
 	v0, err := mpi.TypeF90Integer(a.int(0))
 	if err != nil {
+		a.setWord(1, typeNull)
 		return err
 	}
 	a.setWord(1, l.addType(v0))
@@ -2868,6 +2889,7 @@ func doMPI_Type_create_f90_real(l *Lib, a args) error {
 	}
 	v0, err := mpi.TypeF90Real(a.int(0), a.int(1))
 	if err != nil {
+		a.setWord(2, typeNull)
 		return err
 	}
 	a.setWord(2, l.addType(v0))
@@ -2880,6 +2902,7 @@ func doMPI_Type_create_hindexed(l *Lib, a args) error {
 	}
 	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeBlocks("MPI_Type_create_hindexed", a.int(0), a.counts(1), a.longs(2), l.datatype(a.word(3)), mpi.TypeHindexed))
 	if err != nil {
+		a.setWord(4, typeNull)
 		return err
 	}
 	a.setWord(4, l.addType(v0))
@@ -2892,6 +2915,7 @@ func doMPI_Type_create_hindexed_block(l *Lib, a args) error {
 	}
 	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeAlike("MPI_Type_create_hindexed_block", a.int(0), a.int(1), a.longs(2), l.datatype(a.word(3)), mpi.TypeHindexedBlock))
 	if err != nil {
+		a.setWord(4, typeNull)
 		return err
 	}
 	a.setWord(4, l.addType(v0))
@@ -2904,6 +2928,7 @@ func doMPI_Type_create_hvector(l *Lib, a args) error {
 	}
 	v0, err := l.from(a, l.datatype(a.word(3))).made(mpi.TypeHvector(a.int(0), a.int(1), int(a.long(2)), l.datatype(a.word(3))))
 	if err != nil {
+		a.setWord(4, typeNull)
 		return err
 	}
 	a.setWord(4, l.addType(v0))
@@ -2916,6 +2941,7 @@ func doMPI_Type_create_indexed_block(l *Lib, a args) error {
 	}
 	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeAlike("MPI_Type_create_indexed_block", a.int(0), a.int(1), a.counts(2), l.datatype(a.word(3)), mpi.TypeIndexedBlock))
 	if err != nil {
+		a.setWord(4, typeNull)
 		return err
 	}
 	a.setWord(4, l.addType(v0))
@@ -2937,6 +2963,7 @@ func doMPI_Type_create_resized(l *Lib, a args) error {
 	}
 	v0, err := l.from(a, l.datatype(a.word(0))).made(mpi.TypeResized(l.datatype(a.word(0)), int(a.long(1)), int(a.long(2))))
 	if err != nil {
+		a.setWord(3, typeNull)
 		return err
 	}
 	a.setWord(3, l.addType(v0))
@@ -2949,6 +2976,7 @@ func doMPI_Type_create_struct(l *Lib, a args) error {
 	}
 	v0, err := l.typeStruct(a, a.int(0), a.counts(1), a.longs(2))
 	if err != nil {
+		a.setWord(4, typeNull)
 		return err
 	}
 	a.setWord(4, l.addType(v0))
@@ -2961,6 +2989,7 @@ func doMPI_Type_create_subarray(l *Lib, a args) error {
 	}
 	v0, err := l.from(a, l.datatype(a.word(5))).made(l.subarray(a.int(0), a.counts(1), a.counts(2), a.counts(3), a.int(4), l.datatype(a.word(5))))
 	if err != nil {
+		a.setWord(6, typeNull)
 		return err
 	}
 	a.setWord(6, l.addType(v0))
@@ -2977,6 +3006,7 @@ func doMPI_Type_dup(l *Lib, a args) error {
 	}
 	v0, err := l.from(a, l.datatype(a.word(0))).dup(l.datatype(a.word(0)))
 	if err != nil {
+		a.setWord(1, typeNull)
 		return err
 	}
 	a.setWord(1, l.addType(v0))
@@ -3140,6 +3170,7 @@ func doMPI_Type_get_value_index(l *Lib, a args) error {
 	}
 	v0, err := mpi.TypeValueIndex(l.datatype(a.word(0)), l.datatype(a.word(1)))
 	if err != nil {
+		a.setWord(2, typeNull)
 		return err
 	}
 	a.setWord(2, l.addType(v0))
@@ -3152,6 +3183,7 @@ func doMPI_Type_indexed(l *Lib, a args) error {
 	}
 	v0, err := l.from(a, l.datatype(a.word(3))).made(l.typeBlocks("MPI_Type_indexed", a.int(0), a.counts(1), a.counts(2), l.datatype(a.word(3)), mpi.TypeIndexed))
 	if err != nil {
+		a.setWord(4, typeNull)
 		return err
 	}
 	a.setWord(4, l.addType(v0))
@@ -3164,6 +3196,7 @@ func doMPI_Type_match_size(l *Lib, a args) error {
 	}
 	v0, err := mpi.TypeMatchSize(mpi.Typeclass(a.int(0)), a.int(1))
 	if err != nil {
+		a.setWord(2, typeNull)
 		return err
 	}
 	a.setWord(2, l.addType(v0))
@@ -3208,6 +3241,7 @@ func doMPI_Type_vector(l *Lib, a args) error {
 	}
 	v0, err := l.from(a, l.datatype(a.word(3))).made(mpi.TypeVector(a.int(0), a.int(1), a.int(2), l.datatype(a.word(3))))
 	if err != nil {
+		a.setWord(4, typeNull)
 		return err
 	}
 	a.setWord(4, l.addType(v0))
@@ -3285,6 +3319,7 @@ func doMPI_Win_create(l *Lib, a args) error {
 	}
 	v0, err := comm.WinCreatePtr(pointer(a.word(0)), a.long(1), a.int(2), info)
 	if err != nil {
+		a.setWord(5, winNull)
 		return err
 	}
 	a.setWord(5, l.addWin(v0))
@@ -3305,6 +3340,7 @@ func doMPI_Win_create_dynamic(l *Lib, a args) error {
 	}
 	v0, err := comm.WinCreateDynamic(info)
 	if err != nil {
+		a.setWord(2, winNull)
 		return err
 	}
 	a.setWord(2, l.addWin(v0))
@@ -3426,6 +3462,7 @@ func doMPI_Win_get_group(l *Lib, a args) error {
 	}
 	v0, err := win.Group()
 	if err != nil {
+		a.setWord(1, groupNull)
 		return err
 	}
 	a.setWord(1, l.addGroup(v0))
@@ -3442,6 +3479,7 @@ func doMPI_Win_get_info(l *Lib, a args) error {
 	}
 	v0, err := win.Info()
 	if err != nil {
+		a.setWord(1, infoNull)
 		return err
 	}
 	a.setWord(1, l.addInfo(v0))
@@ -4179,6 +4217,7 @@ func doMPIX_Win_change_comm_memory(l *Lib, a args) error {
 	}
 	v0, err := l.changeCommMemory(newcomm, a.int(1), a.word(2), a.long(3), a.int(4))
 	if err != nil {
+		a.setWord(5, winNull)
 		return err
 	}
 	a.setWord(5, l.addWin(v0))
@@ -4199,6 +4238,7 @@ func doMPIX_Win_dup_with_info(l *Lib, a args) error {
 	}
 	v0, err := parentwin.DupWithInfo(info)
 	if err != nil {
+		a.setWord(2, winNull)
 		return err
 	}
 	a.setWord(2, l.addWin(v0))
@@ -4215,6 +4255,7 @@ func doMPIX_Win_dup(l *Lib, a args) error {
 	}
 	v0, err := parentwin.Dup()
 	if err != nil {
+		a.setWord(1, winNull)
 		return err
 	}
 	a.setWord(1, l.addWin(v0))
@@ -4295,6 +4336,7 @@ func doMPIX_Win_from_memhandle(l *Lib, a args) error {
 	}
 	v0, err := l.winFromMemhandle(parentwin, a.word(0), a.long(1), a.int(2), a.int(4), info)
 	if err != nil {
+		a.setWord(6, winNull)
 		return err
 	}
 	a.setWord(6, l.addWin(v0))

@@ -99,7 +99,7 @@ func function(p *abi.Procedure) (string, error) {
 		}
 		outs = append(outs, i)
 	}
-	var needs, before, after strings.Builder
+	var needs, before, after, failed strings.Builder
 	var names []string
 	for n, i := range outs {
 		x := p.Params[i]
@@ -114,6 +114,9 @@ func function(p *abi.Procedure) (string, error) {
 			if x.Base == "char" && i+1 < len(p.Params) && p.Params[i+1].Name == "resultlen" {
 				need(&needs, p, i+1)
 			}
+		}
+		if null := nulls[x.Base]; null != "" {
+			fmt.Fprintf(&failed, "\t\ta.setWord(%d, %s)\n", i, null)
 		}
 		if optional {
 			before.WriteString(store) // a status is there also if the call fails
@@ -132,7 +135,7 @@ func function(p *abi.Procedure) (string, error) {
 		fmt.Fprintf(&b, "\t%s := %s\n%s%s", strings.Join(names, ", "), expression, before.String(), after.String())
 		b.WriteString(f.end())
 	default:
-		fmt.Fprintf(&b, "\t%s, err := %s\n%s\tif err != nil {\n\t\treturn err\n\t}\n%s", strings.Join(names, ", "), expression, before.String(), after.String())
+		fmt.Fprintf(&b, "\t%s, err := %s\n%s\tif err != nil {\n%s\t\treturn err\n\t}\n%s", strings.Join(names, ", "), expression, before.String(), failed.String(), after.String())
 		b.WriteString(f.end())
 	}
 	return b.String(), nil
@@ -210,6 +213,11 @@ func (f *writer) value(name string) string {
 
 // wide reports whether the large form has 64 bits where the other has an int.
 func (f *writer) wide(i int) bool { return f.p.Large != nil && f.p.Large.Params[i].Base != "int" }
+
+// nulls are the null handles of what a call makes: that it fails shows there, too.
+var nulls = map[string]string{
+	"MPI_Comm": "commNull", "MPI_Win": "winNull", "MPI_Group": "groupNull", "MPI_Datatype": "typeNull", "MPI_Info": "infoNull",
+}
 
 // texts are the sizes of results that are strings, by the name of the parameter.
 var texts = map[string]int{"version": 8192, "name": 256, "string": 512, "comm_name": 128, "type_name": 128, "win_name": 128}
