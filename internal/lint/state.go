@@ -17,6 +17,7 @@ type exemption struct {
 func exemptions() []exemption {
 	return []exemption{
 		{"internal/planted", "", "planted faults are set before anything else runs, in builds for that only"},
+		{"internal/sys", "wires", "tells the race detector of order that sockets make, in builds for that only"},
 	}
 }
 

@@ -19,6 +19,7 @@ func Recv(fd int, b []byte) (int, syscall.Errno) {
 		return 0, unix.EINVAL
 	}
 	n, _, e := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+	received()
 	if e != 0 {
 		return 0, e
 	}
@@ -30,6 +31,7 @@ func Send(fd int, b []byte) (int, syscall.Errno) {
 	if len(b) == 0 {
 		return 0, unix.EINVAL
 	}
+	sent()
 	n, _, e := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)),
 		unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT, 0, 0)
 	if e != 0 {
@@ -67,6 +69,7 @@ func (p *Pieces) Recv(fd int, a, b []byte) (int, syscall.Errno) {
 		return 0, unix.EINVAL
 	}
 	r, _, e := unix.RawSyscall(unix.SYS_READV, uintptr(fd), uintptr(unsafe.Pointer(&p.iov[0])), uintptr(n))
+	received()
 	p.clear()
 	if e != 0 {
 		return 0, e
@@ -82,6 +85,7 @@ func (p *Pieces) Send(fd int, a, b []byte) (int, syscall.Errno) {
 	}
 	p.msg = unix.Msghdr{Iov: &p.iov[0]}
 	p.msg.SetIovlen(n)
+	sent()
 	r, _, e := unix.RawSyscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&p.msg)), unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
 	p.clear()
 	if e != 0 {
@@ -116,6 +120,7 @@ func (r *Run) Add(b []byte) {
 func (r *Run) Send(fd int) (int, syscall.Errno) {
 	r.msg = unix.Msghdr{Iov: &r.iov[0]}
 	r.msg.SetIovlen(r.n)
+	sent()
 	n, _, e := unix.RawSyscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.msg)), unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
 	for i := range r.n { // a buffer is not kept alive by its last use
 		r.iov[i].Base = nil
