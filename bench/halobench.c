@@ -309,11 +309,13 @@ int main(int argc, char **argv)
 
     if (is_onesided(name)) {
         onesided(name, table[b].loop, sizes, count);
+#ifdef MPICH_VERSION
         if (!strcmp(fabric, "tcp")) {
             /* MPICH's Finalize hangs now and then after this; all has been said. */
             MPI_Barrier(MPI_COMM_WORLD);
             _exit(0);
         }
+#endif
         MPI_Finalize();
         return 0;
     }
