@@ -179,12 +179,8 @@ func (l *Lib) setWinAttr(w *mpi.Window, number int, value uintptr) error {
 // getAttr stores an attribute in the arguments 2 and 3: predefined is one that is known
 // otherwise.
 func getAttr[O mpi.Attributed](l *Lib, a args, call string, o O, key func(*keyval) mpi.Keyval[O, uintptr], predefined func(O, int) (uintptr, bool)) error {
-	for i, name := range []string{2: "attribute_val", 3: "flag"} {
-		if name != "" {
-			if err := l.need(call, a, name, i); err != nil {
-				return err
-			}
-		}
+	if err := l.needs(call, a, result{2, "attribute_val"}, result{3, "flag"}); err != nil {
+		return err
 	}
 	value, found := predefined(o, a.int(1))
 	if !found {

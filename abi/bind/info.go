@@ -102,12 +102,8 @@ func (l *Lib) infoGet(a args) error {
 // the end, and becomes how much it takes.
 func (l *Lib) infoGetString(a args) error {
 	const call = "MPI_Info_get_string"
-	for i, name := range []string{2: "buflen", 4: "flag"} {
-		if name != "" {
-			if err := l.need(call, a, name, i); err != nil {
-				return err
-			}
-		}
+	if err := l.needs(call, a, result{2, "buflen"}, result{4, "flag"}); err != nil {
+		return err
 	}
 	value, found, err := l.lookup(a, call)
 	if err != nil {
@@ -129,12 +125,8 @@ func (l *Lib) infoGetString(a args) error {
 // infoValuelen is MPI_Info_get_valuelen.
 func (l *Lib) infoValuelen(a args) error {
 	const call = "MPI_Info_get_valuelen"
-	for i, name := range []string{2: "valuelen", 3: "flag"} {
-		if name != "" {
-			if err := l.need(call, a, name, i); err != nil {
-				return err
-			}
-		}
+	if err := l.needs(call, a, result{2, "valuelen"}, result{3, "flag"}); err != nil {
+		return err
 	}
 	value, found, err := l.lookup(a, call)
 	if err != nil {

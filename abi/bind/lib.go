@@ -160,7 +160,23 @@ func (l *Lib) outside(e *mpi.Error) error {
 	return e
 }
 
-// need fails unless results are wanted somewhere.
+// result is a parameter that says where a result is to go, by its number and name.
+type result struct {
+	i    int
+	name string
+}
+
+// needs is need for several results.
+func (l *Lib) needs(call string, a args, results ...result) error {
+	for _, r := range results {
+		if err := l.need(call, a, r.name, r.i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// need fails unless a result is wanted somewhere.
 func (l *Lib) need(call string, a args, name string, i int) error {
 	if a.result(i) == nil {
 		return l.fail(mpi.ErrArg, call, "%s is %#x, which is no address of a result", name, a.word(i))

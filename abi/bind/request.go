@@ -236,10 +236,8 @@ func (l *Lib) one(a args, s *several, k, index, status int, st *mpi.Status) {
 
 // testany is MPI_Testany.
 func (l *Lib) testany(a args) error {
-	for i, name := range map[int]string{2: "index", 3: "flag"} {
-		if err := l.need("MPI_Testany", a, name, i); err != nil {
-			return err
-		}
+	if err := l.needs("MPI_Testany", a, result{2, "index"}, result{3, "flag"}); err != nil {
+		return err
 	}
 	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Testany")
 	if err != nil {
@@ -338,8 +336,12 @@ func (l *Lib) getStatus(a args) error {
 
 // getStatusAll, getStatusAny and getStatusSome are MPI_Request_get_status_all and so on.
 func (l *Lib) getStatusAll(a args) error {
+	const call = "MPI_Request_get_status_all"
+	if err := l.need(call, a, "flag", 2); err != nil {
+		return err
+	}
 	n := a.int(0)
-	s, err := l.requestsOf(a, 1, n, "MPI_Request_get_status_all")
+	s, err := l.requestsOf(a, 1, n, call)
 	if err != nil {
 		return err
 	}
@@ -356,7 +358,11 @@ func (l *Lib) getStatusAll(a args) error {
 }
 
 func (l *Lib) getStatusAny(a args) error {
-	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Request_get_status_any")
+	const call = "MPI_Request_get_status_any"
+	if err := l.needs(call, a, result{2, "index"}, result{3, "flag"}); err != nil {
+		return err
+	}
+	s, err := l.requestsOf(a, 1, a.int(0), call)
 	if err != nil {
 		return err
 	}

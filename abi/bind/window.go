@@ -52,10 +52,8 @@ func (l *Lib) winAllocate(a args, call string, allocate func(c *mpi.Comm, size i
 func (l *Lib) sharedQuery(a args) error {
 	const call = "MPI_Win_shared_query"
 	w, err := l.win(a.word(0), call)
-	for i, name := range []string{2: "size", 3: "disp_unit", 4: "baseptr"} {
-		if err == nil && i >= 2 {
-			err = l.need(call, a, name, i)
-		}
+	if err == nil {
+		err = l.needs(call, a, result{2, "size"}, result{3, "disp_unit"}, result{4, "baseptr"})
 	}
 	if err != nil {
 		return err

@@ -117,7 +117,8 @@ const (
 )
 
 // SetOptions changes what info says. The granularity stays what it was at creation: others
-// rely on it. So does what is common to duplicates, as long as there are any; and Intrinsic stays false where the memory of some member is not mapped here. It takes the
+// rely on it. So does what is common to duplicates, as long as there are any; and
+// Intrinsic stays false where the memory of some member is not mapped here. It takes the
 // lock.
 func (v *View) SetOptions(o Options) {
 	was := v.Options()
