@@ -3,7 +3,7 @@
 # make fuzz      every fuzz target for FUZZTIME each
 # make faults    known bugs, one at a time: the tests find each; takes some minutes
 # make soak      the tests of promises, again and again, SOAKTIME seconds for each of SOAK
-# make stress    structures without locks in windows, STRESSTIME seconds over each fabric
+# make stress    structures without locks in windows, STRESSTIME seconds over each of STRESSFABRICS
 # make bench     Halo beside MPICH and Open MPI, interleaved, as a table of ratios
 # make install   halo, mpiexec, mpicc and the C library below PREFIX
 
@@ -16,6 +16,7 @@ FAULTS    ?=
 FAULTLIMIT ?= 10m
 SOAK      ?= ./internal/p2p ./internal/fabric/tcp ./internal/boot ./internal/launch
 STRESSTIME ?= 600
+STRESSFABRICS ?= inproc shm tcp
 NP        ?= 4
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 STRESS     = $(addprefix examples/,hashtable mcslock mpmcqueue worksteal globalarray taskqueue)
@@ -134,9 +135,9 @@ soak:
 # then in processes, on 2 to 8 ranks; every run has its share of the time.
 stress:
 	@each=$$(awk 'BEGIN {print $(STRESSTIME)/$(words $(STRESS))}') && \
-	HALO_TEST_FABRICS=inproc $(GO) test -race -count=1 -p 1 -timeout 0 -run '^TestStress$$' $(addprefix ./,$(STRESS)) -stress $$each || exit 1; \
+	$(if $(filter inproc,$(STRESSFABRICS)),HALO_TEST_FABRICS=inproc $(GO) test -race -count=1 -p 1 -timeout 0 -run '^TestStress$$' $(addprefix ./,$(STRESS)) -stress $$each || exit 1;) \
 	dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && $(GO) build -o "$$dir/" ./cmd/halo $(addprefix ./,$(STRESS)) || exit 1; \
-	for fabric in shm tcp; do \
+	for fabric in $(filter-out inproc,$(STRESSFABRICS)); do \
 		for e in $(notdir $(STRESS)); do \
 			for n in 2 3 5 8; do \
 				more="-seconds $$(awk "BEGIN {print $$each/4}")"; \
