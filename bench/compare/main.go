@@ -1,12 +1,13 @@
 // Compare runs Halo's benchmarks beside the same loops in C, under Halo's C library,
 // MPICH and Open MPI, and reports ratios.
 //
-//	go run ./bench/compare [-rounds N] [-only TEXT] [-quick] [-mpi LIST] [-o DIR]
+//	go run ./bench/compare [-rounds N] [-more N] [-only TEXT] [-quick] [-mpi LIST] [-o DIR]
 //
 // A figure means nothing alone: the machine's mood changes by the minute. So
 // every benchmark runs with each MPI in turn, A B C A B C, and each round also
 // measures what the hardware allows. A figure is the median of its rounds, and
-// so is a ratio, whose two figures always come from the same round.
+// so is a ratio, whose two figures always come from the same round. Rows that a few
+// rounds leave undecided, because a bar lies amid their ratios, get more of them.
 package main
 
 import (
@@ -26,6 +27,7 @@ func main() {
 
 type options struct {
 	rounds int
+	more   int // further rounds, of rows that are undecided
 	only   string
 	mpis   []string
 	dir    string
@@ -36,6 +38,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	fs := flag.NewFlagSet("compare", flag.ContinueOnError)
 	fs.SetOutput(stderr)
 	fs.IntVar(&o.rounds, "rounds", 5, "run everything `N` times; fewer than 5 are not for quoting")
+	fs.IntVar(&o.more, "more", 8, "then run those rows `N` times more whose bar lies between the second and the last but one of their ratios")
 	fs.StringVar(&o.only, "only", "", "only the rows whose name contains `TEXT`, such as latency or \"barrier 4\"")
 	quick := fs.Bool("quick", false, "one round, to see that everything works")
 	mpis := fs.String("mpi", strings.Join(columns(), ","), "the columns, a `LIST` of names with commas between them")
@@ -47,10 +50,13 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 		return nil, fmt.Errorf("compare takes no arguments but flags, not %q", fs.Arg(0))
 	}
 	if *quick {
-		o.rounds = 1
+		o.rounds, o.more = 1, 0
 	}
 	if o.rounds < 1 {
 		return nil, fmt.Errorf("-rounds wants at least 1, not %d", o.rounds)
+	}
+	if o.more < 0 {
+		return nil, fmt.Errorf("-more wants at least 0, not %d", o.more)
 	}
 	o.mpis = strings.Split(*mpis, ",")
 	for i, name := range o.mpis {
@@ -115,19 +121,19 @@ func (o *options) run(stdout, stderr io.Writer) error {
 	}
 	r := newResults(selectRows(allRows(), o.only), o.mpis)
 	r.machine, r.load = describeMachine(mpis), load
-	for round := range o.rounds {
+	measure := func(rows []row, what string) error {
 		r.startRound()
-		limits := measureLimits(r.rows)
-		for name, v := range limits {
+		for name, v := range measureLimits(rows) {
 			r.addLimit(name, v)
 		}
-		for _, j := range jobsOf(r.rows) {
-			fmt.Fprintf(stderr, "round %d of %d: %s\n", round+1, o.rounds, j)
+		for _, j := range jobsOf(rows) {
+			fmt.Fprintf(stderr, "%s: %s\n", what, j)
 			for _, m := range mpis {
 				remark, runs := m.about(j)
 				if r.remark(remark); !runs {
 					continue
 				}
+				r.attempt(m.name, j)
 				lines, err := m.run(j, runtime.NumCPU())
 				select {
 				case <-interrupted:
@@ -140,14 +146,26 @@ func (o *options) run(stdout, stderr io.Writer) error {
 				r.add(m.name, lines)
 			}
 		}
-		if err := r.write(o.dir); err != nil { // whatever may happen in the next round
+		return r.write(o.dir) // whatever may happen in the next round
+	}
+	for round := range o.rounds {
+		if err := measure(r.rows, fmt.Sprintf("round %d of %d", round+1, o.rounds)); err != nil {
 			return err
+		}
+	}
+	// Chosen once, and all measured equally often, so that no row stops at its luckiest moment.
+	if again := r.undecided(); len(again) > 0 {
+		for round := range o.more {
+			r.further++
+			if err := measure(again, fmt.Sprintf("round %d of %d of %d undecided rows", round+1, o.more, len(again))); err != nil {
+				return err
+			}
 		}
 	}
 	fmt.Fprint(stdout, r.text())
 	fmt.Fprintf(stdout, "\nwritten: %s\n", filepath.Join(o.dir, "{results.md,ratios.svg,rounds.jsonl}"))
-	if n := len(r.failures); n > 0 {
-		return fmt.Errorf("%d runs failed, the first: %s", n, r.failures[0])
+	if failures := r.unexcused(); len(failures) > 0 {
+		return fmt.Errorf("%d runs failed, the first: %s", len(failures), failures[0])
 	}
 	return nil
 }

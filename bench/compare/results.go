@@ -17,14 +17,30 @@ type results struct {
 	rows     []row
 	columns  []string
 	rounds   int
+	further  int                    // of the rounds, those of undecided rows alone
 	figures  map[string][][]float64 // by column: [row][round]
 	limits   map[string][]float64   // by limit: [round]
-	failures []string
+	attempts map[run]int
+	failures []failure
 	remarks  []string // what is to be known of a column
 }
 
+// A run is that of a benchmark by one MPI.
+type run struct{ column, job string }
+
+// A failure is a run that ended with an error.
+type failure struct {
+	run
+	round int
+	err   error
+}
+
+func (f failure) String() string {
+	return fmt.Sprintf("round %d, %s, %s: %v", f.round, f.column, f.job, f.err)
+}
+
 func newResults(rows []row, columns []string) *results {
-	r := &results{rows: rows, columns: columns, figures: map[string][][]float64{}, limits: map[string][]float64{}}
+	r := &results{rows: rows, columns: columns, figures: map[string][][]float64{}, limits: map[string][]float64{}, attempts: map[run]int{}}
 	for _, c := range columns {
 		r.figures[c] = make([][]float64, len(rows))
 	}
@@ -51,10 +67,53 @@ func (r *results) add(column string, lines []line) {
 	}
 }
 
-func (r *results) addLimit(name string, v float64) { r.limits[name] = append(r.limits[name], v) }
+// addLimit records a limit in the current round.
+func (r *results) addLimit(name string, v float64) {
+	for len(r.limits[name]) < r.rounds-1 {
+		r.limits[name] = append(r.limits[name], math.NaN())
+	}
+	r.limits[name] = append(r.limits[name], v)
+}
+
+func (r *results) attempt(column string, j job) { r.attempts[run{column, j.String()}]++ }
 
 func (r *results) fail(column string, j job, err error) {
-	r.failures = append(r.failures, fmt.Sprintf("round %d, %s, %s: %v", r.rounds, column, j, err))
+	r.failures = append(r.failures, failure{run{column, j.String()}, r.rounds, err})
+}
+
+// unexcused are the failures that make the report worthless: Halo's own, and those of a
+// peer's run that never succeeded. Else a peer's failed run is missing in the medians, and
+// the notes name it.
+func (r *results) unexcused() []failure {
+	failed := map[run]int{}
+	for _, f := range r.failures {
+		failed[f.run]++
+	}
+	return slices.DeleteFunc(slices.Clone(r.failures), func(f failure) bool {
+		return isPeer(f.column) && failed[f.run] < r.attempts[f.run]
+	})
+}
+
+// undecided are the rows with a bar that lies amid their ratios, the least and the greatest
+// left aside: more rounds might move the median across it. The rows that their bars refer to
+// are among them.
+func (r *results) undecided() []row {
+	wanted := map[string]bool{}
+	for i := range r.rows {
+		for _, b := range r.rows[i].bars {
+			q := numbers(over(r.figures["halo"][i], r.reference(i, b)))
+			if slices.Sort(q); len(q) > 2 && q[1] < b.factor && b.factor < q[len(q)-2] {
+				wanted[r.rows[i].name], wanted[b.of] = true, true
+			}
+		}
+	}
+	var some []row
+	for _, rw := range r.rows {
+		if wanted[rw.name] {
+			some = append(some, rw)
+		}
+	}
+	return some
 }
 
 // remark keeps a sentence for the notes, once.

@@ -148,8 +148,12 @@ func (r *results) table(long bool) [][]string {
 // notes are the lines under the table.
 func (r *results) notes() []string {
 	notes := append([]string(nil), r.machine...)
-	s := fmt.Sprintf("%d rounds, interleaved; figures are medians, ratios are medians of the ratios within a round.", r.rounds)
-	if r.rounds < 5 {
+	s := fmt.Sprintf("%d rounds, interleaved", r.rounds-r.further)
+	if r.further > 0 {
+		s += fmt.Sprintf(", and %d more of the rows that these left undecided", r.further)
+	}
+	s += "; figures are medians, ratios are medians of the ratios within a round."
+	if r.rounds-r.further < 5 {
 		s += " Fewer than 5 rounds: not for quoting."
 	}
 	if busy := float64(runtime.NumCPU()) / 2; r.load > busy {
@@ -172,7 +176,7 @@ func (r *results) notes() []string {
 	notes = append(notes, r.clibraryNotes()...)
 	notes = append(notes, behindMark+" a peer is faster in the median.", r.summary())
 	for _, f := range r.failures {
-		notes = append(notes, "failed: "+f)
+		notes = append(notes, "failed: "+f.String())
 	}
 	return notes
 }
