@@ -212,10 +212,13 @@ func (q *Request) WaitContext(ctx context.Context) (Status, error) {
 	return q.end(e)
 }
 
-// Cancel cancels a receive that has not been matched yet. The request must
-// still be waited for; its status tells whether it was cancelled. Sends are
-// not cancelled, and to cancel a collective or one-sided operation is ErrRequest, but for
-// requests that wait for notifications (WaitNotify): these take none then.
+// Cancel cancels a send or receive that has not been matched yet. The request must
+// still be waited for, which then depends on nothing that other ranks do; its status tells
+// whether it was cancelled. To cancel a collective or one-sided operation is ErrRequest, but
+// for requests that wait for notifications (WaitNotify): these take none then.
+//
+// A send may be cancelled even though it was complete, as long as nobody has received the
+// message. To cancel sends is deprecated.
 //
 // C: MPI_Cancel, section 3.8.4.
 func (q *Request) Cancel() error {

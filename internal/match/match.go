@@ -120,6 +120,12 @@ func (t *Table[R, M]) PurgeContext(ctx uint64, f func(*M)) {
 	}
 }
 
+// Same yields the unexpected messages of envelope k, oldest first. The loop changes
+// nothing in the table, or ends.
+func (t *Table[R, M]) Same(k Key) iter.Seq[*Node[M]] {
+	return func(yield func(*Node[M]) bool) { t.unexp.same(k.Ctx, k.word(), yield) }
+}
+
 // Posted is the number of receives queued.
 func (t *Table[R, M]) Posted() int { return t.posted.n }
 

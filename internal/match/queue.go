@@ -189,6 +189,27 @@ func (q *queue[T]) all(yield func(*Node[T]) bool) {
 	}
 }
 
+// same yields the nodes of one envelope in order.
+func (q *queue[T]) same(ctx, word uint64, yield func(*Node[T]) bool) {
+	if q.active == 0 {
+		for s := q.slots[0].next; s != 0; s = q.slots[s].next {
+			if e := &q.slots[s]; e.ctx == ctx && e.word == word && !yield(e.node) {
+				return
+			}
+		}
+		return
+	}
+	first := q.find(0, ctx, word, exact)
+	for s := first; s != 0; {
+		if !yield(q.slots[s].node) {
+			return
+		}
+		if s = q.slots[s].link.next; s == first {
+			return
+		}
+	}
+}
+
 // grow doubles the slab.
 func (q *queue[T]) grow() {
 	slots := make([]slot[T], 2*len(q.slots))

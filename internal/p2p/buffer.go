@@ -130,7 +130,12 @@ func (e *Engine) startBuffered(r *Request) {
 	s.buffer, s.number = b, b.next
 	b.live = append(b.live, b.next)
 	b.next++
+	gen := s.Gen
 	e.startSend(s)
+	r.serial, r.remote = s.serial, 0
+	if s.Gen == gen { // not complete and freed
+		r.remote = s.name
+	}
 	e.finish(r, nil)
 }
 

@@ -176,15 +176,6 @@ func firstDone(rs []*Request) (active bool, done int) {
 	return active, -1
 }
 
-// Cancel cancels a receive that has not been matched; it then completes with a
-// status that says so. Sends are never cancelled (MPI-5 3.8.4 deprecates it).
-func (e *Engine) Cancel(r *Request) {
-	if r.Active && !r.Send && !r.Done() && e.table.Cancel(&r.node) {
-		r.Status = Status{Source: AnySource, Tag: AnyTag, Cancelled: true}
-		e.finish(r, nil)
-	}
-}
-
 // Join makes r complete only when s, which nobody else waits for, is complete too.
 func (e *Engine) Join(r, s *Request) {
 	pending, err := e.SetWhole(s, r)

@@ -90,8 +90,11 @@ type Engine struct {
 // counts more than a correct sender did when it sent, and one that goes beyond
 // has broken the rule (Refuse).
 type peer struct {
-	credit     int // bytes of eager messages that may be sent now
-	unanswered int // sends that wait for Ack or Clear
+	credit     int    // bytes of eager messages that may be sent now
+	unanswered int    // sends that wait for Ack or Clear
+	numbered   uint64 // eager messages of requests so far
+	revokes    int    // of our messages the peer is asked for, without an answer yet
+	answers    int    // to such questions of the peer, that wait for room on their way
 
 	room  int // bytes of eager messages that the peer may still send: window, less what is held here and what is owed
 	owed  int // bytes of eager messages consumed and not yet told

@@ -78,6 +78,12 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 			return
 		}
 		q.credit += int(h.Arg)
+	case wire.Revoke:
+		e.withdraw(from, h)
+	case wire.Revoked:
+		if v := e.names.Find(h.Name); v != nil && v.peer == src && v.phase == phaseRevoke {
+			e.revoked(v, h.Arg != 0)
+		}
 	case wire.Check:
 		e.hear(from, payload)
 	default:
@@ -159,6 +165,8 @@ func (e *Engine) eagerMessage(key match.Key, h *wire.Header) *Message {
 	e.room(m, int(h.Size))
 	if h.Kind == wire.EagerSync {
 		m.name, m.free = h.Name, h.Flags&wire.Uncredited != 0
+	} else {
+		m.addr = h.Arg
 	}
 	return m
 }

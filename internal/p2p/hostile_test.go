@@ -134,7 +134,7 @@ func TestS6_ImpossibleFrames(t *testing.T) {
 		{"returned 1 bytes of eager credit, and had 0", wire.Header{Kind: wire.Credit, Arg: 1}, 0},
 		{"returned 18446744073709551615 bytes", wire.Header{Kind: wire.Credit, Arg: math.MaxUint64}, 0},
 		{"kind 9, which is for nobody here", wire.Header{Kind: wire.WinPut, Ctx: ctx}, 8}, // there is no one-sided communication
-		{fmt.Sprintf("kind %d, which is for nobody here", wire.User-1), wire.Header{Kind: wire.User - 1, Ctx: ctx}, 0},
+		{fmt.Sprintf("kind %d, which is for nobody here", wire.WinLeave), wire.Header{Kind: wire.WinLeave, Ctx: ctx}, 0},
 		{fmt.Sprintf("kind %d, which is for nobody here", wire.User), wire.Header{Kind: wire.User}, 0},
 		{fmt.Sprintf("kind %d", wire.User+1), wire.Header{Kind: wire.User + 1}, 0},
 		{"kind 127", wire.Header{Kind: 0x7f}, 100},

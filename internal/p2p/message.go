@@ -14,7 +14,7 @@ type Message struct {
 	size uint64
 	data []byte // payload of an eager message
 	name uint64 // the sender's request, if it waits for Ack or Clear
-	addr uint64 // where the payload is in the sender's memory, 0 if not told
+	addr uint64 // where the payload is in the sender's memory, 0 if not told; of an eager message its number
 
 	eager   bool
 	free    bool     // eager without credit

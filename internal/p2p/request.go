@@ -46,6 +46,7 @@ const (
 	phaseStream              // Data frames are on their way
 	phasePull                // a receive that reads the sender's memory
 	phaseFill                // a receive that is being filled by Data frames
+	phaseRevoke              // asks the peer for a message back
 )
 
 // Request is an operation. It is used under the engine's lock, pooled, and told
@@ -71,7 +72,8 @@ type Request struct {
 	token      [8]byte // payload of a Ready frame: address of buf
 
 	name   uint64 // own name while a peer may use it, 0 if none
-	remote uint64 // the peer's name for its half
+	remote uint64 // the peer's name for its half; of a buffered send the name of its copy
+	serial uint64 // of a send: number of its eager message, 0 if that is named
 	addr   uint64 // where the payload is in the sender's memory
 	need   uint64 // bytes to move
 	moved  uint64 // bytes moved so far, or handed to the backlog

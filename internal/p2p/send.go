@@ -70,6 +70,7 @@ func (e *Engine) SendInit(c *comm.Comm, ctx uint64, mode Mode, buf []byte, dest 
 
 // startSend chooses the protocol.
 func (e *Engine) startSend(r *Request) {
+	r.serial = 0
 	if r.peer == ProcNull {
 		e.finish(r, nil)
 		return
@@ -94,6 +95,8 @@ func (e *Engine) startSend(r *Request) {
 			r.phase = phaseReady // complete on Ack
 			e.peers[r.peer].unanswered++
 			h.Kind, h.Name = wire.EagerSync, e.give(r)
+		} else {
+			h.Arg = e.number(r)
 		}
 		e.tell(r)
 		if r.queued = !e.p.Queue(int(r.peer), h, e.packed(r), r); !r.queued {
@@ -121,6 +124,14 @@ func (e *Engine) startSend(r *Request) {
 	binary.LittleEndian.PutUint64(r.token[:], addr)
 	h.Size = uint32(len(r.token))
 	r.queued = !e.p.Queue(int(r.peer), h, r.token[:], r)
+}
+
+// number numbers the message of r, for Cancel.
+func (e *Engine) number(r *Request) uint64 {
+	q := &e.peers[r.peer]
+	q.numbered++
+	r.serial = q.numbered
+	return r.serial
 }
 
 // Sent implements proc.Sent: a frame of this request has gone, or never will.
@@ -151,6 +162,7 @@ func (e *Engine) sendSelf(r *Request) {
 	}
 	size := r.size()
 	m := e.newMessage(key, uint64(size))
+	m.addr = e.number(r)
 	if n := size + frameCost; r.mode != Synchronous && size <= wire.MaxPayload && e.self+n <= window {
 		e.self += n
 		m.eager = true

@@ -125,6 +125,10 @@ func remove(s []*Request, i int) []*Request {
 
 // failSend ends a send whose peer is gone.
 func (e *Engine) failSend(r *Request, cause error) {
+	if r.phase == phaseRevoke {
+		e.endRevoke(r)
+		return
+	}
 	for i, q := range e.streams {
 		if q == r {
 			e.streams = remove(e.streams, i)

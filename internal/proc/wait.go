@@ -53,6 +53,10 @@ func (e *Event) Watch(word *atomic.Uint64, reach uint64, sleepers *atomic.Uint32
 // for the first of several events.
 func (e *Event) Also(g *Event) { e.also = g }
 
+// Awaited reports whether somebody sleeps until the event happens, or waits for it among
+// others.
+func (e *Event) Awaited() bool { return e.park != nil || e.also != nil }
+
 // Fire makes the event happen and wakes who waits for it.
 func (e *Event) Fire() {
 	e.done = true

@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of the frame layout; it is exchanged in every handshake.
-const Version = 4
+const Version = 5
 
 const (
 	// HeaderSize is the encoded size of a Header in bytes.
@@ -34,7 +34,8 @@ type Kind uint8
 
 // The kinds of frames. Zero is never sent.
 const (
-	// Eager carries a whole message: envelope (Ctx, Tag) and payload.
+	// Eager carries a whole message: envelope (Ctx, Tag) and payload. Arg numbers those that
+	// may be revoked, 0 means none.
 	Eager Kind = 1 + iota
 	// EagerSync is Eager that wants an Ack to request Name once it is matched.
 	EagerSync
@@ -103,6 +104,12 @@ const (
 	// WinLeave says that the sender uses window Ctx no more, whose maker has freed it: the
 	// memory of the others may be given back when all have said so.
 	WinLeave
+	// Revoke asks for a message back that waits in the queue of unexpected ones: Ctx, Tag,
+	// and in Arg its number, which is Arg of Eager; with Announced its request's name.
+	// A Revoked to Name is wanted.
+	Revoke
+	// Revoked answers it: Arg is 1 if the message was there, and now is not, else 0.
+	Revoked
 	// User is for layers that have no kinds of their own; p2p takes none of it.
 	// It is the last kind: a new one goes before it, and makes a new Version.
 	User
@@ -120,6 +127,8 @@ const (
 	// Uncredited, of EagerSync: the message was sent without eager credit, and none is
 	// returned for it.
 	Uncredited uint8 = 1
+	// Announced, of Revoke: the message has a name, not a number.
+	Announced uint8 = 1
 	// WithResult, of WinAcc: the values before are wanted.
 	WithResult uint8 = 1
 	// ThenFlush, of WinPut and of WinAcc without a result: a WinFlush with Arg Name
