@@ -5,7 +5,7 @@
 # make soak      the tests of promises, again and again, SOAKTIME seconds for each of SOAK
 # make stress    structures without locks in windows, STRESSTIME seconds over each of STRESSFABRICS
 # make bench     Halo beside MPICH and Open MPI, interleaved, as a table of ratios
-# make install   halo, mpiexec, mpicc and the C library below PREFIX
+# make install   halo, mpiexec, mpicc, the C library and its manual below PREFIX
 
 GO        ?= go
 PREFIX    ?= /usr/local
@@ -174,4 +174,5 @@ ifeq ($(shell uname -s),Linux)
 	$(CC) -O2 -fPIC -Wall -Iabi/include -Iabi/compat -c abi/compat/compat.c -o $(DESTDIR)$(PREFIX)/lib/compat.o
 	ar rcs $(DESTDIR)$(PREFIX)/lib/libmpi_compat.a $(DESTDIR)$(PREFIX)/lib/compat.o
 	rm $(DESTDIR)$(PREFIX)/lib/compat.o
+	GOOS= GOARCH= $(GO) run ./abi/generate -man $(DESTDIR)$(PREFIX)/share/man -bin $(DESTDIR)$(PREFIX)/bin
 endif

@@ -3,7 +3,10 @@
 //
 //	go run ./abi/generate [-C DIR]
 //
-// DIR is the folder abi.
+// DIR is the folder abi. The pages of the manual are not among these files, but are made when
+// the library is installed, to MAN/man3, and those of the programs in BIN to MAN/man1:
+//
+//	go run ./abi/generate -man MAN [-bin BIN]
 package main
 
 import (
@@ -17,15 +20,28 @@ import (
 
 func main() {
 	dir := flag.String("C", "abi", "the folder of the tables, where the files go")
+	man := flag.String("man", "", "write the pages of the manual below this folder instead")
+	bin := flag.String("bin", "", "the folder of the installed programs, for their pages")
 	flag.Parse()
-	files, err := generate()
-	if err == nil {
-		err = write(*dir, files)
-	}
-	if err != nil {
+	if err := run(*dir, *man, *bin); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}
+}
+
+func run(dir, man, bin string) error {
+	t, err := read()
+	if err != nil {
+		return err
+	}
+	if man != "" {
+		return t.writeManual(man, filepath.Join(dir, "../mpi"), bin)
+	}
+	files, err := t.generate()
+	if err != nil {
+		return err
+	}
+	return write(dir, files)
 }
 
 func write(dir string, files map[string][]byte) error {
@@ -47,8 +63,7 @@ type tables struct {
 	callbacks  []abi.Callback
 }
 
-// generate returns the files by their names below the folder abi.
-func generate() (map[string][]byte, error) {
+func read() (*tables, error) {
 	var t tables
 	var err error
 	if t.procedures, err = abi.Procedures(); err != nil {
@@ -57,9 +72,13 @@ func generate() (map[string][]byte, error) {
 	if t.constants, err = abi.Constants(); err != nil {
 		return nil, err
 	}
-	if t.callbacks, err = abi.Callbacks(); err != nil {
-		return nil, err
-	}
+	t.callbacks, err = abi.Callbacks()
+	return &t, err
+}
+
+// generate returns the files by their names below the folder abi.
+func (t *tables) generate() (map[string][]byte, error) {
+	var err error
 	files := map[string][]byte{
 		"include/mpi.h":     t.header(),
 		"lib/procedures.c":  t.symbols(),

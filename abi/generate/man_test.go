@@ -1,0 +1,211 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/halo-mpi/halo/abi"
+)
+
+func testManual(t *testing.T) *manual {
+	t.Helper()
+	all, err := read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := newManual(all, "../../mpi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+var (
+	formatting = regexp.MustCompile(`\\f[BIPR]`)
+	manSection = regexp.MustCompile(`(?m)^\.SH (.*)\n`)
+	spaces     = regexp.MustCompile(`\s+`)
+)
+
+// parts are the sections of a page as plain text.
+func parts(page []byte) map[string]string {
+	text := formatting.ReplaceAllString(string(page), "")
+	text = strings.NewReplacer(`\-`, "-", `\(aq`, "'", `\e`, `\`).Replace(text)
+	found := map[string]string{}
+	at := manSection.FindAllStringSubmatchIndex(text, -1)
+	for i, a := range at {
+		end := len(text)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		found[text[a[2]:a[3]]] = text[a[1]:end]
+	}
+	return found
+}
+
+// Every procedure of the table has a page, or leads to one, which has the prototype that
+// mpi.h has, each parameter in the order of C, and the classes of errors by their names.
+func TestEveryProcedureHasAPage(t *testing.T) {
+	m := testManual(t)
+	pages, err := m.pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	header, err := os.ReadFile("../include/mpi.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := map[string]string{}
+	for line := range strings.Lines(string(header)) {
+		if before, _, ok := strings.Cut(line, "("); ok && strings.HasSuffix(line, ");\n") {
+			words := strings.Fields(before)
+			declared[words[len(words)-1]] = spaces.ReplaceAllString(line, "")
+		}
+	}
+	constants := map[string]bool{}
+	for _, c := range m.constants {
+		constants[c.Name] = true
+	}
+	count := 0
+	for _, p := range m.procedures {
+		for q := p; q != nil; q = q.Large {
+			count++
+			page := pages[q.Name+".3"]
+			if to, ok := strings.CutPrefix(string(page), ".so man3/"); ok {
+				page = pages[strings.TrimSpace(to)]
+			}
+			has := parts(page)
+			synopsis := spaces.ReplaceAllString(has["SYNOPSIS"], "")
+			if want := declared[q.Name]; want == "" || !strings.Contains(synopsis, want) {
+				t.Errorf("%s: mpi.h has %q, the page %q", q.Name, want, has["SYNOPSIS"])
+			}
+			names, purpose, _ := strings.Cut(has["NAME"], " - ")
+			if !slices.Contains(strings.Split(names, ", "), q.Name) || strings.Count(purpose, "\n") != 1 || len(purpose) < 10 {
+				t.Errorf("%s: NAME is %q", q.Name, has["NAME"])
+			}
+			at := 0
+			for _, x := range p.Params {
+				if x.Name == "" {
+					continue
+				}
+				i := strings.Index(has["PARAMETERS"][at:], "\n"+x.Name+" (")
+				if i < 0 {
+					t.Errorf("%s: %s is not among the parameters, or not at its place", q.Name, x.Name)
+					continue
+				}
+				if m.longer[strings.TrimSuffix(p.Name, "_c")] != p { // its own parameters come last
+					at += i
+				}
+			}
+			for _, class := range cName.FindAllString(has["ERRORS"], -1) {
+				if strings.Contains(class, "ERR") && !constants[class] {
+					t.Errorf("%s: there is no %s", q.Name, class)
+				}
+			}
+			if lacks := strings.Contains(has["DESCRIPTION"], "does not have this yet"); lacks == m.has(p) {
+				t.Errorf("%s: that Halo has it is %t, the page says it lacks it: %t", q.Name, m.has(p), lacks)
+			}
+			for _, name := range []string{"DESCRIPTION", "ERRORS", "STANDARD", "SEE ALSO"} {
+				if strings.TrimSpace(has[name]) == "" {
+					t.Errorf("%s: no %s", q.Name, name)
+				}
+			}
+		}
+	}
+	if count < 664 || count != len(pages) {
+		t.Errorf("%d procedures, %d pages", count, len(pages))
+	}
+}
+
+// Nothing in the tables of the manual is of no procedure, and no name in it of nothing.
+func TestManualHasNoMore(t *testing.T) {
+	m := testManual(t)
+	known := map[string]bool{"MPI_ERR": true}
+	used := make([]bool, len(m.meanings))
+	for _, p := range m.procedures {
+		known[p.Name] = true
+		if p.Large != nil {
+			known[p.Large.Name] = true
+		}
+		for _, x := range p.Params {
+			if i := slices.IndexFunc(m.meanings, func(r abi.Meaning) bool { return r.Of(p.Name, x) }); i >= 0 {
+				used[i] = true
+			}
+		}
+	}
+	for _, c := range m.constants {
+		known[c.Name] = true
+	}
+	for i, r := range m.meanings {
+		if !used[i] {
+			t.Errorf("parameters.csv: %v holds for nothing", r)
+		}
+		if r.Direction != "" && !slices.Contains([]string{"IN", "OUT", "INOUT"}, r.Direction) {
+			t.Errorf("parameters.csv: %v: direction %q", r, r.Direction)
+		}
+	}
+	check := func(of, text string) {
+		for _, name := range cName.FindAllString(text, -1) {
+			if strings.HasSuffix(name, "_") { // "MPI_COMBINER_ and so on"
+				if !slices.ContainsFunc(m.constants, func(c abi.Constant) bool { return strings.HasPrefix(c.Name, name) }) {
+					t.Errorf("%s: no name begins with %s", of, name)
+				}
+			} else if !known[name] && name != "MPI_Count" {
+				t.Errorf("%s: there is no %s", of, name)
+			}
+		}
+	}
+	for name, p := range m.purposes {
+		if !known[name] {
+			t.Errorf("purposes.csv: there is no %s", name)
+		}
+		if p.Remark != "" && !strings.HasSuffix(p.Remark, ".") {
+			t.Errorf("purposes.csv: %s: %q is no sentence", name, p.Remark)
+		}
+		check(name, p.Text+" "+p.Remark)
+	}
+	for _, r := range m.meanings {
+		check(r.Parameter, r.Text)
+	}
+}
+
+// The pages are right for who prints them.
+func TestPagesAreClean(t *testing.T) {
+	m := testManual(t)
+	pages, err := m.pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages["program.1"] = programPage("program", "program, other", "does it", "It does.\n\nUsage:\n  program [-x]\n\n.It's over\\.\nSee:\n'there'\n")
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "man3"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(filepath.Join(dir, "man3"), pages); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for name := range pages {
+		names = append(names, filepath.Join("man3", name))
+	}
+	slices.Sort(names)
+	tried := false
+	for _, tool := range [][]string{{"groff", "-man", "-ww", "-Tutf8", "-z"}, {"mandoc", "-Tlint", "-Wwarning"}} {
+		if _, err := exec.LookPath(tool[0]); err != nil {
+			continue
+		}
+		tried = true
+		cmd := exec.Command(tool[0], append(tool[1:], names...)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s: %v\n%.3000s", tool[0], err, out)
+		}
+	}
+	if !tried {
+		t.Skip("there is neither groff nor mandoc here")
+	}
+}

@@ -1,0 +1,36 @@
+//go:build linux
+
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The manual is installed, with a page of each program made of what it says itself, and man
+// finds the pages, also by the names of the forms with large counts.
+func TestManual(t *testing.T) {
+	need(t)
+	pages := filepath.Join(installed, "share/man")
+	for name, says := range map[string]string{
+		"man1/halo.1": "measure this machine", "man1/mpiexec.1": "oversubscribe", "man1/mpirun.1": ".so man1/mpiexec.1",
+		"man1/mpicc.1": "static", "man1/mpicxx.1": ".so man1/mpicc.1", "man1/mpic++.1": ".so man1/mpicc.1",
+		"man3/MPI_Send.3": "send a message", "man3/MPI_Send_c.3": ".so man3/MPI_Send.3", "man3/MPIX_Put_notify.3": "extension",
+	} {
+		text, err := os.ReadFile(filepath.Join(pages, name))
+		if err != nil {
+			t.Error(err)
+		} else if !strings.Contains(string(text), says) {
+			t.Errorf("%s does not say %q", name, says)
+		}
+	}
+	need(t, "man", "groff")
+	for _, name := range []string{"MPI_Put_c", "mpirun"} {
+		r := command(t, []string{"MANWIDTH=80", "MAN_KEEP_FORMATTING="}, "man", "--warnings=w", "-M", pages, name)
+		if r.status != 0 || r.err != "" || !strings.Contains(r.out, "SEE ALSO") {
+			t.Errorf("man %s: status %d\n%s%s", name, r.status, r.out, r.err)
+		}
+	}
+}
