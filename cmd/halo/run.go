@@ -17,6 +17,8 @@ func runAs(name string, args []string) int {
 	case errors.Is(err, launch.ErrHelp):
 		fmt.Print(launch.Help(name))
 		return 0
+	case errors.Is(err, launch.ErrVersion):
+		return versionMain(nil)
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "halo: %v (%s -help)\n", err, name)
 		return 2

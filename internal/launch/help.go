@@ -3,6 +3,7 @@ package launch
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Help is the text of halo run -help, for a program called name.
@@ -24,6 +25,8 @@ Options for each PROGRAM:
 	writeOptions(&b, table, true)
 	b.WriteString("\nOptions for the job:\n")
 	writeOptions(&b, table, false)
+	b.WriteString("\nOptions of other launchers that are read over, as -v tells:\n")
+	writeIdle(&b, table)
 	fmt.Fprintf(&b, `
 Rank 0 reads the launcher's standard input, the others read nothing. Output
 comes through the launcher, whole lines at a time. SIGINT, SIGTERM, SIGHUP,
@@ -61,7 +64,7 @@ const helpColumn = 24
 
 func writeOptions(b *strings.Builder, table []option, block bool) {
 	for _, o := range table {
-		if o.block != block {
+		if o.block != block || o.idle {
 			continue
 		}
 		head := "  -" + strings.Join(o.names, ", -")
@@ -73,18 +76,36 @@ func writeOptions(b *strings.Builder, table []option, block bool) {
 		} else {
 			fmt.Fprintf(b, "%-*s", helpColumn, head)
 		}
-		column := helpColumn
-		for i, w := range strings.Fields(o.help) {
-			if column+1+len(w) > 80 {
-				fmt.Fprintf(b, "\n%*s", helpColumn, "")
-				column = helpColumn
-			} else if i > 0 {
-				b.WriteByte(' ')
-				column++
-			}
-			b.WriteString(w)
-			column += len(w)
-		}
-		b.WriteByte('\n')
+		writeWords(b, o.help, helpColumn)
 	}
+}
+
+// writeIdle lists the options without effect. Blanks that do not break keep the arguments
+// of an option on its line.
+func writeIdle(b *strings.Builder, table []option) {
+	var all []string
+	for _, o := range table {
+		if o.idle {
+			all = append(all, strings.Join(append([]string{"-" + o.names[0]}, o.args...), "\u00a0"))
+		}
+	}
+	b.WriteString("  ")
+	writeWords(b, strings.Join(all, ", "), len("  "))
+}
+
+// writeWords writes text in lines of 80 columns, the first of which has begun already.
+func writeWords(b *strings.Builder, text string, indent int) {
+	column := indent
+	for i, w := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' }) {
+		if column+1+utf8.RuneCountInString(w) > 80 {
+			fmt.Fprintf(b, "\n%*s", indent, "")
+			column = indent
+		} else if i > 0 {
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(strings.ReplaceAll(w, "\u00a0", " "))
+		column += utf8.RuneCountInString(w)
+	}
+	b.WriteByte('\n')
 }

@@ -17,15 +17,17 @@ type option struct {
 	args  []string // names of the arguments for the help
 	help  string
 	block bool // belongs to one block of the command line and not to the job
+	idle  bool // another launcher's, without effect here
 	set   func(p *parser, args []string) error
 }
 
 func options() []option {
-	return []option{
+	return append([]option{
 		{names: []string{"n", "np"}, args: []string{"N"}, block: true,
 			help: "start N ranks (default 1)",
 			set: func(p *parser, a []string) (err error) {
 				p.block.N, err = strconv.Atoi(a[0])
+				p.counted = true
 				if err != nil || p.block.N < 1 || p.block.N > boot.MaxRanks {
 					return fmt.Errorf("the number of ranks is %q, want 1 to %d", a[0], boot.MaxRanks)
 				}
@@ -49,26 +51,13 @@ func options() []option {
 		{names: []string{"env"}, args: []string{"NAME", "VALUE"}, block: true,
 			help: "set an environment variable for the ranks",
 			set: func(p *parser, a []string) error {
-				if a[0] == "" || strings.Contains(a[0], "=") {
-					return fmt.Errorf("%q is not the name of an environment variable", a[0])
-				}
-				p.block.Env = append(p.block.Env, a[0]+"="+a[1])
-				return nil
+				v, err := variable(a[0], a[1])
+				p.block.Env = append(p.block.Env, v)
+				return err
 			}},
 		{names: []string{"x"}, args: []string{"NAME[=VALUE]"}, block: true,
 			help: "the same; without a value the launcher's own is passed on, which on this host happens anyway",
-			set: func(p *parser, a []string) error {
-				name, _, ok := strings.Cut(a[0], "=")
-				if name == "" {
-					return fmt.Errorf("%q does not begin with the name of an environment variable", a[0])
-				}
-				if ok {
-					p.block.Env = append(p.block.Env, a[0])
-				} else if value, set := os.LookupEnv(name); set {
-					p.block.Env = append(p.block.Env, name+"="+value)
-				}
-				return nil
-			}},
+			set:  func(p *parser, a []string) error { return p.pass(a[0]) }},
 		{names: []string{"file", "configfile"}, args: []string{"FILE"},
 			help: "take the blocks from FILE, one a line, instead of the command line; '#' starts a comment, quotes keep words together",
 			set:  func(p *parser, a []string) error { return p.file(a[0]) }},
@@ -79,8 +68,8 @@ func options() []option {
 				return err
 			}},
 		{names: []string{"map-by"}, args: []string{"HOW"},
-			help: "slot: fill one host after the other (the default); node: give each host one rank in turn",
-			set:  oneOf(func(s *Spec) *string { return &s.MapBy }, "slot", "node")},
+			help: "slot: fill one host after the other (the default); node: give each host one rank in turn; ppr:K:node: -ppn K; parts of a host, such as core: as slot",
+			set:  func(p *parser, a []string) error { return p.mapBy(a[0]) }},
 		{names: []string{"oversubscribe"},
 			help: "let hosts take more ranks than they have slots",
 			set:  func(p *parser, _ []string) error { p.spec.Oversubscribe = true; return nil }},
@@ -114,13 +103,35 @@ func options() []option {
 		{names: []string{"check"},
 			help: "have the ranks compare what they send, receive and call with each other, and say where two disagree: docs/checking.md; HALO_CHECK=1 does the same",
 			set:  func(p *parser, _ []string) error { p.check = true; return nil }},
-		{names: []string{"tag-output", "l"},
+		{names: []string{"tag-output", "l", "prepend-rank"},
 			help: "write [rank] before each line of output",
 			set:  func(p *parser, _ []string) error { p.spec.Tag = true; return nil }},
 		{names: []string{"v", "verbose"},
 			help: "say what is started, where, and how it ends",
 			set:  func(p *parser, _ []string) error { p.spec.Verbose = true; return nil }},
+	}, peerOptions()...)
+}
+
+// variable is what a rank's environment holds for name.
+func variable(name, value string) (string, error) {
+	if name == "" || strings.Contains(name, "=") {
+		return "", fmt.Errorf("%q is not the name of an environment variable", name)
 	}
+	return name + "=" + value, nil
+}
+
+// pass gives the ranks of a block a variable, NAME=VALUE, or NAME as the launcher has it.
+func (p *parser) pass(text string) error {
+	name, _, ok := strings.Cut(text, "=")
+	if name == "" {
+		return fmt.Errorf("%q does not begin with the name of an environment variable", text)
+	}
+	if ok {
+		p.block.Env = append(p.block.Env, text)
+	} else if value, set := os.LookupEnv(name); set {
+		p.block.Env = append(p.block.Env, name+"="+value)
+	}
+	return nil
 }
 
 // parseTime reads a time in seconds or with a unit.

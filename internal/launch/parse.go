@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/halo-mpi/halo/internal/boot"
 )
 
-// ErrHelp says that the command line asks for help.
-var ErrHelp = errors.New("help wanted")
+// ErrHelp says that the command line asks for help, ErrVersion that for the version.
+var (
+	ErrHelp    = errors.New("help wanted")
+	ErrVersion = errors.New("version wanted")
+)
 
 // Parse reads the arguments of halo run, or mpiexec.
 func Parse(args []string) (*Spec, error) {
@@ -19,6 +23,7 @@ func Parse(args []string) (*Spec, error) {
 	if err := p.line(args); err != nil {
 		return nil, err
 	}
+	p.spread()
 	switch n := p.spec.Size(); {
 	case n == 0:
 		return nil, errors.New("no program given")
@@ -44,9 +49,12 @@ func Parse(args []string) (*Spec, error) {
 		}
 	}
 	if p.check {
+		p.general = append([]string{envCheck + "=1"}, p.general...)
+	}
+	if len(p.general) > 0 {
 		for i := range p.spec.Blocks {
 			b := &p.spec.Blocks[i]
-			b.Env = append([]string{envCheck + "=1"}, b.Env...)
+			b.Env = append(slices.Clone(p.general), b.Env...)
 		}
 	}
 	if p.spec.Bind == "auto" {
@@ -63,6 +71,36 @@ type parser struct {
 	touched string // the last option of the block, for messages
 	inFile  string // name of the file that is being read
 	check   bool   // -check
+	counted bool   // the block has -n
+	soft    softSet
+	perHost int      // -ppn, 0 if there is none
+	open    []int    // the blocks without -n
+	general []string // -genv and the like: variables of all blocks, NAME=value
+}
+
+// spread does what -ppn says: hosts have that many slots, and blocks without -n fill
+// theirs.
+func (p *parser) spread() {
+	if p.perHost == 0 {
+		return
+	}
+	set := func(hosts []HostSlots) {
+		for i := range hosts {
+			hosts[i].Slots = p.perHost
+		}
+	}
+	hosts := p.spec.Hosts
+	set(hosts)
+	for i := range p.spec.Blocks {
+		b := &p.spec.Blocks[i]
+		if b.Hosts != nil {
+			hosts = b.Hosts
+			set(hosts)
+		}
+		if slices.Contains(p.open, i) {
+			b.N = p.perHost * max(1, len(hosts))
+		}
+	}
 }
 
 // line reads blocks separated by ':' arguments.
@@ -90,7 +128,7 @@ func (p *parser) line(args []string) error {
 
 // one reads one block.
 func (p *parser) one(args []string) error {
-	p.block, p.touched = Block{N: 1}, ""
+	p.block, p.touched, p.counted, p.soft = Block{N: 1}, "", false, nil
 	fromFile := len(p.spec.Blocks)
 	for len(args) > 0 && len(args[0]) > 1 && args[0][0] == '-' {
 		arg := args[0]
@@ -101,6 +139,9 @@ func (p *parser) one(args []string) error {
 		name, value, inline := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 		if name == "help" || name == "h" {
 			return ErrHelp
+		}
+		if name == "version" || name == "V" {
+			return ErrVersion
 		}
 		o, err := p.find(name)
 		if err != nil {
@@ -140,6 +181,15 @@ func (p *parser) one(args []string) error {
 		return errors.New("no program given")
 	}
 	p.block.Program, p.block.Args = args[0], args[1:]
+	if p.soft != nil {
+		n := p.block.N
+		if p.block.N = p.soft.within(n); p.block.N == 0 {
+			return fmt.Errorf("-soft has no number from 1 to %d, which is -n", n)
+		}
+	}
+	if !p.counted {
+		p.open = append(p.open, len(p.spec.Blocks))
+	}
 	p.spec.Blocks = append(p.spec.Blocks, p.block)
 	return nil
 }
@@ -151,12 +201,6 @@ func (p *parser) find(name string) (*option, error) {
 				return &p.options[i], nil
 			}
 		}
-	}
-	switch name {
-	case "arch", "soft", "N", "ppn", "npernode":
-		return nil, fmt.Errorf("-%s is another launcher's option; see -host, -hostfile and -map-by for which ranks run where", name)
-	case "bind-to", "mca":
-		return nil, fmt.Errorf("-%s is another launcher's option; see -bind", name)
 	}
 	return nil, fmt.Errorf("unknown option -%s; halo run -help lists all", name)
 }

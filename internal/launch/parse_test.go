@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -72,8 +73,20 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 		"-host a;b p":                       "not the name of a host",
 		"-host a -hostfile " + hosts + " p": "beside -hostfile",
 		"-hostfile " + bad + " p":           "hosts:2: ",
-		"-ppn 2 p":                          "another launcher's option",
-		"-map-by core p":                    "not one of slot, node",
+		"-ppn 0 p":                          "1 to 65536",
+		"-map-by dist p":                    "not one of slot, node, ppr:K:node",
+		"-map-by ppr:2 p":                   "not ppr:K:node",
+		"-map-by ppr:x:node p":              "number of slots",
+		"-bind-to gpu p":                    "not known; see -bind",
+		"-arch vax p":                       "this host is",
+		"-soft 3 p":                         "no number from 1 to 1",
+		"-n 9 -soft 1:2:0 p":                "steps of 0",
+		"-n 9 -soft 1:2:3:4 p":              "not FIRST:LAST:STEP",
+		"-n 9 -soft 1,b p":                  "three numbers",
+		"-initial-errhandler x p":           "not one of mpi_errors_are_fatal",
+		"-genv A=B 1 p":                     "not the name",
+		"-envlist A,=b p":                   "does not begin with the name",
+		"-mca btl":                          "-mca NAME VALUE",
 		"-halo bin/halo p":                  "not an absolute path",
 		"-ssh-timeout 0 p":                  "not a time",
 		"-ssh '' p":                         "no command",
@@ -85,6 +98,54 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 	} {
 		if _, err := Parse(strings.Fields(line)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", line, err, want)
+		}
+	}
+}
+
+// X-LCH-01, section 11.5: what scripts for other launchers say is done, or read over where
+// it asks for nothing that this one does not do anyway.
+func TestXLCH01_OptionsOfPeers(t *testing.T) {
+	t.Setenv("LCH_A", "a")
+	program := func(n int) Block { return Block{N: n, Program: "p", Args: []string{}} }
+	with := func(b Block, env ...string) Block { b.Env = env; return b }
+	on := func(b Block, h ...HostSlots) Block { b.Hosts = h; return b }
+	for _, c := range []struct {
+		line string
+		want Spec
+	}{
+		{"-n 9 -soft 1,2:8:3,100,-4 p", Spec{Blocks: []Block{program(8)}}},
+		{"-soft 9:1:-2 -n 6 p : -n 3 p", Spec{Blocks: []Block{program(5), program(3)}}},
+		{"-n 4 -soft 4:9 p", Spec{Blocks: []Block{program(4)}}},
+		{"-arch " + runtime.GOARCH + " p", Spec{Blocks: []Block{program(1)}}},
+		{"-genv A 1 -n 2 -env B 2 p : -env A 3 p", Spec{Blocks: []Block{with(program(2), "A=1", "B=2"), with(program(1), "A=1", "A=3")}}},
+		{"-envlist LCH_A,LCH_UNSET p", Spec{Blocks: []Block{with(program(1), "LCH_A=a")}}},
+		{"-initial-errhandler mpi_errors_return p", Spec{Blocks: []Block{with(program(1), "HALO_INITIAL_ERRHANDLER=mpi_errors_return")}}},
+		{"-ppn 3 -host a,b p : -n 1 p", Spec{Blocks: []Block{on(program(6), HostSlots{"a", 3}, HostSlots{"b", 3}), program(1)}}},
+		{"--map-by ppr:2:node --host a:9,b -n 3 p", Spec{Blocks: []Block{on(program(3), HostSlots{"a", 2}, HostSlots{"b", 2})}}},
+		{"-N 2 p", Spec{Blocks: []Block{program(2)}}},
+		{"-pernode -n 2 p", Spec{Blocks: []Block{program(2)}}},
+		{"--map-by socket:OVERSUBSCRIBE:PE=2 --bind-to core:overload-allowed p", Spec{MapBy: "slot", Oversubscribe: true, Bind: "core",
+			Blocks: []Block{program(1)}}},
+		{"-bynode --bind-to numa p", Spec{MapBy: "node", Blocks: []Block{program(1)}}},
+		{"--bind-to none -byslot p", Spec{MapBy: "slot", Bind: "none", Blocks: []Block{program(1)}}},
+		{"--allow-run-as-root --mca btl self,tcp -launcher ssh -n 2 p", Spec{Blocks: []Block{program(2)},
+			Unheeded: []string{"-allow-run-as-root", "-mca btl self,tcp", "-launcher ssh"}}},
+	} {
+		got, err := Parse(strings.Fields(c.line))
+		if err != nil {
+			t.Errorf("%q: %v", c.line, err)
+		} else if !reflect.DeepEqual(*got, c.want) {
+			t.Errorf("%q: got %+v, want %+v", c.line, *got, c.want)
+		}
+	}
+	for _, line := range []string{"-version", "--version", "-V", "-n 2 -version p"} {
+		if _, err := Parse(strings.Fields(line)); err != ErrVersion {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+	for line := range strings.SplitSeq(Help("mpiexec"), "\n") {
+		if len(line) > 80 {
+			t.Errorf("-help has a line of %d bytes: %s", len(line), line)
 		}
 	}
 }

@@ -136,7 +136,8 @@ func TestBinding(t *testing.T) {
 }
 
 func TestVerboseNamesEveryRank(t *testing.T) {
-	r := halo(t, 0, "-v", "-n", "2", "rank", "exit:0")
+	r := halo(t, 0, "-v", "--mca", "btl", "self", "-n", "2", "rank", "exit:0")
+	r.said("halo: without effect: -mca btl self")
 	r.said("halo: job", "2 ranks").said("halo: rank 0: pid", rankPath).said("halo: rank 1 (pid", "exited with status 0")
 }
 

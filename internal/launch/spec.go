@@ -38,6 +38,7 @@ type Spec struct {
 	Timeout       time.Duration // 0 is none
 	Tag           bool          // "[rank] " before each line of output
 	Verbose       bool
+	Unheeded      []string // options of other launchers that have no effect here
 
 	Stdin, Stdout, Stderr *os.File // nil: those of this process
 }
