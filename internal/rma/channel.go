@@ -33,8 +33,10 @@ type channel struct {
 	asked  uint64 // up to where the last WinFlush or WinUnlock asks
 	done   uint64 // up to where a WinDone has answered
 
-	delayed bool // in engineLink.delayed
-	delays  int  // polls since then
+	delayed bool   // in engineLink.delayed
+	delays  int    // polls since something was issued
+	seen    uint64 // issued at the last poll
+	haste   int    // how many times delays are halved
 
 	rode    uint64 // of the main channel: the last one of this channel's view that rode there
 	ridden  bool   // of the main channel: some have

@@ -62,21 +62,37 @@ func (e *Engine) askSoon(c *channel) {
 	case !e.p.Woken():
 		e.askFlush(c)
 	case !c.delayed:
-		c.delayed, c.delays = true, 0
+		c.delayed, c.delays, c.seen = true, 0, c.issued
 		e.delayed = append(e.delayed, c)
 		e.p.Later(1)
 	}
 }
 
-// delaysMax is for how many polls a flush is delayed at most: about a round trip's time.
+// delaysMax is for how many polls in a row, in which nothing is added to it, a flush is
+// delayed at most: about a round trip's time. Those who are waited for may have been given
+// to a thread that waits for a core which another process has, for a tick of the kernel and
+// longer. So each delay that ends in vain halves those that follow (channel.haste), and each
+// that was worth it doubles them.
 const delaysMax = 32
+
+// hasteMax leaves two polls.
+const hasteMax = 4
 
 // askDue sends the flushes that have been delayed for long enough, and reports how many.
 func (e *Engine) askDue() (n int) {
 	for i := len(e.delayed) - 1; i >= 0; i-- {
 		c := e.delayed[i]
-		if c.delays++; e.p.Woken() && e.p.Polling() && c.delays < delaysMax {
+		if c.seen != c.issued {
+			c.seen, c.delays = c.issued, 0
+		}
+		c.delays++
+		switch vain := e.p.Woken(); {
+		case vain && e.p.Polling() && c.delays < delaysMax>>c.haste:
 			continue
+		case vain:
+			c.haste = min(c.haste+1, hasteMax)
+		default:
+			c.haste = max(c.haste-1, 0)
 		}
 		n += e.askNow(c)
 		last := len(e.delayed) - 1
