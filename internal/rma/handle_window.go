@@ -121,18 +121,21 @@ func (h *handle) stale() error {
 	return fail(class.RMARange, "the memory handle of rank %d has been released, or was never made", h.rank)
 }
 
-// quick is View.quick of a view of a handle.
-func (h *handle) quick(target int, disp int64, n int) (*apply.Region, int64) {
-	t := h.target
-	if target != h.rank || uint64(disp) > h.most || h.live == nil {
-		return nil, 0
+// room is target.room of the memory of a handle. It and open are inlined.
+func (h *handle) room(disp int64, n int) int64 {
+	if uint64(disp) <= h.most {
+		if at := disp * h.unit; int64(n) <= int64(len(h.region.Mem))-at {
+			return at
+		}
 	}
-	at := disp * h.unit
-	if int64(n) > int64(len(h.region.Mem))-at || h.live.Load() != h.key && !planted.HandleStale ||
-		(t.w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked) == 0 || t.detour.Load() {
-		return nil, 0
-	}
-	return &h.region, at
+	return -1
+}
+
+// open reports whether t is the target, and locked, the memory mapped, and the handle not
+// released, which takes a look at memory of the target's.
+func (h *handle) open(t *target) bool {
+	return t == h.target && (t.w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked) != 0 && !t.detour.Load() &&
+		h.live != nil && (h.live.Load() == h.key || planted.HandleStale)
 }
 
 // reaches reports whether rank is a target; all are where h is nil.

@@ -15,7 +15,11 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 	if t := v.opened(target); t != nil {
 		r, at := &t.region, t.room(disp, len(origin))
 		if at < 0 {
-			r, at = v.found(t, disp, len(origin))
+			if h := v.handle; h == nil {
+				r, at = v.found(t, disp, len(origin))
+			} else if r, at = &h.region, h.room(disp, len(origin)); at < 0 || !h.open(t) || v.onlyFrames(t) {
+				r = nil
+			}
 		}
 		if r != nil {
 			v.ordered(false)
@@ -31,7 +35,11 @@ func (v *View) GetBytes(result []byte, target int, disp int64) error {
 	if t := v.opened(target); t != nil {
 		r, at := &t.region, t.room(disp, len(result))
 		if at < 0 {
-			r, at = v.found(t, disp, len(result))
+			if h := v.handle; h == nil {
+				r, at = v.found(t, disp, len(result))
+			} else if r, at = &h.region, h.room(disp, len(result)); at < 0 || !h.open(t) || v.onlyFrames(t) {
+				r = nil
+			}
 		}
 		if r != nil {
 			v.ordered(true)
@@ -85,9 +93,6 @@ func (v *View) found(t *target, disp int64, n int) (*apply.Region, int64) {
 	if t.path != pathDynamic || v.onlyFrames(t) {
 		return nil, 0
 	}
-	if h := v.handle; h != nil {
-		return h.quick(t.rank, disp, n)
-	}
 	addr := uint64(disp)
 	version := t.control.TableVersion().Load() // pairs with the stores in Attach and Detach
 	for i := range t.found {
@@ -111,7 +116,12 @@ func (v *View) mapped(target int, disp int64, n int) (*apply.Region, int64) {
 	if at := t.room(disp, n); at >= 0 {
 		return &t.region, at
 	}
-	return v.found(t, disp, n)
+	if h := v.handle; h == nil {
+		return v.found(t, disp, n)
+	} else if at := h.room(disp, n); at >= 0 && h.open(t) && !v.onlyFrames(t) {
+		return &h.region, at
+	}
+	return nil, 0
 }
 
 // Put copies data of the origin to the target (MPI_PUT). disp is in the target's
