@@ -108,9 +108,15 @@ func (p *Proc) serve(l *lane) {
 			p.advance()
 		}
 		p.serving--
+		// Goroutines that have been made runnable go first. If there are none, the core is
+		// not given away: where the program computes on all of them, to get one again takes
+		// until the runtime preempts one that computes, 10 ms and more. Who sleeps in the
+		// kernel keeps his for a while, and serves what comes meanwhile at once.
+		others := p.woken > 0 || p.want.Load() > 0
 		p.Unlock()
-		// What was completed may have made goroutines runnable: they go first.
-		runtime.Gosched()
+		if others {
+			runtime.Gosched()
+		}
 	}
 }
 
@@ -131,11 +137,11 @@ func (p *Proc) heat() {
 }
 
 // watch looks after each tick whether a hot process still calls, and if it does
-// not sends its services into deep sleep. They sleep meanwhile as ever. To wake
-// them for this, at every tick, costs the callers a sixth of their time: the
-// runtime, having found a goroutine in a system call, looks every 20 us for some
-// time whether there are more, and goes to sleep with a timer of the kernel in
-// between.
+// not, does what has come and sends its services into deep sleep. They sleep
+// meanwhile as ever. To wake them for this, at every tick, costs the callers a
+// sixth of their time: the runtime, having found a goroutine in a system call,
+// looks every 20 us for some time whether there are more, and goes to sleep with a
+// timer of the kernel in between.
 func (p *Proc) watch() {
 	defer p.services.Done()
 	timer := time.NewTimer(tick)
@@ -160,7 +166,9 @@ func (p *Proc) watch() {
 				seen = p.activity
 				if !hot {
 					p.hot = false
-					p.stir()
+					if !p.arm() { // else what had come is done: the services may have to wait for a core
+						p.stir()
+					}
 				}
 				p.mu.Unlock()
 			}
