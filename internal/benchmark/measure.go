@@ -19,16 +19,56 @@ const (
 
 // measure returns us per iteration of body, which all ranks run; only rank
 // 0's clock counts.
+func (p *Plan) measure(world *mpi.Comm, body func(n int) error) (float64, error) {
+	us, err := p.measureInTurn(world, body)
+	if err != nil {
+		return 0, err
+	}
+	return us[0], nil
+}
+
+// measureInTurn is measure of several loops that are compared with each other: one measured
+// run of each after the other, so that what slows the machine for a while slows them all.
 //
-// The loop is warmed up and calibrated at once: it runs with growing iteration
+// A loop is warmed up and calibrated at once: it runs with growing iteration
 // counts until a run takes warmTime, and does so once more (the first message
 // of a pair may take that long alone); the count is then scaled to repTime.
 // Time decides, not a table: a barrier takes 0.3 us with one MPI and 40 ms with
 // another.
 //
 // A plan in haste is measured as if all took so many times longer.
-func (p *Plan) measure(world *mpi.Comm, body func(n int) error) (float64, error) {
-	haste := max(p.haste, 1)
+func (p *Plan) measureInTurn(world *mpi.Comm, bodies ...func(n int) error) ([]float64, error) {
+	counts := make([]int, len(bodies))
+	for i, body := range bodies {
+		var err error
+		if counts[i], err = p.calibrated(world, body); err != nil {
+			return nil, err
+		}
+	}
+	per, us := make([][]float64, len(bodies)), make([]float64, len(bodies))
+	enough := make([]bool, len(bodies))
+	for range reps {
+		for i, body := range bodies {
+			if enough[i] {
+				continue
+			}
+			t, err := timed(world, body, counts[i])
+			if err != nil {
+				return nil, err
+			}
+			per[i] = append(per[i], micros(t)/float64(counts[i]))
+			us[i] = median(per[i])
+			enough[i] = t*max(p.haste, 1) > slowTime
+			if err := mpi.Bcast(world, enough[i:i+1], 0); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return us, nil
+}
+
+// calibrated warms a loop up, and returns the iterations of a measured run.
+func (p *Plan) calibrated(world *mpi.Comm, body func(n int) error) (int, error) {
 	next := []int64{1, 0} // iterations of the next run; is it a measured one
 	slow := 0             // runs of this count that took warmTime
 	for next[1] == 0 {
@@ -36,7 +76,7 @@ func (p *Plan) measure(world *mpi.Comm, body func(n int) error) (float64, error)
 		if err != nil {
 			return 0, err
 		}
-		if t *= haste; world.Rank() == 0 {
+		if t *= max(p.haste, 1); world.Rank() == 0 {
 			if slow++; t < warmTime && next[0] < maxIters {
 				slow = 0
 			}
@@ -49,21 +89,7 @@ func (p *Plan) measure(world *mpi.Comm, body func(n int) error) (float64, error)
 			return 0, err
 		}
 	}
-	n := int(next[0])
-	var per []float64
-	enough := []bool{false}
-	for len(per) < reps && !enough[0] {
-		t, err := timed(world, body, n)
-		if err != nil {
-			return 0, err
-		}
-		per = append(per, micros(t)/float64(n))
-		enough[0] = t*haste > slowTime
-		if err := mpi.Bcast(world, enough, 0); err != nil {
-			return 0, err
-		}
-	}
-	return median(per), nil
+	return int(next[0]), nil
 }
 
 // calibrate says how many iterations the next run makes, n having taken t and

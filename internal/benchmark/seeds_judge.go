@@ -107,17 +107,23 @@ func (f *figure) judgeWorkers() []string {
 
 // judgeHandles is judge of EXP-7.
 func (f *figure) judgeHandles() []string {
-	q := f.quotients("memory handle", "allocated")
+	beside := func(what, series, whose, other string) string {
+		q := f.quotients(series, other)
+		one, _ := f.us(series, 1)
+		base, _ := f.us(other, 1)
+		return fmt.Sprintf("%s takes %s of the time of %s as the median of all sizes, and %s us more for 1 byte: %s.",
+			what, plain(median(q)), whose, signed(one-base), met(median(q) <= 1.05 || one-base <= 0.003))
+	}
 	handle, ok := f.us("memory handle", 1)
 	if !ok {
 		return nil
 	}
-	allocated, _ := f.us("allocated", 1)
 	each, _ := f.us("memory handle, made each time", 1)
 	return []string{
-		fmt.Sprintf("A handle takes %s of the time of an allocated window as the median of all sizes, and %s us more for 1 byte: %s.",
-			plain(median(q)), signed(handle-allocated), met(median(q) <= 1.05 || handle-allocated <= 0.003)),
-		fmt.Sprintf("Making and freeing its window each time adds %s us: %s.", signed(each-handle), met(each-handle <= 1)),
+		beside("A handle", "memory handle", "an allocated window", "allocated"),
+		beside("A handle", "memory handle", "the dynamic window that it belongs to", "dynamic"),
+		beside("A duplicate", "duplicate of that", "its window", "allocated"),
+		fmt.Sprintf("Making and freeing a handle's window each time adds %s us: %s.", signed(each-handle), met(each-handle <= 1)),
 	}
 }
 

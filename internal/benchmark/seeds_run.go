@@ -24,7 +24,8 @@ type seeds struct {
 	base      int           // where rank 1's memory begins in dynamic
 	mem       []byte
 
-	ordered  mpi.Win[byte]   // duplicates of allocated
+	same     mpi.Win[byte]   // duplicates of allocated: with its hints
+	ordered  mpi.Win[byte]   // in order
 	asserted mpi.Win[byte]   // of which accumulates are intrinsic
 	threads  []mpi.Win[byte] // of thread scope
 	both     []mpi.Win[byte] // of thread scope, and ordered
@@ -90,6 +91,9 @@ func (s *seeds) open() (err error) {
 	if s.handle, err = mpi.WinFromMemhandle[byte](s.dynamic.Window, s.bytes, 1, nil); err != nil {
 		return err
 	}
+	if s.same, err = s.dup(); err != nil {
+		return err
+	}
 	if s.ordered, err = s.dup("mpi_win_order", "true"); err != nil {
 		return err
 	}
@@ -123,7 +127,7 @@ func (s *seeds) dup(pairs ...string) (mpi.Win[byte], error) {
 
 func (s *seeds) close() error {
 	if s.rank == 0 {
-		if err := errors.Join(s.allocated.Unlock(1), s.dynamic.Unlock(1), s.handle.Free(), s.ordered.Free(), s.asserted.Free()); err != nil {
+		if err := errors.Join(s.allocated.Unlock(1), s.dynamic.Unlock(1), s.handle.Free(), s.same.Free(), s.ordered.Free(), s.asserted.Free()); err != nil {
 			return err
 		}
 		for _, w := range slices.Concat(s.threads, s.both) {
@@ -155,6 +159,30 @@ func (s *seeds) point(exp, series string, x int, body func(n int) error) error {
 	return err
 }
 
+// line is a loop whose time is a point of a series.
+type line struct {
+	exp, series string
+	body        func(n int) error
+}
+
+// points is point of several series that are compared, in turn.
+func (s *seeds) points(x int, lines ...line) error {
+	bodies := make([]func(n int) error, len(lines))
+	for i := range bodies {
+		if bodies[i] = lines[i].body; s.rank != 0 {
+			bodies[i] = func(int) error { return nil }
+		}
+	}
+	us, err := s.plan.measureInTurn(s.world, bodies...)
+	if err != nil {
+		return err
+	}
+	for i, l := range lines {
+		s.add(l.exp, l.series, x, us[i])
+	}
+	return nil
+}
+
 func (s *seeds) add(exp, series string, x int, us float64) {
 	if s.rank == 0 && s.failed == nil {
 		s.failed = Point{exp, s.plan.Fabric, series, float64(x), us}.Write(s.out)
@@ -164,17 +192,20 @@ func (s *seeds) add(exp, series string, x int, us float64) {
 // windows are EXP-1 and EXP-7.
 func (s *seeds) windows() error {
 	for _, size := range seedSizes() {
-		for _, err := range []error{
-			s.point("EXP-1", "Halo allocated", size, s.putFlush(s.allocated, 0, size)),
-			s.point("EXP-1", "Halo dynamic", size, s.putFlush(s.dynamic, s.base, size)),
-			s.point("EXP-7", "memory handle", size, s.putFlush(s.handle, 0, size)),
-			s.point("EXP-7", "allocated", size, s.putFlush(s.allocated, 0, size)),
-			s.point("EXP-7", "dynamic", size, s.putFlush(s.dynamic, s.base, size)),
-			s.point("EXP-7", "memory handle, made each time", size, s.putByNewHandle(size)),
-		} {
-			if err != nil {
-				return err
-			}
+		allocated, dynamic := s.putFlush(s.allocated, 0, size), s.putFlush(s.dynamic, s.base, size)
+		err := s.points(size, line{"EXP-1", "Halo allocated", allocated}, line{"EXP-1", "Halo dynamic", dynamic})
+		if err != nil {
+			return err
+		}
+		err = s.points(size,
+			line{"EXP-7", "memory handle", s.putFlush(s.handle, 0, size)},
+			line{"EXP-7", "allocated", allocated},
+			line{"EXP-7", "duplicate of that", s.putFlush(s.same, 0, size)},
+			line{"EXP-7", "dynamic", dynamic},
+			line{"EXP-7", "memory handle, made each time", s.putByNewHandle(size)},
+		)
+		if err != nil {
+			return err
 		}
 	}
 	return nil
