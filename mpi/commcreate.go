@@ -35,8 +35,8 @@ func (c *Comm) dup(k call, info *Info) (*Comm, error) {
 }
 
 // Idup starts a Dup. The communicator it returns can be used when the request is
-// complete; until then calls on it are ErrComm. Attributes are copied, and their
-// callbacks called, before Idup returns.
+// complete; until then calls on it are ErrComm, but for those that set and get its error
+// handler. Attributes are copied, and their callbacks called, before Idup returns.
 //
 // C: MPI_Comm_idup, section 7.4.2.
 func (c *Comm) Idup() (*Comm, Request) { return c.idup(callIdup, nil) }
@@ -58,8 +58,8 @@ func (c *Comm) idup(k call, info *Info) (*Comm, Request) {
 	failed := c.attrs.copy(c, d, k, &d.attrs)
 	core := d.core
 	ready := func() error {
-		d.making.Store(false)
 		d.freed.Store(false) // pairs with the loads at the begin of every call
+		d.making.Store(false)
 		return nil
 	}
 	if failed != nil {

@@ -198,6 +198,10 @@ func TestXCOM01_Idup(t *testing.T) {
 				if c.Rank() == 1 {
 					wantClass(t, mpi.Send(d, []byte{0}, 0, 0), mpi.ErrComm)
 					wantClass(t, d.Free(), mpi.ErrComm)
+					ok(t, d.SetErrhandler(mpi.ErrorsReturn))
+					if h, err := d.Errhandler(); err != nil || h != mpi.ErrorsReturn {
+						t.Errorf("the error handler is %v, %v while the communicator is being made", h, err)
+					}
 					if _, done, err := r.Test(); done || err != nil {
 						t.Errorf("Idup has completed without rank 0 (%v)", err)
 					}
