@@ -49,7 +49,8 @@ func DimsCreate(nodes int, dims []int) error {
 
 // factoring looks for the way to write a number as a product of as many factors as now is
 // long, in descending order, with the least distance from the first to the last; of several
-// such ways it takes the one whose first factors are smallest. It tries all of them, small
+// such ways it takes the one whose last factor is largest, so that the quotient of first and
+// last is least, too, of these the one whose last but one is, and so on. It tries all of them, small
 // first factors first, but for those which bounds rule out: a factor is the largest of those
 // to come, and so at least as large as every prime of what is left; and the last one is at
 // most the root of what is left, so that a first one that far above it cannot be nearer than
@@ -66,8 +67,10 @@ type factoring struct {
 func (s *factoring) place(i, rest, limit int) {
 	left := len(s.now) - i
 	if left == 1 {
-		if s.now[i] = rest; rest <= limit && s.now[0]-rest < s.spread {
-			s.best, s.spread = slices.Clone(s.now), s.now[0]-rest
+		s.now[i] = rest
+		spread := s.now[0] - rest
+		if rest <= limit && (spread < s.spread || spread == s.spread && s.nearer()) {
+			s.best, s.spread = slices.Clone(s.now), spread
 		}
 		return
 	}
@@ -80,11 +83,21 @@ func (s *factoring) place(i, rest, limit int) {
 			continue
 		}
 		s.now[i] = d
-		if s.now[0]-root(rest/d, left-1) >= s.spread {
+		if s.now[0]-root(rest/d, left-1) > s.spread {
 			return // and so it is with larger ones: they leave less
 		}
 		s.place(i+1, rest/d, d)
 	}
+}
+
+// nearer reports whether of now and best, which have the same distance, now is to be taken.
+func (s *factoring) nearer() bool {
+	for i, d := range slices.Backward(s.now) {
+		if d != s.best[i] {
+			return d > s.best[i]
+		}
+	}
+	return false
 }
 
 // prime is the largest prime that divides n, 1 if none does.

@@ -21,6 +21,8 @@ func TestDimsCreate(t *testing.T) {
 		{16, []int{0, 0, 0}, []int{4, 2, 2}},
 		{24, []int{0, 0, 0}, []int{4, 3, 2}},
 		{36, []int{0, 0, 0}, []int{4, 3, 3}},
+		{5040, []int{0, 0, 0}, []int{21, 16, 15}}, // as near to each other as 20, 18 and 14, at a smaller quotient
+		{98784, []int{0, 0, 0, 0, 0}, []int{14, 14, 9, 8, 7}},
 		{12, []int{3, 4}, []int{3, 4}},
 		{12, []int{0, 12}, []int{1, 12}},
 		{1 << 30, []int{0, 0, 0, 0, 0, 0}, []int{32, 32, 32, 32, 32, 32}},

@@ -193,6 +193,9 @@ func (e *Error) raised() *Error {
 		return e
 	}
 	e.told = true
+	if name := current.names.Load(); name != nil {
+		e.Call = (*name)(e.Call)
+	}
 	c := e.comm
 	switch {
 	case c == nil:

@@ -26,6 +26,21 @@ type Error struct {
 	comm    *Comm // whose error handler is to be called, or its window's; may be nil
 }
 
+// NameCalls has name say what the call of an error is named, before the error handler hears
+// of it: it gets the name of the function or method of this package, and is called by the
+// goroutine whose call has failed. That is for libraries on top that have names of their
+// own for what they offer, such as bindings of other languages. It holds in the whole
+// process; nil undoes it.
+//
+// C: none; messages of error handlers, section 9.3.
+func NameCalls(name func(call string) string) {
+	if name == nil {
+		current.names.Store(nil)
+		return
+	}
+	current.names.Store(&name)
+}
+
 // Error tells call, object, peer, tag and what happened.
 //
 // C: MPI_Error_string, section 9.4.

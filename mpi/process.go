@@ -43,8 +43,9 @@ type process struct {
 	mu        sync.Mutex
 	world     *Comm // nil before Init
 	self      atomic.Pointer[Comm]
-	first     atomic.Pointer[errhandler] // of InitErrhandler
-	ending    bool                       // Finalize is at work, or has been
+	first     atomic.Pointer[errhandler]          // of InitErrhandler
+	names     atomic.Pointer[func(string) string] // of NameCalls, pairs with nothing: set before there are errors
+	ending    bool                                // Finalize is at work, or has been
 	finalized bool
 }
 

@@ -13,14 +13,17 @@ import (
 // C: MPI_CHAR, MPI_INT, MPI_DOUBLE, MPI_INTEGER, MPI_DOUBLE_INT and so on, sections 3.2.2, 6.9.4 and A.1.1.
 func Predefined(name string) (Datatype, error) {
 	t := types().names[name]
-	if h := types().Handle(); name == h.Name() {
-		t = h
+	if name == handleTypeName { // SetName does not change what it goes by here
+		t = types().Handle()
 	}
 	if t == nil {
 		return Datatype{}, fail(ErrArg, "Predefined", nil, "%q is not the name of a type", name)
 	}
 	return types().lasting(t), nil
 }
+
+// handleTypeName is the name of the type of handles of synchronisation objects.
+const handleTypeName = "MPIX_HANDLE_SYNC"
 
 // PredefinedTypes yields all predefined types with the names that Predefined knows
 // them by, in the order of the values that they have in C. The two that have a

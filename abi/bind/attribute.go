@@ -131,7 +131,8 @@ func (l *Lib) winKeyval(copied, deleted, extra uintptr) int {
 func (l *Lib) typeHandle(d mpi.Datatype) handle { return l.types.handleOf(d, typeNull) }
 
 // freeKeyval is MPI_Comm_free_keyval and its like; is tells whether a keyval is of the
-// kind.
+// kind. One that was freed exists as long as there are attributes: freeing it again, by a
+// copy of its number, only makes the copy invalid.
 func (l *Lib) freeKeyval(a args, call string, is func(*keyval) bool) error {
 	if err := l.need(call, a, "keyval", 0); err != nil {
 		return err
@@ -146,9 +147,9 @@ func (l *Lib) freeKeyval(a args, call string, is func(*keyval) bool) error {
 	return nil
 }
 
-func isCommKeyval(k *keyval) bool { return !k.comm.IsInvalid() && !k.freed }
-func isTypeKeyval(k *keyval) bool { return !k.typ.IsInvalid() && !k.freed }
-func isWinKeyval(k *keyval) bool  { return !k.win.IsInvalid() && !k.freed }
+func isCommKeyval(k *keyval) bool { return !k.comm.IsInvalid() }
+func isTypeKeyval(k *keyval) bool { return !k.typ.IsInvalid() }
+func isWinKeyval(k *keyval) bool  { return !k.win.IsInvalid() }
 
 // setAttr sets an attribute. Without a key, as for numbers of predefined attributes, package
 // mpi raises the error.

@@ -50,18 +50,59 @@ func (l *Lib) addErrhandler(h mpi.Errhandler) handle {
 
 // errhandler is the error handler of a handle.
 func (l *Lib) errhandler(h handle, call string) (mpi.Errhandler, error) {
+	e, ok := l.errhandlerOf(h)
+	if !ok {
+		return e, l.fail(mpi.ErrErrhandler, call, noErrhandler, h)
+	}
+	return e, nil
+}
+
+const noErrhandler = "%#x is no error handler: it was freed, or never was one"
+
+// errhandlerOf is the error handler of a handle, if it is one.
+func (l *Lib) errhandlerOf(h handle) (mpi.Errhandler, bool) {
 	switch h {
 	case errorsAreFatal:
-		return mpi.ErrorsAreFatal, nil
+		return mpi.ErrorsAreFatal, true
 	case errorsAbort:
-		return mpi.ErrorsAbort, nil
+		return mpi.ErrorsAbort, true
 	case errorsReturn:
-		return mpi.ErrorsReturn, nil
+		return mpi.ErrorsReturn, true
 	}
-	if e, ok := l.errhandlers.get(h); ok {
-		return e.h, nil
+	e, ok := l.errhandlers.get(h)
+	if !ok {
+		return mpi.Errhandler{}, false
 	}
-	return mpi.Errhandler{}, l.fail(mpi.ErrErrhandler, call, "%#x is no error handler: it was freed, or never was one", h)
+	return e.h, true
+}
+
+// setCommErrhandler is MPI_Comm_set_errhandler. A wrong handler is an error of the
+// communicator, and the one that it has hears of it.
+func (l *Lib) setCommErrhandler(a args) error {
+	const call = "MPI_Comm_set_errhandler"
+	c, err := l.comm(a.word(0), call)
+	if err != nil {
+		return err
+	}
+	h, ok := l.errhandlerOf(a.word(1))
+	if !ok {
+		return l.failOn(c, mpi.ErrErrhandler, call, noErrhandler, a.word(1))
+	}
+	return c.SetErrhandler(h)
+}
+
+// setWinErrhandler is MPI_Win_set_errhandler.
+func (l *Lib) setWinErrhandler(a args) error {
+	const call = "MPI_Win_set_errhandler"
+	w, err := l.win(a.word(0), call)
+	if err != nil {
+		return err
+	}
+	h, ok := l.errhandlerOf(a.word(1))
+	if !ok {
+		return l.failWin(w, mpi.ErrErrhandler, call, noErrhandler, a.word(1))
+	}
+	return w.SetErrhandler(h)
 }
 
 // freeErrhandler is MPI_Errhandler_free. To free a predefined handler, as programs do that

@@ -1249,15 +1249,7 @@ func doMPI_Comm_set_attr(l *Lib, a args) error {
 }
 
 func doMPI_Comm_set_errhandler(l *Lib, a args) error {
-	comm, err := l.comm(a.word(0), "MPI_Comm_set_errhandler")
-	if err != nil {
-		return err
-	}
-	errhandler, err := l.errhandler(a.word(1), "MPI_Comm_set_errhandler")
-	if err != nil {
-		return err
-	}
-	return comm.SetErrhandler(errhandler)
+	return l.setCommErrhandler(a)
 }
 
 func doMPI_Comm_set_info(l *Lib, a args) error {
@@ -3539,15 +3531,7 @@ func doMPI_Win_set_attr(l *Lib, a args) error {
 }
 
 func doMPI_Win_set_errhandler(l *Lib, a args) error {
-	win, err := l.win(a.word(0), "MPI_Win_set_errhandler")
-	if err != nil {
-		return err
-	}
-	errhandler, err := l.errhandler(a.word(1), "MPI_Win_set_errhandler")
-	if err != nil {
-		return err
-	}
-	return win.SetErrhandler(errhandler)
+	return l.setWinErrhandler(a)
 }
 
 func doMPI_Win_set_info(l *Lib, a args) error {

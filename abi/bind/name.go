@@ -1,0 +1,67 @@
+package bind
+
+import (
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// entry is the beginning of the name of the functions that Call calls: all are generated.
+const entry = "abi/bind.doMPI"
+
+// nameOf is the name in C of the call of package mpi that has failed: of the procedure that
+// the program has called, unless that only waits for what another one has started. Which
+// one the program has called stands on the stack: so that calls which succeed need not note
+// it.
+func nameOf(call string) string {
+	if strings.HasPrefix(call, "MPI_") || strings.HasPrefix(call, "MPIX_") {
+		return call
+	}
+	entered := enteredAt()
+	if strings.Contains(plain(entered), strings.ToLower(call)) {
+		return entered
+	}
+	if name, ok := plainNames()[strings.ToLower(call)]; ok {
+		return name
+	}
+	if entered != "" {
+		return entered
+	}
+	return call
+}
+
+// enteredAt is the procedure that the goroutine is in, the innermost one if a function of
+// the program has called another; "" if it is in none.
+func enteredAt() string {
+	var list [64]uintptr
+	for skip := 2; ; skip += len(list) {
+		n := runtime.Callers(skip, list[:])
+		if n == 0 {
+			return ""
+		}
+		for frames := runtime.CallersFrames(list[:n]); ; {
+			f, more := frames.Next()
+			if i := strings.Index(f.Function, entry); i >= 0 {
+				return f.Function[i+len(entry)-len("MPI"):]
+			}
+			if !more {
+				break
+			}
+		}
+	}
+}
+
+// plain is the name of a procedure as one of Go would be, in lower case.
+func plain(name string) string {
+	_, name, _ = strings.Cut(name, "_") // MPI_ or MPIX_
+	return strings.ToLower(strings.ReplaceAll(name, "_", ""))
+}
+
+// plainNames are the procedures by their plain names.
+var plainNames = sync.OnceValue(func() map[string]string {
+	names := make(map[string]string, len(procedures))
+	for i := range procedures {
+		names[plain(procedures[i].name)] = procedures[i].name
+	}
+	return names
+})
