@@ -46,6 +46,7 @@ type Proc struct {
 	calls     int           // that armed since the process was last hot
 	stirred   bool          // the services were woken, and none has looked since
 	hot       bool          // calls do not arm: the watch looks whether they go on
+	heatedAt  uint64        // activity when hot was set
 	heated    chan struct{} // tells the watch that hot was set; has room for one
 	note      *shmfmt.Note  // nil if nobody reads it
 	sleepers  []sleeper     // those in parked and those that poll after they had slept; the oldest first

@@ -132,7 +132,7 @@ func (p *Proc) advance() {
 // heat makes the process hot: calls do not arm any more, until the watch finds
 // that there are none.
 func (p *Proc) heat() {
-	p.hot, p.calls = true, 0
+	p.hot, p.calls, p.heatedAt = true, 0, p.activity
 	p.heated <- struct{}{} // has room: the watch took the last before it ended the heat
 }
 
@@ -152,7 +152,7 @@ func (p *Proc) watch() {
 		case <-p.stopped:
 			return
 		}
-		seen, idle := uint64(0), tick
+		seen, idle := p.heatedAt, tick // nobody else stores it until this loop ends the heat
 		for hot := true; hot; {
 			timer.Reset(idle)
 			select {
