@@ -41,7 +41,7 @@ type lists struct{ sizes, wins, types, workers string }
 func planFlags(fs *flag.FlagSet, p *benchmark.Plan) *lists {
 	l := &lists{}
 	fs.StringVar(&l.sizes, "sizes", "", "message sizes in bytes, for matching depths: a `LIST` such as 8,64,4096")
-	fs.StringVar(&l.wins, "win", "", "one-sided communication: `KINDS` of windows, allocate, shared, create, dynamic,\ncreate-heap, dynamic-heap (default allocate, for passive all)")
+	fs.StringVar(&l.wins, "win", "", "one-sided communication: `KINDS` of windows, allocate, shared, create, dynamic,\ncreate-heap, dynamic-heap, dup (default allocate, for passive all but dup)")
 	fs.StringVar(&l.types, "types", "", "acc, getacc, fop and cas: `TYPES` of elements such as int8,uint64,float32\n(default float64, for fop and cas int64)")
 	fs.StringVar(&l.workers, "workers", "", "mtflush: a `LIST` of numbers of goroutines (default 1,2,4,8,16,32)")
 	fs.StringVar(&p.Scope, "scope", "", "mtflush: a duplicate of the window of that `SCOPE`, process or thread, for each goroutine")

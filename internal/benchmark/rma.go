@@ -21,9 +21,11 @@ type onesided struct {
 
 	kind string
 	win  mpi.Win[byte]
-	dups []mpi.Win[byte] // mtflush with -scope or -order: one for each worker
-	mem  []byte          // this rank's in the window
-	base int             // where rank 1's begins
+	// parent is what win is a duplicate of, if it is one.
+	parent mpi.Win[byte]
+	dups   []mpi.Win[byte] // mtflush with -scope or -order: one for each worker
+	mem    []byte          // this rank's in the window
+	base   int             // where rank 1's begins
 
 	size       int
 	send, recv []byte
@@ -151,6 +153,10 @@ func (o *onesided) open(bytes int) error {
 	switch o.kind {
 	case "allocate":
 		o.win, err = mpi.WinAllocate[byte](o.world, bytes, nil)
+	case dupKind:
+		if o.parent, err = mpi.WinAllocate[byte](o.world, bytes, nil); err == nil {
+			o.win, err = o.parent.DupWithInfo(nil)
+		}
 	case "shared":
 		o.win, err = mpi.WinAllocateShared[byte](o.world, bytes, nil)
 	default:
@@ -194,6 +200,9 @@ func (o *onesided) close() error {
 	}
 	if err := o.win.Free(); err != nil {
 		return err
+	}
+	if o.kind == dupKind {
+		return o.parent.Free()
 	}
 	if o.kind == "create" || o.kind == "dynamic" {
 		return mpi.FreeMem(o.world, o.mem)

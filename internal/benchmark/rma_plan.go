@@ -21,8 +21,11 @@ const (
 // windowKinds are the kinds of windows: where the memory comes from (of create and
 // dynamic: AllocMem, or the Go heap), and who told the window of it.
 func windowKinds() []string {
-	return []string{"allocate", "shared", "create", "dynamic", "create-heap", "dynamic-heap"}
+	return []string{"allocate", "shared", "create", "dynamic", "create-heap", "dynamic-heap", dupKind}
 }
+
+// dupKind is that of a duplicate of an allocated window.
+const dupKind = "dup"
 
 // oneSidedNames are the benchmarks of one-sided communication.
 func oneSidedNames() []string {
@@ -61,11 +64,8 @@ func (p *Plan) checkOneSided() error {
 	case p.Wins != nil:
 	case p.Name != "passive":
 		p.Wins = []string{"allocate"}
-	default:
-		p.Wins = windowKinds()
-		if p.Fabric == "tcp" { // no shared memory there
-			p.Wins = slices.DeleteFunc(p.Wins, func(k string) bool { return k == "shared" })
-		}
+	default: // all, but shared where there is no shared memory, and but what differs in nothing from another
+		p.Wins = slices.DeleteFunc(windowKinds(), func(k string) bool { return k == dupKind || k == "shared" && p.Fabric == "tcp" })
 	}
 	for _, k := range p.Wins {
 		if !slices.Contains(windowKinds(), k) {
