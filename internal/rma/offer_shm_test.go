@@ -314,7 +314,7 @@ func TestWaitingTargetIsRoused(t *testing.T) {
 					by.taken.Store(0)
 					bell := &w.Proc.Node().Control().Door(1).Bell
 					rings = bell.Load()
-					for k := 0; err == nil && (waits && by.taken.Load() == 0 && k < 1000000 || !waits && k < 2000); k++ {
+					for k := 0; err == nil && (waits && by.taken.Load() == 0 && k < 10000000 || !waits && k < 2000); k++ {
 						err = errors.Join(x.PutBytes(some, 1, 0), x.Flush(1))
 					}
 					rings = bell.Load() - rings
