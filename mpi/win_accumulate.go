@@ -33,7 +33,7 @@ func (a *access) accumulate(origin, result *Buffer, count int64, t *dtype.Type, 
 	} else if origin.err != nil {
 		return origin.err
 	}
-	leaf, err := a.elements(o, origin, result, t)
+	leaf, err := a.elements(o, origin, result, count, t)
 	if err != nil {
 		return err
 	}
@@ -65,10 +65,10 @@ func (a *access) accumulate(origin, result *Buffer, count int64, t *dtype.Type, 
 }
 
 // elements fills in operation and type, and returns the predefined type of the elements,
-// nil for a type of no bytes.
-func (a *access) elements(o Op, origin, result *Buffer, t *dtype.Type) (leaf *dtype.Type, err error) {
+// nil if there are none: then the operation need not be defined on what they would be.
+func (a *access) elements(o Op, origin, result *Buffer, count int64, t *dtype.Type) (leaf *dtype.Type, err error) {
 	a.op, a.typ = o.kernel, op.Int8
-	if t.Size() == 0 {
+	if t.Size() == 0 || count == 0 {
 		if o.kernel == 0 {
 			return nil, op.CheckAccumulate(0, op.Int8)
 		}

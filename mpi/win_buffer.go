@@ -83,7 +83,7 @@ func (w *Window) get(result *Buffer, target int, disp, count int64, t *dtype.Typ
 // operation, or replaces these with Replace, each as a whole whatever others do with it.
 // Datatypes on both sides are made of elements of one predefined type, the same one, or it
 // is ErrType; operations that are not defined on it are ErrOp, as are those of programs.
-// Else it is as Put.
+// Of no elements neither matters. Else it is as Put.
 //
 // C: MPI_Accumulate and MPI_Accumulate_c, section 12.3.4.
 func (w *Window) Accumulate(origin Buffer, target int, disp int64, count int, d Datatype, op Op) error {

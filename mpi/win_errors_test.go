@@ -164,6 +164,13 @@ func TestXRMA09_OperationsAndTypes(t *testing.T) {
 				}
 				wantText(t, x.err, x.class, x.text)
 			}
+			// Of no elements nothing is combined, whatever they would be.
+			none := mpi.Buf([]byte{})
+			for _, d := range []mpi.Datatype{typeOf[byte](), typeOf[float64](), mixed} {
+				ok(t, untyped(none, 0, d, mpi.Band))
+				ok(t, s.Window.GetAccumulate(none, none, peer, int64(at), 0, d, mpi.Minloc))
+			}
+			wantClass(t, untyped(mpi.Buf(b), 0, int64s, mpi.Sum), mpi.ErrTruncate)
 			ok(t, s.FlushAll())
 			ok(t, s.UnlockAll())
 			ok(t, c.Barrier())
