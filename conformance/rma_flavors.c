@@ -110,6 +110,10 @@ static void told(void) {
 	OK(MPI_Win_set_name(win, "the window"));
 	OK(MPI_Win_get_name(win, name, &n));
 	CHECK(n == 10 && strcmp(name, "the window") == 0, ": %d, %s", n, name);
+#if MPI_VERSION >= 5
+	OK(MPI_Win_get_name(MPI_WIN_NULL, name, &n));
+	CHECK(n == 12 && strcmp(name, "MPI_WIN_NULL") == 0, ": %d, %s", n, name);
+#endif
 	OK(MPI_Win_get_info(win, &used));
 	OK(MPI_Info_get(used, "no_locks", MPI_MAX_INFO_VAL, text, &flag));
 	CHECK(flag && strcmp(text, "true") == 0);

@@ -3479,19 +3479,7 @@ func doMPI_Win_get_info(l *Lib, a args) error {
 }
 
 func doMPI_Win_get_name(l *Lib, a args) error {
-	if err := l.need("MPI_Win_get_name", a, "win_name", 1); err != nil {
-		return err
-	}
-	if err := l.need("MPI_Win_get_name", a, "resultlen", 2); err != nil {
-		return err
-	}
-	win, err := l.win(a.word(0), "MPI_Win_get_name")
-	if err != nil {
-		return err
-	}
-	v0 := win.Name()
-	a.setInt(2, setText(a.word(1), 128, v0))
-	return nil
+	return l.winName(a)
 }
 
 func doMPI_Win_lock(l *Lib, a args) error {

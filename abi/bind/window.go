@@ -48,6 +48,20 @@ func (l *Lib) winAllocate(a args, call string, allocate func(c *mpi.Comm, size i
 	return nil
 }
 
+// winName is MPI_Win_get_name, which takes the null handle, too.
+func (l *Lib) winName(a args) error {
+	const call = "MPI_Win_get_name"
+	name := "MPI_WIN_NULL"
+	if h := a.word(0); h != winNull {
+		w, err := l.win(h, call)
+		if err != nil {
+			return err
+		}
+		name = w.Name()
+	}
+	return l.setName(a, call, name)
+}
+
 // sharedQuery is MPI_Win_shared_query. Memory that cannot be mapped here is none.
 func (l *Lib) sharedQuery(a args) error {
 	const call = "MPI_Win_shared_query"
