@@ -10,12 +10,12 @@
 #define HALO_TARGET_GATE              24
 #define HALO_TARGET_UNIT              32
 #define HALO_TARGET_MOST              48
-#define HALO_TARGET_CONTROL           128
-#define HALO_TARGET_FRAMED            176
+#define HALO_TARGET_CONTROL           136
+#define HALO_TARGET_FRAMED            184
 #define HALO_TARGET_MEM               56
 #define HALO_TARGET_STRIPES           80
 #define HALO_TARGET_ME                88
-#define HALO_TARGET_FINE              97
+#define HALO_TARGET_FINE              105
 #define HALO_GATE_OPEN                1
 #define HALO_GATE_LOCKED              8
 #define HALO_MODE_LOCK_ALL            4
@@ -33,6 +33,6 @@
 #define HALO_STRIPE_FAVOUR_MOST       16
 
 /* The number of this layout: Go has to give the same. */
-#define HALO_LAYOUT 0xb385ef872931136bu
+#define HALO_LAYOUT 0x5ef64f4e13122b27u
 
 #endif

@@ -9,7 +9,8 @@ import (
 )
 
 // Region is memory of a target as whoever applies operations sees it. All who do have
-// the same Stripes, and regions that begin at the same byte.
+// the same Stripes, and regions that begin at the same byte, or such a Base that the same
+// byte has the same stripe in all of them.
 //
 // Callers have checked that operations lie inside and are defined on their types
 // (op.CheckAccumulate); what lies outside panics and changes nothing.
@@ -17,6 +18,7 @@ type Region struct {
 	Mem     []byte
 	Stripes *shmfmt.Stripes
 	Me      int       // the local index of this process
+	Base    int64     // where Mem begins in what is divided into stripes; see shmfmt.StripeBase
 	Kernel  op.Kernel // how long accumulates are done
 	// Fine asks that elements are updated one by one by the processor's atomic
 	// operations, without locks and vectors, as far as it has such operations. All who
@@ -72,8 +74,8 @@ func (r *Region) Accumulate(off int64, o op.Op, t op.Type, data, old []byte) {
 		r.bulk(mem, off, size, o, t, data, old)
 	default:
 		for {
-			part := head(off, len(mem), size)
-			stripe := shmfmt.Stripe(off)
+			part := head(off+r.Base, len(mem), size)
+			stripe := shmfmt.Stripe(off + r.Base)
 			only := r.enter(stripe)
 			each(mem[:part], size, o, t, data, old)
 			r.leave(stripe, only)
@@ -103,7 +105,7 @@ func (r *Region) FetchOp(off int64, o op.Op, t op.Type, value, old []byte) {
 		element(unsafe.Pointer(&mem[0]), size, o, t, value, old)
 		return
 	}
-	stripe := shmfmt.Stripe(off)
+	stripe := shmfmt.Stripe(off + r.Base)
 	if size <= 8 && r.Stripes.Favours(stripe, r.Me) && r.Stripes.ClaimFavoured(stripe, r.Me) {
 		alone(unsafe.Pointer(&mem[0]), size, o, t, value, old)
 		r.Stripes.ReleaseFavoured(stripe, r.Me)
@@ -120,9 +122,9 @@ func (r *Region) FetchOp(off int64, o op.Op, t op.Type, value, old []byte) {
 func (r *Region) CompareSwap(off int64, size int, value, compare, old []byte) {
 	mem := r.Mem[off : off+int64(size)]
 	value, compare, old = value[:size], compare[:size], old[:size]
-	stripe := shmfmt.Stripe(off)
+	stripe := shmfmt.Stripe(off + r.Base)
 	if planted.StripeOfTheEnd {
-		stripe = shmfmt.Stripe(off + int64(size) - 1)
+		stripe = shmfmt.Stripe(off + r.Base + int64(size) - 1)
 	}
 	switch {
 	case !direct(&mem[0], size):
@@ -158,7 +160,7 @@ func (r *Region) CompareSwap8(off int64, value, compare uint64) (was uint64, ok 
 	if uintptr(p)&7 != 0 {
 		return 0, false
 	}
-	return r.Stripes.SwapFavoured(shmfmt.Stripe(off), r.Me, (*uint64)(p), compare, value)
+	return r.Stripes.SwapFavoured(shmfmt.Stripe(off+r.Base), r.Me, (*uint64)(p), compare, value)
 }
 
 // piece is how many bytes are done at a time, where they are gone through twice, so that
@@ -178,8 +180,8 @@ func (r *Region) bulk(mem []byte, off int64, size int, o op.Op, t op.Type, data,
 	}
 	inside := false
 	for {
-		part := min(head(off, len(mem), size), most)
-		stripe := shmfmt.Stripe(off)
+		part := min(head(off+r.Base, len(mem), size), most)
+		stripe := shmfmt.Stripe(off + r.Base)
 		now := mem[:part]
 		with, before := upTo(data, part), upTo(old, part)
 		if planted.FetchedOutside && before != nil {
@@ -199,7 +201,7 @@ func (r *Region) bulk(mem []byte, off int64, size int, o op.Op, t op.Type, data,
 			r.Kernel.Apply(o, t, now, now, with) // Replace is a copy
 		}
 		off, mem, data, old = off+int64(part), mem[part:], after(data, part), after(old, part)
-		if inside = !slow && len(mem) > 0 && shmfmt.Stripe(off) == stripe; !inside {
+		if inside = !slow && len(mem) > 0 && shmfmt.Stripe(off+r.Base) == stripe; !inside {
 			r.unlock(stripe)
 		}
 		if len(mem) == 0 {

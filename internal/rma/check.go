@@ -86,7 +86,7 @@ type check struct {
 
 	fences uint64 // that have ended
 	gen    uint64 // of own operations: those that a call completes, and those that come after it
-	turn   uint64 // of own operations: what View.Order has kept apart
+	turn   uint64 // of own operations: what View.Order has kept apart; from 1 on
 	opened map[opening]Call
 	// signals are targets that are told by synchronisation objects when operations are
 	// complete. Those operations are not checked: nobody else knows what has been completed.
@@ -116,7 +116,7 @@ func (e *Engine) checks(members []int32) *check {
 			return nil
 		}
 	}
-	return &check{opened: make(map[opening]Call), signals: make(map[*target]bool), checkLog: newCheckLog(), checkOrigin: newCheckOrigin()}
+	return &check{turn: 1, opened: make(map[opening]Call), signals: make(map[*target]bool), checkLog: newCheckLog(), checkOrigin: newCheckOrigin()}
 }
 
 // Checks reports whether accesses by this view are checked: not those by a memory handle.
@@ -188,11 +188,12 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 		e.p.Unlock()
 		return nil, nil
 	}
+	turn := c.turn
 	if v.inOrder() {
-		c.turn++
+		turn = 0 // of its own
 	}
 	p := &Pending{t: t, claim: claim{
-		call: x.Call, origin: int32(w.Comm.Rank), deed: x.Deed, how: how, gen: c.gen, turn: c.turn, request: x.Request && x.Deed == DeedGet,
+		call: x.Call, origin: int32(w.Comm.Rank), deed: x.Deed, how: how, gen: c.gen, turn: turn, request: x.Request && x.Deed == DeedGet,
 	}}
 	if x.Deed == DeedAccumulate {
 		p.claim.op, p.claim.typ, p.claim.alike = x.Op, x.Type, v.Options().SameOp

@@ -231,6 +231,7 @@ func (w *Window) answer(from int, text []byte) ([]byte, bool) {
 		if c.deed > DeedAccumulate {
 			return nil, false
 		}
+		k.turned(&c)
 		if where, near, out := w.outside(list); out {
 			b := encodeSpans(append(fine[:0], byte(verdictOutside)), []span{where})
 			return append(b, near...), true
@@ -243,9 +244,11 @@ func (w *Window) answer(from int, text []byte) ([]byte, bool) {
 	case verbForget:
 		k.remove(c, list)
 	case verbOver:
-		k.drop(func(o *claim) bool {
-			return o.origin == c.origin && o.how == c.how && o.gen <= c.gen && (c.deed == DeedPut || o.deed == DeedGet)
-		})
+		of := func(o *claim) bool { return o.origin == c.origin && o.how == c.how && o.gen <= c.gen }
+		k.drop(func(o *claim) bool { return of(o) && (c.deed == DeedPut || o.deed == DeedGet) })
+		if c.deed == DeedGet {
+			k.merge(func(o *claim) bool { return o.gen != 0 && of(o) }, func(o *claim) { o.gen = 0 })
+		}
 	case verbGets:
 		if at, found := k.awaits(int(c.epoch), list); found {
 			return encodeSpans(append(fine[:0], byte(verdictConflict)), []span{at}), true

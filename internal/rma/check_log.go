@@ -24,21 +24,26 @@ type claim struct {
 	request bool
 	epoch   uint64 // of standsFence: how many fences have ended before
 	gen     uint64 // check.gen of the origin
-	turn    uint64 // check.turn of the origin
+	// turn is check.turn of the origin; 0: each is in a turn of its own, as those of views in
+	// order are. One number for all of them keeps the log short, however many there are.
+	turn uint64
 }
 
 // checkLog is what a target keeps.
 type checkLog struct {
 	claims map[claim]*spans
-	loads  []*localAccess // of the program, while they last
-	places []place        // of memory that is or was attached
-	logged int            // spans in claims
+	loads  []*localAccess   // of the program, while they last
+	places []place          // of memory that is or was attached
+	logged int              // spans in claims
+	turns  map[int32]uint64 // by origin, the last one known
 }
 
 // loggedMax bounds spans in a log: what goes beyond is not checked. It is 16 MiB.
 const loggedMax = 1 << 20
 
-func newCheckLog() checkLog { return checkLog{claims: make(map[claim]*spans)} }
+func newCheckLog() checkLog {
+	return checkLog{claims: make(map[claim]*spans), turns: make(map[int32]uint64)}
+}
 
 // localAccess is loads or stores of the program that are under way.
 type localAccess struct {
@@ -79,10 +84,10 @@ func (l *checkLog) remove(c claim, list []span) {
 		if c.deed == DeedAccumulate {
 			c.phase = uint16(x.lo % uint64(c.typ.Size()))
 		}
-		if s := l.claims[c]; s != nil {
+		if k, s := l.spansOf(c); s != nil {
 			l.logged += s.remove(x)
 			if len(s.list) == 0 {
-				delete(l.claims, c)
+				delete(l.claims, k)
 			}
 		}
 	}
@@ -96,6 +101,52 @@ func (l *checkLog) drop(over func(*claim) bool) {
 			delete(l.claims, c)
 		}
 	}
+}
+
+// merge changes the claims of which which is true, so that it is not any more, and makes one
+// of those that do not differ then. Else a program that polls by accumulates, which local
+// flushes and ordering points leave in the log, would make it longer and longer.
+func (l *checkLog) merge(which func(*claim) bool, change func(*claim)) {
+	for c, s := range l.claims {
+		if !which(&c) {
+			continue
+		}
+		delete(l.claims, c)
+		change(&c)
+		if to := l.claims[c]; to != nil {
+			l.logged -= len(s.list)
+			for _, x := range s.list {
+				l.logged += to.add(x)
+			}
+		} else {
+			l.claims[c] = s
+		}
+	}
+}
+
+// turned is told of an access: those of its origin in turns before have no other to meet in
+// theirs.
+func (l *checkLog) turned(c *claim) {
+	if c.turn <= l.turns[c.origin] {
+		return
+	}
+	l.turns[c.origin] = c.turn
+	l.merge(func(o *claim) bool { return o.origin == c.origin && o.turn != 0 && o.turn < c.turn }, func(o *claim) { o.turn = 0 })
+}
+
+// spansOf is where bytes of c are, which may have been merged, and as what; nil if nowhere.
+func (l *checkLog) spansOf(c claim) (claim, *spans) {
+	for range 2 {
+		turn := c.turn
+		for range 2 {
+			if s := l.claims[c]; s != nil {
+				return c, s
+			}
+			c.turn = 0
+		}
+		c.turn, c.gen = turn, 0
+	}
+	return c, nil
 }
 
 // meets returns an access in the log that conflicts with c on some of the bytes of a list,
@@ -137,7 +188,7 @@ func (a *claim) concurrent(c *claim) bool {
 	case a.how != c.how || a.how == standsFence && a.epoch != c.epoch:
 		return false
 	}
-	return a.origin != c.origin || a.turn == c.turn
+	return a.origin != c.origin || a.turn == c.turn && a.turn != 0
 }
 
 // conflicts reports whether two concurrent accesses to one place conflict (MPI-5, 12.7). lo

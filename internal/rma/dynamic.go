@@ -3,6 +3,7 @@ package rma
 import (
 	"cmp"
 	"slices"
+	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
@@ -15,6 +16,7 @@ import (
 // other processes of the node read the attach table, which says the same.
 type attached struct {
 	regions []*attachedRegion // by address, not overlapping; under the engine's lock
+	joined  *attachedRegion   // of those, as join has made it last; nil after changes
 	table   shmfmt.AttachTable
 	page    []byte // memory of the table, nil until it is needed
 	handles handles
@@ -56,7 +58,7 @@ func (v *View) Attach(mem []byte, keep any) error {
 		return err
 	}
 	r := &attachedRegion{addr: addr, region: w.own, keep: keep}
-	r.region.Mem = mem
+	r.region.Mem, r.region.Base = mem, shmfmt.StripeBase(addr)
 	w.change(i, slices.Insert(a.regions, i, r))
 	return nil
 }
@@ -91,8 +93,8 @@ func (a *attached) index(addr uint64) int {
 	return i
 }
 
-// find returns the attached region that holds n bytes from an address on, nil if none
-// does. The lock is held.
+// find returns the attached region that holds n bytes from an address on, or that several
+// make which lie side by side; nil if there is none. The lock is held.
 func (a *attached) find(addr, n uint64) *attachedRegion {
 	i := a.index(addr)
 	if i == len(a.regions) || a.regions[i].addr != addr {
@@ -102,11 +104,52 @@ func (a *attached) find(addr, n uint64) *attachedRegion {
 	}
 	r := a.regions[i]
 	size, at := uint64(len(r.region.Mem)), addr-r.addr
-	if at > size || n > size-at {
+	switch {
+	case at > size:
 		return nil
+	case n > size-at:
+		return a.join(i, addr, n)
 	}
 	return r
 }
+
+// gap is the first byte from an address on that is not attached. The lock is held.
+func (a *attached) gap(addr uint64) uint64 {
+	for r := a.find(addr, 1); r != nil; r = a.find(addr, 1) {
+		addr = r.addr + uint64(len(r.region.Mem))
+	}
+	return addr
+}
+
+// join makes one region of those from index i on that hold n bytes from an address on
+// together, nil if there is a gap. MPI-5, 12.2.4, lets memory be attached in pieces.
+func (a *attached) join(i int, addr, n uint64) *attachedRegion {
+	if j := a.joined; j != nil && addr >= j.addr && addr-j.addr <= uint64(len(j.region.Mem)) && n <= uint64(len(j.region.Mem))-(addr-j.addr) {
+		return j
+	}
+	first := a.regions[i]
+	keep := []any{first.keep}
+	have := uint64(len(first.region.Mem)) - (addr - first.addr)
+	for last := first; have < n; {
+		if i++; i == len(a.regions) || a.regions[i].addr != last.addr+uint64(len(last.region.Mem)) {
+			return nil
+		}
+		last = a.regions[i]
+		keep = append(keep, last.region.Mem, last.keep)
+		have += uint64(len(last.region.Mem))
+	}
+	j := &attachedRegion{addr: first.addr, region: first.region, keep: keep}
+	j.region.Mem = adjoining(first.region.Mem, int(addr-first.addr+have))
+	a.joined = j
+	return j
+}
+
+// adjoining is the n bytes that begin where mem does: with what lies behind it, all of which
+// is attached, and kept by who asks. It may be of several objects, which checkptr takes for a
+// mistake.
+//
+//go:nocheckptr
+func adjoining(mem []byte, n int) []byte { return unsafe.Slice(unsafe.SliceData(mem), n) }
 
 // reserve makes room for n regions in the table that others read.
 func (w *Window) reserve(n int) error {
@@ -146,7 +189,7 @@ func (w *Window) change(from int, regions []*attachedRegion) {
 	if !planted.TableTorn {
 		version.Add(1) // odd: pairs with the loads in read and known
 	}
-	a.regions = regions
+	a.regions, a.joined = regions, nil
 	if w.e.node != nil {
 		for i := from; i < len(regions); i++ {
 			a.table.Set(i, w.told(regions[i]))

@@ -28,11 +28,14 @@ func (t *target) applyFound(a *access, addr uint64, lo, hi int64, locked bool) (
 		return false, nil
 	case f != nil:
 		if !f.mapped {
+			if f.mixed && a.kind >= kindAccumulate && !planted.DetourLeft {
+				t.detour.Store(true)
+			}
 			return false, nil
 		}
 		return true, a.apply(&f.region, int64(addr-f.lo))
 	case a.layout.Type == nil:
-		return false, t.unattached(addr, uint64(hi))
+		return false, t.unattached(addr, uint64(hi), locked)
 	}
 	made, err := t.applyRegions(a, addr, locked)
 	if !made && err == nil && a.kind >= kindAccumulate {
@@ -47,7 +50,7 @@ func (t *target) attached(a *access, addr uint64, lo, hi int64) error {
 		return err
 	}
 	if a.layout.Type == nil {
-		return t.unattached(addr, uint64(hi))
+		return t.unattached(addr, uint64(hi), false)
 	}
 	b, err := dtype.At(nil, a.layout.Type, a.layout.Count)
 	if err != nil {
@@ -67,8 +70,16 @@ func (t *target) find(lo, hi uint64, locked bool) (*foundRegion, error) {
 	return t.lookup(lo, hi)
 }
 
-func (t *target) unattached(addr, n uint64) error {
-	return fail(class.RMARange, "%d bytes at address %#x are not attached at rank %d", n, addr, t.rank)
+// unattached is the error of an access to n bytes at an address of which not all are attached.
+func (t *target) unattached(addr, n uint64, locked bool) error {
+	gap := addr
+	for f, err := t.find(gap, gap+1, locked); f != nil && err == nil; f, err = t.find(gap, gap+1, locked) {
+		gap = f.hi
+	}
+	if gap == addr || gap-addr >= n {
+		return fail(class.RMARange, "%d bytes at address %#x are not attached at rank %d", n, addr, t.rank)
+	}
+	return fail(class.RMARange, "%d bytes at address %#x are not attached at rank %d: %d of them are, nothing is at %#x", n, addr, t.rank, gap-addr, gap)
 }
 
 // applyRegions makes an access whose runs are in several regions of t, of pathDynamic,
@@ -130,7 +141,7 @@ func (t *target) applyRegions(a *access, addr uint64, locked bool) (bool, error)
 func (t *target) regionOf(addr, n uint64, locked bool) (*foundRegion, error) {
 	f, err := t.find(addr, addr+n, locked)
 	if f == nil && err == nil {
-		err = t.unattached(addr, n)
+		err = t.unattached(addr, n, locked)
 	}
 	return f, err
 }

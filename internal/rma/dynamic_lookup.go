@@ -8,12 +8,14 @@ import (
 )
 
 // foundRegion is a region of a target on the node, as it was found in a version of its
-// attach table.
+// attach table: one, or several that lie side by side.
 type foundRegion struct {
 	lo, hi  uint64 // addresses there
 	version uint64
 	mapped  bool         // else it is memory that cannot be mapped
+	mixed   bool         // it cannot as a whole, but parts of it may be
 	region  apply.Region // of memory that is mapped
+	keep    any          // what it must live as long as, in this process
 }
 
 // foundMax is how many regions of a target are remembered.
@@ -73,7 +75,9 @@ func (t *target) read(lo, hi uint64) (*foundRegion, error) {
 		if r == nil {
 			return nil, nil
 		}
-		return &foundRegion{r.addr, r.addr + uint64(len(r.region.Mem)), t.control.TableVersion().Load(), true, r.region}, nil
+		return &foundRegion{
+			lo: r.addr, hi: r.addr + uint64(len(r.region.Mem)), version: t.control.TableVersion().Load(), mapped: true, region: r.region, keep: r.keep,
+		}, nil
 	}
 	version := t.control.TableVersion()
 	for turn := 0; ; turn++ {
@@ -101,20 +105,22 @@ func (t *target) read(lo, hi uint64) (*foundRegion, error) {
 			}
 			continue
 		}
-		x, ok := shmfmt.OpenAttachTable(mem).Find(n, lo, hi-lo)
+		x, mixed, ok := shmfmt.OpenAttachTable(mem).Find(n, lo, hi-lo)
 		if version.Load() != v {
 			continue
 		}
 		if !ok {
 			return nil, nil
 		}
-		f := &foundRegion{lo: x.Addr, hi: x.Addr + x.Size, version: v, region: t.region}
+		f := &foundRegion{lo: x.Addr, hi: x.Addr + x.Size, version: v, mixed: mixed, region: t.region}
+		f.region.Base = shmfmt.StripeBase(x.Addr)
 		if x.Off != nowhere {
 			if mem, err := e.node.Memory(int(t.process), x.Off, int64(x.Size)); err == nil {
 				f.region.Mem, f.mapped = mem, true
 			} else if version.Load() != v {
 				continue
 			} // else there is no room for it here, and it is reached as if it were elsewhere
+			f.mixed = !f.mapped
 		}
 		return f, nil
 	}

@@ -135,7 +135,7 @@ func (v *View) AppendHandle(b, mem []byte) ([]byte, error) {
 		return b, err
 	}
 	r := &handled{slot: -1, region: w.own}
-	r.region.Mem = mem
+	r.region.Mem, r.region.Base = mem, shmfmt.StripeBase(uint64(address(mem)))
 	if err := w.takeSlot(r); err != nil {
 		return b, err
 	}

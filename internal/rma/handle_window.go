@@ -6,6 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // handle is the memory that a view of a memory handle is of. The view is one of the parent
@@ -108,6 +109,7 @@ func (h *handle) find(x *handleBytes) error {
 			return h.stale()
 		}
 		h.live, h.addr, h.region = s.Key(), told.Addr, t.region
+		h.region.Base = shmfmt.StripeBase(told.Addr)
 		if told.Off != nowhere {
 			if mem, err := e.node.Memory(int(t.process), told.Off, int64(told.Size)); err == nil {
 				h.region.Mem = mem[:h.size]

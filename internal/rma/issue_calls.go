@@ -96,8 +96,8 @@ func (v *View) found(t *target, disp int64, n int) (*apply.Region, int64) {
 	addr := uint64(disp)
 	version := t.control.TableVersion().Load() // pairs with the stores in Attach and Detach
 	for i := range t.found {
-		if f := t.found[i].Load(); f != nil && (f.version == version || planted.AttachStale) && addr >= f.lo && addr <= f.hi {
-			if f.mapped && uint64(n) <= f.hi-addr && (!t.detour.Load() || planted.DetourLeft) {
+		if f := t.found[i].Load(); f != nil && (f.version == version || planted.AttachStale) && addr >= f.lo && addr <= f.hi && uint64(n) <= f.hi-addr {
+			if f.mapped && (!t.detour.Load() || planted.DetourLeft) {
 				return &f.region, int64(addr - f.lo)
 			}
 			return nil, 0

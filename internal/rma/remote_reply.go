@@ -18,7 +18,7 @@ type fault struct {
 	kind  wire.Kind
 	off   uint64 // displacement in bytes, or address
 	size  uint64 // bytes
-	limit uint64 // of the target's memory, in bytes
+	limit uint64 // of the target's memory, in bytes; in dynamic windows the first address that is not attached, 0: not told
 }
 
 // faultSize is the size of a fault on the wire in bytes.
@@ -61,6 +61,8 @@ func (f *fault) error(w *Window, rank int) error {
 		return fail(f.class, "%s: rank %d has no such window any more", what, rank)
 	case w.dynamic != nil && f.off >= handleSpace:
 		return fail(f.class, "%s of %d bytes by a memory handle of rank %d: the handle has been released there, or was never made", what, f.size, rank)
+	case w.dynamic != nil && f.limit > f.off && f.limit-f.off < f.size:
+		return fail(f.class, "%s of %d bytes at address %#x of rank %d: %d of them are attached there, nothing is at %#x", what, f.size, f.off, rank, f.limit-f.off, f.limit)
 	case w.dynamic != nil:
 		return fail(f.class, "%s of %d bytes at address %#x of rank %d: that memory is not attached there", what, f.size, f.off, rank)
 	}

@@ -117,6 +117,9 @@ func (e *Engine) give(to int, r *reply, payload []byte) {
 // fault describes why something that a frame wants is not there.
 func (w *Window) fault(h *wire.Header, size uint64, err error) *fault {
 	f := &fault{class: class.RMARange, kind: h.Kind, off: h.Arg, size: size, limit: uint64(len(w.mem))}
+	if w.dynamic != nil && h.Arg < handleSpace && runsIn(h) == 0 {
+		f.limit = w.dynamic.gap(h.Arg)
+	}
 	var why *class.Error
 	if errors.As(err, &why) && why.Class == class.RMAAttach {
 		f.class = class.RMAAttach

@@ -64,6 +64,10 @@ func HeapStripes(n int) *Stripes { return OpenStripes(heapMemory(StripesSize(n))
 // Stripe is that of the element which begins at a byte of the memory.
 func Stripe(off int64) int { return int(off>>StripeShift) & (StripeCount - 1) }
 
+// StripeBase is where memory that begins at an address begins in what is divided into
+// stripes, if different parts of it, which overlap, are to have the same.
+func StripeBase(addr uint64) int64 { return int64(addr & (StripeCount<<StripeShift - 1)) }
+
 // StripeEnd is where the piece of memory ends that the byte at off is in.
 func StripeEnd(off int64) int64 { return (off>>StripeShift + 1) << StripeShift }
 

@@ -1,6 +1,7 @@
 package shmfmt
 
 import (
+	"math"
 	"sync/atomic"
 	"unsafe"
 
@@ -52,9 +53,11 @@ func (t AttachTable) Get(i int) Attached {
 	return Attached{w[0].Load(), w[1].Load(), int64(w[2].Load())}
 }
 
-// Find returns the entry that holds n bytes from an address on, among the first count,
-// and false if there is none.
-func (t AttachTable) Find(count int, addr, n uint64) (Attached, bool) {
+// Find returns the entry that holds n bytes from an address on, among the first count, and
+// false if there is none. If several do together, which lie side by side, it is what they
+// are together: mixed says that it is not in the segment as a whole, although a part of it
+// is.
+func (t AttachTable) Find(count int, addr, n uint64) (x Attached, mixed, ok bool) {
 	lo, hi := 0, min(count, t.Cap())
 	for lo < hi { // the first that begins behind addr
 		mid := int(uint(lo+hi) / 2)
@@ -65,12 +68,30 @@ func (t AttachTable) Find(count int, addr, n uint64) (Attached, bool) {
 		}
 	}
 	if lo == 0 {
-		return Attached{}, false
+		return x, false, false
 	}
-	x := t.Get(lo - 1)
+	x = t.Get(lo - 1)
 	at := addr - x.Addr
 	if planted.AttachByOne {
 		n--
 	}
-	return x, at <= x.Size && n <= x.Size-at
+	if at > x.Size || n > math.MaxUint64-at { // while the table changes, sizes may be anything
+		return x, false, false
+	}
+	for some := x.Off >= 0; n > x.Size-at; lo++ {
+		if lo >= min(count, t.Cap()) {
+			return x, false, false
+		}
+		next := t.Get(lo)
+		if next.Addr != x.Addr+x.Size || next.Size == 0 || next.Size > math.MaxUint64-x.Size {
+			return x, false, false
+		}
+		some = some || next.Off >= 0
+		if x.Off < 0 || next.Off != x.Off+int64(x.Size) {
+			x.Off = -1
+		}
+		x.Size += next.Size
+		mixed = some && x.Off < 0
+	}
+	return x, mixed, true
 }
