@@ -33,10 +33,12 @@ type Comm struct {
 	freed atomic.Bool // or still in the making, by Idup: then making is set
 	fixed bool        // world and self cannot be freed
 	self  *Comm       // of the same process
+	world *Comm       // of self: that of all processes
 	win   *Window     // whose face it is, nil for a communicator: see Window
 
 	making  atomic.Bool
 	handler atomic.Pointer[errhandler] // never nil
+	chosen  atomic.Bool                // by SetErrhandler: its store pairs with ofNone's load
 	hints   atomic.Uint32
 	attrs   attributes
 }
@@ -46,6 +48,7 @@ func firstComms(w *world.World) *Comm {
 	self := &Comm{w: w, core: w.Self, fixed: true}
 	self.self = self
 	c := &Comm{w: w, core: w.Comm, fixed: true, self: self}
+	self.world = c
 	for _, k := range []struct {
 		c    *Comm
 		name string

@@ -139,7 +139,19 @@ func (c *Comm) setErrhandler(h Errhandler, of object) error {
 		return fail(ErrErrhandler, callSetErrhandler.String(), c, "error handler was made for a %s, not for a %s", h.h.only, of)
 	}
 	c.handler.Store(h.h)
+	c.chosen.Store(true)
 	return nil
+}
+
+// ofNone is, of self, the communicator whose handler is told of errors that belong to no
+// object: self, as the standard has it since MPI-4. Before that it was the world, and
+// programs that have set a handler for the world alone mean these errors, too: they are
+// taken at their word until they give self one.
+func (c *Comm) ofNone() *Comm {
+	if c != nil && !c.chosen.Load() && c.world.chosen.Load() { // pairs with setErrhandler
+		return c.world
+	}
+	return c
 }
 
 // Errhandler is the communicator's error handler.
@@ -166,13 +178,21 @@ func (c *Comm) CallErrhandler(err error) error {
 	return c.callErrhandler(err)
 }
 
-// callErrhandler is CallErrhandler for c, or for the window whose face it is.
+// CallErrhandler is Comm.CallErrhandler for an error that belongs to no object: the handler
+// of self is called, or of the world if self was never given one and the world was.
+//
+// C: none; what libraries in C raise belongs to an object. See section 9.3.
+func CallErrhandler(err error) error { return (*Comm)(nil).callErrhandler(err) }
+
+// callErrhandler is CallErrhandler for c, for the window whose face it is, or for none.
 func (c *Comm) callErrhandler(err error) error {
 	if err == nil || err == Success {
 		return nil
 	}
 	if e, ok := err.(*Error); ok && !e.told && e.comm == nil {
-		e.Object, e.comm = c.Name(), c
+		if c != nil {
+			e.Object, e.comm = c.Name(), c
+		}
 		return e.raised()
 	}
 	e := newError(codeOf(err), callCallErrhandler.String(), c, "%v", err)
@@ -199,9 +219,9 @@ func (e *Error) raised() *Error {
 	c := e.comm
 	switch {
 	case c == nil:
-		c = current.self.Load()
+		c = current.self.Load().ofNone()
 	case c.freed.Load():
-		c = c.self
+		c = c.self.ofNone()
 	}
 	h := initialErrhandler()
 	if c != nil {

@@ -402,3 +402,29 @@ func fatalNone() error {
 	}
 	return mpi.AddErrorString(mpi.ErrTag, "mine")
 }
+
+// X-ERR-01: errors that belong to no object, such as those on a communicator that was freed,
+// go to self's handler. Until self is given one, that of the world is called, if it has been
+// given one: so programs have it that are older than MPI-4.
+func TestXERR01_HandlerOfErrorsOfNoObject(t *testing.T) {
+	mpitest.Run(t, 1, func(t testing.TB, world *mpi.Comm) {
+		worlds, selfs := &told{}, &told{}
+		raise := func(w, other *told, on *mpi.Comm) {
+			t.Helper()
+			c, err := world.Dup()
+			ok(t, err)
+			ok(t, c.Free())
+			err = c.Barrier()
+			comms, errs := w.take()
+			if _, no := other.take(); len(no) != 0 || len(errs) != 1 || errs[0] != err || comms[0] != on {
+				t.Fatalf("%v: told %v on %v, and the other handler %v", err, errs, comms, no)
+			}
+		}
+		ok(t, world.SetErrhandler(worlds.handler()))
+		raise(worlds, selfs, world)
+		ok(t, world.Self().SetErrhandler(selfs.handler()))
+		raise(selfs, worlds, world.Self())
+		ok(t, world.SetErrhandler(worlds.handler()))
+		raise(selfs, worlds, world.Self())
+	})
+}

@@ -10,6 +10,7 @@ package bind
 import (
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -84,8 +85,8 @@ type procedure struct {
 	do     func(l *Lib, a args) error // nil: the engine does not have it yet
 	always bool                       // also before Init and after Finalize
 
-	// Of what the engine does not have: 1 + the number of the argument that is the
-	// communicator, window or error handler which hears of that, 0 if none is.
+	// 1 + the number of the argument that is the communicator or window which hears of errors
+	// of the call itself, 0 if none is; and of the handler for what is to be made.
 	comm, win, handler int
 }
 
@@ -128,13 +129,34 @@ func (l *Lib) fail(cl mpi.Class, call, format string, v ...any) error {
 // failOn raises an error of a communicator.
 func (l *Lib) failOn(c *mpi.Comm, cl mpi.Class, call, format string, v ...any) error {
 	e := newError(cl, call, format, v...)
-	if c == nil {
-		if c = l.world.Load(); c == nil || l.state.Load() != running {
-			return l.outside(e)
-		}
-		c = c.Self()
+	if c != nil {
+		return c.CallErrhandler(e)
 	}
-	return c.CallErrhandler(e)
+	if l.world.Load() == nil || l.state.Load() != running {
+		return l.outside(e)
+	}
+	return mpi.CallErrhandler(e)
+}
+
+// failIn raises an error of a call: of the communicator or window among its arguments, if
+// there is one.
+func (l *Lib) failIn(call string, a args, cl mpi.Class, format string, v ...any) error {
+	k := slices.IndexFunc(procedures[:], func(p procedure) bool { return p.name == call })
+	if k < 0 || l.world.Load() == nil {
+		return l.fail(cl, call, format, v...)
+	}
+	p := &procedures[k]
+	if p.comm > 0 {
+		if c := l.commOf(a.word(p.comm - 1)); c != nil {
+			return l.failOn(c, cl, call, format, v...)
+		}
+	}
+	if p.win > 0 {
+		if w, ok := l.wins.get(a.word(p.win - 1)); ok {
+			return l.failWin(w, cl, call, format, v...)
+		}
+	}
+	return l.fail(cl, call, format, v...)
 }
 
 // failWin raises an error of a window.
@@ -179,7 +201,7 @@ func (l *Lib) needs(call string, a args, results ...result) error {
 // need fails unless a result is wanted somewhere.
 func (l *Lib) need(call string, a args, name string, i int) error {
 	if a.result(i) == nil {
-		return l.fail(mpi.ErrArg, call, "%s is %#x, which is no address of a result", name, a.word(i))
+		return l.failIn(call, a, mpi.ErrArg, "%s is %#x, which is no address of a result", name, a.word(i))
 	}
 	return nil
 }

@@ -16,17 +16,7 @@ func (l *Lib) unsupported(p *procedure, a args) error {
 	if strings.HasPrefix(p.name, "MPI_File_") || p.handler > 0 && a.word(p.handler-1) == errorsReturn {
 		return newError(mpi.ErrUnsupportedOperation, p.name, why)
 	}
-	if p.comm > 0 {
-		if c := l.commOf(a.word(p.comm - 1)); c != nil {
-			return l.failOn(c, mpi.ErrUnsupportedOperation, p.name, why)
-		}
-	}
-	if p.win > 0 {
-		if w, ok := l.wins.get(a.word(p.win - 1)); ok {
-			return l.failWin(w, mpi.ErrUnsupportedOperation, p.name, why)
-		}
-	}
-	return l.fail(mpi.ErrUnsupportedOperation, p.name, why)
+	return l.failIn(p.name, a, mpi.ErrUnsupportedOperation, why)
 }
 
 // commOf is the communicator of a handle, nil if it is of none.

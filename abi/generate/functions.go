@@ -25,9 +25,8 @@ func (t *tables) functions() ([]byte, error) {
 				return nil, fmt.Errorf("%s: call %q: %w", p.Name, p.Call, err)
 			}
 			b.WriteString(text)
-		} else {
-			entry += hearers(p)
 		}
+		entry += hearers(p)
 		fmt.Fprintf(&list, "\t%d: {%s},\n", p.Number, entry)
 	}
 	imports := "import \"github.com/halo-mpi/halo/mpi\"\n\n"
@@ -43,8 +42,8 @@ func (t *tables) functions() ([]byte, error) {
 	return out, nil
 }
 
-// hearers are the fields of a procedure that the engine does not have, which say whose error
-// handler hears of that.
+// hearers are the fields of a procedure that say whose error handler hears of errors of the
+// call itself.
 func hearers(p *abi.Procedure) (fields string) {
 	for _, of := range [][2]string{{"MPI_Comm", "comm"}, {"MPI_Win", "win"}, {"MPI_Errhandler", "handler"}} {
 		for i, x := range p.Params {
