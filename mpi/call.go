@@ -55,6 +55,9 @@ const (
 	callIdupWithInfo
 	callCreate
 	callCreateGroup
+	callIntercommCreate
+	callMerge
+	callRemoteGroup
 	callSplitType
 	callSetInfo
 	callGetInfo
@@ -197,6 +200,9 @@ func (k call) String() string {
 		callIdupWithInfo:         "IdupWithInfo",
 		callCreate:               "Create",
 		callCreateGroup:          "CreateGroup",
+		callIntercommCreate:      "IntercommCreate",
+		callMerge:                "Merge",
+		callRemoteGroup:          "RemoteGroup",
 		callSplitType:            "SplitType",
 		callSetInfo:              "SetInfo",
 		callGetInfo:              "Info",

@@ -69,6 +69,9 @@ func (c *Comm) requestBuffers(k coll.Kind, f form, a *coll.Args, send, recv *Buf
 
 // significant leaves out the Buffer that does not count at the caller.
 func (c *Comm) significant(k coll.Kind, a *coll.Args, send, recv *Buffer) (from, to *Buffer) {
+	if c.core.Inter != nil {
+		return significantBetween(k, a, send, recv)
+	}
 	if c.Rank() != a.Root {
 		switch k {
 		case coll.Gather, coll.Gatherv, coll.Reduce:

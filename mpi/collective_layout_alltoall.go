@@ -108,7 +108,7 @@ func (c *Comm) requestPairs(f form, send, recv []Buffer) Request {
 // checkPairs checks that there is a Buffer from and to every member, and that none was
 // made wrongly.
 func (c *Comm) checkPairs(send, recv []Buffer) error {
-	if n := c.Size(); len(send) != n || len(recv) != n {
+	if n := c.peers(); len(send) != n || len(recv) != n {
 		return &class.Error{Class: class.Count, Text: fmt.Sprintf("%d send and %d receive buffers for %d members", len(send), len(recv), n)}
 	}
 	for r := range send {

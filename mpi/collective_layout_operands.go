@@ -61,6 +61,12 @@ func (c *Comm) operands(k coll.Kind, send, recv *Buffer, o Op, a *coll.Args) (fr
 	if err := wrongBuffer(send, recv); err != nil {
 		return nil, nil, err
 	}
+	if send == nil { // on an intercommunicator: the result only, or nothing
+		if recv == nil {
+			return nil, nil, nil
+		}
+		send = recv
+	}
 	if recv != nil {
 		if err := sameElements(send, recv); err != nil {
 			return nil, nil, err

@@ -14,25 +14,34 @@ func BcastOne[T Elem](c *Comm, value T, root int) (T, error) {
 	return buf[0], err
 }
 
-// AllreduceOne returns the combination of the values of all members.
+// AllreduceOne returns the combination of the values of all members, of an
+// intercommunicator those of the remote group.
 //
 // C: MPI_Allreduce, section 6.9.6.
 func AllreduceOne[T Elem](c *Comm, value T, op Op) (T, error) {
-	buf := []T{value}
-	err := Allreduce(c, buf, buf, op)
-	return buf[0], err
+	buf := []T{value, value}
+	send, recv := buf[:1], buf[:1]
+	if c.Inter() {
+		recv = buf[1:]
+	}
+	err := Allreduce(c, send, recv, op)
+	return recv[0], err
 }
 
-// AllgatherOne returns the values of all members in the order of the ranks.
+// AllgatherOne returns the values of all members in the order of the ranks, of an
+// intercommunicator those of the remote group.
 //
 // C: MPI_Allgather, section 6.7.
 func AllgatherOne[T Elem](c *Comm, value T) ([]T, error) {
 	if err := c.usable(collectiveCall(coll.Allgather, blocking)); err != nil {
 		return nil, err
 	}
-	all := make([]T, c.Size())
-	own := all[c.Rank() : c.Rank()+1]
-	own[0] = value
+	all := make([]T, c.peers())
+	own := []T{value}
+	if !c.Inter() {
+		own = all[c.Rank() : c.Rank()+1]
+		own[0] = value
+	}
 	if err := Allgather(c, own, all); err != nil {
 		return nil, err
 	}

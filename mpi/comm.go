@@ -26,6 +26,10 @@ const maxTag = math.MaxInt32
 // keeps its messages apart from all others. Copies of the pointer mean the same
 // communicator.
 //
+// An intercommunicator, which IntercommCreate makes, has two such groups: the local one,
+// that the calling process is in, which Rank, Size and Group tell of; and the remote one,
+// with which the processes of the local one communicate.
+//
 // C: MPI_Comm, section 7.2.
 type Comm struct {
 	w     *world.World
@@ -72,10 +76,14 @@ func (c *Comm) derive(core *comm.Comm) *Comm {
 // C: MPI_Comm_rank, section 7.4.1.
 func (c *Comm) Rank() int { return c.core.Rank }
 
-// Size is the number of processes in the communicator.
+// Size is the number of processes in the communicator, of an intercommunicator in its
+// local group.
 //
 // C: MPI_Comm_size, section 7.4.1.
-func (c *Comm) Size() int { return len(c.core.Members) }
+func (c *Comm) Size() int { return c.core.Own().Size() }
+
+// peers is the number of processes that messages go to and come from.
+func (c *Comm) peers() int { return len(c.core.Members) }
 
 // Name is the name given by SetName, empty if none was; the first communicators
 // are called "world" and "self".
@@ -152,8 +160,11 @@ func (c *Comm) check(k call, peer, tag int, wild bool) *Error {
 		e.Peer, e.Tag, e.receive = peer, tag, wild
 		return e.raised()
 	}
-	if (peer < 0 || peer >= c.Size()) && peer != ProcNull && !(wild && peer == AnySource) {
-		return bad(ErrRank, "rank %d in a communicator of %d", peer, c.Size())
+	if n := c.peers(); (peer < 0 || peer >= n) && peer != ProcNull && !(wild && peer == AnySource) {
+		if c.core.Inter != nil {
+			return bad(ErrRank, "rank %d of a remote group of size %d", peer, n)
+		}
+		return bad(ErrRank, "rank %d in a communicator of %d", peer, n)
 	}
 	if (tag < 0 || tag > maxTag) && !(wild && tag == AnyTag) {
 		return bad(ErrTag, "tag %d is not in 0..%d", tag, maxTag)

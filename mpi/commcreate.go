@@ -83,6 +83,9 @@ func (c *Comm) idup(k call, info *Info) (*Comm, Request) {
 // common; those in no group pass any that they are not in, such as GroupEmpty.
 // ErrGroup if somebody in g is not in c. Collective over c.
 //
+// Of an intercommunicator the members of each side pass one group of their own side; the
+// new one is an intercommunicator between the two, and nil if one of them is empty.
+//
 // C: MPI_Comm_create, section 7.4.2.
 func (c *Comm) Create(g Group) (*Comm, error) {
 	if err := c.holds(callCreate, g); err != nil {
@@ -102,6 +105,9 @@ func (c *Comm) CreateGroup(g Group, tag int) (*Comm, error) {
 	if err := c.holds(callCreateGroup, g); err != nil {
 		return nil, err
 	}
+	if err := c.intra(callCreateGroup); err != nil {
+		return nil, err
+	}
 	if tag < 0 || tag > maxTag {
 		return nil, fail(ErrTag, callCreateGroup.String(), c, "tag %d is not in 0..%d", tag, maxTag)
 	}
@@ -118,7 +124,7 @@ func (c *Comm) holds(k call, g Group) *Error {
 		return fail(ErrGroup, k.String(), c, "group of another process")
 	}
 	for r, p := range g.members {
-		if c.core.RankOf(p) < 0 {
+		if c.core.Own().RankOf(p) < 0 {
 			return fail(ErrGroup, k.String(), c, "rank %d of the group is no member of the communicator", r)
 		}
 	}
@@ -138,7 +144,9 @@ func (c *Comm) created(k call, core *comm.Comm, err error) (*Comm, error) {
 
 // Split makes a communicator for each color, of the members of c that pass it,
 // in the order of key and then of rank. A member that passes Undefined gets
-// nil. Collective over c.
+// nil. Of an intercommunicator that is done on both sides, and the groups of one color
+// become an intercommunicator; where only one side passes it the result is nil.
+// Collective over c.
 //
 // C: MPI_Comm_split, section 7.4.2.
 func (c *Comm) Split(color, key int) (*Comm, error) {
@@ -206,7 +214,8 @@ const (
 	Unequal   Comparison = 204 // other members
 )
 
-// Compare tells how c and d relate. It is local.
+// Compare tells how c and d relate. Intercommunicators are compared by both groups, and
+// are Unequal to a communicator of one group. It is local.
 //
 // C: MPI_Comm_compare, section 7.4.1.
 func (c *Comm) Compare(d *Comm) (Comparison, error) {
@@ -221,13 +230,18 @@ func (c *Comm) Compare(d *Comm) (Comparison, error) {
 		return Unequal, nil
 	case c.core.Ctx == d.core.Ctx:
 		return Ident, nil
-	case c.Size() != d.Size():
+	case c.Inter() != d.Inter():
 		return Unequal, nil
+	case !c.Inter():
+		return compareMembers(c.core, d.core), nil
 	}
-	return compareMembers(c.core, d.core), nil
+	return max(compareMembers(c.core, d.core), compareMembers(c.core.Own(), d.core.Own())), nil
 }
 
 func compareMembers(a, b *comm.Comm) Comparison {
+	if a.Size() != b.Size() {
+		return Unequal
+	}
 	result := Congruent
 	for r, m := range a.Members {
 		if b.RankOf(m) < 0 {

@@ -23,14 +23,15 @@ var GroupEmpty Group
 // C: MPI_Group_range_incl, section 7.3.2.
 type Range struct{ First, Last, Stride int }
 
-// Group is the group of the communicator's members.
+// Group is the group of the communicator's members, of an intercommunicator the local
+// one.
 //
 // C: MPI_Comm_group, section 7.3.2.
 func (c *Comm) Group() (Group, error) {
 	if err := c.usable(callGroup); err != nil {
 		return Group{}, err
 	}
-	return Group{c.core.Members, c.self}, nil
+	return Group{c.core.Own().Members, c.self}, nil
 }
 
 // Size is the number of members.

@@ -67,7 +67,7 @@ func (c *Comm) SplitType(kind CommType, key int, info *Info) (*Comm, error) {
 	}
 	split := ""
 	core, err := c.w.Coll.SplitBy(c.core, mine.encode(), func(all []byte) ([]int, error) {
-		ranks, level, err := sharers(all, c.Rank())
+		ranks, level, err := sharers(all, c.core.Whole().Rank)
 		if kind == CommTypeHwUnguided && ranks != nil {
 			split = resourceNames()[level]
 		}

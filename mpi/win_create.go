@@ -135,6 +135,9 @@ func (c *Comm) newWindow(k call, s *rma.Spec, info *Info) (*Window, error) {
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
+	if err := c.intra(k); err != nil {
+		return nil, err
+	}
 	switch {
 	case s.Refused != nil:
 	case s.DispUnit < 1:

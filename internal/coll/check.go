@@ -15,6 +15,9 @@ func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
 	if k == Barrier {
 		return nil
 	}
+	if c.Inter != nil {
+		return a.checkInter(c, k, send, recv)
+	}
 	if k.rooted() {
 		if err := checkRoot(c, a.Root); err != nil {
 			return err

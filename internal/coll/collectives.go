@@ -99,7 +99,7 @@ func (e *Engine) InitLayouts(c *comm.Comm, k Kind, a *Args, send, recv *dtype.Bu
 
 // persistent returns the request of s, which Start begins again and again.
 func (e *Engine) persistent(s *schedule) *p2p.Request {
-	st := stateOf(s.c)
+	st := stateOf(s.c.Whole())
 	st.inits = (st.inits + 1) & 0x7fffffff
 	s.persistent, s.tag = true, -st.inits
 	s.request = e.p2p.NewRequest(s.c, s.kind.String())
@@ -121,6 +121,10 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args, from, to *side
 	s.send, s.sendWidth = s.hold(0, a.Send, from), from.width
 	s.recv, s.recvWidth = s.hold(1, a.Recv, to), to.width
 	s.pack()
+	if c.Inter != nil {
+		s.cross()
+		return
+	}
 	unit, size := s.shape()
 	s.unit, s.empty = unit, size == 0
 	s.step = e.choice.algorithm(k, size, stateOf(c).where, a.ordered()).entry().step

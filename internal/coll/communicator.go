@@ -71,10 +71,11 @@ type identity struct {
 const identitySize = 16
 
 // newIdentity makes the identity of a new communicator of the given members, of which
-// the calling process is the first. A slot is taken if one is free.
-func (e *Engine) newIdentity(members []int32) identity {
+// the calling process is the first. A slot is taken if one is free; intercommunicators
+// do without.
+func (e *Engine) newIdentity(members []int32, inter bool) identity {
 	id := identity{e.p.NewContext(), NoSlot}
-	if len(members) == 1 || e.node == nil || !e.shared(members) {
+	if inter || len(members) == 1 || e.node == nil || !e.shared(members) {
 		return id
 	}
 	id.slot = e.takeSlot(id.ctx)
@@ -114,11 +115,14 @@ func (e *Engine) decode(b []byte, first int32) (identity, error) {
 // Dup makes a communicator with the members of c and a context of its own. It is
 // collective and takes the lock.
 func (e *Engine) Dup(c *comm.Comm) (*comm.Comm, error) {
+	if c.Inter != nil {
+		return e.dupInter(c)
+	}
 	buf := make([]byte, identitySize)
 	e.p.Lock()
 	err := e.lost(c) // which a bcast need not notice
 	if err == nil && c.Rank == 0 {
-		e.newIdentity(c.Members).encode(buf)
+		e.newIdentity(c.Members, false).encode(buf)
 	}
 	e.p.Unlock()
 	if err == nil {
@@ -139,8 +143,9 @@ func (e *Engine) Dup(c *comm.Comm) (*comm.Comm, error) {
 }
 
 // Split makes a communicator of the members of c that give the same color, in
-// the order of key and then of rank in c; nil for color Undefined. It is
-// collective and takes the lock.
+// the order of key and then of rank in c; nil for color Undefined. Of an
+// intercommunicator each color that both groups give is one. It is collective and takes
+// the lock.
 func (e *Engine) Split(c *comm.Comm, color, key int) (*comm.Comm, error) {
 	const width = 16
 	mine := make([]byte, width)
@@ -151,7 +156,7 @@ func (e *Engine) Split(c *comm.Comm, color, key int) (*comm.Comm, error) {
 			return nil, nil
 		}
 		keyOf := func(r int) int64 { return int64(binary.LittleEndian.Uint64(all[width*r+8:])) }
-		for r := range c.Size() {
+		for r := range c.Whole().Size() {
 			if binary.LittleEndian.Uint64(all[width*r:]) == uint64(color) {
 				ranks = append(ranks, r)
 			}
@@ -164,21 +169,26 @@ func (e *Engine) Split(c *comm.Comm, color, key int) (*comm.Comm, error) {
 // SplitBy makes communicators of groups that each member computes for itself from
 // what all have given, blocks of the same length: group returns the ranks of its
 // own group, none if it is to be in none, or an error, which all members have to
-// come to alike. It is collective and takes the lock.
+// come to alike. Of an intercommunicator these are ranks in the union of both groups,
+// and who they are of each is a group of the new one. It is collective and takes the
+// lock.
 //
 // The members learn what all give; then the first member of each new group tells
 // the others what it has chosen, with messages of c.
 func (e *Engine) SplitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]int, error)) (*comm.Comm, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
-	all := make([]byte, len(mine)*c.Size())
-	if err := e.allgather(c, mine, all, "Split"); err != nil {
+	all := make([]byte, len(mine)*c.Whole().Size())
+	if err := e.allgather(c.Whole(), mine, all, "Split"); err != nil {
 		return nil, err
 	}
 	tag := nextTag(c)
 	ranks, err := group(all)
 	if err != nil {
 		return nil, err
+	}
+	if c.Inter != nil {
+		return e.createInter(c, ranks, tag)
 	}
 	members := make([]int32, len(ranks))
 	for i, r := range ranks {
@@ -191,6 +201,9 @@ func (e *Engine) SplitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]in
 // them. It is collective over c, but members may give different groups that have
 // nobody in common; who is in no group does not wait. It takes the lock.
 func (e *Engine) Create(c *comm.Comm, members []int32) (*comm.Comm, error) {
+	if c.Inter != nil {
+		return e.createBetween(c, members)
+	}
 	e.p.Lock()
 	defer e.p.Unlock()
 	if stateOf(c).checks { // who is in no group takes part, too
@@ -223,7 +236,7 @@ func (e *Engine) create(ctx uint64, members []int32, tag int32, over *comm.Comm)
 	}
 	group := comm.New(e.p, ctx, rank, members)
 	group.Within = over
-	id, err := e.agree(group, tag)
+	id, err := e.agree(group, tag, false)
 	if err != nil {
 		return nil, err
 	}
@@ -247,15 +260,15 @@ type creation struct {
 func (e *Engine) Idup(c, d *comm.Comm, ready func() error) *p2p.Request {
 	k := &creation{e: e, d: d, buf: make([]byte, identitySize), ready: ready}
 	k.request = e.p2p.NewRequest(c, "Idup")
-	tag := nextTag(c)
-	if c.Rank == 0 {
-		e.newIdentity(c.Members).encode(k.buf)
+	tag, all := nextTag(c), c.Whole()
+	if all.Rank == 0 {
+		e.newIdentity(all.Members, c.Inter != nil).encode(k.buf)
 	}
-	if c.Size() == 1 {
+	if all.Size() == 1 {
 		k.chosen(nil)
 		return k.request
 	}
-	s := e.newSchedule(c, BcastBinomial)
+	s := e.newSchedule(all, BcastBinomial)
 	s.recv, s.Call = memory(k.buf), "Idup"
 	e.putAgreement(s, nil, nil)
 	if pending, err := e.p2p.SetWhole(e.start(s, tag), k); !pending {
@@ -265,7 +278,12 @@ func (e *Engine) Idup(c, d *comm.Comm, ready func() error) *p2p.Request {
 }
 
 // Blank returns a communicator with the members of c that Idup will complete.
-func (e *Engine) Blank(c *comm.Comm) *comm.Comm { return comm.New(e.p, 0, c.Rank, c.Members) }
+func (e *Engine) Blank(c *comm.Comm) *comm.Comm {
+	if c.Inter != nil {
+		return e.likeInter(c, 0)
+	}
+	return comm.New(e.p, 0, c.Rank, c.Members)
+}
 
 // PartDone implements p2p.Whole: the choice is here.
 func (k *creation) PartDone(r *p2p.Request) { k.chosen(r.Status.Err) }
@@ -273,24 +291,29 @@ func (k *creation) PartDone(r *p2p.Request) { k.chosen(r.Status.Err) }
 func (k *creation) chosen(err error) {
 	var id identity
 	if err == nil {
-		id, err = k.e.decode(k.buf, k.d.Members[0])
+		id, err = k.e.decode(k.buf, k.d.Whole().Members[0])
 	}
 	if err == nil {
-		k.d.Ctx = id.ctx
-		k.e.attach(k.d, id.slot)
+		k.d.SetContext(id.ctx)
+		if k.d.Inter != nil {
+			k.e.attachInter(k.d)
+		} else {
+			k.e.attach(k.d, id.slot)
+		}
 		err = k.ready()
 	}
 	k.e.p2p.Finish(k.request, err)
 }
 
-// agree returns the identity that the first member of group chooses.
-func (e *Engine) agree(group *comm.Comm, tag int32) (identity, error) {
+// agree returns the identity that the first member of group chooses, for a communicator
+// of that group, or an intercommunicator between two parts of it.
+func (e *Engine) agree(group *comm.Comm, tag int32, inter bool) (identity, error) {
 	if group.Size() == 1 {
-		return e.newIdentity(group.Members), nil
+		return e.newIdentity(group.Members, inter), nil
 	}
 	buf := make([]byte, identitySize)
 	if group.Rank == 0 {
-		e.newIdentity(group.Members).encode(buf)
+		e.newIdentity(group.Members, inter).encode(buf)
 	}
 	s := e.newSchedule(group, BcastBinomial)
 	s.recv = memory(buf)
@@ -312,7 +335,7 @@ func (e *Engine) Free(c *comm.Comm) {
 
 // Busy reports whether a collective is under way on c. The lock is held.
 func (e *Engine) Busy(c *comm.Comm) bool {
-	return slices.ContainsFunc(e.live, func(s *schedule) bool { return s.c == c })
+	return slices.ContainsFunc(e.live, func(s *schedule) bool { return s.c == c || s.c == c.Whole() })
 }
 
 // Drop is Free with the lock held.
@@ -325,4 +348,7 @@ func (e *Engine) Drop(c *comm.Comm) {
 		d.slot.mem.Free(d.local.Size())
 	}
 	c.Coll = nil
+	if c.Inter != nil {
+		e.Drop(c.Inter.Union)
+	}
 }

@@ -136,7 +136,7 @@ func (s *schedule) amongLeaders(a Algorithm, send, recv data, root int) {
 }
 
 // among does a round of a stage of the schedule: algorithm a among the members of
-// g, who are some of the communicator, with these buffers. After its last round
+// g, who are some of the communicator, or a group of an intercommunicator, with these buffers. After its last round
 // s.stage is the next one. A stage without this member, or done through the slot, is
 // passed over.
 func (s *schedule) among(g *comm.Comm, a Algorithm, send, recv data, root int) {
@@ -146,7 +146,10 @@ func (s *schedule) among(g *comm.Comm, a Algorithm, send, recv data, root int) {
 	}
 	whole, given, got, top, kind, round := s.c, s.send, s.recv, s.Root, s.kind, s.round
 	x := a.entry()
-	s.whole, s.c, s.kind = whole, g, x.kind
+	s.c, s.kind = g, x.kind
+	if whole.Inter == nil {
+		s.whole = whole
+	}
 	s.send, s.recv, s.Root = send, recv, root
 	s.round -= s.began
 	more := false

@@ -61,7 +61,7 @@ func stateOf(c *comm.Comm) *state { return c.Coll.(*state) }
 // nextTag returns the tag of the next schedule on c. It comes round again after
 // two billion schedules, when the first is long over.
 func nextTag(c *comm.Comm) int32 {
-	s := stateOf(c)
+	s := stateOf(c.Whole())
 	s.number = (s.number + 1) & 0x7fffffff
 	return s.number
 }
@@ -126,15 +126,26 @@ func (e *Engine) lost(c *comm.Comm) error {
 	if !e.ended {
 		return nil
 	}
-	if c.Within != nil {
+	for c.Within != nil {
 		c = c.Within
 	}
-	for r, m := range c.Members {
+	if c.Inter == nil {
+		return e.dead(c.Members, "rank %d")
+	}
+	if err := e.dead(c.Inter.Local.Members, "rank %d"); err != nil {
+		return err
+	}
+	return e.dead(c.Members, "rank %d of the remote group")
+}
+
+// dead returns an error if one of some processes has died, who is called by its place.
+func (e *Engine) dead(members []int32, name string) error {
+	for r, m := range members {
 		if int(m) == e.p.Job().Rank {
 			continue
 		}
 		if cause := e.p.DownCause(int(m)); cause != nil {
-			return &class.Error{Class: class.ProcFailed, Text: fmt.Sprintf("rank %d has failed: %v", r, cause), Cause: cause}
+			return &class.Error{Class: class.ProcFailed, Text: fmt.Sprintf(name+" has failed: %v", r, cause), Cause: cause}
 		}
 	}
 	return nil

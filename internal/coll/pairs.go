@@ -21,6 +21,12 @@ func (p Pairs) check(c *comm.Comm) (inPlace bool, err error) {
 		if err := to.receives(); err != nil {
 			return false, err
 		}
+		if c.Inter != nil {
+			if err := from.separate(&to); err != nil {
+				return false, err
+			}
+			continue
+		}
 		switch {
 		case r == c.Rank && from.n != to.n:
 			return false, wrong(class.Count, "rank %d sends itself %d bytes and receives %d", r, from.n, to.n)
@@ -87,6 +93,10 @@ func (e *Engine) pair(s *schedule, c *comm.Comm, p Pairs, inPlace bool) {
 	s.offsets[1] = sizes
 	s.SendCounts = sizes
 	s.pack()
+	if c.Inter != nil {
+		s.cross()
+		return
+	}
 	s.step = e.choice.algorithm(Alltoallw, unknown, stateOf(c).where, false).entry().step
 	e.putAgreement(s, nil, nil)
 }

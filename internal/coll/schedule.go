@@ -125,7 +125,7 @@ func (s *schedule) Begin() {
 	case s.agreement != nil:
 		s.step = agreeing
 		e.advance(s)
-	case s.empty || s.c.Size() == 1:
+	case s.empty || s.c.Size() == 1 && s.c.Inter == nil:
 		s.alone(s.kind)
 		e.end(s)
 	default:

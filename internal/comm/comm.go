@@ -8,22 +8,29 @@ import (
 	"github.com/halo-mpi/halo/internal/proc"
 )
 
-// Comm is an intracommunicator in one process. Its members do not change.
+// Comm is a communicator in one process. Its members do not change.
+//
+// In an intercommunicator those with whom its messages are exchanged are another group
+// than that of the process: Members are the remote group, and Rank is the number in the
+// local one. So ranks of messages mean what they must without a look at which kind it
+// is. What concerns the local group, or both, asks Inter.
 type Comm struct {
 	Proc *proc.Proc
 	// Ctx keeps messages apart from those of all other communicators: Ctx itself
 	// those of point-to-point communication, Ctx+1 those of collectives. Ctx+3 is
-	// for the collectives of members who make a communicator among themselves.
+	// for the collectives of members who make a communicator among themselves, Ctx+4
+	// for the two who introduce their groups to each other.
 	Ctx  uint64
 	Rank int
 	// Members lists the index in the job of each rank. A message carries no
 	// rank: the receiver knows from which process a frame came, and looks the
 	// rank up, so that no sender can claim another's.
 	Members []int32
+	Inter   *Inter // nil for an intracommunicator
 	// Name is what the user called it, for errors and tools; may be nil.
 	Name  atomic.Pointer[string]
 	ranks map[int32]int // rank by index in the job, nil if the two are equal
-	// Within is not nil while some members of it agree on something that is
+	// Within is not nil while some of its processes agree on something that is
 	// collective over all of it: whoever of the others dies may have been waited
 	// for by one who is waited for here.
 	Within *Comm

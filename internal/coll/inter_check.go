@@ -1,0 +1,164 @@
+package coll
+
+import (
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
+)
+
+// Who takes what part in a collective with a root on an intercommunicator: the root
+// itself, the others of its group, who do nothing, and those of the other group, who give
+// the rank of the root.
+const (
+	RootSelf = -4
+	RootNone = -3
+)
+
+// checkInter is check for an intercommunicator, where what is sent goes to the remote
+// group, and what is received comes from it. Nobody gives anything to itself, so there is
+// no in place.
+func (a *Args) checkInter(c *comm.Comm, k Kind, send, recv *side) error {
+	if k == Scan || k == Exscan {
+		return wrong(class.Comm, "there is no %v on an intercommunicator", k)
+	}
+	n, local, me := c.Size(), c.Inter.Local.Size(), c.Rank
+	atRoot := a.Root == RootSelf
+	if k.rooted() {
+		if a.Root == RootNone {
+			send.n, recv.n = 0, 0
+			return nil
+		}
+		if !atRoot && (a.Root < 0 || a.Root >= n) {
+			return wrong(class.Root, "root %d is none of a remote group of size %d, neither Root nor ProcNull", a.Root, n)
+		}
+	}
+	if k.reduces() {
+		switch {
+		case send.given != nil:
+			a.Width = send.width
+		case recv.given != nil:
+			a.Width = recv.width
+		}
+		if err := a.checkOp(); err != nil {
+			return err
+		}
+		send.width, recv.width = a.Width, a.Width
+	}
+	if send.odd() || recv.odd() {
+		return wrong(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.n, recv.n, a.Width)
+	}
+	switch k {
+	case Bcast:
+		if !atRoot {
+			return recv.receives()
+		}
+		return nil
+	case Reduce, Gather, Gatherv:
+		if !atRoot {
+			recv.n = 0
+			return nil
+		}
+		send.n = 0
+		switch k {
+		case Gather:
+			return recv.dealt("receive", n)
+		case Gatherv:
+			return recv.checkBlocks(n, "receive", a.RecvCounts, a.RecvDispls)
+		}
+		return recv.receives()
+	case Scatter, Scatterv:
+		if !atRoot {
+			send.n = 0
+			return recv.receives()
+		}
+		recv.n = 0
+		if k == Scatter {
+			return send.divides(n)
+		}
+		return send.checkBlocks(n, "send", a.SendCounts, a.SendDispls)
+	case Allreduce:
+		if err := recv.cutTo(1, send.n); err != nil {
+			return err
+		}
+	case Allgather:
+		if err := recv.dealt("receive", n); err != nil {
+			return err
+		}
+	case Allgatherv:
+		if err := recv.checkBlocks(n, "receive", a.RecvCounts, a.RecvDispls); err != nil {
+			return err
+		}
+		return separateBlocks(blocks{of: send}, blocks{recv, a.RecvCounts, a.RecvDispls})
+	case Alltoall:
+		if err := send.divides(n); err != nil {
+			return err
+		}
+		if err := recv.dealt("receive", n); err != nil {
+			return err
+		}
+	case Alltoallv:
+		if err := send.checkBlocks(n, "send", a.SendCounts, a.SendDispls); err != nil {
+			return err
+		}
+		if err := recv.checkBlocks(n, "receive", a.RecvCounts, a.RecvDispls); err != nil {
+			return err
+		}
+		return separateBlocks(blocks{send, a.SendCounts, a.SendDispls}, blocks{recv, a.RecvCounts, a.RecvDispls})
+	case ReduceScatterBlock:
+		if err := send.divides(local); err != nil {
+			return err
+		}
+		if err := recv.cutTo(1, send.n/local); err != nil {
+			return err
+		}
+	case ReduceScatter:
+		if err := send.checkBlocks(local, "send", a.SendCounts, nil); err != nil {
+			return err
+		}
+		if want := sum(a.SendCounts); send.count() != want {
+			return wrong(class.Count, "send %s of %d elements, the counts add up to %d", send.word(), send.count(), want)
+		}
+		if err := recv.cutTo(1, a.SendCounts[me]*send.width); err != nil {
+			return err
+		}
+	}
+	return send.separate(recv)
+}
+
+// dealt checks that x, which is received, is n equal blocks.
+func (x *side) dealt(what string, n int) error {
+	if count := x.count(); count%n != 0 {
+		return wrong(class.Count, "%s %s of %d elements is not a block for each of a remote group of size %d", what, x.word(), count, n)
+	}
+	return x.receives()
+}
+
+// separate checks that x, which is sent, and y, which is received, are not in one place.
+func (x *side) separate(y *side) error {
+	switch {
+	case x.n == 0 || y.n == 0:
+		return nil
+	case x.layout == nil && y.layout == nil && !overlap(x.bytes(), y.bytes()):
+		return nil
+	case (x.layout != nil || y.layout != nil) && !same(x.data, y.data):
+		return nil
+	}
+	return wrong(class.Buffer, "the send and the receive %s share memory: there is no in place on an intercommunicator", x.word())
+}
+
+// separateBlocks is separate for blocks: what is between those of one side may be of the
+// other.
+func separateBlocks(x, y blocks) error {
+	err := x.of.separate(y.of)
+	if err == nil || x.of.layout != nil || y.of.layout != nil {
+		return err
+	}
+	for i := range x.len() {
+		a := x.bytes(i)
+		for k := range y.len() {
+			if overlap(a, y.bytes(k)) {
+				return err
+			}
+		}
+	}
+	return nil
+}

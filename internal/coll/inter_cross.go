@@ -1,0 +1,209 @@
+package coll
+
+// A collective on an intercommunicator is a schedule with stages, as one that goes
+// through leaders is (see division): within the local group by the algorithms that there
+// are for one, and between the groups. What all members of a group need alike, or give
+// together, crosses once, between rank 0 of either, or the root; what each gives to each
+// goes there directly.
+
+// cross chooses what the schedule does on an intercommunicator.
+func (s *schedule) cross() {
+	if s.kind.rooted() && s.Root == RootNone {
+		s.step = func(*schedule) bool { return false }
+		return
+	}
+	switch s.kind {
+	case Barrier:
+		s.step = crossBarrier
+	case Bcast:
+		s.step = crossBcast
+	case Reduce:
+		s.step = crossReduce
+	case Allreduce:
+		s.step = crossAllreduce
+	case Gather, Gatherv:
+		s.step = crossGather
+	case Scatter, Scatterv:
+		s.step = crossScatter
+	case ReduceScatter, ReduceScatterBlock:
+		s.unit = s.send.n / s.c.Inter.Local.Size()
+		s.step = crossReduceScatter
+	default:
+		s.step = crossExchange
+	}
+}
+
+// next ends a stage with this round.
+func (s *schedule) next() { s.stage, s.began = s.stage+1, s.round+1 }
+
+// athome does a round of a stage in the local group, to which each member gives, or of
+// which each gets, what send or recv is.
+func (s *schedule) athome(k Kind, send, recv data) {
+	size := send.n
+	if k == Bcast {
+		size = recv.n
+	}
+	if size == 0 {
+		s.next()
+		return
+	}
+	s.among(s.c.Inter.Local, s.e.choice.algorithm(k, size, stateOf(s.c).where, s.ordered()), send, recv, 0)
+}
+
+// crossBarrier is one of the union of both groups, since each waits for the other.
+func crossBarrier(s *schedule) bool {
+	s.among(s.c.Inter.Union, BarrierDissemination, data{}, data{}, 0)
+	return s.stage < 1
+}
+
+// crossBcast sends to rank 0 of the other group, which spreads it there.
+func crossBcast(s *schedule) bool {
+	switch {
+	case s.Root == RootSelf:
+		s.sendTo(0, s.recv)
+		return false
+	case s.stage == 0:
+		if s.c.Rank == 0 {
+			s.recvFrom(s.Root, s.recv)
+		}
+		s.next()
+	default:
+		s.athome(Bcast, data{}, s.recv)
+	}
+	return s.stage < 2
+}
+
+// crossReduce combines at rank 0 of the group that gives, which sends that to the root.
+func crossReduce(s *schedule) bool {
+	if s.Root == RootSelf {
+		s.recvFrom(0, s.recv)
+		return false
+	}
+	sum := s.sumAtHome(1)
+	if s.stage == 0 {
+		s.athome(Reduce, s.send, sum)
+		return true
+	}
+	if s.c.Rank == 0 {
+		s.sendTo(s.Root, sum)
+	}
+	return false
+}
+
+// sumAtHome is memory at rank 0 for what the local group combines to, and for as much
+// again as often as it is asked for.
+func (s *schedule) sumAtHome(times int) data {
+	if s.c.Rank != 0 {
+		return data{}
+	}
+	return s.keep(times * s.send.n).first(s.send.n)
+}
+
+// crossAllreduce combines at rank 0 of each group; the two exchange that and spread what
+// they get.
+func crossAllreduce(s *schedule) bool {
+	sum := s.sumAtHome(1)
+	switch s.stage {
+	case 0:
+		s.athome(Reduce, s.send, sum)
+	case 1:
+		if s.c.Rank == 0 {
+			s.recvFrom(0, s.recv)
+			s.sendTo(0, sum)
+		}
+		s.next()
+	case 2:
+		s.athome(Bcast, data{}, s.recv)
+	}
+	return s.stage < 3
+}
+
+// crossReduceScatter is like crossAllreduce, but what comes is dealt out.
+func crossReduceScatter(s *schedule) bool {
+	sum := s.sumAtHome(2)
+	var got data
+	if s.c.Rank == 0 {
+		got = s.keep(2 * sum.n).from(sum.n)
+	}
+	switch s.stage {
+	case 0:
+		s.athome(Reduce, s.send, sum)
+	case 1:
+		if s.c.Rank == 0 {
+			s.recvFrom(0, got)
+			s.sendTo(0, sum)
+		}
+		s.next()
+	case 2:
+		s.among(s.c.Inter.Local, ScattervLinear, got, s.recv, 0)
+	}
+	return s.stage < 3
+}
+
+// crossGather has everyone of the other group send to the root.
+func crossGather(s *schedule) bool {
+	if s.Root != RootSelf {
+		s.sendTo(s.Root, s.send)
+		return false
+	}
+	for r := range s.c.Size() {
+		s.recvFrom(r, s.incoming(r))
+	}
+	return false
+}
+
+// crossScatter has the root send to everyone of the other group.
+func crossScatter(s *schedule) bool {
+	if s.Root != RootSelf {
+		s.recvFrom(s.Root, s.recv)
+		return false
+	}
+	for r := range s.c.Size() {
+		s.sendTo(r, s.outgoing(r))
+	}
+	return false
+}
+
+// crossExchange has everyone exchange with all of the other group, as many at a time as
+// in alltoallDirect. The distance between two is counted in the larger of the groups, so
+// that they come to each other in the same round. Empty blocks are not sent where each
+// side tells the lengths of blocks.
+func crossExchange(s *schedule) bool {
+	n, me := s.c.Size(), s.c.Rank
+	size := max(n, s.c.Inter.Local.Size())
+	equal := s.kind == Allgather || s.kind == Alltoall
+	lo := s.round * directWindow
+	hi := min(lo+directWindow, size)
+	for i := lo; i < hi; i++ {
+		if from := (me - i + size) % size; from < n {
+			if b := s.incoming(from); b.n > 0 || equal {
+				s.recvFrom(from, b)
+			}
+		}
+		if to := (me + i) % size; to < n {
+			if b := s.outgoing(to); b.n > 0 || equal {
+				s.sendTo(to, b)
+			}
+		}
+	}
+	return hi < size
+}
+
+// incoming is what comes from rank r of the remote group.
+func (s *schedule) incoming(r int) data {
+	if s.kind == Alltoallw {
+		return laidOut(&s.pairs[1][r])
+	}
+	return block(s.recv, r, s.recv.n/s.c.Size(), s.recvWidth, s.RecvCounts, s.RecvDispls)
+}
+
+// outgoing is what goes to rank r of the remote group.
+func (s *schedule) outgoing(r int) data {
+	switch s.kind {
+	case Alltoallw:
+		return laidOut(&s.pairs[0][r])
+	case Allgather, Allgatherv:
+		return s.send
+	}
+	return block(s.send, r, s.send.n/s.c.Size(), s.sendWidth, s.SendCounts, s.SendDispls)
+}

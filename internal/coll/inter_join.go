@@ -1,0 +1,180 @@
+package coll
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/proc"
+)
+
+// Bridge is how the leader of a group reaches that of another: by what communicator, at
+// which rank, and with what tag. Err is what is wrong with that; the other members of
+// its group are told.
+type Bridge struct {
+	Over   *comm.Comm
+	Leader int
+	Tag    int32
+	Err    error
+}
+
+// bridgeContext is what the context of a communicator and that of leaders who introduce
+// their groups to each other lie apart. So no message of the program is in their way,
+// whatever its tag.
+const bridgeContext = 4
+
+// introduction is what the leader tells the members of its group: of the other group or,
+// if class is not 0, what is wrong. It is followed by the members of the other group, or
+// a text.
+type introduction struct {
+	Class, Length uint32
+	Ctx           uint64
+	First         bool // the group of those who are told is the first
+	_             [7]byte
+}
+
+const introductionSize = 24
+
+// Join makes an intercommunicator between the members of local and those of another
+// group. The leaders of the two, of whom each knows its group, exchange their members
+// over the bridge; the one that is the lower process chooses the context and leads the
+// first group. Then each tells its group. It is collective over both groups and takes
+// the lock. Only the leader looks at b.
+func (e *Engine) Join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, error) {
+	head := make([]byte, introductionSize)
+	var body []byte
+	if local.Rank == leader {
+		var x introduction
+		e.p.Lock()
+		theirs, err := e.introduce(local, b, &x)
+		e.p.Unlock()
+		if err != nil {
+			var ce *class.Error
+			x.Class = uint32(class.Other)
+			if errors.As(err, &ce) {
+				x.Class = uint32(ce.Class)
+			}
+			body = []byte(err.Error())
+		} else {
+			body = encodeMembers(theirs)
+		}
+		x.Length = uint32(len(body))
+		put(head, &x)
+	}
+	tell := func(buf []byte) error {
+		return e.Do(local, Bcast, &Args{Recv: buf, Width: 1, Root: leader, Call: "IntercommCreate"})
+	}
+	if err := tell(head); err != nil {
+		return nil, err
+	}
+	var x introduction
+	get(head, &x)
+	if local.Rank != leader {
+		if int(x.Length) > max(maxIntroduction, 4*e.p.Job().Size) {
+			return nil, wrong(class.Intern, "introduction of %d bytes", x.Length)
+		}
+		body = make([]byte, x.Length)
+	}
+	if len(body) > 0 {
+		if err := tell(body); err != nil {
+			return nil, err
+		}
+	}
+	if x.Class != 0 {
+		return nil, &class.Error{Class: classOf(x.Class), Text: p2p.Printable(body)}
+	}
+	theirs, err := e.decodeMembers(body)
+	if err != nil {
+		return nil, err
+	}
+	c := comm.NewInter(e.p, x.Ctx, local.Rank, local.Members, theirs, x.First)
+	e.p.Lock()
+	defer e.p.Unlock()
+	e.attachInter(c)
+	return c, nil
+}
+
+// maxIntroduction is the longest text of an introduction in bytes.
+const maxIntroduction = 4096
+
+// introduce exchanges the members of local and of the group of the leader at the other
+// end of b, and fills in x. The lock is held.
+func (e *Engine) introduce(local *comm.Comm, b *Bridge, x *introduction) ([]int32, error) {
+	if b.Err != nil {
+		return nil, b.Err
+	}
+	me, other := int32(e.p.Job().Rank), b.Over.Members[b.Leader]
+	x.First = me < other
+	var mine, its [16]byte // the number of members, and the context from who leads the first
+	binary.LittleEndian.PutUint64(mine[:], uint64(local.Size()))
+	if x.First {
+		x.Ctx = e.p.NewContext()
+		binary.LittleEndian.PutUint64(mine[8:], x.Ctx)
+	}
+	if err := e.swap(b, mine[:], its[:]); err != nil {
+		return nil, err
+	}
+	n := binary.LittleEndian.Uint64(its[:])
+	if n == 0 || n > uint64(e.p.Job().Size) {
+		return nil, wrong(class.Intern, "a remote group of %d processes in a job of %d", n, e.p.Job().Size)
+	}
+	if !x.First {
+		if x.Ctx = binary.LittleEndian.Uint64(its[8:]); !proc.ContextOf(x.Ctx, int(other)) {
+			return nil, wrong(class.Intern, "context %#x is none of process %d", x.Ctx, other)
+		}
+	}
+	list := make([]byte, 4*n)
+	if err := e.swap(b, encodeMembers(local.Members), list); err != nil {
+		return nil, err
+	}
+	theirs, err := e.decodeMembers(list)
+	if err != nil {
+		return nil, err
+	}
+	for r, m := range theirs {
+		if k := local.RankOf(m); k >= 0 {
+			return nil, wrong(class.Comm, "the groups overlap: rank %d of the local group is rank %d of the remote one", k, r)
+		}
+	}
+	return theirs, nil
+}
+
+// swap sends out to the other leader and receives in from it. The lock is held.
+func (e *Engine) swap(b *Bridge, out, in []byte) error {
+	ctx := b.Over.Ctx + bridgeContext
+	recv := e.p2p.Irecv(b.Over, ctx, in, b.Leader, b.Tag)
+	err := e.wait(e.p2p.Isend(b.Over, ctx, p2p.Standard, out, b.Leader, b.Tag))
+	e.p2p.Wait(recv)
+	got, want := recv.Filled()
+	err = first(err, recv.Status.Err)
+	e.p2p.Free(recv)
+	if err == nil && got != want {
+		err = &class.Error{Class: class.Intern, Text: fmt.Sprintf("the other leader sends %d bytes of %d", got, want)}
+	}
+	return err
+}
+
+func encodeMembers(members []int32) []byte {
+	b := make([]byte, 0, 4*len(members))
+	for _, m := range members {
+		b = binary.LittleEndian.AppendUint32(b, uint32(m))
+	}
+	return b
+}
+
+// decodeMembers reads a list of processes of the job, of which none is there twice.
+func (e *Engine) decodeMembers(b []byte) ([]int32, error) {
+	members, seen := make([]int32, len(b)/4), make(map[int32]bool, len(b)/4)
+	for i := range members {
+		m := binary.LittleEndian.Uint32(b[4*i:])
+		if m >= uint32(e.p.Job().Size) || seen[int32(m)] {
+			return nil, wrong(class.Intern, "process %d in a remote group, of a job of %d", m, e.p.Job().Size)
+		}
+		members[i] = int32(m)
+		seen[int32(m)] = true
+	}
+	return members, nil
+}

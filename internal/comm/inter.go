@@ -1,0 +1,82 @@
+package comm
+
+import "github.com/halo-mpi/halo/internal/proc"
+
+// Inter is what an intercommunicator has beside its remote group. Local and Union lend
+// its contexts: as the two groups have nobody in common, a message tells by its sender
+// between which of them it goes, and one sequence of tags serves for all.
+type Inter struct {
+	Local *Comm // the members of the local group
+	Union *Comm // those of both groups, the first group before the second
+	First bool  // the local group is the first one: both sides agree on which is
+}
+
+// NewInter makes an intercommunicator between a group in which the own rank is given,
+// and another.
+func NewInter(p *proc.Proc, ctx uint64, rank int, local, remote []int32, first bool) *Comm {
+	c := New(p, ctx, rank, remote)
+	all := make([]int32, 0, len(local)+len(remote))
+	place := rank
+	if first {
+		all = append(append(all, local...), remote...)
+	} else {
+		all = append(append(all, remote...), local...)
+		place += len(remote)
+	}
+	c.Inter = &Inter{Local: New(p, ctx, rank, local), Union: New(p, ctx, place, all), First: first}
+	c.Inter.Local.Within, c.Inter.Union.Within = c, c
+	return c
+}
+
+// SetContext gives a communicator that nobody has used yet its context.
+func (c *Comm) SetContext(ctx uint64) {
+	c.Ctx = ctx
+	if c.Inter != nil {
+		c.Inter.Local.Ctx, c.Inter.Union.Ctx = ctx, ctx
+	}
+}
+
+// Own is the group of the process: the communicator itself unless that is an
+// intercommunicator.
+func (c *Comm) Own() *Comm {
+	if c.Inter != nil {
+		return c.Inter.Local
+	}
+	return c
+}
+
+// Whole is all that a call on the communicator is collective over: itself, or both groups
+// of an intercommunicator.
+func (c *Comm) Whole() *Comm {
+	if c.Inter != nil {
+		return c.Inter.Union
+	}
+	return c
+}
+
+// Sides divides ranks in the union of both groups into those of the local and those of
+// the remote group, in the order in which they stand.
+func (c *Comm) Sides(ranks []int) (local, remote []int) {
+	first, n := c.Inter.First, c.FirstSize()
+	for _, r := range ranks {
+		i := r
+		if r >= n {
+			i -= n
+		}
+		if (r < n) == first {
+			local = append(local, i)
+		} else {
+			remote = append(remote, i)
+		}
+	}
+	return local, remote
+}
+
+// FirstSize is the size of the first group of an intercommunicator: those of the others
+// begin with this rank in the union.
+func (c *Comm) FirstSize() int {
+	if c.Inter.First {
+		return c.Inter.Local.Size()
+	}
+	return c.Size()
+}
