@@ -19,8 +19,9 @@ func For(t *dtype.Type) Type {
 }
 
 // CheckFor is Check for elements of a datatype, and returns their Type. The logical
-// operations, which take C's integers, are not defined on Fortran's, nor on those of
-// addresses and counts (MPI-5, 6.9.2).
+// operations, which take C's integers, are not defined on Fortran's (MPI-5, 6.9.2). Nor
+// are they on addresses, offsets and counts, but other implementations have them there, and
+// programs rely on it: these are C's integers here.
 func CheckFor(o Op, t *dtype.Type) (Type, error) {
 	typ := For(t)
 	switch {
@@ -96,8 +97,7 @@ func byFormat(f dtype.Format, half, single, double, extended, quad Type) Type {
 // ofC reports whether an integer is one of C.
 func ofC(e *dtype.Elem) bool {
 	switch e.ID {
-	case 0, dtype.FortranInteger, dtype.Integer1, dtype.Integer2, dtype.Integer4, dtype.Integer8, dtype.Integer16,
-		dtype.Aint, dtype.Count, dtype.Offset:
+	case 0, dtype.FortranInteger, dtype.Integer1, dtype.Integer2, dtype.Integer4, dtype.Integer8, dtype.Integer16:
 		return false
 	}
 	return true

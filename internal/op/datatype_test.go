@@ -35,10 +35,11 @@ func standard() (groups map[string][]string, allowed map[Op][]string) {
 	}
 	ordered := []string{"C integer", "Fortran integer", "Floating point", "Multi-language"}
 	bits := []string{"C integer", "Fortran integer", "Byte", "Multi-language"}
+	truths := []string{"C integer", "Logical", "Multi-language"} // of which the last is ours
 	allowed = map[Op][]string{
 		Min: ordered, Max: ordered,
 		Sum: append(slices.Clip(ordered), "Complex"), Prod: append(slices.Clip(ordered), "Complex"),
-		Land: {"C integer", "Logical"}, Lor: {"C integer", "Logical"}, Lxor: {"C integer", "Logical"},
+		Land: truths, Lor: truths, Lxor: truths,
 		Band: bits, Bor: bits, Bxor: bits,
 		Minloc: {"Pair"}, Maxloc: {"Pair"},
 	}
