@@ -92,6 +92,23 @@ func (f *figure) quotients(series, other string) []float64 {
 	return q
 }
 
+// differences are how many us more than another a series takes, where both have points up to
+// X = most; one that is not a number if there are none.
+func (f *figure) differences(series, other string, most float64) []float64 {
+	var d []float64
+	for _, x := range f.columns() {
+		a, has := f.us(series, x)
+		b, too := f.us(other, x)
+		if has && too && x <= most {
+			d = append(d, a-b)
+		}
+	}
+	if d == nil {
+		d = []float64{math.NaN()}
+	}
+	return d
+}
+
 // judgeWorkers is judge of EXP-4: how time per operation grows, and how much all do together.
 func (f *figure) judgeWorkers() []string {
 	growth := func(series string) (grown, together float64) {
@@ -105,14 +122,16 @@ func (f *figure) judgeWorkers() []string {
 		crowd, plain(thread), plain(process), plain(rate), met(thread <= process*1.05 && (f.fabric != "tcp" || rate >= 4)))}
 }
 
+// shortest is up to how many bytes nanoseconds more or less are of interest.
+const shortest = 256
+
 // judgeHandles is judge of EXP-7.
 func (f *figure) judgeHandles() []string {
 	beside := func(what, series, whose, other string) string {
 		q := f.quotients(series, other)
-		one, _ := f.us(series, 1)
-		base, _ := f.us(other, 1)
-		return fmt.Sprintf("%s takes %s of the time of %s as the median of all sizes, and %s us more for 1 byte: %s.",
-			what, plain(median(q)), whose, signed(one-base), met(median(q) <= 1.05 || one-base <= 0.003))
+		more := median(f.differences(series, other, shortest))
+		return fmt.Sprintf("%s takes %s of the time of %s as the median of all sizes, and %s us more as the median of up to %d bytes: %s.",
+			what, plain(median(q)), whose, signed(more), shortest, met(median(q) <= 1.05 || more <= 0.003))
 	}
 	handle, ok := f.us("memory handle", 1)
 	if !ok {

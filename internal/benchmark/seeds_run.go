@@ -147,25 +147,14 @@ func (s *seeds) close() error {
 	return errors.Join(mpi.Detach(s.dynamic.Window, s.mem), s.dynamic.Free(), mpi.FreeMem(s.world, s.mem), s.allocated.Free())
 }
 
-// point measures a loop that rank 0 runs while rank 1 is in a barrier.
-func (s *seeds) point(exp, series string, x int, body func(n int) error) error {
-	if s.rank != 0 {
-		body = func(int) error { return nil }
-	}
-	us, err := s.plan.measure(s.world, body)
-	if err == nil {
-		s.add(exp, series, x, us)
-	}
-	return err
-}
-
 // line is a loop whose time is a point of a series.
 type line struct {
 	exp, series string
 	body        func(n int) error
 }
 
-// points is point of several series that are compared, in turn.
+// points measures loops that rank 0 runs while rank 1 is in a barrier, in turn: they are
+// compared with each other.
 func (s *seeds) points(x int, lines ...line) error {
 	bodies := make([]func(n int) error, len(lines))
 	for i := range bodies {
@@ -242,26 +231,24 @@ func (s *seeds) scopes() error {
 	process := slices.Repeat([]mpi.Win[byte]{s.allocated}, crowd)
 	inOrder := slices.Repeat([]mpi.Win[byte]{s.ordered}, crowd)
 	for _, size := range crowdSizes() {
-		for _, x := range []struct {
-			exp, series string
-			wins        []mpi.Win[byte]
-			workers     int
-		}{
-			{"EXP-3a", "Halo process scope", process, 1}, {"EXP-3a", "Halo thread scope", s.threads, 1},
-			{"EXP-3b", "Halo process scope", process, crowd}, {"EXP-3b", "Halo thread scope", s.threads, crowd},
-			{"EXP-6", "process scope", process, crowd}, {"EXP-6", "process scope, ordered", inOrder, crowd},
-			{"EXP-6", "thread scope", s.threads, crowd}, {"EXP-6", "thread scope, ordered", s.both, crowd},
-		} {
-			if err := s.point(x.exp, x.series, size, s.putInWorkers(x.wins, x.workers, size)); err != nil {
-				return err
-			}
+		alone := func(wins []mpi.Win[byte]) func(n int) error { return s.putInWorkers(wins, 1, size) }
+		all := func(wins []mpi.Win[byte]) func(n int) error { return s.putInWorkers(wins, crowd, size) }
+		err := errors.Join(
+			s.points(size, line{"EXP-3a", "Halo process scope", alone(process)}, line{"EXP-3a", "Halo thread scope", alone(s.threads)}),
+			s.points(size, line{"EXP-3b", "Halo process scope", all(process)}, line{"EXP-3b", "Halo thread scope", all(s.threads)}),
+			s.points(size,
+				line{"EXP-6", "process scope", all(process)}, line{"EXP-6", "process scope, ordered", all(inOrder)},
+				line{"EXP-6", "thread scope", all(s.threads)}, line{"EXP-6", "thread scope, ordered", all(s.both)}),
+		)
+		if err != nil {
+			return err
 		}
 	}
 	for workers := 1; workers <= crowd; workers *= 2 {
-		if err := s.point("EXP-4", "Halo process scope", workers, s.putInWorkers(process, workers, 1)); err != nil {
-			return err
-		}
-		if err := s.point("EXP-4", "Halo thread scope", workers, s.putInWorkers(s.threads, workers, 1)); err != nil {
+		err := s.points(workers,
+			line{"EXP-4", "Halo process scope", s.putInWorkers(process, workers, 1)},
+			line{"EXP-4", "Halo thread scope", s.putInWorkers(s.threads, workers, 1)})
+		if err != nil {
 			return err
 		}
 	}
@@ -271,14 +258,12 @@ func (s *seeds) scopes() error {
 // orders are EXP-5.
 func (s *seeds) orders() error {
 	for _, size := range seedSizes() {
-		for _, err := range []error{
-			s.point("EXP-5", "Halo put and flush", size, s.putFlush(s.allocated, 0, size)),
-			s.point("EXP-5", "Halo unflushed", size, s.puts(s.allocated, size)),
-			s.point("EXP-5", "Halo unflushed, ordered", size, s.puts(s.ordered, size)),
-		} {
-			if err != nil {
-				return err
-			}
+		err := s.points(size,
+			line{"EXP-5", "Halo put and flush", s.putFlush(s.allocated, 0, size)},
+			line{"EXP-5", "Halo unflushed", s.puts(s.allocated, size)},
+			line{"EXP-5", "Halo unflushed, ordered", s.puts(s.ordered, size)})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -286,37 +271,26 @@ func (s *seeds) orders() error {
 
 // intrinsics is EXP-8.
 func (s *seeds) intrinsics() error {
-	for _, err := range []error{
-		s.point("EXP-8", "fetch_and_op", 8, s.fetch(s.allocated)),
-		s.point("EXP-8", "fetch_and_op, asserted", 8, s.fetch(s.asserted)),
-	} {
+	err := s.points(8, line{"EXP-8", "fetch_and_op", s.fetch(s.allocated)}, line{"EXP-8", "fetch_and_op, asserted", s.fetch(s.asserted)})
+	for _, size := range []int{8, 16, 32, 64, 128} {
 		if err != nil {
 			return err
 		}
+		err = s.points(size,
+			line{"EXP-8", "accumulate", s.accumulate(s.allocated, size)},
+			line{"EXP-8", "accumulate, asserted", s.accumulate(s.asserted, size)})
 	}
-	for _, size := range []int{8, 16, 32, 64, 128} {
-		for _, err := range []error{
-			s.point("EXP-8", "accumulate", size, s.accumulate(s.allocated, size)),
-			s.point("EXP-8", "accumulate, asserted", size, s.accumulate(s.asserted, size)),
-		} {
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return err
 }
 
 // listings is EXP-9.
 func (s *seeds) listings() error {
 	for _, size := range seedSizes() {
-		for _, err := range []error{
-			s.point("EXP-9", "listing 1: put, flush, signal", size, s.listing(s.allocated, size, true)),
-			s.point("EXP-9", "listing 2: ordered put, signal", size, s.listing(s.ordered, size, false)),
-		} {
-			if err != nil {
-				return err
-			}
+		err := s.points(size,
+			line{"EXP-9", "listing 1: put, flush, signal", s.listing(s.allocated, size, true)},
+			line{"EXP-9", "listing 2: ordered put, signal", s.listing(s.ordered, size, false)})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -106,3 +106,25 @@ func TestPlainNumbers(t *testing.T) {
 		}
 	}
 }
+
+// A handle or a duplicate may take 5 % or 3 ns more than the window beside it.
+func TestHandlesAreJudgedBesideTheirWindows(t *testing.T) {
+	series := func(name string, more, factor float64) (points []Point) {
+		for i, x := range []float64{1, 16, 256, 4096, 65536} {
+			points = append(points, Point{Exp: "EXP-7", Fabric: "shm", Series: name, X: x, US: factor*0.01*float64(int(1)<<i) + more})
+		}
+		return points
+	}
+	verdict := func(handle []Point) string {
+		f := &figure{exp: Experiment{ID: "EXP-7"}, fabric: "shm", points: append(handle, series("allocated", 0, 1)...)}
+		return f.judge()[0]
+	}
+	for _, c := range []struct {
+		more, factor float64
+		met          bool
+	}{{0, 1, true}, {0.002, 1, true}, {0, 1.04, true}, {0.004, 1, false}, {0, 1.5, false}} {
+		if s := verdict(series("memory handle", c.more, c.factor)); strings.Contains(s, "**met**") != c.met {
+			t.Errorf("%g us and %g times: %s", c.more, c.factor, s)
+		}
+	}
+}
