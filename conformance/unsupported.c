@@ -38,7 +38,6 @@ int main(int argc, char **argv) {
 	ASKS(MPI_Ineighbor_alltoall_c(v, 1, MPI_INT, v, 1, MPI_INT, c, &r));
 	ASKS(MPI_Comm_spawn("none", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, c, &d, MPI_ERRCODES_IGNORE));
 	ASKS(MPI_Comm_accept(text, MPI_INFO_NULL, 0, c, &d));
-	ASKS(MPI_Intercomm_create(c, 0, MPI_COMM_WORLD, 0, 0, &d));
 	ASKS(MPI_Psend_init(v, 2, 2, MPI_INT, 0, 0, c, MPI_INFO_NULL, &r));
 	LACKS(MPI_Open_port(MPI_INFO_NULL, text));
 	LACKS(MPI_Lookup_name("none", MPI_INFO_NULL, text));

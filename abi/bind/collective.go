@@ -12,9 +12,25 @@ import (
 // of it. What counts at the root only is not looked at elsewhere, where it may be
 // anything: addresses are not followed, and Buffers of wrong handles are not used.
 //
+// On an intercommunicator blocks are as many as the remote group has members. The root
+// passes MPI_ROOT there, and the others of its group MPI_PROC_NULL.
+//
 // A member sees that what it sends itself is of another size than what it receives of
 // itself, and that its two buffers are one without MPI_IN_PLACE. Such arguments become
 // Buffers with that error, which package mpi raises where it raises its own.
+
+// noInPlace is the Buffer of MPI_IN_PLACE on an intercommunicator.
+func noInPlace() mpi.Buffer {
+	return mpi.BufError(mpi.ErrBuffer, "MPI_IN_PLACE on an intercommunicator")
+}
+
+// alone is the Buffer of who gives, or gets, one block on an intercommunicator.
+func (l *Lib) alone(address uintptr, count int, d mpi.Datatype) mpi.Buffer {
+	if address == inPlace {
+		return noInPlace()
+	}
+	return l.buf(address, count, d)
+}
 
 // at is the address of an element behind others of a type.
 func at(address uintptr, element int, d mpi.Datatype) uintptr {
@@ -80,6 +96,15 @@ func own(send, recv side, whole mpi.Buffer) mpi.Buffer {
 
 // gather is the arguments of MPI_Gather.
 func (l *Lib) gather(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi.Datatype, recvbuf uintptr, recvcount int, recvtype mpi.Datatype, root int) (send, recv mpi.Buffer, r int) {
+	if c.Inter() {
+		if root >= 0 {
+			return l.alone(sendbuf, sendcount, sendtype), recv, root
+		}
+		if root == mpi.Root {
+			recv = l.elements(side{recvbuf, recvcount, recvtype}, c.RemoteSize())
+		}
+		return send, recv, root
+	}
 	if c.Rank() != root {
 		return l.buf(sendbuf, sendcount, sendtype), recv, root
 	}
@@ -90,6 +115,9 @@ func (l *Lib) gather(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi.D
 // allgather is the arguments of MPI_Allgather.
 func (l *Lib) allgather(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi.Datatype, recvbuf uintptr, recvcount int, recvtype mpi.Datatype) (send, recv mpi.Buffer) {
 	from, to := side{sendbuf, sendcount, sendtype}, side{recvbuf, recvcount, recvtype}
+	if c.Inter() {
+		return l.alone(sendbuf, sendcount, sendtype), l.elements(to, c.RemoteSize())
+	}
 	mine := to.block(c.Rank())
 	recv = l.elements(to, c.Size())
 	if sendbuf == inPlace {
@@ -100,6 +128,15 @@ func (l *Lib) allgather(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mp
 
 // scatter is the arguments of MPI_Scatter.
 func (l *Lib) scatter(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi.Datatype, recvbuf uintptr, recvcount int, recvtype mpi.Datatype, root int) (send, recv mpi.Buffer, r int) {
+	if c.Inter() {
+		if root >= 0 {
+			return send, l.alone(recvbuf, recvcount, recvtype), root
+		}
+		if root == mpi.Root {
+			send = l.elements(side{sendbuf, sendcount, sendtype}, c.RemoteSize())
+		}
+		return send, recv, root
+	}
 	if c.Rank() != root {
 		return send, l.buf(recvbuf, recvcount, recvtype), root
 	}
@@ -115,6 +152,12 @@ func (l *Lib) scatter(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi.
 // alltoall is the arguments of MPI_Alltoall.
 func (l *Lib) alltoall(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi.Datatype, recvbuf uintptr, recvcount int, recvtype mpi.Datatype) (send, recv mpi.Buffer) {
 	from, to := side{sendbuf, sendcount, sendtype}, side{recvbuf, recvcount, recvtype}
+	if c.Inter() {
+		if sendbuf == inPlace {
+			return noInPlace(), l.elements(to, c.RemoteSize())
+		}
+		return l.elements(from, c.RemoteSize()), l.elements(to, c.RemoteSize())
+	}
 	recv = l.elements(to, c.Size())
 	if sendbuf == inPlace {
 		return recv, recv
@@ -172,6 +215,16 @@ func (s *spread) part(rank int) side {
 
 // gatherv is the arguments of MPI_Gatherv.
 func (l *Lib) gatherv(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi.Datatype, recvbuf uintptr, recvcounts, displs array, recvtype mpi.Datatype, root int) (send, recv mpi.Buffer, counts, places []int, r int) {
+	if c.Inter() {
+		if root >= 0 {
+			return l.alone(sendbuf, sendcount, sendtype), recv, nil, nil, root
+		}
+		if root == mpi.Root {
+			to := l.spreadOf(recvbuf, c.RemoteSize(), recvcounts, displs, recvtype)
+			return send, l.buffer(&to), to.counts, to.displs, root
+		}
+		return send, recv, nil, nil, root
+	}
 	if c.Rank() != root {
 		return l.buf(sendbuf, sendcount, sendtype), recv, nil, nil, root
 	}
@@ -181,6 +234,10 @@ func (l *Lib) gatherv(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi.
 
 // allgatherv is the arguments of MPI_Allgatherv.
 func (l *Lib) allgatherv(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype mpi.Datatype, recvbuf uintptr, recvcounts, displs array, recvtype mpi.Datatype) (send, recv mpi.Buffer, counts, places []int) {
+	if c.Inter() {
+		to := l.spreadOf(recvbuf, c.RemoteSize(), recvcounts, displs, recvtype)
+		return l.alone(sendbuf, sendcount, sendtype), l.buffer(&to), to.counts, to.displs
+	}
 	from, to := side{sendbuf, sendcount, sendtype}, l.spreadOf(recvbuf, c.Size(), recvcounts, displs, recvtype)
 	mine := to.part(c.Rank())
 	recv = l.buffer(&to)
@@ -195,6 +252,16 @@ func (l *Lib) allgatherv(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype m
 
 // scatterv is the arguments of MPI_Scatterv.
 func (l *Lib) scatterv(c *mpi.Comm, sendbuf uintptr, sendcounts, displs array, sendtype mpi.Datatype, recvbuf uintptr, recvcount int, recvtype mpi.Datatype, root int) (send mpi.Buffer, counts, places []int, recv mpi.Buffer, r int) {
+	if c.Inter() {
+		if root >= 0 {
+			return send, nil, nil, l.alone(recvbuf, recvcount, recvtype), root
+		}
+		if root == mpi.Root {
+			from := l.spreadOf(sendbuf, c.RemoteSize(), sendcounts, displs, sendtype)
+			return l.buffer(&from), from.counts, from.displs, recv, root
+		}
+		return send, nil, nil, recv, root
+	}
 	if c.Rank() != root {
 		return send, nil, nil, l.buf(recvbuf, recvcount, recvtype), root
 	}
@@ -212,6 +279,14 @@ func (l *Lib) scatterv(c *mpi.Comm, sendbuf uintptr, sendcounts, displs array, s
 
 // alltoallv is the arguments of MPI_Alltoallv.
 func (l *Lib) alltoallv(c *mpi.Comm, sendbuf uintptr, sendcounts, sdispls array, sendtype mpi.Datatype, recvbuf uintptr, recvcounts, rdispls array, recvtype mpi.Datatype) (send mpi.Buffer, sc, sd []int, recv mpi.Buffer, rc, rd []int) {
+	if c.Inter() {
+		to := l.spreadOf(recvbuf, c.RemoteSize(), recvcounts, rdispls, recvtype)
+		if sendbuf == inPlace {
+			return noInPlace(), nil, nil, l.buffer(&to), to.counts, to.displs
+		}
+		from := l.spreadOf(sendbuf, c.RemoteSize(), sendcounts, sdispls, sendtype)
+		return l.buffer(&from), from.counts, from.displs, l.buffer(&to), to.counts, to.displs
+	}
 	to := l.spreadOf(recvbuf, c.Size(), recvcounts, rdispls, recvtype)
 	recv = l.buffer(&to)
 	if sendbuf == inPlace {
@@ -229,6 +304,9 @@ func (l *Lib) alltoallv(c *mpi.Comm, sendbuf uintptr, sendcounts, sdispls array,
 // of a type of its own, which may be null if there are no elements.
 func (l *Lib) alltoallw(c *mpi.Comm, sendbuf uintptr, sendcounts, sdispls array, sendtypes, recvbuf uintptr, recvcounts, rdispls array, recvtypes uintptr) (send, recv []mpi.Buffer) {
 	n := c.Size()
+	if c.Inter() {
+		n = c.RemoteSize()
+	}
 	recv = l.pieces(n, recvbuf, recvcounts, rdispls, recvtypes)
 	if sendbuf == inPlace {
 		return recv, recv

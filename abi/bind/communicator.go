@@ -23,16 +23,41 @@ func (l *Lib) freeComm(a args, call string, end func(*mpi.Comm) error) error {
 	return free(l, a, call, commNull, l.comm, end, l.comms.drop)
 }
 
-// isInter is MPI_Comm_test_inter: there are no intercommunicators yet.
-func isInter(*mpi.Comm) bool { return false }
-
-// remoteSize and remoteGroup are of intercommunicators, which c is not.
+// remoteSize is MPI_Comm_remote_size.
 func (l *Lib) remoteSize(c *mpi.Comm) (int, error) {
-	return 0, l.failOn(c, mpi.ErrComm, "MPI_Comm_remote_size", "%s is no intercommunicator", c.Name())
+	if !c.Inter() {
+		return 0, l.failOn(c, mpi.ErrComm, "MPI_Comm_remote_size", "%s is no intercommunicator", c.Name())
+	}
+	return c.RemoteSize(), nil
 }
 
-func (l *Lib) remoteGroup(c *mpi.Comm) (mpi.Group, error) {
-	return mpi.Group{}, l.failOn(c, mpi.ErrComm, "MPI_Comm_remote_group", "%s is no intercommunicator", c.Name())
+// intercommCreate is MPI_Intercomm_create. Who is no leader may give anything for what
+// only leaders look at; what is no communicator is that here, too.
+func (l *Lib) intercommCreate(a args) error {
+	const call = "MPI_Intercomm_create"
+	if err := l.need(call, a, "newintercomm", 5); err != nil {
+		return err
+	}
+	local, err := l.comm(a.word(0), call)
+	if err != nil {
+		return err
+	}
+	var peer *mpi.Comm
+	switch h := a.word(2); h {
+	case commWorld:
+		peer = l.world.Load()
+	case commSelf:
+		peer = l.world.Load().Self()
+	default:
+		peer, _ = l.comms.get(h)
+	}
+	c, err := mpi.IntercommCreate(local, a.int(1), peer, a.int(3), a.int(4))
+	if err != nil {
+		a.setWord(5, commNull)
+		return err
+	}
+	a.setWord(5, l.addComm(c))
+	return nil
 }
 
 // noParent is MPI_Comm_get_parent: processes are not spawned yet.

@@ -239,9 +239,9 @@ func init() {
 		227: {name: "MPI_Init", always: true, do: doMPI_Init},
 		228: {name: "MPI_Init_thread", always: true, do: doMPI_Init_thread},
 		229: {name: "MPI_Initialized", always: true, do: doMPI_Initialized},
-		230: {name: "MPI_Intercomm_create", comm: 1},
+		230: {name: "MPI_Intercomm_create", do: doMPI_Intercomm_create, comm: 1},
 		231: {name: "MPI_Intercomm_create_from_groups", handler: 7},
-		232: {name: "MPI_Intercomm_merge", comm: 1},
+		232: {name: "MPI_Intercomm_merge", do: doMPI_Intercomm_merge, comm: 1},
 		233: {name: "MPI_Iprobe", do: doMPI_Iprobe, comm: 3},
 		234: {name: "MPI_Irecv", do: doMPI_Irecv, comm: 6},
 		235: {name: "MPI_Ireduce", do: doMPI_Ireduce, comm: 7},
@@ -1215,7 +1215,7 @@ func doMPI_Comm_remote_group(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0, err := l.remoteGroup(comm)
+	v0, err := comm.RemoteGroup()
 	if err != nil {
 		a.setWord(1, groupNull)
 		return err
@@ -1331,7 +1331,7 @@ func doMPI_Comm_test_inter(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := isInter(comm)
+	v0 := comm.Inter()
 	a.setBool(1, v0)
 	return nil
 }
@@ -2062,6 +2062,27 @@ func doMPI_Initialized(l *Lib, a args) error {
 	}
 	v0 := l.initialized()
 	a.setBool(0, v0)
+	return nil
+}
+
+func doMPI_Intercomm_create(l *Lib, a args) error {
+	return l.intercommCreate(a)
+}
+
+func doMPI_Intercomm_merge(l *Lib, a args) error {
+	if err := l.need("MPI_Intercomm_merge", a, "newintracomm", 2); err != nil {
+		return err
+	}
+	intercomm, err := l.comm(a.word(0), "MPI_Intercomm_merge")
+	if err != nil {
+		return err
+	}
+	v0, err := intercomm.Merge(a.int(1) != 0)
+	if err != nil {
+		a.setWord(2, commNull)
+		return err
+	}
+	a.setWord(2, l.addComm(v0))
 	return nil
 }
 

@@ -4,6 +4,15 @@ import "github.com/halo-mpi/halo/mpi"
 
 // reduce is the arguments of MPI_Reduce.
 func (l *Lib) reduce(c *mpi.Comm, sendbuf, recvbuf uintptr, count int, d mpi.Datatype, op mpi.Op, root int) (send, recv mpi.Buffer, o mpi.Op, r int) {
+	if c.Inter() {
+		if root >= 0 {
+			return l.alone(sendbuf, count, d), recv, op, root
+		}
+		if root == mpi.Root {
+			recv = l.buf(recvbuf, count, d)
+		}
+		return send, recv, op, root
+	}
 	if c.Rank() != root {
 		return l.buf(sendbuf, count, d), recv, op, root
 	}

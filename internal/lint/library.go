@@ -23,7 +23,6 @@ func lacks() []lack {
 		{"Partitioned communication", []string{"MPI_Psend", "MPI_Precv", "MPI_Pready", "MPI_Parrived"}},
 		{"Neighbourhood collectives", []string{"eighbor_a"}},
 		{"Topologies", []string{"MPI_Cart", "MPI_Graph", "MPI_Dist_graph"}},
-		{"Intercommunicators", []string{"MPI_Intercomm_"}},
 		{"Dynamic processes", []string{"MPI_Comm_spawn", "MPI_Comm_accept", "MPI_Comm_connect", "MPI_Comm_join", "_port", "_name"}},
 	}
 }
