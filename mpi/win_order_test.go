@@ -185,6 +185,7 @@ func TestQV14_Order(t *testing.T) {
 				for i := 1; i <= k; i++ {
 					ok(t, s.Put([]int64{int64(i)}, 1, s.at(1, i)))
 					if i%100 == 0 {
+						ok(t, s.Order(1)) // behind the last accumulate, too
 						ok(t, s.Get(was[i/100*3:][:3], 1, s.at(1, 0)))
 					}
 					if i%3 == 0 {
