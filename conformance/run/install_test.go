@@ -53,6 +53,9 @@ func install(dir string) error {
 	if lacking() != "" {
 		return nil
 	}
+	if installed = os.Getenv("HALO_TEST_PREFIX"); installed != "" {
+		return nil // what somebody else has installed there
+	}
 	first := filepath.Join(dir, "first")
 	cmd := exec.Command("make", "-C", "../..", "install", "PREFIX="+first, "BUILDFLAGS=", "CC=gcc")
 	cmd.Env = append(os.Environ(), "MAKEFLAGS=")

@@ -62,7 +62,8 @@ func TestPrograms(t *testing.T) {
 			if fabric == "tcp" && e.n == 1 {
 				continue
 			}
-			t.Run(fmt.Sprintf("%s/%s-%d", fabric, e.name, e.n), func(t *testing.T) {
+			name := strings.Join(append([]string{fmt.Sprintf("%s-%d", e.name, e.n)}, e.args...), "-")
+			t.Run(fabric+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				r := launched(t, fabric, e.n, nil, at[e.name], e.args...)
 				if r.status != 0 || r.err != "" || checks && r.out != "no errors\n" {

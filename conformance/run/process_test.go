@@ -11,10 +11,10 @@ import (
 // libraries that it opens late, and output that nobody else may write to.
 func TestProcess(t *testing.T) {
 	need(t)
-	for _, name := range []string{"process_dlopen", "process_signals", "process_fork", "process_quiet"} {
+	for _, name := range []string{"process_dlopen", "process_signals", "process_handlers", "process_fork", "process_children", "process_threads", "process_quiet"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			program := compile(t, "mpicc", "../"+name+".c", "-ldl")
+			program := compile(t, "mpicc", "../"+name+".c", "-ldl", "-pthread")
 			for _, fabric := range []string{"shm", "tcp"} {
 				r := launched(t, fabric, 2, nil, program, installed+"/lib/libmpi_abi.so.0")
 				if r.status != 0 || r.err != "" || strings.Trim(r.out, "\n") != "" {

@@ -102,12 +102,12 @@ func (b *Buffer) Count() int64 { return b.count }
 // Size is the number of packed bytes.
 func (b *Buffer) Size() int64 { return b.size }
 
-// Contiguous returns the bytes if they are one run in memory.
+// Contiguous returns the bytes if they are one run in memory, and somewhere.
 func (b *Buffer) Contiguous() ([]byte, bool) {
 	switch {
 	case b.size == 0:
 		return nil, true
-	case b.dense:
+	case b.dense && (b.base != nil || b.off != 0):
 		return b.bytes(b.off, b.size), true
 	}
 	return nil, false

@@ -1,0 +1,25 @@
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/*
+ * Go's runtime, which begins before main, ends a process that does not have the address space
+ * for it with traces that tell nobody why. This comes before it, as constructors with numbers
+ * come before those without.
+ */
+enum { wanted = 1856 }; /* MiB, found by trying: what Go reserves at its start, and stacks of threads; most is never used */
+
+__attribute__((constructor(101))) static void halo_limits(void) {
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return;
+	void *try = mmap(NULL, (size_t)wanted << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (try != MAP_FAILED) {
+		munmap(try, (size_t)wanted << 20);
+		return;
+	}
+	fprintf(stderr, "halo: too little address space: %llu KiB are allowed (ulimit -v), the library reserves some %d KiB\n",
+		(unsigned long long)limit.rlim_cur >> 10, wanted << 10);
+	_exit(1);
+}

@@ -1,0 +1,40 @@
+/* Ways to end that are not MPI_Finalize: the job ends as a whole, with the status of the one
+ * that has, and says why (Halo). */
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void *ender(void *unused) {
+	MPI_Abort(MPI_COMM_WORLD, 11);
+	return unused;
+}
+
+int main(int argc, char **argv) {
+	const char *how = argc > 1 ? argv[1] : "";
+	int rank, size, v = 0;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (rank == size - 1) {
+		if (strcmp(how, "thread") == 0) { /* while the main thread is in a call */
+			pthread_t t;
+			pthread_create(&t, NULL, ender, NULL);
+			MPI_Recv(&v, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		}
+		if (strcmp(how, "exit") == 0) exit(12);
+		if (strcmp(how, "zero") == 0) exit(0);
+		if (strcmp(how, "return") == 0) return 13;
+		if (strcmp(how, "_exit") == 0) _exit(14);
+		if (strcmp(how, "abort") == 0) abort();
+		if (strcmp(how, "segv") == 0) *(volatile int *)8 = 1;
+		if (strcmp(how, "kill") == 0) raise(SIGKILL);
+	}
+	MPI_Recv(&v, 1, MPI_INT, (rank + 1) % size, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	printf("not reached\n");
+	return 0;
+}

@@ -1,0 +1,92 @@
+//go:build linux
+
+package run
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A process that ends without MPI_Finalize, also by MPI_Abort on another thread while the main
+// one waits in a call, ends the job, with its status and a reason.
+func TestEndsWithoutFinalize(t *testing.T) {
+	need(t)
+	program := programs(t, []entry{{name: "exits"}})["exits"]
+	for _, c := range []struct {
+		how    string
+		status int
+		says   string
+	}{
+		{"thread", 11, "called Abort(11)"},
+		{"exit", 12, "exited with status 12"},
+		{"return", 13, "exited with status 13"},
+		{"_exit", 14, "exited with status 14"},
+		{"zero", 1, "exited with status 0"}, // which would be success, if it had finalised
+		{"abort", 128 + 6, "SIGABRT"},
+		{"segv", 128 + 11, "SIGSEGV"},
+		{"kill", 128 + 9, "SIGKILL"},
+	} {
+		for _, fabric := range []string{"shm", "tcp"} {
+			r := launched(t, fabric, 3, nil, program, c.how)
+			if r.status != c.status || r.out != "" || !strings.Contains(r.err, c.says) {
+				t.Errorf("%s over %s: status %d\n%s%s", c.how, fabric, r.status, r.out, r.err)
+			}
+		}
+	}
+}
+
+// Without an environment, without arguments, and without open files the library is as ever.
+func TestBareProcess(t *testing.T) {
+	need(t)
+	program := compile(t, "mpicc", "../ring.c")
+	bare := filepath.Join(t.TempDir(), "bare.c")
+	if err := os.WriteFile(bare, []byte("#include <unistd.h>\nint main(int n, char **v) { char *none[] = {0}; return n < 2 || execve(v[1], none, none); }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const alone = "the token is 0 after 1 ranks\n"
+	for name, r := range map[string]result{
+		"no environment": command(t, nil, "env", "-i", program),
+		"no arguments":   command(t, nil, compile(t, "mpicc", bare), program),
+		"no input":       command(t, nil, "sh", "-c", "exec "+program+" <&-"),
+		"no errors":      command(t, nil, "sh", "-c", "exec "+program+" 2>&-"),
+	} {
+		if r != (result{out: alone}) {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if r := command(t, nil, "sh", "-c", "exec "+program+" <&- >&- 2>&-"); r.status != 0 {
+		t.Errorf("no files at all: %+v", r)
+	}
+	if r := launched(t, "shm", 2, nil, "env", "sh", "-c", "exec "+program+" <&-"); r != (result{out: "the token is 1 after 2 ranks\n"}) {
+		t.Errorf("no input, in a job: %+v", r)
+	}
+}
+
+// Few descriptors, or little address space, are enough, or it is said what is missing.
+func TestNarrowLimits(t *testing.T) {
+	need(t)
+	program := compile(t, "mpicc", "../ring.c")
+	for _, fabric := range []string{"shm", "tcp"} {
+		for _, n := range []int{8, 10, 32} { // too few for both, for sockets alone, and enough
+			r := launched(t, fabric, 2, nil, "sh", "-c", fmt.Sprintf("ulimit -n %d; exec %s", n, program))
+			switch {
+			case r.status == 0 && r.err == "" && r.out == "the token is 1 after 2 ranks\n":
+			case n < 32 && r.status != 0 && strings.Contains(r.err, "MPI_ERR_") && strings.Count(r.err, "\n") < 10:
+			default:
+				t.Errorf("%d descriptors over %s: status %d\n%s%s", n, fabric, r.status, r.out, r.err)
+			}
+		}
+		if r := launched(t, fabric, 2, nil, "sh", "-c", "ulimit -v 2500000; exec "+program); r != (result{out: "the token is 1 after 2 ranks\n"}) {
+			t.Errorf("2.5 GB of addresses over %s: %+v", fabric, r)
+		}
+	}
+	for _, kib := range []int{100000, 700000, 1500000} {
+		r := command(t, nil, "sh", "-c", fmt.Sprintf("ulimit -v %d; exec %s", kib, program))
+		if r.status != 1 || r.out != "" || !strings.Contains(r.err, fmt.Sprintf("%d KiB are allowed (ulimit -v)", kib)) || strings.Count(r.err, "\n") != 1 {
+			t.Errorf("%d KiB of addresses: status %d\n%s%.300s", kib, r.status, r.out, r.err)
+		}
+	}
+}
