@@ -45,6 +45,7 @@ type process struct {
 	self      atomic.Pointer[Comm]
 	first     atomic.Pointer[errhandler]          // of InitErrhandler
 	names     atomic.Pointer[func(string) string] // of NameCalls, pairs with nothing: set before there are errors
+	locked    atomic.Bool                         // LockedThreads was called
 	ending    bool                                // Finalize is at work, or has been
 	finalized bool
 }
@@ -76,6 +77,15 @@ func InitErrhandler(h Errhandler) (*Comm, error) {
 	return Init()
 }
 
+// LockedThreads says before Init that the goroutines which will call MPI are locked to
+// threads (runtime.LockOSThread), as all are that come from C. Calls then sleep, wake each
+// other and yield through the operating system: the Go scheduler needs two threads for every
+// step of a locked one. With several such threads that wait at once GOMAXPROCS grows, so that
+// each has a place to go on at. After Init it has no effect.
+//
+// C: MPI_Init and MPI_Init_thread, section 11.2.
+func LockedThreads() { current.locked.Store(true) }
+
 // initialize is Init whose error is still to be raised.
 func initialize() (*Comm, *Error) {
 	current.mu.Lock()
@@ -90,7 +100,7 @@ func initialize() (*Comm, *Error) {
 	if err != nil {
 		return nil, initError(err)
 	}
-	w, err := world.Open(b)
+	w, err := world.Open(b, current.locked.Load())
 	if err != nil {
 		return nil, initError(err)
 	}

@@ -5,6 +5,7 @@ import "github.com/halo-mpi/halo/mpi"
 // start is MPI_Init: errors are fatal from then on, unless the environment says otherwise.
 func (l *Lib) start() error {
 	mpi.NameCalls(nameOf)
+	mpi.LockedThreads()
 	c, err := mpi.InitErrhandler(mpi.ErrorsAreFatal)
 	if err != nil {
 		return err

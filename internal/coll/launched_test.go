@@ -19,7 +19,7 @@ func collectivesProgram() error {
 	if err != nil {
 		return err
 	}
-	w, err := world.Open(b)
+	w, err := world.Open(b, false)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -18,6 +19,7 @@ import (
 type Proc struct {
 	mu   sync.Mutex
 	want atomic.Int32 // goroutines that wait for mu; the poller gives way when it is not 0
+	line line         // of threads; unused while goroutines call
 
 	boot   boot.Boot
 	job    *boot.Job
@@ -65,6 +67,9 @@ type Policy struct {
 	WordLoads int
 	Yields    int    // polls, with a yield before each, before parking
 	Yield     func() // gives the core to another process
+	// Threads: those who call are locked to threads (runtime.LockOSThread), as all are that
+	// come from C. See line.
+	Threads bool
 }
 
 // Worker advances what needs more than one frame.
@@ -98,6 +103,7 @@ func New(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy Policy) (*Proc
 		boot: b, job: job, policy: policy, node: node, peers: make([]peer, job.Size),
 		stopped: make(chan struct{}), heated: make(chan struct{}, 1),
 	}
+	p.line.init(policy)
 	if node != nil {
 		p.lanes = append(p.lanes, &lane{fab: node})
 	}
@@ -180,17 +186,36 @@ func ContextOf(ctx uint64, process int) bool {
 // Lock takes the engine's lock. A poller gives way.
 func (p *Proc) Lock() {
 	if !p.mu.TryLock() {
-		p.want.Add(1)
-		p.mu.Lock()
-		p.want.Add(-1)
+		p.queueUp()
 	}
 }
 
+func (p *Proc) queueUp() {
+	p.want.Add(1)
+	if p.policy.Threads {
+		p.line.lock(&p.mu)
+	} else {
+		p.mu.Lock()
+	}
+	p.want.Add(-1)
+}
+
 // Unlock releases the engine's lock.
-func (p *Proc) Unlock() { p.mu.Unlock() }
+func (p *Proc) Unlock() {
+	p.mu.Unlock()
+	if p.policy.Threads {
+		p.line.next()
+	}
+}
 
 // giveWay lets the goroutines that want the lock have it.
 func (p *Proc) giveWay() {
+	if p.policy.Threads {
+		p.Unlock()
+		sys.Yield()
+		p.Lock()
+		return
+	}
 	p.mu.Unlock()
 	runtime.Gosched()
 	p.mu.Lock()

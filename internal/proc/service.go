@@ -170,7 +170,7 @@ func (p *Proc) watch() {
 						p.stir()
 					}
 				}
-				p.mu.Unlock()
+				p.Unlock()
 			}
 		}
 	}

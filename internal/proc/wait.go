@@ -29,12 +29,6 @@ type About interface {
 	AppendAbout(text []byte) []byte
 }
 
-// park is where a goroutine sleeps.
-type park struct {
-	wake  chan struct{} // capacity 1: a wake-up is never lost and never blocks
-	woken *int          // Proc.woken
-}
-
 // Done reports whether the event has happened.
 func (e *Event) Done() bool { return e.done }
 
@@ -74,14 +68,6 @@ func (e *Event) happened() bool {
 		e.done = true
 	}
 	return e.done
-}
-
-func (k *park) unpark() {
-	select {
-	case k.wake <- struct{}{}:
-		*k.woken++
-	default:
-	}
 }
 
 // Wait returns when e has happened. It is called with the lock held and returns
@@ -175,10 +161,7 @@ func (p *Proc) parkFor(e *Event) {
 	e.park = k
 	p.parked = append(p.parked, e)
 	p.tellParked()
-	p.mu.Unlock()
-	<-k.wake
-	p.Lock()
-	p.woken--
+	k.sleep()
 	e.park = nil
 	for i, o := range p.parked {
 		if o == e {
@@ -214,25 +197,6 @@ func (p *Proc) rouse() {
 			return
 		}
 	}
-}
-
-func (p *Proc) newPark() *park {
-	if n := len(p.freeParks); n > 0 {
-		k := p.freeParks[n-1]
-		p.freeParks = p.freeParks[:n-1]
-		return k
-	}
-	return &park{make(chan struct{}, 1), &p.woken}
-}
-
-// freePark drains a second wake-up that may have come and keeps k for reuse.
-func (p *Proc) freePark(k *park) {
-	select {
-	case <-k.wake:
-		p.woken--
-	default:
-	}
-	p.freeParks = append(p.freeParks, k)
 }
 
 // Woken reports whether somebody whose event has happened has been woken and has not
@@ -336,8 +300,10 @@ func (p *Proc) Yield() { p.policy.Yield() }
 // Pause gives other goroutines and processes a chance, in a loop that tests. The
 // lock is free meanwhile.
 func (p *Proc) Pause() {
-	p.mu.Unlock()
+	p.Unlock()
 	p.policy.Yield()
-	runtime.Gosched()
+	if !p.policy.Threads {
+		runtime.Gosched()
+	}
 	p.Lock()
 }

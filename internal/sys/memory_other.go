@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync/atomic"
 )
 
 // Memfd is not available on this platform.
@@ -16,6 +17,12 @@ func Memfd(name string, size int64) (*os.File, error) {
 
 // Yield gives the core to another goroutine.
 func Yield() { runtime.Gosched() }
+
+// FutexWait gives the core to another goroutine and returns, early.
+func FutexWait(word *atomic.Uint32, want uint32) { runtime.Gosched() }
+
+// FutexWake has nobody to wake: see FutexWait.
+func FutexWake(word *atomic.Uint32, n int) {}
 
 // Dup is not available on this platform.
 func Dup(f *os.File) (*os.File, error) {

@@ -52,8 +52,8 @@ const (
 )
 
 // Open joins the job that b knows of, over the fabric that the launcher chose.
-// It is collective over the job.
-func Open(b boot.Boot) (*World, error) {
+// It is collective over the job. With threads those who call are locked to threads.
+func Open(b boot.Boot, threads bool) (*World, error) {
 	job := b.Job()
 	n := note(b)
 	n.SetSelf(os.Getpid())
@@ -71,7 +71,7 @@ func Open(b boot.Boot) (*World, error) {
 		// all the others.
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
-	w, err := start(b, node, far, checkers, processPolicy(job), n)
+	w, err := start(b, node, far, checkers, processPolicy(job, threads), n)
 	if err == nil {
 		w.process = true
 		n.SetStage(shmfmt.StageRunning)
@@ -112,8 +112,8 @@ func reach(b boot.Boot, check bool) (node *shm.Fabric, far fabric.Fabric, checke
 
 // processPolicy chooses how long to load before yielding the core: long when
 // every process of the node has one of its own.
-func processPolicy(job *boot.Job) proc.Policy {
-	p := proc.Policy{Loads: 16, WordLoads: 1, Yields: 200, Yield: sys.Yield}
+func processPolicy(job *boot.Job, threads bool) proc.Policy {
+	p := proc.Policy{Loads: 16, WordLoads: 1, Yields: 200, Yield: sys.Yield, Threads: threads}
 	if len(job.Local) <= job.Cores {
 		p.Loads, p.WordLoads = 4000, 4000
 	}

@@ -1,0 +1,92 @@
+package proc_test
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/proc"
+)
+
+// Threads that wait sleep and go on as goroutines do: those that are called all at once, one
+// behind the other, and those that come while others are being called. Each has its P.
+func TestThreadsWaitTogether(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
+	const threads, rounds = 32, 20
+	events := make([]*proc.Event, threads)
+	for i := range events {
+		events[i] = new(proc.Event)
+	}
+	p, peer := pairOf(t, proc.Policy{Loads: 4, Yields: forever, Yield: runtime.Gosched, Threads: true}, events)
+	var all sync.WaitGroup
+	gone, again := make(chan struct{}, threads), make([]chan struct{}, threads)
+	for i := range threads {
+		again[i] = make(chan struct{}, 1)
+		all.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			for range rounds {
+				p.Lock()
+				p.Wait(events[i], -1)
+				events[i].Reset()
+				p.Unlock()
+				gone <- struct{}{}
+				<-again[i]
+			}
+		})
+	}
+	for round := range rounds {
+		until(t, "all wait", parked(p, threads-1))
+		if round == 0 && runtime.GOMAXPROCS(0) < threads {
+			t.Errorf("%d Ps for %d threads that wait", runtime.GOMAXPROCS(0), threads)
+		}
+		if round%2 == 0 { // at once
+			p.Lock()
+			for _, e := range events {
+				e.Fire()
+			}
+			p.Unlock()
+		} else { // as the poller finds them
+			for i := range events {
+				fire(peer, int32(i))
+			}
+		}
+		for range threads {
+			<-gone
+		}
+		for i := range again {
+			again[i] <- struct{}{}
+		}
+	}
+	all.Wait()
+	p.Lock()
+	defer p.Unlock()
+	if p.Woken() || p.Parked() != 0 {
+		t.Errorf("woken %v, parked %d when all have gone on", p.Woken(), p.Parked())
+	}
+}
+
+// A thread that is woken to poll in the poller's place, and finds that its own event has
+// happened, passes the task on.
+func TestWakeUpIsPassedOnAmongThreads(t *testing.T) {
+	for range 20 {
+		events := []*proc.Event{new(proc.Event), new(proc.Event), new(proc.Event)}
+		p, peer := pairOf(t, proc.Policy{Loads: 4, Yields: forever, Yield: runtime.Gosched, Threads: true}, events)
+		var done [3]chan struct{}
+		done[0] = waiter(p, events[0], func() { events[1].Fire() })
+		until(t, "the first polls", func() bool {
+			p.Lock()
+			defer p.Unlock()
+			return p.Polling()
+		})
+		for i := 1; i < 3; i++ {
+			done[i] = waiter(p, events[i], nil)
+			until(t, "another parks", parked(p, i))
+		}
+		fire(peer, 0)
+		until(t, "the first waiter goes on", closed(done[0]))
+		until(t, "the second waiter goes on", closed(done[1]))
+		fire(peer, 2)
+		until(t, "the third waiter goes on", closed(done[2]))
+	}
+}
