@@ -13,7 +13,7 @@ func TestBarsOfTheCLibrary(t *testing.T) {
 		want              []string
 	}{
 		{0.1, 2, 1, 1.2, []string{"takes 0.500 x the best peer's time", "2 of 2 rows"}},
-		{0.3, 2, 1, 1.4, []string{"takes 1.50 x", "1 of 2 rows", "acc shm float64 64 KiB (0.200 us)"}},
+		{0.3, 2, 1, 1.4, []string{"takes 1.50 x", "1 of 2 rows", "1 take more in every round", "acc shm float64 64 KiB (0.200 us, 0.200-0.200; 2 calls)"}},
 	} {
 		r := newResults(oneSidedRows(), columns())
 		r.startRound()
@@ -32,6 +32,27 @@ func TestBarsOfTheCLibrary(t *testing.T) {
 	}
 	if n := newResults(oneSidedRows(), []string{"halo", "mpich"}).clibraryNotes(); n != nil {
 		t.Errorf("without the column: %v", n)
+	}
+}
+
+// A row that is above the bar in every round is told from one that may be noise.
+func TestNoiseIsToldFromWhatIsAlwaysAbove(t *testing.T) {
+	r := newResults(oneSidedRows(), columns())
+	noisy, sure := rowIndex(t, r, "acc shm float64 64 KiB"), rowIndex(t, r, "acc shm float64 4 KiB")
+	for k, more := range []float64{0.1, 0.4, 0.5} {
+		r.startRound()
+		r.figures["halo"][noisy][k], r.figures[clibrary][noisy][k] = 1, 1+2*more
+		r.figures["halo"][sure][k], r.figures[clibrary][sure][k] = 1, 1+2*(more+0.1)
+	}
+	notes := strings.Join(r.clibraryNotes(), "\n")
+	for _, w := range []string{
+		"0 of 2 rows",
+		"1 take more in every round (median, min-max): acc shm float64 4 KiB (0.500 us, 0.200-0.600; 2 calls);",
+		"1 take more in the median, but not in every round: acc shm float64 64 KiB (0.400 us, 0.100-0.500; 2 calls).",
+	} {
+		if !strings.Contains(notes, w) {
+			t.Errorf("%q is not in\n%s", w, notes)
+		}
 	}
 }
 
