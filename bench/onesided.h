@@ -288,6 +288,8 @@ static void onesided(const char *name, void (*loop)(long), const long *sizes, in
             most = sizes[s];
     if (posix_memalign((void **)&sendbuf, 4096, most) || posix_memalign((void **)&recvbuf, 4096, most))
         fail("out of memory", "");
+    memset(sendbuf, 0, most); /* or else all of it is the kernel's one page of zeros */
+    memset(recvbuf, 0, most);
     if (loop == pscw_epochs) {
         MPI_Group world;
         int peer = 1 - rank;

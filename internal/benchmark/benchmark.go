@@ -192,11 +192,19 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 	return nil
 }
 
+// written is memory that was written, as that of the peers' program is: of what never was, all
+// pages are the kernel's one page of zeros, which is read from the nearest cache.
+func written[T any](n int) []T {
+	mem := make([]T, n)
+	clear(mem)
+	return mem
+}
+
 // timing runs one size of a benchmark that is a plain loop.
 func timing(world *mpi.Comm, p *Plan, size int, report *Report) error {
 	l := &loops{
 		world: world, rank: world.Rank(), ranks: world.Size(),
-		send: make([]byte, size), recv: make([]byte, size),
+		send: written[byte](size), recv: written[byte](size),
 		requests: make([]mpi.Request, 2*window),
 	}
 	var body func(n int) error
@@ -210,19 +218,18 @@ func timing(world *mpi.Comm, p *Plan, size int, report *Report) error {
 	case "barrier":
 		body = l.barrier
 	case "allreduce":
-		l.terms, l.sums = make([]float64, size/8), make([]float64, size/8)
+		l.terms, l.sums = written[float64](size/8), written[float64](size/8)
 		body = l.allreduce
 	case "reduce_local":
-		l.terms, l.sums = make([]float64, size/8), make([]float64, size/8)
-		clear(l.terms) // or else all of it is the kernel's one page of zeros
+		l.terms, l.sums = written[float64](size/8), written[float64](size/8)
 		body = l.reduceLocal
 	case "bcast":
 		body = l.bcast
 	case "allgather":
-		l.recv = make([]byte, l.ranks*size)
+		l.recv = written[byte](l.ranks * size)
 		body = l.allgather
 	case "alltoall":
-		l.send, l.recv = make([]byte, l.ranks*size), make([]byte, l.ranks*size)
+		l.send, l.recv = written[byte](l.ranks*size), written[byte](l.ranks*size)
 		body = l.alltoall
 	default:
 		return fmt.Errorf("%s cannot be run from inside a rank", p.Name)

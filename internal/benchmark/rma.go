@@ -41,7 +41,7 @@ type onesided struct {
 func oneSided(world *mpi.Comm, p *Plan, report *Report) error {
 	o := &onesided{world: world, rank: world.Rank(), plan: p, report: report}
 	most := max(slices.Max(p.Sizes), maxWorkers*cell)
-	o.send, o.recv = make([]byte, most), make([]byte, most)
+	o.send, o.recv = written[byte](most), written[byte](most)
 	if p.Name == "pscw" {
 		g, err := world.Group()
 		if err == nil {
@@ -161,7 +161,7 @@ func (o *onesided) open(bytes int) error {
 		o.win, err = mpi.WinAllocateShared[byte](o.world, bytes, nil)
 	default:
 		if o.heap() {
-			o.mem = make([]byte, bytes)
+			o.mem = written[byte](bytes)
 		} else if o.mem, err = mpi.AllocMem[byte](o.world, bytes, nil); err != nil {
 			return err
 		}
