@@ -36,8 +36,8 @@ func TestQV38_SYN39_NotifiedOperations(t *testing.T) {
 					t.Helper()
 					r := s.WaitNotify(counter, 1)
 					ok(t, second(r.Wait()))
-					if !ready() {
-						t.Fatalf("notified of %s that is not done", what)
+					if !ready() { // not Fatal: others wait for notifications of this rank
+						t.Errorf("notified of %s that is not done", what)
 					}
 				}
 				back, old, was := make([]int64, 10), make([]int64, 3), int64(0)
