@@ -64,6 +64,7 @@ int main(int argc, char **argv) {
 	same(old, now, __LINE__);
 	OK(MPI_Type_free(&plain));
 	FAILS(MPI_Type_struct(-1, four, at, marked, &old), MPI_ERR_COUNT);
+	FAILS(MPI_Type_ub(MPI_INT, NULL), MPI_ERR_ARG);
 
 	MPI_Errhandler h, back;
 	OK(MPI_Errhandler_create(handler, &h));

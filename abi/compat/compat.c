@@ -37,7 +37,7 @@ ALIAS(MPI_Type_lb)
 
 int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement) {
 	MPI_Aint lb = 0, extent = 0;
-	int code = MPI_Type_get_extent(datatype, &lb, &extent);
+	int code = MPI_Type_get_extent(datatype, &lb, displacement ? &extent : NULL);
 	if (code == MPI_SUCCESS) *displacement = lb + extent;
 	return code;
 }
