@@ -63,6 +63,22 @@ func CreateOpFunc(fn func(in, inout Buffer), commute bool) Op {
 	return Op{user: &userOp{User: op.User{Commutes: commute}, on: fn}}
 }
 
+// InCalls is the operation o, of CreateOp or CreateOpFunc, the function of which is
+// called only by goroutines that are inside a call at that time: one that waits or tests,
+// for this or for anything else, such as the caller of Allreduce. As long as there is none,
+// nonblocking reductions stand still. That is for functions that belong to threads, as
+// those of other languages do.
+//
+// C: MPI_Op_create, section 6.9.5.
+func (o Op) InCalls() Op {
+	if o.user == nil {
+		return o
+	}
+	u := &userOp{User: o.user.User, on: o.user.on}
+	u.User.InCalls = true
+	return Op{user: u}
+}
+
 // MemoryOf is the memory of the elements of a Buffer as elements of T, from the first
 // whole one to the last, and where in it the displacement 0 of the first element is:
 // the reverse of BufAt. An operation that CreateOpFunc has made sees operands by it.
@@ -96,7 +112,7 @@ func (u *userOp) forBuffer(b *Buffer) (*op.User, error) {
 	case u.freed.Load():
 		return nil, op.Check(0, 0)
 	case t == nil: // and no elements
-		return &op.User{Commutes: u.Commutes}, nil
+		return &op.User{Commutes: u.Commutes, InCalls: u.InCalls}, nil
 	}
 	if t.IsHandle() {
 		return nil, op.Check(0, op.Handle)
@@ -118,7 +134,7 @@ func (u *userOp) forBuffer(b *Buffer) (*op.User, error) {
 // forElements is the operation for packed elements of d.
 func (u *userOp) forElements(d Datatype) *op.User {
 	form := op.NewForm(d.h.t)
-	return &op.User{Commutes: u.Commutes, Fn: func(in, inout []byte) {
+	return &op.User{Commutes: u.Commutes, InCalls: u.InCalls, Fn: func(in, inout []byte) {
 		form.Apply(in, inout, func(in, inout dtype.Buffer) { u.on(Buffer{b: in, h: d.h}, Buffer{b: inout, h: d.h}) })
 	}}
 }

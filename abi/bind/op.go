@@ -21,7 +21,8 @@ func (l *Lib) createOp(a args) error {
 	if a.large {
 		callback, most = callUser_function_c, math.MaxInt
 	}
-	a.setWord(2, l.ops.add(mpi.CreateOpFunc(func(in, inout mpi.Buffer) { l.combine(callback, fn, most, in, inout) }, a.int(1) != 0)))
+	o := mpi.CreateOpFunc(func(in, inout mpi.Buffer) { l.combine(callback, fn, most, in, inout) }, a.int(1) != 0)
+	a.setWord(2, l.ops.add(o.InCalls()))
 	return nil
 }
 

@@ -4,14 +4,19 @@ import "github.com/halo-mpi/halo/internal/class"
 
 // An operation of the program runs in a goroutine of its own, without the lock:
 // it may take any time, and whoever polls goes on meanwhile, be it the service,
-// which never runs what the program gives. Collectives with such an operation
-// are always schedules.
+// which never runs what the program gives. An operation that belongs to threads of the
+// program (op.User.InCalls) is run by a goroutine that is inside a call, instead.
+// Collectives with operations of the program are always schedules.
 
 // call has the rest of the round's reductions and copies done by the operation.
 func (s *schedule) call() {
 	s.pending++
 	todo := s.local[s.done:]
 	s.local, s.done = nil, 0
+	if s.User.InCalls {
+		s.e.p.Errand(func() { s.combine(todo) })
+		return
+	}
 	go s.combine(todo)
 }
 
@@ -31,9 +36,11 @@ func (s *schedule) combine(todo []local) {
 		if err != nil {
 			s.note(err)
 		}
+		inCall := s.User.InCalls // then somebody polls
 		if s.pending--; s.pending == 0 {
-			e.setReady(s)
-			e.p.Progress(-1) // nobody else need be about to poll
+			if e.setReady(s); !inCall {
+				e.p.Progress(-1) // nobody else need be about to poll
+			}
 		}
 	}()
 	var o operands

@@ -16,6 +16,9 @@ type User struct {
 	// Commutes says that the operands may be exchanged. Otherwise they are combined
 	// in the order of the ranks.
 	Commutes bool
+	// InCalls says that only a goroutine of the program may call Fn, one that is inside
+	// a call of MPI.
+	InCalls bool
 	// Of is the type of elements that Fn works on, nil if it takes any.
 	Of reflect.Type
 }

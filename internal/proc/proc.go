@@ -37,11 +37,12 @@ type Proc struct {
 	polled    *Event // what the poller waits for, nil if nobody polls
 	serving   int    // services that are about to poll, or do
 	parked    []*Event
-	handed    bool   // a parked waiter was woken to poll, and nobody has polled since
-	watched   int    // events in parked that watch a word
-	activity  uint64 // counts the calls that polled
-	turns     uint64 // counts polls
-	backlogs  []int  // peers with a backlog
+	errands   []func() // the oldest first
+	handed    bool     // a parked waiter was woken to poll, and nobody has polled since
+	watched   int      // events in parked that watch a word
+	activity  uint64   // counts the calls that polled
+	turns     uint64   // counts polls
+	backlogs  []int    // peers with a backlog
 	contexts  uint64
 	closed    bool
 	stopped   chan struct{} // closed when closed is set

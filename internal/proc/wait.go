@@ -75,6 +75,10 @@ func (e *Event) happened() bool {
 // event is expected, or -1.
 func (p *Proc) Wait(e *Event, hint int) {
 	for !e.happened() {
+		if len(p.errands) > 0 {
+			p.runErrand()
+			continue
+		}
 		if p.polling || !p.pollFor(e, hint) {
 			p.parkFor(e)
 			if p.handed && e.happened() {
@@ -89,8 +93,8 @@ func (p *Proc) Wait(e *Event, hint int) {
 	}
 }
 
-// pollFor polls until e has happened, and reports true; or until it is time to
-// park, and reports false with the fabrics armed.
+// pollFor polls until e has happened, or there is an errand, and reports true; or until it
+// is time to park, and reports false with the fabrics armed.
 func (p *Proc) pollFor(e *Event, hint int) bool {
 	p.enterPoll()
 	p.polled = e
@@ -98,7 +102,7 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 	if e.word != nil {
 		loads = p.policy.WordLoads
 	}
-	for spins := 0; !e.happened(); {
+	for spins := 0; !e.happened() && len(p.errands) == 0; {
 		var n int
 		if spins <= loads {
 			n = p.poll(hint)
@@ -128,7 +132,7 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			}
 			continue
 		}
-		if p.arm() {
+		if p.arm() && len(p.errands) == 0 {
 			p.polling, p.polled = false, nil
 			p.noteParked()
 			p.fallAsleep(e)
@@ -207,8 +211,16 @@ func (p *Proc) Woken() bool { return p.woken > 0 }
 // over to another who waits: no service, and nobody who is about to sleep.
 func (p *Proc) Polling() bool { return p.polling && !p.arming }
 
-// Progress polls once, for calls that test.
+// Progress polls once, for calls that test, and does the errands that there are.
 func (p *Proc) Progress(hint int) {
+	p.progress(hint)
+	for n := len(p.errands); n > 0 && len(p.errands) > 0; n-- {
+		p.runErrand()
+	}
+}
+
+// progress polls once.
+func (p *Proc) progress(hint int) {
 	if p.polling {
 		p.giveWay() // the poller is at work; let it
 		return
@@ -270,7 +282,7 @@ func (p *Proc) poll(hint int) int {
 // the next poll delivers it.
 func (p *Proc) Glance(from int) (*wire.Header, []byte) {
 	if p.turns%socketTurns == socketTurns-1 || !p.peers[from].near ||
-		!p.hot || p.polling || len(p.parked) != 0 || p.busy != 0 || len(p.backlogs) != 0 {
+		!p.hot || p.polling || len(p.parked) != 0 || p.busy != 0 || len(p.backlogs) != 0 || len(p.errands) != 0 {
 		return nil, nil
 	}
 	p.turns++
