@@ -49,7 +49,6 @@
 //	w.Accumulate(part, target, first, mpi.Sum) // the target takes no part
 //	w.Unlock(target)
 //
-// Not there yet, by chapter of the standard: partitioned communication (4),
-// intercommunicators (7), topologies and their collectives (8), dynamic processes
-// and sessions (11), generalized requests (13), files (14).
+// Not there yet, by chapter of the standard: partitioned communication (4), topologies
+// and their collectives (8), dynamic processes and sessions (11), files (14).
 package mpi
