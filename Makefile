@@ -4,6 +4,7 @@
 # make faults    known bugs, one at a time: the tests find each; takes some minutes
 # make soak      the tests of promises, again and again, SOAKTIME seconds for each of SOAK
 # make stress    structures without locks in windows, STRESSTIME seconds over each of STRESSFABRICS
+# make sanitize  the programs in C under the sanitizers of the compiler, and valgrind
 # make bench     Halo beside MPICH and Open MPI, interleaved, as a table of ratios
 # make install   halo, mpiexec, mpicc, the C library and its manual below PREFIX
 
@@ -25,7 +26,7 @@ EXAMPLES   = $(patsubst %/main.go,%,$(wildcard examples/*/main.go))
 # Tests must not depend on whether git trusts this checkout.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
 
-.PHONY: test need lint gofmt vet staticcheck rules unit race examples fuzz faults soak stress bench install
+.PHONY: test need lint gofmt vet staticcheck rules unit race examples fuzz faults soak stress sanitize bench install
 
 test: need lint unit race examples
 	@echo "make test: everything passed"
@@ -147,6 +148,13 @@ stress:
 			done; \
 		done; \
 	done
+
+# What each can see is in docs/testing.md.
+sanitize:
+	HALO_SANITIZE=address $(GO) test -count=1 -timeout 30m -run '^(TestPrograms|TestProcess|TestArgumentsThatMeanNothing)$$' ./conformance/run
+	HALO_SANITIZE=undefined $(GO) test -count=1 -timeout 30m -run '^(TestPrograms|TestProcess|TestArgumentsThatMeanNothing)$$' ./conformance/run
+	@command -v valgrind >/dev/null || { echo "make: valgrind is missing"; exit 1; }
+	HALO_SANITIZE=valgrind $(GO) test -count=1 -timeout 60m -parallel 2 -run '^TestPrograms$$' ./conformance/run
 
 bench:
 	$(GO) run ./bench/compare

@@ -184,7 +184,7 @@ static const struct {
 
 int main(int argc, char **argv) {
 	begin(&argc, &argv);
-	int n = argc > 1 ? atoi(argv[1]) : 20000;
+	int n = argc > 1 ? atoi(argv[1]) : 100000;
 	OK(MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_SELF, &(void *){NULL}, &parent));
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
 		if (argc > 2 && strcmp(argv[2], kinds[k].name) != 0) continue;
@@ -192,7 +192,7 @@ int main(int argc, char **argv) {
 		long before = resident();
 		for (int i = 0; i < n; i++) kinds[k].make(i);
 		long after = resident();
-		CHECK(after < before + 4096, "%s: %ld pages, %ld before", kinds[k].name, after, before); /* 16 MiB */
+		CHECK(after < before + 2048, "%s: %ld pages, %ld before", kinds[k].name, after, before); /* 8 MiB */
 	}
 	OK(MPI_Win_free(&parent));
 	return done();

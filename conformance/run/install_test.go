@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -57,8 +58,9 @@ func install(dir string) error {
 		return nil // what somebody else has installed there
 	}
 	first := filepath.Join(dir, "first")
-	cmd := exec.Command("make", "-C", "../..", "install", "PREFIX="+first, "BUILDFLAGS=", "CC=gcc")
-	cmd.Env = append(os.Environ(), "MAKEFLAGS=")
+	watch := sanitizing()
+	cmd := exec.Command("make", append([]string{"-C", "../..", "install", "PREFIX=" + first, "CC=gcc", "BUILDFLAGS="}, watch.install...)...)
+	cmd.Env = append(append(os.Environ(), "MAKEFLAGS="), watch.env...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("make install: %w\n%s", err, out)
 	}
@@ -81,8 +83,8 @@ func need(t *testing.T, tools ...string) {
 
 func bin(name string) string { return filepath.Join(installed, "bin", name) }
 
-// strict are the flags that all programs compile with.
-var strict = []string{"-std=gnu99", "-Wall", "-Wextra", "-Werror", "-O1"}
+// strict are the flags that all programs compile with. It has no room for more behind it.
+var strict = slices.Clip([]string{"-std=gnu99", "-Wall", "-Wextra", "-Werror", "-O1"})
 
 // result is what a command has printed and its exit status.
 type result struct {
@@ -96,7 +98,7 @@ func command(t *testing.T, env []string, name string, args ...string) result {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // a hang, on the slowest machine
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(append(os.Environ(), sanitizing().env...), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the launcher ends its ranks
 	cmd.WaitDelay = 10 * time.Second
 	var out, errs bytes.Buffer
@@ -116,7 +118,7 @@ func command(t *testing.T, env []string, name string, args ...string) result {
 func compile(t *testing.T, compiler, source string, more ...string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(source), filepath.Ext(source)))
-	args := append(append([]string{}, strict...), "-o", to, source)
+	args := append(append(strict, sanitizing().flags...), "-o", to, source)
 	if r := command(t, nil, bin(compiler), append(args, more...)...); r.status != 0 || r.err != "" {
 		t.Fatalf("%s %s: status %d\n%s%s", compiler, source, r.status, r.out, r.err)
 	}
@@ -136,7 +138,7 @@ func programs(t *testing.T, list []entry) map[string]string {
 		wg.Go(func() {
 			cores <- struct{}{}
 			defer func() { <-cores }()
-			args := append(append([]string{}, strict...), "-o", to, "../"+name+".c")
+			args := append(append(strict, sanitizing().flags...), "-o", to, "../"+name+".c")
 			if out, err := exec.Command(bin("mpicc"), args...).CombinedOutput(); err != nil || len(out) > 0 {
 				t.Errorf("%s.c: %v\n%s", name, err, out)
 			}

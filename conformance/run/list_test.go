@@ -48,7 +48,7 @@ func readList(t *testing.T, name string) []entry {
 func TestPrograms(t *testing.T) {
 	need(t)
 	list := append(readList(t, "../list"), readList(t, "../list.halo")...)
-	at := programs(t, list)
+	at, watch := programs(t, list), sanitizing()
 	if t.Failed() {
 		return
 	}
@@ -65,7 +65,8 @@ func TestPrograms(t *testing.T) {
 			name := strings.Join(append([]string{fmt.Sprintf("%s-%d", e.name, e.n)}, e.args...), "-")
 			t.Run(fabric+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				r := launched(t, fabric, e.n, nil, at[e.name], e.args...)
+				words := watch.words(append([]string{at[e.name]}, watch.arguments(e)...)...)
+				r := launched(t, fabric, e.n, nil, words[0], words[1:]...)
 				if r.status != 0 || r.err != "" || checks && r.out != "no errors\n" {
 					t.Errorf("status %d\n%s%s", r.status, r.out, r.err)
 				}

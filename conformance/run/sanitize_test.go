@@ -1,0 +1,60 @@
+//go:build linux
+
+package run
+
+import (
+	"os"
+	"slices"
+)
+
+// sanitizer is a tool that watches memory while the programs run: HALO_SANITIZE names one of
+// the below. docs/testing.md says what each can see, make sanitize runs all.
+type sanitizer struct {
+	install []string            // more arguments of make install
+	env     []string            // more of the environment, when it is installed and when programs run
+	flags   []string            // more flags of all programs
+	prefix  []string            // what programs are started by
+	gentle  map[string][]string // arguments of programs that would take too long
+}
+
+var sanitizers = map[string]sanitizer{
+	"": {},
+	// Go's own code is instrumented, too: it takes what C has allocated for what it is.
+	"address": {
+		install: []string{"BUILDFLAGS=-asan"},
+		env:     []string{"UBSAN_OPTIONS=print_stacktrace=1"},
+		flags:   []string{"-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"},
+	},
+	"undefined": {
+		env: []string{
+			"CGO_CFLAGS=-g -O2 -fsanitize=undefined -fno-sanitize-recover=all", "CGO_LDFLAGS=-g -O2 -fsanitize=undefined",
+			"UBSAN_OPTIONS=print_stacktrace=1",
+		},
+		flags: []string{"-g", "-fsanitize=undefined", "-fno-sanitize-recover=all"},
+	},
+	// With this tag Go tells valgrind what its heap and stacks are; that it writes below the
+	// stack when it interrupts a goroutine it does not. C's values that Go has made are
+	// undefined to valgrind.
+	"valgrind": {
+		install: []string{"BUILDFLAGS=-tags valgrind"},
+		env:     []string{"GODEBUG=asyncpreemptoff=1"},
+		flags:   []string{"-g"},
+		prefix:  []string{"valgrind", "-q", "--undef-value-errors=no", "--error-exitcode=9"},
+		gentle: map[string][]string{
+			"handles_many": {"300"}, "fast_random": {"7", "50"}, "fast_mixed": {"10"}, "fast_litmus": {"20"},
+		},
+	},
+}
+
+func sanitizing() sanitizer { return sanitizers[os.Getenv("HALO_SANITIZE")] }
+
+// arguments are those of a program, or the gentle ones.
+func (s sanitizer) arguments(e entry) []string {
+	if a, ok := s.gentle[e.name]; ok {
+		return a
+	}
+	return e.args
+}
+
+// words are a command with what it is started by.
+func (s sanitizer) words(command ...string) []string { return append(slices.Clone(s.prefix), command...) }
