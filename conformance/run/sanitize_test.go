@@ -57,4 +57,6 @@ func (s sanitizer) arguments(e entry) []string {
 }
 
 // words are a command with what it is started by.
-func (s sanitizer) words(command ...string) []string { return append(slices.Clone(s.prefix), command...) }
+func (s sanitizer) words(command ...string) []string {
+	return append(slices.Clone(s.prefix), command...)
+}
