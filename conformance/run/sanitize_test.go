@@ -34,12 +34,12 @@ var sanitizers = map[string]sanitizer{
 	},
 	// With this tag Go tells valgrind what its heap and stacks are; that it writes below the
 	// stack when it interrupts a goroutine it does not. C's values that Go has made are
-	// undefined to valgrind.
+	// undefined to valgrind, and it does not know the form of Go's lines of inlined calls.
 	"valgrind": {
 		install: []string{"BUILDFLAGS=-tags valgrind"},
 		env:     []string{"GODEBUG=asyncpreemptoff=1"},
 		flags:   []string{"-g"},
-		prefix:  []string{"valgrind", "-q", "--undef-value-errors=no", "--error-exitcode=9"},
+		prefix:  []string{"valgrind", "-q", "--undef-value-errors=no", "--read-inline-info=no", "--error-exitcode=9"},
 		gentle: map[string][]string{
 			"handles_many": {"300"}, "fast_random": {"7", "50"}, "fast_mixed": {"10"}, "fast_litmus": {"20"},
 		},
