@@ -133,7 +133,7 @@ func TestSegmentIsGolden(t *testing.T) {
 	for range 3 {
 		take()
 	}
-	put(wire.Header{Kind: wire.User}, bytes.Repeat([]byte{0xab}, 1000)) // skips to the start
+	put(wire.Header{Kind: wire.Data}, bytes.Repeat([]byte{0xab}, 1000)) // skips to the start
 	for n := 0; p.Put(&wire.Header{Kind: wire.Data, Size: MaxFrame}, make([]byte, MaxFrame)); n++ {
 		if n > 10 {
 			t.Fatal("the ring takes everything")
