@@ -63,6 +63,21 @@ int main(int argc, char **argv) {
 	OK(MPI_Type_create_resized(plain, 12, 52, &now));
 	same(old, now, __LINE__);
 	OK(MPI_Type_free(&plain));
+
+	MPI_Datatype lower = MPI_LB;
+	MPI_Aint ten = 10, lb, extent;
+	int size, length;
+	char name[MPI_MAX_OBJECT_NAME];
+	OK(MPI_Type_create_struct(1, four, &ten, &lower, &old)); /* nothing but a mark */
+	OK(MPI_Type_size(old, &size));
+	OK(MPI_Type_get_extent(old, &lb, &extent));
+	CHECK(size == 0 && lb == 10 && extent == -10, "size %d, lb %ld, extent %ld", size, (long)lb, (long)extent);
+	OK(MPI_Type_free(&old));
+	OK(MPI_Type_get_name(MPI_UB, name, &length));
+	CHECK(length == 6 && strcmp(name, "MPI_UB") == 0, "MPI_UB is named %s", name);
+	OK(MPI_Type_get_name(MPI_SHORT, name, &length));
+	CHECK(length == 9 && strcmp(name, "MPI_SHORT") == 0, "MPI_SHORT is named %s", name);
+	FAILS(MPI_Type_get_name(MPI_LB, NULL, &length), MPI_ERR_ARG);
 	FAILS(MPI_Type_struct(-1, four, at, marked, &old), MPI_ERR_COUNT);
 	FAILS(MPI_Type_ub(MPI_INT, NULL), MPI_ERR_ARG);
 

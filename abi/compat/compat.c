@@ -2,7 +2,9 @@
  * that tools see that. It needs nothing but the standard ABI, and works with any library
  * that has it. */
 #include <stdlib.h>
+#include <string.h>
 
+#define MPI_COMPAT_LIBRARY
 #include "mpi_compat.h"
 
 #define ALIAS(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)));
@@ -65,7 +67,7 @@ static void mark(struct bound *b, MPI_Aint at, int lower) {
 }
 
 /* The marks are taken out, and the type without them is resized to what they say. */
-int PMPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], MPI_Datatype array_of_types[], MPI_Datatype *newtype) {
+int mpi_compat_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype) {
 	struct bound low = {0, 0}, high = {0, 0};
 	int n = 0, code;
 	for (int i = 0; array_of_types && i < count; i++) n += array_of_types[i] == MPI_LB || array_of_types[i] == MPI_UB;
@@ -104,4 +106,16 @@ int PMPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_d
 	}
 	return code;
 }
+
+int PMPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], MPI_Datatype array_of_types[], MPI_Datatype *newtype) {
+	return mpi_compat_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+}
 ALIAS(MPI_Type_struct)
+
+int mpi_compat_get_name(MPI_Datatype datatype, char *type_name, int *resultlen) {
+	if ((datatype != MPI_LB && datatype != MPI_UB) || !type_name || !resultlen)
+		return MPI_Type_get_name(datatype, type_name, resultlen);
+	strcpy(type_name, datatype == MPI_LB ? "MPI_LB" : "MPI_UB");
+	*resultlen = (int)strlen(type_name);
+	return MPI_SUCCESS;
+}

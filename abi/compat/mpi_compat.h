@@ -11,9 +11,9 @@ extern "C" {
 
 typedef MPI_Comm_errhandler_function MPI_Handler_function;
 
-/* Marks of bounds: only MPI_Type_struct and PMPI_Type_struct take them. A type that is made
- * of one with marks has them as its bounds, as MPI_Type_create_resized has it, and they do
- * not overrule others'. */
+/* Marks of bounds: MPI_Type_struct and MPI_Type_create_struct take them, and
+ * MPI_Type_get_name. A type that is made of one with marks has them as its bounds, as
+ * MPI_Type_create_resized has it, and they do not overrule others'. */
 extern const char mpi_compat_lb, mpi_compat_ub;
 #define MPI_LB ((MPI_Datatype)(const void *)&mpi_compat_lb)
 #define MPI_UB ((MPI_Datatype)(const void *)&mpi_compat_ub)
@@ -28,6 +28,14 @@ int MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype o
 int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement);
 int MPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[], MPI_Datatype array_of_types[], MPI_Datatype *newtype);
 int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement);
+
+/* What knows the marks, and calls what it stands for with all else. */
+int mpi_compat_create_struct(int count, const int array_of_blocklengths[], const MPI_Aint array_of_displacements[], const MPI_Datatype array_of_types[], MPI_Datatype *newtype);
+int mpi_compat_get_name(MPI_Datatype datatype, char *type_name, int *resultlen);
+#ifndef MPI_COMPAT_LIBRARY
+#define MPI_Type_create_struct mpi_compat_create_struct
+#define MPI_Type_get_name mpi_compat_get_name
+#endif
 
 int PMPI_Address(void *location, MPI_Aint *address);
 int PMPI_Errhandler_create(MPI_Handler_function *function, MPI_Errhandler *errhandler);
