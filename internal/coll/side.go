@@ -211,19 +211,27 @@ func (b *blocks) bytes(r int) []byte {
 // apartBlocks is apart for blocks: what is between those of one side may be of the other.
 // There is no function that is called for each of them: Buffers would be moved to the heap.
 func apartBlocks(x, y blocks, at int, part, what string) error {
-	err := x.of.apart(y.of, at, part, what)
-	if err == nil || x.of.layout != nil || y.of.layout != nil {
+	if err := x.of.apart(y.of, at, part, what); err != nil && x.meets(y) {
 		return err
 	}
-	for i := range x.len() {
-		a := x.bytes(i)
+	return nil
+}
+
+// meets reports whether a block of b and one of y share memory, of which it is known that
+// the sides as a whole do. Of layouts no more is looked at.
+func (b blocks) meets(y blocks) bool {
+	if b.of.layout != nil || y.of.layout != nil {
+		return true
+	}
+	for i := range b.len() {
+		a := b.bytes(i)
 		for k := range y.len() {
 			if overlap(a, y.bytes(k)) {
-				return err
+				return true
 			}
 		}
 	}
-	return nil
+	return false
 }
 
 // overlap reports whether two slices share memory.

@@ -7,14 +7,8 @@ package proc
 // Errand has f called, without the lock, by a goroutine that waits or tests.
 func (p *Proc) Errand(f func()) {
 	p.errands = append(p.errands, f)
-	if p.polled != nil {
-		return // the poller goes, when it looks next
-	}
-	for _, e := range p.parked {
-		if !e.done {
-			e.park.unpark()
-			return
-		}
+	if p.polled == nil { // else the poller goes, when it looks next
+		p.wakeOne()
 	}
 }
 

@@ -36,15 +36,8 @@ func (p *Proc) enterPoll() {
 // leavePoll ends being the poller: hands over to a parked waiter, or leaves the
 // watch to the services.
 func (p *Proc) leavePoll() {
-	p.polling, p.handed = false, false
-	for _, e := range p.parked {
-		if !e.done {
-			p.handed = true
-			e.park.unpark()
-			return
-		}
-	}
-	if p.hot {
+	p.polling = false
+	if p.handed = p.wakeOne(); p.handed || p.hot {
 		return
 	}
 	if p.calls++; p.calls == hotAfter {

@@ -88,6 +88,9 @@ func (p *Proc) Wait(e *Event, hint int) {
 			}
 		}
 	}
+	if len(p.errands) > 0 {
+		p.wakeOne() // woken to do them, or while it polled, and not here any more
+	}
 	if e.noted {
 		p.wakeUp(e)
 	}
@@ -194,13 +197,20 @@ func (p *Proc) rouse() {
 	if p.node == nil || !p.node.Nudged() || p.polling {
 		return
 	}
+	if p.wakeOne() {
+		p.handed = true
+	}
+}
+
+// wakeOne wakes a parked waiter whose event has not happened, if there is one.
+func (p *Proc) wakeOne() bool {
 	for _, e := range p.parked {
 		if !e.done {
-			p.handed = true
 			e.park.unpark()
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // Woken reports whether somebody whose event has happened has been woken and has not
