@@ -40,7 +40,7 @@ need:
 	missing() { \
 		compiles || echo gcc libc6-dev; \
 		for t in ip:iproute2 nsenter:util-linux unshare:util-linux hostname:hostname mount:mount find:findutils \
-			ssh:openssh-client ssh-keygen:openssh-client /usr/sbin/sshd:openssh-server; do \
+			ssh:openssh-client ssh-keygen:openssh-client /usr/sbin/sshd:openssh-server man:man-db groff:groff-base; do \
 			command -v $${t%:*} >/dev/null || echo $${t#*:}; \
 		done; \
 	}; \
