@@ -6,6 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/sys"
 )
 
 // Region is memory of a target as whoever applies operations sees it. All who do have
@@ -163,50 +164,57 @@ func (r *Region) CompareSwap8(off int64, value, compare uint64) (was uint64, ok 
 	return r.Stripes.SwapFavoured(shmfmt.Stripe(off+r.Base), r.Me, (*uint64)(p), compare, value)
 }
 
-// piece is how many bytes are done at a time, where they are gone through twice, so that
-// they are in the nearest cache the second time.
+// piece is how many bytes are done at a time, where they are gone through twice, or may be
+// gone through from the end, so that they are in the nearest cache the second time.
 const piece = 12 << 10
 
 // bulk does elements under the writer's lock of their stripes, one stripe after the
 // other. Without vectors it leaves the stripe after each piece: to others that is a long
 // time.
 func (r *Region) bulk(mem []byte, off int64, size int, o op.Op, t op.Type, data, old []byte) {
-	most, slow := len(mem), false
-	if most > piece {
+	slow, down := false, false
+	if len(mem) > piece {
 		slow = o != op.NoOp && o != op.Replace && !r.Kernel.Covers(o, t)
-		if slow || old != nil {
-			most = piece
-		}
+		down = sys.SweepDown(unsafe.Pointer(&mem[0]))
 	}
-	inside := false
-	for {
-		part := min(head(off+r.Base, len(mem), size), most)
-		stripe := shmfmt.Stripe(off + r.Base)
-		now := mem[:part]
-		with, before := upTo(data, part), upTo(old, part)
-		if planted.FetchedOutside && before != nil {
-			copy(before, now)
+	held := -1
+	for from, to := 0, len(mem); from < to; {
+		var lo, hi int
+		if down {
+			lo, hi = tail(off+r.Base, from, to, size), to
+			to = lo
+		} else {
+			lo, hi = from, from+min(head(off+r.Base+int64(from), to-from, size), piece)
+			from = hi
 		}
-		if !inside {
+		now := mem[lo:hi]
+		if planted.FetchedOutside && old != nil {
+			copy(old[lo:hi], now)
+		}
+		if stripe := shmfmt.Stripe(off + r.Base + int64(lo)); stripe != held {
+			if held >= 0 {
+				r.unlock(held)
+			}
 			r.lock(stripe)
+			held = stripe
 		}
-		if before != nil && !planted.FetchedOutside {
-			copy(before, now)
+		if old != nil && !planted.FetchedOutside {
+			copy(old[lo:hi], now)
 		}
 		switch {
 		case o == op.NoOp:
 		case composed(t, size):
-			r.combine(o, t, size, now, with)
+			r.combine(o, t, size, now, data[lo:hi])
 		default:
-			r.Kernel.Apply(o, t, now, now, with) // Replace is a copy
+			r.Kernel.Apply(o, t, now, now, data[lo:hi]) // Replace is a copy
 		}
-		off, mem, data, old = off+int64(part), mem[part:], after(data, part), after(old, part)
-		if inside = !slow && len(mem) > 0 && shmfmt.Stripe(off+r.Base) == stripe; !inside {
-			r.unlock(stripe)
+		if slow {
+			r.unlock(held)
+			held = -1
 		}
-		if len(mem) == 0 {
-			return
-		}
+	}
+	if held >= 0 {
+		r.unlock(held)
 	}
 }
 
@@ -217,12 +225,12 @@ func head(off int64, n, size int) int {
 	return min(n, (room+size-1)&^(size-1)) // sizes are powers of two
 }
 
-// upTo is the first n bytes, nil of nil.
-func upTo(b []byte, n int) []byte {
-	if b == nil {
-		return nil
-	}
-	return b[:n]
+// tail is where the last piece of the elements between from and to begins that all begin in
+// the stripe of the last; from and to are counted from off.
+func tail(off int64, from, to, size int) int {
+	last := off + int64(to-size)
+	before := int(last - (shmfmt.StripeEnd(last) - 1<<shmfmt.StripeShift)) // bytes of the stripe
+	return max(from, to-size-before&^(size-1), to-piece)
 }
 
 // after is what follows n bytes, nil after nil.

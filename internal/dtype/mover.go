@@ -45,10 +45,12 @@ func bestMover() mover {
 }
 
 const (
-	// longCopy is how many bytes are copied at once, or up to twice that at the end:
-	// nothing else gets the processor meanwhile, and beyond 1 MiB the runtime's copy
-	// bypasses the caches, although packed bytes are about to be read.
+	// longCopy is how many bytes of short blocks are copied at once: nothing else gets the
+	// processor meanwhile.
 	longCopy = 256 << 10
+	// sweepPiece is how many bytes of a long copy go up in one piece, while the pieces may
+	// go down; a part of the first cache.
+	sweepPiece = 16 << 10
 	// shortCopy is the length from which on vectors are faster than the runtime.
 	shortCopy = 128
 	// stringCopy is the length from which on the string instruction is faster: when
@@ -64,25 +66,37 @@ const (
 //
 //go:nocheckptr
 func (m mover) run(d, s unsafe.Pointer, n int) {
-	for n >= 2*longCopy {
-		m.piece(d, s, longCopy)
-		d, s = unsafe.Add(d, longCopy), unsafe.Add(s, longCopy)
-		n -= longCopy
-	}
-	m.piece(d, s, n)
-}
-
-// piece is run for what may be copied at once.
-//
-//go:nocheckptr
-func (m mover) piece(d, s unsafe.Pointer, n int) {
 	switch {
+	case n >= stringCopy:
+		m.sweep(d, s, n)
 	case m == loops || n < shortCopy:
 		copy(unsafe.Slice((*byte)(d), n), unsafe.Slice((*byte)(s), n))
-	case n < stringCopy || !sys.HasERMS():
-		m.blocks(d, s, 0, 0, 1, n)
 	default:
-		m.byString(d, s, s, n)
+		m.blocks(d, s, 0, 0, 1, n)
+	}
+}
+
+// sweep is run for what exceeds the first cache. Pieces begin at lines of the destination.
+//
+//go:nocheckptr
+func (m mover) sweep(d, s unsafe.Pointer, n int) {
+	skew := int(uintptr(d) % line)
+	pieces := (skew + n + sweepPiece - 1) / sweepPiece
+	k, step := 0, 1
+	if sys.SweepDown(d) {
+		k, step = pieces-1, -1
+	}
+	for range pieces {
+		from, to := max(k*sweepPiece-skew, 0), min((k+1)*sweepPiece-skew, n)
+		switch d, s, n := unsafe.Add(d, from), unsafe.Add(s, from), to-from; {
+		case m == loops || n < shortCopy:
+			copy(unsafe.Slice((*byte)(d), n), unsafe.Slice((*byte)(s), n))
+		case !sys.HasERMS():
+			m.blocks(d, s, 0, 0, 1, n)
+		default:
+			m.byString(d, s, s, n)
+		}
+		k += step
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -105,8 +106,30 @@ const (
 	few = 32
 )
 
-// Apply is the function Apply, by vectors as far as k has them.
+// sweepPiece is how many bytes go up in one piece, while the pieces may go down; a part of
+// the first cache.
+const sweepPiece = 8 << 10
+
+// Apply is the function Apply, by vectors as far as k has them. What exceeds the first cache
+// is gone through alternately up and down (sys.SweepDown).
 func (k Kernel) Apply(o Op, t Type, dst, left, right []byte) {
+	if len(dst) <= 2*sweepPiece {
+		k.applyUp(o, t, dst, left, right)
+		return
+	}
+	pieces := (len(dst) + sweepPiece - 1) / sweepPiece
+	i, step := 0, 1
+	if sys.SweepDown(unsafe.Pointer(&dst[0])) {
+		i, step = pieces-1, -1
+	}
+	for range pieces {
+		from, to := i*sweepPiece, min((i+1)*sweepPiece, len(dst))
+		k.applyUp(o, t, dst[from:to], left[from:to], right[from:to])
+		i += step
+	}
+}
+
+func (k Kernel) applyUp(o Op, t Type, dst, left, right []byte) {
 	n := len(dst) &^ (block - 1)
 	if n == 0 || k == Loops {
 		k.applyRest(o, t, dst, left, right)
