@@ -17,3 +17,9 @@ func (p *Proc) WakeUp(e *Event) { p.wakeUp(e) }
 
 // Hot reports whether calls leave the fabrics disarmed.
 func (p *Proc) Hot() bool { return p.hot }
+
+// A poller yields crowdYields times, after crowdEvery polls each, for threads to come.
+const (
+	CrowdEvery  = crowdEvery
+	CrowdYields = crowdYields
+)

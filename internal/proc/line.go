@@ -35,6 +35,7 @@ type line struct {
 	calling bool    // somebody has been woken and has not the lock yet
 	due     []*park // those to be woken then
 	room    int     // Ps
+	crowd   int     // how often the poller yields yet for those who may be on their way
 }
 
 const (
@@ -46,12 +47,30 @@ const (
 	// roomEach is how many Ps there are at least for each thread that sleeps: those that are
 	// out in the program keep theirs for a while, and not all sleep at once.
 	roomEach = 4
+	// crowdEvery is after how many polls that find nothing the poller yields its core while
+	// there is a crowd, and crowdYields how often it does since somebody else waited: for a
+	// millisecond or two of waiting. Threads of one program tend to come together. Those that
+	// the poller keeps from running come one after the other when its time slices end, and
+	// each then has a round trip for itself instead of all one.
+	crowdEvery  = 4
+	crowdYields = 1024
 )
 
 func (l *line) init(policy Policy) {
 	if policy.Threads {
 		l.room = runtime.GOMAXPROCS(0)
+		l.crowd = crowdYields
 	}
+}
+
+// expects reports whether the poller, having polled so often in vain, shall yield for threads
+// that are not waiting yet. The lock is held.
+func (l *line) expects(spins int) bool {
+	if l.crowd == 0 || spins%crowdEvery != 0 {
+		return false
+	}
+	l.crowd--
+	return true
 }
 
 // lock takes mu, which somebody has.
@@ -68,7 +87,7 @@ func (l *line) lock(mu *sync.Mutex) {
 		if mu.TryLock() {
 			break
 		}
-		sys.FutexWait(&l.freed, seen)
+		sys.FutexSleep(&l.freed, seen)
 	}
 	l.asleep.Add(-1)
 }
@@ -77,7 +96,7 @@ func (l *line) lock(mu *sync.Mutex) {
 func (l *line) next() {
 	if l.asleep.Load() != 0 {
 		l.freed.Add(1)
-		sys.FutexWake(&l.freed, 1)
+		sys.FutexRouse(&l.freed, 1)
 	}
 }
 
@@ -90,18 +109,21 @@ func (l *line) call(k *park) {
 		return
 	}
 	l.calling = true
-	sys.FutexWake(&k.called, 1)
+	sys.FutexRouse(&k.called, 1)
 }
 
 // sleep returns when k was called, and tells the next. The lock is held, but in between.
 func (l *line) sleep(p *Proc, k *park) {
 	more := l.crowded(len(p.parked))
+	if p.polling || len(p.parked) > 1 {
+		l.crowd = crowdYields
+	}
 	p.Unlock()
 	if more > 0 {
 		runtime.GOMAXPROCS(more)
 	}
 	for k.called.Load() == 0 {
-		sys.FutexWait(&k.called, 0)
+		sys.FutexSleep(&k.called, 0)
 	}
 	p.Lock()
 	k.called.Store(0)
@@ -115,7 +137,7 @@ func (l *line) sleep(p *Proc, k *park) {
 	if l.calling {
 		o := l.due[0]
 		o.due, l.due = false, slices.Delete(l.due, 0, 1)
-		sys.FutexWake(&o.called, 1)
+		sys.FutexRouse(&o.called, 1)
 	}
 }
 

@@ -3,6 +3,7 @@ package proc_test
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/proc"
@@ -88,5 +89,57 @@ func TestWakeUpIsPassedOnAmongThreads(t *testing.T) {
 		until(t, "the second waiter goes on", closed(done[1]))
 		fire(peer, 2)
 		until(t, "the third waiter goes on", closed(done[2]))
+	}
+}
+
+// polls is a worker that counts polls.
+type polls struct{ n atomic.Int64 }
+
+func (c *polls) Work() int {
+	c.n.Add(1)
+	return 0
+}
+
+// A poller that looks without a pause yields its core to threads that may be about to call:
+// for some time from the start, and again when another has waited, but not for ever.
+func TestPollerYieldsForThreadsToCome(t *testing.T) {
+	var yields atomic.Int64
+	var first, second proc.Event
+	var c polls
+	policy := proc.Policy{Loads: forever, Threads: true, Yield: func() {
+		yields.Add(1)
+		runtime.Gosched()
+	}}
+	p, _ := pairOf(t, policy, nil, &c)
+	p.Lock()
+	p.SetBusy(1)
+	p.Unlock()
+	var done [2]chan struct{}
+	for i, e := range []*proc.Event{&first, &second} {
+		before, going := int64(0), make(chan struct{})
+		done[i] = make(chan struct{})
+		go func() {
+			p.Lock() // for this one, too, the poller yields
+			before = yields.Load()
+			close(going)
+			p.Wait(e, -1)
+			p.Unlock()
+			close(done[i])
+		}()
+		<-going
+		until(t, "the poller yields", func() bool { return yields.Load() >= before+proc.CrowdYields })
+		polled := c.n.Load()
+		until(t, "the poller polls on", func() bool { return c.n.Load() > polled+4*proc.CrowdEvery*proc.CrowdYields })
+		if n := yields.Load() - before; n > proc.CrowdYields*3/2 { // some for services
+			t.Errorf("wait %d: the poller yields for ever: %d times", i, n)
+		}
+	}
+	p.Lock()
+	first.Fire()
+	second.Fire()
+	p.SetBusy(-1)
+	p.Unlock()
+	for _, d := range done {
+		until(t, "both go on", closed(d))
 	}
 }

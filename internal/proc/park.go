@@ -53,10 +53,12 @@ func (k *park) sleep() {
 
 // freePark drains a second wake-up that may have come and keeps k for reuse.
 func (p *Proc) freePark(k *park) {
-	select {
-	case <-k.wake:
-		p.woken--
-	default:
+	if !p.policy.Threads { // else sleep took both
+		select {
+		case <-k.wake:
+			p.woken--
+		default:
+		}
 	}
 	p.freeParks = append(p.freeParks, k)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
-	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -213,7 +212,7 @@ func (p *Proc) Unlock() {
 func (p *Proc) giveWay() {
 	if p.policy.Threads {
 		p.Unlock()
-		sys.Yield()
+		p.policy.Yield()
 		p.Lock()
 		return
 	}

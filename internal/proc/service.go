@@ -92,7 +92,8 @@ func (p *Proc) serve(l *lane) {
 		p.rouse()
 		p.serving++
 		p.advance()
-		for !p.closed && !p.polling && (!p.hot || len(p.parked) > 0) {
+		// Those who have been woken go on, and poll if they have to.
+		for !p.closed && !p.polling && (!p.hot || len(p.parked) > p.woken) {
 			// Nothing may come between arming and the look that finds nothing: a
 			// poller let in here would disarm.
 			if l.fab.Arm(); p.look(-1) == 0 {

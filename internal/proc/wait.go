@@ -122,7 +122,7 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 		}
 		spins++
 		if spins <= loads {
-			if p.woken > 0 {
+			if p.woken > 0 || p.line.expects(spins) {
 				p.giveWay() // what they do next can go and come with the rest
 			}
 			continue

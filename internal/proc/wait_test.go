@@ -282,3 +282,41 @@ func TestHotProcessThatStopsAnswers(t *testing.T) {
 		})
 	}
 }
+
+// A service that wakes up when all who slept have been woken, and have not gone on yet,
+// leaves a hot process to them: it does not arm.
+func TestServiceLeavesTheWokenAlone(t *testing.T) {
+	for _, threads := range []bool{false, true} {
+		events := []*proc.Event{new(proc.Event), new(proc.Event)}
+		p, _ := pairOf(t, proc.Policy{Loads: 4, Yields: forever, Yield: runtime.Gosched, Threads: threads}, events)
+		for range 40 {
+			for hot := false; !hot; {
+				p.Lock()
+				p.Progress(-1)
+				hot = p.Hot()
+				p.Unlock()
+			}
+			var done [2]chan struct{}
+			done[0] = waiter(p, events[0], nil)
+			done[1] = waiter(p, events[1], nil)
+			until(t, "one parks", parked(p, 1))
+			p.Lock()
+			for _, e := range events {
+				e.Fire()
+			}
+			p.Unlock()
+			p.Node().Wake()
+			for _, d := range done {
+				until(t, "both go on", closed(d))
+			}
+			p.Lock()
+			if p.Hot() && p.Deep() {
+				t.Errorf("threads %v: the service has armed", threads)
+			}
+			for _, e := range events {
+				e.Reset()
+			}
+			p.Unlock()
+		}
+	}
+}

@@ -24,6 +24,12 @@ func FutexWait(word *atomic.Uint32, want uint32) { runtime.Gosched() }
 // FutexWake has nobody to wake: see FutexWait.
 func FutexWake(word *atomic.Uint32, n int) {}
 
+// FutexSleep gives way, and returns early.
+func FutexSleep(word *atomic.Uint32, want uint32) { runtime.Gosched() }
+
+// FutexRouse does nothing: there are no sleepers.
+func FutexRouse(word *atomic.Uint32, n int) {}
+
 // Dup is not available on this platform.
 func Dup(f *os.File) (*os.File, error) {
 	return nil, errors.New("another descriptor of " + f.Name() + ": not supported on " + runtime.GOOS)

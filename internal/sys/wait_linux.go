@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	futexWait = 0
-	futexWake = 1
+	futexWait    = 0
+	futexWake    = 1
+	futexPrivate = 128 // the word is this process's own: it is found without a look at its page
 )
 
 // FutexWait sleeps until FutexWake on word, unless *word is no longer want. The
@@ -21,6 +22,16 @@ func FutexWait(word *atomic.Uint32, want uint32) {
 // FutexWake wakes at most n sleepers of FutexWait on word.
 func FutexWake(word *atomic.Uint32, n int) {
 	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, uintptr(n), 0, 0, 0)
+}
+
+// FutexSleep is FutexWait on a word of this process alone, and FutexRouse its FutexWake.
+func FutexSleep(word *atomic.Uint32, want uint32) {
+	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait|futexPrivate, uintptr(want), 0, 0, 0)
+}
+
+// FutexRouse wakes at most n sleepers of FutexSleep on word.
+func FutexRouse(word *atomic.Uint32, n int) {
+	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake|futexPrivate, uintptr(n), 0, 0, 0)
 }
 
 // Yield gives the core to another process that wants it, without telling the
