@@ -22,12 +22,15 @@ func (a args) int(i int) int { return int(a.word(i)) }
 
 func (a args) long(i int) int64 { return int64(a.word(i)) }
 
+// firstPage is where addresses begin that memory may have.
+const firstPage = 4096
+
 // pointer is an address of C as a pointer of Go: memory that is not Go's. It is nil for
 // addresses below the first page, which the standard gives meanings of their own.
 //
 //go:nocheckptr
 func pointer(address uintptr) unsafe.Pointer {
-	if address < 4096 {
+	if address < firstPage {
 		return nil
 	}
 	return unsafe.Add(unsafe.Pointer(nil), address)

@@ -26,7 +26,7 @@ func (x *told) CloseComm(h uintptr)                          { delete(x.comms, h
 func (x *told) OpenWin(h, descriptor uintptr, layout uint64) { x.wins[h] = descriptor }
 func (x *told) CloseWin(h uintptr)                           { delete(x.wins, h) }
 func (x *told) CloseAll()                                    { x.ends++ }
-func (l *Lib) testStart(c *mpi.Comm)                         { l.startTypes(); l.world.Store(c); l.startFast() }
+func (l *Lib) testStart(c *mpi.Comm)                         { l.startTypes(); l.startFlat(); l.world.Store(c); l.startFast() }
 func ok(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

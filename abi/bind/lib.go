@@ -56,6 +56,8 @@ type Lib struct {
 
 	origins    sync.Map // mpi.Datatype to *origin, of those that have one
 	predefined [lastPredefined - firstPredefined + 1]mpi.Datatype
+	flats      [lastPredefined - firstPredefined + 1]*flat // nil of those that are no numbers
+	dense      [lastPredefined - firstPredefined + 1]int   // the size of those that lie as they are packed, else 0
 
 	state atomic.Int32
 	world atomic.Pointer[mpi.Comm] // nil before Init

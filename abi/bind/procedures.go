@@ -617,7 +617,7 @@ func doMPI_Accumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).Accumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)))
+	return l.accumulate(l.scope(win), a.word(0), a.int(1), a.word(2), a.int(3), a.long(4), a.int(5), a.word(6), l.op(a.word(7)))
 }
 
 func doMPI_Add_error_class(l *Lib, a args) error {
@@ -650,7 +650,7 @@ func doMPI_Allgather(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return comm.Allgather(l.allgather(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
+	return l.allgatherNow(comm, a.word(0), a.int(1), a.word(2), a.word(3), a.int(4), a.word(5))
 }
 
 func doMPI_Allgather_init(l *Lib, a args) error {
@@ -712,7 +712,7 @@ func doMPI_Allreduce(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return comm.Allreduce(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	return l.allreduceNow(comm, a.word(0), a.word(1), a.int(2), a.word(3), l.op(a.word(4)))
 }
 
 func doMPI_Allreduce_init(l *Lib, a args) error {
@@ -735,7 +735,7 @@ func doMPI_Alltoall(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return comm.Alltoall(l.alltoall(comm, a.word(0), a.int(1), l.datatype(a.word(2)), a.word(3), a.int(4), l.datatype(a.word(5))))
+	return l.alltoallNow(comm, a.word(0), a.int(1), a.word(2), a.word(3), a.int(4), a.word(5))
 }
 
 func doMPI_Alltoall_init(l *Lib, a args) error {
@@ -847,7 +847,7 @@ func doMPI_Bcast(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return comm.Bcast(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3))
+	return l.bcastNow(comm, a.word(0), a.int(1), a.word(2), a.int(3))
 }
 
 func doMPI_Bcast_init(l *Lib, a args) error {
@@ -1490,7 +1490,7 @@ func doMPI_Get(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).Get(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
+	return l.get(l.scope(win), a.word(0), a.int(1), a.word(2), a.int(3), a.long(4), a.int(5), a.word(6))
 }
 
 func doMPI_Get_accumulate(l *Lib, a args) error {
@@ -1498,7 +1498,7 @@ func doMPI_Get_accumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).GetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)))
+	return l.getAccumulate(l.scope(win), a.word(0), a.int(1), a.word(2), a.word(3), a.int(4), a.word(5), a.int(6), a.long(7), a.int(8), a.word(9), l.op(a.word(10)))
 }
 
 func doMPI_Get_address(l *Lib, a args) error {
@@ -2343,7 +2343,7 @@ func doMPI_Put(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).Put(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
+	return l.put(l.scope(win), a.word(0), a.int(1), a.word(2), a.int(3), a.long(4), a.int(5), a.word(6))
 }
 
 func doMPI_Query_thread(l *Lib, a args) error {
@@ -2397,7 +2397,7 @@ func doMPI_Reduce(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return comm.Reduce(l.reduce(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4)), a.int(5)))
+	return l.reduceNow(comm, a.word(0), a.word(1), a.int(2), a.word(3), l.op(a.word(4)), a.int(5))
 }
 
 func doMPI_Reduce_init(l *Lib, a args) error {
@@ -2416,7 +2416,7 @@ func doMPI_Reduce_init(l *Lib, a args) error {
 }
 
 func doMPI_Reduce_local(l *Lib, a args) error {
-	return l.op(a.word(4)).ReduceLocal(l.buf(a.word(0), a.int(2), l.datatype(a.word(3))), l.buf(a.word(1), a.int(2), l.datatype(a.word(3))))
+	return l.reduceLocal(a.word(0), a.word(1), a.int(2), a.word(3), l.op(a.word(4)))
 }
 
 func doMPI_Reduce_scatter(l *Lib, a args) error {

@@ -11,6 +11,7 @@ func (l *Lib) start() error {
 		return err
 	}
 	l.startTypes()
+	l.startFlat()
 	c.SetName("MPI_COMM_WORLD") // cannot fail, as the next
 	c.Self().SetName("MPI_COMM_SELF")
 	l.world.Store(c)

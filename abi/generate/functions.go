@@ -70,6 +70,9 @@ func always(name string) bool {
 // allArguments is in the calls of functions that look at the arguments themselves.
 var allArguments = regexp.MustCompile(`\(a[,)]`)
 
+// handleOf is in the calls of functions that look up a handle themselves.
+var handleOf = regexp.MustCompile(`\bhandle\((\w+)\)`)
+
 var identifier = regexp.MustCompile(`\.?\b[a-zA-Z_]\w*\b`)
 
 // function is the Go function of a procedure.
@@ -85,7 +88,10 @@ func function(p *abi.Procedure) (string, error) {
 		index[x.Name] = i
 	}
 	f := &writer{p: p, index: index, made: map[string]bool{}}
-	expression = identifier.ReplaceAllStringFunc(strings.TrimSpace(expression), f.value)
+	expression = handleOf.ReplaceAllStringFunc(strings.TrimSpace(expression), func(s string) string {
+		return fmt.Sprintf("a.word(%d)", index[handleOf.FindStringSubmatch(s)[1]])
+	})
+	expression = identifier.ReplaceAllStringFunc(expression, f.value)
 	if !allArguments.MatchString(expression) && !strings.HasPrefix(p.Name, "MPI_T_") {
 		f.checkRest()
 	}

@@ -1,0 +1,155 @@
+package bind
+
+import (
+	"os"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// flat is the calls of package mpi for slices of one type of numbers, at addresses of C. They
+// need no Buffers, which cost more to make and to look through than the way from C to Go. They
+// take only what is plainly right: elements of one predefined type on both sides, some of
+// them, the operations that all numbers have, and memory on both sides, not the same.
+type flat struct {
+	size      int // in bytes
+	bitwise   bool
+	allreduce func(c *mpi.Comm, send, recv uintptr, n int, op mpi.Op) error
+	reduce    func(c *mpi.Comm, send, recv uintptr, n int, op mpi.Op, root int) error
+	local     func(in, inout uintptr, n int, op mpi.Op) error
+
+	put, get      func(w *mpi.Window, near uintptr, n, target, disp int) error
+	accumulate    func(w *mpi.Window, origin uintptr, n, target, disp int, op mpi.Op) error
+	getAccumulate func(w *mpi.Window, origin, result uintptr, n, target, disp int, op mpi.Op) error
+}
+
+// elementsAt is n elements at an address of C.
+//
+//go:nocheckptr
+func elementsAt[T any](address uintptr, n int) []T {
+	return unsafe.Slice((*T)(pointer(address)), n)
+}
+
+func flatOf[T interface {
+	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
+}](size int, bitwise bool) *flat {
+	return &flat{
+		size: size, bitwise: bitwise,
+		allreduce: func(c *mpi.Comm, send, recv uintptr, n int, op mpi.Op) error {
+			return mpi.Allreduce(c, elementsAt[T](send, n), elementsAt[T](recv, n), op)
+		},
+		reduce: func(c *mpi.Comm, send, recv uintptr, n int, op mpi.Op, root int) error {
+			return mpi.Reduce(c, elementsAt[T](send, n), elementsAt[T](recv, n), op, root)
+		},
+		local: func(in, inout uintptr, n int, op mpi.Op) error {
+			return mpi.ReduceLocal(elementsAt[T](in, n), elementsAt[T](inout, n), op)
+		},
+		put: func(w *mpi.Window, near uintptr, n, target, disp int) error {
+			return mpi.Win[T]{Window: w}.Put(elementsAt[T](near, n), target, disp)
+		},
+		get: func(w *mpi.Window, near uintptr, n, target, disp int) error {
+			return mpi.Win[T]{Window: w}.Get(elementsAt[T](near, n), target, disp)
+		},
+		accumulate: func(w *mpi.Window, origin uintptr, n, target, disp int, op mpi.Op) error {
+			return mpi.Win[T]{Window: w}.Accumulate(elementsAt[T](origin, n), target, disp, op)
+		},
+		getAccumulate: func(w *mpi.Window, origin, result uintptr, n, target, disp int, op mpi.Op) error {
+			return mpi.Win[T]{Window: w}.GetAccumulate(elementsAt[T](origin, n), elementsAt[T](result, n), target, disp, op)
+		},
+	}
+}
+
+// startFlat finds the predefined types that lie as they are packed. The checking mode compares
+// types as they were given, and gets Buffers of all.
+func (l *Lib) startFlat() {
+	if os.Getenv("HALO_CHECK") == "1" {
+		return
+	}
+	for _, p := range predefinedTypes {
+		i := p.handle - firstPredefined
+		size, kind := fastType(p.name, l.predefined[i])
+		if kind >= FastDense {
+			l.dense[i] = size
+		}
+		l.flats[i] = numbers(kind, size)
+	}
+}
+
+// numbers is flat for numbers of a kind.
+func numbers(kind FastKind, size int) *flat {
+	switch kind {
+	case FastSigned:
+		switch size {
+		case 1:
+			return flatOf[int8](size, true)
+		case 2:
+			return flatOf[int16](size, true)
+		case 4:
+			return flatOf[int32](size, true)
+		case 8:
+			return flatOf[int64](size, true)
+		}
+	case FastUnsigned:
+		switch size {
+		case 1:
+			return flatOf[uint8](size, true)
+		case 2:
+			return flatOf[uint16](size, true)
+		case 4:
+			return flatOf[uint32](size, true)
+		case 8:
+			return flatOf[uint64](size, true)
+		}
+	case FastFloating:
+		switch size {
+		case 4:
+			return flatOf[float32](size, false)
+		case 8:
+			return flatOf[float64](size, false)
+		}
+	}
+	return nil
+}
+
+// mostFlat is how many elements at most take the short way: sizes in bytes do not overflow.
+const mostFlat = 1 << 40
+
+// flat is that for count elements of a type at two addresses, nil if anything is not plainly
+// right.
+func (l *Lib) flat(d handle, count int, here, there uintptr) *flat {
+	if i := d - firstPredefined; i < handle(len(l.flats)) && uint(count-1) < mostFlat && here >= firstPage && there >= firstPage {
+		return l.flats[i]
+	}
+	return nil
+}
+
+// combines reports whether an operation is one on the numbers of f, which may be nil.
+func (f *flat) combines(op mpi.Op) bool {
+	switch {
+	case f == nil:
+	case op == mpi.Sum || op == mpi.Min || op == mpi.Max || op == mpi.Prod:
+		return true
+	case op == mpi.Band || op == mpi.Bor || op == mpi.Bxor:
+		return f.bitwise
+	}
+	return false
+}
+
+// accumulates is combines for calls that may replace, too.
+func (f *flat) accumulates(op mpi.Op) bool { return f != nil && op == mpi.Replace || f.combines(op) }
+
+// meet reports whether two pieces of memory share bytes.
+func meet(a, b []byte) bool {
+	x, y := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
+	return x < y+uintptr(len(b)) && y < x+uintptr(len(a))
+}
+
+// bytesAt is count elements of a predefined type that lies as it is packed, false if it
+// is none, there are none, or there is no memory.
+func (l *Lib) bytesAt(address uintptr, count int, d handle) ([]byte, bool) {
+	i := d - firstPredefined
+	if i >= handle(len(l.dense)) || l.dense[i] == 0 || uint(count-1) >= mostFlat || address < firstPage {
+		return nil, false
+	}
+	return elementsAt[byte](address, count*l.dense[i]), true
+}

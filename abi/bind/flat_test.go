@@ -1,0 +1,139 @@
+package bind
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// fieldOf is memory as C has it, which is not the collector's, with small numbers in it.
+func fieldOf(t testing.TB, c *mpi.Comm, seed, n int) []byte {
+	mem, err := mpi.AllocMem[byte](c, n, nil)
+	ok(t, err)
+	t.Cleanup(func() { _ = mpi.FreeMem(c, mem) })
+	for i := range mem {
+		mem[i] = byte(seed+i*7) & 0x3f
+	}
+	return mem
+}
+
+// Calls that take the short way do what those that make Buffers do, with every predefined
+// type and operation, with counts and addresses that are wrong, and in place (issue 7,
+// section 3).
+func TestShortWayDoesWhatBuffersDo(t *testing.T) {
+	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
+		short, long := New(Hooks{}), New(Hooks{})
+		for _, l := range []*Lib{short, long} {
+			l.startTypes()
+			l.world.Store(world)
+		}
+		short.startFlat()
+		const room = 1 << 10
+		mine := fieldOf(t, world, 0, room)
+		created, err := mpi.WinCreate(world, mine, nil)
+		ok(t, err)
+		w := created.Window
+		ok(t, w.LockAll(0))
+		const rank = 0
+		calls := map[string]func(l *Lib, from, to uintptr, n int, d handle, op mpi.Op) error{
+			"reduce_local": func(l *Lib, from, to uintptr, n int, d handle, op mpi.Op) error {
+				return l.reduceLocal(from, to, n, d, op)
+			},
+			"allreduce": func(l *Lib, from, to uintptr, n int, d handle, op mpi.Op) error {
+				return l.allreduceNow(world, from, to, n, d, op)
+			},
+			"reduce": func(l *Lib, from, to uintptr, n int, d handle, op mpi.Op) error {
+				return l.reduceNow(world, from, to, n, d, op, 0)
+			},
+			"accumulate": func(l *Lib, from, _ uintptr, n int, d handle, op mpi.Op) error {
+				return l.accumulate(w, from, n, d, rank, 16, n, d, op)
+			},
+			"get_accumulate": func(l *Lib, from, to uintptr, n int, d handle, op mpi.Op) error {
+				return l.getAccumulate(w, from, n, d, to, n, d, rank, 16, n, d, op)
+			},
+		}
+		moves := map[string]func(l *Lib, from, to uintptr, n int, d handle, op mpi.Op) error{
+			"bcast": func(l *Lib, _, to uintptr, n int, d handle, _ mpi.Op) error { return l.bcastNow(world, to, n, d, 0) },
+			"allgather": func(l *Lib, from, to uintptr, n int, d handle, _ mpi.Op) error {
+				return l.allgatherNow(world, from, n, d, to, n, d)
+			},
+			"alltoall": func(l *Lib, from, to uintptr, n int, d handle, _ mpi.Op) error {
+				return l.alltoallNow(world, from, n, d, to, n, d)
+			},
+			"put": func(l *Lib, from, _ uintptr, n int, d handle, _ mpi.Op) error {
+				return l.put(w, from, n, d, rank, 16, n, d)
+			},
+			"get": func(l *Lib, _, to uintptr, n int, d handle, _ mpi.Op) error {
+				return l.get(w, to, n, d, rank, 16, n, d)
+			},
+			"put of other types": func(l *Lib, from, _ uintptr, n int, d handle, _ mpi.Op) error {
+				return l.put(w, from, n, d, rank, 16, 2*n, d)
+			},
+		}
+		from := fieldOf(t, world, 1, room)
+		to := [2][]byte{fieldOf(t, world, 0, room), fieldOf(t, world, 0, room)}
+		held := [2][]byte{make([]byte, room), make([]byte, room)}
+		same := func(name string, do func(l *Lib, from, to uintptr, n int, d handle, op mpi.Op) error, n int, d handle, op mpi.Op, what string) {
+			var errs [2]error
+			for i, l := range []*Lib{short, long} {
+				for k := range room {
+					to[i][k], mine[k] = byte(k*5)&0x3f, byte(k*3)&0x3f
+				}
+				a, b := address(from), address(to[i])
+				switch what {
+				case "null":
+					a, b = 0, 0
+				case "in place":
+					a = inPlace
+				case "one":
+					a = b
+				}
+				errs[i] = do(l, a, b, n, d, op)
+				ok(t, w.Flush(rank))
+				copy(held[i], mine)
+			}
+			name = name + " of " + what
+			if code(errs[0]) != code(errs[1]) {
+				t.Errorf("%s, %d of %#x with %v: %v, by Buffers %v", name, n, d, op, errs[0], errs[1])
+			}
+			if !bytes.Equal(to[0], to[1]) || !bytes.Equal(held[0], held[1]) {
+				t.Errorf("%s, %d of %#x with %v: other memory than by Buffers", name, n, d, op)
+			}
+		}
+		for _, p := range predefinedTypes {
+			for _, what := range []string{"memory", "null", "in place", "one"} {
+				for _, n := range []int{3, 0, -1} {
+					for name, do := range moves {
+						same(name, do, n, p.handle, mpi.Sum, what)
+					}
+					for _, op := range append(predefinedOps[0x21:], mpi.OpNull) {
+						for name, do := range calls {
+							same(name, do, n, p.handle, op, what)
+						}
+					}
+				}
+			}
+		}
+		ok(t, w.UnlockAll())
+		ok(t, w.Free())
+	})
+}
+
+// Every number is found, and what is none is not.
+func TestShortWayKnowsNumbers(t *testing.T) {
+	l := New(Hooks{})
+	l.startTypes()
+	l.startFlat()
+	for _, p := range predefinedTypes {
+		size, kind := fastType(p.name, l.predefined[p.handle-firstPredefined])
+		f := l.flat(p.handle, 1, firstPage, firstPage)
+		if number := kind >= FastSigned && size <= 8; number != (f != nil) || number && f.size != size {
+			t.Errorf("%s, %d bytes of kind %d: %+v", p.name, size, kind, f)
+		}
+	}
+	if l.flat(1, 1, firstPage, firstPage) != nil || l.flat(lastPredefined+1, 1, firstPage, firstPage) != nil {
+		t.Error("there are numbers outside the predefined types")
+	}
+}
