@@ -188,7 +188,7 @@ int main(int argc, char **argv) {
 	OK(MPI_Win_allocate(8, 1, MPI_INFO_NULL, MPI_COMM_SELF, &(void *){NULL}, &parent));
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
 		if (argc > 2 && strcmp(argv[2], kinds[k].name) != 0) continue;
-		for (int i = 0; i < n / 5; i++) kinds[k].make(i);
+		for (int i = 0; i < n / 2; i++) kinds[k].make(i); /* until the heap is as large as it gets */
 		long before = resident();
 		for (int i = 0; i < n; i++) kinds[k].make(i);
 		long after = resident();
