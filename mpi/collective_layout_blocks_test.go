@@ -92,8 +92,8 @@ func TestBufError(t *testing.T) {
 		if err := c.Self().Allreduce(bad, mpi.Buf(make([]int32, 1)), mpi.Sum); !errors.Is(err, mpi.ErrCount) {
 			t.Errorf("Allreduce returned %v", err)
 		}
-		if q := c.Ibcast(bad, 0); !errors.Is(q.Err(), mpi.ErrCount) {
-			t.Errorf("Ibcast returned %v", q.Err())
+		if err := waitFor(c.Ibcast(bad, 0)); !errors.Is(err, mpi.ErrCount) {
+			t.Errorf("Ibcast returned %v", err)
 		}
 	})
 }

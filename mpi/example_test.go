@@ -233,10 +233,13 @@ func ExampleError() {
 		}
 		_, err := mpi.Recv(world, make([]byte, 64), 1, 7)
 		fmt.Println(errors.Is(err, mpi.ErrTruncate))
-		fmt.Println(err)
+		var failed *mpi.Error
+		if errors.As(err, &failed) {
+			fmt.Println(failed.Call, failed.Object, failed.Peer, failed.Tag, failed.Class)
+		}
 		return nil
 	})
 	// Output:
 	// true
-	// mpi: Recv on world from 1 tag 7: message truncated: 128 bytes into a 64-byte buffer (MPI_ERR_TRUNCATE)
+	// Recv world 1 7 MPI_ERR_TRUNCATE
 }

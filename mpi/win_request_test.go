@@ -91,7 +91,7 @@ func TestRC07_RequestsWithEveryCall(t *testing.T) {
 				name := way.name
 				t := labelled{t, name}
 				clear(s.mem)
-				s.mem[30] = int64(me)
+				s.mem[29], s.mem[30] = int64(me), int64(me)
 				ok(t, c.Barrier())
 				ok(t, s.LockAll(0))
 				out, in, got, old, sum := slices.Repeat([]int64{int64(me)}, 20), []int64{-1}, []int64{-1}, []int64{-1}, []int64{1}
@@ -99,7 +99,7 @@ func TestRC07_RequestsWithEveryCall(t *testing.T) {
 				rs := []mpi.Request{
 					mpi.Irecv(c, in, before, 7),
 					s.Rput(out, next, s.at(next, 0)),
-					s.Rget(got, next, s.at(next, 30)),
+					s.Rget(got, next, s.at(next, 29)),
 					{},
 					s.Raccumulate(add, next, s.at(next, 31), mpi.Sum),
 					s.RgetAccumulate([]int64{5}, old, next, s.at(next, 30), mpi.Sum),
@@ -130,6 +130,8 @@ func TestRC07_RequestsWithEveryCall(t *testing.T) {
 					switch {
 					case i < 20:
 						want = int64(before)
+					case i == 29:
+						want = int64(me)
 					case i == 30:
 						want = int64(me + 5)
 					case i > 30 && i < 36:
@@ -167,6 +169,7 @@ func TestRC07_RequestsOfBuffers(t *testing.T) {
 			ok(t, s.Flush(next))
 			q = s.Window.RgetAccumulate(mpi.BufOf(ones, 1, every2nd), mpi.BufOf(old, 1, every2nd), next, at, 1, every3rd, mpi.Prod)
 			ok(t, second(q.Wait()))
+			ok(t, s.Flush(next))
 			q = s.Window.Rget(mpi.BufOf(back, 1, every2nd), next, at, 1, every3rd)
 			ok(t, second(q.Wait()))
 			ok(t, s.UnlockAll())
