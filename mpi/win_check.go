@@ -179,7 +179,7 @@ func (w *Window) checkedSync(k call, target int, carryOut func() error) error {
 // about to be completed by a call that is none of checkedSync: nothing is said of them any
 // more.
 func (w *Window) checkReleased(target int) {
-	if w.checks() {
+	if w.v.ChecksSync() {
 		w.v.Released(target)
 	}
 }
@@ -187,7 +187,7 @@ func (w *Window) checkReleased(target int) {
 // checkApart says in checking mode that operations of this process that follow have an
 // order with those before.
 func (w *Window) checkApart() {
-	if w.checks() {
+	if w.v.ChecksSync() {
 		w.v.Apart()
 	}
 }

@@ -123,7 +123,7 @@ func (w *Window) flush(k call, target int) error {
 	if err := w.usable(k); err != nil {
 		return err
 	}
-	if w.checks() {
+	if w.v.ChecksSync() {
 		return w.done(w.checkedSync(k, target, func() error { return w.flushNow(k, target) }), k, target)
 	}
 	return w.done(w.flushNow(k, target), k, target)

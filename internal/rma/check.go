@@ -122,6 +122,20 @@ func (e *Engine) checks(members []int32) *check {
 // Checks reports whether accesses by this view are checked: not those by a memory handle.
 func (v *View) Checks() bool { return v.w.check != nil && v.handle == nil }
 
+// ChecksSync reports whether synchronisation by this view is followed: that by a memory handle
+// is, as far as it completes operations of the window, which none of thread scope does.
+func (v *View) ChecksSync() bool {
+	return v.w.check != nil && (v.handle == nil || !v.Options().Thread)
+}
+
+// covered is a rank, or AllTargets, whose operations a call for that rank completes.
+func (v *View) covered(rank int) int {
+	if rank == AllTargets && v.handle != nil {
+		return v.handle.rank
+	}
+	return rank
+}
+
 // Made notes where in the source the window was made.
 func (v *View) Made(site string) {
 	v.w.e.p.Lock()
@@ -216,16 +230,18 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 	switch {
 	case !early:
 		c.touched[t] = c.gen
-	case !x.Notifies: // else it is over before it could be asked about
+	case !x.Notifies && len(c.early) < pendingMax: // what notifies is over before it could be asked about
 		c.early = append(c.early, p)
 	}
 	e.p.Unlock()
 	if early || known {
 		return p, nil
 	}
-	if err = w.asks(p); x.Notifies && err == nil {
-		w.forget(t, p.claim, p.spans)
+	question := verbAccess
+	if x.Notifies {
+		question = verbLook
 	}
+	err = w.asks(question, p)
 	e.p.Lock()
 	defer e.p.Unlock()
 	if err != nil {
@@ -249,7 +265,7 @@ func (v *View) Issued(p *Pending, r *p2p.Request, err error) {
 	if err != nil {
 		c.lose(p)
 		c.unlearns(p.t, p.claim.gen)
-	} else if r != nil {
+	} else if r != nil && p.kept {
 		p.request, p.made = r, r.Gen
 		c.requests[r] = p
 	}

@@ -41,6 +41,7 @@ const (
 	verbForget                 // claim and spans: they are not made, or over
 	verbOver                   // claim: gets of its origin that are as old, or with put all accesses, are over
 	verbGets                   // claim with the rank of a target for its epoch, and spans: are there gets with requests that are not over?
+	verbLook                   // claim and spans: does it conflict? It is over before it could be in the log
 )
 
 // verdict is an answer: its first byte.
@@ -227,7 +228,7 @@ func (w *Window) answer(from int, text []byte) ([]byte, bool) {
 		c.origin = int32(from)
 	}
 	switch what {
-	case verbAccess:
+	case verbAccess, verbLook:
 		if c.deed > DeedAccumulate {
 			return nil, false
 		}
@@ -240,7 +241,9 @@ func (w *Window) answer(from int, text []byte) ([]byte, bool) {
 			b := other.encode(append(fine[:0], byte(verdictConflict)))
 			return encodeSpans(b, []span{where}), true
 		}
-		k.add(c, list)
+		if what == verbAccess {
+			k.add(c, list)
+		}
 	case verbForget:
 		k.remove(c, list)
 	case verbOver:
@@ -269,12 +272,12 @@ func (e *Engine) spansTo(process int32) int {
 	return min(spansMax, (e.p.ChunkMax(int(process))-1-claimSize-nameMax-siteMax)/16)
 }
 
-// asks asks the target whether an access may be made, and has it logged.
-func (w *Window) asks(p *Pending) error {
+// asks asks the target whether an access may be made, and with verbAccess has it logged.
+func (w *Window) asks(what verb, p *Pending) error {
 	most := w.e.spansTo(p.t.process)
 	for first := 0; first < len(p.spans); first += most {
 		part := p.spans[first:min(first+most, len(p.spans))]
-		if err := w.asksPart(p, part); err != nil {
+		if err := w.asksPart(what, p, part); err != nil {
 			w.forget(p.t, p.claim, p.spans[:first])
 			return err
 		}
@@ -282,8 +285,8 @@ func (w *Window) asks(p *Pending) error {
 	return nil
 }
 
-func (w *Window) asksPart(p *Pending, part []span) error {
-	text := encodeSpans(p.claim.encode([]byte{byte(verbAccess)}), part)
+func (w *Window) asksPart(what verb, p *Pending, part []span) error {
+	text := encodeSpans(p.claim.encode([]byte{byte(what)}), part)
 	for range doubtsMax {
 		answer := w.e.inquire(p.t.process, w, text)
 		if len(answer) == 0 || verdict(answer[0]) == verdictFine { // nothing: the target has died

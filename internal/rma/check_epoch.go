@@ -28,7 +28,7 @@ type Ending struct {
 // comes then, and Ended. No lock is held.
 func (v *View) End(call Call, rank int) *Ending {
 	w, c := v.w, v.w.check
-	x := &Ending{w: w, call: call, rank: rank, how: standsLock}
+	x := &Ending{w: w, call: call, rank: v.covered(rank), how: standsLock}
 	switch call.Name {
 	case "Fence":
 		x.how = standsFence
@@ -71,7 +71,7 @@ func (x *Ending) checkEarly(p *Pending) {
 	w.e.p.Lock()
 	w.check.touched[p.t] = p.claim.gen
 	w.e.p.Unlock()
-	x.found = firstOf(x.found, w.asks(p))
+	x.found = firstOf(x.found, w.asks(verbAccess, p))
 }
 
 // ends reports whether p is among the operations.
@@ -174,7 +174,10 @@ func (v *View) Apart() {
 // call that End is not for: nothing is said of them any more. No lock is held.
 func (v *View) Released(rank int) {
 	w, c := v.w, v.w.check
-	x := &Ending{w: w, rank: rank, how: standsLock}
+	x := &Ending{w: w, rank: v.covered(rank), how: standsLock}
+	if !v.handle.reaches(x.rank) {
+		return // the call is going to fail
+	}
 	w.e.p.Lock()
 	x.gen = c.gen
 	c.gen++

@@ -55,7 +55,7 @@ func TestS5_QuestionsThatMeanNone(t *testing.T) {
 	wrongOp.op, noType.typ = 200, 0xffff
 	questions := map[string][]byte{
 		"nothing": {}, "a verb": good[:1], "half a claim": good[:20], "half a text": good[:1+claimSize+4], "half a span": good[:len(good)-3],
-		"no verb": append([]byte{0}, good[1:]...), "an unknown verb": append([]byte{5}, good[1:]...),
+		"no verb": append([]byte{0}, good[1:]...), "an unknown verb": append([]byte{6}, good[1:]...),
 		"a rank that is not": with(0, 2), "a negative rank": with(3, 0x80), "an unknown deed": with(4, byte(DeedStore)+1),
 		"a load": with(4, byte(DeedLoad)), "a store": with(4, byte(DeedStore)), "an unknown epoch": with(5, byte(standsLock)+1),
 		"unknown flags": with(7, 4), "a long name": with(36, nameMax+1), "a long site": with(37, siteMax+1),

@@ -3,6 +3,7 @@ package rma
 import (
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -27,18 +28,32 @@ type Pending struct {
 	request *p2p.Request // nil if there is none
 	made    uint32       // its generation: it has another one when the program has waited for it
 	asked   bool         // there will be one
+	kept    bool         // it is in checkOrigin.pending
 }
 
 // checkOrigin is what an origin keeps.
 type checkOrigin struct {
 	seed     maphash.Seed
 	pending  map[*Pending]struct{}
-	pages    map[uint64][]*Pending // by pages of memory at the origin
-	wide     []*Pending            // those of many pages
+	pages    map[uint64]*mates // by pages of memory at the origin
+	wide     mates             // those of many pages
 	requests map[*p2p.Request]*Pending
 	early    []*Pending         // of standsStart, issued before the target's post was here
 	touched  map[*target]uint64 // where accesses may be in the log, and check.gen of the last
 	told     map[tellTo]*spans  // what is in the log: as no two of its accesses conflict, the same need not be asked again
+}
+
+// mates are operations in the order in which they came. Those that are over leave when they are
+// the most, so that it costs the same to lose one however many there are.
+type mates struct {
+	list []*Pending
+	over int
+}
+
+func (m *mates) lose() {
+	if m.over++; 2*m.over > len(m.list) {
+		m.list, m.over = slices.DeleteFunc(m.list, func(p *Pending) bool { return !p.kept }), 0
+	}
 }
 
 // tellTo is a claim to the memory of a target.
@@ -96,7 +111,7 @@ func (c *checkOrigin) unlearns(t *target, gen uint64) {
 
 func newCheckOrigin() checkOrigin {
 	return checkOrigin{
-		seed: maphash.MakeSeed(), pending: make(map[*Pending]struct{}), pages: make(map[uint64][]*Pending),
+		seed: maphash.MakeSeed(), pending: make(map[*Pending]struct{}), pages: make(map[uint64]*mates),
 		requests: make(map[*p2p.Request]*Pending), touched: make(map[*target]uint64), told: make(map[tellTo]*spans),
 	}
 }
@@ -108,6 +123,9 @@ const (
 	// piecesMax is how many pieces of memory of an operation are looked at, and matesMax
 	// how many operations in a page.
 	piecesMax, matesMax = 4096, 256
+	// pendingMax bounds what is kept: what goes beyond until some is complete is compared at
+	// its target only. It is 64 MiB.
+	pendingMax = 1 << 16
 )
 
 // hold fills in the memory of the origin that x uses.
@@ -197,12 +215,18 @@ func (p *Pending) eachPage(fn func(number uint64)) (wide bool) {
 // keep notes p, whose memory belongs to it from now on.
 func (c *checkOrigin) keep(p *Pending) {
 	p.sum = c.digest(p)
-	if c.twin(p) {
+	if len(c.pending) >= pendingMax || c.twin(p) {
 		return
 	}
+	p.kept = true
 	c.pending[p] = struct{}{}
-	if p.eachPage(func(k uint64) { c.pages[k] = append(c.pages[k], p) }) {
-		c.wide = append(c.wide, p)
+	if p.eachPage(func(k uint64) {
+		if c.pages[k] == nil {
+			c.pages[k] = &mates{}
+		}
+		c.pages[k].list = append(c.pages[k].list, p)
+	}) {
+		c.wide.list = append(c.wide.list, p)
 	}
 }
 
@@ -212,45 +236,34 @@ func (c *checkOrigin) twin(p *Pending) bool {
 	if p.asked || len(p.from) != 1 || len(p.writes) > 0 || len(p.reads) != 1 {
 		return false
 	}
-	list := c.pages[p.reads[0].lo>>page]
-	if len(list) == 0 {
+	m := c.pages[p.reads[0].lo>>page]
+	if m == nil {
 		return false
 	}
-	o := list[len(list)-1]
-	return o.t == p.t && o.claim == p.claim && o.sum == p.sum && !o.asked && len(o.from) == 1 && len(o.writes) == 0 &&
+	o := m.list[len(m.list)-1]
+	return o.kept && o.t == p.t && o.claim == p.claim && o.sum == p.sum && !o.asked && len(o.from) == 1 && len(o.writes) == 0 &&
 		len(o.reads) == 1 && o.reads[0] == p.reads[0]
 }
 
 // lose forgets p.
 func (c *checkOrigin) lose(p *Pending) {
-	if _, ok := c.pending[p]; !ok {
+	if !p.kept {
 		return
 	}
+	p.kept = false
 	delete(c.pending, p)
 	if p.request != nil && c.requests[p.request] == p {
 		delete(c.requests, p.request)
 	}
 	if p.eachPage(func(k uint64) {
-		if rest := without(c.pages[k], p); len(rest) > 0 {
-			c.pages[k] = rest
-		} else {
-			delete(c.pages, k)
+		if m := c.pages[k]; m != nil { // twice there, it has left
+			if m.lose(); len(m.list) == 0 {
+				delete(c.pages, k)
+			}
 		}
 	}) {
-		c.wide = without(c.wide, p)
+		c.wide.lose()
 	}
-}
-
-// without is a list without p, in another order.
-func without(list []*Pending, p *Pending) []*Pending {
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i] == p {
-			last := len(list) - 1
-			list[i], list[last] = list[last], nil
-			list = list[:last]
-		}
-	}
-	return list
 }
 
 // clash returns an error if p uses memory that belongs to another operation, and one of the
@@ -260,6 +273,9 @@ func (c *checkOrigin) clash(p *Pending) error {
 	look := func(list []*Pending) {
 		for i := len(list) - 1; i >= max(0, len(list)-matesMax) && err == nil; i-- {
 			o := list[i]
+			if !o.kept {
+				continue
+			}
 			if x, ok := common(p.reads, o.writes); ok {
 				err = p.uses(o, x, "sends", "is fetching into")
 			} else if x, ok := common(p.writes, o.writes); ok {
@@ -269,8 +285,12 @@ func (c *checkOrigin) clash(p *Pending) error {
 			}
 		}
 	}
-	look(c.wide)
-	if p.eachPage(func(k uint64) { look(c.pages[k]) }) {
+	look(c.wide.list)
+	if p.eachPage(func(k uint64) {
+		if m := c.pages[k]; m != nil {
+			look(m.list)
+		}
+	}) {
 		for o := range c.pending {
 			look([]*Pending{o})
 		}
