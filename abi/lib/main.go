@@ -5,7 +5,7 @@
 //	go build -buildmode=c-shared ./abi/lib
 //
 // The symbols of MPI are in C (procedures.c, generated), and all of them come to Go through
-// haloCall.
+// haloRun.
 package main
 
 /*
@@ -24,12 +24,17 @@ import (
 
 var lib = bind.New(bind.Hooks{Malloc: malloc, Invoke: invoke, Thread: thread, Fast: fast{}})
 
-// haloCall is what every symbol calls.
+// haloRun is what every symbol calls.
 //
-//export haloCall
-func haloCall(number, large C.int, words unsafe.Pointer) C.int {
+//export haloRun
+func haloRun(number, large C.int, words unsafe.Pointer) C.int {
 	return C.int(lib.Call(int(number), large != 0, words))
 }
+
+// haloAttach is called by each thread before it calls anything else.
+//
+//export haloAttach
+func haloAttach() {}
 
 func malloc(size uintptr) unsafe.Pointer { return C.malloc(C.size_t(size)) }
 

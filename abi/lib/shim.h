@@ -16,8 +16,21 @@ typedef uintptr_t word;
 /* MPI_X is a weak name of PMPI_X. */
 #define ALIAS(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)));
 
-/* In Go: calls a procedure by its number in the table, and returns the error code. */
-extern int haloCall(int number, int large, void *words);
+/* In Go: runs a procedure by its number in the table, and returns the error code. */
+extern int haloRun(int number, int large, void *words);
+
+/* Is the calling thread known to Go? Go's own thread-local words are as near. */
+extern __thread int halo_attached __attribute__((tls_model("initial-exec")));
+
+/* Makes it known, one thread after the other: see thread.c. */
+void halo_attach(void);
+
+/* haloCall calls a procedure by its number in the table, and returns the error code. */
+static inline int haloCall(int number, int large, void *words) {
+	if (__builtin_expect(!halo_attached, 0))
+		halo_attach();
+	return haloRun(number, large, words);
+}
 
 /* Calls a function of the program by the number of its type in callbacks.csv. */
 int haloInvoke(int callback, uintptr_t function, word *words);

@@ -45,3 +45,23 @@ int halo_thread(void) {
 		own = number + 1;
 	return number;
 }
+
+/*
+ * A thread of C that comes to Go for the first time takes a place that was made for the next
+ * such thread, and makes another once it is inside. Those that come meanwhile would not
+ * sleep, but look again every microsecond: with 32 threads that come at once it takes ten
+ * milliseconds, and seconds if they are scheduled in real time, because those who look keep
+ * from the cores who is inside. So they come one after the other. Nobody waits in there for
+ * anything that another thread of C does.
+ */
+static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
+__thread int halo_attached __attribute__((tls_model("initial-exec")));
+
+extern void haloAttach(void);
+
+void halo_attach(void) {
+	pthread_mutex_lock(&door);
+	haloAttach();
+	pthread_mutex_unlock(&door);
+	halo_attached = 1;
+}
