@@ -18,7 +18,6 @@ type flat struct {
 	reduce    func(c *mpi.Comm, send, recv uintptr, n int, op mpi.Op, root int) error
 	local     func(in, inout uintptr, n int, op mpi.Op) error
 
-	put, get      func(w *mpi.Window, near uintptr, n, target, disp int) error
 	accumulate    func(w *mpi.Window, origin uintptr, n, target, disp int, op mpi.Op) error
 	getAccumulate func(w *mpi.Window, origin, result uintptr, n, target, disp int, op mpi.Op) error
 }
@@ -43,12 +42,6 @@ func flatOf[T interface {
 		},
 		local: func(in, inout uintptr, n int, op mpi.Op) error {
 			return mpi.ReduceLocal(elementsAt[T](in, n), elementsAt[T](inout, n), op)
-		},
-		put: func(w *mpi.Window, near uintptr, n, target, disp int) error {
-			return mpi.Win[T]{Window: w}.Put(elementsAt[T](near, n), target, disp)
-		},
-		get: func(w *mpi.Window, near uintptr, n, target, disp int) error {
-			return mpi.Win[T]{Window: w}.Get(elementsAt[T](near, n), target, disp)
 		},
 		accumulate: func(w *mpi.Window, origin uintptr, n, target, disp int, op mpi.Op) error {
 			return mpi.Win[T]{Window: w}.Accumulate(elementsAt[T](origin, n), target, disp, op)

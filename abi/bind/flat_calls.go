@@ -62,16 +62,16 @@ func (l *Lib) reduceLocal(inbuf, inoutbuf uintptr, count int, d handle, op mpi.O
 
 // put is MPI_Put.
 func (l *Lib) put(w *mpi.Window, origin uintptr, count int, d handle, target int, disp int64, targetCount int, targetType handle) error {
-	if f := l.flat(d, count, origin, origin); f != nil && d == targetType && count == targetCount {
-		return f.put(w, origin, count, target, int(disp))
+	if from, ok := l.bytesAt(origin, count, d); ok && d == targetType && count == targetCount {
+		return mpi.Win[byte]{Window: w}.Put(from, target, int(disp))
 	}
 	return w.Put(l.buf(origin, count, l.datatype(d)), target, disp, targetCount, l.datatype(targetType))
 }
 
 // get is MPI_Get.
 func (l *Lib) get(w *mpi.Window, origin uintptr, count int, d handle, target int, disp int64, targetCount int, targetType handle) error {
-	if f := l.flat(d, count, origin, origin); f != nil && d == targetType && count == targetCount {
-		return f.get(w, origin, count, target, int(disp))
+	if to, ok := l.bytesAt(origin, count, d); ok && d == targetType && count == targetCount {
+		return mpi.Win[byte]{Window: w}.Get(to, target, int(disp))
 	}
 	return w.Get(l.buf(origin, count, l.datatype(d)), target, disp, targetCount, l.datatype(targetType))
 }
