@@ -41,7 +41,8 @@
 // string instruction, which the program gen writes for amd64. What counts beyond that
 // is how the caches are met: stores at strides of 1 KiB are kept from waiting in too
 // great a number (sparse), words that lie in a line each are asked for ahead
-// (farWords), and arrays of structs go field by field in tiles (columns).
+// (farWords), arrays of structs go field by field in tiles (columns), and long runs
+// alternately up and down (mover.sweep).
 //
 // # Addresses
 //
