@@ -23,3 +23,6 @@ const (
 	CrowdEvery  = crowdEvery
 	CrowdYields = crowdYields
 )
+
+// Wanted reports whether somebody wants the lock.
+func (p *Proc) Wanted() bool { return p.want.Load() != 0 }
