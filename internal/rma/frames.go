@@ -25,12 +25,15 @@ func (e *Engine) advance(o *operation) bool {
 	if o.kind >= kindAccumulate {
 		element = int64(o.typ.Size())
 	}
+	if !e.announce(q, o, element) {
+		return false
+	}
 	asks := o.answers()
 	for turn := o.moved + lineTurn; o.moved < o.size() && o.moved < turn; {
 		if q.stuck || asks && q.requests >= requestsMax {
 			return false
 		}
-		if o.failed != nil { // the target has refused a part: the rest is not sent
+		if o.failed != nil && o.notice == 0 { // the target has refused a part: the rest is not sent
 			o.moved = o.size()
 			break
 		}
@@ -40,7 +43,8 @@ func (e *Engine) advance(o *operation) bool {
 		n, payload := e.frame(o, element)
 		if n == 0 {
 			o.failed = fail(class.Type, "blocks of the target's type are no whole elements of %v", o.typ)
-			continue
+			o.moved = o.size()
+			break
 		}
 		o.moved += n
 		if asks {
@@ -140,6 +144,9 @@ func (e *Engine) head(o *operation) {
 	}
 	if o.silent() {
 		h.Flags = wire.Acknowledge
+	}
+	if o.told > 0 {
+		h.Flags |= wire.Spanned
 	}
 }
 

@@ -51,6 +51,9 @@ type windowLink struct {
 	// broken says which operations with a notification have been refused in part, by their
 	// channel: the last frame is still to come, and notifies nobody.
 	broken map[faultKey]bool
+	// denied says why operations of several frames are refused whole, by their channel: the
+	// last such of each.
+	denied map[faultKey]fault
 	opened bool    // all members are known
 	early  []int32 // processes that had posted before
 }
@@ -92,6 +95,7 @@ type operationLink struct {
 	at         uint64 // its number
 	prev, next *operation
 	moved      int64  // bytes of the target that frames have been made for
+	told       int64  // bytes of the target that WinSpan has told of
 	got        int64  // bytes of the result that have come
 	awaits     int    // requests that are not answered
 	name       uint64 // while there are some
@@ -295,9 +299,9 @@ func (e *Engine) push(c *channel) int {
 	n := 0
 	for turn := int64(0); turn < lineTurn && c.first < len(c.line); {
 		o := c.line[c.first]
-		before := o.moved
+		before, told := o.moved, o.told
 		all := e.advance(o)
-		if all || o.moved != before {
+		if all || o.moved != before || o.told != told {
 			n++
 		}
 		if !all {
@@ -365,6 +369,7 @@ func (e *Engine) lostLink(peer int) {
 			continue
 		}
 		maps.DeleteFunc(w.faults, func(k faultKey, _ fault) bool { return k.process == int32(peer) })
+		maps.DeleteFunc(w.denied, func(k faultKey, _ fault) bool { return k.process == int32(peer) })
 		maps.DeleteFunc(w.broken, func(k faultKey, _ bool) bool { return k.process == int32(peer) })
 		t := w.targets[rank].Load()
 		if t == nil {

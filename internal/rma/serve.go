@@ -55,10 +55,14 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	ok := true
 	switch h.Kind {
 	case wire.WinPut:
-		e.takePut(from, w, h, payload)
+		if !e.spanned(from, w, h) {
+			e.takePut(from, w, h, payload)
+		}
 		ok = e.then(from, w, h)
 	case wire.WinAcc:
-		e.takeAccumulate(from, w, h, payload)
+		if !e.spanned(from, w, h) {
+			e.takeAccumulate(from, w, h, payload)
+		}
 		ok = e.then(from, w, h)
 	case wire.WinCas:
 		e.takeCompare(from, w, h, payload)
@@ -82,6 +86,8 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		ok = w.left(int32(from))
 	case wire.WinNotify:
 		w.countHere(h.Counter())
+	case wire.WinSpan:
+		e.takeSpan(from, w, h, payload)
 	}
 	if !ok {
 		e.refuse(from, "it has sent a frame of kind %d when there was no reason for one", h.Kind)

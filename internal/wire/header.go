@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of the frame layout; it is exchanged in every handshake.
-const Version = 5
+const Version = 6
 
 const (
 	// HeaderSize is the encoded size of a Header in bytes.
@@ -93,6 +93,10 @@ const (
 	// WinNotify adds 1 to a counter of window Ctx at the receiver, after all that was sent
 	// on the window before: Counter names it.
 	WinNotify
+	// WinSpan goes ahead of the WinPut or WinAcc of an operation on window Ctx, a dynamic one,
+	// that are several: it tells where all their data are, by runs or a number of bytes as
+	// WinGet does, so that all are refused if there is no memory for some.
+	WinSpan
 	// WinFault says that the receiver's request Name, or if that is 0 something that it
 	// sent on window Ctx, was refused: Aux is the class of error, and the payload tells
 	// numbers.
@@ -145,6 +149,9 @@ const (
 	// Acknowledge, of WinPut and of WinAcc without a result: a WinReply without data to Name is
 	// wanted once it is done, or a WinFault.
 	Acknowledge uint8 = 64
+	// Spanned, of WinPut and WinAcc: they belong to the last WinSpan of their channel. Of
+	// WinSpan: it goes on with the one before.
+	Spanned uint8 = 128
 	// Exclusive, of WinLock: nobody else may have the lock.
 	Exclusive uint8 = 1
 	// Answer, of WinUnlock: a WinDone with Arg is wanted. Of WinCheck: this is the answer.

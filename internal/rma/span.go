@@ -1,0 +1,178 @@
+package rma
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// # Long accesses to dynamic windows
+//
+// What is attached only the target knows. It makes the access of one frame wholly or not at
+// all. Of an operation in several frames those would be made that come before the first one
+// that reaches what is not attached, and an error must have changed nothing. So frames go
+// ahead that say where all the data are (WinSpan), and the target refuses what follows if one
+// of the bytes is not attached. Who detaches memory between two frames takes it away from an
+// access under way: then a part may have been made.
+
+// announce makes the frames that go ahead of o, if some have to, a turn of them at most. It
+// reports whether the first frame with data may be made.
+func (e *Engine) announce(q *linkPeer, o *operation, element int64) bool {
+	size := o.size()
+	if o.moved > 0 || o.told == size || o.target.w.dynamic == nil || o.off >= handleSpace || o.kind != kindPut && o.kind != kindAccumulate || o.op == op.NoOp {
+		return true
+	}
+	chunk := int64(e.p.ChunkMax(int(o.target.process)))
+	if o.told == 0 && e.inOneFrame(o, chunk, element) {
+		return true
+	}
+	for turn := o.told + lineTurn; o.told < size; {
+		if q.stuck || o.told >= turn {
+			return false
+		}
+		e.hdr = wire.Header{Kind: wire.WinSpan, Chan: o.channel.number, Ctx: o.target.w.id, Arg: o.off}
+		if o.told > 0 {
+			e.hdr.Flags = wire.Spanned
+		}
+		if !o.ragged {
+			binary.LittleEndian.PutUint64(o.few[:], uint64(size))
+			o.told = size
+			e.offer(q, o, o.few[:])
+			continue
+		}
+		k, covered := cut(e.runs[:], &o.there, o.told, min(size-o.told, lineTurn), chunk, 1, false)
+		e.hdr.Tag = int32(k)
+		o.page = e.takePage()
+		for i := range e.runs[:k] {
+			e.runs[i].encode(o.page[i*runSize:])
+		}
+		o.told += covered
+		e.offer(q, o, o.page[:k*runSize])
+	}
+	return !q.stuck
+}
+
+// inOneFrame reports whether all of o goes in one frame.
+func (e *Engine) inOneFrame(o *operation, chunk, element int64) bool {
+	size := o.size()
+	if o.ragged && size <= chunk {
+		_, covered := cut(e.runs[:], &o.there, 0, size, chunk, element, true)
+		return covered == size
+	}
+	return size <= chunk-chunk%element
+}
+
+// takeSpan looks whether all is attached that the following frames of an operation access.
+func (e *Engine) takeSpan(from int, w *Window, h *wire.Header, payload []byte) {
+	k := faultKey{int32(from), h.Chan}
+	if h.Flags&wire.Spanned == 0 {
+		delete(w.denied, k)
+	}
+	if w.dynamic == nil {
+		e.refuse(from, "it has told of an access to memory that is not attached, but made with its window")
+		return
+	}
+	count := int(h.Tag)
+	if count == 0 {
+		n := e.length(from, payload)
+		if n < 0 {
+			return
+		}
+		if _, _, err := w.place(h.Arg, n); err != nil {
+			w.denies(k, w.fault(h, uint64(n), err))
+		}
+		return
+	}
+	if count < 0 || count > runsMax || len(payload) != count*runSize {
+		e.refuse(from, "it has told of %d runs in %d bytes", count, len(payload))
+		return
+	}
+	for i := range count {
+		r := decodeRuns(payload, i)
+		size, ok := r.bytes(math.MaxInt64, 1)
+		if !ok {
+			e.refuse(from, "it has told of a run of %d blocks of %d bytes", r.count, r.length)
+			return
+		}
+		err := error(errReach)
+		if lo, n, ok := r.reach(h.Arg); ok && n <= math.MaxInt64 {
+			if _, _, err = w.place(lo, int64(n)); err != nil && w.dynamic.holds(lo, n, &r) {
+				err = nil
+			}
+		}
+		if err != nil {
+			w.denies(k, w.fault(h, uint64(size), err))
+			return
+		}
+	}
+}
+
+// denies notes that the frames of an operation are to be refused that follow from a member by
+// a channel.
+func (w *Window) denies(k faultKey, f *fault) {
+	if w.denied == nil {
+		w.denied = make(map[faultKey]fault)
+	}
+	if _, ok := w.denied[k]; !ok {
+		w.denied[k] = *f
+	}
+}
+
+// spanned refuses a frame if it is of an operation that was denied, and reports whether.
+func (e *Engine) spanned(from int, w *Window, h *wire.Header) bool {
+	if h.Flags&wire.Spanned == 0 || len(w.denied) == 0 {
+		return false
+	}
+	f, denied := w.denied[faultKey{int32(from), h.Chan}]
+	if denied {
+		f.kind = h.Kind
+		e.deny(from, w, h, &f)
+	}
+	return denied
+}
+
+// holds reports whether the blocks of a run are attached, which reach n bytes from lo on,
+// whatever is between them. It looks at what is not attached there rather than at each block:
+// a peer may tell of any number. The lock is held.
+func (a *attached) holds(lo, n uint64, r *runs) bool {
+	i := a.index(lo)
+	if i > 0 && a.regions[i-1].end() > lo {
+		i--
+	}
+	for at, end := lo, lo+n; at < end; {
+		gap := end
+		if i < len(a.regions) {
+			x := a.regions[i]
+			if x.addr <= at {
+				at = max(at, x.end())
+				i++
+				continue
+			}
+			gap = min(gap, x.addr)
+		}
+		if r.meets(at-lo, gap-lo) {
+			return false
+		}
+		at = gap
+	}
+	return true
+}
+
+// end is the address behind a region.
+func (r *attachedRegion) end() uint64 { return r.addr + uint64(len(r.region.Mem)) }
+
+// meets reports whether one of the blocks has a byte of those from lo to hi, counted from the
+// first byte of the lowest block. They are within what reach has found, less than 2^63 bytes.
+func (r *runs) meets(lo, hi uint64) bool {
+	step, length := magnitude(r.stride), uint64(r.length)
+	k := uint64(0) // the first block that does not end before lo
+	if lo >= length {
+		if step == 0 {
+			return false
+		}
+		k = (lo-length)/step + 1
+	}
+	return k < uint64(r.count) && k*step < hi
+}

@@ -1,0 +1,178 @@
+package rma
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/apply"
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// RW-05, RC-18: what a frame that went ahead tells of is refused whole, each frame of it, and
+// notifies nobody; what follows, with or without such a frame, is made.
+func TestS5RC18_DeniedByWhatWentAhead(t *testing.T) {
+	const size = 1000
+	put, acc := wire.Header{Kind: wire.WinPut}, wire.Header{Kind: wire.WinAcc, Aux: aux(op.Sum, op.Int64)}
+	for i, c := range []struct {
+		h       wire.Header
+		payload []byte
+	}{
+		{wire.Header{}, length(size + 1)},
+		{wire.Header{Arg: 8}, length(math.MaxInt64)},
+		{wire.Header{Tag: 1}, withRuns(0, runs{0, 8, 16, 64})},
+		{wire.Header{Tag: 2}, withRuns(0, runs{0, 8, 16, 8}, runs{-8, 8, 0, 1})},
+		{wire.Header{Tag: 1}, withRuns(0, runs{0, 1, 1, math.MaxInt64})},
+		{wire.Header{Tag: 1}, withRuns(0, runs{0, 8, math.MinInt64, 2})},
+		{wire.Header{Arg: math.MaxUint64 / 2}, length(8)},
+		{wire.Header{Arg: math.MaxUint64 - 5000, Tag: 1}, withRuns(0, runs{0, 8, 16, 64})},
+	} {
+		mem, all := guarded(size)
+		e, w, f := inTheWild(t, Dynamic, mem)
+		addr := uint64(address(mem))
+		span := c.h
+		span.Kind = wire.WinSpan
+		span.Arg += addr
+		hear(e, span, c.payload)
+		if s := f.take(); len(s) != 0 || len(f.lost) != 0 {
+			t.Fatalf("case %d is answered by %+v, %v are taken down", i, s, f.lost)
+		}
+		for _, h := range []wire.Header{put, acc} {
+			h.Flags, h.Arg = wire.Spanned|wire.Notifies, addr
+			hear(e, h, make([]byte, 8))
+			if x := faultOf(t, f, 0); x.class != class.RMARange || x.kind != h.Kind || x.off != span.Arg {
+				t.Errorf("case %d: the fault is %+v", i, x)
+			}
+		}
+		last := put
+		last.Flags, last.Arg = wire.Spanned|wire.ThenNotify, addr
+		last.SetCounter(1)
+		hear(e, last, make([]byte, 8))
+		faultOf(t, f, 0)
+		asks := acc
+		asks.Flags, asks.Arg, asks.Name = wire.Spanned|wire.WithResult, addr, 7
+		hear(e, asks, make([]byte, 8))
+		faultOf(t, f, 7)
+		untouched(t, all)
+		other := put
+		other.Chan, other.Flags, other.Arg = 3, wire.Spanned, addr // of another channel
+		hear(e, other, []byte{1})
+		put.Arg = addr + 1
+		hear(e, put, []byte{1})
+		span.Arg, span.Tag = addr, 0
+		hear(e, span, length(size))
+		other.Chan, other.Arg = 0, addr+2
+		hear(e, other, []byte{1})
+		if s := f.take(); len(s) != 0 || mem[0] != 1 || mem[1] != 1 || mem[2] != 1 || w.counter(1).Value() != 0 || len(w.denied) != 0 {
+			t.Errorf("case %d: others are answered by %+v, memory is % x", i, s, mem[:4])
+		}
+	}
+}
+
+// Frames ahead that no correct process sends.
+func TestS6_ImpossibleFramesAhead(t *testing.T) {
+	many := make([]runs, runsMax+1)
+	for i := range many {
+		many[i] = runs{0, 8, 8, 1}
+	}
+	for i, c := range []struct {
+		flavor  Flavor
+		tag     int32
+		payload []byte
+	}{
+		{Created, 0, length(8)},
+		{Dynamic, 0, nil},
+		{Dynamic, 0, length(1 << 63)},
+		{Dynamic, 0, make([]byte, 9)},
+		{Dynamic, 1, withRuns(8, runs{0, 8, 8, 1})},
+		{Dynamic, 2, withRuns(0, runs{0, 8, 8, 1})},
+		{Dynamic, -1, nil},
+		{Dynamic, runsMax + 1, withRuns(0, many...)},
+		{Dynamic, 1, withRuns(0, runs{0, 0, 8, 1})},
+		{Dynamic, 1, withRuns(0, runs{0, 8, 8, -1})},
+		{Dynamic, 1, withRuns(0, runs{0, 1 << 32, 0, 1 << 32})},
+	} {
+		mem, all := guarded(100)
+		e, w, f := inTheWild(t, c.flavor, mem)
+		hear(e, wire.Header{Kind: wire.WinSpan, Tag: c.tag, Arg: uint64(address(mem))}, c.payload)
+		if len(f.lost) != 1 || f.lost[0] != enemy || len(f.sent) != 0 {
+			t.Errorf("frame %d: %v are taken down, and %+v is said", i, f.lost, f.sent)
+		}
+		untouched(t, all)
+		if f.down(e, enemy); len(w.denied) != 0 {
+			t.Errorf("frame %d: something is kept of the dead", i)
+		}
+	}
+}
+
+// Nobody makes us keep more than one refusal for each channel.
+func TestS6_DeniedWithoutEnd(t *testing.T) {
+	e, w, f := inTheWild(t, Dynamic, make([]byte, 8))
+	for i := range 100_000 {
+		hear(e, wire.Header{Kind: wire.WinSpan, Chan: uint16(i % channelsMax), Flags: uint8(i) & wire.Spanned}, length(8))
+	}
+	if len(w.denied) != channelsMax || len(f.sent) != 0 {
+		t.Errorf("%d refusals are kept, %d frames are sent", len(w.denied), len(f.sent))
+	}
+	f.down(e, enemy)
+	if len(w.denied) != 0 {
+		t.Error("they outlive the peer")
+	}
+}
+
+// holds finds what looking at every byte of every block finds.
+func TestRW05_BlocksThatAreAttached(t *testing.T) {
+	const n = 64
+	g := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		a, has := &attached{}, [n]bool{}
+		for at := g.IntN(8); at < n; at += g.IntN(20) {
+			size := g.IntN(min(16, n-at))
+			a.regions = append(a.regions, &attachedRegion{addr: 1000 + uint64(at), region: apply.Region{Mem: make([]byte, size)}})
+			for i := range size {
+				has[at+i] = true
+			}
+			at += max(size, 1)
+		}
+		r := runs{off: int64(g.IntN(n)), length: 1 + int64(g.IntN(6)), stride: int64(g.IntN(30)) - 15, count: 1 + int64(g.IntN(6))}
+		want := true
+		for k := range r.count {
+			for i := range r.length {
+				at := r.off + k*r.stride + i
+				want = want && at >= 0 && at < n && has[at]
+			}
+		}
+		lo, size, ok := r.reach(1000)
+		if got := ok && a.holds(lo, size, &r); got != want {
+			t.Fatalf("%+v of %v: found %v, want %v", r, has, got, want)
+		}
+	}
+}
+
+// An operation of which a part was refused still sends its last frame if that notifies: the
+// target would take the next one's notification for this one's.
+func TestQV01_RefusedOperationsEnd(t *testing.T) {
+	e, w, f := inTheWild(t, Created, make([]byte, 8))
+	f.chunk = 1024
+	data, old := make([]byte, 200*1024), make([]byte, 200*1024)
+	r := start(e, w, access{kind: kindAccumulate, op: op.Sum, typ: op.Int64, origin: Data{Bytes: data}, result: Data{Bytes: old}, notice: noticeOf(5)}, true)
+	for range 1000 {
+		sent := f.take()
+		if len(sent) == 0 {
+			break
+		}
+		for _, s := range sent {
+			if s.h.Flags&wire.ThenNotify != 0 && s.h.Counter() == 5 {
+				return
+			}
+			x := fault{class: class.RMARange, kind: wire.WinAcc}
+			h, b := wire.Header{Kind: wire.WinFault, Name: s.h.Name}, make([]byte, faultSize)
+			x.encode(&h, b)
+			hear(e, h, b)
+		}
+		e.Work()
+	}
+	t.Errorf("the last frame has not been sent; done: %v", r.Done())
+}
