@@ -32,6 +32,12 @@ int main(int argc, char **argv)
 	FAILS(MPI_Scan(&one, &one, 1, MPI_INT, MPI_SUM, c), MPI_ERR_BUFFER);
 	FAILS(MPI_Alltoall(all, 1, MPI_INT, all, 1, MPI_INT, c), MPI_ERR_BUFFER);
 	FAILS(MPI_Gather(all, 1, MPI_INT, all, 1, MPI_INT, 0, c), MPI_ERR_BUFFER);
+	const int ones[1] = {1}, zero[1] = {0};
+	const MPI_Datatype ints[1] = {MPI_INT};
+	MPI_Request request;
+	FAILS(MPI_Alltoallv(all, ones, zero, MPI_INT, all, ones, zero, MPI_INT, c), MPI_ERR_BUFFER);
+	FAILS(MPI_Alltoallw(all, ones, zero, ints, all, ones, zero, ints, c), MPI_ERR_BUFFER);
+	FAILS(MPI_Ialltoallw(all, ones, zero, ints, all, ones, zero, ints, c, &request), MPI_ERR_BUFFER);
 	/* Nothing is moved, whatever the addresses are. */
 	FAILS(MPI_Allreduce(NULL, NULL, 0, MPI_INT, MPI_SUM, c), MPI_SUCCESS);
 	FAILS(MPI_Allgather(NULL, 0, MPI_INT, NULL, 0, MPI_INT, c), MPI_SUCCESS);

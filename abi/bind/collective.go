@@ -311,23 +311,40 @@ func (l *Lib) alltoallw(c *mpi.Comm, sendbuf uintptr, sendcounts, sdispls array,
 	if sendbuf == inPlace {
 		return recv, recv
 	}
-	return l.pieces(n, sendbuf, sendcounts, sdispls, sendtypes), recv
+	send = l.pieces(n, sendbuf, sendcounts, sdispls, sendtypes)
+	if me := c.Rank(); !c.Inter() {
+		from := l.piece(me, sendbuf, sendcounts, sdispls, sendtypes)
+		to := l.piece(me, recvbuf, recvcounts, rdispls, recvtypes)
+		recv[me] = own(from, to, recv[me])
+	}
+	return send, recv
 }
 
 // pieces are n Buffers, of counts, displacements in bytes and types of C.
 func (l *Lib) pieces(n int, address uintptr, counts, displs array, types uintptr) []mpi.Buffer {
-	list, d := make([]mpi.Buffer, n), pointer(types)
+	list := make([]mpi.Buffer, n)
 	for r := range list {
 		switch {
 		case counts.null():
 			list[r] = mpi.BufError(mpi.ErrCount, "counts at %#x, which is no address", uintptr(counts.at))
 		case counts.get(r) == 0:
-		case displs.null() || d == nil:
+		case displs.null() || pointer(types) == nil:
 			list[r] = mpi.BufError(mpi.ErrArg, "displacements at %#x and types at %#x, where one is no address", uintptr(displs.at), types)
 		default:
-			t := l.datatype(*(*handle)(unsafe.Add(d, r*int(word))))
-			list[r] = l.buf(address+uintptr(displs.get(r)), counts.get(r), t)
+			s := l.piece(r, address, counts, displs, types)
+			list[r] = l.buf(s.address, s.count, s.d)
 		}
 	}
 	return list
+}
+
+// piece is the block of a rank, of no type where there are no elements or one of the
+// addresses is none.
+func (l *Lib) piece(rank int, address uintptr, counts, displs array, types uintptr) side {
+	d := pointer(types)
+	if counts.null() || displs.null() || d == nil || counts.get(rank) == 0 {
+		return side{}
+	}
+	t := l.datatype(*(*handle)(unsafe.Add(d, rank*int(word))))
+	return side{address + uintptr(displs.get(rank)), counts.get(rank), t}
 }
