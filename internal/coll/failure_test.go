@@ -173,3 +173,42 @@ func TestLengthsThatDisagree(t *testing.T) {
 		return everything(w, w.Comm, 1, 10)
 	})
 }
+
+// 6.1: whoever gets anything of what a member made that disagrees learns it, too, however
+// many stand between the two.
+func TestWhoDependsOnWhoDisagreesLearnsIt(t *testing.T) {
+	const n, odd = 8, 4
+	all := func(int) bool { return true }
+	calls := []struct {
+		name   string
+		learns func(rank int) bool
+		call   func(w *world.World, b []byte) error
+	}{
+		{"bcast", func(r int) bool { return r >= odd }, func(w *world.World, b []byte) error {
+			return w.Coll.Bcast(w.Comm, b, 0)
+		}},
+		{"reduce", func(r int) bool { return r == 0 }, func(w *world.World, b []byte) error {
+			return w.Coll.Reduce(w.Comm, b, make([]byte, len(b)), op.Sum, op.Int8, 0)
+		}},
+		{"allreduce", all, func(w *world.World, b []byte) error {
+			return w.Coll.Allreduce(w.Comm, b, make([]byte, len(b)), op.Sum, op.Int8)
+		}},
+		{"allgather", all, func(w *world.World, b []byte) error {
+			return w.Coll.Do(w.Comm, coll.Allgather, &coll.Args{Send: b, Recv: make([]byte, n*len(b)), Width: 1})
+		}},
+	}
+	for _, x := range calls {
+		run(t, "inproc", n, slots(coll.SlotNone), func(w *world.World) error {
+			size := 2000
+			if w.Comm.Rank == odd {
+				size = 100
+			}
+			err := x.call(w, make([]byte, size))
+			var ce *class.Error
+			if x.learns(w.Comm.Rank) && (!errors.As(err, &ce) || ce.Class != class.Count && ce.Class != class.Truncate) {
+				return fmt.Errorf("%s: rank %d has not learned that rank %d disagrees: %v", x.name, w.Comm.Rank, odd, err)
+			}
+			return everything(w, w.Comm, 1, 10)
+		})
+	}
+}

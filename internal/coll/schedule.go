@@ -1,8 +1,6 @@
 package coll
 
 import (
-	"fmt"
-
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -220,8 +218,10 @@ func (s *schedule) PartDone(r *p2p.Request) {
 func (s *schedule) outcome(r *p2p.Request) {
 	err := r.Status.Err
 	if got, want := r.Filled(); err == nil && !r.Send && got != want && !r.Status.Cancelled {
-		err = &class.Error{Class: class.Count, Text: fmt.Sprintf(
-			"rank %d sends %d bytes where %d are received", r.Status.Source, got, want)}
+		err = wrong(class.Count, "rank %d sends %d bytes where %d are received", r.Status.Source, got, want)
+		if got == 0 {
+			err = wrong(class.Count, "rank %d sends nothing where %d bytes are received, as one does who disagrees with another", r.Status.Source, want)
+		}
 	}
 	s.note(err)
 }
@@ -267,7 +267,12 @@ func (s *schedule) sendTo(rank int, d data) {
 	s.sendOne(c, to, d)
 }
 
+// sendOne sends nothing of d once the schedule has an error: what it would pass on may not
+// be what was meant, and so the receiver hears of it.
 func (s *schedule) sendOne(c *comm.Comm, to int, d data) {
+	if s.err != nil {
+		d = d.first(0)
+	}
 	if d.layout == nil {
 		s.add(s.e.p2p.Isend(c, c.Ctx+1, p2p.Standard, d.bytes(), to, s.tag))
 	} else {
