@@ -2,6 +2,7 @@ package mpi_test
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -34,11 +35,26 @@ func wantExtensions(want func(format string, args ...any)) {
 			want("%v behind %v in order", l, k)
 		}
 	}
+	for k := range isCompareAndSwap { // those of one element seldom meet a cut
+		want("%v across pieces", k)
+	}
 	wantHandles(want)
 	want("goroutines")
 	want("awaits by goroutines")
 	want("looks")
 	want("high counters")
+}
+
+// crosses reports whether an operation accesses several pieces of memory that are attached
+// side by side.
+func (ph *phase) crosses(o *rmaOp) bool {
+	if o.target < 0 || o.kind == isStorm || ph.handle(o.view) != nil {
+		return false
+	}
+	lo, hi := o.there.bounds()
+	return slices.ContainsFunc(ph.attach, func(a attaching) bool {
+		return a.member == o.target && a.slot == o.slot && slices.ContainsFunc(a.ends, func(end int64) bool { return o.at+lo < end && end < o.at+hi })
+	})
 }
 
 // countExtensions counts what is in a round.
@@ -65,6 +81,9 @@ func countExtensions(seen map[string]int, ph *phase, r *round) {
 			seen[fmt.Sprintf("signals on %v", ph.win.flavor)]++
 		case doOp:
 			countHandles(seen, ph, r, s.op)
+			if ph.crosses(s.op) {
+				seen[fmt.Sprintf("%v across pieces", s.op.kind)]++
+			}
 			if s.op.notify > 0 {
 				seen[fmt.Sprintf("%v notifies", s.op.kind)]++
 				if s.op.request {

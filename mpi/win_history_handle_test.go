@@ -308,8 +308,8 @@ func countHandles(seen map[string]int, ph *phase, r *round, o *rmaOp) {
 	seen[fmt.Sprintf("handles of direct memory %v", ph.win.slots[h.owner][h.slot].direct)]++
 	attached := int64(0)
 	for _, a := range ph.attach {
-		if a.member == h.owner && a.slot == h.slot {
-			attached = a.size
+		if a.member == h.owner && a.slot == h.slot && len(a.ends) > 0 {
+			attached = a.ends[len(a.ends)-1]
 		}
 	}
 	for what, is := range map[string]bool{

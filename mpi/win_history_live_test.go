@@ -1,7 +1,9 @@
 package mpi_test
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -18,7 +20,7 @@ type live struct {
 	objects  [][]mpi.Sync // of each member
 	mine     [][]byte     // slots
 	lent     [][]byte     // of AllocMem
-	attached []int64      // how much of each slot of a dynamic window
+	attached [][]int64    // where the pieces end of each slot of a dynamic window that are attached
 	address  [][]int64    // of each member's slots, of a dynamic window
 }
 
@@ -75,7 +77,7 @@ func (l *live) open() (err error) {
 		fill(mem, slots[0].seed)
 		return nil
 	}
-	l.attached = make([]int64, len(slots))
+	l.attached = make([][]int64, len(slots))
 	for _, s := range slots {
 		mem, err := l.memory(s.size, s.direct)
 		if err != nil {
@@ -109,11 +111,9 @@ func (l *live) tell() error {
 }
 
 func (l *live) close() error {
-	for s, size := range l.attached {
-		if size > 0 {
-			if err := mpi.Detach(l.win, l.mine[s][:size]); err != nil {
-				return err
-			}
+	for s, ends := range l.attached {
+		if err := inPieces(l.mine[s], ends, func(piece []byte) error { return mpi.Detach(l.win, piece) }); err != nil {
+			return err
 		}
 	}
 	if err := l.win.FreeSyncObjects(l.own); err != nil {
@@ -138,20 +138,29 @@ func (l *live) close() error {
 // attach detaches and attaches as a phase says.
 func (l *live) attach(all []attaching) error {
 	for _, a := range all {
-		if a.member != l.me || l.attached[a.slot] == a.size {
+		if a.member != l.me || slices.Equal(l.attached[a.slot], a.ends) {
 			continue
 		}
-		if old := l.attached[a.slot]; old > 0 {
-			if err := mpi.Detach(l.win, l.mine[a.slot][:old]); err != nil {
-				return err
-			}
+		mem := l.mine[a.slot]
+		err := errors.Join(
+			inPieces(mem, l.attached[a.slot], func(piece []byte) error { return mpi.Detach(l.win, piece) }),
+			inPieces(mem, a.ends, func(piece []byte) error { return mpi.Attach(l.win, piece) }))
+		if err != nil {
+			return err
 		}
-		if a.size > 0 {
-			if err := mpi.Attach(l.win, l.mine[a.slot][:a.size]); err != nil {
-				return err
-			}
+		l.attached[a.slot] = a.ends
+	}
+	return nil
+}
+
+// inPieces calls fn with the pieces of mem that end there.
+func inPieces(mem []byte, ends []int64, fn func(piece []byte) error) error {
+	begin := int64(0)
+	for _, end := range ends {
+		if err := fn(mem[begin:end:end]); err != nil {
+			return err
 		}
-		l.attached[a.slot] = a.size
+		begin = end
 	}
 	return nil
 }

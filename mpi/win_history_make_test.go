@@ -119,7 +119,7 @@ func (m *maker) phase(w *window) *phase {
 				if m.one(3) {
 					size = l.size
 				}
-				ph.attach = append(ph.attach, attaching{k, s, size})
+				ph.attach = append(ph.attach, attaching{k, s, m.pieces(size)})
 			}
 			attached[k] = append(attached[k], size)
 		}
@@ -155,6 +155,21 @@ func (m *maker) phase(w *window) *phase {
 		ph.rounds = append(ph.rounds, rm.round)
 	}
 	return ph
+}
+
+// pieces is where pieces of so many bytes end, mostly one: anywhere, also within elements.
+func (m *maker) pieces(size int64) (ends []int64) {
+	if size == 0 {
+		return nil
+	}
+	if m.one(2) {
+		for range 1 + m.IntN(4) {
+			ends = append(ends, 1+m.Int64N(size))
+		}
+	}
+	ends = append(ends, size)
+	slices.Sort(ends)
+	return slices.Compact(ends)
 }
 
 // roundMaker makes the rounds of a phase.

@@ -90,10 +90,11 @@ type phase struct {
 	assert  bool // with such assertions as are true
 }
 
-// attaching changes how much of a slot is attached; size 0 detaches it.
+// attaching changes how much of a slot is attached, and in which pieces: where each of them
+// ends, the next one beginning there; with none the slot is detached.
 type attaching struct {
 	member, slot int
-	size         int64
+	ends         []int64
 }
 
 // store is a member's writing into its own memory.
