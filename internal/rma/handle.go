@@ -285,27 +285,24 @@ func (w *Window) growSlots() error {
 }
 
 // handleSlot is the slot of a handle of t, a target on the node, as this process maps it;
-// nil if there is none such.
-func (t *target) handleSlot(i int) *shmfmt.HandleSlot {
+// nil if there is none such. It reports false if it cannot know, having no room to map it.
+func (t *target) handleSlot(i int) (slot *shmfmt.HandleSlot, known bool) {
 	e := t.w.e
-	mem := func(word uint64, size int64) []byte {
+	mem := func(word uint64, size int64) (b []byte, known bool) {
 		if word == 0 {
-			return nil
+			return nil, true
 		}
 		b, err := e.node.Memory(int(t.process), int64(word-1), size)
-		if err != nil {
-			return nil
-		}
-		return b
+		return b, err == nil
 	}
-	dir := mem(t.control.HandleDir().Load(), shmfmt.HandleDirSize) // pairs with the store in growSlots
+	dir, known := mem(t.control.HandleDir().Load(), shmfmt.HandleDirSize) // pairs with the store in growSlots
 	if dir == nil {
-		return nil
+		return nil, known
 	}
 	chunk, at, size := shmfmt.HandleChunk(i)
-	slots := mem(shmfmt.OpenHandleDir(dir).Chunk(chunk).Load(), size) // pairs with the store in growSlots
+	slots, known := mem(shmfmt.OpenHandleDir(dir).Chunk(chunk).Load(), size) // pairs with the store in growSlots
 	if slots == nil {
-		return nil
+		return nil, known
 	}
-	return shmfmt.OpenHandleSlot(slots[at*shmfmt.Line:])
+	return shmfmt.OpenHandleSlot(slots[at*shmfmt.Line:]), true
 }

@@ -5,9 +5,40 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
+
+// QV-32: where the table of handles of a process of the node cannot be mapped, for want of
+// addresses, that process finds out what a handle names.
+func TestQV32_TablesThatCannotBeMapped(t *testing.T) {
+	e, w, _ := inTheWild(t, Dynamic, make([]byte, 8))
+	e.p.Unlock() // as inTheWild has it
+	defer e.p.Lock()
+	to, err := w.target(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, _, err := e.page(shmfmt.WindowSize(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if to.control, err = shmfmt.FormatWindow(page, w.id, 1); err != nil {
+		t.Fatal(err)
+	}
+	e.node = &shm.Fabric{} // maps nothing
+	handle := (&handleBytes{to.process, w.id, handleSpace | 5<<32, 64, 0}).append(nil)
+	v := &View{w: w}
+	v.options.Store(&Options{})
+	_, err = v.FromHandle(handle, -1, 1, 1)
+	failedWith(t, err, class.RMARange) // it has never made one
+	to.control.HandleDir().Store(1)
+	if u, err := v.FromHandle(handle, -1, 1, 1); err != nil || u.handle.live != nil {
+		t.Errorf("a table that cannot be mapped: %v", err)
+	}
+}
 
 // S5, QV-32: whoever forges a handle with the right check, or sends frames with keys of his
 // own, gets an error from the target's service and touches nothing; but what a live handle

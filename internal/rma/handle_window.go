@@ -100,8 +100,11 @@ func (h *handle) find(x *handleBytes) error {
 		h.live, h.region = r.told.Key(), r.region
 		h.region.Mem = h.region.Mem[:h.size]
 	case t.control != nil:
-		s := t.handleSlot(int(x.slot))
-		if s == nil {
+		s, known := t.handleSlot(int(x.slot))
+		switch {
+		case !known:
+			return nil // it is reached as if it were elsewhere
+		case s == nil:
 			return h.stale()
 		}
 		told, ok := s.Read(x.key)
