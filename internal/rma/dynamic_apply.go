@@ -73,8 +73,8 @@ func (t *target) find(lo, hi uint64, locked bool) (*foundRegion, error) {
 // unattached is the error of an access to n bytes at an address of which not all are attached.
 func (t *target) unattached(addr, n uint64, locked bool) error {
 	gap := addr
-	for f, err := t.find(gap, gap+1, locked); f != nil && err == nil; f, err = t.find(gap, gap+1, locked) {
-		gap = f.hi
+	for f, err := t.find(gap, gap+1, locked); err == nil && f != nil && f.hi > gap; f, err = t.find(gap, gap+1, locked) {
+		gap = f.hi // what is found of a table that is changing may end anywhere
 	}
 	if gap == addr || gap-addr >= n {
 		return fail(class.RMARange, "%d bytes at address %#x are not attached at rank %d", n, addr, t.rank)
