@@ -12,8 +12,7 @@ import (
 // take only what is plainly right: elements of one predefined type on both sides, some of
 // them, the operations that all numbers have, and memory on both sides, not the same.
 type flat struct {
-	size      int // in bytes
-	bitwise   bool
+	bitwise   bool // they have bitwise operations
 	allreduce func(c *mpi.Comm, send, recv uintptr, n int, op mpi.Op) error
 	reduce    func(c *mpi.Comm, send, recv uintptr, n int, op mpi.Op, root int) error
 	local     func(in, inout uintptr, n int, op mpi.Op) error
@@ -31,9 +30,9 @@ func elementsAt[T any](address uintptr, n int) []T {
 
 func flatOf[T interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
-}](size int, bitwise bool) *flat {
+}](bitwise bool) *flat {
 	return &flat{
-		size: size, bitwise: bitwise,
+		bitwise: bitwise,
 		allreduce: func(c *mpi.Comm, send, recv uintptr, n int, op mpi.Op) error {
 			return mpi.Allreduce(c, elementsAt[T](send, n), elementsAt[T](recv, n), op)
 		},
@@ -68,38 +67,33 @@ func (l *Lib) startFlat() {
 	}
 }
 
-// numbers is flat for numbers of a kind.
+// numbers is flat for numbers of a kind, nil if there are none of that size.
 func numbers(kind FastKind, size int) *flat {
-	switch kind {
-	case FastSigned:
-		switch size {
-		case 1:
-			return flatOf[int8](size, true)
-		case 2:
-			return flatOf[int16](size, true)
-		case 4:
-			return flatOf[int32](size, true)
-		case 8:
-			return flatOf[int64](size, true)
-		}
-	case FastUnsigned:
-		switch size {
-		case 1:
-			return flatOf[uint8](size, true)
-		case 2:
-			return flatOf[uint16](size, true)
-		case 4:
-			return flatOf[uint32](size, true)
-		case 8:
-			return flatOf[uint64](size, true)
-		}
-	case FastFloating:
-		switch size {
-		case 4:
-			return flatOf[float32](size, false)
-		case 8:
-			return flatOf[float64](size, false)
-		}
+	type number struct {
+		kind FastKind
+		size int
+	}
+	switch (number{kind, size}) {
+	case number{FastSigned, 1}:
+		return flatOf[int8](true)
+	case number{FastSigned, 2}:
+		return flatOf[int16](true)
+	case number{FastSigned, 4}:
+		return flatOf[int32](true)
+	case number{FastSigned, 8}:
+		return flatOf[int64](true)
+	case number{FastUnsigned, 1}:
+		return flatOf[uint8](true)
+	case number{FastUnsigned, 2}:
+		return flatOf[uint16](true)
+	case number{FastUnsigned, 4}:
+		return flatOf[uint32](true)
+	case number{FastUnsigned, 8}:
+		return flatOf[uint64](true)
+	case number{FastFloating, 4}:
+		return flatOf[float32](false)
+	case number{FastFloating, 8}:
+		return flatOf[float64](false)
 	}
 	return nil
 }
