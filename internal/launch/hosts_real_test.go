@@ -174,7 +174,7 @@ func TestRealHosts(t *testing.T) {
 			r.ready(ready, 4)
 			cut := time.Now()
 			h.Cut(1)
-			<-r.ended
+			r.end()
 			t.Logf("the launcher ended %v after the cut", time.Since(cut).Round(time.Millisecond))
 			nothingRuns(t)
 			t.Logf("nothing was left %v after the cut", time.Since(cut).Round(time.Millisecond))
@@ -190,7 +190,7 @@ func TestRealHosts(t *testing.T) {
 		for _, pid := range agentsOnHosts(t) {
 			syscall.Kill(pid, syscall.SIGSTOP)
 		}
-		<-r.ended
+		r.end()
 		nothingRuns(t)
 		r.wait(125).said("halo: host1 (ranks 2-3) has not been heard of for", "the job was ended")
 	})
@@ -234,7 +234,7 @@ func killPoint(t *testing.T, h *hosttest.Hosts, i int) {
 		t.Fatalf("no %s to kill", kind)
 	}
 	syscall.Kill(victims[kind][rand.IntN(len(victims[kind]))], syscall.SIGKILL)
-	<-r.ended
+	r.end()
 	nothingRuns(t)
 	switch kind {
 	case "launcher":

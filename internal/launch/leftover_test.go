@@ -35,7 +35,7 @@ func TestNothingIsLeftOfAKilledLauncher(t *testing.T) {
 			time.Sleep(50 * time.Millisecond)
 		}
 		r.cmd.Process.Kill()
-		<-r.ended
+		r.end()
 		r.nothingLeft()
 		noWarden(t)
 	}
@@ -49,7 +49,7 @@ func TestNothingIsLeftOfAKilledLauncherThatWasBuilding(t *testing.T) {
 		r.start()
 		time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
 		r.cmd.Process.Kill()
-		<-r.ended
+		r.end()
 		r.nothingLeft()
 		noWarden(t)
 	}

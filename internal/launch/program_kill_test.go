@@ -33,7 +33,7 @@ func TestF4_NothingIsLeftOfAKilledProgram(t *testing.T) {
 			time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond)
 			if i%2 == 0 {
 				r.cmd.Process.Kill()
-				<-r.ended
+				r.end()
 				r.nothingLeft()
 			} else {
 				victim := ranks[rand.IntN(len(ranks))]
@@ -60,7 +60,7 @@ func TestF4_NothingIsLeftOfKilledTraffic(t *testing.T) {
 			time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
 			if i%2 == 0 {
 				r.cmd.Process.Kill()
-				<-r.ended
+				r.end()
 				r.nothingLeft()
 			} else {
 				victim := ranks[rand.IntN(len(ranks))]

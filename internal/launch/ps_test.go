@@ -246,7 +246,7 @@ func TestF6_PsWhileJobsComeAndGo(t *testing.T) {
 					time.Sleep(time.Duration(rand.IntN(80)) * time.Millisecond)
 					r.cmd.Process.Signal([]os.Signal{syscall.SIGKILL, syscall.SIGTERM}[i%2])
 				}
-				<-r.ended
+				r.end()
 			}
 		})
 	}

@@ -63,7 +63,7 @@ func TestF6_QuitReachesRanksAlthoughNobodyReads(t *testing.T) {
 	r.cmd.Process.Signal(syscall.SIGQUIT)
 	r.ready(caught, 2)
 	r.cmd.Process.Kill() // SIGTERM would end the ranks, and wait for who reads why
-	<-r.ended
+	r.end()
 	r.nothingLeft()
 }
 

@@ -106,14 +106,20 @@ func (r *run) start() *run {
 	return r
 }
 
-// wait waits for the end and expects the status.
-func (r *run) wait(status int) *run {
+// end waits for the end.
+func (r *run) end() {
 	r.t.Helper()
 	select {
 	case <-r.ended:
 	case <-time.After(hangs):
 		r.hang()
 	}
+}
+
+// wait waits for the end and expects the status.
+func (r *run) wait(status int) *run {
+	r.t.Helper()
+	r.end()
 	if r.status != status {
 		r.t.Errorf("%v: status %d, want %d; stderr: %.2000s", r.cmd.Args[1:], r.status, status, r.stderr.String())
 	}
@@ -133,7 +139,12 @@ func (r *run) hang() {
 		list[i] = fmt.Sprintf("%s: %.60s in %s", p, stat, wchan)
 	}
 	r.cmd.Process.Signal(syscall.SIGABRT)
-	<-r.ended
+	select {
+	case <-r.ended:
+	case <-time.After(10 * time.Second): // stopped, or nobody reads what it says
+		r.cmd.Process.Kill()
+		<-r.ended
+	}
 	r.t.Fatalf("%v hangs; processes:\n%s\nstdout %.500q\nstderr %.20000s", r.cmd.Args[1:], strings.Join(list, "\n"), r.stdout.String(), r.stderr.String())
 }
 

@@ -50,7 +50,7 @@ func TestInterruptExplainsTheAbortsItCauses(t *testing.T) {
 		r := newRun(t, args...).start()
 		r.ready(ready, 2)
 		r.cmd.Process.Signal(os.Interrupt)
-		<-r.ended
+		r.end()
 		r.wait(r.status).said("halo: the job was ended by SIGINT")
 		if r.status != 7 && r.status != 130 || strings.Contains(r.stderr.String(), "Abort") {
 			t.Errorf("%v: status %d, stderr: %s", args, r.status, r.stderr.String())
@@ -160,7 +160,7 @@ func TestF5_StoppedLauncherLosesNothing(t *testing.T) {
 	syscall.Kill(r.cmd.Process.Pid, syscall.SIGSTOP)
 	awaitState(t, r.cmd.Process.Pid, "T")
 	r.cmd.Process.Kill()
-	<-r.ended
+	r.end()
 	r.nothingLeft()
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -32,8 +33,10 @@ func (r *run) terminal() (typed *os.File, shown func(want string)) {
 	r.t.Cleanup(func() { slave.Close() })
 	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = slave, slave, slave
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	// All that is written is read, also if nobody looks: a full terminal would hold the run up.
+	var lock sync.Mutex
 	var seen strings.Builder
-	chunks := make(chan string, 1000)
+	more := make(chan bool, 1)
 	go func() {
 		b := make([]byte, 4096)
 		for {
@@ -41,17 +44,28 @@ func (r *run) terminal() (typed *os.File, shown func(want string)) {
 			if err != nil {
 				return
 			}
-			chunks <- string(b[:n])
+			lock.Lock()
+			seen.Write(b[:n])
+			lock.Unlock()
+			select {
+			case more <- true:
+			default:
+			}
 		}
 	}()
 	return master, func(want string) {
 		r.t.Helper()
-		for !strings.Contains(seen.String(), want) {
+		for {
+			lock.Lock()
+			text := seen.String()
+			lock.Unlock()
+			if strings.Contains(text, want) {
+				return
+			}
 			select {
-			case c := <-chunks:
-				seen.WriteString(c)
+			case <-more:
 			case <-time.After(hangs):
-				r.t.Fatalf("the terminal shows %q, and not %q", seen.String(), want)
+				r.t.Fatalf("the terminal shows %q, and not %q", text, want)
 			}
 		}
 	}
