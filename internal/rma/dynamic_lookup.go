@@ -1,6 +1,8 @@
 package rma
 
 import (
+	"sync/atomic"
+
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/planted"
@@ -12,10 +14,11 @@ import (
 type foundRegion struct {
 	lo, hi  uint64 // addresses there
 	version uint64
-	mapped  bool         // else it is memory that cannot be mapped
-	mixed   bool         // it cannot as a whole, but parts of it may be
-	region  apply.Region // of memory that is mapped
-	keep    any          // what it must live as long as, in this process
+	current *atomic.Uint64 // the version of the table now
+	mapped  bool           // else it is memory that cannot be mapped
+	mixed   bool           // it cannot as a whole, but parts of it may be
+	region  apply.Region   // of memory that is mapped
+	keep    any            // what it must live as long as, in this process
 }
 
 // foundMax is how many regions of a target are remembered.
@@ -76,7 +79,7 @@ func (t *target) read(lo, hi uint64) (*foundRegion, error) {
 			return nil, nil
 		}
 		return &foundRegion{
-			lo: r.addr, hi: r.addr + uint64(len(r.region.Mem)), version: t.control.TableVersion().Load(), mapped: true, region: r.region, keep: r.keep,
+			lo: r.addr, hi: r.addr + uint64(len(r.region.Mem)), version: t.control.TableVersion().Load(), current: t.control.TableVersion(), mapped: true, region: r.region, keep: r.keep,
 		}, nil
 	}
 	version := t.control.TableVersion()
@@ -112,7 +115,7 @@ func (t *target) read(lo, hi uint64) (*foundRegion, error) {
 		if !ok {
 			return nil, nil
 		}
-		f := &foundRegion{lo: x.Addr, hi: x.Addr + x.Size, version: v, mixed: mixed, region: t.region}
+		f := &foundRegion{lo: x.Addr, hi: x.Addr + x.Size, version: v, current: version, mixed: mixed, region: t.region}
 		f.region.Base = shmfmt.StripeBase(x.Addr)
 		if x.Off != nowhere {
 			if mem, err := e.node.Memory(int(t.process), x.Off, int64(x.Size)); err == nil {
