@@ -2,6 +2,8 @@
 #include "check.h"
 
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 int main(int argc, char **argv) {
 	begin(&argc, &argv);
@@ -30,6 +32,14 @@ int main(int argc, char **argv) {
 		t = types[i];
 		FAILS(MPI_Type_free(&t), MPI_ERR_TYPE);
 	}
+	/* The next datatype has the handle of the freed one, but in the checking mode. */
+	const char *check = getenv("HALO_CHECK");
+	int checks = check != NULL && strcmp(check, "1") == 0;
+	OK(MPI_Type_contiguous(3, MPI_INT, &t));
+	CHECK((t == old) == !checks);
+	if (checks)
+		FAILS(MPI_Type_size(old, &n), MPI_ERR_TYPE);
+	OK(MPI_Type_free(&t));
 	t = MPI_INT;
 	FAILS(MPI_Type_free(&t), MPI_ERR_TYPE); /* predefined */
 	MPI_Request r = (MPI_Request)&v;

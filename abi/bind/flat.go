@@ -1,7 +1,6 @@
 package bind
 
 import (
-	"os"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/mpi"
@@ -54,7 +53,7 @@ func flatOf[T interface {
 // startFlat finds the predefined types that lie as they are packed. The checking mode compares
 // types as they were given, and gets Buffers of all.
 func (l *Lib) startFlat() {
-	if os.Getenv("HALO_CHECK") == "1" {
+	if checking() {
 		return
 	}
 	for _, p := range predefinedTypes {

@@ -14,6 +14,10 @@ import (
 //
 // So a handle that was freed, or is of another kind, is found out. The lower 31 bits are
 // what MPI_Comm_toint and its like return.
+//
+// Datatypes have generations in the checking mode only: else the next one made has the handle
+// of the one freed last, as with other implementations. There are programs that go on with a
+// handle they have freed when they have made a like datatype since.
 type handle = uintptr
 
 const (
@@ -48,6 +52,7 @@ const (
 // stay where they are.
 type table[T any] struct {
 	kind   kind
+	again  bool // slots keep their generation: the next object has the handle of the last
 	chunks atomic.Pointer[[]*[chunkSlots]slot[T]]
 
 	mu   sync.Mutex
@@ -149,7 +154,9 @@ func (t *table[T]) remove(h handle) bool {
 	s.live.Store(0)
 	var none T
 	s.value = none
-	s.next++ // 2^32 uses of one slot, and a stale handle could be taken for a new one
+	if !t.again {
+		s.next++ // 2^32 uses of one slot, and a stale handle could be taken for a new one
+	}
 	t.free = append(t.free, uint32(h>>kindBits&(1<<slotBits-1))-firstSlot)
 	t.live--
 	return true

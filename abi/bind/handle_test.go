@@ -3,6 +3,8 @@ package bind
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
 )
 
 // Handles lead to their objects, and those that were freed, or are of another kind, or never
@@ -58,6 +60,39 @@ func TestHandles(t *testing.T) {
 	}
 	if comms.count() != len(live) || int(comms.used) > 20000 {
 		t.Errorf("%d handles in %d slots, want %d", comms.count(), comms.used, len(live))
+	}
+}
+
+// The handle of a datatype that was freed is of none until the next one is made, which has it:
+// but in the checking mode, where it never is one again.
+func TestTypeHandlesComeAgain(t *testing.T) {
+	for _, mode := range []string{"0", "1"} {
+		t.Setenv("HALO_CHECK", mode)
+		l := New(Hooks{})
+		l.startTypes()
+		int32s, err := mpi.Predefined("MPI_INT32_T")
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err1 := mpi.TypeContiguous(2, int32s)
+		second, err2 := mpi.TypeContiguous(3, int32s)
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		old := l.types.put(first)
+		if !l.types.drop(old) {
+			t.Fatal("not dropped")
+		}
+		if d, ok := l.types.get(old); ok {
+			t.Errorf("HALO_CHECK=%s: a freed handle is one of %v", mode, d)
+		}
+		h := l.types.put(second)
+		if (h == old) != (mode == "0") {
+			t.Errorf("HALO_CHECK=%s: handle %#x was freed, and then %#x made", mode, old, h)
+		}
+		if d, ok := l.types.get(old); ok != (mode == "0") || ok && d != second {
+			t.Errorf("HALO_CHECK=%s: the freed handle is one of %v, %v", mode, d, ok)
+		}
 	}
 }
 

@@ -81,6 +81,9 @@ func New(h Hooks) *Lib {
 	return l
 }
 
+// checking reports whether the process is in the checking mode.
+func checking() bool { return os.Getenv("HALO_CHECK") == "1" }
+
 // procedure is one of the standard.
 type procedure struct {
 	name   string

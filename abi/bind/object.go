@@ -142,6 +142,7 @@ func (l *Lib) addType(d mpi.Datatype) handle {
 
 // startTypes makes the handles of predefined types lead both ways.
 func (l *Lib) startTypes() {
+	l.types.again = !checking()
 	for _, p := range predefinedTypes {
 		d, err := mpi.Predefined(p.name)
 		if err != nil {
