@@ -4,7 +4,8 @@
 # make faults    known bugs, one at a time: the tests find each; takes some minutes
 # make soak      the tests of promises, again and again, SOAKTIME seconds for each of SOAK
 # make stress    structures without locks in windows, STRESSTIME seconds over each of STRESSFABRICS
-# make sanitize  the programs in C under the sanitizers of the compiler, and valgrind
+# make sanitize  the programs in C under the sanitizers of the compiler, and valgrind, each
+#                for SANITIZETIME at most
 # make bench     Halo beside MPICH and Open MPI, interleaved, as a table of ratios
 # make install   halo, mpiexec, mpicc, the C library and its manual below PREFIX
 
@@ -18,6 +19,7 @@ FAULTLIMIT ?= 10m
 SOAK      ?= ./internal/p2p ./internal/fabric/tcp ./internal/boot ./internal/launch
 STRESSTIME ?= 600
 STRESSFABRICS ?= inproc shm tcp
+SANITIZETIME ?= 60m
 NP        ?= 4
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 STRESS     = $(addprefix examples/,hashtable mcslock mpmcqueue worksteal globalarray taskqueue)
@@ -149,12 +151,14 @@ stress:
 		done; \
 	done
 
-# What each can see is in docs/testing.md.
+# What each can see is in docs/testing.md. It says at the end which programs it has seen, and
+# how long each took; within SANITIZETIME it runs no more than certainly end.
+SANITIZED = $(GO) test -v -count=1 -timeout $(SANITIZETIME)
 sanitize:
-	HALO_SANITIZE=address $(GO) test -count=1 -timeout 30m -run '^(TestPrograms|TestProcess|TestArgumentsThatMeanNothing)$$' ./conformance/run
-	HALO_SANITIZE=undefined $(GO) test -count=1 -timeout 30m -run '^(TestPrograms|TestProcess|TestArgumentsThatMeanNothing)$$' ./conformance/run
 	@command -v valgrind >/dev/null || { echo "make: valgrind is missing"; exit 1; }
-	HALO_SANITIZE=valgrind $(GO) test -count=1 -timeout 60m -parallel 2 -run '^TestPrograms$$' ./conformance/run
+	HALO_SANITIZE=address $(SANITIZED) -run '^(TestPrograms|TestProcess|TestArgumentsThatMeanNothing)$$' ./conformance/run
+	HALO_SANITIZE=undefined $(SANITIZED) -run '^(TestPrograms|TestProcess|TestArgumentsThatMeanNothing)$$' ./conformance/run
+	HALO_SANITIZE=valgrind $(SANITIZED) -parallel 2 -run '^TestPrograms$$' ./conformance/run
 
 bench:
 	$(GO) run ./bench/compare

@@ -95,10 +95,12 @@ type result struct {
 // command runs a command in a folder of its own with more in the environment.
 func command(t *testing.T, env []string, name string, args ...string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // a hang, on the slowest machine
+	watch := sanitizing()
+	watch.inTime(t)
+	ctx, cancel := context.WithTimeout(t.Context(), watch.hang())
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(append(os.Environ(), sanitizing().env...), env...)
+	cmd.Env = append(append(os.Environ(), watch.env...), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the launcher ends its ranks
 	cmd.WaitDelay = 10 * time.Second
 	var out, errs bytes.Buffer

@@ -5,6 +5,8 @@ package run
 import (
 	"os"
 	"slices"
+	"testing"
+	"time"
 )
 
 // sanitizer is a tool that watches memory while the programs run: HALO_SANITIZE names one of
@@ -24,6 +26,7 @@ var sanitizers = map[string]sanitizer{
 		install: []string{"BUILDFLAGS=-asan"},
 		env:     []string{"UBSAN_OPTIONS=print_stacktrace=1"},
 		flags:   []string{"-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"},
+		gentle:  map[string][]string{"handles_many": {"10000"}},
 	},
 	"undefined": {
 		env: []string{
@@ -56,6 +59,23 @@ func (s sanitizer) arguments(e entry) []string {
 		return a
 	}
 	return e.args
+}
+
+// hang is how long a program may take, on the slowest machine.
+func (s sanitizer) hang() time.Duration {
+	if s.flags != nil {
+		return 10 * time.Minute
+	}
+	return 3 * time.Minute
+}
+
+// inTime fails a test that might not end within go test's own time, which ends everything
+// and says nothing of the programs that were seen.
+func (s sanitizer) inTime(t *testing.T) {
+	t.Helper()
+	if end, ok := t.Deadline(); ok && s.flags != nil && time.Until(end) < s.hang() {
+		t.Fatalf("not run: %v are left of the time, it may take %v", time.Until(end).Round(time.Second), s.hang())
+	}
 }
 
 // words are a command with what it is started by.
