@@ -2,6 +2,8 @@
  * memory (Halo). A second argument names the only kind to be made. */
 #include "check.h"
 
+enum { limit = 2048 }; /* of growth in a round, in pages: 8 MiB */
+
 /* resident is the memory of the process in pages. */
 static long resident(void) {
 	long all = 0, here = 0;
@@ -189,10 +191,14 @@ int main(int argc, char **argv) {
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
 		if (argc > 2 && strcmp(argv[2], kinds[k].name) != 0) continue;
 		for (int i = 0; i < n / 2; i++) kinds[k].make(i); /* until the heap is as large as it gets */
-		long before = resident();
-		for (int i = 0; i < n; i++) kinds[k].make(i);
-		long after = resident();
-		CHECK(after < before + 2048, "%s: %ld pages, %ld before", kinds[k].name, after, before); /* 8 MiB */
+		long before, after = resident();
+		int rounds = 0;
+		do { /* where cores are scarce garbage is collected late: a leak grows in each round */
+			before = after;
+			for (int i = 0; i < n; i++) kinds[k].make(i);
+			after = resident();
+		} while (after >= before + limit && ++rounds < 4);
+		CHECK(after < before + limit, "%s: %ld pages, %ld before", kinds[k].name, after, before);
 	}
 	OK(MPI_Win_free(&parent));
 	return done();
