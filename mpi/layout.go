@@ -77,19 +77,25 @@ func BufAt[T any](mem []T, origin, count int, d Datatype) (b Buffer) {
 //
 // C: none; the arguments buf, count and datatype of section 3.2.2, and MPI_BOTTOM.
 func BufPtr(p unsafe.Pointer, count int, d Datatype) (b Buffer) {
+	b.at(p, count, d)
+	return b
+}
+
+// at is BufPtr where b, which is zero, is to stay: a Buffer that has just been made is slow to
+// copy, since the words that were stored are loaded two at a time.
+func (b *Buffer) at(p unsafe.Pointer, count int, d Datatype) {
 	var t *dtype.Type
 	if t, b.err = d.engine(); b.err != nil {
-		return b
+		return
 	}
-	if b.b, b.err = dtype.At(p, t, int64(count)); b.err != nil || b.b.Size() == 0 {
-		return b
+	if b.err = b.b.At(p, t, int64(count)); b.err != nil || b.b.Size() == 0 {
+		return
 	}
 	lb, _ := t.TrueExtent()
 	if at := int64(uintptr(p)) + lb; at >= 0 && at < firstPage {
 		b.err = &class.Error{Class: class.Buffer, Text: fmt.Sprintf("%s at address %#x", t.Describe(int64(count)), at)}
 	}
 	b.h = d.h
-	return b
 }
 
 // BufError is a Buffer that was made wrongly: calls that use it fail with that class and

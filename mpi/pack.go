@@ -3,6 +3,7 @@ package mpi
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -14,7 +15,7 @@ import (
 // received as what it is made of.
 //
 // C: MPI_Pack, section 5.2.
-func Pack(dst []byte, b Buffer) ([]byte, error) { return packing{call: "Pack"}.pack(dst, b) }
+func Pack(dst []byte, b Buffer) ([]byte, error) { return packing{call: "Pack"}.pack(dst, &b) }
 
 // Pack is the function Pack, whose errors are raised on c.
 //
@@ -23,8 +24,24 @@ func (c *Comm) Pack(dst []byte, b Buffer) ([]byte, error) {
 	if err := c.usable(callPack); err != nil {
 		return dst, err
 	}
-	return packing{"Pack", c}.pack(dst, b)
+	return packing{"Pack", c}.pack(dst, &b)
 }
+
+// Packs makes b, which is zero, what BufPtr returns, and reports whether nothing is wrong with
+// Pack of it on c, and it takes at most room bytes: then PackTo does it, else Pack says what is
+// wrong. The two are for bindings of other languages, which make a Buffer for each call, and
+// whose calls are deep already when they come here: a processor predicts the returns of 16.
+//
+// C: MPI_Pack, section 5.2.
+func (b *Buffer) Packs(c *Comm, room int, p unsafe.Pointer, count int, d Datatype) bool {
+	b.at(p, count, d)
+	return b.err == nil && b.b.Size() <= int64(room) && c.plain()
+}
+
+// PackTo packs b to the beginning of dst and returns how many bytes those are.
+//
+// C: MPI_Pack, section 5.2.
+func (b *Buffer) PackTo(dst []byte) int { return b.b.PackAll(dst) }
 
 // Unpack takes the data of a Buffer from the beginning of src, in the form that Pack
 // gives it, and returns the rest of src. If src is too short that is ErrTruncate,
@@ -32,7 +49,7 @@ func (c *Comm) Pack(dst []byte, b Buffer) ([]byte, error) {
 //
 // C: MPI_Unpack, section 5.2.
 func Unpack(src []byte, b Buffer) (rest []byte, err error) {
-	return packing{call: "Unpack"}.unpack(src, b)
+	return packing{call: "Unpack"}.unpack(src, &b)
 }
 
 // Unpack is the function Unpack, whose errors are raised on c.
@@ -42,8 +59,23 @@ func (c *Comm) Unpack(src []byte, b Buffer) (rest []byte, err error) {
 	if err := c.usable(callUnpack); err != nil {
 		return src, err
 	}
-	return packing{"Unpack", c}.unpack(src, b)
+	return packing{"Unpack", c}.unpack(src, &b)
 }
+
+// Unpacks is Packs for Unpack from so many bytes, and UnpackFrom.
+//
+// C: MPI_Unpack, section 5.2.
+func (b *Buffer) Unpacks(c *Comm, bytes int, p unsafe.Pointer, count int, d Datatype) bool {
+	return b.Packs(c, bytes, p, count, d) && !b.b.Overlaps()
+}
+
+// UnpackFrom unpacks the beginning of src to b and returns how many bytes those are.
+//
+// C: MPI_Unpack, section 5.2.
+func (b *Buffer) UnpackFrom(src []byte) int { return b.b.UnpackAll(src) }
+
+// plain reports whether nothing is to be said of calls on c that do not communicate.
+func (c *Comm) plain() bool { return c != nil && !c.freed.Load() && !c.w.Odd() }
 
 // PackSize is the number of bytes that Pack appends for count elements of a type.
 //
@@ -79,17 +111,17 @@ func (p packing) failsOf(t *dtype.Type, cl Class, format string, args ...any) er
 	return fail(cl, p.call, p.comm, "%s: "+format, append([]any{t}, args...)...)
 }
 
-func (p packing) pack(dst []byte, b Buffer) ([]byte, error) {
+func (p packing) pack(dst []byte, b *Buffer) ([]byte, error) {
 	if b.err != nil {
 		return dst, p.fails(b.err)
 	}
 	n := int(b.b.Size())
 	dst = slices.Grow(dst, n)
-	b.b.Pack(dst[len(dst):len(dst)+n], 0)
+	b.b.PackAll(dst[len(dst) : len(dst)+n])
 	return dst[:len(dst)+n], nil
 }
 
-func (p packing) unpack(src []byte, b Buffer) (rest []byte, err error) {
+func (p packing) unpack(src []byte, b *Buffer) (rest []byte, err error) {
 	n := b.b.Size()
 	switch flaw := b.unpackable(); {
 	case flaw != nil:
@@ -97,7 +129,7 @@ func (p packing) unpack(src []byte, b Buffer) (rest []byte, err error) {
 	case n > int64(len(src)):
 		return src, fail(ErrTruncate, p.call, p.comm, "%s take %d bytes, there are %d", b.b.Type().Describe(b.b.Count()), n, len(src))
 	}
-	b.b.Unpack(src[:n], 0)
+	b.b.UnpackAll(src)
 	return src[n:], nil
 }
 

@@ -109,7 +109,8 @@ func (a *access) get(result *Buffer, count int64, t *dtype.Type) error {
 
 // at is placed where data is written to.
 func (a *access) at(count int64, t *dtype.Type) (size int64, err error) {
-	b, err := dtype.At(nil, t, count)
+	var b dtype.Buffer
+	err = b.At(nil, t, count)
 	if err == nil && b.Overlaps() {
 		return 0, wrong(ErrType, "%s: bytes of memory at the target occur twice", t.Describe(count))
 	}
@@ -122,7 +123,8 @@ func (a *access) at(count int64, t *dtype.Type) (size int64, err error) {
 // placed fills in where data lies at the target, and returns its size. What lies there as it
 // is packed needs no layout.
 func (a *access) placed(count int64, t *dtype.Type) (size int64, err error) {
-	b, err := dtype.At(nil, t, count)
+	var b dtype.Buffer
+	err = b.At(nil, t, count)
 	if err == nil {
 		err = movable(t)
 	}

@@ -14,21 +14,21 @@ type parcel struct {
 	at       int
 }
 
-// parcel finds the memory at address, and where in it to go on.
-func (l *Lib) parcel(c *mpi.Comm, call string, address uintptr, size int, position array) (p parcel, err error) {
+// find finds the memory at address, and where in it to go on.
+func (p *parcel) find(l *Lib, c *mpi.Comm, call string, address uintptr, size int, position array) error {
 	if position.null() {
-		return p, l.failOn(c, mpi.ErrArg, call, "position is null")
+		return l.failOn(c, mpi.ErrArg, call, "position is null")
 	}
 	p.position, p.at = position, position.get(0)
 	switch memory := pointer(address); {
 	case size < 0 || p.at < 0 || p.at > size:
-		return p, l.failOn(c, mpi.ErrArg, call, "position %d in a buffer of %d bytes", p.at, size)
+		return l.failOn(c, mpi.ErrArg, call, "position %d in a buffer of %d bytes", p.at, size)
 	case memory != nil:
 		p.memory = unsafe.Slice((*byte)(memory), size)
 	case size > 0:
-		return p, l.failOn(c, mpi.ErrBuffer, call, "buffer of %d bytes at %#x", size, address)
+		return l.failOn(c, mpi.ErrBuffer, call, "buffer of %d bytes at %#x", size, address)
 	}
-	return p, nil
+	return nil
 }
 
 // put has n bytes appended.
@@ -59,16 +59,26 @@ func (l *Lib) pack(a args) error {
 	if err != nil {
 		return err
 	}
-	p, err := l.parcel(c, call, a.word(3), a.int(4), a.counts(5))
-	if err != nil {
+	var p parcel
+	if err := p.find(l, c, call, a.word(3), a.int(4), a.counts(5)); err != nil {
 		return err
 	}
 	d := l.datatype(a.word(2))
-	n, err := c.PackSize(a.int(1), d)
+	var b mpi.Buffer
+	if b.Packs(c, len(p.memory)-p.at, a.result(0), a.int(1), d) {
+		p.position.set(0, p.at+b.PackTo(p.memory[p.at:]))
+		return nil
+	}
+	return l.packBuffer(c, &p, a.word(0), a.int(1), d)
+}
+
+// packBuffer is pack where something is wrong, and says what.
+func (l *Lib) packBuffer(c *mpi.Comm, p *parcel, address uintptr, count int, d mpi.Datatype) error {
+	n, err := c.PackSize(count, d)
 	if err != nil {
 		return err
 	}
-	return p.put(l, c, call, n, func(dst []byte) ([]byte, error) { return c.Pack(dst, l.buf(a.word(0), a.int(1), d)) })
+	return p.put(l, c, "MPI_Pack", n, func(dst []byte) ([]byte, error) { return c.Pack(dst, l.buf(address, count, d)) })
 }
 
 // unpack is MPI_Unpack.
@@ -78,11 +88,22 @@ func (l *Lib) unpack(a args) error {
 	if err != nil {
 		return err
 	}
-	p, err := l.parcel(c, call, a.word(0), a.int(1), a.counts(2))
-	if err != nil {
+	var p parcel
+	if err := p.find(l, c, call, a.word(0), a.int(1), a.counts(2)); err != nil {
 		return err
 	}
-	b := l.buf(a.word(3), a.int(4), l.datatype(a.word(5)))
+	d := l.datatype(a.word(5))
+	var b mpi.Buffer
+	if b.Unpacks(c, len(p.memory)-p.at, a.result(3), a.int(4), d) {
+		p.position.set(0, p.at+b.UnpackFrom(p.memory[p.at:]))
+		return nil
+	}
+	return l.unpackBuffer(c, &p, a.word(3), a.int(4), d)
+}
+
+// unpackBuffer is unpack where something is wrong, and says what.
+func (l *Lib) unpackBuffer(c *mpi.Comm, p *parcel, address uintptr, count int, d mpi.Datatype) error {
+	b := l.buf(address, count, d)
 	return p.take(func(src []byte) ([]byte, error) { return c.Unpack(src, b) })
 }
 
@@ -100,8 +121,8 @@ func (l *Lib) packExternal(a args) error {
 	if err := l.external(call, text(a.word(0))); err != nil {
 		return err
 	}
-	p, err := l.parcel(nil, call, a.word(4), a.int(5), a.longs(6))
-	if err != nil {
+	var p parcel
+	if err := p.find(l, nil, call, a.word(4), a.int(5), a.longs(6)); err != nil {
 		return err
 	}
 	d := l.datatype(a.word(3))
@@ -118,8 +139,8 @@ func (l *Lib) unpackExternal(a args) error {
 	if err := l.external(call, text(a.word(0))); err != nil {
 		return err
 	}
-	p, err := l.parcel(nil, call, a.word(1), a.int(2), a.longs(3))
-	if err != nil {
+	var p parcel
+	if err := p.find(l, nil, call, a.word(1), a.int(2), a.longs(3)); err != nil {
 		return err
 	}
 	b := l.buf(a.word(4), a.int(5), l.datatype(a.word(6)))

@@ -9,7 +9,7 @@ var procedures [544]procedure
 
 func init() {
 	procedures = [...]procedure{
-		0:   {name: "MPI_Abi_get_fortran_booleans", always: true, do: doMPI_Abi_get_fortran_booleans},
+		0:   {name: "MPI_Abi_get_fortran_booleans", always: true, do: (*Lib).getBooleans},
 		1:   {name: "MPI_Abi_get_fortran_info", always: true, do: doMPI_Abi_get_fortran_info},
 		2:   {name: "MPI_Abi_get_info", always: true, do: doMPI_Abi_get_info},
 		3:   {name: "MPI_Abi_get_version", always: true, do: doMPI_Abi_get_version},
@@ -43,7 +43,7 @@ func init() {
 		31:  {name: "MPI_Bsend", do: doMPI_Bsend, comm: 6},
 		32:  {name: "MPI_Bsend_init", do: doMPI_Bsend_init, comm: 6},
 		33:  {name: "MPI_Buffer_attach", do: doMPI_Buffer_attach},
-		34:  {name: "MPI_Buffer_detach", do: doMPI_Buffer_detach},
+		34:  {name: "MPI_Buffer_detach", do: (*Lib).detachProcess},
 		35:  {name: "MPI_Buffer_flush", do: doMPI_Buffer_flush},
 		36:  {name: "MPI_Buffer_iflush", do: doMPI_Buffer_iflush},
 		37:  {name: "MPI_Cancel", do: doMPI_Cancel},
@@ -67,7 +67,7 @@ func init() {
 		55:  {name: "MPI_Comm_create_group", do: doMPI_Comm_create_group, comm: 1},
 		56:  {name: "MPI_Comm_create_keyval", do: doMPI_Comm_create_keyval},
 		57:  {name: "MPI_Comm_delete_attr", do: doMPI_Comm_delete_attr, comm: 1},
-		58:  {name: "MPI_Comm_detach_buffer", do: doMPI_Comm_detach_buffer, comm: 1},
+		58:  {name: "MPI_Comm_detach_buffer", do: (*Lib).detachComm, comm: 1},
 		59:  {name: "MPI_Comm_disconnect", do: doMPI_Comm_disconnect},
 		60:  {name: "MPI_Comm_dup", do: doMPI_Comm_dup, comm: 1},
 		61:  {name: "MPI_Comm_dup_with_info", do: doMPI_Comm_dup_with_info, comm: 1},
@@ -77,7 +77,7 @@ func init() {
 		65:  {name: "MPI_Comm_get_attr", do: doMPI_Comm_get_attr, comm: 1},
 		66:  {name: "MPI_Comm_get_errhandler", do: doMPI_Comm_get_errhandler, comm: 1},
 		67:  {name: "MPI_Comm_get_info", do: doMPI_Comm_get_info, comm: 1},
-		68:  {name: "MPI_Comm_get_name", do: doMPI_Comm_get_name, comm: 1},
+		68:  {name: "MPI_Comm_get_name", do: (*Lib).commName, comm: 1},
 		69:  {name: "MPI_Comm_get_parent", do: doMPI_Comm_get_parent},
 		70:  {name: "MPI_Comm_group", do: doMPI_Comm_group, comm: 1},
 		71:  {name: "MPI_Comm_idup", do: doMPI_Comm_idup, comm: 1},
@@ -88,7 +88,7 @@ func init() {
 		76:  {name: "MPI_Comm_remote_group", do: doMPI_Comm_remote_group, comm: 1},
 		77:  {name: "MPI_Comm_remote_size", do: doMPI_Comm_remote_size, comm: 1},
 		78:  {name: "MPI_Comm_set_attr", do: doMPI_Comm_set_attr, comm: 1},
-		79:  {name: "MPI_Comm_set_errhandler", do: doMPI_Comm_set_errhandler, comm: 1, handler: 2},
+		79:  {name: "MPI_Comm_set_errhandler", do: (*Lib).setCommErrhandler, comm: 1, handler: 2},
 		80:  {name: "MPI_Comm_set_info", do: doMPI_Comm_set_info, comm: 1},
 		81:  {name: "MPI_Comm_set_name", do: doMPI_Comm_set_name, comm: 1},
 		82:  {name: "MPI_Comm_size", do: doMPI_Comm_size, comm: 1},
@@ -103,7 +103,7 @@ func init() {
 		91:  {name: "MPI_Dist_graph_create_adjacent", comm: 1},
 		92:  {name: "MPI_Dist_graph_neighbors", comm: 1},
 		93:  {name: "MPI_Dist_graph_neighbors_count", comm: 1},
-		94:  {name: "MPI_Errhandler_free", always: true, do: doMPI_Errhandler_free},
+		94:  {name: "MPI_Errhandler_free", always: true, do: (*Lib).freeErrhandler},
 		95:  {name: "MPI_Error_class", always: true, do: doMPI_Error_class},
 		96:  {name: "MPI_Error_string", always: true, do: doMPI_Error_string},
 		97:  {name: "MPI_Exscan", do: doMPI_Exscan, comm: 6},
@@ -192,11 +192,11 @@ func init() {
 		180: {name: "MPI_Graph_neighbors_count", comm: 1},
 		181: {name: "MPI_Graphdims_get", comm: 1},
 		182: {name: "MPI_Grequest_complete", do: doMPI_Grequest_complete},
-		183: {name: "MPI_Grequest_start", do: doMPI_Grequest_start},
+		183: {name: "MPI_Grequest_start", do: (*Lib).startGrequest},
 		184: {name: "MPI_Group_compare", do: doMPI_Group_compare},
 		185: {name: "MPI_Group_difference", do: doMPI_Group_difference},
 		186: {name: "MPI_Group_excl", do: doMPI_Group_excl},
-		187: {name: "MPI_Group_free", do: doMPI_Group_free},
+		187: {name: "MPI_Group_free", do: (*Lib).freeGroup},
 		188: {name: "MPI_Group_from_session_pset"},
 		189: {name: "MPI_Group_incl", do: doMPI_Group_incl},
 		190: {name: "MPI_Group_intersection", do: doMPI_Group_intersection},
@@ -218,8 +218,8 @@ func init() {
 		206: {name: "MPI_Iexscan", do: doMPI_Iexscan, comm: 6},
 		207: {name: "MPI_Igather", do: doMPI_Igather, comm: 8},
 		208: {name: "MPI_Igatherv", do: doMPI_Igatherv, comm: 9},
-		209: {name: "MPI_Improbe", do: doMPI_Improbe, comm: 3},
-		210: {name: "MPI_Imrecv", do: doMPI_Imrecv},
+		209: {name: "MPI_Improbe", do: (*Lib).improbe, comm: 3},
+		210: {name: "MPI_Imrecv", do: (*Lib).imrecv},
 		211: {name: "MPI_Ineighbor_allgather", comm: 7},
 		212: {name: "MPI_Ineighbor_allgatherv", comm: 8},
 		213: {name: "MPI_Ineighbor_alltoall", comm: 7},
@@ -229,20 +229,20 @@ func init() {
 		217: {name: "MPI_Info_create_env", always: true, do: doMPI_Info_create_env},
 		218: {name: "MPI_Info_delete", always: true, do: doMPI_Info_delete},
 		219: {name: "MPI_Info_dup", always: true, do: doMPI_Info_dup},
-		220: {name: "MPI_Info_free", always: true, do: doMPI_Info_free},
-		221: {name: "MPI_Info_get", always: true, do: doMPI_Info_get},
+		220: {name: "MPI_Info_free", always: true, do: (*Lib).freeInfo},
+		221: {name: "MPI_Info_get", always: true, do: (*Lib).infoGet},
 		222: {name: "MPI_Info_get_nkeys", always: true, do: doMPI_Info_get_nkeys},
-		223: {name: "MPI_Info_get_nthkey", always: true, do: doMPI_Info_get_nthkey},
-		224: {name: "MPI_Info_get_string", always: true, do: doMPI_Info_get_string},
-		225: {name: "MPI_Info_get_valuelen", always: true, do: doMPI_Info_get_valuelen},
+		223: {name: "MPI_Info_get_nthkey", always: true, do: (*Lib).infoKey},
+		224: {name: "MPI_Info_get_string", always: true, do: (*Lib).infoGetString},
+		225: {name: "MPI_Info_get_valuelen", always: true, do: (*Lib).infoValuelen},
 		226: {name: "MPI_Info_set", always: true, do: doMPI_Info_set},
 		227: {name: "MPI_Init", always: true, do: doMPI_Init},
 		228: {name: "MPI_Init_thread", always: true, do: doMPI_Init_thread},
 		229: {name: "MPI_Initialized", always: true, do: doMPI_Initialized},
-		230: {name: "MPI_Intercomm_create", do: doMPI_Intercomm_create, comm: 1},
+		230: {name: "MPI_Intercomm_create", do: (*Lib).intercommCreate, comm: 1},
 		231: {name: "MPI_Intercomm_create_from_groups", handler: 7},
 		232: {name: "MPI_Intercomm_merge", do: doMPI_Intercomm_merge, comm: 1},
-		233: {name: "MPI_Iprobe", do: doMPI_Iprobe, comm: 3},
+		233: {name: "MPI_Iprobe", do: (*Lib).iprobe, comm: 3},
 		234: {name: "MPI_Irecv", do: doMPI_Irecv, comm: 6},
 		235: {name: "MPI_Ireduce", do: doMPI_Ireduce, comm: 7},
 		236: {name: "MPI_Ireduce_scatter", do: doMPI_Ireduce_scatter, comm: 6},
@@ -259,8 +259,8 @@ func init() {
 		247: {name: "MPI_Keyval_create", do: doMPI_Keyval_create},
 		248: {name: "MPI_Keyval_free", do: doMPI_Keyval_free},
 		249: {name: "MPI_Lookup_name"},
-		250: {name: "MPI_Mprobe", do: doMPI_Mprobe, comm: 3},
-		251: {name: "MPI_Mrecv", do: doMPI_Mrecv},
+		250: {name: "MPI_Mprobe", do: (*Lib).mprobe, comm: 3},
+		251: {name: "MPI_Mrecv", do: (*Lib).mrecv},
 		252: {name: "MPI_Neighbor_allgather", comm: 7},
 		253: {name: "MPI_Neighbor_allgather_init", comm: 7},
 		254: {name: "MPI_Neighbor_allgatherv", comm: 8},
@@ -272,11 +272,11 @@ func init() {
 		260: {name: "MPI_Neighbor_alltoallw", comm: 9},
 		261: {name: "MPI_Neighbor_alltoallw_init", comm: 9},
 		262: {name: "MPI_Op_commutative", do: doMPI_Op_commutative},
-		263: {name: "MPI_Op_create", do: doMPI_Op_create},
-		264: {name: "MPI_Op_free", do: doMPI_Op_free},
+		263: {name: "MPI_Op_create", do: (*Lib).createOp},
+		264: {name: "MPI_Op_free", do: (*Lib).freeOp},
 		265: {name: "MPI_Open_port"},
-		266: {name: "MPI_Pack", do: doMPI_Pack, comm: 7},
-		267: {name: "MPI_Pack_external", do: doMPI_Pack_external},
+		266: {name: "MPI_Pack", do: (*Lib).pack, comm: 7},
+		267: {name: "MPI_Pack_external", do: (*Lib).packExternal},
 		268: {name: "MPI_Pack_external_size", do: doMPI_Pack_external_size},
 		269: {name: "MPI_Pack_size", do: doMPI_Pack_size, comm: 3},
 		270: {name: "MPI_Parrived"},
@@ -305,10 +305,10 @@ func init() {
 		293: {name: "MPI_Remove_error_code", always: true, do: doMPI_Remove_error_code},
 		294: {name: "MPI_Remove_error_string", always: true, do: doMPI_Remove_error_string},
 		295: {name: "MPI_Request_free", do: doMPI_Request_free},
-		296: {name: "MPI_Request_get_status", do: doMPI_Request_get_status},
-		297: {name: "MPI_Request_get_status_all", do: doMPI_Request_get_status_all},
-		298: {name: "MPI_Request_get_status_any", do: doMPI_Request_get_status_any},
-		299: {name: "MPI_Request_get_status_some", do: doMPI_Request_get_status_some},
+		296: {name: "MPI_Request_get_status", do: (*Lib).getStatus},
+		297: {name: "MPI_Request_get_status_all", do: (*Lib).getStatusAll},
+		298: {name: "MPI_Request_get_status_any", do: (*Lib).getStatusAny},
+		299: {name: "MPI_Request_get_status_some", do: (*Lib).getStatusSome},
 		300: {name: "MPI_Rget", do: doMPI_Rget, win: 8},
 		301: {name: "MPI_Rget_accumulate", do: doMPI_Rget_accumulate, win: 12},
 		302: {name: "MPI_Rput", do: doMPI_Rput, win: 8},
@@ -341,7 +341,7 @@ func init() {
 		329: {name: "MPI_Ssend", do: doMPI_Ssend, comm: 6},
 		330: {name: "MPI_Ssend_init", do: doMPI_Ssend_init, comm: 6},
 		331: {name: "MPI_Start", do: doMPI_Start},
-		332: {name: "MPI_Startall", do: doMPI_Startall},
+		332: {name: "MPI_Startall", do: (*Lib).startall},
 		333: {name: "MPI_Status_get_error", do: doMPI_Status_get_error},
 		334: {name: "MPI_Status_get_source", do: doMPI_Status_get_source},
 		335: {name: "MPI_Status_get_tag", do: doMPI_Status_get_tag},
@@ -351,13 +351,13 @@ func init() {
 		339: {name: "MPI_Status_set_error", do: doMPI_Status_set_error},
 		340: {name: "MPI_Status_set_source", do: doMPI_Status_set_source},
 		341: {name: "MPI_Status_set_tag", do: doMPI_Status_set_tag},
-		342: {name: "MPI_Test", do: doMPI_Test},
+		342: {name: "MPI_Test", do: (*Lib).test},
 		343: {name: "MPI_Test_cancelled", do: doMPI_Test_cancelled},
-		344: {name: "MPI_Testall", do: doMPI_Testall},
-		345: {name: "MPI_Testany", do: doMPI_Testany},
-		346: {name: "MPI_Testsome", do: doMPI_Testsome},
+		344: {name: "MPI_Testall", do: (*Lib).testall},
+		345: {name: "MPI_Testany", do: (*Lib).testany},
+		346: {name: "MPI_Testsome", do: (*Lib).testsome},
 		347: {name: "MPI_Topo_test", do: doMPI_Topo_test, comm: 1},
-		348: {name: "MPI_Type_commit", do: doMPI_Type_commit},
+		348: {name: "MPI_Type_commit", do: (*Lib).commit},
 		349: {name: "MPI_Type_contiguous", do: doMPI_Type_contiguous},
 		350: {name: "MPI_Type_create_darray", do: doMPI_Type_create_darray},
 		351: {name: "MPI_Type_create_f90_complex", do: doMPI_Type_create_f90_complex},
@@ -373,11 +373,11 @@ func init() {
 		361: {name: "MPI_Type_create_subarray", do: doMPI_Type_create_subarray},
 		362: {name: "MPI_Type_delete_attr", do: doMPI_Type_delete_attr},
 		363: {name: "MPI_Type_dup", do: doMPI_Type_dup},
-		364: {name: "MPI_Type_free", do: doMPI_Type_free},
+		364: {name: "MPI_Type_free", do: (*Lib).freeType},
 		365: {name: "MPI_Type_free_keyval", do: doMPI_Type_free_keyval},
-		366: {name: "MPI_Type_get_attr", do: doMPI_Type_get_attr},
-		367: {name: "MPI_Type_get_contents", do: doMPI_Type_get_contents},
-		368: {name: "MPI_Type_get_contents_c", do: doMPI_Type_get_contents_c},
+		366: {name: "MPI_Type_get_attr", do: (*Lib).getTypeAttr},
+		367: {name: "MPI_Type_get_contents", do: (*Lib).contents},
+		368: {name: "MPI_Type_get_contents_c", do: (*Lib).largeContents},
 		369: {name: "MPI_Type_get_envelope", do: doMPI_Type_get_envelope},
 		370: {name: "MPI_Type_get_envelope_c", do: doMPI_Type_get_envelope_c},
 		371: {name: "MPI_Type_get_extent", do: doMPI_Type_get_extent},
@@ -393,13 +393,13 @@ func init() {
 		381: {name: "MPI_Type_size", do: doMPI_Type_size},
 		382: {name: "MPI_Type_size_x", do: doMPI_Type_size_x},
 		383: {name: "MPI_Type_vector", do: doMPI_Type_vector},
-		384: {name: "MPI_Unpack", do: doMPI_Unpack, comm: 7},
-		385: {name: "MPI_Unpack_external", do: doMPI_Unpack_external},
+		384: {name: "MPI_Unpack", do: (*Lib).unpack, comm: 7},
+		385: {name: "MPI_Unpack_external", do: (*Lib).unpackExternal},
 		386: {name: "MPI_Unpublish_name"},
-		387: {name: "MPI_Wait", do: doMPI_Wait},
-		388: {name: "MPI_Waitall", do: doMPI_Waitall},
-		389: {name: "MPI_Waitany", do: doMPI_Waitany},
-		390: {name: "MPI_Waitsome", do: doMPI_Waitsome},
+		387: {name: "MPI_Wait", do: (*Lib).wait},
+		388: {name: "MPI_Waitall", do: (*Lib).waitall},
+		389: {name: "MPI_Waitany", do: (*Lib).waitany},
+		390: {name: "MPI_Waitsome", do: (*Lib).waitsome},
 		391: {name: "MPI_Win_allocate", do: doMPI_Win_allocate, comm: 4},
 		392: {name: "MPI_Win_allocate_shared", do: doMPI_Win_allocate_shared, comm: 4},
 		393: {name: "MPI_Win_attach", do: doMPI_Win_attach, win: 1},
@@ -416,21 +416,21 @@ func init() {
 		404: {name: "MPI_Win_flush_all", do: doMPI_Win_flush_all, win: 1},
 		405: {name: "MPI_Win_flush_local", do: doMPI_Win_flush_local, win: 2},
 		406: {name: "MPI_Win_flush_local_all", do: doMPI_Win_flush_local_all, win: 1},
-		407: {name: "MPI_Win_free", do: doMPI_Win_free},
+		407: {name: "MPI_Win_free", do: (*Lib).winFree},
 		408: {name: "MPI_Win_free_keyval", do: doMPI_Win_free_keyval},
-		409: {name: "MPI_Win_get_attr", do: doMPI_Win_get_attr, win: 1},
+		409: {name: "MPI_Win_get_attr", do: (*Lib).getWinAttr, win: 1},
 		410: {name: "MPI_Win_get_errhandler", do: doMPI_Win_get_errhandler, win: 1},
 		411: {name: "MPI_Win_get_group", do: doMPI_Win_get_group, win: 1},
 		412: {name: "MPI_Win_get_info", do: doMPI_Win_get_info, win: 1},
-		413: {name: "MPI_Win_get_name", do: doMPI_Win_get_name, win: 1},
+		413: {name: "MPI_Win_get_name", do: (*Lib).winName, win: 1},
 		414: {name: "MPI_Win_lock", do: doMPI_Win_lock, win: 4},
 		415: {name: "MPI_Win_lock_all", do: doMPI_Win_lock_all, win: 2},
 		416: {name: "MPI_Win_post", do: doMPI_Win_post, win: 3},
 		417: {name: "MPI_Win_set_attr", do: doMPI_Win_set_attr, win: 1},
-		418: {name: "MPI_Win_set_errhandler", do: doMPI_Win_set_errhandler, win: 1, handler: 2},
+		418: {name: "MPI_Win_set_errhandler", do: (*Lib).setWinErrhandler, win: 1, handler: 2},
 		419: {name: "MPI_Win_set_info", do: doMPI_Win_set_info, win: 1},
 		420: {name: "MPI_Win_set_name", do: doMPI_Win_set_name, win: 1},
-		421: {name: "MPI_Win_shared_query", do: doMPI_Win_shared_query, win: 1},
+		421: {name: "MPI_Win_shared_query", do: (*Lib).sharedQuery, win: 1},
 		422: {name: "MPI_Win_start", do: doMPI_Win_start, win: 3},
 		423: {name: "MPI_Win_sync", do: doMPI_Win_sync, win: 1},
 		424: {name: "MPI_Win_test", do: doMPI_Win_test, win: 1},
@@ -543,7 +543,7 @@ func init() {
 		531: {name: "MPIX_Win_sync_object_init", do: doMPIX_Win_sync_object_init, win: 3},
 		532: {name: "MPIX_Sync_c2f", do: doMPIX_Sync_c2f},
 		533: {name: "MPIX_Sync_f2c", do: doMPIX_Sync_f2c},
-		534: {name: "MPIX_Win_change_comm", do: doMPIX_Win_change_comm, comm: 1},
+		534: {name: "MPIX_Win_change_comm", do: (*Lib).changeComm, comm: 1},
 		535: {name: "MPIX_Win_change_comm_memory", do: doMPIX_Win_change_comm_memory, comm: 1},
 		536: {name: "MPIX_Win_dup_with_info", do: doMPIX_Win_dup_with_info, win: 1},
 		537: {name: "MPIX_Win_dup", do: doMPIX_Win_dup, win: 1},
@@ -554,10 +554,6 @@ func init() {
 		542: {name: "MPIX_Memhandle_release", do: doMPIX_Memhandle_release, win: 2},
 		543: {name: "MPIX_Win_from_memhandle", do: doMPIX_Win_from_memhandle, win: 6},
 	}
-}
-
-func doMPI_Abi_get_fortran_booleans(l *Lib, a args) error {
-	return l.getBooleans(a)
 }
 
 func doMPI_Abi_get_fortran_info(l *Lib, a args) error {
@@ -889,10 +885,6 @@ func doMPI_Buffer_attach(l *Lib, a args) error {
 	return l.attachProcess(a.word(0), a.int(1))
 }
 
-func doMPI_Buffer_detach(l *Lib, a args) error {
-	return l.detachProcess(a)
-}
-
 func doMPI_Buffer_flush(l *Lib, a args) error {
 	return l.flushProcess()
 }
@@ -1017,10 +1009,6 @@ func doMPI_Comm_delete_attr(l *Lib, a args) error {
 	return mpi.DeleteAttr(comm, l.keyvals.get(a.int(1)).comm)
 }
 
-func doMPI_Comm_detach_buffer(l *Lib, a args) error {
-	return l.detachComm(a)
-}
-
 func doMPI_Comm_disconnect(l *Lib, a args) error {
 	return l.freeComm(a, "MPI_Comm_disconnect", (*mpi.Comm).Disconnect)
 }
@@ -1114,10 +1102,6 @@ func doMPI_Comm_get_info(l *Lib, a args) error {
 	}
 	a.setWord(1, l.addInfo(v0))
 	return nil
-}
-
-func doMPI_Comm_get_name(l *Lib, a args) error {
-	return l.commName(a)
 }
 
 func doMPI_Comm_get_parent(l *Lib, a args) error {
@@ -1248,10 +1232,6 @@ func doMPI_Comm_set_attr(l *Lib, a args) error {
 	return l.setCommAttr(comm, a.int(1), a.word(2))
 }
 
-func doMPI_Comm_set_errhandler(l *Lib, a args) error {
-	return l.setCommErrhandler(a)
-}
-
 func doMPI_Comm_set_info(l *Lib, a args) error {
 	comm, err := l.comm(a.word(0), "MPI_Comm_set_info")
 	if err != nil {
@@ -1346,10 +1326,6 @@ func doMPI_Compare_and_swap(l *Lib, a args) error {
 
 func doMPI_Dims_create(l *Lib, a args) error {
 	return l.dimsCreate(a.int(0), a.int(1), a.numbers(2))
-}
-
-func doMPI_Errhandler_free(l *Lib, a args) error {
-	return l.freeErrhandler(a)
 }
 
 func doMPI_Error_class(l *Lib, a args) error {
@@ -1608,10 +1584,6 @@ func doMPI_Grequest_complete(l *Lib, a args) error {
 	return l.completeGrequest(a.word(0))
 }
 
-func doMPI_Grequest_start(l *Lib, a args) error {
-	return l.startGrequest(a)
-}
-
 func doMPI_Group_compare(l *Lib, a args) error {
 	if err := l.need("MPI_Group_compare", a, "result", 2); err != nil {
 		return err
@@ -1668,10 +1640,6 @@ func doMPI_Group_excl(l *Lib, a args) error {
 	}
 	a.setWord(3, l.addGroup(v0))
 	return nil
-}
-
-func doMPI_Group_free(l *Lib, a args) error {
-	return l.freeGroup(a)
 }
 
 func doMPI_Group_incl(l *Lib, a args) error {
@@ -1949,14 +1917,6 @@ func doMPI_Igatherv(l *Lib, a args) error {
 	return l.setRequest(a, 9, v0)
 }
 
-func doMPI_Improbe(l *Lib, a args) error {
-	return l.improbe(a)
-}
-
-func doMPI_Imrecv(l *Lib, a args) error {
-	return l.imrecv(a)
-}
-
 func doMPI_Info_create(l *Lib, a args) error {
 	if err := l.need("MPI_Info_create", a, "info", 0); err != nil {
 		return err
@@ -1998,14 +1958,6 @@ func doMPI_Info_dup(l *Lib, a args) error {
 	return nil
 }
 
-func doMPI_Info_free(l *Lib, a args) error {
-	return l.freeInfo(a)
-}
-
-func doMPI_Info_get(l *Lib, a args) error {
-	return l.infoGet(a)
-}
-
 func doMPI_Info_get_nkeys(l *Lib, a args) error {
 	if err := l.need("MPI_Info_get_nkeys", a, "nkeys", 1); err != nil {
 		return err
@@ -2019,18 +1971,6 @@ func doMPI_Info_get_nkeys(l *Lib, a args) error {
 	}
 	a.setInt(1, int(v0))
 	return nil
-}
-
-func doMPI_Info_get_nthkey(l *Lib, a args) error {
-	return l.infoKey(a)
-}
-
-func doMPI_Info_get_string(l *Lib, a args) error {
-	return l.infoGetString(a)
-}
-
-func doMPI_Info_get_valuelen(l *Lib, a args) error {
-	return l.infoValuelen(a)
 }
 
 func doMPI_Info_set(l *Lib, a args) error {
@@ -2065,10 +2005,6 @@ func doMPI_Initialized(l *Lib, a args) error {
 	return nil
 }
 
-func doMPI_Intercomm_create(l *Lib, a args) error {
-	return l.intercommCreate(a)
-}
-
 func doMPI_Intercomm_merge(l *Lib, a args) error {
 	if err := l.need("MPI_Intercomm_merge", a, "newintracomm", 2); err != nil {
 		return err
@@ -2084,10 +2020,6 @@ func doMPI_Intercomm_merge(l *Lib, a args) error {
 	}
 	a.setWord(2, l.addComm(v0))
 	return nil
-}
-
-func doMPI_Iprobe(l *Lib, a args) error {
-	return l.iprobe(a)
 }
 
 func doMPI_Irecv(l *Lib, a args) error {
@@ -2256,14 +2188,6 @@ func doMPI_Keyval_free(l *Lib, a args) error {
 	return l.freeKeyval(a, "MPI_Keyval_free", isCommKeyval)
 }
 
-func doMPI_Mprobe(l *Lib, a args) error {
-	return l.mprobe(a)
-}
-
-func doMPI_Mrecv(l *Lib, a args) error {
-	return l.mrecv(a)
-}
-
 func doMPI_Op_commutative(l *Lib, a args) error {
 	if err := l.need("MPI_Op_commutative", a, "commute", 1); err != nil {
 		return err
@@ -2274,22 +2198,6 @@ func doMPI_Op_commutative(l *Lib, a args) error {
 	}
 	a.setBool(1, v0)
 	return nil
-}
-
-func doMPI_Op_create(l *Lib, a args) error {
-	return l.createOp(a)
-}
-
-func doMPI_Op_free(l *Lib, a args) error {
-	return l.freeOp(a)
-}
-
-func doMPI_Pack(l *Lib, a args) error {
-	return l.pack(a)
-}
-
-func doMPI_Pack_external(l *Lib, a args) error {
-	return l.packExternal(a)
 }
 
 func doMPI_Pack_external_size(l *Lib, a args) error {
@@ -2479,22 +2387,6 @@ func doMPI_Remove_error_string(l *Lib, a args) error {
 
 func doMPI_Request_free(l *Lib, a args) error {
 	return l.onRequest(a, "MPI_Request_free", (*mpi.Request).Free)
-}
-
-func doMPI_Request_get_status(l *Lib, a args) error {
-	return l.getStatus(a)
-}
-
-func doMPI_Request_get_status_all(l *Lib, a args) error {
-	return l.getStatusAll(a)
-}
-
-func doMPI_Request_get_status_any(l *Lib, a args) error {
-	return l.getStatusAny(a)
-}
-
-func doMPI_Request_get_status_some(l *Lib, a args) error {
-	return l.getStatusSome(a)
 }
 
 func doMPI_Rget(l *Lib, a args) error {
@@ -2704,10 +2596,6 @@ func doMPI_Start(l *Lib, a args) error {
 	return l.onRequest(a, "MPI_Start", (*mpi.Request).Start)
 }
 
-func doMPI_Startall(l *Lib, a args) error {
-	return l.startall(a)
-}
-
 func doMPI_Status_get_error(l *Lib, a args) error {
 	if err := l.need("MPI_Status_get_error", a, "error", 1); err != nil {
 		return err
@@ -2799,10 +2687,6 @@ func doMPI_Status_set_tag(l *Lib, a args) error {
 	return nil
 }
 
-func doMPI_Test(l *Lib, a args) error {
-	return l.test(a)
-}
-
 func doMPI_Test_cancelled(l *Lib, a args) error {
 	if err := l.need("MPI_Test_cancelled", a, "flag", 1); err != nil {
 		return err
@@ -2816,18 +2700,6 @@ func doMPI_Test_cancelled(l *Lib, a args) error {
 	return nil
 }
 
-func doMPI_Testall(l *Lib, a args) error {
-	return l.testall(a)
-}
-
-func doMPI_Testany(l *Lib, a args) error {
-	return l.testany(a)
-}
-
-func doMPI_Testsome(l *Lib, a args) error {
-	return l.testsome(a)
-}
-
 func doMPI_Topo_test(l *Lib, a args) error {
 	if err := l.need("MPI_Topo_test", a, "status", 1); err != nil {
 		return err
@@ -2838,10 +2710,6 @@ func doMPI_Topo_test(l *Lib, a args) error {
 	v0 := mpi.Undefined
 	a.setInt(1, int(v0))
 	return nil
-}
-
-func doMPI_Type_commit(l *Lib, a args) error {
-	return l.commit(a)
 }
 
 func doMPI_Type_contiguous(l *Lib, a args) error {
@@ -3026,24 +2894,8 @@ func doMPI_Type_dup(l *Lib, a args) error {
 	return nil
 }
 
-func doMPI_Type_free(l *Lib, a args) error {
-	return l.freeType(a)
-}
-
 func doMPI_Type_free_keyval(l *Lib, a args) error {
 	return l.freeKeyval(a, "MPI_Type_free_keyval", isTypeKeyval)
-}
-
-func doMPI_Type_get_attr(l *Lib, a args) error {
-	return l.getTypeAttr(a)
-}
-
-func doMPI_Type_get_contents(l *Lib, a args) error {
-	return l.contents(a)
-}
-
-func doMPI_Type_get_contents_c(l *Lib, a args) error {
-	return l.largeContents(a)
 }
 
 func doMPI_Type_get_envelope(l *Lib, a args) error {
@@ -3261,30 +3113,6 @@ func doMPI_Type_vector(l *Lib, a args) error {
 	return nil
 }
 
-func doMPI_Unpack(l *Lib, a args) error {
-	return l.unpack(a)
-}
-
-func doMPI_Unpack_external(l *Lib, a args) error {
-	return l.unpackExternal(a)
-}
-
-func doMPI_Wait(l *Lib, a args) error {
-	return l.wait(a)
-}
-
-func doMPI_Waitall(l *Lib, a args) error {
-	return l.waitall(a)
-}
-
-func doMPI_Waitany(l *Lib, a args) error {
-	return l.waitany(a)
-}
-
-func doMPI_Waitsome(l *Lib, a args) error {
-	return l.waitsome(a)
-}
-
 func doMPI_Win_allocate(l *Lib, a args) error {
 	return l.winAllocate(a, "MPI_Win_allocate", (*mpi.Comm).WinAllocate)
 }
@@ -3437,16 +3265,8 @@ func doMPI_Win_flush_local_all(l *Lib, a args) error {
 	return l.scope(win).FlushLocalAll()
 }
 
-func doMPI_Win_free(l *Lib, a args) error {
-	return l.winFree(a)
-}
-
 func doMPI_Win_free_keyval(l *Lib, a args) error {
 	return l.freeKeyval(a, "MPI_Win_free_keyval", isWinKeyval)
-}
-
-func doMPI_Win_get_attr(l *Lib, a args) error {
-	return l.getWinAttr(a)
 }
 
 func doMPI_Win_get_errhandler(l *Lib, a args) error {
@@ -3499,10 +3319,6 @@ func doMPI_Win_get_info(l *Lib, a args) error {
 	return nil
 }
 
-func doMPI_Win_get_name(l *Lib, a args) error {
-	return l.winName(a)
-}
-
 func doMPI_Win_lock(l *Lib, a args) error {
 	win, err := l.win(a.word(3), "MPI_Win_lock")
 	if err != nil {
@@ -3539,10 +3355,6 @@ func doMPI_Win_set_attr(l *Lib, a args) error {
 	return l.setWinAttr(win, a.int(1), a.word(2))
 }
 
-func doMPI_Win_set_errhandler(l *Lib, a args) error {
-	return l.setWinErrhandler(a)
-}
-
 func doMPI_Win_set_info(l *Lib, a args) error {
 	win, err := l.win(a.word(0), "MPI_Win_set_info")
 	if err != nil {
@@ -3561,10 +3373,6 @@ func doMPI_Win_set_name(l *Lib, a args) error {
 		return err
 	}
 	return win.SetName(objectName(text(a.word(1))))
-}
-
-func doMPI_Win_shared_query(l *Lib, a args) error {
-	return l.sharedQuery(a)
 }
 
 func doMPI_Win_start(l *Lib, a args) error {
@@ -4194,10 +4002,6 @@ func doMPIX_Sync_c2f(l *Lib, a args) error {
 func doMPIX_Sync_f2c(l *Lib, a args) error {
 	a.setWord(1, l.syncFromInt(int32(a.word(0))))
 	return nil
-}
-
-func doMPIX_Win_change_comm(l *Lib, a args) error {
-	return l.changeComm(a)
 }
 
 func doMPIX_Win_change_comm_memory(l *Lib, a args) error {

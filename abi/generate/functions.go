@@ -19,12 +19,16 @@ func (t *tables) functions() ([]byte, error) {
 			entry += ", always: true"
 		}
 		if p.Call != "" {
-			entry += ", do: do" + p.Name
 			text, err := function(p)
 			if err != nil {
 				return nil, fmt.Errorf("%s: call %q: %w", p.Name, p.Call, err)
 			}
-			b.WriteString(text)
+			if method := whole.FindStringSubmatch(text); method != nil {
+				entry += ", do: (*Lib)." + method[1]
+			} else {
+				entry += ", do: do" + p.Name
+				b.WriteString(text)
+			}
 		}
 		entry += hearers(p)
 		fmt.Fprintf(&list, "\t%d: {%s},\n", p.Number, entry)
@@ -69,6 +73,10 @@ func always(name string) bool {
 
 // allArguments is in the calls of functions that look at the arguments themselves.
 var allArguments = regexp.MustCompile(`\(a[,)]`)
+
+// whole is a function that does nothing but call a method with all arguments: that stands for
+// it, since calls of C are deep already, and a processor predicts the returns of 16.
+var whole = regexp.MustCompile(`^\nfunc \w+\(l \*Lib, a args\) error \{\n\treturn l\.(\w+)\(a\)\n\}\n$`)
 
 // handleOf is in the calls of functions that look up a handle themselves.
 var handleOf = regexp.MustCompile(`\bhandle\((\w+)\)`)

@@ -68,6 +68,9 @@ func At(addr unsafe.Pointer, t *Type, count int64) (b Buffer, err error) {
 	return b, err
 }
 
+// At is the function At where b, which is zero, is to stay, as with Bind.
+func (b *Buffer) At(addr unsafe.Pointer, t *Type, count int64) error { return b.fill(addr, t, count) }
+
 func (b *Buffer) fill(addr unsafe.Pointer, t *Type, count int64) error {
 	switch {
 	case t == nil:
@@ -125,6 +128,32 @@ func (b *Buffer) Pack(dst []byte, at int64) int { return b.transfer(dst, at, fal
 // Unpack copies bytes of the packed form, from byte at on, to their places, and
 // returns how many those were: less than len(src) at the end.
 func (b *Buffer) Unpack(src []byte, at int64) int { return b.transfer(src, at, true) }
+
+// PackAll is Pack of all of b to the beginning of dst, which has room for it, and UnpackAll the
+// reverse. They come to the loop with fewer calls within calls, of which a processor predicts
+// the returns of 16 only, and those from C have begun with eight.
+func (b *Buffer) PackAll(dst []byte) int { return b.transferAll(dst, false) }
+
+// UnpackAll is Unpack of all of b from the beginning of src, which has as much.
+func (b *Buffer) UnpackAll(src []byte) int { return b.transferAll(src, true) }
+
+func (b *Buffer) transferAll(packed []byte, unpack bool) int {
+	if b.size == 0 {
+		return 0
+	}
+	t := transfer{b.base, unsafe.Pointer(unsafe.SliceData(packed[:b.size])), unpack, b.t.by}
+	switch s := b.sub; {
+	case b.dense:
+		t.run(b.off, 0, b.size)
+	case b.n != 1:
+		t.loop(s, b.stride, b.off, 0, b.n)
+	case s.kind == loop:
+		t.loop(s.sub, s.stride, b.off+s.off, 0, s.n)
+	default:
+		t.whole(s, b.off, 0)
+	}
+	return int(b.size)
+}
 
 func (b *Buffer) transfer(packed []byte, at int64, unpack bool) int {
 	n := min(int64(len(packed)), b.size-at)

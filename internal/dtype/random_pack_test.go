@@ -35,7 +35,7 @@ func (x *checker) ranges() (all [][2]int) {
 	return all
 }
 
-// pack packs in one piece, in two at every split point, and parts.
+// pack packs in one piece, in both ways, in two at every split point, and parts.
 func (x *checker) pack() error {
 	want := x.packed()
 	size := len(want)
@@ -43,6 +43,9 @@ func (x *checker) pack() error {
 		return fmt.Errorf("%d bytes, want %d", x.b.Size(), size)
 	}
 	got := make([]byte, size+8)
+	if n := x.b.PackAll(got); n != size || !bytes.Equal(got[:size], want) || !bytes.Equal(got[size:], make([]byte, 8)) {
+		return fmt.Errorf("all: %d bytes of %d\n% x, want\n% x", n, size, got, want)
+	}
 	for _, k := range x.splits() {
 		clear(got)
 		n := x.b.Pack(got[:k], 0)
@@ -73,6 +76,9 @@ func (x *checker) unpack() error {
 	fresh := x.random(size)
 	after := bytes.Clone(before)
 	x.all.Unpack(after, x.origin, fresh)
+	if n := x.b.UnpackAll(append(fresh[:size:size], 1, 2, 3)); n != size || !bytes.Equal(x.mem, after) {
+		return fmt.Errorf("all: %d bytes of %d\n% x, want\n% x", n, size, x.mem, after)
+	}
 	for _, k := range x.splits() {
 		copy(x.mem, before)
 		n := x.b.Unpack(fresh[k:], int64(k)) + x.b.Unpack(fresh[:k], 0)
