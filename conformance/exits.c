@@ -15,7 +15,8 @@ static void *ender(void *unused) {
 
 int main(int argc, char **argv) {
 	const char *how = argc > 1 ? argv[1] : "";
-	int rank, size, v = 0;
+	const char *where = argc > 2 ? argv[2] : "recv"; /* what the others are in meanwhile */
+	int rank, size, v = 0, sum = 0;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -34,7 +35,10 @@ int main(int argc, char **argv) {
 		if (strcmp(how, "segv") == 0) *(volatile int *)8 = 1;
 		if (strcmp(how, "kill") == 0) raise(SIGKILL);
 	}
-	MPI_Recv(&v, 1, MPI_INT, (rank + 1) % size, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (strcmp(where, "barrier") == 0) MPI_Barrier(MPI_COMM_WORLD);
+	if (strcmp(where, "bcast") == 0) MPI_Bcast(&v, 1, MPI_INT, size - 1, MPI_COMM_WORLD);
+	if (strcmp(where, "allreduce") == 0) MPI_Allreduce(&v, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (strcmp(where, "recv") == 0) MPI_Recv(&v, 1, MPI_INT, (rank + 1) % size, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	printf("not reached\n");
 	return 0;
 }

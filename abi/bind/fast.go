@@ -2,6 +2,7 @@ package bind
 
 import (
 	"os"
+	"sync/atomic"
 
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -11,8 +12,9 @@ import (
 type Fast interface {
 	// KnowType tells the size of a predefined type in bytes, and what can be done with it.
 	KnowType(h uintptr, size int, kind FastKind)
-	// OpenComm tells of a communicator, CloseComm that its handle ends.
-	OpenComm(h uintptr, rank, size int)
+	// OpenComm tells of a communicator, see mpi.Comm.Descriptor, and CloseComm that its handle
+	// ends.
+	OpenComm(h uintptr, rank, size int, descriptor uintptr, layout uint64)
 	CloseComm(h uintptr)
 	// OpenWin tells of a window, see mpi.Window.Descriptor, and CloseWin that its handle ends.
 	OpenWin(h, descriptor uintptr, layout uint64)
@@ -65,7 +67,10 @@ func (l *Lib) startFast() {
 		size, kind := fastType(p.name, l.predefined[p.handle-firstPredefined])
 		f.KnowType(p.handle, size, kind)
 	}
-	l.comms.opened = func(h handle, c *mpi.Comm) { f.OpenComm(h, c.Rank(), c.Size()) }
+	l.comms.opened = func(h handle, c *mpi.Comm) {
+		descriptor, layout := c.Descriptor()
+		f.OpenComm(h, c.Rank(), c.Size(), descriptor, layout)
+	}
 	l.comms.closed = f.CloseComm
 	l.wins.opened = func(h handle, w *mpi.Window) {
 		descriptor, layout := w.Descriptor()
@@ -73,8 +78,8 @@ func (l *Lib) startFast() {
 	}
 	l.wins.closed = f.CloseWin
 	world := l.world.Load()
-	f.OpenComm(commWorld, world.Rank(), world.Size())
-	f.OpenComm(commSelf, 0, 1)
+	l.comms.opened(commWorld, world)
+	l.comms.opened(commSelf, world.Self())
 }
 
 // fastType is what C is told of a predefined type.
@@ -90,6 +95,22 @@ func fastType(name string, d mpi.Datatype) (size int, kind FastKind) {
 		return size, FastPadded
 	}
 	return size, FastDense
+}
+
+// Await is mpi.Comm.Await for a collective that C has begun, and returns the error code.
+func (l *Lib) Await(comm uintptr, word *atomic.Uint64, n uint64) int {
+	c, err := l.comm(comm, "a collective")
+	if err == nil {
+		err = c.Await(word, n)
+	}
+	return code(err)
+}
+
+// Ring is mpi.Comm.Ring.
+func (l *Lib) Ring(comm uintptr) {
+	if c, err := l.comm(comm, "a collective"); err == nil {
+		c.Ring()
+	}
 }
 
 // stopFast has all calls come here.

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"sync/atomic"
 	"testing"
 	"unsafe"
 
@@ -12,16 +13,19 @@ import (
 type told struct {
 	types map[uintptr]FastKind
 	comms map[uintptr][2]int
+	slots map[uintptr]uintptr
 	wins  map[uintptr]uintptr
 	ends  int
 }
 
 func newTold() *told {
-	return &told{map[uintptr]FastKind{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, 0}
+	return &told{map[uintptr]FastKind{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, 0}
 }
 
-func (x *told) KnowType(h uintptr, size int, kind FastKind)  { x.types[h] = kind }
-func (x *told) OpenComm(h uintptr, rank, size int)           { x.comms[h] = [2]int{rank, size} }
+func (x *told) KnowType(h uintptr, size int, kind FastKind) { x.types[h] = kind }
+func (x *told) OpenComm(h uintptr, rank, size int, descriptor uintptr, layout uint64) {
+	x.comms[h], x.slots[h] = [2]int{rank, size}, descriptor
+}
 func (x *told) CloseComm(h uintptr)                          { delete(x.comms, h) }
 func (x *told) OpenWin(h, descriptor uintptr, layout uint64) { x.wins[h] = descriptor }
 func (x *told) CloseWin(h uintptr)                           { delete(x.wins, h) }
@@ -83,6 +87,34 @@ func TestFastHearsOfHandles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// C hears of the slot of a communicator that has one, and of nothing where there is none or all
+// is to be checked; a wait that it hands over ends, and a communicator of which a member has died
+// is one of errors.
+func TestFastHearsOfSlots(t *testing.T) {
+	mpitest.On(t, "inproc", 2, func(t testing.TB, world *mpi.Comm) {
+		x := newTold()
+		l := New(Hooks{Fast: x})
+		l.testStart(world)
+		c, err := world.Dup()
+		ok(t, err)
+		h := l.addComm(c)
+		if address, layout := c.Descriptor(); address == 0 || layout == 0 || x.slots[h] != address || x.slots[commWorld] == 0 || x.slots[commSelf] != 0 {
+			t.Errorf("a slot at %#x, told is %v", address, x.slots)
+		}
+		var word atomic.Uint64
+		word.Store(7)
+		if n := l.Await(h, &word, 7); n != 0 {
+			t.Errorf("a wait for what is there ends with %d", n)
+		}
+		l.Ring(h)
+		l.comms.drop(h)
+		ok(t, c.Free())
+		if address, _ := c.Descriptor(); address != 0 {
+			t.Error("a communicator that was freed has a descriptor")
+		}
+	})
 }
 
 // What C does with elements of a type, package mpi defines on them: there C looks at kinds,

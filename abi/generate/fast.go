@@ -4,22 +4,31 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // fastLayout is the header with where things are that C looks at without Go.
 func fastLayout() []byte {
 	var b bytes.Buffer
-	fields := rma.DescriptorLayout()
 	fmt.Fprintf(&b, "/* %s */\n#ifndef HALO_FAST_LAYOUT_H\n#define HALO_FAST_LAYOUT_H\n\n", notice)
 	b.WriteString("/* Places in bytes, and constants, of internal/rma, internal/apply and internal/shmfmt. */\n")
+	layout(&b, "HALO_LAYOUT", rma.DescriptorLayout())
+	b.WriteString("/* The same of internal/coll and internal/shmfmt. */\n")
+	layout(&b, "HALO_COLL_LAYOUT", coll.DescriptorLayout())
+	b.WriteString("#endif\n")
+	return b.Bytes()
+}
+
+// layout has a definition of each field, and of the number of all.
+func layout(b *bytes.Buffer, number string, fields []shmfmt.Field) {
 	for _, f := range fields {
 		suffix := ""
 		if f.Value > 1<<31-1 {
 			suffix = "u"
 		}
-		fmt.Fprintf(&b, "#define HALO_%-24s %d%s\n", f.Name, f.Value, suffix)
+		fmt.Fprintf(b, "#define HALO_%-24s %d%s\n", f.Name, f.Value, suffix)
 	}
-	fmt.Fprintf(&b, "\n/* The number of this layout: Go has to give the same. */\n#define HALO_LAYOUT %#xu\n\n#endif\n", rma.LayoutNumber(fields))
-	return b.Bytes()
+	fmt.Fprintf(b, "\n/* The number of this layout: Go has to give the same. */\n#define %s %#xu\n\n", number, rma.LayoutNumber(fields))
 }

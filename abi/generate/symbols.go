@@ -48,7 +48,11 @@ func (t *tables) body(p, q *abi.Procedure) string {
 		for _, x := range q.Params {
 			names = append(names, x.Name)
 		}
-		fmt.Fprintf(&b, "\tif (%s(%s))\n\t\treturn MPI_SUCCESS;\n", fast, strings.Join(names, ", "))
+		if strings.HasPrefix(fast, "halo_coll_") {
+			fmt.Fprintf(&b, "\tint code = %s(%s);\n\tif (code != HALO_LEFT)\n\t\treturn code;\n", fast, strings.Join(names, ", "))
+		} else {
+			fmt.Fprintf(&b, "\tif (%s(%s))\n\t\treturn MPI_SUCCESS;\n", fast, strings.Join(names, ", "))
+		}
 	}
 	args := "0"
 	if len(words) > 0 {
@@ -82,12 +86,15 @@ var inC = func() map[string]string {
 	return m
 }()
 
-// inline are procedures that try to do without Go first, with the function that returns
-// whether it has done all, by the name of the form with small counts.
+// inline are procedures that try to do without Go first, by the name of the form with small
+// counts, with the function that returns whether it has done all; of a collective it returns
+// the code, or that it has done nothing.
 var inline = map[string]string{
 	"MPI_Put": "halo_fast_put", "MPI_Get": "halo_fast_get", "MPI_Accumulate": "halo_fast_accumulate",
 	"MPI_Get_accumulate": "halo_fast_get_accumulate", "MPI_Fetch_and_op": "halo_fast_fetch_and_op",
 	"MPI_Compare_and_swap": "halo_fast_compare_and_swap", "MPI_Win_flush": "halo_fast_flush",
 	"MPI_Win_flush_local": "halo_fast_flush", "MPI_Win_sync": "halo_fast_win_sync", "MPI_Comm_rank": "halo_fast_comm_rank",
 	"MPI_Comm_size": "halo_fast_comm_size", "MPI_Type_size": "halo_fast_type_size", "MPI_Type_size_x": "halo_fast_type_size",
+	"MPI_Barrier": "halo_coll_barrier", "MPI_Bcast": "halo_coll_bcast", "MPI_Allreduce": "halo_coll_allreduce",
+	"MPI_Allgather": "halo_coll_allgather", "MPI_Alltoall": "halo_coll_alltoall",
 }

@@ -25,14 +25,15 @@ void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout) {
 	struct halo_entry *e;
 	if (layout != HALO_LAYOUT || descriptor == 0 || (e = open_entry(&halo_wins, handle)) == NULL)
 		return;
-	e->view = (char *)descriptor;
+	e->descriptor = (char *)descriptor;
 	__atomic_store_n(&e->handle, handle, __ATOMIC_RELEASE); /* pairs with the load in halo_find */
 }
 
-void halo_open_comm(uintptr_t handle, int rank, int size) {
+void halo_open_comm(uintptr_t handle, int rank, int size, uintptr_t descriptor, uint64_t layout) {
 	struct halo_entry *e = handle == (uintptr_t)MPI_COMM_WORLD ? &halo_world : open_entry(&halo_comms, handle);
 	if (e == NULL)
 		return;
+	e->descriptor = layout == HALO_COLL_LAYOUT ? (char *)descriptor : NULL;
 	e->rank = rank;
 	__atomic_store_n(&e->size, size, __ATOMIC_RELEASE); /* pairs with the load in halo_comm */
 	__atomic_store_n(&e->handle, handle, __ATOMIC_RELEASE); /* pairs with the load in halo_find */

@@ -16,8 +16,9 @@ func (fast) KnowType(h uintptr, size int, kind bind.FastKind) {
 	C.halo_know_type(C.uintptr_t(h), C.int(size), C.int(kind))
 }
 
-func (fast) OpenComm(h uintptr, rank, size int) {
-	C.halo_open_comm(C.uintptr_t(h), C.int(rank), C.int(size))
+// OpenComm gives an address in Go's memory as a number, as OpenWin does.
+func (fast) OpenComm(h uintptr, rank, size int, descriptor uintptr, layout uint64) {
+	C.halo_open_comm(C.uintptr_t(h), C.int(rank), C.int(size), C.uintptr_t(descriptor), C.uint64_t(layout))
 }
 
 func (fast) CloseComm(h uintptr) { C.halo_close_comm(C.uintptr_t(h)) }

@@ -7,11 +7,13 @@
  * mapped, with types and operations that are not simple, where somebody has to wait, and
  * with whatever is wrong. So no error is found here.
  *
- * It looks at what the engine keeps in Go (internal/rma, internal/apply, internal/shmfmt),
+ * It looks at what the engine keeps in Go (internal/rma, apply, coll and shmfmt),
  * where fast_layout.h says, and does what the functions there do that are named in the
  * comments, with the same order of memory: loads and atomic operations of Go are
  * sequentially consistent. So both are atomic with each other, in one process and in
  * several.
+ *
+ * Short collectives wait, too, and may fail there: see fast_coll.c.
  *
  * Go tells of windows and communicators when it makes handles and when it ends them, see
  * abi/bind/fast.go. HALO_C_FAST=0 in the environment: it tells of none, and all calls go to
@@ -39,7 +41,7 @@
 /* A live handle with what it is of. */
 struct halo_entry {
 	uintptr_t handle; /* stored last, cleared first */
-	char *view;       /* of a window: an rma.View */
+	char *descriptor; /* of a window its rma.View, of a communicator its coll.state or NULL */
 	int rank, size;   /* of a communicator */
 };
 
@@ -89,7 +91,7 @@ static inline uint64_t halo_bytes(int64_t count, MPI_Datatype datatype) {
 /* The rma.View of a window. */
 static inline char *halo_view(MPI_Win win) {
 	struct halo_entry *e = halo_find(&halo_wins, (uintptr_t)win);
-	return e != NULL ? e->view : NULL;
+	return e != NULL ? e->descriptor : NULL;
 }
 
 static inline char *halo_window(char *view) { return __atomic_load_n(HALO_AT(char *, view, HALO_VIEW_WINDOW), __ATOMIC_ACQUIRE); }
@@ -267,9 +269,21 @@ static inline int halo_fast_comm_size(MPI_Comm comm, int *size) {
 #define halo_fast_type_size(datatype, result) \
 	(halo_type(datatype).size != 0 && HALO_THERE(result) && (*(result) = halo_type(datatype).size, 1))
 
+/*
+ * Collectives on a slot: see fast_coll.c. They return the error code, or HALO_LEFT, and then
+ * nothing has happened.
+ */
+#define HALO_LEFT (-1)
+
+HALO_HIDDEN int halo_coll_barrier(MPI_Comm comm);
+HALO_HIDDEN int halo_coll_bcast(void *buffer, int64_t count, MPI_Datatype datatype, int root, MPI_Comm comm);
+HALO_HIDDEN int halo_coll_allreduce(const void *send, void *recv, int64_t count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+HALO_HIDDEN int halo_coll_allgather(const void *send, int64_t count, MPI_Datatype datatype, void *recv, int64_t recv_count, MPI_Datatype recv_datatype, MPI_Comm comm);
+HALO_HIDDEN int halo_coll_alltoall(const void *send, int64_t count, MPI_Datatype datatype, void *recv, int64_t recv_count, MPI_Datatype recv_datatype, MPI_Comm comm);
+
 /* What Go tells; under a lock of its. */
 HALO_HIDDEN void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout);
-HALO_HIDDEN void halo_open_comm(uintptr_t handle, int rank, int size);
+HALO_HIDDEN void halo_open_comm(uintptr_t handle, int rank, int size, uintptr_t descriptor, uint64_t layout);
 HALO_HIDDEN void halo_know_type(uintptr_t handle, int size, int kind);
 HALO_HIDDEN void halo_close_win(uintptr_t handle);
 HALO_HIDDEN void halo_close_comm(uintptr_t handle);

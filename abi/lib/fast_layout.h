@@ -35,4 +35,58 @@
 /* The number of this layout: Go has to give the same. */
 #define HALO_LAYOUT 0x5ef64f4e13122b27u
 
+/* The same of internal/coll and internal/shmfmt. */
+#define HALO_STATE_SLOT               32
+#define HALO_STATE_BROKEN             40
+#define HALO_SLOT_HEAD                56
+#define HALO_SLOT_CELLS               72
+#define HALO_SLOT_FORM                144
+#define HALO_SLOT_KIND                145
+#define HALO_SLOT_LOADS               152
+#define HALO_SLOT_YIELDS              160
+#define HALO_SLOT_NUMBER              168
+#define HALO_SLOT_KNOWN               176
+#define HALO_SLOT_TURNS               184
+#define HALO_SLOT_CORES               192
+#define HALO_SLOT_ABSENT              200
+#define HALO_SLOT_VAIN                208
+#define HALO_SLOT_HOPE                216
+#define HALO_SLOT_SHORTS              296
+#define HALO_SLOT_STAGES              320
+#define HALO_SLOT_STREAM_BYTES        344
+#define HALO_SLOT_STREAM_NUMBER       352
+#define HALO_SLOT_STREAM_AT           360
+#define HALO_SLOT_STREAM_ENDS         368
+#define HALO_SLOT_STREAM_PASSED       880
+#define HALO_HEAD_ARRIVED             0
+#define HALO_HEAD_RELEASE_NUMBER      64
+#define HALO_HEAD_RELEASE_DATA        72
+#define HALO_HEAD_SLEEPERS            640
+#define HALO_HEAD_TURNS               704
+#define HALO_TURN_BYTES               64
+#define HALO_TURN_NUMBER              0
+#define HALO_TURN_SIZE                8
+#define HALO_TURN_SHORT               16
+#define HALO_CELL_NUMBER              0
+#define HALO_CELL_SHORT               8
+#define HALO_CELL_PASSED              64
+#define HALO_FORM_CELLS               1
+#define HALO_KIND_BARRIER             0
+#define HALO_KIND_BCAST               1
+#define HALO_KIND_ALLREDUCE           3
+#define HALO_KIND_ALLGATHER           8
+#define HALO_KIND_ALLTOALL            10
+#define HALO_SLOT_SHORT               24
+#define HALO_SLOT_LINE                64
+#define HALO_SLOT_PATIENCE            3000
+#define HALO_SLOT_VAIN_MAX            63
+#define HALO_STAGE_BYTES              196608
+#define HALO_STREAM_SHORT             48
+#define HALO_STREAM_BYTES             262144
+#define HALO_STREAM_TURNS             64
+#define HALO_SLOT_MOST                16384
+
+/* The number of this layout: Go has to give the same. */
+#define HALO_COLL_LAYOUT 0x396be909ec54b6b0u
+
 #endif

@@ -17,6 +17,7 @@ import "C"
 
 import (
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/abi/bind"
@@ -30,6 +31,18 @@ var lib = bind.New(bind.Hooks{Malloc: malloc, Invoke: invoke, Thread: thread, Fa
 func haloRun(number, large C.int, words unsafe.Pointer) C.int {
 	return C.int(lib.Call(int(number), large != 0, words))
 }
+
+// haloAwait goes on with a collective that C has begun: see bind.Lib.Await.
+//
+//export haloAwait
+func haloAwait(comm C.uintptr_t, word unsafe.Pointer, n C.uint64_t) C.int {
+	return C.int(lib.Await(uintptr(comm), (*atomic.Uint64)(word), uint64(n)))
+}
+
+// haloRing wakes the members of a communicator that sleep.
+//
+//export haloRing
+func haloRing(comm C.uintptr_t) { lib.Ring(uintptr(comm)) }
 
 // haloAttach is called by each thread before it calls anything else.
 //

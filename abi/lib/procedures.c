@@ -78,12 +78,18 @@ int PMPI_Add_error_string(int errorcode, const char *string) {
 ALIAS(MPI_Add_error_string)
 
 int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+	int code = halo_coll_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+	if (code != HALO_LEFT)
+		return code;
 	word words[] = {W(sendbuf), W(sendcount), W(sendtype), W(recvbuf), W(recvcount), W(recvtype), W(comm)};
 	return haloCall(11, 0, words);
 }
 ALIAS(MPI_Allgather)
 
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+	int code = halo_coll_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+	if (code != HALO_LEFT)
+		return code;
 	word words[] = {W(sendbuf), W(sendcount), W(sendtype), W(recvbuf), W(recvcount), W(recvtype), W(comm)};
 	return haloCall(11, 1, words);
 }
@@ -132,12 +138,18 @@ int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr) {
 ALIAS(MPI_Alloc_mem)
 
 int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+	int code = halo_coll_allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+	if (code != HALO_LEFT)
+		return code;
 	word words[] = {W(sendbuf), W(recvbuf), W(count), W(datatype), W(op), W(comm)};
 	return haloCall(16, 0, words);
 }
 ALIAS(MPI_Allreduce)
 
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+	int code = halo_coll_allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+	if (code != HALO_LEFT)
+		return code;
 	word words[] = {W(sendbuf), W(recvbuf), W(count), W(datatype), W(op), W(comm)};
 	return haloCall(16, 1, words);
 }
@@ -156,12 +168,18 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, M
 ALIAS(MPI_Allreduce_init_c)
 
 int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+	int code = halo_coll_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+	if (code != HALO_LEFT)
+		return code;
 	word words[] = {W(sendbuf), W(sendcount), W(sendtype), W(recvbuf), W(recvcount), W(recvtype), W(comm)};
 	return haloCall(18, 0, words);
 }
 ALIAS(MPI_Alltoall)
 
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+	int code = halo_coll_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+	if (code != HALO_LEFT)
+		return code;
 	word words[] = {W(sendbuf), W(sendcount), W(sendtype), W(recvbuf), W(recvcount), W(recvtype), W(comm)};
 	return haloCall(18, 1, words);
 }
@@ -246,6 +264,9 @@ int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val) {
 ALIAS(MPI_Attr_put)
 
 int PMPI_Barrier(MPI_Comm comm) {
+	int code = halo_coll_barrier(comm);
+	if (code != HALO_LEFT)
+		return code;
 	word words[] = {W(comm)};
 	return haloCall(27, 0, words);
 }
@@ -258,12 +279,18 @@ int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request) {
 ALIAS(MPI_Barrier_init)
 
 int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+	int code = halo_coll_bcast(buffer, count, datatype, root, comm);
+	if (code != HALO_LEFT)
+		return code;
 	word words[] = {W(buffer), W(count), W(datatype), W(root), W(comm)};
 	return haloCall(29, 0, words);
 }
 ALIAS(MPI_Bcast)
 
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+	int code = halo_coll_bcast(buffer, count, datatype, root, comm);
+	if (code != HALO_LEFT)
+		return code;
 	word words[] = {W(buffer), W(count), W(datatype), W(root), W(comm)};
 	return haloCall(29, 1, words);
 }

@@ -38,6 +38,22 @@ func TestEndsWithoutFinalize(t *testing.T) {
 	}
 }
 
+// Members of a collective that C has begun, and Go waits for, end when one of them dies.
+func TestEndsInShortCollectives(t *testing.T) {
+	need(t)
+	program := programs(t, []entry{{name: "exits"}})["exits"]
+	for _, where := range []string{"barrier", "bcast", "allreduce"} {
+		for _, n := range []int{2, 5} {
+			for _, on := range []string{"1", "0"} {
+				r := launched(t, "shm", n, []string{"HALO_C_FAST=" + on}, program, "kill", where)
+				if r.status != 128+9 || r.out != "" || !strings.Contains(r.err, "SIGKILL") {
+					t.Errorf("%s of %d ranks, HALO_C_FAST=%s: status %d\n%s%s", where, n, on, r.status, r.out, r.err)
+				}
+			}
+		}
+	}
+}
+
 // Without an environment, without arguments, and without open files the library is as ever.
 func TestBareProcess(t *testing.T) {
 	need(t)

@@ -41,6 +41,29 @@ func TestFastPathOnAndOff(t *testing.T) {
 	}
 }
 
+// Short collectives that C does by itself, among those that it leaves to Go, give the same
+// bits as without it, whoever is late (issue 7, section 3).
+func TestShortCollectivesOnAndOff(t *testing.T) {
+	need(t)
+	seed := fmt.Sprint(rand.Uint32N(1 << 30))
+	program := programs(t, []entry{{name: "coll_short"}})["coll_short"]
+	for _, c := range []struct {
+		fabric, form string
+		ranks        int
+	}{{"shm", "auto", 2}, {"shm", "auto", 4}, {"shm", "cells", 3}, {"shm", "cells", 8}, {"shm", "counter", 2}, {"shm", "counter", 8}, {"tcp", "auto", 3}} {
+		var first string
+		for _, on := range []string{"1", "0"} {
+			r := launched(t, c.fabric, c.ranks, []string{"HALO_C_FAST=" + on, "HALO_COLL_SLOT=" + c.form}, program, seed, "600")
+			if first == "" {
+				first = r.out
+			}
+			if r.status != 0 || r.err != "" || !strings.HasSuffix(r.out, "no errors\n") || r.out != first {
+				t.Errorf("seed %s on %d ranks over %s by %s, HALO_C_FAST=%s: status %d, %q before\n%s%s", seed, c.ranks, c.fabric, c.form, on, r.status, first, r.out, r.err)
+			}
+		}
+	}
+}
+
 // What is wrong has the same class on both ways, in epochs of every kind; with handles that
 // were freed, have a successor in their place, or never were.
 func TestFastPathLeavesErrorsToGo(t *testing.T) {

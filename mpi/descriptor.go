@@ -1,0 +1,43 @@
+package mpi
+
+import (
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/rma"
+)
+
+// Descriptor is the address of what the library keeps of a communicator, and the number of
+// its layout: for bindings in other languages, whose compiled code then does the shortest of
+// blocking collectives by itself. abi/lib/fast_layout.h has the layout, with its number; who
+// knows another one must not look. The address is valid until the communicator is freed, as
+// long as the Comm is reachable. It is 0 where there is nothing to be seen: in checking mode,
+// where the members do not all share memory, and of a communicator that is not there yet, or
+// not any more.
+//
+// C: none; MPI_Barrier and others look at it.
+func (c *Comm) Descriptor() (address uintptr, layout uint64) {
+	if c.freed.Load() || c.w.Odd() {
+		return 0, 0
+	}
+	if address = c.w.Coll.Descriptor(c.core); address == 0 {
+		return 0, 0
+	}
+	return address, rma.LayoutNumber(coll.DescriptorLayout())
+}
+
+// Await is for code that looks at the Descriptor, and has begun a collective in which it now
+// has to wait for long: until a word that is found from there is n or more. When that cannot
+// be the collective has failed.
+//
+// C: none; MPI_Barrier and others wait here.
+func (c *Comm) Await(word *atomic.Uint64, n uint64) error {
+	k, err := c.w.Coll.Await(c.core, word, n)
+	return c.done(k, err)
+}
+
+// Ring is for code that looks at the Descriptor, and finds there that members sleep: it wakes
+// them.
+//
+// C: none; MPI_Barrier and others wake members here.
+func (c *Comm) Ring() { c.w.Coll.Ring(c.core) }
