@@ -2030,7 +2030,7 @@ func doMPI_Irecv(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := comm.Irecv(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.int(4))
+	v0 := l.irecv(comm, a.word(0), a.int(1), a.word(2), a.int(3), a.int(4))
 	return l.setRequest(a, 6, v0)
 }
 
@@ -2135,7 +2135,7 @@ func doMPI_Isend(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := comm.Isend(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.int(4))
+	v0 := l.isend(comm, a.word(0), a.int(1), a.word(2), a.int(3), a.int(4))
 	return l.setRequest(a, 6, v0)
 }
 
@@ -2276,16 +2276,7 @@ func doMPI_Raccumulate(l *Lib, a args) error {
 }
 
 func doMPI_Recv(l *Lib, a args) error {
-	comm, err := l.comm(a.word(5), "MPI_Recv")
-	if err != nil {
-		return err
-	}
-	v0, err := comm.Recv(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.int(4))
-	a.setStatus(6, v0)
-	if err != nil {
-		return err
-	}
-	return nil
+	return l.recv(a)
 }
 
 func doMPI_Recv_init(l *Lib, a args) error {
@@ -2519,7 +2510,7 @@ func doMPI_Send(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return comm.Send(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.int(4))
+	return l.send(comm, a.word(0), a.int(1), a.word(2), a.int(3), a.int(4))
 }
 
 func doMPI_Send_init(l *Lib, a args) error {
@@ -2539,7 +2530,7 @@ func doMPI_Sendrecv(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0, err := comm.Sendrecv(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.int(4), l.buf(a.word(5), a.int(6), l.datatype(a.word(7))), a.int(8), a.int(9))
+	v0, err := l.sendrecv(comm, a.word(0), a.int(1), a.word(2), a.int(3), a.int(4), a.word(5), a.int(6), a.word(7), a.int(8), a.int(9))
 	a.setStatus(11, v0)
 	if err != nil {
 		return err
