@@ -172,7 +172,8 @@ func anyOf(what string, rs []Request, wait bool) (int, Status, bool, error) {
 		e.Proc().Unlock()
 		return Undefined, emptyStatus(), !active, nil
 	}
-	st, err := rs[done].end(e)
+	var st Status
+	err = rs[done].end(e, &st)
 	return done, st, true, err
 }
 

@@ -74,11 +74,10 @@ func (q *Request) begin(what string) (e *p2p.Engine, err *Error) {
 }
 
 // end takes the status of a request that is complete and lets the lock go.
-func (q *Request) end(e *p2p.Engine) (Status, error) {
-	var st Status
-	err := q.take(e, &st)
+func (q *Request) end(e *p2p.Engine, st *Status) error {
+	err := q.take(e, st)
 	e.Proc().Unlock()
-	return st, raise(err)
+	return raise(err)
 }
 
 // take ends the operation, which is complete or inactive, under the lock. An
@@ -125,19 +124,20 @@ func (q *Request) status(st *Status) *Error {
 // is also that of the arguments with which it was started.
 //
 // C: MPI_Wait, section 3.7.3.
-func (q *Request) Wait() (Status, error) {
+func (q *Request) Wait() (st Status, failed error) {
 	e, err := q.begin("Wait")
 	if e == nil {
 		return emptyStatus(), raise(err)
 	}
 	e.Wait(q.r)
-	return q.end(e)
+	failed = q.end(e, &st)
+	return st, failed
 }
 
 // Test is Wait that does not wait: false means not complete yet. It makes progress.
 //
 // C: MPI_Test, section 3.7.3.
-func (q *Request) Test() (Status, bool, error) {
+func (q *Request) Test() (st Status, done bool, failed error) {
 	e, err := q.begin("Test")
 	if e == nil {
 		return emptyStatus(), true, raise(err)
@@ -146,7 +146,7 @@ func (q *Request) Test() (Status, bool, error) {
 		e.Proc().Unlock()
 		return emptyStatus(), false, nil
 	}
-	st, failed := q.end(e)
+	failed = q.end(e, &st)
 	return st, true, failed
 }
 
@@ -188,7 +188,7 @@ func (q *Request) peek(what string, wanted bool) (Status, bool, *Error) {
 // operation goes on and can be waited for again.
 //
 // C: MPI_Wait, section 3.7.3.
-func (q *Request) WaitContext(ctx context.Context) (Status, error) {
+func (q *Request) WaitContext(ctx context.Context) (st Status, failed error) {
 	e, err := q.begin("WaitContext")
 	if e == nil {
 		return emptyStatus(), raise(err)
@@ -209,7 +209,8 @@ func (q *Request) WaitContext(ctx context.Context) (Status, error) {
 			return emptyStatus(), context.Cause(ctx)
 		}
 	}
-	return q.end(e)
+	failed = q.end(e, &st)
+	return st, failed
 }
 
 // Cancel cancels a send or receive that has not been matched yet. The request must

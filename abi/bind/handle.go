@@ -49,16 +49,20 @@ const (
 )
 
 // table is the objects of one kind that C has handles of. Looking one up takes no lock: slots
-// stay where they are.
+// stay where they are. Nor does making and ending one, which every request costs, unless
+// somebody hears of it or there is no slot to be used again.
 type table[T any] struct {
 	kind   kind
 	again  bool // slots keep their generation: the next object has the handle of the last
 	chunks atomic.Pointer[[]*[chunkSlots]slot[T]]
 
+	// free is the stack of slots to be used again: 1 + the number of the uppermost in the
+	// lower half, and above it how often one was laid down, so that who takes one notices
+	// that the stack has been another meanwhile, even if the uppermost is the same again.
+	free atomic.Uint64
+
 	mu   sync.Mutex
-	free []uint32 // numbers of slots
-	used uint32   // slots that ever were
-	live int
+	used uint32 // slots that ever were
 
 	// opened and closed hear of handles, under mu, behind their beginning and before their
 	// end; nil: nobody does.
@@ -66,40 +70,56 @@ type table[T any] struct {
 	closed func(handle)
 }
 
-// slot is one object. live is 1 + its generation while there is one, else 0.
+// slot is one object. The lower liveBits of state are 1 + its generation while there is one,
+// else 0; the others are, of a free slot, the lower half of what free was before it.
 type slot[T any] struct {
-	live  atomic.Uint64 // pairs with itself: stored behind value, and before it goes
+	state atomic.Uint64 // pairs with itself: stored behind value, and before it goes
 	next  uint32        // generation of the next object
 	value T
 }
 
+const liveBits = 33
+
+// live is the state of a slot whose object has the generation of a handle.
+func live(h handle) uint64 { return 1 + uint64(h>>intBits) }
+
 // add makes a handle of an object. There is none left, which takes 134 million objects of one
 // kind, if it is 0.
 func (t *table[T]) add(value T) handle {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var number uint32
-	if n := len(t.free); n > 0 {
-		number, t.free = t.free[n-1], t.free[:n-1]
-	} else {
-		if t.used == maxSlots {
-			return 0
-		}
-		if t.used%chunkSlots == 0 {
-			t.grow()
-		}
-		number = t.used
-		t.used++
+	number, s := t.take()
+	if s == nil {
+		return 0
 	}
-	s := t.slot(number)
 	s.value = value
-	s.live.Store(1 + uint64(s.next))
-	t.live++
 	h := handle(s.next)<<intBits | handle(number+firstSlot)<<kindBits | handle(t.kind)
+	s.state.Store(live(h))
 	if t.opened != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
 		t.opened(h, value)
 	}
 	return h
+}
+
+// take is a slot that is not used, nil if there is none.
+func (t *table[T]) take() (number uint32, s *slot[T]) {
+	for top := t.free.Load(); uint32(top) != 0; top = t.free.Load() {
+		number = uint32(top) - 1
+		s = t.slot(number)
+		if t.free.CompareAndSwap(top, top>>32<<32|s.state.Load()>>liveBits) {
+			return number, s
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.used == maxSlots {
+		return 0, nil
+	}
+	if t.used%chunkSlots == 0 {
+		t.grow()
+	}
+	t.used++
+	return t.used - 1, t.slot(t.used - 1)
 }
 
 func (t *table[T]) grow() {
@@ -126,7 +146,7 @@ func (t *table[T]) at(h handle) *slot[T] {
 		return nil
 	}
 	s := t.slot(uint32(number - firstSlot))
-	if s == nil || s.live.Load() != 1+uint64(h>>intBits) {
+	if s == nil || s.state.Load() != live(h) {
 		return nil
 	}
 	return s
@@ -142,23 +162,27 @@ func (t *table[T]) get(h handle) (value T, ok bool) {
 
 // remove ends a handle, and reports whether it was one.
 func (t *table[T]) remove(h handle) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s := t.at(h)
-	if s == nil {
+	if t.closed != nil {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.at(h) != nil {
+			t.closed(h)
+		}
+	}
+	s, top := t.at(h), t.free.Load()
+	if s == nil || !s.state.CompareAndSwap(live(h), uint64(uint32(top))<<liveBits) {
 		return false
 	}
-	if t.closed != nil {
-		t.closed(h)
-	}
-	s.live.Store(0)
 	var none T
 	s.value = none
 	if !t.again {
 		s.next++ // 2^32 uses of one slot, and a stale handle could be taken for a new one
 	}
-	t.free = append(t.free, uint32(h>>kindBits&(1<<slotBits-1))-firstSlot)
-	t.live--
+	above := uint64(h>>kindBits&(1<<slotBits-1)) - firstSlot + 1
+	for !t.free.CompareAndSwap(top, (top>>32+1)<<32|above) {
+		top = t.free.Load()
+		s.state.Store(uint64(uint32(top)) << liveBits)
+	}
 	return true
 }
 
@@ -170,7 +194,7 @@ func (t *table[T]) fromInt(n int32) handle {
 	h := handle(uint32(n))
 	if number := h >> kindBits; number >= firstSlot && kind(h&(1<<kindBits-1)) == t.kind {
 		if s := t.slot(uint32(number - firstSlot)); s != nil {
-			if live := s.live.Load(); live != 0 {
+			if live := s.state.Load() & (1<<liveBits - 1); live != 0 {
 				return handle(live-1)<<intBits | h
 			}
 		}
@@ -179,10 +203,15 @@ func (t *table[T]) fromInt(n int32) handle {
 }
 
 // count is how many handles there are.
-func (t *table[T]) count() int {
+func (t *table[T]) count() (n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.live
+	for i := range t.used {
+		if t.slot(i).state.Load()&(1<<liveBits-1) != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // named is a table whose objects lead back to their handles, for callbacks.

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/halo-mpi/halo/mpi"
@@ -93,6 +94,37 @@ func TestTypeHandlesComeAgain(t *testing.T) {
 		if d, ok := l.types.get(old); ok != (mode == "0") || ok && d != second {
 			t.Errorf("HALO_CHECK=%s: the freed handle is one of %v, %v", mode, d, ok)
 		}
+	}
+}
+
+// Handles are made and ended by many threads at once: none is given twice, and each leads to
+// its own object until it ends, once.
+func TestHandlesOfManyThreads(t *testing.T) {
+	tb := table[int]{kind: kindRequest}
+	var wg sync.WaitGroup
+	const threads, kept = 4, 2
+	for g := range threads {
+		wg.Go(func() {
+			var mine [kept]handle
+			for n := range 200_000 {
+				i := n % kept
+				if h := mine[i]; h != 0 {
+					if v, ok := tb.get(h); !ok || v != n-kept+g<<20 {
+						t.Errorf("handle %#x leads to %#x, %v", h, v, ok)
+						return
+					}
+					if !tb.remove(h) || tb.remove(h) {
+						t.Errorf("handle %#x was not removed once", h)
+						return
+					}
+				}
+				mine[i] = tb.add(n + g<<20)
+			}
+		})
+	}
+	wg.Wait()
+	if n := tb.count(); n != threads*kept || tb.used > threads*kept {
+		t.Errorf("%d handles in %d slots, want %d", n, tb.used, threads*kept)
 	}
 }
 

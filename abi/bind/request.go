@@ -57,7 +57,9 @@ func (l *Lib) wait(a args) error {
 	}
 	st, err := q.Wait()
 	l.ended(at, q)
-	a.setStatus(1, st)
+	if s := statusAt(a.word(1)); s != nil {
+		s.store(&st)
+	}
 	return err
 }
 
@@ -115,7 +117,7 @@ func (l *Lib) requestsOf(a args, i, n int, call string) (*several, error) {
 	s := severals.Get().(*several)
 	s.handles = handles
 	s.requests = slices.Grow(s.requests[:0], n)[:n]
-	s.statuses = slices.Grow(s.statuses[:0], n)[:n]
+	s.statuses = s.statuses[:0]
 	s.indices = slices.Grow(s.indices[:0], n)[:n]
 	for k, h := range handles {
 		if h == requestNull {
@@ -132,6 +134,12 @@ func (l *Lib) requestsOf(a args, i, n int, call string) (*several, error) {
 	return s, nil
 }
 
+// outcomes makes room for the statuses of all.
+func (s *several) outcomes() []mpi.Status {
+	s.statuses = slices.Grow(s.statuses, len(s.requests))[:len(s.requests)]
+	return s.statuses
+}
+
 // done gives s back: it refers to nothing any more.
 func (s *several) done() {
 	clear(s.requests)
@@ -142,11 +150,14 @@ func (s *several) done() {
 
 // back stores what has become of request k.
 func (l *Lib) back(s *several, k int) {
-	if h := s.handles[k]; h != requestNull {
+	switch h := s.handles[k]; {
+	case h == requestNull:
+	case !s.requests[k].IsNull():
 		if at := l.requests.at(h); at != nil {
 			at.value = s.requests[k]
-			l.ended(&s.handles[k], &at.value)
 		}
+	case l.requests.remove(h):
+		s.handles[k] = requestNull
 	}
 }
 
@@ -175,7 +186,10 @@ func (l *Lib) waitall(a args) error {
 	}
 	defer s.done()
 	out := statusesAt(a.word(2), n)
-	sts := s.statuses
+	var sts []mpi.Status
+	if out != nil {
+		sts = s.outcomes()
+	}
 	err = mpi.Waitall(s.requests, sts)
 	l.backAll(s)
 	for k := range out {
@@ -196,7 +210,7 @@ func (l *Lib) testall(a args) error {
 	}
 	defer s.done()
 	out := statusesAt(a.word(3), n)
-	sts := s.statuses
+	sts := s.outcomes()
 	done, err := mpi.Testall(s.requests, sts)
 	a.setBool(2, done)
 	if done || err != nil {
@@ -268,7 +282,7 @@ func (l *Lib) some(a args, call string, wait func([]mpi.Request, []int, []mpi.St
 		return err
 	}
 	defer s.done()
-	indices, sts := s.indices, s.statuses
+	indices, sts := s.indices, s.outcomes()
 	done, err := wait(s.requests, indices, sts)
 	a.setInt(2, done)
 	out, at := statusesAt(a.word(4), n), a.numbers(3)
@@ -346,7 +360,7 @@ func (l *Lib) getStatusAll(a args) error {
 		return err
 	}
 	defer s.done()
-	sts := s.statuses
+	sts := s.outcomes()
 	done, err := mpi.GetStatusAll(s.requests, sts)
 	a.setBool(2, done)
 	if out := statusesAt(a.word(3), n); done {
