@@ -291,7 +291,7 @@ func init() {
 		279: {name: "MPI_Put", do: doMPI_Put, win: 8},
 		280: {name: "MPI_Query_thread", do: doMPI_Query_thread},
 		281: {name: "MPI_Raccumulate", do: doMPI_Raccumulate, win: 9},
-		282: {name: "MPI_Recv", do: doMPI_Recv, comm: 6},
+		282: {name: "MPI_Recv", do: (*Lib).recv, comm: 6},
 		283: {name: "MPI_Recv_init", do: doMPI_Recv_init, comm: 6},
 		284: {name: "MPI_Reduce", do: doMPI_Reduce, comm: 7},
 		285: {name: "MPI_Reduce_init", do: doMPI_Reduce_init, comm: 7},
@@ -2273,10 +2273,6 @@ func doMPI_Raccumulate(l *Lib, a args) error {
 	}
 	v0 := l.scope(win).Raccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)))
 	return l.setRequest(a, 9, v0)
-}
-
-func doMPI_Recv(l *Lib, a args) error {
-	return l.recv(a)
 }
 
 func doMPI_Recv_init(l *Lib, a args) error {
