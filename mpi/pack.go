@@ -30,7 +30,7 @@ func (c *Comm) Pack(dst []byte, b Buffer) ([]byte, error) {
 // Packs makes b, which is zero, what BufPtr returns, and reports whether nothing is wrong with
 // Pack of it on c, and it takes at most room bytes: then PackTo does it, else Pack says what is
 // wrong. The two are for bindings of other languages, which make a Buffer for each call, and
-// whose calls are deep already when they come here: a processor predicts the returns of 16.
+// whose calls are deep already when they come here.
 //
 // C: MPI_Pack, section 5.2.
 func (b *Buffer) Packs(c *Comm, room int, p unsafe.Pointer, count int, d Datatype) bool {

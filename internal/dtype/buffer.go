@@ -130,8 +130,8 @@ func (b *Buffer) Pack(dst []byte, at int64) int { return b.transfer(dst, at, fal
 func (b *Buffer) Unpack(src []byte, at int64) int { return b.transfer(src, at, true) }
 
 // PackAll is Pack of all of b to the beginning of dst, which has room for it, and UnpackAll the
-// reverse. They come to the loop with fewer calls within calls, of which a processor predicts
-// the returns of 16 only, and those from C have begun with eight.
+// reverse. They come to the loop with fewer calls within calls: from C, where a call is deep
+// already, each takes some 12 ns.
 func (b *Buffer) PackAll(dst []byte) int { return b.transferAll(dst, false) }
 
 // UnpackAll is Unpack of all of b from the beginning of src, which has as much.
