@@ -3,8 +3,8 @@
  * are long, nonblocking, in place or of derived datatypes at some of the members, with members
  * that are late, on communicators that come and go, and on two at once in two threads.
  *
- * coll_short [seed operations]: with arguments rank 0 also prints a digest of all results,
- * which has to be the same whatever way collectives take.
+ * coll_short [seed operations [digest]]: with a third argument rank 0 also prints a digest of
+ * all results, which has to be the same whatever way collectives take.
  */
 #include "check.h"
 
@@ -312,7 +312,7 @@ int main(int argc, char **argv) {
 	}
 	digest = drop(&first) ^ mix(drop(&other), 1, 2);
 	OK(MPI_Reduce(&digest, &all, 1, MPI_UINT64_T, MPI_BXOR, 0, MPI_COMM_WORLD));
-	if (argc > 2 && rank == 0)
+	if (argc > 3 && rank == 0)
 		printf("%016lx\n", (unsigned long)all);
 	return done();
 }
