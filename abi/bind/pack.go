@@ -14,7 +14,7 @@ type parcel struct {
 	at       int
 }
 
-// find finds the memory at address, and where in it to go on.
+// find fills in the memory at address, and where in it to go on.
 func (p *parcel) find(l *Lib, c *mpi.Comm, call string, address uintptr, size int, position array) error {
 	if position.null() {
 		return l.failOn(c, mpi.ErrArg, call, "position is null")

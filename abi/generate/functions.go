@@ -74,8 +74,8 @@ func always(name string) bool {
 // allArguments is in the calls of functions that look at the arguments themselves.
 var allArguments = regexp.MustCompile(`\(a[,)]`)
 
-// whole is a function that does nothing but call a method with all arguments: that stands for
-// it: calls of C are deep already, and each call within takes some 12 ns then, not 1.
+// whole is a function that does nothing but call a method with all arguments, which then stands
+// for it: calls from C are deep already, where each further call takes some 12 ns, not 1.
 var whole = regexp.MustCompile(`^\nfunc \w+\(l \*Lib, a args\) error \{\n\treturn l\.(\w+)\(a\)\n\}\n$`)
 
 // handleOf is in the calls of functions that look up a handle themselves.

@@ -98,7 +98,7 @@ func (t *target) room(disp int64, n int) int64 {
 // first: most programs have one, and a call for it would be a tenth of the put. It is inlined.
 func (t *target) foremost(disp int64, n int) (*foundRegion, uint64) {
 	f := t.found[0].Load()
-	if f == nil || f.current.Load() != f.version {
+	if f == nil || f.current.Load() != f.version { // pairs with the stores in reserve and change
 		return nil, 0
 	}
 	at, size := uint64(disp)-f.lo, uint64(len(f.region.Mem))
