@@ -94,11 +94,7 @@ func (d *door) call(all context.Context, to int, addr string) (conn *net.TCPConn
 		defer giveUp()
 		dialler.KeepAlive = -1
 		dialler.Control = func(network, address string, c syscall.RawConn) error {
-			time.AfterFunc(d.limits.connect, func() {
-				if !answered(c) {
-					giveUp()
-				}
-			})
+			limitCall(ctx, c, d.limits.connect, giveUp)
 			return watchShake(d.limits.silence)(network, address, c)
 		}
 	}
@@ -116,6 +112,17 @@ func (d *door) call(all context.Context, to int, addr string) (conn *net.TCPConn
 		return nil, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	return conn, err
+}
+
+// limitCall gives a socket that connects up unless it has come through after some time, or
+// ctx has ended.
+func limitCall(ctx context.Context, c syscall.RawConn, within time.Duration, giveUp func()) {
+	late := time.AfterFunc(within, func() {
+		if !answered(c) {
+			giveUp()
+		}
+	})
+	context.AfterFunc(ctx, func() { late.Stop() })
 }
 
 // dial makes one attempt. An acceptor that has the proof may have taken the call

@@ -1,9 +1,11 @@
 package tcp
 
 import (
+	"context"
 	"net"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -136,5 +138,35 @@ func TestWatchIsPatientWithClosedWindows(t *testing.T) {
 	}
 	if _, dead := r.judge(now, reading{full: true, heard: 2 * time.Second, probes: 3, silence: time.Second}); !dead {
 		t.Error("three questions without an answer are not enough")
+	}
+}
+
+// looks counts how often somebody asked for a socket, which never comes through.
+type looks struct{ n int }
+
+func (l *looks) Control(f func(fd uintptr)) error  { l.n++; f(^uintptr(0)); return nil }
+func (l *looks) Read(func(fd uintptr) bool) error  { return nil }
+func (l *looks) Write(func(fd uintptr) bool) error { return nil }
+
+// A call that gets no answer is given up once, and one that has ended is not looked at
+// again: a job of many hosts would do so for each, in the midst of its work.
+func TestCallsAreLookedAtWhileTheyGoOn(t *testing.T) {
+	for _, ends := range []time.Duration{0, 99 * time.Millisecond, time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			var l looks
+			given := 0
+			limitCall(ctx, &l, 100*time.Millisecond, func() { given++ })
+			time.Sleep(ends)
+			cancel()
+			time.Sleep(time.Second)
+			want := 0
+			if ends == time.Second {
+				want = 1
+			}
+			if l.n != want || given != want {
+				t.Errorf("a call that ended after %v was looked at %d times and given up %d times, want %d", ends, l.n, given, want)
+			}
+		})
 	}
 }
