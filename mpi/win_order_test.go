@@ -94,6 +94,55 @@ func TestQV07_FlagsStayBehindData(t *testing.T) {
 	})
 }
 
+// QV-07: where only some of a target's memory is mapped, what goes to that stays behind what
+// has gone to the rest by frames: who sees the flag, in memory of AllocMem, sees the data, in
+// the Go heap.
+func TestQV07_MappedMemoryStaysBehindFrames(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		s := newSpace[int64](t, c, "dynamic", 1, pairs(t, "mpi_win_order", "true"))
+		if s == nil {
+			return
+		}
+		flag, err := mpi.AllocMem[int64](c, 1, nil)
+		ok(t, err)
+		ok(t, mpi.Attach(s.Window, flag))
+		flags, err := mpi.AllgatherOne(c, mpi.Address(flag))
+		flagAt := int(flags[1])
+		ok(t, err)
+		ok(t, s.LockAll(0))
+		k := int64(rounds(20_000))
+		if c.Rank() == 0 {
+			store := s.Put
+			if raceBuild { // for the race detector a put that others look for is a race
+				store = func(x []int64, to, at int) error { return s.Accumulate(x, to, at, mpi.Replace) }
+			}
+			ok(t, store([]int64{0}, 1, flagAt)) // finds the region
+			for i := int64(1); i <= k; i++ {
+				ok(t, store([]int64{i}, 1, s.at(1, 0)))
+				ok(t, store([]int64{i}, 1, flagAt))
+				if i%64 == 0 {
+					ok(t, s.Flush(1))
+				}
+			}
+		} else {
+			var seen, data int64
+			for seen < k && !t.Failed() {
+				ok(t, s.FetchAndOp(nil, &seen, 1, flagAt, mpi.NoOp))
+				ok(t, s.FetchAndOp(nil, &data, 1, s.at(1, 0), mpi.NoOp))
+				ok(t, s.FlushLocal(1))
+				if data < seen {
+					t.Errorf("the flag is %d, and the data are still %d", seen, data)
+				}
+			}
+		}
+		ok(t, s.UnlockAll())
+		ok(t, c.Barrier())
+		ok(t, mpi.Detach(s.Window, flag))
+		ok(t, mpi.FreeMem(c, flag))
+		s.free(t, c)
+	})
+}
+
 // QV-08, E3-15: one location after another, the own one too: a get behind a put reads what
 // was put, one before it does not; the same with accumulates, and with a long get.
 func TestQV08_GetsAndPutsInOrder(t *testing.T) {

@@ -110,6 +110,9 @@ func (w *Window) settleLocked(t *target, local bool, call string) error {
 	}
 	x := w.waiter(call, t)
 	defer e.rest(x)
+	if c := &t.main; len(t.others) == 0 { // the same, with less ado
+		return e.farWait(c, e.farMark(c, local), local, x)
+	}
 	e.farAsk(t, local)
 	return e.farAwait(t, local, x)
 }

@@ -15,7 +15,7 @@ func (e *Engine) advance(o *operation) bool {
 	q := &e.peers[o.target.process]
 	switch {
 	case o.kind == kindBundle:
-		return e.frameBundle(q, o)
+		return e.sendBundle(q, o)
 	case o.kind >= kindFlush:
 		return e.control(q, o)
 	case o.streamed():

@@ -42,6 +42,17 @@ func (a *access) size() int64 {
 	return a.origin.size()
 }
 
+// fetches reports whether an access asks for data.
+func (a *access) fetches() bool {
+	return a.kind == kindGet || a.kind == kindCompare || a.kind == kindAccumulate && (a.result.Bytes != nil || a.result.Layout != nil)
+}
+
+// silent reports whether the answers to an access carry nothing.
+func (a *access) silent() bool { return a.acked && !a.fetches() }
+
+// answers reports whether requests are made of an access.
+func (a *access) answers() bool { return a.acked || a.fetches() }
+
 // operation is an access that is not made within its call: it is deferred, or under way
 // in frames. An access that is made at once needs none. Whoever ends it gives it back to
 // Engine.freeOperation.
@@ -170,7 +181,7 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 	if inOrder {
 		fence()
 		if v.onlyFrames(t) {
-			return w.e.submit(v, t, a, off, what, (*Engine).dispatch)
+			return w.e.transmit(v, t, a, off, what)
 		}
 	}
 	switch t.path {
@@ -192,5 +203,5 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 			return v.made(t, a, what)
 		}
 	}
-	return w.e.submit(v, t, a, off, what, (*Engine).dispatch)
+	return w.e.transmit(v, t, a, off, what)
 }

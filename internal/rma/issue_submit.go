@@ -19,7 +19,15 @@ func (e *Engine) submit(v *View, t *target, a *access, off uint64, what string, 
 	return r, nil
 }
 
-// dispatch has the target's service make an access. The lock is held.
+// transmit has the target's service make an access. It takes the lock.
+func (e *Engine) transmit(v *View, t *target, a *access, off uint64, what string) (*p2p.Request, error) {
+	if what == "" && a.brief() && e.holdAtOnce(v, t, a, off) {
+		return nil, nil
+	}
+	return e.submit(v, t, a, off, what, (*Engine).dispatch)
+}
+
+// dispatch is transmit of what an operation stands for. The lock is held.
 func (e *Engine) dispatch(o *operation) {
 	o.target.framed.Store(true)
 	e.remote(o)

@@ -121,17 +121,6 @@ const (
 	kindSignal // a notification by itself
 )
 
-// fetches reports whether an operation asks for data.
-func (o *operation) fetches() bool {
-	return o.kind == kindGet || o.kind == kindCompare || o.kind == kindAccumulate && (o.result.Bytes != nil || o.result.Layout != nil)
-}
-
-// silent reports whether the answers to an operation carry nothing.
-func (o *operation) silent() bool { return o.acked && !o.fetches() }
-
-// answers reports whether requests are made of an operation.
-func (o *operation) answers() bool { return o.acked || o.fetches() }
-
 // remote sends an operation to its target, and ends it. The lock is held.
 func (e *Engine) remote(o *operation) {
 	t := o.target
@@ -165,7 +154,7 @@ func (e *Engine) remote(o *operation) {
 		c.quiet = o.at
 	}
 	o.ridden()
-	if e.hold(o) {
+	if o.brief() && !o.ragged && e.hold(c, &o.access, o.off, o.at) {
 		if o.notice != 0 { // the target may wait for it
 			e.releaseThen(c, wire.ThenNotify, uint64(o.notice-1))
 		}

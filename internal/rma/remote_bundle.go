@@ -42,18 +42,40 @@ const (
 	bundleMax = 16 << 10
 )
 
-// hold adds o to what is held for its target, if it may, and reports whether it did.
-func (e *Engine) hold(o *operation) bool {
-	t, c := o.target, o.channel
-	size := int(o.size())
-	if size > bundledMax || o.kind != kindPut && o.kind != kindAccumulate || o.answers() || o.ragged || o.origin.Layout != nil ||
-		c.first < len(c.line) || e.peers[t.process].stuck {
+// brief reports whether a may be held, as far as that is a matter of itself.
+func (a *access) brief() bool {
+	return (a.kind == kindPut || a.kind == kindAccumulate && a.op != op.NoOp) && !a.answers() && a.origin.Layout == nil && len(a.origin.Bytes) <= bundledMax
+}
+
+// holdAtOnce holds a short access as it is, if it may: an operation that stands for it would
+// be most of the work. It reports whether it did. It takes the lock.
+func (e *Engine) holdAtOnce(v *View, t *target, a *access, off uint64) bool {
+	if v.number != 0 || a.notice != 0 || a.layout.Type != nil {
 		return false
 	}
-	if o.notice != 0 && c.bundle == nil {
+	e.p.Lock()
+	defer e.p.Unlock()
+	c := &t.main
+	if e.p.DownCause(int(t.process)) != nil || !e.hold(c, a, off, c.issued+1) {
+		return false
+	}
+	t.framed.Store(true)
+	c.issued++
+	c.quiet = c.issued
+	return true
+}
+
+// hold adds a short access, number at, to what is held for the target of c, if it may, and
+// reports whether it did.
+func (e *Engine) hold(c *channel, a *access, off, at uint64) bool {
+	t := c.target
+	if c.first < len(c.line) || e.peers[t.process].stuck {
+		return false
+	}
+	if a.notice != 0 && c.bundle == nil {
 		return false // nothing to go with: it goes from where it is
 	}
-	if c.bundle != nil && !c.bundle.add(o, size, t.w.dynamic != nil) {
+	if c.bundle != nil && !c.bundle.add(a, off, t.w.dynamic != nil) {
 		e.release(c)
 		if e.peers[t.process].stuck || c.first < len(c.line) {
 			return false
@@ -61,9 +83,9 @@ func (e *Engine) hold(o *operation) bool {
 	}
 	if c.bundle == nil {
 		h := e.newBundle()
-		h.kind, h.op, h.typ, h.base, h.first = o.kind, o.op, o.typ, o.off, o.at
+		h.kind, h.op, h.typ, h.base, h.first = a.kind, a.op, a.typ, off, at
 		h.limit = min(bundleMax, e.p.ChunkMax(int(t.process))-bundleData)
-		if !h.add(o, size, false) {
+		if !h.add(a, off, false) {
 			e.freeBundle(h)
 			return false
 		}
@@ -76,10 +98,10 @@ func (e *Engine) hold(o *operation) bool {
 	return true
 }
 
-// add adds an operation if it fits.
-func (h *bundle) add(o *operation, size int, alone bool) bool {
-	off := int64(o.off - h.base)
-	if o.kind != h.kind || o.op != h.op || o.typ != h.typ || h.size+size > h.limit || off > math.MaxInt64/2 || off < math.MinInt64/2 ||
+// add adds an access if it fits.
+func (h *bundle) add(a *access, at uint64, alone bool) bool {
+	off, size := int64(at-h.base), len(a.origin.Bytes)
+	if a.kind != h.kind || a.op != h.op || a.typ != h.typ || h.size+size > h.limit || off > math.MaxInt64/2 || off < math.MinInt64/2 ||
 		alone && h.n > 0 {
 		return false
 	}
@@ -98,7 +120,7 @@ func (h *bundle) add(o *operation, size int, alone bool) bool {
 		h.runs[h.n] = runs{off: off, length: int64(size), count: 1}
 		h.n++
 	}
-	copy(h.page[bundleData+h.size:], o.origin.Bytes)
+	copy(h.page[bundleData+h.size:], a.origin.Bytes)
 	h.size += size
 	return true
 }
@@ -126,22 +148,44 @@ func (e *Engine) releaseThen(c *channel, then uint8, at uint64) bool {
 		e.p.Later(-1)
 	}
 	h.then, h.at = then, at
+	q := &e.peers[c.target.process]
+	if c.first == len(c.line) && h.open(q) && e.p.Send(int(c.target.process), &e.hdr, e.frameBundle(c, h)) {
+		q.requests += h.asks()
+		e.freeBundle(h)
+		return true
+	}
 	o := e.newOperation(nil, c, &access{kind: kindBundle}, 0)
 	o.at, o.bundle = c.issued, h
-	e.launch(o)
+	e.launch(o) // the same frame first: it may have gone in part
 	return true
 }
 
-// frameBundle makes the frame of what was held.
-func (e *Engine) frameBundle(q *linkPeer, o *operation) bool {
+// sendBundle sends what was held when its turn has come.
+func (e *Engine) sendBundle(q *linkPeer, o *operation) bool {
 	h := o.bundle
-	if q.stuck || h.then&(wire.ThenFlush|wire.ThenUnlock) != 0 && q.requests >= requestsMax {
+	if !h.open(q) {
 		return false
 	}
+	q.requests += h.asks()
+	o.sent = true
+	e.offer(q, o, e.frameBundle(o.channel, h))
+	return true
+}
+
+// asks is how many answers h is to have.
+func (h *bundle) asks() int {
 	if h.then&(wire.ThenFlush|wire.ThenUnlock) != 0 {
-		q.requests++
+		return 1
 	}
-	e.hdr = wire.Header{Kind: wire.WinPut, Flags: h.then, Chan: o.channel.number, Ctx: o.target.w.id, Arg: h.base}
+	return 0
+}
+
+// open reports whether the way to the target is.
+func (h *bundle) open(q *linkPeer) bool { return !q.stuck && q.requests+h.asks() <= requestsMax }
+
+// frameBundle makes e.hdr the header of the frame of what was held, and returns its payload.
+func (e *Engine) frameBundle(c *channel, h *bundle) []byte {
+	e.hdr = wire.Header{Kind: wire.WinPut, Flags: h.then, Chan: c.number, Ctx: c.target.w.id, Arg: h.base}
 	if h.kind == kindAccumulate {
 		e.hdr.Kind, e.hdr.Aux = wire.WinAcc, uint32(h.op)|uint32(h.typ)<<accType
 	}
@@ -158,9 +202,8 @@ func (e *Engine) frameBundle(q *linkPeer, o *operation) bool {
 	} else {
 		e.hdr.Name = h.at
 	}
-	o.sent = true
-	e.offer(q, o, h.page[front:bundleData+h.size])
-	return true
+	e.hdr.Size = uint32(bundleData + h.size - front)
+	return h.page[front : bundleData+h.size]
 }
 
 // newBundle returns an empty one.

@@ -18,7 +18,8 @@ func Recv(fd int, b []byte) (int, syscall.Errno) {
 	if len(b) == 0 {
 		return 0, unix.EINVAL
 	}
-	n, _, e := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+	n, _, e := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)),
+		unix.MSG_DONTWAIT, 0, 0) // in vain it takes 280 ns, a read 320
 	received()
 	if e != 0 {
 		return 0, e
