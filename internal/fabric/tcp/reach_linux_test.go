@@ -160,6 +160,7 @@ func TestCallsAreLookedAtWhileTheyGoOn(t *testing.T) {
 			time.Sleep(ends)
 			cancel()
 			time.Sleep(time.Second)
+			synctest.Wait()
 			want := 0
 			if ends == time.Second {
 				want = 1
