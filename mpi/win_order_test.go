@@ -107,8 +107,8 @@ func TestQV07_MappedMemoryStaysBehindFrames(t *testing.T) {
 		ok(t, err)
 		ok(t, mpi.Attach(s.Window, flag))
 		flags, err := mpi.AllgatherOne(c, mpi.Address(flag))
-		flagAt := int(flags[1])
 		ok(t, err)
+		flagAt := int(flags[1])
 		ok(t, s.LockAll(0))
 		k := int64(rounds(20_000))
 		if c.Rank() == 0 {
