@@ -281,6 +281,17 @@ HALO_HIDDEN int halo_coll_allreduce(const void *send, void *recv, int64_t count,
 HALO_HIDDEN int halo_coll_allgather(const void *send, int64_t count, MPI_Datatype datatype, void *recv, int64_t recv_count, MPI_Datatype recv_datatype, MPI_Comm comm);
 HALO_HIDDEN int halo_coll_alltoall(const void *send, int64_t count, MPI_Datatype datatype, void *recv, int64_t recv_count, MPI_Datatype recv_datatype, MPI_Comm comm);
 
+/*
+ * Go's vector instructions, which C uses where it does the same (internal/dtype and internal/op):
+ * functions that take words, return nothing, and need nothing of Go. Addresses are NULL where the
+ * machine has no such instructions.
+ */
+#if defined __x86_64__
+HALO_HIDDEN void halo_kernel(const void *function, const uintptr_t words[6]); /* in kernel_amd64.S */
+#else
+static inline void halo_kernel(const void *function, const uintptr_t words[6]) { (void)function, (void)words; } /* there are none */
+#endif
+
 /* What Go tells; under a lock of its. */
 HALO_HIDDEN void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout);
 HALO_HIDDEN void halo_open_comm(uintptr_t handle, int rank, int size, uintptr_t descriptor, uint64_t layout);
