@@ -99,6 +99,22 @@ func (k Kernel) Covers(o Op, t Type) bool {
 	return k.vector(o, t, &none[0], &none[0], &none[0], 0)
 }
 
+// tableSize is how many kernels a machine can have: that of o and t is number o<<4 | t.
+const tableSize = int(Bxor+1) << 4
+
+// Function is the address of the vector instructions of k for the operation on the type, for
+// code in C: of a function (dst, a, b *byte, n int) in assembly, all of whose arguments are in
+// memory, and which needs nothing of Go. n is a number of bytes, a multiple of 64. It is 0 where
+// there is none, and where C has no way to call it: on arm64.
+func (k Kernel) Function(o Op, t Type) uintptr {
+	var table [tableSize]uintptr
+	if o > Bxor || t > Byte {
+		return 0
+	}
+	k.addresses(&table)
+	return table[int(o)<<4|int(t)]
+}
+
 const (
 	// block is a multiple of the length of every vector, in bytes.
 	block = 64

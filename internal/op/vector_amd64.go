@@ -178,6 +178,16 @@ func vectorAVX512(o Op, t Type, dst, a, b *byte, n int) bool {
 	return true
 }
 
+// addresses stores where the kernels are, if not only Go calls them.
+func (k Kernel) addresses(to *[tableSize]uintptr) {
+	if k == AVX2 {
+		addressesAVX2(to)
+	}
+	if k == AVX512 {
+		addressesAVX512(to)
+	}
+}
+
 //go:noescape
 func add8AVX2(dst, a, b *byte, n int)
 
@@ -284,6 +294,9 @@ func orAVX2(dst, a, b *byte, n int)
 func xorAVX2(dst, a, b *byte, n int)
 
 //go:noescape
+func addressesAVX2(to *[tableSize]uintptr)
+
+//go:noescape
 func add8AVX512(dst, a, b *byte, n int)
 
 //go:noescape
@@ -387,3 +400,6 @@ func orAVX512(dst, a, b *byte, n int)
 
 //go:noescape
 func xorAVX512(dst, a, b *byte, n int)
+
+//go:noescape
+func addressesAVX512(to *[tableSize]uintptr)

@@ -2,6 +2,7 @@
 
 //go:build !race
 
+#include "go_asm.h"
 #include "textflag.h"
 
 // func add8NEON(dst, a, b *byte, n int)

@@ -3,3 +3,5 @@
 package op
 
 func (k Kernel) vector(o Op, t Type, dst, a, b *byte, n int) bool { return false }
+
+func (k Kernel) addresses(to *[tableSize]uintptr) {}

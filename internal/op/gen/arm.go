@@ -25,7 +25,7 @@ func three(mnemonic string, u, size, opcode uint32, d, n, m int) string {
 
 func neon() machine {
 	has := func(what string, l lane) bool { return neonBody(what, l, 0) != nil }
-	return machine{"NEON", has, neonFunction}
+	return machine{"NEON", has, neonFunction, false} // C has no way to call them: abi/lib/kernel_amd64.S
 }
 
 // neonBody does the operation on the i-th registers of a and b.

@@ -21,7 +21,8 @@ type machine struct {
 	// has reports whether there is something better than a loop in Go.
 	has func(what string, l lane) bool
 	// function is the text of one kernel, from TEXT on.
-	function func(k kernel, symbol string) string
+	function  func(k kernel, symbol string) string
+	addresses bool // C calls them
 }
 
 // lane is a kind of elements as instructions tell them apart.
@@ -100,13 +101,33 @@ func (m machine) symbol(k kernel) string { return k.name + m.name }
 // assembly is the text of all kernels.
 func assembly(machines []machine) string {
 	var b strings.Builder
-	b.WriteString(head + "//go:build !race\n\n#include \"textflag.h\"\n")
+	b.WriteString(head + "//go:build !race\n\n#include \"go_asm.h\"\n#include \"textflag.h\"\n")
 	for _, m := range machines {
 		for _, k := range m.kernels() {
 			fmt.Fprintf(&b, "\n// func %s(dst, a, b *byte, n int)\n", m.symbol(k))
 			b.WriteString(m.function(k, m.symbol(k)))
 		}
+		if m.addresses {
+			b.WriteString(m.table())
+		}
 	}
+	return b.String()
+}
+
+// table stores where the kernels are, by operation and type: the value of a function in Go leads
+// to something that takes its arguments in registers.
+func (m machine) table() string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	p("\n// func addresses%s(to *[tableSize]uintptr)", m.name)
+	p("TEXT ·addresses%s(SB), NOSPLIT, $0-8\n\tMOVQ to+0(FP), DI", m.name)
+	for _, k := range m.kernels() {
+		p("\tLEAQ ·%s(SB), AX", m.symbol(k))
+		for _, t := range k.types {
+			p("\tMOVQ AX, (const_%s*16+const_%s)*8(DI)", k.op, t)
+		}
+	}
+	p("\tRET")
 	return b.String()
 }
 
@@ -134,9 +155,20 @@ func dispatch(machines []machine) string {
 		}
 		p("\tdefault:\n\t\treturn false\n\t}\n\treturn true\n}")
 	}
+	p("\n// addresses stores where the kernels are, if not only Go calls them.")
+	p("func (k Kernel) addresses(to *[tableSize]uintptr) {")
+	for _, m := range machines {
+		if m.addresses {
+			p("\tif k == %s {\n\t\taddresses%s(to)\n\t}", m.name, m.name)
+		}
+	}
+	p("}")
 	for _, m := range machines {
 		for _, k := range m.kernels() {
 			p("\n//go:noescape\nfunc %s(dst, a, b *byte, n int)", m.symbol(k))
+		}
+		if m.addresses {
+			p("\n//go:noescape\nfunc addresses%s(to *[tableSize]uintptr)", m.name)
 		}
 	}
 	return b.String()

@@ -59,7 +59,7 @@ func x86(name, v string, width int, move string, body func(what string, l lane) 
 		one(0)
 		p("\tADDQ $%d, AX\n\tCMPQ AX, CX\n\tJLT one\ndone:\n\tVZEROUPPER\n\tRET", width)
 		return b.String()
-	}}
+	}, true}
 }
 
 // suffix is the letter of a lane in integer instructions.
