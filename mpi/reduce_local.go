@@ -53,6 +53,21 @@ func overlap(a, b []byte) bool {
 // collectives are chosen when a process is opened, by the same variable.
 var localKernel, errLocalKernel = op.ParseKernel(os.Getenv(op.KernelEnv))
 
+// Kernel is the address of the vector instructions that combine elements of a predefined datatype
+// by a predefined operation, here and in one-sided communication: for bindings in other languages,
+// whose compiled code then combines by itself; internal/op has what they take. It is 0 where there
+// are none, or no such code can call them.
+//
+// C: none; MPI_Reduce_local, MPI_Accumulate and MPI_Get_accumulate call them.
+func (o Op) Kernel(d Datatype) uintptr {
+	if t, err := d.engine(); err == nil {
+		if typ, err := op.CheckFor(o.kernel, t); err == nil {
+			return localKernel.Function(o.kernel, typ)
+		}
+	}
+	return 0
+}
+
 // apply combines in and inout into inout by a predefined operation.
 func (o Op) apply(in, inout []byte, t op.Type) error {
 	if n := len(inout); n != 0 && localKernel.Whole(o.kernel, t, &inout[0], &in[0], &inout[0], n) {

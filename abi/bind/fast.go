@@ -12,6 +12,9 @@ import (
 type Fast interface {
 	// KnowType tells the size of a predefined type in bytes, and what can be done with it.
 	KnowType(h uintptr, size int, kind FastKind)
+	// KnowKernel tells the address of what combines elements of a predefined type by a predefined
+	// operation, see mpi.Op.Kernel.
+	KnowKernel(datatype, op, function uintptr)
 	// OpenComm tells of a communicator, see mpi.Comm.Descriptor, and CloseComm that its handle
 	// ends.
 	OpenComm(h uintptr, rank, size int, descriptor uintptr, layout uint64)
@@ -66,6 +69,9 @@ func (l *Lib) startFast() {
 	for _, p := range predefinedTypes {
 		size, kind := fastType(p.name, l.predefined[p.handle-firstPredefined])
 		f.KnowType(p.handle, size, kind)
+		if kind >= FastDense && !checking() {
+			l.startKernels(p.handle)
+		}
 	}
 	l.comms.opened = func(h handle, c *mpi.Comm) {
 		descriptor, layout := c.Descriptor()
@@ -80,6 +86,15 @@ func (l *Lib) startFast() {
 	world := l.world.Load()
 	l.comms.opened(commWorld, world)
 	l.comms.opened(commSelf, world.Self())
+}
+
+// startKernels tells C of the kernels for a predefined type.
+func (l *Lib) startKernels(h handle) {
+	for op, o := range predefinedOps {
+		if function := o.Kernel(l.predefined[h-firstPredefined]); function != 0 {
+			l.hooks.Fast.KnowKernel(h, handle(op), function)
+		}
+	}
 }
 
 // fastType is what C is told of a predefined type.

@@ -12,6 +12,7 @@ import (
 // told is a Fast that writes down what it is told.
 type told struct {
 	types map[uintptr]FastKind
+	ops   map[[2]uintptr]uintptr // kernels by types and operations
 	comms map[uintptr][2]int
 	slots map[uintptr]uintptr
 	wins  map[uintptr]uintptr
@@ -19,10 +20,11 @@ type told struct {
 }
 
 func newTold() *told {
-	return &told{map[uintptr]FastKind{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, 0}
+	return &told{map[uintptr]FastKind{}, map[[2]uintptr]uintptr{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, 0}
 }
 
 func (x *told) KnowType(h uintptr, size int, kind FastKind) { x.types[h] = kind }
+func (x *told) KnowKernel(datatype, op, function uintptr)   { x.ops[[2]uintptr{datatype, op}] = function }
 func (x *told) OpenComm(h uintptr, rank, size int, descriptor uintptr, layout uint64) {
 	x.comms[h], x.slots[h] = [2]int{rank, size}, descriptor
 }
@@ -57,7 +59,7 @@ func TestFastHearsOfHandles(t *testing.T) {
 			ok(t, err)
 			hc, hw := l.addComm(c), l.addWin(w)
 			if !on {
-				if len(x.types)+len(x.comms)+len(x.wins) > 0 {
+				if len(x.types)+len(x.ops)+len(x.comms)+len(x.wins) > 0 {
 					t.Errorf("told in spite of HALO_C_FAST=0: %+v", x)
 				}
 			} else {
@@ -130,7 +132,7 @@ func TestFastKindsAreDefined(t *testing.T) {
 		l := New(Hooks{})
 		l.testStart(world)
 		var a, b, c [32]byte
-		found := 0
+		found, kernels := 0, 0
 		for _, p := range predefinedTypes {
 			d := l.predefined[p.handle-firstPredefined]
 			size, kind := fastType(p.name, d)
@@ -143,6 +145,16 @@ func TestFastKindsAreDefined(t *testing.T) {
 				ok(t, w.Get(one(&a), 0, 0, 1, d))
 				if lb, extent, err := d.TrueExtent(); err != nil || lb != 0 || extent != size {
 					t.Errorf("%s is not as it is packed", p.name)
+				}
+			}
+			for _, o := range predefinedOps {
+				if kind < FastDense || o.Kernel(d) == 0 {
+					continue
+				}
+				kernels++
+				ok(t, o.ReduceLocal(one(&a), one(&b)))
+				if kind >= FastBits {
+					ok(t, w.FetchAndOp(one(&a), one(&b), 0, 0, o))
 				}
 			}
 			var ops []mpi.Op
@@ -175,6 +187,14 @@ func TestFastKindsAreDefined(t *testing.T) {
 					t.Errorf("%s is signed: %v", p.name, signed)
 				}
 			}
+		}
+		x := newTold()
+		l.hooks.Fast = x
+		if l.startFast(); len(x.ops) != kernels {
+			t.Errorf("%d kernels for the types, told are %d", kernels, len(x.ops))
+		}
+		if double := l.predefined[0x214-firstPredefined]; x.ops[[2]uintptr{0x214, 0x21}] != mpi.Sum.Kernel(double) {
+			t.Error("the kernel of sums of MPI_DOUBLE is another one")
 		}
 		if found != len(fastKinds)-2 { // all but MPI_PACKED and MPIX_HANDLE_SYNC
 			t.Errorf("%d of the types with a kind are there, want %d", found, len(fastKinds)-2)

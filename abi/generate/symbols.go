@@ -97,4 +97,5 @@ var inline = map[string]string{
 	"MPI_Comm_size": "halo_fast_comm_size", "MPI_Type_size": "halo_fast_type_size", "MPI_Type_size_x": "halo_fast_type_size",
 	"MPI_Barrier": "halo_coll_barrier", "MPI_Bcast": "halo_coll_bcast", "MPI_Allreduce": "halo_coll_allreduce",
 	"MPI_Allgather": "halo_coll_allgather", "MPI_Alltoall": "halo_coll_alltoall",
+	"MPI_Reduce_local": "halo_fast_reduce_local",
 }

@@ -4,6 +4,7 @@
 
 struct halo_table halo_wins, halo_comms;
 struct halo_type halo_types[256];
+const void *halo_kernels[256][16];
 struct halo_entry halo_world;
 
 /* The entry of a handle that is about to be there, NULL without memory for it. */
@@ -45,6 +46,11 @@ void halo_know_type(uintptr_t handle, int size, int kind) {
 		halo_types[i] = (struct halo_type){(uint8_t)size, (uint8_t)kind};
 }
 
+void halo_know_kernel(uintptr_t datatype, uintptr_t op, uintptr_t function) {
+	if (datatype - 0x200 < 256 && op - 0x20 < 16)
+		halo_kernels[datatype - 0x200][op - 0x20] = (const void *)function;
+}
+
 static void close_entry(struct halo_table *table, uintptr_t handle) {
 	struct halo_entry *e = halo_find(table, handle);
 	if (e != NULL)
@@ -67,4 +73,5 @@ void halo_close_all(void) {
 	close_table(&halo_comms);
 	__atomic_store_n(&halo_world.size, 0, __ATOMIC_SEQ_CST);
 	memset(halo_types, 0, sizeof halo_types);
+	memset(halo_kernels, 0, sizeof halo_kernels);
 }

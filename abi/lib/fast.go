@@ -16,6 +16,10 @@ func (fast) KnowType(h uintptr, size int, kind bind.FastKind) {
 	C.halo_know_type(C.uintptr_t(h), C.int(size), C.int(kind))
 }
 
+func (fast) KnowKernel(datatype, op, function uintptr) {
+	C.halo_know_kernel(C.uintptr_t(datatype), C.uintptr_t(op), C.uintptr_t(function))
+}
+
 // OpenComm gives an address in Go's memory as a number, as OpenWin does.
 func (fast) OpenComm(h uintptr, rank, size int, descriptor uintptr, layout uint64) {
 	C.halo_open_comm(C.uintptr_t(h), C.int(rank), C.int(size), C.uintptr_t(descriptor), C.uint64_t(layout))

@@ -1,6 +1,7 @@
 /*
- * What C does without Go: the shortest operations on windows whose memory is mapped, and
- * what a table knows. A call to Go costs as much as ten of them.
+ * What C does without Go: the shortest operations on windows whose memory is mapped,
+ * accumulates of some KiB there, reductions of a process alone, and what a table knows. A call to
+ * Go costs as much as ten of the shortest.
  *
  * Each function here returns whether it has done all of a call of that name. Where it
  * returns 0 nothing has changed, and the call goes to Go: to targets whose memory is not
@@ -86,6 +87,19 @@ static inline struct halo_type halo_type(MPI_Datatype datatype) {
 static inline uint64_t halo_bytes(int64_t count, MPI_Datatype datatype) {
 	struct halo_type type = halo_type(datatype);
 	return type.kind >= HALO_DENSE && (uint64_t)count < HALO_COPY_LESS ? (uint64_t)count * type.size : HALO_COPY_LESS;
+}
+
+/* What combines elements of a predefined type by a predefined operation: see mpi.Op.Kernel. */
+HALO_HIDDEN extern const void *halo_kernels[256][16]; /* from handles 0x200 and 0x20 on */
+
+static inline const void *halo_kernel_of(MPI_Datatype datatype, MPI_Op op) {
+	uintptr_t i = (uintptr_t)datatype - 0x200, k = (uintptr_t)op - 0x20;
+	return i < 256 && k < 16 ? halo_kernels[i][k] : NULL;
+}
+
+/* Whether two pieces of memory share nothing. */
+static inline int halo_apart(const void *a, uint64_t n, const void *b, uint64_t m) {
+	return (uintptr_t)a + n <= (uintptr_t)b || (uintptr_t)b + m <= (uintptr_t)a;
 }
 
 /* The rma.View of a window. */
@@ -292,10 +306,16 @@ HALO_HIDDEN void halo_kernel(const void *function, const uintptr_t words[6]); /*
 static inline void halo_kernel(const void *function, const uintptr_t words[6]) { (void)function, (void)words; } /* there are none */
 #endif
 
+/* Long operations by these: see fast_reduce.c. What was at dst is kept in old, if that is not NULL. */
+HALO_HIDDEN void halo_apply(const void *kernel, void *dst, const void *left, const void *right, uint64_t n, void *old);
+HALO_HIDDEN void halo_store_whole(void *dst, const void *src, uint64_t n);
+HALO_HIDDEN int halo_fast_reduce_local(const void *in, void *inout, int64_t count, MPI_Datatype datatype, MPI_Op op);
+
 /* What Go tells; under a lock of its. */
 HALO_HIDDEN void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout);
 HALO_HIDDEN void halo_open_comm(uintptr_t handle, int rank, int size, uintptr_t descriptor, uint64_t layout);
 HALO_HIDDEN void halo_know_type(uintptr_t handle, int size, int kind);
+HALO_HIDDEN void halo_know_kernel(uintptr_t datatype, uintptr_t op, uintptr_t function);
 HALO_HIDDEN void halo_close_win(uintptr_t handle);
 HALO_HIDDEN void halo_close_comm(uintptr_t handle);
 HALO_HIDDEN void halo_close_all(void);

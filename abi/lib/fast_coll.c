@@ -51,11 +51,6 @@ static int find_slot(struct slot *s, MPI_Comm comm) {
 	return 1;
 }
 
-/* Whether two pieces of memory share nothing. */
-static int apart(const void *a, uint64_t n, const void *b, uint64_t m) {
-	return (uintptr_t)a + n <= (uintptr_t)b || (uintptr_t)b + m <= (uintptr_t)a;
-}
-
 static void set_kind(struct slot *s, int kind) { *HALO_AT(uint8_t, s->at, HALO_SLOT_KIND) = (uint8_t)kind; }
 
 static int in_cells(struct slot *s) { return *HALO_AT(uint8_t, s->at, HALO_SLOT_FORM) == HALO_FORM_CELLS; }
@@ -345,7 +340,7 @@ static void combine(struct slot *s, union operand *sum, const char *row, int cou
 		int r = 1;
 		for (; r < s->size; r++) {
 			memcpy(&next, row != NULL ? row + (size_t)r * HALO_SLOT_SHORT : given(s, r, bytes), bytes);
-			if (!good) { /* in Go, from the beginning on: it cannot fail */
+			if (!good) { /* which knows, from the beginning on: it cannot fail */
 				PMPI_Reduce_local(sum, &next, count, datatype, op);
 				*sum = next;
 			} else if (!combine_short(type, op, sum, &next, (size_t)count)) {
@@ -362,7 +357,7 @@ int halo_coll_allreduce(const void *send, void *recv, int64_t count, MPI_Datatyp
 	struct slot s;
 	union operand sum;
 	uint64_t n = halo_bytes(count, datatype);
-	if (n == 0 || n > HALO_SLOT_SHORT || !HALO_THERE(send) || !HALO_THERE(recv) || !apart(send, n, recv, n) ||
+	if (n == 0 || n > HALO_SLOT_SHORT || !HALO_THERE(send) || !HALO_THERE(recv) || !halo_apart(send, n, recv, n) ||
 	    !combines(op, halo_type(datatype)) || !find_slot(&s, comm))
 		return HALO_LEFT;
 	set_kind(&s, HALO_KIND_ALLREDUCE);
@@ -399,7 +394,7 @@ int halo_coll_allgather(const void *send, int64_t count, MPI_Datatype datatype, 
 	struct slot s;
 	uint64_t n = halo_bytes(count, datatype);
 	if (n == 0 || n >= HALO_COPY_LESS || count != recv_count || datatype != recv_datatype || !HALO_THERE(send) || !HALO_THERE(recv) ||
-	    !find_slot(&s, comm) || !has_place(&s, n) || !apart(send, n, recv, n * (uint64_t)s.size))
+	    !find_slot(&s, comm) || !has_place(&s, n) || !halo_apart(send, n, recv, n * (uint64_t)s.size))
 		return HALO_LEFT;
 	set_kind(&s, HALO_KIND_ALLGATHER);
 	WORD(&s, NUMBER)++;
@@ -418,7 +413,7 @@ int halo_coll_alltoall(const void *send, int64_t count, MPI_Datatype datatype, v
 		return HALO_LEFT;
 	all = n * (uint64_t)s.size;
 	if (all >= HALO_COPY_LESS || s.size > HALO_COPY_LESS / HALO_SLOT_LINE || /* few enough for parts of whole blocks */
-	    !has_place(&s, all) || !apart(send, all, recv, all))
+	    !has_place(&s, all) || !halo_apart(send, all, recv, all))
 		return HALO_LEFT;
 	set_kind(&s, HALO_KIND_ALLTOALL);
 	WORD(&s, NUMBER)++;

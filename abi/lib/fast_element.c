@@ -26,8 +26,10 @@ int halo_find_element(struct element *e, MPI_Datatype datatype, int rank, MPI_Ai
 	char *mem = *HALO_AT(char *, stripes, HALO_STRIPES_MEM);
 	int64_t off = e->at - *HALO_AT(char *, target, HALO_TARGET_MEM), me = *HALO_AT(int64_t, target, HALO_TARGET_ME);
 	int64_t stripe = off >> HALO_STRIPE_SHIFT & (HALO_STRIPE_COUNT - 1);
-	e->alone = (off + (int64_t)((count - 1) * type.size)) >> HALO_STRIPE_SHIFT == off >> HALO_STRIPE_SHIFT;
+	e->more = ((off + (int64_t)((count - 1) * type.size)) >> HALO_STRIPE_SHIFT) - (off >> HALO_STRIPE_SHIFT);
 	e->me = (uint64_t)me + 1;
+	e->stripes = mem;
+	e->stripe = stripe;
 	e->writer = HALO_AT(uint64_t, mem, stripe * HALO_STRIPE_LINE);
 	e->counts = mem + HALO_STRIPE_COUNT * HALO_STRIPE_LINE + stripe * 8;
 	e->readers = HALO_AT(uint64_t, e->counts, me * HALO_STRIPE_LINE);

@@ -4,7 +4,7 @@
 
 #include "fast.h"
 
-/* An element that is about to be updated. */
+/* An element that is about to be updated, the first of a row. */
 struct element {
 	char *at;
 	int size, kind;
@@ -12,8 +12,10 @@ struct element {
 	uint64_t *readers; /* how many of the own process are in it */
 	uint64_t me;       /* 1 + the local index of the own process */
 	char *counts;      /* of that stripe, of the first process */
+	char *stripes;     /* words of all stripes */
+	int64_t stripe;
 	int64_t processes;
-	int alone;         /* no element of the row is in another stripe */
+	int64_t more;      /* how many stripes the row has beside that one */
 	int bare;          /* by atomic operations of the processor alone */
 };
 

@@ -1,33 +1,51 @@
 #include "fast_element.h"
 
 /*
- * Several elements in a row: apply.Region.bulk, as the writer of their stripe, as long as they
- * are few and have one stripe. What comes of them is computed beside, so that nothing has
- * changed where a NaN leaves it to Go, and no process that is killed leaves half an element.
+ * Several elements in a row: apply.Region.bulk, as the writer of all of their stripes. With a
+ * kernel they change in place, as there. Without one what comes of a few is computed beside, so
+ * that nothing has changed where a NaN leaves it to Go.
  */
-#define MANY_BYTES 1024
+#define KERNEL_BYTES (64 << 10) /* others wait meanwhile */
+#define BESIDE_BYTES 1024
+#define LOOP_BYTES 64 /* less than that loops do sooner */
 
-/* Stripes.Claim with Occupant: whether this process is the writer, and nobody else is inside. */
-static int claim(struct element *e) {
-	uint64_t w = 0, next = e->me;
-	if (!__atomic_compare_exchange_n(e->writer, &w, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+/* Stripes.Claim with Occupant: whether this process is the writer of the i-th stripe of the row,
+ * and nobody else is inside. */
+static int claim(struct element *e, int64_t i) {
+	int64_t stripe = (e->stripe + i) & (HALO_STRIPE_COUNT - 1);
+	uint64_t *writer = HALO_AT(uint64_t, e->stripes, stripe * HALO_STRIPE_LINE), w = 0, next = e->me;
+	char *counts = e->stripes + HALO_STRIPE_COUNT * HALO_STRIPE_LINE + stripe * 8;
+	if (!__atomic_compare_exchange_n(writer, &w, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
 		if (w == FAVOUR(e))
 			next |= w;
-		if ((uint32_t)w != 0 || !__atomic_compare_exchange_n(e->writer, &w, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		if ((uint32_t)w != 0 || !__atomic_compare_exchange_n(writer, &w, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 			return 0;
 	}
-	for (int64_t i = 0; i < e->processes; i++)
-		if ((uint32_t)__atomic_load_n(HALO_AT(uint64_t, e->counts, i * HALO_STRIPE_LINE), __ATOMIC_SEQ_CST) != 0) {
-			__atomic_store_n(e->writer, next & ~(uint64_t)UINT32_MAX, __ATOMIC_RELEASE);
+	for (int64_t k = 0; k < e->processes; k++)
+		if ((uint32_t)__atomic_load_n(HALO_AT(uint64_t, counts, k * HALO_STRIPE_LINE), __ATOMIC_SEQ_CST) != 0) {
+			__atomic_store_n(writer, next & ~(uint64_t)UINT32_MAX, __ATOMIC_RELEASE);
 			return 0;
 		}
 	return 1;
 }
 
-/* Stripes.Release */
-static void release(struct element *e) {
-	uint64_t w = __atomic_load_n(e->writer, __ATOMIC_SEQ_CST);
-	__atomic_store_n(e->writer, w & ~(uint64_t)UINT32_MAX, __ATOMIC_RELEASE);
+/* Stripes.Release, of the first n stripes */
+static void release(struct element *e, int64_t n) {
+	for (int64_t i = 0; i < n; i++) {
+		uint64_t *writer = HALO_AT(uint64_t, e->stripes, ((e->stripe + i) & (HALO_STRIPE_COUNT - 1)) * HALO_STRIPE_LINE);
+		uint64_t w = __atomic_load_n(writer, __ATOMIC_SEQ_CST);
+		__atomic_store_n(writer, w & ~(uint64_t)UINT32_MAX, __ATOMIC_RELEASE);
+	}
+}
+
+/* All stripes of the row, or none of them. */
+static int claim_all(struct element *e) {
+	for (int64_t i = 0; i <= e->more; i++)
+		if (!claim(e, i)) {
+			release(e, i);
+			return 0;
+		}
+	return 1;
 }
 
 #define EACH(expression)               \
@@ -92,34 +110,40 @@ static int combine_many(const struct element *e, MPI_Op op, void *v, int64_t n) 
 	return e->kind == HALO_FLOATING ? many_f8(op, p, v, n) : is_signed ? many_s8(op, p, v, n) : many_u8(op, p, v, n);
 }
 
-/* storeWhole of package apply: elements are stored by whole instructions. */
-static void store_many(const struct element *e, const void *v, int64_t n) {
-	switch (e->size) {
-	case 8: for (int64_t i = 0; i < n; i++) ((volatile uint64_t *)e->at)[i] = ((const uint64_t *)v)[i]; return;
-	case 4: for (int64_t i = 0; i < n; i++) ((volatile uint32_t *)e->at)[i] = ((const uint32_t *)v)[i]; return;
-	case 2: for (int64_t i = 0; i < n; i++) ((volatile uint16_t *)e->at)[i] = ((const uint16_t *)v)[i]; return;
+/* Without a kernel, or to replace. */
+static int update_beside(struct element *e, const void *values, void *old, int64_t count, size_t bytes, MPI_Op op) {
+	_Alignas(16) char beside[BESIDE_BYTES];
+	if (bytes > BESIDE_BYTES || !halo_legal(op, e->kind))
+		return 0;
+	memcpy(beside, values, bytes);
+	if (!claim_all(e))
+		return 0;
+	int done = combine_many(e, op, beside, count);
+	if (done) {
+		if (old != NULL)
+			memcpy(old, e->at, bytes);
+		halo_store_whole(e->at, beside, bytes);
 	}
-	memcpy(e->at, v, (size_t)n);
+	release(e, e->more + 1);
+	return done;
 }
 
 /* View.Accumulate and View.GetAccumulate of several elements. */
 int halo_update_many(const void *values, void *old, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win) {
-	_Alignas(16) char beside[MANY_BYTES];
 	struct element e;
 	if (count < 2 || op == MPI_NO_OP || (uintptr_t)values < HALO_FIRST_PAGE || (old != NULL && (uintptr_t)old < HALO_FIRST_PAGE))
 		return 0;
-	size_t bytes = count <= MANY_BYTES ? (size_t)count * halo_type(datatype).size : MANY_BYTES + 1;
-	if (bytes > MANY_BYTES || !halo_find_element(&e, datatype, rank, disp, (uint64_t)count, win, 0) || !halo_legal(op, e.kind) || e.bare || !e.alone)
+	size_t bytes = count <= KERNEL_BYTES ? (size_t)count * halo_type(datatype).size : KERNEL_BYTES + 1;
+	if (bytes > KERNEL_BYTES || !halo_find_element(&e, datatype, rank, disp, (uint64_t)count, win, 0) || e.bare)
 		return 0;
-	memcpy(beside, values, bytes);
-	if (!claim(&e))
+	const void *kernel = halo_kernel_of(datatype, op);
+	if (kernel == NULL || (bytes < LOOP_BYTES && halo_legal(op, e.kind)))
+		return update_beside(&e, values, old, count, bytes, op);
+	int apart = halo_apart(values, bytes, e.at, bytes) &&
+	            (old == NULL || (halo_apart(old, bytes, e.at, bytes) && halo_apart(old, bytes, values, bytes)));
+	if (!apart || !claim_all(&e))
 		return 0;
-	int done = combine_many(&e, op, beside, count);
-	if (done) {
-		if (old != NULL)
-			memcpy(old, e.at, bytes);
-		store_many(&e, beside, count);
-	}
-	release(&e);
-	return done;
+	halo_apply(kernel, e.at, e.at, values, bytes, old);
+	release(&e, e.more + 1);
+	return 1;
 }

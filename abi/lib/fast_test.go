@@ -5,6 +5,7 @@ package main
 import (
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 )
 
@@ -12,9 +13,12 @@ import (
 // testdata/fast_unit.c tries it on memory laid out as Go has it.
 func TestFastAlone(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "fast_unit")
-	compile := exec.Command("gcc", "-O2", "-std=gnu11", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror",
-		"-Wno-array-bounds", "-Wno-stringop-overflow", "-o", program, "testdata/fast_unit.c", "fast.c", "fast_element.c", "fast_row.c")
-	if out, err := compile.CombinedOutput(); err != nil {
+	args := []string{"-O2", "-std=gnu11", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror", "-Wno-array-bounds", "-Wno-stringop-overflow",
+		"-o", program, "testdata/fast_unit.c", "fast.c", "fast_element.c", "fast_row.c", "fast_reduce.c"}
+	if runtime.GOARCH == "amd64" {
+		args = append(args, "kernel_amd64.S")
+	}
+	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if out, err := exec.Command(program).CombinedOutput(); err != nil {

@@ -2445,12 +2445,16 @@ int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 ALIAS(MPI_Reduce_init_c)
 
 int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype, MPI_Op op) {
+	if (halo_fast_reduce_local(inbuf, inoutbuf, count, datatype, op))
+		return MPI_SUCCESS;
 	word words[] = {W(inbuf), W(inoutbuf), W(count), W(datatype), W(op)};
 	return haloCall(286, 0, words);
 }
 ALIAS(MPI_Reduce_local)
 
 int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
+	if (halo_fast_reduce_local(inbuf, inoutbuf, count, datatype, op))
+		return MPI_SUCCESS;
 	word words[] = {W(inbuf), W(inoutbuf), W(count), W(datatype), W(op)};
 	return haloCall(286, 1, words);
 }

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/halo-mpi/halo/internal/op"
 )
 
 // The ways through C and through Go are atomic with each other, and give the same results,
@@ -51,15 +53,38 @@ func TestShortCollectivesOnAndOff(t *testing.T) {
 		fabric, form string
 		ranks        int
 	}{{"shm", "auto", 2}, {"shm", "auto", 4}, {"shm", "cells", 3}, {"shm", "cells", 8}, {"shm", "counter", 2}, {"shm", "counter", 8}, {"tcp", "auto", 3}} {
-		var first string
-		for _, on := range []string{"1", "0"} {
-			r := launched(t, c.fabric, c.ranks, []string{"HALO_C_FAST=" + on, "HALO_COLL_SLOT=" + c.form}, program, seed, "600", "digest")
-			if first == "" {
-				first = r.out
-			}
-			if r.status != 0 || r.err != "" || len(r.out) < 17 || !strings.HasSuffix(r.out, "no errors\n") || r.out != first {
-				t.Errorf("seed %s on %d ranks over %s by %s, HALO_C_FAST=%s: status %d, %q before\n%s%s", seed, c.ranks, c.fabric, c.form, on, r.status, first, r.out, r.err)
-			}
+		slot := "HALO_COLL_SLOT=" + c.form
+		agree(t, c.fabric, c.ranks, program, []string{seed, "600", "digest"}, []string{"HALO_C_FAST=1", slot}, []string{"HALO_C_FAST=0", slot})
+	}
+}
+
+// Accumulates of any length and MPI_Reduce_local give the same bits by each kernel, from C and
+// from Go, and are atomic with each other (issue 7, section 3; COL-10).
+func TestLongAccumulatesOnAndOff(t *testing.T) {
+	need(t)
+	seed := fmt.Sprint(rand.Uint32N(1 << 30))
+	program := programs(t, []entry{{name: "fast_long"}})["fast_long"]
+	envs := [][]string{{"HALO_C_FAST=1"}, {"HALO_C_FAST=0"}}
+	for _, k := range op.Kernels() {
+		envs = append(envs, []string{"HALO_C_FAST=1", op.KernelEnv + "=" + k.String()})
+	}
+	agree(t, "shm", 2, program, []string{seed, "1000", "digest"}, envs...)
+	agree(t, "shm", 3, program, []string{seed, "600", "digest"}, envs[:2]...)
+	agree(t, "tcp", 2, program, []string{seed, "50", "digest"}, envs[:2]...)
+}
+
+// agree runs a program in several environments: it finds nothing wrong, and prints the same digest
+// in all of them.
+func agree(t *testing.T, fabric string, ranks int, program string, args []string, envs ...[]string) {
+	t.Helper()
+	var first string
+	for _, env := range envs {
+		r := launched(t, fabric, ranks, env, program, args...)
+		if first == "" {
+			first = r.out
+		}
+		if r.status != 0 || r.err != "" || len(r.out) < 17 || !strings.HasSuffix(r.out, "no errors\n") || r.out != first {
+			t.Errorf("%q on %d ranks over %s with %q: status %d, %q before\n%s%s", args, ranks, fabric, env, r.status, first, r.out, r.err)
 		}
 	}
 }

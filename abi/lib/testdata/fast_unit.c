@@ -20,7 +20,7 @@ static int failed;
 #define RANKS 3
 #define PROCESSES 3
 #define ME 1
-#define BYTES (2 << HALO_STRIPE_SHIFT)
+#define BYTES (4 << HALO_STRIPE_SHIFT)
 
 static _Alignas(64) char view[256], window[256], target[512], stripes[64], block[(HALO_STRIPE_COUNT + PROCESSES) * HALO_STRIPE_LINE];
 static _Alignas(64) char memory[BYTES + 8], control[8];
@@ -174,7 +174,7 @@ static void stripe(void) {
 	EXPECT(0, old);
 	EXPECT(5, at(2));
 	EXPECT((uint64_t)1 << 32, *readers(0, ME)); /* has been in, and is out */
-	EXPECT(1, add((BYTES / 2 + 8) / 4, 6, &old)); /* the next stripe */
+	EXPECT(1, add((BYTES / 4 + 8) / 4, 6, &old)); /* the next stripe */
 	EXPECT((uint64_t)1 << 32, *readers(1, ME));
 	EXPECT(1, swap(2, 5, 9, &old));
 	EXPECT(5, old);
@@ -302,8 +302,12 @@ static void rows(void) {
 	EXPECT(0, sums(2, BYTES / 4 - 2, NULL)); /* beyond the end */
 	EXPECT(0, sums(2, 3, NULL));             /* misaligned */
 	EXPECT(1, sums(2, border - 4, NULL));
-	EXPECT(0, sums(2, border - 2, NULL)); /* in two stripes */
+	EXPECT(1, sums(2, border - 2, NULL)); /* in two stripes */
 	EXPECT(1, sums(2, border, NULL));
+	*writer(1) = 3;
+	EXPECT(0, sums(2, border - 2, NULL));
+	EXPECT(0, *writer(0));
+	*writer(1) = 0;
 	EXPECT(0, halo_fast_accumulate(v, 2, MPI_INT64_T, 1, 4, 1, MPI_INT64_T, MPI_SUM, win));
 	EXPECT(0, halo_fast_accumulate(v, 2, MPI_INT64_T, 1, 4, 2, MPI_INT64_T, MPI_PROD, win));
 	EXPECT(0, halo_fast_accumulate(NULL, 2, MPI_INT64_T, 1, 4, 2, MPI_INT64_T, MPI_SUM, win));
@@ -339,6 +343,112 @@ static void rows(void) {
 	SET(uint8_t, target, HALO_TARGET_FINE, 1);
 	EXPECT(0, sums(2, 2, NULL));
 }
+
+#if defined __x86_64__
+/* A kernel as Go has them: it adds words of 64 bits, 64 bytes at a time at least. */
+extern const char add_words[];
+__asm__(".text\n"
+        "add_words:\n"
+        "movq 8(%rsp), %rdi; movq 16(%rsp), %rsi; movq 24(%rsp), %rdx; movq 32(%rsp), %rcx\n"
+        "1: movq -8(%rsi, %rcx), %rax; addq -8(%rdx, %rcx), %rax; movq %rax, -8(%rdi, %rcx); subq $8, %rcx; jnz 1b\n"
+        "movq $-1, %rbx; movq $-1, %r12; movq $-1, %r15; ret\n");
+
+static int64_t long_values[(64 << 10) / 8 + 1], long_old[(64 << 10) / 8 + 1];
+
+/* Sums of so many elements, twice, are what they have to be, and nothing beside them changes. */
+static int long_sums(int64_t n, MPI_Aint disp) {
+	memset(memory, 0, sizeof memory);
+	for (int64_t i = 0; i < n; i++)
+		long_values[i] = 3 * i + 1;
+	memset(long_old, 0x5a, sizeof long_old);
+	if (!halo_fast_accumulate(long_values, n, MPI_INT64_T, 1, disp, n, MPI_INT64_T, MPI_SUM, win) ||
+	    !halo_fast_get_accumulate(long_values, n, MPI_INT64_T, long_old, n, MPI_INT64_T, 1, disp, n, MPI_INT64_T, MPI_SUM, win))
+		return 0;
+	EXPECT(0, disp < 2 ? 0 : at(disp - 2));
+	EXPECT(0, at(disp + 2 * n));
+	EXPECT(0x5a5a5a5a5a5a5a5a, long_old[n]);
+	for (int64_t i = 0; i < n; i++)
+		if (at(disp + 2 * i) != 2 * (3 * i + 1) || long_old[i] != 3 * i + 1) {
+			EXPECT(2 * (3 * i + 1), at(disp + 2 * i));
+			EXPECT(3 * i + 1, long_old[i]);
+			break;
+		}
+	return 1;
+}
+
+static void long_rows(void) {
+	static const int64_t lengths[] = {2, 3, 7, 8, 9, 15, 17, 128, 129, 1023, 1024, 1025, 2047, 3000, 4096, 8191, 8192};
+	const MPI_Aint border = ((MPI_Aint)1 << HALO_STRIPE_SHIFT) / 4;
+	int64_t a[20] = {1}, b[20] = {2};
+	double d[2] = {1, 2};
+	halo_know_kernel((uintptr_t)MPI_INT64_T, (uintptr_t)MPI_SUM, (uintptr_t)add_words);
+	reset();
+	for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+		EXPECT(1, long_sums(lengths[i], 0));
+		EXPECT(1, long_sums(lengths[i], 6)); /* the longest in three stripes */
+	}
+	EXPECT(0, long_sums(8193, 0));
+	EXPECT(0, *writer(0) | *writer(1) | *writer(2) | *readers(0, ME));
+	EXPECT(0, long_sums(2, 1)); /* misaligned */
+
+	/* In two stripes of which one cannot be had: nothing has changed. */
+	memset(memory, 0, sizeof memory);
+	for (int s = 0; s < 2; s++) {
+		*writer(s) = 3;
+		EXPECT(0, long_sums(16, border - 2));
+		EXPECT(3, *writer(s));
+		EXPECT(0, *writer(1 - s));
+		EXPECT(1, long_sums(16, s ? 0 : border)); /* all in the other one */
+		*writer(s) = 0;
+		*readers(s, 2) = 1;
+		EXPECT(0, long_sums(16, border - 2));
+		EXPECT(0, *writer(0) | *writer(1));
+		*readers(s, 2) = 0;
+		EXPECT(0, at(border - 2) | at(border));
+	}
+	*writer(1) = 3;
+	EXPECT(1, long_sums(16, border - 32)); /* ends where that begins */
+	EXPECT(0, long_sums(17, border - 32));
+	*writer(1) = (uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR;
+	EXPECT(1, long_sums(16, border - 2));
+	EXPECT(0, *writer(0));
+	EXPECT((uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR, *writer(1));
+
+	/* What shares memory, and what has no kernel. */
+	EXPECT(0, halo_fast_accumulate(memory + 64, 9, MPI_INT64_T, 1, 0, 9, MPI_INT64_T, MPI_SUM, win));
+	EXPECT(1, halo_fast_accumulate(memory + 72, 9, MPI_INT64_T, 1, 0, 9, MPI_INT64_T, MPI_SUM, win));
+	EXPECT(0, halo_fast_get_accumulate(a, 9, MPI_INT64_T, memory + 64, 9, MPI_INT64_T, 1, 0, 9, MPI_INT64_T, MPI_SUM, win));
+	EXPECT(0, halo_fast_get_accumulate(a, 9, MPI_INT64_T, a + 8, 9, MPI_INT64_T, 1, 0, 9, MPI_INT64_T, MPI_SUM, win));
+	EXPECT(0, halo_fast_accumulate(long_values, 129, MPI_UINT64_T, 1, 0, 129, MPI_UINT64_T, MPI_SUM, win));
+	SET(uint8_t, target, HALO_TARGET_FINE, 1);
+	EXPECT(0, long_sums(129, 0));
+
+	EXPECT(1, halo_fast_reduce_local(a, b, 1, MPI_INT64_T, MPI_SUM));
+	EXPECT(3, b[0]);
+	EXPECT(1, halo_fast_reduce_local(a, b, 9, MPI_INT64_T, MPI_SUM));
+	EXPECT(4, b[0]);
+	EXPECT(1, halo_fast_reduce_local(a, a + 10, 10, MPI_INT64_T, MPI_SUM));
+	EXPECT(1, a[10]);
+	EXPECT(0, halo_fast_reduce_local(a, a + 9, 10, MPI_INT64_T, MPI_SUM));
+	EXPECT(0, halo_fast_reduce_local(a, a, 1, MPI_INT64_T, MPI_SUM));
+	EXPECT(0, halo_fast_reduce_local(a, b, 0, MPI_INT64_T, MPI_SUM));
+	EXPECT(0, halo_fast_reduce_local(a, b, -1, MPI_INT64_T, MPI_SUM));
+	EXPECT(0, halo_fast_reduce_local(a, b, INT64_MAX, MPI_INT64_T, MPI_SUM));
+	EXPECT(0, halo_fast_reduce_local(MPI_IN_PLACE, b, 1, MPI_INT64_T, MPI_SUM));
+	EXPECT(0, halo_fast_reduce_local(a, NULL, 1, MPI_INT64_T, MPI_SUM));
+	EXPECT(0, halo_fast_reduce_local(a, b, 1, MPI_INT64_T, MPI_PROD));
+	EXPECT(0, halo_fast_reduce_local(a, b, 1, MPI_INT64_T, MPI_OP_NULL));
+	EXPECT(0, halo_fast_reduce_local(a, b, 1, MPI_INT64_T, (MPI_Op)0x1021));
+	EXPECT(0, halo_fast_reduce_local(a, b, 1, MPI_DATATYPE_NULL, MPI_SUM));
+	EXPECT(0, halo_fast_reduce_local(a, b, 1, (MPI_Datatype)0x12c3, MPI_SUM));
+	EXPECT(0, halo_fast_reduce_local(d, d + 1, 1, MPI_DOUBLE, MPI_SUM));
+	EXPECT(4, b[0]);
+	halo_close_all();
+	EXPECT(0, halo_fast_reduce_local(a, b, 1, MPI_INT64_T, MPI_SUM));
+}
+#else
+static void long_rows(void) {} /* there are no kernels that C can call */
+#endif
 
 static void handles(void) {
 	int n = -1;
@@ -394,7 +504,7 @@ static void handles(void) {
 	EXPECT(0, halo_fast_type_size(MPI_INT64_T, &n));
 }
 
-int main(void) {
+static void know(void) {
 	win = (MPI_Win)handle;
 	halo_know_type((uintptr_t)MPI_INT64_T, 8, HALO_SIGNED);
 	halo_know_type((uintptr_t)MPI_UINT64_T, 8, HALO_UNSIGNED);
@@ -403,11 +513,17 @@ int main(void) {
 	halo_know_type((uintptr_t)MPI_CHAR, 1, HALO_DENSE);
 	halo_know_type((uintptr_t)MPI_SHORT_INT, 6, HALO_PADDED);
 	halo_open_win(handle, (uintptr_t)view, HALO_LAYOUT);
+}
+
+int main(void) {
+	know();
 	copies();
 	synchronisation();
 	stripe();
 	elements();
 	rows();
 	handles();
+	know();
+	long_rows();
 	return failed != 0;
 }

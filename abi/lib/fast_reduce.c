@@ -1,0 +1,76 @@
+#include "fast.h"
+
+/* Long operations: op.Kernel.Apply, and MPI_Reduce_local, which is that alone. */
+
+#define BLOCK 64 /* what kernels do at a time, in bytes */
+#define PIECE (8 << 10)
+
+typedef uint64_t word8 __attribute__((aligned(1), may_alias));
+typedef uint32_t word4 __attribute__((aligned(1), may_alias));
+typedef uint16_t word2 __attribute__((aligned(1), may_alias));
+
+/* storeWhole of package apply: elements are stored by whole instructions, whatever their size. */
+void halo_store_whole(void *dst, const void *src, uint64_t n) {
+	char *to = dst;
+	const char *from = src;
+	for (; n >= 8; n -= 8, to += 8, from += 8)
+		*(volatile word8 *)to = *(const word8 *)from;
+	if (n & 4) {
+		*(volatile word4 *)to = *(const word4 *)from;
+		to += 4, from += 4;
+	}
+	if (n & 2) {
+		*(volatile word2 *)to = *(const word2 *)from;
+		to += 2, from += 2;
+	}
+	if (n & 1)
+		*(volatile char *)to = *from;
+}
+
+static void combine(const void *kernel, void *dst, const void *left, const void *right, uint64_t n) {
+	halo_kernel(kernel, (const uintptr_t[6]){(uintptr_t)dst, (uintptr_t)left, (uintptr_t)right, n});
+}
+
+/* Kernel.applyUp and applyRest: of less than a block a copy is combined, as behind the end is not
+ * our memory. */
+static void apply_up(const void *kernel, char *dst, const char *left, const char *right, uint64_t n) {
+	uint64_t blocks = n & ~(uint64_t)(BLOCK - 1);
+	if (blocks > 0)
+		combine(kernel, dst, left, right, blocks);
+	if (n > blocks) {
+		char x[BLOCK] = {0}, y[BLOCK] = {0};
+		memcpy(x, left + blocks, n - blocks);
+		memcpy(y, right + blocks, n - blocks);
+		combine(kernel, x, x, y, BLOCK);
+		halo_store_whole(dst + blocks, x, n - blocks);
+	}
+}
+
+/* sys.SweepDown */
+static int sweep_down(const void *p) {
+	static uint32_t swept[64];
+	uint32_t *turn = &swept[(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15) >> 58], down = __atomic_load_n(turn, __ATOMIC_RELAXED);
+	__atomic_store_n(turn, 1 - down, __ATOMIC_RELAXED);
+	return down != 0;
+}
+
+void halo_apply(const void *kernel, void *dst, const void *left, const void *right, uint64_t n, void *old) {
+	uint64_t pieces = (n + PIECE - 1) / PIECE;
+	int down = pieces > 2 && sweep_down(dst);
+	for (uint64_t i = 0; i < pieces; i++) {
+		uint64_t at = (down ? pieces - 1 - i : i) * PIECE, length = n - at < PIECE ? n - at : PIECE;
+		if (old != NULL)
+			memcpy((char *)old + at, (char *)dst + at, length);
+		apply_up(kernel, (char *)dst + at, (const char *)left + at, (const char *)right + at, length);
+	}
+}
+
+/* mpi.ReduceLocal */
+int halo_fast_reduce_local(const void *in, void *inout, int64_t count, MPI_Datatype datatype, MPI_Op op) {
+	const void *kernel = halo_kernel_of(datatype, op);
+	uint64_t bytes = (uint64_t)count * halo_type(datatype).size;
+	if (kernel == NULL || count <= 0 || count > (int64_t)1 << 40 || !HALO_THERE(in) || !HALO_THERE(inout) || !halo_apart(in, bytes, inout, bytes))
+		return 0;
+	halo_apply(kernel, inout, in, inout, bytes, NULL);
+	return 1;
+}
