@@ -117,6 +117,65 @@ static void objects(void)
     line("size, nowhere", MPI_Type_size(MPI_INT, NULL));
 }
 
+/* Packs and unpacks three elements of a type. */
+static void packs(const char *what, void *memory, MPI_Datatype type, void *packed, int bytes, int at, MPI_Comm comm)
+{
+    char name[200];
+    int position = at;
+    CALL("pack", MPI_Pack(memory, 3, type, packed, bytes, &position, comm));
+    snprintf(name, sizeof name, "%s, moved by %d", what, position - at);
+    line(name, MPI_SUCCESS);
+    position = at;
+    CALL("unpack", MPI_Unpack(packed, bytes, &position, memory, 3, type, comm));
+    snprintf(name, sizeof name, "%s, moved by %d", what, position - at);
+    line(name, MPI_SUCCESS);
+}
+
+static void packing(void)
+{
+    static int64_t memory[64];
+    static char packed[100];
+    MPI_Datatype vector, meeting, within, stale;
+    MPI_Comm gone;
+    state = "packing";
+    MPI_Type_vector(2, 1, 2, MPI_INT64_T, &vector);
+    packs("not committed", memory, vector, packed, 100, 0, MPI_COMM_WORLD);
+    MPI_Type_commit(&vector);
+    MPI_Type_create_resized(vector, 0, 8, &within); /* elements lie between each other, and on each other */
+    MPI_Type_commit(&within);
+    MPI_Type_vector(2, 2, 1, MPI_INT64_T, &meeting); /* itself */
+    MPI_Type_commit(&meeting);
+    packs("all is well", memory, vector, packed, 100, 0, MPI_COMM_WORLD);
+    packs("just room", memory, vector, packed, 100, 52, MPI_COMM_WORLD);
+    packs("no room", memory, vector, packed, 100, 53, MPI_COMM_WORLD);
+    packs("at the end", memory, vector, packed, 100, 100, MPI_COMM_WORLD);
+    packs("behind the end", memory, vector, packed, 100, 101, MPI_COMM_WORLD);
+    packs("before the beginning", memory, vector, packed, 100, -1, MPI_COMM_WORLD);
+    packs("a negative size", memory, vector, packed, -1, 0, MPI_COMM_WORLD);
+    packs("elements on each other", memory, within, packed, 100, 0, MPI_COMM_WORLD);
+    packs("an element on itself", memory, meeting, packed, 100, 0, MPI_COMM_WORLD);
+    packs("no memory", NULL, vector, packed, 100, 0, MPI_COMM_WORLD);
+    packs("no memory of a predefined type", NULL, MPI_INT, packed, 100, 0, MPI_COMM_WORLD);
+    packs("nothing packed", memory, vector, NULL, 100, 0, MPI_COMM_WORLD);
+    packs("null type", memory, MPI_DATATYPE_NULL, packed, 100, 0, MPI_COMM_WORLD);
+    packs("no type", memory, (MPI_Datatype)0x2fe, packed, 100, 0, MPI_COMM_WORLD);
+    packs("a pair", memory, MPI_SHORT_INT, packed, 100, 0, MPI_COMM_WORLD);
+    packs("null communicator", memory, vector, packed, 100, 0, MPI_COMM_NULL);
+    MPI_Comm_dup(MPI_COMM_SELF, &gone);
+    packs("a duplicate", memory, vector, packed, 100, 0, gone);
+    MPI_Comm kept = gone;
+    MPI_Comm_free(&gone);
+    packs("a communicator that was freed", memory, vector, packed, 100, 0, kept);
+    line("pack, negative count", MPI_Pack(memory, -1, vector, packed, 100, &(int){0}, MPI_COMM_WORLD));
+    line("pack, no position", MPI_Pack(memory, 1, vector, packed, 100, NULL, MPI_COMM_WORLD));
+    line("unpack, no position", MPI_Unpack(packed, 100, NULL, memory, 1, vector, MPI_COMM_WORLD));
+    stale = vector;
+    MPI_Type_free(&vector);
+    packs("a type that was freed", memory, stale, packed, 100, 0, MPI_COMM_WORLD);
+    MPI_Type_free(&within);
+    MPI_Type_free(&meeting);
+}
+
 int main(int argc, char **argv)
 {
     void *memory;
@@ -129,6 +188,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     objects();
+    packing();
     MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
     stale = win;
     MPI_Win_free(&win);

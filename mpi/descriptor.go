@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
@@ -41,3 +42,22 @@ func (c *Comm) Await(word *atomic.Uint64, n uint64) error {
 //
 // C: none; MPI_Barrier and others wake members here.
 func (c *Comm) Ring() { c.w.Coll.Ring(c.core) }
+
+// Descriptor is the address of what the library keeps of a datatype, in the layout that
+// DatatypeLayout has the number of: for compiled code that packs and unpacks by itself. It is
+// valid as long as the Datatype is reachable, and 0 for one that cannot be used in communication
+// yet, or any more, or is not simple.
+//
+// C: none; MPI_Pack and MPI_Unpack look at it.
+func (d Datatype) Descriptor() uintptr {
+	t, err := d.engine()
+	if err != nil {
+		return 0
+	}
+	return t.Descriptor()
+}
+
+// DatatypeLayout is the number of the layout that a Datatype's Descriptor is the address of.
+//
+// C: none; MPI_Pack and MPI_Unpack look at it.
+func DatatypeLayout() uint64 { return rma.LayoutNumber(dtype.DescriptorLayout()) }

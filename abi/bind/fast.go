@@ -22,6 +22,10 @@ type Fast interface {
 	// OpenWin tells of a window, see mpi.Window.Descriptor, and CloseWin that its handle ends.
 	OpenWin(h, descriptor uintptr, layout uint64)
 	CloseWin(h uintptr)
+	// OpenType tells of a derived datatype that has been committed, see mpi.Datatype.Descriptor,
+	// and CloseType that its handle ends.
+	OpenType(h, descriptor uintptr, layout uint64)
+	CloseType(h uintptr)
 	// CloseAll ends all handles and types.
 	CloseAll()
 }
@@ -83,6 +87,13 @@ func (l *Lib) startFast() {
 		f.OpenWin(h, descriptor, layout)
 	}
 	l.wins.closed = f.CloseWin
+	typeLayout := mpi.DatatypeLayout()
+	l.types.opened = func(h handle, d mpi.Datatype) {
+		if descriptor := d.Descriptor(); descriptor != 0 {
+			f.OpenType(h, descriptor, typeLayout)
+		}
+	}
+	l.types.closed = f.CloseType
 	world := l.world.Load()
 	l.comms.opened(commWorld, world)
 	l.comms.opened(commSelf, world.Self())

@@ -16,11 +16,12 @@ type told struct {
 	comms map[uintptr][2]int
 	slots map[uintptr]uintptr
 	wins  map[uintptr]uintptr
+	made  map[uintptr]uintptr // derived types
 	ends  int
 }
 
 func newTold() *told {
-	return &told{map[uintptr]FastKind{}, map[[2]uintptr]uintptr{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, 0}
+	return &told{map[uintptr]FastKind{}, map[[2]uintptr]uintptr{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, 0}
 }
 
 func (x *told) KnowType(h uintptr, size int, kind FastKind) { x.types[h] = kind }
@@ -28,11 +29,13 @@ func (x *told) KnowKernel(datatype, op, function uintptr)   { x.ops[[2]uintptr{d
 func (x *told) OpenComm(h uintptr, rank, size int, descriptor uintptr, layout uint64) {
 	x.comms[h], x.slots[h] = [2]int{rank, size}, descriptor
 }
-func (x *told) CloseComm(h uintptr)                          { delete(x.comms, h) }
-func (x *told) OpenWin(h, descriptor uintptr, layout uint64) { x.wins[h] = descriptor }
-func (x *told) CloseWin(h uintptr)                           { delete(x.wins, h) }
-func (x *told) CloseAll()                                    { x.ends++ }
-func (l *Lib) testStart(c *mpi.Comm)                         { l.startTypes(); l.startFlat(); l.world.Store(c); l.startFast() }
+func (x *told) CloseComm(h uintptr)                           { delete(x.comms, h) }
+func (x *told) OpenWin(h, descriptor uintptr, layout uint64)  { x.wins[h] = descriptor }
+func (x *told) CloseWin(h uintptr)                            { delete(x.wins, h) }
+func (x *told) OpenType(h, descriptor uintptr, layout uint64) { x.made[h] = descriptor }
+func (x *told) CloseType(h uintptr)                           { delete(x.made, h) }
+func (x *told) CloseAll()                                     { x.ends++ }
+func (l *Lib) testStart(c *mpi.Comm)                          { l.startTypes(); l.startFlat(); l.world.Store(c); l.startFast() }
 func ok(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -89,6 +92,37 @@ func TestFastHearsOfHandles(t *testing.T) {
 			}
 		})
 	}
+}
+
+// C hears of a derived type when it has been committed, or is a copy of such, until its handle
+// ends (issue 7, section 3).
+func TestFastHearsOfTypes(t *testing.T) {
+	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
+		x := newTold()
+		l := New(Hooks{Fast: x})
+		l.testStart(world)
+		l.state.Store(running)
+		d, err := mpi.TypeVector(3, 1, 2, typeOf(t, "MPI_INT"))
+		ok(t, err)
+		h := l.addType(d)
+		if len(x.made) > 0 {
+			t.Errorf("told of %v before one is committed", x.made)
+		}
+		ok(t, l.commit(args{unsafe.Pointer(&[]unsafe.Pointer{unsafe.Pointer(&h)}[0]), false}))
+		if x.made[h] == 0 || x.made[h] != d.Descriptor() {
+			t.Errorf("a type at %#x, told is %v", d.Descriptor(), x.made)
+		}
+		again, err := d.Dup()
+		ok(t, err)
+		if h := l.addType(again); x.made[h] == 0 || x.made[h] != again.Descriptor() {
+			t.Errorf("a copy at %#x, told is %v", again.Descriptor(), x.made)
+		}
+		old := h
+		ok(t, l.freeType(args{unsafe.Pointer(&[]unsafe.Pointer{unsafe.Pointer(&h)}[0]), false}))
+		if x.made[old] != 0 || len(x.made) != 1 || d.Descriptor() != 0 {
+			t.Errorf("a type that was freed is at %#x, told is %v", d.Descriptor(), x.made)
+		}
+	})
 }
 
 // C hears of the slot of a communicator that has one, and of nothing where there is none or all

@@ -101,6 +101,18 @@ func (t *table[T]) add(value T) handle {
 	return h
 }
 
+// changed has who hears of handles hear of one again: there is more to tell of its object.
+func (t *table[T]) changed(h handle) {
+	if t.opened == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s := t.at(h); s != nil {
+		t.opened(h, s.value)
+	}
+}
+
 // take is a slot that is not used, nil if there is none.
 func (t *table[T]) take() (number uint32, s *slot[T]) {
 	for top := t.free.Load(); uint32(top) != 0; top = t.free.Load() {

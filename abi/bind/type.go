@@ -139,7 +139,11 @@ func (l *Lib) commit(a args) error {
 	if err != nil {
 		return err
 	}
-	return l.datatype(*at).Commit()
+	if err := l.datatype(*at).Commit(); err != nil {
+		return err
+	}
+	l.types.changed(*at)
+	return nil
 }
 
 // freeType is MPI_Type_free.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -17,6 +18,8 @@ func fastLayout() []byte {
 	layout(&b, "HALO_LAYOUT", rma.DescriptorLayout())
 	b.WriteString("/* The same of internal/coll and internal/shmfmt. */\n")
 	layout(&b, "HALO_COLL_LAYOUT", coll.DescriptorLayout())
+	b.WriteString("/* The same of internal/dtype. */\n")
+	layout(&b, "HALO_TYPE_LAYOUT", dtype.DescriptorLayout())
 	b.WriteString("#endif\n")
 	return b.Bytes()
 }

@@ -98,4 +98,5 @@ var inline = map[string]string{
 	"MPI_Barrier": "halo_coll_barrier", "MPI_Bcast": "halo_coll_bcast", "MPI_Allreduce": "halo_coll_allreduce",
 	"MPI_Allgather": "halo_coll_allgather", "MPI_Alltoall": "halo_coll_alltoall",
 	"MPI_Reduce_local": "halo_fast_reduce_local",
+	"MPI_Pack":         "halo_fast_pack", "MPI_Unpack": "halo_fast_unpack",
 }

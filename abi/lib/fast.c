@@ -2,7 +2,7 @@
 
 #include "fast.h"
 
-struct halo_table halo_wins, halo_comms;
+struct halo_table halo_wins, halo_comms, halo_datatypes;
 struct halo_type halo_types[256];
 const void *halo_kernels[256][16];
 struct halo_entry halo_world;
@@ -22,12 +22,21 @@ static struct halo_entry *open_entry(struct halo_table *table, uintptr_t handle)
 	return &(*chunk)[number & ((1 << HALO_CHUNK_SHIFT) - 1)];
 }
 
-void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout) {
+/* A handle of which Go knows what is in the descriptor, in a layout that is the one known here. */
+static void open_known(struct halo_table *table, uintptr_t handle, uintptr_t descriptor, int known) {
 	struct halo_entry *e;
-	if (layout != HALO_LAYOUT || descriptor == 0 || (e = open_entry(&halo_wins, handle)) == NULL)
+	if (!known || descriptor == 0 || (e = open_entry(table, handle)) == NULL)
 		return;
 	e->descriptor = (char *)descriptor;
 	__atomic_store_n(&e->handle, handle, __ATOMIC_RELEASE); /* pairs with the load in halo_find */
+}
+
+void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout) {
+	open_known(&halo_wins, handle, descriptor, layout == HALO_LAYOUT);
+}
+
+void halo_open_type(uintptr_t handle, uintptr_t descriptor, uint64_t layout) {
+	open_known(&halo_datatypes, handle, descriptor, layout == HALO_TYPE_LAYOUT);
 }
 
 void halo_open_comm(uintptr_t handle, int rank, int size, uintptr_t descriptor, uint64_t layout) {
@@ -59,6 +68,7 @@ static void close_entry(struct halo_table *table, uintptr_t handle) {
 
 void halo_close_win(uintptr_t handle) { close_entry(&halo_wins, handle); }
 void halo_close_comm(uintptr_t handle) { close_entry(&halo_comms, handle); }
+void halo_close_type(uintptr_t handle) { close_entry(&halo_datatypes, handle); }
 
 static void close_table(struct halo_table *table) {
 	for (size_t i = 0; i < table->used; i++)
@@ -71,6 +81,7 @@ static void close_table(struct halo_table *table) {
 void halo_close_all(void) {
 	close_table(&halo_wins);
 	close_table(&halo_comms);
+	close_table(&halo_datatypes);
 	__atomic_store_n(&halo_world.size, 0, __ATOMIC_SEQ_CST);
 	memset(halo_types, 0, sizeof halo_types);
 	memset(halo_kernels, 0, sizeof halo_kernels);

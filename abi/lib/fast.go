@@ -7,10 +7,21 @@ package main
 */
 import "C"
 
-import "github.com/halo-mpi/halo/abi/bind"
+import (
+	"github.com/halo-mpi/halo/abi/bind"
+	"github.com/halo-mpi/halo/internal/dtype"
+)
 
 // fast is what fast.c does without Go.
 type fast struct{}
+
+// newFast tells C of the vector instructions that this machine has: they are not of anything
+// that has a handle.
+func newFast() fast {
+	v := dtype.VectorsHere()
+	C.halo_know_movers(C.uintptr_t(v.Sparse), C.uintptr_t(v.Blocks), C.uintptr_t(v.String), C.uintptr_t(v.EveryOther), C.uintptr_t(v.Gather))
+	return fast{}
+}
 
 func (fast) KnowType(h uintptr, size int, kind bind.FastKind) {
 	C.halo_know_type(C.uintptr_t(h), C.int(size), C.int(kind))
@@ -33,5 +44,12 @@ func (fast) OpenWin(h, descriptor uintptr, layout uint64) {
 }
 
 func (fast) CloseWin(h uintptr) { C.halo_close_win(C.uintptr_t(h)) }
+
+// OpenType gives an address in Go's memory as a number, as OpenWin does.
+func (fast) OpenType(h, descriptor uintptr, layout uint64) {
+	C.halo_open_type(C.uintptr_t(h), C.uintptr_t(descriptor), C.uint64_t(layout))
+}
+
+func (fast) CloseType(h uintptr) { C.halo_close_type(C.uintptr_t(h)) }
 
 func (fast) CloseAll() { C.halo_close_all() }

@@ -1,14 +1,14 @@
 /*
  * What C does without Go: the shortest operations on windows whose memory is mapped,
- * accumulates of some KiB there, reductions of a process alone, and what a table knows. A call to
- * Go costs as much as ten of the shortest.
+ * accumulates of some KiB there, reductions of a process alone, what is packed, and what a table
+ * knows. A call to Go costs as much as ten of the shortest.
  *
  * Each function here returns whether it has done all of a call of that name. Where it
  * returns 0 nothing has changed, and the call goes to Go: to targets whose memory is not
  * mapped, with types and operations that are not simple, where somebody has to wait, and
  * with whatever is wrong. So no error is found here.
  *
- * It looks at what the engine keeps in Go (internal/rma, apply, coll and shmfmt),
+ * It looks at what the engine keeps in Go (internal/rma, apply, coll, dtype and shmfmt),
  * where fast_layout.h says, and does what the functions there do that are named in the
  * comments, with the same order of memory: loads and atomic operations of Go are
  * sequentially consistent. So both are atomic with each other, in one process and in
@@ -16,7 +16,7 @@
  *
  * Short collectives wait, too, and may fail there: see fast_coll.c.
  *
- * Go tells of windows and communicators when it makes handles and when it ends them, see
+ * Go tells of windows, communicators and types when it makes handles and when it ends them, see
  * abi/bind/fast.go. HALO_C_FAST=0 in the environment: it tells of none, and all calls go to
  * Go, but the clock.
  */
@@ -42,7 +42,7 @@
 /* A live handle with what it is of. */
 struct halo_entry {
 	uintptr_t handle; /* stored last, cleared first */
-	char *descriptor; /* of a window its rma.View, of a communicator its coll.state or NULL */
+	char *descriptor; /* of a window its rma.View, of a communicator its coll.state or NULL, of a type its dtype.Type */
 	int rank, size;   /* of a communicator */
 };
 
@@ -57,7 +57,7 @@ struct halo_table {
 	size_t used; /* chunks from here on are not there */
 };
 
-HALO_HIDDEN extern struct halo_table halo_wins, halo_comms;
+HALO_HIDDEN extern struct halo_table halo_wins, halo_comms, halo_datatypes; /* the last of derived types */
 
 static inline struct halo_entry *halo_find(struct halo_table *table, uintptr_t handle) {
 	size_t number = handle >> 4 & (((size_t)HALO_CHUNKS << HALO_CHUNK_SHIFT) - 1);
@@ -311,13 +311,33 @@ HALO_HIDDEN void halo_apply(const void *kernel, void *dst, const void *left, con
 HALO_HIDDEN void halo_store_whole(void *dst, const void *src, uint64_t n);
 HALO_HIDDEN int halo_fast_reduce_local(const void *in, void *inout, int64_t count, MPI_Datatype datatype, MPI_Op op);
 
+/* See fast_pack.c. They return how many bytes have been packed, or taken: 0 if it is left to Go. */
+HALO_HIDDEN int64_t halo_pack(const void *memory, int64_t count, MPI_Datatype datatype, void *packed, int64_t bytes, int64_t at, MPI_Comm comm);
+HALO_HIDDEN int64_t halo_unpack(const void *packed, int64_t bytes, int64_t at, void *memory, int64_t count, MPI_Datatype datatype, MPI_Comm comm);
+
+/* For positions that are an int, and an MPI_Count. */
+#define HALO_MOVED(position, bytes)                         \
+	({                                                      \
+		int64_t moved_ = HALO_THERE(position) ? (bytes) : 0; \
+		if (moved_ > 0)                                     \
+			*(position) += (__typeof__(*(position)))moved_;   \
+		moved_ > 0;                                         \
+	})
+#define halo_fast_pack(memory, count, datatype, packed, bytes, position, comm) \
+	HALO_MOVED(position, halo_pack(memory, count, datatype, packed, bytes, *(position), comm))
+#define halo_fast_unpack(packed, bytes, position, memory, count, datatype, comm) \
+	HALO_MOVED(position, halo_unpack(packed, bytes, *(position), memory, count, datatype, comm))
+
 /* What Go tells; under a lock of its. */
 HALO_HIDDEN void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout);
 HALO_HIDDEN void halo_open_comm(uintptr_t handle, int rank, int size, uintptr_t descriptor, uint64_t layout);
+HALO_HIDDEN void halo_know_movers(uintptr_t sparse, uintptr_t blocks, uintptr_t string, uintptr_t every_other, uintptr_t gather);
 HALO_HIDDEN void halo_know_type(uintptr_t handle, int size, int kind);
 HALO_HIDDEN void halo_know_kernel(uintptr_t datatype, uintptr_t op, uintptr_t function);
+HALO_HIDDEN void halo_open_type(uintptr_t handle, uintptr_t descriptor, uint64_t layout);
 HALO_HIDDEN void halo_close_win(uintptr_t handle);
 HALO_HIDDEN void halo_close_comm(uintptr_t handle);
+HALO_HIDDEN void halo_close_type(uintptr_t handle);
 HALO_HIDDEN void halo_close_all(void);
 
 #endif

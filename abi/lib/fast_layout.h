@@ -89,4 +89,40 @@
 /* The number of this layout: Go has to give the same. */
 #define HALO_COLL_LAYOUT 0x396be909ec54b6b0u
 
+/* The same of internal/dtype. */
+#define HALO_TYPE_PROGRAM             208
+#define HALO_TYPE_SIZE                88
+#define HALO_TYPE_LB                  96
+#define HALO_TYPE_UB                  104
+#define HALO_TYPE_MOST                168
+#define HALO_NODE_KIND                0
+#define HALO_NODE_OFF                 8
+#define HALO_NODE_SIZE                16
+#define HALO_NODE_N                   24
+#define HALO_NODE_STRIDE              32
+#define HALO_NODE_SUB                 40
+#define HALO_NODE_SUBS                48
+#define HALO_NODE_OFFS                72
+#define HALO_NODE_CUM                 96
+#define HALO_NODE_LO                  128
+#define HALO_NODE_HI                  136
+#define HALO_NODE_RUNS                144
+#define HALO_NODE_IS_RUN              1
+#define HALO_NODE_IS_LOOP             2
+#define HALO_NODE_IS_LIST             3
+#define HALO_NODE_IS_PIECES           4
+#define HALO_NODE_IS_SEQ              5
+#define HALO_TILE_BYTES               16384
+#define HALO_COLUMN_RUNS              32
+#define HALO_COLUMN_SIZE              128
+#define HALO_SHORT_LOOP               12
+#define HALO_MANY_WORDS               24
+#define HALO_SHORT_COPY               128
+#define HALO_STRING_COPY              24576
+#define HALO_STRING_BLOCK             8192
+#define HALO_SWEEP_PIECE              16384
+
+/* The number of this layout: Go has to give the same. */
+#define HALO_TYPE_LAYOUT 0x5983cb6cf574a03bu
+
 #endif

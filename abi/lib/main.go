@@ -23,7 +23,7 @@ import (
 	"github.com/halo-mpi/halo/abi/bind"
 )
 
-var lib = bind.New(bind.Hooks{Malloc: malloc, Invoke: invoke, Thread: thread, Fast: fast{}})
+var lib = bind.New(bind.Hooks{Malloc: malloc, Invoke: invoke, Thread: thread, Fast: newFast()})
 
 // haloRun is what every symbol calls.
 //

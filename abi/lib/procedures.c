@@ -2249,12 +2249,16 @@ int PMPI_Open_port(MPI_Info info, char *port_name) {
 ALIAS(MPI_Open_port)
 
 int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize, int *position, MPI_Comm comm) {
+	if (halo_fast_pack(inbuf, incount, datatype, outbuf, outsize, position, comm))
+		return MPI_SUCCESS;
 	word words[] = {W(inbuf), W(incount), W(datatype), W(outbuf), W(outsize), W(position), W(comm)};
 	return haloCall(266, 0, words);
 }
 ALIAS(MPI_Pack)
 
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position, MPI_Comm comm) {
+	if (halo_fast_pack(inbuf, incount, datatype, outbuf, outsize, position, comm))
+		return MPI_SUCCESS;
 	word words[] = {W(inbuf), W(incount), W(datatype), W(outbuf), W(outsize), W(position), W(comm)};
 	return haloCall(266, 1, words);
 }
@@ -3283,12 +3287,16 @@ int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
 ALIAS(MPI_Type_vector_c)
 
 int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount, MPI_Datatype datatype, MPI_Comm comm) {
+	if (halo_fast_unpack(inbuf, insize, position, outbuf, outcount, datatype, comm))
+		return MPI_SUCCESS;
 	word words[] = {W(inbuf), W(insize), W(position), W(outbuf), W(outcount), W(datatype), W(comm)};
 	return haloCall(384, 0, words);
 }
 ALIAS(MPI_Unpack)
 
 int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf, MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm) {
+	if (halo_fast_unpack(inbuf, insize, position, outbuf, outcount, datatype, comm))
+		return MPI_SUCCESS;
 	word words[] = {W(inbuf), W(insize), W(position), W(outbuf), W(outcount), W(datatype), W(comm)};
 	return haloCall(384, 1, words);
 }

@@ -13,12 +13,12 @@ import (
 
 // The ways through C and through Go are atomic with each other, and give the same results,
 // also beside each other in one program (issue 7, section 3): random programs beside a memory
-// of their own, threads that meet in the same elements, and litmus tests, with the path of C
-// on and off.
+// of their own, threads that meet in the same elements, litmus tests, and types packed, with the
+// path of C on and off.
 func TestFastPathOnAndOff(t *testing.T) {
 	need(t)
 	seed := rand.Uint32N(1 << 30)
-	at := programs(t, []entry{{name: "fast_random"}, {name: "fast_mixed"}, {name: "fast_litmus"}})
+	at := programs(t, []entry{{name: "fast_random"}, {name: "fast_mixed"}, {name: "fast_litmus"}, {name: "pack_random"}})
 	for _, c := range []struct {
 		fabric, program string
 		ranks           int
@@ -29,6 +29,7 @@ func TestFastPathOnAndOff(t *testing.T) {
 		{"shm", "fast_mixed", 2, []string{"1500"}},
 		{"shm", "fast_mixed", 3, []string{"500"}},
 		{"shm", "fast_litmus", 2, []string{"1500"}},
+		{"shm", "pack_random", 1, []string{fmt.Sprint(seed), "1000"}},
 		{"tcp", "fast_random", 2, []string{fmt.Sprint(seed + 2), "150"}},
 		{"tcp", "fast_mixed", 2, []string{"100"}},
 		{"tcp", "fast_litmus", 2, []string{"100"}},

@@ -37,3 +37,9 @@ func gatherWords(dst, src unsafe.Pointer, dstStep, srcStep, n int)
 
 //go:noescape
 func scatterWords(dst, src unsafe.Pointer, dstStep, srcStep, n int)
+
+// addresses stores those of blocksAVX, blocksAVX2, blocksAVX512, stringMove, everyOtherAVX512 and
+// gatherWords.
+//
+//go:noescape
+func addresses(to *[6]uintptr)

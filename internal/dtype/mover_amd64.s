@@ -538,3 +538,20 @@ turn:
 	DECQ CX
 	JNE turn
 	RET
+
+// func addresses(to *[6]uintptr)
+TEXT ·addresses(SB), NOSPLIT, $0-8
+	MOVQ to+0(FP), DI
+	LEAQ ·blocksAVX(SB), AX
+	MOVQ AX, 0(DI)
+	LEAQ ·blocksAVX2(SB), AX
+	MOVQ AX, 8(DI)
+	LEAQ ·blocksAVX512(SB), AX
+	MOVQ AX, 16(DI)
+	LEAQ ·stringMove(SB), AX
+	MOVQ AX, 24(DI)
+	LEAQ ·everyOtherAVX512(SB), AX
+	MOVQ AX, 32(DI)
+	LEAQ ·gatherWords(SB), AX
+	MOVQ AX, 40(DI)
+	RET

@@ -15,3 +15,5 @@ func everyOtherAVX512(dst, src unsafe.Pointer, n int) {}
 func gatherWords(dst, src unsafe.Pointer, dstStep, srcStep, n int) {}
 
 func scatterWords(dst, src unsafe.Pointer, dstStep, srcStep, n int) {}
+
+func addresses(to *[6]uintptr) {}

@@ -32,6 +32,7 @@ func files() map[string]string {
 	b.WriteString(everyOther)
 	b.WriteString(farWords("gatherWords", "R9", "PREFETCHT0 (SI)(BX*1)", 32))
 	b.WriteString(farWords("scatterWords", "R8", "BYTE $0x0f; BYTE $0x0d; BYTE $0x0c; BYTE $0x1f // PREFETCHW (DI)(BX*1)", 64))
+	b.WriteString(addresses("blocksAVX", "blocksAVX2", "blocksAVX512", "stringMove", "everyOtherAVX512", "gatherWords"))
 	return map[string]string{"mover_amd64.s": b.String()}
 }
 
@@ -226,4 +227,16 @@ turn:
 	JNE turn
 	RET
 `, name, name, ahead, register, request)
+}
+
+// addresses stores where functions are, for code in other languages: values of Go lead to
+// something that takes its arguments in registers.
+func addresses(names ...string) string {
+	var b strings.Builder
+	b.WriteString("\n// func addresses(to *[6]uintptr)\nTEXT ·addresses(SB), NOSPLIT, $0-8\n\tMOVQ to+0(FP), DI\n")
+	for i, name := range names {
+		fmt.Fprintf(&b, "\tLEAQ ·%s(SB), AX\n\tMOVQ AX, %d(DI)\n", name, 8*i)
+	}
+	b.WriteString("\tRET\n")
+	return b.String()
 }

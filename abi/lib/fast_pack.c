@@ -1,0 +1,317 @@
+#include "fast.h"
+
+/*
+ * MPI_Pack and MPI_Unpack of what is not long: what the functions of internal/dtype do that are
+ * named in the comments (buffer.go, transfer.go, strided.go, mover.go, which say why), step by
+ * step, over the same loop programs, and by the same vector instructions where the machine has
+ * them.
+ */
+#define PACK_MOST (64 << 10) /* bytes: of more, the way to Go is a small part */
+
+/* Those that move bytes: dtype.Vectors. */
+static struct {
+	const void *sparse, *blocks, *string, *every_other, *gather;
+} movers;
+
+void halo_know_movers(uintptr_t sparse, uintptr_t blocks, uintptr_t string, uintptr_t every_other, uintptr_t gather) {
+	movers.sparse = (const void *)sparse;
+	movers.blocks = (const void *)blocks;
+	movers.string = (const void *)string;
+	movers.every_other = (const void *)every_other;
+	movers.gather = (const void *)gather;
+}
+
+/* A word of a type, a node, and one of those that lead to others. */
+#define WORD(at, place) (*HALO_AT(const int64_t, at, HALO_##place))
+#define LINK(at, place) (*HALO_AT(const char *const, at, HALO_##place))
+#define LIST(at, place) (*HALO_AT(const int64_t *const, at, HALO_##place))
+
+static int kind(const char *node) { return *HALO_AT(const uint8_t, node, HALO_NODE_KIND); }
+
+static uint64_t magnitude(int64_t n) { return n < 0 ? -(uint64_t)n : (uint64_t)n; }
+
+/* strides: n blocks from one place to another. */
+struct strides {
+	char *to;
+	const char *from;
+	int64_t to_step, from_step, n;
+};
+
+static void vectors(const void *function, const void *to, const void *from, int64_t third, int64_t fourth, int64_t fifth, int64_t sixth) {
+	const uintptr_t words[6] = {(uintptr_t)to, (uintptr_t)from, (uintptr_t)third, (uintptr_t)fourth, (uintptr_t)fifth, (uintptr_t)sixth};
+	halo_kernel(function, words);
+}
+
+/* mover.blocks: of at least 32 bytes */
+static void blocks(char *to, const char *from, int64_t to_step, int64_t from_step, int64_t n, int64_t size) {
+	int sparse = size <= 256 && to_step % 1024 == 0 && n > 8;
+	vectors(sparse ? movers.sparse : movers.blocks, to, from, to_step, from_step, n, size);
+}
+
+/* mover.byString */
+static void by_string(char *to, const char *from, const char *next, int64_t n) {
+	int64_t head = (int64_t)(-(uintptr_t)to % 64);
+	if (head > 0)
+		memcpy(to, from, 64);
+	vectors(movers.string, to + head, from + head, (intptr_t)next, n - head, 0, 0);
+}
+
+/* sys.SweepDown */
+static int sweep_down(const void *p) {
+	static uint8_t swept[64];
+	uint8_t *turn = &swept[(uint64_t)(uintptr_t)p * 0x9E3779B97F4A7C15u >> 58], down = __atomic_load_n(turn, __ATOMIC_RELAXED);
+	__atomic_store_n(turn, 1 - down, __ATOMIC_RELAXED);
+	return down;
+}
+
+/* mover.run, and mover.sweep of what is long */
+static void move(char *to, const char *from, int64_t n) {
+	int64_t skew, pieces, k, step;
+	if (n < HALO_STRING_COPY || movers.string == NULL) {
+		memcpy(to, from, (size_t)n);
+		return;
+	}
+	skew = (int64_t)((uintptr_t)to % 64);
+	pieces = (skew + n + HALO_SWEEP_PIECE - 1) / HALO_SWEEP_PIECE;
+	step = sweep_down(to) ? -1 : 1;
+	for (k = step < 0 ? pieces - 1 : 0; 0 <= k && k < pieces; k += step) {
+		int64_t start = k * HALO_SWEEP_PIECE - skew, end = start + HALO_SWEEP_PIECE;
+		start = start > 0 ? start : 0;
+		end = end < n ? end : n;
+		if (end - start < HALO_SHORT_COPY)
+			memcpy(to + start, from + start, (size_t)(end - start));
+		else
+			by_string(to + start, from + start, from + start, end - start);
+	}
+}
+
+/* copyEach and copyEnds: blocks of one size, and of one to two times that. */
+#define EACH(size) \
+	for (int64_t i = s.n; i > 0; i--, s.to += s.to_step, s.from += s.from_step) \
+		memcpy(s.to, s.from, size);
+#define ENDS(half) \
+	for (int64_t i = s.n; i > 0; i--, s.to += s.to_step, s.from += s.from_step) { \
+		memcpy(s.to, s.from, half); \
+		memcpy(s.to + size - half, s.from + size - half, half); \
+	}
+
+/* strides.words */
+static void words(struct strides s) {
+	if (movers.every_other != NULL && s.n >= HALO_MANY_WORDS && s.to_step == 8 && s.from_step == 16) {
+		int64_t k = (s.n - 1) / 8 * 8;
+		vectors(movers.every_other, s.to, s.from, k, 0, 0, 0);
+		s.to += 8 * k;
+		s.from += 16 * k;
+		s.n -= k;
+	} else if (movers.gather != NULL && s.n >= 2 * HALO_MANY_WORDS && magnitude(s.from_step) >= 64) {
+		vectors(movers.gather, s.to, s.from, s.to_step, s.from_step, s.n, 0);
+		return;
+	}
+	for (; s.n >= 4; s.n -= 4, s.to += 4 * s.to_step, s.from += 4 * s.from_step) {
+		memcpy(s.to, s.from, 8);
+		memcpy(s.to + s.to_step, s.from + s.from_step, 8);
+		memcpy(s.to + 2 * s.to_step, s.from + 2 * s.from_step, 8);
+		memcpy(s.to + 3 * s.to_step, s.from + 3 * s.from_step, 8);
+	}
+	EACH(8)
+}
+
+/* strides.copy */
+static void copy(struct strides s, int64_t size) {
+	if (size == 8)
+		words(s);
+	else if (size >= HALO_STRING_COPY)
+		for (; s.n > 0; s.n--, s.to += s.to_step, s.from += s.from_step)
+			move(s.to, s.from, size);
+	else if (size >= HALO_STRING_BLOCK && s.n * size >= HALO_STRING_COPY && movers.string != NULL)
+		for (; s.n > 0; s.n--, s.to += s.to_step, s.from += s.from_step)
+			by_string(s.to, s.from, s.from + s.from_step, size);
+	else if (size > 32 && movers.blocks != NULL)
+		blocks(s.to, s.from, s.to_step, s.from_step, s.n, size);
+	else if (size > 32)
+		EACH((size_t)size)
+	else if (size == 32)
+		EACH(32)
+	else if (size == 24)
+		EACH(24)
+	else if (size > 16)
+		ENDS(16)
+	else if (size == 16)
+		EACH(16)
+	else if (size > 8)
+		ENDS(8)
+	else if (size == 4)
+		EACH(4)
+	else if (size > 4)
+		ENDS(4)
+	else if (size == 2)
+		EACH(2)
+	else if (size == 3)
+		ENDS(2)
+	else
+		EACH(1)
+}
+
+/* transfer: positions are offsets to the two bases. */
+struct transfer {
+	char *mem, *packed;
+	int unpack;
+};
+
+/* transfer.strided: the packed blocks are step apart. */
+static void strided(const struct transfer *t, int64_t off, int64_t stride, int64_t packed, int64_t step, int64_t n, int64_t size) {
+	struct strides pack = {t->packed + packed, t->mem + off, step, stride, n};
+	struct strides unpack = {t->mem + off, t->packed + packed, stride, step, n};
+	copy(t->unpack ? unpack : pack, size);
+}
+
+/* transfer.run */
+static void run(const struct transfer *t, int64_t off, int64_t packed, int64_t size) {
+	char *mem = t->mem + off, *p = t->packed + packed;
+	if (size == 8)
+		memcpy(t->unpack ? mem : p, t->unpack ? p : mem, 8);
+	else
+		move(t->unpack ? mem : p, t->unpack ? p : mem, size);
+}
+
+/* node.columnar */
+static int columnar(const char *node, int64_t count) {
+	if (WORD(node, NODE_RUNS) > HALO_COLUMN_RUNS || WORD(node, NODE_SIZE) > HALO_COLUMN_SIZE * WORD(node, NODE_RUNS) || count < 4)
+		return 0;
+	switch (kind(node)) {
+	case HALO_NODE_IS_PIECES:
+		return 1;
+	case HALO_NODE_IS_LIST:
+		return kind(LINK(node, NODE_SUB)) == HALO_NODE_IS_RUN;
+	case HALO_NODE_IS_LOOP:
+		return kind(LINK(node, NODE_SUB)) == HALO_NODE_IS_RUN && WORD(node, NODE_N) < HALO_SHORT_LOOP && WORD(node, NODE_N) < count;
+	}
+	return 0;
+}
+
+/* transfer.columns */
+static void columns(const struct transfer *t, const char *node, int64_t stride, int64_t off, int64_t packed, int64_t rows) {
+	const int64_t *offs = LIST(node, NODE_OFFS), *cum = LIST(node, NODE_CUM);
+	int64_t size = WORD(node, NODE_SIZE);
+	if (kind(node) == HALO_NODE_IS_PIECES) {
+		for (int64_t i = 0; i < WORD(node, NODE_N); i++)
+			strided(t, off + offs[i], stride, packed + cum[i], size, rows, cum[i + 1] - cum[i]);
+		return;
+	}
+	int64_t each = WORD(LINK(node, NODE_SUB), NODE_SIZE);
+	for (int64_t i = 0; i < WORD(node, NODE_N); i++)
+		strided(t, off + (offs != NULL ? offs[i] : i * WORD(node, NODE_STRIDE)), stride, packed + i * each, size, rows, each);
+}
+
+/* transfer.whole: all of a node */
+static void whole(const struct transfer *t, const char *node, int64_t off, int64_t packed);
+
+/* transfer.loop: count repetitions of a node */
+static void loop(const struct transfer *t, const char *sub, int64_t stride, int64_t off, int64_t packed, int64_t count) {
+	int64_t size = WORD(sub, NODE_SIZE), at = off + WORD(sub, NODE_OFF);
+	if (kind(sub) == HALO_NODE_IS_RUN) {
+		strided(t, at, stride, packed, size, count, size);
+	} else if (columnar(sub, count)) {
+		uint64_t wide = magnitude(stride) > (uint64_t)size ? magnitude(stride) : (uint64_t)size;
+		int64_t rows = (int64_t)(HALO_TILE_BYTES / wide) > 8 ? (int64_t)(HALO_TILE_BYTES / wide) : 8;
+		for (int64_t k; count > 0; at += k * stride, packed += k * size, count -= k) {
+			k = count < rows ? count : rows;
+			columns(t, sub, stride, at, packed, k);
+		}
+	} else {
+		for (; count > 0; count--, off += stride, packed += size)
+			whole(t, sub, off, packed);
+	}
+}
+
+/* copyList: runs of one size */
+#define LISTED(size)                                              \
+	for (int64_t i = 0; i < n; i++, packed += size) {             \
+		if (t->unpack)                                            \
+			memcpy(t->mem + off + offs[i], t->packed + packed, size); \
+		else                                                      \
+			memcpy(t->packed + packed, t->mem + off + offs[i], size); \
+	}                                                             \
+	return;
+
+/* transfer.list */
+static void list(const struct transfer *t, const char *sub, const int64_t *offs, int64_t n, int64_t off, int64_t packed) {
+	int64_t size = WORD(sub, NODE_SIZE);
+	if (kind(sub) == HALO_NODE_IS_RUN)
+		switch (size) {
+		case 4: LISTED(4)
+		case 8: LISTED(8)
+		case 16: LISTED(16)
+		case 32: LISTED(32)
+		case 64: LISTED(64)
+		}
+	for (int64_t i = 0; i < n; i++, packed += size)
+		whole(t, sub, off + offs[i], packed);
+}
+
+static void whole(const struct transfer *t, const char *node, int64_t off, int64_t packed) {
+	const int64_t *offs = LIST(node, NODE_OFFS), *cum = LIST(node, NODE_CUM);
+	const char *sub = LINK(node, NODE_SUB);
+	off += WORD(node, NODE_OFF);
+	switch (kind(node)) {
+	case HALO_NODE_IS_RUN:
+		run(t, off, packed, WORD(node, NODE_SIZE));
+		return;
+	case HALO_NODE_IS_LOOP:
+		loop(t, sub, WORD(node, NODE_STRIDE), off, packed, WORD(node, NODE_N));
+		return;
+	case HALO_NODE_IS_LIST:
+		list(t, sub, offs, WORD(node, NODE_N), off, packed);
+		return;
+	case HALO_NODE_IS_PIECES:
+		for (int64_t i = 0; i < WORD(node, NODE_N); i++)
+			run(t, off + offs[i], packed + cum[i], cum[i + 1] - cum[i]);
+		return;
+	case HALO_NODE_IS_SEQ:
+		for (int64_t i = 0; i < WORD(node, NODE_N); i++)
+			whole(t, HALO_AT(const char *const, *HALO_AT(char *const, node, HALO_NODE_SUBS), 0)[i], off, packed + cum[i]);
+	}
+}
+
+/* Buffer.transferAll: returns the number of bytes, 0 if it is left to Go. */
+static int64_t transfer_all(const struct transfer *t, int64_t count, MPI_Datatype datatype, int64_t room) {
+	struct halo_type type = halo_type(datatype);
+	if (count <= 0 || count > PACK_MOST || !HALO_THERE(t->mem) || !HALO_THERE(t->packed))
+		return 0;
+	room = room < PACK_MOST ? room : PACK_MOST;
+	if (type.kind >= HALO_DENSE) {
+		int64_t n = count * type.size;
+		if (n > room)
+			return 0;
+		run(t, 0, 0, n);
+		return n;
+	}
+	struct halo_entry *e = halo_find(&halo_datatypes, (uintptr_t)datatype);
+	if (e == NULL)
+		return 0;
+	const char *known = e->descriptor, *node = LINK(known, TYPE_PROGRAM);
+	int64_t size = WORD(known, TYPE_SIZE), extent = WORD(known, TYPE_UB) - WORD(known, TYPE_LB);
+	if (size > PACK_MOST || count * size > room || count > WORD(known, TYPE_MOST))
+		return 0;
+	if (t->unpack && count > 1 && magnitude(extent) < (uint64_t)(WORD(node, NODE_HI) - WORD(node, NODE_LO)))
+		return 0; /* elements may reach into each other */
+	if (kind(node) == HALO_NODE_IS_RUN && extent == size)
+		run(t, WORD(node, NODE_OFF), 0, count * size);
+	else if (count == 1)
+		whole(t, node, 0, 0);
+	else if (kind(node) == HALO_NODE_IS_LOOP && extent == WORD(node, NODE_N) * WORD(node, NODE_STRIDE))
+		loop(t, LINK(node, NODE_SUB), WORD(node, NODE_STRIDE), WORD(node, NODE_OFF), 0, count * WORD(node, NODE_N));
+	else
+		loop(t, node, extent, 0, 0, count);
+	return count * size;
+}
+
+int64_t halo_pack(const void *memory, int64_t count, MPI_Datatype datatype, void *packed, int64_t bytes, int64_t at, MPI_Comm comm) {
+	const struct transfer t = {(char *)memory, (char *)packed + at, 0};
+	return 0 <= at && at < bytes && HALO_THERE(packed) && halo_comm(comm) != NULL ? transfer_all(&t, count, datatype, bytes - at) : 0;
+}
+
+int64_t halo_unpack(const void *packed, int64_t bytes, int64_t at, void *memory, int64_t count, MPI_Datatype datatype, MPI_Comm comm) {
+	const struct transfer t = {memory, (char *)packed + at, 1};
+	return 0 <= at && at < bytes && HALO_THERE(packed) && halo_comm(comm) != NULL ? transfer_all(&t, count, datatype, bytes - at) : 0;
+}
