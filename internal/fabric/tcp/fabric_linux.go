@@ -17,7 +17,7 @@ var _ fabric.Fabric = (*Fabric)(nil)
 // Poll with a hint reads that peer's socket straight away, without asking epoll
 // first: one system call a turn while a reply is awaited. Only every sweepEvery
 // turns, or without a hint, it looks at all: by reading each while they are few,
-// else by epoll_wait.
+// else by epoll_wait. What is read so all the time is not in the set (outside_linux.go).
 type Fabric struct {
 	door   *door
 	set    *sys.Epoll
@@ -32,6 +32,10 @@ type Fabric struct {
 	turns  uint
 	broken bool // some link failed in Send and waits for Poll to report it
 	bufs   [][]byte
+
+	outside []*link // of the active ones: not in set, see found
+	arms    uint    // how often the fabric was armed
+
 	pieces sys.Pieces
 	run    run
 	packed [packMax]byte // a small frame on its way out
@@ -110,15 +114,18 @@ func (f *Fabric) Poll(s fabric.Sink, hint int) int {
 		if l := f.links[hint]; l != nil {
 			f.turns++
 			if f.turns%sweepEvery != 0 {
-				return n + f.receive(s, l)
+				return n + f.direct(s, l)
 			}
 		}
 	}
 	if len(f.active) <= fewLinks {
 		for i := len(f.active) - 1; i >= 0; i-- { // backwards: receive may remove the one at hand
-			n += f.receive(s, f.active[i])
+			n += f.direct(s, f.active[i])
 		}
 		return n
+	}
+	for i := len(f.outside) - 1; i >= 0; i-- {
+		n += f.receive(s, f.outside[i])
 	}
 	for i := range f.set.Ready() {
 		if l := f.links[f.set.Number(i)]; l != nil {
@@ -139,6 +146,15 @@ func (f *Fabric) receive(s fabric.Sink, l *link) int {
 	if err != nil {
 		f.drop(s, l, err)
 		n++
+	}
+	return n
+}
+
+// direct is receive of a connection without having asked which are ready.
+func (f *Fabric) direct(s fabric.Sink, l *link) int {
+	n := f.receive(s, l)
+	if n > 0 {
+		f.found(l)
 	}
 	return n
 }
@@ -211,7 +227,7 @@ func (f *Fabric) drop(s fabric.Sink, l *link, cause error) {
 
 // release closes a connection and forgets it.
 func (f *Fabric) release(l *link) {
-	f.set.Remove(l.fd)
+	f.forget(l)
 	sys.CloseFD(l.fd)
 	l.abandon(f)
 	f.links[l.peer] = nil
@@ -292,6 +308,7 @@ func (f *Fabric) buffer() []byte {
 
 // Arm implements fabric.Fabric.
 func (f *Fabric) Arm() {
+	f.putBack()
 	for _, l := range f.active {
 		if l.blocked && !l.watched {
 			l.watch(f, true)

@@ -40,6 +40,10 @@ type link struct {
 	broken  error  // a write failed, or the peer is given up: everything is dropped, Poll tells
 	last    int    // turns of receiving since then
 
+	out   bool // it is not in the epoll set
+	finds int  // frames found without asking the set since the fabric was armed arms times
+	arms  uint
+
 	// Of a connection between hosts (see sealed_linux.go): records are gathered in
 	// stage, place and gather are not used, h is of the frame opened last.
 	seal   *wire.Sealed // nil between processes of one host
