@@ -86,3 +86,11 @@ void halo_close_all(void) {
 	memset(halo_types, 0, sizeof halo_types);
 	memset(halo_kernels, 0, sizeof halo_kernels);
 }
+
+/* sys.SweepDown */
+int halo_sweep_down(const void *p) {
+	static uint32_t swept[64];
+	uint32_t *turn = &swept[(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15) >> 58], down = __atomic_load_n(turn, __ATOMIC_RELAXED);
+	__atomic_store_n(turn, 1 - down, __ATOMIC_RELAXED);
+	return down != 0;
+}

@@ -306,6 +306,9 @@ HALO_HIDDEN void halo_kernel(const void *function, const uintptr_t words[6]); /*
 static inline void halo_kernel(const void *function, const uintptr_t words[6]) { (void)function, (void)words; } /* there are none */
 #endif
 
+/* In which direction to go through long memory. */
+HALO_HIDDEN int halo_sweep_down(const void *p);
+
 /* Long operations by these: see fast_reduce.c. What was at dst is kept in old, if that is not NULL. */
 HALO_HIDDEN void halo_apply(const void *kernel, void *dst, const void *left, const void *right, uint64_t n, void *old);
 HALO_HIDDEN void halo_store_whole(void *dst, const void *src, uint64_t n);

@@ -56,14 +56,6 @@ static void by_string(char *to, const char *from, const char *next, int64_t n) {
 	vectors(movers.string, to + head, from + head, (intptr_t)next, n - head, 0, 0);
 }
 
-/* sys.SweepDown */
-static int sweep_down(const void *p) {
-	static uint8_t swept[64];
-	uint8_t *turn = &swept[(uint64_t)(uintptr_t)p * 0x9E3779B97F4A7C15u >> 58], down = __atomic_load_n(turn, __ATOMIC_RELAXED);
-	__atomic_store_n(turn, 1 - down, __ATOMIC_RELAXED);
-	return down;
-}
-
 /* mover.run, and mover.sweep of what is long */
 static void move(char *to, const char *from, int64_t n) {
 	int64_t skew, pieces, k, step;
@@ -73,7 +65,7 @@ static void move(char *to, const char *from, int64_t n) {
 	}
 	skew = (int64_t)((uintptr_t)to % 64);
 	pieces = (skew + n + HALO_SWEEP_PIECE - 1) / HALO_SWEEP_PIECE;
-	step = sweep_down(to) ? -1 : 1;
+	step = halo_sweep_down(to) ? -1 : 1;
 	for (k = step < 0 ? pieces - 1 : 0; 0 <= k && k < pieces; k += step) {
 		int64_t start = k * HALO_SWEEP_PIECE - skew, end = start + HALO_SWEEP_PIECE;
 		start = start > 0 ? start : 0;

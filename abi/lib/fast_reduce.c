@@ -46,17 +46,9 @@ static void apply_up(const void *kernel, char *dst, const char *left, const char
 	}
 }
 
-/* sys.SweepDown */
-static int sweep_down(const void *p) {
-	static uint32_t swept[64];
-	uint32_t *turn = &swept[(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15) >> 58], down = __atomic_load_n(turn, __ATOMIC_RELAXED);
-	__atomic_store_n(turn, 1 - down, __ATOMIC_RELAXED);
-	return down != 0;
-}
-
 void halo_apply(const void *kernel, void *dst, const void *left, const void *right, uint64_t n, void *old) {
 	uint64_t pieces = (n + PIECE - 1) / PIECE;
-	int down = pieces > 2 && sweep_down(dst);
+	int down = pieces > 2 && halo_sweep_down(dst);
 	for (uint64_t i = 0; i < pieces; i++) {
 		uint64_t at = (down ? pieces - 1 - i : i) * PIECE, length = n - at < PIECE ? n - at : PIECE;
 		if (old != NULL)
