@@ -2,6 +2,7 @@ package tcp
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/fabric"
@@ -26,7 +27,7 @@ type Fabric struct {
 
 	// Under the engine's lock.
 	links  []*link // by peer; nil: none yet, or down
-	active []*link // those that are up, in no order
+	active []*link // those that are up
 	asked  []bool  // the door was asked for a connection
 	down   []bool
 	turns  uint
@@ -231,15 +232,7 @@ func (f *Fabric) release(l *link) {
 	sys.CloseFD(l.fd)
 	l.abandon(f)
 	f.links[l.peer] = nil
-	for i, a := range f.active {
-		if a == l {
-			last := len(f.active) - 1
-			f.active[i] = f.active[last]
-			f.active[last] = nil
-			f.active = f.active[:last]
-			break
-		}
-	}
+	f.active = slices.DeleteFunc(f.active, func(a *link) bool { return a == l })
 }
 
 // report tells that a peer is lost, once.

@@ -1,6 +1,9 @@
 package tcp
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A socket in an epoll set costs whoever sends to it 4 % of a round trip: the kernel
 // looks after the set for each segment that comes. So a connection on which frame
@@ -43,14 +46,9 @@ func (f *Fabric) putBack() {
 
 // forget is for a connection that ends.
 func (f *Fabric) forget(l *link) {
-	for i, o := range f.outside {
-		if o == l {
-			last := len(f.outside) - 1
-			f.outside[i] = f.outside[last]
-			f.outside[last] = nil
-			f.outside = f.outside[:last]
-			return
-		}
+	if l.out {
+		f.outside = slices.DeleteFunc(f.outside, func(o *link) bool { return o == l })
+	} else {
+		f.set.Remove(l.fd)
 	}
-	f.set.Remove(l.fd)
 }
