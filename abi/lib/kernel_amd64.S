@@ -1,5 +1,5 @@
 /*
- * int halo_kernel(const void *function, const uintptr_t words[6])
+ * void halo_kernel(const void *function, const uintptr_t words[6])
  *
  * Calls a function of Go's assembly that takes up to six words, returns nothing, and needs
  * nothing of Go: it finds its arguments above the return address, and may change all registers

@@ -66,6 +66,7 @@ func Listen(c Config) (*Fabric, string, error) {
 	}
 	f.door = d
 	f.links = make([]*link, c.Job.Size)
+	f.outside = make([]*link, 0, outMost) // nothing is allocated while frames come
 	f.asked = make([]bool, c.Job.Size)
 	f.down = make([]bool, c.Job.Size)
 	return f, addr, nil
