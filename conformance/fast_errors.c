@@ -214,6 +214,31 @@ int main(int argc, char **argv)
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     state = "behind the last fence";
     calls("all is well", ranks - 1, 0, MPI_INT64_T, MPI_SUM, win);
+    state = "fence, then posted";
+    MPI_Win_fence(0, win);
+    MPI_Win_post(world, 0, win);
+    calls("all is well", ranks - 1, 0, MPI_INT64_T, MPI_SUM, win);
+    MPI_Win_start(world, 0, win);
+    MPI_Win_complete(win);
+    MPI_Win_wait(win);
+    state = "fence, then locked";
+    MPI_Win_fence(0, win);
+    line("lock", MPI_Win_lock(MPI_LOCK_SHARED, ranks - 1, 0, win));
+    MPI_Win_unlock(ranks - 1, win);
+    calls("all is well", ranks - 1, 0, MPI_INT64_T, MPI_SUM, win);
+    static const struct { const char *name; int count; MPI_Aint disp; } firsts[] = {
+        {"a put", 1, 0}, {"a put of nothing", 0, 0}, {"a put behind the end", 1, 4097}, {"a put at a negative place", 1, -8},
+    };
+    for (int i = 0; i < 4; i++) {
+        int64_t value = 1;
+        MPI_Win_fence(0, win);
+        state = firsts[i].name;
+        line("first", MPI_Put(&value, firsts[i].count, MPI_INT64_T, ranks - 1, firsts[i].disp, firsts[i].count, MPI_INT64_T, win));
+        line("lock", MPI_Win_lock(MPI_LOCK_SHARED, ranks - 1, 0, win));
+        line("lock_all", MPI_Win_lock_all(0, win));
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
     state = "started";
     MPI_Win_post(world, 0, win);
     MPI_Win_start(world, 0, win);

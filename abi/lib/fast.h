@@ -127,6 +127,15 @@ static inline char *halo_opened(char *view, int rank) {
 	return open & HALO_GATE_OPEN ? target : NULL;
 }
 
+/* Window.admit of the first operation behind a fence: it opens all targets. */
+static inline char *halo_open(char *view, int rank) {
+	uint32_t mode = HALO_MODE_FENCE;
+	char *window = halo_window(view), *target = halo_target(window, rank);
+	return target != NULL && __atomic_compare_exchange_n(HALO_AT(uint32_t, window, HALO_WINDOW_MODE), &mode, HALO_GATE_OPEN, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+	               ? target
+	               : NULL;
+}
+
 /* target.room: where n bytes at a displacement are. */
 static inline char *halo_room(char *target, MPI_Aint disp, uint64_t n) {
 	if ((uint64_t)disp > *HALO_AT(uint64_t, target, HALO_TARGET_MOST))
@@ -177,7 +186,11 @@ static inline char *halo_place(const void *local, uint64_t n, int rank, MPI_Aint
 	char *view, *target, *place;
 	if (n >= HALO_COPY_LESS || (uintptr_t)local < HALO_FIRST_PAGE)
 		return NULL;
-	if ((view = halo_view(win)) == NULL || (target = halo_opened(view, rank)) == NULL || (place = halo_room(target, disp, n)) == NULL)
+	if ((view = halo_view(win)) == NULL)
+		return NULL;
+	if ((target = halo_opened(view, rank)) == NULL && (target = halo_open(view, rank)) == NULL)
+		return NULL;
+	if ((place = halo_room(target, disp, n)) == NULL)
 		return NULL;
 	halo_ordered(HALO_LOAD(uint32_t, view, HALO_VIEW_HOW), loads);
 	return place;

@@ -19,6 +19,7 @@
 #define HALO_GATE_OPEN                1
 #define HALO_GATE_LOCKED              8
 #define HALO_MODE_LOCK_ALL            4
+#define HALO_MODE_FENCE               16
 #define HALO_HOW_IN_ORDER             1
 #define HALO_HOW_INTRINSIC            2
 #define HALO_COPY_LESS                16384
@@ -33,7 +34,7 @@
 #define HALO_STRIPE_FAVOUR_MOST       16
 
 /* The number of this layout: Go has to give the same. */
-#define HALO_LAYOUT 0x5ef64f4e13122b27u
+#define HALO_LAYOUT 0x14f0da5830cfa243u
 
 /* The same of internal/coll and internal/shmfmt. */
 #define HALO_STATE_SLOT               32

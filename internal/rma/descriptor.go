@@ -14,8 +14,9 @@ import (
 // A call from C to Go costs as much as ten operations on mapped memory. So the C library
 // looks at what the shortest ways here look at (View.opened, target.room, View.Flush,
 // apply.Region.FetchOp) by itself, and does the same with the same memory, as far as that is
-// a copy or atomic operations; of all else it knows nothing, and calls Go. It stores nothing
-// into what is described here: only into memory of windows, and stripes.
+// a copy or atomic operations; of all else it knows nothing, and calls Go. Of what
+// is described here it stores one thing, that a put or get has followed a fence (admit); all
+// else goes into memory of windows, and stripes.
 //
 // Where fields are, the compiler of Go tells (DescriptorLayout), and the header of C is
 // generated from that: they may be moved at will. Both sides compare the layout's number
@@ -62,6 +63,7 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "GATE_OPEN", Value: int64(gateOpen)},
 		{Name: "GATE_LOCKED", Value: int64(gateLocked)},
 		{Name: "MODE_LOCK_ALL", Value: int64(modeLockAll)},
+		{Name: "MODE_FENCE", Value: int64(modeFence)},
 		{Name: "HOW_IN_ORDER", Value: howInOrder},
 		{Name: "HOW_INTRINSIC", Value: howIntrinsic},
 		{Name: "COPY_LESS", Value: moveMin}, // what is longer, package dtype moves faster

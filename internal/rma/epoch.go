@@ -63,7 +63,10 @@ func (x epoch) String() string {
 }
 
 // Bits of Window.mode beside gateOpen.
-const modeLockAll gate = 4 // LockAll: flushes are legal
+const (
+	modeLockAll gate = 4  // LockAll: flushes are legal
+	modeFence   gate = 16 // alone: an epoch of Fence that no operation has followed yet
+)
 
 // gateLocked is a bit of target.gate beside gateOpen: Lock, so that flushes are legal.
 const gateLocked gate = 8

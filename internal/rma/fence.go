@@ -44,7 +44,7 @@ func (v *View) Fence(assert int) error {
 
 	w.mu.Lock()
 	if lost == nil && assert&ModeNoSucceed == 0 {
-		w.set(epochFence, gateClosed) // open from the first operation on
+		w.set(epochFence, modeFence) // open from the first operation on
 	} else {
 		w.set(epochNone, gateClosed)
 	}

@@ -116,7 +116,7 @@ func (w *Window) hold(t *target, err error) {
 // unlocked counts one target that is not locked any more. Window.mu is held.
 func (w *Window) unlocked() {
 	if w.locked--; w.locked == 0 {
-		w.epoch = epochNone
+		w.set(epochNone, gateClosed)
 	}
 }
 

@@ -42,7 +42,7 @@ func (v *View) Post(ranks []int32, assert int) error {
 	}
 	w.origins, w.posted = origins, true
 	if w.epoch == epochFence {
-		w.epoch = epochNone
+		w.set(epochNone, gateClosed)
 	}
 	for _, t := range origins {
 		t.posts++

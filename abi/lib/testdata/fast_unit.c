@@ -122,6 +122,16 @@ static void copies(void) {
 	EXPECT(0, get(1, 0));
 	SET(uint32_t, target, HALO_TARGET_GATE, 2); /* waits for the target's post */
 	EXPECT(0, put(1, 0));
+	SET(uint32_t, target, HALO_TARGET_GATE, 0);
+	SET(uint32_t, window, HALO_WINDOW_MODE, HALO_MODE_FENCE); /* nothing has followed the fence */
+	EXPECT(0, put(2, 0)); /* nothing is known of this target */
+	EXPECT(HALO_MODE_FENCE, *HALO_AT(uint32_t, window, HALO_WINDOW_MODE));
+	EXPECT(1, put(1, 0));
+	EXPECT(HALO_GATE_OPEN, *HALO_AT(uint32_t, window, HALO_WINDOW_MODE));
+	EXPECT(1, get(1, 0));
+	SET(uint32_t, window, HALO_WINDOW_MODE, HALO_MODE_FENCE);
+	EXPECT(1, get(1, 0));
+	EXPECT(HALO_GATE_OPEN, *HALO_AT(uint32_t, window, HALO_WINDOW_MODE));
 	SET(uint32_t, window, HALO_WINDOW_MODE, HALO_MODE_LOCK_ALL | HALO_GATE_OPEN);
 	EXPECT(1, put(1, 0));
 	SET(uint32_t, view, HALO_VIEW_HOW, HALO_HOW_IN_ORDER);
