@@ -320,3 +320,50 @@ func TestServiceLeavesTheWokenAlone(t *testing.T) {
 		}
 	}
 }
+
+// Who has parked over a pause polls again when frames for others come fast, that peers may
+// have their answers as fast as before; and does not where the cores are for others.
+func TestSleeperIsRecalledWhileOthersAreServed(t *testing.T) {
+	for _, c := range []struct {
+		recall  int
+		threads bool
+	}{{8, false}, {8, true}, {0, false}} {
+		var yields atomic.Int64
+		yield := func() { // the first does it, when it polls, and nobody else
+			yields.Add(1)
+			runtime.Gosched()
+		}
+		events := []*proc.Event{new(proc.Event), new(proc.Event)}
+		p, peer := pairOf(t, proc.Policy{Loads: 4, Yields: shortly, Yield: yield, Recall: c.recall, Threads: c.threads}, events)
+		done := waiter(p, events[0], nil)
+		until(t, "it parks", parked(p, 1))
+		asleep(t, p)
+		before := yields.Load()
+		serve := func() {
+			fire(peer, 1)
+			for taken := false; !taken; runtime.Gosched() { // until would look too seldom
+				p.Lock()
+				taken = events[1].Done()
+				events[1].Reset()
+				p.Unlock()
+			}
+		}
+		if c.recall == 0 {
+			for range 100 {
+				serve()
+			}
+			if n := yields.Load() - before; n != 0 {
+				t.Errorf("%+v: the sleeper has polled", c)
+			}
+		} else {
+			until(t, "the sleeper polls", func() bool {
+				for range c.recall {
+					serve()
+				}
+				return yields.Load() != before
+			})
+		}
+		fire(peer, 0)
+		until(t, "it goes on", closed(done))
+	}
+}
