@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -35,6 +36,12 @@ func buildLibrary(root, bin, program string) error {
 		}
 	}
 	return nil
+}
+
+// launchLibrary is how the program is started: bound as halo bench is, or what is compared
+// would be where threads run.
+func launchLibrary(bin string, j job, cores int) []string {
+	return []string{filepath.Join(bin, "halo"), "run", "-bind", bindTo(j, cores), "-n", strconv.Itoa(j.ranks), "-fabric", j.fabric}
 }
 
 // calls is how many calls of MPI follow each other in what a row's figure is the time of; 0

@@ -73,9 +73,7 @@ func prepare(name, root, bin string, log io.Writer) (*implementation, error) {
 			return nil, err
 		}
 		m.version = "Halo's C library"
-		m.command = func(j job, _ int) []string {
-			return []string{filepath.Join(bin, "halo"), "run", "-n", strconv.Itoa(j.ranks), "-fabric", j.fabric}
-		}
+		m.command = func(j job, cores int) []string { return launchLibrary(bin, j, cores) }
 		return m, nil
 	}
 	compiler, launcher := "mpicc."+name, "mpirun."+name

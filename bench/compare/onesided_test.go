@@ -173,6 +173,9 @@ func TestRanksWithManyThreadsAreNotBound(t *testing.T) {
 		}
 	}
 	j := job{bench: "passive", fabric: "tcp", ranks: 2, args: "-busy-ms 100 -win allocate"}
+	if got, want := strings.Join(launchLibrary("/b", j, 2), " "), "/b/halo run -bind none -n 2 -fabric tcp"; got != want {
+		t.Errorf("the C library: %s\nwant %s", got, want)
+	}
 	m := &implementation{name: "halo", program: "/b/halo"}
 	if got, want := strings.Join(m.arguments(j, 2), " "), "/b/halo bench -json -n 2 -fabric tcp -busy-ms 100 -win allocate passive"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
