@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
@@ -32,12 +31,10 @@ type Proc struct {
 	work  []Worker
 	busy  int // things to do for which the workers are called at every poll
 
-	polling   bool      // a goroutine is inside Wait as the poller
-	arming    bool      // within arm
-	polled    *Event    // what the poller waits for, nil if nobody polls
-	served    time.Time // when a service last found something while others slept
-	serves    int       // how often it did, one after the other
-	serving   int       // services that are about to poll, or do
+	polling   bool   // a goroutine is inside Wait as the poller
+	arming    bool   // within arm
+	polled    *Event // what the poller waits for, nil if nobody polls
+	serving   int    // services that are about to poll, or do
 	parked    []*Event
 	errands   []func() // the oldest first
 	handed    bool     // a parked waiter was woken to poll, and nobody has polled since
@@ -70,9 +67,6 @@ type Policy struct {
 	WordLoads int
 	Yields    int    // polls, with a yield before each, before parking
 	Yield     func() // gives the core to another process
-	// Recall is after how many turns of a service, one after the other, somebody who has
-	// parked polls again; 0: never, there are other uses for the cores.
-	Recall int
 	// Threads: those who call are locked to threads (runtime.LockOSThread), as all are that
 	// come from C. See line.
 	Threads bool

@@ -14,9 +14,6 @@ const (
 	tick = time.Millisecond
 	// tickMax is what the tick grows to, doubling, in a process that stays hot.
 	tickMax = 8 * time.Millisecond
-	// recallWithin is how long a service may sleep between two turns that count as one after
-	// the other.
-	recallWithin = 200 * time.Microsecond
 	// hotAfter is how many calls in a row arm before the process is taken to be hot.
 	hotAfter = 32
 )
@@ -94,9 +91,7 @@ func (p *Proc) serve(l *lane) {
 		p.stirred = false
 		p.rouse()
 		p.serving++
-		if p.advance() {
-			p.recall()
-		}
+		p.advance()
 		// Those who have been woken go on, and poll if they have to.
 		for !p.closed && !p.polling && (!p.hot || len(p.parked) > p.woken) {
 			// Nothing may come between arming and the look that finds nothing: a
@@ -119,33 +114,12 @@ func (p *Proc) serve(l *lane) {
 	}
 }
 
-// advance polls until there is nothing to do, giving way to whoever wants the lock. It reports
-// whether there was something.
-func (p *Proc) advance() (some bool) {
+// advance polls until there is nothing to do, giving way to whoever wants the lock.
+func (p *Proc) advance() {
 	for !p.closed && !p.polling && p.look(-1) > 0 {
-		some = true
 		if p.want.Load() != 0 {
 			p.giveWay()
 		}
-	}
-	return some
-}
-
-// recall has one who has gone to sleep over a wait poll again, when what a service finds comes
-// so fast that he would not have gone to sleep over it: once asleep, one pause was enough,
-// he would stay so as long as peers are served, and they would have twice the latency.
-func (p *Proc) recall() {
-	if p.policy.Recall == 0 || len(p.parked) == p.woken || p.polling || p.handed {
-		return
-	}
-	now := time.Now()
-	if now.Sub(p.served) > recallWithin {
-		p.serves = 0
-	}
-	p.served = now
-	if p.serves++; p.serves >= p.policy.Recall {
-		p.serves = 0
-		p.handed = p.wakeOne()
 	}
 }
 

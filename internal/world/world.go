@@ -115,7 +115,7 @@ func reach(b boot.Boot, check bool) (node *shm.Fabric, far fabric.Fabric, checke
 func processPolicy(job *boot.Job, threads bool) proc.Policy {
 	p := proc.Policy{Loads: 16, WordLoads: 1, Yields: 200, Yield: sys.Yield, Threads: threads}
 	if len(job.Local) <= job.Cores {
-		p.Loads, p.WordLoads, p.Recall = 4000, 4000, 8
+		p.Loads, p.WordLoads = 4000, 4000
 	}
 	return p
 }
