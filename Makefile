@@ -34,15 +34,16 @@ test: need lint unit race examples
 	@echo "make test: everything passed"
 
 # The race detector wants a C compiler. Tests with several hosts want root and
-# the tools that make and enter them, without which they skip. No daemon is started
-# by installing one.
+# the tools that make and enter them, those of the C library build systems and
+# compilers, without which they skip. No daemon is started by installing one.
 need:
 	@command -v $(GO) >/dev/null || { echo "make: Go 1.26 or newer is missing: https://go.dev/dl"; exit 1; }
 	@compiles() { echo '#include <stdlib.h>' | $${CC:-gcc} -x c -fsyntax-only - 2>/dev/null; }; \
 	missing() { \
 		compiles || echo gcc libc6-dev; \
 		for t in ip:iproute2 nsenter:util-linux unshare:util-linux hostname:hostname mount:mount find:findutils \
-			ssh:openssh-client ssh-keygen:openssh-client /usr/sbin/sshd:openssh-server man:man-db groff:groff-base; do \
+			ssh:openssh-client ssh-keygen:openssh-client /usr/sbin/sshd:openssh-server man:man-db groff:groff-base \
+			cmake:cmake pkg-config:pkgconf g++:g++ gfortran:gfortran; do \
 			command -v $${t%:*} >/dev/null || echo $${t#*:}; \
 		done; \
 	}; \
@@ -58,7 +59,7 @@ need:
 	compiles || { echo "make: a C compiler with the C library's headers is missing (go test -race links with it): install gcc and libc6-dev"; exit 1; }; \
 	[ "$$(id -u)" = 0 ] || echo "make: not root: tests with several hosts will be skipped"; \
 	install=$$(missing | sort -u | tr '\n' ' '); \
-	[ -z "$$install" ] || echo "make: tests with several hosts will be skipped; they want these packages: $$install"; \
+	[ -z "$$install" ] || echo "make: tests will be skipped; they want these packages: $$install"; \
 	[ -c /dev/net/tun ] || echo "make: tests with bad wires between hosts will be skipped; they want /dev/net/tun"
 
 lint: gofmt vet staticcheck rules
@@ -173,14 +174,20 @@ install:
 	ln -sf halo $(DESTDIR)$(PREFIX)/bin/mpirun
 ifeq ($(shell uname -s),Linux)
 	mkdir -p $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	install -m 755 abi/wrap/mpicc $(DESTDIR)$(PREFIX)/bin/mpicc
-	ln -sf mpicc $(DESTDIR)$(PREFIX)/bin/mpicxx
-	ln -sf mpicc $(DESTDIR)$(PREFIX)/bin/mpic++
+	sed 's|@CC@|$(CC)|; s|@CXX@|$(CXX)|' abi/wrap/mpicc >$(DESTDIR)$(PREFIX)/bin/mpicc
+	chmod 755 $(DESTDIR)$(PREFIX)/bin/mpicc
+	for name in mpicxx mpic++ mpiCC; do ln -sf mpicc $(DESTDIR)$(PREFIX)/bin/$$name; done
+	install -m 755 abi/wrap/mpifort $(DESTDIR)$(PREFIX)/bin/mpifort
+	for name in mpif77 mpif90; do ln -sf mpifort $(DESTDIR)$(PREFIX)/bin/$$name; done
 	install -m 644 abi/include/mpi.h $(DESTDIR)$(PREFIX)/include/mpi.h
 	install -m 644 abi/compat/mpi_compat.h $(DESTDIR)$(PREFIX)/include/mpi_compat.h
 	install -m 644 abi/wrap/halo.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/halo.pc
-	CGO_ENABLED=1 $(GO) build $(BUILDFLAGS) -buildmode=c-shared -ldflags '-extldflags -Wl,-soname,libmpi_abi.so.0' -o $(SO).so.0 ./abi/lib
-	ln -sf libmpi_abi.so.0 $(SO).so
+	for name in mpi mpi-c mpi-cxx; do ln -sf halo.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc; done
+	ln -sfn ../.. $(DESTDIR)$(PREFIX)/lib/pkgconfig/halo.prefix
+	rm -f $(SO).so.0 # of older versions it is the library itself
+	CGO_ENABLED=1 $(GO) build $(BUILDFLAGS) -buildmode=c-shared -ldflags '-extldflags -Wl,-soname,libmpi_abi.so.1' -o $(SO).so.1 ./abi/lib
+	ln -sf libmpi_abi.so.1 $(SO).so.0
+	ln -sf libmpi_abi.so.1 $(SO).so
 	CGO_ENABLED=1 $(GO) build $(BUILDFLAGS) -buildmode=c-archive -o $(SO).a ./abi/lib
 	rm -f $(SO).h $(SO).so.h
 	$(CC) -O2 -fPIC -Wall -Iabi/include -Iabi/compat -c abi/compat/compat.c -o $(DESTDIR)$(PREFIX)/lib/compat.o

@@ -19,7 +19,8 @@ var programs = []struct {
 }{
 	{"halo", "start, measure and look at MPI programs", []string{"-help"}, nil},
 	{"mpiexec", "start a program as the ranks of an MPI job", []string{"-help"}, []string{"mpirun"}},
-	{"mpicc", "compile and link C and C++ programs with Halo", []string{"-help"}, []string{"mpicxx", "mpic++"}},
+	{"mpicc", "compile and link C and C++ programs with Halo", []string{"-help"}, []string{"mpicxx", "mpic++", "mpiCC"}},
+	{"mpifort", "say that there is no Fortran library yet", []string{"-help"}, []string{"mpif77", "mpif90"}},
 }
 
 // programPages are the pages of section 1, made of what the programs in folder bin print.

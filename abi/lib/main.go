@@ -1,6 +1,6 @@
 //go:build linux && cgo
 
-// Lib is the C library: libmpi_abi.so.0 is this package, built with
+// Lib is the C library: libmpi_abi.so.1 is this package, built with
 //
 //	go build -buildmode=c-shared ./abi/lib
 //

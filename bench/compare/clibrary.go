@@ -22,7 +22,7 @@ func isPeer(column string) bool { return column != "halo" && column != clibrary 
 
 // buildLibrary builds Halo's launcher and C library in bin, and the program with them.
 func buildLibrary(root, bin, program string) error {
-	library := filepath.Join(bin, "libmpi_abi.so.0")
+	library := filepath.Join(bin, "libmpi_abi.so.1")
 	for _, args := range [][]string{
 		{"go", "build", "-o", filepath.Join(bin, "halo"), "./cmd/halo"},
 		{"go", "build", "-buildmode=c-shared", "-o", library, "./abi/lib"},

@@ -1,0 +1,155 @@
+//go:build linux
+
+package run
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/halo-mpi/halo/abi"
+)
+
+// script makes an executable script of a shell.
+func script(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mpicc answers the questions that build systems ask the wrappers of other implementations
+// (issue 19, section 1).
+func TestWrapperOptions(t *testing.T) {
+	need(t)
+	include, lib := filepath.Join(installed, "include"), filepath.Join(installed, "lib")
+	compile := "-I" + include
+	link := fmt.Sprintf("-L%s -Wl,-rpath,%s -lmpi_abi -pthread", lib, lib)
+	for _, c := range []struct{ compiler, options, out string }{
+		{"mpicc", "-show", "gcc " + compile + " " + link},
+		{"mpicc", "--show", "gcc " + compile + " " + link},
+		{"mpicc", "-showme", "gcc " + compile + " " + link},
+		{"mpicc", "--showme", "gcc " + compile + " " + link},
+		{"mpicc", "--showme -c a.c", "gcc " + compile + " -c a.c"},
+		{"mpicc", "-show -v a.c", "gcc " + compile + " -v a.c " + link},
+		{"mpicc", "-show a.c -DX='1' -o it", "gcc " + compile + " a.c '-DX='\\''1'\\''' -o it " + link},
+		{"mpicc", "-show -cc=clang a.c", "clang " + compile + " a.c " + link},
+		{"mpicc", "-show -static-mpi a.c", "gcc " + compile + " a.c " + lib + "/libmpi_abi.a -pthread"},
+		{"mpicc", "-show -profile=mpi_compat a.c", "gcc " + compile + " a.c " + strings.Replace(link, "-lmpi_abi", "-lmpi_compat -lmpi_abi", 1)},
+		{"mpicc", "-show -nolinkmpi a.c", "gcc " + compile + " a.c"},
+		{"mpicc", "-compile-info", "gcc " + compile},
+		{"mpicc", "-compile_info", "gcc " + compile},
+		{"mpicc", "-link-info", "gcc " + compile + " " + link},
+		{"mpicc", "-link_info", "gcc " + compile + " " + link},
+		{"mpicc", "-show-compile-info", compile},
+		{"mpicc", "-show-link-info", link},
+		{"mpicc", "--showme:compile", compile},
+		{"mpicc", "-showme:compile", compile},
+		{"mpicc", "--showme:link", link},
+		{"mpicc", "--showme:command", "gcc"},
+		{"mpicc", "--showme:incdirs", include},
+		{"mpicc", "--showme:libdirs", lib},
+		{"mpicc", "--showme:libs", "mpi_abi"},
+		{"mpicxx", "--showme:command", "g++"},
+		{"mpic++", "--showme:libs", "mpi_abi"},
+		{"mpiCC", "-CC=clang++ --showme:command", "clang++"},
+		{"mpicxx", "-cxx=clang++ --showme:command", "clang++"},
+		{"mpifort", "--showme:link", link},
+	} {
+		r := command(t, []string{"CC=not-this", "CXX=nor-this"}, bin(c.compiler), strings.Fields(c.options)...)
+		if r != (result{out: c.out + "\n"}) {
+			t.Errorf("%s %s: status %d\n%s%swant\n%s", c.compiler, c.options, r.status, r.out, r.err, c.out)
+		}
+	}
+	for _, c := range []struct{ options, says string }{
+		{"--showme:version", "mpicc: halo "}, {"--showme:help", "--showme:WHAT"}, {"-help", "-static-mpi"},
+		{"-v", "mpicc: halo "}, {"--version", "gcc"}, {"-v", "gcc"},
+	} {
+		if r := command(t, nil, bin("mpicc"), c.options); r.status != 0 || !strings.Contains(r.out+r.err, c.says) {
+			t.Errorf("mpicc %s: status %d\n%s%swant %q", c.options, r.status, r.out, r.err, c.says)
+		}
+	}
+	for options, says := range map[string]string{
+		"--showme:nothing": "it can be command, compile", "-profile=nothing a.c": "there is no libnothing",
+	} {
+		if r := command(t, nil, bin("mpicc"), strings.Fields(options)...); r.status != 1 || !strings.Contains(r.err, says) {
+			t.Errorf("mpicc %s: status %d\n%s%s", options, r.status, r.out, r.err)
+		}
+	}
+}
+
+// The compiler is the installation's, whatever CC is, or that of the wrappers' own variables;
+// one that calls mpicc again is an error that says so.
+func TestWrapperCompiler(t *testing.T) {
+	need(t)
+	dir := t.TempDir()
+	around := filepath.Join(dir, "oshcc")
+	script(t, around, `exec "`+bin("mpicc")+`" "$@"`+"\n")
+	for _, c := range []struct{ env, command string }{
+		{"CC=" + around, "gcc"}, {"OMPI_CC=a", "a"}, {"OMPI_CC=a MPICH_CC=b", "b"}, {"OMPI_CC=a MPICC_CC=c MPICH_CC=b", "c"}, {"MPICC_CC=", "gcc"},
+	} {
+		if r := command(t, strings.Fields(c.env), bin("mpicc"), "--showme:command"); r.out != c.command+"\n" {
+			t.Errorf("%s: %q, want %q", c.env, r.out, c.command)
+		}
+	}
+	if r := command(t, []string{"MPICC_CC=gcc -DX"}, bin("mpicc"), "-show", "-c", "a.c"); !strings.HasPrefix(r.out, "gcc -DX -I") {
+		t.Errorf("a compiler of two words: %+v", r)
+	}
+	to := filepath.Join(dir, "ring")
+	if r := command(t, []string{"CC=" + around}, bin("mpicc"), "-o", to, "../ring.c"); r != (result{}) {
+		t.Errorf("CC=oshcc: status %d\n%s%s", r.status, r.out, r.err)
+	}
+	if r := command(t, nil, around, "-o", to, "../ring.c"); r != (result{}) {
+		t.Errorf("oshcc: status %d\n%s%s", r.status, r.out, r.err)
+	}
+	if r := command(t, nil, bin("mpicc"), "-cc="+around, "-o", to, "../ring.c"); r != (result{}) {
+		t.Errorf("-cc=oshcc: status %d\n%s%s", r.status, r.out, r.err)
+	}
+	for env, says := range map[string]string{
+		"MPICC_CC=" + around:       "oshcc (MPICC_CC) calls mpicc again: set MPICC_CC",
+		"MPICH_CC=" + bin("mpicc"): "mpicc (MPICH_CC) calls mpicc again: set MPICC_CC",
+	} {
+		r := command(t, []string{env}, bin("mpicc"), "-c", "../ring.c", "-o", to+".o")
+		if r.status != 1 || !strings.Contains(r.err, says) || strings.Count(r.err, "\n") != 1 {
+			t.Errorf("%s: status %d\n%s%s", env, r.status, r.out, r.err)
+		}
+	}
+}
+
+// A program that was linked with the Forum's stubs, which have the soname of version 1 of the
+// ABI, or that of the version before, runs with the library (X-ABI-01).
+func TestXABI01_Stubs(t *testing.T) {
+	need(t)
+	all, err := abi.Procedures()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var source strings.Builder
+	for _, p := range all {
+		for ; p != nil; p = p.Large {
+			fmt.Fprintf(&source, "void *%s(void) { return 0; }\n", p.Name)
+		}
+	}
+	dir := t.TempDir()
+	stubs := filepath.Join(dir, "stubs.c")
+	if err := os.WriteFile(stubs, []byte(source.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, soname := range []string{"libmpi_abi.so.1", "libmpi_abi.so.0"} {
+		program := filepath.Join(dir, soname+".ring")
+		for _, args := range [][]string{
+			{"-shared", "-fPIC", "-Wl,-soname," + soname, "-o", filepath.Join(dir, "libmpi_abi.so"), stubs},
+			{"-I" + filepath.Join(installed, "include"), "-o", program, "../ring.c", "-L" + dir, "-lmpi_abi"},
+		} {
+			if r := command(t, nil, "gcc", args...); r.status != 0 {
+				t.Fatalf("gcc %q: status %d\n%s%s", args, r.status, r.out, r.err)
+			}
+		}
+		r := launched(t, "shm", 2, []string{"LD_LIBRARY_PATH=" + filepath.Join(installed, "lib")}, program)
+		if r != (result{out: "the token is 1 after 2 ranks\n"}) {
+			t.Errorf("linked with stubs of %s: status %d\n%s%s", soname, r.status, r.out, r.err)
+		}
+	}
+}
