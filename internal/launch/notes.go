@@ -41,10 +41,7 @@ func newNotes(h *shmfmt.NotesHeader, ranks []int) *notes {
 		n.file, n.mem = file, file
 	}
 	// A write into either kind of memory does not fail: the space is there.
-	n.mem.WriteAt(h.Encode(), 0)
-	for _, rank := range ranks {
-		n.started(rank, 0)
-	}
+	shmfmt.WriteNotes(n.mem, h, ranks)
 	return n
 }
 

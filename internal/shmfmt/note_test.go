@@ -2,6 +2,7 @@ package shmfmt
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -210,3 +211,63 @@ func FuzzNotes(f *testing.F) {
 }
 
 var _ io.ReaderAt = (*interrupted)(nil)
+
+// slowWriter writes a byte at a time and lets somebody look after each.
+type slowWriter struct {
+	mem  []byte
+	look func()
+}
+
+func (w *slowWriter) WriteAt(b []byte, at int64) (int, error) {
+	for i := range b {
+		w.mem[at+int64(i)] = b[i]
+		w.look()
+	}
+	return len(b), nil
+}
+
+// Promise F6: who reads notes while the launcher makes them finds none or finds all
+// numbers, whichever bytes of the launcher's writes have arrived.
+func TestF6_NotesAppearAsAWhole(t *testing.T) {
+	ranks := []int{4, 5, 0x106}
+	want := NotesHeader{Launcher: 0x12345, Local: len(ranks), Size: 7, Started: time.Unix(5, 6), Job: "77-abc", Fabric: "shm", Command: "./heat -n 3"}
+	mem := notesMemory(len(ranks))
+	looks, seen := 0, 0
+	err := WriteNotes(&slowWriter{mem, func() {
+		looks++
+		h, views, err := ReadNotes(bytes.NewReader(mem))
+		if errors.Is(err, ErrNoNotes) {
+			return
+		}
+		seen++
+		if err != nil || *h != want || len(views) != len(ranks) {
+			t.Fatalf("after %d bytes: %+v, %+v, %v", looks, h, views, err)
+		}
+		for i, v := range views {
+			if v.Rank != ranks[i] || v.Pid != 0 || v.Ended {
+				t.Fatalf("after %d bytes: note %d is %+v, want rank %d", looks, i, v, ranks[i])
+			}
+		}
+	}}, &want, ranks)
+	if err != nil || seen == 0 || looks <= NoteSize {
+		t.Errorf("%d looks, %d of them found notes, %v", looks, seen, err)
+	}
+}
+
+// A process has ended in its note as soon as all is written about how, and not before.
+func TestF6_EndAppearsAsAWhole(t *testing.T) {
+	for _, end := range [][2]int{{0, 0}, {3, 0}, {-1, 9}} {
+		mem := someNotes()
+		seen := false
+		(&slowWriter{mem, func() {
+			v, err := ReadNote(bytes.NewReader(mem), 0)
+			if err != nil || v.Ended && (v.Signal != end[1] || end[1] == 0 && v.Status != end[0]) {
+				t.Errorf("status %d, signal %d: %+v, %v", end[0], end[1], v, err)
+			}
+			seen = seen || v.Ended
+		}}).WriteAt(NoteEnded(end[0], end[1]), NotesSize(0)+NoteEnd)
+		if !seen {
+			t.Errorf("status %d, signal %d: the end does not show", end[0], end[1])
+		}
+	}
+}

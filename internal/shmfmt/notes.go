@@ -35,6 +35,27 @@ const (
 	headerCommand  = 112
 )
 
+// WriteNotes fills zeroed memory with a header and the notes of ranks, none of which has
+// been started. Readers find the memory before it is filled, so the magic is written last:
+// ReadNotes returns ErrNoNotes until all numbers are there.
+func WriteNotes(w io.WriterAt, h *NotesHeader, ranks []int) error {
+	for i, rank := range ranks {
+		if _, err := w.WriteAt(NoteStarted(rank, 0), NotesSize(i)); err != nil {
+			return fmt.Errorf("shmfmt: writing the note of rank %d: %w", rank, err)
+		}
+	}
+	b := h.Encode()
+	const magic = 8 // bytes
+	_, err := w.WriteAt(b[magic:], magic)
+	if err == nil {
+		_, err = w.WriteAt(b[:magic], 0)
+	}
+	if err != nil {
+		return fmt.Errorf("shmfmt: writing the header of notes: %w", err)
+	}
+	return nil
+}
+
 // Encode returns the header as it stands at the start of the notes.
 func (h *NotesHeader) Encode() []byte {
 	b := make([]byte, NoteSize)
@@ -54,9 +75,10 @@ func decodeNotesHeader(b []byte) (*NotesHeader, error) {
 	o := binary.NativeEndian
 	switch m := o.Uint64(b); m {
 	case noteMagic:
-	case 0:
-		return nil, ErrNoNotes
 	default:
+		if partOfMagic(m) {
+			return nil, ErrNoNotes
+		}
 		return nil, fmt.Errorf("shmfmt: notes begin with %#x, want %#x: another version of Halo wrote them", m, noteMagic)
 	}
 	h := &NotesHeader{
@@ -72,6 +94,23 @@ func decodeNotesHeader(b []byte) (*NotesHeader, error) {
 		return nil, fmt.Errorf("shmfmt: notes of %d processes, the limit is %d", h.Local, MaxLocal)
 	}
 	return h, nil
+}
+
+// partOfMagic reports whether each byte of m is zero or the one of noteMagic, with at
+// least one zero. The kernel does not promise that a reader sees all bytes of a write at
+// once.
+func partOfMagic(m uint64) bool {
+	zero := false
+	for shift := 0; shift < 64; shift += 8 {
+		switch have, want := byte(m>>shift), byte(noteMagic>>shift); {
+		case have == want:
+		case have == 0:
+			zero = true
+		default:
+			return false
+		}
+	}
+	return zero
 }
 
 // NoteStarted is what the launcher writes at the start of a note when it has
@@ -211,10 +250,10 @@ func decodeNote(before, b, after []byte) NoteView {
 		Stage:   Stage(o.Uint32(b[noteStage:])),
 		Entered: time.Unix(0, int64(o.Uint64(b[noteEntered:]))),
 	}
-	switch end := int(o.Uint32(b[NoteEnd:])); {
+	switch end := int(o.Uint32(b[NoteEnd:])); { // without a flag: the write is not complete
 	case end&endKilled != 0:
 		v.Ended, v.Signal = true, end&0xff
-	case end != 0:
+	case end&endExited != 0:
 		v.Ended, v.Status = true, end&0xff
 	}
 	seq := o.Uint32(before[noteSeq:])
