@@ -87,14 +87,19 @@ func (c *Comm) request(k coll.Kind, f form, a *coll.Args) Request {
 
 // launch returns the request that begin starts or prepares under the lock.
 func (c *Comm) launch(name call, begin func(e *coll.Engine) (*p2p.Request, error)) Request {
-	p := c.w.P2P.Proc()
+	e, p := c.w.Coll, c.w.P2P.Proc()
+	if err := e.Enter(c.core, name.occupant()); err != nil {
+		return Request{err: describe(err, name, c, Undefined, Undefined).raised()}
+	}
 	p.Lock()
-	r, err := begin(c.w.Coll)
+	r, err := begin(e)
 	if err != nil {
 		p.Unlock()
+		e.Leave(c.core)
 		return Request{err: describe(err, name, c, Undefined, Undefined).raised()}
 	}
 	q := newRequest(name, c, r)
 	p.Unlock()
+	e.Leave(c.core)
 	return q
 }

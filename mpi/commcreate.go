@@ -1,6 +1,9 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/comm"
+import (
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/comm"
+)
 
 // Dup makes a communicator of the same members whose messages never mix with
 // those of c. It gets the error handler of c and those attributes that their copy
@@ -71,6 +74,13 @@ func (c *Comm) idup(k call, info *Info) (*Comm, Request) {
 		}
 		d = nil
 	}
+	if err := c.w.Coll.Enter(c.core, k.occupant()); err != nil {
+		if d != nil {
+			d.attrs.clear(d, k) // callbacks of attributes may be collective over c: Enter comes after them
+		}
+		return nil, Request{err: describe(err, k, c, Undefined, Undefined).raised()}
+	}
+	defer c.w.Coll.Leave(c.core)
 	e := c.w.P2P
 	e.Proc().Lock()
 	q := newRequest(k, c, c.w.Coll.Idup(c.core, core, ready))
@@ -191,9 +201,13 @@ func (c *Comm) free(k call, first func()) error {
 	if err := c.attrs.clear(c, k); err != nil {
 		return err
 	}
-	if c.freed.Swap(true) {
+	switch err := c.w.Coll.Claim(c.core, coll.CallFree); {
+	case err != nil && c.freed.Load():
 		return fail(ErrComm, k.String(), c, "communicator has been freed")
+	case err != nil:
+		return wrap(err, k, c, Undefined, Undefined)
 	}
+	c.freed.Store(true)
 	c.w.Coll.Free(c.core)
 	c.w.P2P.Abandon(c.core.Ctx)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll"
 )
 
 // Error is what calls of this package return. errors.Is matches it with its
@@ -119,6 +120,10 @@ func describe(err error, k call, c *Comm, peer, tag int) *Error {
 	var ce *class.Error
 	if errors.As(err, &ce) {
 		e.Class, e.cause = Class(ce.Class), ce.Cause
+	}
+	var busy *coll.Clash
+	if errors.As(err, &busy) {
+		e.Detail = clash(busy, c.Name())
 	}
 	return e
 }

@@ -37,8 +37,9 @@
 #define HALO_LAYOUT 0x14f0da5830cfa243u
 
 /* The same of internal/coll and internal/shmfmt. */
-#define HALO_STATE_SLOT               32
-#define HALO_STATE_BROKEN             40
+#define HALO_STATE_BUSY               0
+#define HALO_STATE_SLOT               40
+#define HALO_STATE_BROKEN             48
 #define HALO_SLOT_HEAD                56
 #define HALO_SLOT_CELLS               72
 #define HALO_SLOT_FORM                144
@@ -77,6 +78,7 @@
 #define HALO_KIND_ALLREDUCE           3
 #define HALO_KIND_ALLGATHER           8
 #define HALO_KIND_ALLTOALL            10
+#define HALO_BUSY_FIRST               1
 #define HALO_SLOT_SHORT               24
 #define HALO_SLOT_LINE                64
 #define HALO_SLOT_PATIENCE            3000
@@ -88,7 +90,7 @@
 #define HALO_SLOT_MOST                16384
 
 /* The number of this layout: Go has to give the same. */
-#define HALO_COLL_LAYOUT 0x396be909ec54b6b0u
+#define HALO_COLL_LAYOUT 0x8e34ba9ef47ed98du
 
 /* The same of internal/dtype. */
 #define HALO_TYPE_PROGRAM             208

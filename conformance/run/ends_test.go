@@ -54,6 +54,20 @@ func TestEndsInShortCollectives(t *testing.T) {
 	}
 }
 
+// Of two threads in collectives on one communicator one ends the program, in which both calls
+// are named as in C.
+func TestEndsInTwoCollectives(t *testing.T) {
+	need(t)
+	program := programs(t, []entry{{name: "coll_threads"}})["coll_threads"]
+	for _, fabric := range []string{"shm", "tcp"} {
+		r := launched(t, fabric, 2, nil, program, "fatal")
+		const both, after = "two threads are in collectives on MPI_COMM_WORLD at once (MPI_", "); give each a communicator of its own, by MPI_Comm_dup (MPI_ERR_OTHER)"
+		if r.status != 16 || !strings.Contains(r.err, both+"Allreduce and MPI_Barrier"+after) && !strings.Contains(r.err, both+"Barrier and MPI_Allreduce"+after) {
+			t.Errorf("%s: status %d\n%s", fabric, r.status, r.err)
+		}
+	}
+}
+
 // Without an environment, without arguments, and without open files the library is as ever.
 func TestBareProcess(t *testing.T) {
 	need(t)

@@ -115,6 +115,10 @@ func (e *Engine) LastBarrier(c *comm.Comm) error {
 // Refuse ends a blocking collective whose arguments are wrong: in checking mode the
 // other members are told. It takes the lock.
 func (e *Engine) Refuse(c *comm.Comm, k Kind, err error) error {
+	return occupied(c, Blocking(k), func() error { return e.refuse(c, k, err) })
+}
+
+func (e *Engine) refuse(c *comm.Comm, k Kind, err error) error {
 	if !stateOf(c).checks {
 		return err
 	}

@@ -10,6 +10,17 @@ import (
 
 // Do carries out a collective. It takes the lock.
 func (e *Engine) Do(c *comm.Comm, k Kind, a *Args) error {
+	o := &stateOf(c).busy
+	if err := o.enter(Blocking(k)); err != nil {
+		return err
+	}
+	err := e.doSlices(c, k, a)
+	o.leave()
+	return err
+}
+
+// doSlices is Do within a call that has entered.
+func (e *Engine) doSlices(c *comm.Comm, k Kind, a *Args) error {
 	if s := e.plain(c, k, a); s != nil && k == Allgather {
 		return through(c, s.allgather(memory(a.Send), memory(a.Recv)))
 	} else if s != nil {
@@ -22,13 +33,19 @@ func (e *Engine) Do(c *comm.Comm, k Kind, a *Args) error {
 // DoLayouts is Do with layouts that take the place of the slices of a, unless they are
 // nil. It copies them, as StartLayouts and InitLayouts do.
 func (e *Engine) DoLayouts(c *comm.Comm, k Kind, a *Args, send, recv *dtype.Buffer) error {
+	o := &stateOf(c).busy
+	if err := o.enter(Blocking(k)); err != nil {
+		return err
+	}
 	from, to := sideOf(a.Send, a.Width, send), sideOf(a.Recv, a.Width, recv)
-	return e.do(c, k, a, &from, &to)
+	err := e.do(c, k, a, &from, &to)
+	o.leave()
+	return err
 }
 
 func (e *Engine) do(c *comm.Comm, k Kind, a *Args, from, to *side) error {
 	if err := a.check(c, k, from, to); err != nil {
-		return e.Refuse(c, k, err)
+		return e.refuse(c, k, err)
 	}
 	switch {
 	case k == Allgather && from.n > 0:
@@ -173,13 +190,23 @@ func through(c *comm.Comm, err error) error {
 //
 // Cost on one node: a line from each member to each, or a count and a release.
 func (e *Engine) Barrier(c *comm.Comm) error {
+	o := &stateOf(c).busy
+	if err := o.enter(Blocking(Barrier)); err != nil {
+		return err
+	}
+	err := e.barrier(c)
+	o.leave()
+	return err
+}
+
+func (e *Engine) barrier(c *comm.Comm) error {
 	if s := e.short(c, Barrier, 0); s != nil {
 		return through(c, s.barrier())
 	}
 	if d := e.across(c, Barrier, 0); d != nil {
 		return e.throughNodes(c, d, Barrier, &Args{})
 	}
-	return e.Do(c, Barrier, &Args{})
+	return e.doSlices(c, Barrier, &Args{})
 }
 
 // Bcast copies buf from the root to all others. It takes the lock.
@@ -187,10 +214,20 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 // Cost of a short one on a node: the root stores a line, all others load it; of a
 // longer one two copies, of which the root makes one.
 func (e *Engine) Bcast(c *comm.Comm, buf []byte, root int) error {
+	o := &stateOf(c).busy
+	if err := o.enter(Blocking(Bcast)); err != nil {
+		return err
+	}
+	err := e.bcast(c, buf, root)
+	o.leave()
+	return err
+}
+
+func (e *Engine) bcast(c *comm.Comm, buf []byte, root int) error {
 	if s := e.short(c, Bcast, len(buf)); s != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
 		return through(c, s.bcast(memory(buf), root))
 	}
-	return e.Do(c, Bcast, &Args{Recv: buf, Width: 1, Root: root})
+	return e.doSlices(c, Bcast, &Args{Recv: buf, Width: 1, Root: root})
 }
 
 // bcastInStep is Bcast of something short in which nobody runs ahead where there
@@ -203,7 +240,7 @@ func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int, call string) er
 	if d := e.across(c, Bcast, len(buf)); d != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
 		return e.throughNodes(c, d, Bcast, &a)
 	}
-	return e.Do(c, Bcast, &a)
+	return e.doSlices(c, Bcast, &a)
 }
 
 // pass reports whether check has nothing against the slices of a reduction, and cuts
@@ -225,6 +262,16 @@ func (a *Args) pass(c *comm.Comm, k Kind) bool {
 // Reduce leaves the reduction of all send in recv at the root; recv is not used
 // elsewhere. In place: send is recv at the root. It takes the lock.
 func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, root int) error {
+	busy := &stateOf(c).busy
+	if err := busy.enter(Blocking(Reduce)); err != nil {
+		return err
+	}
+	err := e.reduce(c, send, recv, o, t, root)
+	busy.leave()
+	return err
+}
+
+func (e *Engine) reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, root int) error {
 	a := Args{Send: send, Recv: recv, Op: o, Type: t, Root: root}
 	if s := e.short(c, Reduce, len(send)); s != nil && len(send) > 0 && a.pass(c, Reduce) {
 		return through(c, s.reduce(a.Send, a.Recv, o, t, root))
@@ -232,12 +279,22 @@ func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, roo
 	if d := e.across(c, Reduce, len(send)); d != nil && len(send) > 0 && a.pass(c, Reduce) {
 		return e.throughNodes(c, d, Reduce, &a)
 	}
-	return e.Do(c, Reduce, &a)
+	return e.doSlices(c, Reduce, &a)
 }
 
 // Allreduce leaves the reduction of all send in every recv, the same bits in
 // each. In place: send is recv. It takes the lock.
 func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type) error {
+	busy := &stateOf(c).busy
+	if err := busy.enter(Blocking(Allreduce)); err != nil {
+		return err
+	}
+	err := e.allreduce(c, send, recv, o, t)
+	busy.leave()
+	return err
+}
+
+func (e *Engine) allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type) error {
 	a := Args{Send: send, Recv: recv, Op: o, Type: t}
 	if s := e.short(c, Allreduce, len(send)); s != nil && len(send) > 0 && a.pass(c, Allreduce) {
 		return through(c, s.allreduce(a.Send, a.Recv, o, t))
@@ -245,7 +302,7 @@ func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type) 
 	if d := e.across(c, Allreduce, len(send)); d != nil && len(send) > 0 && a.pass(c, Allreduce) {
 		return e.throughNodes(c, d, Allreduce, &a)
 	}
-	return e.Do(c, Allreduce, &a)
+	return e.doSlices(c, Allreduce, &a)
 }
 
 // allgather leaves all send, in the order of the ranks, in every recv, for what is

@@ -114,10 +114,19 @@ func (e *Engine) decode(b []byte, first int32) (identity, error) {
 
 // Dup makes a communicator with the members of c and a context of its own. It is
 // collective and takes the lock.
-func (e *Engine) Dup(c *comm.Comm) (*comm.Comm, error) {
-	if c.Inter != nil {
-		return e.dupInter(c)
-	}
+func (e *Engine) Dup(c *comm.Comm) (d *comm.Comm, err error) {
+	err = occupied(c, CallDup, func() error {
+		if c.Inter != nil {
+			d, err = e.dupInter(c)
+		} else {
+			d, err = e.dup(c)
+		}
+		return err
+	})
+	return d, err
+}
+
+func (e *Engine) dup(c *comm.Comm) (*comm.Comm, error) {
 	buf := make([]byte, identitySize)
 	e.p.Lock()
 	err := e.lost(c) // which a bcast need not notice
@@ -175,7 +184,15 @@ func (e *Engine) Split(c *comm.Comm, color, key int) (*comm.Comm, error) {
 //
 // The members learn what all give; then the first member of each new group tells
 // the others what it has chosen, with messages of c.
-func (e *Engine) SplitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]int, error)) (*comm.Comm, error) {
+func (e *Engine) SplitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]int, error)) (d *comm.Comm, err error) {
+	err = occupied(c, CallSplit, func() error {
+		d, err = e.splitBy(c, mine, group)
+		return err
+	})
+	return d, err
+}
+
+func (e *Engine) splitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]int, error)) (*comm.Comm, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	all := make([]byte, len(mine)*c.Whole().Size())
@@ -200,10 +217,19 @@ func (e *Engine) SplitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]in
 // Create makes a communicator of the given members of c, nil for who is none of
 // them. It is collective over c, but members may give different groups that have
 // nobody in common; who is in no group does not wait. It takes the lock.
-func (e *Engine) Create(c *comm.Comm, members []int32) (*comm.Comm, error) {
-	if c.Inter != nil {
-		return e.createBetween(c, members)
-	}
+func (e *Engine) Create(c *comm.Comm, members []int32) (d *comm.Comm, err error) {
+	err = occupied(c, CallCreate, func() error {
+		if c.Inter != nil {
+			d, err = e.createBetween(c, members)
+		} else {
+			d, err = e.createAmong(c, members)
+		}
+		return err
+	})
+	return d, err
+}
+
+func (e *Engine) createAmong(c *comm.Comm, members []int32) (*comm.Comm, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	if stateOf(c).checks { // who is in no group takes part, too
@@ -347,7 +373,9 @@ func (e *Engine) Drop(c *comm.Comm) {
 	if d := st.division; d != nil && d.slot != nil {
 		d.slot.mem.Free(d.local.Size())
 	}
-	c.Coll = nil
+	// Who has come into a call nevertheless finds the state, and that it is occupied for ever.
+	st.busy.blocking.Store(uint32(CallFree))
+	st.busy.starting.Store(uint32(CallFree))
 	if c.Inter != nil {
 		e.Drop(c.Inter.Union)
 	}

@@ -54,6 +54,7 @@ func DescriptorLayout() []shmfmt.Field {
 	var cell shmfmt.Cell
 	streamAt, releaseAt := unsafe.Offsetof(s.stream), unsafe.Offsetof(head.Release)
 	return []shmfmt.Field{
+		{Name: "STATE_BUSY", Value: int64(unsafe.Offsetof(st.busy.blocking))},
 		{Name: "STATE_SLOT", Value: int64(unsafe.Offsetof(st.slot))},
 		{Name: "STATE_BROKEN", Value: int64(unsafe.Offsetof(st.broken))},
 		{Name: "SLOT_HEAD", Value: int64(unsafe.Offsetof(s.head))},
@@ -94,6 +95,7 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "KIND_ALLREDUCE", Value: int64(Allreduce)},
 		{Name: "KIND_ALLGATHER", Value: int64(Allgather)},
 		{Name: "KIND_ALLTOALL", Value: int64(Alltoall)},
+		{Name: "BUSY_FIRST", Value: int64(Blocking(0))},
 		{Name: "SLOT_SHORT", Value: shmfmt.SlotShort},
 		{Name: "SLOT_LINE", Value: shmfmt.Line},
 		{Name: "SLOT_PATIENCE", Value: patience},

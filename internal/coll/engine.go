@@ -45,6 +45,7 @@ func (e *Engine) Kernel() op.Kernel { return e.choice.Kernel }
 
 // state is what the engine keeps for a communicator.
 type state struct {
+	busy   occupancy
 	number int32 // of the last schedule started: tag of its messages
 	inits  int32 // persistent collectives made
 	where  site

@@ -82,7 +82,7 @@ func (e *Engine) createBetween(c *comm.Comm, members []int32) (*comm.Comm, error
 	mine := binary.LittleEndian.AppendUint64(nil, uint64(place))
 	mine = binary.LittleEndian.AppendUint64(mine, uint64(len(members)))
 	const width = 16
-	return e.SplitBy(c, mine, func(all []byte) (ranks []int, err error) {
+	return e.splitBy(c, mine, func(all []byte) (ranks []int, err error) {
 		word := func(r, i int) int { return int(int64(binary.LittleEndian.Uint64(all[width*r+8*i:]))) }
 		for r := range c.Inter.Union.Size() {
 			if word(r, 0) >= 0 {
@@ -116,7 +116,15 @@ func (e *Engine) createBetween(c *comm.Comm, members []int32) (*comm.Comm, error
 // Merge makes an intracommunicator of both groups of an intercommunicator: first the one
 // whose members give high false, then the other; if both give the same, first the first.
 // It is collective and takes the lock.
-func (e *Engine) Merge(c *comm.Comm, high bool) (*comm.Comm, error) {
+func (e *Engine) Merge(c *comm.Comm, high bool) (d *comm.Comm, err error) {
+	err = occupied(c, CallMerge, func() error {
+		d, err = e.merge(c, high)
+		return err
+	})
+	return d, err
+}
+
+func (e *Engine) merge(c *comm.Comm, high bool) (*comm.Comm, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	u, mine := c.Inter.Union, []byte{0}

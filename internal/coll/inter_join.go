@@ -43,7 +43,15 @@ const introductionSize = 24
 // over the bridge; the one that is the lower process chooses the context and leads the
 // first group. Then each tells its group. It is collective over both groups and takes
 // the lock. Only the leader looks at b.
-func (e *Engine) Join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, error) {
+func (e *Engine) Join(local *comm.Comm, leader int, b *Bridge) (c *comm.Comm, err error) {
+	err = occupied(local, CallIntercommCreate, func() error {
+		c, err = e.join(local, leader, b)
+		return err
+	})
+	return c, err
+}
+
+func (e *Engine) join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, error) {
 	head := make([]byte, introductionSize)
 	var body []byte
 	if local.Rank == leader {
@@ -65,7 +73,7 @@ func (e *Engine) Join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, erro
 		put(head, &x)
 	}
 	tell := func(buf []byte) error {
-		return e.Do(local, Bcast, &Args{Recv: buf, Width: 1, Root: leader, Call: "IntercommCreate"})
+		return e.doSlices(local, Bcast, &Args{Recv: buf, Width: 1, Root: leader, Call: "IntercommCreate"})
 	}
 	if err := tell(head); err != nil {
 		return nil, err

@@ -47,9 +47,14 @@ func (p Pairs) check(c *comm.Comm) (inPlace bool, err error) {
 
 // DoPairs carries out an Alltoallw. It takes the lock.
 func (e *Engine) DoPairs(c *comm.Comm, p Pairs) error {
+	o := &stateOf(c).busy
+	if err := o.enter(Blocking(Alltoallw)); err != nil {
+		return err
+	}
+	defer o.leave()
 	inPlace, err := p.check(c)
 	if err != nil {
-		return e.Refuse(c, Alltoallw, err)
+		return e.refuse(c, Alltoallw, err)
 	}
 	e.p.Lock()
 	defer e.p.Unlock()

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -137,6 +138,9 @@ func (v *View) freeFirst() error {
 	}
 	e.p.Unlock()
 	err := e.colls.Allreduce(w.Comm, give[:], sum[:], op.Sum, op.Uint64)
+	if _, busy := err.(*coll.Clash); busy {
+		return err // nothing has happened: the window lives on
+	}
 	e.p.Lock()
 	defer e.p.Unlock()
 	w.endedAll, w.users = true, int(binary.LittleEndian.Uint64(sum[:]))

@@ -1,0 +1,62 @@
+#include "fast_slot.h"
+
+/*
+ * Short exchanges of all members with all, on a slot: what the functions of internal/coll do that
+ * are named in the comments (slot_exchange.go). fast_coll.c says how errors end.
+ */
+
+/* slot.allgather, in one step, in a call that has entered */
+static int allgather(struct slot *s, const void *send, void *recv, uint64_t n) {
+	WORD(s, NUMBER)++;
+	TRY(give(s, send, n)); /* slot.exchange */
+	TRY(meet(s));
+	for (int r = 0; r < s->size; r++)
+		halo_copy((char *)recv + (uint64_t)r * n, r == s->rank ? send : given(s, r, n), n);
+	return MPI_SUCCESS;
+}
+
+int halo_coll_allgather(const void *send, int64_t count, MPI_Datatype datatype, void *recv, int64_t recv_count, MPI_Datatype recv_datatype, MPI_Comm comm) {
+	struct slot s;
+	uint64_t n = halo_bytes(count, datatype);
+	if (n == 0 || n >= HALO_COPY_LESS || count != recv_count || datatype != recv_datatype || !HALO_THERE(send) || !HALO_THERE(recv) ||
+	    !find_slot(&s, comm) || !has_place(&s, n) || !halo_apart(send, n, recv, n * (uint64_t)s.size) || !enter(&s, HALO_KIND_ALLGATHER))
+		return HALO_LEFT;
+	return leave(&s, allgather(&s, send, recv, n));
+}
+
+/* slot.alltoall, in one step, in a call that has entered */
+static int alltoall(struct slot *s, const void *send, void *recv, uint64_t n) {
+	uint64_t all = n * (uint64_t)s->size;
+	WORD(s, NUMBER)++;
+	if (all <= HALO_SLOT_SHORT) { /* slot.alltoallShort */
+		TRY(give(s, send, all));
+		TRY(meet(s));
+		for (int r = 0; r < s->size; r++)
+			halo_copy((char *)recv + (uint64_t)r * n, given(s, r, all) + (uint64_t)s->rank * n, n);
+		return MPI_SUCCESS;
+	}
+	TRY(settle(s)); /* slot.begin */
+	/* The blocks for those behind a rank stand where its own would. */
+	uint64_t before = (uint64_t)s->rank * n, behind = all - before - n;
+	memcpy(given(s, s->rank, all), send, before);
+	memcpy(given(s, s->rank, all) + before, (const char *)send + before + n, behind);
+	publish(s->cells[s->rank] + HALO_CELL_NUMBER, WORD(s, NUMBER)); /* slot.show */
+	TRY(meet(s));
+	for (int r = 0; r < s->size; r++) {
+		const char *block = r == s->rank ? (const char *)send + before : given(s, r, all) + (uint64_t)(s->rank - (s->rank > r)) * n;
+		halo_copy((char *)recv + (uint64_t)r * n, block, n);
+	}
+	return MPI_SUCCESS;
+}
+
+int halo_coll_alltoall(const void *send, int64_t count, MPI_Datatype datatype, void *recv, int64_t recv_count, MPI_Datatype recv_datatype, MPI_Comm comm) {
+	struct slot s;
+	uint64_t n = halo_bytes(count, datatype), all;
+	if (n == 0 || n >= HALO_COPY_LESS || count != recv_count || datatype != recv_datatype || !HALO_THERE(send) || !HALO_THERE(recv) || !find_slot(&s, comm))
+		return HALO_LEFT;
+	all = n * (uint64_t)s.size;
+	if (all >= HALO_COPY_LESS || s.size > HALO_COPY_LESS / HALO_SLOT_LINE || /* few enough for parts of whole blocks */
+	    !has_place(&s, all) || !halo_apart(send, all, recv, all) || !enter(&s, HALO_KIND_ALLTOALL))
+		return HALO_LEFT;
+	return leave(&s, alltoall(&s, send, recv, n));
+}

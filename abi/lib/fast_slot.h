@@ -1,0 +1,196 @@
+#ifndef HALO_FAST_SLOT_H
+#define HALO_FAST_SLOT_H
+
+#include <sched.h>
+
+#include "shim.h"
+
+/*
+ * The slot of a communicator, for fast_coll.c and fast_exchange.c: what the functions of
+ * internal/coll do that are named in the comments (slot.go and occupancy in busy.go, which say
+ * why it is right), step by step, in the same structs.
+ */
+
+/* In Go: waits for long until a word is n or more; and wakes the other members. */
+extern int haloAwait(uintptr_t comm, void *word, uint64_t n);
+extern void haloRing(uintptr_t comm);
+
+_Static_assert(HALO_COPY_LESS <= HALO_SLOT_MOST + 1, "what halo_bytes tells the length of takes one piece or step");
+
+/* A slot as a member sees it. */
+struct slot {
+	MPI_Comm comm;
+	char *state;  /* a coll.state */
+	char *at;     /* its coll.slot */
+	char *head;   /* its shmfmt.SlotHead */
+	char **cells; /* the members' shmfmt.Cell, by rank */
+	int rank, size;
+};
+
+/* A word of the coll.slot. */
+#define WORD(s, place) (*HALO_AT(uint64_t, (s)->at, HALO_SLOT_##place))
+
+/* Leaves the function with the error of a call, if that has one. */
+#define TRY(call)                         \
+	do {                                  \
+		int code_ = (call);               \
+		if (code_ != MPI_SUCCESS)         \
+			return code_;                 \
+	} while (0)
+
+/* Engine.short: whether a communicator has a slot to use. */
+static inline int find_slot(struct slot *s, MPI_Comm comm) {
+	struct halo_entry *e = halo_comm(comm);
+	if (e == NULL || e->descriptor == NULL || *HALO_AT(uint8_t, e->descriptor, HALO_STATE_BROKEN))
+		return 0;
+	s->comm = comm;
+	s->state = e->descriptor;
+	s->at = *HALO_AT(char *, e->descriptor, HALO_STATE_SLOT);
+	s->head = *HALO_AT(char *, s->at, HALO_SLOT_HEAD);
+	s->cells = *HALO_AT(char **, s->at, HALO_SLOT_CELLS);
+	s->rank = e->rank;
+	s->size = e->size;
+	return 1;
+}
+
+/* occupancy.enter: whether no other call is at work. It tells the kind of the collective, too. */
+static inline int enter(struct slot *s, int kind) {
+	uint32_t nobody = 0;
+	if (!__atomic_compare_exchange_n(HALO_AT(uint32_t, s->state, HALO_STATE_BUSY), &nobody, (uint32_t)(HALO_BUSY_FIRST + kind), 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		return 0;
+	*HALO_AT(uint8_t, s->at, HALO_SLOT_KIND) = (uint8_t)kind;
+	return 1;
+}
+
+/* occupancy.leave, with the code that the call returns */
+static inline int leave(struct slot *s, int code) {
+	__atomic_store_n(HALO_AT(uint32_t, s->state, HALO_STATE_BUSY), 0, __ATOMIC_RELEASE);
+	return code;
+}
+
+static inline int in_cells(struct slot *s) { return *HALO_AT(uint8_t, s->at, HALO_SLOT_FORM) == HALO_FORM_CELLS; }
+
+static inline uint64_t load(char *word) { return __atomic_load_n((uint64_t *)word, __ATOMIC_SEQ_CST); }
+
+/* shmfmt.Publish */
+static inline void publish(char *word, uint64_t n) { __atomic_store_n((uint64_t *)word, n, __ATOMIC_RELEASE); }
+
+/* slot.await */
+static inline int await(struct slot *s, char *word, uint64_t n) {
+	for (int64_t i = *HALO_AT(int64_t, s->at, HALO_SLOT_LOADS); i > 0; i--) {
+		if (load(word) >= n)
+			return MPI_SUCCESS;
+		halo_fence();
+	}
+	for (int64_t i = *HALO_AT(int64_t, s->at, HALO_SLOT_YIELDS); i > 0; i--) {
+		sched_yield();
+		if (load(word) >= n)
+			return MPI_SUCCESS;
+	}
+	if (__builtin_expect(!halo_attached, 0))
+		halo_attach();
+	return haloAwait((uintptr_t)s->comm, word, n);
+}
+
+/* slot.wake */
+static inline void wake(struct slot *s) {
+	halo_fence();
+	if (__atomic_load_n(HALO_AT(uint32_t, s->head, HALO_HEAD_SLEEPERS), __ATOMIC_SEQ_CST) == 0)
+		return;
+	if (__builtin_expect(!halo_attached, 0))
+		halo_attach();
+	haloRing((uintptr_t)s->comm);
+}
+
+/* slot.gathered */
+static inline int gathered(struct slot *s, uint64_t n) {
+	for (int r = 0; r < s->size; r++)
+		if (r != s->rank)
+			TRY(await(s, s->cells[r] + HALO_CELL_NUMBER, n));
+	WORD(s, KNOWN) = n;
+	return MPI_SUCCESS;
+}
+
+/* slot.settle */
+static inline int settle(struct slot *s) {
+	uint64_t before = WORD(s, NUMBER) - 1;
+	return WORD(s, KNOWN) < before ? gathered(s, before) : MPI_SUCCESS;
+}
+
+/* Whether there is a place for n bytes of each member: the stages Go finds. */
+static inline int has_place(struct slot *s, uint64_t n) { return n <= HALO_SLOT_SHORT || *HALO_AT(char **, s->at, HALO_SLOT_STAGES) != NULL; }
+
+/* slot.data and slot.stage: where a member gives n bytes. */
+static inline char *given(struct slot *s, int r, uint64_t n) {
+	uint64_t turn = WORD(s, NUMBER) & 1;
+	if (n <= HALO_SLOT_SHORT)
+		return s->cells[r] + HALO_CELL_SHORT + turn * HALO_SLOT_SHORT;
+	return (*HALO_AT(char **, s->at, HALO_SLOT_STAGES))[r] + turn * HALO_STAGE_BYTES;
+}
+
+/* slot.give: see Cell.PutShort for why only whole stores touch the line of what is short. */
+static inline int give(struct slot *s, const void *data, uint64_t n) {
+	char *place = given(s, s->rank, n);
+	TRY(settle(s));
+	if (n > HALO_SLOT_SHORT || n == 8) {
+		halo_copy(place, data, n);
+	} else {
+		char whole[HALO_SLOT_SHORT] = {0};
+		memcpy(whole, data, n);
+		memcpy(place, whole, sizeof whole);
+	}
+	publish(s->cells[s->rank] + HALO_CELL_NUMBER, WORD(s, NUMBER));
+	return MPI_SUCCESS;
+}
+
+/* slot.arrive */
+static inline int arrive(struct slot *s) {
+	uint64_t all = ++WORD(s, TURNS) * (uint64_t)s->size;
+	return (WORD(s, ABSENT) = all - __atomic_add_fetch(HALO_AT(uint64_t, s->head, HALO_HEAD_ARRIVED), 1, __ATOMIC_SEQ_CST)) == 0;
+}
+
+/* slot.release */
+static inline void release(struct slot *s) {
+	publish(s->head + HALO_HEAD_RELEASE_NUMBER, WORD(s, TURNS));
+	wake(s);
+	WORD(s, KNOWN) = WORD(s, NUMBER);
+}
+
+/* slot.soon */
+static inline int soon(struct slot *s) {
+	uint64_t turns = WORD(s, TURNS), vain;
+	if ((int64_t)WORD(s, ABSENT) >= (int64_t)WORD(s, CORES) || turns < WORD(s, HOPE))
+		return 0;
+	for (int i = 0; i < HALO_SLOT_PATIENCE; i++)
+		if (load(s->head + HALO_HEAD_RELEASE_NUMBER) >= turns) {
+			WORD(s, VAIN) = 0;
+			return 1;
+		}
+	vain = 2 * WORD(s, VAIN) + 1;
+	WORD(s, VAIN) = vain = vain < HALO_SLOT_VAIN_MAX ? vain : HALO_SLOT_VAIN_MAX;
+	WORD(s, HOPE) = turns + 1 + vain;
+	return 0;
+}
+
+/* slot.released */
+static inline int released(struct slot *s) {
+	if (!soon(s))
+		TRY(await(s, s->head + HALO_HEAD_RELEASE_NUMBER, WORD(s, TURNS)));
+	WORD(s, KNOWN) = WORD(s, NUMBER);
+	return MPI_SUCCESS;
+}
+
+/* slot.meet */
+static inline int meet(struct slot *s) {
+	if (in_cells(s)) {
+		int code = gathered(s, WORD(s, NUMBER));
+		wake(s);
+		return code;
+	}
+	if (!arrive(s))
+		return released(s);
+	release(s);
+	return MPI_SUCCESS;
+}
+
+#endif

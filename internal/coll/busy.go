@@ -1,0 +1,142 @@
+package coll
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/comm"
+)
+
+// Call is a call of a program that is collective over a communicator.
+type Call uint32
+
+// The calls beside those of Blocking, Starting and Preparing. 0 is none: the state of a
+// communicator on which no call is at work.
+const (
+	callStarting  Call = 32
+	callPreparing Call = 64
+	CallDup       Call = 96 + iota
+	CallIdup
+	CallSplit
+	CallCreate
+	CallIntercommCreate
+	CallMerge
+	CallFree
+	CallFinalize
+)
+
+var _ [callStarting - 1 - Call(kinds)]struct{} // the kinds fit between the groups of calls
+
+// Blocking is the blocking call of a kind. Code in C has the same numbers.
+func Blocking(k Kind) Call { return 1 + Call(k) }
+
+// Starting is the nonblocking call of a kind.
+func Starting(k Kind) Call { return callStarting + Blocking(k) }
+
+// Preparing is the call that makes a persistent collective of a kind.
+func Preparing(k Kind) Call { return callPreparing + Blocking(k) }
+
+// String is the name of the call in package mpi.
+func (c Call) String() string {
+	switch c {
+	case CallDup:
+		return "Dup"
+	case CallIdup:
+		return "Idup"
+	case CallSplit:
+		return "Split"
+	case CallCreate:
+		return "Create"
+	case CallIntercommCreate:
+		return "IntercommCreate"
+	case CallMerge:
+		return "Merge"
+	case CallFree:
+		return "Free"
+	case CallFinalize:
+		return "Finalize"
+	}
+	switch {
+	case c > callPreparing:
+		return Kind(c-callPreparing-1).String() + "Init"
+	case c > callStarting:
+		name := Kind(c - callStarting - 1).String()
+		return "I" + string(name[0]|0x20) + name[1:]
+	}
+	return Kind(c - 1).String()
+}
+
+// Clash is the error of a collective call on a communicator on which another goroutine of
+// the process is in one. MPI-5, 6.14, leaves it to the program that this does not happen:
+// the order of the two calls, which all members must have in common, is nobody's.
+//
+// The call that is refused has done nothing: neither the other call nor the communicator
+// notices it. Other members that have made the same call wait for this process in it.
+type Clash struct{ Call, Other Call }
+
+// Error implements error, without the name of the communicator.
+func (c *Clash) Error() string {
+	return fmt.Sprintf("two goroutines are in collectives on one communicator at once (%v and %v); give each a Dup", c.Call, c.Other)
+}
+
+// occupancy says which collective calls are at work on a communicator in this process: one
+// that blocks, and one that starts or prepares a request. There may be one of each, and any
+// number of requests that have been started.
+//
+// Each word is 0 or a Call. A call enters by a compare-and-swap from 0, and leaves by a
+// store: two words, since a start is over at once and says nothing about how long its
+// request takes. Code in C enters and leaves in the same way. Rejected: a mutex, with which
+// the calls would take turns in an order that differs from member to member.
+type occupancy struct {
+	blocking, starting atomic.Uint32
+}
+
+// enter begins a blocking call, and fails if another one is at work.
+func (o *occupancy) enter(call Call) error {
+	if o.blocking.CompareAndSwap(0, uint32(call)) { // pairs with the store in leave, here and in C
+		return nil
+	}
+	return occupy(&o.blocking, call)
+}
+
+// leave ends the blocking call.
+func (o *occupancy) leave() { o.blocking.Store(0) }
+
+// occupy enters a word that was not 0 a moment ago, and fails if it still is not.
+func occupy(word *atomic.Uint32, call Call) error {
+	for {
+		if other := Call(word.Load()); other != 0 {
+			return &Clash{call, other}
+		}
+		if word.CompareAndSwap(0, uint32(call)) {
+			return nil
+		}
+	}
+}
+
+// occupied carries out a blocking call on c.
+func occupied(c *comm.Comm, call Call, do func() error) error {
+	o := &stateOf(c).busy
+	if err := o.enter(call); err != nil {
+		return err
+	}
+	defer o.leave()
+	return do()
+}
+
+// Enter begins a call that starts or prepares a collective on c, and fails if another one is
+// at work. It is called without the lock, before the engine is: the calls themselves have the
+// lock, so that one could not see the other. Leave ends the call.
+func (e *Engine) Enter(c *comm.Comm, call Call) error {
+	return occupy(&stateOf(c).busy.starting, call) // pairs with the store in Leave
+}
+
+// Leave ends a call that Enter has begun.
+func (e *Engine) Leave(c *comm.Comm) { stateOf(c).busy.starting.Store(0) }
+
+// Claim begins a blocking call on c that no other call may follow, and fails if one is at
+// work. Unclaim takes it back.
+func (e *Engine) Claim(c *comm.Comm, call Call) error { return stateOf(c).busy.enter(call) }
+
+// Unclaim undoes Claim.
+func (e *Engine) Unclaim(c *comm.Comm) { stateOf(c).busy.leave() }

@@ -1,0 +1,58 @@
+package mpi
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/halo-mpi/halo/internal/coll"
+)
+
+// occupant is the call of package coll that a call which makes the request of a collective is.
+func (k call) occupant() coll.Call {
+	if k < callCollective {
+		return coll.CallIdup
+	}
+	kind := coll.Kind((k - callCollective) / call(forms))
+	if form((k-callCollective)%call(forms)) == persistent {
+		return coll.Preparing(kind)
+	}
+	return coll.Starting(kind)
+}
+
+// clash says which two calls are at work at once on the communicator, or window, of that
+// name. A binding of another language has threads, and names of its own.
+func clash(c *coll.Clash, name string) string {
+	if name == "" {
+		name = "one communicator"
+	}
+	if current.names.Load() == nil {
+		return fmt.Sprintf("two goroutines are in collectives on %s at once (%v and %v); give each a Dup", name, c.Call, c.Other)
+	}
+	return fmt.Sprintf("two threads are in collectives on %s at once (%s and %s); give each a communicator of its own, by MPI_Comm_dup",
+		name, standardName(c.Call), standardName(c.Other))
+}
+
+// standardName is the name of a call in the standard: MPI_Allreduce_init for AllreduceInit.
+// The function of NameCalls knows only the call that the goroutine is in.
+func standardName(c coll.Call) string {
+	b := []byte("MPI_")
+	switch c {
+	case coll.CallIntercommCreate, coll.CallFinalize:
+	case coll.CallMerge:
+		b = append(b, "Intercomm_"...)
+	case coll.CallDup, coll.CallIdup, coll.CallSplit, coll.CallCreate, coll.CallFree:
+		b = append(b, "Comm_"...)
+	}
+	first := len(b)
+	for i, letter := range []byte(c.String()) {
+		if i > 0 && letter >= 'A' && letter <= 'Z' {
+			b = append(b, '_')
+		}
+		b = append(b, letter|0x20)
+	}
+	name := string(b)
+	if first > len("MPI_") {
+		return name
+	}
+	return name[:first] + strings.ToUpper(name[first:first+1]) + name[first+1:]
+}

@@ -1,0 +1,245 @@
+package mpi_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// rivals are collective calls in which rank 0 waits for the others.
+func rivals() []struct {
+	name string
+	call func(c *mpi.Comm) error
+} {
+	sum := func(c *mpi.Comm, n int) error {
+		in, out := make([]int64, n), make([]int64, n)
+		for i := range in {
+			in[i] = int64(i + c.Rank())
+		}
+		if err := mpi.Allreduce(c, in, out, mpi.Sum); err != nil {
+			return err
+		}
+		for i := range out {
+			if want := int64(c.Size()*i + c.Size()*(c.Size()-1)/2); out[i] != want {
+				return fmt.Errorf("element %d of the sum is %d, want %d", i, out[i], want)
+			}
+		}
+		return nil
+	}
+	one := func(c *mpi.Comm, buf []int32) error {
+		if c.Rank() == 1 {
+			buf[0] = 4711
+		}
+		if err := mpi.Bcast(c, buf, 1); err != nil {
+			return err
+		}
+		if buf[0] != 4711 {
+			return fmt.Errorf("rank 1 has sent 4711, here is %d", buf[0])
+		}
+		return nil
+	}
+	return []struct {
+		name string
+		call func(c *mpi.Comm) error
+	}{
+		{"Barrier", (*mpi.Comm).Barrier},
+		{"Bcast", func(c *mpi.Comm) error { return one(c, make([]int32, 1)) }},
+		{"Allreduce", func(c *mpi.Comm) error { return sum(c, 1) }},
+		{"Allreduce", func(c *mpi.Comm) error { return sum(c, 20_000) }},
+		{"Reduce", func(c *mpi.Comm) error { return mpi.Reduce(c, []int32{1}, make([]int32, 1), mpi.Sum, 0) }},
+		{"Allgather", func(c *mpi.Comm) error { return mpi.Allgather(c, []int8{1}, make([]int8, c.Size())) }},
+		{"Alltoall", func(c *mpi.Comm) error { return mpi.Alltoall(c, make([]int8, c.Size()), make([]int8, c.Size())) }},
+		{"Gather", func(c *mpi.Comm) error { return mpi.Gather(c, []int8{1}, make([]int8, c.Size()), 0) }},
+		{"Bcast", func(c *mpi.Comm) error {
+			return c.Bcast(mpi.Buf(make([]struct {
+				A int64
+				B int8
+			}, 2)), 1)
+		}},
+		{"Split", func(c *mpi.Comm) error {
+			d, err := c.Split(0, 0)
+			if err == nil {
+				err = d.Free()
+			}
+			return err
+		}},
+	}
+}
+
+// 6.14: of two goroutines that are in collectives on one communicator at once one has an
+// error that names both calls. The other call comes to its right end, and the communicator
+// can be used on.
+func TestSection6_14_TwoGoroutinesInCollectives(t *testing.T) {
+	for _, n := range []int{2, 3} {
+		mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
+			list := rivals()
+			for i := range list {
+				clashing(t, c, i, (5*i+3)%len(list))
+				clashing(t, c, i, i)
+			}
+		})
+	}
+}
+
+// clashing has two goroutines of rank 0 make the calls i and k. Nobody else comes before one
+// of the two has failed.
+func clashing(t testing.TB, c *mpi.Comm, i, k int) {
+	const tag = 5
+	list, pair := rivals(), [2]int{i, k}
+	if c.Rank() > 0 {
+		winner := make([]int32, 1)
+		if _, err := mpi.Recv(c, winner, 0, tag); err != nil {
+			t.Fatal(err)
+		}
+		if err := list[winner[0]].call(c); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	var wg sync.WaitGroup
+	var errs [2]error
+	lost := make(chan int, 2)
+	for g := range pair {
+		wg.Go(func() {
+			errs[g] = list[pair[g]].call(c)
+			lost <- g
+		})
+	}
+	loser := <-lost
+	for r := 1; r < c.Size(); r++ {
+		if err := mpi.Send(c, []int32{int32(pair[1-loser])}, r, tag); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wg.Wait()
+	if errs[1-loser] != nil {
+		t.Errorf("%s beside %s: %v", list[pair[1-loser]].name, list[pair[loser]].name, errs[1-loser])
+	}
+	want := fmt.Sprintf("two goroutines are in collectives on world at once (%s and %s); give each a Dup", list[pair[loser]].name, list[pair[1-loser]].name)
+	if err := errs[loser]; !errors.Is(err, mpi.ErrOther) || !strings.Contains(err.Error(), want) {
+		t.Errorf("the error is %v, not: %s", err, want)
+	}
+}
+
+// 6.14: however many goroutines are in collectives on one communicator, calls either are
+// refused or have the right result.
+func TestSection6_14_CrowdInCollectives(t *testing.T) {
+	const goroutines, all = 3, 1 << 20
+	times := 60
+	if raceBuild {
+		times = 15
+	}
+	sum := func(c *mpi.Comm, n int, ends int64) (least int64, err error) {
+		in, out := make([]int64, n), make([]int64, n)
+		for i := range in {
+			in[i] = all + 1
+		}
+		in[0] = all + ends // n*all, and how many have come to their end
+		err = mpi.Allreduce(c, in, out, mpi.Sum)
+		if err == nil && (out[0]/all != int64(c.Size()) || n > 1 && out[n-1] != int64(c.Size())*(all+1)) {
+			err = fmt.Errorf("wrong sums %d and %d", out[0], out[n-1])
+		}
+		return out[0] % all, err
+	}
+	for _, n := range []int{1, 2, 3} {
+		for _, elements := range []int{1, 3000} {
+			mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
+				var wg sync.WaitGroup
+				for range goroutines {
+					wg.Go(func() {
+						for range times {
+							if _, err := sum(c, elements, 0); err != nil && !errors.Is(err, mpi.ErrOther) {
+								t.Error(err)
+							}
+						}
+					})
+				}
+				wg.Wait()
+				for { // until all ranks are here, all of whose calls have had enough others
+					ends, err := sum(c, elements, 1)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if ends == int64(c.Size()) {
+						return
+					}
+				}
+			})
+		}
+	}
+}
+
+// 6.14: nonblocking collectives that have been started are no hindrance to blocking ones.
+func TestSection6_14_StartedOnesAreBeside(t *testing.T) {
+	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
+		var requests []mpi.Request
+		for range 4 {
+			requests = append(requests, c.Ibarrier(), mpi.Iallreduce(c, []int32{1}, make([]int32, 1), mpi.Sum))
+		}
+		persistent := c.BarrierInit()
+		if err := persistent.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Barrier(); err != nil {
+			t.Error(err)
+		}
+		d, request := c.Idup()
+		if err := c.Barrier(); err != nil {
+			t.Error(err)
+		}
+		if err := mpi.Waitall(append(requests, persistent, request), nil); err != nil {
+			t.Error(err)
+		}
+		if err := persistent.Free(); err != nil {
+			t.Error(err)
+		}
+		if err := d.Free(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// 7.4.3, 6.14: a communicator that a goroutine is in a collective on cannot be freed.
+func TestSection6_14_FreeBesideABarrier(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		d, err := c.Dup()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.SetName("twin")
+		if c.Rank() == 0 {
+			ends := make(chan error, 2)
+			for range 2 {
+				go func() { ends <- d.Barrier() }()
+			}
+			if err := <-ends; !errors.Is(err, mpi.ErrOther) { // so the other one is in its Barrier
+				t.Errorf("the second Barrier: %v", err)
+			}
+			want := "two goroutines are in collectives on twin at once (Free and Barrier)"
+			if err := d.Free(); !errors.Is(err, mpi.ErrOther) || !strings.Contains(err.Error(), want) {
+				t.Errorf("Free beside a Barrier: %v", err)
+			}
+			if err := mpi.Send(c, []int8{1}, 1, 1); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-ends; err != nil {
+				t.Error(err)
+			}
+		} else {
+			if _, err := mpi.Recv(c, make([]int8, 1), 0, 1); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Barrier(); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := d.Free(); err != nil {
+			t.Error(err)
+		}
+	})
+}
