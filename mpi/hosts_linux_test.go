@@ -58,7 +58,7 @@ type hostJob struct {
 func (j *hostJobs) start(t *testing.T, program string, places string, options ...string) *hostJob {
 	t.Helper()
 	r := &hostJob{j: j, ready: filepath.Join(t.TempDir(), "ready"), ended: make(chan struct{})}
-	args := append([]string{"run", "-ssh", "'" + strings.Join(j.h.SSH(), "' '") + "'", "-n", fmt.Sprint(len(places))}, options...)
+	args := append([]string{"run", "-ssh", "'" + strings.Join(j.h.SSH(), "' '") + "'", "-n", fmt.Sprint(len(places[strings.Index(places, "@")+1:]))}, options...)
 	args = append(args, "-env", programVariable, program, "-env", placesVariable, places, "-env", readyVariable, r.ready, j.program)
 	r.cmd = j.h.CommandIn(0, j.dir, j.halo, args...)
 	r.cmd.Env = os.Environ()
@@ -156,10 +156,10 @@ func TestXCOM01_SplitTypeOverNamespacedHosts(t *testing.T) {
 		places  string
 		options []string
 	}{
-		{"0001", []string{"-host", "host0:3,host1:1", "-map-by", "slot"}},
-		{"010101", []string{"-host", "host0:3,host1:3", "-map-by", "node"}},
-		{"0120120", []string{"-host", "host0:3,host1:2,host2:2", "-map-by", "node"}},
-		{"0011", []string{"-host", "host0:2,host1:2", "-fabric", "tcp"}},
+		{"shm@0001", []string{"-host", "host0:3,host1:1", "-map-by", "slot"}},
+		{"shm@010101", []string{"-host", "host0:3,host1:3", "-map-by", "node"}},
+		{"shm@0120120", []string{"-host", "host0:3,host1:2,host2:2", "-map-by", "node"}},
+		{"tcp@0011", []string{"-host", "host0:2,host1:2", "-fabric", "tcp"}},
 	} {
 		j.start(t, "splits", job.places, job.options...).wait(t, 0)
 	}

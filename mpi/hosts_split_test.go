@@ -1,8 +1,10 @@
 package mpi_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/halo-mpi/halo/mpi"
@@ -33,22 +35,42 @@ func here(places string, r int, key func(rank int) int) (ranks []int) {
 	return ranks
 }
 
-// splitsByHost fails unless splits of c by what ranks share are the ranks of its host.
-func splitsByHost(c *mpi.Comm, places string) error {
+// memoryOf is the places of ranks on a fabric such as tcp@0011, and who shares memory, as if it
+// were places, too: nobody does over sockets.
+func memoryOf(fabric string) (places, memory string) {
+	name, places, _ := strings.Cut(fabric, "@")
+	if name == "tcp" {
+		return places, "abcdefghijklmnopqrstuvwxyz"[:len(places)]
+	}
+	return places, places
+}
+
+// splitsByHost fails unless splits of c by what ranks share are the ranks of its host, or
+// those that it shares memory with.
+func splitsByHost(c *mpi.Comm, fabric string) error {
+	places, memory := memoryOf(fabric)
 	sum := func(c *mpi.Comm) (int64, error) {
 		v := []int64{int64(c.Size())}
 		err := mpi.Allreduce(c, v, v, mpi.Sum)
 		return v[0], err
 	}
-	info := mpi.NewInfo()
-	if err := info.Set("mpi_hw_resource_type", "mpi_shared_memory"); err != nil {
+	info, machine := mpi.NewInfo(), mpi.NewInfo()
+	if err := errors.Join(info.Set("mpi_hw_resource_type", "mpi_shared_memory"), machine.Set("mpi_hw_resource_type", "hwloc://Machine")); err != nil {
 		return err
 	}
 	hosts := len(slices.Compact(slices.Sorted(slices.Values([]byte(places)))))
+	largest := "mpi_shared_memory"
+	if memory != places && hosts < len(places) { // else each host is one process
+		largest = "hwloc://Machine"
+	}
 	for _, by := range []struct {
 		kind mpi.CommType
 		info *mpi.Info
-	}{{mpi.CommTypeShared, nil}, {mpi.CommTypeHwGuided, info}, {mpi.CommTypeResourceGuided, info}, {mpi.CommTypeHwUnguided, mpi.NewInfo()}} {
+		who  string
+	}{
+		{mpi.CommTypeShared, nil, memory}, {mpi.CommTypeHwGuided, info, memory}, {mpi.CommTypeResourceGuided, info, memory},
+		{mpi.CommTypeHwGuided, machine, places}, {mpi.CommTypeHwUnguided, mpi.NewInfo(), places},
+	} {
 		for _, sign := range []int{0, 1, -1} {
 			if by.kind == mpi.CommTypeHwUnguided && hosts == 1 {
 				continue // what splits then depends on the hardware
@@ -57,7 +79,7 @@ func splitsByHost(c *mpi.Comm, places string) error {
 			if err != nil {
 				return err
 			}
-			want := here(places, c.Rank(), func(r int) int { return sign * r })
+			want := here(by.who, c.Rank(), func(r int) int { return sign * r })
 			if d.Size() != len(want) || d.Rank() != slices.Index(want, c.Rank()) {
 				return fmt.Errorf("split %d of %s: rank %d is %d of %d, want %v", by.kind, places, c.Rank(), d.Rank(), d.Size(), want)
 			}
@@ -72,8 +94,17 @@ func splitsByHost(c *mpi.Comm, places string) error {
 			}
 			// What splits an unguided one is told, and splits a guided one alike.
 			if by.kind == mpi.CommTypeHwUnguided {
-				if v, _ := by.info.Get("mpi_hw_resource_type"); v != "mpi_shared_memory" {
-					return fmt.Errorf("unguided split of %s by %q, want mpi_shared_memory", places, v)
+				if v, _ := by.info.Get("mpi_hw_resource_type"); v != largest {
+					return fmt.Errorf("unguided split of %s by %q, want %s", fabric, v, largest)
+				}
+			}
+			if by.kind == mpi.CommTypeShared { // what the split is for
+				w, err := mpi.WinAllocateShared[int64](d, 1, nil)
+				if err != nil {
+					return err
+				}
+				if err := w.Free(); err != nil {
+					return err
 				}
 			}
 			if s, err := sum(d); err != nil || s != int64(len(want)*len(want)) {
@@ -97,7 +128,7 @@ func splitsByHost(c *mpi.Comm, places string) error {
 		return fmt.Errorf("rank %d of %s: a communicator: %t", c.Rank(), places, d != nil)
 	}
 	if d != nil {
-		want := slices.DeleteFunc(here(places, c.Rank(), func(int) int { return 0 }), func(r int) bool { return r == 0 })
+		want := slices.DeleteFunc(here(memory, c.Rank(), func(int) int { return 0 }), func(r int) bool { return r == 0 })
 		if d.Size() != len(want) {
 			return fmt.Errorf("%d without rank 0, want %v", d.Size(), want)
 		}
@@ -109,16 +140,19 @@ func splitsByHost(c *mpi.Comm, places string) error {
 }
 
 // X-COM-01, 7.4.2: SplitType over several hosts gives the ranks of each, wherever they
-// are, in the order of the keys; split again, nothing changes.
+// are, in the order of the keys, and each alone over sockets, where it can share memory with
+// nobody; split again, nothing changes.
 func TestXCOM01_SplitTypeOverHosts(t *testing.T) {
 	for _, places := range []string{"00", "01", "0011", "0101", "01201", "001122", "01020304"} {
 		onHosts(t, places, func(t testing.TB, c *mpi.Comm) {
-			ok(t, splitsByHost(c, places))
+			_, fabric, _ := strings.Cut(t.Name(), "/")
+			ok(t, splitsByHost(c, fabric))
+			_, memory := memoryOf(fabric)
 			d, err := c.SplitType(mpi.CommTypeShared, 0, nil)
 			ok(t, err)
 			e, err := d.SplitType(mpi.CommTypeShared, 0, nil)
 			ok(t, err)
-			wantMembers(t, e, c, here(places, c.Rank(), func(int) int { return 0 }))
+			wantMembers(t, e, c, here(memory, c.Rank(), func(int) int { return 0 }))
 			ok(t, e.Free())
 			ok(t, d.Free())
 		})

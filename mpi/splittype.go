@@ -14,10 +14,12 @@ import (
 // C: MPI_COMM_TYPE_SHARED and so on, section 7.4.2.
 type CommType int
 
-// The types of SplitType. CommTypeShared: who can share memory, the processes of
-// a host. CommTypeHwGuided and CommTypeResourceGuided: who runs on the same piece
+// The types of SplitType. CommTypeShared: who can share memory, so that WinAllocateShared
+// works: the processes of a host, but each alone where all traffic goes over sockets
+// (halo run -fabric tcp). CommTypeHwGuided and CommTypeResourceGuided: who runs on the same piece
 // of hardware of the type that the info key mpi_hw_resource_type names: one of the
-// keys of GetHwResourceInfo, or mpi_shared_memory, which is CommTypeShared.
+// keys of GetHwResourceInfo, of which hwloc://Machine is the host, or mpi_shared_memory,
+// which is CommTypeShared.
 // CommTypeHwUnguided: the largest type of hardware that splits at all.
 //
 // C: MPI_COMM_TYPE_SHARED, MPI_COMM_TYPE_HW_UNGUIDED, MPI_COMM_TYPE_HW_GUIDED and MPI_COMM_TYPE_RESOURCE_GUIDED, section 7.4.2.
@@ -31,8 +33,10 @@ const (
 const (
 	// resourceKey is the info key that names a type of hardware.
 	resourceKey = "mpi_hw_resource_type"
-	// sharedMemory is the type that stands for a host.
+	// sharedMemory and machine are the types of level 0: who can share memory, and a host.
+	// The two differ where the processes of a host share none.
 	sharedMemory = "mpi_shared_memory"
+	machine      = scheme + "Machine"
 	// scheme comes before hwloc's names of types, as in the standard's examples.
 	scheme = "hwloc://"
 )
@@ -51,17 +55,28 @@ func (c *Comm) SplitType(kind CommType, key int, info *Info) (*Comm, error) {
 		return nil, err
 	}
 	mine := sharer{kind: kind, key: int64(key), level: -1}
+	host := int64(hostOf(c.w.Proc.Job()))
 	switch kind {
 	case CommTypeShared:
-		mine.level = 0
+		mine.level, host = 0, c.memoryOf(host)
 	case CommTypeHwGuided, CommTypeResourceGuided:
-		name, _ := info.Get(resourceKey)
-		mine.level = int64(slices.Index(resourceNames(), name))
-	case CommTypeHwUnguided, Undefined:
+		switch name, _ := info.Get(resourceKey); name {
+		case sharedMemory:
+			mine.level, host = 0, c.memoryOf(host)
+		case machine:
+			mine.level = 0
+		default:
+			mine.level = int64(slices.Index(resourceNames(), name))
+		}
+	case CommTypeHwUnguided:
+		if c.memoryOf(host) != host {
+			mine.level = apart
+		}
+	case Undefined:
 	default:
 		return nil, fail(ErrArg, callSplitType.String(), c, "type of split %d", int(kind))
 	}
-	mine.at = append(mine.at, int64(hostOf(c.w.Proc.Job())))
+	mine.at = append(mine.at, host)
 	for _, p := range sys.Places() {
 		mine.at = append(mine.at, int64(p.Instance))
 	}
@@ -70,6 +85,9 @@ func (c *Comm) SplitType(kind CommType, key int, info *Info) (*Comm, error) {
 		ranks, level, err := sharers(all, c.core.Whole().Rank)
 		if kind == CommTypeHwUnguided && ranks != nil {
 			split = resourceNames()[level]
+			if level == 0 && anyApart(all) {
+				split = machine
+			}
 		}
 		return ranks, err
 	})
@@ -87,6 +105,8 @@ func (c *Comm) SplitType(kind CommType, key int, info *Info) (*Comm, error) {
 // C: MPI_Get_hw_resource_info, section 9.1.2.
 func GetHwResourceInfo() *Info {
 	i := NewInfo()
+	i.keys = append(i.keys, machine)
+	i.values[machine] = "true"
 	for _, p := range sys.Places() {
 		v := "false"
 		if p.Instance >= 0 {
@@ -107,6 +127,16 @@ func resourceNames() []string {
 	return names
 }
 
+// memoryOf numbers the memory that this process shares with others: by the host, or, if
+// its fabric is memory to nobody, in a way of its own.
+func (c *Comm) memoryOf(host int64) int64 {
+	job := c.w.Proc.Job()
+	if c.w.Proc.Node() != nil || len(job.Local) == 1 {
+		return host
+	}
+	return int64(job.Size + job.Rank) // hosts are fewer than processes
+}
+
 // hostOf numbers the host of this process.
 func hostOf(job *boot.Job) int {
 	if len(job.Host) == job.Size {
@@ -120,7 +150,7 @@ type sharer struct {
 	kind  CommType
 	level int64   // index of the type of hardware to split by, -1 for none
 	key   int64   // order
-	at    []int64 // by type of hardware: the piece of it, the first is the host
+	at    []int64 // by type of hardware: the piece of it, the first is the host, or what memory is shared
 }
 
 func (s *sharer) encode() []byte {
@@ -193,6 +223,20 @@ func sharers(all []byte, me int) (ranks []int, level int, err error) {
 		return 0
 	})
 	return ranks, level, nil
+}
+
+// apart is the level that a process names to an unguided split if it shares no memory with
+// others of its host: then to split by hosts is not to split by memory.
+const apart = -2
+
+func anyApart(all []byte) bool {
+	width := 8 * (3 + len(resourceNames()))
+	for ; len(all) > 0; all = all[width:] {
+		if s := decodeSharer(all[:width]); s.kind == CommTypeHwUnguided && s.level == apart {
+			return true
+		}
+	}
+	return false
 }
 
 // splitting is the largest type of hardware of which not all use the same piece,
