@@ -104,12 +104,14 @@ func (x *side) typeOf(slice *dtype.Type) *dtype.Type {
 	return slice
 }
 
-// LastBarrier is the Barrier that ends a process: in checking mode it is another call.
-func (e *Engine) LastBarrier(c *comm.Comm) error {
-	if stateOf(c).checks {
-		return e.Do(c, Barrier, &Args{Call: "Finalize"})
+// LastBarrier is the Barrier that ends a process, on last, which has no other use. In checking
+// mode it is a call on the world, which CallFinalize has claimed, as any other that members
+// may disagree about.
+func (e *Engine) LastBarrier(world, last *comm.Comm) error {
+	if stateOf(world).checks {
+		return e.doSlices(world, Barrier, &Args{Call: "Finalize"})
 	}
-	return e.Barrier(c)
+	return e.Barrier(last)
 }
 
 // Refuse ends a blocking collective whose arguments are wrong: in checking mode the

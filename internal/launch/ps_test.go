@@ -164,6 +164,16 @@ func TestF6_PsNamesCollectives(t *testing.T) {
 	}
 }
 
+// 11.2.2: a Barrier that one rank has left out does not end with that rank's Finalize: the
+// others hang where they are, and the table says who is in Finalize.
+func TestF6_PsShowsWhoIsInFinalizeInsteadOfABarrier(t *testing.T) {
+	for _, fabric := range []string{"shm", "tcp"} {
+		r := newRun(t, "-fabric", fabric, "-n", "3", hangPath, "barrier", "finalize", "barrier").start()
+		r.awaitPs("waiting: Barrier on world;", "waiting: Finalize; Barrier on world;", "waiting: Barrier on world;")
+		r.stop()
+	}
+}
+
 // A rank that does not come to Init is what the others wait for there.
 func TestF6_PsShowsWhoIsOutsideInit(t *testing.T) {
 	for _, fabric := range []string{"shm", "tcp"} {

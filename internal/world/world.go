@@ -49,6 +49,7 @@ type World struct {
 const (
 	worldContext = proc.ContextStep
 	selfContext  = 2 * proc.ContextStep
+	lastContext  = 3 * proc.ContextStep // for the end of all processes
 )
 
 // Open joins the job that b knows of, over the fabric that the launcher chose.
@@ -191,7 +192,16 @@ func (w *World) Close() error {
 }
 
 func (w *World) close() error {
-	if err := w.Coll.LastBarrier(w.Comm); err != nil {
+	if err := w.Coll.Claim(w.Comm, coll.CallFinalize); err != nil {
+		return err
+	}
+	// A context of its own keeps the end apart from collectives of the world: a Barrier that a
+	// member has left out must not end with that member's Finalize.
+	last := comm.New(w.Proc, lastContext, w.Comm.Rank, w.Comm.Members)
+	last.Name.Store(w.Comm.Name.Load())
+	w.Coll.Attach(last, coll.NoSlot)
+	if err := w.Coll.LastBarrier(w.Comm, last); err != nil {
+		w.Coll.Unclaim(w.Comm)
 		return err
 	}
 	w.P2P.Drain()
