@@ -24,6 +24,26 @@ static void line(const char *what, int code)
         printf("%s: %s: %s\n", state, what, cl == MPI_SUCCESS ? "success" : text);
 }
 
+/* A call that starts a request, and what completes it tells. */
+static void ended(const char *what, int code, MPI_Request *request, int tested)
+{
+    char name[300];
+    MPI_Status status;
+    int flag = 0, count = -1;
+    memset(&status, 7, sizeof status);
+    line(what, code);
+    if (tested)
+        while (!flag)
+            code = MPI_Test(request, &flag, &status);
+    else
+        code = MPI_Wait(request, &status);
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    MPI_Test_cancelled(&status, &flag);
+    snprintf(name, sizeof name, "%s, completed, source %d, tag %d, error %x, count %d, cancelled %d, null %d", what,
+             status.MPI_SOURCE, status.MPI_TAG, status.MPI_ERROR, count, flag, *request == MPI_REQUEST_NULL);
+    line(name, code);
+}
+
 /* All calls with one thing about them: the target, the displacement, the type or the window. */
 static void calls(const char *what, int target, MPI_Aint disp, MPI_Datatype type, MPI_Op op, MPI_Win w)
 {
@@ -37,6 +57,12 @@ static void calls(const char *what, int target, MPI_Aint disp, MPI_Datatype type
     CALL("get_accumulate", MPI_Get_accumulate(&value, 1, type, &old, 1, type, target, disp, 1, type, op, w));
     CALL("fetch_and_op", MPI_Fetch_and_op(&value, &old, type, target, disp, op, w));
     CALL("compare_and_swap", MPI_Compare_and_swap(&value, &compare, &old, type, target, disp, w));
+    MPI_Request r = MPI_REQUEST_NULL;
+#define STARTED(call, code, tested) snprintf(name, sizeof name, "%s, %s", what, call); ended(name, code, &r, tested)
+    STARTED("rput", MPI_Rput(&value, 1, type, target, disp, 1, type, w, &r), 0);
+    STARTED("rget", MPI_Rget(&old, 1, type, target, disp, 1, type, w, &r), 1);
+    STARTED("raccumulate", MPI_Raccumulate(&value, 1, type, target, disp, 1, type, op, w, &r), 0);
+    STARTED("rget_accumulate", MPI_Rget_accumulate(&value, 1, type, &old, 1, type, target, disp, 1, type, op, w, &r), 1);
     CALL("flush", MPI_Win_flush(target, w));
     CALL("flush_local", MPI_Win_flush_local(target, w));
     CALL("sync", MPI_Win_sync(w));
@@ -117,6 +143,77 @@ static void objects(void)
     line("size, nowhere", MPI_Type_size(MPI_INT, NULL));
 }
 
+/* What is asked of a type, by all forms of the questions. */
+static void asked(const char *what, MPI_Datatype type)
+{
+    char name[400];
+    int n = -1, code[9];
+    MPI_Aint lb = -1, extent = -1, true_lb = -1, true_extent = -1;
+    MPI_Count x[10] = {0};
+    code[0] = MPI_Type_size(type, &n);
+    code[1] = MPI_Type_get_extent(type, &lb, &extent);
+    code[2] = MPI_Type_get_true_extent(type, &true_lb, &true_extent);
+    code[3] = MPI_Type_size_c(type, &x[0]);
+    code[4] = MPI_Type_size_x(type, &x[1]);
+    code[5] = MPI_Type_get_extent_c(type, &x[2], &x[3]);
+    code[6] = MPI_Type_get_extent_x(type, &x[4], &x[5]);
+    code[7] = MPI_Type_get_true_extent_c(type, &x[6], &x[7]);
+    code[8] = MPI_Type_get_true_extent_x(type, &x[8], &x[9]);
+    for (int i = 0; i < 9; i++) {
+        snprintf(name, sizeof name, "%s, question %d: %d, %ld %ld, %ld %ld, %lld %lld, %lld %lld, %lld %lld, %lld %lld, %lld %lld", what, i, n,
+                 (long)lb, (long)extent, (long)true_lb, (long)true_extent, (long long)x[0], (long long)x[1], (long long)x[2], (long long)x[3],
+                 (long long)x[4], (long long)x[5], (long long)x[6], (long long)x[7], (long long)x[8], (long long)x[9]);
+        line(name, code[i]);
+    }
+}
+
+static void types(void)
+{
+    int sizes[] = {5, 7}, subsizes[] = {2, 3}, starts[] = {1, 4};
+    char name[100];
+    MPI_Datatype sub, moved, large, none, stale;
+    MPI_Aint lb;
+    state = "types";
+    for (uintptr_t h = 0x200; h < 0x300; h++) {
+        snprintf(name, sizeof name, "handle %lx", (long)h);
+        asked(name, (MPI_Datatype)h);
+    }
+    MPI_Type_create_subarray(2, sizes, subsizes, starts, MPI_ORDER_C, MPI_SHORT_INT, &sub);
+    asked("subarray, not committed", sub);
+    MPI_Type_commit(&sub);
+    asked("subarray", sub);
+    MPI_Type_create_resized(sub, -24, 8, &moved);
+    asked("resized", moved);
+    MPI_Type_contiguous_c((MPI_Count)1 << 40, MPI_DOUBLE, &large);
+    asked("more than an int", large);
+    MPI_Type_free(&large);
+    MPI_Type_contiguous(0, MPI_INT, &none);
+    asked("nothing", none);
+    stale = sub;
+    MPI_Type_free(&sub);
+    asked("freed", stale);
+    asked("made of what was freed", moved);
+    MPI_Type_contiguous(3, MPI_INT, &sub);
+    asked("another", sub);
+    asked("committed", sub);
+    line("commit", MPI_Type_commit(&sub));
+    line("commit again", MPI_Type_commit(&sub));
+    line("commit what was freed", MPI_Type_commit(&stale));
+    line("commit nothing", MPI_Type_commit(NULL));
+    stale = MPI_INT;
+    line("commit what is predefined", MPI_Type_commit(&stale));
+    stale = MPI_DATATYPE_NULL;
+    line("commit the null type", MPI_Type_commit(&stale));
+    line("extent, nowhere", MPI_Type_get_extent(sub, &lb, NULL));
+    line("true extent, nowhere", MPI_Type_get_true_extent(sub, NULL, &lb));
+    line("size, nowhere", MPI_Type_size(sub, NULL));
+    asked("null", MPI_DATATYPE_NULL);
+    asked("a communicator's handle", (MPI_Datatype)MPI_COMM_WORLD);
+    MPI_Type_free(&sub);
+    MPI_Type_free(&moved);
+    MPI_Type_free(&none);
+}
+
 /* Packs and unpacks three elements of a type. */
 static void packs(const char *what, void *memory, MPI_Datatype type, void *packed, int bytes, int at, MPI_Comm comm)
 {
@@ -188,6 +285,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     objects();
+    types();
+    types();
     packing();
     MPI_Win_allocate(4096, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
     stale = win;

@@ -29,6 +29,8 @@ type datatype struct {
 	lasts bool        // there is one for its type, in the whole process: not to be freed
 	freed atomic.Bool // pairs with nothing: who frees a type while another goroutine begins to use it gets either
 	attrs attributes
+
+	handle atomic.Uintptr // see Handle
 }
 
 // DatatypeNull is the null type.
@@ -232,6 +234,26 @@ func (d Datatype) SetName(name string) error {
 	}
 	t.SetName(name)
 	return nil
+}
+
+// Handle is what SetHandle has said last, else 0.
+//
+// C: none; for bindings, whose callbacks get handles of types.
+func (d Datatype) Handle() uintptr {
+	if d.h == nil {
+		return 0
+	}
+	return d.h.handle.Load()
+}
+
+// SetHandle has the type keep the handle that it has in another language. It has no other
+// effect.
+//
+// C: none; for bindings, whose callbacks get handles of types.
+func (d Datatype) SetHandle(h uintptr) {
+	if d.h != nil {
+		d.h.handle.Store(h)
+	}
 }
 
 // IsNull reports whether d is the null type.

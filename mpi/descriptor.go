@@ -44,15 +44,15 @@ func (c *Comm) Await(word *atomic.Uint64, n uint64) error {
 func (c *Comm) Ring() { c.w.Coll.Ring(c.core) }
 
 // Descriptor is the address of what the library keeps of a datatype, in the layout that
-// DatatypeLayout has the number of: for compiled code that packs and unpacks by itself. It is
-// valid as long as the Datatype is reachable, and 0 for one that cannot be used in communication
-// yet, or any more, or is not simple.
+// DatatypeLayout has the number of: for compiled code that reads size and bounds, commits the
+// type, and with packs, which is false for a type that is not committed, not simple, or has not
+// been used yet, packs and unpacks by itself. It is valid as long as the Datatype is reachable, and 0 for one that has been freed.
 //
-// C: none; MPI_Pack and MPI_Unpack look at it.
-func (d Datatype) Descriptor() uintptr {
+// C: none; MPI_Type_size, MPI_Type_commit, MPI_Pack and others look at it.
+func (d Datatype) Descriptor() (address uintptr, packs bool) {
 	t, err := d.engine()
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	return t.Descriptor()
 }

@@ -2,6 +2,8 @@ package mpi
 
 import (
 	"fmt"
+	"strconv"
+	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -35,8 +37,11 @@ func (call constructor) once(t *dtype.Type, err error) (Datatype, error) {
 	return types().lasting(t), nil
 }
 
-// wide is counts or displacements as the engine has them.
+// wide is counts or displacements as the engine has them, which copies what it keeps.
 func wide(list []int) []int64 {
+	if strconv.IntSize == 64 {
+		return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
+	}
 	w := make([]int64, len(list))
 	for i, v := range list {
 		w[i] = int64(v)

@@ -38,6 +38,18 @@ func (w *Window) rput(origin *Buffer, target int, disp, count int64, t *dtype.Ty
 	return w.started(r, err, callRput, target)
 }
 
+// CompletedRequest is the request of an operation on a window that is complete.
+//
+// C: none; for bindings whose compiled code completes MPI_Rput and its like by itself.
+func (c *Comm) CompletedRequest() Request {
+	e := c.w.P2P
+	e.Proc().Lock()
+	defer e.Proc().Unlock()
+	r := e.NewRequest(c.core, callRput.String())
+	e.Finish(r, nil)
+	return newRequest(callRput, c, r)
+}
+
 // Rget is Get with a request that is complete when the data is there: see Rput.
 //
 // C: MPI_Rget and MPI_Rget_c, section 12.3.5.

@@ -10,8 +10,9 @@ import (
 // Fast is C that does the shortest calls without Go (abi/lib/fast.h): it is told what there
 // is. Calls of one method come one after the other.
 type Fast interface {
-	// KnowType tells the size of a predefined type in bytes, and what can be done with it.
-	KnowType(h uintptr, size int, kind FastKind)
+	// KnowType tells of a predefined type the size, the extent and the true extent in bytes, and
+	// what can be done with it. Its bounds begin at 0.
+	KnowType(h uintptr, size, extent, trueExtent int, kind FastKind)
 	// KnowKernel tells the address of what combines elements of a predefined type by a predefined
 	// operation, see mpi.Op.Kernel.
 	KnowKernel(datatype, op, function uintptr)
@@ -22,9 +23,9 @@ type Fast interface {
 	// OpenWin tells of a window, see mpi.Window.Descriptor, and CloseWin that its handle ends.
 	OpenWin(h, descriptor uintptr, layout uint64)
 	CloseWin(h uintptr)
-	// OpenType tells of a derived datatype that has been committed, see mpi.Datatype.Descriptor,
-	// and CloseType that its handle ends.
-	OpenType(h, descriptor uintptr, layout uint64)
+	// OpenType tells of a derived datatype, see mpi.Datatype.Descriptor: when it is made, and
+	// again when elements have been packed or unpacked here. CloseType tells that its handle ends.
+	OpenType(h, descriptor uintptr, packs bool, layout uint64)
 	CloseType(h uintptr)
 	// CloseAll ends all handles and types.
 	CloseAll()
@@ -71,8 +72,13 @@ func (l *Lib) startFast() {
 		return
 	}
 	for _, p := range predefinedTypes {
-		size, kind := fastType(p.name, l.predefined[p.handle-firstPredefined])
-		f.KnowType(p.handle, size, kind)
+		d := l.predefined[p.handle-firstPredefined]
+		size, kind := fastType(p.name, d)
+		lb, extent, err := d.Extent()
+		trueLB, trueExtent, failed := d.TrueExtent()
+		if err == nil && failed == nil && lb == 0 && trueLB == 0 {
+			f.KnowType(p.handle, size, extent, trueExtent, kind)
+		}
 		if kind >= FastDense && !checking() {
 			l.startKernels(p.handle)
 		}
@@ -89,8 +95,8 @@ func (l *Lib) startFast() {
 	l.wins.closed = f.CloseWin
 	typeLayout := mpi.DatatypeLayout()
 	l.types.opened = func(h handle, d mpi.Datatype) {
-		if descriptor := d.Descriptor(); descriptor != 0 {
-			f.OpenType(h, descriptor, typeLayout)
+		if descriptor, packs := d.Descriptor(); descriptor != 0 {
+			f.OpenType(h, descriptor, packs, typeLayout)
 		}
 	}
 	l.types.closed = f.CloseType

@@ -9,6 +9,17 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
+// packed is what a derived type is told with.
+type packed struct {
+	descriptor uintptr
+	packs      bool
+}
+
+func packedOf(d mpi.Datatype) (p packed) {
+	p.descriptor, p.packs = d.Descriptor()
+	return p
+}
+
 // told is a Fast that writes down what it is told.
 type told struct {
 	types map[uintptr]FastKind
@@ -16,26 +27,28 @@ type told struct {
 	comms map[uintptr][2]int
 	slots map[uintptr]uintptr
 	wins  map[uintptr]uintptr
-	made  map[uintptr]uintptr // derived types
+	made  map[uintptr]packed // derived types
 	ends  int
 }
 
 func newTold() *told {
-	return &told{map[uintptr]FastKind{}, map[[2]uintptr]uintptr{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, 0}
+	return &told{map[uintptr]FastKind{}, map[[2]uintptr]uintptr{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]packed{}, 0}
 }
 
-func (x *told) KnowType(h uintptr, size int, kind FastKind) { x.types[h] = kind }
-func (x *told) KnowKernel(datatype, op, function uintptr)   { x.ops[[2]uintptr{datatype, op}] = function }
+func (x *told) KnowType(h uintptr, size, extent, trueExtent int, kind FastKind) { x.types[h] = kind }
+func (x *told) KnowKernel(datatype, op, function uintptr)                       { x.ops[[2]uintptr{datatype, op}] = function }
 func (x *told) OpenComm(h uintptr, rank, size int, descriptor uintptr, layout uint64) {
 	x.comms[h], x.slots[h] = [2]int{rank, size}, descriptor
 }
-func (x *told) CloseComm(h uintptr)                           { delete(x.comms, h) }
-func (x *told) OpenWin(h, descriptor uintptr, layout uint64)  { x.wins[h] = descriptor }
-func (x *told) CloseWin(h uintptr)                            { delete(x.wins, h) }
-func (x *told) OpenType(h, descriptor uintptr, layout uint64) { x.made[h] = descriptor }
-func (x *told) CloseType(h uintptr)                           { delete(x.made, h) }
-func (x *told) CloseAll()                                     { x.ends++ }
-func (l *Lib) testStart(c *mpi.Comm)                          { l.startTypes(); l.startFlat(); l.world.Store(c); l.startFast() }
+func (x *told) CloseComm(h uintptr)                          { delete(x.comms, h) }
+func (x *told) OpenWin(h, descriptor uintptr, layout uint64) { x.wins[h] = descriptor }
+func (x *told) CloseWin(h uintptr)                           { delete(x.wins, h) }
+func (x *told) OpenType(h, descriptor uintptr, packs bool, layout uint64) {
+	x.made[h] = packed{descriptor, packs}
+}
+func (x *told) CloseType(h uintptr)  { delete(x.made, h) }
+func (x *told) CloseAll()            { x.ends++ }
+func (l *Lib) testStart(c *mpi.Comm) { l.startTypes(); l.startFlat(); l.world.Store(c); l.startFast() }
 func ok(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -94,8 +107,8 @@ func TestFastHearsOfHandles(t *testing.T) {
 	}
 }
 
-// C hears of a derived type when it has been committed, or is a copy of such, until its handle
-// ends (issue 7, section 3).
+// C hears of a derived type when it is made, and that it may be packed when this has been done
+// without C once, until its handle ends (issue 7, section 3; issue 19, section 1).
 func TestFastHearsOfTypes(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		x := newTold()
@@ -105,24 +118,40 @@ func TestFastHearsOfTypes(t *testing.T) {
 		d, err := mpi.TypeVector(3, 1, 2, typeOf(t, "MPI_INT"))
 		ok(t, err)
 		h := l.addType(d)
-		if len(x.made) > 0 {
-			t.Errorf("told of %v before one is committed", x.made)
+		if p := x.made[h]; p.descriptor == 0 || p.packs {
+			t.Errorf("told of %v before the type is committed", p)
 		}
 		ok(t, l.commit(args{unsafe.Pointer(&[]unsafe.Pointer{unsafe.Pointer(&h)}[0]), false}))
-		if x.made[h] == 0 || x.made[h] != d.Descriptor() {
-			t.Errorf("a type at %#x, told is %v", d.Descriptor(), x.made)
+		if p := x.made[h]; p.packs {
+			t.Errorf("told of %v before elements are packed", p)
+		}
+		packOne(t, l, h)
+		if p := packedOf(d); !p.packs || x.made[h] != p {
+			t.Errorf("a type at %v, told is %v", p, x.made)
 		}
 		again, err := d.Dup()
 		ok(t, err)
-		if h := l.addType(again); x.made[h] == 0 || x.made[h] != again.Descriptor() {
-			t.Errorf("a copy at %#x, told is %v", again.Descriptor(), x.made)
+		if h := l.addType(again); x.made[h].packs {
+			t.Errorf("told of %v before elements of the copy are packed", x.made[h])
+		} else if packOne(t, l, h); !x.made[h].packs || x.made[h] != packedOf(again) {
+			t.Errorf("a copy at %v, told is %v", packedOf(again), x.made)
 		}
 		old := h
 		ok(t, l.freeType(args{unsafe.Pointer(&[]unsafe.Pointer{unsafe.Pointer(&h)}[0]), false}))
-		if x.made[old] != 0 || len(x.made) != 1 || d.Descriptor() != 0 {
-			t.Errorf("a type that was freed is at %#x, told is %v", d.Descriptor(), x.made)
+		if x.made[old] != (packed{}) || len(x.made) != 1 || packedOf(d) != (packed{}) {
+			t.Errorf("a type that was freed is at %v, told is %v", packedOf(d), x.made)
 		}
 	})
+}
+
+// packOne packs an element of a type without C.
+func packOne(t testing.TB, l *Lib, h handle) {
+	at := func(p unsafe.Pointer) uintptr { return uintptr(p) }
+	memory, position := new([256]byte), new(int32)
+	words := &[7]uintptr{at(unsafe.Pointer(&memory[0])), 1, h, at(unsafe.Pointer(&memory[128])), 128, at(unsafe.Pointer(position)), commWorld}
+	if ok(t, l.pack(args{unsafe.Pointer(words), false})); *position == 0 {
+		t.Error("nothing is packed")
+	}
 }
 
 // C hears of the slot of a communicator that has one, and of nothing where there is none or all

@@ -39,7 +39,7 @@ type Lib struct {
 
 	comms       named[*mpi.Comm]
 	groups      table[mpi.Group]
-	types       named[mpi.Datatype]
+	types       typeTable
 	ops         table[mpi.Op]
 	requests    table[mpi.Request]
 	messages    table[mpi.Message]
@@ -54,7 +54,7 @@ type Lib struct {
 
 	tools tools
 
-	origins    sync.Map // mpi.Datatype to *origin, of those that have one
+	origins    origins
 	predefined [lastPredefined - firstPredefined + 1]mpi.Datatype
 	flats      [lastPredefined - firstPredefined + 1]*flat // nil of those that are no numbers
 	dense      [lastPredefined - firstPredefined + 1]int   // the size of those that lie as they are packed, else 0

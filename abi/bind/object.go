@@ -149,7 +149,7 @@ func (l *Lib) startTypes() {
 			panic("bind: " + err.Error())
 		}
 		l.predefined[p.handle-firstPredefined] = d
-		l.types.handles.Store(d, p.handle)
+		d.SetHandle(p.handle)
 	}
 }
 

@@ -67,9 +67,18 @@ func (l *Lib) pack(a args) error {
 	var b mpi.Buffer
 	if b.Packs(c, len(p.memory)-p.at, a.result(0), a.int(1), d) {
 		p.position.set(0, p.at+b.PackTo(p.memory[p.at:]))
+		l.moved(a.word(2))
 		return nil
 	}
 	return l.packBuffer(c, &p, a.word(0), a.int(1), d)
+}
+
+// moved tells C of a derived type whose elements have been moved here: from then on C may do
+// so.
+func (l *Lib) moved(h handle) {
+	if h > lastPredefined {
+		l.types.changed(h)
+	}
 }
 
 // packBuffer is pack where something is wrong, and says what.
@@ -96,6 +105,7 @@ func (l *Lib) unpack(a args) error {
 	var b mpi.Buffer
 	if b.Unpacks(c, len(p.memory)-p.at, a.result(3), a.int(4), d) {
 		p.position.set(0, p.at+b.UnpackFrom(p.memory[p.at:]))
+		l.moved(a.word(5))
 		return nil
 	}
 	return l.unpackBuffer(c, &p, a.word(3), a.int(4), d)

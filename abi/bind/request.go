@@ -31,11 +31,26 @@ func (l *Lib) request(a args, i int, call string) (at *handle, q *mpi.Request, e
 	if *at == requestNull {
 		return at, nil, nil
 	}
+	*at = l.undone(*at)
 	s := l.requests.at(*at)
 	if s == nil {
 		return nil, nil, l.fail(mpi.ErrRequest, call, "%#x is no request: it was completed or freed, or never was one", *at)
 	}
 	return at, &s.value, nil
+}
+
+// requestDone is the handle of all requests that were complete when the call that was to start
+// them returned: C gives it, and completes such requests without Go (abi/lib/fast_request.h). It
+// is no predefined handle of the standard, and names no slot.
+const requestDone handle = 0x7f5
+
+// undone is h, or if that is requestDone the handle of a request like it, for calls that C
+// leaves to Go.
+func (l *Lib) undone(h handle) handle {
+	if h != requestDone {
+		return h
+	}
+	return l.requests.add(l.world.Load().CompletedRequest())
 }
 
 // ended makes a handle null whose request has ended.
@@ -101,6 +116,7 @@ type several struct {
 	requests []mpi.Request
 	statuses []mpi.Status
 	indices  []int
+	stand    bool // some requests only stand for requestDone: the array may be constant
 }
 
 var severals = sync.Pool{New: func() any { return new(several) }}
@@ -124,6 +140,11 @@ func (l *Lib) requestsOf(a args, i, n int, call string) (*several, error) {
 			s.requests[k] = mpi.Request{}
 			continue
 		}
+		if h == requestDone {
+			s.requests[k] = l.world.Load().CompletedRequest()
+			s.stand = true
+			continue
+		}
 		q, ok := l.requests.get(h)
 		if !ok {
 			s.done()
@@ -142,6 +163,14 @@ func (s *several) outcomes() []mpi.Status {
 
 // done gives s back: it refers to nothing any more.
 func (s *several) done() {
+	if s.stand {
+		for k := range s.handles {
+			if s.handles[k] == requestDone && !s.requests[k].IsNull() {
+				s.requests[k].Wait() // it is complete: this gives it back
+			}
+		}
+		s.stand = false
+	}
 	clear(s.requests)
 	clear(s.statuses)
 	s.handles = nil
@@ -152,6 +181,10 @@ func (s *several) done() {
 func (l *Lib) back(s *several, k int) {
 	switch h := s.handles[k]; {
 	case h == requestNull:
+	case h == requestDone:
+		if s.requests[k].IsNull() {
+			s.handles[k] = requestNull
+		}
 	case !s.requests[k].IsNull():
 		if at := l.requests.at(h); at != nil {
 			at.value = s.requests[k]
@@ -331,9 +364,14 @@ func (l *Lib) getStatus(a args) error {
 		return err
 	}
 	h := a.word(0)
-	if h == requestNull {
+	switch h {
+	case requestNull:
 		a.setBool(1, true)
 		a.setEmpty(2)
+		return nil
+	case requestDone:
+		a.setBool(1, true)
+		a.setStatus(2, mpi.Status{Source: mpi.AnySource, Tag: mpi.AnyTag})
 		return nil
 	}
 	s := l.requests.at(h)

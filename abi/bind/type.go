@@ -1,6 +1,11 @@
 package bind
 
-import "github.com/halo-mpi/halo/mpi"
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/mpi"
+)
 
 // maker makes handles of new types.
 //
@@ -21,6 +26,9 @@ type origin struct {
 
 // from begins to make a type of others.
 func (l *Lib) from(a args, olds ...mpi.Datatype) maker {
+	if !a.large && !l.origins.any.Load() {
+		return maker{l: l}
+	}
 	o := &origin{large: a.large, of: make([]*origin, len(olds))}
 	counts := a.large
 	for i, d := range olds {
@@ -33,8 +41,30 @@ func (l *Lib) from(a args, olds ...mpi.Datatype) maker {
 	return maker{l, o}
 }
 
+// origins are those of the types that have one.
+type origins struct {
+	sync.Map             // mpi.Datatype to *origin
+	any      atomic.Bool // there ever was one
+}
+
+// keep remembers where a type comes from.
+func (s *origins) keep(d mpi.Datatype, o *origin) {
+	s.any.Store(true)
+	s.Store(d, o)
+}
+
+// drop forgets it.
+func (s *origins) drop(d mpi.Datatype) {
+	if s.any.Load() {
+		s.Delete(d)
+	}
+}
+
 // originOf is where a type comes from.
 func (l *Lib) originOf(d mpi.Datatype) *origin {
+	if !l.origins.any.Load() {
+		return nil
+	}
 	if o, ok := l.origins.Load(d); ok {
 		return o.(*origin)
 	}
@@ -44,7 +74,7 @@ func (l *Lib) originOf(d mpi.Datatype) *origin {
 // made remembers where a new type comes from.
 func (m maker) made(d mpi.Datatype, err error) (mpi.Datatype, error) {
 	if err == nil && m.origin != nil {
-		m.l.origins.Store(d, m.origin)
+		m.l.origins.keep(d, m.origin)
 	}
 	return d, err
 }
@@ -103,14 +133,25 @@ func (l *Lib) typeStruct(a args, n int, lengths, displs array) (mpi.Datatype, er
 	return l.from(a, olds...).made(mpi.TypeStruct(s[0], s[1], olds))
 }
 
-// subarray is MPI_Type_create_subarray.
+// subarray is MPI_Type_create_subarray. Programs make such a type for each transfer, so
+// arguments of few dimensions stay on the stack.
 func (l *Lib) subarray(n int, sizes, subsizes, starts array, order int, old mpi.Datatype) (mpi.Datatype, error) {
-	s, err := l.lists("MPI_Type_create_subarray", max(n, 0), sizes, subsizes, starts)
-	if err != nil {
-		return mpi.Datatype{}, err
+	if n <= 0 || n > fewDimensions || sizes.null() || subsizes.null() || starts.null() {
+		s, err := l.lists("MPI_Type_create_subarray", max(n, 0), sizes, subsizes, starts)
+		if err != nil {
+			return mpi.Datatype{}, err
+		}
+		return mpi.TypeSubarray(s[0], s[1], s[2], mpi.Order(order), old)
 	}
-	return mpi.TypeSubarray(s[0], s[1], s[2], mpi.Order(order), old)
+	var few [3][fewDimensions]int
+	for i := range n {
+		few[0][i], few[1][i], few[2][i] = sizes.get(i), subsizes.get(i), starts.get(i)
+	}
+	return mpi.TypeSubarray(few[0][:n], few[1][:n], few[2][:n], mpi.Order(order), old)
 }
+
+// fewDimensions is how many dimensions of an array are few.
+const fewDimensions = 8
 
 // darray is MPI_Type_create_darray.
 func (l *Lib) darray(size, rank, n int, sizes, kinds, args, procs array, order int, old mpi.Datatype) (mpi.Datatype, error) {
@@ -139,11 +180,7 @@ func (l *Lib) commit(a args) error {
 	if err != nil {
 		return err
 	}
-	if err := l.datatype(*at).Commit(); err != nil {
-		return err
-	}
-	l.types.changed(*at)
-	return nil
+	return l.datatype(*at).Commit()
 }
 
 // freeType is MPI_Type_free.
@@ -157,7 +194,7 @@ func (l *Lib) freeType(a args) error {
 	if err := freed.Free(); err != nil {
 		return err
 	}
-	l.origins.Delete(d)
+	l.origins.drop(d)
 	l.types.drop(*at)
 	*at = typeNull
 	return nil

@@ -91,7 +91,7 @@ func (l *Lib) storeContents(a args, call string, d mpi.Datatype, rooms []room) e
 	for k, t := range c.Types {
 		h := l.addType(t)
 		if o != nil && o.of[k] != nil {
-			l.origins.Store(t, o.of[k])
+			l.origins.keep(t, o.of[k])
 		}
 		rooms[len(rooms)-1].array.set(k, int(h))
 	}

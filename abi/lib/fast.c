@@ -35,8 +35,12 @@ void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout) {
 	open_known(&halo_wins, handle, descriptor, layout == HALO_LAYOUT);
 }
 
-void halo_open_type(uintptr_t handle, uintptr_t descriptor, uint64_t layout) {
-	open_known(&halo_datatypes, handle, descriptor, layout == HALO_TYPE_LAYOUT);
+void halo_open_type(uintptr_t handle, uintptr_t descriptor, bool packs, uint64_t layout) {
+	struct halo_entry *e = layout == HALO_TYPE_LAYOUT ? open_entry(&halo_datatypes, handle) : NULL;
+	if (e == NULL)
+		return;
+	e->packs = packs;
+	open_known(&halo_datatypes, handle, descriptor, 1);
 }
 
 void halo_open_comm(uintptr_t handle, int rank, int size, uintptr_t descriptor, uint64_t layout) {
@@ -49,10 +53,10 @@ void halo_open_comm(uintptr_t handle, int rank, int size, uintptr_t descriptor, 
 	__atomic_store_n(&e->handle, handle, __ATOMIC_RELEASE); /* pairs with the load in halo_find */
 }
 
-void halo_know_type(uintptr_t handle, int size, int kind) {
+void halo_know_type(uintptr_t handle, int size, int extent, int true_extent, int kind) {
 	uintptr_t i = handle - 0x200;
-	if (i < 256 && 0 < size && size < 256)
-		halo_types[i] = (struct halo_type){(uint8_t)size, (uint8_t)kind};
+	if (i < 256 && 0 < size && size <= true_extent && true_extent <= extent && extent < 256)
+		halo_types[i] = (struct halo_type){(uint8_t)size, (uint8_t)kind, (uint8_t)extent, (uint8_t)true_extent};
 }
 
 void halo_know_kernel(uintptr_t datatype, uintptr_t op, uintptr_t function) {
@@ -68,7 +72,6 @@ static void close_entry(struct halo_table *table, uintptr_t handle) {
 
 void halo_close_win(uintptr_t handle) { close_entry(&halo_wins, handle); }
 void halo_close_comm(uintptr_t handle) { close_entry(&halo_comms, handle); }
-void halo_close_type(uintptr_t handle) { close_entry(&halo_datatypes, handle); }
 
 static void close_table(struct halo_table *table) {
 	for (size_t i = 0; i < table->used; i++)

@@ -8,6 +8,9 @@ package main
 import "C"
 
 import (
+	"sync/atomic"
+	"unsafe"
+
 	"github.com/halo-mpi/halo/abi/bind"
 	"github.com/halo-mpi/halo/internal/dtype"
 )
@@ -23,8 +26,8 @@ func newFast() fast {
 	return fast{}
 }
 
-func (fast) KnowType(h uintptr, size int, kind bind.FastKind) {
-	C.halo_know_type(C.uintptr_t(h), C.int(size), C.int(kind))
+func (fast) KnowType(h uintptr, size, extent, trueExtent int, kind bind.FastKind) {
+	C.halo_know_type(C.uintptr_t(h), C.int(size), C.int(extent), C.int(trueExtent), C.int(kind))
 }
 
 func (fast) KnowKernel(datatype, op, function uintptr) {
@@ -45,11 +48,35 @@ func (fast) OpenWin(h, descriptor uintptr, layout uint64) {
 
 func (fast) CloseWin(h uintptr) { C.halo_close_win(C.uintptr_t(h)) }
 
-// OpenType gives an address in Go's memory as a number, as OpenWin does.
-func (fast) OpenType(h, descriptor uintptr, layout uint64) {
-	C.halo_open_type(C.uintptr_t(h), C.uintptr_t(descriptor), C.uint64_t(layout))
+// OpenType gives an address in Go's memory as a number, as OpenWin does. It stores what
+// halo_open_type would: a call of C for each type that is made costs as much as the type.
+func (fast) OpenType(h, descriptor uintptr, packs bool, layout uint64) {
+	e := typeEntry(h)
+	if e == nil || layout != C.HALO_TYPE_LAYOUT {
+		C.halo_open_type(C.uintptr_t(h), C.uintptr_t(descriptor), C.bool(packs), C.uint64_t(layout))
+		return
+	}
+	*(*uintptr)(unsafe.Pointer(&e.descriptor)) = descriptor
+	e.packs = C.bool(packs)
+	atomic.StoreUintptr((*uintptr)(unsafe.Pointer(&e.handle)), h) // pairs with the load in halo_find
 }
 
-func (fast) CloseType(h uintptr) { C.halo_close_type(C.uintptr_t(h)) }
+// CloseType is halo_close_type.
+func (fast) CloseType(h uintptr) {
+	if e := typeEntry(h); e != nil {
+		atomic.CompareAndSwapUintptr((*uintptr)(unsafe.Pointer(&e.handle)), h, 0)
+	}
+}
+
+// typeEntry is the place of a type in the table of C, nil if there is none yet.
+func typeEntry(h uintptr) *C.struct_halo_entry {
+	number := h >> 4 & (C.HALO_CHUNKS<<C.HALO_CHUNK_SHIFT - 1)
+	chunk := atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(&C.halo_datatypes.chunks[number>>C.HALO_CHUNK_SHIFT])))
+	if chunk == nil {
+		return nil
+	}
+	const inChunk = 1<<C.HALO_CHUNK_SHIFT - 1
+	return (*C.struct_halo_entry)(unsafe.Add(chunk, number&inChunk*unsafe.Sizeof(C.struct_halo_entry{})))
+}
 
 func (fast) CloseAll() { C.halo_close_all() }

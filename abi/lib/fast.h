@@ -23,6 +23,7 @@
 #ifndef HALO_FAST_H
 #define HALO_FAST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -44,6 +45,7 @@ struct halo_entry {
 	uintptr_t handle; /* stored last, cleared first */
 	char *descriptor; /* of a window its rma.View, of a communicator its coll.state or NULL, of a type its dtype.Type */
 	int rank, size;   /* of a communicator */
+	bool packs;       /* of a type: it may be packed here; else only its size and bounds are to be read */
 };
 
 /* Entries by the number in a handle. Chunks stay once they are there, so that looking
@@ -74,13 +76,14 @@ enum halo_kind { HALO_PADDED = 1, HALO_DENSE, HALO_BITS, HALO_SIGNED, HALO_UNSIG
 struct halo_type {
 	uint8_t size; /* in bytes, packed */
 	uint8_t kind; /* what can be done with it; from HALO_DENSE on it lies as it is packed */
+	uint8_t extent, true_extent; /* in bytes; both lower bounds are 0 */
 };
 
 HALO_HIDDEN extern struct halo_type halo_types[256]; /* from handle 0x200 on */
 
 static inline struct halo_type halo_type(MPI_Datatype datatype) {
 	uintptr_t i = (uintptr_t)datatype - 0x200;
-	return i < 256 ? halo_types[i] : (struct halo_type){0, 0};
+	return i < 256 ? halo_types[i] : (struct halo_type){0, 0, 0, 0};
 }
 
 /* The bytes of so many elements: as many as are not copied here if that is not known. */
@@ -271,6 +274,8 @@ static inline int halo_fast_win_sync(MPI_Win win) {
 	return 1;
 }
 
+#include "fast_request.h"
+
 HALO_HIDDEN extern struct halo_entry halo_world; /* size is 0 before MPI_Init and after MPI_Finalize */
 
 static inline struct halo_entry *halo_comm(MPI_Comm comm) {
@@ -292,9 +297,67 @@ static inline int halo_fast_comm_size(MPI_Comm comm, int *size) {
 	return e != NULL && HALO_THERE(size) && (*size = e->size, 1);
 }
 
-/* For an int and for an MPI_Count. */
+/* What is known of a type: size, lower bound and extent, and the same of its data. */
+struct halo_bounds {
+	int64_t size, lb, extent, true_lb, true_extent;
+};
+
+/* dtype.Type.Size, Extent and TrueExtent: false for a handle of which nothing is known. */
+static inline int halo_bounds(MPI_Datatype datatype, struct halo_bounds *b) {
+	struct halo_type type = halo_type(datatype);
+	if (type.size != 0) {
+		*b = (struct halo_bounds){type.size, 0, type.extent, 0, type.true_extent};
+		return 1;
+	}
+	struct halo_entry *e = halo_find(&halo_datatypes, (uintptr_t)datatype);
+	if (e == NULL)
+		return 0;
+	const char *t = e->descriptor;
+	int64_t lb = *HALO_AT(const int64_t, t, HALO_TYPE_LB), true_lb = *HALO_AT(const int64_t, t, HALO_TYPE_TRUE_LB);
+	*b = (struct halo_bounds){*HALO_AT(const int64_t, t, HALO_TYPE_SIZE), lb, *HALO_AT(const int64_t, t, HALO_TYPE_UB) - lb,
+	                          true_lb, *HALO_AT(const int64_t, t, HALO_TYPE_TRUE_UB) - true_lb};
+	return 1;
+}
+
+/* dtype.Type.Commit; of a predefined type nothing. */
+static inline int halo_fast_type_commit(MPI_Datatype *datatype) {
+	if (!HALO_THERE(datatype))
+		return 0;
+	if (halo_type(*datatype).size != 0)
+		return 1;
+	struct halo_entry *e = halo_find(&halo_datatypes, (uintptr_t)*datatype);
+	if (e == NULL)
+		return 0;
+	__atomic_store_n(HALO_AT(uint32_t, e->descriptor, HALO_TYPE_COMMITTED), 1, __ATOMIC_SEQ_CST);
+	return 1;
+}
+
+/* For an int, which Go gives MPI_UNDEFINED if it is too short, and for an MPI_Count. */
 #define halo_fast_type_size(datatype, result) \
-	(halo_type(datatype).size != 0 && HALO_THERE(result) && (*(result) = halo_type(datatype).size, 1))
+	({ \
+		struct halo_bounds known; \
+		HALO_THERE(result) && halo_bounds(datatype, &known) && (int64_t)(__typeof__(*(result)))known.size == known.size && \
+			(*(result) = (__typeof__(*(result)))known.size, 1); \
+	})
+
+/* For MPI_Aints and for MPI_Counts, which are the same. */
+static inline int halo_fast_type_extent(MPI_Datatype datatype, int64_t *lb, int64_t *extent) {
+	struct halo_bounds b;
+	if (!HALO_THERE(lb) || !HALO_THERE(extent) || !halo_bounds(datatype, &b))
+		return 0;
+	*lb = b.lb;
+	*extent = b.extent;
+	return 1;
+}
+
+static inline int halo_fast_type_true_extent(MPI_Datatype datatype, int64_t *lb, int64_t *extent) {
+	struct halo_bounds b;
+	if (!HALO_THERE(lb) || !HALO_THERE(extent) || !halo_bounds(datatype, &b))
+		return 0;
+	*lb = b.true_lb;
+	*extent = b.true_extent;
+	return 1;
+}
 
 /*
  * Collectives on a slot: see fast_coll.c. They return the error code, or HALO_LEFT, and then
@@ -348,12 +411,11 @@ HALO_HIDDEN int64_t halo_unpack(const void *packed, int64_t bytes, int64_t at, v
 HALO_HIDDEN void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout);
 HALO_HIDDEN void halo_open_comm(uintptr_t handle, int rank, int size, uintptr_t descriptor, uint64_t layout);
 HALO_HIDDEN void halo_know_movers(uintptr_t sparse, uintptr_t blocks, uintptr_t string, uintptr_t every_other, uintptr_t gather);
-HALO_HIDDEN void halo_know_type(uintptr_t handle, int size, int kind);
+HALO_HIDDEN void halo_know_type(uintptr_t handle, int size, int extent, int true_extent, int kind);
 HALO_HIDDEN void halo_know_kernel(uintptr_t datatype, uintptr_t op, uintptr_t function);
-HALO_HIDDEN void halo_open_type(uintptr_t handle, uintptr_t descriptor, uint64_t layout);
+HALO_HIDDEN void halo_open_type(uintptr_t handle, uintptr_t descriptor, bool packs, uint64_t layout);
 HALO_HIDDEN void halo_close_win(uintptr_t handle);
 HALO_HIDDEN void halo_close_comm(uintptr_t handle);
-HALO_HIDDEN void halo_close_type(uintptr_t handle);
 HALO_HIDDEN void halo_close_all(void);
 
 #endif

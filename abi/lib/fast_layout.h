@@ -93,10 +93,13 @@
 #define HALO_COLL_LAYOUT 0x8e34ba9ef47ed98du
 
 /* The same of internal/dtype. */
-#define HALO_TYPE_PROGRAM             208
+#define HALO_TYPE_PROGRAM             192
+#define HALO_TYPE_COMMITTED           176
 #define HALO_TYPE_SIZE                88
 #define HALO_TYPE_LB                  96
 #define HALO_TYPE_UB                  104
+#define HALO_TYPE_TRUE_LB             112
+#define HALO_TYPE_TRUE_UB             120
 #define HALO_TYPE_MOST                168
 #define HALO_NODE_KIND                0
 #define HALO_NODE_OFF                 8
@@ -126,6 +129,6 @@
 #define HALO_SWEEP_PIECE              16384
 
 /* The number of this layout: Go has to give the same. */
-#define HALO_TYPE_LAYOUT 0x5983cb6cf574a03bu
+#define HALO_TYPE_LAYOUT 0x98ca5ff5ad459974u
 
 #endif

@@ -2389,12 +2389,16 @@ int PMPI_Query_thread(int *provided) {
 ALIAS(MPI_Query_thread)
 
 int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
+	if (halo_fast_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
 	return haloCall(281, 0, words);
 }
 ALIAS(MPI_Raccumulate)
 
 int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
+	if (halo_fast_raccumulate(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
 	return haloCall(281, 1, words);
 }
@@ -2573,36 +2577,48 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
 ALIAS(MPI_Request_get_status_some)
 
 int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
+	if (halo_fast_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(request)};
 	return haloCall(300, 0, words);
 }
 ALIAS(MPI_Rget)
 
 int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
+	if (halo_fast_rget(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(request)};
 	return haloCall(300, 1, words);
 }
 ALIAS(MPI_Rget_c)
 
 int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
+	if (halo_fast_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
 	return haloCall(301, 0, words);
 }
 ALIAS(MPI_Rget_accumulate)
 
 int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
+	if (halo_fast_rget_accumulate(origin_addr, origin_count, origin_datatype, result_addr, result_count, result_datatype, target_rank, target_disp, target_count, target_datatype, op, win, request))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
 	return haloCall(301, 1, words);
 }
 ALIAS(MPI_Rget_accumulate_c)
 
 int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
+	if (halo_fast_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(request)};
 	return haloCall(302, 0, words);
 }
 ALIAS(MPI_Rput)
 
 int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
+	if (halo_fast_rput(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count, target_datatype, win, request))
+		return MPI_SUCCESS;
 	word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(request)};
 	return haloCall(302, 1, words);
 }
@@ -2945,6 +2961,8 @@ int PMPI_Status_set_tag(MPI_Status *status, int tag) {
 ALIAS(MPI_Status_set_tag)
 
 int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
+	if (halo_fast_test(request, flag, status))
+		return MPI_SUCCESS;
 	word words[] = {W(request), W(flag), W(status)};
 	return haloCall(342, 0, words);
 }
@@ -2957,6 +2975,8 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag) {
 ALIAS(MPI_Test_cancelled)
 
 int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Status *array_of_statuses) {
+	if (halo_fast_testall(count, array_of_requests, flag, array_of_statuses))
+		return MPI_SUCCESS;
 	word words[] = {W(count), W(array_of_requests), W(flag), W(array_of_statuses)};
 	return haloCall(344, 0, words);
 }
@@ -2981,6 +3001,8 @@ int PMPI_Topo_test(MPI_Comm comm, int *status) {
 ALIAS(MPI_Topo_test)
 
 int PMPI_Type_commit(MPI_Datatype *datatype) {
+	if (halo_fast_type_commit(datatype))
+		return MPI_SUCCESS;
 	word words[] = {W(datatype)};
 	return haloCall(348, 0, words);
 }
@@ -3173,18 +3195,24 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI
 ALIAS(MPI_Type_get_envelope_c)
 
 int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent) {
+	if (halo_fast_type_extent(datatype, lb, extent))
+		return MPI_SUCCESS;
 	word words[] = {W(datatype), W(lb), W(extent)};
 	return haloCall(371, 0, words);
 }
 ALIAS(MPI_Type_get_extent)
 
 int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent) {
+	if (halo_fast_type_extent(datatype, lb, extent))
+		return MPI_SUCCESS;
 	word words[] = {W(datatype), W(lb), W(extent)};
 	return haloCall(371, 1, words);
 }
 ALIAS(MPI_Type_get_extent_c)
 
 int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent) {
+	if (halo_fast_type_extent(datatype, lb, extent))
+		return MPI_SUCCESS;
 	word words[] = {W(datatype), W(lb), W(extent)};
 	return haloCall(372, 0, words);
 }
@@ -3197,18 +3225,24 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen) {
 ALIAS(MPI_Type_get_name)
 
 int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent) {
+	if (halo_fast_type_true_extent(datatype, true_lb, true_extent))
+		return MPI_SUCCESS;
 	word words[] = {W(datatype), W(true_lb), W(true_extent)};
 	return haloCall(374, 0, words);
 }
 ALIAS(MPI_Type_get_true_extent)
 
 int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent) {
+	if (halo_fast_type_true_extent(datatype, true_lb, true_extent))
+		return MPI_SUCCESS;
 	word words[] = {W(datatype), W(true_lb), W(true_extent)};
 	return haloCall(374, 1, words);
 }
 ALIAS(MPI_Type_get_true_extent_c)
 
 int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent) {
+	if (halo_fast_type_true_extent(datatype, true_lb, true_extent))
+		return MPI_SUCCESS;
 	word words[] = {W(datatype), W(true_lb), W(true_extent)};
 	return haloCall(375, 0, words);
 }
@@ -3321,12 +3355,16 @@ int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *por
 ALIAS(MPI_Unpublish_name)
 
 int PMPI_Wait(MPI_Request *request, MPI_Status *status) {
+	if (halo_fast_wait(request, status))
+		return MPI_SUCCESS;
 	word words[] = {W(request), W(status)};
 	return haloCall(387, 0, words);
 }
 ALIAS(MPI_Wait)
 
 int PMPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status *array_of_statuses) {
+	if (halo_fast_waitall(count, array_of_requests, array_of_statuses))
+		return MPI_SUCCESS;
 	word words[] = {W(count), W(array_of_requests), W(array_of_statuses)};
 	return haloCall(388, 0, words);
 }

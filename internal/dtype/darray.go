@@ -50,7 +50,8 @@ func Darray(size, rank int64, dims []Distribute, order Order, old *Type) (*Type,
 	var b bounds
 	lay, n, ex := old.lay, int64(1), old.lay.extent()
 	shares := sharesOf(&made)
-	for _, d := range dimensions(len(dims), order) {
+	for i := range dims {
+		d := dimension(i, len(dims), order)
 		s := shares[d]
 		b.layout, b.marked = layout{}, false
 		lay.marked = false
@@ -61,7 +62,7 @@ func Darray(size, rank int64, dims []Distribute, order Order, old *Type) (*Type,
 		ex = b.mul(ex, dims[d].Size)
 	}
 	b.mark(0, ex)
-	return single(&b, n, old, made)
+	return single(&b, n, old, CombinerDarray, nil, made.ints)
 }
 
 func (d *Distribute) check(i int) error {
@@ -140,7 +141,8 @@ func darrayNode(c *call, sub *node) *node {
 	nd := int(c.ints[2])
 	ex := c.types[0].lay.extent()
 	shares := sharesOf(c)
-	for _, d := range dimensions(nd, Order(c.ints[len(c.ints)-1])) {
+	for i := range nd {
+		d := dimension(i, nd, Order(c.ints[len(c.ints)-1]))
 		s := shares[d]
 		sub = sequence([]*node{
 			repeat(s.blocks, s.stride*ex, repeat(s.block, ex, sub)),

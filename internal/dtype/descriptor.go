@@ -19,14 +19,14 @@ import (
 // that grows.
 const descriptorDepth = 16
 
-// Descriptor returns the address of t for code in other languages. It is valid as long as t is
-// reachable. It is 0 for types that they have to leave to this package: those that are not
-// committed, of no bytes, deeply nested, or in which it is not plain that no byte occurs twice.
-func (t *Type) Descriptor() uintptr {
-	if !t.Committed() || !t.program().shallow(descriptorDepth) || !t.program().apart(1, 0) {
-		return 0
-	}
-	return uintptr(unsafe.Pointer(t))
+// Descriptor returns the address of t for code in other languages, which reads size and bounds
+// there, and commits the type. It is valid as long as t is reachable. packs says that such code
+// may pack and unpack elements, too. It is false for types that are not committed, of which
+// this package has not moved an element yet, of no bytes, deeply nested, or in which it is not
+// plain that no byte occurs twice.
+func (t *Type) Descriptor() (address uintptr, packs bool) {
+	n := t.plain.n.Load()
+	return uintptr(unsafe.Pointer(t)), n != nil && t.Committed() && n.shallow(descriptorDepth) && n.apart(1, 0)
 }
 
 // shallow reports whether a program is nested at most so deep.
@@ -49,9 +49,12 @@ func DescriptorLayout() []shmfmt.Field {
 	var n node
 	return []shmfmt.Field{
 		{Name: "TYPE_PROGRAM", Value: int64(unsafe.Offsetof(t.plain) + unsafe.Offsetof(t.plain.n))},
+		{Name: "TYPE_COMMITTED", Value: int64(unsafe.Offsetof(t.committed))}, // 32 bits, 0 or 1
 		{Name: "TYPE_SIZE", Value: int64(unsafe.Offsetof(t.lay) + unsafe.Offsetof(t.lay.size))},
 		{Name: "TYPE_LB", Value: int64(unsafe.Offsetof(t.lay) + unsafe.Offsetof(t.lay.lb))},
 		{Name: "TYPE_UB", Value: int64(unsafe.Offsetof(t.lay) + unsafe.Offsetof(t.lay.ub))},
+		{Name: "TYPE_TRUE_LB", Value: int64(unsafe.Offsetof(t.lay) + unsafe.Offsetof(t.lay.trueLB))},
+		{Name: "TYPE_TRUE_UB", Value: int64(unsafe.Offsetof(t.lay) + unsafe.Offsetof(t.lay.trueUB))},
 		{Name: "TYPE_MOST", Value: int64(unsafe.Offsetof(t.most))},
 		{Name: "NODE_KIND", Value: int64(unsafe.Offsetof(n.kind))},
 		{Name: "NODE_OFF", Value: int64(unsafe.Offsetof(n.off))},

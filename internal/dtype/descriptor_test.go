@@ -18,9 +18,18 @@ func TestDescriptorLayoutIsWhereThingsAre(t *testing.T) {
 	link := func(p unsafe.Pointer, name string) unsafe.Pointer {
 		return *(*unsafe.Pointer)(unsafe.Add(p, at[name]))
 	}
+	var flag Type
+	flag.Commit()
+	if word := *(*uint32)(unsafe.Add(unsafe.Pointer(&flag), at["TYPE_COMMITTED"])); word != 1 {
+		t.Errorf("the word of a committed type is %d", word)
+	}
+	*(*uint32)(unsafe.Add(unsafe.Pointer(&flag), at["TYPE_COMMITTED"])) = 0
+	if flag.Committed() {
+		t.Error("a type is committed though its word is 0")
+	}
 	n := &node{kind: pieces, off: 1, size: 2, n: 3, stride: 4, sub: &node{}, subs: []*node{{}}, offs: []int64{5}, cum: []int64{6}, lo: 7, hi: 8, runs: 9}
 	x := &Type{lay: layout{size: 10, lb: 11, ub: 12}, most: 13}
-	x.plain.n = n
+	x.plain.n.Store(n)
 	if p := link(unsafe.Pointer(x), "TYPE_PROGRAM"); p != unsafe.Pointer(n) {
 		t.Errorf("the program is at %p, read is %p", n, p)
 	}
@@ -71,11 +80,16 @@ func TestDescriptorOfTypesThatAreSimple(t *testing.T) {
 		"one in another":    {made(Indexed([]int64{1, 1, 1}, []int64{8, 0, 4}, double)), false},
 		"deep":              {deep, false},
 	} {
-		if !c.x.Predefined() && c.x.Descriptor() != 0 {
-			t.Errorf("%s is seen without having been committed", name)
+		if _, packs := c.x.Descriptor(); !c.x.Predefined() && packs {
+			t.Errorf("%s is packed without having been committed", name)
 		}
-		c.x.Commit()
-		if seen := c.x.Descriptor() == uintptr(unsafe.Pointer(c.x)); seen != c.seen || !seen && c.x.Descriptor() != 0 {
+		if c.x.Commit(); c.x.plain.n.Load() == nil {
+			if _, packs := c.x.Descriptor(); packs {
+				t.Errorf("%s is packed without a program", name)
+			}
+		}
+		c.x.program()
+		if at, seen := c.x.Descriptor(); seen != c.seen || at != uintptr(unsafe.Pointer(c.x)) {
 			t.Errorf("%s: seen %v, want %v", name, seen, c.seen)
 		}
 	}

@@ -12,8 +12,8 @@ func Indexed(blocklengths, displs []int64, old *Type) (*Type, error) {
 	if err := firstError(usable(old), checkBlocks(blocklengths, displs)); err != nil {
 		return nil, err
 	}
-	made := call{CombinerIndexed, counted(blocklengths, displs), nil, []*Type{old}}
-	return indexed(made, blocks{lengths: blocklengths, displs: displs, unit: old.lay.extent()}, old)
+	return indexed(blocks{lengths: blocklengths, displs: displs, unit: old.lay.extent()}, old,
+		CombinerIndexed, nil, []int64{int64(len(displs))}, blocklengths, displs)
 }
 
 // Hindexed is Indexed with displacements in bytes.
@@ -21,8 +21,8 @@ func Hindexed(blocklengths, displs []int64, old *Type) (*Type, error) {
 	if err := firstError(usable(old), checkBlocks(blocklengths, displs)); err != nil {
 		return nil, err
 	}
-	made := call{CombinerHindexed, counted(blocklengths), slices.Clone(displs), []*Type{old}}
-	return indexed(made, blocks{lengths: blocklengths, displs: displs, unit: 1}, old)
+	return indexed(blocks{lengths: blocklengths, displs: displs, unit: 1}, old,
+		CombinerHindexed, displs, []int64{int64(len(displs))}, blocklengths)
 }
 
 // IndexedBlock is Indexed with blocks of one length.
@@ -30,9 +30,8 @@ func IndexedBlock(blocklength int64, displs []int64, old *Type) (*Type, error) {
 	if err := firstError(usable(old), checkBlock("blocklength", blocklength)); err != nil {
 		return nil, err
 	}
-	n := int64(len(displs))
-	made := call{CombinerIndexedBlock, slices.Concat([]int64{n, blocklength}, displs), nil, []*Type{old}}
-	return indexed(made, blocks{length: blocklength, displs: displs, unit: old.lay.extent()}, old)
+	return indexed(blocks{length: blocklength, displs: displs, unit: old.lay.extent()}, old,
+		CombinerIndexedBlock, nil, []int64{int64(len(displs)), blocklength}, displs)
 }
 
 // HindexedBlock is IndexedBlock with displacements in bytes.
@@ -40,8 +39,8 @@ func HindexedBlock(blocklength int64, displs []int64, old *Type) (*Type, error) 
 	if err := firstError(usable(old), checkBlock("blocklength", blocklength)); err != nil {
 		return nil, err
 	}
-	made := call{CombinerHindexedBlock, []int64{int64(len(displs)), blocklength}, slices.Clone(displs), []*Type{old}}
-	return indexed(made, blocks{length: blocklength, displs: displs, unit: 1}, old)
+	return indexed(blocks{length: blocklength, displs: displs, unit: 1}, old,
+		CombinerHindexedBlock, displs, []int64{int64(len(displs)), blocklength})
 }
 
 // blocks are the blocks of an indexed type.
@@ -59,7 +58,7 @@ func (b *blocks) len(i int) int64 {
 	return b.lengths[i]
 }
 
-func indexed(made call, bl blocks, old *Type) (*Type, error) {
+func indexed(bl blocks, old *Type, made Combiner, addrs []int64, ints ...[]int64) (*Type, error) {
 	var b bounds
 	n, ex := int64(0), old.lay.extent()
 	for i, d := range bl.displs {
@@ -69,7 +68,7 @@ func indexed(made call, bl blocks, old *Type) (*Type, error) {
 		b.grid(&old.lay, b.mul(d, bl.unit), 1, 0, bl.len(i), ex)
 		n = b.checked.add(n, bl.len(i))
 	}
-	return single(&b, n, old, made)
+	return single(&b, n, old, made, addrs, ints...)
 }
 
 // blocksOf reads the blocks back from how a type was made.

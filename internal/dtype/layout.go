@@ -84,7 +84,7 @@ func (b *bounds) mark(lb, ub int64) {
 }
 
 // done judges the sum.
-func (b *bounds) done(what string) (layout, error) {
+func (b *bounds) done(what Combiner) (layout, error) {
 	l := b.layout
 	switch {
 	case b.marked:
@@ -100,5 +100,5 @@ func (b *bounds) done(what string) (layout, error) {
 	b.overflow = b.overflow || l.lb == math.MinInt64 || l.trueLB == math.MinInt64
 	b.sub(l.ub, l.lb)
 	b.sub(l.trueUB, l.trueLB)
-	return l, b.err(what)
+	return l, b.err(what.String())
 }

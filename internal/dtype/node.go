@@ -69,26 +69,52 @@ func (n *node) at(off int64) *node {
 
 // repeat is n times sub, stride apart.
 func repeat(n, stride int64, sub *node) *node {
-	switch {
-	case n == 0 || sub.kind == nothing:
-		return &node{}
-	case n == 1:
+	if n == 1 {
 		return sub
-	case sub.kind == run && stride == sub.size:
-		r := *sub
-		r.size *= n
-		r.hi, r.shortest = r.size, r.size
-		return &r
-	case sub.kind == loop && stride == sub.n*sub.stride:
-		r := *sub
-		r.n *= n
-		r.size *= n
-		r.runs *= n
-		r.span()
+	}
+	if m, ok := sub.merged(n, stride); ok {
+		r := m // here, so that it is not allocated for loops
 		return &r
 	}
 	r := &node{kind: loop, off: sub.off, n: n, stride: stride, sub: sub.at(-sub.off), size: n * sub.size,
 		runs: n * sub.runs, shortest: sub.shortest}
+	r.span()
+	return r
+}
+
+// merged is n times sub, stride apart, if that is no further loop.
+func (sub *node) merged(n, stride int64) (r node, ok bool) {
+	switch {
+	case n == 0 || sub.kind == nothing:
+		return node{}, true
+	case n == 1:
+		return *sub, true
+	case sub.kind == run && stride == sub.size:
+		r = *sub
+		r.size *= n
+		r.hi, r.shortest = r.size, r.size
+		return r, true
+	case sub.kind == loop && stride == sub.n*sub.stride:
+		r = *sub
+		r.n *= n
+		r.size *= n
+		r.runs *= n
+		r.span()
+		return r, true
+	}
+	return node{}, false
+}
+
+// repeated is repeat of a value: only what a loop repeats is allocated.
+func (sub node) repeated(n, stride int64) node {
+	if r, ok := sub.merged(n, stride); ok {
+		return r
+	}
+	r := node{kind: loop, off: sub.off, n: n, stride: stride, size: n * sub.size, runs: n * sub.runs, shortest: sub.shortest}
+	within := new(node)
+	*within = sub
+	within.off = 0
+	r.sub = within
 	r.span()
 	return r
 }

@@ -26,8 +26,9 @@ type sig struct {
 	power    uint64 // base^n
 	raw      bool   // MPI_BYTE and MPI_PACKED only: matches anything of that length
 	parts    []sigPart
-	elem     *Elem // of a leaf
-	only     *Elem // all elements have this name, nil if they differ
+	one      [1]sigPart // what parts points to if there is one
+	elem     *Elem      // of a leaf
+	only     *Elem      // all elements have this name, nil if they differ
 }
 
 // sigPart is count repetitions of a signature.
@@ -86,16 +87,12 @@ func elemSig(e *Elem) *sig {
 	return &sig{n: 1, bytes: e.Size, external: e.External, hash: h % sigPrime, power: sigBase, raw: e.raw(), elem: e, only: e}
 }
 
-// repeatSig is n times s.
-func repeatSig(c *checked, n int64, s *sig) *sig {
-	if n == 1 {
-		return s
-	}
-	return newSig(c, []sigPart{{n, s}})
-}
+// repeat makes s, which is empty, n times old.
+func (s *sig) repeat(c *checked, n int64, old *sig) { s.sum(c, []sigPart{{n, old}}) }
 
-func newSig(c *checked, parts []sigPart) *sig {
-	s := &sig{power: 1, raw: true}
+// sum makes s, which is empty, one part after the other.
+func (s *sig) sum(c *checked, parts []sigPart) {
+	s.power, s.raw, s.parts = 1, true, s.one[:0]
 	all := span{0, 1}
 	for _, p := range parts {
 		if p.count == 0 || p.n == 0 {
@@ -114,7 +111,6 @@ func newSig(c *checked, parts []sigPart) *sig {
 		s.parts = append(s.parts, p)
 	}
 	s.hash, s.power = all.hash, all.power
-	return s
 }
 
 // first is the hash of the first n elements of s.

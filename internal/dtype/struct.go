@@ -33,8 +33,9 @@ func structure(made call, blocklengths, displs []int64, types []*Type) (*Type, e
 		b.grid(&old.lay, displs[i], 1, 0, blocklengths[i], old.lay.extent())
 		parts = append(parts, sigPart{blocklengths[i], old.sig})
 	}
-	s := newSig(&b.checked, parts)
-	lay, err := b.done(made.combiner.String())
+	s := &sig{}
+	s.sum(&b.checked, parts)
+	lay, err := b.done(made.combiner)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,6 @@
 package dtype
 
-import (
-	"slices"
-
-	"github.com/halo-mpi/halo/internal/class"
-)
+import "github.com/halo-mpi/halo/internal/class"
 
 // Subarray makes the part of an array of old that begins at starts and has the
 // lengths subsizes, in an array with the lengths sizes, whose extent the type has.
@@ -23,11 +19,10 @@ func Subarray(sizes, subsizes, starts []int64, order Order, old *Type) (*Type, e
 				starts[i], i, n-subsizes[i], n, subsizes[i])
 		}
 	}
-	made := call{CombinerSubarray, slices.Concat([]int64{int64(len(sizes))}, sizes, subsizes, starts, []int64{int64(order)}),
-		nil, []*Type{old}}
 	var b bounds
 	lay, n, ex := old.lay, int64(1), old.lay.extent()
-	for _, d := range dimensions(len(sizes), order) {
+	for i := range sizes {
+		d := dimension(i, len(sizes), order)
 		// Each dimension is a layout of its own inside the next: only the data
 		// counts, markers are set at the end.
 		b.layout, b.marked = layout{}, false
@@ -38,7 +33,7 @@ func Subarray(sizes, subsizes, starts []int64, order Order, old *Type) (*Type, e
 		ex = b.mul(ex, sizes[d])
 	}
 	b.mark(0, ex)
-	return single(&b, n, old, made)
+	return single(&b, n, old, CombinerSubarray, nil, []int64{int64(len(sizes))}, sizes, subsizes, starts, []int64{int64(order)})
 }
 
 // subarrayNode is the loop program of what Subarray made.
@@ -46,23 +41,24 @@ func subarrayNode(c *call, sub *node) *node {
 	nd := int(c.ints[0])
 	sizes, subsizes, starts := c.ints[1:1+nd], c.ints[1+nd:1+2*nd], c.ints[1+2*nd:1+3*nd]
 	ex := c.types[0].lay.extent()
-	for _, d := range dimensions(nd, Order(c.ints[1+3*nd])) {
-		sub = repeat(subsizes[d], ex, sub).at(starts[d] * ex)
+	all := *sub
+	for i := range nd {
+		d := dimension(i, nd, Order(c.ints[1+3*nd]))
+		all = all.repeated(subsizes[d], ex)
+		if all.kind != nothing {
+			all.off += starts[d] * ex
+		}
 		ex *= sizes[d]
 	}
-	return sub
+	return &all
 }
 
-// dimensions lists the dimensions from the one that varies fastest.
-func dimensions(n int, order Order) []int {
-	ds := make([]int, n)
-	for i := range ds {
-		ds[i] = i
-		if order == OrderC {
-			ds[i] = n - 1 - i
-		}
+// dimension is the i-th dimension of n, counted from the one that varies fastest.
+func dimension(i, n int, order Order) int {
+	if order == OrderC {
+		return n - 1 - i
 	}
-	return ds
+	return i
 }
 
 type dim struct {

@@ -3,7 +3,6 @@ package dtype
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 )
 
@@ -27,11 +26,18 @@ type Type struct {
 	single       leaf
 }
 
-// lazyNode is a loop program that is compiled when it is first needed: at commit,
-// or when a type made of it is committed.
-type lazyNode struct {
-	once sync.Once
-	n    *node
+// lazyNode is a loop program that is compiled when elements are first moved, or those of a
+// type that is made of it: a type may be committed and freed without any. Goroutines that need it at the same time may
+// compile it twice; the first program stays.
+type lazyNode struct{ n atomic.Pointer[node] }
+
+// get returns the program of t, compiled if need be.
+func (l *lazyNode) get(t *Type, typed bool) *node {
+	if n := l.n.Load(); n != nil {
+		return n
+	}
+	l.n.CompareAndSwap(nil, compile(t, typed))
+	return l.n.Load()
 }
 
 // newType finishes what a constructor has checked.
@@ -39,23 +45,47 @@ func newType(made call, lay layout, s *sig) *Type {
 	return &Type{made: made, lay: lay, sig: s, by: bestMover(), most: lay.most(s.n)}
 }
 
-// program returns the loops over runs of bytes.
-func (t *Type) program() *node {
-	t.plain.once.Do(func() { t.plain.n = compile(t, false) })
-	return t.plain.n
+// derived is a Type of copies of one old type, in one allocation with what belongs to it:
+// programs make a type for each transfer, and then allocations are most of its cost.
+type derived struct {
+	Type
+	own   sig
+	ints  [inlineInts]int64
+	addrs [1]int64
+	old   [1]*Type
 }
+
+// inlineInts is how many arguments are kept inside a derived: those of an array with three
+// dimensions.
+const inlineInts = 11
+
+// join copies lists into room, which is left for a new slice if it is too short.
+func join(room []int64, lists ...[]int64) []int64 {
+	n := 0
+	for _, l := range lists {
+		n += len(l)
+	}
+	if n == 0 {
+		return nil
+	}
+	if n > cap(room) {
+		room = make([]int64, 0, n)
+	}
+	for _, l := range lists {
+		room = append(room, l...)
+	}
+	return room
+}
+
+// program returns the loops over runs of bytes.
+func (t *Type) program() *node { return t.plain.get(t, false) }
 
 // elements returns the loops over elements of one basic datatype.
-func (t *Type) elements() *node {
-	t.typed.once.Do(func() { t.typed.n = compile(t, true) })
-	return t.typed.n
-}
+func (t *Type) elements() *node { return t.typed.get(t, true) }
 
-// Commit compiles the type for communication.
-func (t *Type) Commit() {
-	t.program()
-	t.committed.Store(true)
-}
+// Commit says that the type may be used in communication. Code in other languages sets the
+// same word: see Descriptor.
+func (t *Type) Commit() { t.committed.Store(true) }
 
 // Committed reports whether the type may be used in communication.
 func (t *Type) Committed() bool { return t.fixed || t.committed.Load() }

@@ -39,7 +39,7 @@ func Contiguous(count int64, old *Type) (*Type, error) {
 	}
 	var b bounds
 	b.grid(&old.lay, 0, count, old.lay.extent(), 1, 0)
-	return single(&b, count, old, call{CombinerContiguous, []int64{count}, nil, []*Type{old}})
+	return single(&b, count, old, CombinerContiguous, nil, []int64{count})
 }
 
 // Vector makes count blocks of blocklength copies of old; stride is the distance
@@ -54,8 +54,7 @@ func Vector(count, blocklength, stride int64, old *Type) (*Type, error) {
 		bytes = b.mul(stride, ex)
 	}
 	b.grid(&old.lay, 0, count, bytes, blocklength, ex)
-	return single(&b, b.mul(count, blocklength), old,
-		call{CombinerVector, []int64{count, blocklength, stride}, nil, []*Type{old}})
+	return single(&b, b.mul(count, blocklength), old, CombinerVector, nil, []int64{count, blocklength, stride})
 }
 
 // Hvector is Vector with the stride in bytes.
@@ -65,8 +64,7 @@ func Hvector(count, blocklength, stride int64, old *Type) (*Type, error) {
 	}
 	var b bounds
 	b.grid(&old.lay, 0, count, stride, blocklength, old.lay.extent())
-	return single(&b, b.mul(count, blocklength), old,
-		call{CombinerHvector, []int64{count, blocklength}, []int64{stride}, []*Type{old}})
+	return single(&b, b.mul(count, blocklength), old, CombinerHvector, []int64{stride}, []int64{count, blocklength})
 }
 
 // Resized gives old new bounds.
@@ -77,7 +75,7 @@ func Resized(old *Type, lb, extent int64) (*Type, error) {
 	var b bounds
 	b.add(&old.lay, 1, 0, 0)
 	b.mark(lb, b.checked.add(lb, extent))
-	return single(&b, 1, old, call{CombinerResized, nil, []int64{lb, extent}, []*Type{old}})
+	return single(&b, 1, old, CombinerResized, []int64{lb, extent})
 }
 
 // Dup makes a type like old, committed if old is. The duplicate of a predefined
@@ -93,14 +91,23 @@ func Dup(old *Type) (*Type, error) {
 	return t, nil
 }
 
-// single makes a type of n copies of one old type.
-func single(b *bounds, n int64, old *Type, made call) (*Type, error) {
-	s := repeatSig(&b.checked, n, old.sig)
-	lay, err := b.done(made.combiner.String())
+// single makes a type of n copies of one old type. ints and addrs are the arguments of the
+// constructor, which are copied.
+func single(b *bounds, n int64, old *Type, made Combiner, addrs []int64, ints ...[]int64) (*Type, error) {
+	d := &derived{}
+	s := old.sig
+	if n != 1 {
+		s = &d.own
+		s.repeat(&b.checked, n, old.sig)
+	}
+	lay, err := b.done(made)
 	if err != nil {
 		return nil, err
 	}
-	return newType(made, lay, s), nil
+	d.old[0] = old
+	d.made = call{made, join(d.ints[:0], ints...), join(d.addrs[:0], addrs), d.old[:]}
+	d.lay, d.sig, d.by, d.most = lay, s, bestMover(), lay.most(s.n)
+	return &d.Type, nil
 }
 
 func firstError(errs ...error) error {

@@ -460,6 +460,88 @@ static void long_rows(void) {
 static void long_rows(void) {} /* there are no kernels that C can call */
 #endif
 
+/* What is asked of a type, and that it is committed. */
+static void questions(void) {
+	static char known[1024];
+	int64_t lb = 7, extent = 7, long_size = 7;
+	int n = 7;
+	MPI_Datatype type = (MPI_Datatype)0x10003, other = (MPI_Datatype)0x20013, null = MPI_DATATYPE_NULL, predefined = MPI_INT64_T;
+	SET(int64_t, known, HALO_TYPE_SIZE, 24);
+	SET(int64_t, known, HALO_TYPE_LB, -8);
+	SET(int64_t, known, HALO_TYPE_UB, 92);
+	SET(int64_t, known, HALO_TYPE_TRUE_LB, 16);
+	SET(int64_t, known, HALO_TYPE_TRUE_UB, 64);
+	SET(uint32_t, known, HALO_TYPE_COMMITTED, 0);
+	EXPECT(0, halo_fast_type_size(type, &n));
+	halo_open_type((uintptr_t)type, (uintptr_t)known, 0, HALO_TYPE_LAYOUT + 1);
+	EXPECT(0, halo_fast_type_size(type, &n));
+	halo_open_type((uintptr_t)type, (uintptr_t)known, 0, HALO_TYPE_LAYOUT);
+	EXPECT(1, halo_fast_type_size(type, &n));
+	EXPECT(24, n);
+	EXPECT(1, halo_fast_type_extent(type, &lb, &extent));
+	EXPECT(-8, lb);
+	EXPECT(100, extent);
+	EXPECT(1, halo_fast_type_true_extent(type, &lb, &extent));
+	EXPECT(16, lb);
+	EXPECT(48, extent);
+	EXPECT(0, halo_fast_type_extent(type, &lb, NULL));
+	EXPECT(0, halo_fast_type_true_extent(type, NULL, &extent));
+	SET(int64_t, known, HALO_TYPE_SIZE, (int64_t)1 << 32);
+	EXPECT(0, halo_fast_type_size(type, &n));
+	EXPECT(24, n);
+	EXPECT(1, halo_fast_type_size(type, &long_size));
+	EXPECT((int64_t)1 << 32, long_size);
+	EXPECT(0, halo_fast_type_commit(NULL));
+	EXPECT(0, halo_fast_type_commit(&null));
+	EXPECT(0, halo_fast_type_commit(&other));
+	EXPECT(1, halo_fast_type_commit(&predefined));
+	EXPECT(0, *HALO_AT(uint32_t, known, HALO_TYPE_COMMITTED));
+	EXPECT(1, halo_fast_type_commit(&type));
+	EXPECT(1, *HALO_AT(uint32_t, known, HALO_TYPE_COMMITTED));
+	EXPECT(1, halo_fast_type_extent(MPI_SHORT_INT, &lb, &extent));
+	EXPECT(0, lb);
+	EXPECT(8, extent);
+}
+
+/* Requests that are complete at once: none but in an epoch of locks. */
+static void requests(void) {
+	int64_t value = 5, got = 0;
+	int flag = 0;
+	MPI_Request r[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+	MPI_Status status;
+	uint32_t mode = *HALO_AT(uint32_t, window, HALO_WINDOW_MODE), gate = *HALO_AT(uint32_t, target, HALO_TARGET_GATE);
+	SET(uint32_t, window, HALO_WINDOW_MODE, HALO_GATE_OPEN);
+	SET(uint32_t, target, HALO_TARGET_GATE, 0);
+	EXPECT(0, halo_fast_rput(&value, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, win, &r[0]));
+	EXPECT(1, r[0] == MPI_REQUEST_NULL);
+	SET(uint32_t, window, HALO_WINDOW_MODE, 0);
+	SET(uint32_t, target, HALO_TARGET_GATE, HALO_GATE_OPEN | HALO_GATE_LOCKED);
+	EXPECT(0, halo_fast_rput(&value, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, win, NULL));
+	EXPECT(0, halo_fast_rput(&value, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win, &r[0]));
+	EXPECT(1, r[0] == MPI_REQUEST_NULL);
+	EXPECT(1, halo_fast_rput(&value, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, win, &r[0]));
+	EXPECT(1, r[0] == HALO_REQUEST_DONE);
+	EXPECT(1, halo_fast_rget(&got, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, win, &r[1]));
+	EXPECT(5, got);
+	EXPECT(1, halo_fast_waitall(2, r, NULL));
+	EXPECT(1, r[0] == MPI_REQUEST_NULL && r[1] == MPI_REQUEST_NULL);
+	EXPECT(0, halo_fast_wait(&r[0], &status));
+	EXPECT(0, halo_fast_wait(NULL, &status));
+	r[0] = HALO_REQUEST_DONE;
+	EXPECT(0, halo_fast_waitall(2, r, NULL));
+	EXPECT(0, halo_fast_testall(2, r, &flag, NULL));
+	EXPECT(1, r[0] == HALO_REQUEST_DONE);
+	EXPECT(0, halo_fast_test(&r[0], NULL, &status));
+	memset(&status, 7, sizeof status);
+	EXPECT(1, halo_fast_test(&r[0], &flag, &status));
+	EXPECT(1, flag);
+	EXPECT(MPI_ANY_SOURCE, status.MPI_SOURCE);
+	EXPECT(0x07070707, status.MPI_ERROR);
+	EXPECT(1, r[0] == MPI_REQUEST_NULL);
+	SET(uint32_t, window, HALO_WINDOW_MODE, mode);
+	SET(uint32_t, target, HALO_TARGET_GATE, gate);
+}
+
 static void handles(void) {
 	int n = -1;
 	reset();
@@ -507,6 +589,8 @@ static void handles(void) {
 	EXPECT(0, halo_fast_type_size(MPI_DATATYPE_NULL, &n));
 	EXPECT(0, halo_fast_type_size(MPI_INT64_T, (int *)NULL));
 
+	questions();
+	requests();
 	halo_close_all();
 	EXPECT(0, put(1, 0));
 	EXPECT(0, halo_fast_comm_rank(MPI_COMM_WORLD, &n));
@@ -516,12 +600,12 @@ static void handles(void) {
 
 static void know(void) {
 	win = (MPI_Win)handle;
-	halo_know_type((uintptr_t)MPI_INT64_T, 8, HALO_SIGNED);
-	halo_know_type((uintptr_t)MPI_UINT64_T, 8, HALO_UNSIGNED);
-	halo_know_type((uintptr_t)MPI_DOUBLE, 8, HALO_FLOATING);
-	halo_know_type((uintptr_t)MPI_BYTE, 1, HALO_BITS);
-	halo_know_type((uintptr_t)MPI_CHAR, 1, HALO_DENSE);
-	halo_know_type((uintptr_t)MPI_SHORT_INT, 6, HALO_PADDED);
+	halo_know_type((uintptr_t)MPI_INT64_T, 8, 8, 8, HALO_SIGNED);
+	halo_know_type((uintptr_t)MPI_UINT64_T, 8, 8, 8, HALO_UNSIGNED);
+	halo_know_type((uintptr_t)MPI_DOUBLE, 8, 8, 8, HALO_FLOATING);
+	halo_know_type((uintptr_t)MPI_BYTE, 1, 1, 1, HALO_BITS);
+	halo_know_type((uintptr_t)MPI_CHAR, 1, 1, 1, HALO_DENSE);
+	halo_know_type((uintptr_t)MPI_SHORT_INT, 6, 8, 8, HALO_PADDED);
 	halo_open_win(handle, (uintptr_t)view, HALO_LAYOUT);
 }
 

@@ -1,0 +1,89 @@
+/*
+ * Requests of operations that are complete when the call that starts them returns: MPI_Rput and
+ * its like on mapped memory. They all have one handle, HALO_REQUEST_DONE, which is in no table:
+ * what completes a request needs nothing of Go to do so. abi/bind makes a request of its own of
+ * this handle where another call gets it (Lib.undone).
+ *
+ * Included by fast.h.
+ */
+#ifndef HALO_FAST_REQUEST_H
+#define HALO_FAST_REQUEST_H
+
+#define HALO_REQUEST_DONE ((MPI_Request)0x7f5) /* requestDone of abi/bind */
+
+/* Whether a rank of a window is locked, by MPI_Win_lock or MPI_Win_lock_all: epochs of requests. */
+static inline int halo_passive(int rank, MPI_Win win) {
+	char *view = halo_view(win), *window, *target;
+	if (view == NULL || (target = halo_target(window = halo_window(view), rank)) == NULL)
+		return 0;
+	return ((HALO_LOAD(uint32_t, window, HALO_WINDOW_MODE) & HALO_MODE_LOCK_ALL) |
+	        (HALO_LOAD(uint32_t, target, HALO_TARGET_GATE) & HALO_GATE_LOCKED)) != 0;
+}
+
+/* An operation with a request: what the one without does, in an epoch of locks. */
+#define HALO_REQUESTED(operation)                                              \
+	((uintptr_t)request >= HALO_FIRST_PAGE && halo_passive(rank, win) && (operation) && \
+	 (*request = HALO_REQUEST_DONE, 1))
+
+static inline int halo_fast_rput(const void *origin, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, int64_t target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
+	return HALO_REQUESTED(halo_fast_put(origin, count, datatype, rank, disp, target_count, target_datatype, win));
+}
+
+static inline int halo_fast_rget(void *result, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, int64_t target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
+	return HALO_REQUESTED(halo_fast_get(result, count, datatype, rank, disp, target_count, target_datatype, win));
+}
+
+static inline int halo_fast_raccumulate(const void *origin, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, int64_t target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
+	return HALO_REQUESTED(halo_fast_accumulate(origin, count, datatype, rank, disp, target_count, target_datatype, op, win));
+}
+
+static inline int halo_fast_rget_accumulate(const void *origin, int64_t count, MPI_Datatype datatype, void *result, int64_t result_count, MPI_Datatype result_datatype, int rank, MPI_Aint disp, int64_t target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
+	return HALO_REQUESTED(halo_fast_get_accumulate(origin, count, datatype, result, result_count, result_datatype, rank, disp, target_count, target_datatype, op, win));
+}
+
+/* status.store of abi/bind, of an operation with windows: its fields are the standard's, whether
+ * it was cancelled, and the number of bytes. */
+static inline void halo_done_status(MPI_Status *status) {
+	if ((uintptr_t)status < HALO_FIRST_PAGE)
+		return;
+	status->MPI_SOURCE = MPI_ANY_SOURCE;
+	status->MPI_TAG = MPI_ANY_TAG;
+	memset(status->MPI_internal, 0, 3 * sizeof status->MPI_internal[0]);
+}
+
+/* Lib.wait and Lib.test */
+static inline int halo_fast_wait(MPI_Request *request, MPI_Status *status) {
+	if ((uintptr_t)request < HALO_FIRST_PAGE || *request != HALO_REQUEST_DONE)
+		return 0;
+	*request = MPI_REQUEST_NULL;
+	halo_done_status(status);
+	return 1;
+}
+
+static inline int halo_fast_test(MPI_Request *request, int *flag, MPI_Status *status) {
+	if ((uintptr_t)flag < HALO_FIRST_PAGE || !halo_fast_wait(request, status))
+		return 0;
+	*flag = 1;
+	return 1;
+}
+
+/* Lib.waitall and Lib.testall, of no other requests. */
+static inline int halo_fast_waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+	if (count <= 0 || (uintptr_t)requests < HALO_FIRST_PAGE)
+		return 0;
+	for (int i = 0; i < count; i++)
+		if (requests[i] != HALO_REQUEST_DONE)
+			return 0;
+	for (int i = 0; i < count; i++)
+		halo_fast_wait(&requests[i], (uintptr_t)statuses < HALO_FIRST_PAGE ? NULL : &statuses[i]);
+	return 1;
+}
+
+static inline int halo_fast_testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
+	if ((uintptr_t)flag < HALO_FIRST_PAGE || !halo_fast_waitall(count, requests, statuses))
+		return 0;
+	*flag = 1;
+	return 1;
+}
+
+#endif
