@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -45,6 +46,7 @@ type process struct {
 	self      atomic.Pointer[Comm]
 	first     atomic.Pointer[errhandler]          // of InitErrhandler
 	names     atomic.Pointer[func(string) string] // of NameCalls, pairs with nothing: set before there are errors
+	locator   atomic.Pointer[locator]             // of LocateCalls, pairs with nothing: set before there are calls
 	locked    atomic.Bool                         // LockedThreads was called
 	ending    bool                                // Finalize is at work, or has been
 	finalized bool
@@ -103,6 +105,9 @@ func initialize() (*Comm, *Error) {
 	w, err := world.Open(b, current.locked.Load())
 	if err != nil {
 		return nil, initError(err)
+	}
+	if l := current.locator.Load(); l != nil {
+		w.RMA.Locate(rma.Locator{Place: l.place, Name: l.name})
 	}
 	current.world = firstComms(w)
 	current.self.Store(current.world.self)

@@ -69,7 +69,7 @@ func newWindow(c *Comm, v *rma.View, s *rma.Spec) *Window {
 	w.c.core.Name.Store(new(string))
 	w.c.handler.Store(initialErrhandler())
 	if w.checks() {
-		v.Made(site())
+		v.Made(located(""))
 	}
 	return w
 }

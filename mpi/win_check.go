@@ -2,10 +2,6 @@ package mpi
 
 import (
 	"errors"
-	"path/filepath"
-	"runtime"
-	"strconv"
-	"strings"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -18,24 +14,8 @@ import (
 // do (package rma, check.go). An error says where in the program the calls are that do not
 // go together; what is refused is not carried out.
 
-// site is where the program has called this package: the file and the line.
-func site() string {
-	var counters [24]uintptr
-	n := runtime.Callers(2, counters[:])
-	frames := runtime.CallersFrames(counters[:n])
-	for {
-		f, more := frames.Next()
-		if !strings.HasPrefix(f.Function, "github.com/halo-mpi/halo/mpi.") && !strings.HasPrefix(f.Function, "github.com/halo-mpi/halo/internal/") {
-			return filepath.Base(f.File) + ":" + strconv.Itoa(f.Line)
-		}
-		if !more {
-			return "an unknown place"
-		}
-	}
-}
-
 // here is the call of the program that is being carried out.
-func here(k call) rma.Call { return rma.Call{Name: k.String(), Site: site()} }
+func here(k call) rma.Call { return located(k.String()) }
 
 // checks reports whether accesses of the window are checked.
 func (w *Window) checks() bool { return w.v.Checks() }
@@ -140,7 +120,7 @@ func (q *Request) checkWaited(err *Error) *Error {
 	if q.c.win == nil || !q.c.win.checks() {
 		return err
 	}
-	if failed := q.c.win.v.Waited(q.r, rma.Call{Name: "the wait", Site: site()}); failed != nil && err == nil {
+	if failed := q.c.win.v.Waited(q.r, located("the wait")); failed != nil && err == nil {
 		err = describe(failed, q.call(), q.c, Undefined, Undefined)
 	}
 	return err

@@ -27,6 +27,8 @@ var crossings = []crossing{
 	{stage: "fence", first: "column", second: "put"},
 	{stage: "fence", first: "put", second: "getcolumn"},
 	{stage: "fence", first: "sum", second: "halves"},
+	{stage: "fence", first: "sum", second: "floats"},
+	{stage: "fence", first: "floats", second: "sum", self: true},
 	{stage: "post", first: "put", second: "put"},
 	{stage: "post", first: "get", second: "put"},
 	{stage: "post", first: "put", second: "sum"},
@@ -47,6 +49,10 @@ var crossings = []crossing{
 	{stage: "all", first: "rsum", second: "get"},
 	{stage: "all", first: "sumcolumn", second: "put"},
 	{stage: "all", first: "halves", second: "sum"},
+	{stage: "all", first: "sum", second: "floats"},
+	{stage: "all", first: "fetch", second: "floats"},
+	{stage: "all", first: "sum", second: "floats", self: true},
+	{stage: "all", first: "sum", second: "halves", self: true},
 	{stage: "all", first: "put", second: "put", self: true},
 	{stage: "all", first: "get", second: "sum", self: true},
 	{stage: "all", first: "sum", second: "max", place: "same op"},
@@ -115,4 +121,47 @@ func (x crossing) run(p *plot) {
 		p.ok(waitFor(q))
 	}
 	s.close(p)
+}
+
+// RC-10: in an epoch of Post all accesses are concurrent, until Wait has returned: also those of
+// an origin whose Complete has returned, although a message orders what comes next. Who comes
+// first makes no difference.
+func TestRC10_AllOfAnEpochOfPost(t *testing.T) {
+	var all []planted
+	for _, x := range []struct{ first, second string }{
+		{"get", "put"}, {"put", "get"}, {"get", "sum"}, {"sum", "get"}, {"sum", "floats"}, {"getcolumn", "put"},
+	} {
+		all = append(all, planted{x.first + " and " + x.second, mpi.ErrRMAConflict, "", func(p *plot) {
+			here := spot{5, 1}
+			openPost(p)
+			if p.is(0) {
+				_, err := deeds[x.first](p, here)
+				p.ok(err)
+				p.ok(p.Complete())
+			}
+			if !p.bad {
+				if p.is(2) {
+					p.ok(p.Complete())
+				} else if p.is(1) {
+					p.ok(p.Win.Wait())
+				}
+				p.meet()
+				if p.is(1) {
+					p.ok(p.Post(p.group(2), 0))
+				} else if p.is(2) {
+					p.ok(p.Start(p.group(1), 0))
+				}
+			}
+			p.meet()
+			if p.is(2) {
+				_, err := deeds[x.second](p, here)
+				p.last(err, "bytes 40 to ", "by rank 0 at ", "in the same epoch of Post")
+				p.ok(p.Complete())
+			}
+			if p.is(1) {
+				p.ok(p.Win.Wait())
+			}
+		}})
+	}
+	runPlanted(t, all)
 }

@@ -174,6 +174,10 @@ var deeds = map[string]deed{
 		int32s, _ := mpi.TypeOf[int32]()
 		return q, p.note(p.Window.Accumulate(mpi.Buf(make([]int32, 2*x.n)), 1, int64(x.disp), 2*x.n, int32s, mpi.Sum))
 	},
+	"floats": func(p *plot, x spot) (q mpi.Request, err error) { // of elements of the same size
+		float64s, _ := mpi.TypeOf[float64]()
+		return q, p.note(p.Window.Accumulate(mpi.Buf(make([]float64, x.n)), 1, int64(x.disp), x.n, float64s, mpi.Sum))
+	},
 	"getsum": func(p *plot, x spot) (q mpi.Request, err error) {
 		return q, p.note(p.GetAccumulate(make([]int64, x.n), make([]int64, x.n), 1, x.disp, mpi.Sum))
 	},

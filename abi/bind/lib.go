@@ -29,6 +29,9 @@ type Hooks struct {
 	// Thread is a small number of the calling thread, which no other one has at the same
 	// time, below 0 if there is none; nil: threads are all alike.
 	Thread func() int
+	// Caller is where in the program the call returns to that this thread is carrying out, 0 if
+	// none is noted: they are in the checking mode. nil: nothing is.
+	Caller func() uintptr
 	// Fast is what does without Go what it can; nil: nothing does.
 	Fast Fast
 }
@@ -52,7 +55,8 @@ type Lib struct {
 	fortran     fortran
 	generalized sync.Map // handle to mpi.Request, of those that are not complete
 
-	tools tools
+	tools   tools
+	sources sources
 
 	origins    origins
 	predefined [lastPredefined - firstPredefined + 1]mpi.Datatype

@@ -30,6 +30,18 @@ func nameOf(call string) string {
 	return call
 }
 
+// nameInC is the procedure that means a call of package mpi, or what it is given if there is
+// none: of a window, where other objects have calls of that name.
+func nameInC(call string) string {
+	if name, ok := plainNames()["win"+strings.ToLower(call)]; ok {
+		return name
+	}
+	if name, ok := plainNames()[strings.ToLower(call)]; ok {
+		return name
+	}
+	return call
+}
+
 // enteredAt is the procedure that the goroutine is in, the innermost one if a function of
 // the program has called another; "" if it is in none.
 func enteredAt() string {

@@ -5,6 +5,9 @@ import "github.com/halo-mpi/halo/mpi"
 // start is MPI_Init: errors are fatal from then on, unless the environment says otherwise.
 func (l *Lib) start() error {
 	mpi.NameCalls(nameOf)
+	if checking() && l.hooks.Caller != nil {
+		mpi.LocateCalls(l.hooks.Caller, l.sources.place, nameInC)
+	}
 	mpi.LockedThreads()
 	c, err := mpi.InitErrhandler(mpi.ErrorsAreFatal)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/halo-mpi/halo/abi/bind"
 )
 
-var lib = bind.New(bind.Hooks{Malloc: malloc, Invoke: invoke, Thread: thread, Fast: newFast()})
+var lib = bind.New(bind.Hooks{Malloc: malloc, Invoke: invoke, Thread: thread, Caller: caller, Fast: newFast()})
 
 // haloRun is what every symbol calls.
 //
@@ -50,6 +50,8 @@ func haloRing(comm C.uintptr_t) { lib.Ring(uintptr(comm)) }
 func haloAttach() {}
 
 func malloc(size uintptr) unsafe.Pointer { return C.malloc(C.size_t(size)) }
+
+func caller() uintptr { return uintptr(C.halo_caller()) }
 
 func thread() int { return int(C.halo_thread()) }
 

@@ -19,16 +19,27 @@ typedef uintptr_t word;
 /* In Go: runs a procedure by its number in the table, and returns the error code. */
 extern int haloRun(int number, int large, void *words);
 
-/* Is the calling thread known to Go? Go's own thread-local words are as near. */
+/*
+ * 1 if the calling thread is known to Go, and nothing but Go is to be called. Go's own
+ * thread-local words are as near. In the checking mode it never is 1.
+ */
 extern __thread int halo_attached __attribute__((tls_model("initial-exec")));
 
 /* Makes it known, one thread after the other: see thread.c. */
 void halo_attach(void);
 
-/* haloCall calls a procedure by its number in the table, and returns the error code. */
-static inline int haloCall(int number, int large, void *words) {
-	if (__builtin_expect(!halo_attached, 0))
-		halo_attach();
+/* haloCall of a thread that Go does not know yet, or in the checking mode: it notes where the
+ * call returns to. */
+int halo_call_noted(int number, int large, void *words, void *caller);
+
+/* What halo_call_noted has noted for this thread, NULL outside of calls. */
+uintptr_t halo_caller(void);
+
+/* haloCall calls a procedure by its number in the table, and returns the error code. It is
+ * always inlined, so that the return address is that of the procedure. */
+static inline __attribute__((always_inline)) int haloCall(int number, int large, void *words) {
+	if (__builtin_expect(halo_attached != 1, 0))
+		return halo_call_noted(number, large, words, __builtin_return_address(0));
 	return haloRun(number, large, words);
 }
 

@@ -18,7 +18,7 @@ import (
 var named = map[string]bool{
 	"tool_put": true, "process_dlopen": true, "process_signals": true, "process_fork": true, "process_quiet": true,
 	"process_handlers": true, "process_children": true, "process_threads": true, "outside": true, "exits": true,
-	"fast_errors": true, "abort": true, "deprecated": true,
+	"fast_errors": true, "abort": true, "deprecated": true, "check_sites": true,
 }
 
 // The library has every procedure of the table, and its twin for tools (issue 7, section 1),

@@ -20,9 +20,9 @@ import (
 // Two accesses in the log are concurrent
 //
 //   - of Fence, if as many fences have ended before them: none is complete before the next;
-//   - of Start, always: the log loses them when the target's Wait has returned, and an
-//     access that is issued before the target has posted is checked by Complete. Gets are
-//     over when Complete is;
+//   - of Start, always: the log loses them, gets too, when the target's Wait has returned,
+//     which is what completes them there, and an access that is issued before the target has
+//     posted is checked by Complete;
 //   - of Lock and LockAll, as long as they are there: an origin has its own removed before
 //     the call returns that completes them, and before it gives a lock back. So neither
 //     locks nor messages need to be followed.
@@ -54,8 +54,12 @@ const (
 	DeedStore
 )
 
-// Call is a call of the program: its name, and where in the source it is.
-type Call struct{ Name, Site string }
+// Call is a call of the program: its name, and where in the source it is. A binding of another
+// language knows an address only, PC, which becomes text when a report is written (where).
+type Call struct {
+	Name, Site string
+	PC         uintptr // of a program in another language: where the call returns to; 0: Site is known
+}
 
 // Intent is what a call of an operation is about to do.
 type Intent struct {
@@ -81,8 +85,8 @@ func (x *Intent) size() int64 {
 
 // check is what checking mode keeps of a window. It is under the engine's lock.
 type check struct {
-	made  string // call site of the window's creation
-	blind bool   // a member has died: who knows what has been completed
+	made  Call // that has created the window
+	blind bool // a member has died: who knows what has been completed
 
 	fences uint64 // that have ended
 	gen    uint64 // of own operations: those that a call completes, and those that come after it
@@ -136,10 +140,10 @@ func (v *View) covered(rank int) int {
 	return rank
 }
 
-// Made notes where in the source the window was made.
-func (v *View) Made(site string) {
+// Made notes the call that has made the window.
+func (v *View) Made(call Call) {
 	v.w.e.p.Lock()
-	v.w.check.made = site
+	v.w.check.made = call
 	v.w.e.p.Unlock()
 }
 
@@ -191,7 +195,7 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 	}
 	off, err := t.offset(x.Disp, lo, hi)
 	if err != nil {
-		return nil, fail(class.RMARange, "%v: %s is at %s, the window was made at %s", err, x.Name, x.Site, c.made)
+		return nil, fail(class.RMARange, "%v: %s, the window was made at %s", err, w.e.called(&x.Call, " is at "), w.e.where(&c.made))
 	}
 	if x.Notifies && v.inOrder() {
 		v.Released(rank) // who is notified of this one knows of those before it

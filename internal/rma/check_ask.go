@@ -13,6 +13,7 @@ import (
 
 // engineCheck is what checking mode keeps of a process.
 type engineCheck struct {
+	locator  Locator
 	checkers []bool     // processes of the job that check; nil if this one does not
 	asking   sync.Mutex // one question at a time; never taken with the engine's lock held
 	question question   // under the engine's lock
@@ -42,6 +43,7 @@ const (
 	verbOver                   // claim: gets of its origin that are as old, or with put all accesses, are over
 	verbGets                   // claim with the rank of a target for its epoch, and spans: are there gets with requests that are not over?
 	verbLook                   // claim and spans: does it conflict? It is over before it could be in the log
+	verbWhere                  // claim of the process that is asked: where is its call? The answer has the text behind the verdict
 )
 
 // verdict is an answer: its first byte.
@@ -55,7 +57,7 @@ const (
 
 const (
 	// claimSize is the length of an encoded claim without its texts, in bytes.
-	claimSize = 4 + 1 + 1 + 1 + 1 + 2 + 2 + 3*8 + 2
+	claimSize = 4 + 1 + 1 + 1 + 1 + 2 + 2 + 4*8 + 2
 	// nameMax and siteMax are the longest texts of a claim in bytes.
 	nameMax, siteMax = 40, 200
 	// spansMax is how many spans a question has: less than wire.MaxPayload with all else.
@@ -76,7 +78,7 @@ func (c *claim) encode(b []byte) []byte {
 	b = append(b, byte(c.deed), byte(c.how), byte(c.op), flags)
 	b = le.AppendUint16(b, uint16(c.typ))
 	b = le.AppendUint16(b, c.phase)
-	for _, n := range [...]uint64{c.epoch, c.gen, c.turn} {
+	for _, n := range [...]uint64{c.epoch, c.gen, c.turn, uint64(c.call.PC)} {
 		b = le.AppendUint64(b, n)
 	}
 	name, site := c.call.Name, c.call.Site
@@ -97,12 +99,12 @@ func decodeClaim(b []byte, ranks int) (c claim, rest []byte, ok bool) {
 		origin: int32(le.Uint32(b)), deed: Deed(b[4]), how: standing(b[5]), op: op.Op(b[6]), alike: flags&1 != 0, request: flags&2 != 0,
 		typ: op.Type(le.Uint16(b[8:])), phase: le.Uint16(b[10:]), epoch: le.Uint64(b[12:]), gen: le.Uint64(b[20:]), turn: le.Uint64(b[28:]),
 	}
-	name, site := int(b[36]), int(b[37])
+	pc, name, site := uintptr(le.Uint64(b[36:])), int(b[44]), int(b[45])
 	b = b[claimSize:]
 	if name > nameMax || site > siteMax || len(b) < name+site {
 		return c, nil, false
 	}
-	c.call = Call{p2p.Printable(b[:name]), p2p.Printable(b[name : name+site])}
+	c.call = Call{Name: p2p.Printable(b[:name]), Site: p2p.Printable(b[name : name+site]), PC: pc}
 	ok = c.origin >= 0 && int(c.origin) < ranks && c.deed <= DeedStore && c.how <= standsLock && flags < 4
 	if c.deed == DeedAccumulate {
 		ok = ok && c.typ.Size() > 0 && (c.op == 0 || op.CheckAccumulate(c.op, c.typ) == nil)
@@ -252,6 +254,8 @@ func (w *Window) answer(from int, text []byte) ([]byte, bool) {
 		if c.deed == DeedGet {
 			k.merge(func(o *claim) bool { return o.gen != 0 && of(o) }, func(o *claim) { o.gen = 0 })
 		}
+	case verbWhere:
+		return append(fine, w.e.where(&c.call)...), true
 	case verbGets:
 		if at, found := k.awaits(int(c.epoch), list); found {
 			return encodeSpans(append(fine[:0], byte(verdictConflict)), []span{at}), true
@@ -359,7 +363,7 @@ func (w *Window) tellOutside(p *Pending, answer []byte) error {
 	if !ok {
 		return nil
 	}
-	text := p.claim.call.Name + " at " + p.claim.call.Site + ": " + p.t.bytes(where[0]) + " are not attached"
+	text := w.e.called(&p.claim.call, " at ") + ": " + p.t.bytes(where[0]) + " are not attached"
 	if near := p2p.Printable(answer[16:]); near != "" {
 		text += "; " + near
 	}

@@ -40,7 +40,7 @@ func (v *View) End(call Call, rank int) *Ending {
 	w.e.p.Lock()
 	for p := range c.pending {
 		if x.ends(p) {
-			x.found = firstOf(x.found, c.changed(p, call.Name+" at "+call.Site))
+			x.found = firstOf(x.found, c.changed(p, call))
 		}
 	}
 	x.gen = c.gen
@@ -122,6 +122,11 @@ func (x *Ending) Ended(err error) error {
 		}
 	}
 	delete(c.opened, opening{x.call.Name, x.rank})
+	if x.how == standsStart { // the log loses them when the target's Wait returns
+		for t := range c.touched {
+			c.unlearns(t, x.gen)
+		}
+	}
 	if x.how == standsFence {
 		c.fences++
 		c.fenced(c.fences)
@@ -136,7 +141,7 @@ func (x *Ending) Ended(err error) error {
 	w.e.p.Unlock()
 	switch {
 	case blind || w.live() != nil:
-	case x.how == standsStart || x.local:
+	case x.local:
 		x.tell(DeedGet)
 	case x.how == standsLock:
 		x.tell(DeedPut)
@@ -224,11 +229,11 @@ func (v *View) Open(err error) error {
 	}
 	v.w.e.p.Lock()
 	defer v.w.e.p.Unlock()
-	return fail(class.RMASync, "%v%s", err, c.begun())
+	return fail(class.RMASync, "%v%s", err, c.begun(v.w.e))
 }
 
 // begun is where open epochs were begun.
-func (c *check) begun() string {
+func (c *check) begun(e *Engine) string {
 	keys := make([]opening, 0, len(c.opened))
 	for k := range c.opened {
 		keys = append(keys, k)
@@ -238,11 +243,11 @@ func (c *check) begun() string {
 	})
 	text := ""
 	for _, k := range keys {
-		text += ", " + c.opened[k].Name
+		call, how := c.opened[k], " at "
 		if k.rank >= 0 {
-			text += " of rank " + strconv.Itoa(k.rank)
+			how = " of rank " + strconv.Itoa(k.rank) + how
 		}
-		text += " at " + c.opened[k].Site
+		text += ", " + e.called(&call, how)
 	}
 	return text
 }
@@ -264,7 +269,7 @@ func (e *Engine) OpenEpochs() error {
 	for _, w := range list {
 		if err := w.idle(); err != nil {
 			e.p.Lock()
-			err = fail(class.RMASync, "window%s made at %s: %v%s", strings.TrimPrefix(string(w.AppendOn(nil)), " on"), w.check.made, err, w.check.begun())
+			err = fail(class.RMASync, "window%s made at %s: %v%s", strings.TrimPrefix(string(w.AppendOn(nil)), " on"), e.where(&w.check.made), err, w.check.begun(e))
 			e.p.Unlock()
 			return err
 		}

@@ -27,7 +27,7 @@ func asking(v verb, c claim, list ...span) []byte {
 
 // putOf is a put of a rank, as it is claimed.
 func putOf(origin int32) claim {
-	return claim{call: Call{"Put", "main.go:1"}, origin: origin, deed: DeedPut, how: standsLock}
+	return claim{call: Call{Name: "Put", Site: "main.go:1"}, origin: origin, deed: DeedPut, how: standsLock}
 }
 
 // told is the verdict of the one answer to a question.
@@ -55,10 +55,10 @@ func TestS5_QuestionsThatMeanNone(t *testing.T) {
 	wrongOp.op, noType.typ = 200, 0xffff
 	questions := map[string][]byte{
 		"nothing": {}, "a verb": good[:1], "half a claim": good[:20], "half a text": good[:1+claimSize+4], "half a span": good[:len(good)-3],
-		"no verb": append([]byte{0}, good[1:]...), "an unknown verb": append([]byte{6}, good[1:]...),
+		"no verb": append([]byte{0}, good[1:]...), "an unknown verb": append([]byte{byte(verbWhere) + 1}, good[1:]...),
 		"a rank that is not": with(0, 2), "a negative rank": with(3, 0x80), "an unknown deed": with(4, byte(DeedStore)+1),
 		"a load": with(4, byte(DeedLoad)), "a store": with(4, byte(DeedStore)), "an unknown epoch": with(5, byte(standsLock)+1),
-		"unknown flags": with(7, 4), "a long name": with(36, nameMax+1), "a long site": with(37, siteMax+1),
+		"unknown flags": with(7, 4), "a long name": with(claimSize-2, nameMax+1), "a long site": with(claimSize-1, siteMax+1),
 		"an empty span": asking(verbAccess, putOf(1), span{8, 8}), "a span that is turned round": asking(verbAccess, putOf(1), span{8, 0}),
 		"an operation that is none": asking(verbAccess, wrongOp, span{0, 8}), "a type that is none": asking(verbAccess, noType, span{0, 8}),
 		"too many spans": asking(verbForget, putOf(1), make([]span, spansMax+1)...),
@@ -152,12 +152,12 @@ func (c claim) encodedAfter(v verdict) []byte { return c.encode([]byte{byte(v)})
 // FuzzQuestions feeds questions, and then the same bytes as answers: nothing is accessed, the
 // log stays bounded and consistent, and what is told of a claim can be printed (S5).
 func FuzzQuestions(f *testing.F) {
-	for v := verb(0); v <= verbGets+1; v++ {
+	for v := verb(0); v <= verbWhere+1; v++ {
 		f.Add(asking(v, putOf(1), span{0, 8}, span{16, 24}), uint8(0))
 		f.Add(asking(v, putOf(0), span{1 << 63, 1<<64 - 1}), uint8(3))
 	}
 	long := putOf(1)
-	long.call = Call{strings.Repeat("n", nameMax), strings.Repeat("\x00s", siteMax/2)}
+	long.call = Call{Name: strings.Repeat("n", nameMax), Site: strings.Repeat("\x00s", siteMax/2), PC: 1 << 40}
 	long.deed, long.op, long.typ, long.request = DeedAccumulate, op.Sum, op.Int64, true
 	f.Add(asking(verbAccess, long, span{3, 11}), uint8(9))
 	f.Fuzz(func(t *testing.T, text []byte, cut uint8) {

@@ -117,13 +117,13 @@ func (w *Window) outside(list []span) (where span, near string, out bool) {
 		if _, _, err := w.place(x.lo, int64(x.hi-x.lo)); err == nil {
 			continue
 		}
-		return x, w.check.near(x), true
+		return x, w.check.near(w.e, x), true
 	}
 	return span{}, "", false
 }
 
 // near is memory beside or below x in words, empty if there is none.
-func (l *checkLog) near(x span) string {
+func (l *checkLog) near(e *Engine, x span) string {
 	var best *place
 	far := ^uint64(0)
 	for i := range l.places {
@@ -142,9 +142,9 @@ func (l *checkLog) near(x span) string {
 	if best == nil || far > nearby {
 		return ""
 	}
-	text := fmt.Sprintf("%#x to %#x were attached by %s at %s", best.lo, best.hi-1, best.attach.Name, best.attach.Site)
+	text := fmt.Sprintf("%#x to %#x were attached by %s", best.lo, best.hi-1, e.called(&best.attach, " at "))
 	if best.detach.Name != "" {
-		text += fmt.Sprintf(" and detached by %s at %s", best.detach.Name, best.detach.Site)
+		text += fmt.Sprintf(" and detached by %s", e.called(&best.detach, " at "))
 	}
 	return text[:min(len(text), 2*siteMax)]
 }

@@ -209,16 +209,22 @@ func (a *claim) conflicts(c *claim, lo uint64) bool {
 		return x.op != op.NoOp
 	case y.deed == DeedStore:
 		return true
-	case a.origin == c.origin:
-		return false // they have an order, whatever they are
 	case a.op == op.NoOp && c.op == op.NoOp:
 		return false
-	case a.typ.Size() != c.typ.Size() || uint64(a.phase) != lo%uint64(c.typ.Size()):
-		return true // elements that overlap, but are not the same, are not updated as a whole
+	case !sameElements(a.typ, c.typ) || uint64(a.phase) != lo%uint64(c.typ.Size()):
+		return true // of other elements they are neither atomic nor, of one origin, in order
+	case a.origin == c.origin:
+		return false // they have an order, whatever operations they are
 	case a.alike && c.alike:
 		return a.op != c.op && a.op != 0 && c.op != 0
 	}
 	return false
+}
+
+// sameElements reports whether two types of elements are one to accumulates. Bytes of a slice of
+// Go are either.
+func sameElements(a, b op.Type) bool {
+	return a == b || a == op.Byte && b == op.Uint8 || a == op.Uint8 && b == op.Byte
 }
 
 // fenced forgets what was over when the fence before was.
@@ -274,7 +280,7 @@ func (s *spans) remove(x span) int {
 	return len(s.list) - before
 }
 
-// says is a claim as people read it.
+// says is a claim as people read it. The place of its call is known.
 func (a *claim) says() string {
 	text := a.call.Name
 	if a.deed == DeedAccumulate && a.op != 0 {
@@ -285,8 +291,13 @@ func (a *claim) says() string {
 	return fmt.Sprintf("%s by rank %d at %s", text, a.origin, a.call.Site)
 }
 
-// conflict is the error of an access c to memory of t that meets another.
+// conflict is the error of an access c of this process to memory of t that meets another. No
+// lock is held.
 func (t *target) conflict(c, other *claim, where span) error {
+	mine, its := *c, *other
+	t.w.locate(&mine)
+	t.w.locate(&its)
+	c, other = &mine, &its
 	why := ", which is not complete"
 	switch {
 	case other.deed > DeedAccumulate:

@@ -311,12 +311,13 @@ func common(a, b []span) (span, bool) {
 }
 
 func (p *Pending) uses(o *Pending, x span, does, did string) error {
-	return fail(class.RMAConflict, "%s at %s %s %d bytes of memory here that %s at %s %s, to rank %d, and is not complete",
-		p.claim.call.Name, p.claim.call.Site, does, x.hi-x.lo, o.claim.call.Name, o.claim.call.Site, did, o.t.rank)
+	e := p.t.w.e
+	return fail(class.RMAConflict, "%s %s %d bytes of memory here that %s %s, to rank %d, and is not complete",
+		e.called(&p.claim.call, " at "), does, x.hi-x.lo, e.called(&o.claim.call, " at "), did, o.t.rank)
 }
 
 // changed returns an error if what p sends is not what it was.
-func (c *checkOrigin) changed(p *Pending, end string) error {
+func (c *checkOrigin) changed(p *Pending, end Call) error {
 	if len(p.from) == 0 || c.digest(p) == p.sum {
 		return nil
 	}
@@ -324,8 +325,9 @@ func (c *checkOrigin) changed(p *Pending, end string) error {
 	for i := range p.from {
 		n += p.from[i].size()
 	}
-	return fail(class.RMAConflict, "the %d bytes here that %s at %s sends to %s have changed before %s: until then they belong to the operation",
-		n, p.claim.call.Name, p.claim.call.Site, p.where(), end)
+	e := p.t.w.e
+	return fail(class.RMAConflict, "the %d bytes here that %s sends to %s have changed before %s: until then they belong to the operation",
+		n, e.called(&p.claim.call, " at "), p.where(), e.called(&end, " at "))
 }
 
 // where is what p accesses, in words.
@@ -360,7 +362,7 @@ func (v *View) Waited(r *p2p.Request, end Call) error {
 	if p == nil || p.made != r.Gen {
 		return nil
 	}
-	err := c.changed(p, end.Name+" at "+end.Site)
+	err := c.changed(p, end)
 	c.lose(p)
 	return err
 }

@@ -18,7 +18,7 @@ func TestRC10_OriginsKeepSoMuch(t *testing.T) {
 	if n := len(c.pending); n != pendingMax {
 		t.Errorf("%d are kept, want %d", n, pendingMax)
 	}
-	next := &Pending{t: &target{}}
+	next := &Pending{t: &target{w: &Window{e: &Engine{}}}}
 	next.hold(&Intent{Deed: DeedGet, Result: Data{Bytes: mem}})
 	for i, p := range all {
 		c.lose(p)

@@ -1,0 +1,212 @@
+package bind
+
+import (
+	"debug/dwarf"
+	"debug/elf"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// sources finds the places of calls in the source of the program: file and line if there is
+// debugging information, else symbol and offset, else module and offset. A module is read
+// when the first report needs it, and kept.
+type sources struct {
+	mu      sync.Mutex
+	modules map[string]*module
+}
+
+// module is an executable, or a shared object, that is mapped.
+type module struct {
+	path     string // empty: nothing could be read
+	segments []elf.ProgHeader
+	symbols  []elf.Symbol
+	debug    *dwarf.Data // nil: none
+}
+
+// mapping is a part of a file that is mapped.
+type mapping struct {
+	lo, hi, offset uintptr
+	path           string
+}
+
+// place is the call that returns to an address, as a file and a line, or what else is known.
+func (s *sources) place(pc uintptr) string {
+	m, ok := mappingOf(pc)
+	if !ok {
+		return fmt.Sprintf("%#x", pc)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.modules == nil {
+		s.modules = make(map[string]*module)
+	}
+	of := s.modules[m.path]
+	if of == nil {
+		of = readModule(m.path)
+		s.modules[m.path] = of
+	}
+	offset := uint64(pc - m.lo + m.offset)
+	at, ok := of.address(offset)
+	if !ok {
+		return fmt.Sprintf("%s+%#x", filepath.Base(m.path), offset)
+	}
+	if line := of.line(at - 1); line != "" { // within the instruction that calls
+		return line
+	}
+	return of.symbol(at)
+}
+
+// mappingOf is the mapped file that an address is in.
+func mappingOf(pc uintptr) (m mapping, ok bool) {
+	text, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return m, false
+	}
+	for line := range strings.Lines(string(text)) {
+		if m, ok = parseMapping(line); ok && m.lo <= pc && pc < m.hi {
+			return m, true
+		}
+	}
+	return m, false
+}
+
+// parseMapping reads a line of /proc/self/maps that is about a file.
+func parseMapping(line string) (m mapping, ok bool) {
+	rest := line
+	var words [5]string
+	for i := range words {
+		words[i], rest, ok = strings.Cut(strings.TrimLeft(rest, " "), " ")
+		if !ok {
+			return m, false
+		}
+	}
+	low, high, _ := strings.Cut(words[0], "-")
+	lo, err := strconv.ParseUint(low, 16, 64)
+	hi, err2 := strconv.ParseUint(high, 16, 64)
+	offset, err3 := strconv.ParseUint(words[2], 16, 64)
+	m = mapping{uintptr(lo), uintptr(hi), uintptr(offset), strings.TrimSuffix(strings.TrimLeft(rest, " "), "\n")}
+	return m, err == nil && err2 == nil && err3 == nil && strings.HasPrefix(m.path, "/")
+}
+
+// readModule reads what is known of a mapped file.
+func readModule(path string) *module {
+	file := path
+	if exe, err := os.Readlink("/proc/self/exe"); err == nil && exe == path {
+		file = "/proc/self/exe" // also if it has been removed, or replaced
+	}
+	f, err := elf.Open(file)
+	if err != nil {
+		return &module{}
+	}
+	defer f.Close()
+	m := &module{path: path}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			m.segments = append(m.segments, p.ProgHeader)
+		}
+	}
+	m.read(f)
+	if m.debug == nil {
+		for _, name := range debugFiles(f, path) {
+			if apart, err := elf.Open(name); err == nil {
+				m.read(apart)
+				apart.Close()
+				break
+			}
+		}
+	}
+	return m
+}
+
+// read takes symbols and debugging information of a file.
+func (m *module) read(f *elf.File) {
+	symbols, err := f.Symbols()
+	if err != nil {
+		symbols, err = f.DynamicSymbols()
+	}
+	if err == nil {
+		m.symbols = append(m.symbols, symbols...)
+	}
+	if f.Section(".debug_line") == nil && f.Section(".zdebug_line") == nil {
+		return
+	}
+	if d, err := f.DWARF(); err == nil {
+		m.debug = d
+	}
+}
+
+// debugFiles are where debugging information of a file may be, that was taken out of it.
+func debugFiles(f *elf.File, path string) (names []string) {
+	const system = "/usr/lib/debug"
+	if s := f.Section(".note.gnu.build-id"); s != nil {
+		if note, err := s.Data(); err == nil && len(note) > 16 {
+			id := hex.EncodeToString(note[16:])
+			names = append(names, filepath.Join(system, ".build-id", id[:2], id[2:]+".debug"))
+		}
+	}
+	if s := f.Section(".gnu_debuglink"); s != nil {
+		if link, err := s.Data(); err == nil {
+			name, _, _ := strings.Cut(string(link), "\x00")
+			dir := filepath.Dir(path)
+			name = filepath.Base(name)
+			names = append(names, filepath.Join(dir, name), filepath.Join(dir, ".debug", name), filepath.Join(system, dir, name))
+		}
+	}
+	return names
+}
+
+// address is where the byte at an offset of the file is in the address space that the file
+// was linked for.
+func (m *module) address(offset uint64) (uint64, bool) {
+	for _, p := range m.segments {
+		if p.Off <= offset && offset < p.Off+p.Filesz {
+			return offset - p.Off + p.Vaddr, true
+		}
+	}
+	return 0, false
+}
+
+// line is the file and the line of an address, empty if they are not known.
+func (m *module) line(at uint64) string {
+	if m.debug == nil {
+		return ""
+	}
+	unit, err := m.debug.Reader().SeekPC(at)
+	if err != nil {
+		return ""
+	}
+	lines, err := m.debug.LineReader(unit)
+	if err != nil || lines == nil {
+		return ""
+	}
+	// Not LineReader.SeekPC: it expects sequences in the order of their addresses, as neither
+	// link-time optimisation nor sections for each function leave them.
+	var entry, next dwarf.LineEntry
+	for lines.Next(&next) == nil {
+		if entry.Address <= at && at < next.Address && !entry.EndSequence && entry.File != nil && entry.Line > 0 {
+			return filepath.Base(entry.File.Name) + ":" + strconv.Itoa(entry.Line)
+		}
+		entry = next
+	}
+	return ""
+}
+
+// symbol is the function that an address is in, and how far.
+func (m *module) symbol(at uint64) string {
+	var best elf.Symbol
+	for _, s := range m.symbols {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF && s.Value <= at && at <= s.Value+s.Size && s.Value >= best.Value {
+			best = s
+		}
+	}
+	name := filepath.Base(m.path)
+	if best.Name == "" {
+		return fmt.Sprintf("%s+%#x", name, at)
+	}
+	return fmt.Sprintf("%s+%#x in %s", best.Name, at-best.Value, name)
+}

@@ -1,0 +1,83 @@
+//go:build linux
+
+package run
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// marked are the lines of a source by the words in the comment at their ends.
+func marked(t *testing.T, source string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]string{}
+	mark := regexp.MustCompile(`; /\* (.*) \*/$`)
+	for i, line := range strings.Split(string(text), "\n") {
+		if m := mark.FindStringSubmatch(line); m != nil {
+			at[m[1]] = fmt.Sprintf("%s:%d", filepath.Base(source), i+1)
+		}
+	}
+	return at
+}
+
+// Reports of the checking mode name both calls by their lines in C, whatever the program is
+// linked as, and by functions where there is no debugging information (issue 19, section 4).
+func TestCheckingNamesLinesOfC(t *testing.T) {
+	need(t, "gcc", "objcopy")
+	const source = "../check_sites.c"
+	at := marked(t, source)
+	put := regexp.QuoteMeta(at["put first"])
+	// Of a call on several lines the compiler names one.
+	var line int
+	fmt.Sscanf(at["put second"], "check_sites.c:%d", &line)
+	second := fmt.Sprintf(`check_sites\.c:(%d|%d)`, line-1, line)
+	race := "MPI_Put by rank 2 at " + second + " conflicts with MPI_Put by rank 0 at " + put + " between the same two fences"
+
+	whole := compile(t, "mpicc", source, "-g")
+	dir := t.TempDir()
+	lib := filepath.Join(dir, "libpart.so")
+	for _, c := range [][]string{{"-g", "-shared", "-fPIC", "-DPART=2", source, "-o", lib}} {
+		if r := command(t, nil, bin("mpicc"), c...); r.status != 0 {
+			t.Fatalf("mpicc %q: %s", c, r.err)
+		}
+	}
+	stripped, apart := filepath.Join(dir, "stripped"), filepath.Join(dir, "apart")
+	for _, c := range [][]string{
+		{"objcopy", "--only-keep-debug", whole, apart + ".debug"},
+		{"objcopy", "--strip-debug", "--add-gnu-debuglink=" + apart + ".debug", whole, apart},
+		{"objcopy", "--strip-all", "--remove-section=.note.gnu.build-id", whole, stripped},
+	} {
+		if r := command(t, nil, c[0], c[1:]...); r.status != 0 {
+			t.Fatalf("%q: %s", c, r.err)
+		}
+	}
+	for _, c := range []struct{ name, program, what, says string }{
+		{"pie", whole, "race", race},
+		{"returns", whole, "returns", "^class "},
+		{"no pie", compile(t, "mpicc", source, "-g", "-no-pie"), "race", race},
+		{"dwarf 4", compile(t, "mpicc", source, "-gdwarf-4", "-O2", "-flto"), "race", race},
+		{"library", compile(t, "mpicc", source, "-DPART=1", lib, "-Wl,-rpath,"+dir), "race", race},
+		{"apart", apart, "race", race},
+		{"no lines", compile(t, "mpicc", source, "-g0"), "race", `MPI_Put by rank 2 at put_second\+0x[0-9a-f]+ in check_sites conflicts with MPI_Put by rank 0 at put_first\+0x[0-9a-f]+ in check_sites `},
+		{"stripped", stripped, "race", `MPI_Put by rank 2 at stripped\+0x[0-9a-f]+ conflicts with MPI_Put by rank 0 at stripped\+0x[0-9a-f]+ `},
+		{"reuse", whole, "reuse", "the 8 bytes here that MPI_Put at " + put + " sends to .* have changed before MPI_Win_fence at " + regexp.QuoteMeta(at["reuse second"])},
+	} {
+		for _, fabric := range []string{"shm", "tcp"} {
+			t.Run(fabric+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
+				r := launched(t, fabric, 3, []string{"HALO_CHECK=1"}, c.program, c.what)
+				if !regexp.MustCompile(c.says).MatchString(r.out + r.err) {
+					t.Errorf("status %d\n%s%s\nwant %s", r.status, r.out, r.err, c.says)
+				}
+			})
+		}
+	}
+}
