@@ -278,6 +278,7 @@ int main(int argc, char **argv)
         {"reduce_local", "8,64,1024,16384,262144,4194304,67108864", reduce_local, 0},
         {"pack", "1024,65536,4194304", pack, 0},
         {"unpack", "1024,65536,4194304", unpack, 0},
+        {"type", "10", make_types, 0},
         {"put", "1,8,64,512,4096,65536,262144,1048576,4194304", put_flush, 2},
         {"get", "1,8,64,512,4096,65536,262144,1048576,4194304", get_flush, 2},
         {"acc", "8,64,512,4096,32768,65536,262144", accumulate, 2},
@@ -287,6 +288,8 @@ int main(int argc, char **argv)
         {"fence", "8", fence_epochs, 2},
         {"pscw", "8", pscw_epochs, 2},
         {"lock", "8", lock_epochs, 2},
+        {"lockget", "8", lock_get_epochs, 2},
+        {"rput", "8", rput_wait, 2},
         {"mtflush", "1", put_in_threads, 2},
         {"passive", "1", NULL, 2},
         {"init", "0", NULL, 0},
@@ -332,6 +335,12 @@ int main(int argc, char **argv)
             if (size < 64 || size % 64 || size > MAX_PACKED)
                 fail(name, " takes sizes that are multiples of 64 from 64 to 16777216");
             packing(name, table[b].loop);
+            continue;
+        }
+        if (table[b].loop == make_types) {
+            if (size < 1 || size > 90)
+                fail(name, " takes sizes from 1 to 90");
+            typing(name);
             continue;
         }
         if ((!strcmp(name, "allreduce") || !strcmp(name, "reduce_local")) && (size < 8 || size % 8))

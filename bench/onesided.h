@@ -125,6 +125,9 @@ static void close_window(const char *kind)
 
 #include "onesided_loops.h"
 
+/* reads says whether a benchmark moves data to rank 0. */
+static int reads(const char *name) { return !strcmp(name, "get") || !strcmp(name, "lockget"); }
+
 /* inspect looks whether rank 1's memory (for get and friends rank 0's buffer) holds
  * what it should. */
 static void inspect(const char *name)
@@ -132,13 +135,13 @@ static void inspect(const char *name)
     long count[2] = {total, 0};
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Bcast(count, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    int own = !strcmp(name, "lock"); /* here rank 1 holds no lock */
+    int own = !strncmp(name, "lock", 4); /* here rank 1 holds no lock */
     if (own && rank == 1)
         MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
     if (rank == 1 && strcmp(name, "fence") && strcmp(name, "pscw"))
         MPI_Win_sync(win);
-    char *at = !strcmp(name, "get") ? recvbuf : exposed;
-    if (rank == (strcmp(name, "get") ? 1 : 0)) {
+    char *at = reads(name) ? recvbuf : exposed;
+    if (rank == (reads(name) ? 0 : 1)) {
         if (!strcmp(name, "mtflush")) {
             for (int w = 0; w < crew; w++)
                 count[1] += at[w * CELL] != pattern(0);
@@ -192,7 +195,7 @@ static void prepare(const char *name)
     } else {
         for (long i = 0; i < size; i++)
             sendbuf[i] = pattern(i);
-        if (!strcmp(name, "get"))
+        if (reads(name))
             memcpy(exposed, sendbuf, size);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -204,12 +207,12 @@ static void once(const char *name, const char *kind, void (*loop)(long), void (*
     prepare(name);
     if (loop == fence_epochs)
         MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
-    else if (loop != pscw_epochs && loop != lock_epochs)
+    else if (loop != pscw_epochs && !locks(loop))
         MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
     double us = checked(name, loop), many = stream ? checked(name, stream) / WINDOW : 0;
     if (loop == fence_epochs)
         MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
-    else if (loop != pscw_epochs && loop != lock_epochs)
+    else if (loop != pscw_epochs && !locks(loop))
         MPI_Win_unlock(1, win);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank)
@@ -217,7 +220,7 @@ static void once(const char *name, const char *kind, void (*loop)(long), void (*
     head(name, kind);
     if (element)
         printf(",\"type\":\"%s\"", element->name);
-    if (loop == lock_epochs)
+    if (locks(loop))
         printf(",\"lock\":\"%s\"", lock_type == MPI_LOCK_SHARED ? "shared" : "exclusive");
     if (loop == put_in_threads)
         printf(",\"workers\":%d,\"us\":%.4f,\"mrate\":%.0f}\n", crew, us, crew / us * 1e6);
@@ -272,7 +275,7 @@ static const char *next_word(const char **list, char *word)
 
 static int is_onesided(const char *name)
 {
-    static const char *names[] = {"put", "get", "acc", "getacc", "fop", "cas", "fence", "pscw", "lock", "mtflush", "passive"};
+    static const char *names[] = {"put", "get", "acc", "getacc", "fop", "cas", "fence", "pscw", "lock", "lockget", "rput", "mtflush", "passive"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i]))
             return 1;
@@ -327,7 +330,7 @@ static void onesided(const char *name, void (*loop)(long), const long *sizes, in
                 lock_type = MPI_LOCK_EXCLUSIVE;
                 once(name, kind, loop, loop == put_flush ? put_stream : loop == get_flush ? get_stream : NULL);
                 lock_type = MPI_LOCK_SHARED;
-                if (loop == lock_epochs)
+                if (locks(loop))
                     once(name, kind, loop, NULL);
             }
         }

@@ -132,6 +132,32 @@ static void lock_epochs(long n)
     }
 }
 
+static void lock_get_epochs(long n)
+{
+    if (rank)
+        return;
+    for (long i = 0; i < n; i++) {
+        MPI_Win_lock(lock_type, 1, 0, win);
+        MPI_Get(recvbuf, size, MPI_BYTE, 1, base, size, MPI_BYTE, win);
+        MPI_Win_unlock(1, win);
+    }
+}
+
+/* locks says whether a loop locks the window itself. */
+static int locks(void (*loop)(long)) { return loop == lock_epochs || loop == lock_get_epochs; }
+
+static void rput_wait(long n)
+{
+    if (rank)
+        return;
+    for (long i = 0; i < n; i++) {
+        MPI_Request request;
+        MPI_Rput(sendbuf, size, MPI_BYTE, 1, base, size, MPI_BYTE, win, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Win_flush(1, win);
+}
+
 /* mtflush: threads stay between the runs; two barriers hold them. */
 static int crew;          /* threads, the first of them the main one */
 static long share = -1;   /* operations of each; -1: the end */

@@ -28,6 +28,66 @@ static void unpack(long n)
     }
 }
 
+/* type: a part of an array, of size times size elements: made, committed and freed; and what is
+ * asked of it. */
+static void make_types(long n)
+{
+    int whole[2] = {100, 100}, part[2] = {size, size}, starts[2] = {5, 5};
+    for (long i = 0; i < n; i++) {
+        MPI_Datatype made;
+        MPI_Type_create_subarray(2, whole, part, starts, MPI_ORDER_C, MPI_DOUBLE, &made);
+        MPI_Type_commit(&made);
+        MPI_Type_free(&made);
+    }
+}
+
+static volatile MPI_Aint answer;
+
+static void ask_size(long n)
+{
+    for (long i = 0; i < n; i++) {
+        int bytes;
+        MPI_Type_size(type, &bytes);
+        answer = bytes;
+    }
+}
+
+static void ask_extent(long n)
+{
+    for (long i = 0; i < n; i++) {
+        MPI_Aint lb, extent;
+        MPI_Type_get_extent(type, &lb, &extent);
+        answer = extent;
+    }
+}
+
+static void ask_true_extent(long n)
+{
+    for (long i = 0; i < n; i++) {
+        MPI_Aint lb, extent;
+        MPI_Type_get_true_extent(type, &lb, &extent);
+        answer = extent;
+    }
+}
+
+static void typing(const char *name)
+{
+    static const struct { const char *what; void (*loop)(long); } table[] = {
+        {"made", make_types}, {"size", ask_size}, {"extent", ask_extent}, {"true extent", ask_true_extent},
+    };
+    int whole[2] = {100, 100}, part[2] = {size, size}, starts[2] = {5, 5};
+    MPI_Type_create_subarray(2, whole, part, starts, MPI_ORDER_C, MPI_DOUBLE, &type);
+    MPI_Type_commit(&type);
+    for (int l = 0; l < 4; l++) {
+        double us = measure(table[l].loop);
+        if (rank == 0)
+            printf("{\"bench\":\"%s\",\"fabric\":\"%s\",\"ranks\":%d,\"size\":%ld,\"layout\":\"%s\",\"us\":%.4f}\n",
+                   name, fabric, ranks, size, table[l].what, us);
+        fflush(stdout);
+    }
+    MPI_Type_free(&type);
+}
+
 static void packing(const char *name, void (*loop)(long))
 {
     struct particle { int id; double x[3]; float mass; };

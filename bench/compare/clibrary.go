@@ -58,8 +58,15 @@ func (r *row) calls() float64 {
 		if r.unit == "us" {
 			return 2
 		}
-	case "lock":
+	case "lock", "lockget":
 		return 3
+	case "rput":
+		return 2
+	case "type":
+		if r.variant == "made" {
+			return 3
+		}
+		return 1
 	case "pscw": // Start, Put and Complete here, Post and Wait there
 		return 5
 	}

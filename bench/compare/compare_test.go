@@ -196,7 +196,7 @@ func TestJobsShareARunAcrossSizes(t *testing.T) {
 		}
 	}
 	want = append(want, "reduce_local shm, 1 ranks, sizes 64,1024,16384,262144,67108864",
-		"pack shm, 1 ranks, sizes 1024,65536,4194304", "unpack shm, 1 ranks, sizes 1024,65536,4194304", "init shm, 4 ranks")
+		"pack shm, 1 ranks, sizes 1024,65536,4194304", "unpack shm, 1 ranks, sizes 1024,65536,4194304", "type shm, 1 ranks, sizes 10", "init shm, 4 ranks")
 	if !slices.Equal(got, want) {
 		t.Errorf("jobs\n%q\nwant\n%q", got, want)
 	}

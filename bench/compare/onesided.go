@@ -64,6 +64,10 @@ func oneSidedRows() []row {
 		for _, lock := range []string{"exclusive", "shared"} {
 			add(row{name: fmt.Sprintf("lock %s %s", fabric, lock), bench: "lock", fabric: fabric, size: 8, variant: "allocate " + lock, unit: "us", bars: best(1)})
 		}
+		for _, lock := range []string{"exclusive", "shared"} {
+			add(row{name: fmt.Sprintf("lock, get %s %s", fabric, lock), bench: "lockget", fabric: fabric, size: 8, variant: "allocate " + lock, unit: "us", bars: best(1)})
+		}
+		add(row{name: "rput, wait " + fabric, bench: "rput", fabric: fabric, size: 8, variant: "allocate", unit: "us", bars: best(1)})
 		rows = append(rows, workerRows(fabric)...)
 	}
 	return append(rows, passiveRows()...)

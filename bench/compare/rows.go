@@ -116,6 +116,10 @@ func baseRows() []row {
 			}
 		}
 	}
+	// What an array library does for each transfer.
+	for _, what := range []string{"made", "size", "extent", "true extent"} {
+		rows = append(rows, row{name: "type " + what, bench: "type", fabric: "shm", ranks: 1, size: 10, variant: what, unit: "us"})
+	}
 	return append(rows, row{name: "init 4 ranks", bench: "init", fabric: "shm", ranks: 4, size: -1, unit: "ms", limit: "exec 4", bars: best(0.5)})
 }
 
@@ -169,7 +173,7 @@ func (j job) String() string {
 
 // oneSided says whether it is one of one-sided communication.
 func (j job) oneSided() bool {
-	return slices.Contains([]string{"put", "get", "acc", "getacc", "fop", "cas", "fence", "pscw", "lock", "mtflush", "passive"}, j.bench)
+	return slices.Contains([]string{"put", "get", "acc", "getacc", "fop", "cas", "fence", "pscw", "lock", "lockget", "rput", "mtflush", "passive"}, j.bench)
 }
 
 // spreads says whether a rank uses several cores at once, and is bound to none.

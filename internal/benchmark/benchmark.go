@@ -75,6 +75,7 @@ func kinds() []kind {
 		{"reduce_local", "time of a sum of two slices of doubles, at every rank by itself", []int{8, 64, 1 << 10, 16 << 10, 256 << 10, 4 << 20, 64 << 20}, 0},
 		{"pack", "time of packing doubles out of six layouts of that many bytes, at every rank by itself", packs, 0},
 		{"unpack", "the other way round", packs, 0},
+		{"type", "time of making, committing and freeing a subarray type of n x n doubles, and of what is asked of it", []int{10}, 0},
 		{"put", "one-sided: a put and a flush; and many puts before one flush", moved, 2},
 		{"get", "the same of gets", moved, 2},
 		{"acc", "an accumulate (sum) and a flush", summed, 2},
@@ -84,6 +85,8 @@ func kinds() []kind {
 		{"fence", "an epoch of one put and a fence", []int{8}, 2},
 		{"pscw", "an epoch of one put between start and complete, post and wait", []int{8}, 2},
 		{"lock", "an epoch of one put between lock and unlock", []int{8}, 2},
+		{"lockget", "an epoch of one get between lock and unlock", []int{8}, 2},
+		{"rput", "a put with a request, and its wait", []int{8}, 2},
 		{"mtflush", "puts of one byte and flushes in many goroutines at once", []int{1}, 2},
 		{"passive", "operations on a target that computes and does not call Halo", []int{1}, 2},
 		{"seeds", "the experiments of the paper on extensions: see -peers and -svg", []int{1}, 2},
@@ -149,6 +152,8 @@ func (p *Plan) Check(ranks int) error {
 			return fmt.Errorf("%s takes sizes that are multiples of 8 from 8, not %d", p.Name, s)
 		case strings.HasSuffix(p.Name, "pack") && (s < 64 || s%64 != 0 || s > maxPacked):
 			return fmt.Errorf("%s takes sizes that are multiples of 64 from 64 to %d, not %d", p.Name, maxPacked, s)
+		case p.Name == "type" && (s < 1 || s > maxPart):
+			return fmt.Errorf("type takes sizes from 1 to %d, not %d", maxPart, s)
 		case (p.Name == "acc" || p.Name == "getacc") && (s < 8 || s%8 != 0):
 			return fmt.Errorf("%s takes sizes that are multiples of 8 from 8, not %d", p.Name, s)
 		case slices.Contains(oneSidedNames(), p.Name) && s < 1:
@@ -182,6 +187,8 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 			err = notifying(world, p, size, report)
 		case "pack", "unpack":
 			err = packing(world, p, size, report)
+		case "type":
+			err = typing(world, p, size, report)
 		default:
 			err = timing(world, p, size, report)
 		}

@@ -60,6 +60,11 @@ func TestJSONOfEveryBenchmark(t *testing.T) {
 		{"alltoall", 3, []int{8}, []string{`{"bench":"alltoall","fabric":"X","ranks":3,"size":8,"us":F}`}},
 		{"pack", 1, []int{192}, packed("pack", 192)},
 		{"unpack", 2, []int{64}, packed("unpack", 64)},
+		{"type", 1, []int{4}, []string{
+			`{"bench":"type","fabric":"X","ranks":1,"size":4,"layout":"made","us":F}`,
+			`{"bench":"type","fabric":"X","ranks":1,"size":4,"layout":"size","us":F}`,
+			`{"bench":"type","fabric":"X","ranks":1,"size":4,"layout":"extent","us":F}`,
+			`{"bench":"type","fabric":"X","ranks":1,"size":4,"layout":"true extent","us":F}`}},
 	} {
 		for _, fabric := range mpitest.Fabrics() {
 			t.Run(c.name+"-"+fabric, func(t *testing.T) {

@@ -38,7 +38,7 @@ func (r Result) JSON() string {
 	switch r.Bench {
 	case "matching":
 		s += fmt.Sprintf(`,"depth":%d,"queue":%q`, r.Size, r.Queue)
-	case "pack", "unpack":
+	case "pack", "unpack", "type":
 		s += fmt.Sprintf(`,"size":%d,"layout":%q`, r.Size, r.Layout)
 	case "barrier", "init":
 	case "passive":
@@ -108,15 +108,15 @@ func head(bench string) string {
 		return fmt.Sprintf("%12s %12s", "bytes", "messages/s")
 	case "matching":
 		return fmt.Sprintf("%12s %12s %12s", "queue", "depth", "us")
-	case "pack", "unpack":
+	case "pack", "unpack", "type":
 		return fmt.Sprintf("%-14s %12s %12s", "layout", "bytes", "us")
 	case "put", "get":
 		return fmt.Sprintf("%-14s %12s %12s %12s %12s", "window", "bytes", "us", "MB/s", bench+"s/s")
 	case "acc", "getacc", "fop", "cas":
 		return fmt.Sprintf("%-14s %-8s %12s %12s", "window", "type", "bytes", "us")
-	case "fence", "pscw":
+	case "fence", "pscw", "rput":
 		return fmt.Sprintf("%-14s %12s %12s", "window", "bytes", "us")
-	case "lock":
+	case "lock", "lockget":
 		return fmt.Sprintf("%-14s %-10s %12s %12s", "window", "lock", "bytes", "us")
 	case "mtflush":
 		return fmt.Sprintf("%-14s %8s %12s %12s", "window", "workers", "us", "puts/s")
@@ -138,15 +138,15 @@ func (r Result) row() string {
 		return fmt.Sprintf("%12d %12.0f", r.Size, r.Rate)
 	case "matching":
 		return fmt.Sprintf("%12s %12d %12.3f", r.Queue, r.Size, r.US)
-	case "pack", "unpack":
+	case "pack", "unpack", "type":
 		return fmt.Sprintf("%-14s %12d %12.3f", r.Layout, r.Size, r.US)
 	case "put", "get":
 		return fmt.Sprintf("%-14s %12d %12.3f %12.1f %12.0f", r.Win, r.Size, r.US, r.MBps, r.Rate)
 	case "acc", "getacc", "fop", "cas":
 		return fmt.Sprintf("%-14s %-8s %12d %12.3f", r.Win, r.Type, r.Size, r.US)
-	case "fence", "pscw":
+	case "fence", "pscw", "rput":
 		return fmt.Sprintf("%-14s %12d %12.3f", r.Win, r.Size, r.US)
-	case "lock":
+	case "lock", "lockget":
 		return fmt.Sprintf("%-14s %-10s %12d %12.3f", r.Win, r.Lock, r.Size, r.US)
 	case "mtflush":
 		return fmt.Sprintf("%-14s %8d %12.3f %12.0f", r.Win, r.Workers, r.US, r.Rate)

@@ -123,6 +123,14 @@ func (o *onesided) all() error {
 					err = o.once(o.lockEpochs, nil)
 				}
 			}
+		case "lockget":
+			for _, o.lock = range []mpi.LockType{mpi.LockExclusive, mpi.LockShared} {
+				if err == nil {
+					err = o.once(o.lockGetEpochs, nil)
+				}
+			}
+		case "rput":
+			err = o.once(o.rputWait, nil)
 		}
 		if err != nil {
 			return err
@@ -238,7 +246,7 @@ func (o *onesided) duplicate() error {
 // latency of body that of stream is measured, if there is one.
 func (o *onesided) once(body, stream func(n int) error) error {
 	name := o.plan.Name
-	if err := o.prepare(name == "get"); err != nil {
+	if err := o.prepare(reads(name)); err != nil {
 		return err
 	}
 	var many float64
@@ -259,7 +267,7 @@ func (o *onesided) once(body, stream func(n int) error) error {
 	case name == "mtflush":
 		r.Workers, r.Rate = o.workers, float64(o.workers)/us*1e6
 		r.Scope, r.Order = o.plan.Scope, o.plan.Order
-	case name == "lock":
+	case name == "lock" || name == "lockget":
 		r.Lock = o.lock.String()
 	case o.elements != nil:
 		r.Type = o.elements.name()
@@ -267,10 +275,13 @@ func (o *onesided) once(body, stream func(n int) error) error {
 	return o.report.Add(r)
 }
 
+// reads says whether a benchmark moves data to rank 0.
+func reads(name string) bool { return name == "get" || name == "lockget" }
+
 // inEpoch runs f in the epoch that the benchmark wants around its loop, and ends it.
 func (o *onesided) inEpoch(f func() (float64, error)) (us float64, err error) {
 	switch o.plan.Name {
-	case "pscw", "lock":
+	case "pscw", "lock", "lockget":
 		return f()
 	case "fence":
 		if err := o.win.Fence(mpi.ModeNoPrecede); err != nil {

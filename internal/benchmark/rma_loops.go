@@ -137,6 +137,40 @@ func (o *onesided) lockEpochs(n int) error {
 	return nil
 }
 
+func (o *onesided) lockGetEpochs(n int) error {
+	if o.rank != 0 {
+		return nil
+	}
+	data := o.recv[:o.size]
+	for range n {
+		if err := o.win.Lock(o.lock, 1, 0); err != nil {
+			return err
+		}
+		if err := o.win.Get(data, 1, o.base); err != nil {
+			return err
+		}
+		if err := o.win.Unlock(1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rputWait puts with a request, n times, and flushes at the end.
+func (o *onesided) rputWait(n int) error {
+	if o.rank != 0 {
+		return nil
+	}
+	data := o.send[:o.size]
+	for range n {
+		q := o.win.Rput(data, 1, o.base)
+		if _, err := q.Wait(); err != nil {
+			return err
+		}
+	}
+	return o.win.Flush(1)
+}
+
 // putInWorkers puts one byte and flushes n times in each worker, all at once.
 func (o *onesided) putInWorkers(n int) error {
 	if o.rank != 0 {

@@ -61,7 +61,7 @@ func (o *onesided) inspect(name string) error {
 		wrong[0] = int64(n)
 	} else {
 		switch {
-		case name == "get":
+		case reads(name):
 			wrong[0] = int64(o.differs(o.recv))
 		case name == "getacc" || name == "fop" || name == "cas":
 			if !o.elements.fetched(total[0] - 1) {
@@ -84,7 +84,7 @@ func (o *onesided) inspect(name string) error {
 func (o *onesided) inspectMemory(name string, total int64) (wrong int, err error) {
 	switch name {
 	case "fence", "pscw": // the epoch has ended just now
-	case "lock":
+	case "lock", "lockget":
 		if err := o.win.Lock(mpi.LockShared, 1, 0); err != nil {
 			return 0, err
 		}
@@ -109,7 +109,7 @@ func (o *onesided) inspectMemory(name string, total int64) (wrong int, err error
 		return wrong, nil
 	case o.elements != nil:
 		return o.elements.differ(o.mem[:o.size], total), nil
-	case name == "get":
+	case reads(name):
 		return 0, nil
 	}
 	return o.differs(o.mem), nil

@@ -29,7 +29,7 @@ const dupKind = "dup"
 
 // oneSidedNames are the benchmarks of one-sided communication.
 func oneSidedNames() []string {
-	return []string{"put", "get", "acc", "getacc", "fop", "cas", "fence", "pscw", "lock", "mtflush", "passive"}
+	return []string{"put", "get", "acc", "getacc", "fop", "cas", "fence", "pscw", "lock", "lockget", "rput", "mtflush", "passive"}
 }
 
 // Spreads says whether a rank uses several cores at once, and should be bound to none.

@@ -60,6 +60,8 @@ func TestJSONOfOneSidedBenchmarks(t *testing.T) {
 			{Plan{Name: "fence"}, []string{`"win":"allocate","size":8,"us":F`}},
 			{Plan{Name: "pscw"}, []string{`"win":"allocate","size":8,"us":F`}},
 			{Plan{Name: "lock"}, []string{`"win":"allocate","lock":"exclusive","size":8,"us":F`, `"win":"allocate","lock":"shared","size":8,"us":F`}},
+			{Plan{Name: "lockget"}, []string{`"win":"allocate","lock":"exclusive","size":8,"us":F`, `"win":"allocate","lock":"shared","size":8,"us":F`}},
+			{Plan{Name: "rput"}, []string{`"win":"allocate","size":8,"us":F`}},
 			{Plan{Name: "mtflush", Workers: []int{1, 5}}, []string{`"win":"allocate","workers":1,"us":F,"mrate":N`, `"win":"allocate","workers":5,"us":F,"mrate":N`}},
 			{Plan{Name: "mtflush", Workers: []int{3}, Scope: "thread"}, []string{`"win":"allocate","scope":"thread","workers":3,"us":F,"mrate":N`}},
 			{Plan{Name: "mtflush", Workers: []int{2}, Order: true}, []string{`"win":"allocate","order":true,"workers":2,"us":F,"mrate":N`}},
