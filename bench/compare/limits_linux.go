@@ -110,6 +110,10 @@ func parallel(k int, body func(me int)) (time.Duration, error) {
 	return took, nil
 }
 
+// yield is not inlined: its head is where a goroutine that waits in a loop of it can be
+// preempted, which is inside the system call at nearly all times.
+//
+//go:noinline
 func yield() { syscall.RawSyscall(syscall.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // pin binds this thread to the n-th of the cores it may use.
