@@ -11,7 +11,7 @@
 #define HALO_TARGET_UNIT              32
 #define HALO_TARGET_MOST              48
 #define HALO_TARGET_CONTROL           136
-#define HALO_TARGET_FRAMED            184
+#define HALO_TARGET_FRAMED            200
 #define HALO_TARGET_MEM               56
 #define HALO_TARGET_STRIPES           80
 #define HALO_TARGET_ME                88
@@ -34,7 +34,7 @@
 #define HALO_STRIPE_FAVOUR_MOST       16
 
 /* The number of this layout: Go has to give the same. */
-#define HALO_LAYOUT 0x14f0da5830cfa243u
+#define HALO_LAYOUT 0x92e9e034ac1b1ad2u
 
 /* The same of internal/coll and internal/shmfmt. */
 #define HALO_STATE_BUSY               0

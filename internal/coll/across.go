@@ -6,7 +6,6 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
-	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // Short blocking collectives of a communicator on several nodes do on each node what
@@ -54,7 +53,7 @@ func (e *Engine) agreeSlot(c *comm.Comm, d *division) error {
 	choice := make([]byte, 8)
 	if d.leaders != nil {
 		slot := WorldSlot
-		if !stateOf(c).world || !e.node.Control().Slot(slot).Acquire(c.Ctx) {
+		if !stateOf(c).world || !e.acquire(slot, c.Ctx) {
 			slot = e.takeSlot(c.Ctx)
 		}
 		binary.LittleEndian.PutUint64(choice, uint64(int64(slot)))
@@ -66,7 +65,7 @@ func (e *Engine) agreeSlot(c *comm.Comm, d *division) error {
 	}
 	i := int(int64(binary.LittleEndian.Uint64(choice)))
 	if i != NoSlot {
-		if i < 0 || i >= shmfmt.SlotCount || e.node.Control().Slot(i).Head().Owner.Load() != c.Ctx {
+		if !e.taken(i, c.Ctx) {
 			return &class.Error{Class: class.Intern, Text: fmt.Sprintf("slot %d for context %#x", i, c.Ctx)}
 		}
 		d.slot = e.newSlot(d.local, i)

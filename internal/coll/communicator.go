@@ -26,16 +26,21 @@ const (
 
 // Attach prepares collectives on c, a communicator that exists from the start,
 // with slot WorldSlot or NoSlot.
-func (e *Engine) Attach(c *comm.Comm, slot int) {
+func (e *Engine) Attach(c *comm.Comm, slot int) error {
 	world := slot == WorldSlot
 	if slot == WorldSlot && (e.node == nil || c.Size() == 1 || !e.shared(c.Members)) {
 		slot = NoSlot
 	}
 	if slot == WorldSlot {
-		e.node.Control().Slot(slot).Acquire(c.Ctx) // one member does
+		s, err := e.node.Control().OpenSlot(slot)
+		if err != nil {
+			return err
+		}
+		s.Acquire(c.Ctx) // one member does
 	}
 	e.attach(c, slot)
 	stateOf(c).world = world
+	return nil
 }
 
 func (e *Engine) attach(c *comm.Comm, slot int) {
@@ -86,11 +91,28 @@ func (e *Engine) newIdentity(members []int32, inter bool) identity {
 // none is free.
 func (e *Engine) takeSlot(ctx uint64) int {
 	for i := WorldSlot + 1; i < shmfmt.SlotCount; i++ {
-		if e.node.Control().Slot(i).Acquire(ctx) {
+		if e.acquire(i, ctx) {
 			return i
 		}
 	}
 	return NoSlot
+}
+
+// acquire takes slot i for the communicator of a context, and reports false if another one
+// has it, or this process cannot open it.
+func (e *Engine) acquire(i int, ctx uint64) bool {
+	s, err := e.node.Control().OpenSlot(i)
+	return err == nil && s.Acquire(ctx)
+}
+
+// taken reports whether slot i, whose number comes from another process, has been taken for
+// a context.
+func (e *Engine) taken(i int, ctx uint64) bool {
+	if e.node == nil || i < WorldSlot || i >= shmfmt.SlotCount {
+		return false
+	}
+	s, err := e.node.Control().OpenSlot(i)
+	return err == nil && s.Head().Owner.Load() == ctx
 }
 
 func (id identity) encode(b []byte) {
@@ -105,8 +127,7 @@ func (e *Engine) decode(b []byte, first int32) (identity, error) {
 	if !proc.ContextOf(id.ctx, int(first)) {
 		return id, &class.Error{Class: class.Intern, Text: fmt.Sprintf("context %#x is none of process %d", id.ctx, first)}
 	}
-	if id.slot != NoSlot && (e.node == nil || id.slot <= WorldSlot || id.slot >= shmfmt.SlotCount ||
-		e.node.Control().Slot(id.slot).Head().Owner.Load() != id.ctx) {
+	if id.slot != NoSlot && (id.slot == WorldSlot || !e.taken(id.slot, id.ctx)) {
 		return id, &class.Error{Class: class.Intern, Text: fmt.Sprintf("slot %d for context %#x", id.slot, id.ctx)}
 	}
 	return id, nil

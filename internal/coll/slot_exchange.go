@@ -17,9 +17,7 @@ import (
 // stage is where the member of rank r puts what it gives to the step of a number.
 func (s *slot) stage(r int, number uint64) *[shmfmt.StageSize]byte {
 	if s.stages == nil {
-		for i := range s.cells {
-			s.stages = append(s.stages, s.mem.Stages(i))
-		}
+		s.stages = s.mem.Stages(len(s.cells))
 	}
 	return &s.stages[r][number&1]
 }

@@ -5,41 +5,49 @@ import (
 	"os"
 
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/sparse"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
 // Shared makes a heap over memory that the processes of a node map. open is called
 // before the first block is made; it maps the memory, which is part of a memory file
-// from start on, and stays so until nobody uses the heap any more.
-func Shared(open func() (f *os.File, start int64, mem []byte, err error)) *Heap {
+// from start on, and stays so until nobody uses the heap any more. Pages that no block
+// touches are closed.
+func Shared(open func() (f *os.File, start int64, mem *sparse.Mapping, err error)) *Heap {
 	return newHeap(&shared{open: open}, NewBudget())
 }
 
 // shared is the backing of a mapping: pages of the file are made for the blocks that
 // touch them, and go with the last of these.
 type shared struct {
-	open  func() (*os.File, int64, []byte, error)
+	open  func() (*os.File, int64, *sparse.Mapping, error)
 	file  *os.File
 	start int64
-	mem   []byte
+	pages *sparse.Mapping
+	mem   []byte // of pages
 }
 
 func (s *shared) begin() (size, base int64, err error) {
-	s.file, s.start, s.mem, err = s.open()
-	return int64(len(s.mem)), address(s.mem), err
+	if s.file, s.start, s.pages, err = s.open(); err != nil {
+		return 0, 0, err
+	}
+	s.mem = s.pages.Bytes()
+	return int64(len(s.mem)), address(s.mem), nil
 }
 
 func (s *shared) commit(b *extent, fresh span, _ int64, budget *Budget) error {
 	// Whoever used a block after it was freed may have made pages again.
-	err := s.punch(fresh)
+	err := s.pages.Open(fresh.off, fresh.size())
 	if err != nil {
 		return err
 	}
-	err = budget.spend(fresh.size(), func(done, n int64) error {
-		return sys.Commit(s.file, s.start+fresh.off+done, n)
-	})
+	if err = s.punch(fresh); err == nil {
+		err = budget.spend(fresh.size(), func(done, n int64) error {
+			return sys.Commit(s.file, s.start+fresh.off+done, n)
+		})
+	}
 	if err != nil {
-		return errors.Join(err, s.punch(fresh))
+		return errors.Join(err, s.drop(b, fresh))
 	}
 	b.mem = s.mem[b.off:b.end():b.end()]
 	// Pages that are fresh are zero; in others the block may take what another had.
@@ -55,7 +63,11 @@ func (s *shared) commit(b *extent, fresh span, _ int64, budget *Budget) error {
 	return nil
 }
 
-func (s *shared) drop(_ *extent, idle span) error { return s.punch(idle) }
+func (s *shared) drop(_ *extent, idle span) error {
+	err := s.punch(idle)
+	s.pages.Close(idle.off, idle.size())
+	return err
+}
 
 // punch gives pages back. Where that fails they stay, and are zero nevertheless.
 func (s *shared) punch(pages span) error {

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/sparse"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -16,25 +17,25 @@ const (
 )
 
 // memfd makes a file with a heap, for as long as the test runs.
-func memfd(t testing.TB) (*os.File, []byte) {
+func memfd(t testing.TB) (*os.File, *sparse.Mapping) {
 	t.Helper()
 	f, err := sys.Sparse("halo-heap", testStart, testSize, 1<<16)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mem, err := sys.MapFrom(f, testStart, testSize, 1<<16)
+	mem, err := sparse.New(f, testStart, testSize, 1<<16, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		sys.Unmap(mem)
+		mem.Release()
 		f.Close()
 	})
 	return f, mem
 }
 
-func overFile(f *os.File, mem []byte, budget *Budget) *Heap {
-	return newHeap(&shared{open: func() (*os.File, int64, []byte, error) { return f, testStart, mem, nil }}, budget)
+func overFile(f *os.File, mem *sparse.Mapping, budget *Budget) *Heap {
+	return newHeap(&shared{open: func() (*os.File, int64, *sparse.Mapping, error) { return f, testStart, mem, nil }}, budget)
 }
 
 func addShared(t testing.TB, all map[string]func(*Budget) *Heap) {
@@ -103,10 +104,15 @@ func TestPagesComeAndGoWithBlocks(t *testing.T) {
 	}
 }
 
-// A block is zero although somebody has stored where it is while nobody had it.
+// A block is zero although a peer has stored where it is while nobody had it.
 func TestBlockIsZeroWhoeverWroteThereBefore(t *testing.T) {
 	f, mem := memfd(t)
 	h := overFile(f, mem, NewBudget())
+	peer, err := sparse.New(f, testStart, testSize, 1<<16, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer peer.Release()
 	for _, size := range []int64{64, 4000, 5000, 1 << 20} {
 		first, err := allocate(h, size, 0, 1)
 		if err == nil {
@@ -115,8 +121,12 @@ func TestBlockIsZeroWhoeverWroteThereBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range first.mem {
-			first.mem[i] = 2
+		there, err := peer.Use().Memory(first.off, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range there {
+			there[i] = 2
 		}
 		again, err := allocate(h, size, 0, 3) // looks at every byte
 		if err == nil && again.off != first.off {
@@ -152,7 +162,7 @@ func TestMEM04PagesOfWhatFailedAreGone(t *testing.T) {
 // A heap that cannot be opened refuses, each time, and more than it can hold is refused.
 func TestMEM04HeapThatIsNotThere(t *testing.T) {
 	opens := 0
-	h := newHeap(&shared{open: func() (*os.File, int64, []byte, error) {
+	h := newHeap(&shared{open: func() (*os.File, int64, *sparse.Mapping, error) {
 		opens++
 		return nil, 0, nil, os.ErrClosed
 	}}, NewBudget())
@@ -164,8 +174,13 @@ func TestMEM04HeapThatIsNotThere(t *testing.T) {
 	if _, ok := h.Find(make([]byte, 1)); ok || opens != 2 {
 		t.Errorf("memory is found: %t, %d times opened", ok, opens)
 	}
-	f, mem := memfd(t)
-	h = overFile(f, mem[:1<<16], NewBudget())
+	f, _ := memfd(t)
+	if mem, err := sparse.New(f, testStart, 1<<16, 1<<16, 1); err != nil {
+		t.Fatal(err)
+	} else {
+		defer mem.Release()
+		h = overFile(f, mem, NewBudget())
+	}
 	if _, _, err := h.Alloc(1<<16+1, 0); err == nil {
 		t.Error("more than there is: no error")
 	}

@@ -22,7 +22,7 @@ func TestMEM06PeersMapBlocks(t *testing.T) {
 					return err
 				}
 				off := int64(binary.LittleEndian.Uint64(word))
-				mem, err := w.Proc.Node().Memory(r, off, 100_000)
+				mem, err := w.Proc.Node().View(r).Memory(off, 100_000)
 				if err != nil {
 					return err
 				}

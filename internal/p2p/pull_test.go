@@ -50,7 +50,7 @@ func (k *kernel) Wake(int, *atomic.Uint32)               {}
 func (k *kernel) Close() error                           { return nil }
 func (k *kernel) Heap() *heap.Heap                       { return k.heap }
 
-func (k *kernel) Memory(_ int, off, size int64) ([]byte, error) { return k.heap.Memory(off, size) }
+func (k *kernel) View(int) shm.View { return nil }
 
 func (k *kernel) Write(int, *shmfmt.Door, [][]byte, uint64) error { return errors.ErrUnsupported }
 

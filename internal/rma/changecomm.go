@@ -314,6 +314,8 @@ func (w *Window) renumber(d *comm.Comm, t table, checked bool) {
 		if t := w.targets[rank].Load(); t != nil && next >= 0 {
 			t.rank = next
 			targets[next].Store(t)
+		} else if t != nil {
+			w.departed = append(w.departed, t.view)
 		}
 		if next < 0 {
 			w.disown(process)

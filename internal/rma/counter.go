@@ -209,7 +209,7 @@ func (t *target) findCounter(i int, locked bool) *shmfmt.Counter {
 	if !ok {
 		return nil
 	}
-	mem, err := w.e.node.Memory(int(t.process), off, shmfmt.CounterChunkSize(chunk))
+	mem, err := t.view.Memory(off, shmfmt.CounterChunkSize(chunk))
 	if err != nil {
 		return nil // there is no room for it here: frames do
 	}

@@ -101,7 +101,7 @@ func (t *target) read(lo, hi uint64) (*foundRegion, error) {
 			}
 			continue
 		}
-		mem, err := e.node.Memory(int(t.process), int64(t.control.TableOff().Load()), shmfmt.AttachTableSize(n))
+		mem, err := t.view.Memory(int64(t.control.TableOff().Load()), shmfmt.AttachTableSize(n))
 		if err != nil {
 			if version.Load() == v {
 				return nil, err
@@ -118,7 +118,7 @@ func (t *target) read(lo, hi uint64) (*foundRegion, error) {
 		f := &foundRegion{lo: x.Addr, hi: x.Addr + x.Size, version: v, current: version, mixed: mixed, region: t.region}
 		f.region.Base = shmfmt.StripeBase(x.Addr)
 		if x.Off != nowhere {
-			if mem, err := e.node.Memory(int(t.process), x.Off, int64(x.Size)); err == nil {
+			if mem, err := t.view.Memory(x.Off, int64(x.Size)); err == nil {
 				f.region.Mem, f.mapped = mem, true
 			} else if version.Load() != v {
 				continue

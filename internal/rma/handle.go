@@ -287,12 +287,11 @@ func (w *Window) growSlots() error {
 // handleSlot is the slot of a handle of t, a target on the node, as this process maps it;
 // nil if there is none such. It reports false if it cannot know, having no room to map it.
 func (t *target) handleSlot(i int) (slot *shmfmt.HandleSlot, known bool) {
-	e := t.w.e
 	mem := func(word uint64, size int64) (b []byte, known bool) {
 		if word == 0 {
 			return nil, true
 		}
-		b, err := e.node.Memory(int(t.process), int64(word-1), size)
+		b, err := t.view.Memory(int64(word-1), size)
 		return b, err == nil
 	}
 	dir, known := mem(t.control.HandleDir().Load(), shmfmt.HandleDirSize) // pairs with the store in growSlots

@@ -29,6 +29,7 @@ func TestQV32_TablesThatCannotBeMapped(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.node = &shm.Fabric{} // maps nothing
+	to.view = e.node.View(int(to.process))
 	handle := (&handleBytes{to.process, w.id, handleSpace | 5<<32, 64, 0}).append(nil)
 	v := &View{w: w}
 	v.options.Store(&Options{})

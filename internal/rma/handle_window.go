@@ -114,7 +114,7 @@ func (h *handle) find(x *handleBytes) error {
 		h.live, h.addr, h.region = s.Key(), told.Addr, t.region
 		h.region.Base = shmfmt.StripeBase(told.Addr)
 		if told.Off != nowhere {
-			if mem, err := e.node.Memory(int(t.process), told.Off, int64(told.Size)); err == nil {
+			if mem, err := t.view.Memory(told.Off, int64(told.Size)); err == nil {
 				h.region.Mem = mem[:h.size]
 			} // else there is no room for it here, and it is reached as if it were elsewhere
 		}

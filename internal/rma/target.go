@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -38,6 +39,7 @@ type target struct {
 	// control is the target's control block, nil if that is not mapped: the target is on
 	// another node.
 	control *shmfmt.Window
+	view    shm.View                              // of the heap that the control block is in; nil without one
 	found   [foundMax]atomic.Pointer[foundRegion] // of pathDynamic: used lately
 	finds   atomic.Uint32
 	// detour says that an accumulate has gone by frames because it is in several regions,
@@ -106,7 +108,8 @@ func (w *Window) targetLocked(rank int) (*target, error) {
 func (t *target) open(x entry) error {
 	w, e := t.w, t.w.e
 	n, me := e.locals()
-	page, err := e.node.Memory(int(t.process), x.control, shmfmt.WindowSize(n))
+	t.view = e.node.View(int(t.process))
+	page, err := t.view.Memory(x.control, shmfmt.WindowSize(n))
 	if err != nil {
 		return err
 	}
@@ -120,11 +123,11 @@ func (t *target) open(x entry) error {
 		t.path = pathDynamic
 		return nil
 	case x.where != nowhere:
-		host := t.process
+		view := t.view
 		if w.host >= 0 {
-			host = w.Comm.Members[w.host]
+			view = w.ofHost()
 		}
-		if mem, err := e.node.Memory(int(host), x.where, x.size); err == nil {
+		if mem, err := view.Memory(x.where, x.size); err == nil {
 			t.path, t.region.Mem = pathMapped, mem
 			return nil
 		} // else there is no room for it here, and it is reached as if it were elsewhere
@@ -133,6 +136,29 @@ func (t *target) open(x entry) error {
 		t.path = pathKernel
 	}
 	return nil
+}
+
+// ofHost is the view of the heap with the memory of all members.
+func (w *Window) ofHost() shm.View {
+	if w.hosted == nil {
+		w.hosted = w.e.node.View(int(w.Comm.Members[w.host]))
+	}
+	return w.hosted
+}
+
+// unmap gives up what is mapped of other processes. The lock is held.
+func (w *Window) unmap() {
+	views := append(w.departed, w.hosted)
+	for i := range w.targets {
+		if t := w.targets[i].Load(); t != nil {
+			views = append(views, t.view)
+		}
+	}
+	for _, v := range views {
+		if v != nil {
+			v.Close()
+		}
+	}
 }
 
 // canCopy reports whether the kernel copies from and to the memory of a process. The

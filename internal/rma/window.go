@@ -7,6 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -36,18 +37,20 @@ type Window struct {
 	// stored under mu.
 	mode atomic.Uint32
 
-	targets []atomic.Pointer[target] // by rank; nil until first used
-	table   table                    // of all ranks
-	mem     []byte                   // the own memory; nil in dynamic windows
-	own     apply.Region             // the own memory, for who applies what comes by frames
-	control *shmfmt.Window           // the own control block
-	dynamic *attached                // the own attached regions, nil in other windows
-	handles atomic.Int32             // views of memory handles that have not been freed
-	block   []byte                   // memory that holds mem, to be given back
-	page    []byte                   // memory of the control block, to be given back
-	host    int                      // rank in whose segment all memory is, -1 if each is in its own
-	freed   atomic.Bool
-	check   *check // in checking mode only; constant
+	targets  []atomic.Pointer[target] // by rank; nil until first used
+	table    table                    // of all ranks
+	mem      []byte                   // the own memory; nil in dynamic windows
+	own      apply.Region             // the own memory, for who applies what comes by frames
+	control  *shmfmt.Window           // the own control block
+	dynamic  *attached                // the own attached regions, nil in other windows
+	handles  atomic.Int32             // views of memory handles that have not been freed
+	block    []byte                   // memory that holds mem, to be given back
+	page     []byte                   // memory of the control block, to be given back
+	host     int                      // rank in whose segment all memory is, -1 if each is in its own
+	hosted   shm.View                 // of the heap of host; nil until used; under the engine's lock
+	departed []shm.View               // of heaps of processes that are no members any more
+	freed    atomic.Bool
+	check    *check // in checking mode only; constant
 
 	mu sync.Mutex // transitions of epochs; see the package
 
@@ -117,6 +120,7 @@ func (w *Window) discard(unused bool) {
 	if !unused {
 		return
 	}
+	w.unmap()
 	if w.block != nil {
 		e.mem.Free(w.block)
 	}

@@ -230,7 +230,15 @@ func (w *Window) layOut(align int64) error {
 	if w.Comm.Rank == 0 {
 		w.mem = w.block[:size:size]
 	} else {
-		w.mem, err = e.node.Memory(int(w.Comm.Members[0]), w.table.where.at(w.Comm.Rank), size)
+		e.p.Lock()
+		view := w.ofHost()
+		e.p.Unlock()
+		// All of it can be accessed, since a program may calculate where the others' parts are.
+		var all []byte
+		if all, err = view.Memory(told.where, total); err == nil {
+			own := at[w.Comm.Rank]
+			w.mem = all[own : own+size : own+size]
+		}
 	}
 	w.own.Mem = w.mem
 	// Mapping may have failed here: all members learn of it.

@@ -134,7 +134,7 @@ func FuzzAnswers(f *testing.F) {
 func FuzzSegment(f *testing.F) {
 	const n = 3
 	good := heapMemory(SegmentSize(n))
-	if _, err := FormatSegment(good, 1, n); err != nil {
+	if _, err := FormatSegment(good, 1, n, nil); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(good[:2*Line], uint64(1))
@@ -144,7 +144,7 @@ func FuzzSegment(f *testing.F) {
 		mem := heapMemory(SegmentSize(n))
 		copy(mem, data)
 		for owner := range n {
-			s, err := OpenSegment(mem, owner, n)
+			s, err := OpenSegment(mem, owner, n, nil)
 			if err != nil {
 				continue
 			}

@@ -101,7 +101,7 @@ func TestSlotLayoutIsGolden(t *testing.T) {
 // A segment with some frames in it, byte for byte.
 func TestSegmentIsGolden(t *testing.T) {
 	mem := heapMemory(SegmentSize(3))
-	s, err := FormatSegment(mem, 1, 3)
+	s, err := FormatSegment(mem, 1, 3, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,13 +74,41 @@ type Door struct {
 	Call [Line]byte
 }
 
+// Opener lets size bytes from off on of mapped memory be accessed, which may happen again
+// and again. nil is for memory that can be accessed as it is. Segments are sparse; so that
+// who walks through all memory of a process does not make the pages of all slots and rings,
+// parts of them are opened when somebody asks for them.
+type Opener func(off, size int64) error
+
+func (open Opener) open(off, size int64) error {
+	if open == nil {
+		return nil
+	}
+	return open(off, size)
+}
+
+// part is size bytes of mem from off on, open. It panics if they cannot be opened, which is
+// when the kernel has no memory for its own tables: peers wait, and learn of the death.
+func (open Opener) part(mem []byte, off, size int64) []byte {
+	if err := open.open(off, size); err != nil {
+		panic(fmt.Sprintf("shmfmt: %d bytes at offset %d of a segment: %v", size, off, err))
+	}
+	return mem[off : off+size : off+size]
+}
+
+// DoorsSize is how much of the control segment is used from the start, in bytes.
+func DoorsSize(n int) int64 { return roundPage(int64(n) * DoorSize) }
+
+// HeadSize is how much of a process segment is used from the start, in bytes.
+func HeadSize(n int) int64 { return ringStart(n) }
+
 // ControlSize is the size in bytes of the control segment of n processes.
 func ControlSize(n int) int64 {
 	return bulkStart(n) + int64(SlotCount)*BulkSize(n)
 }
 
 func bulkStart(n int) int64 {
-	return roundPage(int64(n)*DoorSize) + roundPage(int64(SlotCount)*SlotSize(n))
+	return DoorsSize(n) + roundPage(int64(SlotCount)*SlotSize(n))
 }
 
 // SegmentSize is the size in bytes of a process segment on a node with n processes,
@@ -117,19 +145,23 @@ type Control struct {
 	n     int
 	slots int64
 	bulk  int64
+	open  Opener
 	heap  *heapParts // the bulk memory of a segment on the heap, else nil: it follows in mem
 }
 
-// OpenControl checks the size of mem, shared by n processes.
-func OpenControl(mem []byte, n int) (*Control, error) {
+// OpenControl checks the size of mem, shared by n processes. The first DoorsSize(n) bytes can
+// be accessed.
+func OpenControl(mem []byte, n int, open Opener) (*Control, error) {
 	if int64(len(mem)) < ControlSize(n) {
 		return nil, fmt.Errorf("shmfmt: control segment of %d bytes for %d processes, want %d", len(mem), n, ControlSize(n))
 	}
-	return newControl(mem, n), nil
+	c := newControl(mem, n)
+	c.open = open
+	return c, nil
 }
 
 func newControl(mem []byte, n int) *Control {
-	return &Control{mem: mem, n: n, slots: roundPage(int64(n) * DoorSize), bulk: bulkStart(n)}
+	return &Control{mem: mem, n: n, slots: DoorsSize(n), bulk: bulkStart(n)}
 }
 
 // Door returns the door of local process i.
@@ -142,6 +174,7 @@ func (c *Control) Local() int { return c.n }
 type Segment struct {
 	mem  []byte
 	n    int
+	open Opener
 	heap *heapParts // the rings of a segment on the heap, else nil: they follow in mem
 }
 
@@ -153,9 +186,10 @@ type segmentHeader struct {
 	nudged atomic.Uint32 // somebody would have one of them poll
 }
 
-// FormatSegment makes zeroed memory the segment of local process owner of n.
-func FormatSegment(mem []byte, owner, n int) (*Segment, error) {
-	s, err := newSegment(mem, owner, n)
+// FormatSegment makes zeroed memory the segment of local process owner of n. The first
+// HeadSize(n) bytes can be accessed.
+func FormatSegment(mem []byte, owner, n int, open Opener) (*Segment, error) {
+	s, err := newSegment(mem, owner, n, open)
 	if err == nil {
 		s.format(owner)
 	}
@@ -168,14 +202,14 @@ func (s *Segment) format(owner int) {
 	h.magic.Store(magic) // pairs with the load in OpenSegment
 }
 
-func newSegment(mem []byte, owner, n int) (*Segment, error) {
+func newSegment(mem []byte, owner, n int, open Opener) (*Segment, error) {
 	if err := checkSegment(owner, n); err != nil {
 		return nil, err
 	}
 	if int64(len(mem)) < SegmentSize(n) {
 		return nil, fmt.Errorf("shmfmt: segment of %d bytes for process %d of %d, want %d", len(mem), owner, n, SegmentSize(n))
 	}
-	return &Segment{mem: mem, n: n}, nil
+	return &Segment{mem: mem, n: n, open: open}, nil
 }
 
 func checkSegment(owner, n int) error {
@@ -186,9 +220,10 @@ func checkSegment(owner, n int) error {
 }
 
 // OpenSegment checks memory mapped from the segment of local process owner of n.
-// It fails when the owner has not formatted it yet.
-func OpenSegment(mem []byte, owner, n int) (*Segment, error) {
-	s, err := newSegment(mem, owner, n)
+// It fails when the owner has not formatted it yet. The first HeadSize(n) bytes can be
+// accessed.
+func OpenSegment(mem []byte, owner, n int, open Opener) (*Segment, error) {
+	s, err := newSegment(mem, owner, n, open)
 	if err != nil {
 		return nil, err
 	}
@@ -253,8 +288,7 @@ func (s *Segment) Offer(from int) *Offer {
 	if s.heap != nil {
 		return nil
 	}
-	at := offerStart(s.n) + int64(from)*OfferSize
-	return (*Offer)(unsafe.Pointer(&s.mem[at : at+OfferSize : at+OfferSize][0]))
+	return (*Offer)(unsafe.Pointer(&s.open.part(s.mem, offerStart(s.n)+int64(from)*OfferSize, OfferSize)[0]))
 }
 
 // Ring returns the memory of the ring that local process from fills.
@@ -262,6 +296,5 @@ func (s *Segment) Ring(from int) []byte {
 	if s.heap != nil {
 		return s.heap.part(from, RingStride)
 	}
-	at := ringStart(s.n) + int64(from)*RingStride
-	return s.mem[at : at+RingStride : at+RingStride]
+	return s.open.part(s.mem, ringStart(s.n)+int64(from)*RingStride, RingStride)
 }

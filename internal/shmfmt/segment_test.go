@@ -9,16 +9,16 @@ import (
 func TestSegmentsRefuseWhatDoesNotFit(t *testing.T) {
 	mem := heapMemory(SegmentSize(4))
 	for name, open := range map[string]func() error{
-		"no process":     func() error { _, err := FormatSegment(mem, 0, 0); return err },
-		"too many":       func() error { _, err := FormatSegment(mem, 0, MaxLocal+1); return err },
-		"negative owner": func() error { _, err := FormatSegment(mem, -1, 4); return err },
-		"owner beyond":   func() error { _, err := FormatSegment(mem, 4, 4); return err },
-		"short":          func() error { _, err := FormatSegment(mem[:len(mem)-1], 0, 4); return err },
-		"open short":     func() error { _, err := OpenSegment(mem[:len(mem)-1], 0, 4); return err },
-		"open beyond":    func() error { _, err := OpenSegment(mem, 4, 4); return err },
+		"no process":     func() error { _, err := FormatSegment(mem, 0, 0, nil); return err },
+		"too many":       func() error { _, err := FormatSegment(mem, 0, MaxLocal+1, nil); return err },
+		"negative owner": func() error { _, err := FormatSegment(mem, -1, 4, nil); return err },
+		"owner beyond":   func() error { _, err := FormatSegment(mem, 4, 4, nil); return err },
+		"short":          func() error { _, err := FormatSegment(mem[:len(mem)-1], 0, 4, nil); return err },
+		"open short":     func() error { _, err := OpenSegment(mem[:len(mem)-1], 0, 4, nil); return err },
+		"open beyond":    func() error { _, err := OpenSegment(mem, 4, 4, nil); return err },
 		"heap beyond":    func() error { _, err := HeapSegment(4, 4); return err },
 		"control short": func() error {
-			_, err := OpenControl(heapMemory(ControlSize(4))[:ControlSize(4)-1], 4)
+			_, err := OpenControl(heapMemory(ControlSize(4))[:ControlSize(4)-1], 4, nil)
 			return err
 		},
 	} {
@@ -58,23 +58,23 @@ func TestHeapsFit(t *testing.T) {
 
 func TestOpenSegmentWaitsForItsFormat(t *testing.T) {
 	mem := heapMemory(SegmentSize(4))
-	if _, err := OpenSegment(mem, 2, 4); err == nil || !strings.Contains(err.Error(), "not ready") {
+	if _, err := OpenSegment(mem, 2, 4, nil); err == nil || !strings.Contains(err.Error(), "not ready") {
 		t.Errorf("zeroed memory: %v", err)
 	}
-	if _, err := FormatSegment(mem, 2, 4); err != nil {
+	if _, err := FormatSegment(mem, 2, 4, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenSegment(mem, 2, 4); err != nil {
+	if _, err := OpenSegment(mem, 2, 4, nil); err != nil {
 		t.Errorf("formatted: %v", err)
 	}
-	if _, err := OpenSegment(mem, 1, 4); err == nil {
+	if _, err := OpenSegment(mem, 1, 4, nil); err == nil {
 		t.Error("the segment of another process is taken")
 	}
-	if _, err := OpenSegment(mem, 2, 3); err == nil {
+	if _, err := OpenSegment(mem, 2, 3, nil); err == nil {
 		t.Error("the segment of a node of another size is taken")
 	}
 	mem[0]++
-	if _, err := OpenSegment(mem, 2, 4); err == nil || !strings.Contains(err.Error(), "version") {
+	if _, err := OpenSegment(mem, 2, 4, nil); err == nil || !strings.Contains(err.Error(), "version") {
 		t.Errorf("another version: %v", err)
 	}
 }
@@ -118,7 +118,7 @@ func TestBitmapHasEveryProcess(t *testing.T) {
 func TestPartsAreDisjoint(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 64} {
 		mem := heapMemory(SegmentSize(n))
-		s, err := FormatSegment(mem, 0, n)
+		s, err := FormatSegment(mem, 0, n, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,12 +140,12 @@ func TestPartsAreDisjoint(t *testing.T) {
 				t.Fatalf("byte %d of a segment of %d belongs to %d rings or offers", k, n, b)
 			}
 		}
-		if _, err := OpenSegment(mem, 0, n); err != nil {
+		if _, err := OpenSegment(mem, 0, n, nil); err != nil {
 			t.Errorf("rings of %d overlap the header: %v", n, err)
 		}
 
 		mem = heapMemory(ControlSize(n))
-		c, err := OpenControl(mem, n)
+		c, err := OpenControl(mem, n, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

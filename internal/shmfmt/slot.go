@@ -95,7 +95,13 @@ type Slot struct {
 	index int
 }
 
-// Slot returns slot i.
+// OpenSlot returns slot i.
+func (c *Control) OpenSlot(i int) (Slot, error) {
+	s := c.Slot(i)
+	return s, c.open.open(c.slots+int64(i)*SlotSize(c.n), SlotSize(c.n))
+}
+
+// Slot returns slot i, which this process has opened before.
 func (c *Control) Slot(i int) Slot {
 	size := SlotSize(c.n)
 	at := c.slots + int64(i)*size

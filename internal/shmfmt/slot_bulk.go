@@ -44,19 +44,24 @@ const stagesSize = int64(unsafe.Sizeof(Stages{}))
 // BulkSize is the size in bytes of the bulk memory of one slot for n processes.
 func BulkSize(n int) int64 { return StreamBytes + int64(n)*stagesSize }
 
-func (s Slot) bulk() []byte {
-	size := BulkSize(s.c.n)
+// part is size bytes of the bulk memory of the slot, from at on.
+func (s Slot) part(at, size int64) []byte {
+	whole := BulkSize(s.c.n)
 	if s.c.heap != nil {
-		return s.c.heap.part(s.index, size)
+		return s.c.heap.part(s.index, whole)[at : at+size : at+size]
 	}
-	at := s.c.bulk + int64(s.index)*size
-	return s.c.mem[at : at+size : at+size]
+	return s.c.open.part(s.c.mem, s.c.bulk+int64(s.index)*whole+at, size)
 }
 
 // Stream is the memory for the payloads of the stream's longer pieces.
-func (s Slot) Stream() *[StreamBytes]byte { return (*[StreamBytes]byte)(unsafe.Pointer(&s.bulk()[0])) }
+func (s Slot) Stream() *[StreamBytes]byte { return (*[StreamBytes]byte)(s.part(0, StreamBytes)) }
 
-// Stages are where the member with rank i puts what it gives, in turn.
-func (s Slot) Stages(i int) *Stages {
-	return (*Stages)(unsafe.Pointer(&s.bulk()[StreamBytes+int64(i)*stagesSize]))
+// Stages are where each of n members, by its rank, puts what it gives, in turn.
+func (s Slot) Stages(n int) []*Stages {
+	mem := s.part(StreamBytes, int64(n)*stagesSize)
+	all := make([]*Stages, n)
+	for i := range all {
+		all[i] = (*Stages)(unsafe.Pointer(&mem[int64(i)*stagesSize]))
+	}
+	return all
 }

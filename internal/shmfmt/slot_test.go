@@ -38,7 +38,7 @@ func TestBulkMemoryIsDisjoint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flat, err := OpenControl(heapMemory(ControlSize(n)), n)
+	flat, err := OpenControl(heapMemory(ControlSize(n)), n, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +61,8 @@ func TestBulkMemoryIsDisjoint(t *testing.T) {
 			s := c.Slot(i)
 			mark(s.Stream()[:])
 			for r := range n {
-				mark(s.Stages(r)[0][:])
-				mark(s.Stages(r)[1][:])
+				mark(s.Stages(n)[r][0][:])
+				mark(s.Stages(n)[r][1][:])
 			}
 			if s.Stream() != c.Slot(i).Stream() {
 				t.Fatalf("%s: slot %d has another stream the second time", name, i)

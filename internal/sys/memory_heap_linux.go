@@ -35,11 +35,12 @@ func Sparse(name string, least, more, unit int64) (*os.File, error) {
 	}
 }
 
-// MapFrom maps size bytes of f from offset off on, a multiple of the page size. If
-// addresses are short it maps a part, in multiples of unit, and leaves at least as much to
-// others: without addresses Go's own memory ends the process. Core dumps leave the mapping out:
-// to read the pages that nobody has touched would make them.
-func MapFrom(f *os.File, off, size, unit int64) ([]byte, error) {
+// Reserve maps size bytes of f from offset off on, a multiple of the page size, without
+// access: see Allow. If addresses are short it maps a part, in multiples of unit, and leaves
+// at least as much to others: without addresses Go's own memory ends the process. Core dumps
+// leave the mapping out: a debugger reads memory without access, too, and to read pages that
+// nobody has touched makes them.
+func Reserve(f *os.File, off, size, unit int64) ([]byte, error) {
 	b, err := mapPart(f, off, size)
 	for err != nil && size > unit {
 		size = max(size/2/unit, 1) * unit
@@ -59,7 +60,20 @@ func MapFrom(f *os.File, off, size, unit int64) ([]byte, error) {
 }
 
 func mapPart(f *os.File, off, size int64) ([]byte, error) {
-	return unix.Mmap(int(f.Fd()), off, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+	return unix.Mmap(int(f.Fd()), off, int(size), unix.PROT_NONE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+}
+
+// Allow lets pages of memory from Reserve be read and written.
+func Allow(b []byte) error { return protect(b, unix.PROT_READ|unix.PROT_WRITE) }
+
+// Deny undoes Allow: who reads or writes the pages faults.
+func Deny(b []byte) error { return protect(b, unix.PROT_NONE) }
+
+func protect(b []byte, prot int) error {
+	if err := unix.Mprotect(b, prot); err != nil {
+		return fmt.Errorf("mprotect of %d bytes: %w", len(b), err)
+	}
+	return nil
 }
 
 // Commit makes the pages of a memory file from off on, size bytes: from then on nobody

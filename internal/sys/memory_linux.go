@@ -35,11 +35,15 @@ func Map(f *os.File, size int64) ([]byte, error) {
 // Unmap undoes Map.
 func Unmap(b []byte) error { return unix.Munmap(b) }
 
-// Vacate gives the memory of Map back but keeps its addresses, where whoever may
-// still look finds zeros.
-func Vacate(b []byte) error {
+// Vacate gives the memory of a mapping back but keeps its addresses, where whoever may
+// still look finds zeros if it is open, and faults if not.
+func Vacate(b []byte, open bool) error {
+	prot := unix.PROT_NONE
+	if open {
+		prot = unix.PROT_READ | unix.PROT_WRITE
+	}
 	_, err := unix.MmapPtr(-1, 0, unsafe.Pointer(&b[0]), uintptr(len(b)),
-		unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED|unix.MAP_NORESERVE)
+		prot, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED|unix.MAP_NORESERVE)
 	return err
 }
 

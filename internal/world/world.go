@@ -163,14 +163,19 @@ func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, checkers []bool, po
 	me := b.Job().Rank
 	w.Comm = comm.New(p, worldContext, me, all)
 	w.Self = comm.New(p, selfContext, 0, []int32{int32(me)})
-	w.Coll.Attach(w.Comm, coll.WorldSlot)
-	w.Coll.Attach(w.Self, coll.NoSlot)
+	if err := w.Coll.Attach(w.Comm, coll.WorldSlot); err != nil {
+		return nil, err
+	}
+	if err := w.Coll.Attach(w.Self, coll.NoSlot); err != nil {
+		return nil, err
+	}
 	p.Start(w.P2P, w.P2P, w.Coll, w.RMA)
 	return w, nil
 }
 
 // watch ends the process when the launcher is gone: the job is over.
 func (w *World) watch() {
+	_ = sys.OmitReserved() // dumps that are larger are no reason to fail
 	<-w.boot.Lost()
 	os.Exit(1)
 }

@@ -163,8 +163,12 @@ func (n *node) Write(i int, _ *shmfmt.Door, src [][]byte, _ uint64) error {
 
 func (n *node) Heap() *heap.Heap { return n.w.heaps[n.me] }
 
-// Memory is part of a block that is live: blocks are slices.
-func (n *node) Memory(i int, off, size int64) ([]byte, error) { return n.w.heaps[i].Memory(off, size) }
+// View is of the heap itself: blocks are slices.
+func (n *node) View(i int) shm.View { return view{n.w.heaps[i]} }
+
+type view struct{ *heap.Heap }
+
+func (view) Close() {}
 
 // Close leaves the memory to the others; it is collected with the world.
 func (n *node) Close() error { return nil }

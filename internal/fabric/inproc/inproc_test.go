@@ -159,11 +159,11 @@ func TestMEM06GoroutinesShareBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for peer := range f {
-			seen, err := f[peer].Memory(owner, off+10, 4990)
+			seen, err := f[peer].View(owner).Memory(off+10, 4990)
 			if err != nil || len(seen) != 4990 || &seen[0] != &mem[10] {
 				t.Errorf("process %d sees %d bytes of %d: %v", peer, len(seen), owner, err)
 			}
-			if _, err := f[peer].Memory(owner, off, 5001); err == nil {
+			if _, err := f[peer].View(owner).Memory(off, 5001); err == nil {
 				t.Error("a byte behind a block is seen")
 			}
 			if peer != owner && (f[peer].CanRead(owner) || f[peer].CanWrite(owner)) {
@@ -173,7 +173,7 @@ func TestMEM06GoroutinesShareBlocks(t *testing.T) {
 		if err := f[owner].Free(off); err != nil {
 			t.Error(err)
 		}
-		if _, err := f[0].Memory(owner, off, 1); err == nil {
+		if _, err := f[0].View(owner).Memory(off, 1); err == nil {
 			t.Error("a block that was freed is seen")
 		}
 	}

@@ -1,13 +1,11 @@
 package shm
 
-import "github.com/halo-mpi/halo/internal/sys"
-
 // Unmap takes away the memory that the end of a process would: tests open
 // many fabrics in one. Nobody may use f any more.
 func (f *Fabric) Unmap() error {
 	m := f.node.(*mapped)
 	for _, mem := range m.maps {
-		if err := sys.Unmap(mem); err != nil {
+		if err := mem.Release(); err != nil {
 			return err
 		}
 	}

@@ -47,8 +47,8 @@ type Node interface {
 	Write(i int, door *shmfmt.Door, src [][]byte, addr uint64) error
 	// Heap is the own heap.
 	Heap() *heap.Heap
-	// Memory is memory of the heap of local process i. Callable from any goroutine.
-	Memory(i int, off, size int64) ([]byte, error)
+	// View makes a view of the heap of local process i.
+	View(i int) View
 	Close() error
 }
 

@@ -45,7 +45,7 @@ func TestBrokenRingEndsItsPeerAndNoOther(t *testing.T) {
 		for i := 1; i <= 3; i++ {
 			send(t, f[i], 0, uint64(i))
 		}
-		seg, err := shmfmt.OpenSegment(h.segment(t, 0), 0, 4)
+		seg, err := shmfmt.OpenSegment(h.segment(t, 0), 0, 4, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

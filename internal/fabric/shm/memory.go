@@ -3,7 +3,6 @@ package shm
 import (
 	"fmt"
 
-	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/heap"
 )
@@ -13,7 +12,7 @@ func (f *Fabric) Heap() *heap.Heap { return f.node.Heap() }
 
 // Alloc makes a block of the own heap: size bytes, zero, at an address that is a
 // multiple of align (a power of two, and heap.Align at least). The others of the node find
-// it at off. Callable from any goroutine, as are Free and Memory.
+// it at off, by a View. Callable from any goroutine, as are Free and View.
 func (f *Fabric) Alloc(size, align int64) (off int64, mem []byte, err error) {
 	return f.node.Heap().Alloc(size, align)
 }
@@ -21,20 +20,42 @@ func (f *Fabric) Alloc(size, align int64) (off int64, mem []byte, err error) {
 // Free takes back the block of the own heap at off.
 func (f *Fabric) Free(off int64) error { return f.node.Heap().Free(off) }
 
-// Memory is size bytes from off on of the heap of a peer, or of this process, as they
-// are mapped here. They are those of a block as long as the peer has not freed it; after
-// that they may be anything, but are never a fault. The error is of class RMARange for
-// what is not of the heap; any other means that this process cannot map the peer's heap
-// so far, and has to reach the block in another way.
-func (f *Fabric) Memory(peer int, off, size int64) ([]byte, error) {
-	if peer < 0 || peer >= len(f.local) || f.local[peer] < 0 {
-		return nil, fmt.Errorf("%s: heap of process %d, which is not on this node: %w", f.name, peer, fabric.ErrUnsupported)
-	}
-	if off < 0 || size < 0 || off+size < off {
-		return nil, &class.Error{Class: class.RMARange, Text: fmt.Sprintf("%d bytes at offset %d of the heap of process %d", size, off, peer)}
-	}
-	return f.node.Memory(f.local[peer], off, size)
+// View is what one user, a window say, has mapped of the heap of a process. Any goroutine
+// may call its methods.
+//
+// Only what views have asked for can be accessed, so that who walks through all memory of a
+// process does not make pages that nobody uses.
+type View interface {
+	// Memory is size bytes from off on of the heap. They are those of a block as long as
+	// its process has not freed it; after that they may be anything, but are no fault before
+	// the view is closed. The error is of class RMARange for what is not of the heap; any other
+	// means that this process cannot map the heap so far, and has to reach the block in
+	// another way.
+	Memory(off, size int64) ([]byte, error)
+	// Close gives up what Memory has returned: nobody accesses it any more, at the latest
+	// when something is freed by which it could be found. The view can be used again.
+	Close()
 }
+
+// View makes a view of the heap of a peer, or of this process.
+func (f *Fabric) View(peer int) View {
+	if peer < 0 || peer >= len(f.local) || f.local[peer] < 0 {
+		return noView{f.name, peer}
+	}
+	return f.node.View(f.local[peer])
+}
+
+// noView is the view of a heap that is elsewhere.
+type noView struct {
+	name string
+	peer int
+}
+
+func (v noView) Memory(_, _ int64) ([]byte, error) {
+	return nil, fmt.Errorf("%s: heap of process %d, which is not on this node: %w", v.name, v.peer, fabric.ErrUnsupported)
+}
+
+func (v noView) Close() {}
 
 // CanRead implements fabric.Reader: it reads the peer's probe once.
 func (f *Fabric) CanRead(peer int) bool {

@@ -35,7 +35,7 @@ func TestMEM06PeersMapWhatAProcessAllocates(t *testing.T) {
 				t.Fatal(err)
 			}
 			for peer := range f {
-				seen, err := f[peer].Memory(owner, off, size)
+				seen, err := f[peer].View(owner).Memory(off, size)
 				if err != nil || int64(len(seen)) != size || int64(cap(seen)) != size {
 					t.Fatalf("process %d sees %d bytes of %d: %v", peer, len(seen), size, err)
 				}
@@ -68,18 +68,18 @@ func TestMemoryIsOfTheHeap(t *testing.T) {
 	}
 	for _, at := range [][2]int64{{-1, 1}, {0, -1}, {heapSize, 1}, {heapSize - 1, 2}, {1<<63 - 1, 1}, {1, 1<<63 - 1}, {-1 << 63, 0}} {
 		for peer := range 2 {
-			if mem, err := f[0].Memory(peer, at[0], at[1]); !has(err, class.RMARange) {
+			if mem, err := f[0].View(peer).Memory(at[0], at[1]); !has(err, class.RMARange) {
 				t.Errorf("%d bytes at offset %d of process %d: %d bytes, %v", at[1], at[0], peer, len(mem), err)
 			}
 		}
 	}
 	for _, at := range [][2]int64{{0, 0}, {0, heapSize}, {heapSize, 0}, {heapSize - 1, 1}} {
-		if mem, err := f[0].Memory(1, at[0], at[1]); err != nil || int64(len(mem)) != at[1] {
+		if mem, err := f[0].View(1).Memory(at[0], at[1]); err != nil || int64(len(mem)) != at[1] {
 			t.Errorf("%d bytes at offset %d: %d bytes, %v", at[1], at[0], len(mem), err)
 		}
 	}
 	for _, peer := range []int{-1, 2, 1 << 40} {
-		if _, err := f[0].Memory(peer, 0, 1); !errors.Is(err, fabric.ErrUnsupported) {
+		if _, err := f[0].View(peer).Memory(0, 1); !errors.Is(err, fabric.ErrUnsupported) {
 			t.Errorf("process %d: %v", peer, err)
 		}
 	}
@@ -100,7 +100,7 @@ func TestHeapsAreMappedOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for g := range places {
 		all.Go(func() {
-			seen, err := f[0].Memory(1, off, 8)
+			seen, err := f[0].View(1).Memory(off, 8)
 			if err != nil || seen[0] != 7 {
 				t.Errorf("%v, %v", seen, err)
 				return
@@ -130,7 +130,7 @@ func TestSegmentWithoutAHeap(t *testing.T) {
 	h.files[2].Close()
 	h.files[2] = short
 	f := h.start(t)
-	if _, err := f[0].Memory(1, 0, 1); err == nil || has(err, class.RMARange) {
+	if _, err := f[0].View(1).Memory(0, 1); err == nil || has(err, class.RMARange) {
 		t.Errorf("a peer without a heap: %v", err)
 	}
 	if _, _, err := f[1].Alloc(1, 0); !has(err, class.NoMem) {
@@ -162,9 +162,9 @@ func TestHeapIsMappedAsFarAsItFits(t *testing.T) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &limit); err != nil {
 		t.Fatal(err)
 	}
-	seen, errSmall := f[1].Memory(0, small, 1000)
-	_, errLarge := f[1].Memory(0, large, 1<<20)
-	_, errBeyond := f[1].Memory(0, heapSize, 1)
+	seen, errSmall := f[1].View(0).Memory(small, 1000)
+	_, errLarge := f[1].View(0).Memory(large, 1<<20)
+	_, errBeyond := f[1].View(0).Memory(heapSize, 1)
 	off, mem, err := f[1].Alloc(1<<20, 0)
 	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &old); err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestHeapIsMappedAsFarAsItFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	mem[1<<20-1] = 1
-	if _, err := f[1].Memory(1, off, 1<<20); err != nil {
+	if _, err := f[1].View(1).Memory(off, 1<<20); err != nil {
 		t.Error(err)
 	}
 }
@@ -268,7 +268,7 @@ func TestHeapsAreMappedWhenTheyAreUsed(t *testing.T) {
 	}
 	off, _, err := f[1].Alloc(8, 0)
 	if err == nil {
-		_, err = f[0].Memory(1, off, 8)
+		_, err = f[0].View(1).Memory(off, 8)
 	}
 	if err != nil {
 		t.Fatal(err)

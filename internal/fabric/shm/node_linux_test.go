@@ -135,7 +135,7 @@ func (m *mortal) Kill() {
 // write the rings of others too, and nothing here could tell: processes of one
 // job share their memory.
 func (m *mortal) Inject(to int, r *rand.Rand) {
-	seg, err := shmfmt.OpenSegment(m.segments[to], to, m.host.n)
+	seg, err := shmfmt.OpenSegment(m.segments[to], to, m.host.n, nil)
 	if err != nil {
 		panic(err)
 	}
@@ -157,7 +157,7 @@ func (m *mortal) Inject(to int, r *rand.Rand) {
 	case 4: // bits of processes that have not sent, or do not exist
 		bitmap.Or(r.Uint64())
 	case 5: // nonsense about what was consumed, in the ring that the peer fills
-		own, err := shmfmt.OpenSegment(m.segments[m.me], m.me, m.host.n)
+		own, err := shmfmt.OpenSegment(m.segments[m.me], m.me, m.host.n, nil)
 		if err != nil {
 			panic(err)
 		}

@@ -80,7 +80,7 @@ func TestForgedOffersHarmNobody(t *testing.T) {
 	for i := 64; i < 80; i++ { // both bitmaps
 		mem[i] = 0xff
 	}
-	seg, err := shmfmt.OpenSegment(mem, 0, 2)
+	seg, err := shmfmt.OpenSegment(mem, 0, 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

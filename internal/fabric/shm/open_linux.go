@@ -15,6 +15,7 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/heap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/sparse"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -26,17 +27,17 @@ func Open(b boot.Boot) (*Fabric, error) {
 	me := slices.Index(job.Local, job.Rank)
 	node := &mapped{boot: b, job: job.Local, n: n, me: me, segments: make([]*shmfmt.Segment, n), heaps: make([]mappedHeap, n)}
 	node.heap = heap.Shared(node.openHeap)
-	mem, err := node.mapSegment(-1, shmfmt.ControlSize(n))
+	mem, open, err := node.mapSegment(-1, shmfmt.ControlSize(n), shmfmt.DoorsSize(n))
 	if err != nil {
 		return nil, err
 	}
-	if node.control, err = shmfmt.OpenControl(mem, n); err != nil {
+	if node.control, err = shmfmt.OpenControl(mem, n, open); err != nil {
 		return nil, err
 	}
-	if mem, err = node.mapSegment(job.Rank, shmfmt.SegmentSize(n)); err != nil {
+	if mem, open, err = node.mapSegment(job.Rank, shmfmt.SegmentSize(n), shmfmt.HeadSize(n)); err != nil {
 		return nil, err
 	}
-	if node.segments[me], err = shmfmt.FormatSegment(mem, me, n); err != nil {
+	if node.segments[me], err = shmfmt.FormatSegment(mem, me, n, open); err != nil {
 		return nil, err
 	}
 	node.probe = new([16]byte)
@@ -61,25 +62,27 @@ type mapped struct {
 	segments []*shmfmt.Segment
 
 	mu    sync.Mutex // guards what follows
-	maps  [][]byte
+	maps  []*sparse.Mapping
 	heaps []mappedHeap // by local process
 	file  *os.File     // with the own heap; nil until that is used
 }
 
-func (m *mapped) mapSegment(rank int, size int64) ([]byte, error) {
+// mapSegment maps the segment of a rank, size bytes of which the first ones are open; open
+// opens others.
+func (m *mapped) mapSegment(rank int, size, head int64) (mem []byte, open shmfmt.Opener, err error) {
 	f, err := m.boot.Segment(rank)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
-	mem, err := sys.Map(f, size)
+	s, err := sparse.New(f, 0, size, size, m.n)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m.mu.Lock()
-	m.maps = append(m.maps, mem)
+	m.maps = append(m.maps, s)
 	m.mu.Unlock()
-	return mem, nil
+	return s.Bytes(), s.Open, s.Open(0, head)
 }
 
 func (m *mapped) Control() *shmfmt.Control { return m.control }
@@ -88,11 +91,11 @@ func (m *mapped) Segment(i int) (*shmfmt.Segment, error) {
 	if s := m.segments[i]; s != nil {
 		return s, nil
 	}
-	mem, err := m.mapSegment(m.job[i], shmfmt.SegmentSize(m.n))
+	mem, open, err := m.mapSegment(m.job[i], shmfmt.SegmentSize(m.n), shmfmt.HeadSize(m.n))
 	if err != nil {
 		return nil, err
 	}
-	s, err := shmfmt.OpenSegment(mem, i, m.n)
+	s, err := shmfmt.OpenSegment(mem, i, m.n, open)
 	if err == nil {
 		m.segments[i] = s
 	}
@@ -100,9 +103,10 @@ func (m *mapped) Segment(i int) (*shmfmt.Segment, error) {
 }
 
 // mappedHeap is a heap as far as it is mapped here: not at all until it is asked for, and
-// less than there is where addresses are short.
+// less than there is where addresses are short. Of what is mapped is open what its owner has
+// handed out, and in other processes what their views use.
 type mappedHeap struct {
-	mem  []byte
+	mem  *sparse.Mapping
 	size int64 // of the heap
 }
 
@@ -118,7 +122,7 @@ func (m *mapped) mapHeap(i int) (*os.File, error) {
 		start := shmfmt.HeapStart(m.n)
 		if h.size = info.Size() - start; h.size < shmfmt.HeapUnit {
 			err = fmt.Errorf("segment of %d bytes has none", info.Size())
-		} else if h.mem, err = sys.MapFrom(f, start, h.size, shmfmt.HeapUnit); err == nil {
+		} else if h.mem, err = sparse.New(f, start, h.size, shmfmt.HeapUnit, m.n); err == nil {
 			m.maps = append(m.maps, h.mem)
 		}
 	}
@@ -130,7 +134,7 @@ func (m *mapped) mapHeap(i int) (*os.File, error) {
 }
 
 // openHeap opens the own heap.
-func (m *mapped) openHeap() (*os.File, int64, []byte, error) {
+func (m *mapped) openHeap() (*os.File, int64, *sparse.Mapping, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f, err := m.mapHeap(m.me)
@@ -143,24 +147,45 @@ func (m *mapped) openHeap() (*os.File, int64, []byte, error) {
 
 func (m *mapped) Heap() *heap.Heap { return m.heap }
 
-func (m *mapped) Memory(i int, off, size int64) ([]byte, error) {
+func (m *mapped) View(i int) View { return &mappedView{node: m, process: i} }
+
+// mappedView is a View of the heap of a process.
+type mappedView struct {
+	node    *mapped
+	process int
+	use     *sparse.Use // nil until it is used; under the node's mutex
+}
+
+func (v *mappedView) Memory(off, size int64) ([]byte, error) {
+	m := v.node
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	h := &m.heaps[i]
+	h := &m.heaps[v.process]
 	if h.mem == nil {
-		f, err := m.mapHeap(i)
+		f, err := m.mapHeap(v.process)
 		if err != nil {
 			return nil, err
 		}
 		f.Close()
 	}
-	switch here := int64(len(h.mem)); {
-	case off+size > h.size:
+	switch here := int64(len(h.mem.Bytes())); {
+	case off < 0 || size < 0 || off > h.size || size > h.size-off:
 		return nil, &class.Error{Class: class.RMARange, Text: fmt.Sprintf("%d bytes at offset %d of a heap of %d", size, off, h.size)}
 	case off+size > here:
 		return nil, fmt.Errorf("%d bytes at offset %d of a heap of which %d bytes can be mapped: %w", size, off, here, fabric.ErrUnsupported)
 	}
-	return h.mem[off : off+size : off+size], nil
+	if v.use == nil {
+		v.use = h.mem.Use()
+	}
+	return v.use.Memory(off, size)
+}
+
+func (v *mappedView) Close() {
+	v.node.mu.Lock()
+	defer v.node.mu.Unlock()
+	if v.use != nil {
+		v.use.Close()
+	}
 }
 
 func (m *mapped) Sleep(bell *atomic.Uint32, seen uint32) {
@@ -185,9 +210,9 @@ func (m *mapped) Close() error { return nil }
 func (m *mapped) Release(watched bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	give := sys.Unmap
+	give := (*sparse.Mapping).Release
 	if watched {
-		give = sys.Vacate
+		give = (*sparse.Mapping).Vacate
 	}
 	var first error
 	for _, mem := range m.maps {

@@ -232,7 +232,7 @@ func TestMEM06TwoProcessesShareABlock(t *testing.T) {
 		p.turn(false)
 	}
 	off := int64(p.where.Ctx)
-	block, err := p.f.Memory(1, off, blockSize)
+	block, err := p.f.View(1).Memory(off, blockSize)
 	if err != nil || !bytes.HasPrefix(block, []byte("the child's block\x00")) {
 		t.Fatalf("the child's block: %.20q, %v", block, err)
 	}
@@ -270,7 +270,7 @@ func TestMEM06TwoProcessesShareABlock(t *testing.T) {
 	for i := range block {
 		block[i]++
 	}
-	if again, err := p.f.Memory(1, off+blockSize-1, 1); err != nil || again[0] != 1 {
+	if again, err := p.f.View(1).Memory(off+blockSize-1, 1); err != nil || again[0] != 1 {
 		t.Errorf("the block of a dead process: %d, %v", again, err)
 	}
 }

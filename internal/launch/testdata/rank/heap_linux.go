@@ -6,7 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/heap"
 	"github.com/halo-mpi/halo/internal/shmfmt"
-	"github.com/halo-mpi/halo/internal/sys"
+	"github.com/halo-mpi/halo/internal/sparse"
 )
 
 // heap takes size bytes of the own heap and stores into all their pages. The file and
@@ -22,8 +22,8 @@ func (p *process) heap(size int64) error {
 		return err
 	}
 	start := shmfmt.HeapStart(len(j.Local))
-	h := heap.Shared(func() (*os.File, int64, []byte, error) {
-		mem, err := sys.MapFrom(f, start, info.Size()-start, shmfmt.HeapUnit)
+	h := heap.Shared(func() (*os.File, int64, *sparse.Mapping, error) {
+		mem, err := sparse.New(f, start, info.Size()-start, shmfmt.HeapUnit, len(j.Local))
 		return f, start, mem, err
 	})
 	_, mem, err := h.Alloc(size, 0)

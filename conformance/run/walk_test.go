@@ -1,0 +1,174 @@
+//go:build linux
+
+package run
+
+import (
+	"bufio"
+	"debug/elf"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// groupLimit is the memory of the control group in which tools walk through processes: some
+// times what they need, and a hundredth of what the processes have mapped.
+const groupLimit = 512 << 20
+
+// group is a control group with a limit of memory, of version 1 or 2.
+type group struct{ dir, used string }
+
+// newGroup makes a group below the own one, for as long as the test runs.
+func newGroup(t *testing.T) *group {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err == nil {
+		err = fs.ErrNotExist
+	}
+	for line := range strings.Lines(string(text)) {
+		// Number, controllers, path; version 2 has no controllers.
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		top, limit, used := "/sys/fs/cgroup", "memory.max", "memory.peak"
+		if len(parts) == 3 && parts[1] == "memory" {
+			top, limit, used = "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.max_usage_in_bytes"
+		} else if len(parts) != 3 || parts[1] != "" {
+			continue
+		}
+		g := &group{dir: filepath.Join(top, parts[2], fmt.Sprint("halo-walk-", os.Getpid())), used: used}
+		if err = os.Mkdir(g.dir, 0o755); err != nil {
+			continue
+		}
+		if err = os.WriteFile(filepath.Join(g.dir, limit), []byte(strconv.Itoa(groupLimit)), 0); err == nil {
+			t.Cleanup(func() { os.Remove(g.dir) })
+			return g
+		}
+		os.Remove(g.dir)
+	}
+	t.Skip("this machine lets nobody make a control group with a limit of memory: ", err)
+	return nil
+}
+
+// inside is a command that runs another one in the group.
+func (g *group) inside(words ...string) []string {
+	return append([]string{"sh", "-c", `echo $$ >"$0" && exec "$@"`, filepath.Join(g.dir, "cgroup.procs")}, words...)
+}
+
+// peak is the most memory that the group has used, as far as the kernel tells.
+func (g *group) peak() string {
+	text, err := os.ReadFile(filepath.Join(g.dir, g.used))
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// The leak search of a memory checker reads all memory that a process has mapped, and finds
+// no more than is in use: 50 GB of addresses that nobody uses are no memory.
+func TestLeakSearchMakesNoMemory(t *testing.T) {
+	need(t, "valgrind")
+	notSanitizing(t)
+	program := compile(t, "mpicc", "../process_walk.c")
+	for _, alone := range []bool{false, true} {
+		g := newGroup(t)
+		words := []string{bin("mpiexec"), "-n", "2"}
+		processes := 2
+		if alone {
+			words, processes = nil, 1
+		}
+		line := g.inside(append(words, "valgrind", "--leak-check=full", "--error-exitcode=0", program)...)
+		r := command(t, nil, line[0], line[1:]...)
+		if n := strings.Count(r.err, "LEAK SUMMARY"); r.status != 0 || n != processes {
+			t.Errorf("alone %t: status %d, %d of %d searches came to an end in %d bytes, %s were used\n...%s", alone, r.status, n, processes, groupLimit, g.peak(), r.err[max(0, len(r.err)-1000):])
+		}
+		os.Remove(g.dir)
+	}
+}
+
+// A core that a debugger writes has no part of the shared segments, nor the reservations of
+// Go's runtime.
+func TestCoreHasWhatIsInUse(t *testing.T) {
+	need(t, "gcore")
+	notSanitizing(t)
+	program := compile(t, "mpicc", "../process_walk.c")
+	g := newGroup(t)
+	line := g.inside(bin("mpiexec"), "-n", "2", program, "wait")
+	job := exec.Command(line[0], line[1:]...)
+	out, err := job.StdoutPipe()
+	if err == nil {
+		err = job.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer job.Wait()
+	defer job.Process.Signal(os.Interrupt)
+	said, _ := bufio.NewReader(out).ReadString('\n')
+	pid := strings.TrimSpace(said)
+	if pid == "" {
+		t.Fatal("the program does not come to where it waits")
+	}
+	areas, err := os.ReadFile("/proc/" + pid + "/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := filepath.Join(t.TempDir(), "core")
+	line = g.inside("gcore", "-o", core, pid)
+	if r := command(t, nil, line[0], line[1:]...); r.status != 0 {
+		t.Fatalf("gcore: status %d, %s bytes were used of %d\n%s%s", r.status, g.peak(), groupLimit, r.out, r.err)
+	}
+	f, err := elf.Open(core + "." + pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	ours, reserved, all := uint64(0), uint64(0), uint64(0)
+	for _, p := range f.Progs {
+		if p.Type != elf.PT_LOAD {
+			continue
+		}
+		all += p.Filesz
+		switch a := areaAt(t, string(areas), p.Vaddr); {
+		case strings.Contains(a, "memfd:halo-") && !strings.Contains(a, "halo-notes"):
+			ours += p.Filesz
+		case strings.Contains(a, " ---p ") && !strings.Contains(a, " nr ") && p.Filesz > 1<<20:
+			reserved += p.Filesz
+		}
+	}
+	if ours > 0 || reserved > 64<<20 || all < 1<<20 {
+		t.Errorf("a core of %d bytes has %d of shared memory, and %d of reservations", all, ours, reserved)
+	}
+}
+
+// areaAt is the text of the area in smaps that has an address: a line that begins with its
+// addresses, and lines of one property each, of which the flags are the last.
+func areaAt(t *testing.T, smaps string, addr uint64) string {
+	t.Helper()
+	var area strings.Builder
+	ours := false
+	for line := range strings.Lines(smaps) {
+		var lo, hi uint64
+		if n, _ := fmt.Sscanf(line, "%x-%x ", &lo, &hi); n == 2 {
+			ours = lo <= addr && addr < hi
+		}
+		if !ours {
+			continue
+		}
+		if area.WriteString(line); strings.HasPrefix(line, "VmFlags:") {
+			return area.String()
+		}
+	}
+	t.Fatalf("nothing is mapped at %#x", addr)
+	return ""
+}
+
+// notSanitizing skips a test where library and programs are built for another tool.
+func notSanitizing(t *testing.T) {
+	t.Helper()
+	if os.Getenv("HALO_SANITIZE") != "" {
+		t.Skip("the library is built for another tool")
+	}
+}

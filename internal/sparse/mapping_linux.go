@@ -1,0 +1,173 @@
+package sparse
+
+import (
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// Mapping is part of a memory file at addresses that are reserved for it: it is closed, but
+// for the pages that somebody has opened. Any goroutine may open and close.
+//
+// Each change of access is a system call, and each border between open and closed pages
+// divides what the kernel keeps as one area, of which a process can have some 65,000. So
+// there is a limit of steps; beyond it the whole mapping is opened and stays so, which is
+// as if it were not sparse.
+type Mapping struct {
+	mem  []byte
+	page int64
+	most int
+
+	mu    sync.Mutex
+	users counts
+	all   bool
+}
+
+// areasMost is how many areas all mappings of a process to all peers of its node may have,
+// about: half of what the kernel allows unless told otherwise.
+const areasMost = 32 << 10
+
+// stepsLeast is how many steps a mapping may have at least.
+const stepsLeast = 64
+
+// New maps size bytes of f from offset off on, closed; peers is how many such files a
+// process maps. Where addresses are short it maps less, in multiples of unit, as sys.Reserve
+// does. The file can be closed.
+func New(f *os.File, off, size, unit int64, peers int) (*Mapping, error) {
+	mem, err := sys.Reserve(f, off, size, unit)
+	if err != nil {
+		return nil, err
+	}
+	return &Mapping{mem: mem, users: counts{{}}, page: int64(os.Getpagesize()), most: max(areasMost/max(peers, 1), stepsLeast)}, nil
+}
+
+// Bytes is all of the mapping, of which only what is open can be accessed.
+func (m *Mapping) Bytes() []byte { return m.mem }
+
+// Open opens the pages that size bytes from off on touch, for one more user.
+func (m *Mapping) Open(off, size int64) error {
+	if size == 0 {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.open(m.pages(off, size))
+}
+
+// Close undoes an Open of the same bytes. Pages are closed when all have closed them who
+// have opened them.
+func (m *Mapping) Close(off, size int64) {
+	if size == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.close(m.pages(off, size))
+}
+
+// pages are the borders of the pages that size bytes from off on touch.
+func (m *Mapping) pages(off, size int64) (from, to int64) {
+	if off < 0 || size < 0 || off > int64(len(m.mem)) || size > int64(len(m.mem))-off {
+		panic(fmt.Sprintf("sparse: %d bytes at offset %d of a mapping of %d", size, off, len(m.mem)))
+	}
+	to = (off + size + m.page - 1) / m.page * m.page
+	return off / m.page * m.page, min(to, int64(len(m.mem)))
+}
+
+func (m *Mapping) open(from, to int64) error {
+	if m.all {
+		return nil
+	}
+	err := m.users.each(from, to, 0, func(from, to int64) error { return sys.Allow(m.mem[from:to]) })
+	if err == nil {
+		m.users.add(from, to, 1)
+	}
+	if err != nil || len(m.users) > m.most {
+		// One area needs no more of them than there are.
+		if err = sys.Allow(m.mem); err == nil {
+			m.all, m.users = true, nil
+		}
+	}
+	return err
+}
+
+func (m *Mapping) close(from, to int64) {
+	if m.all {
+		return
+	}
+	// If it fails for want of an area, the pages stay open.
+	m.users.each(from, to, 1, func(from, to int64) error { return sys.Deny(m.mem[from:to]) })
+	m.users.add(from, to, -1)
+}
+
+// Release gives the addresses back, too.
+func (m *Mapping) Release() error { return sys.Unmap(m.mem) }
+
+// Vacate gives the memory back and keeps the addresses: whoever may still look where it was
+// open finds zeros.
+func (m *Mapping) Vacate() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.all {
+		return sys.Vacate(m.mem, true)
+	}
+	for i, s := range m.users {
+		to := int64(len(m.mem))
+		if i+1 < len(m.users) {
+			to = m.users[i+1].off
+		}
+		if s.off < to {
+			if err := sys.Vacate(m.mem[s.off:to], s.n != 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Use is what one user has opened of a mapping. What it opens again costs no system call,
+// and is closed once. Any goroutine may call its methods.
+type Use struct {
+	m      *Mapping
+	opened counts // 1 or 0; under the mapping's mutex
+}
+
+// Use makes a user, who has opened nothing.
+func (m *Mapping) Use() *Use { return &Use{m: m} }
+
+// Memory opens size bytes from off on, and returns them.
+func (u *Use) Memory(off, size int64) ([]byte, error) {
+	m := u.m
+	if size > 0 {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		from, to := m.pages(off, size)
+		var gaps [][2]int64
+		u.opened.each(from, to, 0, func(from, to int64) error {
+			gaps = append(gaps, [2]int64{from, to})
+			return nil
+		})
+		for _, g := range gaps {
+			if err := m.open(g[0], g[1]); err != nil {
+				return nil, err
+			}
+			u.opened.add(g[0], g[1], 1)
+		}
+	}
+	return m.mem[off : off+size : off+size], nil
+}
+
+// Close closes what the user has opened. Who still accesses it faults, unless others have
+// opened it.
+func (u *Use) Close() {
+	m := u.m
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	u.opened.each(0, int64(len(m.mem)), 1, func(from, to int64) error {
+		m.close(from, to)
+		return nil
+	})
+	u.opened = nil
+}

@@ -1,0 +1,70 @@
+package sys
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Core dumps leave out what the runtime has reserved, and nothing that another one has, or
+// that can be accessed.
+func TestDumpsLeaveReservationsOut(t *testing.T) {
+	const size = 4 << 20
+	maps := map[string][]byte{}
+	for name, x := range map[string][2]int{
+		"reserved as by the runtime":    {unix.PROT_NONE, 0},
+		"reserved as by the C library":  {unix.PROT_NONE, unix.MAP_NORESERVE},
+		"memory":                        {unix.PROT_READ | unix.PROT_WRITE, 0},
+		"memory that can only be read ": {unix.PROT_READ, 0},
+	} {
+		// With guards, so that areas do not become one.
+		m, err := unix.Mmap(-1, 0, size+2*os.Getpagesize(), unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Munmap(m)
+		part := m[os.Getpagesize():][:size]
+		if err := again(part, x[0], x[1]); err != nil {
+			t.Fatal(err)
+		}
+		maps[name] = part
+	}
+	if err := OmitReserved(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, m := range maps {
+		if got, want := omitted(t, string(text), m), name == "reserved as by the runtime"; got != want {
+			t.Errorf("%s: left out %t, want %t", name, got, want)
+		}
+	}
+	if list := reserved(text); len(list) != 0 {
+		t.Errorf("%d reservations are still in dumps: %x", len(list), list)
+	}
+}
+
+// again maps memory anew, at the same addresses.
+func again(part []byte, prot, flags int) error {
+	_, err := unix.MmapPtr(-1, 0, unsafe.Pointer(&part[0]), uintptr(len(part)), prot, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED|flags)
+	return err
+}
+
+// omitted reports whether the area of m has the flag of MADV_DONTDUMP.
+func omitted(t *testing.T, smaps string, m []byte) bool {
+	t.Helper()
+	_, text, found := strings.Cut(smaps, fmt.Sprintf("%x-", uintptr(unsafe.Pointer(&m[0]))))
+	if !found {
+		t.Fatal("an area is not in the list")
+	}
+	_, text, _ = strings.Cut(text, "VmFlags:")
+	flags, _, _ := strings.Cut(text, "\n")
+	return slices.Contains(strings.Fields(flags), "dd")
+}
