@@ -167,6 +167,7 @@ bench:
 # The C library is for Linux. Its programs find it by their rpath, and mpicc finds both by
 # its own place.
 install: SO = $(DESTDIR)$(PREFIX)/lib/libmpi_abi
+install: F2C = $(DESTDIR)$(PREFIX)/lib/libmpi_f2c
 install:
 	mkdir -p $(DESTDIR)$(PREFIX)/bin
 	$(GO) build $(BUILDFLAGS) -o $(DESTDIR)$(PREFIX)/bin/halo ./cmd/halo
@@ -179,7 +180,7 @@ ifeq ($(shell uname -s),Linux)
 	for name in mpicxx mpic++ mpiCC; do ln -sf mpicc $(DESTDIR)$(PREFIX)/bin/$$name; done
 	install -m 755 abi/wrap/mpifort $(DESTDIR)$(PREFIX)/bin/mpifort
 	for name in mpif77 mpif90; do ln -sf mpifort $(DESTDIR)$(PREFIX)/bin/$$name; done
-	install -m 644 abi/include/mpi.h $(DESTDIR)$(PREFIX)/include/mpi.h
+	install -m 644 abi/include/mpi.h abi/include/mpi_f2c.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 abi/compat/mpi_compat.h $(DESTDIR)$(PREFIX)/include/mpi_compat.h
 	install -m 644 abi/wrap/halo.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/halo.pc
 	for name in mpi mpi-c mpi-cxx; do ln -sf halo.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc; done
@@ -193,5 +194,10 @@ ifeq ($(shell uname -s),Linux)
 	$(CC) -O2 -fPIC -Wall -Iabi/include -Iabi/compat -c abi/compat/compat.c -o $(DESTDIR)$(PREFIX)/lib/compat.o
 	ar rcs $(DESTDIR)$(PREFIX)/lib/libmpi_compat.a $(DESTDIR)$(PREFIX)/lib/compat.o
 	rm $(DESTDIR)$(PREFIX)/lib/compat.o
+	$(CC) -O2 -fPIC -Wall -Iabi/include -c abi/f2c/f2c.c -o $(DESTDIR)$(PREFIX)/lib/f2c.o
+	$(CC) -shared -Wl,-soname,libmpi_f2c.so.0 '-Wl,-rpath,$$ORIGIN' -o $(F2C).so.0 $(DESTDIR)$(PREFIX)/lib/f2c.o $(SO).so.1
+	ln -sf libmpi_f2c.so.0 $(F2C).so
+	ar rcs $(F2C).a $(DESTDIR)$(PREFIX)/lib/f2c.o
+	rm $(DESTDIR)$(PREFIX)/lib/f2c.o
 	GOOS= GOARCH= $(GO) run ./abi/generate -man $(DESTDIR)$(PREFIX)/share/man -bin $(DESTDIR)$(PREFIX)/bin
 endif

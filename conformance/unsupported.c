@@ -10,6 +10,13 @@ static void on_comm(MPI_Comm *comm, int *code, ...) {
 	here = class_of(*code) == MPI_ERR_UNSUPPORTED_OPERATION ? 1 : -1;
 }
 
+/* What the call would make is null, and not what was there before. */
+#define MAKES(call, handle, null) \
+	do { \
+		memset(&(handle), 0x55, sizeof (handle)); \
+		LACKS(call); \
+		CHECK((handle) == (null), #call ": " #handle " is %p", (void *)(handle)); \
+	} while (0)
 #define LACKS(call) FAILS(call, MPI_ERR_UNSUPPORTED_OPERATION)
 #define ASKS(call) \
 	do { \
@@ -24,7 +31,7 @@ int main(int argc, char **argv) {
 	char text[MPI_MAX_PORT_NAME] = "";
 	MPI_Comm c, d;
 	MPI_Request r;
-	MPI_Errhandler h;
+	MPI_Errhandler h, h2;
 	OK(MPI_Comm_dup(MPI_COMM_SELF, &c));
 	OK(MPI_Comm_create_errhandler(on_comm, &h));
 	OK(MPI_Comm_set_errhandler(c, h));
@@ -44,11 +51,31 @@ int main(int argc, char **argv) {
 	LACKS(MPI_Cart_create((MPI_Comm)MPI_INT, 1, one, zero, 0, &d));
 
 	MPI_File f = MPI_FILE_NULL;
+	MPI_Group g;
+	MPI_Info i;
+	MPI_Datatype t, u;
+	MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
+	MAKES(MPI_Cart_create(c, 1, one, zero, 0, &d), d, MPI_COMM_NULL);
+	MAKES(MPI_Comm_join(0, &d), d, MPI_COMM_NULL);
+	MAKES(MPI_Ineighbor_allgather(v, 1, MPI_INT, v, 1, MPI_INT, c, &r), r, MPI_REQUEST_NULL);
+	OK(MPI_Wait(&r, MPI_STATUS_IGNORE));
+	MAKES(MPI_Ineighbor_allgather_c(v, 1, MPI_INT, v, 1, MPI_INT, c, &r), r, MPI_REQUEST_NULL);
+	MAKES(MPI_Precv_init(v, 2, 2, MPI_INT, 0, 0, c, MPI_INFO_NULL, &r), r, MPI_REQUEST_NULL);
+	MAKES(MPI_File_open(MPI_COMM_SELF, "none", MPI_MODE_RDONLY, MPI_INFO_NULL, &f), f, MPI_FILE_NULL);
+	MAKES(MPI_File_iread(f, v, 1, MPI_INT, &r), r, MPI_REQUEST_NULL);
+	MAKES(MPI_File_get_group(f, &g), g, MPI_GROUP_NULL);
+	MAKES(MPI_File_get_info(f, &i), i, MPI_INFO_NULL);
+	MAKES(MPI_File_get_errhandler(f, &h2), h2, MPI_ERRHANDLER_NULL);
+	MPI_Offset at = 0;
+	MAKES(MPI_File_get_view(f, &at, &t, &u, text), t, MPI_DATATYPE_NULL);
+	CHECK(u == MPI_DATATYPE_NULL, "the second type is %p", (void *)u);
+	LACKS(MPI_Cart_create(c, 1, one, zero, 0, NULL));
+
 	MPI_Session s = MPI_SESSION_NULL;
 	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL));
 	LACKS(MPI_File_open(MPI_COMM_SELF, "none", MPI_MODE_RDONLY, MPI_INFO_NULL, &f)); /* handlers of files return */
 	LACKS(MPI_File_read(f, v, 1, MPI_INT, MPI_STATUS_IGNORE));
-	LACKS(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s));
+	MAKES(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &s), s, MPI_SESSION_NULL);
 	OK(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
 	LACKS(MPI_Session_get_num_psets(s, MPI_INFO_NULL, &n));
 

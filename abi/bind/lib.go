@@ -97,6 +97,14 @@ type procedure struct {
 	// 1 + the number of the argument that is the communicator or window which hears of errors
 	// of the call itself, 0 if none is; and of the handler for what is to be made.
 	comm, win, handler int
+
+	makes []made // of what the engine does not have: the handles that are results
+}
+
+// made is an argument that says where a handle is to go, and the null handle of its kind.
+type made struct {
+	i    int
+	null handle
 }
 
 // Call calls a procedure by its number in the table, and returns the error code.

@@ -13,6 +13,8 @@ const (
 	groupNull       handle = 0x108
 	groupEmpty      handle = 0x109
 	winNull         handle = 0x110
+	fileNull        handle = 0x118
+	sessionNull     handle = 0x120
 	messageNull     handle = 0x128
 	messageNoProc   handle = 0x129
 	infoNull        handle = 0x130

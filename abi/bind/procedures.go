@@ -48,22 +48,22 @@ func init() {
 		36:  {name: "MPI_Buffer_iflush", do: doMPI_Buffer_iflush},
 		37:  {name: "MPI_Cancel", do: doMPI_Cancel},
 		38:  {name: "MPI_Cart_coords", comm: 1},
-		39:  {name: "MPI_Cart_create", comm: 1},
+		39:  {name: "MPI_Cart_create", comm: 1, makes: []made{{5, commNull}}},
 		40:  {name: "MPI_Cart_get", comm: 1},
 		41:  {name: "MPI_Cart_map", comm: 1},
 		42:  {name: "MPI_Cart_rank", comm: 1},
 		43:  {name: "MPI_Cart_shift", comm: 1},
-		44:  {name: "MPI_Cart_sub", comm: 1},
+		44:  {name: "MPI_Cart_sub", comm: 1, makes: []made{{2, commNull}}},
 		45:  {name: "MPI_Cartdim_get", comm: 1},
 		46:  {name: "MPI_Close_port"},
-		47:  {name: "MPI_Comm_accept", comm: 4},
+		47:  {name: "MPI_Comm_accept", comm: 4, makes: []made{{4, commNull}}},
 		48:  {name: "MPI_Comm_attach_buffer", do: doMPI_Comm_attach_buffer, comm: 1},
 		49:  {name: "MPI_Comm_call_errhandler", do: doMPI_Comm_call_errhandler, comm: 1},
 		50:  {name: "MPI_Comm_compare", do: doMPI_Comm_compare, comm: 1},
-		51:  {name: "MPI_Comm_connect", comm: 4},
+		51:  {name: "MPI_Comm_connect", comm: 4, makes: []made{{4, commNull}}},
 		52:  {name: "MPI_Comm_create", do: doMPI_Comm_create, comm: 1},
 		53:  {name: "MPI_Comm_create_errhandler", always: true, do: doMPI_Comm_create_errhandler},
-		54:  {name: "MPI_Comm_create_from_group", handler: 4},
+		54:  {name: "MPI_Comm_create_from_group", handler: 4, makes: []made{{4, commNull}}},
 		55:  {name: "MPI_Comm_create_group", do: doMPI_Comm_create_group, comm: 1},
 		56:  {name: "MPI_Comm_create_keyval", do: doMPI_Comm_create_keyval},
 		57:  {name: "MPI_Comm_delete_attr", do: doMPI_Comm_delete_attr, comm: 1},
@@ -83,7 +83,7 @@ func init() {
 		71:  {name: "MPI_Comm_idup", do: doMPI_Comm_idup, comm: 1},
 		72:  {name: "MPI_Comm_idup_with_info", do: doMPI_Comm_idup_with_info, comm: 1},
 		73:  {name: "MPI_Comm_iflush_buffer", do: doMPI_Comm_iflush_buffer, comm: 1},
-		74:  {name: "MPI_Comm_join"},
+		74:  {name: "MPI_Comm_join", makes: []made{{1, commNull}}},
 		75:  {name: "MPI_Comm_rank", do: doMPI_Comm_rank, comm: 1},
 		76:  {name: "MPI_Comm_remote_group", do: doMPI_Comm_remote_group, comm: 1},
 		77:  {name: "MPI_Comm_remote_size", do: doMPI_Comm_remote_size, comm: 1},
@@ -92,15 +92,15 @@ func init() {
 		80:  {name: "MPI_Comm_set_info", do: doMPI_Comm_set_info, comm: 1},
 		81:  {name: "MPI_Comm_set_name", do: doMPI_Comm_set_name, comm: 1},
 		82:  {name: "MPI_Comm_size", do: doMPI_Comm_size, comm: 1},
-		83:  {name: "MPI_Comm_spawn", comm: 6},
-		84:  {name: "MPI_Comm_spawn_multiple", comm: 7},
+		83:  {name: "MPI_Comm_spawn", comm: 6, makes: []made{{6, commNull}}},
+		84:  {name: "MPI_Comm_spawn_multiple", comm: 7, makes: []made{{7, commNull}}},
 		85:  {name: "MPI_Comm_split", do: doMPI_Comm_split, comm: 1},
 		86:  {name: "MPI_Comm_split_type", do: doMPI_Comm_split_type, comm: 1},
 		87:  {name: "MPI_Comm_test_inter", do: doMPI_Comm_test_inter, comm: 1},
 		88:  {name: "MPI_Compare_and_swap", do: doMPI_Compare_and_swap, win: 7},
 		89:  {name: "MPI_Dims_create", do: doMPI_Dims_create},
-		90:  {name: "MPI_Dist_graph_create", comm: 1},
-		91:  {name: "MPI_Dist_graph_create_adjacent", comm: 1},
+		90:  {name: "MPI_Dist_graph_create", comm: 1, makes: []made{{8, commNull}}},
+		91:  {name: "MPI_Dist_graph_create_adjacent", comm: 1, makes: []made{{9, commNull}}},
 		92:  {name: "MPI_Dist_graph_neighbors", comm: 1},
 		93:  {name: "MPI_Dist_graph_neighbors_count", comm: 1},
 		94:  {name: "MPI_Errhandler_free", always: true, do: (*Lib).freeErrhandler},
@@ -116,25 +116,25 @@ func init() {
 		104: {name: "MPI_File_get_amode"},
 		105: {name: "MPI_File_get_atomicity"},
 		106: {name: "MPI_File_get_byte_offset"},
-		107: {name: "MPI_File_get_errhandler"},
-		108: {name: "MPI_File_get_group"},
-		109: {name: "MPI_File_get_info"},
+		107: {name: "MPI_File_get_errhandler", makes: []made{{1, errhandlerNull}}},
+		108: {name: "MPI_File_get_group", makes: []made{{1, groupNull}}},
+		109: {name: "MPI_File_get_info", makes: []made{{1, infoNull}}},
 		110: {name: "MPI_File_get_position"},
 		111: {name: "MPI_File_get_position_shared"},
 		112: {name: "MPI_File_get_size"},
 		113: {name: "MPI_File_get_type_extent"},
-		114: {name: "MPI_File_get_view"},
-		115: {name: "MPI_File_iread"},
-		116: {name: "MPI_File_iread_all"},
-		117: {name: "MPI_File_iread_at"},
-		118: {name: "MPI_File_iread_at_all"},
-		119: {name: "MPI_File_iread_shared"},
-		120: {name: "MPI_File_iwrite"},
-		121: {name: "MPI_File_iwrite_all"},
-		122: {name: "MPI_File_iwrite_at"},
-		123: {name: "MPI_File_iwrite_at_all"},
-		124: {name: "MPI_File_iwrite_shared"},
-		125: {name: "MPI_File_open", comm: 1},
+		114: {name: "MPI_File_get_view", makes: []made{{2, typeNull}, {3, typeNull}}},
+		115: {name: "MPI_File_iread", makes: []made{{4, requestNull}}},
+		116: {name: "MPI_File_iread_all", makes: []made{{4, requestNull}}},
+		117: {name: "MPI_File_iread_at", makes: []made{{5, requestNull}}},
+		118: {name: "MPI_File_iread_at_all", makes: []made{{5, requestNull}}},
+		119: {name: "MPI_File_iread_shared", makes: []made{{4, requestNull}}},
+		120: {name: "MPI_File_iwrite", makes: []made{{4, requestNull}}},
+		121: {name: "MPI_File_iwrite_all", makes: []made{{4, requestNull}}},
+		122: {name: "MPI_File_iwrite_at", makes: []made{{5, requestNull}}},
+		123: {name: "MPI_File_iwrite_at_all", makes: []made{{5, requestNull}}},
+		124: {name: "MPI_File_iwrite_shared", makes: []made{{4, requestNull}}},
+		125: {name: "MPI_File_open", comm: 1, makes: []made{{4, fileNull}}},
 		126: {name: "MPI_File_preallocate"},
 		127: {name: "MPI_File_read"},
 		128: {name: "MPI_File_read_all"},
@@ -185,7 +185,7 @@ func init() {
 		173: {name: "MPI_Get_library_version", always: true, do: doMPI_Get_library_version},
 		174: {name: "MPI_Get_processor_name", do: doMPI_Get_processor_name},
 		175: {name: "MPI_Get_version", always: true, do: doMPI_Get_version},
-		176: {name: "MPI_Graph_create", comm: 1},
+		176: {name: "MPI_Graph_create", comm: 1, makes: []made{{5, commNull}}},
 		177: {name: "MPI_Graph_get", comm: 1},
 		178: {name: "MPI_Graph_map", comm: 1},
 		179: {name: "MPI_Graph_neighbors", comm: 1},
@@ -197,7 +197,7 @@ func init() {
 		185: {name: "MPI_Group_difference", do: doMPI_Group_difference},
 		186: {name: "MPI_Group_excl", do: doMPI_Group_excl},
 		187: {name: "MPI_Group_free", do: (*Lib).freeGroup},
-		188: {name: "MPI_Group_from_session_pset"},
+		188: {name: "MPI_Group_from_session_pset", makes: []made{{2, groupNull}}},
 		189: {name: "MPI_Group_incl", do: doMPI_Group_incl},
 		190: {name: "MPI_Group_intersection", do: doMPI_Group_intersection},
 		191: {name: "MPI_Group_range_excl", do: doMPI_Group_range_excl},
@@ -220,11 +220,11 @@ func init() {
 		208: {name: "MPI_Igatherv", do: doMPI_Igatherv, comm: 9},
 		209: {name: "MPI_Improbe", do: (*Lib).improbe, comm: 3},
 		210: {name: "MPI_Imrecv", do: (*Lib).imrecv},
-		211: {name: "MPI_Ineighbor_allgather", comm: 7},
-		212: {name: "MPI_Ineighbor_allgatherv", comm: 8},
-		213: {name: "MPI_Ineighbor_alltoall", comm: 7},
-		214: {name: "MPI_Ineighbor_alltoallv", comm: 9},
-		215: {name: "MPI_Ineighbor_alltoallw", comm: 9},
+		211: {name: "MPI_Ineighbor_allgather", comm: 7, makes: []made{{7, requestNull}}},
+		212: {name: "MPI_Ineighbor_allgatherv", comm: 8, makes: []made{{8, requestNull}}},
+		213: {name: "MPI_Ineighbor_alltoall", comm: 7, makes: []made{{7, requestNull}}},
+		214: {name: "MPI_Ineighbor_alltoallv", comm: 9, makes: []made{{9, requestNull}}},
+		215: {name: "MPI_Ineighbor_alltoallw", comm: 9, makes: []made{{9, requestNull}}},
 		216: {name: "MPI_Info_create", always: true, do: doMPI_Info_create},
 		217: {name: "MPI_Info_create_env", always: true, do: doMPI_Info_create_env},
 		218: {name: "MPI_Info_delete", always: true, do: doMPI_Info_delete},
@@ -240,7 +240,7 @@ func init() {
 		228: {name: "MPI_Init_thread", always: true, do: doMPI_Init_thread},
 		229: {name: "MPI_Initialized", always: true, do: doMPI_Initialized},
 		230: {name: "MPI_Intercomm_create", do: (*Lib).intercommCreate, comm: 1},
-		231: {name: "MPI_Intercomm_create_from_groups", handler: 7},
+		231: {name: "MPI_Intercomm_create_from_groups", handler: 7, makes: []made{{7, commNull}}},
 		232: {name: "MPI_Intercomm_merge", do: doMPI_Intercomm_merge, comm: 1},
 		233: {name: "MPI_Iprobe", do: (*Lib).iprobe, comm: 3},
 		234: {name: "MPI_Irecv", do: doMPI_Irecv, comm: 6},
@@ -262,15 +262,15 @@ func init() {
 		250: {name: "MPI_Mprobe", do: (*Lib).mprobe, comm: 3},
 		251: {name: "MPI_Mrecv", do: (*Lib).mrecv},
 		252: {name: "MPI_Neighbor_allgather", comm: 7},
-		253: {name: "MPI_Neighbor_allgather_init", comm: 7},
+		253: {name: "MPI_Neighbor_allgather_init", comm: 7, makes: []made{{8, requestNull}}},
 		254: {name: "MPI_Neighbor_allgatherv", comm: 8},
-		255: {name: "MPI_Neighbor_allgatherv_init", comm: 8},
+		255: {name: "MPI_Neighbor_allgatherv_init", comm: 8, makes: []made{{9, requestNull}}},
 		256: {name: "MPI_Neighbor_alltoall", comm: 7},
-		257: {name: "MPI_Neighbor_alltoall_init", comm: 7},
+		257: {name: "MPI_Neighbor_alltoall_init", comm: 7, makes: []made{{8, requestNull}}},
 		258: {name: "MPI_Neighbor_alltoallv", comm: 9},
-		259: {name: "MPI_Neighbor_alltoallv_init", comm: 9},
+		259: {name: "MPI_Neighbor_alltoallv_init", comm: 9, makes: []made{{10, requestNull}}},
 		260: {name: "MPI_Neighbor_alltoallw", comm: 9},
-		261: {name: "MPI_Neighbor_alltoallw_init", comm: 9},
+		261: {name: "MPI_Neighbor_alltoallw_init", comm: 9, makes: []made{{10, requestNull}}},
 		262: {name: "MPI_Op_commutative", do: doMPI_Op_commutative},
 		263: {name: "MPI_Op_create", do: (*Lib).createOp},
 		264: {name: "MPI_Op_free", do: (*Lib).freeOp},
@@ -284,9 +284,9 @@ func init() {
 		272: {name: "MPI_Pready"},
 		273: {name: "MPI_Pready_list"},
 		274: {name: "MPI_Pready_range"},
-		275: {name: "MPI_Precv_init", comm: 7},
+		275: {name: "MPI_Precv_init", comm: 7, makes: []made{{8, requestNull}}},
 		276: {name: "MPI_Probe", do: doMPI_Probe, comm: 3},
-		277: {name: "MPI_Psend_init", comm: 7},
+		277: {name: "MPI_Psend_init", comm: 7, makes: []made{{8, requestNull}}},
 		278: {name: "MPI_Publish_name"},
 		279: {name: "MPI_Put", do: doMPI_Put, win: 8},
 		280: {name: "MPI_Query_thread", do: doMPI_Query_thread},
@@ -330,13 +330,13 @@ func init() {
 		318: {name: "MPI_Session_detach_buffer", always: true},
 		319: {name: "MPI_Session_finalize", always: true},
 		320: {name: "MPI_Session_flush_buffer", always: true},
-		321: {name: "MPI_Session_get_errhandler", always: true},
-		322: {name: "MPI_Session_get_info", always: true},
+		321: {name: "MPI_Session_get_errhandler", always: true, makes: []made{{1, errhandlerNull}}},
+		322: {name: "MPI_Session_get_info", always: true, makes: []made{{1, infoNull}}},
 		323: {name: "MPI_Session_get_nth_pset", always: true},
 		324: {name: "MPI_Session_get_num_psets", always: true},
-		325: {name: "MPI_Session_get_pset_info", always: true},
-		326: {name: "MPI_Session_iflush_buffer", always: true},
-		327: {name: "MPI_Session_init", always: true, handler: 2},
+		325: {name: "MPI_Session_get_pset_info", always: true, makes: []made{{2, infoNull}}},
+		326: {name: "MPI_Session_iflush_buffer", always: true, makes: []made{{1, requestNull}}},
+		327: {name: "MPI_Session_init", always: true, handler: 2, makes: []made{{2, sessionNull}}},
 		328: {name: "MPI_Session_set_errhandler", always: true, handler: 2},
 		329: {name: "MPI_Ssend", do: doMPI_Ssend, comm: 6},
 		330: {name: "MPI_Ssend_init", do: doMPI_Ssend_init, comm: 6},
@@ -965,6 +965,7 @@ func doMPI_Comm_create_errhandler(l *Lib, a args) error {
 	}
 	v0, err := l.commErrhandler(a.word(0))
 	if err != nil {
+		a.setWord(1, errhandlerNull)
 		return err
 	}
 	a.setWord(1, l.addErrhandler(v0))
@@ -1081,6 +1082,7 @@ func doMPI_Comm_get_errhandler(l *Lib, a args) error {
 	}
 	v0, err := comm.Errhandler()
 	if err != nil {
+		a.setWord(1, errhandlerNull)
 		return err
 	}
 	a.setWord(1, l.addErrhandler(v0))
@@ -1392,6 +1394,7 @@ func doMPI_File_create_errhandler(l *Lib, a args) error {
 	}
 	v0, err := l.otherErrhandler("MPI_File_create_errhandler", a.word(0))
 	if err != nil {
+		a.setWord(1, errhandlerNull)
 		return err
 	}
 	a.setWord(1, l.addErrhandler(v0))
@@ -2553,6 +2556,7 @@ func doMPI_Session_create_errhandler(l *Lib, a args) error {
 	}
 	v0, err := l.otherErrhandler("MPI_Session_create_errhandler", a.word(0))
 	if err != nil {
+		a.setWord(1, errhandlerNull)
 		return err
 	}
 	a.setWord(1, l.addErrhandler(v0))
@@ -3181,6 +3185,7 @@ func doMPI_Win_create_errhandler(l *Lib, a args) error {
 	}
 	v0, err := l.winErrhandler(a.word(0))
 	if err != nil {
+		a.setWord(1, errhandlerNull)
 		return err
 	}
 	a.setWord(1, l.addErrhandler(v0))
@@ -3266,6 +3271,7 @@ func doMPI_Win_get_errhandler(l *Lib, a args) error {
 	}
 	v0, err := win.Errhandler()
 	if err != nil {
+		a.setWord(1, errhandlerNull)
 		return err
 	}
 	a.setWord(1, l.addErrhandler(v0))

@@ -10,8 +10,14 @@ import (
 // the standard has errors of the procedure go: to the handler of the communicator or window
 // among its arguments; of files, whose handlers are there only to return errors, nowhere; of
 // calls that are given a handler for what they make, to that one if it is MPI_ERRORS_RETURN;
-// else to that of MPI_COMM_SELF.
+// else to that of MPI_COMM_SELF. What the procedure would make is the null handle: programs
+// whose errors return would go on with a handle that nobody has set.
 func (l *Lib) unsupported(p *procedure, a args) error {
+	for _, m := range p.makes {
+		if a.result(m.i) != nil {
+			a.setWord(m.i, m.null)
+		}
+	}
 	const why = "Halo does not have it yet"
 	if strings.HasPrefix(p.name, "MPI_File_") || p.handler > 0 && a.word(p.handler-1) == errorsReturn {
 		return newError(mpi.ErrUnsupportedOperation, p.name, why)

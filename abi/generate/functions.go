@@ -31,6 +31,9 @@ func (t *tables) functions() ([]byte, error) {
 			}
 		}
 		entry += hearers(p)
+		if p.Call == "" {
+			entry += outcome(p)
+		}
 		fmt.Fprintf(&list, "\t%d: {%s},\n", p.Number, entry)
 	}
 	imports := "import \"github.com/halo-mpi/halo/mpi\"\n\n"
@@ -58,6 +61,26 @@ func hearers(p *abi.Procedure) (fields string) {
 		}
 	}
 	return fields
+}
+
+// outcome is the field of a procedure without a call that says which arguments are to be null
+// handles: what the procedure makes. Those that end what their argument names make nothing.
+func outcome(p *abi.Procedure) string {
+	for _, suffix := range []string{"_close", "_disconnect", "_finalize", "_free"} {
+		if strings.HasSuffix(p.Name, suffix) {
+			return ""
+		}
+	}
+	var list []string
+	for i, x := range p.Params {
+		if null := nulls[x.Base]; null != "" && x.Stars == 1 && !x.Const && !x.Array {
+			list = append(list, fmt.Sprintf("{%d, %s}", i, null))
+		}
+	}
+	if list == nil {
+		return ""
+	}
+	return ", makes: []made{" + strings.Join(list, ", ") + "}"
 }
 
 // always reports whether a procedure may be called before Init and after Finalize.
@@ -230,6 +253,8 @@ func (f *writer) wide(i int) bool { return f.p.Large != nil && f.p.Large.Params[
 // nulls are the null handles of what a call makes: that it fails shows there, too.
 var nulls = map[string]string{
 	"MPI_Comm": "commNull", "MPI_Win": "winNull", "MPI_Group": "groupNull", "MPI_Datatype": "typeNull", "MPI_Info": "infoNull",
+	"MPI_Request": "requestNull", "MPI_Op": "opNull", "MPI_Errhandler": "errhandlerNull", "MPI_Message": "messageNull",
+	"MPI_File": "fileNull", "MPI_Session": "sessionNull",
 }
 
 // texts are the sizes of results that are strings, by the name of the parameter.

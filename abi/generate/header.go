@@ -87,7 +87,6 @@ extern "C" {
 typedef intptr_t MPI_Aint;
 typedef int64_t MPI_Offset;
 typedef int64_t MPI_Count;
-typedef int MPI_Fint;
 
 /* Handles: predefined ones are constants, others are known to the library alone. */
 typedef struct MPI_ABI_Comm *MPI_Comm;
@@ -133,6 +132,11 @@ typedef enum {
 const headerTail = `
 #ifdef __cplusplus
 }
+#endif
+
+/* MPI_Fint, and handles and statuses between C and Fortran, which are no part of the ABI. */
+#ifndef HALO_NO_F2C
+#include "mpi_f2c.h"
 #endif
 
 #endif

@@ -39,6 +39,9 @@ func (t *tables) body(p, q *abi.Procedure) string {
 		large = 1
 	}
 	var b strings.Builder
+	if strings.HasSuffix(q.Name, "_fromint") { // a predefined handle is its number
+		fmt.Fprintf(&b, "\tif ((unsigned)%s < 0x1000)\n\t\treturn (%s)(uintptr_t)(unsigned)%s;\n", q.Params[0].Name, q.Returns, q.Params[0].Name)
+	}
 	if q.Returns != "int" { // MPI_X_fromint
 		fmt.Fprintf(&b, "\t%s result = 0;\n", q.Returns)
 		words = append(words, "W(&result)")

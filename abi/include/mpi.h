@@ -13,7 +13,6 @@ extern "C" {
 typedef intptr_t MPI_Aint;
 typedef int64_t MPI_Offset;
 typedef int64_t MPI_Count;
-typedef int MPI_Fint;
 
 /* Handles: predefined ones are constants, others are known to the library alone. */
 typedef struct MPI_ABI_Comm *MPI_Comm;
@@ -1154,8 +1153,8 @@ int MPIX_Win_free_sync_objects(int n_sync, MPIX_Sync *sync_counters, MPI_Win win
 int MPIX_Win_sync_ops_init(int target_rank, int sync_mode, MPIX_Sync sync_counter, MPI_Win win, MPI_Info info, MPI_Request *request);
 int MPIX_Win_sync_object_init(MPIX_Sync sync_counter, int count, MPI_Win win, MPI_Info info, MPI_Request *request);
 int MPIX_Win_sync_object_init_c(MPIX_Sync sync_counter, MPI_Count count, MPI_Win win, MPI_Info info, MPI_Request *request);
-MPI_Fint MPIX_Sync_c2f(MPIX_Sync sync);
-MPIX_Sync MPIX_Sync_f2c(MPI_Fint sync);
+int32_t MPIX_Sync_c2f(MPIX_Sync sync);
+MPIX_Sync MPIX_Sync_f2c(int32_t sync);
 int MPIX_Win_change_comm(MPI_Comm newcomm, int peer_rank, MPI_Win *win);
 int MPIX_Win_change_comm_memory(MPI_Comm newcomm, int peer_rank, void *base, MPI_Aint size, int disp_unit, MPI_Win *win);
 int MPIX_Win_change_comm_memory_c(MPI_Comm newcomm, int peer_rank, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Win *win);
@@ -1873,8 +1872,8 @@ int PMPIX_Win_free_sync_objects(int n_sync, MPIX_Sync *sync_counters, MPI_Win wi
 int PMPIX_Win_sync_ops_init(int target_rank, int sync_mode, MPIX_Sync sync_counter, MPI_Win win, MPI_Info info, MPI_Request *request);
 int PMPIX_Win_sync_object_init(MPIX_Sync sync_counter, int count, MPI_Win win, MPI_Info info, MPI_Request *request);
 int PMPIX_Win_sync_object_init_c(MPIX_Sync sync_counter, MPI_Count count, MPI_Win win, MPI_Info info, MPI_Request *request);
-MPI_Fint PMPIX_Sync_c2f(MPIX_Sync sync);
-MPIX_Sync PMPIX_Sync_f2c(MPI_Fint sync);
+int32_t PMPIX_Sync_c2f(MPIX_Sync sync);
+MPIX_Sync PMPIX_Sync_f2c(int32_t sync);
 int PMPIX_Win_change_comm(MPI_Comm newcomm, int peer_rank, MPI_Win *win);
 int PMPIX_Win_change_comm_memory(MPI_Comm newcomm, int peer_rank, void *base, MPI_Aint size, int disp_unit, MPI_Win *win);
 int PMPIX_Win_change_comm_memory_c(MPI_Comm newcomm, int peer_rank, void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Win *win);
@@ -1962,6 +1961,11 @@ int PMPIX_Win_from_memhandle_c(const void *memhandle, MPI_Aint size, MPI_Aint di
 
 #ifdef __cplusplus
 }
+#endif
+
+/* MPI_Fint, and handles and statuses between C and Fortran, which are no part of the ABI. */
+#ifndef HALO_NO_F2C
+#include "mpi_f2c.h"
 #endif
 
 #endif

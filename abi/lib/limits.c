@@ -23,3 +23,5 @@ __attribute__((constructor(101))) static void halo_limits(void) {
 		(unsigned long long)limit.rlim_cur >> 10, wanted << 10);
 	_exit(1);
 }
+
+const char halo_limits_linked = 1; /* see thread.c */

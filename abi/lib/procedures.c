@@ -3655,6 +3655,8 @@ double PMPI_Wtime(void) {
 ALIAS(MPI_Wtime)
 
 MPI_Comm PMPI_Comm_fromint(int comm) {
+	if ((unsigned)comm < 0x1000)
+		return (MPI_Comm)(uintptr_t)(unsigned)comm;
 	MPI_Comm result = 0;
 	word words[] = {W(comm), W(&result)};
 	haloCall(432, 0, words);
@@ -3668,6 +3670,8 @@ int PMPI_Comm_toint(MPI_Comm comm) {
 ALIAS(MPI_Comm_toint)
 
 MPI_Errhandler PMPI_Errhandler_fromint(int errhandler) {
+	if ((unsigned)errhandler < 0x1000)
+		return (MPI_Errhandler)(uintptr_t)(unsigned)errhandler;
 	MPI_Errhandler result = 0;
 	word words[] = {W(errhandler), W(&result)};
 	haloCall(434, 0, words);
@@ -3681,6 +3685,8 @@ int PMPI_Errhandler_toint(MPI_Errhandler errhandler) {
 ALIAS(MPI_Errhandler_toint)
 
 MPI_File PMPI_File_fromint(int file) {
+	if ((unsigned)file < 0x1000)
+		return (MPI_File)(uintptr_t)(unsigned)file;
 	MPI_File result = 0;
 	word words[] = {W(file), W(&result)};
 	haloCall(436, 0, words);
@@ -3694,6 +3700,8 @@ int PMPI_File_toint(MPI_File file) {
 ALIAS(MPI_File_toint)
 
 MPI_Group PMPI_Group_fromint(int group) {
+	if ((unsigned)group < 0x1000)
+		return (MPI_Group)(uintptr_t)(unsigned)group;
 	MPI_Group result = 0;
 	word words[] = {W(group), W(&result)};
 	haloCall(438, 0, words);
@@ -3707,6 +3715,8 @@ int PMPI_Group_toint(MPI_Group group) {
 ALIAS(MPI_Group_toint)
 
 MPI_Info PMPI_Info_fromint(int info) {
+	if ((unsigned)info < 0x1000)
+		return (MPI_Info)(uintptr_t)(unsigned)info;
 	MPI_Info result = 0;
 	word words[] = {W(info), W(&result)};
 	haloCall(440, 0, words);
@@ -3720,6 +3730,8 @@ int PMPI_Info_toint(MPI_Info info) {
 ALIAS(MPI_Info_toint)
 
 MPI_Message PMPI_Message_fromint(int message) {
+	if ((unsigned)message < 0x1000)
+		return (MPI_Message)(uintptr_t)(unsigned)message;
 	MPI_Message result = 0;
 	word words[] = {W(message), W(&result)};
 	haloCall(442, 0, words);
@@ -3733,6 +3745,8 @@ int PMPI_Message_toint(MPI_Message message) {
 ALIAS(MPI_Message_toint)
 
 MPI_Op PMPI_Op_fromint(int op) {
+	if ((unsigned)op < 0x1000)
+		return (MPI_Op)(uintptr_t)(unsigned)op;
 	MPI_Op result = 0;
 	word words[] = {W(op), W(&result)};
 	haloCall(444, 0, words);
@@ -3746,6 +3760,8 @@ int PMPI_Op_toint(MPI_Op op) {
 ALIAS(MPI_Op_toint)
 
 MPI_Request PMPI_Request_fromint(int request) {
+	if ((unsigned)request < 0x1000)
+		return (MPI_Request)(uintptr_t)(unsigned)request;
 	MPI_Request result = 0;
 	word words[] = {W(request), W(&result)};
 	haloCall(446, 0, words);
@@ -3759,6 +3775,8 @@ int PMPI_Request_toint(MPI_Request request) {
 ALIAS(MPI_Request_toint)
 
 MPI_Session PMPI_Session_fromint(int session) {
+	if ((unsigned)session < 0x1000)
+		return (MPI_Session)(uintptr_t)(unsigned)session;
 	MPI_Session result = 0;
 	word words[] = {W(session), W(&result)};
 	haloCall(448, 0, words);
@@ -3772,6 +3790,8 @@ int PMPI_Session_toint(MPI_Session session) {
 ALIAS(MPI_Session_toint)
 
 MPI_Datatype PMPI_Type_fromint(int datatype) {
+	if ((unsigned)datatype < 0x1000)
+		return (MPI_Datatype)(uintptr_t)(unsigned)datatype;
 	MPI_Datatype result = 0;
 	word words[] = {W(datatype), W(&result)};
 	haloCall(450, 0, words);
@@ -3785,6 +3805,8 @@ int PMPI_Type_toint(MPI_Datatype datatype) {
 ALIAS(MPI_Type_toint)
 
 MPI_Win PMPI_Win_fromint(int win) {
+	if ((unsigned)win < 0x1000)
+		return (MPI_Win)(uintptr_t)(unsigned)win;
 	MPI_Win result = 0;
 	word words[] = {W(win), W(&result)};
 	haloCall(452, 0, words);
@@ -4336,15 +4358,15 @@ int PMPIX_Win_sync_object_init_c(MPIX_Sync sync_counter, MPI_Count count, MPI_Wi
 }
 ALIAS(MPIX_Win_sync_object_init_c)
 
-MPI_Fint PMPIX_Sync_c2f(MPIX_Sync sync) {
-	MPI_Fint result = 0;
+int32_t PMPIX_Sync_c2f(MPIX_Sync sync) {
+	int32_t result = 0;
 	word words[] = {W(sync), W(&result)};
 	haloCall(532, 0, words);
 	return result;
 }
 ALIAS(MPIX_Sync_c2f)
 
-MPIX_Sync PMPIX_Sync_f2c(MPI_Fint sync) {
+MPIX_Sync PMPIX_Sync_f2c(int32_t sync) {
 	MPIX_Sync result = 0;
 	word words[] = {W(sync), W(&result)};
 	haloCall(533, 0, words);

@@ -60,6 +60,11 @@ __thread int halo_attached __attribute__((tls_model("initial-exec")));
 
 extern void haloAttach(void);
 
+/* Of a static library only files are linked that others name: this names those that consist of
+ * a constructor. */
+extern const char halo_stdio_linked, halo_limits_linked;
+__attribute__((used)) static const char *const constructors[] = {&halo_stdio_linked, &halo_limits_linked};
+
 void halo_attach(void) {
 	pthread_mutex_lock(&door);
 	haloAttach();

@@ -19,6 +19,7 @@ var named = map[string]bool{
 	"tool_put": true, "process_dlopen": true, "process_signals": true, "process_fork": true, "process_quiet": true, "process_walk": true,
 	"process_handlers": true, "process_children": true, "process_threads": true, "outside": true, "exits": true,
 	"fast_errors": true, "abort": true, "deprecated": true, "check_sites": true,
+	"stdio_kill": true, "stdio_die": true, "f2c_half": true,
 }
 
 // The library has every procedure of the table, and its twin for tools (issue 7, section 1),

@@ -26,7 +26,8 @@ func TestWrapperOptions(t *testing.T) {
 	need(t)
 	include, lib := filepath.Join(installed, "include"), filepath.Join(installed, "lib")
 	compile := "-I" + include
-	link := fmt.Sprintf("-L%s -Wl,-rpath,%s -lmpi_abi -pthread", lib, lib)
+	const f2c = "-Wl,--push-state,--as-needed -lmpi_f2c -Wl,--pop-state "
+	link := fmt.Sprintf("-L%s -Wl,-rpath,%s %s-lmpi_abi -pthread", lib, lib, f2c)
 	for _, c := range []struct{ compiler, options, out string }{
 		{"mpicc", "-show", "gcc " + compile + " " + link},
 		{"mpicc", "--show", "gcc " + compile + " " + link},
@@ -36,8 +37,8 @@ func TestWrapperOptions(t *testing.T) {
 		{"mpicc", "-show -v a.c", "gcc " + compile + " -v a.c " + link},
 		{"mpicc", "-show a.c -DX='1' -o it", "gcc " + compile + " a.c '-DX='\\''1'\\''' -o it " + link},
 		{"mpicc", "-show -cc=clang a.c", "clang " + compile + " a.c " + link},
-		{"mpicc", "-show -static-mpi a.c", "gcc " + compile + " a.c " + lib + "/libmpi_abi.a -pthread"},
-		{"mpicc", "-show -profile=mpi_compat a.c", "gcc " + compile + " a.c " + strings.Replace(link, "-lmpi_abi", "-lmpi_compat -lmpi_abi", 1)},
+		{"mpicc", "-show -static-mpi a.c", "gcc " + compile + " a.c " + lib + "/libmpi_f2c.a " + lib + "/libmpi_abi.a -pthread"},
+		{"mpicc", "-show -profile=mpi_compat a.c", "gcc " + compile + " a.c " + strings.Replace(link, f2c, "-lmpi_compat "+f2c, 1)},
 		{"mpicc", "-show -nolinkmpi a.c", "gcc " + compile + " a.c"},
 		{"mpicc", "-compile-info", "gcc " + compile},
 		{"mpicc", "-compile_info", "gcc " + compile},
@@ -51,9 +52,9 @@ func TestWrapperOptions(t *testing.T) {
 		{"mpicc", "--showme:command", "gcc"},
 		{"mpicc", "--showme:incdirs", include},
 		{"mpicc", "--showme:libdirs", lib},
-		{"mpicc", "--showme:libs", "mpi_abi"},
+		{"mpicc", "--showme:libs", "mpi_f2c mpi_abi"},
 		{"mpicxx", "--showme:command", "g++"},
-		{"mpic++", "--showme:libs", "mpi_abi"},
+		{"mpic++", "--showme:libs", "mpi_f2c mpi_abi"},
 		{"mpiCC", "-CC=clang++ --showme:command", "clang++"},
 		{"mpicxx", "-cxx=clang++ --showme:command", "clang++"},
 		{"mpifort", "--showme:link", link},
