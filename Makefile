@@ -43,7 +43,7 @@ need:
 		compiles || echo gcc libc6-dev; \
 		for t in ip:iproute2 nsenter:util-linux unshare:util-linux hostname:hostname mount:mount find:findutils \
 			ssh:openssh-client ssh-keygen:openssh-client /usr/sbin/sshd:openssh-server man:man-db groff:groff-base \
-			cmake:cmake pkg-config:pkgconf g++:g++ gfortran:gfortran valgrind:valgrind gcore:gdb; do \
+			cmake:cmake pkg-config:pkgconf g++:g++ gfortran:gfortran valgrind:valgrind gcore:gdb gdb:gdb; do \
 			command -v $${t%:*} >/dev/null || echo $${t#*:}; \
 		done; \
 	}; \
@@ -166,6 +166,10 @@ bench:
 
 # The C library is for Linux. Its programs find it by their rpath, and mpicc finds both by
 # its own place.
+#
+# Debuggers and valgrind read what is written about the library's code as DWARF 4, uncompressed;
+# abi/unwind then completes it.
+DWARF = GOEXPERIMENT=nodwarf5 CGO_ENABLED=1
 install: SO = $(DESTDIR)$(PREFIX)/lib/libmpi_abi
 install: F2C = $(DESTDIR)$(PREFIX)/lib/libmpi_f2c
 install:
@@ -186,10 +190,11 @@ ifeq ($(shell uname -s),Linux)
 	for name in mpi mpi-c mpi-cxx; do ln -sf halo.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc; done
 	ln -sfn ../.. $(DESTDIR)$(PREFIX)/lib/pkgconfig/halo.prefix
 	rm -f $(SO).so.0 # of older versions it is the library itself
-	CGO_ENABLED=1 $(GO) build $(BUILDFLAGS) -buildmode=c-shared -ldflags '-extldflags -Wl,-soname,libmpi_abi.so.1' -o $(SO).so.1 ./abi/lib
+	$(DWARF) $(GO) build $(BUILDFLAGS) -buildmode=c-shared -ldflags '-compressdwarf=false -extldflags -Wl,-soname,libmpi_abi.so.1' -o $(SO).so.1 ./abi/lib
+	GOOS= GOARCH= $(GO) run ./abi/unwind $(SO).so.1
 	ln -sf libmpi_abi.so.1 $(SO).so.0
 	ln -sf libmpi_abi.so.1 $(SO).so
-	CGO_ENABLED=1 $(GO) build $(BUILDFLAGS) -buildmode=c-archive -o $(SO).a ./abi/lib
+	$(DWARF) $(GO) build $(BUILDFLAGS) -buildmode=c-archive -o $(SO).a ./abi/lib
 	rm -f $(SO).h $(SO).so.h
 	$(CC) -O2 -fPIC -Wall -Iabi/include -Iabi/compat -c abi/compat/compat.c -o $(DESTDIR)$(PREFIX)/lib/compat.o
 	ar rcs $(DESTDIR)$(PREFIX)/lib/libmpi_compat.a $(DESTDIR)$(PREFIX)/lib/compat.o
@@ -199,5 +204,6 @@ ifeq ($(shell uname -s),Linux)
 	ln -sf libmpi_f2c.so.0 $(F2C).so
 	ar rcs $(F2C).a $(DESTDIR)$(PREFIX)/lib/f2c.o
 	rm $(DESTDIR)$(PREFIX)/lib/f2c.o
+	GOOS= GOARCH= $(GO) run ./abi/generate -supp $(DESTDIR)$(PREFIX)/share/halo/halo.supp
 	GOOS= GOARCH= $(GO) run ./abi/generate -man $(DESTDIR)$(PREFIX)/share/man -bin $(DESTDIR)$(PREFIX)/bin
 endif

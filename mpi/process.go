@@ -44,11 +44,12 @@ type process struct {
 	mu        sync.Mutex
 	world     *Comm // nil before Init
 	self      atomic.Pointer[Comm]
-	first     atomic.Pointer[errhandler]          // of InitErrhandler
-	names     atomic.Pointer[func(string) string] // of NameCalls, pairs with nothing: set before there are errors
-	locator   atomic.Pointer[locator]             // of LocateCalls, pairs with nothing: set before there are calls
-	locked    atomic.Bool                         // LockedThreads was called
-	ending    bool                                // Finalize is at work, or has been
+	first     atomic.Pointer[errhandler]            // of InitErrhandler
+	names     atomic.Pointer[func(string) string]   // of NameCalls, pairs with nothing: set before there are errors
+	locator   atomic.Pointer[locator]               // of LocateCalls, pairs with nothing: set before there are calls
+	locked    atomic.Bool                           // LockedThreads was called
+	fault     atomic.Pointer[func(address uintptr)] // of OnFault
+	ending    bool                                  // Finalize is at work, or has been
 	finalized bool
 }
 
@@ -88,6 +89,15 @@ func InitErrhandler(h Errhandler) (*Comm, error) {
 // C: MPI_Init and MPI_Init_thread, section 11.2.
 func LockedThreads() { current.locked.Store(true) }
 
+// OnFault says before Init what is called when a goroutine of the engine finds that there is no
+// memory at an address, in a window or in a buffer of an operation that is under way. It must
+// not return, and the engine's lock may be held. Without it the Go runtime ends the process with
+// its traces. That is for libraries on top whose programs give addresses. After Init it has no
+// effect.
+//
+// C: none; what a C program sees is SIGSEGV.
+func OnFault(f func(address uintptr)) { current.fault.Store(&f) }
+
 // initialize is Init whose error is still to be raised.
 func initialize() (*Comm, *Error) {
 	current.mu.Lock()
@@ -102,7 +112,11 @@ func initialize() (*Comm, *Error) {
 	if err != nil {
 		return nil, initError(err)
 	}
-	w, err := world.Open(b, current.locked.Load())
+	var fault func(address uintptr)
+	if f := current.fault.Load(); f != nil {
+		fault = *f
+	}
+	w, err := world.Open(b, current.locked.Load(), fault)
 	if err != nil {
 		return nil, initError(err)
 	}

@@ -13,12 +13,15 @@ type Fast interface {
 	// KnowType tells of a predefined type the size, the extent and the true extent in bytes, and
 	// what can be done with it. Its bounds begin at 0.
 	KnowType(h uintptr, size, extent, trueExtent int, kind FastKind)
+	// Watched reports whether a tool watches the process to which memory of Go means nothing:
+	// then C is told of predefined types only, and looks at no struct of the engine.
+	Watched() bool
 	// KnowKernel tells the address of what combines elements of a predefined type by a predefined
 	// operation, see mpi.Op.Kernel.
 	KnowKernel(datatype, op, function uintptr)
 	// OpenComm tells of a communicator, see mpi.Comm.Descriptor, and CloseComm that its handle
 	// ends.
-	OpenComm(h uintptr, rank, size int, descriptor uintptr, layout uint64)
+	OpenComm(h uintptr, rank, size int, inter bool, descriptor uintptr, layout uint64)
 	CloseComm(h uintptr)
 	// OpenWin tells of a window, see mpi.Window.Descriptor, and CloseWin that its handle ends.
 	OpenWin(h, descriptor uintptr, layout uint64)
@@ -71,6 +74,7 @@ func (l *Lib) startFast() {
 	if f == nil || os.Getenv("HALO_C_FAST") == "0" {
 		return
 	}
+	watched := f.Watched()
 	for _, p := range predefinedTypes {
 		d := l.predefined[p.handle-firstPredefined]
 		size, kind := fastType(p.name, d)
@@ -79,15 +83,22 @@ func (l *Lib) startFast() {
 		if err == nil && failed == nil && lb == 0 && trueLB == 0 {
 			f.KnowType(p.handle, size, extent, trueExtent, kind)
 		}
-		if kind >= FastDense && !checking() {
+		if kind >= FastDense && !checking() && !watched {
 			l.startKernels(p.handle)
 		}
 	}
 	l.comms.opened = func(h handle, c *mpi.Comm) {
 		descriptor, layout := c.Descriptor()
-		f.OpenComm(h, c.Rank(), c.Size(), descriptor, layout)
+		if watched {
+			descriptor, layout = 0, 0
+		}
+		f.OpenComm(h, c.Rank(), c.Size(), c.Inter(), descriptor, layout)
 	}
 	l.comms.closed = f.CloseComm
+	if watched {
+		l.openFirst()
+		return
+	}
 	l.wins.opened = func(h handle, w *mpi.Window) {
 		descriptor, layout := w.Descriptor()
 		f.OpenWin(h, descriptor, layout)
@@ -100,6 +111,11 @@ func (l *Lib) startFast() {
 		}
 	}
 	l.types.closed = f.CloseType
+	l.openFirst()
+}
+
+// openFirst tells C of the communicators that are there from the start.
+func (l *Lib) openFirst() {
 	world := l.world.Load()
 	l.comms.opened(commWorld, world)
 	l.comms.opened(commSelf, world.Self())
@@ -129,8 +145,10 @@ func fastType(name string, d mpi.Datatype) (size int, kind FastKind) {
 	return size, FastDense
 }
 
-// Await is mpi.Comm.Await for a collective that C has begun, and returns the error code.
-func (l *Lib) Await(comm uintptr, word *atomic.Uint64, n uint64) int {
+// Await is mpi.Comm.Await for a collective that C has begun, and returns the error code, or
+// Fatal.
+func (l *Lib) Await(comm uintptr, word *atomic.Uint64, n uint64) (result int) {
+	defer l.caught(-1, args{}, &result)
 	c, err := l.comm(comm, "a collective")
 	if err == nil {
 		err = c.Await(word, n)

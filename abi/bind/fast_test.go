@@ -35,9 +35,10 @@ func newTold() *told {
 	return &told{map[uintptr]FastKind{}, map[[2]uintptr]uintptr{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]packed{}, 0}
 }
 
+func (x *told) Watched() bool                                                   { return false }
 func (x *told) KnowType(h uintptr, size, extent, trueExtent int, kind FastKind) { x.types[h] = kind }
 func (x *told) KnowKernel(datatype, op, function uintptr)                       { x.ops[[2]uintptr{datatype, op}] = function }
-func (x *told) OpenComm(h uintptr, rank, size int, descriptor uintptr, layout uint64) {
+func (x *told) OpenComm(h uintptr, rank, size int, _ bool, descriptor uintptr, layout uint64) {
 	x.comms[h], x.slots[h] = [2]int{rank, size}, descriptor
 }
 func (x *told) CloseComm(h uintptr)                          { delete(x.comms, h) }

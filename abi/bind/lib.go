@@ -34,6 +34,10 @@ type Hooks struct {
 	Caller func() uintptr
 	// Fast is what does without Go what it can; nil: nothing does.
 	Fast Fast
+	// Fault takes the address of an access, a store or not, by which the process has to end as
+	// soon as C has Fatal from Go, and EndByFault ends it where no call is to return to.
+	Fault      func(address uintptr, store bool)
+	EndByFault func()
 }
 
 // Lib is the library in one process.
@@ -99,6 +103,10 @@ type procedure struct {
 	comm, win, handler int
 
 	makes []made // of what the engine does not have: the handles that are results
+
+	// buffers are the names of the parameters that are addresses of the program's memory, "-" for
+	// others, in their order, "" if there are none.
+	buffers string
 }
 
 // made is an argument that says where a handle is to go, and the null handle of its kind.
@@ -107,8 +115,9 @@ type made struct {
 	null handle
 }
 
-// Call calls a procedure by its number in the table, and returns the error code.
-func (l *Lib) Call(number int, large bool, words unsafe.Pointer) int {
+// Call calls a procedure by its number in the table, and returns the error code, or Fatal.
+func (l *Lib) Call(number int, large bool, words unsafe.Pointer) (result int) {
+	defer l.caught(number, args{words, large}, &result)
 	p := &procedures[number]
 	switch {
 	case l.state.Load() != running && !p.always:

@@ -9,6 +9,9 @@ func (l *Lib) start() error {
 		mpi.LocateCalls(l.hooks.Caller, l.sources.place, nameInC)
 	}
 	mpi.LockedThreads()
+	if l.hooks.EndByFault != nil {
+		mpi.OnFault(l.ServiceFault)
+	}
 	c, err := mpi.InitErrhandler(mpi.ErrorsAreFatal)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ func (t *tables) functions() ([]byte, error) {
 				b.WriteString(text)
 			}
 		}
-		entry += hearers(p)
+		entry += hearers(p) + addresses(p)
 		if p.Call == "" {
 			entry += outcome(p)
 		}
@@ -81,6 +81,24 @@ func outcome(p *abi.Procedure) string {
 		return ""
 	}
 	return ", makes: []made{" + strings.Join(list, ", ") + "}"
+}
+
+// addresses is the field of a procedure that names its parameters which are addresses of the
+// program's memory.
+func addresses(p *abi.Procedure) string {
+	var names []string
+	for i, x := range p.Params {
+		if x.Base == "void" && x.Stars == 1 || x.Stars > 0 && x.Array {
+			for len(names) < i {
+				names = append(names, "-")
+			}
+			names = append(names, x.Name)
+		}
+	}
+	if p.Call == "" || len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", buffers: %q", strings.Join(names, " "))
 }
 
 // always reports whether a procedure may be called before Init and after Finalize.

@@ -7,6 +7,10 @@
 // the library is installed, to MAN/man3, and those of the programs in BIN to MAN/man1:
 //
 //	go run ./abi/generate -man MAN [-bin BIN]
+//
+// So is the file of suppressions for valgrind:
+//
+//	go run ./abi/generate -supp FILE
 package main
 
 import (
@@ -22,8 +26,15 @@ func main() {
 	dir := flag.String("C", "abi", "the folder of the tables, where the files go")
 	man := flag.String("man", "", "write the pages of the manual below this folder instead")
 	bin := flag.String("bin", "", "the folder of the installed programs, for their pages")
+	supp := flag.String("supp", "", "write the suppressions for valgrind to this file instead")
 	flag.Parse()
-	if err := run(*dir, *man, *bin); err != nil {
+	var err error
+	if *supp != "" {
+		err = writeSuppressions(*supp)
+	} else {
+		err = run(*dir, *man, *bin)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}

@@ -13,6 +13,11 @@ import (
 func (t *tables) symbols() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n#include \"shim.h\"\n", notice)
+	b.WriteString("\nconst char *const halo_names[] = {\n")
+	for _, p := range t.procedures {
+		fmt.Fprintf(&b, "\t%q,\n", p.Name)
+	}
+	b.WriteString("};\n")
 	for _, p := range t.procedures {
 		for _, q := range []*abi.Procedure{p, p.Large} {
 			if q != nil {
@@ -46,6 +51,7 @@ func (t *tables) body(p, q *abi.Procedure) string {
 		fmt.Fprintf(&b, "\t%s result = 0;\n", q.Returns)
 		words = append(words, "W(&result)")
 	}
+	b.WriteString(tries(p, q, large, words))
 	if fast := inline[p.Name]; fast != "" {
 		var names []string
 		for _, x := range q.Params {

@@ -43,12 +43,13 @@ void halo_open_type(uintptr_t handle, uintptr_t descriptor, bool packs, uint64_t
 	open_known(&halo_datatypes, handle, descriptor, 1);
 }
 
-void halo_open_comm(uintptr_t handle, int rank, int size, uintptr_t descriptor, uint64_t layout) {
+void halo_open_comm(uintptr_t handle, int rank, int size, int inter, uintptr_t descriptor, uint64_t layout) {
 	struct halo_entry *e = handle == (uintptr_t)MPI_COMM_WORLD ? &halo_world : open_entry(&halo_comms, handle);
 	if (e == NULL)
 		return;
 	e->descriptor = layout == HALO_COLL_LAYOUT ? (char *)descriptor : NULL;
 	e->rank = rank;
+	e->inter = inter;
 	__atomic_store_n(&e->size, size, __ATOMIC_RELEASE); /* pairs with the load in halo_comm */
 	__atomic_store_n(&e->handle, handle, __ATOMIC_RELEASE); /* pairs with the load in halo_find */
 }

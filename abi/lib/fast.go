@@ -26,6 +26,9 @@ func newFast() fast {
 	return fast{}
 }
 
+// Watched reports whether valgrind watches the process.
+func (fast) Watched() bool { return C.halo_on_valgrind() != 0 }
+
 func (fast) KnowType(h uintptr, size, extent, trueExtent int, kind bind.FastKind) {
 	C.halo_know_type(C.uintptr_t(h), C.int(size), C.int(extent), C.int(trueExtent), C.int(kind))
 }
@@ -35,8 +38,12 @@ func (fast) KnowKernel(datatype, op, function uintptr) {
 }
 
 // OpenComm gives an address in Go's memory as a number, as OpenWin does.
-func (fast) OpenComm(h uintptr, rank, size int, descriptor uintptr, layout uint64) {
-	C.halo_open_comm(C.uintptr_t(h), C.int(rank), C.int(size), C.uintptr_t(descriptor), C.uint64_t(layout))
+func (fast) OpenComm(h uintptr, rank, size int, inter bool, descriptor uintptr, layout uint64) {
+	between := C.int(0)
+	if inter {
+		between = 1
+	}
+	C.halo_open_comm(C.uintptr_t(h), C.int(rank), C.int(size), between, C.uintptr_t(descriptor), C.uint64_t(layout))
 }
 
 func (fast) CloseComm(h uintptr) { C.halo_close_comm(C.uintptr_t(h)) }

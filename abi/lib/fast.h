@@ -46,6 +46,7 @@ struct halo_entry {
 	char *descriptor; /* of a window its rma.View, of a communicator its coll.state or NULL, of a type its dtype.Type */
 	int rank, size;   /* of a communicator */
 	bool packs;       /* of a type: it may be packed here; else only its size and bounds are to be read */
+	int inter;        /* it is one between two groups */
 };
 
 /* Entries by the number in a handle. Chunks stay once they are there, so that looking
@@ -407,9 +408,12 @@ HALO_HIDDEN int64_t halo_unpack(const void *packed, int64_t bytes, int64_t at, v
 #define halo_fast_unpack(packed, bytes, position, memory, count, datatype, comm) \
 	HALO_MOVED(position, halo_unpack(packed, bytes, *(position), memory, count, datatype, comm))
 
+/* Whether the process runs on valgrind. */
+HALO_HIDDEN int halo_on_valgrind(void);
+
 /* What Go tells; under a lock of its. */
 HALO_HIDDEN void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout);
-HALO_HIDDEN void halo_open_comm(uintptr_t handle, int rank, int size, uintptr_t descriptor, uint64_t layout);
+HALO_HIDDEN void halo_open_comm(uintptr_t handle, int rank, int size, int inter, uintptr_t descriptor, uint64_t layout);
 HALO_HIDDEN void halo_know_movers(uintptr_t sparse, uintptr_t blocks, uintptr_t string, uintptr_t every_other, uintptr_t gather);
 HALO_HIDDEN void halo_know_type(uintptr_t handle, int size, int extent, int true_extent, int kind);
 HALO_HIDDEN void halo_know_kernel(uintptr_t datatype, uintptr_t op, uintptr_t function);

@@ -11,10 +11,6 @@
  * why it is right), step by step, in the same structs.
  */
 
-/* In Go: waits for long until a word is n or more; and wakes the other members. */
-extern int haloAwait(uintptr_t comm, void *word, uint64_t n);
-extern void haloRing(uintptr_t comm);
-
 _Static_assert(HALO_COPY_LESS <= HALO_SLOT_MOST + 1, "what halo_bytes tells the length of takes one piece or step");
 
 /* A slot as a member sees it. */
@@ -89,7 +85,7 @@ static inline int await(struct slot *s, char *word, uint64_t n) {
 	}
 	if (__builtin_expect(!halo_attached, 0))
 		halo_attach();
-	return haloAwait((uintptr_t)s->comm, word, n);
+	return halo_enter_await((uintptr_t)s->comm, word, n);
 }
 
 /* slot.wake */
@@ -99,7 +95,7 @@ static inline void wake(struct slot *s) {
 		return;
 	if (__builtin_expect(!halo_attached, 0))
 		halo_attach();
-	haloRing((uintptr_t)s->comm);
+	halo_enter_ring((uintptr_t)s->comm);
 }
 
 /* slot.gathered */

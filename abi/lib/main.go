@@ -23,31 +23,43 @@ import (
 	"github.com/halo-mpi/halo/abi/bind"
 )
 
-var lib = bind.New(bind.Hooks{Malloc: malloc, Invoke: invoke, Thread: thread, Caller: caller, Fast: newFast()})
+var lib = bind.New(bind.Hooks{
+	Malloc: malloc, Invoke: invoke, Thread: thread, Caller: caller, Fast: newFast(), Fault: fault, EndByFault: endByFault,
+})
+
+// The first argument of every function here is the frame of C that has called, for debuggers:
+// see enter.h. cgo stores it at the beginning of the arguments, where abi/unwind expects it.
 
 // haloRun is what every symbol calls.
 //
 //export haloRun
-func haloRun(number, large C.int, words unsafe.Pointer) C.int {
+func haloRun(_ unsafe.Pointer, number, large C.int, words unsafe.Pointer) C.int {
 	return C.int(lib.Call(int(number), large != 0, words))
 }
 
 // haloAwait goes on with a collective that C has begun: see bind.Lib.Await.
 //
 //export haloAwait
-func haloAwait(comm C.uintptr_t, word unsafe.Pointer, n C.uint64_t) C.int {
+func haloAwait(_ unsafe.Pointer, comm C.uintptr_t, word unsafe.Pointer, n C.uint64_t) C.int {
 	return C.int(lib.Await(uintptr(comm), (*atomic.Uint64)(word), uint64(n)))
 }
 
 // haloRing wakes the members of a communicator that sleep.
 //
 //export haloRing
-func haloRing(comm C.uintptr_t) { lib.Ring(uintptr(comm)) }
+func haloRing(_ unsafe.Pointer, comm C.uintptr_t) { lib.Ring(uintptr(comm)) }
 
 // haloAttach is called by each thread before it calls anything else.
 //
 //export haloAttach
-func haloAttach() {}
+func haloAttach() { bind.FaultsArePanics() }
+
+// haloWild raises the error of a call whose buffer has no memory: see bind.Lib.Wild.
+//
+//export haloWild
+func haloWild(_ unsafe.Pointer, number, large C.int, words unsafe.Pointer, parameter C.int, name *C.char, address C.uintptr_t, store C.int) C.int {
+	return C.int(lib.Wild(int(number), large != 0, words, int(parameter), C.GoString(name), uintptr(address), store != 0))
+}
 
 func malloc(size uintptr) unsafe.Pointer { return C.malloc(C.size_t(size)) }
 
@@ -61,5 +73,15 @@ func invoke(callback int, function uintptr, words []uintptr) int {
 	defer pins.Unpin()
 	return int(C.haloInvoke(C.int(callback), C.uintptr_t(function), (*C.word)(unsafe.Pointer(&words[0]))))
 }
+
+func fault(address uintptr, store bool) {
+	written := C.int(0)
+	if store {
+		written = 1
+	}
+	C.halo_fault_at(C.uintptr_t(address), written)
+}
+
+func endByFault() { C.halo_end_by_fault() }
 
 func main() {}

@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 #include "../include/mpi.h"
-#include "fast.h"
+#include "enter.h"
+#include "wild.h"
 
 /* An argument on its way to Go: numbers are extended to 64 bits. */
 typedef uintptr_t word;
@@ -16,9 +17,6 @@ typedef uintptr_t word;
 /* MPI_X is a weak name of PMPI_X. */
 #define ALIAS(name) extern __typeof__(P##name) name __attribute__((weak, alias("P" #name)));
 
-/* In Go: runs a procedure by its number in the table, and returns the error code. */
-extern int haloRun(int number, int large, void *words);
-
 /*
  * 1 if the calling thread is known to Go, and nothing but Go is to be called. Go's own
  * thread-local words are as near. In the checking mode it never is 1.
@@ -26,7 +24,17 @@ extern int haloRun(int number, int large, void *words);
 extern __thread int halo_attached __attribute__((tls_model("initial-exec")));
 
 /* Makes it known, one thread after the other: see thread.c. */
-void halo_attach(void);
+HALO_HIDDEN void halo_attach(void);
+
+/* The process is a child of fork: see fork.c. No thread is attached then, so that only who is
+ * not looks at it. */
+HALO_HIDDEN extern int halo_forked;
+
+/* Says that a call was made in a child of fork, and returns the error code or ends the process. */
+HALO_HIDDEN __attribute__((cold)) int halo_call_in_child(int number, word *words);
+
+/* The names of the procedures of the table. */
+HALO_HIDDEN extern const char *const halo_names[];
 
 /* haloCall of a thread that Go does not know yet, or in the checking mode: it notes where the
  * call returns to. */
@@ -40,7 +48,7 @@ uintptr_t halo_caller(void);
 static inline __attribute__((always_inline)) int haloCall(int number, int large, void *words) {
 	if (__builtin_expect(halo_attached != 1, 0))
 		return halo_call_noted(number, large, words, __builtin_return_address(0));
-	return haloRun(number, large, words);
+	return halo_enter_run(number, large, words);
 }
 
 /* Calls a function of the program by the number of its type in callbacks.csv. */

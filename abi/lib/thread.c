@@ -78,11 +78,14 @@ void halo_attach(void) {
 static __thread void *noted;
 
 int halo_call_noted(int number, int large, void *words, void *caller) {
-	if (!halo_attached)
+	if (!halo_attached) {
+		if (halo_forked)
+			return halo_call_in_child(number, words);
 		halo_attach();
+	}
 	void *before = noted;
 	noted = caller;
-	int result = haloRun(number, large, words);
+	int result = halo_enter_run(number, large, words);
 	noted = before;
 	return result;
 }

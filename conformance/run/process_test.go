@@ -43,3 +43,29 @@ func TestErrorsAreFatal(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A child of fork that calls MPI is told so, and nothing that it calls reaches the parent's
+// memory or messages (issue 19, section 1).
+func TestForkedChildren(t *testing.T) {
+	need(t)
+	program := compile(t, "mpicc", "../process_forked.c")
+	for how, call := range map[string]string{"put": "MPI_Put", "send": "MPI_Send", "barrier": "MPI_Barrier", "init": "MPI_Init", "exit": ""} {
+		for _, fabric := range []string{"shm", "tcp"} {
+			r := launched(t, fabric, 2, nil, program, how)
+			out, says := "the child's status is 16\n", "mpi: "+call+": called in a child of fork"
+			if call == "" {
+				out, says = "the child's status is 40\n", ""
+			}
+			if r.status != 0 || r.out != out || !strings.Contains(r.err, says) || call == "" && r.err != "" {
+				t.Errorf("%s over %s: %+v", how, fabric, r)
+			}
+			if call == "" {
+				continue
+			}
+			r = launched(t, fabric, 2, []string{"HALO_INITIAL_ERRHANDLER=mpi_errors_return"}, program, how)
+			if r != (result{out: "the child's status is 42\n"}) {
+				t.Errorf("%s over %s, errors return: %+v", how, fabric, r)
+			}
+		}
+	}
+}

@@ -215,8 +215,15 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 			r := n.Owner
 			r.envelope(src, h.Tag, uint64(h.Size))
 			e.compareNext(src, r)
-			q.placed = r
-			return r.buf[:h.Size]
+			if e.takes(r, uint64(h.Size)) {
+				q.placed = r
+				return r.buf[:h.Size]
+			}
+			r.Status.Err = unwritable(r.buf[:h.Size])
+			m := e.eagerMessage(key, h)
+			m.filling, m.claimed, m.wasted = true, r, true
+			q.filling = m
+			return m.data
 		}
 		m := e.eagerMessage(key, h)
 		m.filling = true
@@ -248,7 +255,9 @@ func (e *Engine) Placed(from int, h *wire.Header) {
 		m.filling = false
 		if r := m.claimed; r != nil {
 			m.claimed = nil
-			r.put(m.data, 0)
+			if !m.wasted {
+				r.put(m.data, 0)
+			}
 			e.retire(m)
 			e.finish(r, nil)
 		} else if e.closing {

@@ -20,6 +20,7 @@ type Message struct {
 	free    bool     // eager without credit
 	taken   bool     // a receive has taken it from a matched probe
 	filling bool     // the payload is still arriving into data
+	wasted  bool     // the memory of claimed cannot be written: the payload is for nobody
 	told    bool     // Engine.claims has what the sender told about it
 	claimed *Request // the receive that matched while filling
 	sender  *Request // a message to itself whose payload is still in the send buffer

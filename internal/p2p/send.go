@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/match"
+	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -16,6 +17,10 @@ import (
 func (e *Engine) Send(c *comm.Comm, mode Mode, buf []byte, dest int, tag int32) error {
 	e.p.Lock()
 	to := c.Members[dest]
+	if len(buf) > copiedMax && !e.p.Near(int(to)) && !sys.Readable(buf) {
+		e.p.Unlock()
+		return unreadable(buf)
+	}
 	var r *Request
 	e.Replenish(to, len(buf))
 	if mode == Standard && to != e.me && e.spend(to, len(buf)) {
@@ -85,6 +90,10 @@ func (e *Engine) startSend(r *Request) {
 	}
 	if r.peer == e.me {
 		e.sendSelf(r)
+		return
+	}
+	if len(r.buf) > copiedMax && !e.p.Near(int(r.peer)) && !sys.Readable(r.buf) {
+		e.finish(r, unreadable(r.buf))
 		return
 	}
 	h, n := &e.hdr, r.size()

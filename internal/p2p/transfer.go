@@ -36,6 +36,12 @@ func (e *Engine) fetch(r *Request, name, addr, size uint64) {
 
 // ask has the sender stream the payload, from its start.
 func (e *Engine) ask(r *Request) {
+	if !e.takes(r, r.need) {
+		e.ack(r.peer, r.remote)
+		r.Status.Err = unwritable(r.buf[:r.need])
+		e.finish(r, nil)
+		return
+	}
 	r.phase, r.moved = phaseFill, 0
 	e.peers[r.peer].asked--
 	e.hdr = wire.Header{Kind: wire.Clear, Name: r.remote, Arg: e.give(r), Ctx: r.need}

@@ -70,6 +70,9 @@ type Policy struct {
 	// Threads: those who call are locked to threads (runtime.LockOSThread), as all are that
 	// come from C. See line.
 	Threads bool
+	// Fault is called by a service that finds no memory at an address, and does not return. nil:
+	// the runtime ends the process.
+	Fault func(address uintptr)
 }
 
 // Worker advances what needs more than one frame.
@@ -156,6 +159,9 @@ func (p *Proc) Job() *boot.Job { return p.job }
 
 // Boot returns the connection to the launcher.
 func (p *Proc) Boot() boot.Boot { return p.boot }
+
+// Near reports whether a process is reached through memory.
+func (p *Proc) Near(peer int) bool { return p.peers[peer].near }
 
 // Node returns the fabric through memory, nil if there is none.
 func (p *Proc) Node() *shm.Fabric { return p.node }

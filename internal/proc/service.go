@@ -2,6 +2,7 @@ package proc
 
 import (
 	"runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/fabric"
@@ -82,6 +83,10 @@ func (p *Proc) arm() bool {
 // process is hot.
 func (p *Proc) serve(l *lane) {
 	defer p.services.Done()
+	if p.policy.Fault != nil {
+		debug.SetPanicOnFault(true)
+		defer p.faulted()
+	}
 	for ; ; l.fab.Sleep() {
 		p.Lock()
 		if p.closed {
@@ -112,6 +117,20 @@ func (p *Proc) serve(l *lane) {
 			runtime.Gosched()
 		}
 	}
+}
+
+// faulted is deferred by services: it tells of an access to an address without memory.
+func (p *Proc) faulted() {
+	r := recover()
+	if r == nil {
+		return
+	}
+	if e, ok := r.(runtime.Error); ok {
+		if at, ok := e.(interface{ Addr() uintptr }); ok {
+			p.policy.Fault(at.Addr())
+		}
+	}
+	panic(r)
 }
 
 // advance polls until there is nothing to do, giving way to whoever wants the lock.

@@ -53,8 +53,9 @@ const (
 )
 
 // Open joins the job that b knows of, over the fabric that the launcher chose.
-// It is collective over the job. With threads those who call are locked to threads.
-func Open(b boot.Boot, threads bool) (*World, error) {
+// It is collective over the job. With threads those who call are locked to threads. fault is
+// proc.Policy.Fault.
+func Open(b boot.Boot, threads bool, fault func(address uintptr)) (*World, error) {
 	job := b.Job()
 	n := note(b)
 	n.SetSelf(os.Getpid())
@@ -72,7 +73,9 @@ func Open(b boot.Boot, threads bool) (*World, error) {
 		// all the others.
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
-	w, err := start(b, node, far, checkers, processPolicy(job, threads), n)
+	policy := processPolicy(job, threads)
+	policy.Fault = fault
+	w, err := start(b, node, far, checkers, policy, n)
 	if err == nil {
 		w.process = true
 		n.SetStage(shmfmt.StageRunning)

@@ -113,6 +113,9 @@ func (l *link) send(f *Fabric, h *wire.Header, payload []byte) bool {
 	default:
 		n, e = sys.Send(l.fd, payload[l.sent-wire.HeaderSize:])
 	}
+	if e == syscall.EFAULT {
+		sys.Fault(payload, false) // the program's own fault, and not the peer's
+	}
 	if e != 0 && !again(e) {
 		l.broken = e
 		f.broken = true
@@ -193,6 +196,9 @@ func (l *link) read(f *Fabric) (n, asked int, err error) {
 	switch {
 	case again(e):
 		return 0, asked, nil
+	case e == syscall.EFAULT && l.place != nil:
+		sys.Fault(l.place[l.filled:], true) // the program's own fault, and not the peer's
+		return 0, asked, e
 	case e != 0:
 		return 0, asked, e
 	case n == 0:

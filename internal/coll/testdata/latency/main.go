@@ -34,7 +34,7 @@ func main() {
 	flag.Parse()
 	b, err := boot.Connect()
 	check(err)
-	w, err := world.Open(b, false)
+	w, err := world.Open(b, false, nil)
 	check(err)
 	choice := coll.Defaults()
 	choice.Slot = map[string]coll.SlotForm{

@@ -1,0 +1,167 @@
+package bind
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// Fatal is what Call, Await and Wild return instead of an error code when the process has to end
+// by the fault that was told to Hooks.Fault. C ends it in the call, so that a core shows who has
+// called. C has the same number (HALO_FATAL).
+const Fatal = -2
+
+// FaultsArePanics has faults of the calling thread at addresses that the program gave become
+// panics in Go, which caught makes the end of the process.
+func FaultsArePanics() { debug.SetPanicOnFault(true) }
+
+// Wild is called by C before a call begins whose buffer, the numbered parameter, has no memory
+// at an address. It raises the error, and returns its code, or Fatal where errors are fatal.
+func (l *Lib) Wild(number int, large bool, words unsafe.Pointer, parameter int, name string, address uintptr, store bool) int {
+	p, a := &procedures[number], args{words, large}
+	e := newError(mpi.ErrBuffer, p.name, "%s", wildText(name, a.word(parameter), address, store))
+	c, w := l.concerned(p, a)
+	if l.endsProcess(c, w) {
+		l.endByFault(e, address, store)
+		return Fatal
+	}
+	switch {
+	case w != nil:
+		return code(w.CallErrhandler(e))
+	case c != nil:
+		return code(c.CallErrhandler(e))
+	}
+	return code(mpi.CallErrhandler(e))
+}
+
+// wildText says what is wrong with a buffer.
+func wildText(name string, buffer, address uintptr, store bool) string {
+	access := "read"
+	if store {
+		access = "written"
+	}
+	if buffer == address {
+		return fmt.Sprintf("%s is %#x, where no memory can be %s", name, address, access)
+	}
+	return fmt.Sprintf("%s is %#x, and its memory at %#x cannot be %s", name, buffer, address, access)
+}
+
+// concerned is the communicator or window among the arguments of a call; both may be nil.
+func (l *Lib) concerned(p *procedure, a args) (*mpi.Comm, *mpi.Window) {
+	if p.comm > 0 {
+		return l.commOf(a.word(p.comm - 1)), nil
+	}
+	if p.win > 0 {
+		w, _ := l.wins.get(a.word(p.win - 1))
+		return nil, w
+	}
+	return nil, nil
+}
+
+// endsProcess reports whether the error handler of a communicator or window, or of errors that
+// belong to neither, ends the process.
+func (l *Lib) endsProcess(c *mpi.Comm, w *mpi.Window) bool {
+	fatal := func(h mpi.Errhandler, err error) bool {
+		return err != nil || h == mpi.ErrorsAreFatal || h == mpi.ErrorsAbort
+	}
+	world := l.world.Load()
+	switch {
+	case world == nil:
+		return true
+	case w != nil:
+		return fatal(w.Errhandler())
+	case c != nil:
+		return fatal(c.Errhandler())
+	}
+	return fatal(world.Self().Errhandler()) && fatal(world.Errhandler())
+}
+
+// endByFault writes the line that says why the process ends, and tells C by which fault.
+func (l *Lib) endByFault(e error, address uintptr, store bool) {
+	rank := ""
+	if world := l.world.Load(); world != nil {
+		rank = fmt.Sprintf("rank %d: ", world.Rank())
+	}
+	fmt.Fprintf(os.Stderr, "%s%v\n", rank, e)
+	l.hooks.Fault(address, store)
+}
+
+// caught is deferred by what C calls: a fault while Go accesses memory of the program ends the
+// process like one that C finds; number is below 0 where no procedure is known. The engine's lock may be held, so no error handler is called.
+// Go's traces appear if the environment asks for them by GOTRACEBACK.
+func (l *Lib) caught(number int, a args, result *int) {
+	r := recover()
+	if r == nil {
+		return
+	}
+	address, ok := faultAddress(r)
+	if !ok || os.Getenv("GOTRACEBACK") != "" {
+		panic(r)
+	}
+	name := "a collective"
+	if number >= 0 {
+		name = procedures[number].name
+	}
+	detail := fmt.Sprintf("there is no memory at %#x, which the call accesses", address)
+	if address == 0 {
+		detail = "the call accesses an address that no memory can have"
+	}
+	if buffer, at := nearest(number, a, address); buffer != "" {
+		detail = fmt.Sprintf("%s is %#x, and memory at %#x cannot be accessed", buffer, at, address)
+	}
+	l.endByFault(newError(mpi.ErrBuffer, name, "%s", detail), address, isReadable(address))
+	*result = Fatal
+}
+
+// nearest is the buffer among the arguments of a call that begins at an address or nearest
+// below it; "" if there is none.
+func nearest(number int, a args, address uintptr) (name string, at uintptr) {
+	if number < 0 {
+		return "", 0
+	}
+	for i, field := range strings.Fields(procedures[number].buffers) {
+		if field == "-" {
+			continue
+		}
+		if w := a.word(i); w >= firstPage && w <= address && w > at {
+			name, at = field, w
+		}
+	}
+	return name, at
+}
+
+// isReadable reports whether memory at an address can be read, so that an access that failed
+// was a store.
+func isReadable(address uintptr) (readable bool) {
+	defer func() { _ = recover() }()
+	keep = *(*byte)(pointer(address))
+	return true
+}
+
+// keep has the load of isReadable not be left out.
+var keep byte
+
+// faultAddress is the address of a fault that has become a panic.
+func faultAddress(r any) (uintptr, bool) {
+	e, ok := r.(runtime.Error)
+	if !ok {
+		return 0, false
+	}
+	at, ok := e.(interface{ Addr() uintptr })
+	if !ok {
+		return 0, false
+	}
+	return at.Addr(), true
+}
+
+// ServiceFault ends the process because a goroutine of the engine has met a fault: in memory of
+// a window, or of an operation that is under way.
+func (l *Lib) ServiceFault(address uintptr) {
+	l.endByFault(fmt.Errorf("mpi: memory at %#x, of a window or of an operation that is under way, cannot be accessed (%v)", address, mpi.ErrBuffer), address, isReadable(address))
+	l.hooks.EndByFault()
+}

@@ -1,0 +1,35 @@
+#include "shim.h"
+
+extern int haloRun(void *frame, int number, int large, void *words);
+extern int haloAwait(void *frame, uintptr_t comm, void *word, uint64_t n);
+extern void haloRing(void *frame, uintptr_t comm);
+
+/*
+ * The frame address of a function that begins by pushing the frame pointer: asking for it makes
+ * the compiler do so.
+ */
+#define FRAME ((char *)__builtin_frame_address(0) + 2 * sizeof(void *))
+
+/* A tail call would give up the frame that debuggers look for. */
+#define STAY __asm__ __volatile__("" ::: "memory")
+
+__attribute__((noinline)) int halo_enter_run(int number, int large, void *words) {
+	int code = haloRun(FRAME, number, large, words);
+	if (HALO_UNLIKELY(code == HALO_FATAL))
+		halo_end_by_fault();
+	STAY;
+	return code;
+}
+
+__attribute__((noinline)) int halo_enter_await(uintptr_t comm, void *word, uint64_t n) {
+	int code = haloAwait(FRAME, comm, word, n);
+	if (HALO_UNLIKELY(code == HALO_FATAL))
+		halo_end_by_fault();
+	STAY;
+	return code;
+}
+
+__attribute__((noinline)) void halo_enter_ring(uintptr_t comm) {
+	haloRing(FRAME, comm);
+	STAY;
+}

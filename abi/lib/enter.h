@@ -1,0 +1,24 @@
+/*
+ * The calls from C to Go. Go code runs on a stack of its own, and debuggers find the way back to
+ * the stack of C by the first argument of each call: the canonical frame address of the function
+ * of enter.c that calls Go. Its return address lies below that address, and the frame pointer of
+ * its caller below the return address. abi/unwind writes this rule into the unwind tables of the
+ * installed library.
+ */
+#ifndef HALO_ENTER_H
+#define HALO_ENTER_H
+
+#include <stdint.h>
+
+#include "fast.h"
+
+/* Runs a procedure by its number in the table, and returns the error code. */
+HALO_HIDDEN int halo_enter_run(int number, int large, void *words);
+
+/* Continues a collective that C has begun: see bind.Lib.Await. */
+HALO_HIDDEN int halo_enter_await(uintptr_t comm, void *word, uint64_t n);
+
+/* Wakes the members of a communicator that sleep. */
+HALO_HIDDEN void halo_enter_ring(uintptr_t comm);
+
+#endif

@@ -1,0 +1,39 @@
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shim.h"
+
+/*
+ * A child of fork has one thread, without those of Go, and shares the memory of windows with its
+ * parent. So nothing of MPI may go on there, neither in Go nor in C, which forgets whatever it
+ * could do by itself, puts into that memory above all.
+ */
+int halo_forked;
+
+static void child(void) {
+	halo_close_all();
+	halo_attached = 0;
+	halo_forked = 1;
+}
+
+__attribute__((constructor)) static void watch(void) { pthread_atfork(NULL, NULL, child); }
+
+int halo_call_in_child(int number, word *words) {
+	const char *name = halo_names[number], *handler = getenv("HALO_INITIAL_ERRHANDLER");
+	/* What destructors ask before they free anything: there is nothing to be freed. */
+	if ((strcmp(name, "MPI_Initialized") == 0 || strcmp(name, "MPI_Finalized") == 0) && words[0] >= HALO_FIRST_PAGE) {
+		*(int *)words[0] = 1;
+		return MPI_SUCCESS;
+	}
+	if (handler != NULL && strcmp(handler, "mpi_errors_return") == 0)
+		return MPI_ERR_OTHER;
+	char line[256];
+	int n = snprintf(line, sizeof line, "mpi: %s: called in a child of fork, process %d, which can only exec another program (MPI_ERR_OTHER)\n", name, (int)getpid());
+	if (write(STDERR_FILENO, line, (size_t)n) < 0) {
+		/* nobody can be told */
+	}
+	_exit(MPI_ERR_OTHER);
+}

@@ -1,0 +1,112 @@
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#include "shim.h"
+
+extern int haloWild(void *frame, int number, int large, void *words, int parameter, char *name, uintptr_t address, int store);
+
+/* Where an access may fault and where the function continues then, relative to each word. */
+struct touch {
+	int32_t at, wild;
+};
+
+extern const struct touch __start_halo_touch[] __attribute__((weak, visibility("hidden")));
+extern const struct touch __stop_halo_touch[] __attribute__((weak, visibility("hidden")));
+
+#if defined __x86_64__
+#define PROGRAM_COUNTER(context) ((context)->uc_mcontext.gregs[REG_RIP])
+#elif defined __aarch64__
+#define PROGRAM_COUNTER(context) ((context)->uc_mcontext.pc)
+#endif
+
+static const int signals[] = {SIGSEGV, SIGBUS};
+static struct sigaction before[2]; /* what there was before this library */
+
+/* Leaves a fault to whoever had the signal before: the kernel, which ends the process. */
+static void leave(int i) { sigaction(signals[i], &before[i], NULL); }
+
+static void handler(int number, siginfo_t *info, void *data) {
+	(void)info, (void)data;
+#if defined PROGRAM_COUNTER
+	ucontext_t *context = data;
+	uintptr_t pc = (uintptr_t)PROGRAM_COUNTER(context);
+	for (const struct touch *t = __start_halo_touch; t < __stop_halo_touch; t++)
+		if ((uintptr_t)&t->at + t->at == pc) {
+			PROGRAM_COUNTER(context) = (uintptr_t)&t->wild + t->wild;
+			return;
+		}
+#endif
+	leave(number == SIGBUS);
+	if (info->si_code <= 0) /* sent, and not the fault of an instruction that is now repeated */
+		raise(number);
+}
+
+/* Constructors with numbers come before those without, and Go's runtime is among these. A
+ * handler that is there already, of a sanitizer say, keeps all faults. */
+__attribute__((constructor(102))) static void install(void) {
+	for (int i = 0; i < 2; i++) {
+		struct sigaction ours = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+		sigemptyset(&ours.sa_mask);
+		if (sigaction(signals[i], NULL, &before[i]) == 0 && before[i].sa_handler == SIG_DFL)
+			sigaction(signals[i], &ours, NULL);
+	}
+}
+
+const void *halo_wild_layout(const void *buf, int64_t count, MPI_Datatype datatype, int store) {
+	struct halo_bounds b;
+	const char *at = buf;
+	char halo_touched;
+	if (count <= 0 || (uint64_t)count > HALO_MOST_ELEMENTS || (at != MPI_BOTTOM && (uintptr_t)at < HALO_FIRST_PAGE))
+		return NULL;
+	if (!halo_bounds(datatype, &b) || b.size == 0 || b.extent < 0)
+		return NULL; /* no type, one that only Go knows, or one without bytes */
+	at += b.true_lb;
+	if ((uintptr_t)at < HALO_FIRST_PAGE)
+		return NULL;
+	if (store) {
+		HALO_TOUCH_STORE(at);
+		return NULL;
+	}
+	HALO_TOUCH_LOAD(at);
+	int64_t last;
+	if (__builtin_mul_overflow(count - 1, b.extent, &last) || __builtin_add_overflow(last, b.true_extent - 1, &last))
+		return NULL; /* Go says what is wrong with so many */
+	at += last;
+	HALO_TOUCH_LOAD(at);
+	return NULL;
+wild:
+	return at;
+}
+
+static struct {
+	uintptr_t address;
+	int store;
+} fault;
+
+void halo_fault_at(uintptr_t address, int store) {
+	fault.address = address;
+	fault.store = store;
+}
+
+void halo_end_by_fault(void) {
+	for (int i = 0; i < 2; i++)
+		leave(i);
+	volatile char *at = (volatile char *)fault.address;
+	if (fault.store)
+		*at = *at;
+	else
+		(void)*at;
+	raise(SIGSEGV); /* there is memory now */
+	abort();
+}
+
+int halo_wild(int number, int large, void *words, int parameter, const char *name, const void *address, int store) {
+	if (!halo_attached)
+		halo_attach();
+	int code = haloWild((char *)__builtin_frame_address(0) + 2 * sizeof(void *), number, large, words, parameter, (char *)name, (uintptr_t)address, store);
+	if (code == HALO_FATAL)
+		halo_end_by_fault();
+	return code;
+}

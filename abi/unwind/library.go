@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// The function that changes stacks, as symbols of Go name it.
+const function = "runtime.cgocallback"
+
+// The name of the section with the unwind tables of Go's functions.
+const frames = ".debug_frame"
+
+// rewrite gives a library the table. On machines other than amd64 it does nothing.
+func rewrite(name string) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	out, err := rewritten(data)
+	if err != nil || out == nil {
+		return err
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	// Processes that run may have the library mapped: they keep the old file.
+	fresh := name + ".unwind"
+	if err := os.WriteFile(fresh, out, info.Mode()); err != nil {
+		return err
+	}
+	return os.Rename(fresh, name)
+}
+
+// rewritten is the library with the table, nil if it stays as it is.
+func rewritten(data []byte) ([]byte, error) {
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	if f.Machine != elf.EM_X86_64 || f.Class != elf.ELFCLASS64 {
+		return nil, nil
+	}
+	start, size, err := place(f)
+	if err != nil {
+		return nil, err
+	}
+	code, err := f.Section(".text").Data()
+	if err != nil {
+		return nil, err
+	}
+	begin := start - f.Section(".text").Addr
+	if begin+size > uint64(len(code)) {
+		return nil, fmt.Errorf("%s is not in .text", function)
+	}
+	call, after, err := crossing(code[begin : begin+size])
+	if err != nil {
+		return nil, err
+	}
+	s := f.Section(frames)
+	switch {
+	case s == nil:
+		return nil, fmt.Errorf("there is no section %s: was the library stripped?", frames)
+	case s.Flags&elf.SHF_COMPRESSED != 0:
+		return nil, fmt.Errorf("section %s is compressed: link with -ldflags=-compressdwarf=false", frames)
+	}
+	table, err := s.Data()
+	if err != nil {
+		return nil, err
+	}
+	table, changed, err := withCaller(bytes.Clone(table), start, call, after)
+	if err != nil || !changed {
+		return nil, err
+	}
+	return replaced(data, f, s, table)
+}
+
+// place is where the function is.
+func place(f *elf.File) (start, size uint64, err error) {
+	symbols, err := f.Symbols()
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, s := range symbols {
+		if strings.TrimSuffix(s.Name, ".abi0") == function {
+			return s.Value, s.Size, nil
+		}
+	}
+	return 0, 0, fmt.Errorf("there is no symbol %s", function)
+}
+
+// crossing finds, in the code of the function, the call that is made on the goroutine's stack:
+// where it begins and ends.
+//
+// Before it the function stores three arguments at the end of that stack. The second one is
+// the address of the arguments of C, on the thread's stack, where the caller's frame is first.
+func crossing(code []byte) (call, after uint64, err error) {
+	stores := []byte{
+		0x48, 0x89, 0x1c, 0x24, // mov %rbx,(%rsp)
+		0x48, 0x89, 0x4c, 0x24, 0x08, // mov %rcx,8(%rsp)
+		0x48, 0x89, 0x54, 0x24, 0x10, // mov %rdx,16(%rsp)
+	}
+	at := bytes.Index(code, stores)
+	if at < 0 {
+		return 0, 0, errors.New("the call to Go is not as it is known: is this another version of Go?")
+	}
+	from := at + len(stores)
+	next := bytes.Index(code[from:], []byte{0xff, 0xd0}) // call *%rax
+	if next < 0 || next > 16 {
+		return 0, 0, errors.New("there is no call where one is expected: is this another version of Go?")
+	}
+	return uint64(from + next), uint64(from + next + 2), nil
+}
+
+// replaced is the file with another content of a section, which goes to its end.
+func replaced(data []byte, f *elf.File, s *elf.Section, content []byte) ([]byte, error) {
+	out := bytes.Clone(data)
+	for len(out)%8 != 0 {
+		out = append(out, 0)
+	}
+	offset := uint64(len(out))
+	out = append(out, content...)
+	headers := binary.LittleEndian.Uint64(data[0x28:]) // e_shoff
+	each := uint64(binary.LittleEndian.Uint16(data[0x3a:]))
+	for i, x := range f.Sections {
+		if x == s {
+			h := out[headers+uint64(i)*each:]
+			binary.LittleEndian.PutUint64(h[0x18:], offset)
+			binary.LittleEndian.PutUint64(h[0x20:], uint64(len(content)))
+			return out, nil
+		}
+	}
+	return nil, errors.New("the section has no header")
+}

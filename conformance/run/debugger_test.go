@@ -1,0 +1,158 @@
+//go:build linux
+
+package run
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// gdb shows the program's own frames, with file and line, while it waits in a call (issue 19,
+// section 1).
+func TestDebuggerShowsWhoWaits(t *testing.T) {
+	need(t, "gdb")
+	if runtime.GOARCH != "amd64" || sanitizing().flags != nil {
+		t.Skip("abi/unwind knows the plain library on amd64 only")
+	}
+	program := compile(t, "mpicc", "../waits.c", "-g", "-O0")
+	source, err := os.ReadFile("../waits.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	job := exec.CommandContext(ctx, bin("mpiexec"), "-n", "5", program)
+	job.Cancel = func() error { return job.Process.Signal(os.Interrupt) }
+	out, err := job.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := job.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer job.Wait()
+	defer cancel()
+	lines, processes := bufio.NewScanner(out), map[int]int{}
+	for len(processes) < 5 && lines.Scan() {
+		var rank, pid int
+		if _, err := fmt.Sscan(lines.Text(), &rank, &pid); err != nil {
+			t.Fatalf("%q: %v", lines.Text(), err)
+		}
+		processes[rank] = pid
+	}
+	for rank, call := range []string{"MPI_Recv", "MPI_Wait", "MPI_Barrier", "MPI_Win_lock"} {
+		line := 1 + strings.Count(strings.Split(string(source), fmt.Sprintf("/* waits %d */", rank))[0], "\n")
+		asleep(t, processes[rank])
+		r := command(t, nil, "gdb", "-batch", "-nx", "-p", fmt.Sprint(processes[rank]), "-ex", "bt")
+		if !strings.Contains(r.out, "P"+call+" (") || !strings.Contains(r.out, fmt.Sprintf("waits.c:%d", line)) || !strings.Contains(r.out, " main (") {
+			t.Errorf("%s, line %d:\n%s\n%s", call, line, r.out, r.err)
+		}
+	}
+}
+
+// asleep returns as soon as a process's main thread sleeps in the kernel.
+func asleep(t *testing.T, pid int) {
+	t.Helper()
+	for t.Context().Err() == nil {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, state, ok := strings.Cut(string(text), ") "); ok && state[0] == 'S' {
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+// A buffer without memory ends the process in one line that names rank, call, argument and
+// address, then SIGSEGV; faults of the program are its own (issue 19, section 1).
+func TestWildBuffersEnd(t *testing.T) {
+	need(t)
+	if sanitizing().flags != nil {
+		t.Skip("sanitizers report faults themselves")
+	}
+	program := compile(t, "mpicc", "../wild_ends.c", "-g")
+	for _, c := range []struct {
+		how, line string
+		n         int
+		status    int
+	}{
+		{"send", "rank 0: mpi: MPI_Send: buf is 0x200000, where no memory can be read (MPI_ERR_BUFFER)", 2, 139},
+		{"recv", "rank 0: mpi: MPI_Recv: buf is 0x200000, where no memory can be written (MPI_ERR_BUFFER)", 2, 139},
+		{"bcast", "rank 0: mpi: MPI_Bcast: buffer is 0x200000, where no memory can be read (MPI_ERR_BUFFER)", 2, 139},
+		{"reduce", "rank 0: mpi: MPI_Reduce: sendbuf is 0x200000, where no memory can be read (MPI_ERR_BUFFER)", 2, 139},
+		{"win_create", "rank 0: mpi: MPI_Win_create: base is 0x200000, where no memory can be read (MPI_ERR_BUFFER)", 2, 139},
+		{"gatherv", "(MPI_ERR_BUFFER)", 2, 139}, // found by whoever moves the data
+		{"long_reduce_local", "", 1, 139},       // found by C, which has no line for what it is in the middle of
+		{"long_recv", "rank 0: mpi: MPI_Recv: buf is 0x", 2, 139},
+		{"long_send", "(MPI_ERR_BUFFER)", 2, 139},
+		{"result", "rank 0: mpi: MPI_Comm_dup: there is no memory at 0x200000, which the call accesses (MPI_ERR_BUFFER)", 1, 139},
+		{"own", "", 1, 139},
+		{"handled", "the program's handler", 1, 7},
+	} {
+		for _, fabric := range []string{"shm", "tcp"} {
+			if fabric == "tcp" && c.n == 1 {
+				continue
+			}
+			if fabric == "tcp" && strings.HasPrefix(c.how, "long") {
+				// Before the kernel gets it, so that the error handler is asked: it ends the job.
+				c.line, c.status = "MPI_COMM_WORLD", 1
+			}
+			r := launched(t, fabric, c.n, nil, program, c.how)
+			first, _, _ := strings.Cut(r.err, "\n")
+			if r.status != c.status || !strings.Contains(first, c.line) || strings.Contains(r.err, "PROC_FAILED") || strings.Contains(r.err, "goroutine") || strings.Count(r.err, "\n") > 3 {
+				t.Errorf("%s over %s: status %d\n%.1500s%s", c.how, fabric, r.status, r.err, r.out)
+			}
+		}
+	}
+}
+
+// The core of a process with a buffer without memory shows who called.
+func TestWildBuffersLeaveCores(t *testing.T) {
+	need(t, "gdb")
+	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
+	if err != nil || strings.TrimSpace(string(pattern)) != "core" {
+		t.Skipf("cores do not go to the folder of the process here: core_pattern is %q", pattern)
+	}
+	if sanitizing().flags != nil {
+		t.Skip("sanitizers report faults themselves")
+	}
+	program := compile(t, "mpicc", "../wild_ends.c", "-g", "-O0")
+	for how, call := range map[string]string{"send": "PMPI_Send (", "long_reduce_local": "PMPI_Reduce_local ("} {
+		dir := t.TempDir()
+		r := command(t, nil, "sh", "-c", fmt.Sprintf("ulimit -c unlimited && cd %s && exec %s %s", dir, program, how))
+		cores, _ := filepath.Glob(filepath.Join(dir, "core*"))
+		if len(cores) != 1 {
+			t.Fatalf("%s: %d cores\n%s", how, len(cores), r.err)
+		}
+		r = command(t, nil, "gdb", "-batch", "-nx", program, cores[0], "-ex", "bt")
+		if !strings.Contains(r.out, call) || !strings.Contains(r.out, " fails_here (") || !strings.Contains(r.out, " main (") {
+			t.Errorf("%s:\n%s\n%s", how, r.out, r.err)
+		}
+	}
+}
+
+// Where errors return a buffer without memory is MPI_ERR_BUFFER, and nothing else has happened;
+// what a call does not access may be anything (issue 19, section 1).
+func TestWildBuffersReturn(t *testing.T) {
+	need(t)
+	if sanitizing().flags != nil {
+		t.Skip("sanitizers report faults themselves")
+	}
+	program := compile(t, "mpicc", "../wild_returns.c")
+	for _, fabric := range []string{"shm", "tcp"} {
+		for _, n := range []int{1, 2, 5} {
+			if r := launched(t, fabric, n, nil, program); r != (result{out: "no errors\n"}) {
+				t.Errorf("%d ranks over %s: %+v", n, fabric, r)
+			}
+		}
+	}
+}

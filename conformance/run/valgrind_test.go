@@ -1,0 +1,46 @@
+//go:build linux
+
+package run
+
+import (
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// With the installed suppressions valgrind finds nothing in a program without errors, no leak
+// either, and in one with errors these and no others (issue 19, section 1).
+func TestValgrindFindsTheProgramsErrors(t *testing.T) {
+	need(t, "valgrind")
+	if runtime.GOARCH != "amd64" || sanitizing().flags != nil {
+		t.Skip("the suppressions are for the plain library on amd64")
+	}
+	program := compile(t, "mpicc", "../watched.c", "-g")
+	valgrind := []string{"valgrind", "-q", "--leak-check=full", "--error-exitcode=9", "--suppressions=" + filepath.Join(installed, "share/halo/halo.supp"), program}
+	for _, fabric := range []string{"shm", "tcp"} {
+		if r := launched(t, fabric, 2, nil, valgrind[0], valgrind[1:]...); r != (result{}) {
+			t.Errorf("2 ranks over %s without errors: status %d\n%.3000s%s", fabric, r.status, r.err, r.out)
+		}
+	}
+	r := command(t, nil, valgrind[0], append(valgrind[1:], "leak", "read", "undefined", "send", "receive")...)
+	if r.status != 9 {
+		t.Errorf("status %d", r.status)
+	}
+	for what, times := range map[string]int{
+		"16 bytes in 1 blocks are definitely lost": 1,
+		"Invalid read of size 4":                   1,
+		"Conditional jump or move depends on":      1,
+		"Invalid read of size 1":                   2, // the first byte of a receive is read, and written as it was
+		"PMPI_Send (":                              1,
+		"PMPI_Sendrecv (":                          1,
+		"Invalid ":                                 3,
+	} {
+		if n := strings.Count(r.err, what); n != times {
+			t.Errorf("%q %d times, not %d", what, n, times)
+		}
+	}
+	if t.Failed() {
+		t.Log(r.err)
+	}
+}

@@ -1,0 +1,73 @@
+package mpi_test
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// A buffer that the kernel finds no memory in, on its way to or from a socket, is the caller's
+// MPI_ERR_BUFFER. The other process is whole, and so is the connection: what comes next arrives
+// (issue 19, section 1).
+func TestWildBuffersAreTheCallers(t *testing.T) {
+	const part = 64 << 10
+	// In memory of the node it is a fault of this process, which Go ends by its own means.
+	for _, size := range []int{4 << 10, 48 << 10, 3 * part} {
+		mpitest.On(t, "tcp", 2, func(t testing.TB, world *mpi.Comm) {
+			memory, err := syscall.Mmap(-1, 0, 2*size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer syscall.Munmap(memory)
+			wild, whole := memory[:size], make([]byte, size)
+			if err := syscall.Mprotect(memory[size/4096/2*4096:size], syscall.PROT_NONE); err != nil {
+				t.Fatal(err)
+			}
+			wrong := func(err error, what string) {
+				t.Helper()
+				if !errors.Is(err, mpi.ErrBuffer) {
+					t.Errorf("%s of %d bytes: %v", what, size, err)
+				}
+			}
+			right := func(err error) {
+				t.Helper()
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			if world.Rank() == 0 {
+				wrong(mpi.Send(world, wild, 1, 1), "a send")
+				r := mpi.Isend(world, wild, 1, 1)
+				_, err := r.Wait()
+				wrong(err, "an Isend")
+				wrong(mpi.Ssend(world, wild, 1, 1), "a synchronous send")
+				whole[0] = 7
+				right(mpi.Send(world, whole, 1, 1)) // the first that arrives
+				right(mpi.Ssend(world, whole, 1, 2))
+				whole[0] = 8
+				right(mpi.Send(world, whole, 1, 3))
+				return
+			}
+			_, err = mpi.Recv(world, whole, 0, 1)
+			right(err)
+			if whole[0] != 7 {
+				t.Errorf("%d has come, not 7", whole[0])
+			}
+			if size > part { // what is shorter may be whole here before it is copied, by Go
+				_, err = mpi.Recv(world, wild, 0, 2)
+				wrong(err, "a receive")
+			} else {
+				_, err = mpi.Recv(world, whole, 0, 2)
+				right(err)
+			}
+			_, err = mpi.Recv(world, whole, 0, 3)
+			right(err)
+			if whole[0] != 8 {
+				t.Errorf("%d has come, not 8", whole[0])
+			}
+		})
+	}
+}
