@@ -20,7 +20,7 @@ var named = map[string]bool{
 	"process_handlers": true, "process_children": true, "process_threads": true, "outside": true, "exits": true,
 	"fast_errors": true, "abort": true, "deprecated": true, "check_sites": true,
 	"stdio_kill": true, "stdio_die": true, "f2c_half": true,
-	"wild_returns": true, "wild_ends": true, "waits": true, "watched": true, "process_forked": true,
+	"wild_returns": true, "wild_ends": true, "waits": true, "watched": true, "process_forked": true, "process_stacks": true, "openmp": true,
 }
 
 // The library has every procedure of the table, and its twin for tools (issue 7, section 1),

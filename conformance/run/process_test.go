@@ -3,6 +3,8 @@
 package run
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -11,7 +13,7 @@ import (
 // libraries that it opens late, and output that nobody else may write to.
 func TestProcess(t *testing.T) {
 	need(t)
-	for _, name := range []string{"process_dlopen", "process_signals", "process_handlers", "process_fork", "process_children", "process_threads", "process_quiet"} {
+	for _, name := range []string{"process_dlopen", "process_signals", "process_handlers", "process_fork", "process_children", "process_threads", "process_quiet", "process_stacks"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			program := compile(t, "mpicc", "../"+name+".c", "-ldl", "-pthread")
@@ -67,5 +69,27 @@ func TestForkedChildren(t *testing.T) {
 				t.Errorf("%s over %s, errors return: %+v", how, fabric, r)
 			}
 		}
+	}
+}
+
+// Programs of OpenMP whose threads are bound to cores, and programs that gprof watches, run as
+// others do (issue 19, section 3).
+func TestThreadsAndProfilesOfCompilers(t *testing.T) {
+	need(t)
+	if sanitizing().flags != nil {
+		t.Skip("sanitizers have other ways with threads")
+	}
+	for _, fabric := range []string{"shm", "tcp"} {
+		program := compile(t, "mpicc", "../openmp.c", "-fopenmp")
+		if r := launched(t, fabric, 2, []string{"OMP_PROC_BIND=close", "OMP_PLACES=cores"}, program); r != (result{}) {
+			t.Errorf("OpenMP over %s: %+v", fabric, r)
+		}
+	}
+	program, dir := compile(t, "mpicc", "../openmp.c", "-pg"), t.TempDir()
+	if r := command(t, nil, "sh", "-c", "cd "+dir+" && exec "+program); r != (result{}) {
+		t.Errorf("with -pg: %+v", r)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "gmon.out")); err != nil || info.Size() == 0 {
+		t.Errorf("no profile: %v", err)
 	}
 }
