@@ -99,5 +99,5 @@ func flush(k call, c *Comm, own bool) Request {
 	e := c.w.P2P
 	e.Proc().Lock()
 	defer e.Proc().Unlock()
-	return newRequest(k, c, e.Flush(c.core, bufferContext(c, own)))
+	return watched(newRequest(k, c, e.Flush(c.core, bufferContext(c, own))))
 }

@@ -98,7 +98,7 @@ func (c *Comm) launch(name call, begin func(e *coll.Engine) (*p2p.Request, error
 		e.Leave(c.core)
 		return Request{err: describe(err, name, c, Undefined, Undefined).raised()}
 	}
-	q := newRequest(name, c, r)
+	q := watched(newRequest(name, c, r))
 	p.Unlock()
 	e.Leave(c.core)
 	return q

@@ -38,6 +38,7 @@ type Comm struct {
 	fixed bool        // world and self cannot be freed
 	self  *Comm       // of the same process
 	world *Comm       // of self: that of all processes
+	left  *leftovers  // of self, if the process checks; else nil
 	win   *Window     // whose face it is, nil for a communicator: see Window
 
 	making  atomic.Bool
@@ -51,6 +52,9 @@ type Comm struct {
 func firstComms(w *world.World) *Comm {
 	self := &Comm{w: w, core: w.Self, fixed: true}
 	self.self = self
+	if w.Checks() {
+		self.left = newLeftovers()
+	}
 	c := &Comm{w: w, core: w.Comm, fixed: true, self: self}
 	self.world = c
 	for _, k := range []struct {
@@ -68,6 +72,9 @@ func (c *Comm) derive(core *comm.Comm) *Comm {
 	d := &Comm{w: c.w, core: core, self: c.self}
 	core.Name.Store(new(string))
 	d.handler.Store(c.handler.Load())
+	if l := c.self.left; l != nil {
+		l.comm(d)
+	}
 	return d
 }
 

@@ -32,6 +32,7 @@ func (c *Comm) dup(k call, info *Info) (*Comm, error) {
 	// The others wait for this process, not for its callbacks.
 	if err := c.attrs.copy(c, d, k, &d.attrs); err != nil {
 		c.w.Coll.Free(core)
+		d.freed.Store(true)
 		return nil, err.raised()
 	}
 	return d, nil
@@ -83,7 +84,7 @@ func (c *Comm) idup(k call, info *Info) (*Comm, Request) {
 	defer c.w.Coll.Leave(c.core)
 	e := c.w.P2P
 	e.Proc().Lock()
-	q := newRequest(k, c, c.w.Coll.Idup(c.core, core, ready))
+	q := watched(newRequest(k, c, c.w.Coll.Idup(c.core, core, ready)))
 	e.Proc().Unlock()
 	return d, q
 }

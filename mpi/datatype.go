@@ -164,6 +164,12 @@ func (d Datatype) Committed() bool {
 	return err == nil && t.Committed()
 }
 
+// Permanent reports whether d is a type that cannot be freed: a predefined one, or one of
+// TypeOf.
+//
+// C: none; what is predefined is a constant there, section 5.1.9.
+func (d Datatype) Permanent() bool { return d.h != nil && d.h.lasts }
+
 // Free makes d the null type; using a copy of it is ErrType from now on. Messages,
 // Buffers and types that have been made with it are not affected. Its attributes are
 // deleted, the last set first; if a callback fails, so does Free, and the type lives

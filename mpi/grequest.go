@@ -35,7 +35,7 @@ func (c *Comm) StartGrequest(g Grequest) Request {
 	defer e.Proc().Unlock()
 	r := e.NewRequest(c.core, "generalized request")
 	e.SetStarter(r, &grequest{Grequest: g})
-	return newRequest(callStartGrequest, c, r)
+	return watched(newRequest(callStartGrequest, c, r))
 }
 
 // Complete says that the operation of a generalized request is complete: who waits for it,

@@ -43,6 +43,21 @@ func located(name string) rma.Call {
 	return rma.Call{Name: name, Site: site()}
 }
 
+// placeOf is where a call of this process is, in words, and nameOfCall what the program calls it.
+func placeOf(at *rma.Call) string {
+	if l := current.locator.Load(); l != nil && at.PC != 0 {
+		return l.place(at.PC)
+	}
+	return at.Site
+}
+
+func nameOfCall(at *rma.Call) string {
+	if l := current.locator.Load(); l != nil && at.PC != 0 {
+		return l.name(at.Name)
+	}
+	return at.Name
+}
+
 // site is where the program has called this package: the file and the line.
 func site() string {
 	var counters [24]uintptr

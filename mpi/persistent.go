@@ -55,7 +55,7 @@ func recvInit(c *Comm, buf []byte, layout *dtype.Buffer, source, tag int) Reques
 		r = e.RecvInitPart(c.core, c.core.Ctx, buf, part(buf, layout), source, engineTag(tag))
 	}
 	r.Persistent = true
-	return newRequest(callRecvInit, c, r)
+	return watched(newRequest(callRecvInit, c, r))
 }
 
 func sendInit(k call, mode p2p.Mode, c *Comm, buf []byte, layout *dtype.Buffer, dest, tag int) Request {
@@ -72,7 +72,7 @@ func sendInit(k call, mode p2p.Mode, c *Comm, buf []byte, layout *dtype.Buffer, 
 		r = e.SendInitPart(c.core, c.core.Ctx, mode, buf, part(buf, layout), dest, int32(tag))
 	}
 	r.Persistent = true
-	return newRequest(k, c, r)
+	return watched(newRequest(k, c, r))
 }
 
 // Start starts a persistent request that is inactive.

@@ -135,7 +135,7 @@ func (m *Message) irecv(k call, buf []byte, layout *dtype.Buffer) Request {
 	if r == nil {
 		return received()
 	}
-	return newRequest(k, c, r)
+	return watched(newRequest(k, c, r))
 }
 
 // drop gives up a message that a matched probe has taken: nobody receives it, and

@@ -163,13 +163,16 @@ func Finalize() error {
 // can still be used.
 func (c *Comm) finalize() error {
 	err := c.w.P2P.Pending()
-	if err == nil {
+	if err != nil {
+		c.reportLeftovers(true)
+	} else {
 		err = c.w.RMA.OpenEpochs()
 	}
 	if err == nil {
 		if err := c.self.attrs.clear(c.self, callFinalize); err != nil {
 			return err
 		}
+		c.reportLeftovers(false)
 		err = c.w.Close()
 	}
 	if err != nil {

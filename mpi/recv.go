@@ -62,7 +62,7 @@ func irecv(k call, c *Comm, buf []byte, layout *dtype.Buffer, source, tag int) R
 	} else {
 		r = e.IrecvPart(c.core, c.core.Ctx, buf, part(buf, layout), source, engineTag(tag))
 	}
-	q := newRequest(k, c, r)
+	q := watched(newRequest(k, c, r))
 	e.Proc().Unlock()
 	return q
 }
@@ -138,7 +138,7 @@ func isendrecv(k call, c *Comm, send []byte, sendLayout *dtype.Buffer, dest, sen
 		s = e.IsendPart(c.core, c.core.Ctx, p2p.Standard, send, part(send, sendLayout), dest, int32(sendTag))
 	}
 	e.Join(r, s)
-	q := newRequest(k, c, r)
+	q := watched(newRequest(k, c, r))
 	e.Proc().Unlock()
 	return q
 }
@@ -169,7 +169,7 @@ func isendrecvReplace(k call, c *Comm, buf []byte, layout *dtype.Buffer, dest, s
 	e := c.w.P2P
 	e.Proc().Lock()
 	r := e.SendrecvReplace(c.core, buf, part(buf, layout), dest, int32(sendTag), source, engineTag(recvTag))
-	q := newRequest(k, c, r)
+	q := watched(newRequest(k, c, r))
 	e.Proc().Unlock()
 	return q
 }

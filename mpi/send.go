@@ -97,7 +97,7 @@ func isend(k call, mode p2p.Mode, c *Comm, buf []byte, layout *dtype.Buffer, des
 	} else {
 		r = e.IsendPart(c.core, c.core.Ctx, mode, buf, part(buf, layout), dest, int32(tag))
 	}
-	q := newRequest(k, c, r)
+	q := watched(newRequest(k, c, r))
 	e.Proc().Unlock()
 	return q
 }

@@ -71,6 +71,9 @@ func newWindow(c *Comm, v *rma.View, s *rma.Spec) *Window {
 	if w.checks() {
 		v.Made(located(""))
 	}
+	if l := c.self.left; l != nil {
+		l.window(w)
+	}
 	return w
 }
 

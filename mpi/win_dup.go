@@ -66,5 +66,8 @@ func (w *Window) dup(k call, info *Info) (*Window, error) {
 		v.Free() // nothing was issued through it
 		return nil, err.raised()
 	}
+	if l := d.c.self.left; l != nil {
+		l.window(d)
+	}
 	return d, nil
 }

@@ -147,5 +147,5 @@ func (w *Window) started(r *p2p.Request, err error, k call, target int) Request 
 	if err != nil {
 		return Request{err: w.failed(err, k, target)}
 	}
-	return newRequest(k, w.c, r)
+	return watched(newRequest(k, w.c, r))
 }

@@ -68,6 +68,8 @@ type table[T any] struct {
 	// end; nil: nobody does.
 	opened func(handle, T)
 	closed func(handle)
+
+	made *makers // notes who makes handles; nil: nobody asks
 }
 
 // slot is one object. The lower liveBits of state are 1 + its generation while there is one,
@@ -93,6 +95,9 @@ func (t *table[T]) add(value T) handle {
 	s.value = value
 	h := handle(s.next)<<intBits | handle(number+firstSlot)<<kindBits | handle(t.kind)
 	s.state.Store(live(h))
+	if t.made != nil {
+		t.made.note(h)
+	}
 	if t.opened != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -184,6 +189,9 @@ func (t *table[T]) remove(h handle) bool {
 	s, top := t.at(h), t.free.Load()
 	if s == nil || !s.state.CompareAndSwap(live(h), uint64(uint32(top))<<liveBits) {
 		return false
+	}
+	if t.made != nil {
+		t.made.forget(h)
 	}
 	var none T
 	s.value = none

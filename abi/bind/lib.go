@@ -61,6 +61,7 @@ type Lib struct {
 
 	tools   tools
 	sources sources
+	made    []*makers // in the checking mode
 
 	origins    origins
 	predefined [lastPredefined - firstPredefined + 1]mpi.Datatype

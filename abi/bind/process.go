@@ -7,6 +7,7 @@ func (l *Lib) start() error {
 	mpi.NameCalls(nameOf)
 	if checking() && l.hooks.Caller != nil {
 		mpi.LocateCalls(l.hooks.Caller, l.sources.place, nameInC)
+		l.noteMakers()
 	}
 	mpi.LockedThreads()
 	if l.hooks.EndByFault != nil {
@@ -38,6 +39,7 @@ func (l *Lib) stop() error {
 		return err
 	}
 	l.state.Store(finalized)
+	l.reportLeftovers(l.world.Load().Rank())
 	return nil
 }
 

@@ -81,3 +81,42 @@ func TestCheckingNamesLinesOfC(t *testing.T) {
 		}
 	}
 }
+
+// MPI_Finalize lists in the checking mode all that is left, with its place, once; and nothing
+// without that mode (issue 19, section 1).
+func TestCheckingListsWhatIsLeft(t *testing.T) {
+	need(t)
+	const source = "../check_leftover.c"
+	program := compile(t, "mpicc", source, "-g")
+	want := map[string]bool{}
+	for kind, at := range marked(t, source) {
+		if kind == "cannot be freed" {
+			continue
+		}
+		failing := "freed"
+		if strings.HasPrefix(kind, "request") {
+			failing = "waited for"
+		}
+		for rank := range 2 {
+			want[fmt.Sprintf("halo: rank %d: never %s: 1 %s, made at %s", rank, failing, kind, at)] = true
+		}
+	}
+	if len(want) != 2*9 {
+		t.Fatalf("%d lines of the source are marked", len(want)/2)
+	}
+	for _, fabric := range []string{"shm", "tcp"} {
+		r := launched(t, fabric, 2, []string{"HALO_CHECK=1"}, program)
+		lines := strings.Split(strings.TrimSuffix(r.err, "\n"), "\n")
+		for _, line := range lines {
+			if !want[line] {
+				t.Errorf("over %s: %s", fabric, line)
+			}
+		}
+		if r.status != 0 || r.out != "" || len(lines) != len(want) {
+			t.Errorf("over %s: status %d, %d lines, want %d\n%s%s", fabric, r.status, len(lines), len(want), r.out, r.err)
+		}
+		if r := launched(t, fabric, 2, nil, program); r != (result{}) {
+			t.Errorf("over %s, unchecked: %+v", fabric, r)
+		}
+	}
+}

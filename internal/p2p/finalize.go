@@ -48,6 +48,9 @@ func (r *Request) awaited() bool {
 	return !r.autoFree || part
 }
 
+// Freed reports whether the program has freed r before it was complete. The lock is held.
+func (r *Request) Freed() bool { return r.autoFree }
+
 func pending(n int, what, how string) error {
 	verb := "is"
 	if n > 1 {

@@ -1,0 +1,70 @@
+package bind
+
+import (
+	"cmp"
+	"io"
+	"maps"
+	"os"
+	"sync"
+
+	"github.com/halo-mpi/halo/internal/leftover"
+)
+
+// makers are the calls that have made the handles of a table which are not freed, in the
+// checking mode. What package mpi lists itself, communicators, windows and requests, is not
+// noted here.
+type makers struct {
+	kind   string
+	only   string // the one call that makes such handles, empty if there are several
+	caller func() uintptr
+	mu     sync.Mutex
+	of     map[handle]creator
+}
+
+// creator is a call of the program: its name, and where it returns to.
+type creator struct {
+	name string
+	pc   uintptr
+}
+
+func (m *makers) note(h handle) {
+	by := creator{cmp.Or(m.only, enteredAt()), m.caller()}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of[h] = by
+}
+
+func (m *makers) forget(h handle) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.of, h)
+}
+
+// noteMakers begins to note who makes handles.
+func (l *Lib) noteMakers() {
+	note := func(kind string) *makers {
+		m := &makers{kind: kind, caller: l.hooks.Caller, of: make(map[handle]creator)}
+		l.made = append(l.made, m)
+		return m
+	}
+	l.types.made, l.groups.made, l.ops.made = note("datatype"), note("group"), note("operation")
+	l.ops.made.only = "MPI_Op_create"
+	l.infos.made, l.errhandlers.made = note("info"), note("error handler")
+}
+
+// reportLeftovers lists the handles that were never freed, when MPI is finalised.
+func (l *Lib) reportLeftovers(rank int) {
+	var list leftover.List
+	for _, m := range l.made {
+		m.mu.Lock()
+		left := maps.Clone(m.of)
+		m.mu.Unlock()
+		for h, by := range left {
+			if d, ok := l.types.get(h); ok && d.Permanent() {
+				continue
+			}
+			list.Add("freed", m.kind, by.name, l.sources.place(by.pc))
+		}
+	}
+	io.WriteString(os.Stderr, list.Text(rank))
+}
