@@ -60,6 +60,10 @@ var current process
 // process: a second call is ErrOther. ErrArg if the environment names an error
 // handler that does not exist: see Errhandler.
 //
+// It sets GOMAXPROCS: to one more than it is, for what serves other ranks while this one
+// computes; to 1 where the node has more than 8 ranks for each core, unless the environment
+// has GOMAXPROCS.
+//
 // C: MPI_Init and MPI_Init_thread, section 11.2.
 func Init() (*Comm, error) {
 	c, err := initialize()

@@ -65,8 +65,10 @@ type Policy struct {
 	// times already. With too few cores the process that will store the word is
 	// more likely to wait for a core than to be just about to.
 	WordLoads int
-	Yields    int    // polls, with a yield before each, before parking
-	Yield     func() // gives the core to another process
+	Yields    int // polls, with a yield before each, before parking
+	// WordYields is the same for who watches a word; 0 stands for Yields.
+	WordYields int
+	Yield      func() // gives the core to another process
 	// Threads: those who call are locked to threads (runtime.LockOSThread), as all are that
 	// come from C. See line.
 	Threads bool

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"cmp"
 	"runtime"
 	"sync/atomic"
 
@@ -101,9 +102,9 @@ func (p *Proc) Wait(e *Event, hint int) {
 func (p *Proc) pollFor(e *Event, hint int) bool {
 	p.enterPoll()
 	p.polled = e
-	loads := p.policy.Loads
+	loads, yields := p.policy.Loads, p.policy.Yields
 	if e.word != nil {
-		loads = p.policy.WordLoads
+		loads, yields = p.policy.WordLoads, cmp.Or(p.policy.WordYields, yields)
 	}
 	for spins := 0; !e.happened() && len(p.errands) == 0; {
 		var n int
@@ -127,7 +128,7 @@ func (p *Proc) pollFor(e *Event, hint int) bool {
 			}
 			continue
 		}
-		if spins <= loads+p.policy.Yields {
+		if spins <= loads+yields {
 			if spins%goschedEvery == 0 {
 				p.giveWay()
 			} else {

@@ -69,9 +69,7 @@ func Open(b boot.Boot, threads bool, fault func(address uintptr)) (*World, error
 		return nil, err
 	}
 	if job.Size > 1 {
-		// One more P, so that the service runs while the program computes on
-		// all the others.
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+		runtime.GOMAXPROCS(places(job, threads, runtime.GOMAXPROCS(0), os.Getenv("GOMAXPROCS") != ""))
 	}
 	policy := processPolicy(job, threads)
 	policy.Fault = fault
@@ -82,6 +80,23 @@ func Open(b boot.Boot, threads bool, fault func(address uintptr)) (*World, error
 		go w.watch()
 	}
 	return w, err
+}
+
+// places is how many Ps the process gets, where the runtime has chosen n, or the user has: one
+// more, so that the service runs while the program computes on all the others.
+//
+// In a crowd, unless the user has chosen, it is one, or two where threads of C wait in the
+// kernel with a P. A service that sleeps in the kernel keeps its P, and the runtime looks
+// every 20 us, for 10 ms, whether it is to be taken; but where no other P is idle it takes it
+// at once, and then sleeps itself.
+func places(job *boot.Job, threads bool, n int, chosen bool) int {
+	switch {
+	case chosen || len(job.Local) <= crowd*job.Cores:
+		return n + 1
+	case threads:
+		return 2
+	}
+	return 1
 }
 
 // reach opens what carries traffic to the other processes: memory to those of
@@ -114,12 +129,28 @@ func reach(b boot.Boot, check bool) (node *shm.Fabric, far fabric.Fabric, checke
 	return node, nil, checkers, err
 }
 
+const (
+	// waitYields is how often who waits yields the core before it sleeps: for 0.1 ms where
+	// a few processes share it.
+	waitYields = 200
+	// crowd is how many processes there are for each core from which on who waits for a frame
+	// sleeps at once, and has no P to spare. A yield may last as long as the time slices of all
+	// others, and the runtime looks at a process that does not sleep every 20 us; those
+	// looks then take most of the time of the cores. With 256 processes on 2 cores that
+	// pass a token round there were 100 of them for each hop.
+	crowd = 8
+)
+
 // processPolicy chooses how long to load before yielding the core: long when
-// every process of the node has one of its own.
+// every process of the node has one of its own. Who watches a word that all members of a
+// collective store to yields in a crowd, too: the others are about to come.
 func processPolicy(job *boot.Job, threads bool) proc.Policy {
-	p := proc.Policy{Loads: 16, WordLoads: 1, Yields: 200, Yield: sys.Yield, Threads: threads}
-	if len(job.Local) <= job.Cores {
+	p := proc.Policy{Loads: 16, WordLoads: 1, Yields: waitYields, WordYields: waitYields, Yield: sys.Yield, Threads: threads}
+	switch {
+	case len(job.Local) <= job.Cores:
 		p.Loads, p.WordLoads = 4000, 4000
+	case len(job.Local) > crowd*job.Cores:
+		p.Yields = 0
 	}
 	return p
 }
