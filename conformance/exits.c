@@ -27,6 +27,7 @@ int main(int argc, char **argv) {
 			pthread_create(&t, NULL, ender, NULL);
 			MPI_Recv(&v, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		}
+		if (strncmp(how, "abort:", 6) == 0) MPI_Abort(MPI_COMM_WORLD, atoi(how + 6));
 		if (strcmp(how, "exit") == 0) exit(12);
 		if (strcmp(how, "zero") == 0) exit(0);
 		if (strcmp(how, "return") == 0) return 13;

@@ -121,8 +121,9 @@ func (c *Comm) SetName(name string) error {
 	return nil
 }
 
-// Abort ends the whole job at once, whatever the communicator. The launcher
-// exits with code, or with 1 if code is 0 or does not fit an exit status.
+// Abort ends the whole job at once, whatever the communicator. The launcher says
+// who called it and exits with the lowest 8 bits of code: with 0 for code 0, and
+// with 1 for other multiples of 256, so that no other code looks like success.
 //
 // C: MPI_Abort, section 9.5.
 func (c *Comm) Abort(code int) {

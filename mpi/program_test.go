@@ -54,6 +54,13 @@ func programs() map[string]func() error {
 			})
 			return nil
 		},
+		"aborting well": func() error {
+			mpi.Main(func(world *mpi.Comm) error {
+				world.Abort(0)
+				return nil
+			})
+			return nil
+		},
 	}
 }
 
@@ -211,6 +218,9 @@ func TestENV07_MainFailureAndAbort(t *testing.T) {
 	}
 	if _, _, status = program(t, "aborting"); status != 7 {
 		t.Errorf("Abort(7): status %d", status)
+	}
+	if _, _, status = program(t, "aborting well"); status != 0 {
+		t.Errorf("Abort(0): status %d", status)
 	}
 }
 

@@ -21,6 +21,9 @@ func TestEndsWithoutFinalize(t *testing.T) {
 		says   string
 	}{
 		{"thread", 11, "called Abort(11)"},
+		{"abort:0", 0, "called Abort(0)"},
+		{"abort:256", 1, "called Abort(256)"}, // its lowest 8 bits would be success
+		{"abort:-1", 255, "called Abort(-1)"},
 		{"exit", 12, "exited with status 12"},
 		{"return", 13, "exited with status 13"},
 		{"_exit", 14, "exited with status 14"},

@@ -18,8 +18,8 @@ func single() Boot {
 // Abort ends the process, which is the whole job.
 func (s singleton) Abort(code int, _ string) { os.Exit(ExitStatus(code)) }
 
-// ExitStatus is what is left of an abort code in an exit status, never turning
-// a failure into success.
+// ExitStatus is the exit status of a job that was aborted with a code: its lowest 8
+// bits, as the system keeps them, but 1 where these are 0 and the code is not.
 func ExitStatus(code int) int {
 	if code != 0 && code&0xff == 0 {
 		return 1

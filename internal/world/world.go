@@ -271,13 +271,10 @@ func (w *World) Checks() bool { return w.checks }
 // Closed or Checks.
 func (w *World) Odd() bool { return w.odd.Load() }
 
-// Abort ends the whole job with an exit status.
+// Abort ends the whole job with the exit status of a code: see boot.ExitStatus.
 func (w *World) Abort(code int, reason string) {
-	if code <= 0 || code > 255 {
-		code = 1
-	}
 	w.boot.Abort(code, reason)
 	if w.process {
-		os.Exit(code)
+		os.Exit(boot.ExitStatus(code))
 	}
 }
