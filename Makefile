@@ -25,8 +25,10 @@ PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 STRESS     = $(addprefix examples/,hashtable mcslock mpmcqueue worksteal globalarray taskqueue)
 EXAMPLES   = $(patsubst %/main.go,%,$(wildcard examples/*/main.go))
 
-# Tests must not depend on whether git trusts this checkout.
+# Tests must not depend on whether git trusts this checkout. What is installed records its
+# commit, for halo version, where git tells it.
 export GOFLAGS := $(GOFLAGS) -buildvcs=false
+STAMP      = $(if $(shell git rev-parse --verify HEAD 2>/dev/null),-buildvcs=true)
 
 .PHONY: test need lint gofmt vet staticcheck rules unit race examples fuzz faults soak stress sanitize bench install
 
@@ -174,7 +176,7 @@ install: SO = $(DESTDIR)$(PREFIX)/lib/libmpi_abi
 install: F2C = $(DESTDIR)$(PREFIX)/lib/libmpi_f2c
 install:
 	mkdir -p $(DESTDIR)$(PREFIX)/bin
-	$(GO) build $(BUILDFLAGS) -o $(DESTDIR)$(PREFIX)/bin/halo ./cmd/halo
+	$(GO) build $(BUILDFLAGS) $(STAMP) -o $(DESTDIR)$(PREFIX)/bin/halo ./cmd/halo
 	ln -sf halo $(DESTDIR)$(PREFIX)/bin/mpiexec
 	ln -sf halo $(DESTDIR)$(PREFIX)/bin/mpirun
 ifeq ($(shell uname -s),Linux)
@@ -190,7 +192,7 @@ ifeq ($(shell uname -s),Linux)
 	for name in mpi mpi-c mpi-cxx; do ln -sf halo.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/$$name.pc; done
 	ln -sfn ../.. $(DESTDIR)$(PREFIX)/lib/pkgconfig/halo.prefix
 	rm -f $(SO).so.0 # of older versions it is the library itself
-	$(DWARF) $(GO) build $(BUILDFLAGS) -buildmode=c-shared -ldflags '-compressdwarf=false -extldflags -Wl,-soname,libmpi_abi.so.1' -o $(SO).so.1 ./abi/lib
+	$(DWARF) $(GO) build $(BUILDFLAGS) $(STAMP) -buildmode=c-shared -ldflags '-compressdwarf=false -extldflags -Wl,-soname,libmpi_abi.so.1' -o $(SO).so.1 ./abi/lib
 	GOOS= GOARCH= $(GO) run ./abi/unwind $(SO).so.1
 	ln -sf libmpi_abi.so.1 $(SO).so.0
 	ln -sf libmpi_abi.so.1 $(SO).so

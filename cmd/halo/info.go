@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/halo-mpi/halo/internal/boot"
@@ -15,17 +14,8 @@ func versionMain(args []string) int {
 	if !noArguments("version", "prints the version of this program", args) {
 		return 2
 	}
-	fmt.Printf("halo %s\n", version())
+	fmt.Printf("halo %s\n", boot.Build())
 	return 0
-}
-
-// version is that of the module this program was built from.
-func version() string {
-	b, ok := debug.ReadBuildInfo()
-	if !ok || b.Main.Version == "" {
-		return "(unknown)"
-	}
-	return b.Main.Version
 }
 
 // noArguments reports whether to go on; asked for help it gives that, and exits.
@@ -60,7 +50,7 @@ func infoMain(args []string) int {
 // facts is everything that halo info tells.
 func facts() []fact {
 	all := []fact{
-		{"halo", version()},
+		{"halo", boot.Build()},
 		{"built with", fmt.Sprintf("%s for %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)},
 		{"speaks", boot.Versions()},
 	}

@@ -73,7 +73,7 @@ func newWorld(t *testing.T, h *testHost) *world {
 	w := &world{server: h.serve()}
 	for rank := range h.size {
 		link, served := w.session(t, rank)
-		c, err := dial(link, ownVersions())
+		c, err := dial(link, greeting{ownVersions(), "v9"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,8 +244,9 @@ func TestVersionMismatchIsToldToBothSides(t *testing.T) {
 	} {
 		w := &world{server: (&testHost{size: 1}).serve()}
 		link, served := w.session(t, 0)
-		_, err := dial(link, v)
-		if err == nil || !strings.Contains(err.Error(), "build both from the same version") {
+		_, err := dial(link, greeting{v, "v9.8.7 commit abc"})
+		if err == nil || !strings.Contains(err.Error(), "build both from the same version") ||
+			!strings.Contains(err.Error(), "program: v9.8.7 commit abc, launcher protocol") || !strings.Contains(err.Error(), "launcher: "+Build()+",") {
 			t.Errorf("program with %v was told %v", v, err)
 		}
 		var mismatch *VersionError
@@ -253,6 +254,19 @@ func TestVersionMismatchIsToldToBothSides(t *testing.T) {
 			t.Errorf("launcher of program with %v was told %v", v, err)
 		}
 		link.Close()
+	}
+}
+
+// Programs that were built before builds were told say nothing behind the numbers.
+func TestGreetingMayEndBehindTheNumbers(t *testing.T) {
+	v := ownVersions()
+	old := frame.New(kindHello).Raw([]byte(helloMagic)).U16(v.protocol).U16(v.wire).U16(v.segment).Bytes()
+	if g, err := decodeHello(old[frame.HeadSize:]); err != nil || g != (greeting{v, ""}) {
+		t.Errorf("%+v, %v", g, err)
+	}
+	new := greeting{v, "v9\x1b[2J"}.encode()
+	if g, err := decodeHello(new[frame.HeadSize:]); err != nil || g != (greeting{v, "v9[2J"}) {
+		t.Errorf("%+v, %v", g, err)
 	}
 }
 
@@ -289,9 +303,9 @@ func TestSecondProgramOfARankIsRefused(t *testing.T) {
 	w := &world{server: h.serve()}
 	link, served := w.session(t, 0)
 	defer link.Close()
-	link.Write(ownVersions().encode(), nil)
+	link.Write(greeting{ownVersions(), "v9"}.encode(), nil)
 	link.Write(frame.New(kindFinalize).Bytes(), nil)
-	link.Write(ownVersions().encode(), nil)
+	link.Write(greeting{ownVersions(), "v9"}.encode(), nil)
 	if err := <-served; err == nil || !strings.Contains(err.Error(), "one program with mpi.Init per rank") {
 		t.Errorf("got %v", err)
 	}
@@ -304,10 +318,10 @@ func TestBrokenRequestsEndTheSession(t *testing.T) {
 		"short greeting":   frame.New(kindHello).Raw([]byte("HALO")).Bytes(),
 		"huge frame":       {0xff, 0xff, 0xff, 0xff, 1},
 		"empty frame":      {0, 0, 0, 0, 0},
-		"unknown kind":     append(ownVersions().encode(), frame.New(33).Bytes()...),
-		"reply to us":      append(ownVersions().encode(), frame.New(kindTable).Bytes()...),
-		"two greetings":    append(ownVersions().encode(), ownVersions().encode()...),
-		"segment and more": append(ownVersions().encode(), frame.New(kindSegment).U32(0).U32(0).Bytes()...),
+		"unknown kind":     append(greeting{ownVersions(), "v9"}.encode(), frame.New(33).Bytes()...),
+		"reply to us":      append(greeting{ownVersions(), "v9"}.encode(), frame.New(kindTable).Bytes()...),
+		"two greetings":    append(greeting{ownVersions(), "v9"}.encode(), greeting{ownVersions(), "v9"}.encode()...),
+		"segment and more": append(greeting{ownVersions(), "v9"}.encode(), frame.New(kindSegment).U32(0).U32(0).Bytes()...),
 	} {
 		w := &world{server: (&testHost{size: 1}).serve()}
 		link, served := w.session(t, 0)
@@ -404,7 +418,7 @@ func TestExchangeAcrossHosts(t *testing.T) {
 		w := &world{server: b.server}
 		for _, r := range ranks[i] {
 			link, _ := w.session(t, r)
-			c, err := dial(link, ownVersions())
+			c, err := dial(link, greeting{ownVersions(), "v9"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -42,7 +42,7 @@ func connect(fd int) (Boot, error) {
 		return nil, fmt.Errorf("boot: %w: %s names the launcher's descriptor, which something between halo run and "+
 			"this program closed or replaced; let wrappers keep descriptor %d open", err, EnvFD, fd)
 	}
-	b, err := dial(link, ownVersions())
+	b, err := dial(link, greeting{ownVersions(), Build()})
 	if err != nil {
 		link.Close()
 		return nil, err
@@ -51,7 +51,7 @@ func connect(fd int) (Boot, error) {
 }
 
 // dial says hello over link and learns the job.
-func dial(link *sys.Link, own versions) (*launched, error) {
+func dial(link *sys.Link, own greeting) (*launched, error) {
 	if err := link.Write(own.encode(), nil); err != nil {
 		return nil, fmt.Errorf("boot: launcher: %w", err)
 	}

@@ -3,6 +3,8 @@ package boot
 import (
 	"fmt"
 	"os"
+	"strings"
+	"unicode"
 
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -82,8 +84,14 @@ func (r *linkReader) file() *os.File {
 	return f
 }
 
-// versions is what a Hello says.
+// versions is what programs and launchers must have in common.
 type versions struct{ protocol, wire, segment int }
+
+// A greeting is what a Hello says.
+type greeting struct {
+	versions
+	build string // Build of the program, "" from programs that do not tell
+}
 
 // ProtocolVersion is the version of the frames of this package.
 const ProtocolVersion = 2
@@ -96,19 +104,25 @@ func (v versions) String() string {
 
 const helloMagic = "HALO"
 
-func (v versions) encode() []byte {
-	return frame.New(kindHello).Raw([]byte(helloMagic)).U16(v.protocol).U16(v.wire).U16(v.segment).Bytes()
+func (g greeting) encode() []byte {
+	return frame.New(kindHello).Raw([]byte(helloMagic)).U16(g.protocol).U16(g.wire).U16(g.segment).Text(g.build).Bytes()
 }
 
 // decodeHello takes what later versions may append without looking at it.
-func decodeHello(body []byte) (versions, error) {
+func decodeHello(body []byte) (greeting, error) {
 	r := frame.Body{Left: body}
 	magic := string(r.Take(len(helloMagic)))
-	v := versions{r.U16(), r.U16(), r.U16()}
+	g := greeting{versions: versions{r.U16(), r.U16(), r.U16()}}
 	if r.Bad || magic != helloMagic {
-		return versions{}, fmt.Errorf("boot: not a greeting of a Halo program: %q", body[:min(len(body), 16)])
+		return greeting{}, fmt.Errorf("boot: not a greeting of a Halo program: %q", body[:min(len(body), 16)])
 	}
-	return v, nil
+	g.build = strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return -1
+		}
+		return c
+	}, r.Text())
+	return g, nil
 }
 
 // EncodeTable is the answer to an Exchange: the values of all processes, by rank.

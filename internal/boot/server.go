@@ -29,12 +29,17 @@ type Host interface {
 
 // A VersionError says that launcher and program were built from versions of
 // Halo that do not understand each other.
-type VersionError struct{ program, launcher versions }
+type VersionError struct{ program, launcher greeting }
 
 // Error says what to do.
 func (e *VersionError) Error() string {
+	program := e.program.build
+	if program == "" {
+		program = "of unknown version"
+	}
 	return fmt.Sprintf("the program and the launcher come from different versions of Halo "+
-		"(program: %v; launcher: %v): build both from the same version", e.program, e.launcher)
+		"(program: %s, %v; launcher: %s, %v): build both from the same version",
+		program, e.program.versions, e.launcher.build, e.launcher.versions)
 }
 
 // A Server is the launcher's side of all links to the processes of one host.
@@ -163,10 +168,10 @@ func ended(err error) error {
 }
 
 func (c *Session) hello(body []byte) error {
-	own := ownVersions()
-	v, err := decodeHello(body)
-	if err == nil && v != own {
-		err = &VersionError{v, own}
+	own := greeting{ownVersions(), Build()}
+	g, err := decodeHello(body)
+	if err == nil && g.versions != own.versions {
+		err = &VersionError{g, own}
 	}
 	var job *Job
 	if err == nil {
