@@ -23,5 +23,6 @@ func runAs(name string, args []string) int {
 		fmt.Fprintf(os.Stderr, "halo: %v (%s -help)\n", err, name)
 		return 2
 	}
+	spec.StdoutClosed, spec.StderrClosed = wasClosed(1), wasClosed(2)
 	return launch.Run(spec)
 }

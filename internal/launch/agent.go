@@ -43,6 +43,7 @@ type agent struct {
 	server  *boot.Server
 	memory  *memory
 	running int
+	linked  map[int]string // by app: the library of another MPI, see linkedWith
 }
 
 // A reporter takes what an agent has to say. All methods are called by the
@@ -54,7 +55,8 @@ type reporter interface {
 	exchanged(values [][]byte)                            // all ranks of this host are in an Exchange
 	finalized(rank int)
 	aborted(rank, code int, reason string)
-	linkEnded(rank int, err error) // everything that it said has been reported
+	linkEnded(rank int, err error)             // everything that it said has been reported
+	other(rank int, library string, runs bool) // is a program of another MPI: see other.go; before ended
 	ended(rank int, status syscall.WaitStatus, note string)
 }
 
@@ -103,7 +105,7 @@ func (a *agent) take(s *share) {
 // start starts the ranks, without waiting for any. Rank 0, if it is one of
 // them, reads input.
 func (a *agent) start(input *os.File) error {
-	null, err := os.Open(os.DevNull)
+	null, err := noInput()
 	if err != nil {
 		return err
 	}
@@ -126,7 +128,20 @@ func (a *agent) start(input *os.File) error {
 			}
 		}
 	})
+	a.watchOthers()
 	return nil
+}
+
+// noInput is a file at whose end a reader is at once, also where there is no /dev.
+func noInput() (*os.File, error) {
+	if null, err := os.Open(os.DevNull); err == nil {
+		return null, nil
+	}
+	r, w, err := os.Pipe()
+	if err == nil {
+		w.Close()
+	}
+	return r, err
 }
 
 // startOne starts a process and what serves it.
@@ -183,7 +198,7 @@ func cannotStart(rank int, file string, err error) string {
 	hint := ""
 	switch {
 	case errors.Is(err, syscall.EAGAIN):
-		hint = ": too many processes, see ulimit -u"
+		hint = ": too many processes and threads, " + ownLimits()
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		hint = ": too many open files, see ulimit -Hn"
 	case errors.Is(err, syscall.ENOEXEC):
@@ -231,6 +246,11 @@ func (a *agent) reap() {
 	for _, signaled := range []bool{true, false} {
 		for _, d := range gone {
 			if d.status.Signaled() == signaled {
+				if !d.p.joined {
+					if lib := a.linkedWith(d.p.app); lib != "" {
+						a.up.other(d.p.rank, lib, false)
+					}
+				}
 				a.up.ended(d.p.rank, d.status, a.memory.note(d.p.rank))
 			}
 		}

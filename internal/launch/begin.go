@@ -238,6 +238,9 @@ func (j *job) begin() error {
 	} else {
 		j.verbosely("job %s: %d ranks on %s, %d cores, fabric %s", j.id, len(j.ranks), j.hosts[0].name, j.agent.cores, j.fabric)
 	}
+	if j.why != "" {
+		j.verbosely("%s", j.why)
+	}
 	if no := j.spec.Unheeded; no != nil {
 		j.verbosely("without effect: %s", strings.Join(no, ", "))
 	}

@@ -31,9 +31,11 @@ Options for each PROGRAM:
 Rank 0 reads the launcher's standard input, the others read nothing. Output
 comes through the launcher, whole lines at a time. SIGINT, SIGTERM, SIGHUP,
 SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on to the ranks; a
-second SIGINT or SIGTERM kills them. SIGQUIT (Ctrl-\ in a terminal) first shows
-what each rank waits for, as halo ps does at any time. A job ends as a whole:
-when one rank dies, the others are ended too, and the launcher says why.
+second SIGINT or SIGTERM kills them, and so does the end of -grace after
+SIGTERM; ranks that have not ended within a second are named. SIGQUIT (Ctrl-\
+in a terminal) first shows what each rank waits for, as halo ps does at any
+time. A job ends as a whole: when one rank dies, the others are ended too, and
+the launcher says why.
 
 On other hosts ssh starts halo, and that the ranks; docs/hosts.md says what must
 be there. Ranks there see the environment of their host, with the launcher's
@@ -48,7 +50,8 @@ which algorithm a collective uses (halo info lists them), and HALO_CHECK (1 is
 Exit status: that of the first rank that failed, 128 plus the signal if one
 killed it; the code given to Abort; 124 after -timeout, 125 if the launcher
 itself failed or a host was lost, 126 if PROGRAM cannot be executed or built,
-127 if it was not found, 2 for a wrong command line.
+127 if it was not found, 2 for a wrong command line; 125, too, if output of the
+job was lost because it could not be written.
 
 Examples:
   %[1]s -n 4 ./examples/heat

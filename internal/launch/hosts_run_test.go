@@ -12,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/frame"
 )
 
 // fakeSSH stands in for ssh: it runs the command here, in a session and with an
@@ -273,5 +276,26 @@ func TestOneHostOfSeveralWithoutTheProgram(t *testing.T) {
 	}
 	if err := checkApp(&app{file: rankPath, dir: "/"}); err != nil {
 		t.Error(err)
+	}
+}
+
+// Hosts with different versions are told which versions those are, also by agents that
+// name the numbers of the protocols only.
+func TestVersionsOfHostsAreNamed(t *testing.T) {
+	for build, want := range map[string]string{"v9.8.7 commit abcdef": "(there: v9.8.7 commit abcdef, agent 77, protocols; here: " + boot.Build() + ", agent ",
+		"": "(there: of unknown version, agent 77, protocols; here: "} {
+		hello := frame.New(kindHello).U16(77).Text("protocols")
+		if build != "" {
+			hello.Text(build)
+		}
+		agent := filepath.Join(t.TempDir(), "agent")
+		text := append([]byte(agentMagic), hello.Bytes()...)
+		if err := os.WriteFile(agent+".words", text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(agent, []byte("#!/bin/sh\ncat "+agent+".words; cat >/dev/null\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		farRun(t, 126, "-halo", agent, "-host", "a", "-n", "1", "rank").said("is of another version of Halo "+want, "install the same on all hosts")
 	}
 }

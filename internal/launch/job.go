@@ -40,6 +40,7 @@ type job struct {
 	mark   string // of what belongs to it on this host
 	secret [32]byte
 	fabric string
+	why    string // why it is not the usual one, for -v
 	hosts  []*host
 	here   int32   // index of this host, -1 if no rank runs here
 	where  []int32 // by rank: index into hosts
@@ -61,6 +62,7 @@ type job struct {
 	running     int  // ranks that have not ended
 	firstIn     *rank
 	interrupted syscall.Signal // the first one that came to end the job
+	otherSaid   bool           // that the program is one of another MPI
 	ending      bool           // the job is being ended
 	finishing   bool           // agents were told to clear up
 	status      int
@@ -156,7 +158,7 @@ func (j *job) carry(r *rank, which int, from source) {
 	if j.spec.Tag {
 		tag = fmt.Sprintf("[%d] ", r.index)
 	}
-	s := &stream{pipe: from, sink: []*sink{j.stdout, j.stderr}[which], tag: tag}
+	s := &stream{pipe: from, sink: []*sink{j.stdout, j.stderr}[which], tag: tag, errors: which == 1}
 	r.streams[which] = s
 	j.copying.Go(s.copy)
 }

@@ -82,8 +82,14 @@ func (j *job) news() time.Duration {
 
 // early ends the job because r will never join those who wait for it.
 func (j *job) early(r *rank) {
-	j.blame(r, max(1, r.exitStatus()), "it had not called mpi.Init, and rank %d waits for it there: all ranks of a job must call mpi.Init",
-		j.firstIn.index)
+	why := "all ranks of a job must call mpi.Init"
+	switch {
+	case r.lost():
+		why = notLoaded(j.appOf(r.index).file)
+	case r.other != "":
+		why = "it uses " + r.other + maker(r.other) + ", the library of another MPI"
+	}
+	j.blame(r, max(1, r.exitStatus()), "it had not called mpi.Init, and rank %d waits for it there: %s", j.firstIn.index, why)
 }
 
 // blame ends the job because of what r did, and explains it: host, rank, pid,

@@ -24,7 +24,7 @@ type option struct {
 func options() []option {
 	return append([]option{
 		{names: []string{"n", "np"}, args: []string{"N"}, block: true,
-			help: "start N ranks (default 1)",
+			help: "start N ranks (default 1, or with -host or -hostfile as many as those have slots)",
 			set: func(p *parser, a []string) (err error) {
 				p.block.N, err = strconv.Atoi(a[0])
 				p.counted = true
@@ -100,6 +100,9 @@ func options() []option {
 		{names: []string{"timeout"}, args: []string{"TIME"},
 			help: "end the job after TIME, such as 90s or 1h30m, with status 124; MPIEXEC_TIMEOUT does the same",
 			set:  func(p *parser, a []string) (err error) { p.spec.Timeout, err = parseTime(a[0]); return err }},
+		{names: []string{"grace"}, args: []string{"TIME"},
+			help: "how long ranks have to end after SIGTERM before they are killed (default 10s)",
+			set:  func(p *parser, a []string) (err error) { p.spec.Grace, err = parseTime(a[0]); return err }},
 		{names: []string{"check"},
 			help: "have the ranks compare what they send, receive and call with each other, and say where two disagree: docs/checking.md; HALO_CHECK=1 does the same",
 			set:  func(p *parser, _ []string) error { p.check = true; return nil }},
@@ -130,6 +133,8 @@ func (p *parser) pass(text string) error {
 		p.block.Env = append(p.block.Env, text)
 	} else if value, set := os.LookupEnv(name); set {
 		p.block.Env = append(p.block.Env, name+"="+value)
+	} else {
+		p.spec.Warnings = append(p.spec.Warnings, fmt.Sprintf("-x %s: the launcher has no variable of that name, so it passes none on", name))
 	}
 	return nil
 }

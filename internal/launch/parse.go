@@ -78,10 +78,23 @@ type parser struct {
 	general []string // -genv and the like: variables of all blocks, NAME=value
 }
 
-// spread does what -ppn says: hosts have that many slots, and blocks without -n fill
-// theirs.
+// spread gives blocks without -n their ranks. With -ppn hosts have that many slots, and
+// blocks fill theirs. Else a block fills the slots of hosts that no other block uses; a
+// host without a number counts as one slot.
 func (p *parser) spread() {
 	if p.perHost == 0 {
+		for _, i := range p.open {
+			b := &p.spec.Blocks[i]
+			hosts := b.Hosts
+			if shared := i+1 < len(p.spec.Blocks) && p.spec.Blocks[i+1].Hosts == nil; shared {
+				continue
+			} else if hosts == nil && i == 0 {
+				hosts = p.spec.Hosts
+			}
+			if hosts != nil {
+				b.N = slotsOf(hosts)
+			}
+		}
 		return
 	}
 	set := func(hosts []HostSlots) {
@@ -101,6 +114,14 @@ func (p *parser) spread() {
 			b.N = p.perHost * max(1, len(hosts))
 		}
 	}
+}
+
+// slotsOf is how many ranks hosts take, where none is told how many for a host it is one.
+func slotsOf(hosts []HostSlots) (n int) {
+	for _, h := range hosts {
+		n += max(1, h.Slots)
+	}
+	return n
 }
 
 // line reads blocks separated by ':' arguments.
@@ -187,7 +208,7 @@ func (p *parser) one(args []string) error {
 			return fmt.Errorf("-soft has no number from 1 to %d, which is -n", n)
 		}
 	}
-	if !p.counted {
+	if !p.counted && p.soft == nil {
 		p.open = append(p.open, len(p.spec.Blocks))
 	}
 	p.spec.Blocks = append(p.spec.Blocks, p.block)

@@ -27,8 +27,20 @@ func TestParse(t *testing.T) {
 		{"-map-by node -oversubscribe -ssh rsh -ssh-timeout 5 -halo /opt/halo -iface eth1 p", Spec{MapBy: "node",
 			Oversubscribe: true, SSH: []string{"rsh"}, Reach: 5 * time.Second, Agent: "/opt/halo", Iface: "eth1",
 			Blocks: []Block{{N: 1, Program: "p", Args: []string{}}}}},
+		// Without -n a program fills the slots of its hosts, unless others fill them, too.
+		{"-host a:2,b:2 p", Spec{Blocks: []Block{{N: 4, Hosts: []HostSlots{{"a", 2}, {"b", 2}}, Program: "p", Args: []string{}}}}},
+		{"-host a,b:3,a p", Spec{Blocks: []Block{{N: 5, Hosts: []HostSlots{{"a", 2}, {"b", 3}}, Program: "p", Args: []string{}}}}},
+		{"-host a:2 -n 1 p", Spec{Blocks: []Block{{N: 1, Hosts: []HostSlots{{"a", 2}}, Program: "p", Args: []string{}}}}},
+		{"-host a:2 p : -host b:3 q", Spec{Blocks: []Block{
+			{N: 2, Hosts: []HostSlots{{"a", 2}}, Program: "p", Args: []string{}},
+			{N: 3, Hosts: []HostSlots{{"b", 3}}, Program: "q", Args: []string{}}}}},
+		{"-host a:2 p : q", Spec{Blocks: []Block{
+			{N: 1, Hosts: []HostSlots{{"a", 2}}, Program: "p", Args: []string{}}, {N: 1, Program: "q", Args: []string{}}}}},
+		{"-x NO_SUCH_VARIABLE p", Spec{Blocks: []Block{{N: 1, Program: "p", Args: []string{}}},
+			Warnings: unset("NO_SUCH_VARIABLE")}},
+		{"-grace 90s p", Spec{Grace: 90 * time.Second, Blocks: []Block{{N: 1, Program: "p", Args: []string{}}}}},
 		{"-timeout 1h30m -- -prog", Spec{Timeout: 90 * time.Minute, Blocks: []Block{{N: 1, Program: "-prog", Args: []string{}}}}},
-		{"-env A 1 -x B=2 -x C -wdir /d -path /a:/b p x : -n 3 q", Spec{Blocks: []Block{
+		{"-env A 1 -x B=2 -x HOME_OF_NOBODY -wdir /d -path /a:/b p x : -n 3 q", Spec{Warnings: unset("HOME_OF_NOBODY"), Blocks: []Block{
 			{N: 1, Dir: "/d", Path: []string{"/a", "/b"}, Env: []string{"A=1", "B=2"}, Program: "p", Args: []string{"x"}},
 			{N: 3, Program: "q", Args: []string{}}}}},
 	} {
@@ -39,6 +51,11 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: got %+v, want %+v", c.line, *got, c.want)
 		}
 	}
+}
+
+// unset is the warning of -x of a variable that is not set.
+func unset(name string) []string {
+	return []string{"-x " + name + ": the launcher has no variable of that name, so it passes none on"}
 }
 
 func TestParseNamesWhatIsWrong(t *testing.T) {
@@ -66,6 +83,7 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 		"-bind socket p":                    "not one of core, none, auto",
 		"-timeout soon p":                   "not a time",
 		"-timeout -1s p":                    "not a time",
+		"-grace 0 p":                        "not a time",
 		"-env A=B 1 p":                      "not the name",
 		"-x =1 p":                           "does not begin with the name",
 		"-v=1 p":                            "takes 0 arguments",
@@ -118,7 +136,7 @@ func TestXLCH01_OptionsOfPeers(t *testing.T) {
 		{"-n 4 -soft 4:9 p", Spec{Blocks: []Block{program(4)}}},
 		{"-arch " + runtime.GOARCH + " p", Spec{Blocks: []Block{program(1)}}},
 		{"-genv A 1 -n 2 -env B 2 p : -env A 3 p", Spec{Blocks: []Block{with(program(2), "A=1", "B=2"), with(program(1), "A=1", "A=3")}}},
-		{"-envlist LCH_A,LCH_UNSET p", Spec{Blocks: []Block{with(program(1), "LCH_A=a")}}},
+		{"-envlist LCH_A,LCH_UNSET p", Spec{Warnings: unset("LCH_UNSET"), Blocks: []Block{with(program(1), "LCH_A=a")}}},
 		{"-initial-errhandler mpi_errors_return p", Spec{Blocks: []Block{with(program(1), "HALO_INITIAL_ERRHANDLER=mpi_errors_return")}}},
 		{"-ppn 3 -host a,b p : -n 1 p", Spec{Blocks: []Block{on(program(6), HostSlots{"a", 3}, HostSlots{"b", 3}), program(1)}}},
 		{"--map-by ppr:2:node --host a:9,b -n 3 p", Spec{Blocks: []Block{on(program(3), HostSlots{"a", 2}, HostSlots{"b", 2})}}},

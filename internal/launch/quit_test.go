@@ -34,8 +34,10 @@ func TestF6_QuitShowsRanksOfAllHosts(t *testing.T) {
 	r.cmd.Process.Signal(syscall.SIGQUIT)
 	r.wait(2).said("a (rank 0): job ", "3 ranks", "agent pid").said("   0 ", "waiting", "Recv on world").
 		said("b (ranks 1-2): job ", "3 ranks").said("   1 ", "waiting", "Recv on world").said("   2 ", "waiting", "Barrier")
-	r = far(t, "run", "-timeout", "2s", "-host", "a:1,b:2", "-n", "3", "rank", "init", "note:Recv on world", "exchange", "forever").start()
-	r.wait(124).said("a (rank 0): job ").said("   0 ", "Recv on world").said("b (ranks 1-2): job ").said("   2 ", "Recv on world")
+	r = shownAtTimeout(3, func(timeout string) *run {
+		return far(t, "run", "-timeout", timeout, "-host", "a:1,b:2", "-n", "3", "rank", "init", "note:Recv on world", "exchange", "forever")
+	})
+	r.said("a (rank 0): job ").said("   0 ", "Recv on world").said("b (ranks 1-2): job ").said("   2 ", "Recv on world")
 }
 
 // A job that has not begun, because an agent does not come, has nothing to show.
@@ -89,11 +91,24 @@ func fullPipe(t *testing.T) (r, w *os.File) {
 	return os.NewFile(uintptr(fds[0]), "full"), os.NewFile(uintptr(fds[1]), "full")
 }
 
+// shownAtTimeout is a run whose timeout was long enough for n ranks to wait in calls when
+// it was over, which on a busy machine may take long.
+func shownAtTimeout(n int, prepare func(timeout string) *run) *run {
+	for timeout := 2 * time.Second; ; timeout *= 2 {
+		r := prepare(timeout.String()).start().wait(124)
+		if strings.Count(r.stderr.String(), " waiting ") == n || timeout > hangs/4 {
+			return r
+		}
+	}
+}
+
 // A hang in a continuous integration explains itself.
 func TestF6_TimeoutShowsWhatRanksWaitFor(t *testing.T) {
 	t.Parallel()
-	r := newRun(t, "-timeout", "2s", "-n", "2", hangPath, "recv", "probe").start()
-	r.wait(124).said("still running: ranks 0-1").said("   0 ", "waiting", "Recv on world from 1 tag 7").
+	r := shownAtTimeout(2, func(timeout string) *run {
+		return newRun(t, "-timeout", timeout, "-n", "2", hangPath, "recv", "probe")
+	})
+	r.said("still running: ranks 0-1").said("   0 ", "waiting", "Recv on world from 1 tag 7").
 		said("   1 ", "waiting", "Probe on world from 0 tag 9")
 	if lines := strings.Split(strings.TrimSpace(r.stderr.String()), "\n"); len(lines) != 5 || !strings.Contains(lines[4], "-timeout") {
 		t.Errorf("stderr: %s", r.stderr.String())

@@ -25,6 +25,7 @@ type rank struct {
 	judged    bool // the end was taken into account
 	status    syscall.WaitStatus
 	note      string // its last call, if it had published that
+	other     string // the library of another MPI that it uses, if it has not called Init
 
 	fault       string // why the launcher cannot talk with it
 	faultStatus int    // what the launcher then exits with

@@ -87,8 +87,12 @@ func (r *remote) take(kind uint8, body []byte) {
 		return
 	case kindReady:
 		r.host.cores, r.host.addr, r.host.sshd = int(b.U32()), b.Text(), b.Text()
+		why := printable(b.Text())
 		r.host.ready = true
 		j.verbosely("%s is ready: %d cores, address %s", r.host.name, r.host.cores, r.host.addr)
+		if why != "" {
+			j.verbosely("%s: %s", r.host.name, why)
+		}
 		j.advance()
 		return
 	case kindReached:
@@ -163,6 +167,9 @@ func (r *remote) report(kind uint8, rank int, b *frame.Body) {
 			err = refusal(text)
 		}
 		j.linkEnded(rank, err)
+	case kindOther:
+		runs := b.U32() != 0
+		j.other(rank, printable(string(b.Left)), runs)
 	case kindEnded:
 		status := syscall.WaitStatus(b.U32())
 		j.ended(rank, status, printable(string(b.Left)))
@@ -188,9 +195,14 @@ func (r refusal) Error() string { return string(r) }
 func (r *remote) greet(b *frame.Body) {
 	version, others := b.U16(), b.Text()
 	own := boot.Versions()
-	if b.Bad || version != agentVersion || others != own {
-		r.lose(statusCannotRun, "%s on %s is of another version of Halo (there: agent %d, %s; here: agent %d, %s): install the same on all hosts",
-			r.path, r.host.name, version, printable(others), agentVersion, own)
+	bad := b.Bad
+	build := printable(b.Text()) // agents of older versions do not tell
+	if build == "" {
+		build = "of unknown version"
+	}
+	if bad || version != agentVersion || others != own {
+		r.lose(statusCannotRun, "%s on %s is of another version of Halo (there: %s, agent %d, %s; here: %s, agent %d, %s): install the same on all hosts",
+			r.path, r.host.name, build, version, printable(others), boot.Build(), agentVersion, own)
 		return
 	}
 	r.greeted = true

@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/sys"
 )
 
 // Run runs a job to its end and returns the launcher's exit status.
@@ -42,12 +45,26 @@ func Run(spec *Spec) int {
 	return statusLauncher
 }
 
-// defaultFabric is the best that this platform has.
-func defaultFabric() string {
-	if runtime.GOOS == "linux" {
-		return "shm"
+// defaultFabric is the best that this host has, and why it is not shared memory if that
+// should be there.
+func defaultFabric() (name, why string) {
+	if runtime.GOOS != "linux" {
+		return "tcp", ""
 	}
-	return "tcp"
+	if err := sharedMemory(); err != nil {
+		return "tcp", fmt.Sprintf("the ranks use tcp: %v", err)
+	}
+	return "shm", ""
+}
+
+// sharedMemory says why this host does not let processes share memory, nil if it does. A
+// seccomp filter may deny it.
+func sharedMemory() error {
+	f, err := sys.Memfd("halo-probe", 0)
+	if err != nil {
+		return fmt.Errorf("this host has no shared memory for -fabric shm: %w (a seccomp filter of the container may deny it); -fabric tcp does without", err)
+	}
+	return f.Close()
 }
 
 func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
@@ -55,9 +72,13 @@ func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
 		fabric: spec.Fabric, events: make(chan func(), 64), copied: make(chan struct{})}
 	switch {
 	case j.fabric == "":
-		j.fabric = defaultFabric()
+		j.fabric, j.why = defaultFabric()
 	case j.fabric == "shm" && runtime.GOOS != "linux":
 		return nil, fmt.Errorf("-fabric shm: not supported on %s, use -fabric tcp", runtime.GOOS)
+	case j.fabric == "shm":
+		if err := sharedMemory(); err != nil {
+			return nil, err
+		}
 	}
 	for i := range spec.Blocks {
 		b := &spec.Blocks[i]
@@ -74,8 +95,11 @@ func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
 	}
 	rand.Read(j.secret[:])
 	j.agent = &agent{up: j, post: j.post}
-	j.stdout, j.stderr = newSinks(stdout, stderr, func(err error) { go j.post(func() { j.outputBroken(err) }) })
-	j.messages = make(chan string, 2*len(j.ranks)+len(j.hosts)+1) // the job, each host, and each rank's start and end
+	j.stdout, j.stderr = newSinks(spec, stdout, stderr, func(err error) { go j.post(func() { j.outputBroken(err) }) })
+	for _, w := range spec.Warnings {
+		fmt.Fprintf(stderr, "halo: %s\n", w)
+	}
+	j.messages = make(chan string, 2*len(j.ranks)+2*len(j.hosts)+2) // the job, each host, its fabric, and each rank's start and end
 	j.said.Go(func() {
 		for m := range j.messages {
 			j.stderr.say(m)
@@ -188,7 +212,7 @@ func (j *job) build(programs []*program, signals <-chan os.Signal) (dir string, 
 	dir = filepath.Join(os.TempDir(), "halo-"+j.id)
 	j.agent.warden.directory(dir)
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", err
+		return "", fmt.Errorf("no place to build in: %w (TMPDIR names another directory)", err)
 	}
 	os.Setenv(envJob, j.mark) // for what the go command starts; ranks get their own
 	b := &builder{dir: dir, stderr: j.stderr.file, running: map[int]bool{}}
@@ -216,21 +240,70 @@ func (j *job) build(programs []*program, signals <-chan os.Signal) (dir string, 
 // report says how the job ended, as the last thing.
 func (j *job) report() {
 	close(j.messages)
-	if j.abandoned { // and perhaps nobody takes what we write, either
+	if j.abandoned {
+		j.conclude()
+		j.say(j.unfinished(), j.reason)
+		said := make(chan struct{})
+		go func() {
+			j.said.Wait()
+			close(said)
+		}()
+		select { // perhaps nobody takes what we write, either
+		case <-said:
+		case <-time.After(showPatience):
+		}
 		return
 	}
 	j.said.Wait()
-	if err := j.stdout.broken; err != nil {
+	if err := j.stdout.brokenBy(); err != nil {
 		j.outputBroken(err)
 	}
-	if !j.ending {
-		for _, r := range j.ranks {
-			if j.status = r.exitStatus(); j.status != 0 {
-				break
+	j.conclude()
+	j.say(j.reason, j.shortage())
+	j.said.Wait()
+	if j.status == 0 && j.stderr.brokenBy() != nil { // status is all that is left to tell it by
+		j.status = statusLauncher
+	}
+}
+
+// conclude takes the status of a job that was not ended from its ranks.
+func (j *job) conclude() {
+	if j.ending {
+		return
+	}
+	j.reason = j.otherMPI()
+	for _, r := range j.ranks {
+		if j.status = r.exitStatus(); j.status != 0 {
+			if text := loaderAdvice(j, r); text != "" {
+				j.reason = text
 			}
+			return
 		}
 	}
-	if j.reason != "" {
-		j.stderr.say("halo: " + j.reason)
+}
+
+// unfinished names the hosts whose agents were given up although their ranks have ended.
+func (j *job) unfinished() string {
+	var names []string
+	for _, h := range j.hosts {
+		if !h.over() {
+			names = append(names, h.name)
+		}
 	}
+	if names == nil {
+		return ""
+	}
+	return fmt.Sprintf("not done with clearing up within %v: %s; something of the job may be left there",
+		finishPatience, strings.Join(names, ", "))
+}
+
+// say writes lines of the launcher's own without waiting for who reads it.
+func (j *job) say(lines ...string) {
+	j.said.Go(func() {
+		for _, text := range lines {
+			if text != "" {
+				j.stderr.say("halo: " + text)
+			}
+		}
+	})
 }

@@ -55,6 +55,7 @@ func (j *job) signal(s syscall.Signal) {
 	case syscall.SIGHUP, syscall.SIGQUIT:
 		if j.interrupted == 0 {
 			j.interrupted = s
+			j.awaitEnd(s)
 		}
 		if !j.begun { // nobody else hears it
 			j.endInterrupted(statusSignalBase + int(s))

@@ -4,6 +4,7 @@ package launch
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"sync"
 
@@ -19,20 +20,26 @@ type sink struct {
 	file     *os.File
 	terminal bool
 	open     *stream // whose unfinished line ends the output so far
+	closed   bool    // when the launcher was started
 	broken   error   // output is dropped from now on
 	onBroken func(error)
 }
 
-// newSinks makes the sinks of stdout and stderr.
-func newSinks(stdout, stderr *os.File, onBroken func(error)) (out, err *sink) {
-	out = &sink{file: stdout, terminal: sys.Terminal(stdout), onBroken: onBroken}
+// errClosed says that an output was closed when the launcher was started. Go's runtime
+// opens /dev/null in its place, where what is written would be lost without an error.
+var errClosed = errors.New("it was closed when the launcher was started")
+
+// newSinks makes the sinks of stdout and stderr, of which some may have been closed when
+// the launcher was started.
+func newSinks(spec *Spec, stdout, stderr *os.File, onBroken func(error)) (out, err *sink) {
+	out = &sink{file: stdout, terminal: sys.Terminal(stdout), onBroken: onBroken, closed: spec.StdoutClosed}
 	a, e1 := stdout.Stat()
 	b, e2 := stderr.Stat()
-	if e1 == nil && e2 == nil && os.SameFile(a, b) {
+	if e1 == nil && e2 == nil && os.SameFile(a, b) && spec.StdoutClosed == spec.StderrClosed {
 		return out, out
 	}
-	// Without readers of its stderr a job still has its result.
-	return out, &sink{file: stderr, terminal: sys.Terminal(stderr), onBroken: func(error) {}}
+	// Without readers of its stderr a job still has its result, and runs to its end.
+	return out, &sink{file: stderr, terminal: sys.Terminal(stderr), onBroken: func(error) {}, closed: spec.StderrClosed}
 }
 
 // put writes text of s, which is nil for the launcher's own. The caller holds
@@ -44,13 +51,25 @@ func (k *sink) put(s *stream, text []byte) {
 	if k.open != nil && k.open != s {
 		text = append([]byte{'\n'}, text...)
 	}
-	if k.broken = writeAll(k.file, text); k.broken != nil {
+	if k.closed {
+		k.broken = errClosed
+	} else {
+		k.broken = writeAll(k.file, text)
+	}
+	if k.broken != nil {
 		k.onBroken(k.broken)
 	}
 	k.open = nil
 	if text[len(text)-1] != '\n' {
 		k.open = s
 	}
+}
+
+// brokenBy is the error of the write that could not be made; nil if all could.
+func (k *sink) brokenBy() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.broken
 }
 
 func writeAll(f *os.File, b []byte) error {

@@ -36,11 +36,16 @@ type Spec struct {
 	Iface         string        // interface, or network as address/bits, on which hosts reach each other
 	Bind          string        // "core", "none", or "" to share out the cores if they suffice
 	Timeout       time.Duration // 0 is none
+	Grace         time.Duration // between SIGTERM and SIGKILL; 0: defaultGrace
 	Tag           bool          // "[rank] " before each line of output
 	Verbose       bool
 	Unheeded      []string // options of other launchers that have no effect here
+	Warnings      []string // what the command line asks for and cannot be had
 
 	Stdin, Stdout, Stderr *os.File // nil: those of this process
+	// StdoutClosed and StderrClosed say that this process was started without: what is
+	// written there is lost.
+	StdoutClosed, StderrClosed bool
 }
 
 // A Block is one program of a job, and how many ranks run it.

@@ -43,7 +43,7 @@ func agentMain(in io.Reader, out io.Writer) int {
 	s := &station{events: make(chan func(), 64), carriers: map[stream2]*carrier{}}
 	s.agent = &agent{up: s, post: s.post}
 	s.out = newOutbox(out)
-	hello := frame.New(kindHello).U16(agentVersion).Text(boot.Versions()).Bytes()
+	hello := frame.New(kindHello).U16(agentVersion).Text(boot.Versions()).Text(boot.Build()).Bytes()
 	s.out.send(append([]byte(agentMagic), hello...))
 	s.pulse.beat()
 	go s.live()
@@ -181,8 +181,14 @@ func (s *station) plan(body []byte) error {
 		return err
 	}
 	s.agent.warden.keep()
-	if plan.fabric == "" {
-		plan.fabric = defaultFabric()
+	why := ""
+	switch plan.fabric {
+	case "":
+		plan.fabric, why = defaultFabric()
+	case "shm":
+		if err := sharedMemory(); err != nil {
+			return err
+		}
 	}
 	s.agent.take(plan)
 	for _, r := range s.agent.ranks {
@@ -208,7 +214,7 @@ func (s *station) plan(body []byte) error {
 	if s.probe != nil {
 		addr = s.probe.addr
 	}
-	s.out.send(frame.New(kindReady).U32(uint32(s.agent.cores)).Text(addr).Text(os.Getenv("SSH_CONNECTION")).Bytes())
+	s.out.send(frame.New(kindReady).U32(uint32(s.agent.cores)).Text(addr).Text(os.Getenv("SSH_CONNECTION")).Text(why).Bytes())
 	return nil
 }
 
@@ -319,6 +325,14 @@ func (s *station) linkEnded(rank int, err error) {
 		kind = linkVersion
 	}
 	s.out.send(words(kindLinkEnded, text, rank, kind))
+}
+
+func (s *station) other(rank int, library string, runs bool) {
+	k := 0
+	if runs {
+		k = 1
+	}
+	s.out.send(words(kindOther, library, rank, k))
 }
 
 // How the link of a rank has ended.

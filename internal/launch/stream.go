@@ -43,6 +43,8 @@ type stream struct {
 	continued bool   // the start of the line in buf has been written before
 	exclusive bool   // sink.mu is held until the line ends
 	closing   atomic.Bool
+	errors    bool    // it is stderr, and looked at for symptoms
+	symptom   symptom // of a limit; read when copy has returned
 }
 
 // copy carries everything until the end of the pipe.
@@ -136,6 +138,9 @@ func (s *stream) release() {
 func (s *stream) write(text []byte) {
 	if len(text) == 0 {
 		return
+	}
+	if s.errors {
+		s.look(text)
 	}
 	if !s.exclusive {
 		s.sink.mu.Lock()

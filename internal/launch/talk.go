@@ -17,7 +17,8 @@ import (
 // Hello. Hello and its framing stay as they are in every later version.
 //
 //	agent                                    launcher
-//	Hello    version, versions of boot  ->
+//	Hello    version, versions of boot,
+//	         build (may be missing)     ->
 //	                                    <-   Plan     the share of the job
 //	Ready    addresses, cores           ->
 //	                                    <-   Reach    addresses of the other hosts
@@ -50,6 +51,7 @@ const (
 	kindInputTaken
 	kindShown
 	kindDone
+	kindOther // library; a rank is a program of another MPI
 )
 
 // Kinds of frames to the agent.

@@ -53,6 +53,9 @@ func startWarden(id string) (*wardenPipe, error) {
 	}
 	defer r.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil { // no /dev: the warden writes nothing, so any descriptor that holds nobody up does
+		null, err = noInput()
+	}
 	if err != nil {
 		w.Close()
 		return nil, err

@@ -2,7 +2,10 @@ package sys
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
@@ -144,5 +147,16 @@ func BindThread(cpus []int) error {
 }
 
 // SelfPath is a path by which this process can start its own program again,
-// even if the file has been removed or replaced.
-func SelfPath() (string, error) { return "/proc/self/exe", nil }
+// even if the file has been removed or replaced; where there is no /proc it is the
+// path by which it was started.
+func SelfPath() (string, error) {
+	const self = "/proc/self/exe"
+	if _, err := os.Lstat(self); err == nil {
+		return self, nil
+	}
+	path, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		return "", fmt.Errorf("there is no %s: %w", self, err)
+	}
+	return filepath.Abs(path)
+}

@@ -1,0 +1,169 @@
+package launch
+
+import (
+	"debug/buildinfo"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// hasC reports whether the launcher under test is built with C, which looks at its
+// descriptors and limits before Go does.
+func hasC(t *testing.T) bool {
+	info, err := buildinfo.ReadFile(haloPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range info.Settings {
+		if s.Key == "CGO_ENABLED" {
+			return s.Value == "1"
+		}
+	}
+	return false
+}
+
+// through has a shell start the launcher, which stands for "$0" "$@" in script.
+func (r *run) through(script string) *run {
+	r.cmd.Args = append([]string{"sh", "-c", script, haloPath}, r.cmd.Args[1:]...)
+	r.cmd.Path = "/bin/sh"
+	return r
+}
+
+// Output that is lost makes the launcher fail, also where it was closed from the start.
+func TestLostOutputIsAFailure(t *testing.T) {
+	if !hasC(t) {
+		t.Skip("the launcher is built without C: Go's runtime hides that a descriptor is closed")
+	}
+	newRun(t, "-n", "2", "echo", "x").through(`exec "$0" "$@" >&-`).start().wait(125).said("output cannot be written: it was closed when the launcher was started")
+	newRun(t, "-n", "2", "true").through(`exec "$0" "$@" >&-`).start().wait(0).quiet()
+	newRun(t, "-n", "2", "sh", "-c", "echo x >&2; echo y").through(`exec "$0" "$@" 2>&-`).start().wait(125).printed("y", "y")
+	newRun(t, "-n", "2", "echo", "x").through(`exec "$0" "$@" 2>&-`).start().wait(0).printed("x", "x")
+	newRun(t, "-n", "2", "echo", "x").through(`exec "$0" "$@" >/dev/null`).start().wait(0).quiet()
+	newRun(t, "-n", "2", "echo", "x").through(`exec "$0" "$@" >&- 2>/dev/null`).start().wait(125)
+	newRun(t, "-n", "2", "cat").through(`exec "$0" "$@" <&-`).start().wait(0).quiet()
+}
+
+// A limit that Go's runtime would end the launcher for, with its traces, is named.
+func TestLimitsOfTheLauncherAreNamed(t *testing.T) {
+	if raceFlag == "-race" || !hasC(t) {
+		t.Skip("needs a launcher with C, and the race detector reserves more than any limit")
+	}
+	for _, kib := range []string{"200000", "1000000", "1500000"} {
+		r := newRun(t, "-n", "2", "rank", "init").through(`ulimit -v ` + kib + `; exec "$0" "$@"`).start().wait(125)
+		r.said("halo: too little address space: "+kib+" KiB are allowed (ulimit -v)", "and each rank more")
+		if strings.Contains(r.stderr.String(), "goroutine") {
+			t.Error(r.stderr.String())
+		}
+	}
+	group := newGroup(t, 4)
+	r := newRun(t, "-n", "2", "true").through(`echo $$ >` + group + `/cgroup.procs; exec "$0" "$@"`).start().wait(125)
+	r.said("halo: too few processes and threads are allowed: the launcher needs some 8 threads and got ", "pids.max")
+	if strings.Contains(r.stderr.String(), "goroutine") {
+		t.Error(r.stderr.String())
+	}
+}
+
+// newGroup makes a control group of at most n processes and threads.
+func newGroup(t *testing.T, n int) string {
+	t.Helper()
+	root := "/sys/fs/cgroup/pids"
+	if _, err := os.Stat(root); err != nil {
+		root = "/sys/fs/cgroup"
+	}
+	dir, err := os.MkdirTemp(root, "halo-test-")
+	if err == nil {
+		t.Cleanup(func() { os.Remove(dir) })
+		err = os.WriteFile(filepath.Join(dir, "pids.max"), []byte(fmt.Sprint(n)), 0o600)
+	}
+	if err != nil {
+		t.Skip("no control group for processes can be made here:", err)
+	}
+	return dir
+}
+
+// A rank that Go's runtime ends because of a limit is explained after its traces, and a
+// rank that cannot be started at once.
+func TestLimitsOfRanksAreNamed(t *testing.T) {
+	for line, want := range map[string]string{
+		"runtime/cgo: pthread_create failed: Resource temporarily unavailable":                 "the Go runtime of rank 1 could not make a thread: ",
+		"runtime: failed to create new OS thread (have 5 already; errno=11)":                   "the Go runtime of rank 1 could not make a thread: ",
+		"fatal error: failed to reserve page summary memory\n\nruntime stack:":                 "the Go runtime of rank 1 did not get the address space that it needs: ",
+		"runtime: out of memory: cannot allocate 4194304-byte block (0 in use)\nfatal error: ": "the Go runtime of rank 1 did not get the address space that it needs: ",
+	} {
+		r := newRun(t, "-n", "2", "sh", "-c", `test $HALO_RANK = 0 || { printf '`+line+`\n' >&2; exit 2; }`)
+		r.through(`ulimit -c 0; exec "$0" "$@"`).start().wait(2).said("halo: " + want)
+	}
+	halo(t, 0, "-n", "1", "sh", "-c", "echo runtime/cgo: pthread_create failed >&2").said("pthread_create")
+	group := newGroup(t, 12)
+	r := newRun(t, "-n", "20", "sleep", "100").through(`echo $$ >` + group + `/cgroup.procs; exec "$0" "$@"`).start()
+	r.wait(126).said("halo: cannot start rank ", "sleep: resource temporarily unavailable: too many processes and threads, the control group allows 12 processes and threads (pids.max)")
+}
+
+// Where a filter denies shared memory, ranks use sockets, and who insists is told.
+func TestDeniedMemoryFallsBackToSockets(t *testing.T) {
+	deny := filepath.Join(filepath.Dir(haloPath), "deny")
+	if !build(deny, "./testdata/deny") {
+		t.Fatal("no filter")
+	}
+	run := func(args ...string) *run {
+		return newRun(t, args...).through(`exec ` + deny + ` "$0" "$@"`).start()
+	}
+	run("-n", "2", "rank", "init", "exchange", "job", "finalize").wait(0).quiet().printed(
+		"rank 0 of 2 local [0 1] fabric tcp app 0 secret true", "rank 1 of 2 local [0 1] fabric tcp app 0 secret true")
+	run("-v", "-n", "1", "true").wait(0).said("halo: the ranks use tcp: this host has no shared memory for -fabric shm: memfd_create", "operation not permitted")
+	run("-fabric", "shm", "-n", "1", "true").wait(125).said("halo: this host has no shared memory for -fabric shm: memfd_create", "-fabric tcp does without")
+	run("-n", "2", hangPath, "barrier").wait(0).quiet()
+	r := far(t, "run", "-v", "-host", "a", "-n", "1", "true").through(`exec ` + deny + ` "$0" "$@"`).start()
+	r.wait(0).said("halo: a: the ranks use tcp: this host has no shared memory")
+	far(t, "run", "-fabric", "shm", "-host", "a", "-n", "1", "true").through(`exec ` + deny + ` "$0" "$@"`).start().wait(125).said("-fabric tcp does without")
+}
+
+// In a directory that has nothing but the programs, without /dev and /proc, a job runs.
+func TestChrootWithoutDevices(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to change the root directory")
+	}
+	root := t.TempDir()
+	libraries, _ := exec.Command("ldd", haloPath, rankPath).Output() // none of static programs
+	files := append(regexp.MustCompile(`/\S+\.so\S*`).FindAllString(string(libraries), -1), haloPath, rankPath)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		to := filepath.Join(root, file)
+		if file == haloPath || file == rankPath {
+			to = filepath.Join(root, filepath.Base(file))
+		}
+		if err == nil {
+			if err = os.MkdirAll(filepath.Dir(to), 0o755); err == nil {
+				err = os.WriteFile(to, text, 0o755)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := newRun(t, "-n", "2")
+	r.cmd.Path, r.cmd.Dir = "/halo", "/"
+	r.cmd.Args = append([]string{"/halo"}, append(r.cmd.Args[1:], "/rank", "init", "exchange", "cat", "print:done", "finalize")...)
+	r.cmd.SysProcAttr.Chroot = root
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	r.cmd.Stdin = null
+	r.start().wait(0).quiet()
+	if got := strings.Count(r.stdout.String(), "done\n"); got != 2 {
+		t.Errorf("stdout %q", r.stdout.String())
+	}
+}
+
+// A package is built in TMPDIR: who cannot write there is told that.
+func TestBuildDirectoryThatCannotBeWritten(t *testing.T) {
+	r := newRun(t, "-n", "1", "./testdata/hang")
+	r.cmd.Env = append(r.cmd.Env, "TMPDIR=/proc/no-such-directory")
+	r.start().wait(125).said("halo: no place to build in: mkdir /proc/no-such-directory/halo-", "(TMPDIR names another directory)")
+}

@@ -1,0 +1,96 @@
+//go:build unix
+
+package launch
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+const (
+	// lingerPatience is how long after a signal that is to end the job the launcher says
+	// which ranks still run.
+	lingerPatience = time.Second
+	// defaultGrace is how long ranks have after a SIGTERM before they are killed, unless
+	// -grace says otherwise: enough to save what they have, and no longer than what sends
+	// the signal (batch systems, containers) usually waits before it kills the launcher.
+	defaultGrace = 10 * time.Second
+)
+
+// awaitEnd follows up a signal that is to end the job and that was passed on to the ranks,
+// who may ignore it. After lingerPatience the launcher says whom it waits for. Ranks that
+// SIGTERM has not ended within the grace time are killed; who sends SIGINT sits at a
+// terminal and can send another one.
+func (j *job) awaitEnd(s syscall.Signal) {
+	if !j.begun {
+		return
+	}
+	grace := cmp.Or(j.spec.Grace, defaultGrace)
+	time.AfterFunc(lingerPatience, func() { j.post(func() { j.linger(s, grace) }) })
+	if s == syscall.SIGTERM {
+		time.AfterFunc(grace, func() { j.post(func() { j.escalate(s, grace) }) })
+	}
+}
+
+// linger says which ranks have not ended, and how to force them.
+func (j *job) linger(s syscall.Signal, grace time.Duration) {
+	if j.ending || j.running == 0 {
+		return
+	}
+	again := "send it again"
+	switch s {
+	case syscall.SIGINT:
+		again = "again (Ctrl-C in a terminal)"
+	case syscall.SIGHUP, syscall.SIGQUIT:
+		again = "SIGINT or SIGTERM"
+	}
+	force := again + " to force their end"
+	if left := (grace - lingerPatience).Round(100 * time.Millisecond); s == syscall.SIGTERM && left > 0 {
+		force = fmt.Sprintf("they are killed in %v, or send it again to force their end now", left)
+	}
+	j.say(fmt.Sprintf("%s was passed on, waiting for %s to end; %s", sys.SignalName(s), j.alive(), force))
+}
+
+// escalate kills the ranks that have not ended within the grace time after s.
+func (j *job) escalate(s syscall.Signal, grace time.Duration) {
+	if j.ending || j.running == 0 {
+		return
+	}
+	j.end(statusSignalBase+int(s), "the job was killed: %s did not end within %v of %s (-grace)", j.alive(), grace, sys.SignalName(s))
+	j.forward(syscall.SIGKILL)
+}
+
+// alive names the ranks that have not ended, with their hosts if there are several, and
+// the call in which the first of this host is.
+func (j *job) alive() string {
+	var parts []string
+	call := ""
+	for _, h := range j.hosts {
+		var list []int
+		for _, r := range h.ranks {
+			if r.ended {
+				continue
+			}
+			list = append(list, r.index)
+			if h.remote == nil && call == "" {
+				if call = j.agent.memory.note(r.index); call != "" {
+					call = fmt.Sprintf(" (rank %d in %s)", r.index, call)
+				}
+			}
+		}
+		if list == nil {
+			continue
+		}
+		text := numbered("rank", list)
+		if j.several() {
+			text += " on " + h.name
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ") + call
+}

@@ -1,0 +1,122 @@
+//go:build unix
+
+package launch
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A program that is built for another MPI becomes n worlds of one under this launcher,
+// which nothing in its status shows. The launcher says so by evidence alone, since plain
+// commands are as welcome: a rank has not called Halo's Init, and its program is linked
+// with a library of another MPI or has mapped one.
+
+// otherPatience is after how long an agent looks which libraries processes have mapped
+// that have not called Init.
+const otherPatience = time.Second
+
+// watchOthers looks for programs of another MPI once they have had the time to begin.
+func (a *agent) watchOthers() {
+	time.AfterFunc(otherPatience, func() {
+		a.post(func() {
+			seen := map[int]bool{}
+			for _, p := range a.procs {
+				if p.joined || !p.alive() || seen[p.app] {
+					continue
+				}
+				seen[p.app] = true
+				if lib := mappedMPI(p.pid); lib != "" {
+					a.up.other(p.rank, lib, true)
+				}
+			}
+		})
+	})
+}
+
+// linkedWith is the library of another MPI that the program of a rank is linked with.
+func (a *agent) linkedWith(app int) string {
+	if a.linked == nil {
+		a.linked = map[int]string{}
+	}
+	lib, known := a.linked[app]
+	if !known {
+		lib = linkedMPI(a.share.apps[app].file)
+		a.linked[app] = lib
+	}
+	return lib
+}
+
+// mappedMPI is the library of another MPI that a process, or one that it has started, has
+// mapped; "" if none has.
+func mappedMPI(pid int) string {
+	if lib := mapped(pid); lib != "" {
+		return lib
+	}
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, d := range dirs {
+		if k, err := strconv.Atoi(filepath.Base(d)); err == nil && k != pid && descends(k, pid) && !launchedByOthers(k) {
+			if lib := mapped(k); lib != "" {
+				return lib
+			}
+		}
+	}
+	return ""
+}
+
+// launchedByOthers reports whether the launcher of another MPI, itself a plain command
+// here, has started a process.
+func launchedByOthers(pid int) bool {
+	env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	for kv := range strings.SplitSeq(string(env), "\x00") {
+		switch name, _, _ := strings.Cut(kv, "="); name {
+		case "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK":
+			return true
+		}
+	}
+	return false
+}
+
+func mapped(pid int) string {
+	maps, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	for line := range strings.Lines(string(maps)) {
+		at := strings.IndexByte(line, '/')
+		if at < 0 {
+			continue
+		}
+		if name := filepath.Base(strings.TrimSuffix(line[at:], "\n")); isOtherMPI(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// other is told that a rank has not called Init and is, by a library, a program of another
+// MPI. It is said when no rank has called Init: now if the rank still runs, else at the end.
+func (j *job) other(rank int, library string, runs bool) {
+	r := j.ranks[rank]
+	if r.other = library; runs && j.otherMPI() != "" && !j.ending {
+		j.say(j.otherMPI())
+		j.otherSaid = true
+	}
+}
+
+// otherMPI says that the job is one of another MPI; "" if it is not known to be. A world
+// of one is what such a program is under any launcher.
+func (j *job) otherMPI() string {
+	if j.firstIn != nil || j.otherSaid || len(j.ranks) == 1 {
+		return ""
+	}
+	for _, r := range j.ranks {
+		if r.other != "" {
+			return fmt.Sprintf("no rank has called Halo's Init: is %s built for another MPI? It uses %s%s, and each of the %d processes "+
+				"is a world of one: build it with Halo's mpicc, or start it with the launcher of its MPI",
+				j.appOf(r.index).file, r.other, maker(r.other), len(j.ranks))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,61 @@
+package sys
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// LimitOfAddresses is how many bytes this process may map; ok is false if there is no limit.
+func LimitOfAddresses() (n uint64, ok bool) { return limit(unix.RLIMIT_AS) }
+
+// LimitOfUser is how many processes and threads the user of this process may have; ok is
+// false if there is no limit, as for root.
+func LimitOfUser() (n uint64, ok bool) {
+	if os.Geteuid() == 0 {
+		return 0, false
+	}
+	return limit(unix.RLIMIT_NPROC)
+}
+
+func limit(which int) (n uint64, ok bool) {
+	var l unix.Rlimit
+	if unix.Getrlimit(which, &l) != nil || l.Cur >= math.MaxInt64 {
+		return 0, false
+	}
+	return l.Cur, true
+}
+
+// LimitOfGroup is how many processes and threads the control groups of this process allow
+// in all; ok is false if none limits them.
+func LimitOfGroup() (n uint64, ok bool) {
+	text, _ := os.ReadFile("/proc/self/cgroup")
+	for line := range strings.Lines(string(text)) {
+		f := strings.SplitN(strings.TrimSpace(line), ":", 3) // number:controllers:path
+		if len(f) < 3 {
+			continue
+		}
+		root := "/sys/fs/cgroup"
+		switch {
+		case f[1] == "": // version 2
+		case f[1] == "pids":
+			root = "/sys/fs/cgroup/pids"
+		default:
+			continue
+		}
+		for dir := f[2]; ; dir = filepath.Dir(dir) {
+			value, _ := os.ReadFile(filepath.Join(root, dir, "pids.max"))
+			if most, err := strconv.ParseUint(strings.TrimSpace(string(value)), 10, 64); err == nil && (!ok || most < n) {
+				n, ok = most, true
+			}
+			if dir == "/" || dir == "." {
+				break
+			}
+		}
+	}
+	return n, ok
+}
