@@ -1,7 +1,7 @@
 /*
  * wild_ends: buffers without memory, by the name of the call, where errors are fatal. Memory is
  * missing at the first byte, or in the middle ("long_"), where it is found while the call goes
- * on. "own" and "handled" are faults of the program itself.
+ * on; "window" cannot be written where another rank puts. "own" and "handled" are faults of the program itself.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -35,6 +35,12 @@ static void fails_here(const char *how) {
 	if (!strcmp(how, "bcast")) MPI_Bcast(nowhere, 4, MPI_INT, 0, MPI_COMM_WORLD);
 	if (!strcmp(how, "reduce")) MPI_Reduce(nowhere, there, 4, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
 	if (!strcmp(how, "win_create")) MPI_Win_create(nowhere, 4, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+	if (!strcmp(how, "window")) {
+		mprotect(hole, part, PROT_READ);
+		MPI_Win_create(hole, part, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+		MPI_Win_fence(0, w);
+		MPI_Win_fence(0, w);
+	}
 	if (!strcmp(how, "long_recv")) MPI_Recv(hole, whole, MPI_CHAR, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	if (!strcmp(how, "long_send")) MPI_Send(hole, whole, MPI_CHAR, 1, 3, MPI_COMM_WORLD);
 	if (!strcmp(how, "long_reduce_local")) MPI_Reduce_local(hole, there, whole, MPI_CHAR, MPI_MAX);
@@ -55,6 +61,12 @@ int main(int argc, char **argv) {
 	if (rank == 0) {
 		fails_here(argv[1]);
 		fprintf(stderr, "not reached\n");
+	} else if (!strcmp(argv[1], "window")) {
+		MPI_Win w;
+		MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+		MPI_Win_fence(0, w);
+		MPI_Put(data, part, MPI_CHAR, 0, 0, part, MPI_CHAR, w);
+		MPI_Win_fence(0, w);
 	} else if (!strcmp(argv[1], "long_recv")) {
 		MPI_Send(data, whole, MPI_CHAR, 0, 3, MPI_COMM_WORLD);
 	} else if (!strcmp(argv[1], "long_send")) {

@@ -107,14 +107,18 @@ func (l *Lib) caught(number int, a args, result *int) {
 	if number >= 0 {
 		name = procedures[number].name
 	}
-	detail := fmt.Sprintf("there is no memory at %#x, which the call accesses", address)
+	store, access := isReadable(address), "read"
+	if store {
+		access = "written"
+	}
+	detail := fmt.Sprintf("memory at %#x, which the call accesses, cannot be %s", address, access)
 	if address == 0 {
 		detail = "the call accesses an address that no memory can have"
 	}
 	if buffer, at := nearest(number, a, address); buffer != "" {
-		detail = fmt.Sprintf("%s is %#x, and memory at %#x cannot be accessed", buffer, at, address)
+		detail = fmt.Sprintf("%s is %#x, and memory at %#x cannot be %s", buffer, at, address, access)
 	}
-	l.endByFault(newError(mpi.ErrBuffer, name, "%s", detail), address, isReadable(address))
+	l.endByFault(newError(mpi.ErrBuffer, name, "%s", detail), address, store)
 	*result = Fatal
 }
 

@@ -92,9 +92,10 @@ func TestWildBuffersEnd(t *testing.T) {
 		{"win_create", "rank 0: mpi: MPI_Win_create: base is 0x200000, where no memory can be read (MPI_ERR_BUFFER)", 2, 139},
 		{"gatherv", "(MPI_ERR_BUFFER)", 2, 139}, // found by whoever moves the data
 		{"long_reduce_local", "", 1, 139},       // found by C, which has no line for what it is in the middle of
-		{"long_recv", "rank 0: mpi: MPI_Recv: buf is 0x", 2, 139},
+		{"window", "(MPI_ERR_BUFFER)", 2, 139},  // by whoever serves the put
+		{"long_recv", "(MPI_ERR_BUFFER)", 2, 139},
 		{"long_send", "(MPI_ERR_BUFFER)", 2, 139},
-		{"result", "rank 0: mpi: MPI_Comm_dup: there is no memory at 0x200000, which the call accesses (MPI_ERR_BUFFER)", 1, 139},
+		{"result", "rank 0: mpi: MPI_Comm_dup: memory at 0x200000, which the call accesses, cannot be read (MPI_ERR_BUFFER)", 1, 139},
 		{"own", "", 1, 139},
 		{"handled", "the program's handler", 1, 7},
 	} {
@@ -107,8 +108,9 @@ func TestWildBuffersEnd(t *testing.T) {
 				c.line, c.status = "MPI_COMM_WORLD", 1
 			}
 			r := launched(t, fabric, c.n, nil, program, c.how)
-			first, _, _ := strings.Cut(r.err, "\n")
-			if r.status != c.status || !strings.Contains(first, c.line) || strings.Contains(r.err, "PROC_FAILED") || strings.Contains(r.err, "goroutine") || strings.Count(r.err, "\n") > 3 {
+			// The other rank may wait for this one, and say that it has failed.
+			blamed := strings.Contains(r.err, "rank 1 has failed")
+			if r.status != c.status || !strings.Contains(r.err, c.line) || blamed || strings.Contains(r.err, "goroutine") || strings.Count(r.err, "\n") > 4 {
 				t.Errorf("%s over %s: status %d\n%.1500s%s", c.how, fabric, r.status, r.err, r.out)
 			}
 		}
