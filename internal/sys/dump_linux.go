@@ -4,8 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,47 +21,69 @@ const reservedLeast = 1 << 20
 // What others have reserved has the flag of MAP_NORESERVE (the C library for malloc of
 // threads, sanitizers), and stays as it is: they may only change its protection when they use
 // it, so that it would be missing.
+//
+// It reads the list of areas through one small buffer: the memory of each rank counts.
 func OmitReserved() error {
-	text, err := os.ReadFile("/proc/self/smaps")
+	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return err
 	}
-	for _, area := range reserved(text) {
+	defer f.Close()
+	return reserved(f, func(lo, hi uintptr) error {
 		// The kernel checks that the area is mapped.
-		_, _, errno := unix.Syscall(unix.SYS_MADVISE, area.lo, area.hi-area.lo, unix.MADV_DONTDUMP)
-		if errno != 0 {
-			return fmt.Errorf("madvise of %d bytes at %#x: %w", area.hi-area.lo, area.lo, errno)
+		if _, _, errno := unix.Syscall(unix.SYS_MADVISE, lo, hi-lo, unix.MADV_DONTDUMP); errno != 0 {
+			return fmt.Errorf("madvise of %d bytes at %#x: %w", hi-lo, lo, errno)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
-// area is a range of addresses.
-type area struct{ lo, hi uintptr }
-
-// reserved are the areas in a text of /proc/PID/smaps that cannot be accessed, are of no
-// file, and have not been marked.
-func reserved(smaps []byte) (list []area) {
-	var last area
+// reserved calls found for the areas in a text of /proc/PID/smaps that cannot be accessed, are
+// of no file, and have not been marked.
+func reserved(smaps io.Reader, found func(lo, hi uintptr) error) error {
+	var lo, hi uint64
 	candidate := false
-	for lines := bufio.NewScanner(bytes.NewReader(smaps)); lines.Scan(); {
-		line := lines.Text()
-		if flags, ok := strings.CutPrefix(line, "VmFlags:"); ok {
-			marked := strings.Contains(flags+" ", " nr ") || strings.Contains(flags+" ", " dd ")
-			if candidate && !marked {
-				list = append(list, last)
+	lines := bufio.NewScanner(smaps)
+	lines.Buffer(make([]byte, 0, 2<<10), 64<<10)
+	for lines.Scan() {
+		line := lines.Bytes()
+		if flags, ok := bytes.CutPrefix(line, []byte("VmFlags:")); ok {
+			if candidate && !marked(flags) {
+				if err := found(uintptr(lo), uintptr(hi)); err != nil {
+					return err
+				}
 			}
 			candidate = false
 			continue
 		}
 		// Addresses, access, offset, device, inode, and a name if there is one.
-		head := strings.Fields(line)
-		if len(head) < 5 || strings.HasSuffix(head[0], ":") {
+		from, rest, ok := hex(line)
+		if !ok || len(rest) == 0 || rest[0] != '-' {
 			continue
 		}
-		var a area
-		n, _ := fmt.Sscanf(head[0], "%x-%x", &a.lo, &a.hi)
-		last, candidate = a, n == 2 && head[1] == "---p" && head[4] == "0" && a.hi-a.lo >= reservedLeast
+		to, rest, ok := hex(rest[1:])
+		lo, hi = from, to
+		candidate = ok && to-from >= reservedLeast && bytes.HasPrefix(rest, []byte(" ---p ")) && bytes.HasSuffix(bytes.TrimRight(rest, " "), []byte(" 00:00 0"))
 	}
-	return list
+	return lines.Err()
+}
+
+// marked reports whether flags have that of MAP_NORESERVE, or that of MADV_DONTDUMP.
+func marked(flags []byte) bool {
+	return bytes.Contains(flags, []byte(" nr")) || bytes.Contains(flags, []byte(" dd"))
+}
+
+// hex reads the digits at the beginning of a text.
+func hex(text []byte) (n uint64, rest []byte, ok bool) {
+	for i, c := range text {
+		switch {
+		case '0' <= c && c <= '9':
+			n = n<<4 | uint64(c-'0')
+		case 'a' <= c && c <= 'f':
+			n = n<<4 | uint64(c-'a'+10)
+		default:
+			return n, text[i:], i > 0
+		}
+	}
+	return n, nil, len(text) > 0
 }

@@ -1,8 +1,10 @@
 package sys
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -46,8 +48,23 @@ func TestDumpsLeaveReservationsOut(t *testing.T) {
 			t.Errorf("%s: left out %t, want %t", name, got, want)
 		}
 	}
-	if list := reserved(text); len(list) != 0 {
-		t.Errorf("%d reservations are still in dumps: %x", len(list), list)
+	err = reserved(bytes.NewReader(text), func(lo, hi uintptr) error {
+		t.Errorf("a reservation is still in dumps: %x-%x", lo, hi)
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	// The memory of each rank counts: a few KiB, however long the list is.
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := OmitReserved(); err != nil {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	taken := after.TotalAlloc - before.TotalAlloc
+	if taken > 8<<10 {
+		t.Errorf("looking for reservations takes %d bytes of memory", taken)
 	}
 }
 
