@@ -105,7 +105,7 @@ func sameElements(send, recv *Buffer) error {
 func (o Op) elements(b *Buffer) (op.Op, op.Type, error) {
 	if t := b.b.Type(); t != nil {
 		typ, err := op.CheckFor(o.kernel, t)
-		return o.kernel, typ, err
+		return o.kernel.On(typ), typ, err
 	}
 	// The zero Buffer has no elements, on which an operation could be defined or not.
 	if o.kernel == 0 || o.kernel == op.Replace || o.kernel == op.NoOp {

@@ -70,16 +70,17 @@ func (o Op) Kernel(d Datatype) uintptr {
 
 // apply combines in and inout into inout by a predefined operation.
 func (o Op) apply(in, inout []byte, t op.Type) error {
-	if n := len(inout); n != 0 && localKernel.Whole(o.kernel, t, &inout[0], &in[0], &inout[0], n) {
+	k := o.kernel.On(t)
+	if n := len(inout); n != 0 && localKernel.Whole(k, t, &inout[0], &in[0], &inout[0], n) {
 		return nil
 	}
-	if err := op.Check(o.kernel, t); err != nil {
+	if err := op.Check(k, t); err != nil {
 		return err
 	}
 	if errLocalKernel != nil {
 		return &class.Error{Class: class.Arg, Text: op.KernelEnv + ": " + errLocalKernel.Error()}
 	}
-	localKernel.Apply(o.kernel, t, inout, in, inout)
+	localKernel.Apply(k, t, inout, in, inout)
 	return nil
 }
 

@@ -89,6 +89,7 @@ func (a *access) elements(o Op, origin, result *Buffer, count int64, t *dtype.Ty
 			return nil, wrong(ErrType, "elements here are %s, at the target %s", other, leaf)
 		}
 	}
+	a.op = o.kernel.On(a.typ)
 	return leaf, nil
 }
 

@@ -48,7 +48,7 @@ func (w Win[T]) AccumulateNotify(origin []T, target, disp int, o Op, counter int
 		b := Buf(origin)
 		return w.accumulateNotify(&b, target, int64(disp), int64(len(origin)), t, o, counter, err)
 	}
-	if err := w.v.AccumulateNotify(rma.Data{Bytes: memory(origin)}, target, int64(disp), rma.Layout{}, o.kernel, typ, counter); err != nil {
+	if err := w.v.AccumulateNotify(rma.Data{Bytes: memory(origin)}, target, int64(disp), rma.Layout{}, o.kernel.On(typ), typ, counter); err != nil {
 		return w.failed(err, callAccumulateNotify, target)
 	}
 	return nil

@@ -53,7 +53,7 @@ func (w Win[T]) Accumulate(origin []T, target, disp int, o Op) error {
 		b := Buf(origin)
 		return w.accumulate(&b, target, int64(disp), int64(len(origin)), t, o, err)
 	}
-	if err := w.v.Accumulate(rma.Data{Bytes: memory(origin)}, target, int64(disp), rma.Layout{}, o.kernel, typ); err != nil {
+	if err := w.v.Accumulate(rma.Data{Bytes: memory(origin)}, target, int64(disp), rma.Layout{}, o.kernel.On(typ), typ); err != nil {
 		return w.failed(err, callAccumulate, target)
 	}
 	return nil
@@ -70,7 +70,7 @@ func (w Win[T]) GetAccumulate(origin, result []T, target, disp int, o Op) error 
 		b, r := Buf(origin), Buf(result)
 		return w.getAccumulate(&b, &r, target, int64(disp), int64(max(len(origin), len(result))), t, o, err)
 	}
-	if err := w.v.GetAccumulate(operand(origin, o), rma.Data{Bytes: memory(result)}, target, int64(disp), rma.Layout{}, o.kernel, typ); err != nil {
+	if err := w.v.GetAccumulate(operand(origin, o), rma.Data{Bytes: memory(result)}, target, int64(disp), rma.Layout{}, o.kernel.On(typ), typ); err != nil {
 		return w.failed(err, callGetAccumulate, target)
 	}
 	return nil
@@ -95,7 +95,7 @@ func (w Win[T]) FetchAndOp(value, result *T, target, disp int, o Op) error {
 	if value == nil || result == nil || !o.accumulates(typ) || w.odd() {
 		return w.fetchAndOp(value, result, target, disp, o)
 	}
-	if err := w.v.FetchAndOp(alone(value), alone(result), target, int64(disp), o.kernel, typ); err != nil {
+	if err := w.v.FetchAndOp(alone(value), alone(result), target, int64(disp), o.kernel.On(typ), typ); err != nil {
 		return w.failed(err, callFetchAndOp, target)
 	}
 	return nil
@@ -207,7 +207,7 @@ func (w Win[T]) Raccumulate(origin []T, target, disp int, o Op) Request {
 		b := Buf(origin)
 		return w.raccumulate(&b, target, int64(disp), int64(len(origin)), t, o, err)
 	}
-	r, err := w.v.Raccumulate(rma.Data{Bytes: memory(origin)}, target, int64(disp), rma.Layout{}, o.kernel, typ)
+	r, err := w.v.Raccumulate(rma.Data{Bytes: memory(origin)}, target, int64(disp), rma.Layout{}, o.kernel.On(typ), typ)
 	return w.started(r, err, callRaccumulate, target)
 }
 
@@ -221,7 +221,7 @@ func (w Win[T]) RgetAccumulate(origin, result []T, target, disp int, o Op) Reque
 		b, r := Buf(origin), Buf(result)
 		return w.rgetAccumulate(&b, &r, target, int64(disp), int64(max(len(origin), len(result))), t, o, err)
 	}
-	r, err := w.v.RgetAccumulate(operand(origin, o), rma.Data{Bytes: memory(result)}, target, int64(disp), rma.Layout{}, o.kernel, typ)
+	r, err := w.v.RgetAccumulate(operand(origin, o), rma.Data{Bytes: memory(result)}, target, int64(disp), rma.Layout{}, o.kernel.On(typ), typ)
 	return w.started(r, err, callRgetAccumulate, target)
 }
 
@@ -240,5 +240,5 @@ var plainOps = func() (defined [16]uint16) {
 // accumulates reports whether o is a predefined operation that is defined on numbers of a
 // type of plain, which is 0 for none.
 func (o Op) accumulates(t op.Type) bool {
-	return o.user == nil && plainOps[t&15]>>o.kernel&1 != 0
+	return o.user == nil && plainOps[t&15]>>o.kernel.Bare()&1 != 0
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/planted"
 )
 
 const (
@@ -356,7 +357,11 @@ func (s *schedule) work() int {
 	if l.right.n == 0 {
 		l.dst.first(n).fill(l.left)
 	} else {
-		s.e.choice.Kernel.Apply(s.Op, s.Type, l.dst.first(n).bytes(), l.left.first(n).bytes(), l.right.first(n).bytes())
+		o := s.Op
+		if planted.EnvironmentOfOthers {
+			o = o.Bare()
+		}
+		s.e.choice.Kernel.Apply(o, s.Type, l.dst.first(n).bytes(), l.left.first(n).bytes(), l.right.first(n).bytes())
 		l.right = l.right.from(n)
 	}
 	l.dst, l.left = l.dst.from(n), l.left.from(n)

@@ -24,7 +24,7 @@ func For(t *dtype.Type) Type {
 // programs rely on it: these are C's integers here.
 func CheckFor(o Op, t *dtype.Type) (Type, error) {
 	typ := For(t)
-	switch {
+	switch o = o.Bare(); {
 	case typ == Handle:
 		return 0, Check(o, typ)
 	case o == 0 || o == Replace || o == NoOp:

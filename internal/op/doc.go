@@ -26,6 +26,11 @@
 // Go has no types for binary16, the x87's 80 bits and binary128: the first is
 // computed in float32, exactly enough, the others in integers, at some 50 ns each.
 //
+// # Environments
+//
+// An operation In an Env is computed with another direction of rounding, or with subnormal
+// numbers taken for zeros, as the thread of C would that asked for it: see Env.
+//
 // # Values with an index
 //
 // Equal values, -0 and +0 among them, are told apart by the lower index. A NaN comes

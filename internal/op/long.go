@@ -7,10 +7,9 @@ import (
 
 // long does the reals of 16 bytes, Float80 and Float128, and the complex numbers
 // made of them. Go has no such type, so it is integer arithmetic, the same on all
-// machines: rounding to the nearest, to even, with subnormals. Of NaNs the left one
+// machines: rounding as the format says, with subnormals. Of NaNs the left one
 // comes out, whatever the processor would give.
-func long(o Op, t Type, dst, a, b [][16]byte) {
-	f := formatOf(t)
+func long(o Op, f format, t Type, dst, a, b [][16]byte) {
 	if o == Prod && (t == Complex160 || t == Complex256) {
 		for i := 0; i < len(dst); i += 2 {
 			ar, ai, br, bi := f.unpack(&a[i]), f.unpack(&a[i+1]), f.unpack(&b[i]), f.unpack(&b[i+1])
@@ -54,13 +53,32 @@ func locateLong(o Op, t Type, dst, a, b []byte) {
 	}
 }
 
-// format is a binary format with an exponent of 15 bits, by its precision in bits.
+// format is a binary format with an exponent of 15 bits, by its precision in bits, and above
+// that how results are rounded to it: the direction of an Env, and to how many bits if those
+// are fewer than it has. So the formats without more are rounded to the nearest.
 type format uint
 
 const (
 	extended  format = 64
 	quadruple format = 113
+
+	formatRound     = 8  // where the direction begins
+	formatPrecision = 10 // where the other precision begins
 )
+
+// isExtended reports whether f is the x87's format, however it is rounded.
+func (f format) isExtended() bool { return f&(1<<formatRound-1) == extended }
+
+// direction is the direction of rounding.
+func (f format) direction() Env { return Env(f>>formatRound) & roundMask }
+
+// bits is how many bits results are rounded to.
+func (f format) bits() uint {
+	if n := uint(f >> formatPrecision); n != 0 {
+		return n
+	}
+	return uint(f & (1<<formatRound - 1))
+}
 
 func formatOf(t Type) format {
 	if t == Float80 || t == Complex160 {
@@ -143,7 +161,7 @@ func (f format) unpack(b *[16]byte) unpacked {
 	var x unpacked
 	var e uint64
 	invalid := false
-	if f == extended {
+	if f.isExtended() {
 		x.negative, e = hi>>15&1 == 1, hi&special
 		x.hi = lo
 		invalid = e != 0 && lo>>63 == 0 // no format since the 387
@@ -222,12 +240,12 @@ func (f format) plus(x, y unpacked) unpacked {
 	case y.kind == infinite:
 		return y
 	case x.zero() && y.zero():
-		x.negative = x.negative && y.negative
+		x.negative = x.negative && y.negative || f.direction() == RoundDown && (x.negative || y.negative)
 		return x
 	case x.zero():
-		return y
+		return f.round(y)
 	case y.zero():
-		return x
+		return f.round(x)
 	}
 	if x.compareMagnitude(y) < 0 {
 		x, y = y, x
@@ -244,7 +262,7 @@ func (f format) plus(x, y unpacked) unpacked {
 		xhi, _ = bits.Sub64(xhi, yhi, carry)
 	}
 	if xhi|xlo == 0 {
-		return unpacked{}
+		return unpacked{negative: f.direction() == RoundDown}
 	}
 	sum := unpacked{negative: x.negative, exp: x.exp + 1, hi: xhi, lo: xlo}
 	sum.normalize()
@@ -296,23 +314,26 @@ func (f format) round(x unpacked) unpacked {
 		x.exp = emin
 	}
 	var carry uint64
-	if f == extended {
+	switch f {
+	case extended:
 		up := x.lo > 1<<63 || x.lo == 1<<63 && x.hi&1 == 1
 		x.hi, carry = bits.Add64(x.hi, truth[uint64](up), 0)
 		x.lo = 0
-	} else {
+	case quadruple:
 		const drop = 128 - uint(quadruple)
 		rest := x.lo & (1<<drop - 1)
 		up := rest > 1<<(drop-1) || rest == 1<<(drop-1) && x.lo>>drop&1 == 1
 		x.lo, carry = bits.Add64(x.lo-rest, truth[uint64](up)<<drop, 0)
 		x.hi, carry = bits.Add64(x.hi, 0, carry)
+	default:
+		x, carry = f.directed(x)
 	}
 	if carry == 1 {
 		x.hi = 1 << 63
 		x.exp++
 	}
 	if x.exp > 1-emin {
-		return unpacked{kind: infinite, negative: x.negative}
+		return f.overflowed(x.negative)
 	}
 	if x.hi|x.lo != 0 {
 		x.normalize()
@@ -337,7 +358,7 @@ func (f format) pack(b *[16]byte, x unpacked) {
 	}
 	sign := truth[uint64](x.negative)
 	lo, hi := x.hi, sign<<15|e
-	if f == quadruple {
+	if !f.isExtended() {
 		lo, hi = x.hi<<49|x.lo>>15, sign<<63|e<<48|x.hi<<1>>16
 	}
 	binary.LittleEndian.PutUint64(b[:], lo)

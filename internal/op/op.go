@@ -7,8 +7,8 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// Op is a reduction operation.
-type Op uint8
+// Op is a reduction operation: one of the constants, alone or In a floating-point environment.
+type Op uint16
 
 // The operations. Replace and NoOp, the right and the left operand, are for
 // one-sided communication only.
@@ -36,8 +36,8 @@ const Ops = int(NoOp)
 func (o Op) String() string {
 	names := [...]string{"no operation", "Sum", "Prod", "Min", "Max", "Land", "Lor", "Lxor", "Band", "Bor", "Bxor",
 		"Minloc", "Maxloc", "Replace", "NoOp"}
-	if int(o) < len(names) {
-		return names[o]
+	if b := int(o.Bare()); b < len(names) {
+		return names[b]
 	}
 	return names[0]
 }
@@ -51,7 +51,7 @@ func Check(o Op, t Type) error {
 		return &class.Error{Class: class.Type, Text: "no operation is defined on handles of synchronisation objects"}
 	}
 	ok, g := false, t.group()
-	switch o {
+	switch o.Bare() {
 	case Sum, Prod:
 		ok = g == integers || g == reals || g == complexes
 	case Min, Max:
@@ -78,6 +78,7 @@ func Check(o Op, t Type) error {
 // CheckAccumulate is Check for one-sided communication (MPI-5, 12.3.4): with
 // Replace and NoOp on all types.
 func CheckAccumulate(o Op, t Type) error {
+	o = o.Bare()
 	if (o == Replace || o == NoOp) && t.group() != none {
 		return nil
 	}
@@ -100,12 +101,8 @@ func Apply(o Op, t Type, dst, left, right []byte) {
 	if len(dst) == 0 {
 		return // whatever o and t are: a barrier has none
 	}
-	switch o {
-	case Replace:
-		copy(dst, right)
-		return
-	case NoOp:
-		copy(dst, left)
+	if o >= Replace {
+		applyOther(o, t, dst, left, right)
 		return
 	}
 	switch t {
@@ -154,9 +151,21 @@ func Apply(o Op, t Type, dst, left, right []byte) {
 	case Float16, Complex32:
 		half(o, t, view[uint16](dst), view[uint16](left), view[uint16](right))
 	case Float80, Float128, Complex160, Complex256:
-		long(o, t, view[[16]byte](dst), view[[16]byte](left), view[[16]byte](right))
+		long(o, formatOf(t), t, view[[16]byte](dst), view[[16]byte](left), view[[16]byte](right))
 	default:
 		located(o, t, dst, left, right)
+	}
+}
+
+// applyOther is Apply for what is no reduction, and in environments.
+func applyOther(o Op, t Type, dst, left, right []byte) {
+	switch o {
+	case Replace:
+		copy(dst, right)
+	case NoOp:
+		copy(dst, left)
+	default:
+		applyIn(o, t, dst, left, right)
 	}
 }
 

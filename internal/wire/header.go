@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of the frame layout; it is exchanged in every handshake.
-const Version = 6
+const Version = 7
 
 const (
 	// HeaderSize is the encoded size of a Header in bytes.
@@ -64,8 +64,8 @@ const (
 	// WinGet asks for data: those of its runs, or the number of bytes that its payload
 	// tells. The answers, to Name, are one WinReply after the other.
 	WinGet
-	// WinAcc carries data for an accumulate: Aux is its operation and the type of its
-	// elements. With WithResult the values before are wanted, in one WinReply to Name.
+	// WinAcc carries data for an accumulate: Aux is its operation, the type of its elements,
+	// and the floating-point environment to compute in. With WithResult the values before are wanted, in one WinReply to Name.
 	WinAcc
 	// WinCas carries what to compare with and what to store, of one element; Aux is its
 	// type. The value before is wanted, in a WinReply to Name.

@@ -1,0 +1,89 @@
+package op
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// environments are those that programs have: each direction, with and without subnormal numbers,
+// and what the x87 has.
+func environments() []Env {
+	var list []Env
+	for _, d := range []Env{0, RoundDown, RoundUp, RoundToZero} {
+		for _, flush := range []Env{0, FlushResults, FlushOperands, FlushResults | FlushOperands} {
+			for _, precision := range []Env{0, x87Double, x87Single} {
+				list = append(list, d|flush|d<<x87Round|precision<<x87Precision)
+			}
+		}
+	}
+	return list
+}
+
+// Sums and products in every environment are what its definition says, by every kernel, at
+// lengths that leave any tail, wherever the operands begin, also in place; and what is
+// computed before and after in Go's environment is as ever.
+func TestCOL14_EnvironmentsEqualDefinition(t *testing.T) {
+	for _, k := range slices.Compact([]Kernel{Loops, BestKernel()}) { // they differ in what they do with the rest of a block
+		t.Run(k.String(), func(t *testing.T) {
+			g := rand.New(rand.NewPCG(3, 4))
+			for _, e := range environments() {
+				for _, typ := range All() {
+					for _, o := range []Op{Sum, Prod} {
+						if g := typ.group(); g != reals && g != complexes || e>>x87Precision != 0 && !ieeeOf(typ).explicit {
+							continue
+						}
+						for _, count := range []int{1, 3, 7, 21} {
+							if count > 3 && ieeeOf(typ).bytes == 16 && g.IntN(12) > 0 {
+								continue // the oracle takes its time
+							}
+							testKernel(t, k, g, o.In(e), typ, count)
+						}
+					}
+				}
+			}
+			testKernel(t, k, g, Sum, Float64, 40)
+		})
+	}
+}
+
+// Nothing but sums and products of floating-point numbers depends on the environment, also
+// where it came by a frame that says otherwise.
+func TestCOL14_EnvironmentsOfOthers(t *testing.T) {
+	g := rand.New(rand.NewPCG(5, 6))
+	legal(func(o Op, typ Type) {
+		e := Env(1 + g.IntN(255))
+		rounds := (o == Sum || o == Prod) && (typ.group() == reals || typ.group() == complexes)
+		if on := o.In(e).On(typ); on.Bare() != o || !rounds && on != o {
+			t.Errorf("%v of %v in %#x is %#x", o, typ, e, on)
+		}
+		if !rounds {
+			testKernel(t, BestKernel(), g, o.In(e), typ, 3)
+		}
+		if got, want := Check(o.In(e), typ), Check(o, typ); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%v of %v in %#x: %v, not %v", o, typ, e, got, want)
+		}
+	})
+}
+
+// One element in a register is as in memory.
+func TestCOL14_WordsInEnvironments(t *testing.T) {
+	g := rand.New(rand.NewPCG(7, 8))
+	for _, e := range environments() {
+		for _, typ := range []Type{Float16, Float32, Float64, Complex32, Complex64} {
+			for _, o := range []Op{Sum, Prod} {
+				for range 20 {
+					var left, right uint64
+					size := typ.Size()
+					copy(low64(&left)[:], random(g, typ, 1))
+					copy(low64(&right)[:], random(g, typ, 1))
+					got := Word(o.In(e), typ, left, right)
+					if want := oracle(o.In(e), typ, low64(&left)[:size], low64(&right)[:size]); !agrees(typ, low64(&got)[:size], want) {
+						t.Errorf("%v of %v in %#x: %x and %x give %x, not %x", o, typ, e, left, right, got, want)
+					}
+				}
+			}
+		}
+	}
+}
