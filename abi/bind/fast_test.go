@@ -122,7 +122,7 @@ func TestFastHearsOfTypes(t *testing.T) {
 		if p := x.made[h]; p.descriptor == 0 || p.packs {
 			t.Errorf("told of %v before the type is committed", p)
 		}
-		ok(t, l.commit(args{unsafe.Pointer(&[]unsafe.Pointer{unsafe.Pointer(&h)}[0]), false}))
+		ok(t, l.commit(args{unsafe.Pointer(&[]unsafe.Pointer{unsafe.Pointer(&h)}[0]), false, 0}))
 		if p := x.made[h]; p.packs {
 			t.Errorf("told of %v before elements are packed", p)
 		}
@@ -138,7 +138,7 @@ func TestFastHearsOfTypes(t *testing.T) {
 			t.Errorf("a copy at %v, told is %v", packedOf(again), x.made)
 		}
 		old := h
-		ok(t, l.freeType(args{unsafe.Pointer(&[]unsafe.Pointer{unsafe.Pointer(&h)}[0]), false}))
+		ok(t, l.freeType(args{unsafe.Pointer(&[]unsafe.Pointer{unsafe.Pointer(&h)}[0]), false, 0}))
 		if x.made[old] != (packed{}) || len(x.made) != 1 || packedOf(d) != (packed{}) {
 			t.Errorf("a type that was freed is at %v, told is %v", packedOf(d), x.made)
 		}
@@ -150,7 +150,7 @@ func packOne(t testing.TB, l *Lib, h handle) {
 	at := func(p unsafe.Pointer) uintptr { return uintptr(p) }
 	memory, position := new([256]byte), new(int32)
 	words := &[7]uintptr{at(unsafe.Pointer(&memory[0])), 1, h, at(unsafe.Pointer(&memory[128])), 128, at(unsafe.Pointer(position)), commWorld}
-	if ok(t, l.pack(args{unsafe.Pointer(words), false})); *position == 0 {
+	if ok(t, l.pack(args{unsafe.Pointer(words), false, 0})); *position == 0 {
 		t.Error("nothing is packed")
 	}
 }

@@ -24,7 +24,7 @@ func asC(l *Lib, c *mpi.Comm, into *status) messages {
 		send: func(buf uintptr, n int, d handle, dest, tag int) error { return l.send(c, buf, n, d, dest, tag) },
 		recv: func(buf uintptr, n int, d handle, source, tag int) (mpi.Status, error) {
 			words := [...]uintptr{buf, uintptr(n), d, uintptr(source), uintptr(tag), commWorld, uintptr(unsafe.Pointer(into))}
-			err := l.recv(args{unsafe.Pointer(&words), false})
+			err := l.recv(args{unsafe.Pointer(&words), false, 0})
 			return into.load(), err
 		},
 		isend: func(buf uintptr, n int, d handle, dest, tag int) mpi.Request {

@@ -117,16 +117,21 @@ type made struct {
 }
 
 // Call calls a procedure by its number in the table, and returns the error code, or Fatal.
-func (l *Lib) Call(number int, large bool, words unsafe.Pointer) (result int) {
-	defer l.caught(number, args{words, large}, &result)
+func (l *Lib) Call(number int, large bool, words unsafe.Pointer) int {
+	return l.CallIn(0, number, large, words)
+}
+
+// CallIn is Call by a caller whose floating-point environment decides about operations.
+func (l *Lib) CallIn(env mpi.FloatEnv, number int, large bool, words unsafe.Pointer) (result int) {
+	defer l.caught(number, args{words, large, env}, &result)
 	p := &procedures[number]
 	switch {
 	case l.state.Load() != running && !p.always:
 		return code(l.idle(p.name))
 	case p.do == nil:
-		return code(l.unsupported(p, args{words, large}))
+		return code(l.unsupported(p, args{words, large, env}))
 	}
-	return code(p.do(l, args{words, large}))
+	return code(p.do(l, args{words, large, env}))
 }
 
 // code is what C gets for an error.

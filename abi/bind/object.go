@@ -164,6 +164,15 @@ func (l *Lib) op(h handle) mpi.Op {
 	return o
 }
 
+// operation is the operation of a handle that is an argument, in the environment of the caller.
+func (l *Lib) operation(a args, i int) mpi.Op {
+	o := l.op(a.word(i))
+	if a.env != 0 {
+		o = o.In(a.env)
+	}
+	return o
+}
+
 // predefinedOps are the predefined operations by their handles.
 var predefinedOps = [...]mpi.Op{
 	0x21: mpi.Sum, 0x22: mpi.Min, 0x23: mpi.Max, 0x24: mpi.Prod,

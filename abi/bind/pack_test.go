@@ -98,7 +98,7 @@ func TestShortWayPacksAsBuffersDo(t *testing.T) {
 				for to, from := range order {
 					in[to] = w[from]
 				}
-				failures[i] = do(args{unsafe.Pointer(&in), large})
+				failures[i] = do(args{unsafe.Pointer(&in), large, 0})
 			}
 			texts := [2]string{}
 			for i, err := range failures {
@@ -186,9 +186,9 @@ func TestPackAllocatesNothing(t *testing.T) {
 			pack[2], unpack[5] = types[name], types[name]
 			if n := testing.AllocsPerRun(100, func() {
 				*position = 0
-				ok(t, l.pack(args{unsafe.Pointer(&pack), false}))
+				ok(t, l.pack(args{unsafe.Pointer(&pack), false, 0}))
 				*position = 0
-				ok(t, l.unpack(args{unsafe.Pointer(&unpack), false}))
+				ok(t, l.unpack(args{unsafe.Pointer(&unpack), false, 0}))
 			}); n != 0 {
 				t.Errorf("%s: %v allocations", name, n)
 			}

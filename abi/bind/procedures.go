@@ -613,7 +613,7 @@ func doMPI_Accumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.accumulate(l.scope(win), a.word(0), a.int(1), a.word(2), a.int(3), a.long(4), a.int(5), a.word(6), l.op(a.word(7)))
+	return l.accumulate(l.scope(win), a.word(0), a.int(1), a.word(2), a.int(3), a.long(4), a.int(5), a.word(6), l.operation(a, 7))
 }
 
 func doMPI_Add_error_class(l *Lib, a args) error {
@@ -708,7 +708,7 @@ func doMPI_Allreduce(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.allreduceNow(comm, a.word(0), a.word(1), a.int(2), a.word(3), l.op(a.word(4)))
+	return l.allreduceNow(comm, a.word(0), a.word(1), a.int(2), a.word(3), l.operation(a, 4))
 }
 
 func doMPI_Allreduce_init(l *Lib, a args) error {
@@ -719,10 +719,7 @@ func doMPI_Allreduce_init(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(6), "MPI_Allreduce_init"); err != nil {
-		return err
-	}
-	v0 := comm.AllreduceInit(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	v0 := comm.AllreduceInit(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.operation(a, 4)))
 	return l.setRequest(a, 7, v0)
 }
 
@@ -1362,7 +1359,7 @@ func doMPI_Exscan(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return comm.Exscan(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	return comm.Exscan(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.operation(a, 4)))
 }
 
 func doMPI_Exscan_init(l *Lib, a args) error {
@@ -1373,10 +1370,7 @@ func doMPI_Exscan_init(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(6), "MPI_Exscan_init"); err != nil {
-		return err
-	}
-	v0 := comm.ExscanInit(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	v0 := comm.ExscanInit(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.operation(a, 4)))
 	return l.setRequest(a, 7, v0)
 }
 
@@ -1385,7 +1379,7 @@ func doMPI_Fetch_and_op(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).FetchAndOp(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.op(a.word(5)))
+	return l.scope(win).FetchAndOp(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.operation(a, 5))
 }
 
 func doMPI_File_create_errhandler(l *Lib, a args) error {
@@ -1477,7 +1471,7 @@ func doMPI_Get_accumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.getAccumulate(l.scope(win), a.word(0), a.int(1), a.word(2), a.word(3), a.int(4), a.word(5), a.int(6), a.long(7), a.int(8), a.word(9), l.op(a.word(10)))
+	return l.getAccumulate(l.scope(win), a.word(0), a.int(1), a.word(2), a.word(3), a.int(4), a.word(5), a.int(6), a.long(7), a.int(8), a.word(9), l.operation(a, 10))
 }
 
 func doMPI_Get_address(l *Lib, a args) error {
@@ -1808,7 +1802,7 @@ func doMPI_Iallreduce(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := comm.Iallreduce(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	v0 := comm.Iallreduce(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.operation(a, 4)))
 	return l.setRequest(a, 6, v0)
 }
 
@@ -1892,7 +1886,7 @@ func doMPI_Iexscan(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := comm.Iexscan(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	v0 := comm.Iexscan(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.operation(a, 4)))
 	return l.setRequest(a, 6, v0)
 }
 
@@ -2045,7 +2039,7 @@ func doMPI_Ireduce(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := comm.Ireduce(l.reduce(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4)), a.int(5)))
+	v0 := comm.Ireduce(l.reduce(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.operation(a, 4), a.int(5)))
 	return l.setRequest(a, 7, v0)
 }
 
@@ -2057,7 +2051,7 @@ func doMPI_Ireduce_scatter(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := comm.IreduceScatter(l.reduceScatter(comm, a.word(0), a.word(1), a.counts(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	v0 := comm.IreduceScatter(l.reduceScatter(comm, a.word(0), a.word(1), a.counts(2), l.datatype(a.word(3)), l.operation(a, 4)))
 	return l.setRequest(a, 6, v0)
 }
 
@@ -2069,7 +2063,7 @@ func doMPI_Ireduce_scatter_block(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := comm.IreduceScatterBlock(l.reduceScatterBlock(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	v0 := comm.IreduceScatterBlock(l.reduceScatterBlock(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.operation(a, 4)))
 	return l.setRequest(a, 6, v0)
 }
 
@@ -2102,7 +2096,7 @@ func doMPI_Iscan(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := comm.Iscan(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	v0 := comm.Iscan(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.operation(a, 4)))
 	return l.setRequest(a, 6, v0)
 }
 
@@ -2195,7 +2189,7 @@ func doMPI_Op_commutative(l *Lib, a args) error {
 	if err := l.need("MPI_Op_commutative", a, "commute", 1); err != nil {
 		return err
 	}
-	v0, err := l.commutative(l.op(a.word(0)))
+	v0, err := l.commutative(l.operation(a, 0))
 	if err != nil {
 		return err
 	}
@@ -2274,7 +2268,7 @@ func doMPI_Raccumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).Raccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)))
+	v0 := l.scope(win).Raccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.operation(a, 7))
 	return l.setRequest(a, 9, v0)
 }
 
@@ -2295,7 +2289,7 @@ func doMPI_Reduce(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.reduceNow(comm, a.word(0), a.word(1), a.int(2), a.word(3), l.op(a.word(4)), a.int(5))
+	return l.reduceNow(comm, a.word(0), a.word(1), a.int(2), a.word(3), l.operation(a, 4), a.int(5))
 }
 
 func doMPI_Reduce_init(l *Lib, a args) error {
@@ -2306,15 +2300,12 @@ func doMPI_Reduce_init(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(7), "MPI_Reduce_init"); err != nil {
-		return err
-	}
-	v0 := comm.ReduceInit(l.reduce(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4)), a.int(5)))
+	v0 := comm.ReduceInit(l.reduce(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.operation(a, 4), a.int(5)))
 	return l.setRequest(a, 8, v0)
 }
 
 func doMPI_Reduce_local(l *Lib, a args) error {
-	return l.reduceLocal(a.word(0), a.word(1), a.int(2), a.word(3), l.op(a.word(4)))
+	return l.reduceLocal(a.word(0), a.word(1), a.int(2), a.word(3), l.operation(a, 4))
 }
 
 func doMPI_Reduce_scatter(l *Lib, a args) error {
@@ -2322,7 +2313,7 @@ func doMPI_Reduce_scatter(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return comm.ReduceScatter(l.reduceScatter(comm, a.word(0), a.word(1), a.counts(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	return comm.ReduceScatter(l.reduceScatter(comm, a.word(0), a.word(1), a.counts(2), l.datatype(a.word(3)), l.operation(a, 4)))
 }
 
 func doMPI_Reduce_scatter_block(l *Lib, a args) error {
@@ -2330,7 +2321,7 @@ func doMPI_Reduce_scatter_block(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return comm.ReduceScatterBlock(l.reduceScatterBlock(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	return comm.ReduceScatterBlock(l.reduceScatterBlock(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.operation(a, 4)))
 }
 
 func doMPI_Reduce_scatter_block_init(l *Lib, a args) error {
@@ -2341,10 +2332,7 @@ func doMPI_Reduce_scatter_block_init(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(6), "MPI_Reduce_scatter_block_init"); err != nil {
-		return err
-	}
-	v0 := comm.ReduceScatterBlockInit(l.reduceScatterBlock(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	v0 := comm.ReduceScatterBlockInit(l.reduceScatterBlock(comm, a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.operation(a, 4)))
 	return l.setRequest(a, 7, v0)
 }
 
@@ -2356,10 +2344,7 @@ func doMPI_Reduce_scatter_init(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(6), "MPI_Reduce_scatter_init"); err != nil {
-		return err
-	}
-	v0 := comm.ReduceScatterInit(l.reduceScatter(comm, a.word(0), a.word(1), a.counts(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	v0 := comm.ReduceScatterInit(l.reduceScatter(comm, a.word(0), a.word(1), a.counts(2), l.datatype(a.word(3)), l.operation(a, 4)))
 	return l.setRequest(a, 7, v0)
 }
 
@@ -2399,7 +2384,7 @@ func doMPI_Rget_accumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).RgetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)))
+	v0 := l.scope(win).RgetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.operation(a, 10))
 	return l.setRequest(a, 12, v0)
 }
 
@@ -2440,7 +2425,7 @@ func doMPI_Scan(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return comm.Scan(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	return comm.Scan(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.operation(a, 4)))
 }
 
 func doMPI_Scan_init(l *Lib, a args) error {
@@ -2451,10 +2436,7 @@ func doMPI_Scan_init(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.info(a.word(6), "MPI_Scan_init"); err != nil {
-		return err
-	}
-	v0 := comm.ScanInit(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.op(a.word(4))))
+	v0 := comm.ScanInit(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.operation(a, 4)))
 	return l.setRequest(a, 7, v0)
 }
 
@@ -3708,7 +3690,7 @@ func doMPIX_Accumulate_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).AccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)), a.int(9))
+	return l.scope(win).AccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.operation(a, 7), a.int(9))
 }
 
 func doMPIX_Get_accumulate_notify(l *Lib, a args) error {
@@ -3716,7 +3698,7 @@ func doMPIX_Get_accumulate_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).GetAccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)), a.int(12))
+	return l.scope(win).GetAccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.operation(a, 10), a.int(12))
 }
 
 func doMPIX_Rput_notify(l *Lib, a args) error {
@@ -3751,7 +3733,7 @@ func doMPIX_Raccumulate_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).RaccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)), a.int(9))
+	v0 := l.scope(win).RaccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.operation(a, 7), a.int(9))
 	return l.setRequest(a, 10, v0)
 }
 
@@ -3763,7 +3745,7 @@ func doMPIX_Rget_accumulate_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).RgetAccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)), a.int(12))
+	v0 := l.scope(win).RgetAccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.operation(a, 10), a.int(12))
 	return l.setRequest(a, 13, v0)
 }
 
@@ -3787,7 +3769,7 @@ func doMPIX_Rraccumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).Rraccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.op(a.word(7)))
+	v0 := l.scope(win).Rraccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.operation(a, 7))
 	return l.setRequest(a, 9, v0)
 }
 
@@ -3799,7 +3781,7 @@ func doMPIX_Rrget_accumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).RrgetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.op(a.word(10)))
+	v0 := l.scope(win).RrgetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.operation(a, 10))
 	return l.setRequest(a, 12, v0)
 }
 
@@ -3808,7 +3790,7 @@ func doMPIX_Fetch_and_op_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).FetchAndOpNotify(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.op(a.word(5)), a.int(7))
+	return l.scope(win).FetchAndOpNotify(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.operation(a, 5), a.int(7))
 }
 
 func doMPIX_Compare_and_swap_notify(l *Lib, a args) error {
@@ -3827,7 +3809,7 @@ func doMPIX_Rfetch_and_op(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).RfetchAndOp(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.op(a.word(5)))
+	v0 := l.scope(win).RfetchAndOp(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.operation(a, 5))
 	return l.setRequest(a, 7, v0)
 }
 

@@ -23,7 +23,7 @@ func FaultsArePanics() { debug.SetPanicOnFault(true) }
 // Wild is called by C before a call begins whose buffer, the numbered parameter, has no memory
 // at an address. It raises the error, and returns its code, or Fatal where errors are fatal.
 func (l *Lib) Wild(number int, large bool, words unsafe.Pointer, parameter int, name string, address uintptr, store bool) int {
-	p, a := &procedures[number], args{words, large}
+	p, a := &procedures[number], args{words, large, 0}
 	e := newError(mpi.ErrBuffer, p.name, "%s", wildText(name, a.word(parameter), address, store))
 	c, w := l.concerned(p, a)
 	if l.endsProcess(c, w) {

@@ -251,7 +251,7 @@ func (f *writer) value(name string) string {
 	case x.Stars == 0 && x.Base == "MPI_Datatype":
 		return fmt.Sprintf("l.datatype(a.word(%d))", i)
 	case x.Stars == 0 && x.Base == "MPI_Op":
-		return fmt.Sprintf("l.op(a.word(%d))", i)
+		return fmt.Sprintf("l.operation(a, %d)", i)
 	case x.Base == "char" && x.Stars == 1 && x.Const:
 		return fmt.Sprintf("text(a.word(%d))", i)
 	case x.Stars > 0 && x.Base == "int":

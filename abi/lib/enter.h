@@ -12,7 +12,8 @@
 
 #include "fast.h"
 
-/* Runs a procedure by its number in the table, and returns the error code. */
+/* Runs a procedure by its number in the table, and returns the error code. The second byte of large
+ * is an mpi.FloatEnv. */
 HALO_HIDDEN int halo_enter_run(int number, int large, void *words);
 
 /* Continues a collective that C has begun: see bind.Lib.Await. */

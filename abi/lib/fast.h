@@ -29,6 +29,7 @@
 #include <string.h>
 
 #include "../include/mpi.h"
+#include "environment.h"
 #include "fast_layout.h"
 
 #define HALO_HIDDEN __attribute__((visibility("hidden")))
@@ -100,6 +101,9 @@ static inline const void *halo_kernel_of(MPI_Datatype datatype, MPI_Op op) {
 	uintptr_t i = (uintptr_t)datatype - 0x200, k = (uintptr_t)op - 0x20;
 	return i < 256 && k < 16 ? halo_kernels[i][k] : NULL;
 }
+
+/* Whether C may call that here: see halo_environment_fits. */
+static inline int halo_kernel_fits(MPI_Op op) { return halo_environment_fits(op == MPI_SUM || op == MPI_PROD); }
 
 /* Whether two pieces of memory share nothing. */
 static inline int halo_apart(const void *a, uint64_t n, const void *b, uint64_t m) {

@@ -221,7 +221,7 @@ int halo_coll_allreduce(const void *send, void *recv, int64_t count, MPI_Datatyp
 	struct slot s;
 	uint64_t n = halo_bytes(count, datatype);
 	if (n == 0 || n > HALO_SLOT_SHORT || !HALO_THERE(send) || !HALO_THERE(recv) || !halo_apart(send, n, recv, n) ||
-	    !combines(op, halo_type(datatype)) || !find_slot(&s, comm) || !enter(&s, HALO_KIND_ALLREDUCE))
+	    !combines(op, halo_type(datatype)) || !halo_environment_fits(1) || !find_slot(&s, comm) || !enter(&s, HALO_KIND_ALLREDUCE))
 		return HALO_LEFT;
 	return leave(&s, allreduce(&s, send, recv, n, (int)count, datatype, op));
 }

@@ -220,6 +220,8 @@ int halo_update(const void *value, void *old, MPI_Datatype datatype, int rank, M
 		return 0;
 	if (!halo_find_element(&e, datatype, rank, disp, 1, win, op == MPI_NO_OP) || !halo_legal(op, e.kind))
 		return 0;
+	if (e.kind == HALO_FLOATING && !halo_environment_fits(1))
+		return 0;
 	if (op != MPI_NO_OP)
 		v = value_at(value, e.size);
 	if (e.bare) {

@@ -134,7 +134,7 @@ int halo_update_many(const void *values, void *old, int64_t count, MPI_Datatype 
 	if (count < 2 || op == MPI_NO_OP || (uintptr_t)values < HALO_FIRST_PAGE || (old != NULL && (uintptr_t)old < HALO_FIRST_PAGE))
 		return 0;
 	size_t bytes = count <= KERNEL_BYTES ? (size_t)count * halo_type(datatype).size : KERNEL_BYTES + 1;
-	if (bytes > KERNEL_BYTES || !halo_find_element(&e, datatype, rank, disp, (uint64_t)count, win, 0) || e.bare)
+	if (bytes > KERNEL_BYTES || !halo_find_element(&e, datatype, rank, disp, (uint64_t)count, win, 0) || e.bare || !halo_kernel_fits(op))
 		return 0;
 	const void *kernel = halo_kernel_of(datatype, op);
 	if (kernel == NULL || (bytes < LOOP_BYTES && halo_legal(op, e.kind)))

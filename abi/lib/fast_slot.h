@@ -83,9 +83,13 @@ static inline int await(struct slot *s, char *word, uint64_t n) {
 		if (load(word) >= n)
 			return MPI_SUCCESS;
 	}
+	struct halo_stay stay;
+	halo_to_go(&stay);
 	if (__builtin_expect(!halo_attached, 0))
 		halo_attach();
-	return halo_enter_await((uintptr_t)s->comm, word, n);
+	int code = halo_enter_await((uintptr_t)s->comm, word, n);
+	halo_from_go(&stay);
+	return code;
 }
 
 /* slot.wake */
@@ -93,9 +97,12 @@ static inline void wake(struct slot *s) {
 	halo_fence();
 	if (__atomic_load_n(HALO_AT(uint32_t, s->head, HALO_HEAD_SLEEPERS), __ATOMIC_SEQ_CST) == 0)
 		return;
+	struct halo_stay stay;
+	halo_to_go(&stay);
 	if (__builtin_expect(!halo_attached, 0))
 		halo_attach();
 	halo_enter_ring((uintptr_t)s->comm);
+	halo_from_go(&stay);
 }
 
 /* slot.gathered */

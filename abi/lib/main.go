@@ -21,6 +21,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/abi/bind"
+	"github.com/halo-mpi/halo/mpi"
 )
 
 var lib = bind.New(bind.Hooks{
@@ -34,7 +35,7 @@ var lib = bind.New(bind.Hooks{
 //
 //export haloRun
 func haloRun(_ unsafe.Pointer, number, large C.int, words unsafe.Pointer) C.int {
-	return C.int(lib.Call(int(number), large != 0, words))
+	return C.int(lib.CallIn(mpi.FloatEnv(large>>8), int(number), large&1 != 0, words))
 }
 
 // haloAwait goes on with a collective that C has begun: see bind.Lib.Await.
@@ -71,7 +72,7 @@ func invoke(callback int, function uintptr, words []uintptr) int {
 	var pins runtime.Pinner
 	pins.Pin(&words[0])
 	defer pins.Unpin()
-	return int(C.haloInvoke(C.int(callback), C.uintptr_t(function), (*C.word)(unsafe.Pointer(&words[0]))))
+	return int(C.haloInvokeIn(C.int(callback), C.uintptr_t(function), (*C.word)(unsafe.Pointer(&words[0]))))
 }
 
 func fault(address uintptr, store bool) {

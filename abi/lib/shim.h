@@ -7,6 +7,7 @@
 
 #include "../include/mpi.h"
 #include "enter.h"
+#include "environment.h"
 #include "wild.h"
 
 /* An argument on its way to Go: numbers are extended to 64 bits. */
@@ -36,8 +37,8 @@ HALO_HIDDEN __attribute__((cold)) int halo_call_in_child(int number, word *words
 /* The names of the procedures of the table. */
 HALO_HIDDEN extern const char *const halo_names[];
 
-/* haloCall of a thread that Go does not know yet, or in the checking mode: it notes where the
- * call returns to. */
+/* haloCall of a thread that Go does not know yet, or whose environment is not Go's, or in the
+ * checking mode: it notes where the call returns to. */
 int halo_call_noted(int number, int large, void *words, void *caller);
 
 /* What halo_call_noted has noted for this thread, NULL outside of calls. */
@@ -46,13 +47,16 @@ uintptr_t halo_caller(void);
 /* haloCall calls a procedure by its number in the table, and returns the error code. It is
  * always inlined, so that the return address is that of the procedure. */
 static inline __attribute__((always_inline)) int haloCall(int number, int large, void *words) {
-	if (__builtin_expect(halo_attached != 1, 0))
+	if (__builtin_expect(halo_attached != 1 || halo_environment_odd(halo_environment()), 0))
 		return halo_call_noted(number, large, words, __builtin_return_address(0));
 	return halo_enter_run(number, large, words);
 }
 
 /* Calls a function of the program by the number of its type in callbacks.csv. */
 int haloInvoke(int callback, uintptr_t function, word *words);
+
+/* The same in the environment of the thread, from Go. */
+int haloInvokeIn(int callback, uintptr_t function, word *words);
 
 double halo_wtime(void);
 

@@ -103,10 +103,13 @@ void halo_end_by_fault(void) {
 }
 
 int halo_wild(int number, int large, void *words, int parameter, const char *name, const void *address, int store) {
+	struct halo_stay stay;
+	halo_to_go(&stay);
 	if (!halo_attached)
 		halo_attach();
 	int code = haloWild((char *)__builtin_frame_address(0) + 2 * sizeof(void *), number, large, words, parameter, (char *)name, (uintptr_t)address, store);
 	if (code == HALO_FATAL)
 		halo_end_by_fault();
+	halo_from_go(&stay);
 	return code;
 }

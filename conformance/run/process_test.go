@@ -18,7 +18,7 @@ func TestProcess(t *testing.T) {
 			t.Parallel()
 			program := compile(t, "mpicc", "../"+name+".c", "-ldl", "-pthread")
 			for _, fabric := range []string{"shm", "tcp"} {
-				r := launched(t, fabric, 2, nil, program, installed+"/lib/libmpi_abi.so.0")
+				r := launched(t, fabric, 2, []string{"GOGC=5"}, program, installed+"/lib/libmpi_abi.so.0")
 				if r.status != 0 || r.err != "" || strings.Trim(r.out, "\n") != "" {
 					t.Errorf("%s: status %d\n%s%s", fabric, r.status, r.out, r.err)
 				}

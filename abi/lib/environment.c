@@ -1,0 +1,79 @@
+#include "shim.h"
+
+/* The words of the processor. */
+#if defined __x86_64__
+static void set(struct halo_environment e) {
+	uint16_t x87 = (uint16_t)e.x87;
+	__asm__ volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(e.main), "m"(x87));
+}
+
+/* Go's environment; exceptions that there have been stay. */
+static struct halo_environment go_from(struct halo_environment e) {
+	return (struct halo_environment){HALO_ENV_MASKED | (e.main & ~HALO_ENV_MAIN), HALO_ENV_X87_GO | (e.x87 & ~HALO_ENV_X87)};
+}
+
+/* Directions have the numbers that they have in the words. */
+int halo_environment_code(struct halo_environment e) {
+	return (int)((e.main >> 13 & 3) | (e.main >> 15 & 1) << 2 | (e.main >> 6 & 1) << 3 | (e.x87 >> 10 & 3) << 4 | ((e.x87 >> 8 & 3) ^ 3) << 6);
+}
+#elif defined __aarch64__
+static void set(struct halo_environment e) { __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)e.main)); }
+
+static struct halo_environment go_from(struct halo_environment e) { return (struct halo_environment){e.main & ~HALO_ENV_MAIN, 0}; }
+
+int halo_environment_code(struct halo_environment e) {
+	static const uint8_t direction[] = {0, 2, 1, 3}; /* nearest, up, down, to zero */
+	return direction[e.main >> 22 & 3] | (e.main & HALO_ENV_FLUSH ? 12 : 0);
+}
+#else
+static void set(struct halo_environment e) { (void)e; }
+static struct halo_environment go_from(struct halo_environment e) { return e; }
+int halo_environment_code(struct halo_environment e) { (void)e; return 0; }
+#endif
+
+/* The innermost stay of the thread in Go, if its environment is not Go's; NULL in C. */
+static __thread struct halo_stay *inside __attribute__((tls_model("initial-exec")));
+
+void halo_stay_begin(struct halo_stay *stay) {
+	stay->outer = inside;
+	inside = stay;
+	set(go_from(stay->own));
+}
+
+void halo_stay_end(struct halo_stay *stay) {
+	inside = stay->outer;
+	set(stay->own);
+}
+
+/* What a function of the program makes of the environment ends with it. */
+int haloInvokeIn(int callback, uintptr_t function, word *words) {
+	struct halo_stay *stay = inside;
+	struct halo_environment go = halo_environment();
+	if (stay != NULL) {
+		inside = NULL;
+		set(stay->own);
+	}
+	int result = haloInvoke(callback, function, words);
+	inside = stay;
+	if (stay != NULL || halo_environment_odd(halo_environment()))
+		set(go);
+	return result;
+}
+
+/*
+ * Go's runtime starts its first threads when the library is loaded, by a constructor without a
+ * number. They begin with the environment of who loads it, so this comes before, and what
+ * undoes it after: of constructors without a number, those of Go come first.
+ */
+static struct halo_environment loader;
+
+__attribute__((constructor(101))) static void halo_before_go(void) {
+	loader = halo_environment();
+	if (halo_environment_odd(loader))
+		set(go_from(loader));
+}
+
+__attribute__((constructor)) static void halo_after_go(void) {
+	if (halo_environment_odd(loader))
+		set(loader);
+}

@@ -1,0 +1,98 @@
+/*
+ * The floating-point environment of threads that come from C: the words of the processor that say
+ * how numbers are rounded, what becomes of subnormal ones, and what traps. Go knows of none but
+ * its own, in which its runtime computes, too, and threads that it starts begin with the words of
+ * the thread that starts them. So a thread has Go's environment while it is in Go, and its own
+ * while it is in C, in functions that Go calls, too; Go is told what of it decides
+ * about results (mpi.FloatEnv), and combines operands so wherever that is done.
+ */
+#ifndef HALO_ENVIRONMENT_H
+#define HALO_ENVIRONMENT_H
+
+#include <stdint.h>
+
+struct halo_environment {
+	uint32_t main;
+	uint32_t x87; /* of what computes with long double on amd64 */
+};
+
+#if defined __x86_64__
+#define HALO_ENV_MASKED 0x1f80u /* no exception traps: what of MXCSR is set in Go */
+#define HALO_ENV_ZEROS 0x40u    /* subnormal operands are zeros */
+#define HALO_ENV_MAIN 0xffc0u   /* all but which exceptions there have been */
+#define HALO_ENV_X87 0x0f3fu
+#define HALO_ENV_X87_GO 0x033fu
+
+static inline struct halo_environment halo_environment(void) {
+	struct halo_environment e;
+	uint16_t x87;
+	__asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(e.main), "=m"(x87));
+	e.x87 = x87;
+	return e;
+}
+
+static inline int halo_environment_odd(struct halo_environment e) {
+	return (e.main & HALO_ENV_MAIN) != HALO_ENV_MASKED || (e.x87 & HALO_ENV_X87) != HALO_ENV_X87_GO;
+}
+
+/*
+ * Whether C may combine numbers by itself. With traps it may not: Go, which has none, does it.
+ * Comparisons tell subnormal numbers from zeros in every environment, sums and products only in
+ * some.
+ */
+static inline int halo_environment_fits(int arithmetic) {
+	uint32_t main;
+	__asm__ volatile("stmxcsr %0" : "=m"(main));
+	return (main & (arithmetic ? HALO_ENV_MASKED : HALO_ENV_MASKED | HALO_ENV_ZEROS)) == HALO_ENV_MASKED;
+}
+#elif defined __aarch64__
+#define HALO_ENV_MAIN 0x07c89f07u /* alternative formats, NaNs, flushing, direction, traps */
+#define HALO_ENV_TRAPS 0x00009f00u
+#define HALO_ENV_FLUSH 0x01000000u
+
+static inline struct halo_environment halo_environment(void) {
+	uint64_t word;
+	__asm__ volatile("mrs %0, fpcr" : "=r"(word));
+	return (struct halo_environment){(uint32_t)word, 0};
+}
+
+static inline int halo_environment_odd(struct halo_environment e) { return (e.main & HALO_ENV_MAIN) != 0; }
+
+static inline int halo_environment_fits(int arithmetic) {
+	return (halo_environment().main & (arithmetic ? HALO_ENV_TRAPS : HALO_ENV_TRAPS | HALO_ENV_FLUSH)) == 0;
+}
+#else
+static inline struct halo_environment halo_environment(void) { return (struct halo_environment){0, 0}; }
+static inline int halo_environment_odd(struct halo_environment e) { (void)e; return 0; }
+static inline int halo_environment_fits(int arithmetic) { (void)arithmetic; return 1; }
+#endif
+
+/*
+ * A thread's stay in Go, if its environment is not Go's: halo_to_go remembers that and sets Go's,
+ * halo_from_go undoes it.
+ */
+struct halo_stay {
+	struct halo_environment own;
+	struct halo_stay *outer; /* functions that Go calls may call again */
+	int odd;
+};
+
+/* An environment as an mpi.FloatEnv. */
+__attribute__((visibility("hidden"))) int halo_environment_code(struct halo_environment e);
+
+__attribute__((visibility("hidden"))) void halo_stay_begin(struct halo_stay *stay);
+__attribute__((visibility("hidden"))) void halo_stay_end(struct halo_stay *stay);
+
+static inline void halo_to_go(struct halo_stay *stay) {
+	stay->own = halo_environment();
+	stay->odd = halo_environment_odd(stay->own);
+	if (__builtin_expect(stay->odd, 0))
+		halo_stay_begin(stay);
+}
+
+static inline void halo_from_go(struct halo_stay *stay) {
+	if (__builtin_expect(stay->odd, 0))
+		halo_stay_end(stay);
+}
+
+#endif
