@@ -127,7 +127,7 @@ func (c *Comm) SetName(name string) error {
 //
 // C: MPI_Abort, section 9.5.
 func (c *Comm) Abort(code int) {
-	c.w.Abort(code, "Abort called")
+	c.w.Abort(code, "")
 }
 
 // usable reports why calls on c are not possible, nil if they are.

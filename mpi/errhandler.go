@@ -216,6 +216,9 @@ func (e *Error) raised() *Error {
 	if name := current.names.Load(); name != nil {
 		e.Call = (*name)(e.Call)
 	}
+	if describe := current.texts.Load(); describe != nil {
+		(*describe)(e)
+	}
 	c := e.comm
 	switch {
 	case c == nil:

@@ -42,6 +42,19 @@ func NameCalls(name func(call string) string) {
 	current.names.Store(&name)
 }
 
+// DescribeErrors has describe change the text of every error, before the error handler hears
+// of it and after NameCalls. That is for bindings of other languages, where what the text
+// speaks of has other names. It is called by the goroutine whose call has failed; nil undoes it.
+//
+// C: none; messages of error handlers, section 9.3.
+func DescribeErrors(describe func(e *Error)) {
+	if describe == nil {
+		current.texts.Store(nil)
+		return
+	}
+	current.texts.Store(&describe)
+}
+
 // Error tells call, object, peer, tag and what happened.
 //
 // C: MPI_Error_string, section 9.4.

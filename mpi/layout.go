@@ -146,11 +146,17 @@ func (b Buffer) Datatype() Datatype {
 func (b Buffer) Bytes() int64 { return b.b.Size() }
 
 // sent returns what the call k on c is to send: bytes that are one run in memory,
-// else a layout. In checking mode there always is a layout, which tells the type.
-func (b *Buffer) sent(k call, c *Comm) (bytes []byte, layout *dtype.Buffer, err *Error) {
+// else a layout. In checking mode there always is a layout, which tells the type. Peer and tag
+// are for the error.
+func (b *Buffer) sent(k call, c *Comm, peer, tag int) (bytes []byte, layout *dtype.Buffer, err *Error) {
 	if b.err != nil {
-		return nil, nil, describe(b.err, k, c, Undefined, Undefined).raised()
+		return nil, nil, describe(b.err, k, c, peer, tag).raised()
 	}
+	return b.travels(c)
+}
+
+// travels is sent of a Buffer that is right.
+func (b *Buffer) travels(c *Comm) (bytes []byte, layout *dtype.Buffer, err *Error) {
 	bytes, ok := b.b.Contiguous()
 	if ok && (c == nil || !c.w.Checks()) {
 		return bytes, nil, nil
@@ -159,9 +165,16 @@ func (b *Buffer) sent(k call, c *Comm) (bytes []byte, layout *dtype.Buffer, err 
 }
 
 // received is sent for what is received into: no byte may be there twice.
-func (b *Buffer) received(k call, c *Comm) (bytes []byte, layout *dtype.Buffer, err *Error) {
-	if b.err == nil && b.b.Overlaps() {
-		return nil, nil, fail(ErrType, k.String(), c, "%s: bytes of memory occur twice, and are to be received into", b.b.Type().Describe(b.b.Count()))
+func (b *Buffer) received(k call, c *Comm, peer, tag int) (bytes []byte, layout *dtype.Buffer, err *Error) {
+	switch {
+	case b.err != nil:
+		err = describe(b.err, k, c, peer, tag)
+	case b.b.Overlaps():
+		err = newError(ErrType, k.String(), c, "%s: bytes of memory occur twice, and are to be received into", b.b.Type().Describe(b.b.Count()))
+		err.Peer, err.Tag = peer, tag
+	default:
+		return b.travels(c)
 	}
-	return b.sent(k, c)
+	err.receive = true
+	return nil, nil, err.raised()
 }

@@ -6,7 +6,7 @@ package mpi
 //
 // C: MPI_Recv, section 3.2.4.
 func (c *Comm) Recv(b Buffer, source, tag int) (Status, error) {
-	bytes, layout, err := b.received(callRecv, c)
+	bytes, layout, err := b.received(callRecv, c, source, tag)
 	if err != nil {
 		return emptyStatus(), err
 	}
@@ -23,7 +23,7 @@ func (c *Comm) Recv(b Buffer, source, tag int) (Status, error) {
 //
 // C: MPI_Irecv, section 3.7.2.
 func (c *Comm) Irecv(b Buffer, source, tag int) Request {
-	bytes, layout, err := b.received(callIrecv, c)
+	bytes, layout, err := b.received(callIrecv, c, source, tag)
 	if err != nil {
 		return Request{err: err}
 	}
@@ -34,7 +34,7 @@ func (c *Comm) Irecv(b Buffer, source, tag int) Request {
 //
 // C: MPI_Recv_init, section 3.9.
 func (c *Comm) RecvInit(b Buffer, source, tag int) Request {
-	bytes, layout, err := b.received(callRecvInit, c)
+	bytes, layout, err := b.received(callRecvInit, c, source, tag)
 	if err != nil {
 		return Request{err: err}
 	}
@@ -56,7 +56,7 @@ func (m *Message) Irecv(b Buffer) Request { return m.start(callImrecv, &b) }
 
 // start receives m into b. With an error the message is still to be received.
 func (m *Message) start(k call, b *Buffer) Request {
-	bytes, layout, err := b.received(k, m.c)
+	bytes, layout, err := b.received(k, m.c, Undefined, Undefined)
 	if err != nil {
 		return Request{err: err}
 	}
@@ -79,11 +79,11 @@ func (c *Comm) Isendrecv(send Buffer, dest, sendTag int, recv Buffer, source, re
 }
 
 func (c *Comm) exchange(k call, send *Buffer, dest, sendTag int, recv *Buffer, source, recvTag int) Request {
-	out, outLayout, err := send.sent(k, c)
+	out, outLayout, err := send.sent(k, c, dest, sendTag)
 	if err != nil {
 		return Request{err: err}
 	}
-	in, inLayout, err := recv.received(k, c)
+	in, inLayout, err := recv.received(k, c, source, recvTag)
 	if err != nil {
 		return Request{err: err}
 	}
@@ -107,7 +107,7 @@ func (c *Comm) IsendrecvReplace(b Buffer, dest, sendTag, source, recvTag int) Re
 }
 
 func (c *Comm) replace(k call, b *Buffer, dest, sendTag, source, recvTag int) Request {
-	bytes, layout, err := b.received(k, c)
+	bytes, layout, err := b.received(k, c, source, recvTag)
 	if err != nil {
 		return Request{err: err}
 	}

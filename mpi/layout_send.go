@@ -31,7 +31,7 @@ func (c *Comm) Rsend(b Buffer, dest, tag int) error {
 }
 
 func (c *Comm) sendBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) error {
-	bytes, layout, err := b.sent(k, c)
+	bytes, layout, err := b.sent(k, c, dest, tag)
 	switch {
 	case err != nil:
 		return err
@@ -102,7 +102,7 @@ func (c *Comm) RsendInit(b Buffer, dest, tag int) Request {
 // isendBuffer and sendInitBuffer are two, since an argument of a function that is
 // chosen at run time would be moved to the heap.
 func (c *Comm) isendBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) Request {
-	bytes, layout, err := b.sent(k, c)
+	bytes, layout, err := b.sent(k, c, dest, tag)
 	if err != nil {
 		return Request{err: err}
 	}
@@ -110,7 +110,7 @@ func (c *Comm) isendBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) Requ
 }
 
 func (c *Comm) sendInitBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) Request {
-	bytes, layout, err := b.sent(k, c)
+	bytes, layout, err := b.sent(k, c, dest, tag)
 	if err != nil {
 		return Request{err: err}
 	}

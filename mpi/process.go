@@ -48,6 +48,7 @@ type process struct {
 	names     atomic.Pointer[func(string) string]   // of NameCalls, pairs with nothing: set before there are errors
 	locator   atomic.Pointer[locator]               // of LocateCalls, pairs with nothing: set before there are calls
 	locked    atomic.Bool                           // LockedThreads was called
+	texts     atomic.Pointer[func(*Error)]          // of DescribeErrors, likewise
 	fault     atomic.Pointer[func(address uintptr)] // of OnFault
 	ending    bool                                  // Finalize is at work, or has been
 	finalized bool

@@ -75,16 +75,17 @@ const undefined = -32766
 
 // array is an array of numbers of C.
 type array struct {
-	at   unsafe.Pointer
-	wide bool // 64 bits each, else 32
+	at    unsafe.Pointer // nil if given is no address
+	wide  bool           // 64 bits each, else 32
+	given uintptr        // as the program has it, for messages
 }
 
 // counts is an array of counts, ints or MPI_Counts.
-func (a args) counts(i int) array { return array{a.result(i), a.large} }
+func (a args) counts(i int) array { return array{a.result(i), a.large, a.word(i)} }
 
 // numbers is an array of ints in both forms, longs one of MPI_Aints.
-func (a args) numbers(i int) array { return array{a.result(i), false} }
-func (a args) longs(i int) array   { return array{a.result(i), true} }
+func (a args) numbers(i int) array { return array{a.result(i), false, a.word(i)} }
+func (a args) longs(i int) array   { return array{a.result(i), true, a.word(i)} }
 
 // null reports whether there is no array.
 func (r array) null() bool { return r.at == nil }

@@ -179,7 +179,7 @@ func (l *Lib) spreadOf(address uintptr, n int, counts, displs array, d mpi.Datat
 	lo, hi := math.MaxInt, math.MinInt
 	for r, k := range s.counts {
 		if k != 0 && s.displs == nil {
-			b := mpi.BufError(mpi.ErrArg, "displacements at %#x, which is no address", uintptr(displs.at))
+			b := mpi.BufError(mpi.ErrArg, "displacements at %#x, which is no address", displs.given)
 			s.wrong = &b
 			break
 		}
@@ -326,10 +326,10 @@ func (l *Lib) pieces(n int, address uintptr, counts, displs array, types uintptr
 	for r := range list {
 		switch {
 		case counts.null():
-			list[r] = mpi.BufError(mpi.ErrCount, "counts at %#x, which is no address", uintptr(counts.at))
+			list[r] = mpi.BufError(mpi.ErrCount, "counts at %#x, which is no address", counts.given)
 		case counts.get(r) == 0:
 		case displs.null() || pointer(types) == nil:
-			list[r] = mpi.BufError(mpi.ErrArg, "displacements at %#x and types at %#x, where one is no address", uintptr(displs.at), types)
+			list[r] = mpi.BufError(mpi.ErrArg, "displacements at %#x and types at %#x, where one is no address", displs.given, types)
 		default:
 			s := l.piece(r, address, counts, displs, types)
 			list[r] = l.buf(s.address, s.count, s.d)

@@ -16,7 +16,7 @@ func (l *Lib) list(call, name string, n int, ranks array) ([]int, error) {
 	case n < 0:
 		return nil, l.fail(mpi.ErrArg, call, "%d %s", n, name)
 	case n > 0 && ranks.null():
-		return nil, l.fail(mpi.ErrArg, call, "%d %s at %#x, which is no address", n, name, uintptr(ranks.at))
+		return nil, l.fail(mpi.ErrArg, call, "%d %s at %#x, which is no address", n, name, ranks.given)
 	}
 	return ranks.ints(n), nil
 }
@@ -32,7 +32,7 @@ func (l *Lib) ofRanks(call string, n int, ranks array, do func([]int) (mpi.Group
 
 // ofRanges makes a group of an array of triplets.
 func (l *Lib) ofRanges(call string, n int, ranges array, do func([]mpi.Range) (mpi.Group, error)) (mpi.Group, error) {
-	list, err := l.list(call, "ranges", n, array{ranges.at, false})
+	list, err := l.list(call, "ranges", n, array{ranges.at, false, ranges.given})
 	if err != nil {
 		return mpi.Group{}, err
 	}
@@ -51,7 +51,7 @@ func (l *Lib) translate(g mpi.Group, n int, ranks array, h mpi.Group, out array)
 		return err
 	}
 	if n > 0 && out.null() {
-		return l.fail(mpi.ErrArg, call, "room for %d ranks at %#x, which is no address", n, uintptr(out.at))
+		return l.fail(mpi.ErrArg, call, "room for %d ranks at %#x, which is no address", n, out.given)
 	}
 	to, err := g.TranslateRanks(list, h)
 	for i, r := range to {

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -56,12 +57,32 @@ func enteredAt() string {
 			if i := strings.Index(f.Function, entry); i >= 0 {
 				return f.Function[i+len(entry)-len("MPI"):]
 			}
+			if name := methods()[f.Function]; name != "" {
+				return name
+			}
 			if !more {
 				break
 			}
 		}
 	}
 }
+
+// methods are the procedures that are methods of Lib, without a function that is named after
+// them, by the names of the methods. One that several procedures share is left out.
+var methods = sync.OnceValue(func() map[string]string {
+	names := map[string]string{}
+	for i := range procedures {
+		if do := procedures[i].do; do != nil {
+			method := runtime.FuncForPC(reflect.ValueOf(do).Pointer()).Name()
+			if _, shared := names[method]; shared {
+				names[method] = ""
+			} else if strings.Contains(method, "(*Lib)") {
+				names[method] = procedures[i].name
+			}
+		}
+	}
+	return names
+})
 
 // plain is the name of a procedure as one of Go would be, in lower case.
 func plain(name string) string {

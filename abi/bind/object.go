@@ -182,6 +182,21 @@ var predefinedOps = [...]mpi.Op{
 
 // buf is what a call of C sends or receives.
 func (l *Lib) buf(address uintptr, count int, d mpi.Datatype) mpi.Buffer {
+	if address != 0 && address < firstPage {
+		return l.low(address, count, d)
+	}
+	return mpi.BufPtr(pointer(address), count, d)
+}
+
+// low is buf at an address below the first page, which no pointer of Go may have: the error of
+// data there tells it as it was given.
+func (l *Lib) low(address uintptr, count int, d mpi.Datatype) mpi.Buffer {
+	if !d.IsNull() && count > 0 {
+		size, _ := d.Size()
+		if lb, _, err := d.TrueExtent(); err == nil && size > 0 && int(address)+lb < firstPage {
+			return mpi.BufError(mpi.ErrBuffer, "%d x %s at address %#x", count, d.Name(), address)
+		}
+	}
 	return mpi.BufPtr(pointer(address), count, d)
 }
 

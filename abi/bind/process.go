@@ -9,6 +9,7 @@ func (l *Lib) start() error {
 		mpi.LocateCalls(l.hooks.Caller, l.sources.place, nameInC)
 		l.noteMakers()
 	}
+	mpi.DescribeErrors(l.describe)
 	mpi.LockedThreads()
 	if l.hooks.EndByFault != nil {
 		mpi.OnFault(l.ServiceFault)

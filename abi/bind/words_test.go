@@ -1,0 +1,30 @@
+package bind
+
+import "testing"
+
+// Texts of the engine have the names of C in C.
+func TestWordsOfC(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		window bool
+		want   string
+	}{
+		{"flushes belong to epochs of Lock and LockAll", true, "flushes belong to epochs of MPI_Win_lock and MPI_Win_lock_all"},
+		{"an exposure epoch of Post is open", false, "an exposure epoch of MPI_Win_post is open"},
+		{"5 signals came before Start", true, "5 signals came before MPI_Win_start"},
+		{"request of Start is inactive", false, "request of MPI_Start is inactive"},
+		{"lock type 7 is neither LockExclusive nor LockShared", true, "lock type 7 is neither MPI_LOCK_EXCLUSIVE nor MPI_LOCK_SHARED"},
+		{"color -3 is negative and not Undefined", false, "color -3 is negative and not MPI_UNDEFINED"},
+		{"the request of Idup is not complete", false, "the request of MPI_Comm_idup is not complete"},
+		{"one program with mpi.Init per rank", false, "one program with MPI_Init per rank"},
+		{"operation Sum is not defined on MPI_CHAR", false, "operation MPI_SUM is not defined on MPI_CHAR"},
+		{`no key "Start" of nil, or "Lock \" Put"`, true, `no key "Start" of null, or "Lock \" Put"`},
+		{"called after Finalize", false, "called after MPI_Finalize"},
+		{"2 elements of MPI_INT, the limit is 1 of a slice", false, "2 elements of MPI_INT, the limit is 1 of a buffer"},
+		{"Halo does not have it yet", false, "Halo does not have it yet"},
+	} {
+		if got := inC(c.text, c.window); got != c.want {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+//go:build linux
+
+package run
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// goNames finds what only programs in Go know: names as package mpi has them, and what C has
+// not. What a program has given stands in quotes.
+var goNames = regexp.MustCompile(`\bmpi\.[A-Z]\w*|(?:^|[^\w"])(?:[A-Z][a-z]+[A-Z]?\w*|slices?|goroutines?|nil)\b`)
+
+var quoted = regexp.MustCompile(`"[^"]*"`)
+
+// Every error message of a program in C has the names of C: of all programs that make errors
+// (issue 19, section 1).
+func TestMessagesNameCallsAsInC(t *testing.T) {
+	need(t)
+	var list []entry
+	makes := map[string]int{"bad_arguments": 0, "bad_handles": 0, "callback_errors": 0, "coll_errors": 0, "comm_handles": 0, "environment": 0,
+		"errhan_none": 0, "f2c": 0, "finalize_pending": 0, "info_strings": 0, "intercomm_make": 0, "mpix_listings": 0, "mpix_sync": 0,
+		"mpix_window": 0, "rma_errors": 0, "rma_window": 0, "status": 0, "type_large": 0, "unsupported": 0}
+	for _, e := range append(readList(t, "../list"), readList(t, "../list.halo")...) {
+		if n, ok := makes[e.name]; ok && n == 0 {
+			makes[e.name] = e.n
+			list = append(list, e)
+		}
+	}
+	at, messages := programs(t, list), 0
+	for _, e := range list {
+		r := launched(t, "shm", e.n, []string{"HALO_SHOW_ERRORS=1"}, at[e.name], e.args...)
+		if r.status != 0 {
+			t.Errorf("%s: status %d\n%s%s", e.name, r.status, r.out, r.err)
+		}
+		said := map[string]bool{}
+		for _, line := range strings.Split(strings.TrimSpace(r.err), "\n") {
+			if !strings.Contains(line, "(MPI_ERR_") && !strings.Contains(line, "(MPIX_ERR_") || said[line] {
+				continue
+			}
+			said[line] = true
+			messages++
+			text := strings.ReplaceAll(quoted.ReplaceAllString(line, ""), "Halo does not have it", "")
+			if found := goNames.FindString(text); found != "" {
+				t.Errorf("%s: %q in\n%s", e.name, found, line)
+			}
+			if !regexp.MustCompile(`mpi: MPIX?_\w+`).MatchString(line) {
+				t.Errorf("%s: no call of C in\n%s", e.name, line)
+			}
+		}
+	}
+	if messages < 100 {
+		t.Errorf("%d messages: they are not shown", messages)
+	}
+}
+
+// An address that cannot be is told as it was given, and a peer and tag where there are some.
+func TestMessagesTellWhatWasGiven(t *testing.T) {
+	need(t)
+	program := programs(t, []entry{{name: "messages"}})["messages"]
+	for call, says := range map[string]string{
+		"send":      "mpi: MPI_Send on MPI_COMM_WORLD to 0 tag 7: 3 x MPI_INT at address 0x10 (MPI_ERR_BUFFER)",
+		"recv":      "mpi: MPI_Recv on MPI_COMM_WORLD from 0 tag 7: 3 x MPI_INT at address 0x8 (MPI_ERR_BUFFER)",
+		"null":      "mpi: MPI_Send on MPI_COMM_WORLD to 0 tag 7: 3 x MPI_INT at address 0x0 (MPI_ERR_BUFFER)",
+		"bcast":     "mpi: MPI_Bcast on MPI_COMM_WORLD",
+		"alltoallv": "displacements at 0x20, which is no address",
+		"group":     "ranks at 0x30, which is no address",
+		"peer":      "to 99 tag 7",
+		"tag":       "to 0 tag -9",
+		"epoch":     "MPI_Win_lock",
+	} {
+		r := launched(t, "shm", 1, nil, program, call)
+		if r.status == 0 || !strings.Contains(r.err, says) || goNames.MatchString(strings.SplitN(r.err, "\n", 2)[0]) {
+			t.Errorf("%s: status %d, want %q in\n%s%s", call, r.status, says, r.out, r.err)
+		}
+	}
+}
