@@ -49,7 +49,7 @@ type typeSet struct {
 
 // types is made when it is first needed: that takes some 0.1 ms.
 var types = sync.OnceValue(func() *typeSet {
-	s := &typeSet{Set: dtype.Predefined(), names: map[string]*dtype.Type{}}
+	s := &typeSet{Set: dtype.PredefinedOf(fixFortran()), names: map[string]*dtype.Type{}}
 	s.PairOf = pairOf
 	s.HandleOf = func(g reflect.Type) bool { return g == reflect.TypeFor[Sync]() }
 	s.Each(func(_ dtype.ID, t *dtype.Type) {

@@ -51,6 +51,7 @@ type process struct {
 	texts     atomic.Pointer[func(*Error)]          // of DescribeErrors, likewise
 	fault     atomic.Pointer[func(address uintptr)] // of OnFault
 	ending    bool                                  // Finalize is at work, or has been
+	fortran   fortranSizes
 	finalized bool
 }
 

@@ -137,6 +137,8 @@ func fastType(name string, d mpi.Datatype) (size int, kind FastKind) {
 	switch {
 	case err != nil || failed != nil:
 		return 0, FastPadded
+	case fastKinds[name] == FastFloating && size != 4 && size != 8, fastKinds[name] >= FastSigned && size > 8:
+		return size, FastDense // of a compiler of Fortran: see mpi.FortranSizes
 	case fastKinds[name] != 0:
 		return size, fastKinds[name]
 	case lb != 0 || extent != size:

@@ -14,6 +14,9 @@ func (l *Lib) start() error {
 	if l.hooks.EndByFault != nil {
 		mpi.OnFault(l.ServiceFault)
 	}
+	if err := l.startFortran(); err != nil {
+		return err
+	}
 	c, err := mpi.InitErrhandler(mpi.ErrorsAreFatal)
 	if err != nil {
 		return err

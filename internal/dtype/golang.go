@@ -67,9 +67,9 @@ func (s *Set) goPair(value, index reflect.Type) *Type {
 	switch t, _ := s.ValueIndex(v, i); { // nil types have been no error: these are numbers
 	case t != nil:
 		return t
-	case v.elem.ID == Float && i.elem.ID == Float:
+	case v.elem.ID == Float && i.elem.ID == Float && s.Type(FortranReal).elem.Format == Single:
 		return s.Type(TwoReal)
-	case v.elem.ID == Double && i.elem.ID == Double:
+	case v.elem.ID == Double && i.elem.ID == Double && s.Type(DoublePrecision).elem.Format == Double64:
 		return s.Type(TwoDoublePrecision)
 	}
 	return nil

@@ -28,10 +28,13 @@ type Set struct {
 	golang sync.Map // reflect.Type to *Type
 }
 
-// Predefined makes a set.
-func Predefined() *Set {
+// Predefined makes a set with the usual sizes of Fortran's types.
+func Predefined() *Set { return PredefinedOf(DefaultFortran()) }
+
+// PredefinedOf makes a set with sizes of Fortran's types that Check has accepted.
+func PredefinedOf(f Fortran) *Set {
 	s := &Set{f90: map[f90Key]*Type{}, values: map[[2]*Type]*Type{}}
-	for _, e := range elements() {
+	for _, e := range append(elements(), f.elements()...) {
 		s.types[e.ID-firstID] = newElemType(call{combiner: CombinerNamed}, e)
 	}
 	s.handle = newElemType(call{combiner: CombinerNamed}, newHandle())
