@@ -319,15 +319,22 @@ func TestDT16_RanksOfTheCommunicator(t *testing.T) {
 // errors say less then, and nothing is allocated.
 func unchecked(t *testing.T) { t.Setenv("HALO_CHECK", "") }
 
-// Without HALO_CHECK nothing is compared, and a value that means nothing is refused.
+// Without HALO_CHECK elements of several types are not compared, and a value that means nothing
+// is refused.
 func TestCheckingIsChosenByTheEnvironment(t *testing.T) {
 	for value, text := range map[string]string{"": "", "0": "", "yes": "HALO_CHECK=yes"} {
 		t.Setenv("HALO_CHECK", value)
 		err := mpi.Run(2, func(c *mpi.Comm) error {
 			if c.Rank() == 0 {
-				return mpi.Send(c, []int64{1}, 1, 1)
+				return c.Send(mpi.Buf(make([]struct {
+					A int32
+					B float64
+				}, 1)), 1, 1)
 			}
-			_, err := mpi.Recv(c, make([]float64, 1), 0, 1)
+			_, err := c.Recv(mpi.Buf(make([]struct {
+				A float64
+				B int32
+			}, 1)), 0, 1)
 			return err
 		})
 		if (err != nil) != (text != "") || err != nil && !strings.Contains(err.Error(), text) {

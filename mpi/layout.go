@@ -27,6 +27,8 @@ type Buffer struct {
 	b   dtype.Buffer
 	h   *datatype // of the type; nil if there is one handle for it
 	err error     // what is wrong with it; of the engine
+
+	untold bool // outside of checking mode nobody is told the type
 }
 
 // Buf is all of mem. T is a type that TypeOf accepts, such as a struct of numbers.
@@ -73,7 +75,8 @@ func BufAt[T any](mem []T, origin, count int, d Datatype) (b Buffer) {
 // BufPtr is count elements of type d in memory that is no slice of Go, such as that of C:
 // displacement 0 is at p, nil for a type with absolute addresses. The caller answers for
 // the memory: that all that the elements cover is there, and stays while calls use it. An
-// address below the first page, of elements with data, is ErrBuffer.
+// address below the first page, of elements with data, is ErrBuffer. Outside of checking mode
+// the type is not compared with that of the other side.
 //
 // C: none; the arguments buf, count and datatype of section 3.2.2, and MPI_BOTTOM.
 func BufPtr(p unsafe.Pointer, count int, d Datatype) (b Buffer) {
@@ -84,6 +87,7 @@ func BufPtr(p unsafe.Pointer, count int, d Datatype) (b Buffer) {
 // at is BufPtr where b, which is zero, is to stay: a Buffer that has just been made is slow to
 // copy, since the words that were stored are loaded two at a time.
 func (b *Buffer) at(p unsafe.Pointer, count int, d Datatype) {
+	b.untold = true
 	var t *dtype.Type
 	if t, b.err = d.engine(); b.err != nil {
 		return

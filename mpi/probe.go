@@ -100,22 +100,22 @@ func nullStatus() Status { return Status{Source: ProcNull, Tag: AnyTag} }
 //
 // C: MPI_Mrecv, section 3.8.3.
 func Mrecv[T Elem](m *Message, buf []T) (Status, error) {
-	return m.recv(callMrecv, bytesOf(buf), typed(m.c, buf))
+	return m.recv(callMrecv, bytesOf(buf), typed(m.c, buf), elementCode[T]())
 }
 
 // Imrecv starts receiving the message that a matched probe has taken into buf.
 //
 // C: MPI_Imrecv, section 3.8.3.
 func Imrecv[T Elem](m *Message, buf []T) Request {
-	return m.irecv(callImrecv, bytesOf(buf), typed(m.c, buf))
+	return m.irecv(callImrecv, bytesOf(buf), typed(m.c, buf), elementCode[T]())
 }
 
-func (m *Message) recv(k call, buf []byte, layout *dtype.Buffer) (Status, error) {
-	q := m.irecv(k, buf, layout)
+func (m *Message) recv(k call, buf []byte, layout *dtype.Buffer, code dtype.Code) (Status, error) {
+	q := m.irecv(k, buf, layout, code)
 	return q.Wait()
 }
 
-func (m *Message) irecv(k call, buf []byte, layout *dtype.Buffer) Request {
+func (m *Message) irecv(k call, buf []byte, layout *dtype.Buffer, code dtype.Code) Request {
 	c := m.c
 	received := func() Request {
 		return Request{err: fail(ErrRequest, k.String(), c, "message is none, or has been received")}
@@ -129,9 +129,9 @@ func (m *Message) irecv(k call, buf []byte, layout *dtype.Buffer) Request {
 	taken := *m
 	*m = Message{c: c}
 	if taken.m == nil {
-		return irecv(k, c, buf, layout, ProcNull, AnyTag)
+		return irecv(k, c, buf, layout, code, ProcNull, AnyTag)
 	}
-	r := c.w.P2P.Imrecv(c.core, taken.m, taken.gen, buf, part(buf, layout), taken.st.Source, int32(taken.st.Tag))
+	r := c.w.P2P.Imrecv(c.core, taken.m, taken.gen, buf, part(buf, layout, code), taken.st.Source, int32(taken.st.Tag))
 	if r == nil {
 		return received()
 	}

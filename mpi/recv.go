@@ -8,7 +8,8 @@ import (
 
 // Recv receives a message from rank source of c, or AnySource, with the given
 // tag, or AnyTag, into buf. The message may be shorter than buf: see Count. If
-// it is longer, buf is filled and the error is ErrTruncate. If no message is
+// it is longer, buf is filled and the error is ErrTruncate. If its elements are of
+// another type the error is ErrType; bytes match anything. If no message is
 // there and the source has died, or with AnySource any member of c, the error is
 // ErrProcFailed.
 //
@@ -26,13 +27,27 @@ func recv[T Elem](k call, c *Comm, buf []T, source, tag int, st *Status) error {
 		return err
 	}
 	if c.w.Odd() {
-		q := irecv(k, c, bytesOf(buf), typed(c, buf), source, tag)
+		q := irecv(k, c, bytesOf(buf), typed(c, buf), elementCode[T](), source, tag)
 		var err error
 		*st, err = q.Wait()
 		return err
 	}
-	var s p2p.Status
-	c.w.P2P.Recv(c.core, bytesOf(buf), source, engineTag(tag), &s)
+	return recvBytes(k, c, bytesOf(buf), elementCode[T](), source, tag, st)
+}
+
+// recvRow is recv of elements of a code into memory in a row, outside of checking mode.
+func recvRow(k call, c *Comm, buf []byte, code dtype.Code, source, tag int, st *Status) error {
+	if err := c.check(k, source, tag, true); err != nil {
+		*st = emptyStatus()
+		return err
+	}
+	return recvBytes(k, c, buf, code, source, tag, st)
+}
+
+// recvBytes is recv whose arguments have been checked.
+func recvBytes(k call, c *Comm, buf []byte, code dtype.Code, source, tag int, st *Status) error {
+	s := p2p.Status{Code: code}
+	c.w.P2P.Recv(c.core, buf, source, engineTag(tag), &s)
 	st.set(&s)
 	if s.Err != nil {
 		return wrap(s.Err, k, c, source, tag)
@@ -45,23 +60,18 @@ func recv[T Elem](k call, c *Comm, buf []T, source, tag int, st *Status) error {
 //
 // C: MPI_Irecv, section 3.7.2.
 func Irecv[T Elem](c *Comm, buf []T, source, tag int) Request {
-	return irecv(callIrecv, c, bytesOf(buf), typed(c, buf), source, tag)
+	return irecv(callIrecv, c, bytesOf(buf), typed(c, buf), elementCode[T](), source, tag)
 }
 
 // irecv receives into buf, or into layout unless that is nil; with both, layout only
 // tells the type of buf.
-func irecv(k call, c *Comm, buf []byte, layout *dtype.Buffer, source, tag int) Request {
+func irecv(k call, c *Comm, buf []byte, layout *dtype.Buffer, code dtype.Code, source, tag int) Request {
 	if err := c.check(k, source, tag, true); err != nil {
 		return Request{err: err}
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
-	var r *p2p.Request
-	if layout == nil {
-		r = e.Irecv(c.core, c.core.Ctx, buf, source, engineTag(tag))
-	} else {
-		r = e.IrecvPart(c.core, c.core.Ctx, buf, part(buf, layout), source, engineTag(tag))
-	}
+	r := e.IrecvPart(c.core, c.core.Ctx, buf, part(buf, layout, code), source, engineTag(tag))
 	q := watched(newRequest(k, c, r))
 	e.Proc().Unlock()
 	return q
@@ -90,7 +100,7 @@ func RecvSlice[T Elem](c *Comm, source, tag int) ([]T, Status, error) {
 	}
 	size := int64(sizeOf[T]())
 	buf := make([]T, (st.bytes+size-1)/size)
-	st, err = m.recv(callRecvSlice, bytesOf(buf), typed(c, buf))
+	st, err = m.recv(callRecvSlice, bytesOf(buf), typed(c, buf), elementCode[T]())
 	if err == nil && st.bytes%size != 0 {
 		e := newError(ErrType, callRecvSlice.String(), c, "message of %d bytes is no whole number of %d-byte elements", st.bytes, size)
 		e.Peer, e.Tag, e.receive = source, tag, true
@@ -105,7 +115,7 @@ func RecvSlice[T Elem](c *Comm, source, tag int) ([]T, Status, error) {
 //
 // C: MPI_Sendrecv, section 3.10.
 func Sendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) (Status, error) {
-	r := isendrecv(callSendrecv, c, bytesOf(send), typed(c, send), dest, sendTag, bytesOf(recv), typed(c, recv), source, recvTag)
+	r := isendrecv(callSendrecv, c, bytesOf(send), typed(c, send), elementCode[S](), dest, sendTag, bytesOf(recv), typed(c, recv), elementCode[R](), source, recvTag)
 	return r.Wait()
 }
 
@@ -113,11 +123,11 @@ func Sendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source,
 //
 // C: MPI_Isendrecv, section 3.10.
 func Isendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) Request {
-	return isendrecv(callIsendrecv, c, bytesOf(send), typed(c, send), dest, sendTag, bytesOf(recv), typed(c, recv), source, recvTag)
+	return isendrecv(callIsendrecv, c, bytesOf(send), typed(c, send), elementCode[S](), dest, sendTag, bytesOf(recv), typed(c, recv), elementCode[R](), source, recvTag)
 }
 
-func isendrecv(k call, c *Comm, send []byte, sendLayout *dtype.Buffer, dest, sendTag int,
-	recv []byte, recvLayout *dtype.Buffer, source, recvTag int) Request {
+func isendrecv(k call, c *Comm, send []byte, sendLayout *dtype.Buffer, sendCode dtype.Code, dest, sendTag int,
+	recv []byte, recvLayout *dtype.Buffer, recvCode dtype.Code, source, recvTag int) Request {
 	if err := c.check(k, dest, sendTag, false); err != nil {
 		return Request{err: err}
 	}
@@ -126,17 +136,8 @@ func isendrecv(k call, c *Comm, send []byte, sendLayout *dtype.Buffer, dest, sen
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
-	var r, s *p2p.Request
-	if recvLayout == nil {
-		r = e.Irecv(c.core, c.core.Ctx, recv, source, engineTag(recvTag))
-	} else {
-		r = e.IrecvPart(c.core, c.core.Ctx, recv, part(recv, recvLayout), source, engineTag(recvTag))
-	}
-	if sendLayout == nil {
-		s = e.Isend(c.core, c.core.Ctx, p2p.Standard, send, dest, int32(sendTag))
-	} else {
-		s = e.IsendPart(c.core, c.core.Ctx, p2p.Standard, send, part(send, sendLayout), dest, int32(sendTag))
-	}
+	r := e.IrecvPart(c.core, c.core.Ctx, recv, part(recv, recvLayout, recvCode), source, engineTag(recvTag))
+	s := e.IsendPart(c.core, c.core.Ctx, p2p.Standard, send, part(send, sendLayout, sendCode), dest, int32(sendTag))
 	e.Join(r, s)
 	q := watched(newRequest(k, c, r))
 	e.Proc().Unlock()
@@ -148,7 +149,7 @@ func isendrecv(k call, c *Comm, send []byte, sendLayout *dtype.Buffer, dest, sen
 //
 // C: MPI_Sendrecv_replace, section 3.10.
 func SendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag int) (Status, error) {
-	r := isendrecvReplace(callSendrecvReplace, c, bytesOf(buf), typed(c, buf), dest, sendTag, source, recvTag)
+	r := isendrecvReplace(callSendrecvReplace, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, sendTag, source, recvTag)
 	return r.Wait()
 }
 
@@ -156,10 +157,10 @@ func SendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag in
 //
 // C: MPI_Isendrecv_replace, section 3.10.
 func IsendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag int) Request {
-	return isendrecvReplace(callIsendrecvReplace, c, bytesOf(buf), typed(c, buf), dest, sendTag, source, recvTag)
+	return isendrecvReplace(callIsendrecvReplace, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, sendTag, source, recvTag)
 }
 
-func isendrecvReplace(k call, c *Comm, buf []byte, layout *dtype.Buffer, dest, sendTag, source, recvTag int) Request {
+func isendrecvReplace(k call, c *Comm, buf []byte, layout *dtype.Buffer, code dtype.Code, dest, sendTag, source, recvTag int) Request {
 	if err := c.check(k, dest, sendTag, false); err != nil {
 		return Request{err: err}
 	}
@@ -168,7 +169,7 @@ func isendrecvReplace(k call, c *Comm, buf []byte, layout *dtype.Buffer, dest, s
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
-	r := e.SendrecvReplace(c.core, buf, part(buf, layout), dest, int32(sendTag), source, engineTag(recvTag))
+	r := e.SendrecvReplace(c.core, buf, part(buf, layout, code), dest, int32(sendTag), source, engineTag(recvTag))
 	q := watched(newRequest(k, c, r))
 	e.Proc().Unlock()
 	return q

@@ -41,11 +41,24 @@ func Rsend[T Elem](c *Comm, buf []T, dest, tag int) error {
 // send is generic so that the type of buf is known in checking mode, at no cost else.
 func send[T Elem](k call, mode p2p.Mode, c *Comm, buf []T, dest, tag int) error {
 	if c == nil || uint(dest) >= uint(len(c.core.Members)) || uint(tag) > maxTag || c.freed.Load() || c.w.Odd() {
-		q := isend(k, mode, c, bytesOf(buf), typed(c, buf), dest, tag)
+		q := isend(k, mode, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, tag)
 		_, err := q.Wait()
 		return err
 	}
-	if err := c.w.P2P.Send(c.core, mode, bytesOf(buf), dest, int32(tag)); err != nil {
+	if err := c.w.P2P.SendCode(c.core, mode, elementCode[T](), bytesOf(buf), dest, int32(tag)); err != nil {
+		return wrap(err, k, c, dest, tag)
+	}
+	return nil
+}
+
+// sendRow is send of elements of a code that lie in a row.
+func sendRow(k call, mode p2p.Mode, c *Comm, buf []byte, code dtype.Code, dest, tag int) error {
+	if c == nil || uint(dest) >= uint(len(c.core.Members)) || uint(tag) > maxTag || c.freed.Load() || c.w.Odd() {
+		q := isend(k, mode, c, buf, nil, code, dest, tag)
+		_, err := q.Wait()
+		return err
+	}
+	if err := c.w.P2P.SendCode(c.core, mode, code, buf, dest, int32(tag)); err != nil {
 		return wrap(err, k, c, dest, tag)
 	}
 	return nil
@@ -56,33 +69,33 @@ func send[T Elem](k call, mode p2p.Mode, c *Comm, buf []T, dest, tag int) error 
 //
 // C: MPI_Isend, section 3.7.2.
 func Isend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIsend, p2p.Standard, c, bytesOf(buf), typed(c, buf), dest, tag)
+	return isend(callIsend, p2p.Standard, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, tag)
 }
 
 // Issend is Isend whose request completes only when a matching receive has started.
 //
 // C: MPI_Issend, section 3.7.2.
 func Issend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIssend, p2p.Synchronous, c, bytesOf(buf), typed(c, buf), dest, tag)
+	return isend(callIssend, p2p.Synchronous, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, tag)
 }
 
 // Ibsend is Isend in buffered mode.
 //
 // C: MPI_Ibsend, section 3.7.2.
 func Ibsend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIbsend, p2p.Buffered, c, bytesOf(buf), typed(c, buf), dest, tag)
+	return isend(callIbsend, p2p.Buffered, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, tag)
 }
 
 // Irsend is Isend whose caller knows that the matching receive is posted.
 //
 // C: MPI_Irsend, section 3.7.2.
 func Irsend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIrsend, p2p.Standard, c, bytesOf(buf), typed(c, buf), dest, tag)
+	return isend(callIrsend, p2p.Standard, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, tag)
 }
 
 // isend sends buf, or layout unless that is nil; with both, layout only tells the
 // type of buf.
-func isend(k call, mode p2p.Mode, c *Comm, buf []byte, layout *dtype.Buffer, dest, tag int) Request {
+func isend(k call, mode p2p.Mode, c *Comm, buf []byte, layout *dtype.Buffer, code dtype.Code, dest, tag int) Request {
 	if err := c.check(k, dest, tag, false); err != nil {
 		return Request{err: err}
 	}
@@ -91,12 +104,7 @@ func isend(k call, mode p2p.Mode, c *Comm, buf []byte, layout *dtype.Buffer, des
 	if dest != ProcNull {
 		e.Replenish(c.core.Members[dest], length(buf, layout))
 	}
-	var r *p2p.Request
-	if layout == nil {
-		r = e.Isend(c.core, c.core.Ctx, mode, buf, dest, int32(tag))
-	} else {
-		r = e.IsendPart(c.core, c.core.Ctx, mode, buf, part(buf, layout), dest, int32(tag))
-	}
+	r := e.IsendPart(c.core, c.core.Ctx, mode, buf, part(buf, layout, code), dest, int32(tag))
 	q := watched(newRequest(k, c, r))
 	e.Proc().Unlock()
 	return q
@@ -111,13 +119,15 @@ func length(buf []byte, layout *dtype.Buffer) int {
 }
 
 // part is the whole of a layout, or nothing if that is nil, or if it only tells the
-// type of buf.
-func part(buf []byte, layout *dtype.Buffer) dtype.Part {
+// type of buf; of elements of a code.
+func part(buf []byte, layout *dtype.Buffer, code dtype.Code) dtype.Part {
 	switch {
 	case layout == nil:
-		return dtype.Part{}
+		return dtype.Part{Code: code}
 	case buf != nil:
-		return dtype.Part{Buffer: layout}
+		return dtype.Part{Buffer: layout, Code: code}
 	}
-	return layout.All()
+	p := layout.All()
+	p.Code = code
+	return p
 }

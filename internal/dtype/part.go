@@ -5,13 +5,14 @@ package dtype
 type Part struct {
 	*Buffer
 	At, N int64
+	Code  Code // of what is sent or received, which may be memory beside an empty Part
 }
 
 // All is the whole of the packed form.
-func (b *Buffer) All() Part { return Part{b, 0, b.size} }
+func (b *Buffer) All() Part { return Part{Buffer: b, N: b.size} }
 
 // Slice is bytes lo to hi of p.
-func (p Part) Slice(lo, hi int64) Part { return Part{p.Buffer, p.At + lo, hi - lo} }
+func (p Part) Slice(lo, hi int64) Part { return Part{p.Buffer, p.At + lo, hi - lo, p.Code} }
 
 // Pack copies bytes of p from byte at on to dst, as many as there is room for, and
 // returns how many.

@@ -124,7 +124,7 @@ func (e *Engine) startBuffered(r *Request) {
 	s := e.newRequest(r.comm)
 	s.Send, s.mode, s.ctx, s.peer, s.tag = true, Standard, r.ctx, r.peer, r.tag
 	s.buf = e.buffers.get(r.size())
-	s.layout = r.layout
+	s.layout, s.code = r.layout, r.code
 	r.get(s.buf)
 	s.copied, s.autoFree = true, true
 	s.buffer, s.number = b, b.next
@@ -161,7 +161,7 @@ func (e *Engine) SendrecvReplace(c *comm.Comm, buf []byte, part dtype.Part, dest
 	r.setPart(part)
 	s := e.SendInit(c, c.Ctx, Standard, e.buffers.get(r.size()), dest, sendTag)
 	r.get(s.buf)
-	s.layout = r.layout
+	s.layout, s.code = r.layout, r.code
 	s.Active, s.copied = true, true
 	r.Active = true
 	e.startRecv(r)

@@ -18,6 +18,9 @@ const stageSize = wire.MaxPayload
 // setPart makes p the message of r. It copies the buffer, so that the caller's may go.
 // A part of no bytes is none, and its buffer tells the type of the bytes that r has.
 func (r *Request) setPart(p dtype.Part) {
+	if r.engine.checkers == nil { // else claims say more
+		r.code = p.Code
+	}
 	if p.Buffer != nil {
 		r.layout = *p.Buffer
 	}

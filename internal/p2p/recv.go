@@ -2,18 +2,19 @@ package p2p
 
 import (
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// Recv receives into buf and fills s. It takes the lock.
+// Recv receives into buf, as elements of s.Code, and fills s. It takes the lock.
 func (e *Engine) Recv(c *comm.Comm, buf []byte, source int, tag int32, s *Status) {
 	e.p.Lock()
 	if e.recvNext(c, buf, source, tag, s) {
 		e.p.Unlock()
 		return
 	}
-	r := e.Irecv(c, c.Ctx, buf, source, tag)
+	r := e.IrecvPart(c, c.Ctx, buf, dtype.Part{Code: s.Code}, source, tag)
 	if !r.Done() {
 		e.p.Wait(&r.Event, int(r.node.Src))
 	}
@@ -39,6 +40,8 @@ func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *St
 	s.Source, s.Tag, s.Bytes, s.Cancelled, s.Err = source, h.Tag, uint64(copy(buf, payload)), false, nil
 	if len(payload) > len(buf) {
 		s.Err = truncated(uint64(len(payload)), len(buf))
+	} else if code := codeOf(h); code.Differs(s.Code) && len(payload) > 0 {
+		s.Err = mistyped(source, code, uint64(len(payload)), c.Rank, s.Code, len(buf))
 	}
 	e.received(from, h)
 	e.p.Took()
@@ -99,6 +102,7 @@ func (e *Engine) lost(c *comm.Comm, source int32) error {
 func (e *Engine) accept(r *Request, m *Message) {
 	from := m.node.Src
 	r.envelope(from, m.node.Tag, m.size)
+	r.judge(m.code, m.size)
 	e.compareKept(r, m)
 	switch {
 	case m.filling:

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/match"
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -15,6 +16,11 @@ import (
 //
 // Cost of a short message to a process on the node: one entry in its ring.
 func (e *Engine) Send(c *comm.Comm, mode Mode, buf []byte, dest int, tag int32) error {
+	return e.SendCode(c, mode, dtype.Mixed, buf, dest, tag)
+}
+
+// SendCode is Send of elements of a code.
+func (e *Engine) SendCode(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest int, tag int32) error {
 	e.p.Lock()
 	to := c.Members[dest]
 	if len(buf) > copiedMax && !e.p.Near(int(to)) && !sys.Readable(buf) {
@@ -26,7 +32,7 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, buf []byte, dest int, tag int32) 
 	if mode == Standard && to != e.me && e.spend(to, len(buf)) {
 		h := &e.hdr
 		h.Size, h.Kind, h.Flags, h.Chan = uint32(len(buf)), wire.Eager, 0, 0
-		h.Ctx, h.Tag, h.Aux, h.Arg, h.Name = c.Ctx, tag, 0, 0, 0
+		h.Ctx, h.Tag, h.Aux, h.Arg, h.Name = c.Ctx, tag, uint32(code), 0, 0
 		if e.p.Send(int(to), h, buf) {
 			e.p.Unlock()
 			return nil
@@ -35,7 +41,7 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, buf []byte, dest int, tag int32) 
 		r.Active = true
 		e.p.Push(int(to), h, buf, r)
 	} else {
-		r = e.Isend(c, c.Ctx, mode, buf, dest, tag)
+		r = e.IsendPart(c, c.Ctx, mode, buf, dtype.Part{Code: code}, dest, tag)
 	}
 	e.p.Wait(&r.Event, int(to))
 	err := r.Status.Err
@@ -97,7 +103,7 @@ func (e *Engine) startSend(r *Request) {
 		return
 	}
 	h, n := &e.hdr, r.size()
-	*h = wire.Header{Size: uint32(n), Kind: wire.Eager, Ctx: r.ctx, Tag: r.tag}
+	*h = wire.Header{Size: uint32(n), Kind: wire.Eager, Ctx: r.ctx, Tag: r.tag, Aux: uint32(r.code)}
 	if e.spend(r.peer, n) {
 		r.phase = phaseEager
 		if r.mode == Synchronous {
@@ -163,6 +169,7 @@ func (e *Engine) sendSelf(r *Request) {
 	if n := e.table.Arrive(key); n != nil {
 		q := n.Owner
 		q.envelope(e.me, r.tag, uint64(r.size()))
+		q.judge(r.code, uint64(r.size()))
 		e.compareNext(e.me, q)
 		q.take(r)
 		e.finish(q, nil)
@@ -171,7 +178,7 @@ func (e *Engine) sendSelf(r *Request) {
 	}
 	size := r.size()
 	m := e.newMessage(key, uint64(size))
-	m.addr = e.number(r)
+	m.addr, m.code = e.number(r), r.code
 	if n := size + frameCost; r.mode != Synchronous && size <= wire.MaxPayload && e.self+n <= window {
 		e.self += n
 		m.eager = true

@@ -35,7 +35,8 @@ type Kind uint8
 // The kinds of frames. Zero is never sent.
 const (
 	// Eager carries a whole message: envelope (Ctx, Tag) and payload. Arg numbers those that
-	// may be revoked, 0 means none.
+	// may be revoked, 0 means none. The lowest byte of Aux tells the elements (package dtype has
+	// the codes), 0 nothing; so it does in EagerSync and Ready.
 	Eager Kind = 1 + iota
 	// EagerSync is Eager that wants an Ack to request Name once it is matched.
 	EagerSync

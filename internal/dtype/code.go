@@ -1,0 +1,97 @@
+package dtype
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Code says in one byte what all elements of a message are, for the headers of frames: 0 if
+// they differ, have no type (bytes, packed data), or are not told. Types of different names or
+// languages with one representation have the same Code, as they match.
+//
+// A message that is shorter than its buffer can be judged by it, too, as by no hash of the whole
+// sequence. A peer may send any value: what means nothing matches nothing but 0.
+//
+// The upper half is the Kind, the lower half the Format or, where there is none, the
+// logarithm of the size in bytes.
+type Code uint8
+
+// Mixed is the Code of elements that match any others.
+const Mixed Code = 0
+
+// CodeOf is the Code of numbers of that kind, and of that size in bytes or format.
+func CodeOf(k Kind, size int64, f Format) Code {
+	low := uint8(f)
+	if f == 0 {
+		low = uint8(bits.TrailingZeros64(uint64(size)))
+	}
+	return Code(uint8(k)<<4 | low&15)
+}
+
+// Code is that of the elements of t, nil being bytes.
+func (t *Type) Code() Code {
+	if t == nil || t.sig.raw || t.sig.only == nil {
+		return Mixed
+	}
+	e := t.sig.only
+	if e.Kind == Natural && e.Size == 1 { // what bytes are in Go
+		return Mixed
+	}
+	if e.code>>31 != 0 { // one of F90Real and its like matches only itself, which is not told
+		return Mixed
+	}
+	return CodeOf(e.Kind, e.Size, e.Format)
+}
+
+// Differs reports whether a message of elements of code c, and of some bytes, cannot be
+// received as elements of code o.
+func (c Code) Differs(o Code) bool { return c != o && c != Mixed && o != Mixed }
+
+// size is that of an element in bytes, 0 for what is no Code.
+func (c Code) size() int64 {
+	low := c & 15
+	switch k := Kind(c >> 4); {
+	case k == Floating && Format(low) <= Quad:
+		return Format(low).size()
+	case k == Complex && Format(low) <= Quad:
+		return 2 * Format(low).size()
+	case k >= Integer && k <= Handle && low <= 4:
+		return 1 << low
+	}
+	return 0
+}
+
+// name is a name in the standard of the elements.
+func (c Code) name() string {
+	switch k, n := Kind(c>>4), c.size(); {
+	case n == 0:
+	case k == Integer:
+		return fmt.Sprintf("MPI_INT%d_T", 8*n)
+	case k == Natural:
+		return fmt.Sprintf("MPI_UINT%d_T", 8*n)
+	case k == Floating:
+		return [...]string{"", "MPI_REAL2", "MPI_FLOAT", "MPI_DOUBLE", "MPI_LONG_DOUBLE", "MPI_REAL16"}[c&15]
+	case k == Complex:
+		return [...]string{"", "MPI_COMPLEX4", "MPI_C_FLOAT_COMPLEX", "MPI_C_DOUBLE_COMPLEX", "MPI_C_LONG_DOUBLE_COMPLEX", "MPI_COMPLEX32"}[c&15]
+	case k == Logical:
+		return "MPI_LOGICAL"
+	case k == Boolean:
+		return "MPI_C_BOOL"
+	case k == Character:
+		return "MPI_CHAR"
+	case k == Wide:
+		return "MPI_WCHAR"
+	case k == Handle:
+		return "MPIX_HANDLE_SYNC"
+	}
+	return "an unknown type"
+}
+
+// Describe is some bytes of such elements, in words.
+func (c Code) Describe(bytes int64) string {
+	n := c.size()
+	if n == 0 || bytes%n != 0 {
+		return fmt.Sprintf("%d bytes of %s", bytes, c.name())
+	}
+	return fmt.Sprintf("%d x %s", bytes/n, c.name())
+}
