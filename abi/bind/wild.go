@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -107,7 +108,7 @@ func (l *Lib) caught(number int, a args, result *int) {
 	if number >= 0 {
 		name = procedures[number].name
 	}
-	store, access := isReadable(address), "read"
+	store, access := readable(address), "read"
 	if store {
 		access = "written"
 	}
@@ -139,16 +140,9 @@ func nearest(number int, a args, address uintptr) (name string, at uintptr) {
 	return name, at
 }
 
-// isReadable reports whether memory at an address can be read, so that an access that failed
-// was a store.
-func isReadable(address uintptr) (readable bool) {
-	defer func() { _ = recover() }()
-	keep = *(*byte)(pointer(address))
-	return true
-}
-
-// keep has the load of isReadable not be left out.
-var keep byte
+// readable reports whether memory at an address can be read, so that an access that failed was a
+// store.
+func readable(address uintptr) bool { return sys.Readable(unsafe.Slice((*byte)(pointer(address)), 1)) }
 
 // faultAddress is the address of a fault that has become a panic.
 func faultAddress(r any) (uintptr, bool) {
@@ -166,6 +160,6 @@ func faultAddress(r any) (uintptr, bool) {
 // ServiceFault ends the process because a goroutine of the engine has met a fault: in memory of
 // a window, or of an operation that is under way.
 func (l *Lib) ServiceFault(address uintptr) {
-	l.endByFault(fmt.Errorf("mpi: memory at %#x, of a window or of an operation that is under way, cannot be accessed (%v)", address, mpi.ErrBuffer), address, isReadable(address))
+	l.endByFault(fmt.Errorf("mpi: memory at %#x, of a window or of an operation that is under way, cannot be accessed (%v)", address, mpi.ErrBuffer), address, readable(address))
 	l.hooks.EndByFault()
 }

@@ -77,8 +77,8 @@ func TestCMakeBesideAnotherMPI(t *testing.T) {
 	}
 	build := filepath.Join(dir, "build")
 	r := command(t, env, "cmake", "-S", project, "-B", build)
-	library := filepath.Join(installed, "lib/libmpi_abi.so")
-	for _, says := range []string{"found <TRUE> <TRUE> <FALSE>\n", "libraries <" + library, "launcher <" + bin("mpiexec") + ">"} {
+	libraries := filepath.Join(installed, "lib/libmpi_f2c.so") + ";" + filepath.Join(installed, "lib/libmpi_abi.so")
+	for _, says := range []string{"found <TRUE> <TRUE> <FALSE>\n", "libraries <" + libraries + "> <" + libraries + ">\n", "launcher <" + bin("mpiexec") + ">"} {
 		if r.status != 0 || !strings.Contains(r.out+r.err, says) {
 			t.Fatalf("it does not say %q: status %d\n%s%s", says, r.status, r.out, r.err)
 		}

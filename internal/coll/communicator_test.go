@@ -80,7 +80,11 @@ func slotsFree(w *world.World) error {
 		return err
 	}
 	for i := coll.WorldSlot + 1; i < shmfmt.SlotCount; i++ {
-		if owner := w.Proc.Node().Control().Slot(i).Head().Owner.Load(); owner != 0 {
+		s, err := w.Proc.Node().Control().OpenSlot(i)
+		if err != nil {
+			return err
+		}
+		if owner := s.Head().Owner.Load(); owner != 0 {
 			return fmt.Errorf("slot %d still belongs to context %#x", i, owner)
 		}
 	}
