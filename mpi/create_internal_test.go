@@ -54,7 +54,11 @@ func TestATT03_CopyFailsAndSlotsComeBack(t *testing.T) {
 				return err
 			}
 			for i := 1; i < shmfmt.SlotCount; i++ {
-				if owner := c.w.Proc.Node().Control().Slot(i).Head().Owner.Load(); owner != 0 {
+				s, err := c.w.Proc.Node().Control().OpenSlot(i)
+				if err != nil {
+					return err
+				}
+				if owner := s.Head().Owner.Load(); owner != 0 {
 					return fmt.Errorf("slot %d still belongs to context %#x", i, owner)
 				}
 			}

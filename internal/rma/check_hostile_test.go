@@ -189,6 +189,7 @@ func FuzzQuestions(f *testing.F) {
 		if len(text) > 0 {
 			if c, rest, ok := decodeClaim(text[1:], 2); ok {
 				list, whole := decodeSpans(rest)
+				c.call.PC = 0 // or the process that has called is asked, and nobody answers here
 				if err := fmt.Sprint(to(w).conflict(&c, &c, span{0, 8})); strings.ContainsAny(err, "\x00\x1b") || whole && len(list) > spansMax {
 					t.Fatalf("%q", err)
 				}
