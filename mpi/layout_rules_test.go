@@ -84,16 +84,16 @@ func TestDT13_DT14_BuffersThatCannotBe(t *testing.T) {
 		ok(t, err)
 		for _, x := range bad {
 			for call, err := range sendsOf(c, x.b) {
-				wantText(t, err, x.class, "mpi: "+call+" on world: ", x.text)
+				wantText(t, err, x.class, "mpi: "+call+" on world", x.text)
 			}
 			for call, err := range recvsOf(c, &m, x.b) {
-				wantText(t, err, x.class, "mpi: "+call+" on world: ", x.text)
+				wantText(t, err, x.class, "mpi: "+call+" on world", x.text)
 			}
 		}
 		// What occurs twice may be sent, but not received into.
 		twice := typ(t)(mpi.TypeVector(2, 1, 0, int32s))
 		for call, err := range recvsOf(c, &m, mpi.BufOf(mem, 1, twice)) {
-			wantText(t, err, mpi.ErrType, "mpi: "+call+" on world: ", "1 x vector(2 1 0 MPI_INT32_T)", "occur twice")
+			wantText(t, err, mpi.ErrType, "mpi: "+call+" on world", "1 x vector(2 1 0 MPI_INT32_T)", "occur twice")
 		}
 		mem[0] = 7
 		two := make([]int32, 2)
