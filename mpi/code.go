@@ -6,7 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// Messages tell in a byte what their elements are, and so do collectives: a receive of others
+// Messages tell in a byte what their elements are: a receive of others
 // is ErrType. Bytes match anything. Buffers of BufPtr, as programs in C have them, tell nothing
 // and are compared with nothing: there the types of one representation go by many names, and
 // checking mode, which compares whole sequences, is to judge.
