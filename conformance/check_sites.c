@@ -8,6 +8,7 @@
 
 int put_first(MPI_Win win, int *v);
 int put_second(MPI_Win win, int *v);
+int get_first(MPI_Win win, int *v);
 
 #if PART != 1
 int put_first(MPI_Win win, int *v) {
@@ -18,6 +19,11 @@ int put_first(MPI_Win win, int *v) {
 int put_second(MPI_Win win, int *v) {
 	int code = MPI_Put(v,
 		2, MPI_INT, 1, 5, 2, MPI_INT, win); /* put second */
+	return code;
+}
+
+int get_first(MPI_Win win, int *v) {
+	int code = MPI_Get(v, 2, MPI_INT, 1, 4, 2, MPI_INT, win); /* get first */
 	return code;
 }
 
@@ -58,6 +64,17 @@ int main(int argc, char **argv) {
 			v[0] = 9;
 		}
 		MPI_Win_fence(0, win); /* reuse second */
+	} else if (strcmp(what, "result") == 0) {
+		if (rank == 0) {
+			get_first(win, v);
+			v[1] = 9;
+		}
+		MPI_Win_fence(0, win); /* result second */
+	} else if (strcmp(what, "store") == 0) {
+		if (rank == 0) get_first(win, v);
+		MPI_Barrier(MPI_COMM_WORLD);
+		if (rank == 1) mem[5] = 9;
+		MPI_Win_fence(0, win); /* store second */
 	} else {
 		if (rank == 0) report(put_first(win, v));
 		MPI_Barrier(MPI_COMM_WORLD);

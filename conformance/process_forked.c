@@ -1,7 +1,8 @@
 /*
- * process_forked: a child of fork that calls MPI. "put", "send", "barrier" and "init" call it there,
- * and the child ends or, where errors return from the start, gets MPI_ERR_OTHER; "exit" only
- * asks whether there is anything to finalise. The parent goes on as if nothing had been.
+ * process_forked: a child of fork that calls MPI. "put", "send", "barrier", "init" and
+ * "wild" (a window over memory that is not there) call it, and the child ends or, where errors
+ * return from the start, gets MPI_ERR_OTHER; "exit" only asks whether there is anything to
+ * finalise. The parent goes on as if nothing had been.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ static void in_child(const char *how) {
 	if (!strcmp(how, "send")) code = MPI_Send(&x, 1, MPI_INT, rank, 0, MPI_COMM_WORLD);
 	if (!strcmp(how, "barrier")) code = MPI_Barrier(MPI_COMM_WORLD);
 	if (!strcmp(how, "init")) code = MPI_Init(NULL, NULL);
+	if (!strcmp(how, "wild")) code = MPI_Win_create((void *)0x200000, 4, 4, MPI_INFO_NULL, MPI_COMM_SELF, &w);
 	if (!strcmp(how, "exit")) {
 		MPI_Finalized(&flag);
 		_exit(flag ? 40 : 41);

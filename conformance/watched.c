@@ -37,7 +37,11 @@ int main(int argc, char **argv) {
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (has(argc, argv, "read")) x = ((volatile int *)p)[4];
 	if (has(argc, argv, "undefined") && ((volatile int *)p)[1] == 77) x = 3;
-	if (has(argc, argv, "send")) MPI_Send(p, 5, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+	if (has(argc, argv, "send")) {
+		MPI_Irecv(v, 5, MPI_INT, rank, 2, MPI_COMM_WORLD, &r);
+		MPI_Send(p, 5, MPI_INT, rank, 2, MPI_COMM_WORLD);
+		MPI_Wait(&r, MPI_STATUS_IGNORE);
+	}
 	if (has(argc, argv, "receive")) MPI_Sendrecv(v, 1, MPI_INT, rank, 1, p + 4, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	if (has(argc, argv, "leak")) p = NULL;
 	free(p);

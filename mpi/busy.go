@@ -26,7 +26,7 @@ func clash(c *coll.Clash, name string) string {
 		name = "one communicator"
 	}
 	if current.names.Load() == nil {
-		return fmt.Sprintf("two goroutines are in collectives on %s at once (%v and %v); give each a Dup", name, c.Call, c.Other)
+		return c.On(name)
 	}
 	return fmt.Sprintf("two threads are in collectives on %s at once (%s and %s); give each a communicator of its own, by MPI_Comm_dup",
 		name, standardName(c.Call), standardName(c.Other))

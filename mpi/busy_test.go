@@ -243,3 +243,84 @@ func TestSection6_14_FreeBesideABarrier(t *testing.T) {
 		}
 	})
 }
+
+// entered has two goroutines call a collective that no other member calls yet, and returns when
+// one of the two has been refused, so that the other one is in it; end is its result.
+func entered(t testing.TB, call func() error) (end <-chan error) {
+	t.Helper()
+	ends := make(chan error, 2)
+	for range 2 {
+		go func() { ends <- call() }()
+	}
+	if err := <-ends; !errors.Is(err, mpi.ErrOther) {
+		t.Errorf("the second call: %v", err)
+	}
+	return ends
+}
+
+// 6.14, 7.7.2: a Free that is refused since a goroutine is in a collective has deleted no
+// attributes.
+func TestSection6_14_RefusedFreeKeepsAttributes(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		d, err := c.Dup()
+		ok(t, err)
+		deleted := 0
+		key := mpi.CreateKeyval(nil, func(*mpi.Comm, int) error { deleted++; return nil })
+		ok(t, mpi.SetAttr(d, key, 1))
+		if c.Rank() == 0 {
+			end := entered(t, d.Barrier)
+			if err := d.Free(); !errors.Is(err, mpi.ErrOther) || deleted != 0 {
+				t.Errorf("Free beside a Barrier: %v, %d attributes deleted", err, deleted)
+			}
+			ok(t, mpi.Send(c, []int8{1}, 1, 1))
+			ok(t, <-end)
+		} else {
+			_, err := mpi.Recv(c, make([]int8, 1), 0, 1)
+			ok(t, err)
+			ok(t, d.Barrier())
+		}
+		if err := d.Free(); err != nil || deleted != 1 {
+			t.Errorf("then %v, %d attributes deleted", err, deleted)
+		}
+	})
+}
+
+// 6.14, 12.2.5: a Free of a window that is refused since a goroutine is in another one has done
+// nothing: the window is there until the other one has freed it.
+func TestSection6_14_RefusedFreeKeepsTheWindow(t *testing.T) {
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		w, err := mpi.WinAllocate[int64](c, 1, nil)
+		ok(t, err)
+		if c.Rank() == 0 {
+			end := entered(t, w.Free)
+			if err := w.SetName("still there"); err != nil {
+				t.Errorf("after a Free that was refused: %v", err)
+			}
+			ok(t, mpi.Send(c, []int8{1}, 1, 1))
+			ok(t, <-end)
+		} else {
+			_, err := mpi.Recv(c, make([]int8, 1), 0, 1)
+			ok(t, err)
+			ok(t, w.Free())
+		}
+		wantClass(t, w.SetName("gone"), mpi.ErrWin)
+	})
+}
+
+// 6.14, 11.2.2: a Finalize that is refused since a goroutine is in a collective on the world has
+// deleted no attributes of self.
+func TestSection6_14_RefusedFinalizeKeepsAttributes(t *testing.T) {
+	deleted := 0
+	err := mpi.Run(2, func(c *mpi.Comm) error {
+		if c.Rank() == 1 {
+			return nil
+		}
+		key := mpi.CreateKeyval(nil, func(*mpi.Comm, int) error { deleted++; return nil })
+		ok(t, mpi.SetAttr(c.Self(), key, 1))
+		entered(t, c.Barrier)
+		return nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "two goroutines are in collectives on world at once (Finalize and Barrier)") || deleted != 0 {
+		t.Errorf("%v, %d attributes deleted", err, deleted)
+	}
+}

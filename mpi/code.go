@@ -39,11 +39,3 @@ const kindCodes = "\x00" + string(rune(dtype.Boolean)<<4) +
 	"\x00" + // Uintptr
 	string(numberCode+rune(dtype.Single)) + string(numberCode+rune(dtype.Double64)) +
 	string(complexCode+rune(dtype.Single)) + string(complexCode+rune(dtype.Double64))
-
-// code is what the elements of b are.
-func (b *Buffer) code() dtype.Code {
-	if b.untold {
-		return dtype.Mixed
-	}
-	return b.b.Type().Code()
-}

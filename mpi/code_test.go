@@ -13,6 +13,7 @@ import (
 // too, however the message travels and is received. The message is consumed, and its sender
 // goes on.
 func TestDT16_MessagesOfOtherElements(t *testing.T) {
+	unchecked(t)
 	const tag = 3
 	wait := func(r mpi.Request) error { _, err := r.Wait(); return err }
 	sends := map[string]func(c *mpi.Comm, n int) error{
@@ -34,6 +35,18 @@ func TestDT16_MessagesOfOtherElements(t *testing.T) {
 			_, err := mpi.Sendrecv(c, make([]float64, n), 1, tag, []int8{0}, mpi.ProcNull, 0)
 			return err
 		},
+		"SendrecvReplace": func(c *mpi.Comm, n int) error {
+			_, err := mpi.SendrecvReplace(c, make([]float64, n), 1, tag, mpi.ProcNull, 0)
+			return err
+		},
+		"Bsend": func(c *mpi.Comm, n int) error {
+			if err := c.AttachBuffer(make([]byte, 8*n+mpi.BsendOverhead)); err != nil {
+				return err
+			}
+			err := mpi.Bsend(c, make([]float64, n), 1, tag)
+			_, detached := c.DetachBuffer()
+			return errors.Join(err, detached)
+		},
 	}
 	recvs := map[string]func(c *mpi.Comm, n int) error{
 		"Recv": func(c *mpi.Comm, n int) error { _, err := mpi.Recv(c, make([]int32, 2*n), 0, tag); return err },
@@ -49,6 +62,17 @@ func TestDT16_MessagesOfOtherElements(t *testing.T) {
 			if err == nil {
 				_, err = mpi.Mrecv(&m, make([]int32, 2*n))
 			}
+			return err
+		},
+		"Imrecv": func(c *mpi.Comm, n int) error {
+			m, _, err := c.Mprobe(0, tag)
+			if err != nil {
+				return err
+			}
+			return wait(mpi.Imrecv(&m, make([]int32, 2*n)))
+		},
+		"SendrecvReplace": func(c *mpi.Comm, n int) error {
+			_, err := mpi.SendrecvReplace(c, make([]int32, 2*n), mpi.ProcNull, 0, 0, tag)
 			return err
 		},
 		"persistent": func(c *mpi.Comm, n int) error {
@@ -68,8 +92,8 @@ func TestDT16_MessagesOfOtherElements(t *testing.T) {
 		},
 	}
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		for _, how := range []string{"Send", "Ssend", "Isend", "persistent", "Buffer", "layout", "Sendrecv"} {
-			for _, what := range []string{"Recv", "any", "Irecv", "Buffer", "RecvSlice", "Mrecv", "persistent", "Sendrecv", "layout"} {
+		for _, how := range []string{"Send", "Ssend", "Isend", "persistent", "Buffer", "layout", "Sendrecv", "SendrecvReplace", "Bsend"} {
+			for _, what := range []string{"Recv", "any", "Irecv", "Buffer", "RecvSlice", "Mrecv", "Imrecv", "persistent", "Sendrecv", "SendrecvReplace", "layout"} {
 				for _, n := range []int{1, 1000, 40_000} {
 					if c.Rank() == 0 {
 						if err := sends[how](c, n); err != nil {
@@ -94,6 +118,57 @@ func TestDT16_MessagesOfOtherElements(t *testing.T) {
 		if err != nil || got[0] != 4711 {
 			t.Errorf("then %v, %v", got, err)
 		}
+	})
+}
+
+// DT-16: the error is of one message: a persistent receive that had it receives the next one,
+// and pooled requests do not hand it on. Messages of a process to itself have it, too, and those
+// between two groups.
+func TestDT16_ErrorsAreOfOneMessage(t *testing.T) {
+	const tag = 3
+	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
+		world := c
+		group, err := c.Split(c.Rank(), 0)
+		ok(t, err)
+		between, err := mpi.IntercommCreate(group, 0, c, 1-c.Rank(), 4)
+		ok(t, err)
+		for _, c := range []*mpi.Comm{world, between} {
+			peer := 1 - world.Rank()
+			if c == between {
+				peer = 0
+			}
+			for _, n := range []int{1, 40_000} {
+				if world.Rank() == 0 {
+					ok(t, mpi.Send(c, make([]float64, n), peer, tag))
+					ok(t, mpi.Send(c, make([]int32, 2*n), peer, tag))
+					ok(t, mpi.Send(c, make([]int32, 2*n), peer, tag))
+					continue
+				}
+				r := mpi.RecvInit(c, make([]int32, 2*n), peer, tag)
+				ok(t, r.Start())
+				_, err := r.Wait()
+				wantClass(t, err, mpi.ErrType)
+				ok(t, r.Start())
+				_, err = r.Wait()
+				ok(t, err)
+				ok(t, r.Free())
+				_, err = mpi.Recv(c, make([]int32, 2*n), peer, tag)
+				ok(t, err)
+			}
+		}
+		for _, n := range []int{1, 40_000} {
+			r := mpi.Isend(c, make([]float64, n), c.Rank(), tag)
+			_, err := mpi.Recv(c, make([]int32, 2*n), c.Rank(), tag)
+			wantClass(t, err, mpi.ErrType)
+			_, err = r.Wait()
+			ok(t, err)
+			r = mpi.Irecv(c, make([]int32, 2*n), c.Rank(), tag)
+			ok(t, mpi.Send(c, make([]float64, n), c.Rank(), tag))
+			_, err = r.Wait()
+			wantClass(t, err, mpi.ErrType)
+		}
+		ok(t, between.Free())
+		ok(t, group.Free())
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/dtype"
 )
 
 // Barrier returns when all members of c have called it.
@@ -36,14 +37,14 @@ func Bcast[T Elem](c *Comm, buf []T, root int) error {
 		a := bcastArgs(buf, root)
 		return c.do(coll.Bcast, &a)
 	}
-	return bcast(c, bytesOf(buf), root)
+	return bcast(c, bytesOf(buf), elementCode[T](), root)
 }
 
-func bcast(c *Comm, buf []byte, root int) error {
+func bcast(c *Comm, buf []byte, code dtype.Code, root int) error {
 	if err := c.usable(collectiveCall(coll.Bcast, blocking)); err != nil {
 		return err
 	}
-	return c.done(coll.Bcast, c.w.Coll.Bcast(c.core, buf, root))
+	return c.done(coll.Bcast, c.w.Coll.BcastCode(c.core, buf, code, root))
 }
 
 // Ibcast starts a Bcast.
@@ -63,5 +64,5 @@ func BcastInit[T Elem](c *Comm, buf []T, root int) Request {
 }
 
 func bcastArgs[T Elem](buf []T, root int) coll.Args {
-	return coll.Args{Recv: bytesOf(buf), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root}
+	return coll.Args{Recv: bytesOf(buf), Width: sizeOf[T](), Code: elementCode[T](), Elem: reflect.TypeFor[T](), Root: root}
 }

@@ -89,7 +89,7 @@ func (c *Comm) significant(k coll.Kind, a *coll.Args, send, recv *Buffer) (from,
 // C: MPI_Bcast, section 6.4.
 func (c *Comm) Bcast(b Buffer, root int) error {
 	if bytes, ok := b.b.Contiguous(); ok && b.err == nil && !c.checks() {
-		return bcast(c, bytes, root)
+		return bcast(c, bytes, b.b.Code(), root)
 	}
 	return c.doBuffers(coll.Bcast, &coll.Args{Root: root}, nil, &b)
 }

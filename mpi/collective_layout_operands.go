@@ -27,9 +27,9 @@ func (c *Comm) reduceNow(k coll.Kind, send, recv *Buffer, o Op, root int, counts
 	case a.User != nil || k != coll.Reduce && k != coll.Allreduce:
 		err = e.DoLayouts(c.core, k, &a, from, to)
 	case k == coll.Reduce:
-		err = e.Reduce(c.core, a.Send, a.Recv, a.Op, a.Type, root)
+		err = e.ReduceCode(c.core, a.Send, a.Recv, a.Op, a.Type, a.Code, root)
 	default:
-		err = e.Allreduce(c.core, a.Send, a.Recv, a.Op, a.Type)
+		err = e.AllreduceCode(c.core, a.Send, a.Recv, a.Op, a.Type, a.Code)
 	}
 	return c.done(k, err)
 }
@@ -79,7 +79,7 @@ func (c *Comm) operands(k coll.Kind, send, recv *Buffer, o Op, a *coll.Args) (fr
 	if a.Op, a.Type, err = o.elements(send); err != nil {
 		return nil, nil, err
 	}
-	a.Width = a.Type.Size()
+	a.Width, a.Code = a.Type.Size(), send.b.Code()
 	if a.Send, err = send.inMemory(a.Width); err != nil || recv == nil {
 		return nil, nil, err
 	}

@@ -199,19 +199,29 @@ func (c *Comm) free(k call, first func()) error {
 		return fail(ErrComm, k.String(), c, "the first communicators cannot be freed")
 	}
 	first()
+	// Twice, since callbacks of attributes may be collective over c: a call that is refused has
+	// deleted none, unless another goroutine has begun one meanwhile.
+	if err := c.w.Coll.Idle(c.core, coll.CallFree); err != nil {
+		return c.notFreed(k, err)
+	}
 	if err := c.attrs.clear(c, k); err != nil {
 		return err
 	}
-	switch err := c.w.Coll.Claim(c.core, coll.CallFree); {
-	case err != nil && c.freed.Load():
-		return fail(ErrComm, k.String(), c, "communicator has been freed")
-	case err != nil:
-		return wrap(err, k, c, Undefined, Undefined)
+	if err := c.w.Coll.Claim(c.core, coll.CallFree); err != nil {
+		return c.notFreed(k, err)
 	}
 	c.freed.Store(true)
 	c.w.Coll.Free(c.core)
 	c.w.P2P.Abandon(c.core.Ctx)
 	return nil
+}
+
+// notFreed is the error of a Free that another call on c keeps from happening.
+func (c *Comm) notFreed(k call, err error) error {
+	if c.freed.Load() { // by that call
+		return fail(ErrComm, k.String(), c, "communicator has been freed")
+	}
+	return wrap(err, k, c, Undefined, Undefined)
 }
 
 // Comparison is how two communicators relate.

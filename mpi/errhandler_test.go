@@ -346,6 +346,7 @@ func TestERR02_FatalInAProcess(t *testing.T) {
 // Callbacks at Finalize, and handlers of its errors and of Init's, may ask where
 // the process stands.
 func TestATT05_StateDuringFinalize(t *testing.T) {
+	unchecked(t) // where the refused Finalize also prints which request is pending
 	out, errs, status := program(t, "finalizing")
 	if want := "Init: initialised true, finalized false\nFinalize: initialised true, finalized false\ncallback: initialised true, finalized false\n"; out != want || errs != "" || status != 0 {
 		t.Errorf("status %d, printed %q and %q, want %q", status, out, errs, want)

@@ -27,8 +27,6 @@ type Buffer struct {
 	b   dtype.Buffer
 	h   *datatype // of the type; nil if there is one handle for it
 	err error     // what is wrong with it; of the engine
-
-	untold bool // outside of checking mode nobody is told the type
 }
 
 // Buf is all of mem. T is a type that TypeOf accepts, such as a struct of numbers.
@@ -87,12 +85,13 @@ func BufPtr(p unsafe.Pointer, count int, d Datatype) (b Buffer) {
 // at is BufPtr where b, which is zero, is to stay: a Buffer that has just been made is slow to
 // copy, since the words that were stored are loaded two at a time.
 func (b *Buffer) at(p unsafe.Pointer, count int, d Datatype) {
-	b.untold = true
 	var t *dtype.Type
 	if t, b.err = d.engine(); b.err != nil {
 		return
 	}
-	if b.err = b.b.At(p, t, int64(count)); b.err != nil || b.b.Size() == 0 {
+	b.err = b.b.At(p, t, int64(count))
+	b.b.Untell()
+	if b.err != nil || b.b.Size() == 0 {
 		return
 	}
 	lb, _ := t.TrueExtent()

@@ -12,10 +12,10 @@ func (c *Comm) Recv(b Buffer, source, tag int) (Status, error) {
 	}
 	if layout == nil {
 		var st Status
-		err := recvRow(callRecv, c, bytes, b.code(), source, tag, &st)
+		err := recvRow(callRecv, c, bytes, b.b.Code(), source, tag, &st)
 		return st, err
 	}
-	q := irecv(callRecv, c, bytes, layout, b.code(), source, tag)
+	q := irecv(callRecv, c, bytes, layout, b.b.Code(), source, tag)
 	return q.Wait()
 }
 
@@ -27,7 +27,7 @@ func (c *Comm) Irecv(b Buffer, source, tag int) Request {
 	if err != nil {
 		return Request{err: err}
 	}
-	return irecv(callIrecv, c, bytes, layout, b.code(), source, tag)
+	return irecv(callIrecv, c, bytes, layout, b.b.Code(), source, tag)
 }
 
 // RecvInit is the function RecvInit for a Buffer.
@@ -38,7 +38,7 @@ func (c *Comm) RecvInit(b Buffer, source, tag int) Request {
 	if err != nil {
 		return Request{err: err}
 	}
-	return recvInit(c, bytes, layout, b.code(), source, tag)
+	return recvInit(c, bytes, layout, b.b.Code(), source, tag)
 }
 
 // Recv is the function Mrecv for a Buffer.
@@ -60,7 +60,7 @@ func (m *Message) start(k call, b *Buffer) Request {
 	if err != nil {
 		return Request{err: err}
 	}
-	return m.irecv(k, bytes, layout, b.code())
+	return m.irecv(k, bytes, layout, b.b.Code())
 }
 
 // Sendrecv is the function Sendrecv for Buffers.
@@ -87,7 +87,7 @@ func (c *Comm) exchange(k call, send *Buffer, dest, sendTag int, recv *Buffer, s
 	if err != nil {
 		return Request{err: err}
 	}
-	return isendrecv(k, c, out, outLayout, send.code(), dest, sendTag, in, inLayout, recv.code(), source, recvTag)
+	return isendrecv(k, c, out, outLayout, send.b.Code(), dest, sendTag, in, inLayout, recv.b.Code(), source, recvTag)
 }
 
 // SendrecvReplace is the function SendrecvReplace for a Buffer. What is sent is kept
@@ -111,5 +111,5 @@ func (c *Comm) replace(k call, b *Buffer, dest, sendTag, source, recvTag int) Re
 	if err != nil {
 		return Request{err: err}
 	}
-	return isendrecvReplace(k, c, bytes, layout, b.code(), dest, sendTag, source, recvTag)
+	return isendrecvReplace(k, c, bytes, layout, b.b.Code(), dest, sendTag, source, recvTag)
 }

@@ -36,9 +36,9 @@ func (c *Comm) sendBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) error
 	case err != nil:
 		return err
 	case layout == nil:
-		return sendRow(k, mode, c, bytes, b.code(), dest, tag)
+		return sendRow(k, mode, c, bytes, b.b.Code(), dest, tag)
 	}
-	q := isend(k, mode, c, bytes, layout, b.code(), dest, tag)
+	q := isend(k, mode, c, bytes, layout, b.b.Code(), dest, tag)
 	_, failed := q.Wait()
 	return failed
 }
@@ -106,7 +106,7 @@ func (c *Comm) isendBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) Requ
 	if err != nil {
 		return Request{err: err}
 	}
-	return isend(k, mode, c, bytes, layout, b.code(), dest, tag)
+	return isend(k, mode, c, bytes, layout, b.b.Code(), dest, tag)
 }
 
 func (c *Comm) sendInitBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) Request {
@@ -114,5 +114,5 @@ func (c *Comm) sendInitBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) R
 	if err != nil {
 		return Request{err: err}
 	}
-	return sendInit(k, mode, c, bytes, layout, b.code(), dest, tag)
+	return sendInit(k, mode, c, bytes, layout, b.b.Code(), dest, tag)
 }

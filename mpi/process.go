@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/world"
 )
@@ -114,7 +115,7 @@ func initialize() (*Comm, *Error) {
 	if err := checkInitialErrhandler(); err != nil {
 		return nil, err
 	}
-	b, err := boot.Connect()
+	b, err := boot.Connect(current.names.Load() != nil) // only bindings of C have set them
 	if err != nil {
 		return nil, initError(err)
 	}
@@ -173,6 +174,9 @@ func (c *Comm) finalize() error {
 		c.reportLeftovers(true)
 	} else {
 		err = c.w.RMA.OpenEpochs()
+	}
+	if err == nil {
+		err = c.w.Coll.Idle(c.core, coll.CallFinalize)
 	}
 	if err == nil {
 		if err := c.self.attrs.clear(c.self, callFinalize); err != nil {

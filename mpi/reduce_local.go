@@ -61,7 +61,7 @@ var localKernel, errLocalKernel = op.ParseKernel(os.Getenv(op.KernelEnv))
 // C: none; MPI_Reduce_local, MPI_Accumulate and MPI_Get_accumulate call them.
 func (o Op) Kernel(d Datatype) uintptr {
 	if t, err := d.engine(); err == nil {
-		if typ, err := op.CheckFor(o.kernel, t); err == nil {
+		if typ := o.kernel.Reduces(t); typ != 0 {
 			return localKernel.Function(o.kernel, typ)
 		}
 	}

@@ -79,3 +79,25 @@ func BenchmarkReduceLocal(b *testing.B) {
 		})
 	}
 }
+
+// A table of the kernels of all operations on all types is filled without an error, or anything
+// else, for each pair that is not defined: some 3,500 of them took 0.45 MB of each process of C.
+func TestCOL10_KernelsAllocateNothing(t *testing.T) {
+	double, err := mpi.Predefined("MPI_DOUBLE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defined, types := 0, []mpi.Datatype{double, mpi.Byte(), mpi.Packed(), mpi.HandleSync()}
+	ask := func() {
+		for _, o := range []mpi.Op{mpi.Sum, mpi.Land, mpi.Band, mpi.Minloc, mpi.Replace, mpi.NoOp, mpi.OpNull} {
+			for _, d := range types {
+				if o.Kernel(d) != 0 {
+					defined++
+				}
+			}
+		}
+	}
+	if n := testing.AllocsPerRun(1, ask); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

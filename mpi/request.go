@@ -181,6 +181,7 @@ func (q *Request) peek(what string, wanted bool) (Status, bool, *Error) {
 	if !e.Test(q.r) {
 		return emptyStatus(), false, nil
 	}
+	q.checkLooked()
 	if !q.r.Active || !wanted {
 		return emptyStatus(), true, nil
 	}

@@ -71,3 +71,34 @@ func TestWildBuffersAreTheCallers(t *testing.T) {
 		})
 	}
 }
+
+// The same of a receive that has all memory but its last bytes, in a page of which it has no whole
+// word.
+func TestWildEndsAreTheCallers(t *testing.T) {
+	const size = 192 << 10
+	mpitest.On(t, "tcp", 2, func(t testing.TB, world *mpi.Comm) {
+		whole := make([]byte, size)
+		if world.Rank() == 0 {
+			for tag := range 4 {
+				if err := mpi.Ssend(world, whole, 1, tag); err != nil {
+					t.Error(err)
+				}
+			}
+			return
+		}
+		memory, err := syscall.Mmap(-1, 0, 2*size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Munmap(memory)
+		if err := syscall.Mprotect(memory[size:], syscall.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+		for missing := 3; missing >= 0; missing-- {
+			_, err := mpi.Recv(world, memory[missing:][:size], 0, 3-missing)
+			if missing > 0 && !errors.Is(err, mpi.ErrBuffer) || missing == 0 && err != nil {
+				t.Errorf("without the last %d bytes: %v", missing, err)
+			}
+		}
+	})
+}

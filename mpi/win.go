@@ -1,10 +1,12 @@
 package mpi
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll"
 	heap "github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/world"
@@ -142,7 +144,8 @@ func (w *Window) Free() error {
 	var failed error
 	if err := w.v.Free(); err != nil {
 		e := w.failed(err, callFree, Undefined)
-		if e.Class == ErrRMASync || e.Class == ErrRequest { // another goroutine has begun an epoch, or to wait
+		var busy *coll.Clash
+		if e.Class == ErrRMASync || e.Class == ErrRequest || errors.As(err, &busy) { // another goroutine has begun an epoch, to wait, or a Free
 			return e
 		}
 		failed = e

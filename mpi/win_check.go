@@ -76,6 +76,8 @@ func (w *Window) checked(k call, a *access, compare []byte, target int, disp int
 	if err != nil {
 		return nil, err
 	}
+	into := a.result
+	a.result = w.v.Aside(p, into)
 	switch k {
 	case callPut:
 		err = w.v.Put(a.origin, target, disp, a.layout)
@@ -98,6 +100,7 @@ func (w *Window) checked(k call, a *access, compare []byte, target int, disp int
 	case callRgetAccumulate:
 		r, err = w.v.RgetAccumulate(a.origin, a.result, target, disp, a.layout, a.op, a.typ)
 	}
+	a.result = into
 	w.v.Issued(p, r, err)
 	return r, err
 }
@@ -109,7 +112,10 @@ func (w *Window) checkedIssue(k call, a *access, compare []byte, target int, dis
 	if err != nil {
 		return nil, err
 	}
+	into := a.result
+	a.result = w.v.Aside(p, into)
 	r, err := issue(a)
+	a.result = into
 	w.v.Issued(p, r, err)
 	return r, err
 }
@@ -124,6 +130,14 @@ func (q *Request) checkWaited(err *Error) *Error {
 		err = describe(failed, q.call(), q.c, Undefined, Undefined)
 	}
 	return err
+}
+
+// checkLooked says, under the engine's lock, that the program knows that the request is complete,
+// if it is one of an operation.
+func (q *Request) checkLooked() {
+	if q.call().oneSided() && q.c.win != nil && q.c.win.checks() {
+		q.c.win.v.Looked(q.r)
+	}
 }
 
 // checkedSync carries out a call that synchronises in checking mode.
@@ -146,7 +160,7 @@ func (w *Window) checkedSync(k call, target int, carryOut func() error) error {
 	case callPost:
 		w.v.Opened(c, "Wait", rma.AllTargets)
 	case callWinWait:
-		w.v.Exposed()
+		return w.v.Exposed(c)
 	case callLock:
 		w.v.Opened(c, "Unlock", target)
 	case callLockAll:

@@ -82,7 +82,7 @@ func TestF3_LocksOfTheDead(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			onDeath(t, n, func(t testing.TB, c *mpi.Comm) {
 				if s := newSpace[int64](t, c, kind, 1, nil); s != nil {
-					ok(t, s.Lock(mpi.LockExclusive, 0, 0))
+					ok(t, s.hold(mpi.LockExclusive, 0))
 				}
 				parting(t, c)
 			}, func(t testing.TB, c *mpi.Comm) {
@@ -91,7 +91,7 @@ func TestF3_LocksOfTheDead(t *testing.T) {
 				if s == nil {
 					return
 				}
-				err := s.Lock(mpi.LockExclusive, 0, 0)
+				err := s.hold(mpi.LockExclusive, 0)
 				if err != nil {
 					wantClass(t, err, mpi.ErrProcFailed)
 					if !strings.Contains(err.Error(), "rank 2") {

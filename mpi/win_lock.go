@@ -34,6 +34,11 @@ func (l LockType) String() string {
 // died, Lock is ErrProcFailed once, names it, and holds nothing: what it was about to
 // change may be half done.
 //
+// If the target is reached over sockets, Lock may return before the lock is held: it is held
+// when a flush returns, and an epoch of one short operation costs one round trip, in Unlock.
+// ErrProcFailed is then told by the first call that needs the lock, and by Unlock, which ends
+// the epoch.
+//
 // C: MPI_Win_lock, section 12.5.3.
 func (w *Window) Lock(typ LockType, target int, assert Assert) error {
 	if err := w.usable(callLock); err != nil {

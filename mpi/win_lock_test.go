@@ -54,7 +54,7 @@ func TestRS03_ExclusiveShutsOthersOut(t *testing.T) {
 				ok(t, c.Barrier())
 				switch c.Rank() {
 				case 1:
-					ok(t, s.Lock(mpi.LockExclusive, 2, 0))
+					ok(t, s.hold(mpi.LockExclusive, 2))
 					ok(t, mpi.Send(c, []byte{0}, 3, 0))
 					ok(t, s.Put([]int64{1}, 2, s.at(2, 0)))
 					ok(t, s.Flush(2))

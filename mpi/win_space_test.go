@@ -54,6 +54,18 @@ func (s *space[T]) at(rank, i int) int {
 	return int(s.addr[rank] + int64(i)*s.size)
 }
 
+// hold locks a rank and returns when the lock is held, which Lock alone does not promise of a
+// rank on another host: the first flush does.
+func (s *space[T]) hold(kind mpi.LockType, rank int) error {
+	err := s.Lock(kind, rank, 0)
+	if err == nil {
+		if err = s.Flush(rank); err != nil {
+			s.Unlock(rank) // it ends the epoch, and tells the same
+		}
+	}
+	return err
+}
+
 // spaceKinds are the ways to make a window. Each comes to another way through the
 // engine: memory that others map, that they reach through the kernel, by frames.
 var spaceKinds = []string{"create", "create over AllocMem", "allocate", "shared", "dynamic", "dynamic over AllocMem"}

@@ -110,7 +110,9 @@ func (w *Window) Test() (bool, error) {
 	}
 	done, err := w.v.Test()
 	if done && w.checks() {
-		w.v.Exposed()
+		if found := w.v.Exposed(here(callWinTest)); err == nil {
+			err = found
+		}
 	}
 	return done, w.done(err, callWinTest, Undefined)
 }

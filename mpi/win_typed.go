@@ -229,7 +229,7 @@ func (w Win[T]) RgetAccumulate(origin, result []T, target, disp int, o Op) Reque
 var plainOps = func() (defined [16]uint16) {
 	for t := op.Bool; t <= op.Complex128; t++ {
 		for o := op.Op(1); int(o) <= op.Ops; o++ {
-			if op.CheckAccumulate(o, t) == nil {
+			if o.Accumulates(t) {
 				defined[t] |= 1 << o
 			}
 		}

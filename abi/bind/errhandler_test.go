@@ -13,7 +13,7 @@ import (
 func procedureCalls(l *Lib) func(name string, words ...uintptr) mpi.Class {
 	numbers := map[string]int{}
 	for i, p := range procedures {
-		numbers[p.name] = i
+		numbers[p.String()] = i
 	}
 	return func(name string, words ...uintptr) mpi.Class {
 		return mpi.Class(l.Call(numbers[name], false, unsafe.Pointer(&words[0])))

@@ -10,7 +10,6 @@ package bind
 import (
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -93,22 +92,29 @@ func New(h Hooks) *Lib {
 // checking reports whether the process is in the checking mode.
 func checking() bool { return os.Getenv("HALO_CHECK") == "1" }
 
-// procedure is one of the standard.
+// procedure is one of the standard. It has no pointers: the loader writes into each page of the
+// library that has some, and each process has its own copy of such a page.
 type procedure struct {
-	name   string
-	do     func(l *Lib, a args) error // nil: the engine does not have it yet
-	always bool                       // also before Init and after Finalize
+	text          uint16 // where its name begins in texts
+	name, buffers uint8  // the length of the name, and of what follows it: see addresses
+	always        bool   // also before Init and after Finalize
 
 	// 1 + the number of the argument that is the communicator or window which hears of errors
 	// of the call itself, 0 if none is; and of the handler for what is to be made.
-	comm, win, handler int
+	comm, win, handler uint8
 
-	makes []made // of what the engine does not have: the handles that are results
-
-	// buffers are the names of the parameters that are addresses of the program's memory, "-" for
-	// others, in their order, "" if there are none.
-	buffers string
+	makes uint8 // of what the engine does not have: the handles that are results, in outcomes
 }
+
+// call is what a procedure does, nil of those that the engine does not have yet.
+type call func(l *Lib, a args) error
+
+// String is the name of p.
+func (p *procedure) String() string { return texts[p.text:][:p.name] }
+
+// addresses are the names of the parameters of p that are addresses of the program's memory, "-"
+// for others, in their order, "" if there are none.
+func (p *procedure) addresses() string { return texts[int(p.text)+int(p.name):][:p.buffers] }
 
 // made is an argument that says where a handle is to go, and the null handle of its kind.
 type made struct {
@@ -124,14 +130,14 @@ func (l *Lib) Call(number int, large bool, words unsafe.Pointer) int {
 // CallIn is Call by a caller whose floating-point environment decides about operations.
 func (l *Lib) CallIn(env mpi.FloatEnv, number int, large bool, words unsafe.Pointer) (result int) {
 	defer l.caught(number, args{words, large, env}, &result)
-	p := &procedures[number]
+	p, do := &procedures[number], calls[number]
 	switch {
 	case l.state.Load() != running && !p.always:
-		return code(l.idle(p.name))
-	case p.do == nil:
+		return code(l.idle(p.String()))
+	case do == nil:
 		return code(l.unsupported(p, args{words, large, env}))
 	}
-	return code(p.do(l, args{words, large, env}))
+	return code(do(l, args{words, large, env}))
 }
 
 // code is what C gets for an error.
@@ -173,18 +179,17 @@ func (l *Lib) failOn(c *mpi.Comm, cl mpi.Class, call, format string, v ...any) e
 // failIn raises an error of a call: of the communicator or window among its arguments, if
 // there is one.
 func (l *Lib) failIn(call string, a args, cl mpi.Class, format string, v ...any) error {
-	k := slices.IndexFunc(procedures[:], func(p procedure) bool { return p.name == call })
-	if k < 0 || l.world.Load() == nil {
+	p := find(call)
+	if p == nil || l.world.Load() == nil {
 		return l.fail(cl, call, format, v...)
 	}
-	p := &procedures[k]
 	if p.comm > 0 {
-		if c := l.commOf(a.word(p.comm - 1)); c != nil {
+		if c := l.commOf(a.word(int(p.comm) - 1)); c != nil {
 			return l.failOn(c, cl, call, format, v...)
 		}
 	}
 	if p.win > 0 {
-		if w, ok := l.wins.get(a.word(p.win - 1)); ok {
+		if w, ok := l.wins.get(a.word(int(p.win) - 1)); ok {
 			return l.failWin(w, cl, call, format, v...)
 		}
 	}

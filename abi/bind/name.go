@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+
+	"github.com/halo-mpi/halo/internal/cname"
 )
 
 // entry is the beginning of the name of the functions that Call calls: all are generated.
@@ -19,10 +21,10 @@ func nameOf(call string) string {
 		return call
 	}
 	entered := enteredAt()
-	if strings.Contains(plain(entered), strings.ToLower(call)) {
+	if strings.Contains(cname.Plain(entered), strings.ToLower(call)) {
 		return entered
 	}
-	if name, ok := plainNames()[strings.ToLower(call)]; ok {
+	if name := cname.Find(call); name != "" {
 		return name
 	}
 	if entered != "" {
@@ -34,10 +36,10 @@ func nameOf(call string) string {
 // nameInC is the procedure that means a call of package mpi, or what it is given if there is
 // none: of a window, where other objects have calls of that name.
 func nameInC(call string) string {
-	if name, ok := plainNames()["win"+strings.ToLower(call)]; ok {
+	if name := cname.Find("win" + call); name != "" {
 		return name
 	}
-	if name, ok := plainNames()[strings.ToLower(call)]; ok {
+	if name := cname.Find(call); name != "" {
 		return name
 	}
 	return call
@@ -71,30 +73,15 @@ func enteredAt() string {
 // them, by the names of the methods. One that several procedures share is left out.
 var methods = sync.OnceValue(func() map[string]string {
 	names := map[string]string{}
-	for i := range procedures {
-		if do := procedures[i].do; do != nil {
+	for i, do := range calls {
+		if do != nil {
 			method := runtime.FuncForPC(reflect.ValueOf(do).Pointer()).Name()
 			if _, shared := names[method]; shared {
 				names[method] = ""
 			} else if strings.Contains(method, "(*Lib)") {
-				names[method] = procedures[i].name
+				names[method] = procedures[i].String()
 			}
 		}
-	}
-	return names
-})
-
-// plain is the name of a procedure as one of Go would be, in lower case.
-func plain(name string) string {
-	_, name, _ = strings.Cut(name, "_") // MPI_ or MPIX_
-	return strings.ToLower(strings.ReplaceAll(name, "_", ""))
-}
-
-// plainNames are the procedures by their plain names.
-var plainNames = sync.OnceValue(func() map[string]string {
-	names := make(map[string]string, len(procedures))
-	for i := range procedures {
-		names[plain(procedures[i].name)] = procedures[i].name
 	}
 	return names
 })

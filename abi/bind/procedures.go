@@ -5,556 +5,1539 @@ package bind
 import "github.com/halo-mpi/halo/mpi"
 
 // procedures are those of the table, by number.
-var procedures [544]procedure
+var procedures = [...]procedure{
+	0:   {text: 0, name: 28, buffers: 28, always: true},
+	1:   {text: 56, name: 24, always: true},
+	2:   {text: 80, name: 16, always: true},
+	3:   {text: 96, name: 19, always: true},
+	4:   {text: 115, name: 28, buffers: 28, always: true},
+	5:   {text: 171, name: 24, always: true},
+	6:   {text: 195, name: 9, comm: 1},
+	7:   {text: 204, name: 14, buffers: 11, win: 9},
+	8:   {text: 229, name: 19, always: true},
+	9:   {text: 248, name: 18, always: true},
+	10:  {text: 266, name: 20, always: true},
+	11:  {text: 286, name: 13, buffers: 19, comm: 7},
+	12:  {text: 318, name: 18, buffers: 19, comm: 7},
+	13:  {text: 355, name: 14, buffers: 37, comm: 8},
+	14:  {text: 406, name: 19, buffers: 37, comm: 8},
+	15:  {text: 462, name: 13, buffers: 11},
+	16:  {text: 486, name: 13, buffers: 15, comm: 6},
+	17:  {text: 514, name: 18, buffers: 15, comm: 6},
+	18:  {text: 547, name: 12, buffers: 19, comm: 7},
+	19:  {text: 578, name: 17, buffers: 19, comm: 7},
+	20:  {text: 614, name: 13, buffers: 55, comm: 9},
+	21:  {text: 682, name: 18, buffers: 55, comm: 9},
+	22:  {text: 755, name: 13, buffers: 73, comm: 9},
+	23:  {text: 841, name: 18, buffers: 73, comm: 9},
+	24:  {text: 932, name: 15, comm: 1},
+	25:  {text: 947, name: 12, buffers: 17, comm: 1},
+	26:  {text: 976, name: 12, buffers: 17, comm: 1},
+	27:  {text: 1005, name: 11, comm: 1},
+	28:  {text: 1016, name: 16, comm: 1},
+	29:  {text: 1032, name: 9, buffers: 6, comm: 5},
+	30:  {text: 1047, name: 14, buffers: 6, comm: 5},
+	31:  {text: 1067, name: 9, buffers: 3, comm: 6},
+	32:  {text: 1079, name: 14, buffers: 3, comm: 6},
+	33:  {text: 1096, name: 17, buffers: 6},
+	34:  {text: 1119, name: 17, buffers: 11},
+	35:  {text: 1147, name: 16},
+	36:  {text: 1163, name: 17},
+	37:  {text: 1180, name: 10},
+	38:  {text: 1190, name: 15, comm: 1},
+	39:  {text: 1205, name: 15, comm: 1, makes: 1},
+	40:  {text: 1220, name: 12, comm: 1},
+	41:  {text: 1232, name: 12, comm: 1},
+	42:  {text: 1244, name: 13, comm: 1},
+	43:  {text: 1257, name: 14, comm: 1},
+	44:  {text: 1271, name: 12, comm: 1, makes: 2},
+	45:  {text: 1283, name: 15, comm: 1},
+	46:  {text: 1298, name: 14},
+	47:  {text: 1312, name: 15, comm: 4, makes: 3},
+	48:  {text: 1327, name: 22, buffers: 8, comm: 1},
+	49:  {text: 1357, name: 24, comm: 1},
+	50:  {text: 1381, name: 16, comm: 1},
+	51:  {text: 1397, name: 16, comm: 4, makes: 3},
+	52:  {text: 1413, name: 15, comm: 1},
+	53:  {text: 1428, name: 26, always: true},
+	54:  {text: 1454, name: 26, handler: 4, makes: 3},
+	55:  {text: 1480, name: 21, comm: 1},
+	56:  {text: 1501, name: 22, buffers: 17},
+	57:  {text: 1540, name: 20, comm: 1},
+	58:  {text: 1560, name: 22, buffers: 13, comm: 1},
+	59:  {text: 1595, name: 19},
+	60:  {text: 1614, name: 12, comm: 1},
+	61:  {text: 1626, name: 22, comm: 1},
+	62:  {text: 1648, name: 21, comm: 1},
+	63:  {text: 1669, name: 13},
+	64:  {text: 1682, name: 20},
+	65:  {text: 1702, name: 17, buffers: 17, comm: 1},
+	66:  {text: 1736, name: 23, comm: 1},
+	67:  {text: 1759, name: 17, comm: 1},
+	68:  {text: 1776, name: 17, comm: 1},
+	69:  {text: 1793, name: 19},
+	70:  {text: 1812, name: 14, comm: 1},
+	71:  {text: 1826, name: 13, comm: 1},
+	72:  {text: 1839, name: 23, comm: 1},
+	73:  {text: 1862, name: 22, comm: 1},
+	74:  {text: 1884, name: 13, makes: 4},
+	75:  {text: 1897, name: 13, comm: 1},
+	76:  {text: 1910, name: 21, comm: 1},
+	77:  {text: 1931, name: 20, comm: 1},
+	78:  {text: 1951, name: 17, buffers: 17, comm: 1},
+	79:  {text: 1985, name: 23, comm: 1, handler: 2},
+	80:  {text: 2008, name: 17, comm: 1},
+	81:  {text: 2025, name: 17, comm: 1},
+	82:  {text: 2042, name: 13, comm: 1},
+	83:  {text: 2055, name: 14, comm: 6, makes: 5},
+	84:  {text: 2069, name: 23, comm: 7, makes: 6},
+	85:  {text: 2092, name: 14, comm: 1},
+	86:  {text: 2106, name: 19, comm: 1},
+	87:  {text: 2125, name: 19, comm: 1},
+	88:  {text: 2144, name: 20, buffers: 36, win: 7},
+	89:  {text: 2200, name: 15, buffers: 8},
+	90:  {text: 2223, name: 21, comm: 1, makes: 7},
+	91:  {text: 2244, name: 30, comm: 1, makes: 8},
+	92:  {text: 2274, name: 24, comm: 1},
+	93:  {text: 2298, name: 30, comm: 1},
+	94:  {text: 2328, name: 19, always: true},
+	95:  {text: 2347, name: 15, always: true},
+	96:  {text: 2362, name: 16, always: true},
+	97:  {text: 2378, name: 10, buffers: 15, comm: 6},
+	98:  {text: 2403, name: 15, buffers: 15, comm: 6},
+	99:  {text: 2433, name: 16, buffers: 23, win: 7},
+	100: {text: 2472, name: 24},
+	101: {text: 2496, name: 14},
+	102: {text: 2510, name: 26, always: true},
+	103: {text: 2536, name: 15},
+	104: {text: 2551, name: 18},
+	105: {text: 2569, name: 22},
+	106: {text: 2591, name: 24},
+	107: {text: 2615, name: 23, makes: 9},
+	108: {text: 2638, name: 18, makes: 10},
+	109: {text: 2656, name: 17, makes: 11},
+	110: {text: 2673, name: 21},
+	111: {text: 2694, name: 28},
+	112: {text: 2722, name: 17},
+	113: {text: 2739, name: 24},
+	114: {text: 2763, name: 17, makes: 12},
+	115: {text: 2780, name: 14, makes: 13},
+	116: {text: 2794, name: 18, makes: 13},
+	117: {text: 2812, name: 17, makes: 14},
+	118: {text: 2829, name: 21, makes: 14},
+	119: {text: 2850, name: 21, makes: 13},
+	120: {text: 2871, name: 15, makes: 13},
+	121: {text: 2886, name: 19, makes: 13},
+	122: {text: 2905, name: 18, makes: 14},
+	123: {text: 2923, name: 22, makes: 14},
+	124: {text: 2945, name: 22, makes: 13},
+	125: {text: 2967, name: 13, comm: 1, makes: 15},
+	126: {text: 2980, name: 20},
+	127: {text: 3000, name: 13},
+	128: {text: 3013, name: 17},
+	129: {text: 3030, name: 23},
+	130: {text: 3053, name: 21},
+	131: {text: 3074, name: 16},
+	132: {text: 3090, name: 20},
+	133: {text: 3110, name: 26},
+	134: {text: 3136, name: 24},
+	135: {text: 3160, name: 21},
+	136: {text: 3181, name: 27},
+	137: {text: 3208, name: 25},
+	138: {text: 3233, name: 20},
+	139: {text: 3253, name: 13},
+	140: {text: 3266, name: 20},
+	141: {text: 3286, name: 22},
+	142: {text: 3308, name: 23, handler: 2},
+	143: {text: 3331, name: 17},
+	144: {text: 3348, name: 17},
+	145: {text: 3365, name: 17},
+	146: {text: 3382, name: 13},
+	147: {text: 3395, name: 14},
+	148: {text: 3409, name: 18},
+	149: {text: 3427, name: 24},
+	150: {text: 3451, name: 22},
+	151: {text: 3473, name: 17},
+	152: {text: 3490, name: 21},
+	153: {text: 3511, name: 27},
+	154: {text: 3538, name: 25},
+	155: {text: 3563, name: 22},
+	156: {text: 3585, name: 28},
+	157: {text: 3613, name: 26},
+	158: {text: 3639, name: 21},
+	159: {text: 3660, name: 12},
+	160: {text: 3672, name: 13, always: true},
+	161: {text: 3685, name: 12, buffers: 4},
+	162: {text: 3701, name: 10, buffers: 19, comm: 8},
+	163: {text: 3730, name: 15, buffers: 19, comm: 8},
+	164: {text: 3764, name: 11, buffers: 37, comm: 9},
+	165: {text: 3812, name: 16, buffers: 37, comm: 9},
+	166: {text: 3865, name: 7, buffers: 11, win: 8},
+	167: {text: 3883, name: 18, buffers: 27, win: 12},
+	168: {text: 3928, name: 15, buffers: 8},
+	169: {text: 3951, name: 13},
+	170: {text: 3964, name: 16},
+	171: {text: 3980, name: 18},
+	172: {text: 3998, name: 24},
+	173: {text: 4022, name: 23, always: true},
+	174: {text: 4045, name: 22},
+	175: {text: 4067, name: 15, always: true},
+	176: {text: 4082, name: 16, comm: 1, makes: 1},
+	177: {text: 4098, name: 13, comm: 1},
+	178: {text: 4111, name: 13, comm: 1},
+	179: {text: 4124, name: 19, comm: 1},
+	180: {text: 4143, name: 25, comm: 1},
+	181: {text: 4168, name: 17, comm: 1},
+	182: {text: 4185, name: 21},
+	183: {text: 4206, name: 18, buffers: 17},
+	184: {text: 4241, name: 17},
+	185: {text: 4258, name: 20},
+	186: {text: 4278, name: 14, buffers: 9},
+	187: {text: 4301, name: 14},
+	188: {text: 4315, name: 27, makes: 16},
+	189: {text: 4342, name: 14, buffers: 9},
+	190: {text: 4365, name: 22},
+	191: {text: 4387, name: 20, buffers: 10},
+	192: {text: 4417, name: 20, buffers: 10},
+	193: {text: 4447, name: 14},
+	194: {text: 4461, name: 14},
+	195: {text: 4475, name: 25, buffers: 19},
+	196: {text: 4519, name: 15},
+	197: {text: 4534, name: 14, buffers: 19, comm: 7},
+	198: {text: 4567, name: 15, buffers: 37, comm: 8},
+	199: {text: 4619, name: 14, buffers: 15, comm: 6},
+	200: {text: 4648, name: 13, buffers: 19, comm: 7},
+	201: {text: 4680, name: 14, buffers: 55, comm: 9},
+	202: {text: 4749, name: 14, buffers: 73, comm: 9},
+	203: {text: 4836, name: 12, comm: 1},
+	204: {text: 4848, name: 10, buffers: 6, comm: 5},
+	205: {text: 4864, name: 10, buffers: 3, comm: 6},
+	206: {text: 4877, name: 11, buffers: 15, comm: 6},
+	207: {text: 4903, name: 11, buffers: 19, comm: 8},
+	208: {text: 4933, name: 12, buffers: 37, comm: 9},
+	209: {text: 4982, name: 11, comm: 3},
+	210: {text: 4993, name: 10, buffers: 3},
+	211: {text: 5006, name: 23, comm: 7, makes: 17},
+	212: {text: 5029, name: 24, comm: 8, makes: 18},
+	213: {text: 5053, name: 22, comm: 7, makes: 17},
+	214: {text: 5075, name: 23, comm: 9, makes: 19},
+	215: {text: 5098, name: 23, comm: 9, makes: 19},
+	216: {text: 5121, name: 15, always: true},
+	217: {text: 5136, name: 19, buffers: 6, always: true},
+	218: {text: 5161, name: 15, always: true},
+	219: {text: 5176, name: 12, always: true},
+	220: {text: 5188, name: 13, always: true},
+	221: {text: 5201, name: 12, always: true},
+	222: {text: 5213, name: 18, always: true},
+	223: {text: 5231, name: 19, always: true},
+	224: {text: 5250, name: 19, always: true},
+	225: {text: 5269, name: 21, always: true},
+	226: {text: 5290, name: 12, always: true},
+	227: {text: 5302, name: 8, always: true},
+	228: {text: 5310, name: 15, always: true},
+	229: {text: 5325, name: 15, always: true},
+	230: {text: 5340, name: 20, comm: 1},
+	231: {text: 5360, name: 32, handler: 7, makes: 6},
+	232: {text: 5392, name: 19, comm: 1},
+	233: {text: 5411, name: 10, comm: 3},
+	234: {text: 5421, name: 9, buffers: 3, comm: 6},
+	235: {text: 5433, name: 11, buffers: 15, comm: 7},
+	236: {text: 5459, name: 19, buffers: 26, comm: 6},
+	237: {text: 5504, name: 25, buffers: 15, comm: 6},
+	238: {text: 5544, name: 10, buffers: 3, comm: 6},
+	239: {text: 5557, name: 18},
+	240: {text: 5575, name: 9, buffers: 15, comm: 6},
+	241: {text: 5599, name: 12, buffers: 19, comm: 8},
+	242: {text: 5630, name: 13, buffers: 35, comm: 9},
+	243: {text: 5678, name: 9, buffers: 3, comm: 6},
+	244: {text: 5690, name: 13, buffers: 23, comm: 11},
+	245: {text: 5726, name: 21, buffers: 3, comm: 8},
+	246: {text: 5750, name: 10, buffers: 3, comm: 6},
+	247: {text: 5763, name: 17, buffers: 17},
+	248: {text: 5797, name: 15},
+	249: {text: 5812, name: 15},
+	250: {text: 5827, name: 10, comm: 3},
+	251: {text: 5837, name: 9, buffers: 3},
+	252: {text: 5849, name: 22, comm: 7},
+	253: {text: 5871, name: 27, comm: 7, makes: 18},
+	254: {text: 5898, name: 23, comm: 8},
+	255: {text: 5921, name: 28, comm: 8, makes: 19},
+	256: {text: 5949, name: 21, comm: 7},
+	257: {text: 5970, name: 26, comm: 7, makes: 18},
+	258: {text: 5996, name: 22, comm: 9},
+	259: {text: 6018, name: 27, comm: 9, makes: 20},
+	260: {text: 6045, name: 22, comm: 9},
+	261: {text: 6067, name: 27, comm: 9, makes: 20},
+	262: {text: 6094, name: 18},
+	263: {text: 6112, name: 13},
+	264: {text: 6125, name: 11},
+	265: {text: 6136, name: 13},
+	266: {text: 6149, name: 8, buffers: 16, comm: 7},
+	267: {text: 6173, name: 17, buffers: 18},
+	268: {text: 6208, name: 22},
+	269: {text: 6230, name: 13, comm: 3},
+	270: {text: 6243, name: 12},
+	271: {text: 6255, name: 12, always: true},
+	272: {text: 6267, name: 10},
+	273: {text: 6277, name: 15},
+	274: {text: 6292, name: 16},
+	275: {text: 6308, name: 14, comm: 7, makes: 18},
+	276: {text: 6322, name: 9, comm: 3},
+	277: {text: 6331, name: 14, comm: 7, makes: 18},
+	278: {text: 6345, name: 16},
+	279: {text: 6361, name: 7, buffers: 11, win: 8},
+	280: {text: 6379, name: 16},
+	281: {text: 6395, name: 15, buffers: 11, win: 9},
+	282: {text: 6421, name: 8, buffers: 3, comm: 6},
+	283: {text: 6432, name: 13, buffers: 3, comm: 6},
+	284: {text: 6448, name: 10, buffers: 15, comm: 7},
+	285: {text: 6473, name: 15, buffers: 15, comm: 7},
+	286: {text: 6503, name: 16, buffers: 14},
+	287: {text: 6533, name: 18, buffers: 26, comm: 6},
+	288: {text: 6577, name: 24, buffers: 15, comm: 6},
+	289: {text: 6616, name: 29, buffers: 15, comm: 6},
+	290: {text: 6660, name: 23, buffers: 26, comm: 6},
+	291: {text: 6709, name: 20},
+	292: {text: 6729, name: 22, always: true},
+	293: {text: 6751, name: 21, always: true},
+	294: {text: 6772, name: 23, always: true},
+	295: {text: 6795, name: 16},
+	296: {text: 6811, name: 22},
+	297: {text: 6833, name: 26, buffers: 19},
+	298: {text: 6878, name: 26, buffers: 19},
+	299: {text: 6923, name: 27, buffers: 38},
+	300: {text: 6988, name: 8, buffers: 11, win: 8},
+	301: {text: 7007, name: 19, buffers: 27, win: 12},
+	302: {text: 7053, name: 8, buffers: 11, win: 8},
+	303: {text: 7072, name: 9, buffers: 3, comm: 6},
+	304: {text: 7084, name: 14, buffers: 3, comm: 6},
+	305: {text: 7101, name: 8, buffers: 15, comm: 6},
+	306: {text: 7124, name: 13, buffers: 15, comm: 6},
+	307: {text: 7152, name: 11, buffers: 19, comm: 8},
+	308: {text: 7182, name: 16, buffers: 19, comm: 8},
+	309: {text: 7217, name: 12, buffers: 35, comm: 9},
+	310: {text: 7264, name: 17, buffers: 35, comm: 9},
+	311: {text: 7316, name: 8, buffers: 3, comm: 6},
+	312: {text: 7327, name: 13, buffers: 3, comm: 6},
+	313: {text: 7343, name: 12, buffers: 23, comm: 11},
+	314: {text: 7378, name: 20, buffers: 3, comm: 8},
+	315: {text: 7401, name: 25, always: true},
+	316: {text: 7426, name: 27, always: true},
+	317: {text: 7453, name: 29, always: true},
+	318: {text: 7482, name: 25, always: true},
+	319: {text: 7507, name: 20, always: true},
+	320: {text: 7527, name: 24, always: true},
+	321: {text: 7551, name: 26, always: true, makes: 9},
+	322: {text: 7577, name: 20, always: true, makes: 11},
+	323: {text: 7597, name: 24, always: true},
+	324: {text: 7621, name: 25, always: true},
+	325: {text: 7646, name: 25, always: true, makes: 21},
+	326: {text: 7671, name: 25, always: true, makes: 22},
+	327: {text: 7696, name: 16, always: true, handler: 2, makes: 23},
+	328: {text: 7712, name: 26, always: true, handler: 2},
+	329: {text: 7738, name: 9, buffers: 3, comm: 6},
+	330: {text: 7750, name: 14, buffers: 3, comm: 6},
+	331: {text: 7767, name: 9},
+	332: {text: 7776, name: 12, buffers: 19},
+	333: {text: 7807, name: 20},
+	334: {text: 7827, name: 21},
+	335: {text: 7848, name: 18},
+	336: {text: 7866, name: 24},
+	337: {text: 7890, name: 23},
+	338: {text: 7913, name: 25},
+	339: {text: 7938, name: 20},
+	340: {text: 7958, name: 21},
+	341: {text: 7979, name: 18},
+	342: {text: 7997, name: 8},
+	343: {text: 8005, name: 18},
+	344: {text: 8023, name: 11, buffers: 19},
+	345: {text: 8053, name: 11, buffers: 19},
+	346: {text: 8083, name: 12, buffers: 38},
+	347: {text: 8133, name: 13, comm: 1},
+	348: {text: 8146, name: 15},
+	349: {text: 8161, name: 19},
+	350: {text: 8180, name: 22, buffers: 70},
+	351: {text: 8272, name: 27},
+	352: {text: 8299, name: 27},
+	353: {text: 8326, name: 24},
+	354: {text: 8350, name: 24, buffers: 46},
+	355: {text: 8420, name: 30, buffers: 26},
+	356: {text: 8476, name: 23},
+	357: {text: 8499, name: 29, buffers: 26},
+	358: {text: 8554, name: 22, buffers: 17},
+	359: {text: 8593, name: 23},
+	360: {text: 8616, name: 22, buffers: 61},
+	361: {text: 8699, name: 24, buffers: 50},
+	362: {text: 8773, name: 20},
+	363: {text: 8793, name: 12},
+	364: {text: 8805, name: 13},
+	365: {text: 8818, name: 20},
+	366: {text: 8838, name: 17, buffers: 17},
+	367: {text: 8872, name: 21, buffers: 63},
+	368: {text: 8956, name: 23, buffers: 87},
+	369: {text: 9066, name: 21},
+	370: {text: 9087, name: 23},
+	371: {text: 9110, name: 19},
+	372: {text: 9129, name: 21},
+	373: {text: 9150, name: 17},
+	374: {text: 9167, name: 24},
+	375: {text: 9191, name: 26},
+	376: {text: 9217, name: 24},
+	377: {text: 9241, name: 16, buffers: 46},
+	378: {text: 9303, name: 19},
+	379: {text: 9322, name: 17, buffers: 17},
+	380: {text: 9356, name: 17},
+	381: {text: 9373, name: 13},
+	382: {text: 9386, name: 15},
+	383: {text: 9401, name: 15},
+	384: {text: 9416, name: 10, buffers: 16, comm: 7},
+	385: {text: 9442, name: 19, buffers: 24},
+	386: {text: 9485, name: 18},
+	387: {text: 9503, name: 8},
+	388: {text: 9511, name: 11, buffers: 19},
+	389: {text: 9541, name: 11, buffers: 19},
+	390: {text: 9571, name: 12, buffers: 38},
+	391: {text: 9621, name: 16, buffers: 15, comm: 4},
+	392: {text: 9652, name: 23, buffers: 15, comm: 4},
+	393: {text: 9690, name: 14, buffers: 6, win: 1},
+	394: {text: 9710, name: 23, win: 1},
+	395: {text: 9733, name: 16, win: 1},
+	396: {text: 9749, name: 14, buffers: 4, comm: 5},
+	397: {text: 9767, name: 22, comm: 2},
+	398: {text: 9789, name: 25, always: true},
+	399: {text: 9814, name: 21, buffers: 17},
+	400: {text: 9852, name: 19, win: 1},
+	401: {text: 9871, name: 14, buffers: 6, win: 1},
+	402: {text: 9891, name: 13, win: 2},
+	403: {text: 9904, name: 13, win: 2},
+	404: {text: 9917, name: 17, win: 1},
+	405: {text: 9934, name: 19, win: 2},
+	406: {text: 9953, name: 23, win: 1},
+	407: {text: 9976, name: 12},
+	408: {text: 9988, name: 19},
+	409: {text: 10007, name: 16, buffers: 17, win: 1},
+	410: {text: 10040, name: 22, win: 1},
+	411: {text: 10062, name: 17, win: 1},
+	412: {text: 10079, name: 16, win: 1},
+	413: {text: 10095, name: 16, win: 1},
+	414: {text: 10111, name: 12, win: 4},
+	415: {text: 10123, name: 16, win: 2},
+	416: {text: 10139, name: 12, win: 3},
+	417: {text: 10151, name: 16, buffers: 17, win: 1},
+	418: {text: 10184, name: 22, win: 1, handler: 2},
+	419: {text: 10206, name: 16, win: 1},
+	420: {text: 10222, name: 16, win: 1},
+	421: {text: 10238, name: 20, buffers: 15, win: 1},
+	422: {text: 10273, name: 13, win: 3},
+	423: {text: 10286, name: 12, win: 1},
+	424: {text: 10298, name: 12, win: 1},
+	425: {text: 10310, name: 14, win: 2},
+	426: {text: 10324, name: 18, win: 1},
+	427: {text: 10342, name: 12, win: 1},
+	428: {text: 10354, name: 12},
+	429: {text: 10366, name: 13},
+	430: {text: 10379, name: 9},
+	431: {text: 10388, name: 9},
+	432: {text: 10397, name: 16, always: true},
+	433: {text: 10413, name: 14, comm: 1},
+	434: {text: 10427, name: 22, always: true},
+	435: {text: 10449, name: 20, handler: 1},
+	436: {text: 10469, name: 16, always: true},
+	437: {text: 10485, name: 14},
+	438: {text: 10499, name: 17, always: true},
+	439: {text: 10516, name: 15},
+	440: {text: 10531, name: 16, always: true},
+	441: {text: 10547, name: 14, always: true},
+	442: {text: 10561, name: 19, always: true},
+	443: {text: 10580, name: 17},
+	444: {text: 10597, name: 14, always: true},
+	445: {text: 10611, name: 12},
+	446: {text: 10623, name: 19, always: true},
+	447: {text: 10642, name: 17},
+	448: {text: 10659, name: 19, always: true},
+	449: {text: 10678, name: 17, always: true},
+	450: {text: 10695, name: 16, always: true},
+	451: {text: 10711, name: 14},
+	452: {text: 10725, name: 15, always: true},
+	453: {text: 10740, name: 13, win: 1},
+	454: {text: 10753, name: 22, always: true},
+	455: {text: 10775, name: 29, buffers: 11, always: true},
+	456: {text: 10815, name: 24, buffers: 11, always: true},
+	457: {text: 10850, name: 25, buffers: 11, always: true},
+	458: {text: 10886, name: 24, always: true},
+	459: {text: 10910, name: 23, always: true},
+	460: {text: 10933, name: 22, always: true},
+	461: {text: 10955, name: 29, always: true},
+	462: {text: 10984, name: 24, buffers: 11, always: true},
+	463: {text: 11019, name: 20, always: true},
+	464: {text: 11039, name: 19, always: true},
+	465: {text: 11058, name: 18, always: true},
+	466: {text: 11076, name: 23, buffers: 12, always: true},
+	467: {text: 11111, name: 22, always: true},
+	468: {text: 11133, name: 15, buffers: 5, always: true},
+	469: {text: 11153, name: 16, buffers: 5, always: true},
+	470: {text: 11174, name: 19, always: true},
+	471: {text: 11193, name: 19, always: true},
+	472: {text: 11212, name: 29, always: true},
+	473: {text: 11241, name: 29, always: true},
+	474: {text: 11270, name: 16, buffers: 8, always: true},
+	475: {text: 11294, name: 21, always: true},
+	476: {text: 11315, name: 20, buffers: 49, always: true},
+	477: {text: 11384, name: 19, always: true},
+	478: {text: 11403, name: 22, always: true},
+	479: {text: 11425, name: 25, always: true},
+	480: {text: 11450, name: 24, buffers: 12, always: true},
+	481: {text: 11486, name: 23, buffers: 11, always: true},
+	482: {text: 11520, name: 27, always: true},
+	483: {text: 11547, name: 27, always: true},
+	484: {text: 11574, name: 16, buffers: 10, always: true},
+	485: {text: 11600, name: 29, buffers: 15, always: true},
+	486: {text: 11644, name: 31, always: true},
+	487: {text: 11675, name: 14, always: true},
+	488: {text: 11689, name: 17, always: true},
+	489: {text: 11706, name: 20, always: true},
+	490: {text: 11726, name: 19, always: true},
+	491: {text: 11745, name: 18, always: true},
+	492: {text: 11763, name: 23, buffers: 14, always: true},
+	493: {text: 11800, name: 22, always: true},
+	494: {text: 11822, name: 15, buffers: 7, always: true},
+	495: {text: 11844, name: 20, buffers: 7, always: true},
+	496: {text: 11871, name: 16, always: true},
+	497: {text: 11887, name: 25, always: true},
+	498: {text: 11912, name: 23, always: true},
+	499: {text: 11935, name: 16, always: true},
+	500: {text: 11951, name: 15, always: true},
+	501: {text: 11966, name: 16, buffers: 7, always: true},
+	502: {text: 11989, name: 21, always: true},
+	503: {text: 12010, name: 20, always: true},
+	504: {text: 12030, name: 26, always: true},
+	505: {text: 12056, name: 15, buffers: 11, win: 8},
+	506: {text: 12082, name: 15, buffers: 11, win: 8},
+	507: {text: 12108, name: 22, buffers: 11, win: 9},
+	508: {text: 12141, name: 26, buffers: 27, win: 12},
+	509: {text: 12194, name: 16, buffers: 11, win: 8},
+	510: {text: 12221, name: 16, buffers: 11, win: 8},
+	511: {text: 12248, name: 23, buffers: 11, win: 9},
+	512: {text: 12282, name: 27, buffers: 27, win: 12},
+	513: {text: 12336, name: 10, buffers: 11, win: 8},
+	514: {text: 12357, name: 17, buffers: 11, win: 9},
+	515: {text: 12385, name: 21, buffers: 27, win: 12},
+	516: {text: 12433, name: 24, buffers: 23, win: 7},
+	517: {text: 12480, name: 28, buffers: 36, win: 7},
+	518: {text: 12544, name: 18, buffers: 23, win: 7},
+	519: {text: 12585, name: 22, buffers: 36, win: 7},
+	520: {text: 12643, name: 11, win: 2},
+	521: {text: 12654, name: 15, win: 1},
+	522: {text: 12669, name: 23, win: 1},
+	523: {text: 12692, name: 25, win: 1},
+	524: {text: 12717, name: 25, win: 1},
+	525: {text: 12742, name: 20, win: 1},
+	526: {text: 12762, name: 20, win: 1},
+	527: {text: 12782, name: 21, win: 1},
+	528: {text: 12803, name: 27, win: 3},
+	529: {text: 12830, name: 26, win: 3},
+	530: {text: 12856, name: 22, win: 4},
+	531: {text: 12878, name: 25, win: 3},
+	532: {text: 12903, name: 13},
+	533: {text: 12916, name: 13},
+	534: {text: 12929, name: 20, comm: 1},
+	535: {text: 12949, name: 27, buffers: 8, comm: 1},
+	536: {text: 12984, name: 22, win: 1},
+	537: {text: 13006, name: 12, win: 1},
+	538: {text: 13018, name: 14, win: 2},
+	539: {text: 13032, name: 18, win: 1},
+	540: {text: 13050, name: 21, win: 4},
+	541: {text: 13071, name: 21, buffers: 20, win: 4},
+	542: {text: 13112, name: 22, buffers: 9, win: 2},
+	543: {text: 13143, name: 23, buffers: 9, win: 6},
+}
+
+// calls are what the procedures do, by number.
+var calls [len(procedures)]call
 
 func init() {
-	procedures = [...]procedure{
-		0:   {name: "MPI_Abi_get_fortran_booleans", always: true, do: (*Lib).getBooleans, buffers: "- logical_true logical_false"},
-		1:   {name: "MPI_Abi_get_fortran_info", always: true, do: doMPI_Abi_get_fortran_info},
-		2:   {name: "MPI_Abi_get_info", always: true, do: doMPI_Abi_get_info},
-		3:   {name: "MPI_Abi_get_version", always: true, do: doMPI_Abi_get_version},
-		4:   {name: "MPI_Abi_set_fortran_booleans", always: true, do: doMPI_Abi_set_fortran_booleans, buffers: "- logical_true logical_false"},
-		5:   {name: "MPI_Abi_set_fortran_info", always: true, do: doMPI_Abi_set_fortran_info},
-		6:   {name: "MPI_Abort", do: doMPI_Abort, comm: 1},
-		7:   {name: "MPI_Accumulate", do: doMPI_Accumulate, win: 9, buffers: "origin_addr"},
-		8:   {name: "MPI_Add_error_class", always: true, do: doMPI_Add_error_class},
-		9:   {name: "MPI_Add_error_code", always: true, do: doMPI_Add_error_code},
-		10:  {name: "MPI_Add_error_string", always: true, do: doMPI_Add_error_string},
-		11:  {name: "MPI_Allgather", do: doMPI_Allgather, comm: 7, buffers: "sendbuf - - recvbuf"},
-		12:  {name: "MPI_Allgather_init", do: doMPI_Allgather_init, comm: 7, buffers: "sendbuf - - recvbuf"},
-		13:  {name: "MPI_Allgatherv", do: doMPI_Allgatherv, comm: 8, buffers: "sendbuf - - recvbuf recvcounts displs"},
-		14:  {name: "MPI_Allgatherv_init", do: doMPI_Allgatherv_init, comm: 8, buffers: "sendbuf - - recvbuf recvcounts displs"},
-		15:  {name: "MPI_Alloc_mem", do: doMPI_Alloc_mem, buffers: "- - baseptr"},
-		16:  {name: "MPI_Allreduce", do: doMPI_Allreduce, comm: 6, buffers: "sendbuf recvbuf"},
-		17:  {name: "MPI_Allreduce_init", do: doMPI_Allreduce_init, comm: 6, buffers: "sendbuf recvbuf"},
-		18:  {name: "MPI_Alltoall", do: doMPI_Alltoall, comm: 7, buffers: "sendbuf - - recvbuf"},
-		19:  {name: "MPI_Alltoall_init", do: doMPI_Alltoall_init, comm: 7, buffers: "sendbuf - - recvbuf"},
-		20:  {name: "MPI_Alltoallv", do: doMPI_Alltoallv, comm: 9, buffers: "sendbuf sendcounts sdispls - recvbuf recvcounts rdispls"},
-		21:  {name: "MPI_Alltoallv_init", do: doMPI_Alltoallv_init, comm: 9, buffers: "sendbuf sendcounts sdispls - recvbuf recvcounts rdispls"},
-		22:  {name: "MPI_Alltoallw", do: doMPI_Alltoallw, comm: 9, buffers: "sendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes"},
-		23:  {name: "MPI_Alltoallw_init", do: doMPI_Alltoallw_init, comm: 9, buffers: "sendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes"},
-		24:  {name: "MPI_Attr_delete", do: doMPI_Attr_delete, comm: 1},
-		25:  {name: "MPI_Attr_get", do: doMPI_Attr_get, comm: 1, buffers: "- - attribute_val"},
-		26:  {name: "MPI_Attr_put", do: doMPI_Attr_put, comm: 1, buffers: "- - attribute_val"},
-		27:  {name: "MPI_Barrier", do: doMPI_Barrier, comm: 1},
-		28:  {name: "MPI_Barrier_init", do: doMPI_Barrier_init, comm: 1},
-		29:  {name: "MPI_Bcast", do: doMPI_Bcast, comm: 5, buffers: "buffer"},
-		30:  {name: "MPI_Bcast_init", do: doMPI_Bcast_init, comm: 5, buffers: "buffer"},
-		31:  {name: "MPI_Bsend", do: doMPI_Bsend, comm: 6, buffers: "buf"},
-		32:  {name: "MPI_Bsend_init", do: doMPI_Bsend_init, comm: 6, buffers: "buf"},
-		33:  {name: "MPI_Buffer_attach", do: doMPI_Buffer_attach, buffers: "buffer"},
-		34:  {name: "MPI_Buffer_detach", do: (*Lib).detachProcess, buffers: "buffer_addr"},
-		35:  {name: "MPI_Buffer_flush", do: doMPI_Buffer_flush},
-		36:  {name: "MPI_Buffer_iflush", do: doMPI_Buffer_iflush},
-		37:  {name: "MPI_Cancel", do: doMPI_Cancel},
-		38:  {name: "MPI_Cart_coords", comm: 1},
-		39:  {name: "MPI_Cart_create", comm: 1, makes: []made{{5, commNull}}},
-		40:  {name: "MPI_Cart_get", comm: 1},
-		41:  {name: "MPI_Cart_map", comm: 1},
-		42:  {name: "MPI_Cart_rank", comm: 1},
-		43:  {name: "MPI_Cart_shift", comm: 1},
-		44:  {name: "MPI_Cart_sub", comm: 1, makes: []made{{2, commNull}}},
-		45:  {name: "MPI_Cartdim_get", comm: 1},
-		46:  {name: "MPI_Close_port"},
-		47:  {name: "MPI_Comm_accept", comm: 4, makes: []made{{4, commNull}}},
-		48:  {name: "MPI_Comm_attach_buffer", do: doMPI_Comm_attach_buffer, comm: 1, buffers: "- buffer"},
-		49:  {name: "MPI_Comm_call_errhandler", do: doMPI_Comm_call_errhandler, comm: 1},
-		50:  {name: "MPI_Comm_compare", do: doMPI_Comm_compare, comm: 1},
-		51:  {name: "MPI_Comm_connect", comm: 4, makes: []made{{4, commNull}}},
-		52:  {name: "MPI_Comm_create", do: doMPI_Comm_create, comm: 1},
-		53:  {name: "MPI_Comm_create_errhandler", always: true, do: doMPI_Comm_create_errhandler},
-		54:  {name: "MPI_Comm_create_from_group", handler: 4, makes: []made{{4, commNull}}},
-		55:  {name: "MPI_Comm_create_group", do: doMPI_Comm_create_group, comm: 1},
-		56:  {name: "MPI_Comm_create_keyval", do: doMPI_Comm_create_keyval, buffers: "- - - extra_state"},
-		57:  {name: "MPI_Comm_delete_attr", do: doMPI_Comm_delete_attr, comm: 1},
-		58:  {name: "MPI_Comm_detach_buffer", do: (*Lib).detachComm, comm: 1, buffers: "- buffer_addr"},
-		59:  {name: "MPI_Comm_disconnect", do: doMPI_Comm_disconnect},
-		60:  {name: "MPI_Comm_dup", do: doMPI_Comm_dup, comm: 1},
-		61:  {name: "MPI_Comm_dup_with_info", do: doMPI_Comm_dup_with_info, comm: 1},
-		62:  {name: "MPI_Comm_flush_buffer", do: doMPI_Comm_flush_buffer, comm: 1},
-		63:  {name: "MPI_Comm_free", do: doMPI_Comm_free},
-		64:  {name: "MPI_Comm_free_keyval", do: doMPI_Comm_free_keyval},
-		65:  {name: "MPI_Comm_get_attr", do: doMPI_Comm_get_attr, comm: 1, buffers: "- - attribute_val"},
-		66:  {name: "MPI_Comm_get_errhandler", do: doMPI_Comm_get_errhandler, comm: 1},
-		67:  {name: "MPI_Comm_get_info", do: doMPI_Comm_get_info, comm: 1},
-		68:  {name: "MPI_Comm_get_name", do: (*Lib).commName, comm: 1},
-		69:  {name: "MPI_Comm_get_parent", do: doMPI_Comm_get_parent},
-		70:  {name: "MPI_Comm_group", do: doMPI_Comm_group, comm: 1},
-		71:  {name: "MPI_Comm_idup", do: doMPI_Comm_idup, comm: 1},
-		72:  {name: "MPI_Comm_idup_with_info", do: doMPI_Comm_idup_with_info, comm: 1},
-		73:  {name: "MPI_Comm_iflush_buffer", do: doMPI_Comm_iflush_buffer, comm: 1},
-		74:  {name: "MPI_Comm_join", makes: []made{{1, commNull}}},
-		75:  {name: "MPI_Comm_rank", do: doMPI_Comm_rank, comm: 1},
-		76:  {name: "MPI_Comm_remote_group", do: doMPI_Comm_remote_group, comm: 1},
-		77:  {name: "MPI_Comm_remote_size", do: doMPI_Comm_remote_size, comm: 1},
-		78:  {name: "MPI_Comm_set_attr", do: doMPI_Comm_set_attr, comm: 1, buffers: "- - attribute_val"},
-		79:  {name: "MPI_Comm_set_errhandler", do: (*Lib).setCommErrhandler, comm: 1, handler: 2},
-		80:  {name: "MPI_Comm_set_info", do: doMPI_Comm_set_info, comm: 1},
-		81:  {name: "MPI_Comm_set_name", do: doMPI_Comm_set_name, comm: 1},
-		82:  {name: "MPI_Comm_size", do: doMPI_Comm_size, comm: 1},
-		83:  {name: "MPI_Comm_spawn", comm: 6, makes: []made{{6, commNull}}},
-		84:  {name: "MPI_Comm_spawn_multiple", comm: 7, makes: []made{{7, commNull}}},
-		85:  {name: "MPI_Comm_split", do: doMPI_Comm_split, comm: 1},
-		86:  {name: "MPI_Comm_split_type", do: doMPI_Comm_split_type, comm: 1},
-		87:  {name: "MPI_Comm_test_inter", do: doMPI_Comm_test_inter, comm: 1},
-		88:  {name: "MPI_Compare_and_swap", do: doMPI_Compare_and_swap, win: 7, buffers: "origin_addr compare_addr result_addr"},
-		89:  {name: "MPI_Dims_create", do: doMPI_Dims_create, buffers: "- - dims"},
-		90:  {name: "MPI_Dist_graph_create", comm: 1, makes: []made{{8, commNull}}},
-		91:  {name: "MPI_Dist_graph_create_adjacent", comm: 1, makes: []made{{9, commNull}}},
-		92:  {name: "MPI_Dist_graph_neighbors", comm: 1},
-		93:  {name: "MPI_Dist_graph_neighbors_count", comm: 1},
-		94:  {name: "MPI_Errhandler_free", always: true, do: (*Lib).freeErrhandler},
-		95:  {name: "MPI_Error_class", always: true, do: doMPI_Error_class},
-		96:  {name: "MPI_Error_string", always: true, do: doMPI_Error_string},
-		97:  {name: "MPI_Exscan", do: doMPI_Exscan, comm: 6, buffers: "sendbuf recvbuf"},
-		98:  {name: "MPI_Exscan_init", do: doMPI_Exscan_init, comm: 6, buffers: "sendbuf recvbuf"},
-		99:  {name: "MPI_Fetch_and_op", do: doMPI_Fetch_and_op, win: 7, buffers: "origin_addr result_addr"},
-		100: {name: "MPI_File_call_errhandler"},
-		101: {name: "MPI_File_close"},
-		102: {name: "MPI_File_create_errhandler", always: true, do: doMPI_File_create_errhandler},
-		103: {name: "MPI_File_delete"},
-		104: {name: "MPI_File_get_amode"},
-		105: {name: "MPI_File_get_atomicity"},
-		106: {name: "MPI_File_get_byte_offset"},
-		107: {name: "MPI_File_get_errhandler", makes: []made{{1, errhandlerNull}}},
-		108: {name: "MPI_File_get_group", makes: []made{{1, groupNull}}},
-		109: {name: "MPI_File_get_info", makes: []made{{1, infoNull}}},
-		110: {name: "MPI_File_get_position"},
-		111: {name: "MPI_File_get_position_shared"},
-		112: {name: "MPI_File_get_size"},
-		113: {name: "MPI_File_get_type_extent"},
-		114: {name: "MPI_File_get_view", makes: []made{{2, typeNull}, {3, typeNull}}},
-		115: {name: "MPI_File_iread", makes: []made{{4, requestNull}}},
-		116: {name: "MPI_File_iread_all", makes: []made{{4, requestNull}}},
-		117: {name: "MPI_File_iread_at", makes: []made{{5, requestNull}}},
-		118: {name: "MPI_File_iread_at_all", makes: []made{{5, requestNull}}},
-		119: {name: "MPI_File_iread_shared", makes: []made{{4, requestNull}}},
-		120: {name: "MPI_File_iwrite", makes: []made{{4, requestNull}}},
-		121: {name: "MPI_File_iwrite_all", makes: []made{{4, requestNull}}},
-		122: {name: "MPI_File_iwrite_at", makes: []made{{5, requestNull}}},
-		123: {name: "MPI_File_iwrite_at_all", makes: []made{{5, requestNull}}},
-		124: {name: "MPI_File_iwrite_shared", makes: []made{{4, requestNull}}},
-		125: {name: "MPI_File_open", comm: 1, makes: []made{{4, fileNull}}},
-		126: {name: "MPI_File_preallocate"},
-		127: {name: "MPI_File_read"},
-		128: {name: "MPI_File_read_all"},
-		129: {name: "MPI_File_read_all_begin"},
-		130: {name: "MPI_File_read_all_end"},
-		131: {name: "MPI_File_read_at"},
-		132: {name: "MPI_File_read_at_all"},
-		133: {name: "MPI_File_read_at_all_begin"},
-		134: {name: "MPI_File_read_at_all_end"},
-		135: {name: "MPI_File_read_ordered"},
-		136: {name: "MPI_File_read_ordered_begin"},
-		137: {name: "MPI_File_read_ordered_end"},
-		138: {name: "MPI_File_read_shared"},
-		139: {name: "MPI_File_seek"},
-		140: {name: "MPI_File_seek_shared"},
-		141: {name: "MPI_File_set_atomicity"},
-		142: {name: "MPI_File_set_errhandler", handler: 2},
-		143: {name: "MPI_File_set_info"},
-		144: {name: "MPI_File_set_size"},
-		145: {name: "MPI_File_set_view"},
-		146: {name: "MPI_File_sync"},
-		147: {name: "MPI_File_write"},
-		148: {name: "MPI_File_write_all"},
-		149: {name: "MPI_File_write_all_begin"},
-		150: {name: "MPI_File_write_all_end"},
-		151: {name: "MPI_File_write_at"},
-		152: {name: "MPI_File_write_at_all"},
-		153: {name: "MPI_File_write_at_all_begin"},
-		154: {name: "MPI_File_write_at_all_end"},
-		155: {name: "MPI_File_write_ordered"},
-		156: {name: "MPI_File_write_ordered_begin"},
-		157: {name: "MPI_File_write_ordered_end"},
-		158: {name: "MPI_File_write_shared"},
-		159: {name: "MPI_Finalize", do: doMPI_Finalize},
-		160: {name: "MPI_Finalized", always: true, do: doMPI_Finalized},
-		161: {name: "MPI_Free_mem", do: doMPI_Free_mem, buffers: "base"},
-		162: {name: "MPI_Gather", do: doMPI_Gather, comm: 8, buffers: "sendbuf - - recvbuf"},
-		163: {name: "MPI_Gather_init", do: doMPI_Gather_init, comm: 8, buffers: "sendbuf - - recvbuf"},
-		164: {name: "MPI_Gatherv", do: doMPI_Gatherv, comm: 9, buffers: "sendbuf - - recvbuf recvcounts displs"},
-		165: {name: "MPI_Gatherv_init", do: doMPI_Gatherv_init, comm: 9, buffers: "sendbuf - - recvbuf recvcounts displs"},
-		166: {name: "MPI_Get", do: doMPI_Get, win: 8, buffers: "origin_addr"},
-		167: {name: "MPI_Get_accumulate", do: doMPI_Get_accumulate, win: 12, buffers: "origin_addr - - result_addr"},
-		168: {name: "MPI_Get_address", do: doMPI_Get_address, buffers: "location"},
-		169: {name: "MPI_Get_count", do: doMPI_Get_count},
-		170: {name: "MPI_Get_elements", do: doMPI_Get_elements},
-		171: {name: "MPI_Get_elements_x", do: doMPI_Get_elements_x},
-		172: {name: "MPI_Get_hw_resource_info", do: doMPI_Get_hw_resource_info},
-		173: {name: "MPI_Get_library_version", always: true, do: doMPI_Get_library_version},
-		174: {name: "MPI_Get_processor_name", do: doMPI_Get_processor_name},
-		175: {name: "MPI_Get_version", always: true, do: doMPI_Get_version},
-		176: {name: "MPI_Graph_create", comm: 1, makes: []made{{5, commNull}}},
-		177: {name: "MPI_Graph_get", comm: 1},
-		178: {name: "MPI_Graph_map", comm: 1},
-		179: {name: "MPI_Graph_neighbors", comm: 1},
-		180: {name: "MPI_Graph_neighbors_count", comm: 1},
-		181: {name: "MPI_Graphdims_get", comm: 1},
-		182: {name: "MPI_Grequest_complete", do: doMPI_Grequest_complete},
-		183: {name: "MPI_Grequest_start", do: (*Lib).startGrequest, buffers: "- - - extra_state"},
-		184: {name: "MPI_Group_compare", do: doMPI_Group_compare},
-		185: {name: "MPI_Group_difference", do: doMPI_Group_difference},
-		186: {name: "MPI_Group_excl", do: doMPI_Group_excl, buffers: "- - ranks"},
-		187: {name: "MPI_Group_free", do: (*Lib).freeGroup},
-		188: {name: "MPI_Group_from_session_pset", makes: []made{{2, groupNull}}},
-		189: {name: "MPI_Group_incl", do: doMPI_Group_incl, buffers: "- - ranks"},
-		190: {name: "MPI_Group_intersection", do: doMPI_Group_intersection},
-		191: {name: "MPI_Group_range_excl", do: doMPI_Group_range_excl, buffers: "- - ranges"},
-		192: {name: "MPI_Group_range_incl", do: doMPI_Group_range_incl, buffers: "- - ranges"},
-		193: {name: "MPI_Group_rank", do: doMPI_Group_rank},
-		194: {name: "MPI_Group_size", do: doMPI_Group_size},
-		195: {name: "MPI_Group_translate_ranks", do: doMPI_Group_translate_ranks, buffers: "- - ranks1 - ranks2"},
-		196: {name: "MPI_Group_union", do: doMPI_Group_union},
-		197: {name: "MPI_Iallgather", do: doMPI_Iallgather, comm: 7, buffers: "sendbuf - - recvbuf"},
-		198: {name: "MPI_Iallgatherv", do: doMPI_Iallgatherv, comm: 8, buffers: "sendbuf - - recvbuf recvcounts displs"},
-		199: {name: "MPI_Iallreduce", do: doMPI_Iallreduce, comm: 6, buffers: "sendbuf recvbuf"},
-		200: {name: "MPI_Ialltoall", do: doMPI_Ialltoall, comm: 7, buffers: "sendbuf - - recvbuf"},
-		201: {name: "MPI_Ialltoallv", do: doMPI_Ialltoallv, comm: 9, buffers: "sendbuf sendcounts sdispls - recvbuf recvcounts rdispls"},
-		202: {name: "MPI_Ialltoallw", do: doMPI_Ialltoallw, comm: 9, buffers: "sendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes"},
-		203: {name: "MPI_Ibarrier", do: doMPI_Ibarrier, comm: 1},
-		204: {name: "MPI_Ibcast", do: doMPI_Ibcast, comm: 5, buffers: "buffer"},
-		205: {name: "MPI_Ibsend", do: doMPI_Ibsend, comm: 6, buffers: "buf"},
-		206: {name: "MPI_Iexscan", do: doMPI_Iexscan, comm: 6, buffers: "sendbuf recvbuf"},
-		207: {name: "MPI_Igather", do: doMPI_Igather, comm: 8, buffers: "sendbuf - - recvbuf"},
-		208: {name: "MPI_Igatherv", do: doMPI_Igatherv, comm: 9, buffers: "sendbuf - - recvbuf recvcounts displs"},
-		209: {name: "MPI_Improbe", do: (*Lib).improbe, comm: 3},
-		210: {name: "MPI_Imrecv", do: (*Lib).imrecv, buffers: "buf"},
-		211: {name: "MPI_Ineighbor_allgather", comm: 7, makes: []made{{7, requestNull}}},
-		212: {name: "MPI_Ineighbor_allgatherv", comm: 8, makes: []made{{8, requestNull}}},
-		213: {name: "MPI_Ineighbor_alltoall", comm: 7, makes: []made{{7, requestNull}}},
-		214: {name: "MPI_Ineighbor_alltoallv", comm: 9, makes: []made{{9, requestNull}}},
-		215: {name: "MPI_Ineighbor_alltoallw", comm: 9, makes: []made{{9, requestNull}}},
-		216: {name: "MPI_Info_create", always: true, do: doMPI_Info_create},
-		217: {name: "MPI_Info_create_env", always: true, do: doMPI_Info_create_env, buffers: "- argv"},
-		218: {name: "MPI_Info_delete", always: true, do: doMPI_Info_delete},
-		219: {name: "MPI_Info_dup", always: true, do: doMPI_Info_dup},
-		220: {name: "MPI_Info_free", always: true, do: (*Lib).freeInfo},
-		221: {name: "MPI_Info_get", always: true, do: (*Lib).infoGet},
-		222: {name: "MPI_Info_get_nkeys", always: true, do: doMPI_Info_get_nkeys},
-		223: {name: "MPI_Info_get_nthkey", always: true, do: (*Lib).infoKey},
-		224: {name: "MPI_Info_get_string", always: true, do: (*Lib).infoGetString},
-		225: {name: "MPI_Info_get_valuelen", always: true, do: (*Lib).infoValuelen},
-		226: {name: "MPI_Info_set", always: true, do: doMPI_Info_set},
-		227: {name: "MPI_Init", always: true, do: doMPI_Init},
-		228: {name: "MPI_Init_thread", always: true, do: doMPI_Init_thread},
-		229: {name: "MPI_Initialized", always: true, do: doMPI_Initialized},
-		230: {name: "MPI_Intercomm_create", do: (*Lib).intercommCreate, comm: 1},
-		231: {name: "MPI_Intercomm_create_from_groups", handler: 7, makes: []made{{7, commNull}}},
-		232: {name: "MPI_Intercomm_merge", do: doMPI_Intercomm_merge, comm: 1},
-		233: {name: "MPI_Iprobe", do: (*Lib).iprobe, comm: 3},
-		234: {name: "MPI_Irecv", do: doMPI_Irecv, comm: 6, buffers: "buf"},
-		235: {name: "MPI_Ireduce", do: doMPI_Ireduce, comm: 7, buffers: "sendbuf recvbuf"},
-		236: {name: "MPI_Ireduce_scatter", do: doMPI_Ireduce_scatter, comm: 6, buffers: "sendbuf recvbuf recvcounts"},
-		237: {name: "MPI_Ireduce_scatter_block", do: doMPI_Ireduce_scatter_block, comm: 6, buffers: "sendbuf recvbuf"},
-		238: {name: "MPI_Irsend", do: doMPI_Irsend, comm: 6, buffers: "buf"},
-		239: {name: "MPI_Is_thread_main", do: doMPI_Is_thread_main},
-		240: {name: "MPI_Iscan", do: doMPI_Iscan, comm: 6, buffers: "sendbuf recvbuf"},
-		241: {name: "MPI_Iscatter", do: doMPI_Iscatter, comm: 8, buffers: "sendbuf - - recvbuf"},
-		242: {name: "MPI_Iscatterv", do: doMPI_Iscatterv, comm: 9, buffers: "sendbuf sendcounts displs - recvbuf"},
-		243: {name: "MPI_Isend", do: doMPI_Isend, comm: 6, buffers: "buf"},
-		244: {name: "MPI_Isendrecv", do: doMPI_Isendrecv, comm: 11, buffers: "sendbuf - - - - recvbuf"},
-		245: {name: "MPI_Isendrecv_replace", do: doMPI_Isendrecv_replace, comm: 8, buffers: "buf"},
-		246: {name: "MPI_Issend", do: doMPI_Issend, comm: 6, buffers: "buf"},
-		247: {name: "MPI_Keyval_create", do: doMPI_Keyval_create, buffers: "- - - extra_state"},
-		248: {name: "MPI_Keyval_free", do: doMPI_Keyval_free},
-		249: {name: "MPI_Lookup_name"},
-		250: {name: "MPI_Mprobe", do: (*Lib).mprobe, comm: 3},
-		251: {name: "MPI_Mrecv", do: (*Lib).mrecv, buffers: "buf"},
-		252: {name: "MPI_Neighbor_allgather", comm: 7},
-		253: {name: "MPI_Neighbor_allgather_init", comm: 7, makes: []made{{8, requestNull}}},
-		254: {name: "MPI_Neighbor_allgatherv", comm: 8},
-		255: {name: "MPI_Neighbor_allgatherv_init", comm: 8, makes: []made{{9, requestNull}}},
-		256: {name: "MPI_Neighbor_alltoall", comm: 7},
-		257: {name: "MPI_Neighbor_alltoall_init", comm: 7, makes: []made{{8, requestNull}}},
-		258: {name: "MPI_Neighbor_alltoallv", comm: 9},
-		259: {name: "MPI_Neighbor_alltoallv_init", comm: 9, makes: []made{{10, requestNull}}},
-		260: {name: "MPI_Neighbor_alltoallw", comm: 9},
-		261: {name: "MPI_Neighbor_alltoallw_init", comm: 9, makes: []made{{10, requestNull}}},
-		262: {name: "MPI_Op_commutative", do: doMPI_Op_commutative},
-		263: {name: "MPI_Op_create", do: (*Lib).createOp},
-		264: {name: "MPI_Op_free", do: (*Lib).freeOp},
-		265: {name: "MPI_Open_port"},
-		266: {name: "MPI_Pack", do: (*Lib).pack, comm: 7, buffers: "inbuf - - outbuf"},
-		267: {name: "MPI_Pack_external", do: (*Lib).packExternal, buffers: "- inbuf - - outbuf"},
-		268: {name: "MPI_Pack_external_size", do: doMPI_Pack_external_size},
-		269: {name: "MPI_Pack_size", do: doMPI_Pack_size, comm: 3},
-		270: {name: "MPI_Parrived"},
-		271: {name: "MPI_Pcontrol", always: true, do: doMPI_Pcontrol},
-		272: {name: "MPI_Pready"},
-		273: {name: "MPI_Pready_list"},
-		274: {name: "MPI_Pready_range"},
-		275: {name: "MPI_Precv_init", comm: 7, makes: []made{{8, requestNull}}},
-		276: {name: "MPI_Probe", do: doMPI_Probe, comm: 3},
-		277: {name: "MPI_Psend_init", comm: 7, makes: []made{{8, requestNull}}},
-		278: {name: "MPI_Publish_name"},
-		279: {name: "MPI_Put", do: doMPI_Put, win: 8, buffers: "origin_addr"},
-		280: {name: "MPI_Query_thread", do: doMPI_Query_thread},
-		281: {name: "MPI_Raccumulate", do: doMPI_Raccumulate, win: 9, buffers: "origin_addr"},
-		282: {name: "MPI_Recv", do: (*Lib).recv, comm: 6, buffers: "buf"},
-		283: {name: "MPI_Recv_init", do: doMPI_Recv_init, comm: 6, buffers: "buf"},
-		284: {name: "MPI_Reduce", do: doMPI_Reduce, comm: 7, buffers: "sendbuf recvbuf"},
-		285: {name: "MPI_Reduce_init", do: doMPI_Reduce_init, comm: 7, buffers: "sendbuf recvbuf"},
-		286: {name: "MPI_Reduce_local", do: doMPI_Reduce_local, buffers: "inbuf inoutbuf"},
-		287: {name: "MPI_Reduce_scatter", do: doMPI_Reduce_scatter, comm: 6, buffers: "sendbuf recvbuf recvcounts"},
-		288: {name: "MPI_Reduce_scatter_block", do: doMPI_Reduce_scatter_block, comm: 6, buffers: "sendbuf recvbuf"},
-		289: {name: "MPI_Reduce_scatter_block_init", do: doMPI_Reduce_scatter_block_init, comm: 6, buffers: "sendbuf recvbuf"},
-		290: {name: "MPI_Reduce_scatter_init", do: doMPI_Reduce_scatter_init, comm: 6, buffers: "sendbuf recvbuf recvcounts"},
-		291: {name: "MPI_Register_datarep"},
-		292: {name: "MPI_Remove_error_class", always: true, do: doMPI_Remove_error_class},
-		293: {name: "MPI_Remove_error_code", always: true, do: doMPI_Remove_error_code},
-		294: {name: "MPI_Remove_error_string", always: true, do: doMPI_Remove_error_string},
-		295: {name: "MPI_Request_free", do: doMPI_Request_free},
-		296: {name: "MPI_Request_get_status", do: (*Lib).getStatus},
-		297: {name: "MPI_Request_get_status_all", do: (*Lib).getStatusAll, buffers: "- array_of_requests"},
-		298: {name: "MPI_Request_get_status_any", do: (*Lib).getStatusAny, buffers: "- array_of_requests"},
-		299: {name: "MPI_Request_get_status_some", do: (*Lib).getStatusSome, buffers: "- array_of_requests - array_of_indices"},
-		300: {name: "MPI_Rget", do: doMPI_Rget, win: 8, buffers: "origin_addr"},
-		301: {name: "MPI_Rget_accumulate", do: doMPI_Rget_accumulate, win: 12, buffers: "origin_addr - - result_addr"},
-		302: {name: "MPI_Rput", do: doMPI_Rput, win: 8, buffers: "origin_addr"},
-		303: {name: "MPI_Rsend", do: doMPI_Rsend, comm: 6, buffers: "buf"},
-		304: {name: "MPI_Rsend_init", do: doMPI_Rsend_init, comm: 6, buffers: "buf"},
-		305: {name: "MPI_Scan", do: doMPI_Scan, comm: 6, buffers: "sendbuf recvbuf"},
-		306: {name: "MPI_Scan_init", do: doMPI_Scan_init, comm: 6, buffers: "sendbuf recvbuf"},
-		307: {name: "MPI_Scatter", do: doMPI_Scatter, comm: 8, buffers: "sendbuf - - recvbuf"},
-		308: {name: "MPI_Scatter_init", do: doMPI_Scatter_init, comm: 8, buffers: "sendbuf - - recvbuf"},
-		309: {name: "MPI_Scatterv", do: doMPI_Scatterv, comm: 9, buffers: "sendbuf sendcounts displs - recvbuf"},
-		310: {name: "MPI_Scatterv_init", do: doMPI_Scatterv_init, comm: 9, buffers: "sendbuf sendcounts displs - recvbuf"},
-		311: {name: "MPI_Send", do: doMPI_Send, comm: 6, buffers: "buf"},
-		312: {name: "MPI_Send_init", do: doMPI_Send_init, comm: 6, buffers: "buf"},
-		313: {name: "MPI_Sendrecv", do: doMPI_Sendrecv, comm: 11, buffers: "sendbuf - - - - recvbuf"},
-		314: {name: "MPI_Sendrecv_replace", do: doMPI_Sendrecv_replace, comm: 8, buffers: "buf"},
-		315: {name: "MPI_Session_attach_buffer", always: true},
-		316: {name: "MPI_Session_call_errhandler", always: true},
-		317: {name: "MPI_Session_create_errhandler", always: true, do: doMPI_Session_create_errhandler},
-		318: {name: "MPI_Session_detach_buffer", always: true},
-		319: {name: "MPI_Session_finalize", always: true},
-		320: {name: "MPI_Session_flush_buffer", always: true},
-		321: {name: "MPI_Session_get_errhandler", always: true, makes: []made{{1, errhandlerNull}}},
-		322: {name: "MPI_Session_get_info", always: true, makes: []made{{1, infoNull}}},
-		323: {name: "MPI_Session_get_nth_pset", always: true},
-		324: {name: "MPI_Session_get_num_psets", always: true},
-		325: {name: "MPI_Session_get_pset_info", always: true, makes: []made{{2, infoNull}}},
-		326: {name: "MPI_Session_iflush_buffer", always: true, makes: []made{{1, requestNull}}},
-		327: {name: "MPI_Session_init", always: true, handler: 2, makes: []made{{2, sessionNull}}},
-		328: {name: "MPI_Session_set_errhandler", always: true, handler: 2},
-		329: {name: "MPI_Ssend", do: doMPI_Ssend, comm: 6, buffers: "buf"},
-		330: {name: "MPI_Ssend_init", do: doMPI_Ssend_init, comm: 6, buffers: "buf"},
-		331: {name: "MPI_Start", do: doMPI_Start},
-		332: {name: "MPI_Startall", do: (*Lib).startall, buffers: "- array_of_requests"},
-		333: {name: "MPI_Status_get_error", do: doMPI_Status_get_error},
-		334: {name: "MPI_Status_get_source", do: doMPI_Status_get_source},
-		335: {name: "MPI_Status_get_tag", do: doMPI_Status_get_tag},
-		336: {name: "MPI_Status_set_cancelled", do: doMPI_Status_set_cancelled},
-		337: {name: "MPI_Status_set_elements", do: doMPI_Status_set_elements},
-		338: {name: "MPI_Status_set_elements_x", do: doMPI_Status_set_elements_x},
-		339: {name: "MPI_Status_set_error", do: doMPI_Status_set_error},
-		340: {name: "MPI_Status_set_source", do: doMPI_Status_set_source},
-		341: {name: "MPI_Status_set_tag", do: doMPI_Status_set_tag},
-		342: {name: "MPI_Test", do: (*Lib).test},
-		343: {name: "MPI_Test_cancelled", do: doMPI_Test_cancelled},
-		344: {name: "MPI_Testall", do: (*Lib).testall, buffers: "- array_of_requests"},
-		345: {name: "MPI_Testany", do: (*Lib).testany, buffers: "- array_of_requests"},
-		346: {name: "MPI_Testsome", do: (*Lib).testsome, buffers: "- array_of_requests - array_of_indices"},
-		347: {name: "MPI_Topo_test", do: doMPI_Topo_test, comm: 1},
-		348: {name: "MPI_Type_commit", do: (*Lib).commit},
-		349: {name: "MPI_Type_contiguous", do: doMPI_Type_contiguous},
-		350: {name: "MPI_Type_create_darray", do: doMPI_Type_create_darray, buffers: "- - - array_of_gsizes array_of_distribs array_of_dargs array_of_psizes"},
-		351: {name: "MPI_Type_create_f90_complex", do: doMPI_Type_create_f90_complex},
-		352: {name: "MPI_Type_create_f90_integer", do: doMPI_Type_create_f90_integer},
-		353: {name: "MPI_Type_create_f90_real", do: doMPI_Type_create_f90_real},
-		354: {name: "MPI_Type_create_hindexed", do: doMPI_Type_create_hindexed, buffers: "- array_of_blocklengths array_of_displacements"},
-		355: {name: "MPI_Type_create_hindexed_block", do: doMPI_Type_create_hindexed_block, buffers: "- - array_of_displacements"},
-		356: {name: "MPI_Type_create_hvector", do: doMPI_Type_create_hvector},
-		357: {name: "MPI_Type_create_indexed_block", do: doMPI_Type_create_indexed_block, buffers: "- - array_of_displacements"},
-		358: {name: "MPI_Type_create_keyval", do: doMPI_Type_create_keyval, buffers: "- - - extra_state"},
-		359: {name: "MPI_Type_create_resized", do: doMPI_Type_create_resized},
-		360: {name: "MPI_Type_create_struct", do: doMPI_Type_create_struct, buffers: "- array_of_blocklengths array_of_displacements array_of_types"},
-		361: {name: "MPI_Type_create_subarray", do: doMPI_Type_create_subarray, buffers: "- array_of_sizes array_of_subsizes array_of_starts"},
-		362: {name: "MPI_Type_delete_attr", do: doMPI_Type_delete_attr},
-		363: {name: "MPI_Type_dup", do: doMPI_Type_dup},
-		364: {name: "MPI_Type_free", do: (*Lib).freeType},
-		365: {name: "MPI_Type_free_keyval", do: doMPI_Type_free_keyval},
-		366: {name: "MPI_Type_get_attr", do: (*Lib).getTypeAttr, buffers: "- - attribute_val"},
-		367: {name: "MPI_Type_get_contents", do: (*Lib).contents, buffers: "- - - - array_of_integers array_of_addresses array_of_datatypes"},
-		368: {name: "MPI_Type_get_contents_c", do: (*Lib).largeContents, buffers: "- - - - - array_of_integers array_of_addresses array_of_large_counts array_of_datatypes"},
-		369: {name: "MPI_Type_get_envelope", do: doMPI_Type_get_envelope},
-		370: {name: "MPI_Type_get_envelope_c", do: doMPI_Type_get_envelope_c},
-		371: {name: "MPI_Type_get_extent", do: doMPI_Type_get_extent},
-		372: {name: "MPI_Type_get_extent_x", do: doMPI_Type_get_extent_x},
-		373: {name: "MPI_Type_get_name", do: doMPI_Type_get_name},
-		374: {name: "MPI_Type_get_true_extent", do: doMPI_Type_get_true_extent},
-		375: {name: "MPI_Type_get_true_extent_x", do: doMPI_Type_get_true_extent_x},
-		376: {name: "MPI_Type_get_value_index", do: doMPI_Type_get_value_index},
-		377: {name: "MPI_Type_indexed", do: doMPI_Type_indexed, buffers: "- array_of_blocklengths array_of_displacements"},
-		378: {name: "MPI_Type_match_size", do: doMPI_Type_match_size},
-		379: {name: "MPI_Type_set_attr", do: doMPI_Type_set_attr, buffers: "- - attribute_val"},
-		380: {name: "MPI_Type_set_name", do: doMPI_Type_set_name},
-		381: {name: "MPI_Type_size", do: doMPI_Type_size},
-		382: {name: "MPI_Type_size_x", do: doMPI_Type_size_x},
-		383: {name: "MPI_Type_vector", do: doMPI_Type_vector},
-		384: {name: "MPI_Unpack", do: (*Lib).unpack, comm: 7, buffers: "inbuf - - outbuf"},
-		385: {name: "MPI_Unpack_external", do: (*Lib).unpackExternal, buffers: "datarep inbuf - - outbuf"},
-		386: {name: "MPI_Unpublish_name"},
-		387: {name: "MPI_Wait", do: (*Lib).wait},
-		388: {name: "MPI_Waitall", do: (*Lib).waitall, buffers: "- array_of_requests"},
-		389: {name: "MPI_Waitany", do: (*Lib).waitany, buffers: "- array_of_requests"},
-		390: {name: "MPI_Waitsome", do: (*Lib).waitsome, buffers: "- array_of_requests - array_of_indices"},
-		391: {name: "MPI_Win_allocate", do: doMPI_Win_allocate, comm: 4, buffers: "- - - - baseptr"},
-		392: {name: "MPI_Win_allocate_shared", do: doMPI_Win_allocate_shared, comm: 4, buffers: "- - - - baseptr"},
-		393: {name: "MPI_Win_attach", do: doMPI_Win_attach, win: 1, buffers: "- base"},
-		394: {name: "MPI_Win_call_errhandler", do: doMPI_Win_call_errhandler, win: 1},
-		395: {name: "MPI_Win_complete", do: doMPI_Win_complete, win: 1},
-		396: {name: "MPI_Win_create", do: doMPI_Win_create, comm: 5, buffers: "base"},
-		397: {name: "MPI_Win_create_dynamic", do: doMPI_Win_create_dynamic, comm: 2},
-		398: {name: "MPI_Win_create_errhandler", always: true, do: doMPI_Win_create_errhandler},
-		399: {name: "MPI_Win_create_keyval", do: doMPI_Win_create_keyval, buffers: "- - - extra_state"},
-		400: {name: "MPI_Win_delete_attr", do: doMPI_Win_delete_attr, win: 1},
-		401: {name: "MPI_Win_detach", do: doMPI_Win_detach, win: 1, buffers: "- base"},
-		402: {name: "MPI_Win_fence", do: doMPI_Win_fence, win: 2},
-		403: {name: "MPI_Win_flush", do: doMPI_Win_flush, win: 2},
-		404: {name: "MPI_Win_flush_all", do: doMPI_Win_flush_all, win: 1},
-		405: {name: "MPI_Win_flush_local", do: doMPI_Win_flush_local, win: 2},
-		406: {name: "MPI_Win_flush_local_all", do: doMPI_Win_flush_local_all, win: 1},
-		407: {name: "MPI_Win_free", do: (*Lib).winFree},
-		408: {name: "MPI_Win_free_keyval", do: doMPI_Win_free_keyval},
-		409: {name: "MPI_Win_get_attr", do: (*Lib).getWinAttr, win: 1, buffers: "- - attribute_val"},
-		410: {name: "MPI_Win_get_errhandler", do: doMPI_Win_get_errhandler, win: 1},
-		411: {name: "MPI_Win_get_group", do: doMPI_Win_get_group, win: 1},
-		412: {name: "MPI_Win_get_info", do: doMPI_Win_get_info, win: 1},
-		413: {name: "MPI_Win_get_name", do: (*Lib).winName, win: 1},
-		414: {name: "MPI_Win_lock", do: doMPI_Win_lock, win: 4},
-		415: {name: "MPI_Win_lock_all", do: doMPI_Win_lock_all, win: 2},
-		416: {name: "MPI_Win_post", do: doMPI_Win_post, win: 3},
-		417: {name: "MPI_Win_set_attr", do: doMPI_Win_set_attr, win: 1, buffers: "- - attribute_val"},
-		418: {name: "MPI_Win_set_errhandler", do: (*Lib).setWinErrhandler, win: 1, handler: 2},
-		419: {name: "MPI_Win_set_info", do: doMPI_Win_set_info, win: 1},
-		420: {name: "MPI_Win_set_name", do: doMPI_Win_set_name, win: 1},
-		421: {name: "MPI_Win_shared_query", do: (*Lib).sharedQuery, win: 1, buffers: "- - - - baseptr"},
-		422: {name: "MPI_Win_start", do: doMPI_Win_start, win: 3},
-		423: {name: "MPI_Win_sync", do: doMPI_Win_sync, win: 1},
-		424: {name: "MPI_Win_test", do: doMPI_Win_test, win: 1},
-		425: {name: "MPI_Win_unlock", do: doMPI_Win_unlock, win: 2},
-		426: {name: "MPI_Win_unlock_all", do: doMPI_Win_unlock_all, win: 1},
-		427: {name: "MPI_Win_wait", do: doMPI_Win_wait, win: 1},
-		428: {name: "MPI_Aint_add"},
-		429: {name: "MPI_Aint_diff"},
-		430: {name: "MPI_Wtick"},
-		431: {name: "MPI_Wtime"},
-		432: {name: "MPI_Comm_fromint", always: true, do: doMPI_Comm_fromint},
-		433: {name: "MPI_Comm_toint", comm: 1},
-		434: {name: "MPI_Errhandler_fromint", always: true, do: doMPI_Errhandler_fromint},
-		435: {name: "MPI_Errhandler_toint", handler: 1},
-		436: {name: "MPI_File_fromint", always: true, do: doMPI_File_fromint},
-		437: {name: "MPI_File_toint"},
-		438: {name: "MPI_Group_fromint", always: true, do: doMPI_Group_fromint},
-		439: {name: "MPI_Group_toint"},
-		440: {name: "MPI_Info_fromint", always: true, do: doMPI_Info_fromint},
-		441: {name: "MPI_Info_toint", always: true},
-		442: {name: "MPI_Message_fromint", always: true, do: doMPI_Message_fromint},
-		443: {name: "MPI_Message_toint"},
-		444: {name: "MPI_Op_fromint", always: true, do: doMPI_Op_fromint},
-		445: {name: "MPI_Op_toint"},
-		446: {name: "MPI_Request_fromint", always: true, do: doMPI_Request_fromint},
-		447: {name: "MPI_Request_toint"},
-		448: {name: "MPI_Session_fromint", always: true, do: doMPI_Session_fromint},
-		449: {name: "MPI_Session_toint", always: true},
-		450: {name: "MPI_Type_fromint", always: true, do: doMPI_Type_fromint},
-		451: {name: "MPI_Type_toint"},
-		452: {name: "MPI_Win_fromint", always: true, do: doMPI_Win_fromint},
-		453: {name: "MPI_Win_toint", win: 1},
-		454: {name: "MPI_T_category_changed", always: true, do: doMPI_T_category_changed},
-		455: {name: "MPI_T_category_get_categories", always: true, do: doMPI_T_category_get_categories, buffers: "- - indices"},
-		456: {name: "MPI_T_category_get_cvars", always: true, do: doMPI_T_category_get_cvars, buffers: "- - indices"},
-		457: {name: "MPI_T_category_get_events", always: true, do: doMPI_T_category_get_events, buffers: "- - indices"},
-		458: {name: "MPI_T_category_get_index", always: true, do: doMPI_T_category_get_index},
-		459: {name: "MPI_T_category_get_info", always: true, do: doMPI_T_category_get_info},
-		460: {name: "MPI_T_category_get_num", always: true, do: doMPI_T_category_get_num},
-		461: {name: "MPI_T_category_get_num_events", always: true, do: doMPI_T_category_get_num_events},
-		462: {name: "MPI_T_category_get_pvars", always: true, do: doMPI_T_category_get_pvars, buffers: "- - indices"},
-		463: {name: "MPI_T_cvar_get_index", always: true, do: doMPI_T_cvar_get_index},
-		464: {name: "MPI_T_cvar_get_info", always: true, do: doMPI_T_cvar_get_info},
-		465: {name: "MPI_T_cvar_get_num", always: true, do: doMPI_T_cvar_get_num},
-		466: {name: "MPI_T_cvar_handle_alloc", always: true, do: doMPI_T_cvar_handle_alloc, buffers: "- obj_handle"},
-		467: {name: "MPI_T_cvar_handle_free", always: true, do: doMPI_T_cvar_handle_free},
-		468: {name: "MPI_T_cvar_read", always: true, do: doMPI_T_cvar_read, buffers: "- buf"},
-		469: {name: "MPI_T_cvar_write", always: true, do: doMPI_T_cvar_write, buffers: "- buf"},
-		470: {name: "MPI_T_enum_get_info", always: true, do: doMPI_T_enum_get_info},
-		471: {name: "MPI_T_enum_get_item", always: true, do: doMPI_T_enum_get_item},
-		472: {name: "MPI_T_event_callback_get_info", always: true, do: doMPI_T_event_callback_get_info},
-		473: {name: "MPI_T_event_callback_set_info", always: true, do: doMPI_T_event_callback_set_info},
-		474: {name: "MPI_T_event_copy", always: true, do: doMPI_T_event_copy, buffers: "- buffer"},
-		475: {name: "MPI_T_event_get_index", always: true, do: doMPI_T_event_get_index},
-		476: {name: "MPI_T_event_get_info", always: true, do: doMPI_T_event_get_info, buffers: "- - - - array_of_datatypes array_of_displacements"},
-		477: {name: "MPI_T_event_get_num", always: true, do: doMPI_T_event_get_num},
-		478: {name: "MPI_T_event_get_source", always: true, do: doMPI_T_event_get_source},
-		479: {name: "MPI_T_event_get_timestamp", always: true, do: doMPI_T_event_get_timestamp},
-		480: {name: "MPI_T_event_handle_alloc", always: true, do: doMPI_T_event_handle_alloc, buffers: "- obj_handle"},
-		481: {name: "MPI_T_event_handle_free", always: true, do: doMPI_T_event_handle_free, buffers: "- user_data"},
-		482: {name: "MPI_T_event_handle_get_info", always: true, do: doMPI_T_event_handle_get_info},
-		483: {name: "MPI_T_event_handle_set_info", always: true, do: doMPI_T_event_handle_set_info},
-		484: {name: "MPI_T_event_read", always: true, do: doMPI_T_event_read, buffers: "- - buffer"},
-		485: {name: "MPI_T_event_register_callback", always: true, do: doMPI_T_event_register_callback, buffers: "- - - user_data"},
-		486: {name: "MPI_T_event_set_dropped_handler", always: true, do: doMPI_T_event_set_dropped_handler},
-		487: {name: "MPI_T_finalize", always: true, do: doMPI_T_finalize},
-		488: {name: "MPI_T_init_thread", always: true, do: doMPI_T_init_thread},
-		489: {name: "MPI_T_pvar_get_index", always: true, do: doMPI_T_pvar_get_index},
-		490: {name: "MPI_T_pvar_get_info", always: true, do: doMPI_T_pvar_get_info},
-		491: {name: "MPI_T_pvar_get_num", always: true, do: doMPI_T_pvar_get_num},
-		492: {name: "MPI_T_pvar_handle_alloc", always: true, do: doMPI_T_pvar_handle_alloc, buffers: "- - obj_handle"},
-		493: {name: "MPI_T_pvar_handle_free", always: true, do: doMPI_T_pvar_handle_free},
-		494: {name: "MPI_T_pvar_read", always: true, do: doMPI_T_pvar_read, buffers: "- - buf"},
-		495: {name: "MPI_T_pvar_readreset", always: true, do: doMPI_T_pvar_readreset, buffers: "- - buf"},
-		496: {name: "MPI_T_pvar_reset", always: true, do: doMPI_T_pvar_reset},
-		497: {name: "MPI_T_pvar_session_create", always: true, do: doMPI_T_pvar_session_create},
-		498: {name: "MPI_T_pvar_session_free", always: true, do: doMPI_T_pvar_session_free},
-		499: {name: "MPI_T_pvar_start", always: true, do: doMPI_T_pvar_start},
-		500: {name: "MPI_T_pvar_stop", always: true, do: doMPI_T_pvar_stop},
-		501: {name: "MPI_T_pvar_write", always: true, do: doMPI_T_pvar_write, buffers: "- - buf"},
-		502: {name: "MPI_T_source_get_info", always: true, do: doMPI_T_source_get_info},
-		503: {name: "MPI_T_source_get_num", always: true, do: doMPI_T_source_get_num},
-		504: {name: "MPI_T_source_get_timestamp", always: true, do: doMPI_T_source_get_timestamp},
-		505: {name: "MPIX_Put_notify", do: doMPIX_Put_notify, win: 8, buffers: "origin_addr"},
-		506: {name: "MPIX_Get_notify", do: doMPIX_Get_notify, win: 8, buffers: "origin_addr"},
-		507: {name: "MPIX_Accumulate_notify", do: doMPIX_Accumulate_notify, win: 9, buffers: "origin_addr"},
-		508: {name: "MPIX_Get_accumulate_notify", do: doMPIX_Get_accumulate_notify, win: 12, buffers: "origin_addr - - result_addr"},
-		509: {name: "MPIX_Rput_notify", do: doMPIX_Rput_notify, win: 8, buffers: "origin_addr"},
-		510: {name: "MPIX_Rget_notify", do: doMPIX_Rget_notify, win: 8, buffers: "origin_addr"},
-		511: {name: "MPIX_Raccumulate_notify", do: doMPIX_Raccumulate_notify, win: 9, buffers: "origin_addr"},
-		512: {name: "MPIX_Rget_accumulate_notify", do: doMPIX_Rget_accumulate_notify, win: 12, buffers: "origin_addr - - result_addr"},
-		513: {name: "MPIX_Rrput", do: doMPIX_Rrput, win: 8, buffers: "origin_addr"},
-		514: {name: "MPIX_Rraccumulate", do: doMPIX_Rraccumulate, win: 9, buffers: "origin_addr"},
-		515: {name: "MPIX_Rrget_accumulate", do: doMPIX_Rrget_accumulate, win: 12, buffers: "origin_addr - - result_addr"},
-		516: {name: "MPIX_Fetch_and_op_notify", do: doMPIX_Fetch_and_op_notify, win: 7, buffers: "origin_addr result_addr"},
-		517: {name: "MPIX_Compare_and_swap_notify", do: doMPIX_Compare_and_swap_notify, win: 7, buffers: "origin_addr compare_addr result_addr"},
-		518: {name: "MPIX_Rfetch_and_op", do: doMPIX_Rfetch_and_op, win: 7, buffers: "origin_addr result_addr"},
-		519: {name: "MPIX_Rcompare_and_swap", do: doMPIX_Rcompare_and_swap, win: 7, buffers: "origin_addr compare_addr result_addr"},
-		520: {name: "MPIX_Rflush", do: doMPIX_Rflush, win: 2},
-		521: {name: "MPIX_Rflush_all", do: doMPIX_Rflush_all, win: 1},
-		522: {name: "MPIX_Win_notify_set_num", do: doMPIX_Win_notify_set_num, win: 1},
-		523: {name: "MPIX_Win_notify_get_value", do: doMPIX_Win_notify_get_value, win: 1},
-		524: {name: "MPIX_Win_notify_set_value", do: doMPIX_Win_notify_set_value, win: 1},
-		525: {name: "MPIX_Win_wait_notify", do: doMPIX_Win_wait_notify, win: 1},
-		526: {name: "MPIX_Win_notify_init", do: doMPIX_Win_notify_init, win: 1},
-		527: {name: "MPIX_Win_notify_reach", do: doMPIX_Win_notify_reach, win: 1},
-		528: {name: "MPIX_Win_alloc_sync_objects", do: doMPIX_Win_alloc_sync_objects, win: 3},
-		529: {name: "MPIX_Win_free_sync_objects", do: doMPIX_Win_free_sync_objects, win: 3},
-		530: {name: "MPIX_Win_sync_ops_init", do: doMPIX_Win_sync_ops_init, win: 4},
-		531: {name: "MPIX_Win_sync_object_init", do: doMPIX_Win_sync_object_init, win: 3},
-		532: {name: "MPIX_Sync_c2f", do: doMPIX_Sync_c2f},
-		533: {name: "MPIX_Sync_f2c", do: doMPIX_Sync_f2c},
-		534: {name: "MPIX_Win_change_comm", do: (*Lib).changeComm, comm: 1},
-		535: {name: "MPIX_Win_change_comm_memory", do: doMPIX_Win_change_comm_memory, comm: 1, buffers: "- - base"},
-		536: {name: "MPIX_Win_dup_with_info", do: doMPIX_Win_dup_with_info, win: 1},
-		537: {name: "MPIX_Win_dup", do: doMPIX_Win_dup, win: 1},
-		538: {name: "MPIX_Win_order", do: doMPIX_Win_order, win: 2},
-		539: {name: "MPIX_Win_order_all", do: doMPIX_Win_order_all, win: 1},
-		540: {name: "MPIX_Win_op_intrinsic", do: doMPIX_Win_op_intrinsic, win: 4},
-		541: {name: "MPIX_Memhandle_create", do: doMPIX_Memhandle_create, win: 4, buffers: "base - - - memhandle"},
-		542: {name: "MPIX_Memhandle_release", do: doMPIX_Memhandle_release, win: 2, buffers: "memhandle"},
-		543: {name: "MPIX_Win_from_memhandle", do: doMPIX_Win_from_memhandle, win: 6, buffers: "memhandle"},
+	calls = [...]call{
+		0:   (*Lib).getBooleans,
+		1:   doMPI_Abi_get_fortran_info,
+		2:   doMPI_Abi_get_info,
+		3:   doMPI_Abi_get_version,
+		4:   doMPI_Abi_set_fortran_booleans,
+		5:   doMPI_Abi_set_fortran_info,
+		6:   doMPI_Abort,
+		7:   doMPI_Accumulate,
+		8:   doMPI_Add_error_class,
+		9:   doMPI_Add_error_code,
+		10:  doMPI_Add_error_string,
+		11:  doMPI_Allgather,
+		12:  doMPI_Allgather_init,
+		13:  doMPI_Allgatherv,
+		14:  doMPI_Allgatherv_init,
+		15:  doMPI_Alloc_mem,
+		16:  doMPI_Allreduce,
+		17:  doMPI_Allreduce_init,
+		18:  doMPI_Alltoall,
+		19:  doMPI_Alltoall_init,
+		20:  doMPI_Alltoallv,
+		21:  doMPI_Alltoallv_init,
+		22:  doMPI_Alltoallw,
+		23:  doMPI_Alltoallw_init,
+		24:  doMPI_Attr_delete,
+		25:  doMPI_Attr_get,
+		26:  doMPI_Attr_put,
+		27:  doMPI_Barrier,
+		28:  doMPI_Barrier_init,
+		29:  doMPI_Bcast,
+		30:  doMPI_Bcast_init,
+		31:  doMPI_Bsend,
+		32:  doMPI_Bsend_init,
+		33:  doMPI_Buffer_attach,
+		34:  (*Lib).detachProcess,
+		35:  doMPI_Buffer_flush,
+		36:  doMPI_Buffer_iflush,
+		37:  doMPI_Cancel,
+		48:  doMPI_Comm_attach_buffer,
+		49:  doMPI_Comm_call_errhandler,
+		50:  doMPI_Comm_compare,
+		52:  doMPI_Comm_create,
+		53:  doMPI_Comm_create_errhandler,
+		55:  doMPI_Comm_create_group,
+		56:  doMPI_Comm_create_keyval,
+		57:  doMPI_Comm_delete_attr,
+		58:  (*Lib).detachComm,
+		59:  doMPI_Comm_disconnect,
+		60:  doMPI_Comm_dup,
+		61:  doMPI_Comm_dup_with_info,
+		62:  doMPI_Comm_flush_buffer,
+		63:  doMPI_Comm_free,
+		64:  doMPI_Comm_free_keyval,
+		65:  doMPI_Comm_get_attr,
+		66:  doMPI_Comm_get_errhandler,
+		67:  doMPI_Comm_get_info,
+		68:  (*Lib).commName,
+		69:  doMPI_Comm_get_parent,
+		70:  doMPI_Comm_group,
+		71:  doMPI_Comm_idup,
+		72:  doMPI_Comm_idup_with_info,
+		73:  doMPI_Comm_iflush_buffer,
+		75:  doMPI_Comm_rank,
+		76:  doMPI_Comm_remote_group,
+		77:  doMPI_Comm_remote_size,
+		78:  doMPI_Comm_set_attr,
+		79:  (*Lib).setCommErrhandler,
+		80:  doMPI_Comm_set_info,
+		81:  doMPI_Comm_set_name,
+		82:  doMPI_Comm_size,
+		85:  doMPI_Comm_split,
+		86:  doMPI_Comm_split_type,
+		87:  doMPI_Comm_test_inter,
+		88:  doMPI_Compare_and_swap,
+		89:  doMPI_Dims_create,
+		94:  (*Lib).freeErrhandler,
+		95:  doMPI_Error_class,
+		96:  doMPI_Error_string,
+		97:  doMPI_Exscan,
+		98:  doMPI_Exscan_init,
+		99:  doMPI_Fetch_and_op,
+		102: doMPI_File_create_errhandler,
+		159: doMPI_Finalize,
+		160: doMPI_Finalized,
+		161: doMPI_Free_mem,
+		162: doMPI_Gather,
+		163: doMPI_Gather_init,
+		164: doMPI_Gatherv,
+		165: doMPI_Gatherv_init,
+		166: doMPI_Get,
+		167: doMPI_Get_accumulate,
+		168: doMPI_Get_address,
+		169: doMPI_Get_count,
+		170: doMPI_Get_elements,
+		171: doMPI_Get_elements_x,
+		172: doMPI_Get_hw_resource_info,
+		173: doMPI_Get_library_version,
+		174: doMPI_Get_processor_name,
+		175: doMPI_Get_version,
+		182: doMPI_Grequest_complete,
+		183: (*Lib).startGrequest,
+		184: doMPI_Group_compare,
+		185: doMPI_Group_difference,
+		186: doMPI_Group_excl,
+		187: (*Lib).freeGroup,
+		189: doMPI_Group_incl,
+		190: doMPI_Group_intersection,
+		191: doMPI_Group_range_excl,
+		192: doMPI_Group_range_incl,
+		193: doMPI_Group_rank,
+		194: doMPI_Group_size,
+		195: doMPI_Group_translate_ranks,
+		196: doMPI_Group_union,
+		197: doMPI_Iallgather,
+		198: doMPI_Iallgatherv,
+		199: doMPI_Iallreduce,
+		200: doMPI_Ialltoall,
+		201: doMPI_Ialltoallv,
+		202: doMPI_Ialltoallw,
+		203: doMPI_Ibarrier,
+		204: doMPI_Ibcast,
+		205: doMPI_Ibsend,
+		206: doMPI_Iexscan,
+		207: doMPI_Igather,
+		208: doMPI_Igatherv,
+		209: (*Lib).improbe,
+		210: (*Lib).imrecv,
+		216: doMPI_Info_create,
+		217: doMPI_Info_create_env,
+		218: doMPI_Info_delete,
+		219: doMPI_Info_dup,
+		220: (*Lib).freeInfo,
+		221: (*Lib).infoGet,
+		222: doMPI_Info_get_nkeys,
+		223: (*Lib).infoKey,
+		224: (*Lib).infoGetString,
+		225: (*Lib).infoValuelen,
+		226: doMPI_Info_set,
+		227: doMPI_Init,
+		228: doMPI_Init_thread,
+		229: doMPI_Initialized,
+		230: (*Lib).intercommCreate,
+		232: doMPI_Intercomm_merge,
+		233: (*Lib).iprobe,
+		234: doMPI_Irecv,
+		235: doMPI_Ireduce,
+		236: doMPI_Ireduce_scatter,
+		237: doMPI_Ireduce_scatter_block,
+		238: doMPI_Irsend,
+		239: doMPI_Is_thread_main,
+		240: doMPI_Iscan,
+		241: doMPI_Iscatter,
+		242: doMPI_Iscatterv,
+		243: doMPI_Isend,
+		244: doMPI_Isendrecv,
+		245: doMPI_Isendrecv_replace,
+		246: doMPI_Issend,
+		247: doMPI_Keyval_create,
+		248: doMPI_Keyval_free,
+		250: (*Lib).mprobe,
+		251: (*Lib).mrecv,
+		262: doMPI_Op_commutative,
+		263: (*Lib).createOp,
+		264: (*Lib).freeOp,
+		266: (*Lib).pack,
+		267: (*Lib).packExternal,
+		268: doMPI_Pack_external_size,
+		269: doMPI_Pack_size,
+		271: doMPI_Pcontrol,
+		276: doMPI_Probe,
+		279: doMPI_Put,
+		280: doMPI_Query_thread,
+		281: doMPI_Raccumulate,
+		282: (*Lib).recv,
+		283: doMPI_Recv_init,
+		284: doMPI_Reduce,
+		285: doMPI_Reduce_init,
+		286: doMPI_Reduce_local,
+		287: doMPI_Reduce_scatter,
+		288: doMPI_Reduce_scatter_block,
+		289: doMPI_Reduce_scatter_block_init,
+		290: doMPI_Reduce_scatter_init,
+		292: doMPI_Remove_error_class,
+		293: doMPI_Remove_error_code,
+		294: doMPI_Remove_error_string,
+		295: doMPI_Request_free,
+		296: (*Lib).getStatus,
+		297: (*Lib).getStatusAll,
+		298: (*Lib).getStatusAny,
+		299: (*Lib).getStatusSome,
+		300: doMPI_Rget,
+		301: doMPI_Rget_accumulate,
+		302: doMPI_Rput,
+		303: doMPI_Rsend,
+		304: doMPI_Rsend_init,
+		305: doMPI_Scan,
+		306: doMPI_Scan_init,
+		307: doMPI_Scatter,
+		308: doMPI_Scatter_init,
+		309: doMPI_Scatterv,
+		310: doMPI_Scatterv_init,
+		311: doMPI_Send,
+		312: doMPI_Send_init,
+		313: doMPI_Sendrecv,
+		314: doMPI_Sendrecv_replace,
+		317: doMPI_Session_create_errhandler,
+		329: doMPI_Ssend,
+		330: doMPI_Ssend_init,
+		331: doMPI_Start,
+		332: (*Lib).startall,
+		333: doMPI_Status_get_error,
+		334: doMPI_Status_get_source,
+		335: doMPI_Status_get_tag,
+		336: doMPI_Status_set_cancelled,
+		337: doMPI_Status_set_elements,
+		338: doMPI_Status_set_elements_x,
+		339: doMPI_Status_set_error,
+		340: doMPI_Status_set_source,
+		341: doMPI_Status_set_tag,
+		342: (*Lib).test,
+		343: doMPI_Test_cancelled,
+		344: (*Lib).testall,
+		345: (*Lib).testany,
+		346: (*Lib).testsome,
+		347: doMPI_Topo_test,
+		348: (*Lib).commit,
+		349: doMPI_Type_contiguous,
+		350: doMPI_Type_create_darray,
+		351: doMPI_Type_create_f90_complex,
+		352: doMPI_Type_create_f90_integer,
+		353: doMPI_Type_create_f90_real,
+		354: doMPI_Type_create_hindexed,
+		355: doMPI_Type_create_hindexed_block,
+		356: doMPI_Type_create_hvector,
+		357: doMPI_Type_create_indexed_block,
+		358: doMPI_Type_create_keyval,
+		359: doMPI_Type_create_resized,
+		360: doMPI_Type_create_struct,
+		361: doMPI_Type_create_subarray,
+		362: doMPI_Type_delete_attr,
+		363: doMPI_Type_dup,
+		364: (*Lib).freeType,
+		365: doMPI_Type_free_keyval,
+		366: (*Lib).getTypeAttr,
+		367: (*Lib).contents,
+		368: (*Lib).largeContents,
+		369: doMPI_Type_get_envelope,
+		370: doMPI_Type_get_envelope_c,
+		371: doMPI_Type_get_extent,
+		372: doMPI_Type_get_extent_x,
+		373: doMPI_Type_get_name,
+		374: doMPI_Type_get_true_extent,
+		375: doMPI_Type_get_true_extent_x,
+		376: doMPI_Type_get_value_index,
+		377: doMPI_Type_indexed,
+		378: doMPI_Type_match_size,
+		379: doMPI_Type_set_attr,
+		380: doMPI_Type_set_name,
+		381: doMPI_Type_size,
+		382: doMPI_Type_size_x,
+		383: doMPI_Type_vector,
+		384: (*Lib).unpack,
+		385: (*Lib).unpackExternal,
+		387: (*Lib).wait,
+		388: (*Lib).waitall,
+		389: (*Lib).waitany,
+		390: (*Lib).waitsome,
+		391: doMPI_Win_allocate,
+		392: doMPI_Win_allocate_shared,
+		393: doMPI_Win_attach,
+		394: doMPI_Win_call_errhandler,
+		395: doMPI_Win_complete,
+		396: doMPI_Win_create,
+		397: doMPI_Win_create_dynamic,
+		398: doMPI_Win_create_errhandler,
+		399: doMPI_Win_create_keyval,
+		400: doMPI_Win_delete_attr,
+		401: doMPI_Win_detach,
+		402: doMPI_Win_fence,
+		403: doMPI_Win_flush,
+		404: doMPI_Win_flush_all,
+		405: doMPI_Win_flush_local,
+		406: doMPI_Win_flush_local_all,
+		407: (*Lib).winFree,
+		408: doMPI_Win_free_keyval,
+		409: (*Lib).getWinAttr,
+		410: doMPI_Win_get_errhandler,
+		411: doMPI_Win_get_group,
+		412: doMPI_Win_get_info,
+		413: (*Lib).winName,
+		414: doMPI_Win_lock,
+		415: doMPI_Win_lock_all,
+		416: doMPI_Win_post,
+		417: doMPI_Win_set_attr,
+		418: (*Lib).setWinErrhandler,
+		419: doMPI_Win_set_info,
+		420: doMPI_Win_set_name,
+		421: (*Lib).sharedQuery,
+		422: doMPI_Win_start,
+		423: doMPI_Win_sync,
+		424: doMPI_Win_test,
+		425: doMPI_Win_unlock,
+		426: doMPI_Win_unlock_all,
+		427: doMPI_Win_wait,
+		432: doMPI_Comm_fromint,
+		434: doMPI_Errhandler_fromint,
+		436: doMPI_File_fromint,
+		438: doMPI_Group_fromint,
+		440: doMPI_Info_fromint,
+		442: doMPI_Message_fromint,
+		444: doMPI_Op_fromint,
+		446: doMPI_Request_fromint,
+		448: doMPI_Session_fromint,
+		450: doMPI_Type_fromint,
+		452: doMPI_Win_fromint,
+		454: doMPI_T_category_changed,
+		455: doMPI_T_category_get_categories,
+		456: doMPI_T_category_get_cvars,
+		457: doMPI_T_category_get_events,
+		458: doMPI_T_category_get_index,
+		459: doMPI_T_category_get_info,
+		460: doMPI_T_category_get_num,
+		461: doMPI_T_category_get_num_events,
+		462: doMPI_T_category_get_pvars,
+		463: doMPI_T_cvar_get_index,
+		464: doMPI_T_cvar_get_info,
+		465: doMPI_T_cvar_get_num,
+		466: doMPI_T_cvar_handle_alloc,
+		467: doMPI_T_cvar_handle_free,
+		468: doMPI_T_cvar_read,
+		469: doMPI_T_cvar_write,
+		470: doMPI_T_enum_get_info,
+		471: doMPI_T_enum_get_item,
+		472: doMPI_T_event_callback_get_info,
+		473: doMPI_T_event_callback_set_info,
+		474: doMPI_T_event_copy,
+		475: doMPI_T_event_get_index,
+		476: doMPI_T_event_get_info,
+		477: doMPI_T_event_get_num,
+		478: doMPI_T_event_get_source,
+		479: doMPI_T_event_get_timestamp,
+		480: doMPI_T_event_handle_alloc,
+		481: doMPI_T_event_handle_free,
+		482: doMPI_T_event_handle_get_info,
+		483: doMPI_T_event_handle_set_info,
+		484: doMPI_T_event_read,
+		485: doMPI_T_event_register_callback,
+		486: doMPI_T_event_set_dropped_handler,
+		487: doMPI_T_finalize,
+		488: doMPI_T_init_thread,
+		489: doMPI_T_pvar_get_index,
+		490: doMPI_T_pvar_get_info,
+		491: doMPI_T_pvar_get_num,
+		492: doMPI_T_pvar_handle_alloc,
+		493: doMPI_T_pvar_handle_free,
+		494: doMPI_T_pvar_read,
+		495: doMPI_T_pvar_readreset,
+		496: doMPI_T_pvar_reset,
+		497: doMPI_T_pvar_session_create,
+		498: doMPI_T_pvar_session_free,
+		499: doMPI_T_pvar_start,
+		500: doMPI_T_pvar_stop,
+		501: doMPI_T_pvar_write,
+		502: doMPI_T_source_get_info,
+		503: doMPI_T_source_get_num,
+		504: doMPI_T_source_get_timestamp,
+		505: doMPIX_Put_notify,
+		506: doMPIX_Get_notify,
+		507: doMPIX_Accumulate_notify,
+		508: doMPIX_Get_accumulate_notify,
+		509: doMPIX_Rput_notify,
+		510: doMPIX_Rget_notify,
+		511: doMPIX_Raccumulate_notify,
+		512: doMPIX_Rget_accumulate_notify,
+		513: doMPIX_Rrput,
+		514: doMPIX_Rraccumulate,
+		515: doMPIX_Rrget_accumulate,
+		516: doMPIX_Fetch_and_op_notify,
+		517: doMPIX_Compare_and_swap_notify,
+		518: doMPIX_Rfetch_and_op,
+		519: doMPIX_Rcompare_and_swap,
+		520: doMPIX_Rflush,
+		521: doMPIX_Rflush_all,
+		522: doMPIX_Win_notify_set_num,
+		523: doMPIX_Win_notify_get_value,
+		524: doMPIX_Win_notify_set_value,
+		525: doMPIX_Win_wait_notify,
+		526: doMPIX_Win_notify_init,
+		527: doMPIX_Win_notify_reach,
+		528: doMPIX_Win_alloc_sync_objects,
+		529: doMPIX_Win_free_sync_objects,
+		530: doMPIX_Win_sync_ops_init,
+		531: doMPIX_Win_sync_object_init,
+		532: doMPIX_Sync_c2f,
+		533: doMPIX_Sync_f2c,
+		534: (*Lib).changeComm,
+		535: doMPIX_Win_change_comm_memory,
+		536: doMPIX_Win_dup_with_info,
+		537: doMPIX_Win_dup,
+		538: doMPIX_Win_order,
+		539: doMPIX_Win_order_all,
+		540: doMPIX_Win_op_intrinsic,
+		541: doMPIX_Memhandle_create,
+		542: doMPIX_Memhandle_release,
+		543: doMPIX_Win_from_memhandle,
 	}
 }
+
+// outcomes are what procedures make that the engine does not have.
+var outcomes = [...][]made{
+	1:  {{5, commNull}},
+	2:  {{2, commNull}},
+	3:  {{4, commNull}},
+	4:  {{1, commNull}},
+	5:  {{6, commNull}},
+	6:  {{7, commNull}},
+	7:  {{8, commNull}},
+	8:  {{9, commNull}},
+	9:  {{1, errhandlerNull}},
+	10: {{1, groupNull}},
+	11: {{1, infoNull}},
+	12: {{2, typeNull}, {3, typeNull}},
+	13: {{4, requestNull}},
+	14: {{5, requestNull}},
+	15: {{4, fileNull}},
+	16: {{2, groupNull}},
+	17: {{7, requestNull}},
+	18: {{8, requestNull}},
+	19: {{9, requestNull}},
+	20: {{10, requestNull}},
+	21: {{2, infoNull}},
+	22: {{1, requestNull}},
+	23: {{2, sessionNull}},
+}
+
+// texts are the names of the procedures, each with those of its buffers behind it.
+const texts = "" +
+	"MPI_Abi_get_fortran_booleans- logical_true logical_false" +
+	"MPI_Abi_get_fortran_info" +
+	"MPI_Abi_get_info" +
+	"MPI_Abi_get_version" +
+	"MPI_Abi_set_fortran_booleans- logical_true logical_false" +
+	"MPI_Abi_set_fortran_info" +
+	"MPI_Abort" +
+	"MPI_Accumulateorigin_addr" +
+	"MPI_Add_error_class" +
+	"MPI_Add_error_code" +
+	"MPI_Add_error_string" +
+	"MPI_Allgathersendbuf - - recvbuf" +
+	"MPI_Allgather_initsendbuf - - recvbuf" +
+	"MPI_Allgathervsendbuf - - recvbuf recvcounts displs" +
+	"MPI_Allgatherv_initsendbuf - - recvbuf recvcounts displs" +
+	"MPI_Alloc_mem- - baseptr" +
+	"MPI_Allreducesendbuf recvbuf" +
+	"MPI_Allreduce_initsendbuf recvbuf" +
+	"MPI_Alltoallsendbuf - - recvbuf" +
+	"MPI_Alltoall_initsendbuf - - recvbuf" +
+	"MPI_Alltoallvsendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
+	"MPI_Alltoallv_initsendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
+	"MPI_Alltoallwsendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
+	"MPI_Alltoallw_initsendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
+	"MPI_Attr_delete" +
+	"MPI_Attr_get- - attribute_val" +
+	"MPI_Attr_put- - attribute_val" +
+	"MPI_Barrier" +
+	"MPI_Barrier_init" +
+	"MPI_Bcastbuffer" +
+	"MPI_Bcast_initbuffer" +
+	"MPI_Bsendbuf" +
+	"MPI_Bsend_initbuf" +
+	"MPI_Buffer_attachbuffer" +
+	"MPI_Buffer_detachbuffer_addr" +
+	"MPI_Buffer_flush" +
+	"MPI_Buffer_iflush" +
+	"MPI_Cancel" +
+	"MPI_Cart_coords" +
+	"MPI_Cart_create" +
+	"MPI_Cart_get" +
+	"MPI_Cart_map" +
+	"MPI_Cart_rank" +
+	"MPI_Cart_shift" +
+	"MPI_Cart_sub" +
+	"MPI_Cartdim_get" +
+	"MPI_Close_port" +
+	"MPI_Comm_accept" +
+	"MPI_Comm_attach_buffer- buffer" +
+	"MPI_Comm_call_errhandler" +
+	"MPI_Comm_compare" +
+	"MPI_Comm_connect" +
+	"MPI_Comm_create" +
+	"MPI_Comm_create_errhandler" +
+	"MPI_Comm_create_from_group" +
+	"MPI_Comm_create_group" +
+	"MPI_Comm_create_keyval- - - extra_state" +
+	"MPI_Comm_delete_attr" +
+	"MPI_Comm_detach_buffer- buffer_addr" +
+	"MPI_Comm_disconnect" +
+	"MPI_Comm_dup" +
+	"MPI_Comm_dup_with_info" +
+	"MPI_Comm_flush_buffer" +
+	"MPI_Comm_free" +
+	"MPI_Comm_free_keyval" +
+	"MPI_Comm_get_attr- - attribute_val" +
+	"MPI_Comm_get_errhandler" +
+	"MPI_Comm_get_info" +
+	"MPI_Comm_get_name" +
+	"MPI_Comm_get_parent" +
+	"MPI_Comm_group" +
+	"MPI_Comm_idup" +
+	"MPI_Comm_idup_with_info" +
+	"MPI_Comm_iflush_buffer" +
+	"MPI_Comm_join" +
+	"MPI_Comm_rank" +
+	"MPI_Comm_remote_group" +
+	"MPI_Comm_remote_size" +
+	"MPI_Comm_set_attr- - attribute_val" +
+	"MPI_Comm_set_errhandler" +
+	"MPI_Comm_set_info" +
+	"MPI_Comm_set_name" +
+	"MPI_Comm_size" +
+	"MPI_Comm_spawn" +
+	"MPI_Comm_spawn_multiple" +
+	"MPI_Comm_split" +
+	"MPI_Comm_split_type" +
+	"MPI_Comm_test_inter" +
+	"MPI_Compare_and_swaporigin_addr compare_addr result_addr" +
+	"MPI_Dims_create- - dims" +
+	"MPI_Dist_graph_create" +
+	"MPI_Dist_graph_create_adjacent" +
+	"MPI_Dist_graph_neighbors" +
+	"MPI_Dist_graph_neighbors_count" +
+	"MPI_Errhandler_free" +
+	"MPI_Error_class" +
+	"MPI_Error_string" +
+	"MPI_Exscansendbuf recvbuf" +
+	"MPI_Exscan_initsendbuf recvbuf" +
+	"MPI_Fetch_and_oporigin_addr result_addr" +
+	"MPI_File_call_errhandler" +
+	"MPI_File_close" +
+	"MPI_File_create_errhandler" +
+	"MPI_File_delete" +
+	"MPI_File_get_amode" +
+	"MPI_File_get_atomicity" +
+	"MPI_File_get_byte_offset" +
+	"MPI_File_get_errhandler" +
+	"MPI_File_get_group" +
+	"MPI_File_get_info" +
+	"MPI_File_get_position" +
+	"MPI_File_get_position_shared" +
+	"MPI_File_get_size" +
+	"MPI_File_get_type_extent" +
+	"MPI_File_get_view" +
+	"MPI_File_iread" +
+	"MPI_File_iread_all" +
+	"MPI_File_iread_at" +
+	"MPI_File_iread_at_all" +
+	"MPI_File_iread_shared" +
+	"MPI_File_iwrite" +
+	"MPI_File_iwrite_all" +
+	"MPI_File_iwrite_at" +
+	"MPI_File_iwrite_at_all" +
+	"MPI_File_iwrite_shared" +
+	"MPI_File_open" +
+	"MPI_File_preallocate" +
+	"MPI_File_read" +
+	"MPI_File_read_all" +
+	"MPI_File_read_all_begin" +
+	"MPI_File_read_all_end" +
+	"MPI_File_read_at" +
+	"MPI_File_read_at_all" +
+	"MPI_File_read_at_all_begin" +
+	"MPI_File_read_at_all_end" +
+	"MPI_File_read_ordered" +
+	"MPI_File_read_ordered_begin" +
+	"MPI_File_read_ordered_end" +
+	"MPI_File_read_shared" +
+	"MPI_File_seek" +
+	"MPI_File_seek_shared" +
+	"MPI_File_set_atomicity" +
+	"MPI_File_set_errhandler" +
+	"MPI_File_set_info" +
+	"MPI_File_set_size" +
+	"MPI_File_set_view" +
+	"MPI_File_sync" +
+	"MPI_File_write" +
+	"MPI_File_write_all" +
+	"MPI_File_write_all_begin" +
+	"MPI_File_write_all_end" +
+	"MPI_File_write_at" +
+	"MPI_File_write_at_all" +
+	"MPI_File_write_at_all_begin" +
+	"MPI_File_write_at_all_end" +
+	"MPI_File_write_ordered" +
+	"MPI_File_write_ordered_begin" +
+	"MPI_File_write_ordered_end" +
+	"MPI_File_write_shared" +
+	"MPI_Finalize" +
+	"MPI_Finalized" +
+	"MPI_Free_membase" +
+	"MPI_Gathersendbuf - - recvbuf" +
+	"MPI_Gather_initsendbuf - - recvbuf" +
+	"MPI_Gathervsendbuf - - recvbuf recvcounts displs" +
+	"MPI_Gatherv_initsendbuf - - recvbuf recvcounts displs" +
+	"MPI_Getorigin_addr" +
+	"MPI_Get_accumulateorigin_addr - - result_addr" +
+	"MPI_Get_addresslocation" +
+	"MPI_Get_count" +
+	"MPI_Get_elements" +
+	"MPI_Get_elements_x" +
+	"MPI_Get_hw_resource_info" +
+	"MPI_Get_library_version" +
+	"MPI_Get_processor_name" +
+	"MPI_Get_version" +
+	"MPI_Graph_create" +
+	"MPI_Graph_get" +
+	"MPI_Graph_map" +
+	"MPI_Graph_neighbors" +
+	"MPI_Graph_neighbors_count" +
+	"MPI_Graphdims_get" +
+	"MPI_Grequest_complete" +
+	"MPI_Grequest_start- - - extra_state" +
+	"MPI_Group_compare" +
+	"MPI_Group_difference" +
+	"MPI_Group_excl- - ranks" +
+	"MPI_Group_free" +
+	"MPI_Group_from_session_pset" +
+	"MPI_Group_incl- - ranks" +
+	"MPI_Group_intersection" +
+	"MPI_Group_range_excl- - ranges" +
+	"MPI_Group_range_incl- - ranges" +
+	"MPI_Group_rank" +
+	"MPI_Group_size" +
+	"MPI_Group_translate_ranks- - ranks1 - ranks2" +
+	"MPI_Group_union" +
+	"MPI_Iallgathersendbuf - - recvbuf" +
+	"MPI_Iallgathervsendbuf - - recvbuf recvcounts displs" +
+	"MPI_Iallreducesendbuf recvbuf" +
+	"MPI_Ialltoallsendbuf - - recvbuf" +
+	"MPI_Ialltoallvsendbuf sendcounts sdispls - recvbuf recvcounts rdispls" +
+	"MPI_Ialltoallwsendbuf sendcounts sdispls sendtypes recvbuf recvcounts rdispls recvtypes" +
+	"MPI_Ibarrier" +
+	"MPI_Ibcastbuffer" +
+	"MPI_Ibsendbuf" +
+	"MPI_Iexscansendbuf recvbuf" +
+	"MPI_Igathersendbuf - - recvbuf" +
+	"MPI_Igathervsendbuf - - recvbuf recvcounts displs" +
+	"MPI_Improbe" +
+	"MPI_Imrecvbuf" +
+	"MPI_Ineighbor_allgather" +
+	"MPI_Ineighbor_allgatherv" +
+	"MPI_Ineighbor_alltoall" +
+	"MPI_Ineighbor_alltoallv" +
+	"MPI_Ineighbor_alltoallw" +
+	"MPI_Info_create" +
+	"MPI_Info_create_env- argv" +
+	"MPI_Info_delete" +
+	"MPI_Info_dup" +
+	"MPI_Info_free" +
+	"MPI_Info_get" +
+	"MPI_Info_get_nkeys" +
+	"MPI_Info_get_nthkey" +
+	"MPI_Info_get_string" +
+	"MPI_Info_get_valuelen" +
+	"MPI_Info_set" +
+	"MPI_Init" +
+	"MPI_Init_thread" +
+	"MPI_Initialized" +
+	"MPI_Intercomm_create" +
+	"MPI_Intercomm_create_from_groups" +
+	"MPI_Intercomm_merge" +
+	"MPI_Iprobe" +
+	"MPI_Irecvbuf" +
+	"MPI_Ireducesendbuf recvbuf" +
+	"MPI_Ireduce_scattersendbuf recvbuf recvcounts" +
+	"MPI_Ireduce_scatter_blocksendbuf recvbuf" +
+	"MPI_Irsendbuf" +
+	"MPI_Is_thread_main" +
+	"MPI_Iscansendbuf recvbuf" +
+	"MPI_Iscattersendbuf - - recvbuf" +
+	"MPI_Iscattervsendbuf sendcounts displs - recvbuf" +
+	"MPI_Isendbuf" +
+	"MPI_Isendrecvsendbuf - - - - recvbuf" +
+	"MPI_Isendrecv_replacebuf" +
+	"MPI_Issendbuf" +
+	"MPI_Keyval_create- - - extra_state" +
+	"MPI_Keyval_free" +
+	"MPI_Lookup_name" +
+	"MPI_Mprobe" +
+	"MPI_Mrecvbuf" +
+	"MPI_Neighbor_allgather" +
+	"MPI_Neighbor_allgather_init" +
+	"MPI_Neighbor_allgatherv" +
+	"MPI_Neighbor_allgatherv_init" +
+	"MPI_Neighbor_alltoall" +
+	"MPI_Neighbor_alltoall_init" +
+	"MPI_Neighbor_alltoallv" +
+	"MPI_Neighbor_alltoallv_init" +
+	"MPI_Neighbor_alltoallw" +
+	"MPI_Neighbor_alltoallw_init" +
+	"MPI_Op_commutative" +
+	"MPI_Op_create" +
+	"MPI_Op_free" +
+	"MPI_Open_port" +
+	"MPI_Packinbuf - - outbuf" +
+	"MPI_Pack_external- inbuf - - outbuf" +
+	"MPI_Pack_external_size" +
+	"MPI_Pack_size" +
+	"MPI_Parrived" +
+	"MPI_Pcontrol" +
+	"MPI_Pready" +
+	"MPI_Pready_list" +
+	"MPI_Pready_range" +
+	"MPI_Precv_init" +
+	"MPI_Probe" +
+	"MPI_Psend_init" +
+	"MPI_Publish_name" +
+	"MPI_Putorigin_addr" +
+	"MPI_Query_thread" +
+	"MPI_Raccumulateorigin_addr" +
+	"MPI_Recvbuf" +
+	"MPI_Recv_initbuf" +
+	"MPI_Reducesendbuf recvbuf" +
+	"MPI_Reduce_initsendbuf recvbuf" +
+	"MPI_Reduce_localinbuf inoutbuf" +
+	"MPI_Reduce_scattersendbuf recvbuf recvcounts" +
+	"MPI_Reduce_scatter_blocksendbuf recvbuf" +
+	"MPI_Reduce_scatter_block_initsendbuf recvbuf" +
+	"MPI_Reduce_scatter_initsendbuf recvbuf recvcounts" +
+	"MPI_Register_datarep" +
+	"MPI_Remove_error_class" +
+	"MPI_Remove_error_code" +
+	"MPI_Remove_error_string" +
+	"MPI_Request_free" +
+	"MPI_Request_get_status" +
+	"MPI_Request_get_status_all- array_of_requests" +
+	"MPI_Request_get_status_any- array_of_requests" +
+	"MPI_Request_get_status_some- array_of_requests - array_of_indices" +
+	"MPI_Rgetorigin_addr" +
+	"MPI_Rget_accumulateorigin_addr - - result_addr" +
+	"MPI_Rputorigin_addr" +
+	"MPI_Rsendbuf" +
+	"MPI_Rsend_initbuf" +
+	"MPI_Scansendbuf recvbuf" +
+	"MPI_Scan_initsendbuf recvbuf" +
+	"MPI_Scattersendbuf - - recvbuf" +
+	"MPI_Scatter_initsendbuf - - recvbuf" +
+	"MPI_Scattervsendbuf sendcounts displs - recvbuf" +
+	"MPI_Scatterv_initsendbuf sendcounts displs - recvbuf" +
+	"MPI_Sendbuf" +
+	"MPI_Send_initbuf" +
+	"MPI_Sendrecvsendbuf - - - - recvbuf" +
+	"MPI_Sendrecv_replacebuf" +
+	"MPI_Session_attach_buffer" +
+	"MPI_Session_call_errhandler" +
+	"MPI_Session_create_errhandler" +
+	"MPI_Session_detach_buffer" +
+	"MPI_Session_finalize" +
+	"MPI_Session_flush_buffer" +
+	"MPI_Session_get_errhandler" +
+	"MPI_Session_get_info" +
+	"MPI_Session_get_nth_pset" +
+	"MPI_Session_get_num_psets" +
+	"MPI_Session_get_pset_info" +
+	"MPI_Session_iflush_buffer" +
+	"MPI_Session_init" +
+	"MPI_Session_set_errhandler" +
+	"MPI_Ssendbuf" +
+	"MPI_Ssend_initbuf" +
+	"MPI_Start" +
+	"MPI_Startall- array_of_requests" +
+	"MPI_Status_get_error" +
+	"MPI_Status_get_source" +
+	"MPI_Status_get_tag" +
+	"MPI_Status_set_cancelled" +
+	"MPI_Status_set_elements" +
+	"MPI_Status_set_elements_x" +
+	"MPI_Status_set_error" +
+	"MPI_Status_set_source" +
+	"MPI_Status_set_tag" +
+	"MPI_Test" +
+	"MPI_Test_cancelled" +
+	"MPI_Testall- array_of_requests" +
+	"MPI_Testany- array_of_requests" +
+	"MPI_Testsome- array_of_requests - array_of_indices" +
+	"MPI_Topo_test" +
+	"MPI_Type_commit" +
+	"MPI_Type_contiguous" +
+	"MPI_Type_create_darray- - - array_of_gsizes array_of_distribs array_of_dargs array_of_psizes" +
+	"MPI_Type_create_f90_complex" +
+	"MPI_Type_create_f90_integer" +
+	"MPI_Type_create_f90_real" +
+	"MPI_Type_create_hindexed- array_of_blocklengths array_of_displacements" +
+	"MPI_Type_create_hindexed_block- - array_of_displacements" +
+	"MPI_Type_create_hvector" +
+	"MPI_Type_create_indexed_block- - array_of_displacements" +
+	"MPI_Type_create_keyval- - - extra_state" +
+	"MPI_Type_create_resized" +
+	"MPI_Type_create_struct- array_of_blocklengths array_of_displacements array_of_types" +
+	"MPI_Type_create_subarray- array_of_sizes array_of_subsizes array_of_starts" +
+	"MPI_Type_delete_attr" +
+	"MPI_Type_dup" +
+	"MPI_Type_free" +
+	"MPI_Type_free_keyval" +
+	"MPI_Type_get_attr- - attribute_val" +
+	"MPI_Type_get_contents- - - - array_of_integers array_of_addresses array_of_datatypes" +
+	"MPI_Type_get_contents_c- - - - - array_of_integers array_of_addresses array_of_large_counts array_of_datatypes" +
+	"MPI_Type_get_envelope" +
+	"MPI_Type_get_envelope_c" +
+	"MPI_Type_get_extent" +
+	"MPI_Type_get_extent_x" +
+	"MPI_Type_get_name" +
+	"MPI_Type_get_true_extent" +
+	"MPI_Type_get_true_extent_x" +
+	"MPI_Type_get_value_index" +
+	"MPI_Type_indexed- array_of_blocklengths array_of_displacements" +
+	"MPI_Type_match_size" +
+	"MPI_Type_set_attr- - attribute_val" +
+	"MPI_Type_set_name" +
+	"MPI_Type_size" +
+	"MPI_Type_size_x" +
+	"MPI_Type_vector" +
+	"MPI_Unpackinbuf - - outbuf" +
+	"MPI_Unpack_externaldatarep inbuf - - outbuf" +
+	"MPI_Unpublish_name" +
+	"MPI_Wait" +
+	"MPI_Waitall- array_of_requests" +
+	"MPI_Waitany- array_of_requests" +
+	"MPI_Waitsome- array_of_requests - array_of_indices" +
+	"MPI_Win_allocate- - - - baseptr" +
+	"MPI_Win_allocate_shared- - - - baseptr" +
+	"MPI_Win_attach- base" +
+	"MPI_Win_call_errhandler" +
+	"MPI_Win_complete" +
+	"MPI_Win_createbase" +
+	"MPI_Win_create_dynamic" +
+	"MPI_Win_create_errhandler" +
+	"MPI_Win_create_keyval- - - extra_state" +
+	"MPI_Win_delete_attr" +
+	"MPI_Win_detach- base" +
+	"MPI_Win_fence" +
+	"MPI_Win_flush" +
+	"MPI_Win_flush_all" +
+	"MPI_Win_flush_local" +
+	"MPI_Win_flush_local_all" +
+	"MPI_Win_free" +
+	"MPI_Win_free_keyval" +
+	"MPI_Win_get_attr- - attribute_val" +
+	"MPI_Win_get_errhandler" +
+	"MPI_Win_get_group" +
+	"MPI_Win_get_info" +
+	"MPI_Win_get_name" +
+	"MPI_Win_lock" +
+	"MPI_Win_lock_all" +
+	"MPI_Win_post" +
+	"MPI_Win_set_attr- - attribute_val" +
+	"MPI_Win_set_errhandler" +
+	"MPI_Win_set_info" +
+	"MPI_Win_set_name" +
+	"MPI_Win_shared_query- - - - baseptr" +
+	"MPI_Win_start" +
+	"MPI_Win_sync" +
+	"MPI_Win_test" +
+	"MPI_Win_unlock" +
+	"MPI_Win_unlock_all" +
+	"MPI_Win_wait" +
+	"MPI_Aint_add" +
+	"MPI_Aint_diff" +
+	"MPI_Wtick" +
+	"MPI_Wtime" +
+	"MPI_Comm_fromint" +
+	"MPI_Comm_toint" +
+	"MPI_Errhandler_fromint" +
+	"MPI_Errhandler_toint" +
+	"MPI_File_fromint" +
+	"MPI_File_toint" +
+	"MPI_Group_fromint" +
+	"MPI_Group_toint" +
+	"MPI_Info_fromint" +
+	"MPI_Info_toint" +
+	"MPI_Message_fromint" +
+	"MPI_Message_toint" +
+	"MPI_Op_fromint" +
+	"MPI_Op_toint" +
+	"MPI_Request_fromint" +
+	"MPI_Request_toint" +
+	"MPI_Session_fromint" +
+	"MPI_Session_toint" +
+	"MPI_Type_fromint" +
+	"MPI_Type_toint" +
+	"MPI_Win_fromint" +
+	"MPI_Win_toint" +
+	"MPI_T_category_changed" +
+	"MPI_T_category_get_categories- - indices" +
+	"MPI_T_category_get_cvars- - indices" +
+	"MPI_T_category_get_events- - indices" +
+	"MPI_T_category_get_index" +
+	"MPI_T_category_get_info" +
+	"MPI_T_category_get_num" +
+	"MPI_T_category_get_num_events" +
+	"MPI_T_category_get_pvars- - indices" +
+	"MPI_T_cvar_get_index" +
+	"MPI_T_cvar_get_info" +
+	"MPI_T_cvar_get_num" +
+	"MPI_T_cvar_handle_alloc- obj_handle" +
+	"MPI_T_cvar_handle_free" +
+	"MPI_T_cvar_read- buf" +
+	"MPI_T_cvar_write- buf" +
+	"MPI_T_enum_get_info" +
+	"MPI_T_enum_get_item" +
+	"MPI_T_event_callback_get_info" +
+	"MPI_T_event_callback_set_info" +
+	"MPI_T_event_copy- buffer" +
+	"MPI_T_event_get_index" +
+	"MPI_T_event_get_info- - - - array_of_datatypes array_of_displacements" +
+	"MPI_T_event_get_num" +
+	"MPI_T_event_get_source" +
+	"MPI_T_event_get_timestamp" +
+	"MPI_T_event_handle_alloc- obj_handle" +
+	"MPI_T_event_handle_free- user_data" +
+	"MPI_T_event_handle_get_info" +
+	"MPI_T_event_handle_set_info" +
+	"MPI_T_event_read- - buffer" +
+	"MPI_T_event_register_callback- - - user_data" +
+	"MPI_T_event_set_dropped_handler" +
+	"MPI_T_finalize" +
+	"MPI_T_init_thread" +
+	"MPI_T_pvar_get_index" +
+	"MPI_T_pvar_get_info" +
+	"MPI_T_pvar_get_num" +
+	"MPI_T_pvar_handle_alloc- - obj_handle" +
+	"MPI_T_pvar_handle_free" +
+	"MPI_T_pvar_read- - buf" +
+	"MPI_T_pvar_readreset- - buf" +
+	"MPI_T_pvar_reset" +
+	"MPI_T_pvar_session_create" +
+	"MPI_T_pvar_session_free" +
+	"MPI_T_pvar_start" +
+	"MPI_T_pvar_stop" +
+	"MPI_T_pvar_write- - buf" +
+	"MPI_T_source_get_info" +
+	"MPI_T_source_get_num" +
+	"MPI_T_source_get_timestamp" +
+	"MPIX_Put_notifyorigin_addr" +
+	"MPIX_Get_notifyorigin_addr" +
+	"MPIX_Accumulate_notifyorigin_addr" +
+	"MPIX_Get_accumulate_notifyorigin_addr - - result_addr" +
+	"MPIX_Rput_notifyorigin_addr" +
+	"MPIX_Rget_notifyorigin_addr" +
+	"MPIX_Raccumulate_notifyorigin_addr" +
+	"MPIX_Rget_accumulate_notifyorigin_addr - - result_addr" +
+	"MPIX_Rrputorigin_addr" +
+	"MPIX_Rraccumulateorigin_addr" +
+	"MPIX_Rrget_accumulateorigin_addr - - result_addr" +
+	"MPIX_Fetch_and_op_notifyorigin_addr result_addr" +
+	"MPIX_Compare_and_swap_notifyorigin_addr compare_addr result_addr" +
+	"MPIX_Rfetch_and_oporigin_addr result_addr" +
+	"MPIX_Rcompare_and_swaporigin_addr compare_addr result_addr" +
+	"MPIX_Rflush" +
+	"MPIX_Rflush_all" +
+	"MPIX_Win_notify_set_num" +
+	"MPIX_Win_notify_get_value" +
+	"MPIX_Win_notify_set_value" +
+	"MPIX_Win_wait_notify" +
+	"MPIX_Win_notify_init" +
+	"MPIX_Win_notify_reach" +
+	"MPIX_Win_alloc_sync_objects" +
+	"MPIX_Win_free_sync_objects" +
+	"MPIX_Win_sync_ops_init" +
+	"MPIX_Win_sync_object_init" +
+	"MPIX_Sync_c2f" +
+	"MPIX_Sync_f2c" +
+	"MPIX_Win_change_comm" +
+	"MPIX_Win_change_comm_memory- - base" +
+	"MPIX_Win_dup_with_info" +
+	"MPIX_Win_dup" +
+	"MPIX_Win_order" +
+	"MPIX_Win_order_all" +
+	"MPIX_Win_op_intrinsic" +
+	"MPIX_Memhandle_createbase - - - memhandle" +
+	"MPIX_Memhandle_releasememhandle" +
+	"MPIX_Win_from_memhandlememhandle"
 
 func doMPI_Abi_get_fortran_info(l *Lib, a args) error {
 	if err := l.need("MPI_Abi_get_fortran_info", a, "info", 0); err != nil {

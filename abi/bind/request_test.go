@@ -17,7 +17,7 @@ func TestNowhereToSayWhatIsComplete(t *testing.T) {
 		l.state.Store(running)
 		numbers := map[string]int{}
 		for i, p := range procedures {
-			numbers[p.name] = i
+			numbers[p.String()] = i
 		}
 		place := new([2]int32)
 		somewhere := uintptr(unsafe.Pointer(place))

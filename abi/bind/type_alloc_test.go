@@ -23,7 +23,7 @@ func newShortTypes(world *mpi.Comm) *shortTypes {
 	s.l.testStart(world)
 	s.l.state.Store(running)
 	for i, p := range procedures {
-		s.numbers[p.name] = i
+		s.numbers[p.String()] = i
 	}
 	ints := (*[12]int32)(unsafe.Pointer(s.memory))
 	copy(ints[:], []int32{20, 20, 20, 4, 4, 4, 1, 2, 3})

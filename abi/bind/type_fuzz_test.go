@@ -156,7 +156,7 @@ func TestTypesDoNotGrow(t *testing.T) {
 		l.state.Store(running)
 		numbers := map[string]int{}
 		for i, p := range procedures {
-			numbers[p.name] = i
+			numbers[p.String()] = i
 		}
 		out := new([2]handle)
 		at := func(i int) uintptr { return uintptr(unsafe.Pointer(&out[i])) }

@@ -13,16 +13,16 @@ import (
 // else to that of MPI_COMM_SELF. What the procedure would make is the null handle: programs
 // whose errors return would go on with a handle that nobody has set.
 func (l *Lib) unsupported(p *procedure, a args) error {
-	for _, m := range p.makes {
+	for _, m := range outcomes[p.makes] {
 		if a.result(m.i) != nil {
 			a.setWord(m.i, m.null)
 		}
 	}
 	const why = "Halo does not have it yet"
-	if strings.HasPrefix(p.name, "MPI_File_") || p.handler > 0 && a.word(p.handler-1) == errorsReturn {
-		return newError(mpi.ErrUnsupportedOperation, p.name, why)
+	if strings.HasPrefix(p.String(), "MPI_File_") || p.handler > 0 && a.word(int(p.handler)-1) == errorsReturn {
+		return newError(mpi.ErrUnsupportedOperation, p.String(), why)
 	}
-	return l.failIn(p.name, a, mpi.ErrUnsupportedOperation, why)
+	return l.failIn(p.String(), a, mpi.ErrUnsupportedOperation, why)
 }
 
 // commOf is the communicator of a handle, nil if it is of none.

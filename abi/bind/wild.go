@@ -25,7 +25,7 @@ func FaultsArePanics() { debug.SetPanicOnFault(true) }
 // at an address. It raises the error, and returns its code, or Fatal where errors are fatal.
 func (l *Lib) Wild(number int, large bool, words unsafe.Pointer, parameter int, name string, address uintptr, store bool) int {
 	p, a := &procedures[number], args{words, large, 0}
-	e := newError(mpi.ErrBuffer, p.name, "%s", wildText(name, a.word(parameter), address, store))
+	e := newError(mpi.ErrBuffer, p.String(), "%s", wildText(name, a.word(parameter), address, store))
 	c, w := l.concerned(p, a)
 	if l.endsProcess(c, w) {
 		l.endByFault(e, address, store)
@@ -55,10 +55,10 @@ func wildText(name string, buffer, address uintptr, store bool) string {
 // concerned is the communicator or window among the arguments of a call; both may be nil.
 func (l *Lib) concerned(p *procedure, a args) (*mpi.Comm, *mpi.Window) {
 	if p.comm > 0 {
-		return l.commOf(a.word(p.comm - 1)), nil
+		return l.commOf(a.word(int(p.comm) - 1)), nil
 	}
 	if p.win > 0 {
-		w, _ := l.wins.get(a.word(p.win - 1))
+		w, _ := l.wins.get(a.word(int(p.win) - 1))
 		return nil, w
 	}
 	return nil, nil
@@ -106,7 +106,7 @@ func (l *Lib) caught(number int, a args, result *int) {
 	}
 	name := "a collective"
 	if number >= 0 {
-		name = procedures[number].name
+		name = procedures[number].String()
 	}
 	store, access := readable(address), "read"
 	if store {
@@ -129,7 +129,7 @@ func nearest(number int, a args, address uintptr) (name string, at uintptr) {
 	if number < 0 {
 		return "", 0
 	}
-	for i, field := range strings.Fields(procedures[number].buffers) {
+	for i, field := range strings.Fields(procedures[number].addresses()) {
 		if field == "-" {
 			continue
 		}

@@ -12,9 +12,16 @@ import (
 
 // functions is the Go file with what each procedure does.
 func (t *tables) functions() ([]byte, error) {
-	var b, list bytes.Buffer
+	var b, list, texts, calls, outcomes bytes.Buffer
+	length, kinds := 0, map[string]int{}
 	for _, p := range t.procedures {
-		entry := fmt.Sprintf("name: %q", p.Name)
+		buffers := addresses(p)
+		entry := fmt.Sprintf("text: %d, name: %d", length, len(p.Name))
+		if buffers != "" {
+			entry += fmt.Sprintf(", buffers: %d", len(buffers))
+		}
+		fmt.Fprintf(&texts, " +\n\t%q", p.Name+buffers)
+		length += len(p.Name + buffers)
 		if always(p.Name) {
 			entry += ", always: true"
 		}
@@ -23,16 +30,21 @@ func (t *tables) functions() ([]byte, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: call %q: %w", p.Name, p.Call, err)
 			}
+			call := "do" + p.Name
 			if method := whole.FindStringSubmatch(text); method != nil {
-				entry += ", do: (*Lib)." + method[1]
+				call = "(*Lib)." + method[1]
 			} else {
-				entry += ", do: do" + p.Name
 				b.WriteString(text)
 			}
+			fmt.Fprintf(&calls, "\t\t%d: %s,\n", p.Number, call)
 		}
-		entry += hearers(p) + addresses(p)
-		if p.Call == "" {
-			entry += outcome(p)
+		entry += hearers(p)
+		if makes := outcome(p); makes != "" {
+			if kinds[makes] == 0 {
+				kinds[makes] = len(kinds) + 1
+				fmt.Fprintf(&outcomes, "\t%d: {%s},\n", kinds[makes], makes)
+			}
+			entry += fmt.Sprintf(", makes: %d", kinds[makes])
 		}
 		fmt.Fprintf(&list, "\t%d: {%s},\n", p.Number, entry)
 	}
@@ -40,8 +52,12 @@ func (t *tables) functions() ([]byte, error) {
 	if !bytes.Contains(b.Bytes(), []byte("mpi.")) {
 		imports = ""
 	}
-	text := fmt.Sprintf("// %s\n\npackage bind\n\n%s// procedures are those of the table, by number.\nvar procedures [%d]procedure\n\nfunc init() {\n\tprocedures = [...]procedure{\n%s\t}\n}\n%s",
-		notice, imports, len(t.procedures), list.String(), b.String())
+	text := fmt.Sprintf("// %s\n\npackage bind\n\n%s"+
+		"// procedures are those of the table, by number.\nvar procedures = [...]procedure{\n%s}\n\n"+
+		"// calls are what the procedures do, by number.\nvar calls [len(procedures)]call\n\nfunc init() {\n\tcalls = [...]call{\n%s\t}\n}\n\n"+
+		"// outcomes are what procedures make that the engine does not have.\nvar outcomes = [...][]made{\n%s}\n\n"+
+		"// texts are the names of the procedures, each with those of its buffers behind it.\nconst texts = \"\"%s\n%s",
+		notice, imports, list.String(), calls.String(), outcomes.String(), texts.String(), b.String())
 	out, err := format.Source([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("procedures.go: %w\n%s", err, text)
@@ -63,9 +79,12 @@ func hearers(p *abi.Procedure) (fields string) {
 	return fields
 }
 
-// outcome is the field of a procedure without a call that says which arguments are to be null
-// handles: what the procedure makes. Those that end what their argument names make nothing.
+// outcome says which arguments of a procedure without a call are to be null handles: what the
+// procedure makes. Those that end what their argument names make nothing.
 func outcome(p *abi.Procedure) string {
+	if p.Call != "" {
+		return ""
+	}
 	for _, suffix := range []string{"_close", "_disconnect", "_finalize", "_free"} {
 		if strings.HasSuffix(p.Name, suffix) {
 			return ""
@@ -77,14 +96,11 @@ func outcome(p *abi.Procedure) string {
 			list = append(list, fmt.Sprintf("{%d, %s}", i, null))
 		}
 	}
-	if list == nil {
-		return ""
-	}
-	return ", makes: []made{" + strings.Join(list, ", ") + "}"
+	return strings.Join(list, ", ")
 }
 
-// addresses is the field of a procedure that names its parameters which are addresses of the
-// program's memory.
+// addresses are the names of the parameters of a procedure that are addresses of the program's
+// memory, "-" for others.
 func addresses(p *abi.Procedure) string {
 	var names []string
 	for i, x := range p.Params {
@@ -95,10 +111,10 @@ func addresses(p *abi.Procedure) string {
 			names = append(names, x.Name)
 		}
 	}
-	if p.Call == "" || len(names) == 0 {
+	if p.Call == "" {
 		return ""
 	}
-	return fmt.Sprintf(", buffers: %q", strings.Join(names, " "))
+	return strings.Join(names, " ")
 }
 
 // always reports whether a procedure may be called before Init and after Finalize.

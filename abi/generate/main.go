@@ -95,6 +95,8 @@ func (t *tables) generate() (map[string][]byte, error) {
 		"lib/procedures.c":  t.symbols(),
 		"lib/callbacks.c":   t.invokers(),
 		"lib/fast_layout.h": fastLayout(),
+
+		"../internal/cname/names.go": t.names(),
 	}
 	if files["bind/procedures.go"], err = t.functions(); err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ void halo_open_type(uintptr_t handle, uintptr_t descriptor, bool packs, uint64_t
 	struct halo_entry *e = layout == HALO_TYPE_LAYOUT ? open_entry(&halo_datatypes, handle) : NULL;
 	if (e == NULL)
 		return;
-	e->packs = packs;
+	__atomic_store_n(&e->packs, packs, __ATOMIC_RELEASE); /* pairs with the load in transfer_all */
 	open_known(&halo_datatypes, handle, descriptor, 1);
 }
 

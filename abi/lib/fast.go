@@ -64,7 +64,11 @@ func (fast) OpenType(h, descriptor uintptr, packs bool, layout uint64) {
 		return
 	}
 	*(*uintptr)(unsafe.Pointer(&e.descriptor)) = descriptor
-	e.packs = C.bool(packs)
+	may := int32(0)
+	if packs {
+		may = 1
+	}
+	atomic.StoreInt32((*int32)(unsafe.Pointer(&e.packs)), may)    // pairs with the load in transfer_all
 	atomic.StoreUintptr((*uintptr)(unsafe.Pointer(&e.handle)), h) // pairs with the load in halo_find
 }
 

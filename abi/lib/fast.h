@@ -46,7 +46,7 @@ struct halo_entry {
 	uintptr_t handle; /* stored last, cleared first */
 	char *descriptor; /* of a window its rma.View, of a communicator its coll.state or NULL, of a type its dtype.Type */
 	int rank, size;   /* of a communicator */
-	bool packs;       /* of a type: it may be packed here; else only its size and bounds are to be read */
+	int packs;        /* of a type, 1: it may be packed here, stored after its program is there; 0: only its size and bounds may be read */
 	int inter;        /* it is one between two groups */
 };
 

@@ -8,6 +8,7 @@
  *
  * As in Go, one thread at a time is in a blocking collective of a communicator: a call enters
  * before it changes anything, and one that finds another one there leaves the error to Go.
+ * Nothing is said about elements and roots, or compared: outside of checking mode that is for Go.
  */
 
 /* slot.barrier */
@@ -59,7 +60,7 @@ static int bcast(struct slot *s, void *buffer, uint64_t n, int root) {
 
 	if (root != s->rank) { /* slot.draw */
 		TRY(await(s, turn + HALO_TURN_NUMBER, number));
-		if (*HALO_AT(volatile uint64_t, turn, HALO_TURN_SIZE) != n)
+		if ((*HALO_AT(volatile uint64_t, turn, HALO_TURN_SIZE) & (((uint64_t)1 << HALO_TURN_BITS) - 1)) != n)
 			return HALO_LEFT; /* nothing has happened yet */
 		halo_copy(buffer, piece, n);
 	} else if (!room(s, end)) {

@@ -38,8 +38,8 @@
 
 /* The same of internal/coll and internal/shmfmt. */
 #define HALO_STATE_BUSY               0
-#define HALO_STATE_SLOT               40
-#define HALO_STATE_BROKEN             48
+#define HALO_STATE_SLOT               56
+#define HALO_STATE_BROKEN             64
 #define HALO_SLOT_HEAD                56
 #define HALO_SLOT_CELLS               72
 #define HALO_SLOT_FORM                144
@@ -53,13 +53,13 @@
 #define HALO_SLOT_ABSENT              200
 #define HALO_SLOT_VAIN                208
 #define HALO_SLOT_HOPE                216
-#define HALO_SLOT_SHORTS              296
-#define HALO_SLOT_STAGES              320
-#define HALO_SLOT_STREAM_BYTES        344
-#define HALO_SLOT_STREAM_NUMBER       352
-#define HALO_SLOT_STREAM_AT           360
-#define HALO_SLOT_STREAM_ENDS         368
-#define HALO_SLOT_STREAM_PASSED       880
+#define HALO_SLOT_SHORTS              312
+#define HALO_SLOT_STAGES              336
+#define HALO_SLOT_STREAM_BYTES        360
+#define HALO_SLOT_STREAM_NUMBER       368
+#define HALO_SLOT_STREAM_AT           376
+#define HALO_SLOT_STREAM_ENDS         384
+#define HALO_SLOT_STREAM_PASSED       896
 #define HALO_HEAD_ARRIVED             0
 #define HALO_HEAD_RELEASE_NUMBER      64
 #define HALO_HEAD_RELEASE_DATA        72
@@ -68,6 +68,7 @@
 #define HALO_TURN_BYTES               64
 #define HALO_TURN_NUMBER              0
 #define HALO_TURN_SIZE                8
+#define HALO_TURN_BITS                40
 #define HALO_TURN_SHORT               16
 #define HALO_CELL_NUMBER              0
 #define HALO_CELL_SHORT               8
@@ -90,7 +91,7 @@
 #define HALO_SLOT_MOST                16384
 
 /* The number of this layout: Go has to give the same. */
-#define HALO_COLL_LAYOUT 0x8e34ba9ef47ed98du
+#define HALO_COLL_LAYOUT 0x937f71b8f9b8347u
 
 /* The same of internal/dtype. */
 #define HALO_TYPE_PROGRAM             192

@@ -279,7 +279,7 @@ static int64_t transfer_all(const struct transfer *t, int64_t count, MPI_Datatyp
 		return n;
 	}
 	struct halo_entry *e = halo_find(&halo_datatypes, (uintptr_t)datatype);
-	if (e == NULL || !e->packs)
+	if (e == NULL || !__atomic_load_n(&e->packs, __ATOMIC_ACQUIRE)) /* pairs with the stores in halo_open_type and OpenType */
 		return 0;
 	const char *known = e->descriptor, *node = LINK(known, TYPE_PROGRAM);
 	int64_t size = WORD(known, TYPE_SIZE), extent = WORD(known, TYPE_UB) - WORD(known, TYPE_LB);

@@ -84,9 +84,7 @@ static inline int await(struct slot *s, char *word, uint64_t n) {
 			return MPI_SUCCESS;
 	}
 	struct halo_stay stay;
-	halo_to_go(&stay);
-	if (__builtin_expect(!halo_attached, 0))
-		halo_attach();
+	halo_prepare(&stay);
 	int code = halo_enter_await((uintptr_t)s->comm, word, n);
 	halo_from_go(&stay);
 	return code;
@@ -98,9 +96,7 @@ static inline void wake(struct slot *s) {
 	if (__atomic_load_n(HALO_AT(uint32_t, s->head, HALO_HEAD_SLEEPERS), __ATOMIC_SEQ_CST) == 0)
 		return;
 	struct halo_stay stay;
-	halo_to_go(&stay);
-	if (__builtin_expect(!halo_attached, 0))
-		halo_attach();
+	halo_prepare(&stay);
 	halo_enter_ring((uintptr_t)s->comm);
 	halo_from_go(&stay);
 }
@@ -154,7 +150,7 @@ static inline int arrive(struct slot *s) {
 
 /* slot.release */
 static inline void release(struct slot *s) {
-	publish(s->head + HALO_HEAD_RELEASE_NUMBER, WORD(s, TURNS));
+	publish(s->head + HALO_HEAD_RELEASE_NUMBER, 2 * WORD(s, TURNS));
 	wake(s);
 	WORD(s, KNOWN) = WORD(s, NUMBER);
 }
@@ -165,7 +161,7 @@ static inline int soon(struct slot *s) {
 	if ((int64_t)WORD(s, ABSENT) >= (int64_t)WORD(s, CORES) || turns < WORD(s, HOPE))
 		return 0;
 	for (int i = 0; i < HALO_SLOT_PATIENCE; i++)
-		if (load(s->head + HALO_HEAD_RELEASE_NUMBER) >= turns) {
+		if (load(s->head + HALO_HEAD_RELEASE_NUMBER) >= 2 * turns) {
 			WORD(s, VAIN) = 0;
 			return 1;
 		}
@@ -178,7 +174,7 @@ static inline int soon(struct slot *s) {
 /* slot.released */
 static inline int released(struct slot *s) {
 	if (!soon(s))
-		TRY(await(s, s->head + HALO_HEAD_RELEASE_NUMBER, WORD(s, TURNS)));
+		TRY(await(s, s->head + HALO_HEAD_RELEASE_NUMBER, 2 * WORD(s, TURNS)));
 	WORD(s, KNOWN) = WORD(s, NUMBER);
 	return MPI_SUCCESS;
 }

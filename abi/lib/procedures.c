@@ -592,7 +592,7 @@ ALIAS(MPI_Abort)
 
 int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win)};
 		return halo_wild(7, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -605,7 +605,7 @@ ALIAS(MPI_Accumulate)
 
 int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win)};
 		return halo_wild(7, 1, words, 0, "origin_addr", wild, 0);
 	}
@@ -949,7 +949,7 @@ ALIAS(MPI_Bcast_init_c)
 
 int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 		return halo_wild(31, 0, words, 0, "buf", wild, 0);
 	}
@@ -960,7 +960,7 @@ ALIAS(MPI_Bsend)
 
 int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 		return halo_wild(31, 1, words, 0, "buf", wild, 0);
 	}
@@ -1340,11 +1340,11 @@ ALIAS(MPI_Comm_test_inter)
 
 int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, 1, datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, 1, datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(compare_addr), W(result_addr), W(datatype), W(target_rank), W(target_disp), W(win)};
 		return halo_wild(88, 0, words, 0, "origin_addr", wild, 0);
 	}
-	if (HALO_UNLIKELY((wild = halo_wild_source(compare_addr, 1, datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(compare_addr, 1, datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(compare_addr), W(result_addr), W(datatype), W(target_rank), W(target_disp), W(win)};
 		return halo_wild(88, 0, words, 1, "compare_addr", wild, 0);
 	}
@@ -1443,7 +1443,7 @@ ALIAS(MPI_Exscan_init_c)
 
 int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, 1, datatype)) != NULL) && op != MPI_NO_OP && target_rank != MPI_PROC_NULL) {
+	if (op != MPI_NO_OP && target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, 1, datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(result_addr), W(datatype), W(target_rank), W(target_disp), W(op), W(win)};
 		return halo_wild(99, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -2107,7 +2107,7 @@ ALIAS(MPI_Get_c)
 
 int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && op != MPI_NO_OP && target_rank != MPI_PROC_NULL) {
+	if (op != MPI_NO_OP && target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win)};
 		return halo_wild(167, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -2124,7 +2124,7 @@ ALIAS(MPI_Get_accumulate)
 
 int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && op != MPI_NO_OP && target_rank != MPI_PROC_NULL) {
+	if (op != MPI_NO_OP && target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win)};
 		return halo_wild(167, 1, words, 0, "origin_addr", wild, 0);
 	}
@@ -2499,7 +2499,7 @@ ALIAS(MPI_Ibcast_c)
 
 int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 		return halo_wild(205, 0, words, 0, "buf", wild, 0);
 	}
@@ -2510,7 +2510,7 @@ ALIAS(MPI_Ibsend)
 
 int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 		return halo_wild(205, 1, words, 0, "buf", wild, 0);
 	}
@@ -2875,7 +2875,7 @@ ALIAS(MPI_Ireduce_scatter_block_c)
 
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 		return halo_wild(238, 0, words, 0, "buf", wild, 0);
 	}
@@ -2886,7 +2886,7 @@ ALIAS(MPI_Irsend)
 
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 		return halo_wild(238, 1, words, 0, "buf", wild, 0);
 	}
@@ -2985,7 +2985,7 @@ ALIAS(MPI_Iscatterv_c)
 
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 		return halo_wild(243, 0, words, 0, "buf", wild, 0);
 	}
@@ -2996,7 +2996,7 @@ ALIAS(MPI_Isend)
 
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 		return halo_wild(243, 1, words, 0, "buf", wild, 0);
 	}
@@ -3007,7 +3007,7 @@ ALIAS(MPI_Isend_c)
 
 int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(sendbuf, sendcount, sendtype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(sendbuf, sendcount, sendtype)) != NULL)) {
 		word words[] = {W(sendbuf), W(sendcount), W(sendtype), W(dest), W(sendtag), W(recvbuf), W(recvcount), W(recvtype), W(source), W(recvtag), W(comm), W(request)};
 		return halo_wild(244, 0, words, 0, "sendbuf", wild, 0);
 	}
@@ -3022,7 +3022,7 @@ ALIAS(MPI_Isendrecv)
 
 int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(sendbuf, sendcount, sendtype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(sendbuf, sendcount, sendtype)) != NULL)) {
 		word words[] = {W(sendbuf), W(sendcount), W(sendtype), W(dest), W(sendtag), W(recvbuf), W(recvcount), W(recvtype), W(source), W(recvtag), W(comm), W(request)};
 		return halo_wild(244, 1, words, 0, "sendbuf", wild, 0);
 	}
@@ -3037,7 +3037,7 @@ ALIAS(MPI_Isendrecv_c)
 
 int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(sendtag), W(source), W(recvtag), W(comm), W(request)};
 		return halo_wild(245, 0, words, 0, "buf", wild, 0);
 	}
@@ -3052,7 +3052,7 @@ ALIAS(MPI_Isendrecv_replace)
 
 int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(sendtag), W(source), W(recvtag), W(comm), W(request)};
 		return halo_wild(245, 1, words, 0, "buf", wild, 0);
 	}
@@ -3067,7 +3067,7 @@ ALIAS(MPI_Isendrecv_replace_c)
 
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 		return halo_wild(246, 0, words, 0, "buf", wild, 0);
 	}
@@ -3078,7 +3078,7 @@ ALIAS(MPI_Issend)
 
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm), W(request)};
 		return halo_wild(246, 1, words, 0, "buf", wild, 0);
 	}
@@ -3413,7 +3413,7 @@ ALIAS(MPI_Publish_name)
 
 int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win)};
 		return halo_wild(279, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -3426,7 +3426,7 @@ ALIAS(MPI_Put)
 
 int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win)};
 		return halo_wild(279, 1, words, 0, "origin_addr", wild, 0);
 	}
@@ -3445,7 +3445,7 @@ ALIAS(MPI_Query_thread)
 
 int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
 		return halo_wild(281, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -3458,7 +3458,7 @@ ALIAS(MPI_Raccumulate)
 
 int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
 		return halo_wild(281, 1, words, 0, "origin_addr", wild, 0);
 	}
@@ -3733,7 +3733,7 @@ ALIAS(MPI_Rget_c)
 
 int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && op != MPI_NO_OP && target_rank != MPI_PROC_NULL) {
+	if (op != MPI_NO_OP && target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
 		return halo_wild(301, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -3750,7 +3750,7 @@ ALIAS(MPI_Rget_accumulate)
 
 int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && op != MPI_NO_OP && target_rank != MPI_PROC_NULL) {
+	if (op != MPI_NO_OP && target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
 		return halo_wild(301, 1, words, 0, "origin_addr", wild, 0);
 	}
@@ -3767,7 +3767,7 @@ ALIAS(MPI_Rget_accumulate_c)
 
 int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(request)};
 		return halo_wild(302, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -3780,7 +3780,7 @@ ALIAS(MPI_Rput)
 
 int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(request)};
 		return halo_wild(302, 1, words, 0, "origin_addr", wild, 0);
 	}
@@ -3793,7 +3793,7 @@ ALIAS(MPI_Rput_c)
 
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 		return halo_wild(303, 0, words, 0, "buf", wild, 0);
 	}
@@ -3804,7 +3804,7 @@ ALIAS(MPI_Rsend)
 
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 		return halo_wild(303, 1, words, 0, "buf", wild, 0);
 	}
@@ -3945,7 +3945,7 @@ ALIAS(MPI_Scatterv_init_c)
 
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 		return halo_wild(311, 0, words, 0, "buf", wild, 0);
 	}
@@ -3956,7 +3956,7 @@ ALIAS(MPI_Send)
 
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 		return halo_wild(311, 1, words, 0, "buf", wild, 0);
 	}
@@ -3979,7 +3979,7 @@ ALIAS(MPI_Send_init_c)
 
 int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(sendbuf, sendcount, sendtype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(sendbuf, sendcount, sendtype)) != NULL)) {
 		word words[] = {W(sendbuf), W(sendcount), W(sendtype), W(dest), W(sendtag), W(recvbuf), W(recvcount), W(recvtype), W(source), W(recvtag), W(comm), W(status)};
 		return halo_wild(313, 0, words, 0, "sendbuf", wild, 0);
 	}
@@ -3994,7 +3994,7 @@ ALIAS(MPI_Sendrecv)
 
 int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(sendbuf, sendcount, sendtype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(sendbuf, sendcount, sendtype)) != NULL)) {
 		word words[] = {W(sendbuf), W(sendcount), W(sendtype), W(dest), W(sendtag), W(recvbuf), W(recvcount), W(recvtype), W(source), W(recvtag), W(comm), W(status)};
 		return halo_wild(313, 1, words, 0, "sendbuf", wild, 0);
 	}
@@ -4009,7 +4009,7 @@ ALIAS(MPI_Sendrecv_c)
 
 int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(sendtag), W(source), W(recvtag), W(comm), W(status)};
 		return halo_wild(314, 0, words, 0, "buf", wild, 0);
 	}
@@ -4024,7 +4024,7 @@ ALIAS(MPI_Sendrecv_replace)
 
 int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(sendtag), W(source), W(recvtag), W(comm), W(status)};
 		return halo_wild(314, 1, words, 0, "buf", wild, 0);
 	}
@@ -4135,7 +4135,7 @@ ALIAS(MPI_Session_set_errhandler)
 
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 		return halo_wild(329, 0, words, 0, "buf", wild, 0);
 	}
@@ -4146,7 +4146,7 @@ ALIAS(MPI_Ssend)
 
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL) && dest != MPI_PROC_NULL) {
+	if (dest != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(buf, count, datatype)) != NULL)) {
 		word words[] = {W(buf), W(count), W(datatype), W(dest), W(tag), W(comm)};
 		return halo_wild(329, 1, words, 0, "buf", wild, 0);
 	}
@@ -5440,7 +5440,7 @@ ALIAS(MPI_T_source_get_timestamp)
 
 int PMPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, int counter) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(counter)};
 		return halo_wild(505, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -5451,7 +5451,7 @@ ALIAS(MPIX_Put_notify)
 
 int PMPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, int counter) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(counter)};
 		return halo_wild(505, 1, words, 0, "origin_addr", wild, 0);
 	}
@@ -5484,7 +5484,7 @@ ALIAS(MPIX_Get_notify_c)
 
 int PMPIX_Accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter)};
 		return halo_wild(507, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -5495,7 +5495,7 @@ ALIAS(MPIX_Accumulate_notify)
 
 int PMPIX_Accumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter)};
 		return halo_wild(507, 1, words, 0, "origin_addr", wild, 0);
 	}
@@ -5506,7 +5506,7 @@ ALIAS(MPIX_Accumulate_notify_c)
 
 int PMPIX_Get_accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && op != MPI_NO_OP && target_rank != MPI_PROC_NULL) {
+	if (op != MPI_NO_OP && target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter)};
 		return halo_wild(508, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -5521,7 +5521,7 @@ ALIAS(MPIX_Get_accumulate_notify)
 
 int PMPIX_Get_accumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && op != MPI_NO_OP && target_rank != MPI_PROC_NULL) {
+	if (op != MPI_NO_OP && target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter)};
 		return halo_wild(508, 1, words, 0, "origin_addr", wild, 0);
 	}
@@ -5536,7 +5536,7 @@ ALIAS(MPIX_Get_accumulate_notify_c)
 
 int PMPIX_Rput_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, int counter, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(counter), W(request)};
 		return halo_wild(509, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -5547,7 +5547,7 @@ ALIAS(MPIX_Rput_notify)
 
 int PMPIX_Rput_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, int counter, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(counter), W(request)};
 		return halo_wild(509, 1, words, 0, "origin_addr", wild, 0);
 	}
@@ -5580,7 +5580,7 @@ ALIAS(MPIX_Rget_notify_c)
 
 int PMPIX_Raccumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter), W(request)};
 		return halo_wild(511, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -5591,7 +5591,7 @@ ALIAS(MPIX_Raccumulate_notify)
 
 int PMPIX_Raccumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter), W(request)};
 		return halo_wild(511, 1, words, 0, "origin_addr", wild, 0);
 	}
@@ -5602,7 +5602,7 @@ ALIAS(MPIX_Raccumulate_notify_c)
 
 int PMPIX_Rget_accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && op != MPI_NO_OP && target_rank != MPI_PROC_NULL) {
+	if (op != MPI_NO_OP && target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter), W(request)};
 		return halo_wild(512, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -5617,7 +5617,7 @@ ALIAS(MPIX_Rget_accumulate_notify)
 
 int PMPIX_Rget_accumulate_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, int counter, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && op != MPI_NO_OP && target_rank != MPI_PROC_NULL) {
+	if (op != MPI_NO_OP && target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(counter), W(request)};
 		return halo_wild(512, 1, words, 0, "origin_addr", wild, 0);
 	}
@@ -5632,7 +5632,7 @@ ALIAS(MPIX_Rget_accumulate_notify_c)
 
 int PMPIX_Rrput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(request)};
 		return halo_wild(513, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -5643,7 +5643,7 @@ ALIAS(MPIX_Rrput)
 
 int PMPIX_Rrput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(win), W(request)};
 		return halo_wild(513, 1, words, 0, "origin_addr", wild, 0);
 	}
@@ -5654,7 +5654,7 @@ ALIAS(MPIX_Rrput_c)
 
 int PMPIX_Rraccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
 		return halo_wild(514, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -5665,7 +5665,7 @@ ALIAS(MPIX_Rraccumulate)
 
 int PMPIX_Rraccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
 		return halo_wild(514, 1, words, 0, "origin_addr", wild, 0);
 	}
@@ -5676,7 +5676,7 @@ ALIAS(MPIX_Rraccumulate_c)
 
 int PMPIX_Rrget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && op != MPI_NO_OP && target_rank != MPI_PROC_NULL) {
+	if (op != MPI_NO_OP && target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
 		return halo_wild(515, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -5691,7 +5691,7 @@ ALIAS(MPIX_Rrget_accumulate)
 
 int PMPIX_Rrget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL) && op != MPI_NO_OP && target_rank != MPI_PROC_NULL) {
+	if (op != MPI_NO_OP && target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, origin_count, origin_datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(origin_count), W(origin_datatype), W(result_addr), W(result_count), W(result_datatype), W(target_rank), W(target_disp), W(target_count), W(target_datatype), W(op), W(win), W(request)};
 		return halo_wild(515, 1, words, 0, "origin_addr", wild, 0);
 	}
@@ -5706,7 +5706,7 @@ ALIAS(MPIX_Rrget_accumulate_c)
 
 int PMPIX_Fetch_and_op_notify(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win, int counter) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, 1, datatype)) != NULL) && op != MPI_NO_OP && target_rank != MPI_PROC_NULL) {
+	if (op != MPI_NO_OP && target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, 1, datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(result_addr), W(datatype), W(target_rank), W(target_disp), W(op), W(win), W(counter)};
 		return halo_wild(516, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -5721,11 +5721,11 @@ ALIAS(MPIX_Fetch_and_op_notify)
 
 int PMPIX_Compare_and_swap_notify(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win, int counter) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, 1, datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, 1, datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(compare_addr), W(result_addr), W(datatype), W(target_rank), W(target_disp), W(win), W(counter)};
 		return halo_wild(517, 0, words, 0, "origin_addr", wild, 0);
 	}
-	if (HALO_UNLIKELY((wild = halo_wild_source(compare_addr, 1, datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(compare_addr, 1, datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(compare_addr), W(result_addr), W(datatype), W(target_rank), W(target_disp), W(win), W(counter)};
 		return halo_wild(517, 0, words, 1, "compare_addr", wild, 0);
 	}
@@ -5740,7 +5740,7 @@ ALIAS(MPIX_Compare_and_swap_notify)
 
 int PMPIX_Rfetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, 1, datatype)) != NULL) && op != MPI_NO_OP && target_rank != MPI_PROC_NULL) {
+	if (op != MPI_NO_OP && target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, 1, datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(result_addr), W(datatype), W(target_rank), W(target_disp), W(op), W(win), W(request)};
 		return halo_wild(518, 0, words, 0, "origin_addr", wild, 0);
 	}
@@ -5755,11 +5755,11 @@ ALIAS(MPIX_Rfetch_and_op)
 
 int PMPIX_Rcompare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr, MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win, MPI_Request *request) {
 	const void *wild;
-	if (HALO_UNLIKELY((wild = halo_wild_source(origin_addr, 1, datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(origin_addr, 1, datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(compare_addr), W(result_addr), W(datatype), W(target_rank), W(target_disp), W(win), W(request)};
 		return halo_wild(519, 0, words, 0, "origin_addr", wild, 0);
 	}
-	if (HALO_UNLIKELY((wild = halo_wild_source(compare_addr, 1, datatype)) != NULL) && target_rank != MPI_PROC_NULL) {
+	if (target_rank != MPI_PROC_NULL && HALO_UNLIKELY((wild = halo_wild_source(compare_addr, 1, datatype)) != NULL)) {
 		word words[] = {W(origin_addr), W(compare_addr), W(result_addr), W(datatype), W(target_rank), W(target_disp), W(win), W(request)};
 		return halo_wild(519, 0, words, 1, "compare_addr", wild, 0);
 	}

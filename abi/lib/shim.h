@@ -27,6 +27,14 @@ extern __thread int halo_attached __attribute__((tls_model("initial-exec")));
 /* Makes it known, one thread after the other: see thread.c. */
 HALO_HIDDEN void halo_attach(void);
 
+/* Prepares a call of Go: the thread has Go's environment from now on, until halo_from_go, and is
+ * known to Go. */
+static inline void halo_prepare(struct halo_stay *stay) {
+	halo_to_go(stay);
+	if (__builtin_expect(!halo_attached, 0))
+		halo_attach();
+}
+
 /* The process is a child of fork: see fork.c. No thread is attached then, so that only who is
  * not looks at it. */
 HALO_HIDDEN extern int halo_forked;

@@ -81,9 +81,7 @@ int halo_call_noted(int number, int large, void *words, void *caller) {
 	if (!halo_attached && halo_forked)
 		return halo_call_in_child(number, words);
 	struct halo_stay stay;
-	halo_to_go(&stay);
-	if (!halo_attached)
-		halo_attach();
+	halo_prepare(&stay);
 	void *before = noted;
 	noted = caller;
 	int result = halo_enter_run(number, large | halo_environment_code(stay.own) << 8, words);

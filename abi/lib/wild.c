@@ -24,11 +24,12 @@ extern const struct touch __stop_halo_touch[] __attribute__((weak, visibility("h
 static const int signals[] = {SIGSEGV, SIGBUS};
 static struct sigaction before[2]; /* what there was before this library */
 
-/* Leaves a fault to whoever had the signal before: the kernel, which ends the process. */
+/* Gives a signal back to whoever had it before this library, which is the kernel: the faulting
+ * instruction runs again, and the process ends. */
 static void leave(int i) { sigaction(signals[i], &before[i], NULL); }
 
 static void handler(int number, siginfo_t *info, void *data) {
-	(void)info, (void)data;
+	(void)data;
 #if defined PROGRAM_COUNTER
 	ucontext_t *context = data;
 	uintptr_t pc = (uintptr_t)PROGRAM_COUNTER(context);
@@ -80,6 +81,7 @@ wild:
 	return at;
 }
 
+/* What halo_fault_at was told. */
 static struct {
 	uintptr_t address;
 	int store;
@@ -103,10 +105,10 @@ void halo_end_by_fault(void) {
 }
 
 int halo_wild(int number, int large, void *words, int parameter, const char *name, const void *address, int store) {
+	if (!halo_attached && halo_forked)
+		return halo_call_in_child(number, words);
 	struct halo_stay stay;
-	halo_to_go(&stay);
-	if (!halo_attached)
-		halo_attach();
+	halo_prepare(&stay);
 	int code = haloWild((char *)__builtin_frame_address(0) + 2 * sizeof(void *), number, large, words, parameter, (char *)name, (uintptr_t)address, store);
 	if (code == HALO_FATAL)
 		halo_end_by_fault();

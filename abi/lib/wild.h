@@ -54,13 +54,16 @@
 #define HALO_TOUCH_STORE(address) HALO_TOUCH_LOAD(address)
 #endif
 
-/* What is shorter than a call of a function, and shares its loads with what comes after. */
+/* Inlined even into large functions: the probes are shorter than a call, and share their loads
+ * of tables with the fast paths behind them. */
 #define HALO_INLINE static inline __attribute__((always_inline))
 
-/* The same for types that do not lie as they are packed. */
+/* halo_wild_source (store is 0) and halo_wild_sink (1), below, for types that are not in
+ * halo_types or have padding. */
 HALO_HIDDEN const void *halo_wild_layout(const void *buf, int64_t count, MPI_Datatype datatype, int store);
 
-/* No buffer has more elements: the number of bytes of those does not overflow. */
+/* No buffer has more elements. The number of bytes of so many of a predefined type does not
+ * overflow. */
 #define HALO_MOST_ELEMENTS ((uint64_t)1 << 40)
 
 /* The address in a buffer that is to be sent which cannot be read, NULL if there is none. */
@@ -128,7 +131,7 @@ HALO_HIDDEN __attribute__((cold, noreturn)) void halo_end_by_fault(void);
 /* Go says at which address, and whether it cannot be written, the process has to end. */
 HALO_HIDDEN void halo_fault_at(uintptr_t address, int store);
 
-/* A write in the generated code that is not likely. */
+/* A condition that is nearly always false. */
 #define HALO_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 #endif

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/sys"
 )
 
 // measureLimits measures what the hardware and the kernel allow at the moment,
@@ -92,7 +94,7 @@ func parallel(k int, body func(me int)) (time.Duration, error) {
 			}
 			ready.Add(1)
 			for ready.Load() < int32(k) {
-				yield()
+				sys.Yield()
 			}
 			start := time.Now()
 			body(me)
@@ -109,12 +111,6 @@ func parallel(k int, body func(me int)) (time.Duration, error) {
 	}
 	return took, nil
 }
-
-// yield is not inlined: its head is where a goroutine that waits in a loop of it can be
-// preempted, which is inside the system call at nearly all times.
-//
-//go:noinline
-func yield() { syscall.RawSyscall(syscall.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // pin binds this thread to the n-th of the cores it may use.
 func pin(n int) error {
@@ -261,7 +257,7 @@ func counterBarrier(k int) loop {
 				}
 				for spins := 0; b.generation.Load() <= i; spins++ {
 					if k > runtime.NumCPU() && spins > 20 {
-						yield()
+						sys.Yield()
 					}
 				}
 			}

@@ -12,9 +12,9 @@ package main
 #include <sys/resource.h>
 #include <unistd.h>
 
-// Go's runtime opens /dev/null in place of closed descriptors, and ends a process that gets
-// no address space or no threads with traces that tell nobody why. Both happen before
-// main, so a constructor looks before them.
+// Go's runtime opens /dev/null in place of closed descriptors, and ends a process with traces
+// that tell nobody why if there is no /dev/null, or if it gets no address space or no threads.
+// All this happens before main, so a constructor looks before it.
 
 enum {
 	wanted = 1856, // MiB, found by trying, as for the C library: what Go reserves at its start, and stacks of threads
@@ -30,9 +30,20 @@ static void *pass(void *unused) {
 	return unused;
 }
 
+// plug opens something in place of the lowest descriptor, which is closed: /dev/null, or
+// without it a pipe that nobody writes into, so that a reader is at its end at once.
+static void plug(void) {
+	int ends[2];
+	if (open("/dev/null", O_RDWR) == -1 && pipe(ends) == 0)
+		close(ends[1]);
+}
+
 __attribute__((constructor(101))) static void early(void) {
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++) {
 		closed[i] = fcntl(i, F_GETFD) == -1 && errno == EBADF;
+		if (closed[i])
+			plug();
+	}
 #ifdef M_ARENA_MAX
 	mallopt(M_ARENA_MAX, 1); // each more reserves 64 MiB of addresses, and Go uses none
 #endif

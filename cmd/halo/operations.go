@@ -28,7 +28,7 @@ loops) and the types of elements. Replace and NoOp are for one-sided communicati
 	for o := op.Op(1); int(o) <= op.Ops; o++ {
 		var lists [2][]string // by loops; by the kernel
 		for _, t := range op.All() {
-			if op.CheckAccumulate(o, t) != nil {
+			if !o.Accumulates(t) {
 				continue
 			}
 			i := 0

@@ -20,10 +20,10 @@ func TestEndsWithoutFinalize(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"thread", 11, "called Abort(11)"},
-		{"abort:0", 0, "called Abort(0)"},
-		{"abort:256", 1, "called Abort(256)"}, // its lowest 8 bits would be success
-		{"abort:-1", 255, "called Abort(-1)"},
+		{"thread", 11, "called MPI_Abort(11)"},
+		{"abort:0", 0, "called MPI_Abort(0)"},
+		{"abort:256", 1, "called MPI_Abort(256)"}, // its lowest 8 bits would be success
+		{"abort:-1", 255, "called MPI_Abort(-1)"},
 		{"exit", 12, "exited with status 12"},
 		{"return", 13, "exited with status 13"},
 		{"_exit", 14, "exited with status 14"},

@@ -3,9 +3,15 @@
 package run
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // goNames finds what only programs in Go know: names as package mpi has them, and what C has
@@ -74,5 +80,59 @@ func TestMessagesTellWhatWasGiven(t *testing.T) {
 		if r.status == 0 || !strings.Contains(r.err, says) || goNames.MatchString(strings.SplitN(r.err, "\n", 2)[0]) {
 			t.Errorf("%s: status %d, want %q in\n%s%s", call, r.status, says, r.out, r.err)
 		}
+	}
+}
+
+// What the launcher says of ranks in C has the names of C, too.
+func TestLauncherNamesCallsAsInC(t *testing.T) {
+	need(t)
+	at := programs(t, []entry{{name: "exits"}, {name: "ring"}})
+	for how, says := range map[string]string{
+		"zero":    "(it had called MPI_Init but not MPI_Finalize: call it before the program returns)",
+		"abort:3": "called MPI_Abort(3)",
+	} {
+		for _, fabric := range []string{"shm", "tcp"} {
+			r := launched(t, fabric, 2, nil, at["exits"], how)
+			if r.status == 0 || !strings.Contains(r.err, says) {
+				t.Errorf("%s over %s: status %d, want %q in\n%s", how, fabric, r.status, says, r.err)
+			}
+		}
+	}
+	for script, says := range map[string]string{
+		`[ $HALO_RANK = 0 ] && exec "$0"`: "it had not called MPI_Init, and rank 0 waits for it there: all ranks of a job must call MPI_Init",
+		`"$0" && "$0"`:                    "one program with MPI_Init per rank",
+	} {
+		r := launched(t, "shm", 2, nil, "sh", "-c", script, at["ring"])
+		if r.status == 0 || !strings.Contains(r.err, says) {
+			t.Errorf("%s: status %d, want %q in\n%s", script, r.status, says, r.err)
+		}
+	}
+}
+
+// halo ps shows what ranks in C wait for as they have called it.
+func TestTableOfWaitsNamesCallsAsInC(t *testing.T) {
+	need(t)
+	program := programs(t, []entry{{name: "waits"}})["waits"]
+	for fabric, lock := range map[string]string{"shm": "MPI_Win_lock", "tcp": "MPI_Win_flush"} { // which needs the lock first
+		ctx, cancel := context.WithCancel(t.Context())
+		job := exec.CommandContext(ctx, bin("mpiexec"), "-n", "5", "-fabric", fabric, program)
+		job.Cancel = func() error { return job.Process.Signal(os.Interrupt) }
+		if err := job.Start(); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"MPI_Recv on MPI_COMM_WORLD from 0 tag 0", "MPI_Recv on MPI_COMM_WORLD from 1 tag 0", "MPI_Barrier", lock}
+		missing := func(text string) bool {
+			return slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(text, w) })
+		}
+		text := ""
+		for end := time.Now().Add(sanitizing().hang()); missing(text) && time.Now().Before(end); {
+			text = command(t, nil, bin("halo"), "ps", fmt.Sprint(job.Process.Pid)).out
+		}
+		_, rows, _ := strings.Cut(text, "WAITS FOR\n")
+		if found := goNames.FindString(rows); missing(text) || found != "" {
+			t.Errorf("%s: want %q, and found %q in\n%s", fabric, want, found, text)
+		}
+		cancel()
+		job.Wait()
 	}
 }

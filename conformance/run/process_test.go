@@ -51,7 +51,7 @@ func TestErrorsAreFatal(t *testing.T) {
 func TestForkedChildren(t *testing.T) {
 	need(t)
 	program := compile(t, "mpicc", "../process_forked.c")
-	for how, call := range map[string]string{"put": "MPI_Put", "send": "MPI_Send", "barrier": "MPI_Barrier", "init": "MPI_Init", "exit": ""} {
+	for how, call := range map[string]string{"put": "MPI_Put", "send": "MPI_Send", "barrier": "MPI_Barrier", "init": "MPI_Init", "wild": "MPI_Win_create", "exit": ""} {
 		for _, fabric := range []string{"shm", "tcp"} {
 			r := launched(t, fabric, 2, nil, program, how)
 			out, says := "the child's status is 16\n", "mpi: "+call+": called in a child of fork"

@@ -69,6 +69,8 @@ func TestCheckingNamesLinesOfC(t *testing.T) {
 		{"no lines", compile(t, "mpicc", source, "-g0"), "race", `MPI_Put by rank 2 at put_second\+0x[0-9a-f]+ in check_sites conflicts with MPI_Put by rank 0 at put_first\+0x[0-9a-f]+ in check_sites `},
 		{"stripped", stripped, "race", `MPI_Put by rank 2 at stripped\+0x[0-9a-f]+ conflicts with MPI_Put by rank 0 at stripped\+0x[0-9a-f]+ `},
 		{"reuse", whole, "reuse", "the 8 bytes here that MPI_Put at " + put + " sends to .* have changed before MPI_Win_fence at " + regexp.QuoteMeta(at["reuse second"])},
+		{"result", whole, "result", "the 8 bytes here that MPI_Get at " + regexp.QuoteMeta(at["get first"]) + " fetches from .* into have been stored to before MPI_Win_fence at " + regexp.QuoteMeta(at["result second"])},
+		{"store", whole, "store", "bytes 20 to 20 of rank 1 \\(displacement 5\\) have changed since MPI_Get by rank 0 at " + regexp.QuoteMeta(at["get first"]) + ", before MPI_Win_fence at " + regexp.QuoteMeta(at["store second"])},
 	} {
 		for _, fabric := range []string{"shm", "tcp"} {
 			t.Run(fabric+"/"+c.name, func(t *testing.T) {
@@ -117,6 +119,22 @@ func TestCheckingListsWhatIsLeft(t *testing.T) {
 		}
 		if r := launched(t, fabric, 2, nil, program); r != (result{}) {
 			t.Errorf("over %s, unchecked: %+v", fabric, r)
+		}
+	}
+}
+
+// DT-16, COL-05: members of collectives with other types and roots have errors in the checking
+// mode, and without it none in programs that work all the same (issue 19, section 2).
+func TestCheckingComparesCollectives(t *testing.T) {
+	need(t)
+	program := compile(t, "mpicc", "../check_collectives.c")
+	for _, fabric := range []string{"shm", "tcp"} {
+		for n := 2; n <= 4; n++ {
+			for _, env := range [][]string{{"HALO_CHECK=1"}, nil} {
+				if r := launched(t, fabric, n, env, program); r.status != 0 {
+					t.Errorf("%d ranks over %s with %q: status %d\n%s%s", n, fabric, env, r.status, r.out, r.err)
+				}
+			}
 		}
 	}
 }

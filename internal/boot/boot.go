@@ -11,7 +11,8 @@
 // all numbers little-endian. The program speaks first, and all but Finalize and
 // Abort have an answer:
 //
-//	Hello      "HALO", protocol, wire and segment version uint16 each  -> Welcome | Refused
+//	Hello      "HALO", protocol, wire and segment version uint16 each, -> Welcome | Refused
+//	           build text, language uint8 (both may be missing)
 //	Exchange   at most MaxValue bytes                                  -> Table | Failed
 //	Segment    rank int32 (-1 control, -2 notes)                       -> Descriptor | Failed
 //	Finalize   nothing; the end of the stream is no failure from now on

@@ -40,7 +40,7 @@ func (h *testHost) note(format string, args ...any) {
 	h.events = append(h.events, fmt.Sprintf(format, args...))
 }
 
-func (h *testHost) Hello(rank int) (*Job, error) {
+func (h *testHost) Hello(rank int, inC bool) (*Job, error) {
 	h.note("hello %d", rank)
 	host := make([]int32, h.size)
 	var local []int
@@ -73,7 +73,7 @@ func newWorld(t *testing.T, h *testHost) *world {
 	w := &world{server: h.serve()}
 	for rank := range h.size {
 		link, served := w.session(t, rank)
-		c, err := dial(link, greeting{ownVersions(), "v9"})
+		c, err := dial(link, greeting{ownVersions(), "v9", false})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestJobArrivesAsDescribed(t *testing.T) {
 	h := &testHost{size: 5}
 	w := newWorld(t, h)
 	for rank, c := range w.ranks {
-		want, _ := h.Hello(rank)
+		want, _ := h.Hello(rank, false)
 		if !reflect.DeepEqual(c.Job(), want) {
 			t.Errorf("rank %d got %+v, want %+v", rank, c.Job(), want)
 		}
@@ -244,7 +244,7 @@ func TestVersionMismatchIsToldToBothSides(t *testing.T) {
 	} {
 		w := &world{server: (&testHost{size: 1}).serve()}
 		link, served := w.session(t, 0)
-		_, err := dial(link, greeting{v, "v9.8.7 commit abc"})
+		_, err := dial(link, greeting{v, "v9.8.7 commit abc", false})
 		if err == nil || !strings.Contains(err.Error(), "build both from the same version") ||
 			!strings.Contains(err.Error(), "program: v9.8.7 commit abc, launcher protocol") || !strings.Contains(err.Error(), "launcher: "+Build()+",") {
 			t.Errorf("program with %v was told %v", v, err)
@@ -261,11 +261,11 @@ func TestVersionMismatchIsToldToBothSides(t *testing.T) {
 func TestGreetingMayEndBehindTheNumbers(t *testing.T) {
 	v := ownVersions()
 	old := frame.New(kindHello).Raw([]byte(helloMagic)).U16(v.protocol).U16(v.wire).U16(v.segment).Bytes()
-	if g, err := decodeHello(old[frame.HeadSize:]); err != nil || g != (greeting{v, ""}) {
+	if g, err := decodeHello(old[frame.HeadSize:]); err != nil || g != (greeting{v, "", false}) {
 		t.Errorf("%+v, %v", g, err)
 	}
-	new := greeting{v, "v9\x1b[2J"}.encode()
-	if g, err := decodeHello(new[frame.HeadSize:]); err != nil || g != (greeting{v, "v9[2J"}) {
+	new := greeting{v, "v9\x1b[2J", true}.encode()
+	if g, err := decodeHello(new[frame.HeadSize:]); err != nil || g != (greeting{v, "v9[2J", true}) {
 		t.Errorf("%+v, %v", g, err)
 	}
 }
@@ -303,9 +303,9 @@ func TestSecondProgramOfARankIsRefused(t *testing.T) {
 	w := &world{server: h.serve()}
 	link, served := w.session(t, 0)
 	defer link.Close()
-	link.Write(greeting{ownVersions(), "v9"}.encode(), nil)
+	link.Write(greeting{ownVersions(), "v9", false}.encode(), nil)
 	link.Write(frame.New(kindFinalize).Bytes(), nil)
-	link.Write(greeting{ownVersions(), "v9"}.encode(), nil)
+	link.Write(greeting{ownVersions(), "v9", false}.encode(), nil)
 	if err := <-served; err == nil || !strings.Contains(err.Error(), "one program with mpi.Init per rank") {
 		t.Errorf("got %v", err)
 	}
@@ -318,10 +318,10 @@ func TestBrokenRequestsEndTheSession(t *testing.T) {
 		"short greeting":   frame.New(kindHello).Raw([]byte("HALO")).Bytes(),
 		"huge frame":       {0xff, 0xff, 0xff, 0xff, 1},
 		"empty frame":      {0, 0, 0, 0, 0},
-		"unknown kind":     append(greeting{ownVersions(), "v9"}.encode(), frame.New(33).Bytes()...),
-		"reply to us":      append(greeting{ownVersions(), "v9"}.encode(), frame.New(kindTable).Bytes()...),
-		"two greetings":    append(greeting{ownVersions(), "v9"}.encode(), greeting{ownVersions(), "v9"}.encode()...),
-		"segment and more": append(greeting{ownVersions(), "v9"}.encode(), frame.New(kindSegment).U32(0).U32(0).Bytes()...),
+		"unknown kind":     append(greeting{ownVersions(), "v9", false}.encode(), frame.New(33).Bytes()...),
+		"reply to us":      append(greeting{ownVersions(), "v9", false}.encode(), frame.New(kindTable).Bytes()...),
+		"two greetings":    append(greeting{ownVersions(), "v9", false}.encode(), greeting{ownVersions(), "v9", false}.encode()...),
+		"segment and more": append(greeting{ownVersions(), "v9", false}.encode(), frame.New(kindSegment).U32(0).U32(0).Bytes()...),
 	} {
 		w := &world{server: (&testHost{size: 1}).serve()}
 		link, served := w.session(t, 0)
@@ -418,7 +418,7 @@ func TestExchangeAcrossHosts(t *testing.T) {
 		w := &world{server: b.server}
 		for _, r := range ranks[i] {
 			link, _ := w.session(t, r)
-			c, err := dial(link, greeting{ownVersions(), "v9"})
+			c, err := dial(link, greeting{ownVersions(), "v9", false})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -36,13 +36,13 @@ type reply struct {
 	err    error
 }
 
-func connect(fd int) (Boot, error) {
+func connect(fd int, inC bool) (Boot, error) {
 	link, err := sys.NewLink(fd)
 	if err != nil {
 		return nil, fmt.Errorf("boot: %w: %s names the launcher's descriptor, which something between halo run and "+
 			"this program closed or replaced; let wrappers keep descriptor %d open", err, EnvFD, fd)
 	}
-	b, err := dial(link, greeting{ownVersions(), Build()})
+	b, err := dial(link, greeting{ownVersions(), Build(), inC})
 	if err != nil {
 		link.Close()
 		return nil, err

@@ -12,15 +12,16 @@ const EnvFD = "HALO_BOOT_FD"
 
 // Connect finds out how this process was started and connects it to its job. It
 // is called once: it removes its variable from the environment, so that
-// programs which this one starts do not take its place in the job.
-func Connect() (Boot, error) {
+// programs which this one starts do not take its place in the job. inC says that
+// the program knows calls by their names in C, as the launcher is to name them.
+func Connect(inC bool) (Boot, error) {
 	if value, ok := os.LookupEnv(EnvFD); ok {
 		os.Unsetenv(EnvFD)
 		fd, err := strconv.Atoi(value)
 		if err != nil || fd < 3 {
 			return nil, fmt.Errorf("boot: %s=%q is not a descriptor of a launcher", EnvFD, value)
 		}
-		return connect(fd)
+		return connect(fd, inC)
 	}
 	if err := foreignLauncher(os.LookupEnv); err != nil {
 		return nil, err

@@ -91,6 +91,7 @@ type versions struct{ protocol, wire, segment int }
 type greeting struct {
 	versions
 	build string // Build of the program, "" from programs that do not tell
+	inC   bool   // the program knows calls by their names in C; false from programs that do not tell
 }
 
 // ProtocolVersion is the version of the frames of this package.
@@ -104,8 +105,18 @@ func (v versions) String() string {
 
 const helloMagic = "HALO"
 
+// How a program names calls: the byte behind its build in a Hello.
+const (
+	languageGo uint8 = iota
+	languageC
+)
+
 func (g greeting) encode() []byte {
-	return frame.New(kindHello).Raw([]byte(helloMagic)).U16(g.protocol).U16(g.wire).U16(g.segment).Text(g.build).Bytes()
+	language := languageGo
+	if g.inC {
+		language = languageC
+	}
+	return frame.New(kindHello).Raw([]byte(helloMagic)).U16(g.protocol).U16(g.wire).U16(g.segment).Text(g.build).U8(language).Bytes()
 }
 
 // decodeHello takes what later versions may append without looking at it.
@@ -122,6 +133,7 @@ func decodeHello(body []byte) (greeting, error) {
 		}
 		return c
 	}, r.Text())
+	g.inC = r.U8() == languageC
 	return g, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/cname"
 	"github.com/halo-mpi/halo/internal/frame"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -14,8 +15,9 @@ import (
 // A Host is what a launcher does for the processes it started. Its methods may
 // be called for several ranks at once.
 type Host interface {
-	// Hello is told that rank joined the job, and describes the job to it.
-	Hello(rank int) (*Job, error)
+	// Hello is told that rank joined the job, and whether it knows calls by their
+	// names in C; it describes the job to it.
+	Hello(rank int, inC bool) (*Job, error)
 	// Segment returns memory of this node, which stays the host's.
 	Segment(which int) (*os.File, error)
 	// Exchanged is told that all processes of this server have entered an
@@ -134,6 +136,9 @@ func (c *Session) Serve() error {
 		if final && k == kindHello {
 			text := fmt.Sprintf("an earlier program of rank %d has already been in this job and left it: "+
 				"one program with mpi.Init per rank", c.rank)
+			if g, _ := decodeHello(body); g.inC {
+				text = cname.Text(text, false)
+			}
 			c.write(frame.New(kindRefused).Rest(text).Bytes(), nil)
 			return errors.New("boot: " + text)
 		}
@@ -168,14 +173,14 @@ func ended(err error) error {
 }
 
 func (c *Session) hello(body []byte) error {
-	own := greeting{ownVersions(), Build()}
+	own := greeting{versions: ownVersions(), build: Build()}
 	g, err := decodeHello(body)
 	if err == nil && g.versions != own.versions {
 		err = &VersionError{g, own}
 	}
 	var job *Job
 	if err == nil {
-		job, err = c.server.host.Hello(c.rank)
+		job, err = c.server.host.Hello(c.rank, g.inC)
 	}
 	if err != nil {
 		c.write(frame.New(kindRefused).Rest(err.Error()).Bytes(), nil)

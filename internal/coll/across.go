@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 )
 
 // Short blocking collectives of a communicator on several nodes do on each node what
@@ -89,6 +90,8 @@ func (e *Engine) stages(c *comm.Comm, k Kind, a *Args, tag int32, slotted bool) 
 	s := e.newSchedule(c, leading(k))
 	s.Args, s.slotted = *a, slotted
 	s.send, s.recv = memory(a.Send), memory(a.Recv)
+	s.codes = [2]dtype.Code{a.Code, a.Code}
+	s.terms = stateOf(c).terms
 	return e.wait(e.start(s, tag))
 }
 
@@ -106,6 +109,9 @@ func first(err, next error) error {
 func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error {
 	e.p.Lock()
 	tag, s, err := e.enter(c, d)
+	if k.rooted() {
+		stateOf(c).terms.name(k, a.Root)
+	}
 	e.p.Unlock()
 	if err != nil {
 		return err
@@ -117,11 +123,11 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 	leads, home := d.leaders != nil, d.at[c.Rank] == d.at[a.Root]
 	switch k {
 	case Barrier:
-		err = through(c, s.reduce(nil, nil, 0, 0, 0))
+		err = through(c, s.reduce(nil, nil, 0, 0, 0, 0))
 		if leads {
 			err = first(err, e.stages(c, k, a, tag, true))
 		}
-		return first(err, through(c, s.bcast(data{}, 0)))
+		return first(err, through(c, s.bcast(data{}, 0, 0)))
 	case Bcast:
 		root := 0 // on the node
 		if home {
@@ -129,17 +135,17 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		} else if leads {
 			err = e.stages(c, k, a, tag, true)
 		}
-		err = first(err, through(c, s.bcast(memory(a.Recv), root)))
+		err = first(err, through(c, s.bcast(memory(a.Recv), a.Code, root)))
 		if c.Rank == a.Root {
 			err = first(err, e.stages(c, k, a, tag, true))
 		}
 		return err
 	case Allreduce:
-		err = through(c, s.reduce(a.Send, a.Recv, a.Op, a.Type, 0))
+		err = through(c, s.reduce(a.Send, a.Recv, a.Op, a.Type, a.Code, 0))
 		if leads {
 			err = first(err, e.stages(c, k, a, tag, true))
 		}
-		return first(err, through(c, s.bcast(memory(a.Recv), 0)))
+		return first(err, through(c, s.bcast(memory(a.Recv), a.Code, 0)))
 	}
 	// A Reduce. What the leader gives to the schedule is the sum of its node.
 	sum := *a
@@ -147,12 +153,12 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		sum.Recv = d.spare[:len(a.Send)]
 	}
 	sum.Send = sum.Recv
-	err = through(c, s.reduce(a.Send, sum.Recv, a.Op, a.Type, 0))
+	err = through(c, s.reduce(a.Send, sum.Recv, a.Op, a.Type, a.Code, 0))
 	if leads {
 		err = first(err, e.stages(c, k, &sum, tag, true))
 	}
 	if home && d.leader(int(d.at[a.Root])) != a.Root {
-		err = first(err, through(c, s.bcast(memory(sum.Recv), 0)))
+		err = first(err, through(c, s.bcast(memory(sum.Recv), a.Code, 0)))
 	}
 	return err
 }

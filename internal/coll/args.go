@@ -17,6 +17,7 @@ type Args struct {
 	Width                  int    // of an element in bytes
 	Op                     op.Op
 	Type                   op.Type
+	Code                   dtype.Code   // of the elements of Send and Recv
 	Datatype               *dtype.Type  // of the elements of Send and Recv, in checking mode
 	Call                   string       // what the collective is called there, if not like its kind
 	User                   *op.User     // takes the place of Op and Type unless nil

@@ -75,8 +75,11 @@ func (c Call) String() string {
 type Clash struct{ Call, Other Call }
 
 // Error implements error, without the name of the communicator.
-func (c *Clash) Error() string {
-	return fmt.Sprintf("two goroutines are in collectives on one communicator at once (%v and %v); give each a Dup", c.Call, c.Other)
+func (c *Clash) Error() string { return c.On("one communicator") }
+
+// On is the text of the error with the name of the communicator, or window.
+func (c *Clash) On(name string) string {
+	return fmt.Sprintf("two goroutines are in collectives on %s at once (%v and %v); give each a Dup", name, c.Call, c.Other)
 }
 
 // occupancy says which collective calls are at work on a communicator in this process: one
@@ -133,6 +136,15 @@ func (e *Engine) Enter(c *comm.Comm, call Call) error {
 
 // Leave ends a call that Enter has begun.
 func (e *Engine) Leave(c *comm.Comm) { stateOf(c).busy.starting.Store(0) }
+
+// Idle fails, as the call would, if a blocking call is at work on c. Nothing is changed: for
+// calls that do something before they enter.
+func (e *Engine) Idle(c *comm.Comm, call Call) error {
+	if other := Call(stateOf(c).busy.blocking.Load()); other != 0 {
+		return &Clash{call, other}
+	}
+	return nil
+}
 
 // Claim begins a blocking call on c that no other call may follow, and fails if one is at
 // work. Unclaim takes it back.

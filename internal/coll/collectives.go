@@ -22,9 +22,9 @@ func (e *Engine) Do(c *comm.Comm, k Kind, a *Args) error {
 // doSlices is Do within a call that has entered.
 func (e *Engine) doSlices(c *comm.Comm, k Kind, a *Args) error {
 	if s := e.plain(c, k, a); s != nil && k == Allgather {
-		return through(c, s.allgather(memory(a.Send), memory(a.Recv)))
+		return through(c, s.allgather(memory(a.Send), memory(a.Recv), a.Code, a.Code))
 	} else if s != nil {
-		return through(c, s.alltoall(memory(a.Send), memory(a.Recv)))
+		return through(c, s.alltoall(memory(a.Send), memory(a.Recv), a.Code, a.Code))
 	}
 	from, to := slice(a.Send, a.Width), slice(a.Recv, a.Width)
 	return e.do(c, k, a, &from, &to)
@@ -50,15 +50,15 @@ func (e *Engine) do(c *comm.Comm, k Kind, a *Args, from, to *side) error {
 	switch {
 	case k == Allgather && from.n > 0:
 		if s := e.short(c, k, from.n); s != nil {
-			return through(c, s.allgather(from.data, to.data))
+			return through(c, s.allgather(from.data, to.data, a.code(from), a.code(to)))
 		}
 	case k == Alltoall && from.n > 0:
 		if s := e.short(c, k, from.n); s != nil {
-			return through(c, s.alltoall(from.data, to.data))
+			return through(c, s.alltoall(from.data, to.data, a.code(from), a.code(to)))
 		}
 	case k == Bcast && to.n > 0:
 		if s := e.short(c, k, to.n); s != nil {
-			return through(c, s.bcast(to.data, a.Root))
+			return through(c, s.bcast(to.data, a.code(to), a.Root))
 		}
 	}
 	e.p.Lock()
@@ -119,6 +119,7 @@ func (e *Engine) persistent(s *schedule) *p2p.Request {
 	st := stateOf(s.c.Whole())
 	st.inits = (st.inits + 1) & 0x7fffffff
 	s.persistent, s.tag = true, -st.inits
+	s.agreeOn(true)
 	s.request = e.p2p.NewRequest(s.c, s.kind.String())
 	e.p2p.SetPersistent(s.request, s)
 	return s.request
@@ -128,6 +129,7 @@ func (e *Engine) persistent(s *schedule) *p2p.Request {
 func (e *Engine) begin(c *comm.Comm, k Kind, a *Args, from, to *side) *p2p.Request {
 	s := e.fresh()
 	e.fill(s, c, k, a, from, to)
+	s.agreeOn(false)
 	return e.start(s, nextTag(c))
 }
 
@@ -137,6 +139,7 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args, from, to *side
 	s.Send, s.Recv = nil, nil
 	s.send, s.sendWidth = s.hold(0, a.Send, from), from.width
 	s.recv, s.recvWidth = s.hold(1, a.Recv, to), to.width
+	s.tell(a.code(from), a.code(to))
 	s.pack()
 	if c.Inter != nil {
 		s.cross()
@@ -177,11 +180,11 @@ func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot {
 
 // through notes how a collective through the slot of c has ended. If a member is
 // gone whoever entered once more would be counted for another. When the members only
-// disagree on a length the slot is as it was.
+// disagree on lengths, types or roots the slot is as it was.
 func through(c *comm.Comm, err error) error {
 	if err != nil {
 		e, ok := err.(*class.Error)
-		stateOf(c).broken = !ok || e.Class != class.Truncate && e.Class != class.Count
+		stateOf(c).broken = !ok || e.Class != class.Truncate && e.Class != class.Count && e.Class != class.Type && e.Class != class.Root
 	}
 	return err
 }
@@ -214,20 +217,25 @@ func (e *Engine) barrier(c *comm.Comm) error {
 // Cost of a short one on a node: the root stores a line, all others load it; of a
 // longer one two copies, of which the root makes one.
 func (e *Engine) Bcast(c *comm.Comm, buf []byte, root int) error {
+	return e.BcastCode(c, buf, dtype.Mixed, root)
+}
+
+// BcastCode is Bcast of elements of a code.
+func (e *Engine) BcastCode(c *comm.Comm, buf []byte, code dtype.Code, root int) error {
 	o := &stateOf(c).busy
 	if err := o.enter(Blocking(Bcast)); err != nil {
 		return err
 	}
-	err := e.bcast(c, buf, root)
+	err := e.bcast(c, buf, code, root)
 	o.leave()
 	return err
 }
 
-func (e *Engine) bcast(c *comm.Comm, buf []byte, root int) error {
+func (e *Engine) bcast(c *comm.Comm, buf []byte, code dtype.Code, root int) error {
 	if s := e.short(c, Bcast, len(buf)); s != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
-		return through(c, s.bcast(memory(buf), root))
+		return through(c, s.bcast(memory(buf), code, root))
 	}
-	return e.doSlices(c, Bcast, &Args{Recv: buf, Width: 1, Root: root})
+	return e.doSlices(c, Bcast, &Args{Recv: buf, Width: 1, Code: code, Root: root})
 }
 
 // bcastInStep is Bcast of something short in which nobody runs ahead where there
@@ -262,47 +270,55 @@ func (a *Args) pass(c *comm.Comm, k Kind) bool {
 // Reduce leaves the reduction of all send in recv at the root; recv is not used
 // elsewhere. In place: send is recv at the root. It takes the lock.
 func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, root int) error {
+	return e.ReduceCode(c, send, recv, o, t, dtype.Mixed, root)
+}
+
+// ReduceCode is Reduce of elements of a code.
+func (e *Engine) ReduceCode(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
 	busy := &stateOf(c).busy
 	if err := busy.enter(Blocking(Reduce)); err != nil {
 		return err
 	}
-	err := e.reduce(c, send, recv, o, t, root)
+	err := e.reduce(c, &Args{Send: send, Recv: recv, Op: o, Type: t, Code: code, Root: root})
 	busy.leave()
 	return err
 }
 
-func (e *Engine) reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, root int) error {
-	a := Args{Send: send, Recv: recv, Op: o, Type: t, Root: root}
-	if s := e.short(c, Reduce, len(send)); s != nil && len(send) > 0 && a.pass(c, Reduce) {
-		return through(c, s.reduce(a.Send, a.Recv, o, t, root))
+func (e *Engine) reduce(c *comm.Comm, a *Args) error {
+	if s := e.short(c, Reduce, len(a.Send)); s != nil && len(a.Send) > 0 && a.pass(c, Reduce) {
+		return through(c, s.reduce(a.Send, a.Recv, a.Op, a.Type, a.Code, a.Root))
 	}
-	if d := e.across(c, Reduce, len(send)); d != nil && len(send) > 0 && a.pass(c, Reduce) {
-		return e.throughNodes(c, d, Reduce, &a)
+	if d := e.across(c, Reduce, len(a.Send)); d != nil && len(a.Send) > 0 && a.pass(c, Reduce) {
+		return e.throughNodes(c, d, Reduce, a)
 	}
-	return e.doSlices(c, Reduce, &a)
+	return e.doSlices(c, Reduce, a)
 }
 
 // Allreduce leaves the reduction of all send in every recv, the same bits in
 // each. In place: send is recv. It takes the lock.
 func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type) error {
+	return e.AllreduceCode(c, send, recv, o, t, dtype.Mixed)
+}
+
+// AllreduceCode is Allreduce of elements of a code.
+func (e *Engine) AllreduceCode(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
 	busy := &stateOf(c).busy
 	if err := busy.enter(Blocking(Allreduce)); err != nil {
 		return err
 	}
-	err := e.allreduce(c, send, recv, o, t)
+	err := e.allreduce(c, &Args{Send: send, Recv: recv, Op: o, Type: t, Code: code})
 	busy.leave()
 	return err
 }
 
-func (e *Engine) allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type) error {
-	a := Args{Send: send, Recv: recv, Op: o, Type: t}
-	if s := e.short(c, Allreduce, len(send)); s != nil && len(send) > 0 && a.pass(c, Allreduce) {
-		return through(c, s.allreduce(a.Send, a.Recv, o, t))
+func (e *Engine) allreduce(c *comm.Comm, a *Args) error {
+	if s := e.short(c, Allreduce, len(a.Send)); s != nil && len(a.Send) > 0 && a.pass(c, Allreduce) {
+		return through(c, s.allreduce(a.Send, a.Recv, a.Op, a.Type, a.Code))
 	}
-	if d := e.across(c, Allreduce, len(send)); d != nil && len(send) > 0 && a.pass(c, Allreduce) {
-		return e.throughNodes(c, d, Allreduce, &a)
+	if d := e.across(c, Allreduce, len(a.Send)); d != nil && len(a.Send) > 0 && a.pass(c, Allreduce) {
+		return e.throughNodes(c, d, Allreduce, a)
 	}
-	return e.doSlices(c, Allreduce, &a)
+	return e.doSlices(c, Allreduce, a)
 }
 
 // allgather leaves all send, in the order of the ranks, in every recv, for what is

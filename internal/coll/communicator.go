@@ -46,6 +46,7 @@ func (e *Engine) Attach(c *comm.Comm, slot int) error {
 func (e *Engine) attach(c *comm.Comm, slot int) {
 	s := &state{where: site{ranks: c.Size(), near: e.node != nil && e.shared(c.Members), runs: true}}
 	s.checks = e.checks(c.Members)
+	s.terms = e.newTerms()
 	if len(e.p.Job().Hosts) > 1 && c.Size() > 1 && !s.where.near {
 		d := e.divide(c)
 		s.where.spread, s.where.runs = d.nodes() > 1 && d.nodes() < c.Size(), d.runs

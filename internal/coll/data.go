@@ -52,8 +52,21 @@ func (d data) bytes() []byte {
 	return unsafe.Slice((*byte)(d.address()), d.n)
 }
 
-// part is the range of the layout.
-func (d data) part() dtype.Part { return dtype.Part{Buffer: d.layout, At: int64(d.at), N: int64(d.n)} }
+// part is the range of the layout, nothing if it is memory.
+func (d data) part() dtype.Part {
+	if d.layout == nil {
+		return dtype.Part{}
+	}
+	return dtype.Part{Buffer: d.layout, At: int64(d.at), N: int64(d.n)}
+}
+
+// memory is the bytes, nil for a layout's.
+func (d data) memory() []byte {
+	if d.layout != nil {
+		return nil
+	}
+	return d.bytes()
+}
 
 // read copies as many bytes of d, from byte at on, as there is room for in dst.
 func (d data) read(dst []byte, at int) {

@@ -85,6 +85,7 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "TURN_BYTES", Value: int64(unsafe.Sizeof(turn))},
 		{Name: "TURN_NUMBER", Value: int64(unsafe.Offsetof(turn.Number))},
 		{Name: "TURN_SIZE", Value: int64(unsafe.Offsetof(turn.Size))},
+		{Name: "TURN_BITS", Value: shmfmt.TurnBits},
 		{Name: "TURN_SHORT", Value: int64(unsafe.Offsetof(turn.Short))},
 		{Name: "CELL_NUMBER", Value: int64(unsafe.Offsetof(cell.Number))},
 		{Name: "CELL_SHORT", Value: int64(unsafe.Offsetof(cell.Short))},

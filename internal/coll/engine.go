@@ -25,12 +25,17 @@ type Engine struct {
 
 	choice   Choice
 	checkers []bool // processes that check collectives; nil if this one does not
+	tells    bool   // members tell their roots
 }
 
 // New makes the engine of p. Start p with it as a worker.
 func New(p *proc.Proc, messages *p2p.Engine, choice Choice) *Engine {
-	return &Engine{p: p, p2p: messages, node: p.Node(), choice: choice}
+	return &Engine{p: p, p2p: messages, node: p.Node(), choice: choice, tells: true}
 }
+
+// Untell has the process tell nobody which roots its program names, which are then not compared
+// outside of checking mode. It is called before communicators are attached.
+func (e *Engine) Untell() { e.tells = false }
 
 // Choose sets how collectives are carried out from now on, which has to be the
 // same in every member. It takes the lock.
@@ -47,6 +52,7 @@ func (e *Engine) Kernel() op.Kernel { return e.choice.Kernel }
 type state struct {
 	busy   occupancy
 	number int32 // of the last schedule started: tag of its messages
+	terms  terms // of that
 	inits  int32 // persistent collectives made
 	where  site
 	world  bool  // WorldSlot is for it

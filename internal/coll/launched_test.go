@@ -15,7 +15,7 @@ import (
 // every algorithm and form on communicators of each number of members, against what a
 // serial computation gives, with every root. Rank 0 prints how many it has taken part in.
 func collectivesProgram() error {
-	b, err := boot.Connect()
+	b, err := boot.Connect(false)
 	if err != nil {
 		return err
 	}

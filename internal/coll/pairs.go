@@ -60,6 +60,7 @@ func (e *Engine) DoPairs(c *comm.Comm, p Pairs) error {
 	defer e.p.Unlock()
 	s := e.fresh()
 	e.pair(s, c, p, inPlace)
+	s.agreeOn(false)
 	return e.wait(e.start(s, nextTag(c)))
 }
 
@@ -71,6 +72,7 @@ func (e *Engine) StartPairs(c *comm.Comm, p Pairs) (*p2p.Request, error) {
 	}
 	s := e.fresh()
 	e.pair(s, c, p, inPlace)
+	s.agreeOn(false)
 	return e.start(s, nextTag(c)), nil
 }
 

@@ -42,6 +42,8 @@ type schedule struct {
 	layouts              *[2]dtype.Buffer  // of send and recv; nil until there is one
 	pairs                [2][]dtype.Buffer // of an Alltoallw: what goes to and comes from each rank
 	inPlace              bool              // what goes to a rank is where what comes from it is to be
+	codes                [2]dtype.Code     // of what is sent and received; of an Alltoallw its pairs tell
+	terms                terms             // of which only the roots are used
 
 	e          *Engine
 	c          *comm.Comm
@@ -218,6 +220,9 @@ func (s *schedule) PartDone(r *p2p.Request) {
 // is one, too: the members disagree.
 func (s *schedule) outcome(r *p2p.Request) {
 	err := r.Status.Err
+	if o, ok := err.(*p2p.OtherRoots); ok {
+		err = s.otherRoots(o.Source, o.Roots)
+	}
 	if got, want := r.Filled(); err == nil && !r.Send && got != want && !r.Status.Cancelled {
 		err = wrong(class.Count, "rank %d sends %d bytes where %d are received", r.Status.Source, got, want)
 		if got == 0 {
@@ -261,42 +266,41 @@ func (s *schedule) fail(err error) {
 // sendTo starts sending d to a rank.
 func (s *schedule) sendTo(rank int, d data) {
 	c, to := s.address(rank)
+	code := s.codeFor(0, rank)
 	k := s.eager(rank, d.n)
 	for ; d.n > k; d = d.from(k) {
-		s.sendOne(c, to, d.first(k))
+		s.sendOne(c, to, d.first(k), code)
 	}
-	s.sendOne(c, to, d)
+	s.sendOne(c, to, d, code)
 }
 
 // sendOne sends nothing of d once the schedule has an error: what it would pass on may not
 // be what was meant, and so the receiver hears of it.
-func (s *schedule) sendOne(c *comm.Comm, to int, d data) {
+func (s *schedule) sendOne(c *comm.Comm, to int, d data, code dtype.Code) {
+	own := dtype.Mixed
 	if s.err != nil {
-		d = d.first(0)
+		d, code, own = d.first(0), verdict(s.err), code
 	}
-	if d.layout == nil {
-		s.add(s.e.p2p.Isend(c, c.Ctx+1, p2p.Standard, d.bytes(), to, s.tag))
-	} else {
-		s.add(s.e.p2p.IsendPart(c, c.Ctx+1, p2p.Standard, nil, d.part(), to, s.tag))
-	}
+	p := d.part()
+	p.Code, p.Roots, p.Own = code, s.terms.roots, own
+	s.add(s.e.p2p.IsendPart(c, c.Ctx+1, p2p.Standard, d.memory(), p, to, s.tag))
 }
 
 // recvFrom starts receiving d from a rank.
 func (s *schedule) recvFrom(rank int, d data) {
 	c, from := s.address(rank)
+	code := s.codeFor(1, rank)
 	k := s.eager(rank, d.n)
 	for ; d.n > k; d = d.from(k) {
-		s.recvOne(c, from, d.first(k))
+		s.recvOne(c, from, d.first(k), code)
 	}
-	s.recvOne(c, from, d)
+	s.recvOne(c, from, d, code)
 }
 
-func (s *schedule) recvOne(c *comm.Comm, from int, d data) {
-	if d.layout == nil {
-		s.add(s.e.p2p.Irecv(c, c.Ctx+1, d.bytes(), from, s.tag))
-	} else {
-		s.add(s.e.p2p.IrecvPart(c, c.Ctx+1, nil, d.part(), from, s.tag))
-	}
+func (s *schedule) recvOne(c *comm.Comm, from int, d data, code dtype.Code) {
+	p := d.part()
+	p.Code, p.Roots = code, s.terms.roots
+	s.add(s.e.p2p.IrecvPart(c, c.Ctx+1, d.memory(), p, from, s.tag))
 }
 
 // address is the communicator of the schedule and the rank in it of one of c, which

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -90,6 +91,7 @@ type slot struct {
 	hope   uint64 // the turn from which on it may
 	event  proc.Event
 	fence  atomic.Uint64
+	terms  terms // of the current collective
 	// short holds what the members have given to a short allreduce, by rank. See take.
 	short [][shmfmt.SlotShort]byte
 	// stages are the members', by rank; nil until one is needed.
@@ -101,6 +103,7 @@ type slot struct {
 func (e *Engine) newSlot(c *comm.Comm, i int) *slot {
 	mem := e.node.Control().Slot(i)
 	s := &slot{e: e, c: c, mem: mem, head: mem.Head(), form: SlotCounter, loads: 4, yields: yields}
+	s.terms = e.newTerms()
 	s.event.About = s
 	s.short = make([][shmfmt.SlotShort]byte, c.Size())
 	for r, m := range c.Members {
@@ -195,7 +198,7 @@ func (s *slot) gathered(n uint64) error {
 // the next collective, and the own one because reading takes a line away from
 // who wrote it. So what the member itself gives stands in short, too.
 func (s *slot) take() error {
-	turn := s.number & 1
+	turn, differs := s.number&1, false
 	for r, c := range s.cells {
 		if c == s.own {
 			continue
@@ -204,8 +207,12 @@ func (s *slot) take() error {
 			return err
 		}
 		s.short[r] = c.Short[turn]
+		differs = differs || c.Said[turn] != s.terms.said
 	}
 	s.known = s.number
+	if differs {
+		return s.disagreement()
+	}
 	return nil
 }
 
@@ -226,12 +233,13 @@ func (s *slot) give(d data) error {
 	switch {
 	case d.n > shmfmt.SlotShort:
 		d.read(s.stage(s.c.Rank, s.number)[:d.n], 0)
+		s.own.Said[s.number&1] = s.terms.said
 	case d.layout == nil:
-		s.own.PutShort(s.number, d.bytes())
+		s.own.PutShort(s.number, s.terms.said, d.bytes())
 	default:
 		var short [shmfmt.SlotShort]byte
 		d.read(short[:], 0)
-		s.own.PutShort(s.number, short[:d.n])
+		s.own.PutShort(s.number, s.terms.said, short[:d.n])
 	}
 	shmfmt.Publish(&s.own.Number, s.number)
 	return nil
@@ -254,8 +262,14 @@ func (s *slot) arrive() bool {
 	return s.absent == 0
 }
 
-func (s *slot) release() {
-	shmfmt.Publish(&s.head.Release.Number, s.turns)
+// release lets the members go that wait in released. If err is not nil they learn that there is
+// an error, and find it themselves.
+func (s *slot) release(err error) {
+	number := 2 * s.turns
+	if err != nil {
+		number++
+	}
+	shmfmt.Publish(&s.head.Release.Number, number)
 	s.wake()
 	s.known = s.number
 }
@@ -263,11 +277,14 @@ func (s *slot) release() {
 // released waits for the last member.
 func (s *slot) released() error {
 	if !s.soon() {
-		if err := s.await(&s.head.Release.Number, s.turns); err != nil {
+		if err := s.await(&s.head.Release.Number, 2*s.turns); err != nil {
 			return err
 		}
 	}
 	s.known = s.number
+	if s.head.Release.Number.Load()&1 != 0 {
+		return s.disagreement()
+	}
 	return nil
 }
 
@@ -280,7 +297,7 @@ func (s *slot) soon() bool {
 		return false
 	}
 	for range patience {
-		if s.head.Release.Number.Load() >= s.turns { // pairs with Publish in release
+		if s.head.Release.Number.Load() >= 2*s.turns { // pairs with Publish in release
 			s.vain = 0
 			return true
 		}
@@ -316,13 +333,34 @@ func (s *slot) meet() error {
 		return err
 	}
 	if s.arrive() {
-		s.release()
+		s.release(nil)
 		return nil
 	}
 	return s.released()
 }
 
-func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
+// compare is meet where all have said something about what they give: it fails in all members
+// if two of them disagree. In the form of a counter the last one looks, so that nobody else
+// needs the lines of the others.
+func (s *slot) compare() error {
+	if s.form == SlotCells {
+		err := s.gathered(s.number)
+		s.wake()
+		if err == nil {
+			err = s.judge()
+		}
+		return err
+	}
+	if s.arrive() {
+		err := s.judge()
+		s.release(err)
+		return err
+	}
+	return s.released()
+}
+
+func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
+	s.terms.say(code, code)
 	if s.kind = Allreduce; len(send) > shmfmt.SlotPayload {
 		return s.allreduceLong(send, recv, o, t)
 	}
@@ -342,17 +380,22 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
 				}
 			}
 		} else if err = s.gathered(s.number); err == nil {
-			s.combine(recv, o, t)
+			if err = s.judge(); err == nil {
+				s.combine(recv, o, t)
+			}
 		}
 		s.wake()
 		return err
 	}
 	sum := s.head.Release.Data[:n]
 	if s.arrive() {
-		s.combine(sum, o, t)
-		copy(recv, sum)
-		s.release()
-		return nil
+		err := s.judge()
+		if err == nil {
+			s.combine(sum, o, t)
+			copy(recv, sum)
+		}
+		s.release(err)
+		return err
 	}
 	if err := s.released(); err != nil {
 		return err
@@ -361,12 +404,16 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type) error {
 	return nil
 }
 
-func (s *slot) reduce(send, recv []byte, o op.Op, t op.Type, root int) error {
+func (s *slot) reduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
 	s.number, s.kind = s.number+1, Reduce
+	s.terms.name(Reduce, root)
+	s.terms.say(code, code)
 	err := s.give(memory(send))
 	if err == nil && root == s.c.Rank {
 		if err = s.gathered(s.number); err == nil {
-			s.combine(recv, o, t)
+			if err = s.judge(); err == nil {
+				s.combine(recv, o, t)
+			}
 		}
 	}
 	s.wake()

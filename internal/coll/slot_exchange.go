@@ -1,6 +1,7 @@
 package coll
 
 import (
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -30,8 +31,9 @@ func (s *slot) begin() (*[shmfmt.StageSize]byte, error) {
 
 // show publishes the own stage and waits until all have done so.
 func (s *slot) show() error {
+	s.own.Said[s.number&1] = s.terms.said
 	shmfmt.Publish(&s.own.Number, s.number)
-	return s.meet()
+	return s.compare()
 }
 
 // exchange gives send and waits until all have given: data is then what they gave.
@@ -40,12 +42,14 @@ func (s *slot) exchange(send data) error {
 	if err := s.give(send); err != nil {
 		return err
 	}
-	return s.meet()
+	return s.compare()
 }
 
 // tell is a short Bcast in which nobody is ahead of anybody.
 func (s *slot) tell(buf []byte, root int) error {
 	s.kind = Bcast
+	s.terms.name(Bcast, root)
+	s.terms.say(dtype.Mixed, dtype.Mixed)
 	err := s.exchange(memory(buf))
 	if err == nil && root != s.c.Rank {
 		copy(buf, s.data(root, len(buf)))
@@ -53,8 +57,9 @@ func (s *slot) tell(buf []byte, root int) error {
 	return err
 }
 
-func (s *slot) allgather(send, recv data) error {
+func (s *slot) allgather(send, recv data, gives, gets dtype.Code) error {
 	s.kind = Allgather
+	s.terms.say(gives, gets)
 	n, me := send.n, s.c.Rank
 	for at := 0; at < n; at += shmfmt.StageSize {
 		k := min(shmfmt.StageSize, n-at)
@@ -74,8 +79,9 @@ func (s *slot) allgather(send, recv data) error {
 }
 
 // alltoall has in a stage a part of the block for each other member, in their order.
-func (s *slot) alltoall(send, recv data) error {
+func (s *slot) alltoall(send, recv data, gives, gets dtype.Code) error {
 	s.kind = Alltoall
+	s.terms.say(gives, gets)
 	n, me := len(s.cells), s.c.Rank
 	size := send.n / n
 	if send.n <= shmfmt.SlotShort {

@@ -2,6 +2,7 @@ package coll
 
 import (
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -32,15 +33,22 @@ const (
 
 // bcast copies buf from the root, which may be empty: who returns knows then that the
 // root has called. Members that disagree on its length learn it.
-func (s *slot) bcast(buf data, root int) error {
+func (s *slot) bcast(buf data, code dtype.Code, root int) error {
 	s.kind = Bcast
-	if root == s.c.Rank {
+	s.terms.name(Bcast, root)
+	if s.terms.say(code, code); root == s.c.Rank {
 		return s.pour(buf)
 	}
-	size, err := s.draw(buf)
+	size, said, err := s.draw(buf)
 	switch {
 	case err != nil:
 		return err
+	case said != s.terms.turn() && clash(fromTurn(said), s.terms.said):
+		word, giver := fromTurn(said), root
+		if other := s.terms.rootOf(word, s.c.Size()); other >= 0 {
+			giver = other
+		}
+		return s.terms.compare(giver, word, s.c.Rank, s.terms.said, s.c.Size())
 	case size > buf.n:
 		return wrong(class.Truncate, "rank %d gives %d bytes to a buffer of %d", root, size, buf.n)
 	case size < buf.n:
@@ -131,7 +139,7 @@ func (s *slot) pour(buf data) error {
 		}
 		t.take(end)
 		turn := &s.head.Turns[t.number%shmfmt.StreamTurns]
-		turn.Size = uint64(buf.n)
+		turn.Size = uint64(buf.n) | uint64(s.terms.turn())<<shmfmt.TurnBits
 		switch {
 		case n > shmfmt.StreamShort:
 			buf.read(s.memory()[start%shmfmt.StreamBytes:][:n], at)
@@ -149,20 +157,22 @@ func (s *slot) pour(buf data) error {
 }
 
 // draw receives what the root gives, of any length, as far as it fits, and returns
-// its length.
-func (s *slot) draw(buf data) (int, error) {
-	t, size := &s.stream, buf.n
+// its length, and what it says.
+func (s *slot) draw(buf data) (size int, said uint32, err error) {
+	t := &s.stream
+	size = buf.n
 	for got, more := 0, true; more; more = got < size {
 		number := t.number + 1
 		turn := &s.head.Turns[number%shmfmt.StreamTurns]
 		if err := s.await(&turn.Number, number); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if got == 0 {
-			if turn.Size > streamMax {
-				return 0, wrong(class.Intern, "broadcast of %d bytes in a slot", turn.Size)
+			length := turn.Size & (1<<shmfmt.TurnBits - 1)
+			if length > streamMax {
+				return 0, 0, wrong(class.Intern, "broadcast of %d bytes in a slot", length)
 			}
-			size = int(turn.Size)
+			size, said = int(length), uint32(turn.Size>>shmfmt.TurnBits)
 		}
 		n := min(size-got, streamPiece)
 		start, end := t.place(n)
@@ -178,5 +188,5 @@ func (s *slot) draw(buf data) (int, error) {
 		got += n
 	}
 	s.wake()
-	return size, nil
+	return size, said, nil
 }

@@ -274,7 +274,7 @@ func TestF1_DeathBehindTheRoot(t *testing.T) {
 
 // S6: a length that no broadcast has is not believed.
 func TestS6_ForgedLengthOfBroadcast(t *testing.T) {
-	for _, size := range []uint64{1 << 40, 1<<64 - 1} {
+	for _, size := range []uint64{1 << (shmfmt.TurnBits - 1), 1<<shmfmt.TurnBits - 1} {
 		run(t, "inproc", 3, auto(), func(w *world.World) error {
 			if w.Comm.Rank == 0 {
 				node := w.Proc.Node()

@@ -25,6 +25,7 @@ type Buffer struct {
 	stride int64
 	size   int64
 	dense  bool
+	untold bool // Code is Mixed
 }
 
 // Bind is count elements of t in mem, with displacement 0 at mem[origin]. All

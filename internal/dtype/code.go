@@ -43,6 +43,17 @@ func (t *Type) Code() Code {
 	return CodeOf(e.Kind, e.Size, e.Format)
 }
 
+// Code is that of the elements of b.
+func (b *Buffer) Code() Code {
+	if b.untold {
+		return Mixed
+	}
+	return b.t.Code()
+}
+
+// Untell makes the Code of b Mixed.
+func (b *Buffer) Untell() { b.untold = true }
+
 // Differs reports whether a message of elements of code c, and of some bytes, cannot be
 // received as elements of code o.
 func (c Code) Differs(o Code) bool { return c != o && c != Mixed && o != Mixed }
@@ -61,8 +72,8 @@ func (c Code) size() int64 {
 	return 0
 }
 
-// name is a name in the standard of the elements.
-func (c Code) name() string {
+// String is a name in the standard of the elements.
+func (c Code) String() string {
 	switch k, n := Kind(c>>4), c.size(); {
 	case n == 0:
 	case k == Integer:
@@ -91,7 +102,7 @@ func (c Code) name() string {
 func (c Code) Describe(bytes int64) string {
 	n := c.size()
 	if n == 0 || bytes%n != 0 {
-		return fmt.Sprintf("%d bytes of %s", bytes, c.name())
+		return fmt.Sprintf("%d bytes of %v", bytes, c)
 	}
-	return fmt.Sprintf("%d x %s", bytes/n, c.name())
+	return fmt.Sprintf("%d x %v", bytes/n, c)
 }

@@ -6,13 +6,21 @@ type Part struct {
 	*Buffer
 	At, N int64
 	Code  Code // of what is sent or received, which may be memory beside an empty Part
+	Own   Code // beside a Code that says why nothing is sent: what would have been
+
+	// Roots is what a message of a collective says about the roots of its communicator, and a
+	// receive compares: 0 is nothing.
+	Roots uint16
 }
 
 // All is the whole of the packed form.
 func (b *Buffer) All() Part { return Part{Buffer: b, N: b.size} }
 
 // Slice is bytes lo to hi of p.
-func (p Part) Slice(lo, hi int64) Part { return Part{p.Buffer, p.At + lo, hi - lo, p.Code} }
+func (p Part) Slice(lo, hi int64) Part {
+	p.At, p.N = p.At+lo, hi-lo
+	return p
+}
 
 // Pack copies bytes of p from byte at on to dst, as many as there is room for, and
 // returns how many.

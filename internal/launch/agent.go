@@ -51,7 +51,7 @@ type agent struct {
 type reporter interface {
 	started(rank, pid int, cpus []int, pipes [2]*os.File) // pipes: its stdout and stderr, to be read and closed
 	failed(rank int, why string)                          // could not be started, and those after it were not
-	joined(rank int)                                      // has called Init
+	joined(rank int, inC bool)                            // has called Init; inC: as a program in C
 	exchanged(values [][]byte)                            // all ranks of this host are in an Exchange
 	finalized(rank int)
 	aborted(rank, code int, reason string)
@@ -338,15 +338,18 @@ func (a *agent) retire() {
 type asHost agent
 
 // Hello is told that rank has called Init.
-func (h *asHost) Hello(rank int) (*boot.Job, error) {
+func (h *asHost) Hello(rank int, inC bool) (*boot.Job, error) {
 	a := (*agent)(h)
 	a.post(func() {
+		if inC {
+			a.memory.notes.inC(rank)
+		}
 		for _, p := range a.procs {
 			if p.rank == rank {
 				p.joined = true
 			}
 		}
-		a.up.joined(rank)
+		a.up.joined(rank, inC)
 	})
 	s := a.share
 	return &boot.Job{ID: s.id, Rank: rank, Size: len(s.where), Hosts: s.hosts, Host: s.where, Local: a.ranks,

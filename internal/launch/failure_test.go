@@ -46,6 +46,23 @@ func TestExitWithoutFinalizeIsAFailure(t *testing.T) {
 		"rank 1", "exited with status 0", "mpi.Init but not mpi.Finalize")
 }
 
+// What is said of a program in C has the names of C.
+func TestProgramsInCAreToldNamesOfC(t *testing.T) {
+	programsInC(t, halo)
+	halo(t, 1, "-n", "1", "sh", "-c", rankPath+" initc finalize; "+rankPath+" initc finalize; exit 0").said("one program with MPI_Init per rank")
+}
+
+// programsInC looks at what is said of programs in C that start starts.
+func programsInC(t *testing.T, start func(*testing.T, int, ...string) *run) {
+	start(t, 1, "-n", "2", "rank", "initc", "exchange", "1@exit:0", "forever").
+		said("rank 1", "exited with status 0", "(it had called MPI_Init but not MPI_Finalize: call it before the program returns)")
+	start(t, 1, "-n", "2", "rank", "1@exit:0", "initc", "exchange").
+		said("rank 1", "it had not called MPI_Init, and rank 0 waits for it there: all ranks of a job must call MPI_Init")
+	start(t, 7, "-n", "2", "rank", "initc", "exchange", "1@abort:7", "forever").said("rank 1", "called MPI_Abort(7); the job was ended")
+	const note = "1@note:Complete on Recv to 2"
+	start(t, 137, "-n", "2", "rank", "initc", "exchange", note, "1@kill:9", "forever").said("rank 1", "in MPI_Win_complete on Recv to 2;")
+}
+
 func TestExitBeforeInitIsAFailureOnceOthersWait(t *testing.T) {
 	for range 5 {
 		halo(t, 1, "-n", "3", "rank", "2@exit:0", "init", "exchange").said("rank 2", "had not called mpi.Init", "waits for it")

@@ -299,3 +299,9 @@ func TestVersionsOfHostsAreNamed(t *testing.T) {
 		farRun(t, 126, "-halo", agent, "-host", "a", "-n", "1", "rank").said("is of another version of Halo "+want, "install the same on all hosts")
 	}
 }
+
+func TestProgramsInCElsewhereAreToldNamesOfC(t *testing.T) {
+	programsInC(t, func(t *testing.T, status int, args ...string) *run {
+		return farRun(t, status, append([]string{"-host", "a,b"}, args...)...)
+	})
+}

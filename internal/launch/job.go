@@ -194,8 +194,11 @@ func (j *job) failed(rank int, why string) {
 	}
 }
 
-// joined is told that a rank has called Init.
-func (j *job) joined(rank int) { j.hello(j.ranks[rank]) }
+// joined is told that a rank has called Init, and whether as a program in C.
+func (j *job) joined(rank int, inC bool) {
+	j.ranks[rank].inC = inC
+	j.hello(j.ranks[rank])
+}
 
 // exchanged is told by the agent of this host.
 func (j *job) exchanged(values [][]byte) {

@@ -37,7 +37,11 @@ func (j *job) judge(r *rank) {
 	case r.exitStatus() != 0:
 		j.blame(r, r.exitStatus(), "its own messages should say why")
 	case !r.finalized:
-		j.blame(r, 1, "it had called mpi.Init but not mpi.Finalize: call it before the program returns, or use mpi.Main")
+		or := ", or use mpi.Main"
+		if r.inC {
+			or = ""
+		}
+		j.blame(r, 1, "%s%s", inWords("it had called mpi.Init but not mpi.Finalize: call it before the program returns", r.inC), or)
 	}
 }
 
@@ -82,14 +86,15 @@ func (j *job) news() time.Duration {
 
 // early ends the job because r will never join those who wait for it.
 func (j *job) early(r *rank) {
-	why := "all ranks of a job must call mpi.Init"
+	call := j.nameOfInit(r)
+	why := "all ranks of a job must call " + call
 	switch {
 	case r.lost():
 		why = notLoaded(j.appOf(r.index).file)
 	case r.other != "":
 		why = "it uses " + r.other + maker(r.other) + ", the library of another MPI"
 	}
-	j.blame(r, max(1, r.exitStatus()), "it had not called mpi.Init, and rank %d waits for it there: %s", j.firstIn.index, why)
+	j.blame(r, max(1, r.exitStatus()), "it had not called %s, and rank %d waits for it there: %s", call, j.firstIn.index, why)
 }
 
 // blame ends the job because of what r did, and explains it: host, rank, pid,
@@ -153,7 +158,7 @@ func (j *job) aborted(rank, code int, reason string) {
 	if reason != "" {
 		reason = ": " + reason
 	}
-	r.fault, r.faultStatus = fmt.Sprintf("%s called Abort(%d); the job was ended%s", j.name(r), code, reason), boot.ExitStatus(code)
+	r.fault, r.faultStatus = fmt.Sprintf("%s called %s(%d); the job was ended%s", j.name(r), inWords("Abort", r.inC), code, reason), boot.ExitStatus(code)
 	// Perhaps because it found another rank dead before we did: then that death
 	// is what must be told.
 	time.AfterFunc(j.news(), func() { j.post(func() { j.endFor(r) }) })

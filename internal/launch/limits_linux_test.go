@@ -164,6 +164,24 @@ func TestChrootWithoutDevices(t *testing.T) {
 	}
 }
 
+// Where there is no /dev/null, closed descriptors do not end the launcher in Go's runtime.
+func TestClosedDescriptorsWithoutDevices(t *testing.T) {
+	unshare, err := exec.LookPath("unshare")
+	if err != nil || os.Geteuid() != 0 || !hasC(t) {
+		t.Skip("needs root and unshare, to hide /dev, and a launcher with C")
+	}
+	for closed, status := range map[string]int{"<&-": 0, "<&- 2>&-": 0, ">&-": 125, "<&- >&- 2>&-": 125} {
+		r := newRun(t, "-n", "2", "rank", "init", "exchange", "cat", "print:done", "finalize")
+		r.through(`exec ` + unshare + ` -m sh -c 'mount -t tmpfs none /dev && exec "$0" "$@" ` + closed + `' "$0" "$@"`).start().wait(status)
+		if status == 0 {
+			r.printed("done", "done")
+		}
+		if r.stderr.Len() > 0 && closed != ">&-" {
+			t.Errorf("%s: %s", closed, r.stderr.String())
+		}
+	}
+}
+
 // A package is built in TMPDIR: who cannot write there is told that.
 func TestBuildDirectoryThatCannotBeWritten(t *testing.T) {
 	r := newRun(t, "-n", "1", "./testdata/hang")

@@ -5,6 +5,7 @@ package launch
 import (
 	"debug/elf"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,7 @@ func loaderAdvice(j *job, r *rank) string {
 	if !r.lost() {
 		return ""
 	}
-	return fmt.Sprintf("%s (%s) exited with status %d before mpi.Init: %s", numbered("rank", list), r.host.name, statusNotFound,
+	return fmt.Sprintf("%s (%s) exited with status %d before %s: %s", numbered("rank", list), r.host.name, statusNotFound, j.nameOfInit(r),
 		notLoaded(j.appOf(r.index).file))
 }
 
@@ -30,14 +31,35 @@ func (r *rank) lost() bool {
 	return r.ended && !r.joined && !r.status.Signaled() && r.status.ExitStatus() == statusNotFound
 }
 
-// notLoaded says what is missing to a program that ends with status 127.
+// notLoaded says what may be missing to a program that ends with status 127. Of a dynamically
+// linked program the status does not tell whether its loader has given up, or the program,
+// which may be a shell, has itself ended so.
 func notLoaded(file string) string {
 	if _, dynamic := libraries(file); dynamic {
-		return fmt.Sprintf("the dynamic loader did not find a library or symbol that %s needs; its own message names it, "+
-			"ldd shows where libraries are found, and LD_LIBRARY_PATH (-x for other hosts) adds directories", file)
+		return fmt.Sprintf("either the dynamic loader did not find a library or symbol that %s needs (ldd shows where libraries are found, "+
+			"and LD_LIBRARY_PATH, by -x on other hosts, adds directories), or the program, such as a shell, did not find a command; "+
+			"the message before this one names it", file)
 	}
 	return "a command, or a library of one, was not found, as its own message says"
 }
+
+// nameOfInit is the call that r has not reached: as other ranks of its program name it, or as its
+// libraries show.
+func (j *job) nameOfInit(r *rank) string {
+	app := j.appOf(r.index)
+	for _, other := range j.ranks {
+		if other.joined && j.appOf(other.index) == app {
+			return inWords("mpi.Init", other.inC)
+		}
+	}
+	if names, _ := libraries(app.file); slices.ContainsFunc(names, isABI) {
+		return "MPI_Init"
+	}
+	return "mpi.Init or MPI_Init"
+}
+
+// isABI reports whether a library is the one of the standard ABI.
+func isABI(name string) bool { return strings.HasPrefix(name, "libmpi_abi.so") }
 
 // libraries are the names of those that an ELF program is linked with. dynamic is false
 // of what no dynamic loader starts.
@@ -74,7 +96,7 @@ func linkedMPI(file string) string {
 	names, _ := libraries(file)
 	found := ""
 	for _, name := range names {
-		if strings.HasPrefix(name, "libmpi_abi.so") {
+		if isABI(name) {
 			return ""
 		}
 		if found == "" && isOtherMPI(name) {

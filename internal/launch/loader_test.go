@@ -44,10 +44,18 @@ func TestStatus127IsExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	halo(t, 127, "-n", "2", program).said("libmill.so.3").
-		said("halo: ranks 0-1 (", "exited with status 127 before mpi.Init: the dynamic loader did not find a library or symbol that "+program+" needs", "LD_LIBRARY_PATH")
+		said("halo: ranks 0-1 (", "exited with status 127 before mpi.Init or MPI_Init: either the dynamic loader did not find a library or symbol that "+program+" needs", "LD_LIBRARY_PATH")
+	lib = compile(t, filepath.Join(dir, "libmpi_abi.so.1"), "int MPI_Init(void) { return 0; }")
+	program = compile(t, filepath.Join(dir, "abi"), "int MPI_Init(void); int main(void) { return MPI_Init(); }", lib, "-Wl,-rpath,"+dir)
+	if err := os.Remove(lib); err != nil {
+		t.Fatal(err)
+	}
+	halo(t, 127, "-n", "2", program).said("libmpi_abi.so.1").said("exited with status 127 before MPI_Init: either the dynamic loader did not find")
 	halo(t, 127, "-n", "2", "rank", "1@exit:127", "init", "exchange").
 		said("halo: rank 1 ", "had not called mpi.Init, and rank 0 waits for it there: a command, or a library of one, was not found")
-	halo(t, 127, "-n", "1", "sh", "-c", "/no/such/command").said("halo: rank 0 (", "exited with status 127 before mpi.Init: the dynamic loader did not find a library or symbol that ")
+	// A shell is dynamically linked, too, and its loader has found everything.
+	halo(t, 127, "-n", "1", "sh", "-c", "/no/such/command").said("halo: rank 0 (", "exited with status 127 before mpi.Init or MPI_Init: either the dynamic loader did not find",
+		"or the program, such as a shell, did not find a command")
 	script := filepath.Join(dir, "script")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\n/no/such/command\n"), 0o700); err != nil {
 		t.Fatal(err)

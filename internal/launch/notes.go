@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/cname"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -51,6 +52,9 @@ func (n *notes) at(rank int) int64 { return shmfmt.NotesSize(slices.Index(n.rank
 // started notes that a rank is process pid.
 func (n *notes) started(rank, pid int) { n.mem.WriteAt(shmfmt.NoteStarted(rank, pid), n.at(rank)) }
 
+// inC notes that a rank knows calls by their names in C.
+func (n *notes) inC(rank int) { n.mem.WriteAt(shmfmt.NoteInC(), n.at(rank)+shmfmt.NoteLanguage) }
+
 // ended notes how the process of a rank has ended.
 func (n *notes) ended(rank int, s syscall.WaitStatus) {
 	signal := 0
@@ -67,9 +71,25 @@ func (n *notes) last(rank int) string {
 	if err != nil || len(v.Waits) == 0 {
 		return ""
 	}
-	text := v.Waits[0].For
+	text := waitsFor(&v, 0)
 	if v.Asleep > 1 {
 		text += fmt.Sprintf(" and %d other calls", v.Asleep-1)
+	}
+	return text
+}
+
+// waitsFor is what a goroutine of a process waits for, as the process names calls.
+func waitsFor(v *shmfmt.NoteView, i int) string {
+	if v.InC {
+		return cname.Wait(v.Waits[i].For)
+	}
+	return v.Waits[i].For
+}
+
+// inWords is a text about calls for who has written the program: inC as programs in C name them.
+func inWords(text string, inC bool) string {
+	if inC {
+		return cname.Text(text, false)
 	}
 	return text
 }

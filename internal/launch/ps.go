@@ -66,6 +66,7 @@ type RankState struct {
 	Asleep int         `json:"asleep"`
 	Waits  []WaitState `json:"waits"`
 
+	inC     bool // a program in C
 	stage   shmfmt.Stage
 	changed time.Time // when Asleep last changed
 	busy    bool      // on a core, or waiting for one, when it was looked at
@@ -115,7 +116,7 @@ func (s *JobState) Write(w io.Writer) error {
 			lines = append(lines, [2]string{ago(s.Seen.Sub(wait.Since)), text})
 		}
 		if more := r.Asleep - len(r.Waits); more > 0 && len(lines) > 0 {
-			lines = append(lines, [2]string{"", fmt.Sprintf("and %d more goroutines", more)})
+			lines = append(lines, [2]string{"", inWords(fmt.Sprintf("and %d more goroutines", more), r.inC)})
 		}
 		if len(lines) == 0 {
 			text := ""

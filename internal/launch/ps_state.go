@@ -44,7 +44,7 @@ func newJobState(h *shmfmt.NotesHeader, views []shmfmt.NoteView, now time.Time) 
 }
 
 func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView) RankState {
-	r := RankState{Rank: v.Rank, Pid: v.Pid, Waits: []WaitState{}, Asleep: v.Asleep, stage: v.Stage, changed: v.Changed}
+	r := RankState{Rank: v.Rank, Pid: v.Pid, Waits: []WaitState{}, Asleep: v.Asleep, inC: v.InC, stage: v.Stage, changed: v.Changed}
 	switch {
 	case v.Ended:
 		r.State = stateEnded
@@ -77,17 +77,17 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView) RankState {
 	case shmfmt.StageNone:
 		r.Detail = "has not called Init"
 	case shmfmt.StageInit:
-		r.wait("Init", v.Entered)
+		r.wait(inWords("Init", v.InC), v.Entered)
 	case shmfmt.StageFinalizing:
-		r.wait("Finalize", v.Entered)
+		r.wait(inWords("Finalize", v.InC), v.Entered)
 	case shmfmt.StageFinalized:
-		r.Detail = "has called Finalize"
+		r.Detail = inWords("has called Finalize", v.InC)
 	}
 	if v.Torn {
 		r.Detail = "what it waits for was just changing"
 	}
-	for _, w := range v.Waits {
-		r.Waits = append(r.Waits, WaitState{w.For, w.Since})
+	for i, w := range v.Waits {
+		r.Waits = append(r.Waits, WaitState{waitsFor(v, i), w.Since})
 	}
 	if r.Asleep > 0 && r.State == stateRunning {
 		r.State = stateWaiting

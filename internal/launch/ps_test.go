@@ -186,6 +186,31 @@ func TestF6_PsShowsWhoIsOutsideInit(t *testing.T) {
 	r.stop()
 }
 
+// What a program in C waits for has the names of C (issue 19, section 1).
+func TestF6_PsNamesCallsAsInC(t *testing.T) {
+	r := newRun(t, "-n", "4", "rank", "0@init", "1@initc", "2@initc", "3@initc", "0@note:Recv on world", "1@note:Recv on Recv from 1 tag 7",
+		"2@note:the first of 2 requests, one is Idup", "3@note:Wait", "forever").start()
+	r.awaitPs("waiting: Recv on world;", "waiting: MPI_Recv on Recv from 1 tag 7;", "waiting: the first of 2 requests, one is MPI_Comm_idup;", "waiting: MPI_Win_wait;")
+	r.stop()
+	var table strings.Builder
+	many := []shmfmt.NoteView{{Pid: os.Getpid(), InC: true, Stage: shmfmt.StageRunning, Asleep: 3, Waits: []shmfmt.Wait{{For: "Barrier"}}}}
+	newJobState(&shmfmt.NotesHeader{Launcher: os.Getppid()}, many, time.Now()).Write(&table)
+	if !strings.Contains(table.String(), "  MPI_Barrier\n") || !strings.Contains(table.String(), "and 2 more threads\n") {
+		t.Error(table.String())
+	}
+	for stage, want := range map[shmfmt.Stage]string{shmfmt.StageInit: "[MPI_Init] (rank 0 did not call it yet)",
+		shmfmt.StageFinalizing: "[MPI_Finalize] ()", shmfmt.StageFinalized: "[] (has called MPI_Finalize)"} {
+		s := newJobState(&shmfmt.NotesHeader{Launcher: os.Getppid()}, []shmfmt.NoteView{{Pid: 1}, {Rank: 1, Pid: os.Getpid(), Stage: stage, InC: true}}, time.Now())
+		var calls []string
+		for _, w := range s.Ranks[1].Waits {
+			calls = append(calls, w.For)
+		}
+		if got := fmt.Sprintf("%v (%s)", calls, s.Ranks[1].Detail); got != want {
+			t.Errorf("stage %d: %s, want %s", stage, got, want)
+		}
+	}
+}
+
 func TestF6_PsTellsStatesApart(t *testing.T) {
 	r := newRun(t, "-n", "4", "rank", "1@exit:0", "2@kill:19", "3@orphan", "sleep:100", "forever").start()
 	r.awaitPs("running: (has not called Init)", "ended: (exited with status 0)", "stopped: (has not called Init)", "running: (has not called Init)")

@@ -18,6 +18,7 @@ type rank struct {
 	streams [2]*stream
 
 	joined    bool // has called Init
+	inC       bool // as a program in C
 	finalized bool // has called Finalize
 	ended     bool // the process was reaped, or is lost with its host
 	linkDone  bool // everything it said has been heard

@@ -152,7 +152,7 @@ func (r *remote) report(kind uint8, rank int, b *frame.Body) {
 	case kindFailed:
 		j.failed(rank, printable(string(b.Left)))
 	case kindJoined:
-		j.joined(rank)
+		j.joined(rank, b.U32() != 0)
 	case kindFinalized:
 		j.finalized(rank)
 	case kindAborted:

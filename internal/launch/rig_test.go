@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -19,6 +20,13 @@ import (
 var haloPath, rankPath, hangPath string
 
 func TestMain(m *testing.M) {
+	// A shell starts what runs in the background with SIGINT and SIGQUIT ignored, which the
+	// launchers under test would inherit and rightly heed. What is caught here is default there.
+	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 	dir, err := os.MkdirTemp("", "halo-launch-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -17,9 +16,6 @@ import (
 
 func TestSignalsReachTheRanks(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
-		if signal.Ignored(s) {
-			continue // under nohup; then the launcher leaves it alone, too: TestIgnoredSignalsStayIgnored
-		}
 		ready := filepath.Join(t.TempDir(), "ready")
 		r := newRun(t, "-n", "3", "rank", fmt.Sprintf("catch:%d", s), "ready:"+ready, "forever").start()
 		r.ready(ready, 3)

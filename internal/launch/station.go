@@ -299,7 +299,7 @@ func (s *station) started(rank, pid int, cpus []int, pipes [2]*os.File) {
 
 func (s *station) failed(rank int, why string) { s.out.send(words(kindFailed, why, rank)) }
 
-func (s *station) joined(rank int) { s.out.send(words(kindJoined, "", rank)) }
+func (s *station) joined(rank int, inC bool) { s.out.send(words(kindJoined, "", rank, flag(inC))) }
 
 func (s *station) exchanged(values [][]byte) {
 	w := frame.New(kindExchanged)
@@ -328,11 +328,15 @@ func (s *station) linkEnded(rank int, err error) {
 }
 
 func (s *station) other(rank int, library string, runs bool) {
-	k := 0
-	if runs {
-		k = 1
+	s.out.send(words(kindOther, library, rank, flag(runs)))
+}
+
+// flag is a truth as a number in a frame.
+func flag(is bool) int {
+	if is {
+		return 1
 	}
-	s.out.send(words(kindOther, library, rank, k))
+	return 0
 }
 
 // How the link of a rank has ended.

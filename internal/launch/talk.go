@@ -75,7 +75,7 @@ const kindBeat uint8 = 128
 
 const (
 	// agentVersion is that of the frames between launcher and agent.
-	agentVersion = 1
+	agentVersion = 2
 	// agentMagic is where the agent's words begin.
 	agentMagic = "\x00halo-agent\x00\n"
 	// bannerLimit is how much may come before it, in bytes.

@@ -23,6 +23,9 @@ func For(t *dtype.Type) Type {
 // are they on addresses, offsets and counts, but other implementations have them there, and
 // programs rely on it: these are C's integers here.
 func CheckFor(o Op, t *dtype.Type) (Type, error) {
+	if typ := o.Reduces(t); typ != 0 {
+		return typ, nil
+	}
 	typ := For(t)
 	switch o = o.Bare(); {
 	case typ == Handle:
@@ -31,12 +34,18 @@ func CheckFor(o Op, t *dtype.Type) (Type, error) {
 		return 0, Check(o, Int8) // on whatever type
 	case typ == 0 && t != nil && t.Elem() == nil:
 		return 0, wrong("operation %v is not defined on %v, which is derived: only operations of programs are", o, t)
-	case typ == 0 || Check(o, typ) != nil:
-	case (o == Land || o == Lor || o == Lxor) && typ.group() == integers && !ofC(t.Elem()):
-	default:
-		return typ, nil
 	}
 	return 0, wrong("operation %v is not defined on elements of %v", o, t)
+}
+
+// Reduces is the Type of elements of t if CheckFor accepts o on them, else 0.
+func (o Op) Reduces(t *dtype.Type) Type {
+	typ, bare := For(t), o.Bare()
+	logical := bare == Land || bare == Lor || bare == Lxor
+	if !o.reduces(typ) || logical && typ.group() == integers && !ofC(t.Elem()) {
+		return 0
+	}
+	return typ
 }
 
 // basic is the type of a basic datatype.

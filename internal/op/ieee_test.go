@@ -43,6 +43,9 @@ func (f ieee) in(e Env) ieee {
 	default:
 		f.env = e & (roundMask | flushMask)
 	}
+	if runtime.GOARCH == "arm64" && f.env&flushMask != 0 { // one bit of the processor is for both
+		f.env |= flushMask
+	}
 	return f
 }
 
@@ -177,7 +180,7 @@ func (f ieee) away(negative bool) bool {
 // flushes reports whether a result is subnormal, and so zero: on arm64 that is judged before it
 // is rounded.
 func (f ieee) flushes(d decoded) bool {
-	if f.env&flushMask == 0 || f.env&FlushResults == 0 && runtime.GOARCH != "arm64" {
+	if f.env&FlushResults == 0 {
 		return false
 	}
 	x := new(big.Float).Abs(d.x)

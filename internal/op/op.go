@@ -47,42 +47,52 @@ func (o Op) String() string {
 // integers and reals, the logical operations on integers and logicals, the bitwise
 // ones on integers and bytes, and those with a location on pairs.
 func Check(o Op, t Type) error {
-	if t == Handle {
+	bare := o.Bare()
+	switch {
+	case o.reduces(t):
+		return nil
+	case t == Handle:
 		return &class.Error{Class: class.Type, Text: "no operation is defined on handles of synchronisation objects"}
-	}
-	ok, g := false, t.group()
-	switch o.Bare() {
-	case Sum, Prod:
-		ok = g == integers || g == reals || g == complexes
-	case Min, Max:
-		ok = g == integers || g == reals
-	case Land, Lor, Lxor:
-		ok = g == integers || g == logicals
-	case Band, Bor, Bxor:
-		ok = g == integers || g == octets
-	case Minloc, Maxloc:
-		ok = g == pairs
-	case Replace, NoOp:
-		if g != none {
-			return wrong("operation %v is for one-sided communication only", o)
-		}
-	case 0:
+	case (bare == Replace || bare == NoOp) && t.group() != none:
+		return wrong("operation %v is for one-sided communication only", o)
+	case bare == 0:
 		return wrong("the operation is null, or has been freed")
 	}
-	if ok {
-		return nil
-	}
 	return wrong("operation %v is not defined on elements of %v", o, t)
+}
+
+// reduces reports whether a reduction with o is defined on t. It makes no error, so that tables of
+// all operations on all types can be filled without one for each pair that is not defined.
+func (o Op) reduces(t Type) bool {
+	g := t.group()
+	switch o.Bare() {
+	case Sum, Prod:
+		return g == integers || g == reals || g == complexes
+	case Min, Max:
+		return g == integers || g == reals
+	case Land, Lor, Lxor:
+		return g == integers || g == logicals
+	case Band, Bor, Bxor:
+		return g == integers || g == octets
+	case Minloc, Maxloc:
+		return g == pairs
+	}
+	return false
 }
 
 // CheckAccumulate is Check for one-sided communication (MPI-5, 12.3.4): with
 // Replace and NoOp on all types.
 func CheckAccumulate(o Op, t Type) error {
-	o = o.Bare()
-	if (o == Replace || o == NoOp) && t.group() != none {
+	if o = o.Bare(); o.Accumulates(t) {
 		return nil
 	}
 	return Check(o, t)
+}
+
+// Accumulates reports whether CheckAccumulate accepts o on t.
+func (o Op) Accumulates(t Type) bool {
+	bare := o.Bare()
+	return (bare == Replace || bare == NoOp) && t.group() != none || o.reduces(t)
 }
 
 func wrong(format string, args ...any) error {

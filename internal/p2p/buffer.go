@@ -124,7 +124,7 @@ func (e *Engine) startBuffered(r *Request) {
 	s := e.newRequest(r.comm)
 	s.Send, s.mode, s.ctx, s.peer, s.tag = true, Standard, r.ctx, r.peer, r.tag
 	s.buf = e.buffers.get(r.size())
-	s.layout, s.code = r.layout, r.code
+	s.layout, s.aux = r.layout, r.aux
 	r.get(s.buf)
 	s.copied, s.autoFree = true, true
 	s.buffer, s.number = b, b.next
@@ -160,8 +160,10 @@ func (e *Engine) SendrecvReplace(c *comm.Comm, buf []byte, part dtype.Part, dest
 	r := e.RecvInit(c, c.Ctx, buf, source, recvTag)
 	r.setPart(part)
 	s := e.SendInit(c, c.Ctx, Standard, e.buffers.get(r.size()), dest, sendTag)
-	r.get(s.buf)
-	s.layout, s.code = r.layout, r.code
+	if dest != ProcNull { // else, if nothing is received either, no memory need be there
+		r.get(s.buf)
+	}
+	s.layout, s.aux = r.layout, r.aux
 	s.Active, s.copied = true, true
 	r.Active = true
 	e.startRecv(r)

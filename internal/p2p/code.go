@@ -5,22 +5,64 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
-	"github.com/halo-mpi/halo/internal/wire"
 )
 
 // The envelope of a message tells what its elements are, by a dtype.Code in the lowest byte
 // of Aux. The receiver compares it with what it receives as where the two meet: if they differ
 // the message is received as far as it fits, with ErrType, and the sender does not hear of it,
 // as in checking mode, where claims take its place.
+//
+// Messages of collectives also tell their roots, in the next two bytes, and if they are empty
+// because of an error, in the highest byte what their elements would have been.
 
-// codeOf is what the elements of the message are of which h is the envelope.
-func codeOf(h *wire.Header) dtype.Code { return dtype.Code(h.Aux) }
+// TypesDiffer and RootsDiffer take the place of the elements of a message without any: the
+// sender has found that members of a collective disagree, and has nothing to pass on.
+const (
+	TypesDiffer dtype.Code = 0xff
+	RootsDiffer dtype.Code = 0xfe
+)
 
-// judge gives r, whose envelope is known, an error if the elements of the message, of so many
-// bytes, are not what r receives.
-func (r *Request) judge(code dtype.Code, bytes uint64) {
-	if code.Differs(r.code) && bytes > 0 && r.Status.Err == nil {
-		r.Status.Err = mistyped(r.Status.Source, code, bytes, r.comm.Rank, r.code, r.size())
+// auxOf is what the envelope of p tells.
+func auxOf(p *dtype.Part) uint32 { return uint32(p.Code) | uint32(p.Roots)<<8 | uint32(p.Own)<<24 }
+
+func codeOf(aux uint32) dtype.Code { return dtype.Code(aux) }
+func rootsOf(aux uint32) uint16    { return uint16(aux >> 8) }
+func ownOf(aux uint32) dtype.Code  { return dtype.Code(aux >> 24) }
+
+// OtherRoots is the error of a receive from a rank that tells other roots.
+type OtherRoots struct {
+	Source int
+	Roots  uint16
+}
+
+// Error implements error.
+func (o *OtherRoots) Error() string { return fmt.Sprintf("rank %d has named another root", o.Source) }
+
+// judge gives r, whose envelope is known, an error if the message, of so many bytes, tells
+// something else than r expects.
+func (r *Request) judge(aux uint32, bytes uint64) {
+	if aux != r.aux {
+		r.disagree(aux, bytes)
+	}
+}
+
+func (r *Request) disagree(aux uint32, bytes uint64) {
+	code, own, from := codeOf(aux), codeOf(r.aux), r.Status.Source
+	if a, b := rootsOf(aux), rootsOf(r.aux); a != b && a != 0 && b != 0 {
+		r.Status.Err = &OtherRoots{from, a}
+		return
+	}
+	switch {
+	case r.Status.Err != nil:
+	case bytes > 0 && code.Differs(own):
+		r.Status.Err = mistyped(from, code, bytes, r.comm.Rank, own, r.size())
+	case bytes > 0 || r.size() == 0:
+	case code == TypesDiffer && ownOf(aux).Differs(own):
+		r.Status.Err = mistyped(from, ownOf(aux), uint64(r.size()), r.comm.Rank, own, r.size())
+	case code == TypesDiffer:
+		r.Status.Err = &class.Error{Class: class.Type, Text: fmt.Sprintf("rank %d sends nothing, as it has found that members have elements of different types", from)}
+	case code == RootsDiffer:
+		r.Status.Err = &class.Error{Class: class.Root, Text: fmt.Sprintf("rank %d sends nothing, as it has found that members name different roots", from)}
 	}
 }
 

@@ -27,7 +27,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		if n := e.table.Arrive(key); n != nil {
 			r := n.Owner
 			r.envelope(src, h.Tag, uint64(len(payload)))
-			r.judge(codeOf(h), uint64(len(payload)))
+			r.judge(h.Aux, uint64(len(payload)))
 			e.compareNext(src, r)
 			r.put(payload, 0)
 			e.received(src, h)
@@ -49,13 +49,13 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		if n := e.table.Arrive(key); n != nil {
 			r := n.Owner
 			r.envelope(src, h.Tag, h.Arg)
-			r.judge(codeOf(h), h.Arg)
+			r.judge(h.Aux, h.Arg)
 			e.compareNext(src, r)
 			e.fetch(r, h.Name, addr, h.Arg)
 			return
 		}
 		m := e.newMessage(key, h.Arg)
-		m.name, m.addr, m.code = h.Name, addr, codeOf(h)
+		m.name, m.addr, m.aux = h.Name, addr, h.Aux
 		e.add(m)
 	case wire.Clear:
 		if r := e.names.Find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
@@ -163,7 +163,7 @@ func (e *Engine) intruder(from int32) {
 // be filled in.
 func (e *Engine) eagerMessage(key match.Key, h *wire.Header) *Message {
 	m := e.newMessage(key, uint64(h.Size))
-	m.eager, m.code = true, codeOf(h)
+	m.eager, m.aux = true, h.Aux
 	e.room(m, int(h.Size))
 	if h.Kind == wire.EagerSync {
 		m.name, m.free = h.Name, h.Flags&wire.Uncredited != 0
@@ -216,7 +216,7 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 		if n != nil && int(h.Size) <= len(n.Owner.buf) { // no layout: that has no buf
 			r := n.Owner
 			r.envelope(src, h.Tag, uint64(h.Size))
-			r.judge(codeOf(h), uint64(h.Size))
+			r.judge(h.Aux, uint64(h.Size))
 			e.compareNext(src, r)
 			if e.takes(r, uint64(h.Size)) {
 				q.placed = r
@@ -233,7 +233,7 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 		q.filling = m
 		if n != nil {
 			n.Owner.envelope(src, h.Tag, uint64(h.Size))
-			n.Owner.judge(m.code, m.size)
+			n.Owner.judge(m.aux, m.size)
 			e.compareKept(n.Owner, m)
 			m.claimed = n.Owner
 		} else {

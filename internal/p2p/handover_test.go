@@ -42,14 +42,14 @@ func TestOneSidedFramesAreHandedOver(t *testing.T) {
 			e.Placed(1, &h)
 		}
 	}
-	if want := kinds(wire.WinPut, wire.WinLeave); !slices.Equal(o.begun, want) || !slices.Equal(o.done, want) || o.whole != nil {
+	if want := kinds(wire.WinPut, wire.WinEpoch); !slices.Equal(o.begun, want) || !slices.Equal(o.done, want) || o.whole != nil {
 		t.Errorf("placed %v, then %v; whole %v; want %v", o.begun, o.done, o.whole, want)
 	}
 	o.place = nil
-	for k := wire.WinPut; k <= wire.WinLeave; k++ {
+	for k := wire.WinPut; k <= wire.WinEpoch; k++ {
 		e.Frame(2, &wire.Header{Kind: k}, nil)
 	}
-	if want := kinds(wire.WinPut, wire.WinLeave); !slices.Equal(o.whole, want) {
+	if want := kinds(wire.WinPut, wire.WinEpoch); !slices.Equal(o.whole, want) {
 		t.Errorf("whole frames %v, want %v", o.whole, want)
 	}
 	if !slices.Equal(w.lost, []int{1}) { // for the kind User

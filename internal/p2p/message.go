@@ -3,7 +3,6 @@ package p2p
 import (
 	"math/bits"
 
-	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/match"
 )
 
@@ -18,11 +17,11 @@ type Message struct {
 	addr uint64 // where the payload is in the sender's memory, 0 if not told; of an eager message its number
 
 	eager   bool
-	free    bool // eager without credit
-	taken   bool // a receive has taken it from a matched probe
-	filling bool // the payload is still arriving into data
-	wasted  bool // the memory of claimed cannot be written: the payload is for nobody
-	code    dtype.Code
+	free    bool     // eager without credit
+	taken   bool     // a receive has taken it from a matched probe
+	filling bool     // the payload is still arriving into data
+	wasted  bool     // the memory of claimed cannot be written: the payload is for nobody
+	aux     uint32   // of the envelope
 	told    bool     // Engine.claims has what the sender told about it
 	claimed *Request // the receive that matched while filling
 	sender  *Request // a message to itself whose payload is still in the send buffer

@@ -19,7 +19,7 @@ const stageSize = wire.MaxPayload
 // A part of no bytes is none, and its buffer tells the type of the bytes that r has.
 func (r *Request) setPart(p dtype.Part) {
 	if r.engine.checkers == nil { // else claims say more
-		r.code = p.Code
+		r.aux = auxOf(&p)
 	}
 	if p.Buffer != nil {
 		r.layout = *p.Buffer

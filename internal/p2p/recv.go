@@ -40,7 +40,7 @@ func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *St
 	s.Source, s.Tag, s.Bytes, s.Cancelled, s.Err = source, h.Tag, uint64(copy(buf, payload)), false, nil
 	if len(payload) > len(buf) {
 		s.Err = truncated(uint64(len(payload)), len(buf))
-	} else if code := codeOf(h); code.Differs(s.Code) && len(payload) > 0 {
+	} else if code := codeOf(h.Aux); code.Differs(s.Code) && len(payload) > 0 {
 		s.Err = mistyped(source, code, uint64(len(payload)), c.Rank, s.Code, len(buf))
 	}
 	e.received(from, h)
@@ -102,7 +102,7 @@ func (e *Engine) lost(c *comm.Comm, source int32) error {
 func (e *Engine) accept(r *Request, m *Message) {
 	from := m.node.Src
 	r.envelope(from, m.node.Tag, m.size)
-	r.judge(m.code, m.size)
+	r.judge(m.aux, m.size)
 	e.compareKept(r, m)
 	switch {
 	case m.filling:

@@ -68,7 +68,7 @@ type Request struct {
 	what       string // names an operation that is neither send nor receive
 	peer       int32  // job index; for receives of AnySource -1 until matched
 	tag        int32
-	code       dtype.Code // of the elements
+	aux        uint32 // Aux of the envelope: of a send what it tells, of a receive what that is compared with
 	ctx        uint64
 	buf        []byte
 	token      [8]byte // payload of a Ready frame: address of buf
@@ -129,7 +129,7 @@ func (e *Engine) Free(r *Request) {
 		r.attendant = nil
 		e.attendants--
 	}
-	r.code = dtype.Mixed
+	r.aux = 0
 	r.buf, r.whole, r.starter, r.what = nil, nil, nil, ""
 	r.Status.Bytes, r.Status.Cancelled, r.Status.Err = 0, false, nil
 	if r.layout.Type() != nil {

@@ -103,7 +103,7 @@ func (e *Engine) startSend(r *Request) {
 		return
 	}
 	h, n := &e.hdr, r.size()
-	*h = wire.Header{Size: uint32(n), Kind: wire.Eager, Ctx: r.ctx, Tag: r.tag, Aux: uint32(r.code)}
+	*h = wire.Header{Size: uint32(n), Kind: wire.Eager, Ctx: r.ctx, Tag: r.tag, Aux: r.aux}
 	if e.spend(r.peer, n) {
 		r.phase = phaseEager
 		if r.mode == Synchronous {
@@ -169,7 +169,7 @@ func (e *Engine) sendSelf(r *Request) {
 	if n := e.table.Arrive(key); n != nil {
 		q := n.Owner
 		q.envelope(e.me, r.tag, uint64(r.size()))
-		q.judge(r.code, uint64(r.size()))
+		q.judge(r.aux, uint64(r.size()))
 		e.compareNext(e.me, q)
 		q.take(r)
 		e.finish(q, nil)
@@ -178,7 +178,7 @@ func (e *Engine) sendSelf(r *Request) {
 	}
 	size := r.size()
 	m := e.newMessage(key, uint64(size))
-	m.addr, m.code = e.number(r), r.code
+	m.addr, m.aux = e.number(r), r.aux
 	if n := size + frameCost; r.mode != Synchronous && size <= wire.MaxPayload && e.self+n <= window {
 		e.self += n
 		m.eager = true

@@ -81,6 +81,12 @@ const (
 	WaitOneShort = false
 	// UnlockEarly gives a lock back before the operations are done.
 	UnlockEarly = false
+	// LazyPassed locks a target while the lock of an earlier Lock has not been asked for.
+	LazyPassed = false
+	// EpochForgotten does not send the operation again of an epoch that found the lock taken.
+	EpochForgotten = false
+	// EpochUnheld carries out the operation of an epoch in one frame though the lock is taken.
+	EpochUnheld = false
 	// FallenForgotten forgets that the claims of a dead process to locks are void.
 	FallenForgotten = false
 	// GrantedBeside grants exclusive locks to processes on other nodes beside shared ones.

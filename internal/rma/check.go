@@ -31,13 +31,15 @@ import (
 // the program has waited for that, which only its origin knows, and is asked.
 //
 // The origin keeps the memory of its own operations until they are complete there
-// (Pending): what is sent must be the same then, and what is fetched is not to be used by
-// another operation.
+// (Pending): what is sent must be the same then, and what is fetched into is not to be used by
+// another operation, nor by the program, which gets it no sooner (result).
 //
 // Loads and stores are seen where the program says so (View.Access). They are compared with
 // the log, and are in it while they last, not longer: a message may order them before
 // what comes next. So are operations that notify their target, which may know at once that they
 // are complete, and say so to others.
+//
+// Stores that the program does not tell of are found by their effect, where they are: see kept.
 //
 // All of it is guarded by the engine's lock. Questions are asked one at a time in each
 // process (engineCheck), and answered by the service at once.
@@ -197,6 +199,9 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 	if err != nil {
 		return nil, fail(class.RMARange, "%v: %s, the window was made at %s", err, w.e.called(&x.Call, " is at "), w.e.where(&c.made))
 	}
+	if x.Notifies {
+		w.hides(t)
+	}
 	if x.Notifies && v.inOrder() {
 		v.Released(rank) // who is notified of this one knows of those before it
 	}
@@ -230,6 +235,7 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 	}
 	c.keep(p)
 	known := c.knows(p)
+	p.watched = !known && !x.Notifies && c.watches(w, p)
 	early := how == standsStart && t.gate.Load()&gateOpen == 0 && !w.exposed(t)
 	switch {
 	case !early:
@@ -239,11 +245,15 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 	}
 	e.p.Unlock()
 	if early || known {
+		p.watched = false
 		return p, nil
 	}
 	question := verbAccess
-	if x.Notifies {
+	switch {
+	case x.Notifies:
 		question = verbLook
+	case p.watched && x.Deed == DeedGet:
+		question = verbWatch
 	}
 	err = w.asks(question, p)
 	e.p.Lock()
@@ -267,15 +277,24 @@ func (v *View) Issued(p *Pending, r *p2p.Request, err error) {
 	w, c := v.w, v.w.check
 	w.e.p.Lock()
 	if err != nil {
+		if p.result != nil {
+			c.handOver(p) // what was there before
+		}
 		c.lose(p)
 		c.unlearns(p.t, p.claim.gen)
 	} else if r != nil && p.kept {
 		p.request, p.made = r, r.Gen
 		c.requests[r] = p
 	}
+	if p.result != nil {
+		w.arrives(p)
+	}
 	w.e.p.Unlock()
-	if err != nil {
+	switch {
+	case err != nil:
 		w.forget(p.t, p.claim, p.spans)
+	case p.watched && p.claim.deed == DeedPut:
+		w.leaves(p)
 	}
 }
 

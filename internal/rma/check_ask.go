@@ -43,6 +43,9 @@ const (
 	verbOver                   // claim: gets of its origin that are as old, or with put all accesses, are over
 	verbGets                   // claim with the rank of a target for its epoch, and spans: are there gets with requests that are not over?
 	verbLook                   // claim and spans: does it conflict? It is over before it could be in the log
+	verbWatch                  // verbAccess of a get; and keep what it reads
+	verbLeft                   // claim and spans of a put that is complete: keep what it has left
+	verbUnseen                 // claim: accesses of its origin will not be asked about
 	verbWhere                  // claim of the process that is asked: where is its call? The answer has the text behind the verdict
 )
 
@@ -107,7 +110,7 @@ func decodeClaim(b []byte, ranks int) (c claim, rest []byte, ok bool) {
 	c.call = Call{Name: p2p.Printable(b[:name]), Site: p2p.Printable(b[name : name+site]), PC: pc}
 	ok = c.origin >= 0 && int(c.origin) < ranks && c.deed <= DeedStore && c.how <= standsLock && flags < 4
 	if c.deed == DeedAccumulate {
-		ok = ok && c.typ.Size() > 0 && (c.op == 0 || op.CheckAccumulate(c.op, c.typ) == nil)
+		ok = ok && c.typ.Size() > 0 && (c.op == 0 || c.op.Accumulates(c.typ))
 	}
 	return c, b[name+site:], ok
 }
@@ -230,8 +233,8 @@ func (w *Window) answer(from int, text []byte) ([]byte, bool) {
 		c.origin = int32(from)
 	}
 	switch what {
-	case verbAccess, verbLook:
-		if c.deed > DeedAccumulate {
+	case verbAccess, verbLook, verbWatch:
+		if c.deed > DeedAccumulate || what == verbWatch && c.deed != DeedGet {
 			return nil, false
 		}
 		k.turned(&c)
@@ -243,11 +246,20 @@ func (w *Window) answer(from int, text []byte) ([]byte, bool) {
 			b := other.encode(append(fine[:0], byte(verdictConflict)))
 			return encodeSpans(b, []span{where}), true
 		}
-		if what == verbAccess {
+		k.kept.updated(&c, list)
+		if what != verbLook {
 			k.add(c, list)
 		}
+		if what == verbWatch {
+			w.keep(&c, list)
+		}
+	case verbLeft:
+		w.keep(&c, list)
+	case verbUnseen:
+		k.kept.turnOff()
 	case verbForget:
 		k.remove(c, list)
+		k.kept.drop(func(x *kept) bool { return x.claim == c && x.within(list) })
 	case verbOver:
 		of := func(o *claim) bool { return o.origin == c.origin && o.how == c.how && o.gen <= c.gen }
 		k.drop(func(o *claim) bool { return of(o) && (c.deed == DeedPut || o.deed == DeedGet) })

@@ -41,6 +41,9 @@ func (v *View) End(call Call, rank int) *Ending {
 	for p := range c.pending {
 		if x.ends(p) {
 			x.found = firstOf(x.found, c.changed(p, call))
+			if x.how != standsStart {
+				x.found = firstOf(x.found, c.take(p, call))
+			}
 		}
 	}
 	x.gen = c.gen
@@ -115,13 +118,21 @@ func (x *Ending) Ended(err error) error {
 	case class.RMASync, class.Assert, class.Win, class.Rank:
 		return err // nothing has ended
 	}
+	if x.how == standsFence {
+		x.found = firstOf(x.found, w.stored(standsFence, x.call))
+		w.e.colls.Barrier(w.Comm) // an error is one of the Fence that comes next
+	}
 	w.e.p.Lock()
 	for p := range c.pending {
 		if x.ends(p) && p.claim.gen <= x.gen {
+			x.found = firstOf(x.found, c.take(p, x.call))
 			c.lose(p)
 		}
 	}
 	delete(c.opened, opening{x.call.Name, x.rank})
+	if x.how != standsLock {
+		c.watched = 0
+	}
 	if x.how == standsStart { // the log loses them when the target's Wait returns
 		for t := range c.touched {
 			c.unlearns(t, x.gen)
@@ -149,14 +160,16 @@ func (x *Ending) Ended(err error) error {
 	return firstOf(err, x.found)
 }
 
-// Exposed says that Wait, or Test, has ended an exposure epoch of this process: what was
-// done in it is complete.
-func (v *View) Exposed() {
+// Exposed says that a call, Wait or Test, has ended an exposure epoch of this process: what was
+// done in it is complete. It returns what the program is to be told. No lock is held.
+func (v *View) Exposed(call Call) error {
+	found := v.w.stored(standsStart, call)
 	v.w.e.p.Lock()
 	c := v.w.check
 	delete(c.opened, opening{"Wait", AllTargets})
 	c.drop(func(c *claim) bool { return c.how == standsStart })
 	v.w.e.p.Unlock()
+	return found
 }
 
 // Opened notes that a call has begun an epoch, which a call with that name ends. rank is
@@ -205,6 +218,7 @@ func (v *View) Signals(rank int) {
 	v.w.e.p.Lock()
 	v.w.check.signals[t] = true
 	v.w.e.p.Unlock()
+	v.w.hides(t)
 	v.Released(rank)
 }
 
@@ -215,9 +229,12 @@ func (c *check) renew() {
 		return
 	}
 	c.opened, c.fences = make(map[opening]Call), 0
-	places := c.places
+	for p := range c.pending {
+		c.lose(p)
+	}
+	places, off := c.places, c.kept.off
 	c.checkLog, c.checkOrigin = newCheckLog(), newCheckOrigin()
-	c.places = places
+	c.places, c.kept.off = places, off
 }
 
 // Open returns an error that names what epochs are open, and where they began; nil if none

@@ -36,6 +36,7 @@ type checkLog struct {
 	places []place          // of memory that is or was attached
 	logged int              // spans in claims
 	turns  map[int32]uint64 // by origin, the last one known
+	kept   keeping
 }
 
 // loggedMax bounds spans in a log: what goes beyond is not checked. It is 16 MiB.
@@ -64,6 +65,7 @@ const placesMax = 1024
 func (l *checkLog) add(c claim, list []span) {
 	for _, x := range list {
 		if l.logged >= loggedMax {
+			l.kept.turnOff()
 			return
 		}
 		if c.deed == DeedAccumulate {

@@ -24,11 +24,13 @@ type Pending struct {
 	writes  []span
 	sum     uint64 // of what is sent
 	layouts [2]dtype.Buffer
+	result  *result // what it fetches, if that is aside
 
 	request *p2p.Request // nil if there is none
 	made    uint32       // its generation: it has another one when the program has waited for it
 	asked   bool         // there will be one
 	kept    bool         // it is in checkOrigin.pending
+	watched bool         // its target keeps what it leaves
 }
 
 // checkOrigin is what an origin keeps.
@@ -38,7 +40,10 @@ type checkOrigin struct {
 	pages    map[uint64]*mates // by pages of memory at the origin
 	wide     mates             // those of many pages
 	requests map[*p2p.Request]*Pending
+	aside    int64              // bytes of results that are aside
 	early    []*Pending         // of standsStart, issued before the target's post was here
+	hidden   map[*target]bool   // that keep nothing: see hides
+	watched  int                // puts of this epoch whose targets keep what they leave
 	touched  map[*target]uint64 // where accesses may be in the log, and check.gen of the last
 	told     map[tellTo]*spans  // what is in the log: as no two of its accesses conflict, the same need not be asked again
 }
@@ -111,7 +116,7 @@ func (c *checkOrigin) unlearns(t *target, gen uint64) {
 
 func newCheckOrigin() checkOrigin {
 	return checkOrigin{
-		seed: maphash.MakeSeed(), pending: make(map[*Pending]struct{}), pages: make(map[uint64]*mates),
+		seed: maphash.MakeSeed(), hidden: make(map[*target]bool), pending: make(map[*Pending]struct{}), pages: make(map[uint64]*mates),
 		requests: make(map[*p2p.Request]*Pending), touched: make(map[*target]uint64), told: make(map[tellTo]*spans),
 	}
 }
@@ -245,12 +250,15 @@ func (c *checkOrigin) twin(p *Pending) bool {
 		len(o.reads) == 1 && o.reads[0] == p.reads[0]
 }
 
-// lose forgets p.
+// lose forgets p, whose result the program has from then on.
 func (c *checkOrigin) lose(p *Pending) {
 	if !p.kept {
 		return
 	}
 	p.kept = false
+	if p.result != nil && p.result.handed { // else Issued has it
+		c.handOver(p)
+	}
 	delete(c.pending, p)
 	if p.request != nil && c.requests[p.request] == p {
 		delete(c.requests, p.request)
@@ -352,7 +360,8 @@ func (c *checkOrigin) awaits(rank int, list []span) (span, bool) {
 }
 
 // Waited says that the program has waited for a request of v, which is about to be freed,
-// and returns an error if what it sent has changed since. The lock is held.
+// and returns an error if what it sent, or the memory that it fetched into, has been stored to
+// since. The lock is held.
 func (v *View) Waited(r *p2p.Request, end Call) error {
 	c := v.w.check
 	if c == nil {
@@ -362,7 +371,18 @@ func (v *View) Waited(r *p2p.Request, end Call) error {
 	if p == nil || p.made != r.Gen {
 		return nil
 	}
-	err := c.changed(p, end)
+	err := firstOf(c.changed(p, end), c.take(p, end))
 	c.lose(p)
 	return err
+}
+
+// Looked says that the program knows of a request of v that it is complete. The lock is held.
+func (v *View) Looked(r *p2p.Request) {
+	c := v.w.check
+	if c == nil {
+		return
+	}
+	if p := c.requests[r]; p != nil && p.made == r.Gen && p.result != nil {
+		c.handOver(p)
+	}
 }

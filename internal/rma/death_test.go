@@ -76,8 +76,8 @@ func failed(err error) (bool, error) {
 func TestF3_LockOfTheDead(t *testing.T) {
 	const n, dead = 4, 3
 	for name, lock := range map[string]func(v *rma.View) error{
-		"exclusive": func(v *rma.View) error { return v.Lock(true, 0, 0) },
-		"shared":    func(v *rma.View) error { return v.Lock(false, 0, 0) },
+		"exclusive": func(v *rma.View) error { return hold(v, true, 0) },
+		"shared":    func(v *rma.View) error { return hold(v, false, 0) },
 		"all":       func(v *rma.View) error { return v.LockAll(0) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +94,11 @@ func TestF3_LockOfTheDead(t *testing.T) {
 					}
 					meet()
 					for k := 0; after.Load() < 30*(n-1); k++ {
-						is, err := failed(v.Lock((k+w.Comm.Rank)%3 != 0, 0, 0))
+						lock, exclusive := hold, (k+w.Comm.Rank)%3 != 0
+						if k%2 == 0 { // the death may be told by Unlock alone
+							lock = func(v *rma.View, exclusive bool, target int) error { return v.Lock(exclusive, target, 0) }
+						}
+						is, err := failed(lock(v, exclusive, 0))
 						if err != nil {
 							return err
 						}
@@ -107,8 +111,10 @@ func TestF3_LockOfTheDead(t *testing.T) {
 						} else if w.Proc.Yield(); k > 1e6 {
 							return fmt.Errorf("nobody is told")
 						}
-						if err := v.Unlock(0); err != nil {
+						if is, err = failed(v.Unlock(0)); err != nil {
 							return err
+						} else if is {
+							told.Add(1)
 						}
 					}
 					if got := told.Load(); got != 1 {
@@ -129,7 +135,7 @@ func TestF3_WaiterDies(t *testing.T) {
 		var ends atomic.Int32
 		return func(w *world.World, v *rma.View) error {
 			if w.Comm.Rank == 1 {
-				if err := v.Lock(true, 0, 0); err != nil {
+				if err := hold(v, true, 0); err != nil {
 					return err
 				}
 			}
@@ -137,7 +143,7 @@ func TestF3_WaiterDies(t *testing.T) {
 			switch w.Comm.Rank {
 			case dead:
 				done := make(chan error)
-				go func() { done <- v.Lock(false, 0, 0) }()
+				go func() { done <- hold(v, false, 0) }()
 				time.Sleep(2 * time.Millisecond)
 				alone(w)
 				if _, err := failed(<-done); err != nil {
@@ -174,7 +180,7 @@ func TestF1_TargetDies(t *testing.T) {
 	dying(t, n, func(meet func()) func(w *world.World, v *rma.View) error {
 		return func(w *world.World, v *rma.View) error {
 			if w.Comm.Rank == 1 {
-				if err := v.Lock(true, dead, 0); err != nil {
+				if err := hold(v, true, dead); err != nil {
 					return err
 				}
 			}

@@ -109,6 +109,7 @@ type targetSync struct {
 	asks     uint64        // how often a target on another node was asked for its lock; under the engine's lock
 	answered atomic.Uint64 // how often it has answered; counted under the engine's lock
 	told     error         // of a death, by the last answer; under the engine's lock
+	lazy     lazyLock
 
 	dozes shmfmt.LockState // what the claim that is waited for was found; under the engine's lock
 }
@@ -118,6 +119,7 @@ type held uint8
 const (
 	heldNot held = iota
 	heldTurning
+	heldLazy // an epoch is open, the lock is not held: lazyLock
 	heldLocked
 )
 
@@ -172,6 +174,8 @@ func (w *Window) admit(t *target) (gate, error) {
 			return gateOpen, nil
 		case g == gateWaiting:
 			return w.reach(t), nil
+		case t.held == heldLazy:
+			return gateLazy, nil
 		}
 		if w.epoch == epochStart {
 			return gateClosed, w.wrong("rank %d is not in the group of the access epoch", t.rank)
@@ -220,13 +224,14 @@ func (w *Window) idle() error {
 
 // engineSync is what synchronisation keeps for a process.
 type engineSync struct {
-	me      int           // of the node
-	fallen  shmfmt.Dead   // of the node; added to under the engine's lock
-	lost    []atomic.Bool // by index in the job: who has died; stored under the engine's lock
-	looks   int           // at a word, before anything else
-	yields  int           // looks with the core given away in between, before the engine polls
-	serving []*Window     // whose service waits for the lock; under the engine's lock
-	resting []*waiter     // free ones; under the engine's lock
+	me      int                    // of the node
+	fallen  shmfmt.Dead            // of the node; added to under the engine's lock
+	lost    []atomic.Bool          // by index in the job: who has died; stored under the engine's lock
+	looks   int                    // at a word, before anything else
+	yields  int                    // looks with the core given away in between, before the engine polls
+	lazy    atomic.Pointer[target] // whose lock the process has not asked for, in an epoch of Lock
+	serving []*Window              // whose service waits for the lock; under the engine's lock
+	resting []*waiter              // free ones; under the engine's lock
 }
 
 const (

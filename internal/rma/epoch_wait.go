@@ -16,13 +16,17 @@ type waiter struct {
 	w      *Window
 	call   string
 	t      *target // may be nil
+	turn   bool    // it waits for the lock of t, which another call has left to this one
 	asleep atomic.Uint32
 }
 
 // AppendAbout implements proc.About.
 func (x *waiter) AppendAbout(b []byte) []byte {
 	b = x.w.AppendOn(append(b, x.call...))
-	if x.t != nil {
+	switch {
+	case x.turn:
+		b = appendTurn(b, x.t.rank)
+	case x.t != nil:
 		b = strconv.AppendInt(append(b, ", rank "...), int64(x.t.rank), 10)
 	}
 	return b
@@ -45,7 +49,7 @@ func (w *Window) waiter(call string, t *target) *waiter {
 
 // rest takes a waiter back. The lock is held.
 func (e *Engine) rest(x *waiter) {
-	x.w, x.t = nil, nil
+	x.w, x.t, x.turn = nil, nil, false
 	e.resting = append(e.resting, x)
 }
 
@@ -81,9 +85,14 @@ func (w *Window) awaitLocked(word *atomic.Uint64, n uint64, call string, t *targ
 	if word.Load() >= n {
 		return nil
 	}
-	e := w.e
 	x := w.waiter(call, t)
-	defer e.rest(x)
+	defer w.e.rest(x)
+	return x.await(word, n)
+}
+
+// await returns when word is n or more, or when the target has died. The lock is held.
+func (x *waiter) await(word *atomic.Uint64, n uint64) error {
+	e, t := x.w.e, x.t
 	for word.Load() < n {
 		if cause := e.p.DownCause(int(t.process)); cause != nil {
 			return gone(t.rank, cause)

@@ -2,9 +2,9 @@ package rma
 
 import "github.com/halo-mpi/halo/internal/planted"
 
-// passive returns the target of a flush, nil for ProcNull, or an error if it is not
-// locked.
-func (w *Window) passive(rank int) (*target, error) {
+// passive returns the target of a call that flushes, nil for ProcNull, or an error if it is
+// not locked. A lazy lock is held then.
+func (w *Window) passive(rank int, call string) (*target, error) {
 	if err := w.live(); err != nil {
 		return nil, err
 	}
@@ -17,6 +17,9 @@ func (w *Window) passive(rank int) (*target, error) {
 	}
 	if w.mode.Load()&modeLockAll != 0 || t.gate.Load()&gateLocked != 0 {
 		return t, nil
+	}
+	if lazy, err := w.lazyNow(t, call); lazy || err != nil {
+		return t, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -42,6 +45,14 @@ func (w *Window) passiveAll() error {
 	return nil
 }
 
+// passiveAllNow is passiveAll, and all lazy locks are held then.
+func (w *Window) passiveAllNow(call string) error {
+	if err := w.passiveAll(); err != nil || w.mode.Load()&modeLockAll != 0 {
+		return err
+	}
+	return w.lazyAllNow(call)
+}
+
 // Flush completes all operations to a target that were started before, by any goroutine,
 // at the origin and at the target (MPI_WIN_FLUSH); those of this view only if that has
 // thread scope. It is a full fence. The target has no part in it.
@@ -64,7 +75,7 @@ func (v *View) flush(rank int, local bool, call string) error {
 	if err := v.handle.takes(rank); err != nil {
 		return err
 	}
-	t, err := v.w.passive(rank)
+	t, err := v.w.passive(rank, call)
 	if err != nil || t == nil {
 		return err
 	}
@@ -83,7 +94,7 @@ func (v *View) flushAll(local bool, call string) error {
 	if v.handle != nil {
 		return v.flush(v.handle.rank, local, call)
 	}
-	if err := v.w.passiveAll(); err != nil {
+	if err := v.w.passiveAllNow(call); err != nil {
 		return err
 	}
 	err := v.settleAll(local, call)

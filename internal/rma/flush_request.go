@@ -27,7 +27,7 @@ func (v *View) Rflush(target int) (*p2p.Request, error) {
 	if err := v.handle.takes(target); err != nil {
 		return nil, err
 	}
-	t, err := v.w.passive(target)
+	t, err := v.w.passive(target, "Rflush")
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (v *View) RflushAll() (*p2p.Request, error) {
 		return v.Rflush(v.handle.rank)
 	}
 	w, e := v.w, v.w.e
-	if err := w.passiveAll(); err != nil {
+	if err := w.passiveAllNow("RflushAll"); err != nil {
 		return nil, err
 	}
 	fence()

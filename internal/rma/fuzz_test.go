@@ -169,7 +169,7 @@ func (s *script) access(base uint64, mem, result []byte, vector *dtype.Type) acc
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 9, 9, 1, 3, 1, 8, 1, 1})
 	f.Add([]byte("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10"))
-	for k := range byte(15) { // one frame of each kind that is right, and an operation
+	for k := range byte(wire.User - wire.WinPut) { // one frame of each kind that is right, and an operation
 		f.Add([]byte{k % 2, 8, 0, 3, 1, 1, k, 0, 0, 16, 4, 3, 1, 0, 1, 0, 0, 5, 0, 8})
 	}
 	contiguous := dtype.Predefined().Type(dtype.Int64)
@@ -235,6 +235,17 @@ func FuzzFrames(f *testing.F) {
 					e.messages.Frame(2, &stranger, make([]byte, 8))
 				case 5:
 					down = s.byte()%4 == 0
+				case 6: // an epoch in one frame, as Lock, a call and Unlock make it
+					result, g := guarded(2040)
+					a := s.access(base, make([]byte, 2040), result, vector)
+					around = append(around, g)
+					if z := &to(w).lazy; z.at == 0 && a.size() > 0 && a.fits(a.size()) {
+						z.operation, z.waits, z.exclusive = e.newOperation(nil, &to(w).main, &a, uint64(a.disp)), w.waiter("Unlock", to(w)), s.byte()%2 == 0
+						if e.lazy.Store(to(w)); !e.launchEpoch(to(w)) {
+							e.lazy.Store(nil)
+							z.reset()
+						}
+					}
 				default:
 					e.p.Progress(-1)
 				}

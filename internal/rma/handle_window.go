@@ -158,7 +158,7 @@ func (h *handle) takes(rank int) error {
 	case rank != h.rank:
 		return fail(class.Rank, "rank %d is no target here: the window is one of a memory handle of rank %d", rank, h.rank)
 	}
-	_, err := h.target.w.passive(rank)
+	_, err := h.target.w.passive(rank, "an access")
 	return err
 }
 

@@ -17,6 +17,11 @@ const (
 	kindCompare
 )
 
+// call is the name of the call that makes an access of the kind.
+func (k kind) call() string {
+	return [...]string{"Put", "Get", "Accumulate", "CompareAndSwap"}[k]
+}
+
 // access is what an operation does at its target, as the call says it.
 type access struct {
 	kind   kind
@@ -134,13 +139,19 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 	if err != nil {
 		return nil, err
 	}
-	g := w.mode.Load() | t.gate.Load()
 	if what != "" && (w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked) == 0 {
 		if err := w.live(); err != nil {
 			return nil, err
 		}
-		return nil, fail(class.RMASync, "%s belongs to epochs of Lock and LockAll", what)
+		lazy, err := w.lazyNow(t, what)
+		if err != nil {
+			return nil, err
+		}
+		if !lazy {
+			return nil, fail(class.RMASync, "%s belongs to epochs of Lock and LockAll", what)
+		}
 	}
+	g := w.mode.Load() | t.gate.Load()
 	if g&gateOpen == 0 {
 		if err := w.live(); err != nil {
 			return nil, err
@@ -150,6 +161,12 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 		}
 	}
 	size := a.size()
+	if g == gateLazy && !a.fits(size) {
+		if err := w.lockNow(t, a.kind.call()); err != nil {
+			return nil, err
+		}
+		g = gateOpen
+	}
 	if a.disp < 0 && (w.flavor != Dynamic || v.handle != nil) {
 		return nil, fail(class.Disp, "displacement %d is negative", a.disp)
 	}
@@ -168,6 +185,15 @@ func (v *View) carryOut(a *access, rank int, what string) (*p2p.Request, error) 
 	off, err := v.offset(t, a.disp, lo, hi)
 	if err != nil {
 		return nil, err
+	}
+	if g == gateLazy {
+		if kept, err := w.e.keep(v, t, a, off); kept || err != nil {
+			return nil, err
+		}
+		if err := w.lockNow(t, a.kind.call()); err != nil {
+			return nil, err
+		}
+		g = gateOpen
 	}
 	if g&gateOpen == 0 {
 		if t.path == pathDynamic && rank == w.Comm.Rank { // nobody else would tell

@@ -7,8 +7,10 @@ import (
 )
 
 // Lock locks a target, shared or exclusively, and begins an access epoch with it
-// (MPI_WIN_LOCK). It returns when the lock is held. Other targets may be locked beside it.
-// With ModeNoCheck nobody else locks in conflict, so nothing is done but to open the epoch.
+// (MPI_WIN_LOCK). It returns when the lock is held; of a target on another node it may return
+// before, and the lock is held when the first flush returns, see lazyLock. Other targets may be
+// locked beside it. With ModeNoCheck nobody else locks in conflict, so nothing is done but to
+// open the epoch.
 //
 // Where the target's control block is mapped it costs four atomic operations. If the lock
 // was held by a process that has died, one who locks the target after that is told with
@@ -28,6 +30,7 @@ func (v *View) Lock(exclusive bool, target, assert int) error {
 	if err != nil {
 		return err
 	}
+	w.e.lockEarlier()
 	w.mu.Lock()
 	if err := w.mayLock(t); err != nil {
 		w.mu.Unlock()
@@ -37,6 +40,11 @@ func (v *View) Lock(exclusive bool, target, assert int) error {
 	w.locked++
 	done := true
 	if t.bare = assert&ModeNoCheck != 0; !t.bare {
+		if w.lazily(t, exclusive) {
+			t.held = heldLazy
+			w.mu.Unlock()
+			return nil
+		}
 		done, err = w.take(t, exclusive)
 	}
 	if done {
@@ -139,6 +147,12 @@ func (v *View) Unlock(target int) error {
 		defer w.mu.Unlock()
 		return w.wrong("%v", w.epoch)
 	}
+	if t.held == heldLazy {
+		if done, err := w.unlockLazy(t); done {
+			return err
+		}
+		return v.Unlock(target)
+	}
 	if t.held != heldLocked {
 		defer w.mu.Unlock()
 		return w.wrong("rank %d is not locked", t.rank)
@@ -189,6 +203,7 @@ func (v *View) LockAll(assert int) error {
 	if err := v.lockable(assert); err != nil {
 		return err
 	}
+	w.e.lockEarlier()
 	w.mu.Lock()
 	if err := w.free(); err != nil {
 		w.mu.Unlock()

@@ -165,18 +165,27 @@ func (w *Window) owns(t *target) bool {
 }
 
 // granted takes the answer of a target on another node that was asked for its lock; with a
-// class it has not given it, because of a process that died with it. The lock is held.
+// class it has not given it, because of a process that died with it, or because it has freed
+// the window (Engine.stale). It reports false for an answer that no correct process gives. The
+// lock is held.
 func (w *Window) granted(t *target, c class.Class, process int64) bool {
-	if t.control != nil || t.answered.Load() >= t.asks {
+	switch {
+	case t.control != nil || t.answered.Load() >= t.asks:
+		return false
+	case c == class.Success:
+	case t.told != nil:
+		return false
+	case c == class.Win:
+		t.told = fail(class.Win, "rank %d has freed the window", t.rank)
+	case c == class.ProcFailed && process >= 0 && process < int64(w.e.p.Job().Size):
+		t.told = w.died(t, int(process))
+	default:
 		return false
 	}
-	if c != class.Success {
-		if c != class.ProcFailed || process < 0 || process >= int64(w.e.p.Job().Size) || t.told != nil {
-			return false
-		}
-		t.told = w.died(t, int(process))
-	}
 	t.answered.Add(1)
+	if t.lazy.at != 0 {
+		w.e.grantedLate(t)
+	}
 	return true
 }
 

@@ -31,16 +31,22 @@ type lockService struct {
 type lockRequest struct {
 	process   int32
 	exclusive bool
+	epoch     bool // it has come as a WinEpoch, which is being looked at: there is no answer yet
 }
 
 // lockAsked takes the request of a process on another node for the lock of the own memory.
 // The lock is held.
 func (w *Window) lockAsked(from int32, exclusive bool) bool {
-	if w.control == nil || w.e.near(from) || w.Comm.RankOf(from) < 0 || w.service.knows(from) {
+	return w.queueLock(lockRequest{process: from, exclusive: exclusive})
+}
+
+// queueLock takes a request. It reports false if no correct process makes it.
+func (w *Window) queueLock(r lockRequest) bool {
+	s := &w.service
+	if w.control == nil || w.e.near(r.process) || w.Comm.RankOf(r.process) < 0 || s.knows(r.process) {
 		return false
 	}
-	s := &w.service
-	s.queue = append(s.queue, lockRequest{from, exclusive})
+	s.queue = append(s.queue, r)
 	w.serve()
 	return true
 }
@@ -195,6 +201,9 @@ func (w *Window) grant() bool {
 		return true // it has not got the lock, the next may
 	}
 	s.holders = append(s.holders, r.process)
+	if r.epoch {
+		return !r.exclusive
+	}
 	e.farGrant(w, r.process, class.Success, 0)
 	return !r.exclusive
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -48,6 +49,22 @@ func lockedFromAfar(t *testing.T, peers int) (*Engine, *Window, *wild) {
 	p.Lock()
 	t.Cleanup(p.Unlock)
 	return e, w, f
+}
+
+// targetElsewhere is rank 1 of lockedFromAfar as a target, whose memory is on another node.
+func targetElsewhere(t *testing.T, w *Window) *target {
+	t.Helper()
+	all := make([]byte, len(w.targets)*entrySize)
+	for r := range w.targets {
+		x := entry{unit: 1, where: nowhere, control: nowhere}
+		x.encode(all[r*entrySize:])
+	}
+	w.table = newTable(all)
+	to, err := w.targetLocked(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to
 }
 
 // grants are the processes that were told that they have the lock, and of whom; -1: of
@@ -295,16 +312,7 @@ func TestF6_WaiterSaysForWhom(t *testing.T) {
 // S5, S6: answers that nobody has asked for are refused.
 func TestS6_GrantsThatNobodyAskedFor(t *testing.T) {
 	e, w, _ := lockedFromAfar(t, 2)
-	all := make([]byte, 3*entrySize)
-	for r := range 3 {
-		x := entry{unit: 1, where: nowhere, control: nowhere}
-		x.encode(all[r*entrySize:])
-	}
-	w.table = newTable(all)
-	to, err := w.targetLocked(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := targetElsewhere(t, w)
 	if w.granted(to, class.Success, 0) {
 		t.Error("a lock is granted that was not asked for")
 	}
@@ -327,5 +335,21 @@ func TestS6_GrantsThatNobodyAskedFor(t *testing.T) {
 	own, err := w.targetLocked(0)
 	if err != nil || w.postArrived(own) || w.granted(own, class.Success, 0) {
 		t.Error("the own memory is posted, or granted, by a frame", err)
+	}
+}
+
+// S6: a correct target that has freed the window refuses its lock (Engine.stale): the origin's
+// call fails with that reason, and the target is not taken down.
+func TestS6_LocksOfAFreedWindowAreRefused(t *testing.T) {
+	e, w, f := lockedFromAfar(t, 2)
+	to := targetElsewhere(t, w)
+	to.asks++
+	e.farLock(to, true)
+	e.Frame(1, &wire.Header{Kind: wire.WinGrant, Ctx: w.id, Aux: uint32(class.Win)}, nil)
+	if to.answered.Load() != 1 || len(f.lost) > 0 {
+		t.Fatalf("%d answers, taken down: %v", to.answered.Load(), f.lost)
+	}
+	if got := fmt.Sprint(to.told); !strings.Contains(got, "rank 1 has freed the window") {
+		t.Errorf("told %s", got)
 	}
 }

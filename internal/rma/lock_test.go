@@ -22,6 +22,18 @@ func spread(fabrics ...string) []string {
 	})
 }
 
+// hold locks a target and returns when the lock is held, which Lock alone does not promise
+// of a target on another node: the first flush does.
+func hold(v *rma.View, exclusive bool, target int) error {
+	err := v.Lock(exclusive, target, 0)
+	if err == nil {
+		if err = v.Flush(target); err != nil {
+			v.Unlock(target) // it ends the epoch, and tells the same
+		}
+	}
+	return err
+}
+
 // add reads a word of a target, adds one and writes it back: not atomic by itself.
 func add(v *rma.View, target int, disp int64) error {
 	b := make([]byte, 8)
@@ -191,7 +203,15 @@ func stressLocks(w *world.World, b *board, rounds int) error {
 					continue
 				}
 				l := lock{target, g.IntN(2) == 0}
-				if err := v.Lock(l.exclusive, target, 0); err != nil {
+				if g.IntN(4) == 0 { // whether it is held does not matter: an epoch of one put
+					if err := first(func() error { return v.Lock(l.exclusive, target, 0) },
+						func() error { return v.PutBytes(word(1), target, int64(8*me)) },
+						func() error { return v.Unlock(target) }); err != nil {
+						return err
+					}
+					continue
+				}
+				if err := hold(v, l.exclusive, target); err != nil {
 					return err
 				}
 				if err := b.enter(target, l.exclusive); err != nil {

@@ -47,6 +47,9 @@ func (v *View) Signal(target, counter int) error {
 	if t == nil || err != nil {
 		return err
 	}
+	if _, err := v.w.lazyNow(t, "Signal"); err != nil {
+		return err
+	}
 	if t.settled() && t.gate.Load() != gateWaiting && t.count(counter, false) {
 		return nil
 	}

@@ -212,7 +212,7 @@ func (e *Engine) TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt.
 		typ := op.Type(h.Do >> offerType)
 		o := op.Op(h.Do >> offerOp & (1<<(offerType-offerOp) - 1)).In(op.Env(h.Size >> offerEnv))
 		size := int64(typ.Size())
-		if size == 0 || n%size != 0 || o.On(typ) != o || op.CheckAccumulate(o, typ) != nil {
+		if size == 0 || n%size != 0 || o.On(typ) != o || !o.Accumulates(typ) {
 			return false
 		}
 		if n == size {

@@ -282,7 +282,7 @@ func TestWaitingTargetIsRoused(t *testing.T) {
 		t.Run(fmt.Sprintf("waits=%t", waits), func(t *testing.T) {
 			var by between
 			var rings uint32
-			var done atomic.Bool
+			var computes, done atomic.Bool
 			onShm(t, func(w *world.World) error {
 				if n, cores := len(w.Proc.Job().Local), w.Proc.Job().Cores; n > cores {
 					t.Skipf("%d cores for %d processes: the waiting are left asleep", cores, n)
@@ -301,14 +301,15 @@ func TestWaitingTargetIsRoused(t *testing.T) {
 				if w.Comm.Rank == 1 && waits {
 					err = barrier(w)
 				} else if w.Comm.Rank == 1 {
-					for !done.Load() { // it computes
+					for computes.Store(true); !done.Load(); {
 						time.Sleep(time.Millisecond)
 					}
 					err = barrier(w)
 				} else {
 					defer done.Store(true)
 					err = errors.Join(x.PutBytes(some, 1, 0), x.Flush(1))
-					for err == nil && !w.Proc.Node().Sleeps(1) {
+					// Else it may still be on its way out of the barrier, which is to wait, too.
+					for err == nil && !(w.Proc.Node().Sleeps(1) && (waits || computes.Load())) {
 						time.Sleep(100 * time.Microsecond)
 					}
 					by.taken.Store(0)

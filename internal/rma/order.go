@@ -57,7 +57,7 @@ func (v *View) Order(target int) error {
 	if err := v.handle.takes(target); err != nil {
 		return err
 	}
-	t, err := v.w.passive(target)
+	t, err := v.w.passive(target, "Order")
 	if err != nil || t == nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (v *View) OrderAll() error {
 		return v.Order(v.handle.rank)
 	}
 	w := v.w
-	if err := w.passiveAll(); err != nil {
+	if err := w.passiveAllNow("OrderAll"); err != nil {
 		return err
 	}
 	var first error

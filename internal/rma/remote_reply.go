@@ -164,6 +164,10 @@ func (e *Engine) told(from int, h *wire.Header, payload []byte) {
 	if c == nil || h.Arg <= c.done || h.Arg > c.asked {
 		return
 	}
+	if z := &c.target.lazy; h.Chan == 0 && z.at != 0 && z.at == h.Arg && !e.epochTold(c.target, h, payload) {
+		e.refuse(from, "it has answered an epoch by %d bytes that were not asked for", len(payload))
+		return
+	}
 	if h.Flags&wire.Faulty != 0 {
 		f, ok := decodeFault(h, payload)
 		if !ok {

@@ -73,6 +73,8 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		e.tell(from, w, h.Chan, h.Arg)
 	case wire.WinLock:
 		ok = w.lockAsked(int32(from), h.Flags&wire.Exclusive != 0)
+	case wire.WinEpoch:
+		ok = e.takeEpoch(from, w, h, payload)
 	case wire.WinUnlock:
 		ok = e.ends(from, w, ending{unlock: true, tells: h.Flags&wire.Answer != 0, at: h.Arg})
 	case wire.WinGrant:
@@ -206,7 +208,7 @@ func (e *Engine) takeAccumulate(from int, w *Window, h *wire.Header, data []byte
 	asks := h.Flags&wire.WithResult != 0
 	size := int64(t.Size())
 	switch {
-	case !ok || size == 0 || op.CheckAccumulate(o, t) != nil || o == op.NoOp && !asks:
+	case !ok || size == 0 || !o.Accumulates(t) || o == op.NoOp && !asks:
 		e.refuse(from, "it has accumulated with operation %d on type %d", o, t)
 		return
 	case asks && !e.admits(from):

@@ -141,6 +141,9 @@ func (e *Engine) stale(from int, h *wire.Header, payload []byte) {
 		e.deny(from, nil, h, &f)
 	case wire.WinFlush:
 		e.finished(from, h.Ctx, h.Chan, h.Arg, &f)
+	case wire.WinEpoch:
+		f.kind = wire.WinLock
+		e.finished(from, h.Ctx, h.Chan, h.Name, &f)
 	case wire.WinUnlock:
 		if h.Flags&wire.Answer != 0 {
 			e.finished(from, h.Ctx, h.Chan, h.Arg, &f)

@@ -83,7 +83,7 @@ func TestRS03_ReadersWakeTogether(t *testing.T) {
 		return inKinds(w, 64, func(v *rma.View) error {
 			for range 4 {
 				if w.Comm.Rank == 0 {
-					if err := v.Lock(true, 0, 0); err != nil {
+					if err := hold(v, true, 0); err != nil {
 						return err
 					}
 				}
@@ -95,7 +95,7 @@ func TestRS03_ReadersWakeTogether(t *testing.T) {
 					if err := v.Unlock(0); err != nil {
 						return err
 					}
-				} else if err := v.Lock(false, 0, 0); err != nil {
+				} else if err := hold(v, false, 0); err != nil {
 					return err
 				}
 				if err := barrier(w); err != nil { // the readers have it

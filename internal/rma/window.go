@@ -21,8 +21,9 @@ type gate = uint32
 
 const (
 	gateClosed  gate = 0
-	gateOpen    gate = 1 // apply
-	gateWaiting gate = 2 // the access epoch has begun, the target has not posted: defer
+	gateOpen    gate = 1  // apply
+	gateWaiting gate = 2  // the access epoch has begun, the target has not posted: defer
+	gateLazy    gate = 32 // never stored: the target's lock has not been asked for
 )
 
 // Window is what all views of a window share.

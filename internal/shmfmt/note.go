@@ -16,7 +16,7 @@ import (
 //	512*n  Note of local process n-1
 //
 // Numbers are in the order of the machine, times are nanoseconds since 1970.
-// Of a Note the first words are the launcher's, and the process writes the rest:
+// Of a Note the first words are the launcher's, as is its language, and the process writes the rest:
 // its stage, which is one word, and its sleepers under a sequence number that is
 // odd while they change. The process stores all words in order, atomically;
 // readers (ReadNotes) read the number, then the words, then the number again,
@@ -38,7 +38,7 @@ const (
 	// noteMagic marks notes: "HNOTE" and the version of this layout.
 	noteMagic = uint64(0x484e4f5445000000) | noteVersion
 	// noteVersion changes with the layout.
-	noteVersion = 1
+	noteVersion = 2
 )
 
 // Stage is how far a process has come with MPI.
@@ -65,8 +65,8 @@ type Note struct {
 	stage   atomic.Uint32
 	entered atomic.Int64  // when the stage began
 	asleep  atomic.Uint32 // goroutines that sleep in calls
-	_       uint32
-	changed atomic.Int64 // when asleep last changed
+	inC     atomic.Uint32 // 1: the process knows calls by their names in C
+	changed atomic.Int64  // when asleep last changed
 	_       [2]uint64
 
 	sleepers [NoteSleepers]noteSleeper // of the first asleep ones, who sleeps longest first

@@ -46,6 +46,7 @@ func someNotes() []byte {
 	copy(mem[NotesSize(1):], NoteStarted(5, 0x2346))
 	copy(mem[NotesSize(1)+NoteEnd:], NoteEnded(-1, 9))
 	copy(mem[NotesSize(2):], NoteStarted(6, 0))
+	copy(mem[NotesSize(0)+NoteLanguage:], NoteInC())
 	n := OpenNote(mem, 0)
 	n.SetSelf(0x2399)
 	n.stage.Store(uint32(StageRunning))
@@ -68,14 +69,14 @@ func TestNotesAreReadAsWritten(t *testing.T) {
 	}
 	at := func(s int64) time.Time { return time.Unix(s, 0) }
 	a := views[0]
-	if a.Rank != 4 || a.Pid != 0x2345 || a.Self != 0x2399 || a.Ended || a.Torn || a.Stage != StageRunning || a.Entered != at(1) ||
+	if a.Rank != 4 || a.Pid != 0x2345 || a.Self != 0x2399 || a.Ended || a.Torn || !a.InC || a.Stage != StageRunning || a.Entered != at(1) ||
 		a.Asleep != 6 || a.Changed != at(4) || len(a.Waits) != NoteSleepers {
 		t.Errorf("note %+v", a)
 	}
 	if a.Waits[0] != (Wait{"Recv on world from 2 tag 7", at(2)}) || a.Waits[1] != (Wait{strings.Repeat("x", NoteText), at(3)}) {
 		t.Errorf("waits %+v", a.Waits)
 	}
-	if b := views[1]; b.Rank != 5 || !b.Ended || b.Signal != 9 || b.Status != 0 || len(b.Waits) != 0 {
+	if b := views[1]; b.Rank != 5 || !b.Ended || b.Signal != 9 || b.Status != 0 || b.InC || len(b.Waits) != 0 {
 		t.Errorf("note of the killed %+v", b)
 	}
 	if c := views[2]; c.Rank != 6 || c.Pid != 0 || c.Ended || c.Stage != StageNone {

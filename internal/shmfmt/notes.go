@@ -140,6 +140,13 @@ func NoteEnded(status, signal int) []byte {
 	return binary.NativeEndian.AppendUint32(nil, v)
 }
 
+// NoteLanguage is where in a note the launcher writes NoteInC when a process says that it knows
+// calls by their names in C.
+const NoteLanguage = int64(unsafe.Offsetof(Note{}.inC))
+
+// NoteInC is what stands at NoteLanguage then.
+func NoteInC() []byte { return binary.NativeEndian.AppendUint32(nil, 1) }
+
 // A NoteView is a Note as a reader found it.
 type NoteView struct {
 	Rank    int
@@ -149,6 +156,7 @@ type NoteView struct {
 	Status  int // after it has ended by itself
 	Signal  int // that ended it, else 0
 	Stage   Stage
+	InC     bool      // the process knows calls by their names in C
 	Entered time.Time // when the stage began
 	// Torn says that the process is, or died, in the middle of a change: what
 	// follows is unknown.
@@ -248,6 +256,7 @@ func decodeNote(before, b, after []byte) NoteView {
 		Pid:     int(o.Uint32(b[4:])),
 		Self:    int(o.Uint32(b[noteSelf:])),
 		Stage:   Stage(o.Uint32(b[noteStage:])),
+		InC:     o.Uint32(b[NoteLanguage:]) == 1,
 		Entered: time.Unix(0, int64(o.Uint64(b[noteEntered:]))),
 	}
 	switch end := int(o.Uint32(b[NoteEnd:])); { // without a flag: the write is not complete

@@ -28,7 +28,9 @@ type Cell struct {
 	// its contribution, loaded before it by all others.
 	Number atomic.Uint64
 	Short  [2][SlotShort]byte
-	_      [Line - 8 - 2*SlotShort]byte
+	// Said is what the member says about its contribution, in the same turns: words of
+	// package coll, 0 for nothing.
+	Said [2]uint32
 	// Passed is the number of the last piece of the stream that the member is done
 	// with: stored after it has looked at the piece, loaded by a root that would
 	// otherwise overwrite it. Roots look only when they run out of room, so that
@@ -41,8 +43,9 @@ type Cell struct {
 // next. It loads nothing from the line and leaves nothing between the stores into
 // it: the line is in the cache of who spins on it, so that a load (the check of a
 // nil pointer, say) would fetch it once before the stores take it, and a pause
-// would let the spinner take it away in between.
-func (c *Cell) PutShort(turn uint64, data []byte) {
+// would let the spinner take it away in between. What is said goes with it.
+func (c *Cell) PutShort(turn uint64, said uint32, data []byte) {
+	*(*uint32)(unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Said)+uintptr(turn&1)*4)) = said
 	at := unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Short)+uintptr(turn&1)*SlotShort)
 	if len(data) == 8 {
 		*(*[8]byte)(at) = [8]byte(data)
@@ -55,7 +58,8 @@ func (c *Cell) PutShort(turn uint64, data []byte) {
 
 // Release is the result of a collective, written by the last member to arrive.
 type Release struct {
-	// Number says how many collectives have been released: stored after Data.
+	// Number says how many collectives have been released, times two, and 1 more if the
+	// last of them ends with an error for all: stored after Data.
 	Number atomic.Uint64
 	Data   [SlotPayload]byte
 	_      [Line - 8]byte
@@ -136,6 +140,7 @@ func (s Slot) Free(n int) {
 	for i := range n {
 		c := s.Cell(i)
 		c.Number.Store(0)
+		c.Said = [2]uint32{}
 		streamed = streamed || c.Passed.Load() != 0
 		c.Passed.Store(0)
 	}

@@ -19,6 +19,9 @@ const (
 	StageSize = 192 << 10
 )
 
+// TurnBits is how many bits of Turn.Size are the length; those above are what is said.
+const TurnBits = 40
+
 // Turn announces a piece of a broadcast. All in it but Number is written before
 // that, by the root; who sees the number has the rest.
 type Turn struct {
@@ -26,8 +29,9 @@ type Turn struct {
 	// turn Number % StreamTurns: stored by the root after the payload, loaded before
 	// it by all others.
 	Number atomic.Uint64
-	// Size is the length in bytes of the whole broadcast. All members derive from it
-	// where the pieces stand.
+	// Size is the length in bytes of the whole broadcast, from which all members derive where
+	// the pieces stand, in the lower TurnBits bits, and above what the root says about it: a
+	// word of package coll, 0 for nothing.
 	Size  uint64
 	Short [StreamShort]byte
 }

@@ -50,19 +50,19 @@ func Writable(b []byte) (ok bool) {
 	return
 }
 
-// writeAll writes a word in each page of b as it is.
+// writeAll writes a word in each page of b as it is, the way that loses no store of others to it:
+// where b has no whole word of the page, at its ends, that is the word around its bytes there.
 func writeAll(b []byte) {
 	const word = 4
-	for i := 0; i+2*word <= len(b); i += probeStep {
-		leave(b[i:])
-	}
-	if n := len(b); n >= 2*word {
-		leave(b[n-2*word:])
-	}
-}
-
-// leave writes the first aligned word of b, of at least seven bytes, as it is.
-func leave(b []byte) {
 	p := unsafe.Pointer(unsafe.SliceData(b))
-	atomic.OrUint32((*uint32)(unsafe.Add(p, -uintptr(p)&3)), 0)
+	for i := 0; i < len(b); {
+		at := uintptr(p) + uintptr(i)
+		n := min(len(b)-i, int(probeStep-at%probeStep)) // bytes of b in this page
+		first := int(-at % word)                        // where the first word begins
+		if first > 0 && first+word > n {
+			first -= word
+		}
+		atomic.OrUint32((*uint32)(unsafe.Add(p, i+first)), 0)
+		i += n
+	}
 }

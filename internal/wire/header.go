@@ -19,7 +19,7 @@ import (
 )
 
 // Version is the version of the frame layout; it is exchanged in every handshake.
-const Version = 7
+const Version = 8
 
 const (
 	// HeaderSize is the encoded size of a Header in bytes.
@@ -36,7 +36,8 @@ type Kind uint8
 const (
 	// Eager carries a whole message: envelope (Ctx, Tag) and payload. Arg numbers those that
 	// may be revoked, 0 means none. The lowest byte of Aux tells the elements (package dtype has
-	// the codes), 0 nothing; so it does in EagerSync and Ready.
+	// the codes), 0 nothing, and the others what a collective says: package p2p has it. So it
+	// is in EagerSync and Ready.
 	Eager Kind = 1 + iota
 	// EagerSync is Eager that wants an Ack to request Name once it is matched.
 	EagerSync
@@ -77,7 +78,7 @@ const (
 	// WinFlush asks for a WinDone with the same Ctx and Arg once all that was sent on
 	// window Ctx before is done.
 	WinFlush
-	// WinDone answers WinFlush, and WinUnlock with Answer.
+	// WinDone answers WinFlush, WinUnlock with Answer, and WinEpoch.
 	WinDone
 	// WinLock asks for a lock of window Ctx at the receiver: shared, or exclusive with
 	// the flag Exclusive.
@@ -109,6 +110,13 @@ const (
 	// WinLeave says that the sender uses window Ctx no more, whose maker has freed it: the
 	// memory of the others may be given back when all have said so.
 	WinLeave
+	// WinEpoch is a whole epoch with one operation at most: a WinLock of window Ctx, shared or
+	// Exclusive; the frame of kind Tag, WinPut, WinGet, WinAcc or WinCas, with its Arg, Aux and
+	// payload, without runs, or 0 for none; and a WinUnlock with Answer. If the lock is free the
+	// answer is a WinDone with Arg Name, which carries the values before if the flag Fetches
+	// wants them. Else the frame counts as the WinLock alone: the answer is a WinGrant, and the
+	// sender sends the rest again.
+	WinEpoch
 	// Revoke asks for a message back that waits in the queue of unexpected ones: Ctx, Tag,
 	// and in Arg its number, which is Arg of Eager; with Announced its request's name.
 	// A Revoked to Name is wanted.
@@ -125,7 +133,7 @@ const (
 func (k Kind) Defined() bool { return k-Eager <= User-Eager } // 0 wraps around
 
 // OneSided reports whether k is one of the kinds of one-sided communication.
-func (k Kind) OneSided() bool { return k-WinPut <= WinLeave-WinPut } // what is below wraps around
+func (k Kind) OneSided() bool { return k-WinPut <= WinEpoch-WinPut } // what is below wraps around
 
 // Flags, each of the kinds that it names.
 const (
@@ -153,7 +161,9 @@ const (
 	// Spanned, of WinPut and WinAcc: they belong to the last WinSpan of their channel. Of
 	// WinSpan: it goes on with the one before.
 	Spanned uint8 = 128
-	// Exclusive, of WinLock: nobody else may have the lock.
+	// Fetches, of WinEpoch: the values before are wanted.
+	Fetches uint8 = 2
+	// Exclusive, of WinLock and WinEpoch: nobody else may have the lock.
 	Exclusive uint8 = 1
 	// Answer, of WinUnlock: a WinDone with Arg is wanted. Of WinCheck: this is the answer.
 	Answer uint8 = 1

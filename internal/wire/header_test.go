@@ -37,9 +37,9 @@ func TestKindsAreGolden(t *testing.T) {
 	var names []string
 	var values [][]byte
 	for i, name := range []string{"Eager", "EagerSync", "Ready", "Clear", "Data", "Ack", "Credit", "Check", "WinPut", "WinGet", "WinAcc", "WinCas",
-		"WinReply", "WinFlush", "WinDone", "WinLock", "WinGrant", "WinUnlock", "WinPost", "WinComplete", "WinNotify", "WinSpan", "WinFault", "WinCheck", "WinLeave", "Revoke", "Revoked", "User"} {
+		"WinReply", "WinFlush", "WinDone", "WinLock", "WinGrant", "WinUnlock", "WinPost", "WinComplete", "WinNotify", "WinSpan", "WinFault", "WinCheck", "WinLeave", "WinEpoch", "Revoke", "Revoked", "User"} {
 		k := []Kind{Eager, EagerSync, Ready, Clear, Data, Ack, Credit, Check, WinPut, WinGet, WinAcc, WinCas,
-			WinReply, WinFlush, WinDone, WinLock, WinGrant, WinUnlock, WinPost, WinComplete, WinNotify, WinSpan, WinFault, WinCheck, WinLeave, Revoke, Revoked, User}[i]
+			WinReply, WinFlush, WinDone, WinLock, WinGrant, WinUnlock, WinPost, WinComplete, WinNotify, WinSpan, WinFault, WinCheck, WinLeave, WinEpoch, Revoke, Revoked, User}[i]
 		names, values = append(names, name), append(values, []byte{byte(k)})
 		if want := strings.HasPrefix(name, "Win"); k.OneSided() != want {
 			t.Errorf("kind %s is one-sided: %v", name, !want)

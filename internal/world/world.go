@@ -182,6 +182,9 @@ func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, checkers []bool, po
 	p.SetNote(note)
 	w := &World{Proc: p, P2P: p2p.New(p), Memory: memory.New(node), boot: b, note: note}
 	w.Coll = coll.New(p, w.P2P, choice)
+	if policy.Threads { // of C: there many programs work although they break rules
+		w.Coll.Untell()
+	}
 	w.RMA = rma.New(p, w.P2P, w.Coll, w.Memory)
 	if checkers != nil {
 		w.checks = true
@@ -238,8 +241,11 @@ func (w *World) close() error {
 	// member has left out must not end with that member's Finalize.
 	last := comm.New(w.Proc, lastContext, w.Comm.Rank, w.Comm.Members)
 	last.Name.Store(w.Comm.Name.Load())
-	w.Coll.Attach(last, coll.NoSlot)
-	if err := w.Coll.LastBarrier(w.Comm, last); err != nil {
+	err := w.Coll.Attach(last, coll.NoSlot)
+	if err == nil {
+		err = w.Coll.LastBarrier(w.Comm, last)
+	}
+	if err != nil {
 		w.Coll.Unclaim(w.Comm)
 		return err
 	}
@@ -251,7 +257,7 @@ func (w *World) close() error {
 	}
 	w.closed.Store(true)
 	w.odd.Store(true)
-	err := w.boot.Finalize()
+	err = w.boot.Finalize()
 	if w.process {
 		err = errors.Join(err, w.Proc.Stop())
 	}

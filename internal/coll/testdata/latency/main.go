@@ -32,7 +32,7 @@ func main() {
 	form := flag.String("form", "auto", "")
 	sizes := flag.String("sizes", "8", "bytes of an allreduce, a bcast and a reduce")
 	flag.Parse()
-	b, err := boot.Connect()
+	b, err := boot.Connect(false)
 	check(err)
 	w, err := world.Open(b, false, nil)
 	check(err)

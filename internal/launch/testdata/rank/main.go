@@ -62,8 +62,8 @@ func (p *process) step(verb, arg string) {
 	n, _ := strconv.Atoi(arg)
 	var err error
 	switch verb {
-	case "init":
-		p.boot, err = boot.Connect()
+	case "init", "initc": // initc is what the library for C does
+		p.boot, err = boot.Connect(verb == "initc")
 	case "exchange":
 		var all [][]byte
 		all, err = p.boot.Exchange([]byte(p.rank))

@@ -1,4 +1,4 @@
-package bind
+package cname
 
 import "testing"
 
@@ -19,11 +19,13 @@ func TestWordsOfC(t *testing.T) {
 		{"one program with mpi.Init per rank", false, "one program with MPI_Init per rank"},
 		{"operation Sum is not defined on MPI_CHAR", false, "operation MPI_SUM is not defined on MPI_CHAR"},
 		{`no key "Start" of nil, or "Lock \" Put"`, true, `no key "Start" of null, or "Lock \" Put"`},
+		{`0Start _Start "Start and \"Put`, false, `0Start _Start "MPI_Start and \"MPI_Put`},
+		{"", false, ""},
 		{"called after Finalize", false, "called after MPI_Finalize"},
 		{"2 elements of MPI_INT, the limit is 1 of a slice", false, "2 elements of MPI_INT, the limit is 1 of a buffer"},
 		{"Halo does not have it yet", false, "Halo does not have it yet"},
 	} {
-		if got := inC(c.text, c.window); got != c.want {
+		if got := Text(c.text, c.window); got != c.want {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
 		}
 	}

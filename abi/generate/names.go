@@ -1,0 +1,27 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/halo-mpi/halo/internal/cname"
+)
+
+// names is the Go file with the names of all procedures, in the order in which cname.Find
+// searches them.
+func (t *tables) names() []byte {
+	var list []string
+	for _, p := range t.procedures {
+		list = append(list, p.Name)
+	}
+	slices.SortFunc(list, func(a, b string) int { return cmp.Compare(cname.Plain(a), cname.Plain(b)) })
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "// %s\n\npackage cname\n\n// names are the procedures, each with a line feed behind it, in the order of their plain names.\nconst names = \"\"", notice)
+	for _, name := range list {
+		fmt.Fprintf(&b, " +\n\t%q", name+"\n")
+	}
+	b.WriteByte('\n')
+	return b.Bytes()
+}

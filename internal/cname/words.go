@@ -1,0 +1,138 @@
+package cname
+
+import "strings"
+
+// eachWord is a text with what may be names in it replaced: a word, with what stands for the
+// package before it. What is quoted was given by the program and stays.
+// Package regexp would cost each process 60 KiB of tables.
+func eachWord(text string, replace func(string) string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		n := quotedLength(text[i:])
+		if n == 0 && letter(text[i]) {
+			n = wordLength(text[i:])
+			if rest := text[i+n:]; text[i:i+n] == "mpi" && len(rest) > 1 && rest[0] == '.' && letter(rest[1]) {
+				n += 1 + wordLength(rest[1:])
+			}
+			b.WriteString(replace(text[i : i+n]))
+		} else {
+			n = max(n, wordLength(text[i:]), 1)
+			b.WriteString(text[i : i+n])
+		}
+		i += n
+	}
+	return b.String()
+}
+
+// quotedLength is the length of what is in double quotes at the beginning of a text, and 0 if nothing is.
+func quotedLength(text string) int {
+	if text[0] != '"' {
+		return 0
+	}
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		}
+	}
+	return 0
+}
+
+// wordLength is the length of the letters, digits and underscores at the beginning of a text.
+func wordLength(text string) int {
+	i := 0
+	for i < len(text) && (letter(text[i]) || '0' <= text[i] && text[i] <= '9' || text[i] == '_') {
+		i++
+	}
+	return i
+}
+
+func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// term is what a word that is no call is in C, "" if it is the same.
+func term(word string) string {
+	switch word {
+	case "AnySource":
+		return "MPI_ANY_SOURCE"
+	case "AnyTag":
+		return "MPI_ANY_TAG"
+	case "ProcNull":
+		return "MPI_PROC_NULL"
+	case "Root":
+		return "MPI_ROOT"
+	case "Undefined":
+		return "MPI_UNDEFINED"
+	case "LockExclusive":
+		return "MPI_LOCK_EXCLUSIVE"
+	case "LockShared":
+		return "MPI_LOCK_SHARED"
+	case "Sum":
+		return "MPI_SUM"
+	case "Prod":
+		return "MPI_PROD"
+	case "Min":
+		return "MPI_MIN"
+	case "Max":
+		return "MPI_MAX"
+	case "Minloc":
+		return "MPI_MINLOC"
+	case "Maxloc":
+		return "MPI_MAXLOC"
+	case "Land":
+		return "MPI_LAND"
+	case "Lor":
+		return "MPI_LOR"
+	case "Lxor":
+		return "MPI_LXOR"
+	case "Band":
+		return "MPI_BAND"
+	case "Bor":
+		return "MPI_BOR"
+	case "Bxor":
+		return "MPI_BXOR"
+	case "Replace":
+		return "MPI_REPLACE"
+	case "NoOp":
+		return "MPI_NO_OP"
+	case "slice":
+		return "buffer"
+	case "goroutine":
+		return "thread"
+	case "goroutines":
+		return "threads"
+	case "nil":
+		return "null"
+	}
+	return ""
+}
+
+// Text is a text of the engine with names as in C. Of names that windows and other objects
+// share, such as Start, those of windows come first if the text is of a call on a window.
+func Text(text string, window bool) string {
+	order := [...]string{"", "win", "comm", "type"}
+	if window {
+		order = [...]string{"win", "", "comm", "type"}
+	}
+	return eachWord(text, func(w string) string {
+		name, ofPackage := strings.CutPrefix(w, "mpi.")
+		switch {
+		case strings.Contains(w, "_"):
+			return w
+		case term(name) != "":
+			return term(name)
+		case name[0] < 'A' || name[0] > 'Z':
+			return w
+		}
+		for _, prefix := range order {
+			if c := Find(prefix + name); c != "" {
+				return c
+			}
+		}
+		if ofPackage {
+			return "MPI_" + name
+		}
+		return w
+	})
+}

@@ -1,0 +1,333 @@
+package rma
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/sys"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// lazyLock is the lock of a target on another node that Lock has not asked for. The target
+// cannot be reached by loads and stores, so nobody but the target can tell when it is taken,
+// and MPI-5 12.5.3 lets Lock return before (the last paragraph: "the call to MPI_WIN_LOCK may
+// block ...; or, the first two calls may not block, while MPI_WIN_UNLOCK blocks").
+//
+// Steps:
+//
+//  1. Lock opens the epoch and sends nothing. The gate of the target stays closed, so that
+//     every call that uses the epoch comes to a slow path, which finds heldLazy.
+//  2. The first operation, if it is short, is kept (keep).
+//  3. Unlock sends one WinEpoch: the lock's mode and the operation. If the target's lock is
+//     free the target carries the operation out, has given the lock back, and answers with
+//     one WinDone, which carries what the operation has fetched. That is one way there and
+//     back, where asking for the lock first takes two.
+//  4. If the lock is not free the WinEpoch counts as a WinLock, and the target forgets the
+//     operation: it never keeps data for an origin. The answer is a WinGrant when the lock
+//     has come, and the origin sends the operation and the WinUnlock as always (grantedLate).
+//
+// Any other call in the epoch (a second operation, a flush, a request, a notification) asks
+// for the lock first and waits for it (lockNow). So does Lock of another target by the same
+// goroutine: a process that locks several targets has their locks in the order of its calls,
+// and one that keeps to an order cannot get into a circle of processes that wait for each
+// other. There is at most one lazy lock in a process (engineSync.lazy). Other goroutines
+// that lock meanwhile do not use it and do not wait for it: its owner may wait for them.
+//
+// A lock that could not be had (a holder or the target has died) is an error of the call
+// that asked for it, and of all further ones until Unlock, which ends the epoch.
+//
+// Rejected: to send the WinLock in Lock without waiting for the answer, and operations and
+// the WinUnlock behind it. That is one way there and back, too, but three frames, and the
+// target would have to keep the frames of each origin that does not have its turn. Rejected,
+// too: to have each call of the process, messages and collectives among them, ask for the
+// lock first. No call tells of what a program does between its calls, so a program that takes
+// "Lock has returned" for "the lock is held" would still be wrong; a flush says so.
+type lazyLock struct {
+	owner     atomic.Uintptr // the goroutine that has called Lock last
+	exclusive bool
+	asked     bool       // by lockNow: a WinLock
+	failed    error      // why the lock cannot be had
+	operation *operation // the one that is kept, or goes with the WinEpoch; nil if there is none
+	at        uint64     // number of the WinEpoch that is not answered, 0 if there is none
+	waits     *waiter    // who waits for that answer
+	// owner and exclusive are stored before engineSync.lazy, the rest under the engine's lock.
+}
+
+// lazily begins an epoch with t without asking for its lock, and reports whether it may.
+// Window.mu is held.
+func (w *Window) lazily(t *target, exclusive bool) bool {
+	e := w.e
+	if t.control != nil || w.check != nil || e.dead(t.process) || e.lazy.Load() != nil {
+		return false
+	}
+	me := sys.Goroutine()
+	if me == 0 {
+		return false // lockEarlier could not tell
+	}
+	t.lazy.owner.Store(me)
+	t.lazy.exclusive = exclusive
+	return e.lazy.CompareAndSwap(nil, t)
+}
+
+// lockEarlier takes the lazy lock of the calling goroutine, which is about to lock another
+// target. What comes of it is told by the next call in that epoch. No lock is held.
+func (e *Engine) lockEarlier() {
+	if t := e.lazy.Load(); t != nil && t.lazy.owner.Load() == sys.Goroutine() && !planted.LazyPassed {
+		t.w.lockNow(t, "Lock")
+	}
+}
+
+// lockNow asks for the lazy lock of t, unless somebody has, and returns when it is held, and
+// the operation that was kept is on its way; or why it cannot be had. No lock is held.
+func (w *Window) lockNow(t *target, call string) error {
+	e, z := w.e, &t.lazy
+	e.p.Lock()
+	if e.lazy.CompareAndSwap(t, nil) {
+		z.asked = true
+		t.asks++
+		if e.p.DownCause(int(t.process)) == nil {
+			e.farLock(t, z.exclusive)
+		}
+	}
+	err := error(nil)
+	if z.asked {
+		err = w.awaitTurn(t, call)
+	}
+	e.p.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if t.held != heldLazy {
+		return nil // another goroutine that waited has done the rest
+	}
+	e.p.Lock()
+	defer e.p.Unlock()
+	if z.failed != nil {
+		return z.failed
+	}
+	if err == nil {
+		err, t.told = t.told, nil
+	}
+	o := z.operation
+	z.operation = nil
+	if z.failed = err; err != nil {
+		if o != nil {
+			e.end(o, nil)
+		}
+		return err
+	}
+	if o != nil {
+		e.dispatch(o)
+	}
+	z.asked, t.held = false, heldLocked
+	t.setGate(gateOpen | gateLocked)
+	return nil
+}
+
+// awaitTurn waits for the answer to the last WinLock to t. The lock of the engine is held.
+func (w *Window) awaitTurn(t *target, call string) error {
+	x := w.waiter(call, t)
+	x.turn = true
+	defer w.e.rest(x)
+	return x.await(&t.answered, t.asks)
+}
+
+// lazyNow is lockNow if the lock of t is a lazy one, and reports whether it was.
+func (w *Window) lazyNow(t *target, call string) (bool, error) {
+	w.mu.Lock()
+	lazy := t.held == heldLazy
+	w.mu.Unlock()
+	if !lazy {
+		return false, nil
+	}
+	return true, w.lockNow(t, call)
+}
+
+// lazyAllNow is lazyNow of all targets.
+func (w *Window) lazyAllNow(call string) error {
+	var first error
+	for i := range w.targets {
+		if t := w.targets[i].Load(); t != nil && t.control == nil {
+			_, err := w.lazyNow(t, call)
+			first = firstOf(first, err)
+		}
+	}
+	return first
+}
+
+// fits reports whether an access of so many bytes may go with a WinEpoch, as far as that is a
+// matter of itself.
+func (a *access) fits(size int64) bool {
+	return size <= bundledMax && a.notice == 0 && !a.acked &&
+		a.layout.Type == nil && a.origin.Layout == nil && a.result.Layout == nil &&
+		(a.op != op.NoOp || a.kind != kindAccumulate || a.fetches())
+}
+
+// keep keeps an operation that fits for Unlock, if it is the first of its epoch and nobody
+// has asked for the lock, and reports whether it did. It takes the lock.
+func (e *Engine) keep(v *View, t *target, a *access, off uint64) (bool, error) {
+	e.p.Lock()
+	defer e.p.Unlock()
+	if cause := e.p.DownCause(int(t.process)); cause != nil {
+		return false, gone(t.rank, cause)
+	}
+	if v.number != 0 || t.lazy.operation != nil || e.lazy.Load() != t || a.size() > int64(e.p.ChunkMax(int(t.process))) {
+		return false, nil
+	}
+	t.lazy.operation = e.newOperation(v, &t.main, a, off)
+	return true, nil
+}
+
+// unlockLazy ends the epoch of a lazy lock. Window.mu is held, and is not when it returns.
+// It reports false if the lock has been asked for, and is held: Unlock is to go on.
+func (w *Window) unlockLazy(t *target) (done bool, err error) {
+	e := w.e
+	e.p.Lock()
+	if e.launchEpoch(t) {
+		t.held = heldTurning
+		w.mu.Unlock()
+		err = w.awaitEpoch(t)
+		e.p.Unlock()
+	} else {
+		e.p.Unlock()
+		w.mu.Unlock()
+		if err = w.lockNow(t, "Unlock"); err == nil {
+			return false, nil
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e.p.Lock()
+	t.lazy.reset()
+	e.p.Unlock()
+	t.held = heldNot
+	w.unlocked()
+	return true, err
+}
+
+// reset forgets an epoch.
+func (z *lazyLock) reset() {
+	z.exclusive, z.asked, z.failed, z.operation, z.at, z.waits = false, false, nil, nil, 0, nil
+}
+
+// launchEpoch sends the WinEpoch of t, if its lock has not been asked for and nothing else is
+// under way there. The lock is held.
+func (e *Engine) launchEpoch(t *target) bool {
+	z, c := &t.lazy, &t.main
+	q := &e.peers[t.process]
+	if len(t.others) > 0 || c.bundle != nil || !c.idle() || q.stuck || q.requests >= requestsMax ||
+		e.p.DownCause(int(t.process)) != nil || !e.lazy.CompareAndSwap(t, nil) {
+		return false
+	}
+	c.issued++
+	z.at = c.issued
+	c.quiet, c.asked, c.wanted = z.at, z.at, z.at
+	q.requests++
+	t.asks++
+	payload := e.frameEpoch(t)
+	e.hdr.Size = uint32(len(payload))
+	e.p.Queue(int(t.process), &e.hdr, payload, nil)
+	return true
+}
+
+// frameEpoch makes e.hdr the header of the WinEpoch of t, and returns its payload, which
+// belongs to the operation.
+func (e *Engine) frameEpoch(t *target) (payload []byte) {
+	z := &t.lazy
+	h := wire.Header{Kind: wire.WinEpoch, Ctx: t.w.id, Name: z.at}
+	if o := z.operation; o != nil {
+		e.head(o)
+		h.Tag, h.Arg, h.Aux = int32(e.hdr.Kind), e.hdr.Arg, e.hdr.Aux
+		if o.fetches() {
+			h.Flags |= wire.Fetches
+		}
+		switch {
+		case o.kind == kindCompare:
+			n := len(o.compare)
+			payload = o.short[1][:2*n] // compare is its beginning
+			copy(payload[n:], o.origin.Bytes)
+		case o.kind == kindGet || o.op == op.NoOp:
+			binary.LittleEndian.PutUint64(o.few[:], uint64(o.size()))
+			payload = o.few[:]
+		default:
+			payload = o.origin.Bytes
+		}
+	}
+	if z.exclusive {
+		h.Flags |= wire.Exclusive
+	}
+	e.hdr = h
+	return payload
+}
+
+// awaitEpoch waits until the epoch is over whose WinEpoch has gone, and returns what went
+// wrong in it. The lock of the engine is held.
+func (w *Window) awaitEpoch(t *target) error {
+	e, z := w.e, &t.lazy
+	x := w.waiter("Unlock", t)
+	defer e.rest(x)
+	x.turn, z.waits = true, x
+	// What grantedLate sends has higher numbers: every operation has to be complete here, and
+	// the WinDone that tells of its WinUnlock tells of this number, too.
+	err := e.farWait(&t.main, mark{at: math.MaxUint64, done: z.at}, false, x)
+	if o := z.operation; o != nil { // the target has died
+		e.end(o, nil)
+	}
+	return err
+}
+
+// grantedLate goes on with an epoch whose WinEpoch has found the lock taken, and which has it
+// now, or cannot have it. The lock is held; this is deep inside.
+func (e *Engine) grantedLate(t *target) {
+	z, c := &t.lazy, &t.main
+	e.peers[t.process].requests--
+	o := z.operation
+	z.waits.turn = false
+	z.operation, z.waits, z.at = nil, nil, 0
+	if t.told != nil {
+		c.fault, t.told = firstOf(c.fault, t.told), nil
+		if o != nil {
+			e.end(o, nil)
+		}
+		c.done = c.asked
+		c.notify()
+		return
+	}
+	if o != nil && !planted.EpochForgotten {
+		e.dispatch(o)
+	}
+	e.farUnlock(t)
+}
+
+// epochTold takes the answer to the WinEpoch of t. It reports false if no correct target gives
+// it.
+func (e *Engine) epochTold(t *target, h *wire.Header, payload []byte) bool {
+	z := &t.lazy
+	o := z.operation
+	if h.Flags&wire.Faulty == 0 {
+		want := 0
+		if o != nil && o.fetches() {
+			want = int(o.size())
+		}
+		if len(payload) != want {
+			return false
+		}
+		if want > 0 {
+			o.result.copyFrom(payload, 0)
+		}
+	}
+	z.operation, z.waits, z.at = nil, nil, 0
+	t.answered.Store(t.asks)
+	if o != nil {
+		e.end(o, nil)
+	}
+	return true
+}
+
+// appendTurn says that a wait is one for a lock.
+func appendTurn(b []byte, rank int) []byte {
+	return strconv.AppendInt(append(b, ", for the lock of rank "...), int64(rank), 10)
+}

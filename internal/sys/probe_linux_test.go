@@ -1,0 +1,54 @@
+package sys
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Readable and Writable look at every page that a buffer touches, also by a single byte at one
+// of its ends, and change nothing.
+func TestProbesLookAtEveryPage(t *testing.T) {
+	page := os.Getpagesize()
+	memory, err := unix.Mmap(-1, 0, 4*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Munmap(memory)
+	for i := range memory {
+		memory[i] = byte(i * 7)
+	}
+	want := bytes.Clone(memory[page : 3*page])
+	for _, outer := range [][]byte{memory[:page], memory[3*page:]} {
+		if err := unix.Mprotect(outer, unix.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const most = 9
+	for before := range most {
+		for behind := range most {
+			b := memory[page-before : 3*page+behind]
+			there := before == 0 && behind == 0
+			if got := Readable(b); got != there {
+				t.Errorf("with %d bytes missing at the beginning and %d at the end, Readable is %v", before, behind, got)
+			}
+			if got := Writable(b); got != there {
+				t.Errorf("with %d bytes missing at the beginning and %d at the end, Writable is %v", before, behind, got)
+			}
+		}
+	}
+	for from := range most {
+		for n := range most {
+			for _, b := range [][]byte{memory[page+from:][:n], memory[3*page-from-n:][:n]} {
+				if !Readable(b) || !Writable(b) {
+					t.Errorf("%d bytes at %d from an end are there, and are not found", n, from)
+				}
+			}
+		}
+	}
+	if !bytes.Equal(memory[page:3*page], want) {
+		t.Error("the memory has changed")
+	}
+}

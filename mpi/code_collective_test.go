@@ -1,0 +1,183 @@
+package mpi_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// A typedCall is a collective of n elements of T for each pair of members.
+type typedCall func(c *mpi.Comm, n, root int) error
+
+// typedCalls are the collectives of slices and Buffers with elements of T.
+func typedCalls[T int32 | float64]() map[string]typedCall {
+	wait := func(r mpi.Request) error { _, err := r.Wait(); return err }
+	// Of both types blocks have as many bytes.
+	of := func(n int) []T {
+		if _, ok := any(T(0)).(int32); ok {
+			n *= 2
+		}
+		return make([]T, n)
+	}
+	elements := func(c *mpi.Comm, n int) []int {
+		counts := make([]int, c.Size())
+		for i := range counts {
+			counts[i] = len(of(n))
+		}
+		return counts
+	}
+	bufs := func(c *mpi.Comm, n int) []mpi.Buffer {
+		list := make([]mpi.Buffer, c.Size())
+		for i := range list {
+			list[i] = mpi.Buf(of(n))
+		}
+		return list
+	}
+	return map[string]typedCall{
+		"Bcast":  func(c *mpi.Comm, n, root int) error { return mpi.Bcast(c, of(n), root) },
+		"Ibcast": func(c *mpi.Comm, n, root int) error { return wait(mpi.Ibcast(c, of(n), root)) },
+		"BcastInit": func(c *mpi.Comm, n, root int) error {
+			r := mpi.BcastInit(c, of(n), root)
+			return errors.Join(r.Start(), wait(r), r.Free())
+		},
+		"Comm.Bcast": func(c *mpi.Comm, n, root int) error { return c.Bcast(mpi.Buf(of(n)), root) },
+		"Reduce":     func(c *mpi.Comm, n, root int) error { return mpi.Reduce(c, of(n), of(n), mpi.Sum, root) },
+		"Ireduce":    func(c *mpi.Comm, n, root int) error { return wait(mpi.Ireduce(c, of(n), of(n), mpi.Sum, root)) },
+		"Allreduce":  func(c *mpi.Comm, n, _ int) error { return mpi.Allreduce(c, of(n), of(n), mpi.Sum) },
+		"Iallreduce": func(c *mpi.Comm, n, _ int) error { return wait(mpi.Iallreduce(c, of(n), of(n), mpi.Sum)) },
+		"Gather":     func(c *mpi.Comm, n, root int) error { return mpi.Gather(c, of(n), of(n*c.Size()), root) },
+		"Gatherv": func(c *mpi.Comm, n, root int) error {
+			return mpi.Gatherv(c, of(n), of(n*c.Size()), elements(c, n), nil, root)
+		},
+		"Scatter": func(c *mpi.Comm, n, root int) error { return mpi.Scatter(c, of(n*c.Size()), of(n), root) },
+		"Scatterv": func(c *mpi.Comm, n, root int) error {
+			return mpi.Scatterv(c, of(n*c.Size()), elements(c, n), nil, of(n), root)
+		},
+		"Allgather":      func(c *mpi.Comm, n, _ int) error { return mpi.Allgather(c, of(n), of(n*c.Size())) },
+		"Iallgather":     func(c *mpi.Comm, n, _ int) error { return wait(mpi.Iallgather(c, of(n), of(n*c.Size()))) },
+		"Comm.Allgather": func(c *mpi.Comm, n, _ int) error { return c.Allgather(mpi.Buf(of(n)), mpi.Buf(of(n*c.Size()))) },
+		"Allgatherv": func(c *mpi.Comm, n, _ int) error {
+			return mpi.Allgatherv(c, of(n), of(n*c.Size()), elements(c, n), nil)
+		},
+		"Alltoall":  func(c *mpi.Comm, n, _ int) error { return mpi.Alltoall(c, of(n*c.Size()), of(n*c.Size())) },
+		"Ialltoall": func(c *mpi.Comm, n, _ int) error { return wait(mpi.Ialltoall(c, of(n*c.Size()), of(n*c.Size()))) },
+		"Alltoallv": func(c *mpi.Comm, n, _ int) error {
+			return mpi.Alltoallv(c, of(n*c.Size()), elements(c, n), nil, of(n*c.Size()), elements(c, n), nil)
+		},
+		"Alltoallw":          func(c *mpi.Comm, n, _ int) error { return c.Alltoallw(bufs(c, n), bufs(c, n)) },
+		"Scan":               func(c *mpi.Comm, n, _ int) error { return mpi.Scan(c, of(n), of(n), mpi.Sum) },
+		"Exscan":             func(c *mpi.Comm, n, _ int) error { return mpi.Exscan(c, of(n), of(n), mpi.Sum) },
+		"ReduceScatterBlock": func(c *mpi.Comm, n, _ int) error { return mpi.ReduceScatterBlock(c, of(n*c.Size()), of(n), mpi.Sum) },
+		"ReduceScatter": func(c *mpi.Comm, n, _ int) error {
+			return mpi.ReduceScatter(c, of(n*c.Size()), of(n), elements(c, n), mpi.Sum)
+		},
+	}
+}
+
+// DT-16, COL-02: a collective in which one member has elements of another type is ErrType in
+// those who receive them, outside of checking mode, too, and the communicator can be used on.
+func TestDT16_CollectivesOfOtherElements(t *testing.T) {
+	unchecked(t)
+	right, wrong := typedCalls[float64](), typedCalls[int32]()
+	for _, ranks := range []int{2, 3, 4} {
+		mpitest.Run(t, ranks, func(t testing.TB, c *mpi.Comm) {
+			for _, name := range slices.Sorted(maps.Keys(right)) {
+				for _, n := range []int{1, 3, 1000, 30_000} {
+					odd, root := c.Size()-1, 0
+					var err error
+					if c.Rank() == odd {
+						err = wrong[name](c, n, root)
+					} else {
+						err = right[name](c, n, root)
+					}
+					what := fmt.Sprintf("%s of %d elements at rank %d", name, n, c.Rank())
+					if err != nil && !errors.Is(err, mpi.ErrType) {
+						t.Errorf("%s: %v", what, err)
+					}
+					if err == nil && meetsOther(name, c, odd, root) {
+						t.Errorf("%s: no error", what)
+					}
+					if err != nil && c.Size() == 2 && !(strings.Contains(err.Error(), "MPI_DOUBLE") && strings.Contains(err.Error(), "MPI_INT32_T") && strings.Contains(err.Error(), "rank 1")) {
+						t.Errorf("%s: %v", what, err)
+					}
+					// The next one is as ever.
+					sum, err := mpi.AllreduceOne(c, 1, mpi.Sum)
+					if err != nil || sum != c.Size() {
+						t.Errorf("then %d, %v", sum, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// meetsOther reports whether a member must have found out that another one, the last, has
+// elements of another type.
+func meetsOther(name string, c *mpi.Comm, odd, root int) bool {
+	me := c.Rank()
+	switch base := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(name, "Comm."), "I"), "Init"); strings.ToLower(base) {
+	case "bcast", "scatter", "scatterv":
+		return me == odd
+	case "reduce", "gather", "gatherv":
+		return me == root
+	case "scan", "exscan":
+		return me == odd
+	}
+	return true
+}
+
+// COL-04, COL-05: members that name different roots are told so, at the latest by the next
+// collective in which data goes between them, over messages and memory. Long messages wait for
+// who receives them, so that two roots which only send wait for each other (docs/checking.md).
+func TestCOL05_TwoRoots(t *testing.T) {
+	unchecked(t)
+	calls := typedCalls[float64]()
+	for _, ranks := range []int{2, 3, 4} {
+		mpitest.Run(t, ranks, func(t testing.TB, c *mpi.Comm) {
+			if raceBuild && strings.Contains(t.Name(), "inproc") {
+				return // two roots write to one place of a slot, which is what is wrong
+			}
+			for _, name := range []string{"Bcast", "Ibcast", "Scatter", "Reduce"} {
+				for _, n := range []int{1, 1000} {
+					if slot := strings.Contains(t.Name(), "shm-") || strings.Contains(t.Name(), "inproc-"); name == "Reduce" && (!slot || n > 60) {
+						continue // by messages both only receive, and there is nothing to compare
+					}
+					d, err := c.Dup()
+					ok(t, err)
+					root := 0
+					if d.Rank() == d.Size()-1 {
+						root = d.Rank()
+					}
+					first := calls[name](d, n, root)
+					if first != nil && !errors.Is(first, mpi.ErrRoot) {
+						t.Errorf("%s of %d elements at rank %d: %v", name, n, d.Rank(), first)
+					}
+					// One goes by memory where there is any, the other by messages.
+					second := mpi.Allreduce(d, make([]float64, 1), make([]float64, 1), mpi.Sum)
+					r := mpi.Iallreduce(d, make([]float64, 1), make([]float64, 1), mpi.Sum)
+					if _, err := r.Wait(); second == nil {
+						second = err
+					}
+					if first == nil && second == nil {
+						t.Errorf("%s of %d elements at rank %d: no error", name, n, d.Rank())
+					}
+					if second != nil && !errors.Is(second, mpi.ErrRoot) {
+						t.Errorf("after %s of %d elements at rank %d: %v", name, n, d.Rank(), second)
+					}
+					for _, err := range []error{first, second} {
+						if err != nil && c.Size() == 2 && !(strings.Contains(err.Error(), "rank 0 names root 0") && strings.Contains(err.Error(), "rank 1 names root 1")) {
+							t.Errorf("%s of %d elements at rank %d: %v", name, n, d.Rank(), err)
+						}
+					}
+					ok(t, c.Barrier()) // the other communicators are as ever
+				}
+			}
+		})
+	}
+}
