@@ -140,6 +140,18 @@ func (p *Proc) Start(sink fabric.Sink, workers ...Worker) {
 	go p.watch()
 }
 
+// Bereave tells the process that all its peers are gone, so that calls which it has left
+// behind end: once it has stopped, nothing would wake them.
+func (p *Proc) Bereave(cause error) {
+	p.Lock()
+	defer p.Unlock()
+	for i := range p.peers {
+		if i != p.job.Rank && p.peers[i].down == nil {
+			p.sink.Down(i, cause)
+		}
+	}
+}
+
 // Stop ends the services and closes the fabrics. Nothing may be pending.
 func (p *Proc) Stop() error {
 	p.Lock()

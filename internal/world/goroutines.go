@@ -63,15 +63,18 @@ func RunGoroutines(name string, n int, fn func(*World) error) error {
 		})
 	}
 	all.Wait()
+	// After a failure goroutines may be left that are still in calls.
+	failed := errors.Join(errs...) != nil
 	for _, w := range g.ranks {
 		if w != nil {
+			if failed {
+				w.Proc.Bereave(errRunOver)
+			}
 			if err := w.Proc.Stop(); err != nil {
 				errs = append(errs, err)
 			}
 		}
 	}
-	// After a failure goroutines may be left that are still in calls.
-	failed := errors.Join(errs...) != nil
 	for _, w := range g.ranks {
 		switch {
 		case w == nil:
@@ -86,6 +89,9 @@ func RunGoroutines(name string, n int, fn func(*World) error) error {
 	}
 	return errors.Join(errs...)
 }
+
+// errRunOver is why calls fail that goroutines of ranks are still in when all ranks have ended.
+var errRunOver = errors.New("the run is over")
 
 // goroutines are the ranks of one RunGoroutines.
 type goroutines struct {

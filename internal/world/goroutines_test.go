@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/leak"
 	"github.com/halo-mpi/halo/internal/world"
 )
@@ -96,6 +98,32 @@ func TestRunsLeaveNothing(t *testing.T) {
 	}
 	if left := before.Left(); left != "" {
 		t.Error(left)
+	}
+}
+
+// F1, 11.2.2: a call that a goroutine of a failed rank is in fails when the run is over, although
+// none of the ranks that it waits for has failed.
+func TestF1_CallsThatAreLeftEnd(t *testing.T) {
+	for _, fabric := range fabrics() {
+		left := make(chan error, 1)
+		err := world.RunGoroutines(fabric, 2, func(w *world.World) error {
+			if w.Comm.Rank == 1 {
+				return nil
+			}
+			go func() { left <- w.Coll.Barrier(w.Comm) }()
+			for w.Coll.Idle(w.Comm, coll.CallFinalize) == nil { // until it is in the Barrier
+				runtime.Gosched()
+			}
+			return errors.New("enough")
+		})
+		if err == nil || err.Error() != "enough" {
+			t.Errorf("%s: the run: %v", fabric, err)
+		}
+		err = <-left
+		var e *class.Error
+		if !errors.As(err, &e) || e.Class != class.ProcFailed || !strings.Contains(e.Text, "the run is over") {
+			t.Errorf("%s: the Barrier that was left: %v", fabric, err)
+		}
 	}
 }
 
