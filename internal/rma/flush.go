@@ -163,7 +163,8 @@ func (v *View) settleAll(local bool, call string) error {
 	defer e.p.Unlock()
 	for i := range w.targets {
 		if c := w.channelTo(i, number); c != nil {
-			c.rides, c.mark = e.riding(c, local), e.farMark(c, local)
+			c.rides = e.riding(c, local)
+			c.keep(e.farMark(c, local))
 		}
 	}
 	var first error

@@ -127,13 +127,15 @@ func (e *Engine) askFlush(c *channel) {
 // farHere is the mark of all that was sent until now, for waits that are local.
 func (c *channel) farHere() mark { return mark{at: c.issued} }
 
+// keep makes m the mark of a flush of several channels. Another goroutine may be in such a flush:
+// what that waits for at the target stays in the mark, also where m is of a local one.
+func (c *channel) keep(m mark) { c.mark = mark{m.at, max(m.done, c.mark.done)} }
+
 // farAsk notes how far all channels of t are, and unless it is local has the target tell
 // when it is as far.
 func (e *Engine) farAsk(t *target, local bool) {
 	for c := range t.channels {
-		if c.mark = c.farHere(); !local {
-			c.mark = e.farFlush(c)
-		}
+		c.keep(e.farMark(c, local))
 	}
 }
 

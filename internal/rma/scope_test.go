@@ -99,6 +99,28 @@ func TestQV05_SettlingCoversAllChannels(t *testing.T) {
 	}
 }
 
+// 12.5.4, 6.14: a flush of several channels waits until the target has all, although another
+// goroutine begins a local one meanwhile.
+func TestFlushBesideALocalFlush(t *testing.T) {
+	p := newPair(t, 1, long)
+	a := viewOf(p.w, Options{Thread: true})
+	launchBy(p.e, a, access{kind: kindPut, origin: Data{Bytes: bytes.Repeat([]byte{7}, long)}}, false)
+	tg := to(p.w)
+	p.e.farAsk(tg, false)
+	p.e.farAsk(tg, true)
+	p.until("all channels", func() bool {
+		for c := range tg.channels {
+			if !c.reached(c.mark, false) {
+				return false
+			}
+		}
+		return true
+	})
+	if n := arrived(p.mem); n != long {
+		t.Errorf("%d of %d bytes are there", n, long)
+	}
+}
+
 // QV-36: the request of a put that tells of the target is complete while a put that was
 // issued before it, through the same view, is still on its way; and an accumulate, unless
 // accumulates are before it.
