@@ -42,6 +42,8 @@ func standardName(c coll.Call) string {
 		b = append(b, "Intercomm_"...)
 	case coll.CallDup, coll.CallIdup, coll.CallSplit, coll.CallCreate, coll.CallFree:
 		b = append(b, "Comm_"...)
+	case coll.CallWinFree:
+		b = append(b, "Win_"...)
 	}
 	first := len(b)
 	for i, letter := range []byte(c.String()) {

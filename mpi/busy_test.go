@@ -245,15 +245,16 @@ func TestSection6_14_FreeBesideABarrier(t *testing.T) {
 }
 
 // entered has two goroutines call a collective that no other member calls yet, and returns when
-// one of the two has been refused, so that the other one is in it; end is its result.
-func entered(t testing.TB, call func() error) (end <-chan error) {
+// one of the two has been refused, so that the other one is in it; end is its result. calls is
+// what the error names.
+func entered(t testing.TB, calls string, call func() error) (end <-chan error) {
 	t.Helper()
 	ends := make(chan error, 2)
 	for range 2 {
 		go func() { ends <- call() }()
 	}
-	if err := <-ends; !errors.Is(err, mpi.ErrOther) {
-		t.Errorf("the second call: %v", err)
+	if err := <-ends; !errors.Is(err, mpi.ErrOther) || !strings.Contains(err.Error(), "at once ("+calls+")") {
+		t.Errorf("the second call: %v; want %s", err, calls)
 	}
 	return ends
 }
@@ -268,7 +269,7 @@ func TestSection6_14_RefusedFreeKeepsAttributes(t *testing.T) {
 		key := mpi.CreateKeyval(nil, func(*mpi.Comm, int) error { deleted++; return nil })
 		ok(t, mpi.SetAttr(d, key, 1))
 		if c.Rank() == 0 {
-			end := entered(t, d.Barrier)
+			end := entered(t, "Barrier and Barrier", d.Barrier)
 			if err := d.Free(); !errors.Is(err, mpi.ErrOther) || deleted != 0 {
 				t.Errorf("Free beside a Barrier: %v, %d attributes deleted", err, deleted)
 			}
@@ -292,7 +293,7 @@ func TestSection6_14_RefusedFreeKeepsTheWindow(t *testing.T) {
 		w, err := mpi.WinAllocate[int64](c, 1, nil)
 		ok(t, err)
 		if c.Rank() == 0 {
-			end := entered(t, w.Free)
+			end := entered(t, "Free and Free", w.Free)
 			if err := w.SetName("still there"); err != nil {
 				t.Errorf("after a Free that was refused: %v", err)
 			}
@@ -317,7 +318,7 @@ func TestSection6_14_RefusedFinalizeKeepsAttributes(t *testing.T) {
 		}
 		key := mpi.CreateKeyval(nil, func(*mpi.Comm, int) error { deleted++; return nil })
 		ok(t, mpi.SetAttr(c.Self(), key, 1))
-		entered(t, c.Barrier)
+		entered(t, "Barrier and Barrier", c.Barrier)
 		return nil
 	})
 	if err == nil || !strings.Contains(err.Error(), "two goroutines are in collectives on world at once (Finalize and Barrier)") || deleted != 0 {

@@ -22,6 +22,7 @@ const (
 	CallIntercommCreate
 	CallMerge
 	CallFree
+	CallWinFree
 	CallFinalize
 )
 
@@ -51,7 +52,7 @@ func (c Call) String() string {
 		return "IntercommCreate"
 	case CallMerge:
 		return "Merge"
-	case CallFree:
+	case CallFree, CallWinFree:
 		return "Free"
 	case CallFinalize:
 		return "Finalize"

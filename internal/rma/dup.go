@@ -138,8 +138,12 @@ func (v *View) freeFirst() error {
 	}
 	e.p.Unlock()
 	err := e.colls.Allreduce(w.Comm, give[:], sum[:], op.Sum, op.Uint64)
-	if _, busy := err.(*coll.Clash); busy {
-		return err // nothing has happened: the window lives on
+	if busy, ok := err.(*coll.Clash); ok { // nothing has happened: the window lives on
+		busy.Call = coll.CallWinFree
+		if busy.Other == coll.Blocking(coll.Allreduce) {
+			busy.Other = coll.CallWinFree // of another goroutine
+		}
+		return busy
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
