@@ -45,7 +45,7 @@ func TestErrorsHaveNamesOfC(t *testing.T) {
 				t.Errorf("%s gives %v, and the handler hears %v; want %v of %s", name, is, got, want, name)
 			}
 		}
-		h, place, b := l.addComm(c), new(memory), make([]byte, 8)
+		h, place, b := l.addComm(c), unmoved[memory](), unmoved[[8]byte]()
 		out := func(i int) uintptr { return uintptr(unsafe.Pointer(&place[i])) }
 		buf := uintptr(unsafe.Pointer(&b[0]))
 		const mpiByte = 0x247
@@ -74,7 +74,7 @@ func TestKeyvalsAreFreedTwice(t *testing.T) {
 		l.testStart(world)
 		l.state.Store(running)
 		call := procedureCalls(l)
-		keys := new([3]int32)
+		keys := unmoved[[3]int32]()
 		at := func(i int) uintptr { return uintptr(unsafe.Pointer(&keys[i])) }
 		is := func(got, want mpi.Class) {
 			t.Helper()

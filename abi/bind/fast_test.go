@@ -148,7 +148,7 @@ func TestFastHearsOfTypes(t *testing.T) {
 // packOne packs an element of a type without C.
 func packOne(t testing.TB, l *Lib, h handle) {
 	at := func(p unsafe.Pointer) uintptr { return uintptr(p) }
-	memory, position := new([256]byte), new(int32)
+	memory, position := unmoved[[256]byte](), unmoved[int32]()
 	words := &[7]uintptr{at(unsafe.Pointer(&memory[0])), 1, h, at(unsafe.Pointer(&memory[128])), 128, at(unsafe.Pointer(position)), commWorld}
 	if ok(t, l.pack(args{unsafe.Pointer(words), false, 0})); *position == 0 {
 		t.Error("nothing is packed")

@@ -19,7 +19,7 @@ func TestNowhereToSayWhatIsComplete(t *testing.T) {
 		for i, p := range procedures {
 			numbers[p.String()] = i
 		}
-		place := new([2]int32)
+		place := unmoved[[2]int32]()
 		somewhere := uintptr(unsafe.Pointer(place))
 		for name, results := range map[string][]int{
 			"MPI_Testall": {2}, "MPI_Testany": {2, 3}, "MPI_Testsome": {2}, "MPI_Waitany": {2}, "MPI_Waitsome": {2},

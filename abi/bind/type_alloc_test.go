@@ -19,7 +19,7 @@ type shortTypes struct {
 }
 
 func newShortTypes(world *mpi.Comm) *shortTypes {
-	s := &shortTypes{l: New(Hooks{}), numbers: map[string]int{}, memory: new([8]int64), words: new([8]uintptr), newtype: new(handle)}
+	s := &shortTypes{l: New(Hooks{}), numbers: map[string]int{}, memory: unmoved[[8]int64](), words: new([8]uintptr), newtype: unmoved[handle]()}
 	s.l.testStart(world)
 	s.l.state.Store(running)
 	for i, p := range procedures {

@@ -138,7 +138,7 @@ func FuzzTypeCalls(f *testing.F) {
 			l := New(Hooks{})
 			l.testStart(world)
 			l.state.Store(running)
-			c := &caller{l: l, rng: rand.New(rand.NewPCG(seed, 7)), memory: new(memory)}
+			c := &caller{l: l, rng: rand.New(rand.NewPCG(seed, 7)), memory: unmoved[memory]()}
 			for range min(max(n, 0), 100) {
 				c.call(t, calls[c.rng.IntN(len(calls))])
 			}
@@ -158,7 +158,7 @@ func TestTypesDoNotGrow(t *testing.T) {
 		for i, p := range procedures {
 			numbers[p.String()] = i
 		}
-		out := new([2]handle)
+		out := unmoved[[2]handle]()
 		at := func(i int) uintptr { return uintptr(unsafe.Pointer(&out[i])) }
 		do := func(name string, large bool, words ...uintptr) {
 			if code := l.Call(numbers[name], large, unsafe.Pointer(&words[0])); code != 0 {

@@ -71,7 +71,7 @@ func TestEveryProcedureTakesWildArguments(t *testing.T) {
 				})
 				l.testStart(world)
 				l.state.Store(running)
-				room := new(memory)
+				room := unmoved[memory]()
 				for _, p := range all {
 					if slices.Contains(ends, p.Name) {
 						continue

@@ -11,8 +11,8 @@ import (
 
 // Memory of C is any, none, or what cannot be (RW-01).
 func TestMemoryOfC(t *testing.T) {
-	var here [16]byte
-	at := uintptr(unsafe.Pointer(&here))
+	here := unmoved[[16]byte]()
+	at := uintptr(unsafe.Pointer(here))
 	for _, c := range []struct {
 		address uintptr
 		size    int64
