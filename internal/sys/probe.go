@@ -1,10 +1,6 @@
 package sys
 
-import (
-	"runtime/debug"
-	"sync/atomic"
-	"unsafe"
-)
+import "runtime/debug"
 
 // probeStep is the distance of the bytes that Readable and Writable try: no page is smaller.
 const probeStep = 4096
@@ -50,19 +46,12 @@ func Writable(b []byte) (ok bool) {
 	return
 }
 
-// writeAll writes a word in each page of b as it is, the way that loses no store of others to it:
-// where b has no whole word of the page, at its ends, that is the word around its bytes there.
+// writeAll writes a byte in each page of b as it is.
 func writeAll(b []byte) {
-	const word = 4
-	p := unsafe.Pointer(unsafe.SliceData(b))
-	for i := 0; i < len(b); {
-		at := uintptr(p) + uintptr(i)
-		n := min(len(b)-i, int(probeStep-at%probeStep)) // bytes of b in this page
-		first := int(-at % word)                        // where the first word begins
-		if first > 0 && first+word > n {
-			first -= word
-		}
-		atomic.OrUint32((*uint32)(unsafe.Add(p, i+first)), 0)
-		i += n
+	for i := 0; i < len(b); i += probeStep {
+		touch(&b[i])
+	}
+	if len(b) > 0 {
+		touch(&b[len(b)-1])
 	}
 }

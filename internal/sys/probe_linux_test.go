@@ -52,3 +52,20 @@ func TestProbesLookAtEveryPage(t *testing.T) {
 		t.Error("the memory has changed")
 	}
 }
+
+// To look at a buffer is no access to what lies beside it: under the race detector nothing is
+// reported, neither a race with who writes there nor a pointer beyond an object.
+func TestProbesLeaveTheNeighbours(t *testing.T) {
+	for _, size := range []int{2, 7, 8, 1000, 0x80001, 0x80003} { // above 32 KiB an object ends where its memory does
+		whole := make([]byte, size)
+		written := make(chan struct{})
+		go func() {
+			whole[0] = 1
+			close(written)
+		}()
+		if b := whole[1:]; !Readable(b) || !Writable(b) {
+			t.Errorf("%d bytes of the heap are not found", len(b))
+		}
+		<-written
+	}
+}
