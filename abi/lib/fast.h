@@ -1,6 +1,6 @@
 /*
- * What C does without Go: the shortest operations on windows whose memory is mapped,
- * accumulates of some KiB there, reductions of a process alone, what is packed, and what a table
+ * What C does without Go: the shortest operations on windows whose memory is mapped, short puts
+ * and gets by the kernel where it is not, accumulates of some KiB there, reductions of a process alone, what is packed, and what a table
  * knows. A call to Go costs as much as ten of the shortest.
  *
  * Each function here returns whether it has done all of a call of that name. Where it
@@ -204,6 +204,10 @@ static inline char *halo_place(const void *local, uint64_t n, int rank, MPI_Aint
 	return place;
 }
 
+/* View.putUnlocked and View.getUnlocked: memory of another process by the kernel. */
+HALO_HIDDEN int halo_kernel_put(const void *origin, uint64_t n, int rank, MPI_Aint disp, MPI_Win win);
+HALO_HIDDEN int halo_kernel_get(void *result, uint64_t n, int rank, MPI_Aint disp, MPI_Win win);
+
 /* View.PutBytes */
 static inline int halo_fast_put(const void *origin, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, int64_t target_count, MPI_Datatype target_datatype, MPI_Win win) {
 	uint64_t n = halo_bytes(count, datatype);
@@ -211,7 +215,7 @@ static inline int halo_fast_put(const void *origin, int64_t count, MPI_Datatype 
 		return 0;
 	char *place = halo_place(origin, n, rank, disp, win, 0);
 	if (place == NULL)
-		return 0;
+		return halo_kernel_put(origin, n, rank, disp, win);
 	halo_copy(place, origin, n);
 	return 1;
 }
@@ -223,7 +227,7 @@ static inline int halo_fast_get(void *result, int64_t count, MPI_Datatype dataty
 		return 0;
 	char *place = halo_place(result, n, rank, disp, win, 1);
 	if (place == NULL)
-		return 0;
+		return halo_kernel_get(result, n, rank, disp, win);
 	halo_copy(result, place, n);
 	return 1;
 }

@@ -10,8 +10,13 @@
 #define HALO_TARGET_GATE              24
 #define HALO_TARGET_UNIT              32
 #define HALO_TARGET_MOST              48
-#define HALO_TARGET_CONTROL           136
-#define HALO_TARGET_FRAMED            200
+#define HALO_TARGET_SIZE              40
+#define HALO_TARGET_ADDR              128
+#define HALO_TARGET_MAY               136
+#define HALO_TARGET_PID               140
+#define HALO_TARGET_GONE              144
+#define HALO_TARGET_CONTROL           152
+#define HALO_TARGET_FRAMED            216
 #define HALO_TARGET_MEM               56
 #define HALO_TARGET_STRIPES           80
 #define HALO_TARGET_ME                88
@@ -34,7 +39,7 @@
 #define HALO_STRIPE_FAVOUR_MOST       16
 
 /* The number of this layout: Go has to give the same. */
-#define HALO_LAYOUT 0x92e9e034ac1b1ad2u
+#define HALO_LAYOUT 0x9248732316ab309bu
 
 /* The same of internal/coll and internal/shmfmt. */
 #define HALO_STATE_BUSY               0

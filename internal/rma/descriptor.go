@@ -14,8 +14,9 @@ import (
 // A call from C to Go costs as much as ten operations on mapped memory. So the C library
 // looks at what the shortest ways here look at (View.opened, target.room, View.Flush,
 // apply.Region.FetchOp) by itself, and does the same with the same memory, as far as that is
-// a copy or atomic operations; of all else it knows nothing, and calls Go. Of what
-// is described here it stores one thing, that a put or get has followed a fence (admit); all
+// a copy or atomic operations, and with memory that the kernel copies (View.putUnlocked); of all
+// else it knows nothing, and calls Go. Of what is described here it stores two things: that a put
+// or get has followed a fence (admit), and how many may still go by the kernel (unlocked.may). All
 // else goes into memory of windows, and stripes.
 //
 // Where fields are, the compiler of Go tells (DescriptorLayout), and the header of C is
@@ -54,6 +55,11 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "TARGET_GATE", Value: int64(unsafe.Offsetof(t.gate))},
 		{Name: "TARGET_UNIT", Value: int64(unsafe.Offsetof(t.unit))},
 		{Name: "TARGET_MOST", Value: int64(unsafe.Offsetof(t.most))},
+		{Name: "TARGET_SIZE", Value: int64(unsafe.Offsetof(t.size))},
+		{Name: "TARGET_ADDR", Value: int64(unsafe.Offsetof(t.addr))},
+		{Name: "TARGET_MAY", Value: int64(unsafe.Offsetof(t.may))},
+		{Name: "TARGET_PID", Value: int64(unsafe.Offsetof(t.pid))},
+		{Name: "TARGET_GONE", Value: int64(unsafe.Offsetof(t.gone))}, // the address of a word
 		{Name: "TARGET_CONTROL", Value: int64(unsafe.Offsetof(t.control))},
 		{Name: "TARGET_FRAMED", Value: int64(unsafe.Offsetof(t.framed))},
 		{Name: "TARGET_MEM", Value: int64(region + unsafe.Offsetof(apply.Region{}.Mem))}, // a slice: address, length

@@ -24,6 +24,8 @@ func TestDescriptorLayoutIsWhereThingsAre(t *testing.T) {
 	x.region = apply.Region{Mem: mem, Stripes: shmfmt.HeapStripes(5), Me: 4, Fine: true}
 	x.gate.Store(gateOpen | gateLocked)
 	x.framed.Store(true)
+	x.size, x.addr, x.pid, x.gone = 24, 77, 78, new(atomic.Bool)
+	x.may.Store(5)
 	w := &Window{}
 	w.mode.Store(modeLockAll)
 	w.targets = make([]atomic.Pointer[target], 7)
@@ -56,6 +58,11 @@ func TestDescriptorLayoutIsWhereThingsAre(t *testing.T) {
 		{"most", load[uint64](p, at["TARGET_MOST"]), uint64(8)},
 		{"control", load[*shmfmt.Window](p, at["TARGET_CONTROL"]), x.control},
 		{"framed", load[uint32](p, at["TARGET_FRAMED"]), uint32(1)},
+		{"size", load[int64](p, at["TARGET_SIZE"]), int64(24)},
+		{"address", load[uint64](p, at["TARGET_ADDR"]), uint64(77)},
+		{"allowed", load[int32](p, at["TARGET_MAY"]), int32(5)},
+		{"process", load[int32](p, at["TARGET_PID"]), int32(78)},
+		{"gone", load[*atomic.Bool](p, at["TARGET_GONE"]), x.gone},
 		{"mem", load[*byte](p, at["TARGET_MEM"]), &mem[0]},
 		{"length", load[int](p, at["TARGET_MEM"]+8), 24},
 		{"stripes", load[*shmfmt.Stripes](p, at["TARGET_STRIPES"]), x.region.Stripes},

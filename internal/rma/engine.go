@@ -58,6 +58,7 @@ func (e *Engine) Work() int {
 
 // Lost implements proc.Mourner.
 func (e *Engine) Lost(peer int) {
+	e.lostUnlocked(peer)
 	e.lostDeferred(peer)
 	e.lostSync(peer)
 	e.lostLink(peer)

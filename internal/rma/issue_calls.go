@@ -20,6 +20,9 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 					move(f.region.Mem[at:], origin)
 					return nil
 				}
+				if v.putUnlocked(t, origin, disp) {
+					return nil
+				}
 				r, at = v.found(t, disp, len(origin))
 			} else if r, at = &h.region, h.room(disp, len(origin)); at < 0 || !h.open(t) || v.onlyFrames(t) {
 				r = nil
@@ -42,6 +45,9 @@ func (v *View) GetBytes(result []byte, target int, disp int64) error {
 			if h := v.handle; h == nil {
 				if f, at := t.foremost(disp, len(result)); f != nil && !v.inOrder() {
 					move(result, f.region.Mem[at:int(at)+len(result)])
+					return nil
+				}
+				if v.getUnlocked(t, result, disp) {
 					return nil
 				}
 				r, at = v.found(t, disp, len(result))

@@ -17,7 +17,17 @@ const (
 func (e *Engine) copy(t *target, a *access, off uint64) bool {
 	e.p.Lock()
 	defer e.p.Unlock()
-	return e.p.DownCause(int(t.process)) == nil && (e.offered(t, a, off) || e.copies(t, a, off, true))
+	if e.p.DownCause(int(t.process)) != nil {
+		return false
+	}
+	if e.offered(t, a, off) {
+		return true
+	}
+	if !e.copies(t, a, off, true) {
+		return false
+	}
+	e.allow(t)
+	return true
 }
 
 // copies makes a put or get by the kernel, and reports whether it could: the memory at

@@ -153,6 +153,23 @@ func (e *Engine) offered(t *target, a *access, off uint64) bool {
 	return done
 }
 
+// spare is how many operations, behind one that was made without an offer, need not ask for one:
+// they are counted as if they had. sleeps says that nobody polls at the target.
+func (x *offerTo) spare(sleeps bool) uint32 {
+	n := uint32(0)
+	switch {
+	case x.busy:
+	case x.never:
+		n = skipMax
+	case x.skip > 0:
+		n, x.skip = x.skip, 0
+	case sleeps:
+		n = min(max(x.patience, nudgeAfter)-1-x.asleep, skipMax)
+		x.asleep += n
+	}
+	return n
+}
+
 // nudge counts an operation that has found the target asleep, and now and then wakes up who
 // waits there.
 func (e *Engine) nudge(t *target, x *offerTo) {
@@ -163,6 +180,8 @@ func (e *Engine) nudge(t *target, x *offerTo) {
 	x.asleep = 0
 	if job := e.p.Job(); len(job.Local) <= job.Cores && e.node.Nudge(int(t.process)) {
 		x.patience = min(2*x.patience, nudgeMost)
+	} else {
+		x.patience = max(x.patience, skipMax+1) // nobody waits there, or nobody is to be nudged
 	}
 }
 

@@ -36,6 +36,7 @@ type target struct {
 	most   uint64       // the highest displacement that is not past the end
 	region apply.Region // of pathMapped: Mem is all of it; of others on the node: its stripes
 	addr   uint64       // of its memory in its own process
+	unlocked
 	// control is the target's control block, nil if that is not mapped: the target is on
 	// another node.
 	control *shmfmt.Window
@@ -134,6 +135,7 @@ func (t *target) open(x entry) error {
 	}
 	if w.host < 0 && e.canCopy(t.process) {
 		t.path = pathKernel
+		t.pid, t.gone = e.node.Process(int(t.process))
 	}
 	return nil
 }

@@ -70,6 +70,28 @@ func WriteProcess(pid int, src [][]byte, addr uint64) error {
 	return copyProcess(unix.SYS_PROCESS_VM_WRITEV, pid, src, addr)
 }
 
+// CopyTo copies src, of which there is some, to address addr of process pid by one system call,
+// as WriteProcess does, and reports whether all of it was copied. It does not tell the Go
+// scheduler: src is to be at most briefCopy long.
+func CopyTo(pid int, addr uint64, src []byte) bool {
+	return copyBlock(unix.SYS_PROCESS_VM_WRITEV, pid, src, addr)
+}
+
+// CopyFrom fills dst with the bytes from address addr of process pid on, as CopyTo does the
+// other way.
+func CopyFrom(pid int, dst []byte, addr uint64) bool {
+	return copyBlock(unix.SYS_PROCESS_VM_READV, pid, dst, addr)
+}
+
+func copyBlock(call uintptr, pid int, here []byte, addr uint64) bool {
+	local := unix.Iovec{Base: unsafe.SliceData(here)}
+	local.SetLen(len(here))
+	remote := unix.RemoteIovec{Base: uintptr(addr), Len: len(here)}
+	n, _, errno := unix.RawSyscall6(call, uintptr(pid),
+		uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
+	return errno == 0 && n == uintptr(len(here))
+}
+
 func copyProcess(call uintptr, pid int, here [][]byte, addr uint64) error {
 	var local [processBlocks]unix.Iovec
 	for len(here) > 0 {

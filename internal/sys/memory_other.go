@@ -30,6 +30,12 @@ func FutexSleep(word *atomic.Uint32, want uint32) { runtime.Gosched() }
 // FutexRouse does nothing: there are no sleepers.
 func FutexRouse(word *atomic.Uint32, n int) {}
 
+// CopyTo copies nothing.
+func CopyTo(pid int, addr uint64, src []byte) bool { return false }
+
+// CopyFrom copies nothing.
+func CopyFrom(pid int, dst []byte, addr uint64) bool { return false }
+
 // Dup is not available on this platform.
 func Dup(f *os.File) (*os.File, error) {
 	return nil, errors.New("another descriptor of " + f.Name() + ": not supported on " + runtime.GOOS)

@@ -1,7 +1,9 @@
 /* What fast.c takes, and what it leaves to Go, beside memory laid out as Go has it. It prints
  * what is wrong, and ends with 1 then. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "../fast.h"
 
@@ -141,6 +143,89 @@ static void copies(void) {
 	SET(int64_t, target, HALO_TARGET_MEM + 8, 0);
 	EXPECT(0, put(1, 0));
 	EXPECT(0, halo_fast_put(&v, 0, MPI_INT64_T, 1, 0, 0, MPI_INT64_T, win));
+}
+
+/* Memory that the kernel copies: that of this process, as if it were another's. */
+static void by_the_kernel(void) {
+	static uint32_t gone;
+	int64_t v = 7, w = 0;
+	reset();
+	SET(char *, target, HALO_TARGET_MEM, NULL);
+	SET(int64_t, target, HALO_TARGET_MEM + 8, 0);
+	SET(int64_t, target, HALO_TARGET_SIZE, BYTES);
+	SET(uint64_t, target, HALO_TARGET_ADDR, (uint64_t)(uintptr_t)memory);
+	SET(int32_t, target, HALO_TARGET_PID, getpid());
+	SET(uint32_t *, target, HALO_TARGET_GONE, &gone);
+	int32_t *may = HALO_AT(int32_t, target, HALO_TARGET_MAY);
+
+	*may = 2;
+	EXPECT(1, put(1, 2));
+	EXPECT(0x1122334455667788, at(2));
+	EXPECT(1, halo_fast_get(&w, 1, MPI_INT64_T, 1, 2, 1, MPI_INT64_T, win));
+	EXPECT(0x1122334455667788, w);
+	EXPECT(0, *may);
+	EXPECT(0, put(1, 4));
+	EXPECT(0, get(1, 4));
+	EXPECT(0, at(4));
+	EXPECT(0, *may);
+	*may = -5;
+	EXPECT(0, put(1, 4));
+	EXPECT(-5, *may);
+	*may = 1000;
+	for (size_t n = 1; n < 40; n++) { /* each length, and nothing beside it */
+		char from[40], to[42];
+		for (size_t i = 0; i < sizeof from; i++)
+			from[i] = (char)(i + 1);
+		memset(memory, 0, 64);
+		memset(to, 0, sizeof to);
+		EXPECT(1, halo_fast_put(from, (int64_t)n, MPI_BYTE, 1, 1, (int64_t)n, MPI_BYTE, win));
+		EXPECT(0, memory[3] | memory[4 + n]);
+		EXPECT(1, halo_fast_get(to + 1, (int64_t)n, MPI_BYTE, 1, 1, (int64_t)n, MPI_BYTE, win));
+		EXPECT(0, memcmp(from, to + 1, n) | to[0] | to[n + 1]);
+	}
+
+	int32_t left = *may;
+	EXPECT(0, put(1, BYTES / 4 - 1));
+	EXPECT(0, put(1, BYTES / 4));
+	EXPECT(0, put(1, BYTES / 4 + 1));
+	EXPECT(0, put(1, (MPI_Aint)1 << 62));
+	EXPECT(0, put(1, -1));
+	EXPECT(0, get(1, BYTES / 4 - 1));
+	EXPECT(0, get(1, -1));
+	EXPECT(0, put(0, 0));
+	EXPECT(0, put(RANKS, 0));
+	EXPECT(0, put(-1, 0));
+	EXPECT(0, halo_fast_put(&v, 0, MPI_INT64_T, 1, 0, 0, MPI_INT64_T, win));
+	EXPECT(0, halo_fast_put(&v, 1, MPI_INT64_T, 1, 0, 1, MPI_UINT64_T, win));
+	EXPECT(0, halo_fast_put(NULL, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, win));
+	static char big[HALO_COPY_LESS];
+	EXPECT(0, halo_fast_put(big, HALO_COPY_LESS, MPI_BYTE, 1, 0, HALO_COPY_LESS, MPI_BYTE, win));
+	SET(uint32_t, target, HALO_TARGET_GATE, 0);
+	EXPECT(0, put(1, 0));
+	SET(uint32_t, target, HALO_TARGET_GATE, HALO_GATE_OPEN);
+	SET(uint32_t, view, HALO_VIEW_HOW, HALO_HOW_IN_ORDER);
+	EXPECT(0, put(1, 0));
+	SET(uint32_t, view, HALO_VIEW_HOW, 0);
+	gone = 1;
+	EXPECT(0, put(1, 0));
+	EXPECT(0, get(1, 0));
+	gone = 0;
+	EXPECT(left, *may);
+	EXPECT(1, halo_fast_put(big, HALO_COPY_LESS - 1, MPI_BYTE, 1, 0, HALO_COPY_LESS - 1, MPI_BYTE, win));
+	EXPECT(1, put(1, BYTES / 4 - 2)); /* the last place */
+
+	errno = 33; /* what the kernel refuses is Go's, and errno the program's */
+	SET(uint64_t, target, HALO_TARGET_ADDR, 4096);
+	EXPECT(0, put(1, 0));
+	EXPECT(0, get(1, 0));
+	SET(uint64_t, target, HALO_TARGET_ADDR, (uint64_t)(uintptr_t)memory);
+	SET(int32_t, target, HALO_TARGET_PID, 1 << 30); /* above all process numbers */
+	EXPECT(0, put(1, 0));
+	EXPECT(0, get(1, 0));
+	EXPECT(33, errno);
+	SET(int32_t, target, HALO_TARGET_PID, getpid());
+	EXPECT(1, get(1, 0));
+	*may = 0;
 }
 
 static void synchronisation(void) {
@@ -612,6 +697,7 @@ static void know(void) {
 int main(void) {
 	know();
 	copies();
+	by_the_kernel();
 	synchronisation();
 	stripe();
 	elements();

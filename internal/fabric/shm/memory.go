@@ -2,6 +2,7 @@ package shm
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/heap"
@@ -110,4 +111,10 @@ func (f *Fabric) Write(peer int, src [][]byte, addr uint64) error {
 		return fmt.Errorf("shm: write of %d blocks to process %d: %w", len(src), peer, fabric.ErrUnsupported)
 	}
 	return f.node.Write(o.peer, o.door, src, addr)
+}
+
+// Process is the process of a peer for which CanWrite has said yes: its number, and what Gone
+// loads. Who copies from and to its memory in other ways than by Read and Write needs both.
+func (f *Fabric) Process(peer int) (pid int32, gone *atomic.Bool) {
+	return f.out[peer].door.Pid.Load(), &f.gone[peer] // pairs with the store in Lose
 }

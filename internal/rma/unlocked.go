@@ -1,0 +1,80 @@
+package rma
+
+import (
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// # The kernel's copies without the lock
+//
+// A short put or get by the kernel takes less time in the kernel than what surrounds it in
+// Engine.copy: the lock, the question whether to make an offer, and in C the call of Go. So
+// Engine.copy lets some operations that follow one that the kernel has made go to the kernel at
+// once: as many as would have made no offer anyway (offerTo.spare). They take no lock, and C
+// makes them without Go (abi/lib/fast_kernel.c).
+//
+// Nothing else is decided there. Whatever is not plain, and whatever the kernel refuses, takes
+// the way through Engine.copy, from the beginning: an operation that the kernel has made in part
+// is made again. So all errors are found there.
+//
+// No operation is made so once it is known that the target's process is gone, whose number may
+// be another's: gone is looked at before each, and Lost takes back what was allowed.
+
+// unlocked is what the kernel's copies to and from a target need. All but may are stored when the
+// target is made.
+type unlocked struct {
+	may  atomic.Int32 // operations that may be made so; raised under the engine's lock
+	pid  int32        // the target's process
+	gone *atomic.Bool // that is known to have died; nil if the path is not pathKernel
+}
+
+// unlockedLess is how many bytes are too many: longer copies gain nothing. They may take as long
+// as the scheduler of Go can do without the processor, see sys.CopyTo.
+const unlockedLess = moveMin
+
+// unlocked is where n bytes at a displacement are in the target's process, and whether they may be
+// copied without the lock. If so, it counts that.
+func (v *View) unlocked(t *target, disp int64, n int) (addr uint64, may bool) {
+	if t.may.Load() <= 0 || v.how.Load()&howInOrder != 0 || t.gone.Load() || uint(n-1) >= unlockedLess-1 || uint64(disp) > t.most {
+		return 0, false
+	}
+	at := disp * t.unit
+	if int64(n) > t.size-at || t.may.Add(-1) < 0 {
+		return 0, false
+	}
+	return t.addr + uint64(at), true
+}
+
+// putUnlocked is a put by the kernel without the lock. It reports whether it was made.
+func (v *View) putUnlocked(t *target, origin []byte, disp int64) bool {
+	addr, may := v.unlocked(t, disp, len(origin))
+	return may && sys.CopyTo(int(t.pid), addr, origin)
+}
+
+// getUnlocked is a get by the kernel without the lock. It reports whether it was made.
+func (v *View) getUnlocked(t *target, result []byte, disp int64) bool {
+	addr, may := v.unlocked(t, disp, len(result))
+	return may && sys.CopyFrom(int(t.pid), result, addr)
+}
+
+// allow says how many operations to t may be made without the lock, behind one that the kernel has
+// made. The lock is held.
+func (e *Engine) allow(t *target) {
+	n := uint32(0)
+	if t.path == pathKernel && e.p.DownCause(int(t.process)) == nil {
+		n = e.offers[t.process].spare(e.node.Sleeps(int(t.process)))
+	}
+	t.may.Store(int32(n))
+}
+
+// lostUnlocked allows no more operations to a process that is gone. The lock is held.
+func (e *Engine) lostUnlocked(peer int) {
+	for _, w := range e.windows {
+		for i := range w.targets {
+			if t := w.targets[i].Load(); t != nil && int(t.process) == peer {
+				t.may.Store(0)
+			}
+		}
+	}
+}

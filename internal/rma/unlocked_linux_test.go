@@ -1,0 +1,95 @@
+package rma
+
+import (
+	"bytes"
+	"os"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+)
+
+// MayUnlocked is how many operations to a rank may still be made without the lock.
+func (v *View) MayUnlocked(rank int) int32 { return v.w.targets[rank].Load().may.Load() }
+
+// What is copied without the lock is what may be: within the memory, of a process that is not
+// known to be gone, in a view without order, as often as was allowed.
+func TestUnlockedCopiesWhatMayBe(t *testing.T) {
+	mem := make([]byte, 64<<10) // large: on the heap, which does not move
+	var gone atomic.Bool
+	x := &target{unit: 4, size: 40000, most: 10000, addr: uint64(uintptr(unsafe.Pointer(&mem[0])))}
+	x.pid, x.gone = int32(os.Getpid()), &gone
+	v := &View{}
+	put := func(n int, disp int64) bool { return v.putUnlocked(x, bytes.Repeat([]byte{9}, n), disp) }
+	get := func(n int, disp int64) bool { return v.getUnlocked(x, make([]byte, n), disp) }
+
+	if put(8, 0) || get(8, 0) {
+		t.Error("nothing is allowed, and it was copied")
+	}
+	for _, c := range []struct {
+		n    int
+		disp int64
+		made bool
+	}{
+		{8, 2, true}, {8, 9998, true}, {4, 9999, true}, {unlockedLess - 1, 5, true},
+		{8, 9999, false}, {1, 10000, false}, {1, 10001, false}, {8, -1, false}, {8, 1 << 62, false}, {0, 0, false}, {unlockedLess, 0, false},
+	} {
+		clear(mem)
+		x.may.Store(2)
+		if put(c.n, c.disp) != c.made || get(c.n, c.disp) != c.made {
+			t.Errorf("%d bytes at %d: made %t", c.n, c.disp, !c.made)
+		}
+		if got := bytes.Count(mem, []byte{9}); c.made && (got != c.n || mem[4*c.disp] != 9) || !c.made && got != 0 {
+			t.Errorf("%d bytes at %d have changed %d", c.n, c.disp, got)
+		}
+		if left := x.may.Load(); c.made && left != 0 || !c.made && left != 2 {
+			t.Errorf("%d bytes at %d: %d more are allowed", c.n, c.disp, left)
+		}
+	}
+	x.may.Store(1)
+	if !put(8, 0) || put(8, 0) {
+		t.Error("one is allowed: that, or more, was not or was copied")
+	}
+	for what, change := range map[string]func() func(){
+		"a process that is gone": func() func() { gone.Store(true); return func() { gone.Store(false) } },
+		"a view in order":        func() func() { v.how.Store(howInOrder); return func() { v.how.Store(0) } },
+		"no memory there":        func() func() { was := x.addr; x.addr = 4096; return func() { x.addr = was } },
+		"no process":             func() func() { was := x.pid; x.pid = 1 << 30; return func() { x.pid = was } },
+	} {
+		x.may.Store(10)
+		back := change()
+		if put(8, 0) || get(8, 0) {
+			t.Errorf("%s, and it was copied", what)
+		}
+		back()
+	}
+	x.may.Store(1 << 20)
+	some := make([]byte, 8)
+	if n := testing.AllocsPerRun(100, func() { _ = v.putUnlocked(x, some, 0) && v.getUnlocked(x, some, 0) }); n != 0 {
+		t.Errorf("it allocates %v times", n)
+	}
+}
+
+// What need not ask for an offer is counted as if it had asked.
+func TestOffersSpared(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		x      offerTo
+		sleeps bool
+		n      uint32
+		left   offerTo
+	}{
+		{"it may poll", offerTo{}, false, 0, offerTo{}},
+		{"some are to do without", offerTo{skip: 7, vain: 7}, false, 7, offerTo{vain: 7}},
+		{"none can be made", offerTo{never: true, skip: 2}, false, skipMax, offerTo{never: true, skip: 2}},
+		{"one is waited for", offerTo{busy: true, skip: 2}, true, 0, offerTo{busy: true, skip: 2}},
+		{"it sleeps", offerTo{}, true, nudgeAfter - 1, offerTo{asleep: nudgeAfter - 1}},
+		{"it sleeps, and some have found that", offerTo{asleep: 3, patience: nudgeAfter}, true, nudgeAfter - 4, offerTo{asleep: nudgeAfter - 1, patience: nudgeAfter}},
+		{"the next nudges it", offerTo{asleep: nudgeAfter - 1, patience: nudgeAfter}, true, 0, offerTo{asleep: nudgeAfter - 1, patience: nudgeAfter}},
+		{"it is left asleep for long", offerTo{patience: nudgeMost}, true, skipMax, offerTo{asleep: skipMax, patience: nudgeMost}},
+	} {
+		x := c.x
+		if n := x.spare(c.sleeps); n != c.n || x != c.left {
+			t.Errorf("%s: %d are spared, want %d; left is %+v, want %+v", c.what, n, c.n, x, c.left)
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package sys
+
+import (
+	"bytes"
+	"os"
+	"testing"
+	"unsafe"
+)
+
+// Copies between processes of one block are made whole or reported as not made, and allocate
+// nothing.
+func TestCopyToAndFrom(t *testing.T) {
+	pid, there := os.Getpid(), make([]byte, 64<<10) // large: on the heap, which does not move
+	addr := uint64(uintptr(unsafe.Pointer(&there[0])))
+	for _, n := range []int{1, 8, 1000, len(there)} {
+		here, back := bytes.Repeat([]byte{7}, n), make([]byte, n)
+		clear(there)
+		if !CopyTo(pid, addr, here) || !bytes.Equal(here, there[:n]) || n < len(there) && there[n] != 0 {
+			t.Errorf("%d bytes did not arrive", n)
+		}
+		if !CopyFrom(pid, back, addr) || !bytes.Equal(here, back) {
+			t.Errorf("%d bytes did not come back", n)
+		}
+	}
+	one := []byte{1}
+	for _, bad := range []uint64{0, 8, 1 << 63, ^uint64(0)} {
+		if CopyTo(pid, bad, one) || CopyFrom(pid, one, bad) {
+			t.Errorf("address %#x can be copied to or from", bad)
+		}
+	}
+	if none := 1 << 30; CopyTo(none, addr, one) || CopyFrom(none, one, addr) { // above all process numbers
+		t.Error("a process that is not can be copied to or from")
+	}
+	if n := testing.AllocsPerRun(100, func() { _ = CopyTo(pid, addr, one) && CopyFrom(pid, one, addr) }); n != 0 {
+		t.Errorf("it allocates %v times", n)
+	}
+}
