@@ -46,8 +46,8 @@ func Children() []int {
 // parent of every process.
 func childrenByStat() (pids []int) {
 	me := []byte(strconv.Itoa(os.Getpid()))
-	for _, pid := range processes() {
-		stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	for _, pid := range proc.processes() {
+		stat, _ := proc.file(pid, "stat")
 		// pid (name) state parent ...; the name may hold anything
 		if i := bytes.LastIndexByte(stat, ')'); i >= 0 {
 			if f := bytes.Fields(stat[i+1:]); len(f) > 1 && bytes.Equal(f[1], me) {
@@ -58,8 +58,18 @@ func childrenByStat() (pids []int) {
 	return pids
 }
 
-func processes() (pids []int) {
-	dir, err := os.Open("/proc")
+// A procDir is a directory in which the kernel tells of processes.
+type procDir string
+
+const proc procDir = "/proc/"
+
+// file is what a file says of a process.
+func (d procDir) file(pid int, name string) ([]byte, error) {
+	return os.ReadFile(string(d) + strconv.Itoa(pid) + "/" + name)
+}
+
+func (d procDir) processes() (pids []int) {
+	dir, err := os.Open(string(d))
 	if err != nil {
 		return nil
 	}
@@ -74,11 +84,14 @@ func processes() (pids []int) {
 }
 
 // KillByEnv sends SIGKILL to every other process that was started with the entry
-// NAME=value in its environment, and returns how many there were.
-func KillByEnv(entry string) (n int) {
+// NAME=value in its environment, and returns how many there were. Those that are amid exec
+// count, too: their environment cannot be seen yet, and the next call finds it.
+func KillByEnv(entry string) (n int) { return proc.killByEnv(entry) }
+
+func (d procDir) killByEnv(entry string) (n int) {
 	want := append([]byte{0}, entry...)
 	want = append(want, 0)
-	for _, pid := range processes() {
+	for _, pid := range d.processes() {
 		if pid == os.Getpid() {
 			continue
 		}
@@ -88,9 +101,14 @@ func KillByEnv(entry string) (n int) {
 		if err != nil && err != unix.ENOSYS {
 			continue
 		}
-		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		env, err := d.file(pid, "environ")
 		switch {
-		case err != nil || !bytes.Contains(slices.Concat([]byte{0}, env), want):
+		case err != nil:
+		case len(env) == 0:
+			if d.amidExec(pid) {
+				n++
+			}
+		case !bytes.Contains(slices.Concat([]byte{0}, env), want):
 		case fd < 0: // before Linux 5.3
 			unix.Kill(pid, unix.SIGKILL)
 			n++
@@ -102,23 +120,42 @@ func KillByEnv(entry string) (n int) {
 	return n
 }
 
+// amidExec reports whether a process without an environment has new memory into which exec has
+// not written yet: it has no arguments either, is no thread of the kernel, and is not ending.
+func (d procDir) amidExec(pid int) bool {
+	line, err := d.file(pid, "cmdline")
+	if err != nil || len(line) > 0 {
+		return false
+	}
+	const kernelThread = 0x200000 // PF_KTHREAD
+	state, flags := d.state(pid)
+	return state != 0 && state != 'Z' && flags&(exiting|kernelThread) == 0
+}
+
+const exiting = 0x4 // PF_EXITING
+
 // Exiting reports whether a process has begun to end, or has ended and waits to
 // be reaped.
 func Exiting(pid int) bool {
-	stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	state, flags := proc.state(pid)
+	return state == 'Z' || flags&exiting != 0
+}
+
+// state is the state of a process as a letter, 0 if there is no such process, and its flags.
+func (d procDir) state(pid int) (state byte, flags uint64) {
+	stat, _ := d.file(pid, "stat")
 	// pid (name) state parent group session terminal foreground flags ...; the
 	// name may hold anything
 	i := bytes.LastIndexByte(stat, ')')
 	if i < 0 {
-		return false
+		return 0, 0
 	}
 	f := bytes.Fields(stat[i+1:])
 	if len(f) < 7 {
-		return false
+		return 0, 0
 	}
-	const exiting = 0x4 // PF_EXITING
-	flags, _ := strconv.ParseUint(string(f[6]), 10, 64)
-	return f[0][0] == 'Z' || flags&exiting != 0
+	flags, _ = strconv.ParseUint(string(f[6]), 10, 64)
+	return f[0][0], flags
 }
 
 // AllowedCPUs returns the numbers of the CPUs that this thread may use.
