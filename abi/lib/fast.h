@@ -1,7 +1,8 @@
 /*
- * What C does without Go: the shortest operations on windows whose memory is mapped, short puts
- * and gets by the kernel where it is not, accumulates of some KiB there, reductions of a process alone, what is packed, and what a table
- * knows. A call to Go costs as much as ten of the shortest.
+ * What C does without Go: on windows whose memory is mapped the shortest operations, and
+ * accumulates of some KiB; on those of the same host that are not mapped, short puts and gets by
+ * the kernel; reductions of a process alone, what is packed, and what a table knows. A call to Go
+ * costs as much as ten of the shortest.
  *
  * Each function here returns whether it has done all of a call of that name. Where it
  * returns 0 nothing has changed, and the call goes to Go: to targets whose memory is not

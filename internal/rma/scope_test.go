@@ -76,16 +76,9 @@ func TestQV02_FlushWaitsForItsOwnView(t *testing.T) {
 	}
 }
 
-// E3-14: what covers all operations of a target covers all channels.
-func TestQV05_SettlingCoversAllChannels(t *testing.T) {
-	p := newPair(t, 1, long)
-	a := viewOf(p.w, Options{Thread: true})
-	launchBy(p.e, a, access{kind: kindPut, origin: Data{Bytes: bytes.Repeat([]byte{7}, long)}}, false)
-	tg := to(p.w)
-	if p.e.farIdle(tg) || !tg.main.idle() {
-		t.Fatal("a put by one channel is under way by another, or by none")
-	}
-	p.e.farAsk(tg, false)
+// wantSettled waits for what farAsk has marked, and expects all of a long put at the target then.
+func wantSettled(t *testing.T, p *pair, tg *target) {
+	t.Helper()
 	p.until("all channels", func() bool {
 		for c := range tg.channels {
 			if !c.reached(c.mark, false) {
@@ -99,6 +92,19 @@ func TestQV05_SettlingCoversAllChannels(t *testing.T) {
 	}
 }
 
+// E3-14: what covers all operations of a target covers all channels.
+func TestQV05_SettlingCoversAllChannels(t *testing.T) {
+	p := newPair(t, 1, long)
+	a := viewOf(p.w, Options{Thread: true})
+	launchBy(p.e, a, access{kind: kindPut, origin: Data{Bytes: bytes.Repeat([]byte{7}, long)}}, false)
+	tg := to(p.w)
+	if p.e.farIdle(tg) || !tg.main.idle() {
+		t.Fatal("a put by one channel is under way by another, or by none")
+	}
+	p.e.farAsk(tg, false)
+	wantSettled(t, p, tg)
+}
+
 // 12.5.4, 6.14: a flush of several channels waits until the target has all, although another
 // goroutine begins a local one meanwhile.
 func TestFlushBesideALocalFlush(t *testing.T) {
@@ -108,17 +114,7 @@ func TestFlushBesideALocalFlush(t *testing.T) {
 	tg := to(p.w)
 	p.e.farAsk(tg, false)
 	p.e.farAsk(tg, true)
-	p.until("all channels", func() bool {
-		for c := range tg.channels {
-			if !c.reached(c.mark, false) {
-				return false
-			}
-		}
-		return true
-	})
-	if n := arrived(p.mem); n != long {
-		t.Errorf("%d of %d bytes are there", n, long)
-	}
+	wantSettled(t, p, tg)
 }
 
 // QV-36: the request of a put that tells of the target is complete while a put that was
