@@ -172,9 +172,16 @@ bench:
 # Debuggers and valgrind read what is written about the library's code as DWARF 4, uncompressed;
 # abi/unwind then completes it.
 DWARF = GOEXPERIMENT=nodwarf5 CGO_ENABLED=1
+# A shell's pattern of the characters that a prefix cannot have: pkg-config, make and the shell
+# take words apart at them, -Wl at a comma, -rpath at a colon.
+UNFIT = [][[:space:]\"\'\`\$$\\,:\;\&\|\<\>\(\){}*?\#!]
 install: SO = $(DESTDIR)$(PREFIX)/lib/libmpi_abi
 install: F2C = $(DESTDIR)$(PREFIX)/lib/libmpi_f2c
 install:
+	@case $$DESTDIR$$PREFIX in *$(UNFIT)*) \
+		printf '%s\n' "make install: PREFIX=$$PREFIX$${DESTDIR:+ DESTDIR=$$DESTDIR} has a character that options of compilers and pkg-config cannot carry (space, comma, colon, quote and the like): choose another folder" >&2; \
+		exit 1 ;; \
+	esac
 	mkdir -p $(DESTDIR)$(PREFIX)/bin
 	$(GO) build $(BUILDFLAGS) $(STAMP) -o $(DESTDIR)$(PREFIX)/bin/halo ./cmd/halo
 	ln -sf halo $(DESTDIR)$(PREFIX)/bin/mpiexec

@@ -81,6 +81,57 @@ func TestWrapperOptions(t *testing.T) {
 	}
 }
 
+// A prefix that options of compilers and pkg-config cannot carry is refused before anything is
+// installed; mpicc works where the folder has been moved to such a place.
+func TestUnfitPrefixes(t *testing.T) {
+	need(t)
+	dir := t.TempDir()
+	for _, name := range []string{"a b", "a,b", "a'b", `a"b`, "a:b", "a$$b", `a\b`, "a;b", "a#b", "a[b", "a\tb"} {
+		for _, to := range [][]string{{"PREFIX=" + filepath.Join(dir, name)}, {"PREFIX=/usr", "DESTDIR=" + filepath.Join(dir, name)}} {
+			r := command(t, []string{"MAKEFLAGS="}, "make", append([]string{"-C", "../..", "install", "GO=false"}, to...)...)
+			if r.status == 0 || !strings.Contains(r.err, "has a character") || !strings.Contains(r.err, strings.ReplaceAll(name, "$$", "$")) {
+				t.Errorf("%q: status %d\n%s%s", to, r.status, r.out, r.err)
+			}
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+	r := command(t, []string{"MAKEFLAGS="}, "make", "-C", "../..", "install", "GO=false", "PREFIX="+filepath.Join(dir, "é-._+=@%~"))
+	if r.status == 0 || !strings.Contains(r.out, "false build") { // it has begun, and fails at the first program to be built
+		t.Errorf("a prefix that fits: status %d\n%s%s", r.status, r.out, r.err)
+	}
+
+	moved := filepath.Join(dir, `it's, "well", moved`)
+	if err := os.Mkdir(moved, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"include", "lib"} {
+		if err := os.Symlink(filepath.Join(installed, name), filepath.Join(moved, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wrapper, err := os.ReadFile(bin("mpicc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(moved, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(moved, "bin/mpicc"), wrapper, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, more := range [][]string{nil, {"-static-mpi"}} {
+		program := filepath.Join(dir, "ring")
+		if r := command(t, nil, filepath.Join(moved, "bin/mpicc"), append(more, "-o", program, "../ring.c")...); r != (result{}) {
+			t.Fatalf("moved, mpicc %q: status %d\n%s%s", more, r.status, r.out, r.err)
+		}
+		if r := launched(t, "shm", 2, nil, program); r != (result{out: "the token is 1 after 2 ranks\n"}) {
+			t.Errorf("moved, mpicc %q: %+v", more, r)
+		}
+	}
+}
+
 // The compiler is the installation's, whatever CC is, or that of the wrappers' own variables;
 // one that calls mpicc again is an error that says so.
 func TestWrapperCompiler(t *testing.T) {
