@@ -132,6 +132,24 @@ func TestSilenceEndsTheJob(t *testing.T) {
 	r.wait(125).said("has not been heard of for", "the connection is cut", "rank")
 }
 
+// An agent that hangs is ended by its warden, and the launcher, which comes late, says that it
+// had not been heard of, not only that ssh has ended.
+func TestLateLauncherTellsOfSilence(t *testing.T) {
+	t.Parallel()
+	ready := filepath.Join(t.TempDir(), "ready")
+	r := far(t, "run", "-host", "a", "-n", "2", "rank", "init", "exchange", "ready:"+ready, "forever").start()
+	r.ready(ready, 2)
+	syscall.Kill(agents(r)[0], syscall.SIGSTOP)
+	syscall.Kill(r.cmd.Process.Pid, syscall.SIGSTOP)
+	for end := time.Now().Add(hangs); len(agents(r)) > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the warden of a stopped agent does not end it")
+		}
+	}
+	syscall.Kill(r.cmd.Process.Pid, syscall.SIGCONT)
+	r.wait(125).said("halo: a (ranks 0-1) has not been heard of for", "and its agent is gone (ssh", "the job was ended")
+}
+
 // agents are the processes of halo agent of a run.
 func agents(r *run) (pids []int) {
 	for _, p := range processesWith(r.marker) {

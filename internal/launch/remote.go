@@ -35,6 +35,7 @@ type remote struct {
 	status  *syscall.WaitStatus // of ssh, once it has ended
 	closed  bool                // nothing more comes from the agent
 	silent  bool                // nothing more comes from ssh itself
+	mute    time.Duration       // how long nothing had come when the first of these ended
 	over    bool                // it has ended, or was given up
 
 	feeds map[stream2]*feed
@@ -227,6 +228,9 @@ func (r *remote) greet(b *frame.Body) {
 // the host is lost when all have, or a moment later, because something else that
 // ssh has started may hold its output, or it may hang.
 func (r *remote) ended() {
+	if r.mute == 0 {
+		r.mute = r.pulse.age()
+	}
 	lose := func() { r.lose(statusLauncher, "%s", r.why()) }
 	if r.closed && r.silent && r.status != nil {
 		lose()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -159,6 +160,9 @@ func (r *remote) why() string {
 	}
 	if said != "" {
 		ssh += ": " + said
+	}
+	if r.greeted && r.mute > silence { // its warden has ended it before the launcher gave it up
+		return fmt.Sprintf("%s has not been heard of for %v, and its agent is gone (%s)", r.host, r.mute.Round(100*time.Millisecond), ssh)
 	}
 	if r.greeted {
 		return fmt.Sprintf("the agent on %s is gone (%s)", r.host, ssh)

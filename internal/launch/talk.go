@@ -171,23 +171,25 @@ func (o *outbox) close() {
 
 // A pulse notices when nothing comes from the other side any more.
 type pulse struct {
-	heard  atomic.Int64 // when, as UnixNano; stored by the reader, loaded by who asks
-	looked time.Time
+	heard   atomic.Int64 // when, as UnixNano; stored by the reader, loaded by who asks
+	looked  time.Time
+	excused time.Time // when who asks came late
 }
 
 func (p *pulse) beat() { p.heard.Store(time.Now().UnixNano()) }
 
-// since is how long nothing has come. It is asked every beatInterval; one who
-// was stopped himself, and comes late, blames nobody.
+// since is how long nothing has come while somebody looked. It is asked every
+// beatInterval; one who was stopped himself, and comes late, blames nobody.
 func (p *pulse) since() time.Duration {
 	now := time.Now()
 	if now.Sub(p.looked) > 2*beatInterval {
-		p.beat()
+		p.excused = now
 	}
 	p.looked = now
-	return p.age()
+	return min(p.age(), now.Sub(p.excused))
 }
 
+// age is how long nothing has come.
 func (p *pulse) age() time.Duration { return time.Duration(time.Now().UnixNano() - p.heard.Load()) }
 
 // pulseReader tells a pulse of everything that is read.
