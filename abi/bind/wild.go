@@ -116,11 +116,41 @@ func (l *Lib) caught(number int, a args, result *int) {
 	if address == 0 {
 		detail = "the call accesses an address that no memory can have"
 	}
-	if buffer, at := nearest(number, a, address); buffer != "" {
+	buffer, at := nearest(number, a, address)
+	if base, exposed := l.exposed(address, access); exposed != nil && at < base {
+		// Operations of others access it, whatever call this process is in.
+		l.endByFault(exposed, address, store)
+		*result = Fatal
+		return
+	}
+	if buffer != "" {
 		detail = fmt.Sprintf("%s is %#x, and memory at %#x cannot be %s", buffer, at, address, access)
 	}
 	l.endByFault(newError(mpi.ErrBuffer, name, "%s", detail), address, store)
 	*result = Fatal
+}
+
+// exposed is the error of an access to memory of a window that is not there any more, or cannot be
+// written, and where the memory begins; nil if no window has the address. The engine's lock may be
+// held, and is not taken.
+func (l *Lib) exposed(address uintptr, access string) (base uintptr, e error) {
+	l.wins.handles.Range(func(key, _ any) bool {
+		w := key.(*mpi.Window)
+		mem := w.Local()
+		from := uintptr(unsafe.Pointer(unsafe.SliceData(mem)))
+		if address-from >= uintptr(len(mem)) {
+			return true
+		}
+		name := ""
+		if n := w.Name(); n != "" {
+			name = fmt.Sprintf(" %q", n)
+		}
+		base = from
+		e = fmt.Errorf("mpi: memory at %#x cannot be %s: byte %d of the %d that this rank exposes at %#x in window%s, where it must stay until MPI_Win_free (%v)",
+			address, access, address-from, len(mem), from, name, mpi.ErrBuffer)
+		return false
+	})
+	return base, e
 }
 
 // nearest is the buffer among the arguments of a call that begins at an address or nearest
@@ -160,6 +190,14 @@ func faultAddress(r any) (uintptr, bool) {
 // ServiceFault ends the process because a goroutine of the engine has met a fault: in memory of
 // a window, or of an operation that is under way.
 func (l *Lib) ServiceFault(address uintptr) {
-	l.endByFault(fmt.Errorf("mpi: memory at %#x, of a window or of an operation that is under way, cannot be accessed (%v)", address, mpi.ErrBuffer), address, readable(address))
+	store, access := readable(address), "read"
+	if store {
+		access = "written"
+	}
+	_, e := l.exposed(address, access)
+	if e == nil {
+		e = fmt.Errorf("mpi: memory at %#x, of a window or of an operation that is under way, cannot be %s (%v)", address, access, mpi.ErrBuffer)
+	}
+	l.endByFault(e, address, store)
 	l.hooks.EndByFault()
 }

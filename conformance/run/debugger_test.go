@@ -117,6 +117,33 @@ func TestWildBuffersEnd(t *testing.T) {
 	}
 }
 
+// The memory of a window that is unmapped ends its owner, who is to blame, in one line that names
+// the window and the place; a process that dies amid puts and gets of others ends the job. Nobody
+// hangs (issue 19, section 1).
+func TestTargetEndsAmidCopies(t *testing.T) {
+	need(t)
+	if sanitizing().flags != nil {
+		t.Skip("sanitizers report faults themselves")
+	}
+	program := compile(t, "mpicc", "../rma_target_ends.c")
+	for _, what := range []string{"put", "get"} {
+		for _, owner := range []string{"waits", "computes"} {
+			for _, fabric := range []string{"shm", "tcp"} {
+				r := launched(t, fabric, 2, nil, program, what, owner, "unmapped")
+				if r.status != 139 || !strings.Contains(r.err, "rank 0: mpi: memory at 0x") || strings.Count(r.err, "\n") > 4 ||
+					!strings.Contains(r.err, "010 cannot be read: byte 16 of the 65536 that this rank exposes at 0x") || !strings.Contains(r.err, `in window "counters"`) {
+					t.Errorf("%s, the owner %s, unmapped, over %s: status %d\n%.1500s%s", what, owner, fabric, r.status, r.err, r.out)
+				}
+				// The launcher ends the other rank, before or after it has said which error it has.
+				r = launched(t, fabric, 2, nil, program, what, owner, "killed")
+				if r.status != 137 || !strings.Contains(r.err, "rank 0") || !strings.Contains(r.err, "SIGKILL") || strings.Contains(r.err, "another class") {
+					t.Errorf("%s, the owner %s, killed, over %s: status %d\n%.1500s%s", what, owner, fabric, r.status, r.err, r.out)
+				}
+			}
+		}
+	}
+}
+
 // The core of a process with a buffer without memory shows who called.
 func TestWildBuffersLeaveCores(t *testing.T) {
 	need(t, "gdb")

@@ -22,7 +22,7 @@ var named = map[string]bool{
 	"fast_errors": true, "abort": true, "deprecated": true, "check_sites": true, "check_leftover": true, "check_collectives": true,
 	"fpenv":      true,
 	"stdio_kill": true, "stdio_die": true, "f2c_half": true,
-	"wild_returns": true, "wild_ends": true, "waits": true, "watched": true, "process_forked": true, "process_stacks": true, "openmp": true,
+	"wild_returns": true, "wild_ends": true, "waits": true, "watched": true, "process_forked": true, "process_stacks": true, "openmp": true, "rma_target_ends": true,
 }
 
 // The library has every procedure of the table, and its twin for tools (issue 7, section 1),

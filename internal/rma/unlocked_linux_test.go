@@ -11,6 +11,16 @@ import (
 // MayUnlocked is how many operations to a rank may still be made without the lock.
 func (v *View) MayUnlocked(rank int) int32 { return v.w.targets[rank].Load().may.Load() }
 
+// AllowUnlocked does what follows an operation to a rank that the kernel has made, when n more
+// are to make no offer.
+func (v *View) AllowUnlocked(rank int, n uint32) {
+	t, e := v.w.targets[rank].Load(), v.w.e
+	e.p.Lock()
+	defer e.p.Unlock()
+	e.offers[t.process].skip = n
+	e.allow(t)
+}
+
 // What is copied without the lock is what may be: within the memory, of a process that is not
 // known to be gone, in a view without order, as often as was allowed.
 func TestUnlockedCopiesWhatMayBe(t *testing.T) {

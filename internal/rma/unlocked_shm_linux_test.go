@@ -43,6 +43,9 @@ func TestPutAndGetWithoutTheLock(t *testing.T) {
 						}
 						x.PutBytes(eight, 1, 0)
 					}
+					if n := x.MayUnlocked(1); n > 31 {
+						return fmt.Errorf("%d operations are allowed: in so many the target may have begun to poll", n)
+					}
 					w.Proc.Lock()
 					err := errors.Join(x.PutBytes(int64s(k), 1, 3), x.Flush(1), x.GetBytes(got, 1, 3), x.Flush(1))
 					w.Proc.Unlock()
@@ -111,6 +114,10 @@ func TestF1_TargetDiesWithOperationsAllowed(t *testing.T) {
 						if now := x.MayUnlocked(1); is && now > 0 {
 							return fmt.Errorf("it is told of the death, and %d more are allowed", now)
 						} else if is {
+							x.AllowUnlocked(1, 7) // as at the end of a long one that began before
+							if now := x.MayUnlocked(1); now != 0 {
+								return fmt.Errorf("%d are allowed again after the death", now)
+							}
 							return nil
 						} else if now < was && now > 0 {
 							return fmt.Errorf("a copy was made though the process is gone: %d were allowed, now %d", was, now)

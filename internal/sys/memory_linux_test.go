@@ -3,6 +3,7 @@ package sys
 import (
 	"bytes"
 	"os"
+	"syscall"
 	"testing"
 	"unsafe"
 )
@@ -30,6 +31,19 @@ func TestCopyToAndFrom(t *testing.T) {
 	}
 	if none := 1 << 30; CopyTo(none, addr, one) || CopyFrom(none, one, addr) { // above all process numbers
 		t.Error("a process that is not can be copied to or from")
+	}
+	page := os.Getpagesize()
+	edge, err := syscall.Mmap(-1, 0, 2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Munmap(edge)
+	if err := syscall.Mprotect(edge[page:], syscall.PROT_NONE); err != nil {
+		t.Fatal(err)
+	}
+	some, end := bytes.Repeat([]byte{7}, 8), uint64(uintptr(unsafe.Pointer(&edge[page-1])))
+	if CopyTo(pid, end, some) || CopyFrom(pid, some, end) || edge[page-1] != 7 { // the kernel copies the first byte
+		t.Error("what is copied in part is reported as made")
 	}
 	if n := testing.AllocsPerRun(100, func() { _ = CopyTo(pid, addr, one) && CopyFrom(pid, one, addr) }); n != 0 {
 		t.Errorf("it allocates %v times", n)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "../fast.h"
@@ -188,6 +189,7 @@ static void by_the_kernel(void) {
 	EXPECT(0, put(1, BYTES / 4 - 1));
 	EXPECT(0, put(1, BYTES / 4));
 	EXPECT(0, put(1, BYTES / 4 + 1));
+	EXPECT(0, halo_fast_put("12345", 5, MPI_BYTE, 1, BYTES / 4 - 1, 5, MPI_BYTE, win)); /* one byte too far */
 	EXPECT(0, put(1, (MPI_Aint)1 << 62));
 	EXPECT(0, put(1, -1));
 	EXPECT(0, get(1, BYTES / 4 - 1));
@@ -222,8 +224,20 @@ static void by_the_kernel(void) {
 	SET(int32_t, target, HALO_TARGET_PID, 1 << 30); /* above all process numbers */
 	EXPECT(0, put(1, 0));
 	EXPECT(0, get(1, 0));
-	EXPECT(33, errno);
 	SET(int32_t, target, HALO_TARGET_PID, getpid());
+	/* What the kernel copies in part, up to the end of a page, is not done either. */
+	char *edge = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	munmap(edge + 4096, 4096);
+	SET(uint64_t, target, HALO_TARGET_ADDR, (uint64_t)(uintptr_t)edge + 4096 - 4);
+	EXPECT(0, put(1, 0));
+	EXPECT(0x55667788, *(int32_t *)(edge + 4096 - 4));
+	EXPECT(0, get(1, 0));
+	SET(uint64_t, target, HALO_TARGET_ADDR, (uint64_t)(uintptr_t)edge + 4096 - 8);
+	EXPECT(1, put(1, 0));
+	EXPECT(1, get(1, 0));
+	munmap(edge, 4096);
+	SET(uint64_t, target, HALO_TARGET_ADDR, (uint64_t)(uintptr_t)memory);
+	EXPECT(33, errno);
 	EXPECT(1, get(1, 0));
 	*may = 0;
 }
