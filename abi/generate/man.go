@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -253,6 +254,11 @@ func (t *tables) writeManual(dir, mpi, bin string) error {
 	if err != nil {
 		return err
 	}
+	f2c, err := m.f2cPages(filepath.Join(mpi, "../abi/include/mpi_f2c.h"))
+	if err != nil {
+		return err
+	}
+	maps.Copy(all, f2c)
 	for part, pages := range map[string]func() (map[string][]byte, error){
 		"man3": func() (map[string][]byte, error) { return all, nil },
 		"man1": func() (map[string][]byte, error) { return programPages(bin) },

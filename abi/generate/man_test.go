@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -121,6 +122,61 @@ func TestEveryProcedureHasAPage(t *testing.T) {
 	}
 }
 
+// Every function of mpi_f2c.h has a page, or leads to one, with its prototype (MPI-5, 19.3).
+func TestEveryConversionHasAPage(t *testing.T) {
+	const header = "../include/mpi_f2c.h"
+	m := testManual(t)
+	pages, err := m.f2cPages(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for line := range strings.Lines(string(text)) {
+		before, _, ok := strings.Cut(line, "(")
+		if !ok || !strings.HasSuffix(line, ");\n") || strings.Contains(before, "PMPI_") {
+			continue
+		}
+		count++
+		words := strings.Fields(before)
+		name := words[len(words)-1]
+		page := pages[name+".3"]
+		if to, ok := strings.CutPrefix(string(page), ".so man3/"); ok {
+			page = pages[strings.TrimSpace(to)]
+		}
+		has := parts(page)
+		if !strings.Contains(spaces.ReplaceAllString(has["SYNOPSIS"], ""), spaces.ReplaceAllString(line, "")) {
+			t.Errorf("%s: mpi_f2c.h has %q, the page %q", name, line, has["SYNOPSIS"])
+		}
+		names, purpose, _ := strings.Cut(has["NAME"], " - convert ")
+		if !slices.Contains(strings.Split(names, ", "), name) || len(purpose) < 10 {
+			t.Errorf("%s: NAME is %q", name, has["NAME"])
+		}
+		parameters := line[strings.Index(line, "(")+1 : strings.Index(line, ")")]
+		for _, x := range strings.Split(parameters, ",") {
+			if x = strings.TrimPrefix(x[strings.LastIndexByte(x, ' ')+1:], "*"); !strings.Contains(has["PARAMETERS"], "\n"+x+" ") && !strings.Contains(has["PARAMETERS"], "\n"+x+"\n") {
+				t.Errorf("%s: %s is not among the parameters %q", name, x, has["PARAMETERS"])
+			}
+		}
+		for _, part := range []string{"DESCRIPTION", "ERRORS", "STANDARD", "SEE ALSO"} {
+			if strings.TrimSpace(has[part]) == "" {
+				t.Errorf("%s: no %s", name, part)
+			}
+		}
+		for _, other := range cName.FindAllString(has["SEE ALSO"], -1) {
+			if _, ok := m.purposes[other]; !ok && pages[other+".3"] == nil {
+				t.Errorf("%s: there is no page of %s", name, other)
+			}
+		}
+	}
+	if count != 28 || len(pages) != count {
+		t.Errorf("%d functions, %d pages", count, len(pages))
+	}
+}
+
 // Nothing in the tables of the manual is of no procedure, and no name in it of nothing.
 func TestManualHasNoMore(t *testing.T) {
 	m := testManual(t)
@@ -180,6 +236,11 @@ func TestPagesAreClean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	f2c, err := m.f2cPages("../include/mpi_f2c.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(pages, f2c)
 	pages["program.1"] = programPage("program", "program, other", "does it", "It does.\n\nUsage:\n  program [-x]\n\n.It's over\\.\nSee:\n'there'\n")
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "man3"), 0o755); err != nil {
