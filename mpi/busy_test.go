@@ -212,32 +212,12 @@ func TestSection6_14_FreeBesideABarrier(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.SetName("twin")
-		if c.Rank() == 0 {
-			ends := make(chan error, 2)
-			for range 2 {
-				go func() { ends <- d.Barrier() }()
-			}
-			if err := <-ends; !errors.Is(err, mpi.ErrOther) { // so the other one is in its Barrier
-				t.Errorf("the second Barrier: %v", err)
-			}
+		beside(t, c, "Barrier and Barrier", d.Barrier, func() {
 			want := "two goroutines are in collectives on twin at once (Free and Barrier)"
 			if err := d.Free(); !errors.Is(err, mpi.ErrOther) || !strings.Contains(err.Error(), want) {
 				t.Errorf("Free beside a Barrier: %v", err)
 			}
-			if err := mpi.Send(c, []int8{1}, 1, 1); err != nil {
-				t.Fatal(err)
-			}
-			if err := <-ends; err != nil {
-				t.Error(err)
-			}
-		} else {
-			if _, err := mpi.Recv(c, make([]int8, 1), 0, 1); err != nil {
-				t.Fatal(err)
-			}
-			if err := d.Barrier(); err != nil {
-				t.Error(err)
-			}
-		}
+		})
 		if err := d.Free(); err != nil {
 			t.Error(err)
 		}
@@ -259,6 +239,22 @@ func entered(t testing.TB, calls string, call func() error) (end <-chan error) {
 	return ends
 }
 
+// beside has rank 0 do something while one of its goroutines is in a collective call, which rank 1
+// makes after that. calls is what the error of a second goroutine in the call names.
+func beside(t testing.TB, c *mpi.Comm, calls string, call func() error, meanwhile func()) {
+	t.Helper()
+	if c.Rank() == 0 {
+		end := entered(t, calls, call)
+		meanwhile()
+		ok(t, mpi.Send(c, []int8{1}, 1, 1))
+		ok(t, <-end)
+		return
+	}
+	_, err := mpi.Recv(c, make([]int8, 1), 0, 1)
+	ok(t, err)
+	ok(t, call())
+}
+
 // 6.14, 7.7.2: a Free that is refused since a goroutine is in a collective has deleted no
 // attributes.
 func TestSection6_14_RefusedFreeKeepsAttributes(t *testing.T) {
@@ -268,18 +264,11 @@ func TestSection6_14_RefusedFreeKeepsAttributes(t *testing.T) {
 		deleted := 0
 		key := mpi.CreateKeyval(nil, func(*mpi.Comm, int) error { deleted++; return nil })
 		ok(t, mpi.SetAttr(d, key, 1))
-		if c.Rank() == 0 {
-			end := entered(t, "Barrier and Barrier", d.Barrier)
+		beside(t, c, "Barrier and Barrier", d.Barrier, func() {
 			if err := d.Free(); !errors.Is(err, mpi.ErrOther) || deleted != 0 {
 				t.Errorf("Free beside a Barrier: %v, %d attributes deleted", err, deleted)
 			}
-			ok(t, mpi.Send(c, []int8{1}, 1, 1))
-			ok(t, <-end)
-		} else {
-			_, err := mpi.Recv(c, make([]int8, 1), 0, 1)
-			ok(t, err)
-			ok(t, d.Barrier())
-		}
+		})
 		if err := d.Free(); err != nil || deleted != 1 {
 			t.Errorf("then %v, %d attributes deleted", err, deleted)
 		}
@@ -292,18 +281,11 @@ func TestSection6_14_RefusedFreeKeepsTheWindow(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		w, err := mpi.WinAllocate[int64](c, 1, nil)
 		ok(t, err)
-		if c.Rank() == 0 {
-			end := entered(t, "Free and Free", w.Free)
+		beside(t, c, "Free and Free", w.Free, func() {
 			if err := w.SetName("still there"); err != nil {
 				t.Errorf("after a Free that was refused: %v", err)
 			}
-			ok(t, mpi.Send(c, []int8{1}, 1, 1))
-			ok(t, <-end)
-		} else {
-			_, err := mpi.Recv(c, make([]int8, 1), 0, 1)
-			ok(t, err)
-			ok(t, w.Free())
-		}
+		})
 		wantClass(t, w.SetName("gone"), mpi.ErrWin)
 	})
 }

@@ -74,16 +74,9 @@ static int64_t at(MPI_Aint disp) {
 	return v;
 }
 
-static void copies(void) {
-	static char big[HALO_COPY_LESS];
-	int64_t v = 7, w = 0;
-	reset();
-	EXPECT(1, put(1, 2));
-	EXPECT(0x1122334455667788, at(2));
-	EXPECT(1, halo_fast_get(&w, 1, MPI_INT64_T, 1, 2, 1, MPI_INT64_T, win));
-	EXPECT(0x1122334455667788, w);
-	EXPECT(1, halo_fast_put(&v, 0, MPI_INT64_T, 1, BYTES / 4, 0, MPI_INT64_T, win));
-	for (size_t n = 0; n < 40; n++) { /* each length, and nothing beside it */
+/* Puts and gets of each length, and nothing beside them. */
+static void lengths(size_t shortest) {
+	for (size_t n = shortest; n < 40; n++) {
 		char from[40], to[42];
 		for (size_t i = 0; i < sizeof from; i++)
 			from[i] = (char)(i + 1);
@@ -94,13 +87,14 @@ static void copies(void) {
 		EXPECT(1, halo_fast_get(to + 1, (int64_t)n, MPI_BYTE, 1, 1, (int64_t)n, MPI_BYTE, win));
 		EXPECT(0, memcmp(from, to + 1, n) | to[0] | to[n + 1]);
 	}
-	EXPECT(1, halo_fast_put(big, HALO_COPY_LESS - 1, MPI_BYTE, 1, 0, HALO_COPY_LESS - 1, MPI_BYTE, win));
-	EXPECT(0, halo_fast_put(big, HALO_COPY_LESS, MPI_BYTE, 1, 0, HALO_COPY_LESS, MPI_BYTE, win));
+}
 
-	EXPECT(1, put(1, BYTES / 4 - 2)); /* the last place */
+/* Beyond the memory of the target, and of ranks that are none, or have not been used. */
+static void outside(void) {
 	EXPECT(0, put(1, BYTES / 4 - 1));
 	EXPECT(0, put(1, BYTES / 4));
 	EXPECT(0, put(1, BYTES / 4 + 1));
+	EXPECT(0, halo_fast_put("12345", 5, MPI_BYTE, 1, BYTES / 4 - 1, 5, MPI_BYTE, win)); /* one byte too far */
 	EXPECT(0, put(1, (MPI_Aint)1 << 62));
 	EXPECT(0, put(1, -1));
 	EXPECT(0, get(1, BYTES / 4 - 1));
@@ -110,6 +104,23 @@ static void copies(void) {
 	EXPECT(0, put(RANKS, 0));
 	EXPECT(0, put(-1, 0));
 	EXPECT(0, put(MPI_PROC_NULL, 0));
+}
+
+static void copies(void) {
+	static char big[HALO_COPY_LESS];
+	int64_t v = 7, w = 0;
+	reset();
+	EXPECT(1, put(1, 2));
+	EXPECT(0x1122334455667788, at(2));
+	EXPECT(1, halo_fast_get(&w, 1, MPI_INT64_T, 1, 2, 1, MPI_INT64_T, win));
+	EXPECT(0x1122334455667788, w);
+	EXPECT(1, halo_fast_put(&v, 0, MPI_INT64_T, 1, BYTES / 4, 0, MPI_INT64_T, win));
+	lengths(0);
+	EXPECT(1, halo_fast_put(big, HALO_COPY_LESS - 1, MPI_BYTE, 1, 0, HALO_COPY_LESS - 1, MPI_BYTE, win));
+	EXPECT(0, halo_fast_put(big, HALO_COPY_LESS, MPI_BYTE, 1, 0, HALO_COPY_LESS, MPI_BYTE, win));
+
+	EXPECT(1, put(1, BYTES / 4 - 2)); /* the last place */
+	outside();
 	EXPECT(0, halo_fast_put(&v, 1, MPI_INT64_T, 1, 0, 2, MPI_INT64_T, win));
 	EXPECT(0, halo_fast_put(&v, 1, MPI_INT64_T, 1, 0, 1, MPI_UINT64_T, win));
 	EXPECT(0, halo_fast_put(&v, -1, MPI_INT64_T, 1, 0, -1, MPI_INT64_T, win));
@@ -173,30 +184,10 @@ static void by_the_kernel(void) {
 	EXPECT(0, put(1, 4));
 	EXPECT(-5, *may);
 	*may = 1000;
-	for (size_t n = 1; n < 40; n++) { /* each length, and nothing beside it */
-		char from[40], to[42];
-		for (size_t i = 0; i < sizeof from; i++)
-			from[i] = (char)(i + 1);
-		memset(memory, 0, 64);
-		memset(to, 0, sizeof to);
-		EXPECT(1, halo_fast_put(from, (int64_t)n, MPI_BYTE, 1, 1, (int64_t)n, MPI_BYTE, win));
-		EXPECT(0, memory[3] | memory[4 + n]);
-		EXPECT(1, halo_fast_get(to + 1, (int64_t)n, MPI_BYTE, 1, 1, (int64_t)n, MPI_BYTE, win));
-		EXPECT(0, memcmp(from, to + 1, n) | to[0] | to[n + 1]);
-	}
+	lengths(1);
 
 	int32_t left = *may;
-	EXPECT(0, put(1, BYTES / 4 - 1));
-	EXPECT(0, put(1, BYTES / 4));
-	EXPECT(0, put(1, BYTES / 4 + 1));
-	EXPECT(0, halo_fast_put("12345", 5, MPI_BYTE, 1, BYTES / 4 - 1, 5, MPI_BYTE, win)); /* one byte too far */
-	EXPECT(0, put(1, (MPI_Aint)1 << 62));
-	EXPECT(0, put(1, -1));
-	EXPECT(0, get(1, BYTES / 4 - 1));
-	EXPECT(0, get(1, -1));
-	EXPECT(0, put(0, 0));
-	EXPECT(0, put(RANKS, 0));
-	EXPECT(0, put(-1, 0));
+	outside();
 	EXPECT(0, halo_fast_put(&v, 0, MPI_INT64_T, 1, 0, 0, MPI_INT64_T, win));
 	EXPECT(0, halo_fast_put(&v, 1, MPI_INT64_T, 1, 0, 1, MPI_UINT64_T, win));
 	EXPECT(0, halo_fast_put(NULL, 1, MPI_INT64_T, 1, 0, 1, MPI_INT64_T, win));
