@@ -42,38 +42,43 @@ var DatatypeNull Datatype
 // exist once: these, those chosen by parameters, and those of types of Go.
 type typeSet struct {
 	*dtype.Set
-	names   map[string]*dtype.Type // the standard's
-	order   []string               // of the names that are not second ones, by values in C
-	handles sync.Map               // *dtype.Type to *datatype
+	first   []datatype // of the types that have a place, by these
+	handles sync.Map   // *dtype.Type to *datatype, of the others
 }
 
 // types is made when it is first needed: that takes some 0.1 ms.
 var types = sync.OnceValue(func() *typeSet {
-	s := &typeSet{Set: dtype.PredefinedOf(fixFortran()), names: map[string]*dtype.Type{}}
+	s := &typeSet{Set: dtype.PredefinedOf(fixFortran())}
 	s.PairOf = pairOf
 	s.HandleOf = func(g reflect.Type) bool { return g == reflect.TypeFor[Sync]() }
-	s.Each(func(_ dtype.ID, t *dtype.Type) {
-		s.names[t.Name()] = t
-		s.order = append(s.order, t.Name())
-	})
-	s.names["MPI_LONG_LONG"] = s.names["MPI_LONG_LONG_INT"] // synonyms, and so not what Name tells
-	s.names["MPI_C_FLOAT_COMPLEX"] = s.names["MPI_C_COMPLEX"]
+	s.first = make([]datatype, s.Places())
+	s.Each(func(_ dtype.ID, t *dtype.Type) { s.begin(t) })
+	s.begin(s.Handle())
 	return s
 })
 
+// begin makes the handle of a type that has a place.
+func (s *typeSet) begin(t *dtype.Type) {
+	h := &s.first[t.Place()-1]
+	h.t, h.lasts = t, true
+}
+
 // handle is the handle of a type that exists once, else a new one.
 func (s *typeSet) handle(t *dtype.Type) Datatype {
-	if h, ok := s.handles.Load(t); ok {
-		return Datatype{h.(*datatype)}
-	}
 	if t.Predefined() {
 		return s.lasting(t)
+	}
+	if h, ok := s.handles.Load(t); ok {
+		return Datatype{h.(*datatype)}
 	}
 	return Datatype{&datatype{t: t}}
 }
 
 // lasting is the one handle of a type that exists once.
 func (s *typeSet) lasting(t *dtype.Type) Datatype {
+	if p := t.Place(); p > 0 {
+		return Datatype{&s.first[p-1]}
+	}
 	h, ok := s.handles.Load(t)
 	if !ok {
 		h, _ = s.handles.LoadOrStore(t, &datatype{t: t, lasts: true})

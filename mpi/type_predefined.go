@@ -12,10 +12,15 @@ import (
 //
 // C: MPI_CHAR, MPI_INT, MPI_DOUBLE, MPI_INTEGER, MPI_DOUBLE_INT and so on, sections 3.2.2, 6.9.4 and A.1.1.
 func Predefined(name string) (Datatype, error) {
-	t := types().names[name]
-	if name == handleTypeName { // SetName does not change what it goes by here
-		t = types().Handle()
+	switch name {
+	case handleTypeName: // SetName does not change what it goes by here
+		return types().lasting(types().Handle()), nil
+	case "MPI_LONG_LONG": // synonyms, and so not what Name tells
+		name = "MPI_LONG_LONG_INT"
+	case "MPI_C_FLOAT_COMPLEX":
+		name = "MPI_C_COMPLEX"
 	}
+	t := types().Named(name)
 	if t == nil {
 		return Datatype{}, fail(ErrArg, "Predefined", nil, "%q is not the name of a type", name)
 	}
@@ -33,11 +38,10 @@ const handleTypeName = "MPIX_HANDLE_SYNC"
 func PredefinedTypes() iter.Seq2[string, Datatype] {
 	return func(yield func(string, Datatype) bool) {
 		s := types()
-		for _, name := range s.order {
-			if !yield(name, s.lasting(s.names[name])) {
-				return
-			}
-		}
+		more := true
+		s.Each(func(id dtype.ID, t *dtype.Type) {
+			more = more && yield(s.Name(id), s.lasting(t))
+		})
 	}
 }
 

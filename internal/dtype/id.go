@@ -155,8 +155,9 @@ type pair struct {
 	value, index ID
 }
 
-func pairs() []pair {
-	return []pair{
+// pairs is an array so that looking one up allocates nothing.
+func pairs() [9]pair {
+	return [...]pair{
 		{FloatInt, "MPI_FLOAT_INT", Float, Int},
 		{DoubleInt, "MPI_DOUBLE_INT", Double, Int},
 		{LongInt, "MPI_LONG_INT", Long, Int},

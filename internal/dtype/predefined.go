@@ -21,6 +21,7 @@ type Set struct {
 
 	types  [lastID + 1 - firstID]*Type
 	handle *Type
+	count  uint8 // of these
 
 	mu     sync.Mutex
 	f90    map[f90Key]*Type
@@ -35,16 +36,26 @@ func Predefined() *Set { return PredefinedOf(DefaultFortran()) }
 func PredefinedOf(f Fortran) *Set {
 	s := &Set{f90: map[f90Key]*Type{}, values: map[[2]*Type]*Type{}}
 	for _, e := range append(elements(), f.elements()...) {
-		s.types[e.ID-firstID] = newElemType(call{combiner: CombinerNamed}, e)
+		s.types[e.ID-firstID] = s.placed(newElemType(call{combiner: CombinerNamed}, e))
 	}
-	s.handle = newElemType(call{combiner: CombinerNamed}, newHandle())
+	s.handle = s.placed(newElemType(call{combiner: CombinerNamed}, newHandle()))
 	for _, p := range pairs() {
-		t := newPair(call{combiner: CombinerNamed}, s.Type(p.value), s.Type(p.index))
+		t := s.placed(newPair(call{combiner: CombinerNamed}, s.Type(p.value), s.Type(p.index)))
 		t.SetName(p.name)
 		s.types[p.id-firstID] = t
 	}
 	return s
 }
+
+// placed gives t its place.
+func (s *Set) placed(t *Type) *Type {
+	s.count++
+	t.place = s.count
+	return t
+}
+
+// Places is how many types have a place, which is the highest: see Type.Place.
+func (s *Set) Places() int { return int(s.count) }
 
 // Type returns the type with an id, nil if there is none.
 func (s *Set) Type(id ID) *Type {
@@ -67,13 +78,40 @@ func (s *Set) Each(f func(ID, *Type)) {
 	}
 }
 
+// Name is the standard's name of the type with an id, whatever SetName has called it, "" if there
+// is none.
+func (s *Set) Name(id ID) string {
+	t := s.Type(id)
+	switch {
+	case t == nil:
+		return ""
+	case t.elem != nil:
+		return t.elem.Name
+	}
+	for _, p := range pairs() {
+		if p.id == id {
+			return p.name
+		}
+	}
+	return ""
+}
+
+// Named is the type with a name of the standard, nil if there is none.
+func (s *Set) Named(name string) (found *Type) {
+	s.Each(func(id ID, t *Type) {
+		if s.Name(id) == name {
+			found = t
+		}
+	})
+	return found
+}
+
 func newElemType(made call, e *Elem) *Type {
 	t := newType(made, layoutOf(e), elemSig(e))
 	t.elem, t.fixed = e, true
 	if e.Name != "" {
 		t.SetName(e.Name)
 	}
-	t.program()
 	return t
 }
 
@@ -86,7 +124,6 @@ func newPair(made call, value, index *Type) *Type {
 	}
 	t := newType(made, body.lay, body.sig)
 	t.body, t.fixed = body, true
-	t.program()
 	return t
 }
 

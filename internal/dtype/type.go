@@ -15,6 +15,7 @@ type Type struct {
 	sig   *sig
 	body  *Type // the struct that a type for MINLOC and MAXLOC is laid out as
 	fixed bool  // predefined: cannot be freed, is committed
+	place uint8 // see Place
 	by    mover // of its bytes
 	most  int64 // count with which nothing exceeds 64 bits
 
@@ -93,6 +94,10 @@ func (t *Type) Committed() bool { return t.fixed || t.committed.Load() }
 // Predefined reports whether the type can neither be freed nor changed. Types of
 // F90Real and ValueIndex are predefined (DT-21).
 func (t *Type) Predefined() bool { return t.fixed }
+
+// Place is the place of t among the types of its Set, from 1 on, 0 of types that are not in it
+// from the start.
+func (t *Type) Place() int { return int(t.place) }
 
 // Elem is the basic datatype that t is, or nil. Of a duplicate it is that of the
 // original.
