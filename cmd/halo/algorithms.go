@@ -28,14 +28,14 @@ Reduce of up to %d, go through a slot instead; of two members, if each gives up 
 	tunables := coll.Tunables()
 	width := 0
 	for _, t := range tunables {
-		width = max(width, len(t.Env))
+		width = max(width, len(t.Env()))
 	}
 	for _, t := range tunables {
 		mark := " "
-		if get(t.Env) != "" {
+		if get(t.Env()) != "" {
 			mark = "*"
 		}
-		fmt.Fprintf(out, "%s %-*s  %s\n  %*s  %s\n", mark, width, t.Env, strings.ReplaceAll(t.Value(&c), ",", ", "), width, "", t.Doc)
+		fmt.Fprintf(out, "%s %-*s  %s\n  %*s  %s\n", mark, width, t.Env(), strings.ReplaceAll(t.Value(&c), ",", ", "), width, "", t.Doc())
 	}
 	return nil
 }

@@ -16,9 +16,9 @@ func TestInfoShowsAlgorithms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tu := range coll.Tunables() {
-		want := "  " + tu.Env
-		if tu.Env == "HALO_COLL_BCAST" {
-			want = "* " + tu.Env
+		want := "  " + tu.Env()
+		if tu.Env() == "HALO_COLL_BCAST" {
+			want = "* " + tu.Env()
 		}
 		if !strings.Contains(out.String(), "\n"+want) {
 			t.Errorf("no line begins with %q:\n%s", want, out.String())

@@ -11,17 +11,17 @@ import (
 
 // What a tunable shows can be given to it, and gives the same.
 func TestTunablesReadWhatTheyShow(t *testing.T) {
-	env := map[string]string{}
+	env, defaults := map[string]string{}, coll.Defaults()
 	for _, tu := range coll.Tunables() {
-		env[tu.Env] = tu.Default
+		env[tu.Env()] = tu.Value(&defaults)
 	}
 	c, err := coll.FromEnv(func(name string) string { return env[name] })
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, tu := range coll.Tunables() {
-		if got := tu.Value(&c); got != tu.Default {
-			t.Errorf("%s: %q gives %q", tu.Env, tu.Default, got)
+		if got, want := tu.Value(&c), tu.Value(&defaults); got != want {
+			t.Errorf("%s: %q gives %q", tu.Env(), want, got)
 		}
 	}
 }
