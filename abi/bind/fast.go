@@ -16,9 +16,9 @@ type Fast interface {
 	// Watched reports whether a tool watches the process to which memory of Go means nothing:
 	// then C is told of predefined types only, and looks at no struct of the engine.
 	Watched() bool
-	// KnowKernel tells the address of what combines elements of a predefined type by a predefined
-	// operation, see mpi.Op.Kernel.
-	KnowKernel(datatype, op, function uintptr)
+	// KnowKernels tells the addresses of what combines elements of a predefined type by the
+	// predefined operations from handle 0x20 on, see mpi.Op.Kernel, 0 where there is nothing.
+	KnowKernels(datatype uintptr, functions *[FastOps]uintptr)
 	// OpenComm tells of a communicator, see mpi.Comm.Descriptor, and CloseComm that its handle
 	// ends.
 	OpenComm(h uintptr, rank, size int, inter bool, descriptor uintptr, layout uint64)
@@ -48,24 +48,27 @@ const (
 	FastFloating                     // sums of numbers of IEEE 754, but nothing bitwise
 )
 
-// fastKinds has the types of which single elements are combined without Go; operations are
-// defined on more.
-var fastKinds = map[string]FastKind{
-	"MPI_PACKED":       FastPadded, // is what has been packed, and no data of its own
-	"MPIX_HANDLE_SYNC": FastPadded, // is for messages only
-	"MPI_BYTE":         FastBits,
-
-	"MPI_SIGNED_CHAR": FastSigned, "MPI_SHORT": FastSigned, "MPI_INT": FastSigned, "MPI_LONG": FastSigned, "MPI_LONG_LONG": FastSigned,
-	"MPI_INT8_T": FastSigned, "MPI_INT16_T": FastSigned, "MPI_INT32_T": FastSigned, "MPI_INT64_T": FastSigned,
-	"MPI_AINT": FastSigned, "MPI_COUNT": FastSigned, "MPI_OFFSET": FastSigned,
-	"MPI_INTEGER": FastSigned, "MPI_INTEGER1": FastSigned, "MPI_INTEGER2": FastSigned, "MPI_INTEGER4": FastSigned, "MPI_INTEGER8": FastSigned,
-
-	"MPI_UNSIGNED_CHAR": FastUnsigned, "MPI_UNSIGNED_SHORT": FastUnsigned, "MPI_UNSIGNED": FastUnsigned,
-	"MPI_UNSIGNED_LONG": FastUnsigned, "MPI_UNSIGNED_LONG_LONG": FastUnsigned,
-	"MPI_UINT8_T": FastUnsigned, "MPI_UINT16_T": FastUnsigned, "MPI_UINT32_T": FastUnsigned, "MPI_UINT64_T": FastUnsigned,
-
-	"MPI_FLOAT": FastFloating, "MPI_DOUBLE": FastFloating, "MPI_REAL": FastFloating, "MPI_DOUBLE_PRECISION": FastFloating,
-	"MPI_REAL4": FastFloating, "MPI_REAL8": FastFloating,
+// fastKind is that of a type of which single elements are combined without Go, 0 of others, on
+// which operations may be defined, too. It is no map, since those take memory in every process.
+func fastKind(name string) FastKind {
+	switch name {
+	case "MPI_PACKED", // is what has been packed, and no data of its own
+		"MPIX_HANDLE_SYNC": // is for messages only
+		return FastPadded
+	case "MPI_BYTE":
+		return FastBits
+	case "MPI_SIGNED_CHAR", "MPI_SHORT", "MPI_INT", "MPI_LONG", "MPI_LONG_LONG",
+		"MPI_INT8_T", "MPI_INT16_T", "MPI_INT32_T", "MPI_INT64_T",
+		"MPI_AINT", "MPI_COUNT", "MPI_OFFSET",
+		"MPI_INTEGER", "MPI_INTEGER1", "MPI_INTEGER2", "MPI_INTEGER4", "MPI_INTEGER8":
+		return FastSigned
+	case "MPI_UNSIGNED_CHAR", "MPI_UNSIGNED_SHORT", "MPI_UNSIGNED", "MPI_UNSIGNED_LONG", "MPI_UNSIGNED_LONG_LONG",
+		"MPI_UINT8_T", "MPI_UINT16_T", "MPI_UINT32_T", "MPI_UINT64_T":
+		return FastUnsigned
+	case "MPI_FLOAT", "MPI_DOUBLE", "MPI_REAL", "MPI_DOUBLE_PRECISION", "MPI_REAL4", "MPI_REAL8":
+		return FastFloating
+	}
+	return 0
 }
 
 // startFast tells C what there is, now and later, unless HALO_C_FAST is 0.
@@ -75,6 +78,7 @@ func (l *Lib) startFast() {
 		return
 	}
 	watched := f.Watched()
+	var functions [FastOps]uintptr
 	for _, p := range predefinedTypes {
 		d := l.predefined[p.handle-firstPredefined]
 		size, kind := fastType(p.name, d)
@@ -84,7 +88,7 @@ func (l *Lib) startFast() {
 			f.KnowType(p.handle, size, extent, trueExtent, kind)
 		}
 		if kind >= FastDense && !checking() && !watched {
-			l.startKernels(p.handle)
+			l.startKernels(p.handle, &functions)
 		}
 	}
 	l.comms.opened = func(h handle, c *mpi.Comm) {
@@ -121,26 +125,29 @@ func (l *Lib) openFirst() {
 	l.comms.opened(commSelf, world.Self())
 }
 
-// startKernels tells C of the kernels for a predefined type.
-func (l *Lib) startKernels(h handle) {
-	for op, o := range predefinedOps {
-		if function := o.Kernel(l.predefined[h-firstPredefined]); function != 0 {
-			l.hooks.Fast.KnowKernel(h, handle(op), function)
-		}
+// FastOps is how many operations C knows of, from opNull on. C has the same number (HALO_ROW).
+const FastOps = 16
+
+// startKernels tells C of the kernels for a predefined type, by way of functions.
+func (l *Lib) startKernels(h handle, functions *[FastOps]uintptr) {
+	for i := range functions {
+		functions[i] = predefinedOps[int(opNull)+i].Kernel(l.predefined[h-firstPredefined])
 	}
+	l.hooks.Fast.KnowKernels(h, functions)
 }
 
 // fastType is what C is told of a predefined type.
 func fastType(name string, d mpi.Datatype) (size int, kind FastKind) {
 	size, err := d.Size()
 	lb, extent, failed := d.Extent()
+	special := fastKind(name)
 	switch {
 	case err != nil || failed != nil:
 		return 0, FastPadded
-	case fastKinds[name] == FastFloating && size != 4 && size != 8, fastKinds[name] >= FastSigned && size > 8:
+	case special == FastFloating && size != 4 && size != 8, special >= FastSigned && size > 8:
 		return size, FastDense // of a compiler of Fortran: see mpi.FortranSizes
-	case fastKinds[name] != 0:
-		return size, fastKinds[name]
+	case special != 0:
+		return size, special
 	case lb != 0 || extent != size:
 		return size, FastPadded
 	}

@@ -4,7 +4,8 @@
 
 struct halo_table halo_wins, halo_comms, halo_datatypes;
 struct halo_type halo_types[256];
-const void *halo_kernels[256][16];
+uint8_t halo_kernel_rows[256];
+const void *halo_kernels[HALO_ROWS][HALO_ROW];
 struct halo_entry halo_world;
 
 /* The entry of a handle that is about to be there, NULL without memory for it. */
@@ -60,9 +61,19 @@ void halo_know_type(uintptr_t handle, int size, int extent, int true_extent, int
 		halo_types[i] = (struct halo_type){(uint8_t)size, (uint8_t)kind, (uint8_t)extent, (uint8_t)true_extent};
 }
 
-void halo_know_kernel(uintptr_t datatype, uintptr_t op, uintptr_t function) {
-	if (datatype - 0x200 < 256 && op - 0x20 < 16)
-		halo_kernels[datatype - 0x200][op - 0x20] = (const void *)function;
+/* A type for which there is no row any more goes to Go. */
+void halo_know_kernels(uintptr_t datatype, const uintptr_t functions[HALO_ROW]) {
+	static const void *const none[HALO_ROW];
+	if (datatype - 0x200 >= 256)
+		return;
+	for (uint8_t row = 0; row < HALO_ROWS; row++) {
+		if (row > 0 && memcmp(halo_kernels[row], none, sizeof none) == 0)
+			memcpy(halo_kernels[row], functions, sizeof none);
+		if (memcmp(halo_kernels[row], functions, sizeof none) == 0) {
+			halo_kernel_rows[datatype - 0x200] = row;
+			return;
+		}
+	}
 }
 
 static void close_entry(struct halo_table *table, uintptr_t handle) {
@@ -88,6 +99,7 @@ void halo_close_all(void) {
 	close_table(&halo_datatypes);
 	__atomic_store_n(&halo_world.size, 0, __ATOMIC_SEQ_CST);
 	memset(halo_types, 0, sizeof halo_types);
+	memset(halo_kernel_rows, 0, sizeof halo_kernel_rows);
 	memset(halo_kernels, 0, sizeof halo_kernels);
 }
 

@@ -33,8 +33,8 @@ func (fast) KnowType(h uintptr, size, extent, trueExtent int, kind bind.FastKind
 	C.halo_know_type(C.uintptr_t(h), C.int(size), C.int(extent), C.int(trueExtent), C.int(kind))
 }
 
-func (fast) KnowKernel(datatype, op, function uintptr) {
-	C.halo_know_kernel(C.uintptr_t(datatype), C.uintptr_t(op), C.uintptr_t(function))
+func (fast) KnowKernels(datatype uintptr, functions *[bind.FastOps]uintptr) {
+	C.halo_know_kernels(C.uintptr_t(datatype), (*C.uintptr_t)(unsafe.Pointer(functions)))
 }
 
 // OpenComm gives an address in Go's memory as a number, as OpenWin does.

@@ -95,12 +95,19 @@ static inline uint64_t halo_bytes(int64_t count, MPI_Datatype datatype) {
 	return type.kind >= HALO_DENSE && (uint64_t)count < HALO_COPY_LESS ? (uint64_t)count * type.size : HALO_COPY_LESS;
 }
 
-/* What combines elements of a predefined type by a predefined operation: see mpi.Op.Kernel. */
-HALO_HIDDEN extern const void *halo_kernels[256][16]; /* from handles 0x200 and 0x20 on */
+/*
+ * What combines elements of a predefined type by a predefined operation: see mpi.Op.Kernel. Types
+ * of one representation have a row in common, so that it takes few pages; row 0 is of those that
+ * have none.
+ */
+#define HALO_ROW 16
+#define HALO_ROWS 32
+HALO_HIDDEN extern uint8_t halo_kernel_rows[256];                   /* from handle 0x200 on */
+HALO_HIDDEN extern const void *halo_kernels[HALO_ROWS][HALO_ROW]; /* from handle 0x20 on */
 
 static inline const void *halo_kernel_of(MPI_Datatype datatype, MPI_Op op) {
 	uintptr_t i = (uintptr_t)datatype - 0x200, k = (uintptr_t)op - 0x20;
-	return i < 256 && k < 16 ? halo_kernels[i][k] : NULL;
+	return i < 256 && k < HALO_ROW ? halo_kernels[halo_kernel_rows[i]][k] : NULL;
 }
 
 /* Whether C may call that here: see halo_environment_fits. */
@@ -425,7 +432,7 @@ HALO_HIDDEN void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t 
 HALO_HIDDEN void halo_open_comm(uintptr_t handle, int rank, int size, int inter, uintptr_t descriptor, uint64_t layout);
 HALO_HIDDEN void halo_know_movers(uintptr_t sparse, uintptr_t blocks, uintptr_t string, uintptr_t every_other, uintptr_t gather);
 HALO_HIDDEN void halo_know_type(uintptr_t handle, int size, int extent, int true_extent, int kind);
-HALO_HIDDEN void halo_know_kernel(uintptr_t datatype, uintptr_t op, uintptr_t function);
+HALO_HIDDEN void halo_know_kernels(uintptr_t datatype, const uintptr_t functions[HALO_ROW]);
 HALO_HIDDEN void halo_open_type(uintptr_t handle, uintptr_t descriptor, bool packs, uint64_t layout);
 HALO_HIDDEN void halo_close_win(uintptr_t handle);
 HALO_HIDDEN void halo_close_comm(uintptr_t handle);

@@ -481,7 +481,7 @@ static void long_rows(void) {
 	const MPI_Aint border = ((MPI_Aint)1 << HALO_STRIPE_SHIFT) / 4;
 	int64_t a[20] = {1}, b[20] = {2};
 	double d[2] = {1, 2};
-	halo_know_kernel((uintptr_t)MPI_INT64_T, (uintptr_t)MPI_SUM, (uintptr_t)add_words);
+	halo_know_kernels((uintptr_t)MPI_INT64_T, (const uintptr_t[HALO_ROW]){[(uintptr_t)MPI_SUM - 0x20] = (uintptr_t)add_words});
 	reset();
 	for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
 		EXPECT(1, long_sums(lengths[i], 0));
