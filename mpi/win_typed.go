@@ -47,6 +47,14 @@ func (w Win[T]) Get(result []T, target, disp int) error {
 //
 // C: MPI_Accumulate, section 12.3.4.
 func (w Win[T]) Accumulate(origin []T, target, disp int, o Op) error {
+	return Accumulate(w.Window, origin, target, disp, o)
+}
+
+// Accumulate is Win.Accumulate to a window of elements of several types: displacements count
+// what the window was made with.
+//
+// C: MPI_Accumulate, section 12.3.4.
+func Accumulate[T any](w *Window, origin []T, target, disp int, o Op) error {
 	typ := plain[T]()
 	if o.kernel == op.NoOp || !o.accumulates(typ) || w.odd() {
 		t, err := golang[T]()
@@ -64,6 +72,13 @@ func (w Win[T]) Accumulate(origin []T, target, disp int, o Op) error {
 //
 // C: MPI_Get_accumulate, section 12.3.4.
 func (w Win[T]) GetAccumulate(origin, result []T, target, disp int, o Op) error {
+	return GetAccumulate(w.Window, origin, result, target, disp, o)
+}
+
+// GetAccumulate is Win.GetAccumulate to a window of elements of several types, as Accumulate.
+//
+// C: MPI_Get_accumulate, section 12.3.4.
+func GetAccumulate[T any](w *Window, origin, result []T, target, disp int, o Op) error {
 	typ := plain[T]()
 	if o.kernel != op.NoOp && len(origin) != len(result) || !o.accumulates(typ) || w.odd() {
 		t, err := golang[T]()

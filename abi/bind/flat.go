@@ -42,10 +42,10 @@ func flatOf[T interface {
 			return mpi.ReduceLocal(elementsAt[T](in, n), elementsAt[T](inout, n), op)
 		},
 		accumulate: func(w *mpi.Window, origin uintptr, n, target, disp int, op mpi.Op) error {
-			return mpi.Win[T]{Window: w}.Accumulate(elementsAt[T](origin, n), target, disp, op)
+			return mpi.Accumulate(w, elementsAt[T](origin, n), target, disp, op)
 		},
 		getAccumulate: func(w *mpi.Window, origin, result uintptr, n, target, disp int, op mpi.Op) error {
-			return mpi.Win[T]{Window: w}.GetAccumulate(elementsAt[T](origin, n), elementsAt[T](result, n), target, disp, op)
+			return mpi.GetAccumulate(w, elementsAt[T](origin, n), elementsAt[T](result, n), target, disp, op)
 		},
 	}
 }
