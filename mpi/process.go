@@ -49,6 +49,7 @@ type process struct {
 	names     atomic.Pointer[func(string) string]   // of NameCalls, pairs with nothing: set before there are errors
 	locator   atomic.Pointer[locator]               // of LocateCalls, pairs with nothing: set before there are calls
 	locked    atomic.Bool                           // LockedThreads was called
+	places    atomic.Int32                          // its argument
 	texts     atomic.Pointer[func(*Error)]          // of DescribeErrors, likewise
 	fault     atomic.Pointer[func(address uintptr)] // of OnFault
 	ending    bool                                  // Finalize is at work, or has been
@@ -93,8 +94,14 @@ func InitErrhandler(h Errhandler) (*Comm, error) {
 // step of a locked one. With several such threads that wait at once GOMAXPROCS grows, so that
 // each has a place to go on at. After Init it has no effect.
 //
+// A program that has lowered GOMAXPROCS until Init, so that its start takes less memory, says what
+// it was before: Init goes by places then. 0: by what it is.
+//
 // C: MPI_Init and MPI_Init_thread, section 11.2.
-func LockedThreads() { current.locked.Store(true) }
+func LockedThreads(places int) {
+	current.places.Store(int32(places))
+	current.locked.Store(true)
+}
 
 // OnFault says before Init what is called when a goroutine of the engine finds that there is no
 // memory at an address, in a window or in a buffer of an operation that is under way. It must
@@ -123,7 +130,7 @@ func initialize() (*Comm, *Error) {
 	if f := current.fault.Load(); f != nil {
 		fault = *f
 	}
-	w, err := world.Open(b, current.locked.Load(), fault)
+	w, err := world.Open(b, world.Callers{Locked: current.locked.Load(), Places: int(current.places.Load()), Fault: fault})
 	if err != nil {
 		return nil, initError(err)
 	}

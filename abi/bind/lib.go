@@ -37,6 +37,9 @@ type Hooks struct {
 	// soon as C has Fatal from Go, and EndByFault ends it where no call is to return to.
 	Fault      func(address uintptr, store bool)
 	EndByFault func()
+	// Places is what GOMAXPROCS would be from the start if it had not been lowered until MPI_Init:
+	// see package abi/oneplace. 0: it has not.
+	Places int
 }
 
 // Lib is the library in one process.

@@ -10,7 +10,7 @@ func (l *Lib) start() error {
 		l.noteMakers()
 	}
 	mpi.DescribeErrors(l.describe)
-	mpi.LockedThreads()
+	mpi.LockedThreads(l.hooks.Places)
 	if l.hooks.EndByFault != nil {
 		mpi.OnFault(l.ServiceFault)
 	}

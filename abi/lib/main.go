@@ -21,11 +21,13 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/abi/bind"
+	"github.com/halo-mpi/halo/abi/oneplace"
 	"github.com/halo-mpi/halo/mpi"
 )
 
 var lib = bind.New(bind.Hooks{
 	Malloc: malloc, Invoke: invoke, Thread: thread, Caller: caller, Fast: newFast(), Fault: fault, EndByFault: endByFault,
+	Places: oneplace.Usual(),
 })
 
 // The first argument of every function here is the frame of C that has called, for debuggers:

@@ -19,7 +19,7 @@ func collectivesProgram() error {
 	if err != nil {
 		return err
 	}
-	w, err := world.Open(b, false, nil)
+	w, err := world.Open(b, world.Callers{})
 	if err != nil {
 		return err
 	}

@@ -52,10 +52,16 @@ const (
 	lastContext  = 3 * proc.ContextStep // for the end of all processes
 )
 
+// Callers are who calls MPI in this process.
+type Callers struct {
+	Locked bool                  // they are locked to threads
+	Places int                   // what GOMAXPROCS was before the program lowered it until now, 0: it did not
+	Fault  func(address uintptr) // proc.Policy.Fault
+}
+
 // Open joins the job that b knows of, over the fabric that the launcher chose.
-// It is collective over the job. With threads those who call are locked to threads. fault is
-// proc.Policy.Fault.
-func Open(b boot.Boot, threads bool, fault func(address uintptr)) (*World, error) {
+// It is collective over the job.
+func Open(b boot.Boot, callers Callers) (*World, error) {
 	job := b.Job()
 	n := note(b)
 	n.SetSelf(os.Getpid())
@@ -68,11 +74,18 @@ func Open(b boot.Boot, threads bool, fault func(address uintptr)) (*World, error
 	if err != nil {
 		return nil, err
 	}
-	if job.Size > 1 {
-		runtime.GOMAXPROCS(places(job, threads, runtime.GOMAXPROCS(0), os.Getenv("GOMAXPROCS") != ""))
+	usual := callers.Places
+	if usual == 0 {
+		usual = runtime.GOMAXPROCS(0)
 	}
-	policy := processPolicy(job, threads)
-	policy.Fault = fault
+	switch {
+	case job.Size > 1:
+		runtime.GOMAXPROCS(places(job, callers.Locked, usual, os.Getenv("GOMAXPROCS") != ""))
+	case callers.Places > 0:
+		runtime.GOMAXPROCS(usual)
+	}
+	policy := processPolicy(job, callers.Locked)
+	policy.Fault = callers.Fault
 	w, err := start(b, node, far, checkers, policy, n)
 	if err == nil {
 		w.process = true

@@ -34,7 +34,7 @@ func main() {
 	flag.Parse()
 	b, err := boot.Connect(false)
 	check(err)
-	w, err := world.Open(b, false, nil)
+	w, err := world.Open(b, world.Callers{})
 	check(err)
 	choice := coll.Defaults()
 	choice.Slot = map[string]coll.SlotForm{
