@@ -50,11 +50,11 @@ func NewLink(fd int) (*Link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("descriptor %d is not a socket: %w", fd, err)
 	}
-	name, err := unix.Getsockname(fd)
+	name, err := syscall.Getsockname(fd)
 	if err != nil {
 		return nil, fmt.Errorf("descriptor %d is not a socket: %w", fd, err)
 	}
-	if _, ok := name.(*unix.SockaddrUnix); !ok || kind != unix.SOCK_STREAM {
+	if _, ok := name.(*syscall.SockaddrUnix); !ok || kind != unix.SOCK_STREAM {
 		return nil, fmt.Errorf("descriptor %d is a socket of another kind than a Unix stream", fd)
 	}
 	if err := unix.SetNonblock(fd, true); err != nil {
@@ -76,7 +76,7 @@ func (l *Link) Read(b []byte) (n int, files []*os.File, err error) {
 	var recvErr error
 	receive := func(fd uintptr) bool {
 		for {
-			n, oobn, _, _, recvErr = unix.Recvmsg(int(fd), b, oob[:], recvFlags)
+			n, oobn, _, _, recvErr = syscall.Recvmsg(int(fd), b, oob[:], recvFlags)
 			if recvErr != unix.EINTR {
 				return recvErr != unix.EAGAIN
 			}
