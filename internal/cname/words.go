@@ -105,6 +105,49 @@ func term(word string) string {
 	case "nil":
 		return "null"
 	}
+	return element(word)
+}
+
+// element is what a word that is a type of elements to package op is in C, "" if it is none. The
+// types of C and Fortran that are one type of the engine have one name, which tells what it is. The
+// engine's name of MPI_BYTE is that already, since byte is an English word.
+func element(word string) string {
+	switch word {
+	case "bool":
+		return "MPI_C_BOOL"
+	case "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64":
+		return "MPI_" + strings.ToUpper(word) + "_T"
+	case "float32":
+		return "MPI_FLOAT"
+	case "float64":
+		return "MPI_DOUBLE"
+	case "complex64":
+		return "MPI_C_COMPLEX"
+	case "complex128":
+		return "MPI_C_DOUBLE_COMPLEX"
+	case "bool16":
+		return "MPI_LOGICAL2"
+	case "bool32":
+		return "MPI_LOGICAL4"
+	case "bool64":
+		return "MPI_LOGICAL8"
+	case "bool128":
+		return "MPI_LOGICAL16"
+	case "int128":
+		return "MPI_INTEGER16"
+	case "float16":
+		return "MPI_REAL2"
+	case "float80":
+		return "MPI_LONG_DOUBLE"
+	case "float128":
+		return "MPI_REAL16"
+	case "complex32":
+		return "MPI_COMPLEX4"
+	case "complex160":
+		return "MPI_C_LONG_DOUBLE_COMPLEX"
+	case "complex256":
+		return "MPI_COMPLEX32"
+	}
 	return ""
 }
 

@@ -1,6 +1,13 @@
 package cname
 
-import "testing"
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/op"
+)
 
 // Texts of the engine have the names of C in C.
 func TestWordsOfC(t *testing.T) {
@@ -23,10 +30,31 @@ func TestWordsOfC(t *testing.T) {
 		{"", false, ""},
 		{"called after Finalize", false, "called after MPI_Finalize"},
 		{"2 elements of MPI_INT, the limit is 1 of a slice", false, "2 elements of MPI_INT, the limit is 1 of a buffer"},
+		{"MPI_Accumulate (Sum of float32) by rank 2", true, "MPI_Accumulate (MPI_SUM of MPI_FLOAT) by rank 2"},
+		{"rank 2 gives 1 x int64, rank 0 gives 1 x (float64, int32)", false, "rank 2 gives 1 x MPI_INT64_T, rank 0 gives 1 x (MPI_DOUBLE, MPI_INT32_T)"},
+		{"1 byte is not whole elements of MPI_BYTE", false, "1 byte is not whole elements of MPI_BYTE"},
 		{"Halo does not have it yet", false, "Halo does not have it yet"},
 	} {
 		if got := Text(c.text, c.window); got != c.want {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// Each type of elements has in C the name of a predefined type that is it.
+func TestElementsOfC(t *testing.T) {
+	types := map[string]op.Type{}
+	dtype.Predefined().Each(func(_ dtype.ID, d *dtype.Type) { types[d.Name()] = op.For(d) })
+	for _, e := range op.All() {
+		if e == op.Float80 || e == op.Complex160 {
+			if runtime.GOARCH != "amd64" || runtime.GOOS == "windows" {
+				continue // the x87's format is no type of C here
+			}
+		}
+		for _, word := range strings.Split(strings.Trim(e.String(), "()"), ", ") {
+			if name := Text(word, false); types[name] == 0 || types[name].String() != word {
+				t.Errorf("%s of %v is %s in C, which is %v", word, e, name, types[name])
+			}
 		}
 	}
 }

@@ -142,10 +142,11 @@ func (t Type) IndexOffset() int {
 // align is the alignment of a simple real type in C on the 64-bit platforms.
 func (t Type) align() int { return max(t.Size(), 1) }
 
-// String is the name of the type in Go, or what it would be.
+// String is the name of the type in Go, or what it would be. Package cname turns these words into
+// C's; Byte, which Go has not, has the name of C.
 func (t Type) String() string {
 	names := [simple]string{"no type", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-		"float32", "float64", "complex64", "complex128", "byte", "bool16", "bool32", "bool64", "bool128", "int128",
+		"float32", "float64", "complex64", "complex128", "MPI_BYTE", "bool16", "bool32", "bool64", "bool128", "int128",
 		"float16", "float80", "float128", "complex32", "complex160", "complex256"}
 	if value, index := t.Parts(); index != 0 {
 		return fmt.Sprintf("(%v, %v)", value, index)
