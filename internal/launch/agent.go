@@ -198,7 +198,7 @@ func cannotStart(rank int, file string, err error) string {
 	hint := ""
 	switch {
 	case errors.Is(err, syscall.EAGAIN):
-		hint = ": too many processes and threads, " + ownLimits()
+		hint = ": too many processes and threads, " + limitsOfThreads()
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		hint = ": too many open files, see ulimit -Hn"
 	case errors.Is(err, syscall.ENOEXEC):

@@ -67,6 +67,8 @@ type job struct {
 	finishing   bool           // agents were told to clear up
 	status      int
 	reason      string // one line; "" if there is nothing to explain
+	blamed      *rank  // whom reason blames, nil if no rank
+	advice      string // the end of reason then, in parentheses: what its status lets guess
 	abandoned   bool   // nobody waits for the output, or for other hosts, any more
 }
 

@@ -104,7 +104,10 @@ func (j *job) blame(r *rank, status int, advice string, args ...any) {
 	if r.note != "" {
 		last = fmt.Sprintf(" in %s", r.note)
 	}
-	j.end(status, "%s %s%s; the job was ended (%s)", j.name(r), r.how(), last, fmt.Sprintf(advice, args...))
+	if !j.ending {
+		j.blamed, j.advice = r, fmt.Sprintf(advice, args...)
+	}
+	j.end(status, "%s %s%s; the job was ended (%s)", j.name(r), r.how(), last, j.advice)
 }
 
 // name says which process r is.

@@ -103,6 +103,40 @@ func TestLimitsOfRanksAreNamed(t *testing.T) {
 	r.wait(126).said("halo: cannot start rank ", "sleep: resource temporarily unavailable: too many processes and threads, the control group allows 12 processes and threads (pids.max)")
 }
 
+// Go ranks that get too little address space are explained, by the launcher where Go's runtime ends
+// them, else by themselves.
+func TestAddressSpaceOfGoRanksIsNamed(t *testing.T) {
+	if raceFlag == "-race" {
+		t.Skip("the race detector reserves more than any limit")
+	}
+	for _, kib := range []int{150000, 300000, 600000, 800000, 1000000, 1200000, 1500000} {
+		r := newRun(t, "-n", "2", "sh", "-c", fmt.Sprintf(`ulimit -c 0; ulimit -v %d; exec %s barrier`, kib, hangPath)).start()
+		<-r.ended
+		if r.status == 0 {
+			t.Logf("%d KiB are enough", kib)
+			continue
+		}
+		text := r.stderr.String()
+		// The launcher does not know the limit of the rank, which the rank itself does.
+		launcher := regexp.MustCompile(`(?m)^halo: .*Go runtime .*address space that it needs: .*\(ulimit -v\)`).MatchString(text)
+		itself := strings.Contains(text, fmt.Sprintf("cannot allocate memory: this process may map %d KiB (ulimit -v)", kib))
+		if !launcher && !itself {
+			t.Errorf("%d KiB: status %d, nothing names the limit\n%s", kib, r.status, text)
+		}
+	}
+}
+
+// A rank that Go's runtime ends for want of threads is explained where the launcher blames it.
+func TestThreadsOfGoRanksAreNamed(t *testing.T) {
+	// In the pieces in which the runtime writes it, each read by itself.
+	const ends = `printf 'runtime/cgo: ' >&2; printf 'pthread_create failed: %s' 'Resource temporarily unavailable' >&2; echo >&2; kill -ABRT $$`
+	r := newRun(t, "-n", "2", "sh", "-c", `ulimit -c 0; test $HALO_RANK = 0 && exec `+hangPath+` barrier; `+ends).start().wait(134)
+	r.said("was killed by signal 6 (SIGABRT, aborted); the job was ended (its Go runtime could not make a thread: ")
+	if strings.Contains(r.stderr.String(), "debugger") {
+		t.Error(r.stderr.String())
+	}
+}
+
 // Where a filter denies shared memory, ranks use sockets, and who insists is told.
 func TestDeniedMemoryFallsBackToSockets(t *testing.T) {
 	deny := filepath.Join(filepath.Dir(haloPath), "deny")

@@ -259,7 +259,8 @@ func (j *job) report() {
 		j.outputBroken(err)
 	}
 	j.conclude()
-	j.say(j.reason, j.shortage())
+	shortage := j.shortage()
+	j.say(j.reason, shortage)
 	j.said.Wait()
 	if j.status == 0 && j.stderr.brokenBy() != nil { // status is all that is left to tell it by
 		j.status = statusLauncher

@@ -45,6 +45,7 @@ type stream struct {
 	closing   atomic.Bool
 	errors    bool    // it is stderr, and looked at for symptoms
 	symptom   symptom // of a limit; read when copy has returned
+	seen      []byte  // the end of what look has seen
 }
 
 // copy carries everything until the end of the pipe.

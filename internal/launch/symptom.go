@@ -26,56 +26,90 @@ const (
 func symptomOf(text []byte) symptom {
 	says := func(words string) bool { return bytes.Contains(text, []byte(words)) }
 	switch {
-	case says("failed to create new OS thread"), says("pthread_create failed"):
+	case says("runtime: failed to create new OS thread"), says("runtime/cgo: pthread_create failed"):
 		return noThread
-	case says("failed to reserve page summary memory"), says("runtime: cannot allocate memory"), says("runtime: out of memory"):
+	case says("fatal error: failed to reserve page summary memory"), says("runtime: cannot allocate memory"), says("runtime: out of memory"):
 		return noAddresses
 	}
 	return noSymptom
 }
 
-// look remembers the first symptom in what a rank writes.
+// longestSymptom is the length of the longest text that symptomOf looks for, in bytes.
+const longestSymptom = len("fatal error: failed to reserve page summary memory")
+
+// look remembers the first symptom in what a rank writes. The runtime writes a line in several
+// pieces, of which the launcher may read one at a time, so the end of each text is looked at again
+// with the next one.
 func (s *stream) look(text []byte) {
-	if s.symptom == noSymptom && bytes.Contains(text, []byte("runtime")) {
+	if s.symptom != noSymptom {
+		return
+	}
+	begin := text[:min(len(text), longestSymptom)]
+	if s.symptom = symptomOf(append(s.seen, begin...)); s.symptom == noSymptom {
 		s.symptom = symptomOf(text)
 	}
+	end := text[max(0, len(text)-longestSymptom):]
+	s.seen = append(s.seen, end...)
+	s.seen = append(s.seen[:0], s.seen[max(0, len(s.seen)-longestSymptom):]...)
 }
 
-// shortage explains the failure of ranks by the symptoms in their output; "" if there are
-// none. Called when all output has been carried.
+// shortage explains the failure of ranks by the symptoms in their output; "" if there are none, or
+// if the job's reason says it. Called when all output has been carried.
 func (j *job) shortage() string {
+	if j.blamed != nil {
+		if cause := shortageOf(j.blamed); cause != "" {
+			j.reason = strings.Replace(j.reason, "("+j.advice+")", "(its Go runtime "+cause+")", 1)
+			return ""
+		}
+	}
 	for _, r := range j.ranks {
-		s := r.streams[1]
-		if s == nil || s.symptom == noSymptom || r.exitStatus() == 0 {
-			continue
+		if cause := shortageOf(r); cause != "" && r.exitStatus() != 0 {
+			return fmt.Sprintf("the Go runtime of rank %d %s", r.index, cause)
 		}
-		what := "did not get the address space that it needs"
-		if s.symptom == noThread {
-			what = "could not make a thread"
-		}
-		limits := "see ulimit -u, ulimit -v and pids.max of its control group there"
-		if r.host.remote == nil {
-			limits = ownLimits()
-		}
-		return fmt.Sprintf("the Go runtime of rank %d %s: %s", r.index, what, limits)
 	}
 	return ""
 }
 
-// ownLimits lists the limits of this process, which its children have, too.
-func ownLimits() string {
-	var parts []string
-	if n, ok := sys.LimitOfAddresses(); ok {
-		parts = append(parts, fmt.Sprintf("the address space of a process is limited to %d KiB (ulimit -v), Halo reserves some 2 GiB", n>>10))
+// shortageOf is what r was short of by its output, and why; "" if its output does not show that.
+func shortageOf(r *rank) string {
+	s := r.streams[1]
+	if s == nil || s.symptom == noSymptom {
+		return ""
 	}
+	switch {
+	case s.symptom == noThread && r.host.remote != nil:
+		return "could not make a thread: see ulimit -u, ulimit -v and pids.max of its control group there"
+	case s.symptom == noThread:
+		return "could not make a thread: " + limitsOfThreads()
+	case r.host.remote != nil:
+		return "did not get the address space that it needs: see ulimit -v there"
+	}
+	return "did not get the address space that it needs: " + limitOfAddresses()
+}
+
+// limitOfAddresses is why a rank gets no address space. It has the limit of this process, unless
+// what starts the program makes it narrower.
+func limitOfAddresses() string {
+	if n, ok := sys.LimitOfAddresses(); ok {
+		return fmt.Sprintf("a process may have %d KiB (ulimit -v), Halo reserves some 2 GiB", n>>10)
+	}
+	return "Halo reserves some 2 GiB; what starts the program may allow less (ulimit -v), or memory is short"
+}
+
+// limitsOfThreads lists the limits of this process, which its children have, too.
+func limitsOfThreads() string {
+	var parts []string
 	if n, ok := sys.LimitOfGroup(); ok {
 		parts = append(parts, fmt.Sprintf("the control group allows %d processes and threads (pids.max)", n))
 	}
 	if n, ok := sys.LimitOfUser(); ok {
 		parts = append(parts, fmt.Sprintf("the user may have %d processes and threads (ulimit -u)", n))
 	}
+	if n, ok := sys.LimitOfAddresses(); ok {
+		parts = append(parts, fmt.Sprintf("the address space of a process is limited to %d KiB (ulimit -v), Halo reserves some 2 GiB", n>>10))
+	}
 	if parts == nil {
-		return "memory is short, or the system's number of threads"
+		return "ulimit -u or ulimit -v may be narrower in what starts the program, or the system has no more threads"
 	}
 	return strings.Join(parts, "; ")
 }

@@ -120,7 +120,7 @@ func descriptors(oob []byte) (files []*os.File) {
 		}
 		for _, fd := range fds {
 			unix.CloseOnExec(fd)
-			files = append(files, os.NewFile(uintptr(fd), "received"))
+			files = append(files, os.NewFile(uintptr(fd), "a file from another process"))
 		}
 	}
 	return files

@@ -1,6 +1,8 @@
 package sys
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -12,6 +14,14 @@ import (
 
 // LimitOfAddresses is how many bytes this process may map; ok is false if there is no limit.
 func LimitOfAddresses() (n uint64, ok bool) { return limit(unix.RLIMIT_AS) }
+
+// mapped is the error of a mapping, with the limit that is likely its cause.
+func mapped(err error) error {
+	if n, ok := LimitOfAddresses(); ok && errors.Is(err, unix.ENOMEM) {
+		return fmt.Errorf("%w: this process may map %d KiB (ulimit -v), Halo reserves some 2 GiB", err, n>>10)
+	}
+	return err
+}
 
 // LimitOfUser is how many processes and threads the user of this process may have; ok is
 // false if there is no limit, as for root.

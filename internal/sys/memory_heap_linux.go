@@ -53,7 +53,7 @@ func Reserve(f *os.File, off, size, unit int64) ([]byte, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("mmap %s of %d bytes at %d: %w", f.Name(), size, off, err)
+		return nil, fmt.Errorf("mmap of %d bytes of %s at %d: %w", size, f.Name(), off, mapped(err))
 	}
 	_ = unix.Madvise(b, unix.MADV_DONTDUMP) // a large dump is no reason to fail
 	return b, nil
@@ -104,7 +104,7 @@ func inPieces(what string, f *os.File, mode uint32, off, size int64) error {
 func Anonymous(size int64) ([]byte, error) {
 	b, err := unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
-		return nil, fmt.Errorf("mmap of %d bytes: %w", size, err)
+		return nil, fmt.Errorf("mmap of %d bytes: %w", size, mapped(err))
 	}
 	return b, nil
 }

@@ -27,7 +27,7 @@ func Memfd(name string, size int64) (*os.File, error) {
 func Map(f *os.File, size int64) ([]byte, error) {
 	b, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
 	if err != nil {
-		return nil, fmt.Errorf("mmap %s of %d bytes: %w", f.Name(), size, err)
+		return nil, fmt.Errorf("mmap of %d bytes of %s: %w", size, f.Name(), mapped(err))
 	}
 	return b, nil
 }
