@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
 	}
 	if (rank == 2) MPI_Barrier(c); /* waits 2 */
 	if (rank == 3) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 4, 0, w); /* waits 3 */
-	if (rank == 3) MPI_Win_flush(4, w); /* over sockets it waits here */
+	if (rank == 3) MPI_Win_flush(4, w); /* waits 3 over sockets */
 	pause();
 	return 0;
 }

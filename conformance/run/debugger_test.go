@@ -14,21 +14,30 @@ import (
 	"testing"
 )
 
-// gdb shows the program's own frames, with file and line, while it waits in a call (issue 19,
-// section 1).
+// gdb shows the program's own frames, with file and line, while it waits in a call, over each fabric
+// and also of programs that are optimised (issue 19, section 1).
 func TestDebuggerShowsWhoWaits(t *testing.T) {
 	need(t, "gdb")
 	if runtime.GOARCH != "amd64" || sanitizing().flags != nil {
 		t.Skip("abi/unwind knows the plain library on amd64 only")
 	}
-	program := compile(t, "mpicc", "../waits.c", "-g", "-O0")
+	for _, optimised := range []string{"-O0", "-O2"} {
+		program := compile(t, "mpicc", "../waits.c", "-g", optimised)
+		// Over sockets a lock waits with the call that needs it first.
+		for fabric, lock := range map[string]string{"shm": "MPI_Win_lock", "tcp": "MPI_Win_flush"} {
+			t.Run(fabric+optimised, func(t *testing.T) { showsWhoWaits(t, program, fabric, lock) })
+		}
+	}
+}
+
+func showsWhoWaits(t *testing.T, program, fabric, lock string) {
 	source, err := os.ReadFile("../waits.c")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	job := exec.CommandContext(ctx, bin("mpiexec"), "-n", "5", program)
+	job := exec.CommandContext(ctx, bin("mpiexec"), "-n", "5", "-fabric", fabric, program)
 	job.Cancel = func() error { return job.Process.Signal(os.Interrupt) }
 	out, err := job.StdoutPipe()
 	if err != nil {
@@ -47,8 +56,12 @@ func TestDebuggerShowsWhoWaits(t *testing.T) {
 		}
 		processes[rank] = pid
 	}
-	for rank, call := range []string{"MPI_Recv", "MPI_Wait", "MPI_Barrier", "MPI_Win_lock"} {
-		line := 1 + strings.Count(strings.Split(string(source), fmt.Sprintf("/* waits %d */", rank))[0], "\n")
+	for rank, call := range []string{"MPI_Recv", "MPI_Wait", "MPI_Barrier", lock} {
+		mark := fmt.Sprintf("/* waits %d */", rank)
+		if call == "MPI_Win_flush" {
+			mark = fmt.Sprintf("/* waits %d over sockets */", rank)
+		}
+		line := 1 + strings.Count(strings.Split(string(source), mark)[0], "\n")
 		asleep(t, processes[rank])
 		r := command(t, nil, "gdb", "-batch", "-nx", "-p", fmt.Sprint(processes[rank]), "-ex", "bt")
 		if !strings.Contains(r.out, "P"+call+" (") || !strings.Contains(r.out, fmt.Sprintf("waits.c:%d", line)) || !strings.Contains(r.out, " main (") {
