@@ -7,6 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/p2p"
 )
 
 // Short blocking collectives of a communicator on several nodes do on each node what
@@ -71,6 +72,7 @@ func (e *Engine) agreeSlot(c *comm.Comm, d *division) error {
 		}
 		d.slot = e.newSlot(d.local, i)
 		d.slot.event.About = d
+		d.slot.whole = c
 	}
 	d.agreed = true
 	return nil
@@ -83,8 +85,9 @@ func (d *division) AppendAbout(b []byte) []byte {
 }
 
 // stages runs the schedule with leaders, or what is left of it where the members of
-// the node do their part through the slot. It takes the lock.
-func (e *Engine) stages(c *comm.Comm, k Kind, a *Args, tag int32, slotted bool) error {
+// the node do their part through the slot. If found, what the member has found before, is that
+// roots differ, the others are told. It takes the lock.
+func (e *Engine) stages(c *comm.Comm, k Kind, a *Args, tag int32, slotted bool, found error) error {
 	e.p.Lock()
 	defer e.p.Unlock()
 	s := e.newSchedule(c, leading(k))
@@ -92,6 +95,9 @@ func (e *Engine) stages(c *comm.Comm, k Kind, a *Args, tag int32, slotted bool) 
 	s.send, s.recv = memory(a.Send), memory(a.Recv)
 	s.codes = [2]dtype.Code{a.Code, a.Code}
 	s.terms = stateOf(c).terms
+	if rootsDiffer(found) {
+		s.found = found
+	}
 	return e.wait(e.start(s, tag))
 }
 
@@ -112,40 +118,51 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 	if k.rooted() {
 		stateOf(c).terms.name(k, a.Root)
 	}
+	if s != nil { // its members compare the roots of c, not those that they have on the node
+		s.terms = stateOf(c).terms
+		s.terms.tells = false
+	}
 	e.p.Unlock()
 	if err != nil {
 		return err
 	}
 	if s == nil {
-		return e.stages(c, k, a, tag, false)
+		return e.stages(c, k, a, tag, false, nil)
 	}
 	d.kind = k
+	down := func(buf data, root int) error { // on the node
+		code := a.Code
+		if rootsDiffer(err) {
+			code = p2p.RootsDiffer
+		}
+		return through(c, s.bcast(buf, code, root))
+	}
 	leads, home := d.leaders != nil, d.at[c.Rank] == d.at[a.Root]
 	switch k {
 	case Barrier:
 		err = through(c, s.reduce(nil, nil, 0, 0, 0, 0))
 		if leads {
-			err = first(err, e.stages(c, k, a, tag, true))
+			err = first(err, e.stages(c, k, a, tag, true, err))
 		}
-		return first(err, through(c, s.bcast(data{}, 0, 0)))
+		return first(err, down(data{}, 0))
 	case Bcast:
 		root := 0 // on the node
 		if home {
 			root = int(d.index[a.Root])
 		} else if leads {
-			err = e.stages(c, k, a, tag, true)
+			err = e.stages(c, k, a, tag, true, err)
 		}
-		err = first(err, through(c, s.bcast(memory(a.Recv), a.Code, root)))
+		err = first(err, down(memory(a.Recv), root))
 		if c.Rank == a.Root {
-			err = first(err, e.stages(c, k, a, tag, true))
+			err = first(err, e.stages(c, k, a, tag, true, err))
 		}
 		return err
 	case Allreduce:
 		err = through(c, s.reduce(a.Send, a.Recv, a.Op, a.Type, a.Code, 0))
 		if leads {
-			err = first(err, e.stages(c, k, a, tag, true))
+			err = first(err, e.stages(c, k, a, tag, true, err))
 		}
-		return first(err, through(c, s.bcast(memory(a.Recv), a.Code, 0)))
+		return first(err, down(memory(a.Recv), 0))
 	}
 	// A Reduce. What the leader gives to the schedule is the sum of its node.
 	sum := *a
@@ -155,10 +172,10 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 	sum.Send = sum.Recv
 	err = through(c, s.reduce(a.Send, sum.Recv, a.Op, a.Type, a.Code, 0))
 	if leads {
-		err = first(err, e.stages(c, k, &sum, tag, true))
+		err = first(err, e.stages(c, k, &sum, tag, true, err))
 	}
 	if home && d.leader(int(d.at[a.Root])) != a.Root {
-		err = first(err, through(c, s.bcast(memory(sum.Recv), a.Code, 0)))
+		err = first(err, down(memory(sum.Recv), 0))
 	}
 	return err
 }

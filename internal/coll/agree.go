@@ -106,12 +106,28 @@ func (x *side) typeOf(slice *dtype.Type) *dtype.Type {
 
 // LastBarrier is the Barrier that ends a process, on last, which has no other use. In checking
 // mode it is a call on the world, which CallFinalize has claimed, as any other that members
-// may disagree about.
+// may disagree about. Outside of it the roots are compared that members have named on the world,
+// in collectives by slot and by messages.
 func (e *Engine) LastBarrier(world, last *comm.Comm) error {
 	if stateOf(world).checks {
 		return e.doSlices(world, Barrier, &Args{Call: "Finalize"})
 	}
-	return e.Barrier(last)
+	w, t := stateOf(world), &stateOf(last).terms
+	switch *t = w.terms; {
+	case w.slot == nil:
+	case w.slot.terms.fresh:
+		*t = w.slot.terms.with(w.terms)
+	default:
+		*t = w.terms.with(w.slot.terms)
+	}
+	err := e.Barrier(last)
+	if rootsDiffer(err) { // of all members: the next call succeeds
+		w.terms = e.newTerms()
+		if w.slot != nil {
+			w.slot.terms = e.newTerms()
+		}
+	}
+	return err
 }
 
 // Refuse ends a blocking collective whose arguments are wrong: in checking mode the

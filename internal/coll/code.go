@@ -44,6 +44,12 @@ func (s *schedule) codeFor(side, rank int) dtype.Code {
 	return s.codes[side]
 }
 
+// rootsDiffer reports whether an error is that members name different roots.
+func rootsDiffer(err error) bool {
+	e, ok := err.(*class.Error)
+	return ok && e.Class == class.Root
+}
+
 // verdict is the code of the empty message that a member sends in place of data when it has
 // found an error.
 func verdict(err error) dtype.Code {

@@ -58,6 +58,7 @@ type schedule struct {
 	ready      bool
 	failed     bool
 	err        error
+	found      error // what the member has found before it began, to be told to the others
 	parts      []part
 	local      []local // of the round, in order
 	done       int     // of local
@@ -117,7 +118,7 @@ func (e *Engine) start(s *schedule, tag int32) *p2p.Request {
 // Begin implements p2p.Starter.
 func (s *schedule) Begin() {
 	e := s.e
-	s.round, s.more, s.failed, s.err = 0, true, false, nil
+	s.round, s.more, s.failed, s.err = 0, true, false, s.found
 	s.stage, s.began = 0, 0
 	e.live = append(e.live, s)
 	switch err := e.lost(s.c); {

@@ -72,6 +72,7 @@ const (
 type slot struct {
 	e      *Engine
 	c      *comm.Comm
+	whole  *comm.Comm // of which c has the members on one node; nil if c is all of it
 	mem    shmfmt.Slot
 	head   *shmfmt.SlotHead
 	own    *shmfmt.Cell
@@ -316,18 +317,16 @@ func (s *slot) combine(dst []byte, o op.Op, t op.Type) {
 	}
 }
 
+// barrier waits until everyone has come. If a root has been named since the last Barrier all
+// look at the roots that the others tell: in the form of cells they stand in the line of the
+// number, in that of a counter the last one looks.
 func (s *slot) barrier() error {
 	s.number, s.kind = s.number+1, Barrier
+	if s.terms.fresh {
+		return s.barrierOfRoots()
+	}
 	if s.form == SlotCells {
 		shmfmt.Publish(&s.own.Number, s.number)
-	}
-	return s.meet()
-}
-
-// meet waits until everyone has come to the current collective. In the form of
-// cells the own number has been published.
-func (s *slot) meet() error {
-	if s.form == SlotCells {
 		err := s.gathered(s.number)
 		s.wake()
 		return err
@@ -339,9 +338,27 @@ func (s *slot) meet() error {
 	return s.released()
 }
 
-// compare is meet where all have said something about what they give: it fails in all members
-// if two of them disagree. In the form of a counter the last one looks, so that nobody else
-// needs the lines of the others.
+// barrierOfRoots is a barrier in which roots are compared. To do so in every one would make one
+// of cells take 20 ns longer, of 60.
+func (s *slot) barrierOfRoots() error {
+	s.terms.fresh = false
+	s.terms.say(dtype.Mixed, dtype.Mixed)
+	if s.form != SlotCells {
+		s.own.Met[(s.turns+1)&1] = s.terms.said
+		return s.compare()
+	}
+	if err := s.settle(); err != nil {
+		return err
+	}
+	s.own.Said[s.number&1] = s.terms.said
+	shmfmt.Publish(&s.own.Number, s.number)
+	return s.compare()
+}
+
+// compare waits until everyone has come to the current collective, and said what it gives: it
+// fails in all members if two of them disagree. In the form of cells the own number has been
+// published; in that of a counter the last one looks, so that nobody else needs the lines of the
+// others.
 func (s *slot) compare() error {
 	if s.form == SlotCells {
 		err := s.gathered(s.number)

@@ -3,6 +3,7 @@ package coll
 import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -43,12 +44,14 @@ func (s *slot) bcast(buf data, code dtype.Code, root int) error {
 	switch {
 	case err != nil:
 		return err
+	case said != s.terms.turn() && dtype.Code(said) == p2p.RootsDiffer:
+		return wrong(class.Root, "rank %d has found that members name different roots", s.rank(root))
 	case said != s.terms.turn() && clash(fromTurn(said), s.terms.said):
-		word, giver := fromTurn(said), root
-		if other := s.terms.rootOf(word, s.c.Size()); other >= 0 {
+		word, giver := fromTurn(said), s.rank(root)
+		if other := s.terms.rootOf(word, s.ranks()); other >= 0 {
 			giver = other
 		}
-		return s.terms.compare(giver, word, s.c.Rank, s.terms.said, s.c.Size())
+		return s.terms.compare(giver, word, s.rank(s.c.Rank), s.terms.said, s.ranks())
 	case size > buf.n:
 		return wrong(class.Truncate, "rank %d gives %d bytes to a buffer of %d", root, size, buf.n)
 	case size < buf.n:

@@ -11,8 +11,9 @@ import (
 //
 // Roots are told as a number that follows from all of them in their order, so that two members
 // which both were the root, and received nothing from each other, find it in the next
-// collective in which data goes between them. Their numbers stay different as long as they
-// name the same roots from then on. Programs in C tell neither (Untell).
+// collective in which one hears from the other: a Barrier, or the one in Finalize, at the latest.
+// Their numbers stay different as long as they name the same roots from then on. Programs in C
+// tell neither (Untell).
 //
 //	bits 0-7   code of what is sent
 //	bits 8-15  code of what is received
@@ -23,6 +24,7 @@ type terms struct {
 	before uint16 // up to the last one with a root
 	tells  bool
 	kind   Kind // of that
+	fresh  bool // a root has been named since the last Barrier
 }
 
 // newTerms is the terms of a new communicator.
@@ -42,7 +44,7 @@ func then(roots uint16, root int) uint16 { return roots*rootFactor + uint16(root
 // name makes root that of the current collective.
 func (t *terms) name(k Kind, root int) {
 	if t.tells {
-		t.before, t.kind = t.roots, k
+		t.before, t.kind, t.fresh = t.roots, k, true
 		t.roots = then(t.roots, root)
 	}
 }
@@ -83,6 +85,19 @@ func (t *terms) compare(r int, a uint32, q int, b uint32, n int) error {
 	return nil
 }
 
+// with is the terms of what both have been told, where members disagree if they do in one of the
+// two: the numbers are added. The root to be named is that of t.
+func (t terms) with(o terms) terms {
+	t.roots += o.roots
+	t.before += o.roots * rootInverse // so that then(before, root) grows by o.roots, too
+	return t
+}
+
+// rootInverse is the inverse of rootFactor.
+const rootInverse = 30599
+
+var _ [rootFactor*rootInverse%(1<<16) - 1]struct{} // is 0 long, or the product is not 1
+
 // rootOf is the root that a member with a word has named last, of n that it may be; -1 if it has
 // disagreed with this one before.
 func (t *terms) rootOf(word uint32, n int) int {
@@ -118,11 +133,38 @@ func (s *schedule) otherRoots(rank int, roots uint16) error {
 	return t.compare(rank, uint32(roots)<<16, s.c.Rank, uint32(t.roots)<<16, s.c.Size())
 }
 
+// word is what the member of rank r says about the current collective.
+func (s *slot) word(r int) uint32 {
+	switch {
+	case r == s.c.Rank:
+		return s.terms.said
+	case s.kind == Barrier && s.form != SlotCells:
+		return s.cells[r].Met[s.turns&1]
+	}
+	return s.cells[r].Said[s.number&1]
+}
+
+// rank is that of a member in the communicator that the program has called with, and ranks the
+// number of those.
+func (s *slot) rank(r int) int {
+	if s.whole == nil {
+		return r
+	}
+	return s.whole.RankOf(s.c.Members[r])
+}
+
+func (s *slot) ranks() int {
+	if s.whole == nil {
+		return s.c.Size()
+	}
+	return s.whole.Size()
+}
+
 // judge compares what all members say about the current collective. All come to the same.
 func (s *slot) judge() error {
-	turn, mine := s.number&1, s.terms.said
-	for _, c := range s.others {
-		if c.Said[turn] != mine {
+	mine := s.terms.said
+	for r := range s.cells {
+		if s.word(r) != mine {
 			return s.disagreement()
 		}
 	}
@@ -136,13 +178,7 @@ func (s *slot) judge() error {
 // which this one is one if it can be. From then on only the roots count that are named later,
 // where all members have looked.
 func (s *slot) disagreement() error {
-	turn, n, me := s.number&1, len(s.cells), s.c.Rank
-	word := func(r int) uint32 {
-		if r == me {
-			return s.terms.said
-		}
-		return s.cells[r].Said[turn]
-	}
+	n, me, word := len(s.cells), s.c.Rank, s.word
 	var err error
 	roots := false
 	for i := range n {
@@ -152,7 +188,7 @@ func (s *slot) disagreement() error {
 			if !clash(a, b) {
 				continue
 			}
-			e := s.terms.compare(first, a, q, b, n)
+			e := s.terms.compare(s.rank(first), a, s.rank(q), b, s.ranks())
 			if err == nil || otherRoots(a, b) && !roots {
 				err = e
 			}

@@ -35,7 +35,7 @@ import (
 
 // Version is the version of everything in this package. Processes of another
 // version refuse to map a segment.
-const Version = 7
+const Version = 8
 
 // magic marks a process segment: "HALOSEG" and the version.
 const magic = uint64(0x484c4f5345470000) | Version

@@ -36,7 +36,11 @@ type Cell struct {
 	// otherwise overwrite it. Roots look only when they run out of room, so that
 	// mostly the line stays with the member.
 	Passed atomic.Uint64
-	_      [Line - 8]byte
+	// Met is what the member says in a Barrier that ends by a release, in the turns of these:
+	// stored before it counts itself in, loaded by the last to arrive, and by all others
+	// only if members disagree. So it needs no place that collectives of other forms still read.
+	Met [2]uint32
+	_   [Line - 16]byte
 }
 
 // PutShort stores a contribution of at most SlotShort bytes that is published
@@ -140,7 +144,7 @@ func (s Slot) Free(n int) {
 	for i := range n {
 		c := s.Cell(i)
 		c.Number.Store(0)
-		c.Said = [2]uint32{}
+		c.Said, c.Met = [2]uint32{}, [2]uint32{}
 		streamed = streamed || c.Passed.Load() != 0
 		c.Passed.Store(0)
 	}
