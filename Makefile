@@ -45,7 +45,7 @@ need:
 		compiles || echo gcc libc6-dev; \
 		for t in ip:iproute2 nsenter:util-linux unshare:util-linux hostname:hostname mount:mount find:findutils \
 			ssh:openssh-client ssh-keygen:openssh-client /usr/sbin/sshd:openssh-server man:man-db groff:groff-base \
-			cmake:cmake pkg-config:pkgconf g++:g++ gfortran:gfortran valgrind:valgrind gcore:gdb gdb:gdb; do \
+			cmake:cmake pkg-config:pkgconf g++:g++ gfortran:gfortran valgrind:valgrind gcore:gdb gdb:gdb musl-gcc:musl-tools; do \
 			command -v $${t%:*} >/dev/null || echo $${t#*:}; \
 		done; \
 	}; \
