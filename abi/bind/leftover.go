@@ -59,6 +59,11 @@ func (l *Lib) reportLeftovers(rank int) {
 		m.mu.Lock()
 		left := maps.Clone(m.of)
 		m.mu.Unlock()
+		var pcs []uintptr
+		for _, by := range left {
+			pcs = append(pcs, by.pc)
+		}
+		l.sources.find(pcs...)
 		for h, by := range left {
 			if d, ok := l.types.get(h); ok && d.Permanent() {
 				continue

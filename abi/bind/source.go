@@ -1,64 +1,118 @@
 package bind
 
 import (
-	"debug/dwarf"
-	"debug/elf"
-	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/halo-mpi/halo/internal/boot"
 )
 
 // sources finds the places of calls in the source of the program: file and line if there is
-// debugging information, else symbol and offset, else module and offset. A module is read
-// when the first report needs it, and kept.
+// debugging information, else symbol and offset, else module and offset. What reads that is in
+// the launcher's program, see internal/lines; it is started when a report is written.
 type sources struct {
-	mu      sync.Mutex
-	modules map[string]*module
+	mu    sync.Mutex
+	known map[uintptr]string
 }
 
-// module is an executable, or a shared object, that is mapped.
-type module struct {
-	path     string // empty: nothing could be read
-	segments []elf.ProgHeader
-	symbols  []elf.Symbol
-	debug    *dwarf.Data // nil: none
+// place is the call that returns to an address, as a file and a line, or what else is known.
+func (s *sources) place(pc uintptr) string {
+	s.find(pc)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known[pc]
+}
+
+// find finds the places of several calls, which takes hardly longer than that of one.
+func (s *sources) find(pcs ...uintptr) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = make(map[uintptr]string)
+	}
+	var questions strings.Builder
+	var asked []uintptr
+	for _, pc := range pcs {
+		if _, ok := s.known[pc]; ok {
+			continue
+		}
+		m, ok := mappingOf(pc)
+		if !ok {
+			s.known[pc] = fmt.Sprintf("%#x", pc)
+			continue
+		}
+		offset := uint64(pc - m.lo + m.offset)
+		s.known[pc] = fmt.Sprintf("%s+%#x", filepath.Base(m.path), offset)
+		questions.WriteString(boot.Question(os.Getpid(), offset, m.path))
+		asked = append(asked, pc)
+	}
+	if len(asked) == 0 {
+		return
+	}
+	for _, halo := range launchers() {
+		answers, err := ask(halo, questions.String())
+		if lines := strings.Split(strings.TrimSuffix(answers, "\n"), "\n"); err == nil && len(lines) == len(asked) {
+			for i, pc := range asked {
+				s.known[pc] = lines[i]
+			}
+			return
+		}
+	}
+}
+
+// launchers is where the launcher's program may be: where the launcher says, and where it is
+// installed beside the library.
+func launchers() (paths []string) {
+	if halo := os.Getenv(boot.EnvHalo); halo != "" {
+		paths = append(paths, halo)
+	}
+	pc, _, _, _ := runtime.Caller(0)
+	if m, ok := mappingOf(pc); ok {
+		paths = append(paths, filepath.Join(filepath.Dir(m.path), "../bin/halo"))
+	}
+	return paths
+}
+
+// ask has the launcher's program answer questions. It gets nothing of the environment that a
+// program in C may need, such as libraries to be loaded first.
+func ask(halo, questions string) (answers string, err error) {
+	in, questionsTo, err := os.Pipe()
+	if err != nil {
+		return "", err
+	}
+	answersFrom, out, err := os.Pipe()
+	if err != nil {
+		in.Close()
+		questionsTo.Close()
+		return "", err
+	}
+	env := []string{boot.EnvJob + "=" + os.Getenv(boot.EnvJob)}
+	p, err := os.StartProcess(halo, []string{halo, boot.LinesWord}, &os.ProcAttr{Env: env, Files: []*os.File{in, out}})
+	in.Close()
+	out.Close()
+	defer answersFrom.Close()
+	if err != nil {
+		questionsTo.Close()
+		return "", err
+	}
+	_, err = io.WriteString(questionsTo, questions)
+	questionsTo.Close()
+	text, err2 := io.ReadAll(answersFrom)
+	p.Wait() // whoever has taken its end: the answers are there
+	return string(text), errors.Join(err, err2)
 }
 
 // mapping is a part of a file that is mapped.
 type mapping struct {
 	lo, hi, offset uintptr
 	path           string
-}
-
-// place is the call that returns to an address, as a file and a line, or what else is known.
-func (s *sources) place(pc uintptr) string {
-	m, ok := mappingOf(pc)
-	if !ok {
-		return fmt.Sprintf("%#x", pc)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.modules == nil {
-		s.modules = make(map[string]*module)
-	}
-	of := s.modules[m.path]
-	if of == nil {
-		of = readModule(m.path)
-		s.modules[m.path] = of
-	}
-	offset := uint64(pc - m.lo + m.offset)
-	at, ok := of.address(offset)
-	if !ok {
-		return fmt.Sprintf("%s+%#x", filepath.Base(m.path), offset)
-	}
-	if line := of.line(at - 1); line != "" { // within the instruction that calls
-		return line
-	}
-	return of.symbol(at)
 }
 
 // mappingOf is the mapped file that an address is in.
@@ -91,122 +145,4 @@ func parseMapping(line string) (m mapping, ok bool) {
 	offset, err3 := strconv.ParseUint(words[2], 16, 64)
 	m = mapping{uintptr(lo), uintptr(hi), uintptr(offset), strings.TrimSuffix(strings.TrimLeft(rest, " "), "\n")}
 	return m, err == nil && err2 == nil && err3 == nil && strings.HasPrefix(m.path, "/")
-}
-
-// readModule reads what is known of a mapped file.
-func readModule(path string) *module {
-	file := path
-	if exe, err := os.Readlink("/proc/self/exe"); err == nil && exe == path {
-		file = "/proc/self/exe" // also if it has been removed, or replaced
-	}
-	f, err := elf.Open(file)
-	if err != nil {
-		return &module{}
-	}
-	defer f.Close()
-	m := &module{path: path}
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_LOAD {
-			m.segments = append(m.segments, p.ProgHeader)
-		}
-	}
-	m.read(f)
-	if m.debug == nil {
-		for _, name := range debugFiles(f, path) {
-			if apart, err := elf.Open(name); err == nil {
-				m.read(apart)
-				apart.Close()
-				break
-			}
-		}
-	}
-	return m
-}
-
-// read takes symbols and debugging information of a file.
-func (m *module) read(f *elf.File) {
-	symbols, err := f.Symbols()
-	if err != nil {
-		symbols, err = f.DynamicSymbols()
-	}
-	if err == nil {
-		m.symbols = append(m.symbols, symbols...)
-	}
-	if f.Section(".debug_line") == nil && f.Section(".zdebug_line") == nil {
-		return
-	}
-	if d, err := f.DWARF(); err == nil {
-		m.debug = d
-	}
-}
-
-// debugFiles are where debugging information of a file may be, that was taken out of it.
-func debugFiles(f *elf.File, path string) (names []string) {
-	const system = "/usr/lib/debug"
-	if s := f.Section(".note.gnu.build-id"); s != nil {
-		if note, err := s.Data(); err == nil && len(note) > 16 {
-			id := hex.EncodeToString(note[16:])
-			names = append(names, filepath.Join(system, ".build-id", id[:2], id[2:]+".debug"))
-		}
-	}
-	if s := f.Section(".gnu_debuglink"); s != nil {
-		if link, err := s.Data(); err == nil {
-			name, _, _ := strings.Cut(string(link), "\x00")
-			dir := filepath.Dir(path)
-			name = filepath.Base(name)
-			names = append(names, filepath.Join(dir, name), filepath.Join(dir, ".debug", name), filepath.Join(system, dir, name))
-		}
-	}
-	return names
-}
-
-// address is where the byte at an offset of the file is in the address space that the file
-// was linked for.
-func (m *module) address(offset uint64) (uint64, bool) {
-	for _, p := range m.segments {
-		if p.Off <= offset && offset < p.Off+p.Filesz {
-			return offset - p.Off + p.Vaddr, true
-		}
-	}
-	return 0, false
-}
-
-// line is the file and the line of an address, empty if they are not known.
-func (m *module) line(at uint64) string {
-	if m.debug == nil {
-		return ""
-	}
-	unit, err := m.debug.Reader().SeekPC(at)
-	if err != nil {
-		return ""
-	}
-	lines, err := m.debug.LineReader(unit)
-	if err != nil || lines == nil {
-		return ""
-	}
-	// Not LineReader.SeekPC: it expects sequences in the order of their addresses, as neither
-	// link-time optimisation nor sections for each function leave them.
-	var entry, next dwarf.LineEntry
-	for lines.Next(&next) == nil {
-		if entry.Address <= at && at < next.Address && !entry.EndSequence && entry.File != nil && entry.Line > 0 {
-			return filepath.Base(entry.File.Name) + ":" + strconv.Itoa(entry.Line)
-		}
-		entry = next
-	}
-	return ""
-}
-
-// symbol is the function that an address is in, and how far.
-func (m *module) symbol(at uint64) string {
-	var best elf.Symbol
-	for _, s := range m.symbols {
-		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF && s.Value <= at && at <= s.Value+s.Size && s.Value >= best.Value {
-			best = s
-		}
-	}
-	name := filepath.Base(m.path)
-	if best.Name == "" {
-		return fmt.Sprintf("%s+%#x", name, at)
-	}
-	return fmt.Sprintf("%s+%#x in %s", best.Name, at-best.Value, name)
 }

@@ -65,6 +65,7 @@ func TestCheckingNamesLinesOfC(t *testing.T) {
 		{"no pie", compile(t, "mpicc", source, "-g", "-no-pie"), "race", race},
 		{"dwarf 4", compile(t, "mpicc", source, "-gdwarf-4", "-O2", "-flto"), "race", race},
 		{"library", compile(t, "mpicc", source, "-DPART=1", lib, "-Wl,-rpath,"+dir), "race", race},
+		{"static", compile(t, "mpicc", source, "-g", "-static-mpi"), "race", race},
 		{"apart", apart, "race", race},
 		{"no lines", compile(t, "mpicc", source, "-g0"), "race", `MPI_Put by rank 2 at put_second\+0x[0-9a-f]+ in check_sites conflicts with MPI_Put by rank 0 at put_first\+0x[0-9a-f]+ in check_sites `},
 		{"stripped", stripped, "race", `MPI_Put by rank 2 at stripped\+0x[0-9a-f]+ conflicts with MPI_Put by rank 0 at stripped\+0x[0-9a-f]+ `},
@@ -105,6 +106,10 @@ func TestCheckingListsWhatIsLeft(t *testing.T) {
 	}
 	if len(want) != 2*9 {
 		t.Fatalf("%d lines of the source are marked", len(want)/2)
+	}
+	// Without a launcher its program is found beside the library.
+	if r := command(t, []string{"HALO_CHECK=1"}, program); !strings.Contains(r.err, "halo: rank 0: never freed: 1 window, made at check_leftover.c:") {
+		t.Errorf("alone: status %d\n%s%s", r.status, r.out, r.err)
 	}
 	for _, fabric := range []string{"shm", "tcp"} {
 		r := launched(t, fabric, 2, []string{"HALO_CHECK=1"}, program)

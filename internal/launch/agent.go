@@ -164,13 +164,14 @@ func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) e
 		defer theirEnds[i].Close()
 	}
 	app := &a.share.apps[p.app]
+	self, _ := os.Executable() // ranks do without it
 	pid, err := a.spawner.start(&child{
 		file:  app.file,
 		argv:  app.argv,
 		dir:   app.dir,
 		cpus:  cpus,
 		files: []*os.File{stdin, theirEnds[0], theirEnds[1], theirs},
-		env: append(env[:len(env):len(env)], boot.EnvFD+"=3", envJob+"="+a.share.mark(),
+		env: append(env[:len(env):len(env)], boot.EnvFD+"=3", boot.EnvHalo+"="+self, envJob+"="+a.share.mark(),
 			envRank+"="+strconv.Itoa(p.rank), envSize+"="+strconv.Itoa(len(a.share.where))),
 	})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	envJob  = "HALO_JOB"  // the job's name: how the warden knows what belongs to it
+	envJob  = boot.EnvJob // the job's name: how the warden knows what belongs to it
 	envRank = "HALO_RANK" // for scripts; programs ask boot
 	envSize = "HALO_SIZE"
 )
@@ -36,7 +36,7 @@ func rankEnviron(own, block []string) []string {
 // foreign reports whether a variable describes one process of some job.
 func foreign(name string) bool {
 	switch name {
-	case boot.EnvFD, envJob, envRank, envSize, "MPI_LOCALRANKID", "MPI_LOCALNRANKS",
+	case boot.EnvFD, boot.EnvHalo, envJob, envRank, envSize, "MPI_LOCALRANKID", "MPI_LOCALNRANKS",
 		"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_TASK_PID", "SLURM_GTIDS",
 		"SLURM_LAUNCH_NODE_IPADDR", "SLURM_DISTRIBUTION", "SLURM_MPI_TYPE":
 		return true

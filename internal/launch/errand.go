@@ -5,6 +5,9 @@ package launch
 import (
 	"fmt"
 	"os"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/lines"
 )
 
 // The launcher's program starts itself for small tasks, told by these words.
@@ -21,6 +24,10 @@ func Errand(args []string) bool {
 	switch {
 	case len(args) == 2 && args[0] == wardenName:
 		warden(args[1], os.Stdin)
+	case len(args) == 2 && args[1] == boot.LinesWord:
+		if lines.Answer(os.Stdin, os.Stdout) != nil {
+			os.Exit(1)
+		}
 	case len(args) == 2 && args[1] == agentWord:
 		os.Exit(agentMain(os.Stdin, os.Stdout))
 	case len(args) == 4 && args[1] == takeWord:
