@@ -117,6 +117,43 @@ func TestDT16_CollectivesOfOtherElements(t *testing.T) {
 	}
 }
 
+// DT-16, COL-02: the same where elements are as many, not as many bytes: a reduction and a Bcast
+// in which a member has others are ErrType in all who receive them, whether what comes is too
+// long or too short. Lengths are such that all choose one way to go.
+func TestDT16_CollectivesOfAsManyOtherElements(t *testing.T) {
+	unchecked(t)
+	for _, ranks := range []int{2, 3} {
+		mpitest.Run(t, ranks, func(t testing.TB, c *mpi.Comm) {
+			me := c.Rank()
+			for odd := range ranks {
+				for _, n := range []int{1, 2, 100, 100_000} {
+					var bcast, sum error
+					if me == odd {
+						sum = mpi.Allreduce(c, make([]int32, n), make([]int32, n), mpi.Sum)
+					} else {
+						sum = mpi.Allreduce(c, make([]float64, n), make([]float64, n), mpi.Sum)
+					}
+					if !errors.Is(sum, mpi.ErrType) || ranks == 2 && !(strings.Contains(sum.Error(), "MPI_DOUBLE") && strings.Contains(sum.Error(), "MPI_INT32_T")) {
+						t.Errorf("Allreduce of %d elements, rank %d: %v", n, me, sum)
+					}
+					if n > 100 {
+						continue // see TestCOL05_LongBcastOfOtherLengths
+					}
+					if me == odd {
+						bcast = mpi.Bcast(c, make([]int32, n), 0)
+					} else {
+						bcast = mpi.Bcast(c, make([]float64, n), 0)
+					}
+					if (odd == me || odd == 0) && me != 0 && !errors.Is(bcast, mpi.ErrType) || me == 0 && bcast != nil {
+						t.Errorf("Bcast of %d elements, rank %d: %v", n, me, bcast)
+					}
+				}
+			}
+			ok(t, c.Barrier())
+		})
+	}
+}
+
 // meetsOther reports whether a member must have found out that another one, the last, has
 // elements of another type.
 func meetsOther(name string, c *mpi.Comm, odd, root int) bool {

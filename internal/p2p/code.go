@@ -53,6 +53,13 @@ func (r *Request) disagree(aux uint32, bytes uint64) {
 		return
 	}
 	switch {
+	case from >= 0 && bytes > uint64(r.size()) && code.Differs(own):
+		if r.ctx == r.comm.Ctx {
+			r.Status.Err = truncatedOther(from, code, bytes, r.comm.Rank, own, r.size())
+			return
+		}
+		// In a collective the members must agree on types first, and on lengths by those.
+		r.Status.Err = mistyped(from, code, bytes, r.comm.Rank, own, r.size())
 	case r.Status.Err != nil:
 	case bytes > 0 && code.Differs(own):
 		r.Status.Err = mistyped(from, code, bytes, r.comm.Rank, own, r.size())
@@ -68,6 +75,14 @@ func (r *Request) disagree(aux uint32, bytes uint64) {
 
 // mistyped is the error of a message from a rank whose elements are not what is received.
 func mistyped(source int, sent dtype.Code, bytes uint64, rank int, received dtype.Code, room int) error {
-	return &class.Error{Class: class.Type, Text: fmt.Sprintf("rank %d sends %s, rank %d receives %s",
-		source, sent.Describe(int64(bytes)), rank, received.Describe(int64(room)))}
+	return &class.Error{Class: class.Type, Text: bothTypes(source, sent, bytes, rank, received, room)}
+}
+
+// truncatedOther is that of one that is also too long: of the two classes that is MPI_ERR_TRUNCATE.
+func truncatedOther(source int, sent dtype.Code, bytes uint64, rank int, received dtype.Code, room int) error {
+	return &class.Error{Class: class.Truncate, Text: truncation(bytes, room) + ": " + bothTypes(source, sent, bytes, rank, received, room)}
+}
+
+func bothTypes(source int, sent dtype.Code, bytes uint64, rank int, received dtype.Code, room int) string {
+	return fmt.Sprintf("rank %d sends %s, rank %d receives %s", source, sent.Describe(int64(bytes)), rank, received.Describe(int64(room)))
 }

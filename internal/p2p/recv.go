@@ -40,6 +40,9 @@ func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *St
 	s.Source, s.Tag, s.Bytes, s.Cancelled, s.Err = source, h.Tag, uint64(copy(buf, payload)), false, nil
 	if len(payload) > len(buf) {
 		s.Err = truncated(uint64(len(payload)), len(buf))
+		if code := codeOf(h.Aux); code.Differs(s.Code) {
+			s.Err = truncatedOther(source, code, uint64(len(payload)), c.Rank, s.Code, len(buf))
+		}
 	} else if code := codeOf(h.Aux); code.Differs(s.Code) && len(payload) > 0 {
 		s.Err = mistyped(source, code, uint64(len(payload)), c.Rank, s.Code, len(buf))
 	}

@@ -290,7 +290,11 @@ func (e *Engine) finish(r *Request, err error) {
 
 // truncated is the error of a message of size bytes that meets a buffer of room bytes.
 func truncated(size uint64, room int) error {
-	return &class.Error{Class: class.Truncate, Text: fmt.Sprintf("message truncated: %d bytes into a %d-byte buffer", size, room)}
+	return &class.Error{Class: class.Truncate, Text: truncation(size, room)}
+}
+
+func truncation(size uint64, room int) string {
+	return fmt.Sprintf("message truncated: %d bytes into a %d-byte buffer", size, room)
 }
 
 // envelope fills the status of a matched receive.
