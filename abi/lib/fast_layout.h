@@ -45,26 +45,26 @@
 #define HALO_STATE_BUSY               0
 #define HALO_STATE_SLOT               56
 #define HALO_STATE_BROKEN             64
-#define HALO_SLOT_HEAD                56
-#define HALO_SLOT_CELLS               72
-#define HALO_SLOT_FORM                144
-#define HALO_SLOT_KIND                145
-#define HALO_SLOT_LOADS               152
-#define HALO_SLOT_YIELDS              160
-#define HALO_SLOT_NUMBER              168
-#define HALO_SLOT_KNOWN               176
-#define HALO_SLOT_TURNS               184
-#define HALO_SLOT_CORES               192
-#define HALO_SLOT_ABSENT              200
-#define HALO_SLOT_VAIN                208
-#define HALO_SLOT_HOPE                216
-#define HALO_SLOT_SHORTS              312
-#define HALO_SLOT_STAGES              336
-#define HALO_SLOT_STREAM_BYTES        360
-#define HALO_SLOT_STREAM_NUMBER       368
-#define HALO_SLOT_STREAM_AT           376
-#define HALO_SLOT_STREAM_ENDS         384
-#define HALO_SLOT_STREAM_PASSED       896
+#define HALO_SLOT_HEAD                64
+#define HALO_SLOT_CELLS               80
+#define HALO_SLOT_FORM                152
+#define HALO_SLOT_KIND                153
+#define HALO_SLOT_LOADS               160
+#define HALO_SLOT_YIELDS              168
+#define HALO_SLOT_NUMBER              176
+#define HALO_SLOT_KNOWN               184
+#define HALO_SLOT_TURNS               192
+#define HALO_SLOT_CORES               200
+#define HALO_SLOT_ABSENT              208
+#define HALO_SLOT_VAIN                216
+#define HALO_SLOT_HOPE                224
+#define HALO_SLOT_SHORTS              320
+#define HALO_SLOT_STAGES              344
+#define HALO_SLOT_STREAM_BYTES        368
+#define HALO_SLOT_STREAM_NUMBER       376
+#define HALO_SLOT_STREAM_AT           384
+#define HALO_SLOT_STREAM_ENDS         392
+#define HALO_SLOT_STREAM_PASSED       904
 #define HALO_HEAD_ARRIVED             0
 #define HALO_HEAD_RELEASE_NUMBER      64
 #define HALO_HEAD_RELEASE_DATA        72
@@ -96,7 +96,7 @@
 #define HALO_SLOT_MOST                16384
 
 /* The number of this layout: Go has to give the same. */
-#define HALO_COLL_LAYOUT 0x937f71b8f9b8347u
+#define HALO_COLL_LAYOUT 0x1c9cd7eee3b31ed4u
 
 /* The same of internal/dtype. */
 #define HALO_TYPE_PROGRAM             192
