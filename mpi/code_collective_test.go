@@ -154,6 +154,46 @@ func TestDT16_CollectivesOfAsManyOtherElements(t *testing.T) {
 	}
 }
 
+// DT-16, COL-02: a long Bcast of members that disagree on its length, because of their types or
+// their counts, ends in all of them, with an error in those who receive something else.
+func TestCOL05_LongBcastOfOtherLengths(t *testing.T) {
+	unchecked(t)
+	t.Setenv("HALO_COLL_BCAST", "chain") // which members would otherwise choose by different lengths
+	for _, ranks := range []int{2, 3, 4} {
+		mpitest.Run(t, ranks, func(t testing.TB, c *mpi.Comm) {
+			const segment = 128 << 10 / 8 // elements of float64
+			me := c.Rank()
+			for _, n := range []int{33_000, 4 * segment, 4*segment + 1, 100_000} {
+				for odd := range ranks {
+					for _, other := range []int{n / 2, n - 1, n + 1, n - segment, n + segment, 2 * n} {
+						what := fmt.Sprintf("%d elements, %d at rank %d", n, other, odd)
+						mine := n
+						if me == odd {
+							mine = other
+						}
+						err := mpi.Bcast(c, make([]float64, mine), 0)
+						if (me == odd || odd == 0) && me != 0 && !errors.Is(err, mpi.ErrTruncate) && !errors.Is(err, mpi.ErrCount) || me == 0 && err != nil {
+							t.Errorf("%s, rank %d: %v", what, me, err)
+						}
+						ok(t, c.Barrier())
+					}
+					// As many elements of another type.
+					var err error
+					if me == odd {
+						err = mpi.Bcast(c, make([]int32, n), 0)
+					} else {
+						err = mpi.Bcast(c, make([]float64, n), 0)
+					}
+					if (me == odd || odd == 0) && me != 0 && !errors.Is(err, mpi.ErrType) || me == 0 && err != nil {
+						t.Errorf("%d elements of another type at rank %d, rank %d: %v", n, odd, me, err)
+					}
+					ok(t, c.Barrier())
+				}
+			}
+		})
+	}
+}
+
 // meetsOther reports whether a member must have found out that another one, the last, has
 // elements of another type.
 func meetsOther(name string, c *mpi.Comm, odd, root int) bool {

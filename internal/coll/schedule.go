@@ -70,6 +70,11 @@ type schedule struct {
 	slotted bool       // what is to be done on the own node is done through a slot
 	kept    []byte
 
+	// Of a Bcast by a chain: see bcastChain.
+	chained bool
+	over    bool // the last segment is here
+	closed  bool // the next rank will get no more segments
+
 	agreement *agreement // in checking mode
 
 	unit    int  // bytes of a block, where all are equal
@@ -120,6 +125,7 @@ func (s *schedule) Begin() {
 	e := s.e
 	s.round, s.more, s.failed, s.err = 0, true, false, s.found
 	s.stage, s.began = 0, 0
+	s.over, s.closed = false, false
 	e.live = append(e.live, s)
 	switch err := e.lost(s.c); {
 	case err != nil:
@@ -231,6 +237,9 @@ func (s *schedule) outcome(r *p2p.Request) {
 		}
 	}
 	s.note(err)
+	if s.chained && !r.Send && !r.Status.Cancelled {
+		s.segmentIn(r)
+	}
 }
 
 // note takes an error of a part. The schedule goes on, so that the other members
@@ -270,15 +279,14 @@ func (s *schedule) sendTo(rank int, d data) {
 	code := s.codeFor(0, rank)
 	k := s.eager(rank, d.n)
 	for ; d.n > k; d = d.from(k) {
-		s.sendOne(c, to, d.first(k), code)
+		s.sendOne(c, to, d.first(k), code, dtype.Mixed)
 	}
-	s.sendOne(c, to, d, code)
+	s.sendOne(c, to, d, code, dtype.Mixed)
 }
 
 // sendOne sends nothing of d once the schedule has an error: what it would pass on may not
 // be what was meant, and so the receiver hears of it.
-func (s *schedule) sendOne(c *comm.Comm, to int, d data, code dtype.Code) {
-	own := dtype.Mixed
+func (s *schedule) sendOne(c *comm.Comm, to int, d data, code, own dtype.Code) {
 	if s.err != nil {
 		d, code, own = d.first(0), verdict(s.err), code
 	}
@@ -293,14 +301,14 @@ func (s *schedule) recvFrom(rank int, d data) {
 	code := s.codeFor(1, rank)
 	k := s.eager(rank, d.n)
 	for ; d.n > k; d = d.from(k) {
-		s.recvOne(c, from, d.first(k), code)
+		s.recvOne(c, from, d.first(k), code, dtype.Mixed)
 	}
-	s.recvOne(c, from, d, code)
+	s.recvOne(c, from, d, code, dtype.Mixed)
 }
 
-func (s *schedule) recvOne(c *comm.Comm, from int, d data, code dtype.Code) {
+func (s *schedule) recvOne(c *comm.Comm, from int, d data, code, own dtype.Code) {
 	p := d.part()
-	p.Code, p.Roots = code, s.terms.roots
+	p.Code, p.Roots, p.Own = code, s.terms.roots, own
 	s.add(s.e.p2p.IrecvPart(c, c.Ctx+1, d.memory(), p, from, s.tag))
 }
 

@@ -22,6 +22,16 @@ const (
 	RootsDiffer dtype.Code = 0xfe
 )
 
+// More stands in the highest byte of a message with elements that is not the last one of several
+// which are one transfer. It is the code of nothing.
+const More dtype.Code = 1
+
+// More reports whether what r has received said that there is more to come.
+func (r *Request) More() bool { return ownOf(r.told) == More }
+
+// Last reports whether the receive r is that of the last message of a transfer.
+func (r *Request) Last() bool { return ownOf(r.aux) != More }
+
 // auxOf is what the envelope of p tells.
 func auxOf(p *dtype.Part) uint32 { return uint32(p.Code) | uint32(p.Roots)<<8 | uint32(p.Own)<<24 }
 
@@ -41,7 +51,7 @@ func (o *OtherRoots) Error() string { return fmt.Sprintf("rank %d has named anot
 // judge gives r, whose envelope is known, an error if the message, of so many bytes, tells
 // something else than r expects.
 func (r *Request) judge(aux uint32, bytes uint64) {
-	if aux != r.aux {
+	if r.told = aux; aux != r.aux {
 		r.disagree(aux, bytes)
 	}
 }

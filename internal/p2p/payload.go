@@ -20,6 +20,8 @@ const stageSize = wire.MaxPayload
 func (r *Request) setPart(p dtype.Part) {
 	if r.engine.checkers == nil { // else claims say more
 		r.aux = auxOf(&p)
+	} else if p.Own == More {
+		r.aux = auxOf(&dtype.Part{Own: More})
 	}
 	if p.Buffer != nil {
 		r.layout = *p.Buffer

@@ -69,6 +69,7 @@ type Request struct {
 	peer       int32  // job index; for receives of AnySource -1 until matched
 	tag        int32
 	aux        uint32 // Aux of the envelope: of a send what it tells, of a receive what that is compared with
+	told       uint32 // Aux of the envelope that a receive has got
 	ctx        uint64
 	buf        []byte
 	token      [8]byte // payload of a Ready frame: address of buf
@@ -129,7 +130,7 @@ func (e *Engine) Free(r *Request) {
 		r.attendant = nil
 		e.attendants--
 	}
-	r.aux = 0
+	r.aux, r.told = 0, 0
 	r.buf, r.whole, r.starter, r.what = nil, nil, nil, ""
 	r.Status.Bytes, r.Status.Cancelled, r.Status.Err = 0, false, nil
 	if r.layout.Type() != nil {
