@@ -198,17 +198,10 @@ func TestLateVerdictIsWaitedFor(t *testing.T) {
 }
 
 func TestPeerThatCannotBeReachedIsDown(t *testing.T) {
-	ln, err := listen(job(0, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	nobody := ln.Addr().String()
-	ln.Close()
 	stranger, err := listen(job(0, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stranger.Close()
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stranger.Close()
@@ -229,6 +222,14 @@ func TestPeerThatCannotBeReachedIsDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer deaf.Close()
+	// A port that a connection has been bound to cannot become that of a listener, as one that was
+	// just closed can.
+	bound, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}).Dial("tcp", deaf.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bound.Close()
+	nobody := bound.LocalAddr().String()
 	for name, mk := range makers() {
 		for _, c := range []struct {
 			name, addr string
