@@ -1,6 +1,7 @@
 package mpi_test
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/halo-mpi/halo/mpi"
@@ -44,6 +45,33 @@ func Example_fetchAndOp() {
 		return err
 	})
 	// Output: the numbers add up to 6
+}
+
+// A window of bytes has numbers of two types, to which all ranks add.
+func ExampleAccumulate() {
+	mpi.Run(3, func(world *mpi.Comm) error {
+		win, err := mpi.WinAllocate[byte](world, 16, nil)
+		if err != nil {
+			return err
+		}
+		defer win.Free()
+		win.Fence(0)
+		mpi.Accumulate(win.Window, []int64{1}, 0, 0, mpi.Sum)
+		mpi.Accumulate(win.Window, []float64{0.5}, 0, 8, mpi.Sum) // displacements count bytes
+		win.Fence(0)
+		count, total := make([]int64, 1), make([]float64, 1)
+		if world.Rank() == 1 {
+			err = errors.Join(
+				mpi.GetAccumulate(win.Window, make([]int64, 1), count, 0, 0, mpi.NoOp),
+				mpi.GetAccumulate(win.Window, make([]float64, 1), total, 0, 8, mpi.NoOp))
+		}
+		win.Fence(0) // now the results are there
+		if world.Rank() == 1 {
+			fmt.Println(count[0], total[0])
+		}
+		return err
+	})
+	// Output: 3 1.5
 }
 
 // A value goes from rank 0 to rank 1, and nobody else waits for anybody.

@@ -113,6 +113,7 @@ func (e *Engine) LastBarrier(world, last *comm.Comm) error {
 		return e.doSlices(world, Barrier, &Args{Call: "Finalize"})
 	}
 	w, t := stateOf(world), &stateOf(last).terms
+	// An error names the root that was named last: through the slot if one was since the last Barrier.
 	switch *t = w.terms; {
 	case w.slot == nil:
 	case w.slot.terms.fresh:

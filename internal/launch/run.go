@@ -259,7 +259,7 @@ func (j *job) report() {
 		j.outputBroken(err)
 	}
 	j.conclude()
-	shortage := j.shortage()
+	shortage := j.shortage() // before reason is read, to which it may add
 	j.say(j.reason, shortage)
 	j.said.Wait()
 	if j.status == 0 && j.stderr.brokenBy() != nil { // status is all that is left to tell it by

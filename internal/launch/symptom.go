@@ -53,8 +53,9 @@ func (s *stream) look(text []byte) {
 	s.seen = append(s.seen[:0], s.seen[max(0, len(s.seen)-longestSymptom):]...)
 }
 
-// shortage explains the failure of ranks by the symptoms in their output; "" if there are none, or
-// if the job's reason says it. Called when all output has been carried.
+// shortage explains the failure of ranks by the symptoms in their output; "" if there are none. If
+// the job's reason blames a rank that has one, the explanation takes the place of the advice there,
+// and "" is returned. Called when all output has been carried.
 func (j *job) shortage() string {
 	if j.blamed != nil {
 		if cause := shortageOf(j.blamed); cause != "" {
