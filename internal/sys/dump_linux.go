@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,20 +21,32 @@ const reservedLeast = 1 << 20
 // threads, sanitizers), and stays as it is: they may only change its protection when they use
 // it, so that it would be missing.
 //
-// It reads the list of areas through one small buffer: the memory of each rank counts.
+// It reads the list of areas through one small buffer, and not as an os.File, which makes the
+// runtime's poller: the memory of each rank counts.
 func OmitReserved() error {
-	f, err := os.Open("/proc/self/smaps")
+	fd, err := unix.Open("/proc/self/smaps", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return err
+		return fmt.Errorf("/proc/self/smaps: %w", err)
 	}
-	defer f.Close()
-	return reserved(f, func(lo, hi uintptr) error {
+	defer unix.Close(fd)
+	return reserved(descriptor(fd), func(lo, hi uintptr) error {
 		// The kernel checks that the area is mapped.
 		if _, _, errno := unix.Syscall(unix.SYS_MADVISE, lo, hi-lo, unix.MADV_DONTDUMP); errno != 0 {
 			return fmt.Errorf("madvise of %d bytes at %#x: %w", hi-lo, lo, errno)
 		}
 		return nil
 	})
+}
+
+// descriptor is an io.Reader of a file.
+type descriptor int
+
+func (d descriptor) Read(b []byte) (int, error) {
+	n, err := unix.Read(int(d), b)
+	if n == 0 && err == nil {
+		return 0, io.EOF
+	}
+	return max(n, 0), err
 }
 
 // reserved calls found for the areas in a text of /proc/PID/smaps that cannot be accessed, are

@@ -45,7 +45,7 @@ func Reserve(f *os.File, off, size, unit int64) ([]byte, error) {
 	for err != nil && size > unit {
 		size = max(size/2/unit, 1) * unit
 		if b, err = mapPart(f, off, size); err == nil && size > unit {
-			if err = unix.Munmap(b); err == nil {
+			if err = Unmap(b); err == nil {
 				size = size / 2 / unit * unit
 				b, err = mapPart(f, off, size)
 			}
@@ -60,7 +60,7 @@ func Reserve(f *os.File, off, size, unit int64) ([]byte, error) {
 }
 
 func mapPart(f *os.File, off, size int64) ([]byte, error) {
-	return unix.Mmap(int(f.Fd()), off, int(size), unix.PROT_NONE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+	return mmap(int(f.Fd()), off, size, unix.PROT_NONE, unix.MAP_SHARED|unix.MAP_NORESERVE)
 }
 
 // Allow lets pages of memory from Reserve be read and written.
@@ -102,7 +102,7 @@ func inPieces(what string, f *os.File, mode uint32, off, size int64) error {
 
 // Anonymous maps size bytes of zeroed memory of this process alone. Unmap gives it back.
 func Anonymous(size int64) ([]byte, error) {
-	b, err := unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	b, err := mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
 		return nil, fmt.Errorf("mmap of %d bytes: %w", size, mapped(err))
 	}

@@ -25,15 +25,32 @@ func Memfd(name string, size int64) (*os.File, error) {
 
 // Map maps the first size bytes of f, readable and writable by all who map it.
 func Map(f *os.File, size int64) ([]byte, error) {
-	b, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
+	b, err := mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
 	if err != nil {
 		return nil, fmt.Errorf("mmap of %d bytes of %s: %w", size, f.Name(), mapped(err))
 	}
 	return b, nil
 }
 
+// mmap is unix.Mmap without its table of all mappings, which is memory of each rank.
+func mmap(fd int, off, size int64, prot, flags int) ([]byte, error) {
+	if size <= 0 {
+		return nil, unix.EINVAL
+	}
+	p, err := unix.MmapPtr(fd, off, nil, uintptr(size), prot, flags)
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*byte)(p), size), nil
+}
+
 // Unmap undoes Map.
-func Unmap(b []byte) error { return unix.Munmap(b) }
+func Unmap(b []byte) error {
+	if len(b) == 0 {
+		return unix.EINVAL
+	}
+	return unix.MunmapPtr(unsafe.Pointer(&b[0]), uintptr(len(b)))
+}
 
 // Vacate gives the memory of a mapping back but keeps its addresses, where whoever may
 // still look finds zeros if it is open, and faults if not.
