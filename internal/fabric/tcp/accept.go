@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/wire"
@@ -17,7 +16,7 @@ import (
 // those who have, since a Hello can be recorded and sent by anybody. An honest
 // caller is through long before it is the oldest.
 type guest struct {
-	conn  net.Conn
+	conn  *socket
 	turn  uint64
 	known bool // its Hello was good
 	out   bool // shown out
@@ -26,9 +25,9 @@ type guest struct {
 // answer takes calls until the door closes.
 func (d *door) answer() {
 	for {
-		conn, err := d.ln.Accept()
+		conn, err := d.ln.accept()
 		if err != nil {
-			if errors.Is(err, net.ErrClosed) || d.ctx.Err() != nil {
+			if d.ctx.Err() != nil {
 				return
 			}
 			select { // out of descriptors, or a caller that is gone already
@@ -44,7 +43,7 @@ func (d *door) answer() {
 			return
 		}
 		d.wg.Go(func() {
-			d.greet(place, conn.(*net.TCPConn))
+			d.greet(place, conn)
 			d.mu.Lock()
 			d.guests[place] = guest{}
 			d.mu.Unlock()
@@ -54,7 +53,7 @@ func (d *door) answer() {
 }
 
 // seat finds a place for a caller, for as long as that takes.
-func (d *door) seat(conn net.Conn) (place int, ok bool) {
+func (d *door) seat(conn *socket) (place int, ok bool) {
 	select {
 	case place = <-d.places:
 	default:
@@ -100,7 +99,7 @@ func (d *door) showOut() {
 }
 
 // greet is the acceptor's side of one handshake, with what a failure costs.
-func (d *door) greet(place int, conn *net.TCPConn) {
+func (d *door) greet(place int, conn *socket) {
 	from, h, err := d.shake(place, conn)
 	if err == nil {
 		d.settle(from, conn, h)
@@ -126,7 +125,7 @@ func (d *door) greet(place int, conn *net.TCPConn) {
 }
 
 // shake runs the handshake and settles who stays.
-func (d *door) shake(place int, conn *net.TCPConn) (from int, h *wire.Acceptor, err error) {
+func (d *door) shake(place int, conn *socket) (from int, h *wire.Acceptor, err error) {
 	ctx, cancel := context.WithTimeout(d.ctx, d.limits.shake)
 	defer cancel()
 	defer interrupt(ctx, conn)()

@@ -1,7 +1,6 @@
 package tcp
 
 import (
-	"net"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -97,19 +96,19 @@ func sockets(b *testing.B) (x, y int) {
 		b.Fatal(err)
 	}
 	defer ln.Close()
-	c, err := net.Dial("tcp", ln.Addr().String())
+	c, err := connect(b.Context(), ln.addr(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := ln.Accept()
+	d, err := ln.accept()
 	if err != nil {
 		b.Fatal(err)
 	}
-	l, err := newLink(0, c.(*net.TCPConn), nil, 0)
+	l, err := newLink(0, c, nil, 0)
 	if err != nil {
 		b.Fatal(err)
 	}
-	m, err := newLink(0, d.(*net.TCPConn), nil, 0)
+	m, err := newLink(0, d, nil, 0)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"syscall"
 	"time"
 
@@ -44,7 +43,7 @@ func (d *door) reach(ctx context.Context, to int, addr string) {
 		if looked = time.Now(); !errors.Is(err, errNoAnswer) {
 			silent = 0
 		}
-		if last == nil || ctx.Err() == nil && time.Now().Before(end) { // net may look at the clock before ctx does
+		if last == nil || ctx.Err() == nil && time.Now().Before(end) { // sockets may look at the clock before ctx does
 			last = err
 		}
 		if hopeless(err) || far(d.job, to) && silent >= d.limits.silence {
@@ -85,24 +84,20 @@ func (d *door) fail(ctx context.Context, to int, addr string, cause error) {
 // attempt is given up for the next: the kernel itself would wait for a second
 // before it tries again. Whether it has answered is for the kernel to say: this
 // process may have had no time to see that.
-func (d *door) call(all context.Context, to int, addr string) (conn *net.TCPConn, err error) {
-	var dialler net.Dialer
+func (d *door) call(all context.Context, to int, addr string) (conn *socket, err error) {
+	var prepare func(syscall.RawConn) error
 	ctx := all
 	if far(d.job, to) {
 		var giveUp context.CancelFunc
 		ctx, giveUp = context.WithCancel(all)
 		defer giveUp()
-		dialler.KeepAlive = -1
-		dialler.Control = func(network, address string, c syscall.RawConn) error {
+		prepare = func(c syscall.RawConn) error {
 			limitCall(ctx, c, d.limits.connect, giveUp)
-			return watchShake(d.limits.silence)(network, address, c)
+			return watchShake(c, d.limits.silence)
 		}
 	}
-	err = d.limits.inside(func() error {
-		c, err := dialler.DialContext(ctx, "tcp", addr)
-		if err == nil {
-			conn = c.(*net.TCPConn)
-		}
+	err = d.limits.inside(func() (err error) {
+		conn, err = connect(ctx, addr, prepare)
 		return err
 	})
 	switch {
@@ -128,7 +123,7 @@ func limitCall(ctx context.Context, c syscall.RawConn, within time.Duration, giv
 // dial makes one attempt. An acceptor that has the proof may have taken the call
 // for good: from then on only its word counts, or the end of all attempts, and not
 // how long this process or that one was held up.
-func (d *door) dial(all context.Context, to int, addr string) (_ *net.TCPConn, _ *wire.Dialler, err error) {
+func (d *door) dial(all context.Context, to int, addr string) (_ *socket, _ *wire.Dialler, err error) {
 	ctx, cancel := context.WithTimeout(all, d.limits.shake)
 	defer cancel()
 	conn, err := d.call(ctx, to, addr)
@@ -186,7 +181,7 @@ func (d *door) dial(all context.Context, to int, addr string) (_ *net.TCPConn, _
 }
 
 // interrupt makes reads and writes of conn fail once ctx ends, until stop.
-func interrupt(ctx context.Context, conn net.Conn) (stop func()) {
+func interrupt(ctx context.Context, conn *socket) (stop func()) {
 	done := make(chan struct{})
 	undo := context.AfterFunc(ctx, func() {
 		conn.SetDeadline(time.Unix(1, 0))

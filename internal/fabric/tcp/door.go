@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,7 +27,7 @@ import (
 type door struct {
 	job    *boot.Job
 	limits limits
-	ln     net.Listener // nil in a job of one
+	ln     *listener // nil in a job of one
 	wake   func()
 
 	ctx     context.Context // ends with close
@@ -69,7 +68,7 @@ const (
 // neither, the peer took back its call and may be dialled again.
 type result struct {
 	peer int
-	conn *net.TCPConn
+	conn *socket
 	seal *wire.Sealed // nil between processes of one host
 	err  error
 }
@@ -99,7 +98,7 @@ func newDoor(job *boot.Job, l limits, wake func()) (*door, string, error) {
 		d.places <- i
 	}
 	d.wg.Go(d.answer)
-	return d, d.ln.Addr().String(), nil
+	return d, d.ln.addr(), nil
 }
 
 // start makes the addresses of all processes known.
@@ -193,7 +192,7 @@ func (d *door) unsettle(from int) {
 }
 
 // settle hands a connection over to the data path.
-func (d *door) settle(with int, conn *net.TCPConn, by sealer) {
+func (d *door) settle(with int, conn *socket, by sealer) {
 	r := result{peer: with, conn: conn}
 	if far(d.job, with) {
 		r.seal = by.Sealed()

@@ -54,7 +54,7 @@ func TestS2StrangersGetNoByte(t *testing.T) {
 	for name, mk := range makers() {
 		t.Run(name, func(t *testing.T) {
 			fs := ends(t, mk, 2, quick())
-			addr := fs[1].Door().ln.Addr().String()
+			addr := fs[1].Door().ln.addr()
 			for i, c := range []struct {
 				name string
 				send []byte
@@ -106,7 +106,7 @@ func TestS2FloodKeepsNobodyOut(t *testing.T) {
 			l := quick()
 			l.hello, l.reach = time.Hour, time.Minute // only being shown out ends the silent
 			fs := ends(t, mk, 2, l)
-			addr := fs[1].Door().ln.Addr().String()
+			addr := fs[1].Door().ln.addr()
 			before := runtime.NumGoroutine()
 			for range 60 {
 				conn, err := net.Dial("tcp", addr)
@@ -207,7 +207,7 @@ func TestPeerThatCannotBeReachedIsDown(t *testing.T) {
 	defer stranger.Close()
 	wg.Go(func() { // says back what it is told
 		for {
-			c, err := stranger.Accept()
+			c, err := stranger.accept()
 			if err != nil {
 				return
 			}
@@ -224,7 +224,7 @@ func TestPeerThatCannotBeReachedIsDown(t *testing.T) {
 	defer deaf.Close()
 	// A port that a connection has been bound to cannot become that of a listener, as one that was
 	// just closed can.
-	bound, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}).Dial("tcp", deaf.Addr().String())
+	bound, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}).Dial("tcp", deaf.addr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,8 +237,8 @@ func TestPeerThatCannotBeReachedIsDown(t *testing.T) {
 			says       string
 		}{
 			{"nobody listens", nobody, nil, "refused"},
-			{"a stranger listens", stranger.Addr().String(), wire.ErrRefused, "handshake refused"},
-			{"deaf", deaf.Addr().String(), nil, "process 0 cannot reach process 1 at"},
+			{"a stranger listens", stranger.addr(), wire.ErrRefused, "handshake refused"},
+			{"deaf", deaf.addr(), nil, "process 0 cannot reach process 1 at"},
 		} {
 			t.Run(name+"/"+c.name, func(t *testing.T) {
 				fs, _ := open(t, mk, Config{Job: job(0, 2), limits: quick()})

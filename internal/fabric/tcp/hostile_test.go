@@ -147,7 +147,7 @@ func TestS2RecordedConnectionsAreWorthless(t *testing.T) {
 			if len(there) <= shakeThere || len(back) < shakeBack {
 				t.Fatalf("%d and %d bytes recorded", len(there), len(back))
 			}
-			victim := fs[1].Door().ln.Addr().String()
+			victim := fs[1].Door().ln.addr()
 			for what, b := range map[string][]byte{"the dialler's side": there, "the acceptor's side": back} {
 				refused(fs[1], func() {
 					if got := knock(t, victim, b); len(got) != 0 && len(got) != wire.ChallengeSize {
@@ -190,7 +190,7 @@ func TestS2SecondProcessOfARankIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fs := ends(t, mk, 3, limits{})
 			meet(t, fs)
-			victim := fs[1].Door().ln.Addr().String()
+			victim := fs[1].Door().ln.addr()
 			for from := range 3 {
 				twin := &door{job: job(from, 3), limits: limits{}.defaults()}
 				refused(fs[1], func() {
@@ -202,7 +202,7 @@ func TestS2SecondProcessOfARankIsRefused(t *testing.T) {
 			}
 			// To another process than it was meant for.
 			refused(fs[2], func() {
-				if conn, _, err := fs[0].Door().dial(t.Context(), 1, fs[2].Door().ln.Addr().String()); err == nil {
+				if conn, _, err := fs[0].Door().dial(t.Context(), 1, fs[2].Door().ln.addr()); err == nil {
 					conn.Close()
 					t.Error("process 2 answered for process 1")
 				}
@@ -225,7 +225,7 @@ func TestS2SlowStrangersKeepNobodyOut(t *testing.T) {
 				l := quick()
 				l.hello, l.shake, l.reach = time.Hour, time.Hour, time.Minute // only being shown out ends them
 				fs := ends(t, mk, 2, l)
-				addr := fs[1].Door().ln.Addr().String()
+				addr := fs[1].Door().ln.addr()
 				var wg sync.WaitGroup
 				stop := make(chan struct{})
 				for range 20 {
@@ -282,7 +282,7 @@ func TestS6StrangersCostNoMemory(t *testing.T) {
 			l.penalty = time.Microsecond
 			fs := ends(t, mk, 2, l)
 			meet(t, fs)
-			addr := fs[1].Door().ln.Addr().String()
+			addr := fs[1].Door().ln.addr()
 			good := greeting(zeroToOne())
 			heap := func() int64 {
 				runtime.GC()

@@ -73,9 +73,9 @@ func TestS4ListensOnOneAddress(t *testing.T) {
 			continue
 		}
 		fs := spread(t, h, 2, six, limits{})
-		host, port, err := net.SplitHostPort(fs[1].Door().ln.Addr().String())
+		host, port, err := net.SplitHostPort(fs[1].Door().ln.addr())
 		if err != nil || host != h.Addr(1) && host != h.Addr6(1) {
-			t.Fatalf("listens on %s: %v", fs[1].Door().ln.Addr(), err)
+			t.Fatalf("listens on %s: %v", fs[1].Door().ln.addr(), err)
 		}
 		for _, other := range []string{"127.0.0.1", "::1", h.Addr(1), h.Addr6(1)} {
 			if other == host || other == "" {

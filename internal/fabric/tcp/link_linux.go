@@ -3,7 +3,6 @@ package tcp
 import (
 	"errors"
 	"io"
-	"net"
 	"syscall"
 
 	"github.com/halo-mpi/halo/internal/fabric"
@@ -66,7 +65,7 @@ const (
 
 // newLink takes the descriptor out of conn, which it closes. seal is nil between
 // processes of one host.
-func newLink(peer int, conn *net.TCPConn, seal *wire.Sealed, buffer int) (*link, error) {
+func newLink(peer int, conn *socket, seal *wire.Sealed, buffer int) (*link, error) {
 	defer conn.Close()
 	raw, err := conn.SyscallConn()
 	if err != nil {

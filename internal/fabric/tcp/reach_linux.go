@@ -2,7 +2,6 @@ package tcp
 
 import (
 	"fmt"
-	"net"
 	"syscall"
 	"time"
 
@@ -95,30 +94,18 @@ func (f *Fabric) beat() {
 
 // watchShake limits how long another host may be silent while a connection is
 // being made, by the kernel's own means: windows are open then.
-func watchShake(silence time.Duration) func(network, address string, c syscall.RawConn) error {
-	return func(_, _ string, c syscall.RawConn) (err error) {
-		if e := c.Control(func(fd uintptr) { err = sys.LimitSilence(int(fd), silence) }); e != nil {
-			return e
-		}
-		return err
-	}
+func watchShake(c syscall.RawConn, silence time.Duration) error {
+	return control(c, func(fd int) error { return sys.LimitSilence(fd, silence) })
 }
 
 // answered reports whether a socket that connects has come through.
 func answered(c syscall.RawConn) bool {
 	there := false
-	c.Control(func(fd uintptr) {
-		_, err := syscall.Getpeername(int(fd))
-		there = err == nil
-	})
+	c.Control(func(fd uintptr) { there = sys.Connected(int(fd)) })
 	return there
 }
 
 // unwatch ends that.
-func unwatch(conn *net.TCPConn) error {
-	c, err := conn.SyscallConn()
-	if err != nil {
-		return err
-	}
-	return watchShake(0)("", "", c)
+func unwatch(conn *socket) error {
+	return conn.control(func(fd int) error { return sys.LimitSilence(fd, 0) })
 }

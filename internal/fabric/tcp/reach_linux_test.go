@@ -2,7 +2,6 @@ package tcp
 
 import (
 	"context"
-	"net"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -92,13 +91,12 @@ func TestAnsweredIsKnownWithoutLooking(t *testing.T) {
 	}
 	defer ln.Close()
 	var socket syscall.RawConn
-	d := net.Dialer{Control: func(_, _ string, c syscall.RawConn) error {
+	conn, err := connect(t.Context(), ln.addr(), func(c syscall.RawConn) error {
 		if socket = c; answered(c) {
 			t.Error("answered before it was called")
 		}
 		return nil
-	}}
-	conn, err := d.Dial("tcp", ln.Addr().String())
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

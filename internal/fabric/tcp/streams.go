@@ -2,7 +2,6 @@ package tcp
 
 import (
 	"fmt"
-	"net"
 	"runtime"
 	"slices"
 	"sync"
@@ -42,7 +41,7 @@ type streams struct {
 // stream is one connection.
 type stream struct {
 	peer int
-	conn *net.TCPConn
+	conn *socket
 	at   []byte       // taken from in, not yet delivered; under the engine's lock
 	seal *wire.Sealed // not nil: the peer is on another host; under the engine's lock
 	last int          // turns of receiving since the peer was given up; under the engine's lock
@@ -161,7 +160,7 @@ func (f *streams) adopt(s fabric.Sink) int {
 		case r.conn != nil:
 			l := &stream{peer: r.peer, conn: r.conn, seal: r.seal}
 			if r.seal != nil {
-				r.conn.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 3})
+				_ = r.conn.keepAlive() // without it the end of a host is noticed later
 			}
 			f.links[r.peer] = l
 			f.active = append(f.active, l)

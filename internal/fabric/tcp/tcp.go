@@ -3,7 +3,7 @@
 // There is one connection per pair of processes, opened at the first Send in
 // either direction and authenticated both ways with the job secret (package
 // wire describes the handshake) before any frame is looked at. Opening
-// connections is the work of ordinary goroutines and package net (door); the
+// connections is the work of ordinary goroutines (door, socket); the
 // finished descriptor goes over to the data path, which makes its own
 // non-blocking system calls under the engine's lock (Fabric, link). Where that
 // is not possible, streams does the same with a goroutine per direction.
@@ -20,8 +20,6 @@ package tcp
 
 import (
 	"fmt"
-	"net"
-	"net/netip"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
@@ -113,23 +111,23 @@ const (
 
 // listen opens the port that peers dial: on the address that the job names, the
 // one by which they reach this host, and on no other.
-func listen(j *boot.Job) (net.Listener, error) {
+func listen(j *boot.Job) (*listener, error) {
 	if j.Listen == "" || j.Listen == boot.Loopback {
-		ln, err := net.Listen("tcp4", net.JoinHostPort(boot.Loopback, "0"))
+		ln, err := listenOn(boot.Loopback, address{127, 0, 0, 1})
 		if err == nil {
 			return ln, nil
 		}
-		if six, e := net.Listen("tcp6", "[::1]:0"); e == nil {
+		if six, e := listenOn("::1", address{15: 1}); e == nil {
 			return six, nil
 		}
 		return nil, err
 	}
-	a, err := netip.ParseAddr(j.Listen)
+	a, err := parseAddress(j.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("the address to listen on: %w", err)
 	}
-	if a.IsUnspecified() || a.IsMulticast() {
-		return nil, fmt.Errorf("told to listen on %s, which is not the address of an interface", a)
+	if a.unspecified() || a.multicast() {
+		return nil, fmt.Errorf("told to listen on %s, which is not the address of an interface", j.Listen)
 	}
-	return net.Listen("tcp", net.JoinHostPort(j.Listen, "0"))
+	return listenOn(j.Listen, a)
 }

@@ -1,0 +1,104 @@
+package tcp
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// socket is a connection of the door and of streams.
+type socket struct{ *os.File }
+
+// keepAlive has the kernel notice within seconds that the other host is gone.
+func (s *socket) keepAlive() error {
+	return s.control(func(fd int) error { return sys.LimitSilence(fd, 3*time.Second) })
+}
+
+// CloseWrite ends the stream to the other side.
+func (s *socket) CloseWrite() error { return s.control(sys.ShutdownWrite) }
+
+func (s *socket) control(work func(fd int) error) error {
+	c, err := s.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return control(c, work)
+}
+
+func control(c syscall.RawConn, work func(fd int) error) (err error) {
+	if e := c.Control(func(fd uintptr) { err = work(int(fd)) }); e != nil {
+		return e
+	}
+	return err
+}
+
+// listener is where peers call.
+type listener struct {
+	file *os.File
+	host string
+	port int
+}
+
+func listenOn(host string, a address) (*listener, error) {
+	file, port, err := sys.TCPEndpoint(a, 0).Listen()
+	if err != nil {
+		return nil, err
+	}
+	return &listener{file, host, port}, nil
+}
+
+// addr is the address for peers.
+func (l *listener) addr() string { return join(l.host, l.port) }
+
+// accept waits for a caller.
+func (l *listener) accept() (*socket, error) {
+	file, err := sys.Accept(l.file)
+	if err != nil {
+		return nil, err
+	}
+	return &socket{file}, nil
+}
+
+// Close ends accept.
+func (l *listener) Close() error { return l.file.Close() }
+
+// connect calls an address, until ctx ends. prepare, if not nil, sees the socket before.
+func connect(ctx context.Context, addr string, prepare func(syscall.RawConn) error) (*socket, error) {
+	a, port, err := split(addr)
+	if err != nil {
+		return nil, err
+	}
+	end := sys.TCPEndpoint(a, port)
+	file, err := end.Socket()
+	if err != nil {
+		return nil, err
+	}
+	s := &socket{file}
+	if err := s.connect(ctx, end, prepare); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *socket) connect(ctx context.Context, end sys.Endpoint, prepare func(syscall.RawConn) error) error {
+	if prepare != nil {
+		c, err := s.SyscallConn()
+		if err != nil {
+			return err
+		}
+		if err := prepare(c); err != nil {
+			return err
+		}
+	}
+	stop := interrupt(ctx, s)
+	err := end.Connect(s.File)
+	stop()
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}

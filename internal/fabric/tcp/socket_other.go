@@ -1,0 +1,54 @@
+//go:build !linux
+
+package tcp
+
+import (
+	"context"
+	"net"
+	"syscall"
+	"time"
+)
+
+// socket is a connection of the door and of streams.
+type socket struct{ *net.TCPConn }
+
+// keepAlive has the kernel notice within seconds that the other host is gone.
+func (s *socket) keepAlive() error {
+	return s.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 3})
+}
+
+// listener is where peers call.
+type listener struct{ net.Listener }
+
+func listenOn(host string, _ address) (*listener, error) {
+	l, err := net.Listen("tcp", join(host, 0))
+	if err != nil {
+		return nil, err
+	}
+	return &listener{l}, nil
+}
+
+// addr is the address for peers.
+func (l *listener) addr() string { return l.Addr().String() }
+
+// accept waits for a caller.
+func (l *listener) accept() (*socket, error) {
+	c, err := l.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &socket{c.(*net.TCPConn)}, nil
+}
+
+// connect calls an address, until ctx ends. prepare, if not nil, sees the socket before.
+func connect(ctx context.Context, addr string, prepare func(syscall.RawConn) error) (*socket, error) {
+	dialler := net.Dialer{KeepAlive: -1}
+	if prepare != nil {
+		dialler.Control = func(_, _ string, c syscall.RawConn) error { return prepare(c) }
+	}
+	c, err := dialler.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return &socket{c.(*net.TCPConn)}, nil
+}
