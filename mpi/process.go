@@ -45,11 +45,12 @@ type process struct {
 	mu        sync.Mutex
 	world     *Comm // nil before Init
 	self      atomic.Pointer[Comm]
-	first     atomic.Pointer[errhandler]            // of InitErrhandler
-	names     atomic.Pointer[func(string) string]   // of NameCalls, pairs with nothing: set before there are errors
-	locator   atomic.Pointer[locator]               // of LocateCalls, pairs with nothing: set before there are calls
-	locked    atomic.Bool                           // LockedThreads was called
-	places    atomic.Int32                          // its argument
+	first     atomic.Pointer[errhandler]          // of InitErrhandler
+	names     atomic.Pointer[func(string) string] // of NameCalls, pairs with nothing: set before there are errors
+	locator   atomic.Pointer[locator]             // of LocateCalls, pairs with nothing: set before there are calls
+	locked    atomic.Bool                         // LockedThreads was called
+	several   atomic.Bool                         // its arguments
+	places    atomic.Int32
 	texts     atomic.Pointer[func(*Error)]          // of DescribeErrors, likewise
 	fault     atomic.Pointer[func(address uintptr)] // of OnFault
 	ending    bool                                  // Finalize is at work, or has been
@@ -94,11 +95,16 @@ func InitErrhandler(h Errhandler) (*Comm, error) {
 // step of a locked one. With several such threads that wait at once GOMAXPROCS grows, so that
 // each has a place to go on at. After Init it has no effect.
 //
+// If not several of them are in calls at once, Init sets GOMAXPROCS, unless the environment has
+// it, to what these and the services for other ranks need, 2 or 3: threads of other languages compute
+// without a place. More that call all the same are as correct, but wait for each other.
+//
 // A program that has lowered GOMAXPROCS until Init, so that its start takes less memory, says what
 // it was before: Init goes by places then. 0: by what it is.
 //
 // C: MPI_Init and MPI_Init_thread, section 11.2.
-func LockedThreads(places int) {
+func LockedThreads(several bool, places int) {
+	current.several.Store(several)
 	current.places.Store(int32(places))
 	current.locked.Store(true)
 }
@@ -130,7 +136,7 @@ func initialize() (*Comm, *Error) {
 	if f := current.fault.Load(); f != nil {
 		fault = *f
 	}
-	w, err := world.Open(b, world.Callers{Locked: current.locked.Load(), Places: int(current.places.Load()), Fault: fault})
+	w, err := world.Open(b, world.Callers{Locked: current.locked.Load(), Several: current.several.Load(), Places: int(current.places.Load()), Fault: fault})
 	if err != nil {
 		return nil, initError(err)
 	}

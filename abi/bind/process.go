@@ -2,26 +2,34 @@ package bind
 
 import "github.com/halo-mpi/halo/mpi"
 
-// start is MPI_Init: errors are fatal from then on, unless the environment says otherwise.
-func (l *Lib) start() error {
+// start is MPI_Init.
+func (l *Lib) start() error { return l.join(mpi.ThreadSingle) }
+
+// startThread is MPI_Init_thread.
+func (l *Lib) startThread(required int) (provided int, err error) {
+	return int(mpi.ThreadMultiple), l.join(mpi.ThreadLevel(required))
+}
+
+// join joins the job: errors are fatal from then on, unless the environment says otherwise.
+func (l *Lib) join(required mpi.ThreadLevel) error {
 	mpi.NameCalls(nameOf)
 	if checking() && l.hooks.Caller != nil {
 		mpi.LocateCalls(l.hooks.Caller, l.sources.place, nameInC)
 		l.noteMakers()
 	}
 	mpi.DescribeErrors(l.describe)
-	mpi.LockedThreads(l.hooks.Places)
+	mpi.LockedThreads(required >= mpi.ThreadMultiple, l.hooks.Places)
 	if l.hooks.EndByFault != nil {
 		mpi.OnFault(l.ServiceFault)
 	}
 	if err := l.startFortran(); err != nil {
 		return err
 	}
+	l.startTypes()
 	c, err := mpi.InitErrhandler(mpi.ErrorsAreFatal)
 	if err != nil {
 		return err
 	}
-	l.startTypes()
 	l.startFlat()
 	c.SetName("MPI_COMM_WORLD") // cannot fail, as the next
 	c.Self().SetName("MPI_COMM_SELF")
@@ -29,11 +37,6 @@ func (l *Lib) start() error {
 	l.startFast()
 	l.state.Store(running)
 	return nil
-}
-
-// startThread is MPI_Init_thread.
-func (l *Lib) startThread(required int) (provided int, err error) {
-	return int(mpi.ThreadMultiple), l.start()
 }
 
 // stop is MPI_Finalize.

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
@@ -137,7 +138,7 @@ func (p *Proc) Start(sink fabric.Sink, workers ...Worker) {
 		go p.serve(l)
 	}
 	p.services.Add(1)
-	go p.watch()
+	go p.watch(time.NewTimer(tick))
 }
 
 // Bereave tells the process that all its peers are gone, so that calls which it has left

@@ -155,9 +155,8 @@ func (p *Proc) heat() {
 // sixth of their time: the runtime, having found a goroutine in a system call,
 // looks every 20 us for some time whether there are more, and goes to sleep with a
 // timer of the kernel in between.
-func (p *Proc) watch() {
+func (p *Proc) watch(timer *time.Timer) {
 	defer p.services.Done()
-	timer := time.NewTimer(tick)
 	defer timer.Stop()
 	for {
 		select {

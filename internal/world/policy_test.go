@@ -21,19 +21,29 @@ func TestWhoWaitsAmongManySleepsSooner(t *testing.T) {
 	}
 }
 
-// In a crowd a process has no P to spare, unless the user has chosen.
-func TestProcessesInACrowdSpareNoP(t *testing.T) {
-	for _, x := range []struct {
-		processes       int
-		threads, chosen bool
-		places          int
+// Each P has memory of its own: a process in C has one for the one thread that calls and one for
+// each service, one in a crowd has none to spare, and what the user has chosen holds.
+func TestProcessesHaveNoMorePsThanTheyNeed(t *testing.T) {
+	threads, several := Callers{Locked: true, Places: 4}, Callers{Locked: true, Several: true, Places: 4}
+	goroutines := Callers{Places: 4}
+	for i, x := range []struct {
+		processes int
+		callers   Callers
+		services  int
+		chosen    bool
+		places    int
 	}{
-		{2, false, false, 5}, {16, false, false, 5}, {16, true, false, 5},
-		{17, false, false, 1}, {17, true, false, 2}, {256, false, false, 1},
-		{256, false, true, 5}, {256, true, true, 5},
+		{1, goroutines, 0, false, 4}, {1, goroutines, 0, true, 4},
+		{2, goroutines, 1, false, 5}, {16, goroutines, 1, false, 5}, {2, goroutines, 2, true, 5},
+		{17, goroutines, 1, false, 1}, {256, goroutines, 1, false, 1}, {256, goroutines, 1, true, 5},
+		{1, threads, 0, false, 1}, {1, threads, 0, true, 4},
+		{2, threads, 1, false, 2}, {16, threads, 1, false, 2}, {16, threads, 2, false, 3}, {16, threads, 2, true, 5},
+		{17, threads, 1, false, 2}, {17, threads, 2, false, 2}, {256, threads, 1, true, 5},
+		{2, Callers{Locked: true, Places: 1}, 2, false, 2}, {2, Callers{Locked: true, Places: 1}, 1, true, 2},
+		{1, several, 0, false, 4}, {16, several, 1, false, 5}, {17, several, 1, false, 2}, {256, several, 1, true, 5},
 	} {
-		if got := places(&boot.Job{Local: make([]int, x.processes), Cores: 2}, x.threads, 4, x.chosen); got != x.places {
-			t.Errorf("%+v: %d", x, got)
+		if got := places(&boot.Job{Local: make([]int, x.processes), Cores: 2}, x.callers, x.services, x.chosen); got != x.places {
+			t.Errorf("%d: %+v: %d", i, x, got)
 		}
 	}
 }

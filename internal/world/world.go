@@ -54,9 +54,10 @@ const (
 
 // Callers are who calls MPI in this process.
 type Callers struct {
-	Locked bool                  // they are locked to threads
-	Places int                   // what GOMAXPROCS was before the program lowered it until now, 0: it did not
-	Fault  func(address uintptr) // proc.Policy.Fault
+	Locked  bool                  // they are locked to threads
+	Several bool                  // several of them may be in calls at once
+	Places  int                   // what GOMAXPROCS was before the program lowered it until now, 0: it did not
+	Fault   func(address uintptr) // proc.Policy.Fault
 }
 
 // Open joins the job that b knows of, over the fabric that the launcher chose.
@@ -74,16 +75,14 @@ func Open(b boot.Boot, callers Callers) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	usual := callers.Places
-	if usual == 0 {
-		usual = runtime.GOMAXPROCS(0)
+	services := 0
+	if node != nil {
+		services++
 	}
-	switch {
-	case job.Size > 1:
-		runtime.GOMAXPROCS(places(job, callers.Locked, usual, os.Getenv("GOMAXPROCS") != ""))
-	case callers.Places > 0:
-		runtime.GOMAXPROCS(usual)
+	if far != nil {
+		services++
 	}
+	runtime.GOMAXPROCS(places(job, callers, services, os.Getenv("GOMAXPROCS") != ""))
 	policy := processPolicy(job, callers.Locked)
 	policy.Fault = callers.Fault
 	w, err := start(b, node, far, checkers, policy, n)
@@ -96,20 +95,33 @@ func Open(b boot.Boot, callers Callers) (*World, error) {
 }
 
 // places is how many Ps the process gets, where the runtime has chosen n, or the user has: one
-// more, so that the service runs while the program computes on all the others.
+// more if there are services, so that these run while the program computes on all the others.
 //
-// In a crowd, unless the user has chosen, it is one, or two where threads of C wait in the
-// kernel with a P. A service that sleeps in the kernel keeps its P, and the runtime looks
-// every 20 us, for 10 ms, whether it is to be taken; but where no other P is idle it takes it
-// at once, and then sleeps itself.
-func places(job *boot.Job, threads bool, n int, chosen bool) int {
-	switch {
-	case chosen || len(job.Local) <= crowd*job.Cores:
-		return n + 1
-	case threads:
-		return 2
+// Unless the user has chosen, it is less in two cases, since each P has caches of memory of its
+// own. A program in C computes without a P: one for the caller, who sleeps in the kernel with it,
+// and one for each service are enough if only one thread calls at a time. In a crowd it
+// is one, or two for a program in C. A service that sleeps in the kernel keeps its P, and the
+// runtime looks every 20 us, for 10 ms, whether it is to be taken; but where no other P is idle it
+// takes it at once, and then sleeps itself.
+func places(job *boot.Job, callers Callers, services int, chosen bool) int {
+	n := callers.Places
+	if n == 0 {
+		n = runtime.GOMAXPROCS(0)
 	}
-	return 1
+	crowded := len(job.Local) > crowd*job.Cores
+	switch {
+	case services == 0 && (chosen || !callers.Locked || callers.Several):
+		return n
+	case chosen:
+		return n + 1
+	case crowded && callers.Locked:
+		return 2
+	case crowded:
+		return 1
+	case callers.Locked && !callers.Several:
+		return 1 + min(services, n)
+	}
+	return n + 1
 }
 
 // reach opens what carries traffic to the other processes: memory to those of
