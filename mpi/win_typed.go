@@ -15,6 +15,14 @@ import (
 //
 // C: MPI_Put, section 12.3.1.
 func (w Win[T]) Put(origin []T, target, disp int) error {
+	return Put(w.Window, origin, target, disp)
+}
+
+// Put is Win.Put to a window of elements of several types: displacements count what the window was
+// made with.
+//
+// C: MPI_Put, section 12.3.1.
+func Put[T any](w *Window, origin []T, target, disp int) error {
 	if plain[T]() == 0 || w.odd() {
 		t, err := golang[T]()
 		b := Buf(origin)
@@ -31,6 +39,13 @@ func (w Win[T]) Put(origin []T, target, disp int) error {
 //
 // C: MPI_Get, section 12.3.2.
 func (w Win[T]) Get(result []T, target, disp int) error {
+	return Get(w.Window, result, target, disp)
+}
+
+// Get is Win.Get from a window of elements of several types, as Put.
+//
+// C: MPI_Get, section 12.3.2.
+func Get[T any](w *Window, result []T, target, disp int) error {
 	if plain[T]() == 0 || w.odd() {
 		t, err := golang[T]()
 		b := Buf(result)
@@ -50,8 +65,7 @@ func (w Win[T]) Accumulate(origin []T, target, disp int, o Op) error {
 	return Accumulate(w.Window, origin, target, disp, o)
 }
 
-// Accumulate is Win.Accumulate to a window of elements of several types: displacements count
-// what the window was made with.
+// Accumulate is Win.Accumulate to a window of elements of several types, as Put.
 //
 // C: MPI_Accumulate, section 12.3.4.
 func Accumulate[T any](w *Window, origin []T, target, disp int, o Op) error {
@@ -75,7 +89,7 @@ func (w Win[T]) GetAccumulate(origin, result []T, target, disp int, o Op) error 
 	return GetAccumulate(w.Window, origin, result, target, disp, o)
 }
 
-// GetAccumulate is Win.GetAccumulate to a window of elements of several types, as Accumulate.
+// GetAccumulate is Win.GetAccumulate to a window of elements of several types, as Put.
 //
 // C: MPI_Get_accumulate, section 12.3.4.
 func GetAccumulate[T any](w *Window, origin, result []T, target, disp int, o Op) error {

@@ -63,7 +63,7 @@ func (l *Lib) reduceLocal(inbuf, inoutbuf uintptr, count int, d handle, op mpi.O
 // put is MPI_Put.
 func (l *Lib) put(w *mpi.Window, origin uintptr, count int, d handle, target int, disp int64, targetCount int, targetType handle) error {
 	if from, ok := l.bytesAt(origin, count, d); ok && d == targetType && count == targetCount {
-		return mpi.Win[byte]{Window: w}.Put(from, target, int(disp))
+		return mpi.Put(w, from, target, int(disp))
 	}
 	return w.Put(l.buf(origin, count, l.datatype(d)), target, disp, targetCount, l.datatype(targetType))
 }
@@ -71,7 +71,7 @@ func (l *Lib) put(w *mpi.Window, origin uintptr, count int, d handle, target int
 // get is MPI_Get.
 func (l *Lib) get(w *mpi.Window, origin uintptr, count int, d handle, target int, disp int64, targetCount int, targetType handle) error {
 	if to, ok := l.bytesAt(origin, count, d); ok && d == targetType && count == targetCount {
-		return mpi.Win[byte]{Window: w}.Get(to, target, int(disp))
+		return mpi.Get(w, to, target, int(disp))
 	}
 	return w.Get(l.buf(origin, count, l.datatype(d)), target, disp, targetCount, l.datatype(targetType))
 }
