@@ -3,6 +3,7 @@ package coll
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,24 +75,31 @@ func Defaults() Choice {
 	fewer := func(a Algorithm, ranks int) Rule { return Rule{a, none, none, ranks, false, false} }
 	node := func(a Algorithm, ranks int) Rule { return Rule{a, none, none, ranks, true, false} }
 	nodes := func(a Algorithm, size int) Rule { return Rule{a, size, none, none, false, true} }
+	var rules [Kinds][]Rule
+	rules[Barrier] = []Rule{nodes(BarrierLeaders, none), always(BarrierDissemination)}
+	rules[Bcast] = []Rule{nodes(BcastLeaders, none), below(BcastBinomial, 64*kib), node(BcastLinear, 17), below(BcastBinomial, 256*kib), fewer(BcastBinomial, 3), always(BcastChain)}
+	rules[Reduce] = []Rule{nodes(ReduceLeaders, none), below(ReduceBinomial, 16*kib), node(ReduceDirect, 17), below(ReduceBinomial, 64*kib), share(ReduceBinomial, 4*kib), always(ReduceRing)}
+	rules[Allreduce] = []Rule{nodes(AllreduceLeaders, none), below(AllreduceDoubling, 8*kib), {AllreduceDirect, 64 * kib, none, 17, true, false}, fewer(AllreduceRing, 3), node(AllreduceDirect, 17), below(AllreduceDoubling, 32*kib), share(AllreduceDoubling, 4*kib), always(AllreduceRing)}
+	rules[Gather] = []Rule{nodes(GatherLeaders, 64*kib), below(GatherBinomial, 4*kib), always(GatherLinear)}
+	rules[Gatherv] = []Rule{always(GathervLinear)}
+	rules[Scatter] = []Rule{nodes(ScatterLeaders, 64*kib), below(ScatterBinomial, 4*kib), always(ScatterLinear)}
+	rules[Scatterv] = []Rule{always(ScattervLinear)}
+	rules[Allgather] = []Rule{nodes(AllgatherLeaders, 256*kib), below(AllgatherBruck, 4*kib), fewer(AllgatherDirect, 17), always(AllgatherRing)}
+	rules[Allgatherv] = []Rule{fewer(AllgathervDirect, 17), always(AllgathervRing)}
+	rules[Alltoall] = []Rule{below(AlltoallBruck, 256), below(AlltoallDirect, 64*kib), fewer(AlltoallDirect, 17), always(AlltoallPairwise)}
+	rules[Alltoallv] = []Rule{fewer(AlltoallvDirect, 65), always(AlltoallvPairwise)}
+	rules[Alltoallw] = []Rule{fewer(AlltoallwDirect, 65), always(AlltoallwPairwise)}
+	rules[Scan] = []Rule{below(ScanDoubling, 64*kib), always(ScanChain)}
+	rules[Exscan] = []Rule{below(ExscanDoubling, 64*kib), always(ExscanChain)}
+	rules[ReduceScatter] = []Rule{below(ReduceScatterHalving, 32*kib), share(ReduceScatterHalving, 4*kib), always(ReduceScatterDirect)}
+	rules[ReduceScatterBlock] = []Rule{below(ReduceScatterBlockHalving, 32*kib), share(ReduceScatterBlockHalving, 4*kib), always(ReduceScatterBlockDirect)}
+	// They become pieces of one allocation: each size of objects takes memory of its own.
 	var c Choice
-	c.Rules[Barrier] = []Rule{nodes(BarrierLeaders, none), always(BarrierDissemination)}
-	c.Rules[Bcast] = []Rule{nodes(BcastLeaders, none), below(BcastBinomial, 64*kib), node(BcastLinear, 17), below(BcastBinomial, 256*kib), fewer(BcastBinomial, 3), always(BcastChain)}
-	c.Rules[Reduce] = []Rule{nodes(ReduceLeaders, none), below(ReduceBinomial, 16*kib), node(ReduceDirect, 17), below(ReduceBinomial, 64*kib), share(ReduceBinomial, 4*kib), always(ReduceRing)}
-	c.Rules[Allreduce] = []Rule{nodes(AllreduceLeaders, none), below(AllreduceDoubling, 8*kib), {AllreduceDirect, 64 * kib, none, 17, true, false}, fewer(AllreduceRing, 3), node(AllreduceDirect, 17), below(AllreduceDoubling, 32*kib), share(AllreduceDoubling, 4*kib), always(AllreduceRing)}
-	c.Rules[Gather] = []Rule{nodes(GatherLeaders, 64*kib), below(GatherBinomial, 4*kib), always(GatherLinear)}
-	c.Rules[Gatherv] = []Rule{always(GathervLinear)}
-	c.Rules[Scatter] = []Rule{nodes(ScatterLeaders, 64*kib), below(ScatterBinomial, 4*kib), always(ScatterLinear)}
-	c.Rules[Scatterv] = []Rule{always(ScattervLinear)}
-	c.Rules[Allgather] = []Rule{nodes(AllgatherLeaders, 256*kib), below(AllgatherBruck, 4*kib), fewer(AllgatherDirect, 17), always(AllgatherRing)}
-	c.Rules[Allgatherv] = []Rule{fewer(AllgathervDirect, 17), always(AllgathervRing)}
-	c.Rules[Alltoall] = []Rule{below(AlltoallBruck, 256), below(AlltoallDirect, 64*kib), fewer(AlltoallDirect, 17), always(AlltoallPairwise)}
-	c.Rules[Alltoallv] = []Rule{fewer(AlltoallvDirect, 65), always(AlltoallvPairwise)}
-	c.Rules[Alltoallw] = []Rule{fewer(AlltoallwDirect, 65), always(AlltoallwPairwise)}
-	c.Rules[Scan] = []Rule{below(ScanDoubling, 64*kib), always(ScanChain)}
-	c.Rules[Exscan] = []Rule{below(ExscanDoubling, 64*kib), always(ExscanChain)}
-	c.Rules[ReduceScatter] = []Rule{below(ReduceScatterHalving, 32*kib), share(ReduceScatterHalving, 4*kib), always(ReduceScatterDirect)}
-	c.Rules[ReduceScatterBlock] = []Rule{below(ReduceScatterBlockHalving, 32*kib), share(ReduceScatterBlockHalving, 4*kib), always(ReduceScatterBlockDirect)}
+	all := slices.Concat(rules[:]...)
+	for k := range rules {
+		n := len(rules[k])
+		c.Rules[k], all = all[:n:n], all[n:]
+	}
 	c.base = c.Rules
 	c.Kernel = op.BestKernel()
 	return c
