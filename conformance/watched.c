@@ -1,9 +1,10 @@
 /*
  * watched: a program for valgrind, without errors, or with those that are named: memory that is
  * never freed, a read beyond a block, a value that was never set, a send and a receive beyond a
- * block.
+ * block. With "godebug" it says what Go's runtime was told.
  */
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ int main(int argc, char **argv) {
 		MPI_Wait(&r, MPI_STATUS_IGNORE);
 	}
 	if (has(argc, argv, "receive")) MPI_Sendrecv(v, 1, MPI_INT, rank, 1, p + 4, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (has(argc, argv, "godebug")) puts(getenv("GODEBUG"));
 	if (has(argc, argv, "leak")) p = NULL;
 	free(p);
 	free(v);

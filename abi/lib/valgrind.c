@@ -1,3 +1,6 @@
+#include <stdio.h>
+#include <string.h>
+
 #include "fast.h"
 
 /*
@@ -16,4 +19,35 @@ int halo_on_valgrind(void) {
 #else
 	return 0;
 #endif
+}
+
+/*
+ * Valgrind tells programs that the processor has the instruction rdtscp, and ends them with
+ * SIGILL where it has not, as on some virtual machines. Go's runtime uses it where the
+ * processor is said to have it, unless GODEBUG takes such instructions away; cpu.all=off, as
+ * golang.org/x/sys/cpu writes a complaint about each single name that it does not know. The
+ * runtime looks for GODEBUG where the environment of the process began, so setenv would do
+ * nothing: the words are added there, or take the place of a variable that valgrind sets for the
+ * C++ library of gcc 3.3. This comes before Go's runtime, as constructors with numbers come before
+ * those without. The value is not in the heap, whose first blocks would then lie beside stacks of
+ * Go, where valgrind does not see accesses beyond a block.
+ */
+__attribute__((constructor(101))) static void halo_no_rdtscp(int argc, char **argv) {
+	static const char name[] = "GODEBUG=", unused[] = "GLIBCPP_FORCE_NEW=";
+	static char value[1024];
+	if (argv == NULL || !halo_on_valgrind())
+		return;
+	char **place = NULL;
+	const char *own = "";
+	for (char **v = argv + argc + 1; *v != NULL; v++) {
+		if (strncmp(*v, name, sizeof name - 1) == 0) {
+			place = v;
+			own = *v + sizeof name - 1;
+			break;
+		}
+		if (strncmp(*v, unused, sizeof unused - 1) == 0)
+			place = v;
+	}
+	if (place != NULL && (size_t)snprintf(value, sizeof value, "%s%s%scpu.all=off", name, own, *own != '\0' ? "," : "") < sizeof value)
+		*place = value;
 }

@@ -23,6 +23,12 @@ func TestValgrindFindsTheProgramsErrors(t *testing.T) {
 			t.Errorf("2 ranks over %s without errors: status %d\n%.3000s%s", fabric, r.status, r.err, r.out)
 		}
 	}
+	// Where the processor lacks an instruction that valgrind says it has, Go must not use it.
+	for env, became := range map[string]string{"-uGODEBUG": "cpu.all=off\n", "GODEBUG=gctrace=0": "gctrace=0,cpu.all=off\n"} {
+		if r := command(t, nil, "env", append(append([]string{env}, valgrind...), "godebug")...); r != (result{out: became}) {
+			t.Errorf("with env %s GODEBUG is %q: status %d\n%s", env, r.out, r.status, r.err)
+		}
+	}
 	r := command(t, nil, valgrind[0], append(valgrind[1:], "leak", "read", "undefined", "send", "receive")...)
 	if r.status != 9 {
 		t.Errorf("status %d", r.status)
