@@ -14,7 +14,7 @@
 //	Hello      "HALO", protocol, wire and segment version uint16 each, -> Welcome | Refused
 //	           build text, language uint8 (both may be missing)
 //	Exchange   at most MaxValue bytes                                  -> Table | Failed
-//	Segment    rank int32 (-1 control, -2 notes)                       -> Descriptor | Failed
+//	Segment    rank int32 (-1 control, -2 notes, -3-rank its bell)     -> Descriptor | Failed
 //	Finalize   nothing; the end of the stream is no failure from now on
 //	Abort      code int32, reason
 //
@@ -51,11 +51,29 @@ const (
 	// NotesSegment holds the notes of the processes of this node, in the order
 	// of Job.Local: see shmfmt.Note.
 	NotesSegment = -2
+	// firstBell is the name of the bell of rank 0: see BellFile.
+	firstBell = -3
 	// MaxName is the longest name of a host, in bytes: what DNS allows.
 	MaxName = 255
 	// Loopback is where the processes of a job of one host listen.
 	Loopback = "127.0.0.1"
 )
+
+// crowd is how many processes there are for each core of a node from which on they are a crowd.
+const crowd = 8
+
+// BellFile is the name, for Boot.Segment, of the file by which a rank that sleeps in a crowd is
+// woken: see sys.NewBellFile.
+func BellFile(rank int) int { return firstBell - rank }
+
+// BellRank is the rank whose bell a name for Boot.Segment stands for; ok is false if it stands for
+// something else.
+func BellRank(which int) (rank int, ok bool) {
+	if which > firstBell {
+		return 0, false
+	}
+	return firstBell - which, true
+}
 
 // Job is what a process knows of its job at start. It does not change.
 type Job struct {
@@ -72,6 +90,10 @@ type Job struct {
 	AppNum int      // which block of an MPMD command line this process belongs to
 }
 
+// Crowded reports whether there are far more processes on this node than cores: more than 8 for
+// each. All processes of the node find the same.
+func (j *Job) Crowded() bool { return len(j.Local) > crowd*j.Cores }
+
 // Boot is the connection of a process to whoever started its job.
 type Boot interface {
 	Job() *Job
@@ -84,8 +106,8 @@ type Boot interface {
 
 	// Segment returns the descriptor of shared memory made for this node:
 	// rank's own segment, or the node's control segment for rank -1, or its
-	// notes for rank -2. The caller owns the descriptor. Works without the help
-	// of the other process. Where a job has no such memory the error is an
+	// notes for rank -2, or the bell of a rank for BellFile(rank). The caller
+	// owns the descriptor. Works without the help of the other process. Where a job has no such memory the error is an
 	// errors.ErrUnsupported.
 	Segment(rank int) (*os.File, error)
 

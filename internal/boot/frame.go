@@ -95,7 +95,7 @@ type greeting struct {
 }
 
 // ProtocolVersion is the version of the frames of this package.
-const ProtocolVersion = 2
+const ProtocolVersion = 3
 
 func ownVersions() versions { return versions{ProtocolVersion, wire.Version, shmfmt.Version} }
 

@@ -29,8 +29,9 @@ type memory struct {
 	made map[int]*os.File
 }
 
-// segment returns the descriptor of a rank's segment, or of the node's.
+// segment returns the descriptor of a rank's segment or bell, or of what belongs to the node.
 func (m *memory) segment(which int) (*os.File, error) {
+	bell, isBell := boot.BellRank(which)
 	var name string
 	var size, heap int64
 	n := len(m.ranks)
@@ -46,6 +47,9 @@ func (m *memory) segment(which int) (*os.File, error) {
 	case slices.Contains(m.ranks, which):
 		name, size = fmt.Sprintf("halo-%d", which), shmfmt.HeapStart(n)
 		heap = shmfmt.HeapSize(int64(sys.PhysicalMemory()), sys.AddressSpace(), n)
+	case isBell && slices.Contains(m.ranks, bell):
+	case isBell:
+		return nil, fmt.Errorf("no bell of rank %d among the %d ranks of this host", bell, n)
 	default:
 		return nil, fmt.Errorf("no segment %d among the %d ranks of this host", which, n)
 	}
@@ -54,7 +58,13 @@ func (m *memory) segment(which int) (*os.File, error) {
 	if f := m.made[which]; f != nil {
 		return f, nil
 	}
-	f, err := sys.Sparse(name, size, heap, shmfmt.HeapUnit)
+	var f *os.File
+	var err error
+	if isBell {
+		f, err = sys.NewBellFile()
+	} else {
+		f, err = sys.Sparse(name, size, heap, shmfmt.HeapUnit)
+	}
 	if err != nil {
 		return nil, err
 	}

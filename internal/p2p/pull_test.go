@@ -46,7 +46,7 @@ func newKernel(t *testing.T, n int, reads int64) *kernel {
 
 func (k *kernel) Control() *shmfmt.Control               { return k.control }
 func (k *kernel) Segment(i int) (*shmfmt.Segment, error) { return k.parts[i], nil }
-func (k *kernel) Wake(int, *atomic.Uint32)               {}
+func (k *kernel) Wake(int, *atomic.Uint32) error         { return nil }
 func (k *kernel) Close() error                           { return nil }
 func (k *kernel) Heap() *heap.Heap                       { return k.heap }
 

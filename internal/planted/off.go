@@ -45,12 +45,14 @@ const (
 	AttachByOne = false
 )
 
-// Packages heap, proc and p2p, as far as one-sided communication needs them.
+// Packages heap, shm, proc and p2p, as far as one-sided communication needs them.
 const (
 	// FreedTwice finds blocks of a heap that are free already.
 	FreedTwice = false
 	// BlockDirty hands out blocks of a heap with what was left in them.
 	BlockDirty = false
+	// BellNotRung does not wake who sleeps in a crowd of processes.
+	BellNotRung = false
 	// WatcherForgotten does not wake who watches a word when a process dies.
 	WatcherForgotten = false
 	// NameStale takes answers to the name of an operation that is over.

@@ -30,6 +30,7 @@ var (
 	AttachByOne           = chosen("AttachByOne")
 	FreedTwice            = chosen("FreedTwice")
 	BlockDirty            = chosen("BlockDirty")
+	BellNotRung           = chosen("BellNotRung")
 	WatcherForgotten      = chosen("WatcherForgotten")
 	NameStale             = chosen("NameStale")
 	FenceNotMet           = chosen("FenceNotMet")

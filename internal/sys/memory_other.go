@@ -15,6 +15,11 @@ func Memfd(name string, size int64) (*os.File, error) {
 	return nil, fmt.Errorf("shared memory by memfd on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
 
+// NewBellFile is not available on this platform.
+func NewBellFile() (*os.File, error) {
+	return nil, fmt.Errorf("bells by descriptors on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+}
+
 // Yield gives the core to another goroutine.
 func Yield() { runtime.Gosched() }
 

@@ -180,7 +180,7 @@ func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(
 		if err != nil {
 			return nil, err
 		}
-		return start(b, node, far, checkers, goroutinePolicy(), nil)
+		return start(b, node, far, checkers, goroutinePolicy(), false, nil)
 	}, release, nil
 }
 
@@ -251,5 +251,5 @@ func (b *memoryBoot) Segment(rank int) (*os.File, error) {
 	case b.mem.segments[rank] != nil:
 		return sys.Dup(b.mem.segments[rank])
 	}
-	return nil, fmt.Errorf("world: segment %d: %w", rank, fabric.ErrUnsupported)
+	return nil, fmt.Errorf("world: segment %d: %w", rank, errors.ErrUnsupported)
 }

@@ -29,20 +29,22 @@ func TestProcessesHaveNoMorePsThanTheyNeed(t *testing.T) {
 	for i, x := range []struct {
 		processes int
 		callers   Callers
+		threads   bool
 		services  int
 		chosen    bool
 		places    int
 	}{
-		{1, goroutines, 0, false, 4}, {1, goroutines, 0, true, 4},
-		{2, goroutines, 1, false, 5}, {16, goroutines, 1, false, 5}, {2, goroutines, 2, true, 5},
-		{17, goroutines, 1, false, 1}, {256, goroutines, 1, false, 1}, {256, goroutines, 1, true, 5},
-		{1, threads, 0, false, 1}, {1, threads, 0, true, 4},
-		{2, threads, 1, false, 2}, {16, threads, 1, false, 2}, {16, threads, 2, false, 3}, {16, threads, 2, true, 5},
-		{17, threads, 1, false, 2}, {17, threads, 2, false, 2}, {256, threads, 1, true, 5},
-		{2, Callers{Locked: true, Places: 1}, 2, false, 2}, {2, Callers{Locked: true, Places: 1}, 1, true, 2},
-		{1, several, 0, false, 4}, {16, several, 1, false, 5}, {17, several, 1, false, 2}, {256, several, 1, true, 5},
+		{1, goroutines, false, 0, false, 4}, {1, goroutines, false, 0, true, 4},
+		{2, goroutines, false, 1, false, 5}, {16, goroutines, false, 1, false, 5}, {2, goroutines, false, 2, true, 5},
+		{17, goroutines, false, 1, false, 1}, {256, goroutines, false, 1, false, 1}, {256, goroutines, false, 1, true, 5},
+		{1, threads, true, 0, false, 1}, {1, threads, true, 0, true, 4},
+		{2, threads, true, 1, false, 2}, {16, threads, true, 1, false, 2}, {16, threads, true, 2, false, 3}, {16, threads, true, 2, true, 5},
+		{17, threads, true, 1, false, 2}, {17, threads, true, 2, false, 2}, {256, threads, true, 1, true, 5},
+		{2, Callers{Locked: true, Places: 1}, true, 2, false, 2}, {2, Callers{Locked: true, Places: 1}, true, 1, true, 2},
+		{1, several, true, 0, false, 4}, {16, several, true, 1, false, 5}, {17, several, true, 1, false, 2}, {256, several, true, 1, true, 5},
+		{17, threads, false, 1, false, 1}, {256, several, false, 1, false, 1}, {256, threads, false, 1, true, 5},
 	} {
-		if got := places(&boot.Job{Local: make([]int, x.processes), Cores: 2}, x.callers, x.services, x.chosen); got != x.places {
+		if got := places(&boot.Job{Local: make([]int, x.processes), Cores: 2}, x.callers, x.threads, x.services, x.chosen); got != x.places {
 			t.Errorf("%d: %+v: %d", i, x, got)
 		}
 	}

@@ -82,10 +82,13 @@ func Open(b boot.Boot, callers Callers) (*World, error) {
 	if far != nil {
 		services++
 	}
-	runtime.GOMAXPROCS(places(job, callers, services, os.Getenv("GOMAXPROCS") != ""))
-	policy := processPolicy(job, callers.Locked)
+	// In a crowd callers that are locked to threads sleep as goroutines do, too, so that the
+	// process as a whole sleeps in Go's poller. The service of sockets sleeps in the kernel.
+	threads := callers.Locked && (far != nil || !job.Crowded())
+	runtime.GOMAXPROCS(places(job, callers, threads, services, os.Getenv("GOMAXPROCS") != ""))
+	policy := processPolicy(job, threads)
 	policy.Fault = callers.Fault
-	w, err := start(b, node, far, checkers, policy, n)
+	w, err := start(b, node, far, checkers, policy, callers.Locked, n)
 	if err == nil {
 		w.process = true
 		n.SetStage(shmfmt.StageRunning)
@@ -100,23 +103,22 @@ func Open(b boot.Boot, callers Callers) (*World, error) {
 // Unless the user has chosen, it is less in two cases, since each P has caches of memory of its
 // own. A program in C computes without a P: one for the caller, who sleeps in the kernel with it,
 // and one for each service are enough if only one thread calls at a time. In a crowd it
-// is one, or two for a program in C. A service that sleeps in the kernel keeps its P, and the
+// is one, or two if callers sleep as threads do. Who sleeps in the kernel keeps its P, and the
 // runtime looks every 20 us, for 10 ms, whether it is to be taken; but where no other P is idle it
 // takes it at once, and then sleeps itself.
-func places(job *boot.Job, callers Callers, services int, chosen bool) int {
+func places(job *boot.Job, callers Callers, threads bool, services int, chosen bool) int {
 	n := callers.Places
 	if n == 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
-	crowded := len(job.Local) > crowd*job.Cores
 	switch {
 	case services == 0 && (chosen || !callers.Locked || callers.Several):
 		return n
 	case chosen:
 		return n + 1
-	case crowded && callers.Locked:
+	case job.Crowded() && threads:
 		return 2
-	case crowded:
+	case job.Crowded():
 		return 1
 	case callers.Locked && !callers.Several:
 		return 1 + min(services, n)
@@ -154,27 +156,23 @@ func reach(b boot.Boot, check bool) (node *shm.Fabric, far fabric.Fabric, checke
 	return node, nil, checkers, err
 }
 
-const (
-	// waitYields is how often who waits yields the core before it sleeps: for 0.1 ms where
-	// a few processes share it.
-	waitYields = 200
-	// crowd is how many processes there are for each core from which on who waits for a frame
-	// sleeps at once, and has no P to spare. A yield may last as long as the time slices of all
-	// others, and the runtime looks at a process that does not sleep every 20 us; those
-	// looks then take most of the time of the cores. With 256 processes on 2 cores that
-	// pass a token round there were 100 of them for each hop.
-	crowd = 8
-)
+// waitYields is how often who waits yields the core before it sleeps: for 0.1 ms where
+// a few processes share it.
+const waitYields = 200
 
 // processPolicy chooses how long to load before yielding the core: long when
 // every process of the node has one of its own. Who watches a word that all members of a
 // collective store to yields in a crowd, too: the others are about to come.
+//
+// In a crowd who waits for a frame sleeps at once. A yield may last as long as the time slices of
+// all others, and the runtime looks at a process that does not sleep every 20 us; those looks then
+// take most of the time of the cores.
 func processPolicy(job *boot.Job, threads bool) proc.Policy {
 	p := proc.Policy{Loads: 16, WordLoads: 1, Yields: waitYields, WordYields: waitYields, Yield: sys.Yield, Threads: threads}
 	switch {
 	case len(job.Local) <= job.Cores:
 		p.Loads, p.WordLoads = 4000, 4000
-	case len(job.Local) > crowd*job.Cores:
+	case job.Crowded():
 		p.Yields = 0
 	}
 	return p
@@ -195,7 +193,7 @@ func note(b boot.Boot) *shmfmt.Note {
 	return shmfmt.OpenNote(mem, slices.Index(job.Local, job.Rank))
 }
 
-func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, checkers []bool, policy proc.Policy, note *shmfmt.Note) (*World, error) {
+func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, checkers []bool, policy proc.Policy, inC bool, note *shmfmt.Note) (*World, error) {
 	choice, err := coll.FromEnv(os.Getenv)
 	if err != nil {
 		return nil, err
@@ -207,7 +205,7 @@ func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, checkers []bool, po
 	p.SetNote(note)
 	w := &World{Proc: p, P2P: p2p.New(p), Memory: memory.New(node), boot: b, note: note}
 	w.Coll = coll.New(p, w.P2P, choice)
-	if policy.Threads { // of C: there many programs work although they break rules
+	if inC { // there many programs work although they break rules
 		w.Coll.Untell()
 	}
 	w.RMA = rma.New(p, w.P2P, w.Coll, w.Memory)

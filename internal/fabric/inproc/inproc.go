@@ -148,7 +148,10 @@ func (n *node) Sleep(bell *atomic.Uint32, seen uint32) {
 	n.w.beds[n.me].sleep(bell, seen)
 }
 
-func (n *node) Wake(i int, _ *atomic.Uint32) { n.w.beds[i].wake() }
+func (n *node) Wake(i int, _ *atomic.Uint32) error {
+	n.w.beds[i].wake()
+	return nil
+}
 
 // Read is unsupported: an address in a frame is never used as a pointer, and
 // here no kernel would check it. Long messages take the generic path.

@@ -10,5 +10,7 @@ func (f *Fabric) Unmap() error {
 		}
 	}
 	m.maps = nil
-	return nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.closeBells()
 }

@@ -39,8 +39,9 @@ type Node interface {
 	Segment(i int) (*shmfmt.Segment, error)
 	// Sleep blocks while the own bell is seen.
 	Sleep(bell *atomic.Uint32, seen uint32)
-	// Wake wakes local process i, whose bell has just been counted up.
-	Wake(i int, bell *atomic.Uint32)
+	// Wake wakes local process i, whose bell has just been counted up. It fails if that process,
+	// should it sleep, goes on sleeping.
+	Wake(i int, bell *atomic.Uint32) error
 	// Read copies from the memory of local process i.
 	Read(i int, door *shmfmt.Door, dst [][]byte, addr uint64) error
 	// Write copies to the memory of local process i.
@@ -208,7 +209,15 @@ func (f *Fabric) Ring(i int) {
 	d := f.node.Control().Door(i)
 	if d.Armed.Load() != 0 && d.Armed.Swap(0) != 0 { // pairs with the store in Arm
 		d.Bell.Add(1)
-		f.node.Wake(i, &d.Bell)
+		f.wake(i, d)
+	}
+}
+
+// wake wakes local process i, whose bell has just been counted up. A peer that cannot be
+// woken is lost.
+func (f *Fabric) wake(i int, d *shmfmt.Door) {
+	if err := f.node.Wake(i, &d.Bell); err != nil && i != f.me {
+		f.Lose(f.job[i], fmt.Errorf("%s: process %d sleeps and cannot be woken: %w", f.name, f.job[i], err))
 	}
 }
 
@@ -334,7 +343,7 @@ func (f *Fabric) offerRoom(c *incoming) {
 	c.door.Bell.Add(1)
 	if c.door.Armed.Swap(0) != 0 { // pairs with the store in Arm
 		c.door.Bell.Add(1)
-		f.node.Wake(c.peer, &c.door.Bell)
+		f.wake(c.peer, c.door)
 	}
 }
 
@@ -390,7 +399,7 @@ func (f *Fabric) Arm() {
 	if f.door.Bell.Load() != f.heard.Load() {
 		// Room was offered while we were not armed, so nobody woke who may
 		// sleep on the bell already.
-		f.node.Wake(f.me, &f.door.Bell)
+		f.wake(f.me, f.door)
 	}
 }
 
@@ -413,7 +422,7 @@ func (f *Fabric) Sleep() {
 // Wake implements fabric.Fabric.
 func (f *Fabric) Wake() {
 	f.door.Bell.Add(1)
-	f.node.Wake(f.me, &f.door.Bell)
+	f.wake(f.me, f.door) // fails only where the sleep has ended for ever
 }
 
 // Close implements fabric.Fabric. Frames stand in shared memory: nothing is to

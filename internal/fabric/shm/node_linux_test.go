@@ -1,6 +1,7 @@
 package shm_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -27,6 +28,8 @@ var errKilled = errors.New("killed by the test")
 // host plays the launcher of one node: it holds the shared memory.
 type host struct {
 	n       int
+	cores   int        // 2 if it is 0; -1: so few that the processes are a crowd
+	bells   []*os.File // by rank, of a crowd
 	files   []*os.File // by rank + 1; the control segment first
 	fabrics []*shm.Fabric
 }
@@ -45,6 +48,22 @@ func newHost(t testing.TB, n int) *host {
 		}
 		t.Cleanup(func() { f.Close() })
 		h.files = append(h.files, f)
+	}
+	return h
+}
+
+// newCrowd is newHost for processes that sleep as a crowd does.
+func newCrowd(t testing.TB, n int) *host {
+	t.Helper()
+	h := newHost(t, n)
+	h.cores = -1
+	for range n {
+		f, err := sys.NewBellFile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		h.bells = append(h.bells, f)
 	}
 	return h
 }
@@ -94,14 +113,21 @@ func (p *process) Job() *boot.Job {
 	for i := range local {
 		local[i] = i
 	}
-	return &boot.Job{ID: "test", Rank: p.rank, Size: p.host.n, Local: local, Fabric: "shm", Cores: 2}
+	return &boot.Job{ID: "test", Rank: p.rank, Size: p.host.n, Local: local, Fabric: "shm", Cores: cmp.Or(p.host.cores, 2)}
 }
 
 func (p *process) Segment(rank int) (*os.File, error) {
-	if rank < -1 || rank >= p.host.n {
+	var f *os.File
+	bell, isBell := boot.BellRank(rank)
+	switch {
+	case isBell && bell < len(p.host.bells):
+		f = p.host.bells[bell]
+	case rank >= -1 && rank < p.host.n:
+		f = p.host.files[rank+1]
+	default:
 		return nil, fmt.Errorf("segment of rank %d of %d", rank, p.host.n)
 	}
-	fd, err := syscall.Dup(int(p.host.files[rank+1].Fd()))
+	fd, err := syscall.Dup(int(f.Fd()))
 	if err != nil {
 		return nil, err
 	}
@@ -172,9 +198,14 @@ func noise(b []byte, r *rand.Rand) {
 	}
 }
 
-func TestConformance(t *testing.T) {
+func TestConformance(t *testing.T) { conforms(t, newHost) }
+
+// Processes of a crowd sleep and are woken in another way.
+func TestConformanceInACrowd(t *testing.T) { conforms(t, newCrowd) }
+
+func conforms(t *testing.T, hosts func(testing.TB, int) *host) {
 	fabrictest.Run(t, func(t testing.TB, n int) []fabric.Fabric {
-		h := newHost(t, n)
+		h := hosts(t, n)
 		h.start(t)
 		var segments [][]byte
 		for i := range n {

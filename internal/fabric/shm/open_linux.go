@@ -14,6 +14,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/heap"
+	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sparse"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -27,6 +28,11 @@ func Open(b boot.Boot) (*Fabric, error) {
 	me := slices.Index(job.Local, job.Rank)
 	node := &mapped{boot: b, job: job.Local, n: n, me: me, segments: make([]*shmfmt.Segment, n), heaps: make([]mappedHeap, n)}
 	node.heap = heap.Shared(node.openHeap)
+	if job.Crowded() {
+		if err := node.sleepInPoller(); err != nil {
+			return nil, err
+		}
+	}
 	mem, open, err := node.mapSegment(-1, shmfmt.ControlSize(n), shmfmt.DoorsSize(n))
 	if err != nil {
 		return nil, err
@@ -63,10 +69,28 @@ type mapped struct {
 
 	segments []*shmfmt.Segment
 
-	mu    sync.Mutex // guards what follows
-	maps  []*sparse.Mapping
-	heaps []mappedHeap // by local process
-	file  *os.File     // with the own heap; nil until that is used
+	mu     sync.Mutex // guards what follows
+	maps   []*sparse.Mapping
+	heaps  []mappedHeap // by local process
+	file   *os.File     // with the own heap; nil until that is used
+	closed bool         // by Close or Release: no bell is asked for any more
+
+	crowd *inPoller // nil if processes sleep in a futex
+}
+
+// inPoller is how processes sleep in a crowd: in Go's poller, until somebody writes to the file of
+// their bell.
+//
+// Whoever sleeps in a futex keeps a P, or has it taken by the runtime's monitor, and coming back
+// wakes the monitor, which then looks every 20 us, for 10 ms, for others. With 256 processes on
+// 2 cores those looks take most of the time. The poller holds no P and does not wake the monitor.
+// It costs more where there are cores to spare: a write and two calls of epoll for a futex's one.
+//
+// Whether there is a crowd, and whether it has bells, is a matter of the job alone, so sleepers and
+// who wakes them agree.
+type inPoller struct {
+	bed     *sys.Sleeper                 // of this process
+	rousers []atomic.Pointer[sys.Rouser] // by local process; nil until it is woken first
 }
 
 // mapSegment maps the segment of a rank, size bytes of which the first ones are open; open
@@ -190,11 +214,89 @@ func (v *mappedView) Close() {
 	}
 }
 
-func (m *mapped) Sleep(bell *atomic.Uint32, seen uint32) {
-	sys.FutexWait(bell, seen)
+// sleepInPoller has this process sleep in Go's poller, and others woken there, if the job has
+// bells: ranks that are goroutines of one process have none.
+func (m *mapped) sleepInPoller() error {
+	f, err := m.boot.Segment(boot.BellFile(m.job[m.me]))
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("shm: bell of process %d: %w", m.job[m.me], err)
+	}
+	bed, err := sys.NewSleeper(f)
+	if err != nil {
+		f.Close()
+		return fmt.Errorf("shm: bell of process %d: %w", m.job[m.me], err)
+	}
+	m.crowd = &inPoller{bed: bed, rousers: make([]atomic.Pointer[sys.Rouser], m.n)}
+	return nil
 }
 
-func (m *mapped) Wake(_ int, bell *atomic.Uint32) { sys.FutexWake(bell, 1<<30) }
+func (m *mapped) Sleep(bell *atomic.Uint32, seen uint32) {
+	if m.crowd == nil {
+		sys.FutexWait(bell, seen)
+		return
+	}
+	m.crowd.bed.Sleep(bell, seen) // fails if it is released: then nobody is to sleep
+}
+
+func (m *mapped) Wake(i int, bell *atomic.Uint32) error {
+	switch {
+	case m.crowd == nil:
+		sys.FutexWake(bell, 1<<30)
+		return nil
+	case planted.BellNotRung:
+		return nil
+	case i == m.me:
+		return m.crowd.bed.Wake()
+	}
+	r := m.crowd.rousers[i].Load()
+	if r == nil {
+		var err error
+		if r, err = m.rouser(i); err != nil {
+			return err
+		}
+	}
+	return r.Wake()
+}
+
+// rouser asks for the means to wake local process i, and keeps them.
+func (m *mapped) rouser(i int) (*sys.Rouser, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r := m.crowd.rousers[i].Load(); r != nil {
+		return r, nil
+	}
+	if m.closed {
+		return nil, os.ErrClosed
+	}
+	f, err := m.boot.Segment(boot.BellFile(m.job[i]))
+	if err != nil {
+		return nil, err
+	}
+	r, err := sys.NewRouser(f)
+	if err == nil {
+		m.crowd.rousers[i].Store(r)
+	}
+	return r, err
+}
+
+// closeBells gives the descriptors of bells back, once. The caller holds the mutex.
+func (m *mapped) closeBells() error {
+	closed := m.closed
+	m.closed = true
+	if closed || m.crowd == nil {
+		return nil
+	}
+	err := m.crowd.bed.Close()
+	for i := range m.crowd.rousers {
+		if r := m.crowd.rousers[i].Load(); r != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}
+	return err
+}
 
 func (m *mapped) Read(_ int, door *shmfmt.Door, dst [][]byte, addr uint64) error {
 	return sys.ReadProcess(int(door.Pid.Load()), dst, addr)
@@ -205,8 +307,12 @@ func (m *mapped) Write(_ int, door *shmfmt.Door, src [][]byte, addr uint64) erro
 }
 
 // Close leaves the memory mapped: a service may still be about to look at its
-// bell, and the process ends soon.
-func (m *mapped) Close() error { return nil }
+// bell, and the process ends soon. Descriptors it gives back: a Sleep under way ends.
+func (m *mapped) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.closeBells()
+}
 
 // Release gives the memory back, but for the addresses if somebody may look.
 func (m *mapped) Release(watched bool) error {
@@ -227,5 +333,5 @@ func (m *mapped) Release(watched bool) error {
 		first = errors.Join(first, m.file.Close())
 		m.file = nil
 	}
-	return first
+	return errors.Join(first, m.closeBells())
 }

@@ -1,0 +1,25 @@
+//go:build linux
+
+package run
+
+import (
+	"strings"
+	"testing"
+)
+
+// With more than 8 ranks for each core ranks sleep and wake each other in a way of their own:
+// threads of each that call at once, messages, collectives, and one-sided communication with
+// random programs and with targets that compute (issue 19, section 3).
+func TestCrowd(t *testing.T) {
+	need(t, "taskset")
+	list := []entry{{name: "threads"}, {name: "sendrecv"}, {name: "coll_nonblocking"}, {name: "rma_lock"}, {name: "rma_progress"}, {name: "fast_random"}}
+	at := programs(t, list)
+	args := map[string][]string{"fast_random": {"19", "20"}}
+	for _, e := range list {
+		line := append([]string{"-c", "0", bin("mpiexec"), "-n", "10", at[e.name]}, args[e.name]...)
+		r := command(t, nil, "taskset", line...)
+		if r.status != 0 || strings.TrimSpace(r.out) != "no errors" || r.err != "" {
+			t.Errorf("%s: status %d\n%s%s", e.name, r.status, r.out, r.err)
+		}
+	}
+}

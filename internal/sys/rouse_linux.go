@@ -1,0 +1,129 @@
+package sys
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// NewBellFile makes an eventfd by which processes wake one of them: that one sleeps with a Sleeper,
+// the others wake it with a Rouser each. Nobody reads it. Go's poller is edge-triggered, so each
+// write is an event of its own, and the counter has room for 2^64 writes.
+//
+// Go's poller watches it in processes that receive it, but not in this one: os.NewFile leaves
+// descriptors that block to themselves.
+func NewBellFile() (*os.File, error) {
+	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("eventfd: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "bell")
+	if err := unix.SetNonblock(fd, true); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("eventfd: %w", err)
+	}
+	return f, nil
+}
+
+// Sleeper lets one goroutine at a time sleep in Go's poller until somebody writes to a file of
+// NewBellFile. Asleep it holds neither a thread nor a P. Sleeping and waking allocate nothing.
+type Sleeper struct {
+	file *os.File
+	raw  syscall.RawConn
+	word *atomic.Uint32
+	seen uint32
+	look func(fd uintptr) bool // made once: a closure for each sleep would be an allocation
+	ring func(fd uintptr)
+}
+
+// NewSleeper takes over a descriptor of a file of NewBellFile that this process has received.
+func NewSleeper(f *os.File) (*Sleeper, error) {
+	if err := f.SetReadDeadline(time.Time{}); err != nil {
+		return nil, fmt.Errorf("the poller cannot watch %s: %w", f.Name(), err)
+	}
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	s := &Sleeper{file: f, raw: raw}
+	s.look = func(uintptr) bool { return s.word.Load() != s.seen } // pairs with the store before the Wake
+	s.ring = func(fd uintptr) { ring(int(fd)) }
+	return s, nil
+}
+
+// Sleep sleeps while *word is seen: whoever changes it calls Wake behind that, here or by a Rouser.
+// It fails, early, when the Sleeper is closed.
+func (s *Sleeper) Sleep(word *atomic.Uint32, seen uint32) error {
+	s.word, s.seen = word, seen
+	return s.raw.Read(s.look) // looks, and again after each event that follows
+}
+
+// Wake has the sleeper look at its word. It fails if the Sleeper is closed.
+func (s *Sleeper) Wake() error { return s.raw.Control(s.ring) }
+
+// Close ends a Sleep under way. Later ones fail.
+func (s *Sleeper) Close() error { return s.file.Close() }
+
+// Rouser wakes the Sleeper of another process. Several goroutines may use it at once.
+type Rouser struct {
+	mu sync.Mutex // guards fd: its number must not be used again, for another file, within Wake
+	fd int        // negative if closed
+}
+
+// NewRouser takes over a descriptor of a file of NewBellFile. Go's poller watches f but not the
+// Rouser: other processes that wake the same Sleeper do not concern this one.
+func NewRouser(f *os.File) (*Rouser, error) {
+	defer f.Close()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	r := &Rouser{fd: -1}
+	var dup error
+	err = raw.Control(func(fd uintptr) { r.fd, dup = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) })
+	if err == nil {
+		err = dup
+	}
+	if err != nil {
+		return nil, fmt.Errorf("dup of %s: %w", f.Name(), err)
+	}
+	return r, nil
+}
+
+// Wake has the sleeper look at its word. It does not block. It fails with os.ErrClosed after Close.
+func (r *Rouser) Wake() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fd < 0 {
+		return os.ErrClosed
+	}
+	if e := ring(r.fd); e != 0 {
+		return fmt.Errorf("write to an eventfd: %w", e)
+	}
+	return nil
+}
+
+// Close releases the descriptor.
+func (r *Rouser) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fd < 0 {
+		return os.ErrClosed
+	}
+	fd := r.fd
+	r.fd = -1
+	return unix.Close(fd)
+}
+
+// ring counts an eventfd up.
+func ring(fd int) syscall.Errno {
+	one := uint64(1)
+	_, _, e := unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&one)), 8)
+	return e
+}
