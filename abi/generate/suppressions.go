@@ -82,7 +82,8 @@ func suppressions() []byte {
 			fmt.Fprintf(b, "{\n   halo-go\n   Memcheck:Param\n   %s\n   fun:%s\n}\n", param, name)
 		}
 	}
-	// In between valgrind may name an inlined function of Go that is not there.
+	// Valgrind may name a function of Go between these two that is not there: it misreads which
+	// functions are inlined.
 	b.WriteString("# Threads of Go have not ended when the process ends.\n")
 	b.WriteString("{\n   halo-threads\n   Memcheck:Leak\n   match-leak-kinds: possible,reachable\n   ...\n   fun:pthread_create*\n   ...\n   fun:_cgo_try_pthread_create\n}\n")
 	return b.Bytes()

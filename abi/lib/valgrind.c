@@ -22,15 +22,18 @@ int halo_on_valgrind(void) {
 }
 
 /*
- * Valgrind tells programs that the processor has the instruction rdtscp, and ends them with
- * SIGILL where it has not, as on some virtual machines. Go's runtime uses it where the
- * processor is said to have it, unless GODEBUG takes such instructions away; cpu.all=off, as
- * golang.org/x/sys/cpu writes a complaint about each single name that it does not know. The
- * runtime looks for GODEBUG where the environment of the process began, so setenv would do
- * nothing: the words are added there, or take the place of a variable that valgrind sets for the
- * C++ library of gcc 3.3. This comes before Go's runtime, as constructors with numbers come before
- * those without. The value is not in the heap, whose first blocks would then lie beside stacks of
- * Go, where valgrind does not see accesses beyond a block.
+ * Valgrind tells programs that the processor has the instruction rdtscp, and ends those that use
+ * it with SIGILL where the processor has not, as some virtual machines. Go's runtime would use it.
+ * So GODEBUG takes such instructions from it on valgrind: all of them, by cpu.all=off, since
+ * golang.org/x/sys/cpu complains of cpu.rdtscp=off, which it does not know.
+ *
+ * The runtime reads GODEBUG where the environment of the process began, so setenv would come too
+ * late. The words are appended to it there. Without a GODEBUG they take the place of a variable
+ * that valgrind sets for the C++ library of gcc 3.3.
+ *
+ * This comes before Go's runtime, as constructors with numbers come before those without. The
+ * value is not in the heap: the first blocks of the heap would then lie beside stacks of Go, where
+ * valgrind does not see accesses beyond a block.
  */
 __attribute__((constructor(101))) static void halo_no_rdtscp(int argc, char **argv) {
 	static const char name[] = "GODEBUG=", unused[] = "GLIBCPP_FORCE_NEW=";

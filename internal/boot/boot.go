@@ -59,7 +59,7 @@ const (
 	Loopback = "127.0.0.1"
 )
 
-// crowd is how many processes there are for each core of a node from which on they are a crowd.
+// crowd is the largest number of processes for each core of a node that are no crowd yet.
 const crowd = 8
 
 // BellFile is the name, for Boot.Segment, of the file by which a rank that sleeps in a crowd is
@@ -106,9 +106,9 @@ type Boot interface {
 
 	// Segment returns the descriptor of shared memory made for this node:
 	// rank's own segment, or the node's control segment for rank -1, or its
-	// notes for rank -2, or the bell of a rank for BellFile(rank). The caller
-	// owns the descriptor. Works without the help of the other process. Where a job has no such memory the error is an
-	// errors.ErrUnsupported.
+	// notes for rank -2. For BellFile(rank) it is the bell of a rank. The caller
+	// owns the descriptor. Works without the help of the other process. Where a
+	// job has no such memory, or no bells, the error is an errors.ErrUnsupported.
 	Segment(rank int) (*os.File, error)
 
 	// Finalize tells the launcher that from now on this process may end
