@@ -9,12 +9,14 @@ import (
 
 // With more than 8 ranks for each core ranks sleep and wake each other in a way of their own:
 // threads of each that call at once, messages, collectives, and one-sided communication with
-// random programs and with targets that compute (issue 19, section 3).
+// random programs and with targets that compute (issue 19, section 3). Each has descriptors for
+// fewer peers than there are, in the last program.
 func TestCrowd(t *testing.T) {
 	need(t, "taskset")
-	list := []entry{{name: "threads"}, {name: "sendrecv"}, {name: "coll_nonblocking"}, {name: "rma_lock"}, {name: "rma_progress"}, {name: "fast_random"}}
+	list := []entry{{name: "threads"}, {name: "sendrecv"}, {name: "coll_nonblocking"}, {name: "rma_lock"}, {name: "rma_progress"},
+		{name: "fast_random"}, {name: "few_files"}}
 	at := programs(t, list)
-	args := map[string][]string{"fast_random": {"19", "20"}}
+	args := map[string][]string{"fast_random": {"19", "20"}, "few_files": {"16"}}
 	for _, e := range list {
 		line := append([]string{"-c", "0", bin("mpiexec"), "-n", "10", at[e.name]}, args[e.name]...)
 		r := command(t, nil, "taskset", line...)

@@ -8,13 +8,14 @@
 //
 //	length uint32 | kind uint8 | body of length-1 bytes
 //
-// all numbers little-endian. The program speaks first, and all but Finalize and
+// all numbers little-endian. The program speaks first, and all but Ring, Finalize and
 // Abort have an answer:
 //
 //	Hello      "HALO", protocol, wire and segment version uint16 each, -> Welcome | Refused
 //	           build text, language uint8 (both may be missing)
 //	Exchange   at most MaxValue bytes                                  -> Table | Failed
 //	Segment    rank int32 (-1 control, -2 notes, -3-rank its bell)     -> Descriptor | Failed
+//	Ring       rank int32: wakes it if it sleeps in a crowd
 //	Finalize   nothing; the end of the stream is no failure from now on
 //	Abort      code int32, reason
 //
@@ -110,6 +111,11 @@ type Boot interface {
 	// owns the descriptor. Works without the help of the other process. Where a
 	// job has no such memory, or no bells, the error is an errors.ErrUnsupported.
 	Segment(rank int) (*os.File, error)
+
+	// Ring has the launcher wake rank, of this node, by its bell, for a process
+	// that gets no descriptor of that. It does not wait until this is done.
+	// Where ranks have no bells the error is an errors.ErrUnsupported.
+	Ring(rank int) error
 
 	// Finalize tells the launcher that from now on this process may end
 	// without that being a failure of the job.

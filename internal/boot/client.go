@@ -175,6 +175,10 @@ func (c *launched) Segment(rank int) (*os.File, error) {
 	return r.file, r.err
 }
 
+func (c *launched) Ring(rank int) error {
+	return c.write(frame.New(kindRing).U32(uint32(int32(rank))).Bytes())
+}
+
 func (c *launched) Finalize() error { return c.write(frame.New(kindFinalize).Bytes()) }
 
 // abortPatience is how long Abort waits for the launcher to end this process

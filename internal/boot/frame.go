@@ -19,6 +19,7 @@ const (
 	kindSegment
 	kindFinalize
 	kindAbort
+	kindRing
 )
 
 // Kinds of frames to the program.
@@ -95,7 +96,7 @@ type greeting struct {
 }
 
 // ProtocolVersion is the version of the frames of this package.
-const ProtocolVersion = 3
+const ProtocolVersion = 4
 
 func ownVersions() versions { return versions{ProtocolVersion, wire.Version, shmfmt.Version} }
 

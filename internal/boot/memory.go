@@ -71,6 +71,10 @@ func (m *memory) Segment(int) (*os.File, error) {
 	return nil, fmt.Errorf("boot: segment of ranks that are goroutines: %w", errors.ErrUnsupported)
 }
 
+func (m *memory) Ring(int) error {
+	return fmt.Errorf("boot: bell of ranks that are goroutines: %w", errors.ErrUnsupported)
+}
+
 func (m *memory) Finalize() error {
 	m.world.table.stop(finalized(m.job.Rank))
 	return nil

@@ -147,6 +147,8 @@ func (c *Session) Serve() error {
 			err = c.exchange(body)
 		case kindSegment:
 			err = c.segment(body)
+		case kindRing:
+			err = c.ring(body)
 		case kindFinalize:
 			final = true
 			c.server.Finalized(c.rank)
@@ -204,10 +206,9 @@ func (c *Session) exchange(body []byte) error {
 }
 
 func (c *Session) segment(body []byte) error {
-	r := frame.Body{Left: body}
-	which := int(int32(r.U32()))
-	if !r.Done() {
-		return fmt.Errorf("boot: segment request with a body of %d bytes", len(body))
+	which, err := number("segment", body)
+	if err != nil {
+		return err
 	}
 	f, err := c.server.host.Segment(which)
 	if err != nil {
@@ -216,6 +217,32 @@ func (c *Session) segment(body []byte) error {
 		c.write(frame.New(kindDescriptor).U32(uint32(int32(which))).Bytes(), f)
 	}
 	return nil
+}
+
+// ring wakes a rank, which may have ended.
+func (c *Session) ring(body []byte) error {
+	rank, err := number("ring", body)
+	if err != nil {
+		return err
+	}
+	f, err := c.server.host.Segment(BellFile(rank))
+	if err == nil {
+		err = sys.RingBell(f)
+	}
+	if err != nil {
+		return fmt.Errorf("boot: rank %d asks to wake rank %d: %w", c.rank, rank, err)
+	}
+	return nil
+}
+
+// number is the body of a request that consists of one.
+func number(request string, body []byte) (int, error) {
+	r := frame.Body{Left: body}
+	n := int(int32(r.U32()))
+	if !r.Done() {
+		return 0, fmt.Errorf("boot: %s request with a body of %d bytes", request, len(body))
+	}
+	return n, nil
 }
 
 func (c *Session) fail(request uint8, err error) {

@@ -15,6 +15,9 @@ import (
 // LimitOfAddresses is how many bytes this process may map; ok is false if there is no limit.
 func LimitOfAddresses() (n uint64, ok bool) { return limit(unix.RLIMIT_AS) }
 
+// LimitOfFiles is how many descriptors this process may have; ok is false if there is no limit.
+func LimitOfFiles() (n uint64, ok bool) { return limit(unix.RLIMIT_NOFILE) }
+
 // mapped is the error of a mapping, with the limit that is likely its cause.
 func mapped(err error) error {
 	if n, ok := LimitOfAddresses(); ok && errors.Is(err, unix.ENOMEM) {

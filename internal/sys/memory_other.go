@@ -20,6 +20,11 @@ func NewBellFile() (*os.File, error) {
 	return nil, fmt.Errorf("bells by descriptors on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
 
+// RingBell is not available on this platform.
+func RingBell(*os.File) error {
+	return fmt.Errorf("bells by descriptors on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+}
+
 // Yield gives the core to another goroutine.
 func Yield() { runtime.Gosched() }
 

@@ -31,6 +31,19 @@ func NewBellFile() (*os.File, error) {
 	return f, nil
 }
 
+// RingBell has the sleeper at a file of NewBellFile look at its word, in the process that made it.
+func RingBell(f *os.File) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var e syscall.Errno
+	if err := raw.Control(func(fd uintptr) { e = ring(int(fd)) }); err != nil {
+		return err
+	}
+	return rung(e)
+}
+
 // Sleeper lets one goroutine at a time sleep in Go's poller until somebody writes to a file of
 // NewBellFile. Asleep it holds neither a thread nor a P. Sleeping and waking allocate nothing.
 type Sleeper struct {
@@ -103,10 +116,7 @@ func (r *Rouser) Wake() error {
 	if r.fd < 0 {
 		return os.ErrClosed
 	}
-	if e := ring(r.fd); e != 0 {
-		return fmt.Errorf("write to an eventfd: %w", e)
-	}
-	return nil
+	return rung(ring(r.fd))
 }
 
 // Close releases the descriptor.
@@ -126,4 +136,12 @@ func ring(fd int) syscall.Errno {
 	one := uint64(1)
 	_, _, e := unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&one)), 8)
 	return e
+}
+
+// rung is what became of a ring.
+func rung(e syscall.Errno) error {
+	if e != 0 {
+		return fmt.Errorf("write to an eventfd: %w", e)
+	}
+	return nil
 }

@@ -63,6 +63,38 @@ func TestSleepersAndRousersTakeTurns(t *testing.T) {
 	}
 }
 
+// Who made the file wakes the sleeper by it.
+func TestRingBell(t *testing.T) {
+	f, err := NewBellFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	g, err := Dup(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSleeper(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var word atomic.Uint32
+	done := make(chan error)
+	go func() { done <- s.Sleep(&word, 0) }()
+	word.Add(1)
+	if err := RingBell(f); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	f.Close()
+	if RingBell(f) == nil {
+		t.Error("a closed file is rung")
+	}
+}
+
 // Old wakes do not end a sleep whose word has not changed, and cost no memory.
 func TestWakesWithoutNews(t *testing.T) {
 	s, r := bellFiles(t)

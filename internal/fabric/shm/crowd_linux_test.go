@@ -1,7 +1,9 @@
 package shm_test
 
 import (
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/fabric/shm"
@@ -33,6 +35,52 @@ func TestPeerThatCannotBeWokenIsDown(t *testing.T) {
 		t.Errorf("downs %v, causes %v, want [2] for a process that cannot be woken", s.downs, s.causes)
 	}
 	f[1].Sleep() // it was woken
+}
+
+// A process that gets no descriptor of a peer's bell has the launcher wake that peer, and does not
+// ask for descriptors again.
+func TestLauncherWakesForWhoHasNoDescriptors(t *testing.T) {
+	h := newCrowd(t, 3)
+	h.own = true
+	f := h.start(t)
+	for range 2 {
+		for peer := 1; peer < 3; peer++ {
+			f[peer].Arm()
+			send(t, f[0], peer, 1)
+			f[peer].Sleep()
+			for f[peer].Poll(new(silent), -1) != 0 {
+			}
+		}
+	}
+	if want := []int{1, 2, 1, 2}; h.asked != 1 || !slices.Equal(h.rung, want) {
+		t.Errorf("asked for %d bells, and the launcher to wake %v; want 1 and %v", h.asked, h.rung, want)
+	}
+}
+
+// A process keeps descriptors of bells up to a quarter of those that it may have: the rest is the
+// program's.
+func TestPeersHaveTheirShareOfDescriptors(t *testing.T) {
+	const limit, kept, n = 512, 512 / 4, 512/4 + 3
+	var all syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &all); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: limit, Max: all.Max}); err != nil {
+		t.Skip(err)
+	}
+	h := newCrowd(t, n)
+	f, err := shm.Open(&process{host: h})
+	if e := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &all); err != nil || e != nil {
+		t.Fatal(err, e)
+	}
+	defer f.Unmap()
+	for peer := 1; peer < n; peer++ {
+		f.Control().Door(peer).Armed.Store(1) // as Arm does
+		f.Ring(peer)
+	}
+	if want := []int{kept + 1, kept + 2}; h.asked != kept || !slices.Equal(h.rung, want) {
+		t.Errorf("asked for %d bells, and the launcher to wake %v; want %d and %v", h.asked, h.rung, kept, want)
+	}
 }
 
 // silent takes what a fabric delivers, and keeps nothing.

@@ -30,6 +30,9 @@ type host struct {
 	n       int
 	cores   int        // 2 if it is 0; -1: so few that the processes are a crowd
 	bells   []*os.File // by rank, of a crowd
+	own     bool       // who asks for the bell of another rank gets no descriptor
+	asked   int        // for bells of others
+	rung    []int      // ranks that the host was asked to wake
 	files   []*os.File // by rank + 1; the control segment first
 	fabrics []*shm.Fabric
 }
@@ -119,7 +122,12 @@ func (p *process) Job() *boot.Job {
 func (p *process) Segment(rank int) (*os.File, error) {
 	var f *os.File
 	bell, isBell := boot.BellRank(rank)
+	if isBell && bell != p.rank {
+		p.host.asked++
+	}
 	switch {
+	case isBell && bell != p.rank && p.host.own:
+		return nil, syscall.EMFILE
 	case isBell && bell < len(p.host.bells):
 		f = p.host.bells[bell]
 	case rank >= -1 && rank < p.host.n:
@@ -132,6 +140,14 @@ func (p *process) Segment(rank int) (*os.File, error) {
 		return nil, err
 	}
 	return os.NewFile(uintptr(fd), "segment"), nil
+}
+
+func (p *process) Ring(rank int) error {
+	p.host.rung = append(p.host.rung, rank)
+	if rank >= len(p.host.bells) {
+		return fmt.Errorf("no bell of rank %d", rank)
+	}
+	return sys.RingBell(p.host.bells[rank])
 }
 
 func (p *process) Exchange([]byte) ([][]byte, error) { return nil, errors.ErrUnsupported }

@@ -88,10 +88,19 @@ type mapped struct {
 //
 // Whether there is a crowd, and whether it has bells, is a matter of the job alone, so sleepers and
 // who wakes them agree.
+//
+// Who wakes a peer keeps a descriptor of its bell, for some peers: the others, in the order in
+// which they are woken first, the launcher wakes when it is asked to. That costs a message, and
+// leaves the program its descriptors.
 type inPoller struct {
 	bed     *sys.Sleeper                 // of this process
-	rousers []atomic.Pointer[sys.Rouser] // by local process; nil until it is woken first
+	rousers []atomic.Pointer[sys.Rouser] // by local process; nil until it is woken first, or if the launcher does it
+	left    int                          // how many more rousers may be kept; guarded by the node's mutex
 }
+
+// bellShare is the part of the descriptors that a process may have which it uses, at most, to wake
+// peers: one in so many.
+const bellShare = 4
 
 // mapSegment maps the segment of a rank, size bytes of which the first ones are open; open
 // opens others.
@@ -229,7 +238,10 @@ func (m *mapped) sleepInPoller() error {
 		f.Close()
 		return fmt.Errorf("shm: bell of process %d: %w", m.job[m.me], err)
 	}
-	m.crowd = &inPoller{bed: bed, rousers: make([]atomic.Pointer[sys.Rouser], m.n)}
+	m.crowd = &inPoller{bed: bed, rousers: make([]atomic.Pointer[sys.Rouser], m.n), left: m.n}
+	if files, ok := sys.LimitOfFiles(); ok {
+		m.crowd.left = int(min(files/bellShare, uint64(m.n)))
+	}
 	return nil
 }
 
@@ -258,28 +270,37 @@ func (m *mapped) Wake(i int, bell *atomic.Uint32) error {
 			return err
 		}
 	}
+	if r == nil {
+		return m.boot.Ring(m.job[i])
+	}
 	return r.Wake()
 }
 
-// rouser asks for the means to wake local process i, and keeps them.
+// rouser asks for the means to wake local process i, and keeps them. It returns nil if this process
+// is to have no more descriptors for that, or gets none: it does not ask again then.
 func (m *mapped) rouser(i int) (*sys.Rouser, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if r := m.crowd.rousers[i].Load(); r != nil {
+	r := m.crowd.rousers[i].Load()
+	switch {
+	case r != nil:
 		return r, nil
-	}
-	if m.closed {
+	case m.closed:
 		return nil, os.ErrClosed
+	case m.crowd.left == 0:
+		return nil, nil
 	}
 	f, err := m.boot.Segment(boot.BellFile(m.job[i]))
-	if err != nil {
-		return nil, err
-	}
-	r, err := sys.NewRouser(f)
 	if err == nil {
-		m.crowd.rousers[i].Store(r)
+		r, err = sys.NewRouser(f)
 	}
-	return r, err
+	if err != nil {
+		m.crowd.left = 0
+		return nil, nil
+	}
+	m.crowd.left--
+	m.crowd.rousers[i].Store(r)
+	return r, nil
 }
 
 // closeBells gives the descriptors of bells back, once. The caller holds the mutex.
