@@ -3,6 +3,7 @@ package mpi_test
 import (
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -11,9 +12,7 @@ import (
 // pooled in the engine. Both ranks run in this process, so both are counted.
 func TestEagerPathsAllocateNothing(t *testing.T) {
 	unchecked(t)
-	if raceBuild {
-		t.Skip("the race detector allocates")
-	}
+	testrun.PlainOnly(t, "it allocates")
 	const runs = 2000
 	steps := []struct {
 		name string
@@ -80,9 +79,7 @@ func TestEagerPathsAllocateNothing(t *testing.T) {
 // A persistent request can be started again and again for nothing.
 func TestPersistentRequestsAllocateNothing(t *testing.T) {
 	unchecked(t)
-	if raceBuild {
-		t.Skip("the race detector allocates")
-	}
+	testrun.PlainOnly(t, "it allocates")
 	const runs = 2000
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		buf, peer := make([]int64, 2), 1-c.Rank()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -333,9 +334,7 @@ func TestBuffersOfSizesThatDisagree(t *testing.T) {
 // anew, on any fabric.
 func TestCollectivesOnBuffersAllocateNothing(t *testing.T) {
 	unchecked(t)
-	if raceBuild {
-		t.Skip("the race detector allocates")
-	}
+	testrun.PlainOnly(t, "it allocates")
 	const runs = 200
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		for _, block := range []int{6, 20_000} {

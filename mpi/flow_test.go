@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -182,8 +183,9 @@ func TestFlowControl_FloodOfEmptyMessages(t *testing.T) {
 // A message of more than 4 GiB, on the fabrics between processes.
 func TestTRM13_MoreThan4GiB(t *testing.T) {
 	const size, need = 4<<30 + 12345, 10 << 30
-	if raceBuild || testing.Short() {
-		t.Skip("4 GiB take too long under the race detector or with -short")
+	testrun.PlainOnly(t, "4 GiB take too long")
+	if testing.Short() {
+		t.Skip("4 GiB take too long with -short")
 	}
 	if free := freeMemory(); free < need {
 		t.Skipf("%d MiB of memory are free, %d are needed", free>>20, need>>20)

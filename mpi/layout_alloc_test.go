@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -59,9 +60,7 @@ func layoutSteps() []layoutStep {
 // of small blocks and of long ones, on any fabric (issue 4, Done when 4).
 func TestLayoutsAllocateNothing(t *testing.T) {
 	unchecked(t)
-	if raceBuild {
-		t.Skip("the race detector allocates")
-	}
+	testrun.PlainOnly(t, "it allocates")
 	for _, s := range []struct {
 		name                             string
 		count, blocklength, stride, runs int

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -372,9 +373,7 @@ func TestReductionOutlivesTypeAndOperation(t *testing.T) {
 // as those of slices.
 func TestReductionsOfBuffersAllocateNothing(t *testing.T) {
 	unchecked(t)
-	if raceBuild {
-		t.Skip("the race detector allocates")
-	}
+	testrun.PlainOnly(t, "it allocates")
 	const runs = 500
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		a, b := mpi.Buf(make([]float64, 4)), mpi.Buf(make([]float64, 4))

@@ -3,6 +3,7 @@ package mpi_test
 import (
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -11,9 +12,7 @@ import (
 // way they take.
 func TestOneSidedCallsAllocateNothing(t *testing.T) {
 	unchecked(t)
-	if raceBuild {
-		t.Skip("the race detector allocates")
-	}
+	testrun.PlainOnly(t, "it allocates")
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		all, err := c.Group()
 		ok(t, err)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -343,9 +344,7 @@ func TestRW08_OrderOfAccumulates(t *testing.T) {
 // accumulates beside accumulates, are no conflict.
 func TestRC10_RC12_ConflictsStayWhereTheyAre(t *testing.T) {
 	unchecked(t)
-	if raceBuild {
-		t.Skip("the race detector reports them, as it should")
-	}
+	testrun.PlainOnly(t, "it reports them, as it should")
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		const n, lo, hi = 500, 13, 400
 		onSpaces(t, c, n, func(t testing.TB, s *space[uint8]) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -250,9 +251,7 @@ func TestRC13_DataAndRoomOfDifferentLengths(t *testing.T) {
 // Displacement units and sizes above 2^31, and one operation of more than that many
 // bytes.
 func TestXRMA15_LargeCounts(t *testing.T) {
-	if raceBuild {
-		t.Skip("the race detector needs too much memory for this")
-	}
+	testrun.PlainOnly(t, "it needs too much memory for this")
 	if free := freeMemory(); free < 6<<30 {
 		t.Skipf("%d bytes of memory are free, this takes 6 GiB", free)
 	}

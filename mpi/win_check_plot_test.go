@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -247,7 +248,7 @@ type planted struct {
 
 func runPlanted(t *testing.T, all []planted) {
 	t.Setenv("HALO_CHECK", "1")
-	for _, fabric := range append(mpitest.Fabrics(), "shm@010") {
+	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp", "inproc@010", "shm@010") {
 		t.Run(fabric, func(t *testing.T) {
 			notes := make([]reports, 2*len(all))
 			mpitest.On(t, fabric, 3, func(t testing.TB, c *mpi.Comm) {

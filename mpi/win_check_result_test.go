@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -97,7 +98,7 @@ func TestRC09_ResultsAreStoredTo(t *testing.T) {
 func TestRC09_ResultsComeWithCompletion(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	nothing := bytes.Repeat([]byte{0xdb}, 3)
-	for _, fabric := range append(mpitest.Fabrics(), "shm@010") {
+	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp", "inproc@010", "shm@010") {
 		t.Run(fabric, func(t *testing.T) {
 			mpitest.On(t, fabric, 3, func(t testing.TB, c *mpi.Comm) {
 				w, err := mpi.WinAllocate[byte](c, 8, nil)

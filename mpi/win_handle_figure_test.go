@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -176,9 +177,7 @@ func TestQV43_TargetsOfHandlesTakeNoPart(t *testing.T) {
 // EXP-7 in docs/experiments.md.
 func TestQV35_HandlesAllocateNothing(t *testing.T) {
 	unchecked(t)
-	if raceBuild {
-		t.Skip("the race detector allocates")
-	}
+	testrun.PlainOnly(t, "it allocates")
 	onHandles(t, 64, func(t testing.TB, c *mpi.Comm, h *handled) {
 		buf, long, one, was := make([]int64, 1), make([]int64, 30), new(int64), new(int64)
 		var failed error

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -169,9 +170,7 @@ func TestQV38_CountersAreThereWhenUsed(t *testing.T) {
 // Operations with notifications, and waiting for them, allocate nothing.
 func TestNotificationsAllocateNothing(t *testing.T) {
 	unchecked(t)
-	if raceBuild {
-		t.Skip("the race detector allocates")
-	}
+	testrun.PlainOnly(t, "it allocates")
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		peer := 1 - c.Rank()
 		onSpaces(t, c, 64, func(t testing.TB, s *space[int64]) {

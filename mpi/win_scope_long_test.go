@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -29,8 +30,9 @@ func availableMiB() (n int) {
 // behind a put of a byte, is over. Over memory that is mapped there is nothing to wait for.
 func TestQV02_FlushBesideAGiB(t *testing.T) {
 	const long = 1 << 30
+	testrun.PlainOnly(t, "1 GiB takes too long")
 	switch {
-	case raceBuild || testing.Short():
+	case testing.Short():
 		t.Skip("1 GiB takes too long")
 	case availableMiB() < 4096:
 		t.Skipf("%d MiB of memory are left, and this takes 2048", availableMiB())

@@ -2,11 +2,11 @@ package mpi_test
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -169,8 +169,8 @@ func onSpaces[T mpi.Elem](t testing.TB, c *mpi.Comm, n int, fn func(t testing.TB
 func onWindows(t *testing.T, fn func(t testing.TB, c *mpi.Comm)) {
 	t.Helper()
 	mpitest.Run(t, 4, fn)
-	if runtime.GOOS == "linux" && len(mpitest.Fabrics()) > 1 {
-		t.Run("shm@0110", func(t *testing.T) { mpitest.On(t, "shm@0110", 4, fn) })
+	for _, fabric := range testrun.Fabrics("inproc@0110", "shm@0110") {
+		t.Run(fabric, func(t *testing.T) { mpitest.On(t, fabric, 4, fn) })
 	}
 }
 

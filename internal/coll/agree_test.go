@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestRandomHistoriesInCheckingMode(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	steps := 40
-	if raceBuild {
+	if testrun.Race {
 		steps = 20
 	}
 	for i, fabric := range []string{"inproc", "shm", "tcp", "inproc", "shm@001", "tcp@0101", "inproc@00110"} {

@@ -13,6 +13,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -20,7 +21,7 @@ import (
 // back, slots do, each time, and memory does not grow.
 func TestDupAndFreeWithoutEnd(t *testing.T) {
 	for fabric, cycles := range map[string]int{"inproc": 100_000, "shm": 20_000, "tcp": 10_000} {
-		if raceBuild {
+		if testrun.Race {
 			cycles /= 20
 		}
 		run(t, fabric, 3, auto(), func(w *world.World) error {
@@ -218,7 +219,7 @@ func TestS6_ForgedContexts(t *testing.T) {
 // then by rank; members with Undefined get none.
 func TestSplit(t *testing.T) {
 	times := 12
-	if raceBuild {
+	if testrun.Race {
 		times = 4
 	}
 	for _, fabric := range []string{"inproc", "shm", "tcp"} {

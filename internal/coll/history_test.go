@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -146,7 +147,7 @@ func (h *history) run(seed uint64, steps int) error {
 // the order in which the members complete them.
 func TestRandomHistories(t *testing.T) {
 	histories, steps := 12, 60
-	if raceBuild {
+	if testrun.Race {
 		histories, steps = 4, 40
 	}
 	for _, fabric := range []string{"inproc", "shm", "tcp"} {

@@ -16,6 +16,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -36,7 +37,7 @@ var nears = []string{"inproc", "shm", "tcp"}
 func TestCollectivesOverHosts(t *testing.T) {
 	for i, places := range spreads {
 		for k, near := range nears {
-			if len(places) > 4 && (i+k)%2 != 0 || raceBuild && (i+k)%3 != 0 {
+			if len(places) > 4 && (i+k)%2 != 0 || testrun.Race && (i+k)%3 != 0 {
 				continue // every placement has a fabric or more
 			}
 			run(t, near+"@"+places, len(places), auto(), func(w *world.World) error {
@@ -146,7 +147,7 @@ func TestF6_WaitingInTheSlotOfANode(t *testing.T) {
 // every time, through slots and by messages, wherever the ranks are.
 func TestAllreduceIsBitwiseIdenticalOverHosts(t *testing.T) {
 	counts := []int{1, 30, 3000, 30_000}
-	if raceBuild {
+	if testrun.Race {
 		counts = counts[:3]
 	}
 	for _, places := range []string{"0011", "0101", "0012212", "00000111"} {
@@ -190,7 +191,7 @@ func TestAllreduceIsBitwiseIdenticalOverHosts(t *testing.T) {
 // 6.12, 6.14: random programs of collectives and messages over several hosts.
 func TestRandomHistoriesOverHosts(t *testing.T) {
 	histories, steps := 12, 60
-	if raceBuild {
+	if testrun.Race {
 		histories, steps = 5, 40
 	}
 	for i := range histories {
@@ -349,7 +350,7 @@ func TestCollectivesOverHostsGoOnWhileAMemberComputes(t *testing.T) {
 	const places, size = "001122", 200 << 10
 	for busy := range 3 {
 		for i, near := range nears {
-			if raceBuild && i != busy {
+			if testrun.Race && i != busy {
 				continue
 			}
 			for _, f := range forms()[3:] {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/hosttest"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // Issue 3, done when 1: each collective against a serial oracle over hosts that are
@@ -33,7 +34,7 @@ func TestCollectivesOverNamespacedHosts(t *testing.T) {
 		{"-host", "host0:3,host1:3,host2:3", "-map-by", "node", "-n", "8"},
 		{"-host", "host0:2,host1:2", "-map-by", "node", "-fabric", "tcp", "-n", "4"},
 	}
-	if raceBuild {
+	if testrun.Race {
 		jobs = jobs[len(jobs)-1:]
 	}
 	for _, job := range jobs {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -53,9 +54,7 @@ func onLayouts(t *task) *task {
 
 // 5.1, 6.1: a collective of long messages on layouts packs none of them as a whole.
 func TestLongLayoutsAreNotPacked(t *testing.T) {
-	if raceBuild {
-		t.Skip("the race detector allocates")
-	}
+	testrun.PlainOnly(t, "it allocates")
 	const size, most = 6 << 20, 3 << 20
 	for _, fabric := range []string{"inproc", "shm", "tcp"} {
 		for _, f := range []form{{"auto", auto(), nil}, {"messages", slots(coll.SlotNone), nil}} {

@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -38,7 +39,7 @@ func equalTask(c *comm.Comm, k coll.Kind, g *rand.Rand, size int) *task {
 func TestStepsEqualSerial(t *testing.T) {
 	const stage = shmfmt.StageSize
 	ranks, fabrics := []int{3, 7}, both
-	if raceBuild {
+	if testrun.Race {
 		ranks, fabrics = []int{3}, both[:1]
 	}
 	for _, fabric := range fabrics {

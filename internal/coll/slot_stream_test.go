@@ -14,6 +14,7 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -169,7 +170,7 @@ func TestStreamWakesSleepers(t *testing.T) {
 // that are late, so that pieces wrap round the stream at every place.
 func TestStreamEqualsSerial(t *testing.T) {
 	steps, ranks, fabrics := 500, []int{2, 3, 8}, both
-	if raceBuild {
+	if testrun.Race {
 		steps, ranks, fabrics = 150, []int{3, 8}, both[:1]
 	}
 	for _, fabric := range fabrics {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -73,9 +74,7 @@ func TestRepeatedCollectivesDoNotAllocate(t *testing.T) {
 
 // wantNoAllocations repeats collectives of a form on n ranks.
 func wantNoAllocations(t *testing.T, fabric string, n int, f form) {
-	if raceBuild {
-		t.Skip("the race detector allocates")
-	}
+	testrun.PlainOnly(t, "it allocates")
 	const runs = 50 // the runtime allocates a few things now and then
 	for _, size := range []int{24, 6 << 10, 160 << 10} {
 		run(t, fabric, n, f.c, func(w *world.World) error {

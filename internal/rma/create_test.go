@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -14,7 +15,7 @@ import (
 // and all goes back.
 func TestManyWindows(t *testing.T) {
 	count := 10000
-	if raceBuild {
+	if testrun.Race {
 		count = 500
 	}
 	for _, fabric := range fabrics(2) {
@@ -46,7 +47,7 @@ func TestManyWindows(t *testing.T) {
 					return err
 				}
 				// Of both ranks, control blocks on the heap included.
-				if each := (int64(live()) - int64(before)) / int64(count); !raceBuild && each > 24<<10 {
+				if each := (int64(live()) - int64(before)) / int64(count); !testrun.Race && each > 24<<10 {
 					return fmt.Errorf("a window costs %d bytes", each)
 				}
 				if w.Comm.Rank == 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -309,7 +310,7 @@ func unwind(v *win) {
 // either legal or class.RMASync, which changes nothing; and then the window can be used
 // in any other mode.
 func TestXRMA06_EpochStatesTimesCalls(t *testing.T) {
-	for _, fabric := range spread("inproc", "shm", "tcp") {
+	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp") {
 		t.Run(fabric, func(t *testing.T) {
 			err := world.RunGoroutines(fabric, 1, func(w *world.World) error {
 				v, err := allocated(w, w.Comm, 64)
@@ -334,7 +335,7 @@ func TestXRMA06_EpochStatesTimesCalls(t *testing.T) {
 
 // X-RMA-06: the same where another process is a target, which does nothing for it.
 func TestXRMA06_EpochStatesWithTwo(t *testing.T) {
-	for _, fabric := range spread("inproc", "shm", "tcp", "shm@01", "inproc@01") {
+	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp", "shm@01", "inproc@01") {
 		t.Run(fabric, func(t *testing.T) {
 			err := world.RunGoroutines(fabric, 2, func(w *world.World) error {
 				v, err := allocated(w, w.Comm, 64)

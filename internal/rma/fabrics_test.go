@@ -2,33 +2,26 @@ package rma_test
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
 // fabrics are the ways in which n ranks reach each other: heap memory, sockets, shared
-// memory, and with more than two some of them together. The race detector sees nothing of
-// what synchronises in shared memory, which is the same code as on the heap.
+// memory, and with more than two some of them together.
 func fabrics(n int) []string {
-	list := []string{"inproc", "tcp"}
-	shared := "shm"
-	if runtime.GOOS == "linux" && !raceBuild {
-		list = append(list, "shm")
-	} else {
-		shared = "inproc"
-	}
+	list := []string{"inproc", "tcp", "shm"}
 	switch n {
 	case 3:
-		list = append(list, shared+"@010")
+		list = append(list, "inproc@010", "shm@010")
 	case 4:
-		list = append(list, shared+"@0110")
+		list = append(list, "inproc@0110", "shm@0110")
 	}
-	return list
+	return testrun.Fabrics(list...)
 }
 
 // each runs fn as n ranks over every fabric.

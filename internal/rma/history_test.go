@@ -12,6 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -388,7 +389,7 @@ func history(x *window, seed uint64, sync synchroniser, epochs int) error {
 func TestHistories(t *testing.T) {
 	for _, n := range []int{1, 2, 4} {
 		epochs := 3
-		if raceBuild && n == 4 {
+		if testrun.Race && n == 4 {
 			epochs = 1
 		}
 		t.Run(fmt.Sprint(n), func(t *testing.T) {

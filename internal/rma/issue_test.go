@@ -16,6 +16,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -30,7 +31,7 @@ func TestRC07_ManyRequests(t *testing.T) {
 	each(t, 2, func(w *world.World) error {
 		for i, m := range makers()[:3] {
 			count := 100000
-			if i > 0 || raceBuild {
+			if i > 0 || testrun.Race {
 				count /= 20
 			}
 			x, err := m.make(w, 4096, 8)
@@ -244,7 +245,7 @@ func TestXRMA17_OperationsWaitForThePost(t *testing.T) {
 func TestRC03RC04_Atomicity(t *testing.T) {
 	const threads, elements = 3, 100
 	rounds := 40
-	if raceBuild {
+	if testrun.Race {
 		rounds = 4
 	}
 	eachWindow(t, 4, 8*(elements+1), 8, func(x *window) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/sys"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -85,7 +86,7 @@ func TestRC13_TransfersInPieces(t *testing.T) {
 			return err
 		}
 		sizes := []int64{4096, 64<<10 + 8, 256<<10 + 8, 600 << 10}
-		if raceBuild {
+		if testrun.Race {
 			sizes = sizes[1:2]
 		}
 		for _, n := range sizes {

@@ -3,24 +3,15 @@ package rma_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
-
-// spread are those of the fabrics that can be tried here.
-func spread(fabrics ...string) []string {
-	return slices.DeleteFunc(fabrics, func(f string) bool {
-		return strings.HasPrefix(f, "shm") && (raceBuild || runtime.GOOS != "linux")
-	})
-}
 
 // hold locks a target and returns when the lock is held, which Lock alone does not promise
 // of a target on another node: the first flush does.
@@ -164,7 +155,7 @@ func (b *board) leave(target int, exclusive bool) {
 // exclusive, with delays anywhere and with more ranks than cores: an exclusive one is alone, shared ones
 // are together, and nobody waits for ever. RS-10.
 func TestRW09_LocksExclude(t *testing.T) {
-	for _, fabric := range spread("inproc", "shm", "tcp", "inproc@01100", "shm@01101", "shm@01223") {
+	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp", "inproc@01100", "shm@01101", "shm@01223") {
 		b := &board{writers: map[int]int{}, readers: map[int]int{}}
 		on(t, fabric, 5, func(w *world.World) error { return stressLocks(w, b, scaled(80)) })
 		if b.both == 0 {
@@ -278,7 +269,7 @@ func stressAll(v *rma.View, b *board, g *rand.Rand, delay func()) error {
 // writer gets the lock; and a reader does among writers: whether they claim it in memory
 // or by frames. It is counted how often it is overtaken.
 func TestLocksAreFair(t *testing.T) {
-	for _, fabric := range spread("inproc", "shm", "tcp", "inproc@01100", "shm@01100") {
+	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp", "inproc@01100", "shm@01100") {
 		for _, exclusive := range []bool{true, false} {
 			on(t, fabric, 5, func(w *world.World) error {
 				return inWindow(w, rma.Spec{Flavor: rma.Allocated, Size: 16, DispUnit: 1}, func(v *rma.View) error {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -14,7 +15,7 @@ import (
 // which waits at random before each call: so that it finds the others ahead or behind,
 // awake or asleep. In each phase every rank puts to the ranks of a random graph.
 func TestRS04_RandomPhases(t *testing.T) {
-	for _, fabric := range spread("inproc", "shm", "tcp", "inproc@01012", "shm@00110") {
+	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp", "inproc@01012", "shm@00110") {
 		on(t, fabric, 5, func(w *world.World) error {
 			return inKinds(w, int64(8*w.Comm.Size()), func(v *rma.View) error {
 				return randomPhases(w, v, scaled(40))

@@ -12,6 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -131,7 +132,7 @@ func TestRC01RC02RC04RC13_LongOperations(t *testing.T) {
 	vector.Commit()
 	scattered.Commit()
 	elements := int64(200_000)
-	if raceBuild {
+	if testrun.Race {
 		elements = 20_000
 	}
 	layouts := func(n int64) []rma.Layout {

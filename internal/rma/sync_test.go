@@ -9,6 +9,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -62,9 +63,9 @@ func everyone(n int) (ranks []int32) {
 	return ranks
 }
 
-// scaled is how often something is tried: less often under the race raceBuild.
+// scaled is how often something is tried: less often under the race detector.
 func scaled(n int) int {
-	if raceBuild {
+	if testrun.Race {
 		return max(n/8, 3)
 	}
 	return n
@@ -189,7 +190,7 @@ func TestRS04_SwitchingModes(t *testing.T) {
 
 // X-RMA-05: a store to shared memory, Sync, and a barrier: the others load it.
 func TestXRMA05_SyncOrdersLoadsAndStores(t *testing.T) {
-	for _, fabric := range spread("inproc", "shm") {
+	for _, fabric := range testrun.Fabrics("inproc", "shm") {
 		err := world.RunGoroutines(fabric, 3, func(w *world.World) error {
 			return inWindow(w, rma.Spec{Flavor: rma.Shared, Size: 8, DispUnit: 1}, func(v *rma.View) error {
 				if err := v.LockAll(0); err != nil {
@@ -262,7 +263,7 @@ func TestRS08_FlushNeedsNoTarget(t *testing.T) {
 func TestXRMA07_StoreBuffers(t *testing.T) {
 	put := func(v *rma.View, data []byte, target int) error { return v.PutBytes(data, target, 0) }
 	get := func(v *rma.View, got []byte, target int) error { return v.GetBytes(got, target, 0) }
-	if raceBuild {
+	if testrun.Race {
 		put = func(v *rma.View, data []byte, target int) error {
 			return v.Accumulate(rma.Data{Bytes: data}, target, 0, rma.Layout{}, op.Replace, op.Int64)
 		}
@@ -270,7 +271,7 @@ func TestXRMA07_StoreBuffers(t *testing.T) {
 			return v.FetchAndOp(nil, got, target, 0, op.NoOp, op.Int64)
 		}
 	}
-	for _, fabric := range spread("inproc", "tcp", "shm") {
+	for _, fabric := range testrun.Fabrics("inproc", "tcp", "shm") {
 		t.Run(fabric, func(t *testing.T) {
 			rounds := scaled(20000)
 			if fabric == "tcp" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -60,7 +61,7 @@ func flushed(v *rma.View, slot, rounds int, word *uint64) error {
 			return err
 		}
 		got := int64s(0)
-		if raceBuild {
+		if testrun.Race {
 			err = errors.Join(v.FetchAndOp(nil, got, 1, int64(8*slot), op.NoOp, op.Int64), v.Flush(1))
 		} else {
 			put64(got, atomic.LoadUint64(word))

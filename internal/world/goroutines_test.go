@@ -11,15 +11,11 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/leak"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-func fabrics() []string {
-	if runtime.GOOS != "linux" {
-		return []string{"inproc", "tcp"}
-	}
-	return []string{"inproc", "shm", "tcp"}
-}
+func fabrics() []string { return testrun.Fabrics("inproc", "shm", "tcp") }
 
 // All ranks of a run see each other, over every fabric, also when there are more
 // than cores.

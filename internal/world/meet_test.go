@@ -11,6 +11,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // Processes that check and others are in one job: the first find what is wrong with
@@ -18,7 +19,7 @@ import (
 // collectives are checked where all members check.
 func TestSomeProcessesCheck(t *testing.T) {
 	checks := func(i int) bool { return i != 1 }
-	for _, fabric := range []string{"inproc", "shm", "tcp", "inproc@0010", "tcp@0110"} {
+	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp", "inproc@0010", "tcp@0110") {
 		t.Run(fabric, func(t *testing.T) {
 			boots := boot.Memory(4)
 			name, err := pretend(fabric, boots)

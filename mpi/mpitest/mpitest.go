@@ -5,25 +5,17 @@ package mpitest
 import (
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
-	"strings"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// Fabrics are the fabrics that Run covers: all that this platform has, or those
-// listed in the environment variable HALO_TEST_FABRICS, separated by commas.
-func Fabrics() []string {
-	if s := os.Getenv("HALO_TEST_FABRICS"); s != "" {
-		return strings.Split(s, ",")
-	}
-	if runtime.GOOS != "linux" {
-		return []string{"inproc", "tcp"}
-	}
-	return []string{"inproc", "shm", "tcp"}
-}
+// Fabrics are the fabrics that Run covers: those listed in the environment variable
+// HALO_TEST_FABRICS, separated by commas, or all that this platform has. Under the race detector
+// all are inproc and tcp: it sees nothing of what synchronises in shared memory, and inproc is the
+// same code on the heap.
+func Fabrics() []string { return testrun.Fabrics("inproc", "shm", "tcp") }
 
 // Run runs fn as n ranks over every fabric, each in a subtest named after it.
 // The test fails if a rank does; t.FailNow may be called in ranks.

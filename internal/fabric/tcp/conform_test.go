@@ -7,6 +7,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/fabrictest"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -23,7 +24,7 @@ func TestConformance(t *testing.T) {
 		case "streams, sealed":
 			part, only = 5, sealing
 		}
-		if raceBuild {
+		if testrun.Race {
 			part *= 4
 		}
 		t.Run(name, func(t *testing.T) {

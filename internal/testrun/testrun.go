@@ -1,0 +1,53 @@
+// Package testrun says which fabrics a run of the tests covers.
+//
+// Each test runs over each fabric once in `make test`: over inproc and tcp in a build with the
+// race detector, over shm in one without. The detector sees nothing of what synchronises in
+// shared memory; inproc is the same code on the heap. Tests of what only a build without the
+// detector shows, such as that nothing is allocated, run over all fabrics there (PlainOnly).
+package testrun
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	// Chosen is the environment variable that names the fabrics to cover, separated by commas.
+	Chosen = "HALO_TEST_FABRICS"
+	// Once is the environment variable that is set if a run under the race detector covers
+	// what that can see, so that a run without it covers the rest only.
+	Once = "HALO_TEST_ONCE"
+)
+
+// Fabrics returns those of names that this run covers. A name may have a placing of the ranks
+// behind it, as in shm@0110.
+func Fabrics(names ...string) []string {
+	chosen := strings.Split(os.Getenv(Chosen), ",")
+	once := os.Getenv(Once) != "" && runtime.GOOS == "linux"
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		fabric, _, _ := strings.Cut(name, "@")
+		shared := fabric == "shm"
+		switch {
+		case shared && runtime.GOOS != "linux":
+			return true
+		case chosen[0] != "":
+			return !slices.Contains(chosen, fabric)
+		case Race:
+			return shared
+		}
+		return once && !shared
+	})
+}
+
+// PlainOnly skips t under the race detector, which cannot run it for the reason why. In any other
+// build t covers all fabrics from now on.
+func PlainOnly(t *testing.T, why string) {
+	t.Helper()
+	if Race {
+		t.Skip("with the race detector: " + why)
+	}
+	t.Setenv(Once, "")
+}
