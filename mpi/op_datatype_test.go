@@ -26,6 +26,9 @@ func operations() []mpi.Op {
 	}
 }
 
+// types are all basic types.
+var types = dtype.Predefined()
+
 // A reducibleType is a datatype, and the same one as package op sees it.
 type reducibleType struct {
 	mpi.Datatype

@@ -18,7 +18,7 @@ func layers() []layer {
 	return []layer{
 		{"programs", []string{"abi/...", "cmd/...", "examples/...", "bench/...", "conformance/...", "internal/planted/find"}},
 		{"launcher", []string{"internal/launch", "internal/benchmark"}},
-		{"test support of the API", []string{"mpi/mpitest"}},
+		{"test support of the API", []string{"mpi/mpitest", "mpi/histories"}},
 		{"API", []string{"mpi"}},
 		{"assembly", []string{"internal/world"}},
 		{"semantics", []string{"internal/p2p", "internal/coll", "internal/rma"}},

@@ -18,7 +18,7 @@ func by(name, pkg, run string) sought { return sought{name, []trial{{pkg, run}}}
 // faults are all that can be planted, in the order of package planted.
 func faults() []sought {
 	const apply, shmfmt, heap, rma, mpi = "internal/apply", "internal/shmfmt", "internal/heap", "internal/rma", "mpi"
-	const shm = "internal/fabric/shm"
+	const shm, histories = "internal/fabric/shm", "mpi/histories"
 	return []sought{
 		by("AddInTwo", apply, "TestF3_KilledAnywhere|TestRC17_SumsAreExact"),
 		by("NeighbourStored", apply, "TestRC11_SomebodyComesInBetween|TestRC11_AnyOrderOfEveryOperation"),
@@ -42,15 +42,15 @@ func faults() []sought {
 		by("WatcherForgotten", rma, "TestF3_LockOfTheDead"),
 		by("NameStale", rma, "TestS6_ForgedAnswers"),
 		by("FenceNotMet", rma, "TestRS01_FencePhases|TestRS04_RandomPhases"),
-		by("FenceNotFlushed", mpi, "^TestWindowHistories$/@01"),
+		by("FenceNotFlushed", histories, "^TestWindowHistories$/@01"),
 		by("NoFence", rma, "TestXRMA07_StoreBuffers"),
 		by("BeforeThePost", rma, "TestXRMA17"),
 		by("GateBeforeQueue", rma, "TestXRMA17"),
-		by("DeferredBackwards", mpi, "^TestWindowHistories$/@01"),
+		by("DeferredBackwards", histories, "^TestWindowHistories$/@01"),
 		by("CompleteEarly", rma, "TestHistories|TestRS02"),
 		by("PostNotRung", rma, "TestRS02_PostsAndEndsWake"),
 		by("WaitOneShort", rma, "TestRS02_PostStartCompleteWait"),
-		by("UnlockEarly", mpi, "^TestWindowHistories$/@01"),
+		by("UnlockEarly", histories, "^TestWindowHistories$/@01"),
 		by("LazyPassed", rma, "TestRW09_LocksKeepTheirOrder"),
 		by("EpochForgotten", rma, "TestRW09_ShortEpochs"),
 		by("EpochUnheld", rma, "TestRW09_ShortEpochs"),

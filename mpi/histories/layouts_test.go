@@ -1,0 +1,204 @@
+package histories_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// Messages between random layouts, against the oracle of dtypetest: a seed is a
+// program of some exchanges of two ranks, which go through them in the same order.
+// What blocks waits for the peer's half of the same exchange or an earlier one, so
+// that the program ends.
+
+var (
+	layoutsFlag = flag.Int("layouts", 0, "programs of messages between random layouts per fabric")
+	layoutFlag  = flag.Uint64("layout", 1, "seed of the first of them")
+)
+
+// exchangesMax is how many messages a program has at most.
+const exchangesMax = 16
+
+func newExchanges(r *rand.Rand) []*exchange {
+	all := make([]*exchange, 1+r.IntN(exchangesMax))
+	for i := range all {
+		all[i] = newExchange(r)
+	}
+	return all
+}
+
+func seededExchanges(seed uint64) []*exchange { return newExchanges(rand.New(rand.NewPCG(seed, 0))) }
+
+// script is exchanges with their memory, made by the rank that comes first and given
+// up by the one that is done last.
+type script struct {
+	mu     sync.Mutex
+	all    []*exchange
+	ds     []*delivery
+	err    error
+	comes  int
+	leaves int
+}
+
+func (p *script) enter() ([]*delivery, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.comes++; p.comes > 1 {
+		return p.ds, p.err
+	}
+	for i, x := range p.all {
+		d, err := x.deliver(i)
+		if err != nil {
+			p.err = fmt.Errorf("%v\n%w", x, err)
+			break
+		}
+		if d != nil {
+			p.ds = append(p.ds, d)
+		}
+	}
+	return p.ds, p.err
+}
+
+func (p *script) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.leaves++; p.leaves == 2 {
+		p.all, p.ds = nil, nil
+	}
+}
+
+// run does the part of a rank and returns how many messages there were.
+func (p *script) run(c *mpi.Comm) (int, error) {
+	ds, err := p.enter()
+	if err != nil {
+		return 0, err
+	}
+	defer p.leave()
+	var pending []later
+	for _, d := range ds {
+		late, err := d.run(c)
+		if err != nil {
+			return 0, fmt.Errorf("rank %d: %w\n%v", c.Rank(), err, &d.exchange)
+		}
+		pending = append(pending, late...)
+	}
+	for i := range pending {
+		if err := pending[i].wait(); err != nil {
+			return 0, fmt.Errorf("rank %d, in the end: %w\n%v", c.Rank(), err, pending[i].x)
+		}
+	}
+	return len(ds), nil
+}
+
+// runAlone runs one program in a world of its own.
+func runAlone(fabric string, all []*exchange) error {
+	p := &script{all: all}
+	return mpi.RunOver(fabric, 2, func(c *mpi.Comm) error {
+		if err := mpi.BufferAttach(c, nil); err != nil {
+			return err
+		}
+		if _, err := p.run(c); err != nil {
+			return err
+		}
+		_, err := mpi.BufferDetach(c)
+		return err
+	})
+}
+
+// F: every verb of point-to-point communication takes a Buffer with a derived type
+// on either side, with different layouts of one signature (issue 4, section 3).
+func TestMessagesBetweenRandomLayouts(t *testing.T) {
+	count := 80
+	switch {
+	case *layoutsFlag != 0:
+		count = *layoutsFlag
+	case raceBuild:
+		count = 12
+	case testing.Short():
+		count = 20
+	}
+	fabrics := mpitest.Fabrics()
+	if slices.Contains(fabrics, "shm") {
+		fabrics = append(fabrics, "shm@01") // two hosts: sealed records
+	}
+	for _, fabric := range fabrics {
+		t.Run(fabric, func(t *testing.T) { testExchanges(t, fabric, *layoutFlag, count) })
+	}
+}
+
+func testExchanges(t *testing.T, fabric string, first uint64, count int) {
+	var failed struct {
+		sync.Mutex
+		seed uint64
+	}
+	messages := 0
+	programs := make([]*script, count)
+	for i := range programs {
+		programs[i] = &script{all: seededExchanges(first + uint64(i))}
+	}
+	err := mpi.RunOver(fabric, 2, func(c *mpi.Comm) error {
+		if err := mpi.BufferAttach(c, nil); err != nil {
+			return err
+		}
+		for i, p := range programs {
+			seed := first + uint64(i)
+			watch := time.AfterFunc(3*time.Minute, func() { panic("messages hang; " + replayExchanges(fabric, seed, 1)) })
+			n, err := p.run(c)
+			watch.Stop()
+			if err != nil {
+				failed.Lock()
+				failed.seed = max(failed.seed, seed)
+				failed.Unlock()
+				return err
+			}
+			if err := c.Barrier(); err != nil {
+				return err
+			}
+			if c.Rank() == 0 {
+				messages += n
+			}
+		}
+		_, err := mpi.BufferDetach(c)
+		return err
+	})
+	if err == nil {
+		t.Logf("%d messages", messages)
+		if messages < count*exchangesMax/5 {
+			t.Errorf("only %d messages of %d programs", messages, count)
+		}
+		return
+	}
+	t.Errorf("%v\n%s", err, replayExchanges(fabric, failed.seed, 1))
+	all := seededExchanges(failed.seed)
+	if err = runAlone(fabric, all); err == nil {
+		t.Fatalf("it takes the programs before it to fail: %s", replayExchanges(fabric, first, count))
+	}
+	all, err = shrinkExchanges(fabric, all, err)
+	t.Fatalf("the simplest that fails:\n%v", describeExchanges(all, err))
+}
+
+func replayExchanges(fabric string, seed uint64, count int) string {
+	env := ""
+	if v := os.Getenv("HALO_CHECK"); v != "" {
+		env = "HALO_CHECK=" + v + " "
+	}
+	return fmt.Sprintf("replay: %sgo test ./mpi/histories -run TestMessagesBetweenRandomLayouts/%s -layout %d -layouts %d", env, fabric, seed, count)
+}
+
+func describeExchanges(all []*exchange, err error) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v\nin a program of %d messages", err, len(all))
+	for _, x := range all[:max(0, len(all)-1)] { // the last is in the error, mostly
+		fmt.Fprintf(&b, "\n%v", x)
+	}
+	return b.String()
+}

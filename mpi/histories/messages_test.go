@@ -1,0 +1,297 @@
+package histories_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
+)
+
+// A history is a random program of point-to-point communication that a seed
+// determines: the same on all fabrics, checked against what the standard allows.
+//
+// It is made of lanes, one goroutine per rank each, that share communicators but
+// not tags. The messages of a lane have a global order, and every rank goes
+// through its halves of them in that order. So whatever blocks waits for events
+// that come earlier, and the program ends, whatever is buffered and whatever is
+// not. The one exception: a receive from any source may take a later message, so
+// those who send to such receives do not wait before the end.
+//
+// Which message a receive gets is determined (exact, and any tag of one source:
+// messages do not overtake), or open (any source): then each message must be
+// received once, and no two messages of a sender in the wrong order.
+
+var (
+	historiesFlag = flag.Int("histories", 0, "random histories per fabric and number of ranks; negative: without end")
+	historyFlag   = flag.Uint64("history", 0, "seed of one history to replay")
+)
+
+// pattern is what the receives of a rank leave open, by communicator and lane.
+type pattern int
+
+const (
+	exact pattern = iota
+	anyTag
+	anySource
+	anyBoth
+)
+
+// message is one message of a history. Ranks are those of the world.
+type message struct {
+	id, lane, comm, src, dst, tag, size int
+	pattern                             pattern
+	send, recv                          int // forms
+	room                                int // of the receive buffer in bytes
+}
+
+// open reports whether another message may take its receive.
+func (m *message) open() bool { return m.pattern >= anySource }
+
+// step is what a rank does at one place of a lane.
+type step struct {
+	do  doing
+	msg *message
+	arg int
+}
+
+type doing int
+
+const (
+	doSend doing = iota
+	doRecv
+	doSettle // complete what is pending, in the way arg
+	doCancel // a receive that nothing matches, by message's communicator
+	doPause
+	doCollective
+)
+
+// history is the program: steps by rank and lane.
+type history struct {
+	seed     uint64
+	ranks    int
+	lanes    int
+	messages []*message
+	pour     bool // all messages go the same way, many and of the lengths that fill rings
+	steps    [][][]step
+}
+
+const (
+	sharedComms = 4 // world, duplicate, all in turned order, every second rank
+	maxLanes    = 4
+	tagsOfLane  = 16
+	strayTag    = tagsOfLane - 1 // nobody sends with it
+)
+
+// newHistory makes the program of a seed for n ranks.
+func newHistory(seed uint64, n int) *history {
+	r := rand.New(rand.NewPCG(seed, uint64(n)))
+	h := &history{seed: seed, ranks: n, lanes: 1 + r.IntN(maxLanes)}
+	h.steps = make([][][]step, n)
+	for i := range h.steps {
+		h.steps[i] = make([][]step, h.lanes)
+	}
+	sizes := []int{0, 1, 8, 24, 25, 100, 300, 2000}
+	switch r.IntN(8) {
+	case 0, 1, 2:
+		sizes = append(sizes, 8<<10, 8<<10+1, 17_000)
+	case 3, 4:
+		sizes = append(sizes, 9000, 66_000)
+	case 5:
+		sizes = append(sizes, 66_000, 300_000)
+	}
+	count := 5 + r.IntN(30)
+	if r.IntN(8) == 0 {
+		h.pour, count = true, 100
+		sizes = []int{8, 100, 3000, 8 << 10, 8<<10 + 1}
+	}
+	for lane := range h.lanes {
+		for range count {
+			h.addMessage(r, lane, sizes)
+			for k := r.IntN(3); k > 0 && (!h.pour || r.IntN(10) == 0); k-- {
+				h.addOther(r, lane)
+			}
+		}
+		for rank := range n {
+			h.add(rank, lane, step{do: doSettle, arg: r.IntN(settleWays)})
+		}
+	}
+	return h
+}
+
+func (h *history) add(rank, lane int, s step) {
+	h.steps[rank][lane] = append(h.steps[rank][lane], s)
+}
+
+func (h *history) addMessage(r *rand.Rand, lane int, sizes []int) {
+	m := &message{id: len(h.messages) + 1, lane: lane, send: r.IntN(sendForms), recv: r.IntN(recvForms)}
+	m.comm = r.IntN(sharedComms + 1)
+	m.src, m.dst = r.IntN(h.ranks), r.IntN(h.ranks)
+	if h.pour {
+		m.comm = lane % 2
+		m.src, m.dst = lane%h.ranks, (lane+1)%h.ranks
+	}
+	if m.comm == 3 && (m.src-m.dst)%2 != 0 {
+		m.dst = m.src
+	}
+	// What the receiver leaves open holds for all its receives on the communicator.
+	kinds := []pattern{exact, exact, anySource}
+	if m.comm == sharedComms { // the lane's own
+		kinds = []pattern{exact, anyTag, anySource, anyBoth}
+	}
+	choice := rand.New(rand.NewPCG(h.seed, uint64(m.comm*1000+m.dst*10+lane)))
+	m.pattern = kinds[choice.IntN(len(kinds))]
+	m.tag = lane*tagsOfLane + r.IntN(4)
+	if m.comm == sharedComms {
+		m.tag = r.IntN(1 << 20)
+		if m.pattern == exact || m.pattern == anySource {
+			m.tag = r.IntN(4)
+		}
+	}
+	m.size = sizes[r.IntN(len(sizes))]
+	m.room = m.size + r.IntN(2)*r.IntN(50)
+	if m.open() {
+		m.size = max(m.size, 8) // it says which one it is
+		m.room = sizes[len(sizes)-1]
+	} else if r.IntN(10) == 0 && m.size > 0 && truncates(m.recv) {
+		m.room = r.IntN(m.size)
+	}
+	if m.open() || m.src == m.dst {
+		m.send = nonblocking(m.send)
+	}
+	h.messages = append(h.messages, m)
+	h.add(m.src, lane, step{do: doSend, msg: m})
+	h.add(m.dst, lane, step{do: doRecv, msg: m})
+}
+
+func (h *history) addOther(r *rand.Rand, lane int) {
+	rank := r.IntN(h.ranks)
+	switch k := r.IntN(20); {
+	case k < 8:
+		h.add(rank, lane, step{do: doSettle, arg: r.IntN(settleWays)})
+	case k < 10:
+		h.add(rank, lane, step{do: doCancel, arg: r.IntN(sharedComms)})
+	case k < 12:
+		h.add(rank, lane, step{do: doPause, arg: r.IntN(100)})
+	case k == 12 && lane == 0:
+		what := r.IntN(2)
+		for rank := range h.ranks {
+			h.add(rank, lane, step{do: doCollective, arg: what})
+		}
+	}
+}
+
+// TestRandomHistories runs histories on every fabric and with several numbers
+// of ranks, below and above that of the cores. A failure tells how to replay it.
+func TestRandomHistories(t *testing.T) {
+	count := 150
+	switch {
+	case *historiesFlag != 0:
+		count = *historiesFlag
+	case raceBuild:
+		count = 15
+	case testing.Short():
+		count = 30
+	}
+	first := uint64(1)
+	switch {
+	case *historyFlag != 0:
+		first, count = *historyFlag, 1
+	case *historiesFlag != 0:
+		first = rand.Uint64() >> 20
+	}
+	for turn := uint64(0); turn == 0 || count < 0; turn++ {
+		for _, n := range []int{1, 2, 3, 5, 9} {
+			batch := count
+			if count < 0 {
+				batch = 50
+			} else if n > 3 && count > 1 {
+				batch = count / 3
+			}
+			runHistories(t, n, first+turn*50, batch)
+		}
+	}
+}
+
+func runHistories(t *testing.T, n int, first uint64, count int) {
+	mpitest.Run(t, n, replayable(fmt.Sprintf("TestRandomHistories/.*-%d", n), n, first, count))
+}
+
+// replayable is what each of n ranks does that run histories of these seeds, in a test
+// of that name.
+func replayable(name string, n int, first uint64, count int) func(t testing.TB, c *mpi.Comm) {
+	all := make([]*history, count)
+	for i := range all {
+		all[i] = newHistory(first+uint64(i), n)
+	}
+	return func(t testing.TB, c *mpi.Comm) {
+		comms, err := openComms(c)
+		ok(t, err)
+		for _, h := range all {
+			replay := fmt.Sprintf("replay: go test ./mpi/histories -run '%s' -history %d", name, h.seed)
+			watch := time.AfterFunc(3*time.Minute, func() { panic("a history hangs; " + replay) })
+			err := h.run(comms, c.Rank())
+			watch.Stop()
+			if err != nil {
+				t.Fatalf("rank %d: %v\n%s", c.Rank(), err, replay)
+			}
+			ok(t, c.Barrier()) // the lanes' receives leave nothing open
+			if c.Rank() == 0 {
+				if err := h.check(); err != nil {
+					t.Fatalf("%v\n%s", err, replay)
+				}
+			}
+			ok(t, c.Barrier())
+		}
+		for _, d := range comms[1:] {
+			if d != nil {
+				ok(t, d.Free())
+			}
+		}
+		_, err = mpi.BufferDetach(c)
+		ok(t, err)
+	}
+}
+
+// openComms makes the communicators of histories: those that lanes share, then
+// one for each lane.
+func openComms(c *mpi.Comm) ([]*mpi.Comm, error) {
+	if err := mpi.BufferAttach(c, nil); err != nil {
+		return nil, err
+	}
+	dup, err := c.Dup()
+	if err != nil {
+		return nil, err
+	}
+	turned, err := c.Split(0, -c.Rank())
+	if err != nil {
+		return nil, err
+	}
+	half, err := c.Split(c.Rank()%2, 0)
+	if err != nil {
+		return nil, err
+	}
+	comms := []*mpi.Comm{c, dup, turned, half}
+	for range maxLanes {
+		d, err := c.Dup()
+		if err != nil {
+			return nil, err
+		}
+		comms = append(comms, d)
+	}
+	return comms, nil
+}
+
+// rankIn is the rank of a process of the world in a communicator of openComms.
+func rankIn(comm, rank, n int) int {
+	switch comm {
+	case 2:
+		return n - 1 - rank
+	case 3:
+		return rank / 2
+	}
+	return rank
+}
