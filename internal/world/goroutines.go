@@ -126,6 +126,10 @@ func (g *goroutines) run(i int, w *World, fn func(*World) error) (err error) {
 				o.Proc.Lose(i, fmt.Errorf("its function has failed: %w", err))
 			}
 		}
+		// A rank that is out of the barrier of Finalize waits for all others, and this one never comes.
+		if stopped := w.boot.Finalize(); stopped != nil {
+			err = errors.Join(err, stopped)
+		}
 	}()
 	err = fn(w)
 	ended = true

@@ -69,6 +69,30 @@ func TestFirstFailureIsTheRunsError(t *testing.T) {
 	}
 }
 
+// A run ends when a rank fails while others are in Finalize: its barrier, which fails at some of
+// them, succeeds at others, and these wait for all ranks to leave it.
+func TestFailureBesideFinalizeEndsTheRun(t *testing.T) {
+	for turn := range 10 {
+		for _, fabric := range append(fabrics(), "inproc@0110") {
+			err := world.RunGoroutines(fabric, 4, func(w *world.World) error {
+				if err := w.Coll.Barrier(w.Comm); err != nil {
+					return err
+				}
+				if w.Comm.Rank > 0 {
+					return w.Close()
+				}
+				for range turn * 500 { // the others are in different places of Close
+					runtime.Gosched()
+				}
+				return errors.New("enough")
+			})
+			if err == nil || err.Error() != "enough" {
+				t.Errorf("%s: the run: %v", fabric, err)
+			}
+		}
+	}
+}
+
 // Runs leave nothing behind, whether they end well or not.
 func TestRunsLeaveNothing(t *testing.T) {
 	run := func() {
