@@ -151,7 +151,7 @@ soak:
 		done; \
 		echo "soak $$p: $$n times without a finding"; \
 	done; \
-	HALO_WIN_SECONDS=$(SOAKTIME) $(GO) test -count=1 -timeout 0 -run 'TestWindowHistories$$' -v ./mpi/histories >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
+	HALO_HISTORY_SECONDS=$(SOAKTIME) $(GO) test -count=1 -timeout 0 -run 'TestWindowHistories$$' -v ./mpi/histories >"$$out" 2>&1 || { cat "$$out"; exit 1; }; \
 	grep -o '[0-9]* programs over .*' "$$out"
 
 # Each program checks itself. In one process, where the race detector sees everything, and

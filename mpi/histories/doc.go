@@ -6,5 +6,15 @@
 //   - layouts: messages between derived datatypes, by every call that sends or receives;
 //   - onesided: windows, epochs, accesses, and the extensions of one-sided communication.
 //
-// It has nothing but tests, which use what a program can use.
+// The package has nothing but tests, which use what a program can use. A failure prints the
+// command that runs its program again:
+//
+//	go test ./mpi/histories -run '^TestWindowHistories$' -replay shm@0110:4711
+//
+// runs that of seed 4711 on four ranks, of which the second and third are on a host of their
+// own. -programs 20 runs that of each of 20 seeds. With HALO_HISTORY_SECONDS=600 a test runs
+// programs of new seeds for 600 s on each fabric.
+//
+// The trap: a change of a generator changes the programs of all seeds, and what replayed a
+// bug does so no more.
 package histories

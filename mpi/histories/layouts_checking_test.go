@@ -20,9 +20,7 @@ func TestCheckingAcceptsRandomLayouts(t *testing.T) {
 	if raceBuild {
 		count = 4
 	}
-	for _, fabric := range mpitest.Fabrics() {
-		t.Run(fabric, func(t *testing.T) { testExchanges(t, fabric, 5000, count) })
-	}
+	runAll(t, onFabrics("00", 5000, count), layoutsBatch, runExchanges)
 }
 
 // In checking mode a message of another sequence of basic types is ErrType, if they

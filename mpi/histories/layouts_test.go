@@ -1,10 +1,8 @@
 package histories_test
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -20,13 +18,12 @@ import (
 // What blocks waits for the peer's half of the same exchange or an earlier one, so
 // that the program ends.
 
-var (
-	layoutsFlag = flag.Int("layouts", 0, "programs of messages between random layouts per fabric")
-	layoutFlag  = flag.Uint64("layout", 1, "seed of the first of them")
+const (
+	// exchangesMax is how many messages a program has at most.
+	exchangesMax = 16
+	// layoutsBatch is how many programs a world runs.
+	layoutsBatch = 80
 )
-
-// exchangesMax is how many messages a program has at most.
-const exchangesMax = 16
 
 func newExchanges(r *rand.Rand) []*exchange {
 	all := make([]*exchange, 1+r.IntN(exchangesMax))
@@ -117,41 +114,40 @@ func runAlone(fabric string, all []*exchange) error {
 // F: every verb of point-to-point communication takes a Buffer with a derived type
 // on either side, with different layouts of one signature (issue 4, section 3).
 func TestMessagesBetweenRandomLayouts(t *testing.T) {
-	count := 80
+	count := layoutsBatch
 	switch {
-	case *layoutsFlag != 0:
-		count = *layoutsFlag
 	case raceBuild:
 		count = 12
 	case testing.Short():
 		count = 20
 	}
-	fabrics := mpitest.Fabrics()
-	if slices.Contains(fabrics, "shm") {
-		fabrics = append(fabrics, "shm@01") // two hosts: sealed records
+	all := onFabrics("00", 1, count)
+	if slices.Contains(mpitest.Fabrics(), "shm") {
+		all = append(all, series{placing{"shm", "01"}, 1, count}) // two hosts: sealed records
 	}
-	for _, fabric := range fabrics {
-		t.Run(fabric, func(t *testing.T) { testExchanges(t, fabric, *layoutFlag, count) })
-	}
+	runAll(t, all, layoutsBatch, runExchanges)
 }
 
-func testExchanges(t *testing.T, fabric string, first uint64, count int) {
+func runExchanges(t *testing.T, s series) {
+	if len(s.places) != 2 {
+		t.Fatalf("%v has %d ranks, messages between random layouts have 2", s, len(s.places))
+	}
 	var failed struct {
 		sync.Mutex
 		seed uint64
 	}
 	messages := 0
-	programs := make([]*script, count)
+	programs := make([]*script, s.count)
 	for i := range programs {
-		programs[i] = &script{all: seededExchanges(first + uint64(i))}
+		programs[i] = &script{all: seededExchanges(s.first + uint64(i))}
 	}
-	err := mpi.RunOver(fabric, 2, func(c *mpi.Comm) error {
+	err := mpi.RunOver(s.over(), 2, func(c *mpi.Comm) error {
 		if err := mpi.BufferAttach(c, nil); err != nil {
 			return err
 		}
 		for i, p := range programs {
-			seed := first + uint64(i)
-			watch := time.AfterFunc(3*time.Minute, func() { panic("messages hang; " + replayExchanges(fabric, seed, 1)) })
+			seed := s.first + uint64(i)
+			watch := time.AfterFunc(3*time.Minute, func() { panic("messages hang; " + s.replay(t, seed, 1)) })
 			n, err := p.run(c)
 			watch.Stop()
 			if err != nil {
@@ -172,26 +168,21 @@ func testExchanges(t *testing.T, fabric string, first uint64, count int) {
 	})
 	if err == nil {
 		t.Logf("%d messages", messages)
-		if messages < count*exchangesMax/5 {
-			t.Errorf("only %d messages of %d programs", messages, count)
+		if *replayFlag == "" && messages < s.count*exchangesMax/5 {
+			t.Errorf("only %d messages of %d programs", messages, s.count)
 		}
 		return
 	}
-	t.Errorf("%v\n%s", err, replayExchanges(fabric, failed.seed, 1))
+	if failed.seed == 0 { // the world has failed behind the last program
+		failed.seed = s.first + uint64(s.count-1)
+	}
+	t.Errorf("%v\n%s", err, s.replay(t, failed.seed, 1))
 	all := seededExchanges(failed.seed)
-	if err = runAlone(fabric, all); err == nil {
-		t.Fatalf("it takes the programs before it to fail: %s", replayExchanges(fabric, first, count))
+	if err = runAlone(s.over(), all); err == nil {
+		t.Fatalf("it takes the programs before it to fail: %s", s.replay(t, s.first, int(failed.seed-s.first)+1))
 	}
-	all, err = shrinkExchanges(fabric, all, err)
+	all, err = shrinkExchanges(s.over(), all, err)
 	t.Fatalf("the simplest that fails:\n%v", describeExchanges(all, err))
-}
-
-func replayExchanges(fabric string, seed uint64, count int) string {
-	env := ""
-	if v := os.Getenv("HALO_CHECK"); v != "" {
-		env = "HALO_CHECK=" + v + " "
-	}
-	return fmt.Sprintf("replay: %sgo test ./mpi/histories -run TestMessagesBetweenRandomLayouts/%s -layout %d -layouts %d", env, fabric, seed, count)
 }
 
 func describeExchanges(all []*exchange, err error) string {

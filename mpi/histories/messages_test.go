@@ -1,8 +1,6 @@
 package histories_test
 
 import (
-	"flag"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -24,11 +22,6 @@ import (
 // Which message a receive gets is determined (exact, and any tag of one source:
 // messages do not overtake), or open (any source): then each message must be
 // received once, and no two messages of a sender in the wrong order.
-
-var (
-	historiesFlag = flag.Int("histories", 0, "random histories per fabric and number of ranks; negative: without end")
-	historyFlag   = flag.Uint64("history", 0, "seed of one history to replay")
-)
 
 // pattern is what the receives of a rank leave open, by communicator and lane.
 type pattern int
@@ -184,54 +177,71 @@ func (h *history) addOther(r *rand.Rand, lane int) {
 	}
 }
 
+// messagesBatch is how many histories a world runs.
+const messagesBatch = 150
+
 // TestRandomHistories runs histories on every fabric and with several numbers
 // of ranks, below and above that of the cores. A failure tells how to replay it.
 func TestRandomHistories(t *testing.T) {
 	count := 150
 	switch {
-	case *historiesFlag != 0:
-		count = *historiesFlag
 	case raceBuild:
 		count = 15
 	case testing.Short():
 		count = 30
 	}
-	first := uint64(1)
-	switch {
-	case *historyFlag != 0:
-		first, count = *historyFlag, 1
-	case *historiesFlag != 0:
-		first = rand.Uint64() >> 20
-	}
-	for turn := uint64(0); turn == 0 || count < 0; turn++ {
-		for _, n := range []int{1, 2, 3, 5, 9} {
-			batch := count
-			if count < 0 {
-				batch = 50
-			} else if n > 3 && count > 1 {
-				batch = count / 3
-			}
-			runHistories(t, n, first+turn*50, batch)
+	var all []series
+	for _, places := range []string{"0", "00", "000", "00000", "000000000"} {
+		n := count
+		if len(places) > 3 {
+			n = count / 3
 		}
+		all = append(all, onFabrics(places, 1, n)...)
 	}
+	runAll(t, all, messagesBatch, runMessages)
 }
 
-func runHistories(t *testing.T, n int, first uint64, count int) {
-	mpitest.Run(t, n, replayable(fmt.Sprintf("TestRandomHistories/.*-%d", n), n, first, count))
+// Random histories of messages over several hosts: near peers through memory or loopback,
+// far ones through sealed sockets, in one process of which each waits for both.
+func TestRandomHistoriesOverHosts(t *testing.T) {
+	count := 12
+	if raceBuild || testing.Short() {
+		count = 6
+	}
+	var all []series
+	for _, places := range []string{"01", "001", "0110", "00102"} {
+		all = append(all, onFabrics(places, 1000, count)...)
+	}
+	runAll(t, all, messagesBatch, runMessages)
 }
 
-// replayable is what each of n ranks does that run histories of these seeds, in a test
-// of that name.
-func replayable(name string, n int, first uint64, count int) func(t testing.TB, c *mpi.Comm) {
-	all := make([]*history, count)
+// In checking mode random histories of messages and collectives are as right as ever,
+// on one host and several.
+func TestRandomHistoriesInCheckingMode(t *testing.T) {
+	t.Setenv("HALO_CHECK", "1")
+	count := 10
+	if raceBuild || testing.Short() {
+		count = 4
+	}
+	var all []series
+	for _, places := range []string{"0", "00", "00000", "0010"} {
+		all = append(all, onFabrics(places, 2000, count)...)
+	}
+	runAll(t, all, messagesBatch, runMessages)
+}
+
+// runMessages runs histories, one after the other, in one world.
+func runMessages(t *testing.T, s series) {
+	n := len(s.places)
+	all := make([]*history, s.count)
 	for i := range all {
-		all[i] = newHistory(first+uint64(i), n)
+		all[i] = newHistory(s.first+uint64(i), n)
 	}
-	return func(t testing.TB, c *mpi.Comm) {
+	mpitest.On(t, s.over(), n, func(t testing.TB, c *mpi.Comm) {
 		comms, err := openComms(c)
 		ok(t, err)
 		for _, h := range all {
-			replay := fmt.Sprintf("replay: go test ./mpi/histories -run '%s' -history %d", name, h.seed)
+			replay := s.replay(t, h.seed, 1)
 			watch := time.AfterFunc(3*time.Minute, func() { panic("a history hangs; " + replay) })
 			err := h.run(comms, c.Rank())
 			watch.Stop()
@@ -253,7 +263,7 @@ func replayable(name string, n int, first uint64, count int) func(t testing.TB, 
 		}
 		_, err = mpi.BufferDetach(c)
 		ok(t, err)
-	}
+	})
 }
 
 // openComms makes the communicators of histories: those that lanes share, then

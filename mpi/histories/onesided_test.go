@@ -1,10 +1,7 @@
 package histories_test
 
 import (
-	"flag"
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -19,17 +16,8 @@ import (
 // program, which is the same on all fabrics; no accesses of it conflict, and what the
 // order of operations leaves open the oracle searches (onesided_order_test.go).
 
-var (
-	winHistoriesFlag = flag.Int("winhistories", 0, "random programs of one-sided communication per fabric and placing of ranks")
-	winHistoryFlag   = flag.Uint64("winhistory", 0, "seed of the first of them")
-)
-
-// winSecondsVariable names for how many seconds programs are run on each fabric, instead
-// of a number of them.
-const winSecondsVariable = "HALO_WIN_SECONDS"
-
-// winBatch is how many programs a world runs.
-const winBatch = 20
+// onesidedBatch is how many programs a world runs.
+const onesidedBatch = 20
 
 // TestWindowHistories is the metamorphic test of chapter 12 (issue 5, section 6): of RC-01,
 // RC-02, RC-03, RC-04, RC-05, RC-06, RC-07, RC-08, RC-11, RC-13, RC-14, RC-15, RC-16, RC-17,
@@ -40,31 +28,15 @@ const winBatch = 20
 func TestWindowHistories(t *testing.T) {
 	count := 24
 	switch {
-	case *winHistoriesFlag != 0:
-		count = *winHistoriesFlag
 	case raceBuild:
 		count = 6
 	case testing.Short():
 		count = 8
 	}
-	seconds := time.Duration(0)
-	if s := os.Getenv(winSecondsVariable); s != "" {
-		if _, err := fmt.Sscan(s, &seconds); err != nil {
-			t.Fatalf("%s=%q is no number of seconds", winSecondsVariable, s)
-		}
-		seconds *= time.Second
-	}
-	first := uint64(1)
-	switch {
-	case *winHistoryFlag != 0:
-		first = *winHistoryFlag
-	case seconds > 0:
-		first = rand.Uint64() >> 20
-	}
-	fabrics := mpitest.Fabrics()
-	for _, fabric := range fabrics {
+	var all []series
+	for _, fabric := range mpitest.Fabrics() {
 		if raceBuild && fabric == "shm" {
-			continue // the detector does not see what processes agree on in memory that they map
+			continue // see runOneSided
 		}
 		places := []string{"00", "000", "00000"}
 		switch fabric {
@@ -76,44 +48,40 @@ func TestWindowHistories(t *testing.T) {
 			places = append(places, "0110")
 		}
 		for i, at := range places {
-			t.Run(fabric+"@"+at, func(t *testing.T) {
-				end := time.Now().Add(seconds / time.Duration(len(places)))
-				done := 0
-				for seconds == 0 && done < count || seconds > 0 && time.Now().Before(end) {
-					n := winBatch
-					if seconds == 0 {
-						n = min(n, count-done)
-					}
-					testOneSided(t, fabric, at, first+uint64(i*100_000+done), n)
-					done += n
-				}
-				t.Logf("%d programs over %s@%s", done, fabric, at)
-			})
+			all = append(all, series{placing{fabric, at}, 1 + uint64(i*100_000), count})
 		}
 	}
+	runAll(t, all, onesidedBatch, runOneSided)
 }
 
-// on is the name of a fabric with hosts for mpi.RunOver.
-func on(fabric, places string) string {
-	if fabric == "tcp" || strings.Trim(places, "0") == "" {
-		return fabric
+// overOneSided is the fabric for mpi.RunOver of a placing. Over tcp ranks share no memory on
+// one host either, so that it need not pretend others.
+func overOneSided(at placing) string {
+	if at.fabric == "tcp" {
+		return at.fabric
 	}
-	return fabric + "@" + places
+	return at.over()
 }
 
-func testOneSided(t *testing.T, fabric, places string, first uint64, count int) {
-	t.Helper()
-	programs := make([]*execution, count)
+func runOneSided(t *testing.T, s series) {
+	switch {
+	case raceBuild && s.fabric == "shm":
+		t.Fatalf("%v: the race detector does not see what processes agree on in memory that they map", s)
+	case s.fabric == "tcp" && !strings.HasPrefix("0123456789", s.places):
+		t.Fatalf("%v: nobody shares memory over tcp, want a host for each rank, as in tcp@012", s)
+	}
+	fabric := overOneSided(s.placing)
+	programs := make([]*execution, s.count)
 	for i := range programs {
-		programs[i] = newOneSided(first+uint64(i), places).execution()
+		programs[i] = newOneSided(s.first+uint64(i), s.places).execution()
 	}
 	failed := struct {
 		sync.Mutex
 		at int // the first one: while rank 0 checks it, others may have begun the next one
-	}{at: count}
-	err := mpi.RunOver(on(fabric, places), len(places), func(world *mpi.Comm) error {
+	}{at: s.count}
+	err := mpi.RunOver(fabric, len(s.places), func(world *mpi.Comm) error {
 		for i, x := range programs {
-			watch := time.AfterFunc(3*time.Minute, func() { panic("a program hangs; " + replayOneSided(fabric, places, x.seed) + "\n" + x.String()) })
+			watch := time.AfterFunc(3*time.Minute, func() { panic("a program hangs; " + s.replay(t, x.seed, 1) + "\n" + x.String()) })
 			err := x.run(world)
 			watch.Stop()
 			if err == nil && world.Rank() == 0 {
@@ -131,17 +99,13 @@ func testOneSided(t *testing.T, fabric, places string, first uint64, count int) 
 	if err == nil {
 		return
 	}
-	p := programs[min(failed.at, count-1)].oneSided
-	t.Errorf("%v\n%s", err, replayOneSided(fabric, places, p.seed))
-	if err = p.runAlone(on(fabric, places)); err == nil {
-		t.Fatalf("it takes the programs before it, or luck, to fail; it is\n%v", p)
+	p := programs[min(failed.at, s.count-1)].oneSided
+	t.Errorf("%v\n%s", err, s.replay(t, p.seed, 1))
+	if err = p.runAlone(fabric); err == nil {
+		t.Fatalf("it takes the programs before it, or luck, to fail: %s\nit is\n%v", s.replay(t, s.first, failed.at+1), p)
 	}
-	p, err = shrinkOneSided(on(fabric, places), p, err)
+	p, err = shrinkOneSided(fabric, p, err)
 	t.Fatalf("the shortest that fails: %v\n%v", err, p)
-}
-
-func replayOneSided(fabric, places string, seed uint64) string {
-	return fmt.Sprintf("replay: go test ./mpi/histories -run 'TestWindowHistories/^%s@%s$' -winhistory %d -winhistories 1", fabric, places, seed)
 }
 
 // The generator makes all kinds of windows, epochs, operations and sides, and no program
