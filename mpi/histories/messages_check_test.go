@@ -7,7 +7,7 @@ import (
 
 // check looks at the receipts of all lanes: each message was received once, and
 // none was overtaken by a later one of the same sender.
-func (h *history) check() error {
+func (h *twoSided) check() error {
 	all, _ := results.LoadAndDelete(h)
 	if all == nil {
 		return nil

@@ -32,16 +32,16 @@ func nonblocking(form int) int {
 // truncates reports whether a form of receive uses a buffer of its own length.
 func truncates(form int) bool { return form != 1 }
 
-// receipt of a message, for the check of the history's end.
+// receipt of a message, for the check at the program's end.
 type matched struct {
 	by     *message // whose receive step it was: its pattern and communicator
 	id     int      // of the message it has got
 	posted int      // order of the receives of the lane
 }
 
-// lane is one goroutine of a rank on its way through a history.
+// lane is one goroutine of a rank on its way through a program.
 type lane struct {
-	h       *history
+	h       *twoSided
 	rank, n int
 	number  int
 	comms   []*mpi.Comm
@@ -59,11 +59,11 @@ type pending struct {
 	posted int
 }
 
-// results of the lanes of all ranks of a history, filled as they end.
-var results sync.Map // by *history: *sync.Map by [2]int{rank, lane}: []matched
+// results of the lanes of all ranks of a program, filled as they end.
+var results sync.Map // by *twoSided: *sync.Map by [2]int{rank, lane}: []matched
 
 // run goes through the lanes of a rank.
-func (h *history) run(comms []*mpi.Comm, rank int) error {
+func (h *twoSided) run(comms []*mpi.Comm, rank int) error {
 	ended := make(chan error, h.lanes)
 	all, _ := results.LoadOrStore(h, &sync.Map{})
 	for number := range h.lanes {

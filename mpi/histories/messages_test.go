@@ -9,10 +9,10 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// A history is a random program of point-to-point communication that a seed
-// determines: the same on all fabrics, checked against what the standard allows.
+// Random programs of point-to-point communication, checked against what the standard
+// allows. A seed determines a program, which is the same on all fabrics.
 //
-// It is made of lanes, one goroutine per rank each, that share communicators but
+// A program is made of lanes, one goroutine per rank each, that share communicators but
 // not tags. The messages of a lane have a global order, and every rank goes
 // through its halves of them in that order. So whatever blocks waits for events
 // that come earlier, and the program ends, whatever is buffered and whatever is
@@ -33,7 +33,7 @@ const (
 	anyBoth
 )
 
-// message is one message of a history. Ranks are those of the world.
+// message is one message of a program. Ranks are those of the world.
 type message struct {
 	id, lane, comm, src, dst, tag, size int
 	pattern                             pattern
@@ -62,8 +62,8 @@ const (
 	doCollective
 )
 
-// history is the program: steps by rank and lane.
-type history struct {
+// twoSided is a program: steps by rank and lane.
+type twoSided struct {
 	seed     uint64
 	ranks    int
 	lanes    int
@@ -79,10 +79,10 @@ const (
 	strayTag    = tagsOfLane - 1 // nobody sends with it
 )
 
-// newHistory makes the program of a seed for n ranks.
-func newHistory(seed uint64, n int) *history {
+// newTwoSided makes the program of a seed for n ranks.
+func newTwoSided(seed uint64, n int) *twoSided {
 	r := rand.New(rand.NewPCG(seed, uint64(n)))
-	h := &history{seed: seed, ranks: n, lanes: 1 + r.IntN(maxLanes)}
+	h := &twoSided{seed: seed, ranks: n, lanes: 1 + r.IntN(maxLanes)}
 	h.steps = make([][][]step, n)
 	for i := range h.steps {
 		h.steps[i] = make([][]step, h.lanes)
@@ -115,11 +115,11 @@ func newHistory(seed uint64, n int) *history {
 	return h
 }
 
-func (h *history) add(rank, lane int, s step) {
+func (h *twoSided) add(rank, lane int, s step) {
 	h.steps[rank][lane] = append(h.steps[rank][lane], s)
 }
 
-func (h *history) addMessage(r *rand.Rand, lane int, sizes []int) {
+func (h *twoSided) addMessage(r *rand.Rand, lane int, sizes []int) {
 	m := &message{id: len(h.messages) + 1, lane: lane, send: r.IntN(sendForms), recv: r.IntN(recvForms)}
 	m.comm = r.IntN(sharedComms + 1)
 	m.src, m.dst = r.IntN(h.ranks), r.IntN(h.ranks)
@@ -160,7 +160,7 @@ func (h *history) addMessage(r *rand.Rand, lane int, sizes []int) {
 	h.add(m.dst, lane, step{do: doRecv, msg: m})
 }
 
-func (h *history) addOther(r *rand.Rand, lane int) {
+func (h *twoSided) addOther(r *rand.Rand, lane int) {
 	rank := r.IntN(h.ranks)
 	switch k := r.IntN(20); {
 	case k < 8:
@@ -177,10 +177,10 @@ func (h *history) addOther(r *rand.Rand, lane int) {
 	}
 }
 
-// messagesBatch is how many histories a world runs.
+// messagesBatch is how many programs a world runs.
 const messagesBatch = 150
 
-// TestRandomHistories runs histories on every fabric and with several numbers
+// TestRandomHistories runs programs on every fabric and with several numbers
 // of ranks, below and above that of the cores. A failure tells how to replay it.
 func TestRandomHistories(t *testing.T) {
 	count := 150
@@ -201,7 +201,7 @@ func TestRandomHistories(t *testing.T) {
 	runAll(t, all, messagesBatch, runMessages)
 }
 
-// Random histories of messages over several hosts: near peers through memory or loopback,
+// Random programs of messages over several hosts: near peers through memory or loopback,
 // far ones through sealed sockets, in one process of which each waits for both.
 func TestRandomHistoriesOverHosts(t *testing.T) {
 	count := 12
@@ -215,7 +215,7 @@ func TestRandomHistoriesOverHosts(t *testing.T) {
 	runAll(t, all, messagesBatch, runMessages)
 }
 
-// In checking mode random histories of messages and collectives are as right as ever,
+// In checking mode random programs of messages and collectives are as right as ever,
 // on one host and several.
 func TestRandomHistoriesInCheckingMode(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
@@ -230,19 +230,19 @@ func TestRandomHistoriesInCheckingMode(t *testing.T) {
 	runAll(t, all, messagesBatch, runMessages)
 }
 
-// runMessages runs histories, one after the other, in one world.
+// runMessages runs programs, one after the other, in one world.
 func runMessages(t *testing.T, s series) {
 	n := len(s.places)
-	all := make([]*history, s.count)
+	all := make([]*twoSided, s.count)
 	for i := range all {
-		all[i] = newHistory(s.first+uint64(i), n)
+		all[i] = newTwoSided(s.first+uint64(i), n)
 	}
 	mpitest.On(t, s.over(), n, func(t testing.TB, c *mpi.Comm) {
 		comms, err := openComms(c)
 		ok(t, err)
 		for _, h := range all {
 			replay := s.replay(t, h.seed, 1)
-			watch := time.AfterFunc(3*time.Minute, func() { panic("a history hangs; " + replay) })
+			watch := time.AfterFunc(3*time.Minute, func() { panic("a program hangs; " + replay) })
 			err := h.run(comms, c.Rank())
 			watch.Stop()
 			if err != nil {
@@ -266,7 +266,7 @@ func runMessages(t *testing.T, s series) {
 	})
 }
 
-// openComms makes the communicators of histories: those that lanes share, then
+// openComms makes the communicators of programs: those that lanes share, then
 // one for each lane.
 func openComms(c *mpi.Comm) ([]*mpi.Comm, error) {
 	if err := mpi.BufferAttach(c, nil); err != nil {
