@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -131,7 +132,7 @@ func clashing(t testing.TB, c *mpi.Comm, i, k int) {
 func TestSection6_14_CrowdInCollectives(t *testing.T) {
 	const goroutines, all = 3, 1 << 20
 	times := 60
-	if raceBuild {
+	if testrun.Race {
 		times = 15
 	}
 	sum := func(c *mpi.Comm, n int, ends int64) (least int64, err error) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -145,7 +146,7 @@ func TestCOL05_ReductionsOfLayouts(t *testing.T) {
 	slices.SortFunc(order, func(a, b mpi.Datatype) int { return slices.Compare(listOf(places[a]), listOf(places[b])) })
 	ops := map[string]mpi.Op{"CreateOp": mpi.CreateOp(composeRules, false), "CreateOpFunc": composeAnywhere(places)}
 	steps := 25
-	if raceBuild {
+	if testrun.Race {
 		steps = 8
 	}
 	for _, n := range []int{1, 2, 3, 5} {

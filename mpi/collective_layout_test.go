@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -183,7 +184,7 @@ func verbs(c *mpi.Comm, block, root int) []verb {
 // received into stays as it was. Some members pass slices meanwhile.
 func TestCOL17_CollectivesOnBuffersEqualThoseOnSlices(t *testing.T) {
 	every := 1 // of the ways
-	if raceBuild {
+	if testrun.Race {
 		every = 4
 	}
 	for _, n := range []int{1, 2, 4} {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -110,7 +111,7 @@ func TestCOL15_RequestsOfCollectives(t *testing.T) {
 // every rank, on data that change in between.
 func TestXPCL01_ThousandStarts(t *testing.T) {
 	starts := 1000
-	if raceBuild {
+	if testrun.Race {
 		starts = 100
 	}
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {

@@ -22,7 +22,7 @@ func floodBytes() int {
 	if s, err := strconv.Atoi(os.Getenv("HALO_TEST_FLOOD")); err == nil {
 		return s << 20
 	}
-	if raceBuild || testing.Short() {
+	if testrun.Race || testing.Short() {
 		return 8 << 20
 	}
 	return 64 << 20

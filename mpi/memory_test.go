@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/sys"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -20,7 +21,7 @@ import (
 func TestMEM01AllocMemGivesWhatWasAskedFor(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		sizes := []int{1, 63, 4096, 100_000, 5 << 20}
-		if c.Rank() == 0 && !raceBuild && !testing.Short() && strings.Contains(t.Name(), "shm") {
+		if c.Rank() == 0 && !testrun.Race && !testing.Short() && strings.Contains(t.Name(), "shm") {
 			sizes = append(sizes, 1<<30) // takes seconds
 		}
 		pattern := make([]byte, 1<<16)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -64,7 +65,7 @@ func reducible() (list []reducibleType) {
 func TestCOL14_EveryOperationOnEveryType(t *testing.T) {
 	all := reducible()
 	counts := []int{1, 5}
-	if raceBuild {
+	if testrun.Race {
 		counts = counts[1:]
 	}
 	var legal atomic.Int64

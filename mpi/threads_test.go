@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -22,7 +23,7 @@ func neverEnds() context.Context {
 func TestTRM01_ManyGoroutinesOneCommunicator(t *testing.T) {
 	const workers = 32
 	steps := 60
-	if raceBuild {
+	if testrun.Race {
 		steps = 20
 	}
 	for _, n := range []int{1, 2, 4, 9} {

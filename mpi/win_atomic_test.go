@@ -13,7 +13,7 @@ import (
 
 // rounds is how often tests of atomicity update: fewer times under the race detector.
 func rounds(n int) int {
-	if raceBuild || os.Getenv("HALO_CHECK") == "1" { // in checking mode each access asks its target
+	if testrun.Race || os.Getenv("HALO_CHECK") == "1" { // in checking mode each access asks its target
 		return n / 10
 	}
 	return n

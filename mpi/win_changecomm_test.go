@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -106,7 +107,7 @@ func (m *member) exchange(t testing.TB, c *mpi.Comm) {
 func TestSYN35_WindowsChangeAtRandom(t *testing.T) {
 	onWindows(t, func(t testing.TB, world *mpi.Comm) {
 		for _, flavor := range []mpi.WinFlavor{mpi.WinFlavorCreate, mpi.WinFlavorAllocate, mpi.WinFlavorDynamic} {
-			if raceBuild && flavor != mpi.WinFlavorAllocate && strings.Contains(t.Name(), "/shm") {
+			if testrun.Race && flavor != mpi.WinFlavorAllocate && strings.Contains(t.Name(), "/shm") {
 				continue // see newSpace
 			}
 			g := rand.New(rand.NewPCG(35, uint64(flavor))) // the same everywhere

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -30,7 +31,7 @@ func onHandles(t *testing.T, n int, fn func(t testing.TB, c *mpi.Comm, h *handle
 	t.Helper()
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		for _, kind := range []string{"slice", "AllocMem"} {
-			if raceBuild && kind == "slice" && strings.Contains(t.Name(), "/shm") {
+			if testrun.Race && kind == "slice" && strings.Contains(t.Name(), "/shm") {
 				continue // as in newSpace
 			}
 			h := &handled{mem: make([]int64, n), next: (c.Rank() + 1) % c.Size()}

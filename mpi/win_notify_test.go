@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -155,7 +156,7 @@ func TestQV38_NotificationsOfDeferredOperations(t *testing.T) {
 func TestSYN21_ManyOriginsLoseNone(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		each, perRank := 200, 16
-		if raceBuild {
+		if testrun.Race {
 			each = 20
 		}
 		onSpaces(t, c, 64, func(t testing.TB, s *space[int64]) {
@@ -213,7 +214,7 @@ func TestSYN21_ManyOriginsLoseNone(t *testing.T) {
 func TestQV38_StreamOfNotifiedPuts(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		n := 1_000_000
-		if raceBuild || testing.Short() || os.Getenv("HALO_CHECK") == "1" || strings.Contains(t.Name(), "/tcp") {
+		if testrun.Race || testing.Short() || os.Getenv("HALO_CHECK") == "1" || strings.Contains(t.Name(), "/tcp") {
 			n = 20_000
 		}
 		const slots, width = 32, 3

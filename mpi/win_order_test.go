@@ -3,6 +3,7 @@ package mpi_test
 import (
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -113,7 +114,7 @@ func TestQV07_MappedMemoryStaysBehindFrames(t *testing.T) {
 		k := int64(rounds(20_000))
 		if c.Rank() == 0 {
 			store := s.Put
-			if raceBuild { // for the race detector a put that others look for is a race
+			if testrun.Race { // for the race detector a put that others look for is a race
 				store = func(x []int64, to, at int) error { return s.Accumulate(x, to, at, mpi.Replace) }
 			}
 			ok(t, store([]int64{0}, 1, flagAt)) // finds the region

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -209,7 +210,7 @@ func TestRC07_CancelAndFree(t *testing.T) {
 // As many requests to one rank as a program likes: they wait here for their turn.
 func TestRC07_ManyRequests(t *testing.T) {
 	many := 100_000
-	if raceBuild {
+	if testrun.Race {
 		many = 5000
 	}
 	for _, fabric := range []string{"inproc", "tcp"} { // by this process and by the kernel, and by frames

@@ -74,7 +74,7 @@ var spaceKinds = []string{"create", "create over AllocMem", "allocate", "shared"
 // among these ranks.
 func newSpace[T mpi.Elem](t testing.TB, c *mpi.Comm, kind string, n int, info *mpi.Info) *space[T] {
 	t.Helper()
-	if raceBuild && (kind == "create" || kind == "dynamic") && strings.Contains(t.Name(), "/shm") {
+	if testrun.Race && (kind == "create" || kind == "dynamic") && strings.Contains(t.Name(), "/shm") {
 		// What orders accesses to the Go heap there is in memory that the race detector
 		// does not see: it would take what others have had done by this process's service
 		// for races. Over the other fabrics it sees all.

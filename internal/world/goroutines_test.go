@@ -73,7 +73,7 @@ func TestFirstFailureIsTheRunsError(t *testing.T) {
 // them, succeeds at others, and these wait for all ranks to leave it.
 func TestFailureBesideFinalizeEndsTheRun(t *testing.T) {
 	for turn := range 10 {
-		for _, fabric := range append(fabrics(), "inproc@0110") {
+		for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp", "inproc@0110") {
 			err := world.RunGoroutines(fabric, 4, func(w *world.World) error {
 				if err := w.Coll.Barrier(w.Comm); err != nil {
 					return err

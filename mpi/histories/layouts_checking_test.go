@@ -9,6 +9,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/dtype/dtypetest"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -17,7 +18,7 @@ import (
 func TestCheckingAcceptsRandomLayouts(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	count := 20
-	if raceBuild {
+	if testrun.Race {
 		count = 4
 	}
 	runAll(t, onFabrics("00", 5000, count), layoutsBatch, runExchanges)
@@ -28,7 +29,7 @@ func TestCheckingAcceptsRandomLayouts(t *testing.T) {
 func TestCheckingFindsOneOtherType(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	messages := 60
-	if raceBuild {
+	if testrun.Race {
 		messages = 15
 	}
 	var all [][2]half

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -116,7 +117,7 @@ func runAlone(fabric string, all []*exchange) error {
 func TestMessagesBetweenRandomLayouts(t *testing.T) {
 	count := layoutsBatch
 	switch {
-	case raceBuild:
+	case testrun.Race:
 		count = 12
 	case testing.Short():
 		count = 20

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -185,7 +186,7 @@ const messagesBatch = 150
 func TestRandomHistories(t *testing.T) {
 	count := 150
 	switch {
-	case raceBuild:
+	case testrun.Race:
 		count = 15
 	case testing.Short():
 		count = 30
@@ -205,7 +206,7 @@ func TestRandomHistories(t *testing.T) {
 // far ones through sealed sockets, in one process of which each waits for both.
 func TestRandomHistoriesOverHosts(t *testing.T) {
 	count := 12
-	if raceBuild || testing.Short() {
+	if testrun.Race || testing.Short() {
 		count = 6
 	}
 	var all []series
@@ -220,7 +221,7 @@ func TestRandomHistoriesOverHosts(t *testing.T) {
 func TestRandomHistoriesInCheckingMode(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	count := 10
-	if raceBuild || testing.Short() {
+	if testrun.Race || testing.Short() {
 		count = 4
 	}
 	var all []series

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -28,16 +29,13 @@ const onesidedBatch = 20
 func TestWindowHistories(t *testing.T) {
 	count := 24
 	switch {
-	case raceBuild:
+	case testrun.Race:
 		count = 6
 	case testing.Short():
 		count = 8
 	}
 	var all []series
 	for _, fabric := range mpitest.Fabrics() {
-		if raceBuild && fabric == "shm" {
-			continue // see runOneSided
-		}
 		places := []string{"00", "000", "00000"}
 		switch fabric {
 		case "tcp": // nobody shares memory
@@ -65,7 +63,7 @@ func overOneSided(at placing) string {
 
 func runOneSided(t *testing.T, s series) {
 	switch {
-	case raceBuild && s.fabric == "shm":
+	case testrun.Race && s.fabric == "shm":
 		t.Fatalf("%v: the race detector does not see what processes agree on in memory that they map", s)
 	case s.fabric == "tcp" && !strings.HasPrefix("0123456789", s.places):
 		t.Fatalf("%v: nobody shares memory over tcp, want a host for each rank, as in tcp@012", s)
@@ -111,9 +109,7 @@ func runOneSided(t *testing.T, s series) {
 // The generator makes all kinds of windows, epochs, operations and sides, and no program
 // that is the same for another seed.
 func TestWindowHistoriesHaveEverything(t *testing.T) {
-	if raceBuild {
-		t.Skip("there is one goroutine")
-	}
+	testrun.PlainOnly(t, "there is one goroutine")
 	seen := map[string]int{}
 	texts := map[string]bool{}
 	for seed := range uint64(150) {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 var replayFlag = flag.String("replay", "", "run the program of `fabric:seed` only, as in shm@0110:4711, where a digit is the host of a rank")
@@ -64,7 +66,7 @@ func (p placing) replay(t testing.TB, seed uint64, count int) string {
 		env += "HALO_FAULT=" + v + " "
 		build += "-tags faults "
 	}
-	if raceBuild {
+	if testrun.Race {
 		build += "-race "
 	}
 	if count > 1 {
@@ -82,7 +84,7 @@ func TestReplayValues(t *testing.T) {
 		at, seed, err := parseReplay(value)
 		ok(t, err)
 		line := at.replay(t, seed, 20)
-		if raceBuild {
+		if testrun.Race {
 			line = strings.Replace(line, "-race ", "", 1)
 		}
 		if want := "replay: go test ./mpi/histories -run '^TestReplayValues$' -replay " + value + " -programs 20"; line != want {

@@ -1,6 +1,0 @@
-//go:build race
-
-package mpi_test
-
-// raceBuild says that the race detector is on: everything takes ten times as long.
-const raceBuild = true
