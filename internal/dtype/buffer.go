@@ -117,9 +117,11 @@ func (b *Buffer) Contiguous() ([]byte, bool) {
 	return nil, false
 }
 
+func (b *Buffer) bytes(off, n int64) []byte { return bytesAt(b.base, off, n) }
+
 //go:nocheckptr
-func (b *Buffer) bytes(off, n int64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Add(b.base, off)), n)
+func bytesAt(base unsafe.Pointer, off, n int64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Add(base, off)), n)
 }
 
 // Pack copies the packed form from byte at on to dst, as much as there is room

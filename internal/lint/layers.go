@@ -22,7 +22,7 @@ func layers() []layer {
 		{"API", []string{"mpi"}},
 		{"assembly", []string{"internal/world"}},
 		{"semantics", []string{"internal/p2p", "internal/coll", "internal/rma"}},
-		{"process", []string{"internal/proc", "internal/comm", "internal/match", "internal/op", "internal/op/gen", "internal/dtype", "internal/dtype/dtypetest", "internal/dtype/gen", "internal/apply", "internal/memory"}},
+		{"process", []string{"internal/proc", "internal/comm", "internal/match", "internal/op", "internal/op/gen", "internal/dtype", "internal/dtype/dtypetest", "internal/dtype/gen", "internal/apply", "internal/mem", "internal/memory"}},
 		{"transports", []string{"internal/fabric/shm", "internal/fabric/tcp", "internal/fabric/inproc"}},
 		{"transport contract", []string{"internal/fabric", "internal/fabric/fabrictest", "internal/hosttest"}},
 		{"formats", []string{"internal/cname", "internal/shmfmt", "internal/wire", "internal/boot", "internal/frame", "internal/class", "internal/heap", "internal/leftover", "internal/lines", "internal/sparse"}},

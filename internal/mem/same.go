@@ -1,0 +1,45 @@
+package mem
+
+import "unsafe"
+
+// Same reports whether a and b, of some bytes each, begin at the same byte of memory.
+func Same(a, b Mem) bool {
+	switch {
+	case a.n == 0 || b.n == 0:
+		return false
+	case a.typ == nil && b.typ == nil:
+		return uintptr(a.base)+uintptr(a.at) == uintptr(b.base)+uintptr(b.at)
+	}
+	return a.Address() == b.Address()
+}
+
+// Alike reports whether a and b, which begin at the same byte, are the same bytes in the same
+// order, as far as both go.
+func Alike(a, b Mem) bool {
+	if a.typ != nil && a.typ == b.typ && (a.at-b.at)%int(a.typ.Size()) == 0 {
+		return true
+	}
+	for i, n := 0, min(a.n, b.n); i < n; {
+		x, y := a.run(i), b.run(i)
+		if &x[0] != &y[0] {
+			return false
+		}
+		i += min(len(x), len(y))
+	}
+	return true
+}
+
+// Address is where the first byte is, of which there is one.
+func (m Mem) Address() unsafe.Pointer {
+	if m.typ == nil {
+		return unsafe.Add(m.base, m.at)
+	}
+	return unsafe.Pointer(&m.run(0)[0])
+}
+
+// run is the bytes from byte i on that stand one behind the other.
+func (m Mem) run(i int) []byte {
+	var one [1][]byte
+	m.Blocks(one[:], i, m.n)
+	return one[0]
+}
