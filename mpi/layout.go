@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 )
 
 // Buffer is what a message is sent from or received into when it is not simply a
@@ -148,27 +149,25 @@ func (b Buffer) Datatype() Datatype {
 // C: none; count times MPI_Type_size.
 func (b Buffer) Bytes() int64 { return b.b.Size() }
 
-// sent returns what the call k on c is to send: bytes that are one run in memory,
-// else a layout. In checking mode there always is a layout, which tells the type. Peer and tag
-// are for the error.
-func (b *Buffer) sent(k call, c *Comm, peer, tag int) (bytes []byte, layout *dtype.Buffer, err *Error) {
+// sent returns what the call k on c is to send, and in checking mode the elements that it is of.
+// Peer and tag are for the error.
+func (b *Buffer) sent(k call, c *Comm, peer, tag int) (m mem.Mem, of *dtype.Buffer, err *Error) {
 	if b.err != nil {
-		return nil, nil, describe(b.err, k, c, peer, tag).raised()
+		return mem.Mem{}, nil, describe(b.err, k, c, peer, tag).raised()
 	}
 	return b.travels(c)
 }
 
 // travels is sent of a Buffer that is right.
-func (b *Buffer) travels(c *Comm) (bytes []byte, layout *dtype.Buffer, err *Error) {
-	bytes, ok := b.b.Contiguous()
-	if ok && (c == nil || !c.w.Checks()) {
-		return bytes, nil, nil
+func (b *Buffer) travels(c *Comm) (m mem.Mem, of *dtype.Buffer, err *Error) {
+	if c.checks() {
+		of = &b.b
 	}
-	return bytes, &b.b, nil
+	return mem.In(&b.b), of, nil
 }
 
 // received is sent for what is received into: no byte may be there twice.
-func (b *Buffer) received(k call, c *Comm, peer, tag int) (bytes []byte, layout *dtype.Buffer, err *Error) {
+func (b *Buffer) received(k call, c *Comm, peer, tag int) (m mem.Mem, of *dtype.Buffer, err *Error) {
 	switch {
 	case b.err != nil:
 		err = describe(b.err, k, c, peer, tag)
@@ -179,5 +178,5 @@ func (b *Buffer) received(k call, c *Comm, peer, tag int) (bytes []byte, layout 
 		return b.travels(c)
 	}
 	err.receive = true
-	return nil, nil, err.raised()
+	return mem.Mem{}, nil, err.raised()
 }

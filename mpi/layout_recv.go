@@ -6,16 +6,16 @@ package mpi
 //
 // C: MPI_Recv, section 3.2.4.
 func (c *Comm) Recv(b Buffer, source, tag int) (Status, error) {
-	bytes, layout, err := b.received(callRecv, c, source, tag)
+	m, of, err := b.received(callRecv, c, source, tag)
 	if err != nil {
 		return emptyStatus(), err
 	}
-	if layout == nil {
+	if bytes, ok := m.Bytes(); ok && of == nil {
 		var st Status
 		err := recvRow(callRecv, c, bytes, b.b.Code(), source, tag, &st)
 		return st, err
 	}
-	q := irecv(callRecv, c, bytes, layout, b.b.Code(), source, tag)
+	q := irecv(callRecv, c, m, of, b.b.Code(), source, tag)
 	return q.Wait()
 }
 
@@ -23,22 +23,22 @@ func (c *Comm) Recv(b Buffer, source, tag int) (Status, error) {
 //
 // C: MPI_Irecv, section 3.7.2.
 func (c *Comm) Irecv(b Buffer, source, tag int) Request {
-	bytes, layout, err := b.received(callIrecv, c, source, tag)
+	m, of, err := b.received(callIrecv, c, source, tag)
 	if err != nil {
 		return Request{err: err}
 	}
-	return irecv(callIrecv, c, bytes, layout, b.b.Code(), source, tag)
+	return irecv(callIrecv, c, m, of, b.b.Code(), source, tag)
 }
 
 // RecvInit is the function RecvInit for a Buffer.
 //
 // C: MPI_Recv_init, section 3.9.
 func (c *Comm) RecvInit(b Buffer, source, tag int) Request {
-	bytes, layout, err := b.received(callRecvInit, c, source, tag)
+	m, of, err := b.received(callRecvInit, c, source, tag)
 	if err != nil {
 		return Request{err: err}
 	}
-	return recvInit(c, bytes, layout, b.b.Code(), source, tag)
+	return recvInit(c, m, of, b.b.Code(), source, tag)
 }
 
 // Recv is the function Mrecv for a Buffer.
@@ -56,11 +56,11 @@ func (m *Message) Irecv(b Buffer) Request { return m.start(callImrecv, &b) }
 
 // start receives m into b. With an error the message is still to be received.
 func (m *Message) start(k call, b *Buffer) Request {
-	bytes, layout, err := b.received(k, m.c, Undefined, Undefined)
+	room, of, err := b.received(k, m.c, Undefined, Undefined)
 	if err != nil {
 		return Request{err: err}
 	}
-	return m.irecv(k, bytes, layout, b.b.Code())
+	return m.irecv(k, room, of, b.b.Code())
 }
 
 // Sendrecv is the function Sendrecv for Buffers.
@@ -79,15 +79,15 @@ func (c *Comm) Isendrecv(send Buffer, dest, sendTag int, recv Buffer, source, re
 }
 
 func (c *Comm) exchange(k call, send *Buffer, dest, sendTag int, recv *Buffer, source, recvTag int) Request {
-	out, outLayout, err := send.sent(k, c, dest, sendTag)
+	out, outOf, err := send.sent(k, c, dest, sendTag)
 	if err != nil {
 		return Request{err: err}
 	}
-	in, inLayout, err := recv.received(k, c, source, recvTag)
+	in, inOf, err := recv.received(k, c, source, recvTag)
 	if err != nil {
 		return Request{err: err}
 	}
-	return isendrecv(k, c, out, outLayout, send.b.Code(), dest, sendTag, in, inLayout, recv.b.Code(), source, recvTag)
+	return isendrecv(k, c, out, outOf, send.b.Code(), dest, sendTag, in, inOf, recv.b.Code(), source, recvTag)
 }
 
 // SendrecvReplace is the function SendrecvReplace for a Buffer. What is sent is kept
@@ -107,9 +107,9 @@ func (c *Comm) IsendrecvReplace(b Buffer, dest, sendTag, source, recvTag int) Re
 }
 
 func (c *Comm) replace(k call, b *Buffer, dest, sendTag, source, recvTag int) Request {
-	bytes, layout, err := b.received(k, c, source, recvTag)
+	m, of, err := b.received(k, c, source, recvTag)
 	if err != nil {
 		return Request{err: err}
 	}
-	return isendrecvReplace(k, c, bytes, layout, b.b.Code(), dest, sendTag, source, recvTag)
+	return isendrecvReplace(k, c, m, of, b.b.Code(), dest, sendTag, source, recvTag)
 }

@@ -31,14 +31,14 @@ func (c *Comm) Rsend(b Buffer, dest, tag int) error {
 }
 
 func (c *Comm) sendBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) error {
-	bytes, layout, err := b.sent(k, c, dest, tag)
-	switch {
-	case err != nil:
+	m, of, err := b.sent(k, c, dest, tag)
+	if err != nil {
 		return err
-	case layout == nil:
+	}
+	if bytes, ok := m.Bytes(); ok && of == nil {
 		return sendRow(k, mode, c, bytes, b.b.Code(), dest, tag)
 	}
-	q := isend(k, mode, c, bytes, layout, b.b.Code(), dest, tag)
+	q := isend(k, mode, c, m, of, b.b.Code(), dest, tag)
 	_, failed := q.Wait()
 	return failed
 }
@@ -102,17 +102,17 @@ func (c *Comm) RsendInit(b Buffer, dest, tag int) Request {
 // isendBuffer and sendInitBuffer are two, since an argument of a function that is
 // chosen at run time would be moved to the heap.
 func (c *Comm) isendBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) Request {
-	bytes, layout, err := b.sent(k, c, dest, tag)
+	m, of, err := b.sent(k, c, dest, tag)
 	if err != nil {
 		return Request{err: err}
 	}
-	return isend(k, mode, c, bytes, layout, b.b.Code(), dest, tag)
+	return isend(k, mode, c, m, of, b.b.Code(), dest, tag)
 }
 
 func (c *Comm) sendInitBuffer(k call, mode p2p.Mode, b *Buffer, dest, tag int) Request {
-	bytes, layout, err := b.sent(k, c, dest, tag)
+	m, of, err := b.sent(k, c, dest, tag)
 	if err != nil {
 		return Request{err: err}
 	}
-	return sendInit(k, mode, c, bytes, layout, b.b.Code(), dest, tag)
+	return sendInit(k, mode, c, m, of, b.b.Code(), dest, tag)
 }

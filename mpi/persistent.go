@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
@@ -10,57 +11,59 @@ import (
 //
 // C: MPI_Send_init, section 3.9.
 func SendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return sendInit(callSendInit, p2p.Standard, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, tag)
+	return sendInit(callSendInit, p2p.Standard, c, memOf(buf), typed(c, buf), elementCode[T](), dest, tag)
 }
 
 // SsendInit is SendInit in synchronous mode.
 //
 // C: MPI_Ssend_init, section 3.9.
 func SsendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return sendInit(callSsendInit, p2p.Synchronous, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, tag)
+	return sendInit(callSsendInit, p2p.Synchronous, c, memOf(buf), typed(c, buf), elementCode[T](), dest, tag)
 }
 
 // BsendInit is SendInit in buffered mode.
 //
 // C: MPI_Bsend_init, section 3.9.
 func BsendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return sendInit(callBsendInit, p2p.Buffered, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, tag)
+	return sendInit(callBsendInit, p2p.Buffered, c, memOf(buf), typed(c, buf), elementCode[T](), dest, tag)
 }
 
 // RsendInit is SendInit in ready mode.
 //
 // C: MPI_Rsend_init, section 3.9.
 func RsendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return sendInit(callRsendInit, p2p.Standard, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, tag)
+	return sendInit(callRsendInit, p2p.Standard, c, memOf(buf), typed(c, buf), elementCode[T](), dest, tag)
 }
 
 // RecvInit prepares a receive that can be started many times.
 //
 // C: MPI_Recv_init, section 3.9.
 func RecvInit[T Elem](c *Comm, buf []T, source, tag int) Request {
-	return recvInit(c, bytesOf(buf), typed(c, buf), elementCode[T](), source, tag)
+	return recvInit(c, memOf(buf), typed(c, buf), elementCode[T](), source, tag)
 }
 
-func recvInit(c *Comm, buf []byte, layout *dtype.Buffer, code dtype.Code, source, tag int) Request {
+func recvInit(c *Comm, m mem.Mem, of *dtype.Buffer, code dtype.Code, source, tag int) Request {
 	if err := c.check(callRecvInit, source, tag, true); err != nil {
 		return Request{err: err}
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
 	defer e.Proc().Unlock()
-	r := e.RecvInitPart(c.core, c.core.Ctx, buf, part(buf, layout, code), source, engineTag(tag))
+	v := c.envelope(p2p.Standard, of, code, source, engineTag(tag))
+	r := e.RecvInit(&v, m)
 	r.Persistent = true
 	return watched(newRequest(callRecvInit, c, r))
 }
 
-func sendInit(k call, mode p2p.Mode, c *Comm, buf []byte, layout *dtype.Buffer, code dtype.Code, dest, tag int) Request {
+func sendInit(k call, mode p2p.Mode, c *Comm, m mem.Mem, of *dtype.Buffer, code dtype.Code, dest, tag int) Request {
 	if err := c.check(k, dest, tag, false); err != nil {
 		return Request{err: err}
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
 	defer e.Proc().Unlock()
-	r := e.SendInitPart(c.core, c.core.Ctx, mode, buf, part(buf, layout, code), dest, int32(tag))
+	v := c.envelope(mode, of, code, dest, int32(tag))
+	r := e.SendInit(&v, m)
 	r.Persistent = true
 	return watched(newRequest(k, c, r))
 }

@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
@@ -100,22 +101,22 @@ func nullStatus() Status { return Status{Source: ProcNull, Tag: AnyTag} }
 //
 // C: MPI_Mrecv, section 3.8.3.
 func Mrecv[T Elem](m *Message, buf []T) (Status, error) {
-	return m.recv(callMrecv, bytesOf(buf), typed(m.c, buf), elementCode[T]())
+	return m.recv(callMrecv, memOf(buf), typed(m.c, buf), elementCode[T]())
 }
 
 // Imrecv starts receiving the message that a matched probe has taken into buf.
 //
 // C: MPI_Imrecv, section 3.8.3.
 func Imrecv[T Elem](m *Message, buf []T) Request {
-	return m.irecv(callImrecv, bytesOf(buf), typed(m.c, buf), elementCode[T]())
+	return m.irecv(callImrecv, memOf(buf), typed(m.c, buf), elementCode[T]())
 }
 
-func (m *Message) recv(k call, buf []byte, layout *dtype.Buffer, code dtype.Code) (Status, error) {
-	q := m.irecv(k, buf, layout, code)
+func (m *Message) recv(k call, room mem.Mem, of *dtype.Buffer, code dtype.Code) (Status, error) {
+	q := m.irecv(k, room, of, code)
 	return q.Wait()
 }
 
-func (m *Message) irecv(k call, buf []byte, layout *dtype.Buffer, code dtype.Code) Request {
+func (m *Message) irecv(k call, room mem.Mem, of *dtype.Buffer, code dtype.Code) Request {
 	c := m.c
 	received := func() Request {
 		return Request{err: fail(ErrRequest, k.String(), c, "message is none, or has been received")}
@@ -129,9 +130,10 @@ func (m *Message) irecv(k call, buf []byte, layout *dtype.Buffer, code dtype.Cod
 	taken := *m
 	*m = Message{c: c}
 	if taken.m == nil {
-		return irecv(k, c, buf, layout, code, ProcNull, AnyTag)
+		return irecv(k, c, room, of, code, ProcNull, AnyTag)
 	}
-	r := c.w.P2P.Imrecv(c.core, taken.m, taken.gen, buf, part(buf, layout, code), taken.st.Source, int32(taken.st.Tag))
+	v := c.envelope(p2p.Standard, of, code, taken.st.Source, int32(taken.st.Tag))
+	r := c.w.P2P.Imrecv(taken.m, taken.gen, &v, room)
 	if r == nil {
 		return received()
 	}

@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -27,7 +28,7 @@ func recv[T Elem](k call, c *Comm, buf []T, source, tag int, st *Status) error {
 		return err
 	}
 	if c.w.Odd() {
-		q := irecv(k, c, bytesOf(buf), typed(c, buf), elementCode[T](), source, tag)
+		q := irecv(k, c, memOf(buf), typed(c, buf), elementCode[T](), source, tag)
 		var err error
 		*st, err = q.Wait()
 		return err
@@ -60,18 +61,18 @@ func recvBytes(k call, c *Comm, buf []byte, code dtype.Code, source, tag int, st
 //
 // C: MPI_Irecv, section 3.7.2.
 func Irecv[T Elem](c *Comm, buf []T, source, tag int) Request {
-	return irecv(callIrecv, c, bytesOf(buf), typed(c, buf), elementCode[T](), source, tag)
+	return irecv(callIrecv, c, memOf(buf), typed(c, buf), elementCode[T](), source, tag)
 }
 
-// irecv receives into buf, or into layout unless that is nil; with both, layout only
-// tells the type of buf.
-func irecv(k call, c *Comm, buf []byte, layout *dtype.Buffer, code dtype.Code, source, tag int) Request {
+// irecv receives into m: elements of a code, and in checking mode of what of tells.
+func irecv(k call, c *Comm, m mem.Mem, of *dtype.Buffer, code dtype.Code, source, tag int) Request {
 	if err := c.check(k, source, tag, true); err != nil {
 		return Request{err: err}
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
-	r := e.IrecvPart(c.core, c.core.Ctx, buf, part(buf, layout, code), source, engineTag(tag))
+	v := c.envelope(p2p.Standard, of, code, source, engineTag(tag))
+	r := e.Irecv(&v, m)
 	q := watched(newRequest(k, c, r))
 	e.Proc().Unlock()
 	return q
@@ -100,7 +101,7 @@ func RecvSlice[T Elem](c *Comm, source, tag int) ([]T, Status, error) {
 	}
 	size := int64(sizeOf[T]())
 	buf := make([]T, (st.bytes+size-1)/size)
-	st, err = m.recv(callRecvSlice, bytesOf(buf), typed(c, buf), elementCode[T]())
+	st, err = m.recv(callRecvSlice, memOf(buf), typed(c, buf), elementCode[T]())
 	if err == nil && st.bytes%size != 0 {
 		e := newError(ErrType, callRecvSlice.String(), c, "message of %d bytes is no whole number of %d-byte elements", st.bytes, size)
 		e.Peer, e.Tag, e.receive = source, tag, true
@@ -115,7 +116,7 @@ func RecvSlice[T Elem](c *Comm, source, tag int) ([]T, Status, error) {
 //
 // C: MPI_Sendrecv, section 3.10.
 func Sendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) (Status, error) {
-	r := isendrecv(callSendrecv, c, bytesOf(send), typed(c, send), elementCode[S](), dest, sendTag, bytesOf(recv), typed(c, recv), elementCode[R](), source, recvTag)
+	r := isendrecv(callSendrecv, c, memOf(send), typed(c, send), elementCode[S](), dest, sendTag, memOf(recv), typed(c, recv), elementCode[R](), source, recvTag)
 	return r.Wait()
 }
 
@@ -123,11 +124,11 @@ func Sendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source,
 //
 // C: MPI_Isendrecv, section 3.10.
 func Isendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) Request {
-	return isendrecv(callIsendrecv, c, bytesOf(send), typed(c, send), elementCode[S](), dest, sendTag, bytesOf(recv), typed(c, recv), elementCode[R](), source, recvTag)
+	return isendrecv(callIsendrecv, c, memOf(send), typed(c, send), elementCode[S](), dest, sendTag, memOf(recv), typed(c, recv), elementCode[R](), source, recvTag)
 }
 
-func isendrecv(k call, c *Comm, send []byte, sendLayout *dtype.Buffer, sendCode dtype.Code, dest, sendTag int,
-	recv []byte, recvLayout *dtype.Buffer, recvCode dtype.Code, source, recvTag int) Request {
+func isendrecv(k call, c *Comm, send mem.Mem, sendOf *dtype.Buffer, sendCode dtype.Code, dest, sendTag int,
+	recv mem.Mem, recvOf *dtype.Buffer, recvCode dtype.Code, source, recvTag int) Request {
 	if err := c.check(k, dest, sendTag, false); err != nil {
 		return Request{err: err}
 	}
@@ -136,8 +137,10 @@ func isendrecv(k call, c *Comm, send []byte, sendLayout *dtype.Buffer, sendCode 
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
-	r := e.IrecvPart(c.core, c.core.Ctx, recv, part(recv, recvLayout, recvCode), source, engineTag(recvTag))
-	s := e.IsendPart(c.core, c.core.Ctx, p2p.Standard, send, part(send, sendLayout, sendCode), dest, int32(sendTag))
+	v := c.envelope(p2p.Standard, recvOf, recvCode, source, engineTag(recvTag))
+	r := e.Irecv(&v, recv)
+	v = c.envelope(p2p.Standard, sendOf, sendCode, dest, int32(sendTag))
+	s := e.Isend(&v, send)
 	e.Join(r, s)
 	q := watched(newRequest(k, c, r))
 	e.Proc().Unlock()
@@ -149,7 +152,7 @@ func isendrecv(k call, c *Comm, send []byte, sendLayout *dtype.Buffer, sendCode 
 //
 // C: MPI_Sendrecv_replace, section 3.10.
 func SendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag int) (Status, error) {
-	r := isendrecvReplace(callSendrecvReplace, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, sendTag, source, recvTag)
+	r := isendrecvReplace(callSendrecvReplace, c, memOf(buf), typed(c, buf), elementCode[T](), dest, sendTag, source, recvTag)
 	return r.Wait()
 }
 
@@ -157,10 +160,10 @@ func SendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag in
 //
 // C: MPI_Isendrecv_replace, section 3.10.
 func IsendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag int) Request {
-	return isendrecvReplace(callIsendrecvReplace, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, sendTag, source, recvTag)
+	return isendrecvReplace(callIsendrecvReplace, c, memOf(buf), typed(c, buf), elementCode[T](), dest, sendTag, source, recvTag)
 }
 
-func isendrecvReplace(k call, c *Comm, buf []byte, layout *dtype.Buffer, code dtype.Code, dest, sendTag, source, recvTag int) Request {
+func isendrecvReplace(k call, c *Comm, m mem.Mem, of *dtype.Buffer, code dtype.Code, dest, sendTag, source, recvTag int) Request {
 	if err := c.check(k, dest, sendTag, false); err != nil {
 		return Request{err: err}
 	}
@@ -169,7 +172,8 @@ func isendrecvReplace(k call, c *Comm, buf []byte, layout *dtype.Buffer, code dt
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
-	r := e.SendrecvReplace(c.core, buf, part(buf, layout, code), dest, int32(sendTag), source, engineTag(recvTag))
+	v := c.envelope(p2p.Standard, of, code, source, engineTag(recvTag))
+	r := e.SendrecvReplace(&v, m, dest, int32(sendTag))
 	q := watched(newRequest(k, c, r))
 	e.Proc().Unlock()
 	return q

@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
@@ -41,7 +42,7 @@ func Rsend[T Elem](c *Comm, buf []T, dest, tag int) error {
 // send is generic so that the type of buf is known in checking mode, at no cost else.
 func send[T Elem](k call, mode p2p.Mode, c *Comm, buf []T, dest, tag int) error {
 	if c == nil || uint(dest) >= uint(len(c.core.Members)) || uint(tag) > maxTag || c.freed.Load() || c.w.Odd() {
-		q := isend(k, mode, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, tag)
+		q := isend(k, mode, c, memOf(buf), typed(c, buf), elementCode[T](), dest, tag)
 		_, err := q.Wait()
 		return err
 	}
@@ -54,7 +55,7 @@ func send[T Elem](k call, mode p2p.Mode, c *Comm, buf []T, dest, tag int) error 
 // sendRow is send of elements of a code that lie in a row.
 func sendRow(k call, mode p2p.Mode, c *Comm, buf []byte, code dtype.Code, dest, tag int) error {
 	if c == nil || uint(dest) >= uint(len(c.core.Members)) || uint(tag) > maxTag || c.freed.Load() || c.w.Odd() {
-		q := isend(k, mode, c, buf, nil, code, dest, tag)
+		q := isend(k, mode, c, mem.Of(buf), nil, code, dest, tag)
 		_, err := q.Wait()
 		return err
 	}
@@ -69,65 +70,55 @@ func sendRow(k call, mode p2p.Mode, c *Comm, buf []byte, code dtype.Code, dest, 
 //
 // C: MPI_Isend, section 3.7.2.
 func Isend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIsend, p2p.Standard, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, tag)
+	return isend(callIsend, p2p.Standard, c, memOf(buf), typed(c, buf), elementCode[T](), dest, tag)
 }
 
 // Issend is Isend whose request completes only when a matching receive has started.
 //
 // C: MPI_Issend, section 3.7.2.
 func Issend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIssend, p2p.Synchronous, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, tag)
+	return isend(callIssend, p2p.Synchronous, c, memOf(buf), typed(c, buf), elementCode[T](), dest, tag)
 }
 
 // Ibsend is Isend in buffered mode.
 //
 // C: MPI_Ibsend, section 3.7.2.
 func Ibsend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIbsend, p2p.Buffered, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, tag)
+	return isend(callIbsend, p2p.Buffered, c, memOf(buf), typed(c, buf), elementCode[T](), dest, tag)
 }
 
 // Irsend is Isend whose caller knows that the matching receive is posted.
 //
 // C: MPI_Irsend, section 3.7.2.
 func Irsend[T Elem](c *Comm, buf []T, dest, tag int) Request {
-	return isend(callIrsend, p2p.Standard, c, bytesOf(buf), typed(c, buf), elementCode[T](), dest, tag)
+	return isend(callIrsend, p2p.Standard, c, memOf(buf), typed(c, buf), elementCode[T](), dest, tag)
 }
 
-// isend sends buf, or layout unless that is nil; with both, layout only tells the
-// type of buf.
-func isend(k call, mode p2p.Mode, c *Comm, buf []byte, layout *dtype.Buffer, code dtype.Code, dest, tag int) Request {
+// isend sends m: elements of a code, and in checking mode of what of tells.
+func isend(k call, mode p2p.Mode, c *Comm, m mem.Mem, of *dtype.Buffer, code dtype.Code, dest, tag int) Request {
 	if err := c.check(k, dest, tag, false); err != nil {
 		return Request{err: err}
 	}
 	e := c.w.P2P
 	e.Proc().Lock()
 	if dest != ProcNull {
-		e.Replenish(c.core.Members[dest], length(buf, layout))
+		e.Replenish(c.core.Members[dest], m.Len())
 	}
-	r := e.IsendPart(c.core, c.core.Ctx, mode, buf, part(buf, layout, code), dest, int32(tag))
+	v := c.envelope(mode, of, code, dest, int32(tag))
+	r := e.Isend(&v, m)
 	q := watched(newRequest(k, c, r))
 	e.Proc().Unlock()
 	return q
 }
 
-// length is that of buf, or of layout unless that is nil, in bytes.
-func length(buf []byte, layout *dtype.Buffer) int {
-	if layout != nil {
-		return int(layout.Size())
+// envelope is that of a message of elements of a code, and in checking mode of what of tells.
+func (c *Comm) envelope(mode p2p.Mode, of *dtype.Buffer, code dtype.Code, peer int, tag int32) p2p.Envelope {
+	v := p2p.Envelope{Comm: c.core, Ctx: c.core.Ctx, Peer: peer, Tag: tag, Mode: mode, Code: code}
+	if of != nil {
+		v.Type, v.Count = of.Type(), of.Count()
 	}
-	return len(buf)
+	return v
 }
 
-// part is the whole of a layout, or nothing if that is nil, or if it only tells the
-// type of buf; of elements of a code.
-func part(buf []byte, layout *dtype.Buffer, code dtype.Code) dtype.Part {
-	switch {
-	case layout == nil:
-		return dtype.Part{Code: code}
-	case buf != nil:
-		return dtype.Part{Buffer: layout, Code: code}
-	}
-	p := layout.All()
-	p.Code = code
-	return p
-}
+// memOf is the memory of a slice.
+func memOf[T Elem](s []T) mem.Mem { return mem.Of(bytesOf(s)) }

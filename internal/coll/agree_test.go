@@ -9,6 +9,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
@@ -67,11 +68,11 @@ func TestS6_MembersThatTellNonsense(t *testing.T) {
 					for i := range b {
 						b[i] = byte(g.Uint32() | 1)
 					}
-					r := w.P2P.Isend(c, c.Ctx+1, p2p.Standard, b, 0, turn+1) // tags count from 1
+					r := w.P2P.Isend(&p2p.Envelope{Comm: c, Ctx: c.Ctx + 1, Tag: turn + 1}, mem.Of(b)) // tags count from 1
 					w.P2P.Wait(r)
 					w.P2P.Free(r)
 					in := make([]byte, n)
-					r = w.P2P.Irecv(c, c.Ctx+1, in, 0, turn+1)
+					r = w.P2P.Irecv(&p2p.Envelope{Comm: c, Ctx: c.Ctx + 1, Tag: turn + 1}, mem.Of(in))
 					w.P2P.Wait(r)
 					w.P2P.Free(r)
 				}

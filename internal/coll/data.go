@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 )
 
 // data is n bytes that a collective sends, receives or copies: those of memory, or
@@ -13,13 +14,13 @@ import (
 // A layout that is dense is memory, so that what is not takes the longer way through
 // Pack and Unpack. Four words: it travels in registers.
 type data struct {
-	mem    *byte         // where memory begins; nil if it is a layout's
+	base   *byte         // where memory begins; nil if it is a layout's
 	layout *dtype.Buffer // nil if it is memory
 	at, n  int           // the range of either
 }
 
 // memory is the bytes of b.
-func memory(b []byte) data { return data{mem: unsafe.SliceData(b), n: len(b)} }
+func memory(b []byte) data { return data{base: unsafe.SliceData(b), n: len(b)} }
 
 // laidOut is the packed form of l.
 func laidOut(l *dtype.Buffer) data {
@@ -60,12 +61,12 @@ func (d data) part() dtype.Part {
 	return dtype.Part{Buffer: d.layout, At: int64(d.at), N: int64(d.n)}
 }
 
-// memory is the bytes, nil for a layout's.
-func (d data) memory() []byte {
+// mem is d as messages take it.
+func (d data) mem() mem.Mem {
 	if d.layout != nil {
-		return nil
+		return mem.In(d.layout).Cut(d.at, d.at+d.n)
 	}
-	return d.bytes()
+	return mem.Of(d.bytes())
 }
 
 // read copies as many bytes of d, from byte at on, as there is room for in dst.
@@ -116,7 +117,7 @@ func same(a, b data) bool {
 }
 
 // address is where memory begins, of which there is some.
-func (d data) address() unsafe.Pointer { return unsafe.Add(unsafe.Pointer(d.mem), d.at) }
+func (d data) address() unsafe.Pointer { return unsafe.Add(unsafe.Pointer(d.base), d.at) }
 
 // run is the bytes of d from byte i on that stand one behind the other.
 func (d data) run(i int) []byte {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
@@ -62,8 +63,8 @@ func (h *history) messages(c *comm.Comm, g *rand.Rand, step int) {
 	in, p := make([]byte, size), h.w.P2P
 	what := fmt.Sprintf("message of %d bytes in step %d", size, step)
 	h.w.Proc.Lock()
-	recv := p.Irecv(c, c.Ctx, in, from, int32(step))
-	send := p.Isend(c, c.Ctx, p2p.Standard, bytesOf(c.Rank), to, int32(step))
+	recv := p.Irecv(&p2p.Envelope{Comm: c, Ctx: c.Ctx, Peer: from, Tag: int32(step)}, mem.Of(in))
+	send := p.Isend(&p2p.Envelope{Comm: c, Ctx: c.Ctx, Peer: to, Tag: int32(step)}, mem.Of(bytesOf(c.Rank)))
 	h.w.Proc.Unlock()
 	h.started(what, send, func() error { return nil })
 	h.started(what, recv, func() error {

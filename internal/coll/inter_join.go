@@ -7,6 +7,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
 )
@@ -153,8 +154,9 @@ func (e *Engine) introduce(local *comm.Comm, b *Bridge, x *introduction) ([]int3
 // swap sends out to the other leader and receives in from it. The lock is held.
 func (e *Engine) swap(b *Bridge, out, in []byte) error {
 	ctx := b.Over.Ctx + bridgeContext
-	recv := e.p2p.Irecv(b.Over, ctx, in, b.Leader, b.Tag)
-	err := e.wait(e.p2p.Isend(b.Over, ctx, p2p.Standard, out, b.Leader, b.Tag))
+	v := p2p.Envelope{Comm: b.Over, Ctx: ctx, Peer: b.Leader, Tag: b.Tag}
+	recv := e.p2p.Irecv(&v, mem.Of(in))
+	err := e.wait(e.p2p.Isend(&v, mem.Of(out)))
 	e.p2p.Wait(recv)
 	got, want := recv.Filled()
 	err = first(err, recv.Status.Err)

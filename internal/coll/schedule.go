@@ -290,9 +290,7 @@ func (s *schedule) sendOne(c *comm.Comm, to int, d data, code, own dtype.Code) {
 	if s.err != nil {
 		d, code, own = d.first(0), verdict(s.err), code
 	}
-	p := d.part()
-	p.Code, p.Roots, p.Own = code, s.terms.roots, own
-	s.add(s.e.p2p.IsendPart(c, c.Ctx+1, p2p.Standard, d.memory(), p, to, s.tag))
+	s.add(s.e.p2p.Isend(s.envelope(c, to, code, own), d.mem()))
 }
 
 // recvFrom starts receiving d from a rank.
@@ -307,9 +305,12 @@ func (s *schedule) recvFrom(rank int, d data) {
 }
 
 func (s *schedule) recvOne(c *comm.Comm, from int, d data, code, own dtype.Code) {
-	p := d.part()
-	p.Code, p.Roots, p.Own = code, s.terms.roots, own
-	s.add(s.e.p2p.IrecvPart(c, c.Ctx+1, d.memory(), p, from, s.tag))
+	s.add(s.e.p2p.Irecv(s.envelope(c, from, code, own), d.mem()))
+}
+
+// envelope is that of a message of the schedule to or from a rank of c.
+func (s *schedule) envelope(c *comm.Comm, peer int, code, own dtype.Code) *p2p.Envelope {
+	return &p2p.Envelope{Comm: c, Ctx: c.Ctx + 1, Peer: peer, Tag: s.tag, Code: code, Own: own, Roots: s.terms.roots}
 }
 
 // address is the communicator of the schedule and the rank in it of one of c, which

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
@@ -42,7 +43,7 @@ func TestWaitingInSlotMakesProgress(t *testing.T) {
 				buf := make([]byte, size)
 				if c.Rank != 2 {
 					w.Proc.Lock()
-					s := w.P2P.Isend(c, c.Ctx, p2p.Standard, buf, 2, 1)
+					s := w.P2P.Isend(&p2p.Envelope{Comm: c, Ctx: c.Ctx, Peer: 2, Tag: 1}, mem.Of(buf))
 					w.Proc.Unlock()
 					if err := w.Coll.Barrier(c); err != nil {
 						return err

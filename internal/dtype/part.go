@@ -5,12 +5,6 @@ package dtype
 type Part struct {
 	*Buffer
 	At, N int64
-	Code  Code // of what is sent or received, which may be memory beside an empty Part
-	Own   Code // beside a Code that says why nothing is sent: what would have been; or p2p.More
-
-	// Roots is what a message of a collective says about the roots of its communicator, and a
-	// receive compares: 0 is nothing.
-	Roots uint16
 }
 
 // All is the whole of the packed form.

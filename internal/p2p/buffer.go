@@ -6,7 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
-	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 )
 
 // BufferOverhead is what a buffered message takes of an attached buffer beside
@@ -123,10 +123,8 @@ func (e *Engine) startBuffered(r *Request) {
 	b.used += n
 	s := e.newRequest(r.comm)
 	s.Send, s.mode, s.ctx, s.peer, s.tag = true, Standard, r.ctx, r.peer, r.tag
-	s.buf = e.buffers.get(r.size())
-	s.layout, s.aux = r.layout, r.aux
-	r.get(s.buf)
-	s.copied, s.autoFree = true, true
+	e.sendCopy(s, r)
+	s.autoFree = true
 	s.buffer, s.number = b, b.next
 	b.live = append(b.live, b.next)
 	b.next++
@@ -154,18 +152,24 @@ func (e *Engine) sent(b *Buffer, k uint64, n int) {
 	}
 }
 
-// SendrecvReplace starts sending buf, or part if it is not empty, and receiving
-// into it; the request is complete when both are.
-func (e *Engine) SendrecvReplace(c *comm.Comm, buf []byte, part dtype.Part, dest int, sendTag int32, source int, recvTag int32) *Request {
-	r := e.RecvInit(c, c.Ctx, buf, source, recvTag)
-	r.setPart(part)
-	s := e.SendInit(c, c.Ctx, Standard, e.buffers.get(r.size()), dest, sendTag)
+// sendCopy makes a copy of the message of r that of the send s, which tells the same.
+func (e *Engine) sendCopy(s, r *Request) {
+	s.buf = e.buffers.get(r.size())
+	s.mem, s.aux, s.typ, s.count = mem.Of(s.buf), r.aux, r.typ, r.count
+	r.mem.Pack(s.buf, 0)
+}
+
+// SendrecvReplace starts sending m to a rank, and receiving into it by v; the request is
+// complete when both are. What is sent tells what v does.
+func (e *Engine) SendrecvReplace(v *Envelope, m mem.Mem, dest int, sendTag int32) *Request {
+	r := e.RecvInit(v, m)
+	to := *v
+	to.Peer, to.Tag = dest, sendTag
+	s := e.SendInit(&to, mem.Mem{})
 	if dest != ProcNull { // else, if nothing is received either, no memory need be there
-		r.get(s.buf)
+		e.sendCopy(s, r)
 	}
-	s.layout, s.aux = r.layout, r.aux
-	s.Active, s.copied = true, true
-	r.Active = true
+	s.Active, r.Active = true, true
 	e.startRecv(r)
 	e.startSend(s)
 	e.Join(r, s)

@@ -46,7 +46,7 @@ func TestP2P15_RevokeTakesTheNamedMessage(t *testing.T) {
 // say what cannot be, change nothing.
 func TestP2P15_RevokeIsBounded(t *testing.T) {
 	e, c, w := alone(t)
-	r := e.Isend(c, c.Ctx, Synchronous, make([]byte, 8), 1, 0)
+	r := e.isend(c, c.Ctx, Synchronous, make([]byte, 8), 1, 0)
 	e.Cancel(r)
 	v := e.names.Find(e.requestName(phaseRevoke))
 	for _, h := range []wire.Header{{Name: r.name, Arg: 1}, {Name: 77, Arg: 1}} {

@@ -94,7 +94,7 @@ func Printable(b []byte) string {
 
 // claim is what r is, if it is known.
 func (r *Request) claim() (c claim, known bool) {
-	t, n := r.layout.Type(), r.layout.Count()
+	t, n := r.typ, r.count
 	if t == nil {
 		return c, false
 	}
@@ -190,7 +190,7 @@ func (e *Engine) compareKept(r *Request, m *Message) {
 // compare gives r, whose envelope is known, an error if the message is not what r
 // receives. A message that is too long is an error already, which then says more.
 func (e *Engine) compare(r *Request, c *claim) {
-	t, n := r.layout.Type(), r.layout.Count()
+	t, n := r.typ, r.count
 	if t == nil || r.Status.Source < 0 {
 		return
 	}

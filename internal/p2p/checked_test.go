@@ -34,7 +34,7 @@ func doubles(t testing.TB, n int) ([]byte, *dtype.Buffer) {
 // irecvDoubles has the victim receive n doubles.
 func (s *siege) irecvDoubles(n, source int, tag int32) *Request {
 	_, b := doubles(s.t, n)
-	return s.request(func(e *Engine, c *comm.Comm) *Request { return e.IrecvPart(c, ctx, nil, b.All(), source, tag) })
+	return s.request(func(e *Engine, c *comm.Comm) *Request { return e.irecvOf(c, ctx, b, source, tag) })
 }
 
 // claims tells of n doubles in a text.
@@ -193,9 +193,10 @@ func TestClaimStandsBeforeItsEnvelope(t *testing.T) {
 			_, b := doubles(t, c.n)
 			heard := len(s.heard)
 			r := s.request(func(e *Engine, w *comm.Comm) *Request {
-				r := e.IsendPart(w, ctx+1, Standard, nil, b.All().Slice(0, 8), enemy, 1)
+				_, one := doubles(t, 1)
+				r := e.isendOf(w, ctx+1, Standard, one, enemy, 1)
 				e.Release(r)
-				return e.IsendPart(w, ctx, c.mode, nil, b.All(), enemy, 1)
+				return e.isendOf(w, ctx, c.mode, b, enemy, 1)
 			})
 			s.until("both are sent", func() bool { return len(s.heard) >= heard+3 })
 			if got := s.heard[heard:]; got[0].Kind != wire.Eager || got[1].Kind != wire.Check || got[2].Kind != c.kind {
@@ -215,7 +216,7 @@ func TestClaimStandsBeforeItsEnvelope(t *testing.T) {
 		_, b := doubles(t, 1)
 		heard := len(s.heard)
 		s.wait(s.request(func(e *Engine, w *comm.Comm) *Request {
-			return e.IsendPart(w, ctx, Standard, nil, b.All(), enemy, 1)
+			return e.isendOf(w, ctx, Standard, b, enemy, 1)
 		}))
 		s.until("it is sent", func() bool { return len(s.heard) > heard })
 		if got := s.heard[heard:]; got[0].Kind != wire.Eager {
@@ -234,13 +235,21 @@ func TestClaimOfAPayloadInArrival(t *testing.T) {
 		odd[16]++ // the hash
 		e := s.engines[victim]
 		for _, how := range []string{"memory", "layout", "late"} {
-			mem, b := doubles(t, 1)
-			start := func() *Request {
-				if how == "layout" {
-					return e.IrecvPart(s.comms[victim], ctx, nil, b.All(), enemy, 1)
+			_, b := doubles(t, 1)
+			receives := "1 x MPI_DOUBLE"
+			if how == "layout" {
+				gaps, err := dtype.Resized(b.Type(), 0, 16)
+				if err != nil {
+					t.Fatal(err)
 				}
-				return e.IrecvPart(s.comms[victim], ctx, mem, dtype.Part{Buffer: b}, enemy, 1)
+				gaps.Commit()
+				two, err := dtype.Bind(make([]byte, 32), 0, gaps, 2)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, receives = &two, "2 x "
 			}
+			start := func() *Request { return e.irecvOf(s.comms[victim], ctx, b, enemy, 1) }
 			var r *Request
 			e.p.Lock()
 			if how != "late" {
@@ -256,7 +265,7 @@ func TestClaimOfAPayloadInArrival(t *testing.T) {
 			}
 			e.Placed(enemy, &h)
 			e.p.Unlock()
-			s.mismatch(r, "rank 2 sends odd things, rank 0 receives 1 x MPI_DOUBLE")
+			s.mismatch(r, "rank 2 sends odd things, rank 0 receives "+receives)
 		}
 	})
 }

@@ -32,8 +32,8 @@ func (r *Request) More() bool { return ownOf(r.told) == More }
 // Last reports whether the receive r is that of the last message of a transfer.
 func (r *Request) Last() bool { return ownOf(r.aux) != More }
 
-// auxOf is what the envelope of p tells.
-func auxOf(p *dtype.Part) uint32 { return uint32(p.Code) | uint32(p.Roots)<<8 | uint32(p.Own)<<24 }
+// aux is what v tells.
+func (v *Envelope) aux() uint32 { return uint32(v.Code) | uint32(v.Roots)<<8 | uint32(v.Own)<<24 }
 
 func codeOf(aux uint32) dtype.Code { return dtype.Code(aux) }
 func rootsOf(aux uint32) uint16    { return uint16(aux >> 8) }

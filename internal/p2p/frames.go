@@ -29,7 +29,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 			r.envelope(src, h.Tag, uint64(len(payload)))
 			r.judge(h.Aux, uint64(len(payload)))
 			e.compareNext(src, r)
-			r.put(payload, 0)
+			r.mem.Unpack(payload, 0)
 			e.received(src, h)
 			e.finish(r, nil)
 			return
@@ -70,7 +70,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		}
 	case wire.Data:
 		if r := e.filling(src, h); r != nil {
-			r.put(payload, h.Arg)
+			r.mem.Unpack(payload, int(h.Arg))
 			e.filled(r, len(payload))
 		}
 	case wire.Credit:
@@ -203,9 +203,11 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 	}
 	switch h.Kind {
 	case wire.Data:
-		if r := e.filling(src, h); r != nil && r.part.Buffer == nil { // else Frame unpacks it
-			q.placed = r
-			return r.buf[h.Arg : h.Arg+uint64(h.Size)]
+		if r := e.filling(src, h); r != nil {
+			if b, flat := r.mem.Bytes(); flat { // else Frame unpacks it
+				q.placed = r
+				return b[h.Arg : h.Arg+uint64(h.Size)]
+			}
 		}
 	case wire.Eager, wire.EagerSync:
 		if !e.charge(from, h) && !e.admit(from, h) {
@@ -213,16 +215,20 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 		}
 		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
 		n := e.table.Arrive(key)
-		if n != nil && int(h.Size) <= len(n.Owner.buf) { // no layout: that has no buf
+		var room []byte // of the receive, if it is contiguous
+		if n != nil {
+			room, _ = n.Owner.mem.Bytes()
+		}
+		if int(h.Size) <= len(room) {
 			r := n.Owner
 			r.envelope(src, h.Tag, uint64(h.Size))
 			r.judge(h.Aux, uint64(h.Size))
 			e.compareNext(src, r)
 			if e.takes(r, uint64(h.Size)) {
 				q.placed = r
-				return r.buf[:h.Size]
+				return room[:h.Size]
 			}
-			r.Status.Err = unwritable(r.buf[:h.Size])
+			r.Status.Err = unwritable(room[:h.Size])
 			m := e.eagerMessage(key, h)
 			m.filling, m.claimed, m.wasted = true, r, true
 			q.filling = m
@@ -260,7 +266,7 @@ func (e *Engine) Placed(from int, h *wire.Header) {
 		if r := m.claimed; r != nil {
 			m.claimed = nil
 			if !m.wasted {
-				r.put(m.data, 0)
+				r.mem.Unpack(m.data, 0)
 			}
 			e.retire(m)
 			e.finish(r, nil)

@@ -7,6 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -214,13 +215,13 @@ func FuzzFrames(f *testing.F) {
 				case err != nil:
 					t.Fatal(err)
 				case s.byte()%2 == 0:
-					open = append(open, e.Irecv(c, c.Ctx, room, source, tag))
+					open = append(open, e.irecv(c, c.Ctx, room, source, tag))
 				default:
-					open = append(open, e.IrecvPart(c, c.Ctx, room, dtype.Part{Buffer: &double}, source, tag))
+					open = append(open, e.irecvOf(c, c.Ctx, &double, source, tag))
 				}
 			case 7:
 				mode := Mode(s.byte() % 2)
-				open = append(open, e.Isend(c, c.Ctx, mode, make([]byte, int(s.byte())*16), int(s.byte()%3), int32(s.byte()%3)))
+				open = append(open, e.isend(c, c.Ctx, mode, make([]byte, int(s.byte())*16), int(s.byte()%3), int32(s.byte()%3)))
 			case 8:
 				e.Work()
 			case 9:
@@ -239,7 +240,7 @@ func FuzzFrames(f *testing.F) {
 				} else if len(messages) > 0 {
 					m := messages[0]
 					messages = messages[1:]
-					r := e.RecvInit(c, c.Ctx, make([]byte, int(s.byte())*8), AnySource, AnyTag)
+					r := e.RecvInit(&Envelope{Comm: c, Ctx: c.Ctx, Peer: AnySource, Tag: AnyTag}, mem.Of(make([]byte, int(s.byte())*8)))
 					r.Active = true
 					e.accept(r, m)
 					open = append(open, r)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
-	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -46,7 +46,7 @@ func TestS6_EagerBeyondCredit(t *testing.T) {
 				if !ok {
 					break
 				}
-				r := e.Imrecv(s.comms[victim], m, m.Gen, make([]byte, size), dtype.Part{}, enemy, st.Tag)
+				r := e.Imrecv(m, m.Gen, &Envelope{Comm: s.comms[victim], Ctx: s.comms[victim].Ctx, Peer: enemy, Tag: st.Tag}, mem.Of(make([]byte, size)))
 				if st := s.wait(r); st.Err != nil || st.Bytes != uint64(size) {
 					t.Fatalf("message %d: %+v", n, st)
 				}
@@ -180,7 +180,7 @@ func TestS6_MessagesOfIntruders(t *testing.T) {
 				members := []int32{victim, bystander}
 				c := comm.New(e.p, h.Ctx, 0, members)
 				var r *Request
-				post := func(e *Engine, _ *comm.Comm) *Request { return e.Irecv(c, h.Ctx, make([]byte, 8), AnySource, AnyTag) }
+				post := func(e *Engine, _ *comm.Comm) *Request { return e.irecv(c, h.Ctx, make([]byte, 8), AnySource, AnyTag) }
 				if posted {
 					r = s.request(post)
 				}
@@ -298,7 +298,7 @@ func TestS6_DataForNobodyAndBeyond(t *testing.T) {
 		unharmed(t, other)
 		s.survives()
 		// The bystander's long message is its own.
-		l := s.engines[victim].Imrecv(s.comms[victim], held, held.Gen, long[8:300_008:300_008], dtype.Part{}, bystander, 2)
+		l := s.engines[victim].Imrecv(held, held.Gen, &Envelope{Comm: s.comms[victim], Ctx: s.comms[victim].Ctx, Peer: bystander, Tag: 2}, mem.Of(long[8:300_008:300_008]))
 		if st := s.wait(l); st.Err != nil {
 			t.Error(st.Err)
 		}
@@ -420,7 +420,7 @@ func TestS6_HalfAFrameThenDeath(t *testing.T) {
 				s.until("half the message is there", func() bool {
 					m, _, ok, _ := e.Iprobe(s.comms[victim], enemy, 1, true)
 					if ok {
-						r = e.Imrecv(s.comms[victim], m, m.Gen, make([]byte, 1000), dtype.Part{}, enemy, 1)
+						r = e.Imrecv(m, m.Gen, &Envelope{Comm: s.comms[victim], Ctx: s.comms[victim].Ctx, Peer: enemy, Tag: 1}, mem.Of(make([]byte, 1000)))
 					}
 					return ok
 				})

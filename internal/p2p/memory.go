@@ -28,5 +28,9 @@ func missing(buf []byte, way, access string) error {
 // takes reports whether the next n bytes of r, of which the payload comes through a socket, can be
 // written.
 func (e *Engine) takes(r *Request, n uint64) bool {
-	return r.part.Buffer != nil || n <= copiedMax || e.p.Near(int(r.peer)) || sys.Writable(r.buf[:n])
+	if n <= copiedMax || e.p.Near(int(r.peer)) {
+		return true
+	}
+	b, flat := r.mem.Bytes()
+	return !flat || sys.Writable(b[:n])
 }

@@ -2,8 +2,8 @@ package p2p
 
 import (
 	"github.com/halo-mpi/halo/internal/comm"
-	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/match"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/proc"
 )
 
@@ -102,19 +102,17 @@ func (e *Engine) probed(c *comm.Comm, n *match.Node[Message], take bool) (*Messa
 	return n.Owner, s
 }
 
-// Imrecv starts receiving a message that a matched probe has taken into buf, or
-// into part if it is not empty. It returns
+// Imrecv starts receiving a message that a matched probe has taken into room. It returns
 // nil if the message, of which gen was the life, has been received. It takes the
 // lock.
-func (e *Engine) Imrecv(c *comm.Comm, m *Message, gen uint32, buf []byte, part dtype.Part, source int, tag int32) *Request {
+func (e *Engine) Imrecv(m *Message, gen uint32, v *Envelope, room mem.Mem) *Request {
 	e.p.Lock()
 	defer e.p.Unlock()
 	if m.Gen != gen || m.taken {
 		return nil
 	}
 	m.taken = true
-	r := e.RecvInit(c, c.Ctx, buf, source, tag)
-	r.setPart(part)
+	r := e.RecvInit(v, room)
 	r.Active = true
 	e.taken--
 	e.accept(r, m)

@@ -39,7 +39,7 @@ func TestS6_AnswerBeforeTheAnnouncementHasGone(t *testing.T) {
 		for _, size := range []int{100, 5000} { // EagerSync, Ready
 			e, c, w := alone(t)
 			w.full = true
-			r := e.Isend(c, ctx, Synchronous, make([]byte, size), 1, 1)
+			r := e.isend(c, ctx, Synchronous, make([]byte, size), 1, 1)
 			name := r.name
 			e.Frame(1, &wire.Header{Kind: answer, Name: name, Arg: 1<<32 | 9, Ctx: 100}, nil)
 			e.Work()
@@ -76,7 +76,7 @@ func TestS6_NamesComeRound(t *testing.T) {
 // finished is a synchronous send that the peer has answered.
 func finished(t *testing.T, e *Engine, c *comm.Comm) *Request {
 	t.Helper()
-	r := e.Isend(c, ctx, Synchronous, []byte{1}, 1, 1)
+	r := e.isend(c, ctx, Synchronous, []byte{1}, 1, 1)
 	if r.name == 0 || e.names.Find(r.name) != r {
 		t.Fatalf("a send that waits for an answer has name %#x", r.name)
 	}
@@ -98,13 +98,13 @@ func TestS6_TooManySendsWait(t *testing.T) {
 	}
 	var open []*Request
 	for i := range e.limit {
-		open = append(open, e.Isend(c, ctx, Standard, make([]byte, i%2*5000), 1, 1))
+		open = append(open, e.isend(c, ctx, Standard, make([]byte, i%2*5000), 1, 1))
 	}
 	full := func() {
 		t.Helper()
 		for _, mode := range []Mode{Standard, Synchronous, Buffered} {
 			for _, size := range []int{0, 5000} {
-				r := e.Isend(c, ctx, mode, make([]byte, size), 1, 1)
+				r := e.isend(c, ctx, mode, make([]byte, size), 1, 1)
 				var err *class.Error
 				if !r.Done() || !errors.As(r.Status.Err, &err) || err.Class != class.NoMem || !strings.Contains(err.Text, "received by rank 1: 5") {
 					t.Fatalf("send of %d bytes in mode %d to a rank that has enough: done %t, %v", size, mode, r.Done(), r.Status.Err)
@@ -117,7 +117,7 @@ func TestS6_TooManySendsWait(t *testing.T) {
 		}
 	}
 	full()
-	if r := e.Isend(c, ctx, Standard, make([]byte, 100), 2, 1); r.Status.Err != nil { // others are not concerned
+	if r := e.isend(c, ctx, Standard, make([]byte, 100), 2, 1); r.Status.Err != nil { // others are not concerned
 		t.Fatal(r.Status.Err)
 	}
 	for i, kind := range []wire.Kind{wire.Ack, wire.Clear} {
@@ -126,7 +126,7 @@ func TestS6_TooManySendsWait(t *testing.T) {
 		if !open[i].Done() || open[i].Status.Err != nil {
 			t.Fatalf("send %d: done %t, %v", i, open[i].Done(), open[i].Status.Err)
 		}
-		open = append(open, e.Isend(c, ctx, Standard, make([]byte, 5000), 1, 1))
+		open = append(open, e.isend(c, ctx, Standard, make([]byte, 5000), 1, 1))
 		full()
 	}
 	e.Down(1, errEnd)
@@ -265,7 +265,7 @@ func converse(e *Engine, c *comm.Comm, peer int, rng *rand.Rand) error {
 		size := []int{0, 100, 3000, 7000, 9000, 20_000}[rng.IntN(6)]
 		for range rng.IntN(700) {
 			mode := Mode(rng.IntN(2))
-			r := e.Isend(c, ctx, mode, make([]byte, size), peer, int32(rng.IntN(3)))
+			r := e.isend(c, ctx, mode, make([]byte, size), peer, int32(rng.IntN(3)))
 			if r.Done() && r.Status.Err != nil {
 				var err *class.Error
 				if !errors.As(r.Status.Err, &err) || err.Class != class.NoMem {
@@ -278,7 +278,7 @@ func converse(e *Engine, c *comm.Comm, peer int, rng *rand.Rand) error {
 			sends = append(sends, r)
 		}
 		for { // there is room when the peer has received some
-			r := e.Isend(c, ctx, Standard, make([]byte, 8), peer, last)
+			r := e.isend(c, ctx, Standard, make([]byte, 8), peer, last)
 			if !r.Done() || r.Status.Err == nil {
 				sends = append(sends, r)
 				break
@@ -289,12 +289,12 @@ func converse(e *Engine, c *comm.Comm, peer int, rng *rand.Rand) error {
 		}
 		for s := (Status{}); s.Tag != last; { // in order, so that the last one says that it was all
 			if rng.IntN(4) == 0 {
-				if r := e.Irecv(c, ctx, buf, peer, last+1); true { // nobody sends such
+				if r := e.irecv(c, ctx, buf, peer, last+1); true { // nobody sends such
 					e.Cancel(r)
 					e.Take(r)
 				}
 			}
-			r := e.Irecv(c, ctx, buf[:rng.IntN(len(buf))], peer, AnyTag)
+			r := e.irecv(c, ctx, buf[:rng.IntN(len(buf))], peer, AnyTag)
 			e.Wait(r)
 			s = r.Status
 			e.Take(r)

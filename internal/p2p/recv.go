@@ -3,6 +3,7 @@ package p2p
 import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/match"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -13,12 +14,7 @@ func (e *Engine) Recv(c *comm.Comm, buf []byte, source int, tag int32, s *Status
 		e.p.Unlock()
 		return
 	}
-	r := e.RecvInit(c, c.Ctx, buf, source, tag)
-	if e.checkers == nil { // as setPart does; copies of a Part, call by call, take 6 ns
-		r.aux = uint32(s.Code)
-	}
-	r.Active = true
-	e.startRecv(r)
+	r := e.Irecv(&Envelope{Comm: c, Ctx: c.Ctx, Peer: source, Tag: tag, Code: s.Code}, mem.Of(buf))
 	if !r.Done() {
 		e.p.Wait(&r.Event, int(r.node.Src))
 	}
@@ -55,26 +51,27 @@ func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *St
 	return true
 }
 
-// Irecv starts a receive in context ctx and returns its request.
-func (e *Engine) Irecv(c *comm.Comm, ctx uint64, buf []byte, source int, tag int32) *Request {
-	r := e.RecvInit(c, ctx, buf, source, tag)
+// Irecv starts a receive into m and returns its request.
+func (e *Engine) Irecv(v *Envelope, m mem.Mem) *Request {
+	r := e.RecvInit(v, m)
 	r.Active = true
 	e.startRecv(r)
 	return r
 }
 
 // RecvInit returns the request of a receive that has not been started.
-func (e *Engine) RecvInit(c *comm.Comm, ctx uint64, buf []byte, source int, tag int32) *Request {
-	r := e.newRequest(c)
+func (e *Engine) RecvInit(v *Envelope, m mem.Mem) *Request {
+	r := e.newRequest(v.Comm)
 	r.Active = false
-	r.buf, r.ctx, r.tag = buf, ctx, tag
-	r.node.Key = match.Key{Ctx: ctx, Src: match.AnySource, Tag: tag}
-	if source >= 0 {
-		r.node.Src = c.Members[source]
+	r.mem, r.ctx, r.tag = m, v.Ctx, v.Tag
+	r.node.Key = match.Key{Ctx: v.Ctx, Src: match.AnySource, Tag: v.Tag}
+	if v.Peer >= 0 {
+		r.node.Src = v.Comm.Members[v.Peer]
 	} else {
-		r.node.Src = int32(source) // AnySource or ProcNull
+		r.node.Src = int32(v.Peer) // AnySource or ProcNull
 	}
 	r.peer = r.node.Src
+	e.describe(r, v)
 	return r
 }
 
@@ -116,12 +113,12 @@ func (e *Engine) accept(r *Request, m *Message) {
 		m.claimed = r // delivered when the payload is here
 	case m.sender != nil:
 		s := m.sender
-		r.take(s)
+		mem.Copy(r.mem, s.mem)
 		e.freeMessage(m)
 		e.finish(s, nil)
 		e.finish(r, nil)
 	case m.eager:
-		r.put(m.data, 0)
+		r.mem.Unpack(m.data, 0)
 		e.retire(m)
 		e.finish(r, nil)
 	default:

@@ -8,6 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/match"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/proc"
 )
 
@@ -71,8 +72,8 @@ type Request struct {
 	aux        uint32 // Aux of the envelope: of a send what it tells, of a receive what that is compared with
 	told       uint32 // Aux of the envelope that a receive has got
 	ctx        uint64
-	buf        []byte
-	token      [8]byte // payload of a Ready frame: address of buf
+	mem        mem.Mem // the message, or the room for it
+	token      [8]byte // payload of a Ready frame: address of the message
 
 	name   uint64 // own name while a peer may use it, 0 if none
 	remote uint64 // the peer's name for its half; of a buffered send the name of its copy
@@ -86,13 +87,14 @@ type Request struct {
 	attendant Attendant // the starter, if it is one; else nil
 	again     bool      // the attendant begins again
 
-	part   dtype.Part   // the message, unless it is buf; then buf is scratch memory
-	layout dtype.Buffer // of part; or of buf, and then only its type matters
-	staged uint64       // of a stream: where in the message buf begins
+	buf    []byte // of the engine, which takes it back at the end: a copy of the message, or of a stage of it
+	staged uint64 // of a stream: where in the message buf begins
+
+	typ   *dtype.Type // of its elements, in checking mode; nil if it is not known
+	count int64       // of those
 
 	parts  int8    // operations that have to complete before this request does
 	whole  Whole   // what this request is a part of
-	copied bool    // buf belongs to the engine, which takes it back at the end
 	buffer *Buffer // attached buffer that holds this message
 	number uint64  // the message's number in it
 	Status Status
@@ -131,11 +133,8 @@ func (e *Engine) Free(r *Request) {
 		e.attendants--
 	}
 	r.aux, r.told = 0, 0
-	r.buf, r.whole, r.starter, r.what = nil, nil, nil, ""
+	r.mem, r.typ, r.whole, r.starter, r.what = mem.Mem{}, nil, nil, nil, ""
 	r.Status.Bytes, r.Status.Cancelled, r.Status.Err = 0, false, nil
-	if r.layout.Type() != nil {
-		r.part, r.layout = dtype.Part{}, dtype.Buffer{}
-	}
 	e.requests = append(e.requests, r)
 }
 
@@ -274,8 +273,7 @@ func (e *Engine) finish(r *Request, err error) {
 		r.buffer = nil
 		e.sent(b, r.number, r.size())
 	}
-	if r.copied {
-		r.copied = false
+	if r.buf != nil {
 		e.buffers.put(r.buf)
 		r.buf = nil
 	}

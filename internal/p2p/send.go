@@ -7,6 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/match"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -37,11 +38,11 @@ func (e *Engine) SendCode(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, 
 			e.p.Unlock()
 			return nil
 		}
-		r = e.SendInit(c, c.Ctx, mode, buf, dest, tag)
+		r = e.SendInit(&Envelope{Comm: c, Ctx: c.Ctx, Peer: dest, Tag: tag, Mode: mode, Code: code}, mem.Of(buf))
 		r.Active = true
 		e.p.Push(int(to), h, buf, r)
 	} else {
-		r = e.IsendPart(c, c.Ctx, mode, buf, dtype.Part{Code: code}, dest, tag)
+		r = e.Isend(&Envelope{Comm: c, Ctx: c.Ctx, Peer: dest, Tag: tag, Mode: mode, Code: code}, mem.Of(buf))
 	}
 	e.p.Wait(&r.Event, int(to))
 	err := r.Status.Err
@@ -59,23 +60,24 @@ func (e *Engine) Replenish(to int32, n int) {
 	}
 }
 
-// Isend starts a send in context ctx and returns its request.
-func (e *Engine) Isend(c *comm.Comm, ctx uint64, mode Mode, buf []byte, dest int, tag int32) *Request {
-	r := e.SendInit(c, ctx, mode, buf, dest, tag)
+// Isend starts sending m and returns the request.
+func (e *Engine) Isend(v *Envelope, m mem.Mem) *Request {
+	r := e.SendInit(v, m)
 	r.Active = true
 	e.startSend(r)
 	return r
 }
 
 // SendInit returns the request of a send that has not been started.
-func (e *Engine) SendInit(c *comm.Comm, ctx uint64, mode Mode, buf []byte, dest int, tag int32) *Request {
-	r := e.newRequest(c)
+func (e *Engine) SendInit(v *Envelope, m mem.Mem) *Request {
+	r := e.newRequest(v.Comm)
 	r.Active = false
-	r.Send, r.mode, r.phase, r.ctx = true, mode, phaseEager, ctx
-	r.buf, r.peer, r.tag = buf, ProcNull, tag
-	if dest != ProcNull {
-		r.peer = c.Members[dest]
+	r.Send, r.mode, r.phase, r.ctx = true, v.Mode, phaseEager, v.Ctx
+	r.mem, r.peer, r.tag = m, ProcNull, v.Tag
+	if v.Peer != ProcNull {
+		r.peer = v.Comm.Members[v.Peer]
 	}
+	e.describe(r, v)
 	return r
 }
 
@@ -98,8 +100,9 @@ func (e *Engine) startSend(r *Request) {
 		e.sendSelf(r)
 		return
 	}
-	if len(r.buf) > copiedMax && !e.p.Near(int(r.peer)) && !sys.Readable(r.buf) {
-		e.finish(r, unreadable(r.buf))
+	b, _ := r.mem.Bytes() // nil for a layout
+	if len(b) > copiedMax && !e.p.Near(int(r.peer)) && !sys.Readable(b) {
+		e.finish(r, unreadable(b))
 		return
 	}
 	h, n := &e.hdr, r.size()
@@ -133,8 +136,8 @@ func (e *Engine) startSend(r *Request) {
 	}
 	h.Kind, h.Arg, h.Name = wire.Ready, uint64(n), e.give(r)
 	var addr uint64 // 0: nothing to be read at once
-	if len(r.buf) > 0 {
-		addr = uint64(uintptr(unsafe.Pointer(&r.buf[0])))
+	if len(b) > 0 {
+		addr = uint64(uintptr(unsafe.Pointer(&b[0])))
 	}
 	binary.LittleEndian.PutUint64(r.token[:], addr)
 	h.Size = uint32(len(r.token))
@@ -171,7 +174,7 @@ func (e *Engine) sendSelf(r *Request) {
 		q.envelope(e.me, r.tag, uint64(r.size()))
 		q.judge(r.aux, uint64(r.size()))
 		e.compareNext(e.me, q)
-		q.take(r)
+		mem.Copy(q.mem, r.mem)
 		e.finish(q, nil)
 		e.finish(r, nil)
 		return
@@ -183,7 +186,7 @@ func (e *Engine) sendSelf(r *Request) {
 		e.self += n
 		m.eager = true
 		e.room(m, size)
-		r.get(m.data)
+		r.mem.Pack(m.data, 0)
 		e.add(m)
 		e.finish(r, nil)
 		return

@@ -191,11 +191,11 @@ func (s *siege) request(start func(e *Engine, c *comm.Comm) *Request) *Request {
 }
 
 func (s *siege) irecv(buf []byte, source int, tag int32) *Request {
-	return s.request(func(e *Engine, c *comm.Comm) *Request { return e.Irecv(c, ctx, buf, source, tag) })
+	return s.request(func(e *Engine, c *comm.Comm) *Request { return e.irecv(c, ctx, buf, source, tag) })
 }
 
 func (s *siege) isend(mode Mode, buf []byte, dest int, tag int32) *Request {
-	return s.request(func(e *Engine, c *comm.Comm) *Request { return e.Isend(c, ctx, mode, buf, dest, tag) })
+	return s.request(func(e *Engine, c *comm.Comm) *Request { return e.isend(c, ctx, mode, buf, dest, tag) })
 }
 
 // done reports whether a request of the victim is complete.
@@ -302,7 +302,7 @@ func (s *siege) bounded() {
 func receiveBy(e *Engine, c *comm.Comm, buf []byte, source int, tag int32) Status {
 	e.p.Lock()
 	defer e.p.Unlock()
-	r := e.Irecv(c, ctx, buf, source, tag)
+	r := e.irecv(c, ctx, buf, source, tag)
 	e.Wait(r)
 	st := r.Status
 	e.Take(r)

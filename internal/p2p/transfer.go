@@ -22,7 +22,7 @@ func (e *Engine) fetch(r *Request, name, addr, size uint64) {
 		e.finish(r, nil)
 		return
 	}
-	if addr != 0 && r.gathers() && e.p.Reader(int(r.peer)) != nil {
+	if addr != 0 && r.mem.Gathers() && e.p.Reader(int(r.peer)) != nil {
 		r.phase = phasePull
 		r.addr = addr
 		if !e.pull(r, pullAtOnce) {
@@ -38,7 +38,8 @@ func (e *Engine) fetch(r *Request, name, addr, size uint64) {
 func (e *Engine) ask(r *Request) {
 	if !e.takes(r, r.need) {
 		e.ack(r.peer, r.remote)
-		r.Status.Err = unwritable(r.buf[:r.need])
+		b, _ := r.mem.Bytes()
+		r.Status.Err = unwritable(b[:r.need])
 		e.finish(r, nil)
 		return
 	}

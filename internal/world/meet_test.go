@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/testrun"
 )
@@ -77,8 +78,10 @@ func someCheck(w *World, checks func(i int) bool) error {
 			return err
 		}
 		w.Proc.Lock()
-		receive := w.P2P.IrecvPart(w.Comm, w.Comm.Ctx, nil, in.All(), r, 1)
-		send := w.P2P.IsendPart(w.Comm, w.Comm.Ctx, p2p.Standard, nil, out.All(), r, 1)
+		v := p2p.Envelope{Comm: w.Comm, Ctx: w.Comm.Ctx, Peer: r, Tag: 1, Type: in.Type(), Count: 1}
+		receive := w.P2P.Irecv(&v, mem.In(&in))
+		v.Type = out.Type()
+		send := w.P2P.Isend(&v, mem.In(&out))
 		w.P2P.Wait(send)
 		w.P2P.Free(send)
 		w.P2P.Wait(receive)
