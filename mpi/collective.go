@@ -43,6 +43,9 @@ func (k call) collective() string {
 	return name
 }
 
+// side is a slice that a member gives to a collective, or gets from it.
+func side[T Elem](s []T) coll.Side { return coll.Slice(bytesOf(s), elementCode[T]()) }
+
 // do carries out a collective.
 func (c *Comm) do(k coll.Kind, a *coll.Args) error {
 	if err := c.usable(collectiveCall(k, blocking)); err != nil {
@@ -76,6 +79,12 @@ func (c *Comm) request(k coll.Kind, f form, a *coll.Args) Request {
 		return Request{err: err}
 	}
 	c.typeArgs(a)
+	return c.begin(k, f, a)
+}
+
+// begin starts or prepares a collective that is usable.
+func (c *Comm) begin(k coll.Kind, f form, a *coll.Args) Request {
+	name := collectiveCall(k, f)
 	c.callArgs(name, a)
 	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
 		if f == persistent {

@@ -33,7 +33,7 @@ func AllgatherInit[T Elem](c *Comm, send, recv []T) Request {
 }
 
 func allgatherArgs[T Elem](send, recv []T) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Code: elementCode[T](), Elem: reflect.TypeFor[T]()}
+	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T]()}
 }
 
 // Allgatherv collects send slices of any lengths at every member: that of rank r
@@ -66,5 +66,5 @@ func AllgathervInit[T Elem](c *Comm, send, recv []T, counts, displs []int) Reque
 }
 
 func allgathervArgs[T Elem](send, recv []T, counts, displs []int) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Code: elementCode[T](), Elem: reflect.TypeFor[T](), RecvCounts: counts, RecvDispls: displs}
+	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), RecvCounts: counts, RecvDispls: displs}
 }

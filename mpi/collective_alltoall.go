@@ -33,7 +33,7 @@ func AlltoallInit[T Elem](c *Comm, send, recv []T) Request {
 }
 
 func alltoallArgs[T Elem](send, recv []T) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Code: elementCode[T](), Elem: reflect.TypeFor[T]()}
+	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T]()}
 }
 
 // Alltoallv sends send[sendDispls[r]:sendDispls[r]+sendCounts[r]] to rank r, and
@@ -67,6 +67,6 @@ func AlltoallvInit[T Elem](c *Comm, send []T, sendCounts, sendDispls []int, recv
 }
 
 func alltoallvArgs[T Elem](send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Code: elementCode[T](), Elem: reflect.TypeFor[T](),
+	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](),
 		SendCounts: sendCounts, SendDispls: sendDispls, RecvCounts: recvCounts, RecvDispls: recvDispls}
 }

@@ -64,5 +64,5 @@ func BcastInit[T Elem](c *Comm, buf []T, root int) Request {
 }
 
 func bcastArgs[T Elem](buf []T, root int) coll.Args {
-	return coll.Args{Recv: bytesOf(buf), Width: sizeOf[T](), Code: elementCode[T](), Elem: reflect.TypeFor[T](), Root: root}
+	return coll.Args{Recv: side(buf), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root}
 }

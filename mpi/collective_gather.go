@@ -34,7 +34,7 @@ func GatherInit[T Elem](c *Comm, send, recv []T, root int) Request {
 }
 
 func gatherArgs[T Elem](send, recv []T, root int) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Code: elementCode[T](), Elem: reflect.TypeFor[T](), Root: root}
+	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root}
 }
 
 // Gatherv collects send slices of any lengths at rank root: that of rank r
@@ -67,5 +67,5 @@ func GathervInit[T Elem](c *Comm, send, recv []T, counts, displs []int, root int
 }
 
 func gathervArgs[T Elem](send, recv []T, counts, displs []int, root int) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Code: elementCode[T](), Elem: reflect.TypeFor[T](), Root: root, RecvCounts: counts, RecvDispls: displs}
+	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root, RecvCounts: counts, RecvDispls: displs}
 }

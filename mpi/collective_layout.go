@@ -2,8 +2,6 @@ package mpi
 
 import (
 	"github.com/halo-mpi/halo/internal/coll"
-	"github.com/halo-mpi/halo/internal/dtype"
-	"github.com/halo-mpi/halo/internal/p2p"
 )
 
 // Collectives on Buffers are methods of Comm, named as the functions for slices. Each
@@ -15,12 +13,12 @@ import (
 // In place, the one Buffer is of the same type and begins where the own block of the
 // other does. Otherwise what is received must not overlap what is sent.
 
-// layout is that of a Buffer, nil for none.
-func (b *Buffer) layout() *dtype.Buffer {
+// side is what a Buffer is to a collective: nothing if it is nil.
+func (b *Buffer) side() coll.Side {
 	if b == nil {
-		return nil
+		return coll.Side{}
 	}
-	return &b.b
+	return coll.Elements(&b.b)
 }
 
 // wrongBuffer is the error of one of the Buffers that a member of a collective gives, nil for
@@ -45,7 +43,8 @@ func (c *Comm) doBuffers(k coll.Kind, a *coll.Args, send, recv *Buffer) error {
 	if err := wrongBuffer(send, recv); err != nil {
 		return c.done(k, c.w.Coll.Refuse(c.core, k, err))
 	}
-	return c.done(k, c.w.Coll.DoLayouts(c.core, k, a, send.layout(), recv.layout()))
+	a.Send, a.Recv = send.side(), recv.side()
+	return c.done(k, c.w.Coll.Do(c.core, k, a))
 }
 
 // requestBuffers is request for Buffers.
@@ -58,13 +57,8 @@ func (c *Comm) requestBuffers(k coll.Kind, f form, a *coll.Args, send, recv *Buf
 	if err := wrongBuffer(send, recv); err != nil {
 		return c.refuse(k, f, err)
 	}
-	c.callArgs(name, a)
-	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
-		if f == persistent {
-			return e.InitLayouts(c.core, k, a, send.layout(), recv.layout())
-		}
-		return e.StartLayouts(c.core, k, a, send.layout(), recv.layout())
-	})
+	a.Send, a.Recv = send.side(), recv.side()
+	return c.begin(k, f, a)
 }
 
 // significant leaves out the Buffer that does not count at the caller.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
-	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
@@ -70,7 +69,7 @@ func (c *Comm) Alltoallw(send, recv []Buffer) error {
 	if err := c.checkPairs(send, recv); err != nil {
 		return c.done(coll.Alltoallw, c.w.Coll.Refuse(c.core, coll.Alltoallw, err))
 	}
-	return c.done(coll.Alltoallw, c.w.Coll.DoPairs(c.core, func(r int) (from, to *dtype.Buffer) { return &send[r].b, &recv[r].b }))
+	return c.done(coll.Alltoallw, c.w.Coll.DoPairs(c.core, func(r int) (from, to coll.Side) { return send[r].side(), recv[r].side() }))
 }
 
 // Ialltoallw starts an Alltoallw. The slices, not the data, may be used again at once.
@@ -97,7 +96,7 @@ func (c *Comm) requestPairs(f form, send, recv []Buffer) Request {
 		return c.refuse(coll.Alltoallw, f, err)
 	}
 	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
-		pair := func(r int) (from, to *dtype.Buffer) { return &send[r].b, &recv[r].b }
+		pair := func(r int) (from, to coll.Side) { return send[r].side(), recv[r].side() }
 		if f == persistent {
 			return e.InitPairs(c.core, pair)
 		}

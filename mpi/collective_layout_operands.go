@@ -7,7 +7,6 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
-	"github.com/halo-mpi/halo/internal/p2p"
 )
 
 // A reduction of Buffers. What predefined operations are defined on lies in memory as
@@ -20,16 +19,20 @@ func (c *Comm) reduceNow(k coll.Kind, send, recv *Buffer, o Op, root int, counts
 		return err
 	}
 	a := coll.Args{Root: root, SendCounts: counts}
-	from, to, err := c.operands(k, send, recv, o, &a)
+	err := c.operands(k, send, recv, o, &a)
 	switch e := c.w.Coll; {
 	case err != nil:
 		err = e.Refuse(c.core, k, err)
 	case a.User != nil || k != coll.Reduce && k != coll.Allreduce:
-		err = e.DoLayouts(c.core, k, &a, from, to)
-	case k == coll.Reduce:
-		err = e.ReduceCode(c.core, a.Send, a.Recv, a.Op, a.Type, a.Code, root)
-	default:
-		err = e.AllreduceCode(c.core, a.Send, a.Recv, a.Op, a.Type, a.Code)
+		err = e.Do(c.core, k, &a)
+	default: // slices
+		from, _ := a.Send.Bytes()
+		to, _ := a.Recv.Bytes()
+		if k == coll.Reduce {
+			err = e.ReduceCode(c.core, from, to, a.Op, a.Type, a.Send.Code, root)
+		} else {
+			err = e.AllreduceCode(c.core, from, to, a.Op, a.Type, a.Send.Code)
+		}
 	}
 	return c.done(k, err)
 }
@@ -41,55 +44,52 @@ func (c *Comm) reduceLater(k coll.Kind, f form, send, recv *Buffer, o Op, root i
 		return Request{err: err}
 	}
 	a := coll.Args{Root: root, SendCounts: counts}
-	from, to, err := c.operands(k, send, recv, o, &a)
-	if err != nil {
+	if err := c.operands(k, send, recv, o, &a); err != nil {
 		return c.refuse(k, f, err)
 	}
-	c.callArgs(name, &a)
-	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
-		if f == persistent {
-			return e.InitLayouts(c.core, k, &a, from, to)
-		}
-		return e.StartLayouts(c.core, k, &a, from, to)
-	})
+	return c.begin(k, f, &a)
 }
 
 // operands checks the operation and the types of the Buffers, and fills in a what the
-// reduction works on; or returns layouts that take the place of its slices.
-func (c *Comm) operands(k coll.Kind, send, recv *Buffer, o Op, a *coll.Args) (from, to *dtype.Buffer, err error) {
+// reduction works on: for predefined operations that is slices.
+func (c *Comm) operands(k coll.Kind, send, recv *Buffer, o Op, a *coll.Args) (err error) {
 	send, recv = c.significant(k, a, send, recv)
 	if err := wrongBuffer(send, recv); err != nil {
-		return nil, nil, err
+		return err
 	}
 	if send == nil { // on an intercommunicator: the result only, or nothing
 		if recv == nil {
-			return nil, nil, nil
+			return nil
 		}
 		send = recv
 	}
 	if recv != nil {
 		if err := sameElements(send, recv); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
 	if o.user != nil {
 		a.User, err = o.user.forBuffer(send)
-		return send.layout(), recv.layout(), err
+		a.Send, a.Recv = send.side(), recv.side()
+		return err
 	}
 	if a.Op, a.Type, err = o.elements(send); err != nil {
-		return nil, nil, err
+		return err
 	}
-	a.Width, a.Code = a.Type.Size(), send.b.Code()
-	if a.Send, err = send.inMemory(a.Width); err != nil || recv == nil {
-		return nil, nil, err
+	a.Width = a.Type.Size()
+	bytes, err := send.inMemory(a.Width)
+	a.Send = coll.Slice(bytes, send.b.Code())
+	if err != nil || recv == nil {
+		return err
 	}
 	if recv.b.Type() != send.b.Type() {
 		if _, _, err := o.elements(recv); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
-	a.Recv, err = recv.inMemory(a.Width)
-	return nil, nil, err
+	bytes, err = recv.inMemory(a.Width)
+	a.Recv = coll.Slice(bytes, a.Send.Code)
+	return err
 }
 
 // sameElements checks that elements of both Buffers are of the same basic types.

@@ -34,7 +34,7 @@ func ScatterInit[T Elem](c *Comm, send, recv []T, root int) Request {
 }
 
 func scatterArgs[T Elem](send, recv []T, root int) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Code: elementCode[T](), Elem: reflect.TypeFor[T](), Root: root}
+	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root}
 }
 
 // Scatterv deals the send slice of rank root out in blocks of any lengths: rank
@@ -68,5 +68,5 @@ func ScattervInit[T Elem](c *Comm, send []T, counts, displs []int, recv []T, roo
 }
 
 func scattervArgs[T Elem](send []T, counts, displs []int, recv []T, root int) coll.Args {
-	return coll.Args{Send: bytesOf(send), Recv: bytesOf(recv), Width: sizeOf[T](), Code: elementCode[T](), Elem: reflect.TypeFor[T](), Root: root, SendCounts: counts, SendDispls: displs}
+	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root, SendCounts: counts, SendDispls: displs}
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
-	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
@@ -61,7 +61,7 @@ func (e *Engine) agreeSlot(c *comm.Comm, d *division) error {
 		binary.LittleEndian.PutUint64(choice, uint64(int64(slot)))
 	}
 	s := e.newSchedule(d.local, BcastBinomial)
-	s.recv = memory(choice)
+	s.Recv.Mem = mem.Of(choice)
 	if err := e.wait(e.start(s, tag)); err != nil {
 		return err
 	}
@@ -92,8 +92,8 @@ func (e *Engine) stages(c *comm.Comm, k Kind, a *Args, tag int32, slotted bool, 
 	defer e.p.Unlock()
 	s := e.newSchedule(c, leading(k))
 	s.Args, s.slotted = *a, slotted
-	s.send, s.recv = memory(a.Send), memory(a.Recv)
-	s.codes = [2]dtype.Code{a.Code, a.Code}
+	s.Send.width, s.Recv.width = 1, 1
+	s.tell(a.Send.Code, a.Recv.Code)
 	s.terms = stateOf(c).terms
 	if rootsDiffer(found) {
 		s.found = found
@@ -130,8 +130,11 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		return e.stages(c, k, a, tag, false, nil)
 	}
 	d.kind = k
-	down := func(buf data, root int) error { // on the node
-		code := a.Code
+	down := func(buf mem.Mem, root int) error { // on the node
+		code := a.Send.Code
+		if k == Bcast {
+			code = a.Recv.Code
+		}
 		if rootsDiffer(err) {
 			code = p2p.RootsDiffer
 		}
@@ -144,7 +147,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		if leads {
 			err = first(err, e.stages(c, k, a, tag, true, err))
 		}
-		return first(err, down(data{}, 0))
+		return first(err, down(mem.Mem{}, 0))
 	case Bcast:
 		root := 0 // on the node
 		if home {
@@ -152,30 +155,30 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		} else if leads {
 			err = e.stages(c, k, a, tag, true, err)
 		}
-		err = first(err, down(memory(a.Recv), root))
+		err = first(err, down(a.Recv.Mem, root))
 		if c.Rank == a.Root {
 			err = first(err, e.stages(c, k, a, tag, true, err))
 		}
 		return err
 	case Allreduce:
-		err = through(c, s.reduce(a.Send, a.Recv, a.Op, a.Type, a.Code, 0))
+		err = through(c, s.reduce(flat(a.Send.Mem), flat(a.Recv.Mem), a.Op, a.Type, a.Send.Code, 0))
 		if leads {
 			err = first(err, e.stages(c, k, a, tag, true, err))
 		}
-		return first(err, down(memory(a.Recv), 0))
+		return first(err, down(a.Recv.Mem, 0))
 	}
 	// A Reduce. What the leader gives to the schedule is the sum of its node.
 	sum := *a
 	if c.Rank != a.Root {
-		sum.Recv = d.spare[:len(a.Send)]
+		sum.Recv = Slice(d.spare[:a.Send.Len()], a.Send.Code)
 	}
 	sum.Send = sum.Recv
-	err = through(c, s.reduce(a.Send, sum.Recv, a.Op, a.Type, a.Code, 0))
+	err = through(c, s.reduce(flat(a.Send.Mem), flat(sum.Recv.Mem), a.Op, a.Type, a.Send.Code, 0))
 	if leads {
 		err = first(err, e.stages(c, k, &sum, tag, true, err))
 	}
 	if home && d.leader(int(d.at[a.Root])) != a.Root {
-		err = first(err, down(memory(sum.Recv), 0))
+		err = first(err, down(sum.Recv.Mem, 0))
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
@@ -97,9 +98,9 @@ func (e *Engine) putAgreement(s *schedule, send, recv *dtype.Type) {
 }
 
 // typeOf is the type of the elements of a side, nil for bytes.
-func (x *side) typeOf(slice *dtype.Type) *dtype.Type {
-	if x.given != nil {
-		return x.given.Type()
+func (x *Side) typeOf(slice *dtype.Type) *dtype.Type {
+	if x.buffer {
+		return x.typ
 	}
 	return slice
 }
@@ -110,7 +111,7 @@ func (x *side) typeOf(slice *dtype.Type) *dtype.Type {
 // in collectives by slot and by messages.
 func (e *Engine) LastBarrier(world, last *comm.Comm) error {
 	if stateOf(world).checks {
-		return e.doSlices(world, Barrier, &Args{Call: "Finalize"})
+		return e.do(world, Barrier, &Args{Call: "Finalize"})
 	}
 	w, t := stateOf(world), &stateOf(last).terms
 	// An error names the root that was named last: through the slot if one was since the last Barrier.
@@ -166,8 +167,8 @@ func agreeing(s *schedule) bool {
 	exchange := func(size int) {
 		for i := 1; i < n; i++ {
 			to, from := (me+i)%n, (me-i+n)%n
-			s.sendTo(to, memory(g.said[to*size:(to+1)*size]))
-			s.recvFrom(from, memory(g.heard[from*size:(from+1)*size]))
+			s.sendTo(to, mem.Of(g.said[to*size:(to+1)*size]))
+			s.recvFrom(from, mem.Of(g.heard[from*size:(from+1)*size]))
 		}
 	}
 	switch s.round {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
@@ -14,12 +15,12 @@ type elements struct {
 	n int64
 }
 
-// elementsOf is the data of a side.
-func elementsOf(d data, width int, t *dtype.Type) elements {
+// elementsOf is the elements that memory of a side is.
+func elementsOf(d mem.Mem, width int, t *dtype.Type) elements {
 	if t == nil || width == 0 {
-		return elements{nil, int64(d.n)}
+		return elements{nil, int64(d.Len())}
 	}
-	return elements{t, int64(d.n / width)}
+	return elements{t, int64(d.Len() / width)}
 }
 
 func (x elements) String() string {
@@ -43,20 +44,20 @@ func (s *schedule) gives(r int) (x elements, any bool) {
 	case Barrier:
 		return x, false
 	case Bcast:
-		return elementsOf(s.recv, s.recvWidth, types[1]), me == s.Root && r != me
+		return elementsOf(s.Recv.Mem, s.Recv.width, types[1]), me == s.Root && r != me
 	case Gather, Gatherv:
-		return elementsOf(s.send, s.sendWidth, types[0]), r == s.Root
+		return elementsOf(s.Send.Mem, s.Send.width, types[0]), r == s.Root
 	case Scatter, Scatterv:
 		if me != s.Root {
 			return x, false
 		}
 	case Alltoallw:
-		return elements{s.pairs[0][r].Type(), s.pairs[0][r].Count()}, true
+		return elements{s.pairs[0][r].typ, int64(s.pairs[0][r].number)}, true
 	case Alltoall, Alltoallv:
 	default: // all give the same to everybody
-		return elementsOf(s.send, s.sendWidth, types[0]), true
+		return elementsOf(s.Send.Mem, s.Send.width, types[0]), true
 	}
-	return elementsOf(s.sendBlock(r), s.sendWidth, types[0]), true
+	return elementsOf(s.sendBlock(r), s.Send.width, types[0]), true
 }
 
 func (s *schedule) takes(r int) (x elements, any bool) {
@@ -65,19 +66,19 @@ func (s *schedule) takes(r int) (x elements, any bool) {
 	case Barrier:
 		return x, false
 	case Bcast:
-		return elementsOf(s.recv, s.recvWidth, types[1]), r == s.Root && r != me
+		return elementsOf(s.Recv.Mem, s.Recv.width, types[1]), r == s.Root && r != me
 	case Gather, Gatherv:
 		if me != s.Root {
 			return x, false
 		}
 	case Scatter, Scatterv:
-		return elementsOf(s.recv, s.recvWidth, types[1]), r == s.Root
+		return elementsOf(s.Recv.Mem, s.Recv.width, types[1]), r == s.Root
 	case Alltoallw:
-		return elements{s.pairs[1][r].Type(), s.pairs[1][r].Count()}, true
+		return elements{s.pairs[1][r].typ, int64(s.pairs[1][r].number)}, true
 	case Reduce, Allreduce, Scan, Exscan, ReduceScatter, ReduceScatterBlock: // operands are all alike
-		return elementsOf(s.send, s.sendWidth, types[0]), true
+		return elementsOf(s.Send.Mem, s.Send.width, types[0]), true
 	}
-	return elementsOf(s.recvBlock(r), s.recvWidth, types[1]), true
+	return elementsOf(s.recvBlock(r), s.Recv.width, types[1]), true
 }
 
 // sends is what rank r is told that it will be sent. Predefined operations are defined
@@ -88,8 +89,8 @@ func (s *schedule) sends(r int) (c claim) {
 	switch {
 	case !any:
 	case s.operands():
-		n := int64(s.send.n / s.Width)
-		c = claim{dtype.Signature{Elements: n, Bytes: int64(s.send.n), Hash: uint64(s.Type)}, fmt.Sprintf("%d x %v", n, s.Type)}
+		n := int64(s.Send.Len() / s.Width)
+		c = claim{dtype.Signature{Elements: n, Bytes: int64(s.Send.Len()), Hash: uint64(s.Type)}, fmt.Sprintf("%d x %v", n, s.Type)}
 	default:
 		c = claim{x.signature(), x.String()}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 )
 
 // What members tell in checking mode, for tests that tell it by hand.
@@ -34,8 +35,8 @@ func TestS6_RecordsOfAnything(t *testing.T) {
 		if s.kind == Alltoallw {
 			continue // its layouts are no slices
 		}
-		s.Root, s.Width, s.sendWidth, s.recvWidth, s.unit = g.IntN(2), 8, 8, 8, 16
-		s.send, s.recv = memory(make([]byte, 32)), memory(make([]byte, 32))
+		s.Root, s.Width, s.Send.width, s.Recv.width, s.unit = g.IntN(2), 8, 8, 8, 16
+		s.Send.Mem, s.Recv.Mem = mem.Of(make([]byte, 32)), mem.Of(make([]byte, 32))
 		s.SendCounts, s.RecvCounts = nil, nil
 		s.agreement.call = s.kind.String()
 		heard := make([]byte, 2*recordSize)

@@ -11,17 +11,17 @@ func allgatherBruck(s *schedule) bool {
 	all := s.temp(n * size)
 	steps := bits.Len(uint(n - 1))
 	if s.round == 0 {
-		s.copy(all.first(size), s.send)
+		s.copy(all.First(size), s.Send.Mem)
 		return true
 	}
 	have := 1 << (s.round - 1)
 	k := min(have, n-have)
-	s.recvFrom((me+have)%n, all.cut(have*size, (have+k)*size))
-	s.sendTo((me-have+n)%n, all.first(k*size))
+	s.recvFrom((me+have)%n, all.Cut(have*size, (have+k)*size))
+	s.sendTo((me-have+n)%n, all.First(k*size))
 	if s.round < steps {
 		return true
 	}
-	s.copy(s.recv.from(me*size), all.first((n-me)*size))
-	s.copy(s.recv.first(me*size), all.from((n-me)*size))
+	s.copy(s.Recv.From(me*size), all.First((n-me)*size))
+	s.copy(s.Recv.First(me*size), all.From((n-me)*size))
 	return false
 }

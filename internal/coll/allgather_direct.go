@@ -7,15 +7,15 @@ func allgatherDirect(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	lo, hi := window(s.round, directWindow, n)
 	for i := lo; i < hi; i++ {
-		if b := s.recvBlock((me - i + n) % n); b.n > 0 {
+		if b := s.recvBlock((me - i + n) % n); b.Len() > 0 {
 			s.recvFrom((me-i+n)%n, b)
 		}
-		if s.send.n > 0 {
-			s.sendTo((me+i)%n, s.send)
+		if s.Send.Len() > 0 {
+			s.sendTo((me+i)%n, s.Send.Mem)
 		}
 	}
 	if s.round == 0 {
-		s.copy(s.recvBlock(me), s.send)
+		s.copy(s.recvBlock(me), s.Send.Mem)
 	}
 	return hi < n
 }

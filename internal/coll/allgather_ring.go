@@ -6,14 +6,14 @@ package coll
 func allgatherRing(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	out, got := (me-s.round+n)%n, (me-s.round-1+n)%n
-	if b := s.recvBlock(got); b.n > 0 {
+	if b := s.recvBlock(got); b.Len() > 0 {
 		s.recvFrom((me-1+n)%n, b)
 	}
 	switch b := s.recvBlock(out); {
-	case b.n == 0:
+	case b.Len() == 0:
 	case s.round == 0:
-		s.sendTo((me+1)%n, s.send)
-		s.copy(b, s.send)
+		s.sendTo((me+1)%n, s.Send.Mem)
+		s.copy(b, s.Send.Mem)
 	default:
 		s.sendTo((me+1)%n, b)
 	}

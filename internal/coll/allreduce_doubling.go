@@ -16,13 +16,13 @@ func allreduceDoubling(s *schedule) bool {
 	folded := me < 2*extra
 	if folded && me%2 == 0 {
 		if s.round == 0 {
-			s.sendTo(me+1, s.send)
+			s.sendTo(me+1, s.Send.Mem)
 			return true
 		}
-		s.recvFrom(me+1, s.recv)
+		s.recvFrom(me+1, s.Recv.Mem)
 		return false
 	}
-	in := s.temp(s.send.n)
+	in := s.temp(s.Send.Len())
 	v := me - extra // number among those who stay
 	if folded {
 		v = me / 2
@@ -32,13 +32,13 @@ func allreduceDoubling(s *schedule) bool {
 	case s.round == 0:
 		if folded {
 			s.recvFrom(me-1, in)
-			s.reduce(s.recv, in, s.send)
+			s.reduce(s.Recv.Mem, in, s.Send.Mem)
 		} else {
-			s.copy(s.recv, s.send)
+			s.copy(s.Recv.Mem, s.Send.Mem)
 		}
 		return folded || steps > 0
 	case step == steps: // only those who folded come here
-		s.sendTo(me-1, s.recv)
+		s.sendTo(me-1, s.Recv.Mem)
 		return false
 	}
 	w := v ^ 1<<step
@@ -47,11 +47,11 @@ func allreduceDoubling(s *schedule) bool {
 		partner = 2*w + 1
 	}
 	s.recvFrom(partner, in)
-	s.sendTo(partner, s.recv)
+	s.sendTo(partner, s.Recv.Mem)
 	if w < v {
-		s.reduce(s.recv, in, s.recv)
+		s.reduce(s.Recv.Mem, in, s.Recv.Mem)
 	} else {
-		s.reduce(s.recv, s.recv, in)
+		s.reduce(s.Recv.Mem, s.Recv.Mem, in)
 	}
 	return folded || step+1 < steps
 }

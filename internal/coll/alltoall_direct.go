@@ -1,5 +1,7 @@
 package coll
 
+import "github.com/halo-mpi/halo/internal/mem"
+
 // alltoallDirect exchanges with all others at once, beginning with the next
 // neighbours, so that not everybody begins with the same one.
 func alltoallDirect(s *schedule) bool { return s.exchange(directWindow) }
@@ -9,14 +11,14 @@ func alltoallDirect(s *schedule) bool { return s.exchange(directWindow) }
 // before, which takes a round.
 func (s *schedule) exchange(k int) bool {
 	n, me, round := s.c.Size(), s.c.Rank, s.round
-	inPlace := s.inPlace || same(s.send, s.recv)
+	inPlace := s.inPlace || mem.Same(s.Send.Mem, s.Recv.Mem)
 	if !inPlace && round == 0 {
 		s.copy(s.recvBlock(me), s.sendBlock(me))
 	}
 	if inPlace {
 		if round == 0 {
 			if s.kind != Alltoallw {
-				s.copy(s.temp(s.send.n), s.send)
+				s.copy(s.temp(s.Send.Len()), s.Send.Mem)
 				return true
 			}
 			for r := range n {
@@ -29,10 +31,10 @@ func (s *schedule) exchange(k int) bool {
 	lo, hi := window(round, k, n)
 	for i := lo; i < hi; i++ {
 		from, to := (me-i+n)%n, (me+i)%n
-		if b := s.recvBlock(from); b.n > 0 {
+		if b := s.recvBlock(from); b.Len() > 0 {
 			s.recvFrom(from, b)
 		}
-		if b := s.outBlock(to, inPlace); b.n > 0 {
+		if b := s.outBlock(to, inPlace); b.Len() > 0 {
 			s.sendTo(to, b)
 		}
 	}
@@ -44,7 +46,7 @@ func (s *schedule) exchange(k int) bool {
 
 // outBlock is the block that goes to rank r: in place a copy of it, with all others in
 // scratch memory.
-func (s *schedule) outBlock(r int, inPlace bool) data {
+func (s *schedule) outBlock(r int, inPlace bool) mem.Mem {
 	switch {
 	case !inPlace:
 		return s.sendBlock(r)
@@ -52,5 +54,5 @@ func (s *schedule) outBlock(r int, inPlace bool) data {
 		last := s.c.Size() - 1
 		return block(s.temp(s.SendDispls[last]+s.SendCounts[last]), r, 0, 1, s.SendCounts, s.SendDispls)
 	}
-	return block(s.temp(s.send.n), r, s.unit, s.sendWidth, s.SendCounts, s.SendDispls)
+	return block(s.temp(s.Send.Len()), r, s.unit, s.Send.width, s.SendCounts, s.SendDispls)
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
@@ -13,12 +14,11 @@ import (
 // Counts and displacements are elements and belong to the operation until it is
 // complete. Without displacements the blocks lie one behind the other.
 type Args struct {
-	Send, Recv             []byte // the buffer of a Bcast is Recv
-	Width                  int    // of an element in bytes
+	Send, Recv             Side // the buffer of a Bcast is Recv
+	Width                  int  // of an element of a slice, or operand, in bytes
 	Op                     op.Op
 	Type                   op.Type
-	Code                   dtype.Code   // of the elements of Send and Recv
-	Datatype               *dtype.Type  // of the elements of Send and Recv, in checking mode
+	Datatype               *dtype.Type  // of the elements of slices, in checking mode
 	Call                   string       // what the collective is called there, if not like its kind
 	User                   *op.User     // takes the place of Op and Type unless nil
 	Elem                   reflect.Type // of the elements of slices, where User works on them or something is checked
@@ -31,32 +31,32 @@ type Args struct {
 const unknown = 1
 
 // sendBlock is the part of send that goes to, or is reduced for, member r.
-func (s *schedule) sendBlock(r int) data {
+func (s *schedule) sendBlock(r int) mem.Mem {
 	if s.kind == Alltoallw {
-		return laidOut(&s.pairs[0][r])
+		return s.pairs[0][r].Mem
 	}
-	return block(s.send, r, s.unit, s.sendWidth, s.SendCounts, s.SendDispls)
+	return block(s.Send.Mem, r, s.unit, s.Send.width, s.SendCounts, s.SendDispls)
 }
 
 // recvBlock is the part of recv that comes from member r.
-func (s *schedule) recvBlock(r int) data {
+func (s *schedule) recvBlock(r int) mem.Mem {
 	if s.kind == Alltoallw {
-		return laidOut(&s.pairs[1][r])
+		return s.pairs[1][r].Mem
 	}
-	return block(s.recv, r, s.unit, s.recvWidth, s.RecvCounts, s.RecvDispls)
+	return block(s.Recv.Mem, r, s.unit, s.Recv.width, s.RecvCounts, s.RecvDispls)
 }
 
 // block is the r-th block of d: of unit bytes, or as counts and displs say.
-func block(d data, r, unit, width int, counts, displs []int) data {
+func block(d mem.Mem, r, unit, width int, counts, displs []int) mem.Mem {
 	if counts == nil {
-		return d.cut(r*unit, (r+1)*unit)
+		return d.Cut(r*unit, (r+1)*unit)
 	}
 	n := counts[r] * width
 	if n == 0 {
-		return data{} // the displacement may be anything
+		return mem.Mem{} // the displacement may be anything
 	}
 	at := displs[r] * width
-	return d.cut(at, at+n)
+	return d.Cut(at, at+n)
 }
 
 // pack fills in displacements that were left out.
@@ -94,7 +94,7 @@ func sum(counts []int) int {
 // bytes and the same for all members. A size of 0 means that nothing moves; it is
 // unknown where a member knows only its own blocks.
 func (s *schedule) shape() (unit, size int) {
-	ranks, send, recv := s.c.Size(), s.send.n, s.recv.n
+	ranks, send, recv := s.c.Size(), s.Send.Len(), s.Recv.Len()
 	switch s.kind {
 	case Bcast:
 		return 0, recv
@@ -111,14 +111,14 @@ func (s *schedule) shape() (unit, size int) {
 	case ReduceScatter:
 		return 0, send
 	case Allgatherv:
-		return 0, (sum(s.RecvCounts)*s.recvWidth + ranks - 1) / ranks
+		return 0, (sum(s.RecvCounts)*s.Recv.width + ranks - 1) / ranks
 	}
 	return 0, unknown
 }
 
 // alone does a collective of one member.
 func (s *schedule) alone(k Kind) {
-	dst, src := s.recv, s.send
+	dst, src := s.Recv.Mem, s.Send.Mem
 	switch k {
 	case Barrier, Bcast, Exscan:
 		return
@@ -129,7 +129,7 @@ func (s *schedule) alone(k Kind) {
 	case Alltoall, Alltoallv, Alltoallw:
 		dst, src = s.recvBlock(0), s.sendBlock(0)
 	}
-	if !same(dst, src) {
-		dst.fill(src)
+	if !mem.Same(dst, src) {
+		mem.Copy(dst, src)
 	}
 }

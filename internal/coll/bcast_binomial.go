@@ -4,12 +4,12 @@ package coll
 func bcastBinomial(s *schedule) bool {
 	n, v := s.c.Size(), s.virtual()
 	if s.round == 0 && v != 0 {
-		s.recvFrom(s.rank(v&(v-1)), s.recv)
+		s.recvFrom(s.rank(v&(v-1)), s.Recv.Mem)
 		return true
 	}
 	for far := reach(v, n) / 2; far > 0; far /= 2 { // the largest subtree first
 		if v+far < n {
-			s.sendTo(s.rank(v+far), s.recv)
+			s.sendTo(s.rank(v+far), s.Recv.Mem)
 		}
 	}
 	return false

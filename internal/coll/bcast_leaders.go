@@ -19,9 +19,9 @@ func bcastLeaders(s *schedule) bool {
 	first := int(d.index[top(v)])
 	w := (int(d.index[me]) - first + size) % size // the number on the node, from its top
 	member := func(w int) int { return int(d.order[d.start[mine]+(first+w)%size]) }
-	linear := s.inner(Bcast, d.local, s.recv.n) == BcastLinear
+	linear := s.inner(Bcast, d.local, s.Recv.Len()) == BcastLinear
 
-	segments, out := segmentCount(s.recv), s.round // the segment to send
+	segments, out := segmentCount(s.Recv.Mem), s.round // the segment to send
 	if me != s.Root {
 		if s.round < segments {
 			from := top(v & (v - 1))
@@ -31,12 +31,12 @@ func bcastLeaders(s *schedule) bool {
 			case w > 0:
 				from = member(w & (w - 1))
 			}
-			s.recvFrom(from, segment(s.recv, s.round))
+			s.recvFrom(from, segment(s.Recv.Mem, s.round))
 		}
 		out--
 	}
 	if out >= 0 && out < segments {
-		b := segment(s.recv, out)
+		b := segment(s.Recv.Mem, out)
 		if w == 0 {
 			for far := reach(v, nodes) / 2; far > 0; far /= 2 { // the largest subtree first
 				if v+far < nodes {

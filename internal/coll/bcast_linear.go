@@ -5,12 +5,12 @@ package coll
 // waits for anybody but the root.
 func bcastLinear(s *schedule) bool {
 	if s.c.Rank != s.Root {
-		s.recvFrom(s.Root, s.recv)
+		s.recvFrom(s.Root, s.Recv.Mem)
 		return false
 	}
 	for r := range s.c.Size() {
 		if r != s.Root {
-			s.sendTo(r, s.recv)
+			s.sendTo(r, s.Recv.Mem)
 		}
 	}
 	return false

@@ -11,20 +11,22 @@ import (
 // check validates what this member can see of the arguments of a collective, and
 // cuts what may be longer to what is used of it. What the members must agree on is
 // found out by the lengths of messages, as far as it shows.
-func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
+func (a *Args) check(c *comm.Comm, k Kind) error {
 	if k == Barrier {
 		return nil
 	}
+	a.measure()
 	if c.Inter != nil {
-		return a.checkInter(c, k, send, recv)
+		return a.checkInter(c, k)
 	}
+	send, recv := &a.Send, &a.Recv
 	if k.rooted() {
 		if err := checkRoot(c, a.Root); err != nil {
 			return err
 		}
 	}
 	if k.reduces() {
-		if send.given != nil {
+		if send.buffer {
 			a.Width = send.width
 		}
 		if err := a.checkOp(); err != nil {
@@ -33,7 +35,7 @@ func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
 		send.width, recv.width = a.Width, a.Width
 	}
 	if send.odd() || recv.odd() {
-		return wrong(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.n, recv.n, a.Width)
+		return wrong(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.Len(), recv.Len(), a.Width)
 	}
 	n, me := c.Size(), c.Rank
 	atRoot := c.Rank == a.Root
@@ -47,7 +49,7 @@ func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
 		if k == Reduce && !atRoot {
 			return nil
 		}
-		if err := recv.cutTo(1, send.n); err != nil {
+		if err := recv.cutTo(1, send.Len()); err != nil {
 			return err
 		}
 		return send.apart(recv, 0, "", "receive")
@@ -55,13 +57,13 @@ func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
 		if k == Gather && !atRoot {
 			return nil
 		}
-		if err := recv.whole(send.n, send, "receive"); err != nil {
+		if err := recv.whole(send.Len(), send, "receive"); err != nil {
 			return err
 		}
-		if err := recv.cutTo(n, send.n); err != nil {
+		if err := recv.cutTo(n, send.Len()); err != nil {
 			return err
 		}
-		return send.apart(recv, me*send.n, "the caller's own block of ", "receive")
+		return send.apart(recv, me*send.Len(), "the caller's own block of ", "receive")
 	case Gatherv, Allgatherv:
 		if k == Gatherv && !atRoot {
 			return nil
@@ -77,14 +79,14 @@ func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
 		if !atRoot {
 			return recv.receives()
 		}
-		if err := send.whole(recv.n, recv, "send"); err != nil {
+		if err := send.whole(recv.Len(), recv, "send"); err != nil {
 			return err
 		}
-		if recv.n > send.n/n {
-			return wrong(class.Count, "send %s of %d elements, want %d for each of %d members", send.word(), send.count(), send.elements(recv.n), n)
+		if recv.Len() > send.Len()/n {
+			return wrong(class.Count, "send %s of %d elements, want %d for each of %d members", send.word(), send.count(), send.elements(recv.Len()), n)
 		}
-		send.n = n * recv.n
-		return recv.apart(send, me*recv.n, "the root's own block of ", "send")
+		send.Mem = send.First(n * recv.Len())
+		return recv.apart(send, me*recv.Len(), "the root's own block of ", "send")
 	case Scatterv:
 		if !atRoot {
 			return recv.receives()
@@ -100,10 +102,10 @@ func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
 		if err := send.divides(n); err != nil {
 			return err
 		}
-		if err := recv.whole(send.n/n, send, "receive"); err != nil {
+		if err := recv.whole(send.Len()/n, send, "receive"); err != nil {
 			return err
 		}
-		if err := recv.cutTo(1, send.n); err != nil {
+		if err := recv.cutTo(1, send.Len()); err != nil {
 			return err
 		}
 		return send.apart(recv, 0, "", "receive")
@@ -125,7 +127,7 @@ func (a *Args) check(c *comm.Comm, k Kind, send, recv *side) error {
 		if err := send.divides(n); err != nil {
 			return err
 		}
-		if err := recv.cutTo(1, send.n/n); err != nil {
+		if err := recv.cutTo(1, send.Len()/n); err != nil {
 			return err
 		}
 		return recv.apart(send, 0, "the beginning of ", "send")

@@ -12,14 +12,6 @@ import (
 // wrong length, so that nobody waits; what would be passed on is not, and whoever was to get it
 // is told so.
 
-// code is that of the elements of a side.
-func (a *Args) code(x *side) dtype.Code {
-	if x.given != nil {
-		return x.given.Code()
-	}
-	return a.Code
-}
-
 // tell notes the codes of what the schedule sends and receives. A member that passes on
 // what is another one's has the code of its own side: of what it gives, or else gets.
 func (s *schedule) tell(send, recv dtype.Code) {
@@ -39,7 +31,7 @@ func (s *schedule) codeFor(side, rank int) dtype.Code {
 	case s.agreement != nil: // says more, and of an error perhaps has no pairs
 		return dtype.Mixed
 	case s.kind == Alltoallw:
-		return s.pairs[side][rank].Code()
+		return s.pairs[side][rank].Code
 	}
 	return s.codes[side]
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
@@ -14,67 +15,53 @@ func (e *Engine) Do(c *comm.Comm, k Kind, a *Args) error {
 	if err := o.enter(Blocking(k)); err != nil {
 		return err
 	}
-	err := e.doSlices(c, k, a)
+	err := e.do(c, k, a)
 	o.leave()
 	return err
 }
 
-// doSlices is Do within a call that has entered.
-func (e *Engine) doSlices(c *comm.Comm, k Kind, a *Args) error {
+// do is Do within a call that has entered.
+func (e *Engine) do(c *comm.Comm, k Kind, a *Args) error {
 	if s := e.plain(c, k, a); s != nil && k == Allgather {
-		return through(c, s.allgather(memory(a.Send), memory(a.Recv), a.Code, a.Code))
+		return through(c, s.allgather(a.Send.Mem, a.Recv.Mem, a.Send.Code, a.Recv.Code))
 	} else if s != nil {
-		return through(c, s.alltoall(memory(a.Send), memory(a.Recv), a.Code, a.Code))
+		return through(c, s.alltoall(a.Send.Mem, a.Recv.Mem, a.Send.Code, a.Recv.Code))
 	}
-	from, to := slice(a.Send, a.Width), slice(a.Recv, a.Width)
-	return e.do(c, k, a, &from, &to)
-}
-
-// DoLayouts is Do with layouts that take the place of the slices of a, unless they are
-// nil. It copies them, as StartLayouts and InitLayouts do.
-func (e *Engine) DoLayouts(c *comm.Comm, k Kind, a *Args, send, recv *dtype.Buffer) error {
-	o := &stateOf(c).busy
-	if err := o.enter(Blocking(k)); err != nil {
-		return err
-	}
-	from, to := sideOf(a.Send, a.Width, send), sideOf(a.Recv, a.Width, recv)
-	err := e.do(c, k, a, &from, &to)
-	o.leave()
-	return err
-}
-
-func (e *Engine) do(c *comm.Comm, k Kind, a *Args, from, to *side) error {
-	if err := a.check(c, k, from, to); err != nil {
+	if err := a.check(c, k); err != nil {
 		return e.refuse(c, k, err)
 	}
 	switch {
-	case k == Allgather && from.n > 0:
-		if s := e.short(c, k, from.n); s != nil {
-			return through(c, s.allgather(from.data, to.data, a.code(from), a.code(to)))
+	case k == Allgather && a.Send.Len() > 0:
+		if s := e.short(c, k, a.Send.Len()); s != nil {
+			return through(c, s.allgather(a.Send.Mem, a.Recv.Mem, a.Send.Code, a.Recv.Code))
 		}
-	case k == Alltoall && from.n > 0:
-		if s := e.short(c, k, from.n); s != nil {
-			return through(c, s.alltoall(from.data, to.data, a.code(from), a.code(to)))
+	case k == Alltoall && a.Send.Len() > 0:
+		if s := e.short(c, k, a.Send.Len()); s != nil {
+			return through(c, s.alltoall(a.Send.Mem, a.Recv.Mem, a.Send.Code, a.Recv.Code))
 		}
-	case k == Bcast && to.n > 0:
-		if s := e.short(c, k, to.n); s != nil {
-			return through(c, s.bcast(to.data, a.code(to), a.Root))
+	case k == Bcast && a.Recv.Len() > 0:
+		if s := e.short(c, k, a.Recv.Len()); s != nil {
+			return through(c, s.bcast(a.Recv.Mem, a.Recv.Code, a.Root))
 		}
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
-	return e.wait(e.begin(c, k, a, from, to))
+	return e.wait(e.begin(c, k, a))
 }
 
 // plain returns the slot for an Allgather or Alltoall of slices that are plainly right,
 // nil if there is none or check is to judge.
 func (e *Engine) plain(c *comm.Comm, k Kind, a *Args) *slot {
-	size, n := len(a.Send), c.Size()
-	switch {
-	case size == 0 || overlap(a.Send, a.Recv):
+	if k != Allgather && k != Alltoall || a.Send.buffer || a.Recv.buffer {
 		return nil
-	case k == Allgather && len(a.Recv)/n >= size:
-	case k == Alltoall && len(a.Recv) >= size && size%(n*a.Width) == 0:
+	}
+	send, recv := flat(a.Send.Mem), flat(a.Recv.Mem)
+	size, n := len(send), c.Size()
+	switch {
+	case size == 0 || overlap(send, recv):
+		return nil
+	case k == Allgather && len(recv)/n >= size:
+	case k == Alltoall && len(recv) >= size && size%(n*a.Width) == 0:
 	default:
 		return nil
 	}
@@ -83,16 +70,10 @@ func (e *Engine) plain(c *comm.Comm, k Kind, a *Args) *slot {
 
 // Start starts a nonblocking collective and returns its request.
 func (e *Engine) Start(c *comm.Comm, k Kind, a *Args) (*p2p.Request, error) {
-	return e.StartLayouts(c, k, a, nil, nil)
-}
-
-// StartLayouts is Start with layouts.
-func (e *Engine) StartLayouts(c *comm.Comm, k Kind, a *Args, send, recv *dtype.Buffer) (*p2p.Request, error) {
-	from, to := sideOf(a.Send, a.Width, send), sideOf(a.Recv, a.Width, recv)
-	if err := a.check(c, k, &from, &to); err != nil {
+	if err := a.check(c, k); err != nil {
 		return e.StartRefusing(c, k, a.Call, err)
 	}
-	return e.begin(c, k, a, &from, &to), nil
+	return e.begin(c, k, a), nil
 }
 
 // Init returns the request of a persistent collective, inactive.
@@ -100,17 +81,11 @@ func (e *Engine) StartLayouts(c *comm.Comm, k Kind, a *Args, send, recv *dtype.B
 // Its messages carry the same tag whenever it is started, from the lower half of
 // the tags: the members call Init in the same order, but may start in any.
 func (e *Engine) Init(c *comm.Comm, k Kind, a *Args) (*p2p.Request, error) {
-	return e.InitLayouts(c, k, a, nil, nil)
-}
-
-// InitLayouts is Init with layouts.
-func (e *Engine) InitLayouts(c *comm.Comm, k Kind, a *Args, send, recv *dtype.Buffer) (*p2p.Request, error) {
-	from, to := sideOf(a.Send, a.Width, send), sideOf(a.Recv, a.Width, recv)
-	if err := a.check(c, k, &from, &to); err != nil {
+	if err := a.check(c, k); err != nil {
 		return nil, err
 	}
 	s := &schedule{e: e}
-	e.fill(s, c, k, a, &from, &to)
+	e.fill(s, c, k, a)
 	return e.persistent(s), nil
 }
 
@@ -126,20 +101,17 @@ func (e *Engine) persistent(s *schedule) *p2p.Request {
 }
 
 // begin starts a collective whose arguments have been checked.
-func (e *Engine) begin(c *comm.Comm, k Kind, a *Args, from, to *side) *p2p.Request {
+func (e *Engine) begin(c *comm.Comm, k Kind, a *Args) *p2p.Request {
 	s := e.fresh()
-	e.fill(s, c, k, a, from, to)
+	e.fill(s, c, k, a)
 	s.agreeOn(false)
 	return e.start(s, nextTag(c))
 }
 
 // fill gives s what it is to do.
-func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args, from, to *side) {
+func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 	s.c, s.kind, s.Args = c, k, *a
-	s.Send, s.Recv = nil, nil
-	s.send, s.sendWidth = s.hold(0, a.Send, from), from.width
-	s.recv, s.recvWidth = s.hold(1, a.Recv, to), to.width
-	s.tell(a.code(from), a.code(to))
+	s.tell(a.Send.Code, a.Recv.Code)
 	s.pack()
 	if c.Inter != nil {
 		s.cross()
@@ -148,20 +120,7 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args, from, to *side
 	unit, size := s.shape()
 	s.unit, s.empty = unit, size == 0
 	s.step = e.choice.algorithm(k, size, stateOf(c).where, a.ordered()).entry().step
-	e.putAgreement(s, from.typeOf(a.Datatype), to.typeOf(a.Datatype))
-}
-
-// hold returns the data of a side, which is on the stack of the caller, with a layout
-// of the schedule's own. b is the slice, unless there is a layout.
-func (s *schedule) hold(i int, b []byte, x *side) data {
-	if x.given == nil {
-		return memory(b).first(x.n)
-	}
-	if s.layouts == nil {
-		s.layouts = new([2]dtype.Buffer)
-	}
-	s.layouts[i] = *x.given
-	return laidOut(&s.layouts[i]).first(x.n)
+	e.putAgreement(s, a.Send.typeOf(a.Datatype), a.Recv.typeOf(a.Datatype))
 }
 
 // short returns the slot to use for a collective of the kind to which each
@@ -209,7 +168,7 @@ func (e *Engine) barrier(c *comm.Comm) error {
 	if d := e.across(c, Barrier, 0); d != nil {
 		return e.throughNodes(c, d, Barrier, &Args{})
 	}
-	return e.doSlices(c, Barrier, &Args{})
+	return e.do(c, Barrier, &Args{})
 }
 
 // Bcast copies buf from the root to all others. It takes the lock.
@@ -233,9 +192,9 @@ func (e *Engine) BcastCode(c *comm.Comm, buf []byte, code dtype.Code, root int) 
 
 func (e *Engine) bcast(c *comm.Comm, buf []byte, code dtype.Code, root int) error {
 	if s := e.short(c, Bcast, len(buf)); s != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
-		return through(c, s.bcast(memory(buf), code, root))
+		return through(c, s.bcast(mem.Of(buf), code, root))
 	}
-	return e.doSlices(c, Bcast, &Args{Recv: buf, Width: 1, Code: code, Root: root})
+	return e.do(c, Bcast, &Args{Recv: Slice(buf, code), Width: 1, Root: root})
 }
 
 // bcastInStep is Bcast of something short in which nobody runs ahead where there
@@ -244,27 +203,27 @@ func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int, call string) er
 	if s := e.short(c, Bcast, len(buf)); s != nil {
 		return through(c, s.tell(buf, root))
 	}
-	a := Args{Recv: buf, Width: 1, Root: root, Call: call}
+	a := Args{Recv: Bytes(buf), Width: 1, Root: root, Call: call}
 	if d := e.across(c, Bcast, len(buf)); d != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
 		return e.throughNodes(c, d, Bcast, &a)
 	}
-	return e.doSlices(c, Bcast, &a)
+	return e.do(c, Bcast, &a)
 }
 
-// pass reports whether check has nothing against the slices of a reduction, and cuts
-// Recv to what is used of it.
-func (a *Args) pass(c *comm.Comm, k Kind) bool {
-	if a.checkOp() != nil || len(a.Send)%a.Width != 0 {
-		return false
+// pass reports whether check has nothing against the slices of a reduction, and returns what
+// is used of recv.
+func pass(c *comm.Comm, k Kind, send, recv []byte, o op.Op, t op.Type, root int) (used []byte, ok bool) {
+	if op.Check(o, t) != nil || len(send)%t.Size() != 0 {
+		return nil, false
 	}
-	if k == Reduce && c.Rank != a.Root {
-		return uint(a.Root) < uint(c.Size())
+	if k == Reduce && c.Rank != root {
+		return recv, uint(root) < uint(c.Size())
 	}
-	if len(a.Recv) < len(a.Send) {
-		return false
+	if len(recv) < len(send) {
+		return nil, false
 	}
-	a.Recv = a.Recv[:len(a.Send)]
-	return &a.Send[0] == &a.Recv[0] || !overlap(a.Send, a.Recv)
+	recv = recv[:len(send)]
+	return recv, &send[0] == &recv[0] || !overlap(send, recv)
 }
 
 // Reduce leaves the reduction of all send in recv at the root; recv is not used
@@ -279,19 +238,25 @@ func (e *Engine) ReduceCode(c *comm.Comm, send, recv []byte, o op.Op, t op.Type,
 	if err := busy.enter(Blocking(Reduce)); err != nil {
 		return err
 	}
-	err := e.reduce(c, &Args{Send: send, Recv: recv, Op: o, Type: t, Code: code, Root: root})
+	err := e.reduce(c, send, recv, o, t, code, root)
 	busy.leave()
 	return err
 }
 
-func (e *Engine) reduce(c *comm.Comm, a *Args) error {
-	if s := e.short(c, Reduce, len(a.Send)); s != nil && len(a.Send) > 0 && a.pass(c, Reduce) {
-		return through(c, s.reduce(a.Send, a.Recv, a.Op, a.Type, a.Code, a.Root))
+func (e *Engine) reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
+	if s := e.short(c, Reduce, len(send)); s != nil && len(send) > 0 {
+		if recv, ok := pass(c, Reduce, send, recv, o, t, root); ok {
+			return through(c, s.reduce(send, recv, o, t, code, root))
+		}
 	}
-	if d := e.across(c, Reduce, len(a.Send)); d != nil && len(a.Send) > 0 && a.pass(c, Reduce) {
-		return e.throughNodes(c, d, Reduce, a)
+	a := Args{Send: Slice(send, code), Recv: Slice(recv, code), Op: o, Type: t, Root: root}
+	if d := e.across(c, Reduce, len(send)); d != nil && len(send) > 0 {
+		if used, ok := pass(c, Reduce, send, recv, o, t, root); ok {
+			a.Recv.Mem, a.Width = mem.Of(used), t.Size()
+			return e.throughNodes(c, d, Reduce, &a)
+		}
 	}
-	return e.doSlices(c, Reduce, a)
+	return e.do(c, Reduce, &a)
 }
 
 // Allreduce leaves the reduction of all send in every recv, the same bits in
@@ -306,25 +271,31 @@ func (e *Engine) AllreduceCode(c *comm.Comm, send, recv []byte, o op.Op, t op.Ty
 	if err := busy.enter(Blocking(Allreduce)); err != nil {
 		return err
 	}
-	err := e.allreduce(c, &Args{Send: send, Recv: recv, Op: o, Type: t, Code: code})
+	err := e.allreduce(c, send, recv, o, t, code)
 	busy.leave()
 	return err
 }
 
-func (e *Engine) allreduce(c *comm.Comm, a *Args) error {
-	if s := e.short(c, Allreduce, len(a.Send)); s != nil && len(a.Send) > 0 && a.pass(c, Allreduce) {
-		return through(c, s.allreduce(a.Send, a.Recv, a.Op, a.Type, a.Code))
+func (e *Engine) allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
+	if s := e.short(c, Allreduce, len(send)); s != nil && len(send) > 0 {
+		if recv, ok := pass(c, Allreduce, send, recv, o, t, 0); ok {
+			return through(c, s.allreduce(send, recv, o, t, code))
+		}
 	}
-	if d := e.across(c, Allreduce, len(a.Send)); d != nil && len(a.Send) > 0 && a.pass(c, Allreduce) {
-		return e.throughNodes(c, d, Allreduce, a)
+	a := Args{Send: Slice(send, code), Recv: Slice(recv, code), Op: o, Type: t}
+	if d := e.across(c, Allreduce, len(send)); d != nil && len(send) > 0 {
+		if used, ok := pass(c, Allreduce, send, recv, o, t, 0); ok {
+			a.Recv.Mem, a.Width = mem.Of(used), t.Size()
+			return e.throughNodes(c, d, Allreduce, &a)
+		}
 	}
-	return e.doSlices(c, Allreduce, a)
+	return e.do(c, Allreduce, &a)
 }
 
 // allgather leaves all send, in the order of the ranks, in every recv, for what is
 // called call. The lock is held.
 func (e *Engine) allgather(c *comm.Comm, send, recv []byte, call string) error {
-	a := Args{Send: send, Recv: recv, Width: 1, Call: call}
-	from, to := slice(send, 1), slice(recv, 1)
-	return e.wait(e.begin(c, Allgather, &a, &from, &to))
+	a := Args{Send: Bytes(send), Recv: Bytes(recv), Width: 1, Call: call}
+	a.measure()
+	return e.wait(e.begin(c, Allgather, &a))
 }

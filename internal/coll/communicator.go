@@ -8,6 +8,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -255,7 +256,7 @@ func (e *Engine) createAmong(c *comm.Comm, members []int32) (*comm.Comm, error) 
 	e.p.Lock()
 	defer e.p.Unlock()
 	if stateOf(c).checks { // who is in no group takes part, too
-		if err := e.wait(e.begin(c, Barrier, &Args{Call: "Create"}, &side{}, &side{})); err != nil {
+		if err := e.wait(e.begin(c, Barrier, &Args{Call: "Create"})); err != nil {
 			return nil, err
 		}
 	}
@@ -317,7 +318,7 @@ func (e *Engine) Idup(c, d *comm.Comm, ready func() error) *p2p.Request {
 		return k.request
 	}
 	s := e.newSchedule(all, BcastBinomial)
-	s.recv, s.Call = memory(k.buf), "Idup"
+	s.Recv.Mem, s.Call = mem.Of(k.buf), "Idup"
 	e.putAgreement(s, nil, nil)
 	if pending, err := e.p2p.SetWhole(e.start(s, tag), k); !pending {
 		k.chosen(err)
@@ -364,7 +365,7 @@ func (e *Engine) agree(group *comm.Comm, tag int32, inter bool) (identity, error
 		e.newIdentity(group.Members, inter).encode(buf)
 	}
 	s := e.newSchedule(group, BcastBinomial)
-	s.recv = memory(buf)
+	s.Recv.Mem = mem.Of(buf)
 	if err := e.wait(e.start(s, tag)); err != nil {
 		return identity{}, err
 	}

@@ -1,6 +1,9 @@
 package coll
 
-import "github.com/halo-mpi/halo/internal/comm"
+import (
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/mem"
+)
 
 // division is how the members of a communicator are spread over nodes, as the
 // launcher tells. The algorithms called "leaders" go by it, in stages: among the
@@ -96,8 +99,8 @@ func (d *division) leader(node int) int { return int(d.order[d.start[node]]) }
 
 // blocks is the part of b, blocks of unit bytes for all members node after node, that
 // is of a node.
-func (d *division) blocks(b data, node, unit int) data {
-	return b.cut(d.start[node]*unit, d.start[node+1]*unit)
+func (d *division) blocks(b mem.Mem, node, unit int) mem.Mem {
+	return b.Cut(d.start[node]*unit, d.start[node+1]*unit)
 }
 
 // division returns that of the schedule's communicator.
@@ -111,13 +114,13 @@ func (s *schedule) division() *division {
 
 // arrange copies the blocks of all members, when the messages of the round are
 // complete, from the order of the nodes to that of the ranks, or back.
-func (s *schedule) arrange(byNode, byRank data, back bool) {
+func (s *schedule) arrange(byNode, byRank mem.Mem, back bool) {
 	d, n, unit := s.division(), s.c.Size(), s.unit
 	for i, k := 0, 0; i < n; i = k {
 		r := int(d.order[i])
 		for k = i + 1; k < n && int(d.order[k]) == r+k-i; k++ { // ranks that follow one another
 		}
-		dst, src := byRank.cut(r*unit, (r+k-i)*unit), byNode.cut(i*unit, k*unit)
+		dst, src := byRank.Cut(r*unit, (r+k-i)*unit), byNode.Cut(i*unit, k*unit)
 		if back {
 			dst, src = src, dst
 		}
@@ -127,30 +130,30 @@ func (s *schedule) arrange(byNode, byRank data, back bool) {
 
 // amongLeaders is among the leaders for blocks of as many units as their nodes have
 // members.
-func (s *schedule) amongLeaders(a Algorithm, send, recv data, root int) {
-	d, args, sent, received := s.division(), s.Args, s.sendWidth, s.recvWidth
-	s.sendWidth, s.recvWidth = s.unit, s.unit
+func (s *schedule) amongLeaders(a Algorithm, send, recv mem.Mem, root int) {
+	d, args := s.division(), s.Args
+	s.Send.width, s.Recv.width = s.unit, s.unit
 	s.SendCounts, s.SendDispls, s.RecvCounts, s.RecvDispls = d.sizes, d.start, d.sizes, d.start
 	s.among(d.leaders, a, send, recv, root)
-	s.Args, s.sendWidth, s.recvWidth = args, sent, received
+	s.Args = args
 }
 
 // among does a round of a stage of the schedule: algorithm a among the members of
 // g, who are some of the communicator, or a group of an intercommunicator, with these buffers. After its last round
 // s.stage is the next one. A stage without this member, or done through the slot, is
 // passed over.
-func (s *schedule) among(g *comm.Comm, a Algorithm, send, recv data, root int) {
+func (s *schedule) among(g *comm.Comm, a Algorithm, send, recv mem.Mem, root int) {
 	if g == nil || s.slotted && g == s.division().local {
 		s.stage, s.began = s.stage+1, s.round+1
 		return
 	}
-	whole, given, got, top, kind, round := s.c, s.send, s.recv, s.Root, s.kind, s.round
+	whole, given, got, top, kind, round := s.c, s.Send.Mem, s.Recv.Mem, s.Root, s.kind, s.round
 	x := a.entry()
 	s.c, s.kind = g, x.kind
 	if whole.Inter == nil {
 		s.whole = whole
 	}
-	s.send, s.recv, s.Root = send, recv, root
+	s.Send.Mem, s.Recv.Mem, s.Root = send, recv, root
 	s.round -= s.began
 	more := false
 	if g.Size() == 1 {
@@ -158,7 +161,7 @@ func (s *schedule) among(g *comm.Comm, a Algorithm, send, recv data, root int) {
 	} else {
 		more = x.step(s)
 	}
-	s.whole, s.c, s.send, s.recv, s.Root, s.kind, s.round = nil, whole, given, got, top, kind, round
+	s.whole, s.c, s.Send.Mem, s.Recv.Mem, s.Root, s.kind, s.round = nil, whole, given, got, top, kind, round
 	if !more {
 		s.stage, s.began = s.stage+1, s.round+1
 	}
@@ -177,9 +180,9 @@ func (s *schedule) inner(k Kind, g *comm.Comm, size int) Algorithm {
 
 // keep returns n bytes of memory that lasts for all stages. A schedule asks for it
 // with the same n in every round.
-func (s *schedule) keep(n int) data {
+func (s *schedule) keep(n int) mem.Mem {
 	if cap(s.kept) < n {
 		s.kept = make([]byte, n)
 	}
-	return memory(s.kept[:n])
+	return mem.Of(s.kept[:n])
 }

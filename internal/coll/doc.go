@@ -8,8 +8,8 @@
 // begins the same schedule again and again. What the members give is Args, which
 // check validates in one place.
 //
-// Data is slices, or layouts (DoLayouts and its like; DoPairs for an Alltoallw, which
-// has one for every pair). Algorithms see neither but data, ranges of bytes, of which
+// A Side of Args is of a slice, or of a Buffer of any layout; an Alltoallw has two for
+// every pair (DoPairs). Algorithms see but mem.Mem, ranges of bytes, of which
 // those of a layout are counted in its packed form. So everything that members must
 // agree on, sizes, pieces and choices, is the same for one that gives a slice and one
 // that gives a layout of the same signature, and no message is packed as a whole: what

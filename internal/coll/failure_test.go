@@ -29,7 +29,7 @@ func plain(c *comm.Comm, k coll.Kind, size int) *task {
 		counts[r] = size / 8 / n
 	}
 	t := &task{c: c, kind: k}
-	t.args = coll.Args{Send: make([]byte, size), Recv: make([]byte, size), Width: 8, Op: op.Sum, Type: op.Int64}
+	t.args = args{coll.Args{Width: 8, Op: op.Sum, Type: op.Int64}, make([]byte, size), make([]byte, size)}
 	switch k {
 	case coll.Gather, coll.Allgather:
 		t.args.Send = t.args.Send[:size/n]
@@ -137,12 +137,12 @@ func TestWrongArguments(t *testing.T) {
 			{"root -1", e.Bcast(c, b, -1), class.Root},
 			{"root 2", e.Bcast(c, b, 2), class.Root},
 			{"root of reduce", e.Reduce(c, b, b, op.Sum, op.Int8, 2), class.Root},
-			{"root of gather", e.Do(c, coll.Gather, &coll.Args{Send: b, Recv: b, Width: 1, Root: 7}), class.Root},
+			{"root of gather", e.Do(c, coll.Gather, &coll.Args{Send: coll.Bytes(b), Recv: coll.Bytes(b), Width: 1, Root: 7}), class.Root},
 			{"operation", e.Allreduce(c, b, b, op.Band, op.Float64), class.Op},
 			{"operation of reduce", e.Reduce(c, b, b, op.Min, op.Complex64, 0), class.Op},
 			{"lengths", e.Allreduce(c, b, b[:8], op.Sum, op.Float64), class.Count},
 			{"part of an element", e.Allreduce(c, b[:7], b[:7], op.Sum, op.Float64), class.Count},
-			{"gather", e.Do(w.Self, coll.Gather, &coll.Args{Send: b, Recv: b[:8], Width: 1}), class.Count},
+			{"gather", e.Do(w.Self, coll.Gather, &coll.Args{Send: coll.Bytes(b), Recv: coll.Bytes(b[:8]), Width: 1}), class.Count},
 		} {
 			var ce *class.Error
 			if !errors.As(x.err, &ce) || ce.Class != x.want {
@@ -194,7 +194,7 @@ func TestWhoDependsOnWhoDisagreesLearnsIt(t *testing.T) {
 			return w.Coll.Allreduce(w.Comm, b, make([]byte, len(b)), op.Sum, op.Int8)
 		}},
 		{"allgather", all, func(w *world.World, b []byte) error {
-			return w.Coll.Do(w.Comm, coll.Allgather, &coll.Args{Send: b, Recv: make([]byte, n*len(b)), Width: 1})
+			return w.Coll.Do(w.Comm, coll.Allgather, &coll.Args{Send: coll.Bytes(b), Recv: coll.Bytes(make([]byte, n*len(b))), Width: 1})
 		}},
 	}
 	for _, x := range calls {

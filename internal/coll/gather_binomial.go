@@ -7,7 +7,7 @@ package coll
 // Rounds: receive from all children, pass on.
 func gatherBinomial(s *schedule) bool {
 	n, v, size := s.c.Size(), s.virtual(), s.unit
-	all := s.recv
+	all := s.Recv.Mem
 	if v != 0 || s.Root != 0 {
 		all = s.temp(subtree(v, n) * size)
 	}
@@ -17,15 +17,15 @@ func gatherBinomial(s *schedule) bool {
 	}
 	for far := 1; far < reach(v, n) && v+far < n; far *= 2 {
 		child := v + far
-		s.recvFrom(s.rank(child), all.cut(far*size, (far+subtree(child, n))*size))
+		s.recvFrom(s.rank(child), all.Cut(far*size, (far+subtree(child, n))*size))
 	}
-	s.copy(all.first(size), s.send)
+	s.copy(all.First(size), s.Send.Mem)
 	if v != 0 {
 		return true
 	}
 	if s.Root != 0 {
-		s.copy(s.recv.from(s.Root*size), all.first((n-s.Root)*size))
-		s.copy(s.recv.first(s.Root*size), all.from((n-s.Root)*size))
+		s.copy(s.Recv.From(s.Root*size), all.First((n-s.Root)*size))
+		s.copy(s.Recv.First(s.Root*size), all.From((n-s.Root)*size))
 	}
 	return false
 }

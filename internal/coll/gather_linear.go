@@ -3,7 +3,7 @@ package coll
 // gatherLinear has everyone send to the root, which receives in place.
 func gatherLinear(s *schedule) bool {
 	if s.c.Rank != s.Root {
-		s.sendTo(s.Root, s.send)
+		s.sendTo(s.Root, s.Send.Mem)
 		return false
 	}
 	for r := range s.c.Size() {
@@ -11,6 +11,6 @@ func gatherLinear(s *schedule) bool {
 			s.recvFrom(r, s.recvBlock(r))
 		}
 	}
-	s.copy(s.recvBlock(s.Root), s.send)
+	s.copy(s.recvBlock(s.Root), s.Send.Mem)
 	return false
 }

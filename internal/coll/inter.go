@@ -31,7 +31,7 @@ func (e *Engine) dupInter(c *comm.Comm) (*comm.Comm, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	if stateOf(c.Inter.Union).checks {
-		if err := e.wait(e.begin(c.Inter.Union, Barrier, &Args{Call: "Dup"}, &side{}, &side{})); err != nil {
+		if err := e.wait(e.begin(c.Inter.Union, Barrier, &Args{Call: "Dup"})); err != nil {
 			return nil, err
 		}
 	}

@@ -3,6 +3,7 @@ package coll
 import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/mem"
 )
 
 // Who takes what part in a collective with a root on an intercommunicator: the root
@@ -16,7 +17,8 @@ const (
 // checkInter is check for an intercommunicator, where what is sent goes to the remote
 // group, and what is received comes from it. Nobody gives anything to itself, so there is
 // no in place.
-func (a *Args) checkInter(c *comm.Comm, k Kind, send, recv *side) error {
+func (a *Args) checkInter(c *comm.Comm, k Kind) error {
+	send, recv := &a.Send, &a.Recv
 	if k == Scan || k == Exscan {
 		return wrong(class.Comm, "there is no %v on an intercommunicator", k)
 	}
@@ -24,7 +26,7 @@ func (a *Args) checkInter(c *comm.Comm, k Kind, send, recv *side) error {
 	atRoot := a.Root == RootSelf
 	if k.rooted() {
 		if a.Root == RootNone {
-			send.n, recv.n = 0, 0
+			send.Mem, recv.Mem = mem.Mem{}, mem.Mem{}
 			return nil
 		}
 		if !atRoot && (a.Root < 0 || a.Root >= n) {
@@ -33,9 +35,9 @@ func (a *Args) checkInter(c *comm.Comm, k Kind, send, recv *side) error {
 	}
 	if k.reduces() {
 		switch {
-		case send.given != nil:
+		case send.buffer:
 			a.Width = send.width
-		case recv.given != nil:
+		case recv.buffer:
 			a.Width = recv.width
 		}
 		if err := a.checkOp(); err != nil {
@@ -44,7 +46,7 @@ func (a *Args) checkInter(c *comm.Comm, k Kind, send, recv *side) error {
 		send.width, recv.width = a.Width, a.Width
 	}
 	if send.odd() || recv.odd() {
-		return wrong(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.n, recv.n, a.Width)
+		return wrong(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.Len(), recv.Len(), a.Width)
 	}
 	switch k {
 	case Bcast:
@@ -54,10 +56,10 @@ func (a *Args) checkInter(c *comm.Comm, k Kind, send, recv *side) error {
 		return nil
 	case Reduce, Gather, Gatherv:
 		if !atRoot {
-			recv.n = 0
+			recv.Mem = mem.Mem{}
 			return nil
 		}
-		send.n = 0
+		send.Mem = mem.Mem{}
 		switch k {
 		case Gather:
 			return recv.dealt("receive", n)
@@ -67,16 +69,16 @@ func (a *Args) checkInter(c *comm.Comm, k Kind, send, recv *side) error {
 		return recv.receives()
 	case Scatter, Scatterv:
 		if !atRoot {
-			send.n = 0
+			send.Mem = mem.Mem{}
 			return recv.receives()
 		}
-		recv.n = 0
+		recv.Mem = mem.Mem{}
 		if k == Scatter {
 			return send.divides(n)
 		}
 		return send.checkBlocks(n, "send", a.SendCounts, a.SendDispls)
 	case Allreduce:
-		if err := recv.cutTo(1, send.n); err != nil {
+		if err := recv.cutTo(1, send.Len()); err != nil {
 			return err
 		}
 	case Allgather:
@@ -107,7 +109,7 @@ func (a *Args) checkInter(c *comm.Comm, k Kind, send, recv *side) error {
 		if err := send.divides(local); err != nil {
 			return err
 		}
-		if err := recv.cutTo(1, send.n/local); err != nil {
+		if err := recv.cutTo(1, send.Len()/local); err != nil {
 			return err
 		}
 	case ReduceScatter:
@@ -125,7 +127,7 @@ func (a *Args) checkInter(c *comm.Comm, k Kind, send, recv *side) error {
 }
 
 // dealt checks that x, which is received, is n equal blocks.
-func (x *side) dealt(what string, n int) error {
+func (x *Side) dealt(what string, n int) error {
 	if count := x.count(); count%n != 0 {
 		return wrong(class.Count, "%s %s of %d elements is not a block for each of a remote group of size %d", what, x.word(), count, n)
 	}
@@ -133,13 +135,15 @@ func (x *side) dealt(what string, n int) error {
 }
 
 // separate checks that x, which is sent, and y, which is received, are not in one place.
-func (x *side) separate(y *side) error {
+func (x *Side) separate(y *Side) error {
+	a, row := x.Bytes()
+	b, rowToo := y.Bytes()
 	switch {
-	case x.n == 0 || y.n == 0:
+	case x.Len() == 0 || y.Len() == 0:
 		return nil
-	case x.layout == nil && y.layout == nil && !overlap(x.bytes(), y.bytes()):
+	case row && rowToo && !overlap(a, b):
 		return nil
-	case (x.layout != nil || y.layout != nil) && !same(x.data, y.data):
+	case !(row && rowToo) && !mem.Same(x.Mem, y.Mem):
 		return nil
 	}
 	return wrong(class.Buffer, "the send and the receive %s share memory: there is no in place on an intercommunicator", x.word())

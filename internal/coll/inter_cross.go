@@ -1,5 +1,7 @@
 package coll
 
+import "github.com/halo-mpi/halo/internal/mem"
+
 // A collective on an intercommunicator is a schedule with stages, as one that goes
 // through leaders is (see division): within the local group by the algorithms that there
 // are for one, and between the groups. What all members of a group need alike, or give
@@ -26,7 +28,7 @@ func (s *schedule) cross() {
 	case Scatter, Scatterv:
 		s.step = crossScatter
 	case ReduceScatter, ReduceScatterBlock:
-		s.unit = s.send.n / s.c.Inter.Local.Size()
+		s.unit = s.Send.Len() / s.c.Inter.Local.Size()
 		s.step = crossReduceScatter
 	default:
 		s.step = crossExchange
@@ -38,10 +40,10 @@ func (s *schedule) next() { s.stage, s.began = s.stage+1, s.round+1 }
 
 // athome does a round of a stage in the local group, to which each member gives, or of
 // which each gets, what send or recv is.
-func (s *schedule) athome(k Kind, send, recv data) {
-	size := send.n
+func (s *schedule) athome(k Kind, send, recv mem.Mem) {
+	size := send.Len()
 	if k == Bcast {
-		size = recv.n
+		size = recv.Len()
 	}
 	if size == 0 {
 		s.next()
@@ -52,7 +54,7 @@ func (s *schedule) athome(k Kind, send, recv data) {
 
 // crossBarrier is one of the union of both groups, since each waits for the other.
 func crossBarrier(s *schedule) bool {
-	s.among(s.c.Inter.Union, BarrierDissemination, data{}, data{}, 0)
+	s.among(s.c.Inter.Union, BarrierDissemination, mem.Mem{}, mem.Mem{}, 0)
 	return s.stage < 1
 }
 
@@ -60,15 +62,15 @@ func crossBarrier(s *schedule) bool {
 func crossBcast(s *schedule) bool {
 	switch {
 	case s.Root == RootSelf:
-		s.sendTo(0, s.recv)
+		s.sendTo(0, s.Recv.Mem)
 		return false
 	case s.stage == 0:
 		if s.c.Rank == 0 {
-			s.recvFrom(s.Root, s.recv)
+			s.recvFrom(s.Root, s.Recv.Mem)
 		}
 		s.next()
 	default:
-		s.athome(Bcast, data{}, s.recv)
+		s.athome(Bcast, mem.Mem{}, s.Recv.Mem)
 	}
 	return s.stage < 2
 }
@@ -76,12 +78,12 @@ func crossBcast(s *schedule) bool {
 // crossReduce combines at rank 0 of the group that gives, which sends that to the root.
 func crossReduce(s *schedule) bool {
 	if s.Root == RootSelf {
-		s.recvFrom(0, s.recv)
+		s.recvFrom(0, s.Recv.Mem)
 		return false
 	}
 	sum := s.sumAtHome(1)
 	if s.stage == 0 {
-		s.athome(Reduce, s.send, sum)
+		s.athome(Reduce, s.Send.Mem, sum)
 		return true
 	}
 	if s.c.Rank == 0 {
@@ -92,11 +94,11 @@ func crossReduce(s *schedule) bool {
 
 // sumAtHome is memory at rank 0 for what the local group combines to, and for as much
 // again as often as it is asked for.
-func (s *schedule) sumAtHome(times int) data {
+func (s *schedule) sumAtHome(times int) mem.Mem {
 	if s.c.Rank != 0 {
-		return data{}
+		return mem.Mem{}
 	}
-	return s.keep(times * s.send.n).first(s.send.n)
+	return s.keep(times * s.Send.Len()).First(s.Send.Len())
 }
 
 // crossAllreduce combines at rank 0 of each group; the two exchange that and spread what
@@ -105,15 +107,15 @@ func crossAllreduce(s *schedule) bool {
 	sum := s.sumAtHome(1)
 	switch s.stage {
 	case 0:
-		s.athome(Reduce, s.send, sum)
+		s.athome(Reduce, s.Send.Mem, sum)
 	case 1:
 		if s.c.Rank == 0 {
-			s.recvFrom(0, s.recv)
+			s.recvFrom(0, s.Recv.Mem)
 			s.sendTo(0, sum)
 		}
 		s.next()
 	case 2:
-		s.athome(Bcast, data{}, s.recv)
+		s.athome(Bcast, mem.Mem{}, s.Recv.Mem)
 	}
 	return s.stage < 3
 }
@@ -121,13 +123,13 @@ func crossAllreduce(s *schedule) bool {
 // crossReduceScatter is like crossAllreduce, but what comes is dealt out.
 func crossReduceScatter(s *schedule) bool {
 	sum := s.sumAtHome(2)
-	var got data
+	var got mem.Mem
 	if s.c.Rank == 0 {
-		got = s.keep(2 * sum.n).from(sum.n)
+		got = s.keep(2 * sum.Len()).From(sum.Len())
 	}
 	switch s.stage {
 	case 0:
-		s.athome(Reduce, s.send, sum)
+		s.athome(Reduce, s.Send.Mem, sum)
 	case 1:
 		if s.c.Rank == 0 {
 			s.recvFrom(0, got)
@@ -135,7 +137,7 @@ func crossReduceScatter(s *schedule) bool {
 		}
 		s.next()
 	case 2:
-		s.among(s.c.Inter.Local, ScattervLinear, got, s.recv, 0)
+		s.among(s.c.Inter.Local, ScattervLinear, got, s.Recv.Mem, 0)
 	}
 	return s.stage < 3
 }
@@ -143,7 +145,7 @@ func crossReduceScatter(s *schedule) bool {
 // crossGather has everyone of the other group send to the root.
 func crossGather(s *schedule) bool {
 	if s.Root != RootSelf {
-		s.sendTo(s.Root, s.send)
+		s.sendTo(s.Root, s.Send.Mem)
 		return false
 	}
 	for r := range s.c.Size() {
@@ -155,7 +157,7 @@ func crossGather(s *schedule) bool {
 // crossScatter has the root send to everyone of the other group.
 func crossScatter(s *schedule) bool {
 	if s.Root != RootSelf {
-		s.recvFrom(s.Root, s.recv)
+		s.recvFrom(s.Root, s.Recv.Mem)
 		return false
 	}
 	for r := range s.c.Size() {
@@ -176,12 +178,12 @@ func crossExchange(s *schedule) bool {
 	hi := min(lo+directWindow, size)
 	for i := lo; i < hi; i++ {
 		if from := (me - i + size) % size; from < n {
-			if b := s.incoming(from); b.n > 0 || equal {
+			if b := s.incoming(from); b.Len() > 0 || equal {
 				s.recvFrom(from, b)
 			}
 		}
 		if to := (me + i) % size; to < n {
-			if b := s.outgoing(to); b.n > 0 || equal {
+			if b := s.outgoing(to); b.Len() > 0 || equal {
 				s.sendTo(to, b)
 			}
 		}
@@ -190,20 +192,20 @@ func crossExchange(s *schedule) bool {
 }
 
 // incoming is what comes from rank r of the remote group.
-func (s *schedule) incoming(r int) data {
+func (s *schedule) incoming(r int) mem.Mem {
 	if s.kind == Alltoallw {
-		return laidOut(&s.pairs[1][r])
+		return s.pairs[1][r].Mem
 	}
-	return block(s.recv, r, s.recv.n/s.c.Size(), s.recvWidth, s.RecvCounts, s.RecvDispls)
+	return block(s.Recv.Mem, r, s.Recv.Len()/s.c.Size(), s.Recv.width, s.RecvCounts, s.RecvDispls)
 }
 
 // outgoing is what goes to rank r of the remote group.
-func (s *schedule) outgoing(r int) data {
+func (s *schedule) outgoing(r int) mem.Mem {
 	switch s.kind {
 	case Alltoallw:
-		return laidOut(&s.pairs[0][r])
+		return s.pairs[0][r].Mem
 	case Allgather, Allgatherv:
-		return s.send
+		return s.Send.Mem
 	}
-	return block(s.send, r, s.send.n/s.c.Size(), s.sendWidth, s.SendCounts, s.SendDispls)
+	return block(s.Send.Mem, r, s.Send.Len()/s.c.Size(), s.Send.width, s.SendCounts, s.SendDispls)
 }

@@ -74,7 +74,7 @@ func (e *Engine) join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, erro
 		put(head, &x)
 	}
 	tell := func(buf []byte) error {
-		return e.doSlices(local, Bcast, &Args{Recv: buf, Width: 1, Root: leader, Call: "IntercommCreate"})
+		return e.do(local, Bcast, &Args{Recv: Bytes(buf), Width: 1, Root: leader, Call: "IntercommCreate"})
 	}
 	if err := tell(head); err != nil {
 		return nil, err

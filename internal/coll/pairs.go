@@ -3,21 +3,20 @@ package coll
 import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
-	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
 // Pairs is what a member of an Alltoallw sends to rank r, and receives from it. It is
-// called only before what it is given to returns, which keeps copies.
-type Pairs func(r int) (send, recv *dtype.Buffer)
+// called only before what it is given to returns.
+type Pairs func(r int) (send, recv Side)
 
 // check validates what this member can see of the arguments of an Alltoallw, and
 // reports whether it is in place: as for others either all of it is, or nothing.
 func (p Pairs) check(c *comm.Comm) (inPlace bool, err error) {
 	there, elsewhere := 0, 0
 	for r := range c.Size() {
-		send, recv := p(r)
-		from, to := sideOf(nil, 1, send), sideOf(nil, 1, recv)
+		from, to := p(r)
 		if err := to.receives(); err != nil {
 			return false, err
 		}
@@ -28,12 +27,12 @@ func (p Pairs) check(c *comm.Comm) (inPlace bool, err error) {
 			continue
 		}
 		switch {
-		case r == c.Rank && from.n != to.n:
-			return false, wrong(class.Count, "rank %d sends itself %d bytes and receives %d", r, from.n, to.n)
-		case from.n == 0 || to.n == 0:
-		case from.n == to.n && same(from.data, to.data) && alike(from.data, to.data):
+		case r == c.Rank && from.Len() != to.Len():
+			return false, wrong(class.Count, "rank %d sends itself %d bytes and receives %d", r, from.Len(), to.Len())
+		case from.Len() == 0 || to.Len() == 0:
+		case from.Len() == to.Len() && mem.Same(from.Mem, to.Mem) && mem.Alike(from.Mem, to.Mem):
 			there++
-		case same(from.data, to.data) || from.layout == nil && to.layout == nil && overlap(from.bytes(), to.bytes()):
+		case mem.Same(from.Mem, to.Mem) || overlap(flat(from.Mem), flat(to.Mem)):
 			return false, wrong(class.Buffer, "what is sent to rank %d overlaps in part what is received from it", r)
 		default:
 			elsewhere++
@@ -93,9 +92,9 @@ func (e *Engine) pair(s *schedule, c *comm.Comm, p Pairs, inPlace bool) {
 	sizes := s.offsets[1][:0]
 	for r := range c.Size() {
 		send, recv := p(r)
-		s.pairs[0] = append(s.pairs[0], *send)
-		s.pairs[1] = append(s.pairs[1], *recv)
-		sizes = append(sizes, int(send.Size()))
+		s.pairs[0] = append(s.pairs[0], send)
+		s.pairs[1] = append(s.pairs[1], recv)
+		sizes = append(sizes, send.Len())
 	}
 	s.offsets[1] = sizes
 	s.SendCounts = sizes

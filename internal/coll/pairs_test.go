@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/coll"
 )
 
 // pairs is the part of a task that is an Alltoallw: blocks to and from every member,
@@ -42,8 +42,8 @@ func (t *task) layOutPairs(g *rand.Rand) {
 }
 
 // pair is what coll.Pairs asks for.
-func (t *task) pair(r int) (send, recv *dtype.Buffer) {
-	return t.out[r].all(), t.in[r].all()
+func (t *task) pair(r int) (send, recv coll.Side) {
+	return coll.Elements(t.out[r].all()), coll.Elements(t.in[r].all())
 }
 
 func (t *task) loadPairs(k uint64) {

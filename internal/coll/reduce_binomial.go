@@ -15,22 +15,22 @@ func reduceBinomial(s *schedule) bool {
 	v := (me - top + n) % n
 	rank := func(v int) int { return (v + top) % n }
 	far := 1 << s.round // the subtree received spans this many ranks
-	size := s.send.n
+	size := s.Send.Len()
 	temp := s.temp(2 * size)
-	in, sum := temp.first(size), temp.from(size)
+	in, sum := temp.First(size), temp.From(size)
 	if me == s.Root && v == 0 {
-		sum = s.recv
+		sum = s.Recv.Mem
 	}
 	mine := sum
 	if s.round == 0 {
-		mine = s.send
+		mine = s.Send.Mem
 	}
 	switch {
 	case v == 0 && far >= n: // only if it is not the root
 		s.sendTo(s.Root, sum)
 		return false
 	case v != 0 && s.round > bits.TrailingZeros(uint(v)): // only the root, not at the top
-		s.recvFrom(top, s.recv)
+		s.recvFrom(top, s.Recv.Mem)
 		return false
 	case v&far != 0:
 		s.sendTo(rank(v-far), mine)

@@ -3,15 +3,15 @@ package coll
 // reduceLeaders reduces on each node, then among the leaders to the one of the
 // root's node, who hands the result to the root if that is another rank.
 func reduceLeaders(s *schedule) bool {
-	d, size, me := s.division(), s.send.n, s.c.Rank
+	d, size, me := s.division(), s.Send.Len(), s.c.Rank
 	node := int(d.at[s.Root])
-	sum := s.recv // of the node, at its leader
+	sum := s.Recv.Mem // of the node, at its leader
 	if me != s.Root && d.leaders != nil && !s.slotted {
 		sum = s.keep(size)
 	}
 	switch s.stage {
 	case 0:
-		s.among(d.local, s.inner(Reduce, d.local, size), s.send, sum, 0)
+		s.among(d.local, s.inner(Reduce, d.local, size), s.Send.Mem, sum, 0)
 	case 1:
 		s.among(d.leaders, s.inner(Reduce, d.leaders, size), sum, sum, node)
 	case 2:
@@ -20,7 +20,7 @@ func reduceLeaders(s *schedule) bool {
 		case me == first:
 			s.sendTo(s.Root, sum)
 		case me == s.Root:
-			s.recvFrom(first, s.recv)
+			s.recvFrom(first, s.Recv.Mem)
 		}
 		s.stage++
 	}

@@ -1,5 +1,7 @@
 package coll
 
+import "github.com/halo-mpi/halo/internal/mem"
+
 // reduceRing reduces in a ring, then everyone sends its complete share to the
 // root. Sums that are passed on stand in scratch memory: only one at a time.
 func reduceRing(s *schedule) bool {
@@ -15,15 +17,15 @@ func reduceRing(s *schedule) bool {
 	}
 	for r := range n {
 		if r != me {
-			s.recvFrom(r, s.share(s.recv, (r+1)%n))
+			s.recvFrom(r, s.share(s.Recv.Mem, (r+1)%n))
 		}
 	}
-	s.copy(s.share(s.recv, (me+1)%n), done)
+	s.copy(s.share(s.Recv.Mem, (me+1)%n), done)
 	return false
 }
 
-func inScratch(s *schedule, share int) data {
-	lo, hi := s.bounds(s.send.n, share)
+func inScratch(s *schedule, share int) mem.Mem {
+	lo, hi := s.bounds(s.Send.Len(), share)
 	k := s.ringShare()
-	return s.temp(2*k).cut(k, k+hi-lo)
+	return s.temp(2*k).Cut(k, k+hi-lo)
 }

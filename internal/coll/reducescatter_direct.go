@@ -2,9 +2,9 @@ package coll
 
 // reduceScatterDirect has everyone receive all parts of its block at once.
 func reduceScatterDirect(s *schedule) bool {
-	sum, more := s.directReduce(sendBlock, s.recv)
+	sum, more := s.directReduce(sendBlock, s.Recv.Mem)
 	if !more {
-		s.copy(s.recv, sum)
+		s.copy(s.Recv.Mem, sum)
 	}
 	return more
 }

@@ -1,6 +1,10 @@
 package coll
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/halo-mpi/halo/internal/mem"
+)
 
 // reduceScatterHalving exchanges halves with partners at distance n/2, n/4 ... 1:
 // log2 n steps, each with half of what the one before had. When n is no power of
@@ -9,21 +13,21 @@ import "math/bits"
 //
 // Rounds: fold, exchange for every step, unfold.
 func reduceScatterHalving(s *schedule) bool {
-	n, me, size := s.c.Size(), s.c.Rank, s.send.n
+	n, me, size := s.c.Size(), s.c.Rank, s.Send.Len()
 	steps := bits.Len(uint(n)) - 1
 	stay := 1 << steps
 	extra := n - stay // ranks that stand aside
 	folded := me < 2*extra
 	if folded && me%2 == 0 {
 		if s.round == 0 {
-			s.sendTo(me+1, s.send)
+			s.sendTo(me+1, s.Send.Mem)
 			return true
 		}
-		s.recvFrom(me+1, s.recv)
+		s.recvFrom(me+1, s.Recv.Mem)
 		return false
 	}
 	temp := s.temp(2 * size)
-	in, sum := temp.first(size), temp.from(size)
+	in, sum := temp.First(size), temp.From(size)
 	v := me - extra // number among those who stay
 	if folded {
 		v = me / 2
@@ -34,24 +38,24 @@ func reduceScatterHalving(s *schedule) bool {
 		}
 		return v + extra
 	}
-	part := func(b data, v, k int) data { // the blocks of k numbers from v on
+	part := func(b mem.Mem, v, k int) mem.Mem { // the blocks of k numbers from v on
 		first := 0
 		if v > 0 {
 			first = rank(v-1) + 1
 		}
-		return b.cut(s.blockOffset(first), s.blockOffset(rank(v+k-1)+1))
+		return b.Cut(s.blockOffset(first), s.blockOffset(rank(v+k-1)+1))
 	}
 	switch {
 	case s.round == 0:
 		if folded {
 			s.recvFrom(me-1, in)
-			s.reduce(sum, in, s.send)
+			s.reduce(sum, in, s.Send.Mem)
 		} else {
-			s.copy(sum, s.send)
+			s.copy(sum, s.Send.Mem)
 		}
 		return true
 	case s.round > steps: // only those who folded come here
-		s.sendTo(me-1, sum.cut(s.blockOffset(me-1), s.blockOffset(me)))
+		s.sendTo(me-1, sum.Cut(s.blockOffset(me-1), s.blockOffset(me)))
 		return false
 	}
 	far := stay >> s.round
@@ -69,7 +73,7 @@ func reduceScatterHalving(s *schedule) bool {
 		s.reduce(part(sum, keep, far), part(sum, keep, far), part(in, keep, far))
 	}
 	if s.round == steps {
-		s.copy(s.recv, sum.cut(s.blockOffset(me), s.blockOffset(me+1)))
+		s.copy(s.Recv.Mem, sum.Cut(s.blockOffset(me), s.blockOffset(me+1)))
 		return folded
 	}
 	return true
@@ -82,7 +86,7 @@ func (s *schedule) blockOffset(r int) int {
 	case s.SendCounts == nil:
 		return r * s.unit
 	case r == len(s.SendCounts):
-		return s.send.n
+		return s.Send.Len()
 	}
 	return s.SendDispls[r] * s.Width
 }

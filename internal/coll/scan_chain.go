@@ -1,5 +1,7 @@
 package coll
 
+import "github.com/halo-mpi/halo/internal/mem"
+
 // scanChain passes what the lower ranks add up to from rank to rank, in
 // segments: while one is received, the one before is sent on. Everyone sends
 // every byte once, but the last rank gets its first segment only after n-1
@@ -7,34 +9,34 @@ package coll
 func scanChain(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	size := s.elements(chainSegment)
-	segments := (s.send.n + size - 1) / size
-	segment := func(b data, i int) data { return b.cut(i*size, min((i+1)*size, b.n)) }
+	segments := (s.Send.Len() + size - 1) / size
+	segment := func(b mem.Mem, i int) mem.Mem { return b.Cut(i*size, min((i+1)*size, b.Len())) }
 	out := s.round // segment to send
 	if me == 0 {
-		s.sendTo(1, segment(s.send, out))
+		s.sendTo(1, segment(s.Send.Mem, out))
 		if s.kind == Scan {
-			s.copy(segment(s.recv, out), segment(s.send, out))
+			s.copy(segment(s.Recv.Mem, out), segment(s.Send.Mem, out))
 		}
 		return out+1 < segments
 	}
 	temp := s.temp(2 * size)
-	in, sum := temp.first(size), temp.from(size) // sum: what an Exscan passes on
+	in, sum := temp.First(size), temp.From(size) // sum: what an Exscan passes on
 	if out--; out >= 0 && me+1 < n {
-		if b := segment(s.recv, out); s.kind == Scan {
+		if b := segment(s.Recv.Mem, out); s.kind == Scan {
 			s.sendTo(me+1, b)
 		} else {
-			s.sendTo(me+1, sum.first(b.n))
+			s.sendTo(me+1, sum.First(b.Len()))
 		}
 	}
 	if s.round < segments {
-		own, result := segment(s.send, s.round), segment(s.recv, s.round)
-		in = in.first(own.n)
+		own, result := segment(s.Send.Mem, s.round), segment(s.Recv.Mem, s.round)
+		in = in.First(own.Len())
 		s.recvFrom(me-1, in)
 		if s.kind == Scan {
 			s.reduce(result, in, own)
 		} else {
 			if me+1 < n {
-				s.reduce(sum.first(own.n), in, own)
+				s.reduce(sum.First(own.Len()), in, own)
 			}
 			s.copy(result, in)
 		}

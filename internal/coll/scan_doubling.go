@@ -6,13 +6,13 @@ package coll
 //
 // Rounds: own part, exchange for every step.
 func scanDoubling(s *schedule) bool {
-	n, me, size := s.c.Size(), s.c.Rank, s.send.n
+	n, me, size := s.c.Size(), s.c.Rank, s.Send.Len()
 	temp := s.temp(2 * size)
-	in, all := temp.first(size), temp.from(size) // all: of the ranks heard of
+	in, all := temp.First(size), temp.From(size) // all: of the ranks heard of
 	if s.round == 0 {
-		s.copy(all, s.send)
+		s.copy(all, s.Send.Mem)
 		if s.kind == Scan {
-			s.copy(s.recv, s.send)
+			s.copy(s.Recv.Mem, s.Send.Mem)
 		}
 		return true
 	}
@@ -28,9 +28,9 @@ func scanDoubling(s *schedule) bool {
 		s.recvFrom(partner, in)
 		s.sendTo(partner, all)
 		if s.kind == Exscan && me&(far-1) == 0 { // the first from below
-			s.copy(s.recv, in)
+			s.copy(s.Recv.Mem, in)
 		} else {
-			s.reduce(s.recv, in, s.recv)
+			s.reduce(s.Recv.Mem, in, s.Recv.Mem)
 		}
 		s.reduce(all, in, all)
 	}

@@ -1,5 +1,7 @@
 package coll
 
+import "github.com/halo-mpi/halo/internal/mem"
+
 // scatterLeaders sends the leader of the root's node all blocks, if that is not the
 // root, each other leader those of its node, and from there everyone its own. Blocks go
 // in the order of the nodes, into which the root puts them if it is not that of the
@@ -8,10 +10,10 @@ func scatterLeaders(s *schedule) bool {
 	d, me := s.division(), s.c.Rank
 	home, mine := int(d.at[s.Root]), int(d.at[me])
 	first := d.leader(home)
-	var all, part data // as in gatherLeaders
+	var all, part mem.Mem // as in gatherLeaders
 	switch {
 	case me == s.Root && d.runs:
-		all = s.send
+		all = s.Send.Mem
 	case me == s.Root || me == first:
 		all = s.keep(s.c.Size() * s.unit)
 	case d.leaders != nil:
@@ -23,7 +25,7 @@ func scatterLeaders(s *schedule) bool {
 	switch s.stage {
 	case 0:
 		if me == s.Root && !d.runs {
-			s.arrange(all, s.send, true)
+			s.arrange(all, s.Send.Mem, true)
 		}
 		s.stage++
 	case 1:
@@ -38,7 +40,7 @@ func scatterLeaders(s *schedule) bool {
 	case 2:
 		s.amongLeaders(ScattervLinear, all, part, home)
 	case 3:
-		s.among(d.local, s.inner(Scatter, d.local, s.unit), part, s.recv, 0)
+		s.among(d.local, s.inner(Scatter, d.local, s.unit), part, s.Recv.Mem, 0)
 	}
 	return s.stage < 4
 }

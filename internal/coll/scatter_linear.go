@@ -3,7 +3,7 @@ package coll
 // scatterLinear has the root send to everyone.
 func scatterLinear(s *schedule) bool {
 	if s.c.Rank != s.Root {
-		s.recvFrom(s.Root, s.recv)
+		s.recvFrom(s.Root, s.Recv.Mem)
 		return false
 	}
 	for r := range s.c.Size() {
@@ -11,6 +11,6 @@ func scatterLinear(s *schedule) bool {
 			s.sendTo(r, s.sendBlock(r))
 		}
 	}
-	s.copy(s.recv, s.sendBlock(s.Root))
+	s.copy(s.Recv.Mem, s.sendBlock(s.Root))
 	return false
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/planted"
 )
@@ -35,15 +36,12 @@ const (
 // class.ProcFailed: receives that nobody has answered are cancelled, those in
 // transit are waited for, sends are left to themselves with their memory.
 type schedule struct {
-	Args // without Send and Recv
+	Args // with sides that check has cut
 
-	send, recv           data
-	sendWidth, recvWidth int               // of their elements, by which counts and displacements go
-	layouts              *[2]dtype.Buffer  // of send and recv; nil until there is one
-	pairs                [2][]dtype.Buffer // of an Alltoallw: what goes to and comes from each rank
-	inPlace              bool              // what goes to a rank is where what comes from it is to be
-	codes                [2]dtype.Code     // of what is sent and received; of an Alltoallw its pairs tell
-	terms                terms             // of which only the roots are used
+	pairs   [2][]Side     // of an Alltoallw: what goes to and comes from each rank
+	inPlace bool          // what goes to a rank is where what comes from it is to be
+	codes   [2]dtype.Code // of what is sent and received; of an Alltoallw its pairs tell
+	terms   terms         // of which only the roots are used
 
 	e          *Engine
 	c          *comm.Comm
@@ -91,7 +89,7 @@ type part struct {
 
 // local is a reduction or copy, as far as it is still to be done.
 type local struct {
-	dst, left, right data // right is empty for a copy
+	dst, left, right mem.Mem // right is empty for a copy
 }
 
 // fresh returns a schedule that is nothing yet.
@@ -108,7 +106,7 @@ func (e *Engine) fresh() *schedule {
 // arguments are to be filled in.
 func (e *Engine) newSchedule(c *comm.Comm, a Algorithm) *schedule {
 	s, x := e.fresh(), a.entry()
-	s.c, s.kind, s.step, s.Width, s.sendWidth, s.recvWidth = c, x.kind, x.step, 1, 1, 1
+	s.c, s.kind, s.step, s.Width, s.Send.width, s.Recv.width = c, x.kind, x.step, 1, 1, 1
 	return s
 }
 
@@ -162,7 +160,7 @@ func (e *Engine) advance(s *schedule) {
 				e.setReady(s)
 				return
 			}
-			if s.User != nil && s.local[s.done].right.n > 0 {
+			if s.User != nil && s.local[s.done].right.Len() > 0 {
 				s.call()
 				return
 			}
@@ -199,14 +197,11 @@ func (e *Engine) end(s *schedule) {
 		if cap(kept) > keepScratch {
 			kept = nil
 		}
-		if s.layouts != nil {
-			*s.layouts = [2]dtype.Buffer{}
-		}
 		for i := range s.pairs {
 			clear(s.pairs[i])
 			s.pairs[i] = s.pairs[i][:0]
 		}
-		*s = schedule{e: e, parts: s.parts[:0], local: s.local[:0], offsets: s.offsets, scratch: scratch, kept: kept, layouts: s.layouts, pairs: s.pairs}
+		*s = schedule{e: e, parts: s.parts[:0], local: s.local[:0], offsets: s.offsets, scratch: scratch, kept: kept, pairs: s.pairs}
 		if len(e.free) < keepSchedules {
 			e.free = append(e.free, s)
 		}
@@ -274,43 +269,45 @@ func (s *schedule) fail(err error) {
 }
 
 // sendTo starts sending d to a rank.
-func (s *schedule) sendTo(rank int, d data) {
+func (s *schedule) sendTo(rank int, d mem.Mem) {
 	c, to := s.address(rank)
 	code := s.codeFor(0, rank)
-	k := s.eager(rank, d.n)
-	for ; d.n > k; d = d.from(k) {
-		s.sendOne(c, to, d.first(k), code, dtype.Mixed)
+	k := s.eager(rank, d.Len())
+	for ; d.Len() > k; d = d.From(k) {
+		s.sendOne(c, to, d.First(k), code, dtype.Mixed)
 	}
 	s.sendOne(c, to, d, code, dtype.Mixed)
 }
 
 // sendOne sends nothing of d once the schedule has an error: what it would pass on may not
 // be what was meant, and so the receiver hears of it.
-func (s *schedule) sendOne(c *comm.Comm, to int, d data, code, own dtype.Code) {
+func (s *schedule) sendOne(c *comm.Comm, to int, d mem.Mem, code, own dtype.Code) {
 	if s.err != nil {
-		d, code, own = d.first(0), verdict(s.err), code
+		d, code, own = d.First(0), verdict(s.err), code
 	}
-	s.add(s.e.p2p.Isend(s.envelope(c, to, code, own), d.mem()))
+	v := s.envelope(c, to, code, own)
+	s.add(s.e.p2p.Isend(&v, d))
 }
 
 // recvFrom starts receiving d from a rank.
-func (s *schedule) recvFrom(rank int, d data) {
+func (s *schedule) recvFrom(rank int, d mem.Mem) {
 	c, from := s.address(rank)
 	code := s.codeFor(1, rank)
-	k := s.eager(rank, d.n)
-	for ; d.n > k; d = d.from(k) {
-		s.recvOne(c, from, d.first(k), code, dtype.Mixed)
+	k := s.eager(rank, d.Len())
+	for ; d.Len() > k; d = d.From(k) {
+		s.recvOne(c, from, d.First(k), code, dtype.Mixed)
 	}
 	s.recvOne(c, from, d, code, dtype.Mixed)
 }
 
-func (s *schedule) recvOne(c *comm.Comm, from int, d data, code, own dtype.Code) {
-	s.add(s.e.p2p.Irecv(s.envelope(c, from, code, own), d.mem()))
+func (s *schedule) recvOne(c *comm.Comm, from int, d mem.Mem, code, own dtype.Code) {
+	v := s.envelope(c, from, code, own)
+	s.add(s.e.p2p.Irecv(&v, d))
 }
 
 // envelope is that of a message of the schedule to or from a rank of c.
-func (s *schedule) envelope(c *comm.Comm, peer int, code, own dtype.Code) *p2p.Envelope {
-	return &p2p.Envelope{Comm: c, Ctx: c.Ctx + 1, Peer: peer, Tag: s.tag, Code: code, Own: own, Roots: s.terms.roots}
+func (s *schedule) envelope(c *comm.Comm, peer int, code, own dtype.Code) p2p.Envelope {
+	return p2p.Envelope{Comm: c, Ctx: c.Ctx + 1, Peer: peer, Tag: s.tag, Code: code, Own: own, Roots: s.terms.roots}
 }
 
 // address is the communicator of the schedule and the rank in it of one of c, which
@@ -351,35 +348,35 @@ func (s *schedule) add(r *p2p.Request) {
 
 // reduce makes dst the reduction of left and right, which are those of the lower
 // and of the higher ranks, when the messages of the round are complete.
-func (s *schedule) reduce(dst, left, right data) {
-	if dst.n > 0 {
-		s.local = append(s.local, local{dst, left.first(dst.n), right.first(dst.n)})
+func (s *schedule) reduce(dst, left, right mem.Mem) {
+	if dst.Len() > 0 {
+		s.local = append(s.local, local{dst, left.First(dst.Len()), right.First(dst.Len())})
 	}
 }
 
 // copy makes dst a copy of src when the messages of the round are complete.
-func (s *schedule) copy(dst, src data) {
-	if n := min(dst.n, src.n); n > 0 && !same(dst, src) {
-		s.local = append(s.local, local{dst.first(n), src.first(n), data{}})
+func (s *schedule) copy(dst, src mem.Mem) {
+	if n := min(dst.Len(), src.Len()); n > 0 && !mem.Same(dst, src) {
+		s.local = append(s.local, local{dst.First(n), src.First(n), mem.Mem{}})
 	}
 }
 
 // work does a piece of the round's first reduction or copy, and returns its length.
 func (s *schedule) work() int {
 	l := &s.local[s.done]
-	n := min(l.dst.n, piece)
-	if l.right.n == 0 {
-		l.dst.first(n).fill(l.left)
+	n := min(l.dst.Len(), piece)
+	if l.right.Len() == 0 {
+		mem.Copy(l.dst.First(n), l.left)
 	} else {
 		o := s.Op
 		if planted.EnvironmentOfOthers {
 			o = o.Bare()
 		}
-		s.e.choice.Kernel.Apply(o, s.Type, l.dst.first(n).bytes(), l.left.first(n).bytes(), l.right.first(n).bytes())
-		l.right = l.right.from(n)
+		s.e.choice.Kernel.Apply(o, s.Type, flat(l.dst.First(n)), flat(l.left.First(n)), flat(l.right.First(n)))
+		l.right = l.right.From(n)
 	}
-	l.dst, l.left = l.dst.from(n), l.left.from(n)
-	if l.dst.n == 0 {
+	l.dst, l.left = l.dst.From(n), l.left.From(n)
+	if l.dst.Len() == 0 {
 		*l = local{}
 		if s.done++; s.done == len(s.local) {
 			s.local, s.done = s.local[:0], 0
@@ -388,19 +385,26 @@ func (s *schedule) work() int {
 	return n
 }
 
+// flat is memory that is contiguous: operands of predefined operations, and what of others has
+// been looked at.
+func flat(m mem.Mem) []byte {
+	b, _ := m.Bytes()
+	return b
+}
+
 // temp returns n bytes of scratch memory. A schedule asks for it with the same n
 // in every round.
-func (s *schedule) temp(n int) data {
+func (s *schedule) temp(n int) mem.Mem {
 	if cap(s.scratch) < n {
 		s.scratch = make([]byte, n)
 	}
-	return memory(s.scratch[:n])
+	return mem.Of(s.scratch[:n])
 }
 
 // share returns share i of d when that is divided among the members, in whole
 // elements. Shares differ by at most one element.
-func (s *schedule) share(d data, i int) data {
-	return d.cut(s.bounds(d.n, i))
+func (s *schedule) share(d mem.Mem, i int) mem.Mem {
+	return d.Cut(s.bounds(d.Len(), i))
 }
 
 func (s *schedule) bounds(size, i int) (lo, hi int) {

@@ -6,45 +6,62 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// side is what a member gives, or gets: data, and the elements by which its length,
-// counts and displacements are measured. Members, and the two sides of one, may have
-// elements of their own.
-type side struct {
-	data
-	width int           // of an element in bytes; 0 if it is of a type without any
-	given *dtype.Buffer // what it is the data of, nil for a slice
+// Side is what a member gives to a collective, or gets from it: memory, and the elements by which
+// its length, counts and displacements are measured. Members, and the two sides of one, may have
+// elements of their own. A Side of a Buffer refers to its type, not to the Buffer.
+type Side struct {
+	mem.Mem
+	Code   dtype.Code // of the elements
+	buffer bool       // of a Buffer; else of a slice, whose elements Args.Width measures
+	width  int        // of an element in bytes; 0 if it is of a type without any
+	typ    *dtype.Type
+	number int // of elements of a Buffer
 }
 
-// slice is the side of a slice of elements of so many bytes.
-func slice(b []byte, width int) side { return side{memory(b), width, nil} }
+// Slice is the bytes of a slice of elements of a code.
+func Slice(b []byte, code dtype.Code) Side { return Side{Mem: mem.Of(b), Code: code} }
 
-// sideOf is the side of a layout, or without one of a slice.
-func sideOf(b []byte, width int, l *dtype.Buffer) side {
-	if l == nil {
-		return slice(b, width)
+// Bytes is the bytes of a slice.
+func Bytes(b []byte) Side { return Slice(b, dtype.Mixed) }
+
+// Elements is those of a Buffer, and nothing without one.
+func Elements(b *dtype.Buffer) Side {
+	if b == nil {
+		return Side{}
 	}
-	x := side{data: laidOut(l), given: l}
-	if t := l.Type(); t != nil { // or it is the zero Buffer
-		x.width = int(t.Size())
+	x := Side{Mem: mem.In(b), buffer: true, typ: b.Type(), number: int(b.Count())}
+	if x.typ != nil { // or it is the zero Buffer
+		x.Code, x.width = b.Code(), int(x.typ.Size())
 	}
 	return x
 }
 
-// word is what the program has given.
-func (x *side) word() string {
-	if x.given == nil {
-		return "slice"
+// measure gives the sides of slices the width of their elements.
+func (a *Args) measure() {
+	if !a.Send.buffer {
+		a.Send.width = a.Width
 	}
-	return "buffer"
+	if !a.Recv.buffer {
+		a.Recv.width = a.Width
+	}
+}
+
+// word is what the program has given.
+func (x *Side) word() string {
+	if x.buffer {
+		return "buffer"
+	}
+	return "slice"
 }
 
 // odd reports whether x is a slice that ends within an element.
-func (x *side) odd() bool { return x.given == nil && x.n > 0 && x.n%x.width != 0 }
+func (x *Side) odd() bool { return !x.buffer && x.Len() > 0 && x.Len()%x.width != 0 }
 
 // elements is how many elements take n bytes.
-func (x *side) elements(n int) int {
+func (x *Side) elements(n int) int {
 	if x.width == 0 {
 		return 0
 	}
@@ -52,16 +69,16 @@ func (x *side) elements(n int) int {
 }
 
 // count is the number of elements.
-func (x *side) count() int {
-	if x.given != nil {
-		return int(x.given.Count())
+func (x *Side) count() int {
+	if x.buffer {
+		return x.number
 	}
-	return x.elements(x.n)
+	return x.elements(x.Len())
 }
 
 // whole checks that blocks of n bytes, which are whole elements of y, are whole ones
 // of x, too.
-func (x *side) whole(n int, y *side, what string) error {
+func (x *Side) whole(n int, y *Side, what string) error {
 	if x.width == y.width || n == 0 || x.width > 0 && n%x.width == 0 {
 		return nil
 	}
@@ -69,43 +86,39 @@ func (x *side) whole(n int, y *side, what string) error {
 }
 
 // receives checks that what is received comes to one place each.
-func (x *side) receives() error {
-	if x.layout == nil {
+func (x *Side) receives() error {
+	if !x.overlaps(x.number) {
 		return nil
 	}
-	return x.distinct()
+	return wrong(class.Type, "elements to receive overlap: %s", x.typ.Describe(int64(x.number)))
 }
 
-func (x *side) distinct() error {
-	if x.layout.Overlaps() {
-		return wrong(class.Type, "elements to receive overlap: %s", x.layout.Type().Describe(x.layout.Count()))
-	}
-	return nil
-}
+// overlaps reports whether bytes of n elements of a Buffer overlap.
+func (x *Side) overlaps(n int) bool { return x.typ != nil && x.typ.Overlaps(int64(n)) }
 
 // cutTo makes x, which is received into, the n blocks that are used of it.
-func (x *side) cutTo(n, each int) error {
-	if high, size := bits.Mul64(uint64(n), uint64(each)); high != 0 || size > uint64(x.n) {
+func (x *Side) cutTo(n, each int) error {
+	if high, size := bits.Mul64(uint64(n), uint64(each)); high != 0 || size > uint64(x.Len()) {
 		return wrong(class.Count, "receive %s of %d elements for %d", x.word(), x.count(), n*x.elements(each))
 	}
-	x.n = n * each
+	x.Mem = x.First(n * each)
 	return x.receives()
 }
 
 // fits checks that x is as long as the caller's block of y.
-func (x *side) fits(y *side, me int, counts []int, what string) error {
+func (x *Side) fits(y *Side, me int, counts []int, what string) error {
 	want := counts[me] * y.width
 	switch {
-	case x.n == want:
+	case x.Len() == want:
 		return nil
 	case x.width == y.width:
 		return wrong(class.Count, "%s %s of %d elements, the count of rank %d is %d", what, x.word(), x.count(), me, counts[me])
 	}
-	return wrong(class.Count, "%s %s of %d bytes, the block of rank %d is of %d", what, x.word(), x.n, me, want)
+	return wrong(class.Count, "%s %s of %d bytes, the block of rank %d is of %d", what, x.word(), x.Len(), me, want)
 }
 
 // divides checks that x, which is sent, is n equal blocks.
-func (x *side) divides(n int) error {
+func (x *Side) divides(n int) error {
 	if count := x.count(); count%n != 0 {
 		return wrong(class.Count, "send %s of %d elements is not a block for each of %d members", x.word(), count, n)
 	}
@@ -113,7 +126,7 @@ func (x *side) divides(n int) error {
 }
 
 // checkBlocks checks the counts and displacements of n blocks.
-func (x *side) checkBlocks(n int, what string, counts, displs []int) error {
+func (x *Side) checkBlocks(n int, what string, counts, displs []int) error {
 	if len(counts) != n {
 		return wrong(class.Count, "%d %s counts for %d members", len(counts), what, n)
 	}
@@ -143,22 +156,20 @@ func (x *side) checkBlocks(n int, what string, counts, displs []int) error {
 // receivesBlocks is receives for blocks of so many elements. Elements between them may
 // overlap: a type whose extent is the width of a block of a matrix stands for a block at
 // any place of it.
-func (x *side) receivesBlocks(counts []int) error {
-	if x.layout == nil || !x.layout.Overlaps() {
+func (x *Side) receivesBlocks(counts []int) error {
+	if !x.overlaps(x.number) {
 		return nil
 	}
 	for _, k := range counts {
-		if k > 0 {
-			if one := x.layout.First(int64(k)); one.Overlaps() {
-				return wrong(class.Type, "elements to receive overlap: %s", one.Type().Describe(int64(k)))
-			}
+		if k > 0 && x.overlaps(k) {
+			return wrong(class.Type, "elements to receive overlap: %s", x.typ.Describe(int64(k)))
 		}
 	}
 	return nil
 }
 
 // offset is where the block of rank r begins, in bytes.
-func (x *side) offset(r int, counts, displs []int) int {
+func (x *Side) offset(r int, counts, displs []int) int {
 	if displs != nil {
 		return displs[r] * x.width
 	}
@@ -168,15 +179,17 @@ func (x *side) offset(r int, counts, displs []int) int {
 // apart checks that x shares no memory with y, or begins at that place of it and
 // is the same there. In place x is that part of y, which is called what. Of layouts that
 // interleave only what their first bytes tell is seen.
-func (x *side) apart(y *side, at int, part, what string) error {
-	if x.n == 0 || y.n == 0 {
+func (x *Side) apart(y *Side, at int, part, what string) error {
+	if x.Len() == 0 || y.Len() == 0 {
 		return nil
 	}
-	if x.layout == nil && y.layout == nil {
-		if !overlap(x.bytes(), y.bytes()) || at < y.n && x.address() == unsafe.Add(y.address(), at) {
+	a, rowOfX := x.Bytes()
+	b, rowOfY := y.Bytes()
+	if rowOfX && rowOfY {
+		if !overlap(a, b) || at < len(b) && &a[0] == &b[at] {
 			return nil
 		}
-	} else if at >= y.n || !same(x.data, y.from(at)) || alike(x.data, y.from(at)) {
+	} else if at >= y.Len() || !mem.Same(x.Mem, y.From(at)) || mem.Alike(x.Mem, y.From(at)) {
 		return nil
 	}
 	return wrong(class.Buffer, "send and receive %ss overlap in part: in place the one is %sthe %s %s", x.word(), part, what, y.word())
@@ -184,7 +197,7 @@ func (x *side) apart(y *side, at int, part, what string) error {
 
 // blocks is the parts of a side that are sent or received; without counts it is one.
 type blocks struct {
-	of             *side
+	of             *Side
 	counts, displs []int
 }
 
@@ -200,12 +213,12 @@ func (b *blocks) len() int {
 func (b *blocks) bytes(r int) []byte {
 	switch {
 	case b.counts == nil:
-		return b.of.bytes()
+		return flat(b.of.Mem)
 	case b.counts[r] == 0:
 		return nil // the displacement may be anything
 	}
 	at := b.of.offset(r, b.counts, b.displs)
-	return b.of.cut(at, at+b.counts[r]*b.of.width).bytes()
+	return flat(b.of.Cut(at, at+b.counts[r]*b.of.width))
 }
 
 // apartBlocks is apart for blocks: what is between those of one side may be of the other.
@@ -220,7 +233,8 @@ func apartBlocks(x, y blocks, at int, part, what string) error {
 // meets reports whether a block of b and one of y share memory, of which it is known that
 // the sides as a whole do. Of layouts no more is looked at.
 func (b blocks) meets(y blocks) bool {
-	if b.of.layout != nil || y.of.layout != nil {
+	_, row := b.of.Bytes()
+	if _, rowToo := y.of.Bytes(); !row || !rowToo {
 		return true
 	}
 	for i := range b.len() {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -227,20 +228,21 @@ func (s *slot) data(r, n int) []byte {
 
 // give writes d for the current collective, when all have left the one in
 // which the place was used last, and publishes its number.
-func (s *slot) give(d data) error {
+func (s *slot) give(d mem.Mem) error {
 	if err := s.settle(); err != nil {
 		return err
 	}
+	b, row := d.Bytes()
 	switch {
-	case d.n > shmfmt.SlotShort:
-		d.read(s.stage(s.c.Rank, s.number)[:d.n], 0)
+	case d.Len() > shmfmt.SlotShort:
+		d.Pack(s.stage(s.c.Rank, s.number)[:d.Len()], 0)
 		s.own.Said[s.number&1] = s.terms.said
-	case d.layout == nil:
-		s.own.PutShort(s.number, s.terms.said, d.bytes())
+	case row:
+		s.own.PutShort(s.number, s.terms.said, b)
 	default:
 		var short [shmfmt.SlotShort]byte
-		d.read(short[:], 0)
-		s.own.PutShort(s.number, s.terms.said, short[:d.n])
+		d.Pack(short[:], 0)
+		s.own.PutShort(s.number, s.terms.said, short[:d.Len()])
 	}
 	shmfmt.Publish(&s.own.Number, s.number)
 	return nil
@@ -382,7 +384,7 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code)
 		return s.allreduceLong(send, recv, o, t)
 	}
 	s.number++
-	if err := s.give(memory(send)); err != nil {
+	if err := s.give(mem.Of(send)); err != nil {
 		return err
 	}
 	n := len(recv)
@@ -425,7 +427,7 @@ func (s *slot) reduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code, ro
 	s.number, s.kind = s.number+1, Reduce
 	s.terms.name(Reduce, root)
 	s.terms.say(code, code)
-	err := s.give(memory(send))
+	err := s.give(mem.Of(send))
 	if err == nil && root == s.c.Rank {
 		if err = s.gathered(s.number); err == nil {
 			if err = s.judge(); err == nil {

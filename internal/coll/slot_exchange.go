@@ -2,6 +2,7 @@ package coll
 
 import (
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -37,7 +38,7 @@ func (s *slot) show() error {
 }
 
 // exchange gives send and waits until all have given: data is then what they gave.
-func (s *slot) exchange(send data) error {
+func (s *slot) exchange(send mem.Mem) error {
 	s.number++
 	if err := s.give(send); err != nil {
 		return err
@@ -50,41 +51,41 @@ func (s *slot) tell(buf []byte, root int) error {
 	s.kind = Bcast
 	s.terms.name(Bcast, root)
 	s.terms.say(dtype.Mixed, dtype.Mixed)
-	err := s.exchange(memory(buf))
+	err := s.exchange(mem.Of(buf))
 	if err == nil && root != s.c.Rank {
 		copy(buf, s.data(root, len(buf)))
 	}
 	return err
 }
 
-func (s *slot) allgather(send, recv data, gives, gets dtype.Code) error {
+func (s *slot) allgather(send, recv mem.Mem, gives, gets dtype.Code) error {
 	s.kind = Allgather
 	s.terms.say(gives, gets)
-	n, me := send.n, s.c.Rank
+	n, me := send.Len(), s.c.Rank
 	for at := 0; at < n; at += shmfmt.StageSize {
 		k := min(shmfmt.StageSize, n-at)
-		if err := s.exchange(send.cut(at, at+k)); err != nil {
+		if err := s.exchange(send.Cut(at, at+k)); err != nil {
 			return err
 		}
 		for r := range s.cells {
 			if r != me {
-				recv.write(s.data(r, k), r*n+at)
+				recv.Unpack(s.data(r, k), r*n+at)
 			}
 		}
 	}
-	if own := recv.cut(me*n, (me+1)*n); !same(own, send) {
-		own.fill(send)
+	if own := recv.Cut(me*n, (me+1)*n); !mem.Same(own, send) {
+		mem.Copy(own, send)
 	}
 	return nil
 }
 
 // alltoall has in a stage a part of the block for each other member, in their order.
-func (s *slot) alltoall(send, recv data, gives, gets dtype.Code) error {
+func (s *slot) alltoall(send, recv mem.Mem, gives, gets dtype.Code) error {
 	s.kind = Alltoall
 	s.terms.say(gives, gets)
 	n, me := len(s.cells), s.c.Rank
-	size := send.n / n
-	if send.n <= shmfmt.SlotShort {
+	size := send.Len() / n
+	if send.Len() <= shmfmt.SlotShort {
 		return s.alltoallShort(send, recv, size)
 	}
 	part := min(size, shmfmt.StageSize/(n-1)&^(shmfmt.Line-1))
@@ -96,7 +97,7 @@ func (s *slot) alltoall(send, recv data, gives, gets dtype.Code) error {
 		}
 		for r := range n {
 			if r != me {
-				send.read(own[other(r, me)*part:][:k], r*size+at)
+				send.Pack(own[other(r, me)*part:][:k], r*size+at)
 			}
 		}
 		if err := s.show(); err != nil {
@@ -104,12 +105,12 @@ func (s *slot) alltoall(send, recv data, gives, gets dtype.Code) error {
 		}
 		for r := range n {
 			if r != me {
-				recv.write(s.stage(r, s.number)[other(me, r)*part:][:k], r*size+at)
+				recv.Unpack(s.stage(r, s.number)[other(me, r)*part:][:k], r*size+at)
 			}
 		}
 	}
-	if !same(send, recv) {
-		recv.cut(me*size, (me+1)*size).fill(send.from(me * size))
+	if !mem.Same(send, recv) {
+		mem.Copy(recv.Cut(me*size, (me+1)*size), send.From(me*size))
 	}
 	return nil
 }
@@ -122,16 +123,17 @@ func other(r, one int) int {
 	return r
 }
 
-func (s *slot) alltoallShort(send, recv data, size int) error {
+func (s *slot) alltoallShort(send, recv mem.Mem, size int) error {
 	if err := s.exchange(send); err != nil {
 		return err
 	}
 	mine := s.c.Rank * size
+	b, row := recv.Bytes()
 	for r := range s.cells {
-		if part := s.data(r, send.n)[mine : mine+size]; recv.layout == nil {
-			copy(recv.bytes()[r*size:], part)
+		if part := s.data(r, send.Len())[mine : mine+size]; row {
+			copy(b[r*size:], part)
 		} else {
-			recv.unpack(part, r*size)
+			recv.Unpack(part, r*size)
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package coll
 import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -34,7 +35,7 @@ const (
 
 // bcast copies buf from the root, which may be empty: who returns knows then that the
 // root has called. Members that disagree on its length learn it.
-func (s *slot) bcast(buf data, code dtype.Code, root int) error {
+func (s *slot) bcast(buf mem.Mem, code dtype.Code, root int) error {
 	s.kind = Bcast
 	s.terms.name(Bcast, root)
 	if s.terms.say(code, code); root == s.c.Rank {
@@ -52,10 +53,10 @@ func (s *slot) bcast(buf data, code dtype.Code, root int) error {
 			giver = other
 		}
 		return s.terms.compare(giver, word, s.rank(s.c.Rank), s.terms.said, s.ranks())
-	case size > buf.n:
-		return wrong(class.Truncate, "rank %d gives %d bytes to a buffer of %d", root, size, buf.n)
-	case size < buf.n:
-		return wrong(class.Count, "rank %d gives %d bytes where %d are received", root, size, buf.n)
+	case size > buf.Len():
+		return wrong(class.Truncate, "rank %d gives %d bytes to a buffer of %d", root, size, buf.Len())
+	case size < buf.Len():
+		return wrong(class.Count, "rank %d gives %d bytes where %d are received", root, size, buf.Len())
 	}
 	return nil
 }
@@ -132,24 +133,25 @@ func (s *slot) pass() {
 }
 
 // pour gives buf to all others.
-func (s *slot) pour(buf data) error {
+func (s *slot) pour(buf mem.Mem) error {
 	t := &s.stream
-	for at, more := 0, true; more; more = at < buf.n {
-		n := min(buf.n-at, streamPiece)
+	b, row := buf.Bytes()
+	for at, more := 0, true; more; more = at < buf.Len() {
+		n := min(buf.Len()-at, streamPiece)
 		start, end := t.place(n)
 		if err := s.room(end); err != nil {
 			return err
 		}
 		t.take(end)
 		turn := &s.head.Turns[t.number%shmfmt.StreamTurns]
-		turn.Size = uint64(buf.n) | uint64(s.terms.turn())<<shmfmt.TurnBits
+		turn.Size = uint64(buf.Len()) | uint64(s.terms.turn())<<shmfmt.TurnBits
 		switch {
 		case n > shmfmt.StreamShort:
-			buf.read(s.memory()[start%shmfmt.StreamBytes:][:n], at)
-		case buf.layout == nil:
-			copy(turn.Short[:], buf.bytes()[at:])
+			buf.Pack(s.memory()[start%shmfmt.StreamBytes:][:n], at)
+		case row:
+			copy(turn.Short[:], b[at:])
 		default:
-			buf.pack(turn.Short[:n], at)
+			buf.Pack(turn.Short[:n], at)
 		}
 		shmfmt.Publish(&turn.Number, t.number)
 		s.pass()
@@ -161,9 +163,10 @@ func (s *slot) pour(buf data) error {
 
 // draw receives what the root gives, of any length, as far as it fits, and returns
 // its length, and what it says.
-func (s *slot) draw(buf data) (size int, said uint32, err error) {
+func (s *slot) draw(buf mem.Mem) (size int, said uint32, err error) {
 	t := &s.stream
-	size = buf.n
+	b, row := buf.Bytes()
+	size = buf.Len()
 	for got, more := 0, true; more; more = got < size {
 		number := t.number + 1
 		turn := &s.head.Turns[number%shmfmt.StreamTurns]
@@ -183,8 +186,12 @@ func (s *slot) draw(buf data) (size int, said uint32, err error) {
 		if n > shmfmt.StreamShort {
 			piece = s.memory()[start%shmfmt.StreamBytes:]
 		}
-		if got < buf.n {
-			buf.write(piece[:n], got)
+		switch {
+		case got >= buf.Len():
+		case row:
+			copy(b[got:], piece[:n])
+		default:
+			buf.Unpack(piece[:n], got)
 		}
 		t.take(end)
 		s.pass()

@@ -24,14 +24,33 @@ type task struct {
 	root       int
 	inPlace    bool
 	counts     [][]int // elements from one member to another; of reductions only the first row counts
-	args       coll.Args
+	args       args
 	send, recv []byte // the whole memory: blocks and what must not change around them
 	image      []byte // of recv before the collective
 
-	given    coll.Args     // args, without what layouts take the place of
+	given    args          // args, without what layouts take the place of
 	from, to *dtype.Buffer // in place of args.Send and args.Recv, unless nil
 	laid     []*laid       // the memory of these
 	pairs
+}
+
+// args is the arguments of a collective on slices, with which tests compute.
+type args struct {
+	coll.Args  // without Send and Recv
+	Send, Recv []byte
+}
+
+// of is the arguments with Buffers in place of the slices, unless they are nil.
+func (a *args) of(from, to *dtype.Buffer) coll.Args {
+	x := a.Args
+	x.Send, x.Recv = coll.Bytes(a.Send), coll.Bytes(a.Recv)
+	if from != nil {
+		x.Send = coll.Elements(from)
+	}
+	if to != nil {
+		x.Recv = coll.Elements(to)
+	}
+	return x
 }
 
 func (t *task) String() string {
@@ -377,12 +396,12 @@ func (t *task) do(w *world.World, k uint64, form int) error {
 
 // block uses the calls that know of slots where there are some.
 func (t *task) block(w *world.World) error {
-	a, e := t.given, w.Coll
+	a, all, e := t.given, t.given.of(t.from, t.to), w.Coll
 	if t.kind == coll.Alltoallw {
 		return e.DoPairs(t.c, t.pair)
 	}
 	if t.user != nil || t.from != nil || t.to != nil {
-		return e.DoLayouts(t.c, t.kind, &a, t.from, t.to)
+		return e.Do(t.c, t.kind, &all)
 	}
 	switch t.kind {
 	case coll.Barrier:
@@ -394,27 +413,27 @@ func (t *task) block(w *world.World) error {
 	case coll.Allreduce:
 		return e.Allreduce(t.c, a.Send, a.Recv, a.Op, a.Type)
 	}
-	return e.Do(t.c, t.kind, &a)
+	return e.Do(t.c, t.kind, &all)
 }
 
 func (t *task) start(w *world.World) (*p2p.Request, error) {
-	a := t.given
+	all := t.given.of(t.from, t.to)
 	w.Proc.Lock()
 	defer w.Proc.Unlock()
 	if t.kind == coll.Alltoallw {
 		return w.Coll.StartPairs(t.c, t.pair)
 	}
-	return w.Coll.StartLayouts(t.c, t.kind, &a, t.from, t.to)
+	return w.Coll.Start(t.c, t.kind, &all)
 }
 
 func (t *task) init(w *world.World) (*p2p.Request, error) {
-	a := t.given
+	all := t.given.of(t.from, t.to)
 	w.Proc.Lock()
 	defer w.Proc.Unlock()
 	if t.kind == coll.Alltoallw {
 		return w.Coll.InitPairs(t.c, t.pair)
 	}
-	return w.Coll.InitLayouts(t.c, t.kind, &a, t.from, t.to)
+	return w.Coll.Init(t.c, t.kind, &all)
 }
 
 func restart(w *world.World, r *p2p.Request) {

@@ -1,6 +1,9 @@
 package coll
 
-import "github.com/halo-mpi/halo/internal/class"
+import (
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/mem"
+)
 
 // An operation of the program runs in a goroutine of its own, without the lock:
 // it may take any time, and whoever polls goes on meanwhile, be it the service,
@@ -45,8 +48,8 @@ func (s *schedule) combine(todo []local) {
 	}()
 	var o operands
 	for _, l := range todo {
-		if l.right.n == 0 {
-			l.dst.fill(l.left)
+		if l.right.Len() == 0 {
+			mem.Copy(l.dst, l.left)
 		} else if err = o.apply(s, l); err != nil {
 			break
 		}
@@ -59,41 +62,40 @@ type operands struct{ left, right []byte }
 
 // apply does the reduction l.
 func (o *operands) apply(s *schedule, l local) error {
-	if l.dst.layout == nil && l.left.layout == nil && l.right.layout == nil {
-		return s.User.Apply(l.dst.bytes(), l.left.bytes(), l.right.bytes())
+	dst, row := l.dst.Bytes()
+	left, rowOfLeft := l.left.Bytes()
+	right, rowOfRight := l.right.Bytes()
+	if row && rowOfLeft && rowOfRight {
+		return s.User.Apply(dst, left, right)
 	}
 	size := s.elements(directChunk)
 	if o.left == nil {
 		o.left, o.right = make([]byte, size), make([]byte, size)
 	}
-	for at := 0; at < l.dst.n; at += size {
-		end := min(at+size, l.dst.n)
-		left, right := l.left.cut(at, end), l.right.cut(at, end)
-		if left.layout != nil {
-			left = fetch(o.left, left)
+	for at := 0; at < l.dst.Len(); at += size {
+		end := min(at+size, l.dst.Len())
+		if left = o.left[:end-at]; rowOfLeft {
+			left = flat(l.left.Cut(at, end))
+		} else {
+			l.left.Pack(left, at)
 		}
-		if right.layout != nil || l.dst.layout != nil {
-			right = fetch(o.right, right)
+		if right = o.right[:end-at]; row && rowOfRight { // else the result goes through it
+			right = flat(l.right.Cut(at, end))
+		} else {
+			l.right.Pack(right, at)
 		}
-		dst := l.dst.cut(at, end)
-		if dst.layout == nil {
-			if err := s.User.Apply(dst.bytes(), left.bytes(), right.bytes()); err != nil {
+		if row {
+			if err := s.User.Apply(dst[at:end], left, right); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := s.User.Apply(right.bytes(), left.bytes(), right.bytes()); err != nil {
+		if err := s.User.Apply(right, left, right); err != nil {
 			return err
 		}
-		dst.fill(right)
+		l.dst.Unpack(right, at)
 	}
 	return nil
-}
-
-// fetch copies d to memory.
-func fetch(to []byte, d data) data {
-	d.read(to[:d.n], 0)
-	return memory(to[:d.n])
 }
 
 // elements is the bytes of as many elements as fit into n bytes, at least one.

@@ -87,7 +87,7 @@ func inOrder(w *world.World, k coll.Kind, root, count, width int, u *op.User) er
 	}
 	recv := make([]byte, count*width)
 	want := bytes.Clone(recv)
-	a := coll.Args{Send: gives(me), Recv: recv, Width: width, User: u, Root: root}
+	a := coll.Args{Send: coll.Bytes(gives(me)), Recv: coll.Bytes(recv), Width: width, User: u, Root: root}
 	switch k {
 	case coll.Reduce:
 		if me == root {
@@ -137,7 +137,7 @@ func TestUserOperationThatPanics(t *testing.T) {
 							}
 						}}
 						send := make([]byte, 3*800)
-						err := w.Coll.Do(w.Comm, k, &coll.Args{Send: send, Recv: make([]byte, len(send)), Width: 8, User: bad, Root: 1})
+						err := w.Coll.Do(w.Comm, k, &coll.Args{Send: coll.Bytes(send), Recv: coll.Bytes(make([]byte, len(send))), Width: 8, User: bad, Root: 1})
 						var ce *class.Error
 						if called.Load() != (errors.As(err, &ce) && ce.Class == class.Other) {
 							return fmt.Errorf("%v as %s on rank %d: operation called %v, error %v", k, f.name, w.Comm.Rank, called.Load(), err)
@@ -168,7 +168,7 @@ func TestOperationDoesNotHoldTheEngine(t *testing.T) {
 			}
 		}}
 		w.Proc.Lock()
-		r, err := w.Coll.Start(w.Comm, coll.Allreduce, &coll.Args{Send: make([]byte, 8), Recv: make([]byte, 8), Width: 8, User: slow})
+		r, err := w.Coll.Start(w.Comm, coll.Allreduce, &coll.Args{Send: coll.Bytes(make([]byte, 8)), Recv: coll.Bytes(make([]byte, 8)), Width: 8, User: slow})
 		w.Proc.Unlock()
 		if err != nil {
 			return err

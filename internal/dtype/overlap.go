@@ -20,15 +20,20 @@ const enumerated = 1 << 22
 // Overlaps reports whether a byte of memory occurs twice in the buffer: to receive
 // there is erroneous (DT-14).
 func (b *Buffer) Overlaps() bool {
-	if b.dense || b.size == 0 {
+	return !b.dense && b.t != nil && b.t.Overlaps(b.count)
+}
+
+// Overlaps reports whether a byte of memory occurs twice in so many elements.
+func (t *Type) Overlaps(count int64) bool {
+	one, extent := t.program(), t.lay.extent()
+	switch {
+	case count == 0 || one.size == 0:
 		return false
-	}
-	one := b.t.program()
 	// Of elements that do not reach into each other, what is known of one holds.
-	if b.count == 1 || int64(magnitude(b.t.lay.extent())) >= one.hi-one.lo {
-		return b.t.overlaps()
+	case count == 1 || int64(magnitude(extent)) >= one.hi-one.lo:
+		return t.overlaps()
 	}
-	return !one.apart(b.count, b.t.lay.extent()) && repeat(b.count, b.t.lay.extent(), one).overlaps()
+	return !one.apart(count, extent) && repeat(count, extent, one).overlaps()
 }
 
 func (t *Type) overlaps() bool {

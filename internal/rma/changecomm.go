@@ -150,7 +150,7 @@ func (w *Window) agreeOld(own error, c *comm.Comm) (told bool, err error) {
 	}
 	binary.LittleEndian.PutUint64(mine, uint64(x.class))
 	binary.LittleEndian.PutUint64(mine[8:], x.ctx)
-	err = w.e.colls.Do(w.Comm, coll.Allgather, &coll.Args{Send: mine, Recv: all, Width: 1, Call: "WinChangeComm"})
+	err = w.e.colls.Do(w.Comm, coll.Allgather, &coll.Args{Send: coll.Bytes(mine), Recv: coll.Bytes(all), Width: 1, Call: "WinChangeComm"})
 	if own != nil {
 		return true, own
 	}
@@ -221,7 +221,7 @@ func (e *Engine) agreeNew(d *comm.Comm, mine newPart, own error) (known newPart,
 	n := d.Size()
 	give, all := make([]byte, newPartSize), make([]byte, n*newPartSize)
 	mine.encode(give)
-	err = e.colls.Do(d, coll.Allgather, &coll.Args{Send: give, Recv: all, Width: 1, Call: "WinChangeComm"})
+	err = e.colls.Do(d, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: "WinChangeComm"})
 	if err = firstOf(own, err); err != nil {
 		return known, err
 	}
@@ -267,7 +267,7 @@ func (e *Engine) exchangeEntries(d *comm.Comm, mine entry, own error) ([]byte, e
 	mine.class = classOf(own)
 	give, all := make([]byte, entrySize), make([]byte, n*entrySize)
 	mine.encode(give)
-	err := e.colls.Do(d, coll.Allgather, &coll.Args{Send: give, Recv: all, Width: 1, Call: "WinChangeComm"})
+	err := e.colls.Do(d, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: "WinChangeComm"})
 	if err = firstOf(own, err); err != nil {
 		return nil, err
 	}

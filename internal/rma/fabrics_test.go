@@ -53,7 +53,7 @@ func barrier(w *world.World) error { return w.Coll.Barrier(w.Comm) }
 func tell(w *world.World, mine uint64) ([]uint64, error) {
 	give, all := make([]byte, 8), make([]byte, 8*w.Comm.Size())
 	put64(give, mine)
-	err := w.Coll.Do(w.Comm, coll.Allgather, &coll.Args{Send: give, Recv: all, Width: 8})
+	err := w.Coll.Do(w.Comm, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 8})
 	words := make([]uint64, w.Comm.Size())
 	for r := range words {
 		words[r] = get64(all[8*r:])

@@ -37,7 +37,7 @@ func BenchmarkHandle(b *testing.B) {
 			return err
 		}
 		all := make([]byte, 2*len(mine))
-		if err := w.Coll.Do(w.Comm, coll.Allgather, &coll.Args{Send: mine, Recv: all, Width: 1}); err != nil {
+		if err := w.Coll.Do(w.Comm, coll.Allgather, &coll.Args{Send: coll.Bytes(mine), Recv: coll.Bytes(all), Width: 1}); err != nil {
 			return err
 		}
 		theirs := all[len(mine):]

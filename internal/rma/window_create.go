@@ -168,7 +168,7 @@ func (w *Window) agree(own error, mine entry) error {
 	n := w.Comm.Size()
 	give, all := make([]byte, entrySize), make([]byte, n*entrySize)
 	mine.encode(give)
-	err := w.e.colls.Do(w.Comm, coll.Allgather, &coll.Args{Send: give, Recv: all, Width: 1, Call: "the creation of a window"})
+	err := w.e.colls.Do(w.Comm, coll.Allgather, &coll.Args{Send: coll.Bytes(give), Recv: coll.Bytes(all), Width: 1, Call: "the creation of a window"})
 	if own != nil {
 		return own
 	}
