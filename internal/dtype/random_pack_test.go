@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/dtype/dtypetest"
+	"github.com/halo-mpi/halo/internal/mem"
 )
 
 // packed is what the oracle packs.
@@ -156,21 +157,21 @@ func (x *checker) runs() error {
 func (x *checker) part() error {
 	want := x.packed()
 	for _, k := range x.ranges() {
-		p := x.b.All().Slice(int64(k[0]), int64(k[1]))
+		p := mem.In(&x.b).Cut(k[0], k[1])
 		at := x.r.IntN(k[1] - k[0] + 1)
 		rest := want[k[0]+at : k[1]]
 		got := make([]byte, len(rest)+3)
-		if n := p.Pack(got, int64(at)); n != len(rest) || !bytes.Equal(got[:n], rest) || !bytes.Equal(got[n:], make([]byte, 3)) {
-			return fmt.Errorf("%v from byte %d: packed %d bytes\n% x, want\n% x", k, at, n, got, rest)
+		if p.Pack(got, at); !bytes.Equal(got[:len(rest)], rest) || !bytes.Equal(got[len(rest):], make([]byte, 3)) {
+			return fmt.Errorf("%v from byte %d: packed\n% x, want\n% x", k, at, got, rest)
 		}
 		listed := got[:0]
-		for next := int64(at); next < p.N; {
+		for next := at; next < p.Len(); {
 			slices := make([][]byte, 1+x.r.IntN(4))
-			n, behind := p.Slices(slices, next, 1<<40)
+			n, behind := p.Blocks(slices, next, p.Len())
 			for _, s := range slices[:n] {
 				listed = append(listed, s...)
 			}
-			if behind <= next || behind > p.N {
+			if behind <= next || behind > p.Len() {
 				return fmt.Errorf("%v: slices from %d to %d", k, next, behind)
 			}
 			next = behind
@@ -186,8 +187,8 @@ func (x *checker) part() error {
 		for i, o := range x.offs[k[0]+at : k[1]] {
 			after[x.origin+o] = fresh[i]
 		}
-		if n := p.Unpack(fresh, int64(at)); n != len(rest) || !bytes.Equal(x.mem, after) {
-			return fmt.Errorf("%v from byte %d: unpacked %d bytes\n% x, want\n% x", k, at, n, x.mem, after)
+		if p.Unpack(fresh, at); !bytes.Equal(x.mem, after) {
+			return fmt.Errorf("%v from byte %d: unpacked\n% x, want\n% x", k, at, x.mem, after)
 		}
 		copy(want, x.packed())
 	}
@@ -207,21 +208,21 @@ func (x *checker) copy() error {
 	}
 	t.Commit()
 	lo, hi := m.TrueBounds()
-	mem := x.random(int(hi - lo))
-	b, err := dtype.Bind(mem, -lo, t, 1)
+	memory := x.random(int(hi - lo))
+	b, err := dtype.Bind(memory, -lo, t, 1)
 	if err != nil {
 		return err
 	}
 	for _, k := range append(x.ranges(), [2]int{0, len(x.offs)}) {
 		to := x.r.IntN(len(x.offs)) // another place there
 		n := min(k[1]-k[0], len(x.offs)-to)
-		after := bytes.Clone(mem)
+		after := bytes.Clone(memory)
 		for i, o := range m.Offsets()[to : to+n] {
 			after[o-lo] = x.mem[x.origin+x.offs[k[0]+i]]
 		}
-		dtype.Copy(b.All().Slice(int64(to), int64(len(x.offs))), x.b.All().Slice(int64(k[0]), int64(k[1])))
-		if !bytes.Equal(mem, after) {
-			return fmt.Errorf("bytes %v to %d of %v:\n% x, want\n% x", k, to, s, mem, after)
+		mem.Copy(mem.In(&b).From(to), mem.In(&x.b).Cut(k[0], k[1]))
+		if !bytes.Equal(memory, after) {
+			return fmt.Errorf("bytes %v to %d of %v:\n% x, want\n% x", k, to, s, memory, after)
 		}
 	}
 	return nil

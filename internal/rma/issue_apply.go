@@ -4,6 +4,7 @@ import (
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 )
 
 // apply makes an access, whose bounds have been checked, to memory that is mapped here;
@@ -30,9 +31,9 @@ func (a *access) apply(r *apply.Region, off int64) error {
 	case near.Layout == nil:
 		b.Pack(near.Bytes, 0)
 	case a.kind == kindPut:
-		dtype.Copy(b.All(), near.Layout.All())
+		mem.Copy(mem.In(&b), mem.In(near.Layout))
 	default:
-		dtype.Copy(near.Layout.All(), b.All())
+		mem.Copy(mem.In(near.Layout), mem.In(&b))
 	}
 	return nil
 }
