@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -31,10 +32,12 @@ type host struct {
 	cores   int        // 2 if it is 0; -1: so few that the processes are a crowd
 	bells   []*os.File // by rank, of a crowd
 	own     bool       // who asks for the bell of another rank gets no descriptor
-	asked   int        // for bells of others
-	rung    []int      // ranks that the host was asked to wake
 	files   []*os.File // by rank + 1; the control segment first
 	fabrics []*shm.Fabric
+
+	mu    sync.Mutex // guards what follows: all processes ask the host
+	asked int        // for bells of others
+	rung  []int      // ranks that the host was asked to wake
 }
 
 func newHost(t testing.TB, n int) *host {
@@ -123,7 +126,9 @@ func (p *process) Segment(rank int) (*os.File, error) {
 	var f *os.File
 	bell, isBell := boot.BellRank(rank)
 	if isBell && bell != p.rank {
+		p.host.mu.Lock()
 		p.host.asked++
+		p.host.mu.Unlock()
 	}
 	switch {
 	case isBell && bell != p.rank && p.host.own:
@@ -143,7 +148,9 @@ func (p *process) Segment(rank int) (*os.File, error) {
 }
 
 func (p *process) Ring(rank int) error {
+	p.host.mu.Lock()
 	p.host.rung = append(p.host.rung, rank)
+	p.host.mu.Unlock()
 	if rank >= len(p.host.bells) {
 		return fmt.Errorf("no bell of rank %d", rank)
 	}
