@@ -51,6 +51,11 @@ func (c *Comm) do(k coll.Kind, a *coll.Args) error {
 	if err := c.usable(collectiveCall(k, blocking)); err != nil {
 		return err
 	}
+	return c.carryOut(k, a)
+}
+
+// carryOut carries out a collective on c, which is usable.
+func (c *Comm) carryOut(k coll.Kind, a *coll.Args) error {
 	c.typeArgs(a)
 	return c.done(k, c.w.Coll.Do(c.core, k, a))
 }

@@ -12,15 +12,14 @@ import (
 //
 // C: MPI_Allgather, section 6.7.
 func Allgather[T Elem](c *Comm, send, recv []T) error {
-	a := allgatherArgs(send, recv)
-	return c.do(coll.Allgather, &a)
+	return exchange(c, coll.Allgather, send, recv)
 }
 
 // Iallgather starts an Allgather.
 //
 // C: MPI_Iallgather, section 6.12.5.
 func Iallgather[T Elem](c *Comm, send, recv []T) Request {
-	a := allgatherArgs(send, recv)
+	a := exchangeArgs(send, recv)
 	return c.start(coll.Allgather, &a)
 }
 
@@ -28,11 +27,23 @@ func Iallgather[T Elem](c *Comm, send, recv []T) Request {
 //
 // C: MPI_Allgather_init, section 6.13.5.
 func AllgatherInit[T Elem](c *Comm, send, recv []T) Request {
-	a := allgatherArgs(send, recv)
+	a := exchangeArgs(send, recv)
 	return c.prepare(coll.Allgather, &a)
 }
 
-func allgatherArgs[T Elem](send, recv []T) coll.Args {
+// exchange is an Allgather or Alltoall that blocks.
+func exchange[T Elem](c *Comm, k coll.Kind, send, recv []T) error {
+	if err := c.usable(collectiveCall(k, blocking)); err != nil {
+		return err
+	}
+	if done, err := c.w.Coll.Exchange(c.core, k, bytesOf(send), bytesOf(recv), sizeOf[T](), elementCode[T]()); done {
+		return c.done(k, err)
+	}
+	a := exchangeArgs(send, recv)
+	return c.carryOut(k, &a)
+}
+
+func exchangeArgs[T Elem](send, recv []T) coll.Args {
 	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T]()}
 }
 

@@ -12,15 +12,14 @@ import (
 //
 // C: MPI_Alltoall, section 6.8.
 func Alltoall[T Elem](c *Comm, send, recv []T) error {
-	a := alltoallArgs(send, recv)
-	return c.do(coll.Alltoall, &a)
+	return exchange(c, coll.Alltoall, send, recv)
 }
 
 // Ialltoall starts an Alltoall.
 //
 // C: MPI_Ialltoall, section 6.12.6.
 func Ialltoall[T Elem](c *Comm, send, recv []T) Request {
-	a := alltoallArgs(send, recv)
+	a := exchangeArgs(send, recv)
 	return c.start(coll.Alltoall, &a)
 }
 
@@ -28,12 +27,8 @@ func Ialltoall[T Elem](c *Comm, send, recv []T) Request {
 //
 // C: MPI_Alltoall_init, section 6.13.6.
 func AlltoallInit[T Elem](c *Comm, send, recv []T) Request {
-	a := alltoallArgs(send, recv)
+	a := exchangeArgs(send, recv)
 	return c.prepare(coll.Alltoall, &a)
-}
-
-func alltoallArgs[T Elem](send, recv []T) coll.Args {
-	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T]()}
 }
 
 // Alltoallv sends send[sendDispls[r]:sendDispls[r]+sendCounts[r]] to rank r, and

@@ -62,13 +62,19 @@ func (s *slot) allgather(send, recv mem.Mem, gives, gets dtype.Code) error {
 	s.kind = Allgather
 	s.terms.say(gives, gets)
 	n, me := send.Len(), s.c.Rank
+	b, row := recv.Bytes()
 	for at := 0; at < n; at += shmfmt.StageSize {
 		k := min(shmfmt.StageSize, n-at)
 		if err := s.exchange(send.Cut(at, at+k)); err != nil {
 			return err
 		}
 		for r := range s.cells {
-			if r != me {
+			if r == me {
+				continue
+			}
+			if row {
+				copy(b[r*n+at:], s.data(r, k))
+			} else {
 				recv.Unpack(s.data(r, k), r*n+at)
 			}
 		}
