@@ -4,42 +4,44 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
-// accumulate fills in the operands of an accumulate: elements of origin, which is not
-// looked at with NoOp, for count elements of t at the target, or the first ones of them;
-// and room for as many in result, which is nil if nothing is fetched. All are made of
-// elements of one predefined type.
-func (a *access) accumulate(origin, result *Buffer, count int64, t *dtype.Type, o Op) error {
+// accumulate fills in an accumulate: elements of the origin, which is not looked at with NoOp, for
+// those at the target, or the first ones of them; and room for as many in result, which is nil if
+// nothing is fetched. All are made of elements of one predefined type.
+func (x *operands) accumulate(o *rma.Op, origin, result *Buffer) error {
 	switch {
-	case o.user != nil:
-		return wrong(ErrOp, "operation %v: a target carries out predefined ones only", o)
-	case o.kernel == op.NoOp && result == nil:
-		return wrong(ErrOp, "operation %v is for calls that fetch", o)
+	case x.op.user != nil:
+		return wrong(ErrOp, "operation %v: a target carries out predefined ones only", x.op)
+	case x.op.kernel == op.NoOp && result == nil:
+		return wrong(ErrOp, "operation %v is for calls that fetch", x.op)
 	}
 	if result != nil {
 		if err := writable(result); err != nil {
 			return err
 		}
 	}
-	size, err := a.at(count, t)
+	size, err := writtenAt(o, x.count, x.typ)
 	if err != nil {
 		return err
 	}
-	if o.kernel == op.NoOp {
+	if x.op.kernel == op.NoOp {
 		origin = nil
 	} else if origin.err != nil {
 		return origin.err
 	}
-	leaf, err := a.elements(o, origin, result, count, t)
+	o.Kind = rma.Accumulate
+	leaf, err := x.elements(o, origin, result)
 	if err != nil {
 		return err
 	}
+	count := x.count
 	if origin != nil {
 		size = origin.b.Size()
-		if count, err = a.send(size, count, t); err != nil {
+		if count, err = x.send(o, size); err != nil {
 			return err
 		}
 	}
@@ -52,45 +54,117 @@ func (a *access) accumulate(origin, result *Buffer, count int64, t *dtype.Type, 
 	switch {
 	case size == 0:
 		return nil
-	case leaf.Size() != int64(a.typ.Size()):
-		return a.padded(leaf.Size(), origin, result, count, t)
+	case leaf.Size() != int64(o.Elem.Size()):
+		return padded(o, leaf.Size(), origin, result, count, x.typ)
 	}
 	if origin != nil {
-		a.from(&origin.b)
+		o.Origin = mem.In(&origin.b)
 	}
 	if result != nil {
-		a.into(&result.b)
+		o.Result = mem.In(&result.b)
 	}
 	return nil
 }
 
 // elements fills in operation and type, and returns the predefined type of the elements,
 // nil if there are none: then the operation need not be defined on what they would be.
-func (a *access) elements(o Op, origin, result *Buffer, count int64, t *dtype.Type) (leaf *dtype.Type, err error) {
-	a.op, a.typ = o.kernel, op.Int8
-	if t.Size() == 0 || count == 0 {
-		if o.kernel == 0 {
+func (x *operands) elements(o *rma.Op, origin, result *Buffer) (leaf *dtype.Type, err error) {
+	by := x.op.kernel
+	o.Fn, o.Elem = by, op.Int8
+	if x.typ.Size() == 0 || x.count == 0 {
+		if by == 0 {
 			return nil, op.CheckAccumulate(0, op.Int8)
 		}
 		return nil, nil
 	}
-	if leaf, a.typ, err = accumulated(o.kernel, t); err != nil {
+	if leaf, o.Elem, err = accumulated(by, x.typ); err != nil {
 		return nil, err
 	}
 	for _, b := range [...]*Buffer{origin, result} {
 		if b == nil || b.b.Size() == 0 {
 			continue
 		}
-		other, typ, err := accumulated(o.kernel, b.b.Type())
+		other, typ, err := accumulated(by, b.b.Type())
 		if err != nil {
 			return nil, err
 		}
-		if typ != a.typ || other.Size() != leaf.Size() {
+		if typ != o.Elem || other.Size() != leaf.Size() {
 			return nil, wrong(ErrType, "elements here are %s, at the target %s", other, leaf)
 		}
 	}
-	a.op = o.kernel.On(a.typ)
+	o.Fn = by.On(o.Elem)
 	return leaf, nil
+}
+
+// fetch fills in an accumulate of one element with a result: of a predefined type, that of result,
+// if the place says none.
+func (x *operands) fetch(o *rma.Op, origin, result *Buffer) error {
+	if result.err != nil {
+		return result.err
+	}
+	if x.typ == nil {
+		if err := single(result); err != nil {
+			return err
+		}
+		if x.op.kernel != op.NoOp && origin.err == nil {
+			if err := single(origin); err != nil {
+				return err
+			}
+		}
+		x.typ, x.count = result.b.Type(), 1
+	}
+	return x.accumulate(o, origin, result)
+}
+
+// single fails unless a Buffer is one element of a predefined type.
+func single(b *Buffer) error {
+	t := b.b.Type()
+	switch {
+	case b.b.Count() != 1:
+		return wrong(ErrCount, "%d elements, not 1", b.b.Count())
+	case t.Elem() == nil:
+		if _, _, pair := t.Pair(); !pair {
+			return wrong(ErrType, "%s is not predefined", t)
+		}
+	}
+	return nil
+}
+
+// compareAndSwap fills in a compare-and-swap.
+func (x *operands) compareAndSwap(o *rma.Op, origin, compare, result *Buffer) error {
+	if compare.err != nil {
+		return compare.err
+	}
+	if err := single(compare); err != nil {
+		return err
+	}
+	x.op = Replace
+	if err := x.fetch(o, origin, result); err != nil {
+		return err
+	}
+	if _, typ, err := accumulated(op.Replace, compare.b.Type()); err != nil || typ != o.Elem {
+		return wrong(ErrType, "elements to compare are %s, to fetch %s", compare.b.Type(), result.b.Type())
+	}
+	if e := result.b.Type().Elem(); !compares(e) {
+		return wrong(ErrType, "elements of %s are not compared: only integers, logicals and bytes", result.b.Type())
+	}
+	o.Kind, o.Fn = rma.CompareAndSwap, 0
+	o.Compare, _ = compare.b.Contiguous()
+	return nil
+}
+
+// compares reports whether CompareAndSwap is defined on elements.
+func compares(e *dtype.Elem) bool {
+	if e == nil {
+		return false
+	}
+	switch e.Kind {
+	case dtype.Integer, dtype.Natural, dtype.Logical, dtype.Boolean, dtype.Raw:
+		return true
+	case dtype.Character:
+		return e.ID == dtype.Char // beyond the standard, as operations are
+	}
+	return false
 }
 
 // accumulated is what the elements of a datatype are, all of one predefined type, and what
@@ -124,16 +198,15 @@ func accumulated(o op.Op, t *dtype.Type) (*dtype.Type, op.Type, error) {
 
 // padded fills in operands that are pairs of packed bytes each, and more in memory, which
 // is how the engine takes them: as blocks of bytes.
-func (a *access) padded(packed int64, origin, result *Buffer, count int64, t *dtype.Type) (err error) {
-	width := int64(a.typ.Size())
-	for _, x := range [...]struct {
-		b *Buffer
-		d *rma.Data
-	}{{origin, &a.origin}, {result, &a.result}} {
-		if x.b == nil {
-			continue
+func padded(o *rma.Op, packed int64, origin, result *Buffer, count int64, t *dtype.Type) (err error) {
+	width := int64(o.Elem.Size())
+	if origin != nil {
+		if o.Origin, err = memoryOfPairs(&origin.b, packed, width); err != nil {
+			return err
 		}
-		if *x.d, err = memoryOfPairs(&x.b.b, packed, width); err != nil {
+	}
+	if result != nil {
+		if o.Result, err = memoryOfPairs(&result.b, packed, width); err != nil {
 			return err
 		}
 	}
@@ -147,21 +220,21 @@ func (a *access) padded(packed int64, origin, result *Buffer, count int64, t *dt
 		at.Runs(first[:], i, 1)
 		offs = append(offs, first[0].Off)
 	}
-	a.layout, err = blocksAt(offs, width)
+	o.Place, err = blocksAt(offs, width)
 	return err
 }
 
 // blocksAt is blocks of bytes at the target.
-func blocksAt(offs []int64, width int64) (rma.Layout, error) {
+func blocksAt(offs []int64, width int64) (rma.Place, error) {
 	inStep := true
 	for i, off := range offs {
 		inStep = inStep && off == int64(i)*width
 	}
 	if inStep {
-		return rma.Layout{}, nil
+		return rma.Place{}, nil
 	}
 	t, err := blocks(offs, width)
-	return rma.Layout{Type: t, Count: 1}, err
+	return rma.Place{Type: t, Count: 1}, err
 }
 
 // blocks is a type of blocks of bytes.
@@ -174,27 +247,27 @@ func blocks(offs []int64, width int64) (*dtype.Type, error) {
 }
 
 // memoryOfPairs is pairs with what pads them.
-func memoryOfPairs(b *dtype.Buffer, packed, width int64) (rma.Data, error) {
-	mem, _ := b.Memory()
+func memoryOfPairs(b *dtype.Buffer, packed, width int64) (mem.Mem, error) {
+	all, _ := b.Memory()
 	var first [1][]byte
 	offs := make([]int64, 0, b.Size()/packed)
 	inStep := true
 	for i := int64(0); i < b.Size(); i += packed {
 		b.Slices(first[:], i, 1)
-		off := int64(uintptr(unsafe.Pointer(&first[0][0])) - uintptr(unsafe.Pointer(&mem[0])))
-		if off+width > int64(len(mem)) {
-			return rma.Data{}, wrong(ErrBuffer, "what pads the last of %s is not in the slice", b.Type().Describe(b.Count()))
+		off := int64(uintptr(unsafe.Pointer(&first[0][0])) - uintptr(unsafe.Pointer(&all[0])))
+		if off+width > int64(len(all)) {
+			return mem.Mem{}, wrong(ErrBuffer, "what pads the last of %s is not in the slice", b.Type().Describe(b.Count()))
 		}
 		inStep = inStep && off == int64(len(offs))*width
 		offs = append(offs, off)
 	}
 	if inStep {
-		return rma.Data{Bytes: mem[:int64(len(offs))*width]}, nil
+		return mem.Of(all[:int64(len(offs))*width]), nil
 	}
 	t, err := blocks(offs, width)
 	if err != nil {
-		return rma.Data{}, err
+		return mem.Mem{}, err
 	}
-	layout, err := dtype.Bind(mem, 0, t, 1)
-	return rma.Data{Layout: &layout}, err
+	layout, err := dtype.Bind(all, 0, t, 1)
+	return mem.In(&layout), err
 }

@@ -1,31 +1,10 @@
 package mpi
 
-import (
-	"github.com/halo-mpi/halo/internal/dtype"
-	"github.com/halo-mpi/halo/internal/p2p"
-	"github.com/halo-mpi/halo/internal/rma"
-)
+import "github.com/halo-mpi/halo/internal/rma"
 
 // The requests of Rput and its like are complete when the memory at the origin may be used
 // again. Those of the calls here say that the target has the data, too: what a Flush says,
 // but of this operation alone, and without waiting for those of other goroutines.
-
-// request is the request of an operation whose operands fill finds, and which start begins.
-func (w *Window) request(k call, target int, err error, fill func(a *access) error, start func(a *access) (*p2p.Request, error)) Request {
-	if err := w.usable(k); err != nil {
-		return Request{err: err}
-	}
-	a := newAccess()
-	defer a.release()
-	if err == nil {
-		err = fill(a)
-	}
-	var r *p2p.Request
-	if err == nil {
-		r, err = start(a)
-	}
-	return w.started(r, err, k, target)
-}
 
 // Rrput is Put with a request that is complete when the data is at the target and the Buffer
 // may be used again; nobody needs to flush. It can be waited for with requests of any other
@@ -34,14 +13,7 @@ func (w *Window) request(k call, target int, err error, fill func(a *access) err
 //
 // C: MPIX_Rrput, an extension.
 func (w *Window) Rrput(origin Buffer, target int, disp int64, count int, d Datatype) Request {
-	t, err := d.engine()
-	return w.rrput(&origin, target, disp, int64(count), t, err)
-}
-
-func (w *Window) rrput(origin *Buffer, target int, disp, count int64, t *dtype.Type, err error) Request {
-	return w.request(callRrput, target, err, func(a *access) error { return a.put(origin, count, t) }, func(a *access) (*p2p.Request, error) {
-		return w.v.Rrput(a.origin, target, disp, a.layout)
-	})
+	return w.start(callRrput, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
 }
 
 // Rraccumulate is Accumulate with a request that is complete when the elements at the target
@@ -49,14 +21,7 @@ func (w *Window) rrput(origin *Buffer, target int, disp, count int64, t *dtype.T
 //
 // C: MPIX_Rraccumulate, an extension.
 func (w *Window) Rraccumulate(origin Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
-	t, err := d.engine()
-	return w.rraccumulate(&origin, target, disp, int64(count), t, op, err)
-}
-
-func (w *Window) rraccumulate(origin *Buffer, target int, disp, count int64, t *dtype.Type, o Op, err error) Request {
-	return w.request(callRraccumulate, target, err, func(a *access) error { return a.accumulate(origin, nil, count, t, o) }, func(a *access) (*p2p.Request, error) {
-		return w.v.Rraccumulate(a.origin, target, disp, a.layout, a.op, a.typ)
-	})
+	return w.start(callRraccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
 }
 
 // RrgetAccumulate is GetAccumulate with a request that is complete when what was fetched is
@@ -64,14 +29,7 @@ func (w *Window) rraccumulate(origin *Buffer, target int, disp, count int64, t *
 //
 // C: MPIX_Rrget_accumulate, an extension.
 func (w *Window) RrgetAccumulate(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
-	t, err := d.engine()
-	return w.rrgetAccumulate(&origin, &result, target, disp, int64(count), t, op, err)
-}
-
-func (w *Window) rrgetAccumulate(origin, result *Buffer, target int, disp, count int64, t *dtype.Type, o Op, err error) Request {
-	return w.request(callRrgetAccumulate, target, err, func(a *access) error { return a.accumulate(origin, result, count, t, o) }, func(a *access) (*p2p.Request, error) {
-		return w.v.RrgetAccumulate(a.origin, a.result, target, disp, a.layout, a.op, a.typ)
-	})
+	return w.start(callRrgetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
 }
 
 // RfetchAndOp is FetchAndOp with a request that is complete when what was fetched is there,
@@ -79,9 +37,7 @@ func (w *Window) rrgetAccumulate(origin, result *Buffer, target int, disp, count
 //
 // C: MPIX_Rfetch_and_op, an extension.
 func (w *Window) RfetchAndOp(value, result Buffer, target int, disp int64, op Op) Request {
-	return w.request(callRfetchAndOp, target, nil, func(a *access) error { return a.fetch(&value, &result, op) }, func(a *access) (*p2p.Request, error) {
-		return w.v.RfetchAndOp(a.origin.Bytes, a.result.Bytes, target, disp, a.op, a.typ)
-	})
+	return w.start(callRfetchAndOp, &operands{place: place{target: target, disp: disp}, op: op}, &value, nil, &result)
 }
 
 // RcompareAndSwap is CompareAndSwap with a request that is complete when what was fetched is
@@ -89,13 +45,7 @@ func (w *Window) RfetchAndOp(value, result Buffer, target int, disp int64, op Op
 //
 // C: MPIX_Rcompare_and_swap, an extension.
 func (w *Window) RcompareAndSwap(value, compare, result Buffer, target int, disp int64) Request {
-	var operand []byte
-	return w.request(callRcompareAndSwap, target, nil, func(a *access) (err error) {
-		operand, err = a.compare(&value, &compare, &result)
-		return err
-	}, func(a *access) (*p2p.Request, error) {
-		return w.v.RcompareAndSwap(a.origin.Bytes, operand, a.result.Bytes, target, disp, a.typ)
-	})
+	return w.start(callRcompareAndSwap, &operands{place: place{target: target, disp: disp}}, &value, &compare, &result)
 }
 
 // Rflush is Flush with a request, which is complete when Flush would return: when the
@@ -129,9 +79,7 @@ func (w *Window) RflushAll() Request {
 //
 // C: MPIX_Rrput, an extension.
 func (w Win[T]) Rrput(origin []T, target, disp int) Request {
-	t, err := golang[T]()
-	b := Buf(origin)
-	return w.rrput(&b, target, int64(disp), int64(len(origin)), t, err)
+	return startSlices(w.Window, callRrput, origin, nil, target, disp, Op{}, 0)
 }
 
 // Rraccumulate is Accumulate with a request that tells of the target: see
@@ -139,9 +87,7 @@ func (w Win[T]) Rrput(origin []T, target, disp int) Request {
 //
 // C: MPIX_Rraccumulate, an extension.
 func (w Win[T]) Rraccumulate(origin []T, target, disp int, o Op) Request {
-	t, err := golang[T]()
-	b := Buf(origin)
-	return w.rraccumulate(&b, target, int64(disp), int64(len(origin)), t, o, err)
+	return startSlices(w.Window, callRraccumulate, origin, nil, target, disp, o, 0)
 }
 
 // RrgetAccumulate is GetAccumulate with a request that tells of the target: see
@@ -149,9 +95,7 @@ func (w Win[T]) Rraccumulate(origin []T, target, disp int, o Op) Request {
 //
 // C: MPIX_Rrget_accumulate, an extension.
 func (w Win[T]) RrgetAccumulate(origin, result []T, target, disp int, o Op) Request {
-	t, err := golang[T]()
-	b, r := Buf(origin), Buf(result)
-	return w.rrgetAccumulate(&b, &r, target, int64(disp), int64(max(len(origin), len(result))), t, o, err)
+	return startSlices(w.Window, callRrgetAccumulate, origin, result, target, disp, o, 0)
 }
 
 // RfetchAndOp is FetchAndOp with a request: see Window.RfetchAndOp. With NoOp value may be
@@ -160,7 +104,7 @@ func (w Win[T]) RrgetAccumulate(origin, result []T, target, disp int, o Op) Requ
 // C: MPIX_Rfetch_and_op, an extension.
 func (w Win[T]) RfetchAndOp(value, result *T, target, disp int, o Op) Request {
 	v, r := one(value), one(result)
-	return w.Window.RfetchAndOp(v, r, target, int64(disp), o)
+	return w.start(callRfetchAndOp, &operands{place: sliceAt[T](target, disp, 1), op: o}, &v, nil, &r)
 }
 
 // RcompareAndSwap is CompareAndSwap with a request: see Window.RcompareAndSwap.

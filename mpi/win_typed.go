@@ -4,11 +4,10 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/op"
-	"github.com/halo-mpi/halo/internal/rma"
 )
 
-// The methods of Win for numbers go straight to the engine. Other elements, and whatever
-// is out of the ordinary, take the way of Buffers.
+// The shortest calls of Win and its functions, for numbers, go straight to the engine. The others,
+// and whatever is out of the ordinary, take the ways of win_operands.go.
 
 // Put copies origin into the memory of a rank, from displacement disp on. It has begun
 // when it returns: see Window.Put, also for the errors.
@@ -24,9 +23,7 @@ func (w Win[T]) Put(origin []T, target, disp int) error {
 // C: MPI_Put, section 12.3.1.
 func Put[T any](w *Window, origin []T, target, disp int) error {
 	if plain[T]() == 0 || w.odd() {
-		t, err := golang[T]()
-		b := Buf(origin)
-		return w.put(&b, target, int64(disp), int64(len(origin)), t, err)
+		return issueSlices(w, callPut, origin, nil, target, disp, Op{}, 0)
 	}
 	if err := w.v.PutBytes(memory(origin), target, int64(disp)); err != nil {
 		return w.failed(err, callPut, target)
@@ -47,9 +44,7 @@ func (w Win[T]) Get(result []T, target, disp int) error {
 // C: MPI_Get, section 12.3.2.
 func Get[T any](w *Window, result []T, target, disp int) error {
 	if plain[T]() == 0 || w.odd() {
-		t, err := golang[T]()
-		b := Buf(result)
-		return w.get(&b, target, int64(disp), int64(len(result)), t, err)
+		return issueSlices(w, callGet, nil, result, target, disp, Op{}, 0)
 	}
 	if err := w.v.GetBytes(memory(result), target, int64(disp)); err != nil {
 		return w.failed(err, callGet, target)
@@ -71,11 +66,9 @@ func (w Win[T]) Accumulate(origin []T, target, disp int, o Op) error {
 func Accumulate[T any](w *Window, origin []T, target, disp int, o Op) error {
 	typ := plain[T]()
 	if o.kernel == op.NoOp || !o.accumulates(typ) || w.odd() {
-		t, err := golang[T]()
-		b := Buf(origin)
-		return w.accumulate(&b, target, int64(disp), int64(len(origin)), t, o, err)
+		return issueSlices(w, callAccumulate, origin, nil, target, disp, o, 0)
 	}
-	if err := w.v.Accumulate(rma.Data{Bytes: memory(origin)}, target, int64(disp), rma.Layout{}, o.kernel.On(typ), typ); err != nil {
+	if err := w.v.AccumulateBytes(memory(origin), nil, target, int64(disp), o.kernel.On(typ), typ); err != nil {
 		return w.failed(err, callAccumulate, target)
 	}
 	return nil
@@ -95,22 +88,12 @@ func (w Win[T]) GetAccumulate(origin, result []T, target, disp int, o Op) error 
 func GetAccumulate[T any](w *Window, origin, result []T, target, disp int, o Op) error {
 	typ := plain[T]()
 	if o.kernel != op.NoOp && len(origin) != len(result) || !o.accumulates(typ) || w.odd() {
-		t, err := golang[T]()
-		b, r := Buf(origin), Buf(result)
-		return w.getAccumulate(&b, &r, target, int64(disp), int64(max(len(origin), len(result))), t, o, err)
+		return issueSlices(w, callGetAccumulate, origin, result, target, disp, o, 0)
 	}
-	if err := w.v.GetAccumulate(operand(origin, o), rma.Data{Bytes: memory(result)}, target, int64(disp), rma.Layout{}, o.kernel.On(typ), typ); err != nil {
+	if err := w.v.AccumulateBytes(memory(origin), memory(result), target, int64(disp), o.kernel.On(typ), typ); err != nil {
 		return w.failed(err, callGetAccumulate, target)
 	}
 	return nil
-}
-
-// operand is the origin of a GetAccumulate of numbers.
-func operand[T any](origin []T, o Op) (d rma.Data) {
-	if o.kernel != op.NoOp {
-		d.Bytes = memory(origin)
-	}
-	return d
 }
 
 // FetchAndOp combines value with the element at displacement disp of a rank's memory by a
@@ -122,40 +105,13 @@ func operand[T any](origin []T, o Op) (d rma.Data) {
 func (w Win[T]) FetchAndOp(value, result *T, target, disp int, o Op) error {
 	typ := plain[T]()
 	if value == nil || result == nil || !o.accumulates(typ) || w.odd() {
-		return w.fetchAndOp(value, result, target, disp, o)
+		v, r := one(value), one(result)
+		return w.issue(callFetchAndOp, &operands{place: sliceAt[T](target, disp, 1), op: o}, &v, nil, &r)
 	}
 	if err := w.v.FetchAndOp(alone(value), alone(result), target, int64(disp), o.kernel.On(typ), typ); err != nil {
 		return w.failed(err, callFetchAndOp, target)
 	}
 	return nil
-}
-
-// fetchAndOp is FetchAndOp on the way of Buffers.
-func (w Win[T]) fetchAndOp(value, result *T, target, disp int, o Op) error {
-	if err := w.usable(callFetchAndOp); err != nil {
-		return err
-	}
-	v, r := one(value), one(result)
-	if o.kernel == op.NoOp && value == nil {
-		v = r
-	}
-	a := newAccess()
-	defer a.release()
-	err := r.err
-	if err == nil {
-		err = v.err
-	}
-	if err == nil {
-		err = a.accumulate(&v, &r, 1, r.b.Type(), o)
-	}
-	switch {
-	case err != nil:
-	case w.checks():
-		_, err = w.checked(callFetchAndOp, a, nil, target, int64(disp))
-	default:
-		err = w.v.FetchAndOp(a.origin.Bytes, a.result.Bytes, target, int64(disp), a.op, a.typ)
-	}
-	return w.done(err, callFetchAndOp, target)
 }
 
 // CompareAndSwap replaces the element at displacement disp of a rank's memory by value if
@@ -167,7 +123,7 @@ func (w Win[T]) fetchAndOp(value, result *T, target, disp int, o Op) error {
 func (w Win[T]) CompareAndSwap(value, compare, result *T, target, disp int) error {
 	typ := plain[T]()
 	if value == nil || compare == nil || result == nil || typ == 0 || typ >= op.Float32 || w.odd() {
-		return w.compareAndSwap(value, compare, result, target, disp)
+		return w.Window.CompareAndSwap(one(value), one(compare), one(result), target, int64(disp))
 	}
 	if unsafe.Sizeof(*value) == 8 {
 		v, c := *(*uint64)(unsafe.Pointer(value)), *(*uint64)(unsafe.Pointer(compare))
@@ -180,11 +136,6 @@ func (w Win[T]) CompareAndSwap(value, compare, result *T, target, disp int) erro
 		return w.failed(err, callCompareAndSwap, target)
 	}
 	return nil
-}
-
-// compareAndSwap is CompareAndSwap on the way of Buffers.
-func (w Win[T]) compareAndSwap(value, compare, result *T, target, disp int) error {
-	return w.Window.CompareAndSwap(one(value), one(compare), one(result), target, int64(disp))
 }
 
 // one is a Buffer of one element, or the error that there is none.
@@ -204,54 +155,28 @@ func alone[T any](p *T) []byte {
 //
 // C: MPI_Rput, section 12.3.5.
 func (w Win[T]) Rput(origin []T, target, disp int) Request {
-	if plain[T]() == 0 || w.odd() {
-		t, err := golang[T]()
-		b := Buf(origin)
-		return w.rput(&b, target, int64(disp), int64(len(origin)), t, err)
-	}
-	r, err := w.v.Rput(rma.Data{Bytes: memory(origin)}, target, int64(disp), rma.Layout{})
-	return w.started(r, err, callRput, target)
+	return startSlices(w.Window, callRput, origin, nil, target, disp, Op{}, 0)
 }
 
 // Rget is Get with a request: see Window.Rget.
 //
 // C: MPI_Rget, section 12.3.5.
 func (w Win[T]) Rget(result []T, target, disp int) Request {
-	if plain[T]() == 0 || w.odd() {
-		t, err := golang[T]()
-		b := Buf(result)
-		return w.rget(&b, target, int64(disp), int64(len(result)), t, err)
-	}
-	r, err := w.v.Rget(rma.Data{Bytes: memory(result)}, target, int64(disp), rma.Layout{})
-	return w.started(r, err, callRget, target)
+	return startSlices(w.Window, callRget, nil, result, target, disp, Op{}, 0)
 }
 
 // Raccumulate is Accumulate with a request: see Window.Raccumulate.
 //
 // C: MPI_Raccumulate, section 12.3.5.
 func (w Win[T]) Raccumulate(origin []T, target, disp int, o Op) Request {
-	typ := plain[T]()
-	if o.kernel == op.NoOp || !o.accumulates(typ) || w.odd() {
-		t, err := golang[T]()
-		b := Buf(origin)
-		return w.raccumulate(&b, target, int64(disp), int64(len(origin)), t, o, err)
-	}
-	r, err := w.v.Raccumulate(rma.Data{Bytes: memory(origin)}, target, int64(disp), rma.Layout{}, o.kernel.On(typ), typ)
-	return w.started(r, err, callRaccumulate, target)
+	return startSlices(w.Window, callRaccumulate, origin, nil, target, disp, o, 0)
 }
 
 // RgetAccumulate is GetAccumulate with a request: see Window.RgetAccumulate.
 //
 // C: MPI_Rget_accumulate, section 12.3.5.
 func (w Win[T]) RgetAccumulate(origin, result []T, target, disp int, o Op) Request {
-	typ := plain[T]()
-	if o.kernel != op.NoOp && len(origin) != len(result) || !o.accumulates(typ) || w.odd() {
-		t, err := golang[T]()
-		b, r := Buf(origin), Buf(result)
-		return w.rgetAccumulate(&b, &r, target, int64(disp), int64(max(len(origin), len(result))), t, o, err)
-	}
-	r, err := w.v.RgetAccumulate(operand(origin, o), rma.Data{Bytes: memory(result)}, target, int64(disp), rma.Layout{}, o.kernel.On(typ), typ)
-	return w.started(r, err, callRgetAccumulate, target)
+	return startSlices(w.Window, callRgetAccumulate, origin, result, target, disp, o, 0)
 }
 
 // plainOps are the operations that are defined on numbers of each type, as bits.

@@ -12,7 +12,7 @@ func TestFastLooksInline(t *testing.T) {
 	if err != nil {
 		t.Skipf("no compiler here: %v\n%s", err, out)
 	}
-	for _, name := range []string{"Of", "Mem.Len", "Mem.Bytes", "Mem.Cut", "Mem.From", "Mem.First"} {
+	for _, name := range []string{"Of", "Mem.Len", "Mem.Contiguous", "Mem.Bytes", "Mem.Cut", "Mem.From", "Mem.First"} {
 		if !strings.Contains(string(out), "can inline "+name+"\n") {
 			t.Errorf("%s does not inline", name)
 		}

@@ -36,6 +36,9 @@ func In(b *dtype.Buffer) Mem {
 // Len is the number of bytes.
 func (m Mem) Len() int { return m.n }
 
+// Contiguous reports whether Bytes gives the memory.
+func (m Mem) Contiguous() bool { return m.typ == nil }
+
 // Bytes is the memory, if it is contiguous.
 func (m Mem) Bytes() (b []byte, ok bool) {
 	if m.typ != nil {

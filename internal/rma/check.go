@@ -3,7 +3,6 @@ package rma
 import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
-	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
@@ -63,26 +62,15 @@ type Call struct {
 	PC         uintptr // of a program in another language: where the call returns to; 0: Site is known
 }
 
-// Intent is what a call of an operation is about to do.
-type Intent struct {
-	Call
-	Deed           Deed
-	Op             op.Op   // of accumulates; 0: compare-and-swap
-	Type           op.Type // of accumulates
-	Origin, Result Data
-	Compare        []byte
-	Disp           int64
-	Layout         Layout
-	Request        bool // there will be one
-	Notifies       bool // the target will know when it is complete there
-}
-
-// size is the number of packed bytes.
-func (x *Intent) size() int64 {
-	if x.Deed == DeedGet || x.Op == op.NoOp {
-		return x.Result.size()
+// deed is what an operation does.
+func (o *Op) deed() Deed {
+	switch o.Kind {
+	case Put:
+		return DeedPut
+	case Get:
+		return DeedGet
 	}
-	return x.Origin.size()
+	return DeedAccumulate
 }
 
 // check is what checking mode keeps of a window. It is under the engine's lock.
@@ -174,16 +162,33 @@ func (w *Window) standing(t *target) standing {
 	return standsNowhere
 }
 
-// Check compares what a call is about to do with what others do. It returns what is to be
-// handed to Issued, nil if the call is one that will do nothing or fail. It takes the lock,
+// DoChecked is Do in checking mode: of an operation that goes together with what others do. One
+// that is Remote is not looked at: who has waited for its request may say so to others, of which
+// nobody here knows.
+func (v *View) DoChecked(call Call, o *Op, rank int) (*p2p.Request, error) {
+	if o.Done == Remote {
+		return v.Do(o, rank)
+	}
+	p, err := v.check(call, o, rank)
+	if err != nil {
+		return nil, err
+	}
+	o.Result = v.aside(p, o.Result)
+	r, err := v.Do(o, rank)
+	v.issued(p, r, err)
+	return r, err
+}
+
+// check compares what a call is about to do with what others do. It returns what is to be
+// handed to issued, nil if the call is one that will do nothing or fail. It takes the lock,
 // and waits for the target.
-func (v *View) Check(x *Intent, rank int) (*Pending, error) {
+func (v *View) check(call Call, x *Op, rank int) (*Pending, error) {
 	w, c := v.w, v.w.check
-	size := x.size()
+	size, deed, notifies := x.size(), x.deed(), x.Notify != 0
 	if rank == ProcNull || size == 0 || x.Disp < 0 && w.flavor != Dynamic {
 		return nil, nil
 	}
-	if x.Deed == DeedAccumulate && (x.Type.Size() == 0 || size%int64(x.Type.Size()) != 0) {
+	if deed == DeedAccumulate && (x.Elem.Size() == 0 || size%int64(x.Elem.Size()) != 0) {
 		return nil, nil
 	}
 	t, err := w.target(rank)
@@ -191,18 +196,18 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 		return nil, nil
 	}
 	how := w.standing(t)
-	lo, hi, err := x.Layout.span(size)
-	if how == standsNowhere || x.Request && how != standsLock || err != nil || w.live() != nil {
+	lo, hi, err := x.Place.span(size)
+	if how == standsNowhere || x.Done != None && how != standsLock || err != nil || w.live() != nil {
 		return nil, nil
 	}
 	off, err := t.offset(x.Disp, lo, hi)
 	if err != nil {
-		return nil, fail(class.RMARange, "%v: %s, the window was made at %s", err, w.e.called(&x.Call, " is at "), w.e.where(&c.made))
+		return nil, fail(class.RMARange, "%v: %s, the window was made at %s", err, w.e.called(&call, " is at "), w.e.where(&c.made))
 	}
-	if x.Notifies {
+	if notifies {
 		w.hides(t)
 	}
-	if x.Notifies && v.inOrder() {
+	if notifies && v.inOrder() {
 		v.Released(rank) // who is notified of this one knows of those before it
 	}
 	e := w.e
@@ -216,18 +221,18 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 		turn = 0 // of its own
 	}
 	p := &Pending{t: t, claim: claim{
-		call: x.Call, origin: int32(w.Comm.Rank), deed: x.Deed, how: how, gen: c.gen, turn: turn, request: x.Request && x.Deed == DeedGet,
+		call: call, origin: int32(w.Comm.Rank), deed: deed, how: how, gen: c.gen, turn: turn, request: x.Done != None && deed == DeedGet,
 	}}
-	if x.Deed == DeedAccumulate {
-		p.claim.op, p.claim.typ, p.claim.alike = x.Op.Bare(), x.Type, v.Options().SameOp
+	if deed == DeedAccumulate {
+		p.claim.op, p.claim.typ, p.claim.alike = x.Fn.Bare(), x.Elem, v.Options().SameOp
 	}
 	if how == standsFence {
 		p.claim.epoch = c.fences
 		if _, ok := c.opened[opening{"Fence", AllTargets}]; !ok {
-			c.opened[opening{"Fence", AllTargets}] = x.Call
+			c.opened[opening{"Fence", AllTargets}] = call
 		}
 	}
-	p.spans = x.Layout.spans(off, size)
+	p.spans = x.Place.spans(off, size)
 	p.hold(x)
 	if err := c.clash(p); err != nil {
 		e.p.Unlock()
@@ -235,12 +240,12 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 	}
 	c.keep(p)
 	known := c.knows(p)
-	p.watched = !known && !x.Notifies && c.watches(w, p)
+	p.watched = !known && !notifies && c.watches(w, p)
 	early := how == standsStart && t.gate.Load()&gateOpen == 0 && !w.exposed(t)
 	switch {
 	case !early:
 		c.touched[t] = c.gen
-	case !x.Notifies && len(c.early) < pendingMax: // what notifies is over before it could be asked about
+	case !notifies && len(c.early) < pendingMax: // what notifies is over before it could be asked about
 		c.early = append(c.early, p)
 	}
 	e.p.Unlock()
@@ -250,9 +255,9 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 	}
 	question := verbAccess
 	switch {
-	case x.Notifies:
+	case notifies:
 		question = verbLook
-	case p.watched && x.Deed == DeedGet:
+	case p.watched && deed == DeedGet:
 		question = verbWatch
 	}
 	err = w.asks(question, p)
@@ -263,14 +268,14 @@ func (v *View) Check(x *Intent, rank int) (*Pending, error) {
 		return nil, err
 	}
 	c.touched[t] = max(c.touched[t], p.claim.gen) // a flush may have come in between
-	if !x.Notifies {
+	if !notifies {
 		c.learns(p)
 	}
 	return p, nil
 }
 
-// Issued tells what has become of a call that Check has let through.
-func (v *View) Issued(p *Pending, r *p2p.Request, err error) {
+// issued tells what has become of a call that check has let through.
+func (v *View) issued(p *Pending, r *p2p.Request, err error) {
 	if p == nil {
 		return
 	}
@@ -302,8 +307,8 @@ func (v *View) Issued(p *Pending, r *p2p.Request, err error) {
 // own memory by address.
 type span struct{ lo, hi uint64 }
 
-// spans are the bytes of size bytes in this layout, with displacement 0 at off.
-func (l *Layout) spans(off uint64, size int64) []span {
+// spans are the bytes of size bytes at this place, with displacement 0 at off.
+func (l *Place) spans(off uint64, size int64) []span {
 	if l.Type == nil {
 		return []span{{off, off + uint64(size)}}
 	}

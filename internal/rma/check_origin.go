@@ -7,8 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/dtype"
-	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
@@ -19,12 +18,11 @@ type Pending struct {
 	claim claim
 	spans []span // of the target's memory
 
-	from    []Data // what is sent; layouts are kept in layouts
-	reads   []span // by address
-	writes  []span
-	sum     uint64 // of what is sent
-	layouts [2]dtype.Buffer
-	result  *result // what it fetches, if that is aside
+	from   []mem.Mem // what is sent
+	reads  []span    // by address
+	writes []span
+	sum    uint64  // of what is sent
+	result *result // what it fetches, if that is aside
 
 	request *p2p.Request // nil if there is none
 	made    uint32       // its generation: it has another one when the program has waited for it
@@ -134,42 +132,30 @@ const (
 )
 
 // hold fills in the memory of the origin that x uses.
-func (p *Pending) hold(x *Intent) {
-	p.asked = x.Request
-	if x.Deed != DeedGet && x.Op != op.NoOp {
-		if p.from = append(p.from, x.Origin); x.Origin.Layout != nil {
-			p.layouts[0] = *x.Origin.Layout
-			p.from[0].Layout = &p.layouts[0]
-		}
+func (p *Pending) hold(x *Op) {
+	p.asked = x.Done != None
+	if x.sends() {
+		p.from = append(p.from, x.Origin)
 		if x.Compare != nil {
-			p.from = append(p.from, Data{Bytes: x.Compare})
+			p.from = append(p.from, mem.Of(x.Compare))
 		}
 	}
-	for i := range p.from {
-		p.reads = p.from[i].memory(p.reads)
+	for _, m := range p.from {
+		p.reads = appendMemory(p.reads, m)
 	}
-	if x.Deed == DeedGet || !x.Result.none() {
-		p.writes = x.Result.memory(nil)
+	if x.fetches() {
+		p.writes = appendMemory(nil, x.Result)
 	}
 }
 
-// memory appends where d is in memory.
-func (d *Data) memory(list []span) []span {
-	add := func(b []byte) {
-		if len(b) > 0 {
-			at := uint64(uintptr(unsafe.Pointer(&b[0])))
-			list = appendSpan(list, span{at, at + uint64(len(b))})
-		}
-	}
-	if d.Layout == nil {
-		add(d.Bytes)
-		return list
-	}
+// appendMemory appends where m is in memory.
+func appendMemory(list []span, m mem.Mem) []span {
 	var some [16][]byte
-	for at, size := int64(0), d.Layout.Size(); at < size && len(list) < piecesMax; {
-		k, next := d.Layout.Slices(some[:], at, size-at)
+	for at := 0; at < m.Len() && len(list) < piecesMax; {
+		k, next := m.Blocks(some[:], at, m.Len())
 		for _, b := range some[:k] {
-			add(b)
+			lo := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b))))
+			list = appendSpan(list, span{lo, lo + uint64(len(b))})
 		}
 		at = next
 	}
@@ -181,15 +167,14 @@ func (c *checkOrigin) digest(p *Pending) uint64 {
 	var h maphash.Hash
 	h.SetSeed(c.seed)
 	var scratch [accumulatePiece]byte
-	for i := range p.from {
-		d := &p.from[i]
-		if d.Layout == nil {
-			h.Write(d.Bytes)
+	for _, m := range p.from {
+		if b, ok := m.Bytes(); ok {
+			h.Write(b)
 			continue
 		}
-		for at, size := int64(0), d.size(); at < size; at += accumulatePiece {
-			b := scratch[:min(accumulatePiece, size-at)]
-			d.Layout.Pack(b, at)
+		for at := 0; at < m.Len(); at += accumulatePiece {
+			b := scratch[:min(accumulatePiece, m.Len()-at)]
+			m.Pack(b, at)
 			h.Write(b)
 		}
 	}
@@ -256,7 +241,7 @@ func (c *checkOrigin) lose(p *Pending) {
 		return
 	}
 	p.kept = false
-	if p.result != nil && p.result.handed { // else Issued has it
+	if p.result != nil && p.result.handed { // else issued has it
 		c.handOver(p)
 	}
 	delete(c.pending, p)
@@ -329,9 +314,9 @@ func (c *checkOrigin) changed(p *Pending, end Call) error {
 	if len(p.from) == 0 || c.digest(p) == p.sum {
 		return nil
 	}
-	n := int64(0)
-	for i := range p.from {
-		n += p.from[i].size()
+	n := 0
+	for _, m := range p.from {
+		n += m.Len()
 	}
 	e := p.t.w.e
 	return fail(class.RMAConflict, "the %d bytes here that %s sends to %s have changed before %s: until then they belong to the operation",

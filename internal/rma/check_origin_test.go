@@ -1,17 +1,21 @@
 package rma
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/mem"
+)
 
 // RC-10: an origin keeps so many operations that are under way, and not more, however long a
 // program goes on without completing them; it loses them one by one, also from one page of
 // memory, and what is over conflicts with nothing.
 func TestRC10_OriginsKeepSoMuch(t *testing.T) {
 	c := newCheckOrigin()
-	all, mem := make([]*Pending, pendingMax+10), make([]byte, 8)
+	all, b := make([]*Pending, pendingMax+10), make([]byte, 8)
 	for i := range all {
 		p := &Pending{asked: true}
-		p.hold(&Intent{Deed: DeedPut, Origin: Data{Bytes: mem}, Result: Data{}})
-		p.hold(&Intent{Deed: DeedGet, Result: Data{Bytes: mem}}) // both: it is in the page twice
+		p.hold(&Op{Kind: Put, Origin: mem.Of(b)})
+		p.hold(&Op{Kind: Get, Result: mem.Of(b)}) // both: it is in the page twice
 		c.keep(p)
 		all[i] = p
 	}
@@ -19,7 +23,7 @@ func TestRC10_OriginsKeepSoMuch(t *testing.T) {
 		t.Errorf("%d are kept, want %d", n, pendingMax)
 	}
 	next := &Pending{t: &target{w: &Window{e: &Engine{}}}}
-	next.hold(&Intent{Deed: DeedGet, Result: Data{Bytes: mem}})
+	next.hold(&Op{Kind: Get, Result: mem.Of(b)})
 	for i, p := range all {
 		c.lose(p)
 		last := i >= pendingMax-1

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 )
 
 // result is what an operation fetches in checking mode. It arrives in memory of its own, and the
@@ -13,7 +13,7 @@ import (
 // nonsense in every run, and over every fabric; and a byte that is something else has been stored
 // by the program.
 //
-//   - It has arrived before that call begins: Issued waits for it. So the program has it before
+//   - It has arrived before that call begins: issued waits for it. So the program has it before
 //     the call says anything to others, who may write to the same memory then, if that is
 //     part of a window. Only an epoch of Start cannot wait, because its target may not have posted:
 //     there the program gets it when Complete has returned, of which nobody else knows anything.
@@ -25,10 +25,9 @@ import (
 // Rejected: to hand it over after the call. Who leaves a fence first may put to where the own
 // process has fetched to, which would be overwritten.
 type result struct {
-	into   Data         // of the program
-	layout dtype.Buffer // what into.Layout points to
-	data   []byte       // packed; before it arrives, what was in the program's memory
-	handed bool         // the call has been made: the program's memory is full of unfetched
+	into   mem.Mem // of the program
+	data   []byte  // packed; before it arrives, what was in the program's memory
+	handed bool    // the call has been made: the program's memory is full of unfetched
 }
 
 // unfetched is each byte of memory that a result is to arrive in: no number that programs compute
@@ -39,13 +38,13 @@ const unfetched = 0xdb
 // goes beyond is fetched into the program's memory.
 const asideMax = 256 << 20
 
-// Aside returns where an operation that Check has let through is to put what it fetches. It takes
+// aside returns where an operation that check has let through is to put what it fetches. It takes
 // the lock.
-func (v *View) Aside(p *Pending, into Data) Data {
+func (v *View) aside(p *Pending, into mem.Mem) mem.Mem {
 	if p == nil || len(p.writes) == 0 {
 		return into
 	}
-	e, c, n := v.w.e, v.w.check, into.size()
+	e, c, n := v.w.e, v.w.check, int64(into.Len())
 	e.p.Lock()
 	defer e.p.Unlock()
 	if !p.kept || n > asideMax-c.aside {
@@ -55,14 +54,10 @@ func (v *View) Aside(p *Pending, into Data) Data {
 		return into // what it sends may be read after this
 	}
 	x := &result{into: into, data: make([]byte, n)}
-	if into.Layout != nil {
-		x.layout = *into.Layout
-		x.into.Layout = &x.layout
-	}
-	into.copyTo(x.data, 0)
+	into.Pack(x.data, 0)
 	p.result = x
 	c.aside += n
-	return Data{Bytes: x.data}
+	return mem.Of(x.data)
 }
 
 // arrives follows the call of an operation that has a result aside. The lock is held; others may
@@ -81,8 +76,8 @@ func (w *Window) arrives(p *Pending) {
 	for i := range fill {
 		fill[i] = unfetched
 	}
-	for at, size := int64(0), x.into.size(); at < size; at += accumulatePiece {
-		x.into.copyFrom(fill[:min(accumulatePiece, size-at)], at)
+	for at, size := 0, x.into.Len(); at < size; at += accumulatePiece {
+		x.into.Unpack(fill[:min(accumulatePiece, size-at)], at)
 	}
 	x.handed = true
 }
@@ -108,9 +103,9 @@ func (e *Engine) awaitIssued(t *target, call *Call, local bool) {
 // stored reports whether the program has stored into memory that belongs to a result.
 func (x *result) stored() bool {
 	var scratch [accumulatePiece]byte
-	for at, size := int64(0), x.into.size(); at < size; at += accumulatePiece {
+	for at, size := 0, x.into.Len(); at < size; at += accumulatePiece {
 		b := scratch[:min(accumulatePiece, size-at)]
-		x.into.copyTo(b, at)
+		x.into.Pack(b, at)
 		if bytes.Count(b, []byte{unfetched}) != len(b) {
 			return true
 		}
@@ -121,7 +116,7 @@ func (x *result) stored() bool {
 // handOver gives the program what p has fetched.
 func (c *checkOrigin) handOver(p *Pending) {
 	x := p.result
-	x.into.copyFrom(x.data, 0)
+	x.into.Unpack(x.data, 0)
 	c.aside -= int64(len(x.data))
 	p.result = nil
 }

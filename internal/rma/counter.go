@@ -12,7 +12,7 @@ import (
 // # Counters
 //
 // A window has numbered counters at each of its members: signed 64-bit words, 0 at first.
-// An operation may carry a notification (access.notice): when it is complete at the target,
+// An operation may carry a notification (Op.Notify): when it is complete at the target,
 // one of the target's counters goes up by 1. The target waits for a counter to reach a value
 // (Threshold). Notified access and synchronisation objects are both made of this.
 //

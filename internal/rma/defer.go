@@ -88,7 +88,7 @@ func (e *Engine) lostDeferred(peer int) {
 // perform makes an access that was deferred, or starts it. The lock is held.
 func (e *Engine) perform(o *operation) {
 	t := o.target
-	if o.kind == kindSignal {
+	if o.Kind == kindSignal {
 		e.signal(o)
 		return
 	}
@@ -105,17 +105,17 @@ func (e *Engine) perform(o *operation) {
 		e.performed(o, o.apply(&t.region, int64(o.off)))
 		return
 	case pathDynamic:
-		lo, hi, err := o.layout.span(o.size())
+		lo, hi, err := o.Place.span(o.size())
 		made := false
 		if err == nil {
-			made, err = t.applyFound(&o.access, o.off, lo, hi, true)
+			made, err = t.applyFound(&o.Op, o.off, lo, hi, true)
 		}
 		if made || t.rank == t.w.Comm.Rank {
 			e.performed(o, err)
 			return
 		}
 	}
-	if !inOrder && e.copies(t, &o.access, o.off, false) {
+	if !inOrder && e.copies(t, &o.Op, o.off, false) {
 		e.performed(o, nil)
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/world"
@@ -23,29 +24,29 @@ func TestRW08_OrderAcrossRegions(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		mem := heapBytes(64)
-		if err := errors.Join(v.Attach(b.Mem, nil), v.Attach(mem, nil)); err != nil {
+		bytes := heapBytes(64)
+		if err := errors.Join(v.Attach(b.Mem, nil), v.Attach(bytes, nil)); err != nil {
 			return err
 		}
 		first, err := tell(w, addressOf(b.Mem))
 		if err != nil {
 			return err
 		}
-		second, err := tell(w, addressOf(mem))
+		second, err := tell(w, addressOf(bytes))
 		if err != nil {
 			return err
 		}
 		if w.Comm.Rank == 0 {
 			far := int64(second[1] - first[1])
-			both := rma.Layout{Type: must(dtype.Hindexed([]int64{8, 8}, []int64{0, far}, predefined().Type(dtype.Byte))), Count: 1}
+			both := rma.Place{Type: must(dtype.Hindexed([]int64{8, 8}, []int64{0, far}, predefined().Type(dtype.Byte))), Count: 1}
 			one, old := int64(first[1]), make([]byte, 8)
 			if err := v.LockAll(0); err != nil {
 				return err
 			}
 			for i := range int64(300) {
 				err := errors.Join(
-					v.Accumulate(rma.Data{Bytes: int64s(2 * i)}, 1, one, rma.Layout{}, op.Replace, op.Int64),
-					v.Accumulate(rma.Data{Bytes: append(int64s(1), int64s(i)...)}, 1, one, both, op.Sum, op.Int64),
+					v.Accumulate(mem.Of(int64s(2*i)), 1, one, rma.Place{}, op.Replace, op.Int64),
+					v.Accumulate(mem.Of(append(int64s(1), int64s(i)...)), 1, one, both, op.Sum, op.Int64),
 					v.FetchAndOp(int64s(-1), old, 1, one, op.Replace, op.Int64),
 					v.Flush(1))
 				if err != nil {
@@ -62,8 +63,8 @@ func TestRW08_OrderAcrossRegions(t *testing.T) {
 		if err := barrier(w); err != nil {
 			return err
 		}
-		if w.Comm.Rank == 1 && (toInt64(b.Mem) != -1 || toInt64(mem) != 299*300/2) {
-			return fmt.Errorf("memory is %d and %d", toInt64(b.Mem), toInt64(mem))
+		if w.Comm.Rank == 1 && (toInt64(b.Mem) != -1 || toInt64(bytes) != 299*300/2) {
+			return fmt.Errorf("memory is %d and %d", toInt64(b.Mem), toInt64(bytes))
 		}
 		return errors.Join(v.Free(), w.Memory.Free(b.Mem))
 	})

@@ -5,7 +5,12 @@
 //
 // # The way of an operation
 //
-// Every call checks target, epoch, bounds and types. Then:
+// An operation is an Op: what it does, with which memory, where at the target, which completion
+// its request stands for and whether it notifies. The forms of a verb differ in fields only, so that
+// a new verb or form is written once. Issue carries out each of them; View.PutBytes and the other
+// methods of short.go are short ways to the same for what costs a few nanoseconds.
+//
+// Issue checks target, epoch, bounds and types. Then:
 //
 //   - Memory that is mapped here (the own; windows made by Allocate and Shared, and
 //     Create and Attach over memory of package memory, of processes of the node) is

@@ -3,13 +3,12 @@ package rma
 import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
-	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
 // applyDynamic makes an access of the view to memory of t, of pathDynamic, or of a handle,
 // and reports whether it could: else the memory is not mapped here.
-func (v *View) applyDynamic(t *target, a *access, off uint64, lo, hi int64) (bool, error) {
+func (v *View) applyDynamic(t *target, a *Op, off uint64, lo, hi int64) (bool, error) {
 	if v.handle != nil {
 		return v.handle.apply(a, off)
 	}
@@ -19,40 +18,40 @@ func (v *View) applyDynamic(t *target, a *access, off uint64, lo, hi int64) (boo
 // applyFound makes an access to memory of t, of pathDynamic; bytes lo to hi from the
 // address on are those that it reaches. It reports false, and has done nothing, if the
 // memory is not mapped here, and the way is another. locked says that the lock is held.
-func (t *target) applyFound(a *access, addr uint64, lo, hi int64, locked bool) (bool, error) {
+func (t *target) applyFound(a *Op, addr uint64, lo, hi int64, locked bool) (bool, error) {
 	f, err := t.find(addr+uint64(lo), addr+uint64(hi), locked)
 	switch {
 	case err != nil:
 		return false, err
-	case a.kind >= kindAccumulate && t.detour.Load() && !planted.DetourLeft:
+	case a.Kind >= Accumulate && t.detour.Load() && !planted.DetourLeft:
 		return false, nil
 	case f != nil:
 		if !f.mapped {
-			if f.mixed && a.kind >= kindAccumulate && !planted.DetourLeft {
+			if f.mixed && a.Kind >= Accumulate && !planted.DetourLeft {
 				t.detour.Store(true)
 			}
 			return false, nil
 		}
 		return true, a.apply(&f.region, int64(addr-f.lo))
-	case a.layout.Type == nil:
+	case a.Place.Type == nil:
 		return false, t.unattached(addr, uint64(hi), locked)
 	}
 	made, err := t.applyRegions(a, addr, locked)
-	if !made && err == nil && a.kind >= kindAccumulate {
+	if !made && err == nil && a.Kind >= Accumulate {
 		t.detour.Store(true)
 	}
 	return made, err
 }
 
 // attached returns an error unless all that an access reaches is attached.
-func (t *target) attached(a *access, addr uint64, lo, hi int64) error {
+func (t *target) attached(a *Op, addr uint64, lo, hi int64) error {
 	if f, err := t.find(addr+uint64(lo), addr+uint64(hi), false); f != nil || err != nil {
 		return err
 	}
-	if a.layout.Type == nil {
+	if a.Place.Type == nil {
 		return t.unattached(addr, uint64(hi), false)
 	}
-	b, err := dtype.At(nil, a.layout.Type, a.layout.Count)
+	b, err := dtype.At(nil, a.Place.Type, a.Place.Count)
 	if err != nil {
 		return err
 	}
@@ -85,8 +84,8 @@ func (t *target) unattached(addr, n uint64, locked bool) error {
 // applyRegions makes an access whose runs are in several regions of t, of pathDynamic,
 // run by run. It reports false, and has done nothing, if not all of these are mapped
 // here; the error is of runs that are not attached. locked says that the lock is held.
-func (t *target) applyRegions(a *access, addr uint64, locked bool) (bool, error) {
-	b, err := dtype.At(nil, a.layout.Type, a.layout.Count) // only its runs are asked for
+func (t *target) applyRegions(a *Op, addr uint64, locked bool) (bool, error) {
+	b, err := dtype.At(nil, a.Place.Type, a.Place.Count) // only its runs are asked for
 	if err != nil {
 		return false, err
 	}
@@ -102,8 +101,8 @@ func (t *target) applyRegions(a *access, addr uint64, locked bool) (bool, error)
 	}
 	var scratch [2][accumulatePiece]byte
 	step := int64(accumulatePiece)
-	if a.kind == kindAccumulate {
-		step -= step % int64(a.typ.Size())
+	if a.Kind == Accumulate {
+		step -= step % int64(a.Elem.Size())
 	}
 	for at := int64(0); at < size; at += step {
 		n := min(step, size-at)
@@ -117,22 +116,20 @@ func (t *target) applyRegions(a *access, addr uint64, locked bool) (bool, error)
 			}
 			off, lo, hi := int64(from-f.lo), done, done+x.Len
 			done = hi
-			switch a.kind {
-			case kindPut:
+			switch a.Kind {
+			case Put:
 				move(f.region.Mem[off:], give[lo:hi])
-			case kindGet:
+			case Get:
 				move(take[lo:hi], f.region.Mem[off:off+x.Len])
 			default:
-				f.region.Accumulate(off, a.op, a.typ, part(give, lo, hi), part(take, lo, hi))
+				f.region.Accumulate(off, a.Fn, a.Elem, part(give, lo, hi), part(take, lo, hi))
 			}
 			return nil
 		})
 		if err != nil {
 			return false, err
 		}
-		if take != nil && a.result.Layout != nil {
-			a.result.Layout.Unpack(take, at)
-		}
+		a.took(take, at)
 	}
 	return true, nil
 }
@@ -159,20 +156,6 @@ func eachRun(b *dtype.Buffer, at, n int64, fn func(dtype.Run) error) error {
 		at = next
 	}
 	return nil
-}
-
-// pieces returns n packed bytes of what the access gives, from at on, and where as many of
-// what it returns may stand; nil if there are none. What is in layouts is in scratch.
-func (a *access) pieces(scratch *[2][accumulatePiece]byte, at, n int64) (give, take []byte) {
-	if a.kind != kindGet && a.op != op.NoOp {
-		if give = a.origin.piece(scratch[0][:n], at); a.origin.Layout != nil {
-			a.origin.Layout.Pack(give, at)
-		}
-	}
-	if !a.result.none() {
-		take = a.result.piece(scratch[1][:n], at)
-	}
-	return give, take
 }
 
 // part is b[lo:hi], nil if b is.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/world"
@@ -24,16 +25,16 @@ func TestRW05_AttachAndDetach(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			mem := heapBytes(4096)
+			buf := heapBytes(4096)
 			if mapped {
 				b, err := w.Memory.Alloc(4096, 64)
 				if err != nil {
 					return err
 				}
-				mem = b.Mem
+				buf = b.Mem
 			}
 			me, other := w.Comm.Rank, 1-w.Comm.Rank
-			base, err := tell(w, addressOf(mem))
+			base, err := tell(w, addressOf(buf))
 			if err != nil {
 				return err
 			}
@@ -52,16 +53,16 @@ func TestRW05_AttachAndDetach(t *testing.T) {
 				return err
 			}
 			// Three regions with gaps, in any order.
-			if err := errors.Join(v.Attach(mem[1024:2048], mem), v.Attach(mem[3000:3100], mem), v.Attach(mem[:512], mem)); err != nil {
+			if err := errors.Join(v.Attach(buf[1024:2048], buf), v.Attach(buf[3000:3100], buf), v.Attach(buf[:512], buf)); err != nil {
 				return err
 			}
 			for _, r := range [][2]int{{0, 1}, {0, 4096}, {511, 514}, {1023, 1025}, {1500, 1600}, {2047, 3000}, {2048, 3001}, {3099, 3101}, {1024, 2048}} {
-				if err := is(v.Attach(mem[r[0]:r[1]], nil), class.RMAAttach); err != nil {
+				if err := is(v.Attach(buf[r[0]:r[1]], nil), class.RMAAttach); err != nil {
 					return fmt.Errorf("attach of %v: %w", r, err)
 				}
 			}
 			for _, off := range []uint64{1, 512, 1023, 2048, 5000} {
-				if err := is(v.Detach(addressOf(mem)+off), class.RMAAttach); err != nil {
+				if err := is(v.Detach(addressOf(buf)+off), class.RMAAttach); err != nil {
 					return fmt.Errorf("detach of %d: %w", off, err)
 				}
 			}
@@ -85,8 +86,8 @@ func TestRW05_AttachAndDetach(t *testing.T) {
 			}
 			// A layout whose extent is attached, but not all of its runs, and one in two regions.
 			piece := must(byteContiguous(100))
-			gaps := rma.Layout{Type: must(dtype.Resized(piece, 0, 450)), Count: 2} // 0..100, 450..550
-			if err := v.Put(rma.Data{Bytes: make([]byte, 200)}, other, at(0), gaps); err == nil {
+			gaps := rma.Place{Type: must(dtype.Resized(piece, 0, 450)), Count: 2} // 0..100, 450..550
+			if err := v.Put(mem.Of(make([]byte, 200)), other, at(0), gaps); err == nil {
 				err = v.Flush(other)
 				if err := is(err, class.RMARange); err != nil {
 					return fmt.Errorf("a run that is not attached: %w", err)
@@ -94,25 +95,25 @@ func TestRW05_AttachAndDetach(t *testing.T) {
 			} else if err := is(err, class.RMARange); err != nil {
 				return err
 			}
-			own := int64(addressOf(mem))
-			if err := is(v.Put(rma.Data{Bytes: make([]byte, 200)}, me, own, gaps), class.RMARange); err != nil {
+			own := int64(addressOf(buf))
+			if err := is(v.Put(mem.Of(make([]byte, 200)), me, own, gaps), class.RMARange); err != nil {
 				return fmt.Errorf("a run that is not attached here: %w", err)
 			}
-			two := rma.Layout{Type: must(dtype.Resized(piece, 0, 1100)), Count: 2} // 0..100, 1100..1200
-			if err := errors.Join(v.Put(rma.Data{Bytes: bytes.Repeat([]byte{6}, 200)}, other, at(0), two), v.Flush(other), barrier(w)); err != nil {
+			two := rma.Place{Type: must(dtype.Resized(piece, 0, 1100)), Count: 2} // 0..100, 1100..1200
+			if err := errors.Join(v.Put(mem.Of(bytes.Repeat([]byte{6}, 200)), other, at(0), two), v.Flush(other), barrier(w)); err != nil {
 				return fmt.Errorf("runs in two regions: %w", err)
 			}
 			// The same of the own memory: 6 and 3 are 9.
 			old, got := make([]byte, 200), make([]byte, 200)
-			threes := rma.Data{Bytes: bytes.Repeat([]byte{3}, 200)}
-			if err := errors.Join(v.GetAccumulate(threes, rma.Data{Bytes: old}, me, own, two, op.Sum, op.Uint8),
-				v.Get(rma.Data{Bytes: got}, me, own, two), v.Flush(me), barrier(w)); err != nil {
+			threes := mem.Of(bytes.Repeat([]byte{3}, 200))
+			if err := errors.Join(v.GetAccumulate(threes, mem.Of(old), me, own, two, op.Sum, op.Uint8),
+				v.Get(mem.Of(got), me, own, two), v.Flush(me), barrier(w)); err != nil {
 				return fmt.Errorf("own runs in two regions: %w", err)
 			}
 			if !bytes.Equal(old, bytes.Repeat([]byte{6}, 200)) || !bytes.Equal(got, bytes.Repeat([]byte{9}, 200)) {
 				return fmt.Errorf("runs in two regions were %v, then %v", old, got)
 			}
-			for i := range mem {
+			for i := range buf {
 				want := byte(0)
 				switch {
 				case i < 100, i >= 1100 && i < 1200:
@@ -120,21 +121,21 @@ func TestRW05_AttachAndDetach(t *testing.T) {
 				case i < 512, i >= 1024 && i < 2048, i >= 3000 && i < 3100:
 					want = byte(other + 1)
 				}
-				if mem[i] != want {
-					return fmt.Errorf("byte %d is %d, want %d", i, mem[i], want)
+				if buf[i] != want {
+					return fmt.Errorf("byte %d is %d, want %d", i, buf[i], want)
 				}
 			}
 			if err := barrier(w); err != nil {
 				return err
 			}
 			// The same address with other bounds.
-			if err := errors.Join(v.Detach(addressOf(mem)), v.Attach(mem[:16], mem), barrier(w)); err != nil {
+			if err := errors.Join(v.Detach(addressOf(buf)), v.Attach(buf[:16], buf), barrier(w)); err != nil {
 				return err
 			}
 			if err := errors.Join(put(0, 16), is(put(0, 17), class.RMARange), is(put(16, 1), class.RMARange)); err != nil {
 				return fmt.Errorf("attached again: %w", err)
 			}
-			if err := errors.Join(barrier(w), v.Detach(addressOf(mem)), barrier(w), is(put(0, 1), class.RMARange)); err != nil {
+			if err := errors.Join(barrier(w), v.Detach(addressOf(buf)), barrier(w), is(put(0, 1), class.RMARange)); err != nil {
 				return fmt.Errorf("detached: %w", err)
 			}
 			return errors.Join(v.UnlockAll(), v.Free())
@@ -149,8 +150,8 @@ func TestXRMA01_FlavorOfAttach(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		mem := heapBytes(8)
-		return errors.Join(is(v.Attach(mem, nil), class.RMAFlavor), is(v.Detach(addressOf(mem)), class.RMAFlavor), v.Free())
+		buf := heapBytes(8)
+		return errors.Join(is(v.Attach(buf, nil), class.RMAFlavor), is(v.Detach(addressOf(buf)), class.RMAFlavor), v.Free())
 	})
 }
 

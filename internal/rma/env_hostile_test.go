@@ -36,10 +36,10 @@ func TestS5_EnvironmentsOfPeers(t *testing.T) {
 			engine, w, _ := inTheWild(t, Created, mem)
 			var data, answer [shmfmt.OfferData]byte
 			copy(data[:], with)
-			h := shmfmt.OfferHead{Window: w.id, Do: do(kindAccumulate, op.Sum, typ), Size: uint32(size) | uint32(e)<<offerEnv}
+			h := shmfmt.OfferHead{Window: w.id, Do: do(Accumulate, op.Sum, typ), Size: uint32(size) | uint32(e)<<offerEnv}
 			done := engine.TakeOffer(enemy, &h, &data, &answer)
 			checkEnvironment(t, "an offer", typ, e, legal, done, mem, before, want)
-			h = shmfmt.OfferHead{Window: w.id, Do: do(kindPut, 0, 0), Size: uint32(size) | uint32(e|1)<<offerEnv}
+			h = shmfmt.OfferHead{Window: w.id, Do: do(Put, 0, 0), Size: uint32(size) | uint32(e|1)<<offerEnv}
 			if engine.TakeOffer(enemy, &h, &data, &answer) {
 				t.Fatalf("a put in environment %#x is done", e)
 			}

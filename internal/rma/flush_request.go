@@ -33,7 +33,7 @@ func (v *View) Rflush(target int) (*p2p.Request, error) {
 	}
 	fence()
 	if t == nil || t.settled() {
-		return v.done("Rflush"), nil
+		return v.completed("Rflush"), nil
 	}
 	e := v.w.e
 	e.p.Lock()

@@ -15,16 +15,16 @@ import (
 func (e *Engine) advance(o *operation) bool {
 	q := &e.peers[o.target.process]
 	switch {
-	case o.kind == kindBundle:
+	case o.Kind == kindBundle:
 		return e.sendBundle(q, o)
-	case o.kind >= kindFlush:
+	case o.Kind >= kindFlush:
 		return e.control(q, o)
 	case o.streamed():
 		return e.ask(q, o)
 	}
 	element := int64(1)
-	if o.kind >= kindAccumulate {
-		element = int64(o.typ.Size())
+	if o.Kind >= Accumulate {
+		element = int64(o.Elem.Size())
 	}
 	if !e.announce(q, o, element) {
 		return false
@@ -34,7 +34,7 @@ func (e *Engine) advance(o *operation) bool {
 		if q.stuck || asks && q.requests >= requestsMax {
 			return false
 		}
-		if o.failed != nil && o.notice == 0 { // the target has refused a part: the rest is not sent
+		if o.failed != nil && o.Notify == 0 { // the target has refused a part: the rest is not sent
 			o.moved = o.size()
 			break
 		}
@@ -43,7 +43,7 @@ func (e *Engine) advance(o *operation) bool {
 		}
 		n, payload := e.frame(o, element)
 		if n == 0 {
-			o.failed = fail(class.Type, "blocks of the target's type are no whole elements of %v", o.typ)
+			o.failed = fail(class.Type, "blocks of the target's type are no whole elements of %v", o.Elem)
 			o.moved = o.size()
 			break
 		}
@@ -101,11 +101,11 @@ func (e *Engine) ask(q *linkPeer, o *operation) bool {
 
 // control makes the frame of what is no operation.
 func (e *Engine) control(q *linkPeer, o *operation) bool {
-	if q.stuck || o.kind != kindEnd && o.kind != kindSignal && q.requests >= requestsMax {
+	if q.stuck || o.Kind != kindEnd && o.Kind != kindSignal && q.requests >= requestsMax {
 		return false
 	}
 	e.hdr = wire.Header{Chan: o.channel.number, Ctx: o.target.w.id, Arg: o.at}
-	switch o.kind {
+	switch o.Kind {
 	case kindFlush:
 		e.hdr.Kind = wire.WinFlush
 		q.requests++
@@ -119,7 +119,7 @@ func (e *Engine) control(q *linkPeer, o *operation) bool {
 			return false
 		}
 		e.hdr.Kind = wire.WinNotify
-		e.hdr.SetCounter(int(o.notice - 1))
+		e.hdr.SetCounter(int(o.Notify - 1))
 	}
 	o.sent = true
 	e.offer(q, o, nil)
@@ -130,18 +130,18 @@ func (e *Engine) control(q *linkPeer, o *operation) bool {
 func (e *Engine) head(o *operation) {
 	h := &e.hdr
 	*h = wire.Header{Chan: o.channel.number, Ctx: o.target.w.id, Arg: o.off + uint64(o.moved)}
-	switch o.kind {
-	case kindPut:
+	switch o.Kind {
+	case Put:
 		h.Kind = wire.WinPut
-	case kindGet:
+	case Get:
 		h.Kind = wire.WinGet
-	case kindAccumulate:
-		h.Kind, h.Aux = wire.WinAcc, accumulates(o.op, o.typ)
+	case Accumulate:
+		h.Kind, h.Aux = wire.WinAcc, accumulates(o.Fn, o.Elem)
 		if o.fetches() {
 			h.Flags = wire.WithResult
 		}
-	case kindCompare:
-		h.Kind, h.Aux = wire.WinCas, uint32(o.typ)<<accType
+	case CompareAndSwap:
+		h.Kind, h.Aux = wire.WinCas, uint32(o.Elem)<<accType
 	}
 	if o.silent() {
 		h.Flags = wire.Acknowledge
@@ -178,16 +178,17 @@ func accumulated(aux uint32) (o op.Op, t op.Type, ok bool) {
 func (e *Engine) train(o *operation, element int64) bool {
 	to := int(o.target.process)
 	chunk := int64(e.p.ChunkMax(to))
-	if o.ragged || o.origin.Layout != nil || o.size()-o.moved <= chunk || chunk%element != 0 {
+	if o.ragged || !o.Origin.Contiguous() || o.size()-o.moved <= chunk || chunk%element != 0 {
 		return false
 	}
 	e.head(o)
 	end := o.size()
-	if o.notice != 0 { // the last frame has another header
+	if o.Notify != 0 { // the last frame has another header
 		end = o.moved + (end-o.moved-1)/chunk*chunk
 		e.noticed(o)
 	}
-	e.iov[0] = o.origin.Bytes[o.moved:end]
+	data, _ := o.Origin.Bytes()
+	e.iov[0] = data[o.moved:end]
 	o.moved += int64(e.p.SendRun(to, &e.hdr, e.iov[:1]))
 	e.iov[0] = nil
 	return o.moved == o.size()
@@ -198,15 +199,15 @@ func (e *Engine) train(o *operation, element int64) bool {
 func (e *Engine) frame(o *operation, element int64) (n int64, payload []byte) {
 	to := int(o.target.process)
 	chunk := int64(e.p.ChunkMax(to))
-	data := o.kind != kindGet && o.op != op.NoOp
+	data := o.sends()
 	left := o.size() - o.moved
 	e.head(o)
 	switch {
-	case o.kind == kindCompare:
-		size := len(o.compare)
+	case o.Kind == CompareAndSwap:
+		size := len(o.Compare)
 		o.page = e.takePage()
-		copy(o.page, o.compare)
-		copy(o.page[size:], o.origin.Bytes[:size])
+		copy(o.page, o.Compare)
+		o.Origin.Pack(o.page[size:2*size], 0)
 		return int64(size), o.page[:2*size]
 	case o.ragged:
 		k, covered := cut(e.runs[:], &o.there, o.moved, min(left, chunk), chunk, element, data)
@@ -220,7 +221,7 @@ func (e *Engine) frame(o *operation, element int64) (n int64, payload []byte) {
 		}
 		used := int64(k * runSize)
 		if data {
-			o.origin.copyTo(o.page[used:used+covered], o.moved)
+			o.Origin.Pack(o.page[used:used+covered], int(o.moved))
 			used += covered
 		}
 		return covered, o.page[:used]
@@ -236,30 +237,13 @@ func (e *Engine) frame(o *operation, element int64) (n int64, payload []byte) {
 	case !data:
 		binary.LittleEndian.PutUint64(o.few[:], uint64(n))
 		payload = o.few[:]
-	case o.origin.Layout != nil:
+	case !o.Origin.Contiguous():
 		o.page = e.takePage()
 		payload = o.page[:n]
-		o.origin.copyTo(payload, o.moved)
+		o.Origin.Pack(payload, int(o.moved))
 	default:
-		payload = o.origin.Bytes[o.moved : o.moved+n]
+		all, _ := o.Origin.Bytes()
+		payload = all[o.moved : o.moved+n]
 	}
 	return n, payload
-}
-
-// copyTo fills dst with the packed bytes of d from byte at on.
-func (d *Data) copyTo(dst []byte, at int64) {
-	if d.Layout != nil {
-		d.Layout.Pack(dst, at)
-	} else {
-		copy(dst, d.Bytes[at:])
-	}
-}
-
-// copyFrom stores src as the packed bytes of d from byte at on.
-func (d *Data) copyFrom(src []byte, at int64) {
-	if d.Layout != nil {
-		d.Layout.Unpack(src, at)
-	} else {
-		copy(d.Bytes[at:], src)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -136,29 +137,29 @@ func (s *script) frame(w *Window, base uint64) (h wire.Header, payload []byte) {
 }
 
 // access is an operation of the local program.
-func (s *script) access(base uint64, mem, result []byte, vector *dtype.Type) access {
-	a := access{kind: kind(s.byte() % 4), typ: op.Int64, disp: int64(base + uint64(s.byte())*8)}
+func (s *script) access(base uint64, buf, result []byte, vector *dtype.Type) Op {
+	a := Op{Kind: Kind(s.byte() % 4), Elem: op.Int64, Disp: int64(base + uint64(s.byte())*8)}
 	n := int(s.byte()) * 8
-	switch a.kind {
-	case kindGet:
-		a.result.Bytes = result[:n]
-	case kindCompare:
-		a.origin.Bytes, a.compare, a.result.Bytes = mem[:8], mem[8:16], result[:8]
+	switch a.Kind {
+	case Get:
+		a.Result = mem.Of(result[:n])
+	case CompareAndSwap:
+		a.Origin, a.Compare, a.Result = mem.Of(buf[:8]), buf[8:16], mem.Of(result[:8])
 		return a
 	default:
-		a.origin.Bytes = mem[:n]
+		a.Origin = mem.Of(buf[:n])
 	}
-	if a.kind == kindAccumulate {
-		a.op = op.Sum
+	if a.Kind == Accumulate {
+		a.Fn = op.Sum
 		if s.byte()%2 == 0 {
-			a.result.Bytes = result[:n]
+			a.Result = mem.Of(result[:n])
 			if s.byte()%4 == 0 {
-				a.op = op.NoOp
+				a.Fn = op.NoOp
 			}
 		}
 	}
 	if s.byte()%3 == 0 {
-		a.layout = Layout{Type: vector, Count: int64(n / 8)}
+		a.Place = Place{Type: vector, Count: int64(n / 8)}
 	}
 	return a
 }
@@ -240,7 +241,7 @@ func FuzzFrames(f *testing.F) {
 					a := s.access(base, make([]byte, 2040), result, vector)
 					around = append(around, g)
 					if z := &to(w).lazy; z.at == 0 && a.size() > 0 && a.fits(a.size()) {
-						z.operation, z.waits, z.exclusive = e.newOperation(nil, &to(w).main, &a, uint64(a.disp)), w.waiter("Unlock", to(w)), s.byte()%2 == 0
+						z.operation, z.waits, z.exclusive = e.newOperation(nil, &to(w).main, &a, uint64(a.Disp)), w.waiter("Unlock", to(w)), s.byte()%2 == 0
 						if e.lazy.Store(to(w)); !e.launchEpoch(to(w)) {
 							e.lazy.Store(nil)
 							z.reset()

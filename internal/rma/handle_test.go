@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -146,11 +147,11 @@ func TestQV35_HandlesSendWhatOtherWindowsSend(t *testing.T) {
 		const target = 1
 		short, long, number := make([]byte, 8), make([]byte, 5000), op.Uint64
 		for _, do := range []func() error{
-			func() error { return v.Put(Data{Bytes: short}, target, 8, Layout{}) },
-			func() error { return v.Put(Data{Bytes: short}, target, 32, Layout{}) },
-			func() error { return v.Put(Data{Bytes: long}, target, 16, Layout{}) },
-			func() error { return v.Get(Data{Bytes: long}, target, 16, Layout{}) },
-			func() error { return v.Accumulate(Data{Bytes: long}, target, 16, Layout{}, op.Sum, number) },
+			func() error { return v.Put(mem.Of(short), target, 8, Place{}) },
+			func() error { return v.Put(mem.Of(short), target, 32, Place{}) },
+			func() error { return v.Put(mem.Of(long), target, 16, Place{}) },
+			func() error { return v.Get(mem.Of(long), target, 16, Place{}) },
+			func() error { return v.Accumulate(mem.Of(long), target, 16, Place{}, op.Sum, number) },
 			func() error { return v.FetchAndOp(short, make([]byte, 8), target, 8, op.Sum, number) },
 			func() error { return v.CompareAndSwap(short, short, make([]byte, 8), target, 8, number) },
 			func() error { _, err := v.Rflush(target); return err },

@@ -177,21 +177,21 @@ func (h *handle) offset(disp, lo, hi int64) (uint64, error) {
 
 // apply makes an access at an address that offset has found, and reports whether it could:
 // if the memory is mapped here.
-func (h *handle) apply(a *access, addr uint64) (bool, error) {
+func (h *handle) apply(a *Op, addr uint64) (bool, error) {
 	if h.live == nil {
 		return false, nil
 	}
 	if h.live.Load() != h.key && !planted.HandleStale {
 		return false, h.stale()
 	}
-	if h.region.Mem == nil || a.kind >= kindAccumulate && h.target.detour.Load() {
+	if h.region.Mem == nil || a.Kind >= Accumulate && h.target.detour.Load() {
 		return false, nil
 	}
 	return true, a.apply(&h.region, int64(addr-h.key))
 }
 
 // copy is Engine.copy, of an access of the view.
-func (v *View) copy(t *target, a *access, off uint64) bool {
+func (v *View) copy(t *target, a *Op, off uint64) bool {
 	h, e := v.handle, v.w.e
 	if h == nil {
 		return e.copy(t, a, off)
@@ -204,7 +204,7 @@ func (v *View) copy(t *target, a *access, off uint64) bool {
 	if e.p.DownCause(int(t.process)) != nil {
 		return false
 	}
-	return e.offered(t, a, off) || (a.kind == kindPut || a.kind == kindGet) && e.canCopy(t.process) && e.copyTo(t, a, h.addr+off-h.key, true)
+	return e.offered(t, a, off) || (a.Kind == Put || a.Kind == Get) && e.canCopy(t.process) && e.copyTo(t, a, h.addr+off-h.key, true)
 }
 
 // entire returns an error unless the window lives and v is of all of it: one of a memory

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
@@ -103,7 +104,7 @@ type step struct {
 	target int
 	kind   int   // 0 put, 1 get, 2 accumulate, 3 get_accumulate, 4 fetch_and_op, 5 compare_and_swap
 	off    int64 // of what is accessed in the origin's part at the target
-	layout rma.Layout
+	layout rma.Place
 	near   *dtype.Type // of the origin, nil for bytes
 	op     op.Op
 	typ    op.Type
@@ -190,9 +191,9 @@ func shape(g *rand.Rand, t op.Type, at int64) (s step) {
 		}
 	case 1: // blocks apart
 		n = max(room/3, 1)
-		s.layout = rma.Layout{Type: must(dtype.Vector(n, 1, 2+g.Int64N(2), base)), Count: 1}
+		s.layout = rma.Place{Type: must(dtype.Vector(n, 1, 2+g.Int64N(2), base)), Count: 1}
 	default: // several elements of a type with gaps
-		s.layout = rma.Layout{Type: must(dtype.Resized(base, 0, 2*size)), Count: max(room/2, 1)}
+		s.layout = rma.Place{Type: must(dtype.Resized(base, 0, 2*size)), Count: max(room/2, 1)}
 		n = s.layout.Count
 	}
 	s.data = make([]byte, n*size)
@@ -207,7 +208,7 @@ func shape(g *rand.Rand, t op.Type, at int64) (s step) {
 func (s *step) apply(part []byte) {
 	l := s.layout
 	if l.Type == nil {
-		l = rma.Layout{Type: must(dtype.Contiguous(int64(len(s.data)), predefined().Type(dtype.Byte))), Count: 1}
+		l = rma.Place{Type: must(dtype.Contiguous(int64(len(s.data)), predefined().Type(dtype.Byte))), Count: 1}
 	}
 	b, err := dtype.Bind(part, s.off, l.Type, l.Count)
 	if err != nil {
@@ -238,30 +239,36 @@ type issued struct {
 	request *p2p.Request
 }
 
+// bytesOf is memory that is contiguous.
+func bytesOf(m mem.Mem) []byte {
+	b, _ := m.Bytes()
+	return b
+}
+
 // issue starts s.
 func (x *window) issue(s step, requests bool) (i issued, err error) {
 	i = issued{step: s}
-	data, result := rma.Data{Bytes: s.data}, rma.Data{}
+	data, result := mem.Of(s.data), mem.Mem{}
 	if s.kind != 0 && s.kind != 2 {
 		i.result = make([]byte, len(s.data))
-		result.Bytes = i.result
+		result = mem.Of(i.result)
 	}
 	if s.near != nil && s.kind < 4 {
 		n := int64(len(s.data)) / s.near.Size()
-		mem := make([]byte, int64(len(s.data))+3*n)
-		b, err := dtype.Bind(mem, 0, s.near, n)
+		buf := make([]byte, int64(len(s.data))+3*n)
+		b, err := dtype.Bind(buf, 0, s.near, n)
 		if err != nil {
 			return i, err
 		}
 		b.Unpack(s.data, 0)
-		data = rma.Data{Layout: &b}
-		if result.Bytes != nil {
-			c, err := dtype.Bind(make([]byte, len(mem)), 0, s.near, n)
+		data = mem.In(&b)
+		if i.result != nil {
+			c, err := dtype.Bind(make([]byte, len(buf)), 0, s.near, n)
 			if err != nil {
 				return i, err
 			}
 			i.layout = &c
-			result = rma.Data{Layout: &c}
+			result = mem.In(&c)
 		}
 	}
 	disp := x.disp(s.target, int64(x.w.Comm.Rank)*cells*cell+s.off)
@@ -269,14 +276,14 @@ func (x *window) issue(s step, requests bool) (i issued, err error) {
 	switch {
 	case s.kind == 0 && requests:
 		i.request, err = x.Rput(data, s.target, disp, s.layout)
-	case s.kind == 0 && data.Bytes != nil && s.layout.Type == nil:
-		err = x.PutBytes(data.Bytes, s.target, disp)
+	case s.kind == 0 && data.Contiguous() && s.layout.Type == nil:
+		err = x.PutBytes(bytesOf(data), s.target, disp)
 	case s.kind == 0:
 		err = x.Put(data, s.target, disp, s.layout)
 	case s.kind == 1 && requests:
 		i.request, err = x.Rget(result, s.target, disp, s.layout)
-	case s.kind == 1 && result.Bytes != nil && s.layout.Type == nil:
-		err = x.GetBytes(result.Bytes, s.target, disp)
+	case s.kind == 1 && result.Contiguous() && s.layout.Type == nil:
+		err = x.GetBytes(bytesOf(result), s.target, disp)
 	case s.kind == 1:
 		err = x.Get(result, s.target, disp, s.layout)
 	case s.kind == 2 && requests:

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -184,12 +185,12 @@ func TestF2S5_PutsArriveWhole(t *testing.T) {
 func TestF1_OperationsEndWithTheirTarget(t *testing.T) {
 	e, w, f := inTheWild(t, Created, make([]byte, 100_000))
 	data := make([]byte, 50_000)
-	get := start(e, w, access{kind: kindGet, result: Data{Bytes: data}}, true)
-	fop := start(e, w, access{kind: kindAccumulate, op: op.Sum, typ: op.Int64, origin: Data{Bytes: data[:8]}, result: Data{Bytes: data[8:16]}}, true)
+	get := start(e, w, Op{Kind: Get, Result: mem.Of(data)}, true)
+	fop := start(e, w, Op{Kind: Accumulate, Fn: op.Sum, Elem: op.Int64, Origin: mem.Of(data[:8]), Result: mem.Of(data[8:16])}, true)
 	f.full = true
-	long := start(e, w, access{kind: kindPut, origin: Data{Bytes: data}}, true)
-	queued := start(e, w, access{kind: kindPut, origin: Data{Bytes: data[:8]}}, true)
-	quiet := start(e, w, access{kind: kindPut, origin: Data{Bytes: data[:8]}}, false)
+	long := start(e, w, Op{Kind: Put, Origin: mem.Of(data)}, true)
+	queued := start(e, w, Op{Kind: Put, Origin: mem.Of(data[:8])}, true)
+	quiet := start(e, w, Op{Kind: Put, Origin: mem.Of(data[:8])}, false)
 	tg := to(w)
 	m := e.farFlush(&tg.main)
 	if quiet != nil || get.Done() || long.Done() || queued.Done() || tg.main.reached(m, true) {
@@ -204,7 +205,7 @@ func TestF1_OperationsEndWithTheirTarget(t *testing.T) {
 	failedWith(t, get.Status.Err, class.ProcFailed)
 	failedWith(t, queued.Status.Err, class.ProcFailed)
 	failedWith(t, e.farWait(&tg.main, m, false, nil), class.ProcFailed)
-	late := start(e, w, access{kind: kindPut, origin: Data{Bytes: data[:8]}}, true)
+	late := start(e, w, Op{Kind: Put, Origin: mem.Of(data[:8])}, true)
 	if !late.Done() {
 		t.Fatal("an operation with a dead target begins")
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -301,7 +302,7 @@ func TestS6_ImpossibleFrames(t *testing.T) {
 func TestS6_ForgedAnswers(t *testing.T) {
 	e, w, f := inTheWild(t, Created, make([]byte, 1000))
 	result, around := guarded(100)
-	r := start(e, w, access{kind: kindGet, result: Data{Bytes: result}}, true)
+	r := start(e, w, Op{Kind: Get, Result: mem.Of(result)}, true)
 	name := f.take()[0].h.Name
 	answer := func(h wire.Header, n int) {
 		h.Kind = wire.WinReply

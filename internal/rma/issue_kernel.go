@@ -2,6 +2,7 @@ package rma
 
 import (
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 )
 
 const (
@@ -14,7 +15,7 @@ const (
 
 // copy makes an access to memory that is not mapped here, of a process of the node, by its
 // poller or by the kernel, and reports whether it could.
-func (e *Engine) copy(t *target, a *access, off uint64) bool {
+func (e *Engine) copy(t *target, a *Op, off uint64) bool {
 	e.p.Lock()
 	defer e.p.Unlock()
 	if e.p.DownCause(int(t.process)) != nil {
@@ -36,15 +37,15 @@ func (e *Engine) copy(t *target, a *access, off uint64) bool {
 // and then.
 //
 // Cost: for each block at the target a system call and a copy, none of the target's time.
-func (e *Engine) copies(t *target, a *access, off uint64, yields bool) bool {
-	if a.kind != kindPut && a.kind != kindGet {
+func (e *Engine) copies(t *target, a *Op, off uint64, yields bool) bool {
+	if a.Kind != Put && a.Kind != Get {
 		return false
 	}
 	addr, size := t.addr+off, a.size()
 	switch t.path {
 	case pathKernel:
 	case pathDynamic:
-		lo, hi, err := a.layout.span(size)
+		lo, hi, err := a.Place.span(size)
 		if err != nil || !e.canCopy(t.process) {
 			return false
 		}
@@ -59,12 +60,12 @@ func (e *Engine) copies(t *target, a *access, off uint64, yields bool) bool {
 }
 
 // copyTo is copies where the memory at the target is at an address there.
-func (e *Engine) copyTo(t *target, a *access, addr uint64, yields bool) bool {
+func (e *Engine) copyTo(t *target, a *Op, addr uint64, yields bool) bool {
 	size := a.size()
-	if a.layout.Type == nil {
+	if a.Place.Type == nil {
 		return e.copyBlock(t, a, addr, 0, size, yields)
 	}
-	b, err := dtype.At(nil, a.layout.Type, a.layout.Count) // only its runs are asked for
+	b, err := dtype.At(nil, a.Place.Type, a.Place.Count) // only its runs are asked for
 	if err != nil || !b.Gathers() {
 		return false
 	}
@@ -84,21 +85,18 @@ func (e *Engine) copyTo(t *target, a *access, addr uint64, yields bool) bool {
 
 // copyBlock copies n packed bytes of the origin, from at on, to or from an address of the
 // target. It reports false if the kernel refuses.
-func (e *Engine) copyBlock(t *target, a *access, addr uint64, at, n int64, yields bool) bool {
-	near, process := &a.origin, int(t.process)
-	if a.kind == kindGet {
-		near = &a.result
-	}
+func (e *Engine) copyBlock(t *target, a *Op, addr uint64, at, n int64, yields bool) bool {
+	near, process := a.near(), int(t.process)
 	for n > 0 {
 		k, next, packed := e.blocks(near, at, min(n, kernelPiece))
 		var err error
-		if a.kind == kindPut {
+		if a.Kind == Put {
 			if packed != nil {
-				near.Layout.Pack(packed, at)
+				near.Pack(packed, int(at))
 			}
 			err = e.node.Write(process, e.iov[:k], addr)
 		} else if err = e.node.Read(process, e.iov[:k], addr); err == nil && packed != nil {
-			near.Layout.Unpack(packed, at)
+			near.Unpack(packed, int(at))
 		}
 		clear(e.iov[:k])
 		if err != nil {
@@ -118,14 +116,10 @@ func (e *Engine) copyBlock(t *target, a *access, addr uint64, at, n int64, yield
 // blocks makes e.iov the memory of at most n packed bytes from at on and returns how many
 // blocks that is, and the byte behind. If it is memory to pack to or unpack from, that is
 // packed.
-func (e *Engine) blocks(d *Data, at, n int64) (k int, next int64, packed []byte) {
-	switch {
-	case d.Layout == nil:
-		e.iov[0] = d.Bytes[at : at+n]
-		return 1, at + n, nil
-	case d.Layout.Gathers():
-		k, next = d.Layout.Slices(e.iov[:], at, n)
-		return k, next, nil
+func (e *Engine) blocks(m mem.Mem, at, n int64) (k int, next int64, packed []byte) {
+	if m.Gathers() {
+		k, to := m.Blocks(e.iov[:], int(at), int(at+n))
+		return k, int64(to), nil
 	}
 	if e.stage == nil {
 		e.stage = make([]byte, kernelPiece)

@@ -10,7 +10,7 @@ import (
 // span is where the first byte of size bytes in this layout is, and the one behind the
 // last, counted from where the displacement points. It returns an error if the layout is
 // not one of size bytes, or exceeds 64 bits.
-func (l *Layout) span(size int64) (lo, hi int64, err error) {
+func (l *Place) span(size int64) (lo, hi int64, err error) {
 	t := l.Type
 	if t == nil {
 		return 0, size, nil

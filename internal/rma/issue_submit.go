@@ -2,17 +2,16 @@ package rma
 
 import "github.com/halo-mpi/halo/internal/p2p"
 
-// submit makes an operation of an access and gives it to next: postpone or dispatch. With
-// what, the name of the call, a request stands for it. It takes the lock.
-func (e *Engine) submit(v *View, t *target, a *access, off uint64, what string, next func(*Engine, *operation)) (*p2p.Request, error) {
+// submit makes an operation of a and gives it to next: postpone or dispatch. It takes the lock.
+func (e *Engine) submit(v *View, t *target, a *Op, off uint64, next func(*Engine, *operation)) (*p2p.Request, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	if cause := e.p.DownCause(int(t.process)); cause != nil {
 		return nil, gone(t.rank, cause)
 	}
 	o := e.newOperation(v, t.channel(v), a, off)
-	if what != "" {
-		o.request = e.messages.NewRequest(v.w.Comm, what)
+	if o.Done != None {
+		o.request = e.messages.NewRequest(v.w.Comm, o.Call)
 	}
 	r := o.request
 	next(e, o)
@@ -20,11 +19,11 @@ func (e *Engine) submit(v *View, t *target, a *access, off uint64, what string, 
 }
 
 // transmit has the target's service make an access. It takes the lock.
-func (e *Engine) transmit(v *View, t *target, a *access, off uint64, what string) (*p2p.Request, error) {
-	if what == "" && a.brief() && e.holdAtOnce(v, t, a, off) {
+func (e *Engine) transmit(v *View, t *target, a *Op, off uint64) (*p2p.Request, error) {
+	if a.Done == None && a.brief() && e.holdAtOnce(v, t, a, off) {
 		return nil, nil
 	}
-	return e.submit(v, t, a, off, what, (*Engine).dispatch)
+	return e.submit(v, t, a, off, (*Engine).dispatch)
 }
 
 // dispatch is transmit of what an operation stands for. The lock is held.
@@ -33,26 +32,31 @@ func (e *Engine) dispatch(o *operation) {
 	e.remote(o)
 }
 
-// done returns the request of what is done, nil if none was asked for.
-func (v *View) done(what string) *p2p.Request {
-	if what == "" {
+// done returns the request of an operation that is complete, nil if it has none.
+func (v *View) done(a *Op) *p2p.Request {
+	if a.Done == None {
 		return nil
 	}
+	return v.completed(a.Call)
+}
+
+// completed returns a request that is complete.
+func (v *View) completed(call string) *p2p.Request {
 	e := v.w.e
 	e.p.Lock()
 	defer e.p.Unlock()
-	r := e.messages.NewRequest(v.w.Comm, what)
+	r := e.messages.NewRequest(v.w.Comm, call)
 	e.messages.Finish(r, nil)
 	return r
 }
 
 // nothing is an operation to ProcNull.
-func (v *View) nothing(what string) (*p2p.Request, error) {
+func (v *View) nothing(a *Op) (*p2p.Request, error) {
 	w := v.w
 	if err := w.live(); err != nil {
 		return nil, err
 	}
-	if what != "" || v.handle != nil {
+	if a.Done != None || v.handle != nil {
 		if err := w.passiveAll(); err != nil {
 			return nil, err
 		}
@@ -61,5 +65,5 @@ func (v *View) nothing(what string) (*p2p.Request, error) {
 			return nil, err
 		}
 	}
-	return v.done(what), nil
+	return v.done(a), nil
 }

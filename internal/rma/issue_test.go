@@ -13,6 +13,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
@@ -66,17 +67,17 @@ func manyRequests(x *window, count int) error {
 	one := int64s(1)
 	for i := range requests {
 		var err error
-		old := rma.Data{Bytes: results[8*i:][:8]}
-		data := rma.Data{Bytes: one}
+		old := mem.Of(results[8*i:][:8])
+		data := mem.Of(one)
 		switch i % 4 {
 		case 0:
-			requests[i], err = x.Raccumulate(data, 1, x.disp(1, 8), rma.Layout{}, op.Sum, op.Int64)
+			requests[i], err = x.Raccumulate(data, 1, x.disp(1, 8), rma.Place{}, op.Sum, op.Int64)
 		case 1:
-			requests[i], err = x.RgetAccumulate(data, old, 1, x.disp(1, 8), rma.Layout{}, op.Sum, op.Int64)
+			requests[i], err = x.RgetAccumulate(data, old, 1, x.disp(1, 8), rma.Place{}, op.Sum, op.Int64)
 		case 2:
-			requests[i], err = x.Rput(rma.Data{Bytes: int64s(int64(i))}, 1, x.disp(1, 16+int64(i%64)*8), rma.Layout{})
+			requests[i], err = x.Rput(mem.Of(int64s(int64(i))), 1, x.disp(1, 16+int64(i%64)*8), rma.Place{})
 		default:
-			requests[i], err = x.Rget(old, 1, x.disp(1, 8), rma.Layout{})
+			requests[i], err = x.Rget(old, 1, x.disp(1, 8), rma.Place{})
 		}
 		if err != nil {
 			return fmt.Errorf("request %d: %w", i, err)
@@ -104,7 +105,7 @@ func manyRequests(x *window, count int) error {
 func TestRC15_ProcNull(t *testing.T) {
 	eachWindow(t, 2, 64, 8, func(x *window) error {
 		buf, old := bytes.Repeat([]byte{7}, 8), bytes.Repeat([]byte{8}, 8)
-		d, r, l := rma.Data{Bytes: buf}, rma.Data{Bytes: old}, rma.Layout{}
+		d, r, l := mem.Of(buf), mem.Of(old), rma.Place{}
 		request := func(q *p2p.Request, err error) error {
 			if err != nil {
 				return err
@@ -160,24 +161,24 @@ func TestRC08_EpochsAndEmptyOperations(t *testing.T) {
 	eachWindow(t, 2, 64, 8, func(x *window) error {
 		other := 1 - x.w.Comm.Rank
 		buf, old := bytes.Repeat([]byte{7}, 8), make([]byte, 8)
-		d, r := rma.Data{Bytes: buf}, rma.Data{Bytes: old}
+		d, r := mem.Of(buf), mem.Of(old)
 		at := x.disp(other, 0)
 		for i, err := range []error{
-			x.Put(d, other, at, rma.Layout{}), x.Get(r, other, at, rma.Layout{}), x.PutBytes(buf, other, at), x.GetBytes(old, other, at),
-			x.Accumulate(d, other, at, rma.Layout{}, op.Sum, op.Int64), x.FetchAndOp(buf, old, other, at, op.Sum, op.Int64),
+			x.Put(d, other, at, rma.Place{}), x.Get(r, other, at, rma.Place{}), x.PutBytes(buf, other, at), x.GetBytes(old, other, at),
+			x.Accumulate(d, other, at, rma.Place{}, op.Sum, op.Int64), x.FetchAndOp(buf, old, other, at, op.Sum, op.Int64),
 			x.CompareAndSwap(buf, buf, old, other, at, op.Int64),
 		} {
 			if err := is(err, class.RMASync); err != nil {
 				return fmt.Errorf("call %d: %w", i, err)
 			}
 		}
-		empty := rma.Layout{Type: must(byteContiguous(8)), Count: 0}
+		empty := rma.Place{Type: must(byteContiguous(8)), Count: 0}
 		if err := errors.Join(barrier(x.w), x.LockAll(0)); err != nil {
 			return err
 		}
 		err := errors.Join(
-			x.PutBytes(nil, other, at), x.GetBytes(nil, other, at), x.Put(rma.Data{}, other, at, empty), x.Get(rma.Data{}, other, at, empty),
-			x.Accumulate(rma.Data{}, other, at, empty, op.Sum, op.Int64), x.GetAccumulate(rma.Data{}, rma.Data{}, other, at, empty, op.NoOp, op.Int64),
+			x.PutBytes(nil, other, at), x.GetBytes(nil, other, at), x.Put(mem.Mem{}, other, at, empty), x.Get(mem.Mem{}, other, at, empty),
+			x.Accumulate(mem.Mem{}, other, at, empty, op.Sum, op.Int64), x.GetAccumulate(mem.Mem{}, mem.Mem{}, other, at, empty, op.NoOp, op.Int64),
 			x.UnlockAll(), barrier(x.w))
 		if err != nil {
 			return err
@@ -200,7 +201,7 @@ func TestXRMA17_OperationsWaitForThePost(t *testing.T) {
 			err := errors.Join(
 				x.Start([]int32{1}, 0),
 				x.FetchAndOp(int64s(1), old, 1, x.disp(1, 0), op.Sum, op.Int64),
-				x.Accumulate(rma.Data{Bytes: int64s(2)}, 1, x.disp(1, 0), rma.Layout{}, op.Sum, op.Int64),
+				x.Accumulate(mem.Of(int64s(2)), 1, x.disp(1, 0), rma.Place{}, op.Sum, op.Int64),
 				x.CompareAndSwap(int64s(1000), int64s(103), swapped, 1, x.disp(1, 0), op.Int64),
 				x.GetBytes(got, 1, x.disp(1, size/2)),
 				x.PutBytes(big[8:], 1, x.disp(1, 8)))
@@ -261,16 +262,16 @@ func TestRC03RC04_Atomicity(t *testing.T) {
 			all.Go(func() {
 				g := rand.New(rand.NewPCG(uint64(x.w.Comm.Rank), uint64(k)))
 				old, many := make([]byte, 8), make([]byte, len(ones))
-				l := rma.Layout{Type: must(dtype.Resized(must(byteContiguous(8)), 0, 8)), Count: elements}
+				l := rma.Place{Type: must(dtype.Resized(must(byteContiguous(8)), 0, 8)), Count: elements}
 				for range rounds {
 					for r := range n {
 						e := int64(g.IntN(elements))
 						err := errors.Join(
 							x.FetchAndOp(int64s(1), old, r, x.disp(r, 8*elements), op.Sum, op.Int64),
-							x.Accumulate(rma.Data{Bytes: ones}, r, x.disp(r, 0), rma.Layout{}, op.Sum, op.Int64),
-							x.GetAccumulate(rma.Data{Bytes: ones}, rma.Data{Bytes: many}, r, x.disp(r, 0), l, op.Sum, op.Int64),
-							x.Accumulate(rma.Data{Bytes: ones[:8]}, r, x.disp(r, 8*e), rma.Layout{}, op.Sum, op.Int64),
-							x.Accumulate(rma.Data{Bytes: int64s(-1)}, r, x.disp(r, 8*e), rma.Layout{}, op.Sum, op.Int64),
+							x.Accumulate(mem.Of(ones), r, x.disp(r, 0), rma.Place{}, op.Sum, op.Int64),
+							x.GetAccumulate(mem.Of(ones), mem.Of(many), r, x.disp(r, 0), l, op.Sum, op.Int64),
+							x.Accumulate(mem.Of(ones[:8]), r, x.disp(r, 8*e), rma.Place{}, op.Sum, op.Int64),
+							x.Accumulate(mem.Of(int64s(-1)), r, x.disp(r, 8*e), rma.Place{}, op.Sum, op.Int64),
 							x.Flush(r))
 						if err != nil {
 							errs[k] = err
@@ -289,7 +290,7 @@ func TestRC03RC04_Atomicity(t *testing.T) {
 								break
 							}
 						}
-						errs[k] = errors.Join(x.Accumulate(rma.Data{Bytes: int64s(-1)}, r, x.disp(r, 8*e), rma.Layout{}, op.Sum, op.Int64))
+						errs[k] = errors.Join(x.Accumulate(mem.Of(int64s(-1)), r, x.disp(r, 8*e), rma.Place{}, op.Sum, op.Int64))
 					}
 				}
 			})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -26,31 +27,31 @@ func TestXRMA15_BeyondFourGiB(t *testing.T) {
 			return err
 		}
 		defer f.Close()
-		mem, err := sys.Map(f, size)
+		buf, err := sys.Map(f, size)
 		if err != nil {
 			return err
 		}
 		other := 1 - w.Comm.Rank
 		for _, unit := range []int64{1, 3 << 30} {
-			v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Created, Mem: mem, DispUnit: unit})
+			v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Created, Mem: buf, DispUnit: unit})
 			if err != nil {
 				return err
 			}
 			far := must(dtype.Hvector(7, 16, giB+8, predefined().Type(dtype.Byte))) // to 6 GiB and more
 			data := bytes.Repeat([]byte{byte(w.Comm.Rank + 1)}, 7*16)
 			got, last := make([]byte, len(data)), make([]byte, 24)
-			l := rma.Layout{Type: far, Count: 1}
+			l := rma.Place{Type: far, Count: 1}
 			at := (3 << 30) / unit // in bytes, 3 GiB: so the last block is beyond 9 GiB
 			err = errors.Join(v.LockAll(0),
-				v.Put(rma.Data{Bytes: data}, other, 0, l),
+				v.Put(mem.Of(data), other, 0, l),
 				v.PutBytes(data[:24], other, (6<<30)/unit),
 				v.Flush(other),
-				v.Accumulate(rma.Data{Bytes: data}, other, 0, l, op.Sum, op.Uint8),
+				v.Accumulate(mem.Of(data), other, 0, l, op.Sum, op.Uint8),
 				v.Flush(other),
-				v.Get(rma.Data{Bytes: got}, other, 0, l),
+				v.Get(mem.Of(got), other, 0, l),
 				v.GetBytes(last, other, (6<<30)/unit),
 				v.Flush(other),
-				is(v.Put(rma.Data{Bytes: data}, other, at, l), class.RMARange),
+				is(v.Put(mem.Of(data), other, at, l), class.RMARange),
 				v.UnlockAll(), barrier(w))
 			if err != nil {
 				return err
@@ -60,18 +61,18 @@ func TestXRMA15_BeyondFourGiB(t *testing.T) {
 				return fmt.Errorf("unit %d: got %v and %v", unit, got, last)
 			}
 			for i := range int64(7) {
-				if p := i * (giB + 8); mem[p] != 2*byte(other+1) || mem[p+15] != 2*byte(other+1) || mem[p+16] != 0 {
-					return fmt.Errorf("unit %d: block %d is %v", unit, i, mem[p:p+17])
+				if p := i * (giB + 8); buf[p] != 2*byte(other+1) || buf[p+15] != 2*byte(other+1) || buf[p+16] != 0 {
+					return fmt.Errorf("unit %d: block %d is %v", unit, i, buf[p:p+17])
 				}
 			}
 			if err := v.Free(); err != nil {
 				return err
 			}
 			for i := range int64(7) {
-				clear(mem[i*(giB+8):][:16])
+				clear(buf[i*(giB+8):][:16])
 			}
 		}
-		return sys.Unmap(mem)
+		return sys.Unmap(buf)
 	})
 }
 
@@ -104,16 +105,16 @@ func TestRC13_TransfersInPieces(t *testing.T) {
 
 // transfer puts n bytes, in blocks, gets them back, and sums them up.
 func transfer(x *window, g *rand.Rand, other int, n, block, near int64) error {
-	blocks := func(size, block int64) (rma.Layout, error) {
+	blocks := func(size, block int64) (rma.Place, error) {
 		if block == 0 {
-			return rma.Layout{}, nil
+			return rma.Place{}, nil
 		}
 		if size < 2*block {
-			return rma.Layout{}, errShort
+			return rma.Place{}, errShort
 		}
 		count := size / (2 * block)
 		t := must(dtype.Vector(count, block, 2*block, predefined().Type(dtype.Byte)))
-		return rma.Layout{Type: t, Count: 1}, nil
+		return rma.Place{Type: t, Count: 1}, nil
 	}
 	l, err := blocks(n, block)
 	if err != nil {
@@ -126,7 +127,7 @@ func transfer(x *window, g *rand.Rand, other int, n, block, near int64) error {
 	for i := 0; i < len(data); i += 8 {
 		put64(data[i:], g.Uint64())
 	}
-	d, r := rma.Data{Bytes: data}, rma.Data{Bytes: back}
+	d, r := mem.Of(data), mem.Of(back)
 	var to dtype.Buffer
 	if near > 0 {
 		if n%near != 0 {
@@ -141,7 +142,7 @@ func transfer(x *window, g *rand.Rand, other int, n, block, near int64) error {
 		if to, err = dtype.Bind(make([]byte, n/near*(near+16)), 0, t, n/near); err != nil {
 			return err
 		}
-		d, r = rma.Data{Layout: &from}, rma.Data{Layout: &to}
+		d, r = mem.In(&from), mem.In(&to)
 	}
 	at := x.disp(other, 16)
 	if err := errors.Join(x.Put(d, other, at, l), x.Flush(other), x.Get(r, other, at, l), x.Flush(other)); err != nil {
@@ -154,8 +155,8 @@ func transfer(x *window, g *rand.Rand, other int, n, block, near int64) error {
 		return errors.New("got something else than was put")
 	}
 	old := make([]byte, n)
-	if err := errors.Join(x.GetAccumulate(d, rma.Data{Bytes: old}, other, at, l, op.Bxor, op.Uint64), x.Flush(other),
-		x.GetAccumulate(rma.Data{}, r, other, at, l, op.NoOp, op.Uint64), x.Flush(other)); err != nil {
+	if err := errors.Join(x.GetAccumulate(d, mem.Of(old), other, at, l, op.Bxor, op.Uint64), x.Flush(other),
+		x.GetAccumulate(mem.Mem{}, r, other, at, l, op.NoOp, op.Uint64), x.Flush(other)); err != nil {
 		return err
 	}
 	if near > 0 {

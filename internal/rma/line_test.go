@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -88,7 +89,7 @@ func (p *pair) until(what string, so func() bool) {
 type pending struct {
 	r    *p2p.Request
 	what string
-	got  Data
+	got  mem.Mem
 	want []byte
 }
 
@@ -106,7 +107,7 @@ func TestRC03RC04_LinesEqualOneByOne(t *testing.T) {
 			for _, x := range open {
 				p.until(x.what, x.r.Done)
 				got := make([]byte, len(x.want))
-				x.got.copyTo(got, 0)
+				x.got.Pack(got, 0)
 				if x.r.Status.Err != nil || !bytes.Equal(got, x.want) {
 					t.Fatalf("seed %d: %s: %v,\n% x, want\n% x", seed, x.what, x.r.Status.Err, got, x.want)
 				}
@@ -152,27 +153,27 @@ func (p *pair) random(tg *target, flush func()) (open []pending) {
 	if rng.IntN(4) == 0 {
 		elements = 1 + rng.Int64N(400)
 	}
-	k := kind(rng.IntN(4))
-	if k == kindCompare {
+	k := Kind(rng.IntN(4))
+	if k == CompareAndSwap {
 		elements = 1
 	}
-	if k == kindGet || p.gets {
+	if k == Get || p.gets {
 		flush() // a get may see what is put after it
 	}
-	p.gets = k == kindGet
-	a := access{kind: k, typ: op.Int64}
+	p.gets = k == Get
+	a := Op{Kind: k, Elem: op.Int64}
 	n := 1 + rng.IntN(8)
 	if elements < 5 && rng.IntN(20) == 0 {
 		n = 2 * requestsMax
 	}
 	for ; n > 0; n-- {
-		there, offs := p.layout(elements, k != kindCompare)
+		there, offs := p.layout(elements, k != CompareAndSwap)
 		lo, hi := offs[0], offs[0]
 		for _, o := range offs {
 			lo, hi = min(lo, o), max(hi, o+8)
 		}
 		base := -lo + rng.Int64N((int64(len(p.mem))-(hi-lo))/8)*8
-		a.layout, a.disp = there, base
+		a.Place, a.Disp = there, base
 		values := make([]byte, 8*elements)
 		for i := range values {
 			values[i] = byte(rng.Uint32())
@@ -182,38 +183,38 @@ func (p *pair) random(tg *target, flush func()) (open []pending) {
 			copy(before[8*i:], p.model[base+o:][:8])
 		}
 		x := pending{what: fmt.Sprintf("kind %d of %d elements at %d", k, elements, base), want: before}
-		a.op, a.origin, a.result, a.compare = 0, Data{}, Data{}, nil
-		if k == kindGet || k == kindCompare || k == kindAccumulate && rng.IntN(2) == 0 {
-			a.result = p.data(make([]byte, 8*elements))
-			x.got = a.result
+		a.Fn, a.Origin, a.Result, a.Compare = 0, mem.Mem{}, mem.Mem{}, nil
+		if k == Get || k == CompareAndSwap || k == Accumulate && rng.IntN(2) == 0 {
+			a.Result = p.data(make([]byte, 8*elements))
+			x.got = a.Result
 		}
 		switch k {
-		case kindPut:
-			a.origin = p.data(values)
+		case Put:
+			a.Origin = p.data(values)
 			for i, o := range offs {
 				copy(p.model[base+o:], values[8*i:][:8])
 			}
-		case kindAccumulate:
-			a.op, a.origin = op.Sum, p.data(values)
-			if x.got.Bytes == nil && x.got.Layout == nil || rng.IntN(3) > 0 {
+		case Accumulate:
+			a.Fn, a.Origin = op.Sum, p.data(values)
+			if x.got.Len() == 0 || rng.IntN(3) > 0 {
 				for i, o := range offs {
 					m := p.model[base+o:][:8]
 					x.want = set(x.want, i, m) // an element may be there twice
 					op.Apply(op.Sum, op.Int64, m, m, values[8*i:][:8])
 				}
 			} else {
-				a.op, a.origin = op.NoOp, Data{}
+				a.Fn, a.Origin = op.NoOp, mem.Mem{}
 			}
-		case kindCompare:
-			a.origin.Bytes, a.compare = values, before
+		case CompareAndSwap:
+			a.Origin, a.Compare = mem.Of(values), before
 			if rng.IntN(2) == 0 {
-				a.compare = make([]byte, 8)
+				a.Compare = make([]byte, 8)
 			}
-			if bytes.Equal(a.compare, before) {
+			if bytes.Equal(a.Compare, before) {
 				copy(p.model[base:], values)
 			}
 		}
-		result := a.result.Bytes != nil || a.result.Layout != nil
+		result := a.Result.Len() > 0
 		if r := start(p.e, p.w, a, result); r != nil {
 			x.r = r
 			open = append(open, x)
@@ -229,7 +230,7 @@ func set(values []byte, i int, x []byte) []byte {
 }
 
 // layout is n elements at the target, and the offsets of each.
-func (p *pair) layout(n int64, ragged bool) (l Layout, offs []int64) {
+func (p *pair) layout(n int64, ragged bool) (l Place, offs []int64) {
 	int64s := dtype.Predefined().Type(dtype.Int64)
 	switch p.rng.IntN(3) {
 	case 0:
@@ -243,7 +244,7 @@ func (p *pair) layout(n int64, ragged bool) (l Layout, offs []int64) {
 			for i := range n {
 				offs = append(offs, i*gap)
 			}
-			return Layout{Type: v, Count: n}, offs
+			return Place{Type: v, Count: n}, offs
 		}
 	case 1:
 		if ragged {
@@ -257,19 +258,19 @@ func (p *pair) layout(n int64, ragged bool) (l Layout, offs []int64) {
 				p.t.Fatal(err)
 			}
 			v.Commit()
-			return Layout{Type: v, Count: 1}, offs
+			return Place{Type: v, Count: 1}, offs
 		}
 	}
 	for i := range n {
 		offs = append(offs, 8*i)
 	}
-	return Layout{}, offs
+	return Place{}, offs
 }
 
 // data is packed bytes, in a layout of their own now and then.
-func (p *pair) data(packed []byte) Data {
+func (p *pair) data(packed []byte) mem.Mem {
 	if p.rng.IntN(3) > 0 {
-		return Data{Bytes: packed}
+		return mem.Of(packed)
 	}
 	v, err := dtype.Resized(dtype.Predefined().Type(dtype.Int64), 0, 24)
 	if err != nil {
@@ -281,7 +282,7 @@ func (p *pair) data(packed []byte) Data {
 		p.t.Fatal(err)
 	}
 	b.Unpack(packed, 0)
-	return Data{Layout: &b}
+	return mem.In(&b)
 }
 
 // Short puts go together, in their order, and with what follows them; nothing goes
@@ -291,10 +292,10 @@ func TestShortPutsGoTogether(t *testing.T) {
 	f.chunk = 8192
 	tg := to(w)
 	put := func(off int64, n int) {
-		start(e, w, access{kind: kindPut, origin: Data{Bytes: bytes.Repeat([]byte{byte(off)}, n)}, disp: off}, false)
+		start(e, w, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{byte(off)}, n)), Disp: off}, false)
 	}
 	sum := func(off int64) {
-		start(e, w, access{kind: kindAccumulate, op: op.Sum, typ: op.Int64, origin: Data{Bytes: make([]byte, 8)}, disp: off}, false)
+		start(e, w, Op{Kind: Accumulate, Fn: op.Sum, Elem: op.Int64, Origin: mem.Of(make([]byte, 8)), Disp: off}, false)
 	}
 	expect := func(what string, want ...wire.Header) {
 		t.Helper()
@@ -329,7 +330,7 @@ func TestShortPutsGoTogether(t *testing.T) {
 	e.Work() // as who polls does
 	expect("somebody polls", wire.Header{Kind: wire.WinPut, Size: 5, Arg: 3})
 	put(4, 5)
-	start(e, w, access{kind: kindGet, result: Data{Bytes: make([]byte, 8)}}, false)
+	start(e, w, Op{Kind: Get, Result: mem.Of(make([]byte, 8))}, false)
 	if s := f.take(); len(s) != 2 || s[0].h.Kind != wire.WinPut || s[1].h.Kind != wire.WinGet {
 		t.Errorf("a get behind a put: %+v", s)
 	}

@@ -160,15 +160,14 @@ func (w *Window) lazyAllNow(call string) error {
 
 // fits reports whether an access of so many bytes may go with a WinEpoch, as far as that is a
 // matter of itself.
-func (a *access) fits(size int64) bool {
-	return size <= bundledMax && a.notice == 0 && !a.acked &&
-		a.layout.Type == nil && a.origin.Layout == nil && a.result.Layout == nil &&
-		(a.op != op.NoOp || a.kind != kindAccumulate || a.fetches())
+func (a *Op) fits(size int64) bool {
+	return size <= bundledMax && a.Notify == 0 && a.Done != Remote && a.contiguous() &&
+		(a.Fn != op.NoOp || a.Kind != Accumulate || a.fetches())
 }
 
 // keep keeps an operation that fits for Unlock, if it is the first of its epoch and nobody
 // has asked for the lock, and reports whether it did. It takes the lock.
-func (e *Engine) keep(v *View, t *target, a *access, off uint64) (bool, error) {
+func (e *Engine) keep(v *View, t *target, a *Op, off uint64) (bool, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	if cause := e.p.DownCause(int(t.process)); cause != nil {
@@ -245,15 +244,15 @@ func (e *Engine) frameEpoch(t *target) (payload []byte) {
 			h.Flags |= wire.Fetches
 		}
 		switch {
-		case o.kind == kindCompare:
-			n := len(o.compare)
+		case o.Kind == CompareAndSwap:
+			n := len(o.Compare)
 			payload = o.short[1][:2*n] // compare is its beginning
-			copy(payload[n:], o.origin.Bytes)
-		case o.kind == kindGet || o.op == op.NoOp:
+			o.Origin.Pack(payload[n:], 0)
+		case !o.sends():
 			binary.LittleEndian.PutUint64(o.few[:], uint64(o.size()))
 			payload = o.few[:]
 		default:
-			payload = o.origin.Bytes
+			payload, _ = o.Origin.Bytes() // it fits
 		}
 	}
 	if z.exclusive {
@@ -316,7 +315,7 @@ func (e *Engine) epochTold(t *target, h *wire.Header, payload []byte) bool {
 			return false
 		}
 		if want > 0 {
-			o.result.copyFrom(payload, 0)
+			o.Result.Unpack(payload, 0)
 		}
 	}
 	z.operation, z.waits, z.at = nil, nil, 0

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -70,7 +71,7 @@ func TestRS03_EpochsInOneFrame(t *testing.T) {
 		{name: "get", call: func(v *View) error { return v.GetBytes(got, enemy, 16) },
 			want: wire.Header{Tag: int32(wire.WinGet), Arg: 16, Flags: wire.Fetches}, payload: length(8), answer: []byte("12345678")},
 		{name: "accumulate", exclusive: true, call: func(v *View) error {
-			return v.Accumulate(Data{Bytes: length(3)}, enemy, 8, Layout{}, op.Sum, op.Int64)
+			return v.Accumulate(mem.Of(length(3)), enemy, 8, Place{}, op.Sum, op.Int64)
 		}, want: wire.Header{Tag: int32(wire.WinAcc), Arg: 8, Aux: aux(op.Sum, op.Int64)}, payload: length(3)},
 		{name: "fetch_and_op", exclusive: true, call: func(v *View) error { return v.FetchAndOp(length(3), got, enemy, 8, op.Sum, op.Int64) },
 			want: wire.Header{Tag: int32(wire.WinAcc), Arg: 8, Aux: aux(op.Sum, op.Int64), Flags: wire.Fetches}, payload: length(3), answer: []byte("abcdefgh")},

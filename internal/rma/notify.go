@@ -6,30 +6,30 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// noticeOf is what an access says for a counter.
-func noticeOf(counter int) uint32 { return uint32(counter) + 1 }
+// signal is the notification of a alone, which has its request.
+func (o *Op) signal() *Op { return &Op{Kind: kindSignal, Notify: o.Notify, Done: o.Done, Call: o.Call} }
 
 // made notifies the target of an access that the caller has made, and returns its request.
-func (v *View) made(t *target, a *access, what string) (*p2p.Request, error) {
-	if a.notice == 0 || t.count(int(a.notice-1), false) {
-		return v.done(what), nil
+func (v *View) made(t *target, a *Op) (*p2p.Request, error) {
+	if a.Notify == 0 || t.count(int(a.Notify-1), false) {
+		return v.done(a), nil
 	}
-	return v.w.e.submit(v, t, &access{kind: kindSignal, notice: a.notice}, 0, what, (*Engine).dispatch)
+	return v.w.e.submit(v, t, a.signal(), 0, (*Engine).dispatch)
 }
 
 // nothingAt is an access to no bytes of t, in an epoch in which its gate is g: what is left
 // of it is the notification.
-func (v *View) nothingAt(t *target, a *access, g gate, what string) (*p2p.Request, error) {
-	if a.notice == 0 || g&gateOpen != 0 {
-		return v.made(t, a, what)
+func (v *View) nothingAt(t *target, a *Op, g gate) (*p2p.Request, error) {
+	if a.Notify == 0 || g&gateOpen != 0 {
+		return v.made(t, a)
 	}
-	return v.w.e.submit(v, t, &access{kind: kindSignal, notice: a.notice}, 0, what, (*Engine).postpone)
+	return v.w.e.submit(v, t, a.signal(), 0, (*Engine).postpone)
 }
 
 // performed ends an operation that was deferred and has been made. The lock is held.
 func (e *Engine) performed(o *operation, err error) {
-	if err == nil && o.notice != 0 && !o.target.count(int(o.notice-1), true) {
-		o.access = access{kind: kindSignal, notice: o.notice}
+	if err == nil && o.Notify != 0 && !o.target.count(int(o.Notify-1), true) {
+		o.Op = Op{Kind: kindSignal, Notify: o.Notify}
 		e.dispatch(o)
 		return
 	}
@@ -53,7 +53,7 @@ func (v *View) Signal(target, counter int) error {
 	if t.settled() && t.gate.Load() != gateWaiting && t.count(counter, false) {
 		return nil
 	}
-	_, err = v.w.e.submit(v, t, &access{kind: kindSignal, notice: noticeOf(counter)}, 0, "", (*Engine).postpone)
+	_, err = v.w.e.submit(v, t, &Op{Kind: kindSignal, Notify: notification(counter)}, 0, (*Engine).postpone)
 	return err
 }
 
@@ -71,7 +71,7 @@ func (v *View) signalled(rank, counter int) (*target, error) {
 // signal makes a notification by itself, behind all of its channel. The lock is held.
 func (e *Engine) signal(o *operation) {
 	t := o.target
-	if t.control != nil && (!t.framed.Load() || o.channel.idle() || planted.SignalPassed) && t.count(int(o.notice-1), true) {
+	if t.control != nil && (!t.framed.Load() || o.channel.idle() || planted.SignalPassed) && t.count(int(o.Notify-1), true) {
 		e.end(o, nil)
 		return
 	}
@@ -83,7 +83,7 @@ func (e *Engine) signal(o *operation) {
 func (e *Engine) sendSignal(o *operation) {
 	c := o.channel
 	c.quiet = o.at
-	if !c.reading(o) && e.releaseThen(c, wire.ThenNotify, uint64(o.notice-1)) {
+	if !c.reading(o) && e.releaseThen(c, wire.ThenNotify, uint64(o.Notify-1)) {
 		e.finish(o, nil)
 		return
 	}
@@ -106,10 +106,10 @@ func (c *channel) reading(o *operation) bool {
 // last one names the counter.
 func (e *Engine) noticed(o *operation) {
 	switch {
-	case o.notice == 0:
+	case o.Notify == 0:
 	case o.moved == o.size():
 		e.hdr.Flags |= wire.ThenNotify
-		e.hdr.SetCounter(int(o.notice - 1))
+		e.hdr.SetCounter(int(o.Notify - 1))
 	default:
 		e.hdr.Flags |= wire.Notifies
 	}

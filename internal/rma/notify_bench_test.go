@@ -3,6 +3,7 @@ package rma_test
 import (
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
@@ -10,12 +11,13 @@ import (
 // it.
 func BenchmarkNotification(b *testing.B) {
 	lock := func(v *rma.View) error { return v.LockAll(0) }
-	data := rma.Data{Bytes: make([]byte, 8)}
+	bytes := make([]byte, 8)
+	data := mem.Of(bytes)
 	b.Run("put", func(b *testing.B) {
-		benchmarkOn(b, lock, func(v *rma.View) error { return v.Put(data, 0, 8, rma.Layout{}) })
+		benchmarkOn(b, lock, func(v *rma.View) error { return v.Put(data, 0, 8, rma.Place{}) })
 	})
 	b.Run("put notify", func(b *testing.B) {
-		benchmarkOn(b, lock, func(v *rma.View) error { return v.PutNotify(data, 0, 8, rma.Layout{}, 5) })
+		benchmarkOn(b, lock, func(v *rma.View) error { return v.PutNotify(bytes, 0, 8, 5) })
 	})
 	b.Run("signal", func(b *testing.B) {
 		benchmarkOn(b, lock, func(v *rma.View) error { return v.Signal(0, 5) })

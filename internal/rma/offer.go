@@ -84,7 +84,7 @@ type offerTo struct {
 //
 // Cost, where the target polls: two lines from core to core and back, and two atomic
 // operations.
-func (e *Engine) offered(t *target, a *access, off uint64) bool {
+func (e *Engine) offered(t *target, a *Op, off uint64) bool {
 	if e.node == nil {
 		return false
 	}
@@ -94,10 +94,10 @@ func (e *Engine) offered(t *target, a *access, off uint64) bool {
 		return false
 	}
 	size := a.size()
-	if size > offerMax || a.layout.Type != nil || a.origin.Layout != nil || a.result.Layout != nil || x.never || x.busy {
+	if size > offerMax || !a.contiguous() || x.never || x.busy {
 		return false
 	}
-	if a.kind >= kindAccumulate && (a.result.none() || !e.farIdle(t)) {
+	if a.Kind >= Accumulate && (a.Result.Len() == 0 || !e.farIdle(t)) {
 		return false
 	}
 	if x.offer == nil {
@@ -111,20 +111,20 @@ func (e *Engine) offered(t *target, a *access, off uint64) bool {
 		return false
 	}
 	data := x.offer.Data()
+	origin, _ := a.Origin.Bytes()
 	switch {
-	case a.kind == kindCompare:
-		copy(data[copy(data[:], a.compare):], a.origin.Bytes)
-	case a.kind != kindGet && a.op != op.NoOp:
-		if size == 8 {
-			*(*[8]byte)(data[:]) = [8]byte(a.origin.Bytes)
-		} else {
-			copy(data[:], a.origin.Bytes)
-		}
+	case a.Kind == CompareAndSwap:
+		copy(data[copy(data[:], a.Compare):], origin)
+	case !a.sends():
+	case size == 8:
+		*(*[8]byte)(data[:]) = [8]byte(origin)
+	default:
+		copy(data[:], origin)
 	}
 	x.number++
 	x.offer.Make(x.number, &shmfmt.OfferHead{
-		Window: t.w.id, At: off, Size: uint32(size) | uint32(a.op.Env())<<offerEnv,
-		Do: uint32(a.kind) | uint32(a.op.Bare())<<offerOp | uint32(a.typ)<<offerType,
+		Window: t.w.id, At: off, Size: uint32(size) | uint32(a.Fn.Env())<<offerEnv,
+		Do: uint32(a.Kind) | uint32(a.Fn.Bare())<<offerOp | uint32(a.Elem)<<offerType,
 	})
 	done := false
 	for i := 1; ; i++ {
@@ -147,8 +147,8 @@ func (e *Engine) offered(t *target, a *access, off uint64) bool {
 		}
 	}
 	x.vain, x.asleep, x.patience = 0, 0, nudgeAfter
-	if done && a.kind != kindPut {
-		copy(a.result.Bytes, x.offer.Answer()[:size])
+	if done && a.Kind != Put {
+		a.Result.Unpack(x.offer.Answer()[:size], 0)
 	}
 	return done
 }
@@ -211,7 +211,7 @@ func (e *Engine) awaitTaken(t *target, x *offerTo) (ended, done bool) {
 // goes another way, and learns there what is wrong.
 func (e *Engine) TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt.OfferData]byte) bool {
 	n := int64(h.Size)
-	if kind(h.Do&(1<<offerOp-1)) == kindAccumulate {
+	if Kind(h.Do&(1<<offerOp-1)) == Accumulate {
 		n &= 1<<offerEnv - 1
 	}
 	w := e.windows[h.Window]
@@ -222,12 +222,12 @@ func (e *Engine) TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt.
 	if err != nil {
 		return false
 	}
-	switch kind(h.Do & (1<<offerOp - 1)) {
-	case kindPut:
+	switch Kind(h.Do & (1<<offerOp - 1)) {
+	case Put:
 		r.Put(at, data[:n])
-	case kindGet:
+	case Get:
 		r.Get(at, answer[:n])
-	case kindAccumulate:
+	case Accumulate:
 		typ := op.Type(h.Do >> offerType)
 		o := op.Op(h.Do >> offerOp & (1<<(offerType-offerOp) - 1)).In(op.Env(h.Size >> offerEnv))
 		size := int64(typ.Size())
@@ -239,7 +239,7 @@ func (e *Engine) TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt.
 		} else {
 			r.Accumulate(at, o, typ, data[:n], answer[:n])
 		}
-	case kindCompare:
+	case CompareAndSwap:
 		if typ := op.Type(h.Do >> offerType); int64(typ.Size()) != n || n > 16 {
 			return false
 		}

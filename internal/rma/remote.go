@@ -114,7 +114,7 @@ type operationLink struct {
 
 // Kinds of what stands in a line beside operations.
 const (
-	kindFlush kind = 100 + iota
+	kindFlush Kind = 100 + iota
 	kindUnlock
 	kindEnd // of an access epoch
 	kindBundle
@@ -134,29 +134,29 @@ func (e *Engine) remote(o *operation) {
 	c := o.channel
 	c.issued++
 	o.at = c.issued
-	if o.kind == kindSignal {
+	if o.Kind == kindSignal {
 		o.ridden()
 		e.sendSignal(o)
 		return
 	}
-	if o.size() == 0 || o.kind == kindAccumulate && o.op == op.NoOp && !o.answers() {
+	if o.size() == 0 || o.Kind == Accumulate && o.Fn == op.NoOp && !o.answers() {
 		e.finish(o, nil)
 		return
 	}
-	if o.layout.Type != nil {
+	if o.Place.Type != nil {
 		if err := o.lay(); err != nil {
 			e.finish(o, err)
 			return
 		}
 	}
-	o.byPiece = o.kind == kindGet && !o.ragged && o.view != nil && o.view.inOrder()
+	o.byPiece = o.Kind == Get && !o.ragged && o.view != nil && o.view.inOrder()
 	if !o.answers() {
 		c.quiet = o.at
 	}
 	o.ridden()
-	if o.brief() && !o.ragged && e.hold(c, &o.access, o.off, o.at) {
-		if o.notice != 0 { // the target may wait for it
-			e.releaseThen(c, wire.ThenNotify, uint64(o.notice-1))
+	if o.brief() && !o.ragged && e.hold(c, &o.Op, o.off, o.at) {
+		if o.Notify != 0 { // the target may wait for it
+			e.releaseThen(c, wire.ThenNotify, uint64(o.Notify-1))
 		}
 		e.finish(o, nil)
 		return
@@ -169,7 +169,7 @@ func (e *Engine) remote(o *operation) {
 
 // lay finds out how the data lie at the target. On end they need no description.
 func (o *operation) lay() (err error) {
-	o.there, err = dtype.At(nil, o.layout.Type, o.layout.Count)
+	o.there, err = dtype.At(nil, o.Place.Type, o.Place.Count)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma"
@@ -13,7 +14,7 @@ import (
 // BenchmarkFrames measures operations that go by frames, beside messages of the same
 // length there and back, over tcp.
 func BenchmarkFrames(b *testing.B) {
-	rounds := func(name string, size int, one func(v *rma.View, mem []byte) error) {
+	rounds := func(name string, size int, one func(v *rma.View, bytes []byte) error) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			if size > 1000 {
@@ -28,9 +29,9 @@ func BenchmarkFrames(b *testing.B) {
 					if err := v.LockAll(0); err != nil {
 						return err
 					}
-					mem := heapBytes(int64(size))
+					bytes := heapBytes(int64(size))
 					for b.Loop() {
-						if err := one(v, mem); err != nil {
+						if err := one(v, bytes); err != nil {
 							return err
 						}
 					}
@@ -50,36 +51,36 @@ func BenchmarkFrames(b *testing.B) {
 	}
 	for _, size := range []int{8, 64 << 10, 4 << 20} {
 		b.Run(fmt.Sprint("message/", size), func(b *testing.B) { pingPong(b, size) })
-		rounds(fmt.Sprint("put+flush/", size), size, func(v *rma.View, mem []byte) error {
-			if err := v.PutBytes(mem, 1, 0); err != nil {
+		rounds(fmt.Sprint("put+flush/", size), size, func(v *rma.View, bytes []byte) error {
+			if err := v.PutBytes(bytes, 1, 0); err != nil {
 				return err
 			}
 			return v.Flush(1)
 		})
-		rounds(fmt.Sprint("get+flush/", size), size, func(v *rma.View, mem []byte) error {
-			if err := v.GetBytes(mem, 1, 0); err != nil {
+		rounds(fmt.Sprint("get+flush/", size), size, func(v *rma.View, bytes []byte) error {
+			if err := v.GetBytes(bytes, 1, 0); err != nil {
 				return err
 			}
 			return v.Flush(1)
 		})
-		rounds(fmt.Sprint("acc+flush/", size), size, func(v *rma.View, mem []byte) error {
-			if err := v.Accumulate(rma.Data{Bytes: mem}, 1, 0, rma.Layout{}, op.Sum, op.Float64); err != nil {
+		rounds(fmt.Sprint("acc+flush/", size), size, func(v *rma.View, bytes []byte) error {
+			if err := v.Accumulate(mem.Of(bytes), 1, 0, rma.Place{}, op.Sum, op.Float64); err != nil {
 				return err
 			}
 			return v.Flush(1)
 		})
 	}
 	n := 0
-	rounds("put/8", 8, func(v *rma.View, mem []byte) error {
+	rounds("put/8", 8, func(v *rma.View, bytes []byte) error {
 		if n++; n%1000 == 0 {
 			if err := v.Flush(1); err != nil {
 				return err
 			}
 		}
-		return v.PutBytes(mem, 1, 0)
+		return v.PutBytes(bytes, 1, 0)
 	})
-	rounds("fop+flush", 16, func(v *rma.View, mem []byte) error {
-		if err := v.FetchAndOp(mem[:8], mem[8:], 1, 0, op.Sum, op.Int64); err != nil {
+	rounds("fop+flush", 16, func(v *rma.View, bytes []byte) error {
+		if err := v.FetchAndOp(bytes[:8], bytes[8:], 1, 0, op.Sum, op.Int64); err != nil {
 			return err
 		}
 		return v.Flush(1)
@@ -93,14 +94,14 @@ func pingPong(b *testing.B, size int) {
 		b.SetBytes(2 * int64(size))
 	}
 	err := world.RunGoroutines("tcp", 2, func(w *world.World) error {
-		mem := heapBytes(int64(size))
+		bytes := heapBytes(int64(size))
 		var st p2p.Status
 		if w.Comm.Rank == 0 {
 			for b.Loop() {
-				if err := w.P2P.Send(w.Comm, p2p.Standard, mem, 1, 1); err != nil {
+				if err := w.P2P.Send(w.Comm, p2p.Standard, bytes, 1, 1); err != nil {
 					return err
 				}
-				if w.P2P.Recv(w.Comm, mem, 1, 1, &st); st.Err != nil {
+				if w.P2P.Recv(w.Comm, bytes, 1, 1, &st); st.Err != nil {
 					return st.Err
 				}
 			}
@@ -110,10 +111,10 @@ func pingPong(b *testing.B, size int) {
 			return w.Close()
 		}
 		for {
-			if w.P2P.Recv(w.Comm, mem, 0, p2p.AnyTag, &st); st.Err != nil || st.Tag == 2 {
+			if w.P2P.Recv(w.Comm, bytes, 0, p2p.AnyTag, &st); st.Err != nil || st.Tag == 2 {
 				break
 			}
-			if err := w.P2P.Send(w.Comm, p2p.Standard, mem, 0, 1); err != nil {
+			if err := w.P2P.Send(w.Comm, p2p.Standard, bytes, 0, 1); err != nil {
 				return err
 			}
 		}

@@ -17,7 +17,7 @@ import (
 // They become runs of one frame, in their order. A fault would refuse all of it, so in
 // dynamic windows, where only the target knows what is attached, one is held at most.
 type bundle struct {
-	kind  kind
+	kind  Kind
 	op    op.Op
 	typ   op.Type
 	base  uint64 // displacement of the first
@@ -42,15 +42,15 @@ const (
 	bundleMax = 16 << 10
 )
 
-// brief reports whether a may be held, as far as that is a matter of itself.
-func (a *access) brief() bool {
-	return (a.kind == kindPut || a.kind == kindAccumulate && a.op != op.NoOp) && !a.answers() && a.origin.Layout == nil && len(a.origin.Bytes) <= bundledMax
+// brief reports whether o may be held, as far as that is a matter of itself.
+func (o *Op) brief() bool {
+	return (o.Kind == Put || o.Kind == Accumulate && o.Fn != op.NoOp) && !o.answers() && o.Origin.Contiguous() && o.Origin.Len() <= bundledMax
 }
 
 // holdAtOnce holds a short access as it is, if it may: an operation that stands for it would
 // be most of the work. It reports whether it did. It takes the lock.
-func (e *Engine) holdAtOnce(v *View, t *target, a *access, off uint64) bool {
-	if v.number != 0 || a.notice != 0 || a.layout.Type != nil {
+func (e *Engine) holdAtOnce(v *View, t *target, a *Op, off uint64) bool {
+	if v.number != 0 || a.Notify != 0 || a.Place.Type != nil {
 		return false
 	}
 	e.p.Lock()
@@ -67,12 +67,12 @@ func (e *Engine) holdAtOnce(v *View, t *target, a *access, off uint64) bool {
 
 // hold adds a short access, number at, to what is held for the target of c, if it may, and
 // reports whether it did.
-func (e *Engine) hold(c *channel, a *access, off, at uint64) bool {
+func (e *Engine) hold(c *channel, a *Op, off, at uint64) bool {
 	t := c.target
 	if c.first < len(c.line) || e.peers[t.process].stuck {
 		return false
 	}
-	if a.notice != 0 && c.bundle == nil {
+	if a.Notify != 0 && c.bundle == nil {
 		return false // nothing to go with: it goes from where it is
 	}
 	if c.bundle != nil && !c.bundle.add(a, off, t.w.dynamic != nil) {
@@ -83,7 +83,7 @@ func (e *Engine) hold(c *channel, a *access, off, at uint64) bool {
 	}
 	if c.bundle == nil {
 		h := e.newBundle()
-		h.kind, h.op, h.typ, h.base, h.first = a.kind, a.op, a.typ, off, at
+		h.kind, h.op, h.typ, h.base, h.first = a.Kind, a.Fn, a.Elem, off, at
 		h.limit = min(bundleMax, e.p.ChunkMax(int(t.process))-bundleData)
 		if !h.add(a, off, false) {
 			e.freeBundle(h)
@@ -99,10 +99,10 @@ func (e *Engine) hold(c *channel, a *access, off, at uint64) bool {
 }
 
 // add adds an access if it fits.
-func (h *bundle) add(a *access, at uint64, alone bool) bool {
-	off, size := int64(at-h.base), len(a.origin.Bytes)
-	same := a.op == h.op || planted.EnvironmentOfTheFirst && a.op.Bare() == h.op.Bare()
-	if a.kind != h.kind || !same || a.typ != h.typ || h.size+size > h.limit || off > math.MaxInt64/2 || off < math.MinInt64/2 ||
+func (h *bundle) add(a *Op, at uint64, alone bool) bool {
+	off, size := int64(at-h.base), a.Origin.Len()
+	same := a.Fn == h.op || planted.EnvironmentOfTheFirst && a.Fn.Bare() == h.op.Bare()
+	if a.Kind != h.kind || !same || a.Elem != h.typ || h.size+size > h.limit || off > math.MaxInt64/2 || off < math.MinInt64/2 ||
 		alone && h.n > 0 {
 		return false
 	}
@@ -121,7 +121,7 @@ func (h *bundle) add(a *access, at uint64, alone bool) bool {
 		h.runs[h.n] = runs{off: off, length: int64(size), count: 1}
 		h.n++
 	}
-	copy(h.page[bundleData+h.size:], a.origin.Bytes)
+	a.Origin.Pack(h.page[bundleData+h.size:][:size], 0)
 	h.size += size
 	return true
 }
@@ -155,7 +155,7 @@ func (e *Engine) releaseThen(c *channel, then uint8, at uint64) bool {
 		e.freeBundle(h)
 		return true
 	}
-	o := e.newOperation(nil, c, &access{kind: kindBundle}, 0)
+	o := e.newOperation(nil, c, &Op{Kind: kindBundle}, 0)
 	o.at, o.bundle = c.issued, h
 	e.launch(o) // the same frame first: it may have gone in part
 	return true
@@ -187,7 +187,7 @@ func (h *bundle) open(q *linkPeer) bool { return !q.stuck && q.requests+h.asks()
 // frameBundle makes e.hdr the header of the frame of what was held, and returns its payload.
 func (e *Engine) frameBundle(c *channel, h *bundle) []byte {
 	e.hdr = wire.Header{Kind: wire.WinPut, Flags: h.then, Chan: c.number, Ctx: c.target.w.id, Arg: h.base}
-	if h.kind == kindAccumulate {
+	if h.kind == Accumulate {
 		e.hdr.Kind, e.hdr.Aux = wire.WinAcc, accumulates(h.op, h.typ)
 	}
 	front := bundleData

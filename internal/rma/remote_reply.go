@@ -80,12 +80,12 @@ func (e *Engine) answered(from int, h *wire.Header) *operation {
 }
 
 // streamed reports whether the single request of o is answered bit by bit.
-func (o *operation) streamed() bool { return o.kind == kindGet && !o.ragged && !o.byPiece }
+func (o *operation) streamed() bool { return o.Kind == Get && !o.ragged && !o.byPiece }
 
 // reply takes data that were asked for.
 func (e *Engine) reply(from int, h *wire.Header, payload []byte) {
 	if o := e.answered(from, h); o != nil {
-		o.result.copyFrom(payload, o.got)
+		o.Result.Unpack(payload, int(o.got))
 		e.replied(from, o, int64(len(payload)))
 	}
 }

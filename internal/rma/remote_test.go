@@ -10,6 +10,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/testrun"
@@ -66,10 +67,10 @@ func (x *window) passive(target, n int) error {
 	for i := range n {
 		put64(word, uint64(i))
 		for _, err := range []error{
-			x.Put(rma.Data{Bytes: word}, target, x.disp(target, 64), rma.Layout{}),
+			x.Put(mem.Of(word), target, x.disp(target, 64), rma.Place{}),
 			x.Flush(target),
-			x.Get(rma.Data{Bytes: back}, target, x.disp(target, 64), rma.Layout{}),
-			x.Accumulate(rma.Data{Bytes: word}, target, x.disp(target, 0), rma.Layout{}, op.Sum, op.Uint64),
+			x.Get(mem.Of(back), target, x.disp(target, 64), rma.Place{}),
+			x.Accumulate(mem.Of(word), target, x.disp(target, 0), rma.Place{}, op.Sum, op.Uint64),
 			x.FetchAndOp(word, old, target, x.disp(target, 8), op.Sum, op.Uint64),
 			x.Flush(target),
 		} {
@@ -82,13 +83,13 @@ func (x *window) passive(target, n int) error {
 		}
 		if i%20 == 0 {
 			long[0], long[len(long)-1] = byte(i), byte(i+1)
-			if err := x.Put(rma.Data{Bytes: long}, target, x.disp(target, 4096), rma.Layout{}); err != nil {
+			if err := x.Put(mem.Of(long), target, x.disp(target, 4096), rma.Place{}); err != nil {
 				return err
 			}
 			if err := x.Flush(target); err != nil {
 				return err
 			}
-			if err := x.Get(rma.Data{Bytes: got}, target, x.disp(target, 4096), rma.Layout{}); err != nil {
+			if err := x.Get(mem.Of(got), target, x.disp(target, 4096), rma.Place{}); err != nil {
 				return err
 			}
 			if err := x.Flush(target); err != nil {
@@ -135,8 +136,8 @@ func TestRC01RC02RC04RC13_LongOperations(t *testing.T) {
 	if testrun.Race {
 		elements = 20_000
 	}
-	layouts := func(n int64) []rma.Layout {
-		return []rma.Layout{{}, {Type: vector, Count: n}, {Type: scattered, Count: n / 1000}}
+	layouts := func(n int64) []rma.Place {
+		return []rma.Place{{}, {Type: vector, Count: n}, {Type: scattered, Count: n / 1000}}
 	}
 	each(t, 2, func(w *world.World) error {
 		size := 8 * 4 * elements
@@ -167,29 +168,26 @@ func TestRC01RC02RC04RC13_LongOperations(t *testing.T) {
 }
 
 // data is n elements, given by f, in a layout of their own.
-func data(here rma.Layout, n int64, f func(i int64) uint64) (rma.Data, error) {
+func data(here rma.Place, n int64, f func(i int64) uint64) (mem.Mem, error) {
 	packed := make([]byte, 8*n)
 	for i := range n {
 		put64(packed[8*i:], f(i))
 	}
 	if here.Type == nil {
-		return rma.Data{Bytes: packed}, nil
+		return mem.Of(packed), nil
 	}
 	b, err := dtype.Bind(make([]byte, 8*4*n), 0, here.Type, here.Count)
 	if err != nil {
-		return rma.Data{}, err
+		return mem.Mem{}, err
 	}
 	b.Unpack(packed, 0)
-	return rma.Data{Layout: &b}, nil
+	return mem.In(&b), nil
 }
 
 // has expects that the elements of d are given by f.
-func has(d rma.Data, n int64, f func(i int64) uint64) error {
-	packed := d.Bytes
-	if d.Layout != nil {
-		packed = make([]byte, 8*n)
-		d.Layout.Pack(packed, 0)
-	}
+func has(d mem.Mem, n int64, f func(i int64) uint64) error {
+	packed := make([]byte, 8*n)
+	d.Pack(packed, 0)
 	for i := range n {
 		if get64(packed[8*i:]) != f(i) {
 			return fmt.Errorf("element %d is %d, want %d", i, get64(packed[8*i:]), f(i))
@@ -198,7 +196,7 @@ func has(d rma.Data, n int64, f func(i int64) uint64) error {
 	return nil
 }
 
-func long(x *window, n int64, here, there rma.Layout) error {
+func long(x *window, n int64, here, there rma.Place) error {
 	first := func(i int64) uint64 { return uint64(i*i + 7) }
 	second := func(i int64) uint64 { return uint64(3 * i) }
 	both := func(i int64) uint64 { return first(i) + 2*second(i) }
@@ -211,7 +209,7 @@ func long(x *window, n int64, here, there rma.Layout) error {
 	if err != nil {
 		return err
 	}
-	var results [3]rma.Data
+	var results [3]mem.Mem
 	for i := range results {
 		if results[i], err = data(here, n, zero); err != nil {
 			return err
@@ -223,7 +221,7 @@ func long(x *window, n int64, here, there rma.Layout) error {
 		x.Flush(1),
 		x.Accumulate(b, 1, at, there, op.Sum, op.Uint64),
 		x.GetAccumulate(b, results[0], 1, at, there, op.Sum, op.Uint64),
-		x.GetAccumulate(rma.Data{}, results[1], 1, at, there, op.NoOp, op.Uint64),
+		x.GetAccumulate(mem.Mem{}, results[1], 1, at, there, op.NoOp, op.Uint64),
 		x.Flush(1),
 		x.Get(results[2], 1, at, there),
 		x.FlushLocal(1),
@@ -275,8 +273,9 @@ func TestRW05_FaultsComeBack(t *testing.T) {
 func faults(x *window) error {
 	word := make([]byte, 8)
 	put64(word, 42)
-	origin := rma.Data{Bytes: word}
-	result := rma.Data{Bytes: make([]byte, 8)}
+	origin := mem.Of(word)
+	old := make([]byte, 8)
+	result := mem.Of(old)
 	beyond := x.disp(1, 0) + 4096 - 7
 	refused := func(what string, err error) error {
 		var e *class.Error
@@ -292,18 +291,18 @@ func faults(x *window) error {
 		return x.Flush(1)
 	}
 	for what, err := range map[string]error{
-		"put":              flushed(x.Put(origin, 1, beyond, rma.Layout{})),
-		"get":              flushed(x.Get(result, 1, beyond, rma.Layout{})),
-		"accumulate":       flushed(x.Accumulate(origin, 1, beyond, rma.Layout{}, op.Sum, op.Int64)),
-		"fetch-and-op":     flushed(x.FetchAndOp(word, result.Bytes, 1, beyond, op.Sum, op.Int64)),
-		"compare-and-swap": flushed(x.CompareAndSwap(word, word, result.Bytes, 1, beyond, op.Int64)),
-		"put to 0":         flushed(x.Put(origin, 1, 0, rma.Layout{})),
+		"put":              flushed(x.Put(origin, 1, beyond, rma.Place{})),
+		"get":              flushed(x.Get(result, 1, beyond, rma.Place{})),
+		"accumulate":       flushed(x.Accumulate(origin, 1, beyond, rma.Place{}, op.Sum, op.Int64)),
+		"fetch-and-op":     flushed(x.FetchAndOp(word, old, 1, beyond, op.Sum, op.Int64)),
+		"compare-and-swap": flushed(x.CompareAndSwap(word, word, old, 1, beyond, op.Int64)),
+		"put to 0":         flushed(x.Put(origin, 1, 0, rma.Place{})),
 	} {
 		if err := refused(what, err); err != nil {
 			return err
 		}
 	}
-	if r, err := x.Rget(result, 1, beyond, rma.Layout{}); err != nil {
+	if r, err := x.Rget(result, 1, beyond, rma.Place{}); err != nil {
 		if err := refused("rget", err); err != nil {
 			return err
 		}
@@ -315,5 +314,5 @@ func faults(x *window) error {
 	if err := flushed(nil); err != nil {
 		return fmt.Errorf("a flush without anything wrong before it: %w", err)
 	}
-	return flushed(x.Put(origin, 1, x.disp(1, 8), rma.Layout{}))
+	return flushed(x.Put(origin, 1, x.disp(1, 8), rma.Place{}))
 }

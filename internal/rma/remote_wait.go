@@ -192,8 +192,8 @@ func (e *Engine) farComplete(t *target) {
 }
 
 // send puts what is no operation at the end of the line of c.
-func (e *Engine) send(c *channel, k kind) {
-	o := e.newOperation(nil, c, &access{kind: k}, 0)
+func (e *Engine) send(c *channel, k Kind) {
+	o := e.newOperation(nil, c, &Op{Kind: k}, 0)
 	o.at = c.issued
 	e.launch(o)
 }

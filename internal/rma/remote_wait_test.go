@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -23,7 +24,7 @@ func TestFlushesAreAskedForThoughOthersDoNotCallAgain(t *testing.T) {
 			c := &to(w).main
 			ended := make(chan int, 3)
 			wait := func(i int) {
-				put := access{kind: kindPut, origin: Data{Bytes: make([]byte, 8)}}
+				put := Op{Kind: Put, Origin: mem.Of(make([]byte, 8))}
 				start(e, w, put, false)
 				m := e.farFlush(c)
 				go func() {
@@ -59,7 +60,7 @@ func TestFlushesAreAskedForThoughOthersDoNotCallAgain(t *testing.T) {
 				// A third flush, while the first goroutine is woken and has not gone on.
 				answer()
 				answer()
-				put := access{kind: kindPut, origin: Data{Bytes: make([]byte, 8)}}
+				put := Op{Kind: Put, Origin: mem.Of(make([]byte, 8))}
 				start(e, w, put, false)
 				if m := e.farFlush(c); !e.p.Woken() || c.asked >= m.done {
 					t.Fatalf("%d is wanted and %d asked for: the flush is not delayed", c.wanted, c.asked)

@@ -26,7 +26,7 @@ func (e *Engine) ride(o *operation) {
 	if c == main || c.number == expressNumber {
 		return
 	}
-	if c.first == len(c.line) && main.first == len(main.line) && o.kind <= kindAccumulate && !o.answers() && o.size() <= bundledMax && t.w.dynamic == nil {
+	if c.first == len(c.line) && main.first == len(main.line) && o.Kind <= Accumulate && !o.answers() && o.size() <= bundledMax && t.w.dynamic == nil {
 		e.release(c)
 		if c.first == len(c.line) {
 			o.channel = main

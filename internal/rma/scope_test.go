@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -18,8 +19,8 @@ func viewOf(w *Window, o Options) *View {
 }
 
 // launchBy issues an operation to the enemy through a view.
-func launchBy(e *Engine, v *View, a access, request bool) *pending {
-	o := e.newOperation(v, to(v.w).channel(v), &a, uint64(a.disp))
+func launchBy(e *Engine, v *View, a Op, request bool) *pending {
+	o := e.newOperation(v, to(v.w).channel(v), &a, uint64(a.Disp))
 	p := &pending{}
 	if request {
 		o.request = e.messages.NewRequest(v.w.Comm, "test")
@@ -56,8 +57,8 @@ func TestQV02_FlushWaitsForItsOwnView(t *testing.T) {
 		for _, scope := range []string{"thread", "process", "own"} {
 			p := newPair(t, seed, long+8)
 			a, b := viewOf(p.w, Options{Thread: scope != "process"}), viewOf(p.w, Options{Thread: scope != "process"})
-			launchBy(p.e, a, access{kind: kindPut, origin: Data{Bytes: bytes.Repeat([]byte{7}, long)}}, false)
-			launchBy(p.e, b, access{kind: kindPut, origin: Data{Bytes: []byte{9}}, disp: long}, false)
+			launchBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
+			launchBy(p.e, b, Op{Kind: Put, Origin: mem.Of([]byte{9}), Disp: long}, false)
 			v := b
 			if scope == "own" {
 				v = a
@@ -96,7 +97,7 @@ func wantSettled(t *testing.T, p *pair, tg *target) {
 func TestQV05_SettlingCoversAllChannels(t *testing.T) {
 	p := newPair(t, 1, long)
 	a := viewOf(p.w, Options{Thread: true})
-	launchBy(p.e, a, access{kind: kindPut, origin: Data{Bytes: bytes.Repeat([]byte{7}, long)}}, false)
+	launchBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
 	tg := to(p.w)
 	if p.e.farIdle(tg) || !tg.main.idle() {
 		t.Fatal("a put by one channel is under way by another, or by none")
@@ -110,7 +111,7 @@ func TestQV05_SettlingCoversAllChannels(t *testing.T) {
 func TestFlushBesideALocalFlush(t *testing.T) {
 	p := newPair(t, 1, long)
 	a := viewOf(p.w, Options{Thread: true})
-	launchBy(p.e, a, access{kind: kindPut, origin: Data{Bytes: bytes.Repeat([]byte{7}, long)}}, false)
+	launchBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
 	tg := to(p.w)
 	p.e.farAsk(tg, false)
 	p.e.farAsk(tg, true)
@@ -121,15 +122,15 @@ func TestFlushBesideALocalFlush(t *testing.T) {
 // issued before it, through the same view, is still on its way; and an accumulate, unless
 // accumulates are before it.
 func TestQV36_RemoteRequestsOvertake(t *testing.T) {
-	for _, deed := range []kind{kindPut, kindAccumulate} {
-		for _, before := range []kind{kindPut, kindAccumulate} {
+	for _, deed := range []Kind{Put, Accumulate} {
+		for _, before := range []Kind{Put, Accumulate} {
 			p := newPair(t, 2, long+8)
 			v := viewOf(p.w, Options{Ordering: Ordered})
-			x := access{kind: before, op: op.Replace, typ: op.Uint8, origin: Data{Bytes: bytes.Repeat([]byte{7}, long)}}
+			x := Op{Kind: before, Fn: op.Replace, Elem: op.Uint8, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}
 			launchBy(p.e, v, x, false)
-			q := launchBy(p.e, v, access{kind: deed, acked: true, op: op.Sum, typ: op.Uint8, origin: Data{Bytes: []byte{9}}, disp: long}, true)
+			q := launchBy(p.e, v, Op{Kind: deed, Done: Remote, Fn: op.Sum, Elem: op.Uint8, Origin: mem.Of([]byte{9}), Disp: long}, true)
 			p.until("the request", q.r.Done)
-			n, mayPass := arrived(p.mem[:long]), deed == kindPut || before == kindPut
+			n, mayPass := arrived(p.mem[:long]), deed == Put || before == Put
 			if p.mem[long] != 9 || q.r.Status.Err != nil {
 				t.Errorf("%d after %d: the request is complete, %v, and at the target is %d", deed, before, q.r.Status.Err, p.mem[long])
 			}
@@ -149,7 +150,7 @@ func TestQV36_RflushOfWhatWasBefore(t *testing.T) {
 		c := &to(p.w).main // where short ones ride
 		flush := func() *flushing { return flushBy(p, v) }
 		put := func(b byte, at int64, n int) {
-			launchBy(p.e, v, access{kind: kindPut, origin: Data{Bytes: bytes.Repeat([]byte{b}, n)}, disp: at}, false)
+			launchBy(p.e, v, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{b}, n)), Disp: at}, false)
 		}
 		put(1, long, 1)
 		first := flush()
@@ -184,8 +185,8 @@ func TestQV08_PutsStayBehindLongGets(t *testing.T) {
 			v := viewOf(p.w, Options{InOrder: inOrder})
 			got := make([]byte, long)
 			p.g.full = true // answers find no room for a while
-			q := launchBy(p.e, v, access{kind: kindGet, result: Data{Bytes: got}}, true)
-			launchBy(p.e, v, access{kind: kindPut, origin: Data{Bytes: []byte{9}}, disp: long - 1}, false)
+			q := launchBy(p.e, v, Op{Kind: Get, Result: mem.Of(got)}, true)
+			launchBy(p.e, v, Op{Kind: Put, Origin: mem.Of([]byte{9}), Disp: long - 1}, false)
 			p.until("the get", q.r.Done)
 			switch clean := !slices.Contains(got, 9); {
 			case inOrder && (!clean || q.r.Status.Err != nil || arrived(got) != long):
@@ -229,17 +230,17 @@ func TestQV02_RidersDoNotWaitForLongPuts(t *testing.T) {
 			p := newPair(t, seed, long+64)
 			a, b := viewOf(p.w, Options{}), viewOf(p.w, Options{Thread: true})
 			huge := func() {
-				launchBy(p.e, a, access{kind: kindPut, origin: Data{Bytes: bytes.Repeat([]byte{7}, long)}}, false)
+				launchBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
 			}
 			if first {
 				huge()
 			}
 			for i := range int64(32) {
-				launchBy(p.e, b, access{kind: kindPut, origin: Data{Bytes: []byte{byte(i + 1)}}, disp: long + i}, false)
+				launchBy(p.e, b, Op{Kind: Put, Origin: mem.Of([]byte{byte(i + 1)}), Disp: long + i}, false)
 				if i%8 == 5 && !first { // and what is answered, or long, goes by the view's own channel, in order
 					got := make([]byte, 1)
-					q := launchBy(p.e, b, access{kind: kindAccumulate, op: op.Sum, typ: op.Uint8, origin: Data{Bytes: []byte{100}},
-						result: Data{Bytes: got}, disp: long + i}, true)
+					q := launchBy(p.e, b, Op{Kind: Accumulate, Fn: op.Sum, Elem: op.Uint8, Origin: mem.Of([]byte{100}),
+						Result: mem.Of(got), Disp: long + i}, true)
 					p.until("a fetch", q.r.Done)
 					if got[0] != byte(i+1) {
 						t.Fatalf("seed %d: an accumulate has overtaken the put before: %d", seed, got[0])

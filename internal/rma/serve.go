@@ -153,9 +153,9 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 	if h.Kind != wire.WinReply || e.peers[from].refused {
 		return nil // Frame decides
 	}
-	if o := e.answered(from, h); o != nil && o.result.Layout == nil {
-		if end := o.got + int64(h.Size); end <= int64(len(o.result.Bytes)) {
-			return o.result.Bytes[o.got:end]
+	if o := e.answered(from, h); o != nil {
+		if b, ok := o.Result.Bytes(); ok && o.got+int64(h.Size) <= int64(len(b)) {
+			return b[o.got:][:h.Size]
 		}
 	}
 	return nil

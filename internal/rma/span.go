@@ -21,7 +21,7 @@ import (
 // reports whether the first frame with data may be made.
 func (e *Engine) announce(q *linkPeer, o *operation, element int64) bool {
 	size := o.size()
-	if o.moved > 0 || o.told == size || o.target.w.dynamic == nil || o.off >= handleSpace || o.kind != kindPut && o.kind != kindAccumulate || o.op == op.NoOp {
+	if o.moved > 0 || o.told == size || o.target.w.dynamic == nil || o.off >= handleSpace || o.Kind != Put && o.Kind != Accumulate || o.Fn == op.NoOp {
 		return true
 	}
 	chunk := int64(e.p.ChunkMax(int(o.target.process)))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -157,7 +158,7 @@ func TestQV01_RefusedOperationsEnd(t *testing.T) {
 	e, w, f := inTheWild(t, Created, make([]byte, 8))
 	f.chunk = 1024
 	data, old := make([]byte, 200*1024), make([]byte, 200*1024)
-	r := start(e, w, access{kind: kindAccumulate, op: op.Sum, typ: op.Int64, origin: Data{Bytes: data}, result: Data{Bytes: old}, notice: noticeOf(5)}, true)
+	r := start(e, w, Op{Kind: Accumulate, Fn: op.Sum, Elem: op.Int64, Origin: mem.Of(data), Result: mem.Of(old), Notify: notification(5)}, true)
 	for range 1000 {
 		sent := f.take()
 		if len(sent) == 0 {

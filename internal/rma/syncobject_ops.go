@@ -24,14 +24,14 @@ const (
 // covers reports whether m is a mode of o. A bundle, which is none of the operations but holds
 // short ones that are complete at the origin, goes with puts and accumulates.
 func (m SyncMode) covers(o *operation) bool {
-	switch o.kind {
-	case kindPut:
+	switch o.Kind {
+	case Put:
 		return m&SyncPut != 0
-	case kindGet:
+	case Get:
 		return m&SyncGet != 0
-	case kindAccumulate:
+	case Accumulate:
 		return m&SyncAccumulate != 0 || m&SyncGet != 0 && o.answers()
-	case kindCompare:
+	case CompareAndSwap:
 		return m&(SyncGet|SyncAccumulate) != 0
 	case kindBundle:
 		return m&(SyncPut|SyncAccumulate) != 0
@@ -246,7 +246,7 @@ func (q *opsRequest) signal() error {
 		e.p.Queue(int(t.process), &e.hdr, nil, nil)
 		return nil
 	}
-	e.dispatch(e.newOperation(q.v, t.channel(q.v), &access{kind: kindSignal, notice: noticeOf(q.counter)}, 0))
+	e.dispatch(e.newOperation(q.v, t.channel(q.v), &Op{Kind: kindSignal, Notify: notification(q.counter)}, 0))
 	return nil
 }
 

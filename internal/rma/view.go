@@ -4,7 +4,6 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/comm"
-	"github.com/halo-mpi/halo/internal/dtype"
 )
 
 // Flavor is how a window came to its memory (MPI_WIN_CREATE_FLAVOR).
@@ -71,27 +70,6 @@ type Spec struct {
 	Noncontig bool   // of Shared: the members' memory need not be contiguous
 	Options   Options
 	Refused   error // what the caller found wrong: told to all members, and nothing is made
-}
-
-// Data is data at the origin: bytes, or a layout, which is copied if it is kept.
-type Data struct {
-	Bytes  []byte
-	Layout *dtype.Buffer
-}
-
-// size is the number of packed bytes.
-func (d *Data) size() int64 {
-	if d.Layout != nil {
-		return d.Layout.Size()
-	}
-	return int64(len(d.Bytes))
-}
-
-// Layout is how data lie at the target: Count elements of Type, whose displacement 0 is
-// where the operation's displacement points. Zero: contiguous, as long as the data.
-type Layout struct {
-	Type  *dtype.Type
-	Count int64
 }
 
 // View is a window as it is used under one info.

@@ -138,8 +138,8 @@ func (f *wild) down(e *Engine, peer int) {
 }
 
 // start gives an operation to the enemy to the engine.
-func start(e *Engine, w *Window, a access, request bool) *p2p.Request {
-	o := e.newOperation(nil, &to(w).main, &a, uint64(a.disp))
+func start(e *Engine, w *Window, a Op, request bool) *p2p.Request {
+	o := e.newOperation(nil, &to(w).main, &a, uint64(a.Disp))
 	if request {
 		o.request = e.messages.NewRequest(w.Comm, "test")
 	}

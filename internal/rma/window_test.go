@@ -9,6 +9,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/world"
@@ -278,13 +279,13 @@ func TestRC18_Bounds(t *testing.T) {
 		}
 		byteType := must(byteContiguous(8))
 		unit := x.unit
-		far := rma.Layout{Type: must(dtype.Resized(byteType, 0, 32)), Count: 3}     // to byte 72
-		back := rma.Layout{Type: must(dtype.Resized(byteType, 0, -32)), Count: 2}   // from byte -32
-		huge := rma.Layout{Type: must(dtype.Resized(byteType, 0, 1<<62)), Count: 3} // wraps around
+		far := rma.Place{Type: must(dtype.Resized(byteType, 0, 32)), Count: 3}     // to byte 72
+		back := rma.Place{Type: must(dtype.Resized(byteType, 0, -32)), Count: 2}   // from byte -32
+		huge := rma.Place{Type: must(dtype.Resized(byteType, 0, 1<<62)), Count: 3} // wraps around
 		type try struct {
 			disp int64
 			n    int
-			l    rma.Layout
+			l    rma.Place
 		}
 		var tries []try
 		for _, d := range []int64{64 / unit, 64/unit + 1, math.MaxInt64 / unit, math.MaxInt64, math.MaxInt64/unit - 1} {
@@ -293,14 +294,14 @@ func TestRC18_Bounds(t *testing.T) {
 			} else {
 				d += base
 			}
-			tries = append(tries, try{d, 8, rma.Layout{}})
+			tries = append(tries, try{d, 8, rma.Place{}})
 		}
-		tries = append(tries, try{base + 56/unit, 16, rma.Layout{}}, try{base, 65, rma.Layout{}},
+		tries = append(tries, try{base + 56/unit, 16, rma.Place{}}, try{base, 65, rma.Place{}},
 			try{base, 24, far}, try{base + 8/unit, 16, back}, try{base, 24, huge})
 		for i, y := range tries {
 			data := bytes.Repeat([]byte{0xff}, y.n)
 			old := bytes.Clone(data)
-			d, r := rma.Data{Bytes: data}, rma.Data{Bytes: old}
+			d, r := mem.Of(data), mem.Of(old)
 			var errs []error
 			for k, call := range []func() error{
 				func() error { return x.Put(d, other, y.disp, y.l) },

@@ -1,13 +1,17 @@
 package rma
 
 import (
+	"runtime"
+
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// PutBytes is Put of contiguous bytes.
+// PutBytes is a Put of contiguous bytes.
 //
 // Cost on mapped memory: loads of the epoch and the target, two comparisons, the copy;
 // some 5 ns beside that. Calls of a nanosecond would be a fifth of it, hence opened and room.
@@ -34,10 +38,11 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 			return nil
 		}
 	}
-	return v.issue(&access{kind: kindPut, origin: Data{Bytes: origin}, disp: disp}, target)
+	_, err := v.Issue(&Op{Kind: Put, Origin: mem.Of(origin), Disp: disp, Call: "Put"}, target)
+	return err
 }
 
-// GetBytes is Get of contiguous bytes, at the cost of PutBytes.
+// GetBytes is a Get of contiguous bytes, at the cost of PutBytes.
 func (v *View) GetBytes(result []byte, target int, disp int64) error {
 	if t := v.opened(target); t != nil {
 		r, at := &t.region, t.room(disp, len(result))
@@ -61,7 +66,8 @@ func (v *View) GetBytes(result []byte, target int, disp int64) error {
 			return nil
 		}
 	}
-	return v.issue(&access{kind: kindGet, result: Data{Bytes: result}, disp: disp}, target)
+	_, err := v.Issue(&Op{Kind: Get, Result: mem.Of(result), Disp: disp, Call: "Get"}, target)
+	return err
 }
 
 // moveMin is the length in bytes from which on dtype.Move is worth the call.
@@ -116,7 +122,7 @@ func (t *target) foremost(disp int64, n int) (*foundRegion, uint64) {
 
 // found returns the region that n bytes at an address of a target of a dynamic window are
 // in, and where in it, if it was used lately and is mapped here; else nil. It finds nothing
-// wrong, no more than room does: what is, carryOut judges.
+// wrong, no more than room does: what is, Issue judges.
 func (v *View) found(t *target, disp int64, n int) (*apply.Region, int64) {
 	if t.path != pathDynamic || v.onlyFrames(t) {
 		return nil, 0
@@ -152,57 +158,32 @@ func (v *View) mapped(target int, disp int64, n int) (*apply.Region, int64) {
 	return nil, 0
 }
 
-// Put copies data of the origin to the target (MPI_PUT). disp is in the target's
-// displacement units, an address in a dynamic window.
-func (v *View) Put(origin Data, target int, disp int64, l Layout) error {
-	if origin.Layout == nil && l.Type == nil {
-		return v.PutBytes(origin.Bytes, target, disp)
+// AccumulateBytes combines contiguous elements of type t of the origin with those of the target,
+// each atomically. With a result it fetches what they were; with op.NoOp the origin is not looked
+// at. Elements are as package op takes them; op.CheckAccumulate has accepted the pair, here and in
+// the calls that follow.
+func (v *View) AccumulateBytes(origin, result []byte, target int, disp int64, o op.Op, t op.Type) error {
+	n := len(origin)
+	if o == op.NoOp {
+		origin, n = nil, len(result)
 	}
-	return v.issue(&access{kind: kindPut, origin: origin, disp: disp, layout: l}, target)
-}
-
-// Get copies data of the target to the origin (MPI_GET).
-func (v *View) Get(result Data, target int, disp int64, l Layout) error {
-	if result.Layout == nil && l.Type == nil {
-		return v.GetBytes(result.Bytes, target, disp)
-	}
-	return v.issue(&access{kind: kindGet, result: result, disp: disp, layout: l}, target)
-}
-
-// Accumulate combines data of the origin with elements of type t of the target, each
-// atomically (MPI_ACCUMULATE). Elements are as package op takes them; op.CheckAccumulate
-// has accepted the pair, here and in the calls that follow.
-func (v *View) Accumulate(origin Data, target int, disp int64, l Layout, o op.Op, t op.Type) error {
-	if n := len(origin.Bytes); n > 0 && l.Type == nil && origin.Layout == nil && whole(n, t) && o != op.NoOp {
-		if r, at := v.mapped(target, disp, n); r != nil {
-			v.ordered(false)
-			if v.how.Load()&howIntrinsic != 0 {
-				r.AccumulateIntrinsic(at, o, t, origin.Bytes, nil)
-				return nil
-			}
-			r.Accumulate(at, o, t, origin.Bytes, nil)
-			return nil
-		}
-	}
-	return v.issue(&access{kind: kindAccumulate, op: o, typ: t, origin: origin, disp: disp, layout: l}, target)
-}
-
-// GetAccumulate is Accumulate that returns the values before (MPI_GET_ACCUMULATE). With
-// op.NoOp origin is not used.
-func (v *View) GetAccumulate(origin, result Data, target int, disp int64, l Layout, o op.Op, t op.Type) error {
-	if n := len(result.Bytes); n > 0 && l.Type == nil && origin.Layout == nil && result.Layout == nil && whole(n, t) &&
-		(len(origin.Bytes) == n || o == op.NoOp) {
+	if n > 0 && whole(n, t) && (len(result) == n || len(result) == 0) {
 		if r, at := v.mapped(target, disp, n); r != nil {
 			v.ordered(o == op.NoOp)
 			if v.how.Load()&howIntrinsic != 0 {
-				r.AccumulateIntrinsic(at, o, t, origin.Bytes, result.Bytes)
+				r.AccumulateIntrinsic(at, o, t, origin, result)
 				return nil
 			}
-			r.Accumulate(at, o, t, origin.Bytes, result.Bytes)
+			r.Accumulate(at, o, t, origin, result)
 			return nil
 		}
 	}
-	return v.issue(&access{kind: kindAccumulate, op: o, typ: t, origin: origin, result: result, disp: disp, layout: l}, target)
+	a := Op{Kind: Accumulate, Fn: o, Elem: t, Origin: mem.Of(origin), Result: mem.Of(result), Disp: disp, Call: "Accumulate"}
+	if len(result) > 0 {
+		a.Call = "GetAccumulate"
+	}
+	_, err := v.Issue(&a, target)
+	return err
 }
 
 // whole reports whether n bytes are whole elements of type t.
@@ -214,7 +195,7 @@ func whole(n int, t op.Type) bool {
 	return n%size == 0
 }
 
-// FetchAndOp is GetAccumulate of one element (MPI_FETCH_AND_OP).
+// FetchAndOp is AccumulateBytes of one element, with a result.
 func (v *View) FetchAndOp(value, result []byte, target int, disp int64, o op.Op, t op.Type) error {
 	if n := t.Size(); n > 0 && len(result) == n && (len(value) == n || o == op.NoOp) {
 		if r, at := v.mapped(target, disp, n); r != nil {
@@ -227,12 +208,13 @@ func (v *View) FetchAndOp(value, result []byte, target int, disp int64, o op.Op,
 			return nil
 		}
 	}
-	a := access{kind: kindAccumulate, op: o, typ: t, origin: Data{Bytes: value}, result: Data{Bytes: result}, disp: disp}
-	return v.issue(&a, target)
+	a := Op{Kind: Accumulate, Fn: o, Elem: t, Origin: mem.Of(value), Result: mem.Of(result), Disp: disp, Call: "FetchAndOp"}
+	_, err := v.Issue(&a, target)
+	return err
 }
 
 // CompareAndSwap stores value in an element of type t if that is equal to compare, bit by
-// bit, and returns what it was (MPI_COMPARE_AND_SWAP).
+// bit, and returns what it was.
 func (v *View) CompareAndSwap(value, compare, result []byte, target int, disp int64, t op.Type) error {
 	if n := t.Size(); n > 0 && len(value) == n && len(compare) == n && len(result) == n {
 		if r, at := v.mapped(target, disp, n); r != nil {
@@ -245,8 +227,39 @@ func (v *View) CompareAndSwap(value, compare, result []byte, target int, disp in
 			return nil
 		}
 	}
-	a := access{kind: kindCompare, typ: t, origin: Data{Bytes: value}, compare: compare, result: Data{Bytes: result}, disp: disp}
-	return v.issue(&a, target)
+	a := Op{Kind: CompareAndSwap, Elem: t, Origin: mem.Of(value), Compare: compare, Result: mem.Of(result), Disp: disp, Call: "CompareAndSwap"}
+	_, err := v.Issue(&a, target)
+	return err
+}
+
+// PutNotify is PutBytes with a notification of a counter of the target.
+//
+// Cost on mapped memory: beside the copy one atomic operation, in a line of the target; and a
+// system call if the target sleeps until just that.
+func (v *View) PutNotify(origin []byte, target int, disp int64, counter int) error {
+	notify, err := Notification(counter)
+	if err != nil {
+		return err
+	}
+	if r, at := v.mapped(target, disp, len(origin)); r != nil {
+		t := v.w.targets[target].Load()
+		if c := t.counters.known(counter); c != nil {
+			v.ordered(false)
+			if !planted.NoticeFirst {
+				move(r.Mem[at:], origin)
+			}
+			if _, reached := c.Add(1); reached {
+				t.counterReached(false)
+			}
+			if planted.NoticeFirst {
+				runtime.Gosched()
+				move(r.Mem[at:], origin)
+			}
+			return nil
+		}
+	}
+	_, err = v.Issue(&Op{Kind: Put, Notify: notify, Origin: mem.Of(origin), Disp: disp, Call: "PutNotify"}, target)
+	return err
 }
 
 // CompareAndSwap8 is CompareAndSwap of a word, and returns what it was, on the shortest way:
@@ -262,4 +275,28 @@ func (v *View) CompareAndSwap8(value, compare uint64, target int, disp int64) (w
 		return 0, false
 	}
 	return t.region.CompareSwap8(at, value, compare)
+}
+
+// Do is Issue, on the short way where the operation is one that has such: without a request,
+// contiguous at both sides.
+func (v *View) Do(a *Op, target int) (*p2p.Request, error) {
+	if a.Done != None || !a.contiguous() {
+		return v.Issue(a, target)
+	}
+	origin, _ := a.Origin.Bytes()
+	result, _ := a.Result.Bytes()
+	switch {
+	case a.Notify != 0 && a.Kind == Put:
+		return nil, v.PutNotify(origin, target, a.Disp, int(a.Notify-1))
+	case a.Notify != 0:
+	case a.Kind == Put:
+		return nil, v.PutBytes(origin, target, a.Disp)
+	case a.Kind == Get:
+		return nil, v.GetBytes(result, target, a.Disp)
+	case a.Kind == CompareAndSwap:
+		return nil, v.CompareAndSwap(origin, a.Compare, result, target, a.Disp, a.Elem)
+	default:
+		return nil, v.AccumulateBytes(origin, result, target, a.Disp, a.Fn, a.Elem)
+	}
+	return v.Issue(a, target)
 }

@@ -1,0 +1,116 @@
+package rma
+
+import (
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/op"
+)
+
+// Kind is what an operation does at its target.
+type Kind uint8
+
+// The kinds that calls ask for; others are the engine's own (remote.go).
+const (
+	Put            Kind = iota
+	Get                 // into Result
+	Accumulate          // of Origin; with a Result it fetches what was there: get_accumulate and fetch_and_op
+	CompareAndSwap      // of one element
+)
+
+// Done is what the request of an operation stands for.
+type Done uint8
+
+// The completions.
+const (
+	None   Done = iota // no request: the operation is complete when the epoch ends, or after a flush
+	Local              // complete at the origin
+	Remote             // complete at the origin and at the target
+)
+
+// Op is an operation as a call asks for it: all that makes the forms of a verb differ is a field.
+// It stays on the stack of its caller: what has to wait, or goes by frames, is copied to an
+// operation.
+//
+// The bytes of the origin belong to the operation until it is complete there.
+type Op struct {
+	Kind    Kind
+	Done    Done
+	Notify  uint32  // 1 + the counter of the target that goes up when it is complete there (Notification); 0: none
+	Fn      op.Op   // of accumulates; op.CheckAccumulate has accepted it for Elem
+	Elem    op.Type // of accumulates and compare-and-swap: the type of the elements
+	Origin  mem.Mem // what is put, the operand of an accumulate, the new value of compare-and-swap
+	Result  mem.Mem // where what was there is to be: no bytes, if it is not asked for
+	Compare []byte  // what the element has to be for compare-and-swap
+	Disp    int64   // in units of the target; an address in a dynamic window
+	Place   Place
+	Call    string // its name in errors, and that of its request
+}
+
+// Place is how data lie at the target: Count elements of Type, whose displacement 0 is
+// where the operation's displacement points. Zero: contiguous, as long as the data.
+type Place struct {
+	Type  *dtype.Type
+	Count int64
+}
+
+// Notification is Op.Notify for a counter, or says that the program has no such counter.
+func Notification(counter int) (uint32, error) {
+	if err := counterExists(counter); err != nil {
+		return 0, err
+	}
+	return notification(counter), nil
+}
+
+func notification(counter int) uint32 { return uint32(counter) + 1 }
+
+// size is the number of packed bytes.
+func (o *Op) size() int64 {
+	if o.Kind == Get || o.Fn == op.NoOp {
+		return int64(o.Result.Len())
+	}
+	return int64(o.Origin.Len())
+}
+
+// fetches reports whether an operation asks for data.
+func (o *Op) fetches() bool {
+	return o.Kind == Get || o.Kind == CompareAndSwap || o.Kind == Accumulate && o.Result.Len() > 0
+}
+
+// sends reports whether an operation has data of the origin.
+func (o *Op) sends() bool { return o.Kind != Get && o.Fn != op.NoOp }
+
+// silent reports whether the answers to an operation carry nothing.
+func (o *Op) silent() bool { return o.Done == Remote && !o.fetches() }
+
+// answers reports whether requests are made of an operation.
+func (o *Op) answers() bool { return o.Done == Remote || o.fetches() }
+
+// contiguous reports whether the data are contiguous at both sides.
+func (o *Op) contiguous() bool {
+	return o.Place.Type == nil && o.Origin.Contiguous() && o.Result.Contiguous()
+}
+
+// near is the memory at the origin of a put or get.
+func (o *Op) near() mem.Mem {
+	if o.Kind == Get {
+		return o.Result
+	}
+	return o.Origin
+}
+
+// checkElements returns an error unless the data of an accumulate are whole elements.
+func (o *Op) checkElements(size int64) error {
+	width, room := int64(o.Elem.Size()), int64(o.Result.Len())
+	switch {
+	case width == 0:
+		return fail(class.Type, "%v is no type of elements", o.Elem)
+	case o.Kind == CompareAndSwap && (size != width || int64(len(o.Compare)) != width || room != width):
+		return fail(class.Count, "%d, %d and %d bytes are not one element of %v each", size, len(o.Compare), room, o.Elem)
+	case size%width != 0:
+		return fail(class.Count, "%d bytes are not whole elements of %v", size, o.Elem)
+	case o.Kind == Accumulate && room > 0 && room != size:
+		return fail(class.Count, "room for %d bytes before, where %d are accumulated", room, size)
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package rma
+
+import (
+	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
+
+// The verbs, as tests write them: each is Do of one Op.
+
+// do is Do of an operation without a request.
+func (v *View) do(o *Op, target int) error {
+	_, err := v.Do(o, target)
+	return err
+}
+
+func putOp(origin mem.Mem, disp int64, p Place) *Op {
+	return &Op{Kind: Put, Origin: origin, Disp: disp, Place: p, Call: "Put"}
+}
+
+func getOp(result mem.Mem, disp int64, p Place) *Op {
+	return &Op{Kind: Get, Result: result, Disp: disp, Place: p, Call: "Get"}
+}
+
+func accumulateOp(origin, result mem.Mem, disp int64, p Place, o op.Op, t op.Type) *Op {
+	return &Op{Kind: Accumulate, Fn: o, Elem: t, Origin: origin, Result: result, Disp: disp, Place: p, Call: "Accumulate"}
+}
+
+// with is o with a request.
+func (o *Op) with(d Done, call string) *Op {
+	o.Done, o.Call = d, call
+	return o
+}
+
+// notifies is o with a notification.
+func (o *Op) notifies(counter int) (*Op, error) {
+	var err error
+	o.Notify, err = Notification(counter)
+	return o, err
+}
+
+func (v *View) Put(origin mem.Mem, target int, disp int64, p Place) error {
+	return v.do(putOp(origin, disp, p), target)
+}
+
+func (v *View) Get(result mem.Mem, target int, disp int64, p Place) error {
+	return v.do(getOp(result, disp, p), target)
+}
+
+func (v *View) Accumulate(origin mem.Mem, target int, disp int64, p Place, o op.Op, t op.Type) error {
+	return v.do(accumulateOp(origin, mem.Mem{}, disp, p, o, t), target)
+}
+
+func (v *View) GetAccumulate(origin, result mem.Mem, target int, disp int64, p Place, o op.Op, t op.Type) error {
+	return v.do(accumulateOp(origin, result, disp, p, o, t), target)
+}
+
+func (v *View) Rput(origin mem.Mem, target int, disp int64, p Place) (*p2p.Request, error) {
+	return v.Do(putOp(origin, disp, p).with(Local, "Rput"), target)
+}
+
+func (v *View) Rrput(origin mem.Mem, target int, disp int64, p Place) (*p2p.Request, error) {
+	return v.Do(putOp(origin, disp, p).with(Remote, "Rrput"), target)
+}
+
+func (v *View) Rget(result mem.Mem, target int, disp int64, p Place) (*p2p.Request, error) {
+	return v.Do(getOp(result, disp, p).with(Local, "Rget"), target)
+}
+
+func (v *View) Raccumulate(origin mem.Mem, target int, disp int64, p Place, o op.Op, t op.Type) (*p2p.Request, error) {
+	return v.Do(accumulateOp(origin, mem.Mem{}, disp, p, o, t).with(Local, "Raccumulate"), target)
+}
+
+func (v *View) RgetAccumulate(origin, result mem.Mem, target int, disp int64, p Place, o op.Op, t op.Type) (*p2p.Request, error) {
+	return v.Do(accumulateOp(origin, result, disp, p, o, t).with(Local, "RgetAccumulate"), target)
+}
+
+// PutPlaceNotify is PutNotify to a place.
+func (v *View) PutPlaceNotify(origin mem.Mem, target int, disp int64, p Place, counter int) error {
+	o, err := putOp(origin, disp, p).notifies(counter)
+	if err != nil {
+		return err
+	}
+	return v.do(o, target)
+}
+
+func (v *View) GetNotify(result mem.Mem, target int, disp int64, p Place, counter int) error {
+	o, err := getOp(result, disp, p).notifies(counter)
+	if err != nil {
+		return err
+	}
+	return v.do(o, target)
+}
+
+func (v *View) GetAccumulateNotify(origin, result mem.Mem, target int, disp int64, p Place, o op.Op, t op.Type, counter int) error {
+	a, err := accumulateOp(origin, result, disp, p, o, t).notifies(counter)
+	if err != nil {
+		return err
+	}
+	return v.do(a, target)
+}

@@ -1,0 +1,344 @@
+package mpi
+
+import (
+	"reflect"
+
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/rma"
+)
+
+// verb is what a call of a window has as operands.
+type verb uint8
+
+const (
+	verbPut            verb = iota + 1 // origin
+	verbGet                            // result
+	verbAccumulate                     // origin and operation
+	verbGetAccumulate                  // and result
+	verbFetchAndOp                     // the same, of one element
+	verbCompareAndSwap                 // origin, compare and result, of one element
+)
+
+// winForms says what each call of an operation is: what it has as operands, which completion its
+// request stands for, and whether it notifies the target. Nothing else tells the forms of a verb
+// apart.
+var winForms = [callCount]struct {
+	verb     verb
+	done     rma.Done
+	notifies bool
+}{
+	callPut:            {verb: verbPut},
+	callGet:            {verb: verbGet},
+	callAccumulate:     {verb: verbAccumulate},
+	callGetAccumulate:  {verb: verbGetAccumulate},
+	callFetchAndOp:     {verb: verbFetchAndOp},
+	callCompareAndSwap: {verb: verbCompareAndSwap},
+
+	callRput:           {verb: verbPut, done: rma.Local},
+	callRget:           {verb: verbGet, done: rma.Local},
+	callRaccumulate:    {verb: verbAccumulate, done: rma.Local},
+	callRgetAccumulate: {verb: verbGetAccumulate, done: rma.Local},
+
+	callRrput:           {verb: verbPut, done: rma.Remote},
+	callRraccumulate:    {verb: verbAccumulate, done: rma.Remote},
+	callRrgetAccumulate: {verb: verbGetAccumulate, done: rma.Remote},
+	callRfetchAndOp:     {verb: verbFetchAndOp, done: rma.Remote},
+	callRcompareAndSwap: {verb: verbCompareAndSwap, done: rma.Remote},
+
+	callPutNotify:            {verb: verbPut, notifies: true},
+	callGetNotify:            {verb: verbGet, notifies: true},
+	callAccumulateNotify:     {verb: verbAccumulate, notifies: true},
+	callGetAccumulateNotify:  {verb: verbGetAccumulate, notifies: true},
+	callFetchAndOpNotify:     {verb: verbFetchAndOp, notifies: true},
+	callCompareAndSwapNotify: {verb: verbCompareAndSwap, notifies: true},
+
+	callRputNotify:           {verb: verbPut, done: rma.Local, notifies: true},
+	callRgetNotify:           {verb: verbGet, done: rma.Local, notifies: true},
+	callRaccumulateNotify:    {verb: verbAccumulate, done: rma.Local, notifies: true},
+	callRgetAccumulateNotify: {verb: verbGetAccumulate, done: rma.Local, notifies: true},
+}
+
+// operands are the arguments of a call of an operation but for its Buffers: those are handed on
+// by themselves, so that they stay on the stack of the caller.
+type operands struct {
+	place
+	op      Op
+	counter int // that is notified
+}
+
+// place is where an operation goes: to count elements of a type in the memory of a rank. Operations
+// of one element may leave the type to the Buffers.
+type place struct {
+	target int
+	disp   int64
+	count  int64
+	typ    *dtype.Type
+	err    error // what is wrong with the type
+}
+
+// elementsAt is the place of a call that names a Datatype.
+func elementsAt(target int, disp int64, count int, d Datatype) place {
+	t, err := d.engine()
+	return place{target, disp, int64(count), t, err}
+}
+
+// sliceAt is the place of a call that moves elements of T.
+func sliceAt[T any](target, disp, count int) place {
+	t, err := golang[T]()
+	return place{target, int64(disp), int64(count), t, err}
+}
+
+// issue carries out call k.
+func (w *Window) issue(k call, x *operands, origin, compare, result *Buffer) error {
+	if _, err := w.begin(k, x, origin, compare, result); err != nil {
+		return err
+	}
+	return nil
+}
+
+// start carries out call k, which gives a request.
+func (w *Window) start(k call, x *operands, origin, compare, result *Buffer) Request {
+	r, err := w.begin(k, x, origin, compare, result)
+	return w.request(k, r, err)
+}
+
+// begin carries out call k, of whose Buffers those are nil that its verb does not have. It returns the
+// request of calls that give one.
+func (w *Window) begin(k call, x *operands, origin, compare, result *Buffer) (*p2p.Request, *Error) {
+	if err := w.usable(k); err != nil {
+		return nil, err
+	}
+	f := &winForms[k]
+	o := rma.Op{Done: f.done, Disp: x.disp, Call: k.String()}
+	err := x.err
+	if err == nil {
+		err = x.fill(&o, f.verb, origin, compare, result)
+	}
+	if err == nil && f.notifies {
+		o.Notify, err = rma.Notification(x.counter)
+	}
+	var r *p2p.Request
+	switch {
+	case err != nil:
+	case !w.checks():
+		r, err = w.v.Do(&o, x.target)
+	default:
+		if err = x.fits(f.verb, origin, result); err == nil {
+			r, err = w.v.DoChecked(here(k), &o, x.target)
+		}
+	}
+	if err != nil {
+		return nil, w.failed(err, k, x.target)
+	}
+	return r, nil
+}
+
+// request is the request of an operation that has begun, or what is wrong with it.
+func (w *Window) request(k call, r *p2p.Request, err *Error) Request {
+	if err != nil {
+		return Request{err: err}
+	}
+	return watched(newRequest(k, w.c, r))
+}
+
+// issueSlices is issue of operands that are slices.
+func issueSlices[T any](w *Window, k call, origin, result []T, target, disp int, o Op, counter int) error {
+	if _, err := beginSlices(w, k, origin, result, target, disp, o, counter); err != nil {
+		return err
+	}
+	return nil
+}
+
+// startSlices is start of operands that are slices.
+func startSlices[T any](w *Window, k call, origin, result []T, target, disp int, o Op, counter int) Request {
+	r, err := beginSlices(w, k, origin, result, target, disp, o, counter)
+	return w.request(k, r, err)
+}
+
+// beginSlices is begin of operands that are slices: of numbers, which the engine takes as they are.
+// Other elements, and whatever is out of the ordinary, take the way of Buffers.
+func beginSlices[T any](w *Window, k call, origin, result []T, target, disp int, by Op, counter int) (*p2p.Request, *Error) {
+	f := &winForms[k]
+	o := rma.Op{Done: f.done, Disp: int64(disp), Call: k.String()}
+	if w.odd() || !fillNumbers(&o, f.verb, origin, result, by) {
+		b, r := Buf(origin), Buf(result)
+		return w.begin(k, &operands{place: sliceAt[T](target, disp, max(len(origin), len(result))), op: by, counter: counter}, &b, nil, &r)
+	}
+	var err error
+	if f.notifies {
+		o.Notify, err = rma.Notification(counter)
+	}
+	var r *p2p.Request
+	if err == nil {
+		r, err = w.v.Do(&o, target)
+	}
+	if err != nil {
+		return nil, w.failed(err, k, target)
+	}
+	return r, nil
+}
+
+// fillNumbers fills in an operation on slices of numbers. It reports false if they are none, or
+// something is wrong with them.
+func fillNumbers[T any](o *rma.Op, v verb, origin, result []T, by Op) bool {
+	typ := plain[T]()
+	switch {
+	case typ == 0:
+		return false
+	case v == verbPut:
+		o.Kind, o.Origin = rma.Put, mem.Of(memory(origin))
+		return true
+	case v == verbGet:
+		o.Kind, o.Result = rma.Get, mem.Of(memory(result))
+		return true
+	case !by.accumulates(typ):
+		return false
+	}
+	o.Kind, o.Fn, o.Elem = rma.Accumulate, by.kernel.On(typ), typ
+	if v == verbAccumulate {
+		o.Origin = mem.Of(memory(origin))
+		return by.kernel != op.NoOp
+	}
+	o.Result = mem.Of(memory(result))
+	if by.kernel == op.NoOp {
+		return true
+	}
+	o.Origin = mem.Of(memory(origin))
+	return len(origin) == len(result)
+}
+
+// fill fills in an operation.
+func (x *operands) fill(o *rma.Op, v verb, origin, compare, result *Buffer) error {
+	switch v {
+	case verbPut:
+		return x.put(o, origin)
+	case verbGet:
+		return x.get(o, result)
+	case verbAccumulate:
+		return x.accumulate(o, origin, nil)
+	case verbGetAccumulate:
+		return x.accumulate(o, origin, result)
+	case verbFetchAndOp:
+		return x.fetch(o, origin, result)
+	}
+	return x.compareAndSwap(o, origin, compare, result)
+}
+
+// put fills in a put: a message to the elements at the target, or to the first ones of them.
+func (x *operands) put(o *rma.Op, origin *Buffer) error {
+	if origin.err != nil {
+		return origin.err
+	}
+	if err := movable(origin.b.Type()); err != nil {
+		return err
+	}
+	if _, err := x.send(o, origin.b.Size()); err != nil {
+		return err
+	}
+	o.Kind, o.Origin = rma.Put, mem.In(&origin.b)
+	return nil
+}
+
+// send fills in where a message of n bytes is to lie at the target, and returns of how many
+// elements there that is.
+func (x *operands) send(o *rma.Op, n int64) (elements int64, err error) {
+	size, err := writtenAt(o, x.count, x.typ)
+	switch {
+	case err != nil || n == size:
+		return x.count, err
+	case n > size:
+		return 0, tooLong(n, size)
+	case n%x.typ.Size() != 0:
+		return 0, broken(n, x.typ)
+	}
+	_, err = writtenAt(o, n/x.typ.Size(), x.typ)
+	return n / x.typ.Size(), err
+}
+
+// get fills in a get, whose result has room for the elements at the target.
+func (x *operands) get(o *rma.Op, result *Buffer) error {
+	if err := writable(result); err != nil {
+		return err
+	}
+	if err := movable(result.b.Type()); err != nil {
+		return err
+	}
+	size, err := readAt(o, x.count, x.typ)
+	if err != nil {
+		return err
+	}
+	b := &result.b
+	if room := b.Size(); size < room {
+		each := b.Type().Size()
+		if size%each != 0 {
+			return broken(size, b.Type())
+		}
+		first := b.First(size / each)
+		b = &first
+	} else if size > room {
+		return tooLong(size, room)
+	}
+	o.Kind, o.Result = rma.Get, mem.In(b)
+	return nil
+}
+
+// writtenAt is readAt where data is written to.
+func writtenAt(o *rma.Op, count int64, t *dtype.Type) (size int64, err error) {
+	var b dtype.Buffer
+	err = b.At(nil, t, count)
+	if err == nil && b.Overlaps() {
+		return 0, wrong(ErrType, "%s: bytes of memory at the target occur twice", t.Describe(count))
+	}
+	if err != nil {
+		return 0, err
+	}
+	return readAt(o, count, t)
+}
+
+// readAt fills in where data lies at the target, and returns its size. What lies there as it
+// is packed needs no layout.
+func readAt(o *rma.Op, count int64, t *dtype.Type) (size int64, err error) {
+	var b dtype.Buffer
+	err = b.At(nil, t, count)
+	if err == nil {
+		err = movable(t)
+	}
+	switch {
+	case err != nil:
+		return 0, err
+	case t.Dense():
+		o.Place = rma.Place{}
+	default:
+		o.Place = rma.Place{Type: t, Count: count}
+	}
+	return b.Size(), nil
+}
+
+// movable fails for handles, which mean something to who has received them in a message only.
+func movable(t *dtype.Type) error {
+	if t != nil && t.IsHandle() {
+		return wrong(ErrType, "%s is for messages only: no handles are accessed in windows", t)
+	}
+	return nil
+}
+
+func tooLong(n, room int64) error { return wrong(ErrTruncate, "%d bytes into room for %d", n, room) }
+
+// broken is the error of data that end within an element.
+func broken(n int64, t *dtype.Type) error {
+	return wrong(ErrType, "%d bytes are no whole number of elements of %s", n, t.Describe(1))
+}
+
+// writable fails if a Buffer cannot be written to.
+func writable(b *Buffer) error {
+	if b.err == nil && b.b.Overlaps() {
+		return wrong(ErrType, "%s: bytes of memory occur twice, and are to be received into", b.b.Type().Describe(b.b.Count()))
+	}
+	return b.err
+}
+
+// plain is what numbers of type T are to operations, 0 if T is no number.
+func plain[T any]() op.Type { return numberType(reflect.TypeFor[T]().Kind()) }
