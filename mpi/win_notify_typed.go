@@ -5,7 +5,13 @@ package mpi
 //
 // C: MPIX_Put_notify, an extension.
 func (w Win[T]) PutNotify(origin []T, target, disp, counter int) error {
-	return issueSlices(w.Window, callPutNotify, origin, nil, target, disp, Op{}, counter)
+	if plain[T]() == 0 || w.odd() {
+		return issueSlices(w.Window, callPutNotify, origin, nil, target, disp, Op{}, counter)
+	}
+	if err := w.v.PutNotify(memory(origin), target, int64(disp), counter); err != nil {
+		return w.failed(err, callPutNotify, target)
+	}
+	return nil
 }
 
 // GetNotify is Get that adds 1 to a counter of the target when its memory has been read:

@@ -173,7 +173,7 @@ func beginSlices[T any](w *Window, k call, origin, result []T, target, disp int,
 	}
 	var r *p2p.Request
 	if err == nil {
-		r, err = w.v.Do(&o, target)
+		r, err = w.v.Issue(&o, target)
 	}
 	if err != nil {
 		return nil, w.failed(err, k, target)

@@ -3,7 +3,9 @@ package mpi
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma"
 )
 
 // The shortest calls of Win and its functions, for numbers, go straight to the engine. The others,
@@ -155,14 +157,22 @@ func alone[T any](p *T) []byte {
 //
 // C: MPI_Rput, section 12.3.5.
 func (w Win[T]) Rput(origin []T, target, disp int) Request {
-	return startSlices(w.Window, callRput, origin, nil, target, disp, Op{}, 0)
+	if plain[T]() == 0 || w.odd() {
+		return startSlices(w.Window, callRput, origin, nil, target, disp, Op{}, 0)
+	}
+	r, err := w.v.Issue(&rma.Op{Kind: rma.Put, Done: rma.Local, Origin: mem.Of(memory(origin)), Disp: int64(disp), Call: "Rput"}, target)
+	return w.started(r, err, callRput, target)
 }
 
 // Rget is Get with a request: see Window.Rget.
 //
 // C: MPI_Rget, section 12.3.5.
 func (w Win[T]) Rget(result []T, target, disp int) Request {
-	return startSlices(w.Window, callRget, nil, result, target, disp, Op{}, 0)
+	if plain[T]() == 0 || w.odd() {
+		return startSlices(w.Window, callRget, nil, result, target, disp, Op{}, 0)
+	}
+	r, err := w.v.Issue(&rma.Op{Kind: rma.Get, Done: rma.Local, Result: mem.Of(memory(result)), Disp: int64(disp), Call: "Rget"}, target)
+	return w.started(r, err, callRget, target)
 }
 
 // Raccumulate is Accumulate with a request: see Window.Raccumulate.

@@ -9,60 +9,46 @@ import (
 // apply makes an operation, whose bounds have been checked, in memory that is mapped here;
 // displacement 0 of its place is at byte off.
 func (o *Op) apply(r *apply.Region, off int64) error {
-	var there mem.Mem
+	if o.Place.Type == nil {
+		o.applyAt(r, off)
+		return nil
+	}
 	var b dtype.Buffer
-	if o.Place.Type != nil {
-		if err := b.Bind(r.Mem, off, o.Place.Type, o.Place.Count); err != nil {
-			return err
-		}
+	if err := b.Bind(r.Mem, off, o.Place.Type, o.Place.Count); err != nil {
+		return err
 	}
-	switch {
-	case o.Kind == CompareAndSwap:
-		value, _ := o.Origin.Bytes()
-		result, _ := o.Result.Bytes()
-		r.CompareSwap(off, o.Elem.Size(), value, o.Compare, result)
-		return nil
-	case o.Kind == Accumulate && o.Place.Type != nil:
+	switch o.Kind {
+	case Put:
+		mem.Copy(mem.In(&b), o.Origin)
+	case Get:
+		mem.Copy(o.Result, mem.In(&b))
+	case Accumulate:
 		o.accumulate(r, off, &b)
-		return nil
-	case o.Kind == Accumulate:
-		o.accumulateAt(r, off)
-		return nil
-	case o.Place.Type != nil:
-		there = mem.In(&b)
-	default:
-		there = mem.Of(r.Mem[off : off+o.size()])
-	}
-	if o.Kind == Put {
-		moveMem(there, o.Origin)
-	} else {
-		moveMem(o.Result, there)
 	}
 	return nil
 }
 
-// moveMem copies src to dst: long contiguous memory by move.
-func moveMem(dst, src mem.Mem) {
-	to, ok := dst.Bytes()
-	from, also := src.Bytes()
-	if ok && also {
-		move(to, from)
-		return
-	}
-	mem.Copy(dst, src)
-}
-
-// accumulateAt makes an accumulate to contiguous memory.
-func (o *Op) accumulateAt(r *apply.Region, off int64) {
-	data, ok := o.Origin.Bytes()
-	old, also := o.Result.Bytes()
+// applyAt is apply where the place is contiguous.
+func (o *Op) applyAt(r *apply.Region, off int64) {
+	origin, ok := o.Origin.Bytes()
+	result, also := o.Result.Bytes()
 	switch {
+	case o.Kind == Put && ok:
+		move(r.Mem[off:], origin)
+	case o.Kind == Put:
+		o.Origin.Pack(r.Mem[off:][:o.Origin.Len()], 0)
+	case o.Kind == Get && also:
+		move(result, r.Mem[off:][:len(result)])
+	case o.Kind == Get:
+		o.Result.Unpack(r.Mem[off:][:o.Result.Len()], 0)
+	case o.Kind == CompareAndSwap:
+		r.CompareSwap(off, o.Elem.Size(), origin, o.Compare, result)
 	case !ok || !also:
 		o.accumulate(r, off, nil)
-	case len(old) == o.Elem.Size():
-		r.FetchOp(off, o.Fn, o.Elem, data, old)
+	case len(result) == o.Elem.Size():
+		r.FetchOp(off, o.Fn, o.Elem, origin, result)
 	default:
-		r.Accumulate(off, o.Fn, o.Elem, data, old)
+		r.Accumulate(off, o.Fn, o.Elem, origin, result)
 	}
 }
 
