@@ -44,7 +44,7 @@ func bcast(c *Comm, buf []byte, code dtype.Code, root int) error {
 	if err := c.usable(collectiveCall(coll.Bcast, blocking)); err != nil {
 		return err
 	}
-	return c.done(coll.Bcast, c.w.Coll.BcastCode(c.core, buf, code, root))
+	return c.done(coll.Bcast, c.w.Coll.Bcast(c.core, buf, code, root))
 }
 
 // Ibcast starts a Bcast.

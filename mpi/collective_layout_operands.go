@@ -29,9 +29,9 @@ func (c *Comm) reduceNow(k coll.Kind, send, recv *Buffer, o Op, root int, counts
 		from, _ := a.Send.Bytes()
 		to, _ := a.Recv.Bytes()
 		if k == coll.Reduce {
-			err = e.ReduceCode(c.core, from, to, a.Op, a.Type, a.Send.Code, root)
+			err = e.Reduce(c.core, from, to, a.Op, a.Type, a.Send.Code, root)
 		} else {
-			err = e.AllreduceCode(c.core, from, to, a.Op, a.Type, a.Send.Code)
+			err = e.Allreduce(c.core, from, to, a.Op, a.Type, a.Send.Code)
 		}
 	}
 	return c.done(k, err)

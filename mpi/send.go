@@ -46,7 +46,7 @@ func send[T Elem](k call, mode p2p.Mode, c *Comm, buf []T, dest, tag int) error 
 		_, err := q.Wait()
 		return err
 	}
-	if err := c.w.P2P.SendCode(c.core, mode, elementCode[T](), bytesOf(buf), dest, int32(tag)); err != nil {
+	if err := c.w.P2P.Send(c.core, mode, elementCode[T](), bytesOf(buf), dest, int32(tag)); err != nil {
 		return wrap(err, k, c, dest, tag)
 	}
 	return nil
@@ -59,7 +59,7 @@ func sendRow(k call, mode p2p.Mode, c *Comm, buf []byte, code dtype.Code, dest, 
 		_, err := q.Wait()
 		return err
 	}
-	if err := c.w.P2P.SendCode(c.core, mode, code, buf, dest, int32(tag)); err != nil {
+	if err := c.w.P2P.Send(c.core, mode, code, buf, dest, int32(tag)); err != nil {
 		return wrap(err, k, c, dest, tag)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/testrun"
@@ -52,7 +53,7 @@ func TestS6_MembersThatTellNonsense(t *testing.T) {
 			g := rand.New(rand.NewPCG(3, 4))
 			for turn := range int32(50) {
 				if c.Rank == 0 {
-					err := w.Coll.Bcast(c, make([]byte, 100), 1)
+					err := w.Coll.Bcast(c, make([]byte, 100), dtype.Mixed, 1)
 					var e *class.Error
 					if !errors.As(err, &e) || strings.ContainsFunc(e.Text, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 						return fmt.Errorf("the collective ends with %q", err)

@@ -183,16 +183,11 @@ func (e *Engine) barrier(c *comm.Comm) error {
 	return e.do(c, Barrier, &Args{})
 }
 
-// Bcast copies buf from the root to all others. It takes the lock.
+// Bcast copies buf, elements of a code, from the root to all others. It takes the lock.
 //
 // Cost of a short one on a node: the root stores a line, all others load it; of a
 // longer one two copies, of which the root makes one.
-func (e *Engine) Bcast(c *comm.Comm, buf []byte, root int) error {
-	return e.BcastCode(c, buf, dtype.Mixed, root)
-}
-
-// BcastCode is Bcast of elements of a code.
-func (e *Engine) BcastCode(c *comm.Comm, buf []byte, code dtype.Code, root int) error {
+func (e *Engine) Bcast(c *comm.Comm, buf []byte, code dtype.Code, root int) error {
 	o := &stateOf(c).busy
 	if err := o.enter(Blocking(Bcast)); err != nil {
 		return err
@@ -240,12 +235,7 @@ func pass(c *comm.Comm, k Kind, send, recv []byte, o op.Op, t op.Type, root int)
 
 // Reduce leaves the reduction of all send in recv at the root; recv is not used
 // elsewhere. In place: send is recv at the root. It takes the lock.
-func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, root int) error {
-	return e.ReduceCode(c, send, recv, o, t, dtype.Mixed, root)
-}
-
-// ReduceCode is Reduce of elements of a code.
-func (e *Engine) ReduceCode(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
+func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
 	busy := &stateOf(c).busy
 	if err := busy.enter(Blocking(Reduce)); err != nil {
 		return err
@@ -273,12 +263,7 @@ func (e *Engine) reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, cod
 
 // Allreduce leaves the reduction of all send in every recv, the same bits in
 // each. In place: send is recv. It takes the lock.
-func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type) error {
-	return e.AllreduceCode(c, send, recv, o, t, dtype.Mixed)
-}
-
-// AllreduceCode is Allreduce of elements of a code.
-func (e *Engine) AllreduceCode(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
+func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
 	busy := &stateOf(c).busy
 	if err := busy.enter(Blocking(Allreduce)); err != nil {
 		return err

@@ -134,14 +134,14 @@ func TestWrongArguments(t *testing.T) {
 			err  error
 			want class.Class
 		}{
-			{"root -1", e.Bcast(c, b, -1), class.Root},
-			{"root 2", e.Bcast(c, b, 2), class.Root},
-			{"root of reduce", e.Reduce(c, b, b, op.Sum, op.Int8, 2), class.Root},
+			{"root -1", e.Bcast(c, b, dtype.Mixed, -1), class.Root},
+			{"root 2", e.Bcast(c, b, dtype.Mixed, 2), class.Root},
+			{"root of reduce", e.Reduce(c, b, b, op.Sum, op.Int8, dtype.Mixed, 2), class.Root},
 			{"root of gather", e.Do(c, coll.Gather, &coll.Args{Send: coll.Bytes(b), Recv: coll.Bytes(b), Width: 1, Root: 7}), class.Root},
-			{"operation", e.Allreduce(c, b, b, op.Band, op.Float64), class.Op},
-			{"operation of reduce", e.Reduce(c, b, b, op.Min, op.Complex64, 0), class.Op},
-			{"lengths", e.Allreduce(c, b, b[:8], op.Sum, op.Float64), class.Count},
-			{"part of an element", e.Allreduce(c, b[:7], b[:7], op.Sum, op.Float64), class.Count},
+			{"operation", e.Allreduce(c, b, b, op.Band, op.Float64, dtype.Mixed), class.Op},
+			{"operation of reduce", e.Reduce(c, b, b, op.Min, op.Complex64, dtype.Mixed, 0), class.Op},
+			{"lengths", e.Allreduce(c, b, b[:8], op.Sum, op.Float64, dtype.Mixed), class.Count},
+			{"part of an element", e.Allreduce(c, b[:7], b[:7], op.Sum, op.Float64, dtype.Mixed), class.Count},
 			{"gather", e.Do(w.Self, coll.Gather, &coll.Args{Send: coll.Bytes(b), Recv: coll.Bytes(b[:8]), Width: 1}), class.Count},
 		} {
 			var ce *class.Error
@@ -160,7 +160,7 @@ func TestLengthsThatDisagree(t *testing.T) {
 		if w.Comm.Rank == 2 {
 			size = 100
 		}
-		err := w.Coll.Bcast(w.Comm, make([]byte, size), 0)
+		err := w.Coll.Bcast(w.Comm, make([]byte, size), dtype.Mixed, 0)
 		var ce *class.Error
 		switch {
 		case w.Comm.Rank == 2 && (!errors.As(err, &ce) || ce.Class != class.Truncate):
@@ -185,13 +185,13 @@ func TestWhoDependsOnWhoDisagreesLearnsIt(t *testing.T) {
 		call   func(w *world.World, b []byte) error
 	}{
 		{"bcast", func(r int) bool { return r >= odd }, func(w *world.World, b []byte) error {
-			return w.Coll.Bcast(w.Comm, b, 0)
+			return w.Coll.Bcast(w.Comm, b, dtype.Mixed, 0)
 		}},
 		{"reduce", func(r int) bool { return r == 0 }, func(w *world.World, b []byte) error {
-			return w.Coll.Reduce(w.Comm, b, make([]byte, len(b)), op.Sum, op.Int8, 0)
+			return w.Coll.Reduce(w.Comm, b, make([]byte, len(b)), op.Sum, op.Int8, dtype.Mixed, 0)
 		}},
 		{"allreduce", all, func(w *world.World, b []byte) error {
-			return w.Coll.Allreduce(w.Comm, b, make([]byte, len(b)), op.Sum, op.Int8)
+			return w.Coll.Allreduce(w.Comm, b, make([]byte, len(b)), op.Sum, op.Int8, dtype.Mixed)
 		}},
 		{"allgather", all, func(w *world.World, b []byte) error {
 			return w.Coll.Do(w.Comm, coll.Allgather, &coll.Args{Send: coll.Bytes(b), Recv: coll.Bytes(make([]byte, n*len(b))), Width: 1})

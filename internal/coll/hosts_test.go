@@ -14,6 +14,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/testrun"
@@ -163,7 +164,7 @@ func TestAllreduceIsBitwiseIdenticalOverHosts(t *testing.T) {
 						recv := make([]byte, len(send))
 						var before []byte
 						for range 2 {
-							if err := w.Coll.Allreduce(w.Comm, send, recv, op.Sum, typ); err != nil {
+							if err := w.Coll.Allreduce(w.Comm, send, recv, op.Sum, typ, dtype.Mixed); err != nil {
 								return err
 							}
 							if before != nil && !bytes.Equal(before, recv) {
@@ -323,7 +324,7 @@ func TestLengthsThatDisagreeOverHosts(t *testing.T) {
 			if w.Comm.Rank >= 2 {
 				n /= 2
 			}
-			err := w.Coll.Bcast(w.Comm, make([]byte, n), 0)
+			err := w.Coll.Bcast(w.Comm, make([]byte, n), dtype.Mixed, 0)
 			if w.Comm.Rank == 2 {
 				if err := want(err, class.Truncate); err != nil {
 					return err
@@ -334,7 +335,7 @@ func TestLengthsThatDisagreeOverHosts(t *testing.T) {
 			// Of a reduction the leaders learn it, and the others if it goes through messages:
 			// through the slot of a node they only come to an end.
 			b := make([]byte, n)
-			err = w.Coll.Allreduce(w.Comm, b, b, op.Sum, op.Int64)
+			err = w.Coll.Allreduce(w.Comm, b, b, op.Sum, op.Int64, dtype.Mixed)
 			if learns := w.Comm.Rank%2 == 0 || size > 400; learns != (err != nil) {
 				return fmt.Errorf("allreduce of %d bytes by rank %d: %v", n, w.Comm.Rank, err)
 			}

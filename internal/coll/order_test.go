@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/world"
@@ -34,7 +35,7 @@ func TestAllreduceIsBitwiseIdentical(t *testing.T) {
 					send := wild(typ, count, w.Comm.Rank, k)
 					recv := make([]byte, len(send))
 					for range 2 {
-						if err := w.Coll.Allreduce(w.Comm, send, recv, o, typ); err != nil {
+						if err := w.Coll.Allreduce(w.Comm, send, recv, o, typ, dtype.Mixed); err != nil {
 							return err
 						}
 						all = append(all, recv...)

@@ -13,6 +13,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
@@ -32,7 +33,7 @@ func bcast(w *world.World, c *comm.Comm, size, root int, k uint64) error {
 	if c.Rank == root {
 		copy(got, want)
 	}
-	if err := w.Coll.Bcast(c, got, root); err != nil {
+	if err := w.Coll.Bcast(c, got, dtype.Mixed, root); err != nil {
 		return fmt.Errorf("bcast %d of %d bytes from %d: %w", k, size, root, err)
 	}
 	if !bytes.Equal(got, want) {
@@ -227,7 +228,7 @@ func TestStreamOfLengthsThatDisagree(t *testing.T) {
 				if w.Comm.Rank == x.root {
 					copy(buf, given(x.size, id))
 				}
-				err := w.Coll.Bcast(w.Comm, buf, x.root)
+				err := w.Coll.Bcast(w.Comm, buf, dtype.Mixed, x.root)
 				if mine == x.size {
 					if err != nil {
 						return err
@@ -287,7 +288,7 @@ func TestS6_ForgedLengthOfBroadcast(t *testing.T) {
 				}
 				return nil
 			}
-			return want(w.Coll.Bcast(w.Comm, make([]byte, 1000), 0), class.Intern)
+			return want(w.Coll.Bcast(w.Comm, make([]byte, 1000), dtype.Mixed, 0), class.Intern)
 		})
 	}
 }

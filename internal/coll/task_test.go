@@ -407,11 +407,11 @@ func (t *task) block(w *world.World) error {
 	case coll.Barrier:
 		return e.Barrier(t.c)
 	case coll.Bcast:
-		return e.Bcast(t.c, a.Recv, a.Root)
+		return e.Bcast(t.c, a.Recv, dtype.Mixed, a.Root)
 	case coll.Reduce:
-		return e.Reduce(t.c, a.Send, a.Recv, a.Op, a.Type, a.Root)
+		return e.Reduce(t.c, a.Send, a.Recv, a.Op, a.Type, dtype.Mixed, a.Root)
 	case coll.Allreduce:
-		return e.Allreduce(t.c, a.Send, a.Recv, a.Op, a.Type)
+		return e.Allreduce(t.c, a.Send, a.Recv, a.Op, a.Type, dtype.Mixed)
 	}
 	return e.Do(t.c, t.kind, &all)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/world"
@@ -58,7 +59,7 @@ func TestCOL05_TwoRootsBeforeBarrier(t *testing.T) {
 				if last := d.Size() - 1; d.Rank == last {
 					root = last
 				}
-				first := w.Coll.Bcast(d, make([]byte, size), root)
+				first := w.Coll.Bcast(d, make([]byte, size), dtype.Mixed, root)
 				second := w.Coll.Barrier(d)
 				for _, err := range []error{first, second} {
 					if err != nil && !isRoot(err) {
@@ -91,7 +92,7 @@ func TestCOL05_TwoRootsBeforeFinalize(t *testing.T) {
 			if last := w.Comm.Size() - 1; w.Comm.Rank == last {
 				root = last
 			}
-			if err := w.Coll.Bcast(w.Comm, make([]byte, 4), root); err != nil && !isRoot(err) {
+			if err := w.Coll.Bcast(w.Comm, make([]byte, 4), dtype.Mixed, root); err != nil && !isRoot(err) {
 				t.Errorf("rank %d: Bcast: %v", w.Comm.Rank, err)
 			}
 			err := w.Close()
@@ -116,11 +117,11 @@ func TestCOL05_SameRootsBeforeBarrier(t *testing.T) {
 				root := i * i % ranks
 				switch i % 7 {
 				case 0, 3:
-					errs = append(errs, w.Coll.Bcast(w.Comm, make([]byte, 1+i*i), root))
+					errs = append(errs, w.Coll.Bcast(w.Comm, make([]byte, 1+i*i), dtype.Mixed, root))
 				case 1, 5:
-					errs = append(errs, w.Coll.Reduce(w.Comm, make([]byte, 1+i), make([]byte, 1+i), op.Sum, op.Int8, root))
+					errs = append(errs, w.Coll.Reduce(w.Comm, make([]byte, 1+i), make([]byte, 1+i), op.Sum, op.Int8, dtype.Mixed, root))
 				case 2:
-					errs = append(errs, w.Coll.Bcast(w.Comm, make([]byte, 70_000), root))
+					errs = append(errs, w.Coll.Bcast(w.Comm, make([]byte, 70_000), dtype.Mixed, root))
 				default:
 					errs = append(errs, w.Coll.Barrier(w.Comm))
 				}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -18,7 +19,7 @@ func TestMEM06PeersMapBlocks(t *testing.T) {
 			}
 			for r := range 3 {
 				word := binary.LittleEndian.AppendUint64(nil, uint64(b.Off))
-				if err := w.Coll.Bcast(w.Comm, word, r); err != nil {
+				if err := w.Coll.Bcast(w.Comm, word, dtype.Mixed, r); err != nil {
 					return err
 				}
 				off := int64(binary.LittleEndian.Uint64(word))

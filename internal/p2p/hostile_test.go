@@ -8,6 +8,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -204,7 +205,7 @@ func TestS6_MessagesOfIntruders(t *testing.T) {
 				}
 				r = s.request(post) // of the members it receives as ever
 				d := comm.New(s.engines[bystander].p, h.Ctx, 1, members)
-				s.must(s.engines[bystander].Send(d, Standard, []byte{5}, victim, 3))
+				s.must(s.engines[bystander].Send(d, Standard, dtype.Mixed, []byte{5}, victim, 3))
 				if st := s.wait(r); st.Err != nil || st.Source != bystander || st.Tag != 3 {
 					t.Errorf("the bystander's message: %+v", st)
 				}
@@ -261,7 +262,7 @@ func TestS6_DataForNobodyAndBeyond(t *testing.T) {
 		foreign := s.irecv(other[8:8+size:8+size], bystander, 1)
 		asked := make(chan error, 1)
 		go func() {
-			asked <- s.engines[bystander].Send(s.comms[bystander], Standard, make([]byte, 300_000), victim, 2)
+			asked <- s.engines[bystander].Send(s.comms[bystander], Standard, dtype.Mixed, make([]byte, 300_000), victim, 2)
 		}()
 		long := guarded(300_000)
 		var held *Message
@@ -304,7 +305,7 @@ func TestS6_DataForNobodyAndBeyond(t *testing.T) {
 		}
 		s.must(<-asked)
 		unharmed(t, long)
-		s.must(s.engines[bystander].Send(s.comms[bystander], Standard, make([]byte, size), victim, 1))
+		s.must(s.engines[bystander].Send(s.comms[bystander], Standard, dtype.Mixed, make([]byte, size), victim, 1))
 		if st := s.wait(foreign); st.Err != nil {
 			t.Error(st.Err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/fabric/inproc"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -209,7 +210,7 @@ func TestS6_RoundTripsKeepCredit(t *testing.T) {
 					e.Recv(comms[i], b, 1-i, 1, &s)
 				}
 				if s.Err == nil {
-					s.Err = e.Send(comms[i], Standard, b, 1-i, 1)
+					s.Err = e.Send(comms[i], Standard, dtype.Mixed, b, 1-i, 1)
 				}
 				if i == 1 && s.Err == nil {
 					e.Recv(comms[i], b, 1-i, 1, &s)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/heap"
 	"github.com/halo-mpi/halo/internal/proc"
@@ -117,7 +118,7 @@ func TestRefusedReadIsStreamed(t *testing.T) {
 			sent[i] = byte(i * 7)
 		}
 		done := make(chan error, 1)
-		go func() { done <- from.Send(c, Standard, sent, 1, 5) }()
+		go func() { done <- from.Send(c, Standard, dtype.Mixed, sent, 1, 5) }()
 		got := make([]byte, len(sent))
 		var s Status
 		if to.Recv(d, got, 0, 5, &s); s.Err != nil || s.Bytes != uint64(len(sent)) {

@@ -12,16 +12,11 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// Send sends buf to rank dest and returns when buf may be reused; in
+// Send sends buf, elements of a code, to rank dest and returns when buf may be reused; in
 // Synchronous mode when a receive has matched. It takes the lock.
 //
 // Cost of a short message to a process on the node: one entry in its ring.
-func (e *Engine) Send(c *comm.Comm, mode Mode, buf []byte, dest int, tag int32) error {
-	return e.SendCode(c, mode, dtype.Mixed, buf, dest, tag)
-}
-
-// SendCode is Send of elements of a code.
-func (e *Engine) SendCode(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest int, tag int32) error {
+func (e *Engine) Send(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest int, tag int32) error {
 	e.p.Lock()
 	to := c.Members[dest]
 	if len(buf) > copiedMax && !e.p.Near(int(to)) && !sys.Readable(buf) {

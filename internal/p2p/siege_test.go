@@ -11,6 +11,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/inproc"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
@@ -325,10 +326,10 @@ func (s *siege) bystanderIsWell() {
 				echo <- st.Err
 				return
 			}
-			echo <- e.Send(c, Standard, b, victim, 4)
+			echo <- e.Send(c, Standard, dtype.Mixed, b, victim, 4)
 		}()
 		e, c := s.engines[victim], s.comms[victim]
-		if err := e.Send(c, Standard, out, bystander, 3); err != nil {
+		if err := e.Send(c, Standard, dtype.Mixed, out, bystander, 3); err != nil {
 			s.t.Fatalf("send of %d bytes to the bystander: %v", n, err)
 		}
 		if st := receiveBy(e, c, in, bystander, 4); st.Err != nil || !bytes.Equal(in, out) {

@@ -7,6 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
@@ -290,7 +291,7 @@ func (w *Window) outcome(failed error) error { return w.e.outcomeOf(w.Comm, fail
 func (e *Engine) outcomeOf(c *comm.Comm, failed error) error {
 	var give, worst [8]byte
 	binary.LittleEndian.PutUint64(give[:], uint64(classOf(failed)))
-	err := e.colls.Allreduce(c, give[:], worst[:], op.Max, op.Uint64)
+	err := e.colls.Allreduce(c, give[:], worst[:], op.Max, op.Uint64, dtype.Mixed)
 	if failed != nil {
 		return failed
 	}

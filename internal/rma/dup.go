@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -137,7 +138,7 @@ func (v *View) freeFirst() error {
 		give[0] = 1
 	}
 	e.p.Unlock()
-	err := e.colls.Allreduce(w.Comm, give[:], sum[:], op.Sum, op.Uint64)
+	err := e.colls.Allreduce(w.Comm, give[:], sum[:], op.Sum, op.Uint64, dtype.Mixed)
 	if busy, ok := err.(*coll.Clash); ok { // nothing has happened: the window lives on
 		busy.Call = coll.CallWinFree
 		if busy.Other == coll.Blocking(coll.Allreduce) {

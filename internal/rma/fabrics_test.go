@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/testrun"
@@ -67,7 +68,7 @@ func agreed(w *world.World, mine error) error {
 	if mine != nil {
 		bad[0] = 1
 	}
-	if err := w.Coll.Allreduce(w.Comm, bad[:], sum[:], op.Sum, op.Uint64); err != nil {
+	if err := w.Coll.Allreduce(w.Comm, bad[:], sum[:], op.Sum, op.Uint64, dtype.Mixed); err != nil {
 		return err
 	}
 	if mine == nil && sum[0] != 0 {

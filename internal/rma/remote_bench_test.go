@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -98,14 +99,14 @@ func pingPong(b *testing.B, size int) {
 		var st p2p.Status
 		if w.Comm.Rank == 0 {
 			for b.Loop() {
-				if err := w.P2P.Send(w.Comm, p2p.Standard, bytes, 1, 1); err != nil {
+				if err := w.P2P.Send(w.Comm, p2p.Standard, dtype.Mixed, bytes, 1, 1); err != nil {
 					return err
 				}
 				if w.P2P.Recv(w.Comm, bytes, 1, 1, &st); st.Err != nil {
 					return st.Err
 				}
 			}
-			if err := w.P2P.Send(w.Comm, p2p.Standard, nil, 1, 2); err != nil {
+			if err := w.P2P.Send(w.Comm, p2p.Standard, dtype.Mixed, nil, 1, 2); err != nil {
 				return err
 			}
 			return w.Close()
@@ -114,7 +115,7 @@ func pingPong(b *testing.B, size int) {
 			if w.P2P.Recv(w.Comm, bytes, 0, p2p.AnyTag, &st); st.Err != nil || st.Tag == 2 {
 				break
 			}
-			if err := w.P2P.Send(w.Comm, p2p.Standard, bytes, 0, 1); err != nil {
+			if err := w.P2P.Send(w.Comm, p2p.Standard, dtype.Mixed, bytes, 0, 1); err != nil {
 				return err
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -215,7 +216,7 @@ func (w *Window) layOut(align int64) error {
 	}
 	buf := make([]byte, entrySize)
 	told.encode(buf)
-	if lost := e.colls.Bcast(w.Comm, buf, 0); lost != nil {
+	if lost := e.colls.Bcast(w.Comm, buf, dtype.Mixed, 0); lost != nil {
 		return lost
 	}
 	if told.decode(buf); told.class != class.Success {
@@ -244,7 +245,7 @@ func (w *Window) layOut(align int64) error {
 	// Mapping may have failed here: all members learn of it.
 	var bad, worst [8]byte
 	bad[0] = byte(classOf(err))
-	if lost := e.colls.Allreduce(w.Comm, bad[:], worst[:], op.Max, op.Uint64); lost != nil && err == nil {
+	if lost := e.colls.Allreduce(w.Comm, bad[:], worst[:], op.Max, op.Uint64, dtype.Mixed); lost != nil && err == nil {
 		err = lost
 	}
 	if worst[0] != 0 && err == nil {

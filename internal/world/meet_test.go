@@ -105,14 +105,14 @@ func someCheck(w *World, checks func(i int) bool) error {
 	}
 	for _, c := range []*comm.Comm{w.Comm, own} {
 		buf := []byte{byte(c.Rank)}
-		if err := w.Coll.Bcast(c, buf, c.Size()-1); err != nil || int(buf[0]) != c.Size()-1 {
+		if err := w.Coll.Bcast(c, buf, dtype.Mixed, c.Size()-1); err != nil || int(buf[0]) != c.Size()-1 {
 			return fmt.Errorf("broadcast of %d: %v", buf[0], err)
 		}
 		if err := w.Coll.Barrier(c); err != nil {
 			return err
 		}
 	}
-	err = w.Coll.Bcast(own, []byte{1}, min(own.Rank, 1))
+	err = w.Coll.Bcast(own, []byte{1}, dtype.Mixed, min(own.Rank, 1))
 	var e *class.Error
 	if found := errors.As(err, &e) && e.Class == class.Root; found != checks(me) {
 		return fmt.Errorf("a broadcast from several roots: %v", err)
