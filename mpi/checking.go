@@ -16,15 +16,6 @@ import (
 // checks reports whether the process of c checks.
 func (c *Comm) checks() bool { return c != nil && c.w.Checks() }
 
-// typed is the elements of a slice in checking mode, nil without it.
-func typed[T Elem](c *Comm, buf []T) *dtype.Buffer {
-	if !c.checks() {
-		return nil
-	}
-	b := bind(bytesOf(buf), 0, len(buf), checkedType(reflect.TypeFor[T]()))
-	return &b.b
-}
-
 // checkedType is the datatype of elements of slices. A slice of bytes is taken for
 // bytes without type, MPI_BYTE, which match anything: Go has no other way to say so.
 func checkedType(g reflect.Type) *dtype.Type {

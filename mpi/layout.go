@@ -6,7 +6,6 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
-	"github.com/halo-mpi/halo/internal/mem"
 )
 
 // Buffer is what a message is sent from or received into when it is not simply a
@@ -148,35 +147,3 @@ func (b Buffer) Datatype() Datatype {
 //
 // C: none; count times MPI_Type_size.
 func (b Buffer) Bytes() int64 { return b.b.Size() }
-
-// sent returns what the call k on c is to send, and in checking mode the elements that it is of.
-// Peer and tag are for the error.
-func (b *Buffer) sent(k call, c *Comm, peer, tag int) (m mem.Mem, of *dtype.Buffer, err *Error) {
-	if b.err != nil {
-		return mem.Mem{}, nil, describe(b.err, k, c, peer, tag).raised()
-	}
-	return b.travels(c)
-}
-
-// travels is sent of a Buffer that is right.
-func (b *Buffer) travels(c *Comm) (m mem.Mem, of *dtype.Buffer, err *Error) {
-	if c.checks() {
-		of = &b.b
-	}
-	return mem.In(&b.b), of, nil
-}
-
-// received is sent for what is received into: no byte may be there twice.
-func (b *Buffer) received(k call, c *Comm, peer, tag int) (m mem.Mem, of *dtype.Buffer, err *Error) {
-	switch {
-	case b.err != nil:
-		err = describe(b.err, k, c, peer, tag)
-	case b.b.Overlaps():
-		err = newError(ErrType, k.String(), c, "%s: bytes of memory occur twice, and are to be received into", b.b.Type().Describe(b.b.Count()))
-		err.Peer, err.Tag = peer, tag
-	default:
-		return b.travels(c)
-	}
-	err.receive = true
-	return mem.Mem{}, nil, err.raised()
-}

@@ -6,39 +6,34 @@ package mpi
 //
 // C: MPI_Recv, section 3.2.4.
 func (c *Comm) Recv(b Buffer, source, tag int) (Status, error) {
-	m, of, err := b.received(callRecv, c, source, tag)
+	m, e, err := b.received(callRecv, c, source, tag)
 	if err != nil {
 		return emptyStatus(), err
 	}
-	if bytes, ok := m.Bytes(); ok && of == nil {
-		var st Status
-		err := recvRow(callRecv, c, bytes, b.b.Code(), source, tag, &st)
-		return st, err
-	}
-	q := irecv(callRecv, c, m, of, b.b.Code(), source, tag)
-	return q.Wait()
+	return c.recv(callRecv, m, e, source, tag)
 }
 
 // Irecv is the function Irecv for a Buffer.
 //
 // C: MPI_Irecv, section 3.7.2.
 func (c *Comm) Irecv(b Buffer, source, tag int) Request {
-	m, of, err := b.received(callIrecv, c, source, tag)
-	if err != nil {
-		return Request{err: err}
-	}
-	return irecv(callIrecv, c, m, of, b.b.Code(), source, tag)
+	return c.receivingBuffer(callIrecv, &b, source, tag)
 }
 
 // RecvInit is the function RecvInit for a Buffer.
 //
 // C: MPI_Recv_init, section 3.9.
 func (c *Comm) RecvInit(b Buffer, source, tag int) Request {
-	m, of, err := b.received(callRecvInit, c, source, tag)
+	return c.receivingBuffer(callRecvInit, &b, source, tag)
+}
+
+// receivingBuffer is message of a Buffer that is received into.
+func (c *Comm) receivingBuffer(k call, b *Buffer, source, tag int) Request {
+	m, e, err := b.received(k, c, source, tag)
 	if err != nil {
 		return Request{err: err}
 	}
-	return recvInit(c, m, of, b.b.Code(), source, tag)
+	return c.message(k, m, e, source, tag)
 }
 
 // Recv is the function Mrecv for a Buffer.
@@ -56,18 +51,18 @@ func (m *Message) Irecv(b Buffer) Request { return m.start(callImrecv, &b) }
 
 // start receives m into b. With an error the message is still to be received.
 func (m *Message) start(k call, b *Buffer) Request {
-	room, of, err := b.received(k, m.c, Undefined, Undefined)
+	room, e, err := b.received(k, m.c, Undefined, Undefined)
 	if err != nil {
 		return Request{err: err}
 	}
-	return m.irecv(k, room, of, b.b.Code())
+	return m.receive(k, room, e)
 }
 
 // Sendrecv is the function Sendrecv for Buffers.
 //
 // C: MPI_Sendrecv, section 3.10.
 func (c *Comm) Sendrecv(send Buffer, dest, sendTag int, recv Buffer, source, recvTag int) (Status, error) {
-	q := c.exchange(callSendrecv, &send, dest, sendTag, &recv, source, recvTag)
+	q := c.exchangeBuffers(callSendrecv, &send, dest, sendTag, &recv, source, recvTag)
 	return q.Wait()
 }
 
@@ -75,19 +70,19 @@ func (c *Comm) Sendrecv(send Buffer, dest, sendTag int, recv Buffer, source, rec
 //
 // C: MPI_Isendrecv, section 3.10.
 func (c *Comm) Isendrecv(send Buffer, dest, sendTag int, recv Buffer, source, recvTag int) Request {
-	return c.exchange(callIsendrecv, &send, dest, sendTag, &recv, source, recvTag)
+	return c.exchangeBuffers(callIsendrecv, &send, dest, sendTag, &recv, source, recvTag)
 }
 
-func (c *Comm) exchange(k call, send *Buffer, dest, sendTag int, recv *Buffer, source, recvTag int) Request {
-	out, outOf, err := send.sent(k, c, dest, sendTag)
+func (c *Comm) exchangeBuffers(k call, send *Buffer, dest, sendTag int, recv *Buffer, source, recvTag int) Request {
+	out, sent, err := send.sent(k, c, dest, sendTag)
 	if err != nil {
 		return Request{err: err}
 	}
-	in, inOf, err := recv.received(k, c, source, recvTag)
+	in, received, err := recv.received(k, c, source, recvTag)
 	if err != nil {
 		return Request{err: err}
 	}
-	return isendrecv(k, c, out, outOf, send.b.Code(), dest, sendTag, in, inOf, recv.b.Code(), source, recvTag)
+	return c.exchange(k, out, sent, dest, sendTag, in, received, source, recvTag)
 }
 
 // SendrecvReplace is the function SendrecvReplace for a Buffer. What is sent is kept
@@ -95,7 +90,7 @@ func (c *Comm) exchange(k call, send *Buffer, dest, sendTag int, recv *Buffer, s
 //
 // C: MPI_Sendrecv_replace, section 3.10.
 func (c *Comm) SendrecvReplace(b Buffer, dest, sendTag, source, recvTag int) (Status, error) {
-	q := c.replace(callSendrecvReplace, &b, dest, sendTag, source, recvTag)
+	q := c.replaceBuffer(callSendrecvReplace, &b, dest, sendTag, source, recvTag)
 	return q.Wait()
 }
 
@@ -103,13 +98,13 @@ func (c *Comm) SendrecvReplace(b Buffer, dest, sendTag, source, recvTag int) (St
 //
 // C: MPI_Isendrecv_replace, section 3.10.
 func (c *Comm) IsendrecvReplace(b Buffer, dest, sendTag, source, recvTag int) Request {
-	return c.replace(callIsendrecvReplace, &b, dest, sendTag, source, recvTag)
+	return c.replaceBuffer(callIsendrecvReplace, &b, dest, sendTag, source, recvTag)
 }
 
-func (c *Comm) replace(k call, b *Buffer, dest, sendTag, source, recvTag int) Request {
-	m, of, err := b.received(k, c, source, recvTag)
+func (c *Comm) replaceBuffer(k call, b *Buffer, dest, sendTag, source, recvTag int) Request {
+	m, e, err := b.received(k, c, source, recvTag)
 	if err != nil {
 		return Request{err: err}
 	}
-	return isendrecvReplace(k, c, m, of, b.b.Code(), dest, sendTag, source, recvTag)
+	return c.replace(k, m, e, dest, sendTag, source, recvTag)
 }

@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
@@ -101,22 +100,21 @@ func nullStatus() Status { return Status{Source: ProcNull, Tag: AnyTag} }
 //
 // C: MPI_Mrecv, section 3.8.3.
 func Mrecv[T Elem](m *Message, buf []T) (Status, error) {
-	return m.recv(callMrecv, memOf(buf), typed(m.c, buf), elementCode[T]())
+	room, e := dataOf(m.c, buf)
+	q := m.receive(callMrecv, room, e)
+	return q.Wait()
 }
 
 // Imrecv starts receiving the message that a matched probe has taken into buf.
 //
 // C: MPI_Imrecv, section 3.8.3.
 func Imrecv[T Elem](m *Message, buf []T) Request {
-	return m.irecv(callImrecv, memOf(buf), typed(m.c, buf), elementCode[T]())
+	room, e := dataOf(m.c, buf)
+	return m.receive(callImrecv, room, e)
 }
 
-func (m *Message) recv(k call, room mem.Mem, of *dtype.Buffer, code dtype.Code) (Status, error) {
-	q := m.irecv(k, room, of, code)
-	return q.Wait()
-}
-
-func (m *Message) irecv(k call, room mem.Mem, of *dtype.Buffer, code dtype.Code) Request {
+// receive starts to receive m into d.
+func (m *Message) receive(k call, room mem.Mem, of signature) Request {
 	c := m.c
 	received := func() Request {
 		return Request{err: fail(ErrRequest, k.String(), c, "message is none, or has been received")}
@@ -130,9 +128,9 @@ func (m *Message) irecv(k call, room mem.Mem, of *dtype.Buffer, code dtype.Code)
 	taken := *m
 	*m = Message{c: c}
 	if taken.m == nil {
-		return irecv(k, c, room, of, code, ProcNull, AnyTag)
+		return c.message(k, room, of, ProcNull, AnyTag)
 	}
-	v := c.envelope(p2p.Standard, of, code, taken.st.Source, int32(taken.st.Tag))
+	v := c.envelope(k, of, taken.st.Source, int32(taken.st.Tag))
 	r := c.w.P2P.Imrecv(taken.m, taken.gen, &v, room)
 	if r == nil {
 		return received()

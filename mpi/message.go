@@ -1,0 +1,180 @@
+package mpi
+
+import (
+	"reflect"
+
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
+
+// signature is what a message tells of its elements. Beside a mem.Mem it is all that a call says of
+// what it moves; the two are not one struct, which would not travel in registers.
+type signature struct {
+	code  dtype.Code
+	typ   *dtype.Type // in checking mode only, as count
+	count int64
+}
+
+// dataOf is the elements of a slice.
+func dataOf[T Elem](c *Comm, buf []T) (mem.Mem, signature) {
+	e := signature{code: elementCode[T]()}
+	if c.checks() {
+		e.typ, e.count = checkedType(reflect.TypeFor[T]()), int64(len(buf))
+	}
+	return mem.Of(bytesOf(buf)), e
+}
+
+// data is the elements of a Buffer that is right.
+func (b *Buffer) data(c *Comm) (mem.Mem, signature) {
+	e := signature{code: b.b.Code()}
+	if c.checks() {
+		e.typ, e.count = b.b.Type(), b.b.Count()
+	}
+	return mem.In(&b.b), e
+}
+
+// sent is data of what the call k on c is to send. Peer and tag are for the error.
+func (b *Buffer) sent(k call, c *Comm, peer, tag int) (m mem.Mem, e signature, err *Error) {
+	if b.err != nil {
+		return m, e, describe(b.err, k, c, peer, tag).raised()
+	}
+	m, e = b.data(c)
+	return m, e, nil
+}
+
+// received is sent for what is received into: no byte may be there twice.
+func (b *Buffer) received(k call, c *Comm, peer, tag int) (m mem.Mem, e signature, err *Error) {
+	switch {
+	case b.err != nil:
+		err = describe(b.err, k, c, peer, tag)
+	case b.b.Overlaps():
+		err = newError(ErrType, k.String(), c, "%s: bytes of memory occur twice, and are to be received into", b.b.Type().Describe(b.b.Count()))
+		err.Peer, err.Tag = peer, tag
+	default:
+		m, e = b.data(c)
+		return m, e, nil
+	}
+	err.receive = true
+	return m, e, err.raised()
+}
+
+// mode is the mode in which a call sends.
+func (k call) mode() p2p.Mode {
+	switch k {
+	case callSsend, callIssend, callSsendInit:
+		return p2p.Synchronous
+	case callBsend, callIbsend, callBsendInit:
+		return p2p.Buffered
+	}
+	return p2p.Standard
+}
+
+// persistent reports whether a call makes a request that can be started many times.
+func (k call) persistent() bool { return k >= callSendInit && k <= callRecvInit }
+
+// envelope is that of a message of call k.
+func (c *Comm) envelope(k call, of signature, peer int, tag int32) p2p.Envelope {
+	return p2p.Envelope{Comm: c.core, Ctx: c.core.Ctx, Peer: peer, Tag: tag, Mode: k.mode(), Code: of.code, Type: of.typ, Count: of.count}
+}
+
+// message starts to send or receive m, or prepares that, as the call k says.
+func (c *Comm) message(k call, m mem.Mem, of signature, peer, tag int) Request {
+	receives := k.receives()
+	if err := c.check(k, peer, tag, receives); err != nil {
+		return Request{err: err}
+	}
+	e := c.w.P2P
+	e.Proc().Lock()
+	v := c.envelope(k, of, peer, engineTag(tag))
+	var r *p2p.Request
+	switch {
+	case k.persistent():
+		if receives {
+			r = e.RecvInit(&v, m)
+		} else {
+			r = e.SendInit(&v, m)
+		}
+		r.Persistent = true
+	case receives:
+		r = e.Irecv(&v, m)
+	default:
+		if peer != ProcNull {
+			e.Replenish(c.core.Members[peer], m.Len())
+		}
+		r = e.Isend(&v, m)
+	}
+	q := watched(newRequest(k, c, r))
+	e.Proc().Unlock()
+	return q
+}
+
+// send sends m and waits until its memory may be used again.
+func (c *Comm) send(k call, m mem.Mem, of signature, dest, tag int) error {
+	if buf, ok := m.Bytes(); ok && c != nil && uint(dest) < uint(len(c.core.Members)) && uint(tag) <= maxTag && !c.freed.Load() && !c.w.Odd() {
+		if err := c.w.P2P.Send(c.core, k.mode(), of.code, buf, dest, int32(tag)); err != nil {
+			return wrap(err, k, c, dest, tag)
+		}
+		return nil
+	}
+	q := c.message(k, m, of, dest, tag)
+	_, err := q.Wait()
+	return err
+}
+
+// recv receives into m.
+func (c *Comm) recv(k call, m mem.Mem, of signature, source, tag int) (st Status, err error) {
+	if buf, ok := m.Bytes(); ok && c != nil && !c.w.Odd() {
+		if err := c.check(k, source, tag, true); err != nil {
+			return emptyStatus(), err
+		}
+		s := p2p.Status{Code: of.code}
+		c.w.P2P.Recv(c.core, buf, source, engineTag(tag), &s)
+		st.set(&s)
+		if s.Err != nil {
+			return st, wrap(s.Err, k, c, source, tag)
+		}
+		return st, nil
+	}
+	q := c.message(k, m, of, source, tag)
+	return q.Wait()
+}
+
+// exchange starts to send one message and to receive another.
+func (c *Comm) exchange(k call, send mem.Mem, sent signature, dest, sendTag int, recv mem.Mem, received signature, source, recvTag int) Request {
+	if err := c.checkBoth(k, dest, sendTag, source, recvTag); err != nil {
+		return Request{err: err}
+	}
+	e := c.w.P2P
+	e.Proc().Lock()
+	v := c.envelope(k, received, source, engineTag(recvTag))
+	r := e.Irecv(&v, recv)
+	v = c.envelope(k, sent, dest, int32(sendTag))
+	s := e.Isend(&v, send)
+	e.Join(r, s)
+	q := watched(newRequest(k, c, r))
+	e.Proc().Unlock()
+	return q
+}
+
+// replace starts to send m, and to receive into the same memory.
+func (c *Comm) replace(k call, m mem.Mem, of signature, dest, sendTag, source, recvTag int) Request {
+	if err := c.checkBoth(k, dest, sendTag, source, recvTag); err != nil {
+		return Request{err: err}
+	}
+	e := c.w.P2P
+	e.Proc().Lock()
+	v := c.envelope(k, of, source, engineTag(recvTag))
+	r := e.SendrecvReplace(&v, m, dest, int32(sendTag))
+	q := watched(newRequest(k, c, r))
+	e.Proc().Unlock()
+	return q
+}
+
+// checkBoth is check of a call that sends and receives.
+func (c *Comm) checkBoth(k call, dest, sendTag, source, recvTag int) *Error {
+	if err := c.check(k, dest, sendTag, false); err != nil {
+		return err
+	}
+	return c.check(k, source, recvTag, true)
+}
