@@ -18,7 +18,11 @@ const programVariable = "HALO_TEST_PROGRAM"
 
 // runProgram runs one of the programs that are about the state of a process.
 func runProgram(name string) {
-	if err := programs()[name](); err != nil {
+	run := programs()[name]
+	if way, ok := strings.CutPrefix(name, "frames of "); ok {
+		run = func() error { return framesOf(way) }
+	}
+	if err := run(); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}

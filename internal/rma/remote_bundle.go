@@ -100,7 +100,8 @@ func (e *Engine) hold(c *channel, a *Op, off, at uint64) bool {
 
 // add adds an access if it fits.
 func (h *bundle) add(a *Op, at uint64, alone bool) bool {
-	off, size := int64(at-h.base), a.Origin.Len()
+	origin, _ := a.Origin.Bytes() // as brief says
+	off, size := int64(at-h.base), len(origin)
 	same := a.Fn == h.op || planted.EnvironmentOfTheFirst && a.Fn.Bare() == h.op.Bare()
 	if a.Kind != h.kind || !same || a.Elem != h.typ || h.size+size > h.limit || off > math.MaxInt64/2 || off < math.MinInt64/2 ||
 		alone && h.n > 0 {
@@ -121,7 +122,7 @@ func (h *bundle) add(a *Op, at uint64, alone bool) bool {
 		h.runs[h.n] = runs{off: off, length: int64(size), count: 1}
 		h.n++
 	}
-	a.Origin.Pack(h.page[bundleData+h.size:][:size], 0)
+	copy(h.page[bundleData+h.size:], origin)
 	h.size += size
 	return true
 }

@@ -1,0 +1,94 @@
+package mpi_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/halo-mpi/halo/internal/testrun"
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// framed are calls whose way from the program to memory is short, the fabric they go over, and how
+// many functions of Halo are called on it at most: what is inlined does not count, nor does the copy.
+var framed = map[string]struct {
+	fabric string
+	most   int
+	call   func(c *mpi.Comm, w mpi.Win[float64], bad []float64) error
+}{
+	"put":     {"shm", 2, func(c *mpi.Comm, w mpi.Win[float64], bad []float64) error { return w.Put(bad, 1, 0) }},
+	"far put": {"tcp", 7, func(c *mpi.Comm, w mpi.Win[float64], bad []float64) error { return w.Put(bad, 1, 0) }},
+	"send":    {"shm", 5, func(c *mpi.Comm, w mpi.Win[float64], bad []float64) error { return mpi.Send(c, bad, 1, 0) }},
+	"allreduce": {"shm", 5, func(c *mpi.Comm, w mpi.Win[float64], bad []float64) error {
+		return mpi.Allreduce(c, bad, make([]float64, 1), mpi.Sum)
+	}},
+}
+
+// Short ways stay short. The operand is memory that cannot be read, so that the stack at the fault
+// shows the functions.
+func TestShortWaysAreOfFewFunctions(t *testing.T) {
+	testrun.PlainOnly(t, "the race detector inlines less")
+	for name, f := range framed {
+		stdout, stderr, status := program(t, "frames of "+name)
+		ways := strings.Split(strings.TrimSpace(stdout), "\n")
+		if status != 0 || stdout == "" {
+			t.Fatalf("%s: status %d\n%s%s", name, status, stdout, stderr)
+		}
+		if len(ways) > f.most {
+			t.Errorf("%s: %d functions are called, %d at most:\n%s", name, len(ways), f.most, stdout)
+		}
+	}
+}
+
+// framesOf is a program that prints the functions of a way, one a line.
+func framesOf(name string) error {
+	f := framed[name]
+	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return err
+	}
+	bad := unsafe.Slice((*float64)(unsafe.Pointer(&page[0])), 1)
+	return mpi.RunOver(f.fabric, 2, func(c *mpi.Comm) error {
+		w, err := mpi.WinAllocate[float64](c, 8, nil)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(w.LockAll(0), c.Barrier()); err != nil {
+			return err
+		}
+		if c.Rank() == 1 {
+			select {} // the other one ends the process
+		}
+		debug.SetPanicOnFault(true)
+		defer func() {
+			recover()
+			printWay(string(debug.Stack()))
+			os.Exit(0)
+		}()
+		return f.call(c, w, bad)
+	})
+}
+
+// printWay prints the functions between the fault and the call in a stack, but for those that are
+// inlined.
+func printWay(stack string) {
+	_, stack, _ = strings.Cut(stack, "\npanic(")
+	_, stack, _ = strings.Cut(stack, "\n")
+	for line := range strings.Lines(stack) {
+		if strings.HasPrefix(line, "\t") {
+			continue
+		}
+		if strings.HasPrefix(line, "github.com/halo-mpi/halo/mpi_test.") {
+			return
+		}
+		if !strings.HasSuffix(strings.TrimSpace(line), "(...)") {
+			fmt.Println(line[:strings.LastIndex(line, "(")])
+		}
+	}
+}
