@@ -9,8 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -28,6 +27,12 @@ var framed = map[string]struct {
 	"allreduce": {"shm", 5, func(c *mpi.Comm, w mpi.Win[float64], bad []float64) error {
 		return mpi.Allreduce(c, bad, make([]float64, 1), mpi.Sum)
 	}},
+}
+
+func init() {
+	for name := range framed {
+		linuxPrograms["frames of "+name] = func() error { return framesOf(name) }
+	}
 }
 
 // Short ways stay short. The operand is memory that cannot be read, so that the stack at the fault
@@ -49,7 +54,10 @@ func TestShortWaysAreOfFewFunctions(t *testing.T) {
 // framesOf is a program that prints the functions of a way, one a line.
 func framesOf(name string) error {
 	f := framed[name]
-	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	page, err := sys.Anonymous(int64(os.Getpagesize()))
+	if err == nil {
+		err = sys.Deny(page)
+	}
 	if err != nil {
 		return err
 	}

@@ -18,15 +18,18 @@ const programVariable = "HALO_TEST_PROGRAM"
 
 // runProgram runs one of the programs that are about the state of a process.
 func runProgram(name string) {
-	run := programs()[name]
-	if way, ok := strings.CutPrefix(name, "frames of "); ok {
-		run = func() error { return framesOf(way) }
+	run, found := programs()[name]
+	if !found {
+		run = linuxPrograms[name]
 	}
 	if err := run(); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
 }
+
+// linuxPrograms are programs of files for Linux.
+var linuxPrograms = map[string]func() error{}
 
 // programs are what only a process of its own can show: Init and Finalize
 // happen once in a process.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"os"
 	"reflect"
-	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
@@ -22,7 +22,7 @@ func ReduceLocal[T Elem](in, inout []T, op Op) error {
 		return fail(ErrCount, call, nil, "inout slice of %d elements for %d", len(inout), len(in))
 	}
 	left, right := bytesOf(in), bytesOf(inout[:len(in)])
-	if overlap(left, right) {
+	if mem.Overlap(left, right) {
 		return fail(ErrBuffer, call, nil, "the two slices share memory: there is no in place")
 	}
 	if op.user != nil && op.user.Of == nil { // which looks at the type
@@ -38,15 +38,6 @@ func ReduceLocal[T Elem](in, inout []T, op Op) error {
 		return failLocal(err, call)
 	}
 	return nil
-}
-
-// overlap reports whether two slices share memory.
-func overlap(a, b []byte) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return false
-	}
-	x, y := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
-	return x < y+uintptr(len(b)) && y < x+uintptr(len(a))
 }
 
 // localKernel is the kernel of operations that belong to no communicator. Those of

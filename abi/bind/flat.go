@@ -125,12 +125,6 @@ func (f *flat) combines(op mpi.Op) bool {
 // accumulates is combines for calls that may replace, too.
 func (f *flat) accumulates(op mpi.Op) bool { return f != nil && op == mpi.Replace || f.combines(op) }
 
-// meet reports whether two pieces of memory share bytes.
-func meet(a, b []byte) bool {
-	x, y := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
-	return x < y+uintptr(len(b)) && y < x+uintptr(len(a))
-}
-
 // bytesAt is count elements of a predefined type that lies as it is packed, false if it
 // is none, there are none, or there is no memory.
 func (l *Lib) bytesAt(address uintptr, count int, d handle) ([]byte, bool) {

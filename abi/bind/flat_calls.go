@@ -1,6 +1,10 @@
 package bind
 
-import "github.com/halo-mpi/halo/mpi"
+import (
+	"github.com/halo-mpi/halo/mpi"
+
+	"github.com/halo-mpi/halo/internal/mem"
+)
 
 // Calls that take the short way where they can, see flat.
 
@@ -15,7 +19,7 @@ func (l *Lib) bcastNow(c *mpi.Comm, buffer uintptr, count int, d handle, root in
 // allgatherNow is MPI_Allgather.
 func (l *Lib) allgatherNow(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype handle, recvbuf uintptr, recvcount int, recvtype handle) error {
 	if send, ok := l.bytesAt(sendbuf, sendcount, sendtype); ok && sendtype == recvtype && sendcount == recvcount && !c.Inter() {
-		if recv, ok := l.bytesAt(recvbuf, times(c.Size(), recvcount), recvtype); ok && !meet(send, recv) {
+		if recv, ok := l.bytesAt(recvbuf, times(c.Size(), recvcount), recvtype); ok && !mem.Overlap(send, recv) {
 			return mpi.Allgather(c, send, recv)
 		}
 	}
@@ -27,7 +31,7 @@ func (l *Lib) alltoallNow(c *mpi.Comm, sendbuf uintptr, sendcount int, sendtype 
 	if sendtype == recvtype && sendcount == recvcount && !c.Inter() {
 		n := times(c.Size(), sendcount)
 		if send, ok := l.bytesAt(sendbuf, n, sendtype); ok {
-			if recv, ok := l.bytesAt(recvbuf, n, recvtype); ok && !meet(send, recv) {
+			if recv, ok := l.bytesAt(recvbuf, n, recvtype); ok && !mem.Overlap(send, recv) {
 				return mpi.Alltoall(c, send, recv)
 			}
 		}

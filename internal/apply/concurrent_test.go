@@ -12,6 +12,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
+	"github.com/halo-mpi/halo/internal/sys"
 )
 
 // together runs f as so many processes of the node at once, two goroutines each.
@@ -207,7 +208,7 @@ func sumsAreExact(t *testing.T, typ op.Type, fine bool, at int) {
 // that keep sums exact.
 func TestRC05_HotElements(t *testing.T) {
 	rounds := 40_000
-	if raceBuild {
+	if sys.Race {
 		rounds = 2000
 	}
 	for _, typ := range counters {
@@ -279,7 +280,7 @@ func TestRC16_NothingIsTorn(t *testing.T) {
 // or many.
 func TestRC11_SomebodyComesInBetween(t *testing.T) {
 	rounds, types := 100, []op.Type{op.Uint8, op.Uint16, op.Float32, op.Int64, op.Float64}
-	if raceBuild {
+	if sys.Race {
 		rounds, types = 30, types[2:] // the others are not direct
 	}
 	const most = 1_000_000 // so many are exact
@@ -380,7 +381,7 @@ func TestNobodyStarves(t *testing.T) {
 // first for everybody: compare-and-swap, one element and many are atomic with each other.
 func TestRC06_ElementsAcrossTheEndOfAStripe(t *testing.T) {
 	rounds := 30_000
-	if raceBuild {
+	if sys.Race {
 		rounds /= 30
 	}
 	for _, typ := range []op.Type{op.Int32, op.Int64, op.Int128} {

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/sys"
 )
 
 // What programs have asserted to be atomic operations of the processor
@@ -15,7 +16,7 @@ import (
 // Intrinsic reports whether elements of size bytes that lie at a multiple of it are updated
 // by an atomic operation of the processor.
 func Intrinsic(size int) bool {
-	return size == 8 || size == 4 || !raceBuild && (size == 1 || size == 2 || size == 16 && hasSwap16())
+	return size == 8 || size == 4 || !sys.Race && (size == 1 || size == 2 || size == 16 && hasSwap16())
 }
 
 // Few is up to how many elements in a row Accumulate updates one by one.

@@ -239,12 +239,12 @@ func counted(changes []int) []int {
 // RC-03, RC-04, RC-11, RC-17, X-RMA-16: the same among processes that share memory.
 func TestRC11_Processes(t *testing.T) {
 	updates := 800
-	if raceBuild { // which does not see what other processes do
+	if sys.Race { // which does not see what other processes do
 		updates = 100
 	}
 	for _, typ := range counters {
 		for _, at := range []int{0, 2} {
-			if (at != 0 || raceBuild) && typ != op.Int64 && typ != op.Complex128 {
+			if (at != 0 || sys.Race) && typ != op.Int64 && typ != op.Complex128 {
 				continue
 			}
 			for _, fine := range []bool{false, true} {

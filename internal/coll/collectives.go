@@ -70,7 +70,7 @@ func (e *Engine) Exchange(c *comm.Comm, k Kind, send, recv []byte, width int, co
 func (e *Engine) plain(c *comm.Comm, k Kind, send, recv []byte, width int) *slot {
 	size, n := len(send), c.Size()
 	switch {
-	case size == 0 || overlap(send, recv):
+	case size == 0 || mem.Overlap(send, recv):
 		return nil
 	case k == Allgather && len(recv)/n >= size:
 	case k == Alltoall && len(recv) >= size && size%(n*width) == 0:
@@ -230,7 +230,7 @@ func pass(c *comm.Comm, k Kind, send, recv []byte, o op.Op, t op.Type, root int)
 		return nil, false
 	}
 	recv = recv[:len(send)]
-	return recv, &send[0] == &recv[0] || !overlap(send, recv)
+	return recv, &send[0] == &recv[0] || !mem.Overlap(send, recv)
 }
 
 // Reduce leaves the reduction of all send in recv at the root; recv is not used

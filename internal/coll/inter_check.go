@@ -141,7 +141,7 @@ func (x *Side) separate(y *Side) error {
 	switch {
 	case x.Len() == 0 || y.Len() == 0:
 		return nil
-	case row && rowToo && !overlap(a, b):
+	case row && rowToo && !mem.Overlap(a, b):
 		return nil
 	case !(row && rowToo) && !mem.Same(x.Mem, y.Mem):
 		return nil

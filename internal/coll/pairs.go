@@ -32,7 +32,7 @@ func (p Pairs) check(c *comm.Comm) (inPlace bool, err error) {
 		case from.Len() == 0 || to.Len() == 0:
 		case from.Len() == to.Len() && mem.Same(from.Mem, to.Mem) && mem.Alike(from.Mem, to.Mem):
 			there++
-		case mem.Same(from.Mem, to.Mem) || overlap(flat(from.Mem), flat(to.Mem)):
+		case mem.Same(from.Mem, to.Mem) || mem.Overlap(flat(from.Mem), flat(to.Mem)):
 			return false, wrong(class.Buffer, "what is sent to rank %d overlaps in part what is received from it", r)
 		default:
 			elsewhere++

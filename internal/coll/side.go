@@ -2,7 +2,6 @@ package coll
 
 import (
 	"math/bits"
-	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -186,7 +185,7 @@ func (x *Side) apart(y *Side, at int, part, what string) error {
 	a, rowOfX := x.Bytes()
 	b, rowOfY := y.Bytes()
 	if rowOfX && rowOfY {
-		if !overlap(a, b) || at < len(b) && &a[0] == &b[at] {
+		if !mem.Overlap(a, b) || at < len(b) && &a[0] == &b[at] {
 			return nil
 		}
 	} else if at >= y.Len() || !mem.Same(x.Mem, y.From(at)) || mem.Alike(x.Mem, y.From(at)) {
@@ -240,19 +239,10 @@ func (b blocks) meets(y blocks) bool {
 	for i := range b.len() {
 		a := b.bytes(i)
 		for k := range y.len() {
-			if overlap(a, y.bytes(k)) {
+			if mem.Overlap(a, y.bytes(k)) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// overlap reports whether two slices share memory.
-func overlap(a, b []byte) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return false
-	}
-	x, y := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
-	return x < y+uintptr(len(b)) && y < x+uintptr(len(a))
 }

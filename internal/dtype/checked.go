@@ -28,7 +28,7 @@ func (c *checked) sub(a, b int64) int64 {
 }
 
 func (c *checked) mul(a, b int64) int64 {
-	hi, lo := bits.Mul64(magnitude(a), magnitude(b))
+	hi, lo := bits.Mul64(Magnitude(a), Magnitude(b))
 	p := int64(lo)
 	if (a < 0) != (b < 0) {
 		p = -p
@@ -41,7 +41,8 @@ func (c *checked) mul(a, b int64) int64 {
 	return p
 }
 
-func magnitude(a int64) uint64 {
+// Magnitude is the absolute value, of the lowest number, too.
+func Magnitude(a int64) uint64 {
 	if a < 0 {
 		return -uint64(a)
 	}

@@ -1,9 +1,13 @@
 package dtype
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
 
 // RaceEnabled is for the tests outside of the package.
-const RaceEnabled = raceBuild
+const RaceEnabled = sys.Race
 
 // EachMover does something with each way that this machine has to move the bytes of
 // t.

@@ -23,8 +23,8 @@ func (l *layout) extent() int64 { return l.ub - l.lb }
 // most is the largest count with which neither size and bounds nor the number of
 // basic elements, n, exceed 64 bits.
 func (l *layout) most(n int64) int64 {
-	room := uint64(math.MaxInt64) - max(magnitude(l.trueLB), magnitude(l.trueUB))
-	return int64(min(math.MaxInt64/max(1, uint64(n), uint64(l.size)), room/max(1, magnitude(l.extent()))+1))
+	room := uint64(math.MaxInt64) - max(Magnitude(l.trueLB), Magnitude(l.trueUB))
+	return int64(min(math.MaxInt64/max(1, uint64(n), uint64(l.size)), room/max(1, Magnitude(l.extent()))+1))
 }
 
 // layoutOf is that of a basic datatype.

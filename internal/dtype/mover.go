@@ -24,7 +24,7 @@ const (
 // amd64.
 func movers() []mover {
 	list := []mover{loops}
-	if runtime.GOARCH == "amd64" && !raceBuild && sys.HasAVX2() {
+	if runtime.GOARCH == "amd64" && !sys.Race && sys.HasAVX2() {
 		list = append(list, avx2)
 		if sys.HasAVX512() {
 			list = append(list, avx512)
@@ -36,7 +36,7 @@ func movers() []mover {
 // bestMover is the last of movers, without the list.
 func bestMover() mover {
 	switch {
-	case runtime.GOARCH != "amd64" || raceBuild || !sys.HasAVX2():
+	case runtime.GOARCH != "amd64" || sys.Race || !sys.HasAVX2():
 		return loops
 	case sys.HasAVX512():
 		return avx512

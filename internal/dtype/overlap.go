@@ -30,7 +30,7 @@ func (t *Type) Overlaps(count int64) bool {
 	case count == 0 || one.size == 0:
 		return false
 	// Of elements that do not reach into each other, what is known of one holds.
-	case count == 1 || int64(magnitude(extent)) >= one.hi-one.lo:
+	case count == 1 || int64(Magnitude(extent)) >= one.hi-one.lo:
 		return t.overlaps()
 	}
 	return !one.apart(count, extent) && repeat(count, extent, one).overlaps()
@@ -65,12 +65,12 @@ func (n *node) overlaps() bool {
 // stride each steps over all that the smaller ones cover.
 func (n *node) apart(count, stride int64) bool {
 	type dim struct{ n, stride int64 }
-	loops := append(make([]dim, 0, 8), dim{count, int64(magnitude(stride))})
+	loops := append(make([]dim, 0, 8), dim{count, int64(Magnitude(stride))})
 	if count == 1 {
 		loops = loops[:0]
 	}
 	for n.kind == loop {
-		loops = append(loops, dim{n.n, int64(magnitude(n.stride))})
+		loops = append(loops, dim{n.n, int64(Magnitude(n.stride))})
 		n = n.sub
 	}
 	if n.kind != run && !n.sorted() {

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/sys"
 )
 
 // must is for types that cannot fail.
@@ -308,7 +309,7 @@ func TestGathers(t *testing.T) {
 
 // Nothing on the path of a message allocates.
 func TestPackAllocatesNothing(t *testing.T) {
-	if raceBuild {
+	if sys.Race {
 		t.Skip("the race detector allocates")
 	}
 	set := Predefined()

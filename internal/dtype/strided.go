@@ -100,10 +100,10 @@ func (s *strides) words() {
 	case s.by == avx512 && s.n >= manyWords && s.dstStep == 8 && s.srcStep == 16:
 		s.everyOther()
 	case s.by == loops:
-	case s.n >= 2*manyWords && magnitude(int64(s.srcStep)) >= line:
+	case s.n >= 2*manyWords && Magnitude(int64(s.srcStep)) >= line:
 		s.farWords(gatherWords)
 		return
-	case s.n >= beyondCaches && magnitude(int64(s.dstStep)) >= line:
+	case s.n >= beyondCaches && Magnitude(int64(s.dstStep)) >= line:
 		s.farWords(scatterWords)
 		return
 	}

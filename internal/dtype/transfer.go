@@ -88,7 +88,7 @@ func (t *transfer) loop(sub *node, stride, off, packedOff, count int64) {
 		return
 	}
 	if sub.columnar(count) {
-		rows := max(tileBytes/max(magnitude(stride), uint64(sub.size), 1), 8)
+		rows := max(tileBytes/max(Magnitude(stride), uint64(sub.size), 1), 8)
 		for count > 0 {
 			k := min(count, int64(rows))
 			t.columns(sub, stride, off, packedOff, k)

@@ -13,6 +13,15 @@ func Same(a, b Mem) bool {
 	return a.Address() == b.Address()
 }
 
+// Overlap reports whether two slices share memory.
+func Overlap(a, b []byte) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	x, y := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
+	return x < y+uintptr(len(b)) && y < x+uintptr(len(a))
+}
+
 // Alike reports whether a and b, which begin at the same byte, are the same bytes in the same
 // order, as far as both go.
 func Alike(a, b Mem) bool {

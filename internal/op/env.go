@@ -1,5 +1,7 @@
 package op
 
+import "github.com/halo-mpi/halo/internal/sys"
+
 // Env is a floating-point environment, as far as it changes what sums and products are: the
 // direction of rounding, whether subnormal numbers are taken for zeros, and what the x87 has of
 // its own. Every value means something, so that whatever a peer sends is harmless: there is no
@@ -97,7 +99,7 @@ const inLane = 16
 func numbersIn(o Op, t Type, e Env, dst, left, right []byte) {
 	word := e.word()
 	n := len(dst) &^ (inLane - 1)
-	if raceBuild {
+	if sys.Race {
 		n = 0
 	}
 	if n > 0 {

@@ -48,7 +48,7 @@ func (k Kernel) String() string {
 func Kernels() []Kernel {
 	list := []Kernel{Loops}
 	switch {
-	case raceBuild:
+	case sys.Race:
 	case runtime.GOARCH == "amd64":
 		if sys.HasAVX2() {
 			list = append(list, AVX2)
@@ -84,7 +84,7 @@ func ParseKernel(name string) (Kernel, error) {
 	for k := Loops; k < kernels; k++ {
 		if k.String() == name {
 			why := "this machine has"
-			if raceBuild {
+			if sys.Race {
 				why = "a program built with -race has"
 			}
 			return Loops, fmt.Errorf("no %s here: %s %s", name, why, strings.Join(here, ", "))

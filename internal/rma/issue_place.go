@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
 )
 
 // span is where the first byte of size bytes in this layout is, and the one behind the
@@ -24,7 +25,7 @@ func (l *Place) span(size int64) (lo, hi int64, err error) {
 	lb, length := t.TrueExtent()
 	_, extent := t.Extent()
 	lo, hi = lb, lb+length
-	over, far := bits.Mul64(magnitude(extent), uint64(l.Count-1))
+	over, far := bits.Mul64(dtype.Magnitude(extent), uint64(l.Count-1))
 	switch {
 	case over != 0 || far > math.MaxInt64:
 	case extent >= 0 && hi <= math.MaxInt64-int64(far):
@@ -33,13 +34,6 @@ func (l *Place) span(size int64) (lo, hi int64, err error) {
 		return lo - int64(far), hi, nil
 	}
 	return 0, 0, fail(class.RMARange, "%d elements of %v exceed 64 bits", l.Count, t)
-}
-
-func magnitude(x int64) uint64 {
-	if x < 0 {
-		return -uint64(x)
-	}
-	return uint64(x)
 }
 
 // offset is target.offset, or handle.offset.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -166,7 +167,7 @@ func (r *attachedRegion) end() uint64 { return r.addr + uint64(len(r.region.Mem)
 // meets reports whether one of the blocks has a byte of those from lo to hi, counted from the
 // first byte of the lowest block. They are within what reach has found, less than 2^63 bytes.
 func (r *runs) meets(lo, hi uint64) bool {
-	step, length := magnitude(r.stride), uint64(r.length)
+	step, length := dtype.Magnitude(r.stride), uint64(r.length)
 	k := uint64(0) // the first block that does not end before lo
 	if lo >= length {
 		if step == 0 {

@@ -3,6 +3,8 @@ package shmfmt
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/sys"
 )
 
 const (
@@ -121,7 +123,7 @@ func (o *Offer) End(n uint64, done bool) {
 
 // plain stores n where nobody else looks before something else is published.
 func plain(word *atomic.Uint64, n uint64) {
-	if raceBuild {
+	if sys.Race {
 		word.Store(n)
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -196,7 +197,7 @@ func (c *Consumer) Empty() bool {
 // each would cost the whole way to the producer's cache. What is loaded is not
 // used: it may be being written.
 func (c *Consumer) Ahead() {
-	if raceBuild {
+	if sys.Race {
 		return
 	}
 	at := c.head

@@ -117,7 +117,7 @@ func linger(g *rand.Rand) {
 // one is told.
 func TestF3_KilledAtAnyMoment(t *testing.T) {
 	runs := 12
-	if testing.Short() || raceBuild {
+	if testing.Short() || sys.Race {
 		runs = 4
 	}
 	inside := uint64(0)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/halo-mpi/halo/internal/sys"
 )
 
 // actor is a claimant of the simulation, which does one step at a time.
@@ -218,7 +220,7 @@ func simulate(t *testing.T, seed uint64, deaths bool) *simulation {
 // histories is how many are tried: fewer where the race detector, which has nothing to
 // find in them, slows them down.
 func histories() uint64 {
-	if raceBuild {
+	if sys.Race {
 		return 3000
 	}
 	return 20000
@@ -302,7 +304,7 @@ func TestLockContended(t *testing.T) {
 func TestLockExcludesThreads(t *testing.T) {
 	const n = 4
 	rounds := 3000
-	if raceBuild {
+	if sys.Race {
 		rounds = 600
 	}
 	w := heapWindow(t, n)

@@ -12,7 +12,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/halo-mpi/halo/internal/sys"
 )
+
+// Race is sys.Race.
+const Race = sys.Race
 
 const (
 	// Chosen is the environment variable that names the fabrics to cover, separated by commas.

@@ -1,6 +1,0 @@
-//go:build !race
-
-package apply
-
-// raceBuild says that the race detector watches.
-const raceBuild = false

@@ -1,5 +1,0 @@
-//go:build !race
-
-package dtype
-
-const raceBuild = false

@@ -1,5 +1,0 @@
-//go:build race
-
-package op
-
-const raceBuild = true

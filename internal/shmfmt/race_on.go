@@ -1,6 +1,0 @@
-//go:build race
-
-package shmfmt
-
-// raceBuild says that the race detector watches: it takes loads ahead for reads.
-const raceBuild = true
