@@ -108,7 +108,7 @@ unit:
 
 # UNDETECTED are packages in which the detector has nothing to watch: their tests start programs
 # that are built without it, or have no goroutines.
-UNDETECTED = /abi$$|/abi/(generate|lib|unwind)$$|/bench/compare$$|/cmd/halo$$|/conformance/run$$|/examples$$|/gen$$|/internal/(cname|frame|leftover|lines|lint)$$
+UNDETECTED = /abi$$|/abi/(generate|lib|unwind)$$|/bench/compare$$|/cmd/halo$$|/conformance/run$$|/examples$$|/gen$$|/internal/(cname|frame|leftover|lines|lint|match)$$
 race:
 	$(GO) test -race -timeout 30m $$($(GO) list ./... | grep -vE '$(UNDETECTED)')
 

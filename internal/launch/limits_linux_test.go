@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // hasC reports whether the launcher under test is built with C, which looks at its
@@ -49,8 +51,9 @@ func TestLostOutputIsAFailure(t *testing.T) {
 
 // A limit that Go's runtime would end the launcher for, with its traces, is named.
 func TestLimitsOfTheLauncherAreNamed(t *testing.T) {
-	if raceFlag == "-race" || !hasC(t) {
-		t.Skip("needs a launcher with C, and the race detector reserves more than any limit")
+	testrun.PlainOnly(t, "it reserves more than any limit")
+	if !hasC(t) {
+		t.Skip("needs a launcher with C")
 	}
 	for _, kib := range []string{"200000", "1000000", "1500000"} {
 		r := newRun(t, "-n", "2", "rank", "init").through(`ulimit -v ` + kib + `; exec "$0" "$@"`).start().wait(125)
@@ -106,9 +109,7 @@ func TestLimitsOfRanksAreNamed(t *testing.T) {
 // Go ranks that get too little address space are explained, by the launcher where Go's runtime ends
 // them, else by themselves.
 func TestAddressSpaceOfGoRanksIsNamed(t *testing.T) {
-	if raceFlag == "-race" {
-		t.Skip("the race detector reserves more than any limit")
-	}
+	testrun.PlainOnly(t, "it reserves more than any limit")
 	for _, kib := range []int{150000, 300000, 600000, 800000, 1000000, 1200000, 1500000} {
 		r := newRun(t, "-n", "2", "sh", "-c", fmt.Sprintf(`ulimit -c 0; ulimit -v %d; exec %s barrier`, kib, hangPath)).start()
 		<-r.ended
@@ -190,7 +191,7 @@ func TestChrootWithoutDevices(t *testing.T) {
 	defer null.Close()
 	r.cmd.Stdin = null
 	r.start().wait(0)
-	if raceFlag != "-race" { // which complains that it finds no /proc there
+	if !testrun.Race { // which complains that it finds no /proc there
 		r.quiet()
 	}
 	if got := strings.Count(r.stdout.String(), "done\n"); got != 2 {

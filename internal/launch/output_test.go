@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // checker reads what ranks wrote by their step lines:COUNT,LONGEST, and expects
@@ -91,12 +93,13 @@ func checkLines(t *testing.T, ranks, count, longest int, reader func(io.Writer) 
 func same(w io.Writer) io.Writer { return w }
 
 func TestLargeOutputArrivesWhole(t *testing.T) {
+	testrun.PlainOnly(t, "it makes too little output")
 	count := 50000
-	if testing.Short() || raceFlag == "-race" {
+	if testing.Short() {
 		count = 5000
 	}
 	c := checkLines(t, 4, count, 2000, same)
-	if !testing.Short() && raceFlag != "-race" && c.bytes < 200e6 {
+	if !testing.Short() && c.bytes < 200e6 {
 		t.Errorf("only %d bytes", c.bytes)
 	}
 }
@@ -104,8 +107,9 @@ func TestLargeOutputArrivesWhole(t *testing.T) {
 // Promise F5: millions of lines from several ranks arrive whole, and each rank's in
 // order.
 func TestF5_MillionsOfLines(t *testing.T) {
+	testrun.PlainOnly(t, "it makes too little output")
 	count := 500000
-	if testing.Short() || raceFlag == "-race" {
+	if testing.Short() {
 		count = 30000
 	}
 	checkLines(t, 4, count, 3, same)
@@ -114,8 +118,9 @@ func TestF5_MillionsOfLines(t *testing.T) {
 // Promise F5: a rank that floods its output, without ever ending a line, is passed
 // on whole, and the launcher stays small.
 func TestF5_FloodWithoutNewline(t *testing.T) {
+	testrun.PlainOnly(t, "it makes too little output")
 	blocks := 1024 // of a MiB
-	if testing.Short() || raceFlag == "-race" {
+	if testing.Short() {
 		blocks = 64
 	}
 	out, w, err := os.Pipe()

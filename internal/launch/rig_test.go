@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // The programs under test, built once: halo, testdata/rank and testdata/hang.
@@ -34,7 +36,7 @@ func TestMain(m *testing.M) {
 	}
 	haloPath, rankPath, hangPath = filepath.Join(dir, "halo"), filepath.Join(dir, "rank"), filepath.Join(dir, "hang")
 	code := 1
-	if build(haloPath, raceFlag, "github.com/halo-mpi/halo/cmd/halo") && build(dir, "./testdata/rank", "./testdata/hang") {
+	if build(haloPath, fmt.Sprintf("-race=%v", testrun.Race), "github.com/halo-mpi/halo/cmd/halo") && build(dir, "./testdata/rank", "./testdata/hang") {
 		code = m.Run()
 	}
 	os.RemoveAll(dir)
@@ -70,6 +72,7 @@ const hangs = 60 * time.Second
 // test program.
 func newRun(t *testing.T, args ...string) *run {
 	t.Helper()
+	testrun.Covered(t)
 	r := &run{t: t, tmp: t.TempDir(), ended: make(chan struct{})}
 	r.marker = "HALO_TEST_RUN=" + filepath.Base(filepath.Dir(r.tmp)) + filepath.Base(r.tmp)
 	line := []string{"run"}

@@ -31,7 +31,7 @@ const (
 // behind it, as in shm@0110.
 func Fabrics(names ...string) []string {
 	chosen := strings.Split(os.Getenv(Chosen), ",")
-	once := os.Getenv(Once) != "" && runtime.GOOS == "linux"
+	once := Beside()
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		fabric, _, _ := strings.Cut(name, "@")
 		shared := fabric == "shm"
@@ -45,6 +45,18 @@ func Fabrics(names ...string) []string {
 		}
 		return once && !shared
 	})
+}
+
+// Beside reports whether this is a build without the race detector, and a run of one with it covers
+// what that can see.
+func Beside() bool { return !Race && os.Getenv(Once) != "" && runtime.GOOS == "linux" }
+
+// Covered skips t in such a run: all of it is seen under the race detector, where it runs, too.
+func Covered(t testing.TB) {
+	t.Helper()
+	if Beside() {
+		t.Skip("the run with the race detector covers it")
+	}
 }
 
 // PlainOnly skips t under the race detector, which cannot run it for the reason why. In any other

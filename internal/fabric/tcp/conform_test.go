@@ -24,8 +24,11 @@ func TestConformance(t *testing.T) {
 		case "streams, sealed":
 			part, only = 5, sealing
 		}
-		if testrun.Race {
-			part *= 4
+		switch {
+		case testrun.Race:
+			part *= 3
+		case testrun.Beside():
+			only = []string{"NoAllocationPerFrame"}
 		}
 		t.Run(name, func(t *testing.T) {
 			fabrictest.RunPart(t, part, func(t testing.TB, n int) []fabric.Fabric { return fabrics(ends(t, mk, n, limits{})) }, only...)

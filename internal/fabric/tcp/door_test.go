@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -124,6 +125,7 @@ func TestS2FloodKeepsNobodyOut(t *testing.T) {
 }
 
 func TestBothDialAtOnceGiveOneConnection(t *testing.T) {
+	testrun.Covered(t)
 	for name, mk := range makers() {
 		rounds := 60
 		if _, plain := paths()[name]; !plain {

@@ -13,6 +13,7 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/fabrictest"
 	"github.com/halo-mpi/halo/internal/hosttest"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -46,6 +47,7 @@ func spread(t testing.TB, h *hosttest.Hosts, n int, six bool, l limits) []made {
 // duplicate and reorder, with some processes on one host. Most tests of the suite
 // wait too often for that.
 func TestConformanceOverABadWire(t *testing.T) {
+	testrun.Covered(t)
 	h := hosttest.Start(t, 2)
 	h.Wire(1, hosttest.Line{Delay: 100 * time.Microsecond, Loss: 0.002, Duplicate: 0.002, Reorder: 0.01, Seed: 5})
 	fabrictest.RunPart(t, 5, func(t testing.TB, n int) []fabric.Fabric {

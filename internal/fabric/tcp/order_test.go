@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -68,6 +69,7 @@ func never(*wire.Header) bool  { return false }
 func some(h *wire.Header) bool { return h.Tag%3 != 0 }
 
 func TestFramesArriveWholeAndInOrder(t *testing.T) {
+	testrun.Covered(t)
 	for name, mk := range makers() {
 		for _, c := range []struct {
 			name   string

@@ -1,5 +1,0 @@
-//go:build !race && unix
-
-package launch
-
-const raceFlag = "-race=false"
