@@ -113,11 +113,6 @@ func BufError(cl Class, format string, args ...any) Buffer {
 // firstPage is the size of the lowest page of memory, where nothing is.
 const firstPage = 4096
 
-func bind(mem []byte, origin, count int, t *dtype.Type) (b Buffer) {
-	b.err = b.b.Bind(mem, int64(origin), t, int64(count))
-	return b
-}
-
 // memory is the bytes of a slice whose elements hold no pointers.
 func memory[T any](s []T) []byte {
 	var t T

@@ -34,7 +34,8 @@ func (b *Buffer) data(c *Comm) (mem.Mem, signature) {
 	return mem.In(&b.b), e
 }
 
-// sent is data of what the call k on c is to send. Peer and tag are for the error.
+// sent is data for what the call k on c sends, or what is wrong with the Buffer. Peer and tag are for
+// the error.
 func (b *Buffer) sent(k call, c *Comm, peer, tag int) (m mem.Mem, e signature, err *Error) {
 	if b.err != nil {
 		return m, e, describe(b.err, k, c, peer, tag).raised()

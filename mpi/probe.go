@@ -113,7 +113,7 @@ func Imrecv[T Elem](m *Message, buf []T) Request {
 	return m.receive(callImrecv, room, e)
 }
 
-// receive starts to receive m into d.
+// receive starts to receive m into room.
 func (m *Message) receive(k call, room mem.Mem, of signature) Request {
 	c := m.c
 	received := func() Request {

@@ -180,6 +180,14 @@ func (w *Window) failed(err error, k call, target int) *Error {
 	return describe(err, k, w.c, target, Undefined).raised()
 }
 
+// done is what a call returns that the engine has carried out, or refused.
+func (w *Window) done(err error, k call, target int) error {
+	if err == nil {
+		return nil
+	}
+	return w.failed(err, k, target)
+}
+
 // wrong is an error of a class, still to be described.
 func wrong(c Class, format string, args ...any) error {
 	return &class.Error{Class: class.Class(c), Text: fmt.Sprintf(format, args...)}

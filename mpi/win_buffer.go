@@ -64,11 +64,3 @@ func (w *Window) FetchAndOp(value, result Buffer, target int, disp int64, op Op)
 func (w *Window) CompareAndSwap(value, compare, result Buffer, target int, disp int64) error {
 	return w.issue(callCompareAndSwap, &operands{place: place{target: target, disp: disp}}, &value, &compare, &result)
 }
-
-// done is what a call returns that the engine has carried out, or refused.
-func (w *Window) done(err error, k call, target int) error {
-	if err == nil {
-		return nil
-	}
-	return w.failed(err, k, target)
-}

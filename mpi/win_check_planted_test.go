@@ -208,6 +208,13 @@ func TestRC18_RW03_RC13_RangesEpochsAndTypes(t *testing.T) {
 			}
 			p.last(p.Window.Put(mpi.Buf(make([]int64, 2)), 1, 4, 2, d), "2 x MPI_INT64_T are not 2 x MPI_DOUBLE")
 		})},
+		{"put of other types with a notification", mpi.ErrType, "", reuse(func(p *plot) {
+			d := doubles
+			if !p.bad {
+				d, _ = mpi.TypeOf[int64]()
+			}
+			p.last(p.Window.PutNotify(mpi.Buf(make([]int64, 2)), 1, 4, 2, d, 0), "2 x MPI_INT64_T are not 2 x MPI_DOUBLE")
+		})},
 		{"get of other types", mpi.ErrType, "", reuse(func(p *plot) {
 			d := doubles
 			if !p.bad {

@@ -105,8 +105,8 @@ func (w *Window) start(k call, x *operands, origin, compare, result *Buffer) Req
 	return w.request(k, r, err)
 }
 
-// begin carries out call k, of whose Buffers those are nil that its verb does not have. It returns the
-// request of calls that give one.
+// begin carries out call k; Buffers that its verb does not have are not looked at, and may be nil. It
+// returns the request of calls that give one.
 func (w *Window) begin(k call, x *operands, origin, compare, result *Buffer) (*p2p.Request, *Error) {
 	if err := w.usable(k); err != nil {
 		return nil, err

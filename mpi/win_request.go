@@ -48,7 +48,7 @@ func (w *Window) RgetAccumulate(origin, result Buffer, target int, disp int64, c
 	return w.start(callRgetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
 }
 
-// started is request of what is no operation, such as a flush.
+// started is request of a call that does not come by begin, with an error of the engine.
 func (w *Window) started(r *p2p.Request, err error, k call, target int) Request {
 	if err != nil {
 		return Request{err: w.failed(err, k, target)}

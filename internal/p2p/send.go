@@ -29,7 +29,7 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest
 		h := &e.hdr
 		h.Size, h.Kind, h.Flags, h.Chan = uint32(len(buf)), wire.Eager, 0, 0
 		h.Ctx, h.Tag, h.Aux, h.Arg, h.Name = c.Ctx, tag, uint32(code), 0, 0
-		sent := false
+		var sent bool
 		if node := e.p.Straight(int(to)); node != nil {
 			sent = node.Send(int(to), h, buf)
 		} else {

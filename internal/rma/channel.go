@@ -58,7 +58,7 @@ const channelsMax = 1024
 
 const (
 	// expressNumber is that of operations which are answered one by one, and overtake long
-	// ones of the main channel: see View.express.
+	// ones of the main channel: see Engine.express.
 	expressNumber = 1
 	// firstNumber is the first that views get.
 	firstNumber = 2

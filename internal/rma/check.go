@@ -163,8 +163,8 @@ func (w *Window) standing(t *target) standing {
 }
 
 // DoChecked is Do in checking mode: of an operation that goes together with what others do. One
-// that is Remote is not looked at: who has waited for its request may say so to others, of which
-// nobody here knows.
+// that is Remote is not compared with others': who has waited for its request may say so to others, of
+// which nobody here knows.
 func (v *View) DoChecked(call Call, o *Op, rank int) (*p2p.Request, error) {
 	if o.Done == Remote {
 		return v.Do(o, rank)

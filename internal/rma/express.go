@@ -5,21 +5,21 @@ package rma
 // The request of an operation that is Remote is complete when the operation is complete at the
 // origin and at the target. Each of its frames is answered by itself, so that the request waits
 // for nothing but its own operation: not for a flush, which would cover others, and not in the
-// queue behind long operations of other goroutines (express).
+// line behind long operations of other goroutines (express).
 
 // express has o, which is answered by itself, overtake what stands in the main channel's
-// line, if it may: accumulates keep their order with each other, and nothing passes what
+// line, if it may: accumulates and compare-and-swaps keep their order with each other, and nothing passes what
 // Order has said must come first. The lock is held.
 func (e *Engine) express(o *operation) {
 	c, t := o.channel, o.target
 	if o.Done != Remote || c != &t.main || c.first == len(c.line) || o.view == nil || o.view.inOrder() || c.barrier >= c.line[c.first].at {
 		return
 	}
-	if o.Kind == Accumulate {
-		// It has to be gone before another accumulate can be issued.
+	if o.atomic() {
+		// It has to be gone before another one can be issued.
 		if o.view.Options().Ordering != 0 {
 			for _, x := range c.line[c.first:] {
-				if x.Kind == Accumulate || x.Kind == kindBundle {
+				if x.atomic() || x.Kind == kindBundle {
 					return
 				}
 			}

@@ -59,8 +59,8 @@ func (e *Engine) freeOperation(o *operation) {
 const poolMax = 1024
 
 // Issue makes an operation, or starts it; the request, if it is to have one, stands for it. What is
-// wrong with it is an error, and then nothing has been changed. All calls come here but for the
-// short ways in short.go, which give up where a look does not do.
+// wrong with it is an error, and then nothing has been changed. All operations come here but for
+// those that the short ways in short.go make; these hand over to Issue where a few loads cannot decide.
 func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 	w := v.w
 	if err := v.handle.takes(rank); err != nil {

@@ -1,6 +1,8 @@
 package rma
 
 import (
+	"unsafe"
+
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -16,6 +18,10 @@ func (o *Op) apply(r *apply.Region, off int64) error {
 	var b dtype.Buffer
 	if err := b.Bind(r.Mem, off, o.Place.Type, o.Place.Count); err != nil {
 		return err
+	}
+	if s, ok := b.Contiguous(); ok { // elements in a row of a type that says more
+		o.applyAt(r, int64(uintptr(unsafe.Pointer(&s[0]))-uintptr(unsafe.Pointer(&r.Mem[0]))))
+		return nil
 	}
 	switch o.Kind {
 	case Put:

@@ -160,9 +160,9 @@ func (w *Window) lazyAllNow(call string) error {
 
 // fits reports whether an access of so many bytes may go with a WinEpoch, as far as that is a
 // matter of itself.
-func (a *Op) fits(size int64) bool {
-	return size <= bundledMax && a.Notify == 0 && a.Done != Remote && a.contiguous() &&
-		(a.Fn != op.NoOp || a.Kind != Accumulate || a.fetches())
+func (o *Op) fits(size int64) bool {
+	return size <= bundledMax && o.Notify == 0 && o.Done != Remote && o.contiguous() &&
+		(o.Fn != op.NoOp || o.Kind != Accumulate || o.fetches())
 }
 
 // keep keeps an operation that fits for Unlock, if it is the first of its epoch and nobody

@@ -6,7 +6,11 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// signal is the notification of a alone, which has its request.
+// Notified access. When an operation is complete at the target, a counter there goes up: who has
+// found it there sees what was put and accumulated, and may change what was read. An operation of no
+// bytes is the notification alone. What fails notifies nobody.
+
+// signal is an operation that is only the notification of o, with the request of o.
 func (o *Op) signal() *Op { return &Op{Kind: kindSignal, Notify: o.Notify, Done: o.Done, Call: o.Call} }
 
 // made notifies the target of an access that the caller has made, and returns its request.

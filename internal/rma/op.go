@@ -36,7 +36,7 @@ const (
 type Op struct {
 	Kind    Kind
 	Done    Done
-	Notify  uint32  // 1 + the counter of the target that goes up when it is complete there (Notification); 0: none
+	Notify  uint32  // 1 + the counter of the target that goes up by 1 when it is complete there (Notification); 0: none
 	Fn      op.Op   // of accumulates; op.CheckAccumulate has accepted it for Elem
 	Elem    op.Type // of accumulates and compare-and-swap: the type of the elements
 	Origin  mem.Mem // what is put, the operand of an accumulate, the new value of compare-and-swap
@@ -77,6 +77,10 @@ func (o *Op) fetches() bool {
 	return o.Kind == Get || o.Kind == CompareAndSwap || o.Kind == Accumulate && o.Result.Len() > 0
 }
 
+// atomic reports whether an operation is made element by element, each as a whole, and in order
+// with others of its origin.
+func (o *Op) atomic() bool { return o.Kind == Accumulate || o.Kind == CompareAndSwap }
+
 // sends reports whether an operation has data of the origin.
 func (o *Op) sends() bool { return o.Kind != Get && o.Fn != op.NoOp }
 
@@ -105,6 +109,8 @@ func (o *Op) checkElements(size int64) error {
 	switch {
 	case width == 0:
 		return fail(class.Type, "%v is no type of elements", o.Elem)
+	case o.Kind == CompareAndSwap && !o.contiguous():
+		return fail(class.Type, "a compare-and-swap is of contiguous elements")
 	case o.Kind == CompareAndSwap && (size != width || int64(len(o.Compare)) != width || room != width):
 		return fail(class.Count, "%d, %d and %d bytes are not one element of %v each", size, len(o.Compare), room, o.Elem)
 	case size%width != 0:

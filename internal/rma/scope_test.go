@@ -119,20 +119,38 @@ func TestFlushBesideALocalFlush(t *testing.T) {
 }
 
 // QV-36: the request of a put that tells of the target is complete while a put that was
-// issued before it, through the same view, is still on its way; and an accumulate, unless
-// accumulates are before it.
+// issued before it, through the same view, is still on its way; and an accumulate or
+// compare-and-swap, unless such are before it.
 func TestQV36_RemoteRequestsOvertake(t *testing.T) {
-	for _, deed := range []Kind{Put, Accumulate} {
-		for _, before := range []Kind{Put, Accumulate} {
+	for _, deed := range []Kind{Put, Accumulate, CompareAndSwap} {
+		for _, before := range []Kind{Put, Accumulate, CompareAndSwap} {
 			p := newPair(t, 2, long+8)
 			v := viewOf(p.w, Options{Ordering: Ordered})
 			x := Op{Kind: before, Fn: op.Replace, Elem: op.Uint8, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}
+			swap := Op{Kind: CompareAndSwap, Elem: op.Uint8, Origin: mem.Of([]byte{5}), Compare: []byte{0}, Result: mem.Of(make([]byte, 1)), Disp: long}
+			if before == CompareAndSwap {
+				x.Kind = Put // so that it stands in the line
+			}
 			launchBy(p.e, v, x, false)
-			q := launchBy(p.e, v, Op{Kind: deed, Done: Remote, Fn: op.Sum, Elem: op.Uint8, Origin: mem.Of([]byte{9}), Disp: long}, true)
+			a := Op{Kind: deed, Done: Remote, Fn: op.Sum, Elem: op.Uint8, Origin: mem.Of([]byte{9}), Disp: long}
+			if deed == CompareAndSwap {
+				a.Fn, a.Compare, a.Result = 0, []byte{0}, mem.Of(make([]byte, 1))
+			}
+			want := byte(9)
+			if before == CompareAndSwap {
+				launchBy(p.e, v, swap, false)
+				switch deed {
+				case Accumulate:
+					want = 5 + 9
+				case CompareAndSwap:
+					a.Compare = []byte{5}
+				}
+			}
+			q := launchBy(p.e, v, a, true)
 			p.until("the request", q.r.Done)
 			n, mayPass := arrived(p.mem[:long]), deed == Put || before == Put
-			if p.mem[long] != 9 || q.r.Status.Err != nil {
-				t.Errorf("%d after %d: the request is complete, %v, and at the target is %d", deed, before, q.r.Status.Err, p.mem[long])
+			if p.mem[long] != want || q.r.Status.Err != nil {
+				t.Errorf("%d after %d: the request is complete, %v, and at the target is %d, want %d", deed, before, q.r.Status.Err, p.mem[long], want)
 			}
 			if mayPass != (n < long/2) {
 				t.Errorf("%d after %d: the request is complete when %d of the %d bytes before are there", deed, before, n, long)

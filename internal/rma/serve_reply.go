@@ -240,7 +240,7 @@ type owedGet struct {
 	off       uint64
 	size, got int64 // size is not 0, but for an end
 	name      uint64
-	notice    uint32 // as in access
+	notice    uint32 // as Op.Notify
 	end       ending // of an epoch, behind the gets before
 }
 

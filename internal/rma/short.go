@@ -163,20 +163,8 @@ func (v *View) mapped(target int, disp int64, n int) (*apply.Region, int64) {
 // at. Elements are as package op takes them; op.CheckAccumulate has accepted the pair, here and in
 // the calls that follow.
 func (v *View) AccumulateBytes(origin, result []byte, target int, disp int64, o op.Op, t op.Type) error {
-	n := len(origin)
-	if o == op.NoOp {
-		origin, n = nil, len(result)
-	}
-	if n > 0 && whole(n, t) && (len(result) == n || len(result) == 0) {
-		if r, at := v.mapped(target, disp, n); r != nil {
-			v.ordered(o == op.NoOp)
-			if v.how.Load()&howIntrinsic != 0 {
-				r.AccumulateIntrinsic(at, o, t, origin, result)
-				return nil
-			}
-			r.Accumulate(at, o, t, origin, result)
-			return nil
-		}
+	if v.accumulated(origin, result, target, disp, o, t) {
+		return nil
 	}
 	a := Op{Kind: Accumulate, Fn: o, Elem: t, Origin: mem.Of(origin), Result: mem.Of(result), Disp: disp, Call: "Accumulate"}
 	if len(result) > 0 {
@@ -184,6 +172,29 @@ func (v *View) AccumulateBytes(origin, result []byte, target int, disp int64, o 
 	}
 	_, err := v.Issue(&a, target)
 	return err
+}
+
+// accumulated is AccumulateBytes of memory that is mapped here; it reports false, and has done
+// nothing, where that is not so, or something is wrong.
+func (v *View) accumulated(origin, result []byte, target int, disp int64, o op.Op, t op.Type) bool {
+	n := len(origin)
+	if o == op.NoOp {
+		origin, n = nil, len(result)
+	}
+	if n == 0 || !whole(n, t) || len(result) != n && len(result) != 0 {
+		return false
+	}
+	r, at := v.mapped(target, disp, n)
+	if r == nil {
+		return false
+	}
+	v.ordered(o == op.NoOp)
+	if v.how.Load()&howIntrinsic != 0 {
+		r.AccumulateIntrinsic(at, o, t, origin, result)
+	} else {
+		r.Accumulate(at, o, t, origin, result)
+	}
+	return true
 }
 
 // whole reports whether n bytes are whole elements of type t.
@@ -295,8 +306,8 @@ func (v *View) Do(a *Op, target int) (*p2p.Request, error) {
 		return nil, v.GetBytes(result, target, a.Disp)
 	case a.Kind == CompareAndSwap:
 		return nil, v.CompareAndSwap(origin, a.Compare, result, target, a.Disp, a.Elem)
-	default:
-		return nil, v.AccumulateBytes(origin, result, target, a.Disp, a.Fn, a.Elem)
+	case v.accumulated(origin, result, target, a.Disp, a.Fn, a.Elem):
+		return nil, nil
 	}
 	return v.Issue(a, target)
 }
