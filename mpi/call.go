@@ -113,6 +113,8 @@ const (
 	callRflushAll
 	callRfetchAndOp
 	callRcompareAndSwap
+	callFetchOp
+	callCompareSwap
 	callOrder
 	callOrderAll
 	callOpIntrinsic
@@ -258,6 +260,8 @@ func (k call) String() string {
 		callRflushAll:            "RflushAll",
 		callRfetchAndOp:          "RfetchAndOp",
 		callRcompareAndSwap:      "RcompareAndSwap",
+		callFetchOp:              "FetchOp",
+		callCompareSwap:          "CompareSwap",
 		callOrder:                "Order",
 		callOrderAll:             "OrderAll",
 		callOpIntrinsic:          "OpIntrinsic",

@@ -8,7 +8,7 @@ import (
 )
 
 // A lock made of one word: who turns it from 0 to 1 has it.
-func ExampleWin_CompareAndSwap() {
+func ExampleWin_CompareSwap() {
 	mpi.Run(3, func(world *mpi.Comm) error {
 		w, err := mpi.WinAllocate[int](world, 2, nil) // the lock, and what it protects
 		if err != nil {
@@ -17,12 +17,9 @@ func ExampleWin_CompareAndSwap() {
 		if err := w.LockAll(0); err != nil {
 			return err
 		}
-		free, held, was := 0, 1, -1
-		for was != free {
-			if err := w.CompareAndSwap(&held, &free, &was, 0, 0); err != nil {
-				return err
-			}
-			if err := w.Flush(0); err != nil {
+		const free, held = 0, 1
+		for was := held; was != free; {
+			if was, err = w.CompareSwap(held, free, 0, 0); err != nil {
 				return err
 			}
 		}
@@ -30,7 +27,10 @@ func ExampleWin_CompareAndSwap() {
 		err = errors.Join(w.Get(count, 0, 1), w.Flush(0))
 		count[0]++
 		err = errors.Join(err, w.Put(count, 0, 1), w.Flush(0))
-		err = errors.Join(err, w.FetchAndOp(&free, &was, 0, 0, mpi.Replace), w.UnlockAll(), world.Barrier())
+		if _, failed := w.FetchOp(free, 0, 0, mpi.Replace); failed != nil {
+			err = failed
+		}
+		err = errors.Join(err, w.UnlockAll(), world.Barrier())
 		if world.Rank() == 0 {
 			fmt.Println("counted to", w.Local()[1])
 		}

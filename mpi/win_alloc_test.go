@@ -43,6 +43,8 @@ func TestOneSidedCallsAllocateNothing(t *testing.T) {
 				{"GetAccumulate", func() { do(s.GetAccumulate(long, old, peer, at, mpi.Max)); do(s.Flush(peer)) }},
 				{"FetchAndOp", func() { do(s.FetchAndOp(one, was, peer, at, mpi.Sum)); do(s.Flush(peer)) }},
 				{"CompareAndSwap", func() { do(s.CompareAndSwap(one, zero, was, peer, at)); do(s.Flush(peer)) }},
+				{"FetchOp", func() { do(second(s.FetchOp(1, peer, at, mpi.Sum))) }},
+				{"CompareSwap", func() { do(second(s.CompareSwap(1, 0, peer, at))) }},
 				{"Rput", func() {
 					r := s.Rput(buf, peer, at)
 					do(second(r.Wait()))

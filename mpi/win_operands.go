@@ -47,6 +47,8 @@ var winForms = [callCount]struct {
 	callRrgetAccumulate: {verb: verbGetAccumulate, done: rma.Remote},
 	callRfetchAndOp:     {verb: verbFetchAndOp, done: rma.Remote},
 	callRcompareAndSwap: {verb: verbCompareAndSwap, done: rma.Remote},
+	callFetchOp:         {verb: verbFetchAndOp, done: rma.Remote}, // and waited for
+	callCompareSwap:     {verb: verbCompareAndSwap, done: rma.Remote},
 
 	callPutNotify:            {verb: verbPut, notifies: true},
 	callGetNotify:            {verb: verbGet, notifies: true},

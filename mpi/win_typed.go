@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"sync"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/mem"
@@ -67,13 +68,11 @@ func (w Win[T]) Accumulate(origin []T, target, disp int, o Op) error {
 // C: MPI_Accumulate, section 12.3.4.
 func Accumulate[T any](w *Window, origin []T, target, disp int, o Op) error {
 	typ := plain[T]()
-	if o.kernel == op.NoOp || !o.accumulates(typ) || w.odd() {
-		return issueSlices(w, callAccumulate, origin, nil, target, disp, o, 0)
+	if o.kernel != op.NoOp && o.accumulates(typ) && !w.odd() &&
+		w.v.Accumulated(memory(origin), nil, target, int64(disp), o.kernel.On(typ), typ) {
+		return nil
 	}
-	if err := w.v.AccumulateBytes(memory(origin), nil, target, int64(disp), o.kernel.On(typ), typ); err != nil {
-		return w.failed(err, callAccumulate, target)
-	}
-	return nil
+	return issueSlices(w, callAccumulate, origin, nil, target, disp, o, 0)
 }
 
 // GetAccumulate is Accumulate that fetches what the elements were before into result, of
@@ -89,13 +88,11 @@ func (w Win[T]) GetAccumulate(origin, result []T, target, disp int, o Op) error 
 // C: MPI_Get_accumulate, section 12.3.4.
 func GetAccumulate[T any](w *Window, origin, result []T, target, disp int, o Op) error {
 	typ := plain[T]()
-	if o.kernel != op.NoOp && len(origin) != len(result) || !o.accumulates(typ) || w.odd() {
-		return issueSlices(w, callGetAccumulate, origin, result, target, disp, o, 0)
+	if len(result) > 0 && o.accumulates(typ) && !w.odd() &&
+		w.v.Accumulated(memory(origin), memory(result), target, int64(disp), o.kernel.On(typ), typ) {
+		return nil
 	}
-	if err := w.v.AccumulateBytes(memory(origin), memory(result), target, int64(disp), o.kernel.On(typ), typ); err != nil {
-		return w.failed(err, callGetAccumulate, target)
-	}
-	return nil
+	return issueSlices(w, callGetAccumulate, origin, result, target, disp, o, 0)
 }
 
 // FetchAndOp combines value with the element at displacement disp of a rank's memory by a
@@ -106,14 +103,14 @@ func GetAccumulate[T any](w *Window, origin, result []T, target, disp int, o Op)
 // C: MPI_Fetch_and_op, section 12.3.4.
 func (w Win[T]) FetchAndOp(value, result *T, target, disp int, o Op) error {
 	typ := plain[T]()
-	if value == nil || result == nil || !o.accumulates(typ) || w.odd() {
+	if value == nil || result == nil {
 		v, r := one(value), one(result)
 		return w.issue(callFetchAndOp, &operands{place: sliceAt[T](target, disp, 1), op: o}, &v, nil, &r)
 	}
-	if err := w.v.FetchAndOp(alone(value), alone(result), target, int64(disp), o.kernel.On(typ), typ); err != nil {
-		return w.failed(err, callFetchAndOp, target)
+	if o.accumulates(typ) && !w.odd() && w.v.Fetched(alone(value), alone(result), target, int64(disp), o.kernel.On(typ), typ) {
+		return nil
 	}
-	return nil
+	return issueSlices(w.Window, callFetchAndOp, unsafe.Slice(value, 1), unsafe.Slice(result, 1), target, disp, o, 0)
 }
 
 // CompareAndSwap replaces the element at displacement disp of a rank's memory by value if
@@ -134,10 +131,72 @@ func (w Win[T]) CompareAndSwap(value, compare, result *T, target, disp int) erro
 			return nil
 		}
 	}
-	if err := w.v.CompareAndSwap(alone(value), alone(compare), alone(result), target, int64(disp), typ); err != nil {
-		return w.failed(err, callCompareAndSwap, target)
+	if w.v.Swapped(alone(value), alone(compare), alone(result), target, int64(disp), typ) {
+		return nil
 	}
-	return nil
+	_, err := w.v.Issue(&rma.Op{
+		Kind: rma.CompareAndSwap, Elem: typ, Origin: mem.Of(alone(value)), Compare: alone(compare), Result: mem.Of(alone(result)),
+		Disp: int64(disp), Call: "CompareAndSwap",
+	}, target)
+	return w.done(err, callCompareAndSwap, target)
+}
+
+// FetchOp combines value with the element at displacement disp of a rank's memory by a predefined
+// operation, and returns what that was before, as soon as it is known: FetchAndOp that waits for
+// itself. What was issued before it need not be complete. With NoOp, which only reads, value does
+// not matter. It is for epochs of Lock and LockAll, else it is ErrRMASync; see FetchAndOp for other
+// errors.
+//
+// C: none; MPI_Fetch_and_op, section 12.3.4, and a wait for it.
+func (w Win[T]) FetchOp(value T, target, disp int, o Op) (T, error) {
+	var was T
+	if typ := plain[T](); o.accumulates(typ) && !w.odd() && w.v.Passive(target) &&
+		w.v.Fetched(alone(&value), alone(&was), target, int64(disp), o.kernel.On(typ), typ) {
+		return was, nil
+	}
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	v, r := element[T](s, 0), element[T](s, 1)
+	*v = value
+	from, to := one(v), one(r)
+	q := w.start(callFetchOp, &operands{place: sliceAt[T](target, disp, 1), op: o}, &from, nil, &to)
+	_, err := q.Wait()
+	return *r, err
+}
+
+// CompareSwap replaces the element at displacement disp of a rank's memory by value if it equals
+// compare, in one step, and returns what it was, as soon as that is known: CompareAndSwap that
+// waits for itself, as FetchOp does.
+//
+// C: none; MPI_Compare_and_swap, section 12.3.4, and a wait for it.
+func (w Win[T]) CompareSwap(value, compare T, target, disp int) (T, error) {
+	var was T
+	if typ := plain[T](); typ != 0 && typ < op.Float32 && !w.odd() && w.v.Passive(target) &&
+		w.v.Swapped(alone(&value), alone(&compare), alone(&was), target, int64(disp), typ) {
+		return was, nil
+	}
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	v, c, r := element[T](s, 0), element[T](s, 1), element[T](s, 2)
+	*v, *c = value, compare
+	from, with, to := one(v), one(c), one(r)
+	q := w.start(callCompareSwap, &operands{place: place{target: target, disp: int64(disp)}}, &from, &with, &to)
+	_, err := q.Wait()
+	return *r, err
+}
+
+// scratch is memory of the operands of a call that waits: on the stack they would be moved to the
+// heap, as the engine keeps where they are.
+type scratch [3][2]uint64
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// element is memory for operand i.
+func element[T any](s *scratch, i int) *T {
+	if plain[T]() == 0 {
+		return new(T)
+	}
+	return (*T)(unsafe.Pointer(&s[i]))
 }
 
 // one is a Buffer of one element, or the error that there is none.

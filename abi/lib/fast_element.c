@@ -209,7 +209,7 @@ static int update(struct element *e, MPI_Op op, uint64_t v, uint64_t *was) {
 	return 1;
 }
 
-/* View.FetchAndOp, and View.AccumulateBytes of one element. */
+/* View.Fetched, and View.Accumulated of one element. */
 int halo_update(const void *value, void *old, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win) {
 	struct element e;
 	uint64_t was, v = 0;

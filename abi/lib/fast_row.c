@@ -128,7 +128,7 @@ static int update_beside(struct element *e, const void *values, void *old, int64
 	return done;
 }
 
-/* View.AccumulateBytes of several elements, with a result or without. */
+/* View.Accumulated of several elements, with a result or without. */
 int halo_update_many(const void *values, void *old, int64_t count, MPI_Datatype datatype, int rank, MPI_Aint disp, MPI_Op op, MPI_Win win) {
 	struct element e;
 	if (count < 2 || op == MPI_NO_OP || (uintptr_t)values < HALO_FIRST_PAGE || (old != NULL && (uintptr_t)old < HALO_FIRST_PAGE))

@@ -18,14 +18,13 @@ import (
 // there any more, a successor is about to tell.
 //
 // All words of lock and node are accessed by atomic operations alone, also the own ones:
-// FetchAndOp with NoOp on the own rank is an atomic load, that the compiler may not move
+// FetchOp with NoOp on the own rank is an atomic load, that the compiler may not move
 // out of a loop, and the race detector knows. A load through Local would be a race with the
-// rank that clears the word. Each operation is followed by a flush: the next one happens
-// when it is complete at its target, which is the order that the algorithm needs.
+// rank that clears the word. Each operation is complete at its target when its call returns,
+// which is the order that the algorithm needs.
 type lock struct {
-	win      mpi.Win[uint64]
-	me       int
-	old, new uint64 // of an operation on its way
+	win mpi.Win[uint64]
+	me  int
 }
 
 // The words of a rank's memory. Names are ranks plus 1, 0 is nobody.
@@ -56,20 +55,11 @@ func (l *lock) free() error {
 
 // swap replaces a word and returns what it was.
 func (l *lock) swap(rank, word int, value uint64) (uint64, error) {
-	l.new = value
-	return l.fetch(rank, word, mpi.Replace)
+	return l.win.FetchOp(value, rank, word, mpi.Replace)
 }
 
 // load returns a word.
-func (l *lock) load(rank, word int) (uint64, error) { return l.fetch(rank, word, mpi.NoOp) }
-
-func (l *lock) fetch(rank, word int, op mpi.Op) (uint64, error) {
-	if err := l.win.FetchAndOp(&l.new, &l.old, rank, word, op); err != nil {
-		return 0, err
-	}
-	err := l.win.Flush(rank)
-	return l.old, err
-}
+func (l *lock) load(rank, word int) (uint64, error) { return l.win.FetchOp(0, rank, word, mpi.NoOp) }
 
 // acquire waits for the lock of home, and returns who had to unlock it before, or 0 if
 // nobody held it.
@@ -98,11 +88,8 @@ func (l *lock) release(home int) error {
 		return err
 	}
 	if successor == 0 {
-		me, nobody := uint64(l.me+1), uint64(0)
-		if err := l.win.CompareAndSwap(&nobody, &me, &l.old, home, last); err != nil {
-			return err
-		}
-		if err := l.win.Flush(home); err != nil || l.old == me {
+		me := uint64(l.me + 1)
+		if was, err := l.win.CompareSwap(0, me, home, last); err != nil || was == me {
 			return err
 		}
 		if successor, err = l.await(next, func(s uint64) bool { return s != 0 }); err != nil {

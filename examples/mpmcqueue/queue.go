@@ -63,17 +63,7 @@ func (q *queue) free() error {
 // user is a goroutine that uses the queue.
 type user struct {
 	*queue
-	new, old uint64 // of an operation on its way
-	waited   int    // how often it looked in vain
-}
-
-func (u *user) fetch(rank, word int, operand uint64, op mpi.Op) (uint64, error) {
-	u.new = operand
-	if err := u.win.FetchAndOp(&u.new, &u.old, rank, word, op); err != nil {
-		return 0, err
-	}
-	err := u.win.Flush(rank)
-	return u.old, err
+	waited int // how often it looked in vain
 }
 
 // slot is where a ticket leads to.
@@ -84,7 +74,7 @@ type slot struct {
 
 // wait takes the next ticket of producers or consumers, and waits for its turn.
 func (u *user) wait(kind int) (s slot, err error) {
-	ticket, err := u.fetch(0, kind, 1, mpi.Sum)
+	ticket, err := u.win.FetchOp(1, 0, kind, mpi.Sum)
 	if err != nil {
 		return s, err
 	}
@@ -94,7 +84,7 @@ func (u *user) wait(kind int) (s slot, err error) {
 		s.turn++
 	}
 	for looks := 0; ; looks++ {
-		turn, err := u.fetch(s.rank, s.word+turnWord, 0, mpi.NoOp)
+		turn, err := u.win.FetchOp(0, s.rank, s.word+turnWord, mpi.NoOp)
 		if err != nil || turn == s.turn {
 			return s, err
 		}
@@ -108,7 +98,7 @@ func (u *user) pass(s slot) error {
 	if err := u.win.Flush(s.rank); err != nil {
 		return err
 	}
-	_, err := u.fetch(s.rank, s.word+turnWord, s.turn+1, mpi.Replace)
+	_, err := u.win.FetchOp(s.turn+1, s.rank, s.word+turnWord, mpi.Replace)
 	return err
 }
 

@@ -54,11 +54,7 @@ func (w *worker) free() error {
 
 // owe adds to the number at rank 0, and returns what it is then.
 func (w *worker) owe(n int64) (int64, error) {
-	var old int64
-	if err := w.open.FetchAndOp(&n, &old, 0, 0, mpi.Sum); err != nil {
-		return 0, err
-	}
-	err := w.open.Flush(0)
+	old, err := w.open.FetchOp(n, 0, 0, mpi.Sum)
 	return old + n, err
 }
 

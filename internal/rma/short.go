@@ -94,6 +94,18 @@ func (v *View) opened(target int) *target {
 	return nil
 }
 
+// Passive reports whether an epoch of Lock or LockAll with a target is open. Where that takes more
+// than a look it is false, too.
+func (v *View) Passive(target int) bool {
+	w := v.w
+	if uint(target) < uint(len(w.targets)) {
+		if t := w.targets[target].Load(); t != nil {
+			return w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked != 0
+		}
+	}
+	return false
+}
+
 // room is where in memory that is mapped here n bytes at a displacement are, -1 if they are
 // not, or in a dynamic window.
 func (t *target) room(disp int64, n int) int64 {
@@ -158,25 +170,13 @@ func (v *View) mapped(target int, disp int64, n int) (*apply.Region, int64) {
 	return nil, 0
 }
 
-// AccumulateBytes combines contiguous elements of type t of the origin with those of the target,
-// each atomically. With a result it fetches what they were; with op.NoOp the origin is not looked
-// at. Elements are as package op takes them; op.CheckAccumulate has accepted the pair, here and in
-// the calls that follow.
-func (v *View) AccumulateBytes(origin, result []byte, target int, disp int64, o op.Op, t op.Type) error {
-	if v.accumulated(origin, result, target, disp, o, t) {
-		return nil
-	}
-	a := Op{Kind: Accumulate, Fn: o, Elem: t, Origin: mem.Of(origin), Result: mem.Of(result), Disp: disp, Call: "Accumulate"}
-	if len(result) > 0 {
-		a.Call = "GetAccumulate"
-	}
-	_, err := v.Issue(&a, target)
-	return err
-}
-
-// accumulated is AccumulateBytes of memory that is mapped here; it reports false, and has done
-// nothing, where that is not so, or something is wrong.
-func (v *View) accumulated(origin, result []byte, target int, disp int64, o op.Op, t op.Type) bool {
+// Accumulated combines contiguous elements of type t of the origin with those of the target, each
+// atomically, in memory that is mapped here. With a result it fetches what they were; with op.NoOp
+// the origin is not looked at. Elements are as package op takes them; op.CheckAccumulate has accepted
+// the pair, here and in the calls that follow. It reports false, and has done nothing, where the
+// memory is not mapped or something is wrong: then it is for Issue. Else the operation is complete
+// at both sides.
+func (v *View) Accumulated(origin, result []byte, target int, disp int64, o op.Op, t op.Type) bool {
 	n := len(origin)
 	if o == op.NoOp {
 		origin, n = nil, len(result)
@@ -206,41 +206,43 @@ func whole(n int, t op.Type) bool {
 	return n%size == 0
 }
 
-// FetchAndOp is AccumulateBytes of one element, with a result.
-func (v *View) FetchAndOp(value, result []byte, target int, disp int64, o op.Op, t op.Type) error {
-	if n := t.Size(); n > 0 && len(result) == n && (len(value) == n || o == op.NoOp) {
-		if r, at := v.mapped(target, disp, n); r != nil {
-			v.ordered(o == op.NoOp)
-			if v.how.Load()&howIntrinsic != 0 {
-				r.FetchOpIntrinsic(at, o, t, value, result)
-				return nil
-			}
-			r.FetchOp(at, o, t, value, result)
-			return nil
-		}
+// Fetched is Accumulated of one element, with a result.
+func (v *View) Fetched(value, result []byte, target int, disp int64, o op.Op, t op.Type) bool {
+	n := t.Size()
+	if n == 0 || len(result) != n || len(value) != n && o != op.NoOp {
+		return false
 	}
-	a := Op{Kind: Accumulate, Fn: o, Elem: t, Origin: mem.Of(value), Result: mem.Of(result), Disp: disp, Call: "FetchAndOp"}
-	_, err := v.Issue(&a, target)
-	return err
+	r, at := v.mapped(target, disp, n)
+	if r == nil {
+		return false
+	}
+	v.ordered(o == op.NoOp)
+	if v.how.Load()&howIntrinsic != 0 {
+		r.FetchOpIntrinsic(at, o, t, value, result)
+	} else {
+		r.FetchOp(at, o, t, value, result)
+	}
+	return true
 }
 
-// CompareAndSwap stores value in an element of type t if that is equal to compare, bit by
-// bit, and returns what it was.
-func (v *View) CompareAndSwap(value, compare, result []byte, target int, disp int64, t op.Type) error {
-	if n := t.Size(); n > 0 && len(value) == n && len(compare) == n && len(result) == n {
-		if r, at := v.mapped(target, disp, n); r != nil {
-			v.ordered(false)
-			if v.how.Load()&howIntrinsic != 0 {
-				r.CompareSwapIntrinsic(at, n, value, compare, result)
-				return nil
-			}
-			r.CompareSwap(at, n, value, compare, result)
-			return nil
-		}
+// Swapped stores value in an element of type t if that is equal to compare, bit by bit, and returns
+// what it was, as Accumulated does.
+func (v *View) Swapped(value, compare, result []byte, target int, disp int64, t op.Type) bool {
+	n := t.Size()
+	if n == 0 || len(value) != n || len(compare) != n || len(result) != n {
+		return false
 	}
-	a := Op{Kind: CompareAndSwap, Elem: t, Origin: mem.Of(value), Compare: compare, Result: mem.Of(result), Disp: disp, Call: "CompareAndSwap"}
-	_, err := v.Issue(&a, target)
-	return err
+	r, at := v.mapped(target, disp, n)
+	if r == nil {
+		return false
+	}
+	v.ordered(false)
+	if v.how.Load()&howIntrinsic != 0 {
+		r.CompareSwapIntrinsic(at, n, value, compare, result)
+	} else {
+		r.CompareSwap(at, n, value, compare, result)
+	}
+	return true
 }
 
 // PutNotify is PutBytes with a notification of a counter of the target.
@@ -273,7 +275,7 @@ func (v *View) PutNotify(origin []byte, target int, disp int64, counter int) err
 	return err
 }
 
-// CompareAndSwap8 is CompareAndSwap of a word, and returns what it was, on the shortest way:
+// CompareAndSwap8 is Swapped of a word, and returns what it was, on the shortest way:
 // with memory that is mapped here, and this process favoured (apply.Region.CompareSwap8). It
 // reports false, and has done nothing, where that is not so, or something is wrong.
 func (v *View) CompareAndSwap8(value, compare uint64, target int, disp int64) (was uint64, ok bool) {
@@ -305,8 +307,10 @@ func (v *View) Do(a *Op, target int) (*p2p.Request, error) {
 	case a.Kind == Get:
 		return nil, v.GetBytes(result, target, a.Disp)
 	case a.Kind == CompareAndSwap:
-		return nil, v.CompareAndSwap(origin, a.Compare, result, target, a.Disp, a.Elem)
-	case v.accumulated(origin, result, target, a.Disp, a.Fn, a.Elem):
+		if v.Swapped(origin, a.Compare, result, target, a.Disp, a.Elem) {
+			return nil, nil
+		}
+	case v.Accumulated(origin, result, target, a.Disp, a.Fn, a.Elem):
 		return nil, nil
 	}
 	return v.Issue(a, target)

@@ -55,6 +55,23 @@ func (v *View) GetAccumulate(origin, result mem.Mem, target int, disp int64, p P
 	return v.do(accumulateOp(origin, result, disp, p, o, t), target)
 }
 
+func (v *View) AccumulateBytes(origin, result []byte, target int, disp int64, o op.Op, t op.Type) error {
+	return v.do(accumulateOp(mem.Of(origin), mem.Of(result), disp, Place{}, o, t), target)
+}
+
+// FetchAndOp is the short way, as package mpi takes it.
+func (v *View) FetchAndOp(value, result []byte, target int, disp int64, o op.Op, t op.Type) error {
+	if v.Fetched(value, result, target, disp, o, t) {
+		return nil
+	}
+	return v.AccumulateBytes(value, result, target, disp, o, t)
+}
+
+func (v *View) CompareAndSwap(value, compare, result []byte, target int, disp int64, t op.Type) error {
+	a := Op{Kind: CompareAndSwap, Elem: t, Origin: mem.Of(value), Compare: compare, Result: mem.Of(result), Disp: disp, Call: "CompareAndSwap"}
+	return v.do(&a, target)
+}
+
 func (v *View) Rput(origin mem.Mem, target int, disp int64, p Place) (*p2p.Request, error) {
 	return v.Do(putOp(origin, disp, p).with(Local, "Rput"), target)
 }

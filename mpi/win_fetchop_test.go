@@ -1,0 +1,98 @@
+package mpi_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// RC-05, RC-06: FetchOp and CompareSwap return what the element was when the call returns, without
+// a flush: tickets of all ranks are given once each, and a counter that all move on by
+// compare-and-swap loses no step.
+func TestRC05_RC06_FetchOpAndCompareSwap(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		k := rounds(200)
+		onSpaces(t, c, 2, func(t testing.TB, s *space[int64]) {
+			got, tries := make([]int64, k), 0
+			ok(t, s.LockAll(0))
+			for i := range got {
+				var err error
+				got[i], err = s.FetchOp(1, 0, s.at(0, 0), mpi.Sum)
+				ok(t, err)
+				for moved := false; !moved; tries++ {
+					old, err := s.FetchOp(0, 0, s.at(0, 1), mpi.NoOp)
+					ok(t, err)
+					was, err := s.CompareSwap(old+1, old, 0, s.at(0, 1))
+					ok(t, err)
+					moved = was == old
+				}
+			}
+			ok(t, c.Barrier())
+			n, err := s.FetchOp(0, 0, s.at(0, 1), mpi.NoOp)
+			if ok(t, err); n != int64(k*c.Size()) {
+				t.Errorf("after %d steps of each of %d ranks the counter is %d", k, c.Size(), n)
+			}
+			ok(t, s.UnlockAll())
+			all := make([]int64, k*c.Size())
+			ok(t, mpi.Allgather(c, got, all))
+			slices.Sort(all)
+			for i, v := range all {
+				if v != int64(i) {
+					t.Fatalf("ticket %d is %d: one was given twice, or lost", i, v)
+				}
+			}
+		})
+	})
+}
+
+// What is refused has changed nothing: in epochs that a call cannot wait in, too.
+func TestFetchOpErrors(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		onSpaces(t, c, 1, func(t testing.TB, s *space[int64]) {
+			one := func() error {
+				_, err := s.FetchOp(1, 0, s.at(0, 0), mpi.Sum)
+				return err
+			}
+			swap := func(value int64, target, disp int) error {
+				_, err := s.CompareSwap(value, 0, target, disp)
+				return err
+			}
+			for _, err := range []error{one(), swap(1, 0, s.at(0, 0))} {
+				wantClass(t, err, mpi.ErrRMASync)
+			}
+			ok(t, s.Fence(0))
+			refused(t, one(), mpi.ErrRMASync, "FetchOp")
+			refused(t, swap(1, 0, s.at(0, 0)), mpi.ErrRMASync, "CompareSwap")
+			ok(t, s.Fence(mpi.ModeNoSucceed))
+			ok(t, s.Lock(mpi.LockShared, 0, 0))
+			wantClass(t, swap(1, c.Size(), 0), mpi.ErrRank)
+			ok(t, swap(1, mpi.ProcNull, 0))
+			if s.addr == nil {
+				wantClass(t, swap(1, 0, -1), mpi.ErrDisp)
+				wantClass(t, swap(1, 0, 1<<20), mpi.ErrRMARange)
+			}
+			_, err := s.FetchOp(1, 0, s.at(0, 0), mpi.CreateOp(func(in, inout []int64) {}, true))
+			wantClass(t, err, mpi.ErrOp)
+			n, err := s.FetchOp(0, 0, s.at(0, 0), mpi.NoOp)
+			if ok(t, err); n != 0 {
+				t.Errorf("what was refused has made the element %d", n)
+			}
+			ok(t, s.Unlock(0))
+		})
+		onSpaces(t, c, 1, func(t testing.TB, s *space[float64]) {
+			ok(t, s.LockAll(0))
+			_, err := s.CompareSwap(1, 0, 0, s.at(0, 0))
+			wantClass(t, err, mpi.ErrType)
+			ok(t, c.Barrier())
+			_, err = s.FetchOp(float64(c.Rank()+1), 0, s.at(0, 0), mpi.Max)
+			ok(t, err)
+			ok(t, c.Barrier())
+			most, err := s.FetchOp(0, 0, s.at(0, 0), mpi.NoOp)
+			if ok(t, err); most != float64(c.Size()) {
+				t.Errorf("the maximum is %v", most)
+			}
+			ok(t, s.UnlockAll())
+		})
+	})
+}
