@@ -75,7 +75,11 @@ func framesOf(name string) error {
 		}
 		debug.SetPanicOnFault(true)
 		defer func() {
-			recover()
+			fault, ok := recover().(interface{ Addr() uintptr })
+			if !ok || fault.Addr() != uintptr(unsafe.Pointer(&bad[0])) {
+				fmt.Fprintf(os.Stderr, "no fault at %p: %v\n%s", &bad[0], fault, debug.Stack())
+				os.Exit(1)
+			}
 			printWay(string(debug.Stack()))
 			os.Exit(0)
 		}()

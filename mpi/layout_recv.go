@@ -17,18 +17,18 @@ func (c *Comm) Recv(b Buffer, source, tag int) (Status, error) {
 //
 // C: MPI_Irecv, section 3.7.2.
 func (c *Comm) Irecv(b Buffer, source, tag int) Request {
-	return c.receivingBuffer(callIrecv, &b, source, tag)
+	return c.startRecv(callIrecv, &b, source, tag)
 }
 
 // RecvInit is the function RecvInit for a Buffer.
 //
 // C: MPI_Recv_init, section 3.9.
 func (c *Comm) RecvInit(b Buffer, source, tag int) Request {
-	return c.receivingBuffer(callRecvInit, &b, source, tag)
+	return c.startRecv(callRecvInit, &b, source, tag)
 }
 
-// receivingBuffer is message of a Buffer that is received into.
-func (c *Comm) receivingBuffer(k call, b *Buffer, source, tag int) Request {
+// startRecv starts to receive into a Buffer, or prepares that.
+func (c *Comm) startRecv(k call, b *Buffer, source, tag int) Request {
 	m, e, err := b.received(k, c, source, tag)
 	if err != nil {
 		return Request{err: err}

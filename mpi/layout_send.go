@@ -28,7 +28,7 @@ func (c *Comm) Rsend(b Buffer, dest, tag int) error {
 	return c.sendBuffer(callRsend, &b, dest, tag)
 }
 
-// sendBuffer is send of a Buffer, and sendingBuffer message.
+// sendBuffer sends a Buffer and waits.
 func (c *Comm) sendBuffer(k call, b *Buffer, dest, tag int) error {
 	m, e, err := b.sent(k, c, dest, tag)
 	if err != nil {
@@ -37,7 +37,8 @@ func (c *Comm) sendBuffer(k call, b *Buffer, dest, tag int) error {
 	return c.send(k, m, e, dest, tag)
 }
 
-func (c *Comm) sendingBuffer(k call, b *Buffer, dest, tag int) Request {
+// startSend starts to send a Buffer, or prepares that.
+func (c *Comm) startSend(k call, b *Buffer, dest, tag int) Request {
 	m, e, err := b.sent(k, c, dest, tag)
 	if err != nil {
 		return Request{err: err}
@@ -49,54 +50,54 @@ func (c *Comm) sendingBuffer(k call, b *Buffer, dest, tag int) Request {
 //
 // C: MPI_Isend, section 3.7.2.
 func (c *Comm) Isend(b Buffer, dest, tag int) Request {
-	return c.sendingBuffer(callIsend, &b, dest, tag)
+	return c.startSend(callIsend, &b, dest, tag)
 }
 
 // Issend is the function Issend for a Buffer.
 //
 // C: MPI_Issend, section 3.7.2.
 func (c *Comm) Issend(b Buffer, dest, tag int) Request {
-	return c.sendingBuffer(callIssend, &b, dest, tag)
+	return c.startSend(callIssend, &b, dest, tag)
 }
 
 // Ibsend is the function Ibsend for a Buffer.
 //
 // C: MPI_Ibsend, section 3.7.2.
 func (c *Comm) Ibsend(b Buffer, dest, tag int) Request {
-	return c.sendingBuffer(callIbsend, &b, dest, tag)
+	return c.startSend(callIbsend, &b, dest, tag)
 }
 
 // Irsend is the function Irsend for a Buffer.
 //
 // C: MPI_Irsend, section 3.7.2.
 func (c *Comm) Irsend(b Buffer, dest, tag int) Request {
-	return c.sendingBuffer(callIrsend, &b, dest, tag)
+	return c.startSend(callIrsend, &b, dest, tag)
 }
 
 // SendInit is the function SendInit for a Buffer.
 //
 // C: MPI_Send_init, section 3.9.
 func (c *Comm) SendInit(b Buffer, dest, tag int) Request {
-	return c.sendingBuffer(callSendInit, &b, dest, tag)
+	return c.startSend(callSendInit, &b, dest, tag)
 }
 
 // SsendInit is the function SsendInit for a Buffer.
 //
 // C: MPI_Ssend_init, section 3.9.
 func (c *Comm) SsendInit(b Buffer, dest, tag int) Request {
-	return c.sendingBuffer(callSsendInit, &b, dest, tag)
+	return c.startSend(callSsendInit, &b, dest, tag)
 }
 
 // BsendInit is the function BsendInit for a Buffer.
 //
 // C: MPI_Bsend_init, section 3.9.
 func (c *Comm) BsendInit(b Buffer, dest, tag int) Request {
-	return c.sendingBuffer(callBsendInit, &b, dest, tag)
+	return c.startSend(callBsendInit, &b, dest, tag)
 }
 
 // RsendInit is the function RsendInit for a Buffer.
 //
 // C: MPI_Rsend_init, section 3.9.
 func (c *Comm) RsendInit(b Buffer, dest, tag int) Request {
-	return c.sendingBuffer(callRsendInit, &b, dest, tag)
+	return c.startSend(callRsendInit, &b, dest, tag)
 }

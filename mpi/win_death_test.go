@@ -61,6 +61,16 @@ func TestF1_WindowsOfTheDead(t *testing.T) {
 					flush := s.Flush(n - 1)
 					return errors.Join(put, flush, s.Unlock(n-1))
 				})
+				await("FetchOp under a lock", func() error {
+					if err := s.Lock(mpi.LockShared, n-1, 0); err != nil {
+						return err
+					}
+					was, err := s.FetchOp(1, n-1, s.at(n-1, c.Rank()), mpi.Sum)
+					if err != nil && was != 0 {
+						t.Errorf("FetchOp of a dead rank: %d, %v", was, err)
+					}
+					return errors.Join(err, s.Unlock(n-1))
+				})
 				ok(t, s.Lock(mpi.LockExclusive, 1, 0)) // the living are not concerned
 				ok(t, s.Accumulate([]int64{1}, 1, s.at(1, 0), mpi.Sum))
 				ok(t, s.Unlock(1))

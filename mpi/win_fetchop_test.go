@@ -46,10 +46,11 @@ func TestRC05_RC06_FetchOpAndCompareSwap(t *testing.T) {
 	})
 }
 
-// What is refused has changed nothing: in epochs that a call cannot wait in, too.
+// What is refused has changed nothing, in epochs that a call cannot wait in, too, and returns 0, as
+// does an operation to ProcNull: never what an earlier call has fetched.
 func TestFetchOpErrors(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		onSpaces(t, c, 1, func(t testing.TB, s *space[int64]) {
+		onSpaces(t, c, 2, func(t testing.TB, s *space[int64]) {
 			one := func() error {
 				_, err := s.FetchOp(1, 0, s.at(0, 0), mpi.Sum)
 				return err
@@ -67,12 +68,29 @@ func TestFetchOpErrors(t *testing.T) {
 			ok(t, s.Fence(mpi.ModeNoSucceed))
 			ok(t, s.Lock(mpi.LockShared, 0, 0))
 			wantClass(t, swap(1, c.Size(), 0), mpi.ErrRank)
-			ok(t, swap(1, mpi.ProcNull, 0))
+			_, err := s.FetchOp(7, 0, s.at(0, 1), mpi.Replace)
+			ok(t, err)
+			last, err := s.CompareSwap(0, 7, 0, s.at(0, 1)) // 0 if another rank was in between
+			if ok(t, err); last != 7 && last != 0 {
+				t.Errorf("the element was %d", last)
+			}
+			for _, f := range []func() (int64, error){
+				func() (int64, error) { return s.FetchOp(1, mpi.ProcNull, 0, mpi.Sum) },
+				func() (int64, error) { return s.CompareSwap(1, 0, mpi.ProcNull, 0) },
+			} {
+				none, err := f()
+				if ok(t, err); none != 0 {
+					t.Errorf("with ProcNull the element was %d", none)
+				}
+			}
+			if was, err := s.FetchOp(1, c.Size(), 0, mpi.Sum); was != 0 || err == nil {
+				t.Errorf("of a rank that is none the element was %d (%v)", was, err)
+			}
 			if s.addr == nil {
 				wantClass(t, swap(1, 0, -1), mpi.ErrDisp)
 				wantClass(t, swap(1, 0, 1<<20), mpi.ErrRMARange)
 			}
-			_, err := s.FetchOp(1, 0, s.at(0, 0), mpi.CreateOp(func(in, inout []int64) {}, true))
+			_, err = s.FetchOp(1, 0, s.at(0, 0), mpi.CreateOp(func(in, inout []int64) {}, true))
 			wantClass(t, err, mpi.ErrOp)
 			n, err := s.FetchOp(0, 0, s.at(0, 0), mpi.NoOp)
 			if ok(t, err); n != 0 {

@@ -144,8 +144,8 @@ func (w Win[T]) CompareAndSwap(value, compare, result *T, target, disp int) erro
 // FetchOp combines value with the element at displacement disp of a rank's memory by a predefined
 // operation, and returns what that was before, as soon as it is known: FetchAndOp that waits for
 // itself. What was issued before it need not be complete. With NoOp, which only reads, value does
-// not matter. It is for epochs of Lock and LockAll, else it is ErrRMASync; see FetchAndOp for other
-// errors.
+// not matter; with ProcNull the result is zero, as it is with an error. It is for epochs of Lock and
+// LockAll, else it is ErrRMASync; see FetchAndOp for other errors.
 //
 // C: none; MPI_Fetch_and_op, section 12.3.4, and a wait for it.
 func (w Win[T]) FetchOp(value T, target, disp int, o Op) (T, error) {
@@ -155,13 +155,12 @@ func (w Win[T]) FetchOp(value T, target, disp int, o Op) (T, error) {
 		return was, nil
 	}
 	s := scratches.Get().(*scratch)
-	defer scratches.Put(s)
 	v, r := element[T](s, 0), element[T](s, 1)
-	*v = value
+	*v, *r = value, was
 	from, to := one(v), one(r)
 	q := w.start(callFetchOp, &operands{place: sliceAt[T](target, disp, 1), op: o}, &from, nil, &to)
 	_, err := q.Wait()
-	return *r, err
+	return fetched(s, r, err)
 }
 
 // CompareSwap replaces the element at displacement disp of a rank's memory by value if it equals
@@ -176,20 +175,28 @@ func (w Win[T]) CompareSwap(value, compare T, target, disp int) (T, error) {
 		return was, nil
 	}
 	s := scratches.Get().(*scratch)
-	defer scratches.Put(s)
 	v, c, r := element[T](s, 0), element[T](s, 1), element[T](s, 2)
-	*v, *c = value, compare
+	*v, *c, *r = value, compare, was
 	from, with, to := one(v), one(c), one(r)
 	q := w.start(callCompareSwap, &operands{place: place{target: target, disp: int64(disp)}}, &from, &with, &to)
 	_, err := q.Wait()
-	return *r, err
+	return fetched(s, r, err)
 }
 
-// scratch is memory of the operands of a call that waits: on the stack they would be moved to the
-// heap, as the engine keeps where they are.
+// scratch is memory for the operands of a call that waits. The engine keeps their addresses, so
+// variables of the call would be moved to the heap.
 type scratch [3][2]uint64
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// fetched is what has been fetched into r, which is of s; s is used again unless the call has failed.
+func fetched[T any](s *scratch, r *T, err error) (was T, _ error) {
+	if err == nil {
+		was = *r
+		scratches.Put(s)
+	}
+	return was, err
+}
 
 // element is memory for operand i.
 func element[T any](s *scratch, i int) *T {

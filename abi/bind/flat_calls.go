@@ -1,9 +1,8 @@
 package bind
 
 import (
-	"github.com/halo-mpi/halo/mpi"
-
 	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/mpi"
 )
 
 // Calls that take the short way where they can, see flat.

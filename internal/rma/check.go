@@ -162,9 +162,9 @@ func (w *Window) standing(t *target) standing {
 	return standsNowhere
 }
 
-// DoChecked is Do in checking mode: of an operation that goes together with what others do. One
-// that is Remote is not compared with others': who has waited for its request may say so to others, of
-// which nobody here knows.
+// DoChecked is Do in checking mode. It compares the operation with those of others first, and makes
+// it only if they do not conflict. An operation that is Remote is not compared: the program may tell
+// others that its request is complete, and the checker does not see that.
 func (v *View) DoChecked(call Call, o *Op, rank int) (*p2p.Request, error) {
 	if o.Done == Remote {
 		return v.Do(o, rank)

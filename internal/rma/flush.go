@@ -15,7 +15,7 @@ func (w *Window) passive(rank int, call string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.mode.Load()&modeLockAll != 0 || t.gate.Load()&gateLocked != 0 {
+	if w.locks(t) {
 		return t, nil
 	}
 	if lazy, err := w.lazyNow(t, call); lazy || err != nil {
@@ -27,6 +27,11 @@ func (w *Window) passive(rank int, call string) (*target, error) {
 		return nil, w.wrong("rank %d is not locked", rank)
 	}
 	return nil, w.wrong("%v: flushes belong to epochs of Lock and LockAll", w.epoch)
+}
+
+// locks reports whether an epoch of Lock or LockAll with t is open. It is inlined.
+func (w *Window) locks(t *target) bool {
+	return w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked != 0
 }
 
 // passiveAll returns an error if nothing is locked.
@@ -59,7 +64,7 @@ func (w *Window) passiveAllNow(call string) error {
 func (v *View) Flush(target int) error {
 	w := v.w
 	if uint(target) < uint(len(w.targets)) {
-		if t := w.targets[target].Load(); t != nil && (w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked) != 0 && t.settled() && v.handle.reaches(target) {
+		if t := w.targets[target].Load(); t != nil && w.locks(t) && t.settled() && v.handle.reaches(target) {
 			fence()
 			return nil
 		}

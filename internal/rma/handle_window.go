@@ -139,7 +139,7 @@ func (h *handle) room(disp int64, n int) int64 {
 // open reports whether t is the target, and locked, the memory mapped, and the handle not
 // released, which takes a look at memory of the target's.
 func (h *handle) open(t *target) bool {
-	return t == h.target && (t.w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked) != 0 && !t.detour.Load() &&
+	return t == h.target && t.w.locks(t) && !t.detour.Load() &&
 		h.live != nil && (h.live.Load() == h.key || planted.HandleStale)
 }
 

@@ -73,7 +73,7 @@ func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.Done != None && (w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked) == 0 {
+	if a.Done != None && !w.locks(t) {
 		if err := w.live(); err != nil {
 			return nil, err
 		}

@@ -110,7 +110,7 @@ func (o *Op) checkElements(size int64) error {
 	case width == 0:
 		return fail(class.Type, "%v is no type of elements", o.Elem)
 	case o.Kind == CompareAndSwap && !o.contiguous():
-		return fail(class.Type, "a compare-and-swap is of contiguous elements")
+		return fail(class.Type, "a compare-and-swap takes contiguous elements")
 	case o.Kind == CompareAndSwap && (size != width || int64(len(o.Compare)) != width || room != width):
 		return fail(class.Count, "%d, %d and %d bytes are not one element of %v each", size, len(o.Compare), room, o.Elem)
 	case size%width != 0:

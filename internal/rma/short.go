@@ -100,7 +100,7 @@ func (v *View) Passive(target int) bool {
 	w := v.w
 	if uint(target) < uint(len(w.targets)) {
 		if t := w.targets[target].Load(); t != nil {
-			return w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked != 0
+			return w.locks(t)
 		}
 	}
 	return false
