@@ -31,6 +31,7 @@ type mourning struct {
 	rounds  [mourners]atomic.Uint64 // that it has ended
 	told    atomic.Uint64           // deaths that were told of
 	stop    atomic.Uint64           // asks all to end
+	stay    atomic.Uint64           // 1 + who stays in the lock until it is killed
 	broken  atomic.Uint64           // two were in it together
 }
 
@@ -38,6 +39,7 @@ const (
 	outside uint64 = iota
 	entering
 	inside
+	staying // inside, until it is killed
 	leaving
 )
 
@@ -85,14 +87,14 @@ func mourn(number string) {
 					m.broken.Store(1)
 				}
 			}
-			linger(g)
+			m.linger(me, g)
 			if m.writers.Load() != uint64(me)+1 {
 				m.broken.Store(2)
 			}
 			m.writers.CompareAndSwap(uint64(me)+1, 0)
 		} else {
 			m.readers[me].Store(1)
-			linger(g)
+			m.linger(me, g)
 			if o := m.writers.Load(); o != 0 && !dead.Has(int(o-1)) {
 				m.broken.Store(3)
 			}
@@ -105,9 +107,14 @@ func mourn(number string) {
 	}
 }
 
-// linger gives the core away now and then, so that a process is killed in the lock, too.
-func linger(g *rand.Rand) {
+// linger gives the core away now and then, so that a process is killed in the lock, too, and
+// does not return in a process that is to be killed there.
+func (m *mourning) linger(me int, g *rand.Rand) {
 	for range g.IntN(4) {
+		sys.Yield()
+	}
+	for m.stay.Load() == uint64(me)+1 {
+		m.phase[me].Store(staying)
 		sys.Yield()
 	}
 }
@@ -120,17 +127,13 @@ func TestF3_KilledAtAnyMoment(t *testing.T) {
 	if testing.Short() || sys.Race {
 		runs = 4
 	}
-	inside := uint64(0)
 	for run := range runs {
-		inside += killSome(t, run)
-	}
-	if inside == 0 {
-		t.Error("nobody has died with the lock")
+		killSome(t, run)
 	}
 }
 
-// killSome reports how many died with the lock at least.
-func killSome(t *testing.T, run int) uint64 {
+// killSome kills all but one, the first of them while it has the lock.
+func killSome(t *testing.T, run int) {
 	f, err := sys.Memfd("halo-test-lock", 1<<20)
 	if err != nil {
 		t.Fatal(err)
@@ -157,22 +160,25 @@ func killSome(t *testing.T, run int) uint64 {
 			t.Fatal(err)
 		}
 	}
+	wait := func(what string, ready func() bool) {
+		for end := time.Now().Add(30 * time.Second); !ready(); time.Sleep(50 * time.Microsecond) {
+			if time.Now().After(end) {
+				for _, c := range all {
+					c.Process.Kill()
+				}
+				t.Fatalf("run %d: %s", run, what)
+			}
+		}
+	}
 	progress := func(what string, alive []int) {
 		var before [mourners]uint64
 		for _, i := range alive {
 			before[i] = m.rounds[i].Load()
 		}
-		end := time.Now().Add(30 * time.Second)
 		for _, i := range alive {
-			for m.rounds[i].Load() < before[i]+20 {
-				if time.Now().After(end) {
-					for _, c := range all {
-						c.Process.Kill()
-					}
-					t.Fatalf("run %d: %s: process %d does not go on", run, what, i)
-				}
-				time.Sleep(50 * time.Microsecond)
-			}
+			wait(fmt.Sprintf("%s: process %d does not go on", what, i), func() bool {
+				return m.rounds[i].Load() >= before[i]+20
+			})
 		}
 	}
 	alive := make([]int, mourners)
@@ -185,13 +191,19 @@ func killSome(t *testing.T, run int) uint64 {
 	for len(alive) > 1 {
 		k := g.IntN(len(alive))
 		victim := alive[k]
+		if len(alive) == mourners {
+			m.stay.Store(uint64(victim) + 1)
+			wait(fmt.Sprintf("process %d does not get the lock", victim), func() bool {
+				return m.phase[victim].Load() == staying
+			})
+		}
 		for range g.IntN(50) {
 			runtime.Gosched()
 		}
 		all[victim].Process.Kill()
 		all[victim].Wait()
 		switch m.phase[victim].Load() {
-		case inside:
+		case inside, staying:
 			least, most = least+1, most+1
 		case entering, leaving: // with it or without
 			most++
@@ -216,5 +228,4 @@ func killSome(t *testing.T, run int) uint64 {
 		t.Errorf("run %d: told of %d deaths, want %d to %d", run, told, least, most)
 	}
 	t.Logf("run %d: told of %d deaths of %d to %d", run, m.told.Load(), least, most)
-	return least
 }
