@@ -18,6 +18,7 @@ import (
 type testHost struct {
 	size   int
 	memory func(which int) (*os.File, error)
+	after  func() // done as soon as an Exchange is complete
 
 	server *Server
 	mu     sync.Mutex
@@ -56,9 +57,14 @@ func (h *testHost) Hello(rank int, inC bool) (*Job, error) {
 }
 
 func (h *testHost) Segment(which int) (*os.File, error) { return h.memory(which) }
-func (h *testHost) Exchanged(values [][]byte)           { h.server.Deliver(EncodeTable(values)) }
 func (h *testHost) Finalized(rank int)                  { h.note("finalized %d", rank) }
-func (h *testHost) Aborted(rank, code int, why string)  { h.note("aborted %d %d %s", rank, code, why) }
+func (h *testHost) Exchanged(values [][]byte) {
+	h.server.Deliver(EncodeTable(values))
+	if h.after != nil {
+		h.after()
+	}
+}
+func (h *testHost) Aborted(rank, code int, why string) { h.note("aborted %d %d %s", rank, code, why) }
 
 // world starts a server and n clients that are connected to it.
 type world struct {
@@ -165,6 +171,27 @@ func TestExchangeGivesEveryValueToEveryRank(t *testing.T) {
 				exchangeAll(t, ranks, round)
 			}
 		})
+	}
+}
+
+// The first that has the values may end the job: the others have them all the same, and hear of
+// the end later.
+func TestExchangeIsCompleteForAllOrNone(t *testing.T) {
+	for range 100 {
+		h := &testHost{size: 8}
+		w := newWorld(t, h)
+		h.after = func() {
+			for _, s := range w.sessions {
+				s.Over("of the test")
+			}
+		}
+		exchangeAll(t, w.boots(), 0)
+		for _, c := range w.ranks {
+			<-c.Lost()
+			if _, err := c.Exchange(nil); !errors.Is(err, ErrOver) {
+				t.Errorf("an Exchange after the end: %v", err)
+			}
+		}
 	}
 }
 

@@ -56,7 +56,10 @@ func (m *memory) Lost() <-chan struct{} { return m.world.lost }
 func (m *memory) Exchange(mine []byte) ([][]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r, err := m.world.table.enter(m.job.Rank, mine, nil)
+	r, err := m.world.table.enter(m.job.Rank, mine)
+	if err == nil {
+		err = m.world.table.wait(r, m.job.Rank, nil)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,8 @@ type Session struct {
 	rank    int
 	link    *sys.Link
 	gone    chan struct{} // closed when the process has ended
-	writing sync.Mutex    // holds Link.Write
+	writing sync.Mutex    // holds Link.Write and owed
+	owed    *round        // which the process has entered, until its answer is written
 }
 
 // Session makes the session of rank over link.
@@ -86,9 +87,23 @@ func (s *Server) Session(rank int, link *sys.Link) *Session {
 	return &Session{server: s, rank: rank, link: link, gone: make(chan struct{})}
 }
 
-// Over tells the process that the job has ended. It blocks as long as the
+// Over tells the process that the job has ended, behind the values of an Exchange that is
+// complete: another process may have had them, and ended the job since. It blocks as long as the
 // process lives and does not read.
-func (c *Session) Over(reason string) { c.write(frame.New(kindOver).Rest(reason).Bytes(), nil) }
+func (c *Session) Over(reason string) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.owed != nil && c.owed.complete() {
+		c.settle()
+	}
+	c.link.Write(frame.New(kindOver).Rest(reason).Bytes(), nil)
+}
+
+// settle writes the values of the round that is owed. The caller holds writing.
+func (c *Session) settle() {
+	c.link.Write(c.owed.frame, nil)
+	c.owed = nil
+}
 
 // Ended says, once, that the process has ended. Serve then returns as soon as
 // it has taken all that the process had said, although something else that
@@ -193,16 +208,32 @@ func (c *Session) hello(body []byte) error {
 }
 
 func (c *Session) exchange(body []byte) error {
-	r, err := c.server.table.enter(c.server.index[c.rank], body, c.gone)
+	t, me := c.server.table, c.server.index[c.rank]
+	r, err := t.enter(me, body)
+	if err == nil {
+		c.owe(r)
+		err = t.wait(r, me, c.gone)
+	}
 	switch {
-	case errors.Is(err, ErrOver):
-		return nil // Over says so
+	case errors.Is(err, ErrOver): // Over says so
+		c.owe(nil)
 	case err != nil:
+		c.owe(nil)
 		c.fail(kindExchange, err)
 	default:
-		c.write(r.frame, nil)
+		c.writing.Lock()
+		defer c.writing.Unlock()
+		if c.owed != nil { // Over has not written it
+			c.settle()
+		}
 	}
 	return nil
+}
+
+func (c *Session) owe(r *round) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	c.owed = r
 }
 
 func (c *Session) segment(body []byte) error {

@@ -23,6 +23,7 @@ type round struct {
 	values [][]byte
 	in     []bool
 	left   int           // ranks not yet in
+	last   int           // who entered last, -1 before
 	done   chan struct{} // closed when it is complete, or err set
 	err    error         // set before done is closed
 	frame  []byte        // the Table frame of a round that deliver has ended
@@ -31,42 +32,59 @@ type round struct {
 func newTable(n int) *table { return &table{n: n, now: newRound(n)} }
 
 func newRound(n int) *round {
-	return &round{values: make([][]byte, n), in: make([]bool, n), left: n, done: make(chan struct{})}
+	return &round{values: make([][]byte, n), in: make([]bool, n), left: n, last: -1, done: make(chan struct{})}
 }
 
-// enter adds the value of the process with an index and waits until all are in, or gone is closed.
-func (t *table) enter(index int, value []byte, gone <-chan struct{}) (*round, error) {
+// enter adds the value of the process with an index. Once the caller has noted the round, it
+// waits for its end.
+func (t *table) enter(index int, value []byte) (*round, error) {
 	if len(value) > MaxValue {
 		return nil, fmt.Errorf("boot: Exchange of %d bytes, the limit is %d", len(value), MaxValue)
 	}
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	r := t.now
 	switch {
 	case t.fail != nil:
-		t.mu.Unlock()
 		return nil, t.fail
 	case r.in[index]:
-		t.mu.Unlock()
 		return nil, errors.New("boot: two calls of Exchange by one rank at once")
 	}
 	r.in[index] = true
 	r.values[index] = append([]byte(nil), value...)
-	full := false
-	if r.left--; r.left == 0 && t.up == nil {
-		t.now = newRound(t.n)
-		close(r.done)
-	} else if r.left == 0 {
-		full = true
+	if r.left--; r.left == 0 {
+		r.last = index
+		if t.up == nil {
+			t.now = newRound(t.n)
+			close(r.done)
+		}
 	}
+	return r, nil
+}
+
+// wait waits until all have entered r, as the process with an index has, or gone is closed.
+func (t *table) wait(r *round, index int, gone <-chan struct{}) error {
+	t.mu.Lock()
+	full := r.last == index
 	t.mu.Unlock()
-	if full {
+	if full && t.up != nil {
 		t.up(r.values)
 	}
 	select {
 	case <-r.done:
-		return r, r.err
+		return r.err
 	case <-gone:
-		return nil, ErrOver
+		return ErrOver
+	}
+}
+
+// complete reports whether all have entered r, and each can have the values.
+func (r *round) complete() bool {
+	select {
+	case <-r.done:
+		return r.err == nil
+	default:
+		return false
 	}
 }
 
