@@ -190,22 +190,22 @@ func TestTRM13_MoreThan4GiB(t *testing.T) {
 	if free := freeMemory(); free < need {
 		t.Skipf("%d MiB of memory are free, %d are needed", free>>20, need>>20)
 	}
+	marks := []int{0, 1, 1<<32 - 1, 1 << 32, 1<<32 + 1, size - 1}
+	out := make([]byte, size)
+	for i := 0; i < size; i += 4096 {
+		out[i] = 0 // pages that were never written are slow to read from outside
+	}
+	for i, at := range marks {
+		out[at] = byte(i + 1)
+	}
 	for _, fabric := range mpitest.Fabrics() {
 		if fabric == "inproc" {
 			continue
 		}
 		t.Run(fabric, func(t *testing.T) {
-			marks := []int{0, 1, 1<<32 - 1, 1 << 32, 1<<32 + 1, size - 1}
 			mpitest.On(t, fabric, 2, func(t testing.TB, c *mpi.Comm) {
 				if c.Rank() == 0 {
-					b := make([]byte, size)
-					for i := 0; i < size; i += 4096 {
-						b[i] = 0 // pages that were never written are slow to read from outside
-					}
-					for i, at := range marks {
-						b[at] = byte(i + 1)
-					}
-					ok(t, mpi.Send(c, b, 1, 0))
+					ok(t, mpi.Send(c, out, 1, 0))
 					return
 				}
 				st, err := c.Probe(0, 0)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/hosttest"
+	"github.com/halo-mpi/halo/internal/testrun"
 )
 
 // hostJobs starts jobs of this test binary's programs on hosts that are network
@@ -169,6 +170,7 @@ func TestXCOM01_SplitTypeOverNamespacedHosts(t *testing.T) {
 // two and three hosts. Who lives on gets ErrProcFailed, unless the job ends before; the
 // launcher names the host and the rank; nothing is left and nothing hangs.
 func TestF4_DeathsAmidCollectivesOverHosts(t *testing.T) {
+	testrun.Covered(t)
 	j := newHostJobs(t, 3)
 	jobs := []struct {
 		places  string

@@ -155,7 +155,7 @@ func TestRS04_ResultsInWindowsAreNotLate(t *testing.T) {
 		w, err := mpi.WinAllocate[int64](c, 4, nil)
 		ok(t, err)
 		me := c.Rank()
-		for i := range 300 {
+		for i := range 100 {
 			w.Local()[1] = -1
 			ok(t, w.Fence(0))
 			if me == 0 {

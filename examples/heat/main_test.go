@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
@@ -32,7 +33,11 @@ func random(w, h int) picture {
 // TestBlocksEqualSerialBitForBit runs pictures of all proportions, also with
 // fewer rows, columns or cells than ranks.
 func TestBlocksEqualSerialBitForBit(t *testing.T) {
-	for _, size := range [][2]int{{1, 1}, {1, 7}, {7, 1}, {2, 2}, {3, 2}, {5, 4}, {13, 29}, {64, 17}} {
+	sizes := [][2]int{{7, 1}, {13, 29}, {1, 1}, {1, 7}, {2, 2}, {3, 2}, {5, 4}, {64, 17}}
+	if testrun.Race {
+		sizes = sizes[:2] // who talks to whom does not change with the size
+	}
+	for _, size := range sizes {
 		pic := random(size[0], size[1])
 		for _, c := range []struct {
 			steps int
