@@ -319,7 +319,7 @@ func TestATT13_CachedCollective(t *testing.T) {
 func TestATT05_SelfAtFinalize(t *testing.T) {
 	for _, fabric := range mpitest.Fabrics() {
 		var deleted [2][]int
-		err := mpi.RunOver(fabric, 2, func(c *mpi.Comm) error {
+		err := mpitest.RunOver(fabric, 2, func(c *mpi.Comm) error {
 			k, l := mpi.CreateKeyval(nil, func(self *mpi.Comm, v int) error {
 				deleted[c.Rank()] = append(deleted[c.Rank()], v)
 				return self.Barrier()

@@ -84,7 +84,7 @@ func TestBlocksBetweenBlocks(t *testing.T) {
 // BufError fails the calls that use it, with its class and text.
 func TestBufError(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		bad := mpi.BufError(mpi.ErrCount, "%d elements of something", 12)
+		bad := mpi.Internals.BufError(mpi.ErrCount, "%d elements of something", 12)
 		err := c.Send(bad, 1-c.Rank(), 0)
 		if !errors.Is(err, mpi.ErrCount) || !strings.Contains(err.Error(), "12 elements of something") {
 			t.Errorf("Send returned %v", err)

@@ -13,7 +13,7 @@ import (
 func TestATT03_CopyFailsAndSlotsComeBack(t *testing.T) {
 	refused := errors.New("refused")
 	for _, fabric := range []string{"inproc", "shm"} {
-		err := RunOver(fabric, 3, func(c *Comm) error {
+		err := internals{}.RunOver(fabric, 3, func(c *Comm) error {
 			key := CreateKeyval(func(c *Comm, v int) (int, bool, error) {
 				if c.Rank() == 1 {
 					return 0, false, refused

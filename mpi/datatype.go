@@ -173,7 +173,7 @@ func (d Datatype) Committed() bool {
 // TypeOf.
 //
 // C: none; what is predefined is a constant there, section 5.1.9.
-func (d Datatype) Permanent() bool { return d.h != nil && d.h.lasts }
+func (internals) Permanent(d Datatype) bool { return d.h != nil && d.h.lasts }
 
 // Free makes d the null type; using a copy of it is ErrType from now on. Messages,
 // Buffers and types that have been made with it are not affected. Its attributes are
@@ -250,7 +250,7 @@ func (d Datatype) SetName(name string) error {
 // Handle is what SetHandle has said last, else 0.
 //
 // C: none; for bindings, whose callbacks get handles of types.
-func (d Datatype) Handle() uintptr {
+func (internals) Handle(d Datatype) uintptr {
 	if d.h == nil {
 		return 0
 	}
@@ -261,7 +261,7 @@ func (d Datatype) Handle() uintptr {
 // effect.
 //
 // C: none; for bindings, whose callbacks get handles of types.
-func (d Datatype) SetHandle(h uintptr) {
+func (internals) SetHandle(d Datatype, h uintptr) {
 	if d.h != nil {
 		d.h.handle.Store(h)
 	}

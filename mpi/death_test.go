@@ -21,7 +21,7 @@ func onDeath(t *testing.T, n int, last, survive func(t testing.TB, c *mpi.Comm))
 	t.Helper()
 	for _, fabric := range mpitest.Fabrics() {
 		t.Run(fmt.Sprintf("%s-%d", fabric, n), func(t *testing.T) {
-			err := mpi.RunOver(fabric, n, func(c *mpi.Comm) error {
+			err := mpitest.RunOver(fabric, n, func(c *mpi.Comm) error {
 				if c.Rank() == n-1 {
 					last(t, c)
 					return errDies
@@ -201,7 +201,7 @@ func TestF1_OthersGoOn(t *testing.T) {
 // A rank that panics is dead to the others, and the panic is told.
 func TestF1_PanicOfARank(t *testing.T) {
 	for _, fabric := range mpitest.Fabrics() {
-		err := mpi.RunOver(fabric, 2, func(c *mpi.Comm) error {
+		err := mpitest.RunOver(fabric, 2, func(c *mpi.Comm) error {
 			if c.Rank() == 1 {
 				panic("no more tea")
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
-// Descriptor is the address of what the library keeps of a communicator, and the number of
+// CommDescriptor is the address of what the library keeps of a communicator, and the number of
 // its layout: for bindings in other languages, whose compiled code then does the shortest of
 // blocking collectives by itself. abi/lib/fast_layout.h has the layout, with its number; who
 // knows another one must not look. The address is valid until the communicator is freed, as
@@ -17,7 +17,7 @@ import (
 // not any more.
 //
 // C: none; MPI_Barrier and others look at it.
-func (c *Comm) Descriptor() (address uintptr, layout uint64) {
+func (internals) CommDescriptor(c *Comm) (address uintptr, layout uint64) {
 	if c.freed.Load() || c.w.Odd() {
 		return 0, 0
 	}
@@ -27,29 +27,29 @@ func (c *Comm) Descriptor() (address uintptr, layout uint64) {
 	return address, rma.LayoutNumber(coll.DescriptorLayout())
 }
 
-// Await is for code that looks at the Descriptor, and has begun a collective in which it now
+// Await is for code that looks at the CommDescriptor, and has begun a collective in which it now
 // has to wait for long: until a word that is found from there is n or more. When that cannot
 // be the collective has failed.
 //
 // C: none; MPI_Barrier and others wait here.
-func (c *Comm) Await(word *atomic.Uint64, n uint64) error {
+func (internals) Await(c *Comm, word *atomic.Uint64, n uint64) error {
 	k, err := c.w.Coll.Await(c.core, word, n)
 	return c.done(k, err)
 }
 
-// Ring is for code that looks at the Descriptor, and finds there that members sleep: it wakes
+// Ring is for code that looks at the CommDescriptor, and finds there that members sleep: it wakes
 // them.
 //
 // C: none; MPI_Barrier and others wake members here.
-func (c *Comm) Ring() { c.w.Coll.Ring(c.core) }
+func (internals) Ring(c *Comm) { c.w.Coll.Ring(c.core) }
 
-// Descriptor is the address of what the library keeps of a datatype, in the layout that
-// DatatypeLayout has the number of: for compiled code that reads size and bounds, commits the
+// TypeDescriptor is the address of what the library keeps of a datatype, in the layout that
+// TypeLayout has the number of: for compiled code that reads size and bounds, commits the
 // type, and with packs, which is false for a type that is not committed, not simple, or has not
 // been used yet, packs and unpacks by itself. It is valid as long as the Datatype is reachable, and 0 for one that has been freed.
 //
 // C: none; MPI_Type_size, MPI_Type_commit, MPI_Pack and others look at it.
-func (d Datatype) Descriptor() (address uintptr, packs bool) {
+func (internals) TypeDescriptor(d Datatype) (address uintptr, packs bool) {
 	t, err := d.engine()
 	if err != nil {
 		return 0, false
@@ -57,7 +57,7 @@ func (d Datatype) Descriptor() (address uintptr, packs bool) {
 	return t.Descriptor()
 }
 
-// DatatypeLayout is the number of the layout that a Datatype's Descriptor is the address of.
+// TypeLayout is the number of the layout that a TypeDescriptor is the address of.
 //
 // C: none; MPI_Pack and MPI_Unpack look at it.
-func DatatypeLayout() uint64 { return rma.LayoutNumber(dtype.DescriptorLayout()) }
+func (internals) TypeLayout() uint64 { return rma.LayoutNumber(dtype.DescriptorLayout()) }

@@ -5,17 +5,18 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
 // A wait in a collective that another language has begun ends when a member has died, and so
 // does what is called on the communicator then.
 func TestF1_AwaitOfTheDead(t *testing.T) {
 	onDeath(t, 3, func(testing.TB, *mpi.Comm) {}, func(t testing.TB, c *mpi.Comm) {
-		if address, _ := c.Descriptor(); address == 0 {
+		if address, _ := mpi.Internals.CommDescriptor(c); address == 0 {
 			return // there is no memory in common
 		}
 		var word atomic.Uint64
-		wantClass(t, c.Await(&word, 1), mpi.ErrProcFailed)
+		wantClass(t, mpi.Internals.Await(c, &word, 1), mpi.ErrProcFailed)
 		wantClass(t, c.Barrier(), mpi.ErrProcFailed)
 	})
 }
@@ -24,12 +25,12 @@ func TestF1_AwaitOfTheDead(t *testing.T) {
 func TestAwaitIsWoken(t *testing.T) {
 	for _, fabric := range []string{"inproc", "shm"} {
 		var word atomic.Uint64
-		err := mpi.RunOver(fabric, 3, func(c *mpi.Comm) error {
+		err := mpitest.RunOver(fabric, 3, func(c *mpi.Comm) error {
 			if c.Rank() > 0 {
-				return c.Await(&word, 1)
+				return mpi.Internals.Await(c, &word, 1)
 			}
 			word.Store(1)
-			c.Ring()
+			mpi.Internals.Ring(c)
 			return nil
 		})
 		if err != nil {

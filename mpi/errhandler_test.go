@@ -299,7 +299,7 @@ func TestERR03_CallErrhandler(t *testing.T) {
 func TestERR02_FatalAmongGoroutines(t *testing.T) {
 	for _, h := range []mpi.Errhandler{mpi.ErrorsAreFatal, mpi.ErrorsAbort} {
 		for _, fabric := range mpitest.Fabrics() {
-			err := mpi.RunOver(fabric, 2, func(c *mpi.Comm) error {
+			err := mpitest.RunOver(fabric, 2, func(c *mpi.Comm) error {
 				if c.Rank() == 1 {
 					ok(t, c.SetErrhandler(h))
 					mpi.Send(c, []byte{1}, 9, 0)

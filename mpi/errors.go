@@ -34,7 +34,7 @@ type Error struct {
 // process; nil undoes it.
 //
 // C: none; messages of error handlers, section 9.3.
-func NameCalls(name func(call string) string) {
+func (internals) NameCalls(name func(call string) string) {
 	if name == nil {
 		current.names.Store(nil)
 		return
@@ -47,7 +47,7 @@ func NameCalls(name func(call string) string) {
 // speaks of has other names. It is called by the goroutine whose call has failed; nil undoes it.
 //
 // C: none; messages of error handlers, section 9.3.
-func DescribeErrors(describe func(e *Error)) {
+func (internals) DescribeErrors(describe func(e *Error)) {
 	if describe == nil {
 		current.texts.Store(nil)
 		return

@@ -45,7 +45,7 @@ func TestFinalizeNamesPendingWork(t *testing.T) {
 		},
 	} {
 		for _, fabric := range mpitest.Fabrics() {
-			err := mpi.RunOver(fabric, 2, func(c *mpi.Comm) error {
+			err := mpitest.RunOver(fabric, 2, func(c *mpi.Comm) error {
 				if c.Rank() == 1 {
 					_, err := mpi.Recv(c, []byte{}, 0, 99) // stays until the other has failed
 					if !errors.Is(err, mpi.ErrProcFailed) {
@@ -102,7 +102,7 @@ func TestRunRefusesNonsense(t *testing.T) {
 	for _, n := range []int{0, -1} {
 		wantClass(t, mpi.Run(n, never), mpi.ErrArg)
 	}
-	if err := mpi.RunOver("pigeons", 2, never); err == nil || !strings.Contains(err.Error(), "pigeons") {
+	if err := mpitest.RunOver("pigeons", 2, never); err == nil || !strings.Contains(err.Error(), "pigeons") {
 		t.Errorf("run over pigeons: %v", err)
 	}
 	if err := mpi.Run(3, func(c *mpi.Comm) error {

@@ -243,7 +243,7 @@ func freeMemory() uint64 {
 func TestFlowControl_SenderFindsCredit(t *testing.T) {
 	const size, messages = 1000, 10000 // several times the credit
 	far, over := make(chan *mpi.Comm, 1), make(chan struct{})
-	err := mpi.RunOver("inproc", 2, func(c *mpi.Comm) error {
+	err := mpitest.RunOver("inproc", 2, func(c *mpi.Comm) error {
 		if c.Rank() == 1 {
 			far <- c
 			<-over

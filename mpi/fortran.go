@@ -21,7 +21,7 @@ type fortranSizes struct {
 // too late, or if there is no representation of that size.
 //
 // C: MPI_Abi_set_fortran_info, section 20.4.
-func FortranSizes(logical, integer, real, doublePrecision int) error {
+func (internals) FortranSizes(logical, integer, real, doublePrecision int) error {
 	const call = "FortranSizes"
 	f := dtype.Fortran{Logical: logical, Integer: integer, Real: real, DoublePrecision: doublePrecision}
 	if err := f.Check(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
 // framed are calls whose way from the program to memory is short, the fabric they go over, and how
@@ -62,7 +63,7 @@ func framesOf(name string) error {
 		return err
 	}
 	bad := unsafe.Slice((*float64)(unsafe.Pointer(&page[0])), 1)
-	return mpi.RunOver(f.fabric, 2, func(c *mpi.Comm) error {
+	return mpitest.RunOver(f.fabric, 2, func(c *mpi.Comm) error {
 		w, err := mpi.WinAllocate[float64](c, 8, nil)
 		if err != nil {
 			return err

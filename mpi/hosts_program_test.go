@@ -11,7 +11,7 @@ import (
 
 // Programs for hosts_linux_test.go. What they are to know stands in the environment.
 const (
-	placesVariable = "HALO_TEST_PLACES" // the host of each rank, as mpi.RunOver takes them
+	placesVariable = "HALO_TEST_PLACES" // the host of each rank, as mpitest.RunOver takes them
 	readyVariable  = "HALO_TEST_READY"  // a file; rank r writes its process id to this name with .r behind it
 )
 

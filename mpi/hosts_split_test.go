@@ -11,7 +11,7 @@ import (
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
-// Tests over several hosts. Here mpi.RunOver pretends them: "shm@0110" are four ranks
+// Tests over several hosts. Here mpitest.RunOver pretends them: "shm@0110" are four ranks
 // of which the second and third are on a host of their own; hosts_linux_test.go has
 // hosts that are network namespaces.
 

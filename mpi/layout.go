@@ -106,7 +106,7 @@ func (b *Buffer) at(p unsafe.Pointer, count int, d Datatype) {
 // other languages: the error belongs to the call that the Buffer was made for.
 //
 // C: none; what is wrong with the arguments buf, count and datatype of section 3.2.2.
-func BufError(cl Class, format string, args ...any) Buffer {
+func (internals) BufError(cl Class, format string, args ...any) Buffer {
 	return Buffer{err: &class.Error{Class: class.Class(cl), Text: fmt.Sprintf(format, args...)}}
 }
 

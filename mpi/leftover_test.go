@@ -46,7 +46,7 @@ func TestFinalizeListsWhatIsLeft(t *testing.T) {
 		t.Run(fabric, func(t *testing.T) {
 			var dup, win, send, again string
 			text := printed(t, func() {
-				ok(t, mpi.RunOver(fabric, 2, func(c *mpi.Comm) error {
+				ok(t, mpitest.RunOver(fabric, 2, func(c *mpi.Comm) error {
 					for range 200 { // freed
 						d, err := c.Dup()
 						ok(t, err)

@@ -25,7 +25,7 @@ type locator struct {
 // makes; a caller that is nil undoes it.
 //
 // C: none; for bindings, like NameCalls.
-func LocateCalls(caller func() uintptr, place func(pc uintptr) string, name func(call string) string) {
+func (internals) LocateCalls(caller func() uintptr, place func(pc uintptr) string, name func(call string) string) {
 	if caller == nil {
 		current.locator.Store(nil)
 		return

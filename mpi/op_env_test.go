@@ -6,14 +6,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
 // environments are those that differ in the results of odd numbers.
-var environments = []mpi.FloatEnv{
-	0, mpi.RoundDown, mpi.RoundUp, mpi.RoundToZero,
-	mpi.FlushResults | mpi.FlushOperands, mpi.RoundUp | mpi.FlushResults | mpi.FlushOperands, mpi.FlushResults,
+var environments = []op.Env{
+	0, op.RoundDown, op.RoundUp, op.RoundToZero,
+	op.FlushResults | op.FlushOperands, op.RoundUp | op.FlushResults | op.FlushOperands, op.FlushResults,
 }
 
 // odd are numbers whose sums and products depend on the environment: of rank r, those of a collective k.
@@ -59,9 +60,9 @@ func TestCOL14_EnvironmentsOfReductions(t *testing.T) {
 						if length == 5000 && (o == mpi.Prod || n == 3) {
 							continue
 						}
-						reduceIn[float64](t, world, o.In(e), length, k, fmt.Sprintf("%v of %d in %#x", o, length, e))
+						reduceIn[float64](t, world, mpi.Internals.In(o, e), length, k, fmt.Sprintf("%v of %d in %#x", o, length, e))
 						if length < 5000 {
-							reduceIn[float32](t, world, o.In(e), length, k, fmt.Sprintf("%v of %d short ones in %#x", o, length, e))
+							reduceIn[float32](t, world, mpi.Internals.In(o, e), length, k, fmt.Sprintf("%v of %d short ones in %#x", o, length, e))
 						}
 					}
 				}
@@ -112,24 +113,24 @@ func reduceIn[T float32 | float64](t testing.TB, c *mpi.Comm, o mpi.Op, n, k int
 
 // What an environment means: a sum that is not exact is rounded in its direction.
 func TestCOL14_EnvironmentsRound(t *testing.T) {
-	for e, want := range map[mpi.FloatEnv]float64{
-		0: 1, mpi.RoundDown: 1, mpi.RoundToZero: 1, mpi.RoundUp: 1 + 0x1p-52, mpi.RoundUp | mpi.FlushOperands: 1 + 0x1p-52,
+	for e, want := range map[op.Env]float64{
+		0: 1, op.RoundDown: 1, op.RoundToZero: 1, op.RoundUp: 1 + 0x1p-52, op.RoundUp | op.FlushOperands: 1 + 0x1p-52,
 	} {
 		sum := []float64{1}
-		ok(t, mpi.ReduceLocal([]float64{1e-20}, sum, mpi.Sum.In(e)))
+		ok(t, mpi.ReduceLocal([]float64{1e-20}, sum, mpi.Internals.In(mpi.Sum, e)))
 		if sum[0] != want {
 			t.Errorf("1 + 1e-20 in %#x is %v, not %v", e, sum[0], want)
 		}
 	}
 	flushed := []float64{0x1p-1022}
-	ok(t, mpi.ReduceLocal([]float64{-0x1p-1023}, flushed, mpi.Sum.In(mpi.FlushResults|mpi.FlushOperands)))
+	ok(t, mpi.ReduceLocal([]float64{-0x1p-1023}, flushed, mpi.Internals.In(mpi.Sum, op.FlushResults|op.FlushOperands)))
 	if want := 0x1p-1022; flushed[0] != want {
 		t.Errorf("where a subnormal operand is zero the sum is %v, not %v", flushed[0], want)
 	}
 	whole := []int32{5}
-	ok(t, mpi.ReduceLocal([]int32{7}, whole, mpi.Sum.In(mpi.RoundUp)))
-	if whole[0] != 12 || mpi.Min.In(mpi.RoundUp) != mpi.Min || mpi.OpNull.In(mpi.RoundUp) != mpi.OpNull || mpi.Sum.In(mpi.RoundUp).In(0) != mpi.Sum ||
-		mpi.Sum.In(mpi.RoundUp).String() != mpi.Sum.String() {
+	ok(t, mpi.ReduceLocal([]int32{7}, whole, mpi.Internals.In(mpi.Sum, op.RoundUp)))
+	if whole[0] != 12 || mpi.Internals.In(mpi.Min, op.RoundUp) != mpi.Min || mpi.Internals.In(mpi.OpNull, op.RoundUp) != mpi.OpNull || mpi.Internals.In(mpi.Internals.In(mpi.Sum, op.RoundUp), 0) != mpi.Sum ||
+		mpi.Internals.In(mpi.Sum, op.RoundUp).String() != mpi.Sum.String() {
 		t.Errorf("operations that do not depend on environments do: %v", whole)
 	}
 }
@@ -161,27 +162,27 @@ func accumulateIn(t testing.TB, c *mpi.Comm, w mpi.Win[float64]) {
 			ok(t, w.Put(start, to, 0))
 			ok(t, w.Flush(to))
 			want := slices.Clone(start)
-			step := func(e mpi.FloatEnv, with []float64) {
+			step := func(e op.Env, with []float64) {
 				left := slices.Clone(want)
 				want = slices.Clone(with)
-				ok(t, mpi.ReduceLocal(left, want, o.In(e)))
+				ok(t, mpi.ReduceLocal(left, want, mpi.Internals.In(o, e)))
 			}
 			for i, e := range environments { // several under way, in environments of their own
 				with := odd[float64](length, i, i)
-				ok(t, w.Accumulate(with, to, 0, o.In(e)))
+				ok(t, w.Accumulate(with, to, 0, mpi.Internals.In(o, e)))
 				step(e, with)
 			}
 			ok(t, w.Flush(to))
 			for i, e := range environments {
 				with, was := odd[float64](length, i+1, i), make([]float64, length)
-				ok(t, w.GetAccumulate(with, was, to, 0, o.In(e)))
+				ok(t, w.GetAccumulate(with, was, to, 0, mpi.Internals.In(o, e)))
 				ok(t, w.Flush(to))
 				if !sameBits(was, want) {
 					t.Errorf("rank %d: %d before %v in %#x: %v, not %v", c.Rank(), length, o, e, was[:1], want[:1])
 				}
 				step(e, with)
 				if length == 1 {
-					ok(t, w.FetchAndOp(&with[0], &was[0], to, 0, o.In(e)))
+					ok(t, w.FetchAndOp(&with[0], &was[0], to, 0, mpi.Internals.In(o, e)))
 					ok(t, w.Flush(to))
 					if !sameBits(was, want) {
 						t.Errorf("rank %d: before FetchAndOp of %v in %#x: %v, not %v", c.Rank(), o, e, was, want)

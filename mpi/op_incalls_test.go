@@ -37,7 +37,7 @@ func TestOperationsRunInCalls(t *testing.T) {
 	for _, n := range []int{2, 5} {
 		mpitest.Run(t, n, func(t testing.TB, c *mpi.Comm) {
 			var calls, elsewhere atomic.Int64
-			o := mpi.CreateOp(func(in, inout []int64) {
+			o := mpi.Internals.InCalls(mpi.CreateOp(func(in, inout []int64) {
 				calls.Add(1)
 				if !isInProgram() {
 					elsewhere.Add(1)
@@ -45,7 +45,7 @@ func TestOperationsRunInCalls(t *testing.T) {
 				for i := range in {
 					inout[i] += in[i]
 				}
-			}, true).InCalls()
+			}, true))
 			d, err := c.Dup()
 			ok(t, err)
 			inProgram(func() {
@@ -92,7 +92,7 @@ func TestOperationsRunInCalls(t *testing.T) {
 			if calls.Load() == 0 || elsewhere.Load() != 0 {
 				t.Errorf("%d of %d calls of the operation were by other goroutines", elsewhere.Load(), calls.Load())
 			}
-			if o.IsNull() || !mpi.OpNull.InCalls().IsNull() || !o.Commutative() {
+			if o.IsNull() || !mpi.Internals.InCalls(mpi.OpNull).IsNull() || !o.Commutative() {
 				t.Error("an operation changes into another one")
 			}
 			ok(t, d.Free())

@@ -70,7 +70,7 @@ func CreateOpFunc(fn func(in, inout Buffer), commute bool) Op {
 // those of other languages do.
 //
 // C: MPI_Op_create, section 6.9.5.
-func (o Op) InCalls() Op {
+func (internals) InCalls(o Op) Op {
 	if o.user == nil {
 		return o
 	}

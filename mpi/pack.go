@@ -27,21 +27,18 @@ func (c *Comm) Pack(dst []byte, b Buffer) ([]byte, error) {
 	return packing{"Pack", c}.pack(dst, &b)
 }
 
-// Packs makes b, which is zero, what BufPtr returns, and reports whether nothing is wrong with
-// Pack of it on c, and it takes at most room bytes: then PackTo does it, else Pack says what is
-// wrong. The two are for bindings of other languages, which make a Buffer for each call, and
-// whose calls are deep already when they come here.
+// PackTo packs count elements of d at p to the beginning of dst and returns how many bytes those
+// are: -1 if anything is wrong or not plain, which Pack then does or reports. It is for bindings of other
+// languages, which know memory by address.
 //
 // C: MPI_Pack, section 5.2.
-func (b *Buffer) Packs(c *Comm, room int, p unsafe.Pointer, count int, d Datatype) bool {
-	b.at(p, count, d)
-	return b.err == nil && b.b.Size() <= int64(room) && c.plain()
+func (internals) PackTo(c *Comm, dst []byte, p unsafe.Pointer, count int, d Datatype) int {
+	var b Buffer
+	if b.at(p, count, d); !b.fits(c, dst) {
+		return -1
+	}
+	return b.b.PackAll(dst)
 }
-
-// PackTo packs b to the beginning of dst and returns how many bytes those are.
-//
-// C: MPI_Pack, section 5.2.
-func (b *Buffer) PackTo(dst []byte) int { return b.b.PackAll(dst) }
 
 // Unpack takes the data of a Buffer from the beginning of src, in the form that Pack
 // gives it, and returns the rest of src. If src is too short that is ErrTruncate,
@@ -62,17 +59,22 @@ func (c *Comm) Unpack(src []byte, b Buffer) (rest []byte, err error) {
 	return packing{"Unpack", c}.unpack(src, &b)
 }
 
-// Unpacks is Packs for Unpack from so many bytes, and UnpackFrom.
+// UnpackFrom is PackTo for Unpack: it takes the data from the beginning of src.
 //
 // C: MPI_Unpack, section 5.2.
-func (b *Buffer) Unpacks(c *Comm, bytes int, p unsafe.Pointer, count int, d Datatype) bool {
-	return b.Packs(c, bytes, p, count, d) && !b.b.Overlaps()
+func (internals) UnpackFrom(c *Comm, src []byte, p unsafe.Pointer, count int, d Datatype) int {
+	var b Buffer
+	if b.at(p, count, d); !b.fits(c, src) || b.b.Overlaps() {
+		return -1
+	}
+	return b.b.UnpackAll(src)
 }
 
-// UnpackFrom unpacks the beginning of src to b and returns how many bytes those are.
-//
-// C: MPI_Unpack, section 5.2.
-func (b *Buffer) UnpackFrom(src []byte) int { return b.b.UnpackAll(src) }
+// fits reports whether nothing is wrong with b, packed it is not longer than packed, and c has
+// nothing to say.
+func (b *Buffer) fits(c *Comm, packed []byte) bool {
+	return b.err == nil && b.b.Size() <= int64(len(packed)) && c.plain()
+}
 
 // plain reports whether nothing is to be said of calls on c that do not communicate.
 func (c *Comm) plain() bool { return c != nil && !c.freed.Load() && !c.w.Odd() }

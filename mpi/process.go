@@ -81,7 +81,7 @@ func Init() (*Comm, error) {
 // is ErrErrhandler.
 //
 // C: MPI_Init and MPI_Init_thread, section 11.2.
-func InitErrhandler(h Errhandler) (*Comm, error) {
+func (internals) InitErrhandler(h Errhandler) (*Comm, error) {
 	if h.h == nil {
 		return nil, fail(ErrErrhandler, "InitErrhandler", nil, "error handler is null")
 	}
@@ -103,7 +103,7 @@ func InitErrhandler(h Errhandler) (*Comm, error) {
 // it was before: Init goes by places then. 0: by what it is.
 //
 // C: MPI_Init and MPI_Init_thread, section 11.2.
-func LockedThreads(several bool, places int) {
+func (internals) LockedThreads(several bool, places int) {
 	current.several.Store(several)
 	current.places.Store(int32(places))
 	current.locked.Store(true)
@@ -116,7 +116,7 @@ func LockedThreads(several bool, places int) {
 // effect.
 //
 // C: none; what a C program sees is SIGSEGV.
-func OnFault(f func(address uintptr)) { current.fault.Store(&f) }
+func (internals) OnFault(f func(address uintptr)) { current.fault.Store(&f) }
 
 // initialize is Init whose error is still to be raised.
 func initialize() (*Comm, *Error) {

@@ -50,7 +50,7 @@ var localKernel, errLocalKernel = op.ParseKernel(os.Getenv(op.KernelEnv))
 // are none, or no such code can call them.
 //
 // C: none; MPI_Reduce_local, MPI_Accumulate and MPI_Get_accumulate call them.
-func (o Op) Kernel(d Datatype) uintptr {
+func (internals) Kernel(o Op, d Datatype) uintptr {
 	if t, err := d.engine(); err == nil {
 		if typ := o.kernel.Reduces(t); typ != 0 {
 			return localKernel.Function(o.kernel, typ)

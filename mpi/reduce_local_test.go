@@ -91,7 +91,7 @@ func TestCOL10_KernelsAllocateNothing(t *testing.T) {
 	ask := func() {
 		for _, o := range []mpi.Op{mpi.Sum, mpi.Land, mpi.Band, mpi.Minloc, mpi.Replace, mpi.NoOp, mpi.OpNull} {
 			for _, d := range types {
-				if o.Kernel(d) != 0 {
+				if mpi.Internals.Kernel(o, d) != 0 {
 					defined++
 				}
 			}

@@ -11,17 +11,11 @@ import (
 //
 // C: none; it takes the place of the standard's mpiexec within one process.
 func Run(n int, fn func(world *Comm) error) error {
-	return RunOver("inproc", n, fn)
+	return internals{}.RunOver("inproc", n, fn)
 }
 
-// RunOver is Run over a fabric: "inproc" (channels and rings on the heap),
-// "shm" (shared memory as between processes) or "tcp" (loopback sockets). It is
-// meant for tests that must hold on each of them. The ranks can be spread over
-// hosts that are only pretended: over "shm@0110" the second and third of four are
-// on another host than the others, which they reach by sealed sockets.
-//
-// C: none; see Run.
-func RunOver(fabric string, n int, fn func(world *Comm) error) error {
+// RunOver is Run over a fabric, as mpitest.RunOver describes it.
+func (internals) RunOver(fabric string, n int, fn func(world *Comm) error) error {
 	if n < 1 {
 		return fail(ErrArg, "Run", nil, "%d ranks, want at least 1", n)
 	}

@@ -32,7 +32,7 @@ func TestS6_RecvSliceOfMoreThanMemory(t *testing.T) {
 	}
 	defer syscall.Munmap(huge)
 	for _, fabric := range []string{"inproc", "shm", "tcp"} {
-		err := RunOver(fabric, 2, func(c *Comm) error {
+		err := internals{}.RunOver(fabric, 2, func(c *Comm) error {
 			if c.Rank() == 1 {
 				if err := Ssend(c, huge, 0, 1); err != nil { // it returns
 					return err

@@ -84,7 +84,7 @@ func (d Datatype) Contents() (Contents, error) { return d.contents("Contents", (
 // Counts, and no others but what is int there, too.
 //
 // C: MPI_Type_get_contents_c, section 5.1.13.
-func (d Datatype) LargeContents() (Contents, error) {
+func (internals) LargeContents(d Datatype) (Contents, error) {
 	return d.contents("LargeContents", (*dtype.Type).LargeContents)
 }
 

@@ -1,6 +1,6 @@
 package mpi
 
-// Descriptor is the address of what the library keeps of a window, and the number of its
+// WinDescriptor is the address of what the library keeps of a window, and the number of its
 // layout: for bindings in other languages, whose compiled code then does the shortest of
 // operations by itself. abi/lib/fast_layout.h has the layout, with its number; who knows
 // another one must not look. The address is valid until the window is freed, as long as the
@@ -8,7 +8,7 @@ package mpi
 // window that has been freed, and of one that was made of a memory handle.
 //
 // C: none; MPI_Put and others look at it.
-func (w *Window) Descriptor() (address uintptr, layout uint64) {
+func (internals) WinDescriptor(w *Window) (address uintptr, layout uint64) {
 	if w.odd() || w.c.freed.Load() {
 		return 0, 0
 	}

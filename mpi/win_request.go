@@ -16,7 +16,7 @@ func (w *Window) Rput(origin Buffer, target int, disp int64, count int, d Dataty
 // CompletedRequest is the request of an operation on a window that is complete.
 //
 // C: none; for bindings whose compiled code completes MPI_Rput and its like by itself.
-func (c *Comm) CompletedRequest() Request {
+func (internals) CompletedRequest(c *Comm) Request {
 	e := c.w.P2P
 	e.Proc().Lock()
 	defer e.Proc().Unlock()

@@ -28,7 +28,7 @@ type threadList struct {
 // freed with it: Free of it is ErrWin.
 //
 // C: none; the calling thread of mpi_win_scope, an extension.
-func (w *Window) OfThread(number func() int) *Window {
+func (internals) OfThread(w *Window, number func() int) *Window {
 	if w == nil || !w.v.Scoped() || w.c.win != w {
 		return w
 	}

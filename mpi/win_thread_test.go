@@ -18,22 +18,22 @@ func TestQV02_QV05_OperationsOfThreads(t *testing.T) {
 		peer := 1 - c.Rank()
 		w, err := mpi.WinAllocate[int64](c, 16, nil)
 		ok(t, err)
-		if w.OfThread(func() int { t.Error("a thread is asked for under process scope"); return 1 }) != w.Window {
+		if mpi.Internals.OfThread(w.Window, func() int { t.Error("a thread is asked for under process scope"); return 1 }) != w.Window {
 			t.Error("a thread has operations of its own under process scope")
 		}
 		ok(t, w.SetInfo(pairs(t, "mpi_win_scope", "thread")))
 		threads := map[*mpi.Window]int{}
 		for n := range 5 {
-			x := w.OfThread(numbered(3 * n))
-			if threads[x] = n; w.OfThread(numbered(3*n)) != x {
+			x := mpi.Internals.OfThread(w.Window, numbered(3*n))
+			if threads[x] = n; mpi.Internals.OfThread(w.Window, numbered(3*n)) != x {
 				t.Error("a thread has two")
 			}
 		}
-		if len(threads) != 5 || w.OfThread(numbered(0)) != w.Window {
+		if len(threads) != 5 || mpi.Internals.OfThread(w.Window, numbered(0)) != w.Window {
 			t.Errorf("5 threads have %d", len(threads))
 		}
 		for _, n := range []int{-1, 1 << 16} {
-			if w.OfThread(numbered(n)) != w.Window {
+			if mpi.Internals.OfThread(w.Window, numbered(n)) != w.Window {
 				t.Errorf("thread %d, which is none, has operations of its own", n)
 			}
 		}
@@ -69,7 +69,7 @@ func TestQV02_QV05_OperationsOfThreads(t *testing.T) {
 				t.Error("the error handler hears of another window")
 			}
 		})))
-		other := w.OfThread(numbered(3))
+		other := mpi.Internals.OfThread(w.Window, numbered(3))
 		wantClass(t, other.Flush(peer), mpi.ErrRMASync)
 		wantClass(t, other.Free(), mpi.ErrWin)
 		if heard != 2 {

@@ -3,7 +3,7 @@ package bind
 import (
 	"unsafe"
 
-	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/internal/op"
 )
 
 // args are the arguments of a call of C: words, in the order of the parameters, in memory of
@@ -13,7 +13,7 @@ type args struct {
 	// large: the call is the form with large counts, whose arrays and results of
 	// numbers have 64 bits where those of the other have 32.
 	large bool
-	env   mpi.FloatEnv // of the caller
+	env   op.Env // of the caller
 }
 
 const word = unsafe.Sizeof(uintptr(0))

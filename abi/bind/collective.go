@@ -21,7 +21,7 @@ import (
 
 // noInPlace is the Buffer of MPI_IN_PLACE on an intercommunicator.
 func noInPlace() mpi.Buffer {
-	return mpi.BufError(mpi.ErrBuffer, "MPI_IN_PLACE on an intercommunicator")
+	return engine.BufError(mpi.ErrBuffer, "MPI_IN_PLACE on an intercommunicator")
 }
 
 // alone is the Buffer of who gives, or gets, one block on an intercommunicator.
@@ -87,9 +87,9 @@ func own(send, recv side, whole mpi.Buffer) mpi.Buffer {
 	switch {
 	case !known || !too:
 	case s != r:
-		return mpi.BufError(mpi.ErrCount, "%d elements of %v, %d bytes, to send to itself, and %d of %v, %d bytes, to receive from itself", send.count, send.d, s, recv.count, recv.d, r)
+		return engine.BufError(mpi.ErrCount, "%d elements of %v, %d bytes, to send to itself, and %d of %v, %d bytes, to receive from itself", send.count, send.d, s, recv.count, recv.d, r)
 	case s > 0 && send.address == recv.address && send.d == recv.d:
-		return mpi.BufError(mpi.ErrBuffer, "what is sent and what is received are one, at address %#x, and it is not said by MPI_IN_PLACE", send.address)
+		return engine.BufError(mpi.ErrBuffer, "what is sent and what is received are one, at address %#x, and it is not said by MPI_IN_PLACE", send.address)
 	}
 	return whole
 }
@@ -179,7 +179,7 @@ func (l *Lib) spreadOf(address uintptr, n int, counts, displs array, d mpi.Datat
 	lo, hi := math.MaxInt, math.MinInt
 	for r, k := range s.counts {
 		if k != 0 && s.displs == nil {
-			b := mpi.BufError(mpi.ErrArg, "displacements at %#x, which is no address", displs.given)
+			b := engine.BufError(mpi.ErrArg, "displacements at %#x, which is no address", displs.given)
 			s.wrong = &b
 			break
 		}
@@ -326,10 +326,10 @@ func (l *Lib) pieces(n int, address uintptr, counts, displs array, types uintptr
 	for r := range list {
 		switch {
 		case counts.null():
-			list[r] = mpi.BufError(mpi.ErrCount, "counts at %#x, which is no address", counts.given)
+			list[r] = engine.BufError(mpi.ErrCount, "counts at %#x, which is no address", counts.given)
 		case counts.get(r) == 0:
 		case displs.null() || pointer(types) == nil:
-			list[r] = mpi.BufError(mpi.ErrArg, "displacements at %#x and types at %#x, where one is no address", displs.given, types)
+			list[r] = engine.BufError(mpi.ErrArg, "displacements at %#x and types at %#x, where one is no address", displs.given, types)
 		default:
 			s := l.piece(r, address, counts, displs, types)
 			list[r] = l.buf(s.address, s.count, s.d)

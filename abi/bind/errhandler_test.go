@@ -24,8 +24,8 @@ func procedureCalls(l *Lib) func(name string, words ...uintptr) mpi.Class {
 // heard of by the handler that it has (section 9.3); errors are named as in C, those of a
 // request by the call that has started it.
 func TestErrorsHaveNamesOfC(t *testing.T) {
-	mpi.NameCalls(nameOf)
-	defer mpi.NameCalls(nil)
+	engine.NameCalls(nameOf)
+	defer engine.NameCalls(nil)
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		l := New(Hooks{})
 		l.testStart(world)

@@ -92,7 +92,7 @@ func (l *Lib) startFast() {
 		}
 	}
 	l.comms.opened = func(h handle, c *mpi.Comm) {
-		descriptor, layout := c.Descriptor()
+		descriptor, layout := engine.CommDescriptor(c)
 		if watched {
 			descriptor, layout = 0, 0
 		}
@@ -104,13 +104,13 @@ func (l *Lib) startFast() {
 		return
 	}
 	l.wins.opened = func(h handle, w *mpi.Window) {
-		descriptor, layout := w.Descriptor()
+		descriptor, layout := engine.WinDescriptor(w)
 		f.OpenWin(h, descriptor, layout)
 	}
 	l.wins.closed = f.CloseWin
-	typeLayout := mpi.DatatypeLayout()
+	typeLayout := engine.TypeLayout()
 	l.types.opened = func(h handle, d mpi.Datatype) {
-		if descriptor, packs := d.Descriptor(); descriptor != 0 {
+		if descriptor, packs := engine.TypeDescriptor(d); descriptor != 0 {
 			f.OpenType(h, descriptor, packs, typeLayout)
 		}
 	}
@@ -131,7 +131,7 @@ const FastOps = 16
 // startKernels tells C of the kernels for a predefined type, by way of functions.
 func (l *Lib) startKernels(h handle, functions *[FastOps]uintptr) {
 	for i := range functions {
-		functions[i] = predefinedOps[int(opNull)+i].Kernel(l.predefined[h-firstPredefined])
+		functions[i] = engine.Kernel(predefinedOps[int(opNull)+i], l.predefined[h-firstPredefined])
 	}
 	l.hooks.Fast.KnowKernels(h, functions)
 }
@@ -145,7 +145,7 @@ func fastType(name string, d mpi.Datatype) (size int, kind FastKind) {
 	case err != nil || failed != nil:
 		return 0, FastPadded
 	case special == FastFloating && size != 4 && size != 8, special >= FastSigned && size > 8:
-		return size, FastDense // of a compiler of Fortran: see mpi.FortranSizes
+		return size, FastDense // of a compiler of Fortran: see FortranSizes in package mpi
 	case special != 0:
 		return size, special
 	case lb != 0 || extent != size:
@@ -160,7 +160,7 @@ func (l *Lib) Await(comm uintptr, word *atomic.Uint64, n uint64) (result int) {
 	defer l.caught(-1, args{}, &result)
 	c, err := l.comm(comm, "a collective")
 	if err == nil {
-		err = c.Await(word, n)
+		err = engine.Await(c, word, n)
 	}
 	return code(err)
 }
@@ -168,7 +168,7 @@ func (l *Lib) Await(comm uintptr, word *atomic.Uint64, n uint64) (result int) {
 // Ring is mpi.Comm.Ring.
 func (l *Lib) Ring(comm uintptr) {
 	if c, err := l.comm(comm, "a collective"); err == nil {
-		c.Ring()
+		engine.Ring(c)
 	}
 }
 

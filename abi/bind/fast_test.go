@@ -16,7 +16,7 @@ type packed struct {
 }
 
 func packedOf(d mpi.Datatype) (p packed) {
-	p.descriptor, p.packs = d.Descriptor()
+	p.descriptor, p.packs = engine.TypeDescriptor(d)
 	return p
 }
 
@@ -89,7 +89,7 @@ func TestFastHearsOfHandles(t *testing.T) {
 				if x.comms[hc] != [2]int{0, 1} || x.comms[commWorld] != [2]int{0, 1} || x.comms[commSelf] != [2]int{0, 1} || len(x.comms) != 3 {
 					t.Errorf("communicators %v", x.comms)
 				}
-				address, layout := w.Descriptor()
+				address, layout := engine.WinDescriptor(w)
 				if address == 0 || layout == 0 || x.wins[hw] != address {
 					t.Errorf("window at %#x, told is %v", address, x.wins)
 				}
@@ -104,7 +104,7 @@ func TestFastHearsOfHandles(t *testing.T) {
 			}
 			ok(t, c.Free())
 			ok(t, w.Free())
-			if address, _ := w.Descriptor(); address != 0 {
+			if address, _ := engine.WinDescriptor(w); address != 0 {
 				t.Error("a window that was freed has a descriptor")
 			}
 			if l.stopFast(); x.ends != 1 {
@@ -172,7 +172,7 @@ func TestFastHearsOfSlots(t *testing.T) {
 		c, err := world.Dup()
 		ok(t, err)
 		h := l.addComm(c)
-		if address, layout := c.Descriptor(); address == 0 || layout == 0 || x.slots[h] != address || x.slots[commWorld] == 0 || x.slots[commSelf] != 0 {
+		if address, layout := engine.CommDescriptor(c); address == 0 || layout == 0 || x.slots[h] != address || x.slots[commWorld] == 0 || x.slots[commSelf] != 0 {
 			t.Errorf("a slot at %#x, told is %v", address, x.slots)
 		}
 		var word atomic.Uint64
@@ -183,7 +183,7 @@ func TestFastHearsOfSlots(t *testing.T) {
 		l.Ring(h)
 		l.comms.drop(h)
 		ok(t, c.Free())
-		if address, _ := c.Descriptor(); address != 0 {
+		if address, _ := engine.CommDescriptor(c); address != 0 {
 			t.Error("a communicator that was freed has a descriptor")
 		}
 	})
@@ -218,7 +218,7 @@ func TestFastKindsAreDefined(t *testing.T) {
 				}
 			}
 			for _, o := range predefinedOps {
-				if kind < FastDense || o.Kernel(d) == 0 {
+				if kind < FastDense || engine.Kernel(o, d) == 0 {
 					continue
 				}
 				kernels++
@@ -263,7 +263,7 @@ func TestFastKindsAreDefined(t *testing.T) {
 		if l.startFast(); len(x.ops) != kernels {
 			t.Errorf("%d kernels for the types, told are %d", kernels, len(x.ops))
 		}
-		if double := l.predefined[0x214-firstPredefined]; x.ops[[2]uintptr{0x214, 0x21}] != mpi.Sum.Kernel(double) {
+		if double := l.predefined[0x214-firstPredefined]; x.ops[[2]uintptr{0x214, 0x21}] != engine.Kernel(mpi.Sum, double) {
 			t.Error("the kernel of sums of MPI_DOUBLE is another one")
 		}
 		if found != 33 { // all that fastKind names but MPI_PACKED and MPIX_HANDLE_SYNC

@@ -111,7 +111,7 @@ func (l *Lib) flat(d handle, count int, here, there uintptr) *flat {
 
 // combines reports whether an operation is one on the numbers of f, which may be nil.
 func (f *flat) combines(op mpi.Op) bool {
-	op = op.In(0)
+	op = engine.In(op, 0)
 	switch {
 	case f == nil:
 	case op == mpi.Sum || op == mpi.Min || op == mpi.Max || op == mpi.Prod:

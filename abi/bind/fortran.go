@@ -101,7 +101,7 @@ func (l *Lib) startFortran() error {
 		sizes = usualSizes
 		sizes[0] = f.size
 	}
-	return mpi.FortranSizes(sizes[0], sizes[1], sizes[2], sizes[3])
+	return engine.FortranSizes(sizes[0], sizes[1], sizes[2], sizes[3])
 }
 
 // setBooleans is MPI_Abi_set_fortran_booleans. The engine's operations make logicals of 1 and

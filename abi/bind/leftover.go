@@ -65,7 +65,7 @@ func (l *Lib) reportLeftovers(rank int) {
 		}
 		l.sources.find(pcs...)
 		for h, by := range left {
-			if d, ok := l.types.get(h); ok && d.Permanent() {
+			if d, ok := l.types.get(h); ok && engine.Permanent(d) {
 				continue
 			}
 			list.Add("freed", m.kind, by.name, l.sources.place(by.pc))

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -131,7 +132,7 @@ func (l *Lib) Call(number int, large bool, words unsafe.Pointer) int {
 }
 
 // CallIn is Call by a caller whose floating-point environment decides about operations.
-func (l *Lib) CallIn(env mpi.FloatEnv, number int, large bool, words unsafe.Pointer) (result int) {
+func (l *Lib) CallIn(env op.Env, number int, large bool, words unsafe.Pointer) (result int) {
 	defer l.caught(number, args{words, large, env}, &result)
 	p, do := &procedures[number], calls[number]
 	switch {

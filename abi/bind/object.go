@@ -151,7 +151,7 @@ func (l *Lib) startTypes() {
 			panic("bind: " + err.Error())
 		}
 		l.predefined[p.handle-firstPredefined] = d
-		d.SetHandle(p.handle)
+		engine.SetHandle(d, p.handle)
 	}
 }
 
@@ -168,7 +168,7 @@ func (l *Lib) op(h handle) mpi.Op {
 func (l *Lib) operation(a args, i int) mpi.Op {
 	o := l.op(a.word(i))
 	if a.env != 0 {
-		o = o.In(a.env)
+		o = engine.In(o, a.env)
 	}
 	return o
 }
@@ -194,7 +194,7 @@ func (l *Lib) low(address uintptr, count int, d mpi.Datatype) mpi.Buffer {
 	if !d.IsNull() && count > 0 {
 		size, _ := d.Size()
 		if lb, _, err := d.TrueExtent(); err == nil && size > 0 && int(address)+lb < firstPage {
-			return mpi.BufError(mpi.ErrBuffer, "%d x %s at address %#x", count, d.Name(), address)
+			return engine.BufError(mpi.ErrBuffer, "%d x %s at address %#x", count, d.Name(), address)
 		}
 	}
 	return mpi.BufPtr(pointer(address), count, d)

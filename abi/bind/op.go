@@ -22,7 +22,7 @@ func (l *Lib) createOp(a args) error {
 		callback, most = callUser_function_c, math.MaxInt
 	}
 	o := mpi.CreateOpFunc(func(in, inout mpi.Buffer) { l.combine(callback, fn, most, in, inout) }, a.int(1) != 0)
-	a.setWord(2, l.ops.add(o.InCalls()))
+	a.setWord(2, l.ops.add(engine.InCalls(o)))
 	return nil
 }
 

@@ -64,9 +64,8 @@ func (l *Lib) pack(a args) error {
 		return err
 	}
 	d := l.datatype(a.word(2))
-	var b mpi.Buffer
-	if b.Packs(c, len(p.memory)-p.at, a.result(0), a.int(1), d) {
-		p.position.set(0, p.at+b.PackTo(p.memory[p.at:]))
+	if n := engine.PackTo(c, p.memory[p.at:], a.result(0), a.int(1), d); n >= 0 {
+		p.position.set(0, p.at+n)
 		l.moved(a.word(2))
 		return nil
 	}
@@ -102,9 +101,8 @@ func (l *Lib) unpack(a args) error {
 		return err
 	}
 	d := l.datatype(a.word(5))
-	var b mpi.Buffer
-	if b.Unpacks(c, len(p.memory)-p.at, a.result(3), a.int(4), d) {
-		p.position.set(0, p.at+b.UnpackFrom(p.memory[p.at:]))
+	if n := engine.UnpackFrom(c, p.memory[p.at:], a.result(3), a.int(4), d); n >= 0 {
+		p.position.set(0, p.at+n)
 		l.moved(a.word(5))
 		return nil
 	}

@@ -12,21 +12,21 @@ func (l *Lib) startThread(required int) (provided int, err error) {
 
 // join joins the job: errors are fatal from then on, unless the environment says otherwise.
 func (l *Lib) join(required mpi.ThreadLevel) error {
-	mpi.NameCalls(nameOf)
+	engine.NameCalls(nameOf)
 	if checking() && l.hooks.Caller != nil {
-		mpi.LocateCalls(l.hooks.Caller, l.sources.place, nameInC)
+		engine.LocateCalls(l.hooks.Caller, l.sources.place, nameInC)
 		l.noteMakers()
 	}
-	mpi.DescribeErrors(l.describe)
-	mpi.LockedThreads(required >= mpi.ThreadMultiple, l.hooks.Places)
+	engine.DescribeErrors(l.describe)
+	engine.LockedThreads(required >= mpi.ThreadMultiple, l.hooks.Places)
 	if l.hooks.EndByFault != nil {
-		mpi.OnFault(l.ServiceFault)
+		engine.OnFault(l.ServiceFault)
 	}
 	if err := l.startFortran(); err != nil {
 		return err
 	}
 	l.startTypes()
-	c, err := mpi.InitErrhandler(mpi.ErrorsAreFatal)
+	c, err := engine.InitErrhandler(mpi.ErrorsAreFatal)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (l *Lib) undone(h handle) handle {
 	if h != requestDone {
 		return h
 	}
-	return l.requests.add(l.world.Load().CompletedRequest())
+	return l.requests.add(engine.CompletedRequest(l.world.Load()))
 }
 
 // ended makes a handle null whose request has ended.
@@ -141,7 +141,7 @@ func (l *Lib) requestsOf(a args, i, n int, call string) (*several, error) {
 			continue
 		}
 		if h == requestDone {
-			s.requests[k] = l.world.Load().CompletedRequest()
+			s.requests[k] = engine.CompletedRequest(l.world.Load())
 			s.stand = true
 			continue
 		}

@@ -7,5 +7,5 @@ func (l *Lib) scope(w *mpi.Window) *mpi.Window {
 	if l.hooks.Thread == nil {
 		return w
 	}
-	return w.OfThread(l.hooks.Thread)
+	return engine.OfThread(w, l.hooks.Thread)
 }

@@ -14,7 +14,7 @@ func (l *Lib) small(call string, d mpi.Datatype) error {
 // contentsOf are the arguments of the call that has made a type, in the form that it had.
 func (l *Lib) contentsOf(d mpi.Datatype) (mpi.Contents, error) {
 	if o := l.originOf(d); o != nil && o.large {
-		return d.LargeContents()
+		return engine.LargeContents(d)
 	}
 	return d.Contents()
 }

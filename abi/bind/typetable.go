@@ -13,14 +13,14 @@ func (t *typeTable) put(d mpi.Datatype) handle {
 		return h
 	}
 	h := t.add(d)
-	d.SetHandle(h)
+	engine.SetHandle(d, h)
 	return h
 }
 
 // handleOf is the handle of a datatype, null if it has none in this table: tests have several
 // libraries in one process, which share the types that exist once.
 func (t *typeTable) handleOf(d mpi.Datatype, null handle) handle {
-	h := d.Handle()
+	h := engine.Handle(d)
 	if h >= firstPredefined && h <= lastPredefined {
 		return h
 	}
@@ -32,8 +32,8 @@ func (t *typeTable) handleOf(d mpi.Datatype, null handle) handle {
 
 // drop ends a handle, and forgets the way back.
 func (t *typeTable) drop(h handle) bool {
-	if d, ok := t.get(h); ok && d.Handle() == h {
-		d.SetHandle(0)
+	if d, ok := t.get(h); ok && engine.Handle(d) == h {
+		engine.SetHandle(d, 0)
 	}
 	return t.remove(h)
 }

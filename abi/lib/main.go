@@ -22,7 +22,7 @@ import (
 
 	"github.com/halo-mpi/halo/abi/bind"
 	"github.com/halo-mpi/halo/abi/oneplace"
-	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/internal/op"
 )
 
 var lib = bind.New(bind.Hooks{
@@ -37,7 +37,7 @@ var lib = bind.New(bind.Hooks{
 //
 //export haloRun
 func haloRun(_ unsafe.Pointer, number, large C.int, words unsafe.Pointer) C.int {
-	return C.int(lib.CallIn(mpi.FloatEnv(large>>8), int(number), large&1 != 0, words))
+	return C.int(lib.CallIn(op.Env(large>>8), int(number), large&1 != 0, words))
 }
 
 // haloAwait goes on with a collective that C has begun: see bind.Lib.Await.

@@ -19,7 +19,7 @@ func TestEveryRankSaysHelloOnce(t *testing.T) {
 			want = append(want, fmt.Sprintf("Hello from rank %d of %d on %s", rank, n, mpi.GetProcessorName()))
 		}
 		for _, fabric := range mpitest.Fabrics() {
-			out := printed(t, func() error { return mpi.RunOver(fabric, n, hello) })
+			out := printed(t, func() error { return mpitest.RunOver(fabric, n, hello) })
 			got := strings.Split(strings.TrimSpace(out), "\n")
 			slices.Sort(got)
 			if !slices.Equal(got, want) {

@@ -88,7 +88,7 @@ func TestAnyNumberOfRanksGivesTheSerialResult(t *testing.T) {
 		for n := 1; n <= 5; n++ {
 			for _, fabric := range mpitest.Fabrics() {
 				var out bytes.Buffer // written by rank 0 only
-				err := mpi.RunOver(fabric, n, func(world *mpi.Comm) error { return run(world, []string{"-top", "7", file}, &out) })
+				err := mpitest.RunOver(fabric, n, func(world *mpi.Comm) error { return run(world, []string{"-top", "7", file}, &out) })
 				if err != nil {
 					t.Errorf("graph %d on %d ranks over %s: %v", i, n, fabric, err)
 				} else if !strings.HasPrefix(out.String(), want.String()) {

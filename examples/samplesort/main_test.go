@@ -69,7 +69,7 @@ func TestAnyNumberOfRanksSortsAsOne(t *testing.T) {
 					out = in // in place
 				}
 				var said bytes.Buffer // written by rank 0 only
-				err := mpi.RunOver(fabric, n, func(world *mpi.Comm) error {
+				err := mpitest.RunOver(fabric, n, func(world *mpi.Comm) error {
 					return run(world, []string{"-o", out, in}, &said)
 				})
 				if err != nil {
@@ -187,7 +187,7 @@ func TestEveryRankLearnsOfAnError(t *testing.T) {
 	} {
 		for _, fabric := range mpitest.Fabrics() {
 			var errs [ranks]error
-			err := mpi.RunOver(fabric, ranks, func(world *mpi.Comm) error {
+			err := mpitest.RunOver(fabric, ranks, func(world *mpi.Comm) error {
 				errs[world.Rank()] = run(world, c.args[world.Rank()], io.Discard)
 				return nil
 			})

@@ -119,7 +119,7 @@ func TestRanksPrintWhatOneLoopCounts(t *testing.T) {
 			want := printout(serial(c.texts...), c.top, n)
 			for _, fabric := range mpitest.Fabrics() {
 				var out bytes.Buffer // written by rank 0 only
-				if err := mpi.RunOver(fabric, n, func(world *mpi.Comm) error { return run(world, c.args, &out) }); err != nil {
+				if err := mpitest.RunOver(fabric, n, func(world *mpi.Comm) error { return run(world, c.args, &out) }); err != nil {
 					t.Errorf("%q on %d ranks over %s: %v", c.args, n, fabric, err)
 				} else if out.String() != want {
 					t.Errorf("%q on %d ranks over %s printed\n%swant\n%s", c.args, n, fabric, out.String(), want)
@@ -160,7 +160,7 @@ func TestEveryRankLearnsOfAnError(t *testing.T) {
 	} {
 		for _, fabric := range mpitest.Fabrics() {
 			var errs [ranks]error
-			err := mpi.RunOver(fabric, ranks, func(world *mpi.Comm) error {
+			err := mpitest.RunOver(fabric, ranks, func(world *mpi.Comm) error {
 				me := world.Rank()
 				errs[me] = run(world, c.args[me], nil)
 				return nil

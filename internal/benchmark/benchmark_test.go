@@ -23,7 +23,7 @@ import (
 func run(t *testing.T, ranks int, p Plan) string {
 	t.Helper()
 	var out bytes.Buffer // only rank 0 writes to it
-	err := mpi.RunOver(p.Fabric, ranks, func(world *mpi.Comm) error {
+	err := mpitest.RunOver(p.Fabric, ranks, func(world *mpi.Comm) error {
 		plan := p
 		plan.haste = 20
 		return Run(world, &plan, &out)

@@ -26,7 +26,7 @@ func layers() []layer {
 		{"transports", []string{"internal/fabric/shm", "internal/fabric/tcp", "internal/fabric/inproc"}},
 		{"transport contract", []string{"internal/fabric", "internal/fabric/fabrictest", "internal/hosttest"}},
 		{"formats", []string{"internal/cname", "internal/shmfmt", "internal/wire", "internal/boot", "internal/frame", "internal/class", "internal/heap", "internal/leftover", "internal/lines", "internal/sparse"}},
-		{"system", []string{"internal/sys", "internal/planted", "internal/leak", "internal/testrun", "internal/lint"}},
+		{"system", []string{"internal/sys", "internal/planted", "internal/leak", "internal/testrun", "internal/lint", "internal/unexported"}},
 	}
 }
 

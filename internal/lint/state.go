@@ -17,6 +17,7 @@ type exemption struct {
 func exemptions() []exemption {
 	return []exemption{
 		{"internal/planted", "", "planted faults are set before anything else runs, in builds for that only"},
+		{"internal/unexported", "api", "set while package mpi is initialised, and then only read"},
 		{"internal/sys", "swept", "tells what the machine's caches may hold, which changes how soon a copy ends and not what it does"},
 		{"internal/sys", "wires", "tells the race detector of order that sockets make, in builds for that only"},
 	}

@@ -100,7 +100,7 @@ func (p *script) run(c *mpi.Comm) (int, error) {
 // runAlone runs one program in a world of its own.
 func runAlone(fabric string, all []*exchange) error {
 	p := &script{all: all}
-	return mpi.RunOver(fabric, 2, func(c *mpi.Comm) error {
+	return mpitest.RunOver(fabric, 2, func(c *mpi.Comm) error {
 		if err := mpi.BufferAttach(c, nil); err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func runExchanges(t *testing.T, s series) {
 	for i := range programs {
 		programs[i] = &script{all: seededExchanges(s.first + uint64(i))}
 	}
-	err := mpi.RunOver(s.over(), 2, func(c *mpi.Comm) error {
+	err := mpitest.RunOver(s.over(), 2, func(c *mpi.Comm) error {
 		if err := mpi.BufferAttach(c, nil); err != nil {
 			return err
 		}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/dtype/dtypetest"
-	"github.com/halo-mpi/halo/mpi"
+	"github.com/halo-mpi/halo/mpi/mpitest"
 )
 
 // shrinkTime bounds how long a failure is shrunk.
@@ -31,7 +31,7 @@ func shrinkOneSided(fabric string, p *oneSided, err error) (*oneSided, error) {
 // runAlone runs the program in a world of its own.
 func (p *oneSided) runAlone(fabric string) error {
 	x := p.execution()
-	err := mpi.RunOver(fabric, len(p.places), x.run)
+	err := mpitest.RunOver(fabric, len(p.places), x.run)
 	if err == nil {
 		err = x.check()
 	}

@@ -52,7 +52,7 @@ func TestWindowHistories(t *testing.T) {
 	runAll(t, all, onesidedBatch, runOneSided)
 }
 
-// overOneSided is the fabric for mpi.RunOver of a placing. Over tcp ranks share no memory on
+// overOneSided is the fabric for mpitest.RunOver of a placing. Over tcp ranks share no memory on
 // one host either, so that it need not pretend others.
 func overOneSided(at placing) string {
 	if at.fabric == "tcp" {
@@ -77,7 +77,7 @@ func runOneSided(t *testing.T, s series) {
 		sync.Mutex
 		at int // the first one: while rank 0 checks it, others may have begun the next one
 	}{at: s.count}
-	err := mpi.RunOver(fabric, len(s.places), func(world *mpi.Comm) error {
+	err := mpitest.RunOver(fabric, len(s.places), func(world *mpi.Comm) error {
 		for i, x := range programs {
 			watch := time.AfterFunc(3*time.Minute, func() { panic("a program hangs; " + s.replay(t, x.seed, 1) + "\n" + x.String()) })
 			err := x.run(world)

@@ -17,12 +17,12 @@ var replayFlag = flag.String("replay", "", "run the program of `fabric:seed` onl
 // placing is ranks on a fabric.
 type placing struct {
 	fabric string // without hosts
-	places string // the host of each rank, as mpi.RunOver has them
+	places string // the host of each rank, as mpitest.RunOver has them
 }
 
 func (p placing) String() string { return p.fabric + "@" + p.places }
 
-// over is the fabric for mpi.RunOver.
+// over is the fabric for mpitest.RunOver.
 func (p placing) over() string {
 	if strings.Trim(p.places, "0") == "" {
 		return p.fabric // on one host

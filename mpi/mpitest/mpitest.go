@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/testrun"
+	"github.com/halo-mpi/halo/internal/unexported"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -29,7 +30,7 @@ func Run(t *testing.T, n int, fn func(t testing.TB, world *mpi.Comm)) {
 // On runs fn as n ranks over one fabric.
 func On(t testing.TB, fabric string, n int, fn func(t testing.TB, world *mpi.Comm)) {
 	t.Helper()
-	err := mpi.RunOver(fabric, n, func(world *mpi.Comm) error {
+	err := RunOver(fabric, n, func(world *mpi.Comm) error {
 		fn(t, world)
 		if t.Failed() {
 			return errors.New("the test has failed")
@@ -39,4 +40,15 @@ func On(t testing.TB, fabric string, n int, fn func(t testing.TB, world *mpi.Com
 	if err != nil {
 		t.Errorf("%d ranks over %s: %v", n, fabric, err)
 	}
+}
+
+// RunOver is mpi.Run over a fabric: "inproc" (channels and rings on the heap),
+// "shm" (shared memory as between processes) or "tcp" (loopback sockets). The ranks can be spread
+// over hosts that are only pretended: over "shm@0110" the second and third of four are
+// on another host than the others, which they reach by sealed sockets.
+func RunOver(fabric string, n int, fn func(world *mpi.Comm) error) error {
+	type api interface {
+		RunOver(fabric string, n int, fn func(world *mpi.Comm) error) error
+	}
+	return unexported.Get[api]().RunOver(fabric, n, fn)
 }

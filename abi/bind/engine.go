@@ -1,0 +1,45 @@
+package bind
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/unexported"
+	"github.com/halo-mpi/halo/mpi"
+)
+
+// engine is what package mpi does for bindings of other languages beyond what it exports. The
+// methods are documented there, beside what they belong to.
+var engine = unexported.Get[interface {
+	// Before Init.
+	NameCalls(name func(call string) string)
+	DescribeErrors(describe func(e *mpi.Error))
+	LocateCalls(caller func() uintptr, place func(pc uintptr) string, name func(call string) string)
+	LockedThreads(several bool, places int)
+	OnFault(f func(address uintptr))
+	FortranSizes(logical, integer, real, doublePrecision int) error
+	InitErrhandler(h mpi.Errhandler) (*mpi.Comm, error)
+
+	// What compiled code looks at, and where it enters Go.
+	CommDescriptor(c *mpi.Comm) (address uintptr, layout uint64)
+	WinDescriptor(w *mpi.Window) (address uintptr, layout uint64)
+	TypeDescriptor(d mpi.Datatype) (address uintptr, packs bool)
+	TypeLayout() uint64
+	Kernel(o mpi.Op, d mpi.Datatype) uintptr
+	Await(c *mpi.Comm, word *atomic.Uint64, n uint64) error
+	Ring(c *mpi.Comm)
+	CompletedRequest(c *mpi.Comm) mpi.Request
+
+	// Arguments and callbacks.
+	BufError(cl mpi.Class, format string, args ...any) mpi.Buffer
+	PackTo(c *mpi.Comm, dst []byte, p unsafe.Pointer, count int, d mpi.Datatype) int
+	UnpackFrom(c *mpi.Comm, src []byte, p unsafe.Pointer, count int, d mpi.Datatype) int
+	OfThread(w *mpi.Window, number func() int) *mpi.Window
+	InCalls(o mpi.Op) mpi.Op
+	In(o mpi.Op, e op.Env) mpi.Op
+	Handle(d mpi.Datatype) uintptr
+	SetHandle(d mpi.Datatype, h uintptr)
+	Permanent(d mpi.Datatype) bool
+	LargeContents(d mpi.Datatype) (mpi.Contents, error)
+}]()

@@ -1,0 +1,4 @@
+package mpi
+
+// Internals is internals for tests.
+var Internals internals
