@@ -12,7 +12,7 @@ import (
 // checking mode, which compares whole sequences, is to judge.
 
 // elementCode is what elements of slices of T are.
-func elementCode[T Elem]() dtype.Code { return kindCode(reflect.TypeFor[T]().Kind()) }
+func elementCode[T any]() dtype.Code { return kindCode(reflect.TypeFor[T]().Kind()) }
 
 // kindCode is that of elements of a kind, Mixed for structs and for what is no number.
 func kindCode(k reflect.Kind) dtype.Code {

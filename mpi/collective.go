@@ -1,7 +1,10 @@
 package mpi
 
 import (
+	"reflect"
+
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
@@ -43,8 +46,18 @@ func (k call) collective() string {
 	return name
 }
 
-// side is a slice that a member gives to a collective, or gets from it.
-func side[T Elem](s []T) coll.Side { return coll.Slice(bytesOf(s), elementCode[T]()) }
+// sliceArgs is what a member gives to a collective, and gets from it, as slices of plain data.
+func sliceArgs[T any](send, recv []T) (a coll.Args) {
+	t := reflect.TypeFor[T]()
+	if code := kindCode(t.Kind()); code != dtype.Mixed {
+		a.Send, a.Recv = coll.Slice(memory(send), code), coll.Slice(memory(recv), code)
+		a.Width, a.Elem = sizeOf[T](), t
+		return a
+	}
+	from, to := Buf(send), Buf(recv)
+	a.Send, a.Recv = from.side(), to.side()
+	return a
+}
 
 // do carries out a collective.
 func (c *Comm) do(k coll.Kind, a *coll.Args) error {
@@ -56,8 +69,40 @@ func (c *Comm) do(k coll.Kind, a *coll.Args) error {
 
 // carryOut carries out a collective on c, which is usable.
 func (c *Comm) carryOut(k coll.Kind, a *coll.Args) error {
+	if err := c.clear(k, a); err != nil {
+		return c.done(k, c.w.Coll.Refuse(c.core, k, err))
+	}
 	c.typeArgs(a)
 	return c.done(k, c.w.Coll.Do(c.core, k, a))
+}
+
+// clear leaves out what does not count at the caller, and returns what is wrong with the rest.
+func (c *Comm) clear(k coll.Kind, a *coll.Args) error {
+	sends, receives := c.significant(k, a.Root)
+	if !sends {
+		a.Send = coll.Side{}
+	}
+	if !receives {
+		a.Recv = coll.Side{}
+	}
+	if err := a.Send.Err(); err != nil {
+		return err
+	}
+	return a.Recv.Err()
+}
+
+// significant says which of the two arguments of a collective counts at the caller.
+func (c *Comm) significant(k coll.Kind, root int) (sends, receives bool) {
+	if c.core.Inter != nil {
+		return significantBetween(k, root)
+	}
+	switch k {
+	case coll.Gather, coll.Gatherv, coll.Reduce:
+		return true, c.Rank() == root
+	case coll.Scatter, coll.Scatterv:
+		return c.Rank() == root, true
+	}
+	return true, true
 }
 
 // done returns the error of a blocking collective.
@@ -82,6 +127,9 @@ func (c *Comm) request(k coll.Kind, f form, a *coll.Args) Request {
 	name := collectiveCall(k, f)
 	if err := c.usable(name); err != nil {
 		return Request{err: err}
+	}
+	if err := c.clear(k, a); err != nil {
+		return c.refuse(k, f, err)
 	}
 	c.typeArgs(a)
 	return c.begin(k, f, a)

@@ -1,9 +1,8 @@
 package mpi
 
 import (
-	"reflect"
-
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/dtype"
 )
 
 // Allgather collects the send slices of all members, which are equally long, at
@@ -11,40 +10,38 @@ import (
 // elements. In place: send is the caller's own block of recv.
 //
 // C: MPI_Allgather, section 6.7.
-func Allgather[T Elem](c *Comm, send, recv []T) error {
+func Allgather[T any](c *Comm, send, recv []T) error {
 	return exchange(c, coll.Allgather, send, recv)
 }
 
 // Iallgather starts an Allgather.
 //
 // C: MPI_Iallgather, section 6.12.5.
-func Iallgather[T Elem](c *Comm, send, recv []T) Request {
-	a := exchangeArgs(send, recv)
+func Iallgather[T any](c *Comm, send, recv []T) Request {
+	a := sliceArgs(send, recv)
 	return c.start(coll.Allgather, &a)
 }
 
 // AllgatherInit prepares an Allgather that can be started many times.
 //
 // C: MPI_Allgather_init, section 6.13.5.
-func AllgatherInit[T Elem](c *Comm, send, recv []T) Request {
-	a := exchangeArgs(send, recv)
+func AllgatherInit[T any](c *Comm, send, recv []T) Request {
+	a := sliceArgs(send, recv)
 	return c.prepare(coll.Allgather, &a)
 }
 
 // exchange is an Allgather or Alltoall that blocks.
-func exchange[T Elem](c *Comm, k coll.Kind, send, recv []T) error {
+func exchange[T any](c *Comm, k coll.Kind, send, recv []T) error {
 	if err := c.usable(collectiveCall(k, blocking)); err != nil {
 		return err
 	}
-	if done, err := c.w.Coll.Exchange(c.core, k, bytesOf(send), bytesOf(recv), sizeOf[T](), elementCode[T]()); done {
-		return c.done(k, err)
+	if code := elementCode[T](); code != dtype.Mixed {
+		if done, err := c.w.Coll.Exchange(c.core, k, memory(send), memory(recv), sizeOf[T](), code); done {
+			return c.done(k, err)
+		}
 	}
-	a := exchangeArgs(send, recv)
+	a := sliceArgs(send, recv)
 	return c.carryOut(k, &a)
-}
-
-func exchangeArgs[T Elem](send, recv []T) coll.Args {
-	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T]()}
 }
 
 // Allgatherv collects send slices of any lengths at every member: that of rank r
@@ -55,7 +52,7 @@ func exchangeArgs[T Elem](send, recv []T) coll.Args {
 // A nonblocking or persistent one reads counts and displs until it has ended.
 //
 // C: MPI_Allgatherv, section 6.7.
-func Allgatherv[T Elem](c *Comm, send, recv []T, counts, displs []int) error {
+func Allgatherv[T any](c *Comm, send, recv []T, counts, displs []int) error {
 	a := allgathervArgs(send, recv, counts, displs)
 	return c.do(coll.Allgatherv, &a)
 }
@@ -63,7 +60,7 @@ func Allgatherv[T Elem](c *Comm, send, recv []T, counts, displs []int) error {
 // Iallgatherv starts an Allgatherv.
 //
 // C: MPI_Iallgatherv, section 6.12.5.
-func Iallgatherv[T Elem](c *Comm, send, recv []T, counts, displs []int) Request {
+func Iallgatherv[T any](c *Comm, send, recv []T, counts, displs []int) Request {
 	a := allgathervArgs(send, recv, counts, displs)
 	return c.start(coll.Allgatherv, &a)
 }
@@ -71,11 +68,13 @@ func Iallgatherv[T Elem](c *Comm, send, recv []T, counts, displs []int) Request 
 // AllgathervInit prepares an Allgatherv that can be started many times.
 //
 // C: MPI_Allgatherv_init, section 6.13.5.
-func AllgathervInit[T Elem](c *Comm, send, recv []T, counts, displs []int) Request {
+func AllgathervInit[T any](c *Comm, send, recv []T, counts, displs []int) Request {
 	a := allgathervArgs(send, recv, counts, displs)
 	return c.prepare(coll.Allgatherv, &a)
 }
 
-func allgathervArgs[T Elem](send, recv []T, counts, displs []int) coll.Args {
-	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), RecvCounts: counts, RecvDispls: displs}
+func allgathervArgs[T any](send, recv []T, counts, displs []int) coll.Args {
+	a := sliceArgs(send, recv)
+	a.RecvCounts, a.RecvDispls = counts, displs
+	return a
 }

@@ -1,8 +1,6 @@
 package mpi
 
 import (
-	"reflect"
-
 	"github.com/halo-mpi/halo/internal/coll"
 )
 
@@ -11,23 +9,23 @@ import (
 // send and recv are the same slice.
 //
 // C: MPI_Alltoall, section 6.8.
-func Alltoall[T Elem](c *Comm, send, recv []T) error {
+func Alltoall[T any](c *Comm, send, recv []T) error {
 	return exchange(c, coll.Alltoall, send, recv)
 }
 
 // Ialltoall starts an Alltoall.
 //
 // C: MPI_Ialltoall, section 6.12.6.
-func Ialltoall[T Elem](c *Comm, send, recv []T) Request {
-	a := exchangeArgs(send, recv)
+func Ialltoall[T any](c *Comm, send, recv []T) Request {
+	a := sliceArgs(send, recv)
 	return c.start(coll.Alltoall, &a)
 }
 
 // AlltoallInit prepares an Alltoall that can be started many times.
 //
 // C: MPI_Alltoall_init, section 6.13.6.
-func AlltoallInit[T Elem](c *Comm, send, recv []T) Request {
-	a := exchangeArgs(send, recv)
+func AlltoallInit[T any](c *Comm, send, recv []T) Request {
+	a := sliceArgs(send, recv)
 	return c.prepare(coll.Alltoall, &a)
 }
 
@@ -40,7 +38,7 @@ func AlltoallInit[T Elem](c *Comm, send, recv []T) Request {
 // ended.
 //
 // C: MPI_Alltoallv, section 6.8.
-func Alltoallv[T Elem](c *Comm, send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) error {
+func Alltoallv[T any](c *Comm, send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) error {
 	a := alltoallvArgs(send, sendCounts, sendDispls, recv, recvCounts, recvDispls)
 	return c.do(coll.Alltoallv, &a)
 }
@@ -48,7 +46,7 @@ func Alltoallv[T Elem](c *Comm, send []T, sendCounts, sendDispls []int, recv []T
 // Ialltoallv starts an Alltoallv.
 //
 // C: MPI_Ialltoallv, section 6.12.6.
-func Ialltoallv[T Elem](c *Comm, send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) Request {
+func Ialltoallv[T any](c *Comm, send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) Request {
 	a := alltoallvArgs(send, sendCounts, sendDispls, recv, recvCounts, recvDispls)
 	return c.start(coll.Alltoallv, &a)
 }
@@ -56,12 +54,13 @@ func Ialltoallv[T Elem](c *Comm, send []T, sendCounts, sendDispls []int, recv []
 // AlltoallvInit prepares an Alltoallv that can be started many times.
 //
 // C: MPI_Alltoallv_init, section 6.13.6.
-func AlltoallvInit[T Elem](c *Comm, send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) Request {
+func AlltoallvInit[T any](c *Comm, send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) Request {
 	a := alltoallvArgs(send, sendCounts, sendDispls, recv, recvCounts, recvDispls)
 	return c.prepare(coll.Alltoallv, &a)
 }
 
-func alltoallvArgs[T Elem](send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) coll.Args {
-	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](),
-		SendCounts: sendCounts, SendDispls: sendDispls, RecvCounts: recvCounts, RecvDispls: recvDispls}
+func alltoallvArgs[T any](send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) coll.Args {
+	a := sliceArgs(send, recv)
+	a.SendCounts, a.SendDispls, a.RecvCounts, a.RecvDispls = sendCounts, sendDispls, recvCounts, recvDispls
+	return a
 }

@@ -1,8 +1,6 @@
 package mpi
 
 import (
-	"reflect"
-
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
 )
@@ -32,12 +30,12 @@ func (c *Comm) BarrierInit() Request { return c.prepare(coll.Barrier, &coll.Args
 // same length.
 //
 // C: MPI_Bcast, section 6.4.
-func Bcast[T Elem](c *Comm, buf []T, root int) error {
-	if c.checks() {
-		a := bcastArgs(buf, root)
-		return c.do(coll.Bcast, &a)
+func Bcast[T any](c *Comm, buf []T, root int) error {
+	if code := elementCode[T](); code != dtype.Mixed && !c.checks() {
+		return bcast(c, memory(buf), code, root)
 	}
-	return bcast(c, bytesOf(buf), elementCode[T](), root)
+	a := bcastArgs(buf, root)
+	return c.do(coll.Bcast, &a)
 }
 
 func bcast(c *Comm, buf []byte, code dtype.Code, root int) error {
@@ -50,7 +48,7 @@ func bcast(c *Comm, buf []byte, code dtype.Code, root int) error {
 // Ibcast starts a Bcast.
 //
 // C: MPI_Ibcast, section 6.12.2.
-func Ibcast[T Elem](c *Comm, buf []T, root int) Request {
+func Ibcast[T any](c *Comm, buf []T, root int) Request {
 	a := bcastArgs(buf, root)
 	return c.start(coll.Bcast, &a)
 }
@@ -58,11 +56,13 @@ func Ibcast[T Elem](c *Comm, buf []T, root int) Request {
 // BcastInit prepares a Bcast that can be started many times.
 //
 // C: MPI_Bcast_init, section 6.13.2.
-func BcastInit[T Elem](c *Comm, buf []T, root int) Request {
+func BcastInit[T any](c *Comm, buf []T, root int) Request {
 	a := bcastArgs(buf, root)
 	return c.prepare(coll.Bcast, &a)
 }
 
-func bcastArgs[T Elem](buf []T, root int) coll.Args {
-	return coll.Args{Recv: side(buf), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root}
+func bcastArgs[T any](buf []T, root int) coll.Args {
+	a := sliceArgs(nil, buf)
+	a.Send, a.Root = coll.Side{}, root
+	return a
 }

@@ -1,8 +1,6 @@
 package mpi
 
 import (
-	"reflect"
-
 	"github.com/halo-mpi/halo/internal/coll"
 )
 
@@ -12,7 +10,7 @@ import (
 // root's send is its own block of recv.
 //
 // C: MPI_Gather, section 6.5.
-func Gather[T Elem](c *Comm, send, recv []T, root int) error {
+func Gather[T any](c *Comm, send, recv []T, root int) error {
 	a := gatherArgs(send, recv, root)
 	return c.do(coll.Gather, &a)
 }
@@ -20,7 +18,7 @@ func Gather[T Elem](c *Comm, send, recv []T, root int) error {
 // Igather starts a Gather.
 //
 // C: MPI_Igather, section 6.12.3.
-func Igather[T Elem](c *Comm, send, recv []T, root int) Request {
+func Igather[T any](c *Comm, send, recv []T, root int) Request {
 	a := gatherArgs(send, recv, root)
 	return c.start(coll.Gather, &a)
 }
@@ -28,13 +26,15 @@ func Igather[T Elem](c *Comm, send, recv []T, root int) Request {
 // GatherInit prepares a Gather that can be started many times.
 //
 // C: MPI_Gather_init, section 6.13.3.
-func GatherInit[T Elem](c *Comm, send, recv []T, root int) Request {
+func GatherInit[T any](c *Comm, send, recv []T, root int) Request {
 	a := gatherArgs(send, recv, root)
 	return c.prepare(coll.Gather, &a)
 }
 
-func gatherArgs[T Elem](send, recv []T, root int) coll.Args {
-	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root}
+func gatherArgs[T any](send, recv []T, root int) coll.Args {
+	a := sliceArgs(send, recv)
+	a.Root = root
+	return a
 }
 
 // Gatherv collects send slices of any lengths at rank root: that of rank r
@@ -45,7 +45,7 @@ func gatherArgs[T Elem](send, recv []T, root int) coll.Args {
 // A nonblocking or persistent one reads counts and displs until it has ended.
 //
 // C: MPI_Gatherv, section 6.5.
-func Gatherv[T Elem](c *Comm, send, recv []T, counts, displs []int, root int) error {
+func Gatherv[T any](c *Comm, send, recv []T, counts, displs []int, root int) error {
 	a := gathervArgs(send, recv, counts, displs, root)
 	return c.do(coll.Gatherv, &a)
 }
@@ -53,7 +53,7 @@ func Gatherv[T Elem](c *Comm, send, recv []T, counts, displs []int, root int) er
 // Igatherv starts a Gatherv.
 //
 // C: MPI_Igatherv, section 6.12.3.
-func Igatherv[T Elem](c *Comm, send, recv []T, counts, displs []int, root int) Request {
+func Igatherv[T any](c *Comm, send, recv []T, counts, displs []int, root int) Request {
 	a := gathervArgs(send, recv, counts, displs, root)
 	return c.start(coll.Gatherv, &a)
 }
@@ -61,11 +61,13 @@ func Igatherv[T Elem](c *Comm, send, recv []T, counts, displs []int, root int) R
 // GathervInit prepares a Gatherv that can be started many times.
 //
 // C: MPI_Gatherv_init, section 6.13.3.
-func GathervInit[T Elem](c *Comm, send, recv []T, counts, displs []int, root int) Request {
+func GathervInit[T any](c *Comm, send, recv []T, counts, displs []int, root int) Request {
 	a := gathervArgs(send, recv, counts, displs, root)
 	return c.prepare(coll.Gatherv, &a)
 }
 
-func gathervArgs[T Elem](send, recv []T, counts, displs []int, root int) coll.Args {
-	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root, RecvCounts: counts, RecvDispls: displs}
+func gathervArgs[T any](send, recv []T, counts, displs []int, root int) coll.Args {
+	a := sliceArgs(send, recv)
+	a.Root, a.RecvCounts, a.RecvDispls = root, counts, displs
+	return a
 }

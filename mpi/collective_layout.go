@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/mem"
 )
 
 // Collectives on Buffers are methods of Comm, named as the functions for slices. Each
@@ -13,16 +14,16 @@ import (
 // In place, the one Buffer is of the same type and begins where the own block of the
 // other does. Otherwise what is received must not overlap what is sent.
 
-// side is what a Buffer is to a collective: nothing if it is nil.
+// side is what a Buffer is to a collective.
 func (b *Buffer) side() coll.Side {
-	if b == nil {
-		return coll.Side{}
+	if b.err != nil {
+		return coll.Side{Mem: mem.Wrong(b.err)}
 	}
 	return coll.Elements(&b.b)
 }
 
-// wrongBuffer is the error of one of the Buffers that a member of a collective gives, nil for
-// those that are not looked at there.
+// wrongBuffer is what is wrong with one of two Buffers, of which that may be nil which does not
+// count.
 func wrongBuffer(send, recv *Buffer) error {
 	if send != nil && send.err != nil {
 		return send.err
@@ -33,48 +34,16 @@ func wrongBuffer(send, recv *Buffer) error {
 	return nil
 }
 
-// doBuffers carries out a collective on Buffers, of which that may be nil which does
-// not count at the caller.
+// doBuffers carries out a collective on Buffers.
 func (c *Comm) doBuffers(k coll.Kind, a *coll.Args, send, recv *Buffer) error {
-	if err := c.usable(collectiveCall(k, blocking)); err != nil {
-		return err
-	}
-	send, recv = c.significant(k, a, send, recv)
-	if err := wrongBuffer(send, recv); err != nil {
-		return c.done(k, c.w.Coll.Refuse(c.core, k, err))
-	}
 	a.Send, a.Recv = send.side(), recv.side()
-	return c.done(k, c.w.Coll.Do(c.core, k, a))
+	return c.do(k, a)
 }
 
 // requestBuffers is request for Buffers.
 func (c *Comm) requestBuffers(k coll.Kind, f form, a *coll.Args, send, recv *Buffer) Request {
-	name := collectiveCall(k, f)
-	if err := c.usable(name); err != nil {
-		return Request{err: err}
-	}
-	send, recv = c.significant(k, a, send, recv)
-	if err := wrongBuffer(send, recv); err != nil {
-		return c.refuse(k, f, err)
-	}
 	a.Send, a.Recv = send.side(), recv.side()
-	return c.begin(k, f, a)
-}
-
-// significant leaves out the Buffer that does not count at the caller.
-func (c *Comm) significant(k coll.Kind, a *coll.Args, send, recv *Buffer) (from, to *Buffer) {
-	if c.core.Inter != nil {
-		return significantBetween(k, a, send, recv)
-	}
-	if c.Rank() != a.Root {
-		switch k {
-		case coll.Gather, coll.Gatherv, coll.Reduce:
-			recv = nil
-		case coll.Scatter, coll.Scatterv:
-			send = nil
-		}
-	}
-	return send, recv
+	return c.request(k, f, a)
 }
 
 // Bcast copies b from rank root to all members of c, who pass Buffers of the same
@@ -85,19 +54,19 @@ func (c *Comm) Bcast(b Buffer, root int) error {
 	if bytes, ok := b.b.Contiguous(); ok && b.err == nil && !c.checks() {
 		return bcast(c, bytes, b.b.Code(), root)
 	}
-	return c.doBuffers(coll.Bcast, &coll.Args{Root: root}, nil, &b)
+	return c.doBuffers(coll.Bcast, &coll.Args{Root: root}, &Buffer{}, &b)
 }
 
 // Ibcast starts a Bcast.
 //
 // C: MPI_Ibcast, section 6.12.2.
 func (c *Comm) Ibcast(b Buffer, root int) Request {
-	return c.requestBuffers(coll.Bcast, nonblocking, &coll.Args{Root: root}, nil, &b)
+	return c.requestBuffers(coll.Bcast, nonblocking, &coll.Args{Root: root}, &Buffer{}, &b)
 }
 
 // BcastInit prepares a Bcast that can be started many times.
 //
 // C: MPI_Bcast_init, section 6.13.2.
 func (c *Comm) BcastInit(b Buffer, root int) Request {
-	return c.requestBuffers(coll.Bcast, persistent, &coll.Args{Root: root}, nil, &b)
+	return c.requestBuffers(coll.Bcast, persistent, &coll.Args{Root: root}, &Buffer{}, &b)
 }

@@ -53,7 +53,13 @@ func (c *Comm) reduceLater(k coll.Kind, f form, send, recv *Buffer, o Op, root i
 // operands checks the operation and the types of the Buffers, and fills in a what the
 // reduction works on: for predefined operations that is slices.
 func (c *Comm) operands(k coll.Kind, send, recv *Buffer, o Op, a *coll.Args) (err error) {
-	send, recv = c.significant(k, a, send, recv)
+	sends, receives := c.significant(k, a.Root)
+	if !sends {
+		send = nil
+	}
+	if !receives {
+		recv = nil
+	}
 	if err := wrongBuffer(send, recv); err != nil {
 		return err
 	}
@@ -70,7 +76,9 @@ func (c *Comm) operands(k coll.Kind, send, recv *Buffer, o Op, a *coll.Args) (er
 	}
 	if o.user != nil {
 		a.User, err = o.user.forBuffer(send)
-		a.Send, a.Recv = send.side(), recv.side()
+		if a.Send = send.side(); recv != nil {
+			a.Recv = recv.side()
+		}
 		return err
 	}
 	if a.Op, a.Type, err = o.elements(send); err != nil {

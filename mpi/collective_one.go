@@ -8,7 +8,7 @@ import "github.com/halo-mpi/halo/internal/coll"
 // looked at.
 //
 // C: MPI_Bcast, section 6.4.
-func BcastOne[T Elem](c *Comm, value T, root int) (T, error) {
+func BcastOne[T any](c *Comm, value T, root int) (T, error) {
 	buf := []T{value}
 	err := Bcast(c, buf, root)
 	return buf[0], err
@@ -32,7 +32,7 @@ func AllreduceOne[T Elem](c *Comm, value T, op Op) (T, error) {
 // intercommunicator those of the remote group.
 //
 // C: MPI_Allgather, section 6.7.
-func AllgatherOne[T Elem](c *Comm, value T) ([]T, error) {
+func AllgatherOne[T any](c *Comm, value T) ([]T, error) {
 	if err := c.usable(collectiveCall(coll.Allgather, blocking)); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func Reduce[T Elem](c *Comm, send, recv []T, op Op, root int) error {
 	if err := c.usable(collectiveCall(coll.Reduce, blocking)); err != nil {
 		return err
 	}
-	return c.done(coll.Reduce, c.w.Coll.Reduce(c.core, bytesOf(send), bytesOf(recv), op.kernel.On(opType[T]()), opType[T](), elementCode[T](), root))
+	return c.done(coll.Reduce, c.w.Coll.Reduce(c.core, memory(send), memory(recv), op.kernel.On(opType[T]()), opType[T](), elementCode[T](), root))
 }
 
 // Ireduce starts a Reduce.
@@ -55,7 +55,7 @@ func Allreduce[T Elem](c *Comm, send, recv []T, op Op) error {
 	if err := c.usable(collectiveCall(coll.Allreduce, blocking)); err != nil {
 		return err
 	}
-	return c.done(coll.Allreduce, c.w.Coll.Allreduce(c.core, bytesOf(send), bytesOf(recv), op.kernel.On(opType[T]()), opType[T](), elementCode[T]()))
+	return c.done(coll.Allreduce, c.w.Coll.Allreduce(c.core, memory(send), memory(recv), op.kernel.On(opType[T]()), opType[T](), elementCode[T]()))
 }
 
 // Iallreduce starts an Allreduce.

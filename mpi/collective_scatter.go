@@ -1,8 +1,6 @@
 package mpi
 
 import (
-	"reflect"
-
 	"github.com/halo-mpi/halo/internal/coll"
 )
 
@@ -12,7 +10,7 @@ import (
 // root's recv is its own block of send.
 //
 // C: MPI_Scatter, section 6.6.
-func Scatter[T Elem](c *Comm, send, recv []T, root int) error {
+func Scatter[T any](c *Comm, send, recv []T, root int) error {
 	a := scatterArgs(send, recv, root)
 	return c.do(coll.Scatter, &a)
 }
@@ -20,7 +18,7 @@ func Scatter[T Elem](c *Comm, send, recv []T, root int) error {
 // Iscatter starts a Scatter.
 //
 // C: MPI_Iscatter, section 6.12.4.
-func Iscatter[T Elem](c *Comm, send, recv []T, root int) Request {
+func Iscatter[T any](c *Comm, send, recv []T, root int) Request {
 	a := scatterArgs(send, recv, root)
 	return c.start(coll.Scatter, &a)
 }
@@ -28,13 +26,15 @@ func Iscatter[T Elem](c *Comm, send, recv []T, root int) Request {
 // ScatterInit prepares a Scatter that can be started many times.
 //
 // C: MPI_Scatter_init, section 6.13.4.
-func ScatterInit[T Elem](c *Comm, send, recv []T, root int) Request {
+func ScatterInit[T any](c *Comm, send, recv []T, root int) Request {
 	a := scatterArgs(send, recv, root)
 	return c.prepare(coll.Scatter, &a)
 }
 
-func scatterArgs[T Elem](send, recv []T, root int) coll.Args {
-	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root}
+func scatterArgs[T any](send, recv []T, root int) coll.Args {
+	a := sliceArgs(send, recv)
+	a.Root = root
+	return a
 }
 
 // Scatterv deals the send slice of rank root out in blocks of any lengths: rank
@@ -46,7 +46,7 @@ func scatterArgs[T Elem](send, recv []T, root int) coll.Args {
 // A nonblocking or persistent one reads counts and displs until it has ended.
 //
 // C: MPI_Scatterv, section 6.6.
-func Scatterv[T Elem](c *Comm, send []T, counts, displs []int, recv []T, root int) error {
+func Scatterv[T any](c *Comm, send []T, counts, displs []int, recv []T, root int) error {
 	a := scattervArgs(send, counts, displs, recv, root)
 	return c.do(coll.Scatterv, &a)
 }
@@ -54,7 +54,7 @@ func Scatterv[T Elem](c *Comm, send []T, counts, displs []int, recv []T, root in
 // Iscatterv starts a Scatterv.
 //
 // C: MPI_Iscatterv, section 6.12.4.
-func Iscatterv[T Elem](c *Comm, send []T, counts, displs []int, recv []T, root int) Request {
+func Iscatterv[T any](c *Comm, send []T, counts, displs []int, recv []T, root int) Request {
 	a := scattervArgs(send, counts, displs, recv, root)
 	return c.start(coll.Scatterv, &a)
 }
@@ -62,11 +62,13 @@ func Iscatterv[T Elem](c *Comm, send []T, counts, displs []int, recv []T, root i
 // ScattervInit prepares a Scatterv that can be started many times.
 //
 // C: MPI_Scatterv_init, section 6.13.4.
-func ScattervInit[T Elem](c *Comm, send []T, counts, displs []int, recv []T, root int) Request {
+func ScattervInit[T any](c *Comm, send []T, counts, displs []int, recv []T, root int) Request {
 	a := scattervArgs(send, counts, displs, recv, root)
 	return c.prepare(coll.Scatterv, &a)
 }
 
-func scattervArgs[T Elem](send []T, counts, displs []int, recv []T, root int) coll.Args {
-	return coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Elem: reflect.TypeFor[T](), Root: root, SendCounts: counts, SendDispls: displs}
+func scattervArgs[T any](send []T, counts, displs []int, recv []T, root int) coll.Args {
+	a := sliceArgs(send, recv)
+	a.Root, a.SendCounts, a.SendDispls = root, counts, displs
+	return a
 }

@@ -15,14 +15,14 @@
 //	}
 //
 // Names are the standard's without the prefix. What moves data is a function
-// over slices of element types (Elem); what does not is a method. Counts are
-// elements, and the message size is the length of the slice. Data of any other
-// shape, such as a column of a matrix or structs, is described by a Datatype and
-// put into a Buffer, for which the same verbs are methods:
+// over slices of numbers or other plain data, such as structs of numbers; what does
+// not is a method. Counts are elements, and the message size is the length of the
+// slice. Data of any other shape, such as a column of a matrix, is described by a
+// Datatype and put into a Buffer, for which the same verbs are methods:
 //
 //	mpi.Send(world, row, 1, 0)                          // []float64
+//	mpi.Send(world, particles, 1, 0)                    // []Particle
 //	world.Send(mpi.BufOf(matrix[j:], 1, column), 1, 0)  // TypeVector
-//	world.Send(mpi.Buf(particles), 1, 0)                // []Particle
 //
 // The other side receives with whatever layout it likes. Every call that
 // communicates returns an error, an *Error with a class of the standard:

@@ -1,10 +1,15 @@
 package mpi
 
-import "unsafe"
+import (
+	"unsafe"
 
-// Elem is the set of element types of messages: Go's booleans and numbers, and
-// types made of them, ValueIndex, and Sync. They take the place of the standard's basic
-// datatypes.
+	"github.com/halo-mpi/halo/internal/dtype"
+)
+
+// Elem is the set of element types that predefined operations combine: Go's booleans and
+// numbers, and types made of them, ValueIndex, and Sync. They take the place of the standard's basic
+// datatypes. Messages, and collectives that only move data, take slices of any plain data: what
+// TypeOf has a type for, such as structs and arrays of numbers.
 //
 // C: MPI_Datatype, section 3.2.2.
 type Elem interface {
@@ -13,14 +18,20 @@ type Elem interface {
 		~float32 | ~float64 | ~complex64 | ~complex128 | pairs | Sync
 }
 
-// bytesOf is the memory of a slice.
-func bytesOf[T Elem](s []T) []byte {
-	var t T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), uintptr(len(s))*unsafe.Sizeof(t))
-}
-
 // sizeOf is the size of an element in bytes.
-func sizeOf[T Elem]() int {
+func sizeOf[T any]() int {
 	var t T
 	return int(unsafe.Sizeof(t))
+}
+
+// packedSize is how many bytes a message has of an element of plain data.
+func packedSize[T any]() (int64, error) {
+	if elementCode[T]() != dtype.Mixed {
+		return int64(sizeOf[T]()), nil
+	}
+	t, err := golang[T]()
+	if err != nil {
+		return 0, err
+	}
+	return t.Size(), nil
 }

@@ -123,30 +123,15 @@ func (c *Comm) intra(k call) *Error {
 	return nil
 }
 
-// significantBetween leaves out the Buffers that do not count at the caller of a
-// collective on an intercommunicator.
-func significantBetween(k coll.Kind, a *coll.Args, send, recv *Buffer) (from, to *Buffer) {
+// significantBetween is significant on an intercommunicator.
+func significantBetween(k coll.Kind, root int) (sends, receives bool) {
 	switch k {
 	case coll.Bcast:
-		if a.Root == ProcNull {
-			return nil, nil
-		}
+		return true, root != ProcNull
 	case coll.Gather, coll.Gatherv, coll.Reduce:
-		switch a.Root {
-		case ProcNull:
-			return nil, nil
-		case Root:
-			return nil, recv
-		}
-		return send, nil
+		return root != ProcNull && root != Root, root == Root
 	case coll.Scatter, coll.Scatterv:
-		switch a.Root {
-		case ProcNull:
-			return nil, nil
-		case Root:
-			return send, nil
-		}
-		return nil, recv
+		return root == Root, root != ProcNull && root != Root
 	}
-	return send, recv
+	return true, true
 }

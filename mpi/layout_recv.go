@@ -6,10 +6,7 @@ package mpi
 //
 // C: MPI_Recv, section 3.2.4.
 func (c *Comm) Recv(b Buffer, source, tag int) (Status, error) {
-	m, e, err := b.received(callRecv, c, source, tag)
-	if err != nil {
-		return emptyStatus(), err
-	}
+	m, e := b.received(c)
 	return c.recv(callRecv, m, e, source, tag)
 }
 
@@ -29,10 +26,7 @@ func (c *Comm) RecvInit(b Buffer, source, tag int) Request {
 
 // startRecv starts to receive into a Buffer, or prepares that.
 func (c *Comm) startRecv(k call, b *Buffer, source, tag int) Request {
-	m, e, err := b.received(k, c, source, tag)
-	if err != nil {
-		return Request{err: err}
-	}
+	m, e := b.received(c)
 	return c.message(k, m, e, source, tag)
 }
 
@@ -51,10 +45,7 @@ func (m *Message) Irecv(b Buffer) Request { return m.start(callImrecv, &b) }
 
 // start receives m into b. With an error the message is still to be received.
 func (m *Message) start(k call, b *Buffer) Request {
-	room, e, err := b.received(k, m.c, Undefined, Undefined)
-	if err != nil {
-		return Request{err: err}
-	}
+	room, e := b.received(m.c)
 	return m.receive(k, room, e)
 }
 
@@ -74,14 +65,8 @@ func (c *Comm) Isendrecv(send Buffer, dest, sendTag int, recv Buffer, source, re
 }
 
 func (c *Comm) exchangeBuffers(k call, send *Buffer, dest, sendTag int, recv *Buffer, source, recvTag int) Request {
-	out, sent, err := send.sent(k, c, dest, sendTag)
-	if err != nil {
-		return Request{err: err}
-	}
-	in, received, err := recv.received(k, c, source, recvTag)
-	if err != nil {
-		return Request{err: err}
-	}
+	out, sent := send.sent(c)
+	in, received := recv.received(c)
 	return c.exchange(k, out, sent, dest, sendTag, in, received, source, recvTag)
 }
 
@@ -102,9 +87,6 @@ func (c *Comm) IsendrecvReplace(b Buffer, dest, sendTag, source, recvTag int) Re
 }
 
 func (c *Comm) replaceBuffer(k call, b *Buffer, dest, sendTag, source, recvTag int) Request {
-	m, e, err := b.received(k, c, source, recvTag)
-	if err != nil {
-		return Request{err: err}
-	}
+	m, e := b.received(c)
 	return c.replace(k, m, e, dest, sendTag, source, recvTag)
 }

@@ -30,19 +30,13 @@ func (c *Comm) Rsend(b Buffer, dest, tag int) error {
 
 // sendBuffer sends a Buffer and waits.
 func (c *Comm) sendBuffer(k call, b *Buffer, dest, tag int) error {
-	m, e, err := b.sent(k, c, dest, tag)
-	if err != nil {
-		return err
-	}
+	m, e := b.sent(c)
 	return c.send(k, m, e, dest, tag)
 }
 
 // startSend starts to send a Buffer, or prepares that.
 func (c *Comm) startSend(k call, b *Buffer, dest, tag int) Request {
-	m, e, err := b.sent(k, c, dest, tag)
-	if err != nil {
-		return Request{err: err}
-	}
+	m, e := b.sent(c)
 	return c.message(k, m, e, dest, tag)
 }
 

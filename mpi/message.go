@@ -1,8 +1,10 @@
 package mpi
 
 import (
+	"fmt"
 	"reflect"
 
+	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
@@ -16,17 +18,25 @@ type signature struct {
 	count int64
 }
 
-// dataOf is the elements of a slice.
-func dataOf[T Elem](c *Comm, buf []T) (mem.Mem, signature) {
-	e := signature{code: elementCode[T]()}
-	if c.checks() {
-		e.typ, e.count = checkedType(reflect.TypeFor[T]()), int64(len(buf))
+// dataOf is the elements of a slice of plain data.
+func dataOf[T any](c *Comm, buf []T) (mem.Mem, signature) {
+	t := reflect.TypeFor[T]()
+	e := signature{code: kindCode(t.Kind())}
+	if e.code == dtype.Mixed {
+		b := Buf(buf)
+		return b.sent(c)
 	}
-	return mem.Of(bytesOf(buf)), e
+	if c.checks() {
+		e.typ, e.count = checkedType(t), int64(len(buf))
+	}
+	return mem.Of(memory(buf)), e
 }
 
-// data is the elements of a Buffer that is right.
-func (b *Buffer) data(c *Comm) (mem.Mem, signature) {
+// sent is the elements of a Buffer, to be sent.
+func (b *Buffer) sent(c *Comm) (mem.Mem, signature) {
+	if b.err != nil {
+		return mem.Wrong(b.err), signature{}
+	}
 	e := signature{code: b.b.Code()}
 	if c.checks() {
 		e.typ, e.count = b.b.Type(), b.b.Count()
@@ -34,30 +44,26 @@ func (b *Buffer) data(c *Comm) (mem.Mem, signature) {
 	return mem.In(&b.b), e
 }
 
-// sent is data for what the call k on c sends, or what is wrong with the Buffer. Peer and tag are for
-// the error.
-func (b *Buffer) sent(k call, c *Comm, peer, tag int) (m mem.Mem, e signature, err *Error) {
-	if b.err != nil {
-		return m, e, describe(b.err, k, c, peer, tag).raised()
+// received is the elements of a Buffer, to be received into: no byte may be there twice.
+func (b *Buffer) received(c *Comm) (mem.Mem, signature) {
+	if b.err == nil && b.b.Overlaps() {
+		return mem.Wrong(&class.Error{Class: class.Type, Text: fmt.Sprintf(
+			"%s: bytes of memory occur twice, and are to be received into", b.b.Type().Describe(b.b.Count()))}), signature{}
 	}
-	m, e = b.data(c)
-	return m, e, nil
+	return b.sent(c)
 }
 
-// received is sent for what is received into: no byte may be there twice.
-func (b *Buffer) received(k call, c *Comm, peer, tag int) (m mem.Mem, e signature, err *Error) {
-	switch {
-	case b.err != nil:
-		err = describe(b.err, k, c, peer, tag)
-	case b.b.Overlaps():
-		err = newError(ErrType, k.String(), c, "%s: bytes of memory occur twice, and are to be received into", b.b.Type().Describe(b.b.Count()))
-		err.Peer, err.Tag = peer, tag
-	default:
-		m, e = b.data(c)
-		return m, e, nil
+// checkMessage checks the arguments of a call that sends or receives m.
+func (c *Comm) checkMessage(k call, m mem.Mem, peer, tag int, receives bool) *Error {
+	if err := c.check(k, peer, tag, receives); err != nil {
+		return err
 	}
-	err.receive = true
-	return m, e, err.raised()
+	if err := m.Err(); err != nil {
+		e := describe(err, k, c, peer, tag)
+		e.receive = receives
+		return e.raised()
+	}
+	return nil
 }
 
 // mode is the mode in which a call sends.
@@ -82,7 +88,7 @@ func (c *Comm) envelope(k call, of signature, peer int, tag int32) p2p.Envelope 
 // message starts to send or receive m, or prepares that, as the call k says.
 func (c *Comm) message(k call, m mem.Mem, of signature, peer, tag int) Request {
 	receives := k.receives()
-	if err := c.check(k, peer, tag, receives); err != nil {
+	if err := c.checkMessage(k, m, peer, tag, receives); err != nil {
 		return Request{err: err}
 	}
 	e := c.w.P2P
@@ -143,7 +149,7 @@ func (c *Comm) recv(k call, m mem.Mem, of signature, source, tag int) (st Status
 
 // exchange starts to send one message and to receive another.
 func (c *Comm) exchange(k call, send mem.Mem, sent signature, dest, sendTag int, recv mem.Mem, received signature, source, recvTag int) Request {
-	if err := c.checkBoth(k, dest, sendTag, source, recvTag); err != nil {
+	if err := c.checkBoth(k, send, dest, sendTag, recv, source, recvTag); err != nil {
 		return Request{err: err}
 	}
 	e := c.w.P2P
@@ -160,7 +166,7 @@ func (c *Comm) exchange(k call, send mem.Mem, sent signature, dest, sendTag int,
 
 // replace starts to send m, and to receive into the same memory.
 func (c *Comm) replace(k call, m mem.Mem, of signature, dest, sendTag, source, recvTag int) Request {
-	if err := c.checkBoth(k, dest, sendTag, source, recvTag); err != nil {
+	if err := c.checkBoth(k, m, dest, sendTag, m, source, recvTag); err != nil {
 		return Request{err: err}
 	}
 	e := c.w.P2P
@@ -172,10 +178,10 @@ func (c *Comm) replace(k call, m mem.Mem, of signature, dest, sendTag, source, r
 	return q
 }
 
-// checkBoth is check of a call that sends and receives.
-func (c *Comm) checkBoth(k call, dest, sendTag, source, recvTag int) *Error {
-	if err := c.check(k, dest, sendTag, false); err != nil {
+// checkBoth is checkMessage of a call that sends and receives.
+func (c *Comm) checkBoth(k call, send mem.Mem, dest, sendTag int, recv mem.Mem, source, recvTag int) *Error {
+	if err := c.checkMessage(k, send, dest, sendTag, false); err != nil {
 		return err
 	}
-	return c.check(k, source, recvTag, true)
+	return c.checkMessage(k, recv, source, recvTag, true)
 }

@@ -109,7 +109,8 @@ func (o Op) String() string {
 
 // reduction is the arguments of a reduction.
 func reduction[T Elem](send, recv []T, o Op) coll.Args {
-	a := coll.Args{Send: side(send), Recv: side(recv), Width: sizeOf[T](), Op: o.kernel.On(opType[T]()), Type: opType[T]()}
+	a := coll.Args{Send: coll.Slice(memory(send), elementCode[T]()), Recv: coll.Slice(memory(recv), elementCode[T]()), Width: sizeOf[T](),
+		Op: o.kernel.On(opType[T]()), Type: opType[T]()}
 	if o.user != nil && !o.user.freed.Load() && a.Type != op.Handle {
 		a.User, a.Elem = &o.user.User, reflect.TypeFor[T]()
 		if o.user.Of == nil {

@@ -4,7 +4,7 @@ package mpi
 // inactive until Start, and again once it has been waited for.
 //
 // C: MPI_Send_init, section 3.9.
-func SendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
+func SendInit[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
 	return c.message(callSendInit, m, e, dest, tag)
 }
@@ -12,7 +12,7 @@ func SendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
 // SsendInit is SendInit in synchronous mode.
 //
 // C: MPI_Ssend_init, section 3.9.
-func SsendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
+func SsendInit[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
 	return c.message(callSsendInit, m, e, dest, tag)
 }
@@ -20,7 +20,7 @@ func SsendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
 // BsendInit is SendInit in buffered mode.
 //
 // C: MPI_Bsend_init, section 3.9.
-func BsendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
+func BsendInit[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
 	return c.message(callBsendInit, m, e, dest, tag)
 }
@@ -28,7 +28,7 @@ func BsendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
 // RsendInit is SendInit in ready mode.
 //
 // C: MPI_Rsend_init, section 3.9.
-func RsendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
+func RsendInit[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
 	return c.message(callRsendInit, m, e, dest, tag)
 }
@@ -36,7 +36,7 @@ func RsendInit[T Elem](c *Comm, buf []T, dest, tag int) Request {
 // RecvInit prepares a receive that can be started many times.
 //
 // C: MPI_Recv_init, section 3.9.
-func RecvInit[T Elem](c *Comm, buf []T, source, tag int) Request {
+func RecvInit[T any](c *Comm, buf []T, source, tag int) Request {
 	m, e := dataOf(c, buf)
 	return c.message(callRecvInit, m, e, source, tag)
 }

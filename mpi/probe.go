@@ -99,7 +99,7 @@ func nullStatus() Status { return Status{Source: ProcNull, Tag: AnyTag} }
 // Mrecv receives the message that a matched probe has taken into buf, as Recv would.
 //
 // C: MPI_Mrecv, section 3.8.3.
-func Mrecv[T Elem](m *Message, buf []T) (Status, error) {
+func Mrecv[T any](m *Message, buf []T) (Status, error) {
 	room, e := dataOf(m.c, buf)
 	q := m.receive(callMrecv, room, e)
 	return q.Wait()
@@ -108,7 +108,7 @@ func Mrecv[T Elem](m *Message, buf []T) (Status, error) {
 // Imrecv starts receiving the message that a matched probe has taken into buf.
 //
 // C: MPI_Imrecv, section 3.8.3.
-func Imrecv[T Elem](m *Message, buf []T) Request {
+func Imrecv[T any](m *Message, buf []T) Request {
 	room, e := dataOf(m.c, buf)
 	return m.receive(callImrecv, room, e)
 }
@@ -124,6 +124,8 @@ func (m *Message) receive(k call, room mem.Mem, of signature) Request {
 		return received()
 	case c.w.Closed():
 		return Request{err: c.usable(k)}
+	case room.Err() != nil:
+		return Request{err: describe(room.Err(), k, c, Undefined, Undefined).raised()}
 	}
 	taken := *m
 	*m = Message{c: c}

@@ -10,7 +10,7 @@ import "github.com/halo-mpi/halo/internal/sys"
 // ErrProcFailed.
 //
 // C: MPI_Recv, section 3.2.4.
-func Recv[T Elem](c *Comm, buf []T, source, tag int) (Status, error) {
+func Recv[T any](c *Comm, buf []T, source, tag int) (Status, error) {
 	m, e := dataOf(c, buf)
 	return c.recv(callRecv, m, e, source, tag)
 }
@@ -19,21 +19,25 @@ func Recv[T Elem](c *Comm, buf []T, source, tag int) (Status, error) {
 // is complete. A wrong argument shows when the request is waited for.
 //
 // C: MPI_Irecv, section 3.7.2.
-func Irecv[T Elem](c *Comm, buf []T, source, tag int) Request {
+func Irecv[T any](c *Comm, buf []T, source, tag int) Request {
 	m, e := dataOf(c, buf)
 	return c.message(callIrecv, m, e, source, tag)
 }
 
-// RecvSlice receives a message of any length into a new slice.
+// RecvSlice receives a message of any length into a new slice of plain data.
 //
 // Errors: those of Recv, ErrType if the message is no whole number of elements,
 // and ErrNoMem if it is longer than this machine has memory; the message is lost
 // then, and its sender goes on.
 //
 // C: MPI_Mprobe and MPI_Mrecv, section 3.8.2.
-func RecvSlice[T Elem](c *Comm, source, tag int) ([]T, Status, error) {
+func RecvSlice[T any](c *Comm, source, tag int) ([]T, Status, error) {
 	if err := c.check(callRecvSlice, source, tag, true); err != nil {
 		return nil, emptyStatus(), err
+	}
+	size, err := packedSize[T]()
+	if err != nil {
+		return nil, emptyStatus(), wrap(err, callRecvSlice, c, source, tag)
 	}
 	m, st, err := c.mprobe(callRecvSlice, source, tag)
 	if err != nil {
@@ -45,12 +49,11 @@ func RecvSlice[T Elem](c *Comm, source, tag int) ([]T, Status, error) {
 		e.Peer, e.Tag, e.receive = st.Source, st.Tag, true
 		return nil, st, e.raised()
 	}
-	size := int64(sizeOf[T]())
-	buf := make([]T, (st.bytes+size-1)/size)
+	buf := make([]T, (st.bytes+size-1)/max(size, 1))
 	room, e := dataOf(c, buf)
 	q := m.receive(callRecvSlice, room, e)
 	st, err = q.Wait()
-	if err == nil && st.bytes%size != 0 {
+	if err == nil && st.bytes != int64(len(buf))*size {
 		e := newError(ErrType, callRecvSlice.String(), c, "message of %d bytes is no whole number of %d-byte elements", st.bytes, size)
 		e.Peer, e.Tag, e.receive = source, tag, true
 		err = e.raised()
@@ -63,7 +66,7 @@ func RecvSlice[T Elem](c *Comm, source, tag int) ([]T, Status, error) {
 // not overlap. The status is the receive's.
 //
 // C: MPI_Sendrecv, section 3.10.
-func Sendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) (Status, error) {
+func Sendrecv[S, R any](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) (Status, error) {
 	out, sent := dataOf(c, send)
 	in, received := dataOf(c, recv)
 	r := c.exchange(callSendrecv, out, sent, dest, sendTag, in, received, source, recvTag)
@@ -73,7 +76,7 @@ func Sendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source,
 // Isendrecv starts a Sendrecv; its request completes when both halves have.
 //
 // C: MPI_Isendrecv, section 3.10.
-func Isendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) Request {
+func Isendrecv[S, R any](c *Comm, send []S, dest, sendTag int, recv []R, source, recvTag int) Request {
 	out, sent := dataOf(c, send)
 	in, received := dataOf(c, recv)
 	return c.exchange(callIsendrecv, out, sent, dest, sendTag, in, received, source, recvTag)
@@ -83,7 +86,7 @@ func Isendrecv[S, R Elem](c *Comm, send []S, dest, sendTag int, recv []R, source
 // is sent.
 //
 // C: MPI_Sendrecv_replace, section 3.10.
-func SendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag int) (Status, error) {
+func SendrecvReplace[T any](c *Comm, buf []T, dest, sendTag, source, recvTag int) (Status, error) {
 	m, e := dataOf(c, buf)
 	r := c.replace(callSendrecvReplace, m, e, dest, sendTag, source, recvTag)
 	return r.Wait()
@@ -92,7 +95,7 @@ func SendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag in
 // IsendrecvReplace starts a SendrecvReplace.
 //
 // C: MPI_Isendrecv_replace, section 3.10.
-func IsendrecvReplace[T Elem](c *Comm, buf []T, dest, sendTag, source, recvTag int) Request {
+func IsendrecvReplace[T any](c *Comm, buf []T, dest, sendTag, source, recvTag int) Request {
 	m, e := dataOf(c, buf)
 	return c.replace(callIsendrecvReplace, m, e, dest, sendTag, source, recvTag)
 }

@@ -21,7 +21,7 @@ func ReduceLocal[T Elem](in, inout []T, op Op) error {
 	if len(inout) < len(in) {
 		return fail(ErrCount, call, nil, "inout slice of %d elements for %d", len(inout), len(in))
 	}
-	left, right := bytesOf(in), bytesOf(inout[:len(in)])
+	left, right := memory(in), memory(inout[:len(in)])
 	if mem.Overlap(left, right) {
 		return fail(ErrBuffer, call, nil, "the two slices share memory: there is no in place")
 	}

@@ -4,10 +4,13 @@ package mpi
 // short message is buffered by the receiver within bounds; otherwise Send waits
 // for a matching receive.
 //
-// Errors: ErrComm, ErrRank, ErrTag, ErrProcFailed.
+// buf is plain data, here as in every call that moves slices: numbers, or what TypeOf has a type
+// for, such as structs of numbers, of which gaps are not sent. Anything else is ErrType.
+//
+// Errors: ErrComm, ErrRank, ErrTag, ErrType, ErrProcFailed.
 //
 // C: MPI_Send, section 3.2.1.
-func Send[T Elem](c *Comm, buf []T, dest, tag int) error {
+func Send[T any](c *Comm, buf []T, dest, tag int) error {
 	m, e := dataOf(c, buf)
 	return c.send(callSend, m, e, dest, tag)
 }
@@ -15,7 +18,7 @@ func Send[T Elem](c *Comm, buf []T, dest, tag int) error {
 // Ssend is Send that returns only when a matching receive has started.
 //
 // C: MPI_Ssend, section 3.4.
-func Ssend[T Elem](c *Comm, buf []T, dest, tag int) error {
+func Ssend[T any](c *Comm, buf []T, dest, tag int) error {
 	m, e := dataOf(c, buf)
 	return c.send(callSsend, m, e, dest, tag)
 }
@@ -24,7 +27,7 @@ func Ssend[T Elem](c *Comm, buf []T, dest, tag int) error {
 // the attached buffer (BufferAttach). ErrBuffer if it does not fit.
 //
 // C: MPI_Bsend, section 3.4.
-func Bsend[T Elem](c *Comm, buf []T, dest, tag int) error {
+func Bsend[T any](c *Comm, buf []T, dest, tag int) error {
 	m, e := dataOf(c, buf)
 	return c.send(callBsend, m, e, dest, tag)
 }
@@ -32,7 +35,7 @@ func Bsend[T Elem](c *Comm, buf []T, dest, tag int) error {
 // Rsend is Send whose caller knows that the matching receive is posted.
 //
 // C: MPI_Rsend, section 3.4.
-func Rsend[T Elem](c *Comm, buf []T, dest, tag int) error {
+func Rsend[T any](c *Comm, buf []T, dest, tag int) error {
 	m, e := dataOf(c, buf)
 	return c.send(callRsend, m, e, dest, tag)
 }
@@ -41,7 +44,7 @@ func Rsend[T Elem](c *Comm, buf []T, dest, tag int) error {
 // request is complete. A wrong argument shows when the request is waited for.
 //
 // C: MPI_Isend, section 3.7.2.
-func Isend[T Elem](c *Comm, buf []T, dest, tag int) Request {
+func Isend[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
 	return c.message(callIsend, m, e, dest, tag)
 }
@@ -49,7 +52,7 @@ func Isend[T Elem](c *Comm, buf []T, dest, tag int) Request {
 // Issend is Isend whose request completes only when a matching receive has started.
 //
 // C: MPI_Issend, section 3.7.2.
-func Issend[T Elem](c *Comm, buf []T, dest, tag int) Request {
+func Issend[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
 	return c.message(callIssend, m, e, dest, tag)
 }
@@ -57,7 +60,7 @@ func Issend[T Elem](c *Comm, buf []T, dest, tag int) Request {
 // Ibsend is Isend in buffered mode.
 //
 // C: MPI_Ibsend, section 3.7.2.
-func Ibsend[T Elem](c *Comm, buf []T, dest, tag int) Request {
+func Ibsend[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
 	return c.message(callIbsend, m, e, dest, tag)
 }
@@ -65,7 +68,7 @@ func Ibsend[T Elem](c *Comm, buf []T, dest, tag int) Request {
 // Irsend is Isend whose caller knows that the matching receive is posted.
 //
 // C: MPI_Irsend, section 3.7.2.
-func Irsend[T Elem](c *Comm, buf []T, dest, tag int) Request {
+func Irsend[T any](c *Comm, buf []T, dest, tag int) Request {
 	m, e := dataOf(c, buf)
 	return c.message(callIrsend, m, e, dest, tag)
 }

@@ -29,15 +29,16 @@ func (s Status) Bytes() int64 { return s.bytes }
 func (s Status) Cancelled() bool { return s.cancelled }
 
 // Count is the number of elements of type T received, or Undefined if the
-// message does not hold a whole number of them.
+// message does not hold a whole number of them, or T is no plain data.
 //
 // C: MPI_Get_count, section 3.2.5.
-func Count[T Elem](s Status) int {
-	size := int64(sizeOf[T]())
-	if s.bytes%size != 0 {
+func Count[T any](s Status) int {
+	size, err := packedSize[T]()
+	n := s.bytes / max(size, 1)
+	if err != nil || n*size != s.bytes {
 		return Undefined
 	}
-	return int(s.bytes / size)
+	return int(n)
 }
 
 // Count is the number of elements of a type received, or Undefined if the message

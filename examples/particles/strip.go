@@ -86,7 +86,7 @@ func (s *strip) migrate() (left int, err error) {
 		come += n
 	}
 	recv := make([]particle, come)
-	if err := s.world.Alltoallv(mpi.Buf(send), sendCounts, nil, mpi.Buf(recv), recvCounts, nil); err != nil {
+	if err := mpi.Alltoallv(s.world, send, sendCounts, nil, recv, recvCounts, nil); err != nil {
 		return 0, err
 	}
 	s.particles = append(stay, recv...)

@@ -33,6 +33,18 @@ func In(b *dtype.Buffer) Mem {
 	return Mem{b.Lowest(), b.Type(), 0, int(b.Size())}
 }
 
+// Wrong is the memory of arguments that describe none, for the reason err. Only Err and Bytes may be
+// asked of it.
+func Wrong(err error) Mem { return Mem{base: unsafe.Pointer(&err), typ: new(dtype.Type), n: -1} }
+
+// Err is why there is no memory, if m is Wrong.
+func (m Mem) Err() error {
+	if m.n >= 0 {
+		return nil
+	}
+	return *(*error)(m.base)
+}
+
 // Len is the number of bytes.
 func (m Mem) Len() int { return m.n }
 
