@@ -100,6 +100,7 @@ const (
 	callNotifyGet
 	callNotifySet
 	callWaitNotify
+	callIwaitNotify
 	callNotifyInit
 	callNotifyReach
 	callRput
@@ -247,6 +248,7 @@ func (k call) String() string {
 		callNotifyGet:            "NotifyGet",
 		callNotifySet:            "NotifySet",
 		callWaitNotify:           "WaitNotify",
+		callIwaitNotify:          "IwaitNotify",
 		callNotifyInit:           "NotifyInit",
 		callNotifyReach:          "NotifyReach",
 		callRput:                 "Rput",

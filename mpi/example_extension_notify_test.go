@@ -19,8 +19,7 @@ func Example_putNotify() {
 		if world.Rank() > 0 {
 			win.PutNotify([]float64{float64(world.Rank())}, 0, world.Rank(), 7)
 		} else {
-			all := win.WaitNotify(7, world.Size()-1)
-			all.Wait() // what they have put is there
+			win.WaitNotify(7, world.Size()-1) // what they have put is there then
 			fmt.Println(win.Local()[1:world.Size()])
 		}
 		return nil

@@ -145,7 +145,7 @@ func Example_lockAll() {
 }
 
 // A column of a matrix at the target from a slice at the origin: a layout.
-func ExampleWindow_Put() {
+func ExampleUntyped_Put() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		const rows, columns = 3, 4
 		win, err := mpi.WinAllocate[float64](world, rows*columns, nil)
@@ -158,7 +158,7 @@ func ExampleWindow_Put() {
 		column.Commit()
 		win.Fence(0)
 		if world.Rank() == 0 {
-			err = win.Window.Put(mpi.Buf([]float64{1, 2, 3}), 1, 2, 1, column) // column 2
+			err = win.Untyped().Put(mpi.Buf([]float64{1, 2, 3}), 1, 2, 1, column) // column 2
 		}
 		win.Fence(0)
 		if world.Rank() == 1 {

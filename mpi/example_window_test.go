@@ -40,7 +40,7 @@ func ExampleWin_CompareSwap() {
 }
 
 // Rank 0 reads a column of a matrix that rank 1 keeps by rows.
-func ExampleWindow_Get() {
+func ExampleUntyped_Get() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		const rows, columns = 3, 4
 		w, err := mpi.WinAllocate[float64](world, rows*columns, nil)
@@ -61,7 +61,7 @@ func ExampleWindow_Get() {
 		got := make([]float64, rows)
 		err = errors.Join(column.Commit(), w.Fence(0))
 		if world.Rank() == 0 {
-			err = errors.Join(err, w.Window.Get(mpi.Buf(got), 1, 2, 1, column))
+			err = errors.Join(err, w.Untyped().Get(mpi.Buf(got), 1, 2, 1, column))
 		}
 		if err := errors.Join(err, w.Fence(0)); err != nil {
 			return err

@@ -226,7 +226,7 @@ func (q *Request) WaitContext(ctx context.Context) (st Status, failed error) {
 // Cancel cancels a send or receive that has not been matched yet. The request must
 // still be waited for, which then depends on nothing that other ranks do; its status tells
 // whether it was cancelled. To cancel a collective or one-sided operation is ErrRequest, but
-// for requests that wait for notifications (WaitNotify): these take none then.
+// for requests that wait for notifications (IwaitNotify): these take none then.
 //
 // A send may be cancelled even though it was complete, as long as nobody has received the
 // message. To cancel sends is deprecated.

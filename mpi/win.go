@@ -54,11 +54,22 @@ type Window struct {
 
 // Win is a Window of elements of T, a type that TypeOf accepts: what its methods move
 // are slices, and displacements count elements, as far as the displacement unit of the
-// target is the size of T. It is a small value, and all methods of Window that it does
-// not have itself are its, too. Any window can be seen so: Win[float64]{Window: w}.
+// target is the size of T. It is a small value, and all methods of Window are its, too. Any
+// window can be seen so: Win[float64]{Window: w}.
 //
 // C: MPI_Win, section 12.2.
 type Win[T any] struct{ *Window }
+
+// Untyped is a Window for data of any layout: its methods move Buffers, and say what elements
+// they are at the target. It is a small value.
+//
+// C: MPI_Win, section 12.2.
+type Untyped struct{ w *Window }
+
+// Untyped is w for data of any layout.
+//
+// C: MPI_Win, section 12.2.
+func (w *Window) Untyped() Untyped { return Untyped{w} }
 
 // newWindow is the window of a view that the engine has just made for members of c.
 func newWindow(c *Comm, v *rma.View, s *rma.Spec) *Window {

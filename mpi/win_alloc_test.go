@@ -51,11 +51,11 @@ func TestOneSidedCallsAllocateNothing(t *testing.T) {
 					do(s.Flush(peer))
 				}},
 				{"Put of a layout", func() {
-					do(s.Window.Put(mpi.BufOf(spread, 1, every2nd), peer, int64(at), 1, every2nd))
+					do(s.Untyped().Put(mpi.BufOf(spread, 1, every2nd), peer, int64(at), 1, every2nd))
 					do(s.Flush(peer))
 				}},
 				{"Accumulate of a layout", func() {
-					do(s.Window.Accumulate(mpi.BufOf(spread, 1, every2nd), peer, int64(at), 1, every2nd, mpi.Sum))
+					do(s.Untyped().Accumulate(mpi.BufOf(spread, 1, every2nd), peer, int64(at), 1, every2nd, mpi.Sum))
 					do(s.Flush(peer))
 				}},
 			}

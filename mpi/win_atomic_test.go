@@ -181,7 +181,7 @@ func TestRC06_TypesOfCompareAndSwap(t *testing.T) {
 				t.Error(err)
 			} else {
 				ok(t, w.LockAll(0))
-				if err := w.CompareAndSwap(b, b, own, 0, 0); (err == nil) != fits {
+				if err := w.Untyped().CompareAndSwap(b, b, own, 0, 0); (err == nil) != fits {
 					t.Errorf("%s: %v", name, err)
 				} else if err != nil {
 					wantClass(t, err, mpi.ErrType)

@@ -54,22 +54,22 @@ const (
 // Local is the memory that this process has brought, nil for a dynamic window.
 //
 // C: attribute MPI_WIN_BASE, section 12.2.6.
-func (w *Window) Local() []byte {
-	if w == nil || w.c.freed.Load() {
+func (u Untyped) Local() []byte {
+	if u.w == nil || u.w.c.freed.Load() {
 		return nil
 	}
-	return w.v.Local()
+	return u.w.v.Local()
 }
 
 // Local is the memory that this process has brought, as elements of T.
 //
 // C: attribute MPI_WIN_BASE, section 12.2.6.
-func (w Win[T]) Local() []T { return elements[T](w.Window.Local()) }
+func (w Win[T]) Local() []T { return elements[T](w.Untyped().Local()) }
 
 // Bytes is the size of the memory that this process has brought, in bytes.
 //
 // C: attribute MPI_WIN_SIZE, section 12.2.6.
-func (w *Window) Bytes() int64 { return int64(len(w.Local())) }
+func (w *Window) Bytes() int64 { return int64(len(w.Untyped().Local())) }
 
 // DispUnit is the number of bytes that displacements into the memory of this process
 // count.

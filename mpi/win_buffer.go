@@ -14,8 +14,8 @@ package mpi
 // and type. Then nothing has been changed.
 //
 // C: MPI_Put and MPI_Put_c, section 12.3.1.
-func (w *Window) Put(origin Buffer, target int, disp int64, count int, d Datatype) error {
-	return w.issue(callPut, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
+func (u Untyped) Put(origin Buffer, target int, disp int64, count int, d Datatype) error {
+	return u.w.issue(callPut, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
 }
 
 // Get copies count elements of type d from the memory of a rank into a Buffer, in which
@@ -23,8 +23,8 @@ func (w *Window) Put(origin Buffer, target int, disp int64, count int, d Datatyp
 // by whole elements of the Buffer.
 //
 // C: MPI_Get and MPI_Get_c, section 12.3.2.
-func (w *Window) Get(result Buffer, target int, disp int64, count int, d Datatype) error {
-	return w.issue(callGet, &operands{place: elementsAt(target, disp, count, d)}, nil, nil, &result)
+func (u Untyped) Get(result Buffer, target int, disp int64, count int, d Datatype) error {
+	return u.w.issue(callGet, &operands{place: elementsAt(target, disp, count, d)}, nil, nil, &result)
 }
 
 // Accumulate combines the elements of a Buffer with those at the target by a predefined
@@ -34,8 +34,8 @@ func (w *Window) Get(result Buffer, target int, disp int64, count int, d Datatyp
 // Of no elements neither matters. Else it is as Put.
 //
 // C: MPI_Accumulate and MPI_Accumulate_c, section 12.3.4.
-func (w *Window) Accumulate(origin Buffer, target int, disp int64, count int, d Datatype, op Op) error {
-	return w.issue(callAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
+func (u Untyped) Accumulate(origin Buffer, target int, disp int64, count int, d Datatype, op Op) error {
+	return u.w.issue(callAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
 }
 
 // GetAccumulate is Accumulate that fetches what the elements were before into result,
@@ -43,8 +43,8 @@ func (w *Window) Accumulate(origin Buffer, target int, disp int64, count int, d 
 // looked at.
 //
 // C: MPI_Get_accumulate and MPI_Get_accumulate_c, section 12.3.4.
-func (w *Window) GetAccumulate(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op) error {
-	return w.issue(callGetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
+func (u Untyped) GetAccumulate(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op) error {
+	return u.w.issue(callGetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
 }
 
 // FetchAndOp is GetAccumulate of one element: value and result are Buffers of one element
@@ -52,8 +52,8 @@ func (w *Window) GetAccumulate(origin, result Buffer, target int, disp int64, co
 // changes memory of others in one step.
 //
 // C: MPI_Fetch_and_op, section 12.3.4.
-func (w *Window) FetchAndOp(value, result Buffer, target int, disp int64, op Op) error {
-	return w.issue(callFetchAndOp, &operands{place: place{target: target, disp: disp}, op: op}, &value, nil, &result)
+func (u Untyped) FetchAndOp(value, result Buffer, target int, disp int64, op Op) error {
+	return u.w.issue(callFetchAndOp, &operands{place: place{target: target, disp: disp}, op: op}, &value, nil, &result)
 }
 
 // CompareAndSwap replaces the element at the target by value if it equals compare, in one
@@ -61,6 +61,6 @@ func (w *Window) FetchAndOp(value, result Buffer, target int, disp int64, op Op)
 // type of integers, logicals or bytes, or MPI_CHAR. Others are ErrType.
 //
 // C: MPI_Compare_and_swap, section 12.3.4.
-func (w *Window) CompareAndSwap(value, compare, result Buffer, target int, disp int64) error {
-	return w.issue(callCompareAndSwap, &operands{place: place{target: target, disp: disp}}, &value, &compare, &result)
+func (u Untyped) CompareAndSwap(value, compare, result Buffer, target int, disp int64) error {
+	return u.w.issue(callCompareAndSwap, &operands{place: place{target: target, disp: disp}}, &value, &compare, &result)
 }

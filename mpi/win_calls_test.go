@@ -92,11 +92,11 @@ func TestRC13_LayoutsOnBothSides(t *testing.T) {
 					out[i] = int32(me*1_000_000 + i)
 				}
 				ok(t, s.LockAll(0))
-				ok(t, s.Window.Put(mpi.BufOf(out, 1, from), next, disp(next), 1, to))
+				ok(t, s.Untyped().Put(mpi.BufOf(out, 1, from), next, disp(next), 1, to))
 				ok(t, s.Flush(next))
 				flat, spread := make([]int32, n), make([]int32, 2*n)
-				ok(t, s.Window.Get(mpi.Buf(flat), next, disp(next), 1, to))
-				ok(t, s.Window.Get(mpi.BufOf(spread, 1, from), next, disp(next), 1, to))
+				ok(t, s.Untyped().Get(mpi.Buf(flat), next, disp(next), 1, to))
+				ok(t, s.Untyped().Get(mpi.BufOf(spread, 1, from), next, disp(next), 1, to))
 				ok(t, s.UnlockAll())
 				for i := range spread {
 					want := int32(0)
@@ -188,7 +188,7 @@ func TestRC15_ProcNull(t *testing.T) {
 					const to = mpi.ProcNull
 					errs = []error{s.Put(b, to, 0), s.Get(b, to, 0), s.Accumulate(b, to, 0, mpi.Sum),
 						s.GetAccumulate(b, b, to, 0, mpi.Sum), s.FetchAndOp(&v, &v, to, 0, mpi.Sum), s.CompareAndSwap(&v, &v, &v, to, 0),
-						s.Window.Put(mpi.Buf(b), to, -5, 1, typeOf[int64]())}
+						s.Untyped().Put(mpi.Buf(b), to, -5, 1, typeOf[int64]())}
 					if e.passive {
 						for _, r := range []mpi.Request{s.Rput(b, to, 0), s.Rget(b, to, 0), s.Raccumulate(b, to, 0, mpi.Sum), s.RgetAccumulate(b, b, to, 0, mpi.Sum)} {
 							errs = append(errs, second(r.Wait()))
@@ -225,10 +225,10 @@ func TestRC13_DataAndRoomOfDifferentLengths(t *testing.T) {
 		peer := 1 - c.Rank()
 		onSpaces(t, c, 10, func(t testing.TB, s *space[int64]) {
 			put := func(b mpi.Buffer, count int, d mpi.Datatype) error {
-				return s.Window.Put(b, peer, int64(s.at(peer, 0)), count, d)
+				return s.Untyped().Put(b, peer, int64(s.at(peer, 0)), count, d)
 			}
 			get := func(b mpi.Buffer, count int, d mpi.Datatype) error {
-				return s.Window.Get(b, peer, int64(s.at(peer, 0)), count, d)
+				return s.Untyped().Get(b, peer, int64(s.at(peer, 0)), count, d)
 			}
 			room := []int64{-1, -1, -1}
 			ok(t, s.Fence(0))
@@ -269,11 +269,11 @@ func TestXRMA15_LargeCounts(t *testing.T) {
 					out := make([]byte, long)
 					out[0], out[1<<30], out[long-1] = 1, 2, 3
 					ok(t, w.Lock(mpi.LockExclusive, 1, 0))
-					ok(t, w.Put(mpi.Buf(out), 1, 7, long, mpi.Byte()))
+					ok(t, w.Untyped().Put(mpi.Buf(out), 1, 7, long, mpi.Byte()))
 					ok(t, w.Unlock(1))
 				}
 				ok(t, c.Barrier())
-				if mem := w.Local(); c.Rank() == 1 && (mem[7] != 1 || mem[7+1<<30] != 2 || mem[7+long-1] != 3 || mem[7+long] != 0) {
+				if mem := w.Untyped().Local(); c.Rank() == 1 && (mem[7] != 1 || mem[7+1<<30] != 2 || mem[7+long-1] != 3 || mem[7+long] != 0) {
 					t.Error("not all has come")
 				}
 				ok(t, w.Free())
@@ -284,12 +284,12 @@ func TestXRMA15_LargeCounts(t *testing.T) {
 					t.Errorf("unit %d", u.DispUnit())
 				}
 				ok(t, u.Fence(0))
-				wantClass(t, u.Put(mpi.Buf([]byte{1}), 0, 1, 1, mpi.Byte()), mpi.ErrRMARange)
-				wantClass(t, u.Put(mpi.Buf([]byte{1}), 0, 1<<24, 1, mpi.Byte()), mpi.ErrRMARange) // 2^64 bytes
-				ok(t, u.Put(mpi.Buf([]byte{byte(5 + c.Rank())}), c.Rank(), 0, 1, mpi.Byte()))
+				wantClass(t, u.Untyped().Put(mpi.Buf([]byte{1}), 0, 1, 1, mpi.Byte()), mpi.ErrRMARange)
+				wantClass(t, u.Untyped().Put(mpi.Buf([]byte{1}), 0, 1<<24, 1, mpi.Byte()), mpi.ErrRMARange) // 2^64 bytes
+				ok(t, u.Untyped().Put(mpi.Buf([]byte{byte(5 + c.Rank())}), c.Rank(), 0, 1, mpi.Byte()))
 				ok(t, u.Fence(0))
-				if u.Local()[0] != byte(5+c.Rank()) {
-					t.Errorf("memory %v", u.Local())
+				if u.Untyped().Local()[0] != byte(5+c.Rank()) {
+					t.Errorf("memory %v", u.Untyped().Local())
 				}
 				ok(t, u.Free())
 			})

@@ -58,7 +58,7 @@ func (m *member) exchange(t testing.TB, c *mpi.Comm) {
 		for r, b := range base {
 			if b >= 0 {
 				d := must(mpi.TypeOf[int64]())
-				ok(t, m.win.Put(mpi.Buf([]int64{v + int64(me)}), r, b+unit*int64(me), 1, d))
+				ok(t, m.win.Untyped().Put(mpi.Buf([]int64{v + int64(me)}), r, b+unit*int64(me), 1, d))
 			}
 		}
 	}
@@ -86,7 +86,7 @@ func (m *member) exchange(t testing.TB, c *mpi.Comm) {
 	for r := range n {
 		ok(t, m.win.Lock(mpi.LockExclusive, r, 0))
 		if base[r] >= 0 {
-			ok(t, m.win.Put(mpi.Buf([]int64{300 + int64(me)}), r, base[r]+unit*int64(me), 1, must(mpi.TypeOf[int64]())))
+			ok(t, m.win.Untyped().Put(mpi.Buf([]int64{300 + int64(me)}), r, base[r]+unit*int64(me), 1, must(mpi.TypeOf[int64]())))
 		}
 		ok(t, m.win.Unlock(r))
 	}
@@ -216,7 +216,7 @@ func TestSYN35_ObjectsStayWithTheirProcess(t *testing.T) {
 		if me != 0 { // the object is that of rank 3 now
 			refused(t, unstarted(w.SyncOpsInit(0, 0, mine[0], nil)), mpi.ErrRank, "is that of rank 3, not of 0")
 			ok(t, w.LockAll(0))
-			ok(t, w.Put(mpi.Buf([]int64{int64(me)}), 3, int64(me), 1, must(mpi.TypeOf[int64]())))
+			ok(t, w.Untyped().Put(mpi.Buf([]int64{int64(me)}), 3, int64(me), 1, must(mpi.TypeOf[int64]())))
 			ok(t, w.Signal(3, mpi.ModeWinPut, mine[0]))
 			ok(t, w.UnlockAll())
 		} else {

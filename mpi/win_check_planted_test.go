@@ -122,7 +122,7 @@ func TestRC09_MemoryOfOperationsIsReused(t *testing.T) {
 		})},
 		{"put of a column, change, flush", mpi.ErrRMAConflict, "", reuse(func(p *plot) {
 			b, long := make([]int64, 16), columnOf(p)
-			p.ok(p.note(p.Window.Put(mpi.BufOf(b, 1, long), 1, 0, 1, long)))
+			p.ok(p.note(p.Untyped().Put(mpi.BufOf(b, 1, long), 1, 0, 1, long)))
 			b[1] = 5 // between its elements
 			flushed(p)
 			b[4] = 5
@@ -192,7 +192,7 @@ func TestRC18_RW03_RC13_RangesEpochsAndTypes(t *testing.T) {
 			if p.bad {
 				disp = 52
 			}
-			p.last(p.note(p.Window.Put(mpi.Buf(make([]int64, 4)), 1, disp, 1, columnOf(p))), "the window was made at win_check_plot_test.go:")
+			p.last(p.note(p.Untyped().Put(mpi.Buf(make([]int64, 4)), 1, disp, 1, columnOf(p))), "the window was made at win_check_plot_test.go:")
 		})},
 		{"freed with a lock", mpi.ErrRMASync, "", func(p *plot) {
 			p.ok(p.note(p.LockAll(mpi.ModeNoCheck)))
@@ -206,21 +206,21 @@ func TestRC18_RW03_RC13_RangesEpochsAndTypes(t *testing.T) {
 			if !p.bad {
 				d, _ = mpi.TypeOf[int64]()
 			}
-			p.last(p.Window.Put(mpi.Buf(make([]int64, 2)), 1, 4, 2, d), "2 x MPI_INT64_T are not 2 x MPI_DOUBLE")
+			p.last(p.Untyped().Put(mpi.Buf(make([]int64, 2)), 1, 4, 2, d), "2 x MPI_INT64_T are not 2 x MPI_DOUBLE")
 		})},
 		{"put of other types with a notification", mpi.ErrType, "", reuse(func(p *plot) {
 			d := doubles
 			if !p.bad {
 				d, _ = mpi.TypeOf[int64]()
 			}
-			p.last(p.Window.PutNotify(mpi.Buf(make([]int64, 2)), 1, 4, 2, d, 0), "2 x MPI_INT64_T are not 2 x MPI_DOUBLE")
+			p.last(p.Untyped().PutNotify(mpi.Buf(make([]int64, 2)), 1, 4, 2, d, 0), "2 x MPI_INT64_T are not 2 x MPI_DOUBLE")
 		})},
 		{"get of other types", mpi.ErrType, "", reuse(func(p *plot) {
 			d := doubles
 			if !p.bad {
 				d, _ = mpi.TypeOf[int64]()
 			}
-			p.last(p.Window.Get(mpi.Buf(make([]int64, 2)), 1, 4, 2, d), "2 x MPI_DOUBLE are not 2 x MPI_INT64_T")
+			p.last(p.Untyped().Get(mpi.Buf(make([]int64, 2)), 1, 4, 2, d), "2 x MPI_DOUBLE are not 2 x MPI_INT64_T")
 		})},
 	})
 }

@@ -173,11 +173,11 @@ var deeds = map[string]deed{
 	},
 	"halves": func(p *plot, x spot) (q mpi.Request, err error) { // of other elements
 		int32s, _ := mpi.TypeOf[int32]()
-		return q, p.note(p.Window.Accumulate(mpi.Buf(make([]int32, 2*x.n)), 1, int64(x.disp), 2*x.n, int32s, mpi.Sum))
+		return q, p.note(p.Untyped().Accumulate(mpi.Buf(make([]int32, 2*x.n)), 1, int64(x.disp), 2*x.n, int32s, mpi.Sum))
 	},
 	"floats": func(p *plot, x spot) (q mpi.Request, err error) { // of elements of the same size
 		float64s, _ := mpi.TypeOf[float64]()
-		return q, p.note(p.Window.Accumulate(mpi.Buf(make([]float64, x.n)), 1, int64(x.disp), x.n, float64s, mpi.Sum))
+		return q, p.note(p.Untyped().Accumulate(mpi.Buf(make([]float64, x.n)), 1, int64(x.disp), x.n, float64s, mpi.Sum))
 	},
 	"getsum": func(p *plot, x spot) (q mpi.Request, err error) {
 		return q, p.note(p.GetAccumulate(make([]int64, x.n), make([]int64, x.n), 1, x.disp, mpi.Sum))
@@ -202,13 +202,13 @@ var deeds = map[string]deed{
 	},
 	// A column of four, one of which is the element that others access, too.
 	"column": func(p *plot, x spot) (q mpi.Request, err error) {
-		return q, p.note(p.Window.Put(mpi.Buf(make([]int64, 4)), 1, int64(x.disp-4), 1, columnOf(p)))
+		return q, p.note(p.Untyped().Put(mpi.Buf(make([]int64, 4)), 1, int64(x.disp-4), 1, columnOf(p)))
 	},
 	"getcolumn": func(p *plot, x spot) (q mpi.Request, err error) {
-		return q, p.note(p.Window.Get(mpi.Buf(make([]int64, 4)), 1, int64(x.disp-4), 1, columnOf(p)))
+		return q, p.note(p.Untyped().Get(mpi.Buf(make([]int64, 4)), 1, int64(x.disp-4), 1, columnOf(p)))
 	},
 	"sumcolumn": func(p *plot, x spot) (q mpi.Request, err error) {
-		return q, p.note(p.Window.Accumulate(mpi.Buf(make([]int64, 4)), 1, int64(x.disp-4), 1, columnOf(p), mpi.Sum))
+		return q, p.note(p.Untyped().Accumulate(mpi.Buf(make([]int64, 4)), 1, int64(x.disp-4), 1, columnOf(p), mpi.Sum))
 	},
 }
 

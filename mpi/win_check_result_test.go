@@ -51,7 +51,7 @@ func TestRC09_ResultsAreStoredTo(t *testing.T) {
 		}},
 		{"get of a column, store, flush_local_all", mpi.ErrRMAConflict, "create", reuse(func(p *plot) {
 			b, long := make([]int64, 16), columnOf(p)
-			p.ok(p.note(p.Window.Get(mpi.BufOf(b, 1, long), 1, 0, 1, long)))
+			p.ok(p.note(p.Untyped().Get(mpi.BufOf(b, 1, long), 1, 0, 1, long)))
 			b[1] = 5 // between its elements
 			early(p, func() { b[12] = 5 })
 			p.last(p.note(p.FlushLocalAll()), "the 32 bytes here")

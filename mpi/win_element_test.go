@@ -73,7 +73,7 @@ func accumulateLike(t testing.TB, w mpi.Win[byte], d mpi.Datatype, o mpi.Op, cou
 		}
 		ok(t, w.Put(target, 1, 64))
 		ok(t, w.Flush(1))
-		err := w.Window.Accumulate(mpi.BufOf(operand, l.count, l.d), 1, 64, l.count, l.d, o)
+		err := w.Untyped().Accumulate(mpi.BufOf(operand, l.count, l.d), 1, 64, l.count, l.d, o)
 		if (err == nil) != (local == nil) {
 			t.Errorf("at the target: %v; here: %v", err, local)
 		}

@@ -122,11 +122,11 @@ func TestQV39_PassiveFormsOfActiveSynchronisation(t *testing.T) {
 			{"notifications", func() {
 				ok(t, s.PutNotify(nil, left, s.at(left, 0), free))
 				ok(t, s.PutNotify(nil, right, s.at(right, 0), free))
-				q := s.WaitNotify(free, 2)
+				q := s.IwaitNotify(free, 2)
 				ok(t, second(q.Wait()))
 				ok(t, s.PutNotify([]int64{value}, left, s.at(left, 1), come))
 				ok(t, s.PutNotify([]int64{value}, right, s.at(right, 0), come))
-				q = s.WaitNotify(come, 2)
+				q = s.IwaitNotify(come, 2)
 				ok(t, second(q.Wait()))
 				add()
 			}},
@@ -208,7 +208,7 @@ func TestQV44_ContextsPartitionsAndTriggers(t *testing.T) {
 				t.Errorf("the flag is %d", sum)
 			}
 			ok(t, c.Barrier())
-			all := s.WaitNotify(7, parts)
+			all := s.IwaitNotify(7, parts)
 			each(func(p int, w mpi.Win[int64]) error { return w.PutNotify(part(me, p, 2), right, s.at(right, p*size), 7) })
 			ok(t, second(all.Wait()))
 			arrived("partitions", 2)
@@ -256,7 +256,7 @@ func TestEX01_ThreeWaysToKnowOfData(t *testing.T) {
 			for round := range 12 {
 				data := func(way int) []int64 { return slices.Repeat([]int64{int64(1000*round + 10*me + way)}, size) }
 				ok(t, signalled.Start())
-				notified := s.WaitNotify(round%3, 1)
+				notified := s.IwaitNotify(round%3, 1)
 				var remote mpi.Request
 				for i := range 3 {
 					switch way := (i + round) % 3; way {
@@ -302,7 +302,7 @@ func TestEX02_PersistentAndForOnce(t *testing.T) {
 			again := []mpi.Request{s.SyncObjectInit(objects[me], 1, nil), s.NotifyInit(3, 2), s.SyncOpsInit(right, mpi.ModeWinAll, objects[right], nil)}
 			ok(t, s.LockAll(0))
 			for round := range int64(10) {
-				once := s.WaitNotify(4, 1)
+				once := s.IwaitNotify(4, 1)
 				ok(t, s.Put([]int64{round + 1}, right, s.at(right, 0)))
 				ok(t, mpi.Startall(again))
 				ok(t, s.PutNotify(nil, right, s.at(right, 0), 3))

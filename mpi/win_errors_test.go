@@ -87,9 +87,9 @@ func TestRC18_XRMA19_RanksAndBounds(t *testing.T) {
 			// Every run counts, not only the whole: the first element of this type is
 			// before the memory.
 			back := typ(t)(mpi.TypeHindexed([]int{1, 1}, []int{-8, 8}, typeOf[int64]()))
-			err := s.Window.Put(mpi.Buf([]int64{-1, -1}), target, int64(s.at(target, 0)), 1, back)
+			err := s.Untyped().Put(mpi.Buf([]int64{-1, -1}), target, int64(s.at(target, 0)), 1, back)
 			wantClass(t, errors.Join(err, s.Flush(target)), mpi.ErrRMARange)
-			ok(t, s.Window.Put(mpi.Buf([]int64{4, 6}), target, int64(s.at(target, 5)), 1, back)) // as they are
+			ok(t, s.Untyped().Put(mpi.Buf([]int64{4, 6}), target, int64(s.at(target, 5)), 1, back)) // as they are
 			ok(t, s.UnlockAll())
 			ok(t, c.Barrier())
 			for i, v := range s.mem {
@@ -112,7 +112,7 @@ func TestXRMA09_OperationsAndTypes(t *testing.T) {
 			b, v := []int64{9, 9}, int64(9)
 			int64s, int32s := typeOf[int64](), typeOf[int32]()
 			untyped := func(b mpi.Buffer, count int, d mpi.Datatype, o mpi.Op) error {
-				return s.Window.Accumulate(b, peer, int64(at), count, d, o)
+				return s.Untyped().Accumulate(b, peer, int64(at), count, d, o)
 			}
 			ok(t, s.LockAll(0))
 			mixed := typ(t)(mpi.TypeStruct([]int{1, 1}, []int{0, 8}, []mpi.Datatype{int64s, typeOf[float64]()}))
@@ -146,13 +146,13 @@ func TestXRMA09_OperationsAndTypes(t *testing.T) {
 				{untyped(mpi.Buf(b), 2, mpi.DatatypeNull, mpi.Sum), mpi.ErrType, "null"},
 				{untyped(mpi.Buf(b), 1, twice, mpi.Sum), mpi.ErrType, "occur twice"},
 				{untyped(mpi.Buf([]string{"a"}), 1, int64s, mpi.Sum), mpi.ErrType, "string"},
-				{s.Window.Put(mpi.BufOf(b, 3, int64s), peer, int64(at), 3, int64s), mpi.ErrBuffer, "reach"},
-				{s.Window.Get(mpi.BufOf(b, 1, twice), peer, int64(at), 2, int64s), mpi.ErrType, "occur twice"},
+				{s.Untyped().Put(mpi.BufOf(b, 3, int64s), peer, int64(at), 3, int64s), mpi.ErrBuffer, "reach"},
+				{s.Untyped().Get(mpi.BufOf(b, 1, twice), peer, int64(at), 2, int64s), mpi.ErrType, "occur twice"},
 				{s.GetAccumulate(b, b[:1], peer, at, mpi.Sum), mpi.ErrTruncate, "16 bytes into room for 8"},
 				{s.GetAccumulate(b[:1], make([]int64, 2), peer, at, mpi.Sum), mpi.ErrCount, "room for 16 bytes, fetched are 8"},
-				{s.Window.FetchAndOp(mpi.Buf(b), mpi.Buf(b), peer, int64(at), mpi.Sum), mpi.ErrCount, "2 elements, not 1"},
-				{s.Window.FetchAndOp(mpi.Buf(b[:1]), mpi.BufOf(b, 1, mixed), peer, int64(at), mpi.Sum), mpi.ErrType, "not predefined"},
-				{s.Window.FetchAndOp(mpi.BufOf([]int32{0}, 1, int32s), mpi.Buf(b[:1]), peer, int64(at), mpi.Sum), mpi.ErrType, "elements here"},
+				{s.Untyped().FetchAndOp(mpi.Buf(b), mpi.Buf(b), peer, int64(at), mpi.Sum), mpi.ErrCount, "2 elements, not 1"},
+				{s.Untyped().FetchAndOp(mpi.Buf(b[:1]), mpi.BufOf(b, 1, mixed), peer, int64(at), mpi.Sum), mpi.ErrType, "not predefined"},
+				{s.Untyped().FetchAndOp(mpi.BufOf([]int32{0}, 1, int32s), mpi.Buf(b[:1]), peer, int64(at), mpi.Sum), mpi.ErrType, "elements here"},
 				{s.FetchAndOp(nil, &v, peer, at, mpi.Sum), mpi.ErrBuffer, "nil"},
 				{s.FetchAndOp(&v, nil, peer, at, mpi.Sum), mpi.ErrBuffer, "nil"},
 				{s.CompareAndSwap(&v, nil, &v, peer, at), mpi.ErrBuffer, "nil"},
@@ -168,7 +168,7 @@ func TestXRMA09_OperationsAndTypes(t *testing.T) {
 			none := mpi.Buf([]byte{})
 			for _, d := range []mpi.Datatype{typeOf[byte](), typeOf[float64](), mixed} {
 				ok(t, untyped(none, 0, d, mpi.Band))
-				ok(t, s.Window.GetAccumulate(none, none, peer, int64(at), 0, d, mpi.Minloc))
+				ok(t, s.Untyped().GetAccumulate(none, none, peer, int64(at), 0, d, mpi.Minloc))
 			}
 			wantClass(t, untyped(mpi.Buf(b), 0, int64s, mpi.Sum), mpi.ErrTruncate)
 			ok(t, s.FlushAll())
@@ -192,7 +192,7 @@ func TestXRMA11_Misaligned(t *testing.T) {
 		ok(t, w.LockAll(0))
 		done := int64(0)
 		for range k {
-			if w.Window.Accumulate(mpi.Buf([]int64{1}), 0, 13, 1, int64s, mpi.Sum) == nil {
+			if w.Untyped().Accumulate(mpi.Buf([]int64{1}), 0, 13, 1, int64s, mpi.Sum) == nil {
 				done++
 			}
 		}

@@ -22,7 +22,7 @@ func TestRC01_RC03_StructsInWindows(t *testing.T) {
 		next, before := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
 		w, err := mpi.WinAllocate[particle](c, 5, nil)
 		ok(t, err)
-		raw := w.Window.Local()
+		raw := w.Untyped().Local()
 		raw[24+1] = 77 // of a blank field
 		ok(t, w.Fence(0))
 		ok(t, w.Put([]particle{{Kind: byte(c.Rank()), Pos: [2]float32{1, 2}, Mass: 3}, {Mass: 4}}, next, 1))
@@ -84,7 +84,7 @@ func TestRC04_PairsAreFetched(t *testing.T) {
 		}
 		ok(t, w.LockAll(0))
 		if c.Rank() == 1 {
-			ok(t, w.Window.GetAccumulate(mpi.BufOf(mine, 1, spread), mpi.BufOf(old, 1, spread), 0, 0, 1, spread, mpi.Minloc))
+			ok(t, w.Untyped().GetAccumulate(mpi.BufOf(mine, 1, spread), mpi.BufOf(old, 1, spread), 0, 0, 1, spread, mpi.Minloc))
 			ok(t, w.Flush(0))
 			was := pair{}
 			ok(t, w.FetchAndOp(&pair{Value: -1, Index: 9}, &was, 0, 7, mpi.Minloc))

@@ -88,12 +88,12 @@ func WinFromMemhandle[T any](parent *Window, handle []byte, target int, info *In
 	return Win[T]{w}, failed
 }
 
-// WinFromMemhandle is the function WinFromMemhandle for the first size bytes of the memory;
+// WinFromMemhandle is the function WinFromMemhandle as C has it: for the first size bytes of the memory;
 // displacements count units of that many bytes. A size that is negative, or more than the
 // handle names, is ErrSize, a unit below 1 ErrDisp.
 //
 // C: MPIX_Win_from_memhandle, an extension.
-func (w *Window) WinFromMemhandle(handle []byte, size int64, unit, target int, info *Info) (*Window, error) {
+func (internals) WinFromMemhandle(w *Window, handle []byte, size int64, unit, target int, info *Info) (*Window, error) {
 	if err := w.usable(callWinFromMemhandle); err != nil {
 		return nil, err
 	}

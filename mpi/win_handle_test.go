@@ -97,7 +97,7 @@ func TestQV27_QV29_QV30_MemoryHandles(t *testing.T) {
 		column, err := mpi.TypeVector(10, 1, 50, number)
 		ok(t, err)
 		ok(t, column.Commit())
-		ok(t, h.Window.Put(mpi.Buf([]int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), h.next, 1000, 1, column))
+		ok(t, h.Untyped().Put(mpi.Buf([]int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), h.next, 1000, 1, column))
 		ok(t, h.Flush(h.next))
 		ok(t, h.Get(got, h.next, 0))
 		ok(t, h.Flush(h.next))
@@ -130,7 +130,7 @@ func TestQV29_QV30_OwnHandlesAndUnits(t *testing.T) {
 		ok(t, mpi.Attach(parent, mem))
 		handle, err := mpi.MemhandleCreate(parent, mem[8:40], nil)
 		ok(t, err)
-		w, err := parent.WinFromMemhandle(handle, 24, 4, 0, nil)
+		w, err := mpi.Internals.WinFromMemhandle(parent, handle, 24, 4, 0, nil)
 		ok(t, err)
 		if w.DispUnit() != 4 {
 			t.Errorf("a unit of %d", w.DispUnit())
@@ -146,9 +146,9 @@ func TestQV29_QV30_OwnHandlesAndUnits(t *testing.T) {
 		wantClass(t, b.Put([]byte("a"), 0, 6), mpi.ErrRMARange)
 		wantClass(t, b.Put([]byte("a"), 0, -1), mpi.ErrDisp)
 		ok(t, b.Put(nil, 0, 6))
-		wantClass(t, second(parent.WinFromMemhandle(handle, 33, 1, 0, nil)), mpi.ErrSize)
-		wantClass(t, second(parent.WinFromMemhandle(handle, -1, 1, 0, nil)), mpi.ErrSize)
-		wantClass(t, second(parent.WinFromMemhandle(handle, 8, 0, 0, nil)), mpi.ErrDisp)
+		wantClass(t, second(mpi.Internals.WinFromMemhandle(parent, handle, 33, 1, 0, nil)), mpi.ErrSize)
+		wantClass(t, second(mpi.Internals.WinFromMemhandle(parent, handle, -1, 1, 0, nil)), mpi.ErrSize)
+		wantClass(t, second(mpi.Internals.WinFromMemhandle(parent, handle, 8, 0, 0, nil)), mpi.ErrDisp)
 		empty, err := mpi.MemhandleCreate(parent, mem[:0], nil)
 		ok(t, err)
 		none, err := mpi.WinFromMemhandle[byte](parent, empty, 0, nil)
@@ -215,7 +215,7 @@ func TestQV31_OnlyPassiveAndOnlyTheTarget(t *testing.T) {
 		refused(labelled{t, "another is locked"})
 		ok(t, h.parent.Unlock(other))
 		ok(t, h.parent.Fence(0))
-		ok(t, h.parent.Put(mpi.Buf([]byte{}), other, 0, 0, mustType[byte](t)))
+		ok(t, h.parent.Untyped().Put(mpi.Buf([]byte{}), other, 0, 0, mustType[byte](t)))
 		refused(labelled{t, "between fences"})
 		ok(t, h.parent.Fence(0))
 		ok(t, c.Barrier())
@@ -266,7 +266,7 @@ func TestQV32_S5_NothingAfterTheRelease(t *testing.T) {
 		v, old := int64(7), make([]int64, 3)
 		for call, access := range map[string]func() error{
 			"Put":             func() error { return h.Put([]int64{7, 7}, h.next, 0) },
-			"Put of a vector": func() error { return h.Window.Put(mpi.Buf([]int64{7, 7, 7}), h.next, 0, 1, vector) },
+			"Put of a vector": func() error { return h.Untyped().Put(mpi.Buf([]int64{7, 7, 7}), h.next, 0, 1, vector) },
 			"Get":             func() error { return h.Get(old, h.next, 0) },
 			"Accumulate":      func() error { return h.Accumulate([]int64{7}, h.next, 1, mpi.Sum) },
 			"GetAccumulate":   func() error { return h.GetAccumulate([]int64{7}, old[:1], h.next, 1, mpi.Sum) },

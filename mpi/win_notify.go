@@ -25,73 +25,73 @@ const NotifyMax = rma.NotifyMax
 // PutNotify is Put that notifies the target when the data is there.
 //
 // C: MPIX_Put_notify, an extension.
-func (w *Window) PutNotify(origin Buffer, target int, disp int64, count int, d Datatype, counter int) error {
-	return w.issue(callPutNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, &origin, nil, nil)
+func (u Untyped) PutNotify(origin Buffer, target int, disp int64, count int, d Datatype, counter int) error {
+	return u.w.issue(callPutNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, &origin, nil, nil)
 }
 
 // GetNotify is Get that notifies the target when its memory has been read.
 //
 // C: MPIX_Get_notify, an extension.
-func (w *Window) GetNotify(result Buffer, target int, disp int64, count int, d Datatype, counter int) error {
-	return w.issue(callGetNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, nil, nil, &result)
+func (u Untyped) GetNotify(result Buffer, target int, disp int64, count int, d Datatype, counter int) error {
+	return u.w.issue(callGetNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, nil, nil, &result)
 }
 
 // AccumulateNotify is Accumulate that notifies the target when all elements are combined.
 //
 // C: MPIX_Accumulate_notify, an extension.
-func (w *Window) AccumulateNotify(origin Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) error {
-	return w.issue(callAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, nil)
+func (u Untyped) AccumulateNotify(origin Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) error {
+	return u.w.issue(callAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, nil)
 }
 
 // GetAccumulateNotify is GetAccumulate that notifies the target when all elements are
 // combined.
 //
 // C: MPIX_Get_accumulate_notify, an extension.
-func (w *Window) GetAccumulateNotify(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) error {
-	return w.issue(callGetAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, &result)
+func (u Untyped) GetAccumulateNotify(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) error {
+	return u.w.issue(callGetAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, &result)
 }
 
 // FetchAndOpNotify is FetchAndOp that notifies the target.
 //
 // C: MPIX_Fetch_and_op_notify, an extension.
-func (w *Window) FetchAndOpNotify(value, result Buffer, target int, disp int64, op Op, counter int) error {
-	return w.issue(callFetchAndOpNotify, &operands{place: place{target: target, disp: disp}, op: op, counter: counter}, &value, nil, &result)
+func (u Untyped) FetchAndOpNotify(value, result Buffer, target int, disp int64, op Op, counter int) error {
+	return u.w.issue(callFetchAndOpNotify, &operands{place: place{target: target, disp: disp}, op: op, counter: counter}, &value, nil, &result)
 }
 
 // CompareAndSwapNotify is CompareAndSwap that notifies the target, whether the element is
 // replaced or not.
 //
 // C: MPIX_Compare_and_swap_notify, an extension.
-func (w *Window) CompareAndSwapNotify(value, compare, result Buffer, target int, disp int64, counter int) error {
-	return w.issue(callCompareAndSwapNotify, &operands{place: place{target: target, disp: disp}, counter: counter}, &value, &compare, &result)
+func (u Untyped) CompareAndSwapNotify(value, compare, result Buffer, target int, disp int64, counter int) error {
+	return u.w.issue(callCompareAndSwapNotify, &operands{place: place{target: target, disp: disp}, counter: counter}, &value, &compare, &result)
 }
 
 // RputNotify is PutNotify with a request that is complete when the Buffer may be used
 // again: see Rput.
 //
 // C: MPIX_Rput_notify, an extension.
-func (w *Window) RputNotify(origin Buffer, target int, disp int64, count int, d Datatype, counter int) Request {
-	return w.start(callRputNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, &origin, nil, nil)
+func (u Untyped) RputNotify(origin Buffer, target int, disp int64, count int, d Datatype, counter int) Request {
+	return u.w.start(callRputNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, &origin, nil, nil)
 }
 
 // RgetNotify is GetNotify with a request that is complete when the data is there: see
 // Rget.
 //
 // C: MPIX_Rget_notify, an extension.
-func (w *Window) RgetNotify(result Buffer, target int, disp int64, count int, d Datatype, counter int) Request {
-	return w.start(callRgetNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, nil, nil, &result)
+func (u Untyped) RgetNotify(result Buffer, target int, disp int64, count int, d Datatype, counter int) Request {
+	return u.w.start(callRgetNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, nil, nil, &result)
 }
 
 // RaccumulateNotify is AccumulateNotify with a request: see Raccumulate.
 //
 // C: MPIX_Raccumulate_notify, an extension.
-func (w *Window) RaccumulateNotify(origin Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) Request {
-	return w.start(callRaccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, nil)
+func (u Untyped) RaccumulateNotify(origin Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) Request {
+	return u.w.start(callRaccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, nil)
 }
 
 // RgetAccumulateNotify is GetAccumulateNotify with a request: see RgetAccumulate.
 //
 // C: MPIX_Rget_accumulate_notify, an extension.
-func (w *Window) RgetAccumulateNotify(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) Request {
-	return w.start(callRgetAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, &result)
+func (u Untyped) RgetAccumulateNotify(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) Request {
+	return u.w.start(callRgetAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, &result)
 }

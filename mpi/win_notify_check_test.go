@@ -51,11 +51,11 @@ func TestRC10_QV38_NotifiedOperationsAreChecked(t *testing.T) {
 		peer := c.Rank() ^ 1
 		for i := range int64(20) {
 			ok(t, w.PutNotify([]int64{i}, peer, 0, 1))
-			q := w.WaitNotify(1, 1)
+			q := w.IwaitNotify(1, 1)
 			ok(t, second(q.Wait()))
 			ok(t, w.Store([]int64{-i}, 0))
 			ok(t, w.PutNotify(nil, peer, 0, 2)) // it may put again
-			q = w.WaitNotify(2, 1)
+			q = w.IwaitNotify(2, 1)
 			ok(t, second(q.Wait()))
 		}
 		ok(t, w.UnlockAll())

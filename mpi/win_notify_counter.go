@@ -43,7 +43,17 @@ func (w *Window) NotifySet(counter int, value int64) error {
 	return w.done(w.v.SetCounter(counter, value), callNotifySet, Undefined)
 }
 
-// WaitNotify starts a request that is complete when n notifications of a counter at this
+// WaitNotify waits until n notifications of a counter at this rank have come, and takes these
+// off the counter: see IwaitNotify.
+//
+// C: MPIX_Win_wait_notify, an extension.
+func (w *Window) WaitNotify(counter, n int) error {
+	q := w.await(callWaitNotify, counter, int64(n), int64(n), false)
+	_, err := q.Wait()
+	return err
+}
+
+// IwaitNotify starts a request that is complete when n notifications of a counter at this
 // rank have come, and takes these off the counter. It can be tested and waited for with
 // requests of any other kind. Of several for one counter the one that was started first is
 // served first; what has come before counts. Each call that completes the request sees
@@ -54,11 +64,11 @@ func (w *Window) NotifySet(counter int, value int64) error {
 // nothing.
 //
 // C: MPIX_Win_wait_notify, an extension.
-func (w *Window) WaitNotify(counter, n int) Request {
-	return w.await(callWaitNotify, counter, int64(n), int64(n), false)
+func (w *Window) IwaitNotify(counter, n int) Request {
+	return w.await(callIwaitNotify, counter, int64(n), int64(n), false)
 }
 
-// NotifyInit is WaitNotify as a persistent request, which waits for the next n notifications
+// NotifyInit is IwaitNotify as a persistent request, which waits for the next n notifications
 // each time it is started.
 //
 // C: MPIX_Win_notify_init, an extension.
@@ -68,7 +78,7 @@ func (w *Window) NotifyInit(counter, n int) Request {
 
 // NotifyReach starts a request that is complete when a counter at this rank is value or
 // more, and leaves it as it is: for counters that only grow, and for several that wait for
-// the same. Else it is as WaitNotify.
+// the same. Else it is as IwaitNotify.
 //
 // C: MPIX_Win_notify_reach, an extension.
 func (w *Window) NotifyReach(counter int, value int64) Request {

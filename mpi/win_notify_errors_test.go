@@ -66,8 +66,8 @@ func TestQV38_MisuseOfNotifiedOperations(t *testing.T) {
 					wantClass(t, err, mpi.ErrRMARange)
 				}
 			}
-			wantClass(t, s.Window.PutNotify(mpi.Buf([]int64{1, 2}), to, int64(at), 1, typeOf[int64](), 1), mpi.ErrTruncate)
-			wantClass(t, s.Window.GetNotify(mpi.Buf([]int64{1}), to, int64(at), 1, mpi.Datatype{}, 1), mpi.ErrType)
+			wantClass(t, s.Untyped().PutNotify(mpi.Buf([]int64{1, 2}), to, int64(at), 1, typeOf[int64](), 1), mpi.ErrTruncate)
+			wantClass(t, s.Untyped().GetNotify(mpi.Buf([]int64{1}), to, int64(at), 1, mpi.Datatype{}, 1), mpi.ErrType)
 			wantClass(t, s.AccumulateNotify([]int64{1}, to, at, mpi.NoOp, 1), mpi.ErrOp)
 			wantClass(t, s.FetchAndOpNotify(nil, nil, to, at, mpi.Sum, 1), mpi.ErrBuffer)
 			wantClass(t, s.CompareAndSwapNotify(nil, new(int64), new(int64), to, at, 1), mpi.ErrBuffer)
@@ -95,11 +95,11 @@ func TestQV38_MisuseOfCounters(t *testing.T) {
 		for _, i := range []int{-1, mpi.NotifyMax, math.MaxInt} {
 			wantText(t, second(w.NotifyGet(i)), mpi.ErrArg, "NotifyGet on grid", "counter")
 			wantText(t, w.NotifySet(i, 1), mpi.ErrArg, "NotifySet on grid", "32767")
-			wantText(t, wait(w.WaitNotify(i, 1)), mpi.ErrArg, "WaitNotify on grid")
+			wantText(t, wait(w.IwaitNotify(i, 1)), mpi.ErrArg, "IwaitNotify on grid")
 			wantText(t, wait(w.NotifyReach(i, 1)), mpi.ErrArg, "NotifyReach on grid")
 			wantText(t, wait(w.NotifyInit(i, 1)), mpi.ErrArg, "NotifyInit on grid")
 		}
-		wantText(t, wait(w.WaitNotify(0, -1)), mpi.ErrCount, "-1 notifications")
+		wantText(t, wait(w.IwaitNotify(0, -1)), mpi.ErrCount, "-1 notifications")
 		wantText(t, wait(w.NotifyInit(0, -1)), mpi.ErrCount, "-1 notifications")
 		wantText(t, w.NotifySetNum(-1), mpi.ErrArg, "-1 counters")
 		wantText(t, w.NotifySetNum(mpi.NotifyMax+1), mpi.ErrArg, "32769 counters")
@@ -112,7 +112,7 @@ func TestQV38_MisuseOfCounters(t *testing.T) {
 		}
 
 		// A window is not freed under a request that waits, which is told by the number.
-		r := w.WaitNotify(3, 1)
+		r := w.IwaitNotify(3, 1)
 		wantText(t, w.Free(), mpi.ErrRequest, "1 requests wait for counters")
 		wantClass(t, r.Free(), mpi.ErrRequest)
 		ok(t, r.Cancel())
@@ -126,14 +126,14 @@ func TestQV38_MisuseOfCounters(t *testing.T) {
 		ok(t, p.Start())
 		wantClass(t, wait(p), mpi.ErrWin)
 		ok(t, p.Free())
-		wantClass(t, wait(w.WaitNotify(3, 1)), mpi.ErrWin)
+		wantClass(t, wait(w.IwaitNotify(3, 1)), mpi.ErrWin)
 		wantClass(t, second(w.NotifyGet(3)), mpi.ErrWin)
 		wantClass(t, w.NotifySet(3, 0), mpi.ErrWin)
 		wantClass(t, w.NotifySetNum(3), mpi.ErrWin)
 		wantClass(t, w.PutNotify([]int64{1}, 0, 0, 0), mpi.ErrWin)
 		var none *mpi.Window
-		wantClass(t, none.PutNotify(mpi.Buf([]int64{1}), 0, 0, 1, typeOf[int64](), 0), mpi.ErrWin)
-		wantClass(t, wait(none.WaitNotify(0, 1)), mpi.ErrWin)
+		wantClass(t, none.Untyped().PutNotify(mpi.Buf([]int64{1}), 0, 0, 1, typeOf[int64](), 0), mpi.ErrWin)
+		wantClass(t, wait(none.IwaitNotify(0, 1)), mpi.ErrWin)
 	})
 }
 
@@ -152,7 +152,7 @@ func TestQV38_CountersAreThereWhenUsed(t *testing.T) {
 				}
 			}
 			for _, i := range numbers {
-				r := w.WaitNotify(i, c.Size())
+				r := w.IwaitNotify(i, c.Size())
 				ok(t, second(r.Wait()))
 			}
 			ok(t, w.UnlockAll())
@@ -195,7 +195,7 @@ func TestNotificationsAllocateNothing(t *testing.T) {
 				{"FetchAndOpNotify", func() { do(s.FetchAndOpNotify(one, was, peer, at, mpi.Sum, 1)); do(s.Flush(peer)) }},
 				{"WaitNotify", func() {
 					do(s.PutNotify(buf, peer, at, 2))
-					r := s.WaitNotify(2, 1)
+					r := s.IwaitNotify(2, 1)
 					do(second(r.Wait()))
 				}},
 				{"NotifyInit", func() {
@@ -236,10 +236,10 @@ func TestF1_F2_NotificationsOfTheDead(t *testing.T) {
 				if s == nil {
 					return
 				}
-				more := s.WaitNotify(0, 1000)
+				more := s.IwaitNotify(0, 1000)
 				if c.Rank() == 1 {
 					// The other one lives, and notifies: nothing is lost on the way.
-					r := s.WaitNotify(1, 1)
+					r := s.IwaitNotify(1, 1)
 					ok(t, second(r.Wait()))
 					if s.mem[100] != 7 {
 						t.Errorf("memory %d", s.mem[100])
@@ -276,7 +276,7 @@ func TestF1_F2_NotificationsOfTheDead(t *testing.T) {
 				peer := 1 - c.Rank()
 				ok(t, second(mpi.Sendrecv(c, []byte{0}, peer, 0, []byte{0}, peer, 0)))
 				if c.Rank() == 0 {
-					r := s.WaitNotify(5, 1) // rank 1 ends without
+					r := s.IwaitNotify(5, 1) // rank 1 ends without
 					wantClass(t, second(r.Wait()), mpi.ErrProcFailed)
 				}
 			})

@@ -32,7 +32,7 @@ func TestQV38_E319_NotificationsAmongOtherRequests(t *testing.T) {
 		}
 
 		message := make([]int, 1)
-		rs := []mpi.Request{mpi.Irecv(c, message, from, 9), w.WaitNotify(3, 1), w.Rget(make([]int64, 1), to, 7), {}}
+		rs := []mpi.Request{mpi.Irecv(c, message, from, 9), w.IwaitNotify(3, 1), w.Rget(make([]int64, 1), to, 7), {}}
 		for rs[2] != (mpi.Request{}) { // the get is complete by itself, soon
 			i, _, err := mpi.Waitany(rs)
 			if ok(t, err); i != 2 {
@@ -59,7 +59,7 @@ func TestQV38_E319_NotificationsAmongOtherRequests(t *testing.T) {
 		}
 
 		// Two for one counter: the first one started is served first.
-		rs = []mpi.Request{w.WaitNotify(4, 2), w.WaitNotify(4, 1), mpi.Irecv(c, message, from, 9), w.NotifyReach(4, 3)}
+		rs = []mpi.Request{w.IwaitNotify(4, 2), w.IwaitNotify(4, 1), mpi.Irecv(c, message, from, 9), w.NotifyReach(4, 3)}
 		step()
 		send(4, 1)
 		for done := false; !done; { // the second needs one only, but one has come for it
@@ -129,7 +129,7 @@ func TestQV38_E319_NotificationsAmongOtherRequests(t *testing.T) {
 		// Given up by context, and cancelled: the notifications are for the next.
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		r := w.WaitNotify(2, 1)
+		r := w.IwaitNotify(2, 1)
 		if _, err := r.WaitContext(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("%v after the context has ended", err)
 		}
@@ -139,11 +139,11 @@ func TestQV38_E319_NotificationsAmongOtherRequests(t *testing.T) {
 		}
 		step()
 		send(2, 1)
-		r = w.WaitNotify(2, 1)
+		r = w.IwaitNotify(2, 1)
 		if st, err := r.Wait(); err != nil || st.Cancelled() {
 			t.Errorf("%v, %v", st, err)
 		}
-		r = w.WaitNotify(2, 0) // nothing to wait for
+		r = w.IwaitNotify(2, 0) // nothing to wait for
 		if _, done, err := r.Test(); !done || err != nil {
 			t.Errorf("no notifications have not come, %v", err)
 		}
@@ -215,6 +215,32 @@ func TestQV38_CountersVouchForTheirOwn(t *testing.T) {
 				ok(t, r.Free())
 			}
 		}
+		ok(t, w.Free())
+	})
+}
+
+// QV-38: WaitNotify waits itself, and takes what it has waited for off the counter.
+func TestQV38_WaitNotifyWaits(t *testing.T) {
+	onWindows(t, func(t testing.TB, c *mpi.Comm) {
+		w, err := mpi.WinAllocate[int64](c, 8, nil)
+		ok(t, err)
+		ok(t, w.LockAll(0))
+		to := (c.Rank() + 1) % c.Size()
+		for k := range int64(20) {
+			ok(t, w.PutNotify([]int64{k}, to, 0, 1))
+			ok(t, w.PutNotify([]int64{k}, to, 1, 1))
+			if ok(t, w.WaitNotify(1, 2)); w.Local()[0] != k || w.Local()[1] != k {
+				t.Errorf("turn %d: memory %v", k, w.Local())
+			}
+			ok(t, c.Barrier())
+		}
+		n, err := w.NotifyGet(1)
+		if ok(t, err); n != 0 {
+			t.Errorf("%d notifications are left", n)
+		}
+		wantClass(t, w.WaitNotify(-1, 1), mpi.ErrArg)
+		wantClass(t, w.WaitNotify(1, -1), mpi.ErrCount)
+		ok(t, w.UnlockAll())
 		ok(t, w.Free())
 	})
 }

@@ -36,7 +36,7 @@ func TestQV38_SYN39_NotifiedOperations(t *testing.T) {
 				ok(t, c.Barrier())
 				await := func(counter int, what string, ready func() bool) {
 					t.Helper()
-					r := s.WaitNotify(counter, 1)
+					r := s.IwaitNotify(counter, 1)
 					ok(t, second(r.Wait()))
 					if !ready() { // not Fatal: others wait for notifications of this rank
 						t.Errorf("notified of %s that is not done", what)
@@ -46,7 +46,7 @@ func TestQV38_SYN39_NotifiedOperations(t *testing.T) {
 				one, zero, nine, got := int64(1), int64(0), int64(9), int64(0)
 				ok(t, e.open(s.Window))
 				ok(t, s.PutNotify(data[:7], to, s.at(to, 0), 1))
-				ok(t, s.Window.PutNotify(mpi.Buf(data[:40]), to, int64(s.at(to, 20)), 1, every2nd, 2))
+				ok(t, s.Untyped().PutNotify(mpi.Buf(data[:40]), to, int64(s.at(to, 20)), 1, every2nd, 2))
 				ok(t, s.PutNotify(data, to, s.at(to, 150), 3))
 				ok(t, s.AccumulateNotify(data[:5], to, s.at(to, 10), mpi.Sum, 4))
 				ok(t, s.GetNotify(back, to, s.at(to, long+150), 5))
@@ -84,7 +84,7 @@ func TestQV38_SYN39_NotifiedOperations(t *testing.T) {
 					ok(t, mpi.Waitall([]mpi.Request{
 						s.RputNotify(data[:2], to, s.at(to, 142), 12), s.RgetNotify(make([]int64, 2), to, s.at(to, 0), 12),
 						s.RaccumulateNotify(data[:1], to, s.at(to, 145), mpi.Sum, 12),
-						s.RgetAccumulateNotify(data[:1], make([]int64, 1), to, s.at(to, 146), mpi.Sum, 12), s.WaitNotify(12, 4),
+						s.RgetAccumulateNotify(data[:1], make([]int64, 1), to, s.at(to, 146), mpi.Sum, 12), s.IwaitNotify(12, 4),
 					}, nil))
 					if s.mem[143] != of(from, 1) || s.mem[145] != of(from, 0) || s.mem[146] != of(from, 0) {
 						t.Errorf("memory %v after the requests", s.mem[142:147])
@@ -138,12 +138,12 @@ func TestQV38_NotificationsOfDeferredOperations(t *testing.T) {
 					}
 				}
 				ok(t, s.Post(others, 0))
-				r := s.WaitNotify(3, c.Size()-1)
+				r := s.IwaitNotify(3, c.Size()-1)
 				ok(t, second(r.Wait()))
 				if want := int64(c.Size() * (c.Size() - 1) / 2); s.mem[0] != want {
 					t.Errorf("memory %d, want %d", s.mem[0], want)
 				}
-				r = s.WaitNotify(70, c.Size()-1)
+				r = s.IwaitNotify(70, c.Size()-1)
 				ok(t, second(r.Wait()))
 				ok(t, s.Window.Wait())
 			}
@@ -163,7 +163,7 @@ func TestSYN21_ManyOriginsLoseNone(t *testing.T) {
 			ok(t, s.LockAll(0))
 			var done mpi.Request
 			if c.Rank() == 0 {
-				done = s.WaitNotify(5, each*perRank*c.Size())
+				done = s.IwaitNotify(5, each*perRank*c.Size())
 			}
 			var all sync.WaitGroup
 			errs := make(chan error, perRank)

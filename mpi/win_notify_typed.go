@@ -52,7 +52,7 @@ func (w Win[T]) FetchAndOpNotify(value, result *T, target, disp int, o Op, count
 //
 // C: MPIX_Compare_and_swap_notify, an extension.
 func (w Win[T]) CompareAndSwapNotify(value, compare, result *T, target, disp, counter int) error {
-	return w.Window.CompareAndSwapNotify(one(value), one(compare), one(result), target, int64(disp), counter)
+	return w.Untyped().CompareAndSwapNotify(one(value), one(compare), one(result), target, int64(disp), counter)
 }
 
 // RputNotify is PutNotify with a request: see Window.RputNotify.

@@ -12,40 +12,40 @@ import "github.com/halo-mpi/halo/internal/rma"
 // the request is waited for.
 //
 // C: MPIX_Rrput, an extension.
-func (w *Window) Rrput(origin Buffer, target int, disp int64, count int, d Datatype) Request {
-	return w.start(callRrput, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
+func (u Untyped) Rrput(origin Buffer, target int, disp int64, count int, d Datatype) Request {
+	return u.w.start(callRrput, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
 }
 
 // Rraccumulate is Accumulate with a request that is complete when the elements at the target
 // are what they become: see Rrput.
 //
 // C: MPIX_Rraccumulate, an extension.
-func (w *Window) Rraccumulate(origin Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
-	return w.start(callRraccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
+func (u Untyped) Rraccumulate(origin Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
+	return u.w.start(callRraccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
 }
 
 // RrgetAccumulate is GetAccumulate with a request that is complete when what was fetched is
 // there, and the elements at the target are what they become: see Rrput.
 //
 // C: MPIX_Rrget_accumulate, an extension.
-func (w *Window) RrgetAccumulate(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
-	return w.start(callRrgetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
+func (u Untyped) RrgetAccumulate(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
+	return u.w.start(callRrgetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
 }
 
 // RfetchAndOp is FetchAndOp with a request that is complete when what was fetched is there,
 // and the element at the target is what it becomes: see Rrput.
 //
 // C: MPIX_Rfetch_and_op, an extension.
-func (w *Window) RfetchAndOp(value, result Buffer, target int, disp int64, op Op) Request {
-	return w.start(callRfetchAndOp, &operands{place: place{target: target, disp: disp}, op: op}, &value, nil, &result)
+func (u Untyped) RfetchAndOp(value, result Buffer, target int, disp int64, op Op) Request {
+	return u.w.start(callRfetchAndOp, &operands{place: place{target: target, disp: disp}, op: op}, &value, nil, &result)
 }
 
 // RcompareAndSwap is CompareAndSwap with a request that is complete when what was fetched is
 // there, and the element at the target is what it becomes: see Rrput.
 //
 // C: MPIX_Rcompare_and_swap, an extension.
-func (w *Window) RcompareAndSwap(value, compare, result Buffer, target int, disp int64) Request {
-	return w.start(callRcompareAndSwap, &operands{place: place{target: target, disp: disp}}, &value, &compare, &result)
+func (u Untyped) RcompareAndSwap(value, compare, result Buffer, target int, disp int64) Request {
+	return u.w.start(callRcompareAndSwap, &operands{place: place{target: target, disp: disp}}, &value, &compare, &result)
 }
 
 // Rflush is Flush with a request, which is complete when Flush would return: when the
@@ -111,5 +111,5 @@ func (w Win[T]) RfetchAndOp(value, result *T, target, disp int, o Op) Request {
 //
 // C: MPIX_Rcompare_and_swap, an extension.
 func (w Win[T]) RcompareAndSwap(value, compare, result *T, target, disp int) Request {
-	return w.Window.RcompareAndSwap(one(value), one(compare), one(result), target, int64(disp))
+	return w.Untyped().RcompareAndSwap(one(value), one(compare), one(result), target, int64(disp))
 }

@@ -9,8 +9,8 @@ import (
 // is ErrRMASync; what is wrong shows when the request is waited for.
 //
 // C: MPI_Rput and MPI_Rput_c, section 12.3.5.
-func (w *Window) Rput(origin Buffer, target int, disp int64, count int, d Datatype) Request {
-	return w.start(callRput, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
+func (u Untyped) Rput(origin Buffer, target int, disp int64, count int, d Datatype) Request {
+	return u.w.start(callRput, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
 }
 
 // CompletedRequest is the request of an operation on a window that is complete.
@@ -28,24 +28,24 @@ func (internals) CompletedRequest(c *Comm) Request {
 // Rget is Get with a request that is complete when the data is there: see Rput.
 //
 // C: MPI_Rget and MPI_Rget_c, section 12.3.5.
-func (w *Window) Rget(result Buffer, target int, disp int64, count int, d Datatype) Request {
-	return w.start(callRget, &operands{place: elementsAt(target, disp, count, d)}, nil, nil, &result)
+func (u Untyped) Rget(result Buffer, target int, disp int64, count int, d Datatype) Request {
+	return u.w.start(callRget, &operands{place: elementsAt(target, disp, count, d)}, nil, nil, &result)
 }
 
 // Raccumulate is Accumulate with a request that is complete when the Buffer may be used
 // again: see Rput.
 //
 // C: MPI_Raccumulate and MPI_Raccumulate_c, section 12.3.5.
-func (w *Window) Raccumulate(origin Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
-	return w.start(callRaccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
+func (u Untyped) Raccumulate(origin Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
+	return u.w.start(callRaccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
 }
 
 // RgetAccumulate is GetAccumulate with a request that is complete when what was fetched is
 // there: see Rput.
 //
 // C: MPI_Rget_accumulate and MPI_Rget_accumulate_c, section 12.3.5.
-func (w *Window) RgetAccumulate(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
-	return w.start(callRgetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
+func (u Untyped) RgetAccumulate(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
+	return u.w.start(callRgetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
 }
 
 // started is request of a call that does not come by begin, with an error of the engine.

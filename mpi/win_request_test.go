@@ -162,16 +162,16 @@ func TestRC07_RequestsOfBuffers(t *testing.T) {
 				out[i], ones[i] = int32(i), 1
 			}
 			ok(t, s.LockAll(0))
-			q := s.Window.Rput(mpi.BufOf(out, 1, every2nd), next, at, 1, every3rd)
+			q := s.Untyped().Rput(mpi.BufOf(out, 1, every2nd), next, at, 1, every3rd)
 			ok(t, second(q.Wait()))
 			ok(t, s.Flush(next))
-			q = s.Window.Raccumulate(mpi.BufOf(ones, 1, every2nd), next, at, 1, every3rd, mpi.Sum)
+			q = s.Untyped().Raccumulate(mpi.BufOf(ones, 1, every2nd), next, at, 1, every3rd, mpi.Sum)
 			ok(t, second(q.Wait()))
 			ok(t, s.Flush(next))
-			q = s.Window.RgetAccumulate(mpi.BufOf(ones, 1, every2nd), mpi.BufOf(old, 1, every2nd), next, at, 1, every3rd, mpi.Prod)
+			q = s.Untyped().RgetAccumulate(mpi.BufOf(ones, 1, every2nd), mpi.BufOf(old, 1, every2nd), next, at, 1, every3rd, mpi.Prod)
 			ok(t, second(q.Wait()))
 			ok(t, s.Flush(next))
-			q = s.Window.Rget(mpi.BufOf(back, 1, every2nd), next, at, 1, every3rd)
+			q = s.Untyped().Rget(mpi.BufOf(back, 1, every2nd), next, at, 1, every3rd)
 			ok(t, second(q.Wait()))
 			ok(t, s.UnlockAll())
 			for i := range back {

@@ -27,7 +27,7 @@ func TestXRMA02_MembersWithoutMemory(t *testing.T) {
 						if int64(len(mem)) != size {
 							t.Errorf("rank %d has %d bytes, want %d", rank, len(mem), size)
 						}
-						ok(t, w.Put(mpi.Buf([]byte{}), rank, size, 0, mpi.Byte())) // nothing, at its end
+						ok(t, w.Untyped().Put(mpi.Buf([]byte{}), rank, size, 0, mpi.Byte())) // nothing, at its end
 					}
 					ok(t, w.Fence(0))
 					ok(t, w.Free())

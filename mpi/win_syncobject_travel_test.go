@@ -131,10 +131,10 @@ func TestSYN09_SYN10_SYN11_WhereHandlesDoNotGo(t *testing.T) {
 			"Get":           v.Get(a, 0, 0),
 			"Accumulate":    v.Accumulate(a, 0, 0, mpi.Replace),
 			"GetAccumulate": v.GetAccumulate(a, b, 0, 0, mpi.NoOp),
-			"Window.Put":    w.Window.Put(mpi.Buf(a), 0, 0, 2, h),
-			"Put as bytes":  w.Window.Put(mpi.Buf(make([]byte, 64)), 0, 0, 2, h),
-			"from handles":  w.Window.Put(mpi.Buf(a), 0, 0, 64, mpi.Byte()),
-			"Window.Get":    w.Window.Get(mpi.Buf(a), 0, 0, 2, h),
+			"Window.Put":    w.Untyped().Put(mpi.Buf(a), 0, 0, 2, h),
+			"Put as bytes":  w.Untyped().Put(mpi.Buf(make([]byte, 64)), 0, 0, 2, h),
+			"from handles":  w.Untyped().Put(mpi.Buf(a), 0, 0, 64, mpi.Byte()),
+			"Window.Get":    w.Untyped().Get(mpi.Buf(a), 0, 0, 2, h),
 		} {
 			if err == nil {
 				t.Errorf("%s moves handles", name)

@@ -17,12 +17,12 @@ func TestRW01_EachTargetHasItsUnit(t *testing.T) {
 		mem := make([]byte, 64*(me+1))
 		w, err := c.WinCreate(mem, me+1, nil)
 		ok(t, err)
-		if w.DispUnit() != me+1 || w.Bytes() != int64(len(mem)) || &w.Local()[0] != &mem[0] {
+		if w.DispUnit() != me+1 || w.Bytes() != int64(len(mem)) || &w.Untyped().Local()[0] != &mem[0] {
 			t.Errorf("unit %d, %d bytes", w.DispUnit(), w.Bytes())
 		}
 		ok(t, w.Fence(0))
 		for r := range n {
-			ok(t, w.Put(mpi.Buf([]byte{byte(10 + me)}), r, int64(10+me), 1, mpi.Byte()))
+			ok(t, w.Untyped().Put(mpi.Buf([]byte{byte(10 + me)}), r, int64(10+me), 1, mpi.Byte()))
 		}
 		ok(t, w.Fence(0))
 		for i, b := range mem {
@@ -112,8 +112,8 @@ func TestRW04_XRMA01_DynamicWindows(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		w, err := c.WinCreateDynamic(nil)
 		ok(t, err)
-		if w.Flavor() != mpi.WinFlavorDynamic || w.Local() != nil || w.Bytes() != 0 || w.DispUnit() != 1 || w.Model() != mpi.WinUnified {
-			t.Errorf("%v, %v, %d bytes, unit %d, model %d", w.Flavor(), w.Local(), w.Bytes(), w.DispUnit(), w.Model())
+		if w.Flavor() != mpi.WinFlavorDynamic || w.Untyped().Local() != nil || w.Bytes() != 0 || w.DispUnit() != 1 || w.Model() != mpi.WinUnified {
+			t.Errorf("%v, %v, %d bytes, unit %d, model %d", w.Flavor(), w.Untyped().Local(), w.Bytes(), w.DispUnit(), w.Model())
 		}
 		typed := mpi.Win[int32]{Window: w}
 		regions := [][]int32{make([]int32, 10), make([]int32, 1), make([]int32, 5000)}
@@ -244,7 +244,7 @@ func TestXRMA01_Attributes(t *testing.T) {
 			if s.addr != nil {
 				return
 			}
-			if s.DispUnit() != 8 || s.Bytes() != 24 || &s.Local()[0] != &s.mem[0] || &s.Window.Local()[0] != (*byte)(unsafe.Pointer(&s.mem[0])) {
+			if s.DispUnit() != 8 || s.Bytes() != 24 || &s.Local()[0] != &s.mem[0] || &s.Untyped().Local()[0] != (*byte)(unsafe.Pointer(&s.mem[0])) {
 				t.Errorf("unit %d, %d bytes", s.DispUnit(), s.Bytes())
 			}
 		})

@@ -39,7 +39,7 @@ func TestQV02_QV05_OperationsOfThreads(t *testing.T) {
 		}
 		ok(t, w.LockAll(0))
 		for x, n := range threads {
-			ok(t, x.Put(mpi.Buf([]int64{int64(10*c.Rank() + n)}), peer, int64(n), 1, must(mpi.TypeOf[int64]())))
+			ok(t, x.Untyped().Put(mpi.Buf([]int64{int64(10*c.Rank() + n)}), peer, int64(n), 1, must(mpi.TypeOf[int64]())))
 			ok(t, x.Flush(peer))
 		}
 		ok(t, c.Barrier())
@@ -52,7 +52,7 @@ func TestQV02_QV05_OperationsOfThreads(t *testing.T) {
 		ok(t, w.SetInfo(pairs(t, "mpi_win_order", "true"))) // of all
 		for x, n := range threads {
 			wantInfo(t, x, "mpi_win_scope", "thread", "mpi_win_order", "true")
-			ok(t, x.Put(mpi.Buf([]int64{77}), peer, int64(n), 1, must(mpi.TypeOf[int64]())))
+			ok(t, x.Untyped().Put(mpi.Buf([]int64{77}), peer, int64(n), 1, must(mpi.TypeOf[int64]())))
 		}
 		ok(t, w.UnlockAll())
 		ok(t, c.Barrier())

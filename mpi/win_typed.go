@@ -122,7 +122,7 @@ func (w Win[T]) FetchAndOp(value, result *T, target, disp int, o Op) error {
 func (w Win[T]) CompareAndSwap(value, compare, result *T, target, disp int) error {
 	typ := plain[T]()
 	if value == nil || compare == nil || result == nil || typ == 0 || typ >= op.Float32 || w.odd() {
-		return w.Window.CompareAndSwap(one(value), one(compare), one(result), target, int64(disp))
+		return w.Untyped().CompareAndSwap(one(value), one(compare), one(result), target, int64(disp))
 	}
 	if unsafe.Sizeof(*value) == 8 {
 		v, c := *(*uint64)(unsafe.Pointer(value)), *(*uint64)(unsafe.Pointer(compare))

@@ -103,7 +103,7 @@ func (l *Lib) winAttribute(w *mpi.Window, number int) (uintptr, bool) {
 		return 0, false
 	}
 	if number == winBase {
-		return uintptr(unsafe.Pointer(unsafe.SliceData(w.Local()))), true
+		return uintptr(unsafe.Pointer(unsafe.SliceData(w.Untyped().Local()))), true
 	}
 	s := &l.attributes
 	s.mu.Lock()

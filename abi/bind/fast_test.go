@@ -211,8 +211,8 @@ func TestFastKindsAreDefined(t *testing.T) {
 			}
 			one := func(x *[32]byte) mpi.Buffer { return mpi.BufPtr(unsafe.Pointer(x), 1, d) }
 			if kind >= FastDense {
-				ok(t, w.Put(one(&a), 0, 0, 1, d))
-				ok(t, w.Get(one(&a), 0, 0, 1, d))
+				ok(t, w.Untyped().Put(one(&a), 0, 0, 1, d))
+				ok(t, w.Untyped().Get(one(&a), 0, 0, 1, d))
 				if lb, extent, err := d.TrueExtent(); err != nil || lb != 0 || extent != size {
 					t.Errorf("%s is not as it is packed", p.name)
 				}
@@ -224,7 +224,7 @@ func TestFastKindsAreDefined(t *testing.T) {
 				kernels++
 				ok(t, o.ReduceLocal(one(&a), one(&b)))
 				if kind >= FastBits {
-					ok(t, w.FetchAndOp(one(&a), one(&b), 0, 0, o))
+					ok(t, w.Untyped().FetchAndOp(one(&a), one(&b), 0, 0, o))
 				}
 			}
 			var ops []mpi.Op
@@ -240,19 +240,19 @@ func TestFastKindsAreDefined(t *testing.T) {
 			}
 			found++
 			for _, o := range ops {
-				ok(t, w.FetchAndOp(one(&a), one(&b), 0, 0, o))
+				ok(t, w.Untyped().FetchAndOp(one(&a), one(&b), 0, 0, o))
 			}
 			if kind != FastFloating {
-				ok(t, w.CompareAndSwap(one(&a), one(&b), one(&c), 0, 0))
+				ok(t, w.Untyped().CompareAndSwap(one(&a), one(&b), one(&c), 0, 0))
 			}
 			// The sign, and that it is no integer: as the highest of two values.
 			for i := range size {
 				a[i], b[i] = 0xff, 0
 			}
 			if o := mpi.Max; kind == FastSigned || kind == FastUnsigned {
-				ok(t, w.Put(one(&a), 0, 0, 1, d))
-				ok(t, w.FetchAndOp(one(&b), one(&c), 0, 0, o))
-				ok(t, w.Get(one(&c), 0, 0, 1, d))
+				ok(t, w.Untyped().Put(one(&a), 0, 0, 1, d))
+				ok(t, w.Untyped().FetchAndOp(one(&b), one(&c), 0, 0, o))
+				ok(t, w.Untyped().Get(one(&c), 0, 0, 1, d))
 				if signed := c[0] == 0; signed != (kind == FastSigned) {
 					t.Errorf("%s is signed: %v", p.name, signed)
 				}

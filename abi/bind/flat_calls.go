@@ -68,7 +68,7 @@ func (l *Lib) put(w *mpi.Window, origin uintptr, count int, d handle, target int
 	if from, ok := l.bytesAt(origin, count, d); ok && d == targetType && count == targetCount {
 		return mpi.Put(w, from, target, int(disp))
 	}
-	return w.Put(l.buf(origin, count, l.datatype(d)), target, disp, targetCount, l.datatype(targetType))
+	return w.Untyped().Put(l.buf(origin, count, l.datatype(d)), target, disp, targetCount, l.datatype(targetType))
 }
 
 // get is MPI_Get.
@@ -76,7 +76,7 @@ func (l *Lib) get(w *mpi.Window, origin uintptr, count int, d handle, target int
 	if to, ok := l.bytesAt(origin, count, d); ok && d == targetType && count == targetCount {
 		return mpi.Get(w, to, target, int(disp))
 	}
-	return w.Get(l.buf(origin, count, l.datatype(d)), target, disp, targetCount, l.datatype(targetType))
+	return w.Untyped().Get(l.buf(origin, count, l.datatype(d)), target, disp, targetCount, l.datatype(targetType))
 }
 
 // accumulate is MPI_Accumulate.
@@ -84,7 +84,7 @@ func (l *Lib) accumulate(w *mpi.Window, origin uintptr, count int, d handle, tar
 	if f := l.flat(d, count, origin, origin); f.accumulates(op) && d == targetType && count == targetCount {
 		return f.accumulate(w, origin, count, target, int(disp), op)
 	}
-	return w.Accumulate(l.buf(origin, count, l.datatype(d)), target, disp, targetCount, l.datatype(targetType), op)
+	return w.Untyped().Accumulate(l.buf(origin, count, l.datatype(d)), target, disp, targetCount, l.datatype(targetType), op)
 }
 
 // getAccumulate is MPI_Get_accumulate.
@@ -92,5 +92,5 @@ func (l *Lib) getAccumulate(w *mpi.Window, origin uintptr, count int, d handle, 
 	if f := l.flat(d, count, origin, result); f.accumulates(op) && d == targetType && d == resultType && count == targetCount && count == resultCount {
 		return f.getAccumulate(w, origin, result, count, target, int(disp), op)
 	}
-	return w.GetAccumulate(l.buf(origin, count, l.datatype(d)), l.buf(result, resultCount, l.datatype(resultType)), target, disp, targetCount, l.datatype(targetType), op)
+	return w.Untyped().GetAccumulate(l.buf(origin, count, l.datatype(d)), l.buf(result, resultCount, l.datatype(resultType)), target, disp, targetCount, l.datatype(targetType), op)
 }

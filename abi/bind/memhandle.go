@@ -50,5 +50,5 @@ func (l *Lib) winFromMemhandle(w *mpi.Window, at uintptr, size int64, unit, targ
 	if err != nil {
 		return nil, err
 	}
-	return w.WinFromMemhandle(h, size, unit, target, info)
+	return engine.WinFromMemhandle(w, h, size, unit, target, info)
 }

@@ -2303,7 +2303,7 @@ func doMPI_Compare_and_swap(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).CompareAndSwap(l.buf(a.word(0), 1, l.datatype(a.word(3))), l.buf(a.word(1), 1, l.datatype(a.word(3))), l.buf(a.word(2), 1, l.datatype(a.word(3))), a.int(4), a.long(5))
+	return l.scope(win).Untyped().CompareAndSwap(l.buf(a.word(0), 1, l.datatype(a.word(3))), l.buf(a.word(1), 1, l.datatype(a.word(3))), l.buf(a.word(2), 1, l.datatype(a.word(3))), a.int(4), a.long(5))
 }
 
 func doMPI_Dims_create(l *Lib, a args) error {
@@ -2362,7 +2362,7 @@ func doMPI_Fetch_and_op(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).FetchAndOp(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.operation(a, 5))
+	return l.scope(win).Untyped().FetchAndOp(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.operation(a, 5))
 }
 
 func doMPI_File_create_errhandler(l *Lib, a args) error {
@@ -3251,7 +3251,7 @@ func doMPI_Raccumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).Raccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.operation(a, 7))
+	v0 := l.scope(win).Untyped().Raccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.operation(a, 7))
 	return l.setRequest(a, 9, v0)
 }
 
@@ -3355,7 +3355,7 @@ func doMPI_Rget(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).Rget(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
+	v0 := l.scope(win).Untyped().Rget(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
 	return l.setRequest(a, 8, v0)
 }
 
@@ -3367,7 +3367,7 @@ func doMPI_Rget_accumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).RgetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.operation(a, 10))
+	v0 := l.scope(win).Untyped().RgetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.operation(a, 10))
 	return l.setRequest(a, 12, v0)
 }
 
@@ -3379,7 +3379,7 @@ func doMPI_Rput(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).Rput(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
+	v0 := l.scope(win).Untyped().Rput(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
 	return l.setRequest(a, 8, v0)
 }
 
@@ -4657,7 +4657,7 @@ func doMPIX_Put_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).PutNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), a.int(8))
+	return l.scope(win).Untyped().PutNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), a.int(8))
 }
 
 func doMPIX_Get_notify(l *Lib, a args) error {
@@ -4665,7 +4665,7 @@ func doMPIX_Get_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).GetNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), a.int(8))
+	return l.scope(win).Untyped().GetNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), a.int(8))
 }
 
 func doMPIX_Accumulate_notify(l *Lib, a args) error {
@@ -4673,7 +4673,7 @@ func doMPIX_Accumulate_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).AccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.operation(a, 7), a.int(9))
+	return l.scope(win).Untyped().AccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.operation(a, 7), a.int(9))
 }
 
 func doMPIX_Get_accumulate_notify(l *Lib, a args) error {
@@ -4681,7 +4681,7 @@ func doMPIX_Get_accumulate_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).GetAccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.operation(a, 10), a.int(12))
+	return l.scope(win).Untyped().GetAccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.operation(a, 10), a.int(12))
 }
 
 func doMPIX_Rput_notify(l *Lib, a args) error {
@@ -4692,7 +4692,7 @@ func doMPIX_Rput_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).RputNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), a.int(8))
+	v0 := l.scope(win).Untyped().RputNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), a.int(8))
 	return l.setRequest(a, 9, v0)
 }
 
@@ -4704,7 +4704,7 @@ func doMPIX_Rget_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).RgetNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), a.int(8))
+	v0 := l.scope(win).Untyped().RgetNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), a.int(8))
 	return l.setRequest(a, 9, v0)
 }
 
@@ -4716,7 +4716,7 @@ func doMPIX_Raccumulate_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).RaccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.operation(a, 7), a.int(9))
+	v0 := l.scope(win).Untyped().RaccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.operation(a, 7), a.int(9))
 	return l.setRequest(a, 10, v0)
 }
 
@@ -4728,7 +4728,7 @@ func doMPIX_Rget_accumulate_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).RgetAccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.operation(a, 10), a.int(12))
+	v0 := l.scope(win).Untyped().RgetAccumulateNotify(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.operation(a, 10), a.int(12))
 	return l.setRequest(a, 13, v0)
 }
 
@@ -4740,7 +4740,7 @@ func doMPIX_Rrput(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).Rrput(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
+	v0 := l.scope(win).Untyped().Rrput(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)))
 	return l.setRequest(a, 8, v0)
 }
 
@@ -4752,7 +4752,7 @@ func doMPIX_Rraccumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).Rraccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.operation(a, 7))
+	v0 := l.scope(win).Untyped().Rraccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.long(4), a.int(5), l.datatype(a.word(6)), l.operation(a, 7))
 	return l.setRequest(a, 9, v0)
 }
 
@@ -4764,7 +4764,7 @@ func doMPIX_Rrget_accumulate(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).RrgetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.operation(a, 10))
+	v0 := l.scope(win).Untyped().RrgetAccumulate(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), l.buf(a.word(3), a.int(4), l.datatype(a.word(5))), a.int(6), a.long(7), a.int(8), l.datatype(a.word(9)), l.operation(a, 10))
 	return l.setRequest(a, 12, v0)
 }
 
@@ -4773,7 +4773,7 @@ func doMPIX_Fetch_and_op_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).FetchAndOpNotify(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.operation(a, 5), a.int(7))
+	return l.scope(win).Untyped().FetchAndOpNotify(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.operation(a, 5), a.int(7))
 }
 
 func doMPIX_Compare_and_swap_notify(l *Lib, a args) error {
@@ -4781,7 +4781,7 @@ func doMPIX_Compare_and_swap_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	return l.scope(win).CompareAndSwapNotify(l.buf(a.word(0), 1, l.datatype(a.word(3))), l.buf(a.word(1), 1, l.datatype(a.word(3))), l.buf(a.word(2), 1, l.datatype(a.word(3))), a.int(4), a.long(5), a.int(7))
+	return l.scope(win).Untyped().CompareAndSwapNotify(l.buf(a.word(0), 1, l.datatype(a.word(3))), l.buf(a.word(1), 1, l.datatype(a.word(3))), l.buf(a.word(2), 1, l.datatype(a.word(3))), a.int(4), a.long(5), a.int(7))
 }
 
 func doMPIX_Rfetch_and_op(l *Lib, a args) error {
@@ -4792,7 +4792,7 @@ func doMPIX_Rfetch_and_op(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).RfetchAndOp(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.operation(a, 5))
+	v0 := l.scope(win).Untyped().RfetchAndOp(l.buf(a.word(0), 1, l.datatype(a.word(2))), l.buf(a.word(1), 1, l.datatype(a.word(2))), a.int(3), a.long(4), l.operation(a, 5))
 	return l.setRequest(a, 7, v0)
 }
 
@@ -4804,7 +4804,7 @@ func doMPIX_Rcompare_and_swap(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := l.scope(win).RcompareAndSwap(l.buf(a.word(0), 1, l.datatype(a.word(3))), l.buf(a.word(1), 1, l.datatype(a.word(3))), l.buf(a.word(2), 1, l.datatype(a.word(3))), a.int(4), a.long(5))
+	v0 := l.scope(win).Untyped().RcompareAndSwap(l.buf(a.word(0), 1, l.datatype(a.word(3))), l.buf(a.word(1), 1, l.datatype(a.word(3))), l.buf(a.word(2), 1, l.datatype(a.word(3))), a.int(4), a.long(5))
 	return l.setRequest(a, 7, v0)
 }
 
@@ -4872,7 +4872,7 @@ func doMPIX_Win_wait_notify(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0 := win.WaitNotify(a.int(1), a.int(2))
+	v0 := win.IwaitNotify(a.int(1), a.int(2))
 	return l.setRequest(a, 3, v0)
 }
 

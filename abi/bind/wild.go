@@ -136,7 +136,7 @@ func (l *Lib) caught(number int, a args, result *int) {
 func (l *Lib) exposed(address uintptr, access string) (base uintptr, e error) {
 	l.wins.handles.Range(func(key, _ any) bool {
 		w := key.(*mpi.Window)
-		mem := w.Local()
+		mem := w.Untyped().Local()
 		from := uintptr(unsafe.Pointer(unsafe.SliceData(mem)))
 		if address-from >= uintptr(len(mem)) {
 			return true

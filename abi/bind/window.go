@@ -43,7 +43,7 @@ func (l *Lib) winAllocate(a args, call string, allocate func(c *mpi.Comm, size i
 	if err != nil {
 		return err
 	}
-	a.setWord(4, address(w.Local()))
+	a.setWord(4, address(w.Untyped().Local()))
 	a.setWord(5, l.addWin(w))
 	return nil
 }

@@ -69,21 +69,21 @@ func (p patch) and(q patch) patch {
 // and acc have: the numbers may be used again, and others see them, after sync.
 func (a *array) put(p patch, numbers []float64) error {
 	return a.each(p, numbers, func(b mpi.Buffer, rank, disp int, there mpi.Datatype) error {
-		return a.win.Window.Put(b, rank, int64(disp), 1, there)
+		return a.win.Untyped().Put(b, rank, int64(disp), 1, there)
 	})
 }
 
 // get reads a patch.
 func (a *array) get(p patch, numbers []float64) error {
 	return a.each(p, numbers, func(b mpi.Buffer, rank, disp int, there mpi.Datatype) error {
-		return a.win.Window.Get(b, rank, int64(disp), 1, there)
+		return a.win.Untyped().Get(b, rank, int64(disp), 1, there)
 	})
 }
 
 // acc combines a patch with numbers.
 func (a *array) acc(p patch, numbers []float64, op mpi.Op) error {
 	return a.each(p, numbers, func(b mpi.Buffer, rank, disp int, there mpi.Datatype) error {
-		return a.win.Window.Accumulate(b, rank, int64(disp), 1, there, op)
+		return a.win.Untyped().Accumulate(b, rank, int64(disp), 1, there, op)
 	})
 }
 

@@ -190,7 +190,7 @@ func (p *part) give() (idle int64, err error) {
 	}
 	for _, t := range p.to {
 		shares := mpi.Buf(p.shares[t.from:][:t.count])
-		if err := p.arrives.Window.Accumulate(shares, t.rank, 0, 1, t.vertices, mpi.Sum); err != nil {
+		if err := p.arrives.Untyped().Accumulate(shares, t.rank, 0, 1, t.vertices, mpi.Sum); err != nil {
 			return idle, err
 		}
 	}

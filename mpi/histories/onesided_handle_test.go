@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/halo-mpi/halo/internal/unexported"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -233,7 +234,10 @@ func (r *phaseRun) use(i int, handle []byte) error {
 		w, err = mpi.WinFromMemhandle[int64](parent, handle, h.owner, info)
 		r.views[view] = w.Window
 	} else {
-		r.views[view], err = parent.WinFromMemhandle(handle, h.size, h.unit, h.owner, info)
+		type api interface { // as C has it
+			WinFromMemhandle(parent *mpi.Window, handle []byte, size int64, unit, target int, info *mpi.Info) (*mpi.Window, error)
+		}
+		r.views[view], err = unexported.Get[api]().WinFromMemhandle(parent, handle, h.size, h.unit, h.owner, info)
 	}
 	return err
 }

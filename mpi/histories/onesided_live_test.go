@@ -68,7 +68,7 @@ func (l *live) open() (err error) {
 	}
 	if l.flavor != dynamic {
 		if mem == nil {
-			mem = l.win.Local()
+			mem = l.win.Untyped().Local()
 		}
 		if int64(len(mem)) != slots[0].size {
 			return fmt.Errorf("%d bytes of memory, want %d", len(mem), slots[0].size)

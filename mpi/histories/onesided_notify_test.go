@@ -125,10 +125,10 @@ func (r *phaseRun) await(round *round, s *rmaStep) error {
 	var err error
 	switch s.arg % 4 {
 	case 0:
-		q := w.WaitNotify(s.arg, n)
+		q := w.IwaitNotify(s.arg, n)
 		_, err = q.Wait()
 	case 1:
-		q := []mpi.Request{{}, w.WaitNotify(s.arg, n), {}}
+		q := []mpi.Request{{}, w.IwaitNotify(s.arg, n), {}}
 		err = mpi.Waitall(q, nil)
 	case 2:
 		q := w.NotifyInit(s.arg, n)
@@ -204,25 +204,25 @@ func (o *issued) notifyBuffers(w *mpi.Window, data, result mpi.Buffer, target in
 	c := o.notify - 1
 	switch {
 	case o.kind == isPut && o.rmaOp.request:
-		q = w.RputNotify(data, target, disp, count, d, c)
+		q = w.Untyped().RputNotify(data, target, disp, count, d, c)
 	case o.kind == isPut:
-		err = w.PutNotify(data, target, disp, count, d, c)
+		err = w.Untyped().PutNotify(data, target, disp, count, d, c)
 	case o.kind == isGet && o.rmaOp.request:
-		q = w.RgetNotify(result, target, disp, count, d, c)
+		q = w.Untyped().RgetNotify(result, target, disp, count, d, c)
 	case o.kind == isGet:
-		err = w.GetNotify(result, target, disp, count, d, c)
+		err = w.Untyped().GetNotify(result, target, disp, count, d, c)
 	case o.kind == isAccumulate && o.rmaOp.request:
-		q = w.RaccumulateNotify(data, target, disp, count, d, o.op, c)
+		q = w.Untyped().RaccumulateNotify(data, target, disp, count, d, o.op, c)
 	case o.kind == isAccumulate:
-		err = w.AccumulateNotify(data, target, disp, count, d, o.op, c)
+		err = w.Untyped().AccumulateNotify(data, target, disp, count, d, o.op, c)
 	case o.kind == isGetAccumulate && o.rmaOp.request:
-		q = w.RgetAccumulateNotify(data, result, target, disp, count, d, o.op, c)
+		q = w.Untyped().RgetAccumulateNotify(data, result, target, disp, count, d, o.op, c)
 	case o.kind == isGetAccumulate:
-		err = w.GetAccumulateNotify(data, result, target, disp, count, d, o.op, c)
+		err = w.Untyped().GetAccumulateNotify(data, result, target, disp, count, d, o.op, c)
 	case o.kind == isFetchAndOp:
-		err = w.FetchAndOpNotify(data, result, target, disp, o.op, c)
+		err = w.Untyped().FetchAndOpNotify(data, result, target, disp, o.op, c)
 	case o.kind == isCompareAndSwap:
-		err = w.CompareAndSwapNotify(data, o.compare.buffer(), result, target, disp, c)
+		err = w.Untyped().CompareAndSwapNotify(data, o.compare.buffer(), result, target, disp, c)
 	}
 	return q, err
 }

@@ -188,25 +188,25 @@ func (r *phaseRun) byBuffers(o *issued) (q mpi.Request, err error) {
 	case o.notify > 0:
 		q, err = o.notifyBuffers(w, data, result, target, disp, count, d)
 	case o.kind == isPut && o.rmaOp.request:
-		q = w.Rput(data, target, disp, count, d)
+		q = w.Untyped().Rput(data, target, disp, count, d)
 	case o.kind == isPut:
-		err = w.Put(data, target, disp, count, d)
+		err = w.Untyped().Put(data, target, disp, count, d)
 	case o.kind == isGet && o.rmaOp.request:
-		q = w.Rget(result, target, disp, count, d)
+		q = w.Untyped().Rget(result, target, disp, count, d)
 	case o.kind == isGet:
-		err = w.Get(result, target, disp, count, d)
+		err = w.Untyped().Get(result, target, disp, count, d)
 	case o.kind == isAccumulate && o.rmaOp.request:
-		q = w.Raccumulate(data, target, disp, count, d, o.op)
+		q = w.Untyped().Raccumulate(data, target, disp, count, d, o.op)
 	case o.kind == isAccumulate:
-		err = w.Accumulate(data, target, disp, count, d, o.op)
+		err = w.Untyped().Accumulate(data, target, disp, count, d, o.op)
 	case o.kind == isGetAccumulate && o.rmaOp.request:
-		q = w.RgetAccumulate(data, result, target, disp, count, d, o.op)
+		q = w.Untyped().RgetAccumulate(data, result, target, disp, count, d, o.op)
 	case o.kind == isGetAccumulate:
-		err = w.GetAccumulate(data, result, target, disp, count, d, o.op)
+		err = w.Untyped().GetAccumulate(data, result, target, disp, count, d, o.op)
 	case o.kind == isFetchAndOp:
-		err = w.FetchAndOp(data, result, target, disp, o.op)
+		err = w.Untyped().FetchAndOp(data, result, target, disp, o.op)
 	case o.kind == isCompareAndSwap:
-		err = w.CompareAndSwap(data, o.compare.buffer(), result, target, disp)
+		err = w.Untyped().CompareAndSwap(data, o.compare.buffer(), result, target, disp)
 	}
 	if o.there.spec.Combiner != dtype.CombinerNamed && err == nil {
 		err = d.Free() // the operation goes on with it
@@ -285,12 +285,12 @@ func (r *phaseRun) update(o *issued) error {
 				return err
 			}
 		}
-		if err := errors.Join(r.win.Get(o.result.buffer(), o.target, disp, n, there), r.win.FlushLocal(o.target)); err != nil {
+		if err := errors.Join(r.win.Untyped().Get(o.result.buffer(), o.target, disp, n, there), r.win.FlushLocal(o.target)); err != nil {
 			return err
 		}
 		copy(o.data.mem[o.data.origin:], o.result.mem[o.result.origin:][:n*size])
 		r.add(e, o.data.mem[o.data.origin:][:n*size], o.values)
-		if err := r.win.Put(o.data.buffer(), o.target, disp, n, there); err != nil {
+		if err := r.win.Untyped().Put(o.data.buffer(), o.target, disp, n, there); err != nil {
 			return err
 		}
 	}
