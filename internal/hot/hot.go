@@ -1,0 +1,138 @@
+// Package hot is memory outside of the Go heap, for records that Go and C both read and write.
+//
+// The rules of cgo forbid C to keep an address in the Go heap, so what both sides touch while
+// the program runs stands here: one record, which is the only copy for both. Layouts of such
+// records belong to package shmfmt.
+//
+// The contract:
+//
+//   - Memory is zero when it is handed out, begins on a cache line, and is never unmapped.
+//     Freeing makes it available for the next record of like size; until that is made its
+//     contents stay. So whoever holds a stale address reads a record, though maybe another one,
+//     and does not fault. A reader that must know which one it is compares a generation, such as
+//     that in the handle by which it has found the record.
+//   - The garbage collector does not look into this memory: a record holds no pointer into the
+//     Go heap unless the owner of the record keeps the target alive.
+//   - The owner frees a record once. What nobody frees stays for as long as the process runs.
+//   - Under the race detector, and where the system has no anonymous mappings, the memory is
+//     part of the Go heap, which the detector watches, and the arena keeps it reachable.
+package hot
+
+import (
+	"math/bits"
+	"sync"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+const (
+	// line is the least size and the alignment of a block in bytes: two records share no line.
+	line = 64
+	// chunkSize is how many bytes are mapped at a time for blocks of half of it and less. Only
+	// pages that are touched take memory. Longer blocks have a mapping each.
+	chunkSize = 64 << 10
+	// classes are the sizes of blocks: line times the powers of two.
+	classes = 40
+)
+
+// arena hands out blocks. Blocks of a class are carved from a chunk once and then go back and
+// forth between their users and the list of their class.
+//
+// Rejected: links between free blocks inside of them, which would overwrite what a stale reader
+// finds there, and a mapping for each class, which would touch a page for each.
+type arena struct {
+	mu     sync.Mutex
+	free   [classes][]unsafe.Pointer // the block freed last is used first, since caches have it
+	rest   []byte                    // of the last chunk: not handed out yet
+	chunks [][]byte                  // all memory there is
+}
+
+// shared is the arena of the OS process. What one MPI process writes into a record no other sees,
+// as with the Go heap.
+var shared arena
+
+// New returns a zeroed T. T has no pointers into the Go heap (see the contract).
+func New[T any]() *T {
+	return (*T)(unsafe.Pointer(unsafe.SliceData(Bytes(int(unsafe.Sizeof(*new(T)))))))
+}
+
+// Free gives back what New has returned.
+func Free[T any](p *T) {
+	n := int(unsafe.Sizeof(*p))
+	shared.put(unsafe.Pointer(p), class(n))
+}
+
+// Bytes returns n zeroed bytes, n > 0, for records whose length is not known to the compiler.
+func Bytes(n int) []byte {
+	p := shared.take(class(n))
+	b := unsafe.Slice((*byte)(p), n)
+	clear(b)
+	return b
+}
+
+// FreeBytes gives back what Bytes has returned, which has its first length.
+func FreeBytes(b []byte) { shared.put(unsafe.Pointer(unsafe.SliceData(b)), class(len(b))) }
+
+// Holds reports whether p points into memory of this package, free or not.
+func Holds(p unsafe.Pointer) bool {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	for _, c := range shared.chunks {
+		if at := uintptr(p) - uintptr(unsafe.Pointer(unsafe.SliceData(c))); at < uintptr(len(c)) {
+			return true
+		}
+	}
+	return false
+}
+
+// class is the class of blocks for n bytes.
+func class(n int) int { return bits.Len(uint(n-1) / line) }
+
+// take is a block of a class, with what was left in it.
+func (a *arena) take(class int) unsafe.Pointer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list := a.free[class]
+	if last := len(list) - 1; last >= 0 {
+		p := list[last]
+		a.free[class] = list[:last]
+		return p
+	}
+	return a.carve(line << class)
+}
+
+// carve is n bytes that have not been used before.
+func (a *arena) carve(n int) unsafe.Pointer {
+	if n > chunkSize/2 {
+		return unsafe.Pointer(unsafe.SliceData(a.grow(n)))
+	}
+	if len(a.rest) < n {
+		// What is left of the chunk before is lost: half of a chunk at most, and mostly pages
+		// that nobody has touched.
+		a.rest = a.grow(chunkSize)
+	}
+	p := unsafe.Pointer(unsafe.SliceData(a.rest))
+	a.rest = a.rest[n:]
+	return p
+}
+
+// grow is n more bytes, of mapped memory if it can be.
+func (a *arena) grow(n int) []byte {
+	b, err := []byte(nil), error(nil)
+	if !sys.Race {
+		b, err = sys.Anonymous(int64(n))
+	}
+	if b == nil || err != nil {
+		b = make([]byte, n+line)
+		b = b[-uintptr(unsafe.Pointer(unsafe.SliceData(b)))%line:][:n]
+	}
+	a.chunks = append(a.chunks, b)
+	return b
+}
+
+func (a *arena) put(p unsafe.Pointer, class int) {
+	a.mu.Lock()
+	a.free[class] = append(a.free[class], p)
+	a.mu.Unlock()
+}
