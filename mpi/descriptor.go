@@ -6,6 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // CommDescriptor is the address of what the library keeps of a communicator, and the number of
@@ -43,21 +44,35 @@ func (internals) Await(c *Comm, word *atomic.Uint64, n uint64) error {
 // C: none; MPI_Barrier and others wake members here.
 func (internals) Ring(c *Comm) { c.w.Coll.Ring(c.core) }
 
-// TypeDescriptor is the address of what the library keeps of a datatype, in the layout that
-// TypeLayout has the number of: for compiled code that reads size and bounds, commits the
-// type, and with packs, which is false for a type that is not committed, not simple, or has not
-// been used yet, packs and unpacks by itself. It is valid as long as the Datatype is reachable, and 0 for one that has been freed.
+// ShareType writes size and bounds of the type to a record outside of the Go heap that compiled
+// code in C reads, in the layout that TypeLayout has the number of, and lets that code commit
+// the type there. It returns false, and nobody may read the record, if the type has been freed, or
+// if it is not committed and has another record. UnshareType ends the use of the record.
 //
-// C: none; MPI_Type_size, MPI_Type_commit, MPI_Pack and others look at it.
-func (internals) TypeDescriptor(d Datatype) (address uintptr, packs bool) {
+// C: none; MPI_Type_size, MPI_Type_commit and others look at it.
+func (internals) ShareType(d Datatype, record *shmfmt.Type) bool {
 	t, err := d.engine()
-	if err != nil {
-		return 0, false
-	}
-	return t.Descriptor()
+	return err == nil && t.Share(record)
 }
 
-// TypeLayout is the number of the layout that a TypeDescriptor is the address of.
+// ShareProgram lets compiled code in C pack and unpack elements of the type by a record from
+// ShareType, if the type is committed, is simple, and has been used before. The caller sees to it
+// that calls for one record, and UnshareType, come one after the other.
+//
+// C: none; MPI_Pack and MPI_Unpack look at it.
+func (internals) ShareProgram(d Datatype, record *shmfmt.Type) {
+	if t, err := d.engine(); err == nil {
+		t.ShareProgram(record)
+	}
+}
+
+// UnshareType ends the use of a record from ShareType, which compiled code in C must not find any
+// more. The type may have been freed.
+//
+// C: none; MPI_Type_free comes here.
+func (internals) UnshareType(d Datatype, record *shmfmt.Type) { d.h.t.Unshare(record) }
+
+// TypeLayout is the number of the layout of the records that ShareType writes.
 //
 // C: none; MPI_Pack and MPI_Unpack look at it.
 func (internals) TypeLayout() uint64 { return rma.LayoutNumber(dtype.DescriptorLayout()) }

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/unexported"
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -24,7 +25,9 @@ var engine = unexported.Get[interface {
 	// What compiled code looks at, and where it enters Go.
 	CommDescriptor(c *mpi.Comm) (address uintptr, layout uint64)
 	WinDescriptor(w *mpi.Window) (address uintptr, layout uint64)
-	TypeDescriptor(d mpi.Datatype) (address uintptr, packs bool)
+	ShareType(d mpi.Datatype, record *shmfmt.Type) bool
+	ShareProgram(d mpi.Datatype, record *shmfmt.Type)
+	UnshareType(d mpi.Datatype, record *shmfmt.Type)
 	TypeLayout() uint64
 	Kernel(o mpi.Op, d mpi.Datatype) uintptr
 	Await(c *mpi.Comm, word *atomic.Uint64, n uint64) error

@@ -3,6 +3,7 @@ package bind
 import (
 	"os"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/halo-mpi/halo/mpi"
 )
@@ -26,9 +27,9 @@ type Fast interface {
 	// OpenWin tells of a window, see mpi.Window.Descriptor, and CloseWin that its handle ends.
 	OpenWin(h, descriptor uintptr, layout uint64)
 	CloseWin(h uintptr)
-	// OpenType tells of a derived datatype, see mpi.Datatype.Descriptor: when it is made, and
-	// again when elements have been packed or unpacked here. CloseType tells that its handle ends.
-	OpenType(h, descriptor uintptr, packs bool, layout uint64)
+	// OpenType tells of the record of a derived datatype, see mpi.Datatype.Share. CloseType
+	// tells that its handle ends.
+	OpenType(h, record uintptr, layout uint64)
 	CloseType(h uintptr)
 	// CloseAll ends all handles and types.
 	CloseAll()
@@ -98,7 +99,7 @@ func (l *Lib) startFast() {
 		}
 		f.OpenComm(h, c.Rank(), c.Size(), c.Inter(), descriptor, layout)
 	}
-	l.comms.closed = f.CloseComm
+	l.comms.closed = func(h handle, _ *mpi.Comm) { f.CloseComm(h) }
 	if watched {
 		l.openFirst()
 		return
@@ -107,14 +108,17 @@ func (l *Lib) startFast() {
 		descriptor, layout := engine.WinDescriptor(w)
 		f.OpenWin(h, descriptor, layout)
 	}
-	l.wins.closed = f.CloseWin
+	l.wins.closed = func(h handle, _ *mpi.Window) { f.CloseWin(h) }
 	typeLayout := engine.TypeLayout()
 	l.types.opened = func(h handle, d mpi.Datatype) {
-		if descriptor, packs := engine.TypeDescriptor(d); descriptor != 0 {
-			f.OpenType(h, descriptor, packs, typeLayout)
+		if r := l.typeRecords.open(h, d); r != nil {
+			f.OpenType(h, uintptr(unsafe.Pointer(r)), typeLayout)
 		}
 	}
-	l.types.closed = f.CloseType
+	l.types.closed = func(h handle, d mpi.Datatype) {
+		f.CloseType(h)
+		l.typeRecords.close(h, d)
+	}
 	l.openFirst()
 }
 

@@ -1,24 +1,16 @@
 package bind
 
 import (
+	"errors"
 	"sync/atomic"
 	"testing"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/mpi"
 	"github.com/halo-mpi/halo/mpi/mpitest"
 )
-
-// packed is what a derived type is told with.
-type packed struct {
-	descriptor uintptr
-	packs      bool
-}
-
-func packedOf(d mpi.Datatype) (p packed) {
-	p.descriptor, p.packs = engine.TypeDescriptor(d)
-	return p
-}
 
 // told is a Fast that writes down what it is told.
 type told struct {
@@ -27,12 +19,12 @@ type told struct {
 	comms map[uintptr][2]int
 	slots map[uintptr]uintptr
 	wins  map[uintptr]uintptr
-	made  map[uintptr]packed // derived types
+	made  map[uintptr]*shmfmt.Type // derived types
 	ends  int
 }
 
 func newTold() *told {
-	return &told{map[uintptr]FastKind{}, map[[2]uintptr]uintptr{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]packed{}, 0}
+	return &told{map[uintptr]FastKind{}, map[[2]uintptr]uintptr{}, map[uintptr][2]int{}, map[uintptr]uintptr{}, map[uintptr]uintptr{}, map[uintptr]*shmfmt.Type{}, 0}
 }
 
 func (x *told) Watched() bool                                                   { return false }
@@ -50,8 +42,8 @@ func (x *told) OpenComm(h uintptr, rank, size int, _ bool, descriptor uintptr, l
 func (x *told) CloseComm(h uintptr)                          { delete(x.comms, h) }
 func (x *told) OpenWin(h, descriptor uintptr, layout uint64) { x.wins[h] = descriptor }
 func (x *told) CloseWin(h uintptr)                           { delete(x.wins, h) }
-func (x *told) OpenType(h, descriptor uintptr, packs bool, layout uint64) {
-	x.made[h] = packed{descriptor, packs}
+func (x *told) OpenType(h, record uintptr, layout uint64) {
+	x.made[h] = *(**shmfmt.Type)(unsafe.Pointer(&record))
 }
 func (x *told) CloseType(h uintptr)  { delete(x.made, h) }
 func (x *told) CloseAll()            { x.ends++ }
@@ -115,7 +107,8 @@ func TestFastHearsOfHandles(t *testing.T) {
 }
 
 // C hears of a derived type when it is made, and that it may be packed when this has been done
-// without C once, until its handle ends (issue 7, section 3; issue 19, section 1).
+// without C once, until its handle ends: by a record that is not on the Go heap, and that the next
+// type has (issue 7, section 3; issue 19, section 1; issue 20, section 3).
 func TestFastHearsOfTypes(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		x := newTold()
@@ -125,29 +118,73 @@ func TestFastHearsOfTypes(t *testing.T) {
 		d, err := mpi.TypeVector(3, 1, 2, typeOf(t, "MPI_INT"))
 		ok(t, err)
 		h := l.addType(d)
-		if p := x.made[h]; p.descriptor == 0 || p.packs {
-			t.Errorf("told of %v before the type is committed", p)
+		r := x.made[h]
+		if r == nil || !hot.Holds(unsafe.Pointer(r)) || r.Size != 12 || r.Program.Load() != 0 {
+			t.Fatalf("told of %v before the type is committed", r)
 		}
-		ok(t, l.commit(args{unsafe.Pointer(&[]unsafe.Pointer{unsafe.Pointer(&h)}[0]), false, 0}))
-		if p := x.made[h]; p.packs {
-			t.Errorf("told of %v before elements are packed", p)
+		r.Committed.Store(1) // as C does
+		if !d.Committed() {
+			t.Error("C has committed a type, which is not committed")
+		}
+		if r.Program.Load() != 0 {
+			t.Error("a type may be packed before elements are")
 		}
 		packOne(t, l, h)
-		if p := packedOf(d); !p.packs || x.made[h] != p {
-			t.Errorf("a type at %v, told is %v", p, x.made)
+		program := r.Program.Load()
+		if program == 0 || !hot.Holds(*(*unsafe.Pointer)(unsafe.Pointer(&program))) {
+			t.Errorf("the program of a type is at %#x", program)
 		}
 		again, err := d.Dup()
 		ok(t, err)
-		if h := l.addType(again); x.made[h].packs {
-			t.Errorf("told of %v before elements of the copy are packed", x.made[h])
-		} else if packOne(t, l, h); !x.made[h].packs || x.made[h] != packedOf(again) {
-			t.Errorf("a copy at %v, told is %v", packedOf(again), x.made)
+		copied := l.addType(again)
+		if copy := x.made[copied]; copy == r || copy.Program.Load() != 0 {
+			t.Errorf("told of %v before elements of the copy are packed", copy)
+		} else if packOne(t, l, copied); copy.Program.Load() == 0 || copy.Program.Load() == program {
+			t.Errorf("the program of the copy is at %#x, that of the type at %#x", copy.Program.Load(), program)
 		}
 		old := h
 		ok(t, l.freeType(args{unsafe.Pointer(&[]unsafe.Pointer{unsafe.Pointer(&h)}[0]), false, 0}))
-		if x.made[old] != (packed{}) || len(x.made) != 1 || packedOf(d) != (packed{}) {
-			t.Errorf("a type that was freed is at %v, told is %v", packedOf(d), x.made)
+		if x.made[old] != nil || len(x.made) != 1 || r.Program.Load() != 0 {
+			t.Errorf("a type that was freed: told is %v", x.made)
 		}
+		if _, err := l.datatype(old).Size(); !errors.Is(err, mpi.ErrType) {
+			t.Errorf("a stale handle: %v", err)
+		}
+		next, err := mpi.TypeContiguous(7, typeOf(t, "MPI_SHORT"))
+		ok(t, err)
+		if h := l.addType(next); x.made[h] != r || r.Size != 14 || r.Committed.Load() != 0 {
+			t.Errorf("the next type has %v, the one before had %v", x.made[h], r)
+		}
+		if next.Committed() {
+			t.Error("the type with the record of another one is committed")
+		}
+	})
+}
+
+// A second handle of one type, as MPI_Type_get_contents makes, leaves the first its record; the
+// commits of both count.
+func TestFastHearsOfOneTypeTwice(t *testing.T) {
+	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
+		x := newTold()
+		l := New(Hooks{Fast: x})
+		l.testStart(world)
+		inner, err := mpi.TypeVector(3, 1, 2, typeOf(t, "MPI_INT"))
+		ok(t, err)
+		outer, err := mpi.TypeContiguous(2, inner)
+		ok(t, err)
+		h := l.addType(inner)
+		contents, err := outer.Contents()
+		ok(t, err)
+		second := l.addType(contents.Types[0])
+		if second == h || x.made[h] == nil || x.made[second] != nil {
+			t.Fatalf("handles %#x and %#x, told is %v", h, second, x.made)
+		}
+		x.made[h].Committed.Store(1)
+		l.types.drop(h)
+		if !contents.Types[0].Committed() {
+			t.Error("with its first handle a type has lost that it is committed")
+		}
+		l.types.drop(second)
 	})
 }
 

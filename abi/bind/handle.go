@@ -67,7 +67,7 @@ type table[T any] struct {
 	// opened and closed hear of handles, under mu, behind their beginning and before their
 	// end; nil: nobody does.
 	opened func(handle, T)
-	closed func(handle)
+	closed func(handle, T)
 
 	made *makers // notes who makes handles; nil: nobody asks
 }
@@ -106,15 +106,12 @@ func (t *table[T]) add(value T) handle {
 	return h
 }
 
-// changed has who hears of handles hear of one again: there is more to tell of its object.
-func (t *table[T]) changed(h handle) {
-	if t.opened == nil {
-		return
-	}
+// hold calls f with the object of a handle, which does not end meanwhile, if there is one.
+func (t *table[T]) hold(h handle, f func(T)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s := t.at(h); s != nil {
-		t.opened(h, s.value)
+		f(s.value)
 	}
 }
 
@@ -182,8 +179,8 @@ func (t *table[T]) remove(h handle) bool {
 	if t.closed != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if t.at(h) != nil {
-			t.closed(h)
+		if s := t.at(h); s != nil {
+			t.closed(h, s.value)
 		}
 	}
 	s, top := t.at(h), t.free.Load()

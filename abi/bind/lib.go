@@ -50,6 +50,7 @@ type Lib struct {
 	comms       named[*mpi.Comm]
 	groups      table[mpi.Group]
 	types       typeTable
+	typeRecords typeRecords // under the lock of types
 	ops         table[mpi.Op]
 	requests    table[mpi.Request]
 	messages    table[mpi.Message]

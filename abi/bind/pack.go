@@ -72,11 +72,10 @@ func (l *Lib) pack(a args) error {
 	return l.packBuffer(c, &p, a.word(0), a.int(1), d)
 }
 
-// moved tells C of a derived type whose elements have been moved here: from then on C may do
-// so.
+// moved lets C move elements of a derived type when some have been moved here.
 func (l *Lib) moved(h handle) {
-	if h > lastPredefined {
-		l.types.changed(h)
+	if h > lastPredefined && l.types.opened != nil {
+		l.types.hold(h, func(d mpi.Datatype) { l.typeRecords.moved(h, d) })
 	}
 }
 

@@ -36,12 +36,8 @@ void halo_open_win(uintptr_t handle, uintptr_t descriptor, uint64_t layout) {
 	open_known(&halo_wins, handle, descriptor, layout == HALO_LAYOUT);
 }
 
-void halo_open_type(uintptr_t handle, uintptr_t descriptor, bool packs, uint64_t layout) {
-	struct halo_entry *e = layout == HALO_TYPE_LAYOUT ? open_entry(&halo_datatypes, handle) : NULL;
-	if (e == NULL)
-		return;
-	__atomic_store_n(&e->packs, packs, __ATOMIC_RELEASE); /* pairs with the load in transfer_all */
-	open_known(&halo_datatypes, handle, descriptor, 1);
+void halo_open_type(uintptr_t handle, uintptr_t record, uint64_t layout) {
+	open_known(&halo_datatypes, handle, record, layout == HALO_TYPE_LAYOUT);
 }
 
 void halo_open_comm(uintptr_t handle, int rank, int size, int inter, uintptr_t descriptor, uint64_t layout) {

@@ -55,20 +55,15 @@ func (fast) OpenWin(h, descriptor uintptr, layout uint64) {
 
 func (fast) CloseWin(h uintptr) { C.halo_close_win(C.uintptr_t(h)) }
 
-// OpenType gives an address in Go's memory as a number, as OpenWin does. It stores what
-// halo_open_type would: a call of C for each type that is made costs as much as the type.
-func (fast) OpenType(h, descriptor uintptr, packs bool, layout uint64) {
+// OpenType stores what halo_open_type would: a call of C for each type that is made costs a part
+// of what the type does.
+func (fast) OpenType(h, record uintptr, layout uint64) {
 	e := typeEntry(h)
 	if e == nil || layout != C.HALO_TYPE_LAYOUT {
-		C.halo_open_type(C.uintptr_t(h), C.uintptr_t(descriptor), C.bool(packs), C.uint64_t(layout))
+		C.halo_open_type(C.uintptr_t(h), C.uintptr_t(record), C.uint64_t(layout))
 		return
 	}
-	*(*uintptr)(unsafe.Pointer(&e.descriptor)) = descriptor
-	may := int32(0)
-	if packs {
-		may = 1
-	}
-	atomic.StoreInt32((*int32)(unsafe.Pointer(&e.packs)), may)    // pairs with the load in transfer_all
+	*(*uintptr)(unsafe.Pointer(&e.descriptor)) = record
 	atomic.StoreUintptr((*uintptr)(unsafe.Pointer(&e.handle)), h) // pairs with the load in halo_find
 }
 

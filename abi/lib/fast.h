@@ -45,9 +45,8 @@
 /* A live handle with what it is of. */
 struct halo_entry {
 	uintptr_t handle; /* stored last, cleared first */
-	char *descriptor; /* of a window its rma.View, of a communicator its coll.state or NULL, of a type its dtype.Type */
+	char *descriptor; /* of a window its rma.View, of a communicator its coll.state or NULL, of a type its shmfmt.Type */
 	int rank, size;   /* of a communicator */
-	int packs;        /* of a type, 1: it may be packed here, stored after its program is there; 0: only its size and bounds may be read */
 	int inter;        /* it is one between two groups */
 };
 
@@ -433,7 +432,7 @@ HALO_HIDDEN void halo_open_comm(uintptr_t handle, int rank, int size, int inter,
 HALO_HIDDEN void halo_know_movers(uintptr_t sparse, uintptr_t blocks, uintptr_t string, uintptr_t every_other, uintptr_t gather);
 HALO_HIDDEN void halo_know_type(uintptr_t handle, int size, int extent, int true_extent, int kind);
 HALO_HIDDEN void halo_know_kernels(uintptr_t datatype, const uintptr_t functions[HALO_ROW]);
-HALO_HIDDEN void halo_open_type(uintptr_t handle, uintptr_t descriptor, bool packs, uint64_t layout);
+HALO_HIDDEN void halo_open_type(uintptr_t handle, uintptr_t record, uint64_t layout);
 HALO_HIDDEN void halo_close_win(uintptr_t handle);
 HALO_HIDDEN void halo_close_comm(uintptr_t handle);
 HALO_HIDDEN void halo_close_all(void);

@@ -99,31 +99,31 @@
 #define HALO_COLL_LAYOUT 0x1c9cd7eee3b31ed4u
 
 /* The same of internal/dtype. */
-#define HALO_TYPE_PROGRAM             192
-#define HALO_TYPE_COMMITTED           176
-#define HALO_TYPE_SIZE                88
-#define HALO_TYPE_LB                  96
-#define HALO_TYPE_UB                  104
-#define HALO_TYPE_TRUE_LB             112
-#define HALO_TYPE_TRUE_UB             120
-#define HALO_TYPE_MOST                168
+#define HALO_TYPE_COMMITTED           0
+#define HALO_TYPE_SIZE                8
+#define HALO_TYPE_LB                  16
+#define HALO_TYPE_UB                  24
+#define HALO_TYPE_TRUE_LB             32
+#define HALO_TYPE_TRUE_UB             40
+#define HALO_TYPE_MOST                48
+#define HALO_TYPE_PROGRAM             56
 #define HALO_NODE_KIND                0
 #define HALO_NODE_OFF                 8
 #define HALO_NODE_SIZE                16
 #define HALO_NODE_N                   24
 #define HALO_NODE_STRIDE              32
-#define HALO_NODE_SUB                 40
-#define HALO_NODE_SUBS                48
+#define HALO_NODE_RUNS                40
+#define HALO_NODE_SPAN                48
+#define HALO_NODE_SUB                 56
+#define HALO_NODE_SUBS                64
 #define HALO_NODE_OFFS                72
-#define HALO_NODE_CUM                 96
-#define HALO_NODE_LO                  128
-#define HALO_NODE_HI                  136
-#define HALO_NODE_RUNS                144
+#define HALO_NODE_CUM                 80
 #define HALO_NODE_IS_RUN              1
 #define HALO_NODE_IS_LOOP             2
 #define HALO_NODE_IS_LIST             3
 #define HALO_NODE_IS_PIECES           4
 #define HALO_NODE_IS_SEQ              5
+#define HALO_PACK_MOST                65536
 #define HALO_TILE_BYTES               16384
 #define HALO_COLUMN_RUNS              32
 #define HALO_COLUMN_SIZE              128
@@ -135,6 +135,6 @@
 #define HALO_SWEEP_PIECE              16384
 
 /* The number of this layout: Go has to give the same. */
-#define HALO_TYPE_LAYOUT 0x98ca5ff5ad459974u
+#define HALO_TYPE_LAYOUT 0xdabc6082cfbae618u
 
 #endif

@@ -6,7 +6,6 @@
  * step, over the same loop programs, and by the same vector instructions where the machine has
  * them.
  */
-#define PACK_MOST (64 << 10) /* bytes: of more, the way to Go is a small part */
 
 /* Those that move bytes: dtype.Vectors. */
 static struct {
@@ -21,12 +20,16 @@ void halo_know_movers(uintptr_t sparse, uintptr_t blocks, uintptr_t string, uint
 	movers.gather = (const void *)gather;
 }
 
-/* A word of a type, a node, and one of those that lead to others. */
+/* A word of a shmfmt.Type or a shmfmt.Node. */
 #define WORD(at, place) (*HALO_AT(const int64_t, at, HALO_##place))
-#define LINK(at, place) (*HALO_AT(const char *const, at, HALO_##place))
-#define LIST(at, place) (*HALO_AT(const int64_t *const, at, HALO_##place))
 
-static int kind(const char *node) { return *HALO_AT(const uint8_t, node, HALO_NODE_KIND); }
+static int kind(const char *node) { return (int)WORD(node, NODE_KIND); }
+
+/* The node in a loop or a list. */
+static const char *sub_of(const char *node) { return node + WORD(node, NODE_SUB); }
+
+/* A list that a node has. */
+#define LIST(node, place) ((const int64_t *)((node) + WORD(node, place)))
 
 static uint64_t magnitude(int64_t n) { return n < 0 ? -(uint64_t)n : (uint64_t)n; }
 
@@ -174,9 +177,9 @@ static int columnar(const char *node, int64_t count) {
 	case HALO_NODE_IS_PIECES:
 		return 1;
 	case HALO_NODE_IS_LIST:
-		return kind(LINK(node, NODE_SUB)) == HALO_NODE_IS_RUN;
+		return kind(sub_of(node)) == HALO_NODE_IS_RUN;
 	case HALO_NODE_IS_LOOP:
-		return kind(LINK(node, NODE_SUB)) == HALO_NODE_IS_RUN && WORD(node, NODE_N) < HALO_SHORT_LOOP && WORD(node, NODE_N) < count;
+		return kind(sub_of(node)) == HALO_NODE_IS_RUN && WORD(node, NODE_N) < HALO_SHORT_LOOP && WORD(node, NODE_N) < count;
 	}
 	return 0;
 }
@@ -185,14 +188,15 @@ static int columnar(const char *node, int64_t count) {
 static void columns(const struct transfer *t, const char *node, int64_t stride, int64_t off, int64_t packed, int64_t rows) {
 	const int64_t *offs = LIST(node, NODE_OFFS), *cum = LIST(node, NODE_CUM);
 	int64_t size = WORD(node, NODE_SIZE);
+	int listed = kind(node) == HALO_NODE_IS_LIST;
 	if (kind(node) == HALO_NODE_IS_PIECES) {
 		for (int64_t i = 0; i < WORD(node, NODE_N); i++)
 			strided(t, off + offs[i], stride, packed + cum[i], size, rows, cum[i + 1] - cum[i]);
 		return;
 	}
-	int64_t each = WORD(LINK(node, NODE_SUB), NODE_SIZE);
+	int64_t each = WORD(sub_of(node), NODE_SIZE);
 	for (int64_t i = 0; i < WORD(node, NODE_N); i++)
-		strided(t, off + (offs != NULL ? offs[i] : i * WORD(node, NODE_STRIDE)), stride, packed + i * each, size, rows, each);
+		strided(t, off + (listed ? offs[i] : i * WORD(node, NODE_STRIDE)), stride, packed + i * each, size, rows, each);
 }
 
 /* transfer.whole: all of a node */
@@ -243,7 +247,7 @@ static void list(const struct transfer *t, const char *sub, const int64_t *offs,
 
 static void whole(const struct transfer *t, const char *node, int64_t off, int64_t packed) {
 	const int64_t *offs = LIST(node, NODE_OFFS), *cum = LIST(node, NODE_CUM);
-	const char *sub = LINK(node, NODE_SUB);
+	const char *sub = sub_of(node);
 	off += WORD(node, NODE_OFF);
 	switch (kind(node)) {
 	case HALO_NODE_IS_RUN:
@@ -261,16 +265,16 @@ static void whole(const struct transfer *t, const char *node, int64_t off, int64
 		return;
 	case HALO_NODE_IS_SEQ:
 		for (int64_t i = 0; i < WORD(node, NODE_N); i++)
-			whole(t, HALO_AT(const char *const, *HALO_AT(char *const, node, HALO_NODE_SUBS), 0)[i], off, packed + cum[i]);
+			whole(t, node + LIST(node, NODE_SUBS)[i], off, packed + cum[i]);
 	}
 }
 
 /* Buffer.transferAll: returns the number of bytes, 0 if it is left to Go. */
 static int64_t transfer_all(const struct transfer *t, int64_t count, MPI_Datatype datatype, int64_t room) {
 	struct halo_type type = halo_type(datatype);
-	if (count <= 0 || count > PACK_MOST || !HALO_THERE(t->mem) || !HALO_THERE(t->packed))
+	if (count <= 0 || count > HALO_PACK_MOST || !HALO_THERE(t->mem) || !HALO_THERE(t->packed))
 		return 0;
-	room = room < PACK_MOST ? room : PACK_MOST;
+	room = room < HALO_PACK_MOST ? room : HALO_PACK_MOST;
 	if (type.kind >= HALO_DENSE) {
 		int64_t n = count * type.size;
 		if (n > room)
@@ -279,20 +283,23 @@ static int64_t transfer_all(const struct transfer *t, int64_t count, MPI_Datatyp
 		return n;
 	}
 	struct halo_entry *e = halo_find(&halo_datatypes, (uintptr_t)datatype);
-	if (e == NULL || !__atomic_load_n(&e->packs, __ATOMIC_ACQUIRE)) /* pairs with the stores in halo_open_type and OpenType */
+	if (e == NULL)
 		return 0;
-	const char *known = e->descriptor, *node = LINK(known, TYPE_PROGRAM);
+	const char *known = e->descriptor;
+	const char *node = __atomic_load_n(HALO_AT(const char *const, known, HALO_TYPE_PROGRAM), __ATOMIC_ACQUIRE); /* pairs with the store in dtype.ShareProgram */
+	if (node == NULL)
+		return 0;
 	int64_t size = WORD(known, TYPE_SIZE), extent = WORD(known, TYPE_UB) - WORD(known, TYPE_LB);
-	if (size > PACK_MOST || count * size > room || count > WORD(known, TYPE_MOST))
+	if (size > HALO_PACK_MOST || count * size > room || count > WORD(known, TYPE_MOST))
 		return 0;
-	if (t->unpack && count > 1 && magnitude(extent) < (uint64_t)(WORD(node, NODE_HI) - WORD(node, NODE_LO)))
+	if (t->unpack && count > 1 && magnitude(extent) < (uint64_t)WORD(node, NODE_SPAN))
 		return 0; /* elements may reach into each other */
 	if (kind(node) == HALO_NODE_IS_RUN && extent == size)
 		run(t, WORD(node, NODE_OFF), 0, count * size);
 	else if (count == 1)
 		whole(t, node, 0, 0);
 	else if (kind(node) == HALO_NODE_IS_LOOP && extent == WORD(node, NODE_N) * WORD(node, NODE_STRIDE))
-		loop(t, LINK(node, NODE_SUB), WORD(node, NODE_STRIDE), WORD(node, NODE_OFF), 0, count * WORD(node, NODE_N));
+		loop(t, sub_of(node), WORD(node, NODE_STRIDE), WORD(node, NODE_OFF), 0, count * WORD(node, NODE_N));
 	else
 		loop(t, node, extent, 0, 0, count);
 	return count * size;

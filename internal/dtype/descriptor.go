@@ -3,6 +3,7 @@ package dtype
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -13,66 +14,66 @@ import (
 // what is not long by itself: it goes through the same loop programs, step by step as transfer
 // and strides do, and with the same vector instructions.
 //
-// Where fields are, and how long they are valid, is as for windows: see package rma.
+// C reads neither a Type nor its nodes, which are on the Go heap, but a record outside of it
+// (shmfmt.Type). The record belongs to the caller, who has one for each handle that C knows. Its
+// program is written when elements have been moved here for the first time: a type that is made,
+// committed and freed costs no more than a few stores.
 
-// descriptorDepth is how deep programs may be nested that others go through: they have no stack
-// that grows.
-const descriptorDepth = 16
+// Share writes to r what C asks of t, and from then on takes t for committed when C says so in
+// r. It returns false, and C must not see r, if t is not committed and C already sees another
+// record of it: then C can commit t only there. Unshare ends the use of r.
+func (t *Type) Share(r *shmfmt.Type) bool {
+	r.Committed.Store(0)
+	r.Size, r.LB, r.UB, r.TrueLB, r.TrueUB, r.Most = t.lay.size, t.lay.lb, t.lay.ub, t.lay.trueLB, t.lay.trueUB, t.most
+	return t.Committed() || t.shared.CompareAndSwap(nil, r)
+}
 
-// Descriptor returns the address of t for code in other languages, which reads size and bounds
-// there, and commits the type. It is valid as long as t is reachable. packs says that such code
-// may pack and unpack elements, too. It is false for types that are not committed, of which
-// this package has not moved an element yet, of no bytes, deeply nested, or in which it is not
-// plain that no byte occurs twice.
-func (t *Type) Descriptor() (address uintptr, packs bool) {
+// ShareProgram lets C pack and unpack elements of t, which r describes, if it can. It does
+// nothing for types that are not committed, of which this package has not moved an element yet,
+// of no bytes or of more than C packs, in which it is not plain that no byte occurs twice, or with
+// a program that is nested deeply or long. Calls for one record come one after the other.
+func (t *Type) ShareProgram(r *shmfmt.Type) {
 	n := t.plain.n.Load()
-	return uintptr(unsafe.Pointer(t)), n != nil && t.Committed() && n.shallow(descriptorDepth) && n.apart(1, 0)
+	if r.Program.Load() != 0 || n == nil || n.size == 0 || n.size > packMost || !t.Committed() || !n.apart(1, 0) {
+		return
+	}
+	if block := n.forC(); block != nil {
+		r.ProgramBytes = uint32(len(block))
+		r.Program.Store(uintptr(unsafe.Pointer(&block[0]))) // pairs with the load in transfer_all of fast_pack.c
+	}
 }
 
-// shallow reports whether a program is nested at most so deep.
-func (n *node) shallow(depth int) bool {
-	if depth == 0 {
-		return false
-	}
-	for _, s := range n.subs {
-		if !s.shallow(depth - 1) {
-			return false
+// Unshare ends the use of r for t, when C has no handle any more by which it finds r. What C
+// has said there t keeps.
+func (t *Type) Unshare(r *shmfmt.Type) {
+	if t.shared.Load() == r {
+		if r.Committed.Load() != 0 {
+			t.Commit()
 		}
+		t.shared.Store(nil) // after the word of t, which Committed loads again behind this one
 	}
-	return n.sub == nil || n.sub.shallow(depth-1)
+	if at := r.Program.Swap(0); at != 0 {
+		hot.FreeBytes(programAt(at, r.ProgramBytes))
+	}
 }
 
-// DescriptorLayout is where things are in a Type and its program, and the limits between the
-// ways that bytes are moved.
+// programAt is the program at an address outside of the Go heap.
+//
+//go:nocheckptr
+func programAt(at uintptr, n uint32) []byte {
+	return unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&at))), n)
+}
+
+// DescriptorLayout is where things are in the record of a type and its program, and the limits
+// between the ways that bytes are moved.
 func DescriptorLayout() []shmfmt.Field {
-	var t Type
-	var n node
-	return []shmfmt.Field{
-		{Name: "TYPE_PROGRAM", Value: int64(unsafe.Offsetof(t.plain) + unsafe.Offsetof(t.plain.n))},
-		{Name: "TYPE_COMMITTED", Value: int64(unsafe.Offsetof(t.committed))}, // 32 bits, 0 or 1
-		{Name: "TYPE_SIZE", Value: int64(unsafe.Offsetof(t.lay) + unsafe.Offsetof(t.lay.size))},
-		{Name: "TYPE_LB", Value: int64(unsafe.Offsetof(t.lay) + unsafe.Offsetof(t.lay.lb))},
-		{Name: "TYPE_UB", Value: int64(unsafe.Offsetof(t.lay) + unsafe.Offsetof(t.lay.ub))},
-		{Name: "TYPE_TRUE_LB", Value: int64(unsafe.Offsetof(t.lay) + unsafe.Offsetof(t.lay.trueLB))},
-		{Name: "TYPE_TRUE_UB", Value: int64(unsafe.Offsetof(t.lay) + unsafe.Offsetof(t.lay.trueUB))},
-		{Name: "TYPE_MOST", Value: int64(unsafe.Offsetof(t.most))},
-		{Name: "NODE_KIND", Value: int64(unsafe.Offsetof(n.kind))},
-		{Name: "NODE_OFF", Value: int64(unsafe.Offsetof(n.off))},
-		{Name: "NODE_SIZE", Value: int64(unsafe.Offsetof(n.size))},
-		{Name: "NODE_N", Value: int64(unsafe.Offsetof(n.n))},
-		{Name: "NODE_STRIDE", Value: int64(unsafe.Offsetof(n.stride))},
-		{Name: "NODE_SUB", Value: int64(unsafe.Offsetof(n.sub))},
-		{Name: "NODE_SUBS", Value: int64(unsafe.Offsetof(n.subs))}, // slices: address, length
-		{Name: "NODE_OFFS", Value: int64(unsafe.Offsetof(n.offs))},
-		{Name: "NODE_CUM", Value: int64(unsafe.Offsetof(n.cum))},
-		{Name: "NODE_LO", Value: int64(unsafe.Offsetof(n.lo))},
-		{Name: "NODE_HI", Value: int64(unsafe.Offsetof(n.hi))},
-		{Name: "NODE_RUNS", Value: int64(unsafe.Offsetof(n.runs))},
+	return append(shmfmt.TypeLayout(), []shmfmt.Field{
 		{Name: "NODE_IS_RUN", Value: int64(run)},
 		{Name: "NODE_IS_LOOP", Value: int64(loop)},
 		{Name: "NODE_IS_LIST", Value: int64(list)},
 		{Name: "NODE_IS_PIECES", Value: int64(pieces)},
 		{Name: "NODE_IS_SEQ", Value: int64(seq)},
+		{Name: "PACK_MOST", Value: packMost},
 		{Name: "TILE_BYTES", Value: tileBytes},
 		{Name: "COLUMN_RUNS", Value: columnRuns},
 		{Name: "COLUMN_SIZE", Value: columnSize},
@@ -82,7 +83,7 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "STRING_COPY", Value: stringCopy},
 		{Name: "STRING_BLOCK", Value: stringBlock},
 		{Name: "SWEEP_PIECE", Value: sweepPiece},
-	}
+	}...)
 }
 
 // Vectors is the addresses of what moves bytes by vector instructions, in assembly that needs

@@ -1,73 +1,103 @@
 package dtype
 
 import (
+	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// What stands where the layout says is what the program of a type has (issue 7, section 3).
-func TestDescriptorLayoutIsWhereThingsAre(t *testing.T) {
-	at := map[string]int64{}
-	for _, f := range DescriptorLayout() {
-		if _, twice := at[f.Name]; twice {
-			t.Fatalf("%s is there twice", f.Name)
-		}
-		at[f.Name] = f.Value
-	}
-	word := func(p unsafe.Pointer, name string) int64 { return *(*int64)(unsafe.Add(p, at[name])) }
-	link := func(p unsafe.Pointer, name string) unsafe.Pointer {
-		return *(*unsafe.Pointer)(unsafe.Add(p, at[name]))
-	}
-	var flag Type
-	flag.Commit()
-	if word := *(*uint32)(unsafe.Add(unsafe.Pointer(&flag), at["TYPE_COMMITTED"])); word != 1 {
-		t.Errorf("the word of a committed type is %d", word)
-	}
-	*(*uint32)(unsafe.Add(unsafe.Pointer(&flag), at["TYPE_COMMITTED"])) = 0
-	if flag.Committed() {
-		t.Error("a type is committed though its word is 0")
-	}
-	n := &node{kind: pieces, off: 1, size: 2, n: 3, stride: 4, sub: &node{}, subs: []*node{{}}, offs: []int64{5}, cum: []int64{6}, lo: 7, hi: 8, runs: 9}
-	x := &Type{lay: layout{size: 10, lb: 11, ub: 12}, most: 13}
-	x.plain.n.Store(n)
-	if p := link(unsafe.Pointer(x), "TYPE_PROGRAM"); p != unsafe.Pointer(n) {
-		t.Errorf("the program is at %p, read is %p", n, p)
-	}
-	for name, want := range map[string]int64{"TYPE_SIZE": 10, "TYPE_LB": 11, "TYPE_UB": 12, "TYPE_MOST": 13} {
-		if got := word(unsafe.Pointer(x), name); got != want {
-			t.Errorf("%s is %d, want %d", name, got, want)
-		}
-	}
-	for name, want := range map[string]int64{"NODE_OFF": 1, "NODE_SIZE": 2, "NODE_N": 3, "NODE_STRIDE": 4, "NODE_LO": 7, "NODE_HI": 8, "NODE_RUNS": 9} {
-		if got := word(unsafe.Pointer(n), name); got != want {
-			t.Errorf("%s is %d, want %d", name, got, want)
-		}
-	}
-	if k := *(*uint8)(unsafe.Add(unsafe.Pointer(n), at["NODE_KIND"])); int64(k) != at["NODE_IS_PIECES"] {
-		t.Errorf("the kind is %d", k)
-	}
-	for name, want := range map[string]unsafe.Pointer{
-		"NODE_SUB": unsafe.Pointer(n.sub), "NODE_SUBS": unsafe.Pointer(&n.subs[0]), "NODE_OFFS": unsafe.Pointer(&n.offs[0]), "NODE_CUM": unsafe.Pointer(&n.cum[0]),
-	} {
-		if got := link(unsafe.Pointer(n), name); got != want {
-			t.Errorf("%s is %p, want %p", name, got, want)
-		}
-	}
-}
-
-// Those see types that they can pack and unpack, and no others (issue 7, section 3).
-func TestDescriptorOfTypesThatAreSimple(t *testing.T) {
-	set := Predefined()
-	double := set.Type(Double)
-	deep := double
-	made := func(x *Type, err error) *Type {
+// made is a type that a constructor has made.
+func made(t *testing.T) func(x *Type, err error) *Type {
+	return func(x *Type, err error) *Type {
+		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return x
 	}
-	for k := range int64(descriptorDepth) {
+}
+
+// What C reads of a type is what the type says, and is not on the Go heap (issue 20, section 3).
+func TestRecordsOfTypes(t *testing.T) {
+	x := made(t)(Resized(made(t)(Vector(5, 1, 2, Predefined().Type(Double))), -8, 92))
+	r := hot.New[shmfmt.Type]()
+	if !x.Share(r) || x.Committed() {
+		t.Fatal("not shared, or committed")
+	}
+	want := [...]int64{40, -8, 84, 0, 72, x.most}
+	if got := [...]int64{r.Size, r.LB, r.UB, r.TrueLB, r.TrueUB, r.Most}; got != want {
+		t.Errorf("the record has %v, want %v", got, want)
+	}
+	x.program()
+	if x.ShareProgram(r); r.Program.Load() != 0 {
+		t.Error("C may pack a type that is not committed")
+	}
+	r.Committed.Store(1)
+	if !x.Committed() {
+		t.Error("a type is not committed though C has said so")
+	}
+	x.ShareProgram(r)
+	first := r.Program.Load()
+	if !hot.Holds(unsafe.Pointer(r)) || !hot.Holds(*(*unsafe.Pointer)(unsafe.Pointer(&first))) {
+		t.Error("what C reads is on the Go heap")
+	}
+	if x.ShareProgram(r); r.Program.Load() != first {
+		t.Error("the program of a record is another one the second time")
+	}
+	x.Unshare(r)
+	if !x.Committed() || r.Program.Load() != 0 {
+		t.Error("without the record a type is not committed, or its program is left")
+	}
+	// The next type of this shape has the memory of this one.
+	if !x.Share(r) || r.Committed.Load() != 0 {
+		t.Error("a record that is used again is committed")
+	}
+	if x.ShareProgram(r); r.Program.Load() != first {
+		t.Errorf("the program of the next record is at %#x, that of the one before was at %#x", r.Program.Load(), first)
+	}
+	x.Unshare(r)
+	hot.Free(r)
+}
+
+// C commits a type in one record: a second one is for types that are committed.
+func TestRecordsOfOneType(t *testing.T) {
+	x := made(t)(Contiguous(3, Predefined().Type(Int)))
+	a, b := hot.New[shmfmt.Type](), hot.New[shmfmt.Type]()
+	if !x.Share(a) || x.Share(b) {
+		t.Error("a type is not shared in one record of two")
+	}
+	a.Committed.Store(1)
+	if !x.Share(b) {
+		t.Error("a type that is committed has but one record")
+	}
+	x.Unshare(b)
+	a.Committed.Store(0) // as if it were that of another type by then
+	if x.Commit(); !x.Committed() {
+		t.Error("a type is not committed")
+	}
+	x.Unshare(a)
+	hot.Free(a)
+	hot.Free(b)
+}
+
+// Records have programs of types that C can pack and unpack, and of no others (issue 7, section 3).
+func TestProgramsOfTypesThatAreSimple(t *testing.T) {
+	set := Predefined()
+	double := set.Type(Double)
+	deep := double
+	made := made(t)
+	for k := range int64(programDepth) {
 		deep = made(Indexed([]int64{1, 1, 1}, []int64{0, 3 + k%2, 12}, deep))
+	}
+	places := func(n int64) []int64 {
+		list := make([]int64, n)
+		for i := range list {
+			list[i] = int64(i*i) * 3
+		}
+		return list
 	}
 	for name, c := range map[string]struct {
 		x    *Type
@@ -79,18 +109,46 @@ func TestDescriptorOfTypesThatAreSimple(t *testing.T) {
 		"over itself":       {made(Vector(5, 2, 1, double)), false},
 		"one in another":    {made(Indexed([]int64{1, 1, 1}, []int64{8, 0, 4}, double)), false},
 		"deep":              {deep, false},
+		"of 64 KiB":         {made(Vector(packMost/8, 1, 2, double)), true},
+		"of more":           {made(Vector(packMost/8+1, 1, 2, double)), false},
+		"of many pieces":    {made(IndexedBlock(1, places(4000), set.Type(Short))), true},
+		"of too many":       {made(IndexedBlock(1, places(programMost/8), set.Type(Short))), false},
 	} {
-		if _, packs := c.x.Descriptor(); !c.x.Predefined() && packs {
+		r := hot.New[shmfmt.Type]()
+		if !c.x.Share(r) {
+			t.Fatalf("%s: no record", name)
+		}
+		packs := func() bool { c.x.ShareProgram(r); return r.Program.Load() != 0 }
+		if !c.x.Predefined() && packs() {
 			t.Errorf("%s is packed without having been committed", name)
 		}
-		if c.x.Commit(); c.x.plain.n.Load() == nil {
-			if _, packs := c.x.Descriptor(); packs {
-				t.Errorf("%s is packed without a program", name)
-			}
+		if c.x.Commit(); c.x.plain.n.Load() == nil && packs() {
+			t.Errorf("%s is packed without a program", name)
 		}
 		c.x.program()
-		if at, seen := c.x.Descriptor(); seen != c.seen || at != uintptr(unsafe.Pointer(c.x)) {
+		if seen := packs(); seen != c.seen {
 			t.Errorf("%s: seen %v, want %v", name, seen, c.seen)
 		}
+		c.x.Unshare(r)
+		hot.Free(r)
 	}
+}
+
+// A program means to C what it means here: a node of each kind.
+func TestProgramsForC(t *testing.T) {
+	leaf := func(size int64) *node { return runOf(size, nil) }
+	n := sequence([]*node{
+		repeat(40, 100, leaf(7)), scatter([]int64{0, 30, 50}, repeat(50, 16, leaf(8))).at(8000),
+		(&runList{offs: []int64{9000, 9100, 9300}, sizes: []int64{1, 2, 3}}).node(), leaf(5).at(10000)})
+	if n.kind != seq || len(n.subs) != 3 {
+		t.Fatalf("%d nodes of kind %d", len(n.subs), n.kind)
+	}
+	var want, got []Run
+	n.each(2, func(_ *Elem, off, size int64) { want = append(want, Run{off, size}) })
+	block := n.forC()
+	eachForC((*shmfmt.Node)(unsafe.Pointer(&block[0])), 2, func(off, size int64) { got = append(got, Run{off, size}) })
+	if !slices.Equal(got, want) {
+		t.Errorf("C moves %v, want %v", got, want)
+	}
+	hot.FreeBytes(block)
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -109,12 +110,20 @@ func check(set *dtype.Set, s *dtypetest.Spec, seed uint64) (ran bool, err error)
 		name string
 		f    func() error
 	}{{"pack", x.each(x.pack)}, {"unpack", x.each(x.unpack)}, {"runs", x.runs}, {"part", x.part}, {"copy", x.copy}, {"overlap", x.overlap},
-		{"external", x.external}, {"signature", x.signature}, {"contents", x.contents}, {"bounds", x.bounds}} {
+		{"external", x.external}, {"signature", x.signature}, {"contents", x.contents}, {"bounds", x.bounds}, {"program for C", x.forC}} {
 		if err := f.f(); err != nil {
 			return true, fmt.Errorf("%s, count %d: %w", f.name, count, err)
 		}
 	}
 	return true, nil
+}
+
+// forC compares the program that C reads to the own one.
+func (x *checker) forC() error {
+	if got, want := dtype.RunsForC(x.t); !slices.Equal(got, want) {
+		return fmt.Errorf("C moves %v, want %v", got, want)
+	}
+	return nil
 }
 
 func checkBounds(t *dtype.Type, m *dtypetest.Typemap) error {

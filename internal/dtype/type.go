@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // Type is a datatype. All but its name and whether it is committed is fixed when
@@ -20,6 +22,7 @@ type Type struct {
 	most  int64 // count with which nothing exceeds 64 bits
 
 	committed atomic.Bool
+	shared    atomic.Pointer[shmfmt.Type] // where C may commit the type, nil: nowhere
 	name      atomic.Pointer[string]
 
 	plain, typed lazyNode
@@ -84,12 +87,20 @@ func (t *Type) program() *node { return t.plain.get(t, false) }
 // elements returns the loops over elements of one basic datatype.
 func (t *Type) elements() *node { return t.typed.get(t, true) }
 
-// Commit says that the type may be used in communication. Code in other languages sets the
-// same word: see Descriptor.
+// Commit says that the type may be used in communication. C says so in a record of the type: see
+// Share.
 func (t *Type) Commit() { t.committed.Store(true) }
 
-// Committed reports whether the type may be used in communication.
-func (t *Type) Committed() bool { return t.fixed || t.committed.Load() }
+// Committed reports whether the type may be used in communication. No type becomes uncommitted,
+// so it is enough that Go or C has said so. The own word is looked at again behind the record,
+// which may be that of another type by then: Unshare stores in the reverse order.
+func (t *Type) Committed() bool {
+	if t.fixed || t.committed.Load() {
+		return true
+	}
+	r := t.shared.Load()
+	return r != nil && r.Committed.Load() != 0 || t.committed.Load()
+}
 
 // Predefined reports whether the type can neither be freed nor changed. Types of
 // F90Real and ValueIndex are predefined (DT-21).

@@ -98,6 +98,14 @@ func TestSlotLayoutIsGolden(t *testing.T) {
 	golden(t, "slot.txt", l.String())
 }
 
+// Records that only Go and C of one process share: who meets compares the number of the layout.
+func TestTypeLayoutIsGolden(t *testing.T) {
+	var l listing
+	l.fields(Type{})
+	l.fields(Node{})
+	golden(t, "type.txt", l.String())
+}
+
 // A segment with some frames in it, byte for byte.
 func TestSegmentIsGolden(t *testing.T) {
 	mem := heapMemory(SegmentSize(3))

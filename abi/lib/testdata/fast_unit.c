@@ -563,9 +563,9 @@ static void questions(void) {
 	SET(int64_t, known, HALO_TYPE_TRUE_UB, 64);
 	SET(uint32_t, known, HALO_TYPE_COMMITTED, 0);
 	EXPECT(0, halo_fast_type_size(type, &n));
-	halo_open_type((uintptr_t)type, (uintptr_t)known, 0, HALO_TYPE_LAYOUT + 1);
+	halo_open_type((uintptr_t)type, (uintptr_t)known, HALO_TYPE_LAYOUT + 1);
 	EXPECT(0, halo_fast_type_size(type, &n));
-	halo_open_type((uintptr_t)type, (uintptr_t)known, 0, HALO_TYPE_LAYOUT);
+	halo_open_type((uintptr_t)type, (uintptr_t)known, HALO_TYPE_LAYOUT);
 	EXPECT(1, halo_fast_type_size(type, &n));
 	EXPECT(24, n);
 	EXPECT(1, halo_fast_type_extent(type, &lb, &extent));
