@@ -9,13 +9,13 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// CommDescriptor is the address of what the library keeps of a communicator, and the number of
-// its layout: for bindings in other languages, whose compiled code then does the shortest of
-// blocking collectives by itself. abi/lib/fast_layout.h has the layout, with its number; who
-// knows another one must not look. The address is valid until the communicator is freed, as
-// long as the Comm is reachable. It is 0 where there is nothing to be seen: in checking mode,
-// where the members do not all share memory, and of a communicator that is not there yet, or
-// not any more.
+// CommDescriptor is the address of a record outside of the Go heap, which says how far the process has
+// come in blocking collectives on the communicator, and the number of its layout: for bindings in
+// other languages, whose compiled code then does the shortest of these by itself.
+// abi/lib/fast_layout.h has the layout, with its number; code compiled for another layout must not
+// look there. The address is valid until the communicator is freed, as long as the Comm is
+// reachable. It is 0 in checking mode, where the members do not all share memory, and of a
+// communicator that is not there yet, or not any more.
 //
 // C: none; MPI_Barrier and others look at it.
 func (internals) CommDescriptor(c *Comm) (address uintptr, layout uint64) {

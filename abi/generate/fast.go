@@ -16,7 +16,7 @@ func fastLayout() []byte {
 	fmt.Fprintf(&b, "/* %s */\n#ifndef HALO_FAST_LAYOUT_H\n#define HALO_FAST_LAYOUT_H\n\n", notice)
 	b.WriteString("/* Places in bytes, and constants, of internal/rma, internal/apply and internal/shmfmt. */\n")
 	layout(&b, "HALO_LAYOUT", rma.DescriptorLayout())
-	b.WriteString("/* The same of internal/coll and internal/shmfmt. */\n")
+	b.WriteString("/* Places in bytes in records of internal/shmfmt, and constants of internal/coll. */\n")
 	layout(&b, "HALO_COLL_LAYOUT", coll.DescriptorLayout())
 	b.WriteString("/* The same of internal/dtype. */\n")
 	layout(&b, "HALO_TYPE_LAYOUT", dtype.DescriptorLayout())

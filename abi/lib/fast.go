@@ -37,7 +37,6 @@ func (fast) KnowKernels(datatype uintptr, functions *[bind.FastOps]uintptr) {
 	C.halo_know_kernels(C.uintptr_t(datatype), (*C.uintptr_t)(unsafe.Pointer(functions)))
 }
 
-// OpenComm gives an address in Go's memory as a number, as OpenWin does.
 func (fast) OpenComm(h uintptr, rank, size int, inter bool, descriptor uintptr, layout uint64) {
 	between := C.int(0)
 	if inter {

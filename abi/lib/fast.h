@@ -9,9 +9,9 @@
  * mapped, with types and operations that are not simple, where somebody has to wait, and
  * with whatever is wrong. So no error is found here.
  *
- * It looks at what the engine keeps in Go (internal/rma, apply, coll, dtype and shmfmt),
- * where fast_layout.h says, and does what the functions there do that are named in the
- * comments, with the same order of memory: loads and atomic operations of Go are
+ * It looks at records that the engine shares with it (internal/shmfmt), and for windows at what
+ * the engine keeps in Go (internal/rma, apply), where fast_layout.h says, and does what the
+ * functions there and in internal/coll and dtype do that are named in the comments, with the same order of memory: loads and atomic operations of Go are
  * sequentially consistent. So both are atomic with each other, in one process and in
  * several.
  *
@@ -45,7 +45,7 @@
 /* A live handle with what it is of. */
 struct halo_entry {
 	uintptr_t handle; /* stored last, cleared first */
-	char *descriptor; /* of a window its rma.View, of a communicator its coll.state or NULL, of a type its shmfmt.Type */
+	char *descriptor; /* of a window its rma.View, of a communicator its shmfmt.SlotState or NULL, of a type its shmfmt.Type */
 	int rank, size;   /* of a communicator */
 	int inter;        /* it is one between two groups */
 };

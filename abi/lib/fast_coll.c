@@ -3,7 +3,7 @@
 /*
  * Short blocking collectives of members that share memory: what the functions of internal/coll do
  * that are named in the comments (slot.go, slot_stream.go, which say why it is right), step by
- * step, in the same structs. A step that has to wait for long does so in Go and then goes on here;
+ * step, in the same records. A step that has to wait for long does so in Go and then goes on here;
  * an error of that ends the collective, and the use of the slot.
  *
  * As in Go, one thread at a time is in a blocking collective of a communicator: a call enters
@@ -18,7 +18,7 @@ int halo_coll_barrier(MPI_Comm comm) {
 		return HALO_LEFT;
 	WORD(&s, NUMBER)++;
 	if (in_cells(&s))
-		publish(s.cells[s.rank] + HALO_CELL_NUMBER, WORD(&s, NUMBER));
+		publish(cell(&s, s.rank) + HALO_CELL_NUMBER, WORD(&s, NUMBER));
 	return leave(&s, meet(&s));
 }
 
@@ -35,7 +35,7 @@ static int room(struct slot *s, uint64_t end) {
 	uint64_t low = WORD(s, STREAM_NUMBER);
 	for (int r = 0; r < s->size; r++)
 		if (r != s->rank) {
-			uint64_t passed = load(s->cells[r] + HALO_CELL_PASSED);
+			uint64_t passed = load(cell(s, r) + HALO_CELL_PASSED);
 			low = passed < low ? passed : low;
 		}
 	WORD(s, STREAM_PASSED) = low;
@@ -52,7 +52,7 @@ static int bcast(struct slot *s, void *buffer, uint64_t n, int root) {
 		if (left < n)
 			start += left;
 		end = start + ((n + HALO_SLOT_LINE - 1) & ~(uint64_t)(HALO_SLOT_LINE - 1));
-		char *bytes = *HALO_AT(char *, s->at, HALO_SLOT_STREAM_BYTES);
+		char *bytes = *HALO_AT(char *, s->at, HALO_SLOT_STREAM_MEMORY);
 		if (bytes == NULL) /* Go finds it */
 			return HALO_LEFT;
 		piece = bytes + start % HALO_STREAM_BYTES;
@@ -77,7 +77,7 @@ static int bcast(struct slot *s, void *buffer, uint64_t n, int root) {
 		halo_copy(piece, buffer, n);
 		publish(turn + HALO_TURN_NUMBER, number);
 	}
-	publish(s->cells[s->rank] + HALO_CELL_PASSED, number); /* slot.pass */
+	publish(cell(s, s->rank) + HALO_CELL_PASSED, number); /* slot.pass */
 	wake(s);
 	return MPI_SUCCESS;
 }
@@ -193,11 +193,11 @@ static int allreduce(struct slot *s, const void *send, void *recv, uint64_t n, i
 	WORD(s, NUMBER)++;
 	TRY(give(s, send, n));
 	if (in_cells(s)) { /* slot.take */
-		char *shorts = *HALO_AT(char *, s->at, HALO_SLOT_SHORTS);
+		char *shorts = s->at + HALO_SLOT_SHORTS;
 		memcpy(shorts + (size_t)s->rank * HALO_SLOT_SHORT, send, n);
 		for (int r = 0; r < s->size; r++)
 			if (r != s->rank) {
-				TRY(await(s, s->cells[r] + HALO_CELL_NUMBER, WORD(s, NUMBER)));
+				TRY(await(s, cell(s, r) + HALO_CELL_NUMBER, WORD(s, NUMBER)));
 				memcpy(shorts + (size_t)r * HALO_SLOT_SHORT, given(s, r, n), HALO_SLOT_SHORT);
 			}
 		WORD(s, KNOWN) = WORD(s, NUMBER);

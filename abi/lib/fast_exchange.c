@@ -40,7 +40,7 @@ static int alltoall(struct slot *s, const void *send, void *recv, uint64_t n) {
 	uint64_t before = (uint64_t)s->rank * n, behind = all - before - n;
 	memcpy(given(s, s->rank, all), send, before);
 	memcpy(given(s, s->rank, all) + before, (const char *)send + before + n, behind);
-	publish(s->cells[s->rank] + HALO_CELL_NUMBER, WORD(s, NUMBER)); /* slot.show */
+	publish(cell(s, s->rank) + HALO_CELL_NUMBER, WORD(s, NUMBER)); /* slot.show */
 	TRY(meet(s));
 	for (int r = 0; r < s->size; r++) {
 		const char *block = r == s->rank ? (const char *)send + before : given(s, r, all) + (uint64_t)(s->rank - (s->rank > r)) * n;

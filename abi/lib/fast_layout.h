@@ -41,43 +41,49 @@
 /* The number of this layout: Go has to give the same. */
 #define HALO_LAYOUT 0x9248732316ab309bu
 
-/* The same of internal/coll and internal/shmfmt. */
-#define HALO_STATE_BUSY               0
-#define HALO_STATE_SLOT               56
-#define HALO_STATE_BROKEN             64
-#define HALO_SLOT_HEAD                64
-#define HALO_SLOT_CELLS               80
-#define HALO_SLOT_FORM                152
-#define HALO_SLOT_KIND                153
-#define HALO_SLOT_LOADS               160
-#define HALO_SLOT_YIELDS              168
-#define HALO_SLOT_NUMBER              176
-#define HALO_SLOT_KNOWN               184
-#define HALO_SLOT_TURNS               192
-#define HALO_SLOT_CORES               200
-#define HALO_SLOT_ABSENT              208
-#define HALO_SLOT_VAIN                216
-#define HALO_SLOT_HOPE                224
-#define HALO_SLOT_SHORTS              320
-#define HALO_SLOT_STAGES              344
-#define HALO_SLOT_STREAM_BYTES        368
-#define HALO_SLOT_STREAM_NUMBER       376
-#define HALO_SLOT_STREAM_AT           384
-#define HALO_SLOT_STREAM_ENDS         392
-#define HALO_SLOT_STREAM_PASSED       904
+/* Places in bytes in records of internal/shmfmt, and constants of internal/coll. */
+#define HALO_SLOT_BUSY                0
+#define HALO_SLOT_BROKEN              4
+#define HALO_SLOT_FORM                5
+#define HALO_SLOT_KIND                6
+#define HALO_SLOT_HEAD                8
+#define HALO_SLOT_NUMBER              16
+#define HALO_SLOT_KNOWN               24
+#define HALO_SLOT_LOADS               32
+#define HALO_SLOT_YIELDS              40
+#define HALO_SLOT_TURNS               48
+#define HALO_SLOT_ABSENT              56
+#define HALO_SLOT_CORES               64
+#define HALO_SLOT_VAIN                72
+#define HALO_SLOT_HOPE                80
+#define HALO_SLOT_STAGES              88
+#define HALO_SLOT_STREAM_MEMORY       96
+#define HALO_SLOT_STREAM_NUMBER       104
+#define HALO_SLOT_STREAM_AT           112
+#define HALO_SLOT_STREAM_PASSED       120
+#define HALO_SLOT_STREAM_ENDS         128
+#define HALO_SLOT_SHORTS              640
+#define HALO_SLOT_SHORT               24
+#define HALO_SLOT_LINE                64
 #define HALO_HEAD_ARRIVED             0
 #define HALO_HEAD_RELEASE_NUMBER      64
 #define HALO_HEAD_RELEASE_DATA        72
 #define HALO_HEAD_SLEEPERS            640
 #define HALO_HEAD_TURNS               704
+#define HALO_HEAD_CELLS               4800
 #define HALO_TURN_BYTES               64
 #define HALO_TURN_NUMBER              0
 #define HALO_TURN_SIZE                8
 #define HALO_TURN_BITS                40
 #define HALO_TURN_SHORT               16
+#define HALO_CELL_BYTES               128
 #define HALO_CELL_NUMBER              0
 #define HALO_CELL_SHORT               8
 #define HALO_CELL_PASSED              64
+#define HALO_STAGE_BYTES              196608
+#define HALO_STREAM_SHORT             48
+#define HALO_STREAM_BYTES             262144
+#define HALO_STREAM_TURNS             64
 #define HALO_FORM_CELLS               1
 #define HALO_KIND_BARRIER             0
 #define HALO_KIND_BCAST               1
@@ -85,18 +91,12 @@
 #define HALO_KIND_ALLGATHER           8
 #define HALO_KIND_ALLTOALL            10
 #define HALO_BUSY_FIRST               1
-#define HALO_SLOT_SHORT               24
-#define HALO_SLOT_LINE                64
 #define HALO_SLOT_PATIENCE            3000
 #define HALO_SLOT_VAIN_MAX            63
-#define HALO_STAGE_BYTES              196608
-#define HALO_STREAM_SHORT             48
-#define HALO_STREAM_BYTES             262144
-#define HALO_STREAM_TURNS             64
 #define HALO_SLOT_MOST                16384
 
 /* The number of this layout: Go has to give the same. */
-#define HALO_COLL_LAYOUT 0x1c9cd7eee3b31ed4u
+#define HALO_COLL_LAYOUT 0xebd12c38b9b8b59bu
 
 /* The same of internal/dtype. */
 #define HALO_TYPE_COMMITTED           0

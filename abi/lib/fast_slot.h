@@ -8,7 +8,7 @@
 /*
  * The slot of a communicator, for fast_coll.c and fast_exchange.c: what the functions of
  * internal/coll do that are named in the comments (slot.go and occupancy in busy.go, which say
- * why it is right), step by step, in the same structs.
+ * why it is right), step by step, in the same records.
  */
 
 _Static_assert(HALO_COPY_LESS <= HALO_SLOT_MOST + 1, "what halo_bytes tells the length of takes one piece or step");
@@ -16,14 +16,12 @@ _Static_assert(HALO_COPY_LESS <= HALO_SLOT_MOST + 1, "what halo_bytes tells the 
 /* A slot as a member sees it. */
 struct slot {
 	MPI_Comm comm;
-	char *state;  /* a coll.state */
-	char *at;     /* its coll.slot */
-	char *head;   /* its shmfmt.SlotHead */
-	char **cells; /* the members' shmfmt.Cell, by rank */
+	char *at;   /* its shmfmt.SlotState */
+	char *head; /* its shmfmt.SlotHead */
 	int rank, size;
 };
 
-/* A word of the coll.slot. */
+/* A word of the shmfmt.SlotState. */
 #define WORD(s, place) (*HALO_AT(uint64_t, (s)->at, HALO_SLOT_##place))
 
 /* Leaves the function with the error of a call, if that has one. */
@@ -37,13 +35,11 @@ struct slot {
 /* Engine.short: whether a communicator has a slot to use. */
 static inline int find_slot(struct slot *s, MPI_Comm comm) {
 	struct halo_entry *e = halo_comm(comm);
-	if (e == NULL || e->descriptor == NULL || *HALO_AT(uint8_t, e->descriptor, HALO_STATE_BROKEN))
+	if (e == NULL || e->descriptor == NULL || *HALO_AT(uint8_t, e->descriptor, HALO_SLOT_BROKEN))
 		return 0;
 	s->comm = comm;
-	s->state = e->descriptor;
-	s->at = *HALO_AT(char *, e->descriptor, HALO_STATE_SLOT);
+	s->at = e->descriptor;
 	s->head = *HALO_AT(char *, s->at, HALO_SLOT_HEAD);
-	s->cells = *HALO_AT(char **, s->at, HALO_SLOT_CELLS);
 	s->rank = e->rank;
 	s->size = e->size;
 	return 1;
@@ -52,7 +48,7 @@ static inline int find_slot(struct slot *s, MPI_Comm comm) {
 /* occupancy.enter: whether no other call is at work. It tells the kind of the collective, too. */
 static inline int enter(struct slot *s, int kind) {
 	uint32_t nobody = 0;
-	if (!__atomic_compare_exchange_n(HALO_AT(uint32_t, s->state, HALO_STATE_BUSY), &nobody, (uint32_t)(HALO_BUSY_FIRST + kind), 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+	if (!__atomic_compare_exchange_n(HALO_AT(uint32_t, s->at, HALO_SLOT_BUSY), &nobody, (uint32_t)(HALO_BUSY_FIRST + kind), 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		return 0;
 	*HALO_AT(uint8_t, s->at, HALO_SLOT_KIND) = (uint8_t)kind;
 	return 1;
@@ -60,11 +56,14 @@ static inline int enter(struct slot *s, int kind) {
 
 /* occupancy.leave, with the code that the call returns */
 static inline int leave(struct slot *s, int code) {
-	__atomic_store_n(HALO_AT(uint32_t, s->state, HALO_STATE_BUSY), 0, __ATOMIC_RELEASE);
+	__atomic_store_n(HALO_AT(uint32_t, s->at, HALO_SLOT_BUSY), 0, __ATOMIC_RELEASE);
 	return code;
 }
 
 static inline int in_cells(struct slot *s) { return *HALO_AT(uint8_t, s->at, HALO_SLOT_FORM) == HALO_FORM_CELLS; }
+
+/* The shmfmt.Cell of a member. */
+static inline char *cell(struct slot *s, int r) { return s->head + HALO_HEAD_CELLS + (int64_t)r * HALO_CELL_BYTES; }
 
 static inline uint64_t load(char *word) { return __atomic_load_n((uint64_t *)word, __ATOMIC_SEQ_CST); }
 
@@ -105,7 +104,7 @@ static inline void wake(struct slot *s) {
 static inline int gathered(struct slot *s, uint64_t n) {
 	for (int r = 0; r < s->size; r++)
 		if (r != s->rank)
-			TRY(await(s, s->cells[r] + HALO_CELL_NUMBER, n));
+			TRY(await(s, cell(s, r) + HALO_CELL_NUMBER, n));
 	WORD(s, KNOWN) = n;
 	return MPI_SUCCESS;
 }
@@ -117,14 +116,14 @@ static inline int settle(struct slot *s) {
 }
 
 /* Whether there is a place for n bytes of each member: the stages Go finds. */
-static inline int has_place(struct slot *s, uint64_t n) { return n <= HALO_SLOT_SHORT || *HALO_AT(char **, s->at, HALO_SLOT_STAGES) != NULL; }
+static inline int has_place(struct slot *s, uint64_t n) { return n <= HALO_SLOT_SHORT || *HALO_AT(char *, s->at, HALO_SLOT_STAGES) != NULL; }
 
 /* slot.data and slot.stage: where a member gives n bytes. */
 static inline char *given(struct slot *s, int r, uint64_t n) {
 	uint64_t turn = WORD(s, NUMBER) & 1;
 	if (n <= HALO_SLOT_SHORT)
-		return s->cells[r] + HALO_CELL_SHORT + turn * HALO_SLOT_SHORT;
-	return (*HALO_AT(char **, s->at, HALO_SLOT_STAGES))[r] + turn * HALO_STAGE_BYTES;
+		return cell(s, r) + HALO_CELL_SHORT + turn * HALO_SLOT_SHORT;
+	return *HALO_AT(char *, s->at, HALO_SLOT_STAGES) + ((uint64_t)r * 2 + turn) * HALO_STAGE_BYTES;
 }
 
 /* slot.give: see Cell.PutShort for why only whole stores touch the line of what is short. */
@@ -138,7 +137,7 @@ static inline int give(struct slot *s, const void *data, uint64_t n) {
 		memcpy(whole, data, n);
 		memcpy(place, whole, sizeof whole);
 	}
-	publish(s->cells[s->rank] + HALO_CELL_NUMBER, WORD(s, NUMBER));
+	publish(cell(s, s->rank) + HALO_CELL_NUMBER, WORD(s, NUMBER));
 	return MPI_SUCCESS;
 }
 

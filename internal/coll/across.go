@@ -20,10 +20,13 @@ import (
 // each member gives size bytes; nil if it does not.
 func (e *Engine) across(c *comm.Comm, k Kind, size int) *division {
 	st := stateOf(c)
-	if !st.where.spread || size > SlotPayload || st.broken || st.checks || !e.choice.slot(k) {
+	if !st.where.spread || size > SlotPayload || st.checks || !e.choice.slot(k) {
 		return nil
 	}
-	return st.division
+	if d := st.division; d.slot == nil || !d.slot.Broken {
+		return d
+	}
+	return nil
 }
 
 // enter begins a short collective through leaders: it returns the tag of the
@@ -39,7 +42,7 @@ func (e *Engine) enter(c *comm.Comm, d *division) (tag int32, s *slot, err error
 		return tag, nil, nil
 	}
 	if e.choice.Slot != SlotAuto {
-		s.form = e.choice.Slot
+		s.Form = uint8(e.choice.Slot)
 	}
 	return tag, s, nil
 }
@@ -70,7 +73,8 @@ func (e *Engine) agreeSlot(c *comm.Comm, d *division) error {
 		if !e.taken(i, c.Ctx) {
 			return &class.Error{Class: class.Intern, Text: fmt.Sprintf("slot %d for context %#x", i, c.Ctx)}
 		}
-		d.slot = e.newSlot(d.local, i)
+		d.slot = new(slot)
+		openSlot(e, d.slot, d.slot, d.local, i)
 		d.slot.event.About = d
 		d.slot.whole = c
 	}
@@ -138,12 +142,12 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		if rootsDiffer(err) {
 			code = p2p.RootsDiffer
 		}
-		return through(c, s.bcast(buf, code, root))
+		return s.ended(s.bcast(buf, code, root))
 	}
 	leads, home := d.leaders != nil, d.at[c.Rank] == d.at[a.Root]
 	switch k {
 	case Barrier:
-		err = through(c, s.reduce(nil, nil, 0, 0, 0, 0))
+		err = s.ended(s.reduce(nil, nil, 0, 0, 0, 0))
 		if leads {
 			err = first(err, e.stages(c, k, a, tag, true, err))
 		}
@@ -161,7 +165,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		}
 		return err
 	case Allreduce:
-		err = through(c, s.reduce(flat(a.Send.Mem), flat(a.Recv.Mem), a.Op, a.Type, a.Send.Code, 0))
+		err = s.ended(s.reduce(flat(a.Send.Mem), flat(a.Recv.Mem), a.Op, a.Type, a.Send.Code, 0))
 		if leads {
 			err = first(err, e.stages(c, k, a, tag, true, err))
 		}
@@ -173,7 +177,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		sum.Recv = Slice(d.spare[:a.Send.Len()], a.Send.Code)
 	}
 	sum.Send = sum.Recv
-	err = through(c, s.reduce(flat(a.Send.Mem), flat(sum.Recv.Mem), a.Op, a.Type, a.Send.Code, 0))
+	err = s.ended(s.reduce(flat(a.Send.Mem), flat(sum.Recv.Mem), a.Op, a.Type, a.Send.Code, 0))
 	if leads {
 		err = first(err, e.stages(c, k, &sum, tag, true, err))
 	}

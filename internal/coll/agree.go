@@ -116,7 +116,7 @@ func (e *Engine) LastBarrier(world, last *comm.Comm) error {
 	w, t := stateOf(world), &stateOf(last).terms
 	// An error names the root that was named last: through the slot if one was since the last Barrier.
 	switch *t = w.terms; {
-	case w.slot == nil:
+	case w.slot.SlotState == nil:
 	case w.slot.terms.fresh:
 		*t = w.slot.terms.with(w.terms)
 	default:
@@ -125,7 +125,7 @@ func (e *Engine) LastBarrier(world, last *comm.Comm) error {
 	err := e.Barrier(last)
 	if rootsDiffer(err) { // of all members: the next call succeeds
 		w.terms = e.newTerms()
-		if w.slot != nil {
+		if w.slot.SlotState != nil {
 			w.slot.terms = e.newTerms()
 		}
 	}

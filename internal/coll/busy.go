@@ -2,6 +2,7 @@ package coll
 
 import (
 	"fmt"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/comm"
@@ -87,12 +88,15 @@ func (c *Clash) On(name string) string {
 // that blocks, and one that starts or prepares a request. There may be one of each, and any
 // number of requests that have been started.
 //
-// Each word is 0 or a Call. A call enters by a compare-and-swap from 0, and leaves by a
+// The word of calls that block is in the slot's record if there is a slot, since code in C enters
+// there. Each word is 0 or a Call. A call enters by a compare-and-swap from 0, and leaves by a
 // store: two words, since a start is over at once and says nothing about how long its
 // request takes. Code in C enters and leaves in the same way. Rejected: a mutex, with which
 // the calls would take turns in an order that differs from member to member.
 type occupancy struct {
-	blocking, starting atomic.Uint32
+	blocking *atomic.Uint32
+	starting atomic.Uint32
+	alone    atomic.Uint32 // the word of calls that block where there is no slot
 }
 
 // enter begins a blocking call, and fails if another one is at work.
@@ -100,11 +104,14 @@ func (o *occupancy) enter(call Call) error {
 	if o.blocking.CompareAndSwap(0, uint32(call)) { // pairs with the store in leave, here and in C
 		return nil
 	}
-	return occupy(&o.blocking, call)
+	return occupy(o.blocking, call)
 }
 
 // leave ends the blocking call.
-func (o *occupancy) leave() { o.blocking.Store(0) }
+func (o *occupancy) leave() {
+	o.blocking.Store(0)
+	runtime.KeepAlive(o) // the word may be in a record that goes with the state of a communicator
+}
 
 // occupy enters a word that was not 0 a moment ago, and fails if it still is not.
 func occupy(word *atomic.Uint32, call Call) error {

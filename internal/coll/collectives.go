@@ -1,7 +1,6 @@
 package coll
 
 import (
-	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -28,15 +27,15 @@ func (e *Engine) do(c *comm.Comm, k Kind, a *Args) error {
 	switch {
 	case k == Allgather && a.Send.Len() > 0:
 		if s := e.short(c, k, a.Send.Len()); s != nil {
-			return through(c, s.allgather(a.Send.Mem, a.Recv.Mem, a.Send.Code, a.Recv.Code))
+			return s.ended(s.allgather(a.Send.Mem, a.Recv.Mem, a.Send.Code, a.Recv.Code))
 		}
 	case k == Alltoall && a.Send.Len() > 0:
 		if s := e.short(c, k, a.Send.Len()); s != nil {
-			return through(c, s.alltoall(a.Send.Mem, a.Recv.Mem, a.Send.Code, a.Recv.Code))
+			return s.ended(s.alltoall(a.Send.Mem, a.Recv.Mem, a.Send.Code, a.Recv.Code))
 		}
 	case k == Bcast && a.Recv.Len() > 0:
 		if s := e.short(c, k, a.Recv.Len()); s != nil {
-			return through(c, s.bcast(a.Recv.Mem, a.Recv.Code, a.Root))
+			return s.ended(s.bcast(a.Recv.Mem, a.Recv.Code, a.Root))
 		}
 	}
 	e.p.Lock()
@@ -57,9 +56,9 @@ func (e *Engine) Exchange(c *comm.Comm, k Kind, send, recv []byte, width int, co
 	switch {
 	case s == nil:
 	case k == Allgather:
-		err = through(c, s.allgather(mem.Of(send), mem.Of(recv), code, code))
+		err = s.ended(s.allgather(mem.Of(send), mem.Of(recv), code, code))
 	default:
-		err = through(c, s.alltoall(mem.Of(send), mem.Of(recv), code, code))
+		err = s.ended(s.alltoall(mem.Of(send), mem.Of(recv), code, code))
 	}
 	o.leave()
 	return s != nil, err
@@ -139,25 +138,14 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 // member gives size bytes, nil for messages.
 func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot {
 	st := stateOf(c)
-	s := st.slot
-	if s == nil || size > slotMax(k, c.Size()) || st.broken || st.checks || !e.choice.slot(k) {
+	s := &st.slot
+	if s.SlotState == nil || size > slotMax(k, c.Size()) || s.Broken || st.checks || !e.choice.slot(k) {
 		return nil
 	}
 	if e.choice.Slot != SlotAuto {
-		s.form = e.choice.Slot
+		s.Form = uint8(e.choice.Slot)
 	}
 	return s
-}
-
-// through notes how a collective through the slot of c has ended. If a member is
-// gone whoever entered once more would be counted for another. When the members only
-// disagree on lengths, types or roots the slot is as it was.
-func through(c *comm.Comm, err error) error {
-	if err != nil {
-		e, ok := err.(*class.Error)
-		stateOf(c).broken = !ok || e.Class != class.Truncate && e.Class != class.Count && e.Class != class.Type && e.Class != class.Root
-	}
-	return err
 }
 
 // Barrier returns when all members have called it. It takes the lock.
@@ -175,7 +163,7 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 
 func (e *Engine) barrier(c *comm.Comm) error {
 	if s := e.short(c, Barrier, 0); s != nil {
-		return through(c, s.barrier())
+		return s.ended(s.barrier())
 	}
 	if d := e.across(c, Barrier, 0); d != nil {
 		return e.throughNodes(c, d, Barrier, &Args{})
@@ -199,7 +187,7 @@ func (e *Engine) Bcast(c *comm.Comm, buf []byte, code dtype.Code, root int) erro
 
 func (e *Engine) bcast(c *comm.Comm, buf []byte, code dtype.Code, root int) error {
 	if s := e.short(c, Bcast, len(buf)); s != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
-		return through(c, s.bcast(mem.Of(buf), code, root))
+		return s.ended(s.bcast(mem.Of(buf), code, root))
 	}
 	return e.do(c, Bcast, &Args{Recv: Slice(buf, code), Width: 1, Root: root})
 }
@@ -208,7 +196,7 @@ func (e *Engine) bcast(c *comm.Comm, buf []byte, code dtype.Code, root int) erro
 // is a slot, for what is called call. It takes the lock.
 func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int, call string) error {
 	if s := e.short(c, Bcast, len(buf)); s != nil {
-		return through(c, s.tell(buf, root))
+		return s.ended(s.tell(buf, root))
 	}
 	a := Args{Recv: Bytes(buf), Width: 1, Root: root, Call: call}
 	if d := e.across(c, Bcast, len(buf)); d != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
@@ -248,7 +236,7 @@ func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, cod
 func (e *Engine) reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
 	if s := e.short(c, Reduce, len(send)); s != nil && len(send) > 0 {
 		if recv, ok := pass(c, Reduce, send, recv, o, t, root); ok {
-			return through(c, s.reduce(send, recv, o, t, code, root))
+			return s.ended(s.reduce(send, recv, o, t, code, root))
 		}
 	}
 	a := Args{Send: Slice(send, code), Recv: Slice(recv, code), Op: o, Type: t, Root: root}
@@ -276,7 +264,7 @@ func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, 
 func (e *Engine) allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
 	if s := e.short(c, Allreduce, len(send)); s != nil && len(send) > 0 {
 		if recv, ok := pass(c, Allreduce, send, recv, o, t, 0); ok {
-			return through(c, s.allreduce(send, recv, o, t, code))
+			return s.ended(s.allreduce(send, recv, o, t, code))
 		}
 	}
 	a := Args{Send: Slice(send, code), Recv: Slice(recv, code), Op: o, Type: t}

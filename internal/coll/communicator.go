@@ -45,7 +45,7 @@ func (e *Engine) Attach(c *comm.Comm, slot int) error {
 }
 
 func (e *Engine) attach(c *comm.Comm, slot int) {
-	s := &state{where: site{ranks: c.Size(), near: e.node != nil && e.shared(c.Members), runs: true}}
+	s := newState(site{ranks: c.Size(), near: e.node != nil && e.shared(c.Members), runs: true})
 	s.checks = e.checks(c.Members)
 	s.terms = e.newTerms()
 	if len(e.p.Job().Hosts) > 1 && c.Size() > 1 && !s.where.near {
@@ -54,7 +54,8 @@ func (e *Engine) attach(c *comm.Comm, slot int) {
 		s.division = d
 	}
 	if slot != NoSlot {
-		s.slot = e.newSlot(c, slot)
+		openSlot(e, s, &s.slot, c, slot)
+		s.busy.blocking = &s.slot.Busy
 	}
 	c.Coll = s
 }
@@ -390,7 +391,7 @@ func (e *Engine) Busy(c *comm.Comm) bool {
 // Drop is Free with the lock held.
 func (e *Engine) Drop(c *comm.Comm) {
 	st := stateOf(c)
-	if st.slot != nil {
+	if st.slot.SlotState != nil {
 		st.slot.mem.Free(c.Size())
 	}
 	if d := st.division; d != nil && d.slot != nil {

@@ -55,12 +55,18 @@ type state struct {
 	terms  terms // of that
 	inits  int32 // persistent collectives made
 	where  site
-	world  bool  // WorldSlot is for it
-	slot   *slot // nil: messages only
-	broken bool  // a member has died in the slot: the counts in it mean nothing any more
-	checks bool  // all members check: collectives begin with an agreement
+	world  bool // WorldSlot is for it
+	slot   slot // of all members; part of the state, so that it is found by one load less
+	checks bool // all members check: collectives begin with an agreement
 
 	division *division // nil until it is needed
+}
+
+// newState is the state of a communicator without a slot.
+func newState(where site) *state {
+	s := &state{where: where}
+	s.busy.blocking = &s.busy.alone
+	return s
 }
 
 func stateOf(c *comm.Comm) *state { return c.Coll.(*state) }

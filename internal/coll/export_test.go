@@ -3,7 +3,7 @@ package coll
 import "github.com/halo-mpi/halo/internal/comm"
 
 // HasSlot reports whether c has a slot.
-func HasSlot(c *comm.Comm) bool { return stateOf(c).slot != nil }
+func HasSlot(c *comm.Comm) bool { return stateOf(c).slot.SlotState != nil }
 
 // HasNodeSlot reports whether the members of c on this node have a slot for it.
 func HasNodeSlot(c *comm.Comm) bool {

@@ -18,7 +18,7 @@ import (
 func (e *Engine) attachInter(c *comm.Comm) {
 	local := c.Inter.Local
 	e.attach(c.Inter.Union, NoSlot)
-	c.Coll = &state{where: site{ranks: local.Size(), near: e.node != nil && e.shared(local.Members), runs: true, part: true}}
+	c.Coll = newState(site{ranks: local.Size(), near: e.node != nil && e.shared(local.Members), runs: true, part: true})
 }
 
 // likeInter returns an intercommunicator between the groups of c.

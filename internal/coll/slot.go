@@ -70,75 +70,39 @@ const (
 // a time may be in a blocking collective of a communicator (MPI-5, 6.1), and no
 // other state is touched. A waiter that sleeps says so in Sleepers, and is rung:
 // see proc.Event.Watch.
+//
+// How far the member has come stands in a SlotState outside of the Go heap, where C moves it on,
+// too: see Descriptor.
 type slot struct {
-	e      *Engine
-	c      *comm.Comm
-	whole  *comm.Comm // of which c has the members on one node; nil if c is all of it
-	mem    shmfmt.Slot
-	head   *shmfmt.SlotHead
-	own    *shmfmt.Cell
-	cells  []*shmfmt.Cell // by rank
-	others []*shmfmt.Cell // without the own one
-	doors  []int          // local indexes of the other members
-	form   SlotForm
-	kind   Kind   // of the last collective entered, for AppendAbout
-	loads  int    // looks at a word before anything else
-	yields int    // looks with the core given away in between, before polling
-	number uint64 // of the last collective entered
-	known  uint64 // all members have entered the collective of this number
-	turns  uint64 // releases waited for
-	cores  int    // that the processes of the node share; 0 if there is one for each
-	absent int    // members that had not come when this one did
-	vain   uint64 // collectives in which soon is not to look, after it was in vain
-	hope   uint64 // the turn from which on it may
-	event  proc.Event
-	fence  atomic.Uint64
-	terms  terms // of the current collective
+	*shmfmt.SlotState // nil: there is no slot
+	e                 *Engine
+	c                 *comm.Comm
+	whole             *comm.Comm // of which c has the members on one node; nil if c is all of it
+	mem               shmfmt.Slot
+	head              *shmfmt.SlotHead
+	own               *shmfmt.Cell
+	cells             []*shmfmt.Cell // by rank
+	others            []*shmfmt.Cell // without the own one
+	doors             []int          // local indexes of the other members
+	event             proc.Event
+	fence             atomic.Uint64
+	terms             terms // of the current collective
 	// short holds what the members have given to a short allreduce, by rank. See take.
-	short [][shmfmt.SlotShort]byte
+	short [][shmfmt.SlotShort]byte // behind the SlotState
 	// stages are the members', by rank; nil until one is needed.
 	stages []*shmfmt.Stages
-	stream stream
-}
-
-// newSlot is slot i of the control segment for the members of c.
-func (e *Engine) newSlot(c *comm.Comm, i int) *slot {
-	mem := e.node.Control().Slot(i)
-	s := &slot{e: e, c: c, mem: mem, head: mem.Head(), form: SlotCounter, loads: 4, yields: yields}
-	s.terms = e.newTerms()
-	s.event.About = s
-	s.short = make([][shmfmt.SlotShort]byte, c.Size())
-	for r, m := range c.Members {
-		cell := mem.Cell(r)
-		s.cells = append(s.cells, cell)
-		if r == c.Rank {
-			s.own = cell
-		} else {
-			s.others = append(s.others, cell)
-			s.doors = append(s.doors, e.node.LocalIndex(int(m)))
-		}
-	}
-	job := e.p.Job()
-	if len(job.Local) <= job.Cores {
-		s.loads, s.yields = loads, 0
-		if c.Size() <= cellsMax {
-			s.form = SlotCells
-		}
-	} else {
-		s.cores = job.Cores
-	}
-	return s
+	pieces *[shmfmt.StreamBytes]byte // memory of the stream; nil until needed
 }
 
 // await waits until word is n or more.
 func (s *slot) await(word *atomic.Uint64, n uint64) error {
-	for range s.loads {
+	for range s.Loads {
 		if word.Load() >= n { // pairs with Publish
 			return nil
 		}
 		s.fence.Add(1) // only so that one look is over before the next: see the rings of package shmfmt
 	}
-	for range s.yields {
+	for range s.Yields {
 		s.e.p.Yield()
 		if word.Load() >= n {
 			return nil
@@ -164,7 +128,7 @@ func (s *slot) awaitLong(word *atomic.Uint64, n uint64) error {
 
 // AppendAbout implements proc.About.
 func (s *slot) AppendAbout(b []byte) []byte {
-	return s.c.AppendOn(append(b, s.kind.String()...))
+	return s.c.AppendOn(append(b, Kind(s.Kind).String()...))
 }
 
 // wake wakes the others if they sleep until a number that was just published.
@@ -190,7 +154,7 @@ func (s *slot) gathered(n uint64) error {
 			return err
 		}
 	}
-	s.known = n
+	s.Known = n
 	return nil
 }
 
@@ -200,18 +164,18 @@ func (s *slot) gathered(n uint64) error {
 // the next collective, and the own one because reading takes a line away from
 // who wrote it. So what the member itself gives stands in short, too.
 func (s *slot) take() error {
-	turn, differs := s.number&1, false
+	turn, differs := s.Number&1, false
 	for r, c := range s.cells {
 		if c == s.own {
 			continue
 		}
-		if err := s.await(&c.Number, s.number); err != nil {
+		if err := s.await(&c.Number, s.Number); err != nil {
 			return err
 		}
 		s.short[r] = c.Short[turn]
 		differs = differs || c.Said[turn] != s.terms.said
 	}
-	s.known = s.number
+	s.Known = s.Number
 	if differs {
 		return s.disagreement()
 	}
@@ -221,9 +185,9 @@ func (s *slot) take() error {
 // data is the n bytes that the member of rank r has given to the current collective.
 func (s *slot) data(r, n int) []byte {
 	if n <= shmfmt.SlotShort {
-		return s.cells[r].Short[s.number&1][:n]
+		return s.cells[r].Short[s.Number&1][:n]
 	}
-	return s.stage(r, s.number)[:n]
+	return s.stage(r, s.Number)[:n]
 }
 
 // give writes d for the current collective, when all have left the one in
@@ -235,22 +199,22 @@ func (s *slot) give(d mem.Mem) error {
 	b, row := d.Bytes()
 	switch {
 	case d.Len() > shmfmt.SlotShort:
-		d.Pack(s.stage(s.c.Rank, s.number)[:d.Len()], 0)
-		s.own.Said[s.number&1] = s.terms.said
+		d.Pack(s.stage(s.c.Rank, s.Number)[:d.Len()], 0)
+		s.own.Said[s.Number&1] = s.terms.said
 	case row:
-		s.own.PutShort(s.number, s.terms.said, b)
+		s.own.PutShort(s.Number, s.terms.said, b)
 	default:
 		var short [shmfmt.SlotShort]byte
 		d.Pack(short[:], 0)
-		s.own.PutShort(s.number, s.terms.said, short[:d.Len()])
+		s.own.PutShort(s.Number, s.terms.said, short[:d.Len()])
 	}
-	shmfmt.Publish(&s.own.Number, s.number)
+	shmfmt.Publish(&s.own.Number, s.Number)
 	return nil
 }
 
 // settle waits until the place for the current collective may be written to.
 func (s *slot) settle() error {
-	if before := s.number - 1; s.known < before {
+	if before := s.Number - 1; s.Known < before {
 		return s.gathered(before)
 	}
 	return nil
@@ -259,32 +223,32 @@ func (s *slot) settle() error {
 // arrive counts the member in, and reports whether it is the last. The last one
 // calls release.
 func (s *slot) arrive() bool {
-	s.turns++
+	s.Turns++
 	// Makes what the members before wrote visible to the last one.
-	s.absent = int(s.turns*uint64(len(s.cells)) - s.head.Arrived.Add(1))
-	return s.absent == 0
+	s.Absent = int64(s.Turns*uint64(len(s.cells)) - s.head.Arrived.Add(1))
+	return s.Absent == 0
 }
 
 // release lets the members go that wait in released. If err is not nil they learn that there is
 // an error, and find it themselves.
 func (s *slot) release(err error) {
-	number := 2 * s.turns
+	number := 2 * s.Turns
 	if err != nil {
 		number++
 	}
 	shmfmt.Publish(&s.head.Release.Number, number)
 	s.wake()
-	s.known = s.number
+	s.Known = s.Number
 }
 
 // released waits for the last member.
 func (s *slot) released() error {
 	if !s.soon() {
-		if err := s.await(&s.head.Release.Number, 2*s.turns); err != nil {
+		if err := s.await(&s.head.Release.Number, 2*s.Turns); err != nil {
 			return err
 		}
 	}
-	s.known = s.number
+	s.Known = s.Number
 	if s.head.Release.Number.Load()&1 != 0 {
 		return s.disagreement()
 	}
@@ -296,17 +260,17 @@ func (s *slot) released() error {
 // again when the members are spread unevenly, that is in vain: then it looks in
 // ever fewer collectives.
 func (s *slot) soon() bool {
-	if s.absent >= s.cores || s.turns < s.hope {
+	if s.Absent >= s.Cores || s.Turns < s.Hope {
 		return false
 	}
 	for range patience {
-		if s.head.Release.Number.Load() >= 2*s.turns { // pairs with Publish in release
-			s.vain = 0
+		if s.head.Release.Number.Load() >= 2*s.Turns { // pairs with Publish in release
+			s.Vain = 0
 			return true
 		}
 	}
-	s.vain = min(2*s.vain+1, vainMax)
-	s.hope = s.turns + 1 + s.vain
+	s.Vain = min(2*s.Vain+1, vainMax)
+	s.Hope = s.Turns + 1 + s.Vain
 	return false
 }
 
@@ -323,13 +287,13 @@ func (s *slot) combine(dst []byte, o op.Op, t op.Type) {
 // look at the roots that the others tell: in the form of cells they stand in the line of the
 // number, in that of a counter the last one looks.
 func (s *slot) barrier() error {
-	s.number, s.kind = s.number+1, Barrier
+	s.Number, s.Kind = s.Number+1, uint8(Barrier)
 	if s.terms.fresh {
 		return s.barrierOfRoots()
 	}
-	if s.form == SlotCells {
-		shmfmt.Publish(&s.own.Number, s.number)
-		err := s.gathered(s.number)
+	if s.inCells() {
+		shmfmt.Publish(&s.own.Number, s.Number)
+		err := s.gathered(s.Number)
 		s.wake()
 		return err
 	}
@@ -345,15 +309,15 @@ func (s *slot) barrier() error {
 func (s *slot) barrierOfRoots() error {
 	s.terms.fresh = false
 	s.terms.say(dtype.Mixed, dtype.Mixed)
-	if s.form != SlotCells {
-		s.own.Met[(s.turns+1)&1] = s.terms.said
+	if !s.inCells() {
+		s.own.Met[(s.Turns+1)&1] = s.terms.said
 		return s.compare()
 	}
 	if err := s.settle(); err != nil {
 		return err
 	}
-	s.own.Said[s.number&1] = s.terms.said
-	shmfmt.Publish(&s.own.Number, s.number)
+	s.own.Said[s.Number&1] = s.terms.said
+	shmfmt.Publish(&s.own.Number, s.Number)
 	return s.compare()
 }
 
@@ -362,8 +326,8 @@ func (s *slot) barrierOfRoots() error {
 // published; in that of a counter the last one looks, so that nobody else needs the lines of the
 // others.
 func (s *slot) compare() error {
-	if s.form == SlotCells {
-		err := s.gathered(s.number)
+	if s.inCells() {
+		err := s.gathered(s.Number)
 		s.wake()
 		if err == nil {
 			err = s.judge()
@@ -380,15 +344,15 @@ func (s *slot) compare() error {
 
 func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
 	s.terms.say(code, code)
-	if s.kind = Allreduce; len(send) > shmfmt.SlotPayload {
+	if s.Kind = uint8(Allreduce); len(send) > shmfmt.SlotPayload {
 		return s.allreduceLong(send, recv, o, t)
 	}
-	s.number++
+	s.Number++
 	if err := s.give(mem.Of(send)); err != nil {
 		return err
 	}
 	n := len(recv)
-	if s.form == SlotCells {
+	if s.inCells() {
 		var err error
 		if n <= shmfmt.SlotShort {
 			copy(s.short[s.c.Rank][:], send)
@@ -398,7 +362,7 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code)
 					s.e.choice.Kernel.Apply(o, t, recv, recv, s.short[r][:n])
 				}
 			}
-		} else if err = s.gathered(s.number); err == nil {
+		} else if err = s.gathered(s.Number); err == nil {
 			if err = s.judge(); err == nil {
 				s.combine(recv, o, t)
 			}
@@ -424,12 +388,12 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code)
 }
 
 func (s *slot) reduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
-	s.number, s.kind = s.number+1, Reduce
+	s.Number, s.Kind = s.Number+1, uint8(Reduce)
 	s.terms.name(Reduce, root)
 	s.terms.say(code, code)
 	err := s.give(mem.Of(send))
 	if err == nil && root == s.c.Rank {
-		if err = s.gathered(s.number); err == nil {
+		if err = s.gathered(s.Number); err == nil {
 			if err = s.judge(); err == nil {
 				s.combine(recv, o, t)
 			}

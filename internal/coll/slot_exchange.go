@@ -1,6 +1,8 @@
 package coll
 
 import (
+	"unsafe"
+
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
@@ -20,26 +22,27 @@ import (
 func (s *slot) stage(r int, number uint64) *[shmfmt.StageSize]byte {
 	if s.stages == nil {
 		s.stages = s.mem.Stages(len(s.cells))
+		s.Stages = uintptr(unsafe.Pointer(s.stages[0])) // the others follow it
 	}
 	return &s.stages[r][number&1]
 }
 
 // begin begins the next step and returns the own stage, free to be filled.
 func (s *slot) begin() (*[shmfmt.StageSize]byte, error) {
-	s.number++
-	return s.stage(s.c.Rank, s.number), s.settle()
+	s.Number++
+	return s.stage(s.c.Rank, s.Number), s.settle()
 }
 
 // show publishes the own stage and waits until all have done so.
 func (s *slot) show() error {
-	s.own.Said[s.number&1] = s.terms.said
-	shmfmt.Publish(&s.own.Number, s.number)
+	s.own.Said[s.Number&1] = s.terms.said
+	shmfmt.Publish(&s.own.Number, s.Number)
 	return s.compare()
 }
 
 // exchange gives send and waits until all have given: data is then what they gave.
 func (s *slot) exchange(send mem.Mem) error {
-	s.number++
+	s.Number++
 	if err := s.give(send); err != nil {
 		return err
 	}
@@ -48,7 +51,7 @@ func (s *slot) exchange(send mem.Mem) error {
 
 // tell is a short Bcast in which nobody is ahead of anybody.
 func (s *slot) tell(buf []byte, root int) error {
-	s.kind = Bcast
+	s.Kind = uint8(Bcast)
 	s.terms.name(Bcast, root)
 	s.terms.say(dtype.Mixed, dtype.Mixed)
 	err := s.exchange(mem.Of(buf))
@@ -59,7 +62,7 @@ func (s *slot) tell(buf []byte, root int) error {
 }
 
 func (s *slot) allgather(send, recv mem.Mem, gives, gets dtype.Code) error {
-	s.kind = Allgather
+	s.Kind = uint8(Allgather)
 	s.terms.say(gives, gets)
 	n, me := send.Len(), s.c.Rank
 	b, row := recv.Bytes()
@@ -87,7 +90,7 @@ func (s *slot) allgather(send, recv mem.Mem, gives, gets dtype.Code) error {
 
 // alltoall has in a stage a part of the block for each other member, in their order.
 func (s *slot) alltoall(send, recv mem.Mem, gives, gets dtype.Code) error {
-	s.kind = Alltoall
+	s.Kind = uint8(Alltoall)
 	s.terms.say(gives, gets)
 	n, me := len(s.cells), s.c.Rank
 	size := send.Len() / n
@@ -111,7 +114,7 @@ func (s *slot) alltoall(send, recv mem.Mem, gives, gets dtype.Code) error {
 		}
 		for r := range n {
 			if r != me {
-				recv.Unpack(s.stage(r, s.number)[other(me, r)*part:][:k], r*size+at)
+				recv.Unpack(s.stage(r, s.Number)[other(me, r)*part:][:k], r*size+at)
 			}
 		}
 	}
@@ -168,14 +171,14 @@ func (s *slot) allreduceLong(send, recv []byte, o op.Op, t op.Type) error {
 		}
 		for r := range n {
 			from, to := share(len(before)/w, r)
-			copy(before[from:to], s.stage(r, s.number)[chunk*w:])
+			copy(before[from:to], s.stage(r, s.Number)[chunk*w:])
 		}
 		if from, to := share(len(now)/w, s.c.Rank); to > from {
 			// All have left the step before: the own stage of the next one is free.
-			sum := s.stage(s.c.Rank, s.number+1)[chunk*w:][:to-from]
-			s.e.choice.Kernel.Apply(o, t, sum, s.stage(0, s.number)[from:to], s.stage(1, s.number)[from:to])
+			sum := s.stage(s.c.Rank, s.Number+1)[chunk*w:][:to-from]
+			s.e.choice.Kernel.Apply(o, t, sum, s.stage(0, s.Number)[from:to], s.stage(1, s.Number)[from:to])
 			for r := 2; r < n; r++ {
-				s.e.choice.Kernel.Apply(o, t, sum, sum, s.stage(r, s.number)[from:to])
+				s.e.choice.Kernel.Apply(o, t, sum, sum, s.stage(r, s.Number)[from:to])
 			}
 		}
 		before = recv[min(lo, count)*w:][:len(now)]

@@ -1,6 +1,8 @@
 package coll
 
 import (
+	"unsafe"
+
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
@@ -17,13 +19,10 @@ import (
 // Turns and bytes are rings. Every member derives from the lengths of the broadcasts
 // where a piece stands, so that any can be the next root. A piece may be
 // overwritten when all have passed it.
-type stream struct {
-	bytes  *[shmfmt.StreamBytes]byte  // nil until needed
-	number uint64                     // of the last piece given or taken
-	at     uint64                     // bytes used up to and with that
-	ends   [shmfmt.StreamTurns]uint64 // at after each of the last pieces, by turn
-	passed uint64                     // all others have passed this piece
-}
+type stream shmfmt.SlotStream
+
+// flow is the stream of the slot.
+func (s *slot) flow() *stream { return (*stream)(&s.Stream) }
 
 const (
 	// streamPiece is the longest piece in bytes: some of them fit the memory, so
@@ -36,7 +35,7 @@ const (
 // bcast copies buf from the root, which may be empty: who returns knows then that the
 // root has called. Members that disagree on its length learn it.
 func (s *slot) bcast(buf mem.Mem, code dtype.Code, root int) error {
-	s.kind = Bcast
+	s.Kind = uint8(Bcast)
 	s.terms.name(Bcast, root)
 	if s.terms.say(code, code); root == s.c.Rank {
 		return s.pour(buf)
@@ -65,9 +64,9 @@ func (s *slot) bcast(buf mem.Mem, code dtype.Code, root int) error {
 // to end, counted as at is. A short one stands in its turn.
 func (t *stream) place(n int) (start, end uint64) {
 	if n <= shmfmt.StreamShort {
-		return t.at, t.at
+		return t.At, t.At
 	}
-	start = t.at
+	start = t.At
 	if left := shmfmt.StreamBytes - start%shmfmt.StreamBytes; left < uint64(n) {
 		start += left
 	}
@@ -76,37 +75,38 @@ func (t *stream) place(n int) (start, end uint64) {
 
 // take makes the piece that ends there the last one.
 func (t *stream) take(end uint64) {
-	t.number++
-	t.at = end
-	t.ends[t.number%shmfmt.StreamTurns] = end
+	t.Number++
+	t.At = end
+	t.Ends[t.Number%shmfmt.StreamTurns] = end
 }
 
 // fits reports whether there is room for a piece that ends there when all others
 // have passed so many.
 func (t *stream) fits(end, passed uint64) bool {
-	return t.number-passed < shmfmt.StreamTurns && end-t.ends[passed%shmfmt.StreamTurns] <= shmfmt.StreamBytes
+	return t.Number-passed < shmfmt.StreamTurns && end-t.Ends[passed%shmfmt.StreamTurns] <= shmfmt.StreamBytes
 }
 
 // memory is that of pieces which are not short.
 func (s *slot) memory() *[shmfmt.StreamBytes]byte {
-	if s.stream.bytes == nil {
-		s.stream.bytes = s.mem.Stream()
+	if s.pieces == nil {
+		s.pieces = s.mem.Stream()
+		s.Stream.Memory = uintptr(unsafe.Pointer(s.pieces))
 	}
-	return s.stream.bytes
+	return s.pieces
 }
 
 // room waits until there is room for a piece that ends there.
 func (s *slot) room(end uint64) error {
-	t := &s.stream
-	if t.fits(end, t.passed) {
+	t := s.flow()
+	if t.fits(end, t.Passed) {
 		return nil
 	}
-	if t.passed = s.lowest(); t.fits(end, t.passed) {
+	if t.Passed = s.lowest(); t.fits(end, t.Passed) {
 		return nil
 	}
 	// Wait until half of it is free, so that the root, too, finds much to do at once.
-	target := t.passed
-	for !t.fits(end, target) || t.number-target > shmfmt.StreamTurns/2 || t.at-t.ends[target%shmfmt.StreamTurns] > shmfmt.StreamBytes/2 {
+	target := t.Passed
+	for !t.fits(end, target) || t.Number-target > shmfmt.StreamTurns/2 || t.At-t.Ends[target%shmfmt.StreamTurns] > shmfmt.StreamBytes/2 {
 		target++
 	}
 	for _, c := range s.others {
@@ -114,13 +114,13 @@ func (s *slot) room(end uint64) error {
 			return err
 		}
 	}
-	t.passed = target
+	t.Passed = target
 	return nil
 }
 
 // lowest is the last piece that all others have passed.
 func (s *slot) lowest() uint64 {
-	low := s.stream.number
+	low := s.Stream.Number
 	for _, c := range s.others {
 		low = min(low, c.Passed.Load()) // pairs with Publish in pass
 	}
@@ -129,12 +129,12 @@ func (s *slot) lowest() uint64 {
 
 // pass says that the member is done with the last piece. A root may wait for that.
 func (s *slot) pass() {
-	shmfmt.Publish(&s.own.Passed, s.stream.number)
+	shmfmt.Publish(&s.own.Passed, s.Stream.Number)
 }
 
 // pour gives buf to all others.
 func (s *slot) pour(buf mem.Mem) error {
-	t := &s.stream
+	t := s.flow()
 	b, row := buf.Bytes()
 	for at, more := 0, true; more; more = at < buf.Len() {
 		n := min(buf.Len()-at, streamPiece)
@@ -143,7 +143,7 @@ func (s *slot) pour(buf mem.Mem) error {
 			return err
 		}
 		t.take(end)
-		turn := &s.head.Turns[t.number%shmfmt.StreamTurns]
+		turn := &s.head.Turns[t.Number%shmfmt.StreamTurns]
 		turn.Size = uint64(buf.Len()) | uint64(s.terms.turn())<<shmfmt.TurnBits
 		switch {
 		case n > shmfmt.StreamShort:
@@ -153,7 +153,7 @@ func (s *slot) pour(buf mem.Mem) error {
 		default:
 			buf.Pack(turn.Short[:n], at)
 		}
-		shmfmt.Publish(&turn.Number, t.number)
+		shmfmt.Publish(&turn.Number, t.Number)
 		s.pass()
 		s.wake()
 		at += n
@@ -164,11 +164,11 @@ func (s *slot) pour(buf mem.Mem) error {
 // draw receives what the root gives, of any length, as far as it fits, and returns
 // its length, and what it says.
 func (s *slot) draw(buf mem.Mem) (size int, said uint32, err error) {
-	t := &s.stream
+	t := s.flow()
 	b, row := buf.Bytes()
 	size = buf.Len()
 	for got, more := 0, true; more; more = got < size {
-		number := t.number + 1
+		number := t.Number + 1
 		turn := &s.head.Turns[number%shmfmt.StreamTurns]
 		if err := s.await(&turn.Number, number); err != nil {
 			return 0, 0, err

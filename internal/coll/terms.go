@@ -138,10 +138,10 @@ func (s *slot) word(r int) uint32 {
 	switch {
 	case r == s.c.Rank:
 		return s.terms.said
-	case s.kind == Barrier && s.form != SlotCells:
-		return s.cells[r].Met[s.turns&1]
+	case Kind(s.Kind) == Barrier && !s.inCells():
+		return s.cells[r].Met[s.Turns&1]
 	}
-	return s.cells[r].Said[s.number&1]
+	return s.cells[r].Said[s.Number&1]
 }
 
 // rank is that of a member in the communicator that the program has called with, and ranks the
@@ -195,7 +195,7 @@ func (s *slot) disagreement() error {
 			roots = roots || otherRoots(a, b)
 		}
 	}
-	if roots && s.kind != Reduce {
+	if roots && Kind(s.Kind) != Reduce {
 		s.terms.roots = firstRoots
 	}
 	return err

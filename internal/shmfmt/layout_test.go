@@ -99,6 +99,13 @@ func TestSlotLayoutIsGolden(t *testing.T) {
 }
 
 // Records that only Go and C of one process share: who meets compares the number of the layout.
+func TestSlotStateLayoutIsGolden(t *testing.T) {
+	var l listing
+	l.fields(SlotState{})
+	l.fields(SlotStream{})
+	golden(t, "slot_state.txt", l.String())
+}
+
 func TestTypeLayoutIsGolden(t *testing.T) {
 	var l listing
 	l.fields(Type{})

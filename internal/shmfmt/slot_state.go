@@ -1,0 +1,97 @@
+package shmfmt
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// SlotState is what a member keeps of a slot for itself: how far it has come, and where things
+// are. It stands outside of the Go heap (package hot), and Go and C of the process have no other
+// copy: see slot of package coll, which says what the words mean and owns the memory.
+//
+// Behind it are the members' short contributions to the current collective, SlotShort bytes each,
+// by rank. What the shortest collectives need is in the first line.
+type SlotState struct {
+	// Busy is the blocking collective that is at work in this process, 0 for none: entered by
+	// compare-and-swap and left by a store, in Go and in C.
+	Busy   atomic.Uint32
+	Broken bool  // a member has died in the slot: the counts in it mean nothing any more
+	Form   uint8 // a form of package coll
+	Kind   uint8 // of the last collective entered, a kind of package coll
+	_      uint8
+	Head   uintptr // address of the SlotHead, which the cells follow
+	Number uint64  // of the last collective entered
+	Known  uint64  // all members have entered the collective of this number
+	Loads  int64   // looks at a word before anything else
+	Yields int64   // looks with the core given away in between, before polling
+	Turns  uint64  // releases waited for
+	Absent int64   // members that had not come when this one did
+
+	Cores  int64   // that the processes of the node share; 0 if there is one for each
+	Vain   uint64  // collectives in which nobody is to look for a release, after it was in vain
+	Hope   uint64  // the turn from which on somebody may
+	Stages uintptr // address of the members' Stages, 0 until one is needed
+	Stream SlotStream
+}
+
+// SlotStream is how far a member has come in the stream of broadcasts: see stream of package coll.
+type SlotStream struct {
+	Memory uintptr             // address of the payloads, 0 until needed
+	Number uint64              // of the last piece given or taken
+	At     uint64              // bytes used up to and with that
+	Passed uint64              // all others have passed this piece
+	Ends   [StreamTurns]uint64 // At after each of the last pieces, by turn
+}
+
+// SlotLayout is where things are in a SlotState and in what is found from there.
+func SlotLayout() []Field {
+	var s SlotState
+	var head SlotHead
+	var turn Turn
+	var cell Cell
+	streamAt, releaseAt := unsafe.Offsetof(s.Stream), unsafe.Offsetof(head.Release)
+	return []Field{
+		{"SLOT_BUSY", int64(unsafe.Offsetof(s.Busy))},
+		{"SLOT_BROKEN", int64(unsafe.Offsetof(s.Broken))},
+		{"SLOT_FORM", int64(unsafe.Offsetof(s.Form))},
+		{"SLOT_KIND", int64(unsafe.Offsetof(s.Kind))},
+		{"SLOT_HEAD", int64(unsafe.Offsetof(s.Head))},
+		{"SLOT_NUMBER", int64(unsafe.Offsetof(s.Number))},
+		{"SLOT_KNOWN", int64(unsafe.Offsetof(s.Known))},
+		{"SLOT_LOADS", int64(unsafe.Offsetof(s.Loads))},
+		{"SLOT_YIELDS", int64(unsafe.Offsetof(s.Yields))},
+		{"SLOT_TURNS", int64(unsafe.Offsetof(s.Turns))},
+		{"SLOT_ABSENT", int64(unsafe.Offsetof(s.Absent))},
+		{"SLOT_CORES", int64(unsafe.Offsetof(s.Cores))},
+		{"SLOT_VAIN", int64(unsafe.Offsetof(s.Vain))},
+		{"SLOT_HOPE", int64(unsafe.Offsetof(s.Hope))},
+		{"SLOT_STAGES", int64(unsafe.Offsetof(s.Stages))},
+		{"SLOT_STREAM_MEMORY", int64(streamAt + unsafe.Offsetof(s.Stream.Memory))},
+		{"SLOT_STREAM_NUMBER", int64(streamAt + unsafe.Offsetof(s.Stream.Number))},
+		{"SLOT_STREAM_AT", int64(streamAt + unsafe.Offsetof(s.Stream.At))},
+		{"SLOT_STREAM_PASSED", int64(streamAt + unsafe.Offsetof(s.Stream.Passed))},
+		{"SLOT_STREAM_ENDS", int64(streamAt + unsafe.Offsetof(s.Stream.Ends))},
+		{"SLOT_SHORTS", int64(unsafe.Sizeof(s))},
+		{"SLOT_SHORT", SlotShort},
+		{"SLOT_LINE", Line},
+		{"HEAD_ARRIVED", int64(unsafe.Offsetof(head.Arrived))},
+		{"HEAD_RELEASE_NUMBER", int64(releaseAt + unsafe.Offsetof(head.Release.Number))},
+		{"HEAD_RELEASE_DATA", int64(releaseAt + unsafe.Offsetof(head.Release.Data))},
+		{"HEAD_SLEEPERS", int64(unsafe.Offsetof(head.Sleepers))},
+		{"HEAD_TURNS", int64(unsafe.Offsetof(head.Turns))},
+		{"HEAD_CELLS", headSize},
+		{"TURN_BYTES", int64(unsafe.Sizeof(turn))},
+		{"TURN_NUMBER", int64(unsafe.Offsetof(turn.Number))},
+		{"TURN_SIZE", int64(unsafe.Offsetof(turn.Size))},
+		{"TURN_BITS", TurnBits},
+		{"TURN_SHORT", int64(unsafe.Offsetof(turn.Short))},
+		{"CELL_BYTES", cellSize},
+		{"CELL_NUMBER", int64(unsafe.Offsetof(cell.Number))},
+		{"CELL_SHORT", int64(unsafe.Offsetof(cell.Short))},
+		{"CELL_PASSED", int64(unsafe.Offsetof(cell.Passed))},
+		{"STAGE_BYTES", StageSize},
+		{"STREAM_SHORT", StreamShort},
+		{"STREAM_BYTES", StreamBytes},
+		{"STREAM_TURNS", StreamTurns},
+	}
+}
