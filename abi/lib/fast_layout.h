@@ -43,9 +43,9 @@
 
 /* Places in bytes in records of internal/shmfmt, and constants of internal/coll. */
 #define HALO_SLOT_BUSY                0
-#define HALO_SLOT_BROKEN              4
-#define HALO_SLOT_FORM                5
-#define HALO_SLOT_KIND                6
+#define HALO_SLOT_BROKEN              44
+#define HALO_SLOT_FORM                45
+#define HALO_SLOT_KIND                46
 #define HALO_SLOT_HEAD                8
 #define HALO_SLOT_NUMBER              16
 #define HALO_SLOT_KNOWN               24
@@ -91,12 +91,13 @@
 #define HALO_KIND_ALLGATHER           8
 #define HALO_KIND_ALLTOALL            10
 #define HALO_BUSY_FIRST               1
+#define HALO_BUSY_CALL                255
 #define HALO_SLOT_PATIENCE            3000
 #define HALO_SLOT_VAIN_MAX            63
 #define HALO_SLOT_MOST                16384
 
 /* The number of this layout: Go has to give the same. */
-#define HALO_COLL_LAYOUT 0xebd12c38b9b8b59bu
+#define HALO_COLL_LAYOUT 0xbb5767063645399u
 
 /* The same of internal/dtype. */
 #define HALO_TYPE_COMMITTED           0

@@ -18,6 +18,7 @@ struct slot {
 	MPI_Comm comm;
 	char *at;   /* its shmfmt.SlotState */
 	char *head; /* its shmfmt.SlotHead */
+	uint64_t idle; /* the word of a slot in which no call is at work */
 	int rank, size;
 };
 
@@ -47,8 +48,10 @@ static inline int find_slot(struct slot *s, MPI_Comm comm) {
 
 /* occupancy.enter: whether no other call is at work. It tells the kind of the collective, too. */
 static inline int enter(struct slot *s, int kind) {
-	uint32_t nobody = 0;
-	if (!__atomic_compare_exchange_n(HALO_AT(uint32_t, s->at, HALO_SLOT_BUSY), &nobody, (uint32_t)(HALO_BUSY_FIRST + kind), 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+	uint64_t *busy = HALO_AT(uint64_t, s->at, HALO_SLOT_BUSY);
+	s->idle = __atomic_load_n(busy, __ATOMIC_RELAXED) & ~(uint64_t)HALO_BUSY_CALL;
+	uint64_t idle = s->idle;
+	if (!__atomic_compare_exchange_n(busy, &idle, s->idle + (uint64_t)(HALO_BUSY_FIRST + kind), 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		return 0;
 	*HALO_AT(uint8_t, s->at, HALO_SLOT_KIND) = (uint8_t)kind;
 	return 1;
@@ -56,7 +59,7 @@ static inline int enter(struct slot *s, int kind) {
 
 /* occupancy.leave, with the code that the call returns */
 static inline int leave(struct slot *s, int code) {
-	__atomic_store_n(HALO_AT(uint32_t, s->at, HALO_SLOT_BUSY), 0, __ATOMIC_RELEASE);
+	__atomic_store_n(HALO_AT(uint64_t, s->at, HALO_SLOT_BUSY), s->idle, __ATOMIC_RELEASE);
 	return code;
 }
 
@@ -77,7 +80,7 @@ static inline int await(struct slot *s, char *word, uint64_t n) {
 			return MPI_SUCCESS;
 		halo_fence();
 	}
-	for (int64_t i = *HALO_AT(int64_t, s->at, HALO_SLOT_YIELDS); i > 0; i--) {
+	for (int32_t i = *HALO_AT(int32_t, s->at, HALO_SLOT_YIELDS); i > 0; i--) {
 		sched_yield();
 		if (load(word) >= n)
 			return MPI_SUCCESS;

@@ -88,41 +88,58 @@ func (c *Clash) On(name string) string {
 // that blocks, and one that starts or prepares a request. There may be one of each, and any
 // number of requests that have been started.
 //
+// A word is idle or, in its lower callBits, has the Call. A call enters by a compare-and-swap from
+// idle, and leaves by a store: two words, since a start is over at once and says nothing about
+// how long its request takes. Rejected: a mutex, with which the calls would take turns in an order
+// that differs from member to member.
+//
 // The word of calls that block is in the slot's record if there is a slot, since code in C enters
-// there. Each word is 0 or a Call. A call enters by a compare-and-swap from 0, and leaves by a
-// store: two words, since a start is over at once and says nothing about how long its
-// request takes. Code in C enters and leaves in the same way. Rejected: a mutex, with which
-// the calls would take turns in an order that differs from member to member.
+// and leaves there in the same way. When the communicator is freed the record may become that of
+// another one. So idle is a number that each communicator has for itself: a call that comes too
+// late finds another one, and changes nothing.
 type occupancy struct {
-	blocking *atomic.Uint32
-	starting atomic.Uint32
-	alone    atomic.Uint32 // the word of calls that block where there is no slot
+	blocking *atomic.Uint64
+	idle     uint64 // of blocking
+	starting atomic.Uint64
+	alone    atomic.Uint64 // the word of calls that block where there is no slot
 }
+
+// callBits is how many bits of a word are the Call.
+const callBits = 8
+
+var _ [1<<callBits - 1 - CallFinalize]struct{} // the calls fit
 
 // enter begins a blocking call, and fails if another one is at work.
 func (o *occupancy) enter(call Call) error {
-	if o.blocking.CompareAndSwap(0, uint32(call)) { // pairs with the store in leave, here and in C
+	if o.blocking.CompareAndSwap(o.idle, o.idle|uint64(call)) { // pairs with the store in leave, here and in C
 		return nil
 	}
-	return occupy(o.blocking, call)
+	return occupy(o.blocking, o.idle, call)
 }
 
 // leave ends the blocking call.
 func (o *occupancy) leave() {
-	o.blocking.Store(0)
+	o.blocking.Store(o.idle)
 	runtime.KeepAlive(o) // the word may be in a record that goes with the state of a communicator
 }
 
-// occupy enters a word that was not 0 a moment ago, and fails if it still is not.
-func occupy(word *atomic.Uint32, call Call) error {
-	for {
-		if other := Call(word.Load()); other != 0 {
-			return &Clash{call, other}
-		}
-		if word.CompareAndSwap(0, uint32(call)) {
-			return nil
+// occupy enters a word that was not idle a moment ago, and fails if it still is not.
+func occupy(word *atomic.Uint64, idle uint64, call Call) error {
+	for !word.CompareAndSwap(idle, idle|uint64(call)) {
+		if now := word.Load(); now != idle {
+			return &Clash{call, at(now, idle)}
 		}
 	}
+	return nil
+}
+
+// at is the call at work by a word that is not idle. Where it is another communicator's the own one
+// has been freed.
+func at(word, idle uint64) Call {
+	if word>>callBits != idle>>callBits {
+		return CallFree
+	}
+	return Call(word - idle)
 }
 
 // occupied carries out a blocking call on c.
@@ -139,7 +156,7 @@ func occupied(c *comm.Comm, call Call, do func() error) error {
 // at work. It is called without the lock, before the engine is: the calls themselves have the
 // lock, so that one could not see the other. Leave ends the call.
 func (e *Engine) Enter(c *comm.Comm, call Call) error {
-	return occupy(&stateOf(c).busy.starting, call) // pairs with the store in Leave
+	return occupy(&stateOf(c).busy.starting, 0, call) // pairs with the store in Leave
 }
 
 // Leave ends a call that Enter has begun.
@@ -148,8 +165,9 @@ func (e *Engine) Leave(c *comm.Comm) { stateOf(c).busy.starting.Store(0) }
 // Idle fails, as the call would, if a blocking call is at work on c. Nothing is changed: for
 // calls that do something before they enter.
 func (e *Engine) Idle(c *comm.Comm, call Call) error {
-	if other := Call(stateOf(c).busy.blocking.Load()); other != 0 {
-		return &Clash{call, other}
+	o := &stateOf(c).busy
+	if now := o.blocking.Load(); now != o.idle {
+		return &Clash{call, at(now, o.idle)}
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (e *Engine) attach(c *comm.Comm, slot int) {
 	}
 	if slot != NoSlot {
 		openSlot(e, s, &s.slot, c, slot)
-		s.busy.blocking = &s.slot.Busy
+		s.busy.blocking, s.busy.idle = &s.slot.Busy, s.slot.Busy.Load()
 	}
 	c.Coll = s
 }
@@ -391,15 +391,15 @@ func (e *Engine) Busy(c *comm.Comm) bool {
 // Drop is Free with the lock held.
 func (e *Engine) Drop(c *comm.Comm) {
 	st := stateOf(c)
+	// A call that comes in nevertheless finds the state, and that it is occupied for ever.
+	st.busy.blocking.Store(st.busy.idle | uint64(CallFree))
+	st.busy.starting.Store(uint64(CallFree))
 	if st.slot.SlotState != nil {
-		st.slot.mem.Free(c.Size())
+		st.slot.close()
 	}
 	if d := st.division; d != nil && d.slot != nil {
-		d.slot.mem.Free(d.local.Size())
+		d.slot.close()
 	}
-	// Who has come into a call nevertheless finds the state, and that it is occupied for ever.
-	st.busy.blocking.Store(uint32(CallFree))
-	st.busy.starting.Store(uint32(CallFree))
 	if c.Inter != nil {
 		e.Drop(c.Inter.Union)
 	}

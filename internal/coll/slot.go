@@ -1,6 +1,7 @@
 package coll
 
 import (
+	"runtime"
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/comm"
@@ -92,6 +93,9 @@ type slot struct {
 	// stages are the members', by rank; nil until one is needed.
 	stages []*shmfmt.Stages
 	pieces *[shmfmt.StreamBytes]byte // memory of the stream; nil until needed
+
+	record    []byte          // the memory of the SlotState
+	forgotten runtime.Cleanup // frees it if the slot is not closed
 }
 
 // await waits until word is n or more.

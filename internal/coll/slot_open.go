@@ -11,17 +11,17 @@ import (
 )
 
 // openSlot makes s, which is part of owner, slot i of the control segment for the members of c.
-// What C sees of it stays as long as somebody has the owner: whoever comes into a call on a
-// communicator that is being freed still finds that it is occupied.
+// The SlotState goes when s is closed, or with the owner if it never is.
 func openSlot[T any](e *Engine, owner *T, s *slot, c *comm.Comm, i int) {
 	mem := e.node.Control().Slot(i)
 	s.e, s.c, s.mem, s.head = e, c, mem, mem.Head()
 	s.terms = e.newTerms()
 	s.event.About = s
-	record := hot.Bytes(int(unsafe.Sizeof(*s.SlotState)) + c.Size()*shmfmt.SlotShort)
-	runtime.AddCleanup(owner, hot.FreeBytes, record)
-	s.SlotState = (*shmfmt.SlotState)(unsafe.Pointer(&record[0]))
-	s.short = unsafe.Slice((*[shmfmt.SlotShort]byte)(unsafe.Pointer(&record[unsafe.Sizeof(*s.SlotState)])), c.Size())
+	s.record = hot.Bytes(int(unsafe.Sizeof(*s.SlotState)) + c.Size()*shmfmt.SlotShort)
+	s.forgotten = runtime.AddCleanup(owner, hot.FreeBytes, s.record)
+	s.SlotState = (*shmfmt.SlotState)(unsafe.Pointer(&s.record[0]))
+	s.short = unsafe.Slice((*[shmfmt.SlotShort]byte)(unsafe.Pointer(&s.record[unsafe.Sizeof(*s.SlotState)])), c.Size())
+	s.Busy.Store((c.Ctx + 1) << callBits) // contexts never come again; not 0, as in a record that begins
 	s.Head = uintptr(unsafe.Pointer(s.head))
 	s.Form, s.Loads, s.Yields = uint8(SlotCounter), 4, yields
 	for r, m := range c.Members {
@@ -43,6 +43,13 @@ func openSlot[T any](e *Engine, owner *T, s *slot, c *comm.Comm, i int) {
 	} else {
 		s.Cores = int64(job.Cores)
 	}
+}
+
+// close ends the use of the slot in this process, which nobody is in.
+func (s *slot) close() {
+	s.mem.Free(len(s.cells))
+	s.forgotten.Stop()
+	hot.FreeBytes(s.record)
 }
 
 // inCells reports whether the slot is used in the form of cells.

@@ -12,18 +12,19 @@ import (
 // Behind it are the members' short contributions to the current collective, SlotShort bytes each,
 // by rank. What the shortest collectives need is in the first line.
 type SlotState struct {
-	// Busy is the blocking collective that is at work in this process, 0 for none: entered by
-	// compare-and-swap and left by a store, in Go and in C.
-	Busy   atomic.Uint32
-	Broken bool  // a member has died in the slot: the counts in it mean nothing any more
-	Form   uint8 // a form of package coll
-	Kind   uint8 // of the last collective entered, a kind of package coll
-	_      uint8
+	// Busy has in its lowest byte the blocking call that is at work in this process, 0 for none:
+	// entered by compare-and-swap and left by a store, in Go and in C. Above it stands a number
+	// of the communicator, by which a call that comes after the end of that one finds that the
+	// record is another one's.
+	Busy   atomic.Uint64
 	Head   uintptr // address of the SlotHead, which the cells follow
 	Number uint64  // of the last collective entered
 	Known  uint64  // all members have entered the collective of this number
 	Loads  int64   // looks at a word before anything else
-	Yields int64   // looks with the core given away in between, before polling
+	Yields int32   // looks with the core given away in between, before polling
+	Broken bool    // a member has died in the slot: the counts in it mean nothing any more
+	Form   uint8   // a form of package coll
+	Kind   uint8   // of the last collective entered, a kind of package coll
 	Turns  uint64  // releases waited for
 	Absent int64   // members that had not come when this one did
 
