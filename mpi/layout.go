@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 )
 
 // Buffer is what a message is sent from or received into when it is not simply a
@@ -95,7 +96,7 @@ func (b *Buffer) at(p unsafe.Pointer, count int, d Datatype) {
 		return
 	}
 	lb, _ := t.TrueExtent()
-	if at := int64(uintptr(p)) + lb; at >= 0 && at < firstPage {
+	if at := int64(uintptr(p)) + lb; at >= 0 && at < mem.FirstPage {
 		b.err = &class.Error{Class: class.Buffer, Text: fmt.Sprintf("%s at address %#x", t.Describe(int64(count)), at)}
 	}
 	b.h = d.h
@@ -109,9 +110,6 @@ func (b *Buffer) at(p unsafe.Pointer, count int, d Datatype) {
 func (internals) BufError(cl Class, format string, args ...any) Buffer {
 	return Buffer{err: &class.Error{Class: class.Class(cl), Text: fmt.Sprintf(format, args...)}}
 }
-
-// firstPage is the size of the lowest page of memory, where nothing is.
-const firstPage = 4096
 
 // memory is the bytes of a slice whose elements hold no pointers.
 func memory[T any](s []T) []byte {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
@@ -98,7 +99,7 @@ func (c *Comm) WinCreatePtr(p unsafe.Pointer, size int64, unit int, info *Info) 
 	switch {
 	case size < 0 || uintptr(size) > -uintptr(p)-1 && p != nil:
 		s.Refused = wrong(ErrSize, "%d bytes at %p", size, p)
-	case size > 0 && uintptr(p) < firstPage:
+	case size > 0 && uintptr(p) < mem.FirstPage:
 		s.Refused = wrong(ErrArg, "%d bytes at address %p", size, p)
 	case p != nil:
 		s.Mem = unsafe.Slice((*byte)(p), size)

@@ -3,6 +3,7 @@ package bind
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
@@ -26,7 +27,7 @@ func (a args) int(i int) int { return int(a.word(i)) }
 func (a args) long(i int) int64 { return int64(a.word(i)) }
 
 // firstPage is where addresses begin that memory may have.
-const firstPage = 4096
+const firstPage = mem.FirstPage
 
 // pointer is an address of C as a pointer of Go: memory that is not Go's. It is nil for
 // addresses below the first page, which the standard gives meanings of their own.

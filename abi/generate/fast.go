@@ -6,6 +6,8 @@ import (
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -14,6 +16,13 @@ import (
 func fastLayout() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "/* %s */\n#ifndef HALO_FAST_LAYOUT_H\n#define HALO_FAST_LAYOUT_H\n\n", notice)
+	b.WriteString("/* Constants, in bytes, of internal/mem and internal/op. */\n")
+	definitions(&b, []shmfmt.Field{
+		{Name: "FIRST_PAGE", Value: mem.FirstPage},
+		{Name: "KERNEL_BLOCK", Value: op.Block},
+		{Name: "KERNEL_PIECE", Value: op.SweepPiece},
+	})
+	b.WriteString("\n")
 	b.WriteString("/* Places in bytes, and constants, of internal/rma, internal/apply and internal/shmfmt. */\n")
 	layout(&b, "HALO_LAYOUT", rma.DescriptorLayout())
 	b.WriteString("/* Places in bytes in records of internal/shmfmt, and constants of internal/coll. */\n")
@@ -26,6 +35,11 @@ func fastLayout() []byte {
 
 // layout has a definition of each field, and of the number of all.
 func layout(b *bytes.Buffer, number string, fields []shmfmt.Field) {
+	definitions(b, fields)
+	fmt.Fprintf(b, "\n/* The number of this layout: Go has to give the same. */\n#define %s %#xu\n\n", number, rma.LayoutNumber(fields))
+}
+
+func definitions(b *bytes.Buffer, fields []shmfmt.Field) {
 	for _, f := range fields {
 		suffix := ""
 		if f.Value > 1<<31-1 {
@@ -33,5 +47,4 @@ func layout(b *bytes.Buffer, number string, fields []shmfmt.Field) {
 		}
 		fmt.Fprintf(b, "#define HALO_%-24s %d%s\n", f.Name, f.Value, suffix)
 	}
-	fmt.Fprintf(b, "\n/* The number of this layout: Go has to give the same. */\n#define %s %#xu\n\n", number, rma.LayoutNumber(fields))
 }

@@ -39,9 +39,6 @@
 #define HALO_AT(type, base, place) ((type *)((char *)(base) + (place)))
 #define HALO_LOAD(type, base, place) __atomic_load_n(HALO_AT(type, base, place), __ATOMIC_SEQ_CST)
 
-/* The lowest page of memory, where nothing is but what the standard gives a meaning. */
-#define HALO_FIRST_PAGE 4096
-
 /* A live handle with what it is of. */
 struct halo_entry {
 	uintptr_t handle; /* stored last, cleared first */
@@ -301,7 +298,7 @@ static inline struct halo_entry *halo_comm(MPI_Comm comm) {
 }
 
 /* Nothing is in the first page: Go makes an error of such addresses, null among them. */
-#define HALO_THERE(address) ((uintptr_t)(address) >= 4096)
+#define HALO_THERE(address) ((uintptr_t)(address) >= HALO_FIRST_PAGE)
 
 static inline int halo_fast_comm_rank(MPI_Comm comm, int *rank) {
 	struct halo_entry *e = halo_comm(comm);

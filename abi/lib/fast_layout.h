@@ -2,6 +2,11 @@
 #ifndef HALO_FAST_LAYOUT_H
 #define HALO_FAST_LAYOUT_H
 
+/* Constants, in bytes, of internal/mem and internal/op. */
+#define HALO_FIRST_PAGE               4096
+#define HALO_KERNEL_BLOCK             64
+#define HALO_KERNEL_PIECE             8192
+
 /* Places in bytes, and constants, of internal/rma, internal/apply and internal/shmfmt. */
 #define HALO_VIEW_WINDOW              0
 #define HALO_VIEW_HOW                 12

@@ -2,9 +2,6 @@
 
 /* Long operations: op.Kernel.Apply, and MPI_Reduce_local, which is that alone. */
 
-#define BLOCK 64 /* what kernels do at a time, in bytes */
-#define PIECE (8 << 10)
-
 typedef uint64_t word8 __attribute__((aligned(1), may_alias));
 typedef uint32_t word4 __attribute__((aligned(1), may_alias));
 typedef uint16_t word2 __attribute__((aligned(1), may_alias));
@@ -34,23 +31,23 @@ static void combine(const void *kernel, void *dst, const void *left, const void 
 /* Kernel.applyUp and applyRest: of less than a block a copy is combined, as behind the end is not
  * our memory. */
 static void apply_up(const void *kernel, char *dst, const char *left, const char *right, uint64_t n) {
-	uint64_t blocks = n & ~(uint64_t)(BLOCK - 1);
+	uint64_t blocks = n & ~(uint64_t)(HALO_KERNEL_BLOCK - 1);
 	if (blocks > 0)
 		combine(kernel, dst, left, right, blocks);
 	if (n > blocks) {
-		char x[BLOCK] = {0}, y[BLOCK] = {0};
+		char x[HALO_KERNEL_BLOCK] = {0}, y[HALO_KERNEL_BLOCK] = {0};
 		memcpy(x, left + blocks, n - blocks);
 		memcpy(y, right + blocks, n - blocks);
-		combine(kernel, x, x, y, BLOCK);
+		combine(kernel, x, x, y, HALO_KERNEL_BLOCK);
 		halo_store_whole(dst + blocks, x, n - blocks);
 	}
 }
 
 void halo_apply(const void *kernel, void *dst, const void *left, const void *right, uint64_t n, void *old) {
-	uint64_t pieces = (n + PIECE - 1) / PIECE;
+	uint64_t pieces = (n + HALO_KERNEL_PIECE - 1) / HALO_KERNEL_PIECE;
 	int down = pieces > 2 && halo_sweep_down(dst);
 	for (uint64_t i = 0; i < pieces; i++) {
-		uint64_t at = (down ? pieces - 1 - i : i) * PIECE, length = n - at < PIECE ? n - at : PIECE;
+		uint64_t at = (down ? pieces - 1 - i : i) * HALO_KERNEL_PIECE, length = n - at < HALO_KERNEL_PIECE ? n - at : HALO_KERNEL_PIECE;
 		if (old != NULL)
 			memcpy((char *)old + at, (char *)dst + at, length);
 		apply_up(kernel, (char *)dst + at, (const char *)left + at, (const char *)right + at, length);

@@ -6,6 +6,11 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
+// FirstPage is the size in bytes of the lowest page of memory, where nothing is: programs in C give
+// addresses there by mistake, and the standard gives some a meaning of their own. C has the same
+// number (HALO_FIRST_PAGE).
+const FirstPage = 4096
+
 // Mem is n bytes of contiguous memory, or of the packed form of elements of a type. The zero
 // Mem is no bytes.
 //

@@ -116,37 +116,37 @@ func (k Kernel) Function(o Op, t Type) uintptr {
 }
 
 const (
-	// block is a multiple of the length of every vector, in bytes.
-	block = 64
+	// Block is a multiple of the length of every vector, in bytes.
+	Block = 64
 	// few is up to how many bytes a loop is as fast as a kernel is called.
 	few = 32
 )
 
-// sweepPiece is how many bytes go up in one piece, while the pieces may go down; a part of
+// SweepPiece is how many bytes go up in one piece, while the pieces may go down; a part of
 // the first cache.
-const sweepPiece = 8 << 10
+const SweepPiece = 8 << 10
 
 // Apply is the function Apply, by vectors as far as k has them. What exceeds the first cache
 // is gone through alternately up and down (sys.SweepDown).
 func (k Kernel) Apply(o Op, t Type, dst, left, right []byte) {
-	if len(dst) <= 2*sweepPiece {
+	if len(dst) <= 2*SweepPiece {
 		k.applyUp(o, t, dst, left, right)
 		return
 	}
-	pieces := (len(dst) + sweepPiece - 1) / sweepPiece
+	pieces := (len(dst) + SweepPiece - 1) / SweepPiece
 	i, step := 0, 1
 	if sys.SweepDown(unsafe.Pointer(&dst[0])) {
 		i, step = pieces-1, -1
 	}
 	for range pieces {
-		from, to := i*sweepPiece, min((i+1)*sweepPiece, len(dst))
+		from, to := i*SweepPiece, min((i+1)*SweepPiece, len(dst))
 		k.applyUp(o, t, dst[from:to], left[from:to], right[from:to])
 		i += step
 	}
 }
 
 func (k Kernel) applyUp(o Op, t Type, dst, left, right []byte) {
-	n := len(dst) &^ (block - 1)
+	n := len(dst) &^ (Block - 1)
 	if n == 0 || k == Loops {
 		k.applyRest(o, t, dst, left, right)
 		return
@@ -164,7 +164,7 @@ func (k Kernel) applyUp(o Op, t Type, dst, left, right []byte) {
 // whether it did. It only has for what Check accepts: who calls this first saves the
 // short operation half of its way.
 func (k Kernel) Whole(o Op, t Type, dst, left, right *byte, n int) bool {
-	return n&(block-1) == 0 && k.vector(o, t, dst, left, right, n)
+	return n&(Block-1) == 0 && k.vector(o, t, dst, left, right, n)
 }
 
 // applyRest does less than a block, by copies of a whole one: behind the end is not
@@ -174,10 +174,10 @@ func (k Kernel) applyRest(o Op, t Type, dst, left, right []byte) {
 		Apply(o, t, dst, left, right)
 		return
 	}
-	var x, y [block]byte
+	var x, y [Block]byte
 	copy(x[:], left)
 	copy(y[:], right)
-	if !k.vector(o, t, &x[0], &x[0], &y[0], block) {
+	if !k.vector(o, t, &x[0], &x[0], &y[0], Block) {
 		Apply(o, t, dst, left, right)
 		return
 	}
