@@ -1,3 +1,4 @@
+#include "fast_combine.h"
 #include "fast_slot.h"
 
 /*
@@ -91,66 +92,7 @@ int halo_coll_bcast(void *buffer, int64_t count, MPI_Datatype datatype, int root
 	return leave(&s, bcast(&s, buffer, n, root));
 }
 
-#define EACH(expression)            \
-	for (size_t i = 0; i < n; i++)  \
-		a[i] = (expression);        \
-	return 1
-
-/* Operations on n elements of an integer type, with the results in a. */
-#define WHOLE(name, type)                                            \
-	static int name(MPI_Op op, type *a, const type *b, size_t n) {   \
-		if (op == MPI_SUM) { EACH((type)((uint64_t)a[i] + (uint64_t)b[i])); }  \
-		if (op == MPI_PROD) { EACH((type)((uint64_t)a[i] * (uint64_t)b[i])); } \
-		if (op == MPI_MIN) { EACH(b[i] < a[i] ? b[i] : a[i]); }      \
-		if (op == MPI_MAX) { EACH(a[i] < b[i] ? b[i] : a[i]); }      \
-		if (op == MPI_BAND) { EACH((type)(a[i] & b[i])); }           \
-		if (op == MPI_BOR) { EACH((type)(a[i] | b[i])); }            \
-		EACH((type)(a[i] ^ b[i]));                                   \
-	}
-
-/* The same of a floating point type. It fails at a NaN, and where only the sign of a zero tells
- * the two apart: what comes of these, Go knows. */
-#define FLOATING(name, type)                                         \
-	static int name(MPI_Op op, type *a, const type *b, size_t n) {   \
-		int good = 1;                                                \
-		for (size_t i = 0; i < n; i++) {                             \
-			if (op == MPI_SUM)                                       \
-				a[i] = a[i] + b[i];                                  \
-			else if (op == MPI_PROD)                                 \
-				a[i] = a[i] * b[i];                                  \
-			else if (a[i] < b[i])                                    \
-				a[i] = op == MPI_MIN ? a[i] : b[i];                  \
-			else if (b[i] < a[i])                                    \
-				a[i] = op == MPI_MIN ? b[i] : a[i];                  \
-			else                                                     \
-				good &= memcmp(&a[i], &b[i], sizeof(type)) == 0;     \
-			good &= a[i] == a[i];                                    \
-		}                                                            \
-		return good;                                                 \
-	}
-
-WHOLE(combine_s1, int8_t)
-WHOLE(combine_s2, int16_t)
-WHOLE(combine_s4, int32_t)
-WHOLE(combine_s8, int64_t)
-WHOLE(combine_u1, uint8_t)
-WHOLE(combine_u2, uint16_t)
-WHOLE(combine_u4, uint32_t)
-WHOLE(combine_u8, uint64_t)
-FLOATING(combine_f4, float)
-FLOATING(combine_f8, double)
-
-static int combine_short(struct halo_type type, MPI_Op op, void *a, const void *b, size_t n) {
-	int is_signed = type.kind == HALO_SIGNED, floating = type.kind == HALO_FLOATING;
-	switch (type.size) {
-	case 1: return is_signed ? combine_s1(op, a, b, n) : combine_u1(op, a, b, n);
-	case 2: return is_signed ? combine_s2(op, a, b, n) : combine_u2(op, a, b, n);
-	case 4: return floating ? combine_f4(op, a, b, n) : is_signed ? combine_s4(op, a, b, n) : combine_u4(op, a, b, n);
-	}
-	return floating ? combine_f8(op, a, b, n) : is_signed ? combine_s8(op, a, b, n) : combine_u8(op, a, b, n);
-}
-
-/* flat.combines: whether the operation is one of those above on a type. */
+/* flat.combines: whether halo_combine does the operation on a type. */
 static int combines(MPI_Op op, struct halo_type type) {
 	if (type.kind < HALO_SIGNED || (type.kind == HALO_FLOATING && type.size < 4) || type.size > 8 || (type.size & (type.size - 1)) != 0)
 		return 0;
@@ -178,7 +120,7 @@ static void combine(struct slot *s, union operand *sum, const char *row, int cou
 			if (!good) { /* which knows, from the beginning on: it cannot fail */
 				PMPI_Reduce_local(sum, &next, count, datatype, op);
 				*sum = next;
-			} else if (!combine_short(type, op, sum, &next, (size_t)count)) {
+			} else if (!halo_combine(type.kind, type.size, op, sum, sum, &next, (size_t)count)) {
 				break;
 			}
 		}

@@ -1,3 +1,4 @@
+#include "fast_combine.h"
 #include "fast_element.h"
 
 /*
@@ -95,17 +96,10 @@ static int combine(MPI_Op op, int size, int kind, uint64_t was, uint64_t v, uint
 		*is = was;
 	} else if (op == MPI_REPLACE) {
 		*is = v;
-	} else if (op == MPI_BAND) {
-		*is = was & v;
-	} else if (op == MPI_BOR) {
-		*is = was | v;
-	} else if (op == MPI_BXOR) {
-		*is = was ^ v;
-	} else if (op == MPI_MIN || op == MPI_MAX) {
-		int less = kind == HALO_SIGNED ? extended(was, size) < extended(v, size) : was < v;
-		*is = less == (op == MPI_MIN) ? was : v;
 	} else if (kind != HALO_FLOATING) {
-		*is = was + v;
+		int was_less = kind == HALO_SIGNED ? extended(was, size) < extended(v, size) : was < v;
+		int v_less = kind == HALO_SIGNED ? extended(v, size) < extended(was, size) : v < was;
+		*is = halo_whole(op, was, v, was_less, v_less);
 	} else if (size == 8) {
 		double a, b;
 		memcpy(&a, &was, 8);

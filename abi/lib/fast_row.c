@@ -1,3 +1,4 @@
+#include "fast_combine.h"
 #include "fast_element.h"
 
 /*
@@ -48,68 +49,6 @@ static int claim_all(struct element *e) {
 	return 1;
 }
 
-#define EACH(expression)               \
-	for (int64_t i = 0; i < n; i++)    \
-		v[i] = (expression);           \
-	return 1;
-
-/* Operations on n elements of an integer type at p and v, with the results in v. */
-#define WHOLE(name, type)                                      \
-	static int name(MPI_Op op, const type *p, type *v, int64_t n) { \
-		if (op == MPI_SUM) { EACH((type)(p[i] + v[i])) }       \
-		if (op == MPI_BAND) { EACH((type)(p[i] & v[i])) }      \
-		if (op == MPI_BOR) { EACH((type)(p[i] | v[i])) }       \
-		if (op == MPI_BXOR) { EACH((type)(p[i] ^ v[i])) }      \
-		if (op == MPI_MIN) { EACH(v[i] < p[i] ? v[i] : p[i]) } \
-		if (op == MPI_MAX) { EACH(p[i] < v[i] ? v[i] : p[i]) } \
-		return op == MPI_REPLACE;                              \
-	}
-
-/* The same of a floating point type: it fails at a NaN. */
-#define FLOATING(name, type)                                   \
-	static int name(MPI_Op op, const type *p, type *v, int64_t n) { \
-		int good = 1;                                          \
-		if (op == MPI_SUM)                                     \
-			for (int64_t i = 0; i < n; i++) {                  \
-				v[i] = p[i] + v[i];                            \
-				good &= v[i] == v[i];                          \
-			}                                                  \
-		return good;                                           \
-	}
-
-WHOLE(many_s1, int8_t)
-WHOLE(many_s2, int16_t)
-WHOLE(many_u1, uint8_t)
-WHOLE(many_u2, uint16_t)
-WHOLE(many_u4, uint32_t)
-WHOLE(many_u8, uint64_t)
-FLOATING(many_f4, float)
-FLOATING(many_f8, double)
-
-/* Signed ones whose sums must wrap. */
-static int many_s4(MPI_Op op, const int32_t *p, int32_t *v, int64_t n) {
-	if (op == MPI_MIN) { EACH(v[i] < p[i] ? v[i] : p[i]) }
-	if (op == MPI_MAX) { EACH(p[i] < v[i] ? v[i] : p[i]) }
-	return many_u4(op, (const uint32_t *)p, (uint32_t *)v, n);
-}
-
-static int many_s8(MPI_Op op, const int64_t *p, int64_t *v, int64_t n) {
-	if (op == MPI_MIN) { EACH(v[i] < p[i] ? v[i] : p[i]) }
-	if (op == MPI_MAX) { EACH(p[i] < v[i] ? v[i] : p[i]) }
-	return many_u8(op, (const uint64_t *)p, (uint64_t *)v, n);
-}
-
-static int combine_many(const struct element *e, MPI_Op op, void *v, int64_t n) {
-	const void *p = e->at;
-	int is_signed = e->kind == HALO_SIGNED;
-	switch (e->size) {
-	case 1: return is_signed ? many_s1(op, p, v, n) : many_u1(op, p, v, n);
-	case 2: return is_signed ? many_s2(op, p, v, n) : many_u2(op, p, v, n);
-	case 4: return e->kind == HALO_FLOATING ? many_f4(op, p, v, n) : is_signed ? many_s4(op, p, v, n) : many_u4(op, p, v, n);
-	}
-	return e->kind == HALO_FLOATING ? many_f8(op, p, v, n) : is_signed ? many_s8(op, p, v, n) : many_u8(op, p, v, n);
-}
-
 /* Without a kernel, or to replace. */
 static int update_beside(struct element *e, const void *values, void *old, int64_t count, size_t bytes, MPI_Op op) {
 	_Alignas(16) char beside[BESIDE_BYTES];
@@ -118,7 +57,7 @@ static int update_beside(struct element *e, const void *values, void *old, int64
 	memcpy(beside, values, bytes);
 	if (!claim_all(e))
 		return 0;
-	int done = combine_many(e, op, beside, count);
+	int done = op == MPI_REPLACE || halo_combine(e->kind, e->size, op, beside, e->at, beside, (size_t)count);
 	if (done) {
 		if (old != NULL)
 			memcpy(old, e->at, bytes);

@@ -14,7 +14,7 @@ import (
 func TestFastAlone(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "fast_unit")
 	args := []string{"-O2", "-std=gnu11", "-fno-strict-aliasing", "-Wall", "-Wextra", "-Werror", "-Wno-array-bounds", "-Wno-stringop-overflow",
-		"-o", program, "testdata/fast_unit.c", "fast.c", "fast_element.c", "fast_kernel.c", "fast_row.c", "fast_reduce.c"}
+		"-o", program, "testdata/fast_unit.c", "fast.c", "fast_combine.c", "fast_element.c", "fast_kernel.c", "fast_row.c", "fast_reduce.c"}
 	if runtime.GOARCH == "amd64" {
 		args = append(args, "kernel_amd64.S")
 	}
