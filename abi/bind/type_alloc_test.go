@@ -19,7 +19,7 @@ type shortTypes struct {
 }
 
 func newShortTypes(world *mpi.Comm) *shortTypes {
-	s := &shortTypes{l: New(Hooks{}), numbers: map[string]int{}, memory: unmoved[[8]int64](), words: new([8]uintptr), newtype: unmoved[handle]()}
+	s := &shortTypes{l: New(Hooks{Fast: newTold()}), numbers: map[string]int{}, memory: unmoved[[8]int64](), words: new([8]uintptr), newtype: unmoved[handle]()}
 	s.l.testStart(world)
 	s.l.state.Store(running)
 	for i, p := range procedures {
@@ -52,7 +52,7 @@ func (s *shortTypes) subarray(t testing.TB, dims uintptr) {
 }
 
 // A type of C that is made for one transfer takes the type, its handle's object, and the
-// nodes of its loops: no map and no list of arguments.
+// nodes of its loops: no map, no list of arguments, and nothing for the record that C reads.
 func TestTypesOfCAllocateLittle(t *testing.T) {
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
 		s := newShortTypes(world)
