@@ -8,9 +8,11 @@
 //
 //   - Memory is zero when it is handed out, begins on a cache line, and is never unmapped.
 //     Freeing makes it available for the next record of like size; until that is made its
-//     contents stay. So whoever holds a stale address reads a record, though maybe another one,
-//     and does not fault. A reader that must know which one it is compares a generation, such as
-//     that in the handle by which it has found the record.
+//     contents stay, or are zero if it is long. So whoever holds a stale address reads a record,
+//     though maybe another one, and does not fault. A reader that must know which one it is
+//     compares a generation, such as that in the handle by which it has found the record.
+//   - Of long memory only pages that somebody touches take space, also after it was freed: an
+//     array with an element for each rank costs what is used of it.
 //   - The garbage collector does not look into this memory: a record holds no pointer into the
 //     Go heap unless the owner of the record keeps the target alive.
 //   - The owner frees a record once. What nobody frees stays for as long as the process runs.
@@ -20,6 +22,7 @@ package hot
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -29,9 +32,11 @@ import (
 const (
 	// line is the least size and the alignment of a block in bytes: two records share no line.
 	line = 64
-	// chunkSize is how many bytes are mapped at a time for blocks of half of it and less. Only
-	// pages that are touched take memory. Longer blocks have a mapping each.
+	// chunkSize is how many bytes are mapped at a time for blocks that are not long. Only pages
+	// that are touched take memory.
 	chunkSize = 64 << 10
+	// longMin is the size in bytes from which on blocks are long: they have a mapping each.
+	longMin = chunkSize
 	// classes are the sizes of blocks: line times the powers of two.
 	classes = 40
 )
@@ -45,7 +50,13 @@ type arena struct {
 	mu     sync.Mutex
 	free   [classes][]unsafe.Pointer // the block freed last is used first, since caches have it
 	rest   []byte                    // of the last chunk: not handed out yet
-	chunks [][]byte                  // all memory there is
+	chunks []chunk                   // all memory there is
+}
+
+// chunk is a mapping, or a piece of the Go heap.
+type chunk struct {
+	mem    []byte
+	mapped bool
 }
 
 // shared is the arena of the OS process. What one MPI process writes into a record no other sees,
@@ -59,15 +70,16 @@ func New[T any]() *T {
 
 // Free gives back what New has returned.
 func Free[T any](p *T) {
-	n := int(unsafe.Sizeof(*p))
-	shared.put(unsafe.Pointer(p), class(n))
+	shared.put(unsafe.Pointer(p), class(int(unsafe.Sizeof(*p))))
 }
 
 // Bytes returns n zeroed bytes, n > 0, for records whose length is not known to the compiler.
 func Bytes(n int) []byte {
-	p := shared.take(class(n))
+	p, zero := shared.take(class(n))
 	b := unsafe.Slice((*byte)(p), n)
-	clear(b)
+	if !zero {
+		clear(b)
+	}
 	return b
 }
 
@@ -79,7 +91,7 @@ func Holds(p unsafe.Pointer) bool {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	for _, c := range shared.chunks {
-		if at := uintptr(p) - uintptr(unsafe.Pointer(unsafe.SliceData(c))); at < uintptr(len(c)) {
+		if at := uintptr(p) - uintptr(unsafe.Pointer(unsafe.SliceData(c.mem))); at < uintptr(len(c.mem)) {
 			return true
 		}
 	}
@@ -89,23 +101,27 @@ func Holds(p unsafe.Pointer) bool {
 // class is the class of blocks for n bytes.
 func class(n int) int { return bits.Len(uint(n-1) / line) }
 
-// take is a block of a class, with what was left in it.
-func (a *arena) take(class int) unsafe.Pointer {
+// take is a block of a class, with what was left in it unless it is zero.
+func (a *arena) take(class int) (p unsafe.Pointer, zero bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	list := a.free[class]
 	if last := len(list) - 1; last >= 0 {
 		p := list[last]
 		a.free[class] = list[:last]
-		return p
+		return p, line<<class >= longMin
 	}
-	return a.carve(line << class)
+	return a.carve(line << class), true
 }
 
 // carve is n bytes that have not been used before.
 func (a *arena) carve(n int) unsafe.Pointer {
-	if n > chunkSize/2 {
-		return unsafe.Pointer(unsafe.SliceData(a.grow(n)))
+	if n >= longMin {
+		b := a.grow(n)
+		if a.chunks[len(a.chunks)-1].mapped {
+			sys.Scatter(b)
+		}
+		return unsafe.Pointer(unsafe.SliceData(b))
 	}
 	if len(a.rest) < n {
 		// What is left of the chunk before is lost: half of a chunk at most, and mostly pages
@@ -123,16 +139,29 @@ func (a *arena) grow(n int) []byte {
 	if !sys.Race {
 		b, err = sys.Anonymous(int64(n))
 	}
-	if b == nil || err != nil {
+	mapped := b != nil && err == nil
+	if !mapped {
 		b = make([]byte, n+line)
 		b = b[-uintptr(unsafe.Pointer(unsafe.SliceData(b)))%line:][:n]
 	}
-	a.chunks = append(a.chunks, b)
+	a.chunks = append(a.chunks, chunk{b, mapped})
 	return b
 }
 
+// put takes a block back. One that is long becomes zero.
 func (a *arena) put(p unsafe.Pointer, class int) {
 	a.mu.Lock()
+	defer a.mu.Unlock()
+	if n := line << class; n >= longMin {
+		a.zero(unsafe.Slice((*byte)(p), n))
+	}
 	a.free[class] = append(a.free[class], p)
-	a.mu.Unlock()
+}
+
+// zero clears a long block, and gives its pages back if it is a mapping.
+func (a *arena) zero(b []byte) {
+	i := slices.IndexFunc(a.chunks, func(c chunk) bool { return unsafe.SliceData(c.mem) == unsafe.SliceData(b) })
+	if !a.chunks[i].mapped || sys.Discard(b) != nil {
+		clear(b)
+	}
 }

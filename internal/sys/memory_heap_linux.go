@@ -109,6 +109,20 @@ func Anonymous(size int64) ([]byte, error) {
 	return b, nil
 }
 
+// Scatter has the pages of memory from Anonymous made one by one, and never as huge ones: of those
+// that are far from each other few are touched.
+func Scatter(b []byte) {
+	_ = unix.Madvise(b, unix.MADV_NOHUGEPAGE) // a kernel without huge pages refuses, and makes none
+}
+
+// Discard gives the pages of memory from Anonymous back. They are zero when they are used again.
+func Discard(b []byte) error {
+	if err := unix.Madvise(b, unix.MADV_DONTNEED); err != nil {
+		return fmt.Errorf("giving back %d bytes: %w", len(b), err)
+	}
+	return nil
+}
+
 // Populate makes the pages of memory from Anonymous.
 func Populate(b []byte) error {
 	for len(b) > 0 {

@@ -17,6 +17,14 @@ func Anonymous(size int64) ([]byte, error) {
 	return nil, fmt.Errorf("mapping %d bytes: %w on %s", size, errors.ErrUnsupported, runtime.GOOS)
 }
 
+// Scatter does nothing.
+func Scatter(b []byte) {}
+
+// Discard is not available on this platform.
+func Discard(b []byte) error {
+	return fmt.Errorf("giving back %d bytes: %w on %s", len(b), errors.ErrUnsupported, runtime.GOOS)
+}
+
 // Populate is not available on this platform.
 func Populate(b []byte) error {
 	return fmt.Errorf("making %d bytes of memory: %w on %s", len(b), errors.ErrUnsupported, runtime.GOOS)

@@ -1,0 +1,47 @@
+package hot
+
+import (
+	"os"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/testrun"
+)
+
+// A long block takes memory for what is touched of it only, also when it is handed out again, and
+// is zero as soon as it is freed.
+func TestLongBlocksAreSparse(t *testing.T) {
+	testrun.PlainOnly(t, "under the race detector it is part of the Go heap")
+	const n = 64 << 20
+	for range 2 {
+		b := Bytes(n)
+		for i := 0; i < n; i += n / 4 {
+			if b[i] != 0 {
+				t.Fatalf("byte %d is %d before it is written", i, b[i])
+			}
+			b[i] = 1
+		}
+		if here := resident(t, b); here > 16 {
+			t.Errorf("4 touched bytes of a block take %d pages", here)
+		}
+		FreeBytes(b)
+		if b[0] != 0 || b[n/2] != 0 {
+			t.Error("a long block that was freed is not zero")
+		}
+	}
+}
+
+// resident is how many pages of b, which is a mapping, take memory.
+func resident(t *testing.T, b []byte) (n int) {
+	t.Helper()
+	pages := make([]byte, len(b)/os.Getpagesize())
+	_, _, errno := syscall.Syscall(syscall.SYS_MINCORE, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), uintptr(unsafe.Pointer(&pages[0])))
+	if errno != 0 {
+		t.Fatal(errno)
+	}
+	for _, p := range pages {
+		n += int(p & 1)
+	}
+	return n
+}
