@@ -23,7 +23,7 @@ func fastLayout() []byte {
 		{Name: "KERNEL_PIECE", Value: op.SweepPiece},
 	})
 	b.WriteString("\n")
-	b.WriteString("/* Places in bytes, and constants, of internal/rma, internal/apply and internal/shmfmt. */\n")
+	b.WriteString("/* Places in bytes, and constants, of internal/shmfmt and internal/rma. */\n")
 	layout(&b, "HALO_LAYOUT", rma.DescriptorLayout())
 	b.WriteString("/* Places in bytes in records of internal/shmfmt, and constants of internal/coll. */\n")
 	layout(&b, "HALO_COLL_LAYOUT", coll.DescriptorLayout())

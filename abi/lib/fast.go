@@ -47,7 +47,7 @@ func (fast) OpenComm(h uintptr, rank, size int, inter bool, descriptor uintptr, 
 
 func (fast) CloseComm(h uintptr) { C.halo_close_comm(C.uintptr_t(h)) }
 
-// OpenWin gives an address in Go's memory as a number: rma.View.Descriptor says why it stays.
+// OpenWin gives the address of a record, which is not in the Go heap: see rma.View.Descriptor.
 func (fast) OpenWin(h, descriptor uintptr, layout uint64) {
 	C.halo_open_win(C.uintptr_t(h), C.uintptr_t(descriptor), C.uint64_t(layout))
 }

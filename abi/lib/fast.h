@@ -9,9 +9,8 @@
  * mapped, with types and operations that are not simple, where somebody has to wait, and
  * with whatever is wrong. So no error is found here.
  *
- * It looks at records that the engine shares with it (internal/shmfmt), and for windows at what
- * the engine keeps in Go (internal/rma, apply), where fast_layout.h says, and does what the
- * functions there and in internal/coll and dtype do that are named in the comments, with the same order of memory: loads and atomic operations of Go are
+ * It looks at records that the engine shares with it (internal/shmfmt), where fast_layout.h says,
+ * and does what the functions of Go do that are named in the comments, with the same order of memory: loads and atomic operations of Go are
  * sequentially consistent. So both are atomic with each other, in one process and in
  * several.
  *
@@ -42,7 +41,7 @@
 /* A live handle with what it is of. */
 struct halo_entry {
 	uintptr_t handle; /* stored last, cleared first */
-	char *descriptor; /* of a window its rma.View, of a communicator its shmfmt.SlotState or NULL, of a type its shmfmt.Type */
+	char *descriptor; /* of a window its shmfmt.ViewRecord, of a communicator its shmfmt.SlotState or NULL, of a type its shmfmt.Type */
 	int rank, size;   /* of a communicator */
 	int inter;        /* it is one between two groups */
 };
@@ -114,7 +113,7 @@ static inline int halo_apart(const void *a, uint64_t n, const void *b, uint64_t 
 	return (uintptr_t)a + n <= (uintptr_t)b || (uintptr_t)b + m <= (uintptr_t)a;
 }
 
-/* The rma.View of a window. */
+/* The ViewRecord of a window. */
 static inline char *halo_view(MPI_Win win) {
 	struct halo_entry *e = halo_find(&halo_wins, (uintptr_t)win);
 	return e != NULL ? e->descriptor : NULL;
@@ -122,12 +121,12 @@ static inline char *halo_view(MPI_Win win) {
 
 static inline char *halo_window(char *view) { return __atomic_load_n(HALO_AT(char *, view, HALO_VIEW_WINDOW), __ATOMIC_ACQUIRE); }
 
-/* The target of a rank, if it has been used before. */
+/* The TargetRecord of a rank, if it has been used before: the end is stored last. */
 static inline char *halo_target(char *window, int rank) {
-	if ((uint64_t)(int64_t)rank >= *HALO_AT(uint64_t, window, HALO_WINDOW_TARGETS + 8))
+	if ((uint64_t)(int64_t)rank >= *HALO_AT(uint64_t, window, HALO_WINDOW_RANKS))
 		return NULL;
-	char **targets = *HALO_AT(char **, window, HALO_WINDOW_TARGETS);
-	return __atomic_load_n(&targets[rank], __ATOMIC_SEQ_CST);
+	char *target = *HALO_AT(char *, window, HALO_WINDOW_TARGETS) + (int64_t)rank * HALO_TARGET_BYTES;
+	return HALO_LOAD(uint64_t, target, HALO_TARGET_END) != 0 ? target : NULL;
 }
 
 /* View.opened: the target of a rank, if it may be accessed. */
@@ -148,12 +147,12 @@ static inline char *halo_open(char *view, int rank) {
 	               : NULL;
 }
 
-/* target.room: where n bytes at a displacement are. */
+/* room: where n bytes at a displacement are. */
 static inline char *halo_room(char *target, MPI_Aint disp, uint64_t n) {
-	if ((uint64_t)disp > *HALO_AT(uint64_t, target, HALO_TARGET_MOST))
+	if ((uint64_t)disp >= *HALO_AT(uint64_t, target, HALO_TARGET_END))
 		return NULL;
 	int64_t at = disp * *HALO_AT(int64_t, target, HALO_TARGET_UNIT);
-	if ((int64_t)n > *HALO_AT(int64_t, target, HALO_TARGET_MEM + 8) - at)
+	if ((int64_t)n > *HALO_AT(int64_t, target, HALO_TARGET_LEN) - at)
 		return NULL;
 	char *mem = *HALO_AT(char *, target, HALO_TARGET_MEM);
 	return mem != NULL ? mem + at : NULL;
@@ -272,7 +271,7 @@ static inline int halo_fast_flush(int rank, MPI_Win win) {
 		return 0;
 	uint32_t locked = (HALO_LOAD(uint32_t, window, HALO_WINDOW_MODE) & HALO_MODE_LOCK_ALL) |
 	                  (HALO_LOAD(uint32_t, target, HALO_TARGET_GATE) & HALO_GATE_LOCKED);
-	if (!locked || *HALO_AT(void *, target, HALO_TARGET_CONTROL) == NULL || HALO_LOAD(uint32_t, target, HALO_TARGET_FRAMED) != 0)
+	if (!locked || !*HALO_AT(bool, target, HALO_TARGET_NEAR) || HALO_LOAD(uint32_t, target, HALO_TARGET_FRAMED) != 0)
 		return 0;
 	halo_fence();
 	return 1;

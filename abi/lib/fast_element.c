@@ -20,21 +20,20 @@ int halo_find_element(struct element *e, MPI_Datatype datatype, int rank, MPI_Ai
 		return 0;
 	uint32_t how = HALO_LOAD(uint32_t, view, HALO_VIEW_HOW);
 	halo_ordered(how, loads);
-	e->bare = how & HALO_HOW_INTRINSIC || *HALO_AT(uint8_t, target, HALO_TARGET_FINE);
+	e->bare = how & HALO_HOW_INTRINSIC || *HALO_AT(bool, target, HALO_TARGET_FINE);
 	if (e->bare)
 		return 1;
 	char *stripes = *HALO_AT(char *, target, HALO_TARGET_STRIPES);
-	char *mem = *HALO_AT(char *, stripes, HALO_STRIPES_MEM);
-	int64_t off = e->at - *HALO_AT(char *, target, HALO_TARGET_MEM), me = *HALO_AT(int64_t, target, HALO_TARGET_ME);
+	int64_t off = e->at - *HALO_AT(char *, target, HALO_TARGET_MEM), me = *HALO_AT(uint32_t, target, HALO_TARGET_ME);
 	int64_t stripe = off >> HALO_STRIPE_SHIFT & (HALO_STRIPE_COUNT - 1);
 	e->more = ((off + (int64_t)((count - 1) * type.size)) >> HALO_STRIPE_SHIFT) - (off >> HALO_STRIPE_SHIFT);
 	e->me = (uint64_t)me + 1;
-	e->stripes = mem;
+	e->stripes = stripes;
 	e->stripe = stripe;
-	e->writer = HALO_AT(uint64_t, mem, stripe * HALO_STRIPE_LINE);
-	e->counts = mem + HALO_STRIPE_COUNT * HALO_STRIPE_LINE + stripe * 8;
+	e->writer = HALO_AT(uint64_t, stripes, stripe * HALO_STRIPE_LINE);
+	e->counts = stripes + HALO_STRIPE_COUNT * HALO_STRIPE_LINE + stripe * 8;
 	e->readers = HALO_AT(uint64_t, e->counts, me * HALO_STRIPE_LINE);
-	e->processes = *HALO_AT(int64_t, stripes, HALO_STRIPES_N);
+	e->processes = *HALO_AT(uint32_t, target, HALO_TARGET_LOCALS);
 	return 1;
 }
 

@@ -19,7 +19,7 @@ static uintptr_t place(char **target, const void *local, uint64_t n, int rank, M
 		return 0;
 	int32_t *may = HALO_AT(int32_t, t, HALO_TARGET_MAY);
 	if (__atomic_load_n(may, __ATOMIC_SEQ_CST) <= 0 || HALO_LOAD(uint32_t, view, HALO_VIEW_HOW) & HALO_HOW_IN_ORDER ||
-	    HALO_LOAD(uint32_t, *HALO_AT(char *, t, HALO_TARGET_GONE), 0) != 0 || (uint64_t)disp > *HALO_AT(uint64_t, t, HALO_TARGET_MOST))
+	    HALO_LOAD(uint32_t, *HALO_AT(char *, t, HALO_TARGET_GONE), 0) != 0 || (uint64_t)disp >= *HALO_AT(uint64_t, t, HALO_TARGET_END))
 		return 0;
 	int64_t at = disp * *HALO_AT(int64_t, t, HALO_TARGET_UNIT);
 	if ((int64_t)n > *HALO_AT(int64_t, t, HALO_TARGET_SIZE) - at || __atomic_fetch_sub(may, 1, __ATOMIC_SEQ_CST) <= 0)

@@ -7,25 +7,30 @@
 #define HALO_KERNEL_BLOCK             64
 #define HALO_KERNEL_PIECE             8192
 
-/* Places in bytes, and constants, of internal/rma, internal/apply and internal/shmfmt. */
+/* Places in bytes, and constants, of internal/shmfmt and internal/rma. */
+#define HALO_WINDOW_RECORD_VERSION    1
 #define HALO_VIEW_WINDOW              0
-#define HALO_VIEW_HOW                 12
-#define HALO_WINDOW_MODE              28
-#define HALO_WINDOW_TARGETS           32
-#define HALO_TARGET_GATE              24
-#define HALO_TARGET_UNIT              32
-#define HALO_TARGET_MOST              48
-#define HALO_TARGET_SIZE              40
-#define HALO_TARGET_ADDR              128
-#define HALO_TARGET_MAY               136
-#define HALO_TARGET_PID               140
-#define HALO_TARGET_GONE              144
-#define HALO_TARGET_CONTROL           152
-#define HALO_TARGET_FRAMED            216
-#define HALO_TARGET_MEM               56
-#define HALO_TARGET_STRIPES           80
-#define HALO_TARGET_ME                88
-#define HALO_TARGET_FINE              105
+#define HALO_VIEW_HOW                 8
+#define HALO_WINDOW_MODE              0
+#define HALO_WINDOW_RANKS             8
+#define HALO_WINDOW_TARGETS           16
+#define HALO_TARGET_BYTES             128
+#define HALO_TARGET_GATE              0
+#define HALO_TARGET_FRAMED            4
+#define HALO_TARGET_END               8
+#define HALO_TARGET_UNIT              16
+#define HALO_TARGET_MEM               24
+#define HALO_TARGET_LEN               32
+#define HALO_TARGET_STRIPES           40
+#define HALO_TARGET_ME                48
+#define HALO_TARGET_LOCALS            52
+#define HALO_TARGET_NEAR              56
+#define HALO_TARGET_FINE              57
+#define HALO_TARGET_SIZE              64
+#define HALO_TARGET_ADDR              72
+#define HALO_TARGET_GONE              80
+#define HALO_TARGET_PID               88
+#define HALO_TARGET_MAY               92
 #define HALO_GATE_OPEN                1
 #define HALO_GATE_LOCKED              8
 #define HALO_MODE_LOCK_ALL            4
@@ -33,8 +38,6 @@
 #define HALO_HOW_IN_ORDER             1
 #define HALO_HOW_INTRINSIC            2
 #define HALO_COPY_LESS                16384
-#define HALO_STRIPES_MEM              0
-#define HALO_STRIPES_N                8
 #define HALO_STRIPE_COUNT             8
 #define HALO_STRIPE_SHIFT             15
 #define HALO_STRIPE_LINE              64
@@ -44,7 +47,7 @@
 #define HALO_STRIPE_FAVOUR_MOST       16
 
 /* The number of this layout: Go has to give the same. */
-#define HALO_LAYOUT 0x9248732316ab309bu
+#define HALO_LAYOUT 0x59a655ac3fb48029u
 
 /* Places in bytes in records of internal/shmfmt, and constants of internal/coll. */
 #define HALO_SLOT_BUSY                0

@@ -149,21 +149,6 @@ func (r *Region) CompareSwap(off int64, size int, value, compare, old []byte) {
 	}
 }
 
-// CompareSwap8 is CompareSwap of a word, and returns what it was. It reports false, and has
-// done nothing, where that takes more than the favour of the stripe, or the word does not
-// lie in the region. Its arguments are in registers: the copies of slices between three
-// calls take as long as an atomic operation.
-func (r *Region) CompareSwap8(off int64, value, compare uint64) (was uint64, ok bool) {
-	if planted.StripeOfTheEnd || uint64(off) > uint64(len(r.Mem)) || len(r.Mem)-int(off) < 8 || r.Fine {
-		return 0, false
-	}
-	p := unsafe.Pointer(&r.Mem[off])
-	if uintptr(p)&7 != 0 {
-		return 0, false
-	}
-	return r.Stripes.SwapFavoured(shmfmt.Stripe(off+r.Base), r.Me, (*uint64)(p), compare, value)
-}
-
 // piece is how many bytes are done at a time, where they are gone through twice, or may be
 // gone through from the end, so that they are in the nearest cache the second time.
 const piece = 12 << 10

@@ -2,7 +2,6 @@ package rma
 
 import (
 	"encoding/binary"
-	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
@@ -309,12 +308,15 @@ func (w *Window) renumber(d *comm.Comm, t table, checked bool) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	d.Name.Store(w.Comm.Name.Load())
-	targets := make([]atomic.Pointer[target], d.Size())
+	were := w.targets
+	w.seat(d.Size())
 	for rank, process := range w.Comm.Members {
 		next := d.RankOf(process)
-		if t := w.targets[rank].Load(); t != nil && next >= 0 {
-			t.rank = next
-			targets[next].Store(t)
+		if t := were[rank].Load(); t != nil && next >= 0 {
+			rec := w.rec.Target(next)
+			rec.Copy(t.rec)
+			t.rank, t.rec = next, rec
+			w.targets[next].Store(t)
 		} else if t != nil {
 			w.departed = append(w.departed, t.view)
 		}
@@ -325,7 +327,7 @@ func (w *Window) renumber(d *comm.Comm, t table, checked bool) {
 	if w.host >= 0 {
 		w.host = d.RankOf(w.Comm.Members[w.host])
 	}
-	w.Comm, w.table, w.targets = d, t, targets
+	w.Comm, w.table = d, t
 	w.group, w.origins = nil, nil
 	if !checked {
 		w.check = nil
@@ -378,7 +380,7 @@ func (e *Engine) enter(c *comm.Comm, peer int, s Spec) (*View, error) {
 		e.colls.Free(d)
 		return nil, err
 	}
-	w := &Window{e: e, Comm: d, id: known.id, flavor: known.flavor, targets: make([]atomic.Pointer[target], d.Size()), host: -1}
+	w := e.newWindow(d, known.id, known.flavor)
 	if known.checked {
 		w.check = e.checks(d.Members)
 	}
@@ -416,7 +418,8 @@ func (e *Engine) enter(c *comm.Comm, peer int, s Spec) (*View, error) {
 		e.p.Unlock()
 		return nil, err
 	}
-	v := &View{w: w, first: true}
+	v := newView(w)
+	v.first = true
 	e.p.Lock()
 	w.table = newTable(all)
 	w.open()

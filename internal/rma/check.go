@@ -154,7 +154,7 @@ func (w *Window) standing(t *target) standing {
 	switch {
 	case w.epoch == epochFence:
 		return standsFence
-	case w.epoch == epochStart && t.gate.Load() != gateClosed:
+	case w.epoch == epochStart && t.rec.Gate.Load() != gateClosed:
 		return standsStart
 	case w.epoch == epochLockAll || w.epoch == epochLock && t.held == heldLocked:
 		return standsLock
@@ -241,7 +241,7 @@ func (v *View) check(call Call, x *Op, rank int) (*Pending, error) {
 	c.keep(p)
 	known := c.knows(p)
 	p.watched = !known && !notifies && c.watches(w, p)
-	early := how == standsStart && t.gate.Load()&gateOpen == 0 && !w.exposed(t)
+	early := how == standsStart && t.rec.Gate.Load()&gateOpen == 0 && !w.exposed(t)
 	switch {
 	case !early:
 		c.touched[t] = c.gen

@@ -318,7 +318,7 @@ func (t *target) bytes(x span) string {
 		return fmt.Sprintf("bytes %#x to %#x of rank %d", x.lo, x.hi-1, t.rank)
 	}
 	text := fmt.Sprintf("bytes %d to %d of rank %d", x.lo, x.hi-1, t.rank)
-	if unit := uint64(t.unit); unit > 1 {
+	if unit := uint64(t.rec.Unit); unit > 1 {
 		first, last := x.lo/unit, (x.hi-1)/unit
 		if text += fmt.Sprintf(" (displacement %d", first); last != first {
 			text += fmt.Sprintf(" to %d", last)

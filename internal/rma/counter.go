@@ -76,7 +76,7 @@ func (w *Window) counter(i int) *shmfmt.Counter {
 // be told; the chunk is there all the same. The lock is held.
 func (w *Window) makeCounters(chunk int) error {
 	size := shmfmt.CounterChunkSize(chunk)
-	mem, off, err := w.e.page(size)
+	mem, off, err := w.newPage(size)
 	if err != nil {
 		mem, off = lines(size), nowhere
 	}

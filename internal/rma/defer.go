@@ -10,7 +10,7 @@ import (
 // held.
 func (e *Engine) postpone(o *operation) {
 	t := o.target
-	if t.gate.Load() != gateWaiting { // it has come meanwhile
+	if t.rec.Gate.Load() != gateWaiting { // it has come meanwhile
 		e.perform(o)
 		return
 	}
@@ -25,7 +25,7 @@ func (e *Engine) postpone(o *operation) {
 // issued from now on is applied at once. The lock is held.
 func (e *Engine) drain(t *target) {
 	if planted.GateBeforeQueue {
-		t.gate.CompareAndSwap(gateWaiting, gateOpen)
+		t.rec.Gate.CompareAndSwap(gateWaiting, gateOpen)
 		e.p.Yield()
 	}
 	if len(t.deferred) > 0 {
@@ -39,7 +39,7 @@ func (e *Engine) drain(t *target) {
 		}
 		t.deferred = t.deferred[:0]
 	}
-	t.gate.CompareAndSwap(gateWaiting, gateOpen)
+	t.rec.Gate.CompareAndSwap(gateWaiting, gateOpen)
 }
 
 // forget takes t, which has deferred operations, off the list.

@@ -6,11 +6,12 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/apply"
+	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // What stands where the layout says is what Go has stored, also where a type of package
-// atomic, or a slice, is around it (issue 7, section 3).
+// atomic is around it (issue 7, section 3).
 func TestDescriptorLayoutIsWhereThingsAre(t *testing.T) {
 	at := map[string]uintptr{}
 	for _, f := range DescriptorLayout() {
@@ -20,62 +21,66 @@ func TestDescriptorLayoutIsWhereThingsAre(t *testing.T) {
 		at[f.Name] = uintptr(f.Value)
 	}
 	mem := make([]byte, 24)
-	x := &target{unit: 3, most: 8, control: new(shmfmt.Window)}
-	x.region = apply.Region{Mem: mem, Stripes: shmfmt.HeapStripes(5), Me: 4, Fine: true}
-	x.gate.Store(gateOpen | gateLocked)
-	x.framed.Store(true)
-	x.size, x.addr, x.pid, x.gone = 24, 77, 78, new(atomic.Bool)
-	x.may.Store(5)
-	w := &Window{}
-	w.mode.Store(modeLockAll)
-	w.targets = make([]atomic.Pointer[target], 7)
-	w.targets[2].Store(x)
-	v := &View{w: w}
-	v.how.Store(howIntrinsic)
+	stripes := shmfmt.HeapStripes(5)
+	e := &Engine{}
+	w := e.newWindow(&comm.Comm{Members: make([]int32, 7)}, 1, Allocated)
+	x := &target{rec: w.rec.Target(2), control: new(shmfmt.Window), region: apply.Region{Mem: mem, Stripes: stripes, Me: 4, Fine: true}}
+	r := x.rec
+	r.Gate.Store(gateOpen | gateLocked)
+	r.Framed.Store(true)
+	r.Pid, r.Gone = 78, new(atomic.Bool)
+	r.May.Store(5)
+	x.publish(&entry{unit: 3, size: 24, addr: 77})
+	w.rec.Mode.Store(modeLockAll)
+	v := newView(w)
+	v.rec.How.Store(howIntrinsic)
 
-	if p := load[*Window](unsafe.Pointer(v), at["VIEW_WINDOW"]); p != w {
-		t.Errorf("the window is %p, read is %p", w, p)
+	p := unsafe.Pointer(v.rec)
+	if address, layout := v.Descriptor(); address != uintptr(p) || layout != LayoutNumber(DescriptorLayout()) {
+		t.Errorf("the record is at %p, told is %#x", p, address)
 	}
-	if n := load[uint32](unsafe.Pointer(v), at["VIEW_HOW"]); n != uint32(at["HOW_INTRINSIC"]) {
+	if p := load[unsafe.Pointer](p, at["VIEW_WINDOW"]); p != unsafe.Pointer(w.rec) {
+		t.Errorf("the window is %p, read is %p", w.rec, p)
+	}
+	if n := load[uint32](p, at["VIEW_HOW"]); n != uint32(at["HOW_INTRINSIC"]) {
 		t.Errorf("how is %d", n)
 	}
-	if n := load[uint32](unsafe.Pointer(w), at["WINDOW_MODE"]); n != uint32(at["MODE_LOCK_ALL"]) {
+	p = unsafe.Pointer(w.rec)
+	if n := load[uint32](p, at["WINDOW_MODE"]); n != uint32(at["MODE_LOCK_ALL"]) {
 		t.Errorf("the mode is %d", n)
 	}
-	if n := load[int](unsafe.Pointer(w), at["WINDOW_TARGETS"]+8); n != 7 {
+	if n := load[uint64](p, at["WINDOW_RANKS"]); n != 7 {
 		t.Errorf("there are %d targets", n)
 	}
-	if p := load[*target](load[unsafe.Pointer](unsafe.Pointer(w), at["WINDOW_TARGETS"]), 16); p != x {
-		t.Errorf("target 2 is %p, read is %p", x, p)
+	if p = unsafe.Add(load[unsafe.Pointer](p, at["WINDOW_TARGETS"]), 2*at["TARGET_BYTES"]); p != unsafe.Pointer(r) {
+		t.Errorf("target 2 is %p, read is %p", r, p)
 	}
-	p := unsafe.Pointer(x)
 	for _, c := range []struct {
 		name      string
 		got, want any
 	}{
 		{"gate", load[uint32](p, at["TARGET_GATE"]), uint32(at["GATE_OPEN"] | at["GATE_LOCKED"])},
-		{"unit", load[int64](p, at["TARGET_UNIT"]), int64(3)},
-		{"most", load[uint64](p, at["TARGET_MOST"]), uint64(8)},
-		{"control", load[*shmfmt.Window](p, at["TARGET_CONTROL"]), x.control},
 		{"framed", load[uint32](p, at["TARGET_FRAMED"]), uint32(1)},
+		{"end", load[uint64](p, at["TARGET_END"]), uint64(9)},
+		{"unit", load[int64](p, at["TARGET_UNIT"]), int64(3)},
+		{"mem", load[*byte](p, at["TARGET_MEM"]), &mem[0]},
+		{"length", load[int64](p, at["TARGET_LEN"]), int64(24)},
+		{"me", load[uint32](p, at["TARGET_ME"]), uint32(4)},
+		{"processes", load[uint32](p, at["TARGET_LOCALS"]), uint32(5)},
+		{"near", load[bool](p, at["TARGET_NEAR"]), true},
+		{"fine", load[bool](p, at["TARGET_FINE"]), true},
 		{"size", load[int64](p, at["TARGET_SIZE"]), int64(24)},
 		{"address", load[uint64](p, at["TARGET_ADDR"]), uint64(77)},
-		{"allowed", load[int32](p, at["TARGET_MAY"]), int32(5)},
+		{"gone", load[*atomic.Bool](p, at["TARGET_GONE"]), r.Gone},
 		{"process", load[int32](p, at["TARGET_PID"]), int32(78)},
-		{"gone", load[*atomic.Bool](p, at["TARGET_GONE"]), x.gone},
-		{"mem", load[*byte](p, at["TARGET_MEM"]), &mem[0]},
-		{"length", load[int](p, at["TARGET_MEM"]+8), 24},
-		{"stripes", load[*shmfmt.Stripes](p, at["TARGET_STRIPES"]), x.region.Stripes},
-		{"me", load[int](p, at["TARGET_ME"]), 4},
-		{"fine", load[bool](p, at["TARGET_FINE"]), true},
-		{"processes", load[int](unsafe.Pointer(x.region.Stripes), at["STRIPES_N"]), 5},
+		{"allowed", load[int32](p, at["TARGET_MAY"]), int32(5)},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s is %v, read is %v", c.name, c.want, c.got)
 		}
 	}
 	// A reader's count and a writer's word are where the formula of the header has them.
-	s, stripes := load[unsafe.Pointer](unsafe.Pointer(x.region.Stripes), at["STRIPES_MEM"]), x.region.Stripes
+	s := load[unsafe.Pointer](p, at["TARGET_STRIPES"])
 	for i := range shmfmt.StripeCount {
 		if !stripes.Enter(i, 4) {
 			t.Fatal("somebody is in a stripe")

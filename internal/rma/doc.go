@@ -30,7 +30,7 @@
 //
 // Window.mu guards transitions of epochs and is never held while waiting; the engine's
 // lock comes after it. Frame handlers hold the engine's lock. The way through mapped
-// memory takes neither: it loads Window.mode and target.gate.
+// memory takes neither: it loads the Mode and the Gate of records (record.go).
 //
 // The trap: a handler of frames must not take Window.mu.
 package rma

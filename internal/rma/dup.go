@@ -36,7 +36,7 @@ type windowViews struct {
 func (w *Window) join(v *View) { w.views = append(w.views, v) }
 
 // Dup returns a duplicate with the same options (MPIX_WIN_DUP_WITH_INFO). It is local: no
-// message is sent, and nothing allocated but the View. It takes the lock.
+// message is sent, and nothing allocated but the View and its record. It takes the lock.
 func (v *View) Dup() (*View, error) {
 	w := v.w
 	if err := v.entire(); err != nil {
@@ -44,7 +44,7 @@ func (v *View) Dup() (*View, error) {
 	}
 	w.e.p.Lock()
 	defer w.e.p.Unlock()
-	d := &View{w: w}
+	d := newView(w)
 	w.join(d)
 	d.setOptions(v.Options())
 	return d, nil
@@ -88,9 +88,10 @@ func (w *Window) drop(v *View) {
 		w.views = slices.Delete(w.views, i, i+1)
 	}
 	v.giveNumber()
-	gone := &Window{e: w.e, Comm: w.Comm, id: w.id, flavor: w.flavor, table: w.table}
+	gone := &Window{e: w.e, Comm: w.Comm, id: w.id, flavor: w.flavor, table: w.table, rec: w.e.closed}
 	gone.freed.Store(true)
 	v.w = gone
+	v.rec.Window.Store(gone.rec)
 }
 
 // leave tells all members that this process uses the window no more. The lock is held.
@@ -171,10 +172,10 @@ const unknownUsers = -1
 
 // closeGates ends whatever was open. The lock is held.
 func (w *Window) closeGates() {
-	w.mode.Store(uint32(gateClosed))
+	w.rec.Mode.Store(gateClosed)
 	for i := range w.targets {
 		if t := w.targets[i].Load(); t != nil {
-			t.gate.Store(gateClosed)
+			t.rec.Gate.Store(gateClosed)
 		}
 	}
 }

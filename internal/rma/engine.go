@@ -6,9 +6,11 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // Engine is the one-sided part of one process.
@@ -19,9 +21,10 @@ type Engine struct {
 	mem      *memory.Store
 	node     *shm.Fabric // nil if nobody is reached through memory
 
-	windows map[uint64]*Window // those that exist here, by id; under the engine's lock
-	waiting []*target          // those with deferred operations; under the engine's lock
-	pool    []*operation       // free ones; under the engine's lock
+	closed  *shmfmt.WindowRecord // of windows that have been freed: it has no targets, and stays as it is
+	windows map[uint64]*Window   // those that exist here, by id; under the engine's lock
+	waiting []*target            // those with deferred operations; under the engine's lock
+	pool    []*operation         // free ones; under the engine's lock
 
 	iov   [kernelSlices][]byte // scratch: memory handed to the kernel or a fabric; under the engine's lock
 	stage []byte               // scratch: what is packed for it; nil until needed
@@ -41,6 +44,7 @@ func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, mem *memory.Sto
 		p: p, messages: messages, colls: colls, mem: mem, node: p.Node(),
 		windows: make(map[uint64]*Window),
 	}
+	e.closed = hot.Owned[shmfmt.WindowRecord](e)
 	e.startSync()
 	e.startLink(p.Job().Size)
 	e.offers = make([]offerTo, p.Job().Size)

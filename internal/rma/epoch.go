@@ -139,7 +139,7 @@ func asserted(assert, legal int) error {
 // free returns an error unless an access epoch may begin: none is open, or one of a
 // fence that nothing followed. Window.mu is held.
 func (w *Window) free() error {
-	if w.epoch == epochNone || w.epoch == epochFence && w.mode.Load()&gateOpen == 0 {
+	if w.epoch == epochNone || w.epoch == epochFence && w.rec.Mode.Load()&gateOpen == 0 {
 		return nil
 	}
 	return w.wrong("%v", w.epoch)
@@ -148,14 +148,14 @@ func (w *Window) free() error {
 // set changes the epoch and the mode. Window.mu is held.
 func (w *Window) set(x epoch, mode gate) {
 	w.epoch = x
-	if w.mode.Load() != mode {
-		w.mode.Store(mode)
+	if w.rec.Mode.Load() != mode {
+		w.rec.Mode.Store(mode)
 	}
 }
 
 // setGate opens or closes the gate of t. Window.mu is held. It is no fence: who uses the
 // window in another goroutine has learned from this one that it may.
-func (t *target) setGate(g gate) { shmfmt.Publish32(&t.gate, g) }
+func (t *target) setGate(g gate) { shmfmt.Publish32(&t.rec.Gate, g) }
 
 // admit says whether an operation to t, of any target if nil, fits the current epoch.
 func (w *Window) admit(t *target) (gate, error) {
@@ -163,14 +163,14 @@ func (w *Window) admit(t *target) (gate, error) {
 	defer w.mu.Unlock()
 	switch w.epoch {
 	case epochFence:
-		w.mode.Store(gateOpen) // RMA has followed
+		w.rec.Mode.Store(gateOpen) // RMA has followed
 		return gateOpen, nil
 	case epochStart, epochLock, epochLockAll:
 		if t == nil {
 			return gateOpen, nil
 		}
-		switch g := t.gate.Load(); {
-		case g&gateOpen != 0 || w.mode.Load()&gateOpen != 0:
+		switch g := t.rec.Gate.Load(); {
+		case g&gateOpen != 0 || w.rec.Mode.Load()&gateOpen != 0:
 			return gateOpen, nil
 		case g == gateWaiting:
 			return w.reach(t), nil

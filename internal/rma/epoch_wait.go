@@ -106,7 +106,7 @@ func (x *waiter) await(word *atomic.Uint64, n uint64) error {
 // settled reports, without the lock, whether nothing can be under way to t: all was
 // applied by those who called.
 func (t *target) settled() bool {
-	return t.control != nil && !t.framed.Load()
+	return t.control != nil && !t.rec.Framed.Load()
 }
 
 func (w *Window) settleLocked(t *target, local bool, call string) error {

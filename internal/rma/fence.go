@@ -27,7 +27,7 @@ func (v *View) Fence(assert int) error {
 		defer w.mu.Unlock()
 		return w.wrong("an exposure epoch of Post is open")
 	}
-	used := w.mode.Load()&gateOpen != 0
+	used := w.rec.Mode.Load()&gateOpen != 0
 	w.set(epochTurning, gateClosed)
 	w.mu.Unlock()
 

@@ -31,12 +31,12 @@ func (w *Window) passive(rank int, call string) (*target, error) {
 
 // locks reports whether an epoch of Lock or LockAll with t is open. It is inlined.
 func (w *Window) locks(t *target) bool {
-	return w.mode.Load()&modeLockAll|t.gate.Load()&gateLocked != 0
+	return w.rec.Mode.Load()&modeLockAll|t.rec.Gate.Load()&gateLocked != 0
 }
 
 // passiveAll returns an error if nothing is locked.
 func (w *Window) passiveAll() error {
-	if w.mode.Load()&modeLockAll != 0 {
+	if w.rec.Mode.Load()&modeLockAll != 0 {
 		return nil
 	}
 	if err := w.live(); err != nil {
@@ -52,7 +52,7 @@ func (w *Window) passiveAll() error {
 
 // passiveAllNow is passiveAll, and all lazy locks are held then.
 func (w *Window) passiveAllNow(call string) error {
-	if err := w.passiveAll(); err != nil || w.mode.Load()&modeLockAll != 0 {
+	if err := w.passiveAll(); err != nil || w.rec.Mode.Load()&modeLockAll != 0 {
 		return err
 	}
 	return w.lazyAllNow(call)
@@ -63,11 +63,9 @@ func (w *Window) passiveAllNow(call string) error {
 // thread scope. It is a full fence. The target has no part in it.
 func (v *View) Flush(target int) error {
 	w := v.w
-	if uint(target) < uint(len(w.targets)) {
-		if t := w.targets[target].Load(); t != nil && w.locks(t) && t.settled() && v.handle.reaches(target) {
-			fence()
-			return nil
-		}
+	if t := w.usedTarget(target); t != nil && w.locks(t) && t.settled() && v.handle.reaches(target) {
+		fence()
+		return nil
 	}
 	return v.flush(target, false, "Flush")
 }

@@ -263,7 +263,7 @@ func (w *Window) takeSlot(r *handled) error {
 func (w *Window) growSlots() error {
 	hs := &w.dynamic.handles
 	if w.control.HandleDir().Load() == 0 {
-		mem, off, err := w.e.page(shmfmt.HandleDirSize)
+		mem, off, err := w.newPage(shmfmt.HandleDirSize)
 		if err != nil {
 			return err
 		}
@@ -275,7 +275,7 @@ func (w *Window) growSlots() error {
 	if chunk < len(hs.chunk) {
 		return nil
 	}
-	mem, off, err := w.e.page(size)
+	mem, off, err := w.newPage(size)
 	if err != nil {
 		return err
 	}

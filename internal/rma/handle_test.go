@@ -22,7 +22,7 @@ func TestQV32_TablesThatCannotBeMapped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, _, err := e.page(shmfmt.WindowSize(1))
+	page, _, err := w.newPage(shmfmt.WindowSize(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestQV32_TablesThatCannotBeMapped(t *testing.T) {
 	e.node = &shm.Fabric{} // maps nothing
 	to.view = e.node.View(int(to.process))
 	handle := (&handleBytes{to.process, w.id, handleSpace | 5<<32, 64, 0}).append(nil)
-	v := &View{w: w}
+	v := newView(w)
 	v.options.Store(&Options{})
 	_, err = v.FromHandle(handle, -1, 1, 1)
 	failedWith(t, err, class.RMARange) // it has never made one
@@ -48,7 +48,7 @@ func TestQV32_TablesThatCannotBeMapped(t *testing.T) {
 func TestS5_QV32_ForgedKeys(t *testing.T) {
 	mem := make([]byte, 100)
 	e, w, f := inTheWild(t, Dynamic, make([]byte, 8))
-	v := &View{w: w}
+	v := newView(w)
 	e.p.Unlock() // as inTheWild has it
 	handle, err := v.AppendHandle(nil, mem)
 	e.p.Lock()

@@ -33,6 +33,7 @@ type handle struct {
 type handleView struct {
 	View
 	handle handle
+	record shmfmt.ViewRecord // on the heap: C knows nothing of such views
 }
 
 // FromHandle makes a view of the memory that a handle names (MPIX_WIN_FROM_MEMHANDLE), of
@@ -74,7 +75,8 @@ func (v *View) FromHandle(b []byte, size, unit int64, target int) (*View, error)
 	if err := n.handle.find(&x); err != nil {
 		return nil, err
 	}
-	n.View.w, n.View.handle = w, &n.handle
+	n.View.w, n.View.handle, n.View.rec = w, &n.handle, &n.record
+	n.record.Window.Store(w.rec)
 	o := v.options.Load()
 	if n.options.Store(o); o.InOrder || o.Thread || o.Intrinsic {
 		w.e.p.Lock()

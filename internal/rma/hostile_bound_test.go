@@ -102,7 +102,7 @@ func TestS6_FaultsWithoutEnd(t *testing.T) {
 func TestS5RW05_DetachedMemory(t *testing.T) {
 	mem, all := guarded(2000)
 	e, w, f := inTheWild(t, Dynamic, mem)
-	v, addr := &View{w: w}, uint64(address(mem))
+	v, addr := newView(w), uint64(address(mem))
 	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr + 1992}, make([]byte, 9))
 	if x := faultOf(t, f, 0); x.class != class.RMARange && x.class != class.RMAAttach || x.off != addr+1992 {
 		t.Errorf("the fault is %+v", x)
@@ -148,7 +148,7 @@ func TestS5RW05_DetachedMemory(t *testing.T) {
 func TestS5RW05_RunsOverSeveralRegions(t *testing.T) {
 	mem, all := guarded(1000)
 	e, w, f := inTheWild(t, Dynamic, mem[:100])
-	v, addr := &View{w: w}, uint64(address(mem))
+	v, addr := newView(w), uint64(address(mem))
 	e.p.Unlock()
 	if err := v.Attach(mem[200:300], nil); err != nil {
 		t.Fatal(err)

@@ -33,5 +33,5 @@ func (v *View) Intrinsic(o op.Op, t op.Type, n int64, compare bool) (bool, error
 	if !w.direct() || !apply.Intrinsic(t.Size()) {
 		return false, nil
 	}
-	return compare || n <= 1 || w.own.Fine || v.how.Load()&howIntrinsic != 0 || n <= int64(w.own.Few()), nil
+	return compare || n <= 1 || w.own.Fine || v.rec.How.Load()&howIntrinsic != 0 || n <= int64(w.own.Few()), nil
 }

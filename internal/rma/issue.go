@@ -85,7 +85,7 @@ func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 			return nil, fail(class.RMASync, "%s belongs to epochs of Lock and LockAll", a.Call)
 		}
 	}
-	g := w.mode.Load() | t.gate.Load()
+	g := w.rec.Mode.Load() | t.rec.Gate.Load()
 	if g&gateOpen == 0 {
 		if err := w.live(); err != nil {
 			return nil, err

@@ -41,7 +41,7 @@ func (e *Engine) copies(t *target, a *Op, off uint64, yields bool) bool {
 	if a.Kind != Put && a.Kind != Get {
 		return false
 	}
-	addr, size := t.addr+off, a.size()
+	addr, size := t.rec.Addr+off, a.size()
 	switch t.path {
 	case pathKernel:
 	case pathDynamic:

@@ -50,12 +50,12 @@ func (t *target) offset(disp, lo, hi int64) (uint64, error) {
 	if t.w.flavor == Dynamic {
 		return uint64(disp), nil
 	}
-	if uint64(disp) <= t.most {
-		at := disp * t.unit // at most size
-		if lo >= -at && hi <= t.size-at {
+	if uint64(disp) < t.rec.End.Load() {
+		at := disp * t.rec.Unit // at most size
+		if lo >= -at && hi <= t.rec.Size-at {
 			return uint64(at), nil
 		}
 	}
 	return 0, fail(class.RMARange, "bytes %d to %d at displacement %d, in units of %d, are outside of the %d bytes of rank %d",
-		lo, hi, disp, t.unit, t.size, t.rank)
+		lo, hi, disp, t.rec.Unit, t.rec.Size, t.rank)
 }

@@ -28,7 +28,7 @@ func (e *Engine) transmit(v *View, t *target, a *Op, off uint64) (*p2p.Request, 
 
 // dispatch is transmit of what an operation stands for. The lock is held.
 func (e *Engine) dispatch(o *operation) {
-	o.target.framed.Store(true)
+	o.target.rec.Framed.Store(true)
 	e.remote(o)
 }
 
@@ -60,7 +60,7 @@ func (v *View) nothing(a *Op) (*p2p.Request, error) {
 		if err := w.passiveAll(); err != nil {
 			return nil, err
 		}
-	} else if w.mode.Load()&gateOpen == 0 {
+	} else if w.rec.Mode.Load()&gateOpen == 0 {
 		if _, err := w.admit(nil); err != nil {
 			return nil, err
 		}

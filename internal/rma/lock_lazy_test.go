@@ -17,7 +17,7 @@ import (
 // is held before and after.
 func shortEpoch(t *testing.T, e *Engine, w *Window, f *wild, exclusive bool, call func(v *View) error) ([]sentFrame, chan error) {
 	t.Helper()
-	v := &View{w: w}
+	v := newView(w)
 	v.options.Store(&Options{})
 	e.p.Unlock()
 	err := v.Lock(exclusive, enemy, 0)

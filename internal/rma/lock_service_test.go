@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/boot"
@@ -34,11 +33,8 @@ func lockedFromAfar(t *testing.T, peers int) (*Engine, *Window, *wild) {
 	for i := range members {
 		members[i] = int32(i)
 	}
-	w := &Window{
-		e: e, Comm: comm.New(p, window, 0, members), id: window, flavor: Allocated,
-		targets: make([]atomic.Pointer[target], len(members)), host: -1,
-	}
-	page, _, err := e.page(shmfmt.WindowSize(1))
+	w := e.newWindow(comm.New(p, window, 0, members), window, Allocated)
+	page, _, err := w.newPage(shmfmt.WindowSize(1))
 	if err == nil {
 		w.control, err = shmfmt.FormatWindow(page, w.id, 1)
 	}

@@ -54,7 +54,7 @@ func (v *View) Signal(target, counter int) error {
 	if _, err := v.w.lazyNow(t, "Signal"); err != nil {
 		return err
 	}
-	if t.settled() && t.gate.Load() != gateWaiting && t.count(counter, false) {
+	if t.settled() && t.rec.Gate.Load() != gateWaiting && t.count(counter, false) {
 		return nil
 	}
 	_, err = v.w.e.submit(v, t, &Op{Kind: kindSignal, Notify: notification(counter)}, 0, (*Engine).postpone)
@@ -75,7 +75,7 @@ func (v *View) signalled(rank, counter int) (*target, error) {
 // signal makes a notification by itself, behind all of its channel. The lock is held.
 func (e *Engine) signal(o *operation) {
 	t := o.target
-	if t.control != nil && (!t.framed.Load() || o.channel.idle() || planted.SignalPassed) && t.count(int(o.Notify-1), true) {
+	if t.control != nil && (!t.rec.Framed.Load() || o.channel.idle() || planted.SignalPassed) && t.count(int(o.Notify-1), true) {
 		e.end(o, nil)
 		return
 	}

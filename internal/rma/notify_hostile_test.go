@@ -20,7 +20,7 @@ func withNotice(h wire.Header, counter int) wire.Header {
 // counted expects a counter to be n.
 func counted(t *testing.T, w *Window, i int, n int64) {
 	t.Helper()
-	v := &View{w: w}
+	v := newView(w)
 	if got, err := v.CounterValue(i); got != n || err != nil {
 		t.Fatalf("counter %d is %d, %v, want %d", i, got, err, n)
 	}
@@ -126,7 +126,7 @@ func TestQV38_LongGetNotifiesAtItsEnd(t *testing.T) {
 		for _, x := range f.sent {
 			got += len(x.payload)
 		}
-		v := &View{w: w}
+		v := newView(w)
 		n, _ := v.CounterValue(2)
 		if (n == 1) != (got == len(mem)) {
 			t.Fatalf("counter %d after %d bytes of %d", n, got, len(mem))

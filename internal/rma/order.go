@@ -29,12 +29,12 @@ import (
 const storesInOrder = runtime.GOARCH == "amd64"
 
 // inOrder reports whether operations of the view are to be complete in their order.
-func (v *View) inOrder() bool { return v.how.Load()&howInOrder != 0 }
+func (v *View) inOrder() bool { return v.rec.How.Load()&howInOrder != 0 }
 
 // ordered orders an operation on mapped memory behind those before it, if it has to; loads
 // says that it begins with a load of what others store.
 func (v *View) ordered(loads bool) {
-	if (loads || !storesInOrder) && v.how.Load()&howInOrder != 0 {
+	if (loads || !storesInOrder) && v.rec.How.Load()&howInOrder != 0 {
 		fence()
 	}
 }
@@ -43,7 +43,7 @@ func (v *View) ordered(loads bool) {
 // to go by frames, to stay behind those that have. To memory that is mapped none has: what
 // goes there by frames is notifications.
 func (v *View) onlyFrames(t *target) bool {
-	return v.how.Load()&howInOrder != 0 && t.path != pathMapped && t.framed.Load() && t.rank != t.w.Comm.Rank
+	return v.rec.How.Load()&howInOrder != 0 && t.path != pathMapped && t.rec.Framed.Load() && t.rank != t.w.Comm.Rank
 }
 
 // Order has the operations to a target that were issued before be complete there before

@@ -170,7 +170,7 @@ func (v *View) Complete() error {
 // after that only frames do, since they take longer.
 func (w *Window) completeTo(t *target) error {
 	e := w.e
-	if t.gate.Load() == gateWaiting || !t.settled() {
+	if t.rec.Gate.Load() == gateWaiting || !t.settled() {
 		e.p.Lock()
 		err := w.undefer(t, "Complete")
 		if cause := e.p.DownCause(int(t.process)); cause != nil {

@@ -59,7 +59,7 @@ func (e *Engine) holdAtOnce(v *View, t *target, a *Op, off uint64) bool {
 	if e.p.DownCause(int(t.process)) != nil || !e.hold(c, a, off, c.issued+1) {
 		return false
 	}
-	t.framed.Store(true)
+	t.rec.Framed.Store(true)
 	c.issued++
 	c.quiet = c.issued
 	return true

@@ -12,7 +12,7 @@ import (
 
 // viewOf is a view of the window of a wild job.
 func viewOf(w *Window, o Options) *View {
-	v := &View{w: w}
+	v := newView(w)
 	w.join(v)
 	v.setOptions(o)
 	return v

@@ -2,6 +2,7 @@ package rma
 
 import (
 	"runtime"
+	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/dtype"
@@ -9,16 +10,25 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // PutBytes is a Put of contiguous bytes.
 //
 // Cost on mapped memory: loads of the epoch and the target, two comparisons, the copy;
-// some 5 ns beside that. Calls of a nanosecond would be a fifth of it, hence opened and room.
+// some 5 ns beside that. opened and room exist so that they inline; a call would add 20 %.
 func (v *View) PutBytes(origin []byte, target int, disp int64) error {
-	if t := v.opened(target); t != nil {
-		r, at := &t.region, t.room(disp, len(origin))
-		if at < 0 {
+	if rec := v.opened(target); rec != nil {
+		if at := room(rec, disp, len(origin)); at >= 0 {
+			p := unsafe.Add(rec.Mem, at)
+			runtime.KeepAlive(v) // until here v keeps the memory, from here on p does
+			v.ordered(false)
+			move(unsafe.Slice((*byte)(p), len(origin)), origin)
+			return nil
+		}
+		if t := v.w.usedTarget(target); t != nil {
+			var r *apply.Region
+			var at int64
 			if h := v.handle; h == nil {
 				if f, at := t.foremost(disp, len(origin)); f != nil && !v.inOrder() {
 					move(f.region.Mem[at:], origin)
@@ -31,11 +41,11 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 			} else if r, at = &h.region, h.room(disp, len(origin)); at < 0 || !h.open(t) || v.onlyFrames(t) {
 				r = nil
 			}
-		}
-		if r != nil {
-			v.ordered(false)
-			move(r.Mem[at:], origin)
-			return nil
+			if r != nil {
+				v.ordered(false)
+				move(r.Mem[at:], origin)
+				return nil
+			}
 		}
 	}
 	_, err := v.Issue(&Op{Kind: Put, Origin: mem.Of(origin), Disp: disp, Call: "Put"}, target)
@@ -44,9 +54,17 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 
 // GetBytes is a Get of contiguous bytes, at the cost of PutBytes.
 func (v *View) GetBytes(result []byte, target int, disp int64) error {
-	if t := v.opened(target); t != nil {
-		r, at := &t.region, t.room(disp, len(result))
-		if at < 0 {
+	if rec := v.opened(target); rec != nil {
+		if at := room(rec, disp, len(result)); at >= 0 {
+			p := unsafe.Add(rec.Mem, at)
+			runtime.KeepAlive(v) // as in PutBytes
+			v.ordered(true)
+			move(result, unsafe.Slice((*byte)(p), len(result)))
+			return nil
+		}
+		if t := v.w.usedTarget(target); t != nil {
+			var r *apply.Region
+			var at int64
 			if h := v.handle; h == nil {
 				if f, at := t.foremost(disp, len(result)); f != nil && !v.inOrder() {
 					move(result, f.region.Mem[at:int(at)+len(result)])
@@ -59,11 +77,11 @@ func (v *View) GetBytes(result []byte, target int, disp int64) error {
 			} else if r, at = &h.region, h.room(disp, len(result)); at < 0 || !h.open(t) || v.onlyFrames(t) {
 				r = nil
 			}
-		}
-		if r != nil {
-			v.ordered(true)
-			move(result, r.Mem[at:int(at)+len(result)])
-			return nil
+			if r != nil {
+				v.ordered(true)
+				move(result, r.Mem[at:int(at)+len(result)])
+				return nil
+			}
 		}
 	}
 	_, err := v.Issue(&Op{Kind: Get, Result: mem.Of(result), Disp: disp, Call: "Get"}, target)
@@ -82,14 +100,12 @@ func move(dst, src []byte) {
 	dtype.Move(dst, src)
 }
 
-// opened returns the target of a rank that may be accessed, nil if that takes more than a
-// look. It and room are inlined.
-func (v *View) opened(target int) *target {
-	w := v.w
-	if uint(target) < uint(len(w.targets)) {
-		if t := w.targets[target].Load(); t != nil && (w.mode.Load()|t.gate.Load())&gateOpen != 0 {
-			return t
-		}
+// opened returns the record of a rank that may be accessed, nil if that takes more than a
+// look. It and room are inlined. The rank may never have been used: then there is no room.
+func (v *View) opened(target int) *shmfmt.TargetRecord {
+	w := v.rec.Window.Load()
+	if t := w.Target(target); t != nil && (w.Mode.Load()|t.Gate.Load())&gateOpen != 0 {
+		return t
 	}
 	return nil
 }
@@ -97,21 +113,16 @@ func (v *View) opened(target int) *target {
 // Passive reports whether an epoch of Lock or LockAll with a target is open. Where that takes more
 // than a look it is false, too.
 func (v *View) Passive(target int) bool {
-	w := v.w
-	if uint(target) < uint(len(w.targets)) {
-		if t := w.targets[target].Load(); t != nil {
-			return w.locks(t)
-		}
-	}
-	return false
+	t := v.w.usedTarget(target)
+	return t != nil && v.w.locks(t)
 }
 
 // room is where in memory that is mapped here n bytes at a displacement are, -1 if they are
 // not, or in a dynamic window.
-func (t *target) room(disp int64, n int) int64 {
-	if uint64(disp) <= t.most {
-		at := disp * t.unit
-		if over := int64(n) - (int64(len(t.region.Mem)) - at); over <= 0 || planted.BoundByOne && over == 1 {
+func room(t *shmfmt.TargetRecord, disp int64, n int) int64 {
+	if uint64(disp) < t.End.Load() { // pairs with the store in publish
+		at := disp * t.Unit
+		if over := int64(n) - (t.Len - at); over <= 0 || planted.BoundByOne && over == 1 {
 			return at
 		}
 	}
@@ -155,11 +166,11 @@ func (v *View) found(t *target, disp int64, n int) (*apply.Region, int64) {
 // mapped returns the memory that n bytes at a displacement of a target are in, and where in
 // it, if the target is open and the memory mapped here; else nil.
 func (v *View) mapped(target int, disp int64, n int) (*apply.Region, int64) {
-	t := v.opened(target)
-	if t == nil {
+	rec, t := v.opened(target), v.w.usedTarget(target)
+	if rec == nil || t == nil {
 		return nil, 0
 	}
-	if at := t.room(disp, n); at >= 0 {
+	if at := room(rec, disp, n); at >= 0 {
 		return &t.region, at
 	}
 	if h := v.handle; h == nil {
@@ -189,7 +200,7 @@ func (v *View) Accumulated(origin, result []byte, target int, disp int64, o op.O
 		return false
 	}
 	v.ordered(o == op.NoOp)
-	if v.how.Load()&howIntrinsic != 0 {
+	if v.rec.How.Load()&howIntrinsic != 0 {
 		r.AccumulateIntrinsic(at, o, t, origin, result)
 	} else {
 		r.Accumulate(at, o, t, origin, result)
@@ -217,7 +228,7 @@ func (v *View) Fetched(value, result []byte, target int, disp int64, o op.Op, t 
 		return false
 	}
 	v.ordered(o == op.NoOp)
-	if v.how.Load()&howIntrinsic != 0 {
+	if v.rec.How.Load()&howIntrinsic != 0 {
 		r.FetchOpIntrinsic(at, o, t, value, result)
 	} else {
 		r.FetchOp(at, o, t, value, result)
@@ -237,7 +248,7 @@ func (v *View) Swapped(value, compare, result []byte, target int, disp int64, t 
 		return false
 	}
 	v.ordered(false)
-	if v.how.Load()&howIntrinsic != 0 {
+	if v.rec.How.Load()&howIntrinsic != 0 {
 		r.CompareSwapIntrinsic(at, n, value, compare, result)
 	} else {
 		r.CompareSwap(at, n, value, compare, result)
@@ -276,18 +287,20 @@ func (v *View) PutNotify(origin []byte, target int, disp int64, counter int) err
 }
 
 // CompareAndSwap8 is Swapped of a word, and returns what it was, on the shortest way:
-// with memory that is mapped here, and this process favoured (apply.Region.CompareSwap8). It
+// with memory that is mapped here, and this process favoured (TargetRecord.SwapFavoured). It
 // reports false, and has done nothing, where that is not so, or something is wrong.
 func (v *View) CompareAndSwap8(value, compare uint64, target int, disp int64) (was uint64, ok bool) {
-	t := v.opened(target)
-	if t == nil || v.how.Load() != 0 {
+	rec := v.opened(target)
+	if rec == nil || v.rec.How.Load() != 0 {
 		return 0, false
 	}
-	at := t.room(disp, 8)
+	at := room(rec, disp, 8)
 	if at < 0 {
 		return 0, false
 	}
-	return t.region.CompareSwap8(at, value, compare)
+	was, ok = rec.SwapFavoured(at, value, compare)
+	runtime.KeepAlive(v) // which keeps memory and stripes
+	return was, ok
 }
 
 // Do is Issue, on the short way where the operation is one that has such: without a request,

@@ -234,7 +234,7 @@ func (q *opsRequest) signal() error {
 		return gone(t.rank, cause)
 	}
 	quiet := q.mode == 0
-	if !quiet && (!t.framed.Load() || e.farQuiet(t)) {
+	if !quiet && (!t.rec.Framed.Load() || e.farQuiet(t)) {
 		quiet = true
 	}
 	if quiet && t.count(q.counter, true) {

@@ -27,16 +27,12 @@ type target struct {
 	process int32 // its index in the job
 	path    path
 
-	// gate says whether this target is open by itself. It is stored under Window.mu or
-	// the engine's lock, and loaded by every operation.
-	gate atomic.Uint32
+	// rec is what operations look at, in the array of the window. Its Gate is stored under
+	// Window.mu or the engine's lock, its Framed under the engine's lock; May is raised under it.
+	// All else is constant.
+	rec *shmfmt.TargetRecord
 
-	unit   int64        // displacement unit in bytes
-	size   int64        // of its memory in bytes
-	most   uint64       // the highest displacement that is not past the end
 	region apply.Region // of pathMapped: Mem is all of it; of others on the node: its stripes
-	addr   uint64       // of its memory in its own process
-	unlocked
 	// control is the target's control block, nil if that is not mapped: the target is on
 	// another node.
 	control *shmfmt.Window
@@ -48,9 +44,6 @@ type target struct {
 	// stay behind it.
 	detour atomic.Bool
 
-	// framed says that some operation has gone by frames: without any, whoever has called
-	// has made all there is. Stored under the engine's lock.
-	framed   atomic.Bool
 	deferred []*operation // in order; under the engine's lock
 
 	main   channel    // of operations by frames; see channel
@@ -63,6 +56,14 @@ type target struct {
 
 func noRank(rank, n int) error {
 	return fail(class.Rank, "target %d is not a rank of a window of %d", rank, n)
+}
+
+// usedTarget returns the target of a rank, nil if there is none or it has never been used. It is inlined.
+func (w *Window) usedTarget(rank int) *target {
+	if uint(rank) < uint(len(w.targets)) {
+		return w.targets[rank].Load()
+	}
+	return nil
 }
 
 // target returns the target of a rank. It takes the lock if it is used first.
@@ -87,8 +88,7 @@ func (w *Window) targetLocked(rank int) (*target, error) {
 		return t, nil
 	}
 	e, x := w.e, w.table.at(rank)
-	t := &target{w: w, rank: rank, process: w.Comm.Members[rank], unit: x.unit, size: x.size, addr: uint64(x.addr)}
-	t.most = uint64(x.size / x.unit)
+	t := &target{w: w, rank: rank, process: w.Comm.Members[rank], rec: w.rec.Target(rank)}
 	if rank == w.Comm.Rank {
 		t.control, t.region, t.path = w.control, w.own, pathMapped
 		if w.flavor == Dynamic {
@@ -101,6 +101,7 @@ func (w *Window) targetLocked(rank int) (*target, error) {
 	}
 	t.main.target = t
 	t.startSync()
+	t.publish(&x)
 	w.targets[rank].Store(t)
 	return t, nil
 }
@@ -135,7 +136,7 @@ func (t *target) open(x entry) error {
 	}
 	if w.host < 0 && e.canCopy(t.process) {
 		t.path = pathKernel
-		t.pid, t.gone = e.node.Process(int(t.process))
+		t.rec.Pid, t.rec.Gone = e.node.Process(int(t.process))
 	}
 	return nil
 }
@@ -192,7 +193,7 @@ func (v *View) Query(rank int) (mem []byte, unit int64, err error) {
 		return nil, 0, err
 	}
 	if t.path != pathMapped {
-		return nil, t.unit, nil
+		return nil, t.rec.Unit, nil
 	}
-	return t.region.Mem, t.unit, nil
+	return t.region.Mem, t.rec.Unit, nil
 }

@@ -1,10 +1,6 @@
 package rma
 
-import (
-	"sync/atomic"
-
-	"github.com/halo-mpi/halo/internal/sys"
-)
+import "github.com/halo-mpi/halo/internal/sys"
 
 // # The kernel's copies without the lock
 //
@@ -21,14 +17,6 @@ import (
 // No operation is made so once it is known that the target's process is gone, whose number may
 // be another's: gone is looked at before each, and Lost takes back what was allowed.
 
-// unlocked is what the kernel's copies to and from a target need. All but may are stored when the
-// target is made.
-type unlocked struct {
-	may  atomic.Int32 // operations that may be made so; raised under the engine's lock
-	pid  int32        // the target's process
-	gone *atomic.Bool // that is known to have died; nil if the path is not pathKernel
-}
-
 // unlockedLess is how many bytes are too many: longer copies gain nothing. They may take as long
 // as the scheduler of Go can do without the processor, see sys.CopyTo.
 const unlockedLess = moveMin
@@ -36,26 +24,27 @@ const unlockedLess = moveMin
 // unlocked is where n bytes at a displacement are in the target's process, and whether they may be
 // copied without the lock. If so, it counts that.
 func (v *View) unlocked(t *target, disp int64, n int) (addr uint64, may bool) {
-	if t.may.Load() <= 0 || v.how.Load()&howInOrder != 0 || t.gone.Load() || uint(n-1) >= unlockedLess-1 || uint64(disp) > t.most {
+	r := t.rec
+	if r.May.Load() <= 0 || v.rec.How.Load()&howInOrder != 0 || r.Gone.Load() || uint(n-1) >= unlockedLess-1 || uint64(disp) >= r.End.Load() {
 		return 0, false
 	}
-	at := disp * t.unit
-	if int64(n) > t.size-at || t.may.Add(-1) < 0 {
+	at := disp * r.Unit
+	if int64(n) > r.Size-at || r.May.Add(-1) < 0 {
 		return 0, false
 	}
-	return t.addr + uint64(at), true
+	return r.Addr + uint64(at), true
 }
 
 // putUnlocked is a put by the kernel without the lock. It reports whether it was made.
 func (v *View) putUnlocked(t *target, origin []byte, disp int64) bool {
 	addr, may := v.unlocked(t, disp, len(origin))
-	return may && sys.CopyTo(int(t.pid), addr, origin)
+	return may && sys.CopyTo(int(t.rec.Pid), addr, origin)
 }
 
 // getUnlocked is a get by the kernel without the lock. It reports whether it was made.
 func (v *View) getUnlocked(t *target, result []byte, disp int64) bool {
 	addr, may := v.unlocked(t, disp, len(result))
-	return may && sys.CopyFrom(int(t.pid), result, addr)
+	return may && sys.CopyFrom(int(t.rec.Pid), result, addr)
 }
 
 // allow says how many operations to t may be made without the lock, behind one that the kernel has
@@ -65,7 +54,7 @@ func (e *Engine) allow(t *target) {
 	if t.path == pathKernel && e.p.DownCause(int(t.process)) == nil {
 		n = e.offers[t.process].spare(e.node.Sleeps(int(t.process)))
 	}
-	t.may.Store(int32(n))
+	t.rec.May.Store(int32(n))
 }
 
 // lostUnlocked allows no more operations to a process that is gone. The lock is held.
@@ -73,7 +62,7 @@ func (e *Engine) lostUnlocked(peer int) {
 	for _, w := range e.windows {
 		for i := range w.targets {
 			if t := w.targets[i].Load(); t != nil && int(t.process) == peer {
-				t.may.Store(0)
+				t.rec.May.Store(0)
 			}
 		}
 	}

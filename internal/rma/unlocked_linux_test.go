@@ -5,11 +5,12 @@ import (
 	"os"
 	"sync/atomic"
 	"testing"
-	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // MayUnlocked is how many operations to a rank may still be made without the lock.
-func (v *View) MayUnlocked(rank int) int32 { return v.w.targets[rank].Load().may.Load() }
+func (v *View) MayUnlocked(rank int) int32 { return v.w.targets[rank].Load().rec.May.Load() }
 
 // AllowUnlocked does what follows an operation to a rank that the kernel has made, when n more
 // are to make no offer.
@@ -26,9 +27,9 @@ func (v *View) AllowUnlocked(rank int, n uint32) {
 func TestUnlockedCopiesWhatMayBe(t *testing.T) {
 	mem := make([]byte, 64<<10) // large: on the heap, which does not move
 	var gone atomic.Bool
-	x := &target{unit: 4, size: 40000, most: 10000, addr: uint64(uintptr(unsafe.Pointer(&mem[0])))}
-	x.pid, x.gone = int32(os.Getpid()), &gone
-	v := &View{}
+	r := &shmfmt.TargetRecord{Unit: 4, Size: 40000, Addr: uint64(address(mem)), Pid: int32(os.Getpid()), Gone: &gone}
+	r.End.Store(10001)
+	x, v := &target{rec: r}, &View{rec: new(shmfmt.ViewRecord)}
 	put := func(n int, disp int64) bool { return v.putUnlocked(x, bytes.Repeat([]byte{9}, n), disp) }
 	get := func(n int, disp int64) bool { return v.getUnlocked(x, make([]byte, n), disp) }
 
@@ -44,35 +45,35 @@ func TestUnlockedCopiesWhatMayBe(t *testing.T) {
 		{8, 9999, false}, {1, 10000, false}, {1, 10001, false}, {8, -1, false}, {8, 1 << 62, false}, {0, 0, false}, {unlockedLess, 0, false},
 	} {
 		clear(mem)
-		x.may.Store(2)
+		r.May.Store(2)
 		if put(c.n, c.disp) != c.made || get(c.n, c.disp) != c.made {
 			t.Errorf("%d bytes at %d: made %t", c.n, c.disp, !c.made)
 		}
 		if got := bytes.Count(mem, []byte{9}); c.made && (got != c.n || mem[4*c.disp] != 9) || !c.made && got != 0 {
 			t.Errorf("%d bytes at %d have changed %d", c.n, c.disp, got)
 		}
-		if left := x.may.Load(); c.made && left != 0 || !c.made && left != 2 {
+		if left := r.May.Load(); c.made && left != 0 || !c.made && left != 2 {
 			t.Errorf("%d bytes at %d: %d more are allowed", c.n, c.disp, left)
 		}
 	}
-	x.may.Store(1)
+	r.May.Store(1)
 	if !put(8, 0) || put(8, 0) {
 		t.Error("one is allowed: that, or more, was not or was copied")
 	}
 	for what, change := range map[string]func() func(){
 		"a process that is gone": func() func() { gone.Store(true); return func() { gone.Store(false) } },
-		"a view in order":        func() func() { v.how.Store(howInOrder); return func() { v.how.Store(0) } },
-		"no memory there":        func() func() { was := x.addr; x.addr = 4096; return func() { x.addr = was } },
-		"no process":             func() func() { was := x.pid; x.pid = 1 << 30; return func() { x.pid = was } },
+		"a view in order":        func() func() { v.rec.How.Store(howInOrder); return func() { v.rec.How.Store(0) } },
+		"no memory there":        func() func() { was := r.Addr; r.Addr = 4096; return func() { r.Addr = was } },
+		"no process":             func() func() { was := r.Pid; r.Pid = 1 << 30; return func() { r.Pid = was } },
 	} {
-		x.may.Store(10)
+		r.May.Store(10)
 		back := change()
 		if put(8, 0) || get(8, 0) {
 			t.Errorf("%s, and it was copied", what)
 		}
 		back()
 	}
-	x.may.Store(1 << 20)
+	r.May.Store(1 << 20)
 	some := make([]byte, 8)
 	if n := testing.AllocsPerRun(100, func() { _ = v.putUnlocked(x, some, 0) && v.getUnlocked(x, some, 0) }); n != 0 {
 		t.Errorf("it allocates %v times", n)

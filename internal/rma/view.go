@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
 // Flavor is how a window came to its memory (MPI_WIN_CREATE_FLAVOR).
@@ -75,9 +76,9 @@ type Spec struct {
 // View is a window as it is used under one info.
 type View struct {
 	w       *Window
+	rec     *shmfmt.ViewRecord      // what operations look at
 	first   bool                    // the one that Create has made
 	number  uint16                  // of its channels, 0 for the main ones; under the engine's lock
-	how     atomic.Uint32           // what of the options the shortest ways look at
 	options atomic.Pointer[Options] // never nil
 	handle  *handle                 // of a memory handle; nil of others
 }
@@ -88,7 +89,7 @@ func (v *View) Options() Options { return *v.options.Load() }
 // Scoped reports whether flushes cover the operations of the view only.
 func (v *View) Scoped() bool { return v.options.Load().Thread }
 
-// Bits of View.how.
+// Bits of shmfmt.ViewRecord.How.
 const (
 	howInOrder   = 1 // Options.InOrder
 	howIntrinsic = 2 // Options.Intrinsic
@@ -124,7 +125,7 @@ func (v *View) setOptions(o Options) {
 	if o.Intrinsic {
 		how |= howIntrinsic
 	}
-	v.how.Store(how)
+	v.rec.How.Store(how)
 	v.options.Store(&o)
 }
 

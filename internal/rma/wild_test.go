@@ -3,7 +3,6 @@ package rma
 import (
 	"bytes"
 	"errors"
-	"sync/atomic"
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/boot"
@@ -92,12 +91,9 @@ func inTheWild(t testing.TB, flavor Flavor, mem []byte) (*Engine, *Window, *wild
 	}
 	messages := p2p.New(p)
 	e := New(p, messages, coll.New(p, messages, coll.Defaults()), memory.New(nil))
-	w := &Window{
-		e: e, Comm: comm.New(p, window, victim, []int32{victim, enemy}), id: window, flavor: flavor,
-		targets: make([]atomic.Pointer[target], 2), host: -1,
-	}
+	w := e.newWindow(comm.New(p, window, victim, []int32{victim, enemy}), window, flavor)
 	n, me := e.locals()
-	page, _, err := e.page(shmfmt.WindowSize(n))
+	page, _, err := w.newPage(shmfmt.WindowSize(n))
 	if err == nil {
 		w.control, err = shmfmt.FormatWindow(page, w.id, n)
 	}
@@ -117,7 +113,7 @@ func inTheWild(t testing.TB, flavor Flavor, mem []byte) (*Engine, *Window, *wild
 	if flavor == Dynamic {
 		w.dynamic = &attached{}
 		w.own = e.region(nil, w.control, me)
-		v := &View{w: w}
+		v := newView(w)
 		if err := v.Attach(mem, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -33,10 +33,9 @@ type Window struct {
 	id     uint64
 	flavor Flavor
 
-	// mode opens all targets at once (gateOpen in bit 0), in epochs of Fence and
-	// LockAll; the other bits are those of the epochs. Loaded by every operation,
-	// stored under mu.
-	mode atomic.Uint32
+	// rec is what operations look at. Its Mode is stored under mu, but by who makes the first
+	// operation behind a fence in C, which changes nothing else.
+	rec *shmfmt.WindowRecord
 
 	targets  []atomic.Pointer[target] // by rank; nil until first used
 	table    table                    // of all ranks

@@ -3,7 +3,6 @@ package rma
 import (
 	"math"
 	"math/bits"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/apply"
@@ -11,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -31,10 +31,8 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Window{
-		e: e, Comm: d, id: d.Ctx, flavor: s.Flavor,
-		targets: make([]atomic.Pointer[target], d.Size()), host: -1, check: e.checks(d.Members),
-	}
+	w := e.newWindow(d, d.Ctx, s.Flavor)
+	w.check = e.checks(d.Members)
 	mine, own := w.prepare(c, &s)
 	if own == nil {
 		e.p.Lock()
@@ -52,7 +50,8 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 		e.p.Unlock()
 		return nil, err
 	}
-	v := &View{w: w, first: true}
+	v := newView(w)
+	v.first = true
 	e.p.Lock()
 	defer e.p.Unlock()
 	w.open()
@@ -99,7 +98,7 @@ func (w *Window) prepare(c *comm.Comm, s *Spec) (mine entry, err error) {
 		}
 	}
 	n, me := e.locals()
-	mem, off, err := e.page(shmfmt.WindowSize(n))
+	mem, off, err := w.newPage(shmfmt.WindowSize(n))
 	if err != nil {
 		return mine, err
 	}
@@ -125,9 +124,10 @@ func (e *Engine) region(mem []byte, control *shmfmt.Window, me int) apply.Region
 	return r
 }
 
-// page returns zeroed memory for a control block, and where it is in the segment.
-func (e *Engine) page(size int64) ([]byte, int64, error) {
-	if e.node != nil {
+// newPage returns zeroed memory for a control block, and where it is in the segment. Where nobody
+// else maps it, it is memory of records: C reads the stripes in it.
+func (w *Window) newPage(size int64) ([]byte, int64, error) {
+	if e := w.e; e.node != nil {
 		b, err := e.mem.Alloc(size, shmfmt.Line)
 		if err == nil && b.Off < 0 {
 			e.mem.Free(b.Mem)
@@ -135,7 +135,7 @@ func (e *Engine) page(size int64) ([]byte, int64, error) {
 		}
 		return b.Mem, b.Off, err
 	}
-	return lines(size), nowhere, nil
+	return hot.OwnedBytes(w, int(size)), nowhere, nil
 }
 
 // lines returns zeroed memory of the process, from the beginning of a line on.
@@ -266,4 +266,7 @@ func classOf(err error) class.Class {
 }
 
 // address is where b begins.
-func address(b []byte) int64 { return int64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
+func address(b []byte) int64 { return int64(uintptr(pointer(b))) }
+
+// pointer is address as a pointer.
+func pointer(b []byte) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }

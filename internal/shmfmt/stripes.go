@@ -179,11 +179,11 @@ func (s *Stripes) ClaimFavoured(stripe, me int) bool {
 	return true
 }
 
-// SwapFavoured stores value in an aligned word of the stripe if compare stands there, and
+// swapFavoured stores value in an aligned word of the stripe if compare stands there, and
 // returns what it was. It reports false, and has done nothing, where process me is not
 // favoured, or somebody is inside. It is ClaimFavoured and ReleaseFavoured with what they
 // enclose: of the 20 ns that a swap and a flush take, the calls were 1.5.
-func (s *Stripes) SwapFavoured(stripe, me int, p *uint64, compare, value uint64) (was uint64, ok bool) {
+func (s *Stripes) swapFavoured(stripe, me int, p *uint64, compare, value uint64) (was uint64, ok bool) {
 	w, word := uint64(me+1)<<favour, s.writer(stripe)
 	if word.Load() != w || !word.CompareAndSwap(w, w|uint64(me+1)) { // as in Claim
 		return 0, false

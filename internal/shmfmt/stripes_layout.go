@@ -1,7 +1,5 @@
 package shmfmt
 
-import "unsafe"
-
 // Field is where something is in memory, or what stands for something there, for code in
 // other languages that uses the same memory.
 type Field struct {
@@ -14,8 +12,6 @@ type Field struct {
 // has to do step by step.
 func StripesLayout() []Field {
 	return []Field{
-		{"STRIPES_MEM", int64(unsafe.Offsetof(Stripes{}.mem))},
-		{"STRIPES_N", int64(unsafe.Offsetof(Stripes{}.n))},
 		{"STRIPE_COUNT", StripeCount},
 		{"STRIPE_SHIFT", StripeShift},
 		{"STRIPE_LINE", Line},

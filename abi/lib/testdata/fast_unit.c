@@ -25,9 +25,9 @@ static int failed;
 #define ME 1
 #define BYTES (4 << HALO_STRIPE_SHIFT)
 
-static _Alignas(64) char view[256], window[256], target[512], stripes[64], block[(HALO_STRIPE_COUNT + PROCESSES) * HALO_STRIPE_LINE];
-static _Alignas(64) char memory[BYTES + 8], control[8];
-static char *targets[RANKS] = {NULL, target, NULL};
+static _Alignas(64) char view[256], window[256], targets[RANKS * HALO_TARGET_BYTES], block[(HALO_STRIPE_COUNT + PROCESSES) * HALO_STRIPE_LINE];
+static _Alignas(64) char memory[BYTES + 8];
+static char *const target = targets + HALO_TARGET_BYTES;
 static const uintptr_t handle = (uintptr_t)5 << 31 | 300 << 4 | 7;
 static MPI_Win win;
 
@@ -42,20 +42,19 @@ static void reset(void) {
 	SET(char *, view, HALO_VIEW_WINDOW, window);
 	SET(uint32_t, view, HALO_VIEW_HOW, 0);
 	SET(uint32_t, window, HALO_WINDOW_MODE, 0);
-	SET(char **, window, HALO_WINDOW_TARGETS, targets);
-	SET(uint64_t, window, HALO_WINDOW_TARGETS + 8, RANKS);
+	SET(char *, window, HALO_WINDOW_TARGETS, targets);
+	SET(uint64_t, window, HALO_WINDOW_RANKS, RANKS);
 	SET(uint32_t, target, HALO_TARGET_GATE, HALO_GATE_OPEN | HALO_GATE_LOCKED);
 	SET(int64_t, target, HALO_TARGET_UNIT, 4);
-	SET(uint64_t, target, HALO_TARGET_MOST, BYTES / 4);
-	SET(char *, target, HALO_TARGET_CONTROL, control);
+	SET(uint64_t, target, HALO_TARGET_END, BYTES / 4 + 1);
+	SET(bool, target, HALO_TARGET_NEAR, true);
 	SET(uint32_t, target, HALO_TARGET_FRAMED, 0);
 	SET(char *, target, HALO_TARGET_MEM, memory);
-	SET(int64_t, target, HALO_TARGET_MEM + 8, BYTES);
-	SET(char *, target, HALO_TARGET_STRIPES, stripes);
-	SET(int64_t, target, HALO_TARGET_ME, ME);
-	SET(uint8_t, target, HALO_TARGET_FINE, 0);
-	SET(char *, stripes, HALO_STRIPES_MEM, block);
-	SET(int64_t, stripes, HALO_STRIPES_N, PROCESSES);
+	SET(int64_t, target, HALO_TARGET_LEN, BYTES);
+	SET(char *, target, HALO_TARGET_STRIPES, block);
+	SET(uint32_t, target, HALO_TARGET_ME, ME);
+	SET(bool, target, HALO_TARGET_FINE, 0);
+	SET(uint32_t, target, HALO_TARGET_LOCALS, PROCESSES);
 }
 
 static int put(int rank, MPI_Aint disp) {
@@ -152,7 +151,7 @@ static void copies(void) {
 	EXPECT(1, put(1, 0));
 	EXPECT(1, get(1, 0));
 	SET(char *, target, HALO_TARGET_MEM, NULL);
-	SET(int64_t, target, HALO_TARGET_MEM + 8, 0);
+	SET(int64_t, target, HALO_TARGET_LEN, 0);
 	EXPECT(0, put(1, 0));
 	EXPECT(0, halo_fast_put(&v, 0, MPI_INT64_T, 1, 0, 0, MPI_INT64_T, win));
 }
@@ -163,7 +162,7 @@ static void by_the_kernel(void) {
 	int64_t v = 7, w = 0;
 	reset();
 	SET(char *, target, HALO_TARGET_MEM, NULL);
-	SET(int64_t, target, HALO_TARGET_MEM + 8, 0);
+	SET(int64_t, target, HALO_TARGET_LEN, 0);
 	SET(int64_t, target, HALO_TARGET_SIZE, BYTES);
 	SET(uint64_t, target, HALO_TARGET_ADDR, (uint64_t)(uintptr_t)memory);
 	SET(int32_t, target, HALO_TARGET_PID, getpid());
@@ -244,7 +243,7 @@ static void synchronisation(void) {
 	SET(uint32_t, target, HALO_TARGET_FRAMED, 1);
 	EXPECT(0, halo_fast_flush(1, win));
 	reset();
-	SET(char *, target, HALO_TARGET_CONTROL, NULL);
+	SET(bool, target, HALO_TARGET_NEAR, false);
 	EXPECT(0, halo_fast_flush(1, win));
 	reset();
 	SET(uint32_t, target, HALO_TARGET_GATE, HALO_GATE_OPEN); /* of MPI_Win_start */
@@ -322,7 +321,7 @@ static void stripe(void) {
 	EXPECT(count + ((uint64_t)1 << 32), *readers(0, ME));
 
 	reset();
-	SET(int64_t, stripes, HALO_STRIPES_N, HALO_STRIPE_FAVOUR_MOST + 1); /* none among many; the counts beyond are not looked at */
+	SET(uint32_t, target, HALO_TARGET_LOCALS, HALO_STRIPE_FAVOUR_MOST + 1); /* none among many; the counts beyond are not looked at */
 	*readers(0, ME) = (uint64_t)(HALO_STRIPE_FAVOUR_EVERY - 1) << 32;
 	EXPECT(1, add(2, 1, &old));
 	EXPECT(0, *writer(0));
@@ -330,7 +329,7 @@ static void stripe(void) {
 	for (int i = 0; i < 2; i++) { /* bare */
 		reset();
 		if (i)
-			SET(uint8_t, target, HALO_TARGET_FINE, 1);
+			SET(bool, target, HALO_TARGET_FINE, 1);
 		else
 			SET(uint32_t, view, HALO_VIEW_HOW, HALO_HOW_INTRINSIC);
 		*writer(0) = 3;
@@ -440,7 +439,7 @@ static void rows(void) {
 	EXPECT(0, *writer(0));
 	EXPECT(0, halo_fast_accumulate(d, 2, MPI_DOUBLE, 1, 2, 2, MPI_DOUBLE, MPI_MAX, win));
 	EXPECT(1, halo_fast_accumulate(d, 2, MPI_DOUBLE, 1, 2, 2, MPI_DOUBLE, MPI_REPLACE, win));
-	SET(uint8_t, target, HALO_TARGET_FINE, 1);
+	SET(bool, target, HALO_TARGET_FINE, 1);
 	EXPECT(0, sums(2, 2, NULL));
 }
 
@@ -520,7 +519,7 @@ static void long_rows(void) {
 	EXPECT(0, halo_fast_get_accumulate(a, 9, MPI_INT64_T, memory + 64, 9, MPI_INT64_T, 1, 0, 9, MPI_INT64_T, MPI_SUM, win));
 	EXPECT(0, halo_fast_get_accumulate(a, 9, MPI_INT64_T, a + 8, 9, MPI_INT64_T, 1, 0, 9, MPI_INT64_T, MPI_SUM, win));
 	EXPECT(0, halo_fast_accumulate(long_values, 129, MPI_UINT64_T, 1, 0, 129, MPI_UINT64_T, MPI_SUM, win));
-	SET(uint8_t, target, HALO_TARGET_FINE, 1);
+	SET(bool, target, HALO_TARGET_FINE, 1);
 	EXPECT(0, long_sums(129, 0));
 
 	EXPECT(1, halo_fast_reduce_local(a, b, 1, MPI_INT64_T, MPI_SUM));

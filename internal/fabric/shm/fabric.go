@@ -12,9 +12,11 @@ import (
 	"math/bits"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/heap"
+	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -82,7 +84,7 @@ type Fabric struct {
 	heard  atomic.Uint32 // bell when Sleep last returned; stored by Sleep, loaded by Arm
 	closed atomic.Bool
 
-	gone   []atomic.Bool // by job index: stored by Lose, loaded by Gone
+	gone   []atomic.Bool // by job index: stored by Lose, loaded by Gone; and by C, so that it is in memory of records
 	losing atomic.Bool   // lost is not empty; stored by Lose, loaded by Poll
 	mu     sync.Mutex    // guards lost
 	lost   []loss
@@ -132,8 +134,9 @@ func New(name string, node Node, me int, job []int, size int) (*Fabric, error) {
 		door:  node.Control().Door(me),
 		out:   make([]*outgoing, size),
 		down:  make([]bool, size),
-		gone:  make([]atomic.Bool, size),
 	}
+	gone := hot.OwnedBytes(f, size*int(unsafe.Sizeof(atomic.Bool{})))
+	f.gone = unsafe.Slice((*atomic.Bool)(unsafe.Pointer(unsafe.SliceData(gone))), size)
 	for i := range f.local {
 		f.local[i] = -1
 	}

@@ -1,0 +1,64 @@
+package rma
+
+import (
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// # Records
+//
+// What the shortest operations look at is in records off the heap, which C reads as well
+// (shmfmt.ViewRecord and what it leads to). Each View, Window and target has one, and no copy of
+// what is in it.
+//
+// A record is freed when nothing in Go reaches its owner any more (hot.Owned). So a
+// view that has been freed finds a window that is closed, never another one; and what a record
+// points to in the Go heap lives as long as the record is used, since the owner keeps it. A caller
+// that has found memory by a record alone keeps its View alive until it has the address.
+//
+// C finds a record by a handle. The handle has a generation and is closed when the window is freed
+// (abi/bind/handle.go), before the collector can find anything; so a record needs no generation. A
+// call in another thread that goes on meanwhile is an error of the program: it reads memory that is
+// mapped, and finds the window closed, or a record that is zero, which is closed too.
+//
+// Rejected: to free a record when its window is freed, which needs a count of all views and
+// targets that might still look at it, those of memory handles and of synchronisation objects among
+// them.
+
+// newWindow makes the Window of the members of c, without memory.
+func (e *Engine) newWindow(c *comm.Comm, id uint64, flavor Flavor) *Window {
+	w := &Window{e: e, Comm: c, id: id, flavor: flavor, host: -1}
+	w.rec = hot.Owned[shmfmt.WindowRecord](w)
+	w.seat(c.Size())
+	return w
+}
+
+// seat gives w n targets, none of which has been used.
+func (w *Window) seat(n int) {
+	w.targets = make([]atomic.Pointer[target], n)
+	w.rec.SetTargets(hot.OwnedBytes(w, n*shmfmt.TargetRecordSize))
+}
+
+// newView makes a View of w, without options.
+func newView(w *Window) *View {
+	v := &View{w: w}
+	v.rec = hot.Owned[shmfmt.ViewRecord](v)
+	v.rec.Window.Store(w.rec)
+	return v
+}
+
+// publish has the record of t say what t is: from then on operations find it there. x is what the
+// member has told.
+func (t *target) publish(x *entry) {
+	r, g := t.rec, &t.region
+	r.Unit, r.Size, r.Addr = x.unit, x.size, uint64(x.addr)
+	r.Near, r.Fine = t.control != nil, g.Fine
+	r.Mem, r.Len = pointer(g.Mem), int64(len(g.Mem))
+	if g.Stripes != nil {
+		r.SetStripes(g.Stripes, g.Me)
+	}
+	r.End.Store(uint64(x.size/x.unit) + 1) // pairs with the loads by operations
+}

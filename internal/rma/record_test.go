@@ -1,0 +1,81 @@
+package rma
+
+import (
+	"runtime"
+	"testing"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/hot"
+)
+
+// What C finds by the address of a view is not in the Go heap, where the process has no memory in
+// common with others either.
+func TestRecordsAreOutsideOfTheGoHeap(t *testing.T) {
+	e, w, _ := inTheWild(t, Created, make([]byte, 100))
+	v := newView(w)
+	own, err := w.targetLocked(victim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, _ := v.Descriptor()
+	for what, p := range map[string]unsafe.Pointer{
+		"view": *(*unsafe.Pointer)(unsafe.Pointer(&address)), "window": unsafe.Pointer(v.rec.Window.Load()), "target": unsafe.Pointer(own.rec),
+		"last target": unsafe.Pointer(w.rec.Target(len(w.targets) - 1)), "stripes": own.rec.Stripes, "closed window": unsafe.Pointer(e.closed),
+	} {
+		if !hot.Holds(p) {
+			t.Errorf("the %s is at %p", what, p)
+		}
+	}
+	if hot.Holds(unsafe.Pointer(v)) {
+		t.Error("a view is taken for a record")
+	}
+}
+
+// A view that has been freed stays closed while its record may still be found, and its record is
+// that of another one only when nobody has the view any more.
+func TestRecordsOfFreedViews(t *testing.T) {
+	e, w, _ := inTheWild(t, Created, make([]byte, 100))
+	e.p.Unlock() // as inTheWild has it
+	defer e.p.Lock()
+	v := newView(w)
+	v.options.Store(&Options{})
+	freed := func() *View {
+		e.p.Lock()
+		w.join(v)
+		e.p.Unlock()
+		d, err := v.Dup()
+		if err == nil {
+			err = d.Free()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	d := freed()
+	rec := d.rec
+	if _, err := w.target(victim); err != nil {
+		t.Fatal(err)
+	}
+	w.rec.Mode.Store(gateOpen | modeLockAll) // as if the enemy had granted his lock
+	for range 3 {
+		runtime.GC()
+		if x := newView(w); x.rec == rec {
+			t.Fatal("a view has the record of one that was freed and can still be used")
+		}
+		if d.PutBytes(make([]byte, 8), victim, 0) == nil || d.opened(victim) != nil || d.Passive(victim) {
+			t.Fatal("a view that was freed is open")
+		}
+	}
+	if v.opened(victim) == nil {
+		t.Error("another view is closed")
+	}
+	runtime.KeepAlive(d)
+	d = nil
+	var others []*View // they keep their records, so that all free ones are taken in turn
+	for x := newView(w); x.rec != rec; x = newView(w) {
+		others = append(others, x)
+		runtime.GC()
+	}
+	runtime.KeepAlive(others)
+}
