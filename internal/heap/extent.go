@@ -9,7 +9,8 @@ type extent struct {
 	free      bool
 	busy      bool   // a live block whose memory is being made or given back
 	mem       []byte // of a live block
-	mapping   []byte // of which mem is a part, if the block has a mapping of its own
+	mapping   []byte // of which mem is a part, if the block is not of the Go heap
+	recycled  bool   // mapping is memory of package hot, else the block has it to itself
 	home      int64  // of a range of addresses: the offset in the heap of the block that is there
 
 	rank        uint64 // of the node: no child has a greater one

@@ -5,6 +5,7 @@ import (
 	"os"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
@@ -12,13 +13,13 @@ const (
 	// looseRoom is the range of offsets of a heap whose blocks are each somewhere, in
 	// bytes: more than any machine has memory, so that only memory limits it.
 	looseRoom = 1 << 56
-	// ownMapping is the size in bytes from which a private block is a mapping: the
-	// collector need not count it, and the system has it back at once.
+	// ownMapping is the size in bytes from which a private block is a mapping of its own: the
+	// system has it back at once. Shorter ones are memory of package hot.
 	ownMapping = 64 << 10
 )
 
-// Private makes a heap of memory of this process alone: mappings for large blocks,
-// where there are any, and else the Go heap.
+// Private makes a heap of memory of this process alone, outside of the Go heap where that can be,
+// since C programs and the C library access it.
 func Private() *Heap { return newHeap(&loose{mappings: true}, NewBudget()) }
 
 // Loose makes a heap of memory of the Go heap.
@@ -26,7 +27,7 @@ func Loose() *Heap { return newHeap(&loose{}, NewBudget()) }
 
 // loose is a backing without a memory of its own: each block is a slice.
 type loose struct {
-	mappings bool    // large blocks are mappings
+	mappings bool    // blocks are outside of the Go heap
 	places   extents // of the blocks, by address
 }
 
@@ -49,11 +50,17 @@ func (l *loose) commit(b *extent, _ span, align int64, budget *Budget) error {
 			return err
 		}
 	}
-	// Pages of the Go heap are made when they are touched, some of them are there.
+	// Pages of the Go heap and of package hot are made when they are touched, some of them are there.
 	if err := budget.spend(b.size, func(_, _ int64) error { return nil }); err != nil {
 		return err
 	}
-	b.mem = aligned(make([]byte, b.size+align), b.size, align)
+	raw := b.size + align
+	if l.mappings && raw < ownMapping {
+		b.mapping, b.recycled = hot.Bytes(int(raw)), true
+		b.mem = aligned(b.mapping, b.size, align)
+		return nil
+	}
+	b.mem = aligned(make([]byte, raw), b.size, align)
 	return nil
 }
 
@@ -72,10 +79,13 @@ func aligned(m []byte, size, align int64) []byte {
 }
 
 func (l *loose) drop(b *extent, _ span) error {
-	if b.mapping == nil {
-		return nil
+	switch {
+	case b.recycled:
+		hot.FreeBytes(b.mapping)
+	case b.mapping != nil:
+		return sys.Unmap(b.mapping)
 	}
-	return sys.Unmap(b.mapping)
+	return nil
 }
 
 func (l *loose) offset(addr uintptr) (off int64, ok bool) {

@@ -116,7 +116,7 @@ func (s *space) give(b *extent) span {
 	part := span{b.off, b.end()}
 	s.left += b.size
 	s.live--
-	b.free, b.busy, b.mem, b.mapping = true, false, nil, nil
+	b.free, b.busy, b.mem, b.mapping, b.recycled = true, false, nil, nil, false
 	if next := s.all.at(b.end()); next != nil && next.off == b.end() && next.free {
 		s.all.remove(next.off)
 		b.size += next.size

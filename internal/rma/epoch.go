@@ -62,13 +62,13 @@ func (x epoch) String() string {
 	}[x]
 }
 
-// Bits of Window.mode beside gateOpen.
+// Bits of WindowRecord.Mode beside gateOpen.
 const (
 	modeLockAll gate = 4  // LockAll: flushes are legal
 	modeFence   gate = 16 // alone: an epoch of Fence that no operation has followed yet
 )
 
-// gateLocked is a bit of target.gate beside gateOpen: Lock, so that flushes are legal.
+// gateLocked is a bit of TargetRecord.Gate beside gateOpen: Lock, so that flushes are legal.
 const gateLocked gate = 8
 
 // windowSync is what synchronisation keeps for a window. All but service is guarded by
