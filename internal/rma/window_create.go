@@ -24,8 +24,8 @@ import (
 // bytes more. On one node that is shared memory and no message, as long as there are slots
 // for communicators; elsewhere some 2 log2 n messages of each member, with 48 (n-1) +
 // 16 log2 n bytes. A member keeps 8 bytes for each other one and 40 at most for what the
-// others have told, nothing of that where it is the same for all; and its control block,
-// see shmfmt.WindowSize.
+// others have told, nothing of that where it is the same for all; records of 128 bytes in pages
+// that are there when a rank on them is a target; and its control block, see shmfmt.WindowSize.
 func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 	d, err := e.colls.Dup(c)
 	if err != nil {
