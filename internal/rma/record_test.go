@@ -79,3 +79,22 @@ func TestRecordsOfFreedViews(t *testing.T) {
 	}
 	runtime.KeepAlive(others)
 }
+
+// A rank that has not been a target has no room, not even for nothing, while all ranks are open.
+func TestUnusedTargetsHaveNoRoom(t *testing.T) {
+	_, w, _ := inTheWild(t, Created, make([]byte, 100))
+	v := newView(w)
+	w.rec.Mode.Store(gateOpen | modeLockAll)
+	for _, used := range []bool{false, true} {
+		rec := v.opened(victim)
+		if rec == nil || room(rec, 0, 0) >= 0 != used || room(rec, 100, 0) >= 0 != used || room(rec, 101, 0) >= 0 || room(rec, -1, 0) >= 0 {
+			t.Errorf("used %t: a record %v", used, rec)
+		}
+		if _, err := w.targetLocked(victim); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v.opened(-1) != nil || v.opened(len(w.targets)) != nil {
+		t.Error("a rank that is none is open")
+	}
+}

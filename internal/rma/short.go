@@ -20,9 +20,9 @@ import (
 func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 	if rec := v.opened(target); rec != nil {
 		if at := room(rec, disp, len(origin)); at >= 0 {
-			p := unsafe.Add(rec.Mem, at)
-			runtime.KeepAlive(v) // until here v keeps the memory, from here on p does
 			v.ordered(false)
+			p := unsafe.Add(rec.Mem, at) // no call follows but that which copies: p may be the end
+			runtime.KeepAlive(v)         // until here v keeps the memory, from here on p does
 			move(unsafe.Slice((*byte)(p), len(origin)), origin)
 			return nil
 		}
@@ -56,9 +56,9 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 func (v *View) GetBytes(result []byte, target int, disp int64) error {
 	if rec := v.opened(target); rec != nil {
 		if at := room(rec, disp, len(result)); at >= 0 {
-			p := unsafe.Add(rec.Mem, at)
-			runtime.KeepAlive(v) // as in PutBytes
 			v.ordered(true)
+			p := unsafe.Add(rec.Mem, at) // as in PutBytes
+			runtime.KeepAlive(v)
 			move(result, unsafe.Slice((*byte)(p), len(result)))
 			return nil
 		}

@@ -32,7 +32,10 @@ type target struct {
 	// All else is constant.
 	rec *shmfmt.TargetRecord
 
-	region apply.Region // of pathMapped: Mem is all of it; of others on the node: its stripes
+	// region is the same memory and stripes for package apply, which serves memory without a record
+	// as well. It keeps alive what rec points to. Of pathMapped: Mem is all of it; of others on the
+	// node: its stripes.
+	region apply.Region
 	// control is the target's control block, nil if that is not mapped: the target is on
 	// another node.
 	control *shmfmt.Window

@@ -147,6 +147,8 @@ static void copies(void) {
 	EXPECT(HALO_GATE_OPEN, *HALO_AT(uint32_t, window, HALO_WINDOW_MODE));
 	SET(uint32_t, window, HALO_WINDOW_MODE, HALO_MODE_LOCK_ALL | HALO_GATE_OPEN);
 	EXPECT(1, put(1, 0));
+	EXPECT(0, put(2, 0)); /* nothing is known of this target, though all are open */
+	EXPECT(0, halo_fast_put(&v, 0, MPI_INT64_T, 2, 0, 0, MPI_INT64_T, win));
 	SET(uint32_t, view, HALO_VIEW_HOW, HALO_HOW_IN_ORDER);
 	EXPECT(1, put(1, 0));
 	EXPECT(1, get(1, 0));
@@ -253,6 +255,7 @@ static void synchronisation(void) {
 	EXPECT(0, halo_fast_win_sync(win));
 	SET(uint32_t, window, HALO_WINDOW_MODE, HALO_GATE_OPEN | HALO_MODE_LOCK_ALL);
 	EXPECT(1, halo_fast_flush(1, win));
+	EXPECT(0, halo_fast_flush(2, win));
 	EXPECT(1, halo_fast_win_sync(win));
 	EXPECT(0, halo_fast_win_sync(MPI_WIN_NULL));
 }
