@@ -15,7 +15,8 @@
 //     array with an element for each rank costs what is used of it.
 //   - The garbage collector does not look into this memory: a record holds no pointer into the
 //     Go heap unless the owner of the record keeps the target alive.
-//   - The owner frees a record once. What nobody frees stays for as long as the process runs.
+//   - The owner frees a record once, or has it freed when nothing reaches the owner any more
+//     (Owned). What nobody frees stays for as long as the process runs.
 //   - Under the race detector, and where the system has no anonymous mappings, the memory is
 //     part of the Go heap, which the detector watches, and the arena keeps it reachable.
 package hot
