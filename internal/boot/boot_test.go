@@ -60,8 +60,11 @@ func (h *testHost) Segment(which int) (*os.File, error) { return h.memory(which)
 func (h *testHost) Finalized(rank int)                  { h.note("finalized %d", rank) }
 func (h *testHost) Exchanged(values [][]byte) {
 	h.server.Deliver(EncodeTable(values))
-	if h.after != nil {
-		h.after()
+	h.mu.Lock()
+	after := h.after
+	h.mu.Unlock()
+	if after != nil {
+		after()
 	}
 }
 func (h *testHost) Aborted(rank, code int, why string) { h.note("aborted %d %d %s", rank, code, why) }

@@ -24,11 +24,13 @@ func TestExchangeIsCompleteForAllOrNone(t *testing.T) {
 	for range 100 {
 		h := &testHost{size: 8}
 		w := newWorld(t, h)
+		h.mu.Lock()
 		h.after = func() {
 			for _, s := range w.sessions {
 				s.Over("of the test")
 			}
 		}
+		h.mu.Unlock()
 		exchangeAll(t, w.boots(), 0)
 		for _, c := range w.ranks {
 			<-c.Lost()
