@@ -52,6 +52,7 @@ func Rules() []Rule {
 		{"length", checkLength},
 		{"names", checkNames},
 		{"unfinished", checkUnfinished},
+		{"words", checkWords},
 	}
 }
 

@@ -1,0 +1,155 @@
+package lint
+
+import (
+	"go/ast"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// A retirement is words that no identifier and no file name may contain, and what to use instead.
+type retirement struct {
+	words   string // in lower case; one that ends in * stands for all words that begin so
+	instead string
+}
+
+// retired are words that are neither terms of the standard nor of the field. Words that also have
+// an ordinary technical sense, such as line or plain, are not listed: people look at those.
+func retired() []retirement {
+	return []retirement{
+		{"afar", "remote"},
+		{"bereave* buried buries bury* mourn*", "peer failure: an observer or a callback, lose, down"},
+		{"chore* errand*", "task; user-callback task"},
+		{"dawdle* doze dozed dozes dozing drowse*", "delay, sleep"},
+		{"deed*", "operation"},
+		{"express foremost", "priority, first"},
+		{"favour*", "bias; biased lock"},
+		{"forsake*", "release, abandon"},
+		{"glance*", "peek, poll once"},
+		{"haste*", "short run"},
+		{"heir*", "successor"},
+		{"hope* vain*", "attempts that found nothing; back-off"},
+		{"mortal*", "fabric whose peers can fail"},
+		{"nudge* rouse* stir stirred stirs", "wake, ring"},
+		{"patience*", "timeout, limit, back-off"},
+		{"pour*", "copy, send"},
+		{"ridden ride rider* rides riding rode", "piggyback; a frame that carries another"},
+		{"unheeded", "ignored"},
+	}
+}
+
+// A debt is a folder whose sources still contain retired words.
+type debt struct {
+	dir   string
+	names int // distinct identifiers and file names with such a word
+}
+
+// debts are the folders that still contain retired words. The number is exact, so that it falls
+// with each commit that renames something, and never rises; a folder that is done has no entry.
+func debts() []debt {
+	return []debt{
+		{"internal/apply", 1},
+		{"internal/benchmark", 1},
+		{"internal/boot", 1},
+		{"internal/coll", 6},
+		{"internal/fabric/fabrictest", 4},
+		{"internal/fabric/inproc", 1},
+		{"internal/fabric/shm", 10},
+		{"internal/fabric/tcp", 4},
+		{"internal/hosttest", 1},
+		{"internal/launch", 15},
+		{"internal/leak", 1},
+		{"internal/planted", 3},
+		{"internal/proc", 15},
+		{"internal/rma", 31},
+		{"internal/shmfmt", 20},
+		{"internal/sys", 6},
+		{"mpi", 2},
+		{"mpi/histories", 1},
+	}
+}
+
+// checkWords forbids retired words in the folders that have no entry in debts.
+func checkWords(f *File, report func(int, string, ...any)) {
+	if slices.ContainsFunc(debts(), func(d debt) bool { return d.dir == f.Dir() }) {
+		return
+	}
+	for _, n := range retiredNames(f) {
+		report(n.line, "%s contains the retired word %q: use %s", n.name, n.word, n.instead)
+	}
+}
+
+// A retiredName is an identifier or a file name that contains a retired word.
+type retiredName struct {
+	name, word, instead string
+	line                int // of its first use in the file
+}
+
+// retiredNames are the names of one Go file that contain retired words, each once. What follows
+// a dot is left out: it is declared, and counted, elsewhere.
+func retiredNames(f *File) []retiredName {
+	if f.Go == nil {
+		return nil
+	}
+	var found []retiredName
+	elsewhere := map[*ast.Ident]bool{}
+	look := func(name string, line int) {
+		word, instead := retiredWord(name)
+		if word != "" && !slices.ContainsFunc(found, func(n retiredName) bool { return n.name == name }) {
+			found = append(found, retiredName{name, word, instead, line})
+		}
+	}
+	base := path.Base(f.Path)
+	look(strings.TrimSuffix(base, path.Ext(base)), 1)
+	ast.Inspect(f.Go, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			elsewhere[n.Sel] = true
+		case *ast.Ident:
+			if !elsewhere[n] {
+				look(n.Name, f.Line(n.Pos()))
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// retiredWord is the first word of a name that is retired, "" if there is none, and what to use
+// instead.
+func retiredWord(name string) (word, instead string) {
+	for _, word := range words(name) {
+		for _, r := range retired() {
+			for pattern := range strings.FieldsSeq(r.words) {
+				if stem, ok := strings.CutSuffix(pattern, "*"); word == pattern || ok && strings.HasPrefix(word, stem) {
+					return word, r.instead
+				}
+			}
+		}
+	}
+	return "", ""
+}
+
+// words are the words of an identifier in lower case: FutexWake2 is futex, wake.
+func words(name string) []string {
+	var all []string
+	letters := []rune(name)
+	for i := 0; i < len(letters); {
+		if !unicode.IsLetter(letters[i]) {
+			i++
+			continue
+		}
+		from := i
+		for i++; i < len(letters) && unicode.IsLetter(letters[i]); i++ {
+			upper := unicode.IsUpper(letters[i])
+			// A word begins at an upper letter after a lower one, and at the last upper
+			// letter of several before a lower one: URLName is url, name.
+			if upper && (!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1])) {
+				break
+			}
+		}
+		all = append(all, strings.ToLower(string(letters[from:i])))
+	}
+	return all
+}
