@@ -38,12 +38,12 @@ func several(what string, rs []Request) (e *p2p.Engine, inner []*p2p.Request, er
 // attend tells all of rs that they are waited for, those too that come after others that
 // wait for them. The lock is held.
 func attend(e *p2p.Engine, rs []*p2p.Request) {
-	if !e.Attends() {
+	if !e.HasObservers() {
 		return
 	}
 	for _, r := range rs {
 		if r != nil {
-			e.Attend(r)
+			e.NotifyWait(r)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func attendAll(rs []Request) {
 		e := q.c.w.P2P
 		e.Proc().Lock()
 		if !q.stale() {
-			e.Attend(q.r)
+			e.NotifyWait(q.r)
 		}
 		e.Proc().Unlock()
 	}

@@ -257,7 +257,7 @@ func (s *schedule) fail(err error) {
 		}
 		if !q.r.Send {
 			s.e.p2p.Cancel(q.r)
-		} else if s.e.p2p.Orphan(q.r) {
+		} else if s.e.p2p.ClearWhole(q.r) {
 			s.pending--
 		}
 	}

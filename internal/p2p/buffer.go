@@ -9,37 +9,36 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// BufferOverhead is what a buffered message takes of an attached buffer beside
-// its payload, in bytes (MPI_BSEND_OVERHEAD of the ABI is an upper bound of it).
+// BufferOverhead is the space that a buffered message takes in an attached buffer in
+// addition to its payload, in bytes. MPI_BSEND_OVERHEAD of the ABI is an upper bound.
 const BufferOverhead = 64
 
-// Buffer is the room for messages in buffered mode (MPI-5, 3.6): of a
-// communicator or of the process. The bytes are counted against what the user
-// attached; the copies themselves come from the engine's own pool, so that the
-// memory can be given back in any order.
+// Buffer is an attached buffer for messages in buffered mode (MPI-5, 3.6), of a
+// communicator or of the process. Only the bytes are counted against it: the copies are
+// in buffers of the engine's pool, which can be freed in any order.
 type Buffer struct {
-	mem  []byte // what the user attached; nil: as much as it takes
+	mem  []byte // attached by the user; nil: without limit
 	used int
 	next uint64   // number of the next message
 	live []uint64 // numbers of the messages that are not yet sent, ascending
-	wait []flush
+	wait []bufferFlush
 }
 
-// flush is a request that waits for all messages before a number.
-type flush struct {
+// bufferFlush is a request that waits for all messages before a number.
+type bufferFlush struct {
 	r      *Request
 	before uint64
 }
 
-// ProcessBuffer stands for the context of the buffer of the process.
+// ProcessBuffer is the context argument that means the buffer of the process.
 const ProcessBuffer = 0
 
 // Attach makes mem the buffer of ctx, a communicator's context or
-// ProcessBuffer; nil means as much as it takes. It takes the lock.
+// ProcessBuffer. A nil mem has no limit. It takes the lock.
 func (e *Engine) Attach(ctx uint64, mem []byte) error {
 	e.p.Lock()
 	defer e.p.Unlock()
-	if e.attached(ctx) != nil {
+	if e.bufferOf(ctx) != nil {
 		return &class.Error{Class: class.Buffer, Text: "a buffer is attached already: detach it first"}
 	}
 	b := &Buffer{mem: mem}
@@ -51,7 +50,7 @@ func (e *Engine) Attach(ctx uint64, mem []byte) error {
 	return nil
 }
 
-func (e *Engine) attached(ctx uint64) *Buffer {
+func (e *Engine) bufferOf(ctx uint64) *Buffer {
 	if ctx == ProcessBuffer {
 		return e.bsend
 	}
@@ -62,7 +61,7 @@ func (e *Engine) attached(ctx uint64) *Buffer {
 func (e *Engine) Detach(ctx uint64) ([]byte, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
-	b := e.attached(ctx)
+	b := e.bufferOf(ctx)
 	if b == nil {
 		return nil, &class.Error{Class: class.Buffer, Text: "no buffer is attached"}
 	}
@@ -78,29 +77,29 @@ func (e *Engine) Detach(ctx uint64) ([]byte, error) {
 	return b.mem, err
 }
 
-// Abandon detaches the buffer of a communicator that is freed, if it has one;
-// the messages in it are still sent. It takes the lock.
+// Abandon detaches the buffer of a freed communicator, if it has one. The messages in
+// it are still sent. It takes the lock.
 func (e *Engine) Abandon(ctx uint64) {
 	e.p.Lock()
 	delete(e.commBuffers, ctx)
 	e.p.Unlock()
 }
 
-// Flush returns a request that completes when all messages now in the buffer
-// are sent. Without a buffer it is complete at once.
+// Flush returns a request that completes when all messages now in the buffer are sent.
+// Without a buffer the request is complete.
 func (e *Engine) Flush(c *comm.Comm, ctx uint64) *Request {
 	r := e.NewRequest(c, "BufferFlush")
-	b := e.attached(ctx)
+	b := e.bufferOf(ctx)
 	if b == nil || len(b.live) == 0 {
 		e.finish(r, nil)
 		return r
 	}
-	b.wait = append(b.wait, flush{r, b.next})
+	b.wait = append(b.wait, bufferFlush{r, b.next})
 	return r
 }
 
-// startBuffered copies the message of r into the buffer and sends the copy; r
-// is complete when that is done.
+// startBuffered copies the message of r and starts a send of the copy. Then r is
+// complete.
 func (e *Engine) startBuffered(r *Request) {
 	b := e.commBuffers[r.comm.Ctx]
 	if b == nil {
@@ -116,29 +115,29 @@ func (e *Engine) startBuffered(r *Request) {
 			"attached buffer is full: %d of %d bytes used, %d more needed", b.used, len(b.mem), n)})
 		return
 	}
-	if err := e.crowded(r); err != nil { // for the copy nobody would be told
+	if err := e.checkUnanswered(r); err != nil { // nobody would see an error of the copy
 		e.finish(r, err)
 		return
 	}
 	b.used += n
 	s := e.newRequest(r.comm)
 	s.Send, s.mode, s.ctx, s.peer, s.tag = true, Standard, r.ctx, r.peer, r.tag
-	e.sendCopy(s, r)
+	e.copyMessage(s, r)
 	s.autoFree = true
-	s.buffer, s.number = b, b.next
+	s.buffer, s.bufferSequence = b, b.next
 	b.live = append(b.live, b.next)
 	b.next++
 	gen := s.Gen
 	e.startSend(s)
-	r.serial, r.remote = s.serial, 0
-	if s.Gen == gen { // not complete and freed
-		r.remote = s.name
+	r.sequence, r.remoteHandle = s.sequence, 0
+	if s.Gen == gen { // else it is complete and freed
+		r.remoteHandle = s.handle
 	}
 	e.finish(r, nil)
 }
 
-// sent takes message number k of n payload bytes out of the buffer.
-func (e *Engine) sent(b *Buffer, k uint64, n int) {
+// releaseBuffered removes message number k, with n bytes of payload, from the buffer.
+func (e *Engine) releaseBuffered(b *Buffer, k uint64, n int) {
 	b.used -= n + BufferOverhead
 	if i, ok := slices.BinarySearch(b.live, k); ok {
 		b.live = slices.Delete(b.live, i, i+1)
@@ -152,22 +151,23 @@ func (e *Engine) sent(b *Buffer, k uint64, n int) {
 	}
 }
 
-// sendCopy makes a copy of the message of r that of the send s, which tells the same.
-func (e *Engine) sendCopy(s, r *Request) {
+// copyMessage makes a copy of the message of r the message of the send s, with the same
+// description of the elements.
+func (e *Engine) copyMessage(s, r *Request) {
 	s.buf = e.buffers.get(r.size())
 	s.mem, s.aux, s.typ, s.count = mem.Of(s.buf), r.aux, r.typ, r.count
 	r.mem.Pack(s.buf, 0)
 }
 
-// SendrecvReplace starts sending m to a rank, and receiving into it by v; the request is
-// complete when both are. What is sent tells what v does.
+// SendrecvReplace starts sending m to rank dest and receiving into m as v says. The
+// request is complete when both are. The message sent has the elements that v describes.
 func (e *Engine) SendrecvReplace(v *Envelope, m mem.Mem, dest int, sendTag int32) *Request {
 	r := e.RecvInit(v, m)
 	to := *v
 	to.Peer, to.Tag = dest, sendTag
 	s := e.SendInit(&to, mem.Mem{})
-	if dest != ProcNull { // else, if nothing is received either, no memory need be there
-		e.sendCopy(s, r)
+	if dest != ProcNull { // else m may be invalid memory, if the source is ProcNull too
+		e.copyMessage(s, r)
 	}
 	s.Active, r.Active = true, true
 	e.startRecv(r)

@@ -5,25 +5,28 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// Whether a send can still be cancelled only the receiver's engine knows: its message
-// may wait there among the unexpected ones, an eager one too, whose send completed long
-// ago. So to cancel is to ask: Revoke names the message, and comes behind it in the order
-// of frames; Revoked says whether it was still there, and then it is there no more. The
-// answer comes from whoever polls there, whatever the program does. Until then the
-// request is not complete, or not any more: the question is a part of it.
+// Only the receiver's engine knows whether a send can still be cancelled: the message may
+// be among the unexpected messages there, also an eager one whose send is complete.
+// Therefore Cancel asks. The frame Revoke identifies the message and arrives after it,
+// since frames are in order. The receiver removes the message if it is still unexpected,
+// and says so in Revoked. Its poller or service answers, whatever the program there does.
+// The send stays incomplete until Revoked arrives, even if it had completed locally: the
+// question is a part of its request.
 //
-// A message is named by the sender's request if that waits for an answer (EagerSync,
-// Ready), and else by its number among the eager messages of requests to that peer.
-// A buffered send is complete at once, and knows what its copy is named by.
+// The handle of the send's request identifies a message that waits for an answer
+// (EagerSync, Ready). A sequence number among the eager messages of requests to the peer
+// identifies any other. A buffered send is complete and knows the handle or number of its
+// copy.
 //
-// What a matched probe has taken is matched.
+// A message that a matched probe has taken is matched.
 
-// revokesMax is how many questions to a peer may be open: each costs it an answer.
-const revokesMax = 1024
+// openRevokesMax is how many Revoke frames to a peer may be unanswered. Each costs the
+// peer an answer.
+const openRevokesMax = 1024
 
-// Cancel cancels a receive that has not been matched, or a send whose message has not.
-// It then completes with a status that says so; a send when the peer's engine has
-// answered. The lock may be free in between.
+// Cancel cancels a receive that has not matched, or a send whose message has not matched.
+// The operation completes with a cancelled status; a send completes when the peer's
+// engine has answered. The lock may be free in between.
 func (e *Engine) Cancel(r *Request) {
 	switch {
 	case !r.Active:
@@ -33,7 +36,7 @@ func (e *Engine) Cancel(r *Request) {
 			e.finish(r, nil)
 		}
 	case r.peer < 0 || r.Status.Err != nil || r.Status.Cancelled || r.Done() && r.Awaited():
-		// Nothing to take back; or somebody is about to see that r is complete.
+		// There is no message to cancel, or another goroutine is about to find r complete.
 	case r.peer == e.me:
 		e.revokeSelf(r)
 	default:
@@ -41,22 +44,22 @@ func (e *Engine) Cancel(r *Request) {
 	}
 }
 
-// revoke asks the peer.
+// revoke asks the peer whether the message of r is still unexpected.
 func (e *Engine) revoke(r *Request) {
 	q, gen := &e.peers[r.peer], r.Gen
-	for q.revokes >= revokesMax { // their ends come, if need be with the peer's
+	for q.openRevokes >= openRevokesMax { // ends: the peer answers or fails
 		e.p.Progress(int(r.peer))
 		e.p.Pause()
 		if r.Gen != gen || !r.Active {
-			return // waited for by another goroutine
+			return // another goroutine has waited for it
 		}
 	}
-	h := wire.Header{Kind: wire.Revoke, Ctx: r.ctx, Tag: r.tag, Arg: r.serial}
+	h := wire.Header{Kind: wire.Revoke, Ctx: r.ctx, Tag: r.tag, Arg: r.sequence}
 	if h.Arg == 0 {
-		if h.Arg = r.name; r.mode == Buffered {
-			h.Arg = r.remote
+		if h.Arg = r.handle; r.mode == Buffered {
+			h.Arg = r.remoteHandle
 		}
-		if s := e.names.Find(h.Arg); s == nil || s.phase != phaseReady {
+		if s := e.handles.Find(h.Arg); s == nil || s.phase != phaseReady {
 			return // matched
 		}
 		h.Flags = wire.Announced
@@ -66,22 +69,22 @@ func (e *Engine) revoke(r *Request) {
 	}
 	v := e.NewRequest(r.comm, "Cancel")
 	v.Send, v.autoFree, v.phase, v.peer, v.whole = true, true, phaseRevoke, r.peer, r
-	if v.remote = 0; h.Flags != 0 {
-		v.remote = h.Arg
+	if v.remoteHandle = 0; h.Flags != 0 {
+		v.remoteHandle = h.Arg
 	}
 	if r.parts++; r.Done() {
 		r.Reset()
 		r.parts = 1
 	}
-	q.revokes++
-	h.Name = e.give(v)
+	q.openRevokes++
+	h.Name = e.assignHandle(v)
 	e.hdr = h
 	e.p.Queue(int(r.peer), &e.hdr, nil, nil)
 }
 
-// revokeSelf takes a message of this process to itself back.
+// revokeSelf cancels a message of this process to itself.
 func (e *Engine) revokeSelf(r *Request) {
-	m := e.numbered(match.Key{Ctx: r.ctx, Src: e.me, Tag: r.tag}, r.serial)
+	m := e.findSequence(match.Key{Ctx: r.ctx, Src: e.me, Tag: r.tag}, r.sequence)
 	if m == nil {
 		return
 	}
@@ -89,7 +92,7 @@ func (e *Engine) revokeSelf(r *Request) {
 	e.table.Remove(&m.node)
 	s := m.sender
 	if s == nil {
-		e.retire(m)
+		e.releaseEager(m)
 		return
 	}
 	s.Status.Cancelled = true
@@ -97,69 +100,70 @@ func (e *Engine) revokeSelf(r *Request) {
 	e.finish(s, nil)
 }
 
-// numbered is the unexpected eager message of that envelope with that number, nil if there
-// is none.
-func (e *Engine) numbered(k match.Key, serial uint64) *Message {
+// findSequence returns the unexpected eager message with an envelope and a sequence number,
+// nil if there is none.
+func (e *Engine) findSequence(k match.Key, serial uint64) *Message {
 	for n := range e.table.Same(k) {
-		if m := n.Owner; m.addr == serial && !m.filling && (m.eager || m.sender != nil) && serial != 0 {
+		if m := n.Owner; m.addr == serial && !m.arriving && (m.eager || m.sender != nil) && serial != 0 {
 			return m
 		}
 	}
 	return nil
 }
 
-// withdraw takes a message back that the peer asks for in h, and answers.
-func (e *Engine) withdraw(from int, h *wire.Header) {
+// answerRevoke removes the message that the Revoke frame h identifies, if it is still
+// unexpected, and answers.
+func (e *Engine) answerRevoke(from int, h *wire.Header) {
 	q := &e.peers[from]
-	if q.answers > revokesMax {
-		e.Refuse(from, "it asks for more than %d of its messages, and does not take the answers", revokesMax)
+	if q.queuedAnswers > openRevokesMax {
+		e.Refuse(from, "it asks for more than %d of its messages, and does not take the answers", openRevokesMax)
 		return
 	}
 	answer := uint64(0)
-	if m := e.revocable(int32(from), h); m != nil {
+	if m := e.findRevocable(int32(from), h); m != nil {
 		answer = 1
 		e.table.Remove(&m.node)
-		if m.name != 0 {
-			q.asked--
-			m.name = 0
+		if m.handle != 0 {
+			q.peerUnanswered--
+			m.handle = 0
 		}
 		if m.eager {
-			e.retire(m)
+			e.releaseEager(m)
 		} else {
 			e.freeMessage(m)
 		}
 	}
-	q.answers++
+	q.queuedAnswers++
 	e.hdr = wire.Header{Kind: wire.Revoked, Name: h.Name, Arg: answer}
 	if e.p.Queue(from, &e.hdr, nil, q) {
-		q.answers--
+		q.queuedAnswers--
 	}
 }
 
-// revocable is the unexpected message that h names.
-func (e *Engine) revocable(src int32, h *wire.Header) *Message {
+// findRevocable returns the unexpected message that h identifies, nil if there is none.
+func (e *Engine) findRevocable(src int32, h *wire.Header) *Message {
 	k := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
 	if h.Flags&wire.Announced == 0 {
-		return e.numbered(k, h.Arg)
+		return e.findSequence(k, h.Arg)
 	}
 	for n := range e.table.Same(k) {
-		if m := n.Owner; m.name == h.Arg && m.name != 0 && !m.filling {
+		if m := n.Owner; m.handle == h.Arg && m.handle != 0 && !m.arriving {
 			return m
 		}
 	}
 	return nil
 }
 
-// Sent implements proc.Sent: an answer to the peer has gone.
-func (q *peer) Sent(error) { q.answers-- }
+// Sent implements proc.Sent: an answer to the peer has left the send queue.
+func (q *peer) Sent(error) { q.queuedAnswers-- }
 
-// revoked takes the answer to the question v.
-func (e *Engine) revoked(v *Request, yes bool) {
+// revokeAnswered handles the answer to the question v.
+func (e *Engine) revokeAnswered(v *Request, yes bool) {
 	r := v.whole.(*Request)
-	if s := e.names.Find(v.remote); yes && v.remote != 0 {
-		if yes = s != nil && s.peer == v.peer && s.phase == phaseReady && !s.queued; yes { // else the peer has answered it twice
+	if s := e.handles.Find(v.remoteHandle); yes && v.remoteHandle != 0 {
+		if yes = s != nil && s.peer == v.peer && s.phase == phaseReady && !s.queued; yes { // else the peer has answered twice
 			e.peers[v.peer].unanswered--
-			e.drop(s)
+			e.releaseHandle(s)
 			s.Status.Cancelled = true
 			e.finish(s, nil)
 		}
@@ -170,9 +174,9 @@ func (e *Engine) revoked(v *Request, yes bool) {
 	e.endRevoke(v)
 }
 
-// endRevoke ends the question v.
+// endRevoke completes the question v.
 func (e *Engine) endRevoke(v *Request) {
-	e.peers[v.peer].revokes--
-	e.drop(v)
+	e.peers[v.peer].openRevokes--
+	e.releaseHandle(v)
 	e.finish(v, nil)
 }

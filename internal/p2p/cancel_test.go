@@ -24,7 +24,7 @@ func TestP2P15_RevokeTakesTheNamedMessage(t *testing.T) {
 		if n := e.table.Unexpected(); n != want {
 			t.Fatalf("%d messages are left, want %d", n, want)
 		}
-		e.audit(t, 1, window, nil, nil)
+		e.checkCounts(t, 1, creditMax, nil, nil)
 	}
 	left(5)
 	for _, h := range []wire.Header{{Arg: 0}, {Arg: 3}, {Arg: 8}, {Flags: wire.Announced, Arg: 1}, {Flags: wire.Announced}, {Tag: 1, Arg: 1}} {
@@ -42,23 +42,23 @@ func TestP2P15_RevokeTakesTheNamedMessage(t *testing.T) {
 	}
 }
 
-// S6: who asks and does not take the answers is taken down; answers to nothing, or that
-// say what cannot be, change nothing.
+// S6: a peer that sends Revoke and does not accept the answers is taken down. Answers to no
+// question, and impossible answers, change nothing.
 func TestP2P15_RevokeIsBounded(t *testing.T) {
 	e, c, w := alone(t)
 	r := e.isend(c, c.Ctx, Synchronous, make([]byte, 8), 1, 0)
 	e.Cancel(r)
-	v := e.names.Find(e.requestName(phaseRevoke))
-	for _, h := range []wire.Header{{Name: r.name, Arg: 1}, {Name: 77, Arg: 1}} {
+	v := e.handles.Find(e.handleInPhase(phaseRevoke))
+	for _, h := range []wire.Header{{Name: r.handle, Arg: 1}, {Name: 77, Arg: 1}} {
 		h.Kind = wire.Revoked
 		e.Frame(1, &h, nil)
 	}
-	e.Frame(2, &wire.Header{Kind: wire.Revoked, Name: v.name, Arg: 1}, nil)
+	e.Frame(2, &wire.Header{Kind: wire.Revoked, Name: v.handle, Arg: 1}, nil)
 	if r.Done() || r.Status.Cancelled {
 		t.Fatal("a send was cancelled by an answer to another question")
 	}
-	name := v.name
-	e.Frame(1, &wire.Header{Kind: wire.Ack, Name: r.name}, nil)
+	name := v.handle
+	e.Frame(1, &wire.Header{Kind: wire.Ack, Name: r.handle}, nil)
 	if r.Done() {
 		t.Fatal("a send is complete before it is known whether it was cancelled")
 	}
@@ -69,8 +69,8 @@ func TestP2P15_RevokeIsBounded(t *testing.T) {
 		}
 	}
 	w.full = true
-	for i := range revokesMax + 2 {
-		if e.Frame(2, &wire.Header{Kind: wire.Revoke, Name: uint64(i + 1)}, nil); len(w.lost) > 0 != (i > revokesMax) {
+	for i := range openRevokesMax + 2 {
+		if e.Frame(2, &wire.Header{Kind: wire.Revoke, Name: uint64(i + 1)}, nil); len(w.lost) > 0 != (i > openRevokesMax) {
 			t.Fatalf("after %d questions %v are taken down", i+1, w.lost)
 		}
 	}
@@ -79,11 +79,11 @@ func TestP2P15_RevokeIsBounded(t *testing.T) {
 	}
 }
 
-// requestName is the name of the first request in that phase.
-func (e *Engine) requestName(p phase) uint64 {
-	for i := range e.names.slots {
-		if r := e.names.slots[i].is; r != nil && r.phase == p {
-			return r.name
+// handleInPhase is the handle of the first request in a phase.
+func (e *Engine) handleInPhase(p phase) uint64 {
+	for i := range e.handles.slots {
+		if r := e.handles.slots[i].value; r != nil && r.phase == p {
+			return r.handle
 		}
 	}
 	return 0

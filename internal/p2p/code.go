@@ -7,39 +7,40 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// The envelope of a message tells what its elements are, by a dtype.Code in the lowest byte
-// of Aux. The receiver compares it with what it receives as where the two meet: if they differ
-// the message is received as far as it fits, with ErrType, and the sender does not hear of it,
-// as in checking mode, where claims take its place.
+// Aux in the envelope of a message describes its elements: the lowest byte is their
+// dtype.Code. The receiver compares it with the code of the receive when the two match. If
+// they differ, the message is received as far as it fits, with ErrType, and the sender gets
+// no error. In checking mode claims replace the code.
 //
-// Messages of collectives also tell their roots, in the next two bytes, and if they are empty
-// because of an error, in the highest byte what their elements would have been.
+// In messages of collectives the next two bytes say which roots the sender has named. The
+// highest byte of an empty message that reports an error is the code that the elements would
+// have had.
 
-// TypesDiffer and RootsDiffer take the place of the elements of a message without any: the
-// sender has found that members of a collective disagree, and has nothing to pass on.
+// TypesDiffer and RootsDiffer are codes of empty messages: the sender has found that members
+// of a collective disagree, and has nothing to pass on.
 const (
 	TypesDiffer dtype.Code = 0xff
 	RootsDiffer dtype.Code = 0xfe
 )
 
-// More stands in the highest byte of a message with elements that is not the last one of several
-// which are one transfer. It is the code of nothing.
+// More is the highest byte of every message but the last, where a transfer is several messages
+// with elements. It is the code of no type.
 const More dtype.Code = 1
 
-// More reports whether what r has received said that there is more to come.
-func (r *Request) More() bool { return ownOf(r.told) == More }
+// More reports whether another message of the same transfer follows the one that r received.
+func (r *Request) More() bool { return ownOf(r.receivedAux) == More }
 
-// Last reports whether the receive r is that of the last message of a transfer.
+// Last reports whether the receive r is for the last message of a transfer.
 func (r *Request) Last() bool { return ownOf(r.aux) != More }
 
-// aux is what v tells.
+// aux returns Aux for an envelope.
 func (v *Envelope) aux() uint32 { return uint32(v.Code) | uint32(v.Roots)<<8 | uint32(v.Own)<<24 }
 
 func codeOf(aux uint32) dtype.Code { return dtype.Code(aux) }
 func rootsOf(aux uint32) uint16    { return uint16(aux >> 8) }
 func ownOf(aux uint32) dtype.Code  { return dtype.Code(aux >> 24) }
 
-// OtherRoots is the error of a receive from a rank that tells other roots.
+// OtherRoots is the error of a receive from a rank that has named other roots.
 type OtherRoots struct {
 	Source int
 	Roots  uint16
@@ -48,15 +49,15 @@ type OtherRoots struct {
 // Error implements error.
 func (o *OtherRoots) Error() string { return fmt.Sprintf("rank %d has named another root", o.Source) }
 
-// judge gives r, whose envelope is known, an error if the message, of so many bytes, tells
-// something else than r expects.
-func (r *Request) judge(aux uint32, bytes uint64) {
-	if r.told = aux; aux != r.aux {
-		r.disagree(aux, bytes)
+// compareAux sets the error of r, whose envelope is known, if a message with aux and so many
+// bytes is not what r expects.
+func (r *Request) compareAux(aux uint32, bytes uint64) {
+	if r.receivedAux = aux; aux != r.aux {
+		r.auxMismatch(aux, bytes)
 	}
 }
 
-func (r *Request) disagree(aux uint32, bytes uint64) {
+func (r *Request) auxMismatch(aux uint32, bytes uint64) {
 	code, own, from := codeOf(aux), codeOf(r.aux), r.Status.Source
 	if a, b := rootsOf(aux), rootsOf(r.aux); a != b && a != 0 && b != 0 {
 		r.Status.Err = &OtherRoots{from, a}
@@ -68,7 +69,7 @@ func (r *Request) disagree(aux uint32, bytes uint64) {
 			r.Status.Err = truncatedOther(from, code, bytes, r.comm.Rank, own, r.size())
 			return
 		}
-		// In a collective the members must agree on types first, and on lengths by those.
+		// In a collective different types are the cause, and different lengths the effect.
 		r.Status.Err = mistyped(from, code, bytes, r.comm.Rank, own, r.size())
 	case r.Status.Err != nil:
 	case bytes > 0 && code.Differs(own):
@@ -83,12 +84,12 @@ func (r *Request) disagree(aux uint32, bytes uint64) {
 	}
 }
 
-// mistyped is the error of a message from a rank whose elements are not what is received.
+// mistyped is the error of a message whose elements are not those of the receive.
 func mistyped(source int, sent dtype.Code, bytes uint64, rank int, received dtype.Code, room int) error {
 	return &class.Error{Class: class.Type, Text: bothTypes(source, sent, bytes, rank, received, room)}
 }
 
-// truncatedOther is that of one that is also too long: of the two classes that is MPI_ERR_TRUNCATE.
+// truncatedOther is the error of a message that is also too long: the class is MPI_ERR_TRUNCATE.
 func truncatedOther(source int, sent dtype.Code, bytes uint64, rank int, received dtype.Code, room int) error {
 	return &class.Error{Class: class.Truncate, Text: truncation(bytes, room) + ": " + bothTypes(source, sent, bytes, rank, received, room)}
 }

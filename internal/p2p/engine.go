@@ -3,17 +3,17 @@
 //
 // # Protocols
 //
-// A short message travels in one Eager frame, at the cost of eager credit with
-// the peer; a synchronous one asks for an Ack. A message that is long, or that
-// finds no credit, is announced by a Ready frame and its payload stays with the
-// sender: the receiver, once it has a matching receive, reads it from the
-// sender's memory where the fabric can (one copy) and sends Ack, or else sends
-// Clear and is sent Data frames. So the payload that a receiver must buffer for
-// a peer is bounded by the credit, while envelopes keep flowing and a receive
-// with a later tag is never blocked by messages before it.
+// A short message travels in one Eager frame and costs eager credit with the peer;
+// a synchronous one asks for an Ack. A message that is long, or for which there is
+// no credit, is announced by a Ready frame (rendezvous), and its payload stays with
+// the sender. When a receive matches, the receiver reads the payload from the
+// sender's memory where the fabric can (one copy) and sends Ack; otherwise it sends
+// Clear, and the sender answers with Data frames. The credit bounds the payload that
+// a receiver buffers for a peer. Envelopes keep flowing, so earlier messages never
+// block a receive with a later tag.
 //
-// Every function is called with the engine's lock held unless it says that it
-// takes the lock.
+// The caller of every function holds the engine's lock, unless the comment says that
+// the function takes the lock.
 package p2p
 
 import (
@@ -28,19 +28,19 @@ import (
 )
 
 const (
-	// window is the eager credit with each peer in bytes: what a process buffers
-	// at most for a peer whose messages it does not receive.
-	window = 2 << 20
-	// frameCost is what an eager message costs beside its payload, in bytes:
-	// the record of an unexpected message.
-	frameCost = 128
-	// tiny is the longest payload in bytes that travels with its envelope even
-	// without credit: what it takes is little beside the envelope's record, and
-	// the send is complete only when it is matched.
-	tiny = 256
-	// unansweredMax is how many sends to a peer may wait for it to say that they
-	// are matched, beside those that credit pays for: each costs the peer the
-	// record of a message, and up to tiny bytes.
+	// creditMax is the eager credit with each peer in bytes. It bounds what a process
+	// buffers for a peer whose messages it does not receive.
+	creditMax = 2 << 20
+	// messageOverhead is the credit that an eager message costs in addition to its
+	// payload, in bytes: the size of the record of an unexpected message.
+	messageOverhead = 128
+	// uncreditedMax is the longest payload in bytes that travels with its envelope
+	// without credit. It is small compared with the record of the envelope, and the
+	// send completes only when it is matched.
+	uncreditedMax = 256
+	// unansweredMax is how many sends to a peer may wait for an answer that they are
+	// matched, not counting those that credit pays for. Each costs the peer the
+	// record of a message and up to uncreditedMax bytes.
 	unansweredMax = 4 << 20
 )
 
@@ -50,79 +50,79 @@ type Engine struct {
 	me    int32
 	table *match.Table[Request, Message]
 	peers []peer
-	dead  []int32     // peers that are gone
+	dead  []int32     // peers that have failed
 	hdr   wire.Header // scratch: headers handed to a fabric must not escape
 
-	requests []*Request // free ones
+	requests []*Request // free list
 	messages []*Message
 	buffers  buffers
-	names    Names[Request]
+	handles  HandleTable[Request]
 
-	pulls   []*Request // receives that read from the sender's memory
-	streams []*Request // sends that stream Data frames
-	probes  []*probe
-	waits   []*group // free ones
-	scratch []*Request
-	iov     [fabric.RunSlices][]byte // scratch: blocks of memory handed to a fabric
-	limit   int                      // unansweredMax; less in tests
-	self    int                      // bytes buffered of messages to itself
-	taken   int                      // messages that a matched probe holds
-	closing bool                     // nothing will be received any more
+	pulls           []*Request // receives that read from the sender's memory
+	streams         []*Request // sends that stream Data frames
+	probes          []*probe
+	freeAnyWaits    []*anyWait
+	scratch         []*Request
+	iov             [fabric.RunSlices][]byte // scratch: blocks of memory handed to a fabric
+	unansweredLimit int                      // unansweredMax; less in tests
+	selfBuffered    int                      // bytes buffered of messages to this process itself
+	heldByProbes    int                      // messages that a matched probe holds
+	draining        bool                     // the program receives nothing any more
 
-	attendants int     // requests that are told when they are waited for
-	bsend      *Buffer // attached to the process, nil if none
+	observers int     // requests that have a WaitObserver
+	bsend     *Buffer // attached to the process, nil if none
 
 	commBuffers map[uint64]*Buffer // attached to communicators, by context
 
-	checkers []bool // processes that check types; nil if this one does not
-	told     []told // by peers that check, beside them in peers: whose size counts
-	claims   map[*Message]*claim
-	aside    wire.Header // of Check frames
+	checkers   []bool      // processes that check types; nil if this one does not
+	peerClaims []peerClaim // by peer, in checking mode only: a field of peer would enlarge it for all
+	claims     map[*Message]*claim
+	checkHdr   wire.Header // of Check frames
 
-	other fabric.Sink // of kinds that are not of this package, nil if there is none
+	oneSided fabric.Sink // receives the frames of one-sided communication; may be nil
 }
 
 // peer is what the engine keeps for each process of the job.
 //
-// What a peer may cost is agreed: each side counts it, since only the one that
-// sends can keep to it and only the one that receives can be relied on. Frames
-// arrive in order, and what gives room travels in them: so the receiver never
-// counts more than a correct sender did when it sent, and one that goes beyond
-// has broken the rule (Refuse).
+// Both sides count what a peer may cost: the sender to stay within the limit, the
+// receiver because it must not rely on the sender. Frames arrive in order, and the
+// frames that return credit are among them. Therefore the receiver never counts more
+// than a correct sender did when it sent. A peer that exceeds its limit has broken the
+// protocol (Refuse).
 type peer struct {
-	credit     int    // bytes of eager messages that may be sent now
-	unanswered int    // sends that wait for Ack or Clear
-	numbered   uint64 // eager messages of requests so far
-	revokes    int    // of our messages the peer is asked for, without an answer yet
-	answers    int    // to such questions of the peer, that wait for room on their way
+	credit        int    // bytes of eager messages that this process may send now
+	unanswered    int    // sends that wait for Ack or Clear
+	eagerSent     uint64 // eager messages of requests so far
+	openRevokes   int    // Revoke frames to the peer that it has not answered
+	queuedAnswers int    // answers to Revoke frames of the peer, in its send queue
 
-	room  int // bytes of eager messages that the peer may still send: window, less what is held here and what is owed
-	owed  int // bytes of eager messages consumed and not yet told
-	asked int // sends of the peer that wait for our Ack or Clear
+	allowance      int // bytes of eager messages that the peer may still send: creditMax less what is held here and creditOwed
+	creditOwed     int // bytes of eager messages that are consumed and whose credit is not returned yet
+	peerUnanswered int // sends of the peer that wait for our Ack or Clear
 
-	refused bool     // the peer has broken a rule: it is about to be down
-	eager   int      // longest message that is sent unasked
-	placed  *Request // receive that the payload in arrival is placed into
-	filling *Message // message that the payload in arrival is placed into
+	refused       bool     // the peer has broken the protocol and is about to be down
+	eagerMax      int      // longest eager message
+	placedRecv    *Request // receive into which the fabric is placing a payload
+	placedMessage *Message // message into which the fabric is placing a payload
 }
 
-// New makes the engine of p. Start p with it as sink and worker.
+// New returns the engine of p. It is the sink and a worker of p.Start.
 func New(p *proc.Proc) *Engine {
 	e := &Engine{
-		p:     p,
-		me:    int32(p.Job().Rank),
-		table: match.New[Request, Message](rand.Uint64()),
-		peers: make([]peer, p.Job().Size),
-		limit: unansweredMax,
+		p:               p,
+		me:              int32(p.Job().Rank),
+		table:           match.New[Request, Message](rand.Uint64()),
+		peers:           make([]peer, p.Job().Size),
+		unansweredLimit: unansweredMax,
 
 		commBuffers: make(map[uint64]*Buffer),
 	}
 	for i := range e.peers {
-		e.peers[i].credit, e.peers[i].room = window, window
+		e.peers[i].credit, e.peers[i].allowance = creditMax, creditMax
 		if int32(i) == e.me {
-			e.peers[i].eager = wire.MaxPayload
+			e.peers[i].eagerMax = wire.MaxPayload
 		} else {
-			e.peers[i].eager = p.EagerMax(i)
+			e.peers[i].eagerMax = p.EagerMax(i)
 		}
 	}
 	return e
@@ -131,36 +131,36 @@ func New(p *proc.Proc) *Engine {
 // Proc returns the process.
 func (e *Engine) Proc() *proc.Proc { return e.p }
 
-// spend takes the credit for an eager message of n bytes, and reports false if
+// takeCredit takes the credit for an eager message of n bytes. It reports false if
 // there is not enough.
-func (e *Engine) spend(to int32, n int) bool {
+func (e *Engine) takeCredit(to int32, n int) bool {
 	q := &e.peers[to]
-	if n > q.eager || q.credit < n+frameCost {
+	if n > q.eagerMax || q.credit < n+messageOverhead {
 		return false
 	}
-	q.credit -= n + frameCost
+	q.credit -= n + messageOverhead
 	return true
 }
 
-// crowded returns an error if the peer of r has as many sends to answer as it
-// takes without credit.
-func (e *Engine) crowded(r *Request) error {
-	if r.peer < 0 || e.peers[r.peer].unanswered < e.limit {
+// checkUnanswered returns an error if as many sends to the peer of r wait for an answer
+// as the peer accepts without credit.
+func (e *Engine) checkUnanswered(r *Request) error {
+	if r.peer < 0 || e.peers[r.peer].unanswered < e.unansweredLimit {
 		return nil
 	}
 	return &class.Error{Class: class.NoMem, Text: fmt.Sprintf(
 		"too many sends wait to be received by rank %d: %d", r.comm.RankOf(r.peer), e.peers[r.peer].unanswered)}
 }
 
-// consumed counts an eager message of n bytes that no longer needs room here,
-// and tells the peer now and then.
-func (e *Engine) consumed(from int32, n int) {
+// returnCredit counts the credit of an eager message of n bytes whose record is free
+// again. It returns credit to the peer in batches of half of creditMax.
+func (e *Engine) returnCredit(from int32, n int) {
 	q := &e.peers[from]
-	q.owed += n + frameCost
-	if q.owed >= window/2 {
-		e.hdr = wire.Header{Kind: wire.Credit, Arg: uint64(q.owed)}
-		q.room += q.owed
-		q.owed = 0
+	q.creditOwed += n + messageOverhead
+	if q.creditOwed >= creditMax/2 {
+		e.hdr = wire.Header{Kind: wire.Credit, Arg: uint64(q.creditOwed)}
+		q.allowance += q.creditOwed
+		q.creditOwed = 0
 		e.p.Queue(int(from), &e.hdr, nil, nil)
 	}
 }

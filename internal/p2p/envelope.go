@@ -5,8 +5,9 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// Envelope is what a message is matched by, and what it tells about its elements. Of a receive
-// it is what the message is compared with. Calls that take one keep nothing of it.
+// Envelope is what a message is matched by, and the description of its elements. The envelope
+// of a receive is what messages are compared with. A call that takes an Envelope does not keep
+// it.
 type Envelope struct {
 	Comm *comm.Comm
 	Ctx  uint64 // one of the contexts of Comm
@@ -15,14 +16,15 @@ type Envelope struct {
 	Mode Mode // of a send
 
 	Code  dtype.Code // of the elements
-	Own   dtype.Code // beside a Code that says why nothing is sent: what would have been; or More
-	Roots uint16     // what a message of a collective says about the roots of its communicator; 0 is nothing
+	Own   dtype.Code // More; or the code of the elements, where Code is a reason to send none
+	Roots uint16     // digest of the roots that the sender has named on the communicator; 0: not compared
 
 	Type  *dtype.Type // of the elements, in checking mode; nil if it is not known
 	Count int64       // of the elements of Type
 }
 
-// describe gives r what v tells. In checking mode claims say more than the envelope of a frame.
+// describe copies the description of the elements from v to r. In checking mode claims replace
+// the code in the envelope.
 func (e *Engine) describe(r *Request, v *Envelope) {
 	switch {
 	case e.checkers == nil:

@@ -6,7 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// isend and irecv are Isend and Irecv of a slice that tells nothing of its elements.
+// isend and irecv are Isend and Irecv of a slice without a description of its elements.
 func (e *Engine) isend(c *comm.Comm, ctx uint64, mode Mode, buf []byte, dest int, tag int32) *Request {
 	return e.Isend(&Envelope{Comm: c, Ctx: ctx, Mode: mode, Peer: dest, Tag: tag}, mem.Of(buf))
 }

@@ -12,9 +12,9 @@ func (e *Engine) Pending() error {
 	e.p.Lock()
 	defer e.p.Unlock()
 	sends, receives := 0, len(e.pulls)
-	for i := range e.names.slots {
-		switch r := e.names.slots[i].is; {
-		case r == nil || !r.awaited():
+	for i := range e.handles.slots {
+		switch r := e.handles.slots[i].value; {
+		case r == nil || !r.waitable():
 		case r.Send:
 			sends++
 		default:
@@ -22,7 +22,7 @@ func (e *Engine) Pending() error {
 		}
 	}
 	for n := range e.table.Messages() {
-		if s := n.Owner.sender; s != nil && s.awaited() {
+		if s := n.Owner.sender; s != nil && s.waitable() {
 			sends++
 		}
 	}
@@ -35,15 +35,15 @@ func (e *Engine) Pending() error {
 		return pending(sends, "send", "not complete")
 	case len(e.probes) > 0:
 		return pending(len(e.probes), "probe", "waiting")
-	case e.taken > 0:
-		return pending(e.taken, "message of a matched probe", "not received")
+	case e.heldByProbes > 0:
+		return pending(e.heldByProbes, "message of a matched probe", "not received")
 	}
 	return nil
 }
 
-// awaited reports whether the user can still wait for r: neither freed it nor
-// left it to the engine.
-func (r *Request) awaited() bool {
+// waitable reports whether the user can still wait for r: the user has not freed it, and it
+// does not belong to the engine.
+func (r *Request) waitable() bool {
 	_, part := r.whole.(*Request)
 	return !r.autoFree || part
 }
@@ -59,36 +59,36 @@ func pending(n int, what, how string) error {
 	return &class.Error{Class: class.Pending, Text: fmt.Sprintf("%d %s %s %s", n, what, verb, how)}
 }
 
-// Drain ends what goes on without the user: buffered sends and freed requests.
-// It is called when no process of the job will start anything more. What nobody
-// has received is dropped, here for the peers and there for us, so that the
-// wait has an end. It takes the lock.
+// Drain waits for the operations that the user does not wait for: buffered sends and freed
+// requests. It is called when no process of the job starts operations any more. All
+// processes discard the messages that nobody has received, so that Drain returns. It takes
+// the lock.
 func (e *Engine) Drain() {
 	e.p.Lock()
 	defer e.p.Unlock()
-	e.closing = true
+	e.draining = true
 	for n := range e.table.Messages() {
 		e.table.Remove(n)
 		e.discard(n.Owner)
 	}
-	for len(e.pulls) > 0 || len(e.streams) > 0 || e.names.live > 0 || e.p.Backlogs() > 0 {
+	for len(e.pulls) > 0 || len(e.streams) > 0 || e.handles.live > 0 || e.p.Backlogs() > 0 {
 		e.p.Progress(-1)
 		e.p.Pause()
 	}
 }
 
-// discard drops a message that nobody will receive, and tells who waits for it.
+// discard drops a message that nobody will receive, and completes its send.
 func (e *Engine) discard(m *Message) {
 	switch {
-	case m.filling: // ends with Placed
+	case m.arriving: // Placed releases it
 	case m.sender != nil:
 		s := m.sender
 		e.freeMessage(m)
 		e.finish(s, nil)
 	case m.eager:
-		e.retire(m)
+		e.releaseEager(m)
 	default:
-		from, name := m.node.Src, m.name
+		from, name := m.node.Src, m.handle
 		e.freeMessage(m)
 		e.ack(from, name)
 	}

@@ -12,31 +12,30 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// Frame implements fabric.Sink. Nothing in a frame is trusted: names are looked
-// up with their generation and must belong to a request that waits for this
-// peer, else the frame is dropped; who sends what no correct process can send is
-// taken down (Refuse).
+// Frame implements fabric.Sink. It trusts nothing in a frame. A handle is looked up with
+// its generation and must belong to a request that waits for this peer, otherwise the frame
+// is dropped. A peer that sends what no correct process sends is taken down (Refuse).
 func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	src := int32(from)
 	switch h.Kind {
 	case wire.Eager, wire.EagerSync:
-		if !e.charge(from, h) && !e.admit(from, h) {
+		if !e.chargeCredit(from, h) && !e.admit(from, h) {
 			return
 		}
 		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
 		if n := e.table.Arrive(key); n != nil {
 			r := n.Owner
-			r.envelope(src, h.Tag, uint64(len(payload)))
-			r.judge(h.Aux, uint64(len(payload)))
-			e.compareNext(src, r)
+			r.setEnvelope(src, h.Tag, uint64(len(payload)))
+			r.compareAux(h.Aux, uint64(len(payload)))
+			e.compareNextClaim(src, r)
 			r.mem.Unpack(payload, 0)
-			e.received(src, h)
+			e.eagerConsumed(src, h)
 			e.finish(r, nil)
 			return
 		}
-		m := e.eagerMessage(key, h)
+		m := e.newEagerMessage(key, h)
 		copy(m.data, payload)
-		e.add(m)
+		e.addUnexpected(m)
 	case wire.Ready:
 		if !e.admit(from, h) {
 			return
@@ -48,145 +47,148 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
 		if n := e.table.Arrive(key); n != nil {
 			r := n.Owner
-			r.envelope(src, h.Tag, h.Arg)
-			r.judge(h.Aux, h.Arg)
-			e.compareNext(src, r)
+			r.setEnvelope(src, h.Tag, h.Arg)
+			r.compareAux(h.Aux, h.Arg)
+			e.compareNextClaim(src, r)
 			e.fetch(r, h.Name, addr, h.Arg)
 			return
 		}
 		m := e.newMessage(key, h.Arg)
-		m.name, m.addr, m.aux = h.Name, addr, h.Aux
-		e.add(m)
+		m.handle, m.addr, m.aux = h.Name, addr, h.Aux
+		e.addUnexpected(m)
 	case wire.Clear:
-		if r := e.names.Find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
+		if r := e.handles.Find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
 			e.peers[from].unanswered--
 			e.stream(r, h.Arg, h.Ctx)
 		}
 	case wire.Ack:
-		if r := e.names.Find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
+		if r := e.handles.Find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
 			e.peers[from].unanswered--
-			e.drop(r)
+			e.releaseHandle(r)
 			e.finish(r, nil)
 		}
 	case wire.Data:
-		if r := e.filling(src, h); r != nil {
+		if r := e.findFill(src, h); r != nil {
 			r.mem.Unpack(payload, int(h.Arg))
-			e.filled(r, len(payload))
+			e.dataArrived(r, len(payload))
 		}
 	case wire.Credit:
 		q := &e.peers[from]
-		if h.Arg > uint64(window-q.credit) {
-			e.Refuse(from, "it has returned %d bytes of eager credit, and had %d", h.Arg, window-q.credit)
+		if h.Arg > uint64(creditMax-q.credit) {
+			e.Refuse(from, "it has returned %d bytes of eager credit, and had %d", h.Arg, creditMax-q.credit)
 			return
 		}
 		q.credit += int(h.Arg)
 	case wire.Revoke:
-		e.withdraw(from, h)
+		e.answerRevoke(from, h)
 	case wire.Revoked:
-		if v := e.names.Find(h.Name); v != nil && v.peer == src && v.phase == phaseRevoke {
-			e.revoked(v, h.Arg != 0)
+		if v := e.handles.Find(h.Name); v != nil && v.peer == src && v.phase == phaseRevoke {
+			e.revokeAnswered(v, h.Arg != 0)
 		}
 	case wire.Check:
-		e.hear(from, payload)
+		e.receiveClaim(from, payload)
 	default:
-		if e.other == nil || !h.Kind.OneSided() {
+		if e.oneSided == nil || !h.Kind.OneSided() {
 			e.Refuse(from, "it has sent a frame of kind %d, which is for nobody here", h.Kind)
 			return
 		}
-		e.other.Frame(from, h, payload)
+		e.oneSided.Frame(from, h, payload)
 	}
 }
 
-// HandOver has s deliver the frames of one-sided communication, and hear of deaths
-// after this engine has. Before Start.
-func (e *Engine) HandOver(s fabric.Sink) { e.other = s }
+// SetOneSided sets the sink for the frames of one-sided communication. s.Down is called after
+// this engine has handled the failure of a peer. It must be called before Start.
+func (e *Engine) SetOneSided(s fabric.Sink) { e.oneSided = s }
 
-// charge counts an eager message against what the peer may have with us (peer).
-// If it reports false nothing is counted, and admit decides.
-func (e *Engine) charge(from int, h *wire.Header) bool {
-	q, cost := &e.peers[from], int(h.Size)+frameCost
-	if h.Kind != wire.Eager || h.Tag < 0 || q.room < cost {
+// chargeCredit counts an eager message against the allowance of the peer, in the usual case. If
+// it reports false nothing is counted, and the caller calls admit.
+func (e *Engine) chargeCredit(from int, h *wire.Header) bool {
+	q, cost := &e.peers[from], int(h.Size)+messageOverhead
+	if h.Kind != wire.Eager || h.Tag < 0 || q.allowance < cost {
 		return false
 	}
-	q.room -= cost
+	q.allowance -= cost
 	return true
 }
 
-// admit does so for messages that want an answer and for the tags of collectives,
-// and refuses what no correct process sends: then the frame is to be dropped.
+// admit is the slow path of chargeCredit: it also counts messages that want an answer, and
+// accepts the tags of collectives. It reports false for a message that no correct process
+// sends: it has refused the peer, and the caller drops the frame.
 func (e *Engine) admit(from int, h *wire.Header) bool {
 	q := &e.peers[from]
 	credited := h.Kind == wire.EagerSync && h.Flags&wire.Uncredited == 0
 	if credited || h.Kind == wire.Eager {
-		q.room -= int(h.Size) + frameCost
+		q.allowance -= int(h.Size) + messageOverhead
 	}
 	switch {
-	case q.room < 0:
-		return e.Refuse(from, "it has sent %d bytes beyond its eager credit of %d", -q.room, window)
+	case q.allowance < 0:
+		return e.Refuse(from, "it has sent %d bytes beyond its eager credit of %d", -q.allowance, creditMax)
 	case h.Tag < 0 && (h.Tag == AnyTag || h.Ctx&1 == 0):
 		return e.Refuse(from, "it has sent a message with tag %d", h.Tag)
 	case h.Kind == wire.Eager:
 		return true
 	case h.Name == 0:
 		return e.Refuse(from, "it has sent a message that wants an answer, and gives no name")
-	case h.Kind == wire.EagerSync && !credited && h.Size > tiny:
-		return e.Refuse(from, "it has sent %d bytes without eager credit, the limit is %d", h.Size, tiny)
+	case h.Kind == wire.EagerSync && !credited && h.Size > uncreditedMax:
+		return e.Refuse(from, "it has sent %d bytes without eager credit, the limit is %d", h.Size, uncreditedMax)
 	case h.Kind == wire.Ready && h.Arg > math.MaxInt64:
 		return e.Refuse(from, "it has announced a message of %d bytes", h.Arg)
 	}
-	if q.asked++; q.asked > e.limit+window/frameCost { // the limit, and as many as credit pays for
-		return e.Refuse(from, "it waits for the answer to more than %d messages", e.limit)
+	if q.peerUnanswered++; q.peerUnanswered > e.unansweredLimit+creditMax/messageOverhead { // the limit, and those that credit pays for
+		return e.Refuse(from, "it waits for the answer to more than %d messages", e.unansweredLimit)
 	}
 	return true
 }
 
-// Refuse takes a peer down that has broken a rule. The fabric tells when it is
-// done; what arrives until then is dropped, as far as it would take anything. It
-// returns false.
+// Refuse takes a peer down that has broken the protocol. The fabric calls Down when the
+// peer is down; until then frames that would cost memory are dropped. Refuse returns
+// false.
 func (e *Engine) Refuse(from int, format string, args ...any) bool {
 	q := &e.peers[from]
 	if !q.refused {
 		q.refused = true
 		e.p.Lose(from, fmt.Errorf("protocol: "+format, args...))
 	}
-	q.room = math.MinInt / 2 // never positive again: nothing is admitted
+	q.allowance = math.MinInt / 2 // never positive again: admit accepts nothing
 	return false
 }
 
-// intruder takes a peer down that has sent a message on a communicator of which it
-// is no member. Only a wildcard matches such, and there is no rank to tell.
-func (e *Engine) intruder(from int32) {
+// refuseNonMember takes a peer down that has sent a message on a communicator of which it
+// is no member. Only a wildcard receive matches such a message, and the status has no rank
+// for it.
+func (e *Engine) refuseNonMember(from int32) {
 	e.Refuse(int(from), "it has sent a message on a communicator that it is not in")
 }
 
-// eagerMessage makes the unexpected message of an eager frame; its data are to
-// be filled in.
-func (e *Engine) eagerMessage(key match.Key, h *wire.Header) *Message {
+// newEagerMessage returns the unexpected message of an eager frame. The caller copies the
+// payload to its data.
+func (e *Engine) newEagerMessage(key match.Key, h *wire.Header) *Message {
 	m := e.newMessage(key, uint64(h.Size))
 	m.eager, m.aux = true, h.Aux
-	e.room(m, int(h.Size))
+	e.allocData(m, int(h.Size))
 	if h.Kind == wire.EagerSync {
-		m.name, m.free = h.Name, h.Flags&wire.Uncredited != 0
+		m.handle, m.uncredited = h.Name, h.Flags&wire.Uncredited != 0
 	} else {
 		m.addr = h.Arg
 	}
 	return m
 }
 
-// received answers an eager frame whose payload is where it belongs.
-func (e *Engine) received(src int32, h *wire.Header) {
+// eagerConsumed answers an eager frame whose payload is in the receive buffer.
+func (e *Engine) eagerConsumed(src int32, h *wire.Header) {
 	if h.Kind == wire.EagerSync {
 		e.ack(src, h.Name)
 		if h.Flags&wire.Uncredited != 0 {
 			return
 		}
 	}
-	e.consumed(src, int(h.Size))
+	e.returnCredit(src, int(h.Size))
 }
 
-// filling returns the receive that the Data frame h belongs to.
-func (e *Engine) filling(src int32, h *wire.Header) *Request {
-	r := e.names.Find(h.Name)
+// findFill returns the receive that the Data frame h belongs to, nil if there is none or h
+// exceeds it.
+func (e *Engine) findFill(src int32, h *wire.Header) *Request {
+	r := e.handles.Find(h.Name)
 	if r == nil || r.Send || r.phase != phaseFill || r.peer != src ||
 		h.Arg > r.need || uint64(h.Size) > r.need-h.Arg || uint64(h.Size) > r.need-r.moved {
 		return nil
@@ -194,24 +196,24 @@ func (e *Engine) filling(src int32, h *wire.Header) *Request {
 	return r
 }
 
-// Place implements fabric.Sink: matching happens when the header is here.
+// Place implements fabric.Sink: a message is matched when its header has arrived.
 func (e *Engine) Place(from int, h *wire.Header) []byte {
 	src := int32(from)
 	q := &e.peers[from]
 	if h.Size == 0 {
-		return nil // nothing to place: Frame decides
+		return nil // nothing to place: Frame handles it
 	}
 	switch h.Kind {
 	case wire.Data:
-		if r := e.filling(src, h); r != nil {
-			if b, flat := r.mem.Bytes(); flat { // else Frame unpacks it
-				q.placed = r
+		if r := e.findFill(src, h); r != nil {
+			if b, contiguous := r.mem.Bytes(); contiguous { // else Frame unpacks it
+				q.placedRecv = r
 				return b[h.Arg : h.Arg+uint64(h.Size)]
 			}
 		}
 	case wire.Eager, wire.EagerSync:
-		if !e.charge(from, h) && !e.admit(from, h) {
-			return nil // Frame will not either
+		if !e.chargeCredit(from, h) && !e.admit(from, h) {
+			return nil // Frame does not admit it either
 		}
 		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
 		n := e.table.Arrive(key)
@@ -221,34 +223,34 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 		}
 		if int(h.Size) <= len(room) {
 			r := n.Owner
-			r.envelope(src, h.Tag, uint64(h.Size))
-			r.judge(h.Aux, uint64(h.Size))
-			e.compareNext(src, r)
-			if e.takes(r, uint64(h.Size)) {
-				q.placed = r
+			r.setEnvelope(src, h.Tag, uint64(h.Size))
+			r.compareAux(h.Aux, uint64(h.Size))
+			e.compareNextClaim(src, r)
+			if e.canWrite(r, uint64(h.Size)) {
+				q.placedRecv = r
 				return room[:h.Size]
 			}
 			r.Status.Err = unwritable(room[:h.Size])
-			m := e.eagerMessage(key, h)
-			m.filling, m.claimed, m.wasted = true, r, true
-			q.filling = m
+			m := e.newEagerMessage(key, h)
+			m.arriving, m.receiver, m.discard = true, r, true
+			q.placedMessage = m
 			return m.data
 		}
-		m := e.eagerMessage(key, h)
-		m.filling = true
-		q.filling = m
+		m := e.newEagerMessage(key, h)
+		m.arriving = true
+		q.placedMessage = m
 		if n != nil {
-			n.Owner.envelope(src, h.Tag, uint64(h.Size))
-			n.Owner.judge(m.aux, m.size)
-			e.compareKept(n.Owner, m)
-			m.claimed = n.Owner
+			n.Owner.setEnvelope(src, h.Tag, uint64(h.Size))
+			n.Owner.compareAux(m.aux, m.size)
+			e.compareMessageClaim(n.Owner, m)
+			m.receiver = n.Owner
 		} else {
-			e.add(m)
+			e.addUnexpected(m)
 		}
 		return m.data
 	default:
-		if e.other != nil && h.Kind.OneSided() {
-			return e.other.Place(from, h)
+		if e.oneSided != nil && h.Kind.OneSided() {
+			return e.oneSided.Place(from, h)
 		}
 	}
 	return nil
@@ -259,43 +261,43 @@ func (e *Engine) Placed(from int, h *wire.Header) {
 	src := int32(from)
 	q := &e.peers[from]
 	switch {
-	case q.filling != nil:
-		m := q.filling
-		q.filling = nil
-		m.filling = false
-		if r := m.claimed; r != nil {
-			m.claimed = nil
-			if !m.wasted {
+	case q.placedMessage != nil:
+		m := q.placedMessage
+		q.placedMessage = nil
+		m.arriving = false
+		if r := m.receiver; r != nil {
+			m.receiver = nil
+			if !m.discard {
 				r.mem.Unpack(m.data, 0)
 			}
-			e.retire(m)
+			e.releaseEager(m)
 			e.finish(r, nil)
-		} else if e.closing {
-			e.retire(m)
+		} else if e.draining {
+			e.releaseEager(m)
 		}
-	case q.placed != nil:
-		r := q.placed
-		q.placed = nil
+	case q.placedRecv != nil:
+		r := q.placedRecv
+		q.placedRecv = nil
 		if h.Kind == wire.Data {
-			e.filled(r, int(h.Size))
+			e.dataArrived(r, int(h.Size))
 			return
 		}
-		e.received(src, h)
+		e.eagerConsumed(src, h)
 		e.finish(r, nil)
 	case h.Kind.OneSided():
-		e.other.Placed(from, h)
+		e.oneSided.Placed(from, h)
 	}
 }
 
-// gone is the error of an operation with a process that has died.
-func gone(c *comm.Comm, peer int32, cause error) error {
+// peerFailed is the error of an operation with a process that has failed.
+func peerFailed(c *comm.Comm, peer int32, cause error) error {
 	return &class.Error{Class: class.ProcFailed, Text: fmt.Sprintf("rank %d has failed: %v", c.RankOf(peer), cause), Cause: cause}
 }
 
-// lose ends a receive from a process that has died. What else was wrong with the
-// message does not matter then: the buffer is not filled.
-func (e *Engine) lose(r *Request, peer int32, cause error) {
-	r.Status.Err = gone(r.comm, peer, cause)
+// failRecv completes a receive from a process that has failed. The failure replaces any
+// earlier error of the message, since the buffer is not filled.
+func (e *Engine) failRecv(r *Request, peer int32, cause error) {
+	r.Status.Err = peerFailed(r.comm, peer, cause)
 	e.finish(r, nil)
 }
 
@@ -305,45 +307,45 @@ func (e *Engine) Down(from int, cause error) {
 	e.p.SetDown(from, cause)
 	e.dead = append(e.dead, src)
 	q := &e.peers[from]
-	q.credit, q.eager, q.unanswered = 0, -1, 0 // no send takes the short way any more
-	if r := q.placed; r != nil {
-		q.placed = nil
-		e.drop(r)
-		e.lose(r, src, cause)
+	q.credit, q.eagerMax, q.unanswered = 0, -1, 0 // no send takes the fast path any more
+	if r := q.placedRecv; r != nil {
+		q.placedRecv = nil
+		e.releaseHandle(r)
+		e.failRecv(r, src, cause)
 	}
-	if m := q.filling; m != nil {
-		q.filling = nil
-		r := m.claimed
+	if m := q.placedMessage; m != nil {
+		q.placedMessage = nil
+		r := m.receiver
 		switch {
 		case r != nil:
-			e.lose(r, src, cause)
+			e.failRecv(r, src, cause)
 			e.freeMessage(m)
 		case e.table.Remove(&m.node):
 			e.freeMessage(m)
 		default: // a matched probe holds it
-			m.filling, m.eager = false, false
+			m.arriving, m.eager = false, false
 		}
 	}
 	for n := range e.table.Receives() {
 		if n.Src == src || n.Src < 0 && n.Owner.comm.RankOf(src) >= 0 {
 			e.table.Cancel(n)
-			e.lose(n.Owner, src, cause)
+			e.failRecv(n.Owner, src, cause)
 		}
 	}
 	for m := range e.table.Messages() {
-		if m.Src == src && !m.Owner.eager { // its payload will never come
+		if m.Src == src && !m.Owner.eager { // its payload never arrives
 			e.table.Remove(m)
 			e.freeMessage(m.Owner)
 		}
 	}
 	e.failPulls(src, cause)
-	for i := range e.names.slots {
-		if r := e.names.slots[i].is; r != nil && r.peer == src {
+	for i := range e.handles.slots {
+		if r := e.handles.slots[i].value; r != nil && r.peer == src {
 			if r.Send {
 				e.failSend(r, cause)
 			} else {
-				e.drop(r)
-				e.lose(r, src, cause)
+				e.releaseHandle(r)
+				e.failRecv(r, src, cause)
 			}
 		}
 	}
@@ -352,7 +354,7 @@ func (e *Engine) Down(from int, cause error) {
 			pr.Fire()
 		}
 	}
-	if e.other != nil {
-		e.other.Down(from, cause)
+	if e.oneSided != nil {
+		e.oneSided.Down(from, cause)
 	}
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// wilderness is a fabric whose peers send whatever the fuzzer wants.
-type wilderness struct {
+// scriptedFabric is a fabric that delivers only what the test delivers itself.
+type scriptedFabric struct {
 	full bool // refuses frames
 	sent int
-	lost []int // peers that the engine has taken down, not yet told as Down
+	lost []int // peers that the engine has taken down, before the call of Down
 }
 
-func (w *wilderness) Name() string  { return "wilderness" }
-func (w *wilderness) EagerMax() int { return 1000 }
-func (w *wilderness) ChunkMax() int { return 500 }
-func (w *wilderness) Send(to int, h *wire.Header, payload []byte) bool {
+func (w *scriptedFabric) Name() string  { return "scripted" }
+func (w *scriptedFabric) EagerMax() int { return 1000 }
+func (w *scriptedFabric) ChunkMax() int { return 500 }
+func (w *scriptedFabric) Send(to int, h *wire.Header, payload []byte) bool {
 	if w.full {
 		return false
 	}
@@ -32,13 +32,13 @@ func (w *wilderness) Send(to int, h *wire.Header, payload []byte) bool {
 	w.sent++
 	return true
 }
-func (w *wilderness) Poll(fabric.Sink, int) int { return 0 }
-func (w *wilderness) Arm()                      {}
-func (w *wilderness) Disarm()                   {}
-func (w *wilderness) Sleep()                    {}
-func (w *wilderness) Wake()                     {}
-func (w *wilderness) Close() error              { return nil }
-func (w *wilderness) Lose(peer int, _ error)    { w.lost = append(w.lost, peer) }
+func (w *scriptedFabric) Poll(fabric.Sink, int) int { return 0 }
+func (w *scriptedFabric) Arm()                      {}
+func (w *scriptedFabric) Disarm()                   {}
+func (w *scriptedFabric) Sleep()                    {}
+func (w *scriptedFabric) Wake()                     {}
+func (w *scriptedFabric) Close() error              { return nil }
+func (w *scriptedFabric) Lose(peer int, _ error)    { w.lost = append(w.lost, peer) }
 
 // script reads small numbers from the fuzzer's bytes.
 type script struct{ b []byte }
@@ -60,7 +60,7 @@ func (s *script) word() uint64 {
 	return v
 }
 
-// header is one that comes near to what a peer would send, or far from it.
+// header returns a header that is more or less like one that a peer sends.
 func (s *script) header(e *Engine) wire.Header {
 	h := wire.Header{
 		Kind: wire.Kind(s.byte() % 14), Flags: s.byte() % 4, Size: uint32(s.byte()) * 8,
@@ -74,9 +74,9 @@ func (s *script) header(e *Engine) wire.Header {
 	}
 	name := func() uint64 {
 		switch v := s.byte(); {
-		case v < 128 && len(e.names.slots) > 0: // the one that is in use, as a peer would know it
-			i := int(v) % len(e.names.slots)
-			return uint64(e.names.slots[i].gen)<<32 | uint64(i)
+		case v < 128 && len(e.handles.slots) > 0: // one that is in use, as a peer would know it
+			i := int(v) % len(e.handles.slots)
+			return uint64(e.handles.slots[i].gen)<<32 | uint64(i)
 		case v < 192:
 			return uint64(v)
 		}
@@ -97,7 +97,7 @@ func (s *script) header(e *Engine) wire.Header {
 	return h
 }
 
-// payload is that of a frame: zeros, or what tells the type of a message.
+// payload returns the payload of a frame: zeros, or a claim.
 func (s *script) payload(h *wire.Header) []byte {
 	if h.Kind != wire.Check {
 		return make([]byte, h.Size)
@@ -123,13 +123,13 @@ var doubleType = dtype.Predefined().Type(dtype.Double)
 const guard = 0xa5
 
 // S6: no sequence of frames, whatever the local program does meanwhile, panics,
-// writes outside a receive buffer, takes more credit than there is, or makes the
-// engine lose count of what a peer has with it.
+// writes outside a receive buffer, uses more credit than there is, or makes the
+// engine miscount the credit and the messages of a peer.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte("\x00\x01\x00\x10\x01\x00\x00\x00\x04\x00\x03\x01"))
 	f.Add([]byte{3, 1, 0, 2, 1, 0, 0, 0, 0, 4, 1, 0, 2, 1, 0, 0, 0, 0, 5, 5, 5, 2, 9, 1, 200, 0, 2, 2})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		w := &wilderness{}
+		w := &scriptedFabric{}
 		b := boot.Memory(3)[0]
 		p, err := proc.New(b, nil, w, proc.Policy{Yield: func() {}})
 		if err != nil {
@@ -146,15 +146,15 @@ func FuzzFrames(f *testing.F) {
 		var messages []*Message
 		placing := [3]*wire.Header{}
 		var down [3]bool
-		e.limit = 3
+		e.unansweredLimit = 3
 		if len(data)%2 == 0 {
 			e.Check([]bool{true, true, true})
 		}
-		if len(data)%3 == 0 { // there is little left of the credit
-			e.peers[1].room, e.peers[2].room = 3000, 200
+		if len(data)%3 == 0 { // little credit is left
+			e.peers[1].allowance, e.peers[2].allowance = 3000, 200
 			e.peers[1].credit, e.peers[2].credit = 500, 0
 		}
-		room := [3]int{0, e.peers[1].room, e.peers[2].room}
+		room := [3]int{0, e.peers[1].allowance, e.peers[2].allowance}
 		for len(s.b) > 0 {
 			from := 1 + int(s.byte()%2)
 			if len(w.lost) > 0 && s.byte()%4 == 0 || down[from] {
@@ -242,13 +242,13 @@ func FuzzFrames(f *testing.F) {
 					messages = messages[1:]
 					r := e.RecvInit(&Envelope{Comm: c, Ctx: c.Ctx, Peer: AnySource, Tag: AnyTag}, mem.Of(make([]byte, int(s.byte())*8)))
 					r.Active = true
-					e.accept(r, m)
+					e.deliver(r, m)
 					open = append(open, r)
 				}
 			}
 			kept := open[:0]
 			for _, r := range open {
-				if r.Done() && s.byte()%4 != 3 { // one that is complete may be cancelled, too
+				if r.Done() && s.byte()%4 != 3 { // a complete request may be cancelled too
 					e.Take(r)
 				} else {
 					kept = append(kept, r)
@@ -256,13 +256,13 @@ func FuzzFrames(f *testing.F) {
 			}
 			open = kept
 			for i := range e.peers {
-				if q := &e.peers[i]; q.credit < 0 || q.credit > window || q.unanswered < 0 {
-					t.Fatalf("with %d: credit %d of %d, %d sends unanswered", i, q.credit, window, q.unanswered)
+				if q := &e.peers[i]; q.credit < 0 || q.credit > creditMax || q.unanswered < 0 {
+					t.Fatalf("with %d: credit %d of %d, %d sends unanswered", i, q.credit, creditMax, q.unanswered)
 				}
 			}
 			for i := 1; i < 3; i++ {
 				if !down[i] {
-					e.audit(t, int32(i), room[i], placing[i], messages)
+					e.checkCounts(t, int32(i), room[i], placing[i], messages)
 				}
 			}
 		}
@@ -286,17 +286,16 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// audit compares what the engine has counted of a peer with what it holds of it.
-// room is what the peer could send at the start; messages are those that a
-// matched probe holds.
-func (e *Engine) audit(t *testing.T, peer int32, room int, placing *wire.Header, messages []*Message) {
+// checkCounts compares the engine's counts of a peer with the messages that it holds. room
+// is the allowance of the peer at the start; messages are those that a matched probe holds.
+func (e *Engine) checkCounts(t *testing.T, peer int32, room int, placing *wire.Header, messages []*Message) {
 	q := &e.peers[peer]
-	if texts := e.textsOf(peer); e.checkers != nil && e.told[peer].texts != texts || texts > textsMax {
+	if texts := e.claimTextBytes(peer); e.checkers != nil && e.peerClaims[peer].textBytes != texts || texts > textBytesMax {
 		t.Fatalf("peer %d: %d bytes of text are kept, more or less than are counted", peer, texts)
 	}
 	if q.refused {
-		if q.room >= 0 {
-			t.Fatalf("a peer that is refused has room for %d bytes", q.room)
+		if q.allowance >= 0 {
+			t.Fatalf("a peer that is refused has room for %d bytes", q.allowance)
 		}
 		return
 	}
@@ -305,10 +304,10 @@ func (e *Engine) audit(t *testing.T, peer int32, room int, placing *wire.Header,
 		if m.node.Src != peer {
 			return
 		}
-		if m.eager && !m.free {
-			held += int(m.size) + frameCost
+		if m.eager && !m.uncredited {
+			held += int(m.size) + messageOverhead
 		}
-		if !m.eager || m.name != 0 {
+		if !m.eager || m.handle != 0 {
 			asked++
 		}
 	}
@@ -318,27 +317,27 @@ func (e *Engine) audit(t *testing.T, peer int32, room int, placing *wire.Header,
 	for _, m := range messages {
 		count(m)
 	}
-	if m := q.filling; m != nil && m.claimed != nil {
+	if m := q.placedMessage; m != nil && m.receiver != nil {
 		count(m)
 	}
-	if q.placed != nil && placing != nil && placing.Kind != wire.Data {
+	if q.placedRecv != nil && placing != nil && placing.Kind != wire.Data {
 		if placing.Kind == wire.Eager || placing.Flags&wire.Uncredited == 0 {
-			held += int(placing.Size) + frameCost
+			held += int(placing.Size) + messageOverhead
 		}
 		if placing.Kind == wire.EagerSync {
 			asked++
 		}
 	}
-	if q.room != room-held-q.owed || q.room < 0 {
-		t.Fatalf("peer %d: room %d of %d, with %d bytes held and %d owed", peer, q.room, room, held, q.owed)
+	if q.allowance != room-held-q.creditOwed || q.allowance < 0 {
+		t.Fatalf("peer %d: room %d of %d, with %d bytes held and %d owed", peer, q.allowance, room, held, q.creditOwed)
 	}
-	if q.asked != asked || asked > e.limit+window/frameCost {
-		t.Fatalf("peer %d waits for %d answers, and is counted to wait for %d", peer, asked, q.asked)
+	if q.peerUnanswered != asked || asked > e.unansweredLimit+creditMax/messageOverhead {
+		t.Fatalf("peer %d waits for %d answers, and is counted to wait for %d", peer, asked, q.peerUnanswered)
 	}
 }
 
-// textsOf is the length of what is kept of a peer's claims.
-func (e *Engine) textsOf(peer int32) int {
+// claimTextBytes is the length of the texts of a peer's claims.
+func (e *Engine) claimTextBytes(peer int32) int {
 	n := 0
 	for m, c := range e.claims {
 		if m.node.Src == peer {

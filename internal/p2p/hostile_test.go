@@ -13,16 +13,16 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// flood sends frames until the victim turns away.
-func (s *siege) flood(frame func(i int) (wire.Header, []byte)) {
+// flood sends frames until the victim takes the attacker down.
+func (s *attackTest) flood(frame func(i int) (wire.Header, []byte)) {
 	s.t.Helper()
 	bytes := 0
 	for i := 0; ; i++ {
 		h, payload := frame(i)
-		if bytes += len(payload) + frameCost; bytes > 32*window {
+		if bytes += len(payload) + messageOverhead; bytes > 32*creditMax {
 			s.t.Fatalf("the victim has taken %d frames, and goes on", i)
 		}
-		if !s.speak(h, payload) || i%64 == 0 && s.cause() != nil {
+		if !s.send(h, payload) || i%64 == 0 && s.cause() != nil {
 			return
 		}
 	}
@@ -32,65 +32,65 @@ func eager(size int, tag int32) (wire.Header, []byte) {
 	return wire.Header{Kind: wire.Eager, Ctx: ctx, Tag: tag}, make([]byte, size)
 }
 
-// Nobody fills our memory with messages that we do not receive, whether the
-// payload or the record costs more.
+// Messages that the victim does not receive do not fill its memory, whether the payload or
+// the record costs more.
 func TestS6_EagerBeyondCredit(t *testing.T) {
 	for _, size := range []int{0, 1, 4096, 16000} {
-		besieged(t, func(s *siege) {
-			s.takenDown("beyond its eager credit of 2097152", func() {
+		underAttack(t, func(s *attackTest) {
+			s.expectDown("beyond its eager credit of 2097152", func() {
 				s.flood(func(i int) (wire.Header, []byte) { return eager(size, int32(i%3)) })
 			})
-			// All that was within it is there.
+			// The messages within the credit can be received.
 			e, n := s.engines[victim], 0
 			for ; ; n++ {
-				m, st, ok, _ := e.Iprobe(s.comms[victim], enemy, AnyTag, true)
+				m, st, ok, _ := e.Iprobe(s.comms[victim], attacker, AnyTag, true)
 				if !ok {
 					break
 				}
-				r := e.Imrecv(m, m.Gen, &Envelope{Comm: s.comms[victim], Ctx: s.comms[victim].Ctx, Peer: enemy, Tag: st.Tag}, mem.Of(make([]byte, size)))
+				r := e.Imrecv(m, m.Gen, &Envelope{Comm: s.comms[victim], Ctx: s.comms[victim].Ctx, Peer: attacker, Tag: st.Tag}, mem.Of(make([]byte, size)))
 				if st := s.wait(r); st.Err != nil || st.Bytes != uint64(size) {
 					t.Fatalf("message %d: %+v", n, st)
 				}
 			}
-			if want := window / (size + frameCost); n != want {
+			if want := creditMax / (size + messageOverhead); n != want {
 				t.Errorf("%d messages of %d bytes are there, want the %d within the credit", n, size, want)
 			}
 		})
 	}
 }
 
-// Credit is given back for what is received, and for nothing else: one that
-// spends all of it goes on when it is back, and is down by one byte more.
+// The victim returns credit for what it receives and for nothing else. A sender that has
+// used all of it can send again when credit returns, and is taken down for one byte more.
 func TestS6_EagerToTheLastByte(t *testing.T) {
-	besieged(t, func(s *siege) {
-		const size = 4096 - frameCost
-		s.takenDown("it has sent 128 bytes beyond its eager credit", func() {
-			for range window / 4096 {
-				s.speak(eager(size, 1))
+	underAttack(t, func(s *attackTest) {
+		const size = 4096 - messageOverhead
+		s.expectDown("it has sent 128 bytes beyond its eager credit", func() {
+			for range creditMax / 4096 {
+				s.send(eager(size, 1))
 			}
-			for range window / 4096 / 2 {
-				if st := s.wait(s.irecv(make([]byte, size), enemy, 1)); st.Err != nil {
+			for range creditMax / 4096 / 2 {
+				if st := s.wait(s.irecv(make([]byte, size), attacker, 1)); st.Err != nil {
 					t.Fatal(st.Err)
 				}
 			}
-			if h := s.hears(wire.Credit, 1); h.Arg != window/2 {
+			if h := s.awaitFrames(wire.Credit, 1); h.Arg != creditMax/2 {
 				t.Fatalf("%d bytes of credit are given back", h.Arg)
 			}
-			for range window / 4096 / 2 {
-				s.speak(eager(size, 1))
+			for range creditMax / 4096 / 2 {
+				s.send(eager(size, 1))
 			}
-			s.bounded()
+			s.checkBounds()
 			if err := s.cause(); err != nil {
-				t.Fatalf("the enemy is down within its credit: %v", err)
+				t.Fatalf("the attacker is down within its credit: %v", err)
 			}
-			s.speak(eager(0, 1))
+			s.send(eager(0, 1))
 		})
 	})
 }
 
 func TestS6_SynchronousBeyondCredit(t *testing.T) {
-	besieged(t, func(s *siege) {
-		s.takenDown("beyond its eager credit", func() {
+	underAttack(t, func(s *attackTest) {
+		s.expectDown("beyond its eager credit", func() {
 			s.flood(func(i int) (wire.Header, []byte) {
 				return wire.Header{Kind: wire.EagerSync, Ctx: ctx, Name: uint64(i + 1)}, make([]byte, 1000)
 			})
@@ -98,15 +98,15 @@ func TestS6_SynchronousBeyondCredit(t *testing.T) {
 	})
 }
 
-// What costs no credit is bounded by number.
+// The number of messages that cost no credit is bounded.
 func TestS6_AnnouncementsWithoutEnd(t *testing.T) {
 	for _, h := range []wire.Header{
 		{Kind: wire.Ready, Ctx: ctx, Arg: 1000},
 		{Kind: wire.EagerSync, Flags: wire.Uncredited, Ctx: ctx},
 	} {
-		besieged(t, func(s *siege) {
-			s.engines[victim].limit = 100
-			s.takenDown("it waits for the answer to more than 100 messages", func() {
+		underAttack(t, func(s *attackTest) {
+			s.engines[victim].unansweredLimit = 100
+			s.expectDown("it waits for the answer to more than 100 messages", func() {
 				s.flood(func(i int) (wire.Header, []byte) {
 					h.Name = uint64(i + 1)
 					return h, make([]byte, 8)
@@ -123,7 +123,7 @@ func TestS6_ImpossibleFrames(t *testing.T) {
 		h       wire.Header
 		payload int
 	}{
-		{"257 bytes without eager credit", wire.Header{Kind: wire.EagerSync, Flags: wire.Uncredited, Ctx: ctx, Name: 1}, tiny + 1},
+		{"257 bytes without eager credit", wire.Header{Kind: wire.EagerSync, Flags: wire.Uncredited, Ctx: ctx, Name: 1}, uncreditedMax + 1},
 		{"announced a message of 9223372036854775808 bytes", wire.Header{Kind: wire.Ready, Ctx: ctx, Name: 1, Arg: math.MaxInt64 + 1}, 8},
 		{"announced a message of 18446744073709551615 bytes", wire.Header{Kind: wire.Ready, Ctx: ctx, Name: 1, Arg: math.MaxUint64}, 0},
 		{"gives no name", wire.Header{Kind: wire.Ready, Ctx: ctx, Arg: 10}, 8},
@@ -143,39 +143,39 @@ func TestS6_ImpossibleFrames(t *testing.T) {
 		{"kind 1", wire.Header{Kind: wire.Eager, Ctx: ctx, Size: wire.MaxPayload + 1}, 0},
 		{"kind 5", wire.Header{Kind: wire.Data, Size: math.MaxUint32}, 0},
 	} {
-		besieged(t, func(s *siege) {
-			s.takenDown(c.why, func() {
-				if c.h.Kind == wire.Credit { // the 8 bytes of takenDown are spent: give them back first
-					s.speak(wire.Header{Kind: wire.Credit, Arg: 8 + frameCost}, nil)
+		underAttack(t, func(s *attackTest) {
+			s.expectDown(c.why, func() {
+				if c.h.Kind == wire.Credit { // return the credit of the 8 bytes of expectDown first
+					s.send(wire.Header{Kind: wire.Credit, Arg: 8 + messageOverhead}, nil)
 				}
-				s.speak(c.h, make([]byte, c.payload))
+				s.send(c.h, make([]byte, c.payload))
 			})
 		})
 	}
 }
 
-// The kind that rings use to skip to their start is no frame.
+// The kind by which a ring skips to its start is not a frame.
 func TestS6_Padding(t *testing.T) {
-	besieged(t, func(s *siege) {
-		if _, ring := s.enemy.(interface{ Ring(int) }); ring {
-			// The ring skips to its start, where an older frame stands: not one that the sender counts.
-			s.speak(eager(8, 1))
-			s.speak(wire.Header{Kind: 0xff}, nil)
-			s.speak(wire.Header{Kind: 0xff}, nil)
-			return // whatever the victim reads then, the others must be well
+	underAttack(t, func(s *attackTest) {
+		if _, ring := s.fab.(interface{ Ring(int) }); ring {
+			// The ring skips to its start, where the victim reads an older frame.
+			s.send(eager(8, 1))
+			s.send(wire.Header{Kind: 0xff}, nil)
+			s.send(wire.Header{Kind: 0xff}, nil)
+			return // whatever the victim reads then, the other processes must not be affected
 		}
-		s.takenDown("kind 255", func() { s.speak(wire.Header{Kind: 0xff}, nil) })
+		s.expectDown("kind 255", func() { s.send(wire.Header{Kind: 0xff}, nil) })
 	})
 }
 
-// A process speaks only on communicators that it is in: a wildcard has no rank to
-// tell otherwise, and a program that takes it for an index must not fall over it.
+// A process sends only on communicators of which it is a member. A wildcard receive has no
+// rank for another sender, and a program may use the rank as an index.
 func TestS6_MessagesOfIntruders(t *testing.T) {
 	for _, h := range []wire.Header{
 		{Kind: wire.Eager, Tag: 1}, {Kind: wire.EagerSync, Tag: 1, Name: 1}, {Kind: wire.Ready, Tag: 1, Name: 1, Arg: 8},
 	} {
 		for _, posted := range []bool{true, false} {
-			besieged(t, func(s *siege) {
+			underAttack(t, func(s *attackTest) {
 				h.Ctx = 6
 				e := s.engines[victim]
 				members := []int32{victim, bystander}
@@ -185,8 +185,8 @@ func TestS6_MessagesOfIntruders(t *testing.T) {
 				if posted {
 					r = s.request(post)
 				}
-				s.takenDown("a communicator that it is not in", func() {
-					s.speak(h, make([]byte, 8))
+				s.expectDown("a communicator that it is not in", func() {
+					s.send(h, make([]byte, 8))
 					if !posted {
 						s.until("the message is there", func() bool {
 							e.p.Lock()
@@ -203,7 +203,7 @@ func TestS6_MessagesOfIntruders(t *testing.T) {
 						t.Errorf("a wildcard receives a message of a process that is not in the communicator: %+v", st)
 					}
 				}
-				r = s.request(post) // of the members it receives as ever
+				r = s.request(post) // it receives from members as before
 				d := comm.New(s.engines[bystander].p, h.Ctx, 1, members)
 				s.must(s.engines[bystander].Send(d, Standard, dtype.Mixed, []byte{5}, victim, 3))
 				if st := s.wait(r); st.Err != nil || st.Source != bystander || st.Tag != 3 {
@@ -214,23 +214,23 @@ func TestS6_MessagesOfIntruders(t *testing.T) {
 	}
 }
 
-// A message of the largest size that there can be is truncated like any other.
+// A message of the largest possible size is truncated like any other.
 func TestS6_HugeMessage(t *testing.T) {
-	besieged(t, func(s *siege) {
+	underAttack(t, func(s *attackTest) {
 		buf := guarded(1000)
-		r := s.irecv(buf[8:1008:1008], enemy, 1)
-		s.speak(wire.Header{Kind: wire.Ready, Ctx: ctx, Tag: 1, Arg: math.MaxInt64, Name: 5}, make([]byte, 8))
-		clear := s.hears(wire.Clear, 1)
+		r := s.irecv(buf[8:1008:1008], attacker, 1)
+		s.send(wire.Header{Kind: wire.Ready, Ctx: ctx, Tag: 1, Arg: math.MaxInt64, Name: 5}, make([]byte, 8))
+		clear := s.awaitFrames(wire.Clear, 1)
 		if clear.Ctx != 1000 || clear.Name != 5 {
 			t.Fatalf("the victim asks with %+v", clear)
 		}
-		s.speak(wire.Header{Kind: wire.Data, Name: clear.Arg}, bytes.Repeat([]byte{1}, 1000))
+		s.send(wire.Header{Kind: wire.Data, Name: clear.Arg}, bytes.Repeat([]byte{1}, 1000))
 		st := s.wait(r)
 		if err, ok := st.Err.(*class.Error); !ok || err.Class != class.Truncate || st.Bytes != 1000 {
 			t.Errorf("status %+v", st)
 		}
 		unharmed(t, buf)
-		s.survives()
+		s.expectPeer()
 	})
 }
 
@@ -251,13 +251,13 @@ func unharmed(t *testing.T, b []byte) {
 	}
 }
 
-// Data frames reach only the bytes that were asked for, of the request that
-// asked, and no more of them than are missing.
+// Data frames write only the bytes that Clear asked for, of the request of that Clear, and
+// only as many as are missing.
 func TestS6_DataForNobodyAndBeyond(t *testing.T) {
-	besieged(t, func(s *siege) {
+	underAttack(t, func(s *attackTest) {
 		const size = 1000
 		buf := guarded(size)
-		r := s.irecv(buf[8:8+size:8+size], enemy, 1)
+		r := s.irecv(buf[8:8+size:8+size], attacker, 1)
 		other := guarded(size) // the bystander's
 		foreign := s.irecv(other[8:8+size:8+size], bystander, 1)
 		asked := make(chan error, 1)
@@ -271,10 +271,10 @@ func TestS6_DataForNobodyAndBeyond(t *testing.T) {
 			held = m
 			return ok
 		})
-		s.speak(wire.Header{Kind: wire.Ready, Ctx: ctx, Tag: 1, Arg: size, Name: 5}, make([]byte, 8))
-		name := s.hears(wire.Clear, 1).Arg
+		s.send(wire.Header{Kind: wire.Ready, Ctx: ctx, Tag: 1, Arg: size, Name: 5}, make([]byte, 8))
+		name := s.awaitFrames(wire.Clear, 1).Arg
 		data := func(name, at uint64, n int, fill byte) {
-			s.speak(wire.Header{Kind: wire.Data, Name: name, Arg: at}, bytes.Repeat([]byte{fill}, n))
+			s.send(wire.Header{Kind: wire.Data, Name: name, Arg: at}, bytes.Repeat([]byte{fill}, n))
 		}
 		for _, n := range []uint64{0, 1, name + 1, name + 1<<32, name - 1<<32, math.MaxUint64} {
 			data(n, 0, size, 9)
@@ -297,7 +297,7 @@ func TestS6_DataForNobodyAndBeyond(t *testing.T) {
 		}
 		unharmed(t, buf)
 		unharmed(t, other)
-		s.survives()
+		s.expectPeer()
 		// The bystander's long message is its own.
 		l := s.engines[victim].Imrecv(held, held.Gen, &Envelope{Comm: s.comms[victim], Ctx: s.comms[victim].Ctx, Peer: bystander, Tag: 2}, mem.Of(long[8:300_008:300_008]))
 		if st := s.wait(l); st.Err != nil {
@@ -312,26 +312,26 @@ func TestS6_DataForNobodyAndBeyond(t *testing.T) {
 	})
 }
 
-// Answers with names that are stale, another's, or of a send that waits for
-// something else are dropped.
+// Answers with handles that are stale, of another peer's request, or of a send that waits
+// for something else are dropped.
 func TestS6_AnswersToNobody(t *testing.T) {
-	besieged(t, func(s *siege) {
-		mine := s.isend(Standard, make([]byte, 900_000), enemy, 1)
-		name := s.hears(wire.Ready, 1).Name
+	underAttack(t, func(s *attackTest) {
+		mine := s.isend(Standard, make([]byte, 900_000), attacker, 1)
+		name := s.awaitFrames(wire.Ready, 1).Name
 		theirs := s.isend(Standard, bytes.Repeat([]byte{3}, 900_000), bystander, 1) // not received yet
-		receive := s.irecv(make([]byte, 8), enemy, 66)
+		receive := s.irecv(make([]byte, 8), attacker, 66)
 		names := func() (all []uint64) {
 			e := s.engines[victim]
 			e.p.Lock()
 			defer e.p.Unlock()
-			for i, slot := range e.names.slots {
+			for i, slot := range e.handles.slots {
 				all = append(all, uint64(slot.gen)<<32|uint64(i))
 			}
 			return all
 		}
 		answers := func(name uint64) {
-			s.speak(wire.Header{Kind: wire.Ack, Name: name}, nil)
-			s.speak(wire.Header{Kind: wire.Clear, Name: name, Arg: 7, Ctx: 1 << 40}, nil)
+			s.send(wire.Header{Kind: wire.Ack, Name: name}, nil)
+			s.send(wire.Header{Kind: wire.Clear, Name: name, Arg: 7, Ctx: 1 << 40}, nil)
 		}
 		for _, n := range names() {
 			if n != name {
@@ -341,12 +341,12 @@ func TestS6_AnswersToNobody(t *testing.T) {
 		for _, n := range []uint64{0, name + 1, name + 1<<32, name - 1<<32, math.MaxUint64, 1 << 31} {
 			answers(n)
 		}
-		s.survives()
+		s.expectPeer()
 		if s.done(mine) || s.done(theirs) || s.done(receive) {
 			t.Fatal("an answer to nobody has completed somebody's request")
 		}
-		// Asked for, it streams: now neither answer means anything.
-		s.speak(wire.Header{Kind: wire.Clear, Name: name, Arg: 7, Ctx: math.MaxUint64}, nil)
+		// After Clear the send streams: it ignores both answers.
+		s.send(wire.Header{Kind: wire.Clear, Name: name, Arg: 7, Ctx: math.MaxUint64}, nil)
 		answers(name)
 		if st := s.wait(mine); st.Err != nil {
 			t.Error(st.Err)
@@ -354,7 +354,7 @@ func TestS6_AnswersToNobody(t *testing.T) {
 		got := uint64(0)
 		s.until("all data have come", func() bool {
 			got = 0
-			for _, h := range s.heard {
+			for _, h := range s.received {
 				if h.Kind == wire.Data {
 					got += uint64(h.Size)
 				}
@@ -362,7 +362,7 @@ func TestS6_AnswersToNobody(t *testing.T) {
 			return got >= 900_000
 		})
 		answers(name) // stale
-		s.survives()
+		s.expectPeer()
 		if got != 900_000 {
 			t.Errorf("%d bytes were sent, want 900000", got)
 		}
@@ -374,7 +374,7 @@ func TestS6_AnswersToNobody(t *testing.T) {
 			t.Error(st.Err)
 		}
 		s.request(func(e *Engine, _ *comm.Comm) *Request {
-			if q := &e.peers[enemy]; q.unanswered != 0 {
+			if q := &e.peers[attacker]; q.unanswered != 0 {
 				t.Errorf("%d sends wait for an answer, want none", q.unanswered)
 			}
 			e.Cancel(receive)
@@ -384,44 +384,44 @@ func TestS6_AnswersToNobody(t *testing.T) {
 	})
 }
 
-// One that dies amid a message fails the receive, wherever the message was.
+// A peer that fails in the middle of a message fails its receive, in every protocol.
 func TestS6_HalfAMessageThenDeath(t *testing.T) {
-	besieged(t, func(s *siege) {
-		long := s.irecv(make([]byte, 1000), enemy, 1)
-		s.speak(wire.Header{Kind: wire.Ready, Ctx: ctx, Tag: 1, Arg: 1000, Name: 5}, make([]byte, 8))
-		s.speak(wire.Header{Kind: wire.Data, Name: s.hears(wire.Clear, 1).Arg}, make([]byte, 500))
-		s.speak(wire.Header{Kind: wire.Ready, Ctx: ctx, Tag: 2, Arg: 1000, Name: 6}, make([]byte, 8)) // nobody receives it
-		sync := s.isend(Synchronous, []byte{1}, enemy, 3)
-		s.hears(wire.EagerSync, 1)
+	underAttack(t, func(s *attackTest) {
+		long := s.irecv(make([]byte, 1000), attacker, 1)
+		s.send(wire.Header{Kind: wire.Ready, Ctx: ctx, Tag: 1, Arg: 1000, Name: 5}, make([]byte, 8))
+		s.send(wire.Header{Kind: wire.Data, Name: s.awaitFrames(wire.Clear, 1).Arg}, make([]byte, 500))
+		s.send(wire.Header{Kind: wire.Ready, Ctx: ctx, Tag: 2, Arg: 1000, Name: 6}, make([]byte, 8)) // nobody receives it
+		sync := s.isend(Synchronous, []byte{1}, attacker, 3)
+		s.awaitFrames(wire.EagerSync, 1)
 		s.kill()
-		for _, r := range []*Request{long, sync, s.irecv(make([]byte, 10), enemy, 2)} {
-			s.failed(r, "")
+		for _, r := range []*Request{long, sync, s.irecv(make([]byte, 10), attacker, 2)} {
+			s.expectFailed(r, "")
 		}
-		s.bounded()
+		s.checkBounds()
 	})
 }
 
-// The same with half a frame, on the fabric where there is such a thing.
+// The same in the middle of a frame, on the fabric that delivers parts of frames.
 func TestS6_HalfAFrameThenDeath(t *testing.T) {
 	for _, matched := range []string{"posted", "short", "unexpected", "taken"} {
-		besieged(t, func(s *siege) {
-			if s.enemy.Name() != "tcp" {
+		underAttack(t, func(s *attackTest) {
+			if s.fab.Name() != "tcp" {
 				return
 			}
 			var r *Request
 			switch matched {
 			case "posted":
-				r = s.irecv(make([]byte, 1000), enemy, 1)
+				r = s.irecv(make([]byte, 1000), attacker, 1)
 			case "short":
-				r = s.irecv(make([]byte, 10), enemy, 1)
+				r = s.irecv(make([]byte, 10), attacker, 1)
 			}
-			s.speak(wire.Header{Kind: wire.Eager, Ctx: ctx, Tag: 1, Size: 1000}, nil)
+			s.send(wire.Header{Kind: wire.Eager, Ctx: ctx, Tag: 1, Size: 1000}, nil)
 			e := s.engines[victim]
 			if matched == "taken" {
 				s.until("half the message is there", func() bool {
-					m, _, ok, _ := e.Iprobe(s.comms[victim], enemy, 1, true)
+					m, _, ok, _ := e.Iprobe(s.comms[victim], attacker, 1, true)
 					if ok {
-						r = e.Imrecv(m, m.Gen, &Envelope{Comm: s.comms[victim], Ctx: s.comms[victim].Ctx, Peer: enemy, Tag: 1}, mem.Of(make([]byte, 1000)))
+						r = e.Imrecv(m, m.Gen, &Envelope{Comm: s.comms[victim], Ctx: s.comms[victim].Ctx, Peer: attacker, Tag: 1}, mem.Of(make([]byte, 1000)))
 					}
 					return ok
 				})
@@ -429,16 +429,16 @@ func TestS6_HalfAFrameThenDeath(t *testing.T) {
 				s.until("half the message is there", func() bool {
 					e.p.Lock()
 					defer e.p.Unlock()
-					return e.peers[enemy].filling != nil || e.peers[enemy].placed != nil
+					return e.peers[attacker].placedMessage != nil || e.peers[attacker].placedRecv != nil
 				})
 			}
 			s.kill()
 			s.until("the death is known", func() bool { return s.cause() != nil })
 			if r == nil {
-				r = s.irecv(make([]byte, 1000), enemy, 1)
+				r = s.irecv(make([]byte, 1000), attacker, 1)
 			}
-			s.failed(r, "")
-			s.bounded()
+			s.expectFailed(r, "")
+			s.checkBounds()
 		})
 	}
 }

@@ -8,29 +8,30 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// Memory of messages through sockets is given to the kernel, which refuses what is not there with
-// the same error number for every reason and in the middle of a frame. So it is tried before: the
-// connection, and the other process, have no part in the error.
+// The kernel reads and writes the memory of messages through sockets. For memory that is not
+// mapped it returns the same error number as for other reasons, in the middle of a frame. Therefore
+// the engine tests the memory before: an error then affects neither the connection nor the peer.
 
-// copiedMax is up to which size a message is copied in this process first, in bytes.
+// copiedMax is the longest message in bytes that this process copies before the kernel reads it: a
+// copy tests the memory already.
 const copiedMax = 2 << 10
 
-// unreadable is the error of a send whose memory is not there.
-func unreadable(buf []byte) error { return missing(buf, "sent from", "read") }
+// unreadable is the error of a send whose memory cannot be read.
+func unreadable(buf []byte) error { return inaccessible(buf, "sent from", "read") }
 
-// unwritable is the error of a receive whose memory is not there.
-func unwritable(buf []byte) error { return missing(buf, "received into", "written") }
+// unwritable is the error of a receive whose memory cannot be written.
+func unwritable(buf []byte) error { return inaccessible(buf, "received into", "written") }
 
-func missing(buf []byte, way, access string) error {
+func inaccessible(buf []byte, way, access string) error {
 	return &class.Error{Class: class.Buffer, Text: fmt.Sprintf("the %d bytes at %p that the message is %s cannot be %s", len(buf), unsafe.SliceData(buf), way, access)}
 }
 
-// takes reports whether the next n bytes of r, of which the payload comes through a socket, can be
-// written.
-func (e *Engine) takes(r *Request, n uint64) bool {
+// canWrite reports whether the first n bytes of the buffer of r can be written. It tests only
+// buffers that a socket fills.
+func (e *Engine) canWrite(r *Request, n uint64) bool {
 	if n <= copiedMax || e.p.Near(int(r.peer)) {
 		return true
 	}
-	b, flat := r.mem.Bytes()
-	return !flat || sys.Writable(b[:n])
+	b, contiguous := r.mem.Bytes()
+	return !contiguous || sys.Writable(b[:n])
 }

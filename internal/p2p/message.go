@@ -6,27 +6,27 @@ import (
 	"github.com/halo-mpi/halo/internal/match"
 )
 
-// Message is a message that has arrived, or been announced, before a receive
-// for it. It is pooled, and told from its earlier lives by Gen.
+// Message is an unexpected message: it has arrived, or was announced, before a receive for
+// it. It is pooled; Gen distinguishes its lives.
 type Message struct {
-	Gen  uint32
-	node match.Node[Message]
-	size uint64
-	data []byte // payload of an eager message
-	name uint64 // the sender's request, if it waits for Ack or Clear
-	addr uint64 // where the payload is in the sender's memory, 0 if not told; of an eager message its number
+	Gen    uint32
+	node   match.Node[Message]
+	size   uint64
+	data   []byte // payload of an eager message
+	handle uint64 // the sender's request, if it waits for Ack or Clear
+	addr   uint64 // address of the payload in the sender's memory, 0 if unknown; of an eager message its sequence number
 
-	eager   bool
-	free    bool     // eager without credit
-	taken   bool     // a receive has taken it from a matched probe
-	filling bool     // the payload is still arriving into data
-	wasted  bool     // the memory of claimed cannot be written: the payload is for nobody
-	aux     uint32   // of the envelope
-	told    bool     // Engine.claims has what the sender told about it
-	claimed *Request // the receive that matched while filling
-	sender  *Request // a message to itself whose payload is still in the send buffer
+	eager      bool
+	uncredited bool     // eager without credit
+	received   bool     // a receive has it from a matched probe
+	arriving   bool     // the payload is still arriving into data
+	discard    bool     // the memory of receiver cannot be written: the payload is dropped
+	aux        uint32   // of the envelope
+	hasClaim   bool     // Engine.claims has its claim
+	receiver   *Request // the receive that matched while arriving
+	sender     *Request // a message to itself whose payload is still in the send buffer
 
-	short [16]byte // data, if it fits: fills the second cache line
+	inline [16]byte // data, if it fits: fills the second cache line
 }
 
 func (e *Engine) newMessage(key match.Key, size uint64) *Message {
@@ -46,10 +46,10 @@ func (e *Engine) newMessage(key match.Key, size uint64) *Message {
 	return m
 }
 
-// room makes data n bytes long.
-func (e *Engine) room(m *Message, n int) {
-	if n <= len(m.short) {
-		m.data = m.short[:n]
+// allocData sets the length of data to n bytes.
+func (e *Engine) allocData(m *Message, n int) {
+	if n <= len(m.inline) {
+		m.data = m.inline[:n]
 	} else {
 		m.data = e.buffers.get(n)
 	}
@@ -57,10 +57,10 @@ func (e *Engine) room(m *Message, n int) {
 
 // freeMessage returns m and its buffer to their pools.
 func (e *Engine) freeMessage(m *Message) {
-	if len(m.data) > len(m.short) {
+	if len(m.data) > len(m.inline) {
 		e.buffers.put(m.data)
 	}
-	if m.told {
+	if m.hasClaim {
 		e.dropClaim(m)
 	}
 	*m = Message{Gen: m.Gen + 1}
@@ -73,15 +73,15 @@ func (e *Engine) freeMessage(m *Message) {
 const (
 	// keepMessages bounds the free messages kept for reuse.
 	keepMessages = 1 << 16
-	// keepBuffers bounds the free bytes kept in each class of buffers, and the length
-	// of the one that is longer than all classes.
+	// keepBuffers bounds the free bytes kept in each size class of buffers, and the length
+	// of the one buffer that is longer than all classes.
 	keepBuffers = 4 << 20
 	// bufferClasses is the number of powers of two from 64 bytes to wire.MaxPayload.
 	bufferClasses = 11
 )
 
-// buffers is a pool of payload buffers in powers of two, and of one longer buffer: for
-// the copy of what is sent to be replaced, again and again.
+// buffers is a pool of payload buffers in powers of two, and of one longer buffer, which
+// repeated calls of SendrecvReplace use for their copies.
 type buffers struct {
 	free [bufferClasses][][]byte
 	long []byte
@@ -110,7 +110,7 @@ func (b *buffers) get(n int) []byte {
 	return make([]byte, n, 64<<c)
 }
 
-// put takes a buffer of get back.
+// put returns a buffer of get to the pool.
 func (b *buffers) put(s []byte) {
 	if cap(s) == 0 {
 		return

@@ -2,21 +2,21 @@ package p2p
 
 import "github.com/halo-mpi/halo/internal/wire"
 
-// A message is contiguous memory, or elements of any layout (mem.Mem). What is short is packed
-// into the memory of its frame's request. What is long never is packed as a whole: the sender
-// packs a stage's worth at a time and streams it, and the receiver unpacks what arrives where it
-// arrives. Blocks that are long themselves go by I/O vector: to tcp, and from the memory of a
-// sender on the node.
+// A message is contiguous memory or elements of any layout (mem.Mem). A short message is packed
+// into a buffer of its request. A long message is never packed as a whole: the sender packs and
+// streams stageSize bytes at a time, and the receiver unpacks each frame as it arrives. Long blocks
+// are not packed but sent and read by I/O vector: to tcp, and from the memory of a sender on the
+// node.
 
-// stageSize bounds what is packed ahead of being sent, in bytes.
+// stageSize is how many bytes of a stream are packed at a time.
 const stageSize = wire.MaxPayload
 
-// size is the length of the message, or of the room for it, in bytes.
+// size is the length of the message, or of the receive buffer, in bytes.
 func (r *Request) size() int { return r.mem.Len() }
 
-// packed returns the bytes of a short message, which stay until it is complete.
+// packed returns the bytes of a short message. They are valid until r is complete.
 func (e *Engine) packed(r *Request) []byte {
-	if b, flat := r.mem.Bytes(); flat {
+	if b, contiguous := r.mem.Bytes(); contiguous {
 		return b
 	}
 	r.buf = e.buffers.get(r.size())
@@ -24,17 +24,17 @@ func (e *Engine) packed(r *Request) []byte {
 	return r.buf
 }
 
-// gather makes e.iov blocks of r in memory, from byte at on and up to byte end, and
-// returns their number and the byte behind.
+// gather sets e.iov to blocks of the memory of r, from byte at up to byte end at most. It
+// returns the number of blocks and the byte behind them.
 func (e *Engine) gather(r *Request, at, end uint64) (n int, next uint64) {
 	n, to := r.mem.Blocks(e.iov[:], int(at), int(end))
 	return n, uint64(to)
 }
 
-// follows makes e.iov what follows in a stream, and returns the number of slices
-// and that of bytes.
-func (e *Engine) follows(r *Request) (n int, bytes uint64) {
-	if r.mem.Gathers() && !r.packs() {
+// nextSlices sets e.iov to the next bytes of a stream, and returns the number of slices and
+// of bytes.
+func (e *Engine) nextSlices(r *Request) (n int, bytes uint64) {
+	if r.mem.Gathers() && !r.hasPacked() {
 		n, end := e.gather(r, r.moved, r.need)
 		return n, end - r.moved
 	}
@@ -42,19 +42,19 @@ func (e *Engine) follows(r *Request) (n int, bytes uint64) {
 	return 1, uint64(len(e.iov[0]))
 }
 
-// packs reports whether there are packed bytes of a stream that have not gone.
-func (r *Request) packs() bool {
-	_, flat := r.mem.Bytes()
-	return !flat && r.moved-r.staged < uint64(len(r.buf))
+// hasPacked reports whether there are packed bytes of a stream that are not sent yet.
+func (r *Request) hasPacked() bool {
+	_, contiguous := r.mem.Bytes()
+	return !contiguous && r.moved-r.staged < uint64(len(r.buf))
 }
 
-// packedRest returns bytes of a stream that follow, in one slice that stays as it is
-// while a frame is queued.
+// packedRest returns the next bytes of a stream in one slice, which does not change while a
+// frame of r is queued.
 func (e *Engine) packedRest(r *Request) []byte {
-	if b, flat := r.mem.Bytes(); flat {
+	if b, contiguous := r.mem.Bytes(); contiguous {
 		return b[r.moved:r.need]
 	}
-	if !r.packs() {
+	if !r.hasPacked() {
 		if r.buf == nil {
 			r.buf = e.buffers.get(stageSize)
 		}
@@ -66,8 +66,9 @@ func (e *Engine) packedRest(r *Request) []byte {
 	return r.buf[r.moved-r.staged:]
 }
 
-// read fills n bytes of r, which gathers, from r.moved on, from the sender's memory.
-func (e *Engine) read(r *Request, n uint64) error {
+// readRemote reads n bytes of r, from r.moved on, from the sender's memory. The memory of r
+// must gather (mem.Mem.Gathers).
+func (e *Engine) readRemote(r *Request, n uint64) error {
 	peer := int(r.peer)
 	from := e.p.Reader(peer)
 	for at, end := r.moved, r.moved+n; at < end; {

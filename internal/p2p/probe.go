@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/proc"
 )
 
-// probe is a goroutine that waits for a message to be there.
+// probe is a call of Probe that waits for a message.
 type probe struct {
 	proc.Event
 	key    match.Key
@@ -33,37 +33,37 @@ func (e *Engine) key(c *comm.Comm, ctx uint64, source int, tag int32) match.Key 
 	return k
 }
 
-// Iprobe looks for a message that a receive with these arguments would take. It
-// makes progress and takes the lock. With take the message is removed, and only
-// Mrecv of the returned one receives it (matched probe).
+// Iprobe looks for a message that a receive with these arguments would match. It makes
+// progress and takes the lock. With take it removes the message from the table, and only
+// Imrecv of the returned message receives it (matched probe).
 func (e *Engine) Iprobe(c *comm.Comm, source int, tag int32, take bool) (*Message, Status, bool, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	k := e.key(c, c.Ctx, source, tag)
-	n := e.look(c, k)
+	n := e.findUnexpected(c, k)
 	if n == nil {
 		e.p.Progress(int(k.Src))
-		n = e.look(c, k)
+		n = e.findUnexpected(c, k)
 	}
 	if n == nil {
-		return nil, Status{}, false, e.lost(c, k.Src)
+		return nil, Status{}, false, e.sourceFailed(c, k.Src)
 	}
-	m, s := e.probed(c, n, take)
+	m, s := e.finishProbe(c, n, take)
 	return m, s, true, nil
 }
 
-// Probe waits for a message that a receive with these arguments would take. It
-// takes the lock.
+// Probe waits for a message that a receive with these arguments would match. It takes the
+// lock.
 func (e *Engine) Probe(c *comm.Comm, source int, tag int32, take bool) (*Message, Status, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	k := e.key(c, c.Ctx, source, tag)
 	for {
-		if n := e.look(c, k); n != nil {
-			m, s := e.probed(c, n, take)
+		if n := e.findUnexpected(c, k); n != nil {
+			m, s := e.finishProbe(c, n, take)
 			return m, s, nil
 		}
-		if err := e.lost(c, k.Src); err != nil {
+		if err := e.sourceFailed(c, k.Src); err != nil {
 			return nil, Status{}, err
 		}
 		q := &probe{key: k, comm: c, source: source, take: take}
@@ -79,55 +79,56 @@ func (e *Engine) Probe(c *comm.Comm, source int, tag int32, take bool) (*Message
 	}
 }
 
-// look finds the message that a receive on c would take; those of intruders are dropped.
-func (e *Engine) look(c *comm.Comm, k match.Key) *match.Node[Message] {
+// findUnexpected returns the message that a receive on c would match, nil if there is none.
+// It refuses senders that are no members of c, and discards their messages.
+func (e *Engine) findUnexpected(c *comm.Comm, k match.Key) *match.Node[Message] {
 	for {
 		n := e.table.Probe(k)
 		if n == nil || c.RankOf(n.Src) >= 0 {
 			return n
 		}
-		e.intruder(n.Src)
+		e.refuseNonMember(n.Src)
 		e.table.Remove(n)
 		e.discard(n.Owner)
 	}
 }
 
-func (e *Engine) probed(c *comm.Comm, n *match.Node[Message], take bool) (*Message, Status) {
+func (e *Engine) finishProbe(c *comm.Comm, n *match.Node[Message], take bool) (*Message, Status) {
 	s := Status{Source: c.RankOf(n.Src), Tag: n.Tag, Bytes: n.Owner.size}
 	if !take {
 		return nil, s
 	}
 	e.table.Remove(n)
-	e.taken++
+	e.heldByProbes++
 	return n.Owner, s
 }
 
-// Imrecv starts receiving a message that a matched probe has taken into room. It returns
-// nil if the message, of which gen was the life, has been received. It takes the
-// lock.
+// Imrecv starts receiving the message of a matched probe into room. gen is Message.Gen at the
+// time of the probe. Imrecv returns nil if the message has been received already. It takes
+// the lock.
 func (e *Engine) Imrecv(m *Message, gen uint32, v *Envelope, room mem.Mem) *Request {
 	e.p.Lock()
 	defer e.p.Unlock()
-	if m.Gen != gen || m.taken {
+	if m.Gen != gen || m.received {
 		return nil
 	}
-	m.taken = true
+	m.received = true
 	r := e.RecvInit(v, room)
 	r.Active = true
-	e.taken--
-	e.accept(r, m)
+	e.heldByProbes--
+	e.deliver(r, m)
 	return r
 }
 
-// Drop ends a message that a matched probe has taken, and that is too long to be
-// received: its sender goes on. It takes the lock.
+// Drop discards the message of a matched probe, which is too long to be received, and
+// completes its send. It takes the lock.
 func (e *Engine) Drop(m *Message, gen uint32) {
 	e.p.Lock()
 	defer e.p.Unlock()
-	if m.Gen != gen || m.taken {
+	if m.Gen != gen || m.received {
 		return
 	}
-	m.taken = true
-	e.taken--
+	m.received = true
+	e.heldByProbes--
 	e.discard(m)
 }

@@ -19,11 +19,10 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// alone is an engine among peers that do what the test says (wilderness). Its
-// lock is held.
-func alone(t *testing.T) (*Engine, *comm.Comm, *wilderness) {
+// alone returns an engine over a scriptedFabric, whose lock is held.
+func alone(t *testing.T) (*Engine, *comm.Comm, *scriptedFabric) {
 	t.Helper()
-	w := &wilderness{}
+	w := &scriptedFabric{}
 	p, err := proc.New(boot.Memory(3)[0], nil, w, proc.Policy{Yield: func() {}})
 	if err != nil {
 		t.Fatal(err)
@@ -33,19 +32,19 @@ func alone(t *testing.T) (*Engine, *comm.Comm, *wilderness) {
 	return New(p), comm.New(p, ctx, 0, []int32{0, 1, 2}), w
 }
 
-// An answer to a send whose announcement has not gone yet is no answer: the frame
-// in the backlog still refers to the request, which would be another's by then.
+// An answer to a send whose announcement is still in the send queue is ignored: if it
+// completed the request, the queued frame would refer to a request that is reused.
 func TestS6_AnswerBeforeTheAnnouncementHasGone(t *testing.T) {
 	for _, answer := range []wire.Kind{wire.Ack, wire.Clear} {
 		for _, size := range []int{100, 5000} { // EagerSync, Ready
 			e, c, w := alone(t)
 			w.full = true
 			r := e.isend(c, ctx, Synchronous, make([]byte, size), 1, 1)
-			name := r.name
+			name := r.handle
 			e.Frame(1, &wire.Header{Kind: answer, Name: name, Arg: 1<<32 | 9, Ctx: 100}, nil)
 			e.Work()
 			if r.Done() || r.phase != phaseReady {
-				t.Fatalf("a send of %d bytes that is in the backlog is answered by frame %d: done %t, phase %d", size, answer, r.Done(), r.phase)
+				t.Fatalf("a send of %d bytes that is in the send queue is answered by frame %d: done %t, phase %d", size, answer, r.Done(), r.phase)
 			}
 			if w.sent != 0 {
 				t.Fatalf("%d frames were taken by a fabric that is full", w.sent)
@@ -56,49 +55,49 @@ func TestS6_AnswerBeforeTheAnnouncementHasGone(t *testing.T) {
 				t.Fatalf("a send of %d bytes is done %t after its first frame, of %d", size, r.Done(), w.sent)
 			}
 			e.Frame(1, &wire.Header{Kind: wire.Ack, Name: name}, nil)
-			if !r.Done() || r.Status.Err != nil || e.names.live != 0 || e.peers[1].unanswered != 0 {
+			if !r.Done() || r.Status.Err != nil || e.handles.live != 0 || e.peers[1].unanswered != 0 {
 				t.Fatalf("a send of %d bytes that is answered: done %t, %v", size, r.Done(), r.Status.Err)
 			}
 		}
 	}
 }
 
-// Names come round after 2^32 uses: the one that is no name is left out, else the
-// send would never be answered.
+// Generations wrap around after 2^32 uses. Generation 0 is left out: a send with handle 0
+// would never be answered.
 func TestS6_NamesComeRound(t *testing.T) {
 	e, c, _ := alone(t)
-	e.Take(finished(t, e, c))
-	e.names.slots[0].gen = math.MaxUint32
+	e.Take(acknowledgedSend(t, e, c))
+	e.handles.slots[0].gen = math.MaxUint32
 	for range 3 {
-		e.Take(finished(t, e, c))
+		e.Take(acknowledgedSend(t, e, c))
 	}
 }
 
-// finished is a synchronous send that the peer has answered.
-func finished(t *testing.T, e *Engine, c *comm.Comm) *Request {
+// acknowledgedSend is a synchronous send that the peer has answered.
+func acknowledgedSend(t *testing.T, e *Engine, c *comm.Comm) *Request {
 	t.Helper()
 	r := e.isend(c, ctx, Synchronous, []byte{1}, 1, 1)
-	if r.name == 0 || e.names.Find(r.name) != r {
-		t.Fatalf("a send that waits for an answer has name %#x", r.name)
+	if r.handle == 0 || e.handles.Find(r.handle) != r {
+		t.Fatalf("a send that waits for an answer has handle %#x", r.handle)
 	}
-	e.Frame(1, &wire.Header{Kind: wire.Ack, Name: r.name}, nil)
+	e.Frame(1, &wire.Header{Kind: wire.Ack, Name: r.handle}, nil)
 	if !r.Done() {
 		t.Fatal("an answered send is pending")
 	}
 	return r
 }
 
-// A sender that finds as many sends unanswered as the receiver takes fails with
-// class NoMem, in every mode, and goes on when there are fewer.
+// A send fails with class NoMem, in every mode, when as many sends are unanswered as the
+// receiver accepts, and succeeds again when there are fewer.
 func TestS6_TooManySendsWait(t *testing.T) {
 	e, c, _ := alone(t)
-	e.limit = 5
+	e.unansweredLimit = 5
 	e.peers[1].credit = 0
 	if err := e.attach(1 << 20); err != nil {
 		t.Fatal(err)
 	}
 	var open []*Request
-	for i := range e.limit {
+	for i := range e.unansweredLimit {
 		open = append(open, e.isend(c, ctx, Standard, make([]byte, i%2*5000), 1, 1))
 	}
 	full := func() {
@@ -118,11 +117,11 @@ func TestS6_TooManySendsWait(t *testing.T) {
 		}
 	}
 	full()
-	if r := e.isend(c, ctx, Standard, make([]byte, 100), 2, 1); r.Status.Err != nil { // others are not concerned
+	if r := e.isend(c, ctx, Standard, make([]byte, 100), 2, 1); r.Status.Err != nil { // other peers are not affected
 		t.Fatal(r.Status.Err)
 	}
 	for i, kind := range []wire.Kind{wire.Ack, wire.Clear} {
-		e.Frame(1, &wire.Header{Kind: kind, Name: open[i].name}, nil)
+		e.Frame(1, &wire.Header{Kind: kind, Name: open[i].handle}, nil)
 		e.Work()
 		if !open[i].Done() || open[i].Status.Err != nil {
 			t.Fatalf("send %d: done %t, %v", i, open[i].Done(), open[i].Status.Err)
@@ -138,7 +137,7 @@ func TestS6_TooManySendsWait(t *testing.T) {
 	}
 }
 
-// attach is Attach of the process's buffer under the lock that is held.
+// attach is Attach of the buffer of the process, for a caller that holds the lock.
 func (e *Engine) attach(n int) error {
 	e.p.Unlock()
 	defer e.p.Lock()
@@ -169,9 +168,8 @@ func pair(t *testing.T) (engines [2]*Engine, comms [2]*comm.Comm) {
 	return engines, comms
 }
 
-// agreed expects that what each of a pair counts of the other is what the other
-// counts of itself, now that all is received.
-func agreed(t *testing.T, engines [2]*Engine) {
+// checkAgreement expects that the counts of both sides agree, after all is received.
+func checkAgreement(t *testing.T, engines [2]*Engine) {
 	t.Helper()
 	look := func(i int) peer {
 		e := engines[i]
@@ -182,23 +180,23 @@ func agreed(t *testing.T, engines [2]*Engine) {
 	}
 	for i := range engines {
 		var q, o peer
-		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); runtime.Gosched() { // the last frames may be on their way
+		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); runtime.Gosched() { // the last frames may still arrive
 			q, o = look(i), look(1-i)
-			if q.asked == 0 && o.unanswered == 0 && q.room == window-q.owed && o.credit == q.room {
+			if q.peerUnanswered == 0 && o.unanswered == 0 && q.allowance == creditMax-q.creditOwed && o.credit == q.allowance {
 				break
 			}
 		}
-		if q.asked != 0 || o.unanswered != 0 || q.room != window-q.owed || o.credit != q.room {
+		if q.peerUnanswered != 0 || o.unanswered != 0 || q.allowance != creditMax-q.creditOwed || o.credit != q.allowance {
 			t.Errorf("rank %d has room for %d bytes, owes %d and %d answers; the other has credit %d and waits for %d answers",
-				i, q.room, q.owed, q.asked, o.credit, o.unanswered)
+				i, q.allowance, q.creditOwed, q.peerUnanswered, o.credit, o.unanswered)
 		}
 	}
 }
 
-// Correct processes never meet the bounds that they hold each other to, whatever
-// they do: here round trips, which have a way of their own.
+// Correct processes never reach the bounds that they enforce on each other: here with round
+// trips, which take the fast path of Recv.
 func TestS6_RoundTripsKeepCredit(t *testing.T) {
-	const rounds = 3 * window / frameCost
+	const rounds = 3 * creditMax / messageOverhead
 	engines, comms := pair(t)
 	done := make(chan error, 2)
 	for i, e := range engines {
@@ -228,7 +226,7 @@ func TestS6_RoundTripsKeepCredit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	agreed(t, engines)
+	checkAgreement(t, engines)
 }
 
 // The same with messages of all kinds, in bursts.
@@ -239,7 +237,7 @@ func TestS6_CorrectProcessesAreNeverRefused(t *testing.T) {
 			done := make(chan error, 2)
 			for i, e := range engines {
 				e.p.Lock()
-				e.limit = 40
+				e.unansweredLimit = 40
 				e.p.Unlock()
 				go func() { done <- converse(e, comms[i], 1-i, rand.New(rand.NewPCG(seed, uint64(i)))) }()
 			}
@@ -248,7 +246,7 @@ func TestS6_CorrectProcessesAreNeverRefused(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			agreed(t, engines)
+			checkAgreement(t, engines)
 		})
 	}
 }
@@ -278,7 +276,7 @@ func converse(e *Engine, c *comm.Comm, peer int, rng *rand.Rand) error {
 			}
 			sends = append(sends, r)
 		}
-		for { // there is room when the peer has received some
+		for { // succeeds when the peer has received some
 			r := e.isend(c, ctx, Standard, make([]byte, 8), peer, last)
 			if !r.Done() || r.Status.Err == nil {
 				sends = append(sends, r)
@@ -288,7 +286,7 @@ func converse(e *Engine, c *comm.Comm, peer int, rng *rand.Rand) error {
 			e.p.Progress(peer)
 			e.p.Pause()
 		}
-		for s := (Status{}); s.Tag != last; { // in order, so that the last one says that it was all
+		for s := (Status{}); s.Tag != last; { // messages are in order, so the last one ends the round
 			if rng.IntN(4) == 0 {
 				if r := e.irecv(c, ctx, buf, peer, last+1); true { // nobody sends such
 					e.Cancel(r)

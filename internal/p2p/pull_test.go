@@ -105,15 +105,15 @@ func (k *kernel) open(t *testing.T, b boot.Boot, i, n int) (*Engine, *comm.Comm)
 	return e, comm.New(p, 2, i, members)
 }
 
-// A kernel that refuses to read the sender's memory, at once or in the middle,
-// leaves it to the sender to send: from the start, whatever was read before.
+// If the kernel refuses to read the sender's memory, at once or in the middle, the sender
+// streams the whole payload from the start.
 func TestRefusedReadIsStreamed(t *testing.T) {
 	for _, reads := range []int64{0, 1, 2, 3, 1 << 40} { // the first is that of the probe
 		k := newKernel(t, 2, reads)
 		boots := boot.Memory(2)
 		from, c := k.open(t, boots[0], 0, 2)
 		to, d := k.open(t, boots[1], 1, 2)
-		sent := make([]byte, 4*pullAtOnce+13)
+		sent := make([]byte, 4*pullMax+13)
 		for i := range sent {
 			sent[i] = byte(i * 7)
 		}

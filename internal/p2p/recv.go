@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// Recv receives into buf, as elements of s.Code, and fills s. It takes the lock.
+// Recv receives elements of code s.Code into buf and sets s. It takes the lock.
 func (e *Engine) Recv(c *comm.Comm, buf []byte, source int, tag int32, s *Status) {
 	e.p.Lock()
 	if e.recvNext(c, buf, source, tag, s) {
@@ -23,20 +23,20 @@ func (e *Engine) Recv(c *comm.Comm, buf []byte, source int, tag int32, s *Status
 	e.p.Unlock()
 }
 
-// recvNext receives the message that a peer in memory sends next, if it comes
-// soon and is the one, and there is nothing else to match. That is what ends a
-// round trip: it saves the request and the way through poller, fabric and table,
-// a third of what the software costs.
+// recvNext is the fast path of Recv from a process of the node, while the table is empty.
+// It receives the next message of that process if the message arrives soon and matches. It
+// serves round trips: without request, poller and table the software costs a third less.
 func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *Status) bool {
 	if source < 0 || e.table.Posted() != 0 || e.table.Unexpected() != 0 {
 		return false
 	}
 	from := c.Members[source]
 	h, payload := e.p.Glance(int(from))
-	if h == nil || h.Kind != wire.Eager || h.Ctx != c.Ctx || h.Tag != tag && tag != AnyTag || !e.charge(int(from), h) {
+	if h == nil || h.Kind != wire.Eager || h.Ctx != c.Ctx || h.Tag != tag && tag != AnyTag || !e.chargeCredit(int(from), h) {
 		return false
 	}
-	// Field by field: copying the whole struct next would wait for its parts.
+	// The fields are set one by one: a copy of the whole struct would wait for the stores
+	// of its parts.
 	s.Source, s.Tag, s.Bytes, s.Cancelled, s.Err = source, h.Tag, uint64(copy(buf, payload)), false, nil
 	if len(payload) > len(buf) {
 		s.Err = truncated(uint64(len(payload)), len(buf))
@@ -46,7 +46,7 @@ func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *St
 	} else if code := codeOf(h.Aux); code.Differs(s.Code) && len(payload) > 0 {
 		s.Err = mistyped(source, code, uint64(len(payload)), c.Rank, s.Code, len(buf))
 	}
-	e.received(from, h)
+	e.eagerConsumed(from, h)
 	e.p.Took()
 	return true
 }
@@ -59,7 +59,7 @@ func (e *Engine) Irecv(v *Envelope, m mem.Mem) *Request {
 	return r
 }
 
-// RecvInit returns the request of a receive that has not been started.
+// RecvInit returns the request of a receive that is not started.
 func (e *Engine) RecvInit(v *Envelope, m mem.Mem) *Request {
 	r := e.newRequest(v.Comm)
 	r.Active = false
@@ -82,35 +82,35 @@ func (e *Engine) startRecv(r *Request) {
 		return
 	}
 	if n := e.table.Post(&r.node); n != nil {
-		e.accept(r, n.Owner)
+		e.deliver(r, n.Owner)
 		return
 	}
-	if err := e.lost(r.comm, r.peer); err != nil {
+	if err := e.sourceFailed(r.comm, r.peer); err != nil {
 		e.table.Cancel(&r.node)
 		e.finish(r, err)
 	}
 }
 
-// lost returns an error if the source of a receive or probe that has found no
-// message is gone: if it may be anybody, when any member of the communicator is.
-func (e *Engine) lost(c *comm.Comm, source int32) error {
+// sourceFailed returns an error if the source of a receive or probe that has found no message
+// has failed. With any source that is so if any member of the communicator has failed.
+func (e *Engine) sourceFailed(c *comm.Comm, source int32) error {
 	for _, d := range e.dead {
 		if d == source || source < 0 && c.RankOf(d) >= 0 {
-			return gone(c, d, e.p.DownCause(int(d)))
+			return peerFailed(c, d, e.p.DownCause(int(d)))
 		}
 	}
 	return nil
 }
 
-// accept gives r the message m, which was in no queue any more.
-func (e *Engine) accept(r *Request, m *Message) {
+// deliver gives r the message m, which is in no queue.
+func (e *Engine) deliver(r *Request, m *Message) {
 	from := m.node.Src
-	r.envelope(from, m.node.Tag, m.size)
-	r.judge(m.aux, m.size)
-	e.compareKept(r, m)
+	r.setEnvelope(from, m.node.Tag, m.size)
+	r.compareAux(m.aux, m.size)
+	e.compareMessageClaim(r, m)
 	switch {
-	case m.filling:
-		m.claimed = r // delivered when the payload is here
+	case m.arriving:
+		m.receiver = r // Placed delivers the message
 	case m.sender != nil:
 		s := m.sender
 		mem.Copy(r.mem, s.mem)
@@ -119,41 +119,42 @@ func (e *Engine) accept(r *Request, m *Message) {
 		e.finish(r, nil)
 	case m.eager:
 		r.mem.Unpack(m.data, 0)
-		e.retire(m)
+		e.releaseEager(m)
 		e.finish(r, nil)
 	default:
-		name, addr, size := m.name, m.addr, m.size
+		name, addr, size := m.handle, m.addr, m.size
 		e.freeMessage(m)
 		e.fetch(r, name, addr, size)
 	}
 }
 
-// retire ends an eager message whose payload has been copied out.
-func (e *Engine) retire(m *Message) {
-	from, n, name, free := m.node.Src, int(m.size), m.name, m.free
+// releaseEager frees an eager message whose payload has been copied or is not wanted, and
+// answers or returns credit to its sender.
+func (e *Engine) releaseEager(m *Message) {
+	from, n, name, free := m.node.Src, int(m.size), m.handle, m.uncredited
 	e.freeMessage(m)
 	if from == e.me {
-		e.self -= n + frameCost
+		e.selfBuffered -= n + messageOverhead
 		return
 	}
 	if !free {
-		e.consumed(from, n)
+		e.returnCredit(from, n)
 	}
 	if name != 0 {
 		e.ack(from, name)
 	}
 }
 
-// ack completes the sender's request of that name.
+// ack completes the sender's request with that handle.
 func (e *Engine) ack(to int32, name uint64) {
-	e.peers[to].asked--
+	e.peers[to].peerUnanswered--
 	e.hdr = wire.Header{Kind: wire.Ack, Name: name}
 	e.p.Queue(int(to), &e.hdr, nil, nil)
 }
 
-// add queues an unexpected message and tells those who probe for it.
-func (e *Engine) add(m *Message) {
-	if e.closing {
+// addUnexpected adds an unexpected message to the table and wakes the probes that match it.
+func (e *Engine) addUnexpected(m *Message) {
+	if e.draining {
 		e.discard(m)
 		return
 	}

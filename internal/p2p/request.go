@@ -43,16 +43,16 @@ type Status struct {
 type phase uint8
 
 const (
-	phaseEager  phase = iota // the whole message is in the backlog, or gone
-	phaseReady               // announced; the payload waits here for Clear or Ack
-	phaseStream              // Data frames are on their way
-	phasePull                // a receive that reads the sender's memory
-	phaseFill                // a receive that is being filled by Data frames
-	phaseRevoke              // asks the peer for a message back
+	phaseEager  phase = iota // send: the whole message is sent or in the send queue
+	phaseReady               // send: announced; the payload waits here for Clear or Ack
+	phaseStream              // send: Data frames are on their way
+	phasePull                // receive: reads the sender's memory
+	phaseFill                // receive: Data frames fill the buffer
+	phaseRevoke              // question to the peer whether a send can be cancelled
 )
 
-// Request is an operation. It is used under the engine's lock, pooled, and told
-// from its earlier lives by Gen.
+// Request is an operation. It is used under the engine's lock and pooled; Gen
+// distinguishes its lives.
 type Request struct {
 	proc.Event
 	Gen    uint32
@@ -60,44 +60,44 @@ type Request struct {
 	comm   *comm.Comm
 	node   match.Node[Request] // receives: in the table of posted receives
 
-	Send       bool
-	Persistent bool
-	Active     bool // started and not yet waited for
-	autoFree   bool // nobody will wait: free it when it is complete
-	mode       Mode
-	phase      phase
-	what       string // names an operation that is neither send nor receive
-	peer       int32  // job index; for receives of AnySource -1 until matched
-	tag        int32
-	aux        uint32 // Aux of the envelope: of a send what it tells, of a receive what that is compared with
-	told       uint32 // Aux of the envelope that a receive has got
-	ctx        uint64
-	mem        mem.Mem // the message, or the room for it
-	token      [8]byte // payload of a Ready frame: address of the message
+	Send         bool
+	Persistent   bool
+	Active       bool // started and not yet waited for
+	autoFree     bool // nobody will wait for it: free it when it is complete
+	mode         Mode
+	phase        phase
+	operation    string // names an operation that is neither send nor receive
+	peer         int32  // job index; for receives of AnySource -1 until matched
+	tag          int32
+	aux          uint32 // Aux of the envelope that a send sends, or that a receive expects
+	receivedAux  uint32 // Aux of the envelope that a receive has matched
+	ctx          uint64
+	mem          mem.Mem // the message, or the receive buffer
+	readyPayload [8]byte // payload of a Ready frame: address of the message
 
-	name   uint64 // own name while a peer may use it, 0 if none
-	remote uint64 // the peer's name for its half; of a buffered send the name of its copy
-	serial uint64 // of a send: number of its eager message, 0 if that is named
-	addr   uint64 // where the payload is in the sender's memory
-	need   uint64 // bytes to move
-	moved  uint64 // bytes moved so far, or handed to the backlog
-	queued bool   // a frame of this send is in the backlog
+	handle       uint64 // handle for the peer, 0 if the peer has none
+	remoteHandle uint64 // the peer's handle of its request; of a buffered send the handle of its copy
+	sequence     uint64 // of a send: number of its eager message, 0 if a handle identifies it
+	addr         uint64 // address of the payload in the sender's memory
+	need         uint64 // bytes to move
+	moved        uint64 // bytes moved so far, or in the send queue
+	queued       bool   // a frame of this send is in the send queue
 
-	starter   Starter   // of a persistent request that is neither send nor receive
-	attendant Attendant // the starter, if it is one; else nil
-	again     bool      // the attendant begins again
+	starter  Starter      // of a persistent request that is neither send nor receive
+	observer WaitObserver // the starter, if it implements the interface; else nil
+	restart  bool         // Take starts the request again
 
-	buf    []byte // of the engine, which takes it back at the end: a copy of the message, or of a stage of it
-	staged uint64 // of a stream: where in the message buf begins
+	buf    []byte // from the engine's pool: a copy of the message, or the part of it that is packed
+	staged uint64 // of a stream: offset of buf in the message
 
-	typ   *dtype.Type // of its elements, in checking mode; nil if it is not known
-	count int64       // of those
+	typ   *dtype.Type // of the elements, in checking mode; nil if it is not known
+	count int64       // of the elements
 
-	parts  int8    // operations that have to complete before this request does
-	whole  Whole   // what this request is a part of
-	buffer *Buffer // attached buffer that holds this message
-	number uint64  // the message's number in it
-	Status Status
+	parts          int8    // operations that have to complete before this request does
+	whole          Whole   // the operation of which this request is a part
+	buffer         *Buffer // attached buffer that holds this message
+	bufferSequence uint64  // number of the message in buffer
+	Status         Status
 }
 
 // newRequest returns a request of one operation, active and not complete.
@@ -119,29 +119,28 @@ func (e *Engine) newRequest(c *comm.Comm) *Request {
 	return r
 }
 
-// Free returns a request to the pool: the handle is no longer valid.
+// Free returns a request to the pool. The caller must not use it any more.
 func (e *Engine) Free(r *Request) {
-	// Field by field, since clearing the whole struct costs more than a match.
-	// What is not reset here is set by SendInit or RecvInit, or by the protocol
-	// that uses it.
+	// The fields are reset one by one: clearing the whole struct costs more than a
+	// match. SendInit, RecvInit or the protocol sets the fields that are not reset here.
 	r.Gen++
 	r.Reset()
 	r.Also(nil)
 	r.Send, r.Persistent, r.Active, r.autoFree = false, false, false, false
-	if r.attendant != nil {
-		r.attendant = nil
-		e.attendants--
+	if r.observer != nil {
+		r.observer = nil
+		e.observers--
 	}
-	r.aux, r.told = 0, 0
-	r.mem, r.typ, r.whole, r.starter, r.what = mem.Mem{}, nil, nil, nil, ""
+	r.aux, r.receivedAux = 0, 0
+	r.mem, r.typ, r.whole, r.starter, r.operation = mem.Mem{}, nil, nil, nil, ""
 	r.Status.Bytes, r.Status.Cancelled, r.Status.Err = 0, false, nil
 	e.requests = append(e.requests, r)
 }
 
 // Release frees the request now or, if it is active, when it completes (MPI_Request_free).
 func (e *Engine) Release(r *Request) {
-	if r.attendant != nil && r.Active {
-		r.attendant.Leave()
+	if r.observer != nil && r.Active {
+		r.observer.Abandoned()
 	}
 	if r.Active && !r.Done() {
 		r.autoFree = true
@@ -152,71 +151,72 @@ func (e *Engine) Release(r *Request) {
 
 // Whole is an operation made of several requests.
 type Whole interface {
-	// PartDone is called, with the lock held, when one of them is complete. It
-	// must not start communication at once: it is called from deep inside.
+	// PartDone is called, with the lock held, when one of them is complete. It must not
+	// start communication: the caller may be in the middle of a frame or of a poll.
 	PartDone(part *Request)
 }
 
-// Starter is an operation made of several requests that can be started again and
-// again: what a persistent request of NewRequest stands for.
+// Starter is an operation that a persistent request of NewRequest stands for. It can be
+// started repeatedly.
 type Starter interface {
-	// Begin starts it. It is called with the lock held.
+	// Begin starts the operation. It is called with the lock held.
 	Begin()
 }
 
-// Attendant is a Starter that does something when the program looks for the end of its
-// request, in a test or wait. Its methods are called with the lock held.
-type Attendant interface {
+// WaitObserver is a Starter that observes the tests and waits of its request. Its
+// methods are called with the lock held.
+type WaitObserver interface {
 	Starter
-	// Attend says that a test or wait begins, or has been begun again, of the request,
-	// which is active and not complete.
-	Attend()
-	// Taken says that a test or wait has found the request complete, with the error err.
-	// It returns the error that is to be told, and whether the request begins again.
-	Taken(err error) (failed error, again bool)
-	// Renews reports whether the request may be started again when it is complete, without
-	// a test or wait.
-	Renews() bool
-	// Leave says that nobody will look for the end of the request, which is active. It may
-	// complete it.
-	Leave()
+	// WaitStarted is called when a test or wait of the request starts or is repeated.
+	// The request is active and not complete.
+	WaitStarted()
+	// WaitFinished is called when a test or wait has found the request complete, with
+	// the error err. It returns the error for the program, and whether the request
+	// starts again.
+	WaitFinished(err error) (failed error, again bool)
+	// Restartable reports whether a complete request may be started again without a
+	// test or wait.
+	Restartable() bool
+	// Abandoned is called when the program frees the active request: no test or wait
+	// follows. It may complete the request.
+	Abandoned()
 }
 
 // PartDone implements Whole.
 func (r *Request) PartDone(part *Request) { r.engine.finish(r, part.Status.Err) }
 
-// Filled is how many bytes a receive got, and the length of its buffer.
+// Filled returns how many bytes a receive got, and the length of its buffer.
 func (r *Request) Filled() (got, want int) { return int(r.Status.Bytes), r.size() }
 
-// NewRequest returns an active request that Finish completes; what names the
+// NewRequest returns an active request, which Finish completes. what is the name of the
 // operation that it stands for.
 func (e *Engine) NewRequest(c *comm.Comm, what string) *Request {
 	r := e.newRequest(c)
 	r.peer = -1
-	r.what = what
+	r.operation = what
 	return r
 }
 
-// SetPersistent makes a request of NewRequest inactive, and persistent: Start
-// begins s, which Finish ends.
+// SetPersistent makes a request of NewRequest persistent and inactive. Start begins s,
+// and Finish completes the request.
 func (e *Engine) SetPersistent(r *Request, s Starter) {
 	r.Persistent, r.Active, r.starter = true, false, s
-	if a, ok := s.(Attendant); ok {
-		r.attendant = a
-		e.attendants++
+	if a, ok := s.(WaitObserver); ok {
+		r.observer = a
+		e.observers++
 	}
 }
 
-// SetStarter notes whose request this is, which is not persistent: Starter returns it.
+// SetStarter sets what Starter returns, for a request that is not persistent.
 func (e *Engine) SetStarter(r *Request, s Starter) { r.starter = s }
 
-// Starter is what SetPersistent or SetStarter was given.
+// Starter returns the argument of SetPersistent or SetStarter.
 func (r *Request) Starter() Starter { return r.starter }
 
 // AppendAbout implements proc.About.
 func (r *Request) AppendAbout(b []byte) []byte {
-	if r.what != "" { // and perhaps neither peer nor communicator
-		return r.comm.AppendOn(append(b, r.what...))
+	if r.operation != "" { // may have neither peer nor communicator
+		return r.comm.AppendOn(append(b, r.operation...))
 	}
 	peer, tag := r.Arguments()
 	if r.Send {
@@ -225,7 +225,7 @@ func (r *Request) AppendAbout(b []byte) []byte {
 	return appendOperation(b, "Recv", r.comm, " from ", peer, tag)
 }
 
-// appendOperation describes an operation with a peer, or with any if that is negative.
+// appendOperation appends a description of an operation. A negative peer is any peer.
 func appendOperation(b []byte, what string, c *comm.Comm, to string, peer int, tag int32) []byte {
 	b = c.AppendOn(append(b, what...))
 	if peer >= 0 {
@@ -240,9 +240,9 @@ func appendOperation(b []byte, what string, c *comm.Comm, to string, peer int, t
 // Finish completes a request of NewRequest.
 func (e *Engine) Finish(r *Request, err error) { e.finish(r, err) }
 
-// SetWhole makes an active request part of w: it frees itself when complete. It
-// reports false if the request is complete already; then w is not told, and the
-// request has been freed.
+// SetWhole makes an active request a part of w, and has it freed when it is complete. It
+// reports false if the request is complete already: then w.PartDone is not called, and
+// SetWhole frees the request.
 func (e *Engine) SetWhole(r *Request, w Whole) (pending bool, err error) {
 	if r.Done() {
 		err = r.Status.Err
@@ -253,9 +253,9 @@ func (e *Engine) SetWhole(r *Request, w Whole) (pending bool, err error) {
 	return true, nil
 }
 
-// Orphan undoes SetWhole: nobody is told when the request is complete, and it
-// still frees itself. It reports false if somebody has been told.
-func (e *Engine) Orphan(r *Request) bool {
+// ClearWhole undoes SetWhole: no PartDone is called when the request is complete, and
+// the request is still freed then. It reports false if PartDone was called already.
+func (e *Engine) ClearWhole(r *Request) bool {
 	was := r.whole != nil
 	r.whole = nil
 	return was
@@ -271,7 +271,7 @@ func (e *Engine) finish(r *Request, err error) {
 	}
 	if b := r.buffer; b != nil {
 		r.buffer = nil
-		e.sent(b, r.number, r.size())
+		e.releaseBuffered(b, r.bufferSequence, r.size())
 	}
 	if r.buf != nil {
 		e.buffers.put(r.buf)
@@ -287,7 +287,7 @@ func (e *Engine) finish(r *Request, err error) {
 	}
 }
 
-// truncated is the error of a message of size bytes that meets a buffer of room bytes.
+// truncated is the error of a message of size bytes in a receive buffer of room bytes.
 func truncated(size uint64, room int) error {
 	return &class.Error{Class: class.Truncate, Text: truncation(size, room)}
 }
@@ -296,8 +296,8 @@ func truncation(size uint64, room int) string {
 	return fmt.Sprintf("message truncated: %d bytes into a %d-byte buffer", size, room)
 }
 
-// envelope fills the status of a matched receive.
-func (r *Request) envelope(from, tag int32, size uint64) {
+// setEnvelope sets the status of a receive that has matched a message.
+func (r *Request) setEnvelope(from, tag int32, size uint64) {
 	r.peer = from
 	s := &r.Status
 	s.Source = r.comm.RankOf(from)
@@ -308,7 +308,7 @@ func (r *Request) envelope(from, tag int32, size uint64) {
 		s.Err = truncated(size, room)
 	}
 	if s.Source < 0 {
-		r.engine.intruder(from)
+		r.engine.refuseNonMember(from)
 		s.Err = &class.Error{Class: class.Intern, Text: "the message comes from a process that is not in the communicator"}
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// Send sends buf, elements of a code, to rank dest and returns when buf may be reused; in
+// Send sends buf, elements of a code, to rank dest. It returns when buf may be reused, and in
 // Synchronous mode when a receive has matched. It takes the lock.
 //
-// Cost of a short message to a process on the node: one entry in its ring.
+// A short message to a process of the node costs one entry in its ring.
 func (e *Engine) Send(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest int, tag int32) error {
 	e.p.Lock()
 	to := c.Members[dest]
@@ -25,7 +25,7 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest
 	}
 	var r *Request
 	e.Replenish(to, len(buf))
-	if mode == Standard && to != e.me && e.spend(to, len(buf)) {
+	if mode == Standard && to != e.me && e.takeCredit(to, len(buf)) {
 		h := &e.hdr
 		h.Size, h.Kind, h.Flags, h.Chan = uint32(len(buf)), wire.Eager, 0, 0
 		h.Ctx, h.Tag, h.Aux, h.Arg, h.Name = c.Ctx, tag, uint32(code), 0, 0
@@ -52,11 +52,11 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest
 	return err
 }
 
-// Replenish looks for credit that a peer has returned if there is too little for
-// an eager message of n bytes: who sends only, and never waits, looks nowhere
-// else. It is for callers who are not polling; in between the lock may be free.
+// Replenish polls for credit that a peer has returned, if there is too little for an eager
+// message of n bytes: a process that only sends, and never waits, does not poll otherwise.
+// The caller must not be the poller. The lock may be free in between.
 func (e *Engine) Replenish(to int32, n int) {
-	if q := &e.peers[to]; q.credit < n+frameCost && n <= q.eager && to != e.me {
+	if q := &e.peers[to]; q.credit < n+messageOverhead && n <= q.eagerMax && to != e.me {
 		e.p.Progress(int(to))
 	}
 }
@@ -69,7 +69,7 @@ func (e *Engine) Isend(v *Envelope, m mem.Mem) *Request {
 	return r
 }
 
-// SendInit returns the request of a send that has not been started.
+// SendInit returns the request of a send that is not started.
 func (e *Engine) SendInit(v *Envelope, m mem.Mem) *Request {
 	r := e.newRequest(v.Comm)
 	r.Active = false
@@ -84,13 +84,13 @@ func (e *Engine) SendInit(v *Envelope, m mem.Mem) *Request {
 
 // startSend chooses the protocol.
 func (e *Engine) startSend(r *Request) {
-	r.serial = 0
+	r.sequence = 0
 	if r.peer == ProcNull {
 		e.finish(r, nil)
 		return
 	}
 	if cause := e.p.DownCause(int(r.peer)); cause != nil {
-		e.finish(r, gone(r.comm, r.peer, cause))
+		e.finish(r, peerFailed(r.comm, r.peer, cause))
 		return
 	}
 	if r.mode == Buffered {
@@ -101,59 +101,59 @@ func (e *Engine) startSend(r *Request) {
 		e.sendSelf(r)
 		return
 	}
-	b, _ := r.mem.Bytes() // nil for a layout
+	b, _ := r.mem.Bytes() // nil if not contiguous
 	if len(b) > copiedMax && !e.p.Near(int(r.peer)) && !sys.Readable(b) {
 		e.finish(r, unreadable(b))
 		return
 	}
 	h, n := &e.hdr, r.size()
 	*h = wire.Header{Size: uint32(n), Kind: wire.Eager, Ctx: r.ctx, Tag: r.tag, Aux: r.aux}
-	if e.spend(r.peer, n) {
+	if e.takeCredit(r.peer, n) {
 		r.phase = phaseEager
 		if r.mode == Synchronous {
 			r.phase = phaseReady // complete on Ack
 			e.peers[r.peer].unanswered++
-			h.Kind, h.Name = wire.EagerSync, e.give(r)
+			h.Kind, h.Name = wire.EagerSync, e.assignHandle(r)
 		} else {
-			h.Arg = e.number(r)
+			h.Arg = e.assignSequence(r)
 		}
-		e.tell(r)
+		e.sendClaim(r)
 		if r.queued = !e.p.Queue(int(r.peer), h, e.packed(r), r); !r.queued {
 			r.Sent(nil)
 		}
 		return
 	}
-	if err := e.crowded(r); err != nil {
+	if err := e.checkUnanswered(r); err != nil {
 		e.finish(r, err)
 		return
 	}
 	e.peers[r.peer].unanswered++
-	e.tell(r)
+	e.sendClaim(r)
 	r.phase = phaseReady
-	if n <= tiny {
-		h.Kind, h.Flags, h.Name = wire.EagerSync, wire.Uncredited, e.give(r)
+	if n <= uncreditedMax {
+		h.Kind, h.Flags, h.Name = wire.EagerSync, wire.Uncredited, e.assignHandle(r)
 		r.queued = !e.p.Queue(int(r.peer), h, e.packed(r), r)
 		return
 	}
-	h.Kind, h.Arg, h.Name = wire.Ready, uint64(n), e.give(r)
-	var addr uint64 // 0: nothing to be read at once
+	h.Kind, h.Arg, h.Name = wire.Ready, uint64(n), e.assignHandle(r)
+	var addr uint64 // 0: the receiver cannot read the memory directly
 	if len(b) > 0 {
 		addr = uint64(uintptr(unsafe.Pointer(&b[0])))
 	}
-	binary.LittleEndian.PutUint64(r.token[:], addr)
-	h.Size = uint32(len(r.token))
-	r.queued = !e.p.Queue(int(r.peer), h, r.token[:], r)
+	binary.LittleEndian.PutUint64(r.readyPayload[:], addr)
+	h.Size = uint32(len(r.readyPayload))
+	r.queued = !e.p.Queue(int(r.peer), h, r.readyPayload[:], r)
 }
 
-// number numbers the message of r, for Cancel.
-func (e *Engine) number(r *Request) uint64 {
+// assignSequence gives the message of r the next sequence number, for Cancel.
+func (e *Engine) assignSequence(r *Request) uint64 {
 	q := &e.peers[r.peer]
-	q.numbered++
-	r.serial = q.numbered
-	return r.serial
+	q.eagerSent++
+	r.sequence = q.eagerSent
+	return r.sequence
 }
 
-// Sent implements proc.Sent: a frame of this request has gone, or never will.
+// Sent implements proc.Sent: a frame of this request is sent, or never will be.
 func (r *Request) Sent(err error) {
 	e := r.engine
 	if err != nil {
@@ -166,15 +166,15 @@ func (r *Request) Sent(err error) {
 	}
 }
 
-// sendSelf delivers a message to the own process.
+// sendSelf delivers a message to this process itself.
 func (e *Engine) sendSelf(r *Request) {
-	e.tell(r)
+	e.sendClaim(r)
 	key := match.Key{Ctx: r.ctx, Src: e.me, Tag: r.tag}
 	if n := e.table.Arrive(key); n != nil {
 		q := n.Owner
-		q.envelope(e.me, r.tag, uint64(r.size()))
-		q.judge(r.aux, uint64(r.size()))
-		e.compareNext(e.me, q)
+		q.setEnvelope(e.me, r.tag, uint64(r.size()))
+		q.compareAux(r.aux, uint64(r.size()))
+		e.compareNextClaim(e.me, q)
 		mem.Copy(q.mem, r.mem)
 		e.finish(q, nil)
 		e.finish(r, nil)
@@ -182,16 +182,16 @@ func (e *Engine) sendSelf(r *Request) {
 	}
 	size := r.size()
 	m := e.newMessage(key, uint64(size))
-	m.addr, m.aux = e.number(r), r.aux
-	if n := size + frameCost; r.mode != Synchronous && size <= wire.MaxPayload && e.self+n <= window {
-		e.self += n
+	m.addr, m.aux = e.assignSequence(r), r.aux
+	if n := size + messageOverhead; r.mode != Synchronous && size <= wire.MaxPayload && e.selfBuffered+n <= creditMax {
+		e.selfBuffered += n
 		m.eager = true
-		e.room(m, size)
+		e.allocData(m, size)
 		r.mem.Pack(m.data, 0)
-		e.add(m)
+		e.addUnexpected(m)
 		e.finish(r, nil)
 		return
 	}
 	m.sender = r
-	e.add(m)
+	e.addUnexpected(m)
 }

@@ -2,9 +2,8 @@ package p2p
 
 import "github.com/halo-mpi/halo/internal/comm"
 
-// Settle waits until no send or receive on c is under way, nor more() says that
-// there is something else. The caller starts nothing on c meanwhile. It takes the
-// lock.
+// Settle waits until no send or receive on c is in progress and more returns false. The
+// caller starts nothing on c meanwhile. It takes the lock.
 func (e *Engine) Settle(c *comm.Comm, more func() bool) {
 	e.p.Lock()
 	defer e.p.Unlock()
@@ -14,9 +13,9 @@ func (e *Engine) Settle(c *comm.Comm, more func() bool) {
 	}
 }
 
-// busy reports whether something is under way on c. What waits only for room on
-// its way to a peer has no name here, so that all of that is waited for: peers
-// take it whether they receive it or not.
+// busy reports whether an operation on c is in progress. The frames in send queues do not
+// say to which communicator they belong, so busy waits for all of them: peers accept them
+// whether they receive the messages or not.
 func (e *Engine) busy(c *comm.Comm) bool {
 	if e.p.Backlogs() > 0 {
 		return true
@@ -31,8 +30,8 @@ func (e *Engine) busy(c *comm.Comm) bool {
 			return true
 		}
 	}
-	for i := range e.names.slots {
-		if r := e.names.slots[i].is; r != nil && r.comm == c {
+	for i := range e.handles.slots {
+		if r := e.handles.slots[i].value; r != nil && r.comm == c {
 			return true
 		}
 	}
@@ -43,7 +42,7 @@ func (e *Engine) busy(c *comm.Comm) bool {
 	}
 	for i := range e.peers {
 		q := &e.peers[i]
-		if q.placed != nil && q.placed.comm == c || q.filling != nil && q.filling.claimed != nil && q.filling.claimed.comm == c {
+		if q.placedRecv != nil && q.placedRecv.comm == c || q.placedMessage != nil && q.placedMessage.receiver != nil && q.placedMessage.receiver.comm == c {
 			return true
 		}
 	}

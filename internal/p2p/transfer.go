@@ -3,19 +3,18 @@ package p2p
 import "github.com/halo-mpi/halo/internal/wire"
 
 const (
-	// pullAtOnce is the longest payload read from a sender's memory as soon as
-	// it is matched; longer ones are read in pieces, so that the engine's lock
-	// is free now and then. In bytes.
-	pullAtOnce = 256 << 10
+	// pullMax is how many bytes are read from a sender's memory at a time. A longer
+	// payload is read in pieces, so that the engine's lock is free in between.
+	pullMax = 256 << 10
 )
 
-// fetch gets the payload of an announced message into r.
+// fetch starts the transfer of the payload of an announced message to r.
 func (e *Engine) fetch(r *Request, name, addr, size uint64) {
 	if cause := e.p.DownCause(int(r.peer)); cause != nil {
-		e.lose(r, r.peer, cause)
+		e.failRecv(r, r.peer, cause)
 		return
 	}
-	r.remote, r.moved = name, 0
+	r.remoteHandle, r.moved = name, 0
 	r.need = min(size, uint64(r.size()))
 	if r.need == 0 {
 		e.ack(r.peer, name)
@@ -25,50 +24,50 @@ func (e *Engine) fetch(r *Request, name, addr, size uint64) {
 	if addr != 0 && r.mem.Gathers() && e.p.Reader(int(r.peer)) != nil {
 		r.phase = phasePull
 		r.addr = addr
-		if !e.pull(r, pullAtOnce) {
+		if !e.pull(r, pullMax) {
 			e.pulls = append(e.pulls, r)
 			e.p.SetBusy(1)
 		}
 		return
 	}
-	e.ask(r)
+	e.requestStream(r)
 }
 
-// ask has the sender stream the payload, from its start.
-func (e *Engine) ask(r *Request) {
-	if !e.takes(r, r.need) {
-		e.ack(r.peer, r.remote)
+// requestStream asks the sender to stream the payload, from its first byte.
+func (e *Engine) requestStream(r *Request) {
+	if !e.canWrite(r, r.need) {
+		e.ack(r.peer, r.remoteHandle)
 		b, _ := r.mem.Bytes()
 		r.Status.Err = unwritable(b[:r.need])
 		e.finish(r, nil)
 		return
 	}
 	r.phase, r.moved = phaseFill, 0
-	e.peers[r.peer].asked--
-	e.hdr = wire.Header{Kind: wire.Clear, Name: r.remote, Arg: e.give(r), Ctx: r.need}
+	e.peers[r.peer].peerUnanswered--
+	e.hdr = wire.Header{Kind: wire.Clear, Name: r.remoteHandle, Arg: e.assignHandle(r), Ctx: r.need}
 	e.p.Queue(int(r.peer), &e.hdr, nil, nil)
 }
 
-// pull reads at most limit more bytes from the sender's memory, and reports
-// true if that ended this way of moving the payload.
+// pull reads at most limit more bytes from the sender's memory. It reports true if the pull
+// has ended: it is complete, or the sender streams the payload instead.
 func (e *Engine) pull(r *Request, limit uint64) bool {
 	n := min(limit, r.need-r.moved)
-	if err := e.read(r, n); err != nil { // the kernel refuses: let the sender do it
-		e.ask(r)
+	if err := e.readRemote(r, n); err != nil { // the kernel refuses: the sender streams instead
+		e.requestStream(r)
 		return true
 	}
 	if r.moved += n; r.moved < r.need {
 		return false
 	}
-	e.ack(r.peer, r.remote)
+	e.ack(r.peer, r.remoteHandle)
 	e.finish(r, nil)
 	return true
 }
 
-// stream starts sending the payload of r to the peer's request.
+// stream starts sending want bytes of the payload of r to the peer's request to.
 func (e *Engine) stream(r *Request, to, want uint64) {
 	r.phase = phaseStream
-	r.remote, r.moved, r.need = to, 0, min(want, uint64(r.size()))
+	r.remoteHandle, r.moved, r.need = to, 0, min(want, uint64(r.size()))
 	r.staged = 0
 	r.queued = false
 	e.streams = append(e.streams, r)
@@ -80,7 +79,7 @@ func (e *Engine) Work() int {
 	n := 0
 	for i := 0; i < len(e.pulls); i++ {
 		n++
-		if e.pull(e.pulls[i], pullAtOnce) {
+		if e.pull(e.pulls[i], pullMax) {
 			e.pulls = remove(e.pulls, i)
 			e.p.SetBusy(-1)
 			i--
@@ -90,13 +89,13 @@ func (e *Engine) Work() int {
 		r := e.streams[i]
 		for burst := 0; burst < streamBurst && !r.queued && r.moved < r.need; burst++ {
 			n++
-			e.chunk(r)
+			e.sendChunk(r)
 		}
 		if !r.queued && r.moved == r.need {
 			e.streams = remove(e.streams, i)
 			e.p.SetBusy(-1)
 			i--
-			e.drop(r)
+			e.releaseHandle(r)
 			e.finish(r, nil)
 			n++
 		}
@@ -104,13 +103,13 @@ func (e *Engine) Work() int {
 	return n
 }
 
-// streamBurst is how many frames a stream sends before the next has its turn.
+// streamBurst is how many frames a stream sends before the next stream has its turn.
 const streamBurst = 4
 
-// chunk sends the next frames of a stream, or leaves one in the backlog.
-func (e *Engine) chunk(r *Request) {
-	n, bytes := e.follows(r)
-	e.hdr = wire.Header{Kind: wire.Data, Name: r.remote, Arg: r.moved}
+// sendChunk sends the next frames of a stream, or puts one into the send queue.
+func (e *Engine) sendChunk(r *Request) {
+	n, bytes := e.nextSlices(r)
+	e.hdr = wire.Header{Kind: wire.Data, Name: r.remoteHandle, Arg: r.moved}
 	taken := uint64(e.p.SendRun(int(r.peer), &e.hdr, e.iov[:n]))
 	clear(e.iov[:n])
 	if r.moved += taken; taken == bytes {
@@ -118,19 +117,19 @@ func (e *Engine) chunk(r *Request) {
 	}
 	rest := e.packedRest(r)
 	rest = rest[:min(e.p.ChunkMax(int(r.peer)), len(rest))]
-	e.hdr = wire.Header{Kind: wire.Data, Size: uint32(len(rest)), Name: r.remote, Arg: r.moved}
+	e.hdr = wire.Header{Kind: wire.Data, Size: uint32(len(rest)), Name: r.remoteHandle, Arg: r.moved}
 	r.moved += uint64(len(rest))
 	r.queued = !e.p.Queue(int(r.peer), &e.hdr, rest, r)
 }
 
-// remove takes element i out; the order of the others may change.
+// remove removes element i; the order of the others may change.
 func remove(s []*Request, i int) []*Request {
 	last := len(s) - 1
 	s[i], s[last] = s[last], nil
 	return s[:last]
 }
 
-// failSend ends a send whose peer is gone.
+// failSend completes a send whose peer has failed.
 func (e *Engine) failSend(r *Request, cause error) {
 	if r.phase == phaseRevoke {
 		e.endRevoke(r)
@@ -143,26 +142,26 @@ func (e *Engine) failSend(r *Request, cause error) {
 			break
 		}
 	}
-	e.drop(r)
-	e.finish(r, gone(r.comm, r.peer, cause))
+	e.releaseHandle(r)
+	e.finish(r, peerFailed(r.comm, r.peer, cause))
 }
 
-// failPulls ends the receives that read from a process that is gone.
+// failPulls completes the receives that read from a process that has failed.
 func (e *Engine) failPulls(peer int32, cause error) {
 	for i := 0; i < len(e.pulls); i++ {
 		if r := e.pulls[i]; r.peer == peer {
 			e.pulls = remove(e.pulls, i)
 			e.p.SetBusy(-1)
 			i--
-			e.lose(r, peer, cause)
+			e.failRecv(r, peer, cause)
 		}
 	}
 }
 
-// filled counts n bytes that a Data frame has brought.
-func (e *Engine) filled(r *Request, n int) {
+// dataArrived counts n bytes of a Data frame, and completes r after the last one.
+func (e *Engine) dataArrived(r *Request, n int) {
 	if r.moved += uint64(n); r.moved == r.need {
-		e.drop(r)
+		e.releaseHandle(r)
 		e.finish(r, nil)
 	}
 }

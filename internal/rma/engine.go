@@ -51,7 +51,7 @@ func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, mem *memory.Sto
 	if e.node != nil {
 		e.node.TakeBy(e)
 	}
-	messages.HandOver(e)
+	messages.SetOneSided(e)
 	return e
 }
 

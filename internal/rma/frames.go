@@ -79,7 +79,7 @@ func (e *Engine) requested(q *linkPeer, o *operation) {
 	q.requests++
 	o.awaits++
 	if o.name == 0 {
-		o.name = e.names.Give(o)
+		o.name = e.names.Add(o)
 	}
 	e.hdr.Name = o.name
 }

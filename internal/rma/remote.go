@@ -62,7 +62,7 @@ type windowLink struct {
 type engineLink struct {
 	peers   []linkPeer // by index in the job
 	lines   []*channel // with operations in their line
-	names   p2p.Names[operation]
+	names   p2p.HandleTable[operation]
 	hdr     wire.Header   // scratch: headers handed to a fabric must not escape
 	runs    [runsMax]runs // scratch
 	pieces  []block       // scratch
@@ -231,7 +231,7 @@ func (e *Engine) fly(o *operation) {
 func (e *Engine) finish(o *operation, err error) {
 	c := o.channel
 	if o.name != 0 {
-		e.names.Drop(o.name)
+		e.names.Remove(o.name)
 	}
 	if o.page != nil {
 		e.givePage(o.page)

@@ -244,14 +244,14 @@ func (q *objectRequest) begins(value int64) error {
 	return nil
 }
 
-// Attend implements p2p.Attendant.
-func (q *objectRequest) Attend() {}
+// WaitStarted implements p2p.WaitObserver.
+func (q *objectRequest) WaitStarted() {}
 
-// Renews implements p2p.Attendant.
-func (q *objectRequest) Renews() bool { return false }
+// Restartable implements p2p.WaitObserver.
+func (q *objectRequest) Restartable() bool { return false }
 
-// Taken implements p2p.Attendant.
-func (q *objectRequest) Taken(err error) (failed error, again bool) {
+// WaitFinished implements p2p.WaitObserver.
+func (q *objectRequest) WaitFinished(err error) (failed error, again bool) {
 	if q.object.active == q {
 		q.object.active = nil
 	}
@@ -272,8 +272,8 @@ func (q *objectRequest) Taken(err error) (failed error, again bool) {
 	return err, q.restart
 }
 
-// Leave implements p2p.Attendant: signals that have come stay where they are.
-func (q *objectRequest) Leave() {
+// Abandoned implements p2p.WaitObserver: signals that have come stay where they are.
+func (q *objectRequest) Abandoned() {
 	if q.object.active == q {
 		q.object.active = nil
 	}

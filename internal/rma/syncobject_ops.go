@@ -141,8 +141,8 @@ func (q *opsRequest) Begin() {
 	}
 }
 
-// Attend implements p2p.Attendant.
-func (q *opsRequest) Attend() {
+// WaitStarted implements p2p.WaitObserver.
+func (q *opsRequest) WaitStarted() {
 	if q.mode == 0 {
 		q.end(q.signal())
 		return
@@ -263,24 +263,24 @@ func (e *Engine) farQuiet(t *target) bool {
 // end completes the request.
 func (q *opsRequest) end(err error) { q.v.w.e.messages.Finish(q.request, err) }
 
-// Taken implements p2p.Attendant.
-func (q *opsRequest) Taken(err error) (failed error, again bool) {
+// WaitFinished implements p2p.WaitObserver.
+func (q *opsRequest) WaitFinished(err error) (failed error, again bool) {
 	q.self = q.restart && (err == nil || classOf(err) == class.RMARange)
 	return err, q.self
 }
 
-// Renews implements p2p.Attendant: a notification by itself has nothing to tell of its end.
-func (q *opsRequest) Renews() bool { return q.mode == 0 && !q.restart }
+// Restartable implements p2p.WaitObserver: a notification by itself has nothing to tell of its end.
+func (q *opsRequest) Restartable() bool { return q.mode == 0 && !q.restart }
 
-// Leave implements p2p.Attendant. What has been started signals once; what has begun again
+// Abandoned implements p2p.WaitObserver. What has been started signals once; what has begun again
 // by itself, and was not looked for, never.
-func (q *opsRequest) Leave() {
+func (q *opsRequest) Abandoned() {
 	switch {
 	case q.request.Done():
 	case q.self && !q.attended:
 		q.end(nil)
 	default:
-		q.Attend()
+		q.WaitStarted()
 	}
 }
 

@@ -27,41 +27,42 @@ func (e *Engine) Start(r *Request) {
 // Wait waits for r.
 func (e *Engine) Wait(r *Request) {
 	if r.Active && !r.Done() {
-		if r.attendant != nil {
-			r.attendant.Attend()
+		if r.observer != nil {
+			r.observer.WaitStarted()
 		}
 		e.p.Wait(&r.Event, r.hint())
 	}
 }
 
-// Attend tells an operation that the program looks for its end. Wait, Test and Any do so
-// by themselves; who waits for several, one after the other, does it for all before.
-func (e *Engine) Attend(r *Request) {
-	if r.attendant != nil && r.Active && !r.Done() {
-		r.attendant.Attend()
+// NotifyWait calls the WaitObserver of r, if it has one. Wait, Test and Any do so for
+// their requests. A caller that waits for several requests one after the other calls
+// NotifyWait for all of them first.
+func (e *Engine) NotifyWait(r *Request) {
+	if r.observer != nil && r.Active && !r.Done() {
+		r.observer.WaitStarted()
 	}
 }
 
-// Attends reports whether there are operations that Attend is for.
-func (e *Engine) Attends() bool { return e.attendants > 0 }
+// HasObservers reports whether any request has a WaitObserver.
+func (e *Engine) HasObservers() bool { return e.observers > 0 }
 
 // Startable reports whether a persistent request may be started.
 func (r *Request) Startable() bool {
-	return !r.Active || r.attendant != nil && r.Done() && r.attendant.Renews()
+	return !r.Active || r.observer != nil && r.Done() && r.observer.Restartable()
 }
 
 // Test reports whether r is complete or inactive, and makes progress if not.
 func (e *Engine) Test(r *Request) bool {
 	if r.Active && !r.Done() {
-		if r.attendant != nil {
-			r.attendant.Attend()
+		if r.observer != nil {
+			r.observer.WaitStarted()
 		}
 		e.p.Progress(r.hint())
 	}
 	return !r.Active || r.Done()
 }
 
-// Arguments are the peer's rank and the tag that r was made with, for errors.
+// Arguments returns the peer's rank and the tag that r was made with, for errors.
 func (r *Request) Arguments() (peer int, tag int32) {
 	process := r.peer
 	if !r.Send {
@@ -73,7 +74,7 @@ func (r *Request) Arguments() (peer int, tag int32) {
 	return int(process), r.tag
 }
 
-// Scratch returns a slice of n nil requests that is the caller's until Return.
+// Scratch returns a slice of n nil requests, which the caller uses until Return.
 func (e *Engine) Scratch(n int) []*Request {
 	s := e.scratch
 	e.scratch = nil
@@ -89,28 +90,28 @@ func (e *Engine) Return(s []*Request) {
 	e.scratch = s[:0]
 }
 
-// hint is the peer from whom the completion of r is expected.
+// hint is the peer whose frame is expected to complete r.
 func (r *Request) hint() int { return int(r.peer) }
 
-// End is what a test or wait calls of a request that it has found complete, before it reads
-// the status and calls Take.
+// End must be called by a test or wait that has found r complete, before it reads the
+// status and calls Take.
 func (e *Engine) End(r *Request) {
-	if r.attendant != nil {
-		r.Status.Err, r.again = r.attendant.Taken(r.Status.Err)
+	if r.observer != nil {
+		r.Status.Err, r.restart = r.observer.WaitFinished(r.Status.Err)
 	}
 }
 
-// Take ends the operation of a request that is done and returns its error: a
-// persistent request becomes inactive, or begins again, and any other is freed. What else
-// is in the status is to be read before.
+// Take ends the operation of a complete request and returns its error. A persistent
+// request becomes inactive or starts again; any other is freed. The caller reads the rest
+// of the status before.
 func (e *Engine) Take(r *Request) error {
 	err := r.Status.Err
 	if r.Persistent {
 		r.Active = false
 		r.Status = Status{}
 		r.Reset()
-		if r.again {
-			r.again = false
+		if r.restart {
+			r.restart = false
 			e.Start(r)
 		}
 	} else {
@@ -119,14 +120,14 @@ func (e *Engine) Take(r *Request) error {
 	return err
 }
 
-// Any looks for a request of rs that is done, and with wait waits until there is
-// one. Nil requests and inactive ones are passed over. It reports whether there
-// are others, and the index of the first that is done, -1 if none is.
+// Any looks for a complete request in rs, and with wait waits for one. It ignores nil and
+// inactive requests. It reports whether there are active ones, and the index of the first
+// complete one, -1 if there is none.
 func (e *Engine) Any(rs []*Request, wait bool) (active bool, done int) {
-	if e.Attends() {
+	if e.HasObservers() {
 		for _, r := range rs {
 			if r != nil {
-				e.Attend(r)
+				e.NotifyWait(r)
 			}
 		}
 	}
@@ -138,29 +139,29 @@ func (e *Engine) Any(rs []*Request, wait bool) (active bool, done int) {
 		e.p.Progress(-1)
 		return firstDone(rs)
 	}
-	var g *group
-	if n := len(e.waits); n > 0 {
-		g = e.waits[n-1]
-		e.waits = e.waits[:n-1]
+	var g *anyWait
+	if n := len(e.freeAnyWaits); n > 0 {
+		g = e.freeAnyWaits[n-1]
+		e.freeAnyWaits = e.freeAnyWaits[:n-1]
 	} else {
-		g = &group{}
+		g = &anyWait{}
 		g.About = g
 	}
 	g.Reset()
-	g.of = rs
+	g.requests = rs
 	for _, r := range rs {
 		if r != nil && r.Active {
 			r.Also(&g.Event)
 		}
 	}
 	e.p.Wait(&g.Event, -1)
-	g.of = nil
+	g.requests = nil
 	for _, r := range rs {
 		if r != nil && r.Active {
 			r.Also(nil)
 		}
 	}
-	e.waits = append(e.waits, g)
+	e.freeAnyWaits = append(e.freeAnyWaits, g)
 	return firstDone(rs)
 }
 
@@ -176,7 +177,7 @@ func firstDone(rs []*Request) (active bool, done int) {
 	return active, -1
 }
 
-// Join makes r complete only when s, which nobody else waits for, is complete too.
+// Join makes r complete only when s is complete too. Nobody else may wait for s.
 func (e *Engine) Join(r, s *Request) {
 	pending, err := e.SetWhole(s, r)
 	if !pending {
@@ -193,17 +194,17 @@ func (e *Engine) Join(r, s *Request) {
 	}
 }
 
-// group is the event that one of several requests is done.
-type group struct {
+// anyWait is the event that one of several requests is complete.
+type anyWait struct {
 	proc.Event
-	of []*Request
+	requests []*Request
 }
 
 // AppendAbout implements proc.About: it names one of the requests.
-func (g *group) AppendAbout(b []byte) []byte {
+func (g *anyWait) AppendAbout(b []byte) []byte {
 	n := int64(0)
 	var first *Request
-	for _, r := range g.of {
+	for _, r := range g.requests {
 		if r != nil && r.Active {
 			if n++; first == nil {
 				first = r

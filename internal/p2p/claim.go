@@ -1,0 +1,212 @@
+package p2p
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// With HALO_CHECK=1 a process describes its messages to their receivers: a Check frame
+// goes directly before the envelope (Eager, EagerSync or Ready). It contains a claim: the
+// type signature and, for error messages, the type in words. The receiver keeps the claim
+// for the peer's next envelope, and compares it with the type of the receive when message
+// and receive match. A message of another type is received as far as it fits, with an
+// error that names both types; the sender gets no error.
+//
+// Only point-to-point messages of programs have claims: collectives compare types by
+// themselves before any data moves. Each process knows from the start which processes
+// check. A process that does not check ignores Check frames.
+//
+// The memory that the claims of a peer cost is bounded: one claim that waits for its
+// envelope, and the texts for the messages in the table (textBytesMax).
+
+const (
+	// claimHeadSize is the length of an encoded claim without its text, in bytes.
+	claimHeadSize = 8 + 8 + 8 + 1
+	// textMax is the longest text in a claim, in bytes.
+	textMax = 400
+	// textBytesMax bounds the texts for the unexpected messages of a peer, in bytes.
+	// The signatures need no bound of their own: each is part of the cost of a message.
+	textBytesMax = 1 << 20
+)
+
+// A claim is what the sender of a message says about its type.
+type claim struct {
+	dtype.Signature
+	text string // count and type in words; empty if textBytesMax was reached
+}
+
+// peerClaim is the state of the claims of a peer, in checking mode.
+type peerClaim struct {
+	next      *claim // of the peer's next message, nil if it has sent none
+	textBytes int    // bytes of text in the claims of its unexpected messages
+}
+
+// Check makes this process check types, and send claims to the processes of the job that
+// check too. It must be called before anything is sent.
+func (e *Engine) Check(checkers []bool) {
+	e.checkers = checkers
+	e.peerClaims = make([]peerClaim, len(e.peers))
+	e.claims = make(map[*Message]*claim)
+}
+
+// encode is the payload of a Check frame.
+func (c *claim) encode() []byte {
+	b := make([]byte, claimHeadSize, claimHeadSize+len(c.text))
+	binary.LittleEndian.PutUint64(b, uint64(c.Elements))
+	binary.LittleEndian.PutUint64(b[8:], uint64(c.Bytes))
+	binary.LittleEndian.PutUint64(b[16:], c.Hash)
+	if c.Raw {
+		b[24] = 1
+	}
+	return append(b, c.text...)
+}
+
+// decodeClaim decodes a Check frame. It reports false for a claim that no correct process
+// sends. Characters of the text that cannot be printed are replaced.
+func decodeClaim(b []byte) (c claim, ok bool) {
+	if len(b) < claimHeadSize || len(b) > claimHeadSize+textMax || b[24] > 1 {
+		return c, false
+	}
+	c.Elements = int64(binary.LittleEndian.Uint64(b))
+	c.Bytes = int64(binary.LittleEndian.Uint64(b[8:]))
+	c.Hash = binary.LittleEndian.Uint64(b[16:])
+	c.Raw = b[24] == 1
+	c.text = Printable(b[claimHeadSize:])
+	return c, c.Elements >= 0 && c.Bytes >= 0
+}
+
+// Printable returns a text from a peer with ? in place of what cannot be printed.
+func Printable(b []byte) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, string(b))
+}
+
+// claim describes the message of r, if its type is known.
+func (r *Request) claim() (c claim, known bool) {
+	t, n := r.typ, r.count
+	if t == nil {
+		return c, false
+	}
+	c = claim{t.Signature(n), t.Describe(n)}
+	if len(c.text) > textMax {
+		c.text = strings.ToValidUTF8(c.text[:textMax], "")
+	}
+	return c, c.Elements > 0
+}
+
+// sendClaim sends the claim of r. The caller sends the envelope of r next; its header may
+// be in e.hdr already.
+func (e *Engine) sendClaim(r *Request) {
+	if e.checkers != nil {
+		e.sendClaimSlow(r)
+	}
+}
+
+func (e *Engine) sendClaimSlow(r *Request) {
+	if !e.checkers[r.peer] || r.ctx != r.comm.Ctx {
+		return
+	}
+	c, known := r.claim()
+	switch {
+	case !known:
+	case r.peer == e.me:
+		e.peerClaims[e.me].next = &c
+	default:
+		payload := c.encode()
+		e.checkHdr = wire.Header{Kind: wire.Check, Size: uint32(len(payload))}
+		e.p.Queue(int(r.peer), &e.checkHdr, payload, nil)
+	}
+}
+
+// receiveClaim handles a Check frame.
+func (e *Engine) receiveClaim(from int, payload []byte) {
+	if e.checkers == nil {
+		return
+	}
+	c, ok := decodeClaim(payload)
+	if !ok {
+		e.Refuse(from, "it has told the type of a message in %d bytes that mean none", len(payload))
+		return
+	}
+	e.peerClaims[from].next = &c
+}
+
+// compareNextClaim compares r with the claim of the message that it has matched, whose
+// envelope has just arrived.
+func (e *Engine) compareNextClaim(from int32, r *Request) {
+	if e.checkers != nil {
+		e.compareNextClaimSlow(from, r)
+	}
+}
+
+func (e *Engine) compareNextClaimSlow(from int32, r *Request) {
+	q := &e.peerClaims[from]
+	if c := q.next; c != nil {
+		q.next = nil
+		e.compareClaim(r, c)
+	}
+}
+
+// keepClaim keeps the claim of the unexpected message m, whose envelope has just arrived.
+func (e *Engine) keepClaim(m *Message) {
+	q := &e.peerClaims[m.node.Src]
+	c := q.next
+	if c == nil {
+		return
+	}
+	q.next = nil
+	if q.textBytes+len(c.text) > textBytesMax {
+		c.text = ""
+	}
+	q.textBytes += len(c.text)
+	m.hasClaim = true
+	e.claims[m] = c
+}
+
+// dropClaim deletes the claim of m.
+func (e *Engine) dropClaim(m *Message) {
+	e.peerClaims[m.node.Src].textBytes -= len(e.claims[m].text)
+	delete(e.claims, m)
+}
+
+// compareMessageClaim compares r with the claim of the unexpected message m that it has
+// matched.
+func (e *Engine) compareMessageClaim(r *Request, m *Message) {
+	if m.hasClaim {
+		e.compareClaim(r, e.claims[m])
+	}
+}
+
+// compareClaim sets the error of r, whose envelope is known, if c does not match the type
+// of r. If the message is too long r has an error already, and compareClaim extends it.
+func (e *Engine) compareClaim(r *Request, c *claim) {
+	t, n := r.typ, r.count
+	if t == nil || r.Status.Source < 0 {
+		return
+	}
+	err, _ := c.Check(t, n).(*class.Error)
+	if err == nil {
+		return
+	}
+	sent := c.text
+	if sent == "" {
+		sent = fmt.Sprintf("%d basic elements in %d bytes", c.Elements, c.Bytes)
+	}
+	text := fmt.Sprintf("rank %d sends %s, rank %d receives %s", r.Status.Source, sent, r.comm.Rank, t.Describe(n))
+	if old, ok := r.Status.Err.(*class.Error); ok {
+		r.Status.Err = &class.Error{Class: old.Class, Text: old.Text + ": " + text}
+	} else {
+		r.Status.Err = &class.Error{Class: err.Class, Text: text}
+	}
+}
