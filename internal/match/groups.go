@@ -1,12 +1,12 @@
 package match
 
-// groups is one grouping of a queue's entries: a hash table whose buckets hold
-// the first entry of each group, chained where buckets collide. It holds slot
-// numbers only, so the garbage collector never looks inside.
+// groups is one grouping of a queue's entries: a hash table whose buckets contain the
+// first entry of each group, chained where buckets collide. It contains slot numbers
+// only, so that the garbage collector does not scan it.
 type groups struct {
 	buckets []uint32 // power of two; all zero while the queue is scanned
 	n       int      // groups; at most half the buckets
-	links   []link   // by slot; nil for grouping 0, whose links stand in the slots
+	links   []link   // by slot; nil for grouping 0, whose links are in the slots
 }
 
 // link is an entry's place in one grouping.
@@ -39,8 +39,8 @@ func (q *queue[T]) link(c int, s uint32) *link {
 	return &q.groups[c].links[s]
 }
 
-// find returns the first entry of the group of (ctx, word) in grouping c, or 0.
-// mask is that of the class: what entries of a group have in common.
+// find returns the first entry of the group of (ctx, word) in grouping c, or 0. mask is
+// the mask of the class.
 func (q *queue[T]) find(c int, ctx, word, mask uint64) uint32 {
 	return q.findHash(c, q.hash.sum(ctx, word), ctx, word, mask)
 }
@@ -87,7 +87,7 @@ func (q *queue[T]) push(c int, s uint32) {
 	}
 }
 
-// unlink takes slot s out of grouping c.
+// unlink removes slot s from grouping c.
 func (q *queue[T]) unlink(c int, s uint32) {
 	l := q.link(c, s)
 	if l.chain != notFirst {
@@ -124,7 +124,7 @@ func (q *queue[T]) rehash(c int) {
 	}
 }
 
-// enter indexes a new entry in all groupings kept.
+// enter adds a new entry to all active groupings.
 func (q *queue[T]) enter(s uint32) {
 	q.count[classOf(q.slots[s].mask)]++
 	q.push(0, s)
@@ -161,7 +161,7 @@ func (q *queue[T]) build(c int) {
 	}
 }
 
-// indexAll goes from scanning to the index.
+// indexAll switches from scanning to the index.
 func (q *queue[T]) indexAll() {
 	q.spare = 0
 	for s := q.slots[0].next; s != 0; s = q.slots[s].next {
@@ -170,8 +170,8 @@ func (q *queue[T]) indexAll() {
 	q.build(0)
 }
 
-// unindexAll goes back to scanning. Tables keep their size: a queue that was
-// deep is likely to be so again, and a sparse one costs nothing.
+// unindexAll switches back to scanning. Tables keep their size: a queue that was deep
+// will probably be deep again, and unused buckets cost no time.
 func (q *queue[T]) unindexAll() {
 	for c := range classes {
 		if q.active&(1<<c) == 0 {

@@ -1,8 +1,7 @@
 package match
 
-// Source and tag of a key are kept in one word, source in the upper half, so
-// that a pattern is compared by one xor and one and: the mask has zeros where a
-// wildcard stands.
+// Source and tag of a key are one word, with the source in the upper half, so that a
+// comparison with a pattern is one xor and one and: the mask has zeros for a wildcard.
 const (
 	exact     = ^uint64(0)          // mask that respects source and tag
 	tagBits   = uint64(1)<<32 - 1   // the tag's half of a word
@@ -12,7 +11,7 @@ const (
 // word packs source and tag.
 func (k *Key) word() uint64 { return uint64(uint32(k.Src))<<32 | uint64(uint32(k.Tag)) }
 
-// mask says which parts of k's word are not wildcards.
+// mask has ones for the parts of k's word that are not wildcards.
 func (k *Key) mask() uint64 {
 	m := exact
 	if k.Src == AnySource {
@@ -24,7 +23,7 @@ func (k *Key) mask() uint64 {
 	return m
 }
 
-// The four classes of patterns, numbered by what is wild.
+// The four classes of patterns: a bit for each wildcard.
 const (
 	anySource = 1 << iota
 	anyTag
@@ -55,9 +54,9 @@ func masked(word, mask uint64) uint64 { return word&mask | wildcards&^mask }
 // long as they are chosen without knowledge of the factors.
 //
 // The lowest three bits of the tag are left out and xored onto the result, so
-// that eight neighbouring tags fall into eight different buckets of one cache
-// line: a program that counts its tags up or down finds the next bucket in
-// cache, and an adversary gains nothing.
+// that eight neighbouring tags have eight different buckets of one cache line. A
+// program that counts its tags up or down finds the next bucket in cache. An
+// adversary gains nothing from it.
 type hasher struct{ ctxLo, ctxHi, src, tag, add uint64 }
 
 // newHasher expands seed by SplitMix64.

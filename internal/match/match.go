@@ -3,13 +3,13 @@
 // the oldest receive, and a probe sees what a receive would take.
 //
 // The package knows envelopes only. Requests and messages of the layer above
-// embed a Node; nothing is allocated but tables that grow, and nothing is
-// synchronised: every call is made under the caller's lock.
+// embed a Node. Only tables that grow allocate. The package does not synchronise:
+// callers hold their lock.
 //
-// Cost: short queues are scanned, long ones are indexed, so that no operation
-// grows with the depth of a queue (see queue). A search reads no node: a short
-// queue costs one 64-byte slot per entry scanned, a deep one a bucket and a slot
-// per look-up, of which a receive or probe makes one and a message at most four.
+// Cost: short queues are scanned and long ones are indexed, so that the cost of an
+// operation does not grow with the depth of a queue (see queue). A search reads no
+// node. A scan reads one 64-byte slot per entry. A look-up in the index reads a bucket
+// and a slot; a receive or probe makes one look-up and a message at most four.
 package match
 
 import (
@@ -38,7 +38,7 @@ type Key struct {
 type Node[T any] struct {
 	Key
 	Owner *T
-	at    uint32 // slot it was last queued in; it still is if that slot names this node
+	at    uint32 // slot it was last queued in; it is queued if that slot points to this node
 }
 
 // Table holds the posted receives, owned by Rs, and the unexpected messages,
@@ -120,8 +120,8 @@ func (t *Table[R, M]) PurgeContext(ctx uint64, f func(*M)) {
 	}
 }
 
-// Same yields the unexpected messages of envelope k, oldest first. The loop changes
-// nothing in the table, or ends.
+// Same yields the unexpected messages of envelope k, oldest first. The loop must end after
+// it has changed the table.
 func (t *Table[R, M]) Same(k Key) iter.Seq[*Node[M]] {
 	return func(yield func(*Node[M]) bool) { t.unexp.same(k.Ctx, k.word(), yield) }
 }

@@ -2,32 +2,31 @@ package match
 
 // queue is an ordered collection of nodes, oldest first, searched by pattern.
 //
-// Entries live in a slab of slots, one cache line each, named by number; slot 0
-// is the anchor of the order list, a circular list through all entries by age.
-// The keys stand in the slots, so that a search touches no node: nodes belong
-// to requests and messages scattered over the heap.
+// Entries are in a slab of slots, one cache line each, and are identified by slot
+// number. Slot 0 is the anchor of the order list, a circular list through all entries
+// by age. The keys are in the slots, so that a search reads no node: nodes belong to
+// requests and messages, which are scattered over the heap.
 //
-// Up to scanMax entries the order list is scanned. Beyond, until no more than
-// scanMin are left, the queue is also indexed: entries of equal key form a
-// group, a circular list in order of age, whose first is found by hashing
-// (groups.go). All operations are then a bounded number of hash look-ups.
+// With up to scanMax entries the order list is scanned. A queue with more entries is
+// also indexed, until no more than scanMin are left: entries of equal key form a group,
+// a circular list in order of age, whose first entry is found by hashing (groups.go).
+// All operations are then a bounded number of hash look-ups.
 //
 //   - Posted receives form groups by their patterns. A message looks up its own
-//     envelope and those patterns of the other three classes (any source, any
-//     tag, both) of which there are receives; the lowest sequence number wins.
-//   - Unexpected messages form groups by envelope. Since a wildcard pattern
-//     matches many envelopes, each other class has a grouping of its own, in
-//     which every message is entered under the one pattern of this class that
-//     matches it. It is built when the first such receive or probe comes, and
-//     kept up until the queue is short again.
+//     envelope, and its pattern in each of the other three classes (any source, any
+//     tag, both) that has receives; the lowest sequence number wins.
+//   - Unexpected messages form groups by envelope. Since a wildcard pattern matches
+//     many envelopes, each other class has a grouping of its own, which contains every
+//     message under the one pattern of the class that matches it. The first receive or
+//     probe of the class builds the grouping; it is maintained until the queue is short
+//     again.
 //
-// Both ways through the thresholds are linear in the entries then present, at
-// most scanMax+1, and at least scanMax-scanMin operations lie between them. A
-// grouping is built at most once in between, at a cost that the entries' own
-// additions have paid for.
+// Crossing a threshold costs time linear in the entries present, at most scanMax+1, and
+// at least scanMax-scanMin operations lie between two crossings. A grouping is built at
+// most once in between, at a cost proportional to the additions before.
 //
-// Slots are taken from a free list, lowest first again whenever the queue is
-// empty, so that a queue filled and emptied in turns is laid out in order.
+// Free slots are in a free list. When the queue is empty, slots are used from the lowest
+// again, so that a queue that is filled and emptied repeatedly is laid out in order.
 type queue[T any] struct {
 	slots []slot[T]
 	n     int    // entries
@@ -38,7 +37,7 @@ type queue[T any] struct {
 	// active has bit c set if grouping c is kept; 0 means that the queue is
 	// scanned. A posted queue keeps grouping 0 only, for patterns of all classes.
 	active uint8
-	spare  int // additions until the memory of a past peak is given up; 0: none to give up
+	spare  int // additions until the memory of a past peak is freed; 0: nothing to free
 	count  [classes]int
 	groups [classes]groups
 	hash   hasher
@@ -60,8 +59,8 @@ const (
 	scanMin = 4 // an indexed queue that has shrunk to this is scanned again
 
 	firstSlots = 16      // slots at the start, enough for scanMax and the anchor
-	keepSlots  = 8 << 10 // slots (512 KiB) that are kept for good after a peak
-	keepAdds   = 4 << 10 // additions to a short queue after which more than that is given up
+	keepSlots  = 8 << 10 // slots (512 KiB) that are never freed after a peak
+	keepAdds   = 4 << 10 // additions to a short queue after which more slots than that are freed
 )
 
 func (q *queue[T]) init(h hasher) {
@@ -70,7 +69,7 @@ func (q *queue[T]) init(h hasher) {
 	q.hash = h
 }
 
-// add queues n as the youngest entry.
+// add adds n as the youngest entry.
 func (q *queue[T]) add(n *Node[T], mask uint64) {
 	if q.spare != 0 {
 		if q.spare--; q.spare == 0 {
@@ -134,8 +133,8 @@ func (q *queue[T]) drop(n *Node[T]) bool {
 	return true
 }
 
-// scan returns the oldest entry that agrees with word where neither side has a
-// wildcard, 0 if there is none.
+// scan returns the oldest entry that equals word except where either side has a wildcard, 0
+// if there is none.
 func (q *queue[T]) scan(ctx, word, mask uint64) uint32 {
 	slots := q.slots
 	for s := slots[0].next; s != 0; {
@@ -222,8 +221,8 @@ func (q *queue[T]) grow() {
 	}
 }
 
-// shrink moves the entries of a short queue to a small slab and gives up the
-// memory of the peak.
+// shrink moves the entries of a short queue to a small slab, and frees the memory of the
+// peak.
 func (q *queue[T]) shrink() {
 	old := q.slots
 	q.slots = make([]slot[T], firstSlots)
