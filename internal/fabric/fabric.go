@@ -1,16 +1,16 @@
-// Package fabric is the contract between the engine and what moves bytes.
+// Package fabric is the contract between the engine and the transports.
 //
 // A fabric carries frames (wire.Header and payload) between the processes of a
 // job: reliably, and in order per (peer, channel). It knows nothing of
-// messages, windows or collectives. Everything but active messages is an
-// optional capability with a generic fallback in the layer above.
+// messages, windows or collectives. Everything but frames is an optional capability
+// with a generic fallback in the layer above.
 //
-// All methods except Sleep and Wake are called with the engine's lock held, so
-// a fabric needs no lock of its own for the data path; what it does in the
-// background (accepting connections, handshakes) it hands over under its own
-// lock at Poll. No method but Sleep and Close blocks.
+// The caller of every method except Sleep and Wake holds the engine's lock, so a
+// fabric needs no lock of its own for the data path. Poll takes over the results of
+// background work (accepted connections, handshakes) under the fabric's own lock. No
+// method but Sleep and Close blocks.
 //
-// Peers are named by their index in the job.
+// A peer is identified by its index in the job.
 package fabric
 
 import (
@@ -34,78 +34,78 @@ type Fabric interface {
 	// ChunkMax is the payload in bytes of one Data frame of a long message.
 	ChunkMax() int
 
-	// Send offers one frame to peer `to`, which is not the process itself,
-	// h.Size == len(payload), at most max(EagerMax, ChunkMax), whatever the
-	// kind. It may be called inside Poll, by a method of the Sink. It reports
-	// true when payload may be reused: the frame is on its way and will arrive
-	// unless the peer dies. False means that there is no room now (or no
-	// connection yet, or the frame went out in part): the caller must offer
-	// the very same frame again, with the payload unchanged, before any other
-	// to that peer. Sleep returns when it is worth trying again, also when that
-	// was so before Arm. Frames to a peer that is Down are accepted and dropped.
+	// Send tries to send one frame to peer `to`, which is not the process itself.
+	// h.Size is len(payload), which is at most max(EagerMax, ChunkMax) for every
+	// kind. A method of the Sink may call Send inside Poll. True means that the
+	// frame is accepted: payload may be reused, and the frame arrives unless the
+	// peer fails. False means that the frame is refused: there is no room now, or no
+	// connection yet, or only a part of the frame is sent. Then the next Send to this
+	// peer must be of the same frame, with the payload unchanged. Sleep returns when
+	// that Send may succeed, even if that was so before Arm. Frames to a peer that is
+	// Down are accepted and dropped.
 	Send(to int, h *wire.Header, payload []byte) bool
 
-	// Poll delivers frames that have arrived, at most a bounded number, and
-	// reports how much it did (0: nothing). hint is the peer whose frame is
-	// awaited most, or -1: a fabric may look there first, or only there in
-	// most turns.
+	// Poll delivers a bounded number of frames that have arrived, and reports how
+	// much it did (0: nothing). hint is the peer whose frame the caller expects, or
+	// -1: a fabric may poll that peer first, or most times only that peer.
 	Poll(s Sink, hint int) int
 
-	// Arm promises that from now on Sleep returns once a frame arrives. The
-	// caller polls once more after Arm, since frames may have arrived before,
-	// and sleeps only if that Poll did nothing. The promise is good for one
-	// return of Sleep: who sleeps again for frames arms again.
+	// Arm makes Sleep return once a frame arrives. Frames may have arrived before,
+	// so the caller polls once more after Arm, and sleeps only if that Poll did
+	// nothing. Arm is valid for one return of Sleep.
 	Arm()
 
-	// Disarm takes the promise back, so that senders need not wake anyone: a
-	// poller is at work, or will look again soon.
+	// Disarm undoes Arm, so that senders need not wake anyone: a goroutine polls, or
+	// polls again soon.
 	Disarm()
 
 	// Sleep blocks until Wake; when armed also until a frame may have arrived or
 	// a refused Send may succeed. It may return early. One goroutine at a time
-	// calls it, without the engine's lock; others may Poll, Arm and Disarm meanwhile.
+	// calls it, without the engine's lock; others may call Poll, Arm and Disarm
+	// meanwhile.
 	Sleep()
 
 	// Wake makes Sleep return, now or at its next call. Callable from any goroutine.
 	Wake()
 
 	// Close releases everything. Frames accepted by Send have left the process
-	// before Close ends, as far as the peer takes them within a bounded time.
-	// Peers learn of the end by Down if the fabric can tell, else from whoever
-	// watches processes. Sleep returns for good; Wake remains harmless.
+	// before Close returns, as far as the peer takes them within a bounded time.
+	// Peers get Down if the fabric can detect the end, otherwise from the process
+	// that watches processes. Sleep returns at once from then on, and Wake remains
+	// harmless.
 	Close() error
 }
 
-// Sink takes what a fabric delivers. Its methods are called inside Poll.
+// Sink receives what a fabric delivers. Its methods are called inside Poll.
 type Sink interface {
-	// Frame takes a whole frame. h and payload are valid during the call only.
+	// Frame receives a whole frame. h and payload are valid during the call only.
 	Frame(from int, h *wire.Header, payload []byte)
 
-	// Place is asked, when only the header of a frame (and perhaps the start of
-	// its payload) has arrived, where the payload shall go: a slice of h.Size
-	// bytes that stays valid until Placed or Down, or nil when the fabric
-	// shall gather it itself and call Frame. It is called at most once for a frame. h is valid during the call only.
+	// Place is called, at most once for a frame, when only the header and perhaps
+	// the start of the payload have arrived. It returns where the payload goes: a
+	// slice of h.Size bytes that stays valid until Placed or Down. If it returns nil,
+	// the fabric gathers the payload itself and calls Frame. h is valid during the
+	// call only.
 	Place(from int, h *wire.Header) []byte
 
-	// Placed says that the payload of the frame that Place was last asked about
-	// for this peer is complete.
+	// Placed is called when the payload of the frame of the last Place for this peer
+	// is complete.
 	Placed(from int, h *wire.Header)
 
-	// Down says that peer can no longer be reached, once. Nothing from it follows.
+	// Down is called once when peer can no longer be reached. No frame from it follows.
 	Down(peer int, cause error)
 }
 
-// RunSlices is how many slices a run may have: enough that short ones are better packed.
+// RunSlices is how many slices a run may have. With more slices packing is faster.
 const RunSlices = 64
 
-// Runner is the capability to take several frames of one long message at once.
+// Runner is the capability to send several frames of one long message at once.
 type Runner interface {
-	// SendRun offers frames that follow each other: the slices of payload, none of them
-	// empty and at most RunSlices, one after the other in pieces of ChunkMax, the last being what is
-	// left. h is the header of the first but for Size; each next has its Arg greater
-	// by the size before. It reports how many bytes of whole frames were taken, as by
-	// Send. If that is not all, the next frame must be offered by Send, as if that
-	// had refused it.
+	// SendRun tries to send the slices of payload as consecutive frames of ChunkMax bytes,
+	// the last with the rest. There are at most RunSlices slices, and none is empty. h is
+	// the header of the first frame except for Size; Arg of each next frame is greater by
+	// the size of the one before. SendRun reports how many bytes of whole frames are
+	// accepted. If that is not all, the next frame counts as refused by Send.
 	SendRun(to int, h *wire.Header, payload [][]byte) int
 }
 
@@ -113,9 +113,9 @@ type Runner interface {
 type Reader interface {
 	// CanRead reports whether Read works for this peer (probed once).
 	CanRead(peer int) bool
-	// Read fills the slices of dst one after the other with the bytes from address
-	// addr of the peer on. The address is never used as a pointer here: the kernel
-	// checks it in the peer's space.
+	// Read fills the slices of dst one after the other with the bytes of the peer's
+	// memory from address addr. This process never uses the address as a pointer: the
+	// kernel checks it in the peer's address space.
 	Read(peer int, dst [][]byte, addr uint64) error
 }
 
@@ -123,7 +123,7 @@ type Reader interface {
 type Writer interface {
 	// CanWrite reports whether Write works for this peer (probed once).
 	CanWrite(peer int) bool
-	// Write copies the slices of src, which it uses up, one after the other to address
-	// addr of the peer and on. As in Reader, the address is the kernel's to check.
+	// Write copies the slices of src one after the other to the peer's memory from address
+	// addr, and changes src. As with Read, the kernel checks the address.
 	Write(peer int, src [][]byte, addr uint64) error
 }

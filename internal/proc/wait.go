@@ -195,7 +195,7 @@ func (p *Proc) tellParked() {
 
 // rouse has a parked waiter poll, if a peer wants one to.
 func (p *Proc) rouse() {
-	if p.node == nil || !p.node.Nudged() || p.polling {
+	if p.node == nil || !p.node.WaiterWanted() || p.polling {
 		return
 	}
 	if p.wakeOne() {
@@ -299,11 +299,11 @@ func (p *Proc) Glance(from int) (*wire.Header, []byte) {
 	p.turns++
 	p.activity++
 	p.node.Disarm()
-	return p.node.Glance(from, min(glances, p.policy.Loads), &p.want)
+	return p.node.Peek(from, min(glances, p.policy.Loads), &p.want)
 }
 
 // Took takes the frame that Glance has just returned.
-func (p *Proc) Took() { p.node.Took() }
+func (p *Proc) Took() { p.node.Consume() }
 
 const (
 	// glances is how often Glance looks at most, with a fence or a pause of the

@@ -49,7 +49,7 @@ func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, mem *memory.Sto
 	e.startLink(p.Job().Size)
 	e.offers = make([]offerTo, p.Job().Size)
 	if e.node != nil {
-		e.node.TakeBy(e)
+		e.node.SetTaker(e)
 	}
 	messages.SetOneSided(e)
 	return e

@@ -178,7 +178,7 @@ func (e *Engine) nudge(t *target, x *offerTo) {
 		return
 	}
 	x.asleep = 0
-	if job := e.p.Job(); len(job.Local) <= job.Cores && e.node.Nudge(int(t.process)) {
+	if job := e.p.Job(); len(job.Local) <= job.Cores && e.node.WakeWaiter(int(t.process)) {
 		x.patience = min(2*x.patience, nudgeMost)
 	} else {
 		x.patience = max(x.patience, skipMax+1) // nobody waits there, or nobody is to be nudged

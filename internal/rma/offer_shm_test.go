@@ -38,7 +38,7 @@ func (b *between) put(w *world.World) {
 	w.Proc.Lock()
 	defer w.Proc.Unlock()
 	b.inner = w.RMA
-	w.Proc.Node().TakeBy(b)
+	w.Proc.Node().SetTaker(b)
 }
 
 // attentive polls until done.

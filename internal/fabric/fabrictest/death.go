@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// kill ends a rank: it does nothing any more.
+// kill ends a rank as if its process were killed.
 func (r *rank) kill() {
 	r.mu.Lock()
 	r.ended.Store(true)
@@ -21,19 +21,19 @@ func (r *rank) kill() {
 	r.f.Wake()
 }
 
-// testCloseLosesNothing closes a fabric as soon as it has taken the last frame.
+// testCloseLosesNothing closes a fabric as soon as it has accepted the last frame.
 func testCloseLosesNothing(t *testing.T, open opener) {
 	open.repeat(t, 20, func(t *testing.T, i int) {
 		j := newJob(t, open, 2, uint64(i), anySize)
 		j.plan(0, 1, 1+i*20)
 		from, to := j.ranks[0], j.ranks[1]
-		j.mortal[0].Store(true) // once it is closed
+		j.mayFail[0].Store(true) // once it is closed
 		j.watch(func() {
-			from.drive(func() bool { return from.lanes[1].sent == from.lanes[1].plan })
+			from.drive(func() bool { return from.traffic[1].sent == from.traffic[1].plan })
 			from.close()
 		}, func() {
-			to.drive(func() bool { return to.lanes[0].got == to.lanes[0].expect || to.lanes[0].down })
-			if l := &to.lanes[0]; l.got != l.expect {
+			to.drive(func() bool { return to.traffic[0].got == to.traffic[0].expect || to.traffic[0].down })
+			if l := &to.traffic[0]; l.got != l.expect {
 				j.failf("the peer closed after %d frames were taken, %d arrived", l.expect, l.got)
 			}
 		})
@@ -42,14 +42,14 @@ func testCloseLosesNothing(t *testing.T, open opener) {
 
 const endless = 1 << 30 // frames
 
-// testDeath kills one of three at every step of its traffic with the others:
-// each sees Down once, after whole frames in order, and goes on with the other.
+// testDeath kills one of three ranks at every step of its traffic with the others: each
+// gets Down once, after whole frames in order, and continues with the other.
 func testDeath(t *testing.T, open opener) {
 	const victim = 1
 	for _, step := range []struct {
 		name string
-		warm bool                      // all have talked to all before
-		act  func(j *job, dying *rank) // what happens just before it is killed
+		warm bool                      // all have exchanged frames with all before
+		act  func(j *job, dying *rank) // called just before it is killed
 	}{
 		{name: "BeforeAnything"},
 		{name: "Quiet", warm: true},
@@ -79,12 +79,12 @@ func testDeath(t *testing.T, open opener) {
 				if step.warm {
 					warm(j)
 				}
-				j.mortal[victim].Store(true)
+				j.mayFail[victim].Store(true)
 				if step.act != nil {
 					j.watch(func() { step.act(j, j.ranks[victim]) })
 				}
 				j.ranks[victim].kill()
-				mourn(j, victim)
+				checkSurvivors(j, victim)
 			})
 		})
 	}
@@ -105,8 +105,8 @@ func testDeath(t *testing.T, open opener) {
 		open.repeat(t, 36, func(t *testing.T, i int) {
 			j := newJob(t, open, 3, uint64(i), anySize)
 			warm(j)
-			j.mortal[victim].Store(true)
-			down := func(r *rank) bool { return r.lanes[victim].down }
+			j.mayFail[victim].Store(true)
+			down := func(r *rank) bool { return r.traffic[victim].down }
 			kill := make(chan struct{})
 			go func() {
 				rng := rand.New(rand.NewPCG(uint64(i), 0))
@@ -118,18 +118,18 @@ func testDeath(t *testing.T, open opener) {
 						}
 					}
 				}
-				dawdle(rng)
+				randomDelay(rng)
 				j.ranks[victim].kill()
 				close(kill)
 			}()
 			j.runUntil(down, j.ranks[0], j.ranks[2])
 			<-kill
-			mourn(j, victim)
+			checkSurvivors(j, victim)
 		})
 	})
 }
 
-// warm sends a frame from all to all.
+// warm sends a frame from each rank to each other.
 func warm(j *job) {
 	for from := range j.ranks {
 		for to := range j.ranks {
@@ -141,7 +141,7 @@ func warm(j *job) {
 
 // stream kills the victim, after pause, while all send to all without end.
 func stream(j *job, victim int, pause func(*rand.Rand)) {
-	j.mortal[victim].Store(true)
+	j.mayFail[victim].Store(true)
 	for other := range j.ranks {
 		j.plan(victim, other, endless)
 		j.plan(other, victim, endless)
@@ -154,18 +154,18 @@ func stream(j *job, victim int, pause func(*rand.Rand)) {
 	}()
 	j.runUntil(func(r *rank) bool { return r.ended.Load() || r.complete() })
 	<-dead
-	mourn(j, victim)
+	checkSurvivors(j, victim)
 }
 
-// mourn drives the survivors, which still have something to send to the victim,
-// until all have seen it Down and have exchanged more frames among themselves.
-func mourn(j *job, victim int) {
+// checkSurvivors drives the survivors, which still send to the victim, until all have got
+// its Down and have exchanged more frames among themselves.
+func checkSurvivors(j *job, victim int) {
 	j.t.Helper()
 	var survivors []*rank
 	for _, r := range j.ranks {
 		if r.me != victim {
 			survivors = append(survivors, r)
-			if l := &r.lanes[victim]; l.plan < endless {
+			if l := &r.traffic[victim]; l.plan < endless {
 				l.plan = endless
 			}
 			for to := range j.ranks {
@@ -175,16 +175,16 @@ func mourn(j *job, victim int) {
 			}
 		}
 	}
-	j.runUntil(func(r *rank) bool { return r.lanes[victim].down && r.complete() }, survivors...)
+	j.runUntil(func(r *rank) bool { return r.traffic[victim].down && r.complete() }, survivors...)
 	for _, r := range survivors {
-		r.lanes[victim].plan = 0
+		r.traffic[victim].plan = 0
 		payload := make([]byte, j.pattern.limit)
 		for i := range 1000 {
 			h := wire.Header{Kind: wire.Data, Size: uint32(len(payload))}
 			if !r.f.Send(victim, &h, payload) {
 				j.t.Fatalf("rank %d: Send %d to the dead was refused", r.me, i)
 			}
-			r.f.Poll(r, victim) // fails the test if anything comes from the dead
+			r.f.Poll(r, victim) // fails the test if anything arrives from the victim
 		}
 	}
 	for _, r := range survivors {
@@ -197,19 +197,19 @@ func mourn(j *job, victim int) {
 	j.run(survivors...)
 }
 
-// testHostilePeer has one of three break the rules. The others never panic or
-// hang, and their own traffic is untouched; the hostile one may be Down.
+// testHostilePeer makes one of three ranks break the protocol. The others never panic or
+// hang, and their own traffic is not affected; the hostile one may be Down.
 func testHostilePeer(t *testing.T, open opener) {
 	const hostile = 1
 	open.repeat(t, 80, func(t *testing.T, i int) {
 		j := newJob(t, open, 3, uint64(i), anySize)
 		attacker, ok := j.ranks[hostile].f.(Injector)
 		if !ok {
-			return // this fabric shows no way to break its rules
+			return // this fabric has no way to break its protocol
 		}
-		j.mortal[hostile].Store(true)
+		j.mayFail[hostile].Store(true)
 		for _, r := range j.ranks {
-			r.lanes[hostile].hostile = true
+			r.traffic[hostile].hostile = true
 		}
 		j.plan(0, 2, 200)
 		j.plan(2, 0, 200)
@@ -223,18 +223,18 @@ func testHostilePeer(t *testing.T, open opener) {
 			}
 			for range 1 + rng.IntN(5) {
 				attacker.Inject(0, rng)
-				dawdle(rng)
+				randomDelay(rng)
 			}
 		}()
-		// Whatever the hostile one does to the doors may cost a sleeper its
-		// wake-up: only shared memory has that, and only processes of one user
-		// share it. So nobody sleeps here.
+		// A hostile peer may change the doorbells and so suppress a wake-up. That is
+		// possible in shared memory only, which only processes of one user share. So
+		// no rank sleeps in this test.
 		for _, r := range j.ranks {
-			r.patience = endless
+			r.idlePolls = endless
 		}
 		j.runUntil(func(r *rank) bool {
-			for k := range r.lanes {
-				if l := &r.lanes[k]; k != hostile && (l.sent < l.plan || l.got < l.expect) {
+			for k := range r.traffic {
+				if l := &r.traffic[k]; k != hostile && (l.sent < l.plan || l.got < l.expect) {
 					return false
 				}
 			}

@@ -12,21 +12,21 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric"
 )
 
-// stuckAfter is how long nothing may happen in a job before it counts as hung:
-// far beyond any pause of a busy machine, since a lost wake-up lasts for ever.
+// stuckAfter is how long a job may make no progress before it counts as hung: far longer than
+// any pause of a busy machine, since a lost wake-up lasts for ever.
 const stuckAfter = 30 * time.Second
 
-// job is the fabrics of one job and what checks them.
+// job is the fabrics of one job and the state of the checks.
 type job struct {
 	t        testing.TB
 	ranks    []*rank
 	pattern  *pattern
 	progress atomic.Int64 // counts everything that happens
 	stop     atomic.Bool
-	mortal   []atomic.Bool // ranks that may be reported Down
+	mayFail  []atomic.Bool // ranks that may be reported Down
 	finished atomic.Int32  // ranks with all traffic complete
 	hung     bool
-	waking   sync.WaitGroup // those that wake the ranks after a failure
+	waking   sync.WaitGroup // goroutines that wake the ranks after a failure
 }
 
 // newJob opens n fabrics whose traffic is drawn by seed; they are closed with the test.
@@ -37,19 +37,19 @@ func newJob(t testing.TB, open opener, n int, seed uint64, sizes func(uint64, in
 		t.Fatalf("open gave %d fabrics, want %d", len(fabrics), n)
 	}
 	limit := max(fabrics[0].EagerMax(), fabrics[0].ChunkMax())
-	j := &job{t: t, pattern: newPattern(seed, limit, sizes), mortal: make([]atomic.Bool, n)}
+	j := &job{t: t, pattern: newPattern(seed, limit, sizes), mayFail: make([]atomic.Bool, n)}
 	for i, f := range fabrics {
-		j.ranks = append(j.ranks, &rank{job: j, me: i, f: f, lanes: make([]lane, n), patience: i % 3 * 20,
+		j.ranks = append(j.ranks, &rank{job: j, me: i, f: f, traffic: make([]traffic, n), idlePolls: i % 3 * 20,
 			rng: rand.New(rand.NewPCG(seed, uint64(i)))})
 	}
 	t.Cleanup(func() {
-		for i := range j.mortal {
-			j.mortal[i].Store(true)
+		for i := range j.mayFail {
+			j.mayFail[i].Store(true)
 		}
 		if j.hung {
 			return // a rank may hold its lock for ever
 		}
-		var all sync.WaitGroup // closing may want the peer's help
+		var all sync.WaitGroup // closing may need the peer
 		for _, r := range j.ranks {
 			all.Go(func() { r.close() })
 		}
@@ -74,14 +74,14 @@ func (r *rank) close() {
 // plan makes rank from send n frames to rank to.
 func (j *job) plan(from, to, n int) {
 	if from != to {
-		j.ranks[from].lanes[to].plan += n
-		j.ranks[to].lanes[from].expect += n
+		j.ranks[from].traffic[to].plan += n
+		j.ranks[to].traffic[from].expect += n
 	}
 }
 
 func (j *job) failed() bool { return j.stop.Load() }
 
-func (j *job) mayDie(i int) bool { return j.mortal[i].Load() }
+func (j *job) allowedDown(i int) bool { return j.mayFail[i].Load() }
 
 // failf fails the test and makes all ranks stop.
 func (j *job) failf(format string, args ...any) {
@@ -97,8 +97,8 @@ func (j *job) wakeAll() {
 	}
 }
 
-// run drives the ranks, all if none is named, until each has completed its
-// traffic; ranks go on polling until the last has.
+// run drives the ranks, all if none is given, until each has completed its traffic; ranks
+// continue to poll until the last one has.
 func (j *job) run(ranks ...*rank) {
 	j.t.Helper()
 	j.runUntil((*rank).complete, ranks...)
@@ -135,7 +135,7 @@ func (j *job) each(do func(r *rank), ranks ...*rank) {
 	j.watch(tasks...)
 }
 
-// watch runs tasks concurrently, and waits for all as long as anything happens.
+// watch runs tasks concurrently, and waits for all as long as there is progress.
 func (j *job) watch(tasks ...func()) {
 	j.t.Helper()
 	var all sync.WaitGroup
@@ -175,7 +175,7 @@ func (j *job) watch(tasks ...func()) {
 	}
 }
 
-// report says what every rank does and awaits.
+// report says what every rank does and what it waits for.
 func (j *job) report() string {
 	var b strings.Builder
 	for _, r := range j.ranks {
@@ -188,11 +188,11 @@ func (j *job) report() string {
 			b.WriteString(" is inside a call under its lock, which may not block")
 		}
 		b.WriteString("\n")
-		for i := range r.lanes {
+		for i := range r.traffic {
 			if !locked || i == r.me {
 				continue
 			}
-			l := &r.lanes[i]
+			l := &r.traffic[i]
 			fmt.Fprintf(&b, "  with %d: sent %d of %d, got %d of %d", i, l.sent, l.plan, l.got, l.expect)
 			if l.refused > 0 {
 				fmt.Fprintf(&b, ", the next was refused %d times", l.refused)

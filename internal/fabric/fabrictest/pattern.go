@@ -7,9 +7,8 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// pattern makes the traffic of a test: every frame follows from who sends it to
-// whom on which channel, and its number there, so that the receiver knows what
-// must come next.
+// pattern makes the traffic of a test: sender, receiver, channel and number of a frame
+// determine its content, so that the receiver knows the next frame.
 type pattern struct {
 	seed  uint64
 	sizes func(r uint64, limit int) int // of the frame drawn by r
@@ -62,7 +61,7 @@ func (p *pattern) frame(from, to, channel, n int) (wire.Header, []byte) {
 	return h, p.noise[at : at+uint64(size)]
 }
 
-// placed draws whether a receiver says where the payload of a frame shall go.
+// placed draws whether the receiver returns a place for the payload of a frame.
 func placed(h *wire.Header) bool { return mix(h.Ctx, h.Arg, h.Name, 0)%2 == 0 }
 
 // anySize draws sizes of every kind: none, what fits one line of a ring and what

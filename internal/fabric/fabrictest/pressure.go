@@ -10,18 +10,18 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// takenMax bounds in bytes what a fabric may take for a peer that does not
-// poll: far above any ring or socket buffer, far below a memory.
+// takenMax bounds the bytes that a fabric may accept for a peer that does not poll: far more
+// than any ring or socket buffer has, and far less than the machine's memory.
 const takenMax = 64 << 20
 
-// fill offers frames to a peer that does not poll, until it is clear that no
-// more will be taken. The caller holds no lock.
+// fill sends frames to a peer that does not poll, until the fabric accepts no more. The
+// caller holds no lock.
 func (r *rank) fill(to int) {
 	bytes := 0
 	for !r.job.failed() {
 		r.mu.Lock()
-		l := &r.lanes[to]
-		taken := r.offer(to)
+		l := &r.traffic[to]
+		taken := r.send(to)
 		if !taken {
 			r.f.Poll(r, -1)
 		}
@@ -60,12 +60,12 @@ func testBackPressure(t *testing.T, open opener) {
 				j.plan(0, 2, 100)
 				j.plan(2, 0, 100)
 				withThird := func(r *rank) bool {
-					l := &r.lanes[2-r.me]
+					l := &r.traffic[2-r.me]
 					return l.sent == l.plan && l.got == l.expect
 				}
 				j.runUntil(withThird, full, other)
 				// The rest goes out once the receiver polls again.
-				missing := full.lanes[1].sent + 100 - full.lanes[1].plan
+				missing := full.traffic[1].sent + 100 - full.traffic[1].plan
 				j.plan(0, 1, missing)
 				j.run()
 			}
@@ -89,7 +89,7 @@ func testBothSidesBlocked(t *testing.T, open opener) {
 				for to := range n {
 					for k := 0; to != r.me && k < 100 && !j.failed(); {
 						r.mu.Lock()
-						if !r.offer(to) {
+						if !r.send(to) {
 							k++
 						}
 						r.mu.Unlock()
@@ -101,7 +101,7 @@ func testBothSidesBlocked(t *testing.T, open opener) {
 			for _, r := range j.ranks {
 				for to := range n {
 					if to != r.me {
-						j.plan(r.me, to, r.lanes[to].sent+open.scale(500)-r.lanes[to].plan)
+						j.plan(r.me, to, r.traffic[to].sent+open.scale(500)-r.traffic[to].plan)
 					}
 				}
 			}
@@ -120,22 +120,22 @@ func testRefusedSendEndsSleep(t *testing.T, open opener) {
 	j.run()
 	j.plan(0, 1, frames)
 	from, to := j.ranks[0], j.ranks[1]
-	sent := func() bool { return from.lanes[1].sent == from.lanes[1].plan }
+	sent := func() bool { return from.traffic[1].sent == from.traffic[1].plan }
 	j.watch(func() {
 		for done := false; !done && !j.failed(); {
 			from.mu.Lock()
-			for !sent() && from.offer(1) {
+			for !sent() && from.send(1) {
 			}
 			done = sent()
 			from.mu.Unlock()
-			dawdle(from.rng)
+			randomDelay(from.rng)
 			if !done {
-				from.rest(func() bool { return false })
+				from.sleepUntil(func() bool { return false })
 			}
 		}
 	}, func() {
 		for done := false; !done && !j.failed(); {
-			dawdle(to.rng)
+			randomDelay(to.rng)
 			if to.rng.IntN(2) == 0 {
 				for range 100 {
 					if from.asleep.Load() {
@@ -146,7 +146,7 @@ func testRefusedSendEndsSleep(t *testing.T, open opener) {
 			}
 			to.mu.Lock()
 			to.f.Poll(to, -1)
-			done = to.lanes[0].got == to.lanes[0].expect
+			done = to.traffic[0].got == to.traffic[0].expect
 			to.mu.Unlock()
 		}
 	})

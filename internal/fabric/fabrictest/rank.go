@@ -12,35 +12,35 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// rank drives one fabric as the engine does, and checks all that it delivers.
+// rank drives one fabric as the engine does, and checks every frame that it delivers.
 type rank struct {
 	job *job
 	me  int
 	f   fabric.Fabric
 
-	mu       sync.Mutex // the engine's lock
-	lanes    []lane     // by peer
-	patience int        // turns without work before it sleeps
-	turn     int
-	rng      *rand.Rand // of the goroutine that drives
+	mu        sync.Mutex // the engine's lock
+	traffic   []traffic  // by peer
+	idlePolls int        // polls without work before it sleeps
+	turn      int
+	rng       *rand.Rand // of the goroutine that drives
 
 	onTaken func(from int) // if set, called after each frame, inside Poll
 	asleep  atomic.Bool
-	ended   atomic.Bool // drives no more
+	ended   atomic.Bool // drive returns
 }
 
-// lane is the traffic between a rank and one peer.
-type lane struct {
+// traffic is the state of the frames between a rank and one peer.
+type traffic struct {
 	plan, sent int // frames to send, and accepted so far
 	expect     int // frames to receive
 	got        int
 	down       bool
-	hostile    bool // anything may come from this peer
+	hostile    bool // this peer may send anything
 
-	offered bool // hdr and buf were offered and refused
-	hdr     wire.Header
-	buf     []byte
-	handed  wire.Header // the copy of hdr that Send sees
+	refusedFrame bool // hdr and buf were refused
+	hdr          wire.Header
+	buf          []byte
+	handed       wire.Header // the copy of hdr that Send sees
 
 	sentOn, gotOn [channels]int
 	refused       int // Sends refused since one was accepted
@@ -49,17 +49,17 @@ type lane struct {
 	placeAt []byte
 }
 
-// offer offers the next frame of the plan to a peer. The fabric may not look at
-// header and payload once it has taken them: they are spoilt at once.
-func (r *rank) offer(to int) bool {
-	l := &r.lanes[to]
-	if !l.offered {
+// send tries to send the next frame of the plan to a peer. The fabric must not read header and
+// payload after it has accepted them: send overwrites them at once.
+func (r *rank) send(to int) bool {
+	l := &r.traffic[to]
+	if !l.refusedFrame {
 		c := r.job.pattern.channel(r.me, to, l.sent)
 		h, payload := r.job.pattern.frame(r.me, to, c, l.sentOn[c])
 		l.sentOn[c]++
 		l.hdr = h
 		l.buf = append(l.buf[:0], payload...)
-		l.offered = true
+		l.refusedFrame = true
 	}
 	l.handed = l.hdr
 	taken := r.f.Send(to, &l.handed, l.buf)
@@ -72,30 +72,30 @@ func (r *rank) offer(to int) bool {
 	}
 	l.handed = wire.Header{Size: 1, Kind: 0xfe}
 	clear(l.buf)
-	l.offered, l.refused = false, 0
+	l.refusedFrame, l.refused = false, 0
 	l.sent++
 	r.job.progress.Add(1)
 	return true
 }
 
-// push offers frames to all peers in turn, and reports how many were taken.
+// push sends frames to all peers in turn, and reports how many were accepted.
 func (r *rank) push() int {
 	n := 0
 	r.turn++
-	for i := range r.lanes {
-		to := (i + r.turn) % len(r.lanes)
-		l := &r.lanes[to]
-		for k := 0; k < 8 && l.sent < l.plan && !l.down && r.offer(to); k++ {
+	for i := range r.traffic {
+		to := (i + r.turn) % len(r.traffic)
+		l := &r.traffic[to]
+		for k := 0; k < 8 && l.sent < l.plan && !l.down && r.send(to); k++ {
 			n++
 		}
 	}
 	return n
 }
 
-// complete reports whether all is sent and received. Traffic with the dead is complete.
+// complete reports whether all is sent and received. Traffic with a rank that is Down is complete.
 func (r *rank) complete() bool {
-	for i := range r.lanes {
-		if l := &r.lanes[i]; !l.down && (l.sent < l.plan || l.got < l.expect) {
+	for i := range r.traffic {
+		if l := &r.traffic[i]; !l.down && (l.sent < l.plan || l.got < l.expect) {
 			return false
 		}
 	}
@@ -117,19 +117,19 @@ func (r *rank) drive(done func() bool) {
 			idle = 0
 			continue
 		}
-		if idle < r.patience {
+		if idle < r.idlePolls {
 			idle++
 			runtime.Gosched()
 			continue
 		}
-		r.rest(done)
+		r.sleepUntil(done)
 		idle = 0
 	}
 }
 
-// rest sleeps as the contract demands. It does not offer refused frames again
-// after Arm: Sleep must return for them too.
-func (r *rank) rest(done func() bool) {
+// sleepUntil sleeps as the contract demands. It does not send refused frames again after Arm:
+// Sleep must return for them too.
+func (r *rank) sleepUntil(done func() bool) {
 	r.mu.Lock()
 	if r.ended.Load() {
 		r.mu.Unlock()
@@ -139,7 +139,7 @@ func (r *rank) rest(done func() bool) {
 	quiet := r.f.Poll(r, -1) == 0 && !done() && !r.job.failed()
 	r.mu.Unlock()
 	if quiet {
-		dawdle(r.rng)
+		randomDelay(r.rng)
 		r.sleep()
 	}
 	r.mu.Lock()
@@ -149,9 +149,9 @@ func (r *rank) rest(done func() bool) {
 	r.mu.Unlock()
 }
 
-// dawdle passes a random time, mostly some nanoseconds, so that what follows
-// meets the other ranks at every point of what they do.
-func dawdle(rng *rand.Rand) {
+// randomDelay takes a random time, mostly some nanoseconds, so that the caller continues at
+// every possible point of what the other ranks do.
+func randomDelay(rng *rand.Rand) {
 	var turns atomic.Int32
 	switch n := rng.IntN(64) / 4; {
 	case n < 8:
@@ -176,7 +176,7 @@ func (r *rank) sleep() {
 // Frame implements fabric.Sink.
 func (r *rank) Frame(from int, h *wire.Header, payload []byte) {
 	r.job.progress.Add(1)
-	if l := r.lane(from, "Frame", h); l != nil {
+	if l := r.trafficFrom(from, "Frame", h); l != nil {
 		if int(h.Size) != len(payload) || len(payload) > wire.MaxPayload {
 			r.job.failf("rank %d from %d: payload of %d bytes with header %+v", r.me, from, len(payload), *h)
 		}
@@ -192,7 +192,7 @@ func (r *rank) Frame(from int, h *wire.Header, payload []byte) {
 
 // Place implements fabric.Sink.
 func (r *rank) Place(from int, h *wire.Header) []byte {
-	l := r.lane(from, "Place", h)
+	l := r.trafficFrom(from, "Place", h)
 	if l == nil {
 		return nil
 	}
@@ -210,7 +210,7 @@ func (r *rank) Place(from int, h *wire.Header) []byte {
 // Placed implements fabric.Sink.
 func (r *rank) Placed(from int, h *wire.Header) {
 	r.job.progress.Add(1)
-	l := r.lane(from, "Placed", h)
+	l := r.trafficFrom(from, "Placed", h)
 	if l == nil {
 		return
 	}
@@ -228,21 +228,21 @@ func (r *rank) Down(peer int, cause error) {
 	if cause == nil {
 		r.job.failf("rank %d: Down(%d) without a cause", r.me, peer)
 	}
-	if l := r.lane(peer, "Down", nil); l != nil {
+	if l := r.trafficFrom(peer, "Down", nil); l != nil {
 		l.down = true
-		if !r.job.mayDie(peer) {
+		if !r.job.allowedDown(peer) {
 			r.job.failf("rank %d: Down(%d, %v) although it lives", r.me, peer, cause)
 		}
 	}
 }
 
-// lane returns the traffic with a peer from which something arrives.
-func (r *rank) lane(from int, what string, h *wire.Header) *lane {
-	if from < 0 || from >= len(r.lanes) || from == r.me {
-		r.job.failf("rank %d of %d: %s from %d", r.me, len(r.lanes), what, from)
+// trafficFrom returns the traffic with a peer from which something arrives.
+func (r *rank) trafficFrom(from int, what string, h *wire.Header) *traffic {
+	if from < 0 || from >= len(r.traffic) || from == r.me {
+		r.job.failf("rank %d of %d: %s from %d", r.me, len(r.traffic), what, from)
 		return nil
 	}
-	l := &r.lanes[from]
+	l := &r.traffic[from]
 	if l.down {
 		r.job.failf("rank %d: %s from %d after its Down (header %+v)", r.me, what, from, h)
 		return nil
@@ -251,7 +251,7 @@ func (r *rank) lane(from int, what string, h *wire.Header) *lane {
 }
 
 // take checks a whole frame against the one that must come next.
-func (r *rank) take(from int, l *lane, h *wire.Header, payload []byte) {
+func (r *rank) take(from int, l *traffic, h *wire.Header, payload []byte) {
 	c := channelIndex(h.Chan)
 	if c < 0 {
 		r.job.failf("rank %d from %d: frame on channel %#x: %+v", r.me, from, h.Chan, *h)

@@ -15,7 +15,7 @@ func testFrameEndsSleep(t *testing.T, open opener) {
 	j.plan(0, 1, rounds)
 	j.plan(1, 0, rounds)
 	j.each(func(r *rank) {
-		l := &r.lanes[1-r.me]
+		l := &r.traffic[1-r.me]
 		until := func(reached func() bool) {
 			for !j.failed() {
 				r.mu.Lock()
@@ -24,15 +24,15 @@ func testFrameEndsSleep(t *testing.T, open opener) {
 				if ok {
 					return
 				}
-				dawdle(r.rng)
-				r.rest(reached)
+				randomDelay(r.rng)
+				r.sleepUntil(reached)
 			}
 		}
 		for i := range rounds {
 			if r.me == 1 {
 				until(func() bool { return l.got > i })
 			}
-			until(func() bool { return l.sent > i || r.offer(1-r.me) })
+			until(func() bool { return l.sent > i || r.send(1-r.me) })
 			if r.me == 0 {
 				until(func() bool { return l.got > i })
 			}
@@ -70,7 +70,7 @@ func (e *engine) turnAndArm() {
 		for e.f.Poll(e.rank, -1)+e.push() > 0 {
 			e.moved.Broadcast()
 		}
-		dawdle(e.rng) // room may be offered while nobody is armed
+		randomDelay(e.rng) // room may appear while nobody is armed
 		e.f.Arm()
 		if e.f.Poll(e.rank, -1) == 0 {
 			return
@@ -94,7 +94,7 @@ func (e *engine) wait(done func() bool) {
 		}
 		if e.user.IntN(4) == 0 {
 			e.mu.Unlock()
-			dawdle(e.user)
+			randomDelay(e.user)
 			e.mu.Lock()
 			e.f.Disarm()
 		}
@@ -105,17 +105,16 @@ func (e *engine) wait(done func() bool) {
 	}
 }
 
-// testServiceStandsIn exchanges bursts that are too large to go out at once
-// between users who stop polling at any point. Room that is offered while the
-// user polls, and frames that arrive as it leaves, must reach the service, which
-// may be inside Sleep all the time.
+// testServiceStandsIn exchanges bursts that are too large to be sent at once, between users
+// that stop polling at any point. The service, which may be inside Sleep all the time, must
+// notice room that appears while the user polls, and frames that arrive as the user leaves.
 func testServiceStandsIn(t *testing.T, open opener) {
 	j := newJob(t, open, 2, 10, anySize)
 	rounds, burst := open.scale(2000), 40
 	var tasks []func()
 	for _, r := range j.ranks {
 		e := &engine{rank: r, moved: sync.NewCond(&r.mu), user: rand.New(rand.NewPCG(10, uint64(r.me)))}
-		l := &r.lanes[1-r.me]
+		l := &r.traffic[1-r.me]
 		tasks = append(tasks, e.serve, func() {
 			for i := range rounds {
 				n := 1
@@ -162,7 +161,7 @@ func testWakeEndsSleep(t *testing.T, open opener) {
 			}
 			next <- struct{}{}
 			for called.Load() <= i && !j.failed() {
-				dawdle(r.rng)
+				randomDelay(r.rng)
 				r.sleep()
 			}
 			j.progress.Add(1)
@@ -170,7 +169,7 @@ func testWakeEndsSleep(t *testing.T, open opener) {
 	}, func() {
 		rng := rand.New(rand.NewPCG(11, 11))
 		for range next {
-			dawdle(rng)
+			randomDelay(rng)
 			called.Add(1)
 			r.f.Wake()
 		}
@@ -195,7 +194,7 @@ func testCloseEndsSleep(t *testing.T, open opener) {
 					runtime.Gosched()
 				}
 			}
-			dawdle(r.rng)
+			randomDelay(r.rng)
 			r.close()
 			all.Wait()
 			for range 3 {

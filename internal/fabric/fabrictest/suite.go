@@ -1,6 +1,5 @@
-// Package fabrictest is the suite that every fabric passes: what package fabric
-// promises, as tests. A fabric's own test calls Run with a way to make the
-// fabrics of one job.
+// Package fabrictest is the suite that every fabric passes: tests of the contract in package
+// fabric. A fabric's own test calls Run with a function that makes the fabrics of one job.
 //
 // Each fabric is driven as the engine would drive it: by a goroutine of its own,
 // under a lock of its own, sleeping without any idle time, so that a lost
@@ -37,8 +36,8 @@ func Run(t *testing.T, open func(t testing.TB, n int) []fabric.Fabric, only ...s
 	RunPart(t, 1, open, only...)
 }
 
-// RunPart is Run with one part-th of the repetitions: for what is slow, or shares
-// most of its code with what passes all.
+// RunPart is Run with one part-th of the repetitions: for a fabric that is slow, or that shares
+// most of its code with one that runs all.
 func RunPart(t *testing.T, part int, fabrics func(t testing.TB, n int) []fabric.Fabric, only ...string) {
 	open := opener{fabrics, part}
 	known := 0

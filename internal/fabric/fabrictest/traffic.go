@@ -85,13 +85,13 @@ func testSendInsideFrame(t *testing.T, open opener) {
 		j.plan(0, from, frames)
 	}
 	asked := j.ranks[0]
-	plan := asked.lanes
+	plan := asked.traffic
 	for to := range plan {
 		plan[to].plan = 0 // until asked
 	}
 	asked.onTaken = func(from int) {
 		plan[from].plan++
-		if asked.offer(from) { // else push offers it again
+		if asked.send(from) { // else push sends it again
 			answered[from]++
 		}
 	}

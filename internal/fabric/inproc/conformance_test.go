@@ -9,21 +9,21 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric/shm"
 )
 
-// mortal adds to a fabric the suite's way to kill it.
-type mortal struct {
+// killable adds Kill of the suite to a fabric.
+type killable struct {
 	*shm.Fabric
 	world *inproc.World
 	me    int
 }
 
-func (m mortal) Kill() { m.world.Kill(m.me) }
+func (m killable) Kill() { m.world.Kill(m.me) }
 
 func TestConformance(t *testing.T) {
 	fabrictest.Run(t, func(t testing.TB, n int) []fabric.Fabric {
 		w, fs := open(t, n)
 		fabrics := make([]fabric.Fabric, n)
 		for i, f := range fs {
-			fabrics[i] = mortal{f, w, i}
+			fabrics[i] = killable{f, w, i}
 		}
 		return fabrics
 	})

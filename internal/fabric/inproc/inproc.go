@@ -16,16 +16,16 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// ErrKilled is the cause of death of processes that World.Kill ended.
+// ErrKilled is the cause of Down for processes that World.Kill ended.
 var ErrKilled = errors.New("killed")
 
 // World is the memory that n processes share: all of a job, or those of one node.
 type World struct {
-	control *shmfmt.Control
-	beds    []bed
-	heaps   []*heap.Heap
-	job     []int // by process: its index in the job
-	size    int   // of the job
+	control  *shmfmt.Control
+	sleepers []sleeper
+	heaps    []*heap.Heap
+	job      []int // by process: its index in the job
+	size     int   // of the job
 
 	mu       sync.Mutex // guards what follows
 	segments []*shmfmt.Segment
@@ -54,18 +54,18 @@ func NewNode(job []int, size int) (*World, error) {
 		return nil, err
 	}
 	w := &World{
-		control: control, beds: make([]bed, n), heaps: make([]*heap.Heap, n), job: job, size: size,
+		control: control, sleepers: make([]sleeper, n), heaps: make([]*heap.Heap, n), job: job, size: size,
 		segments: make([]*shmfmt.Segment, n), fabrics: make([]*shm.Fabric, n), dead: make([]bool, n),
 	}
-	for i := range w.beds {
-		w.beds[i].called = make(chan struct{}, 1)
+	for i := range w.sleepers {
+		w.sleepers[i].token = make(chan struct{}, 1)
 		w.heaps[i] = heap.Loose()
 	}
 	return w, nil
 }
 
 // Size is the number of processes.
-func (w *World) Size() int { return len(w.beds) }
+func (w *World) Size() int { return len(w.sleepers) }
 
 // Open returns the fabric of process i, once. Others may already have sent to it.
 func (w *World) Open(i int) (*shm.Fabric, error) {
@@ -90,9 +90,9 @@ func (w *World) Open(i int) (*shm.Fabric, error) {
 	return f, nil
 }
 
-// Kill ends process i for the others: each delivers what i had published, then
-// Down with ErrKilled, and nothing after it. Process i itself, which may still
-// run as a goroutine, finds all others dead, so that its calls come to an end.
+// Kill ends process i for the others: each delivers the frames that i had published,
+// then Down with ErrKilled, and nothing after it. Process i itself may still run as a
+// goroutine; it gets Down of all others, so that its calls return.
 func (w *World) Kill(i int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,8 +107,8 @@ func (w *World) Kill(i int) {
 	}
 }
 
-// lose tells process i of the death of process dead; for the dead one itself it
-// is the others that are gone. The caller holds w.mu.
+// lose reports to process i that process dead has failed. To the dead process itself it
+// reports that all others have failed. The caller holds w.mu.
 func (w *World) lose(i, dead int) {
 	if i != dead {
 		w.fabrics[i].Lose(w.job[dead], fmt.Errorf("inproc: process %d: %w", dead, ErrKilled))
@@ -145,16 +145,16 @@ func (n *node) Control() *shmfmt.Control { return n.w.control }
 func (n *node) Segment(i int) (*shmfmt.Segment, error) { return n.w.segment(i) }
 
 func (n *node) Sleep(bell *atomic.Uint32, seen uint32) {
-	n.w.beds[n.me].sleep(bell, seen)
+	n.w.sleepers[n.me].sleep(bell, seen)
 }
 
 func (n *node) Wake(i int, _ *atomic.Uint32) error {
-	n.w.beds[i].wake()
+	n.w.sleepers[i].wake()
 	return nil
 }
 
-// Read is unsupported: an address in a frame is never used as a pointer, and
-// here no kernel would check it. Long messages take the generic path.
+// Read is unsupported: an address from a frame is never used as a pointer, and in one
+// process the kernel cannot check it. Long messages take the generic path.
 func (n *node) Read(i int, _ *shmfmt.Door, dst [][]byte, _ uint64) error {
 	return fmt.Errorf("inproc: read of %d blocks from process %d: %w", len(dst), i, fabric.ErrUnsupported)
 }
@@ -166,33 +166,33 @@ func (n *node) Write(i int, _ *shmfmt.Door, src [][]byte, _ uint64) error {
 
 func (n *node) Heap() *heap.Heap { return n.w.heaps[n.me] }
 
-// View is of the heap itself: blocks are slices.
+// View returns the heap itself: blocks are slices.
 func (n *node) View(i int) shm.View { return view{n.w.heaps[i]} }
 
 type view struct{ *heap.Heap }
 
 func (view) Close() {}
 
-// Close leaves the memory to the others; it is collected with the world.
+// Close frees nothing: the others use the memory, which is collected with the world.
 func (n *node) Close() error { return nil }
 
-// bed is where one process sleeps on its bell. A wake leaves a token unless one
-// is there already; the sleeper compares the bell after every token it takes, so
-// a token left over costs a turn and a bell counted up is never slept through.
-type bed struct {
-	called chan struct{} // holds at most one token
+// sleeper is where one process sleeps on its doorbell. wake adds a token unless there is
+// one already. sleep compares the bell after every token that it takes, so a stale token
+// costs one iteration, and a bell that has been incremented always ends the sleep.
+type sleeper struct {
+	token chan struct{} // holds at most one token
 }
 
-// wake is called after the bell was counted up.
-func (b *bed) wake() {
+// wake is called after the bell was incremented.
+func (b *sleeper) wake() {
 	select {
-	case b.called <- struct{}{}:
-	default: // the token that is there was not taken yet: whoever takes it sees the bell
+	case b.token <- struct{}{}:
+	default: // the token was not taken yet: the sleeper that takes it sees the bell
 	}
 }
 
-func (b *bed) sleep(bell *atomic.Uint32, seen uint32) {
+func (b *sleeper) sleep(bell *atomic.Uint32, seen uint32) {
 	for bell.Load() == seen { // pairs with the Add before every wake
-		<-b.called
+		<-b.token
 	}
 }

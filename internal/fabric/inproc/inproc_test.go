@@ -10,17 +10,19 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// tally counts what a fabric delivers.
-type tally struct {
+// recordingSink records what a fabric delivers.
+type recordingSink struct {
 	frames []uint64 // Arg by arrival
 	downs  []int
 	causes []error
 }
 
-func (s *tally) Frame(from int, h *wire.Header, payload []byte) { s.frames = append(s.frames, h.Arg) }
-func (s *tally) Place(int, *wire.Header) []byte                 { return nil }
-func (s *tally) Placed(int, *wire.Header)                       {}
-func (s *tally) Down(peer int, cause error) {
+func (s *recordingSink) Frame(from int, h *wire.Header, payload []byte) {
+	s.frames = append(s.frames, h.Arg)
+}
+func (s *recordingSink) Place(int, *wire.Header) []byte { return nil }
+func (s *recordingSink) Placed(int, *wire.Header)       {}
+func (s *recordingSink) Down(peer int, cause error) {
 	s.downs, s.causes = append(s.downs, peer), append(s.causes, cause)
 }
 
@@ -69,7 +71,7 @@ func TestFramesSentBeforeTheReceiverOpensArrive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s tally
+	var s recordingSink
 	b.Poll(&s, -1)
 	if len(s.frames) != 1 || s.frames[0] != 7 {
 		t.Fatalf("got frames %v, want [7]", s.frames)
@@ -87,13 +89,13 @@ func TestKillDeliversWhatWasPublishedThenDownThenNothing(t *testing.T) {
 	w.Kill(1)
 	w.Kill(1)
 	f[1].Send(2, &wire.Header{Kind: wire.Eager}, nil) // a zombie's: before Down at best
-	var s tally
+	var s recordingSink
 	f[0].Sleep()
 	f[0].Poll(&s, -1)
 	if len(s.frames) != frames || len(s.downs) != 1 || s.downs[0] != 1 || !errors.Is(s.causes[0], inproc.ErrKilled) {
 		t.Fatalf("got %d frames, downs %v (%v), want %d and [1]", len(s.frames), s.downs, s.causes, frames)
 	}
-	var zombie tally
+	var zombie recordingSink
 	f[1].Poll(&zombie, -1)
 	if len(zombie.downs) != 2 {
 		t.Errorf("the killed process saw downs %v, want both others", zombie.downs)
@@ -123,7 +125,7 @@ func TestKillReachesWhoOpensLater(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var s tally
+		var s recordingSink
 		f.Poll(&s, -1)
 		if len(s.downs) != 1 || s.downs[0] != 1-i {
 			t.Errorf("process %d saw downs %v, want [%d]", i, s.downs, 1-i)

@@ -1,10 +1,10 @@
 // Package shm carries frames between the processes of a node through rings in
 // shared memory. The same code serves ranks that are goroutines of one process,
-// over rings on the heap (package inproc); what differs is behind Node.
+// over rings on the heap (package inproc); Node hides the differences.
 //
-// Cost of a frame of up to 24 bytes: one line written by the sender and read by
-// the receiver, one load to learn whether the receiver sleeps. Longer payloads
-// are copied in and out once.
+// A frame of up to 24 bytes costs one cache line, written by the sender and read by
+// the receiver, and one load to see whether the receiver sleeps. Longer payloads are
+// copied in and out once.
 package shm
 
 import (
@@ -22,15 +22,14 @@ import (
 )
 
 const (
-	// eagerMax is the largest message that travels through the ring at once, in
-	// bytes: above it one copy between the two processes costs less than two
-	// through the ring.
+	// eagerMax is the largest eager message in bytes. Above it one copy between the
+	// two processes costs less than two copies through the ring.
 	eagerMax = 8 << 10
-	// pollBurst bounds the frames taken from one ring before the next is looked at.
+	// pollBurst bounds the frames taken from one ring before the next ring is polled.
 	pollBurst = 32
-	// meetEvery is how many Polls may deliver frames before one looks for peers
-	// that are new or dead all the same: a flood must not hide them.
-	meetEvery = 64
+	// scanEvery is how many Polls may deliver frames before one looks for new and
+	// failed peers nevertheless: a flood of frames must not hide them.
+	scanEvery = 64
 )
 
 // Node is the shared memory that the fabric works on, and the means to sleep
@@ -39,10 +38,10 @@ type Node interface {
 	Control() *shmfmt.Control
 	// Segment maps the segment of local process i.
 	Segment(i int) (*shmfmt.Segment, error)
-	// Sleep blocks while the own bell is seen.
+	// Sleep blocks while the own bell has the value seen.
 	Sleep(bell *atomic.Uint32, seen uint32)
-	// Wake wakes local process i, whose bell has just been counted up. It fails if that process,
-	// should it sleep, goes on sleeping.
+	// Wake wakes local process i, whose bell has just been incremented. It fails if it cannot
+	// wake that process.
 	Wake(i int, bell *atomic.Uint32) error
 	// Read copies from the memory of local process i.
 	Read(i int, door *shmfmt.Door, dst [][]byte, addr uint64) error
@@ -73,16 +72,16 @@ type Fabric struct {
 
 	taker   Taker      // of offers; nil: none are taken
 	offers  []offering // those of peers in offered
-	offered []uint64   // bits of the bitmap of peers that make offers
+	offered []uint64   // bits of the bitmap whose peers are in offers
 	head    shmfmt.OfferHead
 
-	down []bool // by job index: told as Down
+	down []bool // by job index: Down was called
 
-	glanced int           // index in `in` of the ring whose frame Glance returned
-	pace    atomic.Uint64 // for nobody: adding to it is a fence between two looks of Glance
+	peeked int           // index in `in` of the ring whose frame Glance returned
+	spin   atomic.Uint64 // for nobody: adding to it is a fence between two looks of Glance
 
-	heard  atomic.Uint32 // bell when Sleep last returned; stored by Sleep, loaded by Arm
-	closed atomic.Bool
+	seenBell atomic.Uint32 // bell when Sleep last returned; stored by Sleep, loaded by Arm
+	closed   atomic.Bool
 
 	gone   []atomic.Bool // by job index: stored by Lose, loaded by Gone; and by C, so that it is in memory of records
 	losing atomic.Bool   // lost is not empty; stored by Lose, loaded by Poll
@@ -90,7 +89,7 @@ type Fabric struct {
 	lost   []loss
 }
 
-// loss is a death that the next Poll delivers.
+// loss is a failed peer that the next Poll reports.
 type loss struct {
 	peer  int // job index
 	cause error
@@ -103,17 +102,17 @@ type outgoing struct {
 	peer int // local index
 	dead bool
 
-	read  ability
-	write ability
+	read  permission
+	write permission
 }
 
-// ability is whether the kernel permits something, as was tried once.
-type ability uint8
+// permission says whether the kernel permits an access, as one attempt has shown.
+type permission uint8
 
 const (
-	untried ability = iota
-	able
-	unable
+	unknown permission = iota
+	granted
+	denied
 )
 
 // incoming is the way from one peer.
@@ -125,8 +124,8 @@ type incoming struct {
 	busy int // polls in a row that found a frame
 }
 
-// New makes the fabric of local process me; job lists the job index of each
-// local process, and size is the number of processes in the job.
+// New returns the fabric of local process me. job lists the job index of each local
+// process, and size is the number of processes in the job.
 func New(name string, node Node, me int, job []int, size int) (*Fabric, error) {
 	f := &Fabric{
 		node: node, name: name, me: me, job: job,
@@ -181,17 +180,17 @@ func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
 	if !o.ring.Put(h, payload) {
 		return false
 	}
-	// Put is a full fence: either we see the peer armed, or it sees the frame
-	// in the poll that follows its Arm.
+	// Put is a full fence: either this process sees the peer armed, or the peer sees
+	// the frame in the poll that follows its Arm.
 	if o.door.Armed.Load() != 0 {
 		f.Ring(o.peer)
 	}
 	return true
 }
 
-// Lose tells that a peer is dead, as whoever watches processes learned it. The
-// next Poll delivers what the peer had published, then Down, and Sleep returns
-// for it. Callable from any goroutine.
+// Lose reports that a peer has failed; whoever watches the processes calls it. The next
+// Poll delivers what the peer had published, then Down, and Sleep returns for it.
+// Callable from any goroutine.
 func (f *Fabric) Lose(peer int, cause error) {
 	if peer >= 0 && peer < len(f.gone) {
 		f.gone[peer].Store(true) // pairs with the load in Gone
@@ -203,7 +202,7 @@ func (f *Fabric) Lose(peer int, cause error) {
 	f.Wake()
 }
 
-// Gone reports whether Lose told that a peer is dead, maybe before Down is delivered.
+// Gone reports whether Lose was called for a peer, possibly before Down is delivered.
 // Callable from any goroutine; it takes no lock.
 func (f *Fabric) Gone(peer int) bool { return f.gone[peer].Load() } // pairs with the store in Lose
 
@@ -216,7 +215,7 @@ func (f *Fabric) Ring(i int) {
 	}
 }
 
-// wake wakes local process i, whose bell has just been counted up. A peer that cannot be
+// wake wakes local process i, whose bell has just been incremented. A peer that cannot be
 // woken is lost.
 func (f *Fabric) wake(i int, d *shmfmt.Door) {
 	if err := f.node.Wake(i, &d.Bell); err != nil && i != f.me {
@@ -224,8 +223,8 @@ func (f *Fabric) wake(i int, d *shmfmt.Door) {
 	}
 }
 
-// connect finds the ring to a peer; it was made with the peer's segment, so the
-// peer takes no part in it.
+// connect finds the ring to a peer. The ring is part of the peer's segment from the
+// start, so the peer takes no part in it.
 func (f *Fabric) connect(to int) *outgoing {
 	i := f.local[to]
 	o := &outgoing{peer: i, dead: true}
@@ -249,33 +248,33 @@ func (f *Fabric) connect(to int) *outgoing {
 	return o
 }
 
-// Poll implements fabric.Fabric. The hint is not needed: looking into all rings
-// that were ever used costs a load each.
+// Poll implements fabric.Fabric. It ignores the hint: polling all rings that were ever
+// used costs one load each.
 func (f *Fabric) Poll(s fabric.Sink, hint int) int {
 	n := f.drainAll(s)
 	if len(f.offers) > 0 {
 		n += f.TakeOffers()
 	}
-	if f.turns++; n == 0 || f.turns%meetEvery == 0 {
+	if f.turns++; n == 0 || f.turns%scanEvery == 0 {
 		if f.losing.Load() { // pairs with the store in Lose
-			n += f.bury(s)
+			n += f.deliverLosses(s)
 		}
-		if f.meet() {
+		if f.findSenders() {
 			n += f.drainAll(s)
 		}
-		if f.meetOffers() {
+		if f.findOffers() {
 			n += f.TakeOffers()
 		}
 	}
 	return n
 }
 
-// drainAll takes from each ring in turn. From a ring that was empty a moment ago
-// it takes one frame: to look for another behind it would take a line from the
-// sender before the caller can go on with the one it may have waited for.
+// drainAll delivers frames of each ring in turn. From a ring that was empty in the last
+// polls it takes one frame only: looking for a second one would take a cache line from
+// the sender, before the caller can continue with the frame that it may have waited for.
 func (f *Fabric) drainAll(s fabric.Sink) int {
 	n := 0
-	for i := 0; i < len(f.in); i++ { // drain may take out f.in[i]
+	for i := 0; i < len(f.in); i++ { // drain may remove f.in[i]
 		c := &f.in[i]
 		if c.ring.Empty() {
 			c.busy = 0
@@ -291,8 +290,8 @@ func (f *Fabric) drainAll(s fabric.Sink) int {
 	return n
 }
 
-// meet finds peers that have begun to send, and reports whether there are any.
-func (f *Fabric) meet() bool {
+// findSenders adds peers that have begun to send, and reports whether there are any.
+func (f *Fabric) findSenders() bool {
 	found := false
 	for w, known := range f.seen {
 		if a := f.seg.Active(w); a != known {
@@ -331,18 +330,18 @@ func (f *Fabric) drain(c *incoming, limit int, s fabric.Sink) int {
 		s.Frame(c.job, &f.hdr, payload)
 		n++
 		if c.ring.Done() {
-			f.offerRoom(c)
+			f.signalRoom(c)
 		}
 	}
 	return n
 }
 
-// offerRoom tells a peer whose frame was refused to try again. It counts the
-// bell up even if the peer is not armed: the peer may be between the refusal and
-// its Arm, and then the Sleep that follows must return. If one is under way
-// already, Arm ends it. Who takes the arming counts the bell up once more: the
-// sleeper may have heard the first and be asleep again already.
-func (f *Fabric) offerRoom(c *incoming) {
+// signalRoom tells a peer whose frame was refused that its ring has room. It increments
+// the bell even if the peer is not armed: the peer may be between the refusal and its Arm,
+// and then the Sleep that follows must return. If a Sleep is in progress already, Arm ends
+// it. The process that clears the armed flag increments the bell once more: the peer may
+// have seen the first increment and be asleep again.
+func (f *Fabric) signalRoom(c *incoming) {
 	c.door.Bell.Add(1)
 	if c.door.Armed.Swap(0) != 0 { // pairs with the store in Arm
 		c.door.Bell.Add(1)
@@ -350,14 +349,14 @@ func (f *Fabric) offerRoom(c *incoming) {
 	}
 }
 
-// bury delivers deaths, each after the last frames of the dead.
-func (f *Fabric) bury(s fabric.Sink) int {
+// deliverLosses reports the lost peers, each after its last frames.
+func (f *Fabric) deliverLosses(s fabric.Sink) int {
 	f.mu.Lock()
 	lost := f.lost
 	f.lost = nil
 	f.losing.Store(false)
 	f.mu.Unlock()
-	f.meet() // the dead may have sent first after Poll looked, and before Lose
+	f.findSenders() // a lost peer may have sent its first frame after the last poll
 	n := 0
 	for _, l := range lost {
 		if l.peer < 0 || l.peer >= len(f.down) {
@@ -365,7 +364,7 @@ func (f *Fabric) bury(s fabric.Sink) int {
 		}
 		for i := range f.in {
 			if c := &f.in[i]; c.job == l.peer {
-				// More than a ring holds is not from the dead.
+				// The limit is the size of a ring: a failed peer has published no more.
 				n += f.drain(c, shmfmt.RingBytes/shmfmt.Line, s)
 				break
 			}
@@ -378,7 +377,7 @@ func (f *Fabric) bury(s fabric.Sink) int {
 	return n
 }
 
-// drop stops talking and listening to a peer that is dead or broke the format.
+// drop ends sending to and receiving from a peer that has failed or broken the format.
 func (f *Fabric) drop(job int, cause error, s fabric.Sink) {
 	for i := range f.in {
 		if f.in[i].job == job {
@@ -399,9 +398,9 @@ func (f *Fabric) drop(job int, cause error, s fabric.Sink) {
 // Arm implements fabric.Fabric.
 func (f *Fabric) Arm() {
 	f.door.Armed.Store(1) // full fence; pairs with the load in Ring
-	if f.door.Bell.Load() != f.heard.Load() {
-		// Room was offered while we were not armed, so nobody woke who may
-		// sleep on the bell already.
+	if f.door.Bell.Load() != f.seenBell.Load() {
+		// signalRoom incremented the bell while this process was not armed, and so woke
+		// nobody: a goroutine may sleep on the bell already.
 		f.wake(f.me, f.door)
 	}
 }
@@ -413,32 +412,32 @@ func (f *Fabric) Disarm() {
 	}
 }
 
-// Sleep implements fabric.Fabric. It sleeps only if the bell has not rung since
-// it last returned: what is polled between two Sleeps cannot be missed.
+// Sleep implements fabric.Fabric. It sleeps only if the bell has not changed since Sleep
+// last returned, so that it does not miss a ring between two Sleeps.
 func (f *Fabric) Sleep() {
 	if !f.closed.Load() {
-		f.node.Sleep(&f.door.Bell, f.heard.Load())
+		f.node.Sleep(&f.door.Bell, f.seenBell.Load())
 	}
-	f.heard.Store(f.door.Bell.Load())
+	f.seenBell.Store(f.door.Bell.Load())
 }
 
 // Wake implements fabric.Fabric.
 func (f *Fabric) Wake() {
 	f.door.Bell.Add(1)
-	f.wake(f.me, f.door) // fails only where the sleep has ended for ever
+	f.wake(f.me, f.door) // fails only after Release, when nobody sleeps any more
 }
 
-// Close implements fabric.Fabric. Frames stand in shared memory: nothing is to
-// be flushed.
+// Close implements fabric.Fabric. Accepted frames are in shared memory: there is nothing
+// to flush.
 func (f *Fabric) Close() error {
 	f.closed.Store(true)
 	f.Wake()
 	return f.node.Close()
 }
 
-// Release gives the memory back, where the process lives on without the fabric.
-// It is closed and nobody sleeps in it. If it is watched, calls may still be under
-// way or come: they find empty rings.
+// Release frees the memory of a closed fabric in which nobody sleeps, when the process
+// continues without it. If watched is set, calls may still be in progress or follow: they
+// find empty rings.
 func (f *Fabric) Release(watched bool) error {
 	if r, ok := f.node.(interface{ Release(bool) error }); ok {
 		return r.Release(watched)

@@ -70,7 +70,7 @@ func TestBrokenRingEndsItsPeerAndNoOther(t *testing.T) {
 	}
 }
 
-// A peer whose memory cannot be reached was once silently sent to the void.
+// Frames to a peer whose memory cannot be mapped were once dropped silently.
 func TestPeerThatCannotBeMappedIsDown(t *testing.T) {
 	h := newHost(t, 3)
 	var f []*shm.Fabric

@@ -162,16 +162,16 @@ func (p *process) Finalize() error                   { return nil }
 func (p *process) Abort(code int, reason string)     { panic(fmt.Sprint(code, reason)) }
 func (p *process) Lost() <-chan struct{}             { return nil }
 
-// mortal adds to a fabric the suite's ways to kill it and to attack with it.
-type mortal struct {
+// killable adds Kill and Inject of the suite to a fabric.
+type killable struct {
 	*shm.Fabric
 	host     *host
 	me       int
 	segments [][]byte // of all ranks, mapped by the test
 }
 
-// Kill does what a launcher does that saw the process die.
-func (m *mortal) Kill() {
+// Kill does what a launcher does when the process dies.
+func (m *killable) Kill() {
 	for i, f := range m.host.fabrics {
 		if i != m.me {
 			f.Lose(m.me, errKilled)
@@ -179,11 +179,11 @@ func (m *mortal) Kill() {
 	}
 }
 
-// Inject writes what no correct process writes into what is this process's to
-// write: its ring to peer `to`, its bits, its answers. Who can write that can
-// write the rings of others too, and nothing here could tell: processes of one
-// job share their memory.
-func (m *mortal) Inject(to int, r *rand.Rand) {
+// Inject writes what no correct process writes, into memory that this process may write: its
+// ring to peer `to`, its bits, its answers. A process that can write this memory can also
+// write the rings of others, and nobody can detect that: processes of one job share their
+// memory.
+func (m *killable) Inject(to int, r *rand.Rand) {
 	seg, err := shmfmt.OpenSegment(m.segments[to], to, m.host.n, nil)
 	if err != nil {
 		panic(err)
@@ -236,7 +236,7 @@ func conforms(t *testing.T, hosts func(testing.TB, int) *host) {
 		}
 		fabrics := make([]fabric.Fabric, n)
 		for i, f := range h.fabrics {
-			fabrics[i] = &mortal{f, h, i, segments}
+			fabrics[i] = &killable{f, h, i, segments}
 		}
 		return fabrics
 	})

@@ -6,25 +6,25 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// Taker does what peers offer, if it is asked for by one that may. It is called as a
-// fabric.Sink is. Nothing that it is given is to be trusted; what it puts into answer goes
-// back. It reports false if it has done nothing.
+// Taker carries out the operations that peers offer in shared memory. It is called like a
+// fabric.Sink, and must not trust its arguments. The content of answer goes back to the peer.
+// It reports false if it refuses the operation and has done nothing.
 type Taker interface {
 	TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt.OfferData]byte) bool
 }
 
-// TakeBy has Poll take what peers offer; without it nothing is taken. Call it before the
-// first Poll.
-func (f *Fabric) TakeBy(t Taker) { f.taker = t }
+// SetTaker makes Poll take the offers of peers; without it Poll takes none. It must be called
+// before the first Poll.
+func (f *Fabric) SetTaker(t Taker) { f.taker = t }
 
-// offering is where a peer makes offers.
+// offering is the memory in which a peer makes offers.
 type offering struct {
 	offer *shmfmt.Offer
 	job   int
 }
 
-// Offer returns where this process makes offers to a peer on the node, nil if it cannot.
-// The first call announces it: call it when there is something to offer.
+// Offer returns the memory in which this process makes offers to a peer of the node, nil if
+// it cannot. The first call makes the peer look there, so call it only before an offer.
 func (f *Fabric) Offer(peer int) *shmfmt.Offer {
 	o := f.out[peer]
 	if o == nil {
@@ -44,13 +44,13 @@ func (f *Fabric) Offer(peer int) *shmfmt.Offer {
 	return offer
 }
 
-// Sleeps reports whether nobody at a peer, to which there is an Offer, polls, so that an
-// offer would be in vain. It may be that nobody polls though it reports false.
+// Sleeps reports that nobody at a peer with an Offer polls, so that no goroutine would take
+// an offer soon. False does not prove that a goroutine polls.
 func (f *Fabric) Sleeps(peer int) bool { return f.out[peer].door.Armed.Load() != 0 } // pairs with the stores in Arm and Disarm
 
-// Nudge has a goroutine of a peer poll that sleeps while it waits for something, and reports
-// whether there was any. It is a system call.
-func (f *Fabric) Nudge(peer int) bool {
+// WakeWaiter makes a goroutine of a peer poll that waits and sleeps, and reports whether there
+// was one. It costs a system call.
+func (f *Fabric) WakeWaiter(peer int) bool {
 	o := f.out[peer]
 	seg, err := f.node.Segment(o.peer)
 	if err != nil || !seg.Nudge() {
@@ -60,15 +60,14 @@ func (f *Fabric) Nudge(peer int) bool {
 	return true
 }
 
-// SetWaits tells peers how many goroutines of this process sleep while they wait for
-// something.
+// SetWaits tells peers how many goroutines of this process wait and sleep.
 func (f *Fabric) SetWaits(n int) { f.seg.SetWaits(n) }
 
-// Nudged reports whether a peer would have one of these poll, once for each time.
-func (f *Fabric) Nudged() bool { return f.seg.Nudged() }
+// WaiterWanted reports whether a peer has called WakeWaiter, once for each call.
+func (f *Fabric) WaiterWanted() bool { return f.seg.Nudged() }
 
-// TakeOffers takes what peers offer, and reports how many there were. Poll does it; whoever
-// holds the engine's lock and waits for long without polling may.
+// TakeOffers takes the offers of peers, and reports how many there were. Poll calls it. A
+// goroutine that holds the engine's lock and waits without polling may call it too.
 func (f *Fabric) TakeOffers() int {
 	n := 0
 	for i := range f.offers {
@@ -88,9 +87,8 @@ func (f *Fabric) take(o *offering) int {
 	return 1
 }
 
-// meetOffers finds peers that have begun to make offers, and reports whether there are
-// any.
-func (f *Fabric) meetOffers() bool {
+// findOffers adds peers that have begun to make offers, and reports whether there are any.
+func (f *Fabric) findOffers() bool {
 	found := false
 	for w, known := range f.offered {
 		fresh := f.seg.Offering(w) &^ known
@@ -112,7 +110,7 @@ func (f *Fabric) meetOffers() bool {
 	return found
 }
 
-// dropOffers takes no more offers of a peer.
+// dropOffers removes a peer from those whose offers are taken.
 func (f *Fabric) dropOffers(job int) {
 	for i := range f.offers {
 		if f.offers[i].job == job {

@@ -25,7 +25,7 @@ func TestPollTakesOffers(t *testing.T) {
 	f := h.start(t)
 	var by takers
 	var s tally
-	f[0].TakeBy(&by)
+	f[0].SetTaker(&by)
 	for from := 1; from <= 2; from++ {
 		for n := uint64(1); n <= 3; n++ {
 			o := f[from].Offer(0)
@@ -75,7 +75,7 @@ func TestForgedOffersHarmNobody(t *testing.T) {
 	f := h.start(t)
 	var by takers
 	var s tally
-	f[0].TakeBy(&by)
+	f[0].SetTaker(&by)
 	mem := h.segment(t, 0)
 	for i := 64; i < 80; i++ { // both bitmaps
 		mem[i] = 0xff

@@ -20,8 +20,8 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// Open joins the shared memory of this node. When it returns, peers may map the
-// own segment: exchange something among the processes before the first Send.
+// Open joins the shared memory of this node. After it has returned, peers may map the own
+// segment. The processes must synchronise between Open and the first Send.
 func Open(b boot.Boot) (*Fabric, error) {
 	job := b.Job()
 	n := len(job.Local)
@@ -29,7 +29,7 @@ func Open(b boot.Boot) (*Fabric, error) {
 	node := &mapped{boot: b, job: job.Local, n: n, me: me, segments: make([]*shmfmt.Segment, n), heaps: make([]mappedHeap, n)}
 	node.heap = heap.Shared(node.openHeap)
 	if job.Crowded() {
-		if err := node.sleepInPoller(); err != nil {
+		if err := node.openBells(); err != nil {
 			return nil, err
 		}
 	}
@@ -65,7 +65,7 @@ type mapped struct {
 	n, me   int
 	heap    *heap.Heap
 	control *shmfmt.Control
-	probe   *[16]byte // what others read to learn that they can; kept alive here
+	probe   *[16]byte // others read it to see whether they can; kept alive here
 
 	segments []*shmfmt.Segment
 
@@ -73,37 +73,36 @@ type mapped struct {
 	maps   []*sparse.Mapping
 	heaps  []mappedHeap // by local process
 	file   *os.File     // with the own heap; nil until that is used
-	closed bool         // by Close or Release: no bell is asked for any more
+	closed bool         // by Close or Release: no bell is requested any more
 
-	crowd *inPoller // nil if processes sleep in a futex
+	bells *pollerBells // nil if processes sleep in a futex
 }
 
-// inPoller is how processes sleep in a crowd: in Go's poller, until somebody writes to the file of
-// their bell.
+// pollerBells is how processes of an oversubscribed node sleep: in Go's poller, until a peer
+// writes to the eventfd of their bell.
 //
-// Whoever sleeps in a futex keeps a P, or has it taken by the runtime's monitor, and coming back
-// wakes the monitor, which then looks every 20 us, for 10 ms, for others. With 256 processes on
-// 2 cores those looks take most of the time. The poller holds no P and does not wake the monitor.
-// It costs more where there are cores to spare: a write and two calls of epoll for a futex's one.
+// A goroutine that sleeps in a futex keeps a P until the runtime's monitor takes it. Its return
+// wakes the monitor, which then checks every 20 us, for 10 ms, for other such goroutines. With 256
+// processes on 2 cores these checks take most of the time. A goroutine in the poller holds no P
+// and does not wake the monitor. With cores to spare the poller costs more: a write and two calls
+// of epoll instead of one futex call.
 //
-// Whether there is a crowd, and whether it has bells, is a matter of the job alone, so sleepers and
-// who wakes them agree.
+// The job alone determines whether the node is oversubscribed and has bells, so sleepers and those
+// that wake them agree.
 //
-// Who wakes a peer keeps a descriptor of its bell, for some peers: the others, in the order in
-// which they are woken first, the launcher wakes when it is asked to. That costs a message, and
-// leaves the program its descriptors.
-type inPoller struct {
-	bed     *sys.Sleeper                 // of this process
-	rousers []atomic.Pointer[sys.Rouser] // by local process; nil until it is woken first, or if the launcher does it
-	left    int                          // how many more rousers may be kept; guarded by the node's mutex
+// A process keeps descriptors of the bells of some peers, the first that it wakes. It asks the
+// launcher to wake the others. That costs a message, and leaves descriptors for the program.
+type pollerBells struct {
+	sleeper *sys.Sleeper                 // of this process
+	wakers  []atomic.Pointer[sys.Rouser] // by local process; nil before the first wake, or if the launcher wakes it
+	left    int                          // how many more wakers may be kept; guarded by the node's mutex
 }
 
-// bellShare is the part of the descriptors that a process may have which it uses, at most, to wake
-// peers: one in so many.
+// bellShare limits the descriptors of bells to one in bellShare of those that the process may have.
 const bellShare = 4
 
-// mapSegment maps the segment of a rank, size bytes of which the first ones are open; open
-// opens others.
+// mapSegment maps the segment of a rank, size bytes, with the first head bytes open. open opens
+// others.
 func (m *mapped) mapSegment(rank int, size, head int64) (mem []byte, open shmfmt.Opener, err error) {
 	f, err := m.boot.Segment(rank)
 	if err != nil {
@@ -137,15 +136,15 @@ func (m *mapped) Segment(i int) (*shmfmt.Segment, error) {
 	return s, err
 }
 
-// mappedHeap is a heap as far as it is mapped here: not at all until it is asked for, and
-// less than there is where addresses are short. Of what is mapped is open what its owner has
-// handed out, and in other processes what their views use.
+// mappedHeap is the mapping of a heap. It is made at the first use, and is shorter than the heap
+// where address space is limited. The owner opens the memory that it has allocated; other
+// processes open what their views use.
 type mappedHeap struct {
 	mem  *sparse.Mapping
 	size int64 // of the heap
 }
 
-// mapHeap maps the heap of local process i, as much of it as can be, and keeps it. The
+// mapHeap maps as much as possible of the heap of local process i, and keeps the mapping. The
 // caller holds the mutex.
 func (m *mapped) mapHeap(i int) (*os.File, error) {
 	f, err := m.boot.Segment(m.job[i])
@@ -223,9 +222,9 @@ func (v *mappedView) Close() {
 	}
 }
 
-// sleepInPoller has this process sleep in Go's poller, and others woken there, if the job has
-// bells: ranks that are goroutines of one process have none.
-func (m *mapped) sleepInPoller() error {
+// openBells makes this process sleep in Go's poller, and wake others there, if the job has bells:
+// ranks that are goroutines of one process have none.
+func (m *mapped) openBells() error {
 	f, err := m.boot.Segment(boot.BellFile(m.job[m.me]))
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil
@@ -238,35 +237,35 @@ func (m *mapped) sleepInPoller() error {
 		f.Close()
 		return fmt.Errorf("shm: bell of process %d: %w", m.job[m.me], err)
 	}
-	m.crowd = &inPoller{bed: bed, rousers: make([]atomic.Pointer[sys.Rouser], m.n), left: m.n}
+	m.bells = &pollerBells{sleeper: bed, wakers: make([]atomic.Pointer[sys.Rouser], m.n), left: m.n}
 	if files, ok := sys.LimitOfFiles(); ok {
-		m.crowd.left = int(min(files/bellShare, uint64(m.n)))
+		m.bells.left = int(min(files/bellShare, uint64(m.n)))
 	}
 	return nil
 }
 
 func (m *mapped) Sleep(bell *atomic.Uint32, seen uint32) {
-	if m.crowd == nil {
+	if m.bells == nil {
 		sys.FutexWait(bell, seen)
 		return
 	}
-	m.crowd.bed.Sleep(bell, seen) // fails if it is released: then nobody is to sleep
+	m.bells.sleeper.Sleep(bell, seen) // fails after Release: then it returns at once
 }
 
 func (m *mapped) Wake(i int, bell *atomic.Uint32) error {
 	switch {
-	case m.crowd == nil:
+	case m.bells == nil:
 		sys.FutexWake(bell, 1<<30)
 		return nil
 	case planted.BellNotRung:
 		return nil
 	case i == m.me:
-		return m.crowd.bed.Wake()
+		return m.bells.sleeper.Wake()
 	}
-	r := m.crowd.rousers[i].Load()
+	r := m.bells.wakers[i].Load()
 	if r == nil {
 		var err error
-		if r, err = m.rouser(i); err != nil {
+		if r, err = m.waker(i); err != nil {
 			return err
 		}
 	}
@@ -276,18 +275,18 @@ func (m *mapped) Wake(i int, bell *atomic.Uint32) error {
 	return r.Wake()
 }
 
-// rouser asks for the means to wake local process i, and keeps them. It returns nil if this process
-// is to have no more descriptors for that, or gets none: it does not ask again then.
-func (m *mapped) rouser(i int) (*sys.Rouser, error) {
+// waker requests the bell of local process i from the launcher, and keeps it. It returns nil if this
+// process has reached its limit of descriptors or gets none; then it makes no further requests.
+func (m *mapped) waker(i int) (*sys.Rouser, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r := m.crowd.rousers[i].Load()
+	r := m.bells.wakers[i].Load()
 	switch {
 	case r != nil:
 		return r, nil
 	case m.closed:
 		return nil, os.ErrClosed
-	case m.crowd.left == 0:
+	case m.bells.left == 0:
 		return nil, nil
 	}
 	f, err := m.boot.Segment(boot.BellFile(m.job[i]))
@@ -295,24 +294,24 @@ func (m *mapped) rouser(i int) (*sys.Rouser, error) {
 		r, err = sys.NewRouser(f)
 	}
 	if err != nil {
-		m.crowd.left = 0
+		m.bells.left = 0
 		return nil, nil
 	}
-	m.crowd.left--
-	m.crowd.rousers[i].Store(r)
+	m.bells.left--
+	m.bells.wakers[i].Store(r)
 	return r, nil
 }
 
-// closeBells gives the descriptors of bells back, once. The caller holds the mutex.
+// closeBells closes the descriptors of bells, once. The caller holds the mutex.
 func (m *mapped) closeBells() error {
 	closed := m.closed
 	m.closed = true
-	if closed || m.crowd == nil {
+	if closed || m.bells == nil {
 		return nil
 	}
-	err := m.crowd.bed.Close()
-	for i := range m.crowd.rousers {
-		if r := m.crowd.rousers[i].Load(); r != nil {
+	err := m.bells.sleeper.Close()
+	for i := range m.bells.wakers {
+		if r := m.bells.wakers[i].Load(); r != nil {
 			err = errors.Join(err, r.Close())
 		}
 	}
@@ -327,15 +326,15 @@ func (m *mapped) Write(_ int, door *shmfmt.Door, src [][]byte, addr uint64) erro
 	return sys.WriteProcess(int(door.Pid.Load()), src, addr)
 }
 
-// Close leaves the memory mapped: a service may still be about to look at its
-// bell, and the process ends soon. Descriptors it gives back: a Sleep under way ends.
+// Close leaves the memory mapped: a service may still be about to load its bell, and the
+// process ends soon. It closes the descriptors, which ends a Sleep in progress.
 func (m *mapped) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.closeBells()
 }
 
-// Release gives the memory back, but for the addresses if somebody may look.
+// Release frees the memory. If watched is set it keeps the addresses mapped, to empty memory.
 func (m *mapped) Release(watched bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

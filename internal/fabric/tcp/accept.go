@@ -9,63 +9,63 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// A guest is a caller whose handshake goes on. Guests take one of a fixed
-// number of places, so strangers cost constant memory. A caller that fails
-// keeps its place for a penalty, which bounds the rate. When others wait, the
-// oldest is shown out: first of those who have not sent a good Hello, but then of
-// those who have, since a Hello can be recorded and sent by anybody. An honest
-// caller is through long before it is the oldest.
-type guest struct {
-	conn  *socket
-	turn  uint64
-	known bool // its Hello was good
-	out   bool // shown out
+// A caller is a process whose handshake is in progress. Callers take one of a fixed number
+// of slots, so that unauthenticated callers cost constant memory. A caller that fails keeps
+// its slot for a penalty, which bounds the rate. When others wait, the oldest caller is
+// dropped: first among those that have not sent a valid Hello, then among the others, since
+// anybody can record and replay a Hello. A correct caller completes long before it is the
+// oldest.
+type caller struct {
+	conn    *socket
+	turn    uint64
+	known   bool // its Hello was valid
+	dropped bool // to free its slot
 }
 
-// answer takes calls until the door closes.
-func (d *door) answer() {
+// answer accepts calls until close.
+func (d *connector) answer() {
 	for {
 		conn, err := d.ln.accept()
 		if err != nil {
 			if d.ctx.Err() != nil {
 				return
 			}
-			select { // out of descriptors, or a caller that is gone already
+			select { // out of descriptors, or the caller has closed already
 			case <-d.ctx.Done():
 				return
 			case <-time.After(10 * time.Millisecond):
 				continue
 			}
 		}
-		place, ok := d.seat(conn)
+		place, ok := d.takeSlot(conn)
 		if !ok {
 			conn.Close()
 			return
 		}
 		d.wg.Go(func() {
-			d.greet(place, conn)
+			d.serve(place, conn)
 			d.mu.Lock()
-			d.guests[place] = guest{}
+			d.callers[place] = caller{}
 			d.mu.Unlock()
-			d.places <- place
+			d.slots <- place
 		})
 	}
 }
 
-// seat finds a place for a caller, for as long as that takes.
-func (d *door) seat(conn *socket) (place int, ok bool) {
+// takeSlot waits for a slot for a caller.
+func (d *connector) takeSlot(conn *socket) (place int, ok bool) {
 	select {
-	case place = <-d.places:
+	case place = <-d.slots:
 	default:
-		patience := time.NewTicker(d.limits.patience)
-		defer patience.Stop()
+		full := time.NewTicker(d.limits.slotWait)
+		defer full.Stop()
 	wait:
 		for {
 			select {
-			case place = <-d.places:
+			case place = <-d.slots:
 				break wait
-			case <-patience.C:
-				d.showOut()
+			case <-full.C:
+				d.dropOldest()
 			case <-d.ctx.Done():
 				return 0, false
 			}
@@ -74,18 +74,18 @@ func (d *door) seat(conn *socket) (place int, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.turn++
-	d.guests[place] = guest{conn: conn, turn: d.turn}
+	d.callers[place] = caller{conn: conn, turn: d.turn}
 	return place, true
 }
 
-// showOut ends the handshake of the caller that has been here for longest.
-func (d *door) showOut() {
+// dropOldest ends the handshake of the oldest caller.
+func (d *connector) dropOldest() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var oldest *guest
-	for i := range d.guests {
-		g := &d.guests[i]
-		if g.conn == nil || g.out {
+	var oldest *caller
+	for i := range d.callers {
+		g := &d.callers[i]
+		if g.conn == nil || g.dropped {
 			continue
 		}
 		if oldest == nil || oldest.known && !g.known || oldest.known == g.known && g.turn < oldest.turn {
@@ -93,23 +93,23 @@ func (d *door) showOut() {
 		}
 	}
 	if oldest != nil {
-		oldest.out = true
+		oldest.dropped = true
 		oldest.conn.SetDeadline(time.Unix(1, 0))
 	}
 }
 
-// greet is the acceptor's side of one handshake, with what a failure costs.
-func (d *door) greet(place int, conn *socket) {
-	from, h, err := d.shake(place, conn)
+// serve runs the acceptor's side of one handshake, and the penalty if it fails.
+func (d *connector) serve(place int, conn *socket) {
+	from, h, err := d.handshake(place, conn)
 	if err == nil {
-		d.settle(from, conn, h)
+		d.established(from, conn, h)
 		return
 	}
 	conn.Close()
 	d.mu.Lock()
-	g := &d.guests[place]
-	spare := g.known || g.out
-	g.out = true // its connection is closed: nothing left to show out
+	g := &d.callers[place]
+	spare := g.known || g.dropped
+	g.dropped = true // its connection is closed: there is nothing to drop any more
 	d.mu.Unlock()
 	if d.ctx.Err() != nil || errors.Is(err, errCrossed) {
 		return
@@ -124,9 +124,9 @@ func (d *door) greet(place int, conn *socket) {
 	}
 }
 
-// shake runs the handshake and settles who stays.
-func (d *door) shake(place int, conn *socket) (from int, h *wire.Acceptor, err error) {
-	ctx, cancel := context.WithTimeout(d.ctx, d.limits.shake)
+// handshake runs the handshake and decides which connection of the pair stays.
+func (d *connector) handshake(place int, conn *socket) (from int, h *wire.Acceptor, err error) {
+	ctx, cancel := context.WithTimeout(d.ctx, d.limits.handshake)
 	defer cancel()
 	defer interrupt(ctx, conn)()
 
@@ -144,9 +144,9 @@ func (d *door) shake(place int, conn *socket) (from int, h *wire.Acceptor, err e
 		return 0, nil, err
 	}
 	d.mu.Lock()
-	g := &d.guests[place]
+	g := &d.callers[place]
 	g.known = true
-	out := g.out
+	out := g.dropped
 	d.mu.Unlock()
 	if out {
 		return 0, nil, context.DeadlineExceeded
@@ -174,7 +174,7 @@ func (d *door) shake(place int, conn *socket) (from int, h *wire.Acceptor, err e
 	case v == wire.Crossed:
 		return 0, nil, errCrossed
 	case err != nil:
-		d.unsettle(from)
+		d.revokeAdmission(from)
 	}
 	return from, h, err
 }

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// address is an IP address, of 4 or 16 bytes. Package netip has tables that are 50 KiB of memory
-// of each rank in C.
+// address is an IP address of 4 or 16 bytes. Package netip is not used: its tables are 50 KiB of
+// memory in each rank in C.
 type address []byte
 
-// parseAddress reads an address as launchers write it: no zone, and none of version 4 inside one of
-// version 6.
+// parseAddress parses an address as launchers write it, without zone and without an address of
+// version 4 inside one of version 6.
 func parseAddress(text string) (address, error) {
 	if !strings.Contains(text, ":") {
 		if a := fields(text, ".", 10, 255, 1); len(a) == 4 {
@@ -28,7 +28,7 @@ func parseAddress(text string) (address, error) {
 	return append(append(a, make([]byte, zeros)...), b...), nil
 }
 
-// fields reads numbers of one or two bytes between separators; nil if one is none.
+// fields parses numbers of one or two bytes between separators; nil if one is not a number.
 func fields(text, separator string, base int, most uint64, size int) (b []byte) {
 	for field := range strings.SplitSeq(text, separator) {
 		n, err := strconv.ParseUint(field, base, 16)
@@ -43,7 +43,7 @@ func fields(text, separator string, base int, most uint64, size int) (b []byte) 
 	return b
 }
 
-// unspecified and multicast report what nobody can listen on.
+// unspecified and multicast report addresses on which nobody can listen.
 func (a address) unspecified() bool { return strings.Trim(string(a), "\x00") == "" }
 func (a address) multicast() bool {
 	return len(a) == 4 && a[0]>>4 == 0xe || len(a) == 16 && a[0] == 0xff

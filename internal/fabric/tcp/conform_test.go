@@ -19,7 +19,7 @@ func TestConformance(t *testing.T) {
 		switch name {
 		case "raw, sealed":
 			part, only = 2, sealing
-		case "streams": // its goroutines cost a millisecond here and there, and the door is the same
+		case "streams": // its goroutines cost a millisecond here and there, and the connector is the same
 			part = 5
 		case "streams, sealed":
 			part, only = 5, sealing
@@ -57,7 +57,7 @@ func hostile(r *rand.Rand) []byte {
 
 // trouble sends bytes by a connection of its own: as a member of the job if the
 // peer takes it for one, and as a stranger.
-func (d *door) trouble(to int, b []byte) {
+func (d *connector) trouble(to int, b []byte) {
 	d.mu.Lock()
 	addr := d.addrs[to]
 	d.mu.Unlock()

@@ -11,42 +11,43 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// Attempts to reach a peer follow each other after these pauses: the peer may
-// be busy with strangers, or its own call may be on its way.
+// The pauses between attempts to reach a peer: its slots may be in use by other callers, or
+// its own call may be on its way.
 const (
 	firstPause = time.Millisecond
 	lastPause  = 200 * time.Millisecond
 )
 
-// errNoAnswer says that no kernel answered at an address: whoever is slow or
-// stopped there, its kernel answers for it.
+// errNoAnswer says that no kernel answered at an address: the kernel of a slow or stopped
+// process answers.
 var errNoAnswer = errors.New("no answer from the host")
 
 // errCrossed says that the peer dials too and its connection is the one that stays.
 var errCrossed = errors.New("the peer's own call is on its way")
 
-// reach dials until there is a connection, the peer's own call was taken
-// instead (ctx ends), or there is no hope.
-func (d *door) reach(ctx context.Context, to int, addr string) {
+// dialLoop dials until there is a connection, the peer's own call was accepted instead (ctx
+// ends), or an error is permanent.
+func (d *connector) dialLoop(ctx context.Context, to int, addr string) {
 	pause := firstPause
 	end, _ := ctx.Deadline()
-	var silent time.Duration // that the peer's host has been, while this process looked
-	var last error           // of an attempt that was not cut short
+	var silent time.Duration // how long the peer's host has not answered, while this process was running
+	var last error           // of an attempt that was not cancelled
 	for looked := time.Now(); ; {
 		conn, h, err := d.dial(ctx, to, addr)
 		if err == nil {
-			d.settle(to, conn, h)
+			d.established(to, conn, h)
 			return
 		}
-		// Longer than a host gets to answer, this process was held up itself.
+		// An attempt that took longer than a host has to answer shows that this process was
+		// not running.
 		silent += min(time.Since(looked), d.limits.connect)
 		if looked = time.Now(); !errors.Is(err, errNoAnswer) {
 			silent = 0
 		}
-		if last == nil || ctx.Err() == nil && time.Now().Before(end) { // sockets may look at the clock before ctx does
+		if last == nil || ctx.Err() == nil && time.Now().Before(end) { // a socket may reach its deadline before ctx does
 			last = err
 		}
-		if hopeless(err) || far(d.job, to) && silent >= d.limits.silence {
+		if permanent(err) || far(d.job, to) && silent >= d.limits.silence {
 			break
 		}
 		select {
@@ -60,15 +61,15 @@ func (d *door) reach(ctx context.Context, to int, addr string) {
 	d.fail(ctx, to, addr, last)
 }
 
-// hopeless tells errors that another attempt cannot mend: nobody listens (a
-// peer listens before anyone learns its address), or the one who does is not
-// ours, or is another version.
-func hopeless(err error) bool {
+// permanent reports whether another attempt cannot succeed: nobody listens (a peer listens
+// before anyone learns its address), or the process that listens is not of the job, or has
+// another version.
+func permanent(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, wire.ErrRefused) || errors.Is(err, wire.ErrVersion)
 }
 
-// fail gives the peer up unless its own call was taken, or this end is closing.
-func (d *door) fail(ctx context.Context, to int, addr string, cause error) {
+// fail marks the peer as lost, unless its own call was accepted or this end is closing.
+func (d *connector) fail(ctx context.Context, to int, addr string, cause error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.peers[to].attempt == ctx && d.ctx.Err() == nil {
@@ -80,11 +81,11 @@ func (d *door) fail(ctx context.Context, to int, addr string, cause error) {
 	}
 }
 
-// call connects to the address of a peer. Another host must answer soon, or the
-// attempt is given up for the next: the kernel itself would wait for a second
-// before it tries again. Whether it has answered is for the kernel to say: this
-// process may have had no time to see that.
-func (d *door) call(all context.Context, to int, addr string) (conn *socket, err error) {
+// call connects to the address of a peer. If another host does not answer soon, the attempt
+// is cancelled for the next one: the kernel itself would wait for a second before it sends
+// again. The kernel is asked whether the host has answered, since this process may have had
+// no time to see the answer.
+func (d *connector) call(all context.Context, to int, addr string) (conn *socket, err error) {
 	var prepare func(syscall.RawConn) error
 	ctx := all
 	if far(d.job, to) {
@@ -93,7 +94,7 @@ func (d *door) call(all context.Context, to int, addr string) (conn *socket, err
 		defer giveUp()
 		prepare = func(c syscall.RawConn) error {
 			limitCall(ctx, c, d.limits.connect, giveUp)
-			return watchShake(c, d.limits.silence)
+			return limitHandshake(c, d.limits.silence)
 		}
 	}
 	err = d.limits.inside(func() (err error) {
@@ -103,13 +104,13 @@ func (d *door) call(all context.Context, to int, addr string) (conn *socket, err
 	switch {
 	case errors.Is(err, context.Canceled) && all.Err() == nil:
 		return nil, fmt.Errorf("%w within %v", errNoAnswer, d.limits.connect)
-	case err != nil && !hopeless(err):
+	case err != nil && !permanent(err):
 		return nil, fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	return conn, err
 }
 
-// limitCall gives a socket that connects up unless it has come through after some time, or
+// limitCall cancels the connect of a socket that is not connected within some time, unless
 // ctx has ended.
 func limitCall(ctx context.Context, c syscall.RawConn, within time.Duration, giveUp func()) {
 	late := time.AfterFunc(within, func() {
@@ -120,11 +121,11 @@ func limitCall(ctx context.Context, c syscall.RawConn, within time.Duration, giv
 	context.AfterFunc(ctx, func() { late.Stop() })
 }
 
-// dial makes one attempt. An acceptor that has the proof may have taken the call
-// for good: from then on only its word counts, or the end of all attempts, and not
-// how long this process or that one was held up.
-func (d *door) dial(all context.Context, to int, addr string) (_ *socket, _ *wire.Dialler, err error) {
-	ctx, cancel := context.WithTimeout(all, d.limits.shake)
+// dial makes one attempt. An acceptor that has the proof may have accepted the call.
+// Therefore only its verdict or the end of all attempts ends the attempt from then on, and
+// not a delay of either process.
+func (d *connector) dial(all context.Context, to int, addr string) (_ *socket, _ *wire.Dialler, err error) {
+	ctx, cancel := context.WithTimeout(all, d.limits.handshake)
 	defer cancel()
 	conn, err := d.call(ctx, to, addr)
 	if err != nil {
@@ -173,7 +174,7 @@ func (d *door) dial(all context.Context, to int, addr string) (_ *socket, _ *wir
 		return nil, nil, errCrossed
 	}
 	if far(d.job, to) {
-		if err := unwatch(conn); err != nil {
+		if err := unlimit(conn); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -12,30 +12,30 @@ import (
 
 var _ fabric.Fabric = (*Fabric)(nil)
 
-// Fabric is the data path on Linux: raw non-blocking sockets under the engine's
-// lock, an epoll set of its own to find the ready ones and to sleep on.
+// Fabric is the data path on Linux: raw non-blocking sockets under the engine's lock, and an
+// epoll set of its own to find the ready ones and to sleep on.
 //
-// Poll with a hint reads that peer's socket straight away, without asking epoll
-// first: one system call a turn while a reply is awaited. Only every sweepEvery
-// turns, or without a hint, it looks at all: by reading each while they are few,
-// else by epoll_wait. What is read so all the time is not in the set (outside_linux.go).
+// Poll with a hint reads that peer's socket directly, without epoll: one system call a turn
+// while a reply is awaited. Every sweepEvery turns, or without a hint, it polls all sockets:
+// by a read of each while they are few, otherwise by epoll_wait. A socket that is read
+// directly all the time is detached from the set (detached_linux.go).
 type Fabric struct {
-	door   *door
-	set    *sys.Epoll
-	sleep  sleeper
-	limits limits
+	connector *connector
+	set       *sys.Epoll
+	sleep     sleeper
+	limits    limits
 
 	// Under the engine's lock.
 	links  []*link // by peer; nil: none yet, or down
-	active []*link // those that are up
-	asked  []bool  // the door was asked for a connection
+	active []*link // established links
+	asked  []bool  // the connector was asked for a connection
 	down   []bool
 	turns  uint
-	broken bool // some link failed in Send and waits for Poll to report it
+	broken bool // a link is broken and Poll has not reported it yet
 	bufs   [][]byte
 
-	outside []*link // of the active ones: not in set, see found
-	arms    uint    // how often the fabric was armed
+	detached []*link // of the active ones: not in set, see countFind
+	arms     uint    // how often the fabric was armed
 
 	pieces sys.Pieces
 	run    run
@@ -43,40 +43,41 @@ type Fabric struct {
 }
 
 const (
-	// sweepEvery is how many hinted turns pass between looks at all sockets.
+	// sweepEvery is after how many turns with a hint Poll polls all sockets.
 	sweepEvery = 32
-	// fewLinks is up to how many connections a sweep reads each: an empty read
-	// costs 0.35 us, an empty epoll_wait 0.18 us for all of them, but before a
-	// read that finds something it comes on top.
+	// fewLinks is up to how many connections a sweep reads each one directly. An empty
+	// read costs 0.35 us. An empty epoll_wait costs 0.18 us for all of them, but if a
+	// connection is ready it costs that in addition to the read.
 	fewLinks = 1
 )
 
-// Listen opens the port of a process and answers its peers from then on. The
-// address is for them to know, for Start.
+// Listen opens the port of a process and accepts its peers from then on. The peers need the
+// address for Start.
 func Listen(c Config) (*Fabric, string, error) {
 	f := &Fabric{limits: c.limits.defaults()}
 	if err := f.sleep.open(); err != nil {
 		return nil, "", fmt.Errorf("tcp: %w", err)
 	}
 	f.set = f.sleep.set
-	d, addr, err := newDoor(c.Job, f.limits, f.Wake)
+	d, addr, err := newConnector(c.Job, f.limits, f.Wake)
 	if err != nil {
 		f.sleep.close()
 		return nil, "", err
 	}
-	f.door = d
+	f.connector = d
 	f.links = make([]*link, c.Job.Size)
-	f.outside = make([]*link, 0, outMost) // nothing is allocated while frames come
+	f.detached = make([]*link, 0, detachedMax) // so that polling does not allocate
 	f.asked = make([]bool, c.Job.Size)
 	f.down = make([]bool, c.Job.Size)
 	return f, addr, nil
 }
 
-// Start tells the addresses of all processes of the job, by index, before the first Send.
-func (f *Fabric) Start(addrs []string) error { return f.door.start(addrs) }
+// Start sets the addresses of all processes of the job, by index. It is called before the
+// first Send.
+func (f *Fabric) Start(addrs []string) error { return f.connector.start(addrs) }
 
 // Refused is how many callers failed to prove that they belong to the job.
-func (f *Fabric) Refused() uint64 { return f.door.refused.Load() }
+func (f *Fabric) Refused() uint64 { return f.connector.refused.Load() }
 
 // Name implements fabric.Fabric.
 func (f *Fabric) Name() string { return "tcp" }
@@ -96,7 +97,7 @@ func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
 		}
 		if !f.asked[to] {
 			f.asked[to] = true
-			f.door.open(to)
+			f.connector.open(to)
 		}
 		return false
 	}
@@ -106,11 +107,11 @@ func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
 // Poll implements fabric.Fabric.
 func (f *Fabric) Poll(s fabric.Sink, hint int) int {
 	n := 0
-	if f.door.news.Load() {
+	if f.connector.news.Load() {
 		n += f.adopt(s)
 	}
 	if f.broken {
-		n += f.bury(s)
+		n += f.reportBroken(s)
 	}
 	if hint >= 0 {
 		if l := f.links[hint]; l != nil {
@@ -121,13 +122,13 @@ func (f *Fabric) Poll(s fabric.Sink, hint int) int {
 		}
 	}
 	if len(f.active) <= fewLinks {
-		for i := len(f.active) - 1; i >= 0; i-- { // backwards: receive may remove the one at hand
+		for i := len(f.active) - 1; i >= 0; i-- { // backwards: receive may remove the current one
 			n += f.direct(s, f.active[i])
 		}
 		return n
 	}
-	for i := len(f.outside) - 1; i >= 0; i-- {
-		n += f.receive(s, f.outside[i])
+	for i := len(f.detached) - 1; i >= 0; i-- {
+		n += f.receive(s, f.detached[i])
 	}
 	for i := range f.set.Ready() {
 		if l := f.links[f.set.Number(i)]; l != nil {
@@ -137,12 +138,12 @@ func (f *Fabric) Poll(s fabric.Sink, hint int) int {
 	return n
 }
 
-// Lose tells that a peer is dead, as whoever watches processes learned it: there
-// may be no connection that could tell. A later Poll delivers what has come from
+// Lose reports that a peer has failed; whoever watches the processes calls it, since there
+// may be no connection that shows the failure. A later Poll delivers what has arrived from
 // the peer, then Down. Callable from any goroutine.
-func (f *Fabric) Lose(peer int, cause error) { f.door.bury(peer, cause) }
+func (f *Fabric) Lose(peer int, cause error) { f.connector.peerFailed(peer, cause) }
 
-// receive takes what one connection has.
+// receive delivers what has arrived on one connection.
 func (f *Fabric) receive(s fabric.Sink, l *link) int {
 	n, err := l.receive(f, s)
 	if err != nil {
@@ -152,23 +153,23 @@ func (f *Fabric) receive(s fabric.Sink, l *link) int {
 	return n
 }
 
-// direct is receive of a connection without having asked which are ready.
+// direct is receive of a connection that epoll has not reported as ready.
 func (f *Fabric) direct(s fabric.Sink, l *link) int {
 	n := f.receive(s, l)
 	if n > 0 {
-		f.found(l)
+		f.countFind(l)
 	}
 	return n
 }
 
-// adopt takes over what the door has settled, and looks at the connections with
-// other hosts when that is due.
+// adopt takes over the results of the connector, and checks the connections with other hosts
+// when that is due.
 func (f *Fabric) adopt(s fabric.Sink) int {
 	n := 0
-	if f.door.due.CompareAndSwap(true, false) {
+	if f.connector.due.CompareAndSwap(true, false) {
 		f.beat()
 	}
-	for _, r := range f.door.take() {
+	for _, r := range f.connector.take() {
 		n++
 		switch {
 		case r.conn != nil && f.down[r.peer]:
@@ -186,7 +187,7 @@ func (f *Fabric) adopt(s fabric.Sink) int {
 			}
 			f.links[r.peer] = l
 			f.active = append(f.active, l)
-		case r.err != nil && f.links[r.peer] != nil: // what had come is delivered first
+		case r.err != nil && f.links[r.peer] != nil: // what has arrived is delivered first
 			f.links[r.peer].broken, f.broken = r.err, true
 		case r.err != nil:
 			f.report(s, r.peer, r.err)
@@ -197,9 +198,9 @@ func (f *Fabric) adopt(s fabric.Sink) int {
 	return n
 }
 
-// bury reports peers whose connection failed in Send, once all that they had
-// sent before is delivered.
-func (f *Fabric) bury(s fabric.Sink) int {
+// reportBroken reports the peers of broken links, after it has delivered all that they had
+// sent before.
+func (f *Fabric) reportBroken(s fabric.Sink) int {
 	f.broken = false
 	n := 0
 	for i := len(f.active) - 1; i >= 0; i-- {
@@ -227,16 +228,16 @@ func (f *Fabric) drop(s fabric.Sink, l *link, cause error) {
 	f.report(s, l.peer, fmt.Errorf("tcp: connection with process %d: %w", l.peer, cause))
 }
 
-// release closes a connection and forgets it.
+// release closes a connection and removes it.
 func (f *Fabric) release(l *link) {
-	f.forget(l)
+	f.removeFromSet(l)
 	sys.CloseFD(l.fd)
 	l.abandon(f)
 	f.links[l.peer] = nil
 	f.active = slices.DeleteFunc(f.active, func(a *link) bool { return a == l })
 }
 
-// report tells that a peer is lost, once.
+// report calls Down for a peer, once.
 func (f *Fabric) report(s fabric.Sink, peer int, cause error) {
 	if !f.down[peer] {
 		f.down[peer] = true
@@ -244,16 +245,15 @@ func (f *Fabric) report(s fabric.Sink, peer int, cause error) {
 	}
 }
 
-// Close implements fabric.Fabric. What Send accepted is in the kernel already;
-// but to close a socket in which something is unread throws away what the peer
-// has not taken. So each stream is ended, and closed once the peer's kernel has
-// everything; what still arrives is thrown away, because two that close at the
-// same time must not wait for each other.
+// Close implements fabric.Fabric. What Send accepted is in the kernel already. But closing a
+// socket with unread data discards what the peer has not read yet. Therefore Close ends each
+// stream first, and closes it when the peer's kernel has everything. It discards what still
+// arrives, because two processes that close at the same time must not wait for each other.
 func (f *Fabric) Close() error {
 	if f.sleep.shut() {
 		return nil
 	}
-	f.door.close()
+	f.connector.close()
 	for _, l := range f.active {
 		sys.ShutdownWrite(l.fd)
 	}
@@ -271,8 +271,8 @@ func (f *Fabric) Close() error {
 					break
 				}
 			}
-			// All is there, or nothing more ever will be. The end of the stream counts
-			// as one byte, and takes 40 ms to be acknowledged by a peer who says nothing.
+			// Everything is acknowledged, or nothing more ever will be. The end of the stream
+			// counts as one byte, and a peer that sends nothing acknowledges it after 40 ms.
 			if n <= 1 || err != nil || l.broken != nil {
 				f.release(l)
 			}
@@ -289,8 +289,8 @@ func (f *Fabric) Close() error {
 	return f.sleep.close()
 }
 
-// buffer returns one in which a frame can be gathered, or a record sealed. There
-// are never more than connections.
+// buffer returns a buffer in which to gather a frame or to seal a record. There are never
+// more buffers than connections.
 func (f *Fabric) buffer() []byte {
 	if last := len(f.bufs) - 1; last >= 0 {
 		b := f.bufs[last]
@@ -302,7 +302,7 @@ func (f *Fabric) buffer() []byte {
 
 // Arm implements fabric.Fabric.
 func (f *Fabric) Arm() {
-	f.putBack()
+	f.reattach()
 	for _, l := range f.active {
 		if l.blocked && !l.watched {
 			l.watch(f, true)

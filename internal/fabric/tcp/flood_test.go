@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// S6: a peer that is given up is soon down, however much it goes on to send.
+// S6: a lost peer is soon down, however much it continues to send.
 func TestS6_TheGivenUpIsNotHeardForEver(t *testing.T) {
 	for name, mk := range makers() {
 		t.Run(name, func(t *testing.T) {

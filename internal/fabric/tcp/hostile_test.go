@@ -15,8 +15,8 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// Somebody on the way changes records: up to there all that comes is right,
-// from there on nothing comes, and the user is told why.
+// An attacker on the network changes records: all frames before arrive, none after, and the
+// error says why.
 func TestS3TamperingEndsTheConnection(t *testing.T) {
 	const at = 3 // the record that suffers
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -136,8 +136,8 @@ func refused(by made, call func()) {
 	}
 }
 
-// What was recorded of one connection, and what the other side says itself, is
-// good for no other.
+// Bytes recorded from one connection, and bytes of the other side itself, are not accepted on
+// another connection.
 func TestS2RecordedConnectionsAreWorthless(t *testing.T) {
 	for name, mk := range paths() {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestS2RecordedConnectionsAreWorthless(t *testing.T) {
 			if len(there) <= shakeThere || len(back) < shakeBack {
 				t.Fatalf("%d and %d bytes recorded", len(there), len(back))
 			}
-			victim := fs[1].Door().ln.addr()
+			victim := fs[1].Connector().ln.addr()
 			for what, b := range map[string][]byte{"the dialler's side": there, "the acceptor's side": back} {
 				refused(fs[1], func() {
 					if got := knock(t, victim, b); len(got) != 0 && len(got) != wire.ChallengeSize {
@@ -155,7 +155,7 @@ func TestS2RecordedConnectionsAreWorthless(t *testing.T) {
 					}
 				})
 			}
-			// The other way round: a listener that plays the acceptor's side.
+			// The reverse: a listener that plays the acceptor's side.
 			ln, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				t.Fatal(err)
@@ -183,16 +183,16 @@ func TestS2RecordedConnectionsAreWorthless(t *testing.T) {
 	}
 }
 
-// Whoever knows the secret and claims to be a process that is connected already
-// is refused; the connection goes on. So is one that is called by a wrong name.
+// A caller that knows the secret and claims to be a process that is connected already is
+// refused, and the connection continues. So is a call to the wrong process.
 func TestS2SecondProcessOfARankIsRefused(t *testing.T) {
 	for name, mk := range makers() {
 		t.Run(name, func(t *testing.T) {
 			fs := ends(t, mk, 3, limits{})
 			meet(t, fs)
-			victim := fs[1].Door().ln.addr()
+			victim := fs[1].Connector().ln.addr()
 			for from := range 3 {
-				twin := &door{job: job(from, 3), limits: limits{}.defaults()}
+				twin := &connector{job: job(from, 3), limits: limits{}.defaults()}
 				refused(fs[1], func() {
 					if conn, _, err := twin.dial(t.Context(), 1, victim); err == nil {
 						conn.Close()
@@ -202,7 +202,7 @@ func TestS2SecondProcessOfARankIsRefused(t *testing.T) {
 			}
 			// To another process than it was meant for.
 			refused(fs[2], func() {
-				if conn, _, err := fs[0].Door().dial(t.Context(), 1, fs[2].Door().ln.addr()); err == nil {
+				if conn, _, err := fs[0].Connector().dial(t.Context(), 1, fs[2].Connector().ln.addr()); err == nil {
 					conn.Close()
 					t.Error("process 2 answered for process 1")
 				}
@@ -212,8 +212,8 @@ func TestS2SecondProcessOfARankIsRefused(t *testing.T) {
 	}
 }
 
-// Strangers that send a byte now and then, and ones that play a recorded Hello
-// and then nothing, fill all places again and again. Honest peers get in.
+// Callers that send single bytes, and callers that send a recorded Hello and then nothing, fill
+// all slots repeatedly. Correct peers connect nevertheless.
 func TestS2SlowStrangersKeepNobodyOut(t *testing.T) {
 	hello := greeting(zeroToOne())
 	for _, c := range []struct {
@@ -223,9 +223,9 @@ func TestS2SlowStrangersKeepNobodyOut(t *testing.T) {
 		for name, mk := range paths() {
 			t.Run(c.name+"/"+name, func(t *testing.T) {
 				l := quick()
-				l.hello, l.shake, l.reach = time.Hour, time.Hour, time.Minute // only being shown out ends them
+				l.hello, l.handshake, l.reach = time.Hour, time.Hour, time.Minute // only being shown out ends them
 				fs := ends(t, mk, 2, l)
-				addr := fs[1].Door().ln.addr()
+				addr := fs[1].Connector().ln.addr()
 				var wg sync.WaitGroup
 				stop := make(chan struct{})
 				for range 20 {
@@ -273,7 +273,7 @@ func TestS2SlowStrangersKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// Thousands of callers with anything to say leave nothing behind but a count.
+// Thousands of callers with arbitrary bytes leave nothing behind but a count.
 func TestS6StrangersCostNoMemory(t *testing.T) {
 	const callers = 2000
 	for name, mk := range paths() {
@@ -282,7 +282,7 @@ func TestS6StrangersCostNoMemory(t *testing.T) {
 			l.penalty = time.Microsecond
 			fs := ends(t, mk, 2, l)
 			meet(t, fs)
-			addr := fs[1].Door().ln.addr()
+			addr := fs[1].Connector().ln.addr()
 			good := greeting(zeroToOne())
 			heap := func() int64 {
 				runtime.GC()
@@ -319,7 +319,7 @@ func TestS6StrangersCostNoMemory(t *testing.T) {
 			if more := heap() - before; more > 1<<20 {
 				t.Errorf("%d callers left %d bytes", callers, more)
 			}
-			if more := runtime.NumGoroutine() - goroutines; more > 3*l.guests {
+			if more := runtime.NumGoroutine() - goroutines; more > 3*l.callers {
 				t.Errorf("%d callers left %d goroutines", callers, more)
 			}
 			meet(t, fs)

@@ -75,9 +75,9 @@ func TestS4ListensOnOneAddress(t *testing.T) {
 			continue
 		}
 		fs := spread(t, h, 2, six, limits{})
-		host, port, err := net.SplitHostPort(fs[1].Door().ln.addr())
+		host, port, err := net.SplitHostPort(fs[1].Connector().ln.addr())
 		if err != nil || host != h.Addr(1) && host != h.Addr6(1) {
-			t.Fatalf("listens on %s: %v", fs[1].Door().ln.addr(), err)
+			t.Fatalf("listens on %s: %v", fs[1].Connector().ln.addr(), err)
 		}
 		for _, other := range []string{"127.0.0.1", "::1", h.Addr(1), h.Addr6(1)} {
 			if other == host || other == "" {
@@ -98,10 +98,10 @@ func TestS4ListensOnOneAddress(t *testing.T) {
 	}
 }
 
-// patienceOfF1 is longer than any machine that has other things to do as well
-// should need; without any watch it takes a quarter of an hour. That the watch keeps
-// the bound of promise F1 is tested in virtual time: TestF1WatchKeepsTheBound.
-const patienceOfF1 = 30 * time.Second
+// timeoutOfF1 is longer than any loaded machine needs; without the check of reach the kernel
+// takes a quarter of an hour. TestF1WatchKeepsTheBound tests the bound of promise F1 in virtual
+// time.
+const timeoutOfF1 = 30 * time.Second
 
 // After a cut, all that are connected with the host learn it, by name; the
 // others stay connected.
@@ -139,11 +139,11 @@ func TestF1CutCableIsNoticed(t *testing.T) {
 			attend(fs, s, func() bool {
 				send()
 				return s[0].downs[1] != nil && s[2].downs[1] != nil && (!c.know || s[1].downs[0] != nil && s[1].downs[2] != nil) ||
-					!c.busy && !c.know || time.Since(cut) > patienceOfF1
+					!c.busy && !c.know || time.Since(cut) > timeoutOfF1
 			})
 			took := time.Since(cut)
 			t.Logf("noticed after %v: %v", took.Round(time.Millisecond), s[0].downs[1])
-			if took > patienceOfF1 {
+			if took > timeoutOfF1 {
 				t.Errorf("it took %v to notice a cut cable", took)
 			}
 			for i, far := range []int{1, -1, 1} {

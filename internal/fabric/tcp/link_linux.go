@@ -12,59 +12,59 @@ import (
 
 // A link is one connection on the data path, under the engine's lock.
 //
-// Receiving: bytes are read into stage, [0,w) of it being in use, and frames
-// that are whole there are delivered from there. Of a frame that is not, the
-// sink is asked for the place; what has come is copied, and the rest is read
-// straight into the place, together with the start of what follows into stage.
-// While place is set, stage is empty. The tail that is read behind a place is
-// short, because what it takes of the next long frame is copied once more.
+// Receiving: bytes are read into stage, of which [0,w) is in use, and whole frames are
+// delivered from there. For a frame that is not whole the sink returns the place. The part
+// that has arrived is copied there, and the rest is read directly into the place, together
+// with the start of what follows into stage. While place is set, stage is empty. The tail
+// that is read behind a place is short, because the part of the next long frame in it is
+// copied once more.
 //
-// Sending: sent is how much of the frame on offer is on its way. The caller
-// offers the same frame until it is accepted, so nothing else is kept.
+// Sending: sent is how many bytes of the current frame are sent. The caller sends the same
+// frame again until it is accepted, so nothing else is kept.
 type link struct {
 	peer int
 	fd   int
 
 	stage  []byte
 	w      int
-	h      wire.Header // of the frame at hand
-	place  []byte      // where its payload goes, nil: no frame is at hand
-	filled int         // bytes of place that have come
+	h      wire.Header // of the current frame
+	place  []byte      // where its payload goes, nil: there is no current frame
+	filled int         // bytes of place that have arrived
 	gather bool        // place is a buffer of the fabric's own
 
 	sent    int
-	onOffer uint64 // word 0 of the frame that was sent in part
+	pending uint64 // word 0 of the frame that was sent in part
 	blocked bool   // the last Send was refused
 	watched bool   // the epoll set waits for room to write
-	broken  error  // a write failed, or the peer is given up: everything is dropped, Poll tells
+	broken  error  // a write failed, or the peer is lost: all frames are dropped, Poll reports it
 	last    int    // turns of receiving since then
 
-	out   bool // it is not in the epoll set
-	finds int  // frames found without asking the set since the fabric was armed arms times
-	arms  uint
+	detached bool // it is not in the epoll set
+	finds    int  // frames found by direct reads since the fabric was armed arms times
+	arms     uint
 
 	// Of a connection between hosts (see sealed_linux.go): records are gathered in
 	// stage, place and gather are not used, h is of the frame opened last.
-	seal   *wire.Sealed // nil between processes of one host
-	record []byte       // the record on its way out, sent bytes of it being gone; nil: none
-	asking bool         // record is an empty one, and no frame on offer
-	reach  reach
+	seal      *wire.Sealed // nil between processes of one host
+	record    []byte       // the record being sent, sent bytes of it are sent; nil: none
+	keepalive bool         // record is an empty one, and not a refused frame
+	reach     reach
 }
 
 const (
-	// stageSize is how much one read takes when no place is known.
+	// stageSize is how many bytes one read takes when no place is known.
 	stageSize = 16 << 10
-	// tailSize is how much is read behind a place.
+	// tailSize is how many bytes are read behind a place.
 	tailSize = 1 << 10
-	// packMax is up to which size a frame is copied together and written by
-	// send, which beats sendmsg with two pieces by more than the copy costs.
+	// packMax is the longest frame that is copied to one buffer for send, which is
+	// faster than sendmsg with two pieces by more than the copy costs.
 	packMax = 2 << 10
-	// readsPerTurn bounds how long one connection is served in one Poll.
+	// readsPerTurn bounds the reads of one connection in one Poll.
 	readsPerTurn = 4
 )
 
-// newLink takes the descriptor out of conn, which it closes. seal is nil between
-// processes of one host.
+// newLink duplicates the descriptor of conn, and closes conn. seal is nil between processes
+// of one host.
 func newLink(peer int, conn *socket, seal *wire.Sealed, buffer int) (*link, error) {
 	defer conn.Close()
 	raw, err := conn.SyscallConn()
@@ -84,7 +84,7 @@ func newLink(peer int, conn *socket, seal *wire.Sealed, buffer int) (*link, erro
 	return l, nil
 }
 
-// again tells that a non-blocking call had nothing to do.
+// again reports whether a non-blocking call would have blocked or was interrupted.
 func again(e syscall.Errno) bool { return e == syscall.EAGAIN || e == syscall.EINTR }
 
 // send is Fabric.Send on this connection.
@@ -95,7 +95,7 @@ func (l *link) send(f *Fabric, h *wire.Header, payload []byte) bool {
 	if l.broken != nil {
 		return true
 	}
-	if l.sent > 0 && l.onOffer != h.Word0() {
+	if l.sent > 0 && l.pending != h.Word0() {
 		panic("tcp: another frame offered while one is sent in part")
 	}
 	total := wire.HeaderSize + len(payload)
@@ -113,7 +113,7 @@ func (l *link) send(f *Fabric, h *wire.Header, payload []byte) bool {
 		n, e = sys.Send(l.fd, payload[l.sent-wire.HeaderSize:])
 	}
 	if e == syscall.EFAULT {
-		sys.Fault(payload, false) // the program's own fault, and not the peer's
+		sys.Fault(payload, false) // an error of the program, and not of the peer
 	}
 	if e != 0 && !again(e) {
 		l.broken = e
@@ -128,7 +128,7 @@ func (l *link) send(f *Fabric, h *wire.Header, payload []byte) bool {
 	return l.refuse(f, h)
 }
 
-// accept ends the wait for room to write.
+// accept ends waiting for room to write.
 func (l *link) accept(f *Fabric) {
 	l.blocked = false
 	if l.watched {
@@ -136,24 +136,24 @@ func (l *link) accept(f *Fabric) {
 	}
 }
 
-// refuse has Sleep wait for room to write, for the rest of the frame on offer.
+// refuse makes Sleep return when there is room to write the rest of the refused frame.
 func (l *link) refuse(f *Fabric, h *wire.Header) bool {
-	l.onOffer, l.blocked = h.Word0(), true
+	l.pending, l.blocked = h.Word0(), true
 	if !l.watched && f.sleep.armed.Load() {
 		l.watch(f, true)
 	}
 	return false
 }
 
-// watch adds room to write to what the epoll set waits for, or takes it out.
+// watch makes the epoll set wait for room to write, or not.
 func (l *link) watch(f *Fabric, on bool) {
 	if f.set.Watch(l.fd, int32(l.peer), on) == nil {
 		l.watched = on
 	}
 }
 
-// receive reads and delivers what has come. It reports how much it did; an
-// error ends the connection.
+// receive reads and delivers what has arrived. It reports how much it did; an error ends
+// the connection.
 func (l *link) receive(f *Fabric, s fabric.Sink) (did int, err error) {
 	for range readsPerTurn {
 		n, asked, err := l.read(f)
@@ -180,9 +180,9 @@ func (l *link) receive(f *Fabric, s fabric.Sink) (did int, err error) {
 	return did, nil
 }
 
-// read is one system call: n bytes of asked have come, to stage, or to place and
-// then to stage. Zero means that nothing is there, or if err says so, nothing ever
-// will be.
+// read is one system call: it reads n of at most asked bytes to stage, or to place and then
+// to stage. Zero means that nothing has arrived, or with an error that the connection has
+// ended.
 func (l *link) read(f *Fabric) (n, asked int, err error) {
 	var e syscall.Errno
 	if l.place == nil {
@@ -196,7 +196,7 @@ func (l *link) read(f *Fabric) (n, asked int, err error) {
 	case again(e):
 		return 0, asked, nil
 	case e == syscall.EFAULT && l.place != nil:
-		sys.Fault(l.place[l.filled:], true) // the program's own fault, and not the peer's
+		sys.Fault(l.place[l.filled:], true) // an error of the program, and not of the peer
 		return 0, asked, e
 	case e != 0:
 		return 0, asked, e
@@ -218,7 +218,7 @@ func (l *link) placed(f *Fabric, s fabric.Sink) {
 	}
 }
 
-// deliver hands over what is whole in stage, and finds the place of what is not.
+// deliver delivers the whole frames in stage, and sets place for a frame that is not whole.
 func (l *link) deliver(f *Fabric, s fabric.Sink) (did int, err error) {
 	r := 0
 	for l.w-r >= wire.HeaderSize {
@@ -246,7 +246,7 @@ func (l *link) deliver(f *Fabric, s fabric.Sink) (did int, err error) {
 	return did, nil
 }
 
-// abandon returns what the connection holds of the fabric.
+// abandon returns the buffers of the connection to the fabric.
 func (l *link) abandon(f *Fabric) {
 	if l.place != nil && l.gather {
 		f.bufs = append(f.bufs, l.place[:cap(l.place)])

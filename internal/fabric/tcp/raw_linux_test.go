@@ -22,7 +22,7 @@ func (f rawEnd) Inject(to int, r *rand.Rand) {
 		sys.Send(l.fd, hostile(r))
 		return
 	}
-	f.door.trouble(to, hostile(r))
+	f.connector.trouble(to, hostile(r))
 }
 
 // Speak sends bytes as they are.
@@ -44,8 +44,8 @@ func raw(c Config) (made, string, error) {
 
 func paths() map[string]maker { return map[string]maker{"raw": raw, "streams": goroutines} }
 
-// Door is for tests that know only what both data paths have.
-func (f rawEnd) Door() *door { return f.door }
+// Connector is for tests that know only what both data paths have.
+func (f rawEnd) Connector() *connector { return f.connector }
 
 // Seal is the seal of a connection.
 func (f rawEnd) Seal(to int) *wire.Sealed { return f.links[to].seal }

@@ -53,8 +53,8 @@ func live(start, end time.Duration, sends []time.Duration, answers func(at time.
 			sends = sends[1:]
 		}
 		k.pass(now, answers)
-		ask, gone := r.judge(epoch.Add(now), reading{
-			owed: k.owed, heard: now - k.heard, said: now - k.said, tries: k.tries, freshFor: l.beat / 2, silence: l.silence,
+		ask, gone := r.update(epoch.Add(now), reading{
+			owed: k.owed, sinceAck: now - k.heard, sinceSent: now - k.said, tries: k.tries, freshFor: l.beat / 2, silence: l.silence,
 		})
 		if gone {
 			return now
@@ -129,12 +129,12 @@ func TestWatchIsPatientWithClosedWindows(t *testing.T) {
 	now := time.Now()
 	var r reach
 	for heard := time.Duration(0); heard < time.Minute; heard += 100 * time.Millisecond {
-		m := reading{full: true, heard: heard, said: heard, probes: uint8(heard / (20 * time.Second)), freshFor: 100 * time.Millisecond, silence: time.Second}
-		if ask, dead := r.judge(now.Add(heard), m); ask || dead {
+		m := reading{full: true, sinceAck: heard, sinceSent: heard, probes: uint8(heard / (20 * time.Second)), freshFor: 100 * time.Millisecond, silence: time.Second}
+		if ask, dead := r.update(now.Add(heard), m); ask || dead {
 			t.Fatalf("ask %t, dead %t after %v", ask, dead, heard)
 		}
 	}
-	if _, dead := r.judge(now, reading{full: true, heard: 2 * time.Second, probes: 3, silence: time.Second}); !dead {
+	if _, dead := r.update(now, reading{full: true, sinceAck: 2 * time.Second, probes: 3, silence: time.Second}); !dead {
 		t.Error("three questions without an answer are not enough")
 	}
 }

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// watchShake has nothing to set here: the limits of the handshake and of all attempts end it.
-func watchShake(syscall.RawConn, time.Duration) error { return nil }
+// limitHandshake has no effect on this platform: the limits of the handshake and of all
+// attempts end it.
+func limitHandshake(syscall.RawConn, time.Duration) error { return nil }
 
-func unwatch(*socket) error { return nil }
+func unlimit(*socket) error { return nil }
 
-// answered cannot be asked here.
+// answered is unknown on this platform.
 func answered(syscall.RawConn) bool { return false }

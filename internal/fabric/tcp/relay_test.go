@@ -11,8 +11,8 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// A relay is somebody on the way between two processes: it passes the handshake
-// on, and then for each record from the dialler what tamper makes of it.
+// A relay is an attacker between two processes: it forwards the handshake, and then for each
+// record from the dialler what tamper returns.
 type relay struct {
 	t      testing.TB
 	ln     net.Listener

@@ -22,7 +22,7 @@ type made interface {
 	Start([]string) error
 	Refused() uint64
 	Speak(to int, b []byte)
-	Door() *door
+	Connector() *connector
 	Seal(to int) *wire.Sealed // of the connection, nil if it is not sealed
 }
 
@@ -53,7 +53,7 @@ func (f streamsEnd) Inject(to int, r *rand.Rand) {
 		l.conn.Write(hostile(r))
 		return
 	}
-	f.door.trouble(to, hostile(r))
+	f.connector.trouble(to, hostile(r))
 }
 
 // Speak sends bytes as they are.
@@ -62,8 +62,8 @@ func (f streamsEnd) Speak(to int, b []byte) { f.links[to].conn.Write(b) }
 // Seal is the seal of a connection.
 func (f streamsEnd) Seal(to int) *wire.Sealed { return f.links[to].seal }
 
-// Door is for tests that know only what both data paths have.
-func (f streamsEnd) Door() *door { return f.door }
+// Connector is for tests that know only what both data paths have.
+func (f streamsEnd) Connector() *connector { return f.connector }
 
 // apart has a maker put each process on a host of its own.
 func apart(mk maker) maker {

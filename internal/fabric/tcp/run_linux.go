@@ -8,13 +8,13 @@ import (
 
 var _ fabric.Runner = (*Fabric)(nil)
 
-// runMax is how many frames go out in one system call. On loopback four frames
-// of 64 KiB at once move a quarter faster than one by one; more hold up a stop of
-// the world for too long (see package sys).
+// runMax is how many frames one system call sends. On loopback four frames of 64 KiB at
+// once are a quarter faster than one by one. More would delay a stop-the-world for too
+// long (see package sys).
 const runMax = 4
 
-// A run is the frames of one system call: headers, and slices cut where a frame ends.
-// sys.Run has room for all.
+// A run is the frames of one system call: headers, and slices that are split at the ends of
+// frames. sys.Run has room for all.
 type run struct {
 	heads  [runMax][wire.HeaderSize]byte
 	pieces sys.Run
@@ -36,7 +36,7 @@ func (f *Fabric) SendRun(to int, h *wire.Header, payload [][]byte) (taken int) {
 	size = f.frame(h, payload, size)
 	gone, e := f.run.pieces.Send(l.fd)
 	if e != 0 {
-		return 0 // Send will see what it is
+		return 0 // Send handles the error
 	}
 	next := *h
 	for taken < size {

@@ -6,19 +6,18 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// sealedStage is what the stage of a sealed connection grows to when the first
-// record comes that is longer than stageSize: two of the longest, so that a read
-// brings more than one.
+// sealedStage is the length of the stage of a sealed connection after the first record that
+// is longer than stageSize: two of the longest records, so that a read gets more than one.
 const sealedStage = 2 * wire.RecordMax
 
 // sendSealed is Fabric.Send on a connection between hosts: one system call and
-// one pass of the cipher. A record is sealed once, whatever part of it goes out
-// at a time: its number must not be used again.
+// one pass of the cipher. A record is sealed once, however many calls send it: its number
+// must not be used again.
 func (l *link) sendSealed(f *Fabric, h *wire.Header, payload []byte) bool {
 	if l.broken != nil {
 		return true
 	}
-	if l.asking && !l.flush(f) {
+	if l.keepalive && !l.flush(f) {
 		return l.refuse(f, h)
 	}
 	switch {
@@ -26,7 +25,7 @@ func (l *link) sendSealed(f *Fabric, h *wire.Header, payload []byte) bool {
 		return true
 	case l.record == nil:
 		l.record = l.seal.Seal(f.buffer()[:0], h, payload)
-	case l.onOffer != h.Word0():
+	case l.pending != h.Word0():
 		panic("tcp: another frame offered while one is sent in part")
 	}
 	if l.flush(f) {
@@ -36,16 +35,16 @@ func (l *link) sendSealed(f *Fabric, h *wire.Header, payload []byte) bool {
 	return l.refuse(f, h)
 }
 
-// ask sends an empty record, to which the peer's kernel must answer. Nothing is
-// on its way: there is room.
-func (l *link) ask(f *Fabric) {
+// sendKeepalive sends an empty record, which the peer's kernel must acknowledge. There is room
+// for it, since nothing is unacknowledged.
+func (l *link) sendKeepalive(f *Fabric) {
 	if l.record == nil {
-		l.record, l.asking = l.seal.Seal(f.buffer()[:0], nil, nil), true
+		l.record, l.keepalive = l.seal.Seal(f.buffer()[:0], nil, nil), true
 		l.flush(f)
 	}
 }
 
-// flush sends what is left of the record at hand, and reports whether that is done.
+// flush sends the rest of the current record, and reports whether it is sent.
 func (l *link) flush(f *Fabric) bool {
 	n, e := sys.Send(l.fd, l.record[l.sent:])
 	switch {
@@ -62,16 +61,16 @@ func (l *link) flush(f *Fabric) bool {
 	return true
 }
 
-// drop gives the buffer of the record at hand back.
+// drop returns the buffer of the current record.
 func (l *link) drop(f *Fabric) {
 	if l.record != nil {
 		f.bufs = append(f.bufs, l.record[:cap(l.record)])
 	}
-	l.record, l.sent, l.asking = nil, 0, false
+	l.record, l.sent, l.keepalive = nil, 0, false
 }
 
-// open delivers the frames of the records that are whole in stage: they are opened
-// there, and only then looked at.
+// open delivers the frames of the whole records in stage. Each record is opened there before
+// anything is parsed.
 func (l *link) open(s fabric.Sink) (did int, err error) {
 	r := 0
 	for {
@@ -83,7 +82,7 @@ func (l *link) open(s fabric.Sink) (did int, err error) {
 			break
 		}
 		r += n
-		if l.h.Kind != 0 { // else a sign of life
+		if l.h.Kind != 0 { // else a keepalive
 			s.Frame(l.peer, &l.h, payload)
 			did++
 		}

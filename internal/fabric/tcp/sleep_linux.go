@@ -7,35 +7,34 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// A sleeper is who waits in the kernel while nobody polls, and how it is told.
+// A sleeper waits in the kernel while nobody polls.
 //
-// Senders are in other processes and cannot look whether anyone here sleeps:
-// the kernel wakes the sleeper for every frame if the sockets are among what it
-// waits for. That is wanted only while armed. So an armed sleeper watches bell
-// and sockets, and one that is not naps: it listens to the bell alone. arm
-// rings the bell of a napping sleeper, which then watches; disarm leaves a
-// watching one as it is: the next frame makes Sleep return early, once, and
-// then it naps. Who polls often and arms in between keeps off both by leaving
-// the fabric disarmed for a while (package proc does).
+// Senders are in other processes and cannot see whether this process sleeps. If the sleeper
+// waits for the sockets, the kernel wakes it for every frame, which is wanted only while
+// armed. Therefore an armed sleeper waits for bell and sockets (watching), and another waits
+// for the bell alone (bellOnly). arm rings the bell of a bellOnly sleeper, which then
+// watches. disarm leaves a watching one: the next frame makes Sleep return early, once, and
+// then it waits for the bell alone. A process in polling mode leaves the fabric disarmed, and
+// so avoids the cost of both (package proc).
 //
-// Rejected: to change the epoll set at each arm (a system call per connection).
+// Rejected: change the epoll set at each arm, which costs a system call for each connection.
 type sleeper struct {
 	set  *sys.Epoll
 	bell *sys.Bell
 
 	armed  atomic.Bool   // stored by arm, before it loads state; loaded by sleep after it has stored state
-	called atomic.Bool   // stored by wake, before it loads state; loaded by sleep after it has stored state
+	woken  atomic.Bool   // stored by wake, before it loads state; loaded by sleep after it has stored state
 	closed atomic.Bool   // stored by shut, before it rings; loaded by sleep and ring
-	state  atomic.Uint32 // awake, watching or napping: stored by sleep, loaded by arm and wake
+	state  atomic.Uint32 // awake, watching or bellOnly: stored by sleep, loaded by arm and wake
 
-	asleep sync.Mutex // held in sleep, so that close can wait until it is over
-	ringer sync.Mutex // held while ringing, so that the bell is not closed meanwhile
+	sleepMu sync.Mutex // held in sleep, so that close can wait until it is over
+	ringMu  sync.Mutex // held while ringing, so that the bell is not closed meanwhile
 }
 
 const (
 	awake = iota
 	watching
-	napping
+	bellOnly
 )
 
 func (p *sleeper) open() (err error) {
@@ -49,7 +48,7 @@ func (p *sleeper) open() (err error) {
 }
 
 func (p *sleeper) arm() {
-	if !p.armed.Swap(true) && p.state.Load() == napping {
+	if !p.armed.Swap(true) && p.state.Load() == bellOnly {
 		p.ring()
 	}
 }
@@ -61,31 +60,31 @@ func (p *sleeper) disarm() {
 }
 
 func (p *sleeper) wake() {
-	if !p.called.Swap(true) && p.state.Load() != awake {
+	if !p.woken.Swap(true) && p.state.Load() != awake {
 		p.ring()
 	}
 }
 
 func (p *sleeper) ring() {
-	p.ringer.Lock()
+	p.ringMu.Lock()
 	if !p.closed.Load() {
 		p.bell.Ring()
 	}
-	p.ringer.Unlock()
+	p.ringMu.Unlock()
 }
 
 // sleep is the contract's Sleep.
 func (p *sleeper) sleep() {
-	p.asleep.Lock()
-	defer p.asleep.Unlock()
+	p.sleepMu.Lock()
+	defer p.sleepMu.Unlock()
 	for ready := false; !ready; {
-		p.state.Store(napping)
+		p.state.Store(bellOnly)
 		var set *sys.Epoll
 		if p.armed.Load() {
 			p.state.Store(watching) // wake rings for either
 			set = p.set
 		}
-		if p.closed.Load() || p.called.Swap(false) {
+		if p.closed.Load() || p.woken.Swap(false) {
 			break
 		}
 		ready = p.bell.Sleep(set)
@@ -93,10 +92,10 @@ func (p *sleeper) sleep() {
 	p.state.Store(awake)
 }
 
-// shut makes sleep return for good, and reports whether that was done before.
+// shut ends sleep permanently, and reports whether it was called before.
 func (p *sleeper) shut() (before bool) {
-	p.ringer.Lock()
-	defer p.ringer.Unlock()
+	p.ringMu.Lock()
+	defer p.ringMu.Unlock()
 	if p.closed.Swap(true) {
 		return true
 	}
@@ -107,8 +106,8 @@ func (p *sleeper) shut() (before bool) {
 // close releases the descriptors once nobody sleeps.
 func (p *sleeper) close() error {
 	p.shut()
-	p.asleep.Lock()
-	defer p.asleep.Unlock()
+	p.sleepMu.Lock()
+	defer p.sleepMu.Unlock()
 	err := p.bell.Close()
 	if e := p.set.Close(); err == nil {
 		err = e

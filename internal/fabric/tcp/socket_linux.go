@@ -9,10 +9,10 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// socket is a connection of the door and of streams.
+// socket is a connection of the connector and of streams.
 type socket struct{ *os.File }
 
-// keepAlive has the kernel notice within seconds that the other host is gone.
+// keepAlive makes the kernel detect within seconds that the other host cannot be reached.
 func (s *socket) keepAlive() error {
 	return s.control(func(fd int) error { return sys.LimitSilence(fd, 3*time.Second) })
 }
@@ -35,7 +35,7 @@ func control(c syscall.RawConn, work func(fd int) error) (err error) {
 	return err
 }
 
-// listener is where peers call.
+// listener accepts the calls of peers.
 type listener struct {
 	file *os.File
 	host string
@@ -65,7 +65,8 @@ func (l *listener) accept() (*socket, error) {
 // Close ends accept.
 func (l *listener) Close() error { return l.file.Close() }
 
-// connect calls an address, until ctx ends. prepare, if not nil, sees the socket before.
+// connect connects to an address, until ctx ends. prepare, if not nil, is called with the
+// socket before.
 func connect(ctx context.Context, addr string, prepare func(syscall.RawConn) error) (*socket, error) {
 	a, port, err := split(addr)
 	if err != nil {

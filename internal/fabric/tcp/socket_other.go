@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// socket is a connection of the door and of streams.
+// socket is a connection of the connector and of streams.
 type socket struct{ *net.TCPConn }
 
 // keepAlive has the kernel notice within seconds that the other host is gone.

@@ -16,21 +16,21 @@ var _ fabric.Fabric = (*streams)(nil)
 
 // streams is the data path for every platform Go knows: two goroutines per
 // connection copy between the socket and bounded buffers, which Send fills and
-// Poll empties. It costs a copy and two changes of goroutine per frame. Other
-// hosts are watched by the kernel's keepalive only, which needs some seconds.
+// Poll empties. It costs a copy and two switches of goroutines per frame. Other
+// hosts are monitored by the kernel's keepalive only, which takes some seconds.
 type streams struct {
-	door   *door
-	limits limits
-	bell   chan struct{} // capacity 1: a ring is never lost and never blocks
-	armed  atomic.Bool   // stored by Arm before its caller polls; loaded by read after it has changed the buffer
-	wg     sync.WaitGroup
+	connector *connector
+	limits    limits
+	bell      chan struct{} // capacity 1: a ring is never lost and never blocks
+	armed     atomic.Bool   // stored by Arm before its caller polls; loaded by read after it has changed the buffer
+	wg        sync.WaitGroup
 
 	// Under the engine's lock.
 	asked  []bool
 	down   []bool
 	links  []*stream // by peer; nil: none yet, or down
 	active []*stream
-	h      wire.Header // of the frame at hand
+	h      wire.Header // of the current frame
 	idle   int         // turns in a row that found nothing
 
 	mu      sync.Mutex // guards what the goroutines share
@@ -44,7 +44,7 @@ type stream struct {
 	conn *socket
 	at   []byte       // taken from in, not yet delivered; under the engine's lock
 	seal *wire.Sealed // not nil: the peer is on another host; under the engine's lock
-	last int          // turns of receiving since the peer was given up; under the engine's lock
+	last int          // turns of receiving since the peer was lost; under the engine's lock
 
 	// Under streams.mu.
 	in      []byte // read, not yet taken by Poll
@@ -60,32 +60,33 @@ const (
 	bufferMax = 256 << 10
 	// turnMax is how many frames of a connection one Poll delivers.
 	turnMax = 1024
-	// The runtime looks at sockets when a processor is idle, or else every
-	// 10 ms: who polls in vain makes way now and then.
+	// The runtime polls sockets when a P is idle, otherwise every 10 ms. A poller that finds
+	// nothing for idleTurns therefore sleeps for idlePause.
 	idleTurns = 16
 	idlePause = 20 * time.Microsecond
-	// farewell is how long Close waits for the end of a peer's stream: to close
-	// before it could throw away what the peer has not taken.
-	farewell = 200 * time.Millisecond
+	// closeWait is how long Close waits for the end of a peer's stream: closing before
+	// that could discard what the peer has not read.
+	closeWait = 200 * time.Millisecond
 )
 
 func listenStreams(c Config) (*streams, string, error) {
 	f := &streams{limits: c.limits.defaults(), bell: make(chan struct{}, 1)}
 	f.room.L = &f.mu
-	d, addr, err := newDoor(c.Job, f.limits, f.Wake)
+	d, addr, err := newConnector(c.Job, f.limits, f.Wake)
 	if err != nil {
 		return nil, "", err
 	}
-	f.door = d
+	f.connector = d
 	f.asked, f.down, f.links = make([]bool, c.Job.Size), make([]bool, c.Job.Size), make([]*stream, c.Job.Size)
 	return f, addr, nil
 }
 
-// Start tells the addresses of all processes of the job, by index, before the first Send.
-func (f *streams) Start(addrs []string) error { return f.door.start(addrs) }
+// Start sets the addresses of all processes of the job, by index. It is called before the
+// first Send.
+func (f *streams) Start(addrs []string) error { return f.connector.start(addrs) }
 
 // Refused is how many callers failed to prove that they belong to the job.
-func (f *streams) Refused() uint64 { return f.door.refused.Load() }
+func (f *streams) Refused() uint64 { return f.connector.refused.Load() }
 
 // Name implements fabric.Fabric.
 func (f *streams) Name() string { return "tcp" }
@@ -105,7 +106,7 @@ func (f *streams) Send(to int, h *wire.Header, payload []byte) bool {
 		}
 		if !f.asked[to] {
 			f.asked[to] = true
-			f.door.open(to)
+			f.connector.open(to)
 		}
 		return false
 	}
@@ -131,10 +132,10 @@ func (f *streams) Send(to int, h *wire.Header, payload []byte) bool {
 // Poll implements fabric.Fabric.
 func (f *streams) Poll(s fabric.Sink, _ int) int {
 	n := 0
-	if f.door.news.Load() {
+	if f.connector.news.Load() {
 		n += f.adopt(s)
 	}
-	for i := len(f.active) - 1; i >= 0; i-- { // backwards: receive may remove the one at hand
+	for i := len(f.active) - 1; i >= 0; i-- { // backwards: receive may remove the current one
 		n += f.receive(s, f.active[i])
 	}
 	switch {
@@ -142,7 +143,7 @@ func (f *streams) Poll(s fabric.Sink, _ int) int {
 		f.idle = 0
 	case f.idle < idleTurns:
 		f.idle++
-		runtime.Gosched() // the goroutines that read and write want a turn
+		runtime.Gosched() // for the goroutines that read and write
 	default:
 		f.idle = 0
 		time.Sleep(idlePause)
@@ -150,9 +151,9 @@ func (f *streams) Poll(s fabric.Sink, _ int) int {
 	return n
 }
 
-// adopt takes over what the door has settled.
+// adopt takes over the results of the connector.
 func (f *streams) adopt(s fabric.Sink) int {
-	results := f.door.take()
+	results := f.connector.take()
 	for _, r := range results {
 		switch {
 		case r.conn != nil && f.down[r.peer]:
@@ -160,13 +161,13 @@ func (f *streams) adopt(s fabric.Sink) int {
 		case r.conn != nil:
 			l := &stream{peer: r.peer, conn: r.conn, seal: r.seal}
 			if r.seal != nil {
-				_ = r.conn.keepAlive() // without it the end of a host is noticed later
+				_ = r.conn.keepAlive() // without it the failure of a host is detected later
 			}
 			f.links[r.peer] = l
 			f.active = append(f.active, l)
 			f.wg.Go(func() { f.read(l) })
 			f.wg.Go(func() { f.write(l) })
-		case r.err != nil && f.links[r.peer] != nil: // what had come is delivered first
+		case r.err != nil && f.links[r.peer] != nil: // what has arrived is delivered first
 			f.mu.Lock()
 			f.links[r.peer].err = r.err
 			f.mu.Unlock()
@@ -180,12 +181,11 @@ func (f *streams) adopt(s fabric.Sink) int {
 	return len(results)
 }
 
-// Lose tells that a peer is dead, as whoever watches processes learned it. A
-// later Poll delivers what has come from the peer, then Down. Callable from any
-// goroutine.
-func (f *streams) Lose(peer int, cause error) { f.door.bury(peer, cause) }
+// Lose reports that a peer has failed; whoever watches the processes calls it. A later Poll
+// delivers what has arrived from the peer, then Down. Callable from any goroutine.
+func (f *streams) Lose(peer int, cause error) { f.connector.peerFailed(peer, cause) }
 
-// receive delivers what has come from one peer.
+// receive delivers what has arrived from one peer.
 func (f *streams) receive(s fabric.Sink, l *stream) (did int) {
 	f.mu.Lock()
 	l.at = append(l.at, l.in...)
@@ -202,7 +202,7 @@ func (f *streams) receive(s fabric.Sink, l *stream) (did int) {
 		if n == 0 {
 			break
 		}
-		if f.h.Kind != 0 { // else a sign of life
+		if f.h.Kind != 0 { // else a keepalive
 			s.Frame(l.peer, &f.h, payload)
 		}
 		r += n
@@ -222,7 +222,8 @@ func (f *streams) receive(s fabric.Sink, l *stream) (did int) {
 	return did + 1
 }
 
-// next takes the frame that b begins with, header to f.h. n is 0 if it is not whole.
+// next decodes the frame at the start of b, the header to f.h. n is 0 if the frame is not
+// whole.
 func (f *streams) next(l *stream, b []byte) (n int, payload []byte, err error) {
 	if l.seal != nil {
 		return l.seal.Open(b, &f.h)
@@ -248,7 +249,7 @@ func (f *streams) read(l *stream) {
 		for len(l.in) >= bufferMax && !f.closing && !l.ended {
 			f.room.Wait()
 		}
-		if !f.closing { // else thrown away
+		if !f.closing { // else discarded
 			l.in = append(l.in, b[:n]...)
 		}
 		if err != nil {
@@ -275,7 +276,7 @@ func (f *streams) write(l *stream) {
 		if len(l.out) == 0 {
 			if f.closing {
 				l.conn.CloseWrite()
-				l.conn.SetReadDeadline(time.Now().Add(farewell))
+				l.conn.SetReadDeadline(time.Now().Add(closeWait))
 				return
 			}
 			f.room.Wait()
@@ -287,7 +288,7 @@ func (f *streams) write(l *stream) {
 		f.mu.Lock()
 		if err != nil {
 			l.ended = true
-			l.conn.Close() // the reader tells
+			l.conn.Close() // the reader reports it
 		}
 		if l.refused {
 			l.refused = false
@@ -306,7 +307,7 @@ func (f *streams) Disarm() { f.armed.Store(false) }
 func (f *streams) Sleep() {
 	select {
 	case <-f.bell:
-	case <-f.door.ctx.Done():
+	case <-f.connector.ctx.Done():
 	}
 }
 
@@ -328,7 +329,7 @@ func (f *streams) Close() error {
 	if before {
 		return nil
 	}
-	f.door.close()
+	f.connector.close()
 	for _, l := range f.active {
 		l.conn.SetWriteDeadline(time.Now().Add(f.limits.linger))
 	}

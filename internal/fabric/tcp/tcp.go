@@ -2,20 +2,19 @@
 //
 // There is one connection per pair of processes, opened at the first Send in
 // either direction and authenticated both ways with the job secret (package
-// wire describes the handshake) before any frame is looked at. Opening
-// connections is the work of ordinary goroutines (door, socket); the
-// finished descriptor goes over to the data path, which makes its own
-// non-blocking system calls under the engine's lock (Fabric, link). Where that
-// is not possible, streams does the same with a goroutine per direction.
+// wire describes the handshake) before any frame is parsed. Ordinary goroutines open
+// connections (connector, socket). The finished descriptor goes to the data path,
+// which makes its own non-blocking system calls under the engine's lock (Fabric,
+// link). On other platforms streams does the same with a goroutine for each direction.
 //
-// Between processes of one host frames travel as they are, and are read straight
-// into their place. Between hosts each is sealed, and opened in a staging buffer
-// before anything is looked at (wire.Sealed); and there connections are watched,
-// since a cut cable says nothing by itself (reach). Which it is follows from the
-// job's table of hosts, the same for both ends: nothing is negotiated.
+// Between processes of one host frames are plain, and are read directly into their
+// place. Between hosts each frame is sealed, and opened in a staging buffer before
+// anything is parsed (wire.Sealed). These connections are also monitored, since the
+// kernel does not report a cut cable by itself (reach). The job's table of hosts, which
+// is the same for both ends, decides: nothing is negotiated.
 //
-// The trap: the seal proves who speaks, not that he speaks the truth. What a
-// peer sends is checked by the layers above, sealed or not.
+// The trap: the seal proves which process sends, not that it is correct. The layers
+// above check what a peer sends, sealed or not.
 package tcp
 
 import (
@@ -33,25 +32,25 @@ type Config struct {
 	limits limits // tests set what is not zero
 }
 
-// limits bounds what strangers, slow peers and dead peers can cost.
+// limits bounds what unauthenticated callers, slow peers and failed peers can cost.
 type limits struct {
-	guests   int           // handshakes of callers at a time
-	hello    time.Duration // for a caller to send its first message
-	shake    time.Duration // for the whole handshake, either side
-	patience time.Duration // a full house waits that long, then shows the oldest silent caller out
-	penalty  time.Duration // a failed caller keeps its place that long, which limits the rate of failures
-	reach    time.Duration // for all attempts to reach a peer together
-	linger   time.Duration // for peers to take what was sent before Close
-	buffer   int           // bytes of the kernel's buffers of a connection; 0: the kernel tunes them
-	connect  time.Duration // for another host to answer one attempt to connect
-	silence  time.Duration // another host that owes an answer for so long cannot be reached
-	beat     time.Duration // how often connections with other hosts are looked at
+	callers   int           // handshakes of callers at a time
+	hello     time.Duration // for a caller to send its first message
+	handshake time.Duration // for the whole handshake, either side
+	slotWait  time.Duration // with all slots in use, how long to wait before the oldest handshake is dropped
+	penalty   time.Duration // how long a failed caller keeps its slot, which limits the rate of failures
+	reach     time.Duration // for all attempts to reach a peer together
+	linger    time.Duration // for peers to take what was sent before Close
+	buffer    int           // bytes of the kernel's buffers of a connection; 0: the kernel tunes them
+	connect   time.Duration // for another host to answer one attempt to connect
+	silence   time.Duration // another host that has not acknowledged for so long cannot be reached
+	beat      time.Duration // interval between checks of the connections with other hosts
 
-	// inside, if not nil, runs what makes sockets in the network that they shall be in.
+	// inside, if not nil, runs functions that create sockets, in a network namespace.
 	inside func(func() error) error
 }
 
-// far tells peers on other hosts.
+// far reports whether a peer is on another host.
 func far(j *boot.Job, peer int) bool { return len(j.Host) > 0 && j.Host[peer] != j.Host[j.Rank] }
 
 // hostOf names the host of a peer in errors.
@@ -62,21 +61,20 @@ func hostOf(j *boot.Job, peer int) string {
 	return "this host"
 }
 
-// defaults fills in what is zero. A caller that belongs to the job sends its
-// Hello in microseconds; the limits are what a machine with many more ranks
-// than cores may need.
+// defaults sets the limits that are zero. A caller that belongs to the job sends its
+// Hello in microseconds; the limits allow for a machine with many more ranks than cores.
 func (l limits) defaults() limits {
 	set := func(d *time.Duration, v time.Duration) {
 		if *d == 0 {
 			*d = v
 		}
 	}
-	if l.guests == 0 {
-		l.guests = 64
+	if l.callers == 0 {
+		l.callers = 64
 	}
 	set(&l.hello, time.Second)
-	set(&l.shake, 5*time.Second)
-	set(&l.patience, 5*time.Millisecond)
+	set(&l.handshake, 5*time.Second)
+	set(&l.slotWait, 5*time.Millisecond)
 	set(&l.penalty, 50*time.Millisecond)
 	set(&l.reach, 20*time.Second)
 	set(&l.linger, 2*time.Second)
@@ -92,9 +90,9 @@ func (l limits) defaults() limits {
 	return l
 }
 
-// lastTurns is for how many turns a peer that is given up is listened to at most:
-// that is far more than the credit of its messages, or kernels, can hold of what
-// it sent before. One that goes on all the same is not dead but hostile.
+// lastTurns is for how many turns at most a lost peer is still read: that is far more
+// than its credit and the kernels can hold of what it sent before. A peer that sends more
+// has not failed but is hostile.
 const lastTurns = 256
 
 const (
@@ -103,14 +101,13 @@ const (
 	// 64 KiB would be followed by a segment of a few bytes of its own, and move
 	// at 6 GB/s where this one moves at 10.
 	chunkMax = wire.MaxPayload - 128
-	// A message is announced first only if it does not fit one frame: on TCP
-	// the announcement costs a round trip, and a frame whose place is known is
-	// read into it directly.
+	// A message that fits one frame is eager: on TCP an announcement costs a round trip,
+	// and a frame with a posted receive is read directly into its buffer.
 	eagerMax = chunkMax
 )
 
-// listen opens the port that peers dial: on the address that the job names, the
-// one by which they reach this host, and on no other.
+// listen opens the port that peers dial, only on the address that the job names: the one
+// by which they reach this host.
 func listen(j *boot.Job) (*listener, error) {
 	if j.Listen == "" || j.Listen == boot.Loopback {
 		ln, err := listenOn(boot.Loopback, address{127, 0, 0, 1})

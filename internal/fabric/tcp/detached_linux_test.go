@@ -9,11 +9,10 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// patience is until when a test believes in what does not come.
-const patience = time.Minute
+// testTimeout is how long a test waits for an event.
+const testTimeout = time.Minute
 
-// give sends a frame from one end to another, and has the other poll with its hint until it
-// has that.
+// give sends a frame from one end to another. The other polls with a hint until it has the frame.
 func give(fs []made, sinks []*inbox, from, to int) {
 	h := wire.Header{Kind: wire.User}
 	for !fs[from].Send(to, &h, nil) {
@@ -26,25 +25,25 @@ func give(fs []made, sinks []*inbox, from, to int) {
 	}
 }
 
-// outside is n ends of which the first has had so many frames from each other, one by one,
-// that it has taken those out of its set that may be out.
+// outside returns n ends. The first has received so many frames from each other one that it has
+// detached as many connections as it may.
 func outside(t *testing.T, mk maker, n int) ([]made, []*inbox, *Fabric) {
 	fs, sinks := ends(t, mk, n, limits{}), inboxes(t, n)
 	meet(t, fs)
 	f := fs[0].(rawEnd).Fabric
 	f.Disarm()
 	for from := 1; from < n; from++ {
-		for range 2 * outAfter { // some are found by a sweep, which asks
+		for range 2 * detachAfter { // some are found by a sweep, which asks
 			give(fs, sinks, from, 0)
 		}
 	}
-	if want := min(n-1, outMost); len(f.outside) != want {
-		t.Fatalf("%d connections are out of the set, want %d", len(f.outside), want)
+	if want := min(n-1, detachedMax); len(f.detached) != want {
+		t.Fatalf("%d connections are out of the set, want %d", len(f.detached), want)
 	}
 	return fs, sinks, f
 }
 
-// wakes fails if a sleeper does not see that something has come.
+// wakes fails if a frame that has arrived does not end a sleep.
 func wakes(t *testing.T, f *Fabric) {
 	t.Helper()
 	woken := make(chan bool)
@@ -54,19 +53,19 @@ func wakes(t *testing.T, f *Fabric) {
 	}()
 	select {
 	case <-woken:
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Error("nobody has woken the sleeper")
 		f.Wake()
 		<-woken
 	}
 }
 
-// A connection that is out of the set is in it again when the fabric is armed: what came
-// before, and what comes behind, wakes who sleeps.
+// Arm attaches a detached connection again: frames that arrived before, and frames that arrive
+// after, end a sleep.
 func TestConnectionsOutsideWakeWhoIsArmed(t *testing.T) {
 	for name, mk := range map[string]maker{"raw": raw, "sealed": apart(raw)} {
 		t.Run(name, func(t *testing.T) {
-			for _, n := range []int{2, 3, outMost + 3} {
+			for _, n := range []int{2, 3, detachedMax + 3} {
 				fs, sinks, f := outside(t, mk, n)
 				for from := 1; from < n; from++ {
 					for _, before := range []bool{true, false} {
@@ -75,7 +74,7 @@ func TestConnectionsOutsideWakeWhoIsArmed(t *testing.T) {
 							fs[from].Send(0, &h, nil)
 						}
 						f.Arm()
-						if len(f.outside) != 0 || slices.ContainsFunc(f.active, func(l *link) bool { return l.out }) {
+						if len(f.detached) != 0 || slices.ContainsFunc(f.active, func(l *link) bool { return l.detached }) {
 							t.Fatal("armed, and the set is not whole")
 						}
 						if !before {
@@ -85,10 +84,10 @@ func TestConnectionsOutsideWakeWhoIsArmed(t *testing.T) {
 						had := len(sinks[0].frames[from])
 						attend(fs, sinks, func() bool { return len(sinks[0].frames[from]) > had })
 						f.Disarm()
-						for range 2 * outAfter {
+						for range 2 * detachAfter {
 							give(fs, sinks, from, 0)
 						}
-						if !f.links[from].out {
+						if !f.links[from].detached {
 							t.Fatal("not out again")
 						}
 					}
@@ -98,41 +97,41 @@ func TestConnectionsOutsideWakeWhoIsArmed(t *testing.T) {
 	}
 }
 
-// A poller that does not expect anything of a connection that is out sees what comes there.
+// A poller with a hint at another peer gets the frames of a detached connection.
 func TestSweepsReadWhatIsOutside(t *testing.T) {
 	fs, sinks, f := outside(t, raw, 3)
 	had := len(sinks[0].frames[2])
 	h := wire.Header{Kind: wire.User}
 	fs[2].Send(0, &h, nil)
-	for end := time.Now().Add(patience); len(sinks[0].frames[2]) == had; f.Poll(sinks[0], 1) {
+	for end := time.Now().Add(testTimeout); len(sinks[0].frames[2]) == had; f.Poll(sinks[0], 1) {
 		if time.Now().After(end) {
 			t.Fatal("nobody has read it")
 		}
 	}
 }
 
-// While the fabric is armed nothing leaves the set, however much comes, nor of one that is armed
-// again and again.
+// No connection is detached while the fabric is armed, however many frames arrive, nor if the
+// fabric is armed repeatedly.
 func TestNothingLeavesTheSetOfWhoIsArmed(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		fs, sinks := ends(t, raw, 2, limits{}), inboxes(t, 2)
 		meet(t, fs)
 		fs[0].Arm()
-		for range 3 * outAfter {
+		for range 3 * detachAfter {
 			if again {
 				fs[0].Arm()
 				fs[0].Disarm()
 			}
 			give(fs, sinks, 1, 0)
 		}
-		if f := fs[0].(rawEnd).Fabric; len(f.outside) != 0 {
+		if f := fs[0].(rawEnd).Fabric; len(f.detached) != 0 {
 			t.Errorf("a connection has left the set, armed again %v", again)
 		}
 	}
 }
 
-// A connection that ends while it is out is lost as any other, and so is one that the set does
-// not take back.
+// A connection that ends while it is detached is lost like any other, and so is one that cannot be
+// attached again.
 func TestConnectionsOutsideEnd(t *testing.T) {
 	for _, died := range []bool{true, false} {
 		fs, sinks, f := outside(t, raw, 3)
@@ -142,12 +141,12 @@ func TestConnectionsOutsideEnd(t *testing.T) {
 			f.set.Add(f.links[1].fd, 1) // so that it is there already
 			f.Arm()
 		}
-		for end := time.Now().Add(patience); sinks[0].downs[1] == nil; f.Poll(sinks[0], -1) {
+		for end := time.Now().Add(testTimeout); sinks[0].downs[1] == nil; f.Poll(sinks[0], -1) {
 			if time.Now().After(end) {
 				t.Fatal("it is not lost")
 			}
 		}
-		if slices.ContainsFunc(f.outside, func(l *link) bool { return l.peer == 1 }) {
+		if slices.ContainsFunc(f.detached, func(l *link) bool { return l.peer == 1 }) {
 			t.Error("what has ended is kept")
 		}
 		f.Arm()
@@ -159,8 +158,7 @@ func TestConnectionsOutsideEnd(t *testing.T) {
 	}
 }
 
-// Who waits for room to write on a connection that is out waits for it in the set once he is
-// armed.
+// A refused send on a detached connection waits for room in the epoll set after Arm.
 func TestConnectionsOutsideWaitForRoom(t *testing.T) {
 	fs, sinks, f := outside(t, raw, 2)
 	payload := make([]byte, chunkMax)
@@ -169,8 +167,8 @@ func TestConnectionsOutsideWaitForRoom(t *testing.T) {
 	for f.Send(1, &h, payload) {
 		sent++
 	}
-	if l := f.links[1]; !l.out || !l.blocked || l.watched {
-		t.Fatalf("out %v, blocked %v, watched %v", l.out, l.blocked, l.watched)
+	if l := f.links[1]; !l.detached || !l.blocked || l.watched {
+		t.Fatalf("out %v, blocked %v, watched %v", l.detached, l.blocked, l.watched)
 	}
 	f.Arm()
 	if !f.links[1].watched {

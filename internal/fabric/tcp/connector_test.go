@@ -17,9 +17,9 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// quick makes strangers and hopeless attempts cost little time.
+// quick makes refused callers and failing attempts cost little time.
 func quick() limits {
-	return limits{guests: 4, hello: 30 * time.Millisecond, shake: 10 * time.Second, penalty: time.Millisecond, reach: 300 * time.Millisecond}
+	return limits{callers: 4, hello: 30 * time.Millisecond, handshake: 10 * time.Second, penalty: time.Millisecond, reach: 300 * time.Millisecond}
 }
 
 // awaitDown polls until the peer is reported lost, and returns why.
@@ -55,7 +55,7 @@ func TestS2StrangersGetNoByte(t *testing.T) {
 	for name, mk := range makers() {
 		t.Run(name, func(t *testing.T) {
 			fs := ends(t, mk, 2, quick())
-			addr := fs[1].Door().ln.addr()
+			addr := fs[1].Connector().ln.addr()
 			for i, c := range []struct {
 				name string
 				send []byte
@@ -91,10 +91,10 @@ func TestS2StrangersGetNoByte(t *testing.T) {
 	}
 }
 
-// Half a handshake that is then left to itself costs a place for a bounded time.
+// Half a handshake that then makes no progress costs a slot for a bounded time.
 func TestS2HalfAHandshakeEnds(t *testing.T) {
 	l := quick()
-	l.shake = 50 * time.Millisecond
+	l.handshake = 50 * time.Millisecond
 	_, addrs := open(t, goroutines, Config{Job: job(1, 2), limits: l})
 	if got := knock(t, addrs[0], greeting(zeroToOne())); len(got) != wire.ChallengeSize {
 		t.Errorf("%d bytes came back, want the challenge of %d", len(got), wire.ChallengeSize)
@@ -107,7 +107,7 @@ func TestS2FloodKeepsNobodyOut(t *testing.T) {
 			l := quick()
 			l.hello, l.reach = time.Hour, time.Minute // only being shown out ends the silent
 			fs := ends(t, mk, 2, l)
-			addr := fs[1].Door().ln.addr()
+			addr := fs[1].Connector().ln.addr()
 			before := runtime.NumGoroutine()
 			for range 60 {
 				conn, err := net.Dial("tcp", addr)
@@ -116,8 +116,8 @@ func TestS2FloodKeepsNobodyOut(t *testing.T) {
 				}
 				defer conn.Close()
 			}
-			if n := runtime.NumGoroutine() - before; n > 3*l.guests {
-				t.Errorf("60 strangers are served by %d goroutines, with places for %d", n, l.guests)
+			if n := runtime.NumGoroutine() - before; n > 3*l.callers {
+				t.Errorf("60 strangers are served by %d goroutines, with places for %d", n, l.callers)
 			}
 			meet(t, fs)
 		})
@@ -177,14 +177,14 @@ func TestBothDialAtOnceGiveOneConnection(t *testing.T) {
 	}
 }
 
-// A caller that was let in may learn it late, because the network is slow or one of
-// the two was stopped: it may not give up between, since nobody lets it in twice.
+// An accepted caller may get its verdict late, because the network is slow or one of the two
+// was stopped. It must not give up before, since a peer accepts it only once.
 func TestLateVerdictIsWaitedFor(t *testing.T) {
 	for name, mk := range paths() {
 		t.Run(name, func(t *testing.T) {
-			l := limits{shake: 100 * time.Millisecond, silence: time.Minute} // bad luck must not end the test
+			l := limits{handshake: 100 * time.Millisecond, silence: time.Minute} // bad luck must not end the test
 			fs, addrs := open(t, apart(mk), Config{Job: job(0, 2), limits: l}, Config{Job: job(1, 2)})
-			between(t, fs, addrs, &relay{hold: func() { time.Sleep(3 * l.shake) }})
+			between(t, fs, addrs, &relay{hold: func() { time.Sleep(3 * l.handshake) }})
 			s := inboxes(t, 2)
 			attend(fs, s, func() bool {
 				if len(s[1].frames[0]) == 0 {
@@ -224,8 +224,8 @@ func TestPeerThatCannotBeReachedIsDown(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer deaf.Close()
-	// A port that a connection has been bound to cannot become that of a listener, as one that was
-	// just closed can.
+	// A listener cannot get a port that a connection is bound to, but it can get one that was just
+	// closed.
 	bound, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}).Dial("tcp", deaf.addr())
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,259 @@
+package tcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// A connector opens the connections of one process: it accepts callers, dials peers,
+// runs the handshake in which both prove the job secret, and ensures that each pair has
+// one connection.
+//
+// Both processes of a pair may dial at once. The connection that the lower index dialled
+// stays: the lower one answers a call with Crossed while it dials, and the higher one
+// accepts the call and cancels its own attempt. That attempt has carried no frame, because
+// a connection carries frames only after the verdict Accepted. The lower one decides under
+// mu when it sends the verdict: it accepts a call only while it does not dial, and dials
+// only if it has not accepted. Therefore two connections are never accepted.
+//
+// take hands results to the data path; news and wake notify it.
+type connector struct {
+	job    *boot.Job
+	limits limits
+	ln     *listener // nil in a job of one
+	wake   func()
+
+	ctx     context.Context // ends with close
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup
+	slots   chan int      // free slots for callers; an index into callers
+	refused atomic.Uint64 // callers that proved nothing
+
+	news atomic.Bool // set after results grew or due was set, cleared by take before it looks
+	due  atomic.Bool // set by beat, cleared by the data path when it looks at its connections
+
+	mu      sync.Mutex
+	addrs   []string
+	peers   []peer
+	callers []caller
+	turn    uint64 // numbers callers in order of arrival
+	results []result
+	beating bool // there are connections with other hosts, and beat runs
+}
+
+// peer is the state of the connection with one process.
+type peer struct {
+	state   connState
+	attempt context.Context // of the own attempts, nil when there are none
+	giveUp  context.CancelFunc
+}
+
+type connState uint8
+
+const (
+	unconnected connState = iota
+	dialling
+	connected
+	lost
+)
+
+// result is a new connection, or the reason why there is none; with neither, the call of
+// the peer has failed, and the peer may be dialled again.
+type result struct {
+	peer int
+	conn *socket
+	seal *wire.Sealed // nil between processes of one host
+	err  error
+}
+
+// A sealer is either end of a successful handshake.
+type sealer interface{ Sealed() *wire.Sealed }
+
+func newConnector(job *boot.Job, l limits, wake func()) (*connector, string, error) {
+	if job.Size < 1 || job.Rank < 0 || job.Rank >= job.Size {
+		return nil, "", fmt.Errorf("tcp: process %d in a job of %d", job.Rank, job.Size)
+	}
+	d := &connector{job: job, limits: l, wake: wake, peers: make([]peer, job.Size)}
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	if job.Size == 1 {
+		return d, "", nil
+	}
+	err := l.inside(func() (err error) {
+		d.ln, err = listen(job)
+		return err
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("tcp: process %d: %w", job.Rank, err)
+	}
+	d.callers = make([]caller, l.callers)
+	d.slots = make(chan int, l.callers)
+	for i := range l.callers {
+		d.slots <- i
+	}
+	d.wg.Go(d.answer)
+	return d, d.ln.addr(), nil
+}
+
+// start sets the addresses of all processes.
+func (d *connector) start(addrs []string) error {
+	if len(addrs) != d.job.Size {
+		return fmt.Errorf("tcp: %d addresses for a job of %d processes", len(addrs), d.job.Size)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.addrs = addrs
+	return nil
+}
+
+// open starts to dial a peer, unless it does so already. It does not block.
+func (d *connector) open(to int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := &d.peers[to]
+	if p.state != unconnected || d.ctx.Err() != nil {
+		return
+	}
+	if d.addrs == nil {
+		d.lose(to, errors.New("tcp: Send before Start"))
+		return
+	}
+	ctx, cancel := context.WithTimeout(d.ctx, d.limits.reach)
+	p.state, p.attempt, p.giveUp = dialling, ctx, cancel
+	addr := d.addrs[to]
+	d.wg.Go(func() {
+		defer cancel()
+		d.dialLoop(ctx, to, addr)
+	})
+}
+
+// take returns the results since the last call.
+func (d *connector) take() []result {
+	d.news.Store(false)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := d.results
+	d.results = nil
+	return r
+}
+
+// announce adds a result, with mu held.
+func (d *connector) announce(r result) {
+	d.results = append(d.results, r)
+	d.news.Store(true)
+	d.wake()
+}
+
+// lose marks a peer as lost, with mu held.
+func (d *connector) lose(p int, cause error) {
+	d.peers[p].state = lost
+	d.announce(result{peer: p, err: cause})
+}
+
+// peerFailed marks a failed peer as lost; whoever watches the processes calls it.
+func (d *connector) peerFailed(p int, cause error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.peers[p].state != lost {
+		d.peers[p].drop()
+		d.lose(p, cause)
+	}
+}
+
+// admit decides about a caller that has proved to be process from. Zero means that it has a
+// connection already, or is lost.
+func (d *connector) admit(from int) wire.Verdict {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := &d.peers[from]
+	switch {
+	case p.state == dialling && d.job.Rank < from:
+		return wire.Crossed
+	case p.state == unconnected || p.state == dialling:
+		p.state = connected
+		return wire.Accepted
+	}
+	return 0
+}
+
+// revokeAdmission undoes an admission whose verdict could not be sent to the caller.
+func (d *connector) revokeAdmission(from int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.peers[from].state = unconnected
+	d.peers[from].drop()
+	d.announce(result{peer: from})
+}
+
+// established hands a connection to the data path.
+func (d *connector) established(with int, conn *socket, by sealer) {
+	r := result{peer: with, conn: conn}
+	if far(d.job, with) {
+		r.seal = by.Sealed()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.peers[with].state = connected
+	d.peers[with].drop()
+	if d.ctx.Err() != nil {
+		conn.Close()
+		return
+	}
+	if r.seal != nil && !d.beating {
+		d.beating = true
+		d.wg.Go(d.beat)
+	}
+	d.announce(r)
+}
+
+// beat makes the data path check its connections with other hosts at regular intervals,
+// also while nobody polls.
+func (d *connector) beat() {
+	tick := time.NewTicker(d.limits.beat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-d.ctx.Done():
+			return
+		case <-tick.C:
+			d.due.Store(true)
+			d.news.Store(true)
+			d.wake()
+		}
+	}
+}
+
+// drop cancels the attempts of this process.
+func (p *peer) drop() {
+	if p.giveUp != nil {
+		p.giveUp()
+	}
+	p.attempt, p.giveUp = nil, nil
+}
+
+// close ends all goroutines and waits for them.
+func (d *connector) close() {
+	d.mu.Lock()
+	d.cancel()
+	d.mu.Unlock()
+	if d.ln != nil {
+		d.ln.Close()
+	}
+	d.wg.Wait()
+	for _, r := range d.take() {
+		if r.conn != nil {
+			r.conn.Close()
+		}
+	}
+}
+
+// pair identifies a connection between this process and another.
+func (d *connector) pair(from, to int) wire.Pair {
+	return wire.Pair{Secret: d.job.Secret, Job: d.job.ID, From: from, To: to}
+}
