@@ -109,9 +109,9 @@ func (e *Engine) setReady(s *schedule) {
 	}
 }
 
-// Lost implements proc.Mourner. The schedules are ended by Work: here we are
-// deep inside.
-func (e *Engine) Lost(int) {
+// PeerFailed implements proc.FailureObserver. It leaves the schedules to Work, since the caller
+// may be in the middle of a poll.
+func (e *Engine) PeerFailed(int) {
 	e.ended = true
 	if !e.wake {
 		e.wake = true

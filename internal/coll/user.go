@@ -17,7 +17,7 @@ func (s *schedule) call() {
 	todo := s.local[s.done:]
 	s.local, s.done = nil, 0
 	if s.User.InCalls {
-		s.e.p.Errand(func() { s.combine(todo) })
+		s.e.p.AddTask(func() { s.combine(todo) })
 		return
 	}
 	go s.combine(todo)

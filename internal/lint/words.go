@@ -57,7 +57,6 @@ func debts() []debt {
 		{"internal/launch", 15},
 		{"internal/leak", 1},
 		{"internal/planted", 3},
-		{"internal/proc", 15},
 		{"internal/rma", 31},
 		{"internal/shmfmt", 20},
 		{"internal/sys", 6},

@@ -71,7 +71,7 @@ func (e *Engine) Drain() {
 		e.table.Remove(n)
 		e.discard(n.Owner)
 	}
-	for len(e.pulls) > 0 || len(e.streams) > 0 || e.handles.live > 0 || e.p.Backlogs() > 0 {
+	for len(e.pulls) > 0 || len(e.streams) > 0 || e.handles.live > 0 || e.p.QueuedPeers() > 0 {
 		e.p.Progress(-1)
 		e.p.Pause()
 	}

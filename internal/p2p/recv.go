@@ -31,7 +31,7 @@ func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *St
 		return false
 	}
 	from := c.Members[source]
-	h, payload := e.p.Glance(int(from))
+	h, payload := e.p.Peek(int(from))
 	if h == nil || h.Kind != wire.Eager || h.Ctx != c.Ctx || h.Tag != tag && tag != AnyTag || !e.chargeCredit(int(from), h) {
 		return false
 	}
@@ -47,7 +47,7 @@ func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *St
 		s.Err = mistyped(source, code, uint64(len(payload)), c.Rank, s.Code, len(buf))
 	}
 	e.eagerConsumed(from, h)
-	e.p.Took()
+	e.p.Consume()
 	return true
 }
 

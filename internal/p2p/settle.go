@@ -17,7 +17,7 @@ func (e *Engine) Settle(c *comm.Comm, more func() bool) {
 // say to which communicator they belong, so busy waits for all of them: peers accept them
 // whether they receive the messages or not.
 func (e *Engine) busy(c *comm.Comm) bool {
-	if e.p.Backlogs() > 0 {
+	if e.p.QueuedPeers() > 0 {
 		return true
 	}
 	for n := range e.table.Receives() {

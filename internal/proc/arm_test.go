@@ -12,8 +12,8 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// early is a fabric whose only frame has come before it is armed, so that it wakes
-// nobody: who arms must look once more.
+// early is a fabric whose only frame arrives before Arm, so that it wakes nobody: the caller of
+// Arm must poll once more.
 type early struct {
 	fabric.Fabric // no other method is called
 	armed         bool
@@ -40,8 +40,8 @@ func (f *early) Poll(s fabric.Sink, _ int) int {
 	return 1
 }
 
-// The contract of Arm, for a process with peers in memory and elsewhere: it looks at
-// both before it sleeps, though sockets are looked at seldom otherwise.
+// The contract of Arm, for a process with peers in memory and on other nodes: it polls both
+// fabrics before it sleeps, although it polls sockets seldom otherwise.
 func TestBothFabricsAreLookedAtAfterArming(t *testing.T) {
 	w, err := inproc.NewNode([]int{0, 1}, 3)
 	if err != nil {

@@ -3,26 +3,26 @@ package proc
 // Parked is the number of waiters that sleep.
 func (p *Proc) Parked() int { return len(p.parked) }
 
-// Deep reports whether the service of the node sleeps until something arrives.
-func (p *Proc) Deep() bool {
+// Armed reports whether the node's fabric is armed and nobody polls.
+func (p *Proc) Armed() bool {
 	door := p.node.Control().Door(p.node.LocalIndex(p.job.Rank))
 	return door.Armed.Load() != 0 && !p.polling
 }
 
-// FallAsleep notes that a goroutine is about to sleep until e.
-func (p *Proc) FallAsleep(e *Event) { p.fallAsleep(e) }
+// NoteSleep notes that a goroutine is about to sleep until e.
+func (p *Proc) NoteSleep(e *Event) { p.noteSleep(e) }
 
-// WakeUp notes that it is awake.
-func (p *Proc) WakeUp(e *Event) { p.wakeUp(e) }
+// NoteWake notes that it is awake.
+func (p *Proc) NoteWake(e *Event) { p.noteWake(e) }
 
-// Hot reports whether calls leave the fabrics disarmed.
-func (p *Proc) Hot() bool { return p.hot }
+// PollingMode reports whether calls leave the fabrics disarmed.
+func (p *Proc) PollingMode() bool { return p.pollingMode }
 
-// A poller yields crowdYields times, after crowdEvery polls each, for threads to come.
+// A poller yields yieldMax times, after yieldEvery polls each, for threads that do not wait yet.
 const (
-	CrowdEvery  = crowdEvery
-	CrowdYields = crowdYields
+	YieldEvery = yieldEvery
+	YieldMax   = yieldMax
 )
 
-// Wanted reports whether somebody wants the lock.
+// Wanted reports whether another goroutine wants the lock.
 func (p *Proc) Wanted() bool { return p.want.Load() != 0 }

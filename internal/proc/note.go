@@ -6,23 +6,23 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// sleeper is a goroutine that went to sleep in Wait and is not out of it yet. It
-// may be polling meanwhile, because the task was handed to it.
+// sleeper is a goroutine that has slept in Wait and has not returned from it. It may be
+// the poller meanwhile, because it has taken over.
 type sleeper struct {
 	e     *Event
 	since int64 // when it first went to sleep, in nanoseconds since 1970
 }
 
-// SetNote gives the process the place where launcher and halo ps read what it
-// waits for; nil, as in ranks that are goroutines, if nobody does. Before Start.
+// SetNote sets the wait note, in which launcher and halo ps read what the process waits for;
+// nil if nobody reads it, as in ranks that are goroutines. It is called before Start.
 func (p *Proc) SetNote(note *shmfmt.Note) { p.note = note }
 
-// fallAsleep notes that a goroutine is about to sleep until e. It takes its time
-// from one that has nothing better to do: nothing of this is on the way of a wait
-// that ends while it polls, or soon after it parked while another polls. Those are
-// noted when nobody polls any more, or every so many polls (noteParked): with 32
-// goroutines that wait for a round trip each, notes were a sixth of their time.
-func (p *Proc) fallAsleep(e *Event) {
+// noteSleep notes that a goroutine is about to sleep until e. A wait that ends while its
+// goroutine polls is not noted, nor is one that ends soon after it parked while another
+// polls. Parked waits are noted when nobody polls any more, or every noteTurns polls
+// (noteParked): with 32 goroutines that each wait for a round trip, notes took a sixth of
+// their time.
+func (p *Proc) noteSleep(e *Event) {
 	if p.note == nil || e.noted {
 		return
 	}
@@ -34,15 +34,15 @@ func (p *Proc) fallAsleep(e *Event) {
 	p.note.End(len(p.sleepers), now)
 }
 
-// noteParked notes all that are parked.
+// noteParked notes all parked waits.
 func (p *Proc) noteParked() {
 	for _, e := range p.parked {
-		p.fallAsleep(e)
+		p.noteSleep(e)
 	}
 }
 
-// wakeUp undoes fallAsleep.
-func (p *Proc) wakeUp(e *Event) {
+// noteWake undoes noteSleep.
+func (p *Proc) noteWake(e *Event) {
 	e.noted = false
 	i := 0
 	for p.sleepers[i].e != e {
@@ -57,13 +57,13 @@ func (p *Proc) wakeUp(e *Event) {
 		p.describe(i)
 	}
 	now := int64(0)
-	if last > 0 { // else nobody asks since when
+	if last > 0 { // else the time is not read
 		now = time.Now().UnixNano()
 	}
 	p.note.End(last, now)
 }
 
-// describe writes what sleeper i waits for into the note, if it has room.
+// describe writes what sleeper i waits for to the note, if it has room.
 func (p *Proc) describe(i int) {
 	if i >= shmfmt.NoteSleepers {
 		return

@@ -37,8 +37,8 @@ func withNote(t *testing.T, p *proc.Proc) (read func() shmfmt.NoteView) {
 	}
 }
 
-// Promise F6: whatever falls asleep and wakes up, in any order, the note tells of
-// those who sleep longest, the longest first, and of how many sleep.
+// Promise F6: the note describes the waits that have slept longest, the longest first, and
+// counts those that sleep, in whatever order they fall asleep and wake.
 func TestF6_NoteTellsWhoSleepsLongest(t *testing.T) {
 	p, _ := pair(t, shortly, nil)
 	read := withNote(t, p)
@@ -49,7 +49,7 @@ func TestF6_NoteTellsWhoSleepsLongest(t *testing.T) {
 	for step := range 5000 {
 		if n := len(sleep); n > 0 && r.IntN(12) < n {
 			i := r.IntN(n)
-			p.WakeUp(sleep[i])
+			p.NoteWake(sleep[i])
 			sleep = slices.Delete(sleep, i, i+1)
 		} else {
 			e := labelled(step)
@@ -57,7 +57,7 @@ func TestF6_NoteTellsWhoSleepsLongest(t *testing.T) {
 				e.About = nil // nobody asked for a description
 			}
 			sleep = append(sleep, e)
-			p.FallAsleep(e)
+			p.NoteSleep(e)
 		}
 		v := read()
 		if v.Asleep != len(sleep) || len(v.Waits) != min(len(sleep), shmfmt.NoteSleepers) {
@@ -116,10 +116,10 @@ func TestNotingAllocatesNothing(t *testing.T) {
 	defer p.Unlock()
 	step := func() {
 		for _, e := range events {
-			p.FallAsleep(e)
+			p.NoteSleep(e)
 		}
 		for _, e := range events {
-			p.WakeUp(e)
+			p.NoteWake(e)
 		}
 	}
 	step()

@@ -7,10 +7,10 @@ type park struct {
 	p    *Proc
 	wake chan struct{} // capacity 1: a wake-up is never lost and never blocks
 
-	// Of threads, in place of the channel: called is not 0 from unpark on, due says that it
-	// stands in line.due until its turn comes.
-	called atomic.Uint32 // pairs with itself: the sleeper looks without the lock
-	due    bool
+	// For threads, in place of the channel: woken is not 0 after unpark; pending says that
+	// the park is in threadQueue.pending until its turn comes.
+	woken   atomic.Uint32 // pairs with itself: the sleeper looks without the lock
+	pending bool
 }
 
 func (p *Proc) newPark() *park {
@@ -22,12 +22,12 @@ func (p *Proc) newPark() *park {
 	return &park{p: p, wake: make(chan struct{}, 1)}
 }
 
-// unpark wakes who sleeps, or is about to.
+// unpark wakes the goroutine that sleeps, or is about to.
 func (k *park) unpark() {
 	if k.p.policy.Threads {
-		if k.called.Load() == 0 {
+		if k.woken.Load() == 0 {
 			k.p.woken++
-			k.p.line.call(k)
+			k.p.threads.wake(k)
 		}
 		return
 	}
@@ -42,7 +42,7 @@ func (k *park) unpark() {
 func (k *park) sleep() {
 	p := k.p
 	if p.policy.Threads {
-		p.line.sleep(p, k)
+		p.threads.sleep(p, k)
 	} else {
 		p.mu.Unlock()
 		<-k.wake

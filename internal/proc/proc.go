@@ -17,104 +17,104 @@ import (
 
 // Proc is one MPI process.
 type Proc struct {
-	mu   sync.Mutex
-	want atomic.Int32 // goroutines that wait for mu; the poller gives way when it is not 0
-	line line         // of threads; unused while goroutines call
+	mu      sync.Mutex
+	want    atomic.Int32 // goroutines that wait for mu; the poller yields mu when it is not 0
+	threads threadQueue  // used if policy.Threads
 
 	boot   boot.Boot
 	job    *boot.Job
 	policy Policy
 
-	node  *shm.Fabric // to peers on this node through memory, nil if there is none
-	lanes []*lane     // all fabrics, with the state of their services
-	peers []peer      // by index in the job
-	sink  fabric.Sink
-	work  []Worker
-	busy  int // things to do for which the workers are called at every poll
+	node       *shm.Fabric  // to peers on this node through memory, nil if there is none
+	transports []*transport // all fabrics
+	peers      []peer       // by index in the job
+	sink       fabric.Sink
+	work       []Worker
+	busy       int // operations for which the workers are called at every poll
 
-	polling   bool   // a goroutine is inside Wait as the poller
-	arming    bool   // within arm
-	polled    *Event // what the poller waits for, nil if nobody polls
-	serving   int    // services that are about to poll, or do
-	parked    []*Event
-	errands   []func() // the oldest first
-	handed    bool     // a parked waiter was woken to poll, and nobody has polled since
-	watched   int      // events in parked that watch a word
-	activity  uint64   // counts the calls that polled
-	turns     uint64   // counts polls
-	backlogs  []int    // peers with a backlog
-	contexts  uint64
-	closed    bool
-	stopped   chan struct{} // closed when closed is set
-	calls     int           // that armed since the process was last hot
-	stirred   bool          // the services were woken, and none has looked since
-	hot       bool          // calls do not arm: the watch looks whether they go on
-	heatedAt  uint64        // activity when hot was set
-	heated    chan struct{} // tells the watch that hot was set; has room for one
-	note      *shmfmt.Note  // nil if nobody reads it
-	sleepers  []sleeper     // those in parked and those that poll after they had slept; the oldest first
-	text      []byte        // scratch of describe
-	services  sync.WaitGroup
-	woken     int // parked goroutines that were woken and have not gone on yet
-	freeParks []*park
+	polling         bool   // a goroutine is inside Wait as the poller
+	arming          bool   // within arm
+	pollerEvent     *Event // what the poller waits for, nil if nobody polls
+	serving         int    // services that are about to poll, or do
+	parked          []*Event
+	tasks           []func() // the oldest first
+	takeoverPending bool     // a parked waiter was woken to take over as the poller, and nobody has polled since
+	watched         int      // events in parked that watch a word
+	activity        uint64   // counts the calls that polled
+	turns           uint64   // counts polls
+	queuedPeers     []int    // peers whose send queue is not empty
+	contexts        uint64
+	closed          bool
+	stopped         chan struct{} // closed when closed is set
+	armingCalls     int           // calls that armed since polling mode ended
+	servicesWoken   bool          // the services were woken, and none has polled since
+	pollingMode     bool          // calls do not arm; the watchdog checks whether they continue
+	modeSince       uint64        // activity when polling mode began
+	modeEntered     chan struct{} // tells the watchdog that polling mode has begun; capacity 1
+	note            *shmfmt.Note  // nil if nobody reads it
+	sleepers        []sleeper     // noted waits: parked ones, and pollers that have slept; the oldest first
+	text            []byte        // scratch of describe
+	services        sync.WaitGroup
+	woken           int // parked goroutines that were woken and do not run yet
+	freeParks       []*park
 }
 
-// Policy says how to wait. It depends on how many processes share the cores.
+// Policy sets how to wait. It depends on how many processes share the cores.
 type Policy struct {
 	Loads int // polls before the first yield
-	// WordLoads is the same for who watches a word, and has looked at it a few
-	// times already. With too few cores the process that will store the word is
-	// more likely to wait for a core than to be just about to.
+	// WordLoads replaces Loads for events that watch a word, which the caller has loaded a
+	// few times already. With too few cores the process that will store the word is more
+	// likely to wait for a core than to store it soon.
 	WordLoads int
 	Yields    int // polls, with a yield before each, before parking
-	// WordYields is the same for who watches a word; 0 stands for Yields.
+	// WordYields replaces Yields for events that watch a word, unless it is 0.
 	WordYields int
 	Yield      func() // gives the core to another process
-	// Threads: those who call are locked to threads (runtime.LockOSThread), as all are that
-	// come from C. See line.
+	// Threads says that callers are locked to threads (runtime.LockOSThread), as all that come
+	// from C are. See threadQueue.
 	Threads bool
-	// Fault is called by a service that finds no memory at an address, and does not return. nil:
-	// the runtime ends the process.
+	// Fault is called by a service that accesses an address without memory, and does not return.
+	// If it is nil, the runtime ends the process.
 	Fault func(address uintptr)
 }
 
-// Worker advances what needs more than one frame.
+// Worker advances operations that need more than one frame.
 type Worker interface {
-	// Work does a bounded amount, and reports how much it did (0: nothing
-	// could move). It is called with the lock held, by whoever polls, while
-	// SetBusy says so.
+	// Work does a bounded amount of work, and reports how much it did (0: nothing
+	// could advance). The poller or a service calls it with the lock held, while
+	// there is work (SetBusy).
 	Work() int
 }
 
-// Mourner is a Worker that wants to know of deaths.
-type Mourner interface {
-	// Lost says that peer is gone. It is called with the lock held, deep inside,
-	// before the operations with the peer end.
-	Lost(peer int)
+// FailureObserver is a Worker with a peer-failure callback.
+type FailureObserver interface {
+	// PeerFailed is called when peer has failed, before the operations with it end. The
+	// lock is held, and the caller may be in the middle of a poll.
+	PeerFailed(peer int)
 }
 
-// peer is the way to one process of the job.
+// peer is the state of the connection to one process of the job.
 type peer struct {
-	near    bool          // reached through memory
-	fab     fabric.Fabric // nil for the process itself
-	backlog backlog
-	down    error
+	near  bool          // reached through memory
+	fab   fabric.Fabric // nil for the process itself
+	queue sendQueue
+	down  error
 }
 
-// New makes the process of b.Job with the given fabrics: node reaches the
-// processes of this node and far the others; either may be nil.
+// New returns the process of b.Job with the given fabrics: node reaches the processes of
+// this node, and far the others; either may be nil.
 func New(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy Policy) (*Proc, error) {
 	job := b.Job()
 	p := &Proc{
 		boot: b, job: job, policy: policy, node: node, peers: make([]peer, job.Size),
-		stopped: make(chan struct{}), heated: make(chan struct{}, 1),
+		stopped: make(chan struct{}), modeEntered: make(chan struct{}, 1),
 	}
-	p.line.init(policy)
+	p.threads.init(policy)
 	if node != nil {
-		p.lanes = append(p.lanes, &lane{fab: node})
+		p.transports = append(p.transports, &transport{fab: node})
 	}
 	if far != nil {
-		p.lanes = append(p.lanes, &lane{fab: far, sockets: true})
+		p.transports = append(p.transports, &transport{fab: far, sockets: true})
 	}
 	for i := range p.peers {
 		switch {
@@ -130,20 +130,20 @@ func New(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy Policy) (*Proc
 	return p, nil
 }
 
-// Start begins delivery to sink; workers advance what takes several frames.
+// Start starts delivery to sink; workers advance operations that need several frames.
 func (p *Proc) Start(sink fabric.Sink, workers ...Worker) {
 	p.sink, p.work = sink, workers
-	for _, l := range p.lanes {
+	for _, l := range p.transports {
 		p.services.Add(1)
 		go p.serve(l)
 	}
 	p.services.Add(1)
-	go p.watch(time.NewTimer(tick))
+	go p.watchdog(time.NewTimer(tick))
 }
 
-// Bereave tells the process that all its peers are gone, so that calls which it has left
-// behind end: once it has stopped, nothing would wake them.
-func (p *Proc) Bereave(cause error) {
+// LoseAll treats all peers as failed, so that pending calls of a rank that has returned end:
+// after Stop nothing would wake them.
+func (p *Proc) LoseAll(cause error) {
 	p.Lock()
 	defer p.Unlock()
 	for i := range p.peers {
@@ -151,7 +151,7 @@ func (p *Proc) Bereave(cause error) {
 			p.sink.Down(i, cause)
 		}
 	}
-	p.advance() // the workers end what takes several frames
+	p.advance() // the workers end operations that need several frames
 }
 
 // Stop ends the services and closes the fabrics. Nothing may be pending.
@@ -160,7 +160,7 @@ func (p *Proc) Stop() error {
 	p.closed = true
 	close(p.stopped)
 	var first error
-	for _, l := range p.lanes {
+	for _, l := range p.transports {
 		if err := l.fab.Close(); err != nil && first == nil {
 			first = err
 		}
@@ -183,11 +183,11 @@ func (p *Proc) Near(peer int) bool { return p.peers[peer].near }
 func (p *Proc) Node() *shm.Fabric { return p.node }
 
 const (
-	// ContextStep is how many ids from its context on belong to a communicator:
-	// package comm says what for.
+	// ContextStep is how many consecutive ids belong to a communicator; package comm
+	// defines their use.
 	ContextStep = 8
-	// FirstContext is the lowest context that NewContext returns. Below are those
-	// of the communicators that exist from the start.
+	// FirstContext is the lowest context that NewContext returns. The predefined
+	// communicators have the ids below.
 	FirstContext = 4 * ContextStep
 )
 
@@ -205,17 +205,17 @@ func ContextOf(ctx uint64, process int) bool {
 	return ctx>>48 == uint64(process) && low >= FirstContext && low%ContextStep == 0
 }
 
-// Lock takes the engine's lock. A poller gives way.
+// Lock takes the engine's lock. A poller yields it.
 func (p *Proc) Lock() {
 	if !p.mu.TryLock() {
-		p.queueUp()
+		p.lockSlow()
 	}
 }
 
-func (p *Proc) queueUp() {
+func (p *Proc) lockSlow() {
 	p.want.Add(1)
 	if p.policy.Threads {
-		p.line.lock(&p.mu)
+		p.threads.lock(&p.mu)
 	} else {
 		p.mu.Lock()
 	}
@@ -226,12 +226,12 @@ func (p *Proc) queueUp() {
 func (p *Proc) Unlock() {
 	p.mu.Unlock()
 	if p.policy.Threads {
-		p.line.next()
+		p.threads.wakeLocker()
 	}
 }
 
-// giveWay lets the goroutines that want the lock have it.
-func (p *Proc) giveWay() {
+// yieldLock lets other goroutines take the lock, and takes it again.
+func (p *Proc) yieldLock() {
 	if p.policy.Threads {
 		p.Unlock()
 		p.policy.Yield()
@@ -243,26 +243,26 @@ func (p *Proc) giveWay() {
 	p.mu.Lock()
 }
 
-// SetBusy adds n to the number of things for which the workers are called. If
-// nobody polls, and nobody would before something arrives, the services begin to.
+// SetBusy adds n to the number of operations for which the workers are called. If nobody
+// polls, and nobody would poll before a frame arrives, it wakes the services.
 func (p *Proc) SetBusy(n int) {
 	p.busy += n
-	if n <= 0 || p.polling || p.serving > 0 || p.hot {
+	if n <= 0 || p.polling || p.serving > 0 || p.pollingMode {
 		return
 	}
-	p.stir()
+	p.wakeServices()
 }
 
-// Later is SetBusy of things that can wait until somebody polls: it wakes nobody.
+// Later is SetBusy for operations that can wait until somebody polls: it wakes nobody.
 func (p *Proc) Later(n int) { p.busy += n }
 
-// EagerMax is the largest payload that goes to a peer in one frame unasked.
+// EagerMax is the largest payload of an eager message to a peer.
 func (p *Proc) EagerMax(to int) int { return p.peers[to].fab.EagerMax() }
 
 // ChunkMax is the payload of one frame of a long message to a peer.
 func (p *Proc) ChunkMax(to int) int { return p.peers[to].fab.ChunkMax() }
 
-// Reader returns the means to read the peer's memory, nil if there is none.
+// Reader returns the fabric that can read the peer's memory, nil if there is none.
 func (p *Proc) Reader(from int) fabric.Reader {
 	if e := &p.peers[from]; e.near && p.node.CanRead(from) {
 		return p.node
@@ -270,24 +270,25 @@ func (p *Proc) Reader(from int) fabric.Reader {
 	return nil
 }
 
-// DownCause is not nil when the peer is known to be gone.
+// DownCause returns why a peer has failed, nil if it has not.
 func (p *Proc) DownCause(peer int) error { return p.peers[peer].down }
 
-// SetDown notes that the peer is gone, drops what was queued for it and wakes
-// who watches a word that the peer may have had to move.
+// SetDown records that the peer has failed, drops its send queue, calls the peer-failure
+// callbacks, and wakes the waiters that watch a word, since the peer may have been the one to
+// store it.
 func (p *Proc) SetDown(peer int, cause error) {
 	p.peers[peer].down = cause
-	p.drop(peer)
+	p.dropQueue(peer)
 	for _, w := range p.work {
-		if m, ok := w.(Mourner); ok {
-			m.Lost(peer)
+		if m, ok := w.(FailureObserver); ok {
+			m.PeerFailed(peer)
 		}
 	}
 	if planted.WatcherForgotten {
 		return
 	}
-	if p.polled != nil && p.polled.word != nil {
-		p.polled.Fire()
+	if p.pollerEvent != nil && p.pollerEvent.word != nil {
+		p.pollerEvent.Fire()
 	}
 	for _, e := range p.parked {
 		if e.word != nil {
@@ -296,8 +297,8 @@ func (p *Proc) SetDown(peer int, cause error) {
 	}
 }
 
-// Lose tells the process that a peer is gone, as whoever watches processes
-// learned it. Callable from any goroutine, without the lock.
+// Lose reports that a peer has failed; whoever watches the processes calls it. Callable from
+// any goroutine, without the lock.
 func (p *Proc) Lose(peer int, cause error) {
 	e := &p.peers[peer]
 	if e.near {
@@ -307,32 +308,32 @@ func (p *Proc) Lose(peer int, cause error) {
 	}
 }
 
-// Straight is the fabric through memory if the next frame to a peer may go there at once, without
-// Send; nil if not. It is inlined.
-func (p *Proc) Straight(to int) *shm.Fabric {
-	if e := &p.peers[to]; e.near && e.backlog.count() == 0 {
+// Direct returns the fabric in memory if the next frame to a peer may be sent there without Send,
+// otherwise nil. It exists so that it inlines.
+func (p *Proc) Direct(to int) *shm.Fabric {
+	if e := &p.peers[to]; e.near && e.queue.count() == 0 {
 		return p.node
 	}
 	return nil
 }
 
-// Send offers a frame to a peer; false means that it could not go now: Push it then.
+// Send tries to send a frame to a peer. False means that it is refused: the caller must Push it.
 func (p *Proc) Send(to int, h *wire.Header, payload []byte) bool {
 	e := &p.peers[to]
-	if e.backlog.count() != 0 {
+	if e.queue.count() != 0 {
 		return false
 	}
-	if e.near { // the concrete branch, so that the path through memory inlines
+	if e.near { // a concrete call, so that the fast path in memory inlines
 		return p.node.Send(to, h, payload)
 	}
 	return e.fab.Send(to, h, payload)
 }
 
-// SendRun offers several frames of one message to a peer, as fabric.Runner says.
-// It takes none where that is not to be had.
+// SendRun tries to send several frames of one message to a peer, as fabric.Runner does. It sends
+// none if the fabric is no Runner.
 func (p *Proc) SendRun(to int, h *wire.Header, payload [][]byte) int {
 	e := &p.peers[to]
-	if r, ok := e.fab.(fabric.Runner); ok && e.backlog.count() == 0 {
+	if r, ok := e.fab.(fabric.Runner); ok && e.queue.count() == 0 {
 		return r.SendRun(to, h, payload)
 	}
 	return 0

@@ -9,79 +9,79 @@ import (
 )
 
 const (
-	// tick is how long a hot process may make no call until it is taken to have
-	// stopped. The last call may have come just after the watch looked, so for up
-	// to two ticks a process that has stopped calling answers nobody.
+	// tick is how long a process in polling mode may make no call before it returns to
+	// interrupt mode. The last call may come just after the watchdog has checked, so a
+	// process that has stopped calling answers nobody for up to two ticks.
 	tick = time.Millisecond
-	// tickMax is what the tick grows to, doubling, in a process that stays hot.
+	// tickMax is the limit to which the tick doubles while polling mode lasts.
 	tickMax = 8 * time.Millisecond
-	// hotAfter is how many calls in a row arm before the process is taken to be hot.
-	hotAfter = 32
+	// pollingAfter is how many calls in a row arm before polling mode begins.
+	pollingAfter = 32
 )
 
-// lane is a fabric and what polls need to know of it.
-type lane struct {
+// transport is a fabric, and whether polling it is a system call.
+type transport struct {
 	fab     fabric.Fabric
 	sockets bool
 }
 
-// enterPoll makes the caller the poller: peers need not ring while it looks.
+// enterPoll makes the caller the poller: peers need not ring while it polls.
 func (p *Proc) enterPoll() {
-	p.polling, p.handed = true, false
+	p.polling, p.takeoverPending = true, false
 	p.activity++
-	for _, l := range p.lanes {
+	for _, l := range p.transports {
 		l.fab.Disarm()
 	}
 }
 
-// leavePoll ends being the poller: hands over to a parked waiter, or leaves the
-// watch to the services.
+// leavePoll ends being the poller: a parked waiter takes over, or the services do.
 func (p *Proc) leavePoll() {
 	p.polling = false
-	if p.handed = p.wakeOne(); p.handed || p.hot {
+	if p.takeoverPending = p.wakeOne(); p.takeoverPending || p.pollingMode {
 		return
 	}
-	if p.calls++; p.calls == hotAfter {
-		p.heat()
+	if p.armingCalls++; p.armingCalls == pollingAfter {
+		p.enterPollingMode()
 		return
 	}
 	if !p.arm() {
-		p.stir() // there is more to do: the services see to it
+		p.wakeServices() // there is more to do, which the services do
 	}
 }
 
-// stir makes the services look.
-func (p *Proc) stir() {
-	if p.stirred {
+// wakeServices makes the services poll.
+func (p *Proc) wakeServices() {
+	if p.servicesWoken {
 		return
 	}
-	p.stirred = true
-	for _, l := range p.lanes {
+	p.servicesWoken = true
+	for _, l := range p.transports {
 		l.fab.Wake()
 	}
 }
 
-// arm makes peers ring, and reports false if something had arrived meanwhile.
+// arm makes peers ring, and polls once more. It reports false if that poll did something; then
+// the fabrics are disarmed again.
 func (p *Proc) arm() bool {
-	for _, l := range p.lanes {
+	for _, l := range p.transports {
 		l.fab.Arm()
 	}
 	p.arming = true
-	n := p.look(-1)
+	n := p.pollAll(-1)
 	p.arming = false
 	if n == 0 {
 		return true
 	}
-	for _, l := range p.lanes {
+	for _, l := range p.transports {
 		l.fab.Disarm()
 	}
 	return false
 }
 
-// serve stands in for a poller until the process is closed. Whenever it sleeps,
-// its fabric is armed, or a poller is at work that arms when it leaves, or the
-// process is hot.
-func (p *Proc) serve(l *lane) {
+// serve makes progress while nobody polls, until the process is closed. Invariant: whenever it
+// sleeps, its fabric is armed, or there is a poller that arms when it leaves, or the process is in
+// polling mode.
+func (p *Proc) serve(l *transport) {
 	defer p.services.Done()
 	if p.policy.Fault != nil {
 		debug.SetPanicOnFault(true)
@@ -93,24 +93,24 @@ func (p *Proc) serve(l *lane) {
 			p.Unlock()
 			return
 		}
-		p.stirred = false
-		p.rouse()
+		p.servicesWoken = false
+		p.wakeWanted()
 		p.serving++
 		p.advance()
-		// Those who have been woken go on, and poll if they have to.
-		for !p.closed && !p.polling && (!p.hot || len(p.parked) > p.woken) {
-			// Nothing may come between arming and the look that finds nothing: a
-			// poller let in here would disarm.
-			if l.fab.Arm(); p.look(-1) == 0 {
+		// Waiters that have been woken continue, and poll if they need to.
+		for !p.closed && !p.polling && (!p.pollingMode || len(p.parked) > p.woken) {
+			// The lock must be held from Arm to the poll that finds nothing: a poller in
+			// between would disarm.
+			if l.fab.Arm(); p.pollAll(-1) == 0 {
 				break
 			}
 			p.advance()
 		}
 		p.serving--
-		// Goroutines that have been made runnable go first. If there are none, the core is
-		// not given away: where the program computes on all of them, to get one again takes
-		// until the runtime preempts one that computes, 10 ms and more. Who sleeps in the
-		// kernel keeps his for a while, and serves what comes meanwhile at once.
+		// Goroutines that have been made runnable run first. Without any, the service does not
+		// yield its P: where the program computes on all Ps, it would get one again only when the
+		// runtime preempts a goroutine, after 10 ms or more. A service that sleeps in the kernel
+		// keeps its P for a while, and serves frames in that time at once.
 		others := p.woken > 0 || p.want.Load() > 0
 		p.Unlock()
 		if others {
@@ -119,7 +119,8 @@ func (p *Proc) serve(l *lane) {
 	}
 }
 
-// faulted is deferred by services: it tells of an access to an address without memory.
+// faulted is deferred by services: it reports an access to an address without memory to
+// Policy.Fault.
 func (p *Proc) faulted() {
 	r := recover()
 	if r == nil {
@@ -133,39 +134,38 @@ func (p *Proc) faulted() {
 	panic(r)
 }
 
-// advance polls until there is nothing to do, giving way to whoever wants the lock.
+// advance polls until there is nothing to do. It yields the lock to goroutines that want it.
 func (p *Proc) advance() {
-	for !p.closed && !p.polling && p.look(-1) > 0 {
+	for !p.closed && !p.polling && p.pollAll(-1) > 0 {
 		if p.want.Load() != 0 {
-			p.giveWay()
+			p.yieldLock()
 		}
 	}
 }
 
-// heat makes the process hot: calls do not arm any more, until the watch finds
-// that there are none.
-func (p *Proc) heat() {
-	p.hot, p.calls, p.heatedAt = true, 0, p.activity
-	p.heated <- struct{}{} // has room: the watch took the last before it ended the heat
+// enterPollingMode begins polling mode: calls do not arm any more, until the watchdog finds that
+// there are none.
+func (p *Proc) enterPollingMode() {
+	p.pollingMode, p.armingCalls, p.modeSince = true, 0, p.activity
+	p.modeEntered <- struct{}{} // has room: the watchdog received the last one before it ended polling mode
 }
 
-// watch looks after each tick whether a hot process still calls, and if it does
-// not, does what has come and sends its services into deep sleep. They sleep
-// meanwhile as ever. To wake them for this, at every tick, costs the callers a
-// sixth of their time: the runtime, having found a goroutine in a system call,
-// looks every 20 us for some time whether there are more, and goes to sleep with a
-// timer of the kernel in between.
-func (p *Proc) watch(timer *time.Timer) {
+// watchdog checks after each tick whether a process in polling mode still calls. If it does not,
+// the watchdog arms, handles what has arrived, and ends polling mode. The services sleep
+// meanwhile. Rejected: services that wake at every tick to check. That costs the callers a sixth
+// of their time: when the runtime's monitor has found a goroutine in a system call, it checks
+// every 20 us for some time whether there are more, with a kernel timer in between.
+func (p *Proc) watchdog(timer *time.Timer) {
 	defer p.services.Done()
 	defer timer.Stop()
 	for {
 		select {
-		case <-p.heated:
+		case <-p.modeEntered:
 		case <-p.stopped:
 			return
 		}
-		seen, idle := p.heatedAt, tick // nobody else stores it until this loop ends the heat
-		for hot := true; hot; {
+		seen, idle := p.modeSince, tick // nobody else stores it until this loop ends polling mode
+		for calling := true; calling; {
 			timer.Reset(idle)
 			select {
 			case <-timer.C:
@@ -173,13 +173,13 @@ func (p *Proc) watch(timer *time.Timer) {
 				return
 			}
 			idle = min(2*idle, tickMax)
-			if p.mu.TryLock() { // else somebody is at it
-				hot = p.polling || p.activity != seen
+			if p.mu.TryLock() { // else a call is in progress
+				calling = p.polling || p.activity != seen
 				seen = p.activity
-				if !hot {
-					p.hot = false
-					if !p.arm() { // else what had come is done: the services may have to wait for a core
-						p.stir()
+				if !calling {
+					p.pollingMode = false
+					if !p.arm() { // else nothing is left to do for the services, which may have to wait for a core
+						p.wakeServices()
 					}
 				}
 				p.Unlock()

@@ -17,7 +17,7 @@ type Event struct {
 	park  *park
 	also  *Event
 
-	// About tells people what is waited for; nil if nobody will ask.
+	// About describes for people what is waited for; may be nil.
 	About About
 
 	word     *atomic.Uint64 // nil unless watching
@@ -36,10 +36,10 @@ func (e *Event) Done() bool { return e.done }
 // Reset makes the event one that has not happened.
 func (e *Event) Reset() { e.done = false }
 
-// Watch makes the event one that happens when *word >= reach. Another process
-// stores the word; after that it loads *sleepers, and if that is not 0 it rings
-// the doors of all who may wait. The death of any process makes the event
-// happen, too: who waited looks at the word.
+// Watch makes the event one that happens when *word >= reach. Another process stores the
+// word; after that it loads *sleepers, and if that is not 0 it rings the doorbells of all
+// processes that may wait. The failure of any process makes the event happen too, so the
+// waiter loads the word again.
 func (e *Event) Watch(word *atomic.Uint64, reach uint64, sleepers *atomic.Uint32) {
 	e.done, e.word, e.reach, e.sleepers = false, word, reach, sleepers
 }
@@ -48,11 +48,11 @@ func (e *Event) Watch(word *atomic.Uint64, reach uint64, sleepers *atomic.Uint32
 // for the first of several events.
 func (e *Event) Also(g *Event) { e.also = g }
 
-// Awaited reports whether somebody sleeps until the event happens, or waits for it among
-// others.
+// Awaited reports whether a goroutine sleeps until the event happens, or waits for several
+// events of which it is one.
 func (e *Event) Awaited() bool { return e.park != nil || e.also != nil }
 
-// Fire makes the event happen and wakes who waits for it.
+// Fire makes the event happen and wakes its waiter.
 func (e *Event) Fire() {
 	e.done = true
 	if e.park != nil {
@@ -63,9 +63,9 @@ func (e *Event) Fire() {
 	}
 }
 
-// happened looks at the watched word, too.
+// happened reports whether the event has happened; it also loads the watched word.
 func (e *Event) happened() bool {
-	if !e.done && e.word != nil && e.word.Load() >= e.reach { // pairs with the store by who completes a collective
+	if !e.done && e.word != nil && e.word.Load() >= e.reach { // pairs with the store by the process that completes a collective
 		e.done = true
 	}
 	return e.done
@@ -76,88 +76,88 @@ func (e *Event) happened() bool {
 // event is expected, or -1.
 func (p *Proc) Wait(e *Event, hint int) {
 	for !e.happened() {
-		if len(p.errands) > 0 {
-			p.runErrand()
+		if len(p.tasks) > 0 {
+			p.runTask()
 			continue
 		}
 		if p.polling || !p.pollFor(e, hint) {
 			p.parkFor(e)
-			if p.handed && e.happened() {
-				// Woken to poll, and not in need of it any more: the task goes
-				// on to the next, or to the services.
+			if p.takeoverPending && e.happened() {
+				// Woken to take over as the poller, but its own event has happened:
+				// the next waiter or the services take over.
 				p.leavePoll()
 			}
 		}
 	}
-	if len(p.errands) > 0 {
-		p.wakeOne() // woken to do them, or while it polled, and not here any more
+	if len(p.tasks) > 0 {
+		p.wakeOne() // this goroutine leaves, so another waiter must run the tasks
 	}
 	if e.noted {
-		p.wakeUp(e)
+		p.noteWake(e)
 	}
 }
 
-// pollFor polls until e has happened, or there is an errand, and reports true; or until it
-// is time to park, and reports false with the fabrics armed.
+// pollFor polls until e has happened or there is a task, and reports true; or until it is time
+// to park, and reports false with the fabrics armed.
 func (p *Proc) pollFor(e *Event, hint int) bool {
 	p.enterPoll()
-	p.polled = e
+	p.pollerEvent = e
 	loads, yields := p.policy.Loads, p.policy.Yields
 	if e.word != nil {
 		loads, yields = p.policy.WordLoads, cmp.Or(p.policy.WordYields, yields)
 	}
-	for spins := 0; !e.happened() && len(p.errands) == 0; {
+	for spins := 0; !e.happened() && len(p.tasks) == 0; {
 		var n int
 		if spins <= loads {
 			n = p.poll(hint)
 		} else {
-			n = p.look(hint)
+			n = p.pollAll(hint)
 		}
 		if n > 0 {
 			spins = 0
 			continue
 		}
 		if p.want.Load() != 0 {
-			p.giveWay()
+			p.yieldLock()
 			continue
 		}
 		spins++
 		if spins <= loads {
-			if p.woken > 0 || p.line.expects(spins) {
-				p.giveWay() // what they do next can go and come with the rest
+			if p.woken > 0 || p.threads.shouldYield(spins) {
+				p.yieldLock() // their next frames can be sent together with the others
 			}
 			continue
 		}
 		if spins <= loads+yields {
 			if spins%goschedEvery == 0 {
-				p.giveWay()
+				p.yieldLock()
 			} else {
 				p.policy.Yield()
 			}
 			continue
 		}
-		if p.arm() && len(p.errands) == 0 {
-			p.polling, p.polled = false, nil
+		if p.arm() && len(p.tasks) == 0 {
+			p.polling, p.pollerEvent = false, nil
 			p.noteParked()
-			p.fallAsleep(e)
+			p.noteSleep(e)
 			return false
 		}
 		spins = 0
 	}
-	p.polled = nil
+	p.pollerEvent = nil
 	p.leavePoll()
 	return true
 }
 
-// goschedEvery is after how many yields to other processes the poller also
-// yields to other goroutines of its own.
+// goschedEvery is after how many yields to other processes the poller also yields to
+// goroutines of its own process.
 const goschedEvery = 16
 
 // parkFor sleeps until e happens, or until this goroutine is to take over polling.
 func (p *Proc) parkFor(e *Event) {
 	if e.word != nil {
-		// Armed before, look at the word after: whoever stores the word and then
-		// loads 0 sleepers did so before our look.
+		// Increment sleepers first and load the word after: a process that stores the word
+		// and then loads 0 sleepers has stored the word before this load.
 		e.sleepers.Add(1)
 		defer e.sleepers.Add(^uint32(0))
 		if e.happened() {
@@ -168,7 +168,7 @@ func (p *Proc) parkFor(e *Event) {
 	k := p.newPark()
 	e.park = k
 	p.parked = append(p.parked, e)
-	p.tellParked()
+	p.publishParked()
 	k.sleep()
 	e.park = nil
 	for i, o := range p.parked {
@@ -176,7 +176,7 @@ func (p *Proc) parkFor(e *Event) {
 			last := len(p.parked) - 1
 			p.parked[i], p.parked[last] = p.parked[last], nil
 			p.parked = p.parked[:last]
-			p.tellParked()
+			p.publishParked()
 			break
 		}
 	}
@@ -186,20 +186,20 @@ func (p *Proc) parkFor(e *Event) {
 	p.freePark(k)
 }
 
-// tellParked tells peers in memory how many are parked.
-func (p *Proc) tellParked() {
+// publishParked tells peers in memory how many waiters are parked.
+func (p *Proc) publishParked() {
 	if p.node != nil {
 		p.node.SetWaits(len(p.parked))
 	}
 }
 
-// rouse has a parked waiter poll, if a peer wants one to.
-func (p *Proc) rouse() {
+// wakeWanted wakes a parked waiter to poll, if a peer wants one to.
+func (p *Proc) wakeWanted() {
 	if p.node == nil || !p.node.WaiterWanted() || p.polling {
 		return
 	}
 	if p.wakeOne() {
-		p.handed = true
+		p.takeoverPending = true
 	}
 }
 
@@ -214,52 +214,51 @@ func (p *Proc) wakeOne() bool {
 	return false
 }
 
-// Woken reports whether somebody whose event has happened has been woken and has not
-// gone on yet.
+// Woken reports whether a waiter has been woken and does not run yet.
 func (p *Proc) Woken() bool { return p.woken > 0 }
 
-// Polling reports whether somebody polls who goes on until his event has happened, or hands
-// over to another who waits: no service, and nobody who is about to sleep.
+// Polling reports whether there is a poller that continues until its event has happened, or that
+// hands over to another waiter: it is neither a service nor about to sleep.
 func (p *Proc) Polling() bool { return p.polling && !p.arming }
 
-// Progress polls once, for calls that test, and does the errands that there are.
+// Progress polls once, for calls that test, and runs the queued tasks.
 func (p *Proc) Progress(hint int) {
 	p.progress(hint)
-	for n := len(p.errands); n > 0 && len(p.errands) > 0; n-- {
-		p.runErrand()
+	for n := len(p.tasks); n > 0 && len(p.tasks) > 0; n-- {
+		p.runTask()
 	}
 }
 
 // progress polls once.
 func (p *Proc) progress(hint int) {
 	if p.polling {
-		p.giveWay() // the poller is at work; let it
+		p.yieldLock() // the poller makes progress
 		return
 	}
 	p.enterPoll()
 	if p.poll(hint) == 0 && p.want.Load() != 0 {
-		p.giveWay()
+		p.yieldLock()
 	}
 	p.leavePoll()
 }
 
-// look is a poll that passes nothing over. It must be one after arming: what had
-// come before rings for nobody. And who has given the core away need not save calls.
-func (p *Proc) look(hint int) int {
-	p.turns |= socketTurns - 1 // the next one looks at sockets
+// pollAll polls everything, sockets included. That is necessary after arming, since frames that
+// arrived before do not ring. After a yield of the core the cost does not matter.
+func (p *Proc) pollAll(hint int) int {
+	p.turns |= socketTurns - 1 // the next poll includes sockets
 	return p.poll(hint)
 }
 
-// poll looks at everything but, most times, sockets, and reports how much it did.
+// poll polls everything except, most times, sockets. It reports how much it did.
 func (p *Proc) poll(hint int) int {
 	n := 0
 	if p.node != nil {
 		n = p.node.Poll(p.sink, hint)
 	}
 	p.turns++
-	for _, l := range p.lanes {
-		// Looking at sockets is a system call: every turn only when a frame
-		// from there is awaited, or when there is nothing else.
+	for _, l := range p.transports {
+		// Polling sockets is a system call: every turn only when a frame from there is
+		// awaited, or when there is no other fabric.
 		if l.sockets && (p.node == nil || p.turns%socketTurns == 0 || hint >= 0 && !p.peers[hint].near) {
 			n += l.fab.Poll(p.sink, hint)
 		}
@@ -267,8 +266,8 @@ func (p *Proc) poll(hint int) int {
 	if p.turns%noteTurns == 0 {
 		p.noteParked()
 	}
-	if len(p.backlogs) > 0 {
-		n += p.flush()
+	if len(p.queuedPeers) > 0 {
+		n += p.flushQueues()
 	}
 	if p.busy > 0 {
 		for _, w := range p.work {
@@ -285,43 +284,42 @@ func (p *Proc) poll(hint int) int {
 	return n
 }
 
-// Glance waits a moment for the next frame of a peer in memory and returns it in
-// place, nil if there is none soon, or when whoever polls has more to look after
-// than that: other waiters, work, peers that must be rung for. It stands in for
-// everything that a wait costs beside the way of the line, and every few times it
-// gives up, so that nothing else is forgotten. Took takes the frame; without it
-// the next poll delivers it.
-func (p *Proc) Glance(from int) (*wire.Header, []byte) {
+// Peek waits a short time for the next frame of a peer in memory, and returns it in place. It
+// returns nil if none arrives, or if a poller has anything else to do: other waiters, work, send
+// queues, tasks, interrupt mode. It costs little more than the transfer of the cache line. It
+// returns nil once every socketTurns calls, so that a full poll follows. Consume consumes the
+// frame; otherwise the next poll delivers it.
+func (p *Proc) Peek(from int) (*wire.Header, []byte) {
 	if p.turns%socketTurns == socketTurns-1 || !p.peers[from].near ||
-		!p.hot || p.polling || len(p.parked) != 0 || p.busy != 0 || len(p.backlogs) != 0 || len(p.errands) != 0 {
+		!p.pollingMode || p.polling || len(p.parked) != 0 || p.busy != 0 || len(p.queuedPeers) != 0 || len(p.tasks) != 0 {
 		return nil, nil
 	}
 	p.turns++
 	p.activity++
 	p.node.Disarm()
-	return p.node.Peek(from, min(glances, p.policy.Loads), &p.want)
+	return p.node.Peek(from, min(peekMax, p.policy.Loads), &p.want)
 }
 
-// Took takes the frame that Glance has just returned.
-func (p *Proc) Took() { p.node.Consume() }
+// Consume consumes the frame that Peek has just returned.
+func (p *Proc) Consume() { p.node.Consume() }
 
 const (
-	// glances is how often Glance looks at most, with a fence or a pause of the
-	// processor in between: from half a microsecond to five, depending on it.
-	glances = 128
-	// noteTurns is after how many polls those that are parked while others poll are
+	// peekMax is how many times Peek polls at most, with a fence or a pause of the
+	// processor in between: half a microsecond to five, depending on the processor.
+	peekMax = 128
+	// noteTurns is after how many polls the waits that are parked while others poll are
 	// noted: tenths of a millisecond to a few.
 	noteTurns = 64 * socketTurns
-	// socketTurns is how many polls of memory, and glances, go with one poll of
-	// everything, sockets included, when nothing is awaited from there.
+	// socketTurns is how many polls of memory, and peeks, there are for one poll of
+	// everything, sockets included, when nothing is awaited from sockets.
 	socketTurns = 64
 )
 
-// Yield gives the core to another process that wants it. Callable without the lock.
+// Yield yields the core to other processes. Callable without the lock.
 func (p *Proc) Yield() { p.policy.Yield() }
 
-// Pause gives other goroutines and processes a chance, in a loop that tests. The
-// lock is free meanwhile.
+// Pause lets other goroutines and processes run, in a loop that tests. The lock is free
+// meanwhile.
 func (p *Proc) Pause() {
 	p.Unlock()
 	p.policy.Yield()

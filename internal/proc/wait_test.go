@@ -27,17 +27,17 @@ func (s *frames) Down(peer int, cause error) {
 	}
 }
 
-// How many turns a poller of these tests looks before it parks.
+// How many times a poller of these tests polls before it parks.
 const (
 	shortly = 20
 	forever = 1 << 60
 )
 
-// pair makes two processes; frames to the first fire the event that their tag
-// names, and workers are the first one's.
-func pair(t *testing.T, patience int, events []*proc.Event, workers ...proc.Worker) (a, b *proc.Proc) {
+// pair returns two processes. Frames to the first fire the event with the index in their tag, and
+// workers belong to the first.
+func pair(t *testing.T, yields int, events []*proc.Event, workers ...proc.Worker) (a, b *proc.Proc) {
 	t.Helper()
-	return pairOf(t, proc.Policy{Loads: 4, Yields: patience, Yield: runtime.Gosched}, events, workers...)
+	return pairOf(t, proc.Policy{Loads: 4, Yields: yields, Yield: runtime.Gosched}, events, workers...)
 }
 
 func pairOf(t *testing.T, policy proc.Policy, events []*proc.Event, workers ...proc.Worker) (a, b *proc.Proc) {
@@ -91,7 +91,7 @@ func waiter(p *proc.Proc, e *proc.Event, then func()) (done chan struct{}) {
 	return done
 }
 
-// until polls, without holding anything, for what another goroutine will make so.
+// until waits, without the lock, until ok returns true.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); !ok(); {
@@ -122,12 +122,12 @@ func parked(p *proc.Proc, n int) func() bool {
 	}
 }
 
-// asleep makes the service of p sleep deeply: nobody has called for a while.
-func asleep(t *testing.T, p *proc.Proc) {
+// waitForArmed waits until p is in interrupt mode and its service sleeps.
+func waitForArmed(t *testing.T, p *proc.Proc) {
 	until(t, "the service sleeps", func() bool {
 		p.Lock()
 		defer p.Unlock()
-		return p.Deep()
+		return p.Armed()
 	})
 }
 
@@ -136,7 +136,7 @@ func asleep(t *testing.T, p *proc.Proc) {
 // in the first, with the lock held, when its wait is over.
 func threeWait(t *testing.T, events []*proc.Event, then func()) (peer *proc.Proc, done [3]chan struct{}) {
 	p, peer := pair(t, forever, events)
-	asleep(t, p)
+	waitForArmed(t, p)
 	done[0] = waiter(p, events[0], then)
 	until(t, "the first polls", func() bool {
 		p.Lock()
@@ -150,13 +150,13 @@ func threeWait(t *testing.T, events []*proc.Event, then func()) (peer *proc.Proc
 	return peer, done
 }
 
-// chores is a worker with so much to do.
-type chores struct {
+// countedWork is a worker with left units of work.
+type countedWork struct {
 	p    *proc.Proc
 	left int
 }
 
-func (c *chores) Work() int {
+func (c *countedWork) Work() int {
 	if c.left == 0 {
 		return 0
 	}
@@ -165,14 +165,13 @@ func (c *chores) Work() int {
 	return 1
 }
 
-// Work that a call leaves behind is done although nobody waits for anything, and
-// nothing arrives.
+// Work that a call leaves is done although nobody waits and nothing arrives.
 func TestWorkIsDoneWhileTheProgramComputes(t *testing.T) {
-	c := &chores{}
+	c := &countedWork{}
 	p, _ := pair(t, shortly, nil, c)
 	c.p = p
 	for range 50 {
-		asleep(t, p)
+		waitForArmed(t, p)
 		p.Lock()
 		c.left += 3
 		p.SetBusy(3)
@@ -185,8 +184,8 @@ func TestWorkIsDoneWhileTheProgramComputes(t *testing.T) {
 	}
 }
 
-// A waiter that is woken to poll in the poller's place, and finds that its own
-// event has happened for another reason, passes the task on.
+// A waiter that is woken to take over as the poller, and finds that its own event has happened,
+// wakes the next.
 func TestWakeUpIsPassedOn(t *testing.T) {
 	for range 20 {
 		events := []*proc.Event{new(proc.Event), new(proc.Event), new(proc.Event)}
@@ -199,8 +198,7 @@ func TestWakeUpIsPassedOn(t *testing.T) {
 	}
 }
 
-// The same when the event is a word of shared memory, which happens without
-// anybody's polling.
+// The same when the event watches a word of shared memory, so that it happens without a poll.
 func TestWakeUpIsPassedOnByWatchers(t *testing.T) {
 	for range 20 {
 		events := []*proc.Event{new(proc.Event), new(proc.Event), new(proc.Event)}
@@ -229,8 +227,8 @@ func (c *counter) Work() int {
 	return 0
 }
 
-// A poller that looks without a pause gives way to a goroutine that it has woken, when
-// there is one thread for both: what that does next can go with what is under way.
+// A poller without back-off yields to a goroutine that it has woken, when there is one thread for
+// both.
 func TestPollerGivesWayToTheWoken(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for range 20 {
@@ -255,9 +253,9 @@ func TestPollerGivesWayToTheWoken(t *testing.T) {
 	}
 }
 
-// A process that calls so often that it does not arm, and then stops, answers
-// all the same; and again, after it has called once more.
-func TestHotProcessThatStopsAnswers(t *testing.T) {
+// A process in polling mode that stops calling answers nevertheless, and again after it has
+// entered polling mode once more.
+func TestPollingProcessThatStopsAnswers(t *testing.T) {
 	const rounds = 20
 	events := make([]*proc.Event, rounds)
 	for i := range events {
@@ -265,14 +263,14 @@ func TestHotProcessThatStopsAnswers(t *testing.T) {
 	}
 	p, peer := pair(t, shortly, events)
 	for i, e := range events {
-		for hot := false; !hot; {
+		for polling := false; !polling; {
 			p.Lock()
 			p.Progress(-1)
-			hot = p.Hot()
+			polling = p.PollingMode()
 			p.Unlock()
 		}
 		if i%2 == 0 {
-			asleep(t, p) // the watch has seen it, and the services have armed
+			waitForArmed(t, p) // the watch has seen it, and the services have armed
 		}
 		fire(peer, int32(i))
 		until(t, "the frame is taken while nobody calls", func() bool {
@@ -283,17 +281,17 @@ func TestHotProcessThatStopsAnswers(t *testing.T) {
 	}
 }
 
-// A service that wakes up when all who slept have been woken, and have not gone on yet,
-// leaves a hot process to them: it does not arm.
+// A service that wakes up when all waiters have been woken and do not run yet does not arm in
+// polling mode: the waiters poll.
 func TestServiceLeavesTheWokenAlone(t *testing.T) {
 	for _, threads := range []bool{false, true} {
 		events := []*proc.Event{new(proc.Event), new(proc.Event)}
 		p, _ := pairOf(t, proc.Policy{Loads: 4, Yields: forever, Yield: runtime.Gosched, Threads: threads}, events)
 		for range 40 {
-			for hot := false; !hot; {
+			for polling := false; !polling; {
 				p.Lock()
 				p.Progress(-1)
-				hot = p.Hot()
+				polling = p.PollingMode()
 				p.Unlock()
 			}
 			var done [2]chan struct{}
@@ -310,7 +308,7 @@ func TestServiceLeavesTheWokenAlone(t *testing.T) {
 				until(t, "both go on", closed(d))
 			}
 			p.Lock()
-			if p.Hot() && p.Deep() {
+			if p.PollingMode() && p.Armed() {
 				t.Errorf("threads %v: the service has armed", threads)
 			}
 			for _, e := range events {

@@ -60,8 +60,8 @@ func (e *Engine) Work() int {
 	return e.workDeferred() + e.workSync() + e.workLink() + e.workCounters() + e.workSyncs()
 }
 
-// Lost implements proc.Mourner.
-func (e *Engine) Lost(peer int) {
+// PeerFailed implements proc.FailureObserver.
+func (e *Engine) PeerFailed(peer int) {
 	e.lostUnlocked(peer)
 	e.lostDeferred(peer)
 	e.lostSync(peer)

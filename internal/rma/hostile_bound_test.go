@@ -59,7 +59,7 @@ func TestS6_TooManyRequests(t *testing.T) {
 				continue
 			}
 			f.full = false
-			for n := 0; n < 10000 && (e.p.Backlogs() > 0 || len(e.debtors) > 0); n++ {
+			for n := 0; n < 10000 && (e.p.QueuedPeers() > 0 || len(e.debtors) > 0); n++ {
 				e.p.Progress(-1)
 				e.Work()
 			}
@@ -83,7 +83,7 @@ func TestS6_FaultsWithoutEnd(t *testing.T) {
 		hear(e, wire.Header{Kind: wire.WinPut, Arg: uint64(i) + 8}, []byte{1})
 		hear(e, wire.Header{Kind: wire.WinPut, Ctx: 8}, []byte{1})
 	}
-	if e.p.Backlogs() != 1 || len(w.faults) != 1 || e.peers[enemy].asked != 0 || len(f.lost) != 0 {
+	if e.p.QueuedPeers() != 1 || len(w.faults) != 1 || e.peers[enemy].asked != 0 || len(f.lost) != 0 {
 		t.Fatalf("%d faults are kept, %d answers", len(w.faults), e.peers[enemy].asked)
 	}
 	f.full = false

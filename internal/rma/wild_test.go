@@ -130,7 +130,7 @@ func inTheWild(t testing.TB, flavor Flavor, mem []byte) (*Engine, *Window, *wild
 // down tells the engine that a peer is gone.
 func (f *wild) down(e *Engine, peer int) {
 	e.messages.Down(peer, errEnd)
-	e.Lost(peer) // as the process does with its workers
+	e.PeerFailed(peer) // as the process does with its workers
 }
 
 // start gives an operation to the enemy to the engine.

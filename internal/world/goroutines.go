@@ -68,7 +68,7 @@ func RunGoroutines(name string, n int, fn func(*World) error) error {
 	for _, w := range g.ranks {
 		if w != nil {
 			if failed {
-				w.Proc.Bereave(errRunOver)
+				w.Proc.LoseAll(errRunOver)
 			}
 			if err := w.Proc.Stop(); err != nil {
 				errs = append(errs, err)

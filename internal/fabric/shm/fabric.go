@@ -77,8 +77,8 @@ type Fabric struct {
 
 	down []bool // by job index: Down was called
 
-	peeked int           // index in `in` of the ring whose frame Glance returned
-	spin   atomic.Uint64 // for nobody: adding to it is a fence between two looks of Glance
+	peeked int           // index in `in` of the ring whose frame Peek returned
+	spin   atomic.Uint64 // not read: adding to it is a fence between two loads of Peek
 
 	seenBell atomic.Uint32 // bell when Sleep last returned; stored by Sleep, loaded by Arm
 	closed   atomic.Bool

@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/proc"
 )
 
-// Threads that wait sleep and go on as goroutines do: those that are called all at once, one
-// behind the other, and those that come while others are being called. Each has its P.
+// Threads that wait sleep and continue like goroutines: those that are woken all at once, and
+// those that wait while others are being woken. Each has its P.
 func TestThreadsWaitTogether(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	const threads, rounds = 32, 20
@@ -67,8 +67,8 @@ func TestThreadsWaitTogether(t *testing.T) {
 	}
 }
 
-// A thread that is woken to poll in the poller's place, and finds that its own event has
-// happened, passes the task on.
+// A thread that is woken to take over as the poller, and finds that its own event has happened,
+// wakes the next.
 func TestWakeUpIsPassedOnAmongThreads(t *testing.T) {
 	for range 20 {
 		events := []*proc.Event{new(proc.Event), new(proc.Event), new(proc.Event)}
@@ -100,8 +100,8 @@ func (c *polls) Work() int {
 	return 0
 }
 
-// A poller that looks without a pause yields its core to threads that may be about to call:
-// for some time from the start, and again when another has waited, but not for ever.
+// A poller without back-off yields its core to threads that may be about to call: for some time
+// from the start, and again after another thread has waited, but not for ever.
 func TestPollerYieldsForThreadsToCome(t *testing.T) {
 	var yields atomic.Int64
 	var poller atomic.Pointer[proc.Proc]
@@ -131,10 +131,10 @@ func TestPollerYieldsForThreadsToCome(t *testing.T) {
 			close(done[i])
 		}()
 		<-going
-		until(t, "the poller yields", func() bool { return yields.Load() >= before+proc.CrowdYields*3/4 })
+		until(t, "the poller yields", func() bool { return yields.Load() >= before+proc.YieldMax*3/4 })
 		polled := c.n.Load()
-		until(t, "the poller polls on", func() bool { return c.n.Load() > polled+4*proc.CrowdEvery*proc.CrowdYields })
-		if n := yields.Load() - before; n > proc.CrowdYields*3/2 {
+		until(t, "the poller polls on", func() bool { return c.n.Load() > polled+4*proc.YieldEvery*proc.YieldMax })
+		if n := yields.Load() - before; n > proc.YieldMax*3/2 {
 			t.Errorf("wait %d: the poller yields for ever: %d times", i, n)
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/halo-mpi/halo/internal/proc"
 )
 
-// An errand for which somebody was woken whose event has happened meanwhile is done by
-// another who waits.
-func TestErrandIsPassedOn(t *testing.T) {
+// A task for which a waiter was woken whose event has happened meanwhile is run by another
+// waiter.
+func TestTaskIsPassedOn(t *testing.T) {
 	events := []*proc.Event{new(proc.Event), new(proc.Event)}
 	p, _ := pair(t, 1, events)
 	var done [2]chan struct{}
@@ -18,7 +18,7 @@ func TestErrandIsPassedOn(t *testing.T) {
 	}
 	ran := make(chan struct{})
 	p.Lock()
-	p.Errand(func() { close(ran) })
+	p.AddTask(func() { close(ran) })
 	events[0].Fire()
 	p.Unlock()
 	<-done[0]

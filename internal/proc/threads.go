@@ -1,0 +1,153 @@
+package proc
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/sys"
+)
+
+// threadQueue makes the threads of one process wait for each other.
+//
+// A goroutine that is locked to its thread, as all that come from C are, is expensive for
+// the Go scheduler. When it parks, its thread hands its P to another thread; when it
+// continues, that thread hands the P back. Each is two switches between threads, and so is
+// Gosched. Therefore threads sleep in the kernel, wake each other there, and yield their
+// cores rather than their Ps. With 32 threads that put and flush over TCP that halves the
+// time.
+//
+// A thread that wakes up needs a P to continue. A thread that sleeps in the kernel keeps its
+// P as long as there are free Ps for others. So there are more Ps than threads that sleep at
+// a time (ps).
+//
+// Waiters whose event has happened are woken one by one: each wakes the next when it has the
+// lock. If all were woken at once they would contend for the lock, and each that loses would
+// sleep once more. A waiter wakes the next before its call returns to the program, so no
+// waiter depends on what the program does between its calls.
+type threadQueue struct {
+	// A thread that wants the lock sleeps until freed changes; asleep counts them. The two
+	// pair with each other: a sleeper adds to asleep and then tries the lock; an unlocker
+	// unlocks and then loads asleep.
+	freed  atomic.Uint32
+	asleep atomic.Int32
+
+	waking     bool    // a thread has been woken and does not have the lock yet
+	pending    []*park // to be woken after it
+	ps         int     // Ps
+	yieldsLeft int     // how often the poller still yields for threads that may call soon
+}
+
+const (
+	// lockYields is how often a thread yields its core before it sleeps for the lock. All
+	// holders but the poller hold the lock for about a microsecond, and the poller yields it.
+	lockYields = 2
+	// psMax bounds the number of Ps: with very many the scheduler searches long for work.
+	psMax = 128
+	// psPerThread is how many Ps there are at least for each thread that sleeps: threads that
+	// run code of the program keep theirs for a while, and not all sleep at once.
+	psPerThread = 4
+	// yieldEvery is after how many polls that find nothing the poller yields its core for other
+	// threads. yieldMax is how often it does so after another thread has waited: that is a
+	// millisecond or two. Threads of one program tend to call at the same time. If the poller
+	// kept them from running, they would call one after the other when its time slices end, and
+	// each would wait for a round trip of its own instead of all for one.
+	yieldEvery = 4
+	yieldMax   = 1024
+)
+
+func (l *threadQueue) init(policy Policy) {
+	if policy.Threads {
+		l.ps = runtime.GOMAXPROCS(0)
+		l.yieldsLeft = yieldMax
+	}
+}
+
+// shouldYield reports whether the poller yields its core for threads that do not wait yet.
+// spins is how many polls in a row have found nothing. The lock is held.
+func (l *threadQueue) shouldYield(spins int) bool {
+	if l.yieldsLeft == 0 || spins%yieldEvery != 0 {
+		return false
+	}
+	l.yieldsLeft--
+	return true
+}
+
+// lock takes mu, which another thread holds.
+func (l *threadQueue) lock(mu *sync.Mutex) {
+	for range lockYields {
+		sys.Yield()
+		if mu.TryLock() {
+			return
+		}
+	}
+	l.asleep.Add(1)
+	for {
+		seen := l.freed.Load()
+		if mu.TryLock() {
+			break
+		}
+		sys.FutexSleep(&l.freed, seen)
+	}
+	l.asleep.Add(-1)
+}
+
+// wakeLocker wakes one thread that sleeps for the lock, which has just been freed.
+func (l *threadQueue) wakeLocker() {
+	if l.asleep.Load() != 0 {
+		l.freed.Add(1)
+		sys.FutexRouse(&l.freed, 1)
+	}
+}
+
+// wake wakes the sleeper of k, or queues k so that a thread that is being woken wakes it. The
+// lock is held.
+func (l *threadQueue) wake(k *park) {
+	k.woken.Store(1)
+	if l.waking {
+		k.pending = true
+		l.pending = append(l.pending, k)
+		return
+	}
+	l.waking = true
+	sys.FutexRouse(&k.woken, 1)
+}
+
+// sleep sleeps until wake(k), and wakes the next sleeper. The lock is held before and after.
+func (l *threadQueue) sleep(p *Proc, k *park) {
+	more := l.growPs(len(p.parked))
+	if p.polling || len(p.parked) > 1 {
+		l.yieldsLeft = yieldMax
+	}
+	p.Unlock()
+	if more > 0 {
+		runtime.GOMAXPROCS(more)
+	}
+	for k.woken.Load() == 0 {
+		sys.FutexSleep(&k.woken, 0)
+	}
+	p.Lock()
+	k.woken.Store(0)
+	if k.pending { // it saw woken before its turn came
+		k.pending = false
+		i := slices.Index(l.pending, k)
+		l.pending = slices.Delete(l.pending, i, i+1)
+		return
+	}
+	l.waking = len(l.pending) > 0
+	if l.waking {
+		o := l.pending[0]
+		o.pending, l.pending = false, slices.Delete(l.pending, 0, 1)
+		sys.FutexRouse(&o.woken, 1)
+	}
+}
+
+// growPs returns the number of Ps that so many sleepers need, 0 if there are enough.
+func (l *threadQueue) growPs(sleepers int) int {
+	if sleepers < 2 || psPerThread*sleepers <= l.ps || l.ps >= psMax {
+		return 0
+	}
+	l.ps = min(2*psPerThread*sleepers, psMax)
+	return l.ps
+}
