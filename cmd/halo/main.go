@@ -30,7 +30,7 @@ func commands() []command {
 }
 
 func main() {
-	if launch.Errand(os.Args) {
+	if launch.Subprocess(os.Args) {
 		return
 	}
 	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")

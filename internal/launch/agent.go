@@ -16,17 +16,16 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// An agent does what must be done on one host of a job: it starts the ranks,
-// connects them, passes signals on, reaps them, and leaves nothing behind. It
-// decides nothing; what happens it reports.
+// An agent runs the ranks of one host: it starts them, connects them, forwards signals,
+// reaps them, and leaves nothing behind. It makes no decisions about the job; it reports
+// events to the launcher.
 //
-// One lives inside the launcher. On each other host a process of its own has
-// one (see station.go), and the launcher talks with it (see remote.go).
+// One agent is inside the launcher. On each other host a separate process contains one
+// (agentprocess.go), and the launcher exchanges frames with it (remote.go).
 //
-// One goroutine, the loop of whoever has it, owns an agent: it starts and reaps
-// all processes and sends all signals, so that it never signals a number that
-// has been given to a stranger. Sessions of ranks reach it as functions that
-// are posted.
+// One goroutine, the loop of the process that contains the agent, owns it. The loop
+// starts and reaps all processes and sends all signals, so that it never signals a
+// process id that the system has reused. Sessions of ranks post functions to the loop.
 type agent struct {
 	up   reporter
 	post func(func())
@@ -46,8 +45,8 @@ type agent struct {
 	linked  map[int]string // by app: the library of another MPI, see linkedWith
 }
 
-// A reporter takes what an agent has to say. All methods are called by the
-// agent's loop, and do not block.
+// A reporter receives the events of an agent. The agent's loop calls all methods, which
+// do not block.
 type reporter interface {
 	started(rank, pid int, cpus []int, pipes [2]*os.File) // pipes: its stdout and stderr, to be read and closed
 	failed(rank int, why string)                          // could not be started, and those after it were not
@@ -70,11 +69,11 @@ type process struct {
 	ended   bool
 }
 
-// alive reports whether the process can be sent signals: its number, and that
-// of its group, is its own until it is reaped.
+// alive reports whether the process can be sent signals: the system does not reuse its id,
+// and that of its group, before it is reaped.
 func (p *process) alive() bool { return p.pid != 0 && !p.ended }
 
-// open prepares this process for having children of job id on a host.
+// open prepares this process to start the ranks of job id on a host.
 func (a *agent) open(mark string) (err error) {
 	sys.Subreaper() // where that is missing, the warden sees to orphans
 	a.others = map[int]func(syscall.WaitStatus){}
@@ -132,7 +131,7 @@ func (a *agent) start(input *os.File) error {
 	return nil
 }
 
-// noInput is a file at whose end a reader is at once, also where there is no /dev.
+// noInput is an empty file, also on systems without /dev.
 func noInput() (*os.File, error) {
 	if null, err := os.Open(os.DevNull); err == nil {
 		return null, nil
@@ -144,7 +143,7 @@ func noInput() (*os.File, error) {
 	return r, err
 }
 
-// startOne starts a process and what serves it.
+// startOne starts a process, and the goroutines that serve it.
 func (a *agent) startOne(p *process, env []string, cpus []int, stdin *os.File) error {
 	link, theirs, err := sys.LinkPair()
 	if err != nil {
@@ -210,8 +209,8 @@ func cannotStart(rank int, file string, err error) string {
 	return fmt.Sprintf("cannot start rank %d, %s: %v%s", rank, file, err, hint)
 }
 
-// reap takes all processes that have ended, and reports those that were killed
-// first: others may have exited because of them, and all be found at once.
+// reap reaps all processes that have ended. It reports those that were killed first, since
+// others may have exited because of them.
 func (a *agent) reap() {
 	byPid := map[int]*process{}
 	for _, p := range a.procs {
@@ -258,7 +257,7 @@ func (a *agent) reap() {
 	}
 }
 
-// dying reports whether a rank is on its way out but not yet reaped.
+// dying reports whether a rank is exiting but not reaped yet.
 func (a *agent) dying() bool {
 	for _, p := range a.procs {
 		if p.alive() && sys.Exiting(p.pid) {
@@ -268,7 +267,7 @@ func (a *agent) dying() bool {
 	return false
 }
 
-// signal sends s to all ranks and what they have started.
+// signal sends s to all ranks and the processes that they have started.
 func (a *agent) signal(s syscall.Signal) {
 	for _, p := range a.procs {
 		if p.alive() {
@@ -293,14 +292,14 @@ func (a *agent) deliver(table []byte) { a.server.Deliver(table) }
 // noExchange makes every Exchange fail: rank, on another host, has finalized.
 func (a *agent) noExchange(rank int) { a.server.Finalized(rank) }
 
-// finish clears up when no rank is left.
+// finish cleans up when no rank is left.
 func (a *agent) finish() { a.sweep() }
 
-// sweep kills what ranks that have ended left behind, once now and again as
-// more of it comes to us. Wardens of launchers inside the job are left to do
-// their work, and end by themselves.
+// sweep kills the processes that ended ranks have left, now and again as this process
+// becomes the parent of more of them. It does not kill wardens of launchers inside the
+// job, which end by themselves.
 func (a *agent) sweep() {
-	for end := time.Now().Add(sweepPatience); time.Now().Before(end); time.Sleep(sweepDelay) {
+	for end := time.Now().Add(sweepTimeout); time.Now().Before(end); time.Sleep(sweepDelay) {
 		left := 0
 		for _, pid := range sys.Children() {
 			if pid == a.warden.pid || a.others[pid] != nil {
@@ -318,13 +317,13 @@ func (a *agent) sweep() {
 	}
 }
 
-// retire lets the warden go and waits for it, a moment.
+// retire tells the warden to exit, and waits for it for a short time.
 func (a *agent) retire() {
 	a.warden.quit()
 	for pid := range a.others { // ssh, and what it has started
 		syscall.Kill(-pid, syscall.SIGKILL)
 	}
-	for end := time.Now().Add(sweepPatience); time.Now().Before(end); time.Sleep(time.Millisecond / 4) {
+	for end := time.Now().Add(sweepTimeout); time.Now().Before(end); time.Sleep(time.Millisecond / 4) {
 		if _, _, err := sys.WaitChild(false); err != nil {
 			break
 		}
@@ -335,10 +334,10 @@ func (a *agent) retire() {
 	}
 }
 
-// asHost is the agent as the sessions of its ranks see it; they run beside the loop.
+// asHost is the agent for the sessions of its ranks, which run concurrently with the loop.
 type asHost agent
 
-// Hello is told that rank has called Init.
+// Hello is called when rank has called Init.
 func (h *asHost) Hello(rank int, inC bool) (*boot.Job, error) {
 	a := (*agent)(h)
 	a.post(func() {
@@ -360,19 +359,19 @@ func (h *asHost) Hello(rank int, inC bool) (*boot.Job, error) {
 // Segment returns shared memory.
 func (h *asHost) Segment(which int) (*os.File, error) { return h.memory.segment(which) }
 
-// Exchanged is told the values of all ranks of this host.
+// Exchanged is called with the values of all ranks of this host.
 func (h *asHost) Exchanged(values [][]byte) {
 	a := (*agent)(h)
 	a.post(func() { a.up.exchanged(values) })
 }
 
-// Finalized is told that rank may end from now on.
+// Finalized is called when rank may end from now on.
 func (h *asHost) Finalized(rank int) {
 	a := (*agent)(h)
 	a.post(func() { a.up.finalized(rank) })
 }
 
-// Aborted is told that rank wants the job to end.
+// Aborted is called when rank aborts the job.
 func (h *asHost) Aborted(rank, code int, reason string) {
 	a := (*agent)(h)
 	a.post(func() { a.up.aborted(rank, code, reason) })

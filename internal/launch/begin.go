@@ -14,12 +14,12 @@ import (
 	"github.com/halo-mpi/halo/internal/frame"
 )
 
-// What happens between the command line and the first rank: agents are started
-// on other hosts, all at once, and take their share of the job; every host tries
-// whether it reaches the others; and then all ranks start.
+// The start of a job: the launcher starts agents on the other hosts, all at once, and sends
+// each its share of the job; every host tests whether it reaches the others; then all ranks
+// start.
 
-// reachPatience bounds the time until all hosts are ready.
-const reachPatience = 30 * time.Second
+// reachTimeout bounds the time until all hosts are ready.
+const reachTimeout = 30 * time.Second
 
 // prepare makes the plan, and starts agents on the other hosts.
 func (j *job) prepare(programs []*program) error {
@@ -56,11 +56,11 @@ func (j *job) prepare(programs []*program) error {
 		}
 	}
 	if j.several() {
-		patience := j.spec.Reach
-		if patience == 0 {
-			patience = reachPatience
+		timeout := j.spec.Reach
+		if timeout == 0 {
+			timeout = reachTimeout
 		}
-		time.AfterFunc(patience, func() { j.post(func() { j.unreached(patience) }) })
+		time.AfterFunc(timeout, func() { j.post(func() { j.unreached(timeout) }) })
 	}
 	return nil
 }
@@ -83,8 +83,8 @@ func (j *job) stay(h *host, s *share) error {
 	return nil
 }
 
-// elsewhere is apps for another host: where no directory was named they run in
-// that of the launcher there, too.
+// elsewhere returns apps for another host: apps without a directory run in the launcher's
+// directory there too.
 func elsewhere(apps []app) ([]app, error) {
 	apps = slices.Clone(apps)
 	for i := range apps {
@@ -99,8 +99,7 @@ func elsewhere(apps []app) ([]app, error) {
 	return apps, nil
 }
 
-// advance takes the next step towards the start, as soon as every host is ready
-// for it.
+// advance takes the next step of the start when every host is ready for it.
 func (j *job) advance() {
 	if j.begun || j.ending {
 		return
@@ -169,8 +168,8 @@ func (j *job) reach() error {
 	return nil
 }
 
-// listen chooses where the ranks of this host listen, now that it is known how
-// the others are reached from here.
+// listen chooses the address on which the ranks of this host listen, when it is known how
+// this host reaches the others.
 func (j *job) listen(here *host) (err error) {
 	var peers []string
 	sshd := ""
@@ -193,7 +192,7 @@ func (j *job) listen(here *host) (err error) {
 }
 
 // unreached ends a job whose hosts are not ready in time.
-func (j *job) unreached(patience time.Duration) {
+func (j *job) unreached(timeout time.Duration) {
 	if j.begun || j.ending {
 		return
 	}
@@ -216,7 +215,7 @@ func (j *job) unreached(patience time.Duration) {
 			silent = append(silent, h.name+" (it tries to reach the other hosts)")
 		}
 	}
-	j.end(statusLauncher, "not ready within %v: %s; -ssh-timeout gives hosts more time", patience, strings.Join(silent, ", "))
+	j.end(statusLauncher, "not ready within %v: %s; -ssh-timeout gives hosts more time", timeout, strings.Join(silent, ", "))
 }
 
 // begin starts all ranks, without waiting for any.
@@ -241,7 +240,7 @@ func (j *job) begin() error {
 	if j.why != "" {
 		j.verbosely("%s", j.why)
 	}
-	if no := j.spec.Unheeded; no != nil {
+	if no := j.spec.Ignored; no != nil {
 		j.verbosely("without effect: %s", strings.Join(no, ", "))
 	}
 	for _, h := range j.hosts {

@@ -21,10 +21,9 @@ import (
 
 // A builder makes binaries of Go packages in a directory of its own.
 //
-// It asks go run, and not go build: go run keeps whole executables in the build
-// cache, so that a program that has not changed is not linked again, a third of
-// the time. What go run would start with -exec is this program with the task to
-// take the binary away.
+// It uses go run, and not go build: go run keeps whole executables in the build cache, so
+// that an unchanged program is not linked again, which takes a third of the time. The -exec
+// program of go run is this program as a subprocess that copies the binary.
 type builder struct {
 	dir    string // private; made at the first build
 	stderr io.Writer
@@ -135,7 +134,7 @@ func (b *builder) stop() {
 	}
 }
 
-// takeCommand is the value of go run's -exec, or "" if it cannot be said.
+// takeCommand is the value of go run's -exec, or "" if it cannot be expressed.
 func takeCommand(out string) string {
 	self, err := os.Executable()
 	if err != nil || executable(self) == "" {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A carrier sends what it reads from a file, never more than window bytes ahead
-// of what the other side has taken.
+// A carrier sends the content of a file. It is never more than window bytes ahead of what
+// the receiver has consumed (flow control).
 type carrier struct {
 	file *os.File
 	send func(b []byte)
@@ -57,7 +57,7 @@ func (c *carrier) run() {
 	}
 }
 
-// took says that the other side has taken n bytes.
+// took is called when the receiver has consumed n bytes.
 func (c *carrier) took(n int) {
 	c.mu.Lock()
 	c.room = min(c.room+max(n, 0), window)
@@ -68,8 +68,8 @@ func (c *carrier) took(n int) {
 	}
 }
 
-// close says that the writers of the file are gone: it ends soon, even if
-// something else holds it open.
+// close is called when the writers of the file have ended: reading ends soon, even if
+// another process has the file open.
 func (c *carrier) close() {
 	c.mu.Lock()
 	c.closed = true
@@ -77,7 +77,7 @@ func (c *carrier) close() {
 	c.file.SetReadDeadline(time.Now().Add(closingDelay))
 }
 
-// A feed is the other end of a carrier: a stream whose bytes come in frames.
+// A feed is the receiving end of a carrier: a stream whose bytes arrive in frames.
 type feed struct {
 	took func(n int) // told what has been read
 
@@ -117,7 +117,7 @@ func (f *feed) signal() {
 	}
 }
 
-// Read reads what has come, as a pipe does.
+// Read reads what has arrived, as a pipe does.
 func (f *feed) Read(b []byte) (int, error) {
 	for {
 		f.mu.Lock()

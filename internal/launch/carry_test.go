@@ -147,7 +147,7 @@ func TestOutboxDoesNotMakeTheSenderWait(t *testing.T) {
 }
 
 func TestPulse(t *testing.T) {
-	var p pulse
+	var p liveness
 	p.beat()
 	p.looked = time.Now()
 	if p.since() > silence {

@@ -10,18 +10,17 @@ import (
 )
 
 const (
-	// deadlockAfter is how long all ranks must have been asleep before that is
-	// worth a word: no message of a job that is well takes that long.
+	// deadlockAfter is how long all ranks must have been asleep before the launcher reports
+	// it: no message of a correct job takes that long.
 	deadlockAfter = 5 * time.Second
-	// deadlockLook is how long they are watched for signs of life: enough for a
-	// process that computes a twentieth of the time to show in the kernel's
-	// account, which has steps of 10 ms.
+	// deadlockLook is how long their processor time is observed: long enough for a process
+	// that computes a twentieth of the time to show in the kernel's account, which has steps
+	// of 10 ms.
 	deadlockLook = 250 * time.Millisecond
 )
 
-// asleep is for how long all ranks have been asleep in calls without a change; 0
-// if one is not. Ranks that have ended, or have called Finalize, wait for nobody
-// and nobody can wait for them to do something.
+// asleep is for how long all ranks have been asleep in the same calls; 0 if one is not.
+// Ranks that have ended or have called Finalize do not count.
 func (s *JobState) asleep() time.Duration {
 	shortest := time.Duration(-1)
 	for i := range s.Ranks {
@@ -48,8 +47,8 @@ func (s *JobState) cpu() []float64 {
 	return all
 }
 
-// judge says so if the ranks seem to wait for each other: all asleep, and no
-// processor time used since before.
+// judge reports a deadlock if all ranks are asleep and have used no processor time since
+// the first observation.
 func (s *JobState) judge(before []float64) {
 	d := s.asleep()
 	if d < deadlockAfter || !slices.Equal(before, s.cpu()) {
@@ -62,7 +61,7 @@ func (s *JobState) judge(before []float64) {
 	s.Deadlock = fmt.Sprintf("All ranks have been asleep in calls for %s and compute nothing: this looks like a deadlock.", ago(d))
 }
 
-// suspect looks a second time at the jobs whose ranks are all asleep, and judges them.
+// suspect observes the jobs whose ranks are all asleep a second time, and judges them.
 func suspect(jobs []*JobState, notes []*os.File) {
 	asleep := func(s *JobState) bool { return s.asleep() >= deadlockAfter }
 	if !slices.ContainsFunc(jobs, asleep) {

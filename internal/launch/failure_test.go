@@ -26,7 +26,7 @@ func TestDeathBySignalIsExplained(t *testing.T) {
 	halo(t, 139, "-n", "2", "sh", "-c", "ulimit -c 0; kill -SEGV $$").said("signal 11 (SIGSEGV", "debugger")
 }
 
-func TestKilledRankIsBlamedAndNotItsMourners(t *testing.T) {
+func TestKilledRankIsBlamedAndNotThoseThatFailWithIt(t *testing.T) {
 	for range 10 {
 		r := halo(t, 137, "-n", "4", "rank", "init", "exchange", "2@kill:9", "lost", "exit:3")
 		r.said("halo: rank 2", "SIGKILL")

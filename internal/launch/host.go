@@ -27,8 +27,8 @@ type host struct {
 	failures []string
 }
 
-// A node does what the launcher wants done on one host: the agent inside the
-// launcher, or a remote one. No method blocks.
+// A node carries out the launcher's requests on one host: the agent inside the launcher, or
+// a remote one. No method blocks.
 type node interface {
 	start(input *os.File) error // input: what rank 0 reads, nil if that is elsewhere
 	signal(s syscall.Signal)
@@ -53,13 +53,13 @@ func (h *host) gone() bool { return h.remote != nil && h.remote.over }
 // over reports whether nothing more comes from the host.
 func (h *host) over() bool { return h.remote == nil || h.remote.over }
 
-// quiet reports whether less is heard from the host than should be.
+// quiet reports whether frames of the host are overdue.
 func (h *host) quiet() bool {
 	return h.remote != nil && !h.remote.over && h.remote.greeted && h.remote.pulse.age() > 3*beatInterval/2
 }
 
-// beat says to the agents of all hosts that the launcher lives, and gives up
-// those that have not been heard of for too long.
+// beat sends a heartbeat to the agents of all hosts, and marks hosts as lost whose own
+// heartbeats are overdue for too long.
 func (j *job) beat() {
 	for _, h := range j.hosts {
 		r := h.remote
@@ -74,7 +74,7 @@ func (j *job) beat() {
 	}
 }
 
-// lost ends the job because a host is gone, and with it its ranks.
+// lost ends the job because a host, and with it its ranks, is lost.
 func (j *job) lost(h *host, status int, why string) {
 	for _, r := range h.ranks {
 		if !r.ended {

@@ -17,23 +17,22 @@ const (
 	// grace is how long ranks have between SIGTERM and SIGKILL when the job is
 	// ended. Promise F4 allows 2 s in all.
 	grace = 500 * time.Millisecond
-	// leftoverPatience is how long processes that ranks have left behind may
-	// go on writing output after the last rank ended well: a tee, for instance.
-	leftoverPatience = time.Second
-	// finishPatience bounds the wait for agents that clear up on other hosts.
-	finishPatience = sweepPatience + 2*time.Second
-	// sweepDelay is the time between two looks at what is left.
+	// leftoverTimeout is how long processes that ranks have started, such as a tee, may
+	// continue to write output after the last rank has ended without error.
+	leftoverTimeout = time.Second
+	// finishTimeout bounds the wait for agents that clean up on other hosts.
+	finishTimeout = sweepTimeout + 2*time.Second
+	// sweepDelay is the time between two searches for processes that are left.
 	sweepDelay = 5 * time.Millisecond
-	// sweepPatience bounds the wait for what was killed: a process may hang in
-	// the kernel.
-	sweepPatience = 2 * time.Second
+	// sweepTimeout bounds the wait for killed processes, which may hang in the kernel.
+	sweepTimeout = 2 * time.Second
 )
 
 // A job is the launcher's state while its ranks live.
 //
-// One goroutine, the loop, owns it, and the agent of this host. Sessions,
-// timers, signals and agents of other hosts reach it as functions that are
-// posted. The loop never writes output and never waits for a rank.
+// One goroutine, the loop, owns it and the agent of this host. Sessions, timers, signals and
+// agents of other hosts post functions to it. The loop never writes output and never waits
+// for a rank.
 type job struct {
 	spec   *Spec
 	id     string
@@ -114,7 +113,7 @@ func (j *job) loop(signals <-chan os.Signal) {
 	}
 }
 
-// over reports whether nothing more can come.
+// over reports whether no further events can arrive.
 func (j *job) over(drained bool) bool {
 	switch {
 	case j.running > 0:
@@ -165,7 +164,7 @@ func (j *job) carry(r *rank, which int, from source) {
 	j.copying.Go(s.copy)
 }
 
-// isRunning is told where a rank runs.
+// isRunning is called when a rank has been started.
 func (j *job) isRunning(r *rank, pid int, cpus []int) {
 	r.pid = pid
 	on := "any core"
@@ -178,7 +177,7 @@ func (j *job) isRunning(r *rank, pid int, cpus []int) {
 	j.verbosely("rank %d: pid %d on %s: %s", r.index, pid, on, j.appOf(r.index).file)
 }
 
-// failed is told that a rank, and those of its host after it, could not be started.
+// failed is called when a rank, and those of its host after it, could not be started.
 func (j *job) failed(rank int, why string) {
 	h := j.ranks[rank].host
 	if j.several() {
@@ -196,7 +195,7 @@ func (j *job) failed(rank int, why string) {
 	}
 }
 
-// joined is told that a rank has called Init, and whether as a program in C.
+// joined is called when a rank has called Init, with whether it is a program in C.
 func (j *job) joined(rank int, inC bool) {
 	j.ranks[rank].inC = inC
 	j.hello(j.ranks[rank])
@@ -211,8 +210,8 @@ func (j *job) exchanged(values [][]byte) {
 	}
 }
 
-// gather is told that all ranks of a host are in an Exchange. When those of all
-// hosts are, all are told all values.
+// gather is called when all ranks of a host are in an Exchange. When the ranks of all hosts
+// are, it sends all values to all.
 func (j *job) gather(h *host, values [][]byte) {
 	h.values = values
 	all := make([][]byte, len(j.ranks))
@@ -231,7 +230,7 @@ func (j *job) gather(h *host, values [][]byte) {
 	}
 }
 
-// finalized is told that a rank may end from now on.
+// finalized is called when a rank may end from now on.
 func (j *job) finalized(rank int) {
 	r := j.ranks[rank]
 	r.finalized = true
@@ -242,8 +241,8 @@ func (j *job) finalized(rank int) {
 	}
 }
 
-// ended is told that the process of a rank was reaped. The agent tells first of
-// those that were killed: others may exit because of them.
+// ended is called when the process of a rank was reaped. The agent reports killed processes
+// first, since others may exit because of them.
 func (j *job) ended(rank int, status syscall.WaitStatus, note string) {
 	r := j.ranks[rank]
 	if r.ended {
@@ -255,33 +254,33 @@ func (j *job) ended(rank int, status syscall.WaitStatus, note string) {
 	if r.status.Signaled() {
 		r.linkDone = true // nothing that it had said matters
 	}
-	j.judge(r)
+	j.decideExit(r)
 	if j.running == 0 {
 		j.lastEnded()
 	}
 }
 
-// linkEnded is told that nothing more will come from a rank.
+// linkEnded is called when the link of a rank has ended.
 func (j *job) linkEnded(rank int, err error) {
 	r := j.ranks[rank]
 	r.linkDone = true
 	if err != nil {
 		j.linkFailed(r, err)
 	}
-	j.judge(r)
+	j.decideExit(r)
 }
 
-// lastEnded clears up when no rank is left.
+// lastEnded cleans up when no rank is left.
 func (j *job) lastEnded() {
 	if j.ending {
 		j.finish()
 	} else {
-		time.AfterFunc(leftoverPatience, func() { j.post(j.finish) })
+		time.AfterFunc(leftoverTimeout, func() { j.post(j.finish) })
 	}
 }
 
-// finish ends what ranks have left behind, and waits for other hosts no longer
-// than they should need for it.
+// finish ends the processes that ranks have left, and waits for other hosts for a bounded
+// time.
 func (j *job) finish() {
 	if j.finishing {
 		return
@@ -300,12 +299,12 @@ func (j *job) finish() {
 		}
 	}
 	if j.several() {
-		time.AfterFunc(finishPatience, func() { j.post(func() { j.abandoned = true }) })
+		time.AfterFunc(finishTimeout, func() { j.post(func() { j.abandoned = true }) })
 	}
 }
 
-// end ends the job: ranks are told, then asked, then killed. The first call
-// decides about status and reason.
+// end ends the job: ranks get Over, then SIGTERM, then SIGKILL. The first call sets status and
+// reason.
 func (j *job) end(status int, format string, args ...any) {
 	if j.ending {
 		return
@@ -328,7 +327,7 @@ func (j *job) end(status int, format string, args ...any) {
 	time.AfterFunc(grace, func() { j.post(func() { j.forward(syscall.SIGKILL) }) })
 }
 
-// forward sends s to all ranks and what they have started.
+// forward sends s to all ranks and the processes that they have started.
 func (j *job) forward(s syscall.Signal) {
 	if !j.begun {
 		return

@@ -13,17 +13,17 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 )
 
-// judge decides what the end of a rank means for the job, once everything that
-// the rank had said is known. A job whose ranks never call Init is a set of
-// plain commands: it ends when all have ended, unless one is killed.
-func (j *job) judge(r *rank) {
+// decideExit decides what the end of a rank means for the job, after all frames of the rank
+// have been read. A job whose ranks never call Init is a set of ordinary commands: it ends
+// when all have ended, unless one is killed.
+func (j *job) decideExit(r *rank) {
 	if !r.ended || !r.linkDone || r.judged {
 		return
 	}
 	r.judged = true
 	switch {
 	case j.ending:
-	case j.waitForNews(r):
+	case j.deferDecision(r):
 	case j.interrupted != 0 && r.exitStatus() != 0: // and a rank may have called Abort because others died of it
 		j.endInterrupted(r.exitStatus())
 	case r.fault != "":
@@ -45,46 +45,45 @@ func (j *job) judge(r *rank) {
 	}
 }
 
-// waitForNews puts off the judgement of a failure that may be the consequence
-// of another, of which the launcher has not heard yet because it happened on
-// another host, because a host cannot be heard any more, or because it takes the
-// kernel time.
-func (j *job) waitForNews(r *rank) bool {
+// deferDecision defers the decision about a failure that may be the consequence of another
+// one. The launcher may not know of the other yet because it happened on another host,
+// because a host cannot be reached, or because the kernel takes time to end a process.
+func (j *job) deferDecision(r *rank) bool {
 	failed := r.exitStatus() != 0 || r.joined && !r.finalized
-	if !failed || r.status.Signaled() || r.waited > 0 && !j.newsDue(r) || r.waited == 0 && !j.several() && !j.newsDue(r) {
+	if !failed || r.status.Signaled() || r.waited > 0 && !j.failureDue(r) || r.waited == 0 && !j.several() && !j.failureDue(r) {
 		return false
 	}
 	r.judged = false
 	r.waited++
-	time.AfterFunc(j.news(), func() { j.post(func() { j.judge(r) }) })
+	time.AfterFunc(j.news(), func() { j.post(func() { j.decideExit(r) }) })
 	return true
 }
 
-// newsDue reports whether more is about to be heard: a host is silent, or a
-// process here is on its way out but not yet reaped, which a busy machine may
-// take long for.
-func (j *job) newsDue(r *rank) bool {
+// failureDue reports whether another failure may be about to be reported: the heartbeats of a
+// host are overdue, or a process of this host is exiting but not reaped yet, which takes long
+// on a busy machine.
+func (j *job) failureDue(r *rank) bool {
 	for _, h := range j.hosts {
 		if h.quiet() {
 			return true // until it is heard, or lost
 		}
 	}
-	return r.waited < maxNews && j.agent.dying()
+	return r.waited < maxDeferrals && j.agent.dying()
 }
 
-// maxNews bounds how often one waits for a process that does not get done with
-// dying.
-const maxNews = 20
+// maxDeferrals bounds how often a decision is deferred for a process that does not finish
+// exiting.
+const maxDeferrals = 20
 
-// news is how much later than other ranks the launcher may learn of a death.
+// news is how much later than other ranks the launcher may learn of a failure.
 func (j *job) news() time.Duration {
 	if j.several() {
-		return farNews
+		return remoteDeathNews
 	}
 	return deathNews
 }
 
-// early ends the job because r will never join those who wait for it.
+// early ends the job because r has ended and other ranks wait for it to join.
 func (j *job) early(r *rank) {
 	call := j.nameOfInit(r)
 	why := "all ranks of a job must call " + call
@@ -97,8 +96,8 @@ func (j *job) early(r *rank) {
 	j.blame(r, max(1, r.exitStatus()), "it had not called %s, and rank %d waits for it there: %s", call, j.firstIn.index, why)
 }
 
-// blame ends the job because of what r did, and explains it: host, rank, pid,
-// how it ended, its last call if it published that, and what to do.
+// blame ends the job because of r, and explains it: host, rank, pid, how it ended, its last
+// call if the wait note has it, and what to do.
 func (j *job) blame(r *rank, status int, advice string, args ...any) {
 	last := ""
 	if r.note != "" {
@@ -110,12 +109,12 @@ func (j *job) blame(r *rank, status int, advice string, args ...any) {
 	j.end(status, "%s %s%s; the job was ended (%s)", j.name(r), r.how(), last, j.advice)
 }
 
-// name says which process r is.
+// name describes the process of r.
 func (j *job) name(r *rank) string {
 	return fmt.Sprintf("rank %d (pid %d on %s)", r.index, r.pid, r.host.name)
 }
 
-// signalAdvice says where to look after a death by signal.
+// signalAdvice says what to check after a process was killed by a signal.
 func signalAdvice(s syscall.Signal) string {
 	switch s {
 	case syscall.SIGKILL:
@@ -128,7 +127,7 @@ func signalAdvice(s syscall.Signal) string {
 	return "somebody sent it that signal"
 }
 
-// hello is told that r has called Init.
+// hello is called when r has called Init.
 func (j *job) hello(r *rank) {
 	r.joined = true
 	if j.firstIn == nil {
@@ -142,7 +141,7 @@ func (j *job) hello(r *rank) {
 	}
 }
 
-// linkFailed is told that r does not keep to the protocol.
+// linkFailed is called when r has broken the protocol.
 func (j *job) linkFailed(r *rank, err error) {
 	var version *boot.VersionError
 	var far refusal
@@ -151,25 +150,25 @@ func (j *job) linkFailed(r *rank, err error) {
 	} else {
 		r.fault, r.faultStatus = fmt.Sprintf("%s broke the protocol of the launcher; the job was ended (%v)", j.name(r), err), 1
 	}
-	// The program knows why it was refused and shall have the time to say so.
+	// The program knows why it was refused, and gets the time to print it.
 	time.AfterFunc(grace, func() { j.post(func() { j.end(r.faultStatus, "%s", r.fault) }) })
 }
 
-// aborted is told that a rank wants the job to end.
+// aborted is called when a rank aborts the job.
 func (j *job) aborted(rank, code int, reason string) {
 	r := j.ranks[rank]
 	if reason != "" {
 		reason = ": " + reason
 	}
 	r.fault, r.faultStatus = fmt.Sprintf("%s called %s(%d); the job was ended%s", j.name(r), inWords("Abort", r.inC), code, reason), boot.ExitStatus(code)
-	// Perhaps because it found another rank dead before we did: then that death
-	// is what must be told.
+	// The rank may abort because it has found another failed rank before the launcher did:
+	// then the launcher must report that failure.
 	time.AfterFunc(j.news(), func() { j.post(func() { j.endFor(r) }) })
 }
 
-// endFor ends the job for what r has asked, once nothing else is due.
+// endFor ends the job for the abort of r, when no other failure is due.
 func (j *job) endFor(r *rank) {
-	if j.newsDue(r) {
+	if j.failureDue(r) {
 		r.waited++
 		time.AfterFunc(j.news(), func() { j.post(func() { j.endFor(r) }) })
 		return
@@ -181,12 +180,11 @@ func (j *job) endFor(r *rank) {
 }
 
 const (
-	// deathNews is how much later than other ranks the launcher may learn of a
-	// death: connections end when a process begins to exit, its parent is told
-	// at the end.
+	// deathNews is how much later than other ranks the launcher may learn of the end of a
+	// process: its connections end when it begins to exit, and its parent learns it at the end.
 	deathNews = 50 * time.Millisecond
-	// farNews is the same if the news comes from another host.
-	farNews = 300 * time.Millisecond
+	// remoteDeathNews is the same for a process on another host.
+	remoteDeathNews = 300 * time.Millisecond
 )
 
 func (j *job) timeout() {
@@ -208,7 +206,7 @@ func (j *job) timeout() {
 	})
 }
 
-// outputBroken is told that nobody takes the job's output any more.
+// outputBroken is called when the job's output cannot be written any more.
 func (j *job) outputBroken(err error) {
 	switch {
 	case errors.Is(err, syscall.EPIPE): // as any program that writes into a closed pipe

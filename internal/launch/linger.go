@@ -13,25 +13,25 @@ import (
 )
 
 const (
-	// lingerPatience is how long after a signal that is to end the job the launcher says
-	// which ranks still run.
-	lingerPatience = time.Second
+	// lingerDelay is how long after a signal that ends the job the launcher says which ranks
+	// still run.
+	lingerDelay = time.Second
 	// defaultGrace is how long ranks have after a SIGTERM before they are killed, unless
-	// -grace says otherwise: enough to save what they have, and no longer than what sends
-	// the signal (batch systems, containers) usually waits before it kills the launcher.
+	// -grace says otherwise: enough to save their data, and no longer than batch systems and
+	// containers usually wait before they kill the launcher.
 	defaultGrace = 10 * time.Second
 )
 
-// awaitEnd follows up a signal that is to end the job and that was passed on to the ranks,
-// who may ignore it. After lingerPatience the launcher says whom it waits for. Ranks that
-// SIGTERM has not ended within the grace time are killed; who sends SIGINT sits at a
-// terminal and can send another one.
+// awaitEnd is called after a signal that ends the job was forwarded to the ranks, which may
+// ignore it. After lingerDelay the launcher says for which ranks it waits. Ranks that SIGTERM
+// has not ended within the grace time are killed. For SIGINT there is no such limit: the user
+// at the terminal can send another one.
 func (j *job) awaitEnd(s syscall.Signal) {
 	if !j.begun {
 		return
 	}
 	grace := cmp.Or(j.spec.Grace, defaultGrace)
-	time.AfterFunc(lingerPatience, func() { j.post(func() { j.linger(s, grace) }) })
+	time.AfterFunc(lingerDelay, func() { j.post(func() { j.linger(s, grace) }) })
 	if s == syscall.SIGTERM {
 		time.AfterFunc(grace, func() { j.post(func() { j.escalate(s, grace) }) })
 	}
@@ -50,7 +50,7 @@ func (j *job) linger(s syscall.Signal, grace time.Duration) {
 		again = "SIGINT or SIGTERM"
 	}
 	force := again + " to force their end"
-	if left := (grace - lingerPatience).Round(100 * time.Millisecond); s == syscall.SIGTERM && left > 0 {
+	if left := (grace - lingerDelay).Round(100 * time.Millisecond); s == syscall.SIGTERM && left > 0 {
 		force = fmt.Sprintf("they are killed in %v, or send it again to force their end now", left)
 	}
 	j.say(fmt.Sprintf("%s was passed on, waiting for %s to end; %s", sys.SignalName(s), j.alive(), force))

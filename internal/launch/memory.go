@@ -16,10 +16,10 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// memory is the shared memory of this node. The launcher only makes it, zero
-// and sparse, when somebody asks first, and keeps the descriptors: so any
-// process reaches the segment of any other without its help, and what died
-// with a process can still be looked at.
+// memory is the shared memory of this node. The launcher creates each segment, zero and
+// sparse, at the first request, and keeps the descriptors. So any process can map the segment
+// of any other without its help, and the launcher can read the memory of a process that has
+// failed.
 type memory struct {
 	shared bool  // the job's fabric wants segments
 	ranks  []int // of this node, ascending

@@ -19,9 +19,9 @@ import (
 // notesName is what the memory of notes is called in /proc.
 const notesName = "halo-notes"
 
-// notes is where the launcher and the processes of this host write down what
-// becomes of each: see shmfmt.Note. They exist before the first process does, so
-// that halo ps finds the job from then on.
+// notes is the memory of the wait notes of this host, which the launcher and the processes
+// write: see shmfmt.Note. It exists before the first process, so that halo ps finds the job
+// from then on.
 type notes struct {
 	ranks []int    // of this host: the i-th note is of ranks[i]
 	file  *os.File // what processes map; nil where there is no such memory
@@ -31,9 +31,8 @@ type notes struct {
 	}
 }
 
-// newNotes makes the notes of a job of which these ranks run here. A system that
-// has no memory to share for that takes no job's life: then processes have
-// nothing to write into.
+// newNotes makes the notes of the ranks of a job on this host. If the system has no shared
+// memory for them, the job runs without, and its processes write none.
 func newNotes(h *shmfmt.NotesHeader, ranks []int) *notes {
 	h.Launcher, h.Local = os.Getpid(), len(ranks)
 	size := shmfmt.NotesSize(len(ranks))

@@ -81,7 +81,7 @@ func peerOptions() []option {
 		for _, name := range strings.Fields(names) {
 			table = append(table, option{names: []string{name}, args: args, idle: true,
 				set: func(p *parser, a []string) error {
-					p.spec.Unheeded = append(p.spec.Unheeded, strings.Join(append([]string{"-" + name}, a...), " "))
+					p.spec.Ignored = append(p.spec.Ignored, strings.Join(append([]string{"-" + name}, a...), " "))
 					return nil
 				}})
 		}

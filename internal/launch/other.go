@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// A program that is built for another MPI becomes n worlds of one under this launcher,
-// which nothing in its status shows. The launcher says so by evidence alone, since plain
-// commands are as welcome: a rank has not called Halo's Init, and its program is linked
-// with a library of another MPI or has mapped one.
+// A program that is built for another MPI becomes n worlds of one process under this launcher,
+// and its status does not show that. The launcher reports it only with evidence, since ordinary
+// commands are allowed too: a rank has not called Halo's Init, and its program is linked with a
+// library of another MPI or has mapped one.
 
-// otherPatience is after how long an agent looks which libraries processes have mapped
-// that have not called Init.
-const otherPatience = time.Second
+// otherMPIDelay is after how long an agent checks which libraries are mapped by processes that
+// have not called Init.
+const otherMPIDelay = time.Second
 
-// watchOthers looks for programs of another MPI once they have had the time to begin.
+// watchOthers looks for programs of another MPI after they have had the time to start.
 func (a *agent) watchOthers() {
-	time.AfterFunc(otherPatience, func() {
+	time.AfterFunc(otherMPIDelay, func() {
 		a.post(func() {
 			seen := map[int]bool{}
 			for _, p := range a.procs {

@@ -147,7 +147,7 @@ func TestXLCH01_OptionsOfPeers(t *testing.T) {
 		{"-bynode --bind-to numa p", Spec{MapBy: "node", Blocks: []Block{program(1)}}},
 		{"--bind-to none -byslot p", Spec{MapBy: "slot", Bind: "none", Blocks: []Block{program(1)}}},
 		{"--allow-run-as-root --mca btl self,tcp -launcher ssh -n 2 p", Spec{Blocks: []Block{program(2)},
-			Unheeded: []string{"-allow-run-as-root", "-mca btl self,tcp", "-launcher ssh"}}},
+			Ignored: []string{"-allow-run-as-root", "-mca btl self,tcp", "-launcher ssh"}}},
 	} {
 		got, err := Parse(strings.Fields(c.line))
 		if err != nil {

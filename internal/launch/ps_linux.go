@@ -26,7 +26,7 @@ const clockTick = 10 * time.Millisecond
 const seesProcesses = true
 
 // lookAtProcess reports false if there is no such process.
-func lookAtProcess(pid int) (p processLook, ok bool) {
+func lookAtProcess(pid int) (p processInfo, ok bool) {
 	stat, err := os.ReadFile(filepath.Join(procDir, strconv.Itoa(pid), "stat"))
 	if err != nil {
 		return p, false

@@ -7,7 +7,7 @@ import "errors"
 // seesProcesses says that lookAtProcess works.
 const seesProcesses = false
 
-func lookAtProcess(int) (p processLook, ok bool) { return p, false }
+func lookAtProcess(int) (p processInfo, ok bool) { return p, false }
 
 func findJobs(string) ([]*JobState, []string, error) {
 	return nil, nil, errors.New("jobs are found through /proc of Linux, which this system does not have; " +

@@ -13,7 +13,7 @@ import (
 )
 
 // processLook is what the system tells of a process.
-type processLook struct {
+type processInfo struct {
 	parent  int
 	ended   bool // and its parent has not asked how
 	stopped bool

@@ -17,8 +17,8 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// A remote is the launcher's side of the agent on another host. But for read
-// and the outbox it belongs to the launcher's loop.
+// A remote is the launcher's side of the agent on another host. The launcher's loop owns it,
+// except for read and the outbox.
 type remote struct {
 	job   *job
 	host  *host
@@ -26,7 +26,7 @@ type remote struct {
 	path  string // of the agent there
 	link  *sys.Link
 	out   *outbox
-	pulse pulse
+	pulse liveness
 	pid   int // of ssh
 	said  *tail
 
@@ -43,13 +43,13 @@ type remote struct {
 	shown chan<- string // takes an answer to kindShow
 }
 
-// read takes what the agent says, behind what else its host prints first.
+// read reads the frames of the agent, which follow whatever its host prints first.
 func (r *remote) read() {
 	banner, rest, err := findMagic(plainLink{r.link})
 	r.job.post(func() { r.banner = banner })
 	if err == nil {
 		r.pulse.beat()
-		frames := frame.Reader{Source: pulseReader{io.MultiReader(bytes.NewReader(rest), plainLink{r.link}), &r.pulse}, Limit: maxPlan}
+		frames := frame.Reader{Source: livenessReader{io.MultiReader(bytes.NewReader(rest), plainLink{r.link}), &r.pulse}, Limit: maxPlan}
 		for err == nil {
 			var kind uint8
 			var body []byte
@@ -71,7 +71,7 @@ func (r *remote) read() {
 	})
 }
 
-// take deals with a frame of the agent.
+// take handles a frame of the agent.
 func (r *remote) take(kind uint8, body []byte) {
 	if r.over {
 		return
@@ -235,13 +235,12 @@ func (r *remote) ended() {
 	if r.closed && r.silent && r.status != nil {
 		lose()
 	} else {
-		time.AfterFunc(endPatience, func() { r.job.post(lose) })
+		time.AfterFunc(endTimeout, func() { r.job.post(lose) })
 	}
 }
 
-// endPatience bounds the time between the ends of ssh and of its output, or the
-// other way round.
-const endPatience = time.Second
+// endTimeout bounds the time between the end of ssh and the end of its output, in either order.
+const endTimeout = time.Second
 
 // lose ends the job because the host can no longer take part in it.
 func (r *remote) lose(status int, format string, args ...any) {
@@ -302,7 +301,7 @@ func (r *remote) table() func() string {
 		select {
 		case text := <-answer:
 			return name + ": " + text
-		case <-time.After(showPatience / 2):
+		case <-time.After(showTimeout / 2):
 			return name + " does not tell what its ranks wait for"
 		}
 	}

@@ -250,7 +250,7 @@ func (j *job) report() {
 		}()
 		select { // perhaps nobody takes what we write, either
 		case <-said:
-		case <-time.After(showPatience):
+		case <-time.After(showTimeout):
 		}
 		return
 	}
@@ -295,7 +295,7 @@ func (j *job) unfinished() string {
 		return ""
 	}
 	return fmt.Sprintf("not done with clearing up within %v: %s; something of the job may be left there",
-		finishPatience, strings.Join(names, ", "))
+		finishTimeout, strings.Join(names, ", "))
 }
 
 // say writes lines of the launcher's own without waiting for who reads it.

@@ -21,5 +21,5 @@ func PS(io.Writer, bool, string) (int, []string, error) {
 	return 0, nil, fmt.Errorf("jobs of several processes are not supported on %s yet", runtime.GOOS)
 }
 
-// Errand reports that this process has no other task than the command line.
-func Errand([]string) bool { return false }
+// Subprocess reports that this process is no subprocess of a launcher.
+func Subprocess([]string) bool { return false }

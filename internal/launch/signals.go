@@ -35,9 +35,9 @@ func childSignals(notify func(chan<- os.Signal, ...os.Signal)) <-chan os.Signal 
 	return c
 }
 
-// stopPatience bounds the wait for agents of other hosts to be told that the
-// launcher stops.
-const stopPatience = 100 * time.Millisecond
+// stopTimeout bounds the time to send agents of other hosts the notice that the launcher is
+// being stopped.
+const stopTimeout = 100 * time.Millisecond
 
 // signal passes s on to the ranks.
 func (j *job) signal(s syscall.Signal) {
@@ -69,7 +69,7 @@ func (j *job) signal(s syscall.Signal) {
 	if s == syscall.SIGTSTP {
 		for _, h := range j.hosts {
 			if !h.over() {
-				h.remote.out.flush(stopPatience) // so that the agents know
+				h.remote.out.flush(stopTimeout) // so that the agents know
 			}
 		}
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
@@ -81,9 +81,8 @@ func (j *job) endInterrupted(status int) {
 	j.end(status, "the job was ended by %s", sys.SignalName(j.interrupted))
 }
 
-// showPatience is how long the ranks are spared for the sake of a table that
-// nobody reads.
-const showPatience = time.Second
+// showTimeout bounds how long the end of the ranks is delayed for a table that nobody reads.
+const showTimeout = time.Second
 
 // show writes what each rank does and waits for to stderr, and then, in the
 // loop, does next.
@@ -109,7 +108,7 @@ func (j *job) show(next func()) {
 	go func() {
 		select {
 		case <-shown:
-		case <-time.After(showPatience):
+		case <-time.After(showTimeout):
 		}
 		j.post(next)
 	}()

@@ -39,7 +39,7 @@ type Spec struct {
 	Grace         time.Duration // between SIGTERM and SIGKILL; 0: defaultGrace
 	Tag           bool          // "[rank] " before each line of output
 	Verbose       bool
-	Unheeded      []string // options of other launchers that have no effect here
+	Ignored       []string // options of other launchers that have no effect here
 	Warnings      []string // what the command line asks for and cannot be had
 
 	Stdin, Stdout, Stderr *os.File // nil: those of this process

@@ -76,18 +76,18 @@ const kindBeat uint8 = 128
 const (
 	// agentVersion is that of the frames between launcher and agent.
 	agentVersion = 2
-	// agentMagic is where the agent's words begin.
+	// agentMagic marks the start of the agent's frames.
 	agentMagic = "\x00halo-agent\x00\n"
 	// bannerLimit is how much may come before it, in bytes.
 	bannerLimit = 64 << 10
 
-	// beatInterval is how often either side says that it lives.
+	// beatInterval is the interval of heartbeats of either side.
 	beatInterval = 500 * time.Millisecond
-	// silence is how long nothing may come before the other side is given up:
-	// together with the interval the bound of promise F4 after a cut cable.
+	// silence is how long nothing may arrive before the other side counts as lost. Together
+	// with the interval it is the bound of promise F4 after a cut cable.
 	silence = 2 * time.Second
 
-	// window is how many bytes of a stream may be under way.
+	// window is how many bytes of a stream may be sent and not consumed.
 	window = 64 << 10
 	// piece is the most that one frame carries of a stream, in bytes.
 	piece = 16 << 10
@@ -150,8 +150,8 @@ func (o *outbox) run() {
 }
 
 // flush waits until everything has been written, or some time has passed.
-func (o *outbox) flush(patience time.Duration) {
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+func (o *outbox) flush(timeout time.Duration) {
+	for end := time.Now().Add(timeout); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		o.mu.Lock()
 		done := o.broken || len(o.queue) == 0 && !o.moving
 		o.mu.Unlock()
@@ -169,18 +169,19 @@ func (o *outbox) close() {
 	o.wake()
 }
 
-// A pulse notices when nothing comes from the other side any more.
-type pulse struct {
+// liveness measures for how long nothing has arrived from the other side.
+type liveness struct {
 	heard   atomic.Int64 // when, as UnixNano; stored by the reader, loaded by who asks
 	looked  time.Time
 	excused time.Time // when who asks came late
 }
 
-func (p *pulse) beat() { p.heard.Store(time.Now().UnixNano()) }
+func (p *liveness) beat() { p.heard.Store(time.Now().UnixNano()) }
 
-// since is how long nothing has come while somebody looked. It is asked every
-// beatInterval; one who was stopped himself, and comes late, blames nobody.
-func (p *pulse) since() time.Duration {
+// since is how long nothing has arrived while this process was running. The caller calls it
+// every beatInterval; a longer gap shows that this process itself was stopped, and counts as
+// one interval.
+func (p *liveness) since() time.Duration {
 	now := time.Now()
 	if now.Sub(p.looked) > 2*beatInterval {
 		p.excused = now
@@ -189,16 +190,16 @@ func (p *pulse) since() time.Duration {
 	return min(p.age(), now.Sub(p.excused))
 }
 
-// age is how long nothing has come.
-func (p *pulse) age() time.Duration { return time.Duration(time.Now().UnixNano() - p.heard.Load()) }
+// age is how long nothing has arrived.
+func (p *liveness) age() time.Duration { return time.Duration(time.Now().UnixNano() - p.heard.Load()) }
 
-// pulseReader tells a pulse of everything that is read.
-type pulseReader struct {
+// livenessReader reports every read to a liveness.
+type livenessReader struct {
 	from io.Reader
-	*pulse
+	*liveness
 }
 
-func (r pulseReader) Read(b []byte) (int, error) {
+func (r livenessReader) Read(b []byte) (int, error) {
 	n, err := r.from.Read(b)
 	if n > 0 {
 		r.beat()

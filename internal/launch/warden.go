@@ -15,26 +15,25 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// The warden is a process that outlives a launcher that was killed, and clears
-// up behind it. It sleeps on a pipe whose other end only the launcher has:
+// The warden is a process that outlives a launcher that was killed, and cleans up after it.
+// It sleeps on a pipe whose other end only the launcher has:
 //
 //	"+PID"  the process group of a rank was started
 //	"-PID"  that rank has ended and was reaped; the number may be used again
-//	"dPATH" a directory that must not stay behind
-//	"bPID"  the agent, of that number, lives; from the first on it says so every
-//	        beatInterval
-//	"q"     the launcher has cleared up itself
+//	"dPATH" a directory to be removed
+//	"bPID"  heartbeat of the agent with that process id, every beatInterval after
+//	        the first
+//	"q"     the launcher has cleaned up itself
 //
-// At the end of the pipe without "q" it kills the groups of the ranks, then,
-// on Linux, whatever else carries the job's name in its environment, and
-// removes the directory. An agent on another host that says nothing for
-// wardenSilence is killed first: it is stopped or hangs, the launcher has given
-// it up, and nobody else would end its ranks. A launcher may be stopped for as
-// long as its user likes, and does not say that it lives.
+// At the end of the pipe without "q" the warden kills the process groups of the ranks, then,
+// on Linux, all other processes with the job's name in their environment, and removes the
+// directory. It kills an agent on another host that sends no heartbeat for wardenSilence
+// first: the agent is stopped or hangs, the launcher has marked its host as lost, and nobody
+// else would end its ranks. A launcher may be stopped for any time, and sends no heartbeats.
 //
-// (The kernel kills the ranks themselves sooner, by their parent-death signal. A
-// warden alone would be enough but for its own death; the signal alone is lost on
-// grandchildren and on programs that change their user.)
+// The kernel kills the ranks themselves sooner, by their parent-death signal. Both are
+// necessary: the warden may be killed too, and grandchildren and programs that change their
+// user do not get the signal.
 type wardenPipe struct {
 	pipe *os.File
 	pid  int
@@ -79,7 +78,7 @@ func (w *wardenPipe) started(pid int)      { fmt.Fprintf(w.pipe, "+%d\n", pid) }
 func (w *wardenPipe) ended(pid int)        { fmt.Fprintf(w.pipe, "-%d\n", pid) }
 func (w *wardenPipe) directory(dir string) { fmt.Fprintf(w.pipe, "d%s\n", dir) }
 
-// keep says from now on that this process lives.
+// keep starts the heartbeats of this process.
 func (w *wardenPipe) keep() {
 	go func() {
 		for {
@@ -104,13 +103,13 @@ func isWarden(pid int) bool {
 }
 
 const (
-	// wardenPatience is how long the warden looks for processes of the job.
-	wardenPatience = 2 * time.Second
-	// wardenSilence is longer than the launcher waits for the same signs.
+	// wardenTimeout is how long the warden looks for processes of the job.
+	wardenTimeout = 2 * time.Second
+	// wardenSilence is longer than the launcher waits for heartbeats.
 	wardenSilence = silence + beatInterval
 )
 
-// warden is the whole life of the warden process.
+// warden is the main function of the warden process.
 func warden(id string, pipe io.Reader) {
 	lines := make(chan string)
 	go func() {
@@ -125,7 +124,7 @@ func warden(id string, pipe io.Reader) {
 	}()
 	groups := map[int]bool{}
 	var dirs []string
-	var life pulse
+	var life liveness
 	var look <-chan time.Time
 	agent := 0 // that says that it lives
 	for over := false; !over; {
@@ -163,8 +162,8 @@ func warden(id string, pipe io.Reader) {
 	for pid := range groups {
 		syscall.Kill(-pid, syscall.SIGKILL)
 	}
-	// A process that is just being started shows up at the second look.
-	for end := time.Now().Add(wardenPatience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	// A process that is just being started is found by the second search.
+	for end := time.Now().Add(wardenTimeout); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if sys.KillByEnv(envJob+"="+id) == 0 {
 			break
 		}

@@ -54,7 +54,6 @@ func debts() []debt {
 		{"internal/boot", 1},
 		{"internal/coll", 6},
 		{"internal/hosttest", 1},
-		{"internal/launch", 15},
 		{"internal/leak", 1},
 		{"internal/planted", 3},
 		{"internal/rma", 31},

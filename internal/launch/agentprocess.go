@@ -17,16 +17,15 @@ import (
 	"github.com/halo-mpi/halo/internal/frame"
 )
 
-// A station is the agent of a host as a process of its own: halo agent, started
-// by ssh. It does what the launcher says and reports to it. If it loses the
-// launcher it exits, and its host is cleared as that of a launcher is: the
-// kernel kills the ranks, and the warden the rest. If it is stopped, or hangs, the
-// warden kills it.
-type station struct {
+// An agentProcess is the agent of a host in a process of its own: halo agent, started by ssh.
+// It carries out the launcher's frames and reports to it. If it loses the launcher it exits,
+// and its host is cleaned up like that of a launcher: the kernel kills the ranks, and the
+// warden the rest. If it is stopped or hangs, the warden kills it.
+type agentProcess struct {
 	agent  *agent
 	out    *outbox
 	events chan func()
-	pulse  pulse
+	pulse  liveness
 	paused atomic.Bool // the launcher was stopped, and says nothing meanwhile
 
 	probe    *probe
@@ -40,7 +39,7 @@ type stream2 struct{ rank, which int }
 
 // agentMain is the whole life of the agent's process.
 func agentMain(in io.Reader, out io.Writer) int {
-	s := &station{events: make(chan func(), 64), carriers: map[stream2]*carrier{}}
+	s := &agentProcess{events: make(chan func(), 64), carriers: map[stream2]*carrier{}}
 	s.agent = &agent{up: s, post: s.post}
 	s.out = newOutbox(out)
 	hello := frame.New(kindHello).U16(agentVersion).Text(boot.Versions()).Text(boot.Build()).Bytes()
@@ -61,10 +60,10 @@ func agentMain(in io.Reader, out io.Writer) int {
 	}
 }
 
-func (s *station) post(f func()) { s.events <- f }
+func (s *agentProcess) post(f func()) { s.events <- f }
 
-// live says that this agent lives, and watches for the same from the launcher.
-func (s *station) live() {
+// live sends heartbeats, and checks those of the launcher.
+func (s *agentProcess) live() {
 	for range time.Tick(beatInterval) {
 		s.out.send(frame.New(kindBeat).Bytes())
 		if silent := s.pulse.since(); s.paused.Load() {
@@ -75,17 +74,17 @@ func (s *station) live() {
 	}
 }
 
-// leave ends this process, and so whatever it has started.
-func (s *station) leave(why string) {
+// leave ends this process, and so all processes that it has started.
+func (s *agentProcess) leave(why string) {
 	name, _ := os.Hostname()
 	fmt.Fprintf(os.Stderr, "halo agent on %s: %s\n", name, why)
 	os.Exit(1)
 }
 
-// read takes the launcher's words until it is gone.
-func (s *station) read(in io.Reader) {
+// read reads the launcher's frames until the connection ends.
+func (s *agentProcess) read(in io.Reader) {
 	// A plan may have to describe as many ranks, hosts and words as there can be.
-	r := frame.Reader{Source: pulseReader{in, &s.pulse}, Limit: maxPlan}
+	r := frame.Reader{Source: livenessReader{in, &s.pulse}, Limit: maxPlan}
 	for {
 		kind, body, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -109,15 +108,15 @@ func (s *station) read(in io.Reader) {
 // all ranks.
 const maxPlan = boot.MaxRanks*(boot.MaxValue+2) + 1<<20
 
-// trouble says that this host cannot go on, and ends.
-func (s *station) trouble(status int, err error) {
+// trouble reports that this host cannot continue, and ends.
+func (s *agentProcess) trouble(status int, err error) {
 	s.out.send(words(kindTrouble, err.Error(), status))
 	s.out.flush(time.Second)
 	s.leave(err.Error())
 }
 
-// do does what the launcher says.
-func (s *station) do(kind uint8, b frame.Body) error {
+// do carries out a frame of the launcher.
+func (s *agentProcess) do(kind uint8, b frame.Body) error {
 	a := s.agent
 	if a.share == nil && kind != kindPlan && kind != kindFinish {
 		return fmt.Errorf("the launcher sent a frame of kind %d before the plan", kind)
@@ -169,8 +168,8 @@ func (s *station) do(kind uint8, b frame.Body) error {
 	return nil
 }
 
-// plan takes this host's share of the job, and sees whether it can be done.
-func (s *station) plan(body []byte) error {
+// plan takes this host's share of the job, and checks whether it can be run.
+func (s *agentProcess) plan(body []byte) error {
 	r := frame.Body{Left: body}
 	iface, peers := r.Text(), r.Words()
 	plan, err := decodeShare(r.Left)
@@ -237,7 +236,7 @@ func checkApp(a *app) error {
 }
 
 // start starts the ranks.
-func (s *station) start() error {
+func (s *agentProcess) start() error {
 	s.probe.close()
 	var input *os.File
 	if s.agent.share.where[0] == s.agent.share.self {
@@ -257,9 +256,9 @@ func (s *station) start() error {
 	return s.agent.start(input)
 }
 
-// finish clears up behind the ranks, and ends when that is done and everything
-// that they wrote has been sent.
-func (s *station) finish() {
+// finish cleans up after the ranks, and ends when that is done and all their output has been
+// sent.
+func (s *agentProcess) finish() {
 	if s.agent.share == nil {
 		os.Exit(0)
 	}
@@ -278,9 +277,9 @@ func (s *station) finish() {
 	}()
 }
 
-// The station is the reporter of its agent.
+// The agentProcess is the reporter of its agent.
 
-func (s *station) started(rank, pid int, cpus []int, pipes [2]*os.File) {
+func (s *agentProcess) started(rank, pid int, cpus []int, pipes [2]*os.File) {
 	w := frame.New(kindStarted).U32(uint32(rank)).U32(uint32(pid)).U32(uint32(len(cpus)))
 	for _, c := range cpus {
 		w.U32(uint32(c))
@@ -297,11 +296,11 @@ func (s *station) started(rank, pid int, cpus []int, pipes [2]*os.File) {
 	}
 }
 
-func (s *station) failed(rank int, why string) { s.out.send(words(kindFailed, why, rank)) }
+func (s *agentProcess) failed(rank int, why string) { s.out.send(words(kindFailed, why, rank)) }
 
-func (s *station) joined(rank int, inC bool) { s.out.send(words(kindJoined, "", rank, flag(inC))) }
+func (s *agentProcess) joined(rank int, inC bool) { s.out.send(words(kindJoined, "", rank, flag(inC))) }
 
-func (s *station) exchanged(values [][]byte) {
+func (s *agentProcess) exchanged(values [][]byte) {
 	w := frame.New(kindExchanged)
 	for _, v := range values {
 		w.U16(len(v)).Raw(v)
@@ -309,13 +308,13 @@ func (s *station) exchanged(values [][]byte) {
 	s.out.send(w.Bytes())
 }
 
-func (s *station) finalized(rank int) { s.out.send(words(kindFinalized, "", rank)) }
+func (s *agentProcess) finalized(rank int) { s.out.send(words(kindFinalized, "", rank)) }
 
-func (s *station) aborted(rank, code int, reason string) {
+func (s *agentProcess) aborted(rank, code int, reason string) {
 	s.out.send(words(kindAborted, reason, rank, code))
 }
 
-func (s *station) linkEnded(rank int, err error) {
+func (s *agentProcess) linkEnded(rank int, err error) {
 	text, kind := "", linkFine
 	var version *boot.VersionError
 	if err != nil {
@@ -327,7 +326,7 @@ func (s *station) linkEnded(rank int, err error) {
 	s.out.send(words(kindLinkEnded, text, rank, kind))
 }
 
-func (s *station) other(rank int, library string, runs bool) {
+func (s *agentProcess) other(rank int, library string, runs bool) {
 	s.out.send(words(kindOther, library, rank, flag(runs)))
 }
 
@@ -346,6 +345,6 @@ const (
 	linkVersion // the rank was refused
 )
 
-func (s *station) ended(rank int, status syscall.WaitStatus, note string) {
+func (s *agentProcess) ended(rank int, status syscall.WaitStatus, note string) {
 	s.out.send(words(kindEnded, note, rank, int(status)))
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/halo-mpi/halo/internal/lines"
 )
 
-// The launcher's program starts itself for small tasks, told by these words.
-// The first stands in argv[0], so that ps shows it.
+// The launcher's program starts itself as a subprocess for several tasks. These arguments
+// select the task; the first is argv[0], so that ps shows it.
 const (
 	wardenName = "halo-warden"
 	takeWord   = "halo-take-binary"
-	agentWord  = "agent" // said by ssh, in a command line
+	agentWord  = "agent" // in the command line of ssh
 )
 
-// Errand does the small task for which a launcher started this process, if that is
-// what it is, and reports so. Every main that calls Run calls Errand first.
-func Errand(args []string) bool {
+// Subprocess runs the task for which a launcher has started this process, and reports whether
+// there was one. Every main that calls Run must call Subprocess first.
+func Subprocess(args []string) bool {
 	switch {
 	case len(args) == 2 && args[0] == wardenName:
 		warden(args[1], os.Stdin)
