@@ -9,13 +9,13 @@ import (
 )
 
 // direct reports whether an element of size bytes that begins at first is updated by
-// an atomic operation of the processor. That depends on where it lies and on the
-// machine, so that all who update it find the same.
+// an atomic operation of the processor. That depends on the address and the machine only,
+// so that all processes that update the element get the same result.
 //
-// The race detector does not see what assembly does, and would take the update of the
-// word around a small element for that of its neighbours: under it only 4 and 8 bytes
-// are direct. The others are under the writer's lock, which also excludes processes
-// that are built without it, unless these are Fine.
+// The race detector does not see assembly, and would count an update of the word around a
+// small element as an update of its neighbours. Therefore only elements of 4 and 8 bytes are
+// direct under the race detector. The others use the writer's lock, which also excludes
+// processes that are built without the detector, unless these are Fine.
 func direct(first *byte, size int) bool {
 	if uintptr(unsafe.Pointer(first))&uintptr(size-1) != 0 {
 		return false
@@ -31,8 +31,8 @@ func each(mem []byte, size int, o op.Op, t op.Type, data, old []byte) {
 	}
 }
 
-// element updates the one at p with that at the beginning of data, and leaves what was
-// before in old, unless that is nil.
+// element updates the element at p with the one at the start of data, and stores the previous
+// value in old, unless old is nil.
 func element(p unsafe.Pointer, size int, o op.Op, t op.Type, data, old []byte) {
 	switch size {
 	case 8:
@@ -74,8 +74,8 @@ func value[T any](o op.Op, data []byte) (v T) {
 // store puts v where b begins.
 func store[T any](b []byte, v T) { *(*T)(unsafe.Pointer(&b[:unsafe.Sizeof(v)][0])) = v }
 
-// update8 updates an aligned word, by one instruction where there is one, and returns
-// what it was. Partners of this and the like are each other, in all processes.
+// update8 updates an aligned word, by one instruction if the processor has one, and returns the
+// previous value. It pairs with itself and the other updates of elements, in all processes.
 func update8(p *uint64, o op.Op, t op.Type, v uint64) uint64 {
 	switch {
 	case o == op.NoOp:
@@ -121,15 +121,14 @@ func update4(p *uint32, o op.Op, t op.Type, v uint32) uint32 {
 	}
 }
 
-// around is the word of 4 bytes around a small element, and by how many bits the
-// element is up in it.
+// around returns the word of 4 bytes around a small element, and the element's shift in it.
 func around(p unsafe.Pointer) (word *uint32, up uint) {
 	at := uintptr(p) & 3
 	return (*uint32)(unsafe.Add(p, -int(at))), uint(at) * 8
 }
 
-// updateSmall updates an element of 8 or 16 bits. Its neighbours in the word stay as
-// they are: if one changes meanwhile, it begins again.
+// updateSmall updates an element of 8 or 16 bits by compare-and-swap of its word. If a neighbour
+// in the word changes meanwhile, it tries again.
 func updateSmall(p unsafe.Pointer, bits uint, o op.Op, t op.Type, v uint32) uint32 {
 	word, up := around(p)
 	mask := uint32(1)<<bits - 1
@@ -150,8 +149,8 @@ func updateSmall(p unsafe.Pointer, bits uint, o op.Op, t op.Type, v uint32) uint
 	}
 }
 
-// update16 updates an element of 16 bytes. The first look may see halves of different
-// values: then the swap fails, and tells what is there.
+// update16 updates an element of 16 bytes. The first load may see halves of different values:
+// then the swap fails, and returns the current value.
 func update16(p unsafe.Pointer, o op.Op, t op.Type, v [2]uint64) [2]uint64 {
 	halves := (*[2]uint64)(p)
 	was := [2]uint64{atomic.LoadUint64(&halves[0]), atomic.LoadUint64(&halves[1])}
@@ -170,7 +169,7 @@ func update16(p unsafe.Pointer, o op.Op, t op.Type, v [2]uint64) [2]uint64 {
 
 func octets(v *[2]uint64) []byte { return (*[16]byte)(unsafe.Pointer(v))[:] }
 
-// compareSwap stores value at p if compare stands there.
+// compareSwap stores value at p if the element there equals compare.
 func compareSwap(p unsafe.Pointer, size int, data, compare, old []byte) {
 	switch size {
 	case 8:

@@ -7,11 +7,10 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// What programs have asserted to be atomic operations of the processor
-// (mpi_assert_accumulate_intrinsic) is done by those alone, without a look at the stripes.
-// Such calls are atomic with each other, not with those who enter stripes: a favoured process
-// updates single elements, too, by plain stores. Elements that are not direct are done as
-// always.
+// Operations for which the program has asserted mpi_assert_accumulate_intrinsic use atomic
+// operations of the processor only, and do not take stripes. Such calls are atomic with respect to
+// each other, but not to calls that take stripes: a process to which a stripe is biased updates
+// single elements by plain stores. Elements that are not direct are updated as usual.
 
 // Intrinsic reports whether elements of size bytes that lie at a multiple of it are updated
 // by an atomic operation of the processor.
@@ -19,7 +18,7 @@ func Intrinsic(size int) bool {
 	return size == 8 || size == 4 || !sys.Race && (size == 1 || size == 2 || size == 16 && hasSwap16())
 }
 
-// Few is up to how many elements in a row Accumulate updates one by one.
+// Few is up to how many contiguous elements Accumulate updates one by one.
 func (r *Region) Few() int { return r.few() }
 
 // AccumulateIntrinsic is Accumulate, element by element.

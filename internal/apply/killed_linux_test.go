@@ -194,7 +194,7 @@ func TestF3_KilledAtPoints(t *testing.T) {
 				}()
 				select {
 				case <-done:
-				case <-time.After(patience):
+				case <-time.After(testTimeout):
 					t.Fatal("nobody gets in any more")
 				}
 				if wish < 3 && !bytes.Equal(old[:8], before[:8]) {

@@ -31,7 +31,7 @@ const (
 	// most is how many processes share memory in these tests, most of which die.
 	most = 24
 	// patience is how long something that must happen may take.
-	patience = 30 * time.Second
+	testTimeout = 30 * time.Second
 	// hotOlds is how many values of the hot element a process notes.
 	hotOlds = 4096
 	// hot is an element that many update.
@@ -140,9 +140,9 @@ func (m *memory) start(t *testing.T, s setting) *exec.Cmd {
 // until waits for something that other processes bring about.
 func until(t *testing.T, what string, happened func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !happened(); time.Sleep(100 * time.Microsecond) {
+	for end := time.Now().Add(testTimeout); !happened(); time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%s: not within %v", what, patience)
+			t.Fatalf("%s: not within %v", what, testTimeout)
 		}
 	}
 }

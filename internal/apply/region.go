@@ -9,33 +9,34 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// Region is memory of a target as whoever applies operations sees it. All who do have
-// the same Stripes, and regions that begin at the same byte, or such a Base that the same
-// byte has the same stripe in all of them.
+// Region is memory of a target, as mapped by a process that applies operations. All such
+// processes have the same Stripes. Their regions begin at the same byte, or Base is such that
+// each byte has the same stripe in all of them.
 //
-// Callers have checked that operations lie inside and are defined on their types
-// (op.CheckAccumulate); what lies outside panics and changes nothing.
+// The caller must have checked that operations are inside and are defined on their types
+// (op.CheckAccumulate). An operation outside panics and changes nothing.
 type Region struct {
 	Mem     []byte
 	Stripes *shmfmt.Stripes
 	Me      int       // the local index of this process
 	Base    int64     // where Mem begins in what is divided into stripes; see shmfmt.StripeBase
 	Kernel  op.Kernel // how long accumulates are done
-	// Fine asks that elements are updated one by one by the processor's atomic
-	// operations, without locks and vectors, as far as it has such operations. All who
-	// share the Stripes say the same.
+	// Fine requires that elements are updated one by one by atomic operations of the
+	// processor, without locks and vectors, as far as the processor has such operations.
+	// It must be the same for all that share the Stripes.
 	Fine bool
 	// Yield gives the core to another process of the node; nil is the Go scheduler's.
 	Yield func()
-	// Dead reports whether a local process is known to be dead. Whoever waits for one
-	// in a stripe asks, and takes it out. It is called with whatever locks the caller
-	// of the operation holds, and takes none of them; nil: none ever is.
+	// Dead reports whether a local process is known to have failed. A process that waits for
+	// a stripe calls it, and removes the claim of a failed one. It is called with the locks
+	// that the caller of the operation holds, and must take none of them; nil: no process
+	// ever fails.
 	Dead func(process int) bool
 }
 
-// few is up to how many elements are updated one by one. The lock of a writer costs no
-// more than that of a reader, and vectors less than atomic operations; but a writer
-// looks at the counts of all processes, 16 of them in the time of an atomic operation.
+// few is up to how many elements are updated one by one. The lock of a writer costs no more
+// than that of a reader, and vector kernels cost less than atomic operations. But a writer
+// loads the counts of all processes, 16 of them in the time of an atomic operation.
 func (r *Region) few() int { return 1 + r.Stripes.Local()/16 }
 
 // Put copies data into the region at off. It costs a copy.
@@ -43,14 +44,14 @@ func (r *Region) Put(off int64, data []byte) {
 	copy(r.Mem[off:off+int64(len(data))], data)
 }
 
-// Get copies what stands at off. It costs a copy.
+// Get copies the bytes at off. It costs a copy.
 func (r *Region) Get(off int64, dst []byte) {
 	copy(dst, r.Mem[off:off+int64(len(dst))])
 }
 
-// Accumulate combines the elements at off with those of data, each atomically, and
-// leaves what was before in old, unless that is nil. For NoOp data may be nil, and old
-// tells the length. Both are whole elements; they do not overlap.
+// Accumulate combines the elements at off with those of data, each atomically, and stores the
+// previous values in old, unless old is nil. For NoOp data may be nil, and the length is that of
+// old. Both are whole elements; they do not overlap.
 //
 // It costs, for each piece of memory with one stripe, 32 KiB, an atomic operation and a
 // load for each local process, some 15 ns, and a vector kernel; a copy more for old.
@@ -90,8 +91,8 @@ func (r *Region) Accumulate(off int64, o op.Op, t op.Type, data, old []byte) {
 
 // FetchOp is Accumulate of one element; value may be nil for NoOp, and old for others.
 //
-// It costs one atomic operation where this process alone comes to, else three, of which
-// two are on a line of this process, and a load; and 4 ns. A Fine region costs the one.
+// It costs one atomic operation if this process alone uses the stripe, otherwise three, of which
+// two are on a line of this process, and a load; and 4 ns. A Fine region costs one.
 func (r *Region) FetchOp(off int64, o op.Op, t op.Type, value, old []byte) {
 	size := t.Size()
 	mem := r.Mem[off : off+int64(size)]
@@ -117,9 +118,8 @@ func (r *Region) FetchOp(off int64, o op.Op, t op.Type, value, old []byte) {
 	r.leave(stripe, only)
 }
 
-// CompareSwap stores value at off if compare stands there, bit by bit, and leaves in
-// old what stood there. All have size bytes: 1, 2, 4, 8 or 16. It costs what FetchOp
-// does.
+// CompareSwap stores value at off if the element there equals compare, bit by bit, and stores the
+// previous value in old. All have size bytes: 1, 2, 4, 8 or 16. It costs the same as FetchOp.
 func (r *Region) CompareSwap(off int64, size int, value, compare, old []byte) {
 	mem := r.Mem[off : off+int64(size)]
 	value, compare, old = value[:size], compare[:size], old[:size]
@@ -149,13 +149,12 @@ func (r *Region) CompareSwap(off int64, size int, value, compare, old []byte) {
 	}
 }
 
-// piece is how many bytes are done at a time, where they are gone through twice, or may be
-// gone through from the end, so that they are in the nearest cache the second time.
+// piece is how many bytes are processed at a time by operations that pass over them twice, or from
+// the end, so that they are in the first-level cache at the second pass.
 const piece = 12 << 10
 
-// bulk does elements under the writer's lock of their stripes, one stripe after the
-// other. Without vectors it leaves the stripe after each piece: to others that is a long
-// time.
+// bulk updates elements under the writer's lock of their stripes, one stripe after the other.
+// Without vector kernels it releases the stripe after each piece, since others would wait long.
 func (r *Region) bulk(mem []byte, off int64, size int, o op.Op, t op.Type, data, old []byte) {
 	slow, down := false, false
 	if len(mem) > piece {

@@ -7,14 +7,15 @@ import (
 )
 
 const (
-	// looks is how often who waits for a stripe looks before yielding: a writer is
-	// done after less than a microsecond, if it has a core.
+	// looks is how many times a waiter for a stripe loads it before it yields: a writer
+	// takes less than a microsecond, if it has a core.
 	looks = 32
-	// askEvery is how often it yields before it asks whether whom it waits for is dead.
+	// askEvery is how many yields there are before the waiter checks whether the holder of
+	// the stripe has failed.
 	askEvery = 16
-	// tries is how often a reader steps back before a writer. Then it asks for the
-	// stripe as a writer itself: writers that follow each other closely leave no
-	// moment to a reader, but have no better chance than another writer.
+	// tries is how many times a reader backs off for a writer. Then it takes the stripe as
+	// a writer itself: writers in close succession can starve a reader, but not another
+	// writer.
 	tries = 3
 )
 
@@ -67,8 +68,8 @@ func (r *Region) leave(stripe int, only bool) {
 	}
 }
 
-// await passes the time until a process may have left a stripe; turn counts the calls.
-// A dead one it takes out.
+// await waits until a process may have left a stripe; turn counts the calls. It removes the
+// claim of a failed process.
 func (r *Region) await(turn, process int) {
 	if turn < looks {
 		shmfmt.Pause()

@@ -7,14 +7,14 @@ import (
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// A process may be killed between any two of its instructions, and must not leave half of
-// an element of up to 16 bytes (promise F2). Go stores numbers by one instruction each,
-// and copies of them end between elements; but elements that are composed of several
-// numbers may be stored one number after the other, or cut by a copy, since their
-// alignment is less than their size. Those are computed beside, and then stored whole.
+// A process may be killed between any two instructions, and must not leave half of an element
+// of up to 16 bytes (promise F2). Go stores each number by one instruction, and copies split
+// only between numbers. But an element that is composed of several numbers may be stored number
+// by number, or be split by a copy, since its alignment is less than its size. Such elements are
+// computed in a buffer, and then stored by one instruction.
 
-// composed reports whether elements consist of several numbers, and are not so wide that
-// they may be left by halves.
+// composed reports whether elements consist of several numbers, and are narrow enough that a kill
+// must not leave half of one.
 func composed(t op.Type, size int) bool {
 	switch t {
 	case op.Complex32, op.Complex64, op.Complex128, op.Int128, op.Bool128, op.Float80, op.Float128:
