@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// reserve is which part of the memory that is free no block may take: that
-	// number is an estimate, and the program needs some for itself.
+	// reserve is the reciprocal of the part of the free memory that no block may take: the
+	// free memory is an estimate, and the program needs some for itself.
 	reserve = 16
-	// stride is which part of the memory that is free is made between two looks,
-	// so that processes that make blocks at the same time see each other.
-	stride = 64
-	// strideMin is the least that is made at once, in bytes.
-	strideMin = 1 << 20
-	// creditMax is how many bytes of blocks are made between two looks, at most, even
-	// if much time passes. A look takes some 200 us.
-	creditMax = 16 << 20
+	// stepShare is the reciprocal of the part of the free memory that is allocated between two
+	// checks, so that processes that allocate at the same time see each other.
+	stepShare = 64
+	// stepMin is the least that is allocated between two checks, in bytes.
+	stepMin = 1 << 20
+	// uncheckedMax is how many bytes are allocated between two checks at most, even if much
+	// time passes. A check takes some 200 us.
+	uncheckedMax = 16 << 20
 )
 
 // Room is how much memory a process may still take.
@@ -32,9 +32,9 @@ type Room struct {
 	Who  string // "available on this machine"
 }
 
-// Budget sees to it that memory is only made where there is enough: more would bring
-// not an error but the end of some process. It asks the machine and the control
-// groups that the process is in.
+// Budget ensures that memory is allocated only if enough is free: otherwise the kernel would
+// kill some process instead of returning an error. It reads the free memory of the machine and
+// of the control groups of the process.
 type Budget struct {
 	look   func() Room
 	mu     sync.Mutex
@@ -47,9 +47,9 @@ func NewBudget() *Budget {
 	return &Budget{look: func() Room { return machine(root) }}
 }
 
-// admit refuses at once what can never be: before there is a place for it.
+// admit refuses a size that can never be allocated, before the heap looks for space.
 func (b *Budget) admit(size int64) error {
-	if size > creditMax {
+	if size > uncheckedMax {
 		if r := b.look(); size > r.usable() {
 			return r.refusal()
 		}
@@ -73,7 +73,7 @@ func (b *Budget) spend(size int64, commit func(done, n int64) error) error {
 	return nil
 }
 
-// grant is how many of size bytes may be made now: all, or a multiple of strideMin.
+// grant is how many of size bytes may be allocated now: all, or a multiple of stepMin.
 func (b *Budget) grant(size int64) (int64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -86,8 +86,8 @@ func (b *Budget) grant(size int64) (int64, error) {
 		b.credit = 0
 		return 0, r.refusal()
 	}
-	step := max(strideMin, down(r.Free/stride, strideMin))
-	b.credit = min(r.Free/stride, creditMax)
+	step := max(stepMin, down(r.Free/stepShare, stepMin))
+	b.credit = min(r.Free/stepShare, uncheckedMax)
 	return min(size, step), nil
 }
 

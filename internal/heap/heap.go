@@ -1,15 +1,14 @@
-// Package heap holds the memory that a process hands out for windows and by AllocMem:
-// zeroed blocks, aligned to lines at least, that are there when they are handed out. A
-// block for which there is not enough memory is refused at once, with numbers, and
-// nobody gets a SIGBUS later.
+// Package heap allocates the memory of windows and of AllocMem: zeroed blocks, aligned at least
+// to cache lines, whose pages are committed when the block is allocated. A block for which there
+// is not enough memory is refused with the numbers, so that no access gets a SIGBUS later.
 //
-// A heap stands over memory that the processes of a node map (Shared), or its blocks
-// are memory of this process alone (Private, and Loose on the Go heap, where the race
-// detector sees every access). All is booked on the Go heap of the owner: peers that
-// write what they should not spoil the content of blocks and nothing else.
+// The memory of a heap is mapped by the processes of a node (Shared), or its blocks are memory of
+// this process alone (Private, and Loose on the Go heap, where the race detector sees every
+// access). The records of the heap are on the Go heap of the owner: a peer that writes where it
+// must not can corrupt the content of blocks and nothing else.
 //
-// The trap: like memory of C, and unlike that of Go, a block is gone when it is freed,
-// whoever still has the slice.
+// The trap: like memory of C, and unlike that of Go, a block must not be used after it is freed,
+// even through a slice.
 package heap
 
 import (
@@ -32,9 +31,9 @@ const maxAlign = 1 << 30
 // Heap hands out blocks, named by their offset. Its methods may be called by any
 // goroutine.
 //
-// The mutex is held while a small block is made or freed: it shares pages with others.
-// It is not for a large one, which may take seconds: that is busy, and nobody finds it,
-// until its pages are there, or gone.
+// The mutex is held while a small block is allocated or freed, since it shares pages with others.
+// It is not held for a large block, which may take seconds: that block is marked busy, and Find
+// does not return it, until its pages are committed or freed.
 type Heap struct {
 	budget *Budget
 	store  backing
@@ -86,14 +85,14 @@ func (h *Heap) Alloc(size, align int64) (off int64, mem []byte, err error) {
 		}
 		h.space = newSpace(room, int64(os.Getpagesize()), base)
 	}
-	b, fresh := h.space.take(max(size, 1), align)
+	b, fresh := h.space.alloc(max(size, 1), align)
 	if b == nil {
 		return 0, nil, &class.Error{Class: class.NoMem, Text: fmt.Sprintf(
 			"%d bytes of memory at a multiple of %d: %d bytes of the heap are free, not in one piece or not there", size, align, h.space.left)}
 	}
 	h.alone(b, func() { err = h.store.commit(b, fresh, align, h.budget) })
 	if err != nil {
-		h.space.give(b)
+		h.space.release(b)
 		return 0, nil, noMemory(size, err)
 	}
 	if b.mem = b.mem[:size]; size > 0 {
@@ -132,11 +131,11 @@ func (h *Heap) Free(off int64) error {
 	h.store.lost(b)
 	if b.size < h.space.page {
 		was := *b
-		return h.store.drop(&was, h.space.give(b))
+		return h.store.drop(&was, h.space.release(b))
 	}
 	var err error
 	h.alone(b, func() { err = h.store.drop(b, span{b.off, b.end()}) })
-	h.space.give(b)
+	h.space.release(b)
 	return err
 }
 
@@ -217,7 +216,7 @@ func (h *Heap) Release() error {
 	for _, b := range blocks {
 		h.store.lost(b)
 		was := *b
-		errs = append(errs, h.store.drop(&was, h.space.give(b)))
+		errs = append(errs, h.store.drop(&was, h.space.release(b)))
 	}
 	return errors.Join(errs...)
 }

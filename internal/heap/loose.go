@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// looseRoom is the range of offsets of a heap whose blocks are each somewhere, in
-	// bytes: more than any machine has memory, so that only memory limits it.
-	looseRoom = 1 << 56
-	// ownMapping is the size in bytes from which a private block is a mapping of its own: the
-	// system has it back at once. Shorter ones are memory of package hot.
+	// looseRange is the range of offsets of a heap whose blocks are separate, in bytes: more
+	// than the memory of any machine, so that only memory limits it.
+	looseRange = 1 << 56
+	// ownMapping is the size in bytes from which a private block is a mapping, which the system
+	// has back at once. Shorter ones are memory of package hot.
 	ownMapping = 64 << 10
 )
 
@@ -31,7 +31,7 @@ type loose struct {
 	places   extents // of the blocks, by address
 }
 
-func (l *loose) begin() (size, base int64, err error) { return looseRoom, 0, nil }
+func (l *loose) begin() (size, base int64, err error) { return looseRange, 0, nil }
 
 func (l *loose) commit(b *extent, _ span, align int64, budget *Budget) error {
 	if l.mappings && b.size+align >= ownMapping {

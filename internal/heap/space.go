@@ -2,20 +2,20 @@ package heap
 
 import "github.com/halo-mpi/halo/internal/planted"
 
-// space gives away parts of a range of offsets: 0 to size. It knows nothing of memory.
+// space allocates parts of a range of offsets, 0 to size. It does not access memory.
 //
-// Extents, live and free, cover the range without gaps; no two free ones touch. Blocks of
-// a page and more begin and end where pages do, and go to the last place that fits, from
-// the end of the range down; smaller ones go to the first. So the former are exact fits
-// of each other's holes, pages that are shared by small blocks are all in one place, and
-// that place is mapped also by who can map only a part of the range: what is small are
-// the words by which processes synchronise.
+// Extents, live and free, cover the range without gaps; no two free ones are adjacent. Blocks of
+// a page and more begin and end at page boundaries, and take the last extent that fits, from the
+// end of the range down. Smaller ones take the first. So large blocks fit exactly into each
+// other's holes, and the pages that small blocks share are at the start of the range. A process
+// that can map only a part of the range maps that start: small blocks are mostly words by which
+// processes synchronise.
 //
-// A page is in use if a live block touches it. take and give tell which pages that
-// changes for, so the caller need not keep a record of pages.
+// A page is in use if a live block touches it. alloc and release return the pages whose state
+// changes, so the caller needs no record of pages.
 //
-// Rejected: size classes, each of which would keep pages of its own in every process;
-// boundary tags, for what peers can write is not to be relied on.
+// Rejected: size classes, each of which would keep pages of its own in every process; boundary
+// tags, since peers can overwrite them.
 type space struct {
 	all  extents
 	size int64
@@ -53,10 +53,10 @@ func (s *space) extentOf(size int64) int64 {
 	return up(max(size, 1), granule)
 }
 
-// take makes a live block of size bytes, at least 1 and far from overflow, at an address
+// alloc makes a live block of size bytes, at least 1 and far from overflow, at an address
 // that is a multiple of align, a power of two. It returns the block and those of its pages that
 // were not in use; nil if there is no room.
-func (s *space) take(size, align int64) (*extent, span) {
+func (s *space) alloc(size, align int64) (*extent, span) {
 	size = s.extentOf(size)
 	align = max(align, granule)
 	if size >= s.page {
@@ -111,8 +111,8 @@ func (s *space) pages(part, free span) span {
 	}
 }
 
-// give makes a live block free again, and returns those of its pages that are no longer in use.
-func (s *space) give(b *extent) span {
+// release makes a live block free, and returns those of its pages that are no longer in use.
+func (s *space) release(b *extent) span {
 	part := span{b.off, b.end()}
 	s.left += b.size
 	s.live--

@@ -132,7 +132,7 @@ func history(size, base int64, steps []byte) error {
 			if err != nil {
 				return err
 			}
-			if got := s.give(e); got.size() != want.size() || got.size() > 0 && got != want {
+			if got := s.release(e); got.size() != want.size() || got.size() > 0 && got != want {
 				return fmt.Errorf("step %d: pages %v go out of use, want %v", n, got, want)
 			}
 			if s.block(off) != nil {
@@ -150,7 +150,7 @@ func history(size, base int64, steps []byte) error {
 				want *= 3
 			}
 			align := int64(1) << (kind >> 3 % 16)
-			e, fresh := s.take(want, align)
+			e, fresh := s.alloc(want, align)
 			largest, free := o.hole()
 			if e == nil {
 				// What fits with all that alignment may cost is never refused.
@@ -176,7 +176,7 @@ func history(size, base int64, steps []byte) error {
 		}
 	}
 	for _, b := range blocks {
-		s.give(b.e)
+		s.release(b.e)
 	}
 	if root := s.all.root; root == nil || !root.free || root.size != size {
 		return fmt.Errorf("when all blocks are free the space is not one hole")
@@ -223,7 +223,7 @@ func TestHolesAreExactFits(t *testing.T) {
 		s := newSpace(size, testPage, 0)
 		var blocks []*extent
 		for range 100 {
-			e, _ := s.take(want, 0)
+			e, _ := s.alloc(want, 0)
 			blocks = append(blocks, e)
 		}
 		lo, hi := blocks[0].off, blocks[0].end()
@@ -233,8 +233,8 @@ func TestHolesAreExactFits(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for range 1000 {
 			k := r.IntN(len(blocks))
-			s.give(blocks[k])
-			blocks[k], _ = s.take(want, 0)
+			s.release(blocks[k])
+			blocks[k], _ = s.alloc(want, 0)
 			if blocks[k].off < lo || blocks[k].end() > hi {
 				t.Fatalf("a block of %d bytes in a hole of one of that size goes elsewhere, to %d", want, blocks[k].off)
 			}
@@ -246,8 +246,8 @@ func TestHolesAreExactFits(t *testing.T) {
 func TestDepthIsLogarithmic(t *testing.T) {
 	s := newSpace(1<<40, testPage, 0)
 	for range 30000 {
-		s.take(64, 0)
-		s.take(testPage, 0)
+		s.alloc(64, 0)
+		s.alloc(testPage, 0)
 	}
 	depth := 0
 	var walk func(e *extent, d int)
@@ -267,11 +267,11 @@ func TestDepthIsLogarithmic(t *testing.T) {
 func BenchmarkSpace(b *testing.B) {
 	s := newSpace(1<<40, testPage, 0)
 	for range 20000 {
-		s.take(500, 0)
-		s.take(testPage, 0)
+		s.alloc(500, 0)
+		s.alloc(testPage, 0)
 	}
 	for b.Loop() {
-		e, _ := s.take(300, 0)
-		s.give(e)
+		e, _ := s.alloc(300, 0)
+		s.release(e)
 	}
 }

@@ -1,6 +1,6 @@
-// Package memory is where a process takes the memory of its windows and of AllocMem
-// from: the heap that the other processes of the node map, where there is one, so that
-// they reach it themselves, and else memory of its own.
+// Package memory allocates the memory of windows and of AllocMem: from the heap that the other
+// processes of the node can map, if there is one, so that they access it directly, otherwise from
+// memory of this process alone.
 package memory
 
 import (
@@ -15,14 +15,14 @@ import (
 // Align is the alignment of every block in bytes.
 const Align = heap.Align
 
-// Store hands out memory of one process. Any goroutine may call it, with the engine's
-// lock or without.
+// Store allocates memory of one process. Any goroutine may call it, with the engine's lock or
+// without.
 type Store struct {
 	heap   *heap.Heap
 	mapped bool // others can map the heap
 }
 
-// Block is memory that was handed out.
+// Block is allocated memory.
 type Block struct {
 	Mem []byte
 	Off int64 // in the process's heap, as shm.Fabric.Memory takes it; -1 if others cannot map it
@@ -50,8 +50,8 @@ func (s *Store) Alloc(size, align int64) (Block, error) {
 	return Block{mem, off}, nil
 }
 
-// Free takes back a block, named by the memory at its beginning. The error is of class
-// Base if no live block begins there.
+// Free frees the block that begins where mem does. The error is of class Base if no live block
+// begins there.
 func (s *Store) Free(mem []byte) error {
 	off, ok := s.heap.Base(mem)
 	if !ok {
@@ -63,8 +63,8 @@ func (s *Store) Free(mem []byte) error {
 // Live is how many blocks are handed out, and how many bytes of memory they take.
 func (s *Store) Live() (blocks int, bytes int64) { return s.heap.Live() }
 
-// Release takes back all that is still handed out, where the process lives on without the
-// store. What others map goes with the fabric.
+// Release frees all blocks, when the process continues without the store. The fabric frees the
+// heap that others map.
 func (s *Store) Release() error {
 	if s.mapped {
 		return nil
