@@ -23,16 +23,16 @@ import (
 //	label 16 | layout uint16 | version of dialler uint16 | version of acceptor uint16 |
 //	from uint32 | to uint32 | dialler's nonce 32 | acceptor's nonce 32 | verdict uint8 | job id
 //
-// in which what is not known yet is zero and the label names message and
-// direction. So: a stranger gets no byte, because Hello must carry a mac; a
-// recorded Hello gets a Challenge but its recorded Proof does not fit the fresh
-// nonce; what one side said, sent back to it, has the wrong label; and what was
-// meant for another pair of processes, or another job, has the wrong transcript.
+// in which fields that are not known yet are zero, and the label identifies message and
+// direction. Therefore: a caller without the secret gets no byte, because Hello must carry
+// a mac; a replayed Hello gets a Challenge, but the recorded Proof does not match the fresh
+// nonce; a message sent back to its own sender has the wrong label; and a message for
+// another pair of processes, or another job, has the wrong transcript.
 //
-// layout versions this exchange, version the frames that follow. Each side
-// tells its version inside a mac: the dialler reports a mismatch once it knows
-// that it speaks to its own job; the acceptor just closes. A foreign layout
-// cannot be authenticated and is refused in silence.
+// layout is the version of this exchange, version that of the frames that follow. Each side
+// sends its version inside a mac: the dialler reports a mismatch once it knows that the
+// acceptor belongs to its job; the acceptor only closes. Another layout cannot be
+// authenticated and is refused without an answer.
 //
 // Frames that follow are not protected by this. Between hosts they are sealed
 // with keys derived from the same transcript under further labels (see Sealed).
@@ -56,7 +56,7 @@ const (
 	labelVerdict   = "halo/acc/verdict"
 )
 
-// Verdict is the acceptor's last word.
+// Verdict is the acceptor's decision.
 type Verdict uint8
 
 const (
@@ -67,13 +67,13 @@ const (
 )
 
 var (
-	// ErrRefused is any failed proof. It says no more, on purpose.
+	// ErrRefused is any failed proof. It gives no details, on purpose.
 	ErrRefused = errors.New("handshake refused")
 	// ErrVersion is a peer of the same job that speaks another frame layout.
 	ErrVersion = errors.New("different protocol versions in one job")
 )
 
-// Pair names a connection to be opened: who dials whom in which job.
+// Pair identifies a connection to be opened: dialler, acceptor and job.
 type Pair struct {
 	Secret [32]byte
 	Job    string

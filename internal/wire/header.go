@@ -1,13 +1,13 @@
 // Package wire defines the frame every fabric carries: a fixed header of 40
-// bytes followed by at most MaxPayload bytes. The same five little-endian words
-// stand in shared-memory rings and on TCP streams, so that one decoder, one
-// fuzz target and one golden file cover both.
+// bytes followed by at most MaxPayload bytes. Shared-memory rings and TCP streams contain
+// the same five little-endian words, so that one decoder, one fuzz target and one golden
+// file cover both.
 //
 //	word 0   size uint32 | kind uint8 | flags uint8 | channel uint16
 //	word 1   ctx  uint64   context id of a communicator
 //	word 2   tag  int32  | aux uint32
 //	word 3   arg  uint64   total length of a message, or offset of a chunk
-//	word 4   name uint64   names a request of sender or receiver (never a pointer)
+//	word 4   name uint64   handle of a request of sender or receiver (never a pointer)
 //
 // Word 0 is never zero in a valid frame, because kind is not: a ring publishes
 // a frame by storing word 0 last.
@@ -34,10 +34,10 @@ type Kind uint8
 
 // The kinds of frames. Zero is never sent.
 const (
-	// Eager carries a whole message: envelope (Ctx, Tag) and payload. Arg numbers those that
-	// may be revoked, 0 means none. The lowest byte of Aux tells the elements (package dtype has
-	// the codes), 0 nothing, and the others what a collective says: package p2p has it. So it
-	// is in EagerSync and Ready.
+	// Eager carries a whole message: envelope (Ctx, Tag) and payload. Arg is the sequence number
+	// of a message that may be revoked, 0 for others. The lowest byte of Aux is the code of the
+	// elements (package dtype), 0 if there is none; the other bytes belong to collectives (package
+	// p2p). The same holds for EagerSync and Ready.
 	Eager Kind = 1 + iota
 	// EagerSync is Eager that wants an Ack to request Name once it is matched.
 	EagerSync
@@ -45,8 +45,8 @@ const (
 	// sender's request Name until the receiver asks for it. The payload, if
 	// any, is the fabric's description of the sender's memory.
 	Ready
-	// Clear asks the sender's request Name to send its payload, in Data frames
-	// named Arg, of which the first Ctx bytes are wanted.
+	// Clear asks the sender's request Name to send the first Ctx bytes of its payload, in
+	// Data frames for request Arg.
 	Clear
 	// Data carries payload bytes at offset Arg for the receiver's request Name.
 	Data
@@ -54,61 +54,62 @@ const (
 	Ack
 	// Credit returns Arg bytes of eager credit to the peer.
 	Credit
-	// Check tells the type of the message whose envelope is the sender's next; its
-	// payload is package p2p's.
+	// Check contains the type of the message of the sender's next envelope; package p2p
+	// defines its payload.
 	Check
-	// WinPut carries data for the window Ctx, from byte Arg of the receiver's memory
-	// on, in dynamic windows from address Arg. Tag is the number of runs in front of the
-	// data that say where those lie, 0 if they lie on end: package rma has the layout of
-	// a run. This holds for WinGet and WinAcc, too. With ThenNotify it is so of the lower
+	// WinPut carries data for the window Ctx, to byte Arg of the receiver's memory, in
+	// dynamic windows to address Arg. Tag is the number of runs in front of the data, which
+	// say where the data go; 0 if they are contiguous. Package rma defines the layout of a
+	// run. The same holds for WinGet and WinAcc. With ThenNotify the number is in the lower
 	// half of Tag, see Counter.
 	WinPut
-	// WinGet asks for data: those of its runs, or the number of bytes that its payload
-	// tells. The answers, to Name, are one WinReply after the other.
+	// WinGet asks for the data of its runs, or for the number of bytes in its payload. The
+	// answers to Name are consecutive WinReply frames.
 	WinGet
 	// WinAcc carries data for an accumulate: Aux is its operation, the type of its elements,
-	// and the floating-point environment to compute in. With WithResult the values before are wanted, in one WinReply to Name.
+	// and the floating-point environment to compute in. With WithResult a WinReply to Name
+	// returns the previous values.
 	WinAcc
-	// WinCas carries what to compare with and what to store, of one element; Aux is its
-	// type. The value before is wanted, in a WinReply to Name.
+	// WinCas carries the compare value and the new value of one element; Aux is its type. A
+	// WinReply to Name returns the previous value.
 	WinCas
-	// WinReply carries data to request Name: in one frame, or those of a WinGet without
-	// runs in several, from byte Arg on.
+	// WinReply carries data to request Name, in one frame. For a WinGet without runs it may
+	// be several, each from byte Arg.
 	WinReply
-	// WinFlush asks for a WinDone with the same Ctx and Arg once all that was sent on
-	// window Ctx before is done.
+	// WinFlush asks for a WinDone with the same Ctx and Arg when all earlier operations on
+	// window Ctx are done.
 	WinFlush
 	// WinDone answers WinFlush, WinUnlock with Answer, and WinEpoch.
 	WinDone
 	// WinLock asks for a lock of window Ctx at the receiver: shared, or exclusive with
 	// the flag Exclusive.
 	WinLock
-	// WinGrant gives it; or says, in Aux and Arg, why this time it does not.
+	// WinGrant grants a lock; or says, in Aux and Arg, why it is not granted.
 	WinGrant
-	// WinUnlock gives it back, after all that was sent on the window before is done.
+	// WinUnlock releases a lock after all earlier operations on the window are done.
 	WinUnlock
 	// WinPost begins an exposure of window Ctx at the sender to the receiver.
 	WinPost
-	// WinComplete ends an access of window Ctx by the sender, after all that was sent on
-	// the window before.
+	// WinComplete ends an access epoch of window Ctx by the sender, after all its earlier
+	// operations on the window.
 	WinComplete
-	// WinNotify adds 1 to a counter of window Ctx at the receiver, after all that was sent
-	// on the window before: Counter names it.
+	// WinNotify adds 1 to a counter of window Ctx at the receiver, after all earlier operations
+	// on the window. Counter is the counter's number.
 	WinNotify
-	// WinSpan goes ahead of the WinPut or WinAcc of an operation on window Ctx, a dynamic one,
-	// that are several: it tells where all their data are, by runs or a number of bytes as
-	// WinGet does, so that all are refused if there is no memory for some.
+	// WinSpan precedes the frames of an operation on the dynamic window Ctx that needs several
+	// WinPut or WinAcc. It contains where all their data go, by runs or a number of bytes like
+	// WinGet, so that all frames are refused if any memory is missing.
 	WinSpan
-	// WinFault says that the receiver's request Name, or if that is 0 something that it
-	// sent on window Ctx, was refused: Aux is the class of error, and the payload tells
-	// numbers.
+	// WinFault says that the receiver's request Name, or any operation that it sent on window
+	// Ctx if Name is 0, was refused: Aux is the class of error, and the payload contains numbers
+	// for the message.
 	WinFault
-	// WinCheck asks, in checking mode, whether what the sender is about to do on window
-	// Ctx fits what others do there, or tells what is over; with Answer it answers the
-	// question Name. Its payload is package rma's.
+	// WinCheck asks, in checking mode, whether the sender's next operation on window Ctx
+	// conflicts with those of others, or reports the end of operations; with Answer it answers
+	// the question Name. Package rma defines its payload.
 	WinCheck
-	// WinLeave says that the sender uses window Ctx no more, whose maker has freed it: the
-	// memory of the others may be given back when all have said so.
+	// WinLeave says that the sender does not use window Ctx any more, which has been freed: the
+	// memory of the others may be freed when all have said so.
 	WinLeave
 	// WinEpoch is a whole epoch with one operation at most: a WinLock of window Ctx, shared or
 	// Exclusive; the frame of kind Tag, WinPut, WinGet, WinAcc or WinCas, with its Arg, Aux and
@@ -117,13 +118,14 @@ const (
 	// wants them. Else the frame counts as the WinLock alone: the answer is a WinGrant, and the
 	// sender sends the rest again.
 	WinEpoch
-	// Revoke asks for a message back that waits in the queue of unexpected ones: Ctx, Tag,
-	// and in Arg its number, which is Arg of Eager; with Announced its request's name.
-	// A Revoked to Name is wanted.
+	// Revoke asks the receiver to remove a message from its unexpected messages: the message
+	// with Ctx, Tag and sequence number Arg, or with Announced the handle Arg of its request. A
+	// Revoked to Name is the answer.
 	Revoke
-	// Revoked answers it: Arg is 1 if the message was there, and now is not, else 0.
+	// Revoked answers a Revoke: Arg is 1 if the message was unexpected and has been removed,
+	// otherwise 0.
 	Revoked
-	// User is for layers that have no kinds of their own; p2p takes none of it.
+	// User is for layers that have no kinds of their own; p2p accepts none.
 	// It is the last kind: a new one goes before it, and makes a new Version.
 	User
 )

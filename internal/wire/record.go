@@ -15,18 +15,18 @@ import (
 //	length uint32 | header and payload of the frame, sealed | tag 16
 //
 // length, little-endian, counts the frame: HeaderSize to HeaderSize+MaxPayload
-// bytes, or none: an empty record is a sign of life and nothing else. It is
-// bounded before it is believed, and is part of what the tag proves.
+// bytes, or none: an empty record is a keepalive. length is checked against its bounds
+// before it is used, and the tag authenticates it.
 //
 // The seal is AES-256-GCM. Each direction of each connection has its own key:
 // HMAC-SHA256 under the job secret over the transcript of the handshake, which
-// holds both fresh nonces, with a label that names the direction. So a record
-// fits no other connection and not the way back. The nonce is the number of the
-// record under its key, which is not sent: a record that was repeated, left out
-// or moved does not fit its place. After rekeyAfter records both ends replace
-// the key by HMAC-SHA256 under it over labelRekey, and count from 0.
+// contains both fresh nonces, with a label for the direction. So a record is not valid on
+// another connection or in the other direction. The nonce is the number of the record
+// under its key, which is not sent: a record that is replayed, left out or reordered is not
+// valid at its place. After rekeyAfter records both ends replace the key by HMAC-SHA256
+// under it over labelRekey, and count from 0.
 //
-// A record that does not fit ends the connection; nothing of it is looked at.
+// An invalid record ends the connection; nothing of it is parsed.
 const (
 	// RecordOverhead is what a record adds to a frame, in bytes.
 	RecordOverhead = recordLength + recordTag
