@@ -140,7 +140,7 @@ func (c *Comm) usable(k call) *Error {
 			return fail(ErrComm, k.String(), c, "communicator is still being made: the request of Idup is not complete")
 		}
 		return fail(ErrComm, k.String(), c, "communicator has been freed")
-	case c.w.Odd():
+	case c.w.SlowPath():
 		return c.odd(k)
 	}
 	return nil

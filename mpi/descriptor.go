@@ -19,7 +19,7 @@ import (
 //
 // C: none; MPI_Barrier and others look at it.
 func (internals) CommDescriptor(c *Comm) (address uintptr, layout uint64) {
-	if c.freed.Load() || c.w.Odd() {
+	if c.freed.Load() || c.w.SlowPath() {
 		return 0, 0
 	}
 	if address = c.w.Coll.Descriptor(c.core); address == 0 {

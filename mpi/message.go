@@ -118,7 +118,7 @@ func (c *Comm) message(k call, m mem.Mem, of signature, peer, tag int) Request {
 
 // send sends m and waits until its memory may be used again.
 func (c *Comm) send(k call, m mem.Mem, of signature, dest, tag int) error {
-	if buf, ok := m.Bytes(); ok && c != nil && uint(dest) < uint(len(c.core.Members)) && uint(tag) <= maxTag && !c.freed.Load() && !c.w.Odd() {
+	if buf, ok := m.Bytes(); ok && c != nil && uint(dest) < uint(len(c.core.Members)) && uint(tag) <= maxTag && !c.freed.Load() && !c.w.SlowPath() {
 		if err := c.w.P2P.Send(c.core, k.mode(), of.code, buf, dest, int32(tag)); err != nil {
 			return wrap(err, k, c, dest, tag)
 		}
@@ -131,7 +131,7 @@ func (c *Comm) send(k call, m mem.Mem, of signature, dest, tag int) error {
 
 // recv receives into m.
 func (c *Comm) recv(k call, m mem.Mem, of signature, source, tag int) (st Status, err error) {
-	if buf, ok := m.Bytes(); ok && c != nil && !c.w.Odd() {
+	if buf, ok := m.Bytes(); ok && c != nil && !c.w.SlowPath() {
 		if err := c.check(k, source, tag, true); err != nil {
 			return emptyStatus(), err
 		}

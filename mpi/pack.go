@@ -77,7 +77,7 @@ func (b *Buffer) fits(c *Comm, packed []byte) bool {
 }
 
 // plain reports whether nothing is to be said of calls on c that do not communicate.
-func (c *Comm) plain() bool { return c != nil && !c.freed.Load() && !c.w.Odd() }
+func (c *Comm) plain() bool { return c != nil && !c.freed.Load() && !c.w.SlowPath() }
 
 // PackSize is the number of bytes that Pack appends for count elements of a type.
 //

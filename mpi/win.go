@@ -173,14 +173,14 @@ func (w *Window) usable(k call) *Error {
 		return fail(ErrWin, k.String(), nil, "window is nil")
 	case w.c.freed.Load():
 		return fail(ErrWin, k.String(), w.c, "window has been freed")
-	case w.w.Odd():
+	case w.w.SlowPath():
 		return w.c.odd(k)
 	}
 	return nil
 }
 
 // odd reports that the shortest way of a call is not to be taken.
-func (w *Window) odd() bool { return w == nil || w.w.Odd() }
+func (w *Window) odd() bool { return w == nil || w.w.SlowPath() }
 
 // failed is what a call on w returns that the engine refuses, or whose arguments are
 // wrong; target is Undefined if it has none.

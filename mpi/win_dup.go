@@ -58,7 +58,7 @@ func (w *Window) dup(k call, info *Info) (*Window, error) {
 	v.SetOptions(winHints(v.Options(), info))
 	d := &Window{v: v, w: w.w, align: w.align}
 	d.noncontig.Store(w.noncontig.Load())
-	d.c = &Comm{w: w.w, core: w.c.core.Face(), self: w.c.self, win: d}
+	d.c = &Comm{w: w.w, core: w.c.core.Unnamed(), self: w.c.self, win: d}
 	d.c.core.Name.Store(new(string))
 	d.c.handler.Store(w.c.handler.Load())
 	if err := w.attrs.copy(w, d, k, &d.attrs); err != nil {

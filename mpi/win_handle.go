@@ -118,7 +118,7 @@ func (w *Window) fromMemhandle(handle []byte, size, unit int64, target int, info
 	if info != nil {
 		v.SetOptions(winHints(v.Options(), info))
 	}
-	n := &handleWindow{Window: Window{v: v, w: w.w, align: w.align}, face: Comm{w: w.w, core: w.c.core.Face(), self: w.c.self}}
+	n := &handleWindow{Window: Window{v: v, w: w.w, align: w.align}, face: Comm{w: w.w, core: w.c.core.Unnamed(), self: w.c.self}}
 	n.c, n.face.win = &n.face, &n.Window
 	n.face.core.Name.Store(&n.name)
 	n.face.handler.Store(w.c.handler.Load())

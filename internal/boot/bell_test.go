@@ -16,14 +16,14 @@ func TestNamesOfBells(t *testing.T) {
 	}
 }
 
-// More than 8 processes for each core are a crowd.
-func TestCrowded(t *testing.T) {
+// More than 8 processes for each core oversubscribe a node.
+func TestOversubscribed(t *testing.T) {
 	for _, x := range []struct {
 		processes, cores int
 		crowded          bool
 	}{{1, 1, false}, {8, 1, false}, {9, 1, true}, {16, 2, false}, {17, 2, true}, {64, 8, false}} {
-		if j := (&Job{Local: make([]int, x.processes), Cores: x.cores}); j.Crowded() != x.crowded {
-			t.Errorf("%d processes on %d cores: %t", x.processes, x.cores, j.Crowded())
+		if j := (&Job{Local: make([]int, x.processes), Cores: x.cores}); j.Oversubscribed() != x.crowded {
+			t.Errorf("%d processes on %d cores: %t", x.processes, x.cores, j.Oversubscribed())
 		}
 	}
 }

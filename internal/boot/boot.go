@@ -15,7 +15,7 @@
 //	           build text, language uint8 (both may be missing)
 //	Exchange   at most MaxValue bytes                                  -> Table | Failed
 //	Segment    rank int32 (-1 control, -2 notes, -3-rank its bell)     -> Descriptor | Failed
-//	Ring       rank int32: wakes it if it sleeps in a crowd
+//	Ring       rank int32: wakes it by its bell
 //	Finalize   nothing; the end of the stream is no failure from now on
 //	Abort      code int32, reason
 //
@@ -26,8 +26,8 @@
 //	Over       text: the job has ended; sent at any time, nothing follows
 //
 // Hello, Refused and their framing stay as they are in every later version, so
-// that each side can tell the other which version it wants. The end of the
-// stream tells either side that the other is gone.
+// that each side can report to the other which version it wants. The end of the
+// stream means that the other side has ended.
 package boot
 
 import (
@@ -35,7 +35,7 @@ import (
 	"os"
 )
 
-// ErrOver says that the job has ended, or that the launcher is gone.
+// ErrOver says that the job or the launcher has ended.
 var ErrOver = errors.New("boot: the job is over")
 
 const (
@@ -60,15 +60,15 @@ const (
 	Loopback = "127.0.0.1"
 )
 
-// crowd is the largest number of processes for each core of a node that are no crowd yet.
-const crowd = 8
+// oversubscribedAfter is the largest number of processes for each core of a node that is not
+// oversubscribed.
+const oversubscribedAfter = 8
 
-// BellFile is the name, for Boot.Segment, of the file by which a rank that sleeps in a crowd is
-// woken: see sys.NewBellFile.
+// BellFile is the argument of Boot.Segment for the bell of a rank, which wakes the rank on an
+// oversubscribed node: see sys.NewBellFile.
 func BellFile(rank int) int { return firstBell - rank }
 
-// BellRank is the rank whose bell a name for Boot.Segment stands for; ok is false if it stands for
-// something else.
+// BellRank is the rank of an argument from BellFile; ok is false for any other argument.
 func BellRank(which int) (rank int, ok bool) {
 	if which > firstBell {
 		return 0, false
@@ -91,9 +91,9 @@ type Job struct {
 	AppNum int      // which block of an MPMD command line this process belongs to
 }
 
-// Crowded reports whether there are far more processes on this node than cores: more than 8 for
-// each. All processes of the node find the same.
-func (j *Job) Crowded() bool { return len(j.Local) > crowd*j.Cores }
+// Oversubscribed reports whether this node has more than 8 processes for each core. All processes
+// of the node get the same result.
+func (j *Job) Oversubscribed() bool { return len(j.Local) > oversubscribedAfter*j.Cores }
 
 // Boot is the connection of a process to whoever started its job.
 type Boot interface {
@@ -112,8 +112,8 @@ type Boot interface {
 	// job has no such memory, or no bells, the error is an errors.ErrUnsupported.
 	Segment(rank int) (*os.File, error)
 
-	// Ring has the launcher wake rank, of this node, by its bell, for a process
-	// that gets no descriptor of that. It does not wait until this is done.
+	// Ring asks the launcher to wake a rank of this node by its bell, for a process
+	// that has no descriptor of the bell. It does not wait until that is done.
 	// Where ranks have no bells the error is an errors.ErrUnsupported.
 	Ring(rank int) error
 
@@ -125,6 +125,6 @@ type Boot interface {
 	// not return, but among ranks that are goroutines: there it closes Lost.
 	Abort(code int, reason string)
 
-	// Lost is closed when the launcher is gone; the job is over then.
+	// Lost is closed when the launcher has ended; the job is over then.
 	Lost() <-chan struct{}
 }

@@ -80,7 +80,7 @@ func dial(link *sys.Link, own greeting) (*launched, error) {
 	return c, nil
 }
 
-// read takes frames until the launcher is gone or says that the job is over.
+// read reads frames until the launcher has ended or reports that the job is over.
 func (c *launched) read(r *linkReader) {
 	defer close(c.lost)
 	for {
@@ -117,7 +117,7 @@ func (c *launched) read(r *linkReader) {
 	}
 }
 
-// answer hands over a reply; one that nobody asked for is dropped.
+// answer delivers a reply; a reply without a request is dropped.
 func answer(to chan reply, r reply) {
 	select {
 	case to <- r:
@@ -181,15 +181,15 @@ func (c *launched) Ring(rank int) error {
 
 func (c *launched) Finalize() error { return c.write(frame.New(kindFinalize).Bytes()) }
 
-// abortPatience is how long Abort waits for the launcher to end this process
-// before it does so itself.
-const abortPatience = 5 * time.Second
+// abortTimeout is how long Abort waits for the launcher to end this process before it ends the
+// process itself.
+const abortTimeout = 5 * time.Second
 
 func (c *launched) Abort(code int, reason string) {
 	if c.write(frame.New(kindAbort).U32(uint32(int32(code))).Rest(reason).Bytes()) == nil {
 		select {
 		case <-c.lost:
-		case <-time.After(abortPatience):
+		case <-time.After(abortTimeout):
 		}
 	}
 	os.Exit(ExitStatus(code))

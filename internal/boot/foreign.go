@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// foreignLauncher reports an error if the environment shows that an engine of
-// others started this process as one of several. Becoming a world of one in
-// each of them would give n times the same answer without a word.
+// foreignLauncher returns an error if the environment shows that the launcher of another MPI
+// started this process as one of several. Otherwise each of them would silently become a world
+// of one, and the program would run n times.
 func foreignLauncher(env func(string) (string, bool)) error {
 	number := func(name string) (int, bool) {
 		v, _ := env(name)

@@ -62,7 +62,7 @@ func newLinkReader(link *sys.Link, limit int) *linkReader {
 	return r
 }
 
-// Read is what the frames are cut from.
+// Read returns the bytes of the frames.
 func (r *linkReader) Read(b []byte) (int, error) {
 	n, files, err := r.link.Read(b)
 	for _, f := range files {
@@ -75,7 +75,7 @@ func (r *linkReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// file returns the oldest descriptor that came and was not taken.
+// file returns the oldest descriptor that has arrived and was not taken yet.
 func (r *linkReader) file() *os.File {
 	if len(r.files) == 0 {
 		return nil
@@ -88,7 +88,7 @@ func (r *linkReader) file() *os.File {
 // versions is what programs and launchers must have in common.
 type versions struct{ protocol, wire, segment int }
 
-// A greeting is what a Hello says.
+// A greeting is the content of a Hello.
 type greeting struct {
 	versions
 	build string // Build of the program, "" from programs that do not tell
@@ -120,7 +120,7 @@ func (g greeting) encode() []byte {
 	return frame.New(kindHello).Raw([]byte(helloMagic)).U16(g.protocol).U16(g.wire).U16(g.segment).Text(g.build).U8(language).Bytes()
 }
 
-// decodeHello takes what later versions may append without looking at it.
+// decodeHello ignores what later versions may append.
 func decodeHello(body []byte) (greeting, error) {
 	r := frame.Body{Left: body}
 	magic := string(r.Take(len(helloMagic)))

@@ -15,17 +15,17 @@ import (
 // A Host is what a launcher does for the processes it started. Its methods may
 // be called for several ranks at once.
 type Host interface {
-	// Hello is told that rank joined the job, and whether it knows calls by their
-	// names in C; it describes the job to it.
+	// Hello is called when rank joins the job, with whether it knows calls by their names in
+	// C. It returns the description of the job.
 	Hello(rank int, inC bool) (*Job, error)
 	// Segment returns memory of this node, which stays the host's.
 	Segment(which int) (*os.File, error)
-	// Exchanged is told that all processes of this server have entered an
-	// Exchange, and their values, in the order of the ranks. Deliver ends it.
+	// Exchanged is called when all processes of this server have entered an Exchange, with
+	// their values in the order of the ranks. Deliver ends the Exchange.
 	Exchanged(values [][]byte)
-	// Finalized is told that rank may end from now on.
+	// Finalized is called when rank may end from now on.
 	Finalized(rank int)
-	// Aborted is told that rank wants the job to end.
+	// Aborted is called when rank aborts the job.
 	Aborted(rank, code int, reason string)
 }
 
@@ -61,8 +61,8 @@ func NewServer(ranks []int, host Host) *Server {
 	return s
 }
 
-// Deliver ends an Exchange of which the host was told: table, from EncodeTable,
-// holds the values of all processes of the job.
+// Deliver ends an Exchange that Exchanged has reported: table, from EncodeTable, contains the
+// values of all processes of the job.
 func (s *Server) Deliver(table []byte) { s.table.deliver(table) }
 
 // Finalized makes every Exchange fail, because rank, which may be on another
@@ -105,12 +105,11 @@ func (c *Session) settle() {
 	c.owed = nil
 }
 
-// Ended says, once, that the process has ended. Serve then returns as soon as
-// it has taken all that the process had said, although something else that
-// inherited the link may hold it open.
+// Ended is called once, when the process has ended. Serve then returns as soon as it has read
+// all frames of the process, although another process that inherited the link may keep it open.
 func (c *Session) Ended() {
 	close(c.gone)
-	c.link.Hurry()
+	c.link.Expire()
 }
 
 // Close ends the link.
@@ -181,7 +180,7 @@ func (c *Session) Serve() error {
 	}
 }
 
-// ended turns the ways in which a link ends by itself into no error.
+// ended returns nil for the errors by which a link ends normally.
 func ended(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) || sys.LinkReset(err) {
 		return nil

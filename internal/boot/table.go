@@ -6,10 +6,9 @@ import (
 	"sync"
 )
 
-// A table is where the values of an Exchange meet: one for all ranks as
-// goroutines, one for the ranks of a host in a launcher or agent. Rounds follow
-// each other; nobody can be a round ahead, because a round ends only when all
-// have entered it.
+// A table collects the values of an Exchange: one table for all ranks that are goroutines,
+// or one for the ranks of a host in a launcher or agent. Rounds follow each other. No process
+// can be a round ahead, because a round ends only when all have entered it.
 type table struct {
 	mu   sync.Mutex
 	n    int
@@ -35,8 +34,8 @@ func newRound(n int) *round {
 	return &round{values: make([][]byte, n), in: make([]bool, n), left: n, last: -1, done: make(chan struct{})}
 }
 
-// enter adds the value of the process with an index. Once the caller has noted the round, it
-// waits for its end.
+// enter adds the value of the process with an index. The caller then waits for the end of the
+// round.
 func (t *table) enter(index int, value []byte) (*round, error) {
 	if len(value) > MaxValue {
 		return nil, fmt.Errorf("boot: Exchange of %d bytes, the limit is %d", len(value), MaxValue)

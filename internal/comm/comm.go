@@ -10,10 +10,9 @@ import (
 
 // Comm is a communicator in one process. Its members do not change.
 //
-// In an intercommunicator those with whom its messages are exchanged are another group
-// than that of the process: Members are the remote group, and Rank is the number in the
-// local one. So ranks of messages mean what they must without a look at which kind it
-// is. What concerns the local group, or both, asks Inter.
+// In an intercommunicator Members is the remote group, with which messages are exchanged, and
+// Rank is the number in the local group. So the code for messages needs no distinction. Code
+// for the local group, or both groups, uses Inter.
 type Comm struct {
 	Proc *proc.Proc
 	// Ctx keeps messages apart from those of all other communicators: Ctx itself
@@ -30,9 +29,9 @@ type Comm struct {
 	// Name is what the user called it, for errors and tools; may be nil.
 	Name  atomic.Pointer[string]
 	ranks map[int32]int // rank by index in the job, nil if the two are equal
-	// Within is not nil while some of its processes agree on something that is
-	// collective over all of it: whoever of the others dies may have been waited
-	// for by one who is waited for here.
+	// Within is not nil on a communicator of some members that agree on a call that is
+	// collective over all of it: a member may wait for a process outside this communicator, so
+	// the failure of any process of Within ends the agreement.
 	Within *Comm
 
 	// Coll is what package coll keeps for the communicator.
@@ -54,9 +53,9 @@ func New(p *proc.Proc, ctx uint64, rank int, members []int32) *Comm {
 	return c
 }
 
-// Face returns the communicator once more, without a name: for an object that shares all
-// else with another. Nobody communicates on it.
-func (c *Comm) Face() *Comm {
+// Unnamed returns a copy of the communicator without a name, for an object that shares
+// everything else with another. Nobody communicates on it.
+func (c *Comm) Unnamed() *Comm {
 	return &Comm{Proc: c.Proc, Ctx: c.Ctx, Rank: c.Rank, Members: c.Members, ranks: c.ranks}
 }
 

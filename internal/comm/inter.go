@@ -2,9 +2,9 @@ package comm
 
 import "github.com/halo-mpi/halo/internal/proc"
 
-// Inter is what an intercommunicator has beside its remote group. Local and Union lend
-// its contexts: as the two groups have nobody in common, a message tells by its sender
-// between which of them it goes, and one sequence of tags serves for all.
+// Inter is the part of an intercommunicator other than its remote group. Local and Union use its
+// contexts: the two groups are disjoint, so the sender of a message determines between which
+// groups the message goes, and one sequence of tags is enough.
 type Inter struct {
 	Local *Comm // the members of the local group
 	Union *Comm // those of both groups, the first group before the second

@@ -50,14 +50,12 @@ type debt struct {
 func debts() []debt {
 	return []debt{
 		{"internal/benchmark", 1},
-		{"internal/boot", 1},
 		{"internal/coll", 6},
 		{"internal/hosttest", 1},
 		{"internal/leak", 1},
 		{"internal/planted", 3},
 		{"internal/rma", 31},
 		{"internal/shmfmt", 20},
-		{"internal/sys", 6},
 		{"mpi", 2},
 		{"mpi/histories", 1},
 	}

@@ -88,7 +88,7 @@ func (l *threadQueue) lock(mu *sync.Mutex) {
 		if mu.TryLock() {
 			break
 		}
-		sys.FutexSleep(&l.freed, seen)
+		sys.FutexWaitPrivate(&l.freed, seen)
 	}
 	l.asleep.Add(-1)
 }
@@ -97,7 +97,7 @@ func (l *threadQueue) lock(mu *sync.Mutex) {
 func (l *threadQueue) wakeLocker() {
 	if l.asleep.Load() != 0 {
 		l.freed.Add(1)
-		sys.FutexRouse(&l.freed, 1)
+		sys.FutexWakePrivate(&l.freed, 1)
 	}
 }
 
@@ -111,7 +111,7 @@ func (l *threadQueue) wake(k *park) {
 		return
 	}
 	l.waking = true
-	sys.FutexRouse(&k.woken, 1)
+	sys.FutexWakePrivate(&k.woken, 1)
 }
 
 // sleep sleeps until wake(k), and wakes the next sleeper. The lock is held before and after.
@@ -125,7 +125,7 @@ func (l *threadQueue) sleep(p *Proc, k *park) {
 		runtime.GOMAXPROCS(more)
 	}
 	for k.woken.Load() == 0 {
-		sys.FutexSleep(&k.woken, 0)
+		sys.FutexWaitPrivate(&k.woken, 0)
 	}
 	p.Lock()
 	k.woken.Store(0)
@@ -139,7 +139,7 @@ func (l *threadQueue) sleep(p *Proc, k *park) {
 	if l.waking {
 		o := l.pending[0]
 		o.pending, l.pending = false, slices.Delete(l.pending, 0, 1)
-		sys.FutexRouse(&o.woken, 1)
+		sys.FutexWakePrivate(&o.woken, 1)
 	}
 }
 

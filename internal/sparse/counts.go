@@ -2,9 +2,8 @@ package sparse
 
 import "slices"
 
-// counts says for each offset how many have asked for it to be there. It is a function in
-// steps: one begins at each of the offsets, in ascending order, the first at 0, and no two
-// that follow each other are of the same height.
+// counts is the number of users of each offset, as a step function: a step begins at each of the
+// offsets, in ascending order, the first at 0, and no two consecutive steps have the same height.
 type counts []step
 
 type step struct {

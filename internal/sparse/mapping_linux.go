@@ -8,13 +8,13 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// Mapping is part of a memory file at addresses that are reserved for it: it is closed, but
-// for the pages that somebody has opened. Any goroutine may open and close.
+// Mapping is a part of a memory file at addresses that are reserved for it. Pages are closed
+// unless a user has opened them. Any goroutine may open and close.
 //
 // Each change of access is a system call, and each border between open and closed pages
-// divides what the kernel keeps as one area, of which a process can have some 65,000. So
-// there is a limit of steps; beyond it the whole mapping is opened and stays so, which is
-// as if it were not sparse.
+// divides an area of the kernel, of which a process can have some 65,000. So the number of
+// steps is limited; beyond the limit the whole mapping is opened permanently, as if it were
+// not sparse.
 type Mapping struct {
 	mem  []byte
 	page int64
@@ -25,12 +25,12 @@ type Mapping struct {
 	all   bool
 }
 
-// areasMost is how many areas all mappings of a process to all peers of its node may have,
-// about: half of what the kernel allows unless told otherwise.
-const areasMost = 32 << 10
+// maxAreas is about how many areas all mappings of a process to all peers of its node may have:
+// half of the kernel's default limit.
+const maxAreas = 32 << 10
 
-// stepsLeast is how many steps a mapping may have at least.
-const stepsLeast = 64
+// minSteps is how many steps every mapping may have.
+const minSteps = 64
 
 // New maps size bytes of f from offset off on, closed; peers is how many such files a
 // process maps. Where addresses are short it maps less, in multiples of unit, as sys.Reserve
@@ -40,7 +40,7 @@ func New(f *os.File, off, size, unit int64, peers int) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Mapping{mem: mem, users: counts{{}}, page: int64(os.Getpagesize()), most: max(areasMost/max(peers, 1), stepsLeast)}, nil
+	return &Mapping{mem: mem, users: counts{{}}, page: int64(os.Getpagesize()), most: max(maxAreas/max(peers, 1), minSteps)}, nil
 }
 
 // Bytes is all of the mapping, of which only what is open can be accessed.
@@ -102,12 +102,11 @@ func (m *Mapping) close(from, to int64) {
 	m.users.add(from, to, -1)
 }
 
-// Release gives the addresses back, too.
+// Release frees the memory and the addresses.
 func (m *Mapping) Release() error { return sys.Unmap(m.mem) }
 
-// Vacate gives the memory back and keeps the addresses: whoever may still look where it was
-// open finds zeros.
-func (m *Mapping) Vacate() error {
+// Clear frees the memory and keeps the addresses: later reads of open pages find zeros.
+func (m *Mapping) Clear() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.all {
@@ -127,8 +126,8 @@ func (m *Mapping) Vacate() error {
 	return nil
 }
 
-// Use is what one user has opened of a mapping. What it opens again costs no system call,
-// and is closed once. Any goroutine may call its methods.
+// Use is the part of a mapping that one user has opened. Opening pages again costs no system
+// call, and Close closes them once. Any goroutine may call its methods.
 type Use struct {
 	m      *Mapping
 	opened counts // 1 or 0; under the mapping's mutex

@@ -180,7 +180,7 @@ func TestVacatedMemoryIsZeroWhereItWasOpen(t *testing.T) {
 			m.Open(7*m.page, 1)
 		}
 		mem[1] = 1
-		if err := m.Vacate(); err != nil {
+		if err := m.Clear(); err != nil {
 			t.Fatal(err)
 		}
 		if mem[1] != 0 {

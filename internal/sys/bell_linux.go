@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NewBellFile makes an eventfd by which processes wake one of them: that one sleeps with a Sleeper,
-// the others wake it with a Rouser each. Nobody reads it. Go's poller is edge-triggered, so each
-// write is an event of its own, and the counter has room for 2^64 writes.
+// NewBellFile makes an eventfd by which several processes wake one: that one sleeps with a Sleeper,
+// and each other one wakes it with a Waker. Nobody reads the eventfd. Go's poller is edge-triggered,
+// so each write is an event of its own, and the counter has room for 2^64 writes.
 //
-// Go's poller watches it in processes that receive it, but not in this one: os.NewFile leaves
-// descriptors that block to themselves.
+// Go's poller watches the eventfd in processes that receive it, but not in this one: os.NewFile does
+// not add descriptors that block to the poller.
 func NewBellFile() (*os.File, error) {
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
 	if err != nil {
@@ -31,7 +31,8 @@ func NewBellFile() (*os.File, error) {
 	return f, nil
 }
 
-// RingBell has the sleeper at a file of NewBellFile look at its word, in the process that made it.
+// RingBell makes the Sleeper of a file of NewBellFile load its word. It is for the process that made
+// the file.
 func RingBell(f *os.File) error {
 	raw, err := f.SyscallConn()
 	if err != nil {
@@ -70,34 +71,34 @@ func NewSleeper(f *os.File) (*Sleeper, error) {
 	return s, nil
 }
 
-// Sleep sleeps while *word is seen: whoever changes it calls Wake behind that, here or by a Rouser.
-// It fails, early, when the Sleeper is closed.
+// Sleep sleeps while *word is seen. A goroutine that changes the word must call Wake of the Sleeper or
+// of a Waker after that. Sleep fails early when the Sleeper is closed.
 func (s *Sleeper) Sleep(word *atomic.Uint32, seen uint32) error {
 	s.word, s.seen = word, seen
-	return s.raw.Read(s.look) // looks, and again after each event that follows
+	return s.raw.Read(s.look) // calls look now and after each event
 }
 
-// Wake has the sleeper look at its word. It fails if the Sleeper is closed.
+// Wake makes Sleep load its word. It fails if the Sleeper is closed.
 func (s *Sleeper) Wake() error { return s.raw.Control(s.ring) }
 
 // Close ends a Sleep under way. Later ones fail.
 func (s *Sleeper) Close() error { return s.file.Close() }
 
-// Rouser wakes the Sleeper of another process. Several goroutines may use it at once.
-type Rouser struct {
+// Waker wakes the Sleeper of another process. Several goroutines may use it at once.
+type Waker struct {
 	mu sync.Mutex // guards fd: its number must not be used again, for another file, within Wake
 	fd int        // negative if closed
 }
 
-// NewRouser takes over a descriptor of a file of NewBellFile. Go's poller watches f but not the
-// Rouser: other processes that wake the same Sleeper do not concern this one.
-func NewRouser(f *os.File) (*Rouser, error) {
+// NewWaker takes over a descriptor of a file of NewBellFile. It duplicates the descriptor, because
+// Go's poller would watch f, and so wake this process whenever another one wakes the Sleeper.
+func NewWaker(f *os.File) (*Waker, error) {
 	defer f.Close()
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	r := &Rouser{fd: -1}
+	r := &Waker{fd: -1}
 	var dup error
 	err = raw.Control(func(fd uintptr) { r.fd, dup = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) })
 	if err == nil {
@@ -109,8 +110,8 @@ func NewRouser(f *os.File) (*Rouser, error) {
 	return r, nil
 }
 
-// Wake has the sleeper look at its word. It does not block. It fails with os.ErrClosed after Close.
-func (r *Rouser) Wake() error {
+// Wake makes Sleep load its word. It does not block. It fails with os.ErrClosed after Close.
+func (r *Waker) Wake() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.fd < 0 {
@@ -120,7 +121,7 @@ func (r *Rouser) Wake() error {
 }
 
 // Close releases the descriptor.
-func (r *Rouser) Close() error {
+func (r *Waker) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.fd < 0 {
@@ -131,14 +132,14 @@ func (r *Rouser) Close() error {
 	return unix.Close(fd)
 }
 
-// ring counts an eventfd up.
+// ring increments an eventfd.
 func ring(fd int) syscall.Errno {
 	one := uint64(1)
 	_, _, e := unix.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&one)), 8)
 	return e
 }
 
-// rung is what became of a ring.
+// rung returns the error of a ring.
 func rung(e syscall.Errno) error {
 	if e != 0 {
 		return fmt.Errorf("write to an eventfd: %w", e)

@@ -8,7 +8,7 @@ import (
 )
 
 // bellFiles is a sleeper and a rouser of one bell, each by a descriptor as processes receive it.
-func bellFiles(t *testing.T) (*Sleeper, *Rouser) {
+func bellFiles(t *testing.T) (*Sleeper, *Waker) {
 	t.Helper()
 	f, err := NewBellFile()
 	if err != nil {
@@ -26,7 +26,7 @@ func bellFiles(t *testing.T) (*Sleeper, *Rouser) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewRouser(received())
+	r, err := NewWaker(received())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func bellFiles(t *testing.T) (*Sleeper, *Rouser) {
 
 // Two goroutines wake each other in turn: a wake is never lost, whether it comes before the sleep
 // or within it.
-func TestSleepersAndRousersTakeTurns(t *testing.T) {
+func TestSleepersAndWakersTakeTurns(t *testing.T) {
 	const turns = 20000
 	var words [2]atomic.Uint32
 	s0, r0 := bellFiles(t)

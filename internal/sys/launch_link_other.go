@@ -28,8 +28,8 @@ func (*Link) Read([]byte) (int, []*os.File, error) { return 0, nil, noLink() }
 // Write is not supported on this platform.
 func (*Link) Write([]byte, *os.File) error { return noLink() }
 
-// Hurry is not supported on this platform.
-func (*Link) Hurry() {}
+// Expire is not supported on this platform.
+func (*Link) Expire() {}
 
 // Close is not supported on this platform.
 func (*Link) Close() error { return noLink() }

@@ -152,9 +152,9 @@ func (l *Link) Write(b []byte, file *os.File) error {
 	return nil
 }
 
-// Hurry makes calls under way and later ones take and give what is possible at
-// once, and then fail with os.ErrDeadlineExceeded: nothing more will come.
-func (l *Link) Hurry() { l.file.SetDeadline(time.Now()) }
+// Expire makes current and later calls transfer what is possible without blocking, and then
+// fail with os.ErrDeadlineExceeded: the other end has ended.
+func (l *Link) Expire() { l.file.SetDeadline(time.Now()) }
 
 // Close ends the link; a Read under way returns with an error.
 func (l *Link) Close() error { return l.file.Close() }

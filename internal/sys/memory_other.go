@@ -35,10 +35,10 @@ func FutexWait(word *atomic.Uint32, want uint32) { runtime.Gosched() }
 func FutexWake(word *atomic.Uint32, n int) {}
 
 // FutexSleep gives way, and returns early.
-func FutexSleep(word *atomic.Uint32, want uint32) { runtime.Gosched() }
+func FutexWaitPrivate(word *atomic.Uint32, want uint32) { runtime.Gosched() }
 
 // FutexRouse does nothing: there are no sleepers.
-func FutexRouse(word *atomic.Uint32, n int) {}
+func FutexWakePrivate(word *atomic.Uint32, n int) {}
 
 // CopyTo copies nothing.
 func CopyTo(pid int, addr uint64, src []byte) bool { return false }

@@ -10,7 +10,7 @@ import (
 const (
 	futexWait    = 0
 	futexWake    = 1
-	futexPrivate = 128 // the word is this process's own: it is found without a look at its page
+	futexPrivate = 128 // only this process uses the word: the kernel finds it without its page
 )
 
 // FutexWait sleeps until FutexWake on word, unless *word is no longer want. The
@@ -24,23 +24,24 @@ func FutexWake(word *atomic.Uint32, n int) {
 	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, uintptr(n), 0, 0, 0)
 }
 
-// FutexSleep is FutexWait on a word of this process alone, and FutexRouse its FutexWake.
-func FutexSleep(word *atomic.Uint32, want uint32) {
+// FutexWaitPrivate is FutexWait on a word that only this process uses, and FutexWakePrivate its
+// FutexWake.
+func FutexWaitPrivate(word *atomic.Uint32, want uint32) {
 	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait|futexPrivate, uintptr(want), 0, 0, 0)
 }
 
-// FutexRouse wakes at most n sleepers of FutexSleep on word.
-func FutexRouse(word *atomic.Uint32, n int) {
+// FutexWakePrivate wakes at most n sleepers of FutexWaitPrivate on word.
+func FutexWakePrivate(word *atomic.Uint32, n int) {
 	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake|futexPrivate, uintptr(n), 0, 0, 0)
 }
 
-// Yield gives the core to another process that wants it, without telling the
-// Go scheduler: some 0.2 us when nobody does.
+// Yield yields the core to other processes, without the Go scheduler: some 0.2 us when no
+// other process is runnable.
 //
-// It is not inlined. Goroutines that wait in a loop of it are inside the system call at
-// nearly all times, where a signal cannot preempt them. The head of this function, which
-// looks whether its goroutine is to be preempted, is where they can be; without it a loop
-// keeps its P for ever, and who would end it may never get one.
+// It must not be inlined. A goroutine that waits in a loop of Yield is inside the system call
+// nearly all the time, where a signal cannot preempt it. The prologue of this function checks
+// for preemption. Without it the loop keeps its P for ever, and the goroutine that would end
+// the loop may never get one.
 //
 //go:noinline
 func Yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -8,8 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric/tcp"
 )
 
-// checkEnv is the environment variable that makes a process check what it and others
-// tell each other about their messages and collectives.
+// checkEnv is the environment variable that enables checking mode.
 const checkEnv = "HALO_CHECK"
 
 // checkFromEnv reports whether this process is to check; get is os.Getenv.
@@ -24,12 +23,12 @@ func checkFromEnv(get func(string) string) (bool, error) {
 	}
 }
 
-// checksMark stands behind the address of a process that checks.
+// checksMark follows the address of a process that checks.
 const checksMark = " checks"
 
-// meet tells all processes of the job where this one listens, and whether it checks,
-// and returns what they tell. It is collective over the job.
-func meet(b boot.Boot, addr string, check bool) (addrs []string, checkers []bool, err error) {
+// exchangeAddresses publishes the address on which this process listens and whether it checks, and
+// returns those of all processes. It is collective over the job.
+func exchangeAddresses(b boot.Boot, addr string, check bool) (addrs []string, checkers []bool, err error) {
 	if check {
 		addr += checksMark
 	}
@@ -56,7 +55,7 @@ func dial(b boot.Boot, check bool) (*tcp.Fabric, []bool, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	addrs, checkers, err := meet(b, addr, check)
+	addrs, checkers, err := exchangeAddresses(b, addr, check)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -63,8 +63,8 @@ func TestSomeProcessesCheck(t *testing.T) {
 
 func someCheck(w *World, checks func(i int) bool) error {
 	me := w.Comm.Rank
-	if w.Checks() != checks(me) || w.Odd() != checks(me) {
-		return fmt.Errorf("checks: %t, odd: %t", w.Checks(), w.Odd())
+	if w.Checks() != checks(me) || w.SlowPath() != checks(me) {
+		return fmt.Errorf("checks: %t, odd: %t", w.Checks(), w.SlowPath())
 	}
 	// Everybody sends everybody integers, who receives doubles.
 	set := dtype.Predefined()

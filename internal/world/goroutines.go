@@ -90,7 +90,7 @@ func RunGoroutines(name string, n int, fn func(*World) error) error {
 	return errors.Join(errs...)
 }
 
-// errRunOver is why calls fail that goroutines of ranks are still in when all ranks have ended.
+// errRunOver is the error of calls that are still in progress when all ranks have ended.
 var errRunOver = errors.New("the run is over")
 
 // goroutines are the ranks of one RunGoroutines.
@@ -180,7 +180,7 @@ func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(
 	}
 	return func(i int) (*World, error) {
 		b := boots[i]
-		node, far, checkers, err := joined(b, near, i, checks(i))
+		node, far, checkers, err := openRemote(b, near, i, checks(i))
 		if err != nil {
 			return nil, err
 		}
@@ -188,9 +188,9 @@ func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(
 	}, release, nil
 }
 
-// joined opens what reaches the other ranks: near to those of the host, where it
-// is memory, and tcp to the rest; and who checks, as reach does.
-func joined(b boot.Boot, near func(i int) (*shm.Fabric, error), i int, check bool) (node *shm.Fabric, far fabric.Fabric, checkers []bool, err error) {
+// openRemote opens the fabrics to the other ranks: near to those of the host, where it is memory,
+// and tcp to the rest. It returns which ranks check, as reach does.
+func openRemote(b boot.Boot, near func(i int) (*shm.Fabric, error), i int, check bool) (node *shm.Fabric, far fabric.Fabric, checkers []bool, err error) {
 	job := b.Job()
 	if near != nil && (len(job.Local) > 1 || job.Size == 1) {
 		if node, err = near(i); err != nil {
@@ -204,7 +204,7 @@ func joined(b boot.Boot, near func(i int) (*shm.Fabric, error), i int, check boo
 		}
 		return node, tcp, checkers, nil
 	}
-	_, checkers, err = meet(b, "", check) // after it others may map our segment
+	_, checkers, err = exchangeAddresses(b, "", check) // after it others may map our segment
 	return node, nil, checkers, err
 }
 

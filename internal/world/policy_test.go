@@ -44,7 +44,7 @@ func TestProcessesHaveNoMorePsThanTheyNeed(t *testing.T) {
 		{1, several, true, 0, false, 4}, {16, several, true, 1, false, 5}, {17, several, true, 1, false, 2}, {256, several, true, 1, true, 5},
 		{17, threads, false, 1, false, 1}, {256, several, false, 1, false, 1}, {256, threads, false, 1, true, 5},
 	} {
-		if got := places(&boot.Job{Local: make([]int, x.processes), Cores: 2}, x.callers, x.threads, x.services, x.chosen); got != x.places {
+		if got := threadPs(&boot.Job{Local: make([]int, x.processes), Cores: 2}, x.callers, x.threads, x.services, x.chosen); got != x.places {
 			t.Errorf("%d: %+v: %d", i, x, got)
 		}
 	}

@@ -1,6 +1,6 @@
-// Package world brings one MPI process to life: it joins the job, opens the
-// fabrics, starts the engine and makes the first communicators; and it ends it
-// in order. What it returns is what the public packages stand on.
+// Package world starts and ends one MPI process: it joins the job, opens the fabrics,
+// starts the engine and makes the predefined communicators; and it closes them in order.
+// The public packages use the World that it returns.
 package world
 
 import (
@@ -52,7 +52,7 @@ const (
 	lastContext  = 3 * proc.ContextStep // for the end of all processes
 )
 
-// Callers are who calls MPI in this process.
+// Callers describes the goroutines or threads that call MPI in this process.
 type Callers struct {
 	Locked  bool                  // they are locked to threads
 	Several bool                  // several of them may be in calls at once
@@ -82,10 +82,10 @@ func Open(b boot.Boot, callers Callers) (*World, error) {
 	if far != nil {
 		services++
 	}
-	// In a crowd callers that are locked to threads sleep as goroutines do, too, so that the
-	// process as a whole sleeps in Go's poller. The service of sockets sleeps in the kernel.
-	threads := callers.Locked && (far != nil || !job.Crowded())
-	runtime.GOMAXPROCS(places(job, callers, threads, services, os.Getenv("GOMAXPROCS") != ""))
+	// On an oversubscribed node callers that are locked to threads sleep like goroutines, so that
+	// the whole process sleeps in Go's poller. But the service of sockets sleeps in the kernel.
+	threads := callers.Locked && (far != nil || !job.Oversubscribed())
+	runtime.GOMAXPROCS(threadPs(job, callers, threads, services, os.Getenv("GOMAXPROCS") != ""))
 	policy := processPolicy(job, threads)
 	policy.Fault = callers.Fault
 	w, err := start(b, node, far, checkers, policy, callers.Locked, n)
@@ -97,16 +97,16 @@ func Open(b boot.Boot, callers Callers) (*World, error) {
 	return w, err
 }
 
-// places is how many Ps the process gets, where the runtime has chosen n, or the user has: one
+// threadPs is how many Ps the process gets, where n is the choice of the runtime or the user: one
 // more if there are services, so that these run while the program computes on all the others.
 //
-// Unless the user has chosen, it is less in two cases, since each P has caches of memory of its
-// own. A program in C computes without a P: one for the caller, who sleeps in the kernel with it,
-// and one for each service are enough if only one thread calls at a time. In a crowd it
-// is one, or two if callers sleep as threads do. Who sleeps in the kernel keeps its P, and the
-// runtime looks every 20 us, for 10 ms, whether it is to be taken; but where no other P is idle it
-// takes it at once, and then sleeps itself.
-func places(job *boot.Job, callers Callers, threads bool, services int, chosen bool) int {
+// Unless the user has chosen, it is less in two cases, since each P has caches of memory. A
+// program in C computes without a P: one for the caller, which sleeps in the kernel with it, and
+// one for each service are enough if only one thread calls at a time. On an oversubscribed node it
+// is one, or two if callers sleep as threads. A goroutine that sleeps in the kernel keeps its P,
+// and the runtime's monitor checks every 20 us, for 10 ms, whether to take it. But if no other P is
+// idle, the monitor takes it at once and then sleeps.
+func threadPs(job *boot.Job, callers Callers, threads bool, services int, chosen bool) int {
 	n := callers.Places
 	if n == 0 {
 		n = runtime.GOMAXPROCS(0)
@@ -116,9 +116,9 @@ func places(job *boot.Job, callers Callers, threads bool, services int, chosen b
 		return n
 	case chosen:
 		return n + 1
-	case job.Crowded() && threads:
+	case job.Oversubscribed() && threads:
 		return 2
-	case job.Crowded():
+	case job.Oversubscribed():
 		return 1
 	case callers.Locked && !callers.Several:
 		return 1 + min(services, n)
@@ -126,10 +126,10 @@ func places(job *boot.Job, callers Callers, threads bool, services int, chosen b
 	return n + 1
 }
 
-// reach opens what carries traffic to the other processes: memory to those of
-// this host, if the launcher says so, and tcp to the rest. Each process calls
-// Exchange once, whichever way it takes: hosts may differ. With check this process
-// checks, and checkers says who else does; without it is nil.
+// reach opens the fabrics to the other processes: memory to those of this host, if the launcher
+// says so, and tcp to the rest. Each process calls Exchange exactly once in every case, since hosts
+// may differ. With check this process checks, and checkers says which others do; otherwise it is
+// nil.
 func reach(b boot.Boot, check bool) (node *shm.Fabric, far fabric.Fabric, checkers []bool, err error) {
 	job := b.Job()
 	switch {
@@ -152,27 +152,27 @@ func reach(b boot.Boot, check bool) (node *shm.Fabric, far fabric.Fabric, checke
 		}
 		return node, tcp, checkers, nil
 	}
-	_, checkers, err = meet(b, "", check)
+	_, checkers, err = exchangeAddresses(b, "", check)
 	return node, nil, checkers, err
 }
 
-// waitYields is how often who waits yields the core before it sleeps: for 0.1 ms where
-// a few processes share it.
+// waitYields is how often a waiter yields the core before it sleeps: for 0.1 ms where a few
+// processes share it.
 const waitYields = 200
 
 // processPolicy chooses how long to load before yielding the core: long when
-// every process of the node has one of its own. Who watches a word that all members of a
-// collective store to yields in a crowd, too: the others are about to come.
+// every process of the node has one of its own. A waiter that watches a word that all members of a
+// collective store yields on an oversubscribed node too, since the others will store it soon.
 //
-// In a crowd who waits for a frame sleeps at once. A yield may last as long as the time slices of
-// all others, and the runtime looks at a process that does not sleep every 20 us; those looks then
-// take most of the time of the cores.
+// On an oversubscribed node a waiter for a frame sleeps at once. A yield may last as long as the
+// time slices of all others, and the runtime's monitor checks a process that does not sleep every
+// 20 us; these checks would take most of the time of the cores.
 func processPolicy(job *boot.Job, threads bool) proc.Policy {
 	p := proc.Policy{Loads: 16, WordLoads: 1, Yields: waitYields, WordYields: waitYields, Yield: sys.Yield, Threads: threads}
 	switch {
 	case len(job.Local) <= job.Cores:
 		p.Loads, p.WordLoads = 4000, 4000
-	case job.Crowded():
+	case job.Oversubscribed():
 		p.Yields = 0
 	}
 	return p
@@ -233,7 +233,7 @@ func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, checkers []bool, po
 	return w, nil
 }
 
-// watch ends the process when the launcher is gone: the job is over.
+// watch ends the process when the launcher has ended: the job is over.
 func (w *World) watch() {
 	_ = sys.OmitReserved() // dumps that are larger are no reason to fail
 	<-w.boot.Lost()
@@ -273,8 +273,8 @@ func (w *World) close() error {
 		return err
 	}
 	w.P2P.Drain()
-	// A collective fails as soon as a member is gone, and whoever is out of the
-	// barrier is about to go: nobody may before all are out.
+	// A collective fails as soon as a member has ended. A process that has left the barrier is
+	// about to end, so no process may end before all have left the barrier.
 	if _, err := w.boot.Exchange(nil); err != nil {
 		return err
 	}
@@ -296,9 +296,8 @@ func (w *World) Closed() bool { return w.closed.Load() }
 // Checks reports whether the process checks what messages are: HALO_CHECK=1.
 func (w *World) Checks() bool { return w.checks }
 
-// Odd reports, with one load, whether the shortest way of a call is not to be taken:
-// Closed or Checks.
-func (w *World) Odd() bool { return w.odd.Load() }
+// SlowPath reports, with one load, whether a call must not take its fast path: Closed or Checks.
+func (w *World) SlowPath() bool { return w.odd.Load() }
 
 // Abort ends the whole job with the exit status of a code: see boot.ExitStatus.
 func (w *World) Abort(code int, reason string) {

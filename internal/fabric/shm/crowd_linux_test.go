@@ -10,7 +10,8 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// A process of a crowd whose launcher has no bell for it does not join: nobody could wake it.
+// A process of an oversubscribed node whose launcher has no bell for it does not join: nobody could
+// wake it.
 func TestCrowdWithoutABell(t *testing.T) {
 	h := newHost(t, 2)
 	h.cores = -1
@@ -37,8 +38,8 @@ func TestPeerThatCannotBeWokenIsDown(t *testing.T) {
 	f[1].Sleep() // it was woken
 }
 
-// A process that gets no descriptor of a peer's bell has the launcher wake that peer, and does not
-// ask for descriptors again.
+// A process that gets no descriptor of a peer's bell asks the launcher to wake that peer, and requests
+// no further descriptors.
 func TestLauncherWakesForWhoHasNoDescriptors(t *testing.T) {
 	h := newCrowd(t, 3)
 	h.own = true
@@ -57,8 +58,8 @@ func TestLauncherWakesForWhoHasNoDescriptors(t *testing.T) {
 	}
 }
 
-// A process keeps descriptors of bells up to a quarter of those that it may have: the rest is the
-// program's.
+// A process keeps descriptors of bells up to a quarter of those that it may have, and leaves the rest
+// to the program.
 func TestPeersHaveTheirShareOfDescriptors(t *testing.T) {
 	const limit, kept, n = 512, 512 / 4, 512/4 + 3
 	var all syscall.Rlimit
@@ -91,7 +92,7 @@ func (*silent) Place(int, *wire.Header) []byte  { return nil }
 func (*silent) Placed(int, *wire.Header)        {}
 func (*silent) Down(int, error)                 {}
 
-// Sleeping and waking in a crowd allocates nothing, and ends the sleep of the peer.
+// Sleeping and waking by bells allocates nothing, and ends the sleep of the peer.
 func TestNoAllocationOfAHopInACrowd(t *testing.T) {
 	f := newCrowd(t, 2).start(t)
 	s := new(silent)
@@ -108,7 +109,7 @@ func TestNoAllocationOfAHopInACrowd(t *testing.T) {
 	}
 }
 
-// Close ends a sleep under way and gives the descriptors back: package leak counts them.
+// Close ends a sleep in progress and closes the descriptors: package leak counts them.
 func TestCloseEndsTheSleepOfACrowd(t *testing.T) {
 	f := newCrowd(t, 2).start(t)
 	done := make(chan struct{})

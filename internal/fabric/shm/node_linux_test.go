@@ -29,8 +29,8 @@ var errKilled = errors.New("killed by the test")
 // host plays the launcher of one node: it holds the shared memory.
 type host struct {
 	n       int
-	cores   int        // 2 if it is 0; -1: so few that the processes are a crowd
-	bells   []*os.File // by rank, of a crowd
+	cores   int        // 2 if it is 0; -1: so few that the node is oversubscribed
+	bells   []*os.File // by rank, if oversubscribed
 	own     bool       // who asks for the bell of another rank gets no descriptor
 	files   []*os.File // by rank + 1; the control segment first
 	fabrics []*shm.Fabric
@@ -58,7 +58,7 @@ func newHost(t testing.TB, n int) *host {
 	return h
 }
 
-// newCrowd is newHost for processes that sleep as a crowd does.
+// newCrowd is newHost for an oversubscribed node.
 func newCrowd(t testing.TB, n int) *host {
 	t.Helper()
 	h := newHost(t, n)
@@ -223,7 +223,7 @@ func noise(b []byte, r *rand.Rand) {
 
 func TestConformance(t *testing.T) { conforms(t, newHost) }
 
-// Processes of a crowd sleep and are woken in another way.
+// Processes of an oversubscribed node sleep and are woken by bells.
 func TestConformanceInACrowd(t *testing.T) { conforms(t, newCrowd) }
 
 func conforms(t *testing.T, hosts func(testing.TB, int) *host) {

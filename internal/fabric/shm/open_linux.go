@@ -28,7 +28,7 @@ func Open(b boot.Boot) (*Fabric, error) {
 	me := slices.Index(job.Local, job.Rank)
 	node := &mapped{boot: b, job: job.Local, n: n, me: me, segments: make([]*shmfmt.Segment, n), heaps: make([]mappedHeap, n)}
 	node.heap = heap.Shared(node.openHeap)
-	if job.Crowded() {
+	if job.Oversubscribed() {
 		if err := node.openBells(); err != nil {
 			return nil, err
 		}
@@ -93,9 +93,9 @@ type mapped struct {
 // A process keeps descriptors of the bells of some peers, the first that it wakes. It asks the
 // launcher to wake the others. That costs a message, and leaves descriptors for the program.
 type pollerBells struct {
-	sleeper *sys.Sleeper                 // of this process
-	wakers  []atomic.Pointer[sys.Rouser] // by local process; nil before the first wake, or if the launcher wakes it
-	left    int                          // how many more wakers may be kept; guarded by the node's mutex
+	sleeper *sys.Sleeper                // of this process
+	wakers  []atomic.Pointer[sys.Waker] // by local process; nil before the first wake, or if the launcher wakes it
+	left    int                         // how many more wakers may be kept; guarded by the node's mutex
 }
 
 // bellShare limits the descriptors of bells to one in bellShare of those that the process may have.
@@ -237,7 +237,7 @@ func (m *mapped) openBells() error {
 		f.Close()
 		return fmt.Errorf("shm: bell of process %d: %w", m.job[m.me], err)
 	}
-	m.bells = &pollerBells{sleeper: bed, wakers: make([]atomic.Pointer[sys.Rouser], m.n), left: m.n}
+	m.bells = &pollerBells{sleeper: bed, wakers: make([]atomic.Pointer[sys.Waker], m.n), left: m.n}
 	if files, ok := sys.LimitOfFiles(); ok {
 		m.bells.left = int(min(files/bellShare, uint64(m.n)))
 	}
@@ -277,7 +277,7 @@ func (m *mapped) Wake(i int, bell *atomic.Uint32) error {
 
 // waker requests the bell of local process i from the launcher, and keeps it. It returns nil if this
 // process has reached its limit of descriptors or gets none; then it makes no further requests.
-func (m *mapped) waker(i int) (*sys.Rouser, error) {
+func (m *mapped) waker(i int) (*sys.Waker, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.bells.wakers[i].Load()
@@ -291,7 +291,7 @@ func (m *mapped) waker(i int) (*sys.Rouser, error) {
 	}
 	f, err := m.boot.Segment(boot.BellFile(m.job[i]))
 	if err == nil {
-		r, err = sys.NewRouser(f)
+		r, err = sys.NewWaker(f)
 	}
 	if err != nil {
 		m.bells.left = 0
@@ -340,7 +340,7 @@ func (m *mapped) Release(watched bool) error {
 	defer m.mu.Unlock()
 	give := (*sparse.Mapping).Release
 	if watched {
-		give = (*sparse.Mapping).Vacate
+		give = (*sparse.Mapping).Clear
 	}
 	var first error
 	for _, mem := range m.maps {
