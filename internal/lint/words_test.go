@@ -1,7 +1,9 @@
 package lint
 
 import (
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 )
@@ -43,6 +45,28 @@ func TestRetiredWord(t *testing.T) {
 	} {
 		if got, _ := retiredWord(name); got != want {
 			t.Errorf("the retired word of %q is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// The files that the glossary names as the place of a term exist.
+func TestGlossaryNamesFilesThatExist(t *testing.T) {
+	root := filepath.Join("..", "..")
+	text, err := os.ReadFile(filepath.Join(root, "docs", "glossary.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	places := regexp.MustCompile("`([a-z0-9_/]+\\.go)`").FindAllStringSubmatch(string(text), -1)
+	if len(places) == 0 {
+		t.Error("the glossary names no file")
+	}
+	for _, m := range places {
+		inside := filepath.Join(root, "internal", filepath.FromSlash(m[1]))
+		outside := filepath.Join(root, filepath.FromSlash(m[1]))
+		if _, err := os.Stat(inside); err != nil {
+			if _, err := os.Stat(outside); err != nil {
+				t.Errorf("docs/glossary.md names %s, which does not exist", m[1])
+			}
 		}
 	}
 }
