@@ -29,9 +29,9 @@ func reaches(h *Hosts, i int, addr string) bool { return pings(h, i, addr, 20*ti
 // misses reports whether host i does not reach an address.
 func misses(h *Hosts, i int, addr string) bool { return !pings(h, i, addr, 300*time.Millisecond) }
 
-func pings(h *Hosts, i int, addr string, patience time.Duration) bool {
+func pings(h *Hosts, i int, addr string, timeout time.Duration) bool {
 	return h.Inside(i, func() error {
-		c, err := net.DialTimeout("tcp", net.JoinHostPort(addr, "22"), patience)
+		c, err := net.DialTimeout("tcp", net.JoinHostPort(addr, "22"), timeout)
 		if err == nil {
 			c.Close()
 		}

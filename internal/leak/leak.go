@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// patience is how long what is about to end is waited for.
-const patience = 5 * time.Second
+// timeout is how long the search waits for goroutines and descriptors that are about to end.
+const timeout = 5 * time.Second
 
 // Main runs the tests of a package and ends the process: with status 1 if they
 // pass and leave something behind.
@@ -75,7 +75,7 @@ func mappings() int {
 
 // Left tells what there is more than before, "" if nothing.
 func (before Inventory) Left() string {
-	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(timeout); ; time.Sleep(10 * time.Millisecond) {
 		left := before.compare(Take())
 		if left == "" || time.Now().After(end) {
 			return left

@@ -51,8 +51,6 @@ func debts() []debt {
 	return []debt{
 		{"internal/benchmark", 1},
 		{"internal/coll", 6},
-		{"internal/hosttest", 1},
-		{"internal/leak", 1},
 		{"internal/planted", 3},
 		{"internal/rma", 31},
 		{"internal/shmfmt", 20},
