@@ -14,6 +14,13 @@ import (
 // elementCode is what elements of slices of T are.
 func elementCode[T any]() dtype.Code { return kindCode(reflect.TypeFor[T]().Kind()) }
 
+// isNumber reports whether T is a number or a boolean, whatever its name: slices of such are
+// memory without gaps.
+func isNumber[T any]() bool {
+	k := reflect.TypeFor[T]().Kind()
+	return k >= reflect.Bool && k <= reflect.Complex128 && k != reflect.Uintptr
+}
+
 // kindCode is that of elements of a kind, Mixed for structs and for what is no number.
 func kindCode(k reflect.Kind) dtype.Code {
 	if int(k) < len(kindCodes) {

@@ -4,7 +4,6 @@ import (
 	"reflect"
 
 	"github.com/halo-mpi/halo/internal/coll"
-	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
@@ -48,10 +47,10 @@ func (k call) collective() string {
 
 // sliceArgs is what a member gives to a collective, and gets from it, as slices of plain data.
 func sliceArgs[T any](send, recv []T) (a coll.Args) {
-	t := reflect.TypeFor[T]()
-	if code := kindCode(t.Kind()); code != dtype.Mixed {
+	if isNumber[T]() {
+		code := elementCode[T]()
 		a.Send, a.Recv = coll.Slice(memory(send), code), coll.Slice(memory(recv), code)
-		a.Width, a.Elem = sizeOf[T](), t
+		a.Width, a.Elem = sizeOf[T](), reflect.TypeFor[T]()
 		return a
 	}
 	from, to := Buf(send), Buf(recv)

@@ -2,7 +2,6 @@ package mpi
 
 import (
 	"github.com/halo-mpi/halo/internal/coll"
-	"github.com/halo-mpi/halo/internal/dtype"
 )
 
 // Allgather collects the send slices of all members, which are equally long, at
@@ -35,8 +34,8 @@ func exchange[T any](c *Comm, k coll.Kind, send, recv []T) error {
 	if err := c.usable(collectiveCall(k, blocking)); err != nil {
 		return err
 	}
-	if code := elementCode[T](); code != dtype.Mixed {
-		if done, err := c.w.Coll.Exchange(c.core, k, memory(send), memory(recv), sizeOf[T](), code); done {
+	if isNumber[T]() {
+		if done, err := c.w.Coll.Exchange(c.core, k, memory(send), memory(recv), sizeOf[T](), elementCode[T]()); done {
 			return c.done(k, err)
 		}
 	}

@@ -31,9 +31,17 @@ func (c *Comm) BarrierInit() Request { return c.prepare(coll.Barrier, &coll.Args
 //
 // C: MPI_Bcast, section 6.4.
 func Bcast[T any](c *Comm, buf []T, root int) error {
-	if code := elementCode[T](); code != dtype.Mixed && !c.checks() {
-		return bcast(c, memory(buf), code, root)
+	if isNumber[T]() && !c.checks() {
+		return bcast(c, memory(buf), elementCode[T](), root)
 	}
+	return bcastChecked(c, buf, root)
+}
+
+// bcastChecked is Bcast in checking mode, or of elements that may have gaps. It is not inlined, so
+// that Bcast need not clear the stack for its arguments.
+//
+//go:noinline
+func bcastChecked[T any](c *Comm, buf []T, root int) error {
 	a := bcastArgs(buf, root)
 	return c.do(coll.Bcast, &a)
 }

@@ -2,8 +2,6 @@ package mpi
 
 import (
 	"unsafe"
-
-	"github.com/halo-mpi/halo/internal/dtype"
 )
 
 // Elem is the set of element types that predefined operations combine: Go's booleans and
@@ -26,7 +24,7 @@ func sizeOf[T any]() int {
 
 // packedSize is how many bytes a message has of an element of plain data.
 func packedSize[T any]() (int64, error) {
-	if elementCode[T]() != dtype.Mixed {
+	if isNumber[T]() {
 		return int64(sizeOf[T]()), nil
 	}
 	t, err := golang[T]()

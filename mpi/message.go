@@ -20,14 +20,13 @@ type signature struct {
 
 // dataOf is the elements of a slice of plain data.
 func dataOf[T any](c *Comm, buf []T) (mem.Mem, signature) {
-	t := reflect.TypeFor[T]()
-	e := signature{code: kindCode(t.Kind())}
-	if e.code == dtype.Mixed {
+	if !isNumber[T]() {
 		b := Buf(buf)
 		return b.sent(c)
 	}
+	e := signature{code: elementCode[T]()}
 	if c.checks() {
-		e.typ, e.count = checkedType(t), int64(len(buf))
+		e.typ, e.count = checkedType(reflect.TypeFor[T]()), int64(len(buf))
 	}
 	return mem.Of(memory(buf)), e
 }
