@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"errors"
 	"runtime"
 	"testing"
 	"unsafe"
@@ -96,5 +97,22 @@ func TestUnusedTargetsHaveNoRoom(t *testing.T) {
 	}
 	if v.opened(-1) != nil || v.opened(len(w.targets)) != nil {
 		t.Error("a rank that is none is open")
+	}
+}
+
+// Nothing may be put to and got from the end of memory, whose address is that of other memory: with
+// the race detector Go finds such an address.
+func TestNothingIsAtTheEndOfMemory(t *testing.T) {
+	_, w, _ := inTheWild(t, Created, make([]byte, 128))
+	v := newView(w)
+	w.rec.Mode.Store(gateOpen | modeLockAll)
+	if _, err := w.targetLocked(victim); err != nil {
+		t.Fatal(err)
+	}
+	if room(v.opened(victim), 128, 0) != 128 {
+		t.Error("there is no room for nothing")
+	}
+	if err := errors.Join(v.PutBytes(nil, victim, 128), v.GetBytes([]byte{}, victim, 128)); err != nil {
+		t.Error(err)
 	}
 }

@@ -21,8 +21,11 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 	if rec := v.opened(target); rec != nil {
 		if at := room(rec, disp, len(origin)); at >= 0 {
 			v.ordered(false)
-			p := unsafe.Add(rec.Mem, at) // no call follows but that which copies: p may be the end
-			runtime.KeepAlive(v)         // until here v keeps the memory, from here on p does
+			if len(origin) == 0 {
+				return nil // at may be the end of the memory, which is no address of it
+			}
+			p := unsafe.Add(rec.Mem, at)
+			runtime.KeepAlive(v) // until here v keeps the memory, from here on p does
 			move(unsafe.Slice((*byte)(p), len(origin)), origin)
 			return nil
 		}
@@ -57,6 +60,9 @@ func (v *View) GetBytes(result []byte, target int, disp int64) error {
 	if rec := v.opened(target); rec != nil {
 		if at := room(rec, disp, len(result)); at >= 0 {
 			v.ordered(true)
+			if len(result) == 0 {
+				return nil
+			}
 			p := unsafe.Add(rec.Mem, at) // as in PutBytes
 			runtime.KeepAlive(v)
 			move(result, unsafe.Slice((*byte)(p), len(result)))
