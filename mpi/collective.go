@@ -68,15 +68,16 @@ func (c *Comm) do(k coll.Kind, a *coll.Args) error {
 
 // carryOut carries out a collective on c, which is usable.
 func (c *Comm) carryOut(k coll.Kind, a *coll.Args) error {
-	if err := c.clear(k, a); err != nil {
+	if err := c.checkSides(k, a); err != nil {
 		return c.done(k, c.w.Coll.Refuse(c.core, k, err))
 	}
 	c.typeArgs(a)
 	return c.done(k, c.w.Coll.Do(c.core, k, a))
 }
 
-// clear leaves out what does not count at the caller, and returns what is wrong with the rest.
-func (c *Comm) clear(k coll.Kind, a *coll.Args) error {
+// checkSides removes from a the arguments that are not significant at the caller, and returns what
+// is wrong with the others.
+func (c *Comm) checkSides(k coll.Kind, a *coll.Args) error {
 	sends, receives := c.significant(k, a.Root)
 	if !sends {
 		a.Send = coll.Side{}
@@ -90,7 +91,8 @@ func (c *Comm) clear(k coll.Kind, a *coll.Args) error {
 	return a.Recv.Err()
 }
 
-// significant says which of the two arguments of a collective counts at the caller.
+// significant returns which of the two memory arguments of a collective are significant at the
+// caller.
 func (c *Comm) significant(k coll.Kind, root int) (sends, receives bool) {
 	if c.core.Inter != nil {
 		return significantBetween(k, root)
@@ -127,7 +129,7 @@ func (c *Comm) request(k coll.Kind, f form, a *coll.Args) Request {
 	if err := c.usable(name); err != nil {
 		return Request{err: err}
 	}
-	if err := c.clear(k, a); err != nil {
+	if err := c.checkSides(k, a); err != nil {
 		return c.refuse(k, f, err)
 	}
 	c.typeArgs(a)

@@ -28,8 +28,8 @@ func (c *Comm) Pack(dst []byte, b Buffer) ([]byte, error) {
 }
 
 // PackTo packs count elements of d at p to the beginning of dst and returns how many bytes those
-// are: -1 if anything is wrong or not plain, which Pack then does or reports. It is for bindings of other
-// languages, which know memory by address.
+// are. It returns -1, and has done nothing, if an argument is wrong or c is in checking mode: then the
+// caller uses Pack. It is for bindings of other languages, which know memory by address.
 //
 // C: MPI_Pack, section 5.2.
 func (internals) PackTo(c *Comm, dst []byte, p unsafe.Pointer, count int, d Datatype) int {
@@ -70,8 +70,8 @@ func (internals) UnpackFrom(c *Comm, src []byte, p unsafe.Pointer, count int, d 
 	return b.b.UnpackAll(src)
 }
 
-// fits reports whether nothing is wrong with b, packed it is not longer than packed, and c has
-// nothing to say.
+// fits reports whether b is right, has at most as many bytes as packed, and can be packed without
+// the checks of c.
 func (b *Buffer) fits(c *Comm, packed []byte) bool {
 	return b.err == nil && b.b.Size() <= int64(len(packed)) && c.plain()
 }

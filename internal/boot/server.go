@@ -87,9 +87,9 @@ func (s *Server) Session(rank int, link *sys.Link) *Session {
 	return &Session{server: s, rank: rank, link: link, gone: make(chan struct{})}
 }
 
-// Over tells the process that the job has ended, behind the values of an Exchange that is
-// complete: another process may have had them, and ended the job since. It blocks as long as the
-// process lives and does not read.
+// Over tells the process that the job has ended. If the process waits for the values of a complete
+// Exchange, Over writes these first: another process may have received them already, and have ended
+// the job. Over blocks as long as the process lives and does not read.
 func (c *Session) Over(reason string) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -99,7 +99,7 @@ func (c *Session) Over(reason string) {
 	c.link.Write(frame.New(kindOver).Rest(reason).Bytes(), nil)
 }
 
-// settle writes the values of the round that is owed. The caller holds writing.
+// settle writes the values that the process waits for. The caller holds writing.
 func (c *Session) settle() {
 	c.link.Write(c.owed.frame, nil)
 	c.owed = nil

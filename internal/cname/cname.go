@@ -17,6 +17,9 @@ func Plain(name string) string {
 // has an error.
 func Find(word string) string {
 	word = strings.ToLower(word)
+	if name := other(word); name != "" {
+		return name
+	}
 	for low, high := 0, len(names); low < high; {
 		begin := low + strings.LastIndexByte(names[low:(low+high)/2], '\n') + 1
 		end := begin + strings.IndexByte(names[begin:], '\n')
@@ -29,6 +32,24 @@ func Find(word string) string {
 		default:
 			high = begin
 		}
+	}
+	return ""
+}
+
+// other is the procedure of a call whose name in Go has other letters, "" of those that have the same.
+// The word is in lower case.
+func other(word string) string {
+	switch word {
+	case "iwaitnotify":
+		return "MPIX_Win_wait_notify"
+	case "notifyget":
+		return "MPIX_Win_notify_get_value"
+	case "notifyset":
+		return "MPIX_Win_notify_set_value"
+	case "ibufferflush":
+		return "MPI_Buffer_iflush"
+	case "startgrequest":
+		return "MPI_Grequest_start"
 	}
 	return ""
 }

@@ -28,6 +28,8 @@ func TestWordsOfC(t *testing.T) {
 		{`no key "Start" of nil, or "Lock \" Put"`, true, `no key "Start" of null, or "Lock \" Put"`},
 		{`0Start _Start "Start and \"Put`, false, `0Start _Start "MPI_Start and \"MPI_Put`},
 		{"", false, ""},
+		{"IwaitNotify, counter 300 at 5 of 8", true, "MPIX_Win_wait_notify, counter 300 at 5 of 8"},
+		{"IwaitNotify, counter 300 at 5 of 8", false, "MPIX_Win_wait_notify, counter 300 at 5 of 8"},
 		{"called after Finalize", false, "called after MPI_Finalize"},
 		{"2 elements of MPI_INT, the limit is 1 of a slice", false, "2 elements of MPI_INT, the limit is 1 of a buffer"},
 		{"MPI_Accumulate (Sum of float32) by rank 2", true, "MPI_Accumulate (MPI_SUM of MPI_FLOAT) by rank 2"},
