@@ -20,7 +20,7 @@ func MemoryWith(n int, aborted func(rank, code int, reason string)) []Boot {
 	}
 	w := &memoryWorld{table: newTable(n), lost: make(chan struct{}), aborted: aborted}
 	rand.Read(w.secret[:])
-	w.id = "memory-" + rand.Text()[:8]
+	w.id = "memory-" + rand.Text()
 	all := make([]Boot, n)
 	for i := range all {
 		local := make([]int, n)

@@ -78,7 +78,7 @@ func (e *Engine) Check(checkers []bool) { e.checkers = checkers }
 // checks reports whether all of some processes check.
 func (e *Engine) checks(members []int32) bool {
 	for _, m := range members {
-		if e.checkers == nil || !e.checkers[m] {
+		if !e.checkers.Has(int(m)) {
 			return false
 		}
 	}

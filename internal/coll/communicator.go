@@ -10,7 +10,6 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
-	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -72,8 +71,9 @@ func (e *Engine) shared(members []int32) bool {
 
 // identity is what the first member of a new communicator chooses for it.
 type identity struct {
-	ctx  uint64
-	slot int
+	serial uint64 // of the context among those of the first member: what travels
+	ctx    uint64
+	slot   int
 }
 
 const identitySize = 16
@@ -82,7 +82,8 @@ const identitySize = 16
 // the calling process is the first. A slot is taken if one is free; intercommunicators
 // do without.
 func (e *Engine) newIdentity(members []int32, inter bool) identity {
-	id := identity{e.p.NewContext(), NoSlot}
+	id := identity{slot: NoSlot}
+	id.serial, id.ctx = e.p.NewContext()
 	if inter || len(members) == 1 || e.node == nil || !e.shared(members) {
 		return id
 	}
@@ -119,16 +120,17 @@ func (e *Engine) taken(i int, ctx uint64) bool {
 }
 
 func (id identity) encode(b []byte) {
-	binary.LittleEndian.PutUint64(b, id.ctx)
+	binary.LittleEndian.PutUint64(b, id.serial)
 	binary.LittleEndian.PutUint64(b[8:], uint64(int64(id.slot)))
 }
 
 // decode checks what the first member has chosen: a context of its own, and a slot
 // that it has taken for that.
 func (e *Engine) decode(b []byte, first int32) (identity, error) {
-	id := identity{binary.LittleEndian.Uint64(b), int(int64(binary.LittleEndian.Uint64(b[8:])))}
-	if !proc.ContextOf(id.ctx, int(first)) {
-		return id, &class.Error{Class: class.Intern, Text: fmt.Sprintf("context %#x is none of process %d", id.ctx, first)}
+	id := identity{serial: binary.LittleEndian.Uint64(b), slot: int(int64(binary.LittleEndian.Uint64(b[8:])))}
+	var ok bool
+	if id.ctx, ok = e.p.ContextOf(int(first), id.serial); !ok {
+		return id, &class.Error{Class: class.Intern, Text: fmt.Sprintf("context %d is none of process %d", id.serial, first)}
 	}
 	if id.slot != NoSlot && (id.slot == WorldSlot || !e.taken(id.slot, id.ctx)) {
 		return id, &class.Error{Class: class.Intern, Text: fmt.Sprintf("slot %d for context %#x", id.slot, id.ctx)}

@@ -8,6 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/proc"
 )
 
@@ -24,8 +25,8 @@ type Engine struct {
 	wake  bool // what is under way has to be looked at because of that
 
 	choice   Choice
-	checkers []bool // processes that check collectives; nil if this one does not
-	tells    bool   // members tell their roots
+	checkers peers.Set // processes that check collectives; nil if this one does not
+	tells    bool      // members tell their roots
 }
 
 // New makes the engine of p. Start p with it as a worker.

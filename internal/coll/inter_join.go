@@ -4,12 +4,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
-	"github.com/halo-mpi/halo/internal/proc"
 )
 
 // Bridge is how the leader of a group reaches that of another: by what communicator, at
@@ -32,17 +32,18 @@ const bridgeContext = 4
 // a text.
 type introduction struct {
 	Class, Length uint32
-	Ctx           uint64
-	First         bool // the group of those who are told is the first
-	_             [7]byte
+	Serial        uint64 // of the context among those of the leader of the first group
+	Leader        uint32 // rank of that leader in its group
+	First         bool   // the group of those who are told is the first
+	_             [3]byte
 }
 
 const introductionSize = 24
 
 // Join makes an intercommunicator between the members of local and those of another
 // group. The leaders of the two, of whom each knows its group, exchange their members
-// over the bridge; the one that is the lower process chooses the context and leads the
-// first group. Then each tells its group. It is collective over both groups and takes
+// over the bridge; the one that comes first in the order of all processes chooses the context and
+// leads the first group. Then each tells its group. It is collective over both groups and takes
 // the lock. Only the leader looks at b.
 func (e *Engine) Join(local *comm.Comm, leader int, b *Bridge) (c *comm.Comm, err error) {
 	err = occupied(local, CallIntercommCreate, func() error {
@@ -68,7 +69,7 @@ func (e *Engine) join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, erro
 			}
 			body = []byte(err.Error())
 		} else {
-			body = encodeMembers(theirs)
+			body = e.p.AppendIDs(nil, theirs)
 		}
 		x.Length = uint32(len(body))
 		put(head, &x)
@@ -82,7 +83,7 @@ func (e *Engine) join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, erro
 	var x introduction
 	get(head, &x)
 	if local.Rank != leader {
-		if int(x.Length) > max(maxIntroduction, 4*e.p.Job().Size) {
+		if int(x.Length) > max(maxIntroduction, e.p.IDsMax()) {
 			return nil, wrong(class.Intern, "introduction of %d bytes", x.Length)
 		}
 		body = make([]byte, x.Length)
@@ -95,11 +96,15 @@ func (e *Engine) join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, erro
 	if x.Class != 0 {
 		return nil, &class.Error{Class: classOf(x.Class), Text: p2p.Printable(body)}
 	}
-	theirs, err := e.decodeMembers(body)
+	theirs, err := e.membersFrom(body)
 	if err != nil {
 		return nil, err
 	}
-	c := comm.NewInter(e.p, x.Ctx, local.Rank, local.Members, theirs, x.First)
+	ctx, err := e.contextOf(&x, local.Members, theirs)
+	if err != nil {
+		return nil, err
+	}
+	c := comm.NewInter(e.p, ctx, local.Rank, local.Members, theirs, x.First)
 	e.p.Lock()
 	defer e.p.Unlock()
 	e.attachInter(c)
@@ -115,34 +120,39 @@ func (e *Engine) introduce(local *comm.Comm, b *Bridge, x *introduction) ([]int3
 	if b.Err != nil {
 		return nil, b.Err
 	}
-	me, other := int32(e.p.Job().Rank), b.Over.Members[b.Leader]
-	x.First = me < other
-	var mine, its [16]byte // the number of members, and the context from who leads the first
-	binary.LittleEndian.PutUint64(mine[:], uint64(local.Size()))
+	me, other := e.p.Job().Rank, b.Over.Members[b.Leader]
+	x.First = e.p.Before(me, int(other))
+	ours := e.p.AppendIDs(nil, local.Members)
+	var mine, its [16]byte // the length of the list of members, and the context from who leads the first
+	binary.LittleEndian.PutUint64(mine[:], uint64(len(ours)))
 	if x.First {
-		x.Ctx = e.p.NewContext()
-		binary.LittleEndian.PutUint64(mine[8:], x.Ctx)
+		x.Serial, _ = e.p.NewContext()
+		binary.LittleEndian.PutUint64(mine[8:], x.Serial)
 	}
 	if err := e.swap(b, mine[:], its[:]); err != nil {
 		return nil, err
 	}
 	n := binary.LittleEndian.Uint64(its[:])
-	if n == 0 || n > uint64(e.p.Job().Size) {
-		return nil, wrong(class.Intern, "a remote group of %d processes in a job of %d", n, e.p.Job().Size)
+	if n > uint64(e.p.IDsMax()) {
+		return nil, wrong(class.Intern, "a remote group in %d bytes: of the %d processes that this one knows it has %d at most", n, e.p.Known(), e.p.IDsMax())
 	}
-	if !x.First {
-		if x.Ctx = binary.LittleEndian.Uint64(its[8:]); !proc.ContextOf(x.Ctx, int(other)) {
-			return nil, wrong(class.Intern, "context %#x is none of process %d", x.Ctx, other)
-		}
-	}
-	list := make([]byte, 4*n)
-	if err := e.swap(b, encodeMembers(local.Members), list); err != nil {
+	list := make([]byte, n)
+	if err := e.swap(b, ours, list); err != nil {
 		return nil, err
 	}
-	theirs, err := e.decodeMembers(list)
+	theirs, err := e.membersFrom(list)
 	if err != nil {
 		return nil, err
 	}
+	first, leader := local.Members, int32(me)
+	if !x.First {
+		x.Serial, first, leader = binary.LittleEndian.Uint64(its[8:]), theirs, other
+	}
+	rank := slices.Index(first, leader)
+	if rank < 0 {
+		return nil, wrong(class.Intern, "the leader of the remote group is none of its members")
+	}
+	x.Leader = uint32(rank)
 	for r, m := range theirs {
 		if k := local.RankOf(m); k >= 0 {
 			return nil, wrong(class.Comm, "the groups overlap: rank %d of the local group is rank %d of the remote one", k, r)
@@ -167,24 +177,30 @@ func (e *Engine) swap(b *Bridge, out, in []byte) error {
 	return err
 }
 
-func encodeMembers(members []int32) []byte {
-	b := make([]byte, 0, 4*len(members))
-	for _, m := range members {
-		b = binary.LittleEndian.AppendUint32(b, uint32(m))
-	}
-	return b
-}
-
-// decodeMembers reads a list of processes of the job, of which none is there twice.
-func (e *Engine) decodeMembers(b []byte) ([]int32, error) {
-	members, seen := make([]int32, len(b)/4), make(map[int32]bool, len(b)/4)
-	for i := range members {
-		m := binary.LittleEndian.Uint32(b[4*i:])
-		if m >= uint32(e.p.Job().Size) || seen[int32(m)] {
-			return nil, wrong(class.Intern, "process %d in a remote group, of a job of %d", m, e.p.Job().Size)
-		}
-		members[i] = int32(m)
-		seen[int32(m)] = true
+// membersFrom reads the list of members of another group.
+func (e *Engine) membersFrom(b []byte) ([]int32, error) {
+	members, err := e.p.NumbersOf(b)
+	switch {
+	case err != nil:
+		return nil, wrong(class.Intern, "the remote group: %v", err)
+	case len(members) == 0:
+		return nil, wrong(class.Intern, "the remote group has no members")
 	}
 	return members, nil
+}
+
+// contextOf computes the context that the leader of the first group has made.
+func (e *Engine) contextOf(x *introduction, ours, theirs []int32) (uint64, error) {
+	first := theirs
+	if x.First {
+		first = ours
+	}
+	if int(x.Leader) >= len(first) {
+		return 0, wrong(class.Intern, "rank %d leads the first group, which has %d members", x.Leader, len(first))
+	}
+	ctx, ok := e.p.ContextOf(int(first[x.Leader]), x.Serial)
+	if !ok {
+		return 0, wrong(class.Intern, "context %d is none of the leader of the first group", x.Serial)
+	}
+	return ctx, nil
 }

@@ -68,7 +68,7 @@ func sharedMemory() error {
 }
 
 func newJob(spec *Spec, stdout, stderr *os.File) (*job, error) {
-	j := &job{spec: spec, id: fmt.Sprintf("%d-%s", os.Getpid(), strings.ToLower(rand.Text()[:10])),
+	j := &job{spec: spec, id: fmt.Sprintf("%d-%s", os.Getpid(), strings.ToLower(rand.Text())),
 		fabric: spec.Fabric, events: make(chan func(), 64), copied: make(chan struct{})}
 	switch {
 	case j.fabric == "":

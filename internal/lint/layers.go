@@ -25,7 +25,7 @@ func layers() []layer {
 		{"process", []string{"internal/proc", "internal/comm", "internal/match", "internal/op", "internal/op/gen", "internal/dtype", "internal/dtype/dtypetest", "internal/dtype/gen", "internal/apply", "internal/mem", "internal/memory"}},
 		{"transports", []string{"internal/fabric/shm", "internal/fabric/tcp", "internal/fabric/inproc"}},
 		{"transport contract", []string{"internal/fabric", "internal/fabric/fabrictest", "internal/hosttest"}},
-		{"formats", []string{"internal/cname", "internal/shmfmt", "internal/wire", "internal/boot", "internal/frame", "internal/class", "internal/heap", "internal/hot", "internal/leftover", "internal/lines", "internal/sparse"}},
+		{"formats", []string{"internal/cname", "internal/shmfmt", "internal/wire", "internal/boot", "internal/frame", "internal/class", "internal/heap", "internal/hot", "internal/leftover", "internal/lines", "internal/peers", "internal/sparse"}},
 		{"system", []string{"internal/sys", "internal/planted", "internal/leak", "internal/testrun", "internal/lint", "internal/unexported"}},
 	}
 }

@@ -46,7 +46,7 @@ func (e *Engine) Cancel(r *Request) {
 
 // revoke asks the peer whether the message of r is still unexpected.
 func (e *Engine) revoke(r *Request) {
-	q, gen := &e.peers[r.peer], r.Gen
+	q, gen := e.peers.At(int(r.peer)), r.Gen
 	for q.openRevokes >= openRevokesMax { // ends: the peer answers or fails
 		e.p.Progress(int(r.peer))
 		e.p.Pause()
@@ -114,7 +114,7 @@ func (e *Engine) findSequence(k match.Key, serial uint64) *Message {
 // answerRevoke removes the message that the Revoke frame h identifies, if it is still
 // unexpected, and answers.
 func (e *Engine) answerRevoke(from int, h *wire.Header) {
-	q := &e.peers[from]
+	q := e.peers.At(from)
 	if q.queuedAnswers > openRevokesMax {
 		e.Refuse(from, "it asks for more than %d of its messages, and does not take the answers", openRevokesMax)
 		return
@@ -162,7 +162,7 @@ func (e *Engine) revokeAnswered(v *Request, yes bool) {
 	r := v.whole.(*Request)
 	if s := e.handles.Find(v.remoteHandle); yes && v.remoteHandle != 0 {
 		if yes = s != nil && s.peer == v.peer && s.phase == phaseReady && !s.queued; yes { // else the peer has answered twice
-			e.peers[v.peer].unanswered--
+			e.peers.At(int(v.peer)).unanswered--
 			e.releaseHandle(s)
 			s.Status.Cancelled = true
 			e.finish(s, nil)
@@ -176,7 +176,7 @@ func (e *Engine) revokeAnswered(v *Request, yes bool) {
 
 // endRevoke completes the question v.
 func (e *Engine) endRevoke(v *Request) {
-	e.peers[v.peer].openRevokes--
+	e.peers.At(int(v.peer)).openRevokes--
 	e.releaseHandle(v)
 	e.finish(v, nil)
 }

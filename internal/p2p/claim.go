@@ -48,11 +48,10 @@ type peerClaim struct {
 	textBytes int    // bytes of text in the claims of its unexpected messages
 }
 
-// Check makes this process check types, and send claims to the processes of the job that
-// check too. It must be called before anything is sent.
+// Check makes this process check types, and send claims to the processes that check too: checkers
+// has those of the job. It must be called before anything is sent.
 func (e *Engine) Check(checkers []bool) {
 	e.checkers = checkers
-	e.peerClaims = make([]peerClaim, len(e.peers))
 	e.claims = make(map[*Message]*claim)
 }
 
@@ -114,14 +113,14 @@ func (e *Engine) sendClaim(r *Request) {
 }
 
 func (e *Engine) sendClaimSlow(r *Request) {
-	if !e.checkers[r.peer] || r.ctx != r.comm.Ctx {
+	if !e.checkers.Has(int(r.peer)) || r.ctx != r.comm.Ctx {
 		return
 	}
 	c, known := r.claim()
 	switch {
 	case !known:
 	case r.peer == e.me:
-		e.peerClaims[e.me].next = &c
+		e.peerClaims.At(int(e.me)).next = &c
 	default:
 		payload := c.encode()
 		e.checkHdr = wire.Header{Kind: wire.Check, Size: uint32(len(payload))}
@@ -139,7 +138,7 @@ func (e *Engine) receiveClaim(from int, payload []byte) {
 		e.Refuse(from, "it has told the type of a message in %d bytes that mean none", len(payload))
 		return
 	}
-	e.peerClaims[from].next = &c
+	e.peerClaims.At(from).next = &c
 }
 
 // compareNextClaim compares r with the claim of the message that it has matched, whose
@@ -151,7 +150,7 @@ func (e *Engine) compareNextClaim(from int32, r *Request) {
 }
 
 func (e *Engine) compareNextClaimSlow(from int32, r *Request) {
-	q := &e.peerClaims[from]
+	q := e.peerClaims.At(int(from))
 	if c := q.next; c != nil {
 		q.next = nil
 		e.compareClaim(r, c)
@@ -160,7 +159,7 @@ func (e *Engine) compareNextClaimSlow(from int32, r *Request) {
 
 // keepClaim keeps the claim of the unexpected message m, whose envelope has just arrived.
 func (e *Engine) keepClaim(m *Message) {
-	q := &e.peerClaims[m.node.Src]
+	q := e.peerClaims.At(int(m.node.Src))
 	c := q.next
 	if c == nil {
 		return
@@ -176,7 +175,7 @@ func (e *Engine) keepClaim(m *Message) {
 
 // dropClaim deletes the claim of m.
 func (e *Engine) dropClaim(m *Message) {
-	e.peerClaims[m.node.Src].textBytes -= len(e.claims[m].text)
+	e.peerClaims.At(int(m.node.Src)).textBytes -= len(e.claims[m].text)
 	delete(e.claims, m)
 }
 

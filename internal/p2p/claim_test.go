@@ -91,7 +91,7 @@ func TestS6_ToldOfOneMessage(t *testing.T) {
 		e := s.engines[victim]
 		e.p.Lock()
 		defer e.p.Unlock()
-		if q := &e.peerClaims[attacker]; len(e.claims) != 0 || q.textBytes != 0 || q.next != nil {
+		if q := e.peerClaims.At(attacker); len(e.claims) != 0 || q.textBytes != 0 || q.next != nil {
 			t.Errorf("%d claims with %d bytes of text are kept, and %v", len(e.claims), q.textBytes, q.next)
 		}
 	})
@@ -162,8 +162,8 @@ func TestS6_TextsWithoutEnd(t *testing.T) {
 		for _, c := range e.claims {
 			texts += len(c.text)
 		}
-		if len(e.claims) != messages || texts > textBytesMax || texts != e.peerClaims[attacker].textBytes {
-			t.Errorf("%d claims with %d bytes of text, counted are %d", len(e.claims), texts, e.peerClaims[attacker].textBytes)
+		if len(e.claims) != messages || texts > textBytesMax || texts != e.peerClaims.At(attacker).textBytes {
+			t.Errorf("%d claims with %d bytes of text, counted are %d", len(e.claims), texts, e.peerClaims.At(attacker).textBytes)
 		}
 		e.p.Unlock()
 		for range messages {
@@ -172,7 +172,7 @@ func TestS6_TextsWithoutEnd(t *testing.T) {
 			}
 		}
 		e.p.Lock()
-		if q := &e.peerClaims[attacker]; len(e.claims) != 0 || q.textBytes != 0 {
+		if q := e.peerClaims.At(attacker); len(e.claims) != 0 || q.textBytes != 0 {
 			t.Errorf("%d claims with %d bytes of text are left", len(e.claims), q.textBytes)
 		}
 		e.p.Unlock()

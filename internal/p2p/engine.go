@@ -23,6 +23,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/match"
+	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -49,9 +50,9 @@ type Engine struct {
 	p     *proc.Proc
 	me    int32
 	table *match.Table[Request, Message]
-	peers []peer
-	dead  []int32     // peers that have failed
-	hdr   wire.Header // scratch: headers handed to a fabric must not escape
+	peers peers.Table[peer] // by local number
+	dead  []int32           // peers that have failed
+	hdr   wire.Header       // scratch: headers handed to a fabric must not escape
 
 	requests []*Request // free list
 	messages []*Message
@@ -74,15 +75,15 @@ type Engine struct {
 
 	commBuffers map[uint64]*Buffer // attached to communicators, by context
 
-	checkers   []bool      // processes that check types; nil if this one does not
-	peerClaims []peerClaim // by peer, in checking mode only: a field of peer would enlarge it for all
+	checkers   peers.Set              // processes that check types; nil if this one does not
+	peerClaims peers.Table[peerClaim] // in checking mode only: a field of peer would enlarge it for all
 	claims     map[*Message]*claim
 	checkHdr   wire.Header // of Check frames
 
 	oneSided fabric.Sink // receives the frames of one-sided communication; may be nil
 }
 
-// peer is what the engine keeps for each process of the job.
+// peer is what the engine keeps for each process that it exchanges frames with.
 //
 // Both sides count what a peer may cost: the sender to stay within the limit, the
 // receiver because it must not rely on the sender. Frames arrive in order, and the
@@ -112,30 +113,31 @@ func New(p *proc.Proc) *Engine {
 		p:               p,
 		me:              int32(p.Job().Rank),
 		table:           match.New[Request, Message](rand.Uint64()),
-		peers:           make([]peer, p.Job().Size),
 		unansweredLimit: unansweredMax,
 
 		commBuffers: make(map[uint64]*Buffer),
 	}
-	for i := range e.peers {
-		e.peers[i].credit, e.peers[i].allowance = creditMax, creditMax
-		if int32(i) == e.me {
-			e.peers[i].eagerMax = wire.MaxPayload
-		} else {
-			e.peers[i].eagerMax = p.EagerMax(i)
-		}
-	}
+	e.peers = peers.Make(p.Known(), e.initPeer)
 	return e
+}
+
+// initPeer initialises what the engine keeps for a process.
+func (e *Engine) initPeer(number int, q *peer) {
+	q.credit, q.allowance = creditMax, creditMax
+	q.eagerMax = e.p.EagerMax(number)
+	if int32(number) == e.me {
+		q.eagerMax = wire.MaxPayload
+	}
 }
 
 // Proc returns the process.
 func (e *Engine) Proc() *proc.Proc { return e.p }
 
 // takeCredit takes the credit for an eager message of n bytes. It reports false if
-// there is not enough.
+// there is not enough, or if the peer has no entry yet.
 func (e *Engine) takeCredit(to int32, n int) bool {
-	q := &e.peers[to]
-	if n > q.eagerMax || q.credit < n+messageOverhead {
+	q := e.peers.Find(int(to))
+	if q == nil || n > q.eagerMax || q.credit < n+messageOverhead {
 		return false
 	}
 	q.credit -= n + messageOverhead
@@ -145,17 +147,17 @@ func (e *Engine) takeCredit(to int32, n int) bool {
 // checkUnanswered returns an error if as many sends to the peer of r wait for an answer
 // as the peer accepts without credit.
 func (e *Engine) checkUnanswered(r *Request) error {
-	if r.peer < 0 || e.peers[r.peer].unanswered < e.unansweredLimit {
+	if r.peer < 0 || e.peers.At(int(r.peer)).unanswered < e.unansweredLimit {
 		return nil
 	}
 	return &class.Error{Class: class.NoMem, Text: fmt.Sprintf(
-		"too many sends wait to be received by rank %d: %d", r.comm.RankOf(r.peer), e.peers[r.peer].unanswered)}
+		"too many sends wait to be received by rank %d: %d", r.comm.RankOf(r.peer), e.peers.At(int(r.peer)).unanswered)}
 }
 
 // returnCredit counts the credit of an eager message of n bytes whose record is free
 // again. It returns credit to the peer in batches of half of creditMax.
 func (e *Engine) returnCredit(from int32, n int) {
-	q := &e.peers[from]
+	q := e.peers.At(int(from))
 	q.creditOwed += n + messageOverhead
 	if q.creditOwed >= creditMax/2 {
 		e.hdr = wire.Header{Kind: wire.Credit, Arg: uint64(q.creditOwed)}

@@ -19,7 +19,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	src := int32(from)
 	switch h.Kind {
 	case wire.Eager, wire.EagerSync:
-		if !e.chargeCredit(from, h) && !e.admit(from, h) {
+		if (h.Kind != wire.Eager || !e.chargeCredit(from, h)) && !e.admit(from, h) {
 			return
 		}
 		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
@@ -58,12 +58,12 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		e.addUnexpected(m)
 	case wire.Clear:
 		if r := e.handles.Find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
-			e.peers[from].unanswered--
+			e.peers.At(from).unanswered--
 			e.stream(r, h.Arg, h.Ctx)
 		}
 	case wire.Ack:
 		if r := e.handles.Find(h.Name); r != nil && r.Send && r.peer == src && r.phase == phaseReady && !r.queued {
-			e.peers[from].unanswered--
+			e.peers.At(from).unanswered--
 			e.releaseHandle(r)
 			e.finish(r, nil)
 		}
@@ -73,7 +73,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 			e.dataArrived(r, len(payload))
 		}
 	case wire.Credit:
-		q := &e.peers[from]
+		q := e.peers.At(from)
 		if h.Arg > uint64(creditMax-q.credit) {
 			e.Refuse(from, "it has returned %d bytes of eager credit, and had %d", h.Arg, creditMax-q.credit)
 			return
@@ -100,11 +100,11 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 // this engine has handled the failure of a peer. It must be called before Start.
 func (e *Engine) SetOneSided(s fabric.Sink) { e.oneSided = s }
 
-// chargeCredit counts an eager message against the allowance of the peer, in the usual case. If
+// chargeCredit counts a message of kind Eager against the allowance of the peer, in the usual case. If
 // it reports false nothing is counted, and the caller calls admit.
 func (e *Engine) chargeCredit(from int, h *wire.Header) bool {
-	q, cost := &e.peers[from], int(h.Size)+messageOverhead
-	if h.Kind != wire.Eager || h.Tag < 0 || q.allowance < cost {
+	q, cost := e.peers.Find(from), int(h.Size)+messageOverhead
+	if q == nil || h.Tag < 0 || q.allowance < cost {
 		return false
 	}
 	q.allowance -= cost
@@ -115,7 +115,7 @@ func (e *Engine) chargeCredit(from int, h *wire.Header) bool {
 // accepts the tags of collectives. It reports false for a message that no correct process
 // sends: it has refused the peer, and the caller drops the frame.
 func (e *Engine) admit(from int, h *wire.Header) bool {
-	q := &e.peers[from]
+	q := e.peers.At(from)
 	credited := h.Kind == wire.EagerSync && h.Flags&wire.Uncredited == 0
 	if credited || h.Kind == wire.Eager {
 		q.allowance -= int(h.Size) + messageOverhead
@@ -144,7 +144,7 @@ func (e *Engine) admit(from int, h *wire.Header) bool {
 // peer is down; until then frames that would cost memory are dropped. Refuse returns
 // false.
 func (e *Engine) Refuse(from int, format string, args ...any) bool {
-	q := &e.peers[from]
+	q := e.peers.At(from)
 	if !q.refused {
 		q.refused = true
 		e.p.Lose(from, fmt.Errorf("protocol: "+format, args...))
@@ -199,7 +199,7 @@ func (e *Engine) findFill(src int32, h *wire.Header) *Request {
 // Place implements fabric.Sink: a message is matched when its header has arrived.
 func (e *Engine) Place(from int, h *wire.Header) []byte {
 	src := int32(from)
-	q := &e.peers[from]
+	q := e.peers.At(from)
 	if h.Size == 0 {
 		return nil // nothing to place: Frame handles it
 	}
@@ -212,7 +212,7 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 			}
 		}
 	case wire.Eager, wire.EagerSync:
-		if !e.chargeCredit(from, h) && !e.admit(from, h) {
+		if (h.Kind != wire.Eager || !e.chargeCredit(from, h)) && !e.admit(from, h) {
 			return nil // Frame does not admit it either
 		}
 		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
@@ -259,7 +259,7 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 // Placed implements fabric.Sink.
 func (e *Engine) Placed(from int, h *wire.Header) {
 	src := int32(from)
-	q := &e.peers[from]
+	q := e.peers.At(from)
 	switch {
 	case q.placedMessage != nil:
 		m := q.placedMessage
@@ -306,7 +306,7 @@ func (e *Engine) Down(from int, cause error) {
 	src := int32(from)
 	e.p.SetDown(from, cause)
 	e.dead = append(e.dead, src)
-	q := &e.peers[from]
+	q := e.peers.At(from)
 	q.credit, q.eagerMax, q.unanswered = 0, -1, 0 // no send takes the fast path any more
 	if r := q.placedRecv; r != nil {
 		q.placedRecv = nil

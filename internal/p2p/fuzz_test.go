@@ -151,10 +151,10 @@ func FuzzFrames(f *testing.F) {
 			e.Check([]bool{true, true, true})
 		}
 		if len(data)%3 == 0 { // little credit is left
-			e.peers[1].allowance, e.peers[2].allowance = 3000, 200
-			e.peers[1].credit, e.peers[2].credit = 500, 0
+			e.peers.At(1).allowance, e.peers.At(2).allowance = 3000, 200
+			e.peers.At(1).credit, e.peers.At(2).credit = 500, 0
 		}
-		room := [3]int{0, e.peers[1].allowance, e.peers[2].allowance}
+		room := [3]int{0, e.peers.At(1).allowance, e.peers.At(2).allowance}
 		for len(s.b) > 0 {
 			from := 1 + int(s.byte()%2)
 			if len(w.lost) > 0 && s.byte()%4 == 0 || down[from] {
@@ -255,8 +255,8 @@ func FuzzFrames(f *testing.F) {
 				}
 			}
 			open = kept
-			for i := range e.peers {
-				if q := &e.peers[i]; q.credit < 0 || q.credit > creditMax || q.unanswered < 0 {
+			for i, q := range e.peers.All() {
+				if q.credit < 0 || q.credit > creditMax || q.unanswered < 0 {
 					t.Fatalf("with %d: credit %d of %d, %d sends unanswered", i, q.credit, creditMax, q.unanswered)
 				}
 			}
@@ -289,8 +289,8 @@ func FuzzFrames(f *testing.F) {
 // checkCounts compares the engine's counts of a peer with the messages that it holds. room
 // is the allowance of the peer at the start; messages are those that a matched probe holds.
 func (e *Engine) checkCounts(t *testing.T, peer int32, room int, placing *wire.Header, messages []*Message) {
-	q := &e.peers[peer]
-	if texts := e.claimTextBytes(peer); e.checkers != nil && e.peerClaims[peer].textBytes != texts || texts > textBytesMax {
+	q := e.peers.At(int(peer))
+	if texts := e.claimTextBytes(peer); e.checkers != nil && e.peerClaims.At(int(peer)).textBytes != texts || texts > textBytesMax {
 		t.Fatalf("peer %d: %d bytes of text are kept, more or less than are counted", peer, texts)
 	}
 	if q.refused {

@@ -374,7 +374,7 @@ func TestS6_AnswersToNobody(t *testing.T) {
 			t.Error(st.Err)
 		}
 		s.request(func(e *Engine, _ *comm.Comm) *Request {
-			if q := &e.peers[attacker]; q.unanswered != 0 {
+			if q := e.peers.At(attacker); q.unanswered != 0 {
 				t.Errorf("%d sends wait for an answer, want none", q.unanswered)
 			}
 			e.Cancel(receive)
@@ -429,7 +429,7 @@ func TestS6_HalfAFrameThenDeath(t *testing.T) {
 				s.until("half the message is there", func() bool {
 					e.p.Lock()
 					defer e.p.Unlock()
-					return e.peers[attacker].placedMessage != nil || e.peers[attacker].placedRecv != nil
+					return e.peers.At(attacker).placedMessage != nil || e.peers.At(attacker).placedRecv != nil
 				})
 			}
 			s.kill()

@@ -55,7 +55,7 @@ func TestS6_AnswerBeforeTheAnnouncementHasGone(t *testing.T) {
 				t.Fatalf("a send of %d bytes is done %t after its first frame, of %d", size, r.Done(), w.sent)
 			}
 			e.Frame(1, &wire.Header{Kind: wire.Ack, Name: name}, nil)
-			if !r.Done() || r.Status.Err != nil || e.handles.live != 0 || e.peers[1].unanswered != 0 {
+			if !r.Done() || r.Status.Err != nil || e.handles.live != 0 || e.peers.At(1).unanswered != 0 {
 				t.Fatalf("a send of %d bytes that is answered: done %t, %v", size, r.Done(), r.Status.Err)
 			}
 		}
@@ -92,7 +92,7 @@ func acknowledgedSend(t *testing.T, e *Engine, c *comm.Comm) *Request {
 func TestS6_TooManySendsWait(t *testing.T) {
 	e, c, _ := alone(t)
 	e.unansweredLimit = 5
-	e.peers[1].credit = 0
+	e.peers.At(1).credit = 0
 	if err := e.attach(1 << 20); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func checkAgreement(t *testing.T, engines [2]*Engine) {
 		e.p.Lock()
 		defer e.p.Unlock()
 		e.p.Progress(-1)
-		return e.peers[1-i]
+		return *e.peers.At(1 - i)
 	}
 	for i := range engines {
 		var q, o peer

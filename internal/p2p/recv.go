@@ -147,7 +147,7 @@ func (e *Engine) releaseEager(m *Message) {
 
 // ack completes the sender's request with that handle.
 func (e *Engine) ack(to int32, name uint64) {
-	e.peers[to].peerUnanswered--
+	e.peers.At(int(to)).peerUnanswered--
 	e.hdr = wire.Header{Kind: wire.Ack, Name: name}
 	e.p.Queue(int(to), &e.hdr, nil, nil)
 }

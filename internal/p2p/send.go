@@ -56,7 +56,7 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest
 // message of n bytes: a process that only sends, and never waits, does not poll otherwise.
 // The caller must not be the poller. The lock may be free in between.
 func (e *Engine) Replenish(to int32, n int) {
-	if q := &e.peers[to]; q.credit < n+messageOverhead && n <= q.eagerMax && to != e.me {
+	if q := e.peers.Find(int(to)); q != nil && q.credit < n+messageOverhead && n <= q.eagerMax && to != e.me {
 		e.p.Progress(int(to))
 	}
 }
@@ -106,16 +106,17 @@ func (e *Engine) startSend(r *Request) {
 		e.finish(r, unreadable(b))
 		return
 	}
+	q := e.peers.At(int(r.peer))
 	h, n := &e.hdr, r.size()
 	*h = wire.Header{Size: uint32(n), Kind: wire.Eager, Ctx: r.ctx, Tag: r.tag, Aux: r.aux}
 	if e.takeCredit(r.peer, n) {
 		r.phase = phaseEager
 		if r.mode == Synchronous {
 			r.phase = phaseReady // complete on Ack
-			e.peers[r.peer].unanswered++
+			q.unanswered++
 			h.Kind, h.Name = wire.EagerSync, e.assignHandle(r)
 		} else {
-			h.Arg = e.assignSequence(r)
+			h.Arg = q.nextSequence(r)
 		}
 		e.sendClaim(r)
 		if r.queued = !e.p.Queue(int(r.peer), h, e.packed(r), r); !r.queued {
@@ -127,7 +128,7 @@ func (e *Engine) startSend(r *Request) {
 		e.finish(r, err)
 		return
 	}
-	e.peers[r.peer].unanswered++
+	q.unanswered++
 	e.sendClaim(r)
 	r.phase = phaseReady
 	if n <= uncreditedMax {
@@ -145,9 +146,8 @@ func (e *Engine) startSend(r *Request) {
 	r.queued = !e.p.Queue(int(r.peer), h, r.readyPayload[:], r)
 }
 
-// assignSequence gives the message of r the next sequence number, for Cancel.
-func (e *Engine) assignSequence(r *Request) uint64 {
-	q := &e.peers[r.peer]
+// nextSequence gives the message of r the next sequence number, for Cancel.
+func (q *peer) nextSequence(r *Request) uint64 {
 	q.eagerSent++
 	r.sequence = q.eagerSent
 	return r.sequence
@@ -182,7 +182,7 @@ func (e *Engine) sendSelf(r *Request) {
 	}
 	size := r.size()
 	m := e.newMessage(key, uint64(size))
-	m.addr, m.aux = e.assignSequence(r), r.aux
+	m.addr, m.aux = e.peers.At(int(e.me)).nextSequence(r), r.aux
 	if n := size + messageOverhead; r.mode != Synchronous && size <= wire.MaxPayload && e.selfBuffered+n <= creditMax {
 		e.selfBuffered += n
 		m.eager = true

@@ -40,8 +40,7 @@ func (e *Engine) busy(c *comm.Comm) bool {
 			return true
 		}
 	}
-	for i := range e.peers {
-		q := &e.peers[i]
+	for _, q := range e.peers.All() {
 		if q.placedRecv != nil && q.placedRecv.comm == c || q.placedMessage != nil && q.placedMessage.receiver != nil && q.placedMessage.receiver.comm == c {
 			return true
 		}

@@ -43,7 +43,7 @@ func (e *Engine) requestStream(r *Request) {
 		return
 	}
 	r.phase, r.moved = phaseFill, 0
-	e.peers[r.peer].peerUnanswered--
+	e.peers.At(int(r.peer)).peerUnanswered--
 	e.hdr = wire.Header{Kind: wire.Clear, Name: r.remoteHandle, Arg: e.assignHandle(r), Ctx: r.need}
 	e.p.Queue(int(r.peer), &e.hdr, nil, nil)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -25,9 +26,11 @@ type Proc struct {
 	job    *boot.Job
 	policy Policy
 
-	node       *shm.Fabric  // to peers on this node through memory, nil if there is none
-	transports []*transport // all fabrics
-	peers      []peer       // by index in the job
+	node       *shm.Fabric       // to peers on this node through memory, nil if there is none
+	transports []*transport      // all fabrics
+	far        fabric.Fabric     // to all other processes, nil if there is none
+	others     others            // processes of other jobs
+	peers      peers.Table[peer] // by local number
 	sink       fabric.Sink
 	work       []Worker
 	busy       int // operations for which the workers are called at every poll
@@ -43,7 +46,7 @@ type Proc struct {
 	activity        uint64   // counts the calls that polled
 	turns           uint64   // counts polls
 	queuedPeers     []int    // peers whose send queue is not empty
-	contexts        uint64
+	serials         uint64   // of contexts that this process has made
 	closed          bool
 	stopped         chan struct{} // closed when closed is set
 	armingCalls     int           // calls that armed since polling mode ended
@@ -93,7 +96,8 @@ type FailureObserver interface {
 	PeerFailed(peer int)
 }
 
-// peer is the state of the connection to one process of the job.
+// peer is the state of the connection to one process. Its number is its index in the job, or for
+// a process of another job what Meet has returned.
 type peer struct {
 	near  bool          // reached through memory
 	fab   fabric.Fabric // nil for the process itself
@@ -106,9 +110,10 @@ type peer struct {
 func New(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy Policy) (*Proc, error) {
 	job := b.Job()
 	p := &Proc{
-		boot: b, job: job, policy: policy, node: node, peers: make([]peer, job.Size),
+		boot: b, job: job, policy: policy, node: node, far: far,
 		stopped: make(chan struct{}), modeEntered: make(chan struct{}, 1),
 	}
+	p.peers = peers.Make(job.Size, p.initPeer)
 	p.threads.init(policy)
 	if node != nil {
 		p.transports = append(p.transports, &transport{fab: node})
@@ -116,18 +121,29 @@ func New(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy Policy) (*Proc
 	if far != nil {
 		p.transports = append(p.transports, &transport{fab: far, sockets: true})
 	}
-	for i := range p.peers {
-		switch {
-		case i == job.Rank:
-		case node != nil && node.LocalIndex(i) >= 0:
-			p.peers[i].near, p.peers[i].fab = true, node
-		case far != nil:
-			p.peers[i].fab = far
-		default:
+	for i := range job.Size {
+		if i != job.Rank && far == nil && !p.Near(i) {
 			return nil, fmt.Errorf("proc: no fabric reaches process %d of %d", i, job.Size)
 		}
 	}
 	return p, nil
+}
+
+// fabricTo returns the fabric that reaches a process, nil for the process itself and for what is
+// no process.
+func (p *Proc) fabricTo(peer int) fabric.Fabric {
+	switch {
+	case peer == p.job.Rank:
+		return nil
+	case p.Near(peer):
+		return p.node
+	}
+	return p.far
+}
+
+// initPeer initialises the entry of a peer in the table.
+func (p *Proc) initPeer(number int, e *peer) {
+	e.near, e.fab = p.Near(number), p.fabricTo(number)
 }
 
 // Start starts delivery to sink; workers advance operations that need several frames.
@@ -146,8 +162,8 @@ func (p *Proc) Start(sink fabric.Sink, workers ...Worker) {
 func (p *Proc) LoseAll(cause error) {
 	p.Lock()
 	defer p.Unlock()
-	for i := range p.peers {
-		if i != p.job.Rank && p.peers[i].down == nil {
+	for i := range p.Known() {
+		if i != p.job.Rank && p.DownCause(i) == nil {
 			p.sink.Down(i, cause)
 		}
 	}
@@ -177,33 +193,12 @@ func (p *Proc) Job() *boot.Job { return p.job }
 func (p *Proc) Boot() boot.Boot { return p.boot }
 
 // Near reports whether a process is reached through memory.
-func (p *Proc) Near(peer int) bool { return p.peers[peer].near }
+func (p *Proc) Near(peer int) bool {
+	return p.node != nil && peer < p.job.Size && p.node.LocalIndex(peer) >= 0
+}
 
 // Node returns the fabric through memory, nil if there is none.
 func (p *Proc) Node() *shm.Fabric { return p.node }
-
-const (
-	// ContextStep is how many consecutive ids belong to a communicator; package comm
-	// defines their use.
-	ContextStep = 8
-	// FirstContext is the lowest context that NewContext returns. The predefined
-	// communicators have the ids below.
-	FirstContext = 4 * ContextStep
-)
-
-// NewContext returns a context id that no other process of the job and no
-// earlier call has returned: creating process and a local counter, which would
-// take 15 years to run out if a context were made every 10 microseconds.
-func (p *Proc) NewContext() uint64 {
-	p.contexts++
-	return uint64(p.job.Rank)<<48 + FirstContext + (p.contexts-1)*ContextStep
-}
-
-// ContextOf reports whether NewContext of a process could have returned ctx.
-func ContextOf(ctx uint64, process int) bool {
-	low := ctx & (1<<48 - 1)
-	return ctx>>48 == uint64(process) && low >= FirstContext && low%ContextStep == 0
-}
 
 // Lock takes the engine's lock. A poller yields it.
 func (p *Proc) Lock() {
@@ -256,28 +251,38 @@ func (p *Proc) SetBusy(n int) {
 // Later is SetBusy for operations that can wait until somebody polls: it wakes nobody.
 func (p *Proc) Later(n int) { p.busy += n }
 
-// EagerMax is the largest payload of an eager message to a peer.
-func (p *Proc) EagerMax(to int) int { return p.peers[to].fab.EagerMax() }
+// EagerMax is the largest payload of an eager message to a peer, 0 if no fabric reaches it.
+func (p *Proc) EagerMax(to int) int {
+	if f := p.fabricTo(to); f != nil {
+		return f.EagerMax()
+	}
+	return 0
+}
 
 // ChunkMax is the payload of one frame of a long message to a peer.
-func (p *Proc) ChunkMax(to int) int { return p.peers[to].fab.ChunkMax() }
+func (p *Proc) ChunkMax(to int) int { return p.peers.At(to).fab.ChunkMax() }
 
 // Reader returns the fabric that can read the peer's memory, nil if there is none.
 func (p *Proc) Reader(from int) fabric.Reader {
-	if e := &p.peers[from]; e.near && p.node.CanRead(from) {
+	if e := p.peers.At(from); e.near && p.node.CanRead(from) {
 		return p.node
 	}
 	return nil
 }
 
 // DownCause returns why a peer has failed, nil if it has not.
-func (p *Proc) DownCause(peer int) error { return p.peers[peer].down }
+func (p *Proc) DownCause(peer int) error {
+	if e := p.peers.Find(peer); e != nil {
+		return e.down
+	}
+	return nil
+}
 
 // SetDown records that the peer has failed, drops its send queue, calls the peer-failure
 // callbacks, and wakes the waiters that watch a word, since the peer may have been the one to
 // store it.
 func (p *Proc) SetDown(peer int, cause error) {
-	p.peers[peer].down = cause
+	p.peers.At(peer).down = cause
 	p.dropQueue(peer)
 	for _, w := range p.work {
 		if m, ok := w.(FailureObserver); ok {
@@ -300,18 +305,16 @@ func (p *Proc) SetDown(peer int, cause error) {
 // Lose reports that a peer has failed; whoever watches the processes calls it. Callable from
 // any goroutine, without the lock.
 func (p *Proc) Lose(peer int, cause error) {
-	e := &p.peers[peer]
-	if e.near {
-		p.node.Lose(peer, cause)
-	} else if f, ok := e.fab.(interface{ Lose(int, error) }); ok {
+	if f, ok := p.fabricTo(peer).(interface{ Lose(int, error) }); ok {
 		f.Lose(peer, cause)
 	}
 }
 
 // Direct returns the fabric in memory if the next frame to a peer may be sent there without Send,
-// otherwise nil. It exists so that it inlines.
+// otherwise nil. It exists so that it inlines: it looks whether any peer has frames in its send
+// queue, which costs less than to find the entry of this one.
 func (p *Proc) Direct(to int) *shm.Fabric {
-	if e := &p.peers[to]; e.near && e.queue.count() == 0 {
+	if len(p.queuedPeers) == 0 && p.Near(to) {
 		return p.node
 	}
 	return nil
@@ -319,7 +322,7 @@ func (p *Proc) Direct(to int) *shm.Fabric {
 
 // Send tries to send a frame to a peer. False means that it is refused: the caller must Push it.
 func (p *Proc) Send(to int, h *wire.Header, payload []byte) bool {
-	e := &p.peers[to]
+	e := p.peers.At(to)
 	if e.queue.count() != 0 {
 		return false
 	}
@@ -332,7 +335,7 @@ func (p *Proc) Send(to int, h *wire.Header, payload []byte) bool {
 // SendRun tries to send several frames of one message to a peer, as fabric.Runner does. It sends
 // none if the fabric is no Runner.
 func (p *Proc) SendRun(to int, h *wire.Header, payload [][]byte) int {
-	e := &p.peers[to]
+	e := p.peers.At(to)
 	if r, ok := e.fab.(fabric.Runner); ok && e.queue.count() == 0 {
 		return r.SendRun(to, h, payload)
 	}

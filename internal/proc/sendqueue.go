@@ -54,7 +54,7 @@ func (p *Proc) Queue(to int, h *wire.Header, payload []byte, owner Sent) bool {
 
 // Push queues a frame that Send has just refused.
 func (p *Proc) Push(to int, h *wire.Header, payload []byte, owner Sent) {
-	b := &p.peers[to].queue
+	b := &p.peers.At(to).queue
 	if b.count() == 0 {
 		p.queuedPeers = append(p.queuedPeers, to)
 	}
@@ -69,7 +69,7 @@ func (p *Proc) flushQueues() int {
 	n := 0
 	for i := 0; i < len(p.queuedPeers); i++ {
 		to := p.queuedPeers[i]
-		e := &p.peers[to]
+		e := p.peers.At(to)
 		for burst := 0; burst < flushBurst && e.queue.count() > 0; burst++ {
 			q := &e.queue.frames[e.queue.first]
 			if !e.fab.Send(to, &q.hdr, q.payload) {
@@ -95,7 +95,7 @@ const flushBurst = 16
 
 // dropQueue drops the send queue of a peer that has failed.
 func (p *Proc) dropQueue(to int) {
-	e := &p.peers[to]
+	e := p.peers.At(to)
 	for e.queue.count() > 0 {
 		owner := e.queue.frames[e.queue.first].owner
 		e.queue.pop()

@@ -259,7 +259,7 @@ func (p *Proc) poll(hint int) int {
 	for _, l := range p.transports {
 		// Polling sockets is a system call: every turn only when a frame from there is
 		// awaited, or when there is no other fabric.
-		if l.sockets && (p.node == nil || p.turns%socketTurns == 0 || hint >= 0 && !p.peers[hint].near) {
+		if l.sockets && (p.node == nil || p.turns%socketTurns == 0 || hint >= 0 && !p.Near(hint)) {
 			n += l.fab.Poll(p.sink, hint)
 		}
 	}
@@ -290,7 +290,7 @@ func (p *Proc) poll(hint int) int {
 // returns nil once every socketTurns calls, so that a full poll follows. Consume consumes the
 // frame; otherwise the next poll delivers it.
 func (p *Proc) Peek(from int) (*wire.Header, []byte) {
-	if p.turns%socketTurns == socketTurns-1 || !p.peers[from].near ||
+	if p.turns%socketTurns == socketTurns-1 || !p.Near(from) ||
 		!p.pollingMode || p.polling || len(p.parked) != 0 || p.busy != 0 || len(p.queuedPeers) != 0 || len(p.tasks) != 0 {
 		return nil, nil
 	}

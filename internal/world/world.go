@@ -44,14 +44,6 @@ type World struct {
 	odd     atomic.Bool // closed, or checking: see Odd
 }
 
-// Contexts of the communicators that exist from the start. Contexts made later
-// are never below proc.FirstContext.
-const (
-	worldContext = proc.ContextStep
-	selfContext  = 2 * proc.ContextStep
-	lastContext  = 3 * proc.ContextStep // for the end of all processes
-)
-
 // Callers describes the goroutines or threads that call MPI in this process.
 type Callers struct {
 	Locked  bool                  // they are locked to threads
@@ -221,8 +213,8 @@ func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, checkers []bool, po
 		all[i] = int32(i)
 	}
 	me := b.Job().Rank
-	w.Comm = comm.New(p, worldContext, me, all)
-	w.Self = comm.New(p, selfContext, 0, []int32{int32(me)})
+	w.Comm = comm.New(p, p.WorldContext(), me, all)
+	w.Self = comm.New(p, p.SelfContext(), 0, []int32{int32(me)})
 	if err := w.Coll.Attach(w.Comm, coll.WorldSlot); err != nil {
 		return nil, err
 	}
@@ -262,7 +254,7 @@ func (w *World) close() error {
 	}
 	// A context of its own keeps the end apart from collectives of the world: a Barrier that a
 	// member has left out must not end with that member's Finalize.
-	last := comm.New(w.Proc, lastContext, w.Comm.Rank, w.Comm.Members)
+	last := comm.New(w.Proc, w.Proc.LastContext(), w.Comm.Rank, w.Comm.Members)
 	last.Name.Store(w.Comm.Name.Load())
 	err := w.Coll.Attach(last, coll.NoSlot)
 	if err == nil {

@@ -1,0 +1,229 @@
+package proc
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/frame"
+)
+
+// ID is the identity of a process, which no other process of any job has. The process itself
+// does not use it in operations: it calls each process that it has met by a number of its own,
+// and translates numbers that travel (AppendIDs, NumbersOf).
+//
+// The processes of the own job have their index as number. Those of other jobs have the numbers
+// from the size of the job on, in the order in which this process meets them, so two processes
+// call a third one by different numbers.
+type ID struct {
+	Job   string // boot.Job.ID
+	Index int    // in the job
+}
+
+// JobsMax is the largest number of other jobs whose processes a process can meet.
+const JobsMax = 1 << 12
+
+// others are the processes of other jobs that this process has met.
+type others struct {
+	jobs    []string
+	ids     []otherID // by local number less the size of the own job
+	numbers map[otherID]int
+}
+
+// otherID is the identity of a process of another job; job is an index into others.jobs.
+type otherID struct{ job, index int32 }
+
+// jobNumber is the index of a job in o.jobs, -1 if none of its processes has been met.
+func (o *others) jobNumber(id string) int {
+	for i, j := range o.jobs {
+		if j == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// Identity returns the identity of a process.
+func (p *Proc) Identity(number int) ID {
+	if number < p.job.Size {
+		return ID{p.job.ID, number}
+	}
+	o := p.others.ids[number-p.job.Size]
+	return ID{p.others.jobs[o.job], int(o.index)}
+}
+
+// Number returns the local number of a process, -1 if this process has not met it.
+func (p *Proc) Number(id ID) int {
+	switch {
+	case id.Index < 0 || id.Index >= boot.MaxRanks:
+		return -1
+	case id.Job != p.job.ID:
+		if j := p.others.jobNumber(id.Job); j >= 0 {
+			if n, met := p.others.numbers[otherID{int32(j), int32(id.Index)}]; met {
+				return n
+			}
+		}
+		return -1
+	case id.Index >= p.job.Size:
+		return -1
+	}
+	return id.Index
+}
+
+// Meet returns the local number of a process, which it gets now if it has none. The caller has
+// proof that the process exists; frames reach it through the fabric to other hosts.
+func (p *Proc) Meet(id ID) (int, error) {
+	if n := p.Number(id); n >= 0 {
+		return n, nil
+	}
+	o := &p.others
+	j := o.jobNumber(id.Job)
+	switch {
+	case id.Job == p.job.ID:
+		return -1, fmt.Errorf("proc: process %d of the own job, which has %d", id.Index, p.job.Size)
+	case id.Job == "" || id.Index < 0 || id.Index >= boot.MaxRanks:
+		return -1, fmt.Errorf("proc: process %d of job %q: a job has a name and at most %d processes", id.Index, id.Job, boot.MaxRanks)
+	case p.far == nil:
+		return -1, fmt.Errorf("proc: no fabric reaches process %d of job %q", id.Index, id.Job)
+	case j < 0 && len(o.jobs) == JobsMax:
+		return -1, fmt.Errorf("proc: process %d of job %q: processes of %d other jobs have been met, the limit", id.Index, id.Job, JobsMax)
+	case j < 0:
+		j = len(o.jobs)
+		o.jobs = append(o.jobs, id.Job)
+	}
+	if o.numbers == nil {
+		o.numbers = make(map[otherID]int)
+	}
+	n := p.Known()
+	other := otherID{int32(j), int32(id.Index)}
+	o.ids, o.numbers[other] = append(o.ids, other), n
+	return n, nil
+}
+
+// Known is how many processes have a local number: all of the own job and those of other jobs that
+// this process has met. The numbers are all below it.
+func (p *Proc) Known() int { return p.job.Size + len(p.others.ids) }
+
+// Before reports whether process a comes before process b in the order of all processes, which all
+// processes agree on: by job and then by index.
+func (p *Proc) Before(a, b int) bool {
+	x, y := p.Identity(a), p.Identity(b)
+	return x.Job < y.Job || x.Job == y.Job && x.Index < y.Index
+}
+
+// AppendIDs appends a list of processes as it travels:
+//
+//	jobs uint32, each: length uint16, bytes | processes uint32, each: job uint32, index uint32
+func (p *Proc) AppendIDs(b []byte, numbers []int32) []byte {
+	le := binary.LittleEndian
+	var jobs []string
+	place := make(map[string]uint32)
+	for _, n := range numbers {
+		if id := p.Identity(int(n)); len(jobs) == 0 || jobs[len(jobs)-1] != id.Job {
+			if _, listed := place[id.Job]; !listed {
+				place[id.Job] = uint32(len(jobs))
+				jobs = append(jobs, id.Job)
+			}
+		}
+	}
+	b = le.AppendUint32(b, uint32(len(jobs)))
+	for _, j := range jobs {
+		b = append(le.AppendUint16(b, uint16(len(j))), j...)
+	}
+	b = le.AppendUint32(b, uint32(len(numbers)))
+	for _, n := range numbers {
+		id := p.Identity(int(n))
+		b = le.AppendUint32(le.AppendUint32(b, place[id.Job]), uint32(id.Index))
+	}
+	return b
+}
+
+// IDsMax is the length in bytes of the longest list of processes that this process can know.
+func (p *Proc) IDsMax() int {
+	return 8 + 8*p.Known() + (1+len(p.others.jobs))*(2+frame.MaxText)
+}
+
+// NumbersOf returns the local numbers of a list of processes that another process has sent. It
+// refuses processes that this process has not met, and lists in which one appears twice.
+func (p *Proc) NumbersOf(b []byte) ([]int32, error) {
+	r := frame.Body{Left: b}
+	jobs := make([]string, 0, 1)
+	for n := r.U32(); n > 0 && !r.Bad; n-- {
+		jobs = append(jobs, r.Text())
+	}
+	count := r.U32()
+	if r.Bad || uint64(count)*8 != uint64(len(r.Left)) {
+		return nil, fmt.Errorf("a list of processes of %d bytes that does not decode", len(b))
+	}
+	numbers, seen := make([]int32, count), make(map[int32]bool, count)
+	for i := range numbers {
+		job, index := r.U32(), r.U32()
+		if job >= uint32(len(jobs)) {
+			return nil, fmt.Errorf("a list of processes of %d jobs with one of job %d", len(jobs), job)
+		}
+		n := p.Number(ID{jobs[job], int(index)})
+		if n < 0 {
+			return nil, fmt.Errorf("process %d of job %q, which this process has not met", index, jobs[job])
+		}
+		if seen[int32(n)] {
+			return nil, fmt.Errorf("process %d of job %q is listed twice", index, jobs[job])
+		}
+		numbers[i], seen[int32(n)] = int32(n), true
+	}
+	return numbers, nil
+}
+
+// ContextStep is how many consecutive ids belong to a communicator; package comm defines their
+// use.
+const ContextStep = 8
+
+// Serials of the contexts that exist from the start.
+const (
+	worldSerial = 1 + iota // of process 0 of the job
+	selfSerial
+	lastSerial // of process 0 of the job
+	firstSerial
+)
+
+// Context returns the first id of the context that a process has made with a serial number.
+//
+// Two contexts must differ if any process can ever be in both of their communicators. A frame has
+// 64 bits for the id, too few for job, index and serial number side by side. Therefore the id is
+// a hash of the three: among a million communicators of one process, two have the same id with
+// probability 2^-22. Who tells others of a context sends the serial number, and they compute
+// the id from the identity that is proved for the sender. So a process can neither choose an id
+// nor name one that another process has made, short of inverting SHA-256.
+//
+// Rejected: a range of numbers for each job, which needs an authority that all jobs ask before
+// they meet; and ids that differ at each member, as with one table of free ids for each process,
+// which need a look-up for each message.
+func (id ID) Context(serial uint64) uint64 {
+	b := binary.LittleEndian.AppendUint64(make([]byte, 0, 64), serial)
+	b = append(binary.LittleEndian.AppendUint32(b, uint32(id.Index)), id.Job...)
+	sum := sha256.Sum256(b)
+	return max(binary.LittleEndian.Uint64(sum[:])/ContextStep, 1) * ContextStep
+}
+
+// NewContext returns a context that no other process of any job and no earlier call has returned,
+// and its serial number.
+func (p *Proc) NewContext() (serial, ctx uint64) {
+	serial = firstSerial + p.serials
+	p.serials++
+	return serial, p.Identity(p.job.Rank).Context(serial)
+}
+
+// ContextOf returns the context that another process has made with a serial number; ok is false
+// if NewContext of that process has never returned the number.
+func (p *Proc) ContextOf(process int, serial uint64) (ctx uint64, ok bool) {
+	return p.Identity(process).Context(serial), serial >= firstSerial
+}
+
+// WorldContext is the context of the communicator of all processes of the job.
+func (p *Proc) WorldContext() uint64 { return p.Identity(0).Context(worldSerial) }
+
+// SelfContext is the context of the communicator of the process alone.
+func (p *Proc) SelfContext() uint64 { return p.Identity(p.job.Rank).Context(selfSerial) }
+
+// LastContext is the context of the synchronisation at the end of all processes of the job.
+func (p *Proc) LastContext() uint64 { return p.Identity(0).Context(lastSerial) }
