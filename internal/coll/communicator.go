@@ -47,7 +47,7 @@ func (e *Engine) attach(c *comm.Comm, slot int) {
 	s := newState(site{ranks: c.Size(), near: e.node != nil && e.shared(c.Members), runs: true})
 	s.checks = e.checks(c.Members)
 	s.terms = e.newTerms()
-	if len(e.p.Job().Hosts) > 1 && c.Size() > 1 && !s.where.near {
+	if len(e.p.Job().Hosts) > 1 && c.Size() > 1 && !s.where.near && e.ownJob(c.Members) {
 		d := e.divide(c)
 		s.where.spread, s.where.runs = d.nodes() > 1 && d.nodes() < c.Size(), d.runs
 		s.division = d
@@ -62,7 +62,18 @@ func (e *Engine) attach(c *comm.Comm, slot int) {
 // shared reports whether all these processes reach each other through memory.
 func (e *Engine) shared(members []int32) bool {
 	for _, m := range members {
-		if e.node.LocalIndex(int(m)) < 0 {
+		if !e.p.Near(int(m)) {
+			return false
+		}
+	}
+	return true
+}
+
+// ownJob reports whether all these processes are of the own job. A process knows the hosts of its
+// own job only, so a communicator of several jobs has no leaders: all its members agree on that.
+func (e *Engine) ownJob(members []int32) bool {
+	for _, m := range members {
+		if int(m) >= e.p.Job().Size {
 			return false
 		}
 	}

@@ -1,0 +1,276 @@
+package world
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/fabric/inproc"
+	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/wire"
+)
+
+// A mesh carries frames between the processes of several jobs, by their identities.
+type mesh struct {
+	mu  sync.Mutex
+	all map[proc.ID]*port
+}
+
+// A port is a process in a mesh. It implements fabric.Fabric: numbers are those of its process.
+type port struct {
+	m    *mesh
+	p    *proc.Proc
+	in   []parcel      // guarded by m.mu
+	bell chan struct{} // capacity 1
+}
+
+type parcel struct {
+	from    proc.ID
+	h       wire.Header
+	payload []byte
+}
+
+func (p *port) Name() string  { return "mesh" }
+func (p *port) EagerMax() int { return 4096 }
+func (p *port) ChunkMax() int { return 8192 }
+
+func (p *port) Send(to int, h *wire.Header, payload []byte) bool {
+	p.m.mu.Lock()
+	defer p.m.mu.Unlock()
+	q := p.m.all[p.p.Identity(to)]
+	q.in = append(q.in, parcel{p.p.Identity(p.p.Job().Rank), *h, slices.Clone(payload)})
+	q.Wake()
+	return true
+}
+
+func (p *port) Poll(s fabric.Sink, _ int) int {
+	p.m.mu.Lock()
+	in := p.in
+	p.in = nil
+	p.m.mu.Unlock()
+	for i := range in {
+		s.Frame(p.p.Number(in[i].from), &in[i].h, in[i].payload)
+	}
+	return len(in)
+}
+
+func (p *port) Arm()         {}
+func (p *port) Disarm()      {}
+func (p *port) Sleep()       { <-p.bell }
+func (p *port) Close() error { p.Wake(); return nil }
+func (p *port) Wake() {
+	select {
+	case p.bell <- struct{}{}:
+	default:
+	}
+}
+
+// twoJobs runs fn in the processes of two jobs of n each. Those of a job reach each other through
+// memory and those of the other one through a mesh. Each process meets the processes of the other
+// job in an order of its own, and gets a communicator of all, job after job.
+func twoJobs(n int, fn func(w *World, all *comm.Comm) error) error {
+	m := &mesh{all: map[proc.ID]*port{}}
+	var ids []proc.ID
+	worlds, errs := make([]*World, 2*n), make([]error, 2*n)
+	local := make([]int, n)
+	for i := range local {
+		local[i] = i
+	}
+	for job := range 2 {
+		node, err := inproc.NewNode(local, n)
+		if err != nil {
+			return err
+		}
+		for i, b := range boot.Memory(n) {
+			near, err := node.Open(i)
+			if err != nil {
+				return err
+			}
+			far := &port{m: m, bell: make(chan struct{}, 1)}
+			w, err := start(b, near, far, nil, goroutinePolicy(), false, nil)
+			if err != nil {
+				return err
+			}
+			m.mu.Lock()
+			far.p = w.Proc
+			ids = append(ids, w.Proc.Identity(i))
+			m.all[ids[len(ids)-1]] = far
+			m.mu.Unlock()
+			worlds[job*n+i] = w
+		}
+	}
+	ctx := ids[0].Context(1000)
+	var running sync.WaitGroup
+	for rank, w := range worlds {
+		w.Proc.Lock()
+		for k := range ids { // in an order of its own
+			if _, err := w.Proc.Meet(ids[(rank*3+k)%len(ids)]); err != nil {
+				return err
+			}
+		}
+		members := make([]int32, len(ids))
+		for r, id := range ids {
+			members[r] = int32(w.Proc.Number(id))
+		}
+		w.Proc.Unlock()
+		all := comm.New(w.Proc, ctx, rank, members)
+		if err := w.Coll.Attach(all, coll.NoSlot); err != nil {
+			return err
+		}
+		running.Go(func() {
+			if errs[rank] = fn(w, all); errs[rank] == nil {
+				errs[rank] = w.Coll.Barrier(all)
+			}
+			if errs[rank] == nil {
+				errs[rank] = w.Close()
+			}
+			if errs[rank] != nil {
+				errs[rank] = fmt.Errorf("rank %d: %w", rank, errs[rank])
+				for _, other := range worlds {
+					if other != w {
+						other.Proc.LoseAll(errs[rank])
+					}
+				}
+			}
+		})
+	}
+	running.Wait()
+	err := errors.Join(errs...)
+	for _, w := range worlds {
+		err = errors.Join(err, w.Proc.Stop(), w.Proc.Node().Release(err != nil))
+	}
+	return err
+}
+
+// exchange sends a word from each member of c to each other, and receives the words from any
+// source: the senders are known by their ranks, whatever number this process calls them by.
+func exchange(w *World, c *comm.Comm, tag int32) error {
+	n, me := c.Size(), c.Rank
+	var sends []*p2p.Request
+	w.Proc.Lock()
+	for r := range n {
+		sends = append(sends, w.P2P.Isend(&p2p.Envelope{Comm: c, Ctx: c.Ctx, Peer: r, Tag: tag}, mem.Of([]byte{byte(me), byte(r)})))
+	}
+	w.Proc.Unlock()
+	seen := make([]bool, n)
+	for range n {
+		var s p2p.Status
+		var b [2]byte
+		w.P2P.Recv(c, b[:], p2p.AnySource, tag, &s)
+		if s.Err != nil {
+			return s.Err
+		}
+		if s.Source < 0 || s.Source >= n || seen[s.Source] || int(b[0]) != s.Source || int(b[1]) != me {
+			return fmt.Errorf("a message from rank %d to %d is said to come from %d", b[0], b[1], s.Source)
+		}
+		seen[s.Source] = true
+	}
+	w.Proc.Lock()
+	defer w.Proc.Unlock()
+	for _, r := range sends {
+		w.P2P.Wait(r)
+		w.P2P.Free(r)
+	}
+	return nil
+}
+
+// gather returns what all members of c give.
+func gather(w *World, c *comm.Comm, mine uint64) ([]uint64, error) {
+	out := binary.LittleEndian.AppendUint64(nil, mine)
+	in := make([]byte, 8*c.Size())
+	if err := w.Coll.Do(c, coll.Allgather, &coll.Args{Send: coll.Bytes(out), Recv: coll.Bytes(in), Width: 8, Call: "Allgather"}); err != nil {
+		return nil, err
+	}
+	all := make([]uint64, c.Size())
+	for i := range all {
+		all[i] = binary.LittleEndian.Uint64(in[8*i:])
+	}
+	return all, nil
+}
+
+// use communicates on a communicator, and checks that all its members have the same context.
+func use(w *World, c *comm.Comm) error {
+	if err := exchange(w, c, 7); err != nil {
+		return err
+	}
+	contexts, err := gather(w, c, c.Ctx)
+	if err != nil {
+		return err
+	}
+	if slices.Min(contexts) != slices.Max(contexts) {
+		return fmt.Errorf("the members have the contexts %#x", contexts)
+	}
+	var send, recv [8]byte
+	binary.LittleEndian.PutUint64(send[:], uint64(c.Rank))
+	if err := w.Coll.Allreduce(c, send[:], recv[:], op.Sum, op.Uint64, 0); err != nil {
+		return err
+	}
+	if got, want := binary.LittleEndian.Uint64(recv[:]), uint64(c.Size()*(c.Size()-1)/2); got != want {
+		return fmt.Errorf("the sum of the ranks is %d, want %d", got, want)
+	}
+	return nil
+}
+
+// A process is a job and an index: processes of two jobs, of which no two call a third one by the
+// same number, share communicators, and those that they make of them.
+func TestTwoJobs(t *testing.T) {
+	for _, n := range []int{1, 2, 3} {
+		err := twoJobs(n, func(w *World, all *comm.Comm) error {
+			if err := use(w, all); err != nil {
+				return fmt.Errorf("all: %w", err)
+			}
+			if err := use(w, w.Comm); err != nil {
+				return fmt.Errorf("world: %w", err)
+			}
+			dup, err := w.Coll.Dup(all)
+			if err != nil {
+				return err
+			}
+			if err := use(w, dup); err != nil {
+				return fmt.Errorf("dup: %w", err)
+			}
+			// The first rank of each part is of the other job than in all.
+			part, err := w.Coll.Split(all, all.Rank%2, -all.Rank)
+			if err != nil {
+				return err
+			}
+			if err := use(w, part); err != nil {
+				return fmt.Errorf("part: %w", err)
+			}
+			// The jobs join: the lower process of all leads the first group.
+			joined, err := w.Coll.Join(w.Comm, n-1, &coll.Bridge{Over: all, Leader: all.Size() - 1 - all.Rank/n*n, Tag: 3})
+			if err != nil {
+				return fmt.Errorf("join: %w", err)
+			}
+			merged, err := w.Coll.Merge(joined, all.Rank >= n)
+			if err != nil {
+				return fmt.Errorf("merge: %w", err)
+			}
+			if err := use(w, merged); err != nil {
+				return fmt.Errorf("merged: %w", err)
+			}
+			if merged.Rank != all.Rank {
+				return fmt.Errorf("rank %d of all is rank %d of the merged groups", all.Rank, merged.Rank)
+			}
+			contexts := []uint64{w.Comm.Ctx, w.Self.Ctx, all.Ctx, dup.Ctx, part.Ctx, joined.Ctx, merged.Ctx}
+			slices.Sort(contexts)
+			if len(slices.Compact(contexts)) != 7 {
+				return fmt.Errorf("communicators share a context: %#x", contexts)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Errorf("two jobs of %d: %v", n, err)
+		}
+	}
+}
