@@ -110,7 +110,7 @@ func twoJobs(n int, fn func(w *World, all *comm.Comm) error) error {
 		}
 	}
 	ctx := ids[0].Context(1000)
-	var running sync.WaitGroup
+	comms := make([]*comm.Comm, 2*n)
 	for rank, w := range worlds {
 		w.Proc.Lock()
 		for k := range ids { // in an order of its own
@@ -123,13 +123,16 @@ func twoJobs(n int, fn func(w *World, all *comm.Comm) error) error {
 			members[r] = int32(w.Proc.Number(id))
 		}
 		w.Proc.Unlock()
-		all := comm.New(w.Proc, ctx, rank, members)
-		if err := w.Coll.Attach(all, coll.NoSlot); err != nil {
+		comms[rank] = comm.New(w.Proc, ctx, rank, members)
+		if err := w.Coll.Attach(comms[rank], coll.NoSlot); err != nil {
 			return err
 		}
+	}
+	var running sync.WaitGroup
+	for rank, w := range worlds { // now all have met
 		running.Go(func() {
-			if errs[rank] = fn(w, all); errs[rank] == nil {
-				errs[rank] = w.Coll.Barrier(all)
+			if errs[rank] = fn(w, comms[rank]); errs[rank] == nil {
+				errs[rank] = w.Coll.Barrier(comms[rank])
 			}
 			if errs[rank] == nil {
 				errs[rank] = w.Close()

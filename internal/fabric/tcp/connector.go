@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/boot"
+	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -41,7 +42,7 @@ type connector struct {
 
 	mu      sync.Mutex
 	addrs   []string
-	peers   []peer
+	peers   peers.Table[peer]
 	callers []caller
 	turn    uint64 // numbers callers in order of arrival
 	results []result
@@ -64,6 +65,13 @@ const (
 	lost
 )
 
+// route is what the data path keeps of one process; L is its connection.
+type route[L any] struct {
+	link  *L   // nil if there is none
+	asked bool // the connector has been asked for one
+	down  bool // Down was called
+}
+
 // result is a new connection, or the reason why there is none; with neither, the call of
 // the peer has failed, and the peer may be dialled again.
 type result struct {
@@ -80,7 +88,7 @@ func newConnector(job *boot.Job, l limits, wake func()) (*connector, string, err
 	if job.Size < 1 || job.Rank < 0 || job.Rank >= job.Size {
 		return nil, "", fmt.Errorf("tcp: process %d in a job of %d", job.Rank, job.Size)
 	}
-	d := &connector{job: job, limits: l, wake: wake, peers: make([]peer, job.Size)}
+	d := &connector{job: job, limits: l, wake: wake, peers: peers.Make[peer](job.Size, nil)}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	if job.Size == 1 {
 		return d, "", nil
@@ -116,7 +124,7 @@ func (d *connector) start(addrs []string) error {
 func (d *connector) open(to int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p := &d.peers[to]
+	p := d.peers.At(to)
 	if p.state != unconnected || d.ctx.Err() != nil {
 		return
 	}
@@ -152,7 +160,7 @@ func (d *connector) announce(r result) {
 
 // lose marks a peer as lost, with mu held.
 func (d *connector) lose(p int, cause error) {
-	d.peers[p].state = lost
+	d.peers.At(p).state = lost
 	d.announce(result{peer: p, err: cause})
 }
 
@@ -160,8 +168,8 @@ func (d *connector) lose(p int, cause error) {
 func (d *connector) peerFailed(p int, cause error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.peers[p].state != lost {
-		d.peers[p].drop()
+	if d.peers.At(p).state != lost {
+		d.peers.At(p).drop()
 		d.lose(p, cause)
 	}
 }
@@ -171,7 +179,7 @@ func (d *connector) peerFailed(p int, cause error) {
 func (d *connector) admit(from int) wire.Verdict {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p := &d.peers[from]
+	p := d.peers.At(from)
 	switch {
 	case p.state == dialling && d.job.Rank < from:
 		return wire.Crossed
@@ -186,8 +194,8 @@ func (d *connector) admit(from int) wire.Verdict {
 func (d *connector) revokeAdmission(from int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.peers[from].state = unconnected
-	d.peers[from].drop()
+	d.peers.At(from).state = unconnected
+	d.peers.At(from).drop()
 	d.announce(result{peer: from})
 }
 
@@ -199,8 +207,8 @@ func (d *connector) established(with int, conn *socket, by sealer) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.peers[with].state = connected
-	d.peers[with].drop()
+	d.peers.At(with).state = connected
+	d.peers.At(with).drop()
 	if d.ctx.Err() != nil {
 		conn.Close()
 		return

@@ -87,7 +87,7 @@ func TestConnectionsOutsideWakeWhoIsArmed(t *testing.T) {
 						for range 2 * detachAfter {
 							give(fs, sinks, from, 0)
 						}
-						if !f.links[from].detached {
+						if !f.routes.At(from).link.detached {
 							t.Fatal("not out again")
 						}
 					}
@@ -138,7 +138,7 @@ func TestConnectionsOutsideEnd(t *testing.T) {
 		if died {
 			fs[1].(rawEnd).Kill()
 		} else {
-			f.set.Add(f.links[1].fd, 1) // so that it is there already
+			f.set.Add(f.routes.At(1).link.fd, 1) // so that it is there already
 			f.Arm()
 		}
 		for end := time.Now().Add(testTimeout); sinks[0].downs[1] == nil; f.Poll(sinks[0], -1) {
@@ -167,11 +167,11 @@ func TestConnectionsOutsideWaitForRoom(t *testing.T) {
 	for f.Send(1, &h, payload) {
 		sent++
 	}
-	if l := f.links[1]; !l.detached || !l.blocked || l.watched {
+	if l := f.routes.At(1).link; !l.detached || !l.blocked || l.watched {
 		t.Fatalf("out %v, blocked %v, watched %v", l.detached, l.blocked, l.watched)
 	}
 	f.Arm()
-	if !f.links[1].watched {
+	if !f.routes.At(1).link.watched {
 		t.Fatal("nobody waits for room")
 	}
 	room := make(chan struct{})

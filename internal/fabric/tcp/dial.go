@@ -72,7 +72,7 @@ func permanent(err error) bool {
 func (d *connector) fail(ctx context.Context, to int, addr string, cause error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.peers[to].attempt == ctx && d.ctx.Err() == nil {
+	if d.peers.At(to).attempt == ctx && d.ctx.Err() == nil {
 		where := addr
 		if far(d.job, to) {
 			where = hostOf(d.job, to) + ", " + addr

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/sys"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -26,10 +27,8 @@ type Fabric struct {
 	limits    limits
 
 	// Under the engine's lock.
-	links  []*link // by peer; nil: none yet, or down
+	routes peers.Table[route[link]]
 	active []*link // established links
-	asked  []bool  // the connector was asked for a connection
-	down   []bool
 	turns  uint
 	broken bool // a link is broken and Poll has not reported it yet
 	bufs   [][]byte
@@ -65,10 +64,8 @@ func Listen(c Config) (*Fabric, string, error) {
 		return nil, "", err
 	}
 	f.connector = d
-	f.links = make([]*link, c.Job.Size)
+	f.routes = peers.Make[route[link]](c.Job.Size, nil)
 	f.detached = make([]*link, 0, detachedMax) // so that polling does not allocate
-	f.asked = make([]bool, c.Job.Size)
-	f.down = make([]bool, c.Job.Size)
 	return f, addr, nil
 }
 
@@ -90,18 +87,15 @@ func (f *Fabric) ChunkMax() int { return chunkMax }
 
 // Send implements fabric.Fabric: one system call.
 func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
-	l := f.links[to]
-	if l == nil {
-		if f.down[to] {
-			return true
-		}
-		if !f.asked[to] {
-			f.asked[to] = true
-			f.connector.open(to)
-		}
-		return false
+	r := f.routes.At(to)
+	if r.link != nil {
+		return r.link.send(f, h, payload)
 	}
-	return l.send(f, h, payload)
+	if !r.down && !r.asked {
+		r.asked = true
+		f.connector.open(to)
+	}
+	return r.down
 }
 
 // Poll implements fabric.Fabric.
@@ -114,10 +108,10 @@ func (f *Fabric) Poll(s fabric.Sink, hint int) int {
 		n += f.reportBroken(s)
 	}
 	if hint >= 0 {
-		if l := f.links[hint]; l != nil {
+		if q := f.routes.Find(hint); q != nil && q.link != nil {
 			f.turns++
 			if f.turns%sweepEvery != 0 {
-				return n + f.direct(s, l)
+				return n + f.direct(s, q.link)
 			}
 		}
 	}
@@ -131,7 +125,7 @@ func (f *Fabric) Poll(s fabric.Sink, hint int) int {
 		n += f.receive(s, f.detached[i])
 	}
 	for i := range f.set.Ready() {
-		if l := f.links[f.set.Number(i)]; l != nil {
+		if l := f.routes.At(int(f.set.Number(i))).link; l != nil {
 			n += f.receive(s, l)
 		}
 	}
@@ -171,8 +165,9 @@ func (f *Fabric) adopt(s fabric.Sink) int {
 	}
 	for _, r := range f.connector.take() {
 		n++
+		q := f.routes.At(r.peer)
 		switch {
-		case r.conn != nil && f.down[r.peer]:
+		case r.conn != nil && q.down:
 			r.conn.Close()
 		case r.conn != nil:
 			l, err := newLink(r.peer, r.conn, r.seal, f.limits.buffer)
@@ -185,14 +180,14 @@ func (f *Fabric) adopt(s fabric.Sink) int {
 				f.report(s, r.peer, fmt.Errorf("tcp: connection with process %d: %w", r.peer, err))
 				continue
 			}
-			f.links[r.peer] = l
+			q.link = l
 			f.active = append(f.active, l)
-		case r.err != nil && f.links[r.peer] != nil: // what has arrived is delivered first
-			f.links[r.peer].broken, f.broken = r.err, true
+		case r.err != nil && q.link != nil: // what has arrived is delivered first
+			q.link.broken, f.broken = r.err, true
 		case r.err != nil:
 			f.report(s, r.peer, r.err)
 		default:
-			f.asked[r.peer] = false
+			q.asked = false
 		}
 	}
 	return n
@@ -233,14 +228,14 @@ func (f *Fabric) release(l *link) {
 	f.removeFromSet(l)
 	sys.CloseFD(l.fd)
 	l.abandon(f)
-	f.links[l.peer] = nil
+	f.routes.At(l.peer).link = nil
 	f.active = slices.DeleteFunc(f.active, func(a *link) bool { return a == l })
 }
 
 // report calls Down for a peer, once.
 func (f *Fabric) report(s fabric.Sink, peer int, cause error) {
-	if !f.down[peer] {
-		f.down[peer] = true
+	if q := f.routes.At(peer); !q.down {
+		q.down = true
 		s.Down(peer, cause)
 	}
 }

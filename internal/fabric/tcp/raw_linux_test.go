@@ -18,7 +18,7 @@ func (f rawEnd) Kill() {
 }
 
 func (f rawEnd) Inject(to int, r *rand.Rand) {
-	if l := f.links[to]; l != nil {
+	if l := f.routes.At(to).link; l != nil {
 		sys.Send(l.fd, hostile(r))
 		return
 	}
@@ -28,7 +28,7 @@ func (f rawEnd) Inject(to int, r *rand.Rand) {
 // Speak sends bytes as they are.
 func (f rawEnd) Speak(to int, b []byte) {
 	for len(b) > 0 {
-		n, _ := sys.Send(f.links[to].fd, b)
+		n, _ := sys.Send(f.routes.At(to).link.fd, b)
 		b = b[n:]
 	}
 }
@@ -48,4 +48,4 @@ func paths() map[string]maker { return map[string]maker{"raw": raw, "streams": g
 func (f rawEnd) Connector() *connector { return f.connector }
 
 // Seal is the seal of a connection.
-func (f rawEnd) Seal(to int) *wire.Sealed { return f.links[to].seal }
+func (f rawEnd) Seal(to int) *wire.Sealed { return f.routes.At(to).link.seal }

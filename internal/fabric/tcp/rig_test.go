@@ -49,7 +49,7 @@ func (f streamsEnd) Kill() {
 }
 
 func (f streamsEnd) Inject(to int, r *rand.Rand) {
-	if l := f.links[to]; l != nil {
+	if l := f.routes.At(to).link; l != nil {
 		l.conn.Write(hostile(r))
 		return
 	}
@@ -57,10 +57,10 @@ func (f streamsEnd) Inject(to int, r *rand.Rand) {
 }
 
 // Speak sends bytes as they are.
-func (f streamsEnd) Speak(to int, b []byte) { f.links[to].conn.Write(b) }
+func (f streamsEnd) Speak(to int, b []byte) { f.routes.At(to).link.conn.Write(b) }
 
 // Seal is the seal of a connection.
-func (f streamsEnd) Seal(to int) *wire.Sealed { return f.links[to].seal }
+func (f streamsEnd) Seal(to int) *wire.Sealed { return f.routes.At(to).link.seal }
 
 // Connector is for tests that know only what both data paths have.
 func (f streamsEnd) Connector() *connector { return f.connector }

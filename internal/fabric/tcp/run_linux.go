@@ -22,7 +22,7 @@ type run struct {
 
 // SendRun implements fabric.Runner.
 func (f *Fabric) SendRun(to int, h *wire.Header, payload [][]byte) (taken int) {
-	l := f.links[to]
+	l := f.routes.At(to).link
 	if l == nil || l.seal != nil || l.sent > 0 || l.broken != nil {
 		return 0
 	}

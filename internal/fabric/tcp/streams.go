@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/halo-mpi/halo/internal/fabric"
+	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -26,9 +27,7 @@ type streams struct {
 	wg        sync.WaitGroup
 
 	// Under the engine's lock.
-	asked  []bool
-	down   []bool
-	links  []*stream // by peer; nil: none yet, or down
+	routes peers.Table[route[stream]]
 	active []*stream
 	h      wire.Header // of the current frame
 	idle   int         // turns in a row that found nothing
@@ -77,7 +76,7 @@ func listenStreams(c Config) (*streams, string, error) {
 		return nil, "", err
 	}
 	f.connector = d
-	f.asked, f.down, f.links = make([]bool, c.Job.Size), make([]bool, c.Job.Size), make([]*stream, c.Job.Size)
+	f.routes = peers.Make[route[stream]](c.Job.Size, nil)
 	return f, addr, nil
 }
 
@@ -99,17 +98,15 @@ func (f *streams) ChunkMax() int { return chunkMax }
 
 // Send implements fabric.Fabric.
 func (f *streams) Send(to int, h *wire.Header, payload []byte) bool {
-	l := f.links[to]
-	if l == nil {
-		if f.down[to] {
-			return true
-		}
-		if !f.asked[to] {
-			f.asked[to] = true
+	q := f.routes.At(to)
+	if q.link == nil {
+		if !q.down && !q.asked {
+			q.asked = true
 			f.connector.open(to)
 		}
-		return false
+		return q.down
 	}
+	l := q.link
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if l.refused = len(l.out) >= bufferMax && !l.ended; l.refused {
@@ -155,27 +152,28 @@ func (f *streams) Poll(s fabric.Sink, _ int) int {
 func (f *streams) adopt(s fabric.Sink) int {
 	results := f.connector.take()
 	for _, r := range results {
+		q := f.routes.At(r.peer)
 		switch {
-		case r.conn != nil && f.down[r.peer]:
+		case r.conn != nil && q.down:
 			r.conn.Close()
 		case r.conn != nil:
 			l := &stream{peer: r.peer, conn: r.conn, seal: r.seal}
 			if r.seal != nil {
 				_ = r.conn.keepAlive() // without it the failure of a host is detected later
 			}
-			f.links[r.peer] = l
+			q.link = l
 			f.active = append(f.active, l)
 			f.wg.Go(func() { f.read(l) })
 			f.wg.Go(func() { f.write(l) })
-		case r.err != nil && f.links[r.peer] != nil: // what has arrived is delivered first
+		case r.err != nil && q.link != nil: // what has arrived is delivered first
 			f.mu.Lock()
-			f.links[r.peer].err = r.err
+			q.link.err = r.err
 			f.mu.Unlock()
 		case r.err != nil:
-			f.down[r.peer] = true
+			q.down = true
 			s.Down(r.peer, r.err)
 		default:
-			f.asked[r.peer] = false
+			q.asked = false
 		}
 	}
 	return len(results)
@@ -216,7 +214,7 @@ func (f *streams) receive(s fabric.Sink, l *stream) (did int) {
 		return did
 	}
 	l.conn.Close()
-	f.links[l.peer], f.down[l.peer] = nil, true
+	*f.routes.At(l.peer) = route[stream]{down: true}
 	f.active = slices.DeleteFunc(f.active, func(a *stream) bool { return a == l })
 	s.Down(l.peer, fmt.Errorf("tcp: connection with process %d: %w", l.peer, err))
 	return did + 1
