@@ -62,7 +62,7 @@ func (e *Engine) attach(c *comm.Comm, slot int) {
 // shared reports whether all these processes reach each other through memory.
 func (e *Engine) shared(members []int32) bool {
 	for _, m := range members {
-		if !e.p.Near(int(m)) {
+		if !e.p.Here(int(m)) {
 			return false
 		}
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
-	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/peers"
@@ -16,7 +16,7 @@ import (
 type Engine struct {
 	p    *proc.Proc
 	p2p  *p2p.Engine
-	node *shm.Fabric // nil if nobody is reached through memory
+	node *node.Node // nil if nobody is reached through memory
 
 	live  []*schedule // under way
 	ready []*schedule // the parts of their round are complete

@@ -23,7 +23,8 @@ func layers() []layer {
 		{"assembly", []string{"internal/world"}},
 		{"semantics", []string{"internal/p2p", "internal/coll", "internal/rma"}},
 		{"process", []string{"internal/proc", "internal/comm", "internal/match", "internal/op", "internal/op/gen", "internal/dtype", "internal/dtype/dtypetest", "internal/dtype/gen", "internal/apply", "internal/mem", "internal/memory"}},
-		{"transports", []string{"internal/fabric/shm", "internal/fabric/tcp", "internal/fabric/inproc"}},
+		{"transports", []string{"internal/fabric/shm", "internal/fabric/tcp"}},
+		{"node", []string{"internal/node", "internal/node/inproc", "internal/node/nodetest"}},
 		{"transport contract", []string{"internal/fabric", "internal/fabric/fabrictest", "internal/hosttest"}},
 		{"formats", []string{"internal/cname", "internal/shmfmt", "internal/wire", "internal/boot", "internal/frame", "internal/class", "internal/heap", "internal/hot", "internal/leftover", "internal/lines", "internal/peers", "internal/sparse"}},
 		{"system", []string{"internal/sys", "internal/planted", "internal/leak", "internal/testrun", "internal/lint", "internal/unexported"}},
@@ -39,11 +40,8 @@ type separation struct {
 func separations() []separation {
 	return []separation{
 		{"internal/fabric/shm", "internal/fabric/tcp", "transports do not know each other"},
-		{"internal/fabric/shm", "internal/fabric/inproc", "transports do not know each other"},
 		{"internal/fabric/tcp", "internal/fabric/shm", "transports do not know each other"},
-		{"internal/fabric/tcp", "internal/fabric/inproc", "transports do not know each other"},
-		// inproc is shm's rings on the heap: it alone may import another transport.
-		{"internal/fabric/inproc", "internal/fabric/tcp", "transports do not know each other"},
+		{"internal/fabric/tcp", "internal/node", "sockets need no shared memory"},
 		{"examples/...", "internal/...", "an example shows what a user can write"},
 		{"cmd/...", "examples/...", "the tool does not depend on its examples"},
 		{"internal/...", "internal/lint", "the lint is a test, not a library"},

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/heap"
+	"github.com/halo-mpi/halo/internal/node"
 )
 
 // Align is the alignment of every block in bytes.
@@ -25,11 +25,11 @@ type Store struct {
 // Block is allocated memory.
 type Block struct {
 	Mem []byte
-	Off int64 // in the process's heap, as shm.Fabric.Memory takes it; -1 if others cannot map it
+	Off int64 // in the process's heap, as node.View.Memory takes it; -1 if others cannot map it
 }
 
 // New makes the store of the process that node belongs to; nil if there is none.
-func New(node *shm.Fabric) *Store {
+func New(node *node.Node) *Store {
 	if node == nil {
 		return &Store{heap: heap.Private()}
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/fabric/inproc"
+	"github.com/halo-mpi/halo/internal/node/inproc"
 )
 
 func stores(t *testing.T) map[string]*Store {

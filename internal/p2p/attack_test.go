@@ -13,9 +13,10 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/fabric"
-	"github.com/halo-mpi/halo/internal/fabric/inproc"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/fabric/tcp"
+	"github.com/halo-mpi/halo/internal/node"
+	"github.com/halo-mpi/halo/internal/node/inproc"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -70,7 +71,7 @@ func (s *attackTest) must(err error) {
 func (s *attackTest) open(name string) {
 	s.t.Helper()
 	boots := boot.Memory(processes)
-	var nodes [processes]*shm.Fabric
+	var nodes [processes]*node.Node
 	var fars [processes]fabric.Fabric
 	if name == "inproc" {
 		w, err := inproc.New(processes)
@@ -79,7 +80,7 @@ func (s *attackTest) open(name string) {
 			nodes[i], err = w.Open(i)
 			s.must(err)
 		}
-		s.fab = nodes[attacker]
+		s.fab = shm.New(nodes[attacker])
 		s.end = func() { w.Kill(attacker) }
 	} else {
 		var starts []func([]string) error

@@ -12,8 +12,8 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/dtype"
-	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/heap"
+	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -51,7 +51,7 @@ func (k *kernel) Wake(int, *atomic.Uint32) error         { return nil }
 func (k *kernel) Close() error                           { return nil }
 func (k *kernel) Heap() *heap.Heap                       { return k.heap }
 
-func (k *kernel) View(int) shm.View { return nil }
+func (k *kernel) View(int) node.View { return nil }
 
 func (k *kernel) Write(int, *shmfmt.Door, [][]byte, uint64) error { return errors.ErrUnsupported }
 
@@ -88,7 +88,7 @@ func (k *kernel) open(t *testing.T, b boot.Boot, i, n int) (*Engine, *comm.Comm)
 	d.Probe = *probe
 	d.ProbeAddr = uint64(uintptr(unsafe.Pointer(probe)))
 	d.Pid.Store(1)
-	f, err := shm.New("kernel", k, i, job, n)
+	f, err := node.New("kernel", k, i, job, n)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,8 +30,8 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest
 		h.Size, h.Kind, h.Flags, h.Chan = uint32(len(buf)), wire.Eager, 0, 0
 		h.Ctx, h.Tag, h.Aux, h.Arg, h.Name = c.Ctx, tag, uint32(code), 0, 0
 		var sent bool
-		if node := e.p.Direct(int(to)); node != nil {
-			sent = node.Send(int(to), h, buf)
+		if rings := e.p.Direct(int(to)); rings != nil {
+			sent = rings.Send(int(to), h, buf)
 		} else {
 			sent = e.p.Send(int(to), h, buf)
 		}

@@ -45,7 +45,7 @@ const (
 	AttachByOne = false
 )
 
-// Packages heap, shm, proc and p2p, as far as one-sided communication needs them.
+// Packages heap, node, proc and p2p, as far as one-sided communication needs them.
 const (
 	// FreedTwice finds blocks of a heap that are free already.
 	FreedTwice = false

@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -26,7 +27,8 @@ type Proc struct {
 	job    *boot.Job
 	policy Policy
 
-	node       *shm.Fabric       // to peers on this node through memory, nil if there is none
+	node       *node.Node        // memory shared with peers on this node, nil if there is none
+	rings      *shm.Fabric       // frames through that memory
 	transports []*transport      // all fabrics
 	far        fabric.Fabric     // to all other processes, nil if there is none
 	others     others            // processes of other jobs
@@ -105,9 +107,9 @@ type peer struct {
 	down  error
 }
 
-// New returns the process of b.Job with the given fabrics: node reaches the processes of
-// this node, and far the others; either may be nil.
-func New(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy Policy) (*Proc, error) {
+// New returns the process of b.Job: node is the memory shared with the processes of this node,
+// and far is the fabric to the others; either may be nil.
+func New(b boot.Boot, node *node.Node, far fabric.Fabric, policy Policy) (*Proc, error) {
 	job := b.Job()
 	p := &Proc{
 		boot: b, job: job, policy: policy, node: node, far: far,
@@ -116,7 +118,8 @@ func New(b boot.Boot, node *shm.Fabric, far fabric.Fabric, policy Policy) (*Proc
 	p.peers = peers.Make(job.Size, p.initPeer)
 	p.threads.init(policy)
 	if node != nil {
-		p.transports = append(p.transports, &transport{fab: node})
+		p.rings = shm.New(node)
+		p.transports = append(p.transports, &transport{fab: p.rings})
 	}
 	if far != nil {
 		p.transports = append(p.transports, &transport{fab: far, sockets: true})
@@ -136,7 +139,7 @@ func (p *Proc) fabricTo(peer int) fabric.Fabric {
 	case peer == p.job.Rank:
 		return nil
 	case p.Near(peer):
-		return p.node
+		return p.rings
 	}
 	return p.far
 }
@@ -192,13 +195,16 @@ func (p *Proc) Job() *boot.Job { return p.job }
 // Boot returns the connection to the launcher.
 func (p *Proc) Boot() boot.Boot { return p.boot }
 
-// Near reports whether a process is reached through memory.
-func (p *Proc) Near(peer int) bool {
+// Near reports whether another process is reached through memory.
+func (p *Proc) Near(peer int) bool { return p.Here(peer) && peer != p.job.Rank }
+
+// Here reports whether a process shares the memory of the node: this one, or one that is near.
+func (p *Proc) Here(peer int) bool {
 	return p.node != nil && peer < p.job.Size && p.node.LocalIndex(peer) >= 0
 }
 
-// Node returns the fabric through memory, nil if there is none.
-func (p *Proc) Node() *shm.Fabric { return p.node }
+// Node returns the memory shared with the processes of this node, nil if there is none.
+func (p *Proc) Node() *node.Node { return p.node }
 
 // Lock takes the engine's lock. A poller yields it.
 func (p *Proc) Lock() {
@@ -262,7 +268,7 @@ func (p *Proc) EagerMax(to int) int {
 // ChunkMax is the payload of one frame of a long message to a peer.
 func (p *Proc) ChunkMax(to int) int { return p.peers.At(to).fab.ChunkMax() }
 
-// Reader returns the fabric that can read the peer's memory, nil if there is none.
+// Reader returns what can read the peer's memory, nil if there is none.
 func (p *Proc) Reader(from int) fabric.Reader {
 	if e := p.peers.At(from); e.near && p.node.CanRead(from) {
 		return p.node
@@ -305,17 +311,19 @@ func (p *Proc) SetDown(peer int, cause error) {
 // Lose reports that a peer has failed; whoever watches the processes calls it. Callable from
 // any goroutine, without the lock.
 func (p *Proc) Lose(peer int, cause error) {
-	if f, ok := p.fabricTo(peer).(interface{ Lose(int, error) }); ok {
+	if p.Near(peer) {
+		p.node.Lose(peer, cause)
+	} else if f, ok := p.far.(interface{ Lose(int, error) }); ok {
 		f.Lose(peer, cause)
 	}
 }
 
-// Direct returns the fabric in memory if the next frame to a peer may be sent there without Send,
-// otherwise nil. It exists so that it inlines: it looks whether any peer has frames in its send
-// queue, which costs less than to find the entry of this one.
+// Direct returns the fabric through memory if the next frame to a peer may be sent there without
+// Send, otherwise nil. It exists so that it inlines: it looks whether any peer has frames in its
+// send queue, which costs less than to find the entry of this one.
 func (p *Proc) Direct(to int) *shm.Fabric {
 	if len(p.queuedPeers) == 0 && p.Near(to) {
-		return p.node
+		return p.rings
 	}
 	return nil
 }
@@ -327,7 +335,7 @@ func (p *Proc) Send(to int, h *wire.Header, payload []byte) bool {
 		return false
 	}
 	if e.near { // a concrete call, so that the fast path in memory inlines
-		return p.node.Send(to, h, payload)
+		return p.rings.Send(to, h, payload)
 	}
 	return e.fab.Send(to, h, payload)
 }

@@ -253,7 +253,8 @@ func (p *Proc) pollAll(hint int) int {
 func (p *Proc) poll(hint int) int {
 	n := 0
 	if p.node != nil {
-		n = p.node.Poll(p.sink, hint)
+		n = p.rings.Poll(p.sink, hint)
+		n += p.node.PollOffers(n == 0)
 	}
 	p.turns++
 	for _, l := range p.transports {
@@ -297,11 +298,11 @@ func (p *Proc) Peek(from int) (*wire.Header, []byte) {
 	p.turns++
 	p.activity++
 	p.node.Disarm()
-	return p.node.Peek(from, min(peekMax, p.policy.Loads), &p.want)
+	return p.rings.Peek(from, min(peekMax, p.policy.Loads), &p.want)
 }
 
 // Consume consumes the frame that Peek has just returned.
-func (p *Proc) Consume() { p.node.Consume() }
+func (p *Proc) Consume() { p.rings.Consume() }
 
 const (
 	// peekMax is how many times Peek polls at most, with a fence or a pause of the

@@ -5,9 +5,9 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
-	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/hot"
 	"github.com/halo-mpi/halo/internal/memory"
+	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -19,7 +19,7 @@ type Engine struct {
 	messages *p2p.Engine
 	colls    *coll.Engine
 	mem      *memory.Store
-	node     *shm.Fabric // nil if nobody is reached through memory
+	node     *node.Node // nil if nobody is reached through memory
 
 	closed  *shmfmt.WindowRecord // of windows that have been freed: it has no targets, and stays as it is
 	windows map[uint64]*Window   // those that exist here, by id; under the engine's lock

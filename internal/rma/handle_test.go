@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -29,7 +29,7 @@ func TestQV32_TablesThatCannotBeMapped(t *testing.T) {
 	if to.control, err = shmfmt.FormatWindow(page, w.id, 1); err != nil {
 		t.Fatal(err)
 	}
-	e.node = &shm.Fabric{} // maps nothing
+	e.node = &node.Node{} // maps nothing
 	to.view = e.node.View(int(to.process))
 	handle := (&handleBytes{to.process, w.id, handleSpace | 5<<32, 64, 0}).append(nil)
 	v := newView(w)

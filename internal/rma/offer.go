@@ -205,7 +205,7 @@ func (e *Engine) awaitTaken(t *target, x *offerTo) (ended, done bool) {
 	return ended, done
 }
 
-// TakeOffer implements shm.Taker: it does what a process of the node offers, if that is
+// TakeOffer implements node.Taker: it does what a process of the node offers, if that is
 // for a window that both are in, and for memory of it, all of which is looked up here as it
 // is for frames (S5). It refuses what it cannot do, or what may be an error: then the origin
 // goes another way, and learns there what is wrong.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
 	"github.com/halo-mpi/halo/internal/shmfmt"
@@ -20,7 +20,7 @@ import (
 
 // between stands between a process and its taker of offers, and counts what it takes.
 type between struct {
-	inner shm.Taker
+	inner node.Taker
 	first func() // before an offer is done; may be nil
 	taken atomic.Int32
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -39,7 +39,7 @@ type target struct {
 	// control is the target's control block, nil if that is not mapped: the target is on
 	// another node.
 	control *shmfmt.Window
-	view    shm.View                              // of the heap that the control block is in; nil without one
+	view    node.View                             // of the heap that the control block is in; nil without one
 	found   [foundMax]atomic.Pointer[foundRegion] // of pathDynamic: used lately
 	finds   atomic.Uint32
 	// detour says that an accumulate has gone by frames because it is in several regions,
@@ -145,7 +145,7 @@ func (t *target) open(x entry) error {
 }
 
 // ofHost is the view of the heap with the memory of all members.
-func (w *Window) ofHost() shm.View {
+func (w *Window) ofHost() node.View {
 	if w.hosted == nil {
 		w.hosted = w.e.node.View(int(w.Comm.Members[w.host]))
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
-	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -47,8 +47,8 @@ type Window struct {
 	block    []byte                   // memory that holds mem, to be given back
 	page     []byte                   // memory of the control block, to be given back
 	host     int                      // rank in whose segment all memory is, -1 if each is in its own
-	hosted   shm.View                 // of the heap of host; nil until used; under the engine's lock
-	departed []shm.View               // of heaps of processes that are no members any more
+	hosted   node.View                // of the heap of host; nil until used; under the engine's lock
+	departed []node.View              // of heaps of processes that are no members any more
 	freed    atomic.Bool
 	check    *check // in checking mode only; constant
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/fabric"
-	"github.com/halo-mpi/halo/internal/fabric/inproc"
-	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/node"
+	"github.com/halo-mpi/halo/internal/node/inproc"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -139,7 +139,7 @@ func (g *goroutines) run(i int, w *World, fn func(*World) error) (err error) {
 // opener returns the function that makes the world of rank i, which checks or not.
 func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(i int) (*World, error), release func(), err error) {
 	n, release := len(boots), func() {}
-	var near func(i int) (*shm.Fabric, error) // joins the memory of rank i's host
+	var near func(i int) (*node.Node, error) // joins the memory of rank i's host
 	switch name {
 	case "inproc":
 		nodes := map[int]*inproc.World{} // by first rank
@@ -150,7 +150,7 @@ func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(
 				}
 			}
 		}
-		near = func(i int) (*shm.Fabric, error) {
+		near = func(i int) (*node.Node, error) {
 			local := boots[i].Job().Local
 			return nodes[local[0]].Open(slices.Index(local, i))
 		}
@@ -173,7 +173,7 @@ func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(
 			}
 			boots[i] = &memoryBoot{b, nodes[local[0]]}
 		}
-		near = func(i int) (*shm.Fabric, error) { return shm.Open(boots[i]) }
+		near = func(i int) (*node.Node, error) { return node.Open(boots[i]) }
 	case "tcp":
 	default:
 		return nil, nil, fmt.Errorf("fabric %q: %w", name, fabric.ErrUnsupported)
@@ -190,7 +190,7 @@ func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(
 
 // openRemote opens the fabrics to the other ranks: near to those of the host, where it is memory,
 // and tcp to the rest. It returns which ranks check, as reach does.
-func openRemote(b boot.Boot, near func(i int) (*shm.Fabric, error), i int, check bool) (node *shm.Fabric, far fabric.Fabric, checkers []bool, err error) {
+func openRemote(b boot.Boot, near func(i int) (*node.Node, error), i int, check bool) (node *node.Node, far fabric.Fabric, checkers []bool, err error) {
 	job := b.Job()
 	if near != nil && (len(job.Local) > 1 || job.Size == 1) {
 		if node, err = near(i); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/fabric"
-	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/memory"
+	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/rma"
@@ -63,12 +63,12 @@ func Open(b boot.Boot, callers Callers) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	node, far, checkers, err := reach(b, check)
+	near, far, checkers, err := reach(b, check)
 	if err != nil {
 		return nil, err
 	}
 	services := 0
-	if node != nil {
+	if near != nil {
 		services++
 	}
 	if far != nil {
@@ -80,7 +80,7 @@ func Open(b boot.Boot, callers Callers) (*World, error) {
 	runtime.GOMAXPROCS(threadPs(job, callers, threads, services, os.Getenv("GOMAXPROCS") != ""))
 	policy := processPolicy(job, threads)
 	policy.Fault = callers.Fault
-	w, err := start(b, node, far, checkers, policy, callers.Locked, n)
+	w, err := start(b, near, far, checkers, policy, callers.Locked, n)
 	if err == nil {
 		w.process = true
 		n.SetStage(shmfmt.StageRunning)
@@ -118,11 +118,11 @@ func threadPs(job *boot.Job, callers Callers, threads bool, services int, chosen
 	return n + 1
 }
 
-// reach opens the fabrics to the other processes: memory to those of this host, if the launcher
+// reach opens the ways to the other processes: memory to those of this host, if the launcher
 // says so, and tcp to the rest. Each process calls Exchange exactly once in every case, since hosts
 // may differ. With check this process checks, and checkers says which others do; otherwise it is
 // nil.
-func reach(b boot.Boot, check bool) (node *shm.Fabric, far fabric.Fabric, checkers []bool, err error) {
+func reach(b boot.Boot, check bool) (near *node.Node, far fabric.Fabric, checkers []bool, err error) {
 	job := b.Job()
 	switch {
 	case job.Size == 1 && check:
@@ -132,20 +132,20 @@ func reach(b boot.Boot, check bool) (node *shm.Fabric, far fabric.Fabric, checke
 	case job.Fabric != "shm" && job.Fabric != "tcp":
 		return nil, nil, nil, fmt.Errorf("fabric %q: %w", job.Fabric, fabric.ErrUnsupported)
 	case job.Fabric == "shm" && len(job.Local) > 1:
-		if node, err = shm.Open(b); err != nil {
+		if near, err = node.Open(b); err != nil {
 			return nil, nil, nil, err
 		}
 	}
 	// After the Exchange peers may map our segment, too.
-	if node == nil || len(job.Local) < job.Size {
+	if near == nil || len(job.Local) < job.Size {
 		tcp, checkers, err := dial(b, check)
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		return node, tcp, checkers, nil
+		return near, tcp, checkers, nil
 	}
 	_, checkers, err = exchangeAddresses(b, "", check)
-	return node, nil, checkers, err
+	return near, nil, checkers, err
 }
 
 // waitYields is how often a waiter yields the core before it sleeps: for 0.1 ms where a few
@@ -185,7 +185,7 @@ func note(b boot.Boot) *shmfmt.Note {
 	return shmfmt.OpenNote(mem, slices.Index(job.Local, job.Rank))
 }
 
-func start(b boot.Boot, node *shm.Fabric, far fabric.Fabric, checkers []bool, policy proc.Policy, inC bool, note *shmfmt.Note) (*World, error) {
+func start(b boot.Boot, node *node.Node, far fabric.Fabric, checkers []bool, policy proc.Policy, inC bool, note *shmfmt.Note) (*World, error) {
 	choice, err := coll.FromEnv(os.Getenv)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,8 @@ import (
 
 	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/leak"
+	"github.com/halo-mpi/halo/internal/node"
+	"github.com/halo-mpi/halo/internal/node/nodetest"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -39,15 +41,16 @@ func TestMain(m *testing.M) {
 // some of its memory stands, and a block of its heap; to a frame of kind Ready it
 // answers with what that block begins with.
 func child() error {
-	h := &host{n: 2}
+	h := &nodetest.Host{N: 2}
 	for i := range 3 {
-		h.files = append(h.files, os.NewFile(uintptr(3+i), "segment"))
+		h.Files = append(h.Files, os.NewFile(uintptr(3+i), "segment"))
 	}
-	f, err := shm.Open(&process{host: h, rank: 1})
+	n, err := node.Open(&nodetest.Process{Host: h, Rank: 1})
 	if err != nil {
 		return err
 	}
-	off, block, err := f.Alloc(blockSize, 0)
+	f := shm.New(n)
+	off, block, err := n.Alloc(blockSize, 0)
 	if err != nil {
 		return err
 	}
@@ -112,6 +115,7 @@ func (e *echo) Down(int, error)                { e.done = true }
 // parent is the sink of the test: what comes back must be what was sent.
 type parent struct {
 	t     *testing.T
+	node  *node.Node
 	f     *shm.Fabric
 	noise []byte
 	where wire.Header
@@ -169,15 +173,12 @@ func (p *parent) turn(more bool) {
 // startChild starts rank 1 as a process of its own.
 func startChild(t *testing.T) (*parent, *exec.Cmd) {
 	t.Helper()
-	h := newHost(t, 2)
-	f, err := shm.Open(&process{host: h, rank: 0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Unmap() })
+	h := nodetest.New(t, 2)
+	n := h.Open(t, 0)
+	f := shm.New(n)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childMark+"=1")
-	cmd.ExtraFiles = h.files
+	cmd.ExtraFiles = h.Files
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
@@ -191,7 +192,7 @@ func startChild(t *testing.T) (*parent, *exec.Cmd) {
 	if _, err := out.Read(make([]byte, 6)); err != nil {
 		t.Fatal("the child did not get ready: ", err)
 	}
-	p := &parent{t: t, f: f, noise: make([]byte, 2*f.ChunkMax())}
+	p := &parent{t: t, node: n, f: f, noise: make([]byte, 2*f.ChunkMax())}
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range p.noise {
 		p.noise[i] = byte(r.Uint32())
@@ -205,14 +206,14 @@ func TestTwoProcessesExchangeAndReadMemory(t *testing.T) {
 	for p.got < frames {
 		p.turn(p.sent < frames)
 	}
-	if !p.f.CanRead(1) {
+	if !p.node.CanRead(1) {
 		t.Log("this machine does not let a process read its child's memory")
 	} else {
 		got := make([]byte, p.where.Name)
-		if err := p.f.Read(1, [][]byte{got}, p.where.Arg); err != nil || !bytes.HasPrefix(got, []byte("the child's memory")) {
+		if err := p.node.Read(1, [][]byte{got}, p.where.Arg); err != nil || !bytes.HasPrefix(got, []byte("the child's memory")) {
 			t.Errorf("Read of the child: %v, %.20q", err, got)
 		}
-		if err := p.f.Read(1, [][]byte{got}, 8); err == nil {
+		if err := p.node.Read(1, [][]byte{got}, 8); err == nil {
 			t.Error("Read at address 8 succeeded")
 		}
 	}
@@ -232,7 +233,7 @@ func TestMEM06TwoProcessesShareABlock(t *testing.T) {
 		p.turn(false)
 	}
 	off := int64(p.where.Ctx)
-	block, err := p.f.View(1).Memory(off, blockSize)
+	block, err := p.node.View(1).Memory(off, blockSize)
 	if err != nil || !bytes.HasPrefix(block, []byte("the child's block\x00")) {
 		t.Fatalf("the child's block: %.20q, %v", block, err)
 	}
@@ -246,31 +247,31 @@ func TestMEM06TwoProcessesShareABlock(t *testing.T) {
 	if !bytes.HasPrefix(p.told, []byte("what I put there")) {
 		t.Errorf("the child says %q", p.told)
 	}
-	if !p.f.CanWrite(1) {
+	if !p.node.CanWrite(1) {
 		t.Log("this machine does not let a process write its child's memory")
 	} else {
 		// Over itself: the child does not look at it.
 		here, back := bytes.Repeat([]byte("new"), 1000), make([]byte, 3000)
-		if err := p.f.Write(1, [][]byte{here[:5], here[5:]}, p.where.Arg); err != nil {
+		if err := p.node.Write(1, [][]byte{here[:5], here[5:]}, p.where.Arg); err != nil {
 			t.Error(err)
 		}
-		if err := p.f.Read(1, [][]byte{back}, p.where.Arg); err != nil || !bytes.Equal(back, here) {
+		if err := p.node.Read(1, [][]byte{back}, p.where.Arg); err != nil || !bytes.Equal(back, here) {
 			t.Errorf("the child's memory: %.20q, %v", back, err)
 		}
-		if err := p.f.Write(1, [][]byte{here}, 8); err == nil {
+		if err := p.node.Write(1, [][]byte{here}, 8); err == nil {
 			t.Error("Write at address 8 succeeded")
 		}
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	p.f.Lose(1, errKilled)
+	p.node.Lose(1, errKilled)
 	for p.downs == 0 {
 		p.turn(false)
 	}
 	for i := range block {
 		block[i]++
 	}
-	if again, err := p.f.View(1).Memory(off+blockSize-1, 1); err != nil || again[0] != 1 {
+	if again, err := p.node.View(1).Memory(off+blockSize-1, 1); err != nil || again[0] != 1 {
 		t.Errorf("the block of a dead process: %d, %v", again, err)
 	}
 }
@@ -291,7 +292,7 @@ func TestKilledProcessLeavesWholeFrames(t *testing.T) {
 			time.Sleep(point)
 			cmd.Process.Kill()
 			cmd.Wait()
-			p.f.Lose(1, errKilled) // as the launcher's word would
+			p.node.Lose(1, errKilled) // as the launcher's word would
 		}()
 		for p.downs == 0 {
 			p.turn(true)

@@ -18,7 +18,7 @@ func by(name, pkg, run string) sought { return sought{name, []trial{{pkg, run}}}
 // faults are all that can be planted, in the order of package planted.
 func faults() []sought {
 	const apply, shmfmt, heap, rma, mpi = "internal/apply", "internal/shmfmt", "internal/heap", "internal/rma", "mpi"
-	const shm, histories = "internal/fabric/shm", "mpi/histories"
+	const node, histories = "internal/node", "mpi/histories"
 	return []sought{
 		by("AddInTwo", apply, "TestF3_KilledAnywhere|TestRC17_SumsAreExact"),
 		by("NeighbourStored", apply, "TestRC11_SomebodyComesInBetween|TestRC11_AnyOrderOfEveryOperation"),
@@ -38,7 +38,7 @@ func faults() []sought {
 		by("AttachByOne", rma, "TestRW05_AttachAndDetach"),
 		by("FreedTwice", heap, "TestMEM05Names"),
 		by("BlockDirty", heap, "TestBlocksKeepWhatIsInThem"),
-		by("BellNotRung", shm, "TestPeerThatCannotBeWokenIsDown"),
+		by("BellNotRung", node, "TestPeerThatCannotBeWokenIsLost"),
 		by("WatcherForgotten", rma, "TestF3_LockOfTheDead"),
 		by("NameStale", rma, "TestS6_ForgedAnswers"),
 		by("FenceNotMet", rma, "TestRS01_FencePhases|TestRS04_RandomPhases"),

@@ -1,8 +1,9 @@
-package shm_test
+package node_test
 
 import (
 	"testing"
 
+	"github.com/halo-mpi/halo/internal/node/nodetest"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -21,10 +22,9 @@ func (s *takers) TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt.
 // Offers reach whoever polls, also if nobody has sent a frame; those of a peer that is dead
 // do not, and neither do any where nobody takes them.
 func TestPollTakesOffers(t *testing.T) {
-	h := newHost(t, 3)
-	f := h.start(t)
+	h := nodetest.New(t, 3)
+	f := h.Start(t)
 	var by takers
-	var s tally
 	f[0].SetTaker(&by)
 	for from := 1; from <= 2; from++ {
 		for n := uint64(1); n <= 3; n++ {
@@ -34,8 +34,8 @@ func TestPollTakesOffers(t *testing.T) {
 			}
 			copy(o.Data()[:], "answered")
 			o.Make(n, &shmfmt.OfferHead{Window: 7, At: n, Do: uint32(n - 1), Size: 8})
-			if got := f[0].Poll(&s, -1); got != 1 {
-				t.Errorf("a poll that takes an offer did %d things", got)
+			if got := f[0].PollOffers(true); got != 1 {
+				t.Errorf("a poll that takes an offer took %d", got)
 			}
 			if ended, done := o.Ended(n); !ended || done != (n > 1) || string(o.Answer()[:8]) != "answered" {
 				t.Errorf("offer %d of process %d: ended %v, done %v, %q", n, from, ended, done, o.Answer()[:8])
@@ -45,15 +45,11 @@ func TestPollTakesOffers(t *testing.T) {
 			t.Errorf("process %d has offered %+v", from, heads)
 		}
 	}
-	f[0].Lose(2, errKilled)
-	f[0].Poll(&s, -1)
-	if len(s.downs) != 1 {
-		t.Fatalf("downs %v", s.downs)
-	}
+	f[0].Drop(2)
 	for from := 1; from <= 2; from++ {
 		o := f[from].Offer(0)
 		o.Make(4, &shmfmt.OfferHead{Do: 1})
-		f[0].Poll(&s, -1)
+		f[0].PollOffers(true)
 		if ended, _ := o.Ended(4); ended != (from == 1) {
 			t.Errorf("the offer of process %d, 2 is dead: ended %v", from, ended)
 		}
@@ -63,7 +59,7 @@ func TestPollTakesOffers(t *testing.T) {
 	}
 	o := f[0].Offer(1) // which takes none
 	o.Make(1, &shmfmt.OfferHead{Do: 1})
-	f[1].Poll(&s, -1)
+	f[1].PollOffers(true)
 	if ended, _ := o.Ended(1); ended || !o.Retract(1) {
 		t.Error("somebody has taken an offer for nobody")
 	}
@@ -71,12 +67,11 @@ func TestPollTakesOffers(t *testing.T) {
 
 // Bits of processes that are not, and offers that nobody correct makes, harm nobody.
 func TestForgedOffersHarmNobody(t *testing.T) {
-	h := newHost(t, 2)
-	f := h.start(t)
+	h := nodetest.New(t, 2)
+	f := h.Start(t)
 	var by takers
-	var s tally
 	f[0].SetTaker(&by)
-	mem := h.segment(t, 0)
+	mem := h.Segment(t, 0)
 	for i := 64; i < 80; i++ { // both bitmaps
 		mem[i] = 0xff
 	}
@@ -87,9 +82,9 @@ func TestForgedOffersHarmNobody(t *testing.T) {
 	seg.Offer(0).Make(1, &shmfmt.OfferHead{Do: 1}) // to itself
 	seg.Offer(1).Make(^uint64(0), &shmfmt.OfferHead{Window: ^uint64(0), At: ^uint64(0), Do: ^uint32(0), Size: ^uint32(0)})
 	for range 3 {
-		f[0].Poll(&s, -1)
+		f[0].PollOffers(true)
 	}
-	if len(by.heads[1]) != 1 || len(by.heads) != 1 || len(s.downs) != 0 {
-		t.Errorf("taken: %+v, downs %v", by.heads, s.downs)
+	if len(by.heads[1]) != 1 || len(by.heads) != 1 || f[0].Losing() {
+		t.Errorf("taken: %+v, lost %v", by.heads, f[0].TakeLosses())
 	}
 }

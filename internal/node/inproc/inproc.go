@@ -1,7 +1,6 @@
-// Package inproc carries frames between processes that are goroutines of one OS
-// process: the fabric of package shm over memory of the Go heap, where the race
-// detector sees every access and sleepers wait on Go channels. Tests can kill a
-// process of it.
+// Package inproc makes nodes of processes that are goroutines of one OS process: their
+// shared memory is on the Go heap, where the race detector sees every access, and sleepers
+// wait on Go channels. Tests can kill a process of it.
 package inproc
 
 import (
@@ -11,8 +10,8 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/fabric"
-	"github.com/halo-mpi/halo/internal/fabric/shm"
 	"github.com/halo-mpi/halo/internal/heap"
+	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -29,7 +28,7 @@ type World struct {
 
 	mu       sync.Mutex // guards what follows
 	segments []*shmfmt.Segment
-	fabrics  []*shm.Fabric // nil until Open
+	nodes    []*node.Node // nil until Open
 	dead     []bool
 }
 
@@ -55,7 +54,7 @@ func NewNode(job []int, size int) (*World, error) {
 	}
 	w := &World{
 		control: control, sleepers: make([]sleeper, n), heaps: make([]*heap.Heap, n), job: job, size: size,
-		segments: make([]*shmfmt.Segment, n), fabrics: make([]*shm.Fabric, n), dead: make([]bool, n),
+		segments: make([]*shmfmt.Segment, n), nodes: make([]*node.Node, n), dead: make([]bool, n),
 	}
 	for i := range w.sleepers {
 		w.sleepers[i].token = make(chan struct{}, 1)
@@ -67,27 +66,27 @@ func NewNode(job []int, size int) (*World, error) {
 // Size is the number of processes.
 func (w *World) Size() int { return len(w.sleepers) }
 
-// Open returns the fabric of process i, once. Others may already have sent to it.
-func (w *World) Open(i int) (*shm.Fabric, error) {
+// Open returns the node as process i uses it, once. Others may already have sent to it.
+func (w *World) Open(i int) (*node.Node, error) {
 	if i < 0 || i >= w.Size() {
 		return nil, fmt.Errorf("inproc: open of process %d in a world of %d", i, w.Size())
 	}
-	f, err := shm.New("inproc", &node{w, i}, i, w.job, w.size)
+	n, err := node.New("inproc", &memory{w, i}, i, w.job, w.size)
 	if err != nil {
 		return nil, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.fabrics[i] != nil {
+	if w.nodes[i] != nil {
 		return nil, fmt.Errorf("inproc: process %d is already open", i)
 	}
-	w.fabrics[i] = f
+	w.nodes[i] = n
 	for j, dead := range w.dead {
 		if dead {
 			w.lose(i, j)
 		}
 	}
-	return f, nil
+	return n, nil
 }
 
 // Kill ends process i for the others: each delivers the frames that i had published,
@@ -100,8 +99,8 @@ func (w *World) Kill(i int) {
 		return
 	}
 	w.dead[i] = true
-	for j, f := range w.fabrics {
-		if f != nil {
+	for j, n := range w.nodes {
+		if n != nil {
 			w.lose(j, i)
 		}
 	}
@@ -111,12 +110,12 @@ func (w *World) Kill(i int) {
 // reports that all others have failed. The caller holds w.mu.
 func (w *World) lose(i, dead int) {
 	if i != dead {
-		w.fabrics[i].Lose(w.job[dead], fmt.Errorf("inproc: process %d: %w", dead, ErrKilled))
+		w.nodes[i].Lose(w.job[dead], fmt.Errorf("inproc: process %d: %w", dead, ErrKilled))
 		return
 	}
-	for j := range w.fabrics {
+	for j := range w.nodes {
 		if j != i {
-			w.fabrics[i].Lose(w.job[j], fmt.Errorf("inproc: process %d itself: %w", i, ErrKilled))
+			w.nodes[i].Lose(w.job[j], fmt.Errorf("inproc: process %d itself: %w", i, ErrKilled))
 		}
 	}
 }
@@ -134,47 +133,47 @@ func (w *World) segment(i int) (*shmfmt.Segment, error) {
 	return w.segments[i], nil
 }
 
-// node is the world as process me sees it. It implements shm.Node.
-type node struct {
+// memory is the memory of a world as process me uses it. It implements node.Backend.
+type memory struct {
 	w  *World
 	me int
 }
 
-func (n *node) Control() *shmfmt.Control { return n.w.control }
+func (m *memory) Control() *shmfmt.Control { return m.w.control }
 
-func (n *node) Segment(i int) (*shmfmt.Segment, error) { return n.w.segment(i) }
+func (m *memory) Segment(i int) (*shmfmt.Segment, error) { return m.w.segment(i) }
 
-func (n *node) Sleep(bell *atomic.Uint32, seen uint32) {
-	n.w.sleepers[n.me].sleep(bell, seen)
+func (m *memory) Sleep(bell *atomic.Uint32, seen uint32) {
+	m.w.sleepers[m.me].sleep(bell, seen)
 }
 
-func (n *node) Wake(i int, _ *atomic.Uint32) error {
-	n.w.sleepers[i].wake()
+func (m *memory) Wake(i int, _ *atomic.Uint32) error {
+	m.w.sleepers[i].wake()
 	return nil
 }
 
 // Read is unsupported: an address from a frame is never used as a pointer, and in one
 // process the kernel cannot check it. Long messages take the generic path.
-func (n *node) Read(i int, _ *shmfmt.Door, dst [][]byte, _ uint64) error {
+func (m *memory) Read(i int, _ *shmfmt.Door, dst [][]byte, _ uint64) error {
 	return fmt.Errorf("inproc: read of %d blocks from process %d: %w", len(dst), i, fabric.ErrUnsupported)
 }
 
 // Write is unsupported, as Read is.
-func (n *node) Write(i int, _ *shmfmt.Door, src [][]byte, _ uint64) error {
+func (m *memory) Write(i int, _ *shmfmt.Door, src [][]byte, _ uint64) error {
 	return fmt.Errorf("inproc: write of %d blocks to process %d: %w", len(src), i, fabric.ErrUnsupported)
 }
 
-func (n *node) Heap() *heap.Heap { return n.w.heaps[n.me] }
+func (m *memory) Heap() *heap.Heap { return m.w.heaps[m.me] }
 
 // View returns the heap itself: blocks are slices.
-func (n *node) View(i int) shm.View { return view{n.w.heaps[i]} }
+func (m *memory) View(i int) node.View { return view{m.w.heaps[i]} }
 
 type view struct{ *heap.Heap }
 
 func (view) Close() {}
 
 // Close frees nothing: the others use the memory, which is collected with the world.
-func (n *node) Close() error { return nil }
+func (m *memory) Close() error { return nil }
 
 // sleeper is where one process sleeps on its doorbell. wake adds a token unless there is
 // one already. sleep compares the bell after every token that it takes, so a stale token

@@ -1,7 +1,6 @@
-package shm_test
+package node_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -14,7 +13,8 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/fabric"
-	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/node"
+	"github.com/halo-mpi/halo/internal/node/nodetest"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sys"
 )
@@ -27,7 +27,7 @@ func has(err error, c class.Class) bool {
 // MEM-06: what a process allocates is what its peers see at the offset, each at an address
 // of its own, and what they store there is what it loads.
 func TestMEM06PeersMapWhatAProcessAllocates(t *testing.T) {
-	f := newHost(t, 3).start(t)
+	f := nodetest.New(t, 3).Start(t)
 	for owner := range f {
 		for _, size := range []int64{1, 64, 5000, 3 << 20} {
 			off, mem, err := f[owner].Alloc(size, 0)
@@ -62,18 +62,18 @@ func TestMEM06PeersMapWhatAProcessAllocates(t *testing.T) {
 
 // Offsets and peers that are not are errors, and nothing outside of the heap is handed out.
 func TestMemoryIsOfTheHeap(t *testing.T) {
-	f := newHost(t, 2).start(t)
+	f := nodetest.New(t, 2).Start(t)
 	if _, _, err := f[1].Alloc(100, 0); err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range [][2]int64{{-1, 1}, {0, -1}, {heapSize, 1}, {heapSize - 1, 2}, {1<<63 - 1, 1}, {1, 1<<63 - 1}, {-1 << 63, 0}} {
+	for _, at := range [][2]int64{{-1, 1}, {0, -1}, {nodetest.HeapSize, 1}, {nodetest.HeapSize - 1, 2}, {1<<63 - 1, 1}, {1, 1<<63 - 1}, {-1 << 63, 0}} {
 		for peer := range 2 {
 			if mem, err := f[0].View(peer).Memory(at[0], at[1]); !has(err, class.RMARange) {
 				t.Errorf("%d bytes at offset %d of process %d: %d bytes, %v", at[1], at[0], peer, len(mem), err)
 			}
 		}
 	}
-	for _, at := range [][2]int64{{0, 0}, {0, heapSize}, {heapSize, 0}, {heapSize - 1, 1}} {
+	for _, at := range [][2]int64{{0, 0}, {0, nodetest.HeapSize}, {nodetest.HeapSize, 0}, {nodetest.HeapSize - 1, 1}} {
 		if mem, err := f[0].View(1).Memory(at[0], at[1]); err != nil || int64(len(mem)) != at[1] {
 			t.Errorf("%d bytes at offset %d: %d bytes, %v", at[1], at[0], len(mem), err)
 		}
@@ -90,7 +90,7 @@ func TestMemoryIsOfTheHeap(t *testing.T) {
 
 // Heaps are mapped by many goroutines at once, once.
 func TestHeapsAreMappedOnce(t *testing.T) {
-	f := newHost(t, 2).start(t)
+	f := nodetest.New(t, 2).Start(t)
 	off, mem, err := f[1].Alloc(8, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -121,29 +121,31 @@ func TestHeapsAreMappedOnce(t *testing.T) {
 
 // A segment that has no heap, as that of a launcher that could not make one, is no fault.
 func TestSegmentWithoutAHeap(t *testing.T) {
-	h := newHost(t, 2)
+	h := nodetest.New(t, 2)
 	short, err := sys.Memfd("halo-test-short", shmfmt.SegmentSize(2))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer short.Close()
-	h.files[2].Close()
-	h.files[2] = short
-	f := h.start(t)
+	h.Files[2].Close()
+	h.Files[2] = short
+	f := h.Start(t)
 	if _, err := f[0].View(1).Memory(0, 1); err == nil || has(err, class.RMARange) {
 		t.Errorf("a peer without a heap: %v", err)
 	}
 	if _, _, err := f[1].Alloc(1, 0); !has(err, class.NoMem) {
 		t.Errorf("a process without a heap: %v", err)
 	}
-	send(t, f[0], 1, 1) // and goes on without
+	if f[0].Segment(1) == nil {
+		t.Error("the rest of the segment of a peer without a heap is not mapped")
+	}
 }
 
 // Where addresses are short less of a heap is mapped. A process uses of its own what it
 // has mapped; of a peer's it reaches small blocks, and is told which large ones it does not.
 func TestHeapIsMappedAsFarAsItFits(t *testing.T) {
-	h := newHost(t, 2)
-	f := h.start(t)
+	h := nodetest.New(t, 2)
+	f := h.Start(t)
 	small, _, err := f[0].Alloc(1000, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +166,7 @@ func TestHeapIsMappedAsFarAsItFits(t *testing.T) {
 	}
 	seen, errSmall := f[1].View(0).Memory(small, 1000)
 	_, errLarge := f[1].View(0).Memory(large, 1<<20)
-	_, errBeyond := f[1].View(0).Memory(heapSize, 1)
+	_, errBeyond := f[1].View(0).Memory(nodetest.HeapSize, 1)
 	off, mem, err := f[1].Alloc(1<<20, 0)
 	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &old); err != nil {
 		t.Fatal(err)
@@ -187,56 +189,11 @@ func TestHeapIsMappedAsFarAsItFits(t *testing.T) {
 	}
 }
 
-// The kernel writes into a peer's memory, block after block.
-func TestWriteReachesThePeersMemory(t *testing.T) {
-	f := newHost(t, 2).start(t)
-	if err := f[0].Write(1, [][]byte{make([]byte, 1)}, 1<<20); !errors.Is(err, fabric.ErrUnsupported) {
-		t.Errorf("Write before CanWrite: %v", err)
-	}
-	if !f[0].CanWrite(1) {
-		t.Fatal("CanWrite is false for a process of our own")
-	}
-	here := bytes.Repeat([]byte("what I have to say "), 10000)
-	there := make([]byte, len(here))
-	addr := uint64(uintptr(unsafe.Pointer(&there[0]))) // large: on the heap, which does not move
-	for _, blocks := range []int{1, 2, 64, 65, 1000} {
-		clear(there)
-		var src [][]byte
-		for i := range blocks {
-			src = append(src, here[len(here)*i/blocks:len(here)*(i+1)/blocks], nil)
-		}
-		if err := f[0].Write(1, src, addr); err != nil || !bytes.Equal(here, there) {
-			t.Errorf("Write of %d blocks: %v, equal %t", blocks, err, bytes.Equal(here, there))
-		}
-	}
-	for _, bad := range []uint64{0, 8, 1 << 63, ^uint64(0)} {
-		if err := f[0].Write(1, [][]byte{here}, bad); err == nil {
-			t.Errorf("Write at %#x succeeded", bad)
-		}
-	}
-	// The number of a dead process may be another's.
-	f[0].Lose(1, errKilled)
-	if err := f[0].Write(1, [][]byte{here}, addr); !errors.Is(err, fabric.ErrUnsupported) {
-		t.Errorf("Write to a dead process: %v", err)
-	}
-	if !f[0].Gone(1) || f[0].Gone(0) {
-		t.Errorf("gone: %t, %t", f[0].Gone(0), f[0].Gone(1))
-	}
-}
-
-func TestCanWriteDemandsTheProbe(t *testing.T) {
-	f := newHost(t, 2).start(t)
-	f[0].Control().Door(1).Probe[3]++
-	if f[0].CanWrite(1) {
-		t.Error("CanWrite is true")
-	}
-}
-
-// Release of a fabric gives descriptors and mappings back, also where somebody may look.
+// Release of a node gives descriptors and mappings back, also where somebody may look.
 func TestReleaseGivesTheHeapBack(t *testing.T) {
 	for _, watched := range []bool{false, true} {
-		h := newHost(t, 2)
-		f, err := shm.Open(&process{host: h, rank: 0})
+		h := nodetest.New(t, 2)
+		f, err := node.Open(&nodetest.Process{Host: h})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,9 +217,9 @@ func TestReleaseGivesTheHeapBack(t *testing.T) {
 // A heap is mapped when it is used first, so that it costs those nothing who do not use
 // it; and core dumps leave it out, which would else make all of its pages.
 func TestHeapsAreMappedWhenTheyAreUsed(t *testing.T) {
-	h := newHost(t, 3)
-	f := h.start(t)
-	send(t, f[0], 1, 1)
+	h := nodetest.New(t, 3)
+	f := h.Start(t)
+	f[0].Segment(1)
 	if maps := heapMaps(t); len(maps) != 0 {
 		t.Errorf("before they are used heaps are mapped: %v", maps)
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package shm
+package node
 
 import (
 	"fmt"
@@ -11,6 +11,6 @@ import (
 )
 
 // Open is not available on this platform: use the tcp fabric.
-func Open(boot.Boot) (*Fabric, error) {
+func Open(boot.Boot) (*Node, error) {
 	return nil, fmt.Errorf("shared memory between processes on %s: %w", runtime.GOOS, fabric.ErrUnsupported)
 }

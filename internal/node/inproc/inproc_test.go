@@ -5,8 +5,9 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/fabric"
-	"github.com/halo-mpi/halo/internal/fabric/inproc"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/node"
+	"github.com/halo-mpi/halo/internal/node/inproc"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -26,19 +27,28 @@ func (s *recordingSink) Down(peer int, cause error) {
 	s.downs, s.causes = append(s.downs, peer), append(s.causes, cause)
 }
 
-func open(t testing.TB, n int) (*inproc.World, []*shm.Fabric) {
+func open(t testing.TB, n int) (*inproc.World, []*node.Node) {
 	t.Helper()
 	w, err := inproc.New(n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fs := make([]*shm.Fabric, n)
-	for i := range fs {
-		if fs[i], err = w.Open(i); err != nil {
+	nodes := make([]*node.Node, n)
+	for i := range nodes {
+		if nodes[i], err = w.Open(i); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return w, fs
+	return w, nodes
+}
+
+// rings are the fabrics over nodes.
+func rings(nodes []*node.Node) []*shm.Fabric {
+	fabrics := make([]*shm.Fabric, len(nodes))
+	for i, n := range nodes {
+		fabrics[i] = shm.New(n)
+	}
+	return fabrics
 }
 
 func TestOpenRefusesWhatIsNotAProcessOfTheWorld(t *testing.T) {
@@ -64,7 +74,7 @@ func TestFramesSentBeforeTheReceiverOpensArrive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !a.Send(1, &wire.Header{Kind: wire.Eager, Arg: 7}, nil) {
+	if !shm.New(a).Send(1, &wire.Header{Kind: wire.Eager, Arg: 7}, nil) {
 		t.Fatal("Send refused in an empty ring")
 	}
 	b, err := w.Open(1)
@@ -72,14 +82,15 @@ func TestFramesSentBeforeTheReceiverOpensArrive(t *testing.T) {
 		t.Fatal(err)
 	}
 	var s recordingSink
-	b.Poll(&s, -1)
+	shm.New(b).Poll(&s, -1)
 	if len(s.frames) != 1 || s.frames[0] != 7 {
 		t.Fatalf("got frames %v, want [7]", s.frames)
 	}
 }
 
 func TestKillDeliversWhatWasPublishedThenDownThenNothing(t *testing.T) {
-	w, f := open(t, 3)
+	w, nodes := open(t, 3)
+	f := rings(nodes)
 	const frames = 100 // more than one burst
 	for i := range frames {
 		if !f[1].Send(0, &wire.Header{Kind: wire.Eager, Arg: uint64(i)}, nil) {
@@ -121,12 +132,12 @@ func TestKillReachesWhoOpensLater(t *testing.T) {
 	}
 	w.Kill(0)
 	for i := range 2 {
-		f, err := w.Open(i)
+		n, err := w.Open(i)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var s recordingSink
-		f.Poll(&s, -1)
+		shm.New(n).Poll(&s, -1)
 		if len(s.downs) != 1 || s.downs[0] != 1-i {
 			t.Errorf("process %d saw downs %v, want [%d]", i, s.downs, 1-i)
 		}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/fabric/fabrictest"
-	"github.com/halo-mpi/halo/internal/fabric/inproc"
 	"github.com/halo-mpi/halo/internal/fabric/shm"
+	"github.com/halo-mpi/halo/internal/node/inproc"
 )
 
 // killable adds Kill of the suite to a fabric.
@@ -20,10 +20,10 @@ func (m killable) Kill() { m.world.Kill(m.me) }
 
 func TestConformance(t *testing.T) {
 	fabrictest.Run(t, func(t testing.TB, n int) []fabric.Fabric {
-		w, fs := open(t, n)
+		w, nodes := open(t, n)
 		fabrics := make([]fabric.Fabric, n)
-		for i, f := range fs {
-			fabrics[i] = killable{f, w, i}
+		for i, n := range nodes {
+			fabrics[i] = killable{shm.New(n), w, i}
 		}
 		return fabrics
 	})

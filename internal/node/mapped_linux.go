@@ -1,4 +1,4 @@
-package shm
+package node
 
 import (
 	"errors"
@@ -7,14 +7,12 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/fabric"
 	"github.com/halo-mpi/halo/internal/heap"
-	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/sparse"
 	"github.com/halo-mpi/halo/internal/sys"
@@ -22,43 +20,43 @@ import (
 
 // Open joins the shared memory of this node. After it has returned, peers may map the own
 // segment. The processes must synchronise between Open and the first Send.
-func Open(b boot.Boot) (*Fabric, error) {
+func Open(b boot.Boot) (*Node, error) {
 	job := b.Job()
 	n := len(job.Local)
 	me := slices.Index(job.Local, job.Rank)
-	node := &mapped{boot: b, job: job.Local, n: n, me: me, segments: make([]*shmfmt.Segment, n), heaps: make([]mappedHeap, n)}
-	node.heap = heap.Shared(node.openHeap)
+	m := &mapped{boot: b, job: job.Local, n: n, me: me, segments: make([]*shmfmt.Segment, n), heaps: make([]mappedHeap, n)}
+	m.heap = heap.Shared(m.openHeap)
 	if job.Oversubscribed() {
-		if err := node.openBells(); err != nil {
+		if err := m.openBells(); err != nil {
 			return nil, err
 		}
 	}
-	mem, open, err := node.mapSegment(-1, shmfmt.ControlSize(n), shmfmt.DoorsSize(n))
+	mem, open, err := m.mapSegment(-1, shmfmt.ControlSize(n), shmfmt.DoorsSize(n))
 	if err != nil {
 		return nil, err
 	}
-	if node.control, err = shmfmt.OpenControl(mem, n, open); err != nil {
+	if m.control, err = shmfmt.OpenControl(mem, n, open); err != nil {
 		return nil, err
 	}
-	if mem, open, err = node.mapSegment(job.Rank, shmfmt.SegmentSize(n), shmfmt.HeadSize(n)); err != nil {
+	if mem, open, err = m.mapSegment(job.Rank, shmfmt.SegmentSize(n), shmfmt.HeadSize(n)); err != nil {
 		return nil, err
 	}
-	if node.segments[me], err = shmfmt.FormatSegment(mem, me, n, open); err != nil {
+	if m.segments[me], err = shmfmt.FormatSegment(mem, me, n, open); err != nil {
 		return nil, err
 	}
-	node.probe = new([16]byte)
-	for i := range node.probe {
-		node.probe[i] = byte(rand.Uint32()) // of package math: it is no secret
+	m.probe = new([16]byte)
+	for i := range m.probe {
+		m.probe[i] = byte(rand.Uint32()) // of package math: it is no secret
 	}
-	d := node.control.Door(me)
-	d.Probe = *node.probe
-	d.ProbeAddr = uint64(uintptr(unsafe.Pointer(node.probe)))
+	d := m.control.Door(me)
+	d.Probe = *m.probe
+	d.ProbeAddr = uint64(uintptr(unsafe.Pointer(m.probe)))
 	d.Pid.Store(int32(os.Getpid())) // pairs with the load in CanRead
-	return New("shm", node, me, job.Local, job.Size)
+	return New("shm", m, me, job.Local, job.Size)
 }
 
-// mapped is the node of real processes: segments are mapped when first needed,
-// through descriptors that the launcher holds.
+// mapped is the Backend of processes of the operating system. It maps segments when they are first
+// used, through descriptors that it requests from the launcher.
 type mapped struct {
 	boot    boot.Boot
 	job     []int
@@ -77,29 +75,6 @@ type mapped struct {
 
 	bells *pollerBells // nil if processes sleep in a futex
 }
-
-// pollerBells is how processes of an oversubscribed node sleep: in Go's poller, until a peer
-// writes to the eventfd of their bell.
-//
-// A goroutine that sleeps in a futex keeps a P until the runtime's monitor takes it. Its return
-// wakes the monitor, which then checks every 20 us, for 10 ms, for other such goroutines. With 256
-// processes on 2 cores these checks take most of the time. A goroutine in the poller holds no P
-// and does not wake the monitor. With cores to spare the poller costs more: a write and two calls
-// of epoll instead of one futex call.
-//
-// The job alone determines whether the node is oversubscribed and has bells, so sleepers and those
-// that wake them agree.
-//
-// A process keeps descriptors of the bells of some peers, the first that it wakes. It asks the
-// launcher to wake the others. That costs a message, and leaves descriptors for the program.
-type pollerBells struct {
-	sleeper *sys.Sleeper                // of this process
-	wakers  []atomic.Pointer[sys.Waker] // by local process; nil before the first wake, or if the launcher wakes it
-	left    int                         // how many more wakers may be kept; guarded by the node's mutex
-}
-
-// bellShare limits the descriptors of bells to one in bellShare of those that the process may have.
-const bellShare = 4
 
 // mapSegment maps the segment of a rank, size bytes, with the first head bytes open. open opens
 // others.
@@ -181,17 +156,17 @@ func (m *mapped) openHeap() (*os.File, int64, *sparse.Mapping, error) {
 
 func (m *mapped) Heap() *heap.Heap { return m.heap }
 
-func (m *mapped) View(i int) View { return &mappedView{node: m, process: i} }
+func (m *mapped) View(i int) View { return &mappedView{mapped: m, process: i} }
 
 // mappedView is a View of the heap of a process.
 type mappedView struct {
-	node    *mapped
+	mapped  *mapped
 	process int
-	use     *sparse.Use // nil until it is used; under the node's mutex
+	use     *sparse.Use // nil until it is used; under the mutex of mapped
 }
 
 func (v *mappedView) Memory(off, size int64) ([]byte, error) {
-	m := v.node
+	m := v.mapped
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	h := &m.heaps[v.process]
@@ -215,107 +190,11 @@ func (v *mappedView) Memory(off, size int64) ([]byte, error) {
 }
 
 func (v *mappedView) Close() {
-	v.node.mu.Lock()
-	defer v.node.mu.Unlock()
+	v.mapped.mu.Lock()
+	defer v.mapped.mu.Unlock()
 	if v.use != nil {
 		v.use.Close()
 	}
-}
-
-// openBells makes this process sleep in Go's poller, and wake others there, if the job has bells:
-// ranks that are goroutines of one process have none.
-func (m *mapped) openBells() error {
-	f, err := m.boot.Segment(boot.BellFile(m.job[m.me]))
-	if errors.Is(err, errors.ErrUnsupported) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("shm: bell of process %d: %w", m.job[m.me], err)
-	}
-	bed, err := sys.NewSleeper(f)
-	if err != nil {
-		f.Close()
-		return fmt.Errorf("shm: bell of process %d: %w", m.job[m.me], err)
-	}
-	m.bells = &pollerBells{sleeper: bed, wakers: make([]atomic.Pointer[sys.Waker], m.n), left: m.n}
-	if files, ok := sys.LimitOfFiles(); ok {
-		m.bells.left = int(min(files/bellShare, uint64(m.n)))
-	}
-	return nil
-}
-
-func (m *mapped) Sleep(bell *atomic.Uint32, seen uint32) {
-	if m.bells == nil {
-		sys.FutexWait(bell, seen)
-		return
-	}
-	m.bells.sleeper.Sleep(bell, seen) // fails after Release: then it returns at once
-}
-
-func (m *mapped) Wake(i int, bell *atomic.Uint32) error {
-	switch {
-	case m.bells == nil:
-		sys.FutexWake(bell, 1<<30)
-		return nil
-	case planted.BellNotRung:
-		return nil
-	case i == m.me:
-		return m.bells.sleeper.Wake()
-	}
-	r := m.bells.wakers[i].Load()
-	if r == nil {
-		var err error
-		if r, err = m.waker(i); err != nil {
-			return err
-		}
-	}
-	if r == nil {
-		return m.boot.Ring(m.job[i])
-	}
-	return r.Wake()
-}
-
-// waker requests the bell of local process i from the launcher, and keeps it. It returns nil if this
-// process has reached its limit of descriptors or gets none; then it makes no further requests.
-func (m *mapped) waker(i int) (*sys.Waker, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r := m.bells.wakers[i].Load()
-	switch {
-	case r != nil:
-		return r, nil
-	case m.closed:
-		return nil, os.ErrClosed
-	case m.bells.left == 0:
-		return nil, nil
-	}
-	f, err := m.boot.Segment(boot.BellFile(m.job[i]))
-	if err == nil {
-		r, err = sys.NewWaker(f)
-	}
-	if err != nil {
-		m.bells.left = 0
-		return nil, nil
-	}
-	m.bells.left--
-	m.bells.wakers[i].Store(r)
-	return r, nil
-}
-
-// closeBells closes the descriptors of bells, once. The caller holds the mutex.
-func (m *mapped) closeBells() error {
-	closed := m.closed
-	m.closed = true
-	if closed || m.bells == nil {
-		return nil
-	}
-	err := m.bells.sleeper.Close()
-	for i := range m.bells.wakers {
-		if r := m.bells.wakers[i].Load(); r != nil {
-			err = errors.Join(err, r.Close())
-		}
-	}
-	return err
 }
 
 func (m *mapped) Read(_ int, door *shmfmt.Door, dst [][]byte, addr uint64) error {

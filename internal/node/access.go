@@ -1,0 +1,76 @@
+package node
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/halo-mpi/halo/internal/fabric"
+)
+
+// permission says whether the kernel permits an access, as one attempt has shown.
+type permission uint8
+
+const (
+	unknown permission = iota
+	granted
+	denied
+)
+
+// CanRead implements fabric.Reader: it reads the peer's probe once.
+func (n *Node) CanRead(peer int) bool {
+	p := n.peer(peer)
+	if p.dead {
+		return false
+	}
+	if p.read == unknown {
+		p.read = denied
+		d := p.door
+		var got [len(d.Probe)]byte
+		if d.Pid.Load() != 0 && n.backend.Read(p.local, d, [][]byte{got[:]}, d.ProbeAddr) == nil && got == d.Probe {
+			p.read = granted
+		}
+	}
+	return p.read == granted
+}
+
+// Read implements fabric.Reader.
+func (n *Node) Read(peer int, dst [][]byte, addr uint64) error {
+	p := n.peers[peer]
+	if p == nil || p.read != granted {
+		return fmt.Errorf("%s: read of %d blocks from process %d: %w", n.name, len(dst), peer, fabric.ErrUnsupported)
+	}
+	return n.backend.Read(p.local, p.door, dst, addr)
+}
+
+// CanWrite implements fabric.Writer: it overwrites the peer's probe once with the value
+// that it has read there.
+func (n *Node) CanWrite(peer int) bool {
+	if !n.CanRead(peer) {
+		return false
+	}
+	p := n.peers[peer]
+	if p.write == unknown {
+		p.write = denied
+		probe := p.door.Probe
+		if n.backend.Write(p.local, p.door, [][]byte{probe[:]}, p.door.ProbeAddr) == nil {
+			p.write = granted
+		}
+	}
+	return p.write == granted
+}
+
+// Write implements fabric.Writer. It needs no lock after CanWrite has returned true.
+func (n *Node) Write(peer int, src [][]byte, addr uint64) error {
+	p := n.peers[peer]
+	if p == nil || p.write != granted || n.Gone(peer) { // another process may have the id of a failed one
+		return fmt.Errorf("%s: write of %d blocks to process %d: %w", n.name, len(src), peer, fabric.ErrUnsupported)
+	}
+	return n.backend.Write(p.local, p.door, src, addr)
+}
+
+// Process returns the process id of a peer for which CanWrite has returned true, and the flag
+// that Gone loads. A caller that copies from and to the peer's memory without Read and Write
+// needs both.
+func (n *Node) Process(peer int) (pid int32, gone *atomic.Bool) {
+	return n.peers[peer].door.Pid.Load(), &n.gone[peer] // pairs with the store in Lose
+}

@@ -1,0 +1,132 @@
+// Package node is what the processes of one machine share: the control segment, the segment
+// of each process with its heap, doorbells to wake each other, and access to each other's memory.
+// Collectives, one-sided communication and the allocation of windows use a Node directly;
+// fabric/shm carries frames through its rings.
+//
+// The same code serves ranks that are goroutines of one process, over memory of the Go heap
+// (package inproc); Backend hides the differences.
+//
+// Processes of the node have local indexes from 0. Methods with a parameter peer take an index in
+// the job.
+package node
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/halo-mpi/halo/internal/heap"
+	"github.com/halo-mpi/halo/internal/hot"
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// Backend is the shared memory that a Node works on, and the means to sleep on it and to wake
+// other processes. It identifies processes by local index.
+type Backend interface {
+	Control() *shmfmt.Control
+	// Segment maps the segment of process i.
+	Segment(i int) (*shmfmt.Segment, error)
+	// Sleep blocks while the own bell has the value seen.
+	Sleep(bell *atomic.Uint32, seen uint32)
+	// Wake wakes process i, whose bell has just been incremented. It fails if it cannot wake
+	// that process.
+	Wake(i int, bell *atomic.Uint32) error
+	// Read copies from the memory of process i.
+	Read(i int, door *shmfmt.Door, dst [][]byte, addr uint64) error
+	// Write copies to the memory of process i.
+	Write(i int, door *shmfmt.Door, src [][]byte, addr uint64) error
+	// Heap is the own heap.
+	Heap() *heap.Heap
+	// View makes a view of the heap of process i.
+	View(i int) View
+	Close() error
+}
+
+// Node is the shared memory of a machine as one of its processes uses it. It implements
+// fabric.Reader and fabric.Writer.
+//
+// Where a method does not say otherwise, the caller holds the engine's lock.
+type Node struct {
+	Doorbell
+	name    string
+	members []int // job index by local index
+	local   []int // local index by job index, -1 for processes elsewhere
+	seg     *shmfmt.Segment
+	peers   []*peer // by job index, nil until the first use
+
+	taker   Taker      // of offers; nil: none are taken
+	offers  []offering // those of peers in offered
+	offered []uint64   // bits of the bitmap whose peers are in offers
+	head    shmfmt.OfferHead
+	turns   uint32 // of PollOffers
+
+	dropped []bool        // by job index: Drop was called
+	gone    []atomic.Bool // by job index: stored by Lose, loaded by Gone; and by C, so that it is in memory of records
+	losing  atomic.Bool   // lost is not empty; stored by Lose, loaded by Losing
+	mu      sync.Mutex    // guards lost
+	lost    []Loss
+}
+
+// New returns the node of local process me. members lists the job index of each local process, and
+// size is the number of processes in the job. name is that of the fabric through its memory.
+func New(name string, backend Backend, me int, members []int, size int) (*Node, error) {
+	n := &Node{
+		Doorbell: Doorbell{backend: backend, me: me, door: backend.Control().Door(me)},
+		name:     name, members: members,
+		local:   make([]int, size),
+		peers:   make([]*peer, size),
+		dropped: make([]bool, size),
+	}
+	gone := hot.OwnedBytes(n, size*int(unsafe.Sizeof(atomic.Bool{})))
+	n.gone = unsafe.Slice((*atomic.Bool)(unsafe.Pointer(unsafe.SliceData(gone))), size)
+	for i := range n.local {
+		n.local[i] = -1
+	}
+	for i, j := range members {
+		n.local[j] = i
+	}
+	seg, err := backend.Segment(me)
+	if err != nil {
+		return nil, err
+	}
+	n.seg = seg
+	n.offered = make([]uint64, seg.ActiveWords())
+	return n, nil
+}
+
+// Name returns the name of the fabric through the memory of the node: "shm" or "inproc".
+func (n *Node) Name() string { return n.name }
+
+// Control returns the segment that all processes of the node share.
+func (n *Node) Control() *shmfmt.Control { return n.backend.Control() }
+
+// OwnSegment returns the segment of this process.
+func (n *Node) OwnSegment() *shmfmt.Segment { return n.seg }
+
+// Me returns the local index of this process.
+func (n *Node) Me() int { return n.me }
+
+// Members returns the job index of each process of the node, by local index.
+func (n *Node) Members() []int { return n.members }
+
+// JobSize returns the number of processes in the job.
+func (n *Node) JobSize() int { return len(n.local) }
+
+// LocalIndex returns the local index of a process of the job, -1 if it is on another node.
+func (n *Node) LocalIndex(peer int) int { return n.local[peer] }
+
+// Close ends a Sleep in progress and all later ones. The memory stays usable.
+func (n *Node) Close() error {
+	n.closed.Store(true)
+	n.Wake()
+	return n.backend.Close()
+}
+
+// Release frees the memory of a closed node on which nobody sleeps, when the process continues
+// without it. If watched is set, calls may still be in progress or follow: they find empty memory.
+func (n *Node) Release(watched bool) error {
+	if r, ok := n.backend.(interface{ Release(bool) error }); ok {
+		return r.Release(watched)
+	}
+	return nil
+}

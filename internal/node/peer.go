@@ -1,0 +1,104 @@
+package node
+
+import (
+	"fmt"
+
+	"github.com/halo-mpi/halo/internal/shmfmt"
+)
+
+// peer is another process of the job, as far as its memory is used.
+type peer struct {
+	door  *shmfmt.Door    // nil if the process is on another node
+	seg   *shmfmt.Segment // nil if it cannot be mapped
+	local int             // local index
+	dead  bool            // its memory is not used any more
+
+	read  permission
+	write permission
+}
+
+// peer returns the state of a peer. The first call maps its segment; a peer whose segment cannot
+// be mapped is lost.
+func (n *Node) peer(index int) *peer {
+	if p := n.peers[index]; p != nil {
+		return p
+	}
+	p := &peer{local: n.local[index], dead: true}
+	n.peers[index] = p
+	if p.local < 0 {
+		if !n.dropped[index] {
+			n.Lose(index, fmt.Errorf("%s: process %d is not on this node", n.name, index))
+		}
+		return p
+	}
+	p.door = n.backend.Control().Door(p.local)
+	if n.dropped[index] {
+		return p
+	}
+	seg, err := n.backend.Segment(p.local)
+	if err != nil {
+		n.Lose(index, fmt.Errorf("%s: segment of process %d: %w", n.name, index, err))
+		return p
+	}
+	p.seg, p.dead = seg, false
+	return p
+}
+
+// Segment returns the segment of a peer. It returns nil if the peer has failed or cannot be mapped;
+// then Down follows.
+func (n *Node) Segment(peer int) *shmfmt.Segment {
+	p := n.peer(peer)
+	if p.dead {
+		return nil
+	}
+	return p.seg
+}
+
+// Loss is a failed peer that is not yet reported to the engine.
+type Loss struct {
+	Peer  int
+	Cause error
+}
+
+// Lose reports that a peer has failed; whoever watches the processes calls it. Sleep returns for
+// it, and TakeLosses returns it. Callable from any goroutine.
+func (n *Node) Lose(peer int, cause error) {
+	if peer < 0 || peer >= len(n.gone) {
+		return
+	}
+	n.gone[peer].Store(true) // pairs with the load in Gone
+	n.mu.Lock()
+	n.lost = append(n.lost, Loss{peer, cause})
+	n.losing.Store(true)
+	n.mu.Unlock()
+	n.Wake()
+}
+
+// Gone reports whether Lose was called for a peer, possibly before the engine is told.
+// Callable from any goroutine; it takes no lock.
+func (n *Node) Gone(peer int) bool { return n.gone[peer].Load() } // pairs with the store in Lose
+
+// Losing reports whether TakeLosses would return something.
+func (n *Node) Losing() bool { return n.losing.Load() } // pairs with the store in Lose
+
+// TakeLosses returns the losses since its last call.
+func (n *Node) TakeLosses() []Loss {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	lost := n.lost
+	n.lost = nil
+	n.losing.Store(false)
+	return lost
+}
+
+// Drop ends all use of the memory of a peer that has failed or broken the format.
+func (n *Node) Drop(peer int) {
+	n.dropped[peer] = true
+	n.dropOffers(peer)
+	if p := n.peers[peer]; p != nil {
+		p.dead = true
+	}
+}
+
+// Dropped reports whether Drop was called for a peer.
+func (n *Node) Dropped(peer int) bool { return n.dropped[peer] }
