@@ -7,7 +7,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/leftover"
 	"github.com/halo-mpi/halo/internal/p2p"
-	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/check"
 )
 
 // leftovers is what a process that checks has made and has to free, or to wait for, with the
@@ -18,8 +18,8 @@ import (
 type leftovers struct {
 	mu       sync.Mutex
 	requests map[*p2p.Request]begun
-	comms    map[*Comm]rma.Call
-	windows  map[*Window]rma.Call
+	comms    map[*Comm]check.Call
+	windows  map[*Window]check.Call
 	sweep    int // how many communicators and windows there are when the next sweep is due
 }
 
@@ -27,11 +27,11 @@ type leftovers struct {
 type begun struct {
 	r   *p2p.Request
 	gen uint32
-	at  rma.Call
+	at  check.Call
 }
 
 func newLeftovers() *leftovers {
-	return &leftovers{requests: make(map[*p2p.Request]begun), comms: make(map[*Comm]rma.Call), windows: make(map[*Window]rma.Call), sweep: 64}
+	return &leftovers{requests: make(map[*p2p.Request]begun), comms: make(map[*Comm]check.Call), windows: make(map[*Window]check.Call), sweep: 64}
 }
 
 // note notes a request that the program is about to be given.

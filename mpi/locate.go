@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/check"
 )
 
 // locator is what LocateCalls was given.
@@ -34,24 +34,24 @@ func (internals) LocateCalls(caller func() uintptr, place func(pc uintptr) strin
 }
 
 // located is the call of the program that is being carried out, with its place.
-func located(name string) rma.Call {
+func located(name string) check.Call {
 	if l := current.locator.Load(); l != nil {
 		if pc := l.caller(); pc != 0 {
-			return rma.Call{Name: name, PC: pc}
+			return check.Call{Name: name, PC: pc}
 		}
 	}
-	return rma.Call{Name: name, Site: site()}
+	return check.Call{Name: name, Site: site()}
 }
 
 // placeOf is where a call of this process is, in words, and nameOfCall what the program calls it.
-func placeOf(at *rma.Call) string {
+func placeOf(at *check.Call) string {
 	if l := current.locator.Load(); l != nil && at.PC != 0 {
 		return l.place(at.PC)
 	}
 	return at.Site
 }
 
-func nameOfCall(at *rma.Call) string {
+func nameOfCall(at *check.Call) string {
 	if l := current.locator.Load(); l != nil && at.PC != 0 {
 		return l.name(at.Name)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/boot"
 	"github.com/halo-mpi/halo/internal/coll"
-	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/check"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -141,7 +141,7 @@ func initialize() (*Comm, *Error) {
 		return nil, initError(err)
 	}
 	if l := current.locator.Load(); l != nil {
-		w.RMA.Locate(rma.Locator{Place: l.place, Name: l.name})
+		w.RMA.Locate(check.Locator{Place: l.place, Name: l.name})
 	}
 	current.world = firstComms(w)
 	current.self.Store(current.world.self)

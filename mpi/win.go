@@ -82,7 +82,7 @@ func newWindow(c *Comm, v *rma.View, s *rma.Spec) *Window {
 	w.c.core.Name.Store(new(string))
 	w.c.handler.Store(initialErrhandler())
 	if w.checks() {
-		v.Made(located(""))
+		v.Checker().Made(located(""))
 	}
 	if l := c.self.left; l != nil {
 		l.window(w)
@@ -144,7 +144,7 @@ func (w *Window) Free() error {
 	}
 	if err := w.v.Idle(); err != nil {
 		if w.checks() {
-			err = w.v.Open(err)
+			err = w.v.Checker().Open(err)
 		}
 		return w.failed(err, callFree, Undefined)
 	}

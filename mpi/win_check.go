@@ -5,16 +5,16 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/dtype"
-	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/check"
 )
 
 // In checking mode calls on windows take the ways of this file: before an operation
 // begins, and before and after a synchronisation, the engine compares what the processes
-// do (package rma, check.go). An error says where in the program the calls are that do not
+// do (package rma/check). An error says where in the program the calls are that do not
 // go together; what is refused is not carried out.
 
 // here is the call of the program that is being carried out.
-func here(k call) rma.Call { return located(k.String()) }
+func here(k call) check.Call { return located(k.String()) }
 
 // checks reports whether accesses of the window are checked.
 func (w *Window) checks() bool { return w.v.Checks() }
@@ -50,7 +50,7 @@ func (q *Request) checkWaited(err *Error) *Error {
 	if q.c.win == nil || !q.c.win.checks() {
 		return err
 	}
-	if failed := q.c.win.v.Waited(q.r, located("the wait")); failed != nil && err == nil {
+	if failed := q.c.win.v.Checker().Waited(q.r, located("the wait")); failed != nil && err == nil {
 		err = describe(failed, q.call(), q.c, Undefined, Undefined)
 	}
 	return err
@@ -60,7 +60,7 @@ func (q *Request) checkWaited(err *Error) *Error {
 // if it is one of an operation.
 func (q *Request) checkLooked() {
 	if q.call().oneSided() && q.c.win != nil && q.c.win.checks() {
-		q.c.win.v.Looked(q.r)
+		q.c.win.v.Checker().Looked(q.r)
 	}
 }
 
@@ -70,7 +70,7 @@ func (w *Window) checkedSync(k call, target int, carryOut func() error) error {
 	switch k {
 	case callFence, callComplete, callUnlock, callUnlockAll, callFlush, callFlushAll, callFlushLocal, callFlushLocalAll:
 		if target == Undefined {
-			target = rma.AllTargets
+			target = check.AllTargets
 		}
 		return w.v.End(c, target).Ended(carryOut())
 	}
@@ -80,20 +80,20 @@ func (w *Window) checkedSync(k call, target int, carryOut func() error) error {
 	}
 	switch k {
 	case callStart:
-		w.v.Opened(c, "Complete", rma.AllTargets)
+		w.v.Checker().Opened(c, "Complete", check.AllTargets)
 	case callPost:
-		w.v.Opened(c, "Wait", rma.AllTargets)
+		w.v.Checker().Opened(c, "Wait", check.AllTargets)
 	case callWinWait:
-		return w.v.Exposed(c)
+		return w.v.Checker().Exposed(c)
 	case callLock:
-		w.v.Opened(c, "Unlock", target)
+		w.v.Checker().Opened(c, "Unlock", target)
 	case callLockAll:
-		w.v.Opened(c, "UnlockAll", rma.AllTargets)
+		w.v.Checker().Opened(c, "UnlockAll", check.AllTargets)
 	}
 	return nil
 }
 
-// checkReleased says in checking mode that operations on a target, or rma.AllTargets, are
+// checkReleased says in checking mode that operations on a target, or check.AllTargets, are
 // about to be completed by a call that is none of checkedSync: nothing is said of them any
 // more.
 func (w *Window) checkReleased(target int) {
@@ -106,6 +106,6 @@ func (w *Window) checkReleased(target int) {
 // order with those before.
 func (w *Window) checkApart() {
 	if w.v.ChecksSync() {
-		w.v.Apart()
+		w.v.Checker().Apart()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/check"
 )
 
 // Store copies from into the own memory of the window, from displacement disp on: in a
@@ -81,7 +82,7 @@ func (w Win[T]) ownMemory(k call, store bool, disp, n int, fn func(mem []byte)) 
 		err = wrong(ErrRMARange, "%d elements of %d bytes", n, size)
 	}
 	if err == nil {
-		c := rma.Call{Name: k.String()}
+		c := check.Call{Name: k.String()}
 		if w.checks() {
 			c = here(k)
 		}

@@ -20,7 +20,7 @@ func Attach[T any](w *Window, mem []T) error {
 		return w.failed(err, callAttach, Undefined)
 	}
 	if w.checks() {
-		w.v.Attached(here(callAttach), uint64(Address(mem)), len(memory(mem)))
+		w.v.Checker().Attached(here(callAttach), uint64(Address(mem)), len(memory(mem)))
 	}
 	return nil
 }
@@ -37,7 +37,7 @@ func Detach[T any](w *Window, mem []T) error {
 		return w.failed(err, callDetach, Undefined)
 	}
 	if w.checks() {
-		w.v.Detached(here(callDetach), uint64(Address(mem)))
+		w.v.Checker().Detached(here(callDetach), uint64(Address(mem)))
 	}
 	return nil
 }

@@ -1,6 +1,6 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/rma"
+import "github.com/halo-mpi/halo/internal/rma/check"
 
 // The requests of Rput and its like are complete when the memory at the origin may be used
 // again. Those of the calls here say that the target has the data, too: what a Flush says,
@@ -70,7 +70,7 @@ func (w *Window) RflushAll() Request {
 	if err := w.usable(callRflushAll); err != nil {
 		return Request{err: err}
 	}
-	w.checkReleased(rma.AllTargets)
+	w.checkReleased(check.AllTargets)
 	r, err := w.v.RflushAll()
 	return w.started(r, err, callRflushAll, Undefined)
 }

@@ -110,7 +110,7 @@ func (w *Window) Test() (bool, error) {
 	}
 	done, err := w.v.Test()
 	if done && w.checks() {
-		if found := w.v.Exposed(here(callWinTest)); err == nil {
+		if found := w.v.Checker().Exposed(here(callWinTest)); err == nil {
 			err = found
 		}
 	}

@@ -332,7 +332,9 @@ func (w *Window) renumber(d *comm.Comm, t table, checked bool) {
 	if !checked {
 		w.check = nil
 	}
-	w.check.renew()
+	if w.check != nil {
+		w.check.Renew()
+	}
 	w.openSync()
 }
 
@@ -382,7 +384,7 @@ func (e *Engine) enter(c *comm.Comm, peer int, s Spec) (*View, error) {
 	}
 	w := e.newWindow(d, known.id, known.flavor)
 	if known.checked {
-		w.check = e.checks(d.Members)
+		w.check = w.checker(d)
 	}
 	brings := s.Mem != nil
 	s.Flavor, s.Size, s.Noncontig = known.flavor, 0, true

@@ -36,7 +36,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		e.told(from, h, payload)
 		return
 	case wire.WinCheck:
-		e.asked(from, h, payload)
+		e.takeQuestion(from, h, payload)
 		return
 	}
 	w := e.windows[h.Ctx]

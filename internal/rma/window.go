@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/rma/check"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -50,7 +51,7 @@ type Window struct {
 	hosted   node.View                // of the heap of host; nil until used; under the engine's lock
 	departed []node.View              // of heaps of processes that are no members any more
 	freed    atomic.Bool
-	check    *check // in checking mode only; constant
+	check    *check.Window // nil unless all members check; constant but for ChangeComm
 
 	mu sync.Mutex // transitions of epochs; see the package
 

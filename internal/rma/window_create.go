@@ -32,7 +32,7 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 		return nil, err
 	}
 	w := e.newWindow(d, d.Ctx, s.Flavor)
-	w.check = e.checks(d.Members)
+	w.check = w.checker(d)
 	mine, own := w.prepare(c, &s)
 	if own == nil {
 		e.p.Lock()

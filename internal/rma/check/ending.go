@@ -1,0 +1,261 @@
+package check
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/halo-mpi/halo/internal/class"
+)
+
+// AllTargets stands for the rank of a target in calls that have none, or are for all.
+const AllTargets = -1
+
+// Ending is a synchronisation call, from before it is made until after.
+type Ending struct {
+	w     *Window
+	call  Call
+	rank  int // of the target, or AllTargets
+	epoch Epoch
+	local bool // operations complete here only
+	gen   uint64
+	found error // what is wrong, of which the call itself knows nothing
+}
+
+// End begins to end operations: those of Fence, Complete, Unlock, UnlockAll, Flush and the like, as
+// the call's name says; rank is AllTargets for those that have none. The call itself follows, and
+// then Ended. No lock is held.
+func (w *Window) End(call Call, rank int) *Ending {
+	x := &Ending{w: w, call: call, rank: rank, epoch: Lock}
+	switch call.Name {
+	case "Fence":
+		x.epoch = Fence
+	case "Complete":
+		x.epoch = Start
+	case "FlushLocal", "FlushLocalAll":
+		x.local = true
+	}
+	w.lock.Lock()
+	for p := range w.pending {
+		if x.ends(p) {
+			x.found = first(x.found, w.unchanged(p, call))
+			if x.epoch != Start {
+				x.found = first(x.found, w.deliverChecked(p, call))
+			}
+		}
+	}
+	x.gen = w.gen
+	w.gen++
+	early := w.early
+	if x.epoch == Start {
+		w.early = nil
+	}
+	w.lock.Unlock()
+	switch {
+	case x.epoch == Start:
+		for _, p := range early {
+			x.checkEarly(p)
+		}
+	case call.Name == "Unlock" || call.Name == "UnlockAll":
+		x.tell(Put) // before others can have the lock
+	}
+	return x
+}
+
+// checkEarly checks what was issued before its target had posted. Complete waits for that post, too.
+func (x *Ending) checkEarly(p *Pending) {
+	w := x.w
+	if w.host.AwaitPost(p.target, x.call.Name) != nil {
+		return
+	}
+	w.lock.Lock()
+	w.touched[p.target] = p.entry.gen
+	w.lock.Unlock()
+	x.found = first(x.found, w.ask(askAccess, p))
+}
+
+// ends reports whether the call ends p.
+func (x *Ending) ends(p *Pending) bool {
+	return p.entry.epoch == x.epoch && (x.rank == AllTargets || x.rank == p.target)
+}
+
+// tell has the targets remove from their logs the operations that are complete: with Get the gets,
+// else all.
+func (x *Ending) tell(kind Kind) {
+	w := x.w
+	var targets []int
+	w.lock.Lock()
+	for t := range w.touched {
+		if x.rank == AllTargets || x.rank == t {
+			targets = append(targets, t)
+			w.dropLogged(t, x.gen)
+		}
+	}
+	w.lock.Unlock()
+	for _, t := range targets {
+		w.tellComplete(t, x.epoch, x.gen, kind)
+	}
+	if kind == Get {
+		return
+	}
+	w.lock.Lock()
+	for _, t := range targets { // only now: another goroutine's flush must not pass this one
+		if gen, ok := w.touched[t]; ok && gen <= x.gen {
+			delete(w.touched, t)
+		}
+	}
+	w.lock.Unlock()
+}
+
+// Ended follows the call, which has returned err, and returns what the program is to be told.
+func (x *Ending) Ended(err error) error {
+	w := x.w
+	switch classOf(err) {
+	case class.RMASync, class.Assert, class.Win, class.Rank:
+		return err // nothing has ended
+	}
+	if x.epoch == Fence {
+		x.found = first(x.found, w.changed(Fence, x.call))
+		w.host.Barrier()
+	}
+	w.lock.Lock()
+	for p := range w.pending {
+		if x.ends(p) && p.entry.gen <= x.gen {
+			x.found = first(x.found, w.deliverChecked(p, x.call))
+			w.origin.remove(p)
+		}
+	}
+	delete(w.opened, opening{x.call.Name, x.rank})
+	if x.epoch != Lock {
+		w.snapshotPuts = 0
+	}
+	if x.epoch == Start { // the log drops them when the target's Wait returns
+		for t := range w.touched {
+			w.dropLogged(t, x.gen)
+		}
+	}
+	if x.epoch == Fence {
+		w.fences++
+		w.fenced(w.fences)
+		clear(w.origin.logged)
+		for t, gen := range w.touched {
+			if gen <= x.gen {
+				delete(w.touched, t)
+			}
+		}
+	}
+	lost := w.lost
+	w.lock.Unlock()
+	switch {
+	case lost || w.host.Live() != nil:
+	case x.local:
+		x.tell(Get)
+	case x.epoch == Lock:
+		x.tell(Put)
+	}
+	return first(err, x.found)
+}
+
+// Exposed follows a call, Wait or Test, that has ended an exposure epoch of this process: what was
+// done in it is complete. It returns what the program is to be told. No lock is held.
+func (w *Window) Exposed(call Call) error {
+	found := w.changed(Start, call)
+	w.lock.Lock()
+	delete(w.opened, opening{"Wait", AllTargets})
+	w.log.drop(func(c *entry) bool { return c.epoch == Start })
+	w.lock.Unlock()
+	return found
+}
+
+// Opened notes that a call has begun an epoch, which a call named end ends. rank is AllTargets if the
+// epoch has none. It takes the lock.
+func (w *Window) Opened(call Call, end string, rank int) {
+	w.lock.Lock()
+	w.opened[opening{end, rank}] = call
+	w.lock.Unlock()
+}
+
+// Apart notes an ordering point: operations of this process before the call are complete at their
+// targets before those after it. It takes the lock.
+func (w *Window) Apart() {
+	w.lock.Lock()
+	w.segment++
+	w.lock.Unlock()
+}
+
+// Release says that operations on a target, or AllTargets, are about to be completed by a call that
+// End is not for: they are not compared any more. No lock is held.
+func (w *Window) Release(rank int) {
+	x := &Ending{w: w, rank: rank, epoch: Lock}
+	w.lock.Lock()
+	x.gen = w.gen
+	w.gen++
+	for p := range w.pending {
+		if x.ends(p) {
+			w.origin.remove(p)
+		}
+	}
+	w.lock.Unlock()
+	x.tell(Put)
+}
+
+// Signals says that synchronisation objects tell a target of operations from now on. No lock is held.
+func (w *Window) Signals(rank int) {
+	w.lock.Lock()
+	w.signalled[w.host.Comm().Members[rank]] = true
+	w.lock.Unlock()
+	w.tellUnchecked(rank)
+	w.Release(rank)
+}
+
+// Open returns an error that names the epochs that are open, and where they began, if err says that
+// some are; otherwise err. It takes the lock.
+func (w *Window) Open(err error) error {
+	if classOf(err) != class.RMASync {
+		return err
+	}
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	return fail(class.RMASync, "%v%s", err, w.begun())
+}
+
+// OpenAtEnd is Open for a window that is still there when the program ends; name names it.
+func (w *Window) OpenAtEnd(name string, err error) error {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	return fail(class.RMASync, "window%s made at %s: %v%s", name, w.where(&w.made), err, w.begun())
+}
+
+// begun is where open epochs began, in words.
+func (w *Window) begun() string {
+	keys := make([]opening, 0, len(w.opened))
+	for k := range w.opened {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b opening) int {
+		return cmp.Or(strings.Compare(a.end, b.end), cmp.Compare(a.rank, b.rank))
+	})
+	text := ""
+	for _, k := range keys {
+		call, between := w.opened[k], " at "
+		if k.rank >= 0 {
+			between = " of rank " + strconv.Itoa(k.rank) + between
+		}
+		text += ", " + w.called(&call, between)
+	}
+	return text
+}
+
+// classOf is the class of an error.
+func classOf(err error) class.Class {
+	var e *class.Error
+	switch {
+	case err == nil:
+		return class.Success
+	case errors.As(err, &e):
+		return e.Class
+	}
+	return class.Other
+}

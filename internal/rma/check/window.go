@@ -1,0 +1,281 @@
+package check
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/comm"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
+	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/p2p"
+)
+
+// Host is the window that a Window checks, with its engine. Ranks are those of its communicator.
+type Host interface {
+	Comm() *comm.Comm
+	Live() error         // an error if the window has been freed
+	Unit(rank int) int64 // the displacement unit of a member
+	// Memory is n bytes of the own memory from byte off on, or in a dynamic window from an
+	// address on; an error if they are not part of the window. The lock is held.
+	Memory(off uint64, n int64) ([]byte, error)
+	// Posted reports whether a member has posted for the epoch of Start. The lock is held.
+	Posted(rank int) bool
+	// AwaitPost waits until it has.
+	AwaitPost(rank int, call string) error
+	// AwaitIssued waits until what was issued to a target is complete, here if local, else there.
+	// Errors stay for the call that completes it. The lock is held; others may hold it in between.
+	AwaitIssued(rank int, call string, local bool)
+	// Barrier synchronises all members.
+	Barrier()
+	// QuestionMax is the length of a question to a member in bytes. No lock is held.
+	QuestionMax(rank int) int
+	// Ask asks a member a question, which Answer there answers, and returns the answer, nil if
+	// there will be none. No lock is held.
+	Ask(rank int, question []byte) []byte
+}
+
+// Window is what checking mode keeps of a window. All of it is guarded by the lock of the engine.
+type Window struct {
+	lock sync.Locker // of the engine
+	host Host
+	Locator
+	dynamic bool
+
+	made Call // that has created the window
+	lost bool // a member has died: nobody knows what has been completed
+
+	fences  uint64 // that have ended
+	gen     uint64 // of own operations: the next call that completes some completes those up to it
+	segment uint64 // of own operations: ordering points (Apart) begin a new one; from 1 on
+	opened  map[opening]Call
+	// signalled are processes that synchronisation objects tell when operations are complete.
+	// Operations on their memory are not checked: nobody else knows what has been completed.
+	signalled map[int32]bool
+
+	log
+	origin
+}
+
+// opening names an epoch that is open.
+type opening struct {
+	end  string // the call that ends it
+	rank int    // or AllTargets
+}
+
+// New returns the checker of a window. lock is the lock of its engine.
+func New(lock sync.Locker, host Host, dynamic bool, locator Locator) *Window {
+	return &Window{
+		lock: lock, host: host, dynamic: dynamic, Locator: locator,
+		segment: 1, opened: make(map[opening]Call), signalled: make(map[int32]bool), log: newLog(), origin: newOrigin(),
+	}
+}
+
+// Access is an operation that is about to be issued.
+type Access struct {
+	Call     Call
+	Target   int // rank
+	Kind     Kind
+	Epoch    Epoch
+	Op       op.Op   // of accumulates
+	Elem     op.Type // of accumulates
+	SameOp   bool    // of accumulates: the window has the hint same_op
+	Request  bool    // the program gets a request
+	Notifies bool    // it notifies its target
+	InOrder  bool    // it belongs to a view whose operations are complete in order
+
+	// Count elements of Type, or if that is nil Size bytes, at Offset of the target's memory, an
+	// address in a dynamic window.
+	Offset uint64
+	Size   int64
+	Type   *dtype.Type
+	Count  int64
+
+	Sent    []mem.Mem // memory at the origin
+	Fetched mem.Mem
+}
+
+// spans are the bytes of the target's memory.
+func (a *Access) spans() []span {
+	if a.Type == nil {
+		return []span{{a.Offset, a.Offset + uint64(a.Size)}}
+	}
+	b, err := dtype.At(nil, a.Type, a.Count)
+	if err != nil {
+		return nil
+	}
+	var list []span
+	var runs [64]dtype.Run
+	for at := int64(0); at < a.Size; {
+		k, next := b.Runs(runs[:], at, a.Size-at)
+		for _, r := range runs[:k] {
+			lo := a.Offset + uint64(r.Off)
+			list = appendSpan(list, span{lo, lo + uint64(r.Len)})
+		}
+		at = next
+	}
+	return list
+}
+
+// Begin compares an operation that is about to be issued with those of others. An error says that it
+// conflicts with one: it must not be issued. Otherwise Begin returns what is to be told of its issue
+// (Pending.Issued), nil if the operation is not checked. It takes the lock, and waits for the target.
+func (w *Window) Begin(a *Access) (*Pending, error) {
+	if a.Notifies {
+		w.tellUnchecked(a.Target)
+	}
+	if a.Notifies && a.InOrder {
+		w.Release(a.Target) // a process that is notified of this operation knows of those before it
+	}
+	w.lock.Lock()
+	if w.lost || w.signalled[w.host.Comm().Members[a.Target]] {
+		w.lock.Unlock()
+		return nil, nil
+	}
+	segment := w.segment
+	if a.InOrder {
+		segment = 0 // of its own
+	}
+	p := &Pending{w: w, target: a.Target, asked: a.Request, entry: entry{
+		call: a.Call, origin: int32(w.host.Comm().Rank), kind: a.Kind, epoch: a.Epoch, gen: w.gen, segment: segment,
+		request: a.Request && a.Kind == Get,
+	}}
+	if a.Kind == Accumulate {
+		p.entry.op, p.entry.typ, p.entry.sameOp = a.Op, a.Elem, a.SameOp
+	}
+	if a.Epoch == Fence {
+		p.entry.fences = w.fences
+		if _, ok := w.opened[opening{"Fence", AllTargets}]; !ok {
+			w.opened[opening{"Fence", AllTargets}] = a.Call
+		}
+	}
+	p.spans = a.spans()
+	p.hold(a.Sent, a.Fetched)
+	if err := w.overlaps(p); err != nil {
+		w.lock.Unlock()
+		return nil, err
+	}
+	w.keep(p)
+	logged := w.isLogged(p)
+	p.snapped = !logged && !a.Notifies && w.snaps(p)
+	early := a.Epoch == Start && !w.host.Posted(a.Target)
+	switch {
+	case !early:
+		w.touched[a.Target] = w.gen
+	case !a.Notifies && len(w.early) < pendingMax: // one that notifies is complete before it could be asked about
+		w.early = append(w.early, p)
+	}
+	w.lock.Unlock()
+	if early || logged {
+		p.snapped = false
+		return p, nil
+	}
+	question := askAccess
+	switch {
+	case a.Notifies:
+		question = askTransient
+	case p.snapped && a.Kind == Get:
+		question = askGet
+	}
+	err := w.ask(question, p)
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if err != nil {
+		w.origin.remove(p)
+		return nil, err
+	}
+	w.touched[a.Target] = max(w.touched[a.Target], p.entry.gen) // a flush may have come in between
+	if !a.Notifies {
+		w.noteLogged(p)
+	}
+	return p, nil
+}
+
+// Issued follows the issue of an operation, which has returned r and err. No lock is held.
+func (p *Pending) Issued(r *p2p.Request, err error) {
+	if p == nil {
+		return
+	}
+	w := p.w
+	w.lock.Lock()
+	if err != nil {
+		if p.result != nil {
+			w.deliver(p) // what was there before
+		}
+		w.origin.remove(p)
+		w.dropLogged(p.target, p.entry.gen)
+	} else if r != nil && p.kept {
+		p.request, p.made = r, r.Gen
+		w.requests[r] = p
+	}
+	if p.result != nil {
+		w.arm(p)
+	}
+	w.lock.Unlock()
+	switch {
+	case err != nil:
+		w.forget(p.target, p.entry, p.spans)
+	case p.snapped && p.entry.kind == Put:
+		w.putDone(p)
+	}
+}
+
+// Waited follows a wait of the program for a request, which is about to be freed. It returns an
+// error if what the operation sent, or the memory that it fetched into, has been stored to since. The
+// lock is held.
+func (w *Window) Waited(r *p2p.Request, end Call) error {
+	p := w.requests[r]
+	if p == nil || p.made != r.Gen {
+		return nil
+	}
+	err := first(w.unchanged(p, end), w.deliverChecked(p, end))
+	w.origin.remove(p)
+	return err
+}
+
+// Looked notes that the program knows that a request is complete. The lock is held.
+func (w *Window) Looked(r *p2p.Request) {
+	if p := w.requests[r]; p != nil && p.made == r.Gen && p.result != nil {
+		w.deliver(p)
+	}
+}
+
+// Made notes the call that has made the window. It takes the lock.
+func (w *Window) Made(call Call) {
+	w.lock.Lock()
+	w.made = call
+	w.lock.Unlock()
+}
+
+// OutOfRange is the error of a call that accesses memory outside of the window.
+func (w *Window) OutOfRange(call Call, cause error) error {
+	return fail(class.RMARange, "%v: %s, the window was made at %s", cause, w.called(&call, " is at "), w.where(&w.made))
+}
+
+// Lost notes that a member has died. The lock is held.
+func (w *Window) Lost() { w.lost = true }
+
+// Renew forgets everything: ranks are about to change. No epoch is open. The lock is held.
+func (w *Window) Renew() {
+	w.opened, w.fences = make(map[opening]Call), 0
+	for p := range w.pending {
+		w.origin.remove(p)
+	}
+	places, off := w.places, w.snapshots.off
+	w.log, w.origin = newLog(), newOrigin()
+	w.places, w.snapshots.off = places, off
+}
+
+// fail makes an error of a class.
+func fail(c class.Class, format string, args ...any) error {
+	return &class.Error{Class: c, Text: fmt.Sprintf(format, args...)}
+}
+
+// first returns the first error that is not nil.
+func first(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
