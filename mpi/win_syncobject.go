@@ -5,7 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
-	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/syncobject"
 )
 
 // Sync names a synchronisation object of a window: a counter by which one process learns
@@ -20,7 +20,7 @@ import (
 // hold nor move it: ErrType.
 //
 // C: MPIX_Sync, an extension; see docs/extensions.md.
-type Sync struct{ h rma.SyncHandle }
+type Sync struct{ h syncobject.Handle }
 
 // A Sync is as long as its datatype says.
 var _ = [1]struct{}{}[unsafe.Sizeof(Sync{})-8]
@@ -57,10 +57,10 @@ type SyncMode int
 //
 // C: MPIX_MODE_WIN_PUT, MPIX_MODE_WIN_GET, MPIX_MODE_WIN_ACCUMULATE, MPIX_MODE_WIN_ALL, extensions.
 const (
-	ModeWinPut        = SyncMode(rma.SyncPut)
-	ModeWinGet        = SyncMode(rma.SyncGet)
-	ModeWinAccumulate = SyncMode(rma.SyncAccumulate)
-	ModeWinAll        = SyncMode(rma.SyncAll)
+	ModeWinPut        = SyncMode(syncobject.Put)
+	ModeWinGet        = SyncMode(syncobject.Get)
+	ModeWinAccumulate = SyncMode(syncobject.Accumulate)
+	ModeWinAll        = SyncMode(syncobject.All)
 )
 
 // The info keys of the requests of synchronisation objects.
@@ -101,7 +101,7 @@ func (w *Window) FreeSyncObjects(list []Sync) error {
 	if err := w.usable(call); err != nil {
 		return err
 	}
-	handles := make([]rma.SyncHandle, len(list))
+	handles := make([]syncobject.Handle, len(list))
 	for i, s := range list {
 		handles[i] = s.h
 	}
@@ -149,7 +149,7 @@ func (w *Window) SyncOpsInit(target int, mode SyncMode, s Sync, info *Info) Requ
 	restart, err := info.decides(keyRestart)
 	var r *p2p.Request
 	if err == nil {
-		r, err = w.v.SyncOps(target, rma.SyncMode(mode), s.h, restart, call.String())
+		r, err = w.v.SyncOps(target, syncobject.Mode(mode), s.h, restart, call.String())
 	}
 	if err == nil && w.checks() {
 		w.v.Signals(target)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/rma/syncobject"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -33,7 +34,7 @@ import (
 
 // NotifyMax is how many counters of a window at each member are the program's, from 0 on.
 // Above are those of synchronisation objects.
-const NotifyMax = shmfmt.CountersMax - syncObjectsMax
+const NotifyMax = shmfmt.CountersMax - syncobject.Max
 
 // counters are those of one member, as far as they are known. A chunk is stored when it is
 // found, or by its owner when it is made, under the engine's lock.

@@ -5,36 +5,24 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/rma/syncobject"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// SyncMode says which operations a request of SyncOps waits for.
-type SyncMode uint32
-
-// The modes. Get-accumulates, fetch-and-ops and compare-and-swaps are waited for with each
-// of SyncGet and SyncAccumulate, for they are both.
-const (
-	SyncPut SyncMode = 1 << iota
-	SyncGet
-	SyncAccumulate
-
-	SyncAll = SyncPut | SyncGet | SyncAccumulate
-)
-
-// covers reports whether m is a mode of o. A bundle, which is none of the operations but holds
-// short ones that are complete at the origin, goes with puts and accumulates.
-func (m SyncMode) covers(o *operation) bool {
+// covers reports whether m is a mode of o. A coalesced frame, which holds short operations that are
+// complete at the origin, counts as puts and accumulates.
+func covers(m syncobject.Mode, o *operation) bool {
 	switch o.Kind {
 	case Put:
-		return m&SyncPut != 0
+		return m&syncobject.Put != 0
 	case Get:
-		return m&SyncGet != 0
+		return m&syncobject.Get != 0
 	case Accumulate:
-		return m&SyncAccumulate != 0 || m&SyncGet != 0 && o.answers()
+		return m&syncobject.Accumulate != 0 || m&syncobject.Get != 0 && o.answers()
 	case CompareAndSwap:
-		return m&(SyncGet|SyncAccumulate) != 0
+		return m&(syncobject.Get|syncobject.Accumulate) != 0
 	case kindBundle:
-		return m&(SyncPut|SyncAccumulate) != 0
+		return m&(syncobject.Put|syncobject.Accumulate) != 0
 	}
 	return false
 }
@@ -60,7 +48,7 @@ func (m SyncMode) covers(o *operation) bool {
 type opsRequest struct {
 	v       *View
 	t       *target // nil for ProcNull
-	mode    SyncMode
+	mode    syncobject.Mode
 	counter int
 	restart bool
 	request *p2p.Request
@@ -80,14 +68,14 @@ type engineSyncs struct {
 // SyncOps returns a persistent request that waits for the operations of mode to a target, and
 // signals an object of that (MPIX_WIN_SYNC_OPS_INIT). With mode 0 it waits for nothing, and
 // signals when it is started.
-func (v *View) SyncOps(rank int, mode SyncMode, h SyncHandle, restart bool, call string) (*p2p.Request, error) {
+func (v *View) SyncOps(rank int, mode syncobject.Mode, h syncobject.Handle, restart bool, call string) (*p2p.Request, error) {
 	w := v.w
 	q := &opsRequest{v: v, mode: mode, restart: restart}
 	if err := v.entire(); err != nil {
 		return nil, err
 	}
-	if mode&^SyncAll != 0 {
-		return nil, fail(class.Arg, "mode %#x is none: put is %#x, get %#x, accumulate %#x", uint32(mode), SyncPut, SyncGet, SyncAccumulate)
+	if mode&^syncobject.All != 0 {
+		return nil, fail(class.Arg, "mode %#x is none: put is %#x, get %#x, accumulate %#x", uint32(mode), syncobject.Put, syncobject.Get, syncobject.Accumulate)
 	}
 	if rank != ProcNull {
 		t, err := w.target(rank)
@@ -97,7 +85,7 @@ func (v *View) SyncOps(rank int, mode SyncMode, h SyncHandle, restart bool, call
 		if err != nil {
 			return nil, err
 		}
-		q.t, q.counter = t, h.counter()
+		q.t, q.counter = t, h.Counter()
 	}
 	e := w.e
 	e.p.Lock()
@@ -108,15 +96,15 @@ func (v *View) SyncOps(rank int, mode SyncMode, h SyncHandle, restart bool, call
 }
 
 // checkRemote returns an error unless h names an object of t, as far as can be known here.
-func (w *Window) checkRemote(t *target, h SyncHandle) error {
+func (w *Window) checkRemote(t *target, h syncobject.Handle) error {
 	w.e.p.Lock()
 	defer w.e.p.Unlock()
 	if err := w.checkHandle(h); err != nil {
 		return err
 	}
 	switch {
-	case h.process() != t.process:
-		return fail(class.Rank, "the synchronisation object is that of rank %d, not of %d", w.Comm.RankOf(h.process()), t.rank)
+	case h.Process() != t.process:
+		return fail(class.Rank, "the synchronisation object is that of rank %d, not of %d", w.Comm.RankOf(h.Process()), t.rank)
 	case t.rank == w.Comm.Rank:
 		return w.checkLocal(h)
 	}
@@ -167,7 +155,7 @@ func (q *opsRequest) close() {
 	e := q.v.w.e
 	q.deferred = false
 	for _, o := range q.t.deferred {
-		if o != nil && q.mode.covers(o) && q.has(o.channel) {
+		if o != nil && covers(q.mode, o) && q.has(o.channel) {
 			q.deferred = true
 		}
 	}
@@ -207,7 +195,7 @@ func (q *opsRequest) look() bool {
 			continue // of a view that is younger than the set
 		}
 		for o := c.oldest; o != nil && o.at <= q.marks[c.number]; o = o.next {
-			if q.mode.covers(o) {
+			if covers(q.mode, o) {
 				return false
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/rma/check"
+	"github.com/halo-mpi/halo/internal/rma/syncobject"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -51,7 +52,8 @@ type Window struct {
 	hosted   node.View                // of the heap of host; nil until used; under the engine's lock
 	departed []node.View              // of heaps of processes that are no members any more
 	freed    atomic.Bool
-	check    *check.Window // nil unless all members check; constant but for ChangeComm
+	objects  syncobject.Table // the own synchronisation objects; under the engine's lock
+	check    *check.Window    // nil unless all members check; constant but for ChangeComm
 
 	mu sync.Mutex // transitions of epochs; see the package
 
@@ -59,7 +61,6 @@ type Window struct {
 	windowSync
 	windowLink
 	windowCounters
-	windowObjects
 }
 
 // AppendOn names the window in a text, as in " on halo", if it has a name.
