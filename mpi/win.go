@@ -15,7 +15,7 @@ import (
 // Window is memory that each member of a communicator has opened to the others, for
 // Put, Get, Accumulate and their like: one-sided communication, in which the target's
 // program takes no part, whatever it does meanwhile. Copies of the pointer mean the
-// same window. Its methods that communicate take Buffers; those of Win take numbers.
+// same window. Operations are methods of Win, for elements of one type, and of Untyped, for Buffers.
 //
 // Memory may be accessed in epochs, between two calls that synchronise. There are three
 // ways:
@@ -54,17 +54,17 @@ type Window struct {
 
 // Win is a Window of elements of T, a type that TypeOf accepts: what its methods move
 // are slices, and displacements count elements, as far as the displacement unit of the
-// target is the size of T. It is a small value, and all methods of Window are its, too. Any
-// window can be seen so: Win[float64]{Window: w}.
+// target is the size of T. It is a small value, and all methods of Window are its, too: none of
+// its own has the name of one of Window. Any window can be seen so: Win[float64]{Window: w}.
 //
 // C: MPI_Win, section 12.2.
 type Win[T any] struct{ *Window }
 
 // Untyped is a Window for data of any layout: its methods move Buffers, and say what elements
-// they are at the target. It is a small value.
+// they are at the target. It is a small value, and all methods of Window are its, too, as with Win.
 //
 // C: MPI_Win, section 12.2.
-type Untyped struct{ w *Window }
+type Untyped struct{ *Window }
 
 // Untyped is w for data of any layout.
 //

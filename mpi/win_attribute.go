@@ -55,10 +55,10 @@ const (
 //
 // C: attribute MPI_WIN_BASE, section 12.2.6.
 func (u Untyped) Local() []byte {
-	if u.w == nil || u.w.c.freed.Load() {
+	if u.Window == nil || u.c.freed.Load() {
 		return nil
 	}
-	return u.w.v.Local()
+	return u.v.Local()
 }
 
 // Local is the memory that this process has brought, as elements of T.

@@ -15,7 +15,7 @@ package mpi
 //
 // C: MPI_Put and MPI_Put_c, section 12.3.1.
 func (u Untyped) Put(origin Buffer, target int, disp int64, count int, d Datatype) error {
-	return u.w.issue(callPut, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
+	return u.issue(callPut, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
 }
 
 // Get copies count elements of type d from the memory of a rank into a Buffer, in which
@@ -24,7 +24,7 @@ func (u Untyped) Put(origin Buffer, target int, disp int64, count int, d Datatyp
 //
 // C: MPI_Get and MPI_Get_c, section 12.3.2.
 func (u Untyped) Get(result Buffer, target int, disp int64, count int, d Datatype) error {
-	return u.w.issue(callGet, &operands{place: elementsAt(target, disp, count, d)}, nil, nil, &result)
+	return u.issue(callGet, &operands{place: elementsAt(target, disp, count, d)}, nil, nil, &result)
 }
 
 // Accumulate combines the elements of a Buffer with those at the target by a predefined
@@ -35,7 +35,7 @@ func (u Untyped) Get(result Buffer, target int, disp int64, count int, d Datatyp
 //
 // C: MPI_Accumulate and MPI_Accumulate_c, section 12.3.4.
 func (u Untyped) Accumulate(origin Buffer, target int, disp int64, count int, d Datatype, op Op) error {
-	return u.w.issue(callAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
+	return u.issue(callAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
 }
 
 // GetAccumulate is Accumulate that fetches what the elements were before into result,
@@ -44,7 +44,7 @@ func (u Untyped) Accumulate(origin Buffer, target int, disp int64, count int, d 
 //
 // C: MPI_Get_accumulate and MPI_Get_accumulate_c, section 12.3.4.
 func (u Untyped) GetAccumulate(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op) error {
-	return u.w.issue(callGetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
+	return u.issue(callGetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
 }
 
 // FetchAndOp is GetAccumulate of one element: value and result are Buffers of one element
@@ -53,7 +53,7 @@ func (u Untyped) GetAccumulate(origin, result Buffer, target int, disp int64, co
 //
 // C: MPI_Fetch_and_op, section 12.3.4.
 func (u Untyped) FetchAndOp(value, result Buffer, target int, disp int64, op Op) error {
-	return u.w.issue(callFetchAndOp, &operands{place: place{target: target, disp: disp}, op: op}, &value, nil, &result)
+	return u.issue(callFetchAndOp, &operands{place: place{target: target, disp: disp}, op: op}, &value, nil, &result)
 }
 
 // CompareAndSwap replaces the element at the target by value if it equals compare, in one
@@ -62,5 +62,5 @@ func (u Untyped) FetchAndOp(value, result Buffer, target int, disp int64, op Op)
 //
 // C: MPI_Compare_and_swap, section 12.3.4.
 func (u Untyped) CompareAndSwap(value, compare, result Buffer, target int, disp int64) error {
-	return u.w.issue(callCompareAndSwap, &operands{place: place{target: target, disp: disp}}, &value, &compare, &result)
+	return u.issue(callCompareAndSwap, &operands{place: place{target: target, disp: disp}}, &value, &compare, &result)
 }

@@ -21,30 +21,34 @@ package mpi
 // duplicates.
 //
 // C: MPIX_Win_dup_with_info, an extension.
-func (w *Window) DupWithInfo(info *Info) (*Window, error) {
-	return w.dup(callDupWithInfo, info)
+func (w Win[T]) DupWithInfo(info *Info) (Win[T], error) {
+	d, err := w.dup(callDupWithInfo, info)
+	return Win[T]{d}, err
 }
 
 // Dup is DupWithInfo without other hints: one for each goroutine, say, whose hints will be
 // set by SetInfo.
 //
 // C: MPIX_Win_dup_with_info, an extension.
-func (w *Window) Dup() (*Window, error) { return w.dup(callDup, nil) }
+func (w Win[T]) Dup() (Win[T], error) {
+	d, err := w.dup(callDup, nil)
+	return Win[T]{d}, err
+}
 
-// DupWithInfo makes a duplicate of the window: see Window.DupWithInfo.
+// DupWithInfo makes a duplicate of the window: see Win.DupWithInfo.
 //
 // C: MPIX_Win_dup_with_info, an extension.
-func (w Win[T]) DupWithInfo(info *Info) (Win[T], error) {
-	d, err := w.dup(callDupWithInfo, info)
-	return Win[T]{d}, err
+func (u Untyped) DupWithInfo(info *Info) (Untyped, error) {
+	d, err := u.dup(callDupWithInfo, info)
+	return Untyped{d}, err
 }
 
 // Dup is DupWithInfo without other hints.
 //
 // C: MPIX_Win_dup_with_info, an extension.
-func (w Win[T]) Dup() (Win[T], error) {
-	d, err := w.dup(callDup, nil)
-	return Win[T]{d}, err
+func (u Untyped) Dup() (Untyped, error) {
+	d, err := u.dup(callDup, nil)
+	return Untyped{d}, err
 }
 
 func (w *Window) dup(k call, info *Info) (*Window, error) {
@@ -70,4 +74,12 @@ func (w *Window) dup(k call, info *Info) (*Window, error) {
 		l.window(d)
 	}
 	return d, nil
+}
+
+// WinDup is MPIX_Win_dup, of a window whose elements C names in each call.
+func (internals) WinDup(w *Window) (*Window, error) { return w.dup(callDup, nil) }
+
+// WinDupWithInfo is MPIX_Win_dup_with_info.
+func (internals) WinDupWithInfo(w *Window, info *Info) (*Window, error) {
+	return w.dup(callDupWithInfo, info)
 }

@@ -99,11 +99,11 @@ func TestQV24_ATT09_DupCopiesAttributes(t *testing.T) {
 		ok(t, w.SetName("parent"))
 		called := 0
 		ok(t, w.SetErrhandler(mpi.CreateWinErrhandler(func(*mpi.Window, *mpi.Error) { called++ })))
-		d, err := w.Dup()
+		d, err := w.Untyped().Dup()
 		ok(t, err)
-		a, has, _ := mpi.GetAttr(d, same)
-		b, too, _ := mpi.GetAttr(d, more)
-		_, not, _ := mpi.GetAttr(d, none)
+		a, has, _ := mpi.GetAttr(d.Window, same)
+		b, too, _ := mpi.GetAttr(d.Window, more)
+		_, not, _ := mpi.GetAttr(d.Window, none)
 		if a != 10 || !has || b != 21 || !too || not || d.Name() != "" {
 			t.Errorf("the duplicate %q has %d %v, %d %v, %v", d.Name(), a, has, b, too, not)
 		}
@@ -119,7 +119,7 @@ func TestQV24_ATT09_DupCopiesAttributes(t *testing.T) {
 		deleted = nil
 		bad := mpi.CreateKeyval(func(*mpi.Window, int) (int, bool, error) { return 0, false, refuse }, remove)
 		ok(t, mpi.SetAttr(w, bad, 1))
-		if _, err := w.Dup(); !errors.Is(err, refuse) {
+		if _, err := w.Untyped().Dup(); !errors.Is(err, refuse) {
 			t.Errorf("a copy callback fails: %v", err)
 		}
 		if !slices.Equal(deleted, []int{21, 10}) {

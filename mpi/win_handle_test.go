@@ -176,7 +176,7 @@ func TestQV31_OnlyPassiveAndOnlyTheTarget(t *testing.T) {
 			"Test": second(h.Test()), "Lock": h.Lock(mpi.LockShared, h.next, 0), "Unlock": h.Unlock(h.next),
 			"LockAll": h.LockAll(0), "UnlockAll": h.UnlockAll(), "Sync": h.Sync(), "Attach": mpi.Attach(h.Window, []byte{1}),
 			"Detach": mpi.Detach(h.Window, []byte{1}), "MemhandleCreate": second(mpi.MemhandleCreate(h.Window, []byte{1}, nil)),
-			"Dup": second(h.Window.Dup()), "DupWithInfo": second(h.Window.DupWithInfo(nil)), "AllocSyncObjects": second(h.AllocSyncObjects(1, nil)),
+			"Dup": second(h.Dup()), "DupWithInfo": second(h.Untyped().DupWithInfo(nil)), "AllocSyncObjects": second(h.AllocSyncObjects(1, nil)),
 			"MemhandleRelease": h.MemhandleRelease(h.own), "WinFromMemhandle": second(mpi.WinFromMemhandle[byte](h.Window, h.handle, h.next, nil)),
 		} {
 			wantText(labelled{t, call}, err, mpi.ErrRMASync, "mpi: "+call, "memory handle takes puts, gets, accumulates and flushes only")

@@ -26,21 +26,21 @@ const NotifyMax = rma.NotifyMax
 //
 // C: MPIX_Put_notify, an extension.
 func (u Untyped) PutNotify(origin Buffer, target int, disp int64, count int, d Datatype, counter int) error {
-	return u.w.issue(callPutNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, &origin, nil, nil)
+	return u.issue(callPutNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, &origin, nil, nil)
 }
 
 // GetNotify is Get that notifies the target when its memory has been read.
 //
 // C: MPIX_Get_notify, an extension.
 func (u Untyped) GetNotify(result Buffer, target int, disp int64, count int, d Datatype, counter int) error {
-	return u.w.issue(callGetNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, nil, nil, &result)
+	return u.issue(callGetNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, nil, nil, &result)
 }
 
 // AccumulateNotify is Accumulate that notifies the target when all elements are combined.
 //
 // C: MPIX_Accumulate_notify, an extension.
 func (u Untyped) AccumulateNotify(origin Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) error {
-	return u.w.issue(callAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, nil)
+	return u.issue(callAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, nil)
 }
 
 // GetAccumulateNotify is GetAccumulate that notifies the target when all elements are
@@ -48,14 +48,14 @@ func (u Untyped) AccumulateNotify(origin Buffer, target int, disp int64, count i
 //
 // C: MPIX_Get_accumulate_notify, an extension.
 func (u Untyped) GetAccumulateNotify(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) error {
-	return u.w.issue(callGetAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, &result)
+	return u.issue(callGetAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, &result)
 }
 
 // FetchAndOpNotify is FetchAndOp that notifies the target.
 //
 // C: MPIX_Fetch_and_op_notify, an extension.
 func (u Untyped) FetchAndOpNotify(value, result Buffer, target int, disp int64, op Op, counter int) error {
-	return u.w.issue(callFetchAndOpNotify, &operands{place: place{target: target, disp: disp}, op: op, counter: counter}, &value, nil, &result)
+	return u.issue(callFetchAndOpNotify, &operands{place: place{target: target, disp: disp}, op: op, counter: counter}, &value, nil, &result)
 }
 
 // CompareAndSwapNotify is CompareAndSwap that notifies the target, whether the element is
@@ -63,7 +63,7 @@ func (u Untyped) FetchAndOpNotify(value, result Buffer, target int, disp int64, 
 //
 // C: MPIX_Compare_and_swap_notify, an extension.
 func (u Untyped) CompareAndSwapNotify(value, compare, result Buffer, target int, disp int64, counter int) error {
-	return u.w.issue(callCompareAndSwapNotify, &operands{place: place{target: target, disp: disp}, counter: counter}, &value, &compare, &result)
+	return u.issue(callCompareAndSwapNotify, &operands{place: place{target: target, disp: disp}, counter: counter}, &value, &compare, &result)
 }
 
 // RputNotify is PutNotify with a request that is complete when the Buffer may be used
@@ -71,7 +71,7 @@ func (u Untyped) CompareAndSwapNotify(value, compare, result Buffer, target int,
 //
 // C: MPIX_Rput_notify, an extension.
 func (u Untyped) RputNotify(origin Buffer, target int, disp int64, count int, d Datatype, counter int) Request {
-	return u.w.start(callRputNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, &origin, nil, nil)
+	return u.start(callRputNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, &origin, nil, nil)
 }
 
 // RgetNotify is GetNotify with a request that is complete when the data is there: see
@@ -79,19 +79,19 @@ func (u Untyped) RputNotify(origin Buffer, target int, disp int64, count int, d 
 //
 // C: MPIX_Rget_notify, an extension.
 func (u Untyped) RgetNotify(result Buffer, target int, disp int64, count int, d Datatype, counter int) Request {
-	return u.w.start(callRgetNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, nil, nil, &result)
+	return u.start(callRgetNotify, &operands{place: elementsAt(target, disp, count, d), counter: counter}, nil, nil, &result)
 }
 
 // RaccumulateNotify is AccumulateNotify with a request: see Raccumulate.
 //
 // C: MPIX_Raccumulate_notify, an extension.
 func (u Untyped) RaccumulateNotify(origin Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) Request {
-	return u.w.start(callRaccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, nil)
+	return u.start(callRaccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, nil)
 }
 
 // RgetAccumulateNotify is GetAccumulateNotify with a request: see RgetAccumulate.
 //
 // C: MPIX_Rget_accumulate_notify, an extension.
 func (u Untyped) RgetAccumulateNotify(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op, counter int) Request {
-	return u.w.start(callRgetAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, &result)
+	return u.start(callRgetAccumulateNotify, &operands{place: elementsAt(target, disp, count, d), op: op, counter: counter}, &origin, nil, &result)
 }

@@ -13,7 +13,7 @@ import "github.com/halo-mpi/halo/internal/rma/check"
 //
 // C: MPIX_Rrput, an extension.
 func (u Untyped) Rrput(origin Buffer, target int, disp int64, count int, d Datatype) Request {
-	return u.w.start(callRrput, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
+	return u.start(callRrput, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
 }
 
 // Rraccumulate is Accumulate with a request that is complete when the elements at the target
@@ -21,7 +21,7 @@ func (u Untyped) Rrput(origin Buffer, target int, disp int64, count int, d Datat
 //
 // C: MPIX_Rraccumulate, an extension.
 func (u Untyped) Rraccumulate(origin Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
-	return u.w.start(callRraccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
+	return u.start(callRraccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
 }
 
 // RrgetAccumulate is GetAccumulate with a request that is complete when what was fetched is
@@ -29,7 +29,7 @@ func (u Untyped) Rraccumulate(origin Buffer, target int, disp int64, count int, 
 //
 // C: MPIX_Rrget_accumulate, an extension.
 func (u Untyped) RrgetAccumulate(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
-	return u.w.start(callRrgetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
+	return u.start(callRrgetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
 }
 
 // RfetchAndOp is FetchAndOp with a request that is complete when what was fetched is there,
@@ -37,7 +37,7 @@ func (u Untyped) RrgetAccumulate(origin, result Buffer, target int, disp int64, 
 //
 // C: MPIX_Rfetch_and_op, an extension.
 func (u Untyped) RfetchAndOp(value, result Buffer, target int, disp int64, op Op) Request {
-	return u.w.start(callRfetchAndOp, &operands{place: place{target: target, disp: disp}, op: op}, &value, nil, &result)
+	return u.start(callRfetchAndOp, &operands{place: place{target: target, disp: disp}, op: op}, &value, nil, &result)
 }
 
 // RcompareAndSwap is CompareAndSwap with a request that is complete when what was fetched is
@@ -45,7 +45,7 @@ func (u Untyped) RfetchAndOp(value, result Buffer, target int, disp int64, op Op
 //
 // C: MPIX_Rcompare_and_swap, an extension.
 func (u Untyped) RcompareAndSwap(value, compare, result Buffer, target int, disp int64) Request {
-	return u.w.start(callRcompareAndSwap, &operands{place: place{target: target, disp: disp}}, &value, &compare, &result)
+	return u.start(callRcompareAndSwap, &operands{place: place{target: target, disp: disp}}, &value, &compare, &result)
 }
 
 // Rflush is Flush with a request, which is complete when Flush would return: when the

@@ -10,7 +10,7 @@ import (
 //
 // C: MPI_Rput and MPI_Rput_c, section 12.3.5.
 func (u Untyped) Rput(origin Buffer, target int, disp int64, count int, d Datatype) Request {
-	return u.w.start(callRput, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
+	return u.start(callRput, &operands{place: elementsAt(target, disp, count, d)}, &origin, nil, nil)
 }
 
 // CompletedRequest is the request of an operation on a window that is complete.
@@ -29,7 +29,7 @@ func (internals) CompletedRequest(c *Comm) Request {
 //
 // C: MPI_Rget and MPI_Rget_c, section 12.3.5.
 func (u Untyped) Rget(result Buffer, target int, disp int64, count int, d Datatype) Request {
-	return u.w.start(callRget, &operands{place: elementsAt(target, disp, count, d)}, nil, nil, &result)
+	return u.start(callRget, &operands{place: elementsAt(target, disp, count, d)}, nil, nil, &result)
 }
 
 // Raccumulate is Accumulate with a request that is complete when the Buffer may be used
@@ -37,7 +37,7 @@ func (u Untyped) Rget(result Buffer, target int, disp int64, count int, d Dataty
 //
 // C: MPI_Raccumulate and MPI_Raccumulate_c, section 12.3.5.
 func (u Untyped) Raccumulate(origin Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
-	return u.w.start(callRaccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
+	return u.start(callRaccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, nil)
 }
 
 // RgetAccumulate is GetAccumulate with a request that is complete when what was fetched is
@@ -45,7 +45,7 @@ func (u Untyped) Raccumulate(origin Buffer, target int, disp int64, count int, d
 //
 // C: MPI_Rget_accumulate and MPI_Rget_accumulate_c, section 12.3.5.
 func (u Untyped) RgetAccumulate(origin, result Buffer, target int, disp int64, count int, d Datatype, op Op) Request {
-	return u.w.start(callRgetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
+	return u.start(callRgetAccumulate, &operands{place: elementsAt(target, disp, count, d), op: op}, &origin, nil, &result)
 }
 
 // started is request of a call that does not come by begin, with an error of the engine.

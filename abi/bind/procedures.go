@@ -4991,7 +4991,7 @@ func doMPIX_Win_dup_with_info(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0, err := parentwin.DupWithInfo(info)
+	v0, err := engine.WinDupWithInfo(parentwin, info)
 	if err != nil {
 		a.setWord(2, winNull)
 		return err
@@ -5008,7 +5008,7 @@ func doMPIX_Win_dup(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0, err := parentwin.Dup()
+	v0, err := engine.WinDup(parentwin)
 	if err != nil {
 		a.setWord(1, winNull)
 		return err

@@ -148,7 +148,7 @@ func (l *live) duplicate() error {
 			}
 		}
 		// Duplicates of duplicates are as those of the window.
-		d, err := l.views[len(l.views)/2].DupWithInfo(info)
+		d, err := l.views[len(l.views)/2].Untyped().DupWithInfo(info)
 		if err != nil {
 			return err
 		}
@@ -161,7 +161,7 @@ func (l *live) duplicate() error {
 		if err := d.SetInfo(info); err != nil {
 			return err
 		}
-		l.views = append(l.views, d)
+		l.views = append(l.views, d.Window)
 	}
 	return nil
 }
