@@ -83,6 +83,7 @@ vet:
 		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; \
 		GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o "$$dir/" ./cmd/halo ./examples/hello || exit 1; \
 	done
+	cd vet && $(GO) vet ./...
 
 # The tool is built for this machine and then told which platform to look at: all packages for
 # the first one, for the others those that have files which no platform before has.
@@ -96,7 +97,8 @@ staticcheck:
 		echo "$$all" >>"$$seen"; \
 		echo "staticcheck for $$p: $$(echo $$new | wc -w) packages"; \
 		[ -z "$$new" ] || $$sc $$new || exit 1; \
-	done
+	done; \
+	cd vet && GOOS= GOARCH= $$sc ./...
 
 rules:
 	$(GO) test ./internal/lint
@@ -108,6 +110,7 @@ first = { $(GO) list $(1); $(GO) list ./...; } | awk '!seen[$$0]++'
 # and tcp in one with the race detector. What a build with it cannot run covers all fabrics here.
 unit:
 	HALO_TEST_ONCE=1 $(GO) test -timeout 20m $$($(call first,./conformance/run ./mpi ./examples ./internal/coll) | grep -vE '/internal/lint$$')
+	cd vet && $(GO) test ./...
 
 # UNDETECTED are packages in which the detector has nothing to watch: their tests start programs
 # that are built without it, or have no goroutines.

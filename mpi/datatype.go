@@ -87,6 +87,8 @@ func (s *typeSet) lasting(t *dtype.Type) Datatype {
 }
 
 // golang is the engine's type of values of T.
+//
+//halo:plaindata T
 func golang[T any]() (*dtype.Type, error) { return types().Of(reflect.TypeFor[T]()) }
 
 // TypeOf is the type of values of T: a boolean, a number, or an array or struct of

@@ -24,6 +24,9 @@
 //	mpi.Send(world, particles, 1, 0)                    // []Particle
 //	world.Send(mpi.BufOf(matrix[j:], 1, column), 1, 0)  // TypeVector
 //
+// Elements that hold pointers, strings, slices and the like are ErrType; halovet
+// (docs/checking.md) finds them before the program runs.
+//
 // The other side receives with whatever layout it likes. Every call that
 // communicates returns an error, an *Error with a class of the standard:
 // errors.Is(err, mpi.ErrTruncate).

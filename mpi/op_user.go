@@ -24,6 +24,8 @@ import (
 // elements of T. Others are ErrOp. A nil fn gives the null operation.
 //
 // C: MPI_Op_create, section 6.9.5.
+//
+//halo:plaindata T
 func CreateOp[T any](fn func(in, inout []T), commute bool) Op {
 	if fn == nil {
 		return Op{}
