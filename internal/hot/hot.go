@@ -18,12 +18,15 @@
 //   - The owner frees a record once, or has it freed when nothing reaches the owner any more
 //     (Owned). What nobody frees stays for as long as the process runs.
 //   - Under the race detector, and where the system has no anonymous mappings, the memory is
-//     part of the Go heap, which the detector watches, and the arena keeps it reachable.
+//     part of the Go heap, which the detector watches, and the arena keeps it reachable. Elsewhere
+//     it never is: if no memory can be mapped this package panics, as the runtime ends a program
+//     whose heap cannot grow.
 package hot
 
 import (
+	"errors"
+	"fmt"
 	"math/bits"
-	"slices"
 	"sync"
 	"unsafe"
 
@@ -51,13 +54,7 @@ type arena struct {
 	mu     sync.Mutex
 	free   [classes][]unsafe.Pointer // the block freed last is used first, since caches have it
 	rest   []byte                    // of the last chunk: not handed out yet
-	chunks []chunk                   // all memory there is
-}
-
-// chunk is a mapping, or a piece of the Go heap.
-type chunk struct {
-	mem    []byte
-	mapped bool
+	chunks [][]byte                  // all memory there is
 }
 
 // shared is the arena of the OS process. What one MPI process writes into a record no other sees,
@@ -92,7 +89,7 @@ func Holds(p unsafe.Pointer) bool {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	for _, c := range shared.chunks {
-		if at := uintptr(p) - uintptr(unsafe.Pointer(unsafe.SliceData(c.mem))); at < uintptr(len(c.mem)) {
+		if at := uintptr(p) - uintptr(unsafe.Pointer(unsafe.SliceData(c))); at < uintptr(len(c)) {
 			return true
 		}
 	}
@@ -119,7 +116,7 @@ func (a *arena) take(class int) (p unsafe.Pointer, zero bool) {
 func (a *arena) carve(n int) unsafe.Pointer {
 	if n >= longMin {
 		b := a.grow(n)
-		if a.chunks[len(a.chunks)-1].mapped {
+		if !sys.Race {
 			sys.Scatter(b)
 		}
 		return unsafe.Pointer(unsafe.SliceData(b))
@@ -134,19 +131,27 @@ func (a *arena) carve(n int) unsafe.Pointer {
 	return p
 }
 
-// grow is n more bytes, of mapped memory if it can be.
+// grow is n more bytes.
 func (a *arena) grow(n int) []byte {
-	b, err := []byte(nil), error(nil)
-	if !sys.Race {
-		b, err = sys.Anonymous(int64(n))
+	b, err := more(n)
+	if err != nil {
+		panic(fmt.Errorf("hot: no memory for records of this process: %w", err))
 	}
-	mapped := b != nil && err == nil
-	if !mapped {
-		b = make([]byte, n+line)
-		b = b[-uintptr(unsafe.Pointer(unsafe.SliceData(b)))%line:][:n]
-	}
-	a.chunks = append(a.chunks, chunk{b, mapped})
+	a.chunks = append(a.chunks, b)
 	return b
+}
+
+// more is n bytes that are mapped, or under the race detector and where the system has no
+// anonymous mappings of the Go heap.
+func more(n int) ([]byte, error) {
+	if !sys.Race {
+		b, err := sys.Anonymous(int64(n))
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return b, err
+		}
+	}
+	b := make([]byte, n+line)
+	return b[-uintptr(unsafe.Pointer(unsafe.SliceData(b)))%line:][:n], nil
 }
 
 // put takes a block back. One that is long becomes zero.
@@ -154,15 +159,9 @@ func (a *arena) put(p unsafe.Pointer, class int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if n := line << class; n >= longMin {
-		a.zero(unsafe.Slice((*byte)(p), n))
+		if b := unsafe.Slice((*byte)(p), n); sys.Race || sys.Discard(b) != nil {
+			clear(b)
+		}
 	}
 	a.free[class] = append(a.free[class], p)
-}
-
-// zero clears a long block, and gives its pages back if it is a mapping.
-func (a *arena) zero(b []byte) {
-	i := slices.IndexFunc(a.chunks, func(c chunk) bool { return unsafe.SliceData(c.mem) == unsafe.SliceData(b) })
-	if !a.chunks[i].mapped || sys.Discard(b) != nil {
-		clear(b)
-	}
 }

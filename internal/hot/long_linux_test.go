@@ -2,6 +2,7 @@ package hot
 
 import (
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -44,4 +45,20 @@ func resident(t *testing.T, b []byte) (n int) {
 		n += int(p & 1)
 	}
 	return n
+}
+
+// A record is never part of the Go heap, from which C must not read: where no memory can be mapped
+// the program ends with the reason.
+func TestNoMemoryForRecords(t *testing.T) {
+	testrun.PlainOnly(t, "under the race detector records are part of the Go heap")
+	defer func() {
+		err, ok := recover().(error)
+		if !ok || !strings.Contains(err.Error(), "hot: no memory for records of this process: mmap of 35184372088832 bytes") {
+			t.Errorf("the end of the program says %v", err)
+		}
+		Free(New[record]()) // the arena is usable
+	}()
+	for range 5 { // more than there are addresses
+		Bytes(1 << 45)
+	}
 }
