@@ -280,7 +280,7 @@ func TestSection6_14_RefusedFreeKeepsAttributes(t *testing.T) {
 // nothing: the window is there until the other one has freed it.
 func TestSection6_14_RefusedFreeKeepsTheWindow(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int64](c, 1, nil)
+		w, err := mpi.WinAllocate[int64](c, 1)
 		ok(t, err)
 		beside(t, c, "Free and Free", w.Free, func() {
 			if err := w.SetName("still there"); err != nil {

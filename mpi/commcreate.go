@@ -7,19 +7,19 @@ import (
 
 // Dup makes a communicator of the same members whose messages never mix with
 // those of c. It gets the error handler of c and those attributes that their copy
-// callbacks copy, but neither its name nor its hints. If a callback fails in this
+// callbacks copy, but not its name, and of hints only those that are given. If a callback fails in this
 // process there is no new communicator here, while others may have got theirs.
 // Collective over c.
 //
-// C: MPI_Comm_dup, section 7.4.2.
-func (c *Comm) Dup() (*Comm, error) { return c.dup(callDup, nil) }
+// C: MPI_Comm_dup and MPI_Comm_dup_with_info, section 7.4.2.
+func (c *Comm) Dup(hints ...CommHint) (*Comm, error) { return c.dup(callDup, hints) }
 
-// DupWithInfo is Dup with hints for the new communicator: see SetInfo.
-//
-// C: MPI_Comm_dup_with_info, section 7.4.2.
-func (c *Comm) DupWithInfo(info *Info) (*Comm, error) { return c.dup(callDupWithInfo, info) }
+// DupWithInfo is MPI_Comm_dup_with_info.
+func (internals) DupWithInfo(c *Comm, info *Info) (*Comm, error) {
+	return c.dup(callDupWithInfo, []CommHint{info})
+}
 
-func (c *Comm) dup(k call, info *Info) (*Comm, error) {
+func (c *Comm) dup(k call, list []CommHint) (*Comm, error) {
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (c *Comm) dup(k call, info *Info) (*Comm, error) {
 		return nil, wrap(err, k, c, Undefined, Undefined)
 	}
 	d := c.derive(core)
-	d.hints.Store(uint32(hints(0).with(info)))
+	d.hints.Store(uint32(hints(0).with(list)))
 	// The others wait for this process, not for its callbacks.
 	if err := c.attrs.copy(c, d, k, &d.attrs); err != nil {
 		c.w.Coll.Free(core)
@@ -42,23 +42,22 @@ func (c *Comm) dup(k call, info *Info) (*Comm, error) {
 // complete; until then calls on it are ErrComm, but for those that set and get its error
 // handler. Attributes are copied, and their callbacks called, before Idup returns.
 //
-// C: MPI_Comm_idup, section 7.4.2.
-func (c *Comm) Idup() (*Comm, Request) { return c.idup(callIdup, nil) }
+// C: MPI_Comm_idup and MPI_Comm_idup_with_info, section 7.4.2.
+func (c *Comm) Idup(hints ...CommHint) (*Comm, Request) { return c.idup(callIdup, hints) }
 
-// IdupWithInfo is Idup with hints for the new communicator. info may be changed
-// at once.
-//
-// C: MPI_Comm_idup_with_info, section 7.4.2.
-func (c *Comm) IdupWithInfo(info *Info) (*Comm, Request) { return c.idup(callIdupWithInfo, info) }
+// IdupWithInfo is MPI_Comm_idup_with_info.
+func (internals) IdupWithInfo(c *Comm, info *Info) (*Comm, Request) {
+	return c.idup(callIdupWithInfo, []CommHint{info})
+}
 
-func (c *Comm) idup(k call, info *Info) (*Comm, Request) {
+func (c *Comm) idup(k call, list []CommHint) (*Comm, Request) {
 	if err := c.usable(k); err != nil {
 		return nil, Request{err: err}
 	}
 	d := c.derive(c.w.Coll.Blank(c.core))
 	d.making.Store(true)
 	d.freed.Store(true)
-	d.hints.Store(uint32(hints(0).with(info)))
+	d.hints.Store(uint32(hints(0).with(list)))
 	failed := c.attrs.copy(c, d, k, &d.attrs)
 	core := d.core
 	ready := func() error {

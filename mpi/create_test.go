@@ -110,15 +110,15 @@ func TestXCOM01_CreateErrors(t *testing.T) {
 			wantClass(t, err, mpi.ErrGroup)
 		}
 		wantClass(t, second(c.CreateGroup(all, -1)), mpi.ErrTag)
-		wantClass(t, second(c.SplitType(17, 0, nil)), mpi.ErrArg)
+		wantClass(t, second(c.SplitType(17, 0)), mpi.ErrArg)
 		ok(t, c.Barrier())
 		ok(t, part.Free())
 		var none *mpi.Comm
 		for _, k := range []*mpi.Comm{part, none} {
 			_, idup := k.Idup()
-			_, with := k.IdupWithInfo(nil)
-			for i, err := range []error{second(k.Create(all)), second(k.CreateGroup(all, 0)), second(k.SplitType(mpi.CommTypeShared, 0, nil)),
-				waited(idup), waited(with), second(k.DupWithInfo(nil)), second(k.Group()), k.SetInfo(nil), second(k.Info()),
+			_, with := k.Idup(nil)
+			for i, err := range []error{second(k.Create(all)), second(k.CreateGroup(all, 0)), second(k.SplitType(mpi.CommTypeShared, 0)),
+				waited(idup), waited(with), second(k.Dup()), second(k.Group()), k.SetInfo(), second(k.Info()),
 				second(k.Errhandler()), k.SetErrhandler(mpi.ErrorsReturn), k.CallErrhandler(mpi.ErrArg), k.SetName("x")} {
 				if !errors.Is(err, mpi.ErrComm) {
 					t.Errorf("call %d: %v, want ErrComm", i, err)
@@ -359,7 +359,7 @@ func TestF1_DeathDuringCreation(t *testing.T) {
 				err = createAll(c, i, false)
 			}
 			wantClass(t, err, mpi.ErrProcFailed)
-			for i, err := range []error{second(c.Dup()), second(c.Split(0, 0)), second(c.SplitType(mpi.CommTypeShared, 0, nil)),
+			for i, err := range []error{second(c.Dup()), second(c.Split(0, 0)), second(c.SplitType(mpi.CommTypeShared, 0)),
 				second(c.Create(subset(t, c, []int{0, 1, 2, 3}))), second(c.CreateGroup(subset(t, c, []int{3, 2, 1, 0}), 7))} {
 				if !errors.Is(err, mpi.ErrProcFailed) {
 					t.Fatalf("call %d after the death: %v", i, err)

@@ -47,7 +47,7 @@
 // One-sided communication is by a Window, memory that each member opens to the others.
 // What moves numbers are methods of Win, displacements count elements:
 //
-//	w, err := mpi.WinAllocate[float64](world, 1000, nil)
+//	w, err := mpi.WinAllocate[float64](world, 1000)
 //	w.Lock(mpi.LockShared, target, 0)
 //	w.Accumulate(part, target, first, mpi.Sum) // the target takes no part
 //	w.Unlock(target)

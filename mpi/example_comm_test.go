@@ -98,7 +98,7 @@ func ExampleComm_Idup() {
 // The processes of each host get a communicator of their own.
 func ExampleComm_SplitType() {
 	mpi.Run(4, func(world *mpi.Comm) error {
-		host, err := world.SplitType(mpi.CommTypeShared, world.Rank(), nil)
+		host, err := world.SplitType(mpi.CommTypeShared, world.Rank())
 		if err != nil {
 			return err
 		}
@@ -111,13 +111,9 @@ func ExampleComm_SplitType() {
 }
 
 // Hints assert what a program does not do.
-func ExampleInfo() {
+func ExampleNoAnyTag() {
 	mpi.Run(1, func(world *mpi.Comm) error {
-		info := mpi.NewInfo()
-		if err := info.Set("mpi_assert_no_any_tag", "true"); err != nil {
-			return err
-		}
-		c, err := world.DupWithInfo(info)
+		c, err := world.Dup(mpi.NoAnyTag(true))
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 // The seed's figure 6: process A opens memory to B, which puts there, and says so.
 func Example_memoryHandle() {
 	mpi.Run(2, func(world *mpi.Comm) error {
-		parent, err := world.WinCreateDynamic(nil)
+		parent, err := world.WinCreateDynamic()
 		if err != nil {
 			return err
 		}
@@ -27,7 +27,7 @@ func Example_memoryHandle() {
 		}
 		handle := make([]byte, mpi.MaxMemoryHandleSize)
 		mpi.Recv(world, handle, 0, 0)
-		win, err := mpi.WinFromMemhandle[int32](parent, handle, 0, nil)
+		win, err := mpi.WinFromMemhandle[int32](parent, handle, 0)
 		win.Put([]int32{5, 6}, 0, 1)
 		win.Free() // now it is there
 		mpi.Send(world, []byte{}, 0, 0)

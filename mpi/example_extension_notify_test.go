@@ -9,7 +9,7 @@ import (
 // Rank 0 waits until the others have put what they have.
 func Example_putNotify() {
 	mpi.Run(4, func(world *mpi.Comm) error {
-		win, err := mpi.WinAllocate[float64](world, 100, nil)
+		win, err := mpi.WinAllocate[float64](world, 100)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 // Everybody puts into a slot of rank 0, which waits once for all of them.
 func Example_syncObjects() {
 	mpi.Run(4, func(world *mpi.Comm) error {
-		win, err := mpi.WinAllocate[int](world, 3, nil)
+		win, err := mpi.WinAllocate[int](world, 3)
 		if err != nil {
 			return err
 		}
@@ -22,7 +22,7 @@ func Example_syncObjects() {
 		win.LockAll(mpi.ModeNoCheck)
 		defer win.UnlockAll()
 		if world.Rank() == 0 {
-			come := win.SyncObjectInit(sync[0], 3, nil) // three signals
+			come := win.SyncObjectInit(sync[0], 3) // three signals
 			for range 2 {
 				come.Start()
 				come.Wait()
@@ -30,7 +30,7 @@ func Example_syncObjects() {
 			fmt.Println(win.Local())
 			return come.Free()
 		}
-		put := win.SyncOpsInit(0, mpi.ModeWinPut, sync[0], nil)
+		put := win.SyncOpsInit(0, mpi.ModeWinPut, sync[0])
 		for round := range 2 {
 			put.Start()
 			win.Put([]int{10*round + world.Rank()}, 0, world.Rank()-1)
@@ -50,7 +50,7 @@ func Example_winChangeComm() {
 		}
 		var win *mpi.Window // nil in newcomers
 		if world.Rank() < 2 {
-			w, err := mpi.WinAllocate[int](few, 2, nil)
+			w, err := mpi.WinAllocate[int](few, 2)
 			if err != nil {
 				return err
 			}

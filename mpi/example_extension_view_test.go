@@ -10,14 +10,12 @@ import (
 // One window, and a duplicate of it with other hints.
 func Example_duplicate() {
 	mpi.Run(2, func(world *mpi.Comm) error {
-		win, err := mpi.WinAllocate[int](world, 2, nil)
+		win, err := mpi.WinAllocate[int](world, 2)
 		if err != nil {
 			return err
 		}
 		defer win.Free()
-		hints := mpi.NewInfo()
-		hints.Set("mpi_win_order", "true")
-		flags, err := win.DupWithInfo(hints)
+		flags, err := win.Dup(mpi.WinOrder(true))
 		if err != nil {
 			return err
 		}
@@ -38,17 +36,15 @@ func Example_duplicate() {
 // Goroutines with flushes of their own.
 func Example_scope() {
 	mpi.Run(2, func(world *mpi.Comm) error {
-		win, err := mpi.WinAllocate[int](world, 4, nil)
+		win, err := mpi.WinAllocate[int](world, 4)
 		if err != nil {
 			return err
 		}
 		defer win.Free()
-		hints := mpi.NewInfo()
-		hints.Set("mpi_win_scope", "thread")
 		win.LockAll(0)
 		var workers sync.WaitGroup
 		for i := range 4 {
-			mine, err := win.DupWithInfo(hints)
+			mine, err := win.Dup(mpi.ScopeThread)
 			if err != nil {
 				return err
 			}
@@ -72,9 +68,7 @@ func Example_scope() {
 // The seed's listing 2: data, then a flag that says so, without a flush between them.
 func Example_order() {
 	mpi.Run(2, func(world *mpi.Comm) error {
-		hints := mpi.NewInfo()
-		hints.Set("mpi_win_order", "true")
-		win, err := mpi.WinAllocate[int](world, 3, hints)
+		win, err := mpi.WinAllocate[int](world, 3, mpi.WinOrder(true))
 		if err != nil {
 			return err
 		}
@@ -98,7 +92,7 @@ func Example_order() {
 // Ask first, then promise.
 func Example_intrinsic() {
 	mpi.Run(2, func(world *mpi.Comm) error {
-		win, err := mpi.WinAllocate[int64](world, 1, nil)
+		win, err := mpi.WinAllocate[int64](world, 1)
 		if err != nil {
 			return err
 		}
@@ -108,9 +102,7 @@ func Example_intrinsic() {
 		if err != nil {
 			return err
 		}
-		hints := mpi.NewInfo()
-		hints.Set("mpi_assert_accumulate_intrinsic", fmt.Sprint(fast))
-		win.SetInfo(hints)
+		win.SetInfo(mpi.AccumulateIntrinsic(fast))
 		one, ticket := int64(1), int64(0)
 		win.LockAll(0)
 		win.FetchAndOp(&one, &ticket, 0, 0, mpi.Sum)
@@ -127,7 +119,7 @@ func Example_intrinsic() {
 // The seed's listing 6: a request that says that the target has the data.
 func Example_remoteCompletion() {
 	mpi.Run(2, func(world *mpi.Comm) error {
-		win, err := mpi.WinAllocate[float64](world, 1, nil)
+		win, err := mpi.WinAllocate[float64](world, 1)
 		if err != nil {
 			return err
 		}

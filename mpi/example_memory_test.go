@@ -11,11 +11,11 @@ import (
 // leaves its number with the next.
 func ExampleAllocMem() {
 	err := mpi.Run(4, func(world *mpi.Comm) error {
-		mem, err := mpi.AllocMem[int64](world, 1, nil)
+		mem, err := mpi.AllocMem[int64](world, 1)
 		if err != nil {
 			return err
 		}
-		w, err := mpi.WinCreate(world, mem, nil)
+		w, err := mpi.WinCreate(world, mem)
 		if err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 // Everybody writes into memory of the next rank, between two fences.
 func Example_putBetweenFences() {
 	mpi.Run(3, func(world *mpi.Comm) error {
-		win, err := mpi.WinAllocate[int](world, 1, nil)
+		win, err := mpi.WinAllocate[int](world, 1)
 		if err != nil {
 			return err
 		}
@@ -29,7 +29,7 @@ func Example_putBetweenFences() {
 // A counter that all ranks take numbers from, while rank 0 does something else.
 func Example_fetchAndOp() {
 	mpi.Run(4, func(world *mpi.Comm) error {
-		win, err := mpi.WinAllocate[int64](world, 1, nil)
+		win, err := mpi.WinAllocate[int64](world, 1)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func Example_fetchAndOp() {
 // A window of bytes has numbers of two types, to which all ranks add.
 func ExampleAccumulate() {
 	mpi.Run(3, func(world *mpi.Comm) error {
-		win, err := mpi.WinAllocate[byte](world, 16, nil)
+		win, err := mpi.WinAllocate[byte](world, 16)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func ExampleAccumulate() {
 // A value goes from rank 0 to rank 1, and nobody else waits for anybody.
 func Example_postStartCompleteWait() {
 	mpi.Run(3, func(world *mpi.Comm) error {
-		win, err := mpi.WinAllocate[float64](world, 1, nil)
+		win, err := mpi.WinAllocate[float64](world, 1)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func Example_postStartCompleteWait() {
 // Many contributions to the same elements: none is lost.
 func Example_accumulate() {
 	mpi.Run(3, func(world *mpi.Comm) error {
-		win, err := mpi.WinAllocate[int32](world, 4, nil)
+		win, err := mpi.WinAllocate[int32](world, 4)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func Example_accumulate() {
 // One epoch for a whole phase of a program: flush says when an operation is complete.
 func Example_lockAll() {
 	mpi.Run(2, func(world *mpi.Comm) error {
-		win, err := mpi.WinAllocate[int](world, 100, nil)
+		win, err := mpi.WinAllocate[int](world, 100)
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func Example_lockAll() {
 func ExampleUntyped_Put() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		const rows, columns = 3, 4
-		win, err := mpi.WinAllocate[float64](world, rows*columns, nil)
+		win, err := mpi.WinAllocate[float64](world, rows*columns)
 		if err != nil {
 			return err
 		}
@@ -172,12 +172,12 @@ func ExampleUntyped_Put() {
 // Ranks of one host load and store in each other's memory.
 func ExampleWinAllocateShared() {
 	mpi.Run(2, func(world *mpi.Comm) error {
-		host, err := world.SplitType(mpi.CommTypeShared, 0, nil)
+		host, err := world.SplitType(mpi.CommTypeShared, 0)
 		if err != nil {
 			return err
 		}
 		defer host.Free()
-		win, err := mpi.WinAllocateShared[int](host, 1, nil)
+		win, err := mpi.WinAllocateShared[int](host, 1)
 		if err != nil {
 			return err
 		}
@@ -197,13 +197,13 @@ func ExampleWinAllocateShared() {
 // Memory that comes and goes: others are told its address.
 func ExampleAttach() {
 	mpi.Run(2, func(world *mpi.Comm) error {
-		win, err := world.WinCreateDynamic(nil)
+		win, err := world.WinCreateDynamic()
 		if err != nil {
 			return err
 		}
 		defer win.Free()
 		address := []int64{0}
-		mine, err := mpi.AllocMem[int32](world, 8, nil) // reached directly on this host
+		mine, err := mpi.AllocMem[int32](world, 8) // reached directly on this host
 		if err != nil {
 			return err
 		}
@@ -231,7 +231,7 @@ func ExampleAttach() {
 func ExampleWin_Rget() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		mine := []int{10 * world.Rank(), 20 * world.Rank()}
-		win, err := mpi.WinCreate(world, mine, nil) // over memory that there is
+		win, err := mpi.WinCreate(world, mine) // over memory that there is
 		if err != nil {
 			return err
 		}

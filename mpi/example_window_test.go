@@ -10,7 +10,7 @@ import (
 // A lock made of one word: who turns it from 0 to 1 has it.
 func ExampleWin_CompareSwap() {
 	mpi.Run(3, func(world *mpi.Comm) error {
-		w, err := mpi.WinAllocate[int](world, 2, nil) // the lock, and what it protects
+		w, err := mpi.WinAllocate[int](world, 2) // the lock, and what it protects
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func ExampleWin_CompareSwap() {
 func ExampleUntyped_Get() {
 	mpi.Run(2, func(world *mpi.Comm) error {
 		const rows, columns = 3, 4
-		w, err := mpi.WinAllocate[float64](world, rows*columns, nil)
+		w, err := mpi.WinAllocate[float64](world, rows*columns)
 		if err != nil {
 			return err
 		}
@@ -77,11 +77,7 @@ func ExampleUntyped_Get() {
 // What a window is used for can be told when it is made; what is known is told back.
 func ExampleWindow_Info() {
 	mpi.Run(1, func(world *mpi.Comm) error {
-		hints := mpi.NewInfo()
-		if err := hints.Set("accumulate_ordering", "none"); err != nil {
-			return err
-		}
-		w, err := mpi.WinAllocate[int](world, 1, hints)
+		w, err := mpi.WinAllocate[int](world, 1, mpi.OrderNone)
 		if err != nil {
 			return err
 		}
@@ -100,7 +96,7 @@ func ExampleWindow_Info() {
 // A handler sees the errors of the calls on its window.
 func ExampleCreateWinErrhandler() {
 	mpi.Run(1, func(world *mpi.Comm) error {
-		w, err := mpi.WinAllocate[int](world, 10, nil)
+		w, err := mpi.WinAllocate[int](world, 10)
 		if err != nil {
 			return err
 		}

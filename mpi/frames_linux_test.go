@@ -64,7 +64,7 @@ func framesOf(name string) error {
 	}
 	bad := unsafe.Slice((*float64)(unsafe.Pointer(&page[0])), 1)
 	return mpitest.RunOver(f.fabric, 2, func(c *mpi.Comm) error {
-		w, err := mpi.WinAllocate[float64](c, 8, nil)
+		w, err := mpi.WinAllocate[float64](c, 8)
 		if err != nil {
 			return err
 		}

@@ -99,7 +99,7 @@ func splitsByHost(c *mpi.Comm, fabric string) error {
 				}
 			}
 			if by.kind == mpi.CommTypeShared { // what the split is for
-				w, err := mpi.WinAllocateShared[int64](d, 1, nil)
+				w, err := mpi.WinAllocateShared[int64](d, 1)
 				if err != nil {
 					return err
 				}
@@ -120,7 +120,7 @@ func splitsByHost(c *mpi.Comm, fabric string) error {
 	if c.Rank() == 0 || places[c.Rank()] == places[len(places)-1] {
 		kind = mpi.Undefined
 	}
-	d, err := c.SplitType(kind, 0, nil)
+	d, err := c.SplitType(kind, 0)
 	if err != nil {
 		return err
 	}
@@ -148,9 +148,9 @@ func TestXCOM01_SplitTypeOverHosts(t *testing.T) {
 			_, fabric, _ := strings.Cut(t.Name(), "/")
 			ok(t, splitsByHost(c, fabric))
 			_, memory := memoryOf(fabric)
-			d, err := c.SplitType(mpi.CommTypeShared, 0, nil)
+			d, err := c.SplitType(mpi.CommTypeShared, 0)
 			ok(t, err)
-			e, err := d.SplitType(mpi.CommTypeShared, 0, nil)
+			e, err := d.SplitType(mpi.CommTypeShared, 0)
 			ok(t, err)
 			wantMembers(t, e, c, here(memory, c.Rank(), func(int) int { return 0 }))
 			ok(t, e.Free())

@@ -117,9 +117,9 @@ func TestXP2P05_Hints(t *testing.T) {
 		ok(t, info.Set("mpi_assert_no_any_source", "true"))
 		ok(t, info.Set("mpi_assert_exact_length", "TRUE")) // INF-08: no boolean
 		ok(t, info.Set("zzz", "true"))
-		c, err := world.DupWithInfo(info)
+		c, err := world.Dup(info)
 		ok(t, err)
-		i, r := world.IdupWithInfo(info)
+		i, r := world.Idup(info)
 		ok(t, info.Set("mpi_assert_no_any_tag", "false"))
 		ok(t, info.Set("mpi_assert_no_any_source", "false"))
 		_, err = r.Wait()
@@ -159,7 +159,7 @@ func TestXP2P05_Hints(t *testing.T) {
 			ok(t, err)
 		}
 		ok(t, c.SetInfo(info)) // changes what it names
-		ok(t, c.SetInfo(nil))
+		ok(t, c.SetInfo(nil, (*mpi.Info)(nil)))
 		if got := hints(c); got != none {
 			t.Errorf("hints %q, want %q", got, none)
 		}

@@ -290,9 +290,9 @@ func TestCOM01_Accessors(t *testing.T) {
 		if s.c.Name() != "bridge" {
 			t.Errorf("the name is %q", s.c.Name())
 		}
-		_, err = mpi.WinAllocate[int](s.c, 1, nil)
+		_, err = mpi.WinAllocate[int](s.c, 1)
 		wantClass(t, err, mpi.ErrComm)
-		_, err = s.c.WinCreateDynamic(nil)
+		_, err = s.c.WinCreateDynamic()
 		wantClass(t, err, mpi.ErrComm)
 		own, err := s.c.Group()
 		ok(t, err)
@@ -431,7 +431,7 @@ func TestCOM01_MadeOfIntercommunicators(t *testing.T) {
 		if e != nil {
 			t.Error("a communicator of one side")
 		}
-		e, err = i.SplitType(mpi.CommTypeShared, 0, nil)
+		e, err = i.SplitType(mpi.CommTypeShared, 0)
 		if ok(t, err); e != nil || !strings.Contains(t.Name(), "/tcp-") { // there each is alone, on one side
 			wantSides(t, e, world, s.ours, s.theirs)
 			ok(t, e.Disconnect())

@@ -52,7 +52,7 @@ func TestFinalizeListsWhatIsLeft(t *testing.T) {
 						ok(t, err)
 						ok(t, d.Free())
 					}
-					w, err := mpi.WinAllocate[int64](c, 4, nil)
+					w, err := mpi.WinAllocate[int64](c, 4)
 					ok(t, err)
 					ok(t, w.Free())
 					other := 1 - c.Rank()
@@ -70,7 +70,7 @@ func TestFinalizeListsWhatIsLeft(t *testing.T) {
 					if c.Rank() == 0 {
 						dup = at
 					}
-					_, err = mpi.WinAllocate[int64](c, 4, nil)
+					_, err = mpi.WinAllocate[int64](c, 4)
 					at = line()
 					ok(t, err)
 					if c.Rank() == 0 {

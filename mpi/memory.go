@@ -10,9 +10,7 @@ import (
 // other, for messages and for windows, and is never needed for either. c tells which
 // process is meant; any communicator of it will do.
 //
-// It begins at a multiple of 64 bytes, or of what the info key
-// mpi_minimum_memory_alignment says: a power of two, at most 1 GiB. Other keys, and
-// other values of this one, change nothing.
+// It begins at a multiple of 64 bytes, or of what MinimumAlignment says.
 //
 // The memory is not Go's: it is gone when FreeMem is called, whoever still has the
 // slice, and must not be used after that, nor after Finalize. What a T holds must therefore
@@ -21,7 +19,7 @@ import (
 // is there. Core dumps leave it out.
 //
 // C: MPI_Alloc_mem, section 9.2.
-func AllocMem[T any](c *Comm, n int, info *Info) ([]T, error) {
+func AllocMem[T any](c *Comm, n int, hints ...MemHint) ([]T, error) {
 	if err := c.usable(callAllocMem); err != nil {
 		return nil, err
 	}
@@ -36,7 +34,7 @@ func AllocMem[T any](c *Comm, n int, info *Info) ([]T, error) {
 	}
 	// A slice of no elements needs room for one, or Go does not keep its address.
 	room := max(n, 1)
-	b, err := c.w.Memory.Alloc(int64(room)*unit, alignment(info))
+	b, err := c.w.Memory.Alloc(int64(room)*unit, alignment(hints))
 	if err != nil {
 		return nil, wrap(err, callAllocMem, c, Undefined, Undefined)
 	}
@@ -59,10 +57,12 @@ func FreeMem[T any](c *Comm, mem []T) error {
 	return wrap(c.w.Memory.Free(first), callFreeMem, c, Undefined, Undefined)
 }
 
-// alignment is what mpi_minimum_memory_alignment asks for, in bytes; 0 if nothing legal.
-func alignment(info *Info) int64 {
-	if a := info.number(keyMinAlignment, 1, 0); a&(a-1) == 0 && a <= 1<<30 {
-		return a
+// alignment is what hints ask for, in bytes; 0 if nothing legal.
+func alignment(list []MemHint) (bytes int64) {
+	for _, h := range list {
+		if h != nil {
+			h.memHint(&bytes)
+		}
 	}
-	return 0
+	return bytes
 }

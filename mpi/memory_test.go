@@ -29,7 +29,7 @@ func TestMEM01AllocMemGivesWhatWasAskedFor(t *testing.T) {
 			pattern[i] = byte(i*i>>3) | 1
 		}
 		for _, n := range sizes {
-			mem, err := mpi.AllocMem[byte](c, n, nil)
+			mem, err := mpi.AllocMem[byte](c, n)
 			if err != nil || len(mem) != n || cap(mem) != n {
 				t.Fatalf("%d bytes: %d with room for %d, %v", n, len(mem), cap(mem), err)
 			}
@@ -49,11 +49,11 @@ func TestMEM01AllocMemGivesWhatWasAskedFor(t *testing.T) {
 			}
 		}
 		type wide [40]float64
-		none, err := mpi.AllocMem[wide](c, 0, nil)
+		none, err := mpi.AllocMem[wide](c, 0)
 		if err != nil || len(none) != 0 {
 			t.Errorf("no elements: %d, %v", len(none), err)
 		}
-		other, err := mpi.AllocMem[wide](c, 0, nil)
+		other, err := mpi.AllocMem[wide](c, 0)
 		if err != nil || unsafe.SliceData(none) == unsafe.SliceData(other) {
 			t.Errorf("no elements again: at the same place, %v", err)
 		}
@@ -69,7 +69,7 @@ func TestMEM01AllocMemGivesWhatWasAskedFor(t *testing.T) {
 // MEM-07: which includes locks.
 func TestMEM02MEM07AnyMemoryWillDo(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
-		mem, err := mpi.AllocMem[int64](c, 100, nil)
+		mem, err := mpi.AllocMem[int64](c, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestMEM02MEM07AnyMemoryWillDo(t *testing.T) {
 			t.Errorf("a message from memory to memory: %d to %d, %v", mem[50], mem[99], err)
 		}
 		for what, place := range map[string][]int64{"AllocMem": mem, "Go": make([]int64, 100)} {
-			w, err := mpi.WinCreate(c, place, nil)
+			w, err := mpi.WinCreate(c, place)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,24 +139,24 @@ func TestMEM04TooMuchIsNoMem(t *testing.T) {
 	machine := int(min(sys.PhysicalMemory(), 1<<50))
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		for _, n := range []int{1 << 60, math.MaxInt, machine + 1, 2*machine + 1, 100 * machine} {
-			mem, err := mpi.AllocMem[byte](c, n, nil)
+			mem, err := mpi.AllocMem[byte](c, n)
 			if !errors.Is(err, mpi.ErrNoMem) || mem != nil || !strings.Contains(err.Error(), strconv.Itoa(n)) {
 				t.Errorf("%d bytes: %d, %v", n, len(mem), err)
 			}
 		}
-		if _, err := mpi.AllocMem[float64](c, math.MaxInt/4, nil); !errors.Is(err, mpi.ErrNoMem) {
+		if _, err := mpi.AllocMem[float64](c, math.MaxInt/4); !errors.Is(err, mpi.ErrNoMem) {
 			t.Errorf("more bytes than can be counted: %v", err)
 		}
-		if _, err := mpi.AllocMem[float64](c, -1, nil); !errors.Is(err, mpi.ErrSize) {
+		if _, err := mpi.AllocMem[float64](c, -1); !errors.Is(err, mpi.ErrSize) {
 			t.Errorf("-1 elements: %v", err)
 		}
-		if _, err := mpi.AllocMem[*int](c, 1, nil); !errors.Is(err, mpi.ErrType) {
+		if _, err := mpi.AllocMem[*int](c, 1); !errors.Is(err, mpi.ErrType) {
 			t.Errorf("pointers: %v", err)
 		}
-		if _, err := mpi.AllocMem[byte](nil, 1, nil); !errors.Is(err, mpi.ErrComm) {
+		if _, err := mpi.AllocMem[byte](nil, 1); !errors.Is(err, mpi.ErrComm) {
 			t.Errorf("no communicator: %v", err)
 		}
-		mem, err := mpi.AllocMem[byte](c, 10, nil)
+		mem, err := mpi.AllocMem[byte](c, 10)
 		if err == nil {
 			err = mpi.FreeMem(c, mem)
 		}
@@ -169,7 +169,7 @@ func TestMEM04TooMuchIsNoMem(t *testing.T) {
 // MEM-05: what AllocMem has not returned is ErrBase, and so is the second time.
 func TestMEM05FreeMemOfOtherMemory(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		mem, err := mpi.AllocMem[int32](c, 100, nil)
+		mem, err := mpi.AllocMem[int32](c, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,11 +196,11 @@ func TestMEM05FreeMemOfOtherMemory(t *testing.T) {
 // MEM-06: a put into memory of AllocMem needs nothing of the target, which only looks.
 func TestMEM06TargetOnlyLooks(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		mem, err := mpi.AllocMem[uint64](c, 1000, nil)
+		mem, err := mpi.AllocMem[uint64](c, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := mpi.WinCreate(c, mem, nil)
+		w, err := mpi.WinCreate(c, mem)
 		if err != nil {
 			t.Fatal(err)
 		}

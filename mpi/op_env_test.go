@@ -140,9 +140,9 @@ func TestCOL14_EnvironmentsRound(t *testing.T) {
 func TestRC17_EnvironmentsOfAccumulates(t *testing.T) {
 	for _, n := range []int{1, 2, 3} {
 		mpitest.Run(t, n, func(t testing.TB, world *mpi.Comm) {
-			allocated, err := mpi.WinAllocate[float64](world, 400, nil)
+			allocated, err := mpi.WinAllocate[float64](world, 400)
 			ok(t, err)
-			created, err := mpi.WinCreate(world, make([]float64, 400), nil)
+			created, err := mpi.WinCreate(world, make([]float64, 400))
 			ok(t, err)
 			for _, w := range []mpi.Win[float64]{allocated, created} {
 				accumulateIn(t, world, w)

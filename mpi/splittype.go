@@ -17,9 +17,8 @@ type CommType int
 // The types of SplitType. CommTypeShared: who can share memory, so that WinAllocateShared
 // works: the processes of a host, but each alone where all traffic goes over sockets
 // (halo run -fabric tcp). CommTypeHwGuided and CommTypeResourceGuided: who runs on the same piece
-// of hardware of the type that the info key mpi_hw_resource_type names: one of the
-// keys of GetHwResourceInfo, of which hwloc://Machine is the host, or mpi_shared_memory,
-// which is CommTypeShared.
+// of hardware of the type that HwResourceType names: one of the keys of GetHwResourceInfo,
+// of which hwloc://Machine is the host, or mpi_shared_memory, which is CommTypeShared.
 // CommTypeHwUnguided: the largest type of hardware that splits at all.
 //
 // C: MPI_COMM_TYPE_SHARED, MPI_COMM_TYPE_HW_UNGUIDED, MPI_COMM_TYPE_HW_GUIDED and MPI_COMM_TYPE_RESOURCE_GUIDED, section 7.4.2.
@@ -43,14 +42,14 @@ const (
 
 // SplitType splits the communicator by what processes share, in the order of key
 // and then of rank. It returns nil in a process that passes Undefined, one that
-// may run on several pieces of the hardware (see halo run -bind), where the info
-// names no type that is known, and everywhere if CommTypeHwUnguided finds nothing
-// that splits. With CommTypeHwUnguided info, if not nil, is given the key
+// may run on several pieces of the hardware (see halo run -bind), where the hints
+// name no type that is known, and everywhere if CommTypeHwUnguided finds nothing
+// that splits. With CommTypeHwUnguided an Info among the hints is given the key
 // mpi_hw_resource_type, by which guided splits would be the same. Collective over
 // c, with the same kind but for Undefined.
 //
 // C: MPI_Comm_split_type, section 7.4.2.
-func (c *Comm) SplitType(kind CommType, key int, info *Info) (*Comm, error) {
+func (c *Comm) SplitType(kind CommType, key int, hints ...SplitHint) (*Comm, error) {
 	if err := c.usable(callSplitType); err != nil {
 		return nil, err
 	}
@@ -60,7 +59,7 @@ func (c *Comm) SplitType(kind CommType, key int, info *Info) (*Comm, error) {
 	case CommTypeShared:
 		mine.level, host = 0, c.memoryOf(host)
 	case CommTypeHwGuided, CommTypeResourceGuided:
-		switch name, _ := info.Get(resourceKey); name {
+		switch name := resourceOf(hints); name {
 		case sharedMemory:
 			mine.level, host = 0, c.memoryOf(host)
 		case machine:
@@ -92,10 +91,35 @@ func (c *Comm) SplitType(kind CommType, key int, info *Info) (*Comm, error) {
 		return ranks, err
 	})
 	d, err := c.created(callSplitType, core, err)
-	if err == nil && split != "" && info != nil {
-		err = info.Set(resourceKey, split)
+	for _, h := range hints {
+		if info, ok := h.(*Info); ok && info != nil && split != "" && err == nil {
+			err = info.Set(resourceKey, split)
+		}
 	}
 	return d, err
+}
+
+// HwResourceType is the type of hardware that a guided SplitType splits by.
+//
+// C: info key mpi_hw_resource_type, section 7.4.2.
+type HwResourceType string
+
+func (v HwResourceType) splitHint(resource *string) { *resource = string(v) }
+
+func (i *Info) splitHint(resource *string) {
+	if v, found := i.Get(resourceKey); found {
+		*resource = v
+	}
+}
+
+// resourceOf is the type of hardware that hints name, "" if they name none.
+func resourceOf(hints []SplitHint) (name string) {
+	for _, h := range hints {
+		if h != nil {
+			h.splitHint(&name)
+		}
+	}
+	return name
 }
 
 // GetHwResourceInfo tells which types of hardware the system shows: the keys, for

@@ -167,7 +167,7 @@ func TestRC06_TypesOfCompareAndSwap(t *testing.T) {
 		swaps[uint16](t, c, 65535, 1)
 		swaps[uint32](t, c, 1<<31, 3)
 		swaps[uint](t, c, 1<<63, 3)
-		w, err := mpi.WinAllocate[float64](c, 1, nil)
+		w, err := mpi.WinAllocate[float64](c, 1)
 		ok(t, err)
 		x := 0.0
 		ok(t, w.LockAll(0))
@@ -177,7 +177,7 @@ func TestRC06_TypesOfCompareAndSwap(t *testing.T) {
 			d := typ(t)(mpi.Predefined(name))
 			b := mpi.BufOf(make([]int64, 2), 1, d)
 			own := mpi.BufOf(make([]int64, 2), 1, d)
-			if w, err := c.Self().WinAllocate(64, 1, nil); err != nil {
+			if w, err := c.Self().WinAllocate(64, 1); err != nil {
 				t.Error(err)
 			} else {
 				ok(t, w.LockAll(0))

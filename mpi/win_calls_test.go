@@ -263,7 +263,7 @@ func TestXRMA15_LargeCounts(t *testing.T) {
 				if c.Rank() == 1 {
 					size = long + 10
 				}
-				w, err := c.WinAllocate(size, 1, nil)
+				w, err := c.WinAllocate(size, 1)
 				ok(t, err)
 				if c.Rank() == 0 {
 					out := make([]byte, long)
@@ -278,7 +278,7 @@ func TestXRMA15_LargeCounts(t *testing.T) {
 				}
 				ok(t, w.Free())
 				runtime.GC()
-				u, err := c.WinAllocate(1, 1<<40, nil)
+				u, err := c.WinAllocate(1, 1<<40)
 				ok(t, err)
 				if u.DispUnit() != 1<<40 {
 					t.Errorf("unit %d", u.DispUnit())

@@ -119,13 +119,13 @@ func TestSYN35_WindowsChangeAtRandom(t *testing.T) {
 				switch flavor {
 				case mpi.WinFlavorCreate:
 					m.mem = make([]int64, world.Size())
-					w, failed := mpi.WinCreate(c, m.mem, nil)
+					w, failed := mpi.WinCreate(c, m.mem)
 					m.win, err = w.Window, failed
 				case mpi.WinFlavorAllocate:
-					w, failed := mpi.WinAllocate[int64](c, world.Size(), nil)
+					w, failed := mpi.WinAllocate[int64](c, world.Size())
 					m.win, m.mem, err = w.Window, w.Local(), failed
 				case mpi.WinFlavorDynamic:
-					m.win, err = c.WinCreateDynamic(nil)
+					m.win, err = c.WinCreateDynamic()
 					ok(t, err)
 					m.mem = make([]int64, world.Size())
 					err = mpi.Attach(m.win, m.mem)
@@ -189,20 +189,20 @@ func TestSYN35_ObjectsStayWithTheirProcess(t *testing.T) {
 		mine := make([]mpi.Sync, 1)
 		me := world.Rank()
 		if few != nil {
-			a, err := mpi.WinAllocate[int64](few, 4, nil)
+			a, err := mpi.WinAllocate[int64](few, 4)
 			ok(t, err)
 			w = a.Window
 			if me == 0 {
 				mine, err = w.AllocSyncObjects(1, nil)
 				ok(t, err)
-				come = w.SyncObjectInit(mine[0], 5, nil)
+				come = w.SyncObjectInit(mine[0], 5)
 				ok(t, come.Start())
 			}
 		}
 		ok(t, mpi.Bcast(world, mine, 0))
 		var before mpi.Request
 		if me == 1 {
-			before = w.SyncOpsInit(0, mpi.ModeWinAll, mine[0], nil)
+			before = w.SyncOpsInit(0, mpi.ModeWinAll, mine[0])
 			ok(t, before.Start())
 			ok(t, second(before.Wait()))
 		}
@@ -214,7 +214,7 @@ func TestSYN35_ObjectsStayWithTheirProcess(t *testing.T) {
 			ok(t, second(before.Wait()))
 		}
 		if me != 0 { // the object is that of rank 3 now
-			refused(t, unstarted(w.SyncOpsInit(0, 0, mine[0], nil)), mpi.ErrRank, "is that of rank 3, not of 0")
+			refused(t, unstarted(w.SyncOpsInit(0, 0, mine[0])), mpi.ErrRank, "is that of rank 3, not of 0")
 			ok(t, w.LockAll(0))
 			ok(t, w.Untyped().Put(mpi.Buf([]int64{int64(me)}), 3, int64(me), 1, must(mpi.TypeOf[int64]())))
 			ok(t, w.Signal(3, mpi.ModeWinPut, mine[0]))
@@ -245,7 +245,7 @@ func TestSYN35_WhatCannotChange(t *testing.T) {
 		few := among(t, world, 0, 1, 2)
 		var w *mpi.Window
 		if few != nil {
-			a, err := mpi.WinAllocate[int64](few, 4, nil)
+			a, err := mpi.WinAllocate[int64](few, 4)
 			ok(t, err)
 			w = a.Window
 		}

@@ -227,8 +227,8 @@ type winMaker func(c *mpi.Comm) (mpi.Win[int64], error)
 
 // winPlaces are ways to have memory, each of which operations reach in its own way.
 var winPlaces = map[string]winMaker{
-	"allocate": func(c *mpi.Comm) (mpi.Win[int64], error) { return mpi.WinAllocate[int64](c, 64, nil) },
-	"create":   func(c *mpi.Comm) (mpi.Win[int64], error) { return mpi.WinCreate(c, make([]int64, 64), nil) },
+	"allocate": func(c *mpi.Comm) (mpi.Win[int64], error) { return mpi.WinAllocate[int64](c, 64) },
+	"create":   func(c *mpi.Comm) (mpi.Win[int64], error) { return mpi.WinCreate(c, make([]int64, 64)) },
 	"same op": func(c *mpi.Comm) (mpi.Win[int64], error) {
 		i := mpi.NewInfo()
 		if err := i.Set("accumulate_ops", "same_op"); err != nil {

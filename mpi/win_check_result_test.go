@@ -101,7 +101,7 @@ func TestRC09_ResultsComeWithCompletion(t *testing.T) {
 	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp", "inproc@010", "shm@010") {
 		t.Run(fabric, func(t *testing.T) {
 			mpitest.On(t, fabric, 3, func(t testing.TB, c *mpi.Comm) {
-				w, err := mpi.WinAllocate[byte](c, 8, nil)
+				w, err := mpi.WinAllocate[byte](c, 8)
 				ok(t, err)
 				defer func() { ok(t, w.Free()) }()
 				copy(w.Local(), []byte{1, 2, 3, 4, 5, 6, 7, 8})
@@ -152,7 +152,7 @@ func TestRC09_ResultsComeWithCompletion(t *testing.T) {
 func TestRS04_ResultsInWindowsAreNotLate(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int64](c, 4, nil)
+		w, err := mpi.WinAllocate[int64](c, 4)
 		ok(t, err)
 		me := c.Rank()
 		for i := range 100 {

@@ -104,11 +104,11 @@ func TestRC10_StoresAfterAccesses(t *testing.T) {
 func TestRC10_UpdatesAreNoStores(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinCreate(c, make([]int64, 8), nil)
+		w, err := mpi.WinCreate(c, make([]int64, 8))
 		ok(t, err)
 		info := mpi.NewInfo()
 		ok(t, info.Set("mpi_win_order", "true"))
-		ordered, err := w.DupWithInfo(info)
+		ordered, err := w.Dup(info)
 		ok(t, err)
 		me := c.Rank()
 		ok(t, w.Fence(0))

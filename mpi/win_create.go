@@ -19,40 +19,40 @@ import (
 // ErrType. Collective over c.
 //
 // C: MPI_Win_create, section 12.2.1.
-func WinCreate[T any](c *Comm, mem []T, info *Info) (Win[T], error) {
+func WinCreate[T any](c *Comm, mem []T, hints ...WinHint) (Win[T], error) {
 	unit, err := unitOf[T]()
 	s := rma.Spec{Flavor: rma.Created, DispUnit: unit, Refused: err}
 	if err == nil {
 		s.Mem = memory(mem)
 	}
-	w, failed := c.newWindow(callWinCreate, &s, info)
+	w, failed := c.newWindow(callWinCreate, &s, hints)
 	return Win[T]{w}, failed
 }
 
 // WinAllocate makes a window over new memory, that of n elements of T in this process:
-// Local is it. It is zero, begins at a multiple of 64 bytes, or of what the info key
-// mpi_minimum_memory_alignment says, and is freed with the window. Members may pass
-// different n. The processes of a node access it directly.
+// Local is it. It is zero, begins at a multiple of 64 bytes, or of what MinimumAlignment
+// says, and is freed with the window. Members may pass different n. The processes of a node
+// access it directly.
 //
 // A negative n is ErrSize; memory that is not there is ErrNoMem, at once. Collective
 // over c: see WinCreate.
 //
 // C: MPI_Win_allocate, section 12.2.2.
-func WinAllocate[T any](c *Comm, n int, info *Info) (Win[T], error) {
-	return allocate[T](c, callWinAllocate, rma.Allocated, n, info)
+func WinAllocate[T any](c *Comm, n int, hints ...WinHint) (Win[T], error) {
+	return allocate[T](c, callWinAllocate, rma.Allocated, n, hints)
 }
 
 // WinAllocateShared is WinAllocate of memory that all members can load from and store
 // to: Shared is that of each. All are on one host, see SplitType, or it is
 // ErrRMAShared. The memory of a rank begins where that of the rank before it ends,
-// unless the info key alloc_shared_noncontig is "true".
+// unless SharedNoncontig is true.
 //
 // C: MPI_Win_allocate_shared, section 12.2.3.
-func WinAllocateShared[T any](c *Comm, n int, info *Info) (Win[T], error) {
-	return allocate[T](c, callWinAllocateShared, rma.Shared, n, info)
+func WinAllocateShared[T any](c *Comm, n int, hints ...WinHint) (Win[T], error) {
+	return allocate[T](c, callWinAllocateShared, rma.Shared, n, hints)
 }
 
-func allocate[T any](c *Comm, k call, f rma.Flavor, n int, info *Info) (Win[T], error) {
+func allocate[T any](c *Comm, k call, f rma.Flavor, n int, hints []WinHint) (Win[T], error) {
 	unit, err := unitOf[T]()
 	s := rma.Spec{Flavor: f, DispUnit: unit, Size: int64(n) * unit, Refused: err}
 	switch {
@@ -62,7 +62,7 @@ func allocate[T any](c *Comm, k call, f rma.Flavor, n int, info *Info) (Win[T], 
 	case int64(n) > math.MaxInt64/unit:
 		s.Refused = wrong(ErrNoMem, "%d elements of %d bytes", n, unit)
 	}
-	w, failed := c.newWindow(k, &s, info)
+	w, failed := c.newWindow(k, &s, hints)
 	return Win[T]{w}, failed
 }
 
@@ -84,8 +84,8 @@ func unitOf[T any]() (int64, error) {
 // bytes. A unit below 1 is ErrDisp.
 //
 // C: MPI_Win_create and MPI_Win_create_c, section 12.2.1.
-func (c *Comm) WinCreate(mem []byte, unit int, info *Info) (*Window, error) {
-	return c.newWindow(callWinCreate, &rma.Spec{Flavor: rma.Created, Mem: mem, DispUnit: int64(unit)}, info)
+func (c *Comm) WinCreate(mem []byte, unit int, hints ...WinHint) (*Window, error) {
+	return c.newWindow(callWinCreate, &rma.Spec{Flavor: rma.Created, Mem: mem, DispUnit: int64(unit)}, hints)
 }
 
 // WinCreatePtr is WinCreate for size bytes at p, memory that is no slice of Go, such as that
@@ -94,7 +94,7 @@ func (c *Comm) WinCreate(mem []byte, unit int, info *Info) (*Window, error) {
 // nil are ErrArg.
 //
 // C: MPI_Win_create and MPI_Win_create_c, section 12.2.1.
-func (c *Comm) WinCreatePtr(p unsafe.Pointer, size int64, unit int, info *Info) (*Window, error) {
+func (c *Comm) WinCreatePtr(p unsafe.Pointer, size int64, unit int, hints ...WinHint) (*Window, error) {
 	s := rma.Spec{Flavor: rma.Created, DispUnit: int64(unit)}
 	switch {
 	case size < 0 || uintptr(size) > -uintptr(p)-1 && p != nil:
@@ -104,35 +104,35 @@ func (c *Comm) WinCreatePtr(p unsafe.Pointer, size int64, unit int, info *Info) 
 	case p != nil:
 		s.Mem = unsafe.Slice((*byte)(p), size)
 	}
-	return c.newWindow(callWinCreate, &s, info)
+	return c.newWindow(callWinCreate, &s, hints)
 }
 
 // WinAllocate is the function WinAllocate for a number of bytes: see Comm.WinCreate.
 //
 // C: MPI_Win_allocate and MPI_Win_allocate_c, section 12.2.2.
-func (c *Comm) WinAllocate(size int64, unit int, info *Info) (*Window, error) {
-	return c.newWindow(callWinAllocate, &rma.Spec{Flavor: rma.Allocated, Size: size, DispUnit: int64(unit)}, info)
+func (c *Comm) WinAllocate(size int64, unit int, hints ...WinHint) (*Window, error) {
+	return c.newWindow(callWinAllocate, &rma.Spec{Flavor: rma.Allocated, Size: size, DispUnit: int64(unit)}, hints)
 }
 
 // WinAllocateShared is the function WinAllocateShared for a number of bytes: see
 // Comm.WinCreate.
 //
 // C: MPI_Win_allocate_shared and MPI_Win_allocate_shared_c, section 12.2.3.
-func (c *Comm) WinAllocateShared(size int64, unit int, info *Info) (*Window, error) {
-	return c.newWindow(callWinAllocateShared, &rma.Spec{Flavor: rma.Shared, Size: size, DispUnit: int64(unit)}, info)
+func (c *Comm) WinAllocateShared(size int64, unit int, hints ...WinHint) (*Window, error) {
+	return c.newWindow(callWinAllocateShared, &rma.Spec{Flavor: rma.Shared, Size: size, DispUnit: int64(unit)}, hints)
 }
 
 // WinCreateDynamic makes a window without memory: members Attach some when they have it.
 // Displacements are addresses in the target, in bytes: see Address. Collective over c.
 //
 // C: MPI_Win_create_dynamic, section 12.2.4.
-func (c *Comm) WinCreateDynamic(info *Info) (*Window, error) {
-	return c.newWindow(callWinCreateDynamic, &rma.Spec{Flavor: rma.Dynamic, DispUnit: 1}, info)
+func (c *Comm) WinCreateDynamic(hints ...WinHint) (*Window, error) {
+	return c.newWindow(callWinCreateDynamic, &rma.Spec{Flavor: rma.Dynamic, DispUnit: 1}, hints)
 }
 
 // newWindow makes a window. What is wrong with the arguments of this member is told to
 // the others, who wait for it.
-func (c *Comm) newWindow(k call, s *rma.Spec, info *Info) (*Window, error) {
+func (c *Comm) newWindow(k call, s *rma.Spec, list []WinHint) (*Window, error) {
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (c *Comm) newWindow(k call, s *rma.Spec, info *Info) (*Window, error) {
 	case s.Size < 0:
 		s.Refused = wrong(ErrSize, "%d bytes", s.Size)
 	}
-	winSpec(s, info)
+	winSpec(s, list)
 	v, err := c.w.RMA.Create(c.core, *s)
 	if err != nil {
 		return nil, wrap(err, k, c, Undefined, Undefined)

@@ -65,7 +65,7 @@ func TestQV01_QV21_QV23_DupHints(t *testing.T) {
 		w, err := mpi.WinAllocate[int64](c, 4, pairs(t, "mpi_win_scope", "thread", "accumulate_ordering", "none"))
 		ok(t, err)
 		wantInfo(t, w.Window, "mpi_win_scope", "thread", "accumulate_ordering", "none")
-		d, err := w.DupWithInfo(pairs(t, "mpi_win_order", "true", "no_locks", "true", "mpi_accumulate_granularity", "8", "same_size", "true", "zzz", "1"))
+		d, err := w.Dup(pairs(t, "mpi_win_order", "true", "no_locks", "true", "mpi_accumulate_granularity", "8", "same_size", "true", "zzz", "1"))
 		ok(t, err)
 		wantInfo(t, d.Window, "mpi_win_scope", "thread", "mpi_win_order", "true", "accumulate_ordering", "none")
 		wantInfo(t, w.Window, "mpi_win_scope", "thread", "accumulate_ordering", "none")
@@ -86,7 +86,7 @@ func TestQV01_QV21_QV23_DupHints(t *testing.T) {
 // duplicate; the error handler is inherited, the name is not; Free deletes the duplicate's.
 func TestQV24_ATT09_DupCopiesAttributes(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		w, err := c.WinCreate(make([]byte, 8), 1, nil)
+		w, err := c.WinCreate(make([]byte, 8), 1)
 		ok(t, err)
 		deleted, refuse := []int(nil), errors.New("no")
 		remove := func(_ *mpi.Window, v int) error { deleted = append(deleted, v); return nil }
@@ -200,7 +200,7 @@ func TestQV25_QV26_AtomicAcrossDups(t *testing.T) {
 			ok(t, s.LockAll(0))
 			var wg sync.WaitGroup
 			for _, h := range hints {
-				d, err := s.DupWithInfo(pairs(t, h...))
+				d, err := s.Dup(pairs(t, h...))
 				ok(t, err)
 				wg.Go(func() {
 					one, was := []int64{1, 1, 1}, int64(0)

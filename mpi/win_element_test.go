@@ -16,7 +16,7 @@ func TestRC03_EveryTypeAndOperation(t *testing.T) {
 	for _, fabric := range []string{"inproc", "tcp"} { // by the origin, by the target
 		t.Run(fabric, func(t *testing.T) {
 			mpitest.On(t, fabric, 2, func(t testing.TB, c *mpi.Comm) {
-				w, err := mpi.WinAllocate[byte](c, 4096, nil)
+				w, err := mpi.WinAllocate[byte](c, 4096)
 				ok(t, err)
 				ok(t, w.LockAll(0))
 				for name, d := range mpi.PredefinedTypes() {

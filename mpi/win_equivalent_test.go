@@ -167,7 +167,7 @@ func TestQV44_ContextsPartitionsAndTriggers(t *testing.T) {
 			var wg sync.WaitGroup
 			each := func(do func(part int, w mpi.Win[int64]) error) {
 				for part := range parts {
-					w, err := s.DupWithInfo(pairs(t, "mpi_win_scope", "thread"))
+					w, err := s.Dup(pairs(t, "mpi_win_scope", "thread"))
 					ok(t, err)
 					wg.Go(func() {
 						if err := do(part, w); err != nil {
@@ -245,7 +245,7 @@ func TestEX01_ThreeWaysToKnowOfData(t *testing.T) {
 		right, left := (me+1)%n, (me+n-1)%n
 		onSpaces(t, c, 3*size, func(t testing.TB, s *space[int64]) {
 			objects := syncs(t, c, s.Window)
-			signalled := s.SyncObjectInit(objects[me], 1, nil)
+			signalled := s.SyncObjectInit(objects[me], 1)
 			there := func(way, round int) {
 				want := int64(1000*round + 10*left + way)
 				if part := s.mem[way*size:][:size]; part[0] != want || part[size-1] != want {
@@ -299,7 +299,7 @@ func TestEX02_PersistentAndForOnce(t *testing.T) {
 		right := (me + 1) % n
 		onSpaces(t, c, 2, func(t testing.TB, s *space[int64]) {
 			objects := syncs(t, c, s.Window)
-			again := []mpi.Request{s.SyncObjectInit(objects[me], 1, nil), s.NotifyInit(3, 2), s.SyncOpsInit(right, mpi.ModeWinAll, objects[right], nil)}
+			again := []mpi.Request{s.SyncObjectInit(objects[me], 1), s.NotifyInit(3, 2), s.SyncOpsInit(right, mpi.ModeWinAll, objects[right])}
 			ok(t, s.LockAll(0))
 			for round := range int64(10) {
 				once := s.IwaitNotify(4, 1)

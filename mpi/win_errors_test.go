@@ -185,7 +185,7 @@ func TestXRMA09_OperationsAndTypes(t *testing.T) {
 // next to it stays.
 func TestXRMA11_Misaligned(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[byte](c, 64, nil)
+		w, err := mpi.WinAllocate[byte](c, 64)
 		ok(t, err)
 		k := rounds(100)
 		int64s := typeOf[int64]()
@@ -227,23 +227,23 @@ func TestXRMA19_WindowsThatCannotBe(t *testing.T) {
 			class mpi.Class
 			text  string
 		}{
-			{func() error { return second(c.WinAllocate(pick(-1, 8), 1, nil)) }, mpi.ErrSize, "mpi: WinAllocate on world: -1 bytes"},
-			{func() error { return second(c.WinAllocate(8, int(pick(0, 1)), nil)) }, mpi.ErrDisp, "mpi: WinAllocate on world: displacement unit of 0 bytes"},
-			{func() error { return second(c.WinCreate(make([]byte, 8), int(pick(-4, 1)), nil)) }, mpi.ErrDisp, "mpi: WinCreate on world: displacement unit of -4 bytes"},
-			{func() error { return second(c.WinAllocate(pick(1<<60, 8), 1, nil)) }, mpi.ErrNoMem, "mpi: WinAllocate on world: "},
-			{func() error { return second(mpi.WinAllocate[int64](c, int(pick(math.MaxInt, 8)), nil)) }, mpi.ErrNoMem, "mpi: WinAllocate on world: 9223372036854775807 elements"},
-			{func() error { return second(mpi.WinAllocate[int64](c, int(pick(-2, 8)), nil)) }, mpi.ErrSize, "mpi: WinAllocate on world: -2 elements"},
+			{func() error { return second(c.WinAllocate(pick(-1, 8), 1)) }, mpi.ErrSize, "mpi: WinAllocate on world: -1 bytes"},
+			{func() error { return second(c.WinAllocate(8, int(pick(0, 1)))) }, mpi.ErrDisp, "mpi: WinAllocate on world: displacement unit of 0 bytes"},
+			{func() error { return second(c.WinCreate(make([]byte, 8), int(pick(-4, 1)))) }, mpi.ErrDisp, "mpi: WinCreate on world: displacement unit of -4 bytes"},
+			{func() error { return second(c.WinAllocate(pick(1<<60, 8), 1)) }, mpi.ErrNoMem, "mpi: WinAllocate on world: "},
+			{func() error { return second(mpi.WinAllocate[int64](c, int(pick(math.MaxInt, 8)))) }, mpi.ErrNoMem, "mpi: WinAllocate on world: 9223372036854775807 elements"},
+			{func() error { return second(mpi.WinAllocate[int64](c, int(pick(-2, 8)))) }, mpi.ErrSize, "mpi: WinAllocate on world: -2 elements"},
 			{func() error {
 				if bad {
-					return second(mpi.WinCreate(c, []string{"a"}, nil))
+					return second(mpi.WinCreate(c, []string{"a"}))
 				}
-				return second(mpi.WinCreate(c, []int{1}, nil))
+				return second(mpi.WinCreate(c, []int{1}))
 			}, mpi.ErrType, "string"},
 			{func() error {
 				if canShare(t, c) {
-					return second(c.WinAllocateShared(pick(1<<60, 8), 1, nil))
+					return second(c.WinAllocateShared(pick(1<<60, 8), 1))
 				}
-				return second(c.WinAllocate(pick(1<<60, 8), 1, nil))
+				return second(c.WinAllocate(pick(1<<60, 8), 1))
 			}, mpi.ErrNoMem, "mpi: WinAllocate"},
 		} {
 			err := x.make()
@@ -253,7 +253,7 @@ func TestXRMA19_WindowsThatCannotBe(t *testing.T) {
 				wantClass(labelled{t, string(rune('a' + i))}, err, x.class)
 			}
 		}
-		w, err := mpi.WinAllocate[int64](c, 1, nil)
+		w, err := mpi.WinAllocate[int64](c, 1)
 		ok(t, err)
 		ok(t, w.Fence(0))
 		ok(t, w.Put([]int64{7}, (c.Rank()+1)%c.Size(), 0))
@@ -262,7 +262,7 @@ func TestXRMA19_WindowsThatCannotBe(t *testing.T) {
 			t.Errorf("memory %v", w.Local())
 		}
 		ok(t, w.Free())
-		wantText(t, second(mpi.WinAllocate[int64](nil, 1, nil)), mpi.ErrComm, "mpi: WinAllocate: communicator is nil")
+		wantText(t, second(mpi.WinAllocate[int64](nil, 1)), mpi.ErrComm, "mpi: WinAllocate: communicator is nil")
 	})
 }
 
@@ -272,7 +272,7 @@ func TestRW09_XRMA19_LockTypesAndGroups(t *testing.T) {
 		all, err := world.Group()
 		ok(t, err)
 		c := world.Self()
-		w, err := mpi.WinAllocate[int64](c, 1, nil)
+		w, err := mpi.WinAllocate[int64](c, 1)
 		ok(t, err)
 		for _, typ := range []mpi.LockType{0, 1, 303, -301} {
 			wantText(t, w.Lock(typ, 0, 0), mpi.ErrLockType, "mpi: Lock to 0: lock type ")
@@ -297,7 +297,7 @@ func TestRW09_XRMA19_LockTypesAndGroups(t *testing.T) {
 // Calls on no window, and on one that has been freed.
 func TestXRMA19_NilAndFreedWindows(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
-		freed, err := mpi.WinAllocate[int64](c, 1, nil)
+		freed, err := mpi.WinAllocate[int64](c, 1)
 		ok(t, err)
 		ok(t, freed.SetName("spent"))
 		ok(t, freed.Free())
@@ -314,7 +314,7 @@ func TestXRMA19_NilAndFreedWindows(t *testing.T) {
 				"Test": second(w.Test()), "Lock": w.Lock(mpi.LockShared, 0, 0), "Unlock": w.Unlock(0), "LockAll": w.LockAll(0),
 				"UnlockAll": w.UnlockAll(), "Flush": w.Flush(0), "FlushAll": w.FlushAll(), "FlushLocal": w.FlushLocal(0),
 				"FlushLocalAll": w.FlushLocalAll(), "Sync": w.Sync(), "Free": w.Free(), "Group": second(w.Group()),
-				"Info": second(w.Info()), "SetInfo": w.SetInfo(nil), "SetName": w.SetName("x"), "Errhandler": second(w.Errhandler()),
+				"Info": second(w.Info()), "SetInfo": w.SetInfo(), "SetName": w.SetName("x"), "Errhandler": second(w.Errhandler()),
 				"SetErrhandler": w.SetErrhandler(mpi.ErrorsReturn), "CallErrhandler": w.CallErrhandler(mpi.ErrOther),
 				"Shared": second(w.Shared(0)), "SharedQuery": third(w.SharedQuery(0)),
 				"Attach": mpi.Attach(w.Window, []int64{1}), "Detach": mpi.Detach(w.Window, []int64{1}),
@@ -337,7 +337,7 @@ func TestXRMA19_NilAndFreedWindows(t *testing.T) {
 // other way round (ERR-09).
 func TestERR12_RW10_Handlers(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int64](c, 1, nil)
+		w, err := mpi.WinAllocate[int64](c, 1)
 		ok(t, err)
 		var windows []*mpi.Window
 		var errs []*mpi.Error
@@ -384,7 +384,7 @@ func TestERR12_RW10_Handlers(t *testing.T) {
 		// Errors of making one are the communicator's.
 		var onComm []error
 		ok(t, c.SetErrhandler(mpi.CreateCommErrhandler(func(on *mpi.Comm, err *mpi.Error) { onComm = append(onComm, err) })))
-		_, err = mpi.WinAllocate[int64](c, -1, nil)
+		_, err = mpi.WinAllocate[int64](c, -1)
 		if len(onComm) != 1 || onComm[0] != err || len(errs) != 0 {
 			t.Errorf("the communicator's handler was told %v, the window's %v", onComm, errs)
 		}
@@ -400,7 +400,7 @@ func TestERR12_RW10_Handlers(t *testing.T) {
 // Fatal errors of a window end the rank.
 func TestERR02_FatalOnAWindow(t *testing.T) {
 	err := mpi.Run(1, func(c *mpi.Comm) error {
-		w, err := c.WinCreateDynamic(nil)
+		w, err := c.WinCreateDynamic()
 		ok(t, err)
 		ok(t, w.SetErrhandler(mpi.ErrorsAreFatal))
 		w.Flush(0)

@@ -20,7 +20,7 @@ func TestRC01_RC03_StructsInWindows(t *testing.T) {
 	type vector struct{ X, Y, Z float64 }
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		next, before := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
-		w, err := mpi.WinAllocate[particle](c, 5, nil)
+		w, err := mpi.WinAllocate[particle](c, 5)
 		ok(t, err)
 		raw := w.Untyped().Local()
 		raw[24+1] = 77 // of a blank field
@@ -41,7 +41,7 @@ func TestRC01_RC03_StructsInWindows(t *testing.T) {
 		ok(t, w.Fence(0))
 		ok(t, w.Free())
 
-		v, err := mpi.WinAllocate[vector](c, 2, nil)
+		v, err := mpi.WinAllocate[vector](c, 2)
 		ok(t, err)
 		old := make([]vector, 1)
 		ok(t, v.LockAll(0))
@@ -70,7 +70,7 @@ func TestRC04_PairsAreFetched(t *testing.T) {
 	type pair = mpi.ValueIndex[float64, int32]
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		const n = 4
-		w, err := mpi.WinAllocate[pair](c, 2*n, nil)
+		w, err := mpi.WinAllocate[pair](c, 2*n)
 		ok(t, err)
 		for i := range w.Local() {
 			w.Local()[i] = pair{Value: 5, Index: int32(i)}

@@ -76,7 +76,7 @@ func (w *Window) MemhandleRelease(handle []byte) error {
 // ErrRank, one of another window ErrWin, what is no memory handle ErrArg.
 //
 // C: MPIX_Win_from_memhandle, an extension.
-func WinFromMemhandle[T any](parent *Window, handle []byte, target int, info *Info) (Win[T], error) {
+func WinFromMemhandle[T any](parent *Window, handle []byte, target int, hints ...WinHint) (Win[T], error) {
 	if err := parent.usable(callWinFromMemhandle); err != nil {
 		return Win[T]{}, err
 	}
@@ -84,7 +84,7 @@ func WinFromMemhandle[T any](parent *Window, handle []byte, target int, info *In
 	if err != nil {
 		return Win[T]{}, parent.failed(err, callWinFromMemhandle, Undefined)
 	}
-	w, failed := parent.fromMemhandle(handle, -1, unit, target, info)
+	w, failed := parent.fromMemhandle(handle, -1, unit, target, hints)
 	return Win[T]{w}, failed
 }
 
@@ -100,7 +100,11 @@ func (internals) WinFromMemhandle(w *Window, handle []byte, size int64, unit, ta
 	if size < 0 {
 		return nil, w.failed(wrong(ErrSize, "%d bytes", size), callWinFromMemhandle, target)
 	}
-	return w.fromMemhandle(handle, size, int64(unit), target, info)
+	var hints []WinHint
+	if info != nil {
+		hints = []WinHint{info}
+	}
+	return w.fromMemhandle(handle, size, int64(unit), target, hints)
 }
 
 // handleWindow is a window of a memory handle as it is allocated: with its face.
@@ -110,16 +114,16 @@ type handleWindow struct {
 	name string // before SetName: none
 }
 
-func (w *Window) fromMemhandle(handle []byte, size, unit int64, target int, info *Info) (*Window, error) {
+func (w *Window) fromMemhandle(handle []byte, size, unit int64, target int, hints []WinHint) (*Window, error) {
 	v, err := w.v.FromHandle(handle, size, unit, target)
 	if err != nil {
 		return nil, w.failed(err, callWinFromMemhandle, target)
 	}
-	if info != nil {
-		v.SetOptions(winHints(v.Options(), info))
-	}
 	n := &handleWindow{Window: Window{v: v, w: w.w, align: w.align}, face: Comm{w: w.w, core: w.c.core.Unnamed(), self: w.c.self}}
 	n.c, n.face.win = &n.face, &n.Window
+	if len(hints) > 0 {
+		n.setHints(v, hints)
+	}
 	n.face.core.Name.Store(&n.name)
 	n.face.handler.Store(w.c.handler.Load())
 	return &n.Window, nil

@@ -15,14 +15,14 @@ import (
 // origin has signalled when its window is freed, without a flush (QV-28, QV-34).
 func TestQV28_QV34_FigureSix(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		parent, err := c.WinCreateDynamic(nil)
+		parent, err := c.WinCreateDynamic()
 		ok(t, err)
 		ok(t, parent.LockAll(0))
 		const a, b = 0, 2
 		for round := range 20 {
 			switch c.Rank() {
 			case a:
-				memory, err := mpi.AllocMem[int32](c, 5000, nil)
+				memory, err := mpi.AllocMem[int32](c, 5000)
 				ok(t, err)
 				handle, err := mpi.MemhandleCreate(parent, memory, nil)
 				ok(t, err)
@@ -38,7 +38,7 @@ func TestQV28_QV34_FigureSix(t *testing.T) {
 			case b:
 				handle := make([]byte, mpi.MaxMemoryHandleSize)
 				ok(t, second(mpi.Recv(c, handle, a, 0)))
-				win, err := mpi.WinFromMemhandle[int32](parent, handle, a, nil)
+				win, err := mpi.WinFromMemhandle[int32](parent, handle, a)
 				ok(t, err)
 				data := make([]int32, 5000)
 				for i := range data {
@@ -110,7 +110,7 @@ func TestQV30_HintsOfHandles(t *testing.T) {
 // these but to free them, once (QV-33, E3-09).
 func TestQV33_FreeBehindTheParent(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		parent, err := c.WinCreateDynamic(nil)
+		parent, err := c.WinCreateDynamic()
 		ok(t, err)
 		mem := make([]int64, 4)
 		mine, err := mpi.MemhandleCreate(parent, mem, nil)
@@ -118,7 +118,7 @@ func TestQV33_FreeBehindTheParent(t *testing.T) {
 		theirs := make([]byte, len(mine))
 		_, err = mpi.Sendrecv(c, mine, 1-c.Rank(), 0, theirs, 1-c.Rank(), 0)
 		ok(t, err)
-		w, err := mpi.WinFromMemhandle[int64](parent, theirs, 1-c.Rank(), nil)
+		w, err := mpi.WinFromMemhandle[int64](parent, theirs, 1-c.Rank())
 		ok(t, err)
 		ok(t, parent.LockAll(0))
 		ok(t, w.Put([]int64{1, 2, 3, 4}, 1-c.Rank(), 0))

@@ -38,12 +38,12 @@ func onHandles(t *testing.T, n int, fn func(t testing.TB, c *mpi.Comm, h *handle
 			l := labelled{t, kind}
 			if kind == "AllocMem" {
 				var err error
-				h.mem, err = mpi.AllocMem[int64](c, n, nil)
+				h.mem, err = mpi.AllocMem[int64](c, n)
 				ok(l, err)
 				defer mpi.FreeMem(c, h.mem)
 			}
 			var err error
-			h.parent, err = c.WinCreateDynamic(nil)
+			h.parent, err = c.WinCreateDynamic()
 			ok(l, err)
 			ok(l, h.parent.SetName("parent"))
 			h.own, err = mpi.MemhandleCreate(h.parent, h.mem, nil)
@@ -51,7 +51,7 @@ func onHandles(t *testing.T, n int, fn func(t testing.TB, c *mpi.Comm, h *handle
 			h.handle = make([]byte, mpi.MaxMemoryHandleSize)
 			_, err = mpi.Sendrecv(c, h.own, (c.Rank()+c.Size()-1)%c.Size(), 0, h.handle, h.next, 0)
 			ok(l, err)
-			h.Win, err = mpi.WinFromMemhandle[int64](h.parent, h.handle, h.next, nil)
+			h.Win, err = mpi.WinFromMemhandle[int64](h.parent, h.handle, h.next)
 			ok(l, err)
 			ok(l, h.parent.LockAll(0))
 			fn(l, c, h)
@@ -124,7 +124,7 @@ func TestQV27_QV29_QV30_MemoryHandles(t *testing.T) {
 // attached, too (QV-29, QV-30).
 func TestQV29_QV30_OwnHandlesAndUnits(t *testing.T) {
 	mpitest.Run(t, 1, func(t testing.TB, c *mpi.Comm) {
-		parent, err := c.WinCreateDynamic(nil)
+		parent, err := c.WinCreateDynamic()
 		ok(t, err)
 		mem := make([]byte, 64)
 		ok(t, mpi.Attach(parent, mem))
@@ -151,7 +151,7 @@ func TestQV29_QV30_OwnHandlesAndUnits(t *testing.T) {
 		wantClass(t, second(mpi.Internals.WinFromMemhandle(parent, handle, 8, 0, 0, nil)), mpi.ErrDisp)
 		empty, err := mpi.MemhandleCreate(parent, mem[:0], nil)
 		ok(t, err)
-		none, err := mpi.WinFromMemhandle[byte](parent, empty, 0, nil)
+		none, err := mpi.WinFromMemhandle[byte](parent, empty, 0)
 		ok(t, err)
 		ok(t, none.Put(nil, 0, 0))
 		wantClass(t, none.Put([]byte{1}, 0, 0), mpi.ErrRMARange)
@@ -176,8 +176,8 @@ func TestQV31_OnlyPassiveAndOnlyTheTarget(t *testing.T) {
 			"Test": second(h.Test()), "Lock": h.Lock(mpi.LockShared, h.next, 0), "Unlock": h.Unlock(h.next),
 			"LockAll": h.LockAll(0), "UnlockAll": h.UnlockAll(), "Sync": h.Sync(), "Attach": mpi.Attach(h.Window, []byte{1}),
 			"Detach": mpi.Detach(h.Window, []byte{1}), "MemhandleCreate": second(mpi.MemhandleCreate(h.Window, []byte{1}, nil)),
-			"Dup": second(h.Dup()), "DupWithInfo": second(h.Untyped().DupWithInfo(nil)), "AllocSyncObjects": second(h.AllocSyncObjects(1, nil)),
-			"MemhandleRelease": h.MemhandleRelease(h.own), "WinFromMemhandle": second(mpi.WinFromMemhandle[byte](h.Window, h.handle, h.next, nil)),
+			"Dup": second(h.Dup()), "DupWithInfo": second(mpi.Internals.WinDupWithInfo(h.Window, nil)), "AllocSyncObjects": second(h.AllocSyncObjects(1, nil)),
+			"MemhandleRelease": h.MemhandleRelease(h.own), "WinFromMemhandle": second(mpi.WinFromMemhandle[byte](h.Window, h.handle, h.next)),
 		} {
 			wantText(labelled{t, call}, err, mpi.ErrRMASync, "mpi: "+call, "memory handle takes puts, gets, accumulates and flushes only")
 		}
@@ -288,7 +288,7 @@ func TestQV32_S5_NothingAfterTheRelease(t *testing.T) {
 		ok(t, h.Free())
 		ok(t, c.Barrier())
 		// A window of what has been released: an error at once, or of the first flush.
-		w, err := mpi.WinFromMemhandle[int64](h.parent, h.handle, h.next, nil)
+		w, err := mpi.WinFromMemhandle[int64](h.parent, h.handle, h.next)
 		if err == nil {
 			ok(t, w.Put([]int64{7}, h.next, 0))
 			err = w.Flush(h.next)
@@ -303,7 +303,7 @@ func TestQV32_S5_NothingAfterTheRelease(t *testing.T) {
 func TestQV32_S5_ForgedHandles(t *testing.T) {
 	onHandles(t, 10, func(t testing.TB, c *mpi.Comm, h *handled) {
 		from := func(handle []byte, target int) error {
-			w, err := mpi.WinFromMemhandle[int64](h.parent, handle, target, nil)
+			w, err := mpi.WinFromMemhandle[int64](h.parent, handle, target)
 			if err != nil {
 				return err
 			}
@@ -329,23 +329,23 @@ func TestQV32_S5_ForgedHandles(t *testing.T) {
 			wantClass(labelled{t, fmt.Sprint("bit ", bit)}, from(forged, h.next), mpi.ErrArg)
 		}
 		// Of another window, and to one that takes none.
-		other, err := c.WinCreateDynamic(nil)
+		other, err := c.WinCreateDynamic()
 		ok(t, err)
-		wantText(t, second(mpi.WinFromMemhandle[int64](other, good, h.next, nil)), mpi.ErrWin, "another window")
+		wantText(t, second(mpi.WinFromMemhandle[int64](other, good, h.next)), mpi.ErrWin, "another window")
 		wantClass(t, other.MemhandleRelease(h.own), mpi.ErrWin)
 		ok(t, other.Free())
-		allocated, err := mpi.WinAllocate[byte](c, 8, nil)
+		allocated, err := mpi.WinAllocate[byte](c, 8)
 		ok(t, err)
 		for call, err := range map[string]error{
 			"MemhandleCreate": second(mpi.MemhandleCreate(allocated.Window, h.mem, nil)), "MemhandleRelease": allocated.MemhandleRelease(h.own),
-			"WinFromMemhandle": second(mpi.WinFromMemhandle[int64](allocated.Window, good, h.next, nil)),
+			"WinFromMemhandle": second(mpi.WinFromMemhandle[int64](allocated.Window, good, h.next)),
 		} {
 			wantText(labelled{t, call}, err, mpi.ErrRMAFlavor, "mpi: "+call, "dynamic windows")
 		}
 		ok(t, allocated.Free())
 		wantClass(t, second(mpi.MemhandleCreate(h.parent, []*int{nil}, nil)), mpi.ErrType)
-		wantClass(t, second(mpi.WinFromMemhandle[*int](h.parent, good, h.next, nil)), mpi.ErrType)
-		wantClass(t, second(mpi.WinFromMemhandle[int](nil, good, h.next, nil)), mpi.ErrWin)
+		wantClass(t, second(mpi.WinFromMemhandle[*int](h.parent, good, h.next)), mpi.ErrType)
+		wantClass(t, second(mpi.WinFromMemhandle[int](nil, good, h.next)), mpi.ErrWin)
 		ok(t, c.Barrier())
 		if slices.Min(h.mem) != 0 {
 			t.Errorf("the memory has %d", h.mem)
@@ -371,20 +371,20 @@ func TestQV33_QV42_HandlesComeAndGo(t *testing.T) {
 				runtime.ReadMemStats(&m)
 				return m.HeapAlloc
 			}
-			mine, err := mpi.AllocMem[int64](c, 1, nil)
+			mine, err := mpi.AllocMem[int64](c, 1)
 			ok(t, err)
 			var before uint64
 			for i := range cycles + cycles/10 {
 				if i == cycles/10 {
 					before = heap()
 				}
-				w, err := mpi.WinFromMemhandle[int64](h.parent, h.handle, h.next, nil)
+				w, err := mpi.WinFromMemhandle[int64](h.parent, h.handle, h.next)
 				ok(t, err)
 				ok(t, w.Put([]int64{int64(i)}, h.next, i%8))
 				ok(t, w.Free())
 				handle, err := mpi.MemhandleCreate(h.parent, mine, nil)
 				ok(t, err)
-				self, err := mpi.WinFromMemhandle[int64](h.parent, handle, 0, nil)
+				self, err := mpi.WinFromMemhandle[int64](h.parent, handle, 0)
 				ok(t, err)
 				ok(t, self.Put([]int64{int64(i)}, 0, 0))
 				ok(t, self.Free())
@@ -406,9 +406,9 @@ func TestQV33_QV42_HandlesComeAndGo(t *testing.T) {
 func TestQV27_ManyHandles(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		const n = 3000
-		parent, err := c.WinCreateDynamic(nil)
+		parent, err := c.WinCreateDynamic()
 		ok(t, err)
-		mem, err := mpi.AllocMem[int32](c, n, nil)
+		mem, err := mpi.AllocMem[int32](c, n)
 		ok(t, err)
 		mine, theirs := make([][]byte, n), make([][]byte, n)
 		for i := range mine {
@@ -420,7 +420,7 @@ func TestQV27_ManyHandles(t *testing.T) {
 		}
 		ok(t, parent.LockAll(0))
 		for i := range theirs {
-			w, err := mpi.WinFromMemhandle[int32](parent, theirs[i], 1-c.Rank(), nil)
+			w, err := mpi.WinFromMemhandle[int32](parent, theirs[i], 1-c.Rank())
 			ok(t, err)
 			ok(t, w.Put([]int32{int32(i + 1)}, 1-c.Rank(), 0))
 			ok(t, w.Free())

@@ -73,7 +73,7 @@ func TestRW07_XRMA10_Info(t *testing.T) {
 				"same_size", "false", "mpi_minimum_memory_alignment", "8", "zzz", "1")))
 			all[1], all[3], all[5], all[7] = "false", "none", "same_op_no_op", "false"
 			wantInfo(t, s.Window, all...)
-			ok(t, s.SetInfo(nil))
+			ok(t, s.SetInfo(nil, (*mpi.Info)(nil)))
 			wantInfo(t, s.Window, all...)
 			s.free(t, c)
 		}

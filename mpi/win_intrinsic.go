@@ -26,8 +26,7 @@ func opNames() map[string]op.Op {
 // the names of operations without MPI_, in lower case and with or without spaces, and cas for
 // CompareAndSwap. It holds for elements that lie at multiples of their size.
 //
-// Where it is true the hint mpi_assert_accumulate_intrinsic makes such accumulates
-// cheaper: see SetInfo. With the hint it is true for any number of elements.
+// Where it is true the hint AccumulateIntrinsic makes such accumulates cheaper. With the hint it is true for any number of elements.
 //
 // An empty list, or a name that is none, is ErrArg; a negative count ErrCount; an operation
 // that is not defined on the type ErrOp, or ErrType as in Accumulate.

@@ -59,7 +59,7 @@ func TestQV15_QV17_OpIntrinsic(t *testing.T) {
 				wantClass(t, err, x.class)
 			}
 			// The hint is taken only where OpIntrinsic can be true.
-			d, err := s.DupWithInfo(pairs(t, "acc_single_intrinsic", "true"))
+			d, err := s.Dup(pairs(t, "acc_single_intrinsic", "true"))
 			ok(t, err)
 			if mapped {
 				wantInfo(t, d.Window, "mpi_assert_accumulate_intrinsic", "true")
@@ -83,7 +83,7 @@ func TestQV18_AssertedIsExact(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		k := rounds(300)
 		onSpaces(t, c, 4, func(t testing.TB, s *space[int64]) {
-			d, err := s.DupWithInfo(pairs(t, "mpi_assert_accumulate_intrinsic", "true"))
+			d, err := s.Dup(pairs(t, "mpi_assert_accumulate_intrinsic", "true"))
 			ok(t, err)
 			ok(t, s.SetInfo(pairs(t, "mpi_assert_accumulate_intrinsic", "true")))
 			ok(t, s.LockAll(0))

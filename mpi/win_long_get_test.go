@@ -31,7 +31,7 @@ func fillAll(mem []int64, v int64) {
 func TestRS02_WaitComesAfterLongGets(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		mem := make([]int64, longGet)
-		win, err := mpi.WinCreate(c, mem, nil)
+		win, err := mpi.WinCreate(c, mem)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestRS02_WaitComesAfterLongGets(t *testing.T) {
 // it, however long they are.
 func TestRS03_LocksComeAfterLongGets(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
-		win, err := mpi.WinCreate(c, make([]int64, longGet), nil)
+		win, err := mpi.WinCreate(c, make([]int64, longGet))
 		if err != nil {
 			t.Fatal(err)
 		}

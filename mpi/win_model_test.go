@@ -204,7 +204,7 @@ func TestRM08_NothingIsKeptInRegisters(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		var x int64
 		buff := (*[1]int64)(pointerTo(&x))
-		w, err := mpi.WinCreate(c, buff[:], nil)
+		w, err := mpi.WinCreate(c, buff[:])
 		ok(t, err)
 		for turn := range int64(rounds(500)) {
 			x = turn

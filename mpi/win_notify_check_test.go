@@ -12,7 +12,7 @@ import (
 func TestRC10_QV38_NotifiedOperationsAreChecked(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int64](c, 16, nil)
+		w, err := mpi.WinAllocate[int64](c, 16)
 		ok(t, err)
 		ok(t, w.LockAll(0))
 		data, two, was, old := []int64{1, 2}, int64(2), int64(0), []int64{0}

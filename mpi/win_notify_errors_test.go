@@ -88,7 +88,7 @@ func TestQV38_MisuseOfNotifiedOperations(t *testing.T) {
 // Misuse of counters and of what waits for them.
 func TestQV38_MisuseOfCounters(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int64](c, 1, nil)
+		w, err := mpi.WinAllocate[int64](c, 1)
 		ok(t, err)
 		ok(t, w.SetName("grid"))
 		wait := func(r mpi.Request) error { return second(r.Wait()) }
@@ -143,7 +143,7 @@ func TestQV38_CountersAreThereWhenUsed(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		numbers := []int{0, 63, 64, 127, 128, 1000, 16384, 30000, mpi.NotifyMax - 65, mpi.NotifyMax - 64, mpi.NotifyMax - 1}
 		for range 3 {
-			w, err := mpi.WinAllocate[int64](c, 1, nil)
+			w, err := mpi.WinAllocate[int64](c, 1)
 			ok(t, err)
 			ok(t, w.LockAll(0))
 			for r := range c.Size() {

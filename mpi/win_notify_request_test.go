@@ -14,7 +14,7 @@ import (
 func TestQV38_E319_NotificationsAmongOtherRequests(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, size := c.Rank(), c.Size()
-		w, err := mpi.WinAllocate[int64](c, 8, nil)
+		w, err := mpi.WinAllocate[int64](c, 8)
 		ok(t, err)
 		ok(t, w.LockAll(0))
 		to, from := (me+1)%size, (me+size-1)%size
@@ -158,7 +158,7 @@ func TestQV38_CountersVouchForTheirOwn(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
 		const counters, width, turns = 6, 50, 60
 		me, size := c.Rank(), c.Size()
-		w, err := mpi.WinAllocate[int64](c, counters*width, nil)
+		w, err := mpi.WinAllocate[int64](c, counters*width)
 		ok(t, err)
 		ok(t, w.LockAll(0))
 		to, from := (me+1)%size, (me+size-1)%size
@@ -222,7 +222,7 @@ func TestQV38_CountersVouchForTheirOwn(t *testing.T) {
 // QV-38: WaitNotify waits itself, and takes what it has waited for off the counter.
 func TestQV38_WaitNotifyWaits(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int64](c, 8, nil)
+		w, err := mpi.WinAllocate[int64](c, 8)
 		ok(t, err)
 		ok(t, w.LockAll(0))
 		to := (c.Rank() + 1) % c.Size()

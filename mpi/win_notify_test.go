@@ -219,7 +219,7 @@ func TestQV38_StreamOfNotifiedPuts(t *testing.T) {
 		}
 		const slots, width = 32, 3
 		peer := 1 - c.Rank()
-		w, err := mpi.WinAllocate[uint64](c, slots*width, nil)
+		w, err := mpi.WinAllocate[uint64](c, slots*width)
 		ok(t, err)
 		ok(t, w.NotifySetNum(2))
 		ok(t, w.LockAll(0))

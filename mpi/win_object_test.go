@@ -13,7 +13,7 @@ import (
 // Names are those of the process and come up in its errors.
 func TestNAM02_Names(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int64](c, 1, nil)
+		w, err := mpi.WinAllocate[int64](c, 1)
 		ok(t, err)
 		if w.Name() != "" {
 			t.Errorf("a new window is called %q", w.Name())
@@ -37,9 +37,9 @@ func TestNAM02_Names(t *testing.T) {
 // them, the last set first, and fails with a callback (RW-06).
 func TestATT09_RW06_Attributes(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		a, err := mpi.WinAllocate[int64](c, 1, nil)
+		a, err := mpi.WinAllocate[int64](c, 1)
 		ok(t, err)
-		b, err := c.WinCreateDynamic(nil)
+		b, err := c.WinCreateDynamic()
 		ok(t, err)
 		var deleted []string
 		refuse := false
@@ -76,7 +76,7 @@ func TestATT09_RW06_Attributes(t *testing.T) {
 			wantClass(t, err, mpi.ErrWin)
 		}
 		var none mpi.Keyval[*mpi.Window, int] // ERR-14
-		w, err := c.WinCreateDynamic(nil)
+		w, err := c.WinCreateDynamic()
 		ok(t, err)
 		wantClass(t, mpi.SetAttr(w, none, 1), mpi.ErrKeyval)
 		ok(t, w.Free())

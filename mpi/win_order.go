@@ -3,8 +3,8 @@ package mpi
 // Order has the operations to a rank that were issued before it be complete there before
 // those that are issued after it, without waiting as Flush does where the way to the rank
 // keeps the order anyway. It covers the operations of the process; through a window of
-// thread scope those that were issued through it. To have all in order set the hint
-// mpi_win_order instead: see SetInfo. It is legal where Flush is, else it is ErrRMASync.
+// thread scope those that were issued through it. To have all in order give the
+// hint WinOrder instead. It is legal where Flush is, else it is ErrRMASync.
 //
 // It costs a fence of the processor where the memory is mapped, and nothing where all goes
 // by messages and no Get is under way. Else it is a Flush.

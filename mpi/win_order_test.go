@@ -104,7 +104,7 @@ func TestQV07_MappedMemoryStaysBehindFrames(t *testing.T) {
 		if s == nil {
 			return
 		}
-		flag, err := mpi.AllocMem[int64](c, 1, nil)
+		flag, err := mpi.AllocMem[int64](c, 1)
 		ok(t, err)
 		ok(t, mpi.Attach(s.Window, flag))
 		flags, err := mpi.AllgatherOne(c, mpi.Address(flag))

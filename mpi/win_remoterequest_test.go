@@ -58,7 +58,7 @@ func TestQV36_RequestsForFlushes(t *testing.T) {
 		right, left := (me+1)%n, (me+n-1)%n
 		onSpaces(t, c, 2*size, func(t testing.TB, s *space[int64]) {
 			out := slices.Repeat([]int64{int64(me + 1)}, size)
-			d, err := s.DupWithInfo(pairs(t, "mpi_win_scope", "thread"))
+			d, err := s.Dup(pairs(t, "mpi_win_scope", "thread"))
 			ok(t, err)
 			ok(t, s.LockAll(0))
 			ok(t, s.Put(out, right, s.at(right, 0)))

@@ -41,14 +41,14 @@ func TestQV02_FlushBesideAGiB(t *testing.T) {
 	}
 	mpitest.On(t, "tcp", 2, func(t testing.TB, c *mpi.Comm) {
 		mem := make([]byte, c.Rank()*(long+1))
-		w, err := mpi.WinCreate(c, mem, nil)
+		w, err := mpi.WinCreate(c, mem)
 		ok(t, err)
 		if c.Rank() == 0 {
 			data := make([]byte, long)
 			data[0], data[long-1] = 1, 1
-			a, err := w.DupWithInfo(pairs(t, "mpi_win_scope", "thread"))
+			a, err := w.Dup(pairs(t, "mpi_win_scope", "thread"))
 			ok(t, err)
-			b, err := w.DupWithInfo(pairs(t, "mpi_win_scope", "thread"))
+			b, err := w.Dup(pairs(t, "mpi_win_scope", "thread"))
 			ok(t, err)
 			ok(t, w.LockAll(0))
 			beside := false

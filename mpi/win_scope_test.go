@@ -21,7 +21,7 @@ func TestQV04_ThreadScope(t *testing.T) {
 			var wg sync.WaitGroup
 			var dups []mpi.Win[int32]
 			for worker := range workers {
-				d, err := s.DupWithInfo(pairs(t, "mpi_win_scope", "thread"))
+				d, err := s.Dup(pairs(t, "mpi_win_scope", "thread"))
 				ok(t, err)
 				dups = append(dups, d)
 				wg.Go(func() {
@@ -102,7 +102,7 @@ func TestQV05_CompleteComesAfterThreadScope(t *testing.T) {
 		from, err := all.Incl([]int{left})
 		ok(t, err)
 		onSpaces(t, c, 4, func(t testing.TB, s *space[int32]) {
-			d, err := s.DupWithInfo(pairs(t, "mpi_win_scope", "thread"))
+			d, err := s.Dup(pairs(t, "mpi_win_scope", "thread"))
 			ok(t, err)
 			for i := range int32(rounds(50)) {
 				ok(t, s.Post(from, 0))

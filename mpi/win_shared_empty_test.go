@@ -18,7 +18,7 @@ func TestXRMA02_MembersWithoutMemory(t *testing.T) {
 		for _, sizes := range [][]int64{{0, 64, 0}, {64, 0, 0}, {0, 0, 0}, {4096, 2752, 0}, {0, 0, 16}} {
 			t.Run(fmt.Sprint(fabric, sizes), func(t *testing.T) {
 				mpitest.On(t, fabric, len(sizes), func(t testing.TB, c *mpi.Comm) {
-					w, err := c.WinAllocateShared(sizes[c.Rank()], 1, nil)
+					w, err := c.WinAllocateShared(sizes[c.Rank()], 1)
 					ok(t, err)
 					ok(t, w.Fence(0))
 					for rank, size := range sizes {

@@ -83,7 +83,7 @@ func newSpace[T mpi.Elem](t testing.TB, c *mpi.Comm, kind string, n int, info *m
 	s := &space[T]{kind: kind}
 	var err error
 	allocated := func() []T {
-		mem, err := mpi.AllocMem[T](c, n, nil)
+		mem, err := mpi.AllocMem[T](c, n)
 		ok(t, err)
 		return mem
 	}
@@ -143,7 +143,7 @@ func (s *space[T]) free(t testing.TB, c *mpi.Comm) {
 // the fabric without it.
 func canShare(t testing.TB, c *mpi.Comm) bool {
 	t.Helper()
-	w, err := mpi.WinAllocateShared[int8](c, 1, nil)
+	w, err := mpi.WinAllocateShared[int8](c, 1)
 	if err != nil {
 		wantClass(t, err, mpi.ErrRMAShared)
 		return false

@@ -127,9 +127,8 @@ func (w *Window) FreeSyncObjects(list []Sync) error {
 // With mode 0 the request is a mere notification: it signals when it is started, whatever is
 // under way, and may be started again without having been waited for.
 //
-// Info keys: restart, "false": with "true" the request starts again whenever a test or wait
-// has completed it; to end it, free it. Then mode 0 signals at every test and wait but the
-// first.
+// With SyncRestart the request starts again whenever a test or wait has completed it; to end it,
+// free it. Then mode 0 signals at every test and wait but the first.
 //
 // A request that is freed while it is active signals once, when its operations are complete.
 // Signals need no epoch. An operation that is refused at the target is the request's error
@@ -137,19 +136,19 @@ func (w *Window) FreeSyncObjects(list []Sync) error {
 //
 // A target that is no rank, or does not have s, is ErrRank; s of another window is ErrWin, no
 // object or an own one that was freed ErrArg, an unknown bit in mode ErrArg, a value of a
-// key that is neither "true" nor "false" ErrInfoValue. These show when the request is
+// key of an Info that is neither "true" nor "false" ErrInfoValue. These show when the request is
 // started. With target ProcNull the request does nothing. It cannot be cancelled.
 //
 // C: MPIX_Win_sync_ops_init, an extension.
-func (w *Window) SyncOpsInit(target int, mode SyncMode, s Sync, info *Info) Request {
+func (w *Window) SyncOpsInit(target int, mode SyncMode, s Sync, hints ...SyncHint) Request {
 	const call = callSyncOpsInit
 	if err := w.usable(call); err != nil {
 		return Request{err: err}
 	}
-	restart, err := info.decides(keyRestart)
+	o, err := syncHints(hints)
 	var r *p2p.Request
 	if err == nil {
-		r, err = w.v.SyncOps(target, syncobject.Mode(mode), s.h, restart, call.String())
+		r, err = w.v.SyncOps(target, syncobject.Mode(mode), s.h, o.restart, call.String())
 	}
 	if err == nil && w.checks() {
 		w.v.Signals(target)
@@ -166,45 +165,86 @@ func (w *Window) SyncOpsInit(target int, mode SyncMode, s Sync, info *Info) Requ
 // too. The request is complete all the same, and nothing is lost. With count 0 it is
 // complete when it is started.
 //
-// Info keys: restart, "false": with "true" the request starts again whenever a test or wait
-// has completed it; to end it, free it. strict, "false": with "true" Start sets the object to
-// count, as the proposal says; signals that come before Start, and are lost by that, are
-// ErrWinCounter, as are more than count.
+// With SyncRestart the request starts again whenever a test or wait has completed it; to end it,
+// free it. With SyncStrict Start sets the object to count, as the proposal says; signals that come
+// before Start, and are lost by that, are ErrWinCounter, as are more than count.
 //
 // A negative count is ErrCount; another active request of s, now or when this one is
 // started, is ErrRequest; s of another window is ErrWin, of another process, null or freed
-// ErrArg, a value of a key that is neither "true" nor "false" ErrInfoValue. These show when
+// ErrArg, a value of a key of an Info that is neither "true" nor "false" ErrInfoValue. These show when
 // the request is started.
 //
 // C: MPIX_Win_sync_object_init, an extension.
-func (w *Window) SyncObjectInit(s Sync, count int, info *Info) Request {
+func (w *Window) SyncObjectInit(s Sync, count int, hints ...SyncHint) Request {
 	const call = callSyncObjectInit
 	if err := w.usable(call); err != nil {
 		return Request{err: err}
 	}
-	restart, err := info.decides(keyRestart)
-	strict := false
+	o, err := syncHints(hints)
 	if err == nil {
-		strict, err = info.decides(keyStrict)
+		err = o.err
 	}
 	var r *p2p.Request
 	if err == nil {
-		r, err = w.v.SyncObject(s.h, int64(count), restart, strict, call.String())
+		r, err = w.v.SyncObject(s.h, int64(count), o.restart, o.strict, call.String())
 	}
 	return w.started(r, err, call, Undefined)
 }
 
-// decides is the value of a boolean key, false if there is none, whose value is not to be
+// SyncRestart has a request of a synchronisation object start again whenever a test or wait has
+// completed it. It is false unless set.
+//
+// C: info key restart, an extension.
+type SyncRestart bool
+
+// SyncStrict has SyncObjectInit lose the signals that come before Start, and report them. It is
+// false unless set.
+//
+// C: info key strict, an extension.
+type SyncStrict bool
+
+// syncOptions is what hints say of a request of a synchronisation object.
+type syncOptions struct {
+	restart, strict bool
+	err             error // what is wrong with strict, which SyncOpsInit does not look at
+}
+
+func (v SyncRestart) syncHint(o *syncOptions) error { o.restart = bool(v); return nil }
+func (v SyncStrict) syncHint(o *syncOptions) error  { o.strict = bool(v); return nil }
+
+func (i *Info) syncHint(o *syncOptions) (err error) {
+	o.strict, o.err = i.decides(keyStrict, o.strict)
+	o.restart, err = i.decides(keyRestart, o.restart)
+	return err
+}
+
+func syncHints(list []SyncHint) (syncOptions, error) {
+	if len(list) == 0 {
+		return syncOptions{}, nil // without the allocation of o
+	}
+	var o syncOptions
+	for _, h := range list {
+		if h != nil {
+			if err := h.syncHint(&o); err != nil {
+				return o, err
+			}
+		}
+	}
+	return o, nil
+}
+
+// decides is the value of a boolean key, otherwise if there is none, whose value is not to be
 // passed over if it is neither of the two.
-func (i *Info) decides(key string) (bool, error) {
-	switch v, found := i.Get(key); {
-	case !found || v == "false":
-		return false, nil
-	case v == "true":
-		return true, nil
-	default:
+func (i *Info) decides(key string, otherwise bool) (bool, error) {
+	v, found := i.Get(key)
+	if !found {
+		return otherwise, nil
+	}
+	b, ok := boolean(v)
+	if !ok {
 		return false, wrong(ErrInfoValue, "%s is %q, want true or false", key, v)
 	}
+	return b, nil
 }
 
 // Signal is SyncOpsInit, Start and Wait in one: what this process has issued of these kinds
@@ -213,7 +253,7 @@ func (i *Info) decides(key string) (bool, error) {
 //
 // C: none; see MPIX_Win_sync_ops_init, an extension.
 func (w *Window) Signal(target int, mode SyncMode, s Sync) error {
-	q := w.SyncOpsInit(target, mode, s, nil)
+	q := w.SyncOpsInit(target, mode, s)
 	if err := q.Start(); err != nil {
 		return err
 	}

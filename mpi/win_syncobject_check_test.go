@@ -14,7 +14,7 @@ func TestSYN01_RC10_SignalledOperationsAreSilent(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		n := c.Size()
 		right, left := (c.Rank()+1)%n, (c.Rank()+n-1)%n
-		w, err := mpi.WinAllocate[int64](c, 2, nil)
+		w, err := mpi.WinAllocate[int64](c, 2)
 		ok(t, err)
 		own, err := w.AllocSyncObjects(1, nil)
 		ok(t, err)
@@ -22,8 +22,8 @@ func TestSYN01_RC10_SignalledOperationsAreSilent(t *testing.T) {
 		_, err = mpi.Sendrecv(c, own, left, 0, there, right, 0)
 		ok(t, err)
 		ok(t, w.LockAll(0))
-		arrived := w.SyncObjectInit(own[0], 1, nil)
-		done := w.SyncOpsInit(right, mpi.ModeWinPut, there[0], nil)
+		arrived := w.SyncObjectInit(own[0], 1)
+		done := w.SyncOpsInit(right, mpi.ModeWinPut, there[0])
 		for i := range int64(20) {
 			ok(t, arrived.Start())
 			ok(t, done.Start())

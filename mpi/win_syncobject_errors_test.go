@@ -33,9 +33,9 @@ func infoOf(t testing.TB, key, value string) *mpi.Info {
 // or none (SYN-06).
 func TestSYN05_SYN06_AllocAndFree(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int](c, 1, nil)
+		w, err := mpi.WinAllocate[int](c, 1)
 		ok(t, err)
-		other, err := mpi.WinAllocate[int](c, 1, nil)
+		other, err := mpi.WinAllocate[int](c, 1)
 		ok(t, err)
 		for _, n := range []int{0, 1, 64, 300} {
 			list, err := w.AllocSyncObjects(n, nil)
@@ -60,8 +60,8 @@ func TestSYN05_SYN06_AllocAndFree(t *testing.T) {
 			if n > 0 {
 				refused(t, w.FreeSyncObjects(again), mpi.ErrArg, "FreeSyncObjects: object 0: the synchronisation object has been freed")
 				refused(t, w.FreeSyncObjects(list), mpi.ErrArg, "object 0: the synchronisation object is null")
-				refused(t, unstarted(w.SyncObjectInit(again[0], 1, nil)), mpi.ErrArg, "has been freed")
-				refused(t, unstarted(w.SyncOpsInit(c.Rank(), 0, again[0], nil)), mpi.ErrArg, "has been freed")
+				refused(t, unstarted(w.SyncObjectInit(again[0], 1)), mpi.ErrArg, "has been freed")
+				refused(t, unstarted(w.SyncOpsInit(c.Rank(), 0, again[0])), mpi.ErrArg, "has been freed")
 			}
 		}
 		refused(t, second(w.AllocSyncObjects(-1, nil)), mpi.ErrCount, "AllocSyncObjects: -1 synchronisation objects")
@@ -70,11 +70,11 @@ func TestSYN05_SYN06_AllocAndFree(t *testing.T) {
 		ok(t, err)
 		refused(t, w.FreeSyncObjects([]mpi.Sync{list[0], list[1], list[0]}), mpi.ErrArg, "object 2 is object 0 as well")
 		refused(t, other.FreeSyncObjects(list), mpi.ErrWin, "is one of another window")
-		q := startedSync(t, w.SyncObjectInit(list[1], 1, nil))
+		q := startedSync(t, w.SyncObjectInit(list[1], 1))
 		refused(t, w.FreeSyncObjects(list), mpi.ErrRequest, "object 1: its request is active")
 		ok(t, w.Signal(c.Rank(), 0, list[1]))
 		ended(t, q)
-		idle := w.SyncObjectInit(list[0], 1, nil)
+		idle := w.SyncObjectInit(list[0], 1)
 		ok(t, w.FreeSyncObjects(list))
 		ok(t, idle.Start())
 		refused(t, second(idle.Wait()), mpi.ErrRequest, "has been freed")
@@ -82,8 +82,8 @@ func TestSYN05_SYN06_AllocAndFree(t *testing.T) {
 		ok(t, other.Free())
 		refused(t, second(w.AllocSyncObjects(1, nil)), mpi.ErrWin, "window has been freed")
 		refused(t, w.FreeSyncObjects(nil), mpi.ErrWin, "window has been freed")
-		refused(t, unstarted(w.SyncObjectInit(mpi.SyncNull, 1, nil)), mpi.ErrWin, "window has been freed")
-		refused(t, unstarted(w.SyncOpsInit(0, 0, mpi.SyncNull, nil)), mpi.ErrWin, "window has been freed")
+		refused(t, unstarted(w.SyncObjectInit(mpi.SyncNull, 1)), mpi.ErrWin, "window has been freed")
+		refused(t, unstarted(w.SyncOpsInit(0, 0, mpi.SyncNull)), mpi.ErrWin, "window has been freed")
 		refused(t, second((*mpi.Window)(nil).AllocSyncObjects(1, nil)), mpi.ErrWin, "window is nil")
 	})
 }
@@ -92,9 +92,9 @@ func TestSYN05_SYN06_AllocAndFree(t *testing.T) {
 // E0-18, E0-20): the class, and what is wrong, when the request is started.
 func TestSYN17_SYN23_SYN34_WrongArguments(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int](c, 1, nil)
+		w, err := mpi.WinAllocate[int](c, 1)
 		ok(t, err)
-		other, err := mpi.WinAllocate[int](c, 1, nil)
+		other, err := mpi.WinAllocate[int](c, 1)
 		ok(t, err)
 		me, peer := c.Rank(), 1-c.Rank()
 		all := syncs(t, c, w.Window)
@@ -132,8 +132,8 @@ func TestSYN17_SYN23_SYN34_WrongArguments(t *testing.T) {
 		refused(t, object(garbage[0], 1, nil), mpi.ErrArg, "this is no synchronisation object")
 		refused(t, w.FreeSyncObjects(garbage), mpi.ErrArg, "this is no synchronisation object")
 
-		first := w.SyncObjectInit(all[me], 1, nil)
-		twin := w.SyncObjectInit(all[me], 1, nil)
+		first := w.SyncObjectInit(all[me], 1)
+		twin := w.SyncObjectInit(all[me], 1)
 		ok(t, first.Start())
 		refused(t, object(all[me], 1, nil), mpi.ErrRequest, "another request of the synchronisation object is active")
 		ok(t, twin.Start())
@@ -144,7 +144,7 @@ func TestSYN17_SYN23_SYN34_WrongArguments(t *testing.T) {
 		ok(t, w.Signal(peer, 0, all[peer]))
 		_, err = first.Wait()
 		ok(t, err)
-		nobody := w.SyncOpsInit(mpi.ProcNull, mpi.ModeWinAll, mpi.SyncNull, nil)
+		nobody := w.SyncOpsInit(mpi.ProcNull, mpi.ModeWinAll, mpi.SyncNull)
 		ok(t, nobody.Start())
 		ok(t, second(nobody.Wait()))
 		ok(t, w.Free())
@@ -163,7 +163,7 @@ func TestSYN27_SYN38_MoreSignalsThanAreWaitedFor(t *testing.T) {
 		t.Errorf("class %d, %q", int(mpi.ErrWinCounter), mpi.ErrorString(mpi.ErrWinCounter))
 	}
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int](c, 1, nil)
+		w, err := mpi.WinAllocate[int](c, 1)
 		ok(t, err)
 		told := 0
 		ok(t, w.SetErrhandler(mpi.CreateWinErrhandler(func(_ *mpi.Window, err *mpi.Error) {
@@ -184,7 +184,7 @@ func TestSYN27_SYN38_MoreSignalsThanAreWaitedFor(t *testing.T) {
 		}
 		come := mpi.Request{}
 		if c.Rank() == 0 {
-			come = w.SyncObjectInit(all[0], count, nil)
+			come = w.SyncObjectInit(all[0], count)
 			ok(t, come.Start())
 		}
 		signals(2*count + 1) // one generation, one of credit, and one more
@@ -214,13 +214,13 @@ func TestSYN27_SYN38_MoreSignalsThanAreWaitedFor(t *testing.T) {
 // What is freed while it is active signals once (E0-14), or gives up waiting.
 func TestSYN29_CancelAndFree(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int](c, 1, nil)
+		w, err := mpi.WinAllocate[int](c, 1)
 		ok(t, err)
 		all := syncs(t, c, w.Window)
 		me, peer := c.Rank(), 1-c.Rank()
-		come := w.SyncObjectInit(all[me], 1, nil)
+		come := w.SyncObjectInit(all[me], 1)
 		ok(t, come.Start())
-		puts := w.SyncOpsInit(peer, mpi.ModeWinPut, all[peer], nil)
+		puts := w.SyncOpsInit(peer, mpi.ModeWinPut, all[peer])
 		ok(t, puts.Start())
 		refused(t, come.Cancel(), mpi.ErrRequest, "cannot be cancelled")
 		refused(t, puts.Cancel(), mpi.ErrRequest, "cannot be cancelled")

@@ -83,7 +83,7 @@ func newSquare(t testing.TB, c *mpi.Comm, r relaxation) *square {
 		s.borders[i] = make([]float64, w)
 	}
 	var err error
-	s.win, err = mpi.WinAllocate[float64](c, neighbours*w, nil)
+	s.win, err = mpi.WinAllocate[float64](c, neighbours*w)
 	ok(t, err)
 	return s
 }
@@ -187,10 +187,10 @@ func onHalos(t *testing.T, program func(t testing.TB, c *mpi.Comm, s *square, up
 		my, err := s.win.AllocSyncObjects(2, nil)
 		ok(t, err)
 		to := s.handles(t, c, my[0], 1)
-		updated := s.win.SyncObjectInit(my[0], neighbours, nil)
+		updated := s.win.SyncObjectInit(my[0], neighbours)
 		var puts []mpi.Request
 		for side, r := range s.around {
-			puts = append(puts, s.win.SyncOpsInit(r, mpi.ModeWinPut, to[side], nil))
+			puts = append(puts, s.win.SyncOpsInit(r, mpi.ModeWinPut, to[side]))
 		}
 		ok(t, s.win.LockAll(mpi.ModeNoCheck)) // the proposal has no epochs
 		program(t, c, s, updated, puts, my, steps, func() { loiter(g) })
@@ -259,10 +259,10 @@ func TestSYN32_SYN19_ExampleC(t *testing.T) {
 	for _, waits := range []bool{true, false} {
 		onHalos(t, func(t testing.TB, c *mpi.Comm, s *square, updated mpi.Request, puts []mpi.Request, my []mpi.Sync, steps int, loiter func()) {
 			to := s.handles(t, c, my[1], 2)
-			free := s.win.SyncObjectInit(my[1], neighbours, nil)
+			free := s.win.SyncObjectInit(my[1], neighbours)
 			var tell []mpi.Request
 			for side, r := range s.around {
-				tell = append(tell, s.win.SyncOpsInit(r, 0, to[side], nil))
+				tell = append(tell, s.win.SyncOpsInit(r, 0, to[side]))
 			}
 			for range steps {
 				ok(t, mpi.Startall(puts))
@@ -294,13 +294,13 @@ func TestSYN32_SYN19_ExampleC(t *testing.T) {
 // signal is lost (SYN-33).
 func TestSYN33_Restart(t *testing.T) {
 	onHalos(t, func(t testing.TB, c *mpi.Comm, s *square, _ mpi.Request, _ []mpi.Request, my []mpi.Sync, steps int, loiter func()) {
-		again := infoOf(t, "restart", "true")
+		again, named := mpi.SyncRestart(true), infoOf(t, "restart", "true")
 		to := [2][neighbours]mpi.Sync{s.handles(t, c, my[0], 3), s.handles(t, c, my[1], 4)}
 		updated := s.win.SyncObjectInit(my[0], neighbours, again)
-		free := s.win.SyncObjectInit(my[1], neighbours, again)
+		free := s.win.SyncObjectInit(my[1], neighbours, named)
 		var puts, tell []mpi.Request
 		for side, r := range s.around {
-			puts = append(puts, s.win.SyncOpsInit(r, mpi.ModeWinPut, to[0][side], again))
+			puts = append(puts, s.win.SyncOpsInit(r, mpi.ModeWinPut, to[0][side], named))
 			tell = append(tell, s.win.SyncOpsInit(r, 0, to[1][side], again))
 		}
 		ok(t, updated.Start())
@@ -333,17 +333,13 @@ func TestSYN33_Restart(t *testing.T) {
 // (E0-16); the same program without it is right.
 func TestSYN32_SYN27_LiteralRaceIsDetected(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int](c, 1, nil)
+		w, err := mpi.WinAllocate[int](c, 1)
 		ok(t, err)
 		defer func() { ok(t, w.Free()) }()
 		all := syncs(t, c, w.Window)
 		me, peer := c.Rank(), c.Rank()^1
 		for _, strict := range []bool{true, false} {
-			var info *mpi.Info
-			if strict {
-				info = infoOf(t, "strict", "true")
-			}
-			free := w.SyncObjectInit(all[me], 1, info)
+			free := w.SyncObjectInit(all[me], 1, mpi.SyncStrict(strict))
 			ok(t, c.Barrier())
 			for round := range 3 {
 				if me > peer { // the fast one: it does not wait for Start

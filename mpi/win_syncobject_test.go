@@ -53,10 +53,10 @@ func TestSYN01_SYN14_SignalsFollowThePuts(t *testing.T) {
 			all := syncs(t, c, s.Window)
 			ok(t, s.LockAll(mpi.ModeNoCheck))
 			if me == 0 {
-				come := s.SyncObjectInit(all[0], n-1, nil)
+				come := s.SyncObjectInit(all[0], n-1)
 				var free []mpi.Request
 				for r := 1; r < n; r++ {
-					free = append(free, s.SyncOpsInit(r, 0, all[r], nil))
+					free = append(free, s.SyncOpsInit(r, 0, all[r]))
 				}
 				for round := range rounds(10) {
 					ok(t, come.Start())
@@ -76,8 +76,8 @@ func TestSYN01_SYN14_SignalsFollowThePuts(t *testing.T) {
 				}
 				ok(t, come.Free())
 			} else {
-				free := s.SyncObjectInit(all[me], 1, nil)
-				put := s.SyncOpsInit(0, mpi.ModeWinPut, all[0], nil)
+				free := s.SyncObjectInit(all[me], 1)
+				put := s.SyncOpsInit(0, mpi.ModeWinPut, all[0])
 				mem := make([]int64, each)
 				for round := range rounds(10) {
 					at := (me - 1) * each
@@ -112,7 +112,7 @@ func TestSYN26_GetsAreReadBeforeTheSignal(t *testing.T) {
 		onSpaces(t, c, each, func(t testing.TB, s *space[int64]) {
 			all := syncs(t, c, s.Window)
 			ok(t, s.LockAll(mpi.ModeNoCheck))
-			read := startedSync(t, s.SyncObjectInit(all[me], n-1, nil))
+			read := startedSync(t, s.SyncObjectInit(all[me], n-1))
 			for i := range s.mem {
 				s.mem[i] = int64(me*each + i)
 			}
@@ -147,7 +147,7 @@ func TestSYN17_SYN39_AccumulatesOfAllKinds(t *testing.T) {
 		onSpaces(t, c, 4, func(t testing.TB, s *space[int64]) {
 			all := syncs(t, c, s.Window)
 			ok(t, s.LockAll(mpi.ModeNoCheck))
-			come := startedSync(t, s.SyncObjectInit(all[me], 3*n, nil))
+			come := startedSync(t, s.SyncObjectInit(all[me], 3*n))
 			ok(t, c.Barrier())
 			one, was := int64(1), [3]int64{}
 			for _, mode := range []mpi.SyncMode{mpi.ModeWinAccumulate, mpi.ModeWinGet, mpi.ModeWinAll} {
@@ -174,12 +174,12 @@ func TestSYN17_SYN39_AccumulatesOfAllKinds(t *testing.T) {
 // is inactive until it is started (SYN-13). Its status says nothing (SYN-28).
 func TestSYN15_SYN24_CompleteAfterCountSignals(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int](c, 1, nil)
+		w, err := mpi.WinAllocate[int](c, 1)
 		ok(t, err)
 		all := syncs(t, c, w.Window)
 		const count = 4
 		if c.Rank() == 0 {
-			come := w.SyncObjectInit(all[0], count, nil)
+			come := w.SyncObjectInit(all[0], count)
 			st, err := come.Wait()
 			ok(t, err)
 			wantEmpty(t, st)
@@ -223,10 +223,10 @@ func TestSYN18_SYN19_OnlySelectedKinds(t *testing.T) {
 			ok(t, err)
 			switch me {
 			case 0:
-				come := startedSync(t, s.SyncObjectInit(all[0], 2, nil))
+				come := startedSync(t, s.SyncObjectInit(all[0], 2))
 				s.mem[0] = 5
 				ended(t, come)
-				come = startedSync(t, s.SyncObjectInit(all[0], 1, nil))
+				come = startedSync(t, s.SyncObjectInit(all[0], 1))
 				if tested(t, come) {
 					t.Fatal("the signal behind the get is there before the post")
 				}
@@ -238,7 +238,7 @@ func TestSYN18_SYN19_OnlySelectedKinds(t *testing.T) {
 				ok(t, s.Start(zero, 0))
 				ok(t, s.Get(got, 0, s.at(0, 0)))
 				ok(t, s.Signal(0, mpi.ModeWinPut|mpi.ModeWinAccumulate, all[0]))
-				gets := startedSync(t, s.SyncOpsInit(0, mpi.ModeWinGet, all[0], nil))
+				gets := startedSync(t, s.SyncOpsInit(0, mpi.ModeWinGet, all[0]))
 				ok(t, s.Signal(0, 0, all[0]))
 				ended(t, gets)
 				if got[0] != 5 {
@@ -259,12 +259,12 @@ func TestSYN20_BeforeAndAfterStart(t *testing.T) {
 		onSpaces(t, c, 3*n, func(t testing.TB, s *space[int64]) {
 			all := syncs(t, c, s.Window)
 			ok(t, s.LockAll(mpi.ModeNoCheck))
-			come := s.SyncObjectInit(all[me], 1, nil)
+			come := s.SyncObjectInit(all[me], 1)
 			to, from := (me+1)%n, (me+n-1)%n
-			puts := s.SyncOpsInit(to, mpi.ModeWinPut, all[to], nil)
+			puts := s.SyncOpsInit(to, mpi.ModeWinPut, all[to])
 			others := syncs(t, c, s.Window)
-			added := s.SyncObjectInit(others[me], 1, nil)
-			adds := s.SyncOpsInit(to, mpi.ModeWinAccumulate, others[to], nil)
+			added := s.SyncObjectInit(others[me], 1)
+			adds := s.SyncOpsInit(to, mpi.ModeWinAccumulate, others[to])
 			for round := range int64(rounds(20)) {
 				ok(t, s.Put([]int64{round + 1}, to, s.at(to, 3*me)))
 				ok(t, puts.Start())
@@ -298,14 +298,14 @@ func TestSYN20_BeforeAndAfterStart(t *testing.T) {
 // drifts (SYN-25): after that each signal still completes one request and no more.
 func TestSYN22_SYN25_WithItselfAgainAndAgain(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int64](c, 1, nil)
+		w, err := mpi.WinAllocate[int64](c, 1)
 		ok(t, err)
 		mine, err := w.AllocSyncObjects(1, nil)
 		ok(t, err)
 		me := c.Rank()
-		come := w.SyncObjectInit(mine[0], 2, nil)
-		puts := w.SyncOpsInit(me, mpi.ModeWinPut, mine[0], nil)
-		free := w.SyncOpsInit(me, 0, mine[0], nil)
+		come := w.SyncObjectInit(mine[0], 2)
+		puts := w.SyncOpsInit(me, mpi.ModeWinPut, mine[0])
+		free := w.SyncOpsInit(me, 0, mine[0])
 		ok(t, w.LockAll(mpi.ModeNoCheck))
 		cycle := func(i int64) {
 			ok(t, puts.Start())
@@ -338,12 +338,12 @@ func TestSYN22_SYN25_WithItselfAgainAndAgain(t *testing.T) {
 // Two processes signal each other in turn, many times (SYN-25), and wait asleep in between.
 func TestSYN25_BackAndForth(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int64](c, 1, nil)
+		w, err := mpi.WinAllocate[int64](c, 1)
 		ok(t, err)
 		all := syncs(t, c, w.Window)
 		me, peer := c.Rank(), c.Rank()^1
-		come := w.SyncObjectInit(all[me], 1, nil)
-		go_ := w.SyncOpsInit(peer, 0, all[peer], nil)
+		come := w.SyncObjectInit(all[me], 1)
+		go_ := w.SyncOpsInit(peer, 0, all[peer])
 		for range rounds(5_000) {
 			if me > peer {
 				ok(t, go_.Start())
@@ -363,7 +363,7 @@ func TestSYN25_BackAndForth(t *testing.T) {
 func TestSYN21_SixtyFourSignalAtOnce(t *testing.T) {
 	const origins = 64
 	mpitest.Run(t, origins+1, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int64](c, 1, nil)
+		w, err := mpi.WinAllocate[int64](c, 1)
 		ok(t, err)
 		mine := make([]mpi.Sync, 1)
 		if c.Rank() == 0 {
@@ -373,9 +373,9 @@ func TestSYN21_SixtyFourSignalAtOnce(t *testing.T) {
 		ok(t, mpi.Bcast(c, mine, 0))
 		const each = 20
 		if c.Rank() == 0 {
-			come := startedSync(t, w.SyncObjectInit(mine[0], origins*each, nil))
+			come := startedSync(t, w.SyncObjectInit(mine[0], origins*each))
 			ended(t, come)
-			come = startedSync(t, w.SyncObjectInit(mine[0], 1, nil))
+			come = startedSync(t, w.SyncObjectInit(mine[0], 1))
 			if tested(t, come) {
 				t.Fatal("there was a signal more")
 			}

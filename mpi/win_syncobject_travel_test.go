@@ -13,7 +13,7 @@ import (
 // received one can be passed on (SYN-12, E0-18). Each of them is used.
 func TestSYN08_SYN09_SYN12_HandlesTravel(t *testing.T) {
 	mpitest.Run(t, 3, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int](c, 1, nil)
+		w, err := mpi.WinAllocate[int](c, 1)
 		ok(t, err)
 		me, n := c.Rank(), c.Size()
 		mine, err := w.AllocSyncObjects(n, nil)
@@ -58,8 +58,8 @@ func TestSYN08_SYN09_SYN12_HandlesTravel(t *testing.T) {
 		ok(t, second(q.Wait()))
 		same("Iallgather", gathered, all)
 
-		come := startedSync(t, w.SyncObjectInit(mine[to], 1, nil)) // what Alltoall has given to rank to
-		passedOn := startedSync(t, w.SyncObjectInit(mine[from], 1, nil))
+		come := startedSync(t, w.SyncObjectInit(mine[to], 1)) // what Alltoall has given to rank to
+		passedOn := startedSync(t, w.SyncObjectInit(mine[from], 1))
 		ok(t, w.Signal(from, 0, theirs[from]))
 		two := (me + n - 2) % n
 		ok(t, w.Signal(two, 0, passed[(two+n-1)%n]))
@@ -120,9 +120,9 @@ func TestSYN09_SYN10_SYN11_WhereHandlesDoNotGo(t *testing.T) {
 			}
 			refused(t, err, mpi.ErrType, "is for messages only")
 		}
-		refused(t, second(mpi.WinAllocate[mpi.Sync](c, 1, nil)), mpi.ErrType, "is for messages only")
-		refused(t, second(mpi.WinCreate(c, a, nil)), mpi.ErrType, "is for messages only")
-		w, err := mpi.WinAllocate[byte](c, 64, nil)
+		refused(t, second(mpi.WinAllocate[mpi.Sync](c, 1)), mpi.ErrType, "is for messages only")
+		refused(t, second(mpi.WinCreate(c, a)), mpi.ErrType, "is for messages only")
+		w, err := mpi.WinAllocate[byte](c, 64)
 		ok(t, err)
 		ok(t, w.Fence(0))
 		v := mpi.Win[mpi.Sync](w)
@@ -226,7 +226,7 @@ func TestSYN16_PER04_WithEveryCall(t *testing.T) {
 		},
 	}
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		w, err := mpi.WinAllocate[int64](c, 2, nil)
+		w, err := mpi.WinAllocate[int64](c, 2)
 		ok(t, err)
 		all := syncs(t, c, w.Window)
 		me, n := c.Rank(), c.Size()
@@ -234,8 +234,8 @@ func TestSYN16_PER04_WithEveryCall(t *testing.T) {
 		ok(t, w.LockAll(0))
 		token, got := []int{me}, []int{0}
 		rs := []mpi.Request{
-			w.SyncObjectInit(all[me], 1, nil),
-			w.SyncOpsInit(to, mpi.ModeWinPut, all[to], nil),
+			w.SyncObjectInit(all[me], 1),
+			w.SyncOpsInit(to, mpi.ModeWinPut, all[to]),
 			mpi.RecvInit(c, got, from, 1),
 			mpi.SendInit(c, token, to, 1),
 		}

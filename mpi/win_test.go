@@ -15,7 +15,7 @@ func TestRW01_EachTargetHasItsUnit(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		me, n := c.Rank(), c.Size()
 		mem := make([]byte, 64*(me+1))
-		w, err := c.WinCreate(mem, me+1, nil)
+		w, err := c.WinCreate(mem, me+1)
 		ok(t, err)
 		if w.DispUnit() != me+1 || w.Bytes() != int64(len(mem)) || &w.Untyped().Local()[0] != &mem[0] {
 			t.Errorf("unit %d, %d bytes", w.DispUnit(), w.Bytes())
@@ -42,9 +42,9 @@ func TestRW01_EachTargetHasItsUnit(t *testing.T) {
 // one does not shut out who locks the other.
 func TestRW02_TwoWindowsOverOneMemory(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		a, err := mpi.WinAllocate[int64](c, 8, nil)
+		a, err := mpi.WinAllocate[int64](c, 8)
 		ok(t, err)
-		b, err := mpi.WinCreate(c, a.Local(), nil)
+		b, err := mpi.WinCreate(c, a.Local())
 		ok(t, err)
 		peer := (c.Rank() + 1) % c.Size()
 		ok(t, a.Lock(mpi.LockExclusive, peer, 0))
@@ -90,7 +90,7 @@ func TestRW03_XRMA20_GroupAndFree(t *testing.T) {
 		})
 		// Whoever comes first to Free waits for the others' accesses to its memory.
 		mem := make([]int64, c.Size())
-		w, err := mpi.WinCreate(c, mem, nil)
+		w, err := mpi.WinCreate(c, mem)
 		ok(t, err)
 		ok(t, w.LockAll(0))
 		for r := range c.Size() {
@@ -110,7 +110,7 @@ func TestRW03_XRMA20_GroupAndFree(t *testing.T) {
 // Regions come and go; displacements are addresses of the target.
 func TestRW04_XRMA01_DynamicWindows(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		w, err := c.WinCreateDynamic(nil)
+		w, err := c.WinCreateDynamic()
 		ok(t, err)
 		if w.Flavor() != mpi.WinFlavorDynamic || w.Untyped().Local() != nil || w.Bytes() != 0 || w.DispUnit() != 1 || w.Model() != mpi.WinUnified {
 			t.Errorf("%v, %v, %d bytes, unit %d, model %d", w.Flavor(), w.Untyped().Local(), w.Bytes(), w.DispUnit(), w.Model())
@@ -165,7 +165,7 @@ func TestRW04_XRMA01_DynamicWindows(t *testing.T) {
 // again with other bounds it has these.
 func TestRW05_RegionsAreRevalidated(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		w, err := c.WinCreateDynamic(nil)
+		w, err := c.WinCreateDynamic()
 		ok(t, err)
 		typed := mpi.Win[int64]{Window: w}
 		mem := make([]int64, 100)
@@ -207,7 +207,7 @@ func TestRW05_RegionsAreRevalidated(t *testing.T) {
 // What cannot be attached or detached, and the flavor that it cannot be on.
 func TestXRMA01_XRMA19_WrongAttach(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
-		w, err := c.WinCreateDynamic(nil)
+		w, err := c.WinCreateDynamic()
 		ok(t, err)
 		ok(t, w.SetName("heap"))
 		mem := make([]int64, 10)
@@ -223,7 +223,7 @@ func TestXRMA01_XRMA19_WrongAttach(t *testing.T) {
 		wantClass(t, mpi.Detach(w, make([]int64, 1)), mpi.ErrRMAAttach)
 		wantText(t, mpi.Attach(w, []string{"a"}), mpi.ErrType, "string")
 		ok(t, w.Free())
-		a, err := mpi.WinAllocate[int64](c, 4, nil)
+		a, err := mpi.WinAllocate[int64](c, 4)
 		ok(t, err)
 		wantClass(t, mpi.Attach(a.Window, mem), mpi.ErrRMAFlavor)
 		wantClass(t, mpi.Detach(a.Window, mem), mpi.ErrRMAFlavor)
@@ -250,7 +250,7 @@ func TestXRMA01_Attributes(t *testing.T) {
 		})
 		// No memory at all, in one member and in all.
 		for _, n := range []int{0, c.Rank() % 2} {
-			w, err := mpi.WinAllocate[int16](c, n, nil)
+			w, err := mpi.WinAllocate[int16](c, n)
 			ok(t, err)
 			if len(w.Local()) != n {
 				t.Errorf("%d elements, want %d", len(w.Local()), n)
@@ -268,7 +268,7 @@ func TestXRMA01_Attributes(t *testing.T) {
 func TestXRMA02_XRMA22_SharedMemory(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
 		if !canShare(t, c) {
-			w, err := mpi.WinAllocateShared[int64](c, 1, nil)
+			w, err := mpi.WinAllocateShared[int64](c, 1)
 			wantClass(t, err, mpi.ErrRMAShared)
 			if w.Window != nil {
 				t.Error("there is a window")
@@ -326,7 +326,7 @@ func TestXRMA02_XRMA22_SharedMemory(t *testing.T) {
 			ok(t, w.Free())
 		}
 		// The lowest rank with memory is not 0.
-		w, err := mpi.WinAllocateShared[int64](c, c.Rank()/2, nil)
+		w, err := mpi.WinAllocateShared[int64](c, c.Rank()/2)
 		ok(t, err)
 		if mem, err := w.Shared(mpi.ProcNull); err != nil || len(mem) != 1 {
 			t.Errorf("ProcNull has %d elements (%v), want those of rank 2", len(mem), err)
@@ -338,7 +338,7 @@ func TestXRMA02_XRMA22_SharedMemory(t *testing.T) {
 // Other windows are asked, too: where memory is mapped there is some, elsewhere none.
 func TestXRMA03_QueryOfOtherFlavors(t *testing.T) {
 	onWindows(t, func(t testing.TB, c *mpi.Comm) {
-		host, err := c.SplitType(mpi.CommTypeShared, 0, nil)
+		host, err := c.SplitType(mpi.CommTypeShared, 0)
 		ok(t, err)
 		world, err := c.Group()
 		ok(t, err)

@@ -22,7 +22,7 @@ type threadList struct {
 // orders: w itself, unless its mpi_win_scope is "thread". Then each number, which names a
 // thread and is asked for only here, has operations of its own, so that a flush through what
 // OfThread returns covers those of that thread. It is for bindings of languages in which
-// threads are known: goroutines have a duplicate each, see DupWithInfo.
+// threads are known: goroutines have a duplicate each, see Win.Dup.
 //
 // What is returned has name, hints and error handler of w, is w to error handlers, and is
 // freed with it: Free of it is ErrWin.

@@ -16,7 +16,7 @@ func numbered(n int) func() int { return func() int { return n } }
 func TestQV02_QV05_OperationsOfThreads(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		peer := 1 - c.Rank()
-		w, err := mpi.WinAllocate[int64](c, 16, nil)
+		w, err := mpi.WinAllocate[int64](c, 16)
 		ok(t, err)
 		if mpi.Internals.OfThread(w.Window, func() int { t.Error("a thread is asked for under process scope"); return 1 }) != w.Window {
 			t.Error("a thread has operations of its own under process scope")
@@ -84,8 +84,8 @@ func TestQV02_QV05_OperationsOfThreads(t *testing.T) {
 func TestRW01_WindowsAtAnAddress(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, c *mpi.Comm) {
 		peer := 1 - c.Rank()
-		mem := must(mpi.AllocMem[int32](c, 8, nil))
-		w, err := c.WinCreatePtr(unsafe.Pointer(&mem[1]), 12, 4, nil)
+		mem := must(mpi.AllocMem[int32](c, 8))
+		w, err := c.WinCreatePtr(unsafe.Pointer(&mem[1]), 12, 4)
 		ok(t, err)
 		ok(t, w.Fence(0))
 		v := mpi.Win[int32]{Window: w}
@@ -96,7 +96,7 @@ func TestRW01_WindowsAtAnAddress(t *testing.T) {
 			t.Errorf("memory is %v", mem)
 		}
 		ok(t, w.Free())
-		empty, err := c.WinCreatePtr(nil, 0, 1, nil)
+		empty, err := c.WinCreatePtr(nil, 0, 1)
 		ok(t, err)
 		ok(t, empty.Free())
 		at := func(p unsafe.Pointer, size int64) (unsafe.Pointer, int64) {
@@ -111,7 +111,7 @@ func TestRW01_WindowsAtAnAddress(t *testing.T) {
 			class mpi.Class
 		}{{unsafe.Pointer(&mem[0]), -1, mpi.ErrSize}, {nil, 8, mpi.ErrArg}} {
 			p, size := at(bad.p, bad.size)
-			_, err := c.WinCreatePtr(p, size, 1, nil)
+			_, err := c.WinCreatePtr(p, size, 1)
 			wantClass(t, err, bad.class)
 		}
 		ok(t, mpi.FreeMem(c, mem))

@@ -116,7 +116,7 @@ func TestRS10_GoroutinesWithLocksOfTheirOwn(t *testing.T) {
 			ok(t, err)
 			wg.Go(func() {
 				for i := range rounds(20) {
-					w, err := mpi.WinAllocate[int64](own, 1+i, nil)
+					w, err := mpi.WinAllocate[int64](own, 1+i)
 					if err == nil {
 						err = w.Fence(0)
 					}

@@ -39,6 +39,8 @@ var engine = unexported.Get[interface {
 	PackTo(c *mpi.Comm, dst []byte, p unsafe.Pointer, count int, d mpi.Datatype) int
 	UnpackFrom(c *mpi.Comm, src []byte, p unsafe.Pointer, count int, d mpi.Datatype) int
 	WinFromMemhandle(parent *mpi.Window, handle []byte, size int64, unit, target int, info *mpi.Info) (*mpi.Window, error)
+	DupWithInfo(c *mpi.Comm, info *mpi.Info) (*mpi.Comm, error)
+	IdupWithInfo(c *mpi.Comm, info *mpi.Info) (*mpi.Comm, mpi.Request)
 	WinDup(w *mpi.Window) (*mpi.Window, error)
 	WinDupWithInfo(w *mpi.Window, info *mpi.Info) (*mpi.Window, error)
 	OfThread(w *mpi.Window, number func() int) *mpi.Window

@@ -70,7 +70,7 @@ func TestFastHearsOfHandles(t *testing.T) {
 			l.testStart(world)
 			c, err := world.Dup()
 			ok(t, err)
-			w, err := world.WinAllocate(64, 1, nil)
+			w, err := world.WinAllocate(64, 1)
 			ok(t, err)
 			hc, hw := l.addComm(c), l.addWin(w)
 			if !on {
@@ -233,7 +233,7 @@ func TestFastKindsAreDefined(t *testing.T) {
 	bitwise := []mpi.Op{mpi.Band, mpi.Bor, mpi.Bxor}
 	always := []mpi.Op{mpi.Replace, mpi.NoOp}
 	mpitest.On(t, "inproc", 1, func(t testing.TB, world *mpi.Comm) {
-		w, err := world.WinAllocate(64, 1, nil)
+		w, err := world.WinAllocate(64, 1)
 		ok(t, err)
 		ok(t, w.LockAll(0))
 		l := New(Hooks{})

@@ -11,7 +11,7 @@ import (
 
 // fieldOf is memory as C has it, which is not the collector's, with small numbers in it.
 func fieldOf(t testing.TB, c *mpi.Comm, seed, n int) []byte {
-	mem, err := mpi.AllocMem[byte](c, n, nil)
+	mem, err := mpi.AllocMem[byte](c, n)
 	ok(t, err)
 	t.Cleanup(func() { _ = mpi.FreeMem(c, mem) })
 	for i := range mem {
@@ -33,7 +33,7 @@ func TestShortWayDoesWhatBuffersDo(t *testing.T) {
 		short.startFlat()
 		const room = 1 << 10
 		mine := fieldOf(t, world, 0, room)
-		created, err := mpi.WinCreate(world, mine, nil)
+		created, err := mpi.WinCreate(world, mine)
 		ok(t, err)
 		w := created.Window
 		ok(t, w.LockAll(0))

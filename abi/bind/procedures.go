@@ -2023,7 +2023,7 @@ func doMPI_Comm_dup_with_info(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0, err := comm.DupWithInfo(info)
+	v0, err := engine.DupWithInfo(comm, info)
 	if err != nil {
 		a.setWord(2, commNull)
 		return err
@@ -2143,7 +2143,7 @@ func doMPI_Comm_idup_with_info(l *Lib, a args) error {
 	if err != nil {
 		return err
 	}
-	v0, v1 := comm.IdupWithInfo(info)
+	v0, v1 := engine.IdupWithInfo(comm, info)
 	a.setWord(2, l.addComm(v0))
 	return l.setRequest(a, 3, v1)
 }

@@ -24,7 +24,7 @@ func slice(address uintptr, size int64) (mem []byte, ok bool) {
 func address(mem []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(mem))) }
 
 // winAllocate is MPI_Win_allocate and MPI_Win_allocate_shared, whose arguments are the same.
-func (l *Lib) winAllocate(a args, call string, allocate func(c *mpi.Comm, size int64, unit int, info *mpi.Info) (*mpi.Window, error)) error {
+func (l *Lib) winAllocate(a args, call string, allocate func(c *mpi.Comm, size int64, unit int, hints ...mpi.WinHint) (*mpi.Window, error)) error {
 	c, err := l.comm(a.word(3), call)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func newArray(world *mpi.Comm, rows, cols int) (*array, error) {
 		return nil, err
 	}
 	mine := a.block(world.Rank())
-	if a.win, err = mpi.WinAllocate[float64](world, mine.rows*mine.cols, nil); err != nil {
+	if a.win, err = mpi.WinAllocate[float64](world, mine.rows*mine.cols); err != nil {
 		return nil, err
 	}
 	return a, a.win.LockAll(mpi.ModeNoCheck)

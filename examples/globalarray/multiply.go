@@ -61,7 +61,7 @@ func product(sum, left, right []float64, rows, inner, cols int) {
 type counter struct{ win mpi.Win[int] }
 
 func newCounter(world *mpi.Comm) (*counter, error) {
-	win, err := mpi.WinAllocate[int](world, 1, nil) // at rank 0
+	win, err := mpi.WinAllocate[int](world, 1) // at rank 0
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func newTable(world *mpi.Comm, keys int) (*table, error) {
 	t := &table{perRank: 2*keys/world.Size() + 1}
 	t.buckets = t.perRank * world.Size()
 	var err error
-	if t.win, err = mpi.WinAllocate[uint64](world, 2*t.perRank, nil); err != nil {
+	if t.win, err = mpi.WinAllocate[uint64](world, 2*t.perRank); err != nil {
 		return nil, err
 	}
 	// All may access all, at all times: nothing here takes turns. Memory of a window is

@@ -65,9 +65,9 @@ func (o *oneSided) bySyncObjects(plate *mpi.Comm) error {
 	}
 	var all [2][]mpi.Request
 	for turn := range all {
-		all[turn] = append(all[turn], o.win.SyncObjectInit(mine[turn], o.neighbours(), nil))
+		all[turn] = append(all[turn], o.win.SyncObjectInit(mine[turn], o.neighbours()))
 		for i, e := range o.edges {
-			all[turn] = append(all[turn], o.win.SyncOpsInit(e.neighbour, mpi.ModeWinPut, theirs[i][turn], nil))
+			all[turn] = append(all[turn], o.win.SyncOpsInit(e.neighbour, mpi.ModeWinPut, theirs[i][turn]))
 		}
 	}
 	o.begin = func() error { return mpi.Startall(all[o.turn]) }

@@ -38,7 +38,7 @@ const (
 
 // newLock makes a lock at each rank, which nobody holds: memory of a window is zero.
 func newLock(world *mpi.Comm) (*lock, error) {
-	win, err := mpi.WinAllocate[uint64](world, words, nil)
+	win, err := mpi.WinAllocate[uint64](world, words)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func itemOf(value uint64) item { return item{value, ^value * 0x9e3779b97f4a7c15}
 // newQueue makes one with so many slots on each rank. It is empty, as memory of a window is
 // zero.
 func newQueue(world *mpi.Comm, slots int) (*queue, error) {
-	win, err := mpi.WinAllocate[uint64](world, firstSlot+slots*slotSize, nil)
+	win, err := mpi.WinAllocate[uint64](world, firstSlot+slots*slotSize)
 	if err != nil {
 		return nil, err
 	}

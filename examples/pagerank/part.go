@@ -86,7 +86,7 @@ func deal(world *mpi.Comm, g graph, n int) (*part, error) {
 	}
 	p.ranks = make([]int64, len(p.first)-1)
 	var err error
-	if p.arrives, err = mpi.WinAllocate[int64](world, len(p.ranks), nil); err != nil {
+	if p.arrives, err = mpi.WinAllocate[int64](world, len(p.ranks)); err != nil {
 		return nil, err
 	}
 	return p, p.aim(edges)

@@ -17,7 +17,7 @@ const (
 )
 
 func byFlush(p *pipe) (stream, error) {
-	win, err := mpi.WinAllocate[uint64](p.world, p.depth*p.numbers, nil)
+	win, err := mpi.WinAllocate[uint64](p.world, p.depth*p.numbers)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ type notified struct {
 }
 
 func byNotification(p *pipe) (stream, error) {
-	win, err := mpi.WinAllocate[uint64](p.world, p.depth*p.numbers, nil)
+	win, err := mpi.WinAllocate[uint64](p.world, p.depth*p.numbers)
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,8 @@
 //	go run ./cmd/halo run -n 4 ./examples/taskqueue [-workers N] [-tolerance X] [-seconds N]
 //
 // Each goroutine has a view of the window of its own, a duplicate with two hints: with
-// mpi_win_order its operations happen in their order, without waiting between them; with
-// mpi_win_scope=thread its flushes wait for nobody else's operations. It is compared with
+// WinOrder its operations happen in their order, without waiting between them; with
+// ScopeThread its flushes wait for nobody else's operations. It is compared with
 // the same program on one view, and flushes. Area and number of intervals must be those of
 // one rank, to the last bit. With -seconds it is done again and again for so long.
 package main
@@ -140,12 +140,8 @@ func (q *queue) user(ordered bool) (*user, error) {
 	if !ordered {
 		return u, nil
 	}
-	info := mpi.NewInfo()
-	if err := errors.Join(info.Set("mpi_win_order", "true"), info.Set("mpi_win_scope", "thread")); err != nil {
-		return nil, err
-	}
 	var err error
-	u.view, err = q.win.DupWithInfo(info)
+	u.view, err = q.win.Dup(mpi.WinOrder(true), mpi.ScopeThread)
 	return u, err
 }
 

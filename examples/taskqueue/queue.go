@@ -40,7 +40,7 @@ func newQueue(world *mpi.Comm) (*queue, error) {
 	if world.Rank() == 0 {
 		size = firstSlot + slots*slotSize // zero: it is empty
 	}
-	win, err := mpi.WinAllocate[int64](world, size, nil)
+	win, err := mpi.WinAllocate[int64](world, size)
 	if err != nil {
 		return nil, err
 	}

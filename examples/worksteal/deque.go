@@ -37,7 +37,7 @@ const (
 
 // newDeque makes an empty one with so many slots at each rank.
 func newDeque(world *mpi.Comm, capacity int) (*deque, error) {
-	win, err := mpi.WinAllocate[uint64](world, firstSlot+capacity, nil)
+	win, err := mpi.WinAllocate[uint64](world, firstSlot+capacity)
 	if err != nil {
 		return nil, err
 	}

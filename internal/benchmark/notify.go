@@ -9,7 +9,7 @@ import (
 // notifying measures half a round trip of notified puts, which is what latency is of
 // messages: the target waits for the notification with a request, and the data is there.
 func notifying(world *mpi.Comm, p *Plan, size int, report *Report) error {
-	win, err := mpi.WinAllocate[byte](world, size, nil)
+	win, err := mpi.WinAllocate[byte](world, size)
 	if err != nil {
 		return err
 	}

@@ -1,10 +1,8 @@
 package benchmark
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/halo-mpi/halo/mpi"
@@ -160,25 +158,25 @@ func (o *onesided) open(bytes int) error {
 	var err error
 	switch o.kind {
 	case "allocate":
-		o.win, err = mpi.WinAllocate[byte](o.world, bytes, nil)
+		o.win, err = mpi.WinAllocate[byte](o.world, bytes)
 	case dupKind:
-		if o.parent, err = mpi.WinAllocate[byte](o.world, bytes, nil); err == nil {
-			o.win, err = o.parent.DupWithInfo(nil)
+		if o.parent, err = mpi.WinAllocate[byte](o.world, bytes); err == nil {
+			o.win, err = o.parent.Dup()
 		}
 	case "shared":
-		o.win, err = mpi.WinAllocateShared[byte](o.world, bytes, nil)
+		o.win, err = mpi.WinAllocateShared[byte](o.world, bytes)
 	default:
 		if o.heap() {
 			o.mem = written[byte](bytes)
-		} else if o.mem, err = mpi.AllocMem[byte](o.world, bytes, nil); err != nil {
+		} else if o.mem, err = mpi.AllocMem[byte](o.world, bytes); err != nil {
 			return err
 		}
 		if o.dynamic() {
-			if o.win.Window, err = o.world.WinCreateDynamic(nil); err == nil {
+			if o.win.Window, err = o.world.WinCreateDynamic(); err == nil {
 				err = mpi.Attach(o.win.Window, o.mem)
 			}
 		} else {
-			o.win, err = mpi.WinCreate(o.world, o.mem, nil)
+			o.win, err = mpi.WinCreate(o.world, o.mem)
 		}
 	}
 	if err != nil {
@@ -225,15 +223,12 @@ func (o *onesided) duplicate() error {
 	if o.plan.Scope == "" && !o.plan.Order {
 		return nil
 	}
-	info := mpi.NewInfo()
-	if err := info.Set("mpi_win_order", strconv.FormatBool(o.plan.Order)); err != nil {
-		return err
-	}
-	if err := info.Set("mpi_win_scope", cmp.Or(o.plan.Scope, "process")); err != nil {
-		return err
+	scope := mpi.ScopeProcess
+	if o.plan.Scope == "thread" {
+		scope = mpi.ScopeThread
 	}
 	for range o.workers {
-		d, err := o.win.DupWithInfo(info)
+		d, err := o.win.Dup(mpi.WinOrder(o.plan.Order), scope)
 		if err != nil {
 			return err
 		}

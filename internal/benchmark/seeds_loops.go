@@ -29,7 +29,7 @@ func (s *seeds) putByNewHandle(size int) func(n int) error {
 	data := s.send[:size]
 	return func(n int) error {
 		for range n {
-			win, err := mpi.WinFromMemhandle[byte](s.dynamic.Window, s.bytes, 1, nil)
+			win, err := mpi.WinFromMemhandle[byte](s.dynamic.Window, s.bytes, 1)
 			if err != nil {
 				return err
 			}

@@ -60,13 +60,13 @@ func runSeeds(world *mpi.Comm, p *Plan, out io.Writer) error {
 }
 
 func (s *seeds) open() (err error) {
-	if s.allocated, err = mpi.WinAllocate[byte](s.world, seedsRoom, nil); err != nil {
+	if s.allocated, err = mpi.WinAllocate[byte](s.world, seedsRoom); err != nil {
 		return err
 	}
-	if s.mem, err = mpi.AllocMem[byte](s.world, seedsRoom, nil); err != nil {
+	if s.mem, err = mpi.AllocMem[byte](s.world, seedsRoom); err != nil {
 		return err
 	}
-	if s.dynamic.Window, err = s.world.WinCreateDynamic(nil); err != nil {
+	if s.dynamic.Window, err = s.world.WinCreateDynamic(); err != nil {
 		return err
 	}
 	if err := mpi.Attach(s.dynamic.Window, s.mem); err != nil {
@@ -88,41 +88,30 @@ func (s *seeds) open() (err error) {
 	if err := mpi.Bcast(s.world, s.bytes, 1); err != nil || s.rank != 0 {
 		return err
 	}
-	if s.handle, err = mpi.WinFromMemhandle[byte](s.dynamic.Window, s.bytes, 1, nil); err != nil {
+	if s.handle, err = mpi.WinFromMemhandle[byte](s.dynamic.Window, s.bytes, 1); err != nil {
 		return err
 	}
-	if s.same, err = s.dup(); err != nil {
+	if s.same, err = s.allocated.Dup(); err != nil {
 		return err
 	}
-	if s.ordered, err = s.dup("mpi_win_order", "true"); err != nil {
+	if s.ordered, err = s.allocated.Dup(mpi.WinOrder(true)); err != nil {
 		return err
 	}
-	if s.asserted, err = s.dup("mpi_assert_accumulate_intrinsic", "true"); err != nil {
+	if s.asserted, err = s.allocated.Dup(mpi.AccumulateIntrinsic(true)); err != nil {
 		return err
 	}
 	for range crowd {
-		w, err := s.dup("mpi_win_scope", "thread")
+		w, err := s.allocated.Dup(mpi.ScopeThread)
 		if err != nil {
 			return err
 		}
 		s.threads = append(s.threads, w)
-		if w, err = s.dup("mpi_win_scope", "thread", "mpi_win_order", "true"); err != nil {
+		if w, err = s.allocated.Dup(mpi.ScopeThread, mpi.WinOrder(true)); err != nil {
 			return err
 		}
 		s.both = append(s.both, w)
 	}
 	return errors.Join(s.allocated.Lock(mpi.LockShared, 1, 0), s.dynamic.Lock(mpi.LockShared, 1, 0))
-}
-
-// dup is a duplicate of the allocated window with hints.
-func (s *seeds) dup(pairs ...string) (mpi.Win[byte], error) {
-	info := mpi.NewInfo()
-	for i := 0; i < len(pairs); i += 2 {
-		if err := info.Set(pairs[i], pairs[i+1]); err != nil {
-			return mpi.Win[byte]{}, err
-		}
-	}
-	return s.allocated.DupWithInfo(info)
 }
 
 func (s *seeds) close() error {

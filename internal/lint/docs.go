@@ -15,6 +15,7 @@ import (
 //	C: MPI_Test and MPI_Request_free, sections 3.7.3 and 3.7.9.
 //	C: MPI_ERR_BUFFER and so on, section 9.4.
 //	C: attribute MPI_TAG_UB, section 9.1.2.
+//	C: info key no_locks, section 12.2.1.
 //	C: none; a Go slice knows its length.
 //	C: MPIX_Put_notify, an extension.
 //
@@ -29,7 +30,8 @@ func checkDocs(f *File, report func(int, string, ...any)) {
 	d.citation = regexp.MustCompile(
 		`(?m)^C: (none[,;] \S.*|` +
 			`(the [a-z_ ]+ of )?` + extension + `((, | and )` + extension + `)*, (an )?extensions?(; see docs/extensions\.md)?|` +
-			`(attribute )?` + cName + `((, | and |, and | with )` + cName + `)*( and so on)?, ` +
+			`info key [a-z_]+, an extension|` +
+			`(info key [a-z_]+|(attribute )?` + cName + `((, | and |, and | with )` + cName + `)*( and so on)?), ` +
 			`sections? ` + number + `((, | and |, and | to )` + number + `)*)\.\s*\z`)
 	for _, decl := range f.Go.Decls {
 		switch decl := decl.(type) {

@@ -29,7 +29,7 @@ func (l *live) memory(size int64, lent bool) ([]byte, error) {
 	if !lent {
 		return make([]byte, size), nil
 	}
-	mem, err := mpi.AllocMem[byte](l.comm, int(size), nil)
+	mem, err := mpi.AllocMem[byte](l.comm, int(size))
 	if err == nil {
 		l.lent = append(l.lent, mem)
 	}

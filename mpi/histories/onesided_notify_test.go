@@ -189,7 +189,7 @@ func (l *live) allocSignals() (err error) {
 
 // heed waits for a signal.
 func (r *phaseRun) heed(s *rmaStep) error {
-	q := r.win.SyncObjectInit(r.own[s.arg], 1, nil)
+	q := r.win.SyncObjectInit(r.own[s.arg], 1)
 	if err := q.Start(); err != nil {
 		return err
 	}

@@ -148,7 +148,7 @@ func (l *live) duplicate() error {
 			}
 		}
 		// Duplicates of duplicates are as those of the window.
-		d, err := l.views[len(l.views)/2].Untyped().DupWithInfo(info)
+		d, err := l.views[len(l.views)/2].Untyped().Dup(info)
 		if err != nil {
 			return err
 		}

@@ -98,7 +98,7 @@ func do(world *mpi.Comm, what string) error {
 // its own at the next one.
 func offers(world *mpi.Comm, next int) error {
 	mem := make([]int64, 4)
-	w, err := mpi.WinCreate(world, mem, nil)
+	w, err := mpi.WinCreate(world, mem)
 	if err != nil {
 		return err
 	}
