@@ -1,6 +1,10 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/coll"
+import (
+	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/op"
+)
 
 // Reduce combines the send slices of all members element by element and leaves
 // the result in recv at rank root; elsewhere recv is not looked at. In place: at
@@ -9,14 +13,23 @@ import "github.com/halo-mpi/halo/internal/coll"
 //
 // C: MPI_Reduce, section 6.9.1.
 func Reduce[T Elem](c *Comm, send, recv []T, op Op, root int) error {
-	if op.user != nil {
+	t := opType[T]()
+	if !op.kernel.DefinedOn(t) {
 		a := reduceArgs(send, recv, op, root)
 		return c.do(coll.Reduce, &a)
 	}
 	if err := c.usable(collectiveCall(coll.Reduce, blocking)); err != nil {
 		return err
 	}
-	return c.done(coll.Reduce, c.w.Coll.Reduce(c.core, memory(send), memory(recv), op.kernel.On(opType[T]()), opType[T](), elementCode[T](), root))
+	return c.done(coll.Reduce, c.w.Coll.Reduce(c.core, memory(send), memory(recv), op.kernel.On(t), t, elementCode[T](), root))
+}
+
+// Reduce is the function Reduce for memory with elements of a type, on which o is defined.
+func (*internals) Reduce(c *Comm, send, recv []byte, o Op, t op.Type, code dtype.Code, root int) error {
+	if err := c.usable(collectiveCall(coll.Reduce, blocking)); err != nil {
+		return err
+	}
+	return c.done(coll.Reduce, c.w.Coll.Reduce(c.core, send, recv, o.kernel.On(t), t, code, root))
 }
 
 // Ireduce starts a Reduce.
@@ -48,15 +61,31 @@ func reduceArgs[T Elem](send, recv []T, op Op, root int) coll.Args {
 //
 // C: MPI_Allreduce, section 6.9.6.
 func Allreduce[T Elem](c *Comm, send, recv []T, op Op) error {
-	if op.user != nil {
+	t := opType[T]()
+	if !op.kernel.DefinedOn(t) {
 		a := allreduceArgs(send, recv, op)
 		return c.do(coll.Allreduce, &a)
 	}
 	if err := c.usable(collectiveCall(coll.Allreduce, blocking)); err != nil {
 		return err
 	}
-	return c.done(coll.Allreduce, c.w.Coll.Allreduce(c.core, memory(send), memory(recv), op.kernel.On(opType[T]()), opType[T](), elementCode[T]()))
+	return c.done(coll.Allreduce, c.w.Coll.Allreduce(c.core, memory(send), memory(recv), op.kernel.On(t), t, elementCode[T]()))
 }
+
+// Allreduce is the function Allreduce for memory with elements of a type, on which o is defined.
+func (*internals) Allreduce(c *Comm, send, recv []byte, o Op, t op.Type, code dtype.Code) error {
+	if err := c.usable(collectiveCall(coll.Allreduce, blocking)); err != nil {
+		return err
+	}
+	return c.done(coll.Allreduce, c.w.Coll.Allreduce(c.core, send, recv, o.kernel.On(t), t, code))
+}
+
+// Operand is what an element of a predefined datatype is to predefined operations, 0 if it is
+// nothing, and its code.
+func (*internals) Operand(d Datatype) (op.Type, dtype.Code) { return op.For(d.h.t), d.h.t.Code() }
+
+// DefinedOn reports whether a reduction with o is defined on elements of a predefined datatype.
+func (*internals) DefinedOn(o Op, d Datatype) bool { return o.kernel.Reduces(d.h.t) != 0 }
 
 // Iallreduce starts an Allreduce.
 //

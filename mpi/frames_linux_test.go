@@ -25,7 +25,7 @@ var framed = map[string]struct {
 	"put":     {"shm", 2, func(c *mpi.Comm, w mpi.Win[float64], bad []float64) error { return w.Put(bad, 1, 0) }},
 	"far put": {"tcp", 7, func(c *mpi.Comm, w mpi.Win[float64], bad []float64) error { return w.Put(bad, 1, 0) }},
 	"send":    {"shm", 5, func(c *mpi.Comm, w mpi.Win[float64], bad []float64) error { return mpi.Send(c, bad, 1, 0) }},
-	"allreduce": {"shm", 5, func(c *mpi.Comm, w mpi.Win[float64], bad []float64) error {
+	"allreduce": {"shm", 3, func(c *mpi.Comm, w mpi.Win[float64], bad []float64) error {
 		return mpi.Allreduce(c, bad, make([]float64, 1), mpi.Sum)
 	}},
 }

@@ -6,4 +6,4 @@ import "github.com/halo-mpi/halo/internal/unexported"
 // what they belong to.
 type internals struct{}
 
-func init() { unexported.Set(internals{}) }
+func init() { unexported.Set(&internals{}) }

@@ -156,19 +156,16 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 	if err := o.enter(Blocking(Barrier)); err != nil {
 		return err
 	}
-	err := e.barrier(c)
+	var err error
+	if s := e.short(c, Barrier, 0); s != nil {
+		err = s.ended(s.barrier())
+	} else if d := e.across(c, Barrier, 0); d != nil {
+		err = e.throughNodes(c, d, Barrier, &Args{})
+	} else {
+		err = e.do(c, Barrier, &Args{})
+	}
 	o.leave()
 	return err
-}
-
-func (e *Engine) barrier(c *comm.Comm) error {
-	if s := e.short(c, Barrier, 0); s != nil {
-		return s.ended(s.barrier())
-	}
-	if d := e.across(c, Barrier, 0); d != nil {
-		return e.throughNodes(c, d, Barrier, &Args{})
-	}
-	return e.do(c, Barrier, &Args{})
 }
 
 // Bcast copies buf, elements of a code, from the root to all others. It takes the lock.
@@ -180,16 +177,14 @@ func (e *Engine) Bcast(c *comm.Comm, buf []byte, code dtype.Code, root int) erro
 	if err := o.enter(Blocking(Bcast)); err != nil {
 		return err
 	}
-	err := e.bcast(c, buf, code, root)
+	var err error
+	if s := e.short(c, Bcast, len(buf)); s != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
+		err = s.ended(s.bcast(mem.Of(buf), code, root))
+	} else {
+		err = e.do(c, Bcast, &Args{Recv: Slice(buf, code), Width: 1, Root: root})
+	}
 	o.leave()
 	return err
-}
-
-func (e *Engine) bcast(c *comm.Comm, buf []byte, code dtype.Code, root int) error {
-	if s := e.short(c, Bcast, len(buf)); s != nil && len(buf) > 0 && uint(root) < uint(c.Size()) {
-		return s.ended(s.bcast(mem.Of(buf), code, root))
-	}
-	return e.do(c, Bcast, &Args{Recv: Slice(buf, code), Width: 1, Root: root})
 }
 
 // bcastInStep is Bcast of something short in which nobody runs ahead where there
@@ -205,16 +200,15 @@ func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int, call string) er
 	return e.do(c, Bcast, &a)
 }
 
-// pass reports whether check has nothing against the slices of a reduction, and returns what
-// is used of recv.
-func pass(c *comm.Comm, k Kind, send, recv []byte, o op.Op, t op.Type, root int) (used []byte, ok bool) {
-	if op.Check(o, t) != nil || len(send)%t.Size() != 0 {
+// used reports whether check accepts the memory of a reduction of slices, and returns the part of
+// recv that the reduction uses. The operation is defined on the elements.
+func used(c *comm.Comm, k Kind, send, recv []byte, root int) (result []byte, ok bool) {
+	switch {
+	case len(send) == 0:
 		return nil, false
-	}
-	if k == Reduce && c.Rank != root {
+	case k == Reduce && c.Rank != root:
 		return recv, uint(root) < uint(c.Size())
-	}
-	if len(recv) < len(send) {
+	case len(recv) < len(send):
 		return nil, false
 	}
 	recv = recv[:len(send)]
@@ -223,58 +217,61 @@ func pass(c *comm.Comm, k Kind, send, recv []byte, o op.Op, t op.Type, root int)
 
 // Reduce leaves the reduction of all send in recv at the root; recv is not used
 // elsewhere. In place: send is recv at the root. It takes the lock.
+//
+// The caller has checked that o is defined on t, and gives whole elements.
 func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
 	busy := &stateOf(c).busy
 	if err := busy.enter(Blocking(Reduce)); err != nil {
 		return err
 	}
-	err := e.reduce(c, send, recv, o, t, code, root)
+	s, result, ok := e.short(c, Reduce, len(send)), recv, false
+	if s != nil {
+		result, ok = used(c, Reduce, send, recv, root)
+	}
+	var err error
+	if ok {
+		err = s.ended(s.reduce(send, result, o, t, code, root))
+	} else {
+		err = e.reduceMessages(c, Reduce, send, recv, o, t, code, root)
+	}
 	busy.leave()
 	return err
 }
 
-func (e *Engine) reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
-	if s := e.short(c, Reduce, len(send)); s != nil && len(send) > 0 {
-		if recv, ok := pass(c, Reduce, send, recv, o, t, root); ok {
-			return s.ended(s.reduce(send, recv, o, t, code, root))
-		}
-	}
-	a := Args{Send: Slice(send, code), Recv: Slice(recv, code), Op: o, Type: t, Root: root}
-	if d := e.across(c, Reduce, len(send)); d != nil && len(send) > 0 {
-		if used, ok := pass(c, Reduce, send, recv, o, t, root); ok {
-			a.Recv.Mem, a.Width = mem.Of(used), t.Size()
-			return e.throughNodes(c, d, Reduce, &a)
-		}
-	}
-	return e.do(c, Reduce, &a)
-}
-
 // Allreduce leaves the reduction of all send in every recv, the same bits in
 // each. In place: send is recv. It takes the lock.
+//
+// The caller has checked that o is defined on t, and gives whole elements.
 func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
 	busy := &stateOf(c).busy
 	if err := busy.enter(Blocking(Allreduce)); err != nil {
 		return err
 	}
-	err := e.allreduce(c, send, recv, o, t, code)
+	s, result, ok := e.short(c, Allreduce, len(send)), recv, false
+	if s != nil {
+		result, ok = used(c, Allreduce, send, recv, 0)
+	}
+	var err error
+	if ok {
+		err = s.ended(s.allreduce(send, result, o, t, code))
+	} else {
+		err = e.reduceMessages(c, Allreduce, send, recv, o, t, code, 0)
+	}
 	busy.leave()
 	return err
 }
 
-func (e *Engine) allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
-	if s := e.short(c, Allreduce, len(send)); s != nil && len(send) > 0 {
-		if recv, ok := pass(c, Allreduce, send, recv, o, t, 0); ok {
-			return s.ended(s.allreduce(send, recv, o, t, code))
+// reduceMessages carries out a Reduce or Allreduce of slices that does not go through the slot of
+// c, within a call that has entered.
+func (e *Engine) reduceMessages(c *comm.Comm, k Kind, send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
+	a := Args{Send: Slice(send, code), Recv: Slice(recv, code), Op: o, Type: t, Root: root}
+	if d := e.across(c, k, len(send)); d != nil {
+		if result, ok := used(c, k, send, recv, root); ok {
+			a.Recv.Mem, a.Width = mem.Of(result), t.Size()
+			return e.throughNodes(c, d, k, &a)
 		}
 	}
-	a := Args{Send: Slice(send, code), Recv: Slice(recv, code), Op: o, Type: t}
-	if d := e.across(c, Allreduce, len(send)); d != nil && len(send) > 0 {
-		if used, ok := pass(c, Allreduce, send, recv, o, t, 0); ok {
-			a.Recv.Mem, a.Width = mem.Of(used), t.Size()
-			return e.throughNodes(c, d, Allreduce, &a)
-		}
-	}
-	return e.do(c, Allreduce, &a)
+	return e.do(c, k, &a)
 }
 
 // allgather leaves all send, in the order of the ranks, in every recv, for what is

@@ -129,6 +129,9 @@ func TestWrongArguments(t *testing.T) {
 	run(t, "inproc", 2, auto(), func(w *world.World) error {
 		c, e := w.Comm, w.Coll
 		b := make([]byte, 16)
+		reduce := func(k coll.Kind, b []byte, o op.Op, t op.Type) error {
+			return e.Do(c, k, &coll.Args{Send: coll.Bytes(b), Recv: coll.Bytes(b), Op: o, Type: t})
+		}
 		for _, x := range []struct {
 			name string
 			err  error
@@ -138,10 +141,10 @@ func TestWrongArguments(t *testing.T) {
 			{"root 2", e.Bcast(c, b, dtype.Mixed, 2), class.Root},
 			{"root of reduce", e.Reduce(c, b, b, op.Sum, op.Int8, dtype.Mixed, 2), class.Root},
 			{"root of gather", e.Do(c, coll.Gather, &coll.Args{Send: coll.Bytes(b), Recv: coll.Bytes(b), Width: 1, Root: 7}), class.Root},
-			{"operation", e.Allreduce(c, b, b, op.Band, op.Float64, dtype.Mixed), class.Op},
-			{"operation of reduce", e.Reduce(c, b, b, op.Min, op.Complex64, dtype.Mixed, 0), class.Op},
+			{"operation", reduce(coll.Allreduce, b, op.Band, op.Float64), class.Op},
+			{"operation of reduce", reduce(coll.Reduce, b, op.Min, op.Complex64), class.Op},
 			{"lengths", e.Allreduce(c, b, b[:8], op.Sum, op.Float64, dtype.Mixed), class.Count},
-			{"part of an element", e.Allreduce(c, b[:7], b[:7], op.Sum, op.Float64, dtype.Mixed), class.Count},
+			{"part of an element", reduce(coll.Allreduce, b[:7], op.Sum, op.Float64), class.Count},
 			{"gather", e.Do(w.Self, coll.Gather, &coll.Args{Send: coll.Bytes(b), Recv: coll.Bytes(b[:8]), Width: 1}), class.Count},
 		} {
 			var ce *class.Error

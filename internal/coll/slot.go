@@ -352,10 +352,18 @@ func (s *slot) allreduce(send, recv []byte, o op.Op, t op.Type, code dtype.Code)
 		return s.allreduceLong(send, recv, o, t)
 	}
 	s.Number++
-	if err := s.give(mem.Of(send)); err != nil {
-		return err
-	}
 	n := len(recv)
+	if n > shmfmt.SlotShort {
+		if err := s.give(mem.Of(send)); err != nil {
+			return err
+		}
+	} else { // as give does
+		if err := s.settle(); err != nil {
+			return err
+		}
+		s.own.PutShort(s.Number, s.terms.said, send)
+		shmfmt.Publish(&s.own.Number, s.Number)
+	}
 	if s.inCells() {
 		var err error
 		if n <= shmfmt.SlotShort {

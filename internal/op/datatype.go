@@ -42,7 +42,7 @@ func CheckFor(o Op, t *dtype.Type) (Type, error) {
 func (o Op) Reduces(t *dtype.Type) Type {
 	typ, bare := For(t), o.Bare()
 	logical := bare == Land || bare == Lor || bare == Lxor
-	if !o.reduces(typ) || logical && typ.group() == integers && !ofC(t.Elem()) {
+	if !o.DefinedOn(typ) || logical && typ.group() == integers && !ofC(t.Elem()) {
 		return 0
 	}
 	return typ

@@ -49,7 +49,7 @@ func (o Op) String() string {
 func Check(o Op, t Type) error {
 	bare := o.Bare()
 	switch {
-	case o.reduces(t):
+	case o.DefinedOn(t):
 		return nil
 	case t == Handle:
 		return &class.Error{Class: class.Type, Text: "no operation is defined on handles of synchronisation objects"}
@@ -61,9 +61,9 @@ func Check(o Op, t Type) error {
 	return wrong("operation %v is not defined on elements of %v", o, t)
 }
 
-// reduces reports whether a reduction with o is defined on t. It makes no error, so that tables of
-// all operations on all types can be filled without one for each pair that is not defined.
-func (o Op) reduces(t Type) bool {
+// DefinedOn reports whether a reduction with o is defined on t. It makes no error: fast paths ask
+// it, and tables of all operations on all types are filled with it.
+func (o Op) DefinedOn(t Type) bool {
 	g := t.group()
 	switch o.Bare() {
 	case Sum, Prod:
@@ -92,7 +92,7 @@ func CheckAccumulate(o Op, t Type) error {
 // Accumulates reports whether CheckAccumulate accepts o on t.
 func (o Op) Accumulates(t Type) bool {
 	bare := o.Bare()
-	return (bare == Replace || bare == NoOp) && t.group() != none || o.reduces(t)
+	return (bare == Replace || bare == NoOp) && t.group() != none || o.DefinedOn(t)
 }
 
 func wrong(format string, args ...any) error {
