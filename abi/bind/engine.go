@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/unexported"
@@ -30,6 +31,10 @@ var engine = unexported.Get[interface {
 	UnshareType(d mpi.Datatype, record *shmfmt.Type)
 	TypeLayout() uint64
 	Kernel(o mpi.Op, d mpi.Datatype) uintptr
+	Operand(d mpi.Datatype) (op.Type, dtype.Code)
+	DefinedOn(o mpi.Op, d mpi.Datatype) bool
+	Reduce(c *mpi.Comm, send, recv []byte, o mpi.Op, t op.Type, code dtype.Code, root int) error
+	Allreduce(c *mpi.Comm, send, recv []byte, o mpi.Op, t op.Type, code dtype.Code) error
 	Await(c *mpi.Comm, word *atomic.Uint64, n uint64) error
 	Ring(c *mpi.Comm)
 	CompletedRequest(c *mpi.Comm) mpi.Request

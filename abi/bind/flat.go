@@ -3,6 +3,8 @@ package bind
 import (
 	"unsafe"
 
+	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/mpi"
 )
 
@@ -11,10 +13,8 @@ import (
 // take only what is plainly right: elements of one predefined type on both sides, some of
 // them, the operations that all numbers have, and memory on both sides, not the same.
 type flat struct {
-	bitwise   bool // they have bitwise operations
-	allreduce func(c *mpi.Comm, send, recv uintptr, n int, op mpi.Op) error
-	reduce    func(c *mpi.Comm, send, recv uintptr, n int, op mpi.Op, root int) error
-	local     func(in, inout uintptr, n int, op mpi.Op) error
+	bitwise bool // they have bitwise operations
+	local   func(in, inout uintptr, n int, op mpi.Op) error
 
 	accumulate    func(w *mpi.Window, origin uintptr, n, target, disp int, op mpi.Op) error
 	getAccumulate func(w *mpi.Window, origin, result uintptr, n, target, disp int, op mpi.Op) error
@@ -32,12 +32,6 @@ func flatOf[T interface {
 }](bitwise bool) *flat {
 	return &flat{
 		bitwise: bitwise,
-		allreduce: func(c *mpi.Comm, send, recv uintptr, n int, op mpi.Op) error {
-			return mpi.Allreduce(c, elementsAt[T](send, n), elementsAt[T](recv, n), op)
-		},
-		reduce: func(c *mpi.Comm, send, recv uintptr, n int, op mpi.Op, root int) error {
-			return mpi.Reduce(c, elementsAt[T](send, n), elementsAt[T](recv, n), op, root)
-		},
 		local: func(in, inout uintptr, n int, op mpi.Op) error {
 			return mpi.ReduceLocal(elementsAt[T](in, n), elementsAt[T](inout, n), op)
 		},
@@ -60,10 +54,45 @@ func (l *Lib) startFlat() {
 		i := p.handle - firstPredefined
 		size, kind := fastType(p.name, l.predefined[i])
 		if kind >= FastDense {
-			l.dense[i] = size
+			l.basics[i] = basicOf(l.predefined[i], size)
 		}
 		l.flats[i] = numbers(kind, size)
 	}
+}
+
+// basic is a predefined type whose elements lie as they are packed; all 0 stands for other types.
+type basic struct {
+	size int32  // in bytes
+	ops  uint32 // bit i: a reduction with the operation of handle opNull+i is defined on the elements
+	typ  op.Type
+	code dtype.Code
+}
+
+// basicOf describes a predefined type whose elements have a size.
+func basicOf(d mpi.Datatype, size int) basic {
+	b := basic{size: int32(size)}
+	if b.typ, b.code = engine.Operand(d); b.typ.Size() != size {
+		return b
+	}
+	for i, o := range predefinedOps[opNull:] {
+		if engine.DefinedOn(o, d) {
+			b.ops |= 1 << i
+		}
+	}
+	return b
+}
+
+// operands describes the type of count operands at two addresses that the operation of handle o
+// combines. It returns nil if anything is not plainly right.
+func (l *Lib) operands(send, recv uintptr, count int, d, o handle) *basic {
+	i, bit := d-firstPredefined, o-opNull
+	if i >= handle(len(l.basics)) || uint(count-1) >= mostFlat || send < firstPage || recv < firstPage || send == recv {
+		return nil
+	}
+	if b := &l.basics[i]; bit < 32 && b.ops>>bit&1 != 0 {
+		return b
+	}
+	return nil
 }
 
 // numbers is flat for numbers of a kind, nil if there are none of that size.
@@ -129,8 +158,8 @@ func (f *flat) accumulates(op mpi.Op) bool { return f != nil && op == mpi.Replac
 // is none, there are none, or there is no memory.
 func (l *Lib) bytesAt(address uintptr, count int, d handle) ([]byte, bool) {
 	i := d - firstPredefined
-	if i >= handle(len(l.dense)) || l.dense[i] == 0 || uint(count-1) >= mostFlat || address < firstPage {
+	if i >= handle(len(l.basics)) || l.basics[i].size == 0 || uint(count-1) >= mostFlat || address < firstPage {
 		return nil, false
 	}
-	return elementsAt[byte](address, count*l.dense[i]), true
+	return elementsAt[byte](address, count*int(l.basics[i].size)), true
 }

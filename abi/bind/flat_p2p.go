@@ -6,8 +6,8 @@ import "github.com/halo-mpi/halo/mpi"
 
 // dataAt is bytesAt for messages, which may have no elements.
 func (l *Lib) dataAt(address uintptr, count int, d handle) ([]byte, bool) {
-	if i := d - firstPredefined; count == 0 && i < handle(len(l.dense)) {
-		return nil, l.dense[i] != 0
+	if i := d - firstPredefined; count == 0 && i < handle(len(l.basics)) {
+		return nil, l.basics[i].size != 0
 	}
 	return l.bytesAt(address, count, d)
 }

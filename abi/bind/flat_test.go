@@ -3,6 +3,7 @@ package bind
 import (
 	"bytes"
 	"testing"
+	"unsafe"
 
 	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/mpi"
@@ -38,45 +39,48 @@ func TestShortWayDoesWhatBuffersDo(t *testing.T) {
 		w := created.Window
 		ok(t, w.LockAll(0))
 		const rank = 0
-		calls := map[string]func(l *Lib, from, to uintptr, n int, d handle, op mpi.Op) error{
-			"reduce_local": func(l *Lib, from, to uintptr, n int, d handle, op mpi.Op) error {
-				return l.reduceLocal(from, to, n, d, op)
+		onWords := func(do func(a args) error, words ...uintptr) error { return do(args{words: unsafe.Pointer(&words[0])}) }
+		calls := map[string]func(l *Lib, from, to uintptr, n int, d, op handle) error{
+			"reduce_local": func(l *Lib, from, to uintptr, n int, d, op handle) error {
+				return l.reduceLocal(from, to, n, d, l.op(op))
 			},
-			"allreduce": func(l *Lib, from, to uintptr, n int, d handle, op mpi.Op) error {
-				return l.allreduceNow(world, from, to, n, d, op)
+			"allreduce": func(l *Lib, from, to uintptr, n int, d, op handle) error {
+				return onWords(l.doAllreduce, from, to, uintptr(n), d, op, commWorld)
 			},
-			"reduce": func(l *Lib, from, to uintptr, n int, d handle, op mpi.Op) error {
-				return l.reduceNow(world, from, to, n, d, op, 0)
+			"reduce": func(l *Lib, from, to uintptr, n int, d, op handle) error {
+				return onWords(l.doReduce, from, to, uintptr(n), d, op, 0, commWorld)
 			},
-			"accumulate": func(l *Lib, from, _ uintptr, n int, d handle, op mpi.Op) error {
-				return l.accumulate(w, from, n, d, rank, 16, n, d, op)
+			"accumulate": func(l *Lib, from, _ uintptr, n int, d, op handle) error {
+				return l.accumulate(w, from, n, d, rank, 16, n, d, l.op(op))
 			},
-			"get_accumulate": func(l *Lib, from, to uintptr, n int, d handle, op mpi.Op) error {
-				return l.getAccumulate(w, from, n, d, to, n, d, rank, 16, n, d, op)
+			"get_accumulate": func(l *Lib, from, to uintptr, n int, d, op handle) error {
+				return l.getAccumulate(w, from, n, d, to, n, d, rank, 16, n, d, l.op(op))
 			},
 		}
-		moves := map[string]func(l *Lib, from, to uintptr, n int, d handle, op mpi.Op) error{
-			"bcast": func(l *Lib, _, to uintptr, n int, d handle, _ mpi.Op) error { return l.bcastNow(world, to, n, d, 0) },
-			"allgather": func(l *Lib, from, to uintptr, n int, d handle, _ mpi.Op) error {
-				return l.allgatherNow(world, from, n, d, to, n, d)
+		moves := map[string]func(l *Lib, from, to uintptr, n int, d, op handle) error{
+			"bcast": func(l *Lib, _, to uintptr, n int, d, _ handle) error {
+				return onWords(l.doBcast, to, uintptr(n), d, 0, commWorld)
 			},
-			"alltoall": func(l *Lib, from, to uintptr, n int, d handle, _ mpi.Op) error {
-				return l.alltoallNow(world, from, n, d, to, n, d)
+			"allgather": func(l *Lib, from, to uintptr, n int, d, _ handle) error {
+				return onWords(l.doAllgather, from, uintptr(n), d, to, uintptr(n), d, commWorld)
 			},
-			"put": func(l *Lib, from, _ uintptr, n int, d handle, _ mpi.Op) error {
+			"alltoall": func(l *Lib, from, to uintptr, n int, d, _ handle) error {
+				return onWords(l.doAlltoall, from, uintptr(n), d, to, uintptr(n), d, commWorld)
+			},
+			"put": func(l *Lib, from, _ uintptr, n int, d, _ handle) error {
 				return l.put(w, from, n, d, rank, 16, n, d)
 			},
-			"get": func(l *Lib, _, to uintptr, n int, d handle, _ mpi.Op) error {
+			"get": func(l *Lib, _, to uintptr, n int, d, _ handle) error {
 				return l.get(w, to, n, d, rank, 16, n, d)
 			},
-			"put of other types": func(l *Lib, from, _ uintptr, n int, d handle, _ mpi.Op) error {
+			"put of other types": func(l *Lib, from, _ uintptr, n int, d, _ handle) error {
 				return l.put(w, from, n, d, rank, 16, 2*n, d)
 			},
 		}
 		from := fieldOf(t, world, 1, room)
 		to := [2][]byte{fieldOf(t, world, 0, room), fieldOf(t, world, 0, room)}
 		held := [2][]byte{make([]byte, room), make([]byte, room)}
-		same := func(name string, do func(l *Lib, from, to uintptr, n int, d handle, op mpi.Op) error, n int, d handle, op mpi.Op, what string) {
+		same := func(name string, do func(l *Lib, from, to uintptr, n int, d, op handle) error, n int, d, op handle, what string) {
 			var errs [2]error
 			for i, l := range []*Lib{short, long} {
 				for k := range room {
@@ -97,10 +101,10 @@ func TestShortWayDoesWhatBuffersDo(t *testing.T) {
 			}
 			name = name + " of " + what
 			if code(errs[0]) != code(errs[1]) {
-				t.Errorf("%s, %d of %#x with %v: %v, by Buffers %v", name, n, d, op, errs[0], errs[1])
+				t.Errorf("%s, %d of %#x with %#x: %v, by Buffers %v", name, n, d, op, errs[0], errs[1])
 			}
 			if !bytes.Equal(to[0], to[1]) || !bytes.Equal(held[0], held[1]) {
-				t.Errorf("%s, %d of %#x with %v: other memory than by Buffers", name, n, d, op)
+				t.Errorf("%s, %d of %#x with %#x: other memory than by Buffers", name, n, d, op)
 			}
 		}
 		places := []string{"memory", "null", "in place", "one"}
@@ -111,9 +115,9 @@ func TestShortWayDoesWhatBuffersDo(t *testing.T) {
 			for _, what := range places {
 				for _, n := range []int{3, 0, -1} {
 					for name, do := range moves {
-						same(name, do, n, p.handle, mpi.Sum, what)
+						same(name, do, n, p.handle, opNull, what)
 					}
-					for _, op := range append(predefinedOps[0x21:], mpi.OpNull) {
+					for op := opNull; op <= opNull+32; op++ { // the last is no operation
 						for name, do := range calls {
 							same(name, do, n, p.handle, op, what)
 						}
@@ -137,8 +141,23 @@ func TestShortWayKnowsNumbers(t *testing.T) {
 		if number := kind >= FastSigned && size <= 8; number != (f != nil) {
 			t.Errorf("%s, %d bytes of kind %d: %+v", p.name, size, kind, f)
 		}
+		if b := l.operands(firstPage, 2*firstPage, 1, p.handle, opNull+1); kind >= FastSigned && (b == nil || int(b.size) != size) {
+			t.Errorf("%s, %d bytes of kind %d, is summed up as %+v", p.name, size, kind, b)
+		} else if b != nil && kind < FastDense {
+			t.Errorf("%s, of kind %d, is summed up as it lies in memory", p.name, kind)
+		}
 	}
 	if l.flat(1, 1, firstPage, firstPage) != nil || l.flat(lastPredefined+1, 1, firstPage, firstPage) != nil {
 		t.Error("there are numbers outside the predefined types")
+	}
+	const sum = opNull + 1
+	for _, wrong := range []*basic{
+		l.operands(firstPage, 2*firstPage, 1, 1, sum), l.operands(firstPage, 2*firstPage, 1, lastPredefined+1, sum),
+		l.operands(firstPage, 2*firstPage, 1, 0x214, opNull), l.operands(firstPage, 2*firstPage, 1, 0x214, sum+32),
+		l.operands(firstPage, 2*firstPage, 0, 0x214, sum), l.operands(firstPage, firstPage, 1, 0x214, sum), l.operands(inPlace, firstPage, 1, 0x214, sum),
+	} {
+		if wrong != nil {
+			t.Errorf("%+v without operands, or an operation on them", wrong)
+		}
 	}
 }

@@ -70,7 +70,7 @@ type Lib struct {
 	origins    origins
 	predefined [lastPredefined - firstPredefined + 1]mpi.Datatype
 	flats      [lastPredefined - firstPredefined + 1]*flat // nil of those that are no numbers
-	dense      [lastPredefined - firstPredefined + 1]int   // the size of those that lie as they are packed, else 0
+	basics     [lastPredefined - firstPredefined + 1]basic
 
 	state atomic.Int32
 	world atomic.Pointer[mpi.Comm] // nil before Init

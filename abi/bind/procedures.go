@@ -568,14 +568,14 @@ func init() {
 		8:   doMPI_Add_error_class,
 		9:   doMPI_Add_error_code,
 		10:  doMPI_Add_error_string,
-		11:  doMPI_Allgather,
+		11:  (*Lib).doAllgather,
 		12:  doMPI_Allgather_init,
 		13:  doMPI_Allgatherv,
 		14:  doMPI_Allgatherv_init,
 		15:  doMPI_Alloc_mem,
-		16:  doMPI_Allreduce,
+		16:  (*Lib).doAllreduce,
 		17:  doMPI_Allreduce_init,
-		18:  doMPI_Alltoall,
+		18:  (*Lib).doAlltoall,
 		19:  doMPI_Alltoall_init,
 		20:  doMPI_Alltoallv,
 		21:  doMPI_Alltoallv_init,
@@ -586,7 +586,7 @@ func init() {
 		26:  doMPI_Attr_put,
 		27:  doMPI_Barrier,
 		28:  doMPI_Barrier_init,
-		29:  doMPI_Bcast,
+		29:  (*Lib).doBcast,
 		30:  doMPI_Bcast_init,
 		31:  doMPI_Bsend,
 		32:  doMPI_Bsend_init,
@@ -732,7 +732,7 @@ func init() {
 		281: doMPI_Raccumulate,
 		282: (*Lib).recv,
 		283: doMPI_Recv_init,
-		284: doMPI_Reduce,
+		284: (*Lib).doReduce,
 		285: doMPI_Reduce_init,
 		286: doMPI_Reduce_local,
 		287: doMPI_Reduce_scatter,
@@ -1624,14 +1624,6 @@ func doMPI_Add_error_string(l *Lib, a args) error {
 	return mpi.AddErrorString(mpi.Class(a.int(0)), text(a.word(1)))
 }
 
-func doMPI_Allgather(l *Lib, a args) error {
-	comm, err := l.comm(a.word(6), "MPI_Allgather")
-	if err != nil {
-		return err
-	}
-	return l.allgatherNow(comm, a.word(0), a.int(1), a.word(2), a.word(3), a.int(4), a.word(5))
-}
-
 func doMPI_Allgather_init(l *Lib, a args) error {
 	if err := l.need("MPI_Allgather_init", a, "request", 8); err != nil {
 		return err
@@ -1686,14 +1678,6 @@ func doMPI_Alloc_mem(l *Lib, a args) error {
 	return nil
 }
 
-func doMPI_Allreduce(l *Lib, a args) error {
-	comm, err := l.comm(a.word(5), "MPI_Allreduce")
-	if err != nil {
-		return err
-	}
-	return l.allreduceNow(comm, a.word(0), a.word(1), a.int(2), a.word(3), l.operation(a, 4))
-}
-
 func doMPI_Allreduce_init(l *Lib, a args) error {
 	if err := l.need("MPI_Allreduce_init", a, "request", 7); err != nil {
 		return err
@@ -1704,14 +1688,6 @@ func doMPI_Allreduce_init(l *Lib, a args) error {
 	}
 	v0 := comm.AllreduceInit(l.allreduce(a.word(0), a.word(1), a.int(2), l.datatype(a.word(3)), l.operation(a, 4)))
 	return l.setRequest(a, 7, v0)
-}
-
-func doMPI_Alltoall(l *Lib, a args) error {
-	comm, err := l.comm(a.word(6), "MPI_Alltoall")
-	if err != nil {
-		return err
-	}
-	return l.alltoallNow(comm, a.word(0), a.int(1), a.word(2), a.word(3), a.int(4), a.word(5))
 }
 
 func doMPI_Alltoall_init(l *Lib, a args) error {
@@ -1816,14 +1792,6 @@ func doMPI_Barrier_init(l *Lib, a args) error {
 	}
 	v0 := comm.BarrierInit()
 	return l.setRequest(a, 2, v0)
-}
-
-func doMPI_Bcast(l *Lib, a args) error {
-	comm, err := l.comm(a.word(4), "MPI_Bcast")
-	if err != nil {
-		return err
-	}
-	return l.bcastNow(comm, a.word(0), a.int(1), a.word(2), a.int(3))
 }
 
 func doMPI_Bcast_init(l *Lib, a args) error {
@@ -3265,14 +3233,6 @@ func doMPI_Recv_init(l *Lib, a args) error {
 	}
 	v0 := comm.RecvInit(l.buf(a.word(0), a.int(1), l.datatype(a.word(2))), a.int(3), a.int(4))
 	return l.setRequest(a, 6, v0)
-}
-
-func doMPI_Reduce(l *Lib, a args) error {
-	comm, err := l.comm(a.word(6), "MPI_Reduce")
-	if err != nil {
-		return err
-	}
-	return l.reduceNow(comm, a.word(0), a.word(1), a.int(2), a.word(3), l.operation(a, 4), a.int(5))
 }
 
 func doMPI_Reduce_init(l *Lib, a args) error {

@@ -1,0 +1,57 @@
+//go:build linux
+
+package run
+
+import (
+	"strings"
+	"testing"
+)
+
+// mostFunctions is how many functions of Halo a short MPI_Allreduce that enters Go calls on its way
+// to memory, at most (issue 20, done when 2).
+const mostFunctions = 6
+
+// The way of a short MPI_Allreduce from C to memory is of few functions. What counts is a function
+// that is not inlined, from the first one of Go, by which cgo calls haloRun, to the one that writes
+// the operand into the slot, and to the one that has the loops of internal/op combine the operands
+// into the result. These loops do not count, as a copy does not.
+func TestAllreduceIsOfFewFunctions(t *testing.T) {
+	need(t)
+	if sanitizing().flags != nil {
+		t.Skip("sanitizers report faults themselves")
+	}
+	program := compile(t, "mpicc", "../frames_allreduce.c")
+	for _, what := range []string{"operand", "result"} {
+		// C leaves everything to Go, and does not try the memory before.
+		r := launched(t, "shm", 2, []string{"HALO_C_FAST=0", "GOTRACEBACK=single"}, program, what)
+		way, found := functions(r.err)
+		if !found {
+			t.Errorf("%s: status %d, and no stack\n%s%s", what, r.status, r.out, r.err)
+		}
+		if len(way) > mostFunctions {
+			t.Errorf("%s: %d functions, %d at most:\n%s", what, len(way), mostFunctions, strings.Join(way, "\n"))
+		}
+	}
+}
+
+// functions lists the functions that count between the fault and the call of Go by C, in what Go
+// prints at the end of a process.
+func functions(stack string) (way []string, found bool) {
+	_, stack, _ = strings.Cut(stack, "\npanic(")
+	_, stack, _ = strings.Cut(stack, "\n")
+	for line := range strings.Lines(stack) {
+		line = strings.TrimSuffix(line, "\n")
+		call, inlined := strings.CutSuffix(line, "(...)")
+		switch {
+		case strings.HasPrefix(line, "\t"), strings.HasPrefix(line, "github.com/halo-mpi/halo/internal/op."):
+		case strings.HasPrefix(line, "main.haloRun("):
+			if !inlined {
+				way = append(way, "main.haloRun")
+			}
+			return append(way, "what cgo makes of haloRun"), true // without a package: not in the stack
+		case !inlined:
+			way = append(way, call[:strings.LastIndex(call, "(")])
+		}
+	}
+	return way, false
+}
