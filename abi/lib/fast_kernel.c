@@ -6,7 +6,7 @@
 
 /*
  * Puts and gets that the kernel makes: the target's memory is of a process of the same host, and
- * not mapped here. internal/rma/unlocked.go says when they may be made so. Whatever the kernel
+ * not mapped here. internal/rma/kernel_unlocked.go says when they may be made so. Whatever the kernel
  * refuses goes to Go, which makes it again and finds out what is wrong.
  */
 

@@ -52,7 +52,6 @@ func debts() []debt {
 		{"internal/benchmark", 1},
 		{"internal/coll", 4},
 		{"internal/planted", 3},
-		{"internal/rma", 25},
 		{"internal/shmfmt", 23},
 		{"mpi", 2},
 		{"mpi/histories", 1},

@@ -12,34 +12,34 @@ import (
 
 // # Other processes for a window (Ritzdorf, 2008)
 //
-// ChangeComm gives a window the members of another communicator: some stay, some leave, some
-// are new, and ranks are those of the new one. There need be no communicator of all who take
-// part. So those of the old one (who stay, or leave) and those of the new one (who stay, or are
-// new) agree by turns, who stays in both:
+// ChangeComm gives a window the members of another communicator: some stay, some leave, some are
+// new, and ranks are those of the new communicator. There need be no communicator of all processes
+// that take part. So the old members (which stay or leave) and the new members (which stay or are
+// new) agree in turn; those that stay take part in both:
 //
-//	1 old   who stays, and whether all may: no epoch is open, nothing under way
-//	2 new   a duplicate of the new communicator; what the window is; what newcomers bring
-//	3       who stays changes tables; from now on frames of newcomers are understood
-//	4 old   it is done, or why not: who leaves frees its part
+//	1 old   which members stay, and whether all may: no epoch is open, nothing under way
+//	2 new   a duplicate of the new communicator; what the window is; what new members bring
+//	3       those that stay change tables; from now on frames of new members are understood
+//	4 old   it is done, or why not: those that leave free their part
 //	5 new   all have changed: operations may begin
 //
-// All decisions are made by everybody from the same words, so that either all change or
-// nobody does, as long as nobody dies. What is wrong with one is told to all.
+// All members take each decision from the same words, so that either all change or none does,
+// unless one dies. An error of one is told to all.
 //
-// The window keeps its id, its memory and counters, and with them synchronisation objects,
-// which name a process and not a rank. State of targets belongs to processes: who stays
-// keeps it under another rank, and of those who leave it is forgotten, so that they can
-// come back as newcomers.
+// The window keeps its id, its memory and counters, and with them synchronisation objects, which
+// name a process and not a rank. State of targets belongs to processes: that of those that stay
+// continues under another rank; that of those that leave is dropped, so that they can come back as
+// new members.
 
-// oldPart is what a member tells those of the old communicator.
+// oldPart is what a member tells the old members.
 type oldPart struct {
 	class class.Class
-	ctx   uint64 // of the new communicator, 0 for who leaves
+	ctx   uint64 // of the new communicator, 0 for a member that leaves
 }
 
 const oldPartSize = 16
 
-// newPart is what a member tells those of the new communicator.
+// newPart is what a member tells the new members.
 type newPart struct {
 	class   class.Class
 	stays   bool
@@ -74,13 +74,13 @@ func (x *newPart) decode(b []byte) {
 	}
 }
 
-// ChangeComm gives the window of v the members of c, nil for who leaves it; v is nil for
-// who is new, and s says what those bring (MPIX_WIN_CHANGE_COMM). peer is a rank of c that is
-// a member already. It returns the view, nil to who leaves, and takes the lock. Collective
-// over the window and c.
+// ChangeComm gives the window of v the members of c, which is nil for a member that leaves; v is
+// nil for a new member, and s says what that brings (MPIX_WIN_CHANGE_COMM). peer is a rank of c
+// that is a member already. It returns the view, nil to a member that leaves, and takes the lock.
+// It is collective over the window and c.
 //
-// Cost: an allgather of 16 bytes and an allreduce of 8 of the old members; a duplicate of c,
-// two allgathers of 48 bytes and a barrier of the new ones.
+// Cost: an allgather of 16 bytes and an allreduce of 8 of the old members; a duplicate of c, two
+// allgathers of 48 bytes and a barrier of the new ones.
 func (e *Engine) ChangeComm(v *View, c *comm.Comm, peer int, s Spec) (*View, error) {
 	if v == nil {
 		return e.enter(c, peer, s)
@@ -101,7 +101,7 @@ func (e *Engine) ChangeComm(v *View, c *comm.Comm, peer int, s Spec) (*View, err
 		if err != nil {
 			return v, err
 		}
-		w.forsake()
+		w.abandon()
 		return nil, nil
 	}
 	return v, w.changeMembers(c, peer, err)
@@ -139,8 +139,8 @@ func peerExists(c *comm.Comm, peer int) error {
 	return nil
 }
 
-// agreeOld tells the old members whether this one stays, and returns why the window cannot
-// change; told says that the new ones are to be told as well.
+// agreeOld tells the old members whether this one stays, and returns why the window cannot change;
+// told says that the new members must be told as well.
 func (w *Window) agreeOld(own error, c *comm.Comm) (told bool, err error) {
 	n := w.Comm.Size()
 	mine, all := make([]byte, oldPartSize), make([]byte, n*oldPartSize)
@@ -175,7 +175,7 @@ func (w *Window) agreeOld(own error, c *comm.Comm) (told bool, err error) {
 	return true, nil
 }
 
-// changeMembers is the way of who stays, from step 2 on; failed is why it cannot be.
+// changeMembers is the part of a member that stays, from step 2 on; failed is why it cannot.
 func (w *Window) changeMembers(c *comm.Comm, peer int, failed error) error {
 	e := w.e
 	d, err := e.colls.Dup(c)
@@ -215,8 +215,8 @@ func (w *Window) changeMembers(c *comm.Comm, peer int, failed error) error {
 // Unit is the own displacement unit.
 func (w *Window) Unit() int64 { return w.table.unit.at(w.Comm.Rank) }
 
-// agreeNew tells the new members what this one is and knows, and returns what the window is;
-// own is why this one cannot take part.
+// agreeNew tells the new members what this one is and knows, and returns what the window is; own is
+// why this one cannot take part.
 func (e *Engine) agreeNew(d *comm.Comm, mine newPart, own error) (known newPart, err error) {
 	n := d.Size()
 	give, all := make([]byte, newPartSize), make([]byte, n*newPartSize)
@@ -283,8 +283,8 @@ func (e *Engine) exchangeEntries(d *comm.Comm, mine entry, own error) ([]byte, e
 	return all, nil
 }
 
-// outcome tells the old members why the window could not be changed, or that it was, and
-// returns what any of them has told.
+// outcome tells the old members why the window could not be changed, or that it was, and returns
+// the error of any of them.
 func (w *Window) outcome(failed error) error { return w.e.outcomeOf(w.Comm, failed) }
 
 func (e *Engine) outcomeOf(c *comm.Comm, failed error) error {
@@ -338,7 +338,7 @@ func (w *Window) renumber(d *comm.Comm, t table, checked bool) {
 	w.openSync()
 }
 
-// disown forgets what is known of a process that leaves. The lock is held.
+// disown drops the state of a process that leaves. The lock is held.
 func (w *Window) disown(process int32) {
 	for k := range w.faults {
 		if k.process == process {
@@ -353,14 +353,14 @@ func (w *Window) disown(process int32) {
 	if w.e.node == nil {
 		return
 	}
-	if local := w.e.node.LocalIndex(int(process)); local >= 0 { // if it comes back its own counts begin at 0
+	if local := w.e.node.LocalIndex(int(process)); local >= 0 { // if it comes back its counts begin at 0
 		w.control.Posted(local).Store(0)
 		w.control.Completed(local).Store(0)
 	}
 }
 
-// forsake gives up the window in this process, which leaves it: the others know.
-func (w *Window) forsake() {
+// abandon discards the window in this process, which leaves it: the others know.
+func (w *Window) abandon() {
 	e := w.e
 	e.p.Lock()
 	defer e.p.Unlock()
@@ -370,7 +370,7 @@ func (w *Window) forsake() {
 	w.discard(true)
 }
 
-// enter is the way of a newcomer.
+// enter is the part of a new member.
 func (e *Engine) enter(c *comm.Comm, peer int, s Spec) (*View, error) {
 	d, err := e.colls.Dup(c)
 	if err != nil {
@@ -404,7 +404,7 @@ func (e *Engine) enter(c *comm.Comm, peer int, s Spec) (*View, error) {
 		if w.own.Fine = known.fine; e.windows[w.id] != nil {
 			err = fail(class.Win, "this process is a member of the window already")
 		} else {
-			e.windows[w.id] = w // before anybody else can use it here
+			e.windows[w.id] = w // before other members can use it here
 		}
 		e.p.Unlock()
 	}
@@ -414,7 +414,7 @@ func (e *Engine) enter(c *comm.Comm, peer int, s Spec) (*View, error) {
 		e.p.Lock()
 		other := e.windows[w.id]
 		w.discard(classOf(err) != class.ProcFailed)
-		if other != nil && other != w { // of which discard knows the id only
+		if other != nil && other != w { // discard has removed it by its id
 			e.windows[w.id] = other
 		}
 		e.p.Unlock()

@@ -249,12 +249,12 @@ func (c checkedWindow) AwaitIssued(rank int, call string, local bool) {
 	t, e := c.w.usedTarget(rank), c.w.e
 	var all []moment // not channel.mark, which a flush of another goroutine may be using
 	for ch := range t.channels {
-		all = append(all, moment{ch, e.farMark(ch, local)})
+		all = append(all, moment{ch, e.markOf(ch, local)})
 	}
 	x := c.w.waiter(call, t)
-	defer e.rest(x)
+	defer e.freeWaiter(x)
 	for _, m := range all {
-		e.farReach(m.c, m.mark, local, x)
+		e.reachMark(m.c, m.mark, local, x)
 	}
 }
 

@@ -12,32 +12,31 @@ import (
 
 // # Counters
 //
-// A window has numbered counters at each of its members: signed 64-bit words, 0 at first.
-// An operation may carry a notification (Op.Notify): when it is complete at the target,
-// one of the target's counters goes up by 1. The target waits for a counter to reach a value
-// (Threshold). Notified access and synchronisation objects are both made of this.
+// A window has numbered counters at each of its members: signed 64-bit words, 0 at first. An
+// operation may carry a notification (Op.Notify): when it is complete at the target, one of the
+// target's counters is incremented. The target waits until a counter reaches a value (Threshold).
+// Notified access and synchronisation objects both use this.
 //
-// Counters stand in the target's heap, a line each, in chunks that grow from both ends of
-// the numbers (shmfmt.CounterChunk). The target makes a chunk when it first deals with one of
-// its counters, by itself, and tells in its control block where that is. So:
+// Counters are in the target's heap, a cache line each, in chunks that grow from both ends of the
+// numbers (shmfmt.CounterChunk). The target makes a chunk when it first uses one of its counters,
+// by itself, and its control block says where the chunk is. So:
 //
-//   - An origin on the node copies, adds 1, and rings if that is what the target waits for
-//     (shmfmt.Counter has the order of steps). As long as there is no chunk it sends a
-//     WinNotify instead, and the target's service makes one.
-//   - Any other sends the notification with the frame of the data, the last one if there
-//     are several (wire.ThenNotify). The target's service does what it wants and counts.
+//   - An origin on the node copies, adds 1, and rings if the target waits for that value
+//     (shmfmt.Counter has the order of steps). While there is no chunk it sends a WinNotify instead,
+//     and the target's service makes one.
+//   - Any other origin sends the notification with the frame of the data, the last one if there are
+//     several (wire.ThenNotify). The target's service carries out the frame and counts.
 //
-// Counts only add up, so that it does not matter in which of the ways they come. Memory is
-// 64 bytes a counter, from 4 KiB to 4 MiB for each window and member, and none before the
-// first use; if there is none to be had in the heap, it is the process's own, and all come by
-// frames.
+// Counters are only added to, so that notifications of both kinds can mix. Memory is 64 bytes a
+// counter, from 4 KiB to 4 MiB for each window and member, and none before the first use. If the
+// heap has no room, it is memory of the process, and all notifications come by frames.
 
-// NotifyMax is how many counters of a window at each member are the program's, from 0 on.
-// Above are those of synchronisation objects.
+// NotifyMax is how many counters of a window at each member are the program's, from 0 on. Those
+// above are of synchronisation objects.
 const NotifyMax = shmfmt.CountersMax - syncobject.Max
 
-// counters are those of one member, as far as they are known. A chunk is stored when it is
-// found, or by its owner when it is made, under the engine's lock.
+// counters are those of one member, as far as they are known. A chunk is stored when it is found,
+// or by its owner when it is made, under the engine's lock.
 type counters [shmfmt.CounterChunks]atomic.Pointer[[]shmfmt.Counter]
 
 // known returns a counter, nil if its chunk is not known.
@@ -52,10 +51,10 @@ func (c *counters) known(i int) *shmfmt.Counter {
 // windowCounters are the own counters of a window.
 type windowCounters struct {
 	counters counters
-	chunks   [][]byte // memory of those that are in the heap; under the engine's lock
+	chunks   [][]byte // memory of chunks in the heap; under the engine's lock
 }
 
-// counterExists returns an error unless i is the number of a counter of the program's.
+// counterExists returns an error unless i is the number of a counter of the program.
 func counterExists(i int) error {
 	if uint(i) >= NotifyMax {
 		return fail(class.Arg, "counter %d is not one of 0 to %d", i, NotifyMax-1)
@@ -73,8 +72,8 @@ func (w *Window) counter(i int) *shmfmt.Counter {
 	return w.counters.known(i)
 }
 
-// makeCounters makes a chunk, and tells the node where it is. The error is why it could not
-// be told; the chunk is there all the same. The lock is held.
+// makeCounters makes a chunk, and publishes it to the node. The error is why it could not be
+// published; the chunk exists all the same. The lock is held.
 func (w *Window) makeCounters(chunk int) error {
 	size := shmfmt.CounterChunkSize(chunk)
 	mem, off, err := w.newPage(size)
@@ -93,8 +92,8 @@ func (w *Window) makeCounters(chunk int) error {
 	return err
 }
 
-// MakeCounters makes the first n counters, so that origins find them: a notification of the
-// first of a chunk else takes a frame. It is local, and n may grow (MPIX_WIN_NOTIFY_SET_NUM).
+// MakeCounters makes the first n counters, so that origins find them: otherwise the first
+// notification of a chunk needs a frame. It is local, and n may grow (MPIX_WIN_NOTIFY_SET_NUM).
 func (v *View) MakeCounters(n int) error {
 	w := v.w
 	if err := w.live(); err != nil {
@@ -117,8 +116,8 @@ func (v *View) MakeCounters(n int) error {
 	return nil
 }
 
-// CounterValue is what an own counter is (MPIX_WIN_NOTIFY_GET_VALUE). Who finds it at a
-// value sees all that the operations have done which it has counted.
+// CounterValue is the value of an own counter (MPIX_WIN_NOTIFY_GET_VALUE). A caller that gets it
+// sees everything that the operations have done which it has counted.
 func (v *View) CounterValue(i int) (int64, error) {
 	if err := v.ownCounter(i); err != nil {
 		return 0, err
@@ -129,7 +128,7 @@ func (v *View) CounterValue(i int) (int64, error) {
 	return 0, nil
 }
 
-// SetCounter makes an own counter x, whatever it was (MPIX_WIN_NOTIFY_SET_VALUE).
+// SetCounter sets an own counter to x (MPIX_WIN_NOTIFY_SET_VALUE).
 func (v *View) SetCounter(i int, x int64) error {
 	if err := v.ownCounter(i); err != nil {
 		return err
@@ -157,9 +156,9 @@ func (w *Window) countHere(i int) {
 	}
 }
 
-// count adds 1 to counter i of t, for what the caller has done there, and tells t if it
-// waits for that. It reports false, and has done nothing, if only t's service can. locked
-// says that the lock is held.
+// count adds 1 to counter i of t, for an operation that the caller has carried out there, and wakes
+// t if it waits for that. It reports false, and has done nothing, if only t's service can count.
+// locked says that the lock is held.
 func (t *target) count(i int, locked bool) bool {
 	c := t.counters.known(i)
 	if c == nil {
@@ -173,8 +172,8 @@ func (t *target) count(i int, locked bool) bool {
 	return true
 }
 
-// counterReached tells t, whose memory is mapped here, that one of its counters is where somebody
-// may wait for it.
+// counterReached tells t, whose memory is mapped here, that one of its counters has a value for
+// which a request may wait.
 func (t *target) counterReached(locked bool) {
 	e := t.w.e
 	switch {
@@ -212,7 +211,7 @@ func (t *target) findCounter(i int, locked bool) *shmfmt.Counter {
 	}
 	mem, err := t.view.Memory(off, shmfmt.CounterChunkSize(chunk))
 	if err != nil {
-		return nil // there is no room for it here: frames do
+		return nil // there is no room to map it: use frames
 	}
 	list, err := shmfmt.OpenCounters(mem, chunk)
 	if err != nil {
@@ -222,7 +221,7 @@ func (t *target) findCounter(i int, locked bool) *shmfmt.Counter {
 	return t.counters.known(i)
 }
 
-// freeCounters gives back the memory of the own counters. The lock is held.
+// freeCounters frees the memory of the own counters. The lock is held.
 func (w *Window) freeCounters() {
 	for _, mem := range w.chunks {
 		w.e.mem.Free(mem)

@@ -11,23 +11,22 @@ import (
 
 // # The same memory from C
 //
-// A call from C to Go costs as much as ten operations on mapped memory. So the C library
-// looks at what the shortest ways here look at (View.opened, room, View.Flush,
-// apply.Region.FetchOp) by itself, in the same records, and does the same with the same memory, as
-// far as that is a copy or atomic operations, and with memory that the kernel copies
-// (View.putUnlocked); of all else it knows nothing, and calls Go. In records it stores two things:
-// that a put or get has followed a fence (admit), and how many may still go by the kernel
-// (TargetRecord.May). All else goes into memory of windows, and stripes.
+// A call from C to Go costs as much as ten operations on mapped memory. So the C library reads the
+// records that the shortest paths here read (View.opened, room, View.Flush, apply.Region.FetchOp),
+// and does the same with the same memory, as far as that is a copy or atomic operations; and it
+// copies by the kernel (View.putUnlocked). For all else it calls Go. It stores two things in
+// records: that a put or get has followed a fence (admit), and how many more operations may use the
+// kernel (TargetRecord.May). All other stores go into memory of windows, and stripes.
 //
-// Where fields are, the compiler of Go tells (DescriptorLayout), and the header of C is
-// generated from that. Both sides compare the layout's number when they meet.
+// Go computes the offsets of fields (DescriptorLayout), from which the header of C is generated.
+// Both sides compare the number of the layout when the library starts.
 //
 // Rejected: records for C beside the structs of Go, which every change of an epoch would have to
-// keep in step.
+// update.
 
 // Descriptor returns the address of the record of v for code in other languages, and the number of
-// the layout that they have to know. It is valid as long as v is reachable and not freed. It is 0
-// for the view of a memory handle, of which they know nothing.
+// the layout that they must know. It is valid as long as v is reachable and not freed. It is 0 for
+// the view of a memory handle, which they cannot use.
 func (v *View) Descriptor() (address uintptr, layout uint64) {
 	if v.handle != nil {
 		return 0, 0
@@ -35,9 +34,9 @@ func (v *View) Descriptor() (address uintptr, layout uint64) {
 	return uintptr(unsafe.Pointer(v.rec)), LayoutNumber(DescriptorLayout())
 }
 
-// DescriptorLayout is where things are in the records of views, windows and targets, and what the
-// bits of words mean. Words are atomic: partners of loads in C are those of the loads of the
-// same words here.
+// DescriptorLayout is the offsets of fields in the records of views, windows and targets, and the
+// meaning of bits. Words are atomic: a load in C pairs with the same stores as the loads of the
+// word here.
 func DescriptorLayout() []shmfmt.Field {
 	return slices.Concat(shmfmt.WindowRecordLayout(), []shmfmt.Field{
 		{Name: "GATE_OPEN", Value: int64(gateOpen)},
@@ -50,7 +49,7 @@ func DescriptorLayout() []shmfmt.Field {
 	}, shmfmt.StripesLayout())
 }
 
-// LayoutNumber is a number that another layout most likely does not have.
+// LayoutNumber is a hash of a layout.
 func LayoutNumber(fields []shmfmt.Field) uint64 {
 	h := fnv.New64a()
 	for _, f := range fields {

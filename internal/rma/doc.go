@@ -1,36 +1,42 @@
-// Package rma is one-sided communication (MPI-5 chapter 12), written once.
+// Package rma is one-sided communication (MPI-5 chapter 12), written once for all fabrics.
 //
-// A Window is what its members share: regions, epochs, counts. A View is a Window
-// with the info under which it is used. All calls are methods of View.
+// A Window is the state that its members share: regions, epochs, counts. A View is a Window with the
+// hints under which it is used. All calls are methods of View.
 //
-// # The way of an operation
+// # The path of an operation
 //
-// An operation is an Op: what it does, with which memory, where at the target, which completion
-// its request stands for and whether it notifies. The forms of a verb differ in fields only, so that
-// a new verb or form is written once. Issue carries out each of them; View.PutBytes and the other
-// methods of short.go are short ways to the same for what costs a few nanoseconds.
+// An operation is an Op: its kind, its memory, its place at the target, the completion that its
+// request stands for, and whether it notifies. The forms of a verb differ in fields only, so that a
+// new verb or form is written once. Issue carries out each of them; View.PutBytes and the other
+// functions of fastpath.go are fast paths to the same, for operations of a few nanoseconds.
 //
 // Issue checks target, epoch, bounds and types. Then:
 //
-//   - Memory that is mapped here (the own; windows made by Allocate and Shared, and
-//     Create and Attach over memory of package memory, of processes of the node) is
-//     accessed by the caller: a put is a copy, an accumulate atomics of package apply.
-//     No lock is taken, no message sent, nothing allocated. See View.PutBytes.
-//   - Other memory of a process on the node is accessed by the target itself, if the
-//     operation is short and somebody there polls just then (offers); else it is read and
-//     written by the kernel (process_vm), as long as blocks are long enough. What that
-//     cannot do, accumulates among it, goes by frames.
-//   - The rest goes by frames, which the target's service applies with the same code of
-//     package apply, whatever its program does.
+//   - Memory that is mapped here is accessed by the caller: the own; windows made by Allocate and
+//     Shared; and Create and Attach over memory of package memory, of processes of the node. A put is
+//     a copy, an accumulate atomics of package apply. No lock is taken, no message sent, nothing
+//     allocated. See View.PutBytes.
+//   - Other memory of a process on the node is accessed by the target itself, if the operation is
+//     short and a thread there polls at that moment (offer.go); else the kernel copies it
+//     (process_vm), if the blocks are long enough. The rest, accumulates among it, goes by frames.
+//   - All else goes by frames, which the target's service applies with the same code of package
+//     apply, whatever its program does.
 //
-// An operation that may not be applied yet, because the target has not posted, waits in
-// a queue of the target (deferred) and the call returns.
+// An operation that may not be applied yet, because the target has not posted, waits in a queue of
+// the target (deferred) and the call returns.
+//
+// # Rooms
+//
+// Files of issue and epochs: op, place, issue, fastpath, kernel, epoch, fence, pscw, lock. Frames of
+// the origin: remote, channel, frames. Frames of the target: serve. Dynamic windows: dynamic, handle.
+// Extensions of the seeds: dup, changecomm, notification, counter, order, syncobject. Checking mode is
+// package check, and synchronisation objects are package syncobject, below this folder.
 //
 // # Locks
 //
-// Window.mu guards transitions of epochs and is never held while waiting; the engine's
-// lock comes after it. Frame handlers hold the engine's lock. The way through mapped
-// memory takes neither: it loads the Mode and the Gate of records (record.go).
+// Window.mu guards transitions of epochs and is never held while waiting; the engine's lock comes
+// after it. Handlers of frames hold the engine's lock. The path through mapped memory takes neither:
+// it loads the Mode and the Gate of records (record.go).
 //
 // The trap: a handler of frames must not take Window.mu.
 package rma

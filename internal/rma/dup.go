@@ -12,24 +12,24 @@ import (
 
 // # Duplicates
 //
-// A duplicate is one more View of a window, with options of its own. All the rest they have
-// in common: memory, epochs, locks, operations. So a put through one is legal in the epoch
-// that another has begun, and what one has locked another cannot lock.
+// A duplicate is one more View of a window, with options of its own. Views share everything else:
+// memory, epochs, locks, operations. So a put through one is legal in the epoch that another has
+// begun, and what one has locked another cannot lock.
 //
-// The view that Create has made is the first; to free it is collective. The others are freed
-// by their process alone, before it or after it. While there are any in some process, every
-// process keeps the window with all that belongs to it: whoever frees the first view tells
-// the others whether it has duplicates (in place of the barrier), and those who have tell
-// when they have freed the last one (WinLeave). A process that dies without having said so
-// might still use the memory, which then is not given back.
+// The view that Create makes is the first; freeing it is collective. Each process frees its other
+// views alone, before or after the first one. While a process has views left, every process keeps
+// the window and all that belongs to it: a process that frees the first view tells the others
+// whether it has duplicates (in place of the barrier), and those that have send WinLeave when they
+// have freed the last one. A process that dies without having sent it might still use the memory,
+// which then is not freed.
 
-// windowViews is what a window keeps of its views. The engine's lock guards it.
+// windowViews is the state of the views of a window. The engine's lock guards it.
 type windowViews struct {
 	views    []*View // not freed
 	numbers  []bool  // of channels that are taken, by number - firstNumber
-	endedAll bool    // the first view has been freed, by all
+	endedAll bool    // all have freed the first view
 	users    int     // members that had duplicates then
-	leavers  []int32 // processes that had, and have none now
+	leavers  []int32 // processes that had duplicates, and have none now
 }
 
 // join adds a view. The lock is held.
@@ -82,7 +82,7 @@ func (v *View) freeDup() error {
 	return nil
 }
 
-// drop takes a view off the window: calls on it find one that is freed. The lock is held.
+// drop removes a view from the window: later calls find a window that is freed. The lock is held.
 func (w *Window) drop(v *View) {
 	if i := slices.Index(w.views, v); i >= 0 {
 		w.views = slices.Delete(w.views, i, i+1)
@@ -94,7 +94,7 @@ func (w *Window) drop(v *View) {
 	v.rec.Window.Store(gone.rec)
 }
 
-// leave tells all members that this process uses the window no more. The lock is held.
+// leave tells all members that this process does not use the window any more. The lock is held.
 func (w *Window) leave() {
 	w.closeGates()
 	for _, process := range w.Comm.Members {
@@ -106,8 +106,8 @@ func (w *Window) leave() {
 	w.left(int32(w.e.p.Job().Rank))
 }
 
-// left takes that a process has left. It reports false if it had before. One may have left
-// before this process knows that it ever stayed. The lock is held.
+// left notes that a process has left. It reports false if it had left before. A process may leave
+// before this one knows that it stayed. The lock is held.
 func (w *Window) left(process int32) bool {
 	if slices.Contains(w.leavers, process) {
 		return false
@@ -117,7 +117,7 @@ func (w *Window) left(process int32) bool {
 	return true
 }
 
-// vanish takes the window out of this process if all members have left it. The lock is held.
+// vanish discards the window if all members have left it. The lock is held.
 func (w *Window) vanish() {
 	switch {
 	case !w.endedAll || w.freed.Load():
@@ -130,7 +130,8 @@ func (w *Window) vanish() {
 	}
 }
 
-// freeFirst frees the first view: collective, and in place of a barrier. It takes the lock.
+// freeFirst frees the first view: collective, with an allreduce in place of a barrier. It takes the
+// lock.
 func (v *View) freeFirst() error {
 	w, e := v.w, v.w.e
 	var give, sum [8]byte
@@ -140,10 +141,10 @@ func (v *View) freeFirst() error {
 	}
 	e.p.Unlock()
 	err := e.colls.Allreduce(w.Comm, give[:], sum[:], op.Sum, op.Uint64, dtype.Mixed)
-	if busy, ok := err.(*coll.Clash); ok { // nothing has happened: the window lives on
+	if busy, ok := err.(*coll.Clash); ok { // nothing has happened: the window stays
 		busy.Call = coll.CallWinFree
 		if busy.Other == coll.Blocking(coll.Allreduce) {
-			busy.Other = coll.CallWinFree // of another goroutine
+			busy.Other = coll.CallWinFree // by another goroutine
 		}
 		return busy
 	}
@@ -167,10 +168,10 @@ func (v *View) freeFirst() error {
 	return err
 }
 
-// unknownUsers says that nobody knows who has duplicates, because a member has died.
+// unknownUsers says that it is not known which members have duplicates, because one has died.
 const unknownUsers = -1
 
-// closeGates ends whatever was open. The lock is held.
+// closeGates ends all epochs. The lock is held.
 func (w *Window) closeGates() {
 	w.rec.Mode.Store(gateClosed)
 	for i := range w.targets {
@@ -180,8 +181,7 @@ func (w *Window) closeGates() {
 	}
 }
 
-// takeNumber gives v channels of its own, unless there are as many as there may be. The
-// lock is held.
+// takeNumber gives v channels of its own, unless the maximum is reached. The lock is held.
 func (v *View) takeNumber() {
 	w := v.w
 	if v.number != 0 {
@@ -198,7 +198,7 @@ func (v *View) takeNumber() {
 	v.number = uint16(i + firstNumber)
 }
 
-// giveNumber gives up what takeNumber has taken. The lock is held.
+// giveNumber frees the channels of v. The lock is held.
 func (v *View) giveNumber() {
 	if v.number != 0 {
 		v.w.numbers[v.number-firstNumber] = false

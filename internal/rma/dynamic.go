@@ -11,12 +11,12 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// attached is the memory that this process has attached to a dynamic window. Who
-// applies what comes by frames looks it up here, and so does the process itself; the
-// other processes of the node read the attach table, which says the same.
+// attached is the memory that this process has attached to a dynamic window. Frames are applied to
+// it, and the process itself looks it up here; the other processes of the node read the attach
+// table, which has the same contents.
 type attached struct {
 	regions []*attachedRegion // by address, not overlapping; under the engine's lock
-	joined  *attachedRegion   // of those, as join has made it last; nil after changes
+	joined  *attachedRegion   // several of those, as join has made it last; nil after changes
 	table   shmfmt.AttachTable
 	page    []byte // memory of the table, nil until it is needed
 	handles handles
@@ -26,14 +26,14 @@ type attached struct {
 type attachedRegion struct {
 	addr   uint64
 	region apply.Region
-	keep   any // what the memory must live as long as
+	keep   any // what keeps the memory alive
 }
 
 // attachTableMin is how many regions the first table has room for.
 const attachTableMin = 16
 
-// Attach makes mem part of the own memory of a dynamic window (MPI_WIN_ATTACH). keep
-// stays referenced until Detach. It is local.
+// Attach makes mem part of the own memory of a dynamic window (MPI_WIN_ATTACH). keep stays
+// referenced until Detach. It is local.
 func (v *View) Attach(mem []byte, keep any) error {
 	w := v.w
 	if err := v.entire(); err != nil {
@@ -63,7 +63,7 @@ func (v *View) Attach(mem []byte, keep any) error {
 	return nil
 }
 
-// Detach takes out the memory that begins at addr (MPI_WIN_DETACH). It is local.
+// Detach removes the memory that begins at addr (MPI_WIN_DETACH). It is local.
 func (v *View) Detach(addr uint64) error {
 	w := v.w
 	if err := v.entire(); err != nil {
@@ -87,14 +87,14 @@ func overlaps(addr uint64, n int, r *attachedRegion) error {
 	return fail(class.RMAAttach, "%d bytes at address %#x overlap %d attached at %#x", n, addr, len(r.region.Mem), r.addr)
 }
 
-// index is that of the first region that begins at addr or behind.
+// index is the index of the first region that begins at addr or behind.
 func (a *attached) index(addr uint64) int {
 	i, _ := slices.BinarySearchFunc(a.regions, addr, func(r *attachedRegion, addr uint64) int { return cmp.Compare(r.addr, addr) })
 	return i
 }
 
-// find returns the attached region that holds n bytes from an address on, or that several
-// make which lie side by side; nil if there is none. The lock is held.
+// find returns the attached region that holds n bytes from an address on, or several regions side
+// by side that hold them, as one; nil if some bytes are not attached. The lock is held.
 func (a *attached) find(addr, n uint64) *attachedRegion {
 	i := a.index(addr)
 	if i == len(a.regions) || a.regions[i].addr != addr {
@@ -113,7 +113,7 @@ func (a *attached) find(addr, n uint64) *attachedRegion {
 	return r
 }
 
-// gap is the first byte from an address on that is not attached. The lock is held.
+// gap is the first address from addr on that is not attached. The lock is held.
 func (a *attached) gap(addr uint64) uint64 {
 	for r := a.find(addr, 1); r != nil; r = a.find(addr, 1) {
 		addr = r.addr + uint64(len(r.region.Mem))
@@ -121,8 +121,8 @@ func (a *attached) gap(addr uint64) uint64 {
 	return addr
 }
 
-// join makes one region of those from index i on that hold n bytes from an address on
-// together, nil if there is a gap. MPI-5, 12.2.4, lets memory be attached in pieces.
+// join makes one region of those from index i on that together hold n bytes from an address on, nil
+// if there is a gap. MPI-5, 12.2.4, permits memory to be attached in pieces.
 func (a *attached) join(i int, addr, n uint64) *attachedRegion {
 	if j := a.joined; j != nil && addr >= j.addr && addr-j.addr <= uint64(len(j.region.Mem)) && n <= uint64(len(j.region.Mem))-(addr-j.addr) {
 		return j
@@ -144,9 +144,9 @@ func (a *attached) join(i int, addr, n uint64) *attachedRegion {
 	return j
 }
 
-// adjoining is the n bytes that begin where mem does: with what lies behind it, all of which
-// is attached, and kept by who asks. It may be of several objects, which checkptr takes for a
-// mistake.
+// adjoining is the n bytes that begin where mem does: mem and the memory behind it, all of
+// which is attached and kept alive by the caller. It may be part of several objects, which
+// checkptr takes for an error.
 //
 //go:nocheckptr
 func adjoining(mem []byte, n int) []byte { return unsafe.Slice(unsafe.SliceData(mem), n) }
@@ -169,7 +169,7 @@ func (w *Window) reserve(n int) error {
 	old := a.page
 	fresh := shmfmt.OpenAttachTable(b.Mem)
 	for i, r := range a.regions {
-		fresh.Set(i, w.told(r))
+		fresh.Set(i, w.entryOf(r))
 	}
 	version := w.control.TableVersion()
 	version.Add(1) // odd: pairs with the loads in read and known
@@ -177,12 +177,12 @@ func (w *Window) reserve(n int) error {
 	a.table, a.page = fresh, b.Mem
 	version.Add(1)
 	if old != nil {
-		e.mem.Free(old) // who still reads it finds another version
+		e.mem.Free(old) // a process that still reads it finds another version
 	}
 	return nil
 }
 
-// change makes regions, which differ from index from on, the attached ones.
+// change replaces the attached regions; they differ from index from on.
 func (w *Window) change(from int, regions []*attachedRegion) {
 	a := w.dynamic
 	version := w.control.TableVersion()
@@ -192,7 +192,7 @@ func (w *Window) change(from int, regions []*attachedRegion) {
 	a.regions, a.joined = regions, nil
 	if w.e.node != nil {
 		for i := from; i < len(regions); i++ {
-			a.table.Set(i, w.told(regions[i]))
+			a.table.Set(i, w.entryOf(regions[i]))
 		}
 	}
 	w.control.TableLen().Store(uint64(len(regions)))
@@ -202,8 +202,8 @@ func (w *Window) change(from int, regions []*attachedRegion) {
 	version.Add(1)
 }
 
-// told is what others read of a region.
-func (w *Window) told(r *attachedRegion) shmfmt.Attached {
+// entryOf is the entry of a region in the attach table.
+func (w *Window) entryOf(r *attachedRegion) shmfmt.Attached {
 	x := shmfmt.Attached{Addr: r.addr, Size: uint64(len(r.region.Mem)), Off: nowhere}
 	if off, ok := w.e.mem.Find(r.region.Mem); ok {
 		x.Off = off
@@ -211,8 +211,8 @@ func (w *Window) told(r *attachedRegion) shmfmt.Attached {
 	return x
 }
 
-// place returns where size bytes at off of the own memory are, for who applies what has
-// come by frames: off is what was sent, an address in a dynamic window. The lock is held.
+// place returns where size bytes at off of the own memory are, for operations that have come by
+// frames: off is what the origin has sent, in a dynamic window an address. The lock is held.
 func (w *Window) place(off uint64, size int64) (mem *apply.Region, at int64, err error) {
 	if w.dynamic == nil {
 		room := uint64(len(w.mem))

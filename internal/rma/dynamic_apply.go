@@ -6,8 +6,8 @@ import (
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// applyDynamic makes an access of the view to memory of t, of pathDynamic, or of a handle,
-// and reports whether it could: else the memory is not mapped here.
+// applyDynamic carries out an access of the view to memory of t, of pathDynamic, or of a handle. It
+// reports false if the memory is not mapped here.
 func (v *View) applyDynamic(t *target, a *Op, off uint64, lo, hi int64) (bool, error) {
 	if v.handle != nil {
 		return v.handle.apply(a, off)
@@ -15,20 +15,20 @@ func (v *View) applyDynamic(t *target, a *Op, off uint64, lo, hi int64) (bool, e
 	return t.applyFound(a, off, lo, hi, false)
 }
 
-// applyFound makes an access to memory of t, of pathDynamic; bytes lo to hi from the
-// address on are those that it reaches. It reports false, and has done nothing, if the
-// memory is not mapped here, and the way is another. locked says that the lock is held.
+// applyFound carries out an access to memory of t, of pathDynamic, which reaches bytes lo to hi
+// from the address on. It reports false, and has done nothing, if the memory is not mapped here or
+// the access must go by frames. locked says that the lock is held.
 func (t *target) applyFound(a *Op, addr uint64, lo, hi int64, locked bool) (bool, error) {
 	f, err := t.find(addr+uint64(lo), addr+uint64(hi), locked)
 	switch {
 	case err != nil:
 		return false, err
-	case a.Kind >= Accumulate && t.detour.Load() && !planted.DetourLeft:
+	case a.Kind >= Accumulate && t.viaFrames.Load() && !planted.DetourLeft:
 		return false, nil
 	case f != nil:
 		if !f.mapped {
 			if f.mixed && a.Kind >= Accumulate && !planted.DetourLeft {
-				t.detour.Store(true)
+				t.viaFrames.Store(true)
 			}
 			return false, nil
 		}
@@ -38,12 +38,12 @@ func (t *target) applyFound(a *Op, addr uint64, lo, hi int64, locked bool) (bool
 	}
 	made, err := t.applyRegions(a, addr, locked)
 	if !made && err == nil && a.Kind >= Accumulate {
-		t.detour.Store(true)
+		t.viaFrames.Store(true)
 	}
 	return made, err
 }
 
-// attached returns an error unless all that an access reaches is attached.
+// attached returns an error unless all memory that an access reaches is attached.
 func (t *target) attached(a *Op, addr uint64, lo, hi int64) error {
 	if f, err := t.find(addr+uint64(lo), addr+uint64(hi), false); f != nil || err != nil {
 		return err
@@ -61,7 +61,7 @@ func (t *target) attached(a *Op, addr uint64, lo, hi int64) error {
 	})
 }
 
-// find is lookup with the lock held, or without.
+// find is lookup with or without the lock held.
 func (t *target) find(lo, hi uint64, locked bool) (*foundRegion, error) {
 	if locked {
 		return t.lookupLocked(lo, hi)
@@ -69,11 +69,11 @@ func (t *target) find(lo, hi uint64, locked bool) (*foundRegion, error) {
 	return t.lookup(lo, hi)
 }
 
-// unattached is the error of an access to n bytes at an address of which not all are attached.
+// unattached is the error of an access to n bytes at an address of which some are not attached.
 func (t *target) unattached(addr, n uint64, locked bool) error {
 	gap := addr
 	for f, err := t.find(gap, gap+1, locked); err == nil && f != nil && f.hi > gap; f, err = t.find(gap, gap+1, locked) {
-		gap = f.hi // what is found of a table that is changing may end anywhere
+		gap = f.hi // a region of a table that is changing may end anywhere
 	}
 	if gap == addr || gap-addr >= n {
 		return fail(class.RMARange, "%d bytes at address %#x are not attached at rank %d", n, addr, t.rank)
@@ -81,11 +81,11 @@ func (t *target) unattached(addr, n uint64, locked bool) error {
 	return fail(class.RMARange, "%d bytes at address %#x are not attached at rank %d: %d of them are, nothing is at %#x", n, addr, t.rank, gap-addr, gap)
 }
 
-// applyRegions makes an access whose runs are in several regions of t, of pathDynamic,
-// run by run. It reports false, and has done nothing, if not all of these are mapped
-// here; the error is of runs that are not attached. locked says that the lock is held.
+// applyRegions carries out an access whose runs are in several regions of t, of pathDynamic, run by
+// run. It reports false, and has done nothing, if some of these are not mapped here; the error is
+// that of runs that are not attached. locked says that the lock is held.
 func (t *target) applyRegions(a *Op, addr uint64, locked bool) (bool, error) {
-	b, err := dtype.At(nil, a.Place.Type, a.Place.Count) // only its runs are asked for
+	b, err := dtype.At(nil, a.Place.Type, a.Place.Count) // only its runs are used
 	if err != nil {
 		return false, err
 	}
@@ -134,7 +134,7 @@ func (t *target) applyRegions(a *Op, addr uint64, locked bool) (bool, error) {
 	return true, nil
 }
 
-// regionOf is find of n bytes that have to be attached.
+// regionOf is find of n bytes, with an error if some are not attached.
 func (t *target) regionOf(addr, n uint64, locked bool) (*foundRegion, error) {
 	f, err := t.find(addr, addr+n, locked)
 	if f == nil && err == nil {
@@ -143,7 +143,7 @@ func (t *target) regionOf(addr, n uint64, locked bool) (*foundRegion, error) {
 	return f, err
 }
 
-// eachRun calls fn with the runs of n packed bytes of b from at on, until it fails.
+// eachRun calls fn for the runs of n packed bytes of b from at on, until it fails.
 func eachRun(b *dtype.Buffer, at, n int64, fn func(dtype.Run) error) error {
 	var runs [accumulateRuns]dtype.Run
 	for end := at + n; at < end; {

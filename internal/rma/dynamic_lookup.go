@@ -9,26 +9,25 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// foundRegion is a region of a target on the node, as it was found in a version of its
-// attach table: one, or several that lie side by side.
+// foundRegion is a region of a target on the node, as a version of its attach table has it: one
+// entry, or several that lie side by side.
 type foundRegion struct {
 	lo, hi  uint64 // addresses there
 	version uint64
 	current *atomic.Uint64 // the version of the table now
-	mapped  bool           // else it is memory that cannot be mapped
-	mixed   bool           // it cannot as a whole, but parts of it may be
+	mapped  bool           // the memory is mapped here
+	mixed   bool           // it is not mapped as a whole, but parts of it may be
 	region  apply.Region   // of memory that is mapped
-	keep    any            // what it must live as long as, in this process
+	keep    any            // what keeps it alive, in this process
 }
 
 // foundMax is how many regions of a target are remembered.
 const foundMax = 4
 
-// lookup returns the region of a target of pathDynamic that holds bytes lo to hi, nil if
-// none does.
+// lookup returns the region of a target of pathDynamic that holds bytes lo to hi, nil if none does.
 //
-// Cost: of a region used lately a load of the version, which stays in this processor's
-// cache until something is attached or detached; else a binary search.
+// Cost: of a recently used region a load of the version, which stays in this processor's cache
+// until memory is attached or detached; else a binary search.
 func (t *target) lookup(lo, hi uint64) (*foundRegion, error) {
 	if f := t.known(lo, hi); f != nil {
 		return f, nil
@@ -48,7 +47,7 @@ func (t *target) lookupLocked(lo, hi uint64) (*foundRegion, error) {
 	return t.search(lo, hi)
 }
 
-// known returns the region used lately that holds bytes lo to hi, nil if none does.
+// known returns the recently used region that holds bytes lo to hi, nil if none does.
 func (t *target) known(lo, hi uint64) *foundRegion {
 	version := t.control.TableVersion().Load() // pairs with the stores in reserve and change
 	for i := range t.found {
@@ -59,11 +58,11 @@ func (t *target) known(lo, hi uint64) *foundRegion {
 	return nil
 }
 
-// search looks into the attach table itself. The lock is held if that is the own one.
+// search reads the attach table itself. The lock is held if that is the own one.
 func (t *target) search(lo, hi uint64) (*foundRegion, error) {
 	f, err := t.read(lo, hi)
 	if f != nil {
-		t.found[(t.finds.Add(1)-1)%foundMax].Store(f) // the first one where it is looked for first
+		t.found[(t.finds.Add(1)-1)%foundMax].Store(f) // the first region takes slot 0, which firstFound looks at
 	}
 	return f, err
 }
@@ -129,6 +128,6 @@ func (t *target) read(lo, hi uint64) (*foundRegion, error) {
 	}
 }
 
-// tableTurns is how often who meets a change of an attach table looks again, the core
-// given away in between, before it asks whether the target is dead.
+// tableTurns is how often a reader that meets a change of an attach table reads again, yielding in
+// between, before it asks whether the target has died.
 const tableTurns = 1000

@@ -19,11 +19,11 @@ type Engine struct {
 	messages *p2p.Engine
 	colls    *coll.Engine
 	mem      *memory.Store
-	node     *node.Node // nil if nobody is reached through memory
+	node     *node.Node // nil if no process is reached through memory
 
 	closed  *shmfmt.WindowRecord // of windows that have been freed: it has no targets, and stays as it is
 	windows map[uint64]*Window   // those that exist here, by id; under the engine's lock
-	waiting []*target            // those with deferred operations; under the engine's lock
+	waiting []*target            // targets with deferred operations; under the engine's lock
 	pool    []*operation         // free ones; under the engine's lock
 
 	iov   [kernelSlices][]byte // scratch: memory handed to the kernel or a fabric; under the engine's lock

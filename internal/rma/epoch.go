@@ -8,8 +8,8 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// Assertions of synchronisation calls, with the values of the standard ABI. Each call
-// takes those that the standard lists for it and refuses others with class.Assert.
+// Assertions of synchronisation calls, with the values of the standard ABI. Each call takes those
+// that the standard lists for it and refuses others with class.Assert.
 const (
 	ModeNoCheck   = 1024
 	ModeNoPrecede = 2048
@@ -21,7 +21,7 @@ const (
 // epoch is how the own process may access the window (MPI-5, 12.5).
 //
 // A fence opens an epoch only if an operation follows: the mode has gateOpen from then
-// on, and until then Lock, LockAll, Start and Post may take the fence's place. Locks of
+// on, and until then Lock, LockAll, Start and Post may begin another epoch. Locks of
 // several targets are one state, in which each target has its own (targetSync.held).
 //
 //	state    | Fence  Start  Complete  Lock    Unlock  LockAll  UnlockAll  Flush  operation
@@ -31,14 +31,14 @@ const (
 //	start    | -      -      none      -       -       -        -          -      start
 //	lock     | -      -      -         lock 1) none 2) -        -          lock   lock 2)
 //	lockAll  | -      -      -         -       -       -        none       lockAll lockAll
-//	-  is class.RMASync, and nothing has changed
+//	-  is class.RMASync, and nothing changes
 //	1) to a target that is not locked   2) to one that is; Unlock: of the last one
 //
-// Beside it there is the exposure epoch of Post, ended by Wait or Test. It goes together
+// The exposure epoch of Post, which Wait or Test ends, is separate. It may be open together
 // with start and lock, but not with a fence, a lock of the own process, or lockAll.
 //
-// While a call that ends or begins an epoch waits, the state is turning, where all
-// others are errors.
+// While a call that ends or begins an epoch waits, the state is epochChanging, in which all
+// other calls are errors.
 type epoch uint8
 
 const (
@@ -47,7 +47,7 @@ const (
 	epochStart
 	epochLock
 	epochLockAll
-	epochTurning
+	epochChanging
 )
 
 // String says which epoch is open, for errors.
@@ -71,8 +71,7 @@ const (
 // gateLocked is a bit of TargetRecord.Gate beside gateOpen: Lock, so that flushes are legal.
 const gateLocked gate = 8
 
-// windowSync is what synchronisation keeps for a window. All but service is guarded by
-// Window.mu.
+// windowSync is the synchronisation state of a window. All but service is guarded by Window.mu.
 type windowSync struct {
 	epoch  epoch
 	group  []*target // of Start
@@ -88,7 +87,7 @@ type windowSync struct {
 	earlyEnds map[int]uint64 // epochs completed before the own creation was, by rank; under the engine's lock
 }
 
-// targetSync is what synchronisation keeps for a target, which is an origin as well.
+// targetSync is the synchronisation state of a target, which is an origin as well.
 type targetSync struct {
 	local int // of the node, -1 elsewhere
 
@@ -96,34 +95,33 @@ type targetSync struct {
 	bare   bool // held without a claim, as ModeNoCheck says; under Window.mu
 	chosen bool // scratch of members; under Window.mu
 
-	// starts is how many access epochs of Start there were with this target: gateWaiting
-	// waits for as many posts. It is set before the gate, and constant until that is opened
-	// or closed.
+	// starts is how many access epochs of Start there were with this target: gateWaiting waits for
+	// that many posts. It is set before the gate, and constant until that is opened or closed.
 	starts  uint64
 	arrived atomic.Uint64 // posts of a target on another node; counted under the engine's lock
 
-	posts   uint64        // exposure epochs to this origin, until now; under Window.mu
-	ended   atomic.Uint64 // how many of them an origin on another node has completed
-	farEnds bool          // epochs are completed by frames from now on; under the engine's lock
+	posts        uint64        // exposure epochs to this origin, until now; under Window.mu
+	ended        atomic.Uint64 // how many of them an origin on another node has completed
+	endsByFrames bool          // epochs are completed by frames from now on; under the engine's lock
 
 	asks     uint64        // how often a target on another node was asked for its lock; under the engine's lock
 	answered atomic.Uint64 // how often it has answered; counted under the engine's lock
-	told     error         // of a death, by the last answer; under the engine's lock
+	told     error         // the error in its last answer; under the engine's lock
 	lazy     lazyLock
 
-	dozes shmfmt.LockState // what the claim that is waited for was found; under the engine's lock
+	lockSeen shmfmt.LockState // the last state of the claim that is waited for; under the engine's lock
 }
 
 type held uint8
 
 const (
 	heldNot held = iota
-	heldTurning
+	heldChanging
 	heldLazy // an epoch is open, the lock is not held: lazyLock
 	heldLocked
 )
 
-// wrong is the error of a call that the open epochs do not allow.
+// wrong is the error of a call that the open epochs do not permit.
 func (w *Window) wrong(format string, args ...any) error {
 	return fail(class.RMASync, format, args...)
 }
@@ -136,8 +134,8 @@ func asserted(assert, legal int) error {
 	return nil
 }
 
-// free returns an error unless an access epoch may begin: none is open, or one of a
-// fence that nothing followed. Window.mu is held.
+// free returns an error unless an access epoch may begin: none is open, or that of a fence which no
+// operation has followed. Window.mu is held.
 func (w *Window) free() error {
 	if w.epoch == epochNone || w.epoch == epochFence && w.rec.Mode.Load()&gateOpen == 0 {
 		return nil
@@ -153,17 +151,18 @@ func (w *Window) set(x epoch, mode gate) {
 	}
 }
 
-// setGate opens or closes the gate of t. Window.mu is held. It is no fence: who uses the
-// window in another goroutine has learned from this one that it may.
+// setGate opens or closes the gate of t. Window.mu is held. It is no fence: another goroutine that
+// uses the window has learned from this one that it may.
 func (t *target) setGate(g gate) { shmfmt.Publish32(&t.rec.Gate, g) }
 
-// admit says whether an operation to t, of any target if nil, fits the current epoch.
+// admit returns the gate for an operation to t, of any target if nil, or an error if the current
+// epoch does not permit it.
 func (w *Window) admit(t *target) (gate, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch w.epoch {
 	case epochFence:
-		w.rec.Mode.Store(gateOpen) // RMA has followed
+		w.rec.Mode.Store(gateOpen) // an operation has followed the fence
 		return gateOpen, nil
 	case epochStart, epochLock, epochLockAll:
 		if t == nil {
@@ -185,7 +184,7 @@ func (w *Window) admit(t *target) (gate, error) {
 	return gateClosed, w.wrong("%v", w.epoch)
 }
 
-// reach opens the gate of t, which waits, if what it waits for is there.
+// reach opens the gate of t, which waits, if the post is there.
 func (w *Window) reach(t *target) gate {
 	w.e.p.Lock()
 	defer w.e.p.Unlock()
@@ -222,32 +221,32 @@ func (w *Window) idle() error {
 	return nil
 }
 
-// engineSync is what synchronisation keeps for a process.
+// engineSync is the synchronisation state of a process.
 type engineSync struct {
-	me      int                    // of the node
-	fallen  shmfmt.Dead            // of the node; added to under the engine's lock
-	lost    []atomic.Bool          // by index in the job: who has died; stored under the engine's lock
-	looks   int                    // at a word, before anything else
-	yields  int                    // looks with the core given away in between, before the engine polls
-	lazy    atomic.Pointer[target] // whose lock the process has not asked for, in an epoch of Lock
-	serving []*Window              // whose service waits for the lock; under the engine's lock
-	resting []*waiter              // free ones; under the engine's lock
+	me          int                    // of the node
+	deadLocals  shmfmt.Dead            // of the node; added to under the engine's lock
+	lost        []atomic.Bool          // by index in the job: which processes have died; stored under the engine's lock
+	looks       int                    // how often a waiter loads the word before anything else
+	yields      int                    // how often it yields the core and loads again, before the engine polls
+	lazy        atomic.Pointer[target] // whose lock the process has not asked for, in an epoch of Lock
+	serving     []*Window              // whose service waits for the lock; under the engine's lock
+	idleWaiters []*waiter              // free ones; under the engine's lock
 }
 
 const (
-	// looksAlone is how often a process that has a core looks at a word, some 10 ns
-	// apart, before it polls: several times what a line takes from core to core.
+	// looksAlone is how often a process that has a core loads a word, some 10 ns apart, before it
+	// polls: several times as long as a cache line takes from core to core.
 	looksAlone = 200
-	// looksCrowded and yieldsCrowded are the same for a process that shares its core:
-	// mostly the others come within one or two yields.
+	// looksCrowded and yieldsCrowded are the same for a process that shares its core: the others
+	// mostly come within one or two yields.
 	looksCrowded, yieldsCrowded = 4, 8
 )
 
-// startSync makes what is kept.
+// startSync makes the synchronisation state.
 func (e *Engine) startSync() {
 	n, me := e.locals()
 	job := e.p.Job()
-	e.me, e.fallen, e.lost = me, shmfmt.NewDead(n), make([]atomic.Bool, job.Size)
+	e.me, e.deadLocals, e.lost = me, shmfmt.NewDead(n), make([]atomic.Bool, job.Size)
 	if len(job.Local) <= job.Cores {
 		e.looks = looksAlone
 	} else {
@@ -258,7 +257,7 @@ func (e *Engine) startSync() {
 // dead reports whether a process is known to have died. No lock is needed.
 func (e *Engine) dead(process int32) bool { return e.lost[process].Load() }
 
-// startSync makes what is kept for t.
+// startSync makes the synchronisation state of t.
 func (t *target) startSync() {
 	if t.local = -1; t.control != nil {
 		t.local = t.w.e.me
@@ -268,21 +267,22 @@ func (t *target) startSync() {
 	}
 }
 
-// workSync has the service look for locks that it waits for.
+// workSync has the service check the locks that it waits for.
 func (e *Engine) workSync() int {
 	n := 0
-	for i := len(e.serving) - 1; i >= 0; i-- { // serve may take it off the list
+	for i := len(e.serving) - 1; i >= 0; i-- { // serve may remove it from the list
 		n += e.serving[i].serve()
 	}
 	return n
 }
 
-// lostSync makes claims of the dead void, and takes it out of the queues of the service.
+// lostSync makes claims of a process that has died void, and removes it from the queues of the
+// service.
 func (e *Engine) lostSync(peer int) {
 	e.lost[peer].Store(true)
 	if e.node != nil {
 		if i := e.node.LocalIndex(peer); i >= 0 && !planted.FallenForgotten {
-			e.fallen.Add(i)
+			e.deadLocals.Add(i)
 		}
 	}
 	for _, w := range e.windows {

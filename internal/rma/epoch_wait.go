@@ -8,15 +8,15 @@ import (
 	"github.com/halo-mpi/halo/internal/proc"
 )
 
-// waiter is a goroutine that waits in a synchronisation call. Who sleeps on a word is
-// rung by whoever stores it, see proc.Event.Watch; asleep is there because Watch counts
-// sleepers, and nobody looks at it: those who store ring whoever is armed.
+// waiter is a goroutine that waits in a synchronisation call. A process that stores the word on
+// which it sleeps rings it, see proc.Event.Watch. asleep exists because Watch counts sleepers
+// there, and is never read: processes that store ring whichever process is armed.
 type waiter struct {
 	proc.Event
 	w      *Window
 	call   string
 	t      *target // may be nil
-	turn   bool    // it waits for the lock of t, which another call has left to this one
+	turn   bool    // it waits for the lock of t, for which an earlier call has not waited
 	asleep atomic.Uint32
 }
 
@@ -36,9 +36,9 @@ func (x *waiter) AppendAbout(b []byte) []byte {
 func (w *Window) waiter(call string, t *target) *waiter {
 	e := w.e
 	var x *waiter
-	if n := len(e.resting); n > 0 {
-		x = e.resting[n-1]
-		e.resting = e.resting[:n-1]
+	if n := len(e.idleWaiters); n > 0 {
+		x = e.idleWaiters[n-1]
+		e.idleWaiters = e.idleWaiters[:n-1]
 	} else {
 		x = &waiter{}
 		x.About = x
@@ -47,19 +47,19 @@ func (w *Window) waiter(call string, t *target) *waiter {
 	return x
 }
 
-// rest takes a waiter back. The lock is held.
-func (e *Engine) rest(x *waiter) {
+// freeWaiter takes a waiter back. The lock is held.
+func (e *Engine) freeWaiter(x *waiter) {
 	x.w, x.t, x.turn = nil, nil, false
-	e.resting = append(e.resting, x)
+	e.idleWaiters = append(e.idleWaiters, x)
 }
 
-// soon looks for a moment whether ok.
-func (e *Engine) soon(ok func() bool) bool {
+// spin waits for ok for a short time.
+func (e *Engine) spin(ok func() bool) bool {
 	for range e.looks {
 		if ok() {
 			return true
 		}
-		fence() // only so that one look is over before the next
+		fence() // so that one look ends before the next
 	}
 	for range e.yields {
 		e.p.Yield()
@@ -72,7 +72,7 @@ func (e *Engine) soon(ok func() bool) bool {
 
 // await waits until word is n or more, which t makes it.
 func (w *Window) await(word *atomic.Uint64, n uint64, call string, t *target) error {
-	if w.e.soon(func() bool { return word.Load() >= n }) {
+	if w.e.spin(func() bool { return word.Load() >= n }) {
 		return nil
 	}
 	w.e.p.Lock()
@@ -86,7 +86,7 @@ func (w *Window) awaitLocked(word *atomic.Uint64, n uint64, call string, t *targ
 		return nil
 	}
 	x := w.waiter(call, t)
-	defer w.e.rest(x)
+	defer w.e.freeWaiter(x)
 	return x.await(word, n)
 }
 
@@ -103,8 +103,8 @@ func (x *waiter) await(word *atomic.Uint64, n uint64) error {
 	return nil
 }
 
-// settled reports, without the lock, whether nothing can be under way to t: all was
-// applied by those who called.
+// settled reports, without the lock, whether nothing can be under way to t: callers have applied
+// everything themselves.
 func (t *target) settled() bool {
 	return t.control != nil && !t.rec.Framed.Load()
 }
@@ -114,19 +114,20 @@ func (w *Window) settleLocked(t *target, local bool, call string) error {
 	if cause := e.p.DownCause(int(t.process)); cause != nil {
 		return gone(t.rank, cause)
 	}
-	if e.farIdle(t) {
+	if e.channelsIdle(t) {
 		return nil
 	}
 	x := w.waiter(call, t)
-	defer e.rest(x)
-	if c := &t.main; len(t.others) == 0 { // the same, with less ado
-		return e.farWait(c, e.farMark(c, local), local, x)
+	defer e.freeWaiter(x)
+	if c := &t.main; len(t.others) == 0 { // the same with less work
+		return e.waitMark(c, e.markOf(c, local), local, x)
 	}
-	e.farAsk(t, local)
-	return e.farAwait(t, local, x)
+	e.requestFlushes(t, local)
+	return e.waitMarks(t, local, x)
 }
 
-// undefer waits for the post of t if operations are deferred, and makes them. The lock is held.
+// undefer waits for the post of t if operations are deferred, and carries them out. The lock is
+// held.
 func (w *Window) undefer(t *target, call string) error {
 	for len(t.deferred) > 0 {
 		if err := w.awaitLocked(w.posts(t), t.starts, call, t); err != nil {
@@ -137,7 +138,7 @@ func (w *Window) undefer(t *target, call string) error {
 	return nil
 }
 
-// gather is settleAll if any target has other channels than the main one, see farGather.
+// gather is settleAll if any target has other channels than the main one, see mergeChannels.
 func (w *Window) gather(call string) error {
 	w.e.p.Lock()
 	any := false
@@ -169,13 +170,13 @@ func (w *Window) settleAll(local bool, call string) error {
 	e.p.Lock()
 	defer e.p.Unlock()
 	x := w.waiter(call, nil)
-	defer e.rest(x)
+	defer e.freeWaiter(x)
 	for ; i < len(w.targets); i++ {
 		t := w.targets[i].Load()
 		if t == nil || t.settled() {
 			continue
 		}
-		e.farAsk(t, local)
+		e.requestFlushes(t, local)
 	}
 	for i := range w.targets {
 		t := w.targets[i].Load()
@@ -183,13 +184,13 @@ func (w *Window) settleAll(local bool, call string) error {
 			continue
 		}
 		x.t = t
-		first = firstOf(first, e.farAwait(t, local, x))
+		first = firstOf(first, e.waitMarks(t, local, x))
 	}
 	return first
 }
 
-// fence orders what the caller has stored before what it loads after. Its own word is on
-// the stack, so that callers do not meet.
+// fence orders what the caller has stored before what it loads after. Its word is on the stack, so
+// that callers do not share a cache line.
 func fence() {
 	if planted.NoFence {
 		return
@@ -198,10 +199,10 @@ func fence() {
 	word.Add(1)
 }
 
-// joinService makes what the service of this process has applied happen before what the
-// caller does next, in the words of Go's memory model. The processor needs nothing of this:
-// who says that it is applied says so after it. But the race detector cannot follow the
-// word through another node, or through memory that processes share.
+// joinService makes what the service of this process has applied happen before what the caller does
+// next, in the sense of Go's memory model. The processor does not need it: the process that reports
+// an operation applied does so after it. But the race detector cannot follow a word through another
+// node, or through memory that processes share.
 func (w *Window) joinService() {
 	if w.served {
 		w.e.p.Lock()

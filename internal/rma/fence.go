@@ -2,14 +2,14 @@ package rma
 
 import "github.com/halo-mpi/halo/internal/planted"
 
-// Fence completes all operations that the own process has started since the fence before,
-// and returns when those of all members are (MPI_WIN_FENCE). Operations may follow, until
-// the next one. It is collective.
+// Fence completes all operations that the own process has started since the fence before, and
+// returns when those of all members are complete (MPI_WIN_FENCE). Operations may follow, until the
+// next one. It is collective.
 //
-// It costs one barrier, and a flush of targets that were reached by frames. ModeNoPrecede
-// saves nothing more, since a target with nothing under way is passed over anyway;
-// ModeNoSucceed makes operations errors; ModeNoStore and ModeNoPut say what needs no
-// synchronisation of copies, of which there are none.
+// It costs one barrier, and a flush of targets that were reached by frames. ModeNoPrecede saves
+// nothing more, since targets with nothing under way are skipped anyway. ModeNoSucceed makes
+// operations errors. ModeNoStore and ModeNoPut concern separate copies of memory, of which there
+// are none.
 func (v *View) Fence(assert int) error {
 	w := v.w
 	if err := v.entire(); err != nil {
@@ -28,14 +28,14 @@ func (v *View) Fence(assert int) error {
 		return w.wrong("an exposure epoch of Post is open")
 	}
 	used := w.rec.Mode.Load()&gateOpen != 0
-	w.set(epochTurning, gateClosed)
+	w.set(epochChanging, gateClosed)
 	w.mu.Unlock()
 
 	var err error
 	if used && !planted.FenceNotFlushed {
 		err = w.settleAll(false, "Fence")
 	}
-	fence() // what was stored by copies, before what the others do after the barrier
+	fence() // orders the stores of copies before what others do after the barrier
 	var lost error
 	if !planted.FenceNotMet {
 		lost = w.e.colls.Barrier(w.Comm)

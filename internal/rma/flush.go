@@ -2,8 +2,8 @@ package rma
 
 import "github.com/halo-mpi/halo/internal/planted"
 
-// passive returns the target of a call that flushes, nil for ProcNull, or an error if it is
-// not locked. A lazy lock is held then.
+// passive returns the target of a call that flushes, nil for ProcNull, or an error if it is not
+// locked. It takes a lazy lock.
 func (w *Window) passive(rank int, call string) (*target, error) {
 	if err := w.live(); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (w *Window) passiveAll() error {
 	return nil
 }
 
-// passiveAllNow is passiveAll, and all lazy locks are held then.
+// passiveAllNow is passiveAll, and takes all lazy locks.
 func (w *Window) passiveAllNow(call string) error {
 	if err := w.passiveAll(); err != nil || w.rec.Mode.Load()&modeLockAll != 0 {
 		return err
@@ -58,9 +58,9 @@ func (w *Window) passiveAllNow(call string) error {
 	return w.lazyAllNow(call)
 }
 
-// Flush completes all operations to a target that were started before, by any goroutine,
-// at the origin and at the target (MPI_WIN_FLUSH); those of this view only if that has
-// thread scope. It is a full fence. The target has no part in it.
+// Flush completes all operations to a target that were started before, by any goroutine, at the
+// origin and at the target (MPI_WIN_FLUSH). In a view of thread scope it completes those of the
+// view only. It is a full fence. The target takes no part.
 func (v *View) Flush(target int) error {
 	w := v.w
 	if t := w.usedTarget(target); t != nil && w.locks(t) && t.settled() && v.handle.reaches(target) {
@@ -105,9 +105,9 @@ func (v *View) flushAll(local bool, call string) error {
 	return err
 }
 
-// Sync orders the program's own loads and stores of window memory before it with those
-// after it (MPI_WIN_SYNC). The memory model is unified: there is one copy of the memory,
-// and nothing else to do.
+// Sync orders the program's own loads and stores of window memory before it with those after it
+// (MPI_WIN_SYNC). The memory model is unified: there is one copy of the memory, and Sync is a
+// fence.
 func (v *View) Sync() error {
 	if err := v.entire(); err != nil {
 		return err
@@ -120,9 +120,8 @@ func (v *View) Sync() error {
 	return nil
 }
 
-// settle waits until the operations to t that a flush of v covers are complete, at the
-// origin if local, else at the target, and returns the first error of one that no request
-// tells of.
+// settle waits until the operations to t that a flush of v covers are complete, at the origin if
+// local, else at the target. It returns the first error of an operation without a request.
 func (v *View) settle(t *target, local bool, call string) error {
 	if t.settled() {
 		return nil
@@ -141,17 +140,18 @@ func (v *View) settle(t *target, local bool, call string) error {
 		return nil
 	}
 	x := w.waiter(call, t)
-	defer e.rest(x)
-	ridden := e.riding(c, local)
-	return e.farAwaitOwn(c, e.farMark(c, local), ridden, local, x)
+	defer e.freeWaiter(x)
+	shared := e.flushShared(c, local)
+	return e.waitOwnMarks(c, e.markOf(c, local), shared, local, x)
 }
 
-// farMark is how far c is, and unless it is local, has the target tell when it is as far.
-func (e *Engine) farMark(c *channel, local bool) mark {
+// markOf is the mark of all that was issued by c. Unless it is local, it requests a flush up to
+// there.
+func (e *Engine) markOf(c *channel, local bool) mark {
 	if local {
-		return c.farHere()
+		return c.markNow()
 	}
-	return e.farFlush(c)
+	return e.requestFlush(c)
 }
 
 // settleAll is settle of all targets at once.
@@ -166,17 +166,17 @@ func (v *View) settleAll(local bool, call string) error {
 	defer e.p.Unlock()
 	for i := range w.targets {
 		if c := w.channelTo(i, number); c != nil {
-			c.rides = e.riding(c, local)
-			c.keep(e.farMark(c, local))
+			c.sharedMark = e.flushShared(c, local)
+			c.keep(e.markOf(c, local))
 		}
 	}
 	var first error
 	x := w.waiter(call, nil)
-	defer e.rest(x)
+	defer e.freeWaiter(x)
 	for i := range w.targets {
 		if c := w.channelTo(i, number); c != nil {
 			x.t = c.target
-			first = firstOf(first, e.farAwaitOwn(c, c.mark, c.rides, local, x))
+			first = firstOf(first, e.waitOwnMarks(c, c.mark, c.sharedMark, local, x))
 		}
 	}
 	return first

@@ -2,8 +2,8 @@ package rma
 
 import "github.com/halo-mpi/halo/internal/p2p"
 
-// flushing is a flush that a request stands for. It waits for one mark in each channel that
-// has something under way, and ends with the last.
+// flushing is a flush with a request. It waits for one mark in each channel that has operations
+// under way, and ends with the last mark.
 type flushing struct {
 	request *p2p.Request
 	left    int   // marks
@@ -14,15 +14,15 @@ type flushing struct {
 type flushMark struct {
 	f  *flushing
 	at mark
-	// rides says that it is about operations of another channel: a fault is not.
-	rides bool
+	// other says that the mark is of operations of another channel, whose faults are not reported.
+	other bool
 }
 
-// Rflush is Flush with a request, which is complete when all operations to a target that
-// were issued before it, and are in the scope of the view, are complete there
-// (MPIX_RFLUSH). What is issued after it does not delay it.
+// Rflush is Flush with a request, which is complete when all operations to a target that were
+// issued before it, and are in the scope of the view, are complete there (MPIX_RFLUSH). Operations
+// that are issued after it do not delay it.
 //
-// Where all is applied by the caller it costs a fence and the request; else what Flush does.
+// Where the caller applies all operations it costs a fence and the request, else what Flush costs.
 func (v *View) Rflush(target int) (*p2p.Request, error) {
 	if err := v.handle.takes(target); err != nil {
 		return nil, err
@@ -64,15 +64,15 @@ func (v *View) RflushAll() (*p2p.Request, error) {
 	return f.request, e.flushed(f)
 }
 
-// await has f wait for what is under way to t. The lock is held.
+// await makes f wait for what is under way to t. The lock is held.
 func (v *View) await(f *flushing, t *target) {
 	if v.number != 0 {
 		if c := t.numbered(v.number); c != nil {
 			c.await(f)
-			if main := &t.main; c.rode > main.done {
+			if main := &t.main; c.lastShared > main.done {
 				f.left++
-				main.flushes = append(main.flushes, flushMark{f, v.w.e.riding(c, false), true})
-				v.w.e.askNow(main) // nobody may wait
+				main.flushes = append(main.flushes, flushMark{f, v.w.e.flushShared(c, false), true})
+				v.w.e.sendFlushNow(main) // a request need not be waited for
 				main.notifyFlushes()
 			}
 		}
@@ -89,13 +89,13 @@ func (c *channel) await(f *flushing) {
 		return
 	}
 	f.left++
-	c.flushes = append(c.flushes, flushMark{f, e.farFlush(c), false})
-	e.askNow(c)
+	c.flushes = append(c.flushes, flushMark{f, e.requestFlush(c), false})
+	e.sendFlushNow(c)
 	c.notifyFlushes()
 }
 
-// flushed ends one of the marks that f waits for, and f with the last. It returns nil: the
-// request has the error.
+// flushed ends one of the marks that f waits for, and f with the last. It returns nil: the request
+// has the error.
 func (e *Engine) flushed(f *flushing) error {
 	if f.left--; f.left == 0 {
 		e.messages.Finish(f.request, f.err)
@@ -103,7 +103,7 @@ func (e *Engine) flushed(f *flushing) error {
 	return nil
 }
 
-// notifyFlushes ends what waits for marks that are reached, or never will be.
+// notifyFlushes ends the waits for marks that are reached, or never will be.
 func (c *channel) notifyFlushes() {
 	t := c.target
 	e := t.w.e
@@ -112,7 +112,7 @@ func (c *channel) notifyFlushes() {
 		cause := e.p.DownCause(int(t.process))
 		switch {
 		case c.reached(m.at, false):
-			if !m.rides {
+			if !m.other {
 				m.f.err = firstOf(m.f.err, c.fault)
 				c.fault = nil
 			}

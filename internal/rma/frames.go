@@ -9,9 +9,9 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// advance makes the next frames of o, of lineTurn bytes at most, and reports whether these
-// were the last. It makes none while the way is closed: a frame to the peer is in the
-// backlog, or as many requests as the peer takes are not answered.
+// advance sends the next frames of o, of queueTurn bytes at most, and reports whether these were
+// the last. It sends none while a frame to the peer is in the send queue of the process, or the
+// peer has as many requests as it takes.
 func (e *Engine) advance(o *operation) bool {
 	q := &e.peers[o.target.process]
 	switch {
@@ -30,15 +30,15 @@ func (e *Engine) advance(o *operation) bool {
 		return false
 	}
 	asks := o.answers()
-	for turn := o.moved + lineTurn; o.moved < o.size() && o.moved < turn; {
+	for turn := o.moved + queueTurn; o.moved < o.size() && o.moved < turn; {
 		if q.stuck || asks && q.requests >= requestsMax {
 			return false
 		}
-		if o.failed != nil && o.Notify == 0 { // the target has refused a part: the rest is not sent
+		if o.failed != nil && o.Notify == 0 { // the target has refused a part: skip the rest
 			o.moved = o.size()
 			break
 		}
-		if !asks && e.train(o, element) {
+		if !asks && e.sendTogether(o, element) {
 			break
 		}
 		n, payload := e.frame(o, element)
@@ -58,8 +58,8 @@ func (e *Engine) advance(o *operation) bool {
 	return o.sent
 }
 
-// offer sends the frame with header e.hdr, which is the next of o, or leaves it in the
-// backlog. payload is memory of the origin, of o or, made up, e.page.
+// offer sends the frame with header e.hdr, which is the next of o, or leaves it in the send queue.
+// payload is memory of the origin, of o or, if it was packed, o.page.
 func (e *Engine) offer(q *linkPeer, o *operation, payload []byte) {
 	to := int(o.target.process)
 	e.hdr.Size = uint32(len(payload))
@@ -74,7 +74,7 @@ func (e *Engine) offer(q *linkPeer, o *operation, payload []byte) {
 	e.p.Push(to, &e.hdr, payload, o)
 }
 
-// requested notes that a frame of o wants an answer.
+// requested notes that a frame of o gets an answer.
 func (e *Engine) requested(q *linkPeer, o *operation) {
 	q.requests++
 	o.awaits++
@@ -84,7 +84,7 @@ func (e *Engine) requested(q *linkPeer, o *operation) {
 	e.hdr.Name = o.name
 }
 
-// ask makes the one frame of a get of bytes on end.
+// ask sends the one frame of a contiguous get.
 func (e *Engine) ask(q *linkPeer, o *operation) bool {
 	if q.stuck || q.requests >= requestsMax {
 		return false
@@ -99,7 +99,7 @@ func (e *Engine) ask(q *linkPeer, o *operation) bool {
 	return true
 }
 
-// control makes the frame of what is no operation.
+// control sends a control frame.
 func (e *Engine) control(q *linkPeer, o *operation) bool {
 	if q.stuck || o.Kind != kindEnd && o.Kind != kindSignal && q.requests >= requestsMax {
 		return false
@@ -126,7 +126,7 @@ func (e *Engine) control(q *linkPeer, o *operation) bool {
 	return true
 }
 
-// head makes e.hdr the header of a frame of o whose data lie on end.
+// head makes e.hdr the header of a frame of o whose data are contiguous.
 func (e *Engine) head(o *operation) {
 	h := &e.hdr
 	*h = wire.Header{Chan: o.channel.number, Ctx: o.target.w.id, Arg: o.off + uint64(o.moved)}
@@ -146,7 +146,7 @@ func (e *Engine) head(o *operation) {
 	if o.silent() {
 		h.Flags = wire.Acknowledge
 	}
-	if o.told > 0 {
+	if o.announced > 0 {
 		h.Flags |= wire.Spanned
 	}
 }
@@ -165,20 +165,20 @@ func accumulates(o op.Op, t op.Type) uint32 {
 	return uint32(o.Bare()) | uint32(t)<<accType | uint32(o.Env())<<accEnv
 }
 
-// accumulated is what accumulates has said, or a peer that may say anything. It reports false for
-// an environment that makes no difference to the operation, which origins leave out.
+// accumulated is the inverse of accumulates, of a word that a peer may have chosen. It reports
+// false for an environment that makes no difference to the operation, which origins leave out.
 func accumulated(aux uint32) (o op.Op, t op.Type, ok bool) {
 	o, t = op.Op(aux&(1<<accType-1)).In(op.Env(aux>>accEnv)), op.Type(aux>>accType)
 	return o, t, o.On(t) == o
 }
 
-// train sends several frames of long data at once, if they lie on end at both sides and
-// the fabric can, and reports whether those were all. If not, the next frame is to be
-// offered at once: it may have gone in part.
-func (e *Engine) train(o *operation, element int64) bool {
+// sendTogether sends several frames of long data at once, if they are contiguous at both sides and
+// the fabric can. It reports whether those were all. If not, the next frame must be offered at
+// once: a part of it may be sent.
+func (e *Engine) sendTogether(o *operation, element int64) bool {
 	to := int(o.target.process)
 	chunk := int64(e.p.ChunkMax(to))
-	if o.ragged || !o.Origin.Contiguous() || o.size()-o.moved <= chunk || chunk%element != 0 {
+	if o.inRuns || !o.Origin.Contiguous() || o.size()-o.moved <= chunk || chunk%element != 0 {
 		return false
 	}
 	e.head(o)
@@ -194,8 +194,8 @@ func (e *Engine) train(o *operation, element int64) bool {
 	return o.moved == o.size()
 }
 
-// frame makes the next frame of o: its header in e.hdr but for the size, and its payload.
-// It returns how many bytes of the target it deals with, 0 if it can deal with none.
+// frame makes the next frame of o: its header in e.hdr but for the size, and its payload. It
+// returns how many bytes of the target the frame accesses, 0 if it can access none.
 func (e *Engine) frame(o *operation, element int64) (n int64, payload []byte) {
 	to := int(o.target.process)
 	chunk := int64(e.p.ChunkMax(to))
@@ -209,7 +209,7 @@ func (e *Engine) frame(o *operation, element int64) (n int64, payload []byte) {
 		copy(o.page, o.Compare)
 		o.Origin.Pack(o.page[size:2*size], 0)
 		return int64(size), o.page[:2*size]
-	case o.ragged:
+	case o.inRuns:
 		k, covered := cut(e.runs[:], &o.there, o.moved, min(left, chunk), chunk, element, data)
 		if covered == 0 {
 			return 0, nil

@@ -228,9 +228,9 @@ func FuzzFrames(f *testing.F) {
 				case 0, 1:
 					fab.full = !fab.full
 				case 2:
-					e.farFlush(&to(w).main)
+					e.requestFlush(&to(w).main)
 				case 3:
-					e.farComplete(to(w))
+					e.sendComplete(to(w))
 				case 4:
 					stranger := wire.Header{Kind: wire.WinPut + wire.Kind(s.byte())%(wire.User-wire.WinPut), Ctx: window, Size: 8, Name: 1}
 					e.messages.Frame(2, &stranger, make([]byte, 8))
@@ -266,7 +266,7 @@ func FuzzFrames(f *testing.F) {
 				t.Fatalf("operation %d has not ended with its target", i)
 			}
 		}
-		if x := &to(w).main; x.oldest != nil || x.newest != nil || x.bundle != nil || len(e.lines)+len(e.debtors)+len(e.holding)+len(w.denied) != 0 {
+		if x := &to(w).main; x.oldest != nil || x.newest != nil || x.bundle != nil || len(e.queues)+len(e.answering)+len(e.coalescing)+len(w.denied) != 0 {
 			t.Fatal("something is kept of the dead")
 		}
 		for _, g := range append(around, all) {

@@ -14,38 +14,37 @@ import (
 
 // # Memory handles, the target's side
 //
-// A memory handle names memory of one member of a dynamic window, and opens it to whoever
-// of the members has the handle: bytes that the program sends. Making one is local, and so
-// is making a window of it (handle_window.go).
+// A memory handle names memory of one member of a dynamic window, and opens it to the members that
+// have the handle, which is bytes that the program sends. Making a handle is local, and so is
+// making a window of it (handle_window.go).
 //
-// What protects the memory is the key: 62 random bits, drawn anew for each handle, so that
-// one that was forged, has been released or is of another window names nothing. Who maps
-// the target's memory finds the key in a slot of its handle table (shmfmt.HandleSlot) and
-// looks again before each operation: one load, of a line that nobody writes. To the
-// target's service the key is an address: byte 0 of the memory has the key as its address in
-// a space of its own, above all real addresses, so that frames are those of any dynamic
-// window and name a handle, a place in it and the right to access it in one word.
-// Window.place looks that up, and uses it for nothing else.
+// The key protects the memory: 62 random bits, drawn anew for each handle, so that a handle that
+// was forged, released or made for another window names nothing. A process that maps the target's
+// memory finds the key in a slot of its handle table (shmfmt.HandleSlot) and compares it before
+// each operation: one load of a line that is not written. For the target's service the key is an
+// address: byte 0 of the memory has the key as its address in a space above all real addresses. So
+// frames are those of any dynamic window, and one word of them names the handle, a place in its
+// memory and the right to access it. Window.place looks the address up, and uses it for nothing
+// else.
 //
-// Rejected: a frame that opens a handle before its first use. It would allow for longer
-// keys, and cost a message for each window, state at the target for each origin, and an
-// order between channels. A stray access is as likely to hit as the memory of all handles
-// is a part of 2^62 bytes.
+// Rejected: a frame that opens a handle before its first use. It would permit longer keys, and cost
+// a message for each window, state at the target for each origin, and an order between channels. A
+// stray access hits with a probability of the memory of all handles in 2^62 bytes.
 
 // HandleMax is the length of the longest encoded handle in bytes
 // (MPI_MAX_MEMORY_HANDLE_SIZE).
 const HandleMax = 512
 
-// handleSpace is where the addresses by which frames name the memory of handles begin;
-// those of processes are below on all systems.
+// handleSpace is where the addresses begin by which frames name the memory of handles; addresses of
+// processes are below it on all systems.
 const handleSpace = 1 << 63
 
 // handleBytes is a handle as the program has it:
 //
 //	mark uint32 | process uint32 | window uint64 | key uint64 | size uint64 | slot uint32 | check uint32
 //
-// in little-endian words. The check finds bytes that have changed on their way: who knows a
-// handle could make himself others, but only to parts of the memory that it opens to him anyway.
+// in little-endian words. The check finds bytes that have changed in transit. A process that has a
+// handle can make others of it, but only to parts of the memory that the handle opens anyway.
 type handleBytes struct {
 	process int32
 	window  uint64
@@ -72,8 +71,8 @@ func (x *handleBytes) append(b []byte) []byte {
 	return le.AppendUint32(b, crc32.ChecksumIEEE(b[from:]))
 }
 
-// parseHandle reads what append wrote for window w; what follows is not looked at. It finds
-// out all that can be without asking anybody.
+// parseHandle reads what append wrote for window w; it ignores what follows. It checks all that
+// needs no other process.
 func (w *Window) parseHandle(b []byte) (x handleBytes, err error) {
 	if len(b) < HandleSize {
 		return x, fail(class.Arg, "%d bytes are no memory handle, which has %d", len(b), HandleSize)
@@ -91,19 +90,19 @@ func (w *Window) parseHandle(b []byte) (x handleBytes, err error) {
 	return x, nil
 }
 
-// handles is the memory of this process that handles of a window name. All is under the
-// engine's lock.
+// handles is the memory of this process that handles of a window name. All is under the engine's
+// lock.
 type handles struct {
-	// live has each for every 4 GiB of the handle space that it is in, which it has to
-	// itself.
+	// live has each handle under every 4 GiB of the handle space that it uses; no two handles use
+	// the same.
 	live   map[uint32]*handled
 	random *rand.ChaCha8
 
 	dir   shmfmt.HandleDir
 	used  int      // slots that were ever used
-	free  []int    // those of them that are empty
+	free  []int    // those of them that are free
 	pages [][]byte // memory of the table and its directory
-	chunk [][]byte // among them the chunks
+	chunk [][]byte // those of them that are chunks
 }
 
 // handled is memory that a handle names.
@@ -114,9 +113,9 @@ type handled struct {
 	region apply.Region
 }
 
-// AppendHandle opens mem to the members of a dynamic window that have the handle, and
-// appends that to b (MPIX_MEMHANDLE_CREATE). It is local, and takes the lock. The memory is
-// kept until ReleaseHandle or Free.
+// AppendHandle opens mem to the members of a dynamic window that have the handle, and appends the
+// handle to b (MPIX_MEMHANDLE_CREATE). It is local, and takes the lock. The memory is kept until
+// ReleaseHandle or Free.
 //
 // Cost: a random number, four stores, two or three changes of a map.
 func (v *View) AppendHandle(b, mem []byte) ([]byte, error) {
@@ -149,9 +148,8 @@ func (v *View) AppendHandle(b, mem []byte) ([]byte, error) {
 	return h.append(b), nil
 }
 
-// ReleaseHandle closes the memory that a handle of this process names
-// (MPIX_MEMHANDLE_RELEASE): accesses by windows that were made of it are errors from now
-// on. It is local, and takes the lock.
+// ReleaseHandle closes the memory that a handle of this process names (MPIX_MEMHANDLE_RELEASE):
+// later accesses by windows that were made of it are errors. It is local, and takes the lock.
 func (v *View) ReleaseHandle(b []byte) error {
 	w := v.w
 	if err := v.entire(); err != nil {
@@ -184,7 +182,7 @@ func (v *View) ReleaseHandle(b []byte) error {
 	return nil
 }
 
-// start makes what is needed with the first handle.
+// start makes the state that the first handle needs.
 func (hs *handles) start() error {
 	if hs.random != nil {
 		return nil
@@ -198,7 +196,7 @@ func (hs *handles) start() error {
 	return nil
 }
 
-// place draws the key of r, and makes it known under that.
+// place draws the key of r, and enters r under it.
 func (hs *handles) place(r *handled) uint64 {
 	for {
 		key := handleSpace | hs.random.Uint64()>>2
@@ -209,8 +207,8 @@ func (hs *handles) place(r *handled) uint64 {
 	}
 }
 
-// eachPage calls fn for each 4 GiB of the handle space that n bytes from key on are in, until
-// it returns false, which it reports.
+// eachPage calls fn for each 4 GiB of the handle space that n bytes from key on use, until it
+// returns false, which it reports.
 func (hs *handles) eachPage(key uint64, n int, fn func(page uint32) bool) bool {
 	for page := key >> 32; page <= (key+uint64(max(n, 1))-1)>>32; page++ {
 		if !fn(uint32(page)) {
@@ -220,14 +218,14 @@ func (hs *handles) eachPage(key uint64, n int, fn func(page uint32) bool) bool {
 	return true
 }
 
-// find returns what a handle names n bytes of from an address of the handle space on, nil if
-// none does.
+// find returns the handle whose memory has n bytes from an address of the handle space on, nil if
+// none has.
 func (hs *handles) find(addr, n uint64) *handled {
 	r := hs.live[uint32(addr>>32)]
 	if r == nil {
 		return nil
 	}
-	size, at := uint64(len(r.region.Mem)), addr-r.key // below it that is much
+	size, at := uint64(len(r.region.Mem)), addr-r.key // below the key it is very large
 	if at > size || n > size-at {
 		return nil
 	}
@@ -284,8 +282,8 @@ func (w *Window) growSlots() error {
 	return nil
 }
 
-// handleSlot is the slot of a handle of t, a target on the node, as this process maps it;
-// nil if there is none such. It reports false if it cannot know, having no room to map it.
+// handleSlot is the slot of a handle of t, a target on the node, as this process maps it; nil if
+// there is none. It reports false if it cannot know, because there is no room to map it.
 func (t *target) handleSlot(i int) (slot *shmfmt.HandleSlot, known bool) {
 	mem := func(word uint64, size int64) (b []byte, known bool) {
 		if word == 0 {

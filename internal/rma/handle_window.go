@@ -9,16 +9,16 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// handle is the memory that a view of a memory handle is of. The view is one of the parent
-// window: it uses the target that the parent has, its epochs and its ways, and adds only
-// where the memory is. So it is made without a word to anybody, and costs one object.
+// handle is the memory of a view of a memory handle. The view is one of the parent window: it uses
+// the target of the parent, its epochs and its paths, and adds only where the memory is. So it is
+// made without a message, and costs one object.
 type handle struct {
 	target *target
 	rank   int
 	key    uint64
-	// live is the key in the target's table, where that is mapped: any other there says that
-	// the handle has been released. Pairs with the stores in shmfmt.HandleSlot. nil: the
-	// target's service looks.
+	// live is the key in the target's table, where that is mapped: another value there says that
+	// the handle has been released. Pairs with the stores in shmfmt.HandleSlot. nil: the target's
+	// service checks the key.
 	live *atomic.Uint64
 
 	unit   int64        // displacement unit in bytes
@@ -33,14 +33,14 @@ type handle struct {
 type handleView struct {
 	View
 	handle handle
-	record shmfmt.ViewRecord // on the heap: C knows nothing of such views
+	record shmfmt.ViewRecord // on the heap: C does not use such views
 }
 
-// FromHandle makes a view of the memory that a handle names (MPIX_WIN_FROM_MEMHANDLE), of
-// its first size bytes, all of them if that is negative. Displacements are in units of unit
-// bytes; target is whose memory it is. It is local, sends nothing, and takes the lock only if
-// the target is this process. Where the target's memory is mapped it finds out whether the
-// handle is live; else the first flush does.
+// FromHandle makes a view of the memory that a handle names (MPIX_WIN_FROM_MEMHANDLE), of its first
+// size bytes, all of them if size is negative. Displacements are in units of unit bytes; target is
+// the rank whose memory it is. It is local, sends nothing, and takes the lock only if the target is
+// this process. Where the target's memory is mapped it checks whether the handle is live; else the
+// first flush does.
 func (v *View) FromHandle(b []byte, size, unit int64, target int) (*View, error) {
 	w := v.w
 	if err := v.entire(); err != nil {
@@ -87,7 +87,7 @@ func (v *View) FromHandle(b []byte, size, unit int64, target int) (*View, error)
 	return &n.View, nil
 }
 
-// find finds the memory, as far as it is within reach.
+// find finds the memory, if it is on the node.
 func (h *handle) find(x *handleBytes) error {
 	t := h.target
 	w, e := t.w, t.w.e
@@ -105,7 +105,7 @@ func (h *handle) find(x *handleBytes) error {
 		s, known := t.handleSlot(int(x.slot))
 		switch {
 		case !known:
-			return nil // it is reached as if it were elsewhere
+			return nil // it is accessed as on another node
 		case s == nil:
 			return h.stale()
 		}
@@ -118,7 +118,7 @@ func (h *handle) find(x *handleBytes) error {
 		if told.Off != nowhere {
 			if mem, err := t.view.Memory(told.Off, int64(told.Size)); err == nil {
 				h.region.Mem = mem[:h.size]
-			} // else there is no room for it here, and it is reached as if it were elsewhere
+			} // else there is no room to map it, and it is accessed as on another node
 		}
 	}
 	return nil
@@ -128,7 +128,7 @@ func (h *handle) stale() error {
 	return fail(class.RMARange, "the memory handle of rank %d has been released, or was never made", h.rank)
 }
 
-// room is target.room of the memory of a handle. It and open are inlined.
+// room is the function room for the memory of a handle. It and open are inlined.
 func (h *handle) room(disp int64, n int) int64 {
 	if uint64(disp) <= h.most {
 		if at := disp * h.unit; int64(n) <= int64(len(h.region.Mem))-at {
@@ -138,17 +138,17 @@ func (h *handle) room(disp int64, n int) int64 {
 	return -1
 }
 
-// open reports whether t is the target, and locked, the memory mapped, and the handle not
-// released, which takes a look at memory of the target's.
+// open reports whether t is the target, and locked, the memory mapped, and the handle not released,
+// for which it loads a word of the target's memory.
 func (h *handle) open(t *target) bool {
-	return t == h.target && t.w.locks(t) && !t.detour.Load() &&
+	return t == h.target && t.w.locks(t) && !t.viaFrames.Load() &&
 		h.live != nil && (h.live.Load() == h.key || planted.HandleStale)
 }
 
-// reaches reports whether rank is a target; all are where h is nil.
+// reaches reports whether rank is a target of the view; all are where h is nil.
 func (h *handle) reaches(rank int) bool { return h == nil || h.rank == rank && !h.freed.Load() }
 
-// takes returns an error unless rank is the target, and locked; or h is nil.
+// takes returns an error unless rank is the target, and locked; never if h is nil.
 func (h *handle) takes(rank int) error {
 	switch {
 	case h == nil:
@@ -164,8 +164,8 @@ func (h *handle) takes(rank int) error {
 	return err
 }
 
-// offset is where a displacement points, in bytes, when bytes lo to hi from there on are
-// accessed: an address of the handle space.
+// offset is the address in the handle space of a displacement from which bytes lo to hi are
+// accessed.
 func (h *handle) offset(disp, lo, hi int64) (uint64, error) {
 	if uint64(disp) <= h.most {
 		at := disp * h.unit // at most size
@@ -177,8 +177,8 @@ func (h *handle) offset(disp, lo, hi int64) (uint64, error) {
 		lo, hi, disp, h.unit, h.size, h.rank)
 }
 
-// apply makes an access at an address that offset has found, and reports whether it could:
-// if the memory is mapped here.
+// apply carries out an access at an address of offset. It reports false if the memory is not mapped
+// here.
 func (h *handle) apply(a *Op, addr uint64) (bool, error) {
 	if h.live == nil {
 		return false, nil
@@ -186,13 +186,13 @@ func (h *handle) apply(a *Op, addr uint64) (bool, error) {
 	if h.live.Load() != h.key && !planted.HandleStale {
 		return false, h.stale()
 	}
-	if h.region.Mem == nil || a.Kind >= Accumulate && h.target.detour.Load() {
+	if h.region.Mem == nil || a.Kind >= Accumulate && h.target.viaFrames.Load() {
 		return false, nil
 	}
 	return true, a.apply(&h.region, int64(addr-h.key))
 }
 
-// copy is Engine.copy, of an access of the view.
+// copy is Engine.copy for an access of the view.
 func (v *View) copy(t *target, a *Op, off uint64) bool {
 	h, e := v.handle, v.w.e
 	if h == nil {
@@ -209,8 +209,8 @@ func (v *View) copy(t *target, a *Op, off uint64) bool {
 	return e.offered(t, a, off) || (a.Kind == Put || a.Kind == Get) && e.canCopy(t.process) && e.copyTo(t, a, h.addr+off-h.key, true)
 }
 
-// entire returns an error unless the window lives and v is of all of it: one of a memory
-// handle has no synchronisation of its own, but flushes.
+// entire returns an error if the window has been freed, or if v is the view of a memory handle,
+// which has no synchronisation of its own but flushes.
 func (v *View) entire() error {
 	if err := v.w.live(); err != nil {
 		return err
@@ -221,14 +221,14 @@ func (v *View) entire() error {
 	return nil
 }
 
-// freeHandle ends a view of a handle: it completes its operations, where the target is still
-// locked. It is local.
+// freeHandle ends a view of a handle: it completes its operations, if the target is still locked.
+// It is local.
 func (v *View) freeHandle() error {
 	h, w := v.handle, v.w
 	if h.freed.Swap(true) {
 		return fail(class.Win, "the window has been freed")
 	}
-	h.live = nil // so that nothing takes the short way
+	h.live = nil // so that no operation takes the fast path
 	w.handles.Add(-1)
 	if w.freed.Load() {
 		return nil // with its parent, all is complete

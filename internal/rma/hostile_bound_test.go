@@ -53,13 +53,13 @@ func TestS6_TooManyRequests(t *testing.T) {
 					t.Errorf("case %d: is served beyond the bound", i)
 				}
 				f.down(e, enemy)
-				if got := e.peers[enemy]; got.asked != 0 || got.next != len(got.gets) || len(e.debtors) != 0 {
+				if got := e.peers[enemy]; got.asked != 0 || got.next != len(got.gets) || len(e.answering) != 0 {
 					t.Errorf("case %d: after the end %+v is kept", i, got)
 				}
 				continue
 			}
 			f.full = false
-			for n := 0; n < 10000 && (e.p.QueuedPeers() > 0 || len(e.debtors) > 0); n++ {
+			for n := 0; n < 10000 && (e.p.QueuedPeers() > 0 || len(e.answering) > 0); n++ {
 				e.p.Progress(-1)
 				e.Work()
 			}
@@ -192,7 +192,7 @@ func TestF1_OperationsEndWithTheirTarget(t *testing.T) {
 	queued := start(e, w, Op{Kind: Put, Origin: mem.Of(data[:8])}, true)
 	quiet := start(e, w, Op{Kind: Put, Origin: mem.Of(data[:8])}, false)
 	tg := to(w)
-	m := e.farFlush(&tg.main)
+	m := e.requestFlush(&tg.main)
 	if quiet != nil || get.Done() || long.Done() || queued.Done() || tg.main.reached(m, true) {
 		t.Fatal("complete before anything could go")
 	}
@@ -204,13 +204,13 @@ func TestF1_OperationsEndWithTheirTarget(t *testing.T) {
 	}
 	failedWith(t, get.Status.Err, class.ProcFailed)
 	failedWith(t, queued.Status.Err, class.ProcFailed)
-	failedWith(t, e.farWait(&tg.main, m, false, nil), class.ProcFailed)
+	failedWith(t, e.waitMark(&tg.main, m, false, nil), class.ProcFailed)
 	late := start(e, w, Op{Kind: Put, Origin: mem.Of(data[:8])}, true)
 	if !late.Done() {
 		t.Fatal("an operation with a dead target begins")
 	}
 	failedWith(t, late.Status.Err, class.ProcFailed)
-	if tg.main.oldest != nil || len(e.lines) != 0 || e.peers[enemy].requests != 0 {
+	if tg.main.oldest != nil || len(e.queues) != 0 || e.peers[enemy].requests != 0 {
 		t.Error("something is kept of the dead")
 	}
 }

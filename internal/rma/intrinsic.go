@@ -5,9 +5,8 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// direct reports whether the memory of all members is mapped here for as long as the
-// window is there, so that accumulates to any of them are atomic operations of whoever
-// calls. The lock is held.
+// direct reports whether the memory of all members is mapped here as long as the window exists, so
+// that accumulates to any of them are atomic operations of the caller. The lock is held.
 func (w *Window) direct() bool {
 	for rank := range w.targets {
 		t, err := w.targetLocked(rank)
@@ -18,11 +17,11 @@ func (w *Window) direct() bool {
 	return true
 }
 
-// Intrinsic reports whether an accumulate of n elements of type t, which lie at multiples of
-// their size, is done by atomic operations of the calling process, one for each element,
-// whichever member is the target (MPI_WIN_OP_INTRINSIC). compare asks for compare-and-swap.
+// Intrinsic reports whether an accumulate of n elements of type t, aligned to their size, consists
+// of atomic operations of the calling process, one for each element, whichever member is the target
+// (MPI_WIN_OP_INTRINSIC). compare asks about compare-and-swap.
 //
-// Without the assertion long accumulates are done by vectors, under a lock.
+// Without the assertion long accumulates use vectors, under a lock.
 func (v *View) Intrinsic(o op.Op, t op.Type, n int64, compare bool) (bool, error) {
 	w := v.w
 	if err := w.live(); err != nil {

@@ -6,12 +6,11 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// operation is an Op that is not made within its call: it is deferred, or under way in frames.
-// An Op that is made at once needs none. Whoever ends it gives it back to
-// Engine.freeOperation.
+// operation is an Op that is not complete within its call: it is deferred, or under way in frames.
+// An Op that is complete at once needs none. The code that ends it calls Engine.freeOperation.
 //
-// The bytes of the origin belong to the caller until the operation is complete there, but
-// for short ones, which are copied.
+// The bytes of the origin belong to the caller until the operation is complete there. Short ones
+// are copied.
 type operation struct {
 	Op
 	view    *View
@@ -22,7 +21,7 @@ type operation struct {
 	request *p2p.Request // finished when the operation is complete at the origin; may be nil
 	operationLink
 
-	short [2][maxElement]byte // what Origin and Compare are, if they have been copied
+	short [2][maxElement]byte // copies for Origin and Compare
 }
 
 // maxElement is the size of the longest element in bytes.
@@ -47,7 +46,7 @@ func (e *Engine) newOperation(v *View, c *channel, a *Op, off uint64) *operation
 	return o
 }
 
-// freeOperation takes an operation back. The lock is held.
+// freeOperation frees an operation. The lock is held.
 func (e *Engine) freeOperation(o *operation) {
 	*o = operation{}
 	if len(e.pool) < poolMax {
@@ -58,9 +57,9 @@ func (e *Engine) freeOperation(o *operation) {
 // poolMax is how many operations are kept for reuse.
 const poolMax = 1024
 
-// Issue makes an operation, or starts it; the request, if it is to have one, stands for it. What is
-// wrong with it is an error, and then nothing has been changed. All operations come here but for
-// those that the short ways in short.go make; these hand over to Issue where a few loads cannot decide.
+// Issue carries out an operation, or starts it; its request, if it has one, completes with it. An
+// error says that nothing has changed. All operations come here but those that the fast paths of
+// fastpath.go carry out; these call Issue where a few loads cannot decide.
 func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 	w := v.w
 	if err := v.handle.takes(rank); err != nil {
@@ -130,7 +129,7 @@ func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 		g = gateOpen
 	}
 	if g&gateOpen == 0 {
-		if t.path == pathDynamic && rank == w.Comm.Rank { // nobody else would tell
+		if t.path == pathDynamic && rank == w.Comm.Rank { // no other process would report it
 			if err := t.attached(a, off, lo, hi); err != nil {
 				return nil, err
 			}
@@ -164,4 +163,70 @@ func (v *View) Issue(a *Op, rank int) (*p2p.Request, error) {
 		}
 	}
 	return w.e.transmit(v, t, a, off)
+}
+
+// submit makes an operation of a and passes it to next: postpone or dispatch. It takes the lock.
+func (e *Engine) submit(v *View, t *target, a *Op, off uint64, next func(*Engine, *operation)) (*p2p.Request, error) {
+	e.p.Lock()
+	defer e.p.Unlock()
+	if cause := e.p.DownCause(int(t.process)); cause != nil {
+		return nil, gone(t.rank, cause)
+	}
+	o := e.newOperation(v, t.channel(v), a, off)
+	if o.Done != None {
+		o.request = e.messages.NewRequest(v.w.Comm, o.Call)
+	}
+	r := o.request
+	next(e, o)
+	return r, nil
+}
+
+// transmit has the target's service carry out an access. It takes the lock.
+func (e *Engine) transmit(v *View, t *target, a *Op, off uint64) (*p2p.Request, error) {
+	if a.Done == None && a.coalescible() && e.coalesceNow(v, t, a, off) {
+		return nil, nil
+	}
+	return e.submit(v, t, a, off, (*Engine).dispatch)
+}
+
+// dispatch is transmit for an operation. The lock is held.
+func (e *Engine) dispatch(o *operation) {
+	o.target.rec.Framed.Store(true)
+	e.remote(o)
+}
+
+// done returns the request of an operation that is complete, nil if it has none.
+func (v *View) done(a *Op) *p2p.Request {
+	if a.Done == None {
+		return nil
+	}
+	return v.completed(a.Call)
+}
+
+// completed returns a request that is complete.
+func (v *View) completed(call string) *p2p.Request {
+	e := v.w.e
+	e.p.Lock()
+	defer e.p.Unlock()
+	r := e.messages.NewRequest(v.w.Comm, call)
+	e.messages.Finish(r, nil)
+	return r
+}
+
+// nothing is an operation to ProcNull.
+func (v *View) nothing(a *Op) (*p2p.Request, error) {
+	w := v.w
+	if err := w.live(); err != nil {
+		return nil, err
+	}
+	if a.Done != None || v.handle != nil {
+		if err := w.passiveAll(); err != nil {
+			return nil, err
+		}
+	} else if w.rec.Mode.Load()&gateOpen == 0 {
+		if _, err := w.admit(nil); err != nil {
+			return nil, err
+		}
+	}
+	return v.done(a), nil
 }

@@ -117,7 +117,7 @@ func TestRC03RC04_LinesEqualOneByOne(t *testing.T) {
 		}
 		flush := func() {
 			t.Helper()
-			m := p.e.farFlush(&tg.main)
+			m := p.e.requestFlush(&tg.main)
 			p.until("a flush", func() bool { return tg.main.reached(m, false) })
 			if !bytes.Equal(p.mem, p.model) {
 				t.Fatalf("seed %d: after a flush the memory differs", seed)
@@ -138,7 +138,7 @@ func TestRC03RC04_LinesEqualOneByOne(t *testing.T) {
 		}
 		flush()
 		p.until("nothing is under way", func() bool { return p.e.peers[enemy].requests == 0 && p.far.peers[enemy].asked == 0 })
-		if tg.main.oldest != nil || len(p.e.lines)+len(p.e.holding)+len(p.far.debtors) != 0 {
+		if tg.main.oldest != nil || len(p.e.queues)+len(p.e.coalescing)+len(p.far.answering) != 0 {
 			t.Fatal("something is kept")
 		}
 		p.e.p.Unlock() // what inTheWild has locked is unlocked in the end
@@ -230,11 +230,11 @@ func set(values []byte, i int, x []byte) []byte {
 }
 
 // layout is n elements at the target, and the offsets of each.
-func (p *pair) layout(n int64, ragged bool) (l Place, offs []int64) {
+func (p *pair) layout(n int64, inRuns bool) (l Place, offs []int64) {
 	int64s := dtype.Predefined().Type(dtype.Int64)
 	switch p.rng.IntN(3) {
 	case 0:
-		if ragged {
+		if inRuns {
 			gap := 16 + 8*p.rng.Int64N(3)
 			v, err := dtype.Resized(int64s, 0, gap)
 			if err != nil {
@@ -247,7 +247,7 @@ func (p *pair) layout(n int64, ragged bool) (l Place, offs []int64) {
 			return Place{Type: v, Count: n}, offs
 		}
 	case 1:
-		if ragged {
+		if inRuns {
 			disps := make([]int64, n)
 			for i := range disps {
 				disps[i] = int64(i)*3 - p.rng.Int64N(2)
@@ -312,7 +312,7 @@ func TestShortPutsGoTogether(t *testing.T) {
 		put(8*i, 8)
 	}
 	expect("puts that are not flushed")
-	e.farFlush(&tg.main)
+	e.requestFlush(&tg.main)
 	expect("one behind the other", wire.Header{Kind: wire.WinPut, Size: 32, Flags: wire.ThenFlush, Name: 4})
 	hear(e, wire.Header{Kind: wire.WinDone, Arg: 4}, nil)
 	for i := range int64(4) {
@@ -324,7 +324,7 @@ func TestShortPutsGoTogether(t *testing.T) {
 	put(7, 1)
 	put(2, 1)
 	expect("an accumulate, and then something else", wire.Header{Kind: wire.WinAcc, Size: 8, Aux: aux(op.Sum, op.Int64), Arg: 8})
-	e.farComplete(tg)
+	e.sendComplete(tg)
 	expect("no pattern", wire.Header{Kind: wire.WinPut, Size: 2*runSize + 3, Tag: 2, Flags: wire.ThenComplete, Arg: 1})
 	put(3, 5)
 	e.Work() // as who polls does

@@ -6,15 +6,14 @@ import (
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// Lock locks a target, shared or exclusively, and begins an access epoch with it
-// (MPI_WIN_LOCK). It returns when the lock is held; of a target on another node it may return
-// before, and the lock is held when the first flush returns, see lazyLock. Other targets may be
-// locked beside it. With ModeNoCheck nobody else locks in conflict, so nothing is done but to
-// open the epoch.
+// Lock locks a target, shared or exclusively, and begins an access epoch with it (MPI_WIN_LOCK). It
+// returns when the lock is held. Of a target on another node it may return before, and the lock is
+// held when the first flush returns, see lazyLock. Other targets may be locked beside it. With
+// ModeNoCheck no other process locks in conflict, so that it only opens the epoch.
 //
-// Where the target's control block is mapped it costs four atomic operations. If the lock
-// was held by a process that has died, one who locks the target after that is told with
-// class.ProcFailed; the lock is not held then, and the call can be made again.
+// Where the target's control block is mapped it costs four atomic operations. If a process has died
+// with the lock, one process that locks the target later gets class.ProcFailed; it does not have
+// the lock then, and can call Lock again.
 func (v *View) Lock(exclusive bool, target, assert int) error {
 	w := v.w
 	if err := v.entire(); err != nil {
@@ -52,7 +51,7 @@ func (v *View) Lock(exclusive bool, target, assert int) error {
 		w.mu.Unlock()
 		return err
 	}
-	t.held = heldTurning
+	t.held = heldChanging
 	w.mu.Unlock()
 	err = w.acquire(t, exclusive, "Lock")
 	w.mu.Lock()
@@ -93,7 +92,7 @@ func (w *Window) lockedSelf() bool {
 	return t != nil && t.held != heldNot
 }
 
-// lockNull begins an epoch with nobody.
+// lockNull begins an epoch with ProcNull.
 func (w *Window) lockNull() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,7 +109,7 @@ func (w *Window) lockNull() error {
 	return nil
 }
 
-// hold notes that t is locked, or that it could not be. Window.mu is held.
+// hold notes that t is locked, or that it could not be locked. Window.mu is held.
 func (w *Window) hold(t *target, err error) {
 	if err != nil {
 		t.held = heldNot
@@ -121,14 +120,14 @@ func (w *Window) hold(t *target, err error) {
 	t.setGate(gateOpen | gateLocked)
 }
 
-// unlocked counts one target that is not locked any more. Window.mu is held.
+// unlocked counts one target that is unlocked. Window.mu is held.
 func (w *Window) unlocked() {
 	if w.locked--; w.locked == 0 {
 		w.set(epochNone, gateClosed)
 	}
 }
 
-// Unlock completes all operations to a target, at the target, and gives its lock back
+// Unlock completes all operations to a target, at the target, and releases its lock
 // (MPI_WIN_UNLOCK).
 func (v *View) Unlock(target int) error {
 	w := v.w
@@ -165,7 +164,7 @@ func (v *View) Unlock(target int) error {
 		w.mu.Unlock()
 		return nil
 	}
-	t.held = heldTurning
+	t.held = heldChanging
 	w.mu.Unlock()
 	err = w.giveBack(t, "Unlock")
 	w.mu.Lock()
@@ -186,15 +185,15 @@ func (w *Window) unlockNull() error {
 	return nil
 }
 
-// LockAll begins an access epoch with all targets, which are locked shared
-// (MPI_WIN_LOCK_ALL). It returns when all locks are held. Targets that have died are passed
-// over; a death of who had a lock is told as by Lock, and no lock is held then.
+// LockAll begins an access epoch with all targets, which it locks shared (MPI_WIN_LOCK_ALL). It
+// returns when all locks are held. It skips targets that have died. It reports the death of a
+// lock's holder as Lock does, and holds no lock then.
 //
-// Targets are locked one after the other, in the order of their ranks. Rejected: locking
-// each when it is first used. Two such calls would hold some targets while they wait for
-// others, behind somebody who waits to have those exclusively: for ever, if each waits for
-// what the other holds. With an order there is no such circle. And a program may access
-// the memory of others, and its own, by loads and stores.
+// It locks targets one after the other, in the order of their ranks. Rejected: locking each target
+// at its first use. Two such calls could each hold targets while they wait for others behind a
+// process that waits for exclusive locks: for ever, if each waits for what the other holds. An
+// order excludes such a circle. And a program may access the memory of others, and its own, by
+// loads and stores.
 func (v *View) LockAll(assert int) error {
 	w := v.w
 	if err := v.entire(); err != nil {
@@ -218,7 +217,7 @@ func (v *View) LockAll(assert int) error {
 		w.mu.Unlock()
 		return nil
 	}
-	w.set(epochTurning, gateClosed)
+	w.set(epochChanging, gateClosed)
 	w.mu.Unlock()
 	var err error
 	for i := range w.targets {
@@ -237,7 +236,7 @@ func (v *View) LockAll(assert int) error {
 	return err
 }
 
-// lockOne locks one target of LockAll. The epoch is turning, so that nobody else looks at
+// lockOne locks one target of LockAll. The epoch is epochChanging, so that no other call looks at
 // what is held.
 func (w *Window) lockOne(rank int) error {
 	t, err := w.target(rank)
@@ -272,7 +271,7 @@ func (v *View) UnlockAll() error {
 		defer w.mu.Unlock()
 		return w.wrong("%v", w.epoch)
 	}
-	w.set(epochTurning, gateClosed)
+	w.set(epochChanging, gateClosed)
 	w.mu.Unlock()
 	err := w.giveAllBack("UnlockAll")
 	w.mu.Lock()
@@ -281,15 +280,15 @@ func (v *View) UnlockAll() error {
 	return err
 }
 
-// giveAllBack completes all operations of LockAll and gives back its locks. Frames to all
-// targets are on their way together: those that give a lock back complete what went before
-// them. The epoch is turning.
+// giveAllBack completes all operations of LockAll and releases its locks. Frames to all targets are
+// under way together: those that release a lock complete what went before them. The epoch is
+// epochChanging.
 func (w *Window) giveAllBack(call string) error {
 	first := w.gather(call)
 	for i := range w.targets {
 		if t := w.targets[i].Load(); t != nil && t.control == nil && t.held != heldNot {
 			w.e.p.Lock()
-			w.e.farUnlock(t)
+			w.e.sendUnlock(t)
 			w.e.p.Unlock()
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// take locks t if that needs no waiting, and reports whether it is done: locked, or
-// refused because its holder has died. If it is not, the claim to a target of the node has
-// been made. The engine's lock is not held.
+// take locks t if it need not wait. It reports whether it is done: t is locked, or refused because
+// the holder has died. If it is not done, it has claimed the lock of a target of the node. The
+// engine's lock is not held.
 func (w *Window) take(t *target, exclusive bool) (done bool, err error) {
 	if w.e.dead(t.process) {
 		return true, w.e.goneNow(t)
@@ -25,28 +25,28 @@ func (e *Engine) goneNow(t *target) error {
 	return gone(t.rank, e.p.DownCause(int(t.process)))
 }
 
-// claim claims the lock of t, on this node, and reports whether it is held at once. The
-// engine's lock is not held.
+// claim claims the lock of t, on this node, and reports whether it is held at once. The engine's
+// lock is not held.
 func (w *Window) claim(t *target, exclusive bool) bool {
 	e, l, serve := w.e, t.control.Lock(), false
 	l.Claim(e.me, exclusive, func(c int) { serve = w.ring(t, c) || serve })
 	if serve {
 		w.serveNow()
 	}
-	if l.Look(e.me, e.fallen) != shmfmt.LockFree {
+	if l.Look(e.me, e.deadLocals) != shmfmt.LockFree {
 		return false
 	}
 	l.Hold(e.me)
 	return true
 }
 
-// ring wakes a claimant to the lock of t. It reports whether that is the service of this
-// process, which the caller has look for itself.
+// ring wakes a claimant to the lock of t. It reports whether that is the service of this process,
+// for which the caller must call serve.
 func (w *Window) ring(t *target, claimant int) bool {
 	e := w.e
 	switch {
 	case claimant != t.control.Lock().Service():
-		if e.node != nil { // else it is this process, and whoever polls looks at what is watched
+		if e.node != nil { // else it is this process, whose poller looks at watched words
 			e.node.Ring(claimant)
 		}
 	case t.rank == w.Comm.Rank:
@@ -57,10 +57,10 @@ func (w *Window) ring(t *target, claimant int) bool {
 	return false
 }
 
-// unclaim takes back the claim to the lock of t, on this node, held or not. It reports
-// whether the service of this process is to look.
+// unclaim withdraws the claim to the lock of t, on this node, held or not. It reports whether the
+// caller must call serve.
 func (w *Window) unclaim(t *target) (serve bool) {
-	t.control.Lock().Release(w.e.me, w.e.fallen, func(c int) { serve = w.ring(t, c) || serve })
+	t.control.Lock().Release(w.e.me, w.e.deadLocals, func(c int) { serve = w.ring(t, c) || serve })
 	return serve
 }
 
@@ -78,10 +78,10 @@ func (w *Window) serveNow() {
 	w.e.p.Unlock()
 }
 
-// inherit returns an error, and has given the lock of t back, if somebody died with it and
-// nobody has been told.
+// inherit returns an error, and has released the lock of t, if a process has died with the lock and
+// no other has been told.
 func (w *Window) inherit(t *target) error {
-	local, process := t.control.Lock().Heir(w.e.fallen)
+	local, process := t.control.Lock().Heir(w.e.deadLocals)
 	if local >= 0 {
 		process = w.e.p.Job().Local[local]
 	}
@@ -92,19 +92,19 @@ func (w *Window) inherit(t *target) error {
 	return w.died(t, process)
 }
 
-// died is the error of who has the lock of t after a process that died with it.
+// died is the error of the process that has the lock of t after one that died with it.
 func (w *Window) died(t *target, process int) error {
 	return fail(class.ProcFailed, "rank %d died while it had the lock of rank %d", w.Comm.RankOf(int32(process)), t.rank)
 }
 
-// acquire goes on where take was not done, and waits until t is locked.
+// acquire continues where take was not done, and waits until t is locked.
 func (w *Window) acquire(t *target, exclusive bool, call string) error {
 	e := w.e
 	if t.control == nil {
 		e.p.Lock()
 		defer e.p.Unlock()
 		t.asks++
-		e.farLock(t, exclusive)
+		e.requestLock(t, exclusive)
 		err := w.awaitLocked(&t.answered, t.asks, call, t)
 		if err == nil {
 			err, t.told = t.told, nil
@@ -112,12 +112,12 @@ func (w *Window) acquire(t *target, exclusive bool, call string) error {
 		return err
 	}
 	l := t.control.Lock()
-	if e.soon(func() bool { return l.Look(e.me, e.fallen) == shmfmt.LockFree }) {
+	if e.spin(func() bool { return l.Look(e.me, e.deadLocals) == shmfmt.LockFree }) {
 		l.Hold(e.me)
 		return w.inherit(t)
 	}
 	e.p.Lock()
-	t.dozes = shmfmt.LockFree
+	t.lockSeen = shmfmt.LockFree
 	err := w.awaitLock(t, call)
 	e.p.Unlock()
 	if err != nil {
@@ -127,12 +127,12 @@ func (w *Window) acquire(t *target, exclusive bool, call string) error {
 	return w.inherit(t)
 }
 
-// awaitLock waits for the lock of t, on this node, that was claimed. The lock of the engine
-// is held.
+// awaitLock waits for the lock of t, on this node, that was claimed. The lock of the engine is
+// held.
 func (w *Window) awaitLock(t *target, call string) error {
 	e, moves := w.e, t.control.Lock().Moves()
 	x := w.waiter(call, t)
-	defer e.rest(x)
+	defer e.freeWaiter(x)
 	for {
 		seen := moves.Load()
 		if w.owns(t) {
@@ -146,28 +146,28 @@ func (w *Window) awaitLock(t *target, call string) error {
 	}
 }
 
-// owns reports whether the lock of t that was claimed is held. If it is not this process
-// will be rung. The lock of the engine is held.
+// owns reports whether the lock of t that was claimed is held. If not, this process is rung when
+// that changes. The lock of the engine is held.
 func (w *Window) owns(t *target) bool {
 	e, l := w.e, t.control.Lock()
 	for {
-		found := l.Look(e.me, e.fallen)
+		found := l.Look(e.me, e.deadLocals)
 		if found == shmfmt.LockFree {
 			l.Hold(e.me)
 			return true
 		}
-		if found <= t.dozes {
+		if found <= t.lockSeen {
 			return false
 		}
 		l.Doze(e.me, found)
-		t.dozes = found // and look once more: it may have come before that was seen
+		t.lockSeen = found // and look once more: the lock may have come before the others saw that
 	}
 }
 
-// granted takes the answer of a target on another node that was asked for its lock; with a
-// class it has not given it, because of a process that died with it, or because it has freed
-// the window (Engine.stale). It reports false for an answer that no correct process gives. The
-// lock is held.
+// granted takes the answer of a target on another node that was asked for its lock. With a class
+// the lock is not given: because a process has died with it, or because the target has freed the
+// window (Engine.stale). It reports false for an answer that no correct process sends. The lock is
+// held.
 func (w *Window) granted(t *target, c class.Class, process int64) bool {
 	switch {
 	case t.control != nil || t.answered.Load() >= t.asks:
@@ -189,16 +189,16 @@ func (w *Window) granted(t *target, c class.Class, process int64) bool {
 	return true
 }
 
-// giveBack completes all operations to t and gives its lock back. No lock is held.
+// giveBack completes all operations to t and releases its lock. No lock is held.
 func (w *Window) giveBack(t *target, call string) error {
 	e := w.e
 	e.p.Lock()
 	defer e.p.Unlock()
 	if t.control == nil && !t.bare {
 		x := w.waiter(call, t)
-		defer e.rest(x)
-		err := e.farGather(t, false, x)
-		return firstOf(err, e.farWait(&t.main, e.farUnlock(t), false, x))
+		defer e.freeWaiter(x)
+		err := e.mergeChannels(t, false, x)
+		return firstOf(err, e.waitMark(&t.main, e.sendUnlock(t), false, x))
 	}
 	err := w.settleLocked(t, false, call)
 	if !t.bare && w.unclaim(t) {

@@ -12,48 +12,48 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// lazyLock is the lock of a target on another node that Lock has not asked for. The target
-// cannot be reached by loads and stores, so nobody but the target can tell when it is taken,
-// and MPI-5 12.5.3 lets Lock return before (the last paragraph: "the call to MPI_WIN_LOCK may
-// block ...; or, the first two calls may not block, while MPI_WIN_UNLOCK blocks").
+// lazyLock is the lock of a target on another node for which Lock has not asked. Loads and stores
+// cannot reach the target, so that only the target can tell when the lock is taken, and MPI-5
+// 12.5.3 lets Lock return before (the last paragraph: "the call to MPI_WIN_LOCK may block ...; or,
+// the first two calls may not block, while MPI_WIN_UNLOCK blocks").
 //
 // Steps:
 //
-//  1. Lock opens the epoch and sends nothing. The gate of the target stays closed, so that
-//     every call that uses the epoch comes to a slow path, which finds heldLazy.
+//  1. Lock opens the epoch and sends nothing. The gate of the target stays closed, so that every call
+//     that uses the epoch takes a slow path, which finds heldLazy.
 //  2. The first operation, if it is short, is kept (keep).
-//  3. Unlock sends one WinEpoch: the lock's mode and the operation. If the target's lock is
-//     free the target carries the operation out, has given the lock back, and answers with
-//     one WinDone, which carries what the operation has fetched. That is one way there and
-//     back, where asking for the lock first takes two.
-//  4. If the lock is not free the WinEpoch counts as a WinLock, and the target forgets the
-//     operation: it never keeps data for an origin. The answer is a WinGrant when the lock
-//     has come, and the origin sends the operation and the WinUnlock as always (grantedLate).
+//  3. Unlock sends one WinEpoch: the lock's mode and the operation. If the target's lock is free, the
+//     target carries out the operation, has released the lock, and answers with one WinDone, which
+//     carries what the operation has fetched. That is one round trip, where asking for the lock
+//     first takes two.
+//  4. If the lock is not free the WinEpoch counts as a WinLock, and the target drops the operation:
+//     it never keeps data for an origin. The answer is a WinGrant when the lock has come, and
+//     the origin sends the operation and the WinUnlock as usual (grantedLate).
 //
-// Any other call in the epoch (a second operation, a flush, a request, a notification) asks
-// for the lock first and waits for it (lockNow). So does Lock of another target by the same
-// goroutine: a process that locks several targets has their locks in the order of its calls,
-// and one that keeps to an order cannot get into a circle of processes that wait for each
-// other. There is at most one lazy lock in a process (engineSync.lazy). Other goroutines
-// that lock meanwhile do not use it and do not wait for it: its owner may wait for them.
+// Any other call in the epoch (a second operation, a flush, a request, a notification) first asks
+// for the lock and waits for it (lockNow). So does Lock of another target by the same goroutine: a
+// process that locks several targets gets their locks in the order of its calls, and processes that
+// keep to an order cannot wait for each other in a circle. There is at most one lazy lock in a
+// process (engineSync.lazy). Other goroutines that lock meanwhile do not use it and do not wait for
+// it: its owner may wait for them.
 //
-// A lock that could not be had (a holder or the target has died) is an error of the call
-// that asked for it, and of all further ones until Unlock, which ends the epoch.
+// If the lock cannot be had (a holder or the target has died), the call that has asked for it
+// returns the error, and so do all further ones until Unlock, which ends the epoch.
 //
-// Rejected: to send the WinLock in Lock without waiting for the answer, and operations and
-// the WinUnlock behind it. That is one way there and back, too, but three frames, and the
-// target would have to keep the frames of each origin that does not have its turn. Rejected,
-// too: to have each call of the process, messages and collectives among them, ask for the
-// lock first. No call tells of what a program does between its calls, so a program that takes
-// "Lock has returned" for "the lock is held" would still be wrong; a flush says so.
+// Rejected: to send the WinLock in Lock without waiting for the answer, and operations and the
+// WinUnlock behind it. That is one round trip, too, but three frames, and the target would have to
+// keep the frames of each origin that waits for its turn. Rejected as well: to have each call of
+// the process, messages and collectives among them, ask for the lock first. No call shows what a
+// program does between its calls, so that a program which assumes that the lock is held when Lock
+// returns would still be wrong; it needs a flush.
 type lazyLock struct {
-	owner     atomic.Uintptr // the goroutine that has called Lock last
+	owner     atomic.Uintptr // the goroutine that called Lock last
 	exclusive bool
 	asked     bool       // by lockNow: a WinLock
 	failed    error      // why the lock cannot be had
-	operation *operation // the one that is kept, or goes with the WinEpoch; nil if there is none
-	at        uint64     // number of the WinEpoch that is not answered, 0 if there is none
-	waits     *waiter    // who waits for that answer
+	operation *operation // the operation that is kept, or sent with the WinEpoch; nil if there is none
+	at        uint64     // number of the WinEpoch without an answer yet, 0 if there is none
+	waits     *waiter    // waits for that answer
 	// owner and exclusive are stored before engineSync.lazy, the rest under the engine's lock.
 }
 
@@ -66,23 +66,23 @@ func (w *Window) lazily(t *target, exclusive bool) bool {
 	}
 	me := sys.Goroutine()
 	if me == 0 {
-		return false // lockEarlier could not tell
+		return false // lockEarlier needs the goroutine
 	}
 	t.lazy.owner.Store(me)
 	t.lazy.exclusive = exclusive
 	return e.lazy.CompareAndSwap(nil, t)
 }
 
-// lockEarlier takes the lazy lock of the calling goroutine, which is about to lock another
-// target. What comes of it is told by the next call in that epoch. No lock is held.
+// lockEarlier takes the lazy lock of the calling goroutine, which is about to lock another target.
+// The next call in that epoch reports an error. No lock is held.
 func (e *Engine) lockEarlier() {
 	if t := e.lazy.Load(); t != nil && t.lazy.owner.Load() == sys.Goroutine() && !planted.LazyPassed {
 		t.w.lockNow(t, "Lock")
 	}
 }
 
-// lockNow asks for the lazy lock of t, unless somebody has, and returns when it is held, and
-// the operation that was kept is on its way; or why it cannot be had. No lock is held.
+// lockNow asks for the lazy lock of t, unless another call has, and returns when it is held and the
+// operation that was kept is under way, or returns why it cannot be had. No lock is held.
 func (w *Window) lockNow(t *target, call string) error {
 	e, z := w.e, &t.lazy
 	e.p.Lock()
@@ -90,7 +90,7 @@ func (w *Window) lockNow(t *target, call string) error {
 		z.asked = true
 		t.asks++
 		if e.p.DownCause(int(t.process)) == nil {
-			e.farLock(t, z.exclusive)
+			e.requestLock(t, z.exclusive)
 		}
 	}
 	err := error(nil)
@@ -101,7 +101,7 @@ func (w *Window) lockNow(t *target, call string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if t.held != heldLazy {
-		return nil // another goroutine that waited has done the rest
+		return nil // another goroutine that waited has done this
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
@@ -131,11 +131,11 @@ func (w *Window) lockNow(t *target, call string) error {
 func (w *Window) awaitTurn(t *target, call string) error {
 	x := w.waiter(call, t)
 	x.turn = true
-	defer w.e.rest(x)
+	defer w.e.freeWaiter(x)
 	return x.await(&t.answered, t.asks)
 }
 
-// lazyNow is lockNow if the lock of t is a lazy one, and reports whether it was.
+// lazyNow is lockNow if t has a lazy lock, and reports whether it had.
 func (w *Window) lazyNow(t *target, call string) (bool, error) {
 	w.mu.Lock()
 	lazy := t.held == heldLazy
@@ -158,15 +158,14 @@ func (w *Window) lazyAllNow(call string) error {
 	return first
 }
 
-// fits reports whether an access of so many bytes may go with a WinEpoch, as far as that is a
-// matter of itself.
+// fits reports whether an access of that many bytes may go with a WinEpoch, whatever the state of its target.
 func (o *Op) fits(size int64) bool {
 	return size <= bundledMax && o.Notify == 0 && o.Done != Remote && o.contiguous() &&
 		(o.Fn != op.NoOp || o.Kind != Accumulate || o.fetches())
 }
 
-// keep keeps an operation that fits for Unlock, if it is the first of its epoch and nobody
-// has asked for the lock, and reports whether it did. It takes the lock.
+// keep keeps an operation that fits for Unlock, if it is the first of its epoch and no call has
+// asked for the lock. It reports whether it did. It takes the lock.
 func (e *Engine) keep(v *View, t *target, a *Op, off uint64) (bool, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
@@ -180,13 +179,13 @@ func (e *Engine) keep(v *View, t *target, a *Op, off uint64) (bool, error) {
 	return true, nil
 }
 
-// unlockLazy ends the epoch of a lazy lock. Window.mu is held, and is not when it returns.
-// It reports false if the lock has been asked for, and is held: Unlock is to go on.
+// unlockLazy ends the epoch of a lazy lock. Window.mu is held, and is not when it returns. It
+// reports false if the lock has been asked for, and is held: Unlock must continue.
 func (w *Window) unlockLazy(t *target) (done bool, err error) {
 	e := w.e
 	e.p.Lock()
 	if e.launchEpoch(t) {
-		t.held = heldTurning
+		t.held = heldChanging
 		w.mu.Unlock()
 		err = w.awaitEpoch(t)
 		e.p.Unlock()
@@ -262,24 +261,24 @@ func (e *Engine) frameEpoch(t *target) (payload []byte) {
 	return payload
 }
 
-// awaitEpoch waits until the epoch is over whose WinEpoch has gone, and returns what went
-// wrong in it. The lock of the engine is held.
+// awaitEpoch waits for the end of the epoch whose WinEpoch is sent, and returns its error. The lock
+// of the engine is held.
 func (w *Window) awaitEpoch(t *target) error {
 	e, z := w.e, &t.lazy
 	x := w.waiter("Unlock", t)
-	defer e.rest(x)
+	defer e.freeWaiter(x)
 	x.turn, z.waits = true, x
-	// What grantedLate sends has higher numbers: every operation has to be complete here, and
-	// the WinDone that tells of its WinUnlock tells of this number, too.
-	err := e.farWait(&t.main, mark{at: math.MaxUint64, done: z.at}, false, x)
+	// What grantedLate sends has higher numbers: every operation must be complete here, and the
+	// WinDone for its WinUnlock covers this number, too.
+	err := e.waitMark(&t.main, mark{at: math.MaxUint64, done: z.at}, false, x)
 	if o := z.operation; o != nil { // the target has died
 		e.end(o, nil)
 	}
 	return err
 }
 
-// grantedLate goes on with an epoch whose WinEpoch has found the lock taken, and which has it
-// now, or cannot have it. The lock is held; this is deep inside.
+// grantedLate continues an epoch whose WinEpoch has found the lock taken, when the epoch gets the
+// lock or cannot have it. A handler of frames calls it, with the lock held.
 func (e *Engine) grantedLate(t *target) {
 	z, c := &t.lazy, &t.main
 	e.peers[t.process].requests--
@@ -298,11 +297,10 @@ func (e *Engine) grantedLate(t *target) {
 	if o != nil && !planted.EpochForgotten {
 		e.dispatch(o)
 	}
-	e.farUnlock(t)
+	e.sendUnlock(t)
 }
 
-// epochTold takes the answer to the WinEpoch of t. It reports false if no correct target gives
-// it.
+// epochTold takes the answer to the WinEpoch of t. It reports false if no correct target sends it.
 func (e *Engine) epochTold(t *target, h *wire.Header, payload []byte) bool {
 	z := &t.lazy
 	o := z.operation
@@ -326,7 +324,7 @@ func (e *Engine) epochTold(t *target, h *wire.Header, payload []byte) bool {
 	return true
 }
 
-// appendTurn says that a wait is one for a lock.
+// appendTurn describes a wait for a lock.
 func appendTurn(b []byte, rank int) []byte {
 	return strconv.AppendInt(append(b, ", for the lock of rank "...), int64(rank), 10)
 }

@@ -229,7 +229,7 @@ func hearEpoch(e *Engine, from int, h wire.Header, payload []byte) {
 // RW-09: an epoch in one frame has the lock in its turn. While that is taken its operation is
 // not made, and nothing of it is kept.
 func TestRW09_EpochsTakeTheirTurn(t *testing.T) {
-	e, w, f := lockedFromAfar(t, 4)
+	e, w, f := remotelyLocked(t, 4)
 	w.mem = []byte("abcdefghijklmnop")
 	w.own = e.region(w.mem, w.control, 0)
 	get := wire.Header{Tag: int32(wire.WinGet), Flags: wire.Fetches, Name: 5}
@@ -263,7 +263,7 @@ func TestRW09_EpochsTakeTheirTurn(t *testing.T) {
 	w.unlockAsked(3)
 	expectGrants(t, f, "the third", [2]int{4, -1})
 	w.unlockAsked(4)
-	if string(w.mem[:4]) != "aXYd" || w.control.Lock().Contended(9, e.fallen) || len(w.service.holders) > 0 {
+	if string(w.mem[:4]) != "aXYd" || w.control.Lock().Contended(9, e.deadLocals) || len(w.service.holders) > 0 {
 		t.Fatalf("memory %q, holders %v", w.mem, w.service.holders)
 	}
 	beyond := put
@@ -317,7 +317,7 @@ func TestS5_ForgedEpochs(t *testing.T) {
 		{"a swap with an operation", wire.Header{Tag: int32(wire.WinCas), Aux: aux(op.Sum, op.Int64), Flags: wire.Fetches}, make([]byte, 16)},
 	} {
 		mem, all := guarded(bundledMax * 2)
-		e, w, f := lockedFromAfar(t, 2)
+		e, w, f := remotelyLocked(t, 2)
 		w.mem, w.own = mem, e.region(mem, w.control, 0)
 		hearEpoch(e, 1, c.h, c.payload)
 		if len(f.lost) != 1 || len(w.service.holders)+len(w.service.queue) > 0 || len(f.take()) > 0 {
@@ -327,7 +327,7 @@ func TestS5_ForgedEpochs(t *testing.T) {
 		e.p.Unlock()
 		e.p.Lock()
 	}
-	e, w, f := lockedFromAfar(t, 2) // a second request, while the first waits
+	e, w, f := remotelyLocked(t, 2) // a second request, while the first waits
 	w.lockAsked(2, true)
 	hearEpoch(e, 1, wire.Header{}, nil)
 	hearEpoch(e, 1, wire.Header{}, nil)

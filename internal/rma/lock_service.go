@@ -6,32 +6,32 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// lockService is how processes on other nodes lock the own memory: by frames, for which
-// this process has one claim in its control block beside those of its node. So on-node
-// origins, which claim for themselves, and all others together take turns.
+// lockService locks the own memory for processes on other nodes, which ask by frames. It makes one
+// claim for them in the control block, beside those of the processes of the node. So origins on the
+// node, which claim for themselves, and all others together take turns.
 //
-// Requests wait in the order in which they came. The first makes the claim; when it is
-// held, all shared ones that follow a shared one have it together. More may join those as
-// long as nobody waits for the lock exclusively. When the last gives it back the claim is
-// released, and made anew for who waits.
+// Requests wait in the order in which they came. The first one makes the claim. When the claim has
+// the lock, all shared requests that follow a shared one get it together. More may join those as
+// long as no process waits for the lock exclusively. When the last one releases it, so is the
+// claim, and the next request makes a new one.
 //
-// Nothing here waits: a claim that is not free dozes, so that this process is rung, and
-// workSync looks again.
+// Nothing here waits: a claim without the lock is marked as sleeping, so that this process is rung,
+// and workSync looks again.
 type lockService struct {
-	queue   []lockRequest
-	holders []int32 // processes that have the lock now
-	claimed bool    // there is a claim
-	held    bool    // and it has the lock
-	shared  bool    // it is a shared one
-	dozes   shmfmt.LockState
-	listed  bool // in engineSync.serving
+	queue    []lockRequest
+	holders  []int32 // processes that have the lock now
+	claimed  bool    // there is a claim
+	held     bool    // and it has the lock
+	shared   bool    // it is a shared one
+	lockSeen shmfmt.LockState
+	listed   bool // in engineSync.serving
 }
 
-// lockRequest is a process that wants the lock.
+// lockRequest is the request of a process for the lock.
 type lockRequest struct {
 	process   int32
 	exclusive bool
-	epoch     bool // it has come as a WinEpoch, which is being looked at: there is no answer yet
+	epoch     bool // it came as a WinEpoch, which takeEpoch is handling: it gets no WinGrant
 }
 
 // lockAsked takes the request of a process on another node for the lock of the own memory.
@@ -40,7 +40,7 @@ func (w *Window) lockAsked(from int32, exclusive bool) bool {
 	return w.queueLock(lockRequest{process: from, exclusive: exclusive})
 }
 
-// queueLock takes a request. It reports false if no correct process makes it.
+// queueLock takes a request. It reports false if no correct process sends it.
 func (w *Window) queueLock(r lockRequest) bool {
 	s := &w.service
 	if w.control == nil || w.e.near(r.process) || w.Comm.RankOf(r.process) < 0 || s.knows(r.process) {
@@ -66,7 +66,7 @@ func (s *lockService) knows(process int32) bool {
 	return false
 }
 
-// unlockAsked takes the lock back from a process on another node. The lock is held.
+// unlockAsked takes back the lock from a process on another node. The lock of the engine is held.
 func (w *Window) unlockAsked(from int32) bool {
 	if !w.service.drop(from) {
 		return false
@@ -75,7 +75,7 @@ func (w *Window) unlockAsked(from int32) bool {
 	return true
 }
 
-// drop takes a process out of those that have the lock.
+// drop removes a process from those that have the lock.
 func (s *lockService) drop(process int32) bool {
 	for i, p := range s.holders {
 		if p == process {
@@ -88,15 +88,16 @@ func (s *lockService) drop(process int32) bool {
 	return false
 }
 
-// pop takes the first request.
+// pop removes the first request.
 func (s *lockService) pop() {
 	n := copy(s.queue, s.queue[1:])
 	s.queue = s.queue[:n]
 }
 
-// lostOrigin takes a process that has died out of the service, and has that look again:
-// claims of the dead on the node are void, too. The next who has the lock is told of a
-// holder. The lock is held; this is deep inside, so Work goes on.
+// lostOrigin removes a process that has died from the service, and has the service look again:
+// claims of dead processes of the node are void, too. The next process that gets the lock is told
+// of the death of a holder. The lock is held. It runs inside the handling of failures, so Work does
+// the rest.
 func (w *Window) lostOrigin(process int32) {
 	s := &w.service
 	for i, r := range s.queue {
@@ -113,7 +114,7 @@ func (w *Window) lostOrigin(process int32) {
 	}
 }
 
-// list has workSync look for the claim, or not.
+// list makes workSync look for the claim, or not.
 func (w *Window) list(on bool) {
 	s, e := &w.service, w.e
 	if s.listed == on {
@@ -136,8 +137,8 @@ func (w *Window) list(on bool) {
 	}
 }
 
-// serve does what can be done for those who want the lock, and reports how much that was.
-// The lock is held.
+// serve does what can be done for those that want the lock, and returns the number of steps. The
+// lock is held.
 func (w *Window) serve() int {
 	s, e, l := &w.service, w.e, w.control.Lock()
 	me, n := l.Service(), 0
@@ -147,23 +148,23 @@ func (w *Window) serve() int {
 			if len(s.queue) == 0 {
 				break
 			}
-			s.claimed, s.held, s.dozes, s.shared = true, false, shmfmt.LockFree, !s.queue[0].exclusive
+			s.claimed, s.held, s.lockSeen, s.shared = true, false, shmfmt.LockFree, !s.queue[0].exclusive
 			l.Claim(me, !s.shared, ring)
 			n++
 		}
 		if !s.held {
-			found := l.Look(me, e.fallen)
+			found := l.Look(me, e.deadLocals)
 			if found != shmfmt.LockFree {
-				if len(s.queue) > 0 && found <= s.dozes {
+				if len(s.queue) > 0 && found <= s.lockSeen {
 					w.list(true)
 					return n
 				}
 				if len(s.queue) > 0 {
 					l.Doze(me, found)
-					s.dozes = found
+					s.lockSeen = found
 					continue
 				}
-				// Who wanted it has died.
+				// The process that wanted it has died.
 			} else {
 				l.Hold(me)
 				s.held = true
@@ -173,44 +174,44 @@ func (w *Window) serve() int {
 			}
 		}
 		if len(s.holders) > 0 {
-			for s.shared && len(s.queue) > 0 && (!s.queue[0].exclusive || planted.GrantedBeside) && !l.Contended(me, e.fallen) && w.grant() {
+			for s.shared && len(s.queue) > 0 && (!s.queue[0].exclusive || planted.GrantedBeside) && !l.Contended(me, e.deadLocals) && w.grant() {
 				n++
 			}
 			break
 		}
 		s.claimed, s.held = false, false
-		l.Release(me, e.fallen, ring)
+		l.Release(me, e.deadLocals, ring)
 		n++
 	}
 	w.list(false)
 	return n
 }
 
-// grant gives the lock, which is held, to the first in the queue, or tells that of a death.
-// It reports whether others may join.
+// grant gives the lock, which is held, to the first process of the queue, or tells that process of
+// a death. It reports whether others may join.
 func (w *Window) grant() bool {
 	s, e := &w.service, w.e
 	r := s.queue[0]
 	s.pop()
-	local, process := w.control.Lock().Heir(e.fallen)
+	local, process := w.control.Lock().Heir(e.deadLocals)
 	if local >= 0 {
 		process = e.p.Job().Local[local]
 	}
 	if process >= 0 {
-		e.farGrant(w, r.process, class.ProcFailed, int64(process))
-		return true // it has not got the lock, the next may
+		e.sendGrant(w, r.process, class.ProcFailed, int64(process))
+		return true // it does not get the lock, the next one may
 	}
 	s.holders = append(s.holders, r.process)
 	if r.epoch {
 		return !r.exclusive
 	}
-	e.farGrant(w, r.process, class.Success, 0)
+	e.sendGrant(w, r.process, class.Success, 0)
 	return !r.exclusive
 }
 
 // wakeClaimant wakes a process of the node that waits for the lock of the own memory.
 func (e *Engine) wakeClaimant(claimant int) {
-	if e.node != nil { // else it is this one, and whoever polls looks at what is watched
+	if e.node != nil { // else it is this process, whose poller looks at watched words
 		e.node.Ring(claimant)
 	}
 }

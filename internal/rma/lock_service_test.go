@@ -18,9 +18,9 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// lockedFromAfar is a window of a process whose peers, members all of them, are the test.
+// remotelyLocked is a window of a process whose peers, members all of them, are the test.
 // The engine's lock is held until the test ends.
-func lockedFromAfar(t *testing.T, peers int) (*Engine, *Window, *wild) {
+func remotelyLocked(t *testing.T, peers int) (*Engine, *Window, *wild) {
 	t.Helper()
 	f := &wild{}
 	p, err := proc.New(boot.Memory(1 + peers)[0], nil, f, proc.Policy{Yield: func() {}})
@@ -47,7 +47,7 @@ func lockedFromAfar(t *testing.T, peers int) (*Engine, *Window, *wild) {
 	return e, w, f
 }
 
-// targetElsewhere is rank 1 of lockedFromAfar as a target, whose memory is on another node.
+// targetElsewhere is rank 1 of remotelyLocked as a target, whose memory is on another node.
 func targetElsewhere(t *testing.T, w *Window) *target {
 	t.Helper()
 	all := make([]byte, len(w.targets)*entrySize)
@@ -88,7 +88,7 @@ func expectGrants(t *testing.T, f *wild, when string, want ...[2]int) {
 // RW-09: origins on other nodes have the lock in the order in which they asked, shared ones
 // together; those who come later do not pass one who waits to have it exclusively.
 func TestRW09_ServiceGrantsInOrder(t *testing.T) {
-	_, w, f := lockedFromAfar(t, 8)
+	_, w, f := remotelyLocked(t, 8)
 	ask := func(from int32, exclusive bool) {
 		if !w.lockAsked(from, exclusive) {
 			t.Fatalf("the request of %d is refused", from)
@@ -128,11 +128,11 @@ func TestRW09_ServiceGrantsInOrder(t *testing.T) {
 	back(6)
 	back(7)
 	expectGrants(t, f, "the writer of the node is next")
-	if l.Look(0, w.e.fallen) != shmfmt.LockFree {
+	if l.Look(0, w.e.deadLocals) != shmfmt.LockFree {
 		t.Error("the writer of the node has not got it")
 	}
 	l.Hold(0)
-	l.Release(0, w.e.fallen, func(c int) {
+	l.Release(0, w.e.deadLocals, func(c int) {
 		if c != l.Service() {
 			t.Errorf("claimant %d is rung", c)
 		}
@@ -140,7 +140,7 @@ func TestRW09_ServiceGrantsInOrder(t *testing.T) {
 	})
 	expectGrants(t, f, "then the reader", [2]int{8, none})
 	back(8)
-	if len(w.e.serving) != 0 || l.Contended(0, w.e.fallen) {
+	if len(w.e.serving) != 0 || l.Contended(0, w.e.deadLocals) {
 		t.Error("the service still waits")
 	}
 	// S6: what no correct process sends.
@@ -160,7 +160,7 @@ func TestRW09_ServiceGrantsInOrder(t *testing.T) {
 // F3: an origin on another node dies with the lock: the next is told once, and is granted
 // it when it asks again. One that dies while it waits is forgotten.
 func TestF3_ServiceTellsTheNext(t *testing.T) {
-	e, w, f := lockedFromAfar(t, 5)
+	e, w, f := remotelyLocked(t, 5)
 	for from := int32(1); from <= 4; from++ {
 		w.lockAsked(from, from != 3)
 	}
@@ -182,10 +182,10 @@ func TestF3_ServiceTellsTheNext(t *testing.T) {
 	die(4)
 	l := w.control.Lock()
 	l.Claim(0, true, func(int) {})
-	if l.Look(0, e.fallen) != shmfmt.LockFree {
+	if l.Look(0, e.deadLocals) != shmfmt.LockFree {
 		t.Fatal("the lock of the dead is held")
 	}
-	if _, far := l.Heir(e.fallen); far != 4 {
+	if _, far := l.Heir(e.deadLocals); far != 4 {
 		t.Errorf("told of %d, want 4", far)
 	}
 	if len(e.serving) != 0 {
@@ -201,7 +201,7 @@ func TestF3_ServiceHistories(t *testing.T) {
 	for seed := range uint64(500) {
 		func() {
 			g := rand.New(rand.NewPCG(seed, 5))
-			e, w, f := lockedFromAfar(t, peers)
+			e, w, f := remotelyLocked(t, peers)
 			e.p.Unlock()
 			defer e.p.Lock() // for the cleanup
 			e.p.Lock()
@@ -209,7 +209,7 @@ func TestF3_ServiceHistories(t *testing.T) {
 			waits, holds := map[int]bool{}, map[int]bool{} // exclusive
 			dead := map[int]bool{}
 			var order []int
-			var mourned, told int
+			var deaths, told int
 			settle := func() {
 				e.Work()
 				for _, x := range grants(f) {
@@ -246,8 +246,8 @@ func TestF3_ServiceHistories(t *testing.T) {
 				case dead[p]:
 				case g.IntN(40) == 0:
 					dead[p] = true
-					if has && told == mourned { // of several dead at a time one is told
-						mourned++
+					if has && told == deaths { // of several dead at a time one is told
+						deaths++
 					}
 					delete(holds, p)
 					delete(waits, p)
@@ -277,14 +277,14 @@ func TestF3_ServiceHistories(t *testing.T) {
 			}
 			l := w.control.Lock()
 			l.Claim(0, true, func(int) {})
-			if l.Look(0, e.fallen) != shmfmt.LockFree {
+			if l.Look(0, e.deadLocals) != shmfmt.LockFree {
 				t.Fatalf("seed %d: the lock is not free", seed)
 			}
-			if _, far := l.Heir(e.fallen); far >= 0 {
+			if _, far := l.Heir(e.deadLocals); far >= 0 {
 				told++
 			}
-			if told != mourned {
-				t.Fatalf("seed %d: %d died with the lock, %d were told of", seed, mourned, told)
+			if told != deaths {
+				t.Fatalf("seed %d: %d died with the lock, %d were told of", seed, deaths, told)
 			}
 		}()
 	}
@@ -292,14 +292,14 @@ func TestF3_ServiceHistories(t *testing.T) {
 
 // F6: who waits says in which call, on which window, and for whom.
 func TestF6_WaiterSaysForWhom(t *testing.T) {
-	e, w, _ := lockedFromAfar(t, 2)
+	e, w, _ := remotelyLocked(t, 2)
 	name := "board"
 	w.Comm.Name.Store(&name)
 	x := w.waiter("Lock", &target{rank: 2})
 	if got := string(x.AppendAbout([]byte("> "))); got != "> Lock on board, rank 2" {
 		t.Errorf("%q", got)
 	}
-	e.rest(x)
+	e.freeWaiter(x)
 	if y := w.waiter("FlushAll", nil); y != x || string(y.AppendAbout(nil)) != "FlushAll on board" {
 		t.Errorf("%q", y.AppendAbout(nil))
 	}
@@ -307,13 +307,13 @@ func TestF6_WaiterSaysForWhom(t *testing.T) {
 
 // S5, S6: answers that nobody has asked for are refused.
 func TestS6_GrantsThatNobodyAskedFor(t *testing.T) {
-	e, w, _ := lockedFromAfar(t, 2)
+	e, w, _ := remotelyLocked(t, 2)
 	to := targetElsewhere(t, w)
 	if w.granted(to, class.Success, 0) {
 		t.Error("a lock is granted that was not asked for")
 	}
 	to.asks++
-	e.farLock(to, true)
+	e.requestLock(to, true)
 	for _, bad := range []struct {
 		c       class.Class
 		process int64
@@ -337,10 +337,10 @@ func TestS6_GrantsThatNobodyAskedFor(t *testing.T) {
 // S6: a correct target that has freed the window refuses its lock (Engine.stale): the origin's
 // call fails with that reason, and the target is not taken down.
 func TestS6_LocksOfAFreedWindowAreRefused(t *testing.T) {
-	e, w, f := lockedFromAfar(t, 2)
+	e, w, f := remotelyLocked(t, 2)
 	to := targetElsewhere(t, w)
 	to.asks++
-	e.farLock(to, true)
+	e.requestLock(to, true)
 	e.Frame(1, &wire.Header{Kind: wire.WinGrant, Ctx: w.id, Aux: uint32(class.Win)}, nil)
 	if to.answered.Load() != 1 || len(f.lost) > 0 {
 		t.Fatalf("%d answers, taken down: %v", to.answered.Load(), f.lost)

@@ -7,82 +7,82 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// # Memory that cannot be mapped, while the target polls
+// # Offers
 //
-// The kernel reads and writes memory of another process, in one or two microseconds, for
-// which it needs nothing of the target. But a target that happens to be inside Halo, looking
-// for frames, can do something short itself in a tenth of that. So short operations are
-// first offered to it (shmfmt.Offer): the target's poller finds the offer, does what it asks
-// for and says so. If nobody takes it, which shows after half a microsecond, the origin
-// retracts it and goes the way it would have gone: by the kernel, or by frames.
+// The kernel copies memory of another process in one or two microseconds, without the target. But a
+// target that is inside Halo, polling for frames, can do something short itself in a tenth of that.
+// So short operations on memory that cannot be mapped are first offered to the target
+// (shmfmt.Offer): its poller finds the offer, carries out the operation and reports that it is
+// done. If nobody has taken the offer after half a microsecond, the origin retracts it and uses the
+// kernel or frames.
 //
-// Offers that nobody takes are for nothing. So none is made to a target that sleeps, and
-// after each one that was in vain the next operations do without, twice as many each time
-// (offerTo.skip). To a target that computes one offer in 32 operations remains, which is a
-// hundredth of what they cost.
+// Offers that nobody takes are wasted. So none is made to a target that sleeps, and after each one
+// that nobody takes a number of operations skip offers, twice as many each time (offerTo.skip). One
+// offer in 32 operations remains for a target that computes, which is a hundredth of their cost.
 //
-// A target that waits inside Halo for long sleeps, too. If there is a core for every process
-// of the node, its waiter is nudged after some operations, so that it polls again, as long as
-// more come. A target in which nobody waits is left alone.
+// A target that waits inside Halo for long sleeps, too. If there is a core for every process of the
+// node, the origin wakes its waiter after some operations, so that it polls again while more of
+// them come. A target in which nobody waits is not woken.
 //
-// An operation that was offered is complete, at both sides, before its call returns. So
-// accumulates may be, although they have to stay behind those that have gone by frames: they
-// are if nothing of this process is under way to the target. Those without a result are not:
-// by frames they need not be waited for, and many go at once.
+// An operation that was offered is complete, at both sides, before its call returns. So accumulates
+// may be offered, although they must stay behind those that went by frames, if nothing of this
+// process is under way to the target. Accumulates without a result are not offered: by frames they
+// need not be waited for, and many share a frame.
 //
-// A target that dies, having taken an offer, is found dead (awaitTaken). An origin that dies
-// has made its offer, or has not.
+// If a target dies after it has taken an offer, the origin finds it dead (awaitTaken). An origin
+// that dies has made its offer, or has not.
 
 const (
-	// offerMax is up to how many bytes are offered. They are copied twice; the kernel
-	// copies once.
+	// offerMax is the size of the longest operation that is offered, in bytes. An offer is copied
+	// twice; the kernel copies once.
 	offerMax = 1024
-	// offerLooks is how often the origin looks for the end before it retracts, a fence
-	// apart, which is some 10 ns: twice as long as it takes a target that polls.
+	// offerLooks is how often the origin looks for the end of its offer before it retracts it, a
+	// fence apart, which is some 10 ns: twice as long as a target takes that polls.
 	offerLooks = 48
-	// offerServes is after how many looks it looks whether others offer something: two
-	// that make offers to each other need not both go by the kernel.
+	// offerServes is after how many looks it takes offers of others: two processes that make offers
+	// to each other need not both use the kernel.
 	offerServes = 8
-	// skipMax is how many operations at most do without an offer after many were in vain.
+	// skipMax is how many operations at most skip offers after many that nobody took.
 	skipMax = 31
-	// nudgeAfter is after how many operations that found the target asleep it is nudged: a
-	// nudge costs what several of them do by the kernel. Each one that is followed by no
-	// offer that is taken doubles that, up to nudgeMost.
-	nudgeAfter = 8
-	nudgeMost  = 4096
+	// wakeAfterMin is after how many operations that found the target asleep the origin wakes it: a
+	// wake-up costs as much as several of them by the kernel. Each wake-up after which no offer is
+	// taken doubles that, up to wakeAfterMax.
+	wakeAfterMin = 8
+	wakeAfterMax = 4096
 )
 
-// Where in shmfmt.OfferHead.Do the operation and its type begin, above the kind; and in Size
-// the floating-point environment of the origin, above the number of bytes.
+// offerOp and offerType are where the operation and its type begin in shmfmt.OfferHead.Do, above
+// the kind, and offerEnv where the floating-point environment of the origin begins in Size, above
+// the number of bytes.
 const (
 	offerOp   = 8
 	offerType = 16
 	offerEnv  = 24
 )
 
-// engineOffers is what an engine needs to know of offers. The engine's lock guards it.
+// engineOffers is the state of offers of a process. The engine's lock guards it.
 type engineOffers struct {
 	offers []offerTo     // by index in the job
-	pace   atomic.Uint64 // for nobody: adding to it is a fence between two looks
+	pace   atomic.Uint64 // never read: adding to it is a fence between two looks
 }
 
-// offerTo is what is known of offers to a process.
+// offerTo is the state of offers to a peer.
 type offerTo struct {
-	offer  *shmfmt.Offer // nil until the first
-	number uint64        // of the last offer
-	never  bool          // none can be made
-	busy   bool          // the last one was taken, and somebody waits for its end without the lock
-	skip   uint32        // operations that are to do without
-	vain   uint32        // what skip is set to next
+	offer    *shmfmt.Offer // nil until the first
+	number   uint64        // of the last offer
+	never    bool          // none can be made
+	busy     bool          // the last one was taken, and a goroutine waits for its end without the lock
+	skip     uint32        // operations that are to skip offers
+	nextSkip uint32        // the next value of skip
 
-	asleep   uint32 // operations in a row that found the target asleep
-	patience uint32 // after how many of them it is nudged
+	asleep    uint32 // operations in a row that found the target asleep
+	wakeAfter uint32 // after how many of them the origin wakes it
 }
 
-// offered offers an access to whoever polls at the target, and reports whether it was made. If
-// it was not, nothing has happened. The lock is held, and may be given up for a while.
+// offered offers an access to the poller of the target, and reports whether it was carried out. If
+// not, nothing has happened. The lock is held, and may be released for a while.
 //
-// Cost, where the target polls: two lines from core to core and back, and two atomic
+// Cost, where the target polls: two cache lines from core to core and back, and two atomic
 // operations.
 func (e *Engine) offered(t *target, a *Op, off uint64) bool {
 	if e.node == nil {
@@ -97,7 +97,7 @@ func (e *Engine) offered(t *target, a *Op, off uint64) bool {
 	if size > offerMax || !a.contiguous() || x.never || x.busy {
 		return false
 	}
-	if a.Kind >= Accumulate && (a.Result.Len() == 0 || !e.farIdle(t)) {
+	if a.Kind >= Accumulate && (a.Result.Len() == 0 || !e.channelsIdle(t)) {
 		return false
 	}
 	if x.offer == nil {
@@ -107,7 +107,7 @@ func (e *Engine) offered(t *target, a *Op, off uint64) bool {
 		}
 	}
 	if e.node.Sleeps(int(t.process)) {
-		e.nudge(t, x)
+		e.countAsleep(t, x)
 		return false
 	}
 	data := x.offer.Data()
@@ -135,8 +135,8 @@ func (e *Engine) offered(t *target, a *Op, off uint64) bool {
 		}
 		if i == offerLooks {
 			if x.offer.Retract(x.number) {
-				x.vain = min(2*x.vain+1, skipMax)
-				x.skip = x.vain
+				x.nextSkip = min(2*x.nextSkip+1, skipMax)
+				x.skip = x.nextSkip
 				return false
 			}
 			_, done = e.awaitTaken(t, x)
@@ -146,15 +146,15 @@ func (e *Engine) offered(t *target, a *Op, off uint64) bool {
 			e.node.TakeOffers()
 		}
 	}
-	x.vain, x.asleep, x.patience = 0, 0, nudgeAfter
+	x.nextSkip, x.asleep, x.wakeAfter = 0, 0, wakeAfterMin
 	if done && a.Kind != Put {
 		a.Result.Unpack(x.offer.Answer()[:size], 0)
 	}
 	return done
 }
 
-// spare is how many operations, behind one that was made without an offer, need not ask for one:
-// they are counted as if they had. sleeps says that nobody polls at the target.
+// spare is how many operations, behind one without an offer, need not ask for one: they are counted
+// as if they had. sleeps says that nobody polls at the target.
 func (x *offerTo) spare(sleeps bool) uint32 {
 	n := uint32(0)
 	switch {
@@ -164,29 +164,29 @@ func (x *offerTo) spare(sleeps bool) uint32 {
 	case x.skip > 0:
 		n, x.skip = x.skip, 0
 	case sleeps:
-		n = min(max(x.patience, nudgeAfter)-1-x.asleep, skipMax)
+		n = min(max(x.wakeAfter, wakeAfterMin)-1-x.asleep, skipMax)
 		x.asleep += n
 	}
 	return n
 }
 
-// nudge counts an operation that has found the target asleep, and now and then wakes up who
-// waits there.
-func (e *Engine) nudge(t *target, x *offerTo) {
-	x.patience = max(x.patience, nudgeAfter)
-	if x.asleep++; x.asleep < x.patience {
+// countAsleep counts an operation that has found the target asleep, and sometimes wakes the waiter
+// there.
+func (e *Engine) countAsleep(t *target, x *offerTo) {
+	x.wakeAfter = max(x.wakeAfter, wakeAfterMin)
+	if x.asleep++; x.asleep < x.wakeAfter {
 		return
 	}
 	x.asleep = 0
 	if job := e.p.Job(); len(job.Local) <= job.Cores && e.node.WakeWaiter(int(t.process)) {
-		x.patience = min(2*x.patience, nudgeMost)
+		x.wakeAfter = min(2*x.wakeAfter, wakeAfterMax)
 	} else {
-		x.patience = max(x.patience, skipMax+1) // nobody waits there, or nobody is to be nudged
+		x.wakeAfter = max(x.wakeAfter, skipMax+1) // nobody waits there, or the cores are shared
 	}
 }
 
-// awaitTaken waits for the end of an offer that has been taken: the target has lost its core
-// meanwhile, or its life. In the latter case the offer has not ended.
+// awaitTaken waits for the end of an offer that was taken: the target has been preempted, or has
+// died. In the latter case the offer has not ended.
 func (e *Engine) awaitTaken(t *target, x *offerTo) (ended, done bool) {
 	x.busy = true
 	for {
@@ -205,10 +205,9 @@ func (e *Engine) awaitTaken(t *target, x *offerTo) (ended, done bool) {
 	return ended, done
 }
 
-// TakeOffer implements node.Taker: it does what a process of the node offers, if that is
-// for a window that both are in, and for memory of it, all of which is looked up here as it
-// is for frames (S5). It refuses what it cannot do, or what may be an error: then the origin
-// goes another way, and learns there what is wrong.
+// TakeOffer implements node.Taker: it carries out what a process of the node offers, if both are
+// members of the window. It looks up the memory as it does for frames (S5). It refuses what it
+// cannot do, and what may be an error: then the origin takes another path, which reports the error.
 func (e *Engine) TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt.OfferData]byte) bool {
 	n := int64(h.Size)
 	if Kind(h.Do&(1<<offerOp-1)) == Accumulate {

@@ -278,7 +278,7 @@ func TestF1_TargetDiesInAnOffer(t *testing.T) {
 
 // A target that waits inside Halo, and has gone to sleep over it, is roused by operations that
 // go on, and does them itself from then on. One in which nobody waits is not.
-func TestWaitingTargetIsRoused(t *testing.T) {
+func TestWaitingTargetIsWoken(t *testing.T) {
 	for _, waits := range []bool{true, false} {
 		t.Run(fmt.Sprintf("waits=%t", waits), func(t *testing.T) {
 			var by between

@@ -2,7 +2,6 @@ package rma
 
 import (
 	"github.com/halo-mpi/halo/internal/class"
-	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 )
@@ -10,15 +9,15 @@ import (
 // Kind is what an operation does at its target.
 type Kind uint8
 
-// The kinds that calls ask for; others are the engine's own (remote.go).
+// The kinds of calls; others are the engine's own (remote.go).
 const (
 	Put            Kind = iota
 	Get                 // into Result
-	Accumulate          // of Origin; with a Result it fetches what was there: get_accumulate and fetch_and_op
+	Accumulate          // of Origin; with a Result it fetches the previous values: get_accumulate and fetch_and_op
 	CompareAndSwap      // of one element
 )
 
-// Done is what the request of an operation stands for.
+// Done is the completion that the request of an operation stands for.
 type Done uint8
 
 // The completions.
@@ -28,9 +27,8 @@ const (
 	Remote             // complete at the origin and at the target
 )
 
-// Op is an operation as a call asks for it: all that makes the forms of a verb differ is a field.
-// It stays on the stack of its caller: what has to wait, or goes by frames, is copied to an
-// operation.
+// Op is an operation as a call describes it: the forms of a verb differ in fields only. It stays on
+// the stack of its caller; an operation that waits, or goes by frames, has a copy.
 //
 // The bytes of the origin belong to the operation until it is complete there.
 type Op struct {
@@ -40,21 +38,14 @@ type Op struct {
 	Fn      op.Op   // of accumulates; op.CheckAccumulate has accepted it for Elem
 	Elem    op.Type // of accumulates and compare-and-swap: the type of the elements
 	Origin  mem.Mem // what is put, the operand of an accumulate, the new value of compare-and-swap
-	Result  mem.Mem // where what was there is to be: no bytes, if it is not asked for
-	Compare []byte  // what the element has to be for compare-and-swap
+	Result  mem.Mem // memory for the previous values: no bytes if they are not wanted
+	Compare []byte  // the value that compare-and-swap expects
 	Disp    int64   // in units of the target; an address in a dynamic window
 	Place   Place
 	Call    string // its name in errors, and that of its request
 }
 
-// Place is how data lie at the target: Count elements of Type, whose displacement 0 is
-// where the operation's displacement points. Zero: contiguous, as long as the data.
-type Place struct {
-	Type  *dtype.Type
-	Count int64
-}
-
-// Notification is Op.Notify for a counter, or says that the program has no such counter.
+// Notification is Op.Notify for a counter. It returns an error if the program has no such counter.
 func Notification(counter int) (uint32, error) {
 	if err := counterExists(counter); err != nil {
 		return 0, err
@@ -72,22 +63,22 @@ func (o *Op) size() int64 {
 	return int64(o.Origin.Len())
 }
 
-// fetches reports whether an operation asks for data.
+// fetches reports whether an operation returns data.
 func (o *Op) fetches() bool {
 	return o.Kind == Get || o.Kind == CompareAndSwap || o.Kind == Accumulate && o.Result.Len() > 0
 }
 
-// atomic reports whether an operation is made element by element, each as a whole, and in order
-// with others of its origin.
+// atomic reports whether an operation accesses elements atomically, and in order with others of its
+// origin.
 func (o *Op) atomic() bool { return o.Kind == Accumulate || o.Kind == CompareAndSwap }
 
 // sends reports whether an operation has data of the origin.
 func (o *Op) sends() bool { return o.Kind != Get && o.Fn != op.NoOp }
 
-// silent reports whether the answers to an operation carry nothing.
+// silent reports whether the answers to an operation have no data.
 func (o *Op) silent() bool { return o.Done == Remote && !o.fetches() }
 
-// answers reports whether requests are made of an operation.
+// answers reports whether the frames of an operation are answered.
 func (o *Op) answers() bool { return o.Done == Remote || o.fetches() }
 
 // contiguous reports whether the data are contiguous at both sides.
@@ -95,8 +86,8 @@ func (o *Op) contiguous() bool {
 	return o.Place.Type == nil && o.Origin.Contiguous() && o.Result.Contiguous()
 }
 
-// near is the memory at the origin of a put or get.
-func (o *Op) near() mem.Mem {
+// originMemory is the memory at the origin of a put or get.
+func (o *Op) originMemory() mem.Mem {
 	if o.Kind == Get {
 		return o.Result
 	}

@@ -8,51 +8,51 @@ import (
 
 // # Views in order
 //
-// What is issued through a view with Options.InOrder to one target is complete there in that
-// order, whatever it is and wherever: puts, gets and accumulates. Nothing waits for that:
+// Operations of a view with Options.InOrder to one target are complete there in the order in which
+// they were issued, whatever their kinds and wherever the memory is: puts, gets and accumulates. No
+// call waits for that:
 //
-//   - Memory that is mapped: operations are made by the caller, one after the other. It takes
-//     a full fence before each, but where the processor keeps stores in order (amd64): there
-//     only before those that load. No copy here uses stores past the caches without a fence
-//     behind them.
-//   - Frames: those of a channel are made and taken in order, and applied when they come. All
-//     but long gets, which the target answers bit by bit while others are served: in order
-//     they are cut like puts, and each piece is answered at once, from a copy.
-//   - The kernel's copies would overtake frames, and are not used. Where some memory of a
-//     target is mapped and some is not (dynamic windows), all go by frames once one has.
+//   - Mapped memory: the caller carries out operations one after the other. Each needs a full fence
+//     before it; where the processor keeps stores in order (amd64), only operations that load need one.
+//     No copy here uses non-temporal stores without a fence behind them.
+//   - Frames: those of a channel are sent and received in order, and applied when they arrive. The
+//     exception is long gets, which the target answers in pieces while it serves others. In order they
+//     are cut like puts, and each piece is answered at once, from a copy.
+//   - The kernel's copies would overtake frames, and are not used. Where some memory of a target is
+//     mapped and some is not (dynamic windows), all operations go by frames once one has.
 //
-// Rejected: a flush before each operation that takes another way than the one before. It
-// would be a way there and back where order costs nothing.
+// Rejected: a flush before each operation that takes another path than the one before. It would
+// cost a round trip where order is free.
 
-// storesInOrder says that what the processor stores others see in that order, and not before
-// what it has loaded before.
+// storesInOrder says that the processor makes stores visible to others in program order, and not
+// before earlier loads.
 const storesInOrder = runtime.GOARCH == "amd64"
 
-// inOrder reports whether operations of the view are to be complete in their order.
+// inOrder reports whether operations of the view complete in the order of their calls.
 func (v *View) inOrder() bool { return v.rec.How.Load()&howInOrder != 0 }
 
-// ordered orders an operation on mapped memory behind those before it, if it has to; loads
-// says that it begins with a load of what others store.
+// ordered orders an operation on mapped memory behind those before it, if the view is in order;
+// loads says that the operation begins with a load of what others store.
 func (v *View) ordered(loads bool) {
 	if (loads || !storesInOrder) && v.rec.How.Load()&howInOrder != 0 {
 		fence()
 	}
 }
 
-// onlyFrames reports whether operations of v to t, which others may make by themselves, have
-// to go by frames, to stay behind those that have. To memory that is mapped none has: what
-// goes there by frames is notifications.
+// onlyFrames reports whether operations of v to t, which the caller could carry out itself, must go
+// by frames, to stay behind operations that went by frames. Operations on mapped memory never go by
+// frames, only notifications do.
 func (v *View) onlyFrames(t *target) bool {
 	return v.rec.How.Load()&howInOrder != 0 && t.path != pathMapped && t.rec.Framed.Load() && t.rank != t.w.Comm.Rank
 }
 
-// Order has the operations to a target that were issued before be complete there before
-// those that are issued after it (MPIX_WIN_ORDER): of this view if it has thread scope, else
-// of all. It is legal where a flush is.
+// Order makes operations to a target that were issued before it complete there before those that
+// are issued after it (MPIX_WIN_ORDER): those of this view if it has thread scope, else all. It is
+// legal where a flush is.
 //
-// Where all is applied by the caller it costs a fence. Where the target is reached by frames
-// only, these keep their order: it costs nothing, but with gets under way, which are waited
-// for. Else, or if several channels are in use, it is a flush.
+// Where the caller applies all operations it costs a fence. Where the target is reached by frames
+// only, these keep their order: it costs nothing, unless gets are under way, for which it waits.
+// Otherwise, or if several channels are in use, it is a flush.
 func (v *View) Order(target int) error {
 	if err := v.handle.takes(target); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (v *View) order(t *target, call string) error {
 	if v.number != 0 {
 		c = t.numbered(v.number)
 	} else if len(t.others) > 0 {
-		asks = asks || !e.farIdle(t)
+		asks = asks || !e.channelsIdle(t)
 	}
 	if c != nil {
 		c.barrier = c.issued

@@ -7,15 +7,15 @@ import (
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// Post, Start, Complete and Wait count. The k-th Post of a target to an origin and the
-// k-th Start of the origin with the target belong together, and so do the k-th Complete
-// and the wait for the k-th Post. Each count is a word that one side adds to and the other
-// looks at: on a node in the target's control block, for processes elsewhere one that the
-// handler of a frame adds to. So neither call waits for the other's having begun, and an
-// epoch without operations for nothing at all.
+// Post, Start, Complete and Wait count. The k-th Post of a target to an origin and the k-th Start
+// of the origin with the target belong together, and so do the k-th Complete and the wait for the
+// k-th Post. Each count is a word to which one side adds and which the other side loads: on a node
+// in the target's control block, for other processes a word to which the handler of a frame adds.
+// So no call waits until its counterpart has begun, and an epoch without operations waits for
+// nothing.
 
-// Post exposes the own memory to the operations of some ranks (MPI_WIN_POST). It does not
-// wait. ModeNoCheck saves nothing: origins that give it, too, do not look.
+// Post exposes the own memory to the operations of some ranks (MPI_WIN_POST). It does not wait.
+// ModeNoCheck saves nothing: origins that give it, too, do not wait for the post.
 func (v *View) Post(ranks []int32, assert int) error {
 	w := v.w
 	if err := v.entire(); err != nil {
@@ -55,25 +55,25 @@ func (v *View) Post(ranks []int32, assert int) error {
 func (w *Window) post(t *target) {
 	e := w.e
 	if t.control != nil {
-		w.control.Posted(t.local).Add(1) // a full fence; pairs with the load by who waits, or defers
+		w.control.Posted(t.local).Add(1) // a full fence; pairs with the loads in await, Start and exposed
 		if !planted.PostNotRung {
-			e.rouse(t)
+			e.wake(t)
 		}
 		return
 	}
 	e.p.Lock()
-	e.farPost(w, t.process)
+	e.sendPost(w, t.process)
 	e.p.Unlock()
 }
 
-// rouse wakes t, on this node, which may wait for a word that was just stored.
-func (e *Engine) rouse(t *target) {
+// wake wakes t, on this node, which may wait for a word that was just stored.
+func (e *Engine) wake(t *target) {
 	if t.local != e.me {
 		e.node.Ring(t.local)
 		return
 	}
 	e.p.Lock()
-	e.p.Progress(-1) // looks at what is watched here
+	e.p.Progress(-1) // looks at words that are watched here
 	e.p.Unlock()
 }
 
@@ -104,9 +104,8 @@ func (w *Window) members(list []*target, ranks []int32) ([]*target, error) {
 	return list, nil
 }
 
-// Start begins an access epoch with some ranks as targets (MPI_WIN_START). It does not
-// wait: operations to a target that has not posted are deferred. With ModeNoCheck all have
-// posted.
+// Start begins an access epoch with some ranks as targets (MPI_WIN_START). It does not wait:
+// operations to a target that has not posted are deferred. ModeNoCheck says that all have posted.
 func (v *View) Start(ranks []int32, assert int) error {
 	w := v.w
 	if err := v.entire(); err != nil {
@@ -137,9 +136,9 @@ func (v *View) Start(ranks []int32, assert int) error {
 	return nil
 }
 
-// Complete ends the access epoch of Start, when all its operations are complete at the
-// origin (MPI_WIN_COMPLETE). It waits for the post of a target only if operations to that
-// were deferred.
+// Complete ends the access epoch of Start, when all its operations are complete at the origin
+// (MPI_WIN_COMPLETE). It waits for the post of a target only if operations to that target were
+// deferred.
 func (v *View) Complete() error {
 	w := v.w
 	if err := v.entire(); err != nil {
@@ -150,7 +149,7 @@ func (v *View) Complete() error {
 		defer w.mu.Unlock()
 		return w.wrong("%v", w.epoch)
 	}
-	w.set(epochTurning, gateClosed)
+	w.set(epochChanging, gateClosed)
 	w.mu.Unlock()
 	var first error
 	for _, t := range w.group {
@@ -165,9 +164,9 @@ func (v *View) Complete() error {
 	return first
 }
 
-// completeTo ends the access epoch with t. Where all was applied by the caller, or by
-// frames that were answered, it says so in memory. Else a frame follows the others; and
-// after that only frames do, since they take longer.
+// completeTo ends the access epoch with t. Where the caller has applied everything, or all frames
+// are answered, it adds to a word in memory. Otherwise a frame follows the others; from then on all
+// ends go by frames, since a word would overtake them.
 func (w *Window) completeTo(t *target) error {
 	e := w.e
 	if t.rec.Gate.Load() == gateWaiting || !t.settled() {
@@ -180,20 +179,20 @@ func (w *Window) completeTo(t *target) error {
 			e.p.Unlock()
 			return err
 		}
-		if t.control == nil || t.farEnds || !e.farIdle(t) && !planted.CompleteEarly {
-			t.farEnds = true
+		if t.control == nil || t.endsByFrames || !e.channelsIdle(t) && !planted.CompleteEarly {
+			t.endsByFrames = true
 			x := w.waiter("Complete", t)
-			err = e.farGather(t, true, x)
-			e.farComplete(t)
-			err = firstOf(err, e.farWait(&t.main, t.main.farHere(), true, x))
-			e.rest(x)
+			err = e.mergeChannels(t, true, x)
+			e.sendComplete(t)
+			err = firstOf(err, e.waitMark(&t.main, t.main.markNow(), true, x))
+			e.freeWaiter(x)
 			e.p.Unlock()
 			return err
 		}
 		e.p.Unlock()
 	}
 	t.control.Completed(e.me).Add(1) // a full fence; pairs with the load by Wait and Test
-	e.rouse(t)
+	e.wake(t)
 	return nil
 }
 
@@ -239,7 +238,7 @@ func (w *Window) notPosted() error {
 	return w.wrong("no exposure epoch of Post is open")
 }
 
-// Test is Wait that does not wait: it reports false if not all origins have completed
+// Test is Wait that does not wait: it reports false if some origins have not completed
 // (MPI_WIN_TEST). It makes progress.
 func (v *View) Test() (bool, error) {
 	w, e := v.w, v.w.e
@@ -289,17 +288,18 @@ func (w *Window) ended() (bool, error) {
 	return true, first
 }
 
-// postArrived takes the post of a target on another node. The lock is held.
+// postArrived takes the post of a target on another node. It reports false if no correct target
+// sends it. The lock is held.
 func (w *Window) postArrived(t *target) bool {
 	if t.control != nil {
-		return false // such a target says so in memory
+		return false // such a target adds to a word in memory
 	}
-	t.arrived.Add(1) // pairs with the load by who waits, or defers
+	t.arrived.Add(1) // pairs with the loads in await, Start and exposed
 	return true
 }
 
-// completeArrived takes the end of an access epoch of a process, which has perhaps made
-// the window before this process has, and an epoch without operations. The lock is held.
+// completeArrived takes the end of an access epoch of a process. That process may have made the
+// window before this one has, and its epoch may have no operations. The lock is held.
 func (w *Window) completeArrived(from int32) bool {
 	rank := w.Comm.RankOf(from)
 	if rank < 0 {

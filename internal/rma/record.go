@@ -10,23 +10,22 @@ import (
 
 // # Records
 //
-// What the shortest operations look at is in records off the heap, which C reads as well
-// (shmfmt.ViewRecord and what it leads to). Each View, Window and target has one, and no copy of
-// what is in it.
+// The state that the shortest operations load is in records off the heap, which C reads as well
+// (shmfmt.ViewRecord and what it points to). Each View, Window and target has one, and there is no
+// copy of what is in it.
 //
-// A record is freed when nothing in Go reaches its owner any more (hot.Owned). So a
-// view that has been freed finds a window that is closed, never another one; and what a record
-// points to in the Go heap lives as long as the record is used, since the owner keeps it. A caller
-// that has found memory by a record alone keeps its View alive until it has the address.
+// A record is freed when nothing in Go reaches its owner any more (hot.Owned). So a view that has
+// been freed finds a closed window, never another one. What a record points to in the Go heap lives
+// as long as the record is used, since the owner keeps it. A caller that has found memory by a
+// record alone keeps its View alive until it has the address.
 //
 // C finds a record by a handle. The handle has a generation and is closed when the window is freed
 // (abi/bind/handle.go), before the collector can find anything; so a record needs no generation. A
-// call in another thread that goes on meanwhile is an error of the program: it reads memory that is
-// mapped, and finds the window closed, or a record that is zero, which is closed too.
+// call that continues in another thread meanwhile is an error of the program: it reads memory that
+// is mapped, and finds the window closed, or a zero record, which is closed too.
 //
-// Rejected: to free a record when its window is freed, which needs a count of all views and
-// targets that might still look at it, those of memory handles and of synchronisation objects among
-// them.
+// Rejected: to free a record when its window is freed. That needs a count of all views and targets
+// that might still read it, those of memory handles and of synchronisation objects among them.
 
 // newWindow makes the Window of the members of c, without memory.
 func (e *Engine) newWindow(c *comm.Comm, id uint64, flavor Flavor) *Window {
@@ -36,7 +35,7 @@ func (e *Engine) newWindow(c *comm.Comm, id uint64, flavor Flavor) *Window {
 	return w
 }
 
-// seat gives w n targets, none of which has been used.
+// seat gives w n targets, none of which is in use.
 func (w *Window) seat(n int) {
 	w.targets = make([]atomic.Pointer[target], n)
 	w.rec.SetTargets(hot.OwnedBytes(w, n*shmfmt.TargetRecordSize))
@@ -50,8 +49,8 @@ func newView(w *Window) *View {
 	return v
 }
 
-// publish has the record of t say what t is: from then on operations find it there. x is what the
-// member has told.
+// publish fills the record of t: from then on operations find t there. x is the entry of the
+// member.
 func (t *target) publish(x *entry) {
 	r, g := t.rec, &t.region
 	r.Unit, r.Size, r.Addr = x.unit, x.size, uint64(x.addr)

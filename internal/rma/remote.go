@@ -14,128 +14,128 @@ import (
 
 // # Operations by frames, the origin's side
 //
-// What goes to one target by one channel keeps its order: operations are numbered (operationLink.at)
-// and pass one after the other through the line of their channel, whose first is cut into
-// frames (frames.go). An operation that is short and finds the line empty never enters it.
-// Work advances the lines of all channels in turn, a few frames each, so that a long
-// operation holds up its own channel only.
+// Operations to one target by one channel keep their order: they are numbered (operationLink.at)
+// and pass one after the other through the queue of their channel, whose first one is cut into
+// frames (frames.go). A short operation that finds the queue empty never enters it. Work advances
+// the queues of all channels in turn, a few frames each, so that a long operation delays its own
+// channel only.
 //
-// The target applies frames in the order in which they come, so a put or accumulate
-// needs no answer: a WinFlush behind it, answered by a WinDone, tells of all that went
-// before. Gets, and accumulates with a result, are requests: each is answered to the
-// operation's name. A target keeps at most requestsMax answers for each of its peers,
-// and takes down one that asks for more: whoever asks counts, and what exceeds it waits
-// in the line. One frame of the lines to a peer at most is in the backlog of its process.
-// Short operations that need no answer are collected before they go (bundle).
+// The target applies frames in the order in which they come. So a put or accumulate needs no
+// answer: a WinFlush behind it, answered by a WinDone, reports that everything before is complete.
+// Gets, and accumulates with a result, are requests: each is answered by a frame that carries the
+// handle of the operation. A target keeps at most requestsMax answers for each of its peers, and
+// takes down a peer that asks for more. The origin counts its requests, and the excess waits in the
+// queue. At most one frame of the queues to a peer is in the send queue of its process. Short
+// operations without an answer are coalesced (bundle).
 //
-// An operation is complete at the origin when its frames have gone and the answers have
-// come. Those that are not are listed by number (open), so that a flush waits for what
-// was there when it began, and not for what others start meanwhile.
+// An operation is complete at the origin when its frames are sent and the answers have come.
+// Operations that are not complete are listed by number (track), so that a flush waits for those
+// that were there when it began, and not for those that others start meanwhile.
 
 const (
-	// requestsMax is how many requests of a process one of its peers keeps the answers
-	// of: enough to fill the way there and back at any rate that one process asks at.
-	// With wire.MaxPayload for each it bounds what a hostile peer costs.
+	// requestsMax is for how many requests of a process each of its peers keeps the answers: enough
+	// to fill a round trip at any rate at which one process asks. Times wire.MaxPayload it bounds
+	// what a hostile peer costs.
 	requestsMax = 128
-	// lineTurn is how much of a line goes before the next has its turn, in bytes, and
+	// queueTurn is how much of a queue is sent before the next queue has its turn, in bytes, and
 	// frameCost what a frame costs beside its payload.
-	lineTurn  = 256 << 10
+	queueTurn = 256 << 10
 	frameCost = 1 << 10
 )
 
-// windowLink is what frames need to know of a window.
+// windowLink is the state of frames of a window.
 type windowLink struct {
-	// faults are the first ones, of what came without a request, that its sender has not
-	// been told of: at most one for each channel of each member.
+	// faults are those of operations without a request, of which the sender has not been told: at
+	// most one, the first, for each channel of each member.
 	faults map[faultKey]fault
-	// broken says which operations with a notification have been refused in part, by their
-	// channel: the last frame is still to come, and notifies nobody.
+	// broken are operations with a notification that have been refused in part, by their channel:
+	// their last frame is still to come, and notifies nobody.
 	broken map[faultKey]bool
-	// denied says why operations of several frames are refused whole, by their channel: the
-	// last such of each.
+	// denied says why an operation of several frames is refused as a whole, by its channel: the
+	// last such operation of each.
 	denied map[faultKey]fault
 	opened bool    // all members are known
 	early  []int32 // processes that had posted before
 }
 
-// engineLink is what frames need to know of a process.
+// engineLink is the state of frames of a process.
 type engineLink struct {
-	peers   []linkPeer // by index in the job
-	lines   []*channel // with operations in their line
-	names   p2p.HandleTable[operation]
-	hdr     wire.Header   // scratch: headers handed to a fabric must not escape
-	runs    [runsMax]runs // scratch
-	pieces  []block       // scratch
-	free    []*reply      // for reuse
-	pages   [][]byte      // of pageSize, for reuse
-	parked  []*farWait    // for reuse
-	debtors []int         // peers with gets to be answered
-	holding []*channel    // that have a bundle
-	spare   []*bundle     // for reuse
-	delayed []*channel    // whose flush waits for others to join it
+	peers      []linkPeer // by index in the job
+	queues     []*channel // with operations in their queue
+	names      p2p.HandleTable[operation]
+	hdr        wire.Header   // scratch: headers handed to a fabric must not escape
+	runs       [runsMax]runs // scratch
+	pieces     []block       // scratch
+	free       []*reply      // for reuse
+	pages      [][]byte      // of pageSize, for reuse
+	parked     []*markWaiter // for reuse
+	answering  []int         // peers with gets that are being answered
+	coalescing []*channel    // with a coalesced frame that is being filled
+	spare      []*bundle     // for reuse
+	delayed    []*channel    // whose flush is delayed, so that others join it
 }
 
-// linkPeer is what is kept for each process of the job.
+// linkPeer is the state of frames of a peer.
 type linkPeer struct {
-	requests int  // of ours that are not answered
-	stuck    bool // a frame of a line is in the backlog
+	requests int  // of this process without an answer yet
+	stuck    bool // a frame of a queue is in the send queue of the process
 
-	refused bool      // has broken a rule: it is about to be down
-	asked   int       // requests of the peer whose answer has not gone
-	gets    []owedGet // among them those that are answered bit by bit; from next on
+	refused bool         // it has broken a rule, and is about to be down
+	asked   int          // requests of the peer whose answer is not sent
+	gets    []pendingGet // among them those that are answered in pieces; from next on
 	next    int
-	piece   bool // a frame of those is in the backlog
-	telling bool // a fault that nobody waits for is in the backlog
+	piece   bool // a frame of those is in the send queue
+	telling bool // a fault of an operation without a request is in the send queue
 
-	checking bool // the answer to a check of the peer is in the backlog
+	checking bool // the answer to a question of the peer's checker is in the send queue
 }
 
-// operationLink is what frames need to know of an operation.
+// operationLink is the state of frames of an operation.
 type operationLink struct {
-	at         uint64 // its number
-	prev, next *operation
-	moved      int64  // bytes of the target that frames have been made for
-	told       int64  // bytes of the target that WinSpan has told of
-	got        int64  // bytes of the result that have come
-	awaits     int    // requests that are not answered
-	name       uint64 // while there are some
-	sent       bool   // all frames are made
-	queued     bool   // the last one made is in the backlog
-	flown      bool   // not complete, and so among channel.oldest to newest
-	failed     error
-	there      dtype.Buffer // how the data lie at the target, if not on end
-	ragged     bool         // there says how
-	byPiece    bool         // a get whose pieces are asked for one by one
-	page       []byte       // the frame in the backlog, if it was made up
-	few        [8]byte      // a payload
-	bundle     *bundle      // of kindBundle
-	rider      *channel     // that of its view, if it goes by the main one instead
+	at          uint64 // its number
+	prev, next  *operation
+	moved       int64  // bytes of the target for which frames have been made
+	announced   int64  // bytes of the target that WinSpan has announced
+	got         int64  // bytes of the result that have come
+	awaits      int    // requests without an answer yet
+	name        uint64 // its handle, while there are some
+	sent        bool   // all frames are made
+	queued      bool   // the last one made is in the send queue
+	inFlight    bool   // not complete, and listed from channel.oldest to newest
+	failed      error
+	there       dtype.Buffer // the layout at the target, if that is not contiguous
+	inRuns      bool         // there is the layout
+	byPiece     bool         // a get with a request for each piece
+	page        []byte       // the frame in the send queue, if it was packed
+	few         [8]byte      // a payload
+	bundle      *bundle      // of kindBundle
+	viewChannel *channel     // the channel of its view, if it goes by the main one instead
 }
 
-// Kinds of what stands in a line beside operations.
+// Kinds of entries of a queue that are no operation of a call.
 const (
 	kindFlush Kind = 100 + iota
 	kindUnlock
 	kindEnd // of an access epoch
 	kindBundle
-	kindSignal // a notification by itself
+	kindSignal // a notification alone
 )
 
-// remote sends an operation to its target, and ends it. The lock is held.
+// remote sends an operation to its target, and ends it when it is complete. The lock is held.
 func (e *Engine) remote(o *operation) {
 	t := o.target
 	if cause := e.p.DownCause(int(t.process)); cause != nil {
 		e.finish(o, gone(t.rank, cause))
 		return
 	}
-	e.ride(o)
-	e.express(o)
-	e.unmix(o)
+	e.shareMain(o)
+	e.prioritize(o)
+	e.flushBefore(o)
 	c := o.channel
 	c.issued++
 	o.at = c.issued
 	if o.Kind == kindSignal {
-		o.ridden()
+		o.noteShared()
 		e.sendSignal(o)
 		return
 	}
@@ -149,12 +149,12 @@ func (e *Engine) remote(o *operation) {
 			return
 		}
 	}
-	o.byPiece = o.Kind == Get && !o.ragged && o.view != nil && o.view.inOrder()
+	o.byPiece = o.Kind == Get && !o.inRuns && o.view != nil && o.view.inOrder()
 	if !o.answers() {
 		c.quiet = o.at
 	}
-	o.ridden()
-	if o.brief() && !o.ragged && e.hold(c, &o.Op, o.off, o.at) {
+	o.noteShared()
+	if o.coalescible() && !o.inRuns && e.coalesce(c, &o.Op, o.off, o.at) {
 		if o.Notify != 0 { // the target may wait for it
 			e.releaseThen(c, wire.ThenNotify, uint64(o.Notify-1))
 		}
@@ -164,10 +164,10 @@ func (e *Engine) remote(o *operation) {
 	if !planted.BundlePassed {
 		e.release(c)
 	}
-	e.launch(o)
+	e.enqueue(o)
 }
 
-// lay finds out how the data lie at the target. On end they need no description.
+// lay finds the layout of the data at the target. Contiguous data need no description.
 func (o *operation) lay() (err error) {
 	o.there, err = dtype.At(nil, o.Place.Type, o.Place.Count)
 	if err != nil {
@@ -182,43 +182,43 @@ func (o *operation) lay() (err error) {
 		o.off = off
 		return nil
 	}
-	o.ragged = true
+	o.inRuns = true
 	return nil
 }
 
-// launch puts o at the end of its channel's line, or past it.
-func (e *Engine) launch(o *operation) {
+// enqueue sends o at once if the queue of its channel is empty, else it appends o to the queue.
+func (e *Engine) enqueue(o *operation) {
 	c := o.channel
-	if c.first == len(c.line) && e.advance(o) {
+	if c.first == len(c.queue) && e.advance(o) {
 		e.settle(o)
 		return
 	}
-	e.fly(o)
-	c.line = append(c.line, o)
+	e.track(o)
+	c.queue = append(c.queue, o)
 	if !c.listed {
 		c.listed = true
-		e.lines = append(e.lines, c)
+		e.queues = append(e.queues, c)
 		e.p.SetBusy(1)
 	}
 }
 
-// settle does what is to be done once all frames of o are made.
+// settle follows when all frames of o are made.
 func (e *Engine) settle(o *operation) {
 	switch {
 	case o.awaits > 0 || o.queued:
-		e.fly(o)
+		e.track(o)
 	default:
 		e.finish(o, o.failed)
 	}
 }
 
-// fly notes that o is not complete. Operations do so in the order of their numbers.
-func (e *Engine) fly(o *operation) {
-	if o.flown {
+// track lists o as not complete. Operations are listed in the order of their numbers.
+func (e *Engine) track(o *operation) {
+	if o.inFlight {
 		return
 	}
 	c := o.channel
-	o.flown = true
+	o.inFlight = true
 	if o.prev = c.newest; o.prev != nil {
 		o.prev.next = o
 	} else {
@@ -227,7 +227,7 @@ func (e *Engine) fly(o *operation) {
 	c.newest = o
 }
 
-// finish ends an operation, and tells who waits for it.
+// finish ends an operation, and wakes those that wait for it.
 func (e *Engine) finish(o *operation, err error) {
 	c := o.channel
 	if o.name != 0 {
@@ -242,8 +242,8 @@ func (e *Engine) finish(o *operation, err error) {
 	if err != nil && o.request == nil && c.fault == nil {
 		c.fault = err
 	}
-	flown := o.flown
-	if flown {
+	inFlight := o.inFlight
+	if inFlight {
 		if o.prev != nil {
 			o.prev.next = o.next
 		} else {
@@ -256,61 +256,61 @@ func (e *Engine) finish(o *operation, err error) {
 		}
 	}
 	e.end(o, err)
-	if flown {
+	if inFlight {
 		c.notify()
 	}
 }
 
-// workLink advances the lines, and the answers to peers, by a few frames each.
+// workLink advances the queues, and the answers to peers, by a few frames each.
 func (e *Engine) workLink() int {
-	n := e.askDue() + e.releaseAll()
-	for i := 0; i < len(e.lines); i++ {
-		c := e.lines[i]
+	n := e.sendDueFlushes() + e.releaseAll()
+	for i := 0; i < len(e.queues); i++ {
+		c := e.queues[i]
 		n += e.push(c)
-		if c.first == len(c.line) {
-			c.line, c.first = c.line[:0], 0
+		if c.first == len(c.queue) {
+			c.queue, c.first = c.queue[:0], 0
 			c.listed = false
-			last := len(e.lines) - 1
-			e.lines[i], e.lines[last] = e.lines[last], nil
-			e.lines = e.lines[:last]
+			last := len(e.queues) - 1
+			e.queues[i], e.queues[last] = e.queues[last], nil
+			e.queues = e.queues[:last]
 			e.p.SetBusy(-1)
 			i--
 		}
 	}
-	if len(e.debtors) > 0 {
-		n += e.payOut()
+	if len(e.answering) > 0 {
+		n += e.answerGets()
 	}
 	return n
 }
 
-// push makes frames of what stands first in the line of c, and reports how much it did.
+// push sends frames of the first operations in the queue of c, and returns how many steps it has
+// made.
 func (e *Engine) push(c *channel) int {
 	n := 0
-	for turn := int64(0); turn < lineTurn && c.first < len(c.line); {
-		o := c.line[c.first]
-		before, told := o.moved, o.told
+	for turn := int64(0); turn < queueTurn && c.first < len(c.queue); {
+		o := c.queue[c.first]
+		before, told := o.moved, o.announced
 		all := e.advance(o)
-		if all || o.moved != before || o.told != told {
+		if all || o.moved != before || o.announced != told {
 			n++
 		}
 		if !all {
-			break // no room, or its turn is over
+			break // there is no room, or its turn has ended
 		}
 		turn += o.moved - before + frameCost
-		c.line[c.first] = nil
+		c.queue[c.first] = nil
 		c.first++
-		if c.first > 64 && c.first > len(c.line)/2 { // reclaim what has gone
-			k := copy(c.line, c.line[c.first:])
-			clear(c.line[k:])
-			c.line, c.first = c.line[:k], 0
+		if c.first > 64 && c.first > len(c.queue)/2 { // reclaim the room of what is sent
+			k := copy(c.queue, c.queue[c.first:])
+			clear(c.queue[k:])
+			c.queue, c.first = c.queue[:k], 0
 		}
 		e.settle(o)
 	}
 	return n
 }
 
-// Sent implements proc.Sent: the frame of o that was in the backlog has gone, or never
-// will.
+// Sent implements proc.Sent: the frame of o that was in the send queue is sent, or never will be.
 func (o *operation) Sent(err error) {
 	e, t := o.target.w.e, o.target
 	e.peers[t.process].stuck = false
@@ -319,35 +319,35 @@ func (o *operation) Sent(err error) {
 		e.givePage(o.page)
 		o.page = nil
 	}
-	if err == nil && o.sent && o.awaits == 0 { // else lostLink ends it, or its line or answer does
+	if err == nil && o.sent && o.awaits == 0 { // else lostLink, its queue or its answer ends it
 		e.finish(o, o.failed)
 	}
 }
 
-// lostLink ends what is under way with a process that is gone, in both directions.
+// lostLink ends what is under way with a process that has died, in both directions.
 func (e *Engine) lostLink(peer int) {
 	q := &e.peers[peer]
-	if i := slices.Index(e.debtors, peer); i >= 0 {
-		e.debtors = slices.Delete(e.debtors, i, i+1)
+	if i := slices.Index(e.answering, peer); i >= 0 {
+		e.answering = slices.Delete(e.answering, i, i+1)
 		e.p.SetBusy(-1)
 	}
 	*q = linkPeer{refused: true, gets: q.gets[:0]}
-	for i := 0; i < len(e.lines); i++ {
-		c := e.lines[i]
+	for i := 0; i < len(e.queues); i++ {
+		c := e.queues[i]
 		if int(c.target.process) != peer {
 			continue
 		}
-		clear(c.line)
-		c.line, c.first, c.listed = c.line[:0], 0, false
-		last := len(e.lines) - 1
-		e.lines[i], e.lines[last] = e.lines[last], nil
-		e.lines = e.lines[:last]
+		clear(c.queue)
+		c.queue, c.first, c.listed = c.queue[:0], 0, false
+		last := len(e.queues) - 1
+		e.queues[i], e.queues[last] = e.queues[last], nil
+		e.queues = e.queues[:last]
 		e.p.SetBusy(-1)
 		i--
 	}
-	for i := 0; i < len(e.holding); i++ {
-		if c := e.holding[i]; int(c.target.process) == peer {
-			e.release(c) // for nobody
+	for i := 0; i < len(e.coalescing); i++ {
+		if c := e.coalescing[i]; int(c.target.process) == peer {
+			e.release(c) // it is dropped
 			i--
 		}
 	}
@@ -373,10 +373,10 @@ func (e *Engine) lostLink(peer int) {
 	}
 }
 
-// startLink makes what is kept for peers.
+// startLink makes the state of peers.
 func (l *engineLink) startLink(processes int) { l.peers = make([]linkPeer, processes) }
 
-// pageSize is the room of a frame that is made up, in bytes.
+// pageSize is the room of a frame that is packed, in bytes.
 const pageSize = wire.MaxPayload
 
 // takePage returns memory for a frame.
@@ -389,7 +389,7 @@ func (l *engineLink) takePage() []byte {
 	return make([]byte, pageSize)
 }
 
-// givePage takes memory of takePage back.
+// givePage frees memory of takePage.
 func (l *engineLink) givePage(p []byte) {
 	if len(l.pages) < pagesMax {
 		l.pages = append(l.pages, p[:pageSize])

@@ -1,75 +1,10 @@
 package rma
 
 import (
-	"encoding/binary"
-
-	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// fault is what a target tells of a frame that it has refused. It travels as
-//
-//	off uint64 | size uint64 | limit uint64
-//
-// with the class in Aux and the kind of the frame in Tag. The text is made here: what
-// people read is not off the wire.
-type fault struct {
-	class class.Class
-	kind  wire.Kind
-	off   uint64 // displacement in bytes, or address
-	size  uint64 // bytes
-	limit uint64 // of the target's memory, in bytes; in dynamic windows the first address that is not attached, 0: not told
-}
-
-// faultSize is the size of a fault on the wire in bytes.
-const faultSize = 24
-
-// encode writes f to b and h.
-func (f *fault) encode(h *wire.Header, b []byte) {
-	le := binary.LittleEndian
-	le.PutUint64(b, f.off)
-	le.PutUint64(b[8:], f.size)
-	le.PutUint64(b[16:], f.limit)
-	h.Aux, h.Tag, h.Size = uint32(f.class), int32(f.kind), faultSize
-}
-
-// decodeFault reads what encode wrote. It reports false for what that never writes.
-func decodeFault(h *wire.Header, b []byte) (f fault, ok bool) {
-	if len(b) != faultSize || h.Tag < int32(wire.WinPut) || h.Tag > int32(wire.WinNotify) {
-		return f, false
-	}
-	le := binary.LittleEndian
-	f = fault{class.Class(h.Aux), wire.Kind(h.Tag), le.Uint64(b), le.Uint64(b[8:]), le.Uint64(b[16:])}
-	return f, f.class == class.RMARange || f.class == class.RMAAttach || f.class == class.Win
-}
-
-// error is the fault as the origin's user reads it.
-func (f *fault) error(w *Window, rank int) error {
-	what := "synchronization"
-	switch f.kind {
-	case wire.WinPut:
-		what = "put"
-	case wire.WinGet:
-		what = "get"
-	case wire.WinAcc:
-		what = "accumulate"
-	case wire.WinCas:
-		what = "compare-and-swap"
-	}
-	switch {
-	case f.class == class.Win:
-		return fail(f.class, "%s: rank %d has no such window any more", what, rank)
-	case w.dynamic != nil && f.off >= handleSpace:
-		return fail(f.class, "%s of %d bytes by a memory handle of rank %d: the handle has been released there, or was never made", what, f.size, rank)
-	case w.dynamic != nil && f.limit > f.off && f.limit-f.off < f.size:
-		return fail(f.class, "%s of %d bytes at address %#x of rank %d: %d of them are attached there, nothing is at %#x", what, f.size, f.off, rank, f.limit-f.off, f.limit)
-	case w.dynamic != nil:
-		return fail(f.class, "%s of %d bytes at address %#x of rank %d: that memory is not attached there", what, f.size, f.off, rank)
-	}
-	return fail(f.class, "%s of %d bytes at byte %d of rank %d, whose memory has %d bytes", what, f.size, f.off, rank, f.limit)
-}
-
-// answered returns the operation that a frame of a peer answers, nil if it is none.
+// answered returns the operation that a frame of a peer answers, nil if there is none.
 func (e *Engine) answered(from int, h *wire.Header) *operation {
 	o := e.names.Find(h.Name)
 	if o == nil || int(o.target.process) != from || o.awaits == 0 || o.target.w.id != h.Ctx ||
@@ -79,10 +14,10 @@ func (e *Engine) answered(from int, h *wire.Header) *operation {
 	return o
 }
 
-// streamed reports whether the single request of o is answered bit by bit.
-func (o *operation) streamed() bool { return o.Kind == Get && !o.ragged && !o.byPiece }
+// streamed reports whether the single request of o is answered in pieces.
+func (o *operation) streamed() bool { return o.Kind == Get && !o.inRuns && !o.byPiece }
 
-// reply takes data that were asked for.
+// reply takes the data of an answer.
 func (e *Engine) reply(from int, h *wire.Header, payload []byte) {
 	if o := e.answered(from, h); o != nil {
 		o.Result.Unpack(payload, int(o.got))
@@ -90,7 +25,7 @@ func (e *Engine) reply(from int, h *wire.Header, payload []byte) {
 	}
 }
 
-// replied counts data that are where they belong.
+// replied counts data of an answer that are in place.
 func (e *Engine) replied(from int, o *operation, n int64) {
 	o.got += n
 	if !o.streamed() || o.got == o.size() {
@@ -111,7 +46,7 @@ func (e *Engine) settled(from int, o *operation) {
 	e.finish(o, o.failed)
 }
 
-// faulted takes that a frame was refused.
+// faulted takes the report that a frame was refused.
 func (e *Engine) faulted(from int, h *wire.Header, payload []byte) {
 	f, ok := decodeFault(h, payload)
 	if !ok {
@@ -130,14 +65,14 @@ func (e *Engine) faulted(from int, h *wire.Header, payload []byte) {
 	}
 }
 
-// note keeps a fault for who waits next for operations of the channel of a frame.
+// note keeps a fault for the next wait for operations of the channel of a frame.
 func (e *Engine) note(from int, h *wire.Header, f *fault) {
 	if c := e.channelOf(from, h); c != nil && c.fault == nil {
 		c.fault = f.error(c.target.w, c.target.rank)
 	}
 }
 
-// channelOf is the channel that a frame of a peer is about, nil if it was never used.
+// channelOf is the channel that a frame of a peer names, nil if it was never used.
 func (e *Engine) channelOf(from int, h *wire.Header) *channel {
 	if t := e.targetOf(from, h.Ctx); t != nil {
 		return t.numbered(h.Chan)
@@ -145,7 +80,7 @@ func (e *Engine) channelOf(from int, h *wire.Header) *channel {
 	return nil
 }
 
-// targetOf is a process as a target of a window, nil if it was never used as one.
+// targetOf is a process as a target of a window, nil if it was never used as a target.
 func (e *Engine) targetOf(process int, window uint64) *target {
 	w := e.windows[window]
 	if w == nil {
@@ -158,8 +93,8 @@ func (e *Engine) targetOf(process int, window uint64) *target {
 	return w.targets[rank].Load()
 }
 
-// told takes that all before a flush or unlock is done.
-func (e *Engine) told(from int, h *wire.Header, payload []byte) {
+// flushDone takes a WinDone: all before a flush or unlock is complete.
+func (e *Engine) flushDone(from int, h *wire.Header, payload []byte) {
 	c := e.channelOf(from, h)
 	if c == nil || h.Arg <= c.done || h.Arg > c.asked {
 		return
@@ -182,8 +117,8 @@ func (e *Engine) told(from int, h *wire.Header, payload []byte) {
 	switch {
 	case c.wanted <= c.asked || c.done != c.asked:
 	case others && e.p.Polling():
-		e.askSoon(c)
-	default: // for requests, or here by a service, which sleeps when it has nothing to do
-		e.askFlush(c)
+		e.sendFlushSoon(c)
+	default: // requests wait for it, or a service has come here, which sleeps when it has no work
+		e.sendFlush(c)
 	}
 }

@@ -7,20 +7,20 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// runs are how data lie at a target that do not lie on end, count blocks of length
-// bytes, stride apart:
+// runs describe data that are not contiguous at a target: count blocks of length bytes, stride
+// apart:
 //
 //	off int64 | length int64 | stride int64 | count int64
 //
-// in little-endian words. off counts from the displacement of the frame. Bytes of the
-// packed form belong to the blocks one after the other. So a target knows no datatypes,
-// and what a vector describes takes one run of each frame.
+// in little-endian words. off counts from the displacement of the frame. Bytes of the packed form
+// belong to the blocks one after the other. So a target knows no datatypes, and a vector takes one
+// run of each frame.
 type runs struct{ off, length, stride, count int64 }
 
 const (
 	// runSize is the size of a run on the wire in bytes.
 	runSize = 32
-	// runsMax is how many runs a frame has at most: their room is that of data.
+	// runsMax is how many runs a frame has at most: they take room of data.
 	runsMax = 512
 )
 
@@ -43,8 +43,8 @@ func decodeRuns(b []byte, i int) (r runs) {
 	return r
 }
 
-// bytes is how many there are in all blocks. It reports false if that are none, more
-// than limit, or not whole elements of a size.
+// bytes is the number of bytes of all blocks. It reports false if there are none, more than limit,
+// or parts of elements of a size.
 func (r *runs) bytes(limit, element int64) (int64, bool) {
 	if r.length <= 0 || r.count <= 0 || r.length%element != 0 {
 		return 0, false
@@ -53,9 +53,9 @@ func (r *runs) bytes(limit, element int64) (int64, bool) {
 	return int64(n), hi == 0 && n <= uint64(limit)
 }
 
-// reach is where the blocks lie if displacement 0 is at base: from lo, n bytes with what
-// is between them. It reports false if that does not fit into 64 bits. bytes has found
-// that there are some.
+// reach is the memory of the blocks if displacement 0 is at base: n bytes from lo on, with the gaps
+// between blocks. It reports false if that does not fit into 64 bits. bytes has found that there
+// are some.
 func (r *runs) reach(base uint64) (lo, n uint64, ok bool) {
 	step := uint64(r.stride)
 	if r.stride < 0 {
@@ -75,7 +75,7 @@ func (r *runs) reach(base uint64) (lo, n uint64, ok bool) {
 	return lo, n, ok && carry == 0
 }
 
-// displaced is base + off, and false if that is below 0 or beyond 64 bits.
+// displaced is base + off. It reports false if that is below 0 or beyond 64 bits.
 func displaced(base uint64, off int64) (uint64, bool) {
 	if off < 0 {
 		v, borrow := bits.Sub64(base, uint64(-off), 0)
@@ -85,9 +85,9 @@ func displaced(base uint64, off int64) (uint64, bool) {
 	return v, carry == 0
 }
 
-// cut describes the packed form of b from byte at on by runs in dst: as many bytes, at
-// most most and whole elements, as room has room for the runs of, and with data for the
-// bytes, too. It returns the number of runs and that of bytes.
+// cut describes the packed form of b from byte at on by runs in dst: at most most bytes, in whole
+// elements, and at most as many as fit into room with their runs, and if data is set with their
+// bytes, too. It returns the number of runs and of bytes.
 func cut(dst []runs, b *dtype.Buffer, at, most, room, element int64, data bool) (n int, covered int64) {
 	var blocks [64]dtype.Run
 	for covered < most && at < b.Size() {
@@ -104,7 +104,7 @@ func cut(dst []runs, b *dtype.Buffer, at, most, room, element int64, data bool) 
 				dst[n] = runs{off: block.Off, length: block.Len, count: 1}
 				n++
 				room -= runSize
-			default: // the beginning of it
+			default: // the beginning of the block
 				part := block.Len
 				if data {
 					part = min(part, room-runSize)

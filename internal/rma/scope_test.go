@@ -47,7 +47,7 @@ func arrived(mem []byte) int {
 }
 
 // long is a put that takes many turns of its line, in bytes.
-const long = 32 * lineTurn
+const long = 32 * queueTurn
 
 // QV-02, QV-03, QV-41: with thread scope the flush of one view is over while most of the
 // put that another has begun before has not arrived; that of process scope, and of the view
@@ -77,7 +77,7 @@ func TestQV02_FlushWaitsForItsOwnView(t *testing.T) {
 	}
 }
 
-// wantSettled waits for what farAsk has marked, and expects all of a long put at the target then.
+// wantSettled waits for what requestFlushes has marked, and expects all of a long put at the target then.
 func wantSettled(t *testing.T, p *pair, tg *target) {
 	t.Helper()
 	p.until("all channels", func() bool {
@@ -99,10 +99,10 @@ func TestQV05_SettlingCoversAllChannels(t *testing.T) {
 	a := viewOf(p.w, Options{Thread: true})
 	launchBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
 	tg := to(p.w)
-	if p.e.farIdle(tg) || !tg.main.idle() {
+	if p.e.channelsIdle(tg) || !tg.main.idle() {
 		t.Fatal("a put by one channel is under way by another, or by none")
 	}
-	p.e.farAsk(tg, false)
+	p.e.requestFlushes(tg, false)
 	wantSettled(t, p, tg)
 }
 
@@ -113,8 +113,8 @@ func TestFlushBesideALocalFlush(t *testing.T) {
 	a := viewOf(p.w, Options{Thread: true})
 	launchBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
 	tg := to(p.w)
-	p.e.farAsk(tg, false)
-	p.e.farAsk(tg, true)
+	p.e.requestFlushes(tg, false)
+	p.e.requestFlushes(tg, true)
 	wantSettled(t, p, tg)
 }
 
@@ -122,7 +122,7 @@ func TestFlushBesideALocalFlush(t *testing.T) {
 // issued before it, through the same view, is still on its way; and an accumulate or
 // compare-and-swap, unless such are before it.
 func TestQV36_RemoteRequestsOvertake(t *testing.T) {
-	for _, deed := range []Kind{Put, Accumulate, CompareAndSwap} {
+	for _, kind := range []Kind{Put, Accumulate, CompareAndSwap} {
 		for _, before := range []Kind{Put, Accumulate, CompareAndSwap} {
 			p := newPair(t, 2, long+8)
 			v := viewOf(p.w, Options{Ordering: Ordered})
@@ -132,14 +132,14 @@ func TestQV36_RemoteRequestsOvertake(t *testing.T) {
 				x.Kind = Put // so that it stands in the line
 			}
 			launchBy(p.e, v, x, false)
-			a := Op{Kind: deed, Done: Remote, Fn: op.Sum, Elem: op.Uint8, Origin: mem.Of([]byte{9}), Disp: long}
-			if deed == CompareAndSwap {
+			a := Op{Kind: kind, Done: Remote, Fn: op.Sum, Elem: op.Uint8, Origin: mem.Of([]byte{9}), Disp: long}
+			if kind == CompareAndSwap {
 				a.Fn, a.Compare, a.Result = 0, []byte{0}, mem.Of(make([]byte, 1))
 			}
 			want := byte(9)
 			if before == CompareAndSwap {
 				launchBy(p.e, v, swap, false)
-				switch deed {
+				switch kind {
 				case Accumulate:
 					want = 5 + 9
 				case CompareAndSwap:
@@ -148,12 +148,12 @@ func TestQV36_RemoteRequestsOvertake(t *testing.T) {
 			}
 			q := launchBy(p.e, v, a, true)
 			p.until("the request", q.r.Done)
-			n, mayPass := arrived(p.mem[:long]), deed == Put || before == Put
+			n, mayPass := arrived(p.mem[:long]), kind == Put || before == Put
 			if p.mem[long] != want || q.r.Status.Err != nil {
-				t.Errorf("%d after %d: the request is complete, %v, and at the target is %d, want %d", deed, before, q.r.Status.Err, p.mem[long], want)
+				t.Errorf("%d after %d: the request is complete, %v, and at the target is %d, want %d", kind, before, q.r.Status.Err, p.mem[long], want)
 			}
 			if mayPass != (n < long/2) {
-				t.Errorf("%d after %d: the request is complete when %d of the %d bytes before are there", deed, before, n, long)
+				t.Errorf("%d after %d: the request is complete when %d of the %d bytes before are there", kind, before, n, long)
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func TestQV36_RflushOfWhatWasBefore(t *testing.T) {
 	for _, thread := range []bool{false, true} {
 		p := newPair(t, 3, long+8)
 		v := viewOf(p.w, Options{Thread: thread})
-		c := &to(p.w).main // where short ones ride
+		c := &to(p.w).main // where short ones shareMain
 		flush := func() *flushing { return flushBy(p, v) }
 		put := func(b byte, at int64, n int) {
 			launchBy(p.e, v, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{b}, n)), Disp: at}, false)
@@ -240,9 +240,9 @@ func TestQV40_ChannelsAreBounded(t *testing.T) {
 	}
 }
 
-// QV-02: short puts of a view of thread scope ride with others, also where a view of process
+// QV-02: short puts of a view of thread scope shareMain with others, also where a view of process
 // scope has a long one under way, before or after; their flush does not wait for that.
-func TestQV02_RidersDoNotWaitForLongPuts(t *testing.T) {
+func TestQV02_SharedOperationsDoNotWaitForLongPuts(t *testing.T) {
 	for _, first := range []bool{false, true} {
 		for seed := range uint64(3) {
 			p := newPair(t, seed, long+64)
@@ -268,8 +268,8 @@ func TestQV02_RidersDoNotWaitForLongPuts(t *testing.T) {
 			if !first {
 				huge()
 			}
-			if c := to(p.w).numbered(b.number); !first && (c.rode == 0 || c.issued == 0) {
-				t.Fatalf("%d operations rode, %d did not", c.rode, c.issued)
+			if c := to(p.w).numbered(b.number); !first && (c.lastShared == 0 || c.issued == 0) {
+				t.Fatalf("%d operations lastShared, %d did not", c.lastShared, c.issued)
 			}
 			p.until("the flush", flushBy(p, b).request.Done)
 			if n := arrived(p.mem[:long]); n >= long/2 || p.mem[long+31] != 32 {

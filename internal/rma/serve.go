@@ -13,14 +13,14 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// Frame implements fabric.Sink, for frames of one-sided communication: it is the
-// target's side, which needs nothing of the target's program.
+// Frame implements fabric.Sink, for frames of one-sided communication. It is the target's side, in
+// which the target's program takes no part.
 //
-// Nothing in a frame is trusted. A window is looked up by its id, of which there never is
-// a second one in a job, and the sender must be a member; memory is what the window says
-// lies at a displacement, all of it checked before any of it is touched. What a correct
-// process may send in error, beyond the end or to memory that is detached, is answered
-// by a fault; who sends what none can send is taken down.
+// Nothing in a frame is trusted. A window is looked up by its id, which is unique in a job, and the
+// sender must be a member. The window says which memory lies at a displacement, and all of it is
+// checked before any of it is accessed. Errors that a correct process can make, for example an
+// access beyond the end or to memory that is detached, are answered by a fault. A peer that sends
+// what no correct process can send is taken down.
 func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	if e.peers[from].refused {
 		return
@@ -33,7 +33,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 		e.faulted(from, h, payload)
 		return
 	case wire.WinDone:
-		e.told(from, h, payload)
+		e.flushDone(from, h, payload)
 		return
 	case wire.WinCheck:
 		e.takeQuestion(from, h, payload)
@@ -70,7 +70,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	case wire.WinGet:
 		e.takeGet(from, w, h, payload)
 	case wire.WinFlush:
-		e.tell(from, w, h.Chan, h.Arg)
+		e.answerFlush(from, w, h.Chan, h.Arg)
 	case wire.WinLock:
 		ok = w.lockAsked(int32(from), h.Flags&wire.Exclusive != 0)
 	case wire.WinEpoch:
@@ -96,8 +96,8 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	}
 }
 
-// then does what the frame of an operation says is to follow it. It reports false if there
-// is no reason for that.
+// then carries out what follows the operation of a frame. It reports false if no correct process
+// sends that.
 func (e *Engine) then(from int, w *Window, h *wire.Header) bool {
 	if e.peers[from].refused {
 		return true
@@ -115,8 +115,8 @@ func (e *Engine) then(from int, w *Window, h *wire.Header) bool {
 	return e.ends(from, w, x)
 }
 
-// postedBy takes the post of a member. One that has made the window already may post
-// before this process knows all of it.
+// postedBy takes the post of a member. A member that has made the window already may post before
+// this process knows all members.
 func (w *Window) postedBy(process int32) bool {
 	if !w.opened {
 		if slices.Contains(w.early, process) {
@@ -129,7 +129,7 @@ func (w *Window) postedBy(process int32) bool {
 	return err == nil && w.postArrived(t)
 }
 
-// open says that all members are known. The lock is held.
+// open notes that all members are known. The lock is held.
 func (w *Window) open() {
 	w.opened = true
 	for _, process := range w.early {
@@ -145,10 +145,10 @@ func (e *Engine) refuse(from int, format string, args ...any) {
 	e.messages.Refuse(from, "%s", fmt.Sprintf(format, args...))
 }
 
-// Place implements fabric.Sink: answers go straight to where they belong. Puts do not: of
-// one whose origin dies half of an element could arrive (F2), and memory might be given
-// back while a frame still writes there. From a buffer that has just been read into they
-// are copied at a speed that no connection reaches.
+// Place implements fabric.Sink: answers are received into the memory of the origin. Puts are not:
+// if the origin dies, half of an element could arrive (F2), and memory might be freed while a frame
+// still writes there. Copying them from a buffer that was just received is faster than any
+// connection.
 func (e *Engine) Place(from int, h *wire.Header) []byte {
 	if h.Kind != wire.WinReply || e.peers[from].refused {
 		return nil // Frame decides
@@ -168,7 +168,7 @@ func (e *Engine) Placed(from int, h *wire.Header) {
 	}
 }
 
-// Down implements fabric.Sink. Lost has done what is to be done.
+// Down implements fabric.Sink. PeerFailed does the work.
 func (e *Engine) Down(int, error) {}
 
 // takePut carries out a put.
@@ -247,7 +247,7 @@ func (e *Engine) takeAccumulate(from int, w *Window, h *wire.Header, data []byte
 	}
 }
 
-// takeScattered carries out an accumulate on blocks.
+// takeScattered carries out an accumulate on several blocks.
 func (e *Engine) takeScattered(from int, w *Window, h *wire.Header, data []byte, o op.Op, t op.Type, asks bool) {
 	blocks, data, ok := e.scatter(from, w, h, data, int64(t.Size()))
 	if !ok {
@@ -318,14 +318,14 @@ func (e *Engine) takeGet(from int, w *Window, h *wire.Header, payload []byte) {
 		if n == 0 {
 			e.refuse(from, "it has asked for no bytes")
 		} else if n > 0 {
-			g := owedGet{window: h.Ctx, off: h.Arg, size: n, name: h.Name}
+			g := pendingGet{window: h.Ctx, off: h.Arg, size: n, name: h.Name}
 			if h.Flags&wire.ThenNotify != 0 {
 				if g.notice = uint32(h.Counter()) + 1; planted.NoticeEarly {
 					w.countFor(&g)
 					g.notice = 0
 				}
 			}
-			e.owe(from, g)
+			e.queueGet(from, g)
 		}
 		return
 	}
@@ -354,7 +354,7 @@ func (e *Engine) takeGet(from int, w *Window, h *wire.Header, payload []byte) {
 	}
 }
 
-// length reads the number of bytes that a frame asks for, -1 if it tells none.
+// length reads the number of bytes that a frame asks for, -1 if it has none.
 func (e *Engine) length(from int, payload []byte) int64 {
 	if len(payload) == 8 {
 		if n := binary.LittleEndian.Uint64(payload); n <= math.MaxInt64 {
@@ -365,16 +365,15 @@ func (e *Engine) length(from int, payload []byte) int64 {
 	return -1
 }
 
-// block is a piece of memory that a frame deals with.
+// block is a piece of memory that a frame accesses.
 type block struct {
 	region *apply.Region
 	at, n  int64
 }
 
-// scatter finds the memory that the runs in front of a payload describe, and returns the
-// rest of the payload. It reports false, and has answered, if there is none, if not all of
-// it is there, or if it is more than a frame can deal with. What it returns is valid until
-// it is called again.
+// scatter finds the memory that the runs in front of a payload describe, and returns the rest of
+// the payload. It reports false, and has answered, if there are no runs, if some of the memory is
+// not there, or if it is more than a frame may access. The result is valid until the next call.
 func (e *Engine) scatter(from int, w *Window, h *wire.Header, payload []byte, element int64) ([]block, []byte, bool) {
 	n := runsIn(h)
 	if n < 0 || n > runsMax || len(payload) < n*runSize {
@@ -407,7 +406,7 @@ func (e *Engine) scatter(from int, w *Window, h *wire.Header, payload []byte, el
 					continue
 				}
 			}
-			if w.dynamic != nil { // its blocks may lie in several regions
+			if w.dynamic != nil { // its blocks may be in several regions
 				blocks, err = w.placeEach(blocks, h.Arg, &r)
 			}
 		}
@@ -421,7 +420,7 @@ func (e *Engine) scatter(from int, w *Window, h *wire.Header, payload []byte, el
 	return blocks, payload[n*runSize:], true
 }
 
-// placeEach appends the blocks of a run that reach has found to fit into 64 bits.
+// placeEach appends the blocks of a run for which reach has found that they fit into 64 bits.
 func (w *Window) placeEach(blocks []block, base uint64, r *runs) ([]block, error) {
 	first, _ := displaced(base, r.off)
 	for k := range r.count {

@@ -10,10 +10,10 @@ import (
 
 // # Epochs in one frame, the target's side
 //
-// A WinEpoch asks for the lock like a WinLock and takes its place in the queue of lockService.
-// If it has the lock at once, its operation is carried out, the lock is given back, and one
-// frame answers. Otherwise the operation is forgotten and the request waits like others: what
-// an origin can have this process keep does not grow.
+// A WinEpoch asks for the lock like a WinLock and takes its place in the queue of lockService. If
+// it has the lock at once, its operation is carried out, the lock is released, and one frame
+// answers. Otherwise the operation is dropped and the request waits like others: an origin cannot
+// make this process keep more than a request.
 
 // takeEpoch takes a WinEpoch. It reports false if no correct process can have sent it.
 func (e *Engine) takeEpoch(from int, w *Window, h *wire.Header, data []byte) bool {
@@ -30,7 +30,7 @@ func (e *Engine) takeEpoch(from int, w *Window, h *wire.Header, data []byte) boo
 	}
 	for i := range s.queue {
 		if r := &s.queue[i]; r.process == process {
-			r.epoch = false // it will be granted by a WinGrant
+			r.epoch = false // a WinGrant will answer it
 			if planted.EpochUnheld {
 				x.apply(w, make([]byte, x.fetched))
 			}
@@ -46,7 +46,7 @@ func (e *Engine) takeEpoch(from int, w *Window, h *wire.Header, data []byte) boo
 	w.unlockAsked(process)
 	if f != nil {
 		to.drop()
-		e.finished(from, w.id, 0, h.Name, f)
+		e.sendDone(from, w.id, 0, h.Name, f)
 		return true
 	}
 	e.hdr = wire.Header{Kind: wire.WinDone, Ctx: w.id, Arg: h.Name}
@@ -56,12 +56,12 @@ func (e *Engine) takeEpoch(from int, w *Window, h *wire.Header, data []byte) boo
 
 // epochOperation is the operation of a WinEpoch, of kind 0 if there is none.
 type epochOperation struct {
-	h       wire.Header // as if it had come by itself
+	h       wire.Header // of a frame of its own
 	op      op.Op
 	typ     op.Type
 	data    []byte
 	size    int64 // bytes of the window
-	fetched int   // bytes of the values before that are wanted
+	fetched int   // bytes of previous values that are wanted
 }
 
 // readEpoch reads the operation of a WinEpoch. It reports false for what no correct process
@@ -104,7 +104,7 @@ func readEpoch(h *wire.Header, data []byte) (x epochOperation, ok bool) {
 	return x, false
 }
 
-// epochLength reads how many bytes an epoch asks for, 0 if that is none that it may.
+// epochLength reads how many bytes an epoch asks for, 0 if that is not valid.
 func epochLength(data []byte) int64 {
 	if len(data) != 8 {
 		return 0
@@ -115,8 +115,8 @@ func epochLength(data []byte) int64 {
 	return 0
 }
 
-// apply carries out the operation on the own memory, and stores in old what is fetched. It
-// returns what is wrong with it.
+// apply carries out the operation on the own memory, and stores in old the previous values that are
+// wanted. It returns the fault if it cannot.
 func (x *epochOperation) apply(w *Window, old []byte) *fault {
 	if x.h.Kind == 0 {
 		return nil

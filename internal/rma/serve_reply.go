@@ -8,23 +8,23 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// reply is an answer that waits for room on its way to a peer. It holds a copy: memory of
-// a window may be given back meanwhile.
+// reply is an answer that waits in the send queue. It holds a copy: memory of a window may be freed
+// meanwhile.
 type reply struct {
 	e     *Engine
 	to    int
-	what  owed
-	page  []byte // of takePage, nil if short will do
+	what  replyKind
+	page  []byte // of takePage, nil if short is enough
 	short [maxElement]byte
 }
 
-// owed says what a reply in the backlog counts as.
-type owed uint8
+// replyKind says which state of the peer a reply in the send queue counts in.
+type replyKind uint8
 
 const (
-	owesAnswer owed = iota // one of the peer's requests
-	owesFault              // linkPeer.telling
-	owesPiece              // linkPeer.piece
+	replyToRequest replyKind = iota // one of the peer's requests
+	replyFault                      // linkPeer.telling
+	replyPiece                      // linkPeer.piece
 )
 
 // newReply returns an empty reply.
@@ -46,14 +46,14 @@ func (r *reply) room(n int) []byte {
 	return r.page[:n]
 }
 
-// drop takes a reply back.
+// drop frees a reply.
 func (r *reply) drop() {
 	e := r.e
 	if r.page != nil {
 		e.givePage(r.page)
 		r.page = nil
 	}
-	r.what = owesAnswer
+	r.what = replyToRequest
 	if len(e.free) < requestsMax {
 		e.free = append(e.free, r)
 	}
@@ -63,17 +63,17 @@ func (r *reply) drop() {
 func (r *reply) Sent(error) {
 	q := &r.e.peers[r.to]
 	switch r.what {
-	case owesAnswer:
+	case replyToRequest:
 		q.asked--
-	case owesFault:
+	case replyFault:
 		q.telling = false
-	case owesPiece:
+	case replyPiece:
 		q.piece = false
 	}
 	r.drop()
 }
 
-// admits reports whether a peer may ask for something more, and takes it down if not.
+// admits reports whether a peer may make one more request, and takes it down if not.
 func (e *Engine) admits(from int) bool {
 	if e.peers[from].asked < requestsMax {
 		return true
@@ -82,20 +82,20 @@ func (e *Engine) admits(from int) bool {
 	return false
 }
 
-// answer sends data that a request has asked for.
+// answer sends the data for a request.
 func (e *Engine) answer(from int, h *wire.Header, r *reply, data []byte) {
 	e.hdr = wire.Header{Kind: wire.WinReply, Ctx: h.Ctx, Name: h.Name}
 	e.give(from, r, data)
 }
 
-// acknowledge answers a put or accumulate that is done, if that is wanted.
+// acknowledge answers a put or accumulate that is done, if the origin wants an answer.
 func (e *Engine) acknowledge(from int, h *wire.Header) {
 	if h.Flags&wire.Acknowledge != 0 && e.admits(from) {
 		e.answer(from, h, e.newReply(), nil)
 	}
 }
 
-// give sends a frame with header e.hdr, or leaves it in the backlog; r holds its payload.
+// give sends a frame with header e.hdr, or leaves it in the send queue; r holds its payload.
 func (e *Engine) give(to int, r *reply, payload []byte) {
 	e.hdr.Size = uint32(len(payload))
 	if e.p.Send(to, &e.hdr, payload) {
@@ -104,17 +104,17 @@ func (e *Engine) give(to int, r *reply, payload []byte) {
 	}
 	q := &e.peers[to]
 	switch r.to = to; r.what {
-	case owesAnswer:
+	case replyToRequest:
 		q.asked++
-	case owesFault:
+	case replyFault:
 		q.telling = true
-	case owesPiece:
+	case replyPiece:
 		q.piece = true
 	}
 	e.p.Push(to, &e.hdr, payload, r)
 }
 
-// fault describes why something that a frame wants is not there.
+// fault describes why memory that a frame accesses is not there.
 func (w *Window) fault(h *wire.Header, size uint64, err error) *fault {
 	f := &fault{class: class.RMARange, kind: h.Kind, off: h.Arg, size: size, limit: uint64(len(w.mem))}
 	if w.dynamic != nil && h.Arg < handleSpace && runsIn(h) == 0 {
@@ -127,26 +127,26 @@ func (w *Window) fault(h *wire.Header, size uint64, err error) *fault {
 	return f
 }
 
-// stale deals with a frame for a window that is not here, or not any more.
+// stale answers a frame for a window that does not exist here, or not any more.
 func (e *Engine) stale(from int, h *wire.Header, payload []byte) {
 	f := fault{class: class.Win, kind: h.Kind}
 	switch h.Kind {
 	case wire.WinPut, wire.WinAcc:
 		if h.Flags&(wire.ThenFlush|wire.ThenUnlock) != 0 {
-			e.finished(from, h.Ctx, h.Chan, h.Name, &f)
+			e.sendDone(from, h.Ctx, h.Chan, h.Name, &f)
 			return
 		}
 		fallthrough
 	case wire.WinCas, wire.WinGet, wire.WinNotify:
 		e.deny(from, nil, h, &f)
 	case wire.WinFlush:
-		e.finished(from, h.Ctx, h.Chan, h.Arg, &f)
+		e.sendDone(from, h.Ctx, h.Chan, h.Arg, &f)
 	case wire.WinEpoch:
 		f.kind = wire.WinLock
-		e.finished(from, h.Ctx, h.Chan, h.Name, &f)
+		e.sendDone(from, h.Ctx, h.Chan, h.Name, &f)
 	case wire.WinUnlock:
 		if h.Flags&wire.Answer != 0 {
-			e.finished(from, h.Ctx, h.Chan, h.Arg, &f)
+			e.sendDone(from, h.Ctx, h.Chan, h.Arg, &f)
 		}
 	case wire.WinLock:
 		if e.admits(from) {
@@ -159,9 +159,9 @@ func (e *Engine) stale(from int, h *wire.Header, payload []byte) {
 // errReach says that data reach beyond 64 bits.
 var errReach = errors.New("beyond 64 bits")
 
-// deny tells the sender of a frame that nothing has been done: at once if that was a
-// request, or if nothing else is being told; else when it asks next on w. w is nil if there is
-// no such window.
+// deny reports to the sender of a frame that nothing has been done: at once if the frame was a
+// request, or if no other fault is being sent; otherwise with its next flush on w. w is nil if
+// there is no such window.
 func (e *Engine) deny(from int, w *Window, h *wire.Header, f *fault) {
 	q := &e.peers[from]
 	if w != nil && h.Flags&(wire.ThenNotify|wire.Notifies) != 0 {
@@ -190,7 +190,7 @@ func (e *Engine) deny(from int, w *Window, h *wire.Header, f *fault) {
 		}
 		return
 	default:
-		r.what = owesFault
+		r.what = replyFault
 	}
 	e.hdr = wire.Header{Kind: wire.WinFault, Chan: h.Chan, Ctx: h.Ctx, Name: name}
 	b := r.room(faultSize)
@@ -198,27 +198,28 @@ func (e *Engine) deny(from int, w *Window, h *wire.Header, f *fault) {
 	e.give(from, r, b)
 }
 
-// faultKey says whose fault one is: by whom it was sent, and by which channel.
+// faultKey identifies the operations that a fault is of: the process that has sent them, and the
+// channel.
 type faultKey struct {
 	process int32
 	channel uint16
 }
 
-// tell answers that all up to a flush or unlock of a channel, number at, is done.
-func (e *Engine) tell(from int, w *Window, channel uint16, at uint64) {
+// answerFlush answers that all up to a flush or unlock of a channel, number at, is done.
+func (e *Engine) answerFlush(from int, w *Window, channel uint16, at uint64) {
 	if len(w.faults) > 0 {
 		k := faultKey{int32(from), channel}
 		if f, ok := w.faults[k]; ok {
 			delete(w.faults, k)
-			e.finished(from, w.id, channel, at, &f)
+			e.sendDone(from, w.id, channel, at, &f)
 			return
 		}
 	}
-	e.finished(from, w.id, channel, at, nil)
+	e.sendDone(from, w.id, channel, at, nil)
 }
 
-// finished is tell, with a fault unless that is nil.
-func (e *Engine) finished(from int, window uint64, channel uint16, at uint64, f *fault) {
+// sendDone is answerFlush, with a fault unless that is nil.
+func (e *Engine) sendDone(from int, window uint64, channel uint16, at uint64, f *fault) {
 	if !e.admits(from) {
 		return
 	}
@@ -233,9 +234,9 @@ func (e *Engine) finished(from int, window uint64, channel uint16, at uint64, f 
 	e.give(from, r, payload)
 }
 
-// owedGet is a get of bytes on end that is being answered. The window is looked at again
-// for each piece: it, or the memory, may be gone by then.
-type owedGet struct {
+// pendingGet is a contiguous get that is being answered. The window is looked up again for each
+// piece: it, or the memory, may be gone by then.
+type pendingGet struct {
 	window    uint64
 	off       uint64
 	size, got int64 // size is not 0, but for an end
@@ -244,27 +245,27 @@ type owedGet struct {
 	end       ending // of an epoch, behind the gets before
 }
 
-// owe begins to answer a get, and leaves the rest to Work.
-func (e *Engine) owe(from int, g owedGet) {
+// queueGet begins to answer a get, and leaves the rest to Work.
+func (e *Engine) queueGet(from int, g pendingGet) {
 	q := &e.peers[from]
-	if len(q.gets) == q.next && e.pay(from, &g) {
+	if len(q.gets) == q.next && e.answerGet(from, &g) {
 		return
 	}
 	if len(q.gets) == q.next {
-		e.debtors = append(e.debtors, from)
+		e.answering = append(e.answering, from)
 		e.p.SetBusy(1)
 	}
 	q.gets = append(q.gets, g)
 	q.asked++
 }
 
-// payOut answers more of the gets of all peers, in turn.
-func (e *Engine) payOut() int {
+// answerGets sends more of the answers to the gets of all peers, in turn.
+func (e *Engine) answerGets() int {
 	n := 0
-	for i := 0; i < len(e.debtors); i++ {
-		from := e.debtors[i]
+	for i := 0; i < len(e.answering); i++ {
+		from := e.answering[i]
 		q := &e.peers[from]
-		for turn := 0; turn < lineTurn/frameCost && q.next < len(q.gets); turn++ {
+		for turn := 0; turn < queueTurn/frameCost && q.next < len(q.gets); turn++ {
 			g := &q.gets[q.next]
 			if g.size == 0 {
 				q.next++
@@ -275,7 +276,7 @@ func (e *Engine) payOut() int {
 				continue
 			}
 			before := g.got
-			all := e.pay(from, g)
+			all := e.answerGet(from, g)
 			if all || g.got != before {
 				n++
 			}
@@ -288,9 +289,9 @@ func (e *Engine) payOut() int {
 		}
 		if q.next == len(q.gets) {
 			q.gets, q.next = q.gets[:0], 0
-			last := len(e.debtors) - 1
-			e.debtors[i] = e.debtors[last]
-			e.debtors = e.debtors[:last]
+			last := len(e.answering) - 1
+			e.answering[i] = e.answering[last]
+			e.answering = e.answering[:last]
 			e.p.SetBusy(-1)
 			i--
 		}
@@ -298,13 +299,13 @@ func (e *Engine) payOut() int {
 	return n
 }
 
-// pay sends pieces of what g asks for, straight from the window, and reports whether that
-// was all.
-func (e *Engine) pay(from int, g *owedGet) bool {
+// answerGet sends pieces of the answer to g, straight from the window, and reports whether these
+// were the last.
+func (e *Engine) answerGet(from int, g *pendingGet) bool {
 	q := &e.peers[from]
 	h := &e.hdr
 	chunk := int64(e.p.ChunkMax(from))
-	for turn := g.got + lineTurn; g.got < turn; {
+	for turn := g.got + queueTurn; g.got < turn; {
 		if q.piece {
 			return false
 		}
@@ -337,7 +338,7 @@ func (e *Engine) pay(from int, g *owedGet) bool {
 		h.Size = uint32(len(left))
 		if !e.p.Send(from, h, left) {
 			r := e.newReply()
-			r.what, r.to = owesPiece, from
+			r.what, r.to = replyPiece, from
 			q.piece = true
 			copied := r.room(len(left))
 			copy(copied, left)

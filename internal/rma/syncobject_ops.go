@@ -27,24 +27,24 @@ func covers(m syncobject.Mode, o *operation) bool {
 	return false
 }
 
-// opsRequest is the persistent request of an origin that signals a synchronisation object of
-// a target when its operations there are complete.
+// opsRequest is the persistent request of an origin that signals a synchronisation object of a
+// target when its operations there are complete.
 //
-// What it covers is closed when a test or wait looks (Attend): all operations of its kinds
-// that were issued until then, by the view's channel or, if that is the main one, by any; a
-// later look covers what was issued meanwhile, too. Those that an earlier request has
-// covered are complete, and so need not be told apart. When all of them are complete at the
-// origin, all their frames are made and will be dealt with at the target before any that is
-// made after them. So the signal goes now, as a frame, and is counted when they are complete
-// there: without a flush, and without an answer. Where the counter is mapped and nothing is
-// under way by frames it is an atomic addition.
+// The set of operations that it covers is closed when a test or wait looks at the request
+// (WaitStarted): all operations of its kinds that were issued until then, by the view's channel or,
+// if that is the main one, by any; a later look adds those that were issued meanwhile. Operations
+// that an earlier request has covered are complete, and need no distinction. When all are complete
+// at the origin, all their frames are sent and the target handles them before any later one. So the
+// signal is sent now, as a frame, and is counted when they are complete there: without a flush, and
+// without an answer. Where the counter is mapped and nothing is under way by frames it is an atomic
+// addition.
 //
-// Deferred operations, whose target has not posted, have no number yet: while there are any,
-// the request waits until they are made, and looks again.
+// Deferred operations, whose target has not posted, have no number yet: while there are any, the
+// request waits until they are issued, and looks again.
 //
-// Rejected: counts of operations by kind, issued and complete. They would cost something in
-// every call on mapped memory, where everything is complete when the call returns; those
-// that are not complete stand in a list anyway.
+// Rejected: counts of operations by kind, issued and complete. They would cost something in every
+// call on mapped memory, where everything is complete when the call returns; and operations that
+// are not complete are in a list anyway.
 type opsRequest struct {
 	v       *View
 	t       *target // nil for ProcNull
@@ -53,16 +53,16 @@ type opsRequest struct {
 	restart bool
 	request *p2p.Request
 
-	self     bool     // began again by itself: with mode 0 the signal waits for a look
-	attended bool     // some look has closed the set: in engineSyncs.looking
+	self     bool     // it began again by itself: with mode 0 the signal waits for a look
+	attended bool     // a look has closed the set: it is in engineSyncs.looking
 	deferred bool     // some of the set are deferred
 	marks    []uint64 // the last operation that is covered, by channel
 }
 
-// engineSyncs is what synchronisation objects need to know of a process.
+// engineSyncs is the state of synchronisation objects of a process. The engine's lock guards it.
 type engineSyncs struct {
-	looking []*opsRequest // whose set is closed and not complete; under the engine's lock
-	serial  uint64        // of the newest own object; under the engine's lock
+	looking []*opsRequest // requests whose set is closed and not complete
+	serial  uint64        // of the newest own object
 }
 
 // SyncOps returns a persistent request that waits for the operations of mode to a target, and
@@ -95,7 +95,7 @@ func (v *View) SyncOps(rank int, mode syncobject.Mode, h syncobject.Handle, rest
 	return q.request, nil
 }
 
-// checkRemote returns an error unless h names an object of t, as far as can be known here.
+// checkRemote returns an error unless h names an object of t, as far as this process can know.
 func (w *Window) checkRemote(t *target, h syncobject.Handle) error {
 	w.e.p.Lock()
 	defer w.e.p.Unlock()
@@ -145,12 +145,12 @@ func (q *opsRequest) WaitStarted() {
 	case i < 0:
 		q.attended = true
 		if e.looking = append(e.looking, q); len(e.looking) == 1 {
-			e.p.Later(1) // what is under way has its own reasons to be looked at
+			e.p.Later(1) // operations under way make pollers look at it
 		}
 	}
 }
 
-// close makes what was issued until now the set.
+// close adds everything that was issued until now to the set.
 func (q *opsRequest) close() {
 	e := q.v.w.e
 	q.deferred = false
@@ -192,7 +192,7 @@ func (q *opsRequest) look() bool {
 	}
 	for c := range t.channels {
 		if int(c.number) >= len(q.marks) || !q.has(c) {
-			continue // of a view that is younger than the set
+			continue // of a view that is newer than the set
 		}
 		for o := c.oldest; o != nil && o.at <= q.marks[c.number]; o = o.next {
 			if covers(q.mode, o) {
@@ -201,7 +201,7 @@ func (q *opsRequest) look() bool {
 		}
 	}
 	err := q.signal()
-	for c := range t.channels { // what no request tells of shows here, as it would in a flush
+	for c := range t.channels { // errors of operations without a request are reported here, as by a flush
 		if q.has(c) {
 			err = firstOf(err, c.fault)
 			c.fault = nil
@@ -222,7 +222,7 @@ func (q *opsRequest) signal() error {
 		return gone(t.rank, cause)
 	}
 	quiet := q.mode == 0
-	if !quiet && (!t.rec.Framed.Load() || e.farQuiet(t)) {
+	if !quiet && (!t.rec.Framed.Load() || e.channelsQuiet(t)) {
 		quiet = true
 	}
 	if quiet && t.count(q.counter, true) {
@@ -238,8 +238,8 @@ func (q *opsRequest) signal() error {
 	return nil
 }
 
-// farQuiet reports whether nothing is under way to t.
-func (e *Engine) farQuiet(t *target) bool {
+// channelsQuiet reports whether nothing is under way to t.
+func (e *Engine) channelsQuiet(t *target) bool {
 	for c := range t.channels {
 		if c.oldest != nil || c.quiet > c.done {
 			return false
@@ -257,11 +257,11 @@ func (q *opsRequest) WaitFinished(err error) (failed error, again bool) {
 	return err, q.self
 }
 
-// Restartable implements p2p.WaitObserver: a notification by itself has nothing to tell of its end.
+// Restartable implements p2p.WaitObserver: a notification alone has no end to report.
 func (q *opsRequest) Restartable() bool { return q.mode == 0 && !q.restart }
 
-// Abandoned implements p2p.WaitObserver. What has been started signals once; what has begun again
-// by itself, and was not looked for, never.
+// Abandoned implements p2p.WaitObserver. A request that was started signals once; one that has
+// begun again by itself, and was not looked at, never.
 func (q *opsRequest) Abandoned() {
 	switch {
 	case q.request.Done():
@@ -272,7 +272,7 @@ func (q *opsRequest) Abandoned() {
 	}
 }
 
-// workSyncs looks at requests whose set is closed.
+// workSyncs checks requests whose set is closed.
 func (e *Engine) workSyncs() int {
 	n := 0
 	for i := 0; i < len(e.looking); i++ {
@@ -285,7 +285,7 @@ func (e *Engine) workSyncs() int {
 	return n
 }
 
-// forgetLooking takes one off the list.
+// forgetLooking removes a request from the list.
 func (e *Engine) forgetLooking(i int) {
 	e.looking = slices.Delete(e.looking, i, i+1)
 	if len(e.looking) == 0 {

@@ -9,14 +9,14 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// path is how a target's memory is reached.
+// path is how the memory of a target is reached.
 type path uint8
 
 const (
 	pathFrames  path = iota // the target's service applies what is sent
 	pathMapped              // mapped here
 	pathKernel              // put and get by the kernel, the rest by frames
-	pathDynamic             // dynamic, on the node: looked up for each operation
+	pathDynamic             // of a dynamic window, on the node: each operation looks the memory up
 )
 
 // target is one member of a window as an origin sees it. It is made at first use, under
@@ -27,25 +27,23 @@ type target struct {
 	process int32 // its index in the job
 	path    path
 
-	// rec is what operations look at, in the array of the window. Its Gate is stored under
+	// rec is the record that operations load, in the array of the window. Its Gate is stored under
 	// Window.mu or the engine's lock, its Framed under the engine's lock; May is raised under it.
 	// All else is constant.
 	rec *shmfmt.TargetRecord
 
-	// region is the same memory and stripes for package apply, which serves memory without a record
-	// as well. It keeps alive what rec points to. Of pathMapped: Mem is all of it; of others on the
+	// region is the same memory and stripes for package apply, which also serves memory without a
+	// record. It keeps alive what rec points to. Of pathMapped: Mem is all of it; of others on the
 	// node: its stripes.
 	region apply.Region
-	// control is the target's control block, nil if that is not mapped: the target is on
-	// another node.
+	// control is the target's control block, nil if the target is on another node.
 	control *shmfmt.Window
 	view    node.View                             // of the heap that the control block is in; nil without one
-	found   [foundMax]atomic.Pointer[foundRegion] // of pathDynamic: used lately
+	found   [foundMax]atomic.Pointer[foundRegion] // of pathDynamic: recently used regions
 	finds   atomic.Uint32
-	// detour says that an accumulate has gone by frames because it is in several regions,
-	// of which some may be mapped: those that follow take the same way, so that they
-	// stay behind it.
-	detour atomic.Bool
+	// viaFrames says that an accumulate has gone by frames because it is in several regions, of
+	// which some may be mapped: later ones go by frames, too, so that they stay behind it.
+	viaFrames atomic.Bool
 
 	deferred []*operation // in order; under the engine's lock
 
@@ -69,7 +67,7 @@ func (w *Window) usedTarget(rank int) *target {
 	return nil
 }
 
-// target returns the target of a rank. It takes the lock if it is used first.
+// target returns the target of a rank. It takes the lock at the first use of the rank.
 func (w *Window) target(rank int) (*target, error) {
 	if uint(rank) >= uint(len(w.targets)) {
 		return nil, noRank(rank, len(w.targets))
@@ -85,7 +83,7 @@ func (w *Window) target(rank int) (*target, error) {
 	return w.targetLocked(rank)
 }
 
-// targetLocked is target of a rank that exists, with the lock held.
+// targetLocked is target of a valid rank, with the lock held.
 func (w *Window) targetLocked(rank int) (*target, error) {
 	if t := w.targets[rank].Load(); t != nil {
 		return t, nil
@@ -109,7 +107,7 @@ func (w *Window) targetLocked(rank int) (*target, error) {
 	return t, nil
 }
 
-// open maps what a target on the node has told.
+// open maps the memory of a target on the node.
 func (t *target) open(x entry) error {
 	w, e := t.w, t.w.e
 	n, me := e.locals()
@@ -135,7 +133,7 @@ func (t *target) open(x entry) error {
 		if mem, err := view.Memory(x.where, x.size); err == nil {
 			t.path, t.region.Mem = pathMapped, mem
 			return nil
-		} // else there is no room for it here, and it is reached as if it were elsewhere
+		} // else there is no room to map it, and it is accessed as on another node
 	}
 	if w.host < 0 && e.canCopy(t.process) {
 		t.path = pathKernel
@@ -152,7 +150,7 @@ func (w *Window) ofHost() node.View {
 	return w.hosted
 }
 
-// unmap gives up what is mapped of other processes. The lock is held.
+// unmap closes the mappings of other processes. The lock is held.
 func (w *Window) unmap() {
 	views := append(w.departed, w.hosted)
 	for i := range w.targets {

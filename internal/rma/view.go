@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// Flavor is how a window came to its memory (MPI_WIN_CREATE_FLAVOR).
+// Flavor is how a window got its memory (MPI_WIN_CREATE_FLAVOR).
 type Flavor uint8
 
 // The flavors.
@@ -47,8 +47,8 @@ const (
 	Ordered = ReadAfterRead | ReadAfterWrite | WriteAfterRead | WriteAfterWrite
 )
 
-// Options are what info says about a window. The zero value says nothing, but for
-// Ordering, whose default is Ordered.
+// Options are the hints of a window. The zero value is that without hints, except for Ordering,
+// whose default is Ordered.
 type Options struct {
 	NoLocks      bool     // no_locks: Lock and LockAll are errors
 	Ordering     Ordering // accumulate_ordering
@@ -61,7 +61,7 @@ type Options struct {
 	Intrinsic    bool     // mpi_assert_accumulate_intrinsic, where it can be used
 }
 
-// Spec is what a member gives to Create.
+// Spec is what a member passes to Create.
 type Spec struct {
 	Flavor    Flavor
 	Mem       []byte // of Created
@@ -70,20 +70,20 @@ type Spec struct {
 	Align     int64  // of Allocated and Shared: a power of two, 0 for the default
 	Noncontig bool   // of Shared: the members' memory need not be contiguous
 	Options   Options
-	Refused   error // what the caller found wrong: told to all members, and nothing is made
+	Refused   error // an error of the caller: all members get it, and no window is made
 }
 
-// View is a window as it is used under one info.
+// View is a window as it is used with one set of hints.
 type View struct {
 	w       *Window
-	rec     *shmfmt.ViewRecord      // what operations look at
-	first   bool                    // the one that Create has made
+	rec     *shmfmt.ViewRecord      // the record that operations load
+	first   bool                    // the view that Create has made
 	number  uint16                  // of its channels, 0 for the main ones; under the engine's lock
 	options atomic.Pointer[Options] // never nil
-	handle  *handle                 // of a memory handle; nil of others
+	handle  *handle                 // of a memory handle; nil in other views
 }
 
-// Options returns what info says.
+// Options returns the hints.
 func (v *View) Options() Options { return *v.options.Load() }
 
 // Scoped reports whether flushes cover the operations of the view only.
@@ -95,10 +95,9 @@ const (
 	howIntrinsic = 2 // Options.Intrinsic
 )
 
-// SetOptions changes what info says. The granularity stays what it was at creation: others
-// rely on it. So does what is common to duplicates, as long as there are any; and
-// Intrinsic stays false where the memory of some member is not mapped here. It takes the
-// lock.
+// SetOptions changes the hints. The granularity stays what it was at creation: others rely on it.
+// Hints that duplicates share stay while there are any; and Intrinsic stays false where the memory
+// of some member is not mapped here. It takes the lock.
 func (v *View) SetOptions(o Options) {
 	was := v.Options()
 	o.Granularity = was.Granularity
@@ -110,7 +109,7 @@ func (v *View) SetOptions(o Options) {
 	v.setOptions(o)
 }
 
-// setOptions makes o the options as far as they can be had. The lock is held.
+// setOptions makes o the options as far as they can be met. The lock is held.
 func (v *View) setOptions(o Options) {
 	o.Intrinsic = o.Intrinsic && v.w.direct()
 	if o.Thread {
@@ -129,11 +128,11 @@ func (v *View) setOptions(o Options) {
 	v.options.Store(&o)
 }
 
-// Idle returns an error if Free would fail: an epoch is open, or a request waits for a
-// counter, and the view is the first, or the last that uses the window. It takes the lock.
+// Idle returns an error if Free would fail: an epoch is open, or a request waits for a counter, and
+// the view is the first, or the last that uses the window. It takes the lock.
 func (v *View) Idle() error {
 	if v.handle != nil {
-		return nil // even behind its parent
+		return nil // also when its parent has been freed
 	}
 	if err := v.w.live(); err != nil {
 		return err
@@ -150,7 +149,7 @@ func (v *View) Idle() error {
 // Comm is the window's own communicator; its name is that of the window.
 func (v *View) Comm() *comm.Comm { return v.w.Comm }
 
-// Flavor returns how the window came to its memory.
+// Flavor returns how the window got its memory.
 func (v *View) Flavor() Flavor { return v.w.flavor }
 
 // Local returns the own memory, nil in dynamic windows.

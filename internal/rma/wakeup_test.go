@@ -10,19 +10,19 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// patience is after how long a rank that still sleeps is taken to do so for ever: hundreds
+// hangAfter is after how long a rank that still sleeps is taken to do so for ever: hundreds
 // of times what these tests take.
-const patience = 30 * time.Second
+const hangAfter = 30 * time.Second
 
 // awake ends the process if the test is not over when it has to be. It is there because a
 // rank that misses its wake-up cannot fail by itself.
 func awake(t *testing.T) (over func() bool) {
 	name := t.Name()
-	return time.AfterFunc(patience, func() { panic(name + ": a rank sleeps, and nobody wakes it") }).Stop
+	return time.AfterFunc(hangAfter, func() { panic(name + ": a rank sleeps, and nobody wakes it") }).Stop
 }
 
-// drowse lets another rank fall asleep. Nothing depends on that it does.
-func drowse() { time.Sleep(2 * time.Millisecond) }
+// letOthersSleep lets another rank fall asleep. Nothing depends on that it does.
+func letOthersSleep() { time.Sleep(2 * time.Millisecond) }
 
 // RS-02, X-RMA-17: who waits for a post in Complete, because operations were deferred, is
 // woken by the post; and who waits in Wait by the end of the epoch.
@@ -35,12 +35,12 @@ func TestRS02_PostsAndEndsWake(t *testing.T) {
 				if w.Comm.Rank == 0 {
 					err = v.Start([]int32{1}, 0)
 					if turn%2 == 1 {
-						drowse()
+						letOthersSleep()
 					}
 					err = errors.Join(err, v.PutBytes(int64s(int64(turn)), 1, 0), v.Complete())
 				} else {
 					if turn%2 == 0 {
-						drowse()
+						letOthersSleep()
 					}
 					err = errors.Join(v.Post([]int32{0}, 0), v.Wait())
 				}
@@ -64,7 +64,7 @@ func TestRS03_LocksWake(t *testing.T) {
 					return err
 				}
 				if turn%64 == w.Comm.Rank {
-					drowse()
+					letOthersSleep()
 				}
 				if err := v.Unlock(0); err != nil {
 					return err
@@ -91,7 +91,7 @@ func TestRS03_ReadersWakeTogether(t *testing.T) {
 					return err
 				}
 				if w.Comm.Rank == 0 {
-					drowse() // the others ask for it
+					letOthersSleep() // the others ask for it
 					if err := v.Unlock(0); err != nil {
 						return err
 					}
@@ -123,7 +123,7 @@ func TestCountersWake(t *testing.T) {
 			}
 			for turn := range 6 {
 				if turn%2 == me {
-					drowse()
+					letOthersSleep()
 					if err := v.Signal(1-me, 0); err != nil {
 						return err
 					}

@@ -17,8 +17,8 @@ import (
 // ProcNull is the target of operations that do nothing.
 const ProcNull = p2p.ProcNull
 
-// gate says whether operations to a target may be applied. The way through mapped
-// memory looks at bit 0 only.
+// gate says whether operations to a target may be applied. The path through mapped memory looks at
+// bit 0 only.
 type gate = uint32
 
 const (
@@ -35,22 +35,22 @@ type Window struct {
 	id     uint64
 	flavor Flavor
 
-	// rec is what operations look at. Its Mode is stored under mu, but by who makes the first
-	// operation behind a fence in C, which changes nothing else.
+	// rec is the record that operations load. Its Mode is stored under mu, except that the first
+	// operation after a fence in C stores it without, and changes nothing else.
 	rec *shmfmt.WindowRecord
 
 	targets  []atomic.Pointer[target] // by rank; nil until first used
 	table    table                    // of all ranks
 	mem      []byte                   // the own memory; nil in dynamic windows
-	own      apply.Region             // the own memory, for who applies what comes by frames
+	own      apply.Region             // the own memory, for operations that come by frames
 	control  *shmfmt.Window           // the own control block
 	dynamic  *attached                // the own attached regions, nil in other windows
 	handles  atomic.Int32             // views of memory handles that have not been freed
-	block    []byte                   // memory that holds mem, to be given back
-	page     []byte                   // memory of the control block, to be given back
+	block    []byte                   // memory that holds mem, to be freed
+	page     []byte                   // memory of the control block, to be freed
 	host     int                      // rank in whose segment all memory is, -1 if each is in its own
 	hosted   node.View                // of the heap of host; nil until used; under the engine's lock
-	departed []node.View              // of heaps of processes that are no members any more
+	departed []node.View              // of heaps of processes that have left the window
 	freed    atomic.Bool
 	objects  syncobject.Table // the own synchronisation objects; under the engine's lock
 	check    *check.Window    // nil unless all members check; constant but for ChangeComm
@@ -63,7 +63,7 @@ type Window struct {
 	windowCounters
 }
 
-// AppendOn names the window in a text, as in " on halo", if it has a name.
+// AppendOn appends the name of the window, as in " on halo", if it has one.
 func (w *Window) AppendOn(b []byte) []byte { return w.Comm.AppendOn(b) }
 
 // live returns an error if the window has been freed.
@@ -74,11 +74,11 @@ func (w *Window) live() error {
 	return nil
 }
 
-// Free ends the window (MPI_WIN_FREE): when all members have called it and all is
-// complete. It is collective, and fails where an epoch is open. Of a duplicate it is local,
-// and fails only where that was the last to use the window. It takes the lock.
+// Free ends the window (MPI_WIN_FREE) when all members have called it and everything is complete.
+// It is collective, and fails where an epoch is open. Of a duplicate it is local, and fails only if
+// that was the last to use the window. It takes the lock.
 //
-// Memory that members might still use, because one has died, is not given back.
+// Memory that members might still use, because one has died, is not freed.
 func (v *View) Free() error {
 	w := v.w
 	if v.handle != nil {
@@ -96,12 +96,12 @@ func (v *View) Free() error {
 	if err := w.unawaited(); err != nil {
 		return err
 	}
-	w.settleAll(false, "Free") // signals belong to no epoch; of failures the others tell
+	w.settleAll(false, "Free") // signals belong to no epoch; the others report failures
 	return v.freeFirst()
 }
 
-// discard takes the window out of this process, with the memory if nobody uses it. The lock
-// is held.
+// discard removes the window from this process, and frees the memory if it is unused. The lock is
+// held.
 func (w *Window) discard(unused bool) {
 	e := w.e
 	delete(e.windows, w.id)

@@ -16,16 +16,16 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// Create makes a window of the members of c, each with what it gives: collective. If one
-// cannot, all get an error, and nothing is left. It takes the lock.
+// Create makes a window of the members of c, each with its Spec: collective. If one member cannot,
+// all get an error, and nothing is left. It takes the lock.
 //
-// Cost: a bcast of 16 bytes, which duplicates the communicator, and an allgather of 48
-// bytes per member; a contiguous Shared window has a bcast of 48 and an allreduce of 8
-// bytes more. On one node that is shared memory and no message, as long as there are slots
-// for communicators; elsewhere some 2 log2 n messages of each member, with 48 (n-1) +
-// 16 log2 n bytes. A member keeps 8 bytes for each other one and 40 at most for what the
-// others have told, nothing of that where it is the same for all; records of 128 bytes in pages
-// that are there when a rank on them is a target; and its control block, see shmfmt.WindowSize.
+// Cost: a bcast of 16 bytes, which duplicates the communicator, and an allgather of 48 bytes per
+// member; a contiguous Shared window has a bcast of 48 and an allreduce of 8 bytes more. On one
+// node these go through shared memory without messages, as long as there are slots for
+// communicators; elsewhere each member sends some 2 log2 n messages, with 48 (n-1) + 16 log2 n
+// bytes. A member keeps 8 bytes for each other one and at most 40 for its entry, none of which
+// where it is the same for all; records of 128 bytes, in pages that exist once a rank on them is a
+// target; and its control block, see shmfmt.WindowSize.
 func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 	d, err := e.colls.Dup(c)
 	if err != nil {
@@ -36,7 +36,7 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 	mine, own := w.prepare(c, &s)
 	if own == nil {
 		e.p.Lock()
-		e.windows[w.id] = w // before anybody else can know that it exists
+		e.windows[w.id] = w // before others can know that it exists
 		e.p.Unlock()
 	}
 	err = w.agree(own, mine)
@@ -46,7 +46,7 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 	if err != nil {
 		w.freed.Store(true)
 		e.p.Lock()
-		w.discard(classOf(err) != class.ProcFailed) // else others may have come through
+		w.discard(classOf(err) != class.ProcFailed) // else others may have succeeded
 		e.p.Unlock()
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (e *Engine) Create(c *comm.Comm, s Spec) (*View, error) {
 	return v, nil
 }
 
-// prepare does what this member can do by itself: its memory and its control block.
+// prepare does the local part of this member: its memory and its control block.
 func (w *Window) prepare(c *comm.Comm, s *Spec) (mine entry, err error) {
 	e := w.e
 	mine = entry{unit: s.DispUnit, where: nowhere, control: nowhere, fine: s.Options.Granularity > 0}
@@ -114,8 +114,8 @@ func (w *Window) prepare(c *comm.Comm, s *Spec) (mine entry, err error) {
 	return mine, nil
 }
 
-// region is memory of the process with that control block, as this process, number me of
-// the node, applies operations to it.
+// region is memory of the process with that control block, for operations by this process, number
+// me of the node.
 func (e *Engine) region(mem []byte, control *shmfmt.Window, me int) apply.Region {
 	r := apply.Region{Mem: mem, Stripes: control.Stripes(), Me: me, Kernel: e.colls.Kernel(), Yield: e.p.Yield}
 	if e.node != nil {
@@ -124,8 +124,8 @@ func (e *Engine) region(mem []byte, control *shmfmt.Window, me int) apply.Region
 	return r
 }
 
-// newPage returns zeroed memory for a control block, and where it is in the segment. Where nobody
-// else maps it, it is memory of records: C reads the stripes in it.
+// newPage returns zeroed memory for a control block, and its offset in the segment. Where no other
+// process maps it, it is memory of records: C reads the stripes in it.
 func (w *Window) newPage(size int64) ([]byte, int64, error) {
 	if e := w.e; e.node != nil {
 		b, err := e.mem.Alloc(size, shmfmt.Line)
@@ -138,14 +138,14 @@ func (w *Window) newPage(size int64) ([]byte, int64, error) {
 	return hot.OwnedBytes(w, int(size)), nowhere, nil
 }
 
-// lines returns zeroed memory of the process, from the beginning of a line on.
+// lines returns zeroed memory of the process that begins at a cache line.
 func lines(size int64) []byte {
 	words := make([]uint64, (size+shmfmt.Line)/8)
 	skip := -uintptr(unsafe.Pointer(&words[0])) % shmfmt.Line / 8
 	return unsafe.Slice((*byte)(unsafe.Pointer(&words[skip])), size)
 }
 
-// check returns what is wrong with what a member gives.
+// check returns an error if the Spec is not valid.
 func (s *Spec) check() error {
 	switch {
 	case s.Refused != nil:
@@ -162,8 +162,7 @@ func (s *Spec) check() error {
 	return nil
 }
 
-// agree tells the others of this member and learns of them. own is why this one cannot
-// make the window.
+// agree exchanges the entries of all members. own is why this one cannot make the window.
 func (w *Window) agree(own error, mine entry) error {
 	mine.class = classOf(own)
 	n := w.Comm.Size()
@@ -194,7 +193,7 @@ func (w *Window) agree(own error, mine entry) error {
 	return nil
 }
 
-// layOut has the memory of all members allocated as one block by the first of them.
+// layOut has the first member allocate the memory of all members as one block.
 func (w *Window) layOut(align int64) error {
 	e, n := w.e, w.Comm.Size()
 	var total int64
@@ -234,7 +233,7 @@ func (w *Window) layOut(align int64) error {
 		e.p.Lock()
 		view := w.ofHost()
 		e.p.Unlock()
-		// All of it can be accessed, since a program may calculate where the others' parts are.
+		// All of it is accessible, since a program may calculate where the others' parts are.
 		var all []byte
 		if all, err = view.Memory(told.where, total); err == nil {
 			own := at[w.Comm.Rank]
@@ -265,7 +264,7 @@ func classOf(err error) class.Class {
 	return class.Other
 }
 
-// address is where b begins.
+// address is the address at which b begins.
 func address(b []byte) int64 { return int64(uintptr(pointer(b))) }
 
 // pointer is address as a pointer.

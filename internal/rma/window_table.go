@@ -6,18 +6,18 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// entry is what the members of a window tell each other of themselves.
+// entry is the description of a member that the members of a window exchange.
 type entry struct {
 	class   class.Class // Success, or why this member cannot make the window
 	fine    bool        // asks for a fine granularity of accumulates
 	size    int64       // of the memory in bytes
 	unit    int64       // displacement unit in bytes
-	where   int64       // of the memory in the segment of its process, nowhere if it cannot be mapped
-	addr    int64       // of the memory in its process
-	control int64       // of the control block, as where
+	where   int64       // offset of the memory in the segment of its process, nowhere if it cannot be mapped
+	addr    int64       // address of the memory in its process
+	control int64       // offset of the control block, as where
 }
 
-// nowhere is the offset of what is in no segment.
+// nowhere is the offset of memory that is in no segment.
 const nowhere = -1
 
 // entrySize is the length of an encoded entry in bytes.
@@ -71,7 +71,7 @@ func newColumn(n int, at func(rank int) int64) column {
 	return column{same: same}
 }
 
-// table is what the members have told: 40 bytes per member at most, nothing for what is
+// table is the entries of all members: at most 40 bytes per member, and nothing for values that are
 // the same for all.
 type table struct {
 	size, unit, where, addr, control column

@@ -26,11 +26,11 @@ func TestFlushesAreAskedForThoughOthersDoNotCallAgain(t *testing.T) {
 			wait := func(i int) {
 				put := Op{Kind: Put, Origin: mem.Of(make([]byte, 8))}
 				start(e, w, put, false)
-				m := e.farFlush(c)
+				m := e.requestFlush(c)
 				go func() {
 					e.p.Lock()
 					defer e.p.Unlock()
-					if err := e.farWait(c, m, false, about("a flush")); err != nil {
+					if err := e.waitMark(c, m, false, about("a flush")); err != nil {
 						t.Error(err)
 					}
 					ended <- i
@@ -62,7 +62,7 @@ func TestFlushesAreAskedForThoughOthersDoNotCallAgain(t *testing.T) {
 				answer()
 				put := Op{Kind: Put, Origin: mem.Of(make([]byte, 8))}
 				start(e, w, put, false)
-				if m := e.farFlush(c); !e.p.Woken() || c.asked >= m.done {
+				if m := e.requestFlush(c); !e.p.Woken() || c.asked >= m.done {
 					t.Fatalf("%d is wanted and %d asked for: the flush is not delayed", c.wanted, c.asked)
 				}
 				if e.Work(); c.asked != c.wanted {

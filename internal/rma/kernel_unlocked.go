@@ -4,25 +4,25 @@ import "github.com/halo-mpi/halo/internal/sys"
 
 // # The kernel's copies without the lock
 //
-// A short put or get by the kernel takes less time in the kernel than what surrounds it in
-// Engine.copy: the lock, the question whether to make an offer, and in C the call of Go. So
-// Engine.copy lets some operations that follow one that the kernel has made go to the kernel at
-// once: as many as would have made no offer anyway (offerTo.spare). They take no lock, and C
-// makes them without Go (abi/lib/fast_kernel.c).
+// A short put or get by the kernel takes less time in the kernel than its surroundings in
+// Engine.copy: the lock, the question whether to make an offer, and in C the call of Go. So after
+// an operation by the kernel Engine.copy allows some of the next ones to use the kernel at once: as
+// many as would have made no offer anyway (offerTo.spare). They take no lock, and C makes them
+// without Go (abi/lib/fast_kernel.c).
 //
-// Nothing else is decided there. Whatever is not plain, and whatever the kernel refuses, takes
-// the way through Engine.copy, from the beginning: an operation that the kernel has made in part
-// is made again. So all errors are found there.
+// Nothing else is decided there. All other cases, and whatever the kernel refuses, take the path
+// through Engine.copy from the beginning: an operation that the kernel has made in part is made
+// again. So that path finds all errors.
 //
-// No operation is made so once it is known that the target's process is gone, whose number may
-// be another's: gone is looked at before each, and Lost takes back what was allowed.
+// No operation is made this way once the target's process is known to have died, whose process id
+// another process may get: Gone is loaded before each, and lostUnlocked revokes what was allowed.
 
-// unlockedLess is how many bytes are too many: longer copies gain nothing. They may take as long
-// as the scheduler of Go can do without the processor, see sys.CopyTo.
+// unlockedLess is the length from which copies take the lock, in bytes: longer ones gain nothing.
+// They may take as long as the scheduler of Go can do without the processor, see sys.CopyTo.
 const unlockedLess = moveMin
 
-// unlocked is where n bytes at a displacement are in the target's process, and whether they may be
-// copied without the lock. If so, it counts that.
+// unlocked returns the address of n bytes at a displacement in the target's process, and whether
+// they may be copied without the lock. If so, it counts the copy.
 func (v *View) unlocked(t *target, disp int64, n int) (addr uint64, may bool) {
 	r := t.rec
 	if r.May.Load() <= 0 || v.rec.How.Load()&howInOrder != 0 || r.Gone.Load() || uint(n-1) >= unlockedLess-1 || uint64(disp) >= r.End.Load() {
@@ -47,8 +47,8 @@ func (v *View) getUnlocked(t *target, result []byte, disp int64) bool {
 	return may && sys.CopyFrom(int(t.rec.Pid), result, addr)
 }
 
-// allow says how many operations to t may be made without the lock, behind one that the kernel has
-// made. The lock is held.
+// allow sets how many operations to t may be made without the lock, after one by the kernel. The
+// lock is held.
 func (e *Engine) allow(t *target) {
 	n := uint32(0)
 	if t.path == pathKernel && e.p.DownCause(int(t.process)) == nil {
@@ -57,7 +57,7 @@ func (e *Engine) allow(t *target) {
 	t.rec.May.Store(int32(n))
 }
 
-// lostUnlocked allows no more operations to a process that is gone. The lock is held.
+// lostUnlocked allows no more operations to a process that has died. The lock is held.
 func (e *Engine) lostUnlocked(peer int) {
 	for _, w := range e.windows {
 		for i := range w.targets {

@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	// kernelPiece is how much the kernel copies while the engine's lock is held, in
-	// bytes; in between others may have it.
+	// kernelPiece is how much the kernel copies while the engine's lock is held, in bytes; others
+	// may take the lock in between.
 	kernelPiece = 256 << 10
-	// kernelSlices is how many blocks of memory here go with one call of the kernel.
+	// kernelSlices is how many blocks of the own memory one system call takes.
 	kernelSlices = 64
 )
 
-// copy makes an access to memory that is not mapped here, of a process of the node, by its
-// poller or by the kernel, and reports whether it could.
+// copy carries out an access to memory that is not mapped here, of a process of the node, by an
+// offer or by the kernel. It reports false if it could not.
 func (e *Engine) copy(t *target, a *Op, off uint64) bool {
 	e.p.Lock()
 	defer e.p.Unlock()
@@ -31,12 +31,11 @@ func (e *Engine) copy(t *target, a *Op, off uint64) bool {
 	return true
 }
 
-// copies makes a put or get by the kernel, and reports whether it could: the memory at
-// the target is of a process of the node, and its blocks are long enough that a system
-// call for each costs less than a frame. The lock is held; if yields it is given up now
-// and then.
+// copies carries out a put or get by the kernel. It reports false if it could not: the memory at
+// the target must be of a process of the node, and its blocks so long that a system call for each
+// costs less than a frame. The lock is held; with yields it is released now and then.
 //
-// Cost: for each block at the target a system call and a copy, none of the target's time.
+// Cost: for each block at the target a system call and a copy, and no time of the target.
 func (e *Engine) copies(t *target, a *Op, off uint64, yields bool) bool {
 	if a.Kind != Put && a.Kind != Get {
 		return false
@@ -59,13 +58,13 @@ func (e *Engine) copies(t *target, a *Op, off uint64, yields bool) bool {
 	return e.copyTo(t, a, addr, yields)
 }
 
-// copyTo is copies where the memory at the target is at an address there.
+// copyTo is copies with the address at the target.
 func (e *Engine) copyTo(t *target, a *Op, addr uint64, yields bool) bool {
 	size := a.size()
 	if a.Place.Type == nil {
 		return e.copyBlock(t, a, addr, 0, size, yields)
 	}
-	b, err := dtype.At(nil, a.Place.Type, a.Place.Count) // only its runs are asked for
+	b, err := dtype.At(nil, a.Place.Type, a.Place.Count) // only its runs are used
 	if err != nil || !b.Gathers() {
 		return false
 	}
@@ -86,7 +85,7 @@ func (e *Engine) copyTo(t *target, a *Op, addr uint64, yields bool) bool {
 // copyBlock copies n packed bytes of the origin, from at on, to or from an address of the
 // target. It reports false if the kernel refuses.
 func (e *Engine) copyBlock(t *target, a *Op, addr uint64, at, n int64, yields bool) bool {
-	near, process := a.near(), int(t.process)
+	near, process := a.originMemory(), int(t.process)
 	for n > 0 {
 		k, next, packed := e.blocks(near, at, min(n, kernelPiece))
 		var err error
@@ -113,9 +112,8 @@ func (e *Engine) copyBlock(t *target, a *Op, addr uint64, at, n int64, yields bo
 	return true
 }
 
-// blocks makes e.iov the memory of at most n packed bytes from at on and returns how many
-// blocks that is, and the byte behind. If it is memory to pack to or unpack from, that is
-// packed.
+// blocks fills e.iov with the memory of at most n packed bytes from at on. It returns the number of
+// blocks, and the byte behind. If the memory must be packed or unpacked, the block is packed.
 func (e *Engine) blocks(m mem.Mem, at, n int64) (k int, next int64, packed []byte) {
 	if m.Gathers() {
 		k, to := m.Blocks(e.iov[:], int(at), int(at+n))

@@ -6,11 +6,10 @@ import (
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// postpone puts an operation behind those that wait for its target's post. The lock is
-// held.
+// postpone appends an operation to those that wait for its target's post. The lock is held.
 func (e *Engine) postpone(o *operation) {
 	t := o.target
-	if t.rec.Gate.Load() != gateWaiting { // it has come meanwhile
+	if t.rec.Gate.Load() != gateWaiting { // the post has come meanwhile
 		e.perform(o)
 		return
 	}
@@ -21,8 +20,8 @@ func (e *Engine) postpone(o *operation) {
 	t.deferred = append(t.deferred, o)
 }
 
-// drain makes what was deferred to t, whose post is there, and opens its gate: what is
-// issued from now on is applied at once. The lock is held.
+// drain carries out the operations that were deferred to t, whose post is there, and opens its
+// gate: operations that are issued from now on are applied at once. The lock is held.
 func (e *Engine) drain(t *target) {
 	if planted.GateBeforeQueue {
 		t.rec.Gate.CompareAndSwap(gateWaiting, gateOpen)
@@ -42,7 +41,7 @@ func (e *Engine) drain(t *target) {
 	t.rec.Gate.CompareAndSwap(gateWaiting, gateOpen)
 }
 
-// forget takes t, which has deferred operations, off the list.
+// forget removes t, which has deferred operations, from the list.
 func (e *Engine) forget(t *target) {
 	for i, o := range e.waiting {
 		if o == t {
@@ -55,7 +54,7 @@ func (e *Engine) forget(t *target) {
 	}
 }
 
-// workDeferred makes what was deferred to targets that have posted.
+// workDeferred carries out the operations that were deferred to targets which have posted.
 func (e *Engine) workDeferred() int {
 	n := 0
 	for i := 0; i < len(e.waiting); i++ {
@@ -68,7 +67,7 @@ func (e *Engine) workDeferred() int {
 	return n
 }
 
-// lostDeferred ends what was deferred to a process that is gone.
+// lostDeferred ends the operations that were deferred to a process that has died.
 func (e *Engine) lostDeferred(peer int) {
 	for i := 0; i < len(e.waiting); i++ {
 		t := e.waiting[i]
@@ -85,7 +84,7 @@ func (e *Engine) lostDeferred(peer int) {
 	}
 }
 
-// perform makes an access that was deferred, or starts it. The lock is held.
+// perform carries out a deferred operation, or starts it. The lock is held.
 func (e *Engine) perform(o *operation) {
 	t := o.target
 	if o.Kind == kindSignal {
@@ -119,10 +118,10 @@ func (e *Engine) perform(o *operation) {
 		e.performed(o, nil)
 		return
 	}
-	e.dispatch(o) // the target tells what is wrong
+	e.dispatch(o) // the target reports what is wrong
 }
 
-// end completes an operation at the origin and gives it back. The lock is held.
+// end completes an operation at the origin and frees it. The lock is held.
 func (e *Engine) end(o *operation, err error) {
 	if r := o.request; r != nil {
 		e.messages.Finish(r, err)

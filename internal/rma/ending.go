@@ -2,20 +2,19 @@ package rma
 
 import "github.com/halo-mpi/halo/internal/planted"
 
-// ending is what may follow operations.
+// ending is what may follow operations: a flush, an unlock, the end of access epochs.
 type ending struct {
 	unlock   bool
 	complete int  // ends of access epochs
-	tells    bool // an answer is wanted, with the number at
+	tells    bool // an answer is wanted, which carries the number at
 	at       uint64
-	channel  uint16 // that it goes to
+	channel  uint16 // of the answer
 }
 
-// ends does what follows the operations of a peer on w. The end of an epoch takes its turn
-// behind gets on w that are still being answered: whoever learns of it may change the
-// memory. Ends that follow each other wait as one, so that a peer costs no more than by
-// its gets. It reports false if no correct peer can have sent it: an origin waits until a
-// lock is back.
+// ends carries out what follows the operations of a peer on w. The end of an epoch waits behind
+// gets on w that are still being answered: a process that learns of the end may change the memory.
+// Consecutive ends are merged, so that a peer costs no more than by its gets. It reports false if
+// no correct peer can have sent the end: an origin waits until a lock is released.
 func (e *Engine) ends(from int, w *Window, x ending) bool {
 	q := &e.peers[from]
 	for i := len(q.gets) - 1; i >= q.next && (x.unlock || x.complete > 0) && !planted.GetPassed; i-- {
@@ -24,7 +23,7 @@ func (e *Engine) ends(from int, w *Window, x ending) bool {
 		case g.window != w.id:
 			continue
 		case g.size != 0:
-			q.gets = append(q.gets, owedGet{window: w.id, end: x})
+			q.gets = append(q.gets, pendingGet{window: w.id, end: x})
 		case x.unlock && g.end.unlock:
 			return false
 		default:
@@ -38,7 +37,7 @@ func (e *Engine) ends(from int, w *Window, x ending) bool {
 	return e.endNow(from, w, x)
 }
 
-// endNow is ends when no get is in the way.
+// endNow is ends when no get is being answered.
 func (e *Engine) endNow(from int, w *Window, x ending) bool {
 	for range x.complete {
 		if !w.completeArrived(int32(from)) {
@@ -49,7 +48,7 @@ func (e *Engine) endNow(from int, w *Window, x ending) bool {
 		return false
 	}
 	if x.tells {
-		e.tell(from, w, x.channel, x.at)
+		e.answerFlush(from, w, x.channel, x.at)
 	}
 	return true
 }

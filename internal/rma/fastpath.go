@@ -22,10 +22,10 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 		if at := room(rec, disp, len(origin)); at >= 0 {
 			v.ordered(false)
 			if len(origin) == 0 {
-				return nil // at may be the end of the memory, which is no address of it
+				return nil // at may be the end of the memory, which is not an address of it
 			}
 			p := unsafe.Add(rec.Mem, at)
-			runtime.KeepAlive(v) // until here v keeps the memory, from here on p does
+			runtime.KeepAlive(v) // until here v keeps the memory alive, from here on p does
 			move(unsafe.Slice((*byte)(p), len(origin)), origin)
 			return nil
 		}
@@ -33,7 +33,7 @@ func (v *View) PutBytes(origin []byte, target int, disp int64) error {
 			var r *apply.Region
 			var at int64
 			if h := v.handle; h == nil {
-				if f, at := t.foremost(disp, len(origin)); f != nil && !v.inOrder() {
+				if f, at := t.firstFound(disp, len(origin)); f != nil && !v.inOrder() {
 					move(f.region.Mem[at:], origin)
 					return nil
 				}
@@ -72,7 +72,7 @@ func (v *View) GetBytes(result []byte, target int, disp int64) error {
 			var r *apply.Region
 			var at int64
 			if h := v.handle; h == nil {
-				if f, at := t.foremost(disp, len(result)); f != nil && !v.inOrder() {
+				if f, at := t.firstFound(disp, len(result)); f != nil && !v.inOrder() {
 					move(result, f.region.Mem[at:int(at)+len(result)])
 					return nil
 				}
@@ -106,8 +106,8 @@ func move(dst, src []byte) {
 	dtype.Move(dst, src)
 }
 
-// opened returns the record of a rank that may be accessed, nil if that takes more than a
-// look. It and room are inlined. The rank may never have been used: then there is no room.
+// opened returns the record of a rank that may be accessed, nil if that needs more than a few
+// loads. It and room are inlined. The rank may never have been used: then room finds no memory.
 func (v *View) opened(target int) *shmfmt.TargetRecord {
 	w := v.rec.Window.Load()
 	if t := w.Target(target); t != nil && (w.Mode.Load()|t.Gate.Load())&gateOpen != 0 {
@@ -116,15 +116,15 @@ func (v *View) opened(target int) *shmfmt.TargetRecord {
 	return nil
 }
 
-// Passive reports whether an epoch of Lock or LockAll with a target is open. Where that takes more
-// than a look it is false, too.
+// Passive reports whether an epoch of Lock or LockAll with a target is open. It is false, too,
+// where that needs more than a few loads.
 func (v *View) Passive(target int) bool {
 	t := v.w.usedTarget(target)
 	return t != nil && v.w.locks(t)
 }
 
-// room is where in memory that is mapped here n bytes at a displacement are, -1 if they are
-// not, or in a dynamic window.
+// room is the offset of n bytes at a displacement in memory that is mapped here, -1 if they are not
+// in it, or the window is dynamic.
 func room(t *shmfmt.TargetRecord, disp int64, n int) int64 {
 	if uint64(disp) < t.End.Load() { // pairs with the store in publish
 		at := disp * t.Unit
@@ -135,9 +135,9 @@ func room(t *shmfmt.TargetRecord, disp int64, n int) int64 {
 	return -1
 }
 
-// foremost is found of puts and gets that are not in order, for the region that is looked for
-// first: most programs have one, and a call for it would be a tenth of the put. It is inlined.
-func (t *target) foremost(disp int64, n int) (*foundRegion, uint64) {
+// firstFound is found for puts and gets that are not in order, of the first region that found looks
+// at: most programs have one, and a call would cost a tenth of the put. It is inlined.
+func (t *target) firstFound(disp int64, n int) (*foundRegion, uint64) {
 	f := t.found[0].Load()
 	if f == nil || f.current.Load() != f.version { // pairs with the stores in reserve and change
 		return nil, 0
@@ -149,9 +149,9 @@ func (t *target) foremost(disp int64, n int) (*foundRegion, uint64) {
 	return f, at
 }
 
-// found returns the region that n bytes at an address of a target of a dynamic window are
-// in, and where in it, if it was used lately and is mapped here; else nil. It finds nothing
-// wrong, no more than room does: what is, Issue judges.
+// found returns the region, and the offset in it, of n bytes at an address of a target of a dynamic
+// window, if it was used recently and is mapped here; else nil. Like room it reports no errors:
+// Issue does.
 func (v *View) found(t *target, disp int64, n int) (*apply.Region, int64) {
 	if t.path != pathDynamic || v.onlyFrames(t) {
 		return nil, 0
@@ -160,7 +160,7 @@ func (v *View) found(t *target, disp int64, n int) (*apply.Region, int64) {
 	version := t.control.TableVersion().Load() // pairs with the stores in Attach and Detach
 	for i := range t.found {
 		if f := t.found[i].Load(); f != nil && (f.version == version || planted.AttachStale) && addr >= f.lo && addr <= f.hi && uint64(n) <= f.hi-addr {
-			if f.mapped && (!t.detour.Load() || planted.DetourLeft) {
+			if f.mapped && (!t.viaFrames.Load() || planted.DetourLeft) {
 				return &f.region, int64(addr - f.lo)
 			}
 			return nil, 0
@@ -169,8 +169,8 @@ func (v *View) found(t *target, disp int64, n int) (*apply.Region, int64) {
 	return nil, 0
 }
 
-// mapped returns the memory that n bytes at a displacement of a target are in, and where in
-// it, if the target is open and the memory mapped here; else nil.
+// mapped returns the memory, and the offset in it, of n bytes at a displacement of a target, if the
+// target may be accessed and the memory is mapped here; else nil.
 func (v *View) mapped(target int, disp int64, n int) (*apply.Region, int64) {
 	rec, t := v.opened(target), v.w.usedTarget(target)
 	if rec == nil || t == nil {
@@ -188,11 +188,11 @@ func (v *View) mapped(target int, disp int64, n int) (*apply.Region, int64) {
 }
 
 // Accumulated combines contiguous elements of type t of the origin with those of the target, each
-// atomically, in memory that is mapped here. With a result it fetches what they were; with op.NoOp
-// the origin is not looked at. Elements are as package op takes them; op.CheckAccumulate has accepted
-// the pair, here and in the calls that follow. It reports false, and has done nothing, where the
-// memory is not mapped or something is wrong: then it is for Issue. Else the operation is complete
-// at both sides.
+// atomically, in memory that is mapped here. With a result it fetches their previous values; with
+// op.NoOp it ignores the origin. Elements are as package op takes them; op.CheckAccumulate has
+// accepted the pair, here and in the functions that follow. It reports false, and has done nothing,
+// where the memory is not mapped or something is wrong: then the caller calls Issue. Otherwise the
+// operation is complete at both sides.
 func (v *View) Accumulated(origin, result []byte, target int, disp int64, o op.Op, t op.Type) bool {
 	n := len(origin)
 	if o == op.NoOp {
@@ -243,7 +243,7 @@ func (v *View) Fetched(value, result []byte, target int, disp int64, o op.Op, t 
 }
 
 // Swapped stores value in an element of type t if that is equal to compare, bit by bit, and returns
-// what it was, as Accumulated does.
+// the previous value, as Accumulated does.
 func (v *View) Swapped(value, compare, result []byte, target int, disp int64, t op.Type) bool {
 	n := t.Size()
 	if n == 0 || len(value) != n || len(compare) != n || len(result) != n {
@@ -264,8 +264,8 @@ func (v *View) Swapped(value, compare, result []byte, target int, disp int64, t 
 
 // PutNotify is PutBytes with a notification of a counter of the target.
 //
-// Cost on mapped memory: beside the copy one atomic operation, in a line of the target; and a
-// system call if the target sleeps until just that.
+// Cost on mapped memory: beside the copy one atomic operation, on a line of the target, and a
+// system call if the target sleeps until the counter has that value.
 func (v *View) PutNotify(origin []byte, target int, disp int64, counter int) error {
 	notify, err := Notification(counter)
 	if err != nil {
@@ -292,9 +292,10 @@ func (v *View) PutNotify(origin []byte, target int, disp int64, counter int) err
 	return err
 }
 
-// CompareAndSwap8 is Swapped of a word, and returns what it was, on the shortest way:
-// with memory that is mapped here, and this process favoured (TargetRecord.SwapFavoured). It
-// reports false, and has done nothing, where that is not so, or something is wrong.
+// CompareAndSwap8 is Swapped of a word, and returns the previous value, on the fastest path: in
+// memory that is mapped here, while the stripe is biased to this process
+// (TargetRecord.SwapFavoured). It reports false, and has done nothing, where that is not so, or
+// something is wrong.
 func (v *View) CompareAndSwap8(value, compare uint64, target int, disp int64) (was uint64, ok bool) {
 	rec := v.opened(target)
 	if rec == nil || v.rec.How.Load() != 0 {
@@ -305,11 +306,11 @@ func (v *View) CompareAndSwap8(value, compare uint64, target int, disp int64) (w
 		return 0, false
 	}
 	was, ok = rec.SwapFavoured(at, value, compare)
-	runtime.KeepAlive(v) // which keeps memory and stripes
+	runtime.KeepAlive(v) // v keeps memory and stripes alive
 	return was, ok
 }
 
-// Do is Issue, on the short way where the operation is one that has such: without a request,
+// Do is Issue, by a fast path where there is one: for operations without a request that are
 // contiguous at both sides.
 func (v *View) Do(a *Op, target int) (*p2p.Request, error) {
 	if a.Done != None || !a.contiguous() {

@@ -8,14 +8,14 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// bundle is a frame of short puts, or of short accumulates with one operation, that has not
-// gone yet. A system call costs as much as dozens of them, and one that carries the flush
-// that mostly follows saves a second: so they stay until something else is sent by
-// their channel, until there are many, or until the process polls, which it does whenever it
-// waits. Nobody can tell: nothing says that they are done before a flush.
+// bundle is a coalesced frame: short puts, or short accumulates with one operation, that are not
+// sent yet. A system call costs as much as dozens of them, and a frame that also carries the flush
+// which mostly follows saves a second one. So they are kept until something else is sent by their
+// channel, until there are many, or until the process polls, which it does whenever it waits. A
+// program cannot see the delay: before a flush no call reports that they are done.
 //
-// They become runs of one frame, in their order. A fault would refuse all of it, so in
-// dynamic windows, where only the target knows what is attached, one is held at most.
+// They become runs of one frame, in their order. A fault would refuse the whole frame, so that in
+// dynamic windows, where only the target knows what is attached, a frame has one operation.
 type bundle struct {
 	kind  Kind
 	op    op.Op
@@ -26,37 +26,37 @@ type bundle struct {
 	size  int    // bytes of data
 	then  uint8  // flags that say what follows
 	at    uint64 // number of what follows, or of the counter
-	page  []byte // data from bundleData on; the runs go before
+	page  []byte // data from bundleData on; the runs stand before them
 	runs  [bundleRuns]runs
 	limit int // of size
 }
 
 const (
-	// bundledMax is the length of the longest operation that is held, in bytes: a copy of so
-	// much costs a tenth of a system call.
+	// bundledMax is the length of the longest operation that is coalesced, in bytes: its copy costs
+	// a tenth of a system call.
 	bundledMax = 4 << 10
-	// bundleRuns is how many runs are held at most.
+	// bundleRuns is how many runs a coalesced frame has at most.
 	bundleRuns = 64
 	bundleData = bundleRuns * runSize
-	// bundleMax is how many bytes are held at most.
+	// bundleMax is how many bytes of data it has at most.
 	bundleMax = 16 << 10
 )
 
-// brief reports whether o may be held, as far as that is a matter of itself.
-func (o *Op) brief() bool {
+// coalescible reports whether o alone, without its target's state, may be coalesced.
+func (o *Op) coalescible() bool {
 	return (o.Kind == Put || o.Kind == Accumulate && o.Fn != op.NoOp) && !o.answers() && o.Origin.Contiguous() && o.Origin.Len() <= bundledMax
 }
 
-// holdAtOnce holds a short access as it is, if it may: an operation that stands for it would
-// be most of the work. It reports whether it did. It takes the lock.
-func (e *Engine) holdAtOnce(v *View, t *target, a *Op, off uint64) bool {
+// coalesceNow coalesces a short access without making an operation for it, which would be most of
+// the work. It reports whether it did. It takes the lock.
+func (e *Engine) coalesceNow(v *View, t *target, a *Op, off uint64) bool {
 	if v.number != 0 || a.Notify != 0 || a.Place.Type != nil {
 		return false
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
 	c := &t.main
-	if e.p.DownCause(int(t.process)) != nil || !e.hold(c, a, off, c.issued+1) {
+	if e.p.DownCause(int(t.process)) != nil || !e.coalesce(c, a, off, c.issued+1) {
 		return false
 	}
 	t.rec.Framed.Store(true)
@@ -65,19 +65,19 @@ func (e *Engine) holdAtOnce(v *View, t *target, a *Op, off uint64) bool {
 	return true
 }
 
-// hold adds a short access, number at, to what is held for the target of c, if it may, and
-// reports whether it did.
-func (e *Engine) hold(c *channel, a *Op, off, at uint64) bool {
+// coalesce adds a short access, number at, to the coalesced frame of c, if it may, and reports
+// whether it did.
+func (e *Engine) coalesce(c *channel, a *Op, off, at uint64) bool {
 	t := c.target
-	if c.first < len(c.line) || e.peers[t.process].stuck {
+	if c.first < len(c.queue) || e.peers[t.process].stuck {
 		return false
 	}
 	if a.Notify != 0 && c.bundle == nil {
-		return false // nothing to go with: it goes from where it is
+		return false // there is no frame to join: it is sent from its memory
 	}
 	if c.bundle != nil && !c.bundle.add(a, off, t.w.dynamic != nil) {
 		e.release(c)
-		if e.peers[t.process].stuck || c.first < len(c.line) {
+		if e.peers[t.process].stuck || c.first < len(c.queue) {
 			return false
 		}
 	}
@@ -90,17 +90,17 @@ func (e *Engine) hold(c *channel, a *Op, off, at uint64) bool {
 			return false
 		}
 		c.bundle = h
-		if len(e.holding) == 0 {
+		if len(e.coalescing) == 0 {
 			e.p.Later(1)
 		}
-		e.holding = append(e.holding, c)
+		e.coalescing = append(e.coalescing, c)
 	}
 	return true
 }
 
 // add adds an access if it fits.
 func (h *bundle) add(a *Op, at uint64, alone bool) bool {
-	origin, _ := a.Origin.Bytes() // as brief says
+	origin, _ := a.Origin.Bytes() // as coalescible says
 	off, size := int64(at-h.base), len(origin)
 	same := a.Fn == h.op || planted.EnvironmentOfTheFirst && a.Fn.Bare() == h.op.Bare()
 	if a.Kind != h.kind || !same || a.Elem != h.typ || h.size+size > h.limit || off > math.MaxInt64/2 || off < math.MinInt64/2 ||
@@ -127,42 +127,42 @@ func (h *bundle) add(a *Op, at uint64, alone bool) bool {
 	return true
 }
 
-// release puts what c holds at the end of its line, or sends it.
+// release sends the coalesced frame of c, or appends it to the queue.
 func (e *Engine) release(c *channel) { e.releaseThen(c, 0, 0) }
 
-// releaseThen is release with what is to follow: a flag, and the number for it. It reports
-// whether there was something to go with.
+// releaseThen is release with what follows: a flag, and the number for it. It reports whether there
+// was a frame to carry them.
 func (e *Engine) releaseThen(c *channel, then uint8, at uint64) bool {
 	h := c.bundle
 	if h == nil {
 		return false
 	}
 	c.bundle = nil
-	for i, o := range e.holding {
+	for i, o := range e.coalescing {
 		if o == c {
-			last := len(e.holding) - 1
-			e.holding[i], e.holding[last] = e.holding[last], nil
-			e.holding = e.holding[:last]
+			last := len(e.coalescing) - 1
+			e.coalescing[i], e.coalescing[last] = e.coalescing[last], nil
+			e.coalescing = e.coalescing[:last]
 			break
 		}
 	}
-	if len(e.holding) == 0 {
+	if len(e.coalescing) == 0 {
 		e.p.Later(-1)
 	}
 	h.then, h.at = then, at
 	q := &e.peers[c.target.process]
-	if c.first == len(c.line) && h.open(q) && e.p.Send(int(c.target.process), &e.hdr, e.frameBundle(c, h)) {
+	if c.first == len(c.queue) && h.open(q) && e.p.Send(int(c.target.process), &e.hdr, e.frameBundle(c, h)) {
 		q.requests += h.asks()
 		e.freeBundle(h)
 		return true
 	}
 	o := e.newOperation(nil, c, &Op{Kind: kindBundle}, 0)
 	o.at, o.bundle = c.issued, h
-	e.launch(o) // the same frame first: it may have gone in part
+	e.enqueue(o) // the same frame must be first: a part of it may be sent
 	return true
 }
 
-// sendBundle sends what was held when its turn has come.
+// sendBundle sends a coalesced frame from the queue.
 func (e *Engine) sendBundle(q *linkPeer, o *operation) bool {
 	h := o.bundle
 	if !h.open(q) {
@@ -174,7 +174,7 @@ func (e *Engine) sendBundle(q *linkPeer, o *operation) bool {
 	return true
 }
 
-// asks is how many answers h is to have.
+// asks is how many answers h gets.
 func (h *bundle) asks() int {
 	if h.then&(wire.ThenFlush|wire.ThenUnlock) != 0 {
 		return 1
@@ -182,10 +182,10 @@ func (h *bundle) asks() int {
 	return 0
 }
 
-// open reports whether the way to the target is.
+// open reports whether a frame can be sent to the target now.
 func (h *bundle) open(q *linkPeer) bool { return !q.stuck && q.requests+h.asks() <= requestsMax }
 
-// frameBundle makes e.hdr the header of the frame of what was held, and returns its payload.
+// frameBundle makes e.hdr the header of the coalesced frame, and returns its payload.
 func (e *Engine) frameBundle(c *channel, h *bundle) []byte {
 	e.hdr = wire.Header{Kind: wire.WinPut, Flags: h.then, Chan: c.number, Ctx: c.target.w.id, Arg: h.base}
 	if h.kind == Accumulate {
@@ -208,7 +208,7 @@ func (e *Engine) frameBundle(c *channel, h *bundle) []byte {
 	return h.page[front : bundleData+h.size]
 }
 
-// newBundle returns an empty one.
+// newBundle returns an empty frame.
 func (e *Engine) newBundle() *bundle {
 	if n := len(e.spare); n > 0 {
 		h := e.spare[n-1]
@@ -218,7 +218,7 @@ func (e *Engine) newBundle() *bundle {
 	return &bundle{page: make([]byte, bundleData+bundleMax)}
 }
 
-// freeBundle takes one back.
+// freeBundle takes a frame back.
 func (e *Engine) freeBundle(h *bundle) {
 	if len(e.spare) < pagesMax {
 		h.n, h.size, h.then = 0, 0, 0
@@ -226,10 +226,10 @@ func (e *Engine) freeBundle(h *bundle) {
 	}
 }
 
-// releaseAll sends what is held, but for channels where it goes with the next flush.
+// releaseAll sends coalesced frames, except those of channels where they go with the next flush.
 func (e *Engine) releaseAll() (n int) {
-	for i := len(e.holding) - 1; i >= 0; i-- {
-		if c := e.holding[i]; c.wanted <= c.asked {
+	for i := len(e.coalescing) - 1; i >= 0; i-- {
+		if c := e.coalescing[i]; c.wanted <= c.asked {
 			e.release(c)
 			n++
 		}

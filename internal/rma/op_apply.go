@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// apply makes an operation, whose bounds have been checked, in memory that is mapped here;
+// apply carries out an operation, whose bounds have been checked, in memory that is mapped here;
 // displacement 0 of its place is at byte off.
 func (o *Op) apply(r *apply.Region, off int64) error {
 	if o.Place.Type == nil {
@@ -19,7 +19,7 @@ func (o *Op) apply(r *apply.Region, off int64) error {
 	if err := b.Bind(r.Mem, off, o.Place.Type, o.Place.Count); err != nil {
 		return err
 	}
-	if s, ok := b.Contiguous(); ok { // elements in a row of a type that says more
+	if s, ok := b.Contiguous(); ok { // contiguous elements of a type that is not
 		o.applyAt(r, int64(uintptr(unsafe.Pointer(&s[0]))-uintptr(unsafe.Pointer(&r.Mem[0]))))
 		return nil
 	}
@@ -66,7 +66,7 @@ const (
 	accumulateRuns = 16
 )
 
-// accumulate makes an accumulate piece by piece and run by run. b is the layout at the
+// accumulate carries out an accumulate piece by piece and run by run. b is the layout at the
 // target, nil if it is contiguous from off on.
 func (o *Op) accumulate(r *apply.Region, off int64, b *dtype.Buffer) {
 	var scratch [2][accumulatePiece]byte
@@ -89,9 +89,9 @@ func (o *Op) accumulate(r *apply.Region, off int64, b *dtype.Buffer) {
 	}
 }
 
-// pieces returns n packed bytes of what the operation gives, from at on, and where as many of
-// what it returns may stand; nil if there are none. What is not contiguous is in scratch, and
-// took brings it to its place.
+// pieces returns n packed bytes of the operand, from at on, and memory for as many bytes of the
+// result; nil if the operation has none. Data that are not contiguous are in scratch, and took
+// unpacks the result.
 func (o *Op) pieces(scratch *[2][accumulatePiece]byte, at, n int64) (give, take []byte) {
 	if o.sends() {
 		if b, ok := o.Origin.Bytes(); ok {
@@ -111,7 +111,7 @@ func (o *Op) pieces(scratch *[2][accumulatePiece]byte, at, n int64) (give, take 
 	return give, take
 }
 
-// took stores what pieces has given for the result, from at on, unless it is there.
+// took stores the memory of pieces for the result, from at on, unless it is the result itself.
 func (o *Op) took(take []byte, at int64) {
 	if take != nil && !o.Result.Contiguous() {
 		o.Result.Unpack(take, int(at))

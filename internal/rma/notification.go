@@ -6,14 +6,15 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// Notified access. When an operation is complete at the target, a counter there goes up: who has
-// found it there sees what was put and accumulated, and may change what was read. An operation of no
-// bytes is the notification alone. What fails notifies nobody.
+// Notified access. When an operation is complete at the target, a counter there is incremented. A
+// thread that reads the new value sees the data that were put and accumulated, and may change the
+// data that were read. An operation of no bytes is the notification alone. An operation that fails
+// notifies nobody.
 
-// signal is an operation that is only the notification of o, with the request of o.
+// signal is an operation that has only the notification of o, with the request of o.
 func (o *Op) signal() *Op { return &Op{Kind: kindSignal, Notify: o.Notify, Done: o.Done, Call: o.Call} }
 
-// made notifies the target of an access that the caller has made, and returns its request.
+// made notifies the target of an access that the caller has carried out, and returns its request.
 func (v *View) made(t *target, a *Op) (*p2p.Request, error) {
 	if a.Notify == 0 || t.count(int(a.Notify-1), false) {
 		return v.done(a), nil
@@ -21,8 +22,8 @@ func (v *View) made(t *target, a *Op) (*p2p.Request, error) {
 	return v.w.e.submit(v, t, a.signal(), 0, (*Engine).dispatch)
 }
 
-// nothingAt is an access to no bytes of t, in an epoch in which its gate is g: what is left
-// of it is the notification.
+// nothingAt is an access to no bytes of t, in an epoch in which its gate is g: only the
+// notification is left.
 func (v *View) nothingAt(t *target, a *Op, g gate) (*p2p.Request, error) {
 	if a.Notify == 0 || g&gateOpen != 0 {
 		return v.made(t, a)
@@ -30,7 +31,7 @@ func (v *View) nothingAt(t *target, a *Op, g gate) (*p2p.Request, error) {
 	return v.w.e.submit(v, t, a.signal(), 0, (*Engine).postpone)
 }
 
-// performed ends an operation that was deferred and has been made. The lock is held.
+// performed ends an operation that was deferred and has been carried out. The lock is held.
 func (e *Engine) performed(o *operation, err error) {
 	if err == nil && o.Notify != 0 && !o.target.count(int(o.Notify-1), true) {
 		o.Op = Op{Kind: kindSignal, Notify: o.Notify}
@@ -40,12 +41,12 @@ func (e *Engine) performed(o *operation, err error) {
 	e.end(o, err)
 }
 
-// Signal adds 1 to a counter of a target, when all that this process has started there
-// through v, and through views that share its channel, is complete at the target: put and
+// Signal adds 1 to a counter of a target, when everything is complete at the target that this
+// process has started there through v, and through views that share its channel: put and
 // accumulated, and read. It needs no epoch, and does not wait.
 //
-// Cost where the target is mapped and nothing is under way: one atomic operation, and a
-// system call if the target sleeps for it. Else a frame, behind all that was sent before.
+// Cost where the target is mapped and nothing is under way: one atomic operation, and a system call
+// if the target sleeps for it. Else a frame, behind everything that was sent before.
 func (v *View) Signal(target, counter int) error {
 	t, err := v.signalled(target, counter)
 	if t == nil || err != nil {
@@ -72,7 +73,7 @@ func (v *View) signalled(rank, counter int) (*target, error) {
 	return v.w.target(rank)
 }
 
-// signal makes a notification by itself, behind all of its channel. The lock is held.
+// signal makes a notification alone, behind everything of its channel. The lock is held.
 func (e *Engine) signal(o *operation) {
 	t := o.target
 	if t.control != nil && (!t.rec.Framed.Load() || o.channel.idle() || planted.SignalPassed) && t.count(int(o.Notify-1), true) {
@@ -82,8 +83,8 @@ func (e *Engine) signal(o *operation) {
 	e.dispatch(o)
 }
 
-// sendSignal sends a notification by itself, with what is held for the target if there is
-// something. The lock is held.
+// sendSignal sends a notification alone, with the coalesced frame for the target if there is one.
+// The lock is held.
 func (e *Engine) sendSignal(o *operation) {
 	c := o.channel
 	c.quiet = o.at
@@ -92,11 +93,11 @@ func (e *Engine) sendSignal(o *operation) {
 		return
 	}
 	e.release(c)
-	e.launch(o)
+	e.enqueue(o)
 }
 
-// reading reports whether a get before o is being answered bit by bit: only that may still
-// look at the target's memory when a later frame is dealt with there.
+// reading reports whether a get before o is being answered in pieces: only such a get may still
+// read the target's memory when a later frame is handled there.
 func (c *channel) reading(o *operation) bool {
 	for x := c.oldest; x != nil && x != o; x = x.next {
 		if x.streamed() {
@@ -106,8 +107,8 @@ func (c *channel) reading(o *operation) bool {
 	return false
 }
 
-// noticed makes the frame in e.hdr, which is the next of o, tell of its notification: the
-// last one names the counter.
+// noticed marks the frame in e.hdr, which is the next of o, if o has a notification: the last frame
+// names the counter.
 func (e *Engine) noticed(o *operation) {
 	switch {
 	case o.Notify == 0:
@@ -127,8 +128,7 @@ func runsIn(h *wire.Header) int {
 	return int(h.Tag)
 }
 
-// breaks notes that a frame of an operation with a notification is refused. The lock is
-// held.
+// breaks notes that a frame of an operation with a notification is refused. The lock is held.
 func (w *Window) breaks(from int, h *wire.Header) {
 	if w.broken == nil {
 		w.broken = make(map[faultKey]bool)
@@ -136,7 +136,7 @@ func (w *Window) breaks(from int, h *wire.Header) {
 	w.broken[faultKey{int32(from), h.Chan}] = true
 }
 
-// whole reports whether no frame of the operation has been refused whose last one h is. The
+// whole reports whether all frames of the operation have been accepted whose last one is h. The
 // lock is held.
 func (w *Window) whole(from int, h *wire.Header) bool {
 	if len(w.broken) == 0 {
@@ -149,7 +149,7 @@ func (w *Window) whole(from int, h *wire.Header) bool {
 }
 
 // countFor counts the notification of a get that has been answered. The lock is held.
-func (w *Window) countFor(g *owedGet) {
+func (w *Window) countFor(g *pendingGet) {
 	if g.notice != 0 {
 		w.countHere(int(g.notice - 1))
 	}

@@ -8,9 +8,16 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// span is where the first byte of size bytes in this layout is, and the one behind the
-// last, counted from where the displacement points. It returns an error if the layout is
-// not one of size bytes, or exceeds 64 bits.
+// Place is the layout at the target: Count elements of Type, whose displacement 0 is where the
+// operation's displacement points. Zero: contiguous, as long as the data.
+type Place struct {
+	Type  *dtype.Type
+	Count int64
+}
+
+// span is the offsets of the first byte of size bytes in this layout, and of the byte behind the
+// last, from the displacement on. It returns an error if the layout has another size, or exceeds 64
+// bits.
 func (l *Place) span(size int64) (lo, hi int64, err error) {
 	t := l.Type
 	if t == nil {
@@ -36,7 +43,7 @@ func (l *Place) span(size int64) (lo, hi int64, err error) {
 	return 0, 0, fail(class.RMARange, "%d elements of %v exceed 64 bits", l.Count, t)
 }
 
-// offset is target.offset, or handle.offset.
+// offset is target.offset, or handle.offset for the view of a handle.
 func (v *View) offset(t *target, disp, lo, hi int64) (uint64, error) {
 	if v.handle != nil {
 		return v.handle.offset(disp, lo, hi)
@@ -44,8 +51,8 @@ func (v *View) offset(t *target, disp, lo, hi int64) (uint64, error) {
 	return t.offset(disp, lo, hi)
 }
 
-// offset is where in the memory of t a displacement points, in bytes, when bytes lo to
-// hi from there on are accessed; in a dynamic window it is the address.
+// offset is the offset in the memory of t, in bytes, of a displacement from which bytes lo to hi
+// are accessed; in a dynamic window it is the address.
 func (t *target) offset(disp, lo, hi int64) (uint64, error) {
 	if t.w.flavor == Dynamic {
 		return uint64(disp), nil

@@ -11,61 +11,61 @@ import (
 
 // # Long accesses to dynamic windows
 //
-// What is attached only the target knows. It makes the access of one frame wholly or not at
-// all. Of an operation in several frames those would be made that come before the first one
-// that reaches what is not attached, and an error must have changed nothing. So frames go
-// ahead that say where all the data are (WinSpan), and the target refuses what follows if one
-// of the bytes is not attached. Who detaches memory between two frames takes it away from an
-// access under way: then a part may have been made.
+// Only the target knows which memory is attached. It carries out one frame as a whole or not at
+// all. Without more, an operation of several frames would change memory before the first frame that
+// reaches memory which is not attached, and an error must change nothing. So frames without data
+// come first (WinSpan): they say which memory the operation accesses, and the target refuses all
+// that follows if one of the bytes is not attached. If memory is detached between two frames of an
+// operation, a part of the operation may have been carried out.
 
-// announce makes the frames that go ahead of o, if some have to, a turn of them at most. It
-// reports whether the first frame with data may be made.
+// announce sends the announcing frames of o, if it needs some, at most queueTurn bytes of memory at
+// a time. It reports whether the first frame with data may be sent.
 func (e *Engine) announce(q *linkPeer, o *operation, element int64) bool {
 	size := o.size()
-	if o.moved > 0 || o.told == size || o.target.w.dynamic == nil || o.off >= handleSpace || o.Kind != Put && o.Kind != Accumulate || o.Fn == op.NoOp {
+	if o.moved > 0 || o.announced == size || o.target.w.dynamic == nil || o.off >= handleSpace || o.Kind != Put && o.Kind != Accumulate || o.Fn == op.NoOp {
 		return true
 	}
 	chunk := int64(e.p.ChunkMax(int(o.target.process)))
-	if o.told == 0 && e.inOneFrame(o, chunk, element) {
+	if o.announced == 0 && e.inOneFrame(o, chunk, element) {
 		return true
 	}
-	for turn := o.told + lineTurn; o.told < size; {
-		if q.stuck || o.told >= turn {
+	for turn := o.announced + queueTurn; o.announced < size; {
+		if q.stuck || o.announced >= turn {
 			return false
 		}
 		e.hdr = wire.Header{Kind: wire.WinSpan, Chan: o.channel.number, Ctx: o.target.w.id, Arg: o.off}
-		if o.told > 0 {
+		if o.announced > 0 {
 			e.hdr.Flags = wire.Spanned
 		}
-		if !o.ragged {
+		if !o.inRuns {
 			binary.LittleEndian.PutUint64(o.few[:], uint64(size))
-			o.told = size
+			o.announced = size
 			e.offer(q, o, o.few[:])
 			continue
 		}
-		k, covered := cut(e.runs[:], &o.there, o.told, min(size-o.told, lineTurn), chunk, 1, false)
+		k, covered := cut(e.runs[:], &o.there, o.announced, min(size-o.announced, queueTurn), chunk, 1, false)
 		e.hdr.Tag = int32(k)
 		o.page = e.takePage()
 		for i := range e.runs[:k] {
 			e.runs[i].encode(o.page[i*runSize:])
 		}
-		o.told += covered
+		o.announced += covered
 		e.offer(q, o, o.page[:k*runSize])
 	}
 	return !q.stuck
 }
 
-// inOneFrame reports whether all of o goes in one frame.
+// inOneFrame reports whether all of o fits into one frame.
 func (e *Engine) inOneFrame(o *operation, chunk, element int64) bool {
 	size := o.size()
-	if o.ragged && size <= chunk {
+	if o.inRuns && size <= chunk {
 		_, covered := cut(e.runs[:], &o.there, 0, size, chunk, element, true)
 		return covered == size
 	}
 	return size <= chunk-chunk%element
 }
 
-// takeSpan looks whether all is attached that the following frames of an operation access.
+// takeSpan checks that the memory is attached which the following frames of an operation access.
 func (e *Engine) takeSpan(from int, w *Window, h *wire.Header, payload []byte) {
 	k := faultKey{int32(from), h.Chan}
 	if h.Flags&wire.Spanned == 0 {
@@ -110,8 +110,8 @@ func (e *Engine) takeSpan(from int, w *Window, h *wire.Header, payload []byte) {
 	}
 }
 
-// denies notes that the frames of an operation are to be refused that follow from a member by
-// a channel.
+// denies notes that the following frames of an operation, from a member by a channel, are to be
+// refused.
 func (w *Window) denies(k faultKey, f *fault) {
 	if w.denied == nil {
 		w.denied = make(map[faultKey]fault)
@@ -121,7 +121,7 @@ func (w *Window) denies(k faultKey, f *fault) {
 	}
 }
 
-// spanned refuses a frame if it is of an operation that was denied, and reports whether.
+// spanned refuses a frame of an operation that was denied, and reports whether it did.
 func (e *Engine) spanned(from int, w *Window, h *wire.Header) bool {
 	if h.Flags&wire.Spanned == 0 || len(w.denied) == 0 {
 		return false
@@ -134,9 +134,9 @@ func (e *Engine) spanned(from int, w *Window, h *wire.Header) bool {
 	return denied
 }
 
-// holds reports whether the blocks of a run are attached, which reach n bytes from lo on,
-// whatever is between them. It looks at what is not attached there rather than at each block:
-// a peer may tell of any number. The lock is held.
+// holds reports whether the blocks of a run are attached, which reach n bytes from lo on; bytes
+// between blocks need not be. It goes through the gaps between attached regions and not through the
+// blocks, since a peer may name any number of blocks. The lock is held.
 func (a *attached) holds(lo, n uint64, r *runs) bool {
 	i := a.index(lo)
 	if i > 0 && a.regions[i-1].end() > lo {
@@ -153,7 +153,7 @@ func (a *attached) holds(lo, n uint64, r *runs) bool {
 			}
 			gap = min(gap, x.addr)
 		}
-		if r.meets(at-lo, gap-lo) {
+		if r.overlaps(at-lo, gap-lo) {
 			return false
 		}
 		at = gap
@@ -164,9 +164,9 @@ func (a *attached) holds(lo, n uint64, r *runs) bool {
 // end is the address behind a region.
 func (r *attachedRegion) end() uint64 { return r.addr + uint64(len(r.region.Mem)) }
 
-// meets reports whether one of the blocks has a byte of those from lo to hi, counted from the
-// first byte of the lowest block. They are within what reach has found, less than 2^63 bytes.
-func (r *runs) meets(lo, hi uint64) bool {
+// overlaps reports whether a block has a byte of those from lo to hi, counted from the first byte
+// of the lowest block. They are within what reach has found, less than 2^63 bytes.
+func (r *runs) overlaps(lo, hi uint64) bool {
 	step, length := dtype.Magnitude(r.stride), uint64(r.length)
 	k := uint64(0) // the first block that does not end before lo
 	if lo >= length {

@@ -10,31 +10,31 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// Threshold is what a request waits for: that an own counter is Reach or more. When it is,
-// Take is taken off in the same step, as far as the other requests of this process are
-// concerned: so each of several waiters gets notifications of its own, the one that has
-// waited longest first, and what has come too early counts for the next.
+// Threshold is the condition of a request: that an own counter is Reach or more. When it is, Take
+// is subtracted in the same step, as far as the other requests of this process are concerned: so
+// each of several waiters gets notifications of its own, the one that has waited longest first, and
+// those that come early count for the next.
 type Threshold struct {
 	Call    string // that made the request
 	Counter int
 	Reach   int64
 	Take    int64
 
-	// Begin, if it is not nil, is called when the request becomes active, with what the
-	// counter is. An error is that of the request, which it completes. The engine's lock is
-	// held: it must not communicate.
+	// Begin, if it is not nil, is called when the request becomes active, with the value of the
+	// counter. An error completes the request. The engine's lock is held: Begin must not
+	// communicate.
 	Begin func(value int64) error
 }
 
 // threshold is a Threshold with its request.
 //
-// A request that is active is in Engine.awaited, at which every poll looks (workCounters),
-// and so do those who change a counter in this process. The counter says from which value
-// on somebody is to be rung for (Counter.Want). A poller sleeps only if it has armed its
-// door, and has looked at everything after that: then either that look finds the counter
-// far enough, or its Add came after the look, finds what is wanted, which was stored
-// before, and the door armed, and rings. So no wake-up is lost, and while nobody waits for
-// the value a counter has, nobody is rung for it.
+// An active request is in Engine.awaited, which every poll checks (workCounters), and so does code
+// that changes a counter in this process. The counter has the least value from which on a process
+// must ring (Counter.Want). A poller sleeps only if it has armed its doorbell, and has checked
+// everything after that. So either that check finds the value, or the Add of an origin came after
+// the check: then the origin finds the wanted value, which was stored before, and the doorbell
+// armed, and rings. So no wake-up is lost, and while nobody waits for the value of a counter,
+// nobody rings for it.
 type threshold struct {
 	Threshold
 	w          *Window
@@ -43,7 +43,7 @@ type threshold struct {
 	persistent bool
 }
 
-// engineCounters is what counters need to know of a process. All is guarded by the engine's
+// engineCounters is the state of waits for counters of a process. All is guarded by the engine's
 // lock.
 type engineCounters struct {
 	awaited    []*threshold // active, in the order in which they became so
@@ -102,10 +102,10 @@ func (x *threshold) Begin() {
 	x.request.About = x
 	e.awaited = append(e.awaited, x)
 	if len(e.awaited) == 1 {
-		e.p.Later(1) // who polls looks; nobody needs to begin to
+		e.p.Later(1) // a poller checks it; nobody has to begin to poll
 	}
 	w := x.w
-	if c.Value() >= x.Reach { // after Want; others that wait for it come first
+	if c.Value() >= x.Reach { // after Want; requests that have waited longer come first
 		e.workCounters() // x may be gone after that
 	}
 	if err := w.deserted(); err != nil {
@@ -116,7 +116,7 @@ func (x *threshold) Begin() {
 	}
 }
 
-// workCounters completes requests whose counter is where they wait for it.
+// workCounters completes requests whose counter has reached their value.
 func (e *Engine) workCounters() int {
 	n := 0
 	for i := 0; i < len(e.awaited); i++ {
@@ -135,7 +135,7 @@ func (e *Engine) workCounters() int {
 	return n
 }
 
-// forgetAwaited takes one off the list.
+// forgetAwaited removes a request from the list.
 func (e *Engine) forgetAwaited(i int) {
 	c := e.awaited[i].counter
 	e.awaited = slices.Delete(e.awaited, i, i+1)
@@ -186,10 +186,10 @@ func (x *threshold) AppendAbout(b []byte) []byte {
 	return strconv.AppendInt(append(b, " of "...), x.Reach, 10)
 }
 
-// lostCounters ends requests that nobody is left to complete: of windows whose other
-// members have all died. As long as one of them lives nobody can know who was to signal.
+// lostCounters ends requests that nobody is left to complete: of windows whose other members have
+// all died. While one of them lives it is not known which member was to signal.
 func (e *Engine) lostCounters() {
-	e.workCounters() // what the dead have signalled counts
+	e.workCounters() // signals of the dead count
 	for i := 0; i < len(e.awaited); i++ {
 		x := e.awaited[i]
 		if err := x.w.deserted(); err != nil {

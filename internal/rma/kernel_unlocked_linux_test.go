@@ -90,13 +90,13 @@ func TestOffersSpared(t *testing.T) {
 		left   offerTo
 	}{
 		{"it may poll", offerTo{}, false, 0, offerTo{}},
-		{"some are to do without", offerTo{skip: 7, vain: 7}, false, 7, offerTo{vain: 7}},
+		{"some are to do without", offerTo{skip: 7, nextSkip: 7}, false, 7, offerTo{nextSkip: 7}},
 		{"none can be made", offerTo{never: true, skip: 2}, false, skipMax, offerTo{never: true, skip: 2}},
 		{"one is waited for", offerTo{busy: true, skip: 2}, true, 0, offerTo{busy: true, skip: 2}},
-		{"it sleeps", offerTo{}, true, nudgeAfter - 1, offerTo{asleep: nudgeAfter - 1}},
-		{"it sleeps, and some have found that", offerTo{asleep: 3, patience: nudgeAfter}, true, nudgeAfter - 4, offerTo{asleep: nudgeAfter - 1, patience: nudgeAfter}},
-		{"the next nudges it", offerTo{asleep: nudgeAfter - 1, patience: nudgeAfter}, true, 0, offerTo{asleep: nudgeAfter - 1, patience: nudgeAfter}},
-		{"it is left asleep for long", offerTo{patience: nudgeMost}, true, skipMax, offerTo{asleep: skipMax, patience: nudgeMost}},
+		{"it sleeps", offerTo{}, true, wakeAfterMin - 1, offerTo{asleep: wakeAfterMin - 1}},
+		{"it sleeps, and some have found that", offerTo{asleep: 3, wakeAfter: wakeAfterMin}, true, wakeAfterMin - 4, offerTo{asleep: wakeAfterMin - 1, wakeAfter: wakeAfterMin}},
+		{"the next wakes it", offerTo{asleep: wakeAfterMin - 1, wakeAfter: wakeAfterMin}, true, 0, offerTo{asleep: wakeAfterMin - 1, wakeAfter: wakeAfterMin}},
+		{"it is left asleep for long", offerTo{wakeAfter: wakeAfterMax}, true, skipMax, offerTo{asleep: skipMax, wakeAfter: wakeAfterMax}},
 	} {
 		x := c.x
 		if n := x.spare(c.sleeps); n != c.n || x != c.left {
