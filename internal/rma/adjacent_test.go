@@ -16,8 +16,8 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// pieces is memory of which parts are attached that lie side by side; cuts are where they
-// meet, among them places within elements.
+// pieces is memory that is attached in parts side by side; cuts are where the parts meet, some of
+// them within elements.
 type pieces struct {
 	v    *rma.View
 	mem  []byte
@@ -25,8 +25,8 @@ type pieces struct {
 	base []uint64 // of all ranks
 }
 
-// inPieces calls fn with memory of n bytes of each rank that is attached in pieces to a
-// dynamic window, memory that others of the node can map, and then memory that they cannot.
+// inPieces calls fn with memory of n bytes of each rank that is attached in pieces to a dynamic
+// window: first memory that others of the node can map, then memory that they cannot.
 func inPieces(t *testing.T, ranks, n int, cuts []int, fn func(w *world.World, p *pieces) error) {
 	each(t, ranks, func(w *world.World) error {
 		for _, kind := range []string{"mapped", "not mapped"} {
@@ -63,9 +63,9 @@ func (p *pieces) part(i int) []byte { return p.mem[p.cuts[i]:p.cuts[i+1]:p.cuts[
 // at is the displacement of a byte of a rank's memory.
 func (p *pieces) at(rank int, off int) int64 { return int64(p.base[rank]) + int64(off) }
 
-// RW-05, X-RMA-01: one access may be to memory that was attached in pieces which lie side by
-// side (MPI-5, 12.2.4): puts, gets and accumulates of any length, of elements that are cut in
-// two, by layouts whose blocks are; each does what it does to memory in one piece.
+// RW-05, X-RMA-01: one access may be to memory that was attached in pieces side by side (MPI-5,
+// 12.2.4): puts, gets and accumulates of any length, of elements and of blocks of layouts that are
+// cut in two. Each has the same effect as on memory in one piece.
 func TestRW05_AccessesAcrossPieces(t *testing.T) {
 	const n = 200_000
 	cuts := []int{13, 64, 68, 4096, 40_001, 131_072, 131_076, 199_992}
@@ -83,7 +83,7 @@ func TestRW05_AccessesAcrossPieces(t *testing.T) {
 	})
 }
 
-// acrossPieces makes random accesses to memory of zeros of a target, and keeps what it is to be.
+// acrossPieces makes random accesses to zeroed memory of a target, and keeps the expected contents.
 func acrossPieces(p *pieces, target, n int) error {
 	g := rand.New(rand.NewPCG(uint64(target), 5))
 	want := make([]byte, n)
@@ -177,8 +177,8 @@ func sum(to, data []byte) {
 	}
 }
 
-// RC-03, RC-17: an element that is in two pieces is updated as a whole, by all processes, with
-// single operations and long ones, wide ones too; and so are those around it.
+// RC-03, RC-17: an element in two pieces is updated as a whole, by all processes, with single
+// operations and long ones, wide ones too; and so are those around it.
 func TestRC03_ElementsInTwoPieces(t *testing.T) {
 	const elements, width = 64, 16
 	inPieces(t, 3, elements*width, []int{20, 24, 500, 504, 512}, func(w *world.World, p *pieces) error {
@@ -216,8 +216,8 @@ func TestRC03_ElementsInTwoPieces(t *testing.T) {
 	})
 }
 
-// RW-05: if one of the pieces is detached, accesses that reach it are errors that say where
-// nothing is attached, and change nothing; others go on.
+// RW-05: if one of the pieces is detached, accesses that reach it are errors that say where memory
+// is not attached, and change nothing; others work.
 func TestRW05_OnePieceIsDetached(t *testing.T) {
 	inPieces(t, 2, 3000, []int{1000, 2000}, func(w *world.World, p *pieces) error {
 		v, me, other := p.v, w.Comm.Rank, 1-w.Comm.Rank

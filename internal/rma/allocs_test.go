@@ -15,8 +15,8 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// Operations on memory of the node allocate nothing, whatever the window and whichever
-// way they take.
+// Operations on memory of the node allocate nothing, whatever the window and whichever path they
+// take.
 func TestOperationsAllocateNothing(t *testing.T) {
 	on(t, fabrics(2)[len(fabrics(2))-1], 2, func(w *world.World) error {
 		for _, m := range makers() {

@@ -12,8 +12,8 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// RW-05, RC-18: what a frame that went ahead tells of is refused whole, each frame of it, and
-// notifies nobody; what follows, with or without such a frame, is made.
+// RW-05, RC-18: an operation whose announced memory is not attached is refused as a whole, each
+// frame of it, and notifies nobody; later operations, announced or not, are carried out.
 func TestS5RC18_DeniedByWhatWentAhead(t *testing.T) {
 	const size = 1000
 	put, acc := wire.Header{Kind: wire.WinPut}, wire.Header{Kind: wire.WinAcc, Aux: aux(op.Sum, op.Int64)}
@@ -31,18 +31,18 @@ func TestS5RC18_DeniedByWhatWentAhead(t *testing.T) {
 		{wire.Header{Arg: math.MaxUint64 - 5000, Tag: 1}, withRuns(0, runs{0, 8, 16, 64})},
 	} {
 		mem, all := guarded(size)
-		e, w, f := inTheWild(t, Dynamic, mem)
+		e, w, f := withFakePeers(t, Dynamic, mem)
 		addr := uint64(address(mem))
 		span := c.h
 		span.Kind = wire.WinSpan
 		span.Arg += addr
-		hear(e, span, c.payload)
+		deliver(e, span, c.payload)
 		if s := f.take(); len(s) != 0 || len(f.lost) != 0 {
 			t.Fatalf("case %d is answered by %+v, %v are taken down", i, s, f.lost)
 		}
 		for _, h := range []wire.Header{put, acc} {
 			h.Flags, h.Arg = wire.Spanned|wire.Notifies, addr
-			hear(e, h, make([]byte, 8))
+			deliver(e, h, make([]byte, 8))
 			if x := faultOf(t, f, 0); x.class != class.RMARange || x.kind != h.Kind || x.off != span.Arg {
 				t.Errorf("case %d: the fault is %+v", i, x)
 			}
@@ -50,29 +50,29 @@ func TestS5RC18_DeniedByWhatWentAhead(t *testing.T) {
 		last := put
 		last.Flags, last.Arg = wire.Spanned|wire.ThenNotify, addr
 		last.SetCounter(1)
-		hear(e, last, make([]byte, 8))
+		deliver(e, last, make([]byte, 8))
 		faultOf(t, f, 0)
 		asks := acc
 		asks.Flags, asks.Arg, asks.Name = wire.Spanned|wire.WithResult, addr, 7
-		hear(e, asks, make([]byte, 8))
+		deliver(e, asks, make([]byte, 8))
 		faultOf(t, f, 7)
 		untouched(t, all)
 		other := put
 		other.Chan, other.Flags, other.Arg = 3, wire.Spanned, addr // of another channel
-		hear(e, other, []byte{1})
+		deliver(e, other, []byte{1})
 		put.Arg = addr + 1
-		hear(e, put, []byte{1})
+		deliver(e, put, []byte{1})
 		span.Arg, span.Tag = addr, 0
-		hear(e, span, length(size))
+		deliver(e, span, length(size))
 		other.Chan, other.Arg = 0, addr+2
-		hear(e, other, []byte{1})
+		deliver(e, other, []byte{1})
 		if s := f.take(); len(s) != 0 || mem[0] != 1 || mem[1] != 1 || mem[2] != 1 || w.counter(1).Value() != 0 || len(w.denied) != 0 {
 			t.Errorf("case %d: others are answered by %+v, memory is % x", i, s, mem[:4])
 		}
 	}
 }
 
-// Frames ahead that no correct process sends.
+// Announcements that no correct process sends.
 func TestS6_ImpossibleFramesAhead(t *testing.T) {
 	many := make([]runs, runsMax+1)
 	for i := range many {
@@ -96,8 +96,8 @@ func TestS6_ImpossibleFramesAhead(t *testing.T) {
 		{Dynamic, 1, withRuns(0, runs{0, 1 << 32, 0, 1 << 32})},
 	} {
 		mem, all := guarded(100)
-		e, w, f := inTheWild(t, c.flavor, mem)
-		hear(e, wire.Header{Kind: wire.WinSpan, Tag: c.tag, Arg: uint64(address(mem))}, c.payload)
+		e, w, f := withFakePeers(t, c.flavor, mem)
+		deliver(e, wire.Header{Kind: wire.WinSpan, Tag: c.tag, Arg: uint64(address(mem))}, c.payload)
 		if len(f.lost) != 1 || f.lost[0] != enemy || len(f.sent) != 0 {
 			t.Errorf("frame %d: %v are taken down, and %+v is said", i, f.lost, f.sent)
 		}
@@ -108,11 +108,11 @@ func TestS6_ImpossibleFramesAhead(t *testing.T) {
 	}
 }
 
-// Nobody makes us keep more than one refusal for each channel.
+// A peer cannot make this process keep more than one refusal for each channel.
 func TestS6_DeniedWithoutEnd(t *testing.T) {
-	e, w, f := inTheWild(t, Dynamic, make([]byte, 8))
+	e, w, f := withFakePeers(t, Dynamic, make([]byte, 8))
 	for i := range 100_000 {
-		hear(e, wire.Header{Kind: wire.WinSpan, Chan: uint16(i % channelsMax), Flags: uint8(i) & wire.Spanned}, length(8))
+		deliver(e, wire.Header{Kind: wire.WinSpan, Chan: uint16(i % channelsMax), Flags: uint8(i) & wire.Spanned}, length(8))
 	}
 	if len(w.denied) != channelsMax || len(f.sent) != 0 {
 		t.Errorf("%d refusals are kept, %d frames are sent", len(w.denied), len(f.sent))
@@ -123,7 +123,7 @@ func TestS6_DeniedWithoutEnd(t *testing.T) {
 	}
 }
 
-// holds finds what looking at every byte of every block finds.
+// holds agrees with a check of every byte of every block.
 func TestRW05_BlocksThatAreAttached(t *testing.T) {
 	const n = 64
 	g := rand.New(rand.NewPCG(1, 2))
@@ -152,10 +152,10 @@ func TestRW05_BlocksThatAreAttached(t *testing.T) {
 	}
 }
 
-// An operation of which a part was refused still sends its last frame if that notifies: the
-// target would take the next one's notification for this one's.
+// An operation of which a part was refused still sends its last frame if that notifies: otherwise
+// the target would take the next notification for that of this one.
 func TestQV01_RefusedOperationsEnd(t *testing.T) {
-	e, w, f := inTheWild(t, Created, make([]byte, 8))
+	e, w, f := withFakePeers(t, Created, make([]byte, 8))
 	f.chunk = 1024
 	data, old := make([]byte, 200*1024), make([]byte, 200*1024)
 	r := start(e, w, Op{Kind: Accumulate, Fn: op.Sum, Elem: op.Int64, Origin: mem.Of(data), Result: mem.Of(old), Notify: notification(5)}, true)
@@ -171,7 +171,7 @@ func TestQV01_RefusedOperationsEnd(t *testing.T) {
 			x := fault{class: class.RMARange, kind: wire.WinAcc}
 			h, b := wire.Header{Kind: wire.WinFault, Name: s.h.Name}, make([]byte, faultSize)
 			x.encode(&h, b)
-			hear(e, h, b)
+			deliver(e, h, b)
 		}
 		e.Work()
 	}

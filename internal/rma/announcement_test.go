@@ -65,7 +65,7 @@ func unchanged(mem []byte) error {
 	return nil
 }
 
-// longLayouts are layouts of n bytes: on end; regular; and not, with more blocks than one
+// longLayouts are layouts of n bytes: contiguous; regular; and irregular, with more blocks than one
 // frame describes.
 func longLayouts(n int64) []rma.Place {
 	gaps := must(dtype.Resized(must(byteContiguous(48)), 0, 56))
@@ -76,9 +76,9 @@ func longLayouts(n int64) []rma.Place {
 	return []rma.Place{{}, {Type: gaps, Count: n / 48}, {Type: must(dtype.HindexedBlock(8, at, predefined().Type(dtype.Byte))), Count: 1}}
 }
 
-// RW-05, RC-18: an access to memory of which only a part is attached changes nothing, however
-// long it is: neither puts nor accumulates, with results, requests or notifications, on end
-// or by layouts. What follows is another access, and is made.
+// RW-05, RC-18: an access to memory of which only a part is attached changes nothing, however long
+// it is: neither puts nor accumulates, with results, requests or notifications, contiguous or by
+// layouts. Later accesses are carried out.
 func TestRW05RC18_LongAccessesToHalfAttachedMemory(t *testing.T) {
 	const piece, long = 180_000, 480_000
 	inPieces(t, 2, 4*piece, []int{piece, 2 * piece, 3 * piece}, func(w *world.World, p *pieces) error {
@@ -116,8 +116,8 @@ func TestRW05RC18_LongAccessesToHalfAttachedMemory(t *testing.T) {
 	})
 }
 
-// RW-05: all blocks of a layout may be attached, though not all that is between them, however
-// many frames they fill; if one is not, none is accessed.
+// RW-05: a layout may have all its blocks attached but not all memory between them, however many
+// frames it fills; if one block is not attached, none is accessed.
 func TestRW05_LongLayoutsAroundAGap(t *testing.T) {
 	const n, count, block, step = 900_000, 100, 4000, 9000
 	const lo, hi = 50*step + block, 51 * step // between two blocks

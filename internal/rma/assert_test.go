@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// X-RMA-08: each call takes the assertions that the standard lists for it, which change
-// no result, and refuses others with class.Assert.
+// X-RMA-08: each call takes the assertions that the standard lists for it, which change no result,
+// and refuses others with class.Assert.
 func TestXRMA08_Assertions(t *testing.T) {
 	modes := []int{rma.ModeNoCheck, rma.ModeNoPrecede, rma.ModeNoPut, rma.ModeNoStore, rma.ModeNoSucceed}
 	cases := []struct {
@@ -70,8 +70,8 @@ func TestXRMA08_Assertions(t *testing.T) {
 	}
 }
 
-// Bad input: ranks that do not exist, groups with one twice, a freed window, and locks
-// where no_locks was promised. X-RMA-10.
+// Bad input: ranks that do not exist, groups with a rank twice, a freed window, and locks where
+// no_locks was promised. X-RMA-10.
 func TestSynchronisationOfNobody(t *testing.T) {
 	err := world.RunGoroutines("inproc", 2, func(w *world.World) error {
 		v, err := allocated(w, w.Comm, 64)

@@ -11,9 +11,9 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// What operations on memory of a process of the node cost the caller, each completed by
-// a flush: rank 1 takes no part. Memory of the heap is not mapped here; the kernel copies
-// what is put and got there, and the target's service accumulates.
+// BenchmarkNode measures the cost of operations on memory of a process of the node for the caller,
+// each completed by a flush: rank 1 takes no part. Memory of the heap is not mapped here; the
+// kernel copies puts and gets there, and the target's service accumulates.
 func BenchmarkNode(b *testing.B) {
 	type call func(v *window, buf, old []byte, disp int64) error
 	put := func(v *window, buf, _ []byte, disp int64) error { return v.PutBytes(buf, 1, disp) }

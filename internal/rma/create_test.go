@@ -11,8 +11,8 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// RW-03: 10,000 windows live at a time, of every flavor, and each works; they cost little
-// and all goes back.
+// RW-03: 10,000 windows exist at a time, of every flavor, and each works; they cost little memory,
+// all of which is freed.
 func TestManyWindows(t *testing.T) {
 	count := 10000
 	if testrun.Race {

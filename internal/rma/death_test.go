@@ -15,9 +15,9 @@ import (
 
 var errDies = errors.New("it dies")
 
-// dying runs what rank makes, for each run anew, as n ranks over each fabric; one of them
-// returns errDies. What it makes is given a function in which all meet, once: a barrier
-// would fail for who is in it still when the first that is through dies.
+// dying runs the function that rank makes, a new one for each run, as n ranks over each fabric; one
+// of them returns errDies. rank gets a function in which all meet, once: a barrier would fail for a
+// rank that is still in it when the first one that has left it dies.
 func dying(t *testing.T, n int, rank func(meet func()) func(w *world.World, v *rma.View) error) {
 	t.Helper()
 	defer awake(t)()
@@ -53,7 +53,7 @@ func dying(t *testing.T, n int, rank func(meet func()) func(w *world.World, v *r
 	}
 }
 
-// alone tells a process that all others are dead: it is about to be that for them.
+// alone makes a process believe that all others have died, as it is about to be lost to them.
 func alone(w *world.World) {
 	for r := range w.Comm.Size() {
 		if r != w.Comm.Rank {
@@ -62,7 +62,7 @@ func alone(w *world.World) {
 	}
 }
 
-// failed reports that err tells of a death, and returns any other.
+// failed reports whether err says that a process has died, and returns any other error.
 func failed(err error) (bool, error) {
 	if c := classOf(err); c == class.ProcFailed {
 		return true, nil
@@ -70,9 +70,9 @@ func failed(err error) (bool, error) {
 	return false, err
 }
 
-// F3: a process dies with a lock that it has by Lock, shared or exclusive, or by LockAll:
-// of the others, who wait for it or come later, one is told, once for each lock, and all
-// have it again after that.
+// F3: a process dies with a lock that it has by Lock, shared or exclusive, or by LockAll. Of the
+// others, which wait for it or come later, one is told, once for each lock, and all get it after
+// that.
 func TestF3_LockOfTheDead(t *testing.T) {
 	const n, dead = 4, 3
 	for name, lock := range map[string]func(v *rma.View) error{
@@ -127,7 +127,7 @@ func TestF3_LockOfTheDead(t *testing.T) {
 	}
 }
 
-// F3: a process dies while it waits for a lock: nobody is told, and the others go on.
+// F3: a process dies while it waits for a lock: no other is told, and the others continue.
 func TestF3_WaiterDies(t *testing.T) {
 	const n, dead = 4, 3
 	dying(t, n, func(meet func()) func(w *world.World, v *rma.View) error {
@@ -173,8 +173,8 @@ func TestF3_WaiterDies(t *testing.T) {
 	})
 }
 
-// F1: the target dies while others have its lock or wait for it: all calls end, those
-// that wait with class.ProcFailed, and so does every later Lock.
+// F1: the target dies while others have its lock or wait for it: all calls end, those that wait
+// with class.ProcFailed, and so does every later Lock.
 func TestF1_TargetDies(t *testing.T) {
 	const n, dead = 4, 3
 	dying(t, n, func(meet func()) func(w *world.World, v *rma.View) error {
@@ -251,8 +251,8 @@ func down(w *world.World, rank int) bool {
 	return w.Proc.DownCause(rank) != nil
 }
 
-// F1: every synchronisation call that waits for the dead ends with class.ProcFailed, and
-// the epoch is over.
+// F1: every synchronisation call that waits for a dead process ends with class.ProcFailed, and the
+// epoch has ended.
 func TestF1_EpochsWithTheDead(t *testing.T) {
 	const n, dead = 4, 3
 	all := everyone(n)

@@ -10,8 +10,8 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// What stands where the layout says is what Go has stored, also where a type of package
-// atomic is around it (issue 7, section 3).
+// At each offset of the layout is the value that Go has stored, also for fields of types of package
+// atomic (issue 7, section 3).
 func TestDescriptorLayoutIsWhereThingsAre(t *testing.T) {
 	at := map[string]uintptr{}
 	for _, f := range DescriptorLayout() {

@@ -10,8 +10,8 @@ import (
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
-// What C finds from the address of a window is in memory of records, whatever the window and the
-// fabric, and is what an operation of Go has left there (issue 20, section 3).
+// All that C finds from the address of a window is in memory of records, whatever the window and
+// the fabric, and has the values that an operation of Go has left there (issue 20, section 3).
 func TestWhatCReadsIsInRecords(t *testing.T) {
 	at := map[string]uintptr{}
 	for _, f := range rma.DescriptorLayout() {

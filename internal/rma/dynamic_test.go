@@ -16,8 +16,8 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// RW-04, RW-05, X-RMA-01, X-RMA-12: memory is attached and detached in any order, overlaps
-// are refused, and only what is attached now, with its bounds of now, is accessed.
+// RW-04, RW-05, X-RMA-01, X-RMA-12: memory is attached and detached in any order, overlaps are
+// refused, and only memory that is attached at that time, within its current bounds, is accessed.
 func TestRW05_AttachAndDetach(t *testing.T) {
 	for _, mapped := range []bool{false, true} {
 		each(t, 2, func(w *world.World) error {
@@ -155,7 +155,7 @@ func TestXRMA01_FlavorOfAttach(t *testing.T) {
 	})
 }
 
-// RW-05: what stays attached is found with its bounds at any moment, while other memory is
+// RW-05: memory that stays attached is found with its bounds at any moment, while other memory is
 // attached and detached, so that its entry in the table moves.
 func TestRW05_OthersComeAndGo(t *testing.T) {
 	const size, regions = 256, 6

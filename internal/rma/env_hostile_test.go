@@ -9,9 +9,9 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// Whatever a peer says is the floating-point environment of its accumulate is one, or is refused as
-// no correct process says it: the element is what that environment makes of it, nothing traps, and
-// what is computed afterwards is computed as ever. So it is with offers (S5).
+// Whatever a peer says is the floating-point environment of its accumulate, it is used for that
+// accumulate alone, or refused if no correct process says it: nothing traps, and later computations
+// are as before. The same holds for offers (S5).
 func TestS5_EnvironmentsOfPeers(t *testing.T) {
 	for _, typ := range []op.Type{op.Float64, op.Float32, op.Float80, op.Float16, op.Complex64, op.Int64} {
 		for env := range 256 {
@@ -27,13 +27,13 @@ func TestS5_EnvironmentsOfPeers(t *testing.T) {
 
 			mem, _ := guarded(size)
 			copy(mem, before)
-			engine, _, f := inTheWild(t, Created, mem)
-			hear(engine, wire.Header{Kind: wire.WinAcc, Aux: uint32(op.Sum) | uint32(typ)<<accType | uint32(e)<<accEnv}, with)
+			engine, _, f := withFakePeers(t, Created, mem)
+			deliver(engine, wire.Header{Kind: wire.WinAcc, Aux: uint32(op.Sum) | uint32(typ)<<accType | uint32(e)<<accEnv}, with)
 			checkEnvironment(t, "a frame", typ, e, legal, len(f.lost) == 0, mem, before, want)
 			f.down(engine, enemy)
 
 			copy(mem, before)
-			engine, w, _ := inTheWild(t, Created, mem)
+			engine, w, _ := withFakePeers(t, Created, mem)
 			var data, answer [shmfmt.OfferData]byte
 			copy(data[:], with)
 			h := shmfmt.OfferHead{Window: w.id, Do: do(Accumulate, op.Sum, typ), Size: uint32(size) | uint32(e)<<offerEnv}

@@ -80,7 +80,7 @@ var eight = []byte{1, 2, 3, 4, 5, 6, 7, 8}
 
 func self() []int32 { return []int32{0} }
 
-// calls of a window in which the own rank is 0; of rank 1 if there is one.
+// calls are those of a window in which the own rank is 0; they involve rank 1 if other is set.
 func calls(other bool) []call {
 	list := []call{
 		{"Fence", func(v *win) error { return v.Fence(0) }},
@@ -160,7 +160,7 @@ func start(v *win) error   { return v.Start(self(), 0) }
 func unlock(v *win) error  { return v.Unlock(0) }
 func release(v *win) error { return v.Unlock(1) }
 
-// states that a process can be in by itself.
+// states are those that a process can be in without others.
 func states() []state {
 	complete, wait, unlockAll := (*win).Complete, (*win).Wait, (*win).UnlockAll
 	operations := []string{"Put", "Put null", "Get"}
@@ -199,7 +199,7 @@ func states() []state {
 	}
 }
 
-// statesOfTwo are states in which rank 1 has a part.
+// statesOfTwo are states in which rank 1 takes part.
 func statesOfTwo() []state {
 	lock := func(v *win) error { return v.Lock(true, 1, 0) }
 	other := []string{"Unlock other", "Flush other", "FlushLocal other", "Put other", "FlushAll", "FlushLocalAll", "Sync", "Put null",
@@ -216,8 +216,7 @@ func statesOfTwo() []state {
 	}
 }
 
-// around uses the window in every way, to see that it is as good as new. A window of two
-// is not fenced.
+// around uses the window in every mode, to see that it still works. A window of two is not fenced.
 func around(v *win) error {
 	if v.ahead != 0 {
 		return fmt.Errorf("%d starts without a post", v.ahead)
@@ -249,7 +248,7 @@ func around(v *win) error {
 	return then(steps...)(v)
 }
 
-// tabulate tries every call in every state.
+// tabulate makes every call in every state.
 func tabulate(v *win, list []state, calls []call) (illegal int, err error) {
 	for _, s := range list {
 		for _, c := range calls {
@@ -283,7 +282,7 @@ func tabulate(v *win, list []state, calls []call) (illegal int, err error) {
 	return illegal, nil
 }
 
-// unwind ends whatever is open, wherever the call has led.
+// unwind ends whatever epochs are open.
 func unwind(v *win) {
 	v.Unlock(0)
 	v.Unlock(rma.ProcNull)
@@ -306,9 +305,9 @@ func unwind(v *win) {
 	}
 }
 
-// X-RMA-06, X-RMA-04, RS-04, RS-10, X-RMA-21: in every state of the epochs every call is
-// either legal or class.RMASync, which changes nothing; and then the window can be used
-// in any other mode.
+// X-RMA-06, X-RMA-04, RS-04, RS-10, X-RMA-21: in every state of the epochs every call is either
+// legal or class.RMASync, which changes nothing; afterwards the window can be used in any other
+// mode.
 func TestXRMA06_EpochStatesTimesCalls(t *testing.T) {
 	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp") {
 		t.Run(fabric, func(t *testing.T) {
@@ -333,7 +332,7 @@ func TestXRMA06_EpochStatesTimesCalls(t *testing.T) {
 	}
 }
 
-// X-RMA-06: the same where another process is a target, which does nothing for it.
+// X-RMA-06: the same where another process is a target, which makes no calls for it.
 func TestXRMA06_EpochStatesWithTwo(t *testing.T) {
 	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp", "shm@01", "inproc@01") {
 		t.Run(fabric, func(t *testing.T) {

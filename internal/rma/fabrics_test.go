@@ -12,8 +12,8 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// fabrics are the ways in which n ranks reach each other: heap memory, sockets, shared
-// memory, and with more than two some of them together.
+// fabrics are those over which n ranks reach each other: heap memory, sockets, shared memory, and
+// with more than two ranks some of them together.
 func fabrics(n int) []string {
 	list := []string{"inproc", "tcp", "shm"}
 	switch n {
@@ -50,7 +50,7 @@ func on(t *testing.T, fabric string, n int, fn func(w *world.World) error) {
 // barrier is one of all ranks.
 func barrier(w *world.World) error { return w.Coll.Barrier(w.Comm) }
 
-// tell gives every rank what each has: one word.
+// tell exchanges one word of each rank.
 func tell(w *world.World, mine uint64) ([]uint64, error) {
 	give, all := make([]byte, 8), make([]byte, 8*w.Comm.Size())
 	put64(give, mine)
@@ -90,7 +90,7 @@ func get64(b []byte) (x uint64) {
 	return x
 }
 
-// window is a window of some kind with the memory that this rank shows in it.
+// window is a window of some kind with the memory that this rank exposes in it.
 type window struct {
 	*rma.View
 	w    *world.World
@@ -100,10 +100,10 @@ type window struct {
 	done func() error
 }
 
-// disp is where byte off of a rank's memory is, which is a multiple of the unit.
+// disp is the displacement of byte off of a rank's memory, which is a multiple of the unit.
 func (x *window) disp(rank int, off int64) int64 { return int64(x.base[rank])/x.unit + off/x.unit }
 
-// free ends the window and gives back its memory.
+// free ends the window and frees its memory.
 func (x *window) free() error {
 	if err := x.View.Free(); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (x *window) free() error {
 	return x.done()
 }
 
-// maker makes a window in which every rank shows size bytes.
+// maker makes a window in which every rank exposes size bytes.
 type maker struct {
 	name string
 	make func(w *world.World, size, unit int64) (*window, error)

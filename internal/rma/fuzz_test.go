@@ -45,7 +45,7 @@ func (s *script) number(base uint64) uint64 {
 	return s.word()
 }
 
-// frame is one that comes near to what a peer would send, or far from it.
+// frame is a frame that resembles one of a correct peer, or does not.
 func (s *script) frame(w *Window, base uint64) (h wire.Header, payload []byte) {
 	h = wire.Header{Kind: wire.WinPut + wire.Kind(s.byte())%(wire.User-wire.WinPut), Flags: s.byte(), Ctx: window, Arg: s.number(base)}
 	if h.Flags > 100 {
@@ -164,9 +164,9 @@ func (s *script) access(base uint64, buf, result []byte, vector *dtype.Type) Op 
 	return a
 }
 
-// S5, S6: no sequence of frames, whatever the local program does meanwhile, panics,
-// writes outside the window or a result, makes the engine keep more than its bound for a
-// peer, or keeps an operation from ending when its target ends.
+// S5, S6: no sequence of frames, whatever the local program does meanwhile, panics, writes outside
+// the window or a result, makes the engine keep more than its bound for a peer, or keeps an
+// operation from ending when its target dies.
 func FuzzFrames(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 9, 9, 1, 3, 1, 8, 1, 1})
 	f.Add([]byte("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10"))
@@ -186,7 +186,7 @@ func FuzzFrames(f *testing.F) {
 		if s.byte()%2 == 1 {
 			flavor, base = Dynamic, uint64(address(mem))
 		}
-		e, w, fab := inTheWild(t, flavor, mem)
+		e, w, fab := withFakePeers(t, flavor, mem)
 		fab.chunk = 512 + int(s.byte()%2)*4096
 		var reqs []*p2p.Request
 		var around [][]byte

@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// What the window of a memory handle costs beside others, over shared memory: its accesses
-// and flushes, those made in a window of its own each time, and the making alone.
+// BenchmarkHandle measures the window of a memory handle beside others, over shared memory: its
+// accesses and flushes, those in a new window each time, and making one.
 func BenchmarkHandle(b *testing.B) {
 	err := world.RunGoroutines("shm", 2, func(w *world.World) error {
 		allocated, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Allocated, Size: 4096, DispUnit: 1})

@@ -12,11 +12,11 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// QV-32: where the table of handles of a process of the node cannot be mapped, for want of
-// addresses, that process finds out what a handle names.
+// QV-32: if the table of handles of a process of the node cannot be mapped, because addresses are
+// used up, that process resolves handles itself.
 func TestQV32_TablesThatCannotBeMapped(t *testing.T) {
-	e, w, _ := inTheWild(t, Dynamic, make([]byte, 8))
-	e.p.Unlock() // as inTheWild has it
+	e, w, _ := withFakePeers(t, Dynamic, make([]byte, 8))
+	e.p.Unlock() // as withFakePeers has it
 	defer e.p.Lock()
 	to, err := w.target(1)
 	if err != nil {
@@ -42,14 +42,14 @@ func TestQV32_TablesThatCannotBeMapped(t *testing.T) {
 	}
 }
 
-// S5, QV-32: whoever forges a handle with the right check, or sends frames with keys of his
-// own, gets an error from the target's service and touches nothing; but what a live handle
-// opens is served.
+// S5, QV-32: a peer that forges a handle with a valid check, or sends frames with made-up keys,
+// gets an error from the target's service and accesses nothing; accesses by a live handle are
+// served.
 func TestS5_QV32_ForgedKeys(t *testing.T) {
 	mem := make([]byte, 100)
-	e, w, f := inTheWild(t, Dynamic, make([]byte, 8))
+	e, w, f := withFakePeers(t, Dynamic, make([]byte, 8))
 	v := newView(w)
-	e.p.Unlock() // as inTheWild has it
+	e.p.Unlock() // as withFakePeers has it
 	handle, err := v.AppendHandle(nil, mem)
 	e.p.Lock()
 	if err != nil {
@@ -112,8 +112,8 @@ func TestS5_QV32_ForgedKeys(t *testing.T) {
 	}
 }
 
-// Memory of more than 4 GiB has several places in the handle space; each byte of it is found,
-// and goes with the release.
+// Memory of more than 4 GiB has several entries in the handle space; each byte of it is found, and
+// all are removed by the release.
 func TestQV27_LongMemoryInTheHandleSpace(t *testing.T) {
 	hs := &handles{}
 	if err := hs.start(); err != nil {
@@ -127,7 +127,7 @@ func TestQV27_LongMemoryInTheHandleSpace(t *testing.T) {
 	}
 }
 
-// QV-35: what goes by a memory handle is as many frames as in a window over memory of the
+// QV-35: operations by a memory handle send as many frames as those in a window over memory of the
 // target, of the same kinds and lengths: only the address differs.
 func TestQV35_HandlesSendWhatOtherWindowsSend(t *testing.T) {
 	type frame struct {
@@ -135,9 +135,9 @@ func TestQV35_HandlesSendWhatOtherWindowsSend(t *testing.T) {
 		size uint32
 	}
 	sent := func(flavor Flavor) (frames []frame) {
-		e, w, f := inTheWild(t, flavor, make([]byte, 1<<20))
+		e, w, f := withFakePeers(t, flavor, make([]byte, 1<<20))
 		v := viewOf(w, Options{Ordering: Ordered})
-		e.p.Unlock() // as inTheWild has it
+		e.p.Unlock() // as withFakePeers has it
 		defer e.p.Lock()
 		err := v.LockAll(ModeNoCheck)
 		if flavor == Dynamic && err == nil {

@@ -32,8 +32,7 @@ func must(t *dtype.Type, err error) *dtype.Type {
 	return t
 }
 
-// synchroniser is one of the ways to synchronise: after end everything is complete
-// everywhere.
+// synchroniser is one of the ways to synchronise: after end everything is complete everywhere.
 type synchroniser struct {
 	name       string
 	begin, end func(x *window) error
@@ -204,7 +203,7 @@ func shape(g *rand.Rand, t op.Type, at int64) (s step) {
 	return s
 }
 
-// apply makes s in the model of the origin's part at its target.
+// apply applies s to the model of the origin's part at its target.
 func (s *step) apply(part []byte) {
 	l := s.layout
 	if l.Type == nil {
@@ -302,7 +301,7 @@ func (x *window) issue(s step, requests bool) (i issued, err error) {
 	return i, err
 }
 
-// check compares what came back.
+// check compares the result of an operation with that of the model.
 func (i *issued) check() error {
 	if i.result == nil {
 		return nil
@@ -324,8 +323,8 @@ func wait(w *world.World, r *p2p.Request) error {
 	return w.P2P.Take(r)
 }
 
-// history runs epochs of random operations, each origin in its own part of everybody's
-// memory, which all ranks simulate.
+// history runs epochs of random operations, each origin in its own part of the memory of all ranks,
+// which all ranks simulate.
 func history(x *window, seed uint64, sync synchroniser, epochs int) error {
 	n, me := x.w.Comm.Size(), x.w.Comm.Rank
 	const part = cells * cell
@@ -389,10 +388,10 @@ func history(x *window, seed uint64, sync synchroniser, epochs int) error {
 	return nil
 }
 
-// RC-01 to RC-06, RC-13, RC-14: random epochs of all calls, with layouts on both sides,
-// to all ranks, the own one among them, leave exactly what one after the other would,
-// with every kind of window and of synchronisation. RW-08: accumulates of one origin on
-// one location keep their order.
+// RC-01 to RC-06, RC-13, RC-14: random epochs of all calls, with layouts on both sides, to all
+// ranks, the own one among them, leave exactly the result of a sequential execution, with every
+// kind of window and of synchronisation. RW-08: accumulates of one origin on one location keep
+// their order.
 func TestHistories(t *testing.T) {
 	for _, n := range []int{1, 2, 4} {
 		epochs := 3

@@ -9,32 +9,34 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// Nobody makes us keep more answers than a correct peer asks for: the memory for a peer
-// is bounded, and the requests within the bound are answered when it takes them.
+// A peer cannot make this process keep more answers than a correct peer asks for: the memory for a
+// peer is bounded, and the requests within the bound are answered when it takes them.
 func TestS6_TooManyRequests(t *testing.T) {
 	ask := []func(e *Engine, name uint64){
-		func(e *Engine, name uint64) { hear(e, wire.Header{Kind: wire.WinGet, Name: name}, length(700)) },
+		func(e *Engine, name uint64) { deliver(e, wire.Header{Kind: wire.WinGet, Name: name}, length(700)) },
 		func(e *Engine, name uint64) {
-			hear(e, wire.Header{Kind: wire.WinGet, Name: name, Tag: 1}, withRuns(0, runs{0, 8, 16, 50}))
+			deliver(e, wire.Header{Kind: wire.WinGet, Name: name, Tag: 1}, withRuns(0, runs{0, 8, 16, 50}))
 		},
 		func(e *Engine, name uint64) {
-			hear(e, wire.Header{Kind: wire.WinAcc, Flags: wire.WithResult, Aux: aux(op.Sum, op.Uint8), Name: name}, []byte{1})
+			deliver(e, wire.Header{Kind: wire.WinAcc, Flags: wire.WithResult, Aux: aux(op.Sum, op.Uint8), Name: name}, []byte{1})
 		},
 		func(e *Engine, name uint64) {
-			hear(e, wire.Header{Kind: wire.WinCas, Aux: aux(0, op.Uint16), Name: name}, make([]byte, 4))
+			deliver(e, wire.Header{Kind: wire.WinCas, Aux: aux(0, op.Uint16), Name: name}, make([]byte, 4))
 		},
-		func(e *Engine, name uint64) { hear(e, wire.Header{Kind: wire.WinFlush, Arg: name}, nil) },
+		func(e *Engine, name uint64) { deliver(e, wire.Header{Kind: wire.WinFlush, Arg: name}, nil) },
 		func(e *Engine, name uint64) {
-			hear(e, wire.Header{Kind: wire.WinGet, Name: name, Arg: 5000}, length(1))
+			deliver(e, wire.Header{Kind: wire.WinGet, Name: name, Arg: 5000}, length(1))
 		},
-		func(e *Engine, name uint64) { hear(e, wire.Header{Kind: wire.WinGet, Name: name, Ctx: 8}, length(1)) },
-		func(e *Engine, name uint64) { hear(e, wire.Header{Kind: wire.WinFlush, Arg: name, Ctx: 8}, nil) },
-		func(e *Engine, name uint64) { hear(e, wire.Header{Kind: wire.WinLock, Ctx: 8}, nil) },
+		func(e *Engine, name uint64) {
+			deliver(e, wire.Header{Kind: wire.WinGet, Name: name, Ctx: 8}, length(1))
+		},
+		func(e *Engine, name uint64) { deliver(e, wire.Header{Kind: wire.WinFlush, Arg: name, Ctx: 8}, nil) },
+		func(e *Engine, name uint64) { deliver(e, wire.Header{Kind: wire.WinLock, Ctx: 8}, nil) },
 	}
 	for i, one := range ask {
 		for _, over := range []bool{false, true} {
 			mem := make([]byte, 1000)
-			e, _, f := inTheWild(t, Created, mem)
+			e, _, f := withFakePeers(t, Created, mem)
 			f.full = true
 			for name := range uint64(requestsMax) {
 				one(e, name+1)
@@ -74,14 +76,14 @@ func TestS6_TooManyRequests(t *testing.T) {
 	}
 }
 
-// Faults of what nobody waits for take no memory, however many there are: the first is told
-// at once, one more when it is asked for.
+// Faults of operations without a request take no memory, however many there are: the first is sent
+// at once, one more with the next flush.
 func TestS6_FaultsWithoutEnd(t *testing.T) {
-	e, w, f := inTheWild(t, Created, make([]byte, 8))
+	e, w, f := withFakePeers(t, Created, make([]byte, 8))
 	f.full = true
 	for i := range 100_000 {
-		hear(e, wire.Header{Kind: wire.WinPut, Arg: uint64(i) + 8}, []byte{1})
-		hear(e, wire.Header{Kind: wire.WinPut, Ctx: 8}, []byte{1})
+		deliver(e, wire.Header{Kind: wire.WinPut, Arg: uint64(i) + 8}, []byte{1})
+		deliver(e, wire.Header{Kind: wire.WinPut, Ctx: 8}, []byte{1})
 	}
 	if e.p.QueuedPeers() != 1 || len(w.faults) != 1 || e.peers[enemy].asked != 0 || len(f.lost) != 0 {
 		t.Fatalf("%d faults are kept, %d answers", len(w.faults), e.peers[enemy].asked)
@@ -91,24 +93,24 @@ func TestS6_FaultsWithoutEnd(t *testing.T) {
 	if x := faultOf(t, f, 0); x.off != 8 {
 		t.Errorf("the first fault is %+v", x)
 	}
-	hear(e, wire.Header{Kind: wire.WinFlush, Arg: 1}, nil)
+	deliver(e, wire.Header{Kind: wire.WinFlush, Arg: 1}, nil)
 	s := f.take()
 	if len(s) != 1 || s[0].h.Flags != wire.Faulty || len(w.faults) != 0 {
 		t.Errorf("the flush is answered by %+v", s)
 	}
 }
 
-// Memory that is detached is not reached any more, in the middle of a get neither.
+// Memory that is detached is not accessed any more, not in the middle of a get either.
 func TestS5RW05_DetachedMemory(t *testing.T) {
 	mem, all := guarded(2000)
-	e, w, f := inTheWild(t, Dynamic, mem)
+	e, w, f := withFakePeers(t, Dynamic, mem)
 	v, addr := newView(w), uint64(address(mem))
-	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr + 1992}, make([]byte, 9))
+	deliver(e, wire.Header{Kind: wire.WinPut, Arg: addr + 1992}, make([]byte, 9))
 	if x := faultOf(t, f, 0); x.class != class.RMARange && x.class != class.RMAAttach || x.off != addr+1992 {
 		t.Errorf("the fault is %+v", x)
 	}
 	f.full = true
-	hear(e, wire.Header{Kind: wire.WinGet, Arg: addr, Name: 5}, length(2000)) // begins
+	deliver(e, wire.Header{Kind: wire.WinGet, Arg: addr, Name: 5}, length(2000)) // begins
 	e.p.Unlock()
 	if err := v.Detach(addr); err != nil {
 		t.Fatal(err)
@@ -124,7 +126,7 @@ func TestS5RW05_DetachedMemory(t *testing.T) {
 	for _, h := range []wire.Header{
 		{Kind: wire.WinPut, Arg: addr}, {Kind: wire.WinAcc, Arg: addr, Aux: aux(op.Sum, op.Int64)}, {Kind: wire.WinPut, Arg: addr - 8}, {Kind: wire.WinPut},
 	} {
-		hear(e, h, make([]byte, 8))
+		deliver(e, h, make([]byte, 8))
 		faultOf(t, f, 0)
 	}
 	untouched(t, all)
@@ -134,42 +136,42 @@ func TestS5RW05_DetachedMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.p.Lock()
-	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr + 92}, make([]byte, 9))
+	deliver(e, wire.Header{Kind: wire.WinPut, Arg: addr + 92}, make([]byte, 9))
 	faultOf(t, f, 0)
 	untouched(t, all)
-	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr + 92}, make([]byte, 8))
+	deliver(e, wire.Header{Kind: wire.WinPut, Arg: addr + 92}, make([]byte, 8))
 	if s := f.take(); len(s) != 0 || mem[92] != 0 || mem[100] != guard {
 		t.Errorf("a put to what is attached is answered by %+v", s)
 	}
 }
 
-// The blocks of a layout may lie in several regions; each is looked up, and if one is in
-// none, none is touched.
+// The blocks of a layout may be in several regions; each is looked up, and if one is in none, no
+// block is accessed.
 func TestS5RW05_RunsOverSeveralRegions(t *testing.T) {
 	mem, all := guarded(1000)
-	e, w, f := inTheWild(t, Dynamic, mem[:100])
+	e, w, f := withFakePeers(t, Dynamic, mem[:100])
 	v, addr := newView(w), uint64(address(mem))
 	e.p.Unlock()
 	if err := v.Attach(mem[200:300], nil); err != nil {
 		t.Fatal(err)
 	}
 	e.p.Lock()
-	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 1}, withRuns(24, runs{0, 8, 200, 3})) // 400 is in none
+	deliver(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 1}, withRuns(24, runs{0, 8, 200, 3})) // 400 is in none
 	faultOf(t, f, 0)
-	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 2}, withRuns(24, runs{0, 8, 200, 2}, runs{96, 8, 0, 1})) // goes over an end
+	deliver(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 2}, withRuns(24, runs{0, 8, 200, 2}, runs{96, 8, 0, 1})) // goes over an end
 	faultOf(t, f, 0)
 	untouched(t, all)
-	hear(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 1}, withRuns(16, runs{0, 8, 200, 2}))
+	deliver(e, wire.Header{Kind: wire.WinPut, Arg: addr, Tag: 1}, withRuns(16, runs{0, 8, 200, 2}))
 	if len(f.take()) != 0 || mem[0] != 0 || mem[200] != 0 || mem[8] != guard || mem[208] != guard {
 		t.Error("a put to two regions has not come to both")
 	}
 }
 
-// F2, S5: a put comes to the window when all of it is there. Of one whose origin dies in
-// the middle, or that comes when the memory is given back, nothing does.
+// F2, S5: a put is applied when all of it has arrived. If its origin dies before, or the memory is
+// freed, nothing of it is applied.
 func TestF2S5_PutsArriveWhole(t *testing.T) {
 	mem, all := guarded(1000)
-	e, _, f := inTheWild(t, Created, mem)
+	e, _, f := withFakePeers(t, Created, mem)
 	for _, n := range []int{1, 8, 500, 1000} {
 		h := wire.Header{Kind: wire.WinPut, Ctx: window, Size: uint32(n)}
 		if dst := e.messages.Place(enemy, &h); dst != nil {
@@ -180,10 +182,10 @@ func TestF2S5_PutsArriveWhole(t *testing.T) {
 	untouched(t, all)
 }
 
-// An operation with one that dies ends with an error, wherever it stands; its memory is
-// given back.
+// An operation whose target dies ends with an error, in whatever state it is; its memory is
+// released.
 func TestF1_OperationsEndWithTheirTarget(t *testing.T) {
-	e, w, f := inTheWild(t, Created, make([]byte, 100_000))
+	e, w, f := withFakePeers(t, Created, make([]byte, 100_000))
 	data := make([]byte, 50_000)
 	get := start(e, w, Op{Kind: Get, Result: mem.Of(data)}, true)
 	fop := start(e, w, Op{Kind: Accumulate, Fn: op.Sum, Elem: op.Int64, Origin: mem.Of(data[:8]), Result: mem.Of(data[8:16])}, true)

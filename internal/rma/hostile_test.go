@@ -45,8 +45,8 @@ func withRuns(data int, rs ...runs) []byte {
 // aux is Aux of an accumulate.
 func aux(o op.Op, t op.Type) uint32 { return uint32(o) | uint32(t)<<accType }
 
-// hear delivers a frame of the enemy.
-func hear(e *Engine, h wire.Header, payload []byte) {
+// deliver delivers a frame of the enemy.
+func deliver(e *Engine, h wire.Header, payload []byte) {
 	h.Size = uint32(len(payload))
 	if h.Ctx == 0 {
 		h.Ctx = window
@@ -55,7 +55,7 @@ func hear(e *Engine, h wire.Header, payload []byte) {
 }
 
 // faultOf expects one frame, a fault to a name, and returns it.
-func faultOf(t *testing.T, f *wild, name uint64) fault {
+func faultOf(t *testing.T, f *fakeFabric, name uint64) fault {
 	t.Helper()
 	sent := f.take()
 	if len(sent) != 1 || sent[0].h.Kind != wire.WinFault || sent[0].h.Name != name || sent[0].to != enemy {
@@ -68,9 +68,9 @@ func faultOf(t *testing.T, f *wild, name uint64) fault {
 	return x
 }
 
-// What is not wholly within the memory of the window is refused, its sender is told by
-// class and numbers, and nothing has changed (RC-18). It is an error of a program, so the
-// sender is a peer like any other afterwards.
+// An access that is not wholly within the memory of the window is refused, its sender gets class
+// and numbers, and nothing has changed (RC-18). It is an error of a program, so that the sender
+// stays connected.
 func TestS5RC18_BeyondTheWindow(t *testing.T) {
 	const size = 1000
 	for _, c := range []struct {
@@ -98,7 +98,7 @@ func TestS5RC18_BeyondTheWindow(t *testing.T) {
 		for _, kind := range []wire.Kind{wire.WinPut, wire.WinGet, wire.WinAcc, wire.WinCas} {
 			for _, result := range []bool{false, true} {
 				mem, all := guarded(size)
-				e, _, f := inTheWild(t, Created, mem)
+				e, _, f := withFakePeers(t, Created, mem)
 				h := wire.Header{Kind: kind, Arg: c.off, Tag: int32(len(c.runs)), Name: 77}
 				payload, name := withRuns(c.n, c.runs...), uint64(77)
 				switch kind {
@@ -121,7 +121,7 @@ func TestS5RC18_BeyondTheWindow(t *testing.T) {
 						continue
 					}
 				}
-				hear(e, h, payload)
+				deliver(e, h, payload)
 				x := faultOf(t, f, name)
 				if x.class != class.RMARange || x.kind != kind || x.off != c.off || x.limit != size {
 					t.Errorf("%+v by kind %d: the fault is %+v", c, kind, x)
@@ -135,11 +135,11 @@ func TestS5RC18_BeyondTheWindow(t *testing.T) {
 	}
 }
 
-// A window that is not there any more, or never was.
+// Frames for a window that does not exist any more, or never did.
 func TestS5_StaleWindow(t *testing.T) {
 	for _, id := range []uint64{1, window + 8, window + 1, 1 << 63, math.MaxUint64} {
 		mem, all := guarded(100)
-		e, _, f := inTheWild(t, Created, mem)
+		e, _, f := withFakePeers(t, Created, mem)
 		for _, c := range []struct {
 			h       wire.Header
 			payload []byte
@@ -152,24 +152,24 @@ func TestS5_StaleWindow(t *testing.T) {
 			{wire.Header{Kind: wire.WinCas, Name: 5, Aux: aux(0, op.Int32)}, make([]byte, 8), 5},
 		} {
 			c.h.Ctx = id
-			hear(e, c.h, c.payload)
+			deliver(e, c.h, c.payload)
 			if x := faultOf(t, f, c.name); x.class != class.Win {
 				t.Errorf("%+v: the fault is %+v", c.h, x)
 			}
 		}
 		for _, k := range []wire.Kind{wire.WinFlush, wire.WinUnlock} {
-			hear(e, wire.Header{Kind: k, Ctx: id, Arg: 9, Flags: wire.Answer}, nil)
+			deliver(e, wire.Header{Kind: k, Ctx: id, Arg: 9, Flags: wire.Answer}, nil)
 			s := f.take()
 			if len(s) != 1 || s[0].h.Kind != wire.WinDone || s[0].h.Flags != wire.Faulty || s[0].h.Arg != 9 || class.Class(s[0].h.Aux) != class.Win {
 				t.Errorf("kind %d is answered by %+v", k, s)
 			}
 		}
-		hear(e, wire.Header{Kind: wire.WinLock, Ctx: id}, nil)
+		deliver(e, wire.Header{Kind: wire.WinLock, Ctx: id}, nil)
 		if s := f.take(); len(s) != 1 || s[0].h.Kind != wire.WinGrant || class.Class(s[0].h.Aux) != class.Win {
 			t.Errorf("a lock is answered by %+v", s)
 		}
 		for _, k := range []wire.Kind{wire.WinUnlock, wire.WinPost, wire.WinComplete, wire.WinGrant, wire.WinDone, wire.WinReply} {
-			hear(e, wire.Header{Kind: k, Ctx: id, Name: 1<<32 | 1, Arg: 1}, nil)
+			deliver(e, wire.Header{Kind: k, Ctx: id, Name: 1<<32 | 1, Arg: 1}, nil)
 			if s := f.take(); len(s) != 0 {
 				t.Errorf("kind %d is answered by %+v", k, s)
 			}
@@ -188,7 +188,7 @@ func TestS5_StrangersReachNoWindow(t *testing.T) {
 			continue // answers: for nobody
 		}
 		mem, all := guarded(100)
-		e, _, f := inTheWild(t, Created, mem)
+		e, _, f := withFakePeers(t, Created, mem)
 		h := wire.Header{Kind: k, Ctx: window, Size: 8, Name: 1, Aux: aux(op.Replace, op.Int64)}
 		if dst := e.Place(stranger, &h); dst != nil {
 			t.Errorf("kind %d is placed", k)
@@ -197,7 +197,7 @@ func TestS5_StrangersReachNoWindow(t *testing.T) {
 		if len(f.lost) != 1 || f.lost[0] != stranger || len(f.sent) != 0 {
 			t.Errorf("kind %d of a stranger: %v are taken down, %+v is said", k, f.lost, f.sent)
 		}
-		hear(e, wire.Header{Kind: wire.WinPut}, []byte{1})
+		deliver(e, wire.Header{Kind: wire.WinPut}, []byte{1})
 		if mem[0] != 1 {
 			t.Error("a member is taken for a stranger")
 		}
@@ -206,8 +206,8 @@ func TestS5_StrangersReachNoWindow(t *testing.T) {
 	}
 }
 
-// Frames that no correct process sends: their sender is taken down, and what it sends
-// until then changes nothing either.
+// Frames that no correct process sends: their sender is taken down, and what it sends until then
+// changes nothing.
 func TestS6_ImpossibleFrames(t *testing.T) {
 	huge := int64(math.MaxInt64)
 	many := make([]runs, runsMax+1)
@@ -283,24 +283,24 @@ func TestS6_ImpossibleFrames(t *testing.T) {
 		{wire.Header{Kind: wire.WinGrant, Aux: uint32(class.Win)}, nil}, //
 	} {
 		mem, all := guarded(100)
-		e, _, f := inTheWild(t, Created, mem)
+		e, _, f := withFakePeers(t, Created, mem)
 		c.h.Name = max(c.h.Name, 5)
 		if c.h.Kind == wire.WinFault {
 			c.h.Name = 0
 		}
-		hear(e, c.h, c.payload)
+		deliver(e, c.h, c.payload)
 		if len(f.lost) != 1 || f.lost[0] != enemy || len(f.sent) != 0 {
 			t.Errorf("frame %d, %+v: %v are taken down, and %+v is said", i, c.h, f.lost, f.sent)
 		}
-		hear(e, wire.Header{Kind: put}, []byte{1})
+		deliver(e, wire.Header{Kind: put}, []byte{1})
 		untouched(t, all)
 		f.down(e, enemy)
 	}
 }
 
-// Answers that are for nobody, or more than was asked for.
+// Answers to no request, or with more data than was asked for.
 func TestS6_ForgedAnswers(t *testing.T) {
-	e, w, f := inTheWild(t, Created, make([]byte, 1000))
+	e, w, f := withFakePeers(t, Created, make([]byte, 1000))
 	result, around := guarded(100)
 	r := start(e, w, Op{Kind: Get, Result: mem.Of(result)}, true)
 	name := f.take()[0].h.Name
@@ -324,8 +324,8 @@ func TestS6_ForgedAnswers(t *testing.T) {
 	if e.Place(stranger, &h) != nil {
 		t.Error("the answer of another process is placed")
 	}
-	hear(e, wire.Header{Kind: wire.WinDone, Arg: 1}, nil) // nobody has flushed
-	hear(e, wire.Header{Kind: wire.WinDone, Arg: math.MaxUint64}, nil)
+	deliver(e, wire.Header{Kind: wire.WinDone, Arg: 1}, nil) // nobody has flushed
+	deliver(e, wire.Header{Kind: wire.WinDone, Arg: math.MaxUint64}, nil)
 	if untouched(t, around); r.Done() || len(f.lost) != 0 {
 		t.Fatalf("a forged answer completes a get, or takes %v down", f.lost)
 	}

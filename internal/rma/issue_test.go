@@ -26,8 +26,8 @@ func int64s(x int64) []byte { return binary.LittleEndian.AppendUint64(nil, uint6
 
 func toInt64(b []byte) int64 { return int64(binary.LittleEndian.Uint64(b)) }
 
-// RC-07: any number of requests to one peer may be outstanding, of all four kinds, and
-// each tells when its memory may be used.
+// RC-07: any number of requests to one peer may be outstanding, of all four kinds, and each
+// completes when its memory may be used again.
 func TestRC07_ManyRequests(t *testing.T) {
 	each(t, 2, func(w *world.World) error {
 		for i, m := range makers()[:3] {
@@ -190,8 +190,8 @@ func TestRC08_EpochsAndEmptyOperations(t *testing.T) {
 	})
 }
 
-// X-RMA-17: Start and operations return before the target posts, nothing arrives before
-// it does, and then all arrives in order.
+// X-RMA-17: Start and operations return before the target posts, nothing arrives before the post,
+// and then all operations arrive in order.
 func TestXRMA17_OperationsWaitForThePost(t *testing.T) {
 	const size = 1 << 12
 	eachWindow(t, 2, size, 8, func(x *window) error {
@@ -240,9 +240,9 @@ func TestXRMA17_OperationsWaitForThePost(t *testing.T) {
 	})
 }
 
-// RC-03, RC-04, RC-11, RC-14, RC-17: accumulates of all kinds by many goroutines of all
-// ranks, also to the own memory, on elements that lie anywhere: each is atomic, and what
-// they return is a permutation.
+// RC-03, RC-04, RC-11, RC-14, RC-17: accumulates of all kinds by many goroutines of all ranks, also
+// to the own memory, on elements at any address: each is atomic, and the fetched values are a
+// permutation.
 func TestRC03RC04_Atomicity(t *testing.T) {
 	const threads, elements = 3, 100
 	rounds := 40

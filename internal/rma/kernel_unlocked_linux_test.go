@@ -12,8 +12,8 @@ import (
 // MayUnlocked is how many operations to a rank may still be made without the lock.
 func (v *View) MayUnlocked(rank int) int32 { return v.w.targets[rank].Load().rec.May.Load() }
 
-// AllowUnlocked does what follows an operation to a rank that the kernel has made, when n more
-// are to make no offer.
+// AllowUnlocked does what follows an operation to a rank by the kernel, when n more would make no
+// offer.
 func (v *View) AllowUnlocked(rank int, n uint32) {
 	t, e := v.w.targets[rank].Load(), v.w.e
 	e.p.Lock()
@@ -22,8 +22,8 @@ func (v *View) AllowUnlocked(rank int, n uint32) {
 	e.allow(t)
 }
 
-// What is copied without the lock is what may be: within the memory, of a process that is not
-// known to be gone, in a view without order, as often as was allowed.
+// An operation is made without the lock only if it is within the memory, of a process that is not
+// known to have died, in a view without order, and as often as was allowed.
 func TestUnlockedCopiesWhatMayBe(t *testing.T) {
 	mem := make([]byte, 64<<10) // large: on the heap, which does not move
 	var gone atomic.Bool
@@ -80,7 +80,7 @@ func TestUnlockedCopiesWhatMayBe(t *testing.T) {
 	}
 }
 
-// What need not ask for an offer is counted as if it had asked.
+// An operation that need not ask for an offer is counted as if it had asked.
 func TestOffersSpared(t *testing.T) {
 	for _, c := range []struct {
 		what   string

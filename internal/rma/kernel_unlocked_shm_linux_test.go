@@ -21,8 +21,8 @@ func allowed(x *window) error {
 	return nil
 }
 
-// Puts and gets of memory that the kernel copies go on without the engine's lock, and the errors
-// of the program are those that they are with it.
+// Puts and gets of memory that the kernel copies work without the engine's lock, and report the
+// same errors as with it.
 func TestPutAndGetWithoutTheLock(t *testing.T) {
 	defer awake(t)()
 	onShm(t, func(w *world.World) error {
@@ -69,8 +69,8 @@ func TestPutAndGetWithoutTheLock(t *testing.T) {
 	})
 }
 
-// F1: an operation on memory of a process that has died fails, though it was allowed to be made
-// without the lock, and no other is allowed.
+// F1: an operation on memory of a process that has died fails, although it was allowed without the
+// lock, and no other is allowed.
 func TestF1_TargetDiesWithOperationsAllowed(t *testing.T) {
 	defer awake(t)()
 	if !slices.Contains(fabrics(2), "shm") {

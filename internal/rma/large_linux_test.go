@@ -17,8 +17,8 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// X-RMA-15: sizes, displacements, units and extents beyond 4 GiB. The memory is sparse, so
-// that only what is touched exists.
+// X-RMA-15: sizes, displacements, units and extents beyond 4 GiB. The memory is sparse, so that
+// only accessed pages exist.
 func TestXRMA15_BeyondFourGiB(t *testing.T) {
 	const size, giB = 9 << 30, 1 << 30
 	each(t, 2, func(w *world.World) error {
@@ -76,8 +76,8 @@ func TestXRMA15_BeyondFourGiB(t *testing.T) {
 	})
 }
 
-// RC-13: long transfers, in pieces by whichever way, between layouts of long and of short
-// blocks, to all kinds of windows.
+// RC-13: long transfers, in pieces by each path, between layouts of long and of short blocks, to
+// all kinds of windows.
 func TestRC13_TransfersInPieces(t *testing.T) {
 	const size = 600<<10 + 64
 	eachWindow(t, 2, size, 8, func(x *window) error {

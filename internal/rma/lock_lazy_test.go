@@ -15,7 +15,7 @@ import (
 // shortEpoch begins an epoch with the enemy by f and ends it in a goroutine of its own. It
 // returns the frames that were sent until Unlock waited, and where its error will be. The lock
 // is held before and after.
-func shortEpoch(t *testing.T, e *Engine, w *Window, f *wild, exclusive bool, call func(v *View) error) ([]sentFrame, chan error) {
+func shortEpoch(t *testing.T, e *Engine, w *Window, f *fakeFabric, exclusive bool, call func(v *View) error) ([]sentFrame, chan error) {
 	t.Helper()
 	v := newView(w)
 	v.options.Store(&Options{})
@@ -46,15 +46,15 @@ func shortEpoch(t *testing.T, e *Engine, w *Window, f *wild, exclusive bool, cal
 	}
 }
 
-// result gives up the lock until Unlock has returned.
+// result releases the lock until Unlock has returned.
 func (e *Engine) result(ended chan error) error {
 	e.p.Unlock()
 	defer e.p.Lock()
 	return <-ended
 }
 
-// RS-03: an epoch with one short operation is one frame, and one answer that carries what is
-// fetched.
+// RS-03: an epoch with one short operation is one frame, and one answer that carries the fetched
+// data.
 func TestRS03_EpochsInOneFrame(t *testing.T) {
 	got := make([]byte, 8)
 	for _, c := range []struct {
@@ -82,7 +82,7 @@ func TestRS03_EpochsInOneFrame(t *testing.T) {
 		}, want: wire.Header{Tag: int32(wire.WinCas), Arg: 8, Aux: aux(0, op.Int64), Flags: wire.Fetches}, payload: append(length(1), length(2)...), answer: []byte("ijklmnop")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e, w, f := inTheWild(t, Created, make([]byte, 100))
+			e, w, f := withFakePeers(t, Created, make([]byte, 100))
 			for turn := range 2 {
 				sent, ended := shortEpoch(t, e, w, f, c.exclusive, c.call)
 				if len(sent) != 1 {
@@ -101,9 +101,9 @@ func TestRS03_EpochsInOneFrame(t *testing.T) {
 					t.Fatalf("frame %+v with %x, want %+v with %x", h, sent[0].payload, want, c.payload)
 				}
 				if turn == 0 {
-					hear(e, wire.Header{Kind: wire.WinDone, Arg: h.Name}, c.answer)
+					deliver(e, wire.Header{Kind: wire.WinDone, Arg: h.Name}, c.answer)
 				} else { // the lock is taken: it comes later, and all goes as if Lock had waited for it
-					hear(e, wire.Header{Kind: wire.WinGrant}, nil)
+					deliver(e, wire.Header{Kind: wire.WinGrant}, nil)
 					again := f.take()
 					last := again[len(again)-1].h
 					switch {
@@ -113,13 +113,13 @@ func TestRS03_EpochsInOneFrame(t *testing.T) {
 						t.Fatalf("after the grant: %+v", again)
 					}
 					if again[0].h.Kind != last.Kind { // it has asked for data
-						hear(e, wire.Header{Kind: wire.WinReply, Name: again[0].h.Name}, c.answer)
+						deliver(e, wire.Header{Kind: wire.WinReply, Name: again[0].h.Name}, c.answer)
 					}
 					at := last.Arg
 					if last.Kind != wire.WinUnlock {
 						at = last.Name // with the operation
 					}
-					hear(e, wire.Header{Kind: wire.WinDone, Arg: at}, nil)
+					deliver(e, wire.Header{Kind: wire.WinDone, Arg: at}, nil)
 				}
 				if err := e.result(ended); err != nil || len(f.lost) > 0 {
 					t.Fatalf("Unlock: %v, %d taken down", err, len(f.lost))
@@ -136,27 +136,27 @@ func TestRS03_EpochsInOneFrame(t *testing.T) {
 	}
 }
 
-// RC-18, RS-03: what is wrong with the operation of an epoch in one frame is told by Unlock, and
-// so is a death, of a holder or of the target; the next epoch can be opened.
+// RC-18, RS-03: Unlock reports the error of the operation of an epoch in one frame, and a death, of
+// a holder or of the target; the next epoch can be opened.
 func TestRC18_F3_EpochsInOneFrameFail(t *testing.T) {
 	put := func(v *View) error { return v.PutBytes([]byte("abc"), enemy, 97) }
 	for name, c := range map[string]struct {
 		class  class.Class
-		answer func(e *Engine, f *wild, at uint64)
+		answer func(e *Engine, f *fakeFabric, at uint64)
 	}{
-		"beyond": {class.RMARange, func(e *Engine, f *wild, at uint64) {
+		"beyond": {class.RMARange, func(e *Engine, f *fakeFabric, at uint64) {
 			x, b := fault{class.RMARange, wire.WinPut, 97, 3, 90}, make([]byte, faultSize)
 			h := wire.Header{Kind: wire.WinDone, Arg: at, Flags: wire.Faulty}
 			x.encode(&h, b)
-			hear(e, h, b)
+			deliver(e, h, b)
 		}},
-		"a holder": {class.ProcFailed, func(e *Engine, f *wild, at uint64) {
-			hear(e, wire.Header{Kind: wire.WinGrant, Aux: uint32(class.ProcFailed), Arg: enemy}, nil)
+		"a holder": {class.ProcFailed, func(e *Engine, f *fakeFabric, at uint64) {
+			deliver(e, wire.Header{Kind: wire.WinGrant, Aux: uint32(class.ProcFailed), Arg: enemy}, nil)
 		}},
-		"the target": {class.ProcFailed, func(e *Engine, f *wild, at uint64) { f.down(e, enemy) }},
+		"the target": {class.ProcFailed, func(e *Engine, f *fakeFabric, at uint64) { f.down(e, enemy) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, w, f := inTheWild(t, Created, make([]byte, 100))
+			e, w, f := withFakePeers(t, Created, make([]byte, 100))
 			sent, ended := shortEpoch(t, e, w, f, true, put)
 			c.answer(e, f, sent[0].h.Name)
 			failedWith(t, e.result(ended), c.class)
@@ -167,7 +167,7 @@ func TestRC18_F3_EpochsInOneFrameFail(t *testing.T) {
 				return
 			}
 			sent, ended = shortEpoch(t, e, w, f, false, put)
-			hear(e, wire.Header{Kind: wire.WinDone, Arg: sent[0].h.Name}, nil)
+			deliver(e, wire.Header{Kind: wire.WinDone, Arg: sent[0].h.Name}, nil)
 			if err := e.result(ended); err != nil {
 				t.Error(err)
 			}
@@ -175,14 +175,14 @@ func TestRC18_F3_EpochsInOneFrameFail(t *testing.T) {
 	}
 }
 
-// S5, S6: a target that answers an epoch in one frame with what nobody asked for is taken down,
-// and nothing is written but what was asked for.
+// S5, S6: a target that answers an epoch in one frame with data that were not asked for is taken
+// down, and only the requested result is written.
 func TestS6_ForgedAnswersToEpochs(t *testing.T) {
 	for _, c := range []struct {
 		n    int // bytes of a get; 0: a put
 		data int
 	}{{8, 0}, {8, 7}, {8, 9}, {8, 4096}, {0, 1}, {0, 8}} {
-		e, w, f := inTheWild(t, Created, make([]byte, 100))
+		e, w, f := withFakePeers(t, Created, make([]byte, 100))
 		result, all := guarded(c.n)
 		sent, ended := shortEpoch(t, e, w, f, true, func(v *View) error {
 			if c.n == 0 {
@@ -190,12 +190,12 @@ func TestS6_ForgedAnswersToEpochs(t *testing.T) {
 			}
 			return v.GetBytes(result, enemy, 0)
 		})
-		hear(e, wire.Header{Kind: wire.WinDone, Arg: sent[0].h.Name, Chan: 3}, make([]byte, c.n)) // of another channel
-		hear(e, wire.Header{Kind: wire.WinDone, Arg: sent[0].h.Name + 1}, make([]byte, c.n))
+		deliver(e, wire.Header{Kind: wire.WinDone, Arg: sent[0].h.Name, Chan: 3}, make([]byte, c.n)) // of another channel
+		deliver(e, wire.Header{Kind: wire.WinDone, Arg: sent[0].h.Name + 1}, make([]byte, c.n))
 		if len(f.lost) > 0 || to(w).lazy.at == 0 {
 			t.Errorf("%+v: an answer to something else is taken", c)
 		}
-		hear(e, wire.Header{Kind: wire.WinDone, Arg: sent[0].h.Name}, make([]byte, c.data))
+		deliver(e, wire.Header{Kind: wire.WinDone, Arg: sent[0].h.Name}, make([]byte, c.data))
 		if len(f.lost) != 1 {
 			t.Errorf("%+v: the sender of the answer is not taken down", c)
 		}
@@ -206,28 +206,28 @@ func TestS6_ForgedAnswersToEpochs(t *testing.T) {
 		e.p.Lock()
 	}
 	// A second answer, of either kind, to an epoch that is over.
-	e, w, f := inTheWild(t, Created, make([]byte, 100))
+	e, w, f := withFakePeers(t, Created, make([]byte, 100))
 	sent, ended := shortEpoch(t, e, w, f, true, nil)
 	done := wire.Header{Kind: wire.WinDone, Arg: sent[0].h.Name}
-	hear(e, done, nil)
-	hear(e, done, make([]byte, 8))
+	deliver(e, done, nil)
+	deliver(e, done, make([]byte, 8))
 	if err := e.result(ended); err != nil || len(f.lost) > 0 {
 		t.Errorf("%v, %d taken down", err, len(f.lost))
 	}
-	hear(e, wire.Header{Kind: wire.WinGrant}, nil)
+	deliver(e, wire.Header{Kind: wire.WinGrant}, nil)
 	if len(f.lost) != 1 {
 		t.Error("who grants a lock that nobody has asked for is not taken down")
 	}
 }
 
-// hearEpoch delivers a WinEpoch of a process.
-func hearEpoch(e *Engine, from int, h wire.Header, payload []byte) {
+// deliverEpoch delivers a WinEpoch of a process.
+func deliverEpoch(e *Engine, from int, h wire.Header, payload []byte) {
 	h.Kind, h.Ctx, h.Size = wire.WinEpoch, window, uint32(len(payload))
 	e.Frame(from, &h, payload)
 }
 
-// RW-09: an epoch in one frame has the lock in its turn. While that is taken its operation is
-// not made, and nothing of it is kept.
+// RW-09: an epoch in one frame gets the lock in its turn. While the lock is taken its operation is
+// not carried out, and nothing of it is kept.
 func TestRW09_EpochsTakeTheirTurn(t *testing.T) {
 	e, w, f := remotelyLocked(t, 4)
 	w.mem = []byte("abcdefghijklmnop")
@@ -241,17 +241,17 @@ func TestRW09_EpochsTakeTheirTurn(t *testing.T) {
 			t.Fatalf("%s: %+v, want a WinDone %d to %d with %q", when, sent, name, to, data)
 		}
 	}
-	hearEpoch(e, 1, get, length(4))
+	deliverEpoch(e, 1, get, length(4))
 	done("free", 1, 5, "abcd")
-	hearEpoch(e, 1, put, []byte("XY"))
+	deliverEpoch(e, 1, put, []byte("XY"))
 	done("free again", 1, 6, "")
 	w.lockAsked(2, false)
 	expectGrants(t, f, "a reader", [2]int{2, -1})
-	hearEpoch(e, 1, get, length(4))
+	deliverEpoch(e, 1, get, length(4))
 	done("beside a reader", 1, 5, "aXYd")
-	hearEpoch(e, 1, put, []byte("--"))
-	hearEpoch(e, 3, get, length(4))
-	hearEpoch(e, 4, put, []byte("++"))
+	deliverEpoch(e, 1, put, []byte("--"))
+	deliverEpoch(e, 3, get, length(4))
+	deliverEpoch(e, 4, put, []byte("++"))
 	expectGrants(t, f, "a reader has it")
 	if string(w.mem[:4]) != "aXYd" {
 		t.Fatalf("memory %q", w.mem)
@@ -268,7 +268,7 @@ func TestRW09_EpochsTakeTheirTurn(t *testing.T) {
 	}
 	beyond := put
 	beyond.Arg = 15
-	hearEpoch(e, 1, beyond, []byte("--"))
+	deliverEpoch(e, 1, beyond, []byte("--"))
 	sent := f.take()
 	if len(sent) != 1 || sent[0].h.Kind != wire.WinDone || sent[0].h.Flags != wire.Faulty || len(w.service.holders) > 0 {
 		t.Fatalf("beyond the end: %+v, holders %v", sent, w.service.holders)
@@ -319,7 +319,7 @@ func TestS5_ForgedEpochs(t *testing.T) {
 		mem, all := guarded(bundledMax * 2)
 		e, w, f := remotelyLocked(t, 2)
 		w.mem, w.own = mem, e.region(mem, w.control, 0)
-		hearEpoch(e, 1, c.h, c.payload)
+		deliverEpoch(e, 1, c.h, c.payload)
 		if len(f.lost) != 1 || len(w.service.holders)+len(w.service.queue) > 0 || len(f.take()) > 0 {
 			t.Errorf("%s: its sender is not taken down", c.name)
 		}
@@ -329,8 +329,8 @@ func TestS5_ForgedEpochs(t *testing.T) {
 	}
 	e, w, f := remotelyLocked(t, 2) // a second request, while the first waits
 	w.lockAsked(2, true)
-	hearEpoch(e, 1, wire.Header{}, nil)
-	hearEpoch(e, 1, wire.Header{}, nil)
+	deliverEpoch(e, 1, wire.Header{}, nil)
+	deliverEpoch(e, 1, wire.Header{}, nil)
 	if len(f.lost) != 1 || len(w.service.queue) != 1 {
 		t.Error("who asks twice is not taken down")
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// RW-09, RS-03: epochs of one operation of each kind, short and long, beside long epochs that
-// read and write: every sum is exact, nothing is made twice, and what one epoch fetches is as
-// another has left it.
+// RW-09, RS-03: epochs of one operation of each kind, short and long, beside long epochs that read
+// and write: every sum is exact, no operation is carried out twice, and an epoch fetches what
+// another has left.
 func TestRW09_ShortEpochs(t *testing.T) {
 	const words = 1000 // of a long operation, more than one frame of an epoch holds
 	each(t, 4, func(w *world.World) error {
@@ -95,8 +95,8 @@ func TestRW09_ShortEpochs(t *testing.T) {
 	})
 }
 
-// RW-09, RS-03: a process that locks two targets has the locks in the order of its calls,
-// whatever it does in the epochs: all that keep to one order go on.
+// RW-09, RS-03: a process that locks two targets gets the locks in the order of its calls, whatever
+// it does in the epochs: processes that keep to one order all make progress.
 func TestRW09_LocksKeepTheirOrder(t *testing.T) {
 	defer awake(t)()
 	each(t, 4, func(w *world.World) error {
@@ -131,8 +131,8 @@ func TestRW09_LocksKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// RS-03, TH-01: a goroutine that locks waits for no other's epoch, not even for a lock which that
-// has not got yet, and waits for later.
+// RS-03, TH-01: a goroutine that locks waits for no epoch of another goroutine, not even for a lock
+// which that has not got yet and waits for later.
 func TestRS03_GoroutinesLockBesideEachOther(t *testing.T) {
 	defer awake(t)()
 	on(t, "tcp", 4, func(w *world.World) error { // elsewhere Lock itself waits

@@ -18,11 +18,11 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// remotelyLocked is a window of a process whose peers, members all of them, are the test.
-// The engine's lock is held until the test ends.
-func remotelyLocked(t *testing.T, peers int) (*Engine, *Window, *wild) {
+// remotelyLocked is a window of a process whose peers, all of them members, are the test. The
+// engine's lock is held until the test ends.
+func remotelyLocked(t *testing.T, peers int) (*Engine, *Window, *fakeFabric) {
 	t.Helper()
-	f := &wild{}
+	f := &fakeFabric{}
 	p, err := proc.New(boot.Memory(1 + peers)[0], nil, f, proc.Policy{Yield: func() {}})
 	if err != nil {
 		t.Fatal(err)
@@ -63,9 +63,9 @@ func targetElsewhere(t *testing.T, w *Window) *target {
 	return to
 }
 
-// grants are the processes that were told that they have the lock, and of whom; -1: of
-// nobody.
-func grants(f *wild) (list [][2]int) {
+// grants are the processes that were told that they have the lock, each with the dead process that
+// was named; -1: none.
+func grants(f *fakeFabric) (list [][2]int) {
 	for _, s := range f.take() {
 		if s.h.Kind == wire.WinGrant {
 			of := -1
@@ -78,15 +78,15 @@ func grants(f *wild) (list [][2]int) {
 	return list
 }
 
-func expectGrants(t *testing.T, f *wild, when string, want ...[2]int) {
+func expectGrants(t *testing.T, f *fakeFabric, when string, want ...[2]int) {
 	t.Helper()
 	if got := grants(f); !slices.Equal(got, want) {
 		t.Errorf("%s: granted %v, want %v", when, got, want)
 	}
 }
 
-// RW-09: origins on other nodes have the lock in the order in which they asked, shared ones
-// together; those who come later do not pass one who waits to have it exclusively.
+// RW-09: origins on other nodes get the lock in the order in which they asked, shared ones
+// together; later ones do not pass one that waits for an exclusive lock.
 func TestRW09_ServiceGrantsInOrder(t *testing.T) {
 	_, w, f := remotelyLocked(t, 8)
 	ask := func(from int32, exclusive bool) {
@@ -157,8 +157,8 @@ func TestRW09_ServiceGrantsInOrder(t *testing.T) {
 	}
 }
 
-// F3: an origin on another node dies with the lock: the next is told once, and is granted
-// it when it asks again. One that dies while it waits is forgotten.
+// F3: an origin on another node dies with the lock: the next is told once, and is granted the lock
+// when it asks again. One that dies while it waits is forgotten.
 func TestF3_ServiceTellsTheNext(t *testing.T) {
 	e, w, f := remotelyLocked(t, 5)
 	for from := int32(1); from <= 4; from++ {
@@ -193,9 +193,9 @@ func TestF3_ServiceTellsTheNext(t *testing.T) {
 	}
 }
 
-// Random requests, returns and deaths, against a model: conflicting holders never are
-// together, who asked earlier and is in conflict is earlier, all get it in the end, and of
-// each that died with the lock one is told.
+// Random requests, releases and deaths, against a model: conflicting holders are never together, of
+// two conflicting requests the earlier is granted first, all are granted in the end, and of each
+// process that died with the lock one holder is told.
 func TestF3_ServiceHistories(t *testing.T) {
 	const peers = 6
 	for seed := range uint64(500) {
@@ -290,7 +290,7 @@ func TestF3_ServiceHistories(t *testing.T) {
 	}
 }
 
-// F6: who waits says in which call, on which window, and for whom.
+// F6: a waiter says in which call it waits, on which window, and for which rank.
 func TestF6_WaiterSaysForWhom(t *testing.T) {
 	e, w, _ := remotelyLocked(t, 2)
 	name := "board"
@@ -305,7 +305,7 @@ func TestF6_WaiterSaysForWhom(t *testing.T) {
 	}
 }
 
-// S5, S6: answers that nobody has asked for are refused.
+// S5, S6: answers without a request are refused.
 func TestS6_GrantsThatNobodyAskedFor(t *testing.T) {
 	e, w, _ := remotelyLocked(t, 2)
 	to := targetElsewhere(t, w)
@@ -334,8 +334,8 @@ func TestS6_GrantsThatNobodyAskedFor(t *testing.T) {
 	}
 }
 
-// S6: a correct target that has freed the window refuses its lock (Engine.stale): the origin's
-// call fails with that reason, and the target is not taken down.
+// S6: a correct target that has freed the window refuses its lock (Engine.stale): the origin's call
+// fails with that reason, and the target is not taken down.
 func TestS6_LocksOfAFreedWindowAreRefused(t *testing.T) {
 	e, w, f := remotelyLocked(t, 2)
 	to := targetElsewhere(t, w)

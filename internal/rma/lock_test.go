@@ -14,8 +14,8 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// hold locks a target and returns when the lock is held, which Lock alone does not promise
-// of a target on another node: the first flush does.
+// hold locks a target and returns when the lock is held, which Lock alone does not promise for a
+// target on another node: the first flush does.
 func hold(v *rma.View, exclusive bool, target int) error {
 	err := v.Lock(exclusive, target, 0)
 	if err == nil {
@@ -26,7 +26,7 @@ func hold(v *rma.View, exclusive bool, target int) error {
 	return err
 }
 
-// add reads a word of a target, adds one and writes it back: not atomic by itself.
+// add reads a word of a target, adds one and writes it back: not atomically.
 func add(v *rma.View, target int, disp int64) error {
 	b := make([]byte, 8)
 	if err := v.GetBytes(b, target, disp); err != nil {
@@ -72,8 +72,8 @@ func TestRW09_ExclusiveCounter(t *testing.T) {
 	})
 }
 
-// RM-01, RM-02, RM-03, RM-07, X-RMA-07: rules 5 and 6 of 12.7, unified model: what was stored or put under a lock is seen by who locks the window
-// after that.
+// RM-01, RM-02, RM-03, RM-07, X-RMA-07: rules 5 and 6 of 12.7, unified model: a process that locks
+// the window later sees what was stored or put under a lock.
 func TestRM01_LockedStoresAndPutsAreSeen(t *testing.T) {
 	each(t, 2, func(w *world.World) error {
 		me := w.Comm.Rank
@@ -120,7 +120,7 @@ func TestRM01_LockedStoresAndPutsAreSeen(t *testing.T) {
 	})
 }
 
-// board is what ranks that are goroutines know of who has a lock: the oracle.
+// board is the oracle: which of the ranks, which are goroutines, have a lock.
 type board struct {
 	mu      sync.Mutex
 	writers map[int]int // by target
@@ -153,8 +153,8 @@ func (b *board) leave(target int, exclusive bool) {
 }
 
 // RW-09, X-RMA-04: random locks, nested ones in the order of the ranks, of all, shared and
-// exclusive, with delays anywhere and with more ranks than cores: an exclusive one is alone, shared ones
-// are together, and nobody waits for ever. RS-10.
+// exclusive, with delays anywhere and with more ranks than cores: an exclusive one is alone, shared
+// ones are together, and no rank waits for ever. RS-10.
 func TestRW09_LocksExclude(t *testing.T) {
 	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp", "inproc@01100", "shm@01101", "shm@01223") {
 		b := &board{writers: map[int]int{}, readers: map[int]int{}}
@@ -266,9 +266,9 @@ func stressAll(v *rma.View, b *board, g *rand.Rand, delay func()) error {
 	return v.UnlockAll()
 }
 
-// Locks are fair: while readers come again and again, so that there always is one, a
-// writer gets the lock; and a reader does among writers: whether they claim it in memory
-// or by frames. It is counted how often it is overtaken.
+// Locks are fair: a writer gets the lock while readers overlap all the time, and a reader gets it
+// among writers, whether they claim it in memory or by frames. The test counts how often it is
+// overtaken.
 func TestLocksAreFair(t *testing.T) {
 	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp", "inproc@01100", "shm@01100") {
 		for _, exclusive := range []bool{true, false} {
@@ -281,8 +281,8 @@ func TestLocksAreFair(t *testing.T) {
 	}
 }
 
-// starve has rank 1 lock rank 0 a few times, and all others again and again in the other
-// mode until rank 1 has; two of them hold it in turn, so that it is never free.
+// starve has rank 1 lock rank 0 a few times, and all others again and again in the other mode until
+// rank 1 is done; two of them hold it in turn, so that it is never free.
 func starve(w *world.World, v *rma.View, exclusive bool) error {
 	one := word(1)
 	if w.Comm.Rank == 1 {
@@ -313,7 +313,7 @@ func starve(w *world.World, v *rma.View, exclusive bool) error {
 	}
 }
 
-// X-RMA-04: LockAll excludes who locks exclusively.
+// X-RMA-04: LockAll excludes exclusive locks.
 func TestXRMA04_LockAllExcludes(t *testing.T) {
 	each(t, 3, func(w *world.World) error {
 		n, me := w.Comm.Size(), w.Comm.Rank

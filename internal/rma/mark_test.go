@@ -9,18 +9,18 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// about says who waits in a test.
+// about describes a waiter of a test.
 type about string
 
 func (a about) AppendAbout(b []byte) []byte { return append(b, a...) }
 
-// Flushes of several goroutines at once, who all sleep when the answer to the first comes: the
-// next is asked for although those who are woken never call again, when the answer is seen by
-// a service; and one that has been delayed when a service, or one about to sleep, polls.
+// Several goroutines flush at once, and all sleep when the answer to the first flush comes. The
+// next flush is sent although the woken goroutines never call again, when a service receives the
+// answer; and a delayed flush is sent when a service polls, or a goroutine that is about to sleep.
 func TestFlushesAreAskedForThoughOthersDoNotCallAgain(t *testing.T) {
 	for _, delayed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("delayed=%v", delayed), func(t *testing.T) {
-			e, w, _ := inTheWild(t, Created, make([]byte, 100))
+			e, w, _ := withFakePeers(t, Created, make([]byte, 100))
 			c := &to(w).main
 			ended := make(chan int, 3)
 			wait := func(i int) {

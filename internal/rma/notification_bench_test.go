@@ -7,8 +7,8 @@ import (
 	"github.com/halo-mpi/halo/internal/rma"
 )
 
-// What a notification costs on mapped memory beside the operation, where nobody waits for
-// it.
+// BenchmarkNotification measures what a notification costs on mapped memory beside the operation,
+// where nobody waits for it.
 func BenchmarkNotification(b *testing.B) {
 	lock := func(v *rma.View) error { return v.LockAll(0) }
 	bytes := make([]byte, 8)

@@ -26,11 +26,11 @@ func counted(t *testing.T, w *Window, i int, n int64) {
 	}
 }
 
-// What is refused notifies nobody, in whichever frame of an operation it was; the
-// notifications of others count (S5).
+// A refused operation notifies nobody, whichever of its frames is refused; the notifications of
+// others count (S5).
 func TestS5_QV38_RefusedOperationsNotifyNobody(t *testing.T) {
 	mem, all := guarded(1000)
-	e, w, f := inTheWild(t, Created, mem)
+	e, w, f := withFakePeers(t, Created, mem)
 	beyond := uint64(len(mem) - 4)
 	for _, h := range []wire.Header{
 		{Kind: wire.WinPut, Arg: beyond},
@@ -38,35 +38,35 @@ func TestS5_QV38_RefusedOperationsNotifyNobody(t *testing.T) {
 		{Kind: wire.WinAcc, Arg: beyond, Aux: aux(op.Sum, op.Int64)},
 		{Kind: wire.WinAcc, Arg: beyond, Aux: aux(op.Sum, op.Int64), Flags: wire.WithResult, Name: 7},
 	} {
-		hear(e, withNotice(h, 9), make([]byte, 8))
+		deliver(e, withNotice(h, 9), make([]byte, 8))
 		if x := faultOf(t, f, h.Name); x.class != class.RMARange {
 			t.Errorf("kind %d: class %v", h.Kind, x.class)
 		}
 	}
-	hear(e, withNotice(wire.Header{Kind: wire.WinGet, Arg: beyond, Name: 7}, 9), length(8))
+	deliver(e, withNotice(wire.Header{Kind: wire.WinGet, Arg: beyond, Name: 7}, 9), length(8))
 	faultOf(t, f, 7)
-	hear(e, withNotice(wire.Header{Kind: wire.WinCas, Arg: beyond, Name: 7, Aux: aux(0, op.Int64)}, 9), make([]byte, 16))
+	deliver(e, withNotice(wire.Header{Kind: wire.WinCas, Arg: beyond, Name: 7, Aux: aux(0, op.Int64)}, 9), make([]byte, 16))
 	faultOf(t, f, 7)
 	r := runs{off: int64(beyond), length: 8, stride: 8, count: 1}
-	hear(e, withNotice(wire.Header{Kind: wire.WinGet, Tag: 1, Name: 7}, 9), withRuns(0, r))
+	deliver(e, withNotice(wire.Header{Kind: wire.WinGet, Tag: 1, Name: 7}, 9), withRuns(0, r))
 	faultOf(t, f, 7)
 	counted(t, w, 9, 0)
 	untouched(t, all)
 
 	// The first frame of two is refused: the second is done, and notifies nobody. The
 	// operation after that does.
-	hear(e, wire.Header{Kind: wire.WinPut, Flags: wire.Notifies, Arg: beyond}, make([]byte, 8))
+	deliver(e, wire.Header{Kind: wire.WinPut, Flags: wire.Notifies, Arg: beyond}, make([]byte, 8))
 	faultOf(t, f, 0)
-	hear(e, withNotice(wire.Header{Kind: wire.WinPut, Arg: 8}, 9), make([]byte, 8))
+	deliver(e, withNotice(wire.Header{Kind: wire.WinPut, Arg: 8}, 9), make([]byte, 8))
 	counted(t, w, 9, 0)
-	hear(e, withNotice(wire.Header{Kind: wire.WinPut, Arg: 8}, 9), make([]byte, 8))
+	deliver(e, withNotice(wire.Header{Kind: wire.WinPut, Arg: 8}, 9), make([]byte, 8))
 	counted(t, w, 9, 1)
 	// So it is of a window with channels: each has operations of its own.
-	hear(e, wire.Header{Kind: wire.WinPut, Flags: wire.Notifies, Arg: beyond, Chan: 3}, make([]byte, 8))
+	deliver(e, wire.Header{Kind: wire.WinPut, Flags: wire.Notifies, Arg: beyond, Chan: 3}, make([]byte, 8))
 	faultOf(t, f, 0)
-	hear(e, withNotice(wire.Header{Kind: wire.WinPut, Arg: 8}, 9), make([]byte, 8))
+	deliver(e, withNotice(wire.Header{Kind: wire.WinPut, Arg: 8}, 9), make([]byte, 8))
 	counted(t, w, 9, 2)
-	hear(e, withNotice(wire.Header{Kind: wire.WinPut, Arg: 8, Chan: 3}, 9), make([]byte, 8))
+	deliver(e, withNotice(wire.Header{Kind: wire.WinPut, Arg: 8, Chan: 3}, 9), make([]byte, 8))
 	counted(t, w, 9, 2)
 	if len(w.broken) != 0 {
 		t.Errorf("%d operations are still broken", len(w.broken))
@@ -76,15 +76,15 @@ func TestS5_QV38_RefusedOperationsNotifyNobody(t *testing.T) {
 	}
 }
 
-// Notifications name a counter by 16 bits, all of which there are: none touches memory of
-// the window, and all together take what is said.
+// Notifications name a counter by 16 bits, for each value of which there is a counter: none
+// accesses memory of the window, and all together take the documented memory.
 func TestS6_QV38_EveryCounterCanBeNamed(t *testing.T) {
 	mem, all := guarded(100)
-	e, w, f := inTheWild(t, Created, mem)
+	e, w, f := withFakePeers(t, Created, mem)
 	for i := range shmfmt.CountersMax {
 		h := wire.Header{Kind: wire.WinNotify}
 		h.SetCounter(i)
-		hear(e, h, nil)
+		deliver(e, h, nil)
 	}
 	size := 0
 	for chunk := range w.counters {
@@ -103,20 +103,20 @@ func TestS6_QV38_EveryCounterCanBeNamed(t *testing.T) {
 	}
 	untouched(t, all)
 	// A peer that sends what none can is taken down, and has notified nobody.
-	hear(e, withNotice(wire.Header{Kind: wire.WinPut, Tag: runsMax + 1}, 5), make([]byte, 64))
+	deliver(e, withNotice(wire.Header{Kind: wire.WinPut, Tag: runsMax + 1}, 5), make([]byte, 64))
 	counted(t, w, 5, 1)
 	if !e.peers[enemy].refused {
 		t.Errorf("%d runs were taken", runsMax+1)
 	}
 }
 
-// A long get notifies when its last piece is on its way, and an end of an epoch behind it
-// not before.
+// A long get notifies when its last piece is sent, and an end of an epoch behind it comes after
+// that.
 func TestQV38_LongGetNotifiesAtItsEnd(t *testing.T) {
 	mem := make([]byte, 40*512)
-	e, w, f := inTheWild(t, Created, mem)
+	e, w, f := withFakePeers(t, Created, mem)
 	f.full = true // nothing goes
-	hear(e, withNotice(wire.Header{Kind: wire.WinGet, Name: 7}, 2), length(uint64(len(mem))))
+	deliver(e, withNotice(wire.Header{Kind: wire.WinGet, Name: 7}, 2), length(uint64(len(mem))))
 	counted(t, w, 2, 0)
 	for range 100 {
 		f.full = false

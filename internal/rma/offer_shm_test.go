@@ -18,7 +18,7 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// between stands between a process and its taker of offers, and counts what it takes.
+// between intercepts the offers to a process, and counts those that it takes.
 type between struct {
 	inner node.Taker
 	first func() // before an offer is done; may be nil
@@ -33,7 +33,7 @@ func (b *between) TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt
 	return b.inner.TakeOffer(from, h, data, answer)
 }
 
-// put puts it there.
+// put installs it.
 func (b *between) put(w *world.World) {
 	w.Proc.Lock()
 	defer w.Proc.Unlock()
@@ -50,7 +50,7 @@ func attentive(w *world.World, done *atomic.Bool) {
 	}
 }
 
-// onShm runs two ranks over shared memory, where that is.
+// onShm runs two ranks over shared memory, where there is any.
 func onShm(t *testing.T, fn func(w *world.World) error) {
 	t.Helper()
 	if !slices.Contains(fabrics(2), "shm") {
@@ -59,8 +59,8 @@ func onShm(t *testing.T, fn func(w *world.World) error) {
 	on(t, "shm", 2, fn)
 }
 
-// Operations on memory that is not mapped are done by a target that polls, by one that does
-// not, and by both in turn: all of them once, and what they return is what was there.
+// Operations on memory that is not mapped are carried out by a target that polls, by one that does
+// not, and by both in turn: each once, and results are the previous values.
 func TestTargetPollsNowAndThen(t *testing.T) {
 	for _, m := range makers() {
 		if m.name != "created on the heap" && m.name != "dynamic on the heap" {
@@ -104,8 +104,8 @@ func TestTargetPollsNowAndThen(t *testing.T) {
 	}
 }
 
-// countUp counts a word of rank 1 up by all operations in turn, and expects to be the only
-// one, until the target has done many of them itself.
+// countUp increments a word of rank 1 by all operations in turn, as the only process, until the
+// target has carried out many of them itself.
 func countUp(x *window, taken *atomic.Int32) error {
 	at, next := x.disp(1, 1), int64(0)
 	old := make([]byte, 8)
@@ -151,8 +151,8 @@ func countUp(x *window, taken *atomic.Int32) error {
 	return nil
 }
 
-// A target that has taken an offer and loses its core is waited for; others of the origin's
-// process go on meanwhile, by the kernel.
+// If a target that has taken an offer loses its core, the origin waits for it; other goroutines of
+// the origin continue meanwhile, by the kernel.
 func TestTargetStopsInAnOffer(t *testing.T) {
 	var done, inside, others atomic.Bool
 	by := between{first: func() {
@@ -208,7 +208,7 @@ func TestTargetStopsInAnOffer(t *testing.T) {
 	})
 }
 
-// F1: a target that dies with an offer that it has taken is not waited for.
+// F1: the origin does not wait for a target that has died with an offer.
 func TestF1_TargetDiesInAnOffer(t *testing.T) {
 	for name, call := range map[string]func(x *window) error{
 		"put":          func(x *window) error { return x.PutBytes(eight, 1, 0) },
@@ -276,8 +276,8 @@ func TestF1_TargetDiesInAnOffer(t *testing.T) {
 	}
 }
 
-// A target that waits inside Halo, and has gone to sleep over it, is roused by operations that
-// go on, and does them itself from then on. One in which nobody waits is not.
+// Repeated operations wake a target that waits inside Halo and has fallen asleep, and from then on
+// it carries them out itself. A target in which nobody waits is not woken.
 func TestWaitingTargetIsWoken(t *testing.T) {
 	for _, waits := range []bool{true, false} {
 		t.Run(fmt.Sprintf("waits=%t", waits), func(t *testing.T) {

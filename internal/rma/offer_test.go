@@ -10,7 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// do is what an offer asks for.
+// do is the operation of an offer.
 func do(k Kind, o op.Op, t op.Type) uint32 {
 	return uint32(k) | uint32(o)<<offerOp | uint32(t)<<offerType
 }
@@ -24,13 +24,13 @@ var offering = map[string]shmfmt.OfferHead{
 	"compare":        {Do: do(CompareAndSwap, 0, op.Int64), Size: 8},
 }
 
-// An offer is done where it says in the window that it names, for a member, and all of it is
-// looked up by the target; any other is refused and changes nothing (S5).
+// An offer is carried out at its offset in the window that it names, for a member, and the target
+// checks all of it; any other is refused and changes nothing (S5).
 func TestS5_ForgedOffers(t *testing.T) {
 	const size = 1000
 	for _, flavor := range []Flavor{Created, Dynamic} {
 		mem, all := guarded(size)
-		e, w, _ := inTheWild(t, flavor, mem)
+		e, w, _ := withFakePeers(t, flavor, mem)
 		base := uint64(0)
 		if flavor == Dynamic {
 			base = uint64(address(mem))
@@ -97,11 +97,11 @@ func TestS5_ForgedOffers(t *testing.T) {
 	}
 }
 
-// What is done is what was asked for, as by frames.
+// An offer has the same effect as the operation by frames.
 func TestOffersAreDone(t *testing.T) {
 	words := make([]uint64, 4)
 	mem := make([]byte, 32)
-	e, w, _ := inTheWild(t, Created, mem)
+	e, w, _ := withFakePeers(t, Created, mem)
 	var data, answer [shmfmt.OfferData]byte
 	step := func(k Kind, o op.Op, typ op.Type, at uint64, n int, give ...uint64) uint64 {
 		t.Helper()

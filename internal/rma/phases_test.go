@@ -11,9 +11,9 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// RS-01, RS-02, RS-03, RS-04: random phases of all kinds, the same at all ranks, each of
-// which waits at random before each call: so that it finds the others ahead or behind,
-// awake or asleep. In each phase every rank puts to the ranks of a random graph.
+// RS-01, RS-02, RS-03, RS-04: random phases of all kinds, the same at all ranks. Each rank waits at
+// random before each call, so that it finds the others ahead or behind, awake or asleep. In each
+// phase every rank puts to the ranks of a random graph.
 func TestRS04_RandomPhases(t *testing.T) {
 	for _, fabric := range testrun.Fabrics("inproc", "shm", "tcp", "inproc@01012", "shm@00110") {
 		on(t, fabric, 5, func(w *world.World) error {

@@ -10,9 +10,9 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// RS-02, X-RMA-21: in each round every rank exposes its memory to a random set of ranks,
-// which may be empty and contain itself, and puts to all that expose theirs to it; Post
-// and Start come in any order. After Wait all puts are there.
+// RS-02, X-RMA-21: in each round every rank exposes its memory to a random set of ranks, which may
+// be empty and contain itself, and puts to all that expose theirs to it; Post and Start come in any
+// order. After Wait all puts have arrived.
 func TestRS02_PostStartCompleteWait(t *testing.T) {
 	each(t, 4, func(w *world.World) error {
 		n, me := w.Comm.Size(), w.Comm.Rank
@@ -65,8 +65,8 @@ func TestRS02_PostStartCompleteWait(t *testing.T) {
 	})
 }
 
-// X-RMA-17: starting calls are local: Start and Put return before the target posts, and
-// nothing arrives before it does. The target changes its memory meanwhile.
+// X-RMA-17: starting calls are local: Start and Put return before the target posts, and nothing
+// arrives before the post. The target changes its memory meanwhile.
 func TestXRMA17_NothingArrivesBeforeThePost(t *testing.T) {
 	each(t, 3, func(w *world.World) error {
 		me := w.Comm.Rank
@@ -161,8 +161,8 @@ func TestXRMA18_TestBecomesTrue(t *testing.T) {
 	})
 }
 
-// RM-04, RM-05, RM-06: what was stored before the post is gotten, also by the target in
-// an epoch of its own that has begun before; a put to the own memory is there after Wait.
+// RM-04, RM-05, RM-06: gets return what was stored before the post, also those of the target in an
+// epoch of its own that has begun before; a put to the own memory is visible after Wait.
 func TestRM04_StoreBeforePostIsGotten(t *testing.T) {
 	each(t, 2, func(w *world.World) error {
 		me := w.Comm.Rank

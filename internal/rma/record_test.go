@@ -9,10 +9,10 @@ import (
 	"github.com/halo-mpi/halo/internal/hot"
 )
 
-// What C finds by the address of a view is not in the Go heap, where the process has no memory in
-// common with others either.
+// What C finds by the address of a view is not in the Go heap, also where the process shares no
+// memory with others.
 func TestRecordsAreOutsideOfTheGoHeap(t *testing.T) {
-	e, w, _ := inTheWild(t, Created, make([]byte, 100))
+	e, w, _ := withFakePeers(t, Created, make([]byte, 100))
 	v := newView(w)
 	own, err := w.targetLocked(victim)
 	if err != nil {
@@ -33,10 +33,10 @@ func TestRecordsAreOutsideOfTheGoHeap(t *testing.T) {
 }
 
 // A view that has been freed stays closed while its record may still be found, and its record is
-// that of another one only when nobody has the view any more.
+// reused only when nothing reaches the view any more.
 func TestRecordsOfFreedViews(t *testing.T) {
-	e, w, _ := inTheWild(t, Created, make([]byte, 100))
-	e.p.Unlock() // as inTheWild has it
+	e, w, _ := withFakePeers(t, Created, make([]byte, 100))
+	e.p.Unlock() // as withFakePeers has it
 	defer e.p.Lock()
 	v := newView(w)
 	v.options.Store(&Options{})
@@ -81,9 +81,10 @@ func TestRecordsOfFreedViews(t *testing.T) {
 	runtime.KeepAlive(others)
 }
 
-// A rank that has not been a target has no room, not even for nothing, while all ranks are open.
+// A rank that has not been a target has no memory in its record, also for zero bytes, while all
+// ranks are open.
 func TestUnusedTargetsHaveNoRoom(t *testing.T) {
-	_, w, _ := inTheWild(t, Created, make([]byte, 100))
+	_, w, _ := withFakePeers(t, Created, make([]byte, 100))
 	v := newView(w)
 	w.rec.Mode.Store(gateOpen | modeLockAll)
 	for _, used := range []bool{false, true} {
@@ -100,10 +101,10 @@ func TestUnusedTargetsHaveNoRoom(t *testing.T) {
 	}
 }
 
-// Nothing may be put to and got from the end of memory, whose address is that of other memory: with
-// the race detector Go finds such an address.
+// No bytes may be put to and got from the end of memory, whose address is that of other memory:
+// under the race detector Go reports such an address.
 func TestNothingIsAtTheEndOfMemory(t *testing.T) {
-	_, w, _ := inTheWild(t, Created, make([]byte, 128))
+	_, w, _ := withFakePeers(t, Created, make([]byte, 128))
 	v := newView(w)
 	w.rec.Mode.Store(gateOpen | modeLockAll)
 	if _, err := w.targetLocked(victim); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// RW-08: accumulates of one origin on one location keep their order where the first is in
-// two attached regions at once, of which one is mapped and one is not.
+// RW-08: accumulates of one origin on one location keep their order where the first is in two
+// attached regions, of which one is mapped and one is not.
 func TestRW08_OrderAcrossRegions(t *testing.T) {
 	each(t, 2, func(w *world.World) error {
 		v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Dynamic})

@@ -17,8 +17,8 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// RS-08, EXP-2: a target that computes and never calls anything, on as many goroutines as
-// there are processors, has all operations applied to its memory.
+// RS-08, EXP-2: all operations are applied to the memory of a target that computes and never calls,
+// on as many goroutines as there are processors.
 func TestRS08_TheTargetNeedNotCall(t *testing.T) {
 	eachWindow(t, 2, 1<<20, 8, func(x *window) error {
 		const n = 40
@@ -114,8 +114,8 @@ func (x *window) passive(target, n int) error {
 	return nil
 }
 
-// RC-01, RC-02, RC-04, RC-13: long operations between layouts that differ at both ends are
-// cut into frames and put together again, several at a time.
+// RC-01, RC-02, RC-04, RC-13: long operations between different layouts at both ends are cut into
+// frames and reassembled, several at a time.
 func TestRC01RC02RC04RC13_LongOperations(t *testing.T) {
 	double := dtype.Predefined().Type(dtype.Double)
 	vector, err := dtype.Resized(double, 0, 24)
@@ -239,8 +239,8 @@ func long(x *window, n int64, here, there rma.Place) error {
 	return nil
 }
 
-// S5, RW-05: what is not attached is refused by the target, which tells the origin at the
-// next flush or with the request; both go on as ever.
+// S5, RW-05: the target refuses memory that is not attached, and tells the origin at the next flush
+// or with the request; both continue.
 func TestRW05_FaultsComeBack(t *testing.T) {
 	each(t, 2, func(w *world.World) error {
 		mem := heapBytes(4096)

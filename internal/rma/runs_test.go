@@ -58,8 +58,8 @@ func TestS6_PayloadsAreGolden(t *testing.T) {
 	}
 }
 
-// Whatever layout is cut, its runs cover the same bytes in the same order, within the
-// room of a frame, in whole elements.
+// Whichever layout is cut, its runs cover the same bytes in the same order, within the room of a
+// frame, in whole elements.
 func TestRC13_CutsCoverTheLayout(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 13))
 	for range 500 {
@@ -157,7 +157,7 @@ func randomType(rng *rand.Rand) *dtype.Type {
 	return t
 }
 
-// What does not fit into 64 bits is seen, whatever wraps around to what.
+// Runs that do not fit into 64 bits are refused, wherever they wrap around to.
 func TestS5_RunsThatWrapAround(t *testing.T) {
 	big := int64(math.MaxInt64)
 	for _, r := range []runs{

@@ -10,7 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// viewOf is a view of the window of a wild job.
+// viewOf is a view of the window of a job of fake peers.
 func viewOf(w *Window, o Options) *View {
 	v := newView(w)
 	w.join(v)
@@ -18,8 +18,8 @@ func viewOf(w *Window, o Options) *View {
 	return v
 }
 
-// launchBy issues an operation to the enemy through a view.
-func launchBy(e *Engine, v *View, a Op, request bool) *pending {
+// issueBy issues an operation to the peer through a view.
+func issueBy(e *Engine, v *View, a Op, request bool) *pending {
 	o := e.newOperation(v, to(v.w).channel(v), &a, uint64(a.Disp))
 	p := &pending{}
 	if request {
@@ -38,7 +38,7 @@ func flushBy(p *pair, v *View) *flushing {
 	return f
 }
 
-// arrived is how many bytes in a row are there.
+// arrived is how many bytes from the first on have arrived.
 func arrived(mem []byte) int {
 	if n := slices.Index(mem, 0); n >= 0 {
 		return n
@@ -46,19 +46,18 @@ func arrived(mem []byte) int {
 	return len(mem)
 }
 
-// long is a put that takes many turns of its line, in bytes.
+// long is a put that takes many turns of its queue, in bytes.
 const long = 32 * queueTurn
 
-// QV-02, QV-03, QV-41: with thread scope the flush of one view is over while most of the
-// put that another has begun before has not arrived; that of process scope, and of the view
-// itself, covers all of it.
+// QV-02, QV-03, QV-41: with thread scope the flush of one view returns while most of the earlier
+// put of another has not arrived; that of process scope, and of the view itself, covers all of it.
 func TestQV02_FlushWaitsForItsOwnView(t *testing.T) {
 	for seed := range uint64(3) {
 		for _, scope := range []string{"thread", "process", "own"} {
 			p := newPair(t, seed, long+8)
 			a, b := viewOf(p.w, Options{Thread: scope != "process"}), viewOf(p.w, Options{Thread: scope != "process"})
-			launchBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
-			launchBy(p.e, b, Op{Kind: Put, Origin: mem.Of([]byte{9}), Disp: long}, false)
+			issueBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
+			issueBy(p.e, b, Op{Kind: Put, Origin: mem.Of([]byte{9}), Disp: long}, false)
 			v := b
 			if scope == "own" {
 				v = a
@@ -77,7 +76,8 @@ func TestQV02_FlushWaitsForItsOwnView(t *testing.T) {
 	}
 }
 
-// wantSettled waits for what requestFlushes has marked, and expects all of a long put at the target then.
+// wantSettled waits for the marks of requestFlushes, and expects all of a long put at the target
+// then.
 func wantSettled(t *testing.T, p *pair, tg *target) {
 	t.Helper()
 	p.until("all channels", func() bool {
@@ -93,11 +93,11 @@ func wantSettled(t *testing.T, p *pair, tg *target) {
 	}
 }
 
-// E3-14: what covers all operations of a target covers all channels.
+// E3-14: a call that covers all operations of a target covers all channels.
 func TestQV05_SettlingCoversAllChannels(t *testing.T) {
 	p := newPair(t, 1, long)
 	a := viewOf(p.w, Options{Thread: true})
-	launchBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
+	issueBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
 	tg := to(p.w)
 	if p.e.channelsIdle(tg) || !tg.main.idle() {
 		t.Fatal("a put by one channel is under way by another, or by none")
@@ -106,21 +106,21 @@ func TestQV05_SettlingCoversAllChannels(t *testing.T) {
 	wantSettled(t, p, tg)
 }
 
-// 12.5.4, 6.14: a flush of several channels waits until the target has all, although another
+// 12.5.4, 6.14: a flush of several channels waits until the target has everything, although another
 // goroutine begins a local one meanwhile.
 func TestFlushBesideALocalFlush(t *testing.T) {
 	p := newPair(t, 1, long)
 	a := viewOf(p.w, Options{Thread: true})
-	launchBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
+	issueBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
 	tg := to(p.w)
 	p.e.requestFlushes(tg, false)
 	p.e.requestFlushes(tg, true)
 	wantSettled(t, p, tg)
 }
 
-// QV-36: the request of a put that tells of the target is complete while a put that was
-// issued before it, through the same view, is still on its way; and an accumulate or
-// compare-and-swap, unless such are before it.
+// QV-36: the request of a remote-completing put is complete while an earlier put through the same
+// view is still under way; and that of an accumulate or compare-and-swap, unless such are before
+// it.
 func TestQV36_RemoteRequestsOvertake(t *testing.T) {
 	for _, kind := range []Kind{Put, Accumulate, CompareAndSwap} {
 		for _, before := range []Kind{Put, Accumulate, CompareAndSwap} {
@@ -131,14 +131,14 @@ func TestQV36_RemoteRequestsOvertake(t *testing.T) {
 			if before == CompareAndSwap {
 				x.Kind = Put // so that it stands in the line
 			}
-			launchBy(p.e, v, x, false)
+			issueBy(p.e, v, x, false)
 			a := Op{Kind: kind, Done: Remote, Fn: op.Sum, Elem: op.Uint8, Origin: mem.Of([]byte{9}), Disp: long}
 			if kind == CompareAndSwap {
 				a.Fn, a.Compare, a.Result = 0, []byte{0}, mem.Of(make([]byte, 1))
 			}
 			want := byte(9)
 			if before == CompareAndSwap {
-				launchBy(p.e, v, swap, false)
+				issueBy(p.e, v, swap, false)
 				switch kind {
 				case Accumulate:
 					want = 5 + 9
@@ -146,7 +146,7 @@ func TestQV36_RemoteRequestsOvertake(t *testing.T) {
 					a.Compare = []byte{5}
 				}
 			}
-			q := launchBy(p.e, v, a, true)
+			q := issueBy(p.e, v, a, true)
 			p.until("the request", q.r.Done)
 			n, mayPass := arrived(p.mem[:long]), kind == Put || before == Put
 			if p.mem[long] != want || q.r.Status.Err != nil {
@@ -159,8 +159,8 @@ func TestQV36_RemoteRequestsOvertake(t *testing.T) {
 	}
 }
 
-// A request for a flush is complete when what was issued before it is there, and does not
-// wait for what was issued after it, though a flush was under way when it was asked for.
+// The request of a flush is complete when earlier operations are complete, and does not wait for
+// later ones, although a flush was under way when it was made.
 func TestQV36_RflushOfWhatWasBefore(t *testing.T) {
 	for _, thread := range []bool{false, true} {
 		p := newPair(t, 3, long+8)
@@ -168,7 +168,7 @@ func TestQV36_RflushOfWhatWasBefore(t *testing.T) {
 		c := &to(p.w).main // where short ones shareMain
 		flush := func() *flushing { return flushBy(p, v) }
 		put := func(b byte, at int64, n int) {
-			launchBy(p.e, v, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{b}, n)), Disp: at}, false)
+			issueBy(p.e, v, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{b}, n)), Disp: at}, false)
 		}
 		put(1, long, 1)
 		first := flush()
@@ -190,8 +190,8 @@ func TestQV36_RflushOfWhatWasBefore(t *testing.T) {
 	}
 }
 
-// QV-08: a put behind a long get does not reach what is still to be read; without order it
-// does, which shows that the test could fail.
+// QV-08: a put behind a long get does not change what is still to be read; without order it does,
+// which shows that the test can fail.
 func TestQV08_PutsStayBehindLongGets(t *testing.T) {
 	passed := 0
 	for seed := range uint64(6) {
@@ -203,8 +203,8 @@ func TestQV08_PutsStayBehindLongGets(t *testing.T) {
 			v := viewOf(p.w, Options{InOrder: inOrder})
 			got := make([]byte, long)
 			p.g.full = true // answers find no room for a while
-			q := launchBy(p.e, v, Op{Kind: Get, Result: mem.Of(got)}, true)
-			launchBy(p.e, v, Op{Kind: Put, Origin: mem.Of([]byte{9}), Disp: long - 1}, false)
+			q := issueBy(p.e, v, Op{Kind: Get, Result: mem.Of(got)}, true)
+			issueBy(p.e, v, Op{Kind: Put, Origin: mem.Of([]byte{9}), Disp: long - 1}, false)
 			p.until("the get", q.r.Done)
 			switch clean := !slices.Contains(got, 9); {
 			case inOrder && (!clean || q.r.Status.Err != nil || arrived(got) != long):
@@ -219,9 +219,9 @@ func TestQV08_PutsStayBehindLongGets(t *testing.T) {
 	}
 }
 
-// The numbers of channels are used again, and are bounded: views beyond share the main one.
+// The numbers of channels are reused, and bounded: views beyond share the main one.
 func TestQV40_ChannelsAreBounded(t *testing.T) {
-	e, w, f := inTheWild(t, Created, make([]byte, 8))
+	e, w, f := withFakePeers(t, Created, make([]byte, 8))
 	var views []*View
 	for range channelsMax {
 		views = append(views, viewOf(w, Options{Thread: true}))
@@ -234,13 +234,13 @@ func TestQV40_ChannelsAreBounded(t *testing.T) {
 	if v := viewOf(w, Options{Thread: true}); v.number != was {
 		t.Errorf("a new view has channel %d, want %d, which is free", v.number, was)
 	}
-	hear(e, wire.Header{Kind: wire.WinPut, Chan: channelsMax}, []byte{1})
+	deliver(e, wire.Header{Kind: wire.WinPut, Chan: channelsMax}, []byte{1})
 	if len(f.lost) != 1 {
 		t.Error("a frame of a channel that cannot be is taken")
 	}
 }
 
-// QV-02: short puts of a view of thread scope shareMain with others, also where a view of process
+// QV-02: short puts of a view of thread scope share the main channel, also where a view of process
 // scope has a long one under way, before or after; their flush does not wait for that.
 func TestQV02_SharedOperationsDoNotWaitForLongPuts(t *testing.T) {
 	for _, first := range []bool{false, true} {
@@ -248,16 +248,16 @@ func TestQV02_SharedOperationsDoNotWaitForLongPuts(t *testing.T) {
 			p := newPair(t, seed, long+64)
 			a, b := viewOf(p.w, Options{}), viewOf(p.w, Options{Thread: true})
 			huge := func() {
-				launchBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
+				issueBy(p.e, a, Op{Kind: Put, Origin: mem.Of(bytes.Repeat([]byte{7}, long))}, false)
 			}
 			if first {
 				huge()
 			}
 			for i := range int64(32) {
-				launchBy(p.e, b, Op{Kind: Put, Origin: mem.Of([]byte{byte(i + 1)}), Disp: long + i}, false)
+				issueBy(p.e, b, Op{Kind: Put, Origin: mem.Of([]byte{byte(i + 1)}), Disp: long + i}, false)
 				if i%8 == 5 && !first { // and what is answered, or long, goes by the view's own channel, in order
 					got := make([]byte, 1)
-					q := launchBy(p.e, b, Op{Kind: Accumulate, Fn: op.Sum, Elem: op.Uint8, Origin: mem.Of([]byte{100}),
+					q := issueBy(p.e, b, Op{Kind: Accumulate, Fn: op.Sum, Elem: op.Uint8, Origin: mem.Of([]byte{100}),
 						Result: mem.Of(got), Disp: long + i}, true)
 					p.until("a fetch", q.r.Done)
 					if got[0] != byte(i+1) {

@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// What synchronisation of mapped memory costs where nobody else is there.
+// BenchmarkSynchronisation measures uncontended synchronisation of mapped memory.
 func BenchmarkSynchronisation(b *testing.B) {
 	all := everyone(1)
 	for name, f := range map[string]func(v *rma.View) error{

@@ -26,8 +26,7 @@ func inWindow(w *world.World, s rma.Spec, fn func(v *rma.View) error) error {
 	return v.Free()
 }
 
-// kinds are windows of all flavors that can be used alike; shared ones where all ranks
-// share memory.
+// kinds are windows of all flavors that can be used alike; shared ones if all ranks share memory.
 func kinds(w *world.World, size int64) []rma.Spec {
 	list := []rma.Spec{
 		{Flavor: rma.Allocated, Size: size, DispUnit: 1},
@@ -72,8 +71,8 @@ func scaled(n int) int {
 	return n
 }
 
-// RS-01, RS-06: phases of puts to all, and of stores to the own memory, with a fence
-// between them: after a fence everything is everywhere. RS-05: not before, is not promised.
+// RS-01, RS-06: phases of puts to all, and of stores to the own memory, with a fence between them:
+// after a fence everything is visible everywhere. RS-05: before it nothing is promised.
 func TestRS01_FencePhases(t *testing.T) {
 	each(t, 4, func(w *world.World) error {
 		n, me := w.Comm.Size(), w.Comm.Rank
@@ -119,8 +118,8 @@ func TestRS01_FencePhases(t *testing.T) {
 	})
 }
 
-// RM-08: the program of 11.7.3: 777 is put between fences into a variable that the
-// target has looked at before.
+// RM-08: the program of 11.7.3: 777 is put between fences into a variable that the target has read
+// before.
 func TestRM08_VariableIsNotInARegister(t *testing.T) {
 	each(t, 2, func(w *world.World) error {
 		return inKinds(w, 8, func(v *rma.View) error {
@@ -227,8 +226,8 @@ func TestXRMA05_SyncOrdersLoadsAndStores(t *testing.T) {
 	}
 }
 
-// RS-07, RS-08, X-RMA-04: flush completes at the target while its program does nothing for
-// it: a put, a flush, and what the target then sees.
+// RS-07, RS-08, X-RMA-04: flush completes at the target while its program makes no calls: a put, a
+// flush, and the value that the target then loads.
 func TestRS08_FlushNeedsNoTarget(t *testing.T) {
 	each(t, 2, func(w *world.World) error {
 		return inKinds(w, 16, func(v *rma.View) error {
@@ -258,9 +257,9 @@ func TestRS08_FlushNeedsNoTarget(t *testing.T) {
 	})
 }
 
-// X-RMA-07: store buffers. Each of two ranks puts to the other, flushes, and gets what it
-// has been put, in the same moment as well as can be: not both miss it. To the race detector
-// that is a race, so that with it they accumulate.
+// X-RMA-07: store buffers. Each of two ranks puts to the other, flushes, and gets its own memory,
+// at nearly the same moment: not both miss the put. The race detector reports a race there, so that
+// they accumulate under it.
 func TestXRMA07_StoreBuffers(t *testing.T) {
 	put := func(v *rma.View, data []byte, target int) error { return v.PutBytes(data, target, 0) }
 	get := func(v *rma.View, got []byte, target int) error { return v.GetBytes(got, target, 0) }

@@ -15,10 +15,10 @@ func awaitIn(e *Engine, w *Window, s Threshold) *threshold {
 	return x
 }
 
-// Who sleeps until a counter is somewhere says so: which, where it is, and where it has to
-// be (F6).
+// A process that sleeps until a counter has a value says which counter, its value, and the value
+// that it waits for (F6).
 func TestF6_QV38_WaitForACounterIsExplained(t *testing.T) {
-	e, w, _ := inTheWild(t, Created, make([]byte, 8))
+	e, w, _ := withFakePeers(t, Created, make([]byte, 8))
 	x := awaitIn(e, w, Threshold{Call: "WaitNotify", Counter: 300, Reach: 8, Take: 8})
 	for range 5 {
 		w.countHere(300)
@@ -37,11 +37,10 @@ func TestF6_QV38_WaitForACounterIsExplained(t *testing.T) {
 	}
 }
 
-// Requests for one counter are served in the order in which they began, each by as much as
-// it takes; a counter asks for a ring exactly from the least value on that somebody waits
-// for, whoever comes and goes.
+// Requests for one counter are served in the order in which they began, and each takes its amount;
+// the wanted value of a counter is always the least value for which a request waits.
 func TestQV38_ThresholdsShareACounter(t *testing.T) {
-	e, w, _ := inTheWild(t, Created, make([]byte, 8))
+	e, w, _ := withFakePeers(t, Created, make([]byte, 8))
 	c := w.counter(1)
 	wants := func(want int64) {
 		t.Helper()
@@ -78,10 +77,9 @@ func TestQV38_ThresholdsShareACounter(t *testing.T) {
 	}
 }
 
-// What the hook of a Threshold returns is the outcome of its request: nothing has been
-// waited for.
+// An error of the hook of a Threshold is the result of its request: it does not wait.
 func TestSYN27_HookOfAThreshold(t *testing.T) {
-	e, w, _ := inTheWild(t, Created, make([]byte, 8))
+	e, w, _ := withFakePeers(t, Created, make([]byte, 8))
 	refused := errors.New("refused")
 	w.counter(4).Set(3)
 	x := awaitIn(e, w, Threshold{Counter: 4, Reach: 1, Take: 1, Begin: func(value int64) error {
@@ -95,10 +93,10 @@ func TestSYN27_HookOfAThreshold(t *testing.T) {
 	}
 }
 
-// When all others have died nobody is left to notify: what waits ends with that, but for
-// what has been notified before (F1).
+// When all other members have died, requests that wait end with that error, but for those whose
+// notification has come before (F1).
 func TestF1_QV38_NobodyIsLeftToNotify(t *testing.T) {
-	e, w, f := inTheWild(t, Created, make([]byte, 8))
+	e, w, f := withFakePeers(t, Created, make([]byte, 8))
 	a := awaitIn(e, w, Threshold{Call: "WaitNotify", Counter: 1, Reach: 1, Take: 1})
 	b := awaitIn(e, w, Threshold{Call: "WaitNotify", Counter: 2, Reach: 1, Take: 1})
 	w.counter(1).Add(1) // in memory, and nobody has looked

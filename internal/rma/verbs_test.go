@@ -59,7 +59,7 @@ func (v *View) AccumulateBytes(origin, result []byte, target int, disp int64, o 
 	return v.do(accumulateOp(mem.Of(origin), mem.Of(result), disp, Place{}, o, t), target)
 }
 
-// FetchAndOp is the short way, as package mpi takes it.
+// FetchAndOp takes the fast path, as package mpi does.
 func (v *View) FetchAndOp(value, result []byte, target int, disp int64, o op.Op, t op.Type) error {
 	if v.Fetched(value, result, target, disp, o, t) {
 		return nil

@@ -15,10 +15,10 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// RS-06, RS-10: when Flush returns all is at the target that was begun before, also while
-// other goroutines flush, and whoever began it: through the same view, or through another
-// one of its own scope. The target's memory is looked at directly, since a call would itself
-// be behind what is to be there; only that is a race to the detector.
+// RS-06, RS-10: when Flush returns everything is at the target that was begun before, also while
+// other goroutines flush, and whichever goroutine began it: through the same view, or through
+// another one of its scope. The test loads the target's memory directly, since a call would itself
+// be ordered behind the operations; the race detector reports only that as a race.
 func TestRS06_FlushedIsThere(t *testing.T) {
 	const threads = 4
 	var memory atomic.Pointer[[threads]uint64]
@@ -43,7 +43,7 @@ func TestRS06_FlushedIsThere(t *testing.T) {
 	})
 }
 
-// flushed replaces a word of rank 1 again and again, each time with a flush and a look at it.
+// flushed replaces a word of rank 1 again and again, each time with a flush and a load of it.
 func flushed(v *rma.View, slot, rounds int, word *uint64) error {
 	by, err := v.Dup()
 	if err != nil {
@@ -74,8 +74,8 @@ func flushed(v *rma.View, slot, rounds int, word *uint64) error {
 	return by.Free()
 }
 
-// Who is notified finds all that was begun before the signal: long accumulates by frames,
-// too.
+// A process that is notified sees everything that was begun before the signal, long accumulates by
+// frames among it.
 func TestSignalsFollowWhatWasSent(t *testing.T) {
 	const count = 64 << 10
 	ones := make([]byte, 0, 8*count)
@@ -115,7 +115,7 @@ func TestSignalsFollowWhatWasSent(t *testing.T) {
 	})
 }
 
-// RS-02: a get with a notification is read before the target is told, however long it is.
+// RS-02: a get with a notification is read before the target is notified, however long it is.
 func TestNotificationsFollowLongGets(t *testing.T) {
 	const size = 4 << 20
 	each(t, 2, func(w *world.World) error {

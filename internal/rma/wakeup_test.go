@@ -10,22 +10,22 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// hangAfter is after how long a rank that still sleeps is taken to do so for ever: hundreds
-// of times what these tests take.
+// hangAfter is after how long a rank that still sleeps is taken to sleep for ever: hundreds of
+// times what these tests take.
 const hangAfter = 30 * time.Second
 
-// awake ends the process if the test is not over when it has to be. It is there because a
-// rank that misses its wake-up cannot fail by itself.
+// awake ends the process if the test takes too long. A rank that misses its wake-up cannot fail by
+// itself.
 func awake(t *testing.T) (over func() bool) {
 	name := t.Name()
 	return time.AfterFunc(hangAfter, func() { panic(name + ": a rank sleeps, and nobody wakes it") }).Stop
 }
 
-// letOthersSleep lets another rank fall asleep. Nothing depends on that it does.
+// letOthersSleep gives another rank time to fall asleep. Nothing depends on it.
 func letOthersSleep() { time.Sleep(2 * time.Millisecond) }
 
-// RS-02, X-RMA-17: who waits for a post in Complete, because operations were deferred, is
-// woken by the post; and who waits in Wait by the end of the epoch.
+// RS-02, X-RMA-17: a post wakes an origin that waits for it in Complete, because operations were
+// deferred; and the end of the epoch wakes a target that waits in Wait.
 func TestRS02_PostsAndEndsWake(t *testing.T) {
 	defer awake(t)()
 	each(t, 2, func(w *world.World) error {
@@ -53,8 +53,8 @@ func TestRS02_PostsAndEndsWake(t *testing.T) {
 	})
 }
 
-// RS-03: who waits for a lock is woken by who gives it back, whatever comes between a look
-// and sleep.
+// RS-03: the release of a lock wakes a process that waits for it, whatever comes between its look
+// and its sleep.
 func TestRS03_LocksWake(t *testing.T) {
 	defer awake(t)()
 	each(t, 4, func(w *world.World) error {
@@ -75,8 +75,8 @@ func TestRS03_LocksWake(t *testing.T) {
 	})
 }
 
-// RS-03: all who wait to share a lock have it together when it is given back: they may wait
-// for each other while they have it.
+// RS-03: all processes that wait for a shared lock get it together when it is released: they may
+// wait for each other while they hold it.
 func TestRS03_ReadersWakeTogether(t *testing.T) {
 	defer awake(t)()
 	each(t, 4, func(w *world.World) error {
@@ -112,7 +112,7 @@ func TestRS03_ReadersWakeTogether(t *testing.T) {
 	})
 }
 
-// EX-05: who waits for a counter is woken by who counts, each in turn.
+// EX-05: counting wakes a process that waits for a counter, each in turn.
 func TestCountersWake(t *testing.T) {
 	defer awake(t)()
 	each(t, 2, func(w *world.World) error {

@@ -25,7 +25,7 @@ func is(err error, c class.Class) error {
 	return fmt.Errorf("%v, want %s", err, name)
 }
 
-// RW-01: sizes and displacement units differ from rank to rank; the target's count.
+// RW-01: sizes and displacement units differ from rank to rank; those of the target count.
 func TestRW01_UnitsAndSizesAreTheTargets(t *testing.T) {
 	each(t, 3, func(w *world.World) error {
 		me := int64(w.Comm.Rank)
@@ -63,8 +63,8 @@ func TestRW01_UnitsAndSizesAreTheTargets(t *testing.T) {
 	})
 }
 
-// RW-02: memory of one window in another one: both see the same bytes, and their locks
-// do not exclude each other.
+// RW-02: memory of one window in another one: both access the same bytes, and their locks do not
+// exclude each other.
 func TestRW02_TwoWindowsOverOneMemory(t *testing.T) {
 	each(t, 2, func(w *world.World) error {
 		a, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Allocated, Size: 64, DispUnit: 1})
@@ -94,7 +94,7 @@ func TestRW02_TwoWindowsOverOneMemory(t *testing.T) {
 	})
 }
 
-// RW-03, RW-06: Free waits for all members, and nothing can be done with the window after.
+// RW-03, RW-06: Free waits for all members, and the window cannot be used afterwards.
 func TestRW03_FreeIsCollective(t *testing.T) {
 	each(t, 2, func(w *world.World) error {
 		v, err := w.RMA.Create(w.Comm, rma.Spec{Flavor: rma.Allocated, Size: 8, DispUnit: 1})
@@ -140,8 +140,8 @@ func TestFreeWithOpenEpoch(t *testing.T) {
 	})
 }
 
-// X-RMA-19 and bad input: what one rank gives is wrong; all get an error of its class,
-// nothing is left, and the communicator works.
+// X-RMA-19 and bad input: one rank gives wrong arguments; all get an error of that class, nothing
+// is left, and the communicator works.
 func TestCreationFailsEverywhere(t *testing.T) {
 	refused := &class.Error{Class: class.Info, Text: "refused"}
 	bad := []struct {
@@ -227,7 +227,7 @@ func TestXRMA02_SharedMemory(t *testing.T) {
 	}
 }
 
-// X-RMA-03: what each flavor shows: nothing where memory is not mapped, an error for
+// X-RMA-03: the memory that each flavor shows: none where memory is not mapped, an error for
 // dynamic windows and ranks that do not exist.
 func TestXRMA03_Query(t *testing.T) {
 	eachWindow(t, 4, 64, 8, func(x *window) error {
@@ -260,8 +260,8 @@ func TestXRMA03_Query(t *testing.T) {
 	})
 }
 
-// RC-18, X-RMA-19: whatever does not lie in the target's memory is refused, also by
-// wrap-around, and changes nothing; so is what is no rank.
+// RC-18, X-RMA-19: an access that is not within the target's memory is refused, also if it wraps
+// around, and changes nothing; so is an invalid rank.
 func TestRC18_Bounds(t *testing.T) {
 	eachWindow(t, 2, 64, 8, func(x *window) error {
 		other := 1 - x.w.Comm.Rank

@@ -13,14 +13,14 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// pair is an origin and a target whose frames the test carries, one at a time, with
-// room or without.
+// pair is an origin and a target whose frames the test carries, one at a time, with room or
+// without.
 type pair struct {
 	t          *testing.T
 	rng        *rand.Rand
 	e, far     *Engine
 	w          *Window
-	f, g       *wild
+	f, g       *fakeFabric
 	mem, model []byte // of the target, and what it should be
 	there      []sentFrame
 	back       []sentFrame
@@ -29,15 +29,15 @@ type pair struct {
 
 func newPair(t *testing.T, seed uint64, size int) *pair {
 	p := &pair{t: t, rng: rand.New(rand.NewPCG(seed, 9)), mem: make([]byte, size), model: make([]byte, size)}
-	p.e, p.w, p.f = inTheWild(t, Created, make([]byte, size))
-	p.far, _, p.g = inTheWild(t, Created, p.mem)
+	p.e, p.w, p.f = withFakePeers(t, Created, make([]byte, size))
+	p.far, _, p.g = withFakePeers(t, Created, p.mem)
 	p.f.chunk = 512 + int(seed%3)*2000
 	return p
 }
 
-// step carries a few frames, or lets somebody work.
+// step carries a few frames, or runs the work of one side.
 func (p *pair) step() {
-	carry := func(from *wild, queue *[]sentFrame, to *Engine) {
+	carry := func(from *fakeFabric, queue *[]sentFrame, to *Engine) {
 		*queue = append(*queue, from.take()...)
 		for n := 1 + p.rng.IntN(4); n > 0 && len(*queue) > 0; n-- {
 			x := (*queue)[0]
@@ -74,7 +74,7 @@ func (p *pair) step() {
 	}
 }
 
-// until steps until something is so.
+// until steps until so is true.
 func (p *pair) until(what string, so func() bool) {
 	p.t.Helper()
 	for n := 0; !so(); n++ {
@@ -85,7 +85,7 @@ func (p *pair) until(what string, so func() bool) {
 	}
 }
 
-// pending is an operation whose result is to be looked at.
+// pending is an operation whose result the test checks.
 type pending struct {
 	r    *p2p.Request
 	what string
@@ -93,11 +93,11 @@ type pending struct {
 	want []byte
 }
 
-// RC-01, RC-02, RC-03, RC-04, RC-05, RC-06, RC-13: random operations with random layouts, of lengths from a
-// word to many frames, cut into frames of 512 bytes or more, with room and without, leave in the
-// target's memory and in results what they would one after the other; flushes come back
-// only when all before them is there.
-func TestRC03RC04_LinesEqualOneByOne(t *testing.T) {
+// RC-01, RC-02, RC-03, RC-04, RC-05, RC-06, RC-13: random operations with random layouts, of
+// lengths from a word to many frames, cut into frames of 512 bytes or more, with room and without,
+// leave in the target's memory and in results what a sequential execution leaves; flushes return
+// only when everything before them has arrived.
+func TestRC03RC04_QueuesEqualOneByOne(t *testing.T) {
 	for seed := range uint64(6) {
 		p := newPair(t, seed, 20_000)
 		tg := to(p.w)
@@ -141,12 +141,12 @@ func TestRC03RC04_LinesEqualOneByOne(t *testing.T) {
 		if tg.main.oldest != nil || len(p.e.queues)+len(p.e.coalescing)+len(p.far.answering) != 0 {
 			t.Fatal("something is kept")
 		}
-		p.e.p.Unlock() // what inTheWild has locked is unlocked in the end
+		p.e.p.Unlock() // what withFakePeers has locked is unlocked in the end
 		p.e.p.Lock()
 	}
 }
 
-// random starts an operation, several equal ones if it is short, and does it to the model.
+// random starts an operation, several equal ones if it is short, and applies it to the model.
 func (p *pair) random(tg *target, flush func()) (open []pending) {
 	rng := p.rng
 	elements := int64(1 + rng.IntN(4))
@@ -285,10 +285,10 @@ func (p *pair) data(packed []byte) mem.Mem {
 	return mem.In(&b)
 }
 
-// Short puts go together, in their order, and with what follows them; nothing goes
-// before it has to.
+// Short puts are coalesced, in their order, and with what follows them; no frame is sent before it
+// must be.
 func TestShortPutsGoTogether(t *testing.T) {
-	e, w, f := inTheWild(t, Created, make([]byte, 4096))
+	e, w, f := withFakePeers(t, Created, make([]byte, 4096))
 	f.chunk = 8192
 	tg := to(w)
 	put := func(off int64, n int) {
@@ -314,7 +314,7 @@ func TestShortPutsGoTogether(t *testing.T) {
 	expect("puts that are not flushed")
 	e.requestFlush(&tg.main)
 	expect("one behind the other", wire.Header{Kind: wire.WinPut, Size: 32, Flags: wire.ThenFlush, Name: 4})
-	hear(e, wire.Header{Kind: wire.WinDone, Arg: 4}, nil)
+	deliver(e, wire.Header{Kind: wire.WinDone, Arg: 4}, nil)
 	for i := range int64(4) {
 		put(100*i, 8)
 	}

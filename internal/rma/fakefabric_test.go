@@ -17,7 +17,7 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// The processes of a wild job: only the first has an engine, and the test sends what
+// The processes of a job of fake peers: only the first has an engine, and the test sends what
 // it likes in the name of the others.
 const (
 	victim = iota
@@ -26,8 +26,8 @@ const (
 	parties
 )
 
-// wild is a fabric whose peers are the test.
-type wild struct {
+// fakeFabric is a fabric whose peers are the test.
+type fakeFabric struct {
 	full    bool // refuses frames
 	chunk   int  // ChunkMax
 	partial bool // the one on offer has been refused
@@ -42,10 +42,10 @@ type sentFrame struct {
 	payload []byte
 }
 
-func (f *wild) Name() string  { return "wild" }
-func (f *wild) EagerMax() int { return 1000 }
-func (f *wild) ChunkMax() int { return f.chunk }
-func (f *wild) Send(to int, h *wire.Header, payload []byte) bool {
+func (f *fakeFabric) Name() string  { return "fake" }
+func (f *fakeFabric) EagerMax() int { return 1000 }
+func (f *fakeFabric) ChunkMax() int { return f.chunk }
+func (f *fakeFabric) Send(to int, h *wire.Header, payload []byte) bool {
 	if int(h.Size) != len(payload) || h.Check() != nil {
 		panic("the engine sends a frame that no receiver takes")
 	}
@@ -59,32 +59,32 @@ func (f *wild) Send(to int, h *wire.Header, payload []byte) bool {
 	f.sent = append(f.sent, sentFrame{to, *h, bytes.Clone(payload)})
 	return true
 }
-func (f *wild) Poll(fabric.Sink, int) int { return 0 }
-func (f *wild) Arm()                      {}
-func (f *wild) Disarm()                   {}
-func (f *wild) Sleep()                    {}
-func (f *wild) Wake()                     {}
-func (f *wild) Close() error              { return nil }
-func (f *wild) Lose(peer int, _ error)    { f.lost = append(f.lost, peer) }
+func (f *fakeFabric) Poll(fabric.Sink, int) int { return 0 }
+func (f *fakeFabric) Arm()                      {}
+func (f *fakeFabric) Disarm()                   {}
+func (f *fakeFabric) Sleep()                    {}
+func (f *fakeFabric) Wake()                     {}
+func (f *fakeFabric) Close() error              { return nil }
+func (f *fakeFabric) Lose(peer int, _ error)    { f.lost = append(f.lost, peer) }
 
 // take returns the frames that were sent, and forgets them.
-func (f *wild) take() []sentFrame {
+func (f *fakeFabric) take() []sentFrame {
 	s := f.sent
 	f.sent = nil
 	return s
 }
 
-// errEnd is why a peer of a wild job is gone.
+// errEnd is why a peer of a job of fake peers has died.
 var errEnd = errors.New("it has ended")
 
-// window is the id of the window of a wild job.
+// window is the id of the window of a job of fake peers.
 const window = 64
 
-// inTheWild makes an engine and a window of it with the enemy: over mem, or dynamic with
-// mem attached if flavor says so. The engine's lock is held until the test ends.
-func inTheWild(t testing.TB, flavor Flavor, mem []byte) (*Engine, *Window, *wild) {
+// withFakePeers makes an engine and a window of it with the enemy: over mem, or dynamic with mem
+// attached if flavor says so. The engine's lock is held until the test ends.
+func withFakePeers(t testing.TB, flavor Flavor, mem []byte) (*Engine, *Window, *fakeFabric) {
 	t.Helper()
-	f := &wild{chunk: 512}
+	f := &fakeFabric{chunk: 512}
 	p, err := proc.New(boot.Memory(parties)[victim], nil, f, proc.Policy{Yield: func() {}})
 	if err != nil {
 		t.Fatal(err)
@@ -127,8 +127,8 @@ func inTheWild(t testing.TB, flavor Flavor, mem []byte) (*Engine, *Window, *wild
 	return e, w, f
 }
 
-// down tells the engine that a peer is gone.
-func (f *wild) down(e *Engine, peer int) {
+// down tells the engine that a peer has died.
+func (f *fakeFabric) down(e *Engine, peer int) {
 	e.messages.Down(peer, errEnd)
 	e.PeerFailed(peer) // as the process does with its workers
 }
