@@ -1,6 +1,9 @@
 package mpi
 
-import "github.com/halo-mpi/halo/internal/rma"
+import (
+	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/memhandle"
+)
 
 // MaxMemoryHandleSize is the length in bytes that no memory handle exceeds: room for one that
 // is to be received.
@@ -12,7 +15,7 @@ const MaxMemoryHandleSize = rma.HandleMax
 // who has but their address.
 //
 // C: the argument memhandle_size of MPIX_Memhandle_create, an extension.
-const MemoryHandleSize = rma.HandleSize
+const MemoryHandleSize = memhandle.Size
 
 // MemhandleCreate opens mem to those members of a dynamic window who have the memory handle
 // that it returns: some bytes that mean nothing but that. They are sent as any bytes are, and

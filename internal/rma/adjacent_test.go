@@ -13,6 +13,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/rma/memhandle"
 	"github.com/halo-mpi/halo/internal/world"
 )
 
@@ -282,7 +283,7 @@ func TestQV30_HandlesThatOverlap(t *testing.T) {
 	inPieces(t, 2, n, []int{40_000}, func(w *world.World, p *pieces) error {
 		const last = n/8 - elements // the last elements are common to all
 		mine := [3]int64{0, 80_000 / 8, last - 1}
-		all := make([]byte, 3*rma.HandleSize)
+		all := make([]byte, 3*memhandle.Size)
 		if w.Comm.Rank == 0 {
 			all = all[:0]
 			for _, from := range mine {
@@ -311,7 +312,7 @@ func TestQV30_HandlesThatOverlap(t *testing.T) {
 		}()
 		for i, from := range mine {
 			var err error
-			if views[i], err = p.v.FromHandle(all[i*rma.HandleSize:][:rma.HandleSize], -1, 8, 0); err != nil {
+			if views[i], err = p.v.FromHandle(all[i*memhandle.Size:][:memhandle.Size], -1, 8, 0); err != nil {
 				return err
 			}
 			go func() {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma/memhandle"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -22,7 +23,7 @@ import (
 // a time. It reports whether the first frame with data may be sent.
 func (e *Engine) announce(q *linkPeer, o *operation, element int64) bool {
 	size := o.size()
-	if o.moved > 0 || o.announced == size || o.target.w.dynamic == nil || o.off >= handleSpace || o.Kind != Put && o.Kind != Accumulate || o.Fn == op.NoOp {
+	if o.moved > 0 || o.announced == size || o.target.w.dynamic == nil || o.off >= memhandle.Space || o.Kind != Put && o.Kind != Accumulate || o.Fn == op.NoOp {
 		return true
 	}
 	chunk := int64(e.p.ChunkMax(int(o.target.process)))

@@ -29,8 +29,8 @@
 //
 // Files of issue and epochs: op, place, issue, fastpath, kernel, epoch, fence, pscw, lock. Frames of
 // the origin: remote, channel, frames. Frames of the target: serve. Dynamic windows: dynamic, handle.
-// Extensions of the seeds: dup, changecomm, notification, counter, order, syncobject. Checking mode is
-// package check, and synchronisation objects are package syncobject, below this folder.
+// Extensions of the seeds: dup, changecomm, notification, counter, order, syncobject. Below this
+// folder are the packages check (checking mode), memhandle and syncobject.
 //
 // # Locks
 //

@@ -8,6 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/rma/memhandle"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -223,9 +224,9 @@ func (w *Window) place(off uint64, size int64) (mem *apply.Region, at int64, err
 	}
 	switch {
 	case size < 0:
-	case off >= handleSpace:
-		if r := w.dynamic.handles.find(off, uint64(size)); r != nil {
-			return &r.region, int64(off - r.key), nil
+	case off >= memhandle.Space:
+		if r := w.dynamic.handles.Find(off, uint64(size)); r != nil {
+			return &r.Region, int64(off - r.Key), nil
 		}
 		return nil, 0, fail(class.RMARange, "no memory handle names these %d bytes", size)
 	default:

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/halo-mpi/halo/internal/class"
+	"github.com/halo-mpi/halo/internal/rma/memhandle"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -59,7 +60,7 @@ func (f *fault) error(w *Window, rank int) error {
 	switch {
 	case f.class == class.Win:
 		return fail(f.class, "%s: rank %d has no such window any more", what, rank)
-	case w.dynamic != nil && f.off >= handleSpace:
+	case w.dynamic != nil && f.off >= memhandle.Space:
 		return fail(f.class, "%s of %d bytes by a memory handle of rank %d: the handle has been released there, or was never made", what, f.size, rank)
 	case w.dynamic != nil && f.limit > f.off && f.limit-f.off < f.size:
 		return fail(f.class, "%s of %d bytes at address %#x of rank %d: %d of them are attached there, nothing is at %#x", what, f.size, f.off, rank, f.limit-f.off, f.limit)

@@ -8,6 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma/memhandle"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -31,7 +32,7 @@ func TestQV32_TablesThatCannotBeMapped(t *testing.T) {
 	}
 	e.node = &node.Node{} // maps nothing
 	to.view = e.node.View(int(to.process))
-	handle := (&handleBytes{to.process, w.id, handleSpace | 5<<32, 64, 0}).append(nil)
+	handle := (&memhandle.Handle{Process: to.process, Window: w.id, Key: memhandle.Space | 5<<32, Size: 64}).Append(nil)
 	v := newView(w)
 	v.options.Store(&Options{})
 	_, err = v.FromHandle(handle, -1, 1, 1)
@@ -72,29 +73,29 @@ func TestS5_QV32_ForgedKeys(t *testing.T) {
 		}
 		return nil
 	}
-	if h := put(x.key+90, 10); h != nil || mem[99] != 1 {
+	if h := put(x.Key+90, 10); h != nil || mem[99] != 1 {
 		t.Fatalf("a put within the memory of a handle is answered with %+v", h)
 	}
 	clear(mem)
-	for _, at := range []uint64{x.key + 91, x.key - 1, x.key + 100, x.key + 1<<33, x.key &^ handleSpace, handleSpace, 1<<64 - 10} {
+	for _, at := range []uint64{x.Key + 91, x.Key - 1, x.Key + 100, x.Key + 1<<33, x.Key &^ memhandle.Space, memhandle.Space, 1<<64 - 10} {
 		if h := put(at, 10); h == nil || h.Kind != wire.WinFault || class.Class(h.Aux) != class.RMARange {
-			t.Errorf("a put at %#x, the key being %#x, is answered with %+v", at, x.key, h)
+			t.Errorf("a put at %#x, the key being %#x, is answered with %+v", at, x.Key, h)
 		}
 	}
 	larger := x
-	larger.size = 1000
-	own := func(x handleBytes) error {
+	larger.Size = 1000
+	own := func(x memhandle.Handle) error {
 		e.p.Unlock()
 		defer e.p.Lock()
-		_, err := v.FromHandle(x.append(nil), -1, 1, victim)
+		_, err := v.FromHandle(x.Append(nil), -1, 1, victim)
 		return err
 	}
 	failedWith(t, own(larger), class.RMARange)
 	other := x
-	other.key ^= 1 << 40
+	other.Key ^= 1 << 40
 	failedWith(t, own(other), class.RMARange)
 	foreign := x
-	foreign.process = stranger
+	foreign.Process = stranger
 	failedWith(t, own(foreign), class.Arg)
 	e.p.Unlock()
 	err = v.ReleaseHandle(handle)
@@ -102,28 +103,13 @@ func TestS5_QV32_ForgedKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h := put(x.key, 10); h == nil || h.Kind != wire.WinFault {
+	if h := put(x.Key, 10); h == nil || h.Kind != wire.WinFault {
 		t.Errorf("a put after the release is answered with %+v", h)
 	}
 	for i, b := range mem {
 		if b != 0 {
 			t.Fatalf("byte %d is %d", i, b)
 		}
-	}
-}
-
-// Memory of more than 4 GiB has several entries in the handle space; each byte of it is found, and
-// all are removed by the release.
-func TestQV27_LongMemoryInTheHandleSpace(t *testing.T) {
-	hs := &handles{}
-	if err := hs.start(); err != nil {
-		t.Fatal(err)
-	}
-	const key = handleSpace | 7<<32 | 1<<31
-	n := 0
-	hs.eachPage(key, 9<<30, func(page uint32) bool { n++; return true })
-	if n != 3 {
-		t.Errorf("9 GiB from the middle of 4 GiB on are in %d places, want 3", n)
 	}
 }
 
@@ -141,8 +127,8 @@ func TestQV35_HandlesSendWhatOtherWindowsSend(t *testing.T) {
 		defer e.p.Lock()
 		err := v.LockAll(ModeNoCheck)
 		if flavor == Dynamic && err == nil {
-			h := handleBytes{process: enemy, window: w.id, key: handleSpace | 1<<40, size: 1 << 20}
-			v, err = v.FromHandle(h.append(nil), -1, 1, w.Comm.RankOf(enemy))
+			h := memhandle.Handle{Process: enemy, Window: w.id, Key: memhandle.Space | 1<<40, Size: 1 << 20}
+			v, err = v.FromHandle(h.Append(nil), -1, 1, w.Comm.RankOf(enemy))
 		}
 		const target = 1
 		short, long, number := make([]byte, 8), make([]byte, 5000), op.Uint64

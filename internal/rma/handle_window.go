@@ -6,6 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/rma/memhandle"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -56,21 +57,21 @@ func (v *View) FromHandle(b []byte, size, unit int64, target int) (*View, error)
 	if err != nil {
 		return nil, err
 	}
-	if r := w.Comm.RankOf(x.process); r != target {
+	if r := w.Comm.RankOf(x.Process); r != target {
 		return nil, fail(class.Rank, "the memory handle is of rank %d, not of target %d", r, target)
 	}
 	if size < 0 {
-		size = int64(x.size)
+		size = int64(x.Size)
 	}
-	if uint64(size) > x.size {
-		return nil, fail(class.Size, "%d bytes of memory whose handle names %d", size, x.size)
+	if uint64(size) > x.Size {
+		return nil, fail(class.Size, "%d bytes of memory whose handle names %d", size, x.Size)
 	}
 	t, err := w.target(target)
 	if err != nil {
 		return nil, err
 	}
 	n := &handleView{handle: handle{
-		target: t, rank: target, key: x.key, unit: unit, size: size, most: uint64(size / unit),
+		target: t, rank: target, key: x.Key, unit: unit, size: size, most: uint64(size / unit),
 	}}
 	if err := n.handle.find(&x); err != nil {
 		return nil, err
@@ -88,29 +89,29 @@ func (v *View) FromHandle(b []byte, size, unit int64, target int) (*View, error)
 }
 
 // find finds the memory, if it is on the node.
-func (h *handle) find(x *handleBytes) error {
+func (h *handle) find(x *memhandle.Handle) error {
 	t := h.target
 	w, e := t.w, t.w.e
 	switch {
 	case t.rank == w.Comm.Rank:
 		e.p.Lock()
 		defer e.p.Unlock()
-		r := w.dynamic.handles.find(x.key, x.size)
-		if r == nil || r.key != x.key || uint64(len(r.region.Mem)) != x.size {
+		r := w.dynamic.handles.Get(x.Key)
+		if r == nil || uint64(len(r.Region.Mem)) != x.Size {
 			return h.stale()
 		}
-		h.live, h.region = r.told.Key(), r.region
+		h.live, h.region = r.Shown.Key(), r.Region
 		h.region.Mem = h.region.Mem[:h.size]
 	case t.control != nil:
-		s, known := t.handleSlot(int(x.slot))
+		s, known := t.handleSlot(int(x.Slot))
 		switch {
 		case !known:
 			return nil // it is accessed as on another node
 		case s == nil:
 			return h.stale()
 		}
-		told, ok := s.Read(x.key)
-		if !ok || told.Size != x.size {
+		told, ok := s.Read(x.Key)
+		if !ok || told.Size != x.Size {
 			return h.stale()
 		}
 		h.live, h.addr, h.region = s.Key(), told.Addr, t.region

@@ -5,6 +5,7 @@ import (
 
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/rma/memhandle"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -117,7 +118,7 @@ func (e *Engine) give(to int, r *reply, payload []byte) {
 // fault describes why memory that a frame accesses is not there.
 func (w *Window) fault(h *wire.Header, size uint64, err error) *fault {
 	f := &fault{class: class.RMARange, kind: h.Kind, off: h.Arg, size: size, limit: uint64(len(w.mem))}
-	if w.dynamic != nil && h.Arg < handleSpace && runsIn(h) == 0 {
+	if w.dynamic != nil && h.Arg < memhandle.Space && runsIn(h) == 0 {
 		f.limit = w.dynamic.gap(h.Arg)
 	}
 	var why *class.Error
