@@ -39,6 +39,7 @@ type Comm struct {
 	self  *Comm       // of the same process
 	world *Comm       // of self: that of all processes
 	left  *leftovers  // of self, if the process checks; else nil
+	keys  *infoKeys   // likewise
 	win   *Window     // whose face it is, nil for a communicator: see Window
 
 	making  atomic.Bool
@@ -54,6 +55,7 @@ func firstComms(w *world.World) *Comm {
 	self.self = self
 	if w.Checks() {
 		self.left = newLeftovers()
+		self.keys = &infoKeys{reported: map[string]bool{}}
 	}
 	c := &Comm{w: w, core: w.Comm, fixed: true, self: self}
 	self.world = c

@@ -80,6 +80,7 @@ func (c *Comm) SetInfo(list ...CommHint) error {
 	if err := c.usable(callSetInfo); err != nil {
 		return err
 	}
+	checkKeys(c, callSetInfo, list...)
 	for {
 		h := c.hints.Load()
 		if c.hints.CompareAndSwap(h, uint32(hints(h).with(list))) {

@@ -23,6 +23,7 @@ func (c *Comm) dup(k call, list []CommHint) (*Comm, error) {
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
+	checkKeys(c, k, list...)
 	core, err := c.w.Coll.Dup(c.core)
 	if err != nil {
 		return nil, wrap(err, k, c, Undefined, Undefined)
@@ -54,6 +55,7 @@ func (c *Comm) idup(k call, list []CommHint) (*Comm, Request) {
 	if err := c.usable(k); err != nil {
 		return nil, Request{err: err}
 	}
+	checkKeys(c, k, list...)
 	d := c.derive(c.w.Coll.Blank(c.core))
 	d.making.Store(true)
 	d.freed.Store(true)

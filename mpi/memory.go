@@ -23,6 +23,7 @@ func AllocMem[T any](c *Comm, n int, hints ...MemHint) ([]T, error) {
 	if err := c.usable(callAllocMem); err != nil {
 		return nil, err
 	}
+	checkKeys(c, callAllocMem, hints...)
 	unit, err := unitOf[T]()
 	switch {
 	case err != nil:

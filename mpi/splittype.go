@@ -53,6 +53,7 @@ func (c *Comm) SplitType(kind CommType, key int, hints ...SplitHint) (*Comm, err
 	if err := c.usable(callSplitType); err != nil {
 		return nil, err
 	}
+	checkKeys(c, callSplitType, hints...)
 	mine := sharer{kind: kind, key: int64(key), level: -1}
 	host := int64(hostOf(c.w.Proc.Job()))
 	switch kind {

@@ -136,6 +136,7 @@ func (c *Comm) newWindow(k call, s *rma.Spec, list []WinHint) (*Window, error) {
 	if err := c.usable(k); err != nil {
 		return nil, err
 	}
+	checkKeys(c, k, list...)
 	if err := c.intra(k); err != nil {
 		return nil, err
 	}

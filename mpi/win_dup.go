@@ -38,6 +38,7 @@ func (w *Window) dup(k call, hints []WinHint) (*Window, error) {
 	if err := w.usable(k); err != nil {
 		return nil, err
 	}
+	checkKeys(w.c, k, hints...)
 	v, err := w.v.Dup()
 	if err != nil {
 		return nil, w.failed(err, k, Undefined)

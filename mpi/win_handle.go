@@ -34,6 +34,7 @@ func MemhandleCreate[T any](w *Window, mem []T, info *Info) ([]byte, error) {
 	if err := w.usable(callMemhandleCreate); err != nil {
 		return nil, err
 	}
+	checkKeys(w.c, callMemhandleCreate, info)
 	var handle []byte
 	_, err := golang[T]()
 	if err == nil {
@@ -125,6 +126,7 @@ func (w *Window) fromMemhandle(handle []byte, size, unit int64, target int, hint
 	n := &handleWindow{Window: Window{v: v, w: w.w, align: w.align}, face: Comm{w: w.w, core: w.c.core.Unnamed(), self: w.c.self}}
 	n.c, n.face.win = &n.face, &n.Window
 	if len(hints) > 0 {
+		checkKeys(w.c, callWinFromMemhandle, hints...)
 		n.setHints(v, hints)
 	}
 	n.face.core.Name.Store(&n.name)

@@ -301,6 +301,7 @@ func (w *Window) SetInfo(list ...WinHint) error {
 	if err := w.usable(callSetInfo); err != nil {
 		return err
 	}
+	checkKeys(w.c, callSetInfo, list...)
 	w.setHints(w.v, list)
 	w.eachThread(func(t *Window) { w.setHints(t.v, list) })
 	return nil

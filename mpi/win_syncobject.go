@@ -79,6 +79,7 @@ func (w *Window) AllocSyncObjects(n int, info *Info) ([]Sync, error) {
 	if err := w.usable(call); err != nil {
 		return nil, err
 	}
+	checkKeys(w.c, call, info)
 	handles, err := w.v.AllocSync(n)
 	if err != nil {
 		return nil, w.failed(err, call, Undefined)
@@ -145,6 +146,7 @@ func (w *Window) SyncOpsInit(target int, mode SyncMode, s Sync, hints ...SyncHin
 	if err := w.usable(call); err != nil {
 		return Request{err: err}
 	}
+	checkKeys(w.c, call, hints...)
 	o, err := syncHints(hints)
 	var r *p2p.Request
 	if err == nil {
@@ -180,6 +182,7 @@ func (w *Window) SyncObjectInit(s Sync, count int, hints ...SyncHint) Request {
 	if err := w.usable(call); err != nil {
 		return Request{err: err}
 	}
+	checkKeys(w.c, call, hints...)
 	o, err := syncHints(hints)
 	if err == nil {
 		err = o.err

@@ -7,7 +7,7 @@ import (
 )
 
 // memhandleCreate is MPIX_Memhandle_create, which stores the handle and returns its size.
-func (l *Lib) memhandleCreate(w *mpi.Window, base uintptr, size int64, _ *mpi.Info, to uintptr) (int, error) {
+func (l *Lib) memhandleCreate(w *mpi.Window, base uintptr, size int64, info *mpi.Info, to uintptr) (int, error) {
 	const call = "MPIX_Memhandle_create"
 	p := pointer(to)
 	mem, ok := slice(base, size)
@@ -19,7 +19,7 @@ func (l *Lib) memhandleCreate(w *mpi.Window, base uintptr, size int64, _ *mpi.In
 	case p == nil:
 		return 0, l.failWin(w, mpi.ErrArg, call, "memhandle is %#x, which is no address of a result", to)
 	}
-	h, err := mpi.MemhandleCreate(w, mem, nil)
+	h, err := mpi.MemhandleCreate(w, mem, info)
 	if err != nil {
 		return 0, err
 	}

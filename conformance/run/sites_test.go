@@ -143,3 +143,37 @@ func TestCheckingComparesCollectives(t *testing.T) {
 		}
 	}
 }
+
+// Each info key that begins with mpi_ and that nobody knows is reported once in the checking mode,
+// by the call that is given it, with its line and the nearest known key; and not without that mode
+// (issue 20, section 5).
+func TestCheckingReportsUnknownInfoKeys(t *testing.T) {
+	need(t)
+	const source = "../check_info.c"
+	program := compile(t, "mpicc", source, "-g")
+	want := map[string]bool{}
+	for mark, at := range marked(t, source) {
+		call, key, _ := strings.Cut(mark, " ")
+		for rank := range 2 {
+			want[fmt.Sprintf("halo: rank %d: unknown info key %q of %s at %s: the nearest known one is %q", rank, key+"x", call, at, key)] = true
+		}
+	}
+	if len(want) != 2*9 {
+		t.Fatalf("%d lines of the source are marked", len(want)/2)
+	}
+	for _, fabric := range []string{"shm", "tcp"} {
+		r := launched(t, fabric, 2, []string{"HALO_CHECK=1"}, program)
+		lines := strings.Split(strings.TrimSuffix(r.err, "\n"), "\n")
+		for _, line := range lines {
+			if !want[line] {
+				t.Errorf("over %s: %s", fabric, line)
+			}
+		}
+		if r.status != 0 || r.out != "" || len(lines) != len(want) {
+			t.Errorf("over %s: status %d, %d lines, want %d\n%s%s", fabric, r.status, len(lines), len(want), r.out, r.err)
+		}
+		if r := launched(t, fabric, 2, nil, program); r != (result{}) {
+			t.Errorf("over %s, unchecked: %+v", fabric, r)
+		}
+	}
+}
