@@ -24,18 +24,46 @@ import (
 // launcher holds what a user has on disk: halo and the programs.
 type launcher struct{ dir string }
 
+// built is the folder of all that tests have built: a program is linked once for all of them.
+var built string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "halo-examples-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	built = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
 func build(t *testing.T, programs ...string) launcher {
 	t.Helper()
 	l := launcher{t.TempDir()}
-	for _, p := range append([]string{"../cmd/halo"}, programs...) {
-		l.build(t, l.path(filepath.Base(p)), "./"+p)
+	var missing []string
+	programs = append([]string{"../cmd/halo"}, programs...)
+	for _, p := range programs {
+		if _, err := os.Stat(launcher{built}.path(filepath.Base(p))); err != nil {
+			missing = append(missing, "./"+p)
+		}
+	}
+	if len(missing) > 0 {
+		l.build(t, built+string(filepath.Separator), missing...)
+	}
+	for _, p := range programs {
+		name := filepath.Base(p)
+		if err := os.Link(launcher{built}.path(name), l.path(name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return l
 }
 
-func (l launcher) build(t *testing.T, to, what string) {
+func (l launcher) build(t *testing.T, to string, what ...string) {
 	t.Helper()
-	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", to, what)
+	cmd := exec.Command("go", append([]string{"build", "-buildvcs=false", "-o", to}, what...)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build %s: %v\n%s", what, err, out)
 	}
