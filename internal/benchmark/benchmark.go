@@ -1,7 +1,7 @@
 // Package benchmark holds the loops of `halo bench`, written against package
-// mpi as a user would write them. bench/halobench.c is the same in C for other
-// MPIs: whatever changes here changes there, or the figures cannot be compared. Only
-// extensions are not there.
+// mpi as a user would write them. bench/halobench.c has the same loops in C for other
+// MPIs, except for extensions. A change here needs the same change there, or the figures
+// cannot be compared.
 package benchmark
 
 import (
@@ -21,7 +21,7 @@ const (
 	maxDepth = 1000000 // messages in a queue; each needs a tag of its own
 	maxSizes = 64      // entries of a list of sizes
 
-	maxPacked = 16 << 20 // bytes that are packed out of depth times as much
+	maxPacked = 16 << 20 // bytes that are packed, from an array depth times as large
 )
 
 // A Plan says what to run.
@@ -40,10 +40,10 @@ type Plan struct {
 	Ops     int      // passive: operations of a cell
 	BusyMS  int      // passive: how long the target computes at most
 
-	// For tests, whose ranks share their memory: how much shorter to measure, and what
-	// lets the target of passive end as soon as the origin is done.
-	haste time.Duration
-	done  *atomic.Bool
+	// For tests, whose ranks share their memory: shorten divides the time of measurements, and
+	// the last field lets the target of passive end when the origin is done.
+	shorten time.Duration
+	done    *atomic.Bool
 }
 
 // A kind is what distinguishes one benchmark from another.
@@ -139,7 +139,7 @@ func (p *Plan) Check(ranks int) error {
 		return fmt.Errorf("%s takes an even number of ranks, not %d", p.Name, ranks)
 	}
 	if p.Sizes == nil || len(k.sizes) == 1 && k.sizes[0] < 2 || k.name == "fop" || k.name == "cas" {
-		p.Sizes = k.sizes // those that have no choice
+		p.Sizes = k.sizes // of benchmarks without a choice
 	}
 	if err := p.checkOneSided(); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (p *Plan) Check(ranks int) error {
 }
 
 // Run runs the plan on all ranks of world; rank 0 writes results to out as
-// they come. Init is not for here: who launches the ranks takes its time.
+// they come. The benchmark init is measured by the launcher of the ranks, not here.
 func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 	if err := p.Check(world.Size()); err != nil {
 		return err
@@ -199,8 +199,8 @@ func Run(world *mpi.Comm, p *Plan, out io.Writer) error {
 	return nil
 }
 
-// written is memory that was written, as that of the peers' program is: of what never was, all
-// pages are the kernel's one page of zeros, which is read from the nearest cache.
+// written is memory that was written before it is measured, as in the peers' program: pages that
+// were never written are all the kernel's page of zeros, which stays in the nearest cache.
 func written[T any](n int) []T {
 	mem := make([]T, n)
 	clear(mem)

@@ -25,7 +25,7 @@ func run(t *testing.T, ranks int, p Plan) string {
 	var out bytes.Buffer // only rank 0 writes to it
 	err := mpitest.RunOver(p.Fabric, ranks, func(world *mpi.Comm) error {
 		plan := p
-		plan.haste = 20
+		plan.shorten = 20
 		return Run(world, &plan, &out)
 	})
 	if err != nil {
@@ -129,7 +129,7 @@ func TestLayoutsOfPacking(t *testing.T) {
 	}
 }
 
-// columns is the length of the rows of a face.
+// columns is the length of a row of a face of the array.
 func columns(n int) float64 { return map[int]float64{8: 4, 24: 8, 128: 16, 8192: 128}[n] }
 
 func TestTable(t *testing.T) {
@@ -182,7 +182,7 @@ func TestWrongNumbersOfRanksAreRefused(t *testing.T) {
 }
 
 // The iteration count follows the time a loop takes, from nanoseconds to
-// seconds, and a first iteration that is slow by itself does not fool it.
+// seconds, and one slow first iteration does not change it.
 func TestCalibration(t *testing.T) {
 	for _, per := range []time.Duration{time.Nanosecond, 100 * time.Nanosecond, time.Microsecond, 300 * time.Microsecond, 40 * time.Millisecond, time.Second} {
 		n, slow, runs, spent := int64(1), 0, 0, time.Duration(0)
@@ -223,8 +223,8 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// A figure beside a peer's means nothing if the loops differ: the constants
-// and default sizes of the C program are these.
+// Figures of Halo and of a peer can be compared only if the loops are the same: the
+// constants and default sizes of the C program are equal to these.
 func TestLoopsInCUseTheSameNumbers(t *testing.T) {
 	source := ""
 	files, err := filepath.Glob("../../bench/*.[ch]")

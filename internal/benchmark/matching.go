@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	matchTime = 50 * time.Millisecond // after this a deep queue is no longer taken from its worst end
+	matchTime = 50 * time.Millisecond // after this time the rest of a deep queue is emptied from its best end, untimed
 	matches   = 5000                  // matches one measured run makes at least
-	chunk     = 64                    // posted receives matched between two looks at the clock
+	chunk     = 64                    // posted receives matched between two readings of the clock
 )
 
 // queue measures matching between two ranks. Messages are 8 bytes that repeat
@@ -18,9 +18,9 @@ const (
 // the tag can find the right one; tag depth is used for control.
 //
 // unexpected: rank 0 receives tags depth-1, depth-2, ...: a linear queue's
-// worst end first. posted: rank 1 sends them in that order. Once matchTime has
-// gone by the rest is taken from the good end, untimed, so that what is
-// measured at a depth is a queue that is about that deep.
+// worst end first. posted: rank 1 sends them in that order. When matchTime has
+// passed, the rest is taken from the best end and not timed, so that the queue
+// is about as deep as stated for all that is measured.
 type queue struct {
 	world    *mpi.Comm
 	depth    int
@@ -79,7 +79,7 @@ func (q *queue) measure(fill func() (time.Duration, int, error)) (float64, error
 	return median(per), nil
 }
 
-// receive takes the message of a tag and looks whether it is the right one.
+// receive receives the message of a tag and checks its value.
 func (q *queue) receive(tag int) error {
 	if _, err := mpi.Recv(q.world, q.one, 1, tag); err != nil {
 		return err
@@ -106,8 +106,8 @@ func (q *queue) unexpected() (took time.Duration, matched int, err error) {
 		q.requests[q.depth] = mpi.Isend(q.world, q.none, 0, q.depth)
 		return 0, 0, mpi.Waitall(q.requests, nil)
 	}
-	// The control message comes behind all others, and its receive is posted
-	// before they come: when it is complete, they are in the queue.
+	// The control message is sent after all others, and its receive is posted
+	// first: when it is complete, the others are in the queue.
 	behind := mpi.Irecv(q.world, q.none, 1, q.depth)
 	if err := mpi.Send(q.world, q.none, 1, q.depth); err != nil {
 		return 0, 0, err
@@ -140,7 +140,7 @@ func (q *queue) posted() (took time.Duration, matched int, err error) {
 		return 0, 0, q.sendBackwards()
 	}
 	for i := range q.depth {
-		q.values[i] = -1 // not what the round before has left
+		q.values[i] = -1 // unlike the value of the round before
 		q.requests[i] = mpi.Irecv(q.world, q.values[i:i+1], 1, i)
 	}
 	left := q.depth

@@ -7,10 +7,10 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// The method of measuring, number by number as in bench/halobench.c.
+// The method of measuring has the same constants in bench/halobench.c.
 const (
-	warmTime = 5 * time.Millisecond  // a calibrating run must take this before its count is believed
-	repTime  = 20 * time.Millisecond // one measured run shall take this
+	warmTime = 5 * time.Millisecond  // minimum time of a calibrating run whose count is used
+	repTime  = 20 * time.Millisecond // intended time of one measured run
 	slowTime = 40 * time.Millisecond // a measured run that takes this is the last
 	minIters = 4                     // iterations of a measured run, however slow
 	maxIters = 10000000
@@ -27,8 +27,8 @@ func (p *Plan) measure(world *mpi.Comm, body func(n int) error) (float64, error)
 	return us[0], nil
 }
 
-// measureInTurn is measure of several loops that are compared with each other: one measured
-// run of each after the other, so that what slows the machine for a while slows them all.
+// measureInTurn is measure for several loops that are compared with each other: it measures one
+// run of each in turn, so that a slow phase of the machine affects all of them.
 //
 // A loop is warmed up and calibrated at once: it runs with growing iteration
 // counts until a run takes warmTime, and does so once more (the first message
@@ -36,7 +36,7 @@ func (p *Plan) measure(world *mpi.Comm, body func(n int) error) (float64, error)
 // Time decides, not a table: a barrier takes 0.3 us with one MPI and 40 ms with
 // another.
 //
-// A plan in haste is measured as if all took so many times longer.
+// Plan.shorten multiplies the times that are compared with these bounds.
 func (p *Plan) measureInTurn(world *mpi.Comm, bodies ...func(n int) error) ([]float64, error) {
 	counts := make([]int, len(bodies))
 	for i, body := range bodies {
@@ -58,7 +58,7 @@ func (p *Plan) measureInTurn(world *mpi.Comm, bodies ...func(n int) error) ([]fl
 			}
 			per[i] = append(per[i], micros(t)/float64(counts[i]))
 			us[i] = median(per[i])
-			enough[i] = t*max(p.haste, 1) > slowTime
+			enough[i] = t*max(p.shorten, 1) > slowTime
 			if err := mpi.Bcast(world, enough[i:i+1], 0); err != nil {
 				return nil, err
 			}
@@ -76,7 +76,7 @@ func (p *Plan) calibrated(world *mpi.Comm, body func(n int) error) (int, error) 
 		if err != nil {
 			return 0, err
 		}
-		if t *= max(p.haste, 1); world.Rank() == 0 {
+		if t *= max(p.shorten, 1); world.Rank() == 0 {
 			if slow++; t < warmTime && next[0] < maxIters {
 				slow = 0
 			}

@@ -6,8 +6,8 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// notifying measures half a round trip of notified puts, which is what latency is of
-// messages: the target waits for the notification with a request, and the data is there.
+// notifying measures half a round trip of notified puts, as latency does for messages: the
+// target waits for the notification with a request, after which the data is in its memory.
 func notifying(world *mpi.Comm, p *Plan, size int, report *Report) error {
 	win, err := mpi.WinAllocate[byte](world, size)
 	if err != nil {

@@ -11,10 +11,10 @@ func packing(world *mpi.Comm, p *Plan, size int, report *Report) error {
 	}
 	memory, wire := make([]float64, depth*n), make([]byte, size)
 	for i := range memory {
-		memory[i] = 1 // or else all of it is the kernel's one page of zeros
+		memory[i] = 1 // see written
 	}
 	for _, l := range list {
-		b := mpi.BufOf(memory, l.count, l.typ) // once: it is kept, as a committed type is
+		b := mpi.BufOf(memory, l.count, l.typ) // made once, like a committed type
 		pack := func(n int) error {
 			for range n {
 				if _, err := mpi.Pack(wire[:0], b); err != nil {

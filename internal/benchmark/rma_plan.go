@@ -18,8 +18,8 @@ const (
 	maxBusyMS  = 60000
 )
 
-// windowKinds are the kinds of windows: where the memory comes from (of create and
-// dynamic: AllocMem, or the Go heap), and who told the window of it.
+// windowKinds are the kinds of windows. The name says where the memory comes from (for create and
+// dynamic: AllocMem, or the Go heap) and how the window is made.
 func windowKinds() []string {
 	return []string{"allocate", "shared", "create", "dynamic", "create-heap", "dynamic-heap", dupKind}
 }
@@ -32,11 +32,10 @@ func oneSidedNames() []string {
 	return []string{"put", "get", "acc", "getacc", "fop", "cas", "fence", "pscw", "lock", "lockget", "rput", "mtflush", "passive"}
 }
 
-// Spreads says whether a rank uses several cores at once, and should be bound to none.
+// Spreads reports whether a rank uses several cores at once, so that it should not be bound to one.
 func (p *Plan) Spreads() bool { return p.Name == "mtflush" || p.Name == "passive" || p.Name == "seeds" }
 
-// checkOneSided checks what only one-sided communication has, and fills in what is
-// missing.
+// checkOneSided checks the fields that only one-sided communication uses, and fills in defaults.
 func (p *Plan) checkOneSided() error {
 	if !slices.Contains(oneSidedNames(), p.Name) {
 		if p.Wins != nil || p.Types != nil || p.Workers != nil || p.Scope != "" || p.Order || p.Ops != 0 || p.BusyMS != 0 {
@@ -64,7 +63,7 @@ func (p *Plan) checkOneSided() error {
 	case p.Wins != nil:
 	case p.Name != "passive":
 		p.Wins = []string{"allocate"}
-	default: // all, but shared where there is no shared memory, and but what differs in nothing from another
+	default: // all kinds, except shared without shared memory, and kinds that do not differ from another one
 		p.Wins = slices.DeleteFunc(windowKinds(), func(k string) bool { return k == dupKind || k == "shared" && p.Fabric == "tcp" })
 	}
 	for _, k := range p.Wins {

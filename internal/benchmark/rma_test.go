@@ -39,7 +39,7 @@ func lines(t *testing.T, p Plan, want []string) []string {
 }
 
 // Each benchmark of one-sided communication runs over each fabric; the loops themselves
-// look whether what they have put, got and summed is there.
+// check the data that they put, got and summed.
 func TestJSONOfOneSidedBenchmarks(t *testing.T) {
 	for _, fabric := range mpitest.Fabrics() {
 		for _, c := range []struct {
@@ -94,7 +94,7 @@ func TestKindsOfWindows(t *testing.T) {
 	}
 }
 
-// Nothing waits for a target that computes: it would not end before all is done.
+// No operation waits for the target, which computes until all operations are complete.
 func TestPassiveTarget(t *testing.T) {
 	busy := []int{1}
 	if n := runtime.GOMAXPROCS(0); n > 1 {
@@ -127,7 +127,7 @@ func TestPassiveTarget(t *testing.T) {
 	}
 }
 
-// Memory that is not what was put, got or summed is found.
+// The loops find memory that differs from what was put, got or summed.
 func TestOneSidedLoopsLookAtTheMemory(t *testing.T) {
 	for _, name := range []string{"put", "get", "acc", "fop", "cas", "mtflush"} {
 		err := mpi.Run(2, func(world *mpi.Comm) error {

@@ -17,7 +17,7 @@ type Point struct {
 }
 
 // An Experiment is one of the paper "Quo Vadis MPI RMA?", whose figures it is compared with.
-// The data that the paper has plotted are lost: what stands here of it is its text.
+// The data that the paper plots are lost; Claim is from its text.
 type Experiment struct {
 	ID        string
 	Figure    string // of the paper, and the name of ours
@@ -30,10 +30,10 @@ type Experiment struct {
 }
 
 const (
-	busyTime = 300 // ms that the target of EXP-2 computes
-	busyOps  = 10000
-	busyEach = busyTime * 1000 / busyOps // us; slower means no progress
-	crowd    = 32                        // goroutines of EXP-3b and EXP-6
+	busyTime    = 300 // ms that the target of EXP-2 computes
+	busyOps     = 10000
+	busyEach    = busyTime * 1000 / busyOps // us; slower means no progress
+	seedWorkers = 32                        // goroutines of EXP-3b and EXP-6
 )
 
 // Experiments are those that `halo bench seeds` reproduces, in order.
@@ -49,14 +49,14 @@ func Experiments() []Experiment {
 			"window", []string{"allocated", "dynamic", "memory handle"}, busyEach},
 		{"EXP-3a", "figure 8a", "Put and flush by one worker, by scope",
 			"Mostly similar; process scope somewhat slower.", "Process scope takes at most 1.5 times as long as thread scope.", bytes, nil, 0},
-		{"EXP-3b", "figure 8b", fmt.Sprintf("Put and flush by %d workers at once, by scope", crowd),
+		{"EXP-3b", "figure 8b", fmt.Sprintf("Put and flush by %d workers at once, by scope", seedWorkers),
 			"For short messages thread scope takes about a tenth of the time of MPICH and MVAPICH, and about a hundredth of Open MPI's process scope; for long ones half.",
 			"Thread scope is never slower than process scope.", bytes, nil, 0},
 		{"EXP-4", "figure 9", "Put of one byte and flush by number of workers",
-			"With thread scope latency stays low as threads are added.", fmt.Sprintf("The time of thread scope grows no more with workers than that of process scope; over tcp %d workers do together at least 4 times as much as one.", crowd), workers, nil, 0},
+			"With thread scope latency stays low as threads are added.", fmt.Sprintf("The time of thread scope grows no more with workers than that of process scope; over tcp %d workers do together at least 4 times as much as one.", seedWorkers), workers, nil, 0},
 		{"EXP-5", "figure 10", "Puts with a flush each, with order, and without",
 			"Order adds some latency to unflushed puts, and costs significantly less than a flush for each.", "unflushed <= ordered << flushed; over tcp at least 5 times cheaper than a flush for each.", bytes, nil, 0},
-		{"EXP-6", "figure 11", fmt.Sprintf("Put and flush by %d workers, with order and without", crowd),
+		{"EXP-6", "figure 11", fmt.Sprintf("Put and flush by %d workers, with order and without", seedWorkers),
 			"With process scope order reduces latency: all goes by one endpoint.", "Order costs nothing in process scope.", bytes, nil, 0},
 		{"EXP-7", "figure 12", "Windows of memory handles",
 			"The difference between handles and allocated windows is negligible; making and freeing the window each time adds about 1 us, and is still significantly below dynamic windows.",

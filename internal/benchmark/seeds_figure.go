@@ -181,7 +181,7 @@ func mark(p func(string, ...any), i int, x, y float64, colour string) {
 	}
 }
 
-// amount writes a number of bytes or workers shortly.
+// amount formats a number of bytes or workers, with a unit prefix.
 func amount(v float64) string {
 	switch {
 	case v >= 1<<20:
@@ -192,7 +192,7 @@ func amount(v float64) string {
 	return fmt.Sprintf("%g", v)
 }
 
-// plain writes a number without an exponent, with three digits that count.
+// plain formats a number without an exponent, with three significant digits.
 func plain(v float64) string {
 	if math.IsNaN(v) {
 		return "NaN"

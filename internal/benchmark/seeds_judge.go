@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// judge says what the points are by the experiment's criterion, a sentence each; nothing of
-// what was not measured.
+// judge compares the points with the experiment's criterion and returns one sentence for each
+// comparison, none for points that were not measured.
 func (f *figure) judge() []string {
 	return slices.DeleteFunc(f.verdicts(), func(s string) bool { return strings.Contains(s, "NaN") })
 }
@@ -75,8 +75,8 @@ func met(ok bool) string {
 	return "**not met** on this machine"
 }
 
-// quotients are how many times as long as another series one takes, by ascending X, where both
-// have points; one that is not a number if there are none.
+// quotients are the times of one series divided by those of another, by ascending X, where both
+// have points; a single NaN if there are none.
 func (f *figure) quotients(series, other string) []float64 {
 	var q []float64
 	for _, x := range f.columns() {
@@ -92,8 +92,8 @@ func (f *figure) quotients(series, other string) []float64 {
 	return q
 }
 
-// differences are how many us more than another a series takes, where both have points up to
-// X = most; one that is not a number if there are none.
+// differences are the times of one series minus those of another in us, where both have points up
+// to X = most; a single NaN if there are none.
 func (f *figure) differences(series, other string, most float64) []float64 {
 	var d []float64
 	for _, x := range f.columns() {
@@ -109,20 +109,20 @@ func (f *figure) differences(series, other string, most float64) []float64 {
 	return d
 }
 
-// judgeWorkers is judge of EXP-4: how time per operation grows, and how much all do together.
+// judgeWorkers is judge for EXP-4: how the time of an operation and the total rate grow with workers.
 func (f *figure) judgeWorkers() []string {
 	growth := func(series string) (grown, together float64) {
 		one, _ := f.us(series, 1)
-		many, _ := f.us(series, crowd) // 0/0 is not a number
-		return many / one, crowd * one / many
+		many, _ := f.us(series, seedWorkers) // 0/0 is not a number
+		return many / one, seedWorkers * one / many
 	}
 	process, _ := growth("Halo process scope")
 	thread, rate := growth("Halo thread scope")
 	return []string{fmt.Sprintf("From 1 to %d workers the time of an operation grows %s times with thread scope and %s times with process scope; all together do %s times as much as one with thread scope: %s.",
-		crowd, plain(thread), plain(process), plain(rate), met(thread <= process*1.05 && (f.fabric != "tcp" || rate >= 4)))}
+		seedWorkers, plain(thread), plain(process), plain(rate), met(thread <= process*1.05 && (f.fabric != "tcp" || rate >= 4)))}
 }
 
-// shortest is up to how many bytes nanoseconds more or less are of interest.
+// shortest is the largest message, in bytes, for which differences of nanoseconds matter.
 const shortest = 256
 
 // judgeHandles is judge of EXP-7.
@@ -146,7 +146,7 @@ func (f *figure) judgeHandles() []string {
 	}
 }
 
-// signed is plain of what may be below 0.
+// signed is plain for numbers that may be negative.
 func signed(v float64) string {
 	if v < 0 {
 		return "-" + plain(-v)

@@ -101,7 +101,7 @@ func (s *seeds) accumulate(win mpi.Win[byte], size int) func(n int) error {
 	}
 }
 
-// usefulWork is what the listings do while they wait, some 20 ns of it.
+// usefulWork is the work that the listings do while they wait, about 20 ns.
 func usefulWork(x *uint64) {
 	for range 20 {
 		*x = *x*6364136223846793005 + 1442695040888963407
@@ -109,7 +109,7 @@ func usefulWork(x *uint64) {
 }
 
 // listing is the paper's listing 1, with a flush between the put and the signal, or
-// listing 2 without. Behind it the signals are flushed once.
+// listing 2 without. After the loop the signals are flushed once.
 func (s *seeds) listing(win mpi.Win[byte], size int, flush bool) func(n int) error {
 	numbers := mpi.Win[int64](win)
 	data, one := s.send[:size], []int64{1}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Machine is what is to be known of a run of `halo bench seeds` beside its points.
+// Machine describes a run of `halo bench seeds` in addition to its points.
 type Machine struct {
 	CPU      string
 	Cores    int
@@ -99,7 +99,7 @@ func (f *figure) table(b *strings.Builder) {
 	}
 }
 
-// us is what a series has at x.
+// us is the time of a series at x.
 func (f *figure) us(series string, x float64) (float64, bool) {
 	for _, p := range f.points {
 		if p.Series == series && p.X == x {

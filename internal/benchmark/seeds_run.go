@@ -33,21 +33,21 @@ type seeds struct {
 	send []byte
 }
 
-// seedsRoom is the memory of each window in bytes, crowd times the longest message of the
+// seedsRoom is the size of each window in bytes: seedWorkers times the longest message of the
 // experiments with goroutines.
-const seedsRoom = crowd * 64 << 10
+const seedsRoom = seedWorkers * 64 << 10
 
 // seedSizes are the lengths of messages in bytes.
 func seedSizes() []int {
 	return []int{1, 4, 16, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}
 }
 
-// crowdSizes are those of experiments with goroutines.
-func crowdSizes() []int { return []int{1, 16, 256, 4 << 10, 64 << 10} }
+// workerSizes are those of experiments with goroutines.
+func workerSizes() []int { return []int{1, 16, 256, 4 << 10, 64 << 10} }
 
 // runSeeds runs all experiments on two ranks; rank 0 writes points.
 func runSeeds(world *mpi.Comm, p *Plan, out io.Writer) error {
-	s := &seeds{world: world, rank: world.Rank(), plan: p, out: out, send: make([]byte, seedsRoom/crowd*16)}
+	s := &seeds{world: world, rank: world.Rank(), plan: p, out: out, send: make([]byte, seedsRoom/seedWorkers*16)}
 	if err := s.open(); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *seeds) open() (err error) {
 	if s.asserted, err = s.allocated.Dup(mpi.AccumulateIntrinsic(true)); err != nil {
 		return err
 	}
-	for range crowd {
+	for range seedWorkers {
 		w, err := s.allocated.Dup(mpi.ScopeThread)
 		if err != nil {
 			return err
@@ -191,7 +191,7 @@ func (s *seeds) windows() error {
 
 // busy is EXP-2.
 func (s *seeds) busy() error {
-	haste := max(s.plan.haste, 1)
+	shorten := max(s.plan.shorten, 1)
 	for i, w := range []struct {
 		win  mpi.Win[byte]
 		base int
@@ -200,9 +200,9 @@ func (s *seeds) busy() error {
 			return err
 		}
 		start := time.Now()
-		n := busyOps / int(haste)
+		n := busyOps / int(shorten)
 		if s.rank == 1 {
-			compute(busyTime*time.Millisecond/haste, 1, nil)
+			compute(busyTime*time.Millisecond/shorten, 1, nil)
 		} else if err := s.putFlush(w.win, w.base, 1)(n); err != nil {
 			return err
 		}
@@ -217,11 +217,11 @@ func (s *seeds) busy() error {
 
 // scopes are EXP-3, EXP-4 and, as far as it needs no order, EXP-6.
 func (s *seeds) scopes() error {
-	process := slices.Repeat([]mpi.Win[byte]{s.allocated}, crowd)
-	inOrder := slices.Repeat([]mpi.Win[byte]{s.ordered}, crowd)
-	for _, size := range crowdSizes() {
+	process := slices.Repeat([]mpi.Win[byte]{s.allocated}, seedWorkers)
+	inOrder := slices.Repeat([]mpi.Win[byte]{s.ordered}, seedWorkers)
+	for _, size := range workerSizes() {
 		alone := func(wins []mpi.Win[byte]) func(n int) error { return s.putInWorkers(wins, 1, size) }
-		all := func(wins []mpi.Win[byte]) func(n int) error { return s.putInWorkers(wins, crowd, size) }
+		all := func(wins []mpi.Win[byte]) func(n int) error { return s.putInWorkers(wins, seedWorkers, size) }
 		err := errors.Join(
 			s.points(size, line{"EXP-3a", "Halo process scope", alone(process)}, line{"EXP-3a", "Halo thread scope", alone(s.threads)}),
 			s.points(size, line{"EXP-3b", "Halo process scope", all(process)}, line{"EXP-3b", "Halo thread scope", all(s.threads)}),
@@ -233,7 +233,7 @@ func (s *seeds) scopes() error {
 			return err
 		}
 	}
-	for workers := 1; workers <= crowd; workers *= 2 {
+	for workers := 1; workers <= seedWorkers; workers *= 2 {
 		err := s.points(workers,
 			line{"EXP-4", "Halo process scope", s.putInWorkers(process, workers, 1)},
 			line{"EXP-4", "Halo thread scope", s.putInWorkers(s.threads, workers, 1)})

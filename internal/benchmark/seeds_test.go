@@ -17,7 +17,7 @@ import (
 // and a figure that is XML.
 func TestEXP1_EXP2_EXP3_EXP4_EXP5_EXP6_EXP7_EXP8_EXP9_Seeds(t *testing.T) {
 	for _, fabric := range mpitest.Fabrics() {
-		if fabric == "inproc" { // a name that figures do not have: see the report
+		if fabric == "inproc" { // figures of the report are for shm and tcp
 			continue
 		}
 		t.Run(fabric, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestFigureHoldsItsPoints(t *testing.T) {
 	}
 }
 
-// Of what was not measured the page says nothing, and it does not fail.
+// Experiments that were not measured are left out of the page, without an error.
 func TestReportOfFewPoints(t *testing.T) {
 	for _, x := range Experiments() {
 		var page bytes.Buffer
@@ -90,7 +90,7 @@ func TestReportOfFewPoints(t *testing.T) {
 	}
 }
 
-// Of several measurements of one thing the median counts.
+// Several measurements of one point become their median.
 func TestMergeTakesMedians(t *testing.T) {
 	got := Merge([]Point{{Series: "a", X: 1, US: 5}, {Series: "b", X: 1, US: 7}, {Series: "a", X: 1, US: 1}, {Series: "a", X: 1, US: 2}})
 	if len(got) != 2 || got[0].US != 2 || got[1].US != 7 {
@@ -98,7 +98,7 @@ func TestMergeTakesMedians(t *testing.T) {
 	}
 }
 
-// Numbers on the page have three digits that count.
+// Numbers on the page have three significant digits.
 func TestPlainNumbers(t *testing.T) {
 	for v, want := range map[float64]string{0.0123456: "0.0123", 0.001: "0.001", 1: "1", 12.345: "12.3", 1234.5: "1234", 0.1: "0.1", 100: "100"} {
 		if got := plain(v); got != want {

@@ -6,7 +6,7 @@ import "github.com/halo-mpi/halo/mpi"
 // wholeArray elements along each edge.
 const maxPart, wholeArray, partStart = 90, 100, 5
 
-// typing measures what a type costs that is made for one transfer, and what is asked of it.
+// typing measures the cost of a datatype that is made for one transfer, and of queries about it.
 func typing(world *mpi.Comm, p *Plan, size int, report *Report) error {
 	double, err := mpi.TypeOf[float64]()
 	if err != nil {

@@ -8,11 +8,12 @@
 // run at the same time. File system and process ids are those of the machine:
 // a program of one host finds files of another, and can be killed from outside.
 //
-// Nothing here has a name outside: namespaces end with the last process in them.
-// A warden process holds a pipe from the test; when that ends, by the test's
-// cleanup or because the test binary was killed, it kills whatever runs in the
-// namespaces, however it was started, and removes the files.
+// Namespaces have no name outside: they end with the last process in them.
+// A warden process holds a pipe from the test. When the test cleans up, or its
+// binary is killed, the pipe closes, and the warden kills all processes in the
+// namespaces and removes the files.
 //
 // The trap: a program on a host starts in the directory of the test, but with
-// the host's own mounts: what the test wrote to /run or /dev/shm is not there.
+// the host's own mounts: it does not see files that the test wrote to /run or
+// /dev/shm.
 package hosttest

@@ -123,8 +123,8 @@ func (h *Hosts) Addr6(i int) string {
 // another, named by name or address: append the host and what it shall run.
 func (h *Hosts) SSH() []string { return append([]string(nil), h.ssh...) }
 
-// Dir is a directory that all hosts see, with nothing of the test's in it but
-// what is there to look at: the logs of the ssh daemons.
+// Dir is a directory that all hosts see. It holds the logs of the ssh daemons, and
+// no files of the test.
 func (h *Hosts) Dir() string { return h.dir }
 
 // Command runs a program on host i in the directory of the test. The process of
@@ -149,14 +149,14 @@ func (h *Hosts) Inside(i int, fn func() error) error {
 	return sys.InNetwork(h.host[i].cmd.Process.Pid, fn)
 }
 
-// Cut separates host i from all others, without a sign to any kernel: frames
-// are lost behind the far end of its link, as in a switch.
+// Cut separates host i from all others. No kernel notices, as with a switch that
+// drops frames: the link stays up, and frames are lost at its other end.
 func (h *Hosts) Cut(i int) {
 	h.t.Helper()
 	h.hub.must(h.t, fmt.Sprintf("link set h%d nomaster", i))
 }
 
-// Join mends what Cut has cut.
+// Join undoes Cut.
 func (h *Hosts) Join(i int) {
 	h.t.Helper()
 	h.hub.must(h.t, fmt.Sprintf("link set h%d master br0", i))
@@ -236,7 +236,7 @@ func (h *Hosts) connect() error {
 	return nil
 }
 
-// mute keeps a device of the hub from having an address: it is a port.
+// mute gives a device of the hub no address, since it is a port of the bridge.
 func mute(device string) string {
 	if !hasIPv6() {
 		return ""
@@ -250,7 +250,7 @@ func hasIPv6() bool {
 }
 
 // address gives device eth0 of host i its addresses, usable at once. The
-// hardware address is always the same: others remember it for a while.
+// hardware address is always the same, because others cache it.
 func (h *Hosts) address(i int) []string {
 	lines := []string{
 		fmt.Sprintf("link set eth0 address 02:00:00:00:00:%02x", i+1),
@@ -264,8 +264,8 @@ func (h *Hosts) address(i int) []string {
 
 // warden waits for the end of its input and then kills whatever runs in the
 // network namespaces named by its arguments from the second on; the first is
-// the directory of the hosts. Who is killed may have started another meanwhile:
-// it looks until it finds nobody.
+// the directory of the hosts. A process may start another before it is killed, so
+// the warden repeats this until it finds none.
 const warden = `
 trap '' HUP INT QUIT TERM
 dir=$1; shift
@@ -328,7 +328,7 @@ func (h *Hosts) close() {
 // path is a file of the hosts.
 func (h *Hosts) path(name string) string { return filepath.Join(h.dir, name) }
 
-// await tries until it works, as long as a busy machine may need.
+// await calls a function until it succeeds, for as long as a busy machine may need.
 func await(try func() error) (err error) {
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if err = try(); err == nil {

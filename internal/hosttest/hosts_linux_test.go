@@ -22,8 +22,8 @@ func run(t testing.TB, c *exec.Cmd) string {
 	return strings.TrimSpace(string(out))
 }
 
-// reaches reports whether host i reaches an address, which may take the kernel
-// seconds to find out if it was in vain before.
+// reaches reports whether host i reaches an address. After a failed attempt the
+// kernel may need seconds to try again.
 func reaches(h *Hosts, i int, addr string) bool { return pings(h, i, addr, 20*time.Second) }
 
 // misses reports whether host i does not reach an address.

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// sshd wants to be called by its full path.
+// sshd must be started by its full path.
 const sshd = "/usr/sbin/sshd"
 
 // configure writes throw-away keys, the configurations of daemon and client,
@@ -33,7 +33,7 @@ func (h *Hosts) configure(n int) error {
 		return err
 	}
 	lines := strings.Split(string(shadow), "\n")
-	for i, l := range lines { // a locked account is let in by no key
+	for i, l := range lines { // sshd refuses keys of a locked account
 		if f := strings.Split(l, ":"); f[0] == "root" && len(f) > 2 {
 			f[1] = "*"
 			lines[i] = strings.Join(f, ":")
@@ -69,8 +69,8 @@ func (h *Hosts) configure(n int) error {
 	return nil
 }
 
-// setUp is what makes new namespaces host i: its own name, memory and run time
-// files, and what it knows of the others.
+// setUp is the script that turns new namespaces into host i: hostname, shared memory, run-time
+// files, and names of the other hosts.
 func (h *Hosts) setUp(i int) string {
 	return fmt.Sprintf(`
 hostname host%d

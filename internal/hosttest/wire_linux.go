@@ -59,7 +59,7 @@ func (h *Hosts) lay(i int, l Line) error {
 		a    *anchor
 		name string
 	}{{h.host[i], "eth0"}, {h.hub, near}} {
-		// A device that was there may take a moment to go.
+		// A deleted device may take a moment to disappear.
 		err := await(func() error {
 			return sys.InNetwork(where.a.cmd.Process.Pid, func() (err error) {
 				w.ends[end], err = sys.OpenTAP(where.name)
