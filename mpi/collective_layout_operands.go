@@ -106,7 +106,7 @@ func sameElements(send, recv *Buffer) error {
 	if s == r || s == nil || r == nil || dtype.SameSignature(s, 1, r, 1) {
 		return nil
 	}
-	return &class.Error{Class: class.Type, Text: fmt.Sprintf("elements to combine are %s, those for the result %s", s.Describe(1), r.Describe(1))}
+	return &class.Error{Class: class.Type, Text: fmt.Sprintf("elements to reduce are %s, elements of the result are %s", s.Describe(1), r.Describe(1))}
 }
 
 // elements is a predefined operation, and the elements of the Buffer as it takes them.
@@ -131,5 +131,5 @@ func (b *Buffer) inMemory(width int) ([]byte, error) {
 	if bytes, _ := b.b.Memory(); len(bytes) == n*width { // pairs that are padded
 		return bytes, nil
 	}
-	return nil, &class.Error{Class: class.Buffer, Text: fmt.Sprintf("what pads the last of %s is not in the slice", b.b.Type().Describe(b.b.Count()))}
+	return nil, &class.Error{Class: class.Buffer, Text: fmt.Sprintf("the slice ends before the padding of the last element of %s", b.b.Type().Describe(b.b.Count()))}
 }

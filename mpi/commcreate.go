@@ -133,11 +133,11 @@ func (c *Comm) holds(k call, g Group) *Error {
 		return err
 	}
 	if g.self != nil && g.self != c.self {
-		return fail(ErrGroup, k.String(), c, "group of another process")
+		return fail(ErrGroup, k.String(), c, "the group belongs to another process")
 	}
 	for r, p := range g.members {
 		if c.core.Own().RankOf(p) < 0 {
-			return fail(ErrGroup, k.String(), c, "rank %d of the group is no member of the communicator", r)
+			return fail(ErrGroup, k.String(), c, "rank %d of the group is not a member of the communicator", r)
 		}
 	}
 	return nil
@@ -197,7 +197,7 @@ func (c *Comm) free(k call, first func()) error {
 		return err
 	}
 	if c.fixed {
-		return fail(ErrComm, k.String(), c, "the first communicators cannot be freed")
+		return fail(ErrComm, k.String(), c, "the communicators of Init cannot be freed")
 	}
 	first()
 	// Twice, since callbacks of attributes may be collective over c: a call that is refused has

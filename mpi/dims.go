@@ -14,17 +14,17 @@ import (
 func DimsCreate(nodes int, dims []int) error {
 	const call = "DimsCreate"
 	if nodes < 1 {
-		return fail(ErrArg, call, nil, "%d nodes", nodes)
+		return fail(ErrArg, call, nil, "%d nodes, want at least 1", nodes)
 	}
 	rest, open := nodes, 0
 	for i, d := range dims {
 		switch {
 		case d < 0:
-			return fail(ErrDims, call, nil, "dimension %d has length %d", i, d)
+			return fail(ErrDims, call, nil, "dimension %d has length %d, which is negative", i, d)
 		case d == 0:
 			open++
 		case rest%d != 0:
-			return fail(ErrDims, call, nil, "%d nodes are no multiple of the dimensions %d that are given", nodes, dims)
+			return fail(ErrDims, call, nil, "%d nodes are not a multiple of the product of the dimensions that are set in %d", nodes, dims)
 		default:
 			rest /= d
 		}

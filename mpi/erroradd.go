@@ -87,7 +87,7 @@ func AddErrorCode(cl Class) (Class, error) {
 	e := added.codes[cl]
 	if !predefined(cl) && (e == nil || e.class != cl) {
 		added.mu.Unlock()
-		return 0, fail(ErrArg, "AddErrorCode", nil, "%d is no error class", int(cl))
+		return 0, fail(ErrArg, "AddErrorCode", nil, "%d is not an error class", int(cl))
 	}
 	defer added.mu.Unlock()
 	if e != nil {

@@ -35,7 +35,7 @@ func (internals) FortranSizes(logical, integer, real, doublePrecision int) error
 	}
 	c.mu.Unlock()
 	if late {
-		return fail(ErrABI, call, nil, "called after types were in use, or again")
+		return fail(ErrABI, call, nil, "called twice, or after datatypes were used")
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (g Group) ranks() map[int32]int {
 // same fails if g and h are of different processes: ranks that are goroutines.
 func (g Group) same(call string, h Group) *Error {
 	if g.self != h.self && g.self != nil && h.self != nil {
-		return fail(ErrGroup, call, g.self, "groups of two processes: ranks %d and %d", g.self.core.Members[0], h.self.core.Members[0])
+		return fail(ErrGroup, call, g.self, "the groups belong to two processes, ranks %d and %d of the world", g.self.core.Members[0], h.self.core.Members[0])
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (g Group) minus(h Group) []int32 {
 }
 
 // Incl is the group of the members of g with the given ranks, in their order.
-// ErrRank if a rank does not exist or comes twice.
+// ErrRank if a rank does not exist or occurs twice.
 //
 // C: MPI_Group_incl, section 7.3.2.
 func (g Group) Incl(ranks []int) (Group, error) { return g.incl("Incl", ranks) }
@@ -218,7 +218,7 @@ func (g Group) distinct(call string, ranks []int) ([]bool, *Error) {
 			return nil, g.noRank(call, r)
 		}
 		if seen[r] {
-			return nil, fail(ErrRank, call, g.self, "rank %d comes twice", r)
+			return nil, fail(ErrRank, call, g.self, "rank %d occurs twice", r)
 		}
 		seen[r] = true
 	}

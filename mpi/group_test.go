@@ -157,14 +157,14 @@ func TestCOM04_GroupErrors(t *testing.T) {
 		}{
 			{second(g.Incl([]int{0, 4})), mpi.ErrRank, "mpi: Incl on self: rank 4 in a group of 4"},
 			{second(g.Incl([]int{-1})), mpi.ErrRank, "mpi: Incl on self: rank -1 in a group of 4"},
-			{second(g.Incl([]int{1, 2, 1})), mpi.ErrRank, "mpi: Incl on self: rank 1 comes twice"},
-			{second(g.Excl([]int{3, 3})), mpi.ErrRank, "mpi: Excl on self: rank 3 comes twice"},
+			{second(g.Incl([]int{1, 2, 1})), mpi.ErrRank, "mpi: Incl on self: rank 1 occurs twice"},
+			{second(g.Excl([]int{3, 3})), mpi.ErrRank, "mpi: Excl on self: rank 3 occurs twice"},
 			{second(g.RangeIncl(ranges{{0, 3, 0}})), mpi.ErrArg, "mpi: RangeIncl on self: range 0 has stride 0"},
 			{second(g.RangeIncl(ranges{{0, 1, 1}, {3, 2, 1}})), mpi.ErrArg, "mpi: RangeIncl on self: range 1: stride 1 does not lead from 3 to 2"},
 			{second(g.RangeExcl(ranges{{2, 3, -1}})), mpi.ErrArg, "mpi: RangeExcl on self: range 0: stride -1 does not lead from 2 to 3"},
 			{second(g.RangeIncl(ranges{{2, 4, 1}})), mpi.ErrRank, "mpi: RangeIncl on self: rank 4 in a group of 4"},
 			{second(g.RangeIncl(ranges{{-2, 2, 2}})), mpi.ErrRank, "mpi: RangeIncl on self: rank -2 in a group of 4"},
-			{second(g.RangeExcl(ranges{{0, 2, 2}, {1, 2, 1}})), mpi.ErrRank, "mpi: RangeExcl on self: rank 2 comes twice"},
+			{second(g.RangeExcl(ranges{{0, 2, 2}, {1, 2, 1}})), mpi.ErrRank, "mpi: RangeExcl on self: rank 2 occurs twice"},
 			{second(g.RangeIncl(ranges{{0, math.MaxInt, 1}})), mpi.ErrRank, "mpi: RangeIncl on self: rank 4 in a group of 4"},
 			{second(g.TranslateRanks([]int{0, 4}, g)), mpi.ErrRank, "mpi: TranslateRanks on self: rank 4 in a group of 4"},
 		}

@@ -110,7 +110,7 @@ func (c *Comm) between(k call) *Error {
 		return err
 	}
 	if c.core.Inter == nil {
-		return fail(ErrComm, k.String(), c, "the communicator is no intercommunicator")
+		return fail(ErrComm, k.String(), c, "the communicator is not an intercommunicator")
 	}
 	return nil
 }

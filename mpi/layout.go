@@ -97,7 +97,7 @@ func (b *Buffer) at(p unsafe.Pointer, count int, d Datatype) {
 	}
 	lb, _ := t.TrueExtent()
 	if at := int64(uintptr(p)) + lb; at >= 0 && at < mem.FirstPage {
-		b.err = &class.Error{Class: class.Buffer, Text: fmt.Sprintf("%s at address %#x", t.Describe(int64(count)), at)}
+		b.err = &class.Error{Class: class.Buffer, Text: fmt.Sprintf("%s at address %#x, which is not valid", t.Describe(int64(count)), at)}
 	}
 	b.h = d.h
 }

@@ -29,7 +29,7 @@ func AllocMem[T any](c *Comm, n int, hints ...MemHint) ([]T, error) {
 	case err != nil:
 		return nil, wrap(err, callAllocMem, c, Undefined, Undefined)
 	case n < 0:
-		return nil, fail(ErrSize, "AllocMem", c, "%d elements", n)
+		return nil, fail(ErrSize, "AllocMem", c, "number of elements is %d, which is negative", n)
 	case int64(n) > math.MaxInt64/unit:
 		return nil, fail(ErrNoMem, "AllocMem", c, "%d elements of %d bytes", n, unit)
 	}

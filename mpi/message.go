@@ -47,7 +47,7 @@ func (b *Buffer) sent(c *Comm) (mem.Mem, signature) {
 func (b *Buffer) received(c *Comm) (mem.Mem, signature) {
 	if b.err == nil && b.b.Overlaps() {
 		return mem.Wrong(&class.Error{Class: class.Type, Text: fmt.Sprintf(
-			"%s: bytes of memory occur twice, and are to be received into", b.b.Type().Describe(b.b.Count()))}), signature{}
+			"%s cannot be a receive buffer: bytes of memory occur twice in it", b.b.Type().Describe(b.b.Count()))}), signature{}
 	}
 	return b.sent(c)
 }

@@ -121,7 +121,7 @@ func (u *userOp) forBuffer(b *Buffer) (*op.User, error) {
 	}
 	one := b.b.First(1)
 	if one.Overlaps() {
-		return nil, &class.Error{Class: class.Type, Text: fmt.Sprintf("%s: bytes of memory occur twice in an element that is to be combined", t)}
+		return nil, &class.Error{Class: class.Type, Text: fmt.Sprintf("%s cannot be reduced: bytes of memory occur twice in an element", t)}
 	}
 	if u.Of == nil {
 		return u.forElements(b.Datatype()), nil

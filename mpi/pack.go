@@ -129,7 +129,7 @@ func (p packing) unpack(src []byte, b *Buffer) (rest []byte, err error) {
 	case flaw != nil:
 		return src, p.fails(flaw)
 	case n > int64(len(src)):
-		return src, fail(ErrTruncate, p.call, p.comm, "%s take %d bytes, there are %d", b.b.Type().Describe(b.b.Count()), n, len(src))
+		return src, fail(ErrTruncate, p.call, p.comm, "%s take %d bytes, but only %d are left", b.b.Type().Describe(b.b.Count()), n, len(src))
 	}
 	b.b.UnpackAll(src)
 	return src[n:], nil
@@ -208,7 +208,7 @@ func PackExternalSize(count int, d Datatype) (int, error) {
 // twice, either. The error is the engine's.
 func (b *Buffer) unpackable() error {
 	if b.err == nil && b.b.Overlaps() {
-		return &class.Error{Class: class.Type, Text: b.b.Type().Describe(b.b.Count()) + ": bytes of memory occur twice, and are to be written"}
+		return &class.Error{Class: class.Type, Text: b.b.Type().Describe(b.b.Count()) + " cannot be unpacked into: bytes of memory occur twice in it"}
 	}
 	return b.err
 }

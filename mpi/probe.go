@@ -117,7 +117,7 @@ func Imrecv[T any](m *Message, buf []T) Request {
 func (m *Message) receive(k call, room mem.Mem, of signature) Request {
 	c := m.c
 	received := func() Request {
-		return Request{err: fail(ErrRequest, k.String(), c, "message is none, or has been received")}
+		return Request{err: fail(ErrRequest, k.String(), c, "message is null, or has been received")}
 	}
 	switch {
 	case !m.live:

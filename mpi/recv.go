@@ -45,7 +45,7 @@ func RecvSlice[T any](c *Comm, source, tag int) ([]T, Status, error) {
 	}
 	if have := sys.PhysicalMemory(); uint64(st.bytes) > have {
 		m.drop()
-		e := newError(ErrNoMem, callRecvSlice.String(), c, "message of %d bytes, and this machine has %d bytes of memory", st.bytes, have)
+		e := newError(ErrNoMem, callRecvSlice.String(), c, "message of %d bytes does not fit into the %d bytes of memory of this machine", st.bytes, have)
 		e.Peer, e.Tag, e.receive = st.Source, st.Tag, true
 		return nil, st, e.raised()
 	}
@@ -54,7 +54,7 @@ func RecvSlice[T any](c *Comm, source, tag int) ([]T, Status, error) {
 	q := m.receive(callRecvSlice, room, e)
 	st, err = q.Wait()
 	if err == nil && st.bytes != int64(len(buf))*size {
-		e := newError(ErrType, callRecvSlice.String(), c, "message of %d bytes is no whole number of %d-byte elements", st.bytes, size)
+		e := newError(ErrType, callRecvSlice.String(), c, "message of %d bytes is not a whole number of %d-byte elements", st.bytes, size)
 		e.Peer, e.Tag, e.receive = source, tag, true
 		err = e.raised()
 	}

@@ -19,11 +19,11 @@ import (
 func ReduceLocal[T Elem](in, inout []T, op Op) error {
 	const call = "ReduceLocal"
 	if len(inout) < len(in) {
-		return fail(ErrCount, call, nil, "inout slice of %d elements for %d", len(inout), len(in))
+		return fail(ErrCount, call, nil, "inout slice has %d elements, want %d", len(inout), len(in))
 	}
 	left, right := memory(in), memory(inout[:len(in)])
 	if mem.Overlap(left, right) {
-		return fail(ErrBuffer, call, nil, "the two slices share memory: there is no in place")
+		return fail(ErrBuffer, call, nil, "the two slices share memory: this call has no in-place form")
 	}
 	if op.user != nil && op.user.Of == nil { // which looks at the type
 		return op.ReduceLocal(Buf(in), Buf(inout))

@@ -41,7 +41,7 @@ func TestReduceLocalErrors(t *testing.T) {
 	}{
 		"in place":  {mpi.ReduceLocal(b, b, mpi.Sum), mpi.ErrBuffer, "mpi: ReduceLocal: the two slices share memory"},
 		"overlap":   {mpi.ReduceLocal(b[:3], b[1:], mpi.Sum), mpi.ErrBuffer, "share memory"},
-		"short":     {mpi.ReduceLocal(b, b[:3], mpi.Sum), mpi.ErrCount, "inout slice of 3 elements for 4"},
+		"short":     {mpi.ReduceLocal(b, b[:3], mpi.Sum), mpi.ErrCount, "inout slice has 3 elements, want 4"},
 		"type":      {mpi.ReduceLocal(b[:1], b[1:], mpi.Bor), mpi.ErrOp, "Bor is not defined on elements of float64"},
 		"null":      {mpi.ReduceLocal(b[:1], b[1:], mpi.OpNull), mpi.ErrOp, "the operation is null"},
 		"elements":  {mpi.ReduceLocal([]int{1}, []int{1}, bad), mpi.ErrOp, "made for elements of float64, not of int"},

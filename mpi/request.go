@@ -254,7 +254,7 @@ func (q *Request) Cancel() error {
 	e.Proc().Unlock()
 	switch {
 	case collective:
-		return fail(ErrRequest, "Cancel", q.c, "%v cannot be cancelled: the other members count on it", q.call())
+		return fail(ErrRequest, "Cancel", q.c, "%v cannot be cancelled: it is collective, and other members wait for it", q.call())
 	case oneSided:
 		return fail(ErrRequest, "Cancel", q.c, "%v cannot be cancelled: it may have reached the target", q.call())
 	case !active:

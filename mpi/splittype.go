@@ -74,7 +74,7 @@ func (c *Comm) SplitType(kind CommType, key int, hints ...SplitHint) (*Comm, err
 		}
 	case Undefined:
 	default:
-		return nil, fail(ErrArg, callSplitType.String(), c, "type of split %d", int(kind))
+		return nil, fail(ErrArg, callSplitType.String(), c, "split type %d is not defined", int(kind))
 	}
 	mine.at = append(mine.at, host)
 	for _, p := range sys.Places() {
@@ -214,7 +214,7 @@ func sharers(all []byte, me int) (ranks []int, level int, err error) {
 		}
 		list, rank = append(list, s), append(rank, r)
 		if s.kind != list[0].kind {
-			return nil, 0, &class.Error{Class: class.Arg, Text: "members give different types of split"}
+			return nil, 0, &class.Error{Class: class.Arg, Text: "members give different split types"}
 		}
 	}
 	if i := slices.Index(rank, me); i >= 0 {

@@ -83,7 +83,7 @@ func (s *Status) SetElements(d Datatype, n int) error {
 	case err != nil:
 		return err
 	case n < 0:
-		return fail(ErrCount, "SetElements", nil, "%d elements", n)
+		return fail(ErrCount, "SetElements", nil, "number of elements is %d, which is negative", n)
 	}
 	bytes, ok := t.ElementsSize(int64(n))
 	if !ok {

@@ -49,7 +49,7 @@ func TestS6_RecvSliceOfMoreThanMemory(t *testing.T) {
 			for _, size := range []uint64{uint64(len(huge)), have + 1, math.MaxInt64} {
 				b, st, err := RecvSlice[int64](c, 1, AnyTag)
 				if !errors.Is(err, ErrNoMem) || b != nil || st.Source != 1 || st.Tag != 1 ||
-					!strings.Contains(err.Error(), fmt.Sprintf("message of %d bytes, and this machine has %d bytes", size, have)) {
+					!strings.Contains(err.Error(), fmt.Sprintf("message of %d bytes does not fit into the %d bytes of memory", size, have)) {
 					return fmt.Errorf("RecvSlice of %d bytes where there are %d: %d elements, %+v, %v", size, have, len(b), st, err)
 				}
 			}

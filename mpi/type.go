@@ -129,7 +129,7 @@ func TypeStruct(blocklengths, displs []int, types []Datatype) (Datatype, error) 
 	for i, d := range types {
 		t, err := d.engine()
 		if err != nil {
-			return Datatype{}, typesError(string(call), &class.Error{Class: class.Type, Text: fmt.Sprintf("type at index %d: %v", i, err)})
+			return Datatype{}, typesError(string(call), &class.Error{Class: class.Type, Text: fmt.Sprintf("datatype at index %d: %v", i, err)})
 		}
 		olds[i] = t
 	}

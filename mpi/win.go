@@ -140,7 +140,7 @@ func (w *Window) Free() error {
 		return err
 	}
 	if w.c.win != w {
-		return fail(ErrWin, callFree.String(), w.c, "what a thread uses a window by is freed with the window")
+		return fail(ErrWin, callFree.String(), w.c, "the window of a thread is freed with the window it was made from")
 	}
 	if err := w.v.Idle(); err != nil {
 		if w.checks() {

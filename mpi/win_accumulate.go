@@ -15,9 +15,9 @@ import (
 func (x *operands) accumulate(o *rma.Op, origin, result *Buffer) error {
 	switch {
 	case x.op.user != nil:
-		return wrong(ErrOp, "operation %v: a target carries out predefined ones only", x.op)
+		return wrong(ErrOp, "operation %v is not predefined: only predefined operations can be used at a target", x.op)
 	case x.op.kernel == op.NoOp && result == nil:
-		return wrong(ErrOp, "operation %v is for calls that fetch", x.op)
+		return wrong(ErrOp, "operation %v can only be used by calls that fetch", x.op)
 	}
 	if result != nil {
 		if err := writable(result); err != nil {
@@ -49,7 +49,7 @@ func (x *operands) accumulate(o *rma.Op, origin, result *Buffer) error {
 		if result.b.Size() < size {
 			return tooLong(size, result.b.Size())
 		}
-		return wrong(ErrCount, "room for %d bytes, fetched are %d", result.b.Size(), size)
+		return wrong(ErrCount, "the result buffer has %d bytes, but %d are fetched", result.b.Size(), size)
 	}
 	switch {
 	case size == 0:
@@ -89,7 +89,7 @@ func (x *operands) elements(o *rma.Op, origin, result *Buffer) (leaf *dtype.Type
 			return nil, err
 		}
 		if typ != o.Elem || other.Size() != leaf.Size() {
-			return nil, wrong(ErrType, "elements here are %s, at the target %s", other, leaf)
+			return nil, wrong(ErrType, "elements are %s at the origin and %s at the target", other, leaf)
 		}
 	}
 	o.Fn = by.On(o.Elem)
@@ -121,10 +121,10 @@ func single(b *Buffer) error {
 	t := b.b.Type()
 	switch {
 	case b.b.Count() != 1:
-		return wrong(ErrCount, "%d elements, not 1", b.b.Count())
+		return wrong(ErrCount, "%d elements, want exactly 1", b.b.Count())
 	case t.Elem() == nil:
 		if _, _, pair := t.Pair(); !pair {
-			return wrong(ErrType, "%s is not predefined", t)
+			return wrong(ErrType, "%s is not a predefined datatype", t)
 		}
 	}
 	return nil
@@ -143,10 +143,10 @@ func (x *operands) compareAndSwap(o *rma.Op, origin, compare, result *Buffer) er
 		return err
 	}
 	if _, typ, err := accumulated(op.Replace, compare.b.Type()); err != nil || typ != o.Elem {
-		return wrong(ErrType, "elements to compare are %s, to fetch %s", compare.b.Type(), result.b.Type())
+		return wrong(ErrType, "elements to compare are %s, elements to fetch are %s", compare.b.Type(), result.b.Type())
 	}
 	if e := result.b.Type().Elem(); !compares(e) {
-		return wrong(ErrType, "elements of %s are not compared: only integers, logicals and bytes", result.b.Type())
+		return wrong(ErrType, "elements of %s cannot be compared: only integers, logicals and bytes can", result.b.Type())
 	}
 	o.Kind, o.Fn = rma.CompareAndSwap, 0
 	o.Compare, _ = compare.b.Contiguous()
@@ -256,7 +256,7 @@ func memoryOfPairs(b *dtype.Buffer, packed, width int64) (mem.Mem, error) {
 		b.Slices(first[:], i, 1)
 		off := int64(uintptr(unsafe.Pointer(&first[0][0])) - uintptr(unsafe.Pointer(&all[0])))
 		if off+width > int64(len(all)) {
-			return mem.Mem{}, wrong(ErrBuffer, "what pads the last of %s is not in the slice", b.Type().Describe(b.Count()))
+			return mem.Mem{}, wrong(ErrBuffer, "the slice ends before the padding of the last element of %s", b.Type().Describe(b.Count()))
 		}
 		inStep = inStep && off == int64(len(offs))*width
 		offs = append(offs, off)

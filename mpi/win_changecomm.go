@@ -39,7 +39,7 @@ func WinChangeCommMemory(c *Comm, peer int, mem []byte, unit int) (*Window, erro
 		s.Mem = []byte{}
 	}
 	if unit < 1 {
-		s.Refused = wrong(ErrDisp, "displacement unit of %d bytes", unit)
+		s.Refused = wrong(ErrDisp, "displacement unit of %d bytes, want at least 1", unit)
 	}
 	return changeComm(nil, c, peer, &s)
 }
@@ -47,7 +47,7 @@ func WinChangeCommMemory(c *Comm, peer int, mem []byte, unit int) (*Window, erro
 func changeComm(w *Window, c *Comm, peer int, s *rma.Spec) (*Window, error) {
 	const call = callWinChangeComm
 	if w == nil && c == nil {
-		return nil, fail(ErrComm, call.String(), nil, "there is neither a window nor a communicator")
+		return nil, fail(ErrComm, call.String(), nil, "neither a window nor a communicator is given")
 	}
 	var to *comm.Comm
 	if c != nil {

@@ -53,7 +53,7 @@ func (w Win[T]) ownElements(k call, store bool, disp, n int, fn func(mem []T)) e
 		}
 	})
 	if err == nil && !aligned {
-		return w.failed(wrong(ErrDisp, "displacement %d, in units of %d, is no place of an element of %d bytes", disp, w.v.Unit(), unsafe.Sizeof(e)), k, Undefined)
+		return w.failed(wrong(ErrDisp, "displacement %d, in units of %d, is not aligned for elements of %d bytes", disp, w.v.Unit(), unsafe.Sizeof(e)), k, Undefined)
 	}
 	return err
 }
@@ -69,7 +69,7 @@ func (w Win[T]) ownMemory(k call, store bool, disp, n int, fn func(mem []byte)) 
 	err := error(nil)
 	switch {
 	case n < 0:
-		err = wrong(ErrCount, "%d elements", n)
+		err = wrong(ErrCount, "number of elements is %d, which is negative", n)
 	case w.v.Flavor() == rma.Dynamic:
 	case disp < 0:
 		err = wrong(ErrDisp, "displacement %d is negative", disp)
@@ -79,7 +79,7 @@ func (w Win[T]) ownMemory(k call, store bool, disp, n int, fn func(mem []byte)) 
 		off *= w.v.Unit()
 	}
 	if err == nil && size > 0 && int64(n) > (1<<62)/size {
-		err = wrong(ErrRMARange, "%d elements of %d bytes", n, size)
+		err = wrong(ErrRMARange, "%d elements of %d bytes are larger than any window", n, size)
 	}
 	if err == nil {
 		c := check.Call{Name: k.String()}

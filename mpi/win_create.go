@@ -58,7 +58,7 @@ func allocate[T any](c *Comm, k call, f rma.Flavor, n int, hints []WinHint) (Win
 	switch {
 	case err != nil:
 	case n < 0:
-		s.Refused = wrong(ErrSize, "%d elements", n)
+		s.Refused = wrong(ErrSize, "number of elements is %d, which is negative", n)
 	case int64(n) > math.MaxInt64/unit:
 		s.Refused = wrong(ErrNoMem, "%d elements of %d bytes", n, unit)
 	}
@@ -98,9 +98,9 @@ func (c *Comm) WinCreatePtr(p unsafe.Pointer, size int64, unit int, hints ...Win
 	s := rma.Spec{Flavor: rma.Created, DispUnit: int64(unit)}
 	switch {
 	case size < 0 || uintptr(size) > -uintptr(p)-1 && p != nil:
-		s.Refused = wrong(ErrSize, "%d bytes at %p", size, p)
+		s.Refused = wrong(ErrSize, "%d bytes at address %p: the size is negative or exceeds the address space", size, p)
 	case size > 0 && uintptr(p) < mem.FirstPage:
-		s.Refused = wrong(ErrArg, "%d bytes at address %p", size, p)
+		s.Refused = wrong(ErrArg, "%d bytes at address %p, which is not valid", size, p)
 	case p != nil:
 		s.Mem = unsafe.Slice((*byte)(p), size)
 	}
@@ -143,9 +143,9 @@ func (c *Comm) newWindow(k call, s *rma.Spec, list []WinHint) (*Window, error) {
 	switch {
 	case s.Refused != nil:
 	case s.DispUnit < 1:
-		s.Refused = wrong(ErrDisp, "displacement unit of %d bytes", s.DispUnit)
+		s.Refused = wrong(ErrDisp, "displacement unit of %d bytes, want at least 1", s.DispUnit)
 	case s.Size < 0:
-		s.Refused = wrong(ErrSize, "%d bytes", s.Size)
+		s.Refused = wrong(ErrSize, "size of %d bytes is negative", s.Size)
 	}
 	winSpec(s, list)
 	v, err := c.w.RMA.Create(c.core, *s)

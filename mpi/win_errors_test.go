@@ -133,14 +133,14 @@ func TestXRMA09_OperationsAndTypes(t *testing.T) {
 				{s.Accumulate(b, peer, at, mpi.OpNull), mpi.ErrOp, "null"},
 				{s.FetchAndOp(&v, &v, peer, at, mpi.OpNull), mpi.ErrOp, "null"},
 				{s.Accumulate(nil, peer, at, mpi.OpNull), mpi.ErrOp, "null"},
-				{s.Accumulate(b, peer, at, mpi.NoOp), mpi.ErrOp, "NoOp is for calls that fetch"},
+				{s.Accumulate(b, peer, at, mpi.NoOp), mpi.ErrOp, "NoOp can only be used by calls that fetch"},
 				{waited(s.Raccumulate(b, peer, at, mpi.NoOp)), mpi.ErrOp, "NoOp"},
 				{s.Accumulate(b, peer, at, mpi.Minloc), mpi.ErrOp, "Minloc is not defined on elements of MPI_INT64_T"},
 				{mpi.Win[float64]{Window: s.Window}.Accumulate([]float64{1}, peer, at, mpi.Band), mpi.ErrOp, "Band"},
-				{untyped(mpi.Buf(b), 2, typeOf[float64](), mpi.Sum), mpi.ErrType, "elements here are MPI_INT64_T, at the target MPI_DOUBLE"},
-				{untyped(mpi.Buf([]int32{1, 2, 3, 4}), 2, int64s, mpi.Sum), mpi.ErrType, "elements here"},
+				{untyped(mpi.Buf(b), 2, typeOf[float64](), mpi.Sum), mpi.ErrType, "elements are MPI_INT64_T at the origin and MPI_DOUBLE at the target"},
+				{untyped(mpi.Buf([]int32{1, 2, 3, 4}), 2, int64s, mpi.Sum), mpi.ErrType, "at the origin"},
 				{untyped(mpi.BufOf(b, 1, mixed), 1, mixed, mpi.Sum), mpi.ErrType, "not made of elements of one predefined type"},
-				{untyped(mpi.Buf(b), 1, int64s, mpi.Sum), mpi.ErrTruncate, "16 bytes into room for 8"},
+				{untyped(mpi.Buf(b), 1, int64s, mpi.Sum), mpi.ErrTruncate, "16 bytes do not fit into 8 bytes"},
 				{untyped(mpi.Buf(b), -1, int64s, mpi.Sum), mpi.ErrCount, "-1"},
 				{untyped(mpi.Buf(b), 1, uncommitted, mpi.Sum), mpi.ErrType, "not committed"},
 				{untyped(mpi.Buf(b), 2, mpi.DatatypeNull, mpi.Sum), mpi.ErrType, "null"},
@@ -148,11 +148,11 @@ func TestXRMA09_OperationsAndTypes(t *testing.T) {
 				{untyped(mpi.Buf([]string{"a"}), 1, int64s, mpi.Sum), mpi.ErrType, "string"},
 				{s.Untyped().Put(mpi.BufOf(b, 3, int64s), peer, int64(at), 3, int64s), mpi.ErrBuffer, "reach"},
 				{s.Untyped().Get(mpi.BufOf(b, 1, twice), peer, int64(at), 2, int64s), mpi.ErrType, "occur twice"},
-				{s.GetAccumulate(b, b[:1], peer, at, mpi.Sum), mpi.ErrTruncate, "16 bytes into room for 8"},
-				{s.GetAccumulate(b[:1], make([]int64, 2), peer, at, mpi.Sum), mpi.ErrCount, "room for 16 bytes, fetched are 8"},
-				{s.Untyped().FetchAndOp(mpi.Buf(b), mpi.Buf(b), peer, int64(at), mpi.Sum), mpi.ErrCount, "2 elements, not 1"},
-				{s.Untyped().FetchAndOp(mpi.Buf(b[:1]), mpi.BufOf(b, 1, mixed), peer, int64(at), mpi.Sum), mpi.ErrType, "not predefined"},
-				{s.Untyped().FetchAndOp(mpi.BufOf([]int32{0}, 1, int32s), mpi.Buf(b[:1]), peer, int64(at), mpi.Sum), mpi.ErrType, "elements here"},
+				{s.GetAccumulate(b, b[:1], peer, at, mpi.Sum), mpi.ErrTruncate, "16 bytes do not fit into 8 bytes"},
+				{s.GetAccumulate(b[:1], make([]int64, 2), peer, at, mpi.Sum), mpi.ErrCount, "the result buffer has 16 bytes, but 8 are fetched"},
+				{s.Untyped().FetchAndOp(mpi.Buf(b), mpi.Buf(b), peer, int64(at), mpi.Sum), mpi.ErrCount, "2 elements, want exactly 1"},
+				{s.Untyped().FetchAndOp(mpi.Buf(b[:1]), mpi.BufOf(b, 1, mixed), peer, int64(at), mpi.Sum), mpi.ErrType, "not a predefined datatype"},
+				{s.Untyped().FetchAndOp(mpi.BufOf([]int32{0}, 1, int32s), mpi.Buf(b[:1]), peer, int64(at), mpi.Sum), mpi.ErrType, "at the origin"},
 				{s.FetchAndOp(nil, &v, peer, at, mpi.Sum), mpi.ErrBuffer, "nil"},
 				{s.FetchAndOp(&v, nil, peer, at, mpi.Sum), mpi.ErrBuffer, "nil"},
 				{s.CompareAndSwap(&v, nil, &v, peer, at), mpi.ErrBuffer, "nil"},
@@ -227,12 +227,12 @@ func TestXRMA19_WindowsThatCannotBe(t *testing.T) {
 			class mpi.Class
 			text  string
 		}{
-			{func() error { return second(c.WinAllocate(pick(-1, 8), 1)) }, mpi.ErrSize, "mpi: WinAllocate on world: -1 bytes"},
-			{func() error { return second(c.WinAllocate(8, int(pick(0, 1)))) }, mpi.ErrDisp, "mpi: WinAllocate on world: displacement unit of 0 bytes"},
-			{func() error { return second(c.WinCreate(make([]byte, 8), int(pick(-4, 1)))) }, mpi.ErrDisp, "mpi: WinCreate on world: displacement unit of -4 bytes"},
+			{func() error { return second(c.WinAllocate(pick(-1, 8), 1)) }, mpi.ErrSize, "mpi: WinAllocate on world: size of -1 bytes is negative"},
+			{func() error { return second(c.WinAllocate(8, int(pick(0, 1)))) }, mpi.ErrDisp, "mpi: WinAllocate on world: displacement unit of 0 bytes, want at least 1"},
+			{func() error { return second(c.WinCreate(make([]byte, 8), int(pick(-4, 1)))) }, mpi.ErrDisp, "mpi: WinCreate on world: displacement unit of -4 bytes, want at least 1"},
 			{func() error { return second(c.WinAllocate(pick(1<<60, 8), 1)) }, mpi.ErrNoMem, "mpi: WinAllocate on world: "},
 			{func() error { return second(mpi.WinAllocate[int64](c, int(pick(math.MaxInt, 8)))) }, mpi.ErrNoMem, "mpi: WinAllocate on world: 9223372036854775807 elements"},
-			{func() error { return second(mpi.WinAllocate[int64](c, int(pick(-2, 8)))) }, mpi.ErrSize, "mpi: WinAllocate on world: -2 elements"},
+			{func() error { return second(mpi.WinAllocate[int64](c, int(pick(-2, 8)))) }, mpi.ErrSize, "mpi: WinAllocate on world: number of elements is -2, which is negative"},
 			{func() error {
 				if bad {
 					return second(mpi.WinCreate(c, []string{"a"}))
@@ -280,8 +280,8 @@ func TestRW09_XRMA19_LockTypesAndGroups(t *testing.T) {
 		for _, rank := range []int{-1, 1, math.MaxInt} {
 			wantClass(t, w.Lock(mpi.LockShared, rank, 0), mpi.ErrRank)
 		}
-		wantText(t, w.Post(all, 0), mpi.ErrGroup, "is no member of the window")
-		wantText(t, w.Start(all, 0), mpi.ErrGroup, "is no member of the window")
+		wantText(t, w.Post(all, 0), mpi.ErrGroup, "is not a member of the window")
+		wantText(t, w.Start(all, 0), mpi.ErrGroup, "is not a member of the window")
 		ok(t, w.Lock(mpi.LockExclusive, 0, 0))
 		wantClass(t, w.Unlock(1), mpi.ErrRank)
 		wantClass(t, w.Flush(-1), mpi.ErrRank)

@@ -102,7 +102,7 @@ func (internals) WinFromMemhandle(w *Window, handle []byte, size int64, unit, ta
 		return nil, err
 	}
 	if size < 0 {
-		return nil, w.failed(wrong(ErrSize, "%d bytes", size), callWinFromMemhandle, target)
+		return nil, w.failed(wrong(ErrSize, "size of %d bytes is negative", size), callWinFromMemhandle, target)
 	}
 	var hints []WinHint
 	if info != nil {

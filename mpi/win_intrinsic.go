@@ -49,7 +49,7 @@ func (w *Window) intrinsic(ops string, count int64, d Datatype) (bool, error) {
 		return false, err
 	}
 	if count < 0 {
-		return false, wrong(ErrCount, "%d elements", count)
+		return false, wrong(ErrCount, "number of elements is %d, which is negative", count)
 	}
 	names, all := opNames(), true
 	for name := range strings.SplitSeq(ops, ",") {
@@ -59,7 +59,7 @@ func (w *Window) intrinsic(ops string, count int64, d Datatype) (bool, error) {
 			o, found = op.Replace, true
 		}
 		if !found {
-			return false, wrong(ErrArg, "%q in the list %q is no operation", name, ops)
+			return false, wrong(ErrArg, "%q in the list %q is not the name of an operation", name, ops)
 		}
 		if t.Size() == 0 {
 			continue
@@ -70,7 +70,7 @@ func (w *Window) intrinsic(ops string, count int64, d Datatype) (bool, error) {
 		}
 		if name == casName {
 			if !compares(leaf.Elem()) {
-				return false, wrong(ErrType, "elements of %s are not compared: only integers, logicals and bytes", leaf)
+				return false, wrong(ErrType, "elements of %s cannot be compared: only integers, logicals and bytes can", leaf)
 			}
 		}
 		if leaf.Size() != int64(typ.Size()) { // padded: it is done block by block

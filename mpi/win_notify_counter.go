@@ -94,7 +94,7 @@ func (w *Window) await(k call, counter int, reach, take int64, persistent bool) 
 	x := rma.Threshold{Call: k.String(), Counter: counter, Reach: reach, Take: take}
 	switch {
 	case take < 0:
-		err = wrong(ErrCount, "%d notifications", take)
+		err = wrong(ErrCount, "number of notifications is %d, which is negative", take)
 	case persistent:
 		r, err = w.v.AwaitInit(x)
 	default:

@@ -99,8 +99,8 @@ func TestQV38_MisuseOfCounters(t *testing.T) {
 			wantText(t, wait(w.NotifyReach(i, 1)), mpi.ErrArg, "NotifyReach on grid")
 			wantText(t, wait(w.NotifyInit(i, 1)), mpi.ErrArg, "NotifyInit on grid")
 		}
-		wantText(t, wait(w.IwaitNotify(0, -1)), mpi.ErrCount, "-1 notifications")
-		wantText(t, wait(w.NotifyInit(0, -1)), mpi.ErrCount, "-1 notifications")
+		wantText(t, wait(w.IwaitNotify(0, -1)), mpi.ErrCount, "number of notifications is -1, which is negative")
+		wantText(t, wait(w.NotifyInit(0, -1)), mpi.ErrCount, "number of notifications is -1, which is negative")
 		wantText(t, w.NotifySetNum(-1), mpi.ErrArg, "-1 counters")
 		wantText(t, w.NotifySetNum(mpi.NotifyMax+1), mpi.ErrArg, "32769 counters")
 		ok(t, w.NotifySetNum(0))

@@ -292,7 +292,7 @@ func writtenAt(o *rma.Op, count int64, t *dtype.Type) (size int64, err error) {
 	var b dtype.Buffer
 	err = b.At(nil, t, count)
 	if err == nil && b.Overlaps() {
-		return 0, wrong(ErrType, "%s: bytes of memory at the target occur twice", t.Describe(count))
+		return 0, wrong(ErrType, "%s cannot be accessed: bytes of memory at the target occur twice in it", t.Describe(count))
 	}
 	if err != nil {
 		return 0, err
@@ -322,22 +322,24 @@ func readAt(o *rma.Op, count int64, t *dtype.Type) (size int64, err error) {
 // movable fails for handles, which mean something to who has received them in a message only.
 func movable(t *dtype.Type) error {
 	if t != nil && t.IsHandle() {
-		return wrong(ErrType, "%s is for messages only: no handles are accessed in windows", t)
+		return wrong(ErrType, "%s is for messages only: windows cannot hold handles", t)
 	}
 	return nil
 }
 
-func tooLong(n, room int64) error { return wrong(ErrTruncate, "%d bytes into room for %d", n, room) }
+func tooLong(n, room int64) error {
+	return wrong(ErrTruncate, "%d bytes do not fit into %d bytes", n, room)
+}
 
 // broken is the error of data that end within an element.
 func broken(n int64, t *dtype.Type) error {
-	return wrong(ErrType, "%d bytes are no whole number of elements of %s", n, t.Describe(1))
+	return wrong(ErrType, "%d bytes are not a whole number of elements of %s", n, t.Describe(1))
 }
 
 // writable fails if a Buffer cannot be written to.
 func writable(b *Buffer) error {
 	if b.err == nil && b.b.Overlaps() {
-		return wrong(ErrType, "%s: bytes of memory occur twice, and are to be received into", b.b.Type().Describe(b.b.Count()))
+		return wrong(ErrType, "%s cannot be a receive buffer: bytes of memory occur twice in it", b.b.Type().Describe(b.b.Count()))
 	}
 	return b.err
 }

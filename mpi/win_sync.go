@@ -135,13 +135,13 @@ func (w *Window) ranks(k call, g Group, list int) ([]int32, *Error) {
 		return l.ranks, nil
 	}
 	if g.self != w.c.self {
-		return nil, fail(ErrGroup, k.String(), w.c, "group of another process")
+		return nil, fail(ErrGroup, k.String(), w.c, "the group belongs to another process")
 	}
 	l := &rankList{g.members, make([]int32, len(g.members))}
 	for i, p := range g.members {
 		r := w.c.core.RankOf(p)
 		if r < 0 {
-			return nil, fail(ErrGroup, k.String(), w.c, "rank %d of the group is no member of the window", i)
+			return nil, fail(ErrGroup, k.String(), w.c, "rank %d of the group is not a member of the window", i)
 		}
 		l.ranks[i] = int32(r)
 	}

@@ -13,7 +13,7 @@ func (l *Lib) memhandleCreate(w *mpi.Window, base uintptr, size int64, info *mpi
 	mem, ok := slice(base, size)
 	switch {
 	case size < 0:
-		return 0, l.failWin(w, mpi.ErrSize, call, "%d bytes", size)
+		return 0, l.failWin(w, mpi.ErrSize, call, "size of %d bytes is negative", size)
 	case !ok:
 		return 0, l.failWin(w, mpi.ErrArg, call, "%d bytes at address %#x", size, base)
 	case p == nil:

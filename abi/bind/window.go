@@ -109,7 +109,7 @@ func (l *Lib) attach(w *mpi.Window, base uintptr, size int64) error {
 	case ok:
 		return mpi.Attach(w, mem)
 	case size < 0:
-		return l.failWin(w, mpi.ErrSize, "MPI_Win_attach", "%d bytes", size)
+		return l.failWin(w, mpi.ErrSize, "MPI_Win_attach", "size of %d bytes is negative", size)
 	}
 	return l.failWin(w, mpi.ErrArg, "MPI_Win_attach", "%d bytes at address %#x", size, base)
 }

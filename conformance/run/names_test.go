@@ -80,9 +80,9 @@ func TestMessagesTellWhatWasGiven(t *testing.T) {
 	need(t)
 	program := programs(t, []entry{{name: "messages"}})["messages"]
 	for call, says := range map[string]string{
-		"send":      "mpi: MPI_Send on MPI_COMM_WORLD to 0 tag 7: 3 x MPI_INT at address 0x10 (MPI_ERR_BUFFER)",
-		"recv":      "mpi: MPI_Recv on MPI_COMM_WORLD from 0 tag 7: 3 x MPI_INT at address 0x8 (MPI_ERR_BUFFER)",
-		"null":      "mpi: MPI_Send on MPI_COMM_WORLD to 0 tag 7: 3 x MPI_INT at address 0x0 (MPI_ERR_BUFFER)",
+		"send":      "mpi: MPI_Send on MPI_COMM_WORLD to 0 tag 7: 3 x MPI_INT at address 0x10, which is not valid (MPI_ERR_BUFFER)",
+		"recv":      "mpi: MPI_Recv on MPI_COMM_WORLD from 0 tag 7: 3 x MPI_INT at address 0x8, which is not valid (MPI_ERR_BUFFER)",
+		"null":      "mpi: MPI_Send on MPI_COMM_WORLD to 0 tag 7: 3 x MPI_INT at address 0x0, which is not valid (MPI_ERR_BUFFER)",
 		"bcast":     "mpi: MPI_Bcast on MPI_COMM_WORLD",
 		"alltoallv": "displacements at 0x20, which is no address",
 		"group":     "ranks at 0x30, which is no address",

@@ -81,7 +81,7 @@ func (x *Side) whole(n int, y *Side, what string) error {
 	if x.width == y.width || n == 0 || x.width > 0 && n%x.width == 0 {
 		return nil
 	}
-	return wrong(class.Count, "blocks of %d bytes are no whole number of the %s buffer's elements of %d", n, what, x.width)
+	return wrong(class.Count, "blocks of %d bytes are not a whole number of the %s buffer's elements of %d", n, what, x.width)
 }
 
 // receives checks that what is received comes to one place each.
