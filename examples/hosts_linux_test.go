@@ -150,7 +150,7 @@ func TestCutEndsExampleOnBothHosts(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Logf("all ended %v after the cut", time.Since(cut).Round(time.Millisecond))
-	if r.status == 0 || !strings.Contains(r.errs, "halo: host1 (ranks 2-3) has not been heard of for") {
+	if r.status == 0 || !strings.Contains(r.errs, "halo: host1 (ranks 2-3) has sent nothing for") {
 		t.Errorf("status %d\n%s", r.status, r.errs)
 	}
 }

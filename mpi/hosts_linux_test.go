@@ -210,7 +210,7 @@ func TestF4_DeathsAmidCollectivesOverHosts(t *testing.T) {
 			somewhere()
 			j.h.Cut(1)
 			defer j.h.Join(1)
-			r.wait(t, 125, "halo: host1 (ranks "+s.cut+") has not been heard of for", "the job was ended")
+			r.wait(t, 125, "halo: host1 (ranks "+s.cut+") has sent nothing for", "the job was ended")
 		})
 	}
 }

@@ -240,7 +240,7 @@ func (m *implementation) run(j job, cores int) ([]line, error) {
 		cancel()
 		if timedOut {
 			m.stuck[j.String()] = true
-			return nil, fmt.Errorf("no end after %v: %s", runTimeout, strings.Join(args, " "))
+			return nil, fmt.Errorf("did not end within %v: %s", runTimeout, strings.Join(args, " "))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %v: %s", strings.Join(args, " "), err, lastLine(stderr.String()))

@@ -29,7 +29,7 @@ type benchPlan struct {
 	args    []string // what the ranks are to measure, as given
 	peers   bool     // seeds: run other MPIs, too
 	svg     string   // seeds: where figures go
-	note    string   // seeds: what is to be said of the machine
+	note    string   // seeds: sentences about the machine
 	points  string   // seeds: files with points that were measured before, instead of measuring
 }
 
@@ -93,15 +93,15 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 		return nil, err
 	}
 	if fs.NArg() == 0 {
-		return nil, fmt.Errorf("which benchmark? One of\n%s", benchmark.Describe())
+		return nil, fmt.Errorf("no benchmark is given, want one of\n%s", benchmark.Describe())
 	}
 	p.Name = fs.Arg(0)
-	// Flags may stand behind the name as well.
+	// Flags may follow the name.
 	if err := fs.Parse(fs.Args()[1:]); err != nil {
 		return nil, err
 	}
 	if fs.NArg() > 0 {
-		return nil, fmt.Errorf("one benchmark at a time: %s or %s", p.Name, fs.Arg(0))
+		return nil, fmt.Errorf("two benchmarks are given, want one: %s or %s", p.Name, fs.Arg(0))
 	}
 	switch p.Fabric {
 	case "shm", "tcp":
@@ -113,7 +113,7 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 		}
 		p.Fabric = p.fabrics[0]
 	default:
-		return nil, fmt.Errorf("-fabric is shm or tcp, not %q", p.Fabric)
+		return nil, fmt.Errorf("-fabric is %q, want shm or tcp", p.Fabric)
 	}
 	if p.bind == "" {
 		p.bind = "none"
@@ -122,7 +122,7 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 		}
 	}
 	if p.bind != "core" && p.bind != "none" {
-		return nil, fmt.Errorf("-bind is core or none, not %q", p.bind)
+		return nil, fmt.Errorf("-bind is %q, want core or none", p.bind)
 	}
 	fs.Visit(func(f *flag.Flag) {
 		if !slices.Contains([]string{"n", "fabric", "bind", "peers", "svg", "points", "note"}, f.Name) {
@@ -133,7 +133,7 @@ func parseBench(args []string, stderr io.Writer) (*benchPlan, error) {
 		return nil, err
 	}
 	if p.Name != "seeds" && (p.peers || p.svg != "" || p.points != "") {
-		return nil, fmt.Errorf("%s is no experiment: -peers, -svg and -points are for seeds", p.Name)
+		return nil, fmt.Errorf("%s is not an experiment: -peers, -svg and -points are for seeds only", p.Name)
 	}
 	return p, p.Check(p.ranks)
 }
@@ -151,8 +151,8 @@ func (p *benchPlan) runArgs(self, fabric string) []string {
 	return append(append(args, p.args...), p.Name)
 }
 
-// benchMain is `halo bench`: it launches this very program as the ranks, with a
-// first argument -rank, which is not for people.
+// benchMain is `halo bench`: it launches this program as the ranks, with a first argument -rank,
+// which is internal.
 func benchMain(args []string) int {
 	if len(args) > 0 && args[0] == "-rank" {
 		return benchRank(args[1:])

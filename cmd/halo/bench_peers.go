@@ -21,14 +21,14 @@ type peer struct {
 	name    string // in series
 	suffix  string // of its programs, as Debian names them
 	version []string
-	label   string // before the version in what that prints
+	label   string // precedes the version in the output of its mpiexec
 	launch  []string
 	env     []string
 	tcp     []string // more environment
 	fabrics []string // where its one-sided communication works
 }
 
-// peers are those known. One-sided communication of Open MPI 4.1 works in shared memory only.
+// peers are the MPIs that are known. One-sided communication of Open MPI 4.1 works in shared memory only.
 func peers() []peer {
 	return []peer{
 		{"MPICH", "mpich", []string{"mpichversion"}, "MPICH Version:", []string{"-n", "2"},
@@ -41,8 +41,8 @@ func peers() []peer {
 // peerTimeout ends a run of a peer that hangs.
 const peerTimeout = 40 * time.Second
 
-// peerPoints builds halobench for all peers that are installed, and runs it. What does not run is
-// told in log, and left out.
+// peerPoints builds halobench for all peers that are installed, and runs it. Runs that fail are
+// reported in log and left out.
 func peerPoints(fabrics []string, log io.Writer) (points []benchmark.Point, versions []string, err error) {
 	dir, err := os.MkdirTemp("", "halobench")
 	if err != nil {
@@ -86,7 +86,7 @@ func peerPoints(fabrics []string, log io.Writer) (points []benchmark.Point, vers
 	return points, versions, nil
 }
 
-// halobench finds the C program in the source tree that this is run in.
+// halobench finds the C program in the source tree around the working directory.
 func halobench() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -142,7 +142,7 @@ func (m *peer) run(program, fabric string, args []string) ([]peerLine, error) {
 		}
 	}
 	if ctx.Err() != nil {
-		failed = fmt.Errorf("no end after %v", peerTimeout)
+		failed = fmt.Errorf("did not end within %v", peerTimeout)
 	}
 	return lines, failed
 }
@@ -159,7 +159,7 @@ type peerLine struct {
 	BusyUS  float64 `json:"busy_us"`
 }
 
-// points are what a line is in the experiments.
+// points converts a line to points of the experiments.
 func (l *peerLine) points(name, fabric string) []benchmark.Point {
 	point := func(exp, series string, x, us float64) benchmark.Point {
 		return benchmark.Point{Exp: exp, Fabric: fabric, Series: series, X: x, US: us}

@@ -34,7 +34,7 @@ func (p *benchPlan) seeds(self string, out, log io.Writer) error {
 	return benchmark.WriteReport(out, m, points, p.svg)
 }
 
-// pointsOf reads what has been measured, or measures, and then the peers.
+// pointsOf reads points from files, or measures Halo and then the peers.
 func (p *benchPlan) pointsOf(self string, m *benchmark.Machine, log io.Writer) (points []benchmark.Point, err error) {
 	if p.points != "" {
 		for name := range strings.SplitSeq(p.points, ",") {

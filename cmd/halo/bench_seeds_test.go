@@ -11,7 +11,7 @@ import (
 	"github.com/halo-mpi/halo/internal/benchmark"
 )
 
-// What halobench prints becomes points of the experiments that have such a loop.
+// Lines of halobench become points of the experiments with such a loop.
 func TestEXP1_EXP2_EXP4_PointsOfPeers(t *testing.T) {
 	point := func(exp, series string, x, us float64) benchmark.Point {
 		return benchmark.Point{Exp: exp, Fabric: "tcp", Series: series, X: x, US: us}

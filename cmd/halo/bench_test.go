@@ -11,14 +11,14 @@ import (
 
 func TestBenchArguments(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"", "which benchmark?"},
+		{"", "no benchmark is given"},
 		{"speed", `no benchmark "speed"; there are latency, `},
-		{"latency bw", "one benchmark at a time"},
+		{"latency bw", "two benchmarks are given"},
 		{"-n 3 latency", "latency takes exactly two ranks, not 3"},
 		{"-n 3 msgrate", "msgrate takes an even number of ranks, not 3"},
 		{"-n 0 barrier", "barrier wants at least one rank, not 0"},
-		{"-fabric udp latency", `-fabric is shm or tcp, not "udp"`},
-		{"-bind socket latency", `-bind is core or none, not "socket"`},
+		{"-fabric udp latency", `-fabric is "udp", want shm or tcp`},
+		{"-bind socket latency", `-bind is "socket", want core or none`},
 		{"-sizes 8,x latency", `not "8,x"`},
 		{"-sizes -1 latency", `not "-1"`},
 		{"-sizes 12 allreduce", "allreduce takes sizes that are multiples of 8 from 8, not 12"},

@@ -12,12 +12,12 @@ package main
 #include <sys/resource.h>
 #include <unistd.h>
 
-// Go's runtime opens /dev/null in place of closed descriptors, and ends a process with traces
-// that tell nobody why if there is no /dev/null, or if it gets no address space or no threads.
-// All this happens before main, so a constructor looks before it.
+// Go's runtime opens /dev/null in place of closed standard descriptors. If there is no /dev/null,
+// or too little address space or too few threads, it ends the process with traces that do not name
+// the cause. This happens before main, so a constructor checks first and reports the cause.
 
 enum {
-	wanted = 1856, // MiB, found by trying, as for the C library: what Go reserves at its start, and stacks of threads
+	wanted = 1856, // MiB, found by trying, as for the C library: Go's reservation at its start, and stacks of threads
 	threads = 8,   // of a launcher, about
 };
 

@@ -3,5 +3,5 @@
 package main
 
 // wasClosed reports false: Go's runtime opens /dev/null for a standard descriptor that is
-// closed, before anything in Go can look.
+// closed, before Go code can check.
 func wasClosed(int) bool { return false }

@@ -18,7 +18,7 @@ func versionMain(args []string) int {
 	return 0
 }
 
-// noArguments reports whether to go on; asked for help it gives that, and exits.
+// noArguments reports whether there are no arguments. If help is asked for, it prints it and exits.
 func noArguments(verb, help string, args []string) bool {
 	if len(args) == 0 {
 		return true
@@ -69,7 +69,7 @@ func cores() string {
 	return s
 }
 
-// fabrics says what can carry messages here.
+// fabrics names the fabrics that work on this machine.
 func fabrics() string {
 	between := "tcp"
 	if runtime.GOOS == "linux" {

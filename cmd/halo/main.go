@@ -24,7 +24,7 @@ func commands() []command {
 		{"run", "start a program as the ranks of a job, on this host or several", runMain},
 		{"bench", "measure this machine: latency, bandwidth, matching, collectives, launch", benchMain},
 		{"ps", "show what the ranks of running jobs do and wait for", psMain},
-		{"info", "tell about this build, this machine, and what they can do", infoMain},
+		{"info", "describe this build, this machine, and what they can do", infoMain},
 		{"version", "print the version", versionMain},
 	}
 }
@@ -71,5 +71,5 @@ func usage(w io.Writer) {
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.help)
 	}
-	fmt.Fprint(w, "\nhalo COMMAND -help tells more. Called as mpiexec, this program is halo run.\n")
+	fmt.Fprint(w, "\nhalo COMMAND -help has the details. Called as mpiexec, this program is halo run.\n")
 }

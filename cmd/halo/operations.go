@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// printOperations writes which reductions there are on which types, and what does
-// them: what the environment says, or else the best that this machine has.
+// printOperations writes which reductions are defined on which types, and the kernel for them: that
+// of the environment, or else the best of this machine.
 func printOperations(out io.Writer, get func(string) string) error {
 	c, err := coll.FromEnv(get)
 	if err != nil {

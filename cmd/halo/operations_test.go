@@ -8,7 +8,7 @@ import (
 )
 
 // Issue 4: halo info lists all operations with the kernel chosen on this machine,
-// and says what is wrong with one that cannot be had.
+// and says what is wrong with a kernel that this machine does not have.
 func TestInfoListsOperations(t *testing.T) {
 	var out strings.Builder
 	if err := printOperations(&out, func(string) string { return "" }); err != nil {

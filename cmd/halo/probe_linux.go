@@ -21,11 +21,11 @@ const probeWord = "-read-parent"
 const probeSize = 16
 
 // singleCopy says whether one process may read another's memory, so that a
-// large message needs one copy. The child tries it on its parent, which is no
-// descendant: the relation that ranks have to each other.
+// large message needs one copy. The child reads its parent, which is not its
+// descendant: so are ranks related to each other.
 func singleCopy() string {
 	secret := make([]byte, probeSize)
-	var pin runtime.Pinner // a stack would move
+	var pin runtime.Pinner // memory of the stack could move
 	pin.Pin(&secret[0])
 	defer pin.Unpin()
 	rand.Read(secret)

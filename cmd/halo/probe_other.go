@@ -2,7 +2,7 @@
 
 package main
 
-// probeWord is nothing that anybody asks for on this platform.
+// probeWord is never used on this platform.
 const probeWord = "-read-parent"
 
 // singleCopy says whether one process may read another's memory.

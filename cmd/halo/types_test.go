@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// Issue 4: halo info lists all predefined types, each once behind its size, and with
-// its extent if that is another.
+// Issue 4: halo info lists all predefined types once, by size, with the extent if it
+// differs.
 func TestInfoListsDatatypes(t *testing.T) {
 	var out strings.Builder
 	printTypes(&out)

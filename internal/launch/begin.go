@@ -201,7 +201,7 @@ func (j *job) unreached(timeout time.Duration) {
 		switch r := h.remote; {
 		case r == nil || h.ready && (h.reached || !j.reaching):
 		case !r.greeted:
-			text := h.name + " (ssh has not come through"
+			text := h.name + " (ssh has not connected"
 			if said := r.said.String(); said != "" {
 				text += ": " + said
 			}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A carrier sends the content of a file. It is never more than window bytes ahead of what
+// A carrier sends the content of a file. It is never more than streamCredit bytes ahead of what
 // the receiver has consumed (flow control).
 type carrier struct {
 	file *os.File
@@ -24,7 +24,7 @@ type carrier struct {
 }
 
 func newCarrier(file *os.File, send func([]byte), end func()) *carrier {
-	return &carrier{file: file, send: send, end: end, room: window, more: make(chan struct{}, 1)}
+	return &carrier{file: file, send: send, end: end, room: streamCredit, more: make(chan struct{}, 1)}
 }
 
 // run carries everything until the end of the file.
@@ -60,7 +60,7 @@ func (c *carrier) run() {
 // took is called when the receiver has consumed n bytes.
 func (c *carrier) took(n int) {
 	c.mu.Lock()
-	c.room = min(c.room+max(n, 0), window)
+	c.room = min(c.room+max(n, 0), streamCredit)
 	c.mu.Unlock()
 	select {
 	case c.more <- struct{}{}:
@@ -90,12 +90,12 @@ type feed struct {
 
 func newFeed(took func(int)) *feed { return &feed{took: took, wake: make(chan struct{}, 1)} }
 
-// add appends bytes. More than the window is not kept: no carrier sends it.
+// add appends bytes. More than streamCredit is not kept: no carrier sends it.
 func (f *feed) add(b []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.buf)+len(b) > window {
-		return errors.New("more bytes of a stream than its window")
+	if len(f.buf)+len(b) > streamCredit {
+		return errors.New("the stream has more bytes than its credit allows")
 	}
 	f.buf = append(f.buf, b...)
 	f.signal()

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// Whatever goes into a carrier comes out of its feed, with no more than the
-// window under way.
+// Whatever goes into a carrier comes out of its feed, with no more than streamCredit bytes
+// under way.
 func TestCarrierAndFeed(t *testing.T) {
-	text := make([]byte, 20*window+12345)
+	text := make([]byte, 20*streamCredit+12345)
 	for i := range text {
 		text[i] = byte(rand.Uint32())
 	}
@@ -55,19 +55,19 @@ func TestCarrierAndFeed(t *testing.T) {
 	if err != nil || !bytes.Equal(got, text) {
 		t.Errorf("%d bytes of %d arrived, %v", len(got), len(text), err)
 	}
-	if most > window || most < piece/2 {
-		t.Errorf("up to %d bytes were under way, the window is %d", most, window)
+	if most > streamCredit || most < piece/2 {
+		t.Errorf("up to %d bytes were under way, streamCredit is %d", most, streamCredit)
 	}
 }
 
-// A feed keeps no more than the window, whatever is sent.
+// A feed keeps no more than streamCredit, whatever is sent.
 func TestFeedHoldsTheWindowOnly(t *testing.T) {
 	f := newFeed(func(int) {})
-	if err := f.add(make([]byte, window)); err != nil {
+	if err := f.add(make([]byte, streamCredit)); err != nil {
 		t.Error(err)
 	}
 	if err := f.add([]byte{1}); err == nil {
-		t.Error("took more than the window")
+		t.Error("took more than streamCredit")
 	}
 }
 

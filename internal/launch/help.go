@@ -25,7 +25,7 @@ Options for each PROGRAM:
 	writeOptions(&b, table, true)
 	b.WriteString("\nOptions for the job:\n")
 	writeOptions(&b, table, false)
-	b.WriteString("\nOptions of other launchers that are read over, as -v tells:\n")
+	b.WriteString("\nOptions of other launchers that are accepted and ignored (-v names them):\n")
 	writeIdle(&b, table)
 	fmt.Fprintf(&b, `
 Rank 0 reads the launcher's standard input, the others read nothing. Output
@@ -37,15 +37,17 @@ in a terminal) first shows what each rank waits for, as halo ps does at any
 time. A job ends as a whole: when one rank dies, the others are ended too, and
 the launcher says why.
 
-On other hosts ssh starts halo, and that the ranks; docs/hosts.md says what must
-be there. Ranks there see the environment of their host, with the launcher's
-HALO_ variables and what -env and -x name.
+On other hosts ssh starts halo, which starts the ranks; docs/hosts.md says what
+must be installed there. Ranks there get the environment of their host, the
+launcher's HALO_ variables, and what -env and -x name.
 
-Ranks see HALO_RANK and HALO_SIZE in their environment, for scripts. They heed
-HALO_INITIAL_ERRHANDLER, what an error does until the program says otherwise
-(mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return), HALO_COLL_*,
-which algorithm a collective uses (halo info lists them), and HALO_CHECK (1 is
--check).
+HALO_RANK and HALO_SIZE are set in the environment of ranks, for scripts. Ranks
+read HALO_INITIAL_ERRHANDLER, the error handler until the program sets another
+(mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return), HALO_COLL_*, the
+algorithm of a collective (halo info lists them), and HALO_CHECK (1 is -check).
+
+-check finds mistakes in a running program. Some can be seen in the source:
+halovet, a tool of go vet, reports them (docs/checking.md).
 
 Exit status: that of the first rank that failed, 128 plus the signal if one
 killed it; the code given to Abort; 124 after -timeout, 125 if the launcher

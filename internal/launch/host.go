@@ -68,7 +68,7 @@ func (j *job) beat() {
 		}
 		r.out.send(frame.New(kindBeat).Bytes())
 		if silent := r.pulse.since(); r.greeted && silent > silence {
-			r.lose(statusLauncher, "%s has not been heard of for %v: it is down, or the connection is cut",
+			r.lose(statusLauncher, "%s has sent nothing for %v: it is down, or the connection is cut",
 				h, silent.Round(100*time.Millisecond))
 		}
 	}

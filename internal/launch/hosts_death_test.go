@@ -129,7 +129,7 @@ func TestSilenceEndsTheJob(t *testing.T) {
 	r = far(t, "run", "-host", "a,b", "-n", "3", "rank", "init", "exchange", "ready:"+ready, "forever").start()
 	r.ready(ready, 3)
 	syscall.Kill(agents(r)[1], syscall.SIGSTOP)
-	r.wait(125).said("has not been heard of for", "the connection is cut", "rank")
+	r.wait(125).said("has sent nothing for", "the connection is cut", "rank")
 }
 
 // An agent that hangs is ended by its warden, and the launcher, which comes late, says that it
@@ -147,7 +147,7 @@ func TestLateLauncherTellsOfSilence(t *testing.T) {
 		}
 	}
 	syscall.Kill(r.cmd.Process.Pid, syscall.SIGCONT)
-	r.wait(125).said("halo: a (ranks 0-1) has not been heard of for", "and its agent is gone (ssh", "the job was ended")
+	r.wait(125).said("halo: a (ranks 0-1) has sent nothing for", "and its agent is gone (ssh", "the job was ended")
 }
 
 // agents are the processes of halo agent of a run.

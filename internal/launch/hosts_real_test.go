@@ -178,7 +178,7 @@ func TestRealHosts(t *testing.T) {
 			t.Logf("the launcher ended %v after the cut", time.Since(cut).Round(time.Millisecond))
 			nothingRuns(t)
 			t.Logf("nothing was left %v after the cut", time.Since(cut).Round(time.Millisecond))
-			r.wait(125).said("halo: host1 (ranks 2-3) has not been heard of for", "the job was ended")
+			r.wait(125).said("halo: host1 (ranks 2-3) has sent nothing for", "the job was ended")
 			h.Join(1)
 		}
 	})
@@ -192,7 +192,7 @@ func TestRealHosts(t *testing.T) {
 		}
 		r.end()
 		nothingRuns(t)
-		r.wait(125).said("halo: host1 (ranks 2-3) has not been heard of for", "the job was ended")
+		r.wait(125).said("halo: host1 (ranks 2-3) has sent nothing for", "the job was ended")
 	})
 	t.Run("short cut", func(t *testing.T) {
 		ready := filepath.Join(t.TempDir(), "ready")

@@ -109,7 +109,7 @@ func TestFailuresOfSSHAreExplained(t *testing.T) {
 		{"refused", 125, []string{"on b", "Connection refused", "no ssh daemon"}},
 		{"down", 125, []string{"on b", "timed out", "firewall"}},
 		{"key", 125, []string{"on b", "Host key verification failed", "by hand"}},
-		{"hang", 125, []string{"not ready within 1s: b (ssh has not come through: waiting for something)", "-ssh-timeout"}},
+		{"hang", 125, []string{"not ready within 1s: b (ssh has not connected: waiting for something)", "-ssh-timeout"}},
 		{"yes", 125, []string{"b (rank 1)", "without the greeting", "this is no agent"}},
 		{"text", 125, []string{"on b", "status 1", "This account is currently not available."}},
 		{"version", 126, []string{"on b is of another version", "agent 2, what", "install the same"}},
@@ -214,7 +214,7 @@ func TestEnvironmentIsPassedOnByList(t *testing.T) {
 }
 
 func TestRankZeroElsewhereReadsTheInput(t *testing.T) {
-	text := strings.Repeat("0123456789abcdef", 20*window/16)
+	text := strings.Repeat("0123456789abcdef", 20*streamCredit/16)
 	r := far(t, "run", "-host", "a,b", "-n", "2", "rank", "0@cat", "1@print:other\n")
 	r.cmd.Stdin = strings.NewReader(text + "\n")
 	r.start().wait(0).quiet()

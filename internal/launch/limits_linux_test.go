@@ -221,5 +221,5 @@ func TestClosedDescriptorsWithoutDevices(t *testing.T) {
 func TestBuildDirectoryThatCannotBeWritten(t *testing.T) {
 	r := newRun(t, "-n", "1", "./testdata/hang")
 	r.cmd.Env = append(r.cmd.Env, "TMPDIR=/proc/no-such-directory")
-	r.start().wait(125).said("halo: no place to build in: mkdir /proc/no-such-directory/halo-", "(TMPDIR names another directory)")
+	r.start().wait(125).said("halo: cannot make a directory to build in: mkdir /proc/no-such-directory/halo-", "(TMPDIR names another place)")
 }

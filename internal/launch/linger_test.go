@@ -142,7 +142,7 @@ func TestReportOfAnAbandonedJob(t *testing.T) {
 	b := make([]byte, 1000)
 	n, _ := r.Read(b)
 	more, _ := r.Read(b[n:])
-	want := fmt.Sprintf("halo: not done with clearing up within %v: b; something of the job may be left there\nhalo: rank 0 was killed\n", finishTimeout)
+	want := fmt.Sprintf("halo: clean-up has not ended within %v: b; processes or files of the job may be left there\nhalo: rank 0 was killed\n", finishTimeout)
 	if got := string(b[:n+more]); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -39,7 +39,7 @@ func (m *memory) segment(which int) (*os.File, error) {
 	case which == boot.NotesSegment && m.notes.file != nil:
 		return m.notes.file, nil
 	case which == boot.NotesSegment:
-		return nil, fmt.Errorf("no memory for notes here: %w", errors.ErrUnsupported)
+		return nil, fmt.Errorf("wait notes have no shared memory here: %w", errors.ErrUnsupported)
 	case !m.shared:
 		return nil, fmt.Errorf("a job over tcp has no segments: %w", errors.ErrUnsupported)
 	case which == boot.ControlSegment:

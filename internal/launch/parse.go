@@ -33,7 +33,7 @@ func Parse(args []string) (*Spec, error) {
 	if p.spec.Hosts != nil {
 		for _, b := range p.spec.Blocks {
 			if b.Hosts != nil {
-				return nil, errors.New("-host stands beside -hostfile: use one of them")
+				return nil, errors.New("-host and -hostfile exclude each other: use one of them")
 			}
 		}
 	}
@@ -189,9 +189,9 @@ func (p *parser) one(args []string) error {
 	if len(p.spec.Blocks) > fromFile && p.inFile == "" { // -file stood here
 		switch {
 		case p.touched != "":
-			return fmt.Errorf("%s stands beside -file: write it on the lines of the file", p.touched)
+			return fmt.Errorf("%s cannot be combined with -file: write it on the lines of the file", p.touched)
 		case len(args) > 0:
-			return fmt.Errorf("program %q stands beside -file: write it into the file", args[0])
+			return fmt.Errorf("program %q cannot be combined with -file: write it into the file", args[0])
 		}
 		return nil
 	}

@@ -89,7 +89,7 @@ func TestParseNamesWhatIsWrong(t *testing.T) {
 		"-v=1 p":                            "takes 0 arguments",
 		"-hostfile /nonexistent/h p":        "no such file",
 		"-host a;b p":                       "not the name of a host",
-		"-host a -hostfile " + hosts + " p": "beside -hostfile",
+		"-host a -hostfile " + hosts + " p": "exclude each other",
 		"-hostfile " + bad + " p":           "hosts:2: ",
 		"-ppn 0 p":                          "1 to 65536",
 		"-map-by dist p":                    "not one of slot, node, ppr:K:node",
@@ -208,7 +208,7 @@ func TestFileStandsAlone(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	for _, args := range [][]string{{"-file", file, "prog"}, {"-n", "2", "-file", file}, {"-file", file, "-n", "2"}} {
-		if _, err := Parse(args); err == nil || !strings.Contains(err.Error(), "beside -file") {
+		if _, err := Parse(args); err == nil || !strings.Contains(err.Error(), "cannot be combined with -file") {
 			t.Errorf("%q: got %v", args, err)
 		}
 	}

@@ -212,7 +212,7 @@ func (j *job) build(programs []*program, signals <-chan os.Signal) (dir string, 
 	dir = filepath.Join(os.TempDir(), "halo-"+j.id)
 	j.agent.warden.directory(dir)
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", fmt.Errorf("no place to build in: %w (TMPDIR names another directory)", err)
+		return "", fmt.Errorf("cannot make a directory to build in: %w (TMPDIR names another place)", err)
 	}
 	os.Setenv(envJob, j.mark) // for what the go command starts; ranks get their own
 	b := &builder{dir: dir, stderr: j.stderr.file, running: map[int]bool{}}
@@ -294,7 +294,7 @@ func (j *job) unfinished() string {
 	if names == nil {
 		return ""
 	}
-	return fmt.Sprintf("not done with clearing up within %v: %s; something of the job may be left there",
+	return fmt.Sprintf("clean-up has not ended within %v: %s; processes or files of the job may be left there",
 		finishTimeout, strings.Join(names, ", "))
 }
 

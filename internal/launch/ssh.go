@@ -35,7 +35,7 @@ func (j *job) connect(h *host, share *share) error {
 	r := &remote{job: j, host: h, share: share, path: j.spec.Agent, feeds: map[stream2]*feed{}}
 	if r.path == "" {
 		if r.path, err = os.Executable(); err != nil {
-			return fmt.Errorf("where this program is: %w; name it by -halo", err)
+			return fmt.Errorf("cannot find the path of this program: %w; name it by -halo", err)
 		}
 	}
 	link, theirs, err := sys.LinkPair()
@@ -162,7 +162,7 @@ func (r *remote) why() string {
 		ssh += ": " + said
 	}
 	if r.greeted && r.mute > silence { // its warden has ended it before the launcher gave it up
-		return fmt.Sprintf("%s has not been heard of for %v, and its agent is gone (%s)", r.host, r.mute.Round(100*time.Millisecond), ssh)
+		return fmt.Sprintf("%s has sent nothing for %v, and its agent is gone (%s)", r.host, r.mute.Round(100*time.Millisecond), ssh)
 	}
 	if r.greeted {
 		return fmt.Sprintf("the agent on %s is gone (%s)", r.host, ssh)

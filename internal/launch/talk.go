@@ -29,7 +29,7 @@ import (
 // what is to be done, and at the end Finish, which the agent answers with Done
 // when nothing of the job is left on its host. Either may say Trouble instead
 // of the next step, and end. Both send Beats. Bytes of streams are sent only as
-// far ahead as the receiver has taken earlier ones (window), so that a stream
+// far ahead as the receiver has taken earlier ones (streamCredit), so that a stream
 // that nobody reads does not hold up anything else.
 
 // Kinds of frames from the agent.
@@ -87,8 +87,8 @@ const (
 	// with the interval it is the bound of promise F4 after a cut cable.
 	silence = 2 * time.Second
 
-	// window is how many bytes of a stream may be sent and not consumed.
-	window = 64 << 10
+	// streamCredit is how many bytes of a stream may be sent and not consumed.
+	streamCredit = 64 << 10
 	// piece is the most that one frame carries of a stream, in bytes.
 	piece = 16 << 10
 )
