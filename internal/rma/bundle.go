@@ -69,7 +69,7 @@ func (e *Engine) coalesceNow(v *View, t *target, a *Op, off uint64) bool {
 // whether it did.
 func (e *Engine) coalesce(c *channel, a *Op, off, at uint64) bool {
 	t := c.target
-	if c.first < len(c.queue) || e.peers[t.process].stuck {
+	if c.first < len(c.queue) || e.peers.At(int(t.process)).stuck {
 		return false
 	}
 	if a.Notify != 0 && c.bundle == nil {
@@ -77,7 +77,7 @@ func (e *Engine) coalesce(c *channel, a *Op, off, at uint64) bool {
 	}
 	if c.bundle != nil && !c.bundle.add(a, off, t.w.dynamic != nil) {
 		e.release(c)
-		if e.peers[t.process].stuck || c.first < len(c.queue) {
+		if e.peers.At(int(t.process)).stuck || c.first < len(c.queue) {
 			return false
 		}
 	}
@@ -150,7 +150,7 @@ func (e *Engine) releaseThen(c *channel, then uint8, at uint64) bool {
 		e.p.Later(-1)
 	}
 	h.then, h.at = then, at
-	q := &e.peers[c.target.process]
+	q := e.peers.At(int(c.target.process))
 	if c.first == len(c.queue) && h.open(q) && e.p.Send(int(c.target.process), &e.hdr, e.frameBundle(c, h)) {
 		q.requests += h.asks()
 		e.freeBundle(h)

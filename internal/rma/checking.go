@@ -28,7 +28,7 @@ func (w *Window) checker(c *comm.Comm) *check.Window {
 		return nil
 	}
 	for _, m := range c.Members {
-		if !w.e.checkers[m] {
+		if !w.e.checkers.Has(int(m)) {
 			return nil
 		}
 	}

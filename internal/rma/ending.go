@@ -16,7 +16,7 @@ type ending struct {
 // Consecutive ends are merged, so that a peer costs no more than by its gets. It reports false if
 // no correct peer can have sent the end: an origin waits until a lock is released.
 func (e *Engine) ends(from int, w *Window, x ending) bool {
-	q := &e.peers[from]
+	q := e.peers.At(from)
 	for i := len(q.gets) - 1; i >= q.next && (x.unlock || x.complete > 0) && !planted.GetPassed; i-- {
 		g := &q.gets[i]
 		switch {

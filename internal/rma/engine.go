@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/memory"
 	"github.com/halo-mpi/halo/internal/node"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
@@ -46,8 +47,7 @@ func New(p *proc.Proc, messages *p2p.Engine, colls *coll.Engine, mem *memory.Sto
 	}
 	e.closed = hot.Owned[shmfmt.WindowRecord](e)
 	e.startSync()
-	e.startLink(p.Job().Size)
-	e.offers = make([]offerTo, p.Job().Size)
+	e.peers = peers.Make[linkPeer](p.Known(), nil)
 	if e.node != nil {
 		e.node.SetTaker(e)
 	}
@@ -80,9 +80,9 @@ func (e *Engine) locals() (n, me int) {
 	return len(e.p.Job().Local), e.node.LocalIndex(e.p.Job().Rank)
 }
 
-// near reports whether a process of the job shares memory with this one.
+// near reports whether a process is this one or shares memory with it.
 func (e *Engine) near(process int32) bool {
-	return int(process) == e.p.Job().Rank || e.node != nil && e.node.LocalIndex(int(process)) >= 0
+	return int(process) == e.p.Job().Rank || e.p.Near(int(process))
 }
 
 // localGone reports whether a local process of the node is known to have died. No lock

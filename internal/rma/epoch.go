@@ -1,6 +1,7 @@
 package rma
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -225,7 +226,8 @@ func (w *Window) idle() error {
 type engineSync struct {
 	me          int                    // of the node
 	deadLocals  shmfmt.Dead            // of the node; added to under the engine's lock
-	lost        []atomic.Bool          // by index in the job: which processes have died; stored under the engine's lock
+	anyLost     atomic.Bool            // lost is not empty
+	lost        sync.Map               // local numbers (int32) of processes that have died; stored under the engine's lock
 	looks       int                    // how often a waiter loads the word before anything else
 	yields      int                    // how often it yields the core and loads again, before the engine polls
 	lazy        atomic.Pointer[target] // whose lock the process has not asked for, in an epoch of Lock
@@ -246,7 +248,7 @@ const (
 func (e *Engine) startSync() {
 	n, me := e.locals()
 	job := e.p.Job()
-	e.me, e.deadLocals, e.lost = me, shmfmt.NewDead(n), make([]atomic.Bool, job.Size)
+	e.me, e.deadLocals = me, shmfmt.NewDead(n)
 	if len(job.Local) <= job.Cores {
 		e.looks = looksAlone
 	} else {
@@ -255,7 +257,13 @@ func (e *Engine) startSync() {
 }
 
 // dead reports whether a process is known to have died. No lock is needed.
-func (e *Engine) dead(process int32) bool { return e.lost[process].Load() }
+func (e *Engine) dead(process int32) bool {
+	if !e.anyLost.Load() { // pairs with the store in lostSync
+		return false
+	}
+	_, dead := e.lost.Load(process)
+	return dead
+}
 
 // startSync makes the synchronisation state of t.
 func (t *target) startSync() {
@@ -279,11 +287,10 @@ func (e *Engine) workSync() int {
 // lostSync makes claims of a process that has died void, and removes it from the queues of the
 // service.
 func (e *Engine) lostSync(peer int) {
-	e.lost[peer].Store(true)
-	if e.node != nil {
-		if i := e.node.LocalIndex(peer); i >= 0 && !planted.FallenForgotten {
-			e.deadLocals.Add(i)
-		}
+	e.lost.Store(int32(peer), true)
+	e.anyLost.Store(true) // pairs with the load in dead
+	if e.p.Near(peer) && !planted.FallenForgotten {
+		e.deadLocals.Add(e.node.LocalIndex(peer))
 	}
 	for _, w := range e.windows {
 		w.lostOrigin(int32(peer))

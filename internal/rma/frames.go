@@ -13,7 +13,7 @@ import (
 // the last. It sends none while a frame to the peer is in the send queue of the process, or the
 // peer has as many requests as it takes.
 func (e *Engine) advance(o *operation) bool {
-	q := &e.peers[o.target.process]
+	q := e.peers.At(int(o.target.process))
 	switch {
 	case o.Kind == kindBundle:
 		return e.sendBundle(q, o)

@@ -251,7 +251,7 @@ func FuzzFrames(f *testing.F) {
 					e.p.Progress(-1)
 				}
 			}
-			q := &e.peers[enemy]
+			q := e.peers.At(int(enemy))
 			kept := len(w.faults)
 			if len(w.denied) > channelsMax {
 				t.Fatalf("the enemy makes us keep what is denied of %d channels", len(w.denied))

@@ -61,6 +61,9 @@ func (v *View) AppendHandle(b, mem []byte) ([]byte, error) {
 	if err := v.entire(); err != nil {
 		return b, err
 	}
+	if err := w.ownJob("memory handles"); err != nil {
+		return b, err
+	}
 	if w.dynamic == nil {
 		return b, fail(class.RMAFlavor, "memory handles belong to dynamic windows, this one is %v", w.flavor)
 	}

@@ -55,7 +55,7 @@ func TestS6_TooManyRequests(t *testing.T) {
 					t.Errorf("case %d: is served beyond the bound", i)
 				}
 				f.down(e, enemy)
-				if got := e.peers[enemy]; got.asked != 0 || got.next != len(got.gets) || len(e.answering) != 0 {
+				if got := e.peers.At(int(enemy)); got.asked != 0 || got.next != len(got.gets) || len(e.answering) != 0 {
 					t.Errorf("case %d: after the end %+v is kept", i, got)
 				}
 				continue
@@ -65,7 +65,7 @@ func TestS6_TooManyRequests(t *testing.T) {
 				e.p.Progress(-1)
 				e.Work()
 			}
-			if q := e.peers[enemy]; q.asked != 0 || q.piece || q.telling || len(f.sent) < requestsMax {
+			if q := e.peers.At(int(enemy)); q.asked != 0 || q.piece || q.telling || len(f.sent) < requestsMax {
 				t.Errorf("case %d: %d answers were sent, and %+v is kept", i, len(f.sent), q)
 			}
 			one(e, 1000) // it may ask again
@@ -85,8 +85,8 @@ func TestS6_FaultsWithoutEnd(t *testing.T) {
 		deliver(e, wire.Header{Kind: wire.WinPut, Arg: uint64(i) + 8}, []byte{1})
 		deliver(e, wire.Header{Kind: wire.WinPut, Ctx: 8}, []byte{1})
 	}
-	if e.p.QueuedPeers() != 1 || len(w.faults) != 1 || e.peers[enemy].asked != 0 || len(f.lost) != 0 {
-		t.Fatalf("%d faults are kept, %d answers", len(w.faults), e.peers[enemy].asked)
+	if e.p.QueuedPeers() != 1 || len(w.faults) != 1 || e.peers.At(int(enemy)).asked != 0 || len(f.lost) != 0 {
+		t.Fatalf("%d faults are kept, %d answers", len(w.faults), e.peers.At(int(enemy)).asked)
 	}
 	f.full = false
 	e.p.Progress(-1)
@@ -212,7 +212,7 @@ func TestF1_OperationsEndWithTheirTarget(t *testing.T) {
 		t.Fatal("an operation with a dead target begins")
 	}
 	failedWith(t, late.Status.Err, class.ProcFailed)
-	if tg.main.oldest != nil || len(e.queues) != 0 || e.peers[enemy].requests != 0 {
+	if tg.main.oldest != nil || len(e.queues) != 0 || e.peers.At(int(enemy)).requests != 0 {
 		t.Error("something is kept of the dead")
 	}
 }

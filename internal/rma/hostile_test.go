@@ -341,7 +341,7 @@ func TestS6_ForgedAnswers(t *testing.T) {
 	answer(wire.Header{Name: name}, 10) // it is over
 	copy(result, bytes.Repeat([]byte{guard}, 100))
 	untouched(t, around)
-	if q := e.peers[enemy]; q.requests != 0 {
+	if q := e.peers.At(int(enemy)); q.requests != 0 {
 		t.Errorf("%d requests are open", q.requests)
 	}
 }

@@ -52,7 +52,7 @@ func (v *View) getUnlocked(t *target, result []byte, disp int64) bool {
 func (e *Engine) allow(t *target) {
 	n := uint32(0)
 	if t.path == pathKernel && e.p.DownCause(int(t.process)) == nil {
-		n = e.offers[t.process].spare(e.node.Sleeps(int(t.process)))
+		n = e.offers.At(int(t.process)).spare(e.node.Sleeps(int(t.process)))
 	}
 	t.rec.May.Store(int32(n))
 }

@@ -81,20 +81,27 @@ func (w *Window) serveNow() {
 // inherit returns an error, and has released the lock of t, if a process has died with the lock and
 // no other has been told.
 func (w *Window) inherit(t *target) error {
-	local, process := t.control.Lock().Heir(w.e.deadLocals)
-	if local >= 0 {
-		process = w.e.p.Job().Local[local]
-	}
-	if process < 0 {
+	rank, died := w.deadHolder(t.control)
+	if !died {
 		return nil
 	}
 	w.release(t)
-	return w.died(t, process)
+	return w.died(t, rank)
+}
+
+// deadHolder takes the rank of a process that has died with the lock of a control block, if there is
+// one of which nobody has been told.
+func (w *Window) deadHolder(c *shmfmt.Window) (rank int, died bool) {
+	local, rank := c.Lock().Heir(w.e.deadLocals)
+	if local >= 0 {
+		rank = w.Comm.RankOf(int32(w.e.p.Job().Local[local]))
+	}
+	return rank, local >= 0 || rank >= 0
 }
 
 // died is the error of the process that has the lock of t after one that died with it.
-func (w *Window) died(t *target, process int) error {
-	return fail(class.ProcFailed, "rank %d died while it had the lock of rank %d", w.Comm.RankOf(int32(process)), t.rank)
+func (w *Window) died(t *target, rank int) error {
+	return fail(class.ProcFailed, "rank %d died while it had the lock of rank %d", rank, t.rank)
 }
 
 // acquire continues where take was not done, and waits until t is locked.
@@ -168,7 +175,7 @@ func (w *Window) owns(t *target) bool {
 // the lock is not given: because a process has died with it, or because the target has freed the
 // window (Engine.stale). It reports false for an answer that no correct process sends. The lock is
 // held.
-func (w *Window) granted(t *target, c class.Class, process int64) bool {
+func (w *Window) granted(t *target, c class.Class, rank int64) bool {
 	switch {
 	case t.control != nil || t.answered.Load() >= t.asks:
 		return false
@@ -177,8 +184,8 @@ func (w *Window) granted(t *target, c class.Class, process int64) bool {
 		return false
 	case c == class.Win:
 		t.told = fail(class.Win, "rank %d has freed the window", t.rank)
-	case c == class.ProcFailed && process >= 0 && process < int64(w.e.p.Job().Size):
-		t.told = w.died(t, int(process))
+	case c == class.ProcFailed && rank >= 0 && rank < int64(w.Comm.Size()):
+		t.told = w.died(t, int(rank))
 	default:
 		return false
 	}

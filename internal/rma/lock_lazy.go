@@ -215,7 +215,7 @@ func (z *lazyLock) reset() {
 // under way there. The lock is held.
 func (e *Engine) launchEpoch(t *target) bool {
 	z, c := &t.lazy, &t.main
-	q := &e.peers[t.process]
+	q := e.peers.At(int(t.process))
 	if len(t.others) > 0 || c.bundle != nil || !c.idle() || q.stuck || q.requests >= requestsMax ||
 		e.p.DownCause(int(t.process)) != nil || !e.lazy.CompareAndSwap(t, nil) {
 		return false
@@ -281,7 +281,7 @@ func (w *Window) awaitEpoch(t *target) error {
 // lock or cannot have it. A handler of frames calls it, with the lock held.
 func (e *Engine) grantedLate(t *target) {
 	z, c := &t.lazy, &t.main
-	e.peers[t.process].requests--
+	e.peers.At(int(t.process)).requests--
 	o := z.operation
 	z.waits.turn = false
 	z.operation, z.waits, z.at = nil, nil, 0

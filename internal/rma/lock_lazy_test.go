@@ -128,7 +128,7 @@ func TestRS03_EpochsInOneFrame(t *testing.T) {
 					t.Errorf("fetched %q, want %q", got, c.answer)
 				}
 				clear(got)
-				if q := &e.peers[enemy]; q.requests != 0 || to(w).main.oldest != nil || to(w).lazy.operation != nil || e.lazy.Load() != nil {
+				if q := e.peers.At(int(enemy)); q.requests != 0 || to(w).main.oldest != nil || to(w).lazy.operation != nil || e.lazy.Load() != nil {
 					t.Errorf("%d requests are left, or an operation", q.requests)
 				}
 			}

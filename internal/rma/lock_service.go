@@ -107,7 +107,7 @@ func (w *Window) lostOrigin(process int32) {
 		}
 	}
 	if s.drop(process) {
-		w.control.Lock().Orphaned(int(process))
+		w.control.Lock().Orphaned(w.Comm.RankOf(process))
 	}
 	if s.claimed || len(s.queue) > 0 {
 		w.list(true)
@@ -193,12 +193,8 @@ func (w *Window) grant() bool {
 	s, e := &w.service, w.e
 	r := s.queue[0]
 	s.pop()
-	local, process := w.control.Lock().Heir(e.deadLocals)
-	if local >= 0 {
-		process = e.p.Job().Local[local]
-	}
-	if process >= 0 {
-		e.sendGrant(w, r.process, class.ProcFailed, int64(process))
+	if rank, died := w.deadHolder(w.control); died {
+		e.sendGrant(w, r.process, class.ProcFailed, int64(rank))
 		return true // it does not get the lock, the next one may
 	}
 	s.holders = append(s.holders, r.process)

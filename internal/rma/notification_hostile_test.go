@@ -71,7 +71,7 @@ func TestS5_QV38_RefusedOperationsNotifyNobody(t *testing.T) {
 	if len(w.broken) != 0 {
 		t.Errorf("%d operations are still broken", len(w.broken))
 	}
-	if e.peers[enemy].refused {
+	if e.peers.At(int(enemy)).refused {
 		t.Error("a peer whose program has errors was taken down")
 	}
 }
@@ -98,14 +98,14 @@ func TestS6_QV38_EveryCounterCanBeNamed(t *testing.T) {
 			t.Errorf("counter %d is %d, want 1", i, n)
 		}
 	}
-	if sent := f.take(); len(sent) != 0 || e.peers[enemy].refused {
+	if sent := f.take(); len(sent) != 0 || e.peers.At(int(enemy)).refused {
 		t.Errorf("%d frames were answered", len(sent))
 	}
 	untouched(t, all)
 	// A peer that sends what none can is taken down, and has notified nobody.
 	deliver(e, withNotice(wire.Header{Kind: wire.WinPut, Tag: runsMax + 1}, 5), make([]byte, 64))
 	counted(t, w, 5, 1)
-	if !e.peers[enemy].refused {
+	if !e.peers.At(int(enemy)).refused {
 		t.Errorf("%d runs were taken", runsMax+1)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
@@ -62,7 +63,7 @@ const (
 
 // engineOffers is the state of offers of a process. The engine's lock guards it.
 type engineOffers struct {
-	offers []offerTo     // by index in the job
+	offers peers.Table[offerTo]
 	pace   atomic.Uint64 // never read: adding to it is a fence between two looks
 }
 
@@ -88,7 +89,7 @@ func (e *Engine) offered(t *target, a *Op, off uint64) bool {
 	if e.node == nil {
 		return false
 	}
-	x := &e.offers[t.process]
+	x := e.offers.At(int(t.process))
 	if x.skip > 0 {
 		x.skip--
 		return false
@@ -214,7 +215,7 @@ func (e *Engine) TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt.
 		n &= 1<<offerEnv - 1
 	}
 	w := e.windows[h.Window]
-	if w == nil || n == 0 || n > offerMax || e.peers[from].refused || w.Comm.RankOf(int32(from)) < 0 {
+	if w == nil || n == 0 || n > offerMax || e.peers.At(from).refused || w.Comm.RankOf(int32(from)) < 0 {
 		return false
 	}
 	r, at, err := w.place(h.At, n)

@@ -24,7 +24,7 @@ func (e *Engine) prioritize(o *operation) {
 				}
 			}
 		}
-		if q := &e.peers[t.process]; q.stuck || q.requests >= requestsMax || o.size() > int64(e.p.ChunkMax(int(t.process)))/2 || o.Place.Type != nil {
+		if q := e.peers.At(int(t.process)); q.stuck || q.requests >= requestsMax || o.size() > int64(e.p.ChunkMax(int(t.process)))/2 || o.Place.Type != nil {
 			return
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/proc"
 	"github.com/halo-mpi/halo/internal/rma/check"
 	"github.com/halo-mpi/halo/internal/wire"
@@ -12,7 +13,7 @@ import (
 // engineCheck is what checking mode keeps of a process.
 type engineCheck struct {
 	locator  check.Locator
-	checkers []bool     // processes of the job that check; nil if this one does not
+	checkers peers.Set  // processes that check; nil if this one does not
 	asking   sync.Mutex // one question at a time; never taken with the engine's lock held
 	question question   // under the engine's lock
 }
@@ -87,14 +88,14 @@ func (e *Engine) lostCheck(peer int) {
 func (e *Engine) takeQuestion(from int, h *wire.Header, payload []byte) {
 	q := &e.question
 	switch {
-	case e.checkers == nil || !e.checkers[from]:
+	case !e.checkers.Has(from):
 		e.refuse(from, "it checks, and one of the two of us does not")
 	case h.Flags&wire.Answer != 0:
 		if q.open && int(q.to) == from && q.name == h.Name && q.w.id == h.Ctx && !q.Done() {
 			q.answer = append([]byte(nil), payload...)
 			q.Fire()
 		}
-	case e.peers[from].checking:
+	case e.peers.At(from).checking:
 		e.refuse(from, "it has asked before it could have the answer to another question")
 	default:
 		answer, ok := check.NoConflict(), true
@@ -109,7 +110,7 @@ func (e *Engine) takeQuestion(from int, h *wire.Header, payload []byte) {
 			return
 		}
 		e.hdr = wire.Header{Kind: wire.WinCheck, Flags: wire.Answer, Size: uint32(len(answer)), Ctx: h.Ctx, Name: h.Name}
-		e.peers[from].checking = !e.p.Queue(from, &e.hdr, answer, answered{e, from})
+		e.peers.At(from).checking = !e.p.Queue(from, &e.hdr, answer, answered{e, from})
 	}
 }
 
@@ -120,4 +121,4 @@ type answered struct {
 }
 
 // Sent implements proc.Sent.
-func (a answered) Sent(error) { a.e.peers[a.to].checking = false }
+func (a answered) Sent(error) { a.e.peers.At(int(a.to)).checking = false }

@@ -69,7 +69,7 @@ func (p *pair) step() {
 	if len(p.f.lost)+len(p.g.lost) > 0 {
 		p.t.Fatal("a correct peer is taken down")
 	}
-	if q := p.e.peers[enemy]; q.requests > requestsMax || q.requests < 0 {
+	if q := p.e.peers.At(int(enemy)); q.requests > requestsMax || q.requests < 0 {
 		p.t.Fatalf("%d requests are open", q.requests)
 	}
 }
@@ -137,7 +137,7 @@ func TestRC03RC04_QueuesEqualOneByOne(t *testing.T) {
 			}
 		}
 		flush()
-		p.until("nothing is under way", func() bool { return p.e.peers[enemy].requests == 0 && p.far.peers[enemy].asked == 0 })
+		p.until("nothing is under way", func() bool { return p.e.peers.At(int(enemy)).requests == 0 && p.far.peers.At(int(enemy)).asked == 0 })
 		if tg.main.oldest != nil || len(p.e.queues)+len(p.e.coalescing)+len(p.far.answering) != 0 {
 			t.Fatal("something is kept")
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
+	"github.com/halo-mpi/halo/internal/peers"
 	"github.com/halo-mpi/halo/internal/planted"
 	"github.com/halo-mpi/halo/internal/wire"
 )
@@ -60,7 +61,7 @@ type windowLink struct {
 
 // engineLink is the state of frames of a process.
 type engineLink struct {
-	peers      []linkPeer // by index in the job
+	peers      peers.Table[linkPeer]
 	queues     []*channel // with operations in their queue
 	names      p2p.HandleTable[operation]
 	hdr        wire.Header   // scratch: headers handed to a fabric must not escape
@@ -313,7 +314,7 @@ func (e *Engine) push(c *channel) int {
 // Sent implements proc.Sent: the frame of o that was in the send queue is sent, or never will be.
 func (o *operation) Sent(err error) {
 	e, t := o.target.w.e, o.target
-	e.peers[t.process].stuck = false
+	e.peers.At(int(t.process)).stuck = false
 	o.queued = false
 	if o.page != nil {
 		e.givePage(o.page)
@@ -326,7 +327,7 @@ func (o *operation) Sent(err error) {
 
 // lostLink ends what is under way with a process that has died, in both directions.
 func (e *Engine) lostLink(peer int) {
-	q := &e.peers[peer]
+	q := e.peers.At(peer)
 	if i := slices.Index(e.answering, peer); i >= 0 {
 		e.answering = slices.Delete(e.answering, i, i+1)
 		e.p.SetBusy(-1)
@@ -372,9 +373,6 @@ func (e *Engine) lostLink(peer int) {
 		}
 	}
 }
-
-// startLink makes the state of peers.
-func (l *engineLink) startLink(processes int) { l.peers = make([]linkPeer, processes) }
 
 // pageSize is the room of a frame that is packed, in bytes.
 const pageSize = wire.MaxPayload

@@ -35,7 +35,7 @@ func (e *Engine) replied(from int, o *operation, n int64) {
 
 // settled ends a request of o.
 func (e *Engine) settled(from int, o *operation) {
-	e.peers[from].requests--
+	e.peers.At(from).requests--
 	if o.awaits--; o.awaits > 0 || !o.sent || o.queued {
 		return
 	}
@@ -111,7 +111,7 @@ func (e *Engine) flushDone(from int, h *wire.Header, payload []byte) {
 		}
 		e.note(from, h, &f)
 	}
-	e.peers[from].requests--
+	e.peers.At(from).requests--
 	c.done = h.Arg
 	others := c.notify()
 	switch {

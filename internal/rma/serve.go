@@ -22,7 +22,7 @@ import (
 // access beyond the end or to memory that is detached, are answered by a fault. A peer that sends
 // what no correct process can send is taken down.
 func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
-	if e.peers[from].refused {
+	if e.peers.At(from).refused {
 		return
 	}
 	switch h.Kind {
@@ -99,7 +99,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 // then carries out what follows the operation of a frame. It reports false if no correct process
 // sends that.
 func (e *Engine) then(from int, w *Window, h *wire.Header) bool {
-	if e.peers[from].refused {
+	if e.peers.At(from).refused {
 		return true
 	}
 	if h.Flags&wire.ThenNotify != 0 && w.whole(from, h) {
@@ -141,7 +141,7 @@ func (w *Window) open() {
 
 // refuse takes down a peer that has broken a rule.
 func (e *Engine) refuse(from int, format string, args ...any) {
-	e.peers[from].refused = true
+	e.peers.At(from).refused = true
 	e.messages.Refuse(from, "%s", fmt.Sprintf(format, args...))
 }
 
@@ -150,7 +150,7 @@ func (e *Engine) refuse(from int, format string, args ...any) {
 // still writes there. Copying them from a buffer that was just received is faster than any
 // connection.
 func (e *Engine) Place(from int, h *wire.Header) []byte {
-	if h.Kind != wire.WinReply || e.peers[from].refused {
+	if h.Kind != wire.WinReply || e.peers.At(from).refused {
 		return nil // Frame decides
 	}
 	if o := e.answered(from, h); o != nil {

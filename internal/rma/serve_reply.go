@@ -62,7 +62,7 @@ func (r *reply) drop() {
 
 // Sent implements proc.Sent.
 func (r *reply) Sent(error) {
-	q := &r.e.peers[r.to]
+	q := r.e.peers.At(int(r.to))
 	switch r.what {
 	case replyToRequest:
 		q.asked--
@@ -76,7 +76,7 @@ func (r *reply) Sent(error) {
 
 // admits reports whether a peer may make one more request, and takes it down if not.
 func (e *Engine) admits(from int) bool {
-	if e.peers[from].asked < requestsMax {
+	if e.peers.At(from).asked < requestsMax {
 		return true
 	}
 	e.refuse(from, "it waits for the answers to more than %d requests", requestsMax)
@@ -103,7 +103,7 @@ func (e *Engine) give(to int, r *reply, payload []byte) {
 		r.drop()
 		return
 	}
-	q := &e.peers[to]
+	q := e.peers.At(int(to))
 	switch r.to = to; r.what {
 	case replyToRequest:
 		q.asked++
@@ -164,7 +164,7 @@ var errReach = errors.New("beyond 64 bits")
 // request, or if no other fault is being sent; otherwise with its next flush on w. w is nil if
 // there is no such window.
 func (e *Engine) deny(from int, w *Window, h *wire.Header, f *fault) {
-	q := &e.peers[from]
+	q := e.peers.At(from)
 	if w != nil && h.Flags&(wire.ThenNotify|wire.Notifies) != 0 {
 		w.breaks(from, h)
 	}
@@ -248,7 +248,7 @@ type pendingGet struct {
 
 // queueGet begins to answer a get, and leaves the rest to Work.
 func (e *Engine) queueGet(from int, g pendingGet) {
-	q := &e.peers[from]
+	q := e.peers.At(from)
 	if len(q.gets) == q.next && e.answerGet(from, &g) {
 		return
 	}
@@ -265,7 +265,7 @@ func (e *Engine) answerGets() int {
 	n := 0
 	for i := 0; i < len(e.answering); i++ {
 		from := e.answering[i]
-		q := &e.peers[from]
+		q := e.peers.At(from)
 		for turn := 0; turn < queueTurn/frameCost && q.next < len(q.gets); turn++ {
 			g := &q.gets[q.next]
 			if g.size == 0 {
@@ -303,7 +303,7 @@ func (e *Engine) answerGets() int {
 // answerGet sends pieces of the answer to g, straight from the window, and reports whether these
 // were the last.
 func (e *Engine) answerGet(from int, g *pendingGet) bool {
-	q := &e.peers[from]
+	q := e.peers.At(from)
 	h := &e.hdr
 	chunk := int64(e.p.ChunkMax(from))
 	for turn := g.got + queueTurn; g.got < turn; {

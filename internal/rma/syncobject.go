@@ -14,6 +14,9 @@ func (v *View) AllocSync(n int) ([]syncobject.Handle, error) {
 	if err := v.entire(); err != nil {
 		return nil, err
 	}
+	if err := w.ownJob("synchronisation objects"); err != nil {
+		return nil, err
+	}
 	w.e.p.Lock()
 	defer w.e.p.Unlock()
 	list, err := w.objects.Alloc(n, w.id, w.e.p.Job().Rank, &w.e.serial)

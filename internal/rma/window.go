@@ -74,6 +74,17 @@ func (w *Window) live() error {
 	return nil
 }
 
+// ownJob returns an error if a member of the window is of another job: what names a process by its
+// index in the job alone is not possible then.
+func (w *Window) ownJob(what string) error {
+	for rank, process := range w.Comm.Members {
+		if int(process) >= w.e.p.Job().Size {
+			return fail(class.UnsupportedOperation, "%s of a window of several jobs: rank %d is of job %q", what, rank, w.e.p.Identity(int(process)).Job)
+		}
+	}
+	return nil
+}
+
 // Free ends the window (MPI_WIN_FREE) when all members have called it and everything is complete.
 // It is collective, and fails where an epoch is open. Of a duplicate it is local, and fails only if
 // that was the last to use the window. It takes the lock.

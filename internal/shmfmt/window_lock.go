@@ -45,7 +45,7 @@ type Lock struct {
 type lockHead struct {
 	next   atomic.Uint64 // counts tickets
 	moves  atomic.Uint64 // counts changes that somebody was woken for
-	orphan atomic.Uint64 // 1 + job index of an origin on another node that died with the lock, 0 if none
+	orphan atomic.Uint64 // 1 + rank of an origin on another node that died with the lock, 0 if none
 }
 
 const lockBits = int64(unsafe.Sizeof(lockHead{}))
@@ -278,7 +278,7 @@ func (l *Lock) Contended(i int, dead Dead) bool {
 }
 
 // Heir takes away what the dead have left, and reports one of them that died with
-// the lock: a local process, or one on another node by its index in the job. It is
+// the lock: a local process, or one on another node by its rank in the window. It is
 // called by a claimant who has the lock; of all who do one is told of a death.
 func (l *Lock) Heir(dead Dead) (local, far int) {
 	for w := range l.bits {
@@ -302,6 +302,6 @@ func (l *Lock) Heir(dead Dead) (local, far int) {
 	return -1, -1
 }
 
-// Orphaned notes, for the next Heir, that a process of the job on another node has
-// died with the lock, which the service is about to release.
-func (l *Lock) Orphaned(process int) { l.head.orphan.Store(uint64(process) + 1) }
+// Orphaned notes, for the next Heir, that a member of the window on another node, which is
+// called by its rank, has died with the lock. The service is about to release it.
+func (l *Lock) Orphaned(rank int) { l.head.orphan.Store(uint64(rank) + 1) }

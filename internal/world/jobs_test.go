@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -17,6 +19,8 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 	"github.com/halo-mpi/halo/internal/p2p"
 	"github.com/halo-mpi/halo/internal/proc"
+	"github.com/halo-mpi/halo/internal/rma"
+	"github.com/halo-mpi/halo/internal/testrun"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -224,6 +228,76 @@ func use(w *World, c *comm.Comm) error {
 	return nil
 }
 
+// access makes a window on a communicator of two jobs, and has each member put to the next one, add
+// to a sum at the first one under its lock, and read what all others have.
+func access(w *World, c *comm.Comm) error {
+	n, me := c.Size(), c.Rank
+	v, err := w.RMA.Create(c, rma.Spec{Flavor: rma.Allocated, Size: 16, DispUnit: 8})
+	if err != nil {
+		return err
+	}
+	if _, err := v.AllocSync(1); err == nil || !strings.Contains(err.Error(), "several jobs") {
+		return fmt.Errorf("synchronisation objects name processes of several jobs: %v", err)
+	}
+	word := binary.LittleEndian.AppendUint64(nil, uint64(me)+100)
+	next := (me + 1) % n
+	if err := v.Fence(0); err != nil {
+		return err
+	}
+	if err := v.PutBytes(word, next, 0); err != nil {
+		return err
+	}
+	if err := v.Fence(0); err != nil {
+		return err
+	}
+	if err := v.Fence(rma.ModeNoSucceed); err != nil {
+		return err
+	}
+	for range 3 {
+		if err := v.Lock(true, 0, 0); err != nil {
+			return err
+		}
+		var sum [8]byte
+		if err := v.GetBytes(sum[:], 0, 1); err != nil {
+			return err
+		}
+		if err := v.Flush(0); err != nil {
+			return err
+		}
+		binary.LittleEndian.PutUint64(sum[:], binary.LittleEndian.Uint64(sum[:])+uint64(me))
+		if err := v.PutBytes(sum[:], 0, 1); err != nil {
+			return err
+		}
+		if err := v.Unlock(0); err != nil {
+			return err
+		}
+	}
+	if err := w.Coll.Barrier(c); err != nil {
+		return err
+	}
+	if err := v.LockAll(0); err != nil {
+		return err
+	}
+	got := make([]byte, 16*n)
+	for r := range n {
+		if err := v.GetBytes(got[16*r:16*r+16], r, 0); err != nil {
+			return err
+		}
+	}
+	if err := v.UnlockAll(); err != nil {
+		return err
+	}
+	for r := range n {
+		if put := binary.LittleEndian.Uint64(got[16*r:]); put != uint64((r+n-1)%n)+100 {
+			return fmt.Errorf("rank %d has %d from the one before it", r, put)
+		}
+	}
+	if sum := binary.LittleEndian.Uint64(got[8:]); sum != uint64(3*n*(n-1)/2) {
+		return fmt.Errorf("the sum under the lock is %d, want %d", sum, 3*n*(n-1)/2)
+	}
+	return v.Free()
+}
+
 // A process is a job and an index: processes of two jobs, of which no two call a third one by the
 // same number, share communicators, and those that they make of them.
 func TestTwoJobs(t *testing.T) {
@@ -250,6 +324,9 @@ func TestTwoJobs(t *testing.T) {
 			if err := use(w, part); err != nil {
 				return fmt.Errorf("part: %w", err)
 			}
+			if err := access(w, all); err != nil {
+				return fmt.Errorf("window: %w", err)
+			}
 			// The jobs join: the lower process of all leads the first group.
 			joined, err := w.Coll.Join(w.Comm, n-1, &coll.Bridge{Over: all, Leader: all.Size() - 1 - all.Rank/n*n, Tag: 3})
 			if err != nil {
@@ -275,5 +352,51 @@ func TestTwoJobs(t *testing.T) {
 		if err != nil {
 			t.Errorf("two jobs of %d: %v", n, err)
 		}
+	}
+}
+
+// large is the connection of a process to a job that is larger than any launcher here could start.
+type large struct {
+	boot.Boot
+	job *boot.Job
+}
+
+func (l large) Job() *boot.Job { return l.job }
+
+// A process pays for the processes that it talks to. What it keeps of each other one of its job is
+// its number in the communicator of all, and its place in the division of that among the hosts.
+func TestMemoryForEachProcessOfTheJob(t *testing.T) {
+	testrun.PlainOnly(t, "the race detector takes memory of its own")
+	const per = 24 // bytes
+	used := func(n int) int {
+		job := *boot.Memory(1)[0].Job()
+		job.Size, job.Hosts, job.Host = n, []string{"a", "b", "c", "d"}, make([]int32, n)
+		for i := range job.Host {
+			job.Host[i] = int32(i * 4 / n)
+		}
+		memory := func() int {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			return int(m.HeapAlloc)
+		}
+		before := memory()
+		w, err := start(large{boot.Memory(1)[0], &job}, nil, &port{m: &mesh{}, bell: make(chan struct{}, 1)}, nil, goroutinePolicy(), false, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := memory()
+		if err := w.Proc.Stop(); err != nil {
+			t.Error(err)
+		}
+		runtime.KeepAlive(w)
+		return after - before
+	}
+	used(1000) // what is made once
+	small, big := used(1000), used(61000)
+	if each := float64(big-small) / 60000; each > per {
+		t.Errorf("a process takes %d bytes in a job of 1000 and %d in one of 61000: %.1f for each other one, want at most %d", small, big, each, per)
+	} else {
+		t.Logf("%.1f bytes for each other process", each)
 	}
 }
