@@ -37,9 +37,9 @@ int halo_find_element(struct element *e, MPI_Datatype datatype, int rank, MPI_Ai
 	return 1;
 }
 
-/* Stripes.Favours and ClaimFavoured: whether this process is favoured, and now the writer. */
-static int claim_favoured(struct element *e) {
-	uint64_t w = FAVOUR(e);
+/* Stripes.Biased and ClaimBiased: whether the stripe is biased to this process, which is its writer now. */
+static int claim_biased(struct element *e) {
+	uint64_t w = BIASED(e);
 	if (__atomic_load_n(e->writer, __ATOMIC_SEQ_CST) != w)
 		return 0;
 	if (!__atomic_compare_exchange_n(e->writer, &w, w | e->me, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
@@ -52,8 +52,8 @@ static int claim_favoured(struct element *e) {
 	return 1;
 }
 
-/* Stripes.ReleaseFavoured; Publish is a store with release. */
-static void release_favoured(struct element *e) { __atomic_store_n(e->writer, FAVOUR(e), __ATOMIC_RELEASE); }
+/* Stripes.ReleaseBiased; Publish is a store with release. */
+static void release_biased(struct element *e) { __atomic_store_n(e->writer, BIASED(e), __ATOMIC_RELEASE); }
 
 /* Stripes.Leave */
 static void leave(struct element *e) { __atomic_fetch_sub(e->readers, 1, __ATOMIC_SEQ_CST); }
@@ -62,15 +62,15 @@ static void leave(struct element *e) { __atomic_fetch_sub(e->readers, 1, __ATOMI
 static int enter(struct element *e) {
 	uint64_t count = __atomic_add_fetch(e->readers, HALO_STRIPE_ENTERED, __ATOMIC_SEQ_CST);
 	uint64_t w = __atomic_load_n(e->writer, __ATOMIC_SEQ_CST);
-	if ((count >> 32) % HALO_STRIPE_FAVOUR_EVERY != 0 && w == 0)
+	if ((count >> 32) % HALO_STRIPE_BIAS_EVERY != 0 && w == 0)
 		return 1;
 	if ((uint32_t)w != 0) {
 		leave(e);
 		return 0;
 	}
-	if (w == 0 && e->processes <= HALO_STRIPE_FAVOUR_MOST)
-		__atomic_compare_exchange_n(e->writer, &w, FAVOUR(e), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-	else if (w >> HALO_STRIPE_FAVOUR != e->me)
+	if (w == 0 && e->processes <= HALO_STRIPE_BIAS_MOST)
+		__atomic_compare_exchange_n(e->writer, &w, BIASED(e), 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	else if (w >> HALO_STRIPE_BIAS != e->me)
 		__atomic_compare_exchange_n(e->writer, &w, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 	return 1;
 }
@@ -219,9 +219,9 @@ int halo_update(const void *value, void *old, MPI_Datatype datatype, int rank, M
 		v = value_at(value, e.size);
 	if (e.bare) {
 		done = update(&e, op, v, &was);
-	} else if (claim_favoured(&e)) {
+	} else if (claim_biased(&e)) {
 		done = update_alone(&e, op, v, &was);
-		release_favoured(&e);
+		release_biased(&e);
 	} else {
 		if (!enter(&e))
 			return 0;
@@ -263,10 +263,10 @@ int halo_fast_compare_and_swap(const void *value, const void *compare, void *old
 	c = value_at(compare, e.size);
 	if (e.bare) {
 		was = compare_swap(&e, c, v);
-	} else if (claim_favoured(&e)) {
+	} else if (claim_biased(&e)) {
 		if ((was = value_at(e.at, e.size)) == c)
 			set_value(e.at, e.size, v);
-		release_favoured(&e);
+		release_biased(&e);
 	} else {
 		if (!enter(&e))
 			return 0;

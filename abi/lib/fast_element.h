@@ -19,7 +19,7 @@ struct element {
 	int bare;          /* by atomic operations of the processor alone */
 };
 
-#define FAVOUR(e) ((e)->me << HALO_STRIPE_FAVOUR)
+#define BIASED(e) ((e)->me << HALO_STRIPE_BIAS)
 
 /* Finds an element, the first of count in a row, and reports whether it may be updated here;
  * loads says that an operation begins with a load. */

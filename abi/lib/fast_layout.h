@@ -41,13 +41,13 @@
 #define HALO_STRIPE_COUNT             8
 #define HALO_STRIPE_SHIFT             15
 #define HALO_STRIPE_LINE              64
-#define HALO_STRIPE_FAVOUR            32
+#define HALO_STRIPE_BIAS              32
 #define HALO_STRIPE_ENTERED           4294967297u
-#define HALO_STRIPE_FAVOUR_EVERY      1024
-#define HALO_STRIPE_FAVOUR_MOST       16
+#define HALO_STRIPE_BIAS_EVERY        1024
+#define HALO_STRIPE_BIAS_MOST         16
 
 /* The number of this layout: Go has to give the same. */
-#define HALO_LAYOUT 0x59a655ac3fb48029u
+#define HALO_LAYOUT 0x79d64939f45986a9u
 
 /* Places in bytes in records of internal/shmfmt, and constants of internal/coll. */
 #define HALO_SLOT_BUSY                0
@@ -62,8 +62,8 @@
 #define HALO_SLOT_TURNS               48
 #define HALO_SLOT_ABSENT              56
 #define HALO_SLOT_CORES               64
-#define HALO_SLOT_VAIN                72
-#define HALO_SLOT_HOPE                80
+#define HALO_SLOT_BACKOFF             72
+#define HALO_SLOT_NEXT_POLL           80
 #define HALO_SLOT_STAGES              88
 #define HALO_SLOT_STREAM_MEMORY       96
 #define HALO_SLOT_STREAM_NUMBER       104
@@ -105,7 +105,7 @@
 #define HALO_SLOT_MOST                16384
 
 /* The number of this layout: Go has to give the same. */
-#define HALO_COLL_LAYOUT 0xbb5767063645399u
+#define HALO_COLL_LAYOUT 0x587a3d40dbd16102u
 
 /* The same of internal/dtype. */
 #define HALO_TYPE_COMMITTED           0

@@ -17,7 +17,7 @@ static int claim(struct element *e, int64_t i) {
 	uint64_t *writer = HALO_AT(uint64_t, e->stripes, stripe * HALO_STRIPE_LINE), w = 0, next = e->me;
 	char *counts = e->stripes + HALO_STRIPE_COUNT * HALO_STRIPE_LINE + stripe * 8;
 	if (!__atomic_compare_exchange_n(writer, &w, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-		if (w == FAVOUR(e))
+		if (w == BIASED(e))
 			next |= w;
 		if ((uint32_t)w != 0 || !__atomic_compare_exchange_n(writer, &w, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 			return 0;

@@ -160,16 +160,16 @@ static inline void release(struct slot *s) {
 /* slot.soon */
 static inline int soon(struct slot *s) {
 	uint64_t turns = WORD(s, TURNS), vain;
-	if ((int64_t)WORD(s, ABSENT) >= (int64_t)WORD(s, CORES) || turns < WORD(s, HOPE))
+	if ((int64_t)WORD(s, ABSENT) >= (int64_t)WORD(s, CORES) || turns < WORD(s, NEXT_POLL))
 		return 0;
 	for (int i = 0; i < HALO_SLOT_PATIENCE; i++)
 		if (load(s->head + HALO_HEAD_RELEASE_NUMBER) >= 2 * turns) {
-			WORD(s, VAIN) = 0;
+			WORD(s, BACKOFF) = 0;
 			return 1;
 		}
-	vain = 2 * WORD(s, VAIN) + 1;
-	WORD(s, VAIN) = vain = vain < HALO_SLOT_VAIN_MAX ? vain : HALO_SLOT_VAIN_MAX;
-	WORD(s, HOPE) = turns + 1 + vain;
+	vain = 2 * WORD(s, BACKOFF) + 1;
+	WORD(s, BACKOFF) = vain = vain < HALO_SLOT_VAIN_MAX ? vain : HALO_SLOT_VAIN_MAX;
+	WORD(s, NEXT_POLL) = turns + 1 + vain;
 	return 0;
 }
 

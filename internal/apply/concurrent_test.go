@@ -293,7 +293,7 @@ func TestRC11_SomebodyComesInBetween(t *testing.T) {
 		var over atomic.Bool
 		var total atomic.Int64
 		var all sync.WaitGroup
-		all.Go(func() { // the process that is favoured
+		all.Go(func() { // the process that the stripe is biased to
 			n, was := int64(0), make([]byte, size)
 			for ; !over.Load() && n < most; n++ {
 				if n%2 == 0 {
@@ -315,10 +315,10 @@ func TestRC11_SomebodyComesInBetween(t *testing.T) {
 		other.Me = 1
 		met := 0
 		for i := range rounds {
-			for !r.Stripes.Favours(0, 0) && total.Load() < most {
+			for !r.Stripes.Biased(0, 0) && total.Load() < most {
 				runtime.Gosched()
 			}
-			if r.Stripes.Favours(0, 0) {
+			if r.Stripes.Biased(0, 0) {
 				met++
 			}
 			if i%3 == 0 {
@@ -334,7 +334,7 @@ func TestRC11_SomebodyComesInBetween(t *testing.T) {
 			t.Errorf("%v: %x, want %d: %x", typ, got, total.Load(), want)
 		}
 		if met == 0 {
-			t.Errorf("%v: met no favoured process in %d rounds", typ, rounds)
+			t.Errorf("%v: met no biased stripe in %d rounds", typ, rounds)
 		}
 		idle(t, r.Stripes)
 	}

@@ -108,9 +108,9 @@ func (r *Region) FetchOp(off int64, o op.Op, t op.Type, value, old []byte) {
 		return
 	}
 	stripe := shmfmt.Stripe(off + r.Base)
-	if size <= 8 && r.Stripes.Favours(stripe, r.Me) && r.Stripes.ClaimFavoured(stripe, r.Me) {
+	if size <= 8 && r.Stripes.Biased(stripe, r.Me) && r.Stripes.ClaimBiased(stripe, r.Me) {
 		alone(unsafe.Pointer(&mem[0]), size, o, t, value, old)
-		r.Stripes.ReleaseFavoured(stripe, r.Me)
+		r.Stripes.ReleaseBiased(stripe, r.Me)
 		return
 	}
 	only := r.enter(stripe)
@@ -139,9 +139,9 @@ func (r *Region) CompareSwap(off int64, size int, value, compare, old []byte) {
 		copy(old, before)
 	case r.Fine:
 		compareSwap(unsafe.Pointer(&mem[0]), size, value, compare, old)
-	case size <= 8 && r.Stripes.Favours(stripe, r.Me) && r.Stripes.ClaimFavoured(stripe, r.Me):
+	case size <= 8 && r.Stripes.Biased(stripe, r.Me) && r.Stripes.ClaimBiased(stripe, r.Me):
 		compareSwapAlone(unsafe.Pointer(&mem[0]), size, value, compare, old)
-		r.Stripes.ReleaseFavoured(stripe, r.Me)
+		r.Stripes.ReleaseBiased(stripe, r.Me)
 	default:
 		only := r.enter(stripe)
 		compareSwap(unsafe.Pointer(&mem[0]), size, value, compare, old)

@@ -264,17 +264,17 @@ func (s *slot) released() error {
 // again when the members are spread unevenly, that is in vain: then it looks in
 // ever fewer collectives.
 func (s *slot) soon() bool {
-	if s.Absent >= s.Cores || s.Turns < s.Hope {
+	if s.Absent >= s.Cores || s.Turns < s.NextPoll {
 		return false
 	}
 	for range patience {
 		if s.head.Release.Number.Load() >= 2*s.Turns { // pairs with Publish in release
-			s.Vain = 0
+			s.Backoff = 0
 			return true
 		}
 	}
-	s.Vain = min(2*s.Vain+1, vainMax)
-	s.Hope = s.Turns + 1 + s.Vain
+	s.Backoff = min(2*s.Backoff+1, vainMax)
+	s.NextPoll = s.Turns + 1 + s.Backoff
 	return false
 }
 

@@ -93,7 +93,7 @@ func (n *Node) Sleeps(peer int) bool { return n.peers[peer].door.Armed.Load() !=
 // whether there was one. It costs a system call.
 func (n *Node) WakeWaiter(peer int) bool {
 	p := n.peers[peer]
-	if p.seg == nil || !p.seg.Nudge() {
+	if p.seg == nil || !p.seg.RequestPoll() {
 		return false
 	}
 	n.Ring(p.local)
@@ -104,4 +104,4 @@ func (n *Node) WakeWaiter(peer int) bool {
 func (n *Node) SetWaits(waits int) { n.seg.SetWaits(waits) }
 
 // WaiterWanted reports whether a peer has called WakeWaiter, once for each call.
-func (n *Node) WaiterWanted() bool { return n.seg.Nudged() }
+func (n *Node) WaiterWanted() bool { return n.seg.PollRequested() }

@@ -25,20 +25,20 @@ const (
 	// ReaderLooksFirst has readers of a stripe look for a writer before they announce
 	// themselves, as if the fence between were missing.
 	ReaderLooksFirst = false
-	// FavourBlind lets a favoured process write beside readers in its stripe.
-	FavourBlind = false
+	// BiasBlind lets a process to which a stripe is biased write beside readers.
+	BiasBlind = false
 	// WriterNotReaped leaves the claim of a dead writer in its stripe.
 	WriterNotReaped = false
 	// LockShared drops exclusive locks: they are claimed shared.
 	LockShared = false
 	// LockTwice grants a lock beside one who has it.
 	LockTwice = false
-	// DrawerPassed passes over those who are drawing a ticket of a lock.
+	// DrawerPassed ignores claimants of a lock that are drawing a ticket.
 	DrawerPassed = false
-	// DozeSilent lets who waits for a lock sleep without saying so.
-	DozeSilent = false
-	// HeirNotTold does not tell the next that the holder of a lock died.
-	HeirNotTold = false
+	// SleepUnannounced lets a process that waits for a lock sleep without announcing it.
+	SleepUnannounced = false
+	// HolderNotReported does not report to the next holder of a lock that the last one died.
+	HolderNotReported = false
 	// WakesOneReader wakes one of several that have a lock when it is released.
 	WakesOneReader = false
 	// AttachByOne finds one byte more than what is attached.

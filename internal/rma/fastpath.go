@@ -294,7 +294,7 @@ func (v *View) PutNotify(origin []byte, target int, disp int64, counter int) err
 
 // CompareAndSwap8 is Swapped of a word, and returns the previous value, on the fastest path: in
 // memory that is mapped here, while the stripe is biased to this process
-// (TargetRecord.SwapFavoured). It reports false, and has done nothing, where that is not so, or
+// (TargetRecord.SwapBiased). It reports false, and has done nothing, where that is not so, or
 // something is wrong.
 func (v *View) CompareAndSwap8(value, compare uint64, target int, disp int64) (was uint64, ok bool) {
 	rec := v.opened(target)
@@ -305,7 +305,7 @@ func (v *View) CompareAndSwap8(value, compare uint64, target int, disp int64) (w
 	if at < 0 {
 		return 0, false
 	}
-	was, ok = rec.SwapFavoured(at, value, compare)
+	was, ok = rec.SwapBiased(at, value, compare)
 	runtime.KeepAlive(v) // v keeps memory and stripes alive
 	return was, ok
 }

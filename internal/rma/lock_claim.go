@@ -92,7 +92,7 @@ func (w *Window) inherit(t *target) error {
 // deadHolder takes the rank of a process that has died with the lock of a control block, if there is
 // one of which nobody has been told.
 func (w *Window) deadHolder(c *shmfmt.Window) (rank int, died bool) {
-	local, rank := c.Lock().Heir(w.e.deadLocals)
+	local, rank := c.Lock().ReapDead(w.e.deadLocals)
 	if local >= 0 {
 		rank = w.Comm.RankOf(int32(w.e.p.Job().Local[local]))
 	}
@@ -166,7 +166,7 @@ func (w *Window) owns(t *target) bool {
 		if found <= t.lockSeen {
 			return false
 		}
-		l.Doze(e.me, found)
+		l.AnnounceSleep(e.me, found)
 		t.lockSeen = found // and look once more: the lock may have come before the others saw that
 	}
 }

@@ -160,7 +160,7 @@ func (w *Window) serve() int {
 					return n
 				}
 				if len(s.queue) > 0 {
-					l.Doze(me, found)
+					l.AnnounceSleep(me, found)
 					s.lockSeen = found
 					continue
 				}

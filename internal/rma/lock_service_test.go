@@ -185,7 +185,7 @@ func TestF3_ServiceTellsTheNext(t *testing.T) {
 	if l.Look(0, e.deadLocals) != shmfmt.LockFree {
 		t.Fatal("the lock of the dead is held")
 	}
-	if _, far := l.Heir(e.deadLocals); far != 4 {
+	if _, far := l.ReapDead(e.deadLocals); far != 4 {
 		t.Errorf("told of %d, want 4", far)
 	}
 	if len(e.serving) != 0 {
@@ -280,7 +280,7 @@ func TestF3_ServiceHistories(t *testing.T) {
 			if l.Look(0, e.deadLocals) != shmfmt.LockFree {
 				t.Fatalf("seed %d: the lock is not free", seed)
 			}
-			if _, far := l.Heir(e.deadLocals); far >= 0 {
+			if _, far := l.ReapDead(e.deadLocals); far >= 0 {
 				told++
 			}
 			if told != deaths {

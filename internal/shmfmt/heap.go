@@ -5,16 +5,16 @@ import (
 	"unsafe"
 )
 
-// HeapControl makes the control segment of n processes that are goroutines of
-// one OS process. The race detector sees every access to it.
+// HeapControl makes the control segment of n processes that are goroutines of one process of the
+// operating system. The race detector sees every access to it.
 func HeapControl(n int) (*Control, error) {
 	c := newControl(heapMemory(bulkStart(n)), n)
 	c.heap = newHeapParts(SlotCount)
 	return c, nil
 }
 
-// HeapSegment makes the segment of local process owner of n on the Go heap.
-// Silent peers cost nothing.
+// HeapSegment makes the segment of local process owner of n on the Go heap. Peers that send nothing
+// cost no memory.
 func HeapSegment(owner, n int) (*Segment, error) {
 	if err := checkSegment(owner, n); err != nil {
 		return nil, err
@@ -24,17 +24,16 @@ func HeapSegment(owner, n int) (*Segment, error) {
 	return s, nil
 }
 
-// heapParts are parts of a segment that are made when first asked for, so that
-// those that nobody uses cost nothing: the heap, unlike a sparse file, may clear or
-// shadow what nobody touches.
+// heapParts are parts of a segment that are allocated at their first use, so that unused parts cost
+// no memory: the Go heap, unlike a sparse file, may clear or shadow memory that is never used.
 type heapParts struct {
 	mu  sync.Mutex
-	mem [][]byte // nil until asked for
+	mem [][]byte // nil until the first use
 }
 
 func newHeapParts(n int) *heapParts { return &heapParts{mem: make([][]byte, n)} }
 
-// part is part i, of size bytes.
+// part returns part i, which has size bytes.
 func (h *heapParts) part(i int, size int64) []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -44,7 +43,7 @@ func (h *heapParts) part(i int, size int64) []byte {
 	return h.mem[i]
 }
 
-// heapMemory is zeroed memory that starts at a line.
+// heapMemory returns zeroed memory that starts at a line.
 func heapMemory(size int64) []byte {
 	words := make([]uint64, (size+Line)/8)
 	skip := -uintptr(unsafe.Pointer(&words[0])) % Line / 8

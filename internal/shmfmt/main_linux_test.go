@@ -8,8 +8,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if number := os.Getenv(mournerVariable); number != "" {
-		mourn(number)
+	if number := os.Getenv(lockerVariable); number != "" {
+		runLocker(number)
 		return
 	}
 	leak.Main(m)

@@ -7,32 +7,31 @@ import (
 	"unsafe"
 )
 
-// The notes of a node are memory in which its processes and their launcher write
-// down what they are doing, for people who want to know why a program hangs:
+// The notes of a node are memory in which its processes and their launcher record what they are doing,
+// so that people can find out why a program hangs:
 //
 //	0      header: magic, launcher, job (NoteSize bytes), written by the launcher
 //	512    Note of local process 0
 //	...
 //	512*n  Note of local process n-1
 //
-// Numbers are in the order of the machine, times are nanoseconds since 1970.
-// Of a Note the first words are the launcher's, as is its language, and the process writes the rest:
-// its stage, which is one word, and its sleepers under a sequence number that is
-// odd while they change. The process stores all words in order, atomically;
-// readers (ReadNotes) read the number, then the words, then the number again,
-// and believe what they saw if it was even and the same.
+// Numbers are in the byte order of the machine; times are nanoseconds since 1970. The launcher writes
+// the first words of a Note and its language. The process writes the rest: its stage, which is one
+// word, and its sleepers under a sequence number, which is odd while they change. The process stores
+// all words in order, atomically. A reader (ReadNotes) reads the number, then the words, then the
+// number again, and uses the words if the number was even and the same.
 //
-// The memory has no name. The launcher holds its descriptor, and another process
-// of the same user finds it there.
+// The memory has no name. The launcher holds its descriptor, and other processes of the same user find
+// it there.
 
 const (
-	// NoteSize is the space of one process in the notes, in bytes.
+	// NoteSize is the size in bytes of a Note.
 	NoteSize = 512
-	// NoteSleepers is how many of the sleeping goroutines of a process are
-	// described, those that sleep longest; the others are counted.
+	// NoteSleepers is how many sleeping goroutines of a process are described: those that have
+	// slept longest. The others are counted.
 	NoteSleepers = 4
-	// NoteText is how much of a description is kept, in bytes: an operation, a
-	// communicator's name, peer and tag.
+	// NoteText is the longest description in bytes: an operation, a communicator's name, peer
+	// and tag.
 	NoteText = 104
 
 	// noteMagic marks notes: "HNOTE" and the version of this layout.
@@ -41,10 +40,10 @@ const (
 	noteVersion = 2
 )
 
-// Stage is how far a process has come with MPI.
+// Stage says which of Init and Finalize a process has called.
 type Stage uint32
 
-// The stages. One is entered after the other, but for a Finalize that fails.
+// The stages, in the order in which a process enters them, except after a Finalize that fails.
 const (
 	StageNone       Stage = iota // has not called Init
 	StageInit                    // is in Init
@@ -53,15 +52,14 @@ const (
 	StageFinalized               // has returned from Finalize
 )
 
-// Note is what is known of one process. A nil *Note takes everything and keeps
-// nothing.
+// Note describes one process. The exported methods that set something do nothing on a nil *Note.
 type Note struct {
 	rank atomic.Uint32 // in the job
 	pid  atomic.Uint32 // of the process that the launcher started, 0 if none yet
-	end  atomic.Uint32 // 0 while it lives; see noteEnd
+	end  atomic.Uint32 // 0 while it runs; see NoteEnd
 
 	seq     atomic.Uint32 // odd while asleep, changed or sleepers change; pairs with the loads of ReadNotes
-	self    atomic.Uint32 // id of the process itself: a wrapper may have been started for it
+	self    atomic.Uint32 // id of the process itself: the launcher may have started a wrapper
 	stage   atomic.Uint32
 	entered atomic.Int64  // when the stage began
 	asleep  atomic.Uint32 // goroutines that sleep in calls
@@ -69,7 +67,7 @@ type Note struct {
 	changed atomic.Int64  // when asleep last changed
 	_       [2]uint64
 
-	sleepers [NoteSleepers]noteSleeper // of the first asleep ones, who sleeps longest first
+	sleepers [NoteSleepers]noteSleeper // the goroutine that has slept longest comes first
 }
 
 type noteSleeper struct {
@@ -77,7 +75,7 @@ type noteSleeper struct {
 	text  [NoteText / 8]atomic.Uint64 // ends at the first zero byte
 }
 
-// OpenNote returns the note of local process i in mapped notes; nil if they are too short.
+// OpenNote returns the note of local process i in mapped notes, nil if they are too short.
 func OpenNote(mem []byte, i int) *Note {
 	at := (i + 1) * NoteSize
 	if i < 0 || len(mem) < at+NoteSize {
@@ -86,17 +84,17 @@ func OpenNote(mem []byte, i int) *Note {
 	return (*Note)(unsafe.Pointer(&mem[at]))
 }
 
-// NotesSize is the size in bytes of the notes of n processes.
+// NotesSize returns the size in bytes of the notes of n processes.
 func NotesSize(n int) int64 { return int64(n+1) * NoteSize }
 
-// SetSelf says which process writes the note.
+// SetSelf stores the id of the process that writes the note.
 func (n *Note) SetSelf(pid int) {
 	if n != nil {
 		n.self.Store(uint32(pid))
 	}
 }
 
-// SetStage says how far the process has come. Beside any other call.
+// SetStage stores the stage of the process. It may be called at the same time as other methods.
 func (n *Note) SetStage(s Stage) {
 	if n != nil {
 		n.entered.Store(time.Now().UnixNano())
@@ -104,17 +102,17 @@ func (n *Note) SetStage(s Stage) {
 	}
 }
 
-// Begin starts a change of the sleepers, and End ends it. One goroutine at a time.
+// Begin begins a change of the sleepers, and End ends it. One goroutine at a time makes changes.
 func (n *Note) Begin() { n.seq.Add(1) }
 
-// End makes the sleepers readable, of whom there are asleep in all.
+// End ends a change: asleep goroutines sleep in calls now, the first of which are described.
 func (n *Note) End(asleep int, now int64) {
 	n.asleep.Store(uint32(asleep))
 	n.changed.Store(now)
 	n.seq.Add(1)
 }
 
-// SetSleeper says what sleeper i waits for.
+// SetSleeper stores what sleeper i waits for.
 func (n *Note) SetSleeper(i int, since int64, text []byte) {
 	s := &n.sleepers[i]
 	s.since.Store(since)

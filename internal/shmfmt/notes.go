@@ -12,9 +12,9 @@ import (
 	"unsafe"
 )
 
-// NotesHeader says which job the notes are of.
+// NotesHeader describes the job of the notes.
 type NotesHeader struct {
-	Launcher int // process id of who holds the notes
+	Launcher int // id of the process that holds the notes
 	Local    int // processes that have a note
 	Size     int // processes of the job
 	Started  time.Time
@@ -23,8 +23,8 @@ type NotesHeader struct {
 	Command  string // for people; may be cut
 }
 
-// Where the parts of the header stand. Texts end at their first zero byte or
-// where the next part begins.
+// Offsets of the parts of the header. A text ends at its first zero byte or where the next part
+// begins.
 const (
 	headerLauncher = 8  // uint32
 	headerLocal    = 12 // uint32
@@ -35,9 +35,9 @@ const (
 	headerCommand  = 112
 )
 
-// WriteNotes fills zeroed memory with a header and the notes of ranks, none of which has
-// been started. Readers find the memory before it is filled, so the magic is written last:
-// ReadNotes returns ErrNoNotes until all numbers are there.
+// WriteNotes fills zeroed memory with a header and the notes of ranks that have not been started yet.
+// Readers may find the memory before it is filled, so it writes the magic last: ReadNotes returns
+// ErrNoNotes until all numbers are written.
 func WriteNotes(w io.WriterAt, h *NotesHeader, ranks []int) error {
 	for i, rank := range ranks {
 		if _, err := w.WriteAt(NoteStarted(rank, 0), NotesSize(i)); err != nil {
@@ -56,7 +56,7 @@ func WriteNotes(w io.WriterAt, h *NotesHeader, ranks []int) error {
 	return nil
 }
 
-// Encode returns the header as it stands at the start of the notes.
+// Encode returns the encoded header.
 func (h *NotesHeader) Encode() []byte {
 	b := make([]byte, NoteSize)
 	o := binary.NativeEndian
@@ -113,8 +113,8 @@ func partOfMagic(m uint64) bool {
 	return zero
 }
 
-// NoteStarted is what the launcher writes at the start of a note when it has
-// started the process.
+// NoteStarted returns what the launcher writes at the start of a note when it has started the
+// process.
 func NoteStarted(rank, pid int) []byte {
 	b := make([]byte, 8)
 	binary.NativeEndian.PutUint32(b, uint32(rank))
@@ -122,7 +122,7 @@ func NoteStarted(rank, pid int) []byte {
 	return b
 }
 
-// NoteEnd is where in a note the launcher writes how the process ended.
+// NoteEnd is the offset in a note at which the launcher writes how the process ended.
 const NoteEnd = 8
 
 const (
@@ -130,8 +130,8 @@ const (
 	endKilled = 0x200 // plus the signal
 )
 
-// NoteEnded is what the launcher writes at NoteEnd of a note: signal is 0 if the
-// process exited with status.
+// NoteEnded returns what the launcher writes at NoteEnd of a note. signal is 0 if the process exited
+// with status.
 func NoteEnded(status, signal int) []byte {
 	v := uint32(endExited | status&0xff)
 	if signal != 0 {
@@ -140,30 +140,30 @@ func NoteEnded(status, signal int) []byte {
 	return binary.NativeEndian.AppendUint32(nil, v)
 }
 
-// NoteLanguage is where in a note the launcher writes NoteInC when a process says that it knows
-// calls by their names in C.
+// NoteLanguage is the offset in a note at which the launcher writes NoteInC if the process is a program
+// in C, whose calls have names in C.
 const NoteLanguage = int64(unsafe.Offsetof(Note{}.inC))
 
-// NoteInC is what stands at NoteLanguage then.
+// NoteInC returns what the launcher writes at NoteLanguage.
 func NoteInC() []byte { return binary.NativeEndian.AppendUint32(nil, 1) }
 
-// A NoteView is a Note as a reader found it.
+// A NoteView is the content of a Note.
 type NoteView struct {
 	Rank    int
-	Pid     int // of what the launcher started, 0 if it has not yet
-	Self    int // of the process that called Init, 0 if none has
+	Pid     int // id of the process that the launcher has started, 0 if none yet
+	Self    int // id of the process that has called Init, 0 if none has
 	Ended   bool
-	Status  int // after it has ended by itself
-	Signal  int // that ended it, else 0
+	Status  int // exit status, if it exited
+	Signal  int // the signal that ended it, 0 if it exited
 	Stage   Stage
 	InC     bool      // the process knows calls by their names in C
 	Entered time.Time // when the stage began
-	// Torn says that the process is, or died, in the middle of a change: what
-	// follows is unknown.
+	// Torn says that the process is in the middle of a change, or died there. Then the fields
+	// that follow are not set.
 	Torn    bool
 	Asleep  int       // goroutines that sleep in calls
 	Changed time.Time // when Asleep last changed
-	Waits   []Wait    // of those who sleep longest, the longest first
+	Waits   []Wait    // of the goroutines that have slept longest, the longest first
 }
 
 // A Wait is what a goroutine sleeps for.
@@ -172,12 +172,11 @@ type Wait struct {
 	Since time.Time
 }
 
-// noteRetries is how often a note that is being changed is read again. A change
-// takes less than a microsecond; a process that was stopped in the middle of one
-// stays there.
+// noteRetries is how many times a note that is being changed is read again. A change takes less than a
+// microsecond, unless the process was stopped in the middle of it.
 const noteRetries = 20
 
-// ErrNoNotes says that nothing is noted yet: who made the memory is about to.
+// ErrNoNotes says that the launcher has made the memory and has not filled it yet.
 var ErrNoNotes = errors.New("shmfmt: nothing is noted here")
 
 // ReadNotes reads the notes of a node.
@@ -193,7 +192,7 @@ func ReadNotes(r io.ReaderAt) (*NotesHeader, []NoteView, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// What follows is read as a whole: three system calls for any number of processes.
+	// All notes are read together: three system calls for any number of processes.
 	size := NotesSize(h.Local) - NoteSize
 	var looks [3][]byte
 	for i := range looks {
@@ -235,7 +234,7 @@ func readNote(r io.ReaderAt, i int) (NoteView, error) {
 	return decodeNote(looks[0], looks[1], looks[2]), nil
 }
 
-// Where the words of a note stand.
+// Offsets of the words of a note.
 const (
 	noteSeq      = unsafe.Offsetof(Note{}.seq)
 	noteSelf     = unsafe.Offsetof(Note{}.self)
@@ -248,7 +247,7 @@ const (
 	sleeperText  = unsafe.Offsetof(noteSleeper{}.text)
 )
 
-// decodeNote decodes b, which was read after before and before after.
+// decodeNote decodes b. before was read before b, and after was read after it.
 func decodeNote(before, b, after []byte) NoteView {
 	o := binary.NativeEndian
 	v := NoteView{
@@ -278,8 +277,8 @@ func decodeNote(before, b, after []byte) NoteView {
 	return v
 }
 
-// printable is the text up to the first zero byte, without what could do harm on
-// a terminal: anybody who has the descriptor can write anything.
+// printable returns the text up to the first zero byte, without control characters: a process that has
+// the descriptor can write anything, and a terminal must not interpret it.
 func printable(b []byte) string {
 	b, _, _ = bytes.Cut(b, []byte{0})
 	return strings.Map(func(r rune) rune {

@@ -10,35 +10,35 @@ import (
 const (
 	// OfferSize is the size of an Offer in bytes: a page, of which each side writes half.
 	OfferSize = page
-	// OfferData is how many bytes an offer takes, either way.
+	// OfferData is the largest number of bytes of an offer, and of its answer.
 	OfferData = 1984
 )
 
-// An Offer is a way for one process, the origin, to have another, the target, do
-// something short at once, if that one polls at this moment; and to do without it, if
-// not. It stands in the segment of the target, one for each process of the node.
+// An Offer is a short operation that one process, the origin, offers to another, the target, to carry
+// out at once if that one polls at this moment. The segment of the target has one Offer for each
+// process of the node.
 //
-// The origin fills in what is to be done, and Makes the offer. Whoever polls at the target
-// Takes it, does it, and Ends it. If nobody has taken it after a moment the origin
-// Retracts it: of the two who may want to change the word, to taken or to retracted, one
-// succeeds. Who has retracted knows that nothing was done and nothing will be; who has not
-// waits for the end, which comes soon, since the target does nothing in between that
-// waits for others for long.
+// The origin writes the operation, and Makes the offer. A goroutine of the target that polls Takes
+// the offer, carries out the operation, and Ends it. If the target has not taken it after a short
+// time, the origin Retracts it. Take and Retract change the same word by compare-and-swap, so exactly
+// one of them succeeds. After a successful Retract the operation was not done and will not be, and
+// the origin uses another way. Otherwise the origin waits for the end, which comes soon, since the
+// target waits for nobody in between.
 //
-// So nothing depends on the target: it is quicker if it is there. That takes two lines
-// from core to core and back. The target says in a line of its own how it ended, because
-// the origin looks there meanwhile: if that were the line that was offered, looks would
-// take it away between the two stores of the target, which made it half as slow again.
+// So the origin does not depend on the target; it is faster if the target polls. An offer costs two
+// transfers of a line from core to core. The target stores the end in a line of its own, because the
+// origin polls that line meanwhile: in the line of the offer these loads would fetch the line between
+// the two stores of the target, which made it half as slow again.
 //
-// Each offer has a number, so that the end of one is not taken for that of the next. A
-// target that was about to take an offer when it was retracted and another one made may
-// take that: it looks at what is to be done after.
+// Each offer has a number, so that the origin does not take the end of one for the end of the next. A
+// target that is about to take an offer while the origin retracts it and makes another one may take
+// the second: it reads the operation after it has taken it.
 //
-// Neither side trusts the other: a target copies what it decides by, once (OfferHead), and
-// an end is no more than an end.
+// Neither side trusts the other: the target copies what it decides by once (OfferHead), and the
+// origin takes from the answer no more than data.
 type Offer struct {
-	// word is the number and state. The origin stores it when it makes an offer; then both
-	// change it by swaps.
+	// word is the number and state. The origin stores it when it makes an offer; then both sides
+	// change it by compare-and-swap.
 	word   atomic.Uint64
 	window atomic.Uint64
 	at     atomic.Uint64
@@ -46,18 +46,17 @@ type Offer struct {
 	data   [OfferData]byte
 	_      [OfferSize/2 - 4*8 - OfferData]byte
 
-	// ended is the number of the last offer that was taken and has ended, and how. Only
-	// the target stores it; what is in answer then is stored before.
+	// ended is the number of the last offer that was taken and has ended, and whether it was
+	// done. Only the target stores it, after answer.
 	ended  atomic.Uint64
 	answer [OfferData]byte
 	_      [OfferSize/2 - 8 - OfferData]byte
 }
 
-// OfferHead is what is offered but for the data. What the fields mean is up to the two
-// sides: see package rma.
+// OfferHead is the operation that is offered, without its data. Package rma defines the fields.
 type OfferHead struct {
 	Window, At uint64
-	// What is to be done, and with how many bytes.
+	// Do is the kind of operation, and Size its number of bytes.
 	Do   uint32
 	Size uint32
 }
@@ -70,38 +69,37 @@ const (
 	offerBits  = 2
 )
 
-// Data is where the origin puts what goes with an offer, before it makes it.
+// Data returns the memory that the origin fills with the data of an offer before it makes it.
 func (o *Offer) Data() *[OfferData]byte { return &o.data }
 
-// Answer is where the target puts what it returns, before it ends the offer.
+// Answer returns the memory that the target fills with the result before it ends the offer.
 func (o *Offer) Answer() *[OfferData]byte { return &o.answer }
 
-// Make makes offer number n, which nobody else of the origin's process does.
+// Make makes offer number n. One goroutine of the origin at a time calls it.
 func (o *Offer) Make(n uint64, h *OfferHead) {
-	// One plain store each: these words are of the origin until the word is stored.
+	// One plain store each: only the origin uses these words until word is stored.
 	plain(&o.window, h.Window)
 	plain(&o.at, h.At)
 	plain(&o.what, uint64(h.Do)<<32|uint64(h.Size))
 	Publish(&o.word, n<<offerBits|offerMade) // pairs with the swap in Take
 }
 
-// Ended reports whether offer number n has ended, and whether the target has done what was
-// asked. If it has not, it has refused, and changed nothing.
+// Ended reports whether offer number n has ended, and whether the target has done the operation. If
+// not, the target has refused it and changed nothing.
 func (o *Offer) Ended(n uint64) (ended, done bool) {
 	w := o.ended.Load() // pairs with the store in End
 	return w>>1 == n, w&1 != 0
 }
 
-// Retract takes back offer number n. It reports false if that has been taken: then it will
-// end.
+// Retract retracts offer number n. It returns false if the target has taken it: then it will end.
 func (o *Offer) Retract(n uint64) bool {
 	return o.word.CompareAndSwap(n<<offerBits|offerMade, n<<offerBits|offerIdle) // one of this and the swap in Take succeeds
 }
 
-// Made reports whether there is an offer: one load.
+// Made reports whether there is an offer. It costs one load.
 func (o *Offer) Made() bool { return o.word.Load()&(1<<offerBits-1) == offerMade }
 
-// Take takes the offer, if there still is one, and says what it is.
+// Take takes the offer, if there still is one, and copies its head to h.
 func (o *Offer) Take(h *OfferHead) (n uint64, taken bool) {
 	w := o.word.Load()
 	if w&(1<<offerBits-1) != offerMade || !o.word.CompareAndSwap(w, w-offerMade+offerTaken) { // pairs with the store in Make
@@ -112,7 +110,7 @@ func (o *Offer) Take(h *OfferHead) (n uint64, taken bool) {
 	return w >> offerBits, true
 }
 
-// End ends offer number n, and says whether it was done.
+// End ends offer number n. done says whether the operation was done.
 func (o *Offer) End(n uint64, done bool) {
 	n <<= 1
 	if done {
@@ -121,7 +119,7 @@ func (o *Offer) End(n uint64, done bool) {
 	Publish(&o.ended, n) // pairs with the load in Ended
 }
 
-// plain stores n where nobody else looks before something else is published.
+// plain stores n in a word that nobody else loads before something else is published.
 func plain(word *atomic.Uint64, n uint64) {
 	if sys.Race {
 		word.Store(n)

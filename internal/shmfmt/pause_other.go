@@ -2,6 +2,5 @@
 
 package shmfmt
 
-// Pause would tell the processor that it is called between two looks: here that is
-// not to be had.
+// Pause does nothing: this build has no such instruction.
 func Pause() {}

@@ -4,8 +4,8 @@ package shmfmt
 
 import "unsafe"
 
-// own begins to fetch a line for writing and does not wait for it. Nothing is
-// read or written, whatever the other side does with the line meanwhile.
+// own begins to fetch a line for writing and does not wait for it. It reads and writes nothing, so
+// the other side may use the line meanwhile.
 //
 //go:noescape
 func own(line unsafe.Pointer)

@@ -7,12 +7,12 @@ import (
 	"unsafe"
 )
 
-// Publish stores n in *word. Who loads it there sees all that was stored before.
-// Unlike an atomic store it does not wait until the store is visible, which takes
-// as long as a line needs from core to core and back; what the caller loads next
-// is on its way meanwhile. Follow it with a Fence where a load must come after.
+// Publish stores n in *word with release order: a process that loads n sees all that was stored
+// before. Unlike an atomic store it does not wait until the store is visible, which takes as long as
+// the transfer of a line from core to core and back; the next loads of the caller proceed meanwhile.
+// A caller whose next load must come after the store needs an atomic operation in between.
 //
-// The processor keeps stores in order, and the compiler does, too.
+// Neither the processor nor the compiler reorders stores.
 func Publish(word *atomic.Uint64, n uint64) { *(*uint64)(unsafe.Pointer(word)) = n }
 
 // Publish32 is Publish of a shorter word.

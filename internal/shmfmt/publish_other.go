@@ -4,7 +4,8 @@ package shmfmt
 
 import "sync/atomic"
 
-// Publish stores n in *word. Who loads it there sees all that was stored before.
+// Publish stores n in *word with release order: a process that loads n sees all that was stored
+// before.
 func Publish(word *atomic.Uint64, n uint64) { word.Store(n) }
 
 // Publish32 is Publish of a shorter word.

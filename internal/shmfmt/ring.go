@@ -10,84 +10,80 @@ import (
 )
 
 const (
-	// RingBytes is the room for frames in one ring: small enough to stay in a
-	// second-level cache, large enough for a window of small messages.
+	// RingBytes is the room for frames in one ring in bytes: small enough to stay in a
+	// second-level cache, large enough for many small messages.
 	RingBytes = 64 << 10
 	// RingStride is the size of a ring with its words of control.
 	RingStride = page + RingBytes
-	// MaxFrame is the largest payload that a ring takes in one frame. A frame
-	// and the padding before it never exceed what is free in an empty ring.
+	// MaxFrame is the largest payload of a frame in a ring. A frame and the padding before it
+	// always fit into an empty ring.
 	MaxFrame = 16<<10 - wire.HeaderSize
 
-	// lag is how many consumed bytes the consumer keeps to itself before it
-	// tells the producer: one line of traffic per lag bytes.
+	// lag is how many bytes the consumer consumes before it stores head again: one transfer of a
+	// line per lag bytes.
 	lag = RingBytes / 4
 
 	ahead = 8 // lines that Ahead loads
 
-	// reach is how many lines ahead of the tail Put begins to own when entries
-	// take one line: 3 to 6 were as good, 2 and 16 much worse.
+	// reach is how many lines ahead of the tail Put prefetches when entries take one line: 3 to
+	// 6 were as good, 2 and 16 much worse.
 	reach = 4
-	// fetchMax bounds the lines that one Put begins to own: more than a core can
-	// have under way delay those that are needed first.
+	// fetchMax bounds the lines that one Put prefetches: more than a core can fetch at a time
+	// delay those that are needed first.
 	fetchMax = 20
 
-	kindPad = wire.Kind(0xff) // skips to the start of the ring
+	kindPad = wire.Kind(0xff) // padding up to the end of the ring
 )
 
 // ringControl is the first page of a ring.
 type ringControl struct {
 	head atomic.Uint64 // bytes consumed, written by the consumer
 	_    [Line - 8]byte
-	wait atomic.Uint32 // set by a producer that found the ring full, taken by the consumer
+	wait atomic.Uint32 // set by a producer that has found the ring full, cleared by the consumer
 	_    [Line - 4]byte
 }
 
-// A ring carries frames from one producer to one consumer through shared
-// memory. Entries are a frame each, aligned to a line, so that a frame of up to
-// 24 bytes costs the transfer of one line: the consumer polls word 0 of the
-// entry itself, and no index is shared on the path.
+// A ring carries frames from one producer to one consumer through shared memory. An entry is one
+// frame, aligned to a line, so that a frame of up to 24 bytes costs the transfer of one line: the
+// consumer polls word 0 of the entry itself, and loads no shared index.
 //
-// The producer sees to it that word 0 of the entry that will follow is zero,
-// fills an entry, and then publishes it by storing word 0 with release order. So
-// the consumer always finds either zero or a whole frame where it looks, whatever
-// stale payload the place once held, and a producer that dies leaves at most one
-// unpublished frame. Room is told back through head, every lag bytes.
+// The producer first stores zero in word 0 of the entry after the new one, then fills the new entry,
+// and then publishes it by storing its word 0 with release order. So the word that the consumer polls
+// is either zero or the first word of a complete frame, whatever payload was there a lap ago, and a
+// producer that dies leaves at most one unpublished frame. The consumer reports room through head,
+// every lag bytes.
 //
-// The zero is stored before the entry is touched, and for entries of one line
-// already when the entry before was published: stores become visible in order,
-// so between the first and the last store into the line that the consumer polls
-// there must be none that waits for another line, or the consumer takes the
-// line away in between.
+// The zero is stored before the entry is touched; for entries of one line already when the entry
+// before is published. Stores become visible in order. So between the first and the last store into
+// the line that the consumer polls there must be no store that waits for another line, or the
+// consumer would fetch the line in between.
 //
-// The lines ahead were last read by the consumer, a lap ago. Whoever sends many
-// short entries would wait for each of them to come back, since every call has an
-// atomic operation that waits for all stores; so Put begins to fetch those that
-// come some entries later. That doubles the rate of 8-byte messages.
+// The consumer was the last to read the lines ahead, a lap ago. A producer of many short entries
+// would wait for each of them, since every call has an atomic operation that waits for all stores.
+// Therefore Put prefetches the lines of later entries. That doubles the rate of 8-byte messages.
 //
-// Who waits for a frame should have a fence between two looks, or Pause. Otherwise the
-// processor has many looks under way at once, which take the line from the producer
-// as often as they can, and have to be undone when it changes. A half round trip then
-// takes a tenth longer on cores that share no cache, on others half as long again;
-// a Pause, which may be 40 ns, is in between. For the same reason a consumer that is
-// about to answer must not begin to own the line of its answer: the peer looks at it
-// by then.
+// A consumer that waits for a frame should have a fence, or Pause, between two loads. Otherwise the
+// processor issues many loads at once, which fetch the line from the producer repeatedly and are
+// rolled back when it changes. A half round trip then takes a tenth longer on cores that share no
+// cache, and half as long again on others; with Pause, which may take 40 ns, it is in between. For
+// the same reason a consumer that is about to answer must not prefetch the line of its answer: the
+// peer polls it by then.
 //
-// Rejected: an index of the tail in a line of its own, which costs a second
-// line for every message.
+// Rejected: an index of the tail in a line of its own, which costs the transfer of a second line for
+// every message.
 
 // Producer fills a ring. Its state is private to the producing process.
 type Producer struct {
 	ctl   *ringControl
 	data  unsafe.Pointer
 	tail  uint64 // bytes produced, padding included
-	head  uint64 // last seen of ctl.head
-	owned uint64 // position up to which lines were fetched for writing
-	zero  uint64 // position of the youngest zeroed word 0 beyond tail
+	head  uint64 // value of ctl.head when it was last loaded
+	owned uint64 // position up to which lines were prefetched
+	zero  uint64 // highest position whose word 0 was cleared
 }
 
-// NewProducer starts filling the ring in mem, which is as Ring returned it and
-// has not been produced into before.
+// NewProducer returns the producer of the ring in mem, which Segment.Ring has returned and which has
+// not had a producer.
 func NewProducer(mem []byte) Producer {
 	_ = mem[RingStride-1]
 	return Producer{ctl: (*ringControl)(unsafe.Pointer(&mem[0])), data: unsafe.Pointer(&mem[page])}
@@ -99,9 +95,8 @@ func entrySize(payload int) uint64 {
 
 func word(p unsafe.Pointer, at uint64) *uint64 { return (*uint64)(unsafe.Add(p, at)) }
 
-// Put copies a frame into the ring, or reports false when there is no room;
-// then the consumer will be seen by TakeWaiting.
-// len(payload) == h.Size <= MaxFrame.
+// Put copies a frame into the ring. It returns false if there is no room; then Done of the consumer
+// returns true once there is. len(payload) == h.Size <= MaxFrame.
 func (p *Producer) Put(h *wire.Header, payload []byte) bool {
 	need := entrySize(len(payload))
 	at := p.tail % RingBytes
@@ -140,8 +135,8 @@ func (p *Producer) Put(h *wire.Header, payload []byte) bool {
 	return true
 }
 
-// fetch begins to own the lines that the entries after the next will take, if
-// they are as long as the last.
+// fetch prefetches the lines of the entries after the next one, as if they were as long as the
+// last.
 func (p *Producer) fetch(size uint64) {
 	pos := max(p.owned, p.tail+Line)
 	end := min(p.tail+(reach-1)*Line+size, pos+fetchMax*Line)
@@ -151,7 +146,7 @@ func (p *Producer) fetch(size uint64) {
 	p.owned = pos
 }
 
-// clear makes word 0 of an entry at position pos zero, unless that was done ahead.
+// clear stores zero in word 0 of the entry at position pos, unless that was done before.
 func (p *Producer) clear(pos uint64) {
 	if pos > p.zero {
 		p.zero = pos
@@ -159,14 +154,14 @@ func (p *Producer) clear(pos uint64) {
 	}
 }
 
-// room looks again for need bytes, and if they are not there leaves word that
-// the producer waits.
+// room loads head again and reports whether need bytes are free. If not, it sets the flag that makes
+// the consumer report room.
 func (p *Producer) room(need uint64) bool {
 	p.head = p.ctl.head.Load() // pairs with the store in Done
 	if p.tail+need-p.head <= RingBytes {
 		return true
 	}
-	p.ctl.wait.Store(1) // pairs with the load in Done: either it sees this, or we see its head
+	p.ctl.wait.Store(1) // pairs with the load in Done: either Done sees the flag, or the next load sees its head
 	p.head = p.ctl.head.Load()
 	return p.tail+need-p.head <= RingBytes
 }
@@ -176,26 +171,26 @@ type Consumer struct {
 	ctl  *ringControl
 	data unsafe.Pointer
 	head uint64 // bytes consumed
-	told uint64 // last stored into ctl.head
+	told uint64 // the last value stored in ctl.head
 	size uint64 // size of the entry that Next returned
-	sink uint64 // keeps the loads of Ahead
+	sink uint64 // keeps the compiler from removing the loads of Ahead
 }
 
-// NewConsumer starts emptying the ring in mem, from which nothing has been consumed yet.
+// NewConsumer returns the consumer of the ring in mem, which has not had a consumer.
 func NewConsumer(mem []byte) Consumer {
 	_ = mem[RingStride-1]
 	return Consumer{ctl: (*ringControl)(unsafe.Pointer(&mem[0])), data: unsafe.Pointer(&mem[page])}
 }
 
-// Empty reports that nothing is published: one load.
+// Empty reports that no frame is published. It costs one load.
 func (c *Consumer) Empty() bool {
 	return atomic.LoadUint64(word(c.data, c.head%RingBytes)) == 0
 }
 
-// Ahead begins to load the lines behind the next frame, when many are expected:
-// the place of a frame is known only from the one before it, so without this
-// each would cost the whole way to the producer's cache. What is loaded is not
-// used: it may be being written.
+// Ahead prefetches the lines behind the next frame, for a caller that expects many frames. The
+// position of a frame is known only from the frame before it, so without Ahead each would cost a
+// whole transfer from the producer's cache. The values are not used, since the producer may be
+// writing them.
 func (c *Consumer) Ahead() {
 	if sys.Race {
 		return
@@ -206,9 +201,9 @@ func (c *Consumer) Ahead() {
 	}
 }
 
-// Next returns the next frame, if there is one: its header in h and its payload
-// in place, valid until Done. An error means that the producer wrote what no
-// correct producer writes; the ring is not to be used any more.
+// Next returns the next frame, if there is one: its header in h and its payload in place, valid until
+// Done. An error means that the producer wrote what no correct producer writes; the caller must not
+// use the ring any more.
 func (c *Consumer) Next(h *wire.Header) (payload []byte, ok bool, err error) {
 	at := c.head % RingBytes
 	w := atomic.LoadUint64(word(c.data, at)) // pairs with the stores in Put
@@ -236,8 +231,8 @@ func (c *Consumer) Next(h *wire.Header) (payload []byte, ok bool, err error) {
 	return unsafe.Slice((*byte)(unsafe.Add(e, wire.HeaderSize)), h.Size), true, nil
 }
 
-// Done gives the entry that Next returned back to the producer. It reports true
-// if the producer waits for room and must be woken.
+// Done returns the entry of the last Next to the producer. It returns true if the producer waits for
+// room and must be woken.
 func (c *Consumer) Done() (wake bool) {
 	c.head += c.size
 	if c.head-c.told < lag {

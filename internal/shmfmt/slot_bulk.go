@@ -6,49 +6,48 @@ import (
 )
 
 const (
-	// StreamTurns is how many pieces of broadcasts may be on their way in a slot:
-	// by so many a root can be ahead of the last member.
+	// StreamTurns is how many pieces a root can be ahead of the last member.
 	StreamTurns = 64
-	// StreamShort is what fits beside the number of a piece in bytes.
+	// StreamShort is the size in bytes of the payload that fits into the line of a Turn.
 	StreamShort = Line - 16
-	// StreamBytes is the memory for the payloads of longer pieces. It fits the
-	// second-level cache, together with what the members copy from and to.
+	// StreamBytes is the size in bytes of the memory for the payloads of longer pieces. It fits
+	// the second-level cache, together with what the members copy from and to.
 	StreamBytes = 256 << 10
-	// StageSize is what a member can give to one step of a collective in a slot, in
-	// bytes.
+	// StageSize is the size in bytes of the largest contribution of a member to one step of a
+	// collective.
 	StageSize = 192 << 10
 )
 
-// TurnBits is how many bits of Turn.Size are the length; those above are what is said.
+// TurnBits is how many lower bits of Turn.Size are the length. The bits above are what the root states.
 const TurnBits = 40
 
-// Turn announces a piece of a broadcast. All in it but Number is written before
-// that, by the root; who sees the number has the rest.
+// Turn announces a piece of a broadcast. The root writes all other fields before Number, so that a
+// member that loads the number has them too.
 type Turn struct {
-	// Number is that of the piece, 1 for the first in the slot, which stands in
-	// turn Number % StreamTurns: stored by the root after the payload, loaded before
-	// it by all others.
+	// Number is the number of the piece, 1 for the first in the slot; the piece is in turn
+	// Number % StreamTurns. The root stores it after the payload, and all others load it before.
 	Number atomic.Uint64
-	// Size is the length in bytes of the whole broadcast, from which all members derive where
-	// the pieces stand, in the lower TurnBits bits, and above what the root says about it: a
-	// word of package coll, 0 for nothing.
+	// Size has in its lower TurnBits bits the length in bytes of the whole broadcast, from which
+	// all members derive the offsets of the pieces. The bits above are what the root states about
+	// it: a word of package coll, 0 for none.
 	Size  uint64
 	Short [StreamShort]byte
 }
 
-// Bulk memory is the part of the control segment behind the slots: for each of them
-// the payloads of its stream, and two stages for each member. It is sparse, and
-// costs nothing until it is used; on the heap it does not exist until then.
+// Stages are the two places for longer contributions of a member, which the steps of a collective use
+// in turn.
 //
-// Stages are two, which the steps of a collective use in turn.
+// Stages and streams are the bulk memory: the part of the control segment behind the slots. It has for
+// each slot the payloads of its stream, and the Stages of each member. It is sparse and costs no
+// memory before its first use; on the Go heap it is allocated then.
 type Stages [2][StageSize]byte
 
 const stagesSize = int64(unsafe.Sizeof(Stages{}))
 
-// BulkSize is the size in bytes of the bulk memory of one slot for n processes.
+// BulkSize returns the size in bytes of the bulk memory of one slot for n processes.
 func BulkSize(n int) int64 { return StreamBytes + int64(n)*stagesSize }
 
-// part is size bytes of the bulk memory of the slot, from at on.
+// part returns size bytes of the bulk memory of the slot from offset at.
 func (s Slot) part(at, size int64) []byte {
 	whole := BulkSize(s.c.n)
 	if s.c.heap != nil {
@@ -57,10 +56,10 @@ func (s Slot) part(at, size int64) []byte {
 	return s.c.open.part(s.c.mem, s.c.bulk+int64(s.index)*whole+at, size)
 }
 
-// Stream is the memory for the payloads of the stream's longer pieces.
+// Stream returns the memory for the payloads of the longer pieces of the stream.
 func (s Slot) Stream() *[StreamBytes]byte { return (*[StreamBytes]byte)(s.part(0, StreamBytes)) }
 
-// Stages are where each of n members, by its rank, puts what it gives, in turn.
+// Stages returns the stages of each of n members, by rank.
 func (s Slot) Stages(n int) []*Stages {
 	mem := s.part(StreamBytes, int64(n)*stagesSize)
 	all := make([]*Stages, n)

@@ -5,46 +5,46 @@ import (
 	"unsafe"
 )
 
-// SlotState is what a member keeps of a slot for itself: how far it has come, and where things
-// are. It stands outside of the Go heap (package hot), and Go and C of the process have no other
-// copy: see slot of package coll, which says what the words mean and owns the memory.
+// SlotState is the state of one member of a slot: its progress, and the addresses of the parts of the
+// slot. It is outside of the Go heap (package hot), and Go and C of the process use the same copy. The
+// type slot of package coll owns it and describes its words.
 //
-// Behind it are the members' short contributions to the current collective, SlotShort bytes each,
-// by rank. What the shortest collectives need is in the first line.
+// It is followed by the members' short contributions to the current collective, SlotShort bytes each,
+// by rank. The first line contains what the shortest collectives need.
 type SlotState struct {
-	// Busy has in its lowest byte the blocking call that is at work in this process, 0 for none:
-	// entered by compare-and-swap and left by a store, in Go and in C. Above it stands a number
-	// of the communicator, by which a call that comes after the end of that one finds that the
-	// record is another one's.
+	// Busy has in its lowest byte the blocking call that is in progress in this process, 0 if
+	// none is: set by compare-and-swap and cleared by a store, in Go and in C. The upper bytes
+	// are a number of the communicator, by which a call after the end of the communicator finds
+	// that the record belongs to another one.
 	Busy   atomic.Uint64
 	Head   uintptr // address of the SlotHead, which the cells follow
 	Number uint64  // of the last collective entered
 	Known  uint64  // all members have entered the collective of this number
-	Loads  int64   // looks at a word before anything else
-	Yields int32   // looks with the core given away in between, before polling
-	Broken bool    // a member has died in the slot: the counts in it mean nothing any more
+	Loads  int64   // loads of a word before anything else
+	Yields int32   // loads with a yield of the core in between, before polling
+	Broken bool    // a member has died in the slot, so that its counts are not valid any more
 	Form   uint8   // a form of package coll
 	Kind   uint8   // of the last collective entered, a kind of package coll
 	Turns  uint64  // releases waited for
-	Absent int64   // members that had not come when this one did
+	Absent int64   // members that had not arrived when this one did
 
-	Cores  int64   // that the processes of the node share; 0 if there is one for each
-	Vain   uint64  // collectives in which nobody is to look for a release, after it was in vain
-	Hope   uint64  // the turn from which on somebody may
-	Stages uintptr // address of the members' Stages, 0 until one is needed
-	Stream SlotStream
+	Cores    int64   // number of cores that the processes of the node share; 0 if there is one for each
+	Backoff  uint64  // collectives in which this member does not poll for the release, after polls that found nothing
+	NextPoll uint64  // the turn from which on it polls again
+	Stages   uintptr // address of the members' Stages, 0 before the first use
+	Stream   SlotStream
 }
 
-// SlotStream is how far a member has come in the stream of broadcasts: see stream of package coll.
+// SlotStream is the progress of a member in the stream of broadcasts: see stream of package coll.
 type SlotStream struct {
-	Memory uintptr             // address of the payloads, 0 until needed
-	Number uint64              // of the last piece given or taken
-	At     uint64              // bytes used up to and with that
-	Passed uint64              // all others have passed this piece
+	Memory uintptr             // address of the payloads, 0 before the first use
+	Number uint64              // of the last piece sent or received
+	At     uint64              // bytes used up to and including that piece
+	Passed uint64              // all other members have passed this piece
 	Ends   [StreamTurns]uint64 // At after each of the last pieces, by turn
 }
 
-// SlotLayout is where things are in a SlotState and in what is found from there.
+// SlotLayout returns the layouts of SlotState and of what its addresses lead to.
 func SlotLayout() []Field {
 	var s SlotState
 	var head SlotHead
@@ -64,8 +64,8 @@ func SlotLayout() []Field {
 		{"SLOT_TURNS", int64(unsafe.Offsetof(s.Turns))},
 		{"SLOT_ABSENT", int64(unsafe.Offsetof(s.Absent))},
 		{"SLOT_CORES", int64(unsafe.Offsetof(s.Cores))},
-		{"SLOT_VAIN", int64(unsafe.Offsetof(s.Vain))},
-		{"SLOT_HOPE", int64(unsafe.Offsetof(s.Hope))},
+		{"SLOT_BACKOFF", int64(unsafe.Offsetof(s.Backoff))},
+		{"SLOT_NEXT_POLL", int64(unsafe.Offsetof(s.NextPoll))},
 		{"SLOT_STAGES", int64(unsafe.Offsetof(s.Stages))},
 		{"SLOT_STREAM_MEMORY", int64(streamAt + unsafe.Offsetof(s.Stream.Memory))},
 		{"SLOT_STREAM_NUMBER", int64(streamAt + unsafe.Offsetof(s.Stream.Number))},

@@ -8,49 +8,48 @@ import (
 )
 
 const (
-	// StripeCount is how many stripes there are: neighbours in memory have
-	// different ones, so that two who update different parts rarely meet.
+	// StripeCount is the number of stripes. Neighbouring pieces of memory have different
+	// stripes, so that two processes that update different parts rarely share one.
 	StripeCount = 8
-	// StripeShift is the logarithm of how many bytes in a row have one stripe. A
-	// quarter of it made long updates slower by a fifteenth, twice no faster. A writer
-	// is done with so many in less than a microsecond.
+	// StripeShift is the logarithm of the number of consecutive bytes that have one stripe. A
+	// quarter of it made long updates slower by a fifteenth, and twice of it no faster. A
+	// writer updates as many bytes in less than a microsecond.
 	StripeShift = 15
 )
 
-// Stripes exclude those who update memory by vectors, writers, from those who update
-// single elements by atomic operations of the processor, readers: of these there may
-// be many, also in one place, and of writers one. A stripe stands for every
-// StripeCount-th piece of 1<<StripeShift bytes, and an element belongs to that of its
-// first byte.
+// Stripes are reader-writer locks over the memory of a window. A writer updates memory by vectors;
+// readers update single elements by atomic operations of the processor, several at a time. A stripe
+// covers every StripeCount-th piece of 1<<StripeShift bytes. An element belongs to the stripe of
+// its first byte.
 //
-// A reader counts itself in, in a line of its own process, and looks at the stripe's
-// writer word; a writer takes the word, and then looks at the counts of all
-// processes. Each stores before it loads, so that at least one of the two sees the
-// other. A reader that sees a writer steps back; a writer waits until the readers
-// have left. So a reader costs two atomic operations on a line that only its own process
-// writes, and one load of a line that rarely changes.
+// A reader increments its count, in a line of its own process, and then loads the stripe's writer
+// word. A writer stores the word, and then loads the counts of all processes. Each stores before it
+// loads, so that at least one of the two sees the other. A reader that sees a writer steps back; a
+// writer waits until the readers have left. So a reader costs two atomic operations on a line that
+// only its own process writes, and one load of a line that rarely changes.
 //
-// A writer costs one atomic operation, since only one leaves. So a process that is the
-// only one to come to a stripe does better as a writer, also for a single element; but
-// of several that do the same, each would wait for the word's line, and for whoever has
-// lost its core inside. Therefore the word names a process that may: the favour is taken
-// after many times as a reader, and withdrawn by the next of another process.
-// It is a hint: nothing depends on who has it.
+// A writer costs one atomic operation: it leaves by a plain store, since no other process changes
+// the word then. So a process that is alone in a stripe is faster as a writer, also for a single
+// element. If several processes did the same, each would wait for the line of the word, and for a
+// writer that has lost its core. Therefore a stripe is a biased lock: the writer word names one
+// process that may enter as a writer for single elements. A process takes the bias after it has
+// entered as a reader many times, and the next reader of another process withdraws it. The bias is
+// a hint: the exclusion does not depend on it.
 //
-// Nothing here waits: how, is up to the caller. Zeroed memory is stripes in which
-// nobody is. The memory of a process that died in one tells which: Reap.
+// No method waits: the caller does. In zeroed memory nobody is in a stripe. The counts and writer
+// words say in which stripes a process was that has died: Reap.
 //
-// Rejected: a lock for readers and writers in one word, on which all readers would
-// meet, and which would not tell which of them died.
+// Rejected: a reader-writer lock in one word. All readers would write its line, and it would not
+// say which of them died.
 //
-// Layout: StripeCount lines of a writer word each, then for each process one line of
+// Layout: StripeCount lines with a writer word each, then for each process one line with
 // StripeCount counts.
 type Stripes struct {
 	mem unsafe.Pointer
 	n   int
 }
 
-// StripesSize is the size in bytes of the stripes of n processes.
+// StripesSize returns the size in bytes of the stripes of n processes.
 func StripesSize(n int) int64 { return (StripeCount + int64(n)) * Line }
 
 // OpenStripes returns the stripes of n processes in mem, which begins at a line.
@@ -61,74 +60,73 @@ func OpenStripes(mem []byte, n int) *Stripes {
 // HeapStripes makes stripes of n processes on the Go heap.
 func HeapStripes(n int) *Stripes { return OpenStripes(heapMemory(StripesSize(n)), n) }
 
-// Stripe is that of the element which begins at a byte of the memory.
+// Stripe returns the stripe of the element that begins at byte off of the memory.
 func Stripe(off int64) int { return int(off>>StripeShift) & (StripeCount - 1) }
 
-// StripeBase is where memory that begins at an address begins in what is divided into
-// stripes, if different parts of it, which overlap, are to have the same.
+// StripeBase returns the offset to add to offsets in memory that begins at addr, so that the same
+// byte has the same stripe in each of several parts of memory that overlap.
 func StripeBase(addr uint64) int64 { return int64(addr & (StripeCount<<StripeShift - 1)) }
 
-// StripeEnd is where the piece of memory ends that the byte at off is in.
+// StripeEnd returns where the piece of memory ends that contains the byte at off.
 func StripeEnd(off int64) int64 { return (off>>StripeShift + 1) << StripeShift }
 
-// Local is the number of processes.
+// Local returns the number of processes.
 func (s *Stripes) Local() int { return s.n }
 
-// favour is where in the writer word the favoured process begins, in bits.
-const favour = 32
+// biasShift is the position in bits of the biased process in the writer word.
+const biasShift = 32
 
-// writer holds 0, or 1 + the process that has the stripe as its writer; and above, 0 or
-// 1 + the process that is favoured.
+// writer returns the writer word. Its lower half is 1 + the process that is the writer, 0 if none
+// is. Its upper half is 1 + the process that the stripe is biased to, 0 if to none.
 func (s *Stripes) writer(stripe int) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Add(s.mem, stripe*Line))
 }
 
-// entered is what a reader adds to its count: in the lower half are those inside, in the
-// upper half those that have been.
+// entered is what a reader adds to its count. The lower half counts the readers inside, the upper
+// half all that have entered.
 const entered = 1<<32 + 1
 
-// readers counts those of a process.
+// readers returns the count of the readers of a process.
 func (s *Stripes) readers(stripe, process int) *atomic.Uint64 {
 	return (*atomic.Uint64)(unsafe.Add(s.mem, (StripeCount+process)*Line+stripe*8))
 }
 
-// Enter makes the caller, in local process me, a reader of the stripe, unless it finds
+// Enter makes the caller, in local process me, a reader of the stripe. It returns false if there is
 // a writer.
 func (s *Stripes) Enter(stripe, me int) bool {
 	if planted.ReaderSilent {
-		return s.readers(stripe, me).Add(entered-1)>>32%favourEvery != 0 && s.writer(stripe).Load() == 0 || s.enterLate(stripe, me)
+		return s.readers(stripe, me).Add(entered-1)>>32%biasEvery != 0 && s.writer(stripe).Load() == 0 || s.enterLate(stripe, me)
 	}
 	if planted.ReaderLooksFirst && s.writer(stripe).Load() == 0 {
-		return s.readers(stripe, me).Add(entered)>>32%favourEvery != 0 || s.enterLate(stripe, me)
+		return s.readers(stripe, me).Add(entered)>>32%biasEvery != 0 || s.enterLate(stripe, me)
 	}
 	// The sum pairs with the loads in Occupant, the load with the swap in Claim and the
 	// store in Release.
-	return s.readers(stripe, me).Add(entered)>>32%favourEvery != 0 && s.writer(stripe).Load() == 0 || s.enterLate(stripe, me)
+	return s.readers(stripe, me).Add(entered)>>32%biasEvery != 0 && s.writer(stripe).Load() == 0 || s.enterLate(stripe, me)
 }
 
-// enterLate is the rest of Enter, where there is a writer, or a favour to take or to
-// withdraw.
+// enterLate is the slow path of Enter: there is a writer, or a bias to take or to withdraw.
 func (s *Stripes) enterLate(stripe, me int) bool {
 	w := s.writer(stripe).Load() // as in Enter
 	switch {
 	case uint32(w) != 0:
 		s.Leave(stripe, me)
 		return false
-	case w == 0 && s.n <= favourMost:
-		s.writer(stripe).CompareAndSwap(0, uint64(me+1)<<favour)
-	case w>>favour != uint64(me)+1:
+	case w == 0 && s.n <= biasMost:
+		s.writer(stripe).CompareAndSwap(0, uint64(me+1)<<biasShift)
+	case w>>biasShift != uint64(me)+1:
 		s.writer(stripe).CompareAndSwap(w, 0)
 	}
 	return true
 }
 
 const (
-	// favourEvery is after how many times as a reader a process takes the favour, if
-	// nobody has it: a power of two, so often that who is alone is soon favoured, and so
-	// rarely that the word's line does not go round between those who are not.
-	favourEvery = 1024
-	// favourMost is for how many processes the look at all counts is short enough.
-	favourMost = 16
+	// biasEvery is after how many entries as a reader a process takes the bias, if the stripe
+	// is biased to none. It is a power of two, so small that a process that is alone soon has
+	// the bias, and so large that several processes do not contend for the line of the word.
+	biasEvery = 1024
+	// biasMost is the largest number of processes whose counts ClaimBiased loads fast enough.
+	biasMost = 16
 )
 
 // Leave undoes Enter.
@@ -136,42 +134,41 @@ func (s *Stripes) Leave(stripe, me int) {
 	if planted.ReaderSilent {
 		return
 	}
-	s.readers(stripe, me).Add(^uint64(0)) // pairs with the load in Occupant: the writer sees what we did
+	s.readers(stripe, me).Add(^uint64(0)) // pairs with the load in Occupant: the writer sees the updates of this reader
 }
 
-// Claim makes the caller, in local process me, the writer of the stripe, unless there
-// is one. It may write as soon as there is no Occupant any more.
+// Claim makes the caller, in local process me, the writer of the stripe. It returns false if there
+// is a writer. The caller may write once Occupant finds no reader.
 func (s *Stripes) Claim(stripe, me int) bool {
-	// There is no load before the swap, since that would fetch the line once more.
+	// There is no load before the swap, since it would fetch the line once more.
 	return s.writer(stripe).CompareAndSwap(0, uint64(me+1)) || s.claimFrom(stripe, me) // pairs with the load in Enter, and with Release
 }
 
-// claimFrom is the rest of Claim, where the writer word is not 0. It withdraws the favour
-// of another.
+// claimFrom is the slow path of Claim, for a writer word that is not 0. It withdraws a bias to
+// another process.
 func (s *Stripes) claimFrom(stripe, me int) bool {
 	w, next := s.writer(stripe).Load(), uint64(me+1)
-	if w == next<<favour {
+	if w == next<<biasShift {
 		next |= w
 	}
 	return uint32(w) == 0 && s.writer(stripe).CompareAndSwap(w, next)
 }
 
-// Favours reports whether process me is favoured: then ClaimFavoured may be worth its call.
-func (s *Stripes) Favours(stripe, me int) bool {
-	return s.writer(stripe).Load() == uint64(me+1)<<favour
+// Biased reports whether the stripe is biased to process me, so that ClaimBiased can succeed.
+func (s *Stripes) Biased(stripe, me int) bool {
+	return s.writer(stripe).Load() == uint64(me+1)<<biasShift
 }
 
-// ClaimFavoured makes the caller, in local process me, the writer of the stripe, if that
-// process is favoured, and there is nobody inside: then an update of a single element costs
-// less than by Enter. Another goroutine of the process is somebody: then the favour ends,
-// too.
-func (s *Stripes) ClaimFavoured(stripe, me int) bool {
-	w, word := uint64(me+1)<<favour, s.writer(stripe)
+// ClaimBiased makes the caller, in local process me, the writer of the stripe, if the stripe is
+// biased to that process and has neither readers nor a writer. Then an update of a single element
+// costs less than with Enter. If there are readers, also of the same process, the bias ends.
+func (s *Stripes) ClaimBiased(stripe, me int) bool {
+	w, word := uint64(me+1)<<biasShift, s.writer(stripe)
 	if !word.CompareAndSwap(w, w|uint64(me+1)) { // as in Claim
 		return false
 	}
 	for process := range s.n { // Occupant, written out
-		if uint32(s.readers(stripe, process).Load()) != 0 && !planted.FavourBlind { // pairs with Enter and Leave
+		if uint32(s.readers(stripe, process).Load()) != 0 && !planted.BiasBlind { // pairs with Enter and Leave
 			Publish(word, 0) // as Release
 			return false
 		}
@@ -179,17 +176,17 @@ func (s *Stripes) ClaimFavoured(stripe, me int) bool {
 	return true
 }
 
-// swapFavoured stores value in an aligned word of the stripe if compare stands there, and
-// returns what it was. It reports false, and has done nothing, where process me is not
-// favoured, or somebody is inside. It is ClaimFavoured and ReleaseFavoured with what they
-// enclose: of the 20 ns that a swap and a flush take, the calls were 1.5.
-func (s *Stripes) swapFavoured(stripe, me int, p *uint64, compare, value uint64) (was uint64, ok bool) {
-	w, word := uint64(me+1)<<favour, s.writer(stripe)
+// swapBiased stores value in an aligned word of the stripe if the word is compare, and returns what
+// the word was. It reports false, and has done nothing, if ClaimBiased would fail. It contains
+// ClaimBiased and ReleaseBiased, since the calls were 1.5 of the 20 ns that a swap and a flush
+// take.
+func (s *Stripes) swapBiased(stripe, me int, p *uint64, compare, value uint64) (was uint64, ok bool) {
+	w, word := uint64(me+1)<<biasShift, s.writer(stripe)
 	if word.Load() != w || !word.CompareAndSwap(w, w|uint64(me+1)) { // as in Claim
 		return 0, false
 	}
 	for process := range s.n { // Occupant, written out
-		if uint32(s.readers(stripe, process).Load()) != 0 && !planted.FavourBlind { // pairs with Enter and Leave
+		if uint32(s.readers(stripe, process).Load()) != 0 && !planted.BiasBlind { // pairs with Enter and Leave
 			Publish(word, 0) // as Release
 			return 0, false
 		}
@@ -201,22 +198,22 @@ func (s *Stripes) swapFavoured(stripe, me int, p *uint64, compare, value uint64)
 	return was, true
 }
 
-// ReleaseFavoured ends what ClaimFavoured began.
-func (s *Stripes) ReleaseFavoured(stripe, me int) {
-	Publish(s.writer(stripe), uint64(me+1)<<favour) // as Release: nobody else changes the word meanwhile
+// ReleaseBiased ends what ClaimBiased began, and keeps the bias.
+func (s *Stripes) ReleaseBiased(stripe, me int) {
+	Publish(s.writer(stripe), uint64(me+1)<<biasShift) // as Release: nobody else changes the word meanwhile
 }
 
 // Release ends what Claim began.
 func (s *Stripes) Release(stripe int) {
 	w := s.writer(stripe)
-	Publish(w, w.Load()>>favour<<favour) // pairs with the load in Enter and the swap in Claim: they see what we did
+	Publish(w, w.Load()>>biasShift<<biasShift) // pairs with the load in Enter and the swap in Claim: they see the updates of this writer
 }
 
-// Holder is the process that has the stripe as its writer, -1 if none has.
+// Holder returns the process that is the writer of the stripe, -1 if none is.
 func (s *Stripes) Holder(stripe int) int { return int(uint32(s.writer(stripe).Load())) - 1 }
 
-// Occupant is the first process from process on that has readers in the stripe, -1 if
-// none has.
+// Occupant returns the first process, from process on, that has readers in the stripe, -1 if none
+// has.
 func (s *Stripes) Occupant(stripe, process int) int {
 	for ; process < s.n; process++ {
 		if uint32(s.readers(stripe, process).Load()) != 0 { // pairs with Enter and Leave
@@ -226,8 +223,8 @@ func (s *Stripes) Occupant(stripe, process int) int {
 	return -1
 }
 
-// Reap takes a process that is dead out of all stripes. Several may do that, again and
-// again.
+// Reap takes a dead process out of all stripes. Several processes may do so at the same time, and
+// repeatedly.
 func (s *Stripes) Reap(process int) {
 	if process < 0 || process >= s.n {
 		return
@@ -235,7 +232,7 @@ func (s *Stripes) Reap(process int) {
 	for i := range StripeCount {
 		s.readers(i, process).Store(0)
 		if w := s.writer(i).Load(); uint32(w) == uint32(process)+1 && !planted.WriterNotReaped {
-			s.writer(i).CompareAndSwap(w, w>>favour<<favour)
+			s.writer(i).CompareAndSwap(w, w>>biasShift<<biasShift)
 		}
 	}
 }

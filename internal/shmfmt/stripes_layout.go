@@ -1,23 +1,22 @@
 package shmfmt
 
-// Field is where something is in memory, or what stands for something there, for code in
-// other languages that uses the same memory.
+// Field is an offset or a constant of a layout, for code in other languages that uses the same
+// memory.
 type Field struct {
 	Name  string // in capital letters, with words separated by _
 	Value int64
 }
 
-// StripesLayout is what code in other languages needs to know to enter stripes as a reader,
-// or as the favoured process: see Enter, Leave, ClaimFavoured and ReleaseFavoured, which it
-// has to do step by step.
+// StripesLayout returns what code in other languages needs to enter stripes, as a reader or as the
+// biased process. It implements the steps of Enter, Leave, ClaimBiased and ReleaseBiased.
 func StripesLayout() []Field {
 	return []Field{
 		{"STRIPE_COUNT", StripeCount},
 		{"STRIPE_SHIFT", StripeShift},
 		{"STRIPE_LINE", Line},
-		{"STRIPE_FAVOUR", favour},
+		{"STRIPE_BIAS", biasShift},
 		{"STRIPE_ENTERED", entered},
-		{"STRIPE_FAVOUR_EVERY", favourEvery},
-		{"STRIPE_FAVOUR_MOST", favourMost},
+		{"STRIPE_BIAS_EVERY", biasEvery},
+		{"STRIPE_BIAS_MOST", biasMost},
 	}
 }

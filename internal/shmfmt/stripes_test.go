@@ -136,16 +136,16 @@ func TestStripesLayout(t *testing.T) {
 	}
 }
 
-// A process that comes alone is favoured after a while; another that comes withdraws
-// that, and a reader or writer inside goes before.
-func TestStripesFavour(t *testing.T) {
+// A stripe becomes biased to a process that enters it alone many times. Another process withdraws the
+// bias, and ClaimBiased fails beside a reader or a writer.
+func TestStripesBias(t *testing.T) {
 	s := HeapStripes(2)
 	alone := func(me, times int) int {
 		n := 0
 		for range times {
-			if s.ClaimFavoured(0, me) {
+			if s.ClaimBiased(0, me) {
 				if s.Enter(0, 1-me) || s.Claim(0, 1-me) || s.Holder(0) != me {
-					t.Fatal("a favoured writer is not alone")
+					t.Fatal("a biased writer is not alone")
 				}
 				n++
 				s.Release(0)
@@ -157,44 +157,44 @@ func TestStripesFavour(t *testing.T) {
 		}
 		return n
 	}
-	if n := alone(0, 3*favourEvery); n != 2*favourEvery {
-		t.Fatalf("%d of %d times favoured", n, 3*favourEvery)
+	if n := alone(0, 3*biasEvery); n != 2*biasEvery {
+		t.Fatalf("%d of %d times biased", n, 3*biasEvery)
 	}
 	s.Enter(0, 0)
-	if s.ClaimFavoured(0, 0) {
-		t.Fatal("a favoured writer gets in beside a reader")
+	if s.ClaimBiased(0, 0) {
+		t.Fatal("a biased writer gets in beside a reader")
 	}
 	s.Leave(0, 0)
-	if s.Favours(0, 0) || alone(0, 2*favourEvery) == 0 {
-		t.Fatal("the favour does not end where a process meets itself, or never comes back")
+	if s.Biased(0, 0) || alone(0, 2*biasEvery) == 0 {
+		t.Fatal("the bias does not end beside a reader of the same process, or never returns")
 	}
-	if !s.Claim(0, 1) || s.ClaimFavoured(0, 0) {
-		t.Fatal("a favoured writer gets in beside a writer")
+	if !s.Claim(0, 1) || s.ClaimBiased(0, 0) {
+		t.Fatal("a biased writer gets in beside a writer")
 	}
 	s.Release(0)
 	if alone(0, 1) != 0 {
-		t.Fatal("a writer does not withdraw the favour")
+		t.Fatal("a writer does not withdraw the bias")
 	}
-	if alone(0, 2*favourEvery) == 0 || !s.Claim(0, 0) {
-		t.Fatal("nobody is favoured again")
+	if alone(0, 2*biasEvery) == 0 || !s.Claim(0, 0) {
+		t.Fatal("the stripe does not become biased again")
 	}
 	s.Release(0)
 	if alone(0, 1) != 1 {
-		t.Fatal("the favour is lost by claiming without")
+		t.Fatal("a Claim of the biased process ends the bias")
 	}
-	if !s.Enter(0, 1) || s.Favours(0, 0) {
-		t.Fatal("a reader does not withdraw the favour")
+	if !s.Enter(0, 1) || s.Biased(0, 0) {
+		t.Fatal("a reader does not withdraw the bias")
 	}
 	s.Leave(0, 1)
-	if alone(1, 2*favourEvery) == 0 || alone(0, 1) != 0 {
-		t.Fatal("the favour does not pass on")
+	if alone(1, 2*biasEvery) == 0 || alone(0, 1) != 0 {
+		t.Fatal("the bias does not go to another process")
 	}
 	s.Claim(0, 1)
 	s.Reap(1)
-	if s.Holder(0) != -1 || s.Occupant(0, 0) != -1 || alone(0, 2*favourEvery) == 0 {
-		t.Fatal("the dead is favoured for ever")
+	if s.Holder(0) != -1 || s.Occupant(0, 0) != -1 || alone(0, 2*biasEvery) == 0 {
+		t.Fatal("the bias to a dead process remains")
 	}
-	if s = HeapStripes(favourMost + 1); alone(0, 2*favourEvery) != 0 {
-		t.Fatal("one is favoured where to look at all takes too long")
+	if s = HeapStripes(biasMost + 1); alone(0, 2*biasEvery) != 0 {
+		t.Fatal("a stripe of too many processes becomes biased")
 	}
 }

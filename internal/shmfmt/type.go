@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// Records of datatypes stand outside of the Go heap (package hot). Go writes them and C reads
-// them; no other process sees them.
+// Records of datatypes are outside of the Go heap (package hot). Go writes them and C reads them.
+// Other processes do not.
 
-// Type is what C knows of a datatype while it has a handle of it. All but the two atomic words
-// is written before C learns the handle, and stays until the handle ends.
+// Type is what C reads of a datatype while it has a handle of it. All fields but the two atomic ones
+// are written before C gets the handle, and do not change until the handle is freed.
 type Type struct {
 	// Committed is 1 once C has committed the type: stored by C, loaded by dtype.Type.Committed.
 	Committed atomic.Uint32
@@ -19,16 +19,16 @@ type Type struct {
 	LB, UB       int64
 	TrueLB       int64 // bounds of the data
 	TrueUB       int64
-	Most         int64 // elements with which nothing exceeds 64 bits
-	// Program is the address of the loop program's first Node, 0 as long as C is not to move
-	// elements: stored after the program is written, loaded by C before it reads that.
+	Most         int64 // largest count with which no product exceeds 64 bits
+	// Program is the address of the loop program's first Node, 0 while C must not move
+	// elements. It is stored after the program is written; C loads it before it reads that.
 	Program atomic.Uintptr
 }
 
-// Node is one node of a loop program: see node of package dtype, which has the meaning of its
-// fields. A program is one block of nodes and lists of 64-bit numbers, with its outermost node
-// first. A position in the block is a number of bytes from the beginning of the node that
-// tells it, so that a program means the same at any address; 0 is nothing.
+// Node is one node of a loop program. The type node of package dtype describes its fields. A program
+// is one block of nodes and lists of 64-bit numbers, with its outermost node first. A position is a
+// number of bytes from the beginning of the node that contains it, so that a program can be copied
+// to any address; 0 is none.
 type Node struct {
 	Kind   int64
 	Off    int64
@@ -43,7 +43,7 @@ type Node struct {
 	Cum    int64 // position of a list of N+1 numbers
 }
 
-// TypeLayout is where things are in a Type and a Node.
+// TypeLayout returns the layouts of Type and Node.
 func TypeLayout() []Field {
 	var t Type
 	var n Node

@@ -6,25 +6,24 @@ import (
 	"unsafe"
 )
 
-// A Window is the control block of one window at one target: what origins on the
-// target's node and the target itself tell each other about it. It stands in the
-// target's memory, laid out for the n processes of the node; where nobody maps that,
-// n is 1, the target itself.
+// A Window is the control block of one window at one target, by which the target and the origins on
+// its node synchronise. It is in the target's memory and laid out for the n processes of the node.
+// Where no other process maps that memory, n is 1: the target itself.
 //
 //	  0    header: mark, id of the window, n
-//	 64    of dynamic windows: version, place and length of the attach table, and the place
+//	 64    for dynamic windows: version, offset and length of the attach table, and the offset
 //	       of the directory of the handle table, see HandleSlot
-//	128    counters: where their chunks are, see Counter
+//	128    counters: the offsets of their chunks, see Counter
 //	320    lock: see Lock; lockHeadSize(n) bytes
 //	...    a line for each of the n processes, and one for the target's service:
 //	       its claim to the lock, and how many of its access epochs are complete
-//	...    a word for each process: how often the target has posted to it
+//	...    a word for each process: how many times the target has posted to it
 //	...    Stripes of the accumulates, StripesSize(n) bytes
 //
 // So its size is 320 + lockHeadSize(n) + 64(n+1) + 8n rounded up to 64 + StripesSize(n).
 //
-// Posts share lines: the target alone writes them, one after the other. What an
-// origin writes has a line to itself, as each fetches its own again and again.
+// Posts share lines, since only the target writes them, one after the other. What an origin writes
+// is in a line of its own, since each origin writes its line repeatedly.
 type Window struct {
 	mem     []byte
 	n       int
@@ -50,8 +49,8 @@ type windowHeader struct {
 	n    uint64
 }
 
-// windowLine is what one process of the node writes; nobody else does, but for a
-// claim of the dead.
+// windowLine is the line that only one process of the node writes. Others do so only when they remove
+// the claim of a dead process.
 type windowLine struct {
 	claim     atomic.Uint64
 	completed atomic.Uint64
@@ -70,11 +69,11 @@ func windowStripes(n int) int64 { return windowPosted(n) + roundLine(8*int64(n))
 
 func roundLine(n int64) int64 { return (n + Line - 1) &^ (Line - 1) }
 
-// WindowSize is the size in bytes of the control block on a node with n processes.
+// WindowSize returns the size in bytes of the control block on a node with n processes.
 func WindowSize(n int) int64 { return windowStripes(n) + StripesSize(n) }
 
-// FormatWindow makes zeroed memory, which begins at a line, the control block of
-// window id at a target that has n processes on its node.
+// FormatWindow formats zeroed memory, which begins at a line, as the control block of window id at a
+// target with n processes on its node.
 func FormatWindow(mem []byte, id uint64, n int) (*Window, error) {
 	w, err := newWindow(mem, n)
 	if err != nil {
@@ -86,8 +85,7 @@ func FormatWindow(mem []byte, id uint64, n int) (*Window, error) {
 	return w, nil
 }
 
-// OpenWindow returns the control block that FormatWindow has made in memory of
-// another process.
+// OpenWindow returns the control block that another process has formatted with FormatWindow.
 func OpenWindow(mem []byte, id uint64, n int) (*Window, error) {
 	w, err := newWindow(mem, n)
 	if err != nil {
@@ -127,35 +125,35 @@ func (w *Window) table() *windowTableHead {
 	return (*windowTableHead)(unsafe.Pointer(&w.mem[windowTable]))
 }
 
-// Local is the number of processes of the node.
+// Local returns the number of processes of the node.
 func (w *Window) Local() int { return w.n }
 
-// Lock is the passive lock of the target.
+// Lock returns the passive lock of the target.
 func (w *Window) Lock() *Lock { return &w.lock }
 
-// Posted counts how often the target has posted to local process i. The target
-// adds to it and then rings i; process i waits for it.
+// Posted returns the number of times that the target has posted to local process i. The target adds
+// to it and then rings i; process i waits for it.
 func (w *Window) Posted(i int) *atomic.Uint64 { return &w.posted[i] }
 
-// Completed counts the access epochs to the target that local process i has
-// completed. Process i adds to it, when its operations are applied, and then rings
-// the target, which waits for it.
+// Completed returns the number of access epochs to the target that local process i has completed.
+// Process i adds to it when its operations are applied, and then rings the target, which waits for
+// it.
 func (w *Window) Completed(i int) *atomic.Uint64 { return &w.lock.line(i).completed }
 
-// TableVersion is odd while the target changes its attach table or what follows
-// here: a reader uses what it has read only if the version was even and the same
-// before and after.
+// TableVersion returns the version of the attach table and of the two words below. It is odd while
+// the target changes them: a reader uses what it has read only if the version was even before, and
+// the same after.
 func (w *Window) TableVersion() *atomic.Uint64 { return &w.table().version }
 
-// TableOff is where the attach table begins, in the target's heap.
+// TableOff returns the offset of the attach table in the target's heap.
 func (w *Window) TableOff() *atomic.Uint64 { return &w.table().off }
 
-// TableLen is its length.
+// TableLen returns the length of the attach table in entries.
 func (w *Window) TableLen() *atomic.Uint64 { return &w.table().len }
 
-// HandleDir is where the directory of the handle table begins, in the target's heap, plus 1;
-// 0 before there is one. It is stored once.
+// HandleDir returns 1 + the offset of the directory of the handle table in the target's heap, 0 if
+// there is none. It is stored once.
 func (w *Window) HandleDir() *atomic.Uint64 { return &w.table().handles }
 
-// Stripes are the locks of the accumulates to the target.
+// Stripes returns the stripes of the accumulates to the target.
 func (w *Window) Stripes() *Stripes { return w.stripes }

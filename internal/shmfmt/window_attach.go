@@ -8,24 +8,24 @@ import (
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// Attached is memory that is attached to a dynamic window, as its process tells others
-// of the node.
+// Attached is memory that is attached to a dynamic window, as its process publishes it to the other
+// processes of the node.
 type Attached struct {
 	Addr uint64 // in its process
 	Size uint64 // in bytes
-	Off  int64  // in its process's segment, -1 if it is not there
+	Off  int64  // in the heap of its process, -1 if it is not in the heap
 }
 
 // attachedWords is the length of an entry: address, size, offset.
 const attachedWords = 3
 
-// AttachTable is what a process has attached to a dynamic window, sorted by address: an
-// array of entries in its memory, whose place and length stand in the control block.
-// Only the process writes it, between two odd and even values of TableVersion; a
-// reader, who loads word by word, may see anything meanwhile.
+// AttachTable lists what a process has attached to a dynamic window, sorted by address. It is an
+// array of entries in the process's memory; the control block contains its offset and length. Only
+// the process writes it, while TableVersion is odd. A reader loads word by word, and may see any
+// values meanwhile.
 type AttachTable struct{ words []atomic.Uint64 }
 
-// AttachTableSize is the size in bytes of a table of n entries.
+// AttachTableSize returns the size in bytes of a table of n entries.
 func AttachTableSize(n int) int64 { return int64(n) * attachedWords * 8 }
 
 // OpenAttachTable returns the table in mem, which begins at a line.
@@ -36,7 +36,7 @@ func OpenAttachTable(mem []byte) AttachTable {
 	return AttachTable{unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&mem[0])), len(mem)/8)}
 }
 
-// Cap is how many entries there is room for.
+// Cap returns the number of entries that the table has room for.
 func (t AttachTable) Cap() int { return len(t.words) / attachedWords }
 
 // Set stores entry i.
@@ -53,13 +53,12 @@ func (t AttachTable) Get(i int) Attached {
 	return Attached{w[0].Load(), w[1].Load(), int64(w[2].Load())}
 }
 
-// Find returns the entry that holds n bytes from an address on, among the first count, and
-// false if there is none. If several do together, which lie side by side, it is what they
-// are together: mixed says that it is not in the segment as a whole, although a part of it
-// is.
+// Find returns the entry, among the first count, that contains n bytes from address addr, and false
+// if there is none. If several adjacent entries contain the bytes together, it returns the union of
+// these. mixed says that only a part of the union is in the heap.
 func (t AttachTable) Find(count int, addr, n uint64) (x Attached, mixed, ok bool) {
 	lo, hi := 0, min(count, t.Cap())
-	for lo < hi { // the first that begins behind addr
+	for lo < hi { // finds the first entry that begins behind addr
 		mid := int(uint(lo+hi) / 2)
 		if t.Get(mid).Addr <= addr {
 			lo = mid + 1
@@ -75,7 +74,7 @@ func (t AttachTable) Find(count int, addr, n uint64) (x Attached, mixed, ok bool
 	if planted.AttachByOne {
 		n--
 	}
-	if at > x.Size || n > math.MaxUint64-at { // while the table changes, sizes may be anything
+	if at > x.Size || n > math.MaxUint64-at { // while the table changes, sizes may have any value
 		return x, false, false
 	}
 	for some := x.Off >= 0; n > x.Size-at; lo++ {

@@ -6,30 +6,30 @@ import (
 	"unsafe"
 )
 
-// HandleSlot is what a process tells others of the node of memory that a memory handle
-// names. Slots never move and are never given back while the window lives, so that who has
-// found one can look at it before each operation: a slot that is empty, or somebody
-// else's, has another key.
+// HandleSlot describes the memory of one memory handle to the other processes of the node. Slots
+// never move and are not freed while the window exists, so that a process that has found a slot can
+// check its key before each operation: the key of an empty slot, or of a slot that is used again,
+// is another one.
 //
-// The process stores what follows the key before the key, and 0 to the key before anything
-// else is changed; a reader loads the key before and after the rest.
+// The owner stores the key after the other words, and stores 0 to the key before it changes any of
+// them. A reader loads the key before and after the other words.
 type HandleSlot struct {
-	key             atomic.Uint64 // drawn at random for each handle; 0: none
+	key             atomic.Uint64 // random for each handle; 0: none
 	addr, size, off atomic.Uint64
 	_               [Line - 32]byte
 }
 
-// Handled is what a slot tells: the memory as its process sees it.
+// Handled is the content of a slot: the memory of a handle.
 type Handled struct {
 	Addr uint64 // in its process
 	Size uint64 // in bytes
-	Off  int64  // in its process's segment, -1 if it is not there
+	Off  int64  // in the heap of its process, -1 if it is not in the heap
 }
 
-// Key is the word to be looked at before each operation.
+// Key returns the word that an origin checks before each operation.
 func (s *HandleSlot) Key() *atomic.Uint64 { return &s.key }
 
-// Fill makes an empty slot tell of memory.
+// Fill fills an empty slot.
 func (s *HandleSlot) Fill(key uint64, x Handled) {
 	s.addr.Store(x.Addr)
 	s.size.Store(x.Size)
@@ -40,7 +40,7 @@ func (s *HandleSlot) Fill(key uint64, x Handled) {
 // Clear empties the slot.
 func (s *HandleSlot) Clear() { s.key.Store(0) } // pairs as in Fill
 
-// Read returns what the slot tells of key, false if that is not there.
+// Read returns the content of the slot if its key is key, otherwise false.
 func (s *HandleSlot) Read(key uint64) (x Handled, ok bool) {
 	if key == 0 || s.key.Load() != key {
 		return x, false
@@ -50,20 +50,20 @@ func (s *HandleSlot) Read(key uint64) (x Handled, ok bool) {
 }
 
 const (
-	// handleFirst is how many slots the first chunk of a handle table has: a page.
+	// handleFirst is the number of slots in the first chunk of a handle table: a page.
 	handleFirst = 64
-	// handleChunks is how many chunks there can be, each with twice the slots of the one
-	// before: 2^30 handles at a time.
+	// handleChunks is the largest number of chunks, each with twice the slots of the one before:
+	// 2^30 handles at a time.
 	handleChunks = 24
-	// HandleSlots is how many slots a table can have.
+	// HandleSlots is the largest number of slots of a table.
 	HandleSlots = handleFirst<<handleChunks - handleFirst
 )
 
-// HandleDir is the directory of a handle table: where in the heap of its process each chunk
-// begins, plus 1; 0 before there is one.
+// HandleDir is the directory of a handle table. For each chunk it contains 1 + the offset in the
+// heap of its process, 0 if the chunk does not exist.
 type HandleDir struct{ chunks *[handleChunks]atomic.Uint64 }
 
-// HandleDirSize is its size in bytes.
+// HandleDirSize is the size of a HandleDir in bytes.
 const HandleDirSize = handleChunks * 8
 
 // OpenHandleDir returns the directory in mem.
@@ -71,15 +71,15 @@ func OpenHandleDir(mem []byte) HandleDir {
 	return HandleDir{(*[handleChunks]atomic.Uint64)(unsafe.Pointer(unsafe.SliceData(mem[:HandleDirSize])))}
 }
 
-// HandleChunk is which chunk slot i is in, as which of its slots, and how large the chunk is
-// in bytes.
+// HandleChunk returns the chunk of slot i, the index of the slot in the chunk, and the size of the
+// chunk in bytes.
 func HandleChunk(i int) (chunk, at int, size int64) {
 	chunk = bits.Len(uint(i)+handleFirst) - bits.Len(handleFirst)
 	first := handleFirst << chunk
 	return chunk, i + handleFirst - first, int64(first) * Line
 }
 
-// Chunk is the word that tells where a chunk is.
+// Chunk returns the entry of chunk i.
 func (d HandleDir) Chunk(i int) *atomic.Uint64 { return &d.chunks[i] }
 
 // OpenHandleSlot returns the slot in mem, which begins at a line.

@@ -16,23 +16,23 @@ import (
 )
 
 const (
-	// mourners is how many processes lock in the tests below.
-	mourners = 6
-	// mournerVariable makes this test binary one of them: its number.
-	mournerVariable = "HALO_TEST_MOURNER"
+	// lockers is how many processes lock in the tests below.
+	lockers = 6
+	// lockerVariable makes this test binary one of them: its number.
+	lockerVariable = "HALO_TEST_LOCKER"
 )
 
-// mourning is the memory of the processes, behind the control block.
-type mourning struct {
-	dead    [1]atomic.Uint64        // as the parent has found them
-	writers atomic.Uint64           // 1 + who has the lock exclusively
-	readers [mourners]atomic.Uint64 // who has it shared
-	phase   [mourners]atomic.Uint64 // where in its round a process is
-	rounds  [mourners]atomic.Uint64 // that it has ended
-	told    atomic.Uint64           // deaths that were told of
-	stop    atomic.Uint64           // asks all to end
-	stay    atomic.Uint64           // 1 + who stays in the lock until it is killed
-	broken  atomic.Uint64           // two were in it together
+// lockerMemory is the memory of the processes, behind the control block.
+type lockerMemory struct {
+	dead    [1]atomic.Uint64       // as the parent has found them
+	writers atomic.Uint64          // 1 + who has the lock exclusively
+	readers [lockers]atomic.Uint64 // who has it shared
+	phase   [lockers]atomic.Uint64 // where in its round a process is
+	rounds  [lockers]atomic.Uint64 // that it has ended
+	told    atomic.Uint64          // deaths that were told of
+	stop    atomic.Uint64          // asks all to end
+	stay    atomic.Uint64          // 1 + who stays in the lock until it is killed
+	broken  atomic.Uint64          // two were in it together
 }
 
 const (
@@ -43,21 +43,21 @@ const (
 	leaving
 )
 
-func mournAt(mem []byte) (*Window, *mourning, error) {
-	at := (WindowSize(mourners) + Line - 1) &^ (Line - 1)
-	w, err := OpenWindow(mem, 9, mourners)
-	return w, (*mourning)(unsafe.Pointer(&mem[at])), err
+func openLockerMemory(mem []byte) (*Window, *lockerMemory, error) {
+	at := (WindowSize(lockers) + Line - 1) &^ (Line - 1)
+	w, err := OpenWindow(mem, 9, lockers)
+	return w, (*lockerMemory)(unsafe.Pointer(&mem[at])), err
 }
 
-// mourn is what a process of the test below does: it locks, shared or exclusively, looks
+// runLocker is what a process of the test below does: it locks, shared or exclusively, looks
 // whether it may be there, and unlocks.
-func mourn(number string) {
+func runLocker(number string) {
 	me, _ := strconv.Atoi(number)
 	mem, err := sys.Map(os.NewFile(3, "memory"), 1<<20)
 	if err != nil {
 		panic(err)
 	}
-	w, m, err := mournAt(mem)
+	w, m, err := openLockerMemory(mem)
 	if err != nil {
 		panic(err)
 	}
@@ -70,19 +70,19 @@ func mourn(number string) {
 		l.Claim(me, exclusive, ring)
 		for found := l.Look(me, dead); found != LockFree; found = l.Look(me, dead) {
 			if g.IntN(4) == 0 {
-				l.Doze(me, found)
+				l.AnnounceSleep(me, found)
 			}
 			runtime.Gosched()
 			sys.Yield()
 		}
 		l.Hold(me)
 		m.phase[me].Store(inside)
-		if local, _ := l.Heir(dead); local >= 0 {
+		if local, _ := l.ReapDead(dead); local >= 0 {
 			m.told.Add(1)
 		}
 		if exclusive {
 			m.writers.Store(uint64(me) + 1)
-			for i := range mourners {
+			for i := range lockers {
 				if i != me && !dead.Has(i) && m.readers[i].Load() != 0 {
 					m.broken.Store(1)
 				}
@@ -109,7 +109,7 @@ func mourn(number string) {
 
 // linger gives the core away now and then, so that a process is killed in the lock, too, and
 // does not return in a process that is to be killed there.
-func (m *mourning) linger(me int, g *rand.Rand) {
+func (m *lockerMemory) linger(me int, g *rand.Rand) {
 	for range g.IntN(4) {
 		sys.Yield()
 	}
@@ -144,17 +144,17 @@ func killSome(t *testing.T, run int) {
 		t.Fatal(err)
 	}
 	defer sys.Unmap(mem)
-	if _, err := FormatWindow(mem, 9, mourners); err != nil {
+	if _, err := FormatWindow(mem, 9, lockers); err != nil {
 		t.Fatal(err)
 	}
-	_, m, err := mournAt(mem)
+	_, m, err := openLockerMemory(mem)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all [mourners]*exec.Cmd
+	var all [lockers]*exec.Cmd
 	for i := range all {
 		all[i] = exec.Command(os.Args[0])
-		all[i].Env = append(os.Environ(), fmt.Sprintf("%s=%d", mournerVariable, i))
+		all[i].Env = append(os.Environ(), fmt.Sprintf("%s=%d", lockerVariable, i))
 		all[i].ExtraFiles = []*os.File{f}
 		if err := all[i].Start(); err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func killSome(t *testing.T, run int) {
 		}
 	}
 	progress := func(what string, alive []int) {
-		var before [mourners]uint64
+		var before [lockers]uint64
 		for _, i := range alive {
 			before[i] = m.rounds[i].Load()
 		}
@@ -181,7 +181,7 @@ func killSome(t *testing.T, run int) {
 			})
 		}
 	}
-	alive := make([]int, mourners)
+	alive := make([]int, lockers)
 	for i := range alive {
 		alive[i] = i
 	}
@@ -191,7 +191,7 @@ func killSome(t *testing.T, run int) {
 	for len(alive) > 1 {
 		k := g.IntN(len(alive))
 		victim := alive[k]
-		if len(alive) == mourners {
+		if len(alive) == lockers {
 			m.stay.Store(uint64(victim) + 1)
 			wait(fmt.Sprintf("process %d does not get the lock", victim), func() bool {
 				return m.phase[victim].Load() == staying

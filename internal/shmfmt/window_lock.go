@@ -8,33 +8,31 @@ import (
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// Lock is the passive lock of a window at one target, shared or exclusive, held in
-// memory. Claimants are the n processes of the node, each for itself, and number n:
-// the target's service, for all origins on other nodes.
+// Lock is the passive lock of a window at one target, shared or exclusive, in shared memory. Its
+// claimants are the n processes of the node, each for itself, and number n: the target's service,
+// for all origins on other nodes.
 //
-// It is Lamport's bakery with announcements. To claim it a claimant sets its bit,
-// draws a ticket, and writes ticket and mode to its own line. It has the lock when no
-// claim that is older conflicts with its own; so conflicting claims have it in the
-// order of their tickets, and nobody starves. A bit without a claim is of somebody who
-// is drawing a ticket, perhaps an older one, or who is leaving: one waits for that to
-// be over. To release it a claimant takes back claim and bit.
+// It is Lamport's bakery algorithm with announcements. To claim the lock a claimant sets its bit,
+// draws a ticket, and writes ticket and mode to its own line. It holds the lock when no older claim
+// conflicts with its own. So conflicting claims hold it in the order of their tickets, and no
+// claimant starves. A bit without a claim belongs to a claimant that is drawing a ticket, perhaps
+// an older one, or that is leaving: the others wait until it has done so. To release the lock a
+// claimant retracts its claim and its bit.
 //
-// Nothing is handed over, so a claimant that dies needs nobody's help: the others
-// pass over its claim when they know of the death. A claim that is not Trying any more
-// was a lock that was held. Whoever has the lock next and takes such a claim of a
-// dead process away is the one that is told (Heir).
+// The lock is not handed over, so the death of a claimant blocks nobody: the others ignore its
+// claim once they know of the death. A claim without claimTrying belongs to a holder. The next
+// holder that removes such a claim of a dead process reports the death (ReapDead).
 //
-// A claimant that goes to sleep says so in its claim, looks once more, and sleeps
-// until Moves moves. Whoever releases the lock, after that, moves Moves and rings
-// those asleep that it makes free: so with many waiters each release wakes one, or
-// the readers that are next. Who publishes its claim rings those that have found only
-// its bit (stalled).
+// A claimant announces in its claim that it goes to sleep, looks once more, and sleeps until Moves
+// changes. A later release changes Moves and rings the sleepers that can hold the lock now: one
+// exclusive claimant, or the readers that are next. A claimant that publishes its claim rings those
+// that have found only its bit (claimStalled).
 //
-// Rejected: a mutex with a queue in memory (a death in the middle of changing the queue
-// is everybody's end), and one word of counts (it does not say who held it).
+// Rejected: a mutex with a queue in memory, since a death in the middle of a change leaves a broken
+// queue; and one word of counts, since it does not say who held the lock.
 //
-// Steps are methods of their own, so that tests can interleave them and end a
-// claimant after each.
+// Steps are methods of their own, so that tests can interleave them and end a claimant after each
+// step.
 type Lock struct {
 	head  *lockHead
 	bits  []atomic.Uint64 // of claimants
@@ -44,8 +42,8 @@ type Lock struct {
 // lockHead is followed by the bits, in the same line if they are few.
 type lockHead struct {
 	next   atomic.Uint64 // counts tickets
-	moves  atomic.Uint64 // counts changes that somebody was woken for
-	orphan atomic.Uint64 // 1 + rank of an origin on another node that died with the lock, 0 if none
+	moves  atomic.Uint64 // counts changes for which a claimant was woken
+	orphan atomic.Uint64 // 1 + rank of an origin on another node that died as the holder, 0 if none
 }
 
 const lockBits = int64(unsafe.Sizeof(lockHead{}))
@@ -64,30 +62,30 @@ func newLock(mem []byte, n int) Lock {
 // A claim is a ticket and these bits; 0 is none.
 const (
 	claimExclusive = 1 << iota
-	claimTrying    // has not got the lock yet
-	claimAsleep    // wants to be rung when a release makes it free
-	claimStalled   // wants to be rung when somebody publishes a claim
+	claimTrying    // does not hold the lock yet
+	claimAsleep    // must be rung when a release lets it hold the lock
+	claimStalled   // must be rung when another claim is published
 	claimTicket    = 1 << iota
 )
 
 // LockState is what a claimant finds.
 type LockState int
 
-// The states. The order is that of what to be rung for.
+// The states, in the order of what the claimant must be rung for.
 const (
-	// LockFree says that the claimant has the lock.
+	// LockFree says that the claimant can hold the lock.
 	LockFree LockState = iota
 	// LockTaken says that an older claim conflicts.
 	LockTaken
-	// LockUnclear says that somebody is drawing a ticket, perhaps an older one.
+	// LockUnclear says that another claimant is drawing a ticket, perhaps an older one.
 	LockUnclear
 )
 
-// Dead are the local processes that are known to be dead, as each process sees it.
-// Deaths are added beside lookups.
+// Dead is the set of local processes that this process knows to be dead. Add and Has may be called
+// at the same time.
 type Dead []atomic.Uint64
 
-// NewDead is an empty set for n local processes.
+// NewDead returns an empty set for n local processes.
 func NewDead(n int) Dead { return make(Dead, (n+63)/64) }
 
 // Add adds process i.
@@ -105,10 +103,10 @@ func (d Dead) word(w int) uint64 {
 
 func (l *Lock) line(i int) *windowLine { return &l.lines[i] }
 
-// Service is the claimant that stands for the origins on other nodes.
+// Service returns the number of the claimant for the origins on other nodes.
 func (l *Lock) Service() int { return len(l.lines) - 1 }
 
-// Claim makes a claim for claimant i, who has none. ring wakes a claimant.
+// Claim makes a claim for claimant i, which has none. ring wakes a claimant.
 func (l *Lock) Claim(i int, exclusive bool, ring func(claimant int)) {
 	l.announce(i)
 	l.publish(i, l.draw(), exclusive)
@@ -121,8 +119,8 @@ func (l *Lock) announce(i int) { l.bits[i/64].Or(1 << (i % 64)) }
 
 func (l *Lock) draw() (ticket uint64) { return l.head.next.Add(1) }
 
-// publish is a full fence: either a claimant that looks later sees the claim, or
-// what it has published is seen by who looks after this.
+// publish is a full fence: of two claimants that publish and then look, at least one sees the claim
+// of the other.
 func (l *Lock) publish(i int, ticket uint64, exclusive bool) {
 	c := ticket*claimTicket | claimTrying
 	if exclusive && !planted.LockShared {
@@ -131,7 +129,7 @@ func (l *Lock) publish(i int, ticket uint64, exclusive bool) {
 	l.line(i).claim.Store(c)
 }
 
-// crowded reports whether others have announced themselves.
+// crowded reports whether claimants other than i have set their bits.
 func (l *Lock) crowded(i int) bool {
 	for w := range l.bits {
 		b := l.bits[w].Load()
@@ -145,13 +143,13 @@ func (l *Lock) crowded(i int) bool {
 	return false
 }
 
-// unstall rings those who wait until the claim of i is published.
+// unstall rings the claimants that wait until the claim of i is published.
 func (l *Lock) unstall(i int, ring func(claimant int)) {
 	moved := false
 	for w := range l.bits {
 		for b := l.bits[w].Load(); b != 0; b &= b - 1 {
 			o := w*64 + bits.TrailingZeros64(b)
-			if o == i || o >= len(l.lines) || l.line(o).claim.Load()&claimStalled == 0 { // pairs with the store in Doze
+			if o == i || o >= len(l.lines) || l.line(o).claim.Load()&claimStalled == 0 { // pairs with the store in AnnounceSleep
 				continue
 			}
 			if !moved {
@@ -163,7 +161,7 @@ func (l *Lock) unstall(i int, ring func(claimant int)) {
 	}
 }
 
-// Look reports whether claimant i has the lock, as far as those count who are not dead.
+// Look reports whether claimant i can hold the lock. Claims of the dead do not count.
 func (l *Lock) Look(i int, dead Dead) LockState {
 	state, own := LockFree, l.line(i).claim.Load()
 	for w := range l.bits {
@@ -174,7 +172,7 @@ func (l *Lock) Look(i int, dead Dead) LockState {
 		for b &^= dead.word(w); b != 0; b &= b - 1 {
 			o := w*64 + bits.TrailingZeros64(b)
 			if o >= len(l.lines) {
-				break // nobody's
+				break // no claimant has this bit
 			}
 			c := l.line(o).claim.Load() // pairs with the stores in publish and leave
 			switch {
@@ -190,29 +188,30 @@ func (l *Lock) Look(i int, dead Dead) LockState {
 	return state
 }
 
-// Hold notes that claimant i, whose claim Look has found free, has the lock.
+// Hold records that claimant i, for which Look has returned LockFree, holds the lock.
 func (l *Lock) Hold(i int) {
 	c := &l.line(i).claim
 	Publish(c, c.Load()&^(claimTrying|claimAsleep|claimStalled))
 }
 
-// Doze says that claimant i is about to sleep because it has found that state. It
-// must look once more after this. It is a full fence.
-func (l *Lock) Doze(i int, found LockState) {
+// AnnounceSleep records that claimant i is about to sleep, because Look has returned found. It must
+// Look once more before it sleeps. AnnounceSleep is a full fence.
+func (l *Lock) AnnounceSleep(i int, found LockState) {
 	c := &l.line(i).claim
 	flags := uint64(claimAsleep)
 	if found == LockUnclear {
 		flags |= claimStalled
 	}
-	if !planted.DozeSilent {
+	if !planted.SleepUnannounced {
 		c.Store(c.Load() | flags)
 	}
 }
 
-// Moves is the word to sleep on: its value before the Look is to be passed.
+// Moves returns the word to sleep on. A claimant loads it before its last Look, and sleeps while it
+// has that value.
 func (l *Lock) Moves() *atomic.Uint64 { return &l.head.moves }
 
-// Release takes back the claim of i, whether it had the lock or only tried.
+// Release retracts the claim of i, whether it held the lock or only tried.
 func (l *Lock) Release(i int, dead Dead, ring func(claimant int)) {
 	l.retract(i)
 	l.leave(i)
@@ -223,11 +222,11 @@ func (l *Lock) Release(i int, dead Dead, ring func(claimant int)) {
 
 func (l *Lock) retract(i int) { Publish(&l.line(i).claim, 0) }
 
-// leave is a full fence: it pairs with Doze.
+// leave is a full fence: it pairs with AnnounceSleep.
 func (l *Lock) leave(i int) { l.bits[i/64].And(^(uint64(1) << (i % 64))) }
 
-// wake rings those who sleep and have the lock now. One who is drawing a ticket is
-// not waited for: it rings by itself.
+// wake rings the sleepers that can hold the lock now. It does not wait for claimants that are drawing a
+// ticket: they ring the stalled sleepers themselves.
 func (l *Lock) wake(i int, dead Dead, ring func(claimant int)) {
 	oldest, oldestExclusive := ^uint64(0), ^uint64(0)
 	for _, c := range l.claims(i, dead) {
@@ -250,7 +249,7 @@ func (l *Lock) wake(i int, dead Dead, ring func(claimant int)) {
 	}
 }
 
-// claims are those of the living but i.
+// claims iterates over the claims of all claimants except i and the dead.
 func (l *Lock) claims(i int, dead Dead) func(func(int, uint64) bool) {
 	return func(yield func(int, uint64) bool) {
 		for w := range l.bits {
@@ -267,7 +266,7 @@ func (l *Lock) claims(i int, dead Dead) func(func(int, uint64) bool) {
 	}
 }
 
-// Contended reports whether another claimant waits to have the lock exclusively.
+// Contended reports whether another claimant waits for the lock, exclusively.
 func (l *Lock) Contended(i int, dead Dead) bool {
 	for _, c := range l.claims(i, dead) {
 		if c&(claimExclusive|claimTrying) == claimExclusive|claimTrying {
@@ -277,19 +276,19 @@ func (l *Lock) Contended(i int, dead Dead) bool {
 	return false
 }
 
-// Heir takes away what the dead have left, and reports one of them that died with
-// the lock: a local process, or one on another node by its rank in the window. It is
-// called by a claimant who has the lock; of all who do one is told of a death.
-func (l *Lock) Heir(dead Dead) (local, far int) {
+// ReapDead removes the claims of the dead, and reports one of them that died as the holder: a local
+// process, or one on another node by its rank in the window. The other result is -1. Holders of the
+// lock call it; each death is reported to one of them.
+func (l *Lock) ReapDead(dead Dead) (local, far int) {
 	for w := range l.bits {
 		for b := l.bits[w].Load() & dead.word(w); b != 0; b &= b - 1 {
 			o := w*64 + bits.TrailingZeros64(b)
 			c := l.line(o).claim.Load()
 			if c != 0 && !l.line(o).claim.CompareAndSwap(c, 0) {
-				continue // another has taken it
+				continue // another holder has removed it
 			}
 			l.leave(o)
-			if c != 0 && c&claimTrying == 0 && !planted.HeirNotTold {
+			if c != 0 && c&claimTrying == 0 && !planted.HolderNotReported {
 				return o, -1
 			}
 		}
@@ -302,6 +301,6 @@ func (l *Lock) Heir(dead Dead) (local, far int) {
 	return -1, -1
 }
 
-// Orphaned notes, for the next Heir, that a member of the window on another node, which is
-// called by its rank, has died with the lock. The service is about to release it.
+// Orphaned records for the next ReapDead that the member of the window with that rank, which is on
+// another node, has died as the holder. The service is about to release the lock.
 func (l *Lock) Orphaned(rank int) { l.head.orphan.Store(uint64(rank) + 1) }

@@ -33,7 +33,7 @@ const (
 	actPublished
 	actLook
 	actLooked
-	actDozed
+	actSleeping
 	actHeld
 	actRetracted
 	actLeft
@@ -48,8 +48,8 @@ type simulation struct {
 	l      *Lock
 	actors []actor
 	dead   Dead
-	mourn  int   // the dead that had the lock and of whom nobody was told yet
-	told   int   // how many were told
+	killed int   // claimants that died as the holder
+	told   int   // how many of these deaths were reported
 	order  []int // claimants whose ticket is drawn and who have not got the lock
 	waits  int
 	deaths int
@@ -122,7 +122,7 @@ func (s *simulation) act(i int) {
 			s.enter(i)
 			s.l.Hold(i)
 			a.step = actHeld
-			if local, _ := s.l.Heir(s.dead); local >= 0 {
+			if local, _ := s.l.ReapDead(s.dead); local >= 0 {
 				if !s.actors[local].dead {
 					s.fail("the living %d is reported dead", local)
 				}
@@ -131,14 +131,14 @@ func (s *simulation) act(i int) {
 		case a.deaths != s.deaths:
 			a.step = actLook
 		case a.found > a.flagged:
-			s.l.Doze(i, a.found)
+			s.l.AnnounceSleep(i, a.found)
 			a.flagged = a.found
 			a.step = actLook
 		default:
-			a.step, a.asleep, a.rung = actDozed, true, false
+			a.step, a.asleep, a.rung = actSleeping, true, false
 			s.waits++
 		}
-	case actDozed: // asleep until rung, or until it sees that Moves has moved before it sleeps
+	case actSleeping: // asleep until rung, or until it sees that Moves has moved before it sleeps
 		if a.asleep && !a.rung && s.l.Moves().Load() <= a.seen {
 			return
 		}
@@ -164,7 +164,7 @@ func (s *simulation) act(i int) {
 func (s *simulation) kill(i int) {
 	a := &s.actors[i]
 	if a.step == actHeld {
-		s.mourn++
+		s.killed++
 	}
 	if a.step < actHeld {
 		s.forget(i)
@@ -241,7 +241,7 @@ func TestLockHistories(t *testing.T) {
 // F3: claimants die between any two steps: the others go on, and of each that had the
 // lock exactly one who has it later is told.
 func TestF3_LockHistoriesWithDeaths(t *testing.T) {
-	mourned := 0
+	died := 0
 	for seed := range histories() {
 		s := simulate(t, seed, true)
 		// Whoever is left takes the lock until nothing is to be told.
@@ -250,16 +250,16 @@ func TestF3_LockHistoriesWithDeaths(t *testing.T) {
 			s.act(i)
 			s.quiet()
 		}
-		if s.told != s.mourn {
-			t.Fatalf("seed %d: %d died with the lock, %d were told of", seed, s.mourn, s.told)
+		if s.told != s.killed {
+			t.Fatalf("seed %d: %d died with the lock, %d were told of", seed, s.killed, s.told)
 		}
-		mourned += s.mourn
+		died += s.killed
 		if s.l.crowded(s.l.Service()) {
 			t.Fatalf("seed %d: bits of the dead are left: %x", seed, s.l.bits[0].Load())
 		}
 	}
-	if mourned < 500 {
-		t.Errorf("only %d died with the lock", mourned)
+	if died < 500 {
+		t.Errorf("only %d died with the lock", died)
 	}
 }
 
@@ -267,14 +267,14 @@ func TestF3_LockHistoriesWithDeaths(t *testing.T) {
 func TestF3_OrphanIsToldOnce(t *testing.T) {
 	l := heapWindow(t, 2).Lock()
 	none := NewDead(2)
-	if local, far := l.Heir(none); local != -1 || far != -1 {
+	if local, far := l.ReapDead(none); local != -1 || far != -1 {
 		t.Errorf("nobody died: %d, %d", local, far)
 	}
 	l.Orphaned(5)
-	if local, far := l.Heir(none); local != -1 || far != 5 {
+	if local, far := l.ReapDead(none); local != -1 || far != 5 {
 		t.Errorf("told of %d, %d, want 5 on another node", local, far)
 	}
-	if local, far := l.Heir(none); local != -1 || far != -1 {
+	if local, far := l.ReapDead(none); local != -1 || far != -1 {
 		t.Errorf("told again: %d, %d", local, far)
 	}
 }

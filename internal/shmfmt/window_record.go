@@ -7,76 +7,76 @@ import (
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// The records of one-sided communication: what the shortest operations on a window look at, in Go
-// (package rma) and in C (abi/lib). Both use the same record, which is the only copy of what is in
-// it, and stands in memory of package hot. C finds a ViewRecord by the handle of a window, and all
-// else from there.
+// The records of one-sided communication contain what the fast paths of operations read, in Go
+// (package rma) and in C (abi/lib). Both use the same record, which is the only copy of its content
+// and is in memory of package hot. C finds a ViewRecord by the handle of a window, and the others
+// from there.
 //
-// No record holds the only pointer to something in the Go heap: the rma.View, rma.Window and
-// rma.target that a record belongs to keep what it points to alive.
+// No record holds the only pointer to something in the Go heap: the rma.View, rma.Window or
+// rma.target that owns a record keeps alive what it points to.
 //
 // A change of a layout needs a new windowRecordVersion.
 
-// windowRecordVersion changes with the layout of the records, and with what they mean.
+// windowRecordVersion changes with the layout of the records, and with the meaning of their fields.
 const windowRecordVersion = 1
 
-// ViewRecord is a window as it is used under one info.
+// ViewRecord is a view of a window: the window with one set of hints.
 type ViewRecord struct {
 	// Window is never nil. It is stored when the view is made and when it is freed, and loaded by
 	// every operation.
 	Window atomic.Pointer[WindowRecord]
-	How    atomic.Uint32 // what of the info the shortest operations look at
+	How    atomic.Uint32 // the hints that matter to the fast paths
 	_      [Line - 12]byte
 }
 
-// WindowRecord is what all views of a window share. It has an array of TargetRecords.
+// WindowRecord is the part that all views of a window share. It has an array of TargetRecords.
 type WindowRecord struct {
-	// Mode opens all targets at once, in epochs of Fence and LockAll; other bits are those of the
-	// epochs. Loaded by every operation. C stores it in one case: when an operation follows a fence.
+	// Mode opens all targets at once, in epochs of Fence and LockAll; its other bits describe
+	// epochs. Every operation loads it. C stores it in one case: when an operation follows a fence.
 	Mode    atomic.Uint32
 	ranks   uint64
 	targets unsafe.Pointer
 	_       [Line - 24]byte
 }
 
-// TargetRecord is one member of a window as an origin sees it. All zero means that the member has
-// not been a target yet, and is closed: End is stored last, when all other fields but Gate, Framed
-// and May have the values that they keep.
+// TargetRecord is one member of a window as an origin sees it. A record of zeros is that of a member
+// that has not been a target yet: it is closed. End is stored last, when all other fields except
+// Gate, Framed and May have their final values.
 type TargetRecord struct {
-	// Gate opens this target by itself; other bits are those of the epochs.
+	// Gate opens this target alone; its other bits describe epochs.
 	Gate atomic.Uint32
-	// Framed says that some operation has gone by frames: without any, whoever has called has made
-	// all there is.
+	// Framed says that an operation was sent in frames. Without any, all operations are complete
+	// when their calls have returned.
 	Framed  atomic.Bool
 	End     atomic.Uint64  // 1 + the highest displacement that is not past the end of the memory
 	Unit    int64          // displacement unit in bytes
 	Mem     unsafe.Pointer // the memory where it is mapped here, else nil
 	Len     int64          // of Mem in bytes
 	Stripes unsafe.Pointer // of accumulates to the target: memory of Stripes
-	Me      uint32         // the local index of the own process, as the stripes have it
-	Locals  uint32         // for how many processes the stripes are
+	Me      uint32         // local index of this process in the stripes
+	Locals  uint32         // number of processes of the stripes
 	Near    bool           // the target is on the node: its control block is mapped here
 	Fine    bool           // elements are updated without the stripes
 	_       [6]byte
 
-	// What the kernel's copies to and from the target need.
+	// The fields below are for copies by the kernel to and from the target.
 	Size int64        // of the target's memory in bytes, mapped or not
 	Addr uint64       // of the memory in its own process
-	Gone *atomic.Bool // that the process is known to have died; nil where the kernel does not copy
+	Gone *atomic.Bool // set when the process is known to have died; nil where the kernel does not copy
 	Pid  int32        // the process
-	May  atomic.Int32 // how many operations may be made so
+	May  atomic.Int32 // how many more operations may be copied by the kernel
 	_    [Line - 32]byte
 }
 
 // TargetRecordSize is the size of a TargetRecord in bytes: two lines.
 const TargetRecordSize = 2 * Line
 
-// SetTargets gives w its targets, in memory of a TargetRecord for each rank.
+// SetTargets makes mem, with a TargetRecord for each rank, the targets of w.
 func (w *WindowRecord) SetTargets(mem []byte) {
 	w.targets, w.ranks = unsafe.Pointer(unsafe.SliceData(mem)), uint64(len(mem)/TargetRecordSize)
 }
 
-// Target is the record of a rank, nil if there is no such rank. It is inlined.
+// Target returns the record of a rank, nil if there is no such rank. It exists so that it inlines.
 func (w *WindowRecord) Target(rank int) *TargetRecord {
 	if uint64(rank) >= w.ranks {
 		return nil
@@ -84,25 +84,25 @@ func (w *WindowRecord) Target(rank int) *TargetRecord {
 	return (*TargetRecord)(unsafe.Add(w.targets, rank*TargetRecordSize))
 }
 
-// SetStripes has accumulates go through s, of which this process is number me.
+// SetStripes makes s the stripes of accumulates to the target. This process is number me in them.
 func (t *TargetRecord) SetStripes(s *Stripes, me int) {
 	t.Stripes, t.Locals, t.Me = s.mem, uint32(s.n), uint32(me)
 }
 
-// SwapFavoured stores value in the word at a place of the memory if compare stands there, and
-// returns what it was. It reports false, and has done nothing, where that takes more than the favour
-// of the stripe, or the word is not aligned. All arguments are in registers: the copies of slices
-// between three calls take as long as an atomic operation.
-func (t *TargetRecord) SwapFavoured(at int64, value, compare uint64) (was uint64, ok bool) {
+// SwapBiased stores value in the word at offset at of the memory if the word is compare, and
+// returns what the word was. It reports false, and has done nothing, if the stripe is not biased to
+// this process and free, or if the word is not aligned. All arguments are in registers: copying
+// slices between three calls takes as long as an atomic operation.
+func (t *TargetRecord) SwapBiased(at int64, value, compare uint64) (was uint64, ok bool) {
 	p := unsafe.Add(t.Mem, at)
 	if planted.StripeOfTheEnd || uintptr(p)&7 != 0 || t.Fine {
 		return 0, false
 	}
 	s := Stripes{t.Stripes, int(t.Locals)}
-	return s.swapFavoured(Stripe(at), int(t.Me), (*uint64)(p), compare, value)
+	return s.swapBiased(Stripe(at), int(t.Me), (*uint64)(p), compare, value)
 }
 
-// Copy makes t, which is zero, what from is.
+// Copy copies from to t, which is zero.
 func (t *TargetRecord) Copy(from *TargetRecord) {
 	t.Unit, t.Mem, t.Len, t.Stripes, t.Me, t.Locals = from.Unit, from.Mem, from.Len, from.Stripes, from.Me, from.Locals
 	t.Near, t.Fine, t.Size, t.Addr, t.Gone, t.Pid = from.Near, from.Fine, from.Size, from.Addr, from.Gone, from.Pid
@@ -112,7 +112,7 @@ func (t *TargetRecord) Copy(from *TargetRecord) {
 	t.End.Store(from.End.Load()) // pairs with the loads by operations
 }
 
-// WindowRecordLayout is where things are in the records, for code in other languages.
+// WindowRecordLayout returns the layout of the records, for code in other languages.
 func WindowRecordLayout() []Field {
 	var v ViewRecord
 	var w WindowRecord

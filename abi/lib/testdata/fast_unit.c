@@ -292,40 +292,40 @@ static void stripe(void) {
 	EXPECT(9, at(2));
 	EXPECT(0, (uint32_t)*readers(0, ME));
 	EXPECT(3, *writer(0));
-	*writer(0) = (uint64_t)3 << HALO_STRIPE_FAVOUR | 3; /* and is favoured */
+	*writer(0) = (uint64_t)3 << HALO_STRIPE_BIAS | 3; /* and the bias is to it */
 	EXPECT(0, add(2, 5, &old));
-	EXPECT((uint64_t)3 << HALO_STRIPE_FAVOUR | 3, *writer(0));
-	*writer(0) = (uint64_t)3 << HALO_STRIPE_FAVOUR; /* only favoured: that ends */
+	EXPECT((uint64_t)3 << HALO_STRIPE_BIAS | 3, *writer(0));
+	*writer(0) = (uint64_t)3 << HALO_STRIPE_BIAS; /* only the bias, which ends */
 	EXPECT(1, add(2, 1, &old));
 	EXPECT(10, at(2));
 	EXPECT(0, *writer(0));
-	*writer(0) = (uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR | (ME + 1); /* another thread of this process */
+	*writer(0) = (uint64_t)(ME + 1) << HALO_STRIPE_BIAS | (ME + 1); /* another thread of this process */
 	EXPECT(0, add(2, 1, &old));
 
-	reset(); /* who comes often is favoured */
-	for (int i = 0; i < HALO_STRIPE_FAVOUR_EVERY; i++) {
+	reset(); /* a process that enters often gets the bias */
+	for (int i = 0; i < HALO_STRIPE_BIAS_EVERY; i++) {
 		EXPECT(0, *writer(0));
 		EXPECT(1, add(2, 1, &old));
 	}
-	EXPECT((uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR, *writer(0));
+	EXPECT((uint64_t)(ME + 1) << HALO_STRIPE_BIAS, *writer(0));
 	uint64_t count = *readers(0, ME);
 	EXPECT(1, add(2, 1, &old));
-	EXPECT(HALO_STRIPE_FAVOUR_EVERY, old);
-	EXPECT(1, swap(2, HALO_STRIPE_FAVOUR_EVERY + 1, 7, &old));
+	EXPECT(HALO_STRIPE_BIAS_EVERY, old);
+	EXPECT(1, swap(2, HALO_STRIPE_BIAS_EVERY + 1, 7, &old));
 	EXPECT(7, at(2));
 	EXPECT(1, swap(2, 8, 9, &old));
 	EXPECT(7, at(2));
 	EXPECT(count, *readers(0, ME)); /* as the writer, that is */
-	EXPECT((uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR, *writer(0));
-	*readers(0, 2) = 1; /* somebody else is inside: the favour ends */
+	EXPECT((uint64_t)(ME + 1) << HALO_STRIPE_BIAS, *writer(0));
+	*readers(0, 2) = 1; /* another reader is inside: the bias ends */
 	EXPECT(1, add(2, 1, &old));
 	EXPECT(8, at(2));
 	EXPECT(0, *writer(0));
 	EXPECT(count + ((uint64_t)1 << 32), *readers(0, ME));
 
 	reset();
-	SET(uint32_t, target, HALO_TARGET_LOCALS, HALO_STRIPE_FAVOUR_MOST + 1); /* none among many; the counts beyond are not looked at */
-	*readers(0, ME) = (uint64_t)(HALO_STRIPE_FAVOUR_EVERY - 1) << 32;
+	SET(uint32_t, target, HALO_TARGET_LOCALS, HALO_STRIPE_BIAS_MOST + 1); /* none among many; the counts beyond are not looked at */
+	*readers(0, ME) = (uint64_t)(HALO_STRIPE_BIAS_EVERY - 1) << 32;
 	EXPECT(1, add(2, 1, &old));
 	EXPECT(0, *writer(0));
 
@@ -375,9 +375,9 @@ static void elements(void) {
 	memcpy(&was, memory + 32, 8);
 	EXPECT(1, was == 1.5);
 	EXPECT(0, (uint32_t)*readers(0, ME));
-	*writer(0) = (uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR;
+	*writer(0) = (uint64_t)(ME + 1) << HALO_STRIPE_BIAS;
 	EXPECT(0, halo_fast_fetch_and_op(&nan, &was, MPI_DOUBLE, 1, 8, MPI_SUM, win));
-	EXPECT((uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR, *writer(0));
+	EXPECT((uint64_t)(ME + 1) << HALO_STRIPE_BIAS, *writer(0));
 }
 
 static int sums(int64_t n, MPI_Aint disp, int64_t *old) {
@@ -392,7 +392,7 @@ static void rows(void) {
 	int64_t old[130], v[2] = {1, 1};
 	double d[3] = {1, 2, 0};
 	const MPI_Aint border = ((MPI_Aint)1 << HALO_STRIPE_SHIFT) / 4;
-	const uint64_t mine = (uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR;
+	const uint64_t mine = (uint64_t)(ME + 1) << HALO_STRIPE_BIAS;
 	reset();
 	EXPECT(1, sums(128, 2, NULL));
 	EXPECT(1, sums(5, 2, old));
@@ -429,8 +429,8 @@ static void rows(void) {
 	EXPECT(before, at(2));
 	*readers(0, 2) = (uint64_t)7 << 32;
 	EXPECT(1, sums(2, 2, NULL));
-	EXPECT(mine, *writer(0)); /* the own favour stays, that of others goes */
-	*writer(0) = (uint64_t)3 << HALO_STRIPE_FAVOUR;
+	EXPECT(mine, *writer(0)); /* a bias to this process stays, to another one ends */
+	*writer(0) = (uint64_t)3 << HALO_STRIPE_BIAS;
 	EXPECT(1, sums(2, 2, NULL));
 	EXPECT(0, *writer(0));
 
@@ -511,10 +511,10 @@ static void long_rows(void) {
 	*writer(1) = 3;
 	EXPECT(1, long_sums(16, border - 32)); /* ends where that begins */
 	EXPECT(0, long_sums(17, border - 32));
-	*writer(1) = (uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR;
+	*writer(1) = (uint64_t)(ME + 1) << HALO_STRIPE_BIAS;
 	EXPECT(1, long_sums(16, border - 2));
 	EXPECT(0, *writer(0));
-	EXPECT((uint64_t)(ME + 1) << HALO_STRIPE_FAVOUR, *writer(1));
+	EXPECT((uint64_t)(ME + 1) << HALO_STRIPE_BIAS, *writer(1));
 
 	/* What shares memory, and what has no kernel. */
 	EXPECT(0, halo_fast_accumulate(memory + 64, 9, MPI_INT64_T, 1, 0, 9, MPI_INT64_T, MPI_SUM, win));

@@ -12,7 +12,7 @@ import (
 // The short form of make faults: some faults of different kinds that are found at once. Their
 // tests pass without them, in a build that has them all.
 func TestSomeFaultsAreFound(t *testing.T) {
-	some := []string{"FetchedOutside", "FavourBlind", "WriterNotReaped", "DrawerPassed", "FreedTwice"}
+	some := []string{"FetchedOutside", "BiasBlind", "WriterNotReaped", "DrawerPassed", "FreedTwice"}
 	list := slices.DeleteFunc(faults(), func(s sought) bool { return !slices.Contains(some, s.name) })
 	if len(list) != len(some) {
 		t.Fatalf("%d of %d faults are there", len(list), len(some))
