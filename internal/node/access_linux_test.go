@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// The kernel writes into a peer's memory, block after block.
+// Write copies all blocks to the memory of a peer.
 func TestWriteReachesThePeersMemory(t *testing.T) {
 	f := nodetest.New(t, 2).Start(t)
 	if err := f[0].Write(1, [][]byte{make([]byte, 1)}, 1<<20); !errors.Is(err, fabric.ErrUnsupported) {
@@ -39,7 +39,7 @@ func TestWriteReachesThePeersMemory(t *testing.T) {
 			t.Errorf("Write at %#x succeeded", bad)
 		}
 	}
-	// The number of a dead process may be another's.
+	// Another process may have the id of a dead one.
 	f[0].Lose(1, errors.New("killed by the test"))
 	if err := f[0].Write(1, [][]byte{here}, addr); !errors.Is(err, fabric.ErrUnsupported) {
 		t.Errorf("Write to a dead process: %v", err)
@@ -69,7 +69,7 @@ func TestReadReachesThePeersMemory(t *testing.T) {
 	there := bytes.Repeat([]byte("remote memory "), 10000)
 	here := make([]byte, len(there))
 	addr := uint64(uintptr(unsafe.Pointer(&there[0]))) // large: on the heap, which does not move
-	for _, blocks := range []int{1, 2, 64, 65, 1000} { // the kernel is given so many at a time, and not more than 64
+	for _, blocks := range []int{1, 2, 64, 65, 1000} { // one system call takes at most 64
 		clear(here)
 		var dst [][]byte
 		for i := range blocks {
@@ -89,7 +89,7 @@ func TestReadReachesThePeersMemory(t *testing.T) {
 	}
 }
 
-// The number of a process may mean another one here (another pid namespace).
+// A process id may belong to another process here, in another pid namespace.
 func TestCanReadDemandsTheProbe(t *testing.T) {
 	for name, spoil := range map[string]func(d *shmfmt.Door){
 		"probe":   func(d *shmfmt.Door) { d.Probe[0]++ },

@@ -12,7 +12,7 @@ import (
 
 // A process of an oversubscribed node whose launcher has no bell for it does not join: nobody could
 // wake it.
-func TestCrowdWithoutABell(t *testing.T) {
+func TestOversubscribedNodeNeedsBells(t *testing.T) {
 	h := nodetest.New(t, 2)
 	h.Oversubscribe = true
 	if _, err := node.Open(&nodetest.Process{Host: h, Rank: 1}); err == nil || !strings.Contains(err.Error(), "bell of process 1") {
@@ -38,7 +38,7 @@ func TestPeerThatCannotBeWokenIsLost(t *testing.T) {
 
 // A process that gets no descriptor of a peer's bell asks the launcher to wake that peer, and requests
 // no further descriptors.
-func TestLauncherWakesForWhoHasNoDescriptors(t *testing.T) {
+func TestLauncherWakesForProcessesWithoutDescriptors(t *testing.T) {
 	h := nodetest.NewOversubscribed(t, 3)
 	h.KeepBells = true
 	f := h.Start(t)
@@ -56,7 +56,7 @@ func TestLauncherWakesForWhoHasNoDescriptors(t *testing.T) {
 
 // A process keeps descriptors of bells up to a quarter of those that it may have, and leaves the rest
 // to the program.
-func TestPeersHaveTheirShareOfDescriptors(t *testing.T) {
+func TestBellsLeaveDescriptorsToTheProgram(t *testing.T) {
 	const limit, kept, n = 512, 512 / 4, 512/4 + 3
 	var all syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &all); err != nil {
@@ -81,7 +81,7 @@ func TestPeersHaveTheirShareOfDescriptors(t *testing.T) {
 }
 
 // Sleeping and waking by bells allocates nothing, and ends the sleep of the peer.
-func TestNoAllocationOfAHopInACrowd(t *testing.T) {
+func TestWakeByBellAllocatesNothing(t *testing.T) {
 	f := nodetest.NewOversubscribed(t, 2).Start(t)
 	hop := func() {
 		f[1].Arm()
@@ -95,7 +95,7 @@ func TestNoAllocationOfAHopInACrowd(t *testing.T) {
 }
 
 // Close ends a sleep in progress and closes the descriptors: package leak counts them.
-func TestCloseEndsTheSleepOfACrowd(t *testing.T) {
+func TestCloseEndsSleepOnABell(t *testing.T) {
 	f := nodetest.NewOversubscribed(t, 2).Start(t)
 	done := make(chan struct{})
 	go func() {

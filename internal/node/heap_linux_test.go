@@ -24,8 +24,8 @@ func has(err error, c class.Class) bool {
 	return errors.As(err, &e) && e.Class == c
 }
 
-// MEM-06: what a process allocates is what its peers see at the offset, each at an address
-// of its own, and what they store there is what it loads.
+// MEM-06: peers map a block of a process at its offset, each at another address, and the process loads
+// what they store.
 func TestMEM06PeersMapWhatAProcessAllocates(t *testing.T) {
 	f := nodetest.New(t, 3).Start(t)
 	for owner := range f {
@@ -60,7 +60,7 @@ func TestMEM06PeersMapWhatAProcessAllocates(t *testing.T) {
 	}
 }
 
-// Offsets and peers that are not are errors, and nothing outside of the heap is handed out.
+// Offsets outside of the heap, and peers that do not exist, are errors.
 func TestMemoryIsOfTheHeap(t *testing.T) {
 	f := nodetest.New(t, 2).Start(t)
 	if _, _, err := f[1].Alloc(100, 0); err != nil {
@@ -88,7 +88,7 @@ func TestMemoryIsOfTheHeap(t *testing.T) {
 	}
 }
 
-// Heaps are mapped by many goroutines at once, once.
+// A heap is mapped once, also if several goroutines use it first at the same time.
 func TestHeapsAreMappedOnce(t *testing.T) {
 	f := nodetest.New(t, 2).Start(t)
 	off, mem, err := f[1].Alloc(8, 0)
@@ -119,7 +119,7 @@ func TestHeapsAreMappedOnce(t *testing.T) {
 	}
 }
 
-// A segment that has no heap, as that of a launcher that could not make one, is no fault.
+// A segment may have no heap, if the launcher could not make one.
 func TestSegmentWithoutAHeap(t *testing.T) {
 	h := nodetest.New(t, 2)
 	short, err := sys.Memfd("halo-test-short", shmfmt.SegmentSize(2))
@@ -141,8 +141,8 @@ func TestSegmentWithoutAHeap(t *testing.T) {
 	}
 }
 
-// Where addresses are short less of a heap is mapped. A process uses of its own what it
-// has mapped; of a peer's it reaches small blocks, and is told which large ones it does not.
+// Where address space is limited, a part of a heap is mapped. A process uses that part of its own heap.
+// Of a peer's heap it maps small blocks, and gets an error for blocks that are not mapped.
 func TestHeapIsMappedAsFarAsItFits(t *testing.T) {
 	h := nodetest.New(t, 2)
 	f := h.Start(t)
@@ -189,7 +189,7 @@ func TestHeapIsMappedAsFarAsItFits(t *testing.T) {
 	}
 }
 
-// Release of a node gives descriptors and mappings back, also where somebody may look.
+// Release frees descriptors and mappings, also if calls may be in progress.
 func TestReleaseGivesTheHeapBack(t *testing.T) {
 	for _, watched := range []bool{false, true} {
 		h := nodetest.New(t, 2)
@@ -214,8 +214,8 @@ func TestReleaseGivesTheHeapBack(t *testing.T) {
 	}
 }
 
-// A heap is mapped when it is used first, so that it costs those nothing who do not use
-// it; and core dumps leave it out, which would else make all of its pages.
+// A heap is mapped at its first use, and is not part of core dumps, which would allocate all of its
+// pages.
 func TestHeapsAreMappedWhenTheyAreUsed(t *testing.T) {
 	h := nodetest.New(t, 3)
 	f := h.Start(t)
@@ -241,7 +241,7 @@ func TestHeapsAreMappedWhenTheyAreUsed(t *testing.T) {
 	}
 }
 
-// heapMaps are the flags of the mappings of heaps in this process.
+// heapMaps returns the flags of the mappings of heaps in this process.
 func heapMaps(t *testing.T) (flags []string) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/smaps")
@@ -259,7 +259,7 @@ func heapMaps(t *testing.T) (flags []string) {
 	return flags
 }
 
-// addressesInUse is how much this process has mapped, in bytes.
+// addressesInUse returns how many bytes this process has mapped.
 func addressesInUse(t *testing.T) uint64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/statm")

@@ -63,7 +63,7 @@ type mapped struct {
 	n, me   int
 	heap    *heap.Heap
 	control *shmfmt.Control
-	probe   *[16]byte // others read it to see whether they can; kept alive here
+	probe   *[16]byte // peers read it to find out whether the kernel permits it; kept alive here
 
 	segments []*shmfmt.Segment
 
@@ -76,8 +76,8 @@ type mapped struct {
 	bells *pollerBells // nil if processes sleep in a futex
 }
 
-// mapSegment maps the segment of a rank, size bytes, with the first head bytes open. open opens
-// others.
+// mapSegment maps the segment of a rank: size bytes, of which the first head bytes are accessible. open
+// makes others accessible.
 func (m *mapped) mapSegment(rank int, size, head int64) (mem []byte, open shmfmt.Opener, err error) {
 	f, err := m.boot.Segment(rank)
 	if err != nil {

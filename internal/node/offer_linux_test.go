@@ -7,7 +7,7 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// takers notes what was offered by whom.
+// takers records the offers of each peer.
 type takers struct{ heads map[int][]shmfmt.OfferHead }
 
 func (s *takers) TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt.OfferData]byte) bool {
@@ -19,8 +19,8 @@ func (s *takers) TakeOffer(from int, h *shmfmt.OfferHead, data, answer *[shmfmt.
 	return h.Do != 0
 }
 
-// Offers reach whoever polls, also if nobody has sent a frame; those of a peer that is dead
-// do not, and neither do any where nobody takes them.
+// PollOffers takes offers, also if no frame was sent. It takes none of a peer that was dropped, and none
+// without a Taker.
 func TestPollTakesOffers(t *testing.T) {
 	h := nodetest.New(t, 3)
 	f := h.Start(t)
@@ -65,7 +65,7 @@ func TestPollTakesOffers(t *testing.T) {
 	}
 }
 
-// Bits of processes that are not, and offers that nobody correct makes, harm nobody.
+// Bits of processes that do not exist, and offers that no correct process makes, do no harm.
 func TestForgedOffersHarmNobody(t *testing.T) {
 	h := nodetest.New(t, 2)
 	f := h.Start(t)

@@ -44,10 +44,9 @@ func (m *killable) Kill() {
 	}
 }
 
-// Inject writes what no correct process writes, into memory that this process may write: its
-// ring to peer `to`, its bits, its answers. A process that can write this memory can also
-// write the rings of others, and nobody can detect that: processes of one job share their
-// memory.
+// Inject writes what no correct process writes into memory that this process writes: its ring to peer
+// `to`, its bits, its answers. A process can also write the rings of others, which nobody can detect:
+// processes of one job share their memory.
 func (m *killable) Inject(to int, r *rand.Rand) {
 	seg, err := shmfmt.OpenSegment(m.segments[to], to, m.host.N, nil)
 	if err != nil {
@@ -64,13 +63,13 @@ func (m *killable) Inject(to int, r *rand.Rand) {
 		noise(line()[:shmfmt.Line], r)
 	case 2: // noise in all of the ring
 		noise(ring, r)
-	case 3: // skips to the start, everywhere
+	case 3: // padding in every line
 		for at := 0; at < len(ring); at += shmfmt.Line {
 			(&wire.Header{Kind: 0xff}).Encode(ring[at:])
 		}
 	case 4: // bits of processes that have not sent, or do not exist
 		bitmap.Or(r.Uint64())
-	case 5: // nonsense about what was consumed, in the ring that the peer fills
+	case 5: // noise in the head of the ring that the peer fills
 		own, err := shmfmt.OpenSegment(m.segments[m.me], m.me, m.host.N, nil)
 		if err != nil {
 			panic(err)
@@ -88,7 +87,7 @@ func noise(b []byte, r *rand.Rand) {
 
 func TestConformance(t *testing.T) { conforms(t, nodetest.New) }
 
-// Processes of an oversubscribed node sleep and are woken by bells.
+// Processes of an oversubscribed node are woken by bells.
 func TestConformanceOversubscribed(t *testing.T) { conforms(t, nodetest.NewOversubscribed) }
 
 func conforms(t *testing.T, hosts func(testing.TB, int) *nodetest.Host) {

@@ -130,9 +130,9 @@ func (f *Fabric) Poll(s fabric.Sink, hint int) int {
 	return n
 }
 
-// drainAll delivers frames of each ring in turn. From a ring that was empty in the last
-// polls it takes one frame only: looking for a second one would take a cache line from
-// the sender, before the caller can continue with the frame that it may have waited for.
+// drainAll delivers frames of each ring in turn. From a ring that was empty in the last polls it takes
+// one frame only: a load of the second entry would fetch a cache line from the sender before the
+// caller can continue with the frame that it may have waited for.
 func (f *Fabric) drainAll(s fabric.Sink) int {
 	n := 0
 	for i := 0; i < len(f.in); i++ { // drain may remove f.in[i]

@@ -14,7 +14,7 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// tally keeps what a fabric delivers.
+// tally records what a fabric delivers.
 type tally struct {
 	from   []int
 	args   []uint64
@@ -38,7 +38,7 @@ func send(t *testing.T, f *shm.Fabric, to int, arg uint64) {
 	}
 }
 
-// Poll once walked off the end of its list of rings when a peer was dropped.
+// Poll once exceeded its list of rings when it dropped a peer.
 func TestBrokenRingEndsItsPeerAndNoOther(t *testing.T) {
 	for broken := 1; broken <= 3; broken++ {
 		h := nodetest.New(t, 4)
@@ -91,7 +91,7 @@ func TestPeerThatCannotBeMappedIsDown(t *testing.T) {
 func TestLoseDeliversWhatThePeerPublishedFirst(t *testing.T) {
 	h := nodetest.New(t, 3)
 	f := start(t, h)
-	const frames = 1000 // a ring nearly full, many bursts
+	const frames = 1000 // nearly a full ring, many bursts
 	for i := range frames {
 		send(t, f[1], 0, uint64(i))
 	}

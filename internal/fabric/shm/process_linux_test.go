@@ -37,9 +37,9 @@ func TestMain(m *testing.M) {
 	leak.Main(m)
 }
 
-// child sends every frame back until a frame of kind User comes. First it tells where
-// some of its memory stands, and a block of its heap; to a frame of kind Ready it
-// answers with what that block begins with.
+// child sends every frame back until it receives a frame of kind User. First it sends the address of
+// some of its memory, and the offset of a block of its heap. It answers a frame of kind Ready with the
+// beginning of that block.
 func child() error {
 	h := &nodetest.Host{N: 2}
 	for i := range 3 {
@@ -112,14 +112,14 @@ func (e *echo) Place(int, *wire.Header) []byte { return nil }
 func (e *echo) Placed(int, *wire.Header)       {}
 func (e *echo) Down(int, error)                { e.done = true }
 
-// parent is the sink of the test: what comes back must be what was sent.
+// parent is the sink of the test. It compares what comes back with what was sent.
 type parent struct {
 	t     *testing.T
 	node  *node.Node
 	f     *shm.Fabric
 	noise []byte
 	where wire.Header
-	told  []byte // what the child's block begins with
+	told  []byte // the beginning of the child's block
 	sent  int
 	got   int
 	downs int
@@ -225,8 +225,8 @@ func TestTwoProcessesExchangeAndReadMemory(t *testing.T) {
 	}
 }
 
-// MEM-06: processes load and store in each other's blocks, and write other memory by the
-// kernel. Of a process that was killed the blocks stay as they are for who has mapped them.
+// MEM-06: processes load and store in each other's blocks, and the kernel writes other memory for them.
+// The blocks of a killed process remain for peers that have mapped them.
 func TestMEM06TwoProcessesShareABlock(t *testing.T) {
 	p, cmd := startChild(t)
 	for p.where.Kind == 0 {
@@ -250,7 +250,7 @@ func TestMEM06TwoProcessesShareABlock(t *testing.T) {
 	if !p.node.CanWrite(1) {
 		t.Log("this machine does not let a process write its child's memory")
 	} else {
-		// Over itself: the child does not look at it.
+		// The child does not read this memory.
 		here, back := bytes.Repeat([]byte("new"), 1000), make([]byte, 3000)
 		if err := p.node.Write(1, [][]byte{here[:5], here[5:]}, p.where.Arg); err != nil {
 			t.Error(err)
@@ -276,7 +276,7 @@ func TestMEM06TwoProcessesShareABlock(t *testing.T) {
 	}
 }
 
-// kill -9 at a random point leaves whole frames in order, then Down.
+// After a kill at a random point whole frames arrive in order, then Down.
 func TestKilledProcessLeavesWholeFrames(t *testing.T) {
 	runs := 10
 	if testing.Short() {
@@ -285,21 +285,21 @@ func TestKilledProcessLeavesWholeFrames(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range runs {
 		p, cmd := startChild(t)
-		point := time.Duration(r.IntN(20000)) * time.Microsecond // any will do
+		point := time.Duration(r.IntN(20000)) * time.Microsecond // at any point
 		told := make(chan struct{})
 		go func() {
 			defer close(told)
 			time.Sleep(point)
 			cmd.Process.Kill()
 			cmd.Wait()
-			p.node.Lose(1, errKilled) // as the launcher's word would
+			p.node.Lose(1, errKilled) // as the launcher does
 		}()
 		for p.downs == 0 {
 			p.turn(true)
 		}
 		<-told
 		for range 100 {
-			p.turn(true) // the dead take everything and send nothing
+			p.turn(true) // frames to a dead process are accepted
 		}
 		if p.downs != 1 {
 			t.Errorf("%d downs", p.downs)

@@ -18,7 +18,7 @@ import (
 // ErrKilled is the cause of Down for processes that World.Kill ended.
 var ErrKilled = errors.New("killed")
 
-// World is the memory that n processes share: all of a job, or those of one node.
+// World is the memory that n processes share: all processes of a job, or those of one node.
 type World struct {
 	control  *shmfmt.Control
 	sleepers []sleeper
@@ -32,7 +32,7 @@ type World struct {
 	dead     []bool
 }
 
-// New makes a world of n processes, which are the whole job; none is opened yet.
+// New makes the world of a job of n processes. Open opens each.
 func New(n int) (*World, error) {
 	job := make([]int, max(n, 0))
 	for i := range job {
@@ -41,8 +41,8 @@ func New(n int) (*World, error) {
 	return NewNode(job, n)
 }
 
-// NewNode is New for those processes of a job of size that are on one node: job
-// lists their indexes.
+// NewNode makes the world of the processes of one node in a job of size processes: job lists their
+// indexes.
 func NewNode(job []int, size int) (*World, error) {
 	n := len(job)
 	if n < 1 || n > shmfmt.MaxLocal {
@@ -66,7 +66,8 @@ func NewNode(job []int, size int) (*World, error) {
 // Size is the number of processes.
 func (w *World) Size() int { return len(w.sleepers) }
 
-// Open returns the node as process i uses it, once. Others may already have sent to it.
+// Open returns the node of process i. It can be called once for each process. Others may have sent to
+// it before.
 func (w *World) Open(i int) (*node.Node, error) {
 	if i < 0 || i >= w.Size() {
 		return nil, fmt.Errorf("inproc: open of process %d in a world of %d", i, w.Size())

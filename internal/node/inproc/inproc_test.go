@@ -99,7 +99,7 @@ func TestKillDeliversWhatWasPublishedThenDownThenNothing(t *testing.T) {
 	}
 	w.Kill(1)
 	w.Kill(1)
-	f[1].Send(2, &wire.Header{Kind: wire.Eager}, nil) // a zombie's: before Down at best
+	f[1].Send(2, &wire.Header{Kind: wire.Eager}, nil) // the killed process still runs: the frame may arrive before Down
 	var s recordingSink
 	f[0].Sleep()
 	f[0].Poll(&s, -1)
@@ -118,7 +118,7 @@ func TestKillDeliversWhatWasPublishedThenDownThenNothing(t *testing.T) {
 	if len(s.frames) != frames || len(s.downs) != 1 {
 		t.Errorf("after Down: %d frames, downs %v", len(s.frames), s.downs)
 	}
-	for range 10000 { // more than a ring takes
+	for range 10000 { // more than fit into a ring
 		if !f[0].Send(1, &wire.Header{Kind: wire.Eager}, nil) {
 			t.Fatal("a Send to the dead was refused")
 		}
@@ -162,8 +162,8 @@ func TestWakeBeforeSleepIsNotLost(t *testing.T) {
 	}
 }
 
-// MEM-06: ranks that are goroutines see the same memory; what is not of a live block is an
-// error, and no kernel reads or writes for them.
+// MEM-06: ranks that are goroutines use the same memory. Memory outside of a live block is an error,
+// and the kernel does not read or write for them.
 func TestMEM06GoroutinesShareBlocks(t *testing.T) {
 	_, f := open(t, 3)
 	for owner := range f {
