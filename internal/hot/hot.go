@@ -1,22 +1,22 @@
-// Package hot is memory outside of the Go heap, for records that Go and C both read and write.
+// Package hot allocates memory outside of the Go heap, for records that Go and C both read and write.
 //
-// The rules of cgo forbid C to keep an address in the Go heap, so what both sides touch while
-// the program runs stands here: one record, which is the only copy for both. Layouts of such
-// records belong to package shmfmt.
+// The rules of cgo forbid C to keep an address in the Go heap. So what both sides use while the
+// program runs is in records of this package, and both use the same copy. Package shmfmt defines the
+// layouts of such records.
 //
 // The contract:
 //
-//   - Memory is zero when it is handed out, begins on a cache line, and is never unmapped.
-//     Freeing makes it available for the next record of like size; until that is made its
-//     contents stay, or are zero if it is long. So whoever holds a stale address reads a record,
-//     though maybe another one, and does not fault. A reader that must know which one it is
-//     compares a generation, such as that in the handle by which it has found the record.
-//   - Of long memory only pages that somebody touches take space, also after it was freed: an
-//     array with an element for each rank costs what is used of it.
-//   - The garbage collector does not look into this memory: a record holds no pointer into the
-//     Go heap unless the owner of the record keeps the target alive.
-//   - The owner frees a record once, or has it freed when nothing reaches the owner any more
-//     (Owned). What nobody frees stays for as long as the process runs.
+//   - Memory is zero when it is allocated, begins on a cache line, and is never unmapped. Free
+//     makes it available for the next record of similar size. Until then its content remains, or
+//     is zero if it is long. So a reader with a stale address reads some record, perhaps another
+//     one, and does not fault. A reader that must know which record it reads compares a
+//     generation, such as that in the handle by which it has found the record.
+//   - Only the used pages of long memory take space, also after it was freed. So an array with an
+//     element for each rank costs only the elements in use.
+//   - The garbage collector does not scan this memory: a record contains no pointer into the Go
+//     heap unless the owner of the record keeps the target alive.
+//   - The owner frees a record once, or lets it be freed when nothing reaches the owner any more
+//     (Owned). Other records remain as long as the process runs.
 //   - Under the race detector, and where the system has no anonymous mappings, the memory is
 //     part of the Go heap, which the detector watches, and the arena keeps it reachable. Elsewhere
 //     it never is: if no memory can be mapped this package panics, as the runtime ends a program
@@ -34,10 +34,10 @@ import (
 )
 
 const (
-	// line is the least size and the alignment of a block in bytes: two records share no line.
+	// line is the smallest size and the alignment of a block in bytes: no two records share a line.
 	line = 64
 	// chunkSize is how many bytes are mapped at a time for blocks that are not long. Only pages
-	// that are touched take memory.
+	// that are used take memory.
 	chunkSize = 64 << 10
 	// longMin is the size in bytes from which on blocks are long: they have a mapping each.
 	longMin = chunkSize
@@ -45,28 +45,28 @@ const (
 	classes = 40
 )
 
-// arena hands out blocks. Blocks of a class are carved from a chunk once and then go back and
-// forth between their users and the list of their class.
+// arena allocates blocks. A block is carved from a chunk once; after it is freed it is in the list of
+// its class until it is allocated again.
 //
-// Rejected: links between free blocks inside of them, which would overwrite what a stale reader
-// finds there, and a mapping for each class, which would touch a page for each.
+// Rejected: links between free blocks inside of the blocks, since they would overwrite what a stale
+// reader reads; and a mapping for each class, since each would take at least a page.
 type arena struct {
 	mu     sync.Mutex
 	free   [classes][]unsafe.Pointer // the block freed last is used first, since caches have it
-	rest   []byte                    // of the last chunk: not handed out yet
-	chunks [][]byte                  // all memory there is
+	rest   []byte                    // of the last chunk: not allocated yet
+	chunks [][]byte                  // all memory of the arena
 }
 
-// shared is the arena of the OS process. What one MPI process writes into a record no other sees,
-// as with the Go heap.
+// shared is the arena of the process of the operating system. MPI processes that are goroutines share
+// it as they share the Go heap, but no records in it.
 var shared arena
 
-// New returns a zeroed T. T has no pointers into the Go heap (see the contract).
+// New returns a zeroed T. T contains no pointers into the Go heap (see the contract).
 func New[T any]() *T {
 	return (*T)(unsafe.Pointer(unsafe.SliceData(Bytes(int(unsafe.Sizeof(*new(T)))))))
 }
 
-// Free gives back what New has returned.
+// Free frees what New has returned.
 func Free[T any](p *T) {
 	shared.put(unsafe.Pointer(p), class(int(unsafe.Sizeof(*p))))
 }
@@ -81,7 +81,7 @@ func Bytes(n int) []byte {
 	return b
 }
 
-// FreeBytes gives back what Bytes has returned, which has its first length.
+// FreeBytes frees what Bytes has returned, with its first length.
 func FreeBytes(b []byte) { shared.put(unsafe.Pointer(unsafe.SliceData(b)), class(len(b))) }
 
 // Holds reports whether p points into memory of this package, free or not.
@@ -96,10 +96,10 @@ func Holds(p unsafe.Pointer) bool {
 	return false
 }
 
-// class is the class of blocks for n bytes.
+// class returns the class of blocks for n bytes.
 func class(n int) int { return bits.Len(uint(n-1) / line) }
 
-// take is a block of a class, with what was left in it unless it is zero.
+// take returns a block of a class, with its old content unless zero is true.
 func (a *arena) take(class int) (p unsafe.Pointer, zero bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -112,7 +112,7 @@ func (a *arena) take(class int) (p unsafe.Pointer, zero bool) {
 	return a.carve(line << class), true
 }
 
-// carve is n bytes that have not been used before.
+// carve returns n bytes that have not been used before.
 func (a *arena) carve(n int) unsafe.Pointer {
 	if n >= longMin {
 		b := a.grow(n)
@@ -122,8 +122,8 @@ func (a *arena) carve(n int) unsafe.Pointer {
 		return unsafe.Pointer(unsafe.SliceData(b))
 	}
 	if len(a.rest) < n {
-		// What is left of the chunk before is lost: half of a chunk at most, and mostly pages
-		// that nobody has touched.
+		// The rest of the last chunk is not used any more: at most half of a chunk, and mostly
+		// pages that take no memory.
 		a.rest = a.grow(chunkSize)
 	}
 	p := unsafe.Pointer(unsafe.SliceData(a.rest))
@@ -131,7 +131,7 @@ func (a *arena) carve(n int) unsafe.Pointer {
 	return p
 }
 
-// grow is n more bytes.
+// grow returns n more bytes.
 func (a *arena) grow(n int) []byte {
 	b, err := more(n)
 	if err != nil {
@@ -141,8 +141,8 @@ func (a *arena) grow(n int) []byte {
 	return b
 }
 
-// more is n bytes that are mapped, or under the race detector and where the system has no
-// anonymous mappings of the Go heap.
+// more returns n bytes of a new mapping. Under the race detector, and where the system has no anonymous
+// mappings, they are of the Go heap.
 func more(n int) ([]byte, error) {
 	if !sys.Race {
 		b, err := sys.Anonymous(int64(n))
@@ -154,7 +154,7 @@ func more(n int) ([]byte, error) {
 	return b[-uintptr(unsafe.Pointer(unsafe.SliceData(b)))%line:][:n], nil
 }
 
-// put takes a block back. One that is long becomes zero.
+// put frees a block. A long block becomes zero.
 func (a *arena) put(p unsafe.Pointer, class int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
