@@ -26,7 +26,7 @@ const (
 	uncheckedMax = 16 << 20
 )
 
-// Room is how much memory a process may still take.
+// Room is how much memory is free for a process.
 type Room struct {
 	Free int64  // bytes
 	Who  string // "available on this machine"
@@ -38,10 +38,10 @@ type Room struct {
 type Budget struct {
 	look   func() Room
 	mu     sync.Mutex
-	credit int64 // what may be made until the next look
+	credit int64 // bytes that may be allocated before the next call of look
 }
 
-// NewBudget makes the budget of this machine.
+// NewBudget returns the budget of this machine.
 func NewBudget() *Budget {
 	root := os.DirFS("/")
 	return &Budget{look: func() Room { return machine(root) }}
@@ -57,8 +57,8 @@ func (b *Budget) admit(size int64) error {
 	return nil
 }
 
-// spend calls commit for pieces of size bytes, from 0 on, as long as there is memory for
-// what is left. If it fails some of them have been made.
+// spend calls commit for successive pieces of size bytes while there is memory for the rest. If it
+// fails, some pieces may be committed.
 func (b *Budget) spend(size int64, commit func(done, n int64) error) error {
 	for done := int64(0); done < size; {
 		n, err := b.grant(size - done)
@@ -73,7 +73,7 @@ func (b *Budget) spend(size int64, commit func(done, n int64) error) error {
 	return nil
 }
 
-// grant is how many of size bytes may be allocated now: all, or a multiple of stepMin.
+// grant returns how many of size bytes may be allocated now: all, or a multiple of stepMin.
 func (b *Budget) grant(size int64) (int64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -97,8 +97,8 @@ func (r Room) refusal() error {
 	return fmt.Errorf("%d may be taken, %d are %s", r.usable(), r.Free, r.Who)
 }
 
-// machine reads how much memory is free below root, which is that of the file system:
-// what the kernel takes to be available, or less if a control group allows less.
+// machine reads how much memory is free, from the file system at root: what the kernel reports as
+// available, or less if a control group permits less.
 func machine(root fs.FS) Room {
 	r := Room{Free: int64(sys.PhysicalMemory()), Who: "all of this machine"}
 	text, _ := fs.ReadFile(root, "proc/meminfo")
@@ -126,16 +126,15 @@ func machine(root fs.FS) Room {
 // groupFiles are the files of a version of control groups, below dir.
 type groupFiles struct{ dir, limit, usage, idle string }
 
-// within is r or what the group at that place allows, or one above it, if that is
-// less. In a container the groups above are not to be seen, or the place is not: the
-// group at the top is the own one then.
+// within returns r, or what the control group at place or one above it permits, if that is less. A
+// container may hide the groups above, or the place itself: then the group at the top is its own.
 func (r Room) within(root fs.FS, g groupFiles, place string) Room {
 	for place = path.Clean("/" + place); ; place = path.Dir(place) {
 		dir := path.Join(g.dir, place)
 		limit, limited := number(root, path.Join(dir, g.limit))
 		usage, known := number(root, path.Join(dir, g.usage))
 		if limited && known {
-			// Pages of files that nobody has used lately go when memory is wanted.
+			// The kernel reclaims pages of files that were not used lately.
 			text, _ := fs.ReadFile(root, path.Join(dir, "memory.stat"))
 			idle, _ := field(text, g.idle)
 			if free := max(0, limit-usage+min(idle, usage)); free < r.Free {
@@ -148,7 +147,7 @@ func (r Room) within(root fs.FS, g groupFiles, place string) Room {
 	}
 }
 
-// number is the number that a file holds.
+// number returns the number in a file.
 func number(root fs.FS, name string) (int64, bool) {
 	text, err := fs.ReadFile(root, name)
 	if err != nil {
@@ -158,7 +157,7 @@ func number(root fs.FS, name string) (int64, bool) {
 	return n, err == nil && n >= 0
 }
 
-// field is the number behind a name, the first word of its line.
+// field returns the number after a name, which is the first word of its line.
 func field(text []byte, name string) (int64, bool) {
 	for line := range strings.Lines(string(text)) {
 		if w := strings.Fields(line); len(w) >= 2 && w[0] == name {

@@ -2,16 +2,15 @@ package heap
 
 import "math/bits"
 
-// An extent is a part of the heap: a live block, or free from the one before to the
-// one behind it.
+// An extent is a part of the heap: a live block, or the free range between two live blocks.
 type extent struct {
 	off, size int64
 	free      bool
-	busy      bool   // a live block whose memory is being made or given back
+	busy      bool   // a live block whose memory is being committed or freed
 	mem       []byte // of a live block
-	mapping   []byte // of which mem is a part, if the block is not of the Go heap
-	recycled  bool   // mapping is memory of package hot, else the block has it to itself
-	home      int64  // of a range of addresses: the offset in the heap of the block that is there
+	mapping   []byte // contains mem, if the block is not of the Go heap
+	recycled  bool   // mapping is memory of package hot; otherwise it is a mapping of this block alone
+	home      int64  // of a range of addresses: the offset in the heap of the block at these addresses
 
 	rank        uint64 // of the node: no child has a greater one
 	left, right *extent
@@ -20,10 +19,9 @@ type extent struct {
 
 func (e *extent) end() int64 { return e.off + e.size }
 
-// extents are extents by offset, in a treap whose ranks are hashes of the offsets: so
-// its depth is logarithmic whatever the history was, and it needs no random numbers.
-// Nodes know the largest free extent below them, so that the first and the last one
-// that is large enough are found by one descent, too.
+// extents are extents by offset, in a treap. Its ranks are hashes of the offsets, so its depth is
+// logarithmic after any history, and it needs no random numbers. Each node has the size of the largest
+// free extent below it, so one descent finds the first or last free extent that is large enough.
 type extents struct{ root *extent }
 
 func (e *extent) update() {
@@ -39,7 +37,7 @@ func (e *extent) update() {
 	}
 }
 
-// rankOf spreads offsets (splitmix64).
+// rankOf hashes an offset (splitmix64).
 func rankOf(off int64) uint64 {
 	z := uint64(off) + 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -56,7 +54,7 @@ func (e *extent) each(f func(*extent)) {
 	}
 }
 
-// insert adds an extent where none begins.
+// insert adds an extent. No other one begins at its offset.
 func (t *extents) insert(e *extent) {
 	e.rank = rankOf(e.off)
 	t.root = t.root.insert(e)
@@ -81,7 +79,7 @@ func (n *extent) insert(e *extent) *extent {
 	return n
 }
 
-// split takes a tree apart: what begins before off, and the others.
+// split divides a tree into the extents that begin before off, and the others.
 func (n *extent) split(off int64) (below, above *extent) {
 	if n == nil {
 		return nil, nil
@@ -96,7 +94,7 @@ func (n *extent) split(off int64) (below, above *extent) {
 	return below, n
 }
 
-// remove takes the extent out that begins at off.
+// remove removes the extent that begins at off.
 func (t *extents) remove(off int64) { t.root = t.root.remove(off) }
 
 func (n *extent) remove(off int64) *extent {
@@ -114,7 +112,7 @@ func (n *extent) remove(off int64) *extent {
 	return n
 }
 
-// join makes one tree of two, all of the first before all of the second.
+// join makes one tree of two. All extents of a are before all of b.
 func join(a, b *extent) *extent {
 	switch {
 	case a == nil:
@@ -131,7 +129,7 @@ func join(a, b *extent) *extent {
 	return b
 }
 
-// refresh corrects the rooms on the way to the extent at off, which has changed.
+// refresh updates room in the nodes above the extent at off, which has changed.
 func (t *extents) refresh(off int64) { t.root.refresh(off) }
 
 func (n *extent) refresh(off int64) {
@@ -146,7 +144,7 @@ func (n *extent) refresh(off int64) {
 	n.update()
 }
 
-// at is the extent in which off is, or that ends last before it; nil if there is none.
+// at returns the last extent that begins at or before off, nil if there is none.
 func (t *extents) at(off int64) *extent {
 	var found *extent
 	for n := t.root; n != nil; {
@@ -159,7 +157,7 @@ func (t *extents) at(off int64) *extent {
 	return found
 }
 
-// first is the first free extent of size bytes or more, nil if there is none.
+// first returns the first free extent of size bytes or more, nil if there is none.
 func (t *extents) first(size int64) *extent {
 	n := t.root
 	if n == nil || n.room < size {
@@ -177,7 +175,7 @@ func (t *extents) first(size int64) *extent {
 	}
 }
 
-// last is the last free extent of size bytes or more, nil if there is none.
+// last returns the last free extent of size bytes or more, nil if there is none.
 func (t *extents) last(size int64) *extent {
 	n := t.root
 	if n == nil || n.room < size {

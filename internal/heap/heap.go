@@ -24,12 +24,10 @@ import (
 // Align is the alignment of every block in bytes.
 const Align = granule
 
-// maxAlign is the strictest alignment that there is, in bytes: the largest page of any
-// processor.
+// maxAlign is the largest alignment in bytes: the largest page of any processor.
 const maxAlign = 1 << 30
 
-// Heap hands out blocks, named by their offset. Its methods may be called by any
-// goroutine.
+// Heap allocates blocks, which it identifies by their offsets. Any goroutine may call its methods.
 //
 // The mutex is held while a small block is allocated or freed, since it shares pages with others.
 // It is not held for a large block, which may take seconds: that block is marked busy, and Find
@@ -44,27 +42,27 @@ type Heap struct {
 
 // A backing is the memory behind the offsets of a heap.
 type backing interface {
-	// begin is called before the first block is made, and says how large the heap is
-	// and at which address it begins; 0 if its blocks are each somewhere.
+	// begin is called before the first block is allocated. It returns the size of the heap and
+	// the address of offset 0; base is 0 if the blocks are not at consecutive addresses.
 	begin() (size, base int64, err error)
-	// commit gives a block its memory, zero. Those of its pages that are fresh are not
-	// in use; if it fails they are not there. No other method runs for them meanwhile.
+	// commit gives a block its memory, filled with zeros. Its pages in fresh were not in use;
+	// if commit fails they are not allocated. No other method runs for them meanwhile.
 	commit(b *extent, fresh span, align int64, budget *Budget) error
-	// drop takes back the memory of a block, of whose pages those that are idle are no
-	// longer in use.
+	// drop frees the memory of a block. Its pages in idle are no longer in use.
 	drop(b *extent, idle span) error
-	// found is called with the mutex, when a block is there, and lost before it goes.
+	// found is called when a block has its memory, and lost before it is freed. The caller of
+	// both holds the mutex.
 	found(b *extent)
 	lost(b *extent)
-	// offset is where in the heap an address is. Called with the mutex.
+	// offset returns the offset of an address in the heap. The caller holds the mutex.
 	offset(addr uintptr) (off int64, ok bool)
 }
 
 func newHeap(b backing, budget *Budget) *Heap { return &Heap{budget: budget, store: b} }
 
-// Alloc makes a block of size bytes at an address that is a multiple of align, a power
-// of two or less than Align. A block of no bytes has a place of its own, too: mem then
-// has room for one element of any type. Errors are of class NoMem.
+// Alloc allocates a block of size bytes at an address that is a multiple of align, a power of two or
+// less than Align. A block of 0 bytes has an address of its own too, and the capacity of mem is enough
+// for one element of any type. Errors are of class NoMem.
 func (h *Heap) Alloc(size, align int64) (off int64, mem []byte, err error) {
 	align = max(align, Align)
 	if size < 0 || align&(align-1) != 0 {
@@ -102,8 +100,8 @@ func (h *Heap) Alloc(size, align int64) (off int64, mem []byte, err error) {
 	return b.off, b.mem, nil
 }
 
-// alone runs f, which makes or gives back the memory of a block. The caller holds the
-// mutex; f has it, too, unless no page is shared.
+// alone runs f, which commits or frees the memory of a block. The caller holds the mutex. f runs
+// without it if the block shares no page with others.
 func (h *Heap) alone(b *extent, f func()) {
 	if b.size < h.space.page {
 		f()
@@ -120,7 +118,7 @@ func noMemory(size int64, err error) error {
 	return &class.Error{Class: class.NoMem, Text: fmt.Sprintf("%d bytes of memory: %v", size, err), Cause: err}
 }
 
-// Free takes back the block at off. The error is of class Base if none begins there.
+// Free frees the block at off. The error is of class Base if no block begins there.
 func (h *Heap) Free(off int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -139,7 +137,7 @@ func (h *Heap) Free(off int64) error {
 	return err
 }
 
-// live is the live block that off is in. The caller holds the mutex.
+// live returns the live block that contains off, nil if there is none. The caller holds the mutex.
 func (h *Heap) live(off int64) *extent {
 	if h.space == nil {
 		return nil
@@ -150,7 +148,7 @@ func (h *Heap) live(off int64) *extent {
 	return nil
 }
 
-// Find tells where mem lies in the heap: within a live block.
+// Find returns the offset of mem in the heap, if mem is within a live block.
 func (h *Heap) Find(mem []byte) (off int64, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -161,7 +159,7 @@ func (h *Heap) Find(mem []byte) (off int64, ok bool) {
 	return off, true
 }
 
-// Base tells where the block is that begins where mem does.
+// Base returns the offset of the block that begins where mem does.
 func (h *Heap) Base(mem []byte) (off int64, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -169,7 +167,7 @@ func (h *Heap) Base(mem []byte) (off int64, ok bool) {
 	return off, b != nil && b.off == off
 }
 
-// find is the live block in which mem begins, and where. The caller holds the mutex.
+// find returns the offset of mem, and the live block in which it begins. The caller holds the mutex.
 func (h *Heap) find(mem []byte) (int64, *extent) {
 	p := unsafe.SliceData(mem)
 	if p == nil {
@@ -182,9 +180,8 @@ func (h *Heap) find(mem []byte) (int64, *extent) {
 	return off, h.live(off)
 }
 
-// Memory is size bytes of a live block from off on; none of them may be anywhere, as
-// behind the end of what several ranks share. It is how ranks that are goroutines see
-// each other's.
+// Memory returns size bytes of a live block from off. 0 bytes may be at any offset, such as behind the
+// end of a shared window. Ranks that are goroutines use each other's blocks through it.
 func (h *Heap) Memory(off, size int64) ([]byte, error) {
 	if size == 0 && off >= 0 {
 		return []byte{}, nil
@@ -199,7 +196,7 @@ func (h *Heap) Memory(off, size int64) ([]byte, error) {
 	return b.mem[at : at+size : at+size], nil
 }
 
-// Release takes all blocks back. Nobody uses them any more, nor the heap.
+// Release frees all blocks. Nobody uses them or the heap any more.
 func (h *Heap) Release() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -221,7 +218,7 @@ func (h *Heap) Release() error {
 	return errors.Join(errs...)
 }
 
-// Live is how many blocks there are, and how many bytes they take.
+// Live returns the number of live blocks and of the bytes that they take.
 func (h *Heap) Live() (blocks int, bytes int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -13,19 +13,19 @@ const (
 	// looseRange is the range of offsets of a heap whose blocks are separate, in bytes: more
 	// than the memory of any machine, so that only memory limits it.
 	looseRange = 1 << 56
-	// ownMapping is the size in bytes from which a private block is a mapping, which the system
-	// has back at once. Shorter ones are memory of package hot.
+	// ownMapping is the size in bytes from which a private block is a mapping of its own, whose
+	// memory the system gets back at once. Shorter blocks are memory of package hot.
 	ownMapping = 64 << 10
 )
 
-// Private makes a heap of memory of this process alone, outside of the Go heap where that can be,
-// since C programs and the C library access it.
+// Private returns a heap of memory of this process alone. It is outside of the Go heap where the system
+// permits it, since C programs and the C library access it.
 func Private() *Heap { return newHeap(&loose{mappings: true}, NewBudget()) }
 
-// Loose makes a heap of memory of the Go heap.
+// Loose returns a heap whose blocks are on the Go heap.
 func Loose() *Heap { return newHeap(&loose{}, NewBudget()) }
 
-// loose is a backing without a memory of its own: each block is a slice.
+// loose is a backing in which each block is memory of its own, not a part of one mapping.
 type loose struct {
 	mappings bool    // blocks are outside of the Go heap
 	places   extents // of the blocks, by address
@@ -50,7 +50,7 @@ func (l *loose) commit(b *extent, _ span, align int64, budget *Budget) error {
 			return err
 		}
 	}
-	// Pages of the Go heap and of package hot are made when they are touched, some of them are there.
+	// Pages of the Go heap and of package hot are allocated when they are used; some are already.
 	if err := budget.spend(b.size, func(_, _ int64) error { return nil }); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (l *loose) found(b *extent) {
 
 func (l *loose) lost(b *extent) { l.places.remove(address(b.mem)) }
 
-// aligned is the first size bytes of m whose address is a multiple of align.
+// aligned returns the first size bytes of m whose address is a multiple of align.
 func aligned(m []byte, size, align int64) []byte {
 	skip := -address(m) & (align - 1)
 	return m[skip : skip+size : skip+size]

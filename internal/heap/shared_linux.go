@@ -9,16 +9,15 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// Shared makes a heap over memory that the processes of a node map. open is called
-// before the first block is made; it maps the memory, which is part of a memory file
-// from start on, and stays so until nobody uses the heap any more. Pages that no block
-// touches are closed.
+// Shared returns a heap over memory that the processes of a node map. open is called before the first
+// block is allocated. It maps the memory, which begins at offset start of a memory file and remains
+// mapped until nobody uses the heap any more. Pages without a block are not accessible.
 func Shared(open func() (f *os.File, start int64, mem *sparse.Mapping, err error)) *Heap {
 	return newHeap(&shared{open: open}, NewBudget())
 }
 
-// shared is the backing of a mapping: pages of the file are made for the blocks that
-// touch them, and go with the last of these.
+// shared is the backing of a mapping. Pages of the file are allocated with the first block in them, and
+// freed with the last.
 type shared struct {
 	open  func() (*os.File, int64, *sparse.Mapping, error)
 	file  *os.File
@@ -36,7 +35,7 @@ func (s *shared) begin() (size, base int64, err error) {
 }
 
 func (s *shared) commit(b *extent, fresh span, _ int64, budget *Budget) error {
-	// Whoever used a block after it was freed may have made pages again.
+	// An access to a block after it was freed may have allocated pages again.
 	err := s.pages.Open(fresh.off, fresh.size())
 	if err != nil {
 		return err
@@ -50,7 +49,7 @@ func (s *shared) commit(b *extent, fresh span, _ int64, budget *Budget) error {
 		return errors.Join(err, s.drop(b, fresh))
 	}
 	b.mem = s.mem[b.off:b.end():b.end()]
-	// Pages that are fresh are zero; in others the block may take what another had.
+	// Fresh pages are zero; in other pages the block may contain data of a block before it.
 	if planted.BlockDirty {
 		return nil
 	}
@@ -69,7 +68,7 @@ func (s *shared) drop(_ *extent, idle span) error {
 	return err
 }
 
-// punch gives pages back. Where that fails they stay, and are zero nevertheless.
+// punch frees pages. If that fails they remain allocated, and punch clears them.
 func (s *shared) punch(pages span) error {
 	if pages.size() == 0 {
 		return nil

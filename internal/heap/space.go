@@ -30,8 +30,8 @@ type span struct{ off, end int64 }
 
 func (s span) size() int64 { return max(0, s.end-s.off) }
 
-// granule is the size of the smallest block in bytes, and what sizes and offsets are
-// multiples of: a line, so that no two blocks share one.
+// granule is the size of the smallest block in bytes, and the unit of sizes and offsets: a cache line,
+// so that no two blocks share one.
 const granule = 64
 
 func newSpace(size, page, base int64) *space {
@@ -45,7 +45,7 @@ func newSpace(size, page, base int64) *space {
 func up(n, unit int64) int64   { return (n + unit - 1) / unit * unit }
 func down(n, unit int64) int64 { return n / unit * unit }
 
-// extentOf is how much of the range a block of that size takes.
+// extentOf returns how many bytes of the range a block of that size takes.
 func (s *space) extentOf(size int64) int64 {
 	if size >= s.page {
 		return up(size, s.page)
@@ -103,7 +103,7 @@ func (s *space) carve(free *extent, off, size int64) (*extent, span) {
 	return b, fresh
 }
 
-// pages are those that the part touches and that lie wholly in the free range around it.
+// pages returns the pages that part touches and that are entirely in the free range around it.
 func (s *space) pages(part, free span) span {
 	return span{
 		max(down(part.off, s.page), up(free.off, s.page)),
@@ -130,7 +130,7 @@ func (s *space) release(b *extent) span {
 	return s.pages(part, span{b.off, b.end()})
 }
 
-// block is the live block that off is in, nil if there is none.
+// block returns the live block that contains off, nil if there is none.
 func (s *space) block(off int64) *extent {
 	if b := s.all.at(off); off >= 0 && b != nil && (!b.free || planted.FreedTwice) && off < b.end() {
 		return b
