@@ -28,7 +28,7 @@ type Block struct {
 	Off int64 // in the process's heap, as node.View.Memory takes it; -1 if others cannot map it
 }
 
-// New makes the store of the process that node belongs to; nil if there is none.
+// New returns the store of the process that node belongs to. node is nil if the process shares no memory.
 func New(node *node.Node) *Store {
 	if node == nil {
 		return &Store{heap: heap.Private()}
@@ -36,9 +36,8 @@ func New(node *node.Node) *Store {
 	return &Store{heap: node.Heap(), mapped: true}
 }
 
-// Alloc hands out size bytes, zero, at an address that is a multiple of align, a power of
-// two, and of Align. Errors are of class NoMem. A block of no bytes has an address of its own,
-// too.
+// Alloc allocates size zero bytes at an address that is a multiple of Align and of align, a power of
+// two. Errors are of class NoMem. A block of 0 bytes has an address of its own too.
 func (s *Store) Alloc(size, align int64) (Block, error) {
 	off, mem, err := s.heap.Alloc(size, align)
 	if err != nil {
@@ -60,11 +59,11 @@ func (s *Store) Free(mem []byte) error {
 	return s.heap.Free(off)
 }
 
-// Live is how many blocks are handed out, and how many bytes of memory they take.
+// Live returns the number of live blocks, and of the bytes that they take.
 func (s *Store) Live() (blocks int, bytes int64) { return s.heap.Live() }
 
-// Release frees all blocks, when the process continues without the store. The fabric frees the
-// heap that others map.
+// Release frees all blocks, when the process continues without the store. The node frees the heap that
+// others map.
 func (s *Store) Release() error {
 	if s.mapped {
 		return nil
@@ -72,7 +71,7 @@ func (s *Store) Release() error {
 	return s.heap.Release()
 }
 
-// Find tells where in the heap memory is that others can map, if it is part of a live block.
+// Find returns the offset of mem in the heap, if mem is part of a live block that others can map.
 func (s *Store) Find(mem []byte) (off int64, ok bool) {
 	if !s.mapped {
 		return 0, false
