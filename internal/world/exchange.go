@@ -11,7 +11,7 @@ import (
 // checkEnv is the environment variable that enables checking mode.
 const checkEnv = "HALO_CHECK"
 
-// checkFromEnv reports whether this process is to check; get is os.Getenv.
+// checkFromEnv reports whether the environment enables checking mode; get is os.Getenv.
 func checkFromEnv(get func(string) string) (bool, error) {
 	switch text := get(checkEnv); text {
 	case "", "0":
@@ -23,7 +23,7 @@ func checkFromEnv(get func(string) string) (bool, error) {
 	}
 }
 
-// checksMark follows the address of a process that checks.
+// checksMark follows the address of a process in checking mode.
 const checksMark = " checks"
 
 // exchangeAddresses publishes the address on which this process listens and whether it checks, and
@@ -49,7 +49,7 @@ func exchangeAddresses(b boot.Boot, addr string, check bool) (addrs []string, ch
 	return addrs, checkers, nil
 }
 
-// dial opens the tcp fabric; collective over the job.
+// dial opens the tcp fabric. It is collective over the job.
 func dial(b boot.Boot, check bool) (*tcp.Fabric, []bool, error) {
 	f, addr, err := tcp.Listen(tcp.Config{Job: b.Job()})
 	if err != nil {

@@ -18,19 +18,18 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// goroutinePolicy is how ranks that are goroutines wait: they share the cores
-// through the Go scheduler.
+// goroutinePolicy returns how ranks that are goroutines wait: they share the cores through the Go
+// scheduler.
 func goroutinePolicy() proc.Policy {
 	return proc.Policy{Loads: 4, Yields: 100, Yield: runtime.Gosched}
 }
 
-// RunGoroutines runs fn in n processes that are goroutines of this OS process,
-// over the fabric of that name, and returns when all have ended: the errors of
-// the ranks that failed first. When a rank fails the others find it dead.
+// RunGoroutines runs fn in n MPI processes that are goroutines of this process, over the fabric of that
+// name. It returns when all have ended: the error of the rank that failed first. When a rank fails, the
+// others find it dead.
 //
-// The ranks may be spread over hosts that are only pretended: inproc@0010 is four
-// ranks of which the third is on a host of its own. The fabric joins those of a
-// host, and sealed tcp the hosts.
+// The name may spread the ranks over pretended hosts: inproc@0010 is four ranks, of which the third is
+// on a host of its own. The fabric connects the ranks of a host; sealed tcp connects the hosts.
 func RunGoroutines(name string, n int, fn func(*World) error) error {
 	g := &goroutines{ranks: make([]*World, n)}
 	boots := boot.Memory(n)
@@ -63,7 +62,7 @@ func RunGoroutines(name string, n int, fn func(*World) error) error {
 		})
 	}
 	all.Wait()
-	// After a failure goroutines may be left that are still in calls.
+	// After a failure some goroutines may still be in calls.
 	failed := errors.Join(errs...) != nil
 	for _, w := range g.ranks {
 		if w != nil {
@@ -126,7 +125,8 @@ func (g *goroutines) run(i int, w *World, fn func(*World) error) (err error) {
 				o.Proc.Lose(i, fmt.Errorf("its function has failed: %w", err))
 			}
 		}
-		// A rank that is out of the barrier of Finalize waits for all others, and this one never comes.
+		// A rank that has left the barrier of Finalize waits for all others, so this one must count as
+		// finalized.
 		if stopped := w.boot.Finalize(); stopped != nil {
 			err = errors.Join(err, stopped)
 		}
@@ -139,7 +139,7 @@ func (g *goroutines) run(i int, w *World, fn func(*World) error) (err error) {
 // opener returns the function that makes the world of rank i, which checks or not.
 func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(i int) (*World, error), release func(), err error) {
 	n, release := len(boots), func() {}
-	var near func(i int) (*node.Node, error) // joins the memory of rank i's host
+	var near func(i int) (*node.Node, error) // opens the node of rank i
 	switch name {
 	case "inproc":
 		nodes := map[int]*inproc.World{} // by first rank
@@ -188,8 +188,8 @@ func opener(name string, boots []boot.Boot, checks func(i int) bool) (open func(
 	}, release, nil
 }
 
-// openRemote opens the fabrics to the other ranks: near to those of the host, where it is memory,
-// and tcp to the rest. It returns which ranks check, as reach does.
+// openRemote opens the ways to the other ranks: near to the ranks of the host, unless near is nil, and
+// tcp to the others. It returns which ranks check, as reach does.
 func openRemote(b boot.Boot, near func(i int) (*node.Node, error), i int, check bool) (node *node.Node, far fabric.Fabric, checkers []bool, err error) {
 	job := b.Job()
 	if near != nil && (len(job.Local) > 1 || job.Size == 1) {
@@ -208,8 +208,7 @@ func openRemote(b boot.Boot, near func(i int) (*node.Node, error), i int, check 
 	return node, nil, checkers, err
 }
 
-// hostMemory is the shared memory of the goroutine ranks of a host: what a launcher
-// would hold.
+// hostMemory is the shared memory of the ranks of a host that are goroutines. It replaces the launcher.
 type hostMemory struct {
 	control  *os.File
 	segments map[int]*os.File // by rank
@@ -222,7 +221,7 @@ func newHostMemory(local []int) (m *hostMemory, err error) {
 		return nil, err
 	}
 	for _, i := range local {
-		// All of them map all in this one process.
+		// Each rank maps all heaps, in this one process.
 		heap := shmfmt.HeapSize(int64(sys.PhysicalMemory()), sys.AddressSpace(), n*n)
 		f, err := sys.Sparse(fmt.Sprintf("halo-segment-%d", i), shmfmt.HeapStart(n), heap, shmfmt.HeapUnit)
 		if err != nil {
@@ -241,7 +240,7 @@ func (m *hostMemory) close() {
 	}
 }
 
-// memoryBoot is a goroutine rank's boot.Boot with shared memory.
+// memoryBoot is the boot.Boot of a rank that is a goroutine, with shared memory.
 type memoryBoot struct {
 	boot.Boot
 	mem *hostMemory

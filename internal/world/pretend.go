@@ -7,10 +7,9 @@ import (
 	"github.com/halo-mpi/halo/internal/boot"
 )
 
-// pretend spreads goroutine ranks over hosts as the name of a fabric says, behind
-// an @: a digit or lower-case letter for the host of each rank. Hosts are numbered
-// from 0 in the order in which they come up, as the launcher does it. It returns
-// the name of the fabric alone.
+// pretend spreads ranks that are goroutines over hosts. After an @ the name of the fabric contains a
+// digit or lower-case letter for the host of each rank. Hosts are numbered from 0 in the order of their
+// first ranks, as the launcher numbers them. pretend returns the name of the fabric alone.
 func pretend(name string, boots []boot.Boot) (fabric string, err error) {
 	fabric, places, ok := strings.Cut(name, "@")
 	if !ok {

@@ -37,17 +37,17 @@ type World struct {
 	Memory *memory.Store
 
 	boot    boot.Boot
-	note    *shmfmt.Note // what people can see of this process; nil in goroutines
+	note    *shmfmt.Note // what halo ps shows of this process; nil in goroutines
 	process bool         // an OS process of its own
 	closed  atomic.Bool
 	checks  bool
-	odd     atomic.Bool // closed, or checking: see Odd
+	slow    atomic.Bool // closed, or checking: see SlowPath
 }
 
 // Callers describes the goroutines or threads that call MPI in this process.
 type Callers struct {
 	Locked  bool                  // they are locked to threads
-	Several bool                  // several of them may be in calls at once
+	Several bool                  // several of them may be in calls at the same time
 	Places  int                   // what GOMAXPROCS was before the program lowered it until now, 0: it did not
 	Fault   func(address uintptr) // proc.Policy.Fault
 }
@@ -152,8 +152,8 @@ func reach(b boot.Boot, check bool) (near *node.Node, far fabric.Fabric, checker
 // processes share it.
 const waitYields = 200
 
-// processPolicy chooses how long to load before yielding the core: long when
-// every process of the node has one of its own. A waiter that watches a word that all members of a
+// processPolicy chooses how many times a waiter polls before it yields the core: many times if every
+// process of the node has a core of its own. A waiter that watches a word that all members of a
 // collective store yields on an oversubscribed node too, since the others will store it soon.
 //
 // On an oversubscribed node a waiter for a frame sleeps at once. A yield may last as long as the
@@ -170,7 +170,7 @@ func processPolicy(job *boot.Job, threads bool) proc.Policy {
 	return p
 }
 
-// note maps the process's place in the launcher's notes; nil where there is none.
+// note maps the Note of this process in the launcher's notes. It returns nil if there are none.
 func note(b boot.Boot) *shmfmt.Note {
 	job := b.Job()
 	f, err := b.Segment(boot.NotesSegment)
@@ -203,7 +203,7 @@ func start(b boot.Boot, node *node.Node, far fabric.Fabric, checkers []bool, pol
 	w.RMA = rma.New(p, w.P2P, w.Coll, w.Memory)
 	if checkers != nil {
 		w.checks = true
-		w.odd.Store(true)
+		w.slow.Store(true)
 		w.P2P.Check(checkers)
 		w.Coll.Check(checkers)
 		w.RMA.Check(checkers)
@@ -227,7 +227,7 @@ func start(b boot.Boot, node *node.Node, far fabric.Fabric, checkers []bool, pol
 
 // watch ends the process when the launcher has ended: the job is over.
 func (w *World) watch() {
-	_ = sys.OmitReserved() // dumps that are larger are no reason to fail
+	_ = sys.OmitReserved() // an error only means that dumps are larger
 	<-w.boot.Lost()
 	os.Exit(1)
 }
@@ -271,7 +271,7 @@ func (w *World) close() error {
 		return err
 	}
 	w.closed.Store(true)
-	w.odd.Store(true)
+	w.slow.Store(true)
 	err = w.boot.Finalize()
 	if w.process {
 		err = errors.Join(err, w.Proc.Stop())
@@ -285,11 +285,11 @@ func (w *World) Process() bool { return w.process }
 // Closed reports whether Close has been called.
 func (w *World) Closed() bool { return w.closed.Load() }
 
-// Checks reports whether the process checks what messages are: HALO_CHECK=1.
+// Checks reports whether the process is in checking mode: HALO_CHECK=1.
 func (w *World) Checks() bool { return w.checks }
 
 // SlowPath reports, with one load, whether a call must not take its fast path: Closed or Checks.
-func (w *World) SlowPath() bool { return w.odd.Load() }
+func (w *World) SlowPath() bool { return w.slow.Load() }
 
 // Abort ends the whole job with the exit status of a code: see boot.ExitStatus.
 func (w *World) Abort(code int, reason string) {
