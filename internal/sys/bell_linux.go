@@ -52,7 +52,7 @@ type Sleeper struct {
 	raw  syscall.RawConn
 	word *atomic.Uint32
 	seen uint32
-	look func(fd uintptr) bool // made once: a closure for each sleep would be an allocation
+	look func(fd uintptr) bool // made once, since a closure for each sleep would be an allocation
 	ring func(fd uintptr)
 }
 
@@ -81,7 +81,7 @@ func (s *Sleeper) Sleep(word *atomic.Uint32, seen uint32) error {
 // Wake makes Sleep load its word. It fails if the Sleeper is closed.
 func (s *Sleeper) Wake() error { return s.raw.Control(s.ring) }
 
-// Close ends a Sleep under way. Later ones fail.
+// Close ends a Sleep in progress. Later ones fail.
 func (s *Sleeper) Close() error { return s.file.Close() }
 
 // Waker wakes the Sleeper of another process. Several goroutines may use it at once.

@@ -9,20 +9,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reservedLeast is the size in bytes from which a reservation is worth a system call: above
-// all guards of stacks.
+// reservedLeast is the size in bytes from which OmitReserved marks a reservation: larger than the guard
+// pages of stacks.
 const reservedLeast = 1 << 20
 
-// OmitReserved has core dumps leave out the addresses that Go's runtime has reserved for its
-// heap and has not used, 1.2 GB. A debugger writes them as zeros otherwise. What the runtime
-// uses later of them it maps anew, and is in dumps.
+// OmitReserved excludes from core dumps the addresses that Go's runtime has reserved for its heap and
+// has not used, 1.2 GB. Otherwise a debugger writes them as zeros. The runtime maps addresses again
+// when it uses them, so that they are in dumps then.
 //
-// What others have reserved has the flag of MAP_NORESERVE (the C library for malloc of
-// threads, sanitizers), and stays as it is: they may only change its protection when they use
-// it, so that it would be missing.
+// Reservations by others (the C library for malloc of threads, sanitizers) have the flag of
+// MAP_NORESERVE and are not changed: their owners may only change the protection when they use the
+// addresses, which would then be missing in dumps.
 //
-// It reads the list of areas through one small buffer, and not as an os.File, which makes the
-// runtime's poller: the memory of each rank counts.
+// OmitReserved reads the list of areas through one small buffer. It does not use an os.File, which would
+// start the runtime's poller and so take memory of each rank.
 func OmitReserved() error {
 	fd, err := unix.Open("/proc/self/smaps", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -49,8 +49,8 @@ func (d descriptor) Read(b []byte) (int, error) {
 	return max(n, 0), err
 }
 
-// reserved calls found for the areas in a text of /proc/PID/smaps that cannot be accessed, are
-// of no file, and have not been marked.
+// reserved calls found for the areas in a text of /proc/PID/smaps that are not accessible, belong to no
+// file, and are not marked yet.
 func reserved(smaps io.Reader, found func(lo, hi uintptr) error) error {
 	var lo, hi uint64
 	candidate := false
@@ -79,12 +79,12 @@ func reserved(smaps io.Reader, found func(lo, hi uintptr) error) error {
 	return lines.Err()
 }
 
-// marked reports whether flags have that of MAP_NORESERVE, or that of MADV_DONTDUMP.
+// marked reports whether flags contain that of MAP_NORESERVE or of MADV_DONTDUMP.
 func marked(flags []byte) bool {
 	return bytes.Contains(flags, []byte(" nr")) || bytes.Contains(flags, []byte(" dd"))
 }
 
-// hex reads the digits at the beginning of a text.
+// hex parses the hexadecimal digits at the beginning of a text.
 func hex(text []byte) (n uint64, rest []byte, ok bool) {
 	for i, c := range text {
 		switch {

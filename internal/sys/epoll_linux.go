@@ -6,15 +6,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Epoll is a set of descriptors, level-triggered, each with a number of the
-// owner's choice. Not the Go runtime's: that one is served only every 10 ms
-// while all processors compute.
+// Epoll is a level-triggered set of descriptors, each with a number that the owner chooses. The runtime's
+// own set is no substitute: while all processors compute the runtime polls it only every 10 ms.
 type Epoll struct {
 	fd     int
 	events [32]unix.EpollEvent
 }
 
-// NewEpoll makes an empty set.
+// NewEpoll returns an empty set.
 func NewEpoll() (*Epoll, error) {
 	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
@@ -23,13 +22,13 @@ func NewEpoll() (*Epoll, error) {
 	return &Epoll{fd: fd}, nil
 }
 
-// Add puts fd into the set, to be reported when it can be read.
+// Add adds fd to the set. Ready reports it when it is readable.
 func (p *Epoll) Add(fd int, number int32) error {
 	ev := unix.EpollEvent{Events: unix.EPOLLIN, Fd: number}
 	return unix.EpollCtl(p.fd, unix.EPOLL_CTL_ADD, fd, &ev)
 }
 
-// Watch says whether fd, already in the set, shall also be reported when it can be written.
+// Watch sets whether Ready reports fd, which is in the set, also when it is writable.
 func (p *Epoll) Watch(fd int, number int32, write bool) error {
 	ev := unix.EpollEvent{Events: unix.EPOLLIN, Fd: number}
 	if write {
@@ -38,11 +37,11 @@ func (p *Epoll) Watch(fd int, number int32, write bool) error {
 	return unix.EpollCtl(p.fd, unix.EPOLL_CTL_MOD, fd, &ev)
 }
 
-// Remove takes fd out of the set, before it is closed.
+// Remove removes fd from the set. The caller closes fd only after that.
 func (p *Epoll) Remove(fd int) error { return unix.EpollCtl(p.fd, unix.EPOLL_CTL_DEL, fd, nil) }
 
-// Ready returns how many descriptors are ready now, at most 32; Number tells
-// which. It does not block.
+// Ready returns how many descriptors are ready now, at most 32. Number returns which. It does not
+// block.
 func (p *Epoll) Ready() int {
 	n, _, e := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(unsafe.Pointer(&p.events[0])),
 		uintptr(len(p.events)), 0, 0, 0)
@@ -52,7 +51,7 @@ func (p *Epoll) Ready() int {
 	return int(n)
 }
 
-// Number is the number of the i-th descriptor that the last Ready found.
+// Number returns the number of the i-th descriptor that the last Ready has found.
 func (p *Epoll) Number(i int) int32 { return p.events[i].Fd }
 
 // Close releases the set.
@@ -64,7 +63,7 @@ type Bell struct {
 	set [2]unix.PollFd
 }
 
-// NewBell makes a silent bell.
+// NewBell returns a bell that has not been rung.
 func NewBell() (*Bell, error) {
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
@@ -79,9 +78,8 @@ func (b *Bell) Ring() {
 	unix.RawSyscall(unix.SYS_WRITE, uintptr(b.fd), uintptr(unsafe.Pointer(&one)), 8)
 }
 
-// Sleep blocks until the bell rings or, if p is not nil, a descriptor in p is
-// ready. It may return early. It silences the bell, and reports whether p has
-// something.
+// Sleep blocks until the bell is rung or, if p is not nil, until a descriptor in p is ready. It may
+// return early. It resets the bell, and reports whether a descriptor in p is ready.
 func (b *Bell) Sleep(p *Epoll) (ready bool) {
 	b.set[0] = unix.PollFd{Fd: int32(b.fd), Events: unix.POLLIN}
 	b.set[1] = unix.PollFd{Fd: -1, Events: unix.POLLIN} // negative: the kernel skips it

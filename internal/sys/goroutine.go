@@ -2,7 +2,7 @@
 
 package sys
 
-// Goroutine identifies the calling goroutine among those that live: the address of what the
-// runtime knows of it, which is never used as a pointer. A thread of C keeps its own as long as
-// it lives. It is 0 where it cannot be told.
+// Goroutine returns a number that identifies the calling goroutine among those that exist: the address
+// of the runtime's record of it, which is never used as a pointer. A thread of C has the same number as
+// long as it exists. It is 0 on platforms where it is not known.
 func Goroutine() uintptr

@@ -2,5 +2,5 @@
 
 package sys
 
-// Goroutine cannot be told here.
+// Goroutine is not known on this platform.
 func Goroutine() uintptr { return 0 }

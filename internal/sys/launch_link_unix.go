@@ -13,16 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Link is one end of a Unix stream socket pair between a launcher and a
-// process it started. It carries bytes and descriptors, has no name a stranger
-// could open, and waits on the Go poller, so that no OS thread sits in a read.
+// A Link is one end of a pair of Unix stream sockets between a launcher and a process that it started.
+// It carries bytes and descriptors, and has no name that another process could open. Reads wait in Go's
+// poller, so that no thread blocks in a read.
 type Link struct {
 	file *os.File
 	raw  syscall.RawConn
 }
 
-// LinkPair makes a connected pair: an end for this process, and one to be
-// inherited by a child. Both are closed on exec.
+// LinkPair returns a connected pair: an end for this process, and one that a child inherits. Both are
+// closed on exec.
 func LinkPair() (mine *Link, theirs *os.File, err error) {
 	syscall.ForkLock.RLock()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
@@ -42,8 +42,8 @@ func LinkPair() (mine *Link, theirs *os.File, err error) {
 	return mine, os.NewFile(uintptr(fds[1]), "link"), nil
 }
 
-// NewLink takes over descriptor fd, which must be a Unix stream socket, and
-// closes it on exec from now on.
+// NewLink takes over descriptor fd, which must be a Unix stream socket, and sets its close-on-exec
+// flag.
 func NewLink(fd int) (*Link, error) {
 	unix.CloseOnExec(fd)
 	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
@@ -68,8 +68,8 @@ func NewLink(fd int) (*Link, error) {
 	return &Link{file, raw}, nil
 }
 
-// Read reads at least one byte, and the descriptors that came with it, which
-// belong to the caller. At the end of the stream it returns io.EOF.
+// Read reads at least one byte, and the descriptors that were sent with it, which the caller owns. At the
+// end of the stream it returns io.EOF.
 func (l *Link) Read(b []byte) (n int, files []*os.File, err error) {
 	var oob [64]byte // room for more than the one descriptor a message carries
 	var oobn int
@@ -83,7 +83,7 @@ func (l *Link) Read(b []byte) (n int, files []*os.File, err error) {
 		}
 	}
 	err = l.raw.Read(receive)
-	if errors.Is(err, os.ErrDeadlineExceeded) { // what is there already comes all the same
+	if errors.Is(err, os.ErrDeadlineExceeded) { // what has arrived already is read nevertheless
 		if e := l.raw.Control(func(fd uintptr) { receive(fd) }); e != nil {
 			err = e
 		} else if recvErr != unix.EAGAIN {
@@ -156,7 +156,7 @@ func (l *Link) Write(b []byte, file *os.File) error {
 // fail with os.ErrDeadlineExceeded: the other end has ended.
 func (l *Link) Expire() { l.file.SetDeadline(time.Now()) }
 
-// Close ends the link; a Read under way returns with an error.
+// Close ends the link. A Read in progress returns an error.
 func (l *Link) Close() error { return l.file.Close() }
 
 // LinkReset reports whether err means that the other end is gone.
@@ -164,8 +164,8 @@ func LinkReset(err error) bool {
 	return errors.Is(err, unix.ECONNRESET) || errors.Is(err, unix.EPIPE)
 }
 
-// Inherit duplicates the descriptor of f for a program that will know it by
-// number only, closed on exec until then, and closes f.
+// Inherit duplicates the descriptor of f for a program that gets only its number, and closes f. The
+// duplicate has the close-on-exec flag.
 func Inherit(f *os.File) (int, error) {
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
 	f.Close()

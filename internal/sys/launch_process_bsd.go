@@ -38,7 +38,7 @@ func AllowedCPUs() ([]int, error) {
 // BindThread is not supported on this platform.
 func BindThread([]int) error { return unsupported("binding to cores") }
 
-// SelfPath is a path by which this process can start its own program again.
+// SelfPath returns a path by which this process can start its own program again.
 func SelfPath() (string, error) { return os.Executable() }
 
 func unsupported(what string) error {

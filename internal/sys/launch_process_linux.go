@@ -13,9 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// DieWithParent makes a child die by SIGKILL when the OS thread that started it
-// ends, however that happens. The starter must therefore stay on a thread that
-// lives as long as the child may.
+// DieWithParent makes a child die by SIGKILL when the thread that started it ends, for whatever reason.
+// So the thread must not end before the child may.
 func DieWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
 
 // Subreaper makes orphans among the descendants of this process its children,
@@ -31,7 +30,7 @@ func Children() []int {
 	tasks, _ := os.ReadDir(tasksDir)
 	var pids []int
 	for _, t := range tasks {
-		// Each thread lists the children it started; orphans stand with one of them.
+		// Each thread lists the children that it started; one of them lists the orphans.
 		text, _ := os.ReadFile(tasksDir + t.Name() + "/children")
 		for f := range bytes.FieldsSeq(text) {
 			if pid, err := strconv.Atoi(string(f)); err == nil {
@@ -42,13 +41,12 @@ func Children() []int {
 	return pids
 }
 
-// childrenByStat is for kernels without the list of children: it reads the
-// parent of every process.
+// childrenByStat is for kernels without lists of children: it reads the parent of every process.
 func childrenByStat() (pids []int) {
 	me := []byte(strconv.Itoa(os.Getpid()))
 	for _, pid := range proc.processes() {
 		stat, _ := proc.file(pid, "stat")
-		// pid (name) state parent ...; the name may hold anything
+		// pid (name) state parent ...; the name may contain any character
 		if i := bytes.LastIndexByte(stat, ')'); i >= 0 {
 			if f := bytes.Fields(stat[i+1:]); len(f) > 1 && bytes.Equal(f[1], me) {
 				pids = append(pids, pid)
@@ -58,12 +56,12 @@ func childrenByStat() (pids []int) {
 	return pids
 }
 
-// A procDir is a directory in which the kernel tells of processes.
+// A procDir is a directory with a directory for each process, such as /proc.
 type procDir string
 
 const proc procDir = "/proc/"
 
-// file is what a file says of a process.
+// file returns the content of a file of a process.
 func (d procDir) file(pid int, name string) ([]byte, error) {
 	return os.ReadFile(string(d) + strconv.Itoa(pid) + "/" + name)
 }
@@ -83,9 +81,9 @@ func (d procDir) processes() (pids []int) {
 	return pids
 }
 
-// KillByEnv sends SIGKILL to every other process that was started with the entry
-// NAME=value in its environment, and returns how many there were. Those that are amid exec
-// count, too: their environment cannot be seen yet, and the next call finds it.
+// KillByEnv sends SIGKILL to every other process that was started with the entry NAME=value in its
+// environment, and returns how many there were. Processes in the middle of exec count too: their
+// environment is not visible yet, and the next call finds it.
 func KillByEnv(entry string) (n int) { return proc.killByEnv(entry) }
 
 func (d procDir) killByEnv(entry string) (n int) {
@@ -95,8 +93,7 @@ func (d procDir) killByEnv(entry string) (n int) {
 		if pid == os.Getpid() {
 			continue
 		}
-		// The descriptor makes sure that the process that is looked at is the
-		// one that is killed.
+		// The descriptor ensures that the process that was examined is the one that is killed.
 		fd, err := unix.PidfdOpen(pid, 0)
 		if err != nil && err != unix.ENOSYS {
 			continue
@@ -120,8 +117,9 @@ func (d procDir) killByEnv(entry string) (n int) {
 	return n
 }
 
-// amidExec reports whether a process without an environment has new memory into which exec has
-// not written yet: it has no arguments either, is no thread of the kernel, and is not ending.
+// amidExec reports whether a process without an environment is in the middle of exec, which has not
+// filled its new memory yet: the process has no arguments either, is no thread of the kernel, and is not
+// ending.
 func (d procDir) amidExec(pid int) bool {
 	line, err := d.file(pid, "cmdline")
 	if err != nil || len(line) > 0 {
@@ -141,11 +139,11 @@ func Exiting(pid int) bool {
 	return state == 'Z' || flags&exiting != 0
 }
 
-// state is the state of a process as a letter, 0 if there is no such process, and its flags.
+// state returns the state of a process as a letter, 0 if there is no such process, and its flags.
 func (d procDir) state(pid int) (state byte, flags uint64) {
 	stat, _ := d.file(pid, "stat")
 	// pid (name) state parent group session terminal foreground flags ...; the
-	// name may hold anything
+	// name may contain any character
 	i := bytes.LastIndexByte(stat, ')')
 	if i < 0 {
 		return 0, 0
@@ -173,8 +171,8 @@ func AllowedCPUs() ([]int, error) {
 	return cpus, nil
 }
 
-// BindThread lets the calling OS thread, and the processes it starts from now
-// on, use these CPUs only.
+// BindThread restricts the calling thread, and the processes that it starts from now on, to these
+// CPUs.
 func BindThread(cpus []int) error {
 	var set unix.CPUSet
 	for _, cpu := range cpus {
@@ -183,9 +181,8 @@ func BindThread(cpus []int) error {
 	return unix.SchedSetaffinity(0, &set)
 }
 
-// SelfPath is a path by which this process can start its own program again,
-// even if the file has been removed or replaced; where there is no /proc it is the
-// path by which it was started.
+// SelfPath returns a path by which this process can start its own program again, even if the file was
+// removed or replaced. Without /proc it is the path by which the program was started.
 func SelfPath() (string, error) {
 	const self = "/proc/self/exe"
 	if _, err := os.Lstat(self); err == nil {

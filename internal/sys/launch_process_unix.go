@@ -26,7 +26,7 @@ func WaitChild(block bool) (pid int, status syscall.WaitStatus, err error) {
 	}
 }
 
-// SignalName is the name of a signal as in SIGKILL.
+// SignalName returns the name of a signal, such as SIGKILL.
 func SignalName(s syscall.Signal) string {
 	if name := unix.SignalName(s); name != "" {
 		return name
@@ -44,7 +44,7 @@ func Terminal(f *os.File) bool {
 	return t
 }
 
-// Foreground reports whether terminal f takes its input for this process's group.
+// Foreground reports whether the process group of this process is the foreground group of terminal f.
 func Foreground(f *os.File) bool {
 	var mine bool
 	onDescriptor(f, func(fd int) {

@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LimitOfAddresses is how many bytes this process may map; ok is false if there is no limit.
+// LimitOfAddresses returns how many bytes this process may map; ok is false if there is no limit.
 func LimitOfAddresses() (n uint64, ok bool) { return limit(unix.RLIMIT_AS) }
 
-// LimitOfFiles is how many descriptors this process may have; ok is false if there is no limit.
+// LimitOfFiles returns how many descriptors this process may have; ok is false if there is no limit.
 func LimitOfFiles() (n uint64, ok bool) { return limit(unix.RLIMIT_NOFILE) }
 
-// mapped is the error of a mapping, with the limit that is likely its cause.
+// mapped returns the error of a mapping, with the limit that is its likely cause.
 func mapped(err error) error {
 	if n, ok := LimitOfAddresses(); ok && errors.Is(err, unix.ENOMEM) {
 		return fmt.Errorf("%w: this process may map %d KiB (ulimit -v), Halo reserves some 2 GiB", err, n>>10)
@@ -26,8 +26,8 @@ func mapped(err error) error {
 	return err
 }
 
-// LimitOfUser is how many processes and threads the user of this process may have; ok is
-// false if there is no limit, as for root.
+// LimitOfUser returns how many processes and threads the user of this process may have; ok is false if
+// there is no limit, as for root.
 func LimitOfUser() (n uint64, ok bool) {
 	if os.Geteuid() == 0 {
 		return 0, false
@@ -43,8 +43,8 @@ func limit(which int) (n uint64, ok bool) {
 	return l.Cur, true
 }
 
-// LimitOfGroup is how many processes and threads the control groups of this process allow
-// in all; ok is false if none limits them.
+// LimitOfGroup returns how many processes and threads the control groups of this process permit; ok is
+// false if no group limits them.
 func LimitOfGroup() (n uint64, ok bool) {
 	text, _ := os.ReadFile("/proc/self/cgroup")
 	for line := range strings.Lines(string(text)) {

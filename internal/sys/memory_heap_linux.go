@@ -9,16 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// commitPiece is how many bytes of memory one system call makes, at most. A signal
-// ends such a call, which then has done nothing, so it must be short.
+// commitPiece is how many bytes of memory one system call allocates at most. A signal interrupts such a
+// call, which then has done nothing, so the call must be short.
 const commitPiece = 16 << 20
 
-// Sparse is Memfd for least bytes and behind them as much of more as the system lets
-// a file have: all, or the half of it, and so on. What is there is a multiple of unit
-// beyond least.
+// Sparse makes a memory file, as Memfd does, of least bytes and as much of more as the system permits:
+// all, or half of it, and so on. The size beyond least is a multiple of unit.
 func Sparse(name string, least, more, unit int64) (*os.File, error) {
 	var limit unix.Rlimit
-	// To go beyond this limit is not only an error, but also a signal.
+	// A file beyond this limit is an error, and a signal too.
 	if unix.Getrlimit(unix.RLIMIT_FSIZE, &limit) == nil && limit.Cur < math.MaxInt64 {
 		if least > int64(limit.Cur) {
 			return nil, fmt.Errorf("memfd %s of %d bytes: the limit of files is %d", name, least, limit.Cur)
@@ -35,11 +34,10 @@ func Sparse(name string, least, more, unit int64) (*os.File, error) {
 	}
 }
 
-// Reserve maps size bytes of f from offset off on, a multiple of the page size, without
-// access: see Allow. If addresses are short it maps a part, in multiples of unit, and leaves
-// at least as much to others: without addresses Go's own memory ends the process. Core dumps
-// leave the mapping out: a debugger reads memory without access, too, and to read pages that
-// nobody has touched makes them.
+// Reserve maps size bytes of f from offset off, a multiple of the page size, without access: see Allow.
+// If address space is limited it maps a part, in multiples of unit, and leaves at least as many
+// addresses unused: Go's runtime ends the process if it gets none. Core dumps exclude the mapping: a
+// debugger reads memory without access too, and reading a page that was never used allocates it.
 func Reserve(f *os.File, off, size, unit int64) ([]byte, error) {
 	b, err := mapPart(f, off, size)
 	for err != nil && size > unit {
@@ -55,7 +53,7 @@ func Reserve(f *os.File, off, size, unit int64) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mmap of %d bytes of %s at %d: %w", size, f.Name(), off, mapped(err))
 	}
-	_ = unix.Madvise(b, unix.MADV_DONTDUMP) // a large dump is no reason to fail
+	_ = unix.Madvise(b, unix.MADV_DONTDUMP) // an error only means that dumps are larger
 	return b, nil
 }
 
@@ -63,10 +61,10 @@ func mapPart(f *os.File, off, size int64) ([]byte, error) {
 	return mmap(int(f.Fd()), off, size, unix.PROT_NONE, unix.MAP_SHARED|unix.MAP_NORESERVE)
 }
 
-// Allow lets pages of memory from Reserve be read and written.
+// Allow makes pages of memory from Reserve readable and writable.
 func Allow(b []byte) error { return protect(b, unix.PROT_READ|unix.PROT_WRITE) }
 
-// Deny undoes Allow: who reads or writes the pages faults.
+// Deny undoes Allow: an access to the pages faults.
 func Deny(b []byte) error { return protect(b, unix.PROT_NONE) }
 
 func protect(b []byte, prot int) error {
@@ -76,13 +74,13 @@ func protect(b []byte, prot int) error {
 	return nil
 }
 
-// Commit makes the pages of a memory file from off on, size bytes: from then on nobody
-// who uses them fails for want of memory. They are zero if they were not there.
+// Commit allocates the pages of size bytes of a memory file from off, so that no later access fails for
+// lack of memory. New pages are zero.
 func Commit(f *os.File, off, size int64) error {
 	return inPieces("fallocate", f, 0, off, size)
 }
 
-// Punch gives pages of a memory file back. They are zero when they are used again.
+// Punch frees pages of a memory file. They are zero when they are used again.
 func Punch(f *os.File, off, size int64) error {
 	return inPieces("giving back", f, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off, size)
 }
@@ -100,7 +98,7 @@ func inPieces(what string, f *os.File, mode uint32, off, size int64) error {
 	return nil
 }
 
-// Anonymous maps size bytes of zeroed memory of this process alone. Unmap gives it back.
+// Anonymous maps size bytes of zeroed memory of this process alone. Unmap frees it.
 func Anonymous(size int64) ([]byte, error) {
 	b, err := mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
@@ -109,13 +107,13 @@ func Anonymous(size int64) ([]byte, error) {
 	return b, nil
 }
 
-// Scatter has the pages of memory from Anonymous made one by one, and never as huge ones: of those
-// that are far from each other few are touched.
+// Scatter makes the kernel allocate memory from Anonymous in single pages, never in huge ones: it is for
+// memory of which few, distant pages are used.
 func Scatter(b []byte) {
-	_ = unix.Madvise(b, unix.MADV_NOHUGEPAGE) // a kernel without huge pages refuses, and makes none
+	_ = unix.Madvise(b, unix.MADV_NOHUGEPAGE) // a kernel without huge pages returns an error, which does no harm
 }
 
-// Discard gives the pages of memory from Anonymous back. They are zero when they are used again.
+// Discard frees the pages of memory from Anonymous. They are zero when they are used again.
 func Discard(b []byte) error {
 	if err := unix.Madvise(b, unix.MADV_DONTNEED); err != nil {
 		return fmt.Errorf("giving back %d bytes: %w", len(b), err)
@@ -123,14 +121,14 @@ func Discard(b []byte) error {
 	return nil
 }
 
-// Populate makes the pages of memory from Anonymous.
+// Populate allocates the pages of memory from Anonymous.
 func Populate(b []byte) error {
 	for len(b) > 0 {
 		n := min(len(b), commitPiece)
 		switch err := unix.Madvise(b[:n], unix.MADV_POPULATE_WRITE); {
 		case err == nil:
 			b = b[n:]
-		case errors.Is(err, unix.EINVAL): // before Linux 5.14: touch them
+		case errors.Is(err, unix.EINVAL): // before Linux 5.14: write to each
 			for i := 0; i < n; i += os.Getpagesize() {
 				b[i] = 0
 			}
@@ -142,11 +140,11 @@ func Populate(b []byte) error {
 	return nil
 }
 
-// addresses is what a process can map on every processor with 64 bits, in bytes, with
-// room left for all else.
+// addresses is how many bytes a process can map on every 64-bit processor, with room for everything
+// else.
 const addresses = 1 << 46
 
-// AddressSpace is how much the process may map, in bytes, about.
+// AddressSpace returns approximately how many bytes the process may map.
 func AddressSpace() int64 {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &limit) == nil && limit.Cur < addresses {

@@ -35,5 +35,5 @@ func Unmap(b []byte) error {
 	return fmt.Errorf("unmapping %d bytes: %w on %s", len(b), errors.ErrUnsupported, runtime.GOOS)
 }
 
-// AddressSpace is how much a process may map, in bytes, about.
+// AddressSpace returns approximately how many bytes a process may map.
 func AddressSpace() int64 { return 1 << 40 }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Memfd makes anonymous shared memory of size bytes, all zero and sparse: pages
-// cost nothing until touched. name shows in /proc only.
+// Memfd makes an anonymous memory file of size zero bytes. It is sparse: pages take no memory until they
+// are used. name is visible in /proc only.
 func Memfd(name string, size int64) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
@@ -23,7 +23,7 @@ func Memfd(name string, size int64) (*os.File, error) {
 	return f, nil
 }
 
-// Map maps the first size bytes of f, readable and writable by all who map it.
+// Map maps the first size bytes of f, shared with all other mappings, for reading and writing.
 func Map(f *os.File, size int64) ([]byte, error) {
 	b, err := mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_NORESERVE)
 	if err != nil {
@@ -32,7 +32,7 @@ func Map(f *os.File, size int64) ([]byte, error) {
 	return b, nil
 }
 
-// mmap is unix.Mmap without its table of all mappings, which is memory of each rank.
+// mmap is unix.Mmap without its table of all mappings, which takes memory of each rank.
 func mmap(fd int, off, size int64, prot, flags int) ([]byte, error) {
 	if size <= 0 {
 		return nil, unix.EINVAL
@@ -52,8 +52,8 @@ func Unmap(b []byte) error {
 	return unix.MunmapPtr(unsafe.Pointer(&b[0]), uintptr(len(b)))
 }
 
-// Vacate gives the memory of a mapping back but keeps its addresses, where whoever may
-// still look finds zeros if it is open, and faults if not.
+// Vacate frees the memory of a mapping but keeps its addresses. A later access reads zeros if open is
+// true, and faults if not.
 func Vacate(b []byte, open bool) error {
 	prot := unix.PROT_NONE
 	if open {
@@ -64,38 +64,36 @@ func Vacate(b []byte, open bool) error {
 	return err
 }
 
-// processBlocks is how many blocks of memory ReadProcess fills by one system call: as
-// many as its callers gather, and no burden on the stack.
+// processBlocks is how many blocks of memory ReadProcess fills by one system call: as many as its callers
+// pass, and few enough for the stack.
 const processBlocks = 64
 
-// briefCopy is up to how many bytes ReadProcess reads without telling the Go
-// scheduler: some 5 us, in which nobody else gets the processor of the goroutine. To
-// tell it costs a hundredth of that, and on a busy machine, where the scheduler gives
-// that processor away meanwhile, a sixth.
+// briefCopy is up to how many bytes ReadProcess reads without notifying the Go scheduler: some 5 us, in
+// which no other goroutine gets the P. The notification costs a hundredth of that, and a sixth on a busy
+// machine, where the scheduler hands the P to another goroutine meanwhile.
 const briefCopy = 64 << 10
 
-// ReadProcess fills the slices of dst, which it uses up, one after the other with
-// the bytes from address addr of process pid on. The kernel checks the address in
-// that process and our right to read it.
+// ReadProcess fills the slices of dst one after the other with the bytes from address addr of process
+// pid. It changes dst. The kernel checks the address in that process, and whether this process may read
+// it.
 func ReadProcess(pid int, dst [][]byte, addr uint64) error {
 	return copyProcess(unix.SYS_PROCESS_VM_READV, pid, dst, addr)
 }
 
-// WriteProcess copies the slices of src, which it uses up, one after the other to
-// address addr of process pid and on, as ReadProcess does the other way.
+// WriteProcess copies the slices of src one after the other to address addr of process pid. It changes
+// src. The kernel checks as for ReadProcess.
 func WriteProcess(pid int, src [][]byte, addr uint64) error {
 	return copyProcess(unix.SYS_PROCESS_VM_WRITEV, pid, src, addr)
 }
 
-// CopyTo copies src, of which there is some, to address addr of process pid by one system call,
-// as WriteProcess does, and reports whether all of it was copied. It does not tell the Go
-// scheduler: src is to be at most briefCopy long.
+// CopyTo copies src, which is not empty, to address addr of process pid by one system call, as
+// WriteProcess does. It reports whether all of src was copied. It does not notify the Go scheduler: src
+// must not be longer than briefCopy.
 func CopyTo(pid int, addr uint64, src []byte) bool {
 	return copyBlock(unix.SYS_PROCESS_VM_WRITEV, pid, src, addr)
 }
 
-// CopyFrom fills dst with the bytes from address addr of process pid on, as CopyTo does the
-// other way.
+// CopyFrom fills dst with the bytes from address addr of process pid. It is the reverse of CopyTo.
 func CopyFrom(pid int, dst []byte, addr uint64) bool {
 	return copyBlock(unix.SYS_PROCESS_VM_READV, pid, dst, addr)
 }
@@ -168,7 +166,7 @@ func Dup(f *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), f.Name()), nil
 }
 
-// PhysicalMemory is how much memory the machine has, in bytes.
+// PhysicalMemory returns how much memory the machine has in bytes.
 func PhysicalMemory() uint64 {
 	var s unix.Sysinfo_t
 	if unix.Sysinfo(&s) != nil {

@@ -25,19 +25,19 @@ func RingBell(*os.File) error {
 	return fmt.Errorf("bells by descriptors on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 }
 
-// Yield gives the core to another goroutine.
+// Yield yields to another goroutine.
 func Yield() { runtime.Gosched() }
 
-// FutexWait gives the core to another goroutine and returns, early.
+// FutexWait yields to another goroutine and returns early.
 func FutexWait(word *atomic.Uint32, want uint32) { runtime.Gosched() }
 
-// FutexWake has nobody to wake: see FutexWait.
+// FutexWake does nothing: there are no sleepers, see FutexWait.
 func FutexWake(word *atomic.Uint32, n int) {}
 
-// FutexSleep gives way, and returns early.
+// FutexWaitPrivate yields to another goroutine and returns early.
 func FutexWaitPrivate(word *atomic.Uint32, want uint32) { runtime.Gosched() }
 
-// FutexRouse does nothing: there are no sleepers.
+// FutexWakePrivate does nothing: there are no sleepers.
 func FutexWakePrivate(word *atomic.Uint32, n int) {}
 
 // CopyTo copies nothing.

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// InNetwork runs fn on a thread inside the network namespace of a process, and
-// returns its error. Sockets stay in the namespace in which they were made. fn
-// must do the work itself: goroutines that it starts run outside.
+// InNetwork runs fn on a thread in the network namespace of a process, and returns its error. Sockets
+// remain in the namespace in which they were made. Goroutines that fn starts run outside of it.
 func InNetwork(pid int, fn func() error) error {
 	ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
 	if err != nil {
@@ -19,7 +18,7 @@ func InNetwork(pid int, fn func() error) error {
 	defer ns.Close()
 	result := make(chan error, 1)
 	work := func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked, so that the thread ends with the goroutine
 		var err error
 		defer func() { result <- err }()
 		if err = unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err == nil {
@@ -27,8 +26,8 @@ func InNetwork(pid int, fn func() error) error {
 		}
 	}
 	go func() {
-		// The first thread stands for the process and does not end: it stays
-		// where it is, held until the work is done elsewhere.
+		// The first thread represents the process and never ends, so it must not enter the
+		// namespace: this goroutine holds it until another thread has done the work.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		if unix.Gettid() != unix.Getpid() {
@@ -45,9 +44,9 @@ func InNetwork(pid int, fn func() error) error {
 	return <-result
 }
 
-// OpenTAP makes the Ethernet device name in the network namespace of the calling
-// thread: what its kernel sends there is read, frame by frame, and what is
-// written it receives. The device lasts as long as the file.
+// OpenTAP makes the Ethernet device name in the network namespace of the calling thread. A Read of the
+// file returns a frame that the kernel sends there; a Write of a frame delivers it to the kernel. The
+// device exists as long as the file.
 func OpenTAP(name string) (*os.File, error) {
 	fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -1,5 +1,5 @@
 package sys
 
-// unknownMemory is taken for the size of memory where the system does not tell,
-// in bytes: a size that no allocation may ask for, but that could be there.
+// unknownMemory is the assumed size of memory in bytes where the system does not report it: larger than
+// any sensible allocation, and possible.
 const unknownMemory = 1 << 40

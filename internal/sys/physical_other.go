@@ -2,6 +2,5 @@
 
 package sys
 
-// PhysicalMemory is how much memory the machine may have, in bytes: this
-// platform is not asked.
+// PhysicalMemory returns an assumed size of memory in bytes: this platform is not asked.
 func PhysicalMemory() uint64 { return unknownMemory }

@@ -2,11 +2,11 @@ package sys
 
 import "runtime/debug"
 
-// probeStep is the distance of the bytes that Readable and Writable try: no page is smaller.
+// probeStep is the distance of the bytes that Readable and Writable access: no page is smaller.
 const probeStep = 4096
 
-// Readable reports whether all pages of b can be read: programs take slices of memory that is not
-// Go's, and that need not be there.
+// Readable reports whether all pages of b can be read. Programs pass slices of memory that is not Go's
+// and may not be mapped.
 func Readable(b []byte) (ok bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() { ok = recover() == nil }()
@@ -14,7 +14,7 @@ func Readable(b []byte) (ok bool) {
 	return
 }
 
-// readAll returns something of what it reads, so that the reads are not left out.
+// readAll returns a value that depends on what it reads, so that the compiler keeps the reads.
 //
 //go:noinline
 func readAll(b []byte) (x byte) {
@@ -27,8 +27,8 @@ func readAll(b []byte) (x byte) {
 	return x
 }
 
-// Fault is called with memory in which the kernel has found pages missing. It accesses them, so
-// that the process faults there, as it would without the kernel; it returns if they are there now.
+// Fault accesses memory in which the kernel has found missing pages, so that the process faults as it
+// would by an access of its own. It returns if the pages are mapped now.
 func Fault(b []byte, write bool) {
 	if write {
 		writeAll(b)
@@ -37,8 +37,8 @@ func Fault(b []byte, write bool) {
 	}
 }
 
-// Writable reports whether all pages of b can be written. Nothing in them changes; somebody else
-// may write to them at the same time.
+// Writable reports whether all pages of b can be written. It does not change them, and others may write
+// to them at the same time.
 func Writable(b []byte) (ok bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() { ok = recover() == nil }()
@@ -46,7 +46,7 @@ func Writable(b []byte) (ok bool) {
 	return
 }
 
-// writeAll writes a byte in each page of b as it is.
+// writeAll writes a byte in each page of b, with the value that it has.
 func writeAll(b []byte) {
 	for i := 0; i < len(b); i += probeStep {
 		touch(&b[i])

@@ -2,6 +2,6 @@
 
 package sys
 
-// Race says that the race detector is on: everything takes ten times as long, allocates, and loads
-// ahead are taken for reads.
+// Race says that the race detector is on. Then everything takes ten times as long and allocates, and the
+// detector regards prefetching loads as reads.
 const Race = true

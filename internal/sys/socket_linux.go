@@ -8,18 +8,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The calls of this file that move bytes are for non-blocking sockets only:
-// they enter the kernel without telling the Go scheduler, which saves some 50 ns
-// each and is right because they return at once. They hold up a stop of the
-// world for the time of one copy, so callers keep each below a few hundred KiB.
+// The calls of this file that move bytes are for non-blocking sockets only. They enter the kernel without
+// notifying the Go scheduler, which saves some 50 ns each and is correct because they return at once. They
+// delay a stop of the world by the time of one copy, so callers pass at most a few hundred KiB.
 
-// Recv reads from a non-blocking socket: 0 and no error is end of stream.
+// Recv reads from a non-blocking socket. It returns 0 and no error at the end of the stream.
 func Recv(fd int, b []byte) (int, syscall.Errno) {
 	if len(b) == 0 {
 		return 0, unix.EINVAL
 	}
 	n, _, e := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)),
-		unix.MSG_DONTWAIT, 0, 0) // in vain it takes 280 ns, a read 320
+		unix.MSG_DONTWAIT, 0, 0) // without data it takes 280 ns, with data 320
 	received()
 	if e != 0 {
 		return 0, e
@@ -41,8 +40,8 @@ func Send(fd int, b []byte) (int, syscall.Errno) {
 	return int(n), 0
 }
 
-// Pieces is two byte slices on their way through one system call. It belongs to
-// one owner who uses it again and again, so that no call allocates.
+// Pieces sends or receives two byte slices by one system call. Its owner uses it repeatedly, so that no
+// call allocates.
 type Pieces struct {
 	iov [2]unix.Iovec
 	msg unix.Msghdr
@@ -60,7 +59,7 @@ func (p *Pieces) set(a, b []byte) int {
 	return n
 }
 
-// clear drops the references, so that a buffer is not kept alive by its last use.
+// clear drops the references, so that they do not keep a buffer alive after its last use.
 func (p *Pieces) clear() { p.iov[0].Base, p.iov[1].Base = nil, nil }
 
 // Recv reads into a and then b, which are not both empty.
@@ -99,15 +98,15 @@ func (p *Pieces) Send(fd int, a, b []byte) (int, syscall.Errno) {
 // frames, and the headers of these.
 const runMax = 64 + 4 + 4
 
-// Run is up to runMax byte slices that leave by one system call. It belongs to one
-// owner who uses it again and again, so that no call allocates.
+// Run sends up to runMax byte slices by one system call. Its owner uses it repeatedly, so that no call
+// allocates.
 type Run struct {
 	iov [runMax]unix.Iovec
 	n   int
 	msg unix.Msghdr
 }
 
-// Reset begins anew.
+// Reset removes all slices.
 func (r *Run) Reset() { r.n = 0 }
 
 // Add appends a slice, which is not empty.
@@ -123,7 +122,7 @@ func (r *Run) Send(fd int) (int, syscall.Errno) {
 	r.msg.SetIovlen(r.n)
 	sent()
 	n, _, e := unix.RawSyscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.msg)), unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
-	for i := range r.n { // a buffer is not kept alive by its last use
+	for i := range r.n { // the references do not keep a buffer alive after its last use
 		r.iov[i].Base = nil
 	}
 	if e != 0 {
@@ -135,8 +134,8 @@ func (r *Run) Send(fd int) (int, syscall.Errno) {
 // DupSocket returns a second descriptor of the socket fd, closed on exec.
 func DupSocket(fd uintptr) (int, error) { return unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) }
 
-// TuneSocket makes small writes leave at once, and sets the buffers of the
-// kernel to size bytes each unless that is 0: then the kernel tunes them.
+// TuneSocket makes the kernel send small writes at once, and sets its buffers to size bytes each. If size
+// is 0 the kernel tunes the buffers.
 func TuneSocket(fd, size int) error {
 	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1); err != nil {
 		return err
@@ -150,8 +149,8 @@ func TuneSocket(fd, size int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, size)
 }
 
-// UnsentBytes is how much written to the socket the other side has not
-// acknowledged. An error means that it never will: the connection was reset.
+// UnsentBytes returns how many bytes written to the socket the other side has not acknowledged. An error
+// means that it never will: the connection was reset.
 func UnsentBytes(fd int) (int, error) {
 	switch e, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR); {
 	case err != nil:
@@ -162,23 +161,23 @@ func UnsentBytes(fd int) (int, error) {
 	return unix.IoctlGetInt(fd, unix.SIOCOUTQ)
 }
 
-// ShutdownWrite ends the stream to the other side behind what was written.
+// ShutdownWrite ends the stream to the other side after what was written.
 func ShutdownWrite(fd int) error { return unix.Shutdown(fd, unix.SHUT_WR) }
 
 // CloseFD closes a raw descriptor.
 func CloseFD(fd int) error { return unix.Close(fd) }
 
-// Reachability is what the kernel knows of the other end of a TCP connection.
+// Reachability is what the kernel knows about the other end of a TCP connection.
 type Reachability struct {
 	Unacked uint32        // segments sent and not acknowledged
 	Unsent  uint32        // bytes that wait for room
-	Retries uint8         // attempts to send the oldest segment again, until some are acknowledged
-	Probes  uint8         // questions whether there is room that were not answered
+	Retries uint8         // retransmissions of the oldest segment; 0 again after an acknowledgement
+	Probes  uint8         // zero-window probes without an answer
 	Heard   time.Duration // since the last acknowledgement of any kind
 	Said    time.Duration // since data was last sent, again or for the first time
 }
 
-// Reach reads it, in milliseconds.
+// Reach returns the Reachability of a connection, with times in units of a millisecond.
 func Reach(fd int) (Reachability, error) {
 	i, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
@@ -191,8 +190,8 @@ func Reach(fd int) (Reachability, error) {
 	}, nil
 }
 
-// LimitSilence ends a connection whose other end does not answer for about as
-// long, also while nothing is sent; 0 ends the limit.
+// LimitSilence makes the kernel end a connection whose other end does not answer for about that long, also
+// while nothing is sent. 0 removes the limit.
 func LimitSilence(fd int, d time.Duration) error {
 	if err := unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(d.Milliseconds())); err != nil {
 		return err

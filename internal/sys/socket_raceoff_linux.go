@@ -2,7 +2,7 @@
 
 package sys
 
-// sent and received tell the race detector of order, see socket_raceon_linux.go.
+// sent and received tell the race detector about order: see socket_raceon_linux.go.
 func sent() {}
 
 func received() {}

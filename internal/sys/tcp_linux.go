@@ -9,14 +9,14 @@ import (
 
 // An Endpoint is an IP address and a TCP port.
 //
-// Sockets made by it are files that the runtime's poller waits for. Package net would do as much,
-// but its tables and those of package netip are 100 KiB of memory of each rank in C.
+// Its sockets are files that the runtime's poller waits for. Package net does the same, but its tables and
+// those of package netip take 100 KiB of memory of each rank in C.
 type Endpoint struct {
 	family  int
 	address unix.Sockaddr
 }
 
-// TCPEndpoint is the endpoint of an address of 4 or 16 bytes.
+// TCPEndpoint returns the endpoint of an address of 4 or 16 bytes.
 func TCPEndpoint(ip []byte, port int) Endpoint {
 	if len(ip) == 4 {
 		return Endpoint{unix.AF_INET, &unix.SockaddrInet4{Port: port, Addr: [4]byte(ip)}}
@@ -29,7 +29,7 @@ func (e Endpoint) open() (int, error) {
 	return fd, os.NewSyscallError("socket", err)
 }
 
-// Listen makes a socket that listens at e, at a port that the kernel chooses if e has none.
+// Listen returns a socket that listens at e. If e has no port the kernel chooses one.
 func (e Endpoint) Listen() (l *os.File, port int, err error) {
 	fd, err := e.open()
 	if err != nil {
@@ -60,7 +60,7 @@ func (e Endpoint) listen(fd int) (port int, err error) {
 	return 0, os.NewSyscallError("getsockname", err)
 }
 
-// Accept waits until there is a connection at a listener.
+// Accept waits for a connection to a listener.
 func Accept(l *os.File) (*os.File, error) {
 	raw, err := l.SyscallConn()
 	if err != nil {
@@ -84,7 +84,7 @@ func Accept(l *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), "connection"), nil
 }
 
-// Socket makes a socket for a connection with e.
+// Socket returns a socket for a connection to e.
 func (e Endpoint) Socket() (*os.File, error) {
 	fd, err := e.open()
 	if err != nil {
@@ -93,8 +93,8 @@ func (e Endpoint) Socket() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "connection"), nil
 }
 
-// Connect waits until s, which e.Socket has made, is connected with e, or its deadline for writes
-// has passed.
+// Connect waits until s, which e.Socket has returned, is connected to e, or its deadline for writes has
+// passed.
 func (e Endpoint) Connect(s *os.File) error {
 	raw, err := s.SyscallConn()
 	if err != nil {
@@ -116,8 +116,8 @@ func (e Endpoint) Connect(s *os.File) error {
 	return os.NewSyscallError("connect", err)
 }
 
-// connecting is how far a connect has come: EINPROGRESS while it lasts, since the poller may wake
-// its waiter before there is anything.
+// connecting returns the state of a connect: EINPROGRESS while it is in progress, since the poller may
+// wake its waiter early.
 func connecting(fd int) error {
 	switch e, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR); {
 	case err != nil:
@@ -130,7 +130,7 @@ func connecting(fd int) error {
 	return nil
 }
 
-// Connected reports whether a socket has come through.
+// Connected reports whether a socket is connected.
 func Connected(fd int) bool {
 	_, err := unix.Getpeername(fd)
 	return err == nil

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// Places tells where the CPUs that the calling process may use are, for each of
-// Kinds.
+// Places returns for each of Kinds where the CPUs are that the calling process may use.
 func Places() []Place {
 	cpus, err := AllowedCPUs()
 	if err != nil {
@@ -19,8 +18,8 @@ func Places() []Place {
 	return places(os.DirFS("/sys/devices/system"), cpus)
 }
 
-// places reads what /sys/devices/system says of the CPUs: one file for each kind,
-// however many there are.
+// places reads the places of CPUs from /sys/devices/system: one file for each kind, for any number of
+// CPUs.
 func places(system fs.FS, cpus []int) []Place {
 	var all []Place
 	for _, kind := range Kinds() {
@@ -36,8 +35,7 @@ func places(system fs.FS, cpus []int) []Place {
 	return all
 }
 
-// piece lists the CPUs of the piece of hardware that a CPU belongs to, nil if there
-// is none.
+// piece returns the CPUs of the piece of hardware that a CPU belongs to, nil if there is none.
 func piece(system fs.FS, kind string, cpu int) []int {
 	dir := fmt.Sprintf("cpu/cpu%d/", cpu)
 	switch kind {
@@ -62,7 +60,7 @@ func piece(system fs.FS, kind string, cpu int) []int {
 	return []int{cpu}
 }
 
-// with is the first of the lists of CPUs that has cpu in it.
+// with returns the first of the lists of CPUs that contains cpu.
 func with(system fs.FS, cpu int, lists ...string) []int {
 	for _, name := range lists {
 		if cpus := parseCPUs(text(system, name)); slices.Contains(cpus, cpu) {
@@ -80,7 +78,7 @@ func text(system fs.FS, name string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// parseCPUs reads a list such as 0-3,8; nil if it is none.
+// parseCPUs parses a list such as 0-3,8. It returns nil if the text is no list.
 func parseCPUs(list string) []int {
 	var cpus []int
 	for part := range strings.SplitSeq(list, ",") {

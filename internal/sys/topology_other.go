@@ -2,7 +2,7 @@
 
 package sys
 
-// Places knows nothing on this platform: every Instance is -1.
+// Places is not supported on this platform: every Instance is -1.
 func Places() []Place {
 	var all []Place
 	for _, kind := range Kinds() {

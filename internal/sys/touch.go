@@ -2,9 +2,9 @@
 
 package sys
 
-// touch writes the byte at p as it is, in one atomic operation: no store of others to it is lost.
-// The bytes beside it may be anybody's, which is why it is not an operation of sync/atomic on
-// the word around: the race detector would take that for an access to them.
+// touch writes the byte at p with the value that it has, by one atomic operation, so that no store of
+// others to it is lost. It is not an operation of sync/atomic on the word that contains the byte: others
+// may use the bytes beside it, and the race detector would report that as a race.
 //
 //go:noescape
 func touch(p *byte)

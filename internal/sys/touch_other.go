@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// touch writes the word around the byte at p as it is, in one atomic operation: no store of
-// others to it is lost. The word may go beyond the memory that the pointer is to.
+// touch writes the word that contains the byte at p with the value that it has, by one atomic operation,
+// so that no store of others to it is lost. The word may extend beyond the memory that p points into.
 //
 //go:nocheckptr
 func touch(p *byte) {
