@@ -121,7 +121,7 @@ func (t *target) read(lo, hi uint64) (*foundRegion, error) {
 				f.region.Mem, f.mapped = mem, true
 			} else if version.Load() != v {
 				continue
-			} // else there is no room for it here, and it is reached as if it were elsewhere
+			} // else there is no room to map it, and it is accessed as on another node
 			f.mixed = !f.mapped
 		}
 		return f, nil

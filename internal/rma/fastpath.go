@@ -157,7 +157,7 @@ func (v *View) found(t *target, disp int64, n int) (*apply.Region, int64) {
 		return nil, 0
 	}
 	addr := uint64(disp)
-	version := t.control.TableVersion().Load() // pairs with the stores in Attach and Detach
+	version := t.control.TableVersion().Load() // pairs with the stores in reserve and change
 	for i := range t.found {
 		if f := t.found[i].Load(); f != nil && (f.version == version || planted.AttachStale) && addr >= f.lo && addr <= f.hi && uint64(n) <= f.hi-addr {
 			if f.mapped && (!t.viaFrames.Load() || planted.DetourLeft) {
