@@ -135,35 +135,11 @@ func (e *Engine) spanned(from int, w *Window, h *wire.Header) bool {
 	return denied
 }
 
-// holds reports whether the blocks of a run are attached, which reach n bytes from lo on; bytes
-// between blocks need not be. It goes through the gaps between attached regions and not through the
-// blocks, since a peer may name any number of blocks. The lock is held.
+// holds reports whether the blocks of a run are attached, which reach n bytes from lo on; bytes between
+// blocks need not be. The lock is held.
 func (a *attached) holds(lo, n uint64, r *runs) bool {
-	i := a.index(lo)
-	if i > 0 && a.regions[i-1].end() > lo {
-		i--
-	}
-	for at, end := lo, lo+n; at < end; {
-		gap := end
-		if i < len(a.regions) {
-			x := a.regions[i]
-			if x.addr <= at {
-				at = max(at, x.end())
-				i++
-				continue
-			}
-			gap = min(gap, x.addr)
-		}
-		if r.overlaps(at-lo, gap-lo) {
-			return false
-		}
-		at = gap
-	}
-	return true
+	return a.Holds(lo, n, func(from, to uint64) bool { return r.overlaps(from-lo, to-lo) })
 }
-
-// end is the address behind a region.
-func (r *attachedRegion) end() uint64 { return r.addr + uint64(len(r.region.Mem)) }
 
 // overlaps reports whether a block has a byte of those from lo to hi, counted from the first byte
 // of the lowest block. They are within what reach has found, less than 2^63 bytes.

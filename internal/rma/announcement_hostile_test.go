@@ -9,6 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
+	"github.com/halo-mpi/halo/internal/rma/attach"
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
@@ -131,7 +132,7 @@ func TestRW05_BlocksThatAreAttached(t *testing.T) {
 		a, has := &attached{}, [n]bool{}
 		for at := g.IntN(8); at < n; at += g.IntN(20) {
 			size := g.IntN(min(16, n-at))
-			a.regions = append(a.regions, &attachedRegion{addr: 1000 + uint64(at), region: apply.Region{Mem: make([]byte, size)}})
+			a.Insert(&attach.Region{Addr: 1000 + uint64(at), Memory: apply.Region{Mem: make([]byte, size)}})
 			for i := range size {
 				has[at+i] = true
 			}

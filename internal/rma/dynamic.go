@@ -1,33 +1,22 @@
 package rma
 
 import (
-	"cmp"
-	"slices"
-	"unsafe"
-
 	"github.com/halo-mpi/halo/internal/apply"
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/planted"
+	"github.com/halo-mpi/halo/internal/rma/attach"
 	"github.com/halo-mpi/halo/internal/rma/memhandle"
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// attached is the memory that this process has attached to a dynamic window. Frames are applied to
-// it, and the process itself looks it up here; the other processes of the node read the attach
-// table, which has the same contents.
+// attached is the memory that this process has attached to a dynamic window, with the attach table, by
+// which the other processes of the node find the same, and its memory handles. All is under the
+// engine's lock.
 type attached struct {
-	regions []*attachedRegion // by address, not overlapping; under the engine's lock
-	joined  *attachedRegion   // several of those, as join has made it last; nil after changes
+	attach.List
 	table   shmfmt.AttachTable
 	page    []byte // memory of the table, nil until it is needed
 	handles handles
-}
-
-// attachedRegion is memory that was given to Attach.
-type attachedRegion struct {
-	addr   uint64
-	region apply.Region
-	keep   any // what keeps the memory alive
 }
 
 // attachTableMin is how many regions the first table has room for.
@@ -46,21 +35,15 @@ func (v *View) Attach(mem []byte, keep any) error {
 	e, a, addr := w.e, w.dynamic, uint64(address(mem))
 	e.p.Lock()
 	defer e.p.Unlock()
-	i := a.index(addr)
-	if i < len(a.regions) && a.regions[i].addr-addr < max(uint64(len(mem)), 1) {
-		return overlaps(addr, len(mem), a.regions[i])
+	if r := a.Overlap(addr, len(mem)); r != nil {
+		return fail(class.RMAAttach, "%d bytes at address %#x overlap %d attached at %#x", len(mem), addr, len(r.Memory.Mem), r.Addr)
 	}
-	if i > 0 {
-		if r := a.regions[i-1]; addr-r.addr < uint64(len(r.region.Mem)) {
-			return overlaps(addr, len(mem), r)
-		}
-	}
-	if err := w.reserve(len(a.regions) + 1); err != nil {
+	if err := w.reserve(len(a.Regions()) + 1); err != nil {
 		return err
 	}
-	r := &attachedRegion{addr: addr, region: w.own, keep: keep}
-	r.region.Mem, r.region.Base = mem, shmfmt.StripeBase(addr)
-	w.change(i, slices.Insert(a.regions, i, r))
+	r := &attach.Region{Addr: addr, Memory: w.own, Keep: keep}
+	r.Memory.Mem, r.Memory.Base = mem, shmfmt.StripeBase(addr)
+	w.change(func() int { return a.Insert(r) })
 	return nil
 }
 
@@ -76,81 +59,12 @@ func (v *View) Detach(addr uint64) error {
 	e, a := w.e, w.dynamic
 	e.p.Lock()
 	defer e.p.Unlock()
-	i := a.index(addr)
-	if i == len(a.regions) || a.regions[i].addr != addr {
+	if !a.Begins(addr) {
 		return fail(class.RMAAttach, "no attached memory begins at address %#x", addr)
 	}
-	w.change(i, slices.Delete(a.regions, i, i+1))
+	w.change(func() int { return a.Delete(addr) })
 	return nil
 }
-
-func overlaps(addr uint64, n int, r *attachedRegion) error {
-	return fail(class.RMAAttach, "%d bytes at address %#x overlap %d attached at %#x", n, addr, len(r.region.Mem), r.addr)
-}
-
-// index is the index of the first region that begins at addr or behind.
-func (a *attached) index(addr uint64) int {
-	i, _ := slices.BinarySearchFunc(a.regions, addr, func(r *attachedRegion, addr uint64) int { return cmp.Compare(r.addr, addr) })
-	return i
-}
-
-// find returns the attached region that holds n bytes from an address on, or several regions side
-// by side that hold them, as one; nil if some bytes are not attached. The lock is held.
-func (a *attached) find(addr, n uint64) *attachedRegion {
-	i := a.index(addr)
-	if i == len(a.regions) || a.regions[i].addr != addr {
-		if i--; i < 0 {
-			return nil
-		}
-	}
-	r := a.regions[i]
-	size, at := uint64(len(r.region.Mem)), addr-r.addr
-	switch {
-	case at > size:
-		return nil
-	case n > size-at:
-		return a.join(i, addr, n)
-	}
-	return r
-}
-
-// gap is the first address from addr on that is not attached. The lock is held.
-func (a *attached) gap(addr uint64) uint64 {
-	for r := a.find(addr, 1); r != nil; r = a.find(addr, 1) {
-		addr = r.addr + uint64(len(r.region.Mem))
-	}
-	return addr
-}
-
-// join makes one region of those from index i on that together hold n bytes from an address on, nil
-// if there is a gap. MPI-5, 12.2.4, permits memory to be attached in pieces.
-func (a *attached) join(i int, addr, n uint64) *attachedRegion {
-	if j := a.joined; j != nil && addr >= j.addr && addr-j.addr <= uint64(len(j.region.Mem)) && n <= uint64(len(j.region.Mem))-(addr-j.addr) {
-		return j
-	}
-	first := a.regions[i]
-	keep := []any{first.keep}
-	have := uint64(len(first.region.Mem)) - (addr - first.addr)
-	for last := first; have < n; {
-		if i++; i == len(a.regions) || a.regions[i].addr != last.addr+uint64(len(last.region.Mem)) {
-			return nil
-		}
-		last = a.regions[i]
-		keep = append(keep, last.region.Mem, last.keep)
-		have += uint64(len(last.region.Mem))
-	}
-	j := &attachedRegion{addr: first.addr, region: first.region, keep: keep}
-	j.region.Mem = adjoining(first.region.Mem, int(addr-first.addr+have))
-	a.joined = j
-	return j
-}
-
-// adjoining is the n bytes that begin where mem does: mem and the memory behind it, all of
-// which is attached and kept alive by the caller. It may be part of several objects, which
-// checkptr takes for an error.
-//
-//go:nocheckptr
-func adjoining(mem []byte, n int) []byte { return unsafe.Slice(unsafe.SliceData(mem), n) }
 
 // reserve makes room for n regions in the table that others read.
 func (w *Window) reserve(n int) error {
@@ -169,7 +83,7 @@ func (w *Window) reserve(n int) error {
 	}
 	old := a.page
 	fresh := shmfmt.OpenAttachTable(b.Mem)
-	for i, r := range a.regions {
+	for i, r := range a.Regions() {
 		fresh.Set(i, w.entryOf(r))
 	}
 	version := w.control.TableVersion()
@@ -183,14 +97,15 @@ func (w *Window) reserve(n int) error {
 	return nil
 }
 
-// change replaces the attached regions; they differ from index from on.
-func (w *Window) change(from int, regions []*attachedRegion) {
+// change changes the attached regions by edit, which returns from which index on they differ.
+func (w *Window) change(edit func() int) {
 	a := w.dynamic
 	version := w.control.TableVersion()
 	if !planted.TableTorn {
 		version.Add(1) // odd: pairs with the loads in read and known
 	}
-	a.regions, a.joined = regions, nil
+	from := edit()
+	regions := a.Regions()
 	if w.e.node != nil {
 		for i := from; i < len(regions); i++ {
 			a.table.Set(i, w.entryOf(regions[i]))
@@ -204,9 +119,9 @@ func (w *Window) change(from int, regions []*attachedRegion) {
 }
 
 // entryOf is the entry of a region in the attach table.
-func (w *Window) entryOf(r *attachedRegion) shmfmt.Attached {
-	x := shmfmt.Attached{Addr: r.addr, Size: uint64(len(r.region.Mem)), Off: nowhere}
-	if off, ok := w.e.mem.Find(r.region.Mem); ok {
+func (w *Window) entryOf(r *attach.Region) shmfmt.Attached {
+	x := shmfmt.Attached{Addr: r.Addr, Size: uint64(len(r.Memory.Mem)), Off: nowhere}
+	if off, ok := w.e.mem.Find(r.Memory.Mem); ok {
 		x.Off = off
 	}
 	return x
@@ -230,8 +145,8 @@ func (w *Window) place(off uint64, size int64) (mem *apply.Region, at int64, err
 		}
 		return nil, 0, fail(class.RMARange, "no memory handle names these %d bytes", size)
 	default:
-		if r := w.dynamic.find(off, uint64(size)); r != nil {
-			return &r.region, int64(off - r.addr), nil
+		if r := w.dynamic.Find(off, uint64(size)); r != nil {
+			return &r.Memory, int64(off - r.Addr), nil
 		}
 	}
 	return nil, 0, fail(class.RMARange, "%d bytes at address %#x are not attached", size, off)

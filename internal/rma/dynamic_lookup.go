@@ -73,12 +73,12 @@ func (t *target) read(lo, hi uint64) (*foundRegion, error) {
 		return nil, nil
 	}
 	if t.rank == w.Comm.Rank {
-		r := w.dynamic.find(lo, hi-lo)
+		r := w.dynamic.Find(lo, hi-lo)
 		if r == nil {
 			return nil, nil
 		}
 		return &foundRegion{
-			lo: r.addr, hi: r.addr + uint64(len(r.region.Mem)), version: t.control.TableVersion().Load(), current: t.control.TableVersion(), mapped: true, region: r.region, keep: r.keep,
+			lo: r.Addr, hi: r.End(), version: t.control.TableVersion().Load(), current: t.control.TableVersion(), mapped: true, region: r.Memory, keep: r.Keep,
 		}, nil
 	}
 	version := t.control.TableVersion()

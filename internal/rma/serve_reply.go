@@ -119,7 +119,7 @@ func (e *Engine) give(to int, r *reply, payload []byte) {
 func (w *Window) fault(h *wire.Header, size uint64, err error) *fault {
 	f := &fault{class: class.RMARange, kind: h.Kind, off: h.Arg, size: size, limit: uint64(len(w.mem))}
 	if w.dynamic != nil && h.Arg < memhandle.Space && runsIn(h) == 0 {
-		f.limit = w.dynamic.gap(h.Arg)
+		f.limit = w.dynamic.Gap(h.Arg)
 	}
 	var why *class.Error
 	if errors.As(err, &why) && why.Class == class.RMAAttach {
