@@ -1,8 +1,8 @@
 package mpi
 
-// call names the functions of the package in errors: a request remembers which
-// call made it.
-type call uint8
+// call is a function or method of the package: errors name it, and a request remembers which one
+// has made it. Collectives come behind all others: see collectiveCall.
+type call uint16
 
 const (
 	callSend call = iota
@@ -144,7 +144,7 @@ const (
 	callReading
 	callWriting
 	callStartGrequest
-	callCount
+	callCollective // the first of the collectives
 )
 
 // String is the Go name of the call.
@@ -152,7 +152,7 @@ func (k call) String() string {
 	if k >= callCollective {
 		return k.collective()
 	}
-	return [callCount]string{
+	return [callCollective]string{
 		callSend:                 "Send",
 		callSsend:                "Ssend",
 		callBsend:                "Bsend",

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/halo-mpi/halo/internal/cname"
+	"github.com/halo-mpi/halo/internal/coll"
 )
 
 // Programs in C read the names of C in errors and in what they wait for: each call has one. The
@@ -12,7 +13,8 @@ import (
 // procedure abi/bind knows by the entry of the call.
 func TestCallsHaveNamesInC(t *testing.T) {
 	exceptions := []string{"RecvSlice", "Errhandler", "Merge", "Info", "Shared", "FetchOp", "CompareSwap", "Load", "Store", "Reading", "Writing"}
-	for k := call(0); k < callCount; k++ {
+	end := callCollective + call(coll.Kinds)*call(forms)
+	for k := call(0); k < end; k++ {
 		name := k.String()
 		found := slices.ContainsFunc([]string{"", "win", "comm", "type", "get", "create"}, func(of string) bool { return cname.Find(of+name) != "" })
 		if found == slices.Contains(exceptions, name) {

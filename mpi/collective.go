@@ -22,12 +22,7 @@ const (
 	forms
 )
 
-// callCollective is the first call that is a collective, behind all others.
-const callCollective call = 160
-
-var _ [callCollective - callCount]struct{} // or it is too low
-
-// collectiveCall is the call of that kind and form.
+// collectiveCall is the call of that kind and form: the calls of a kind follow one another.
 func collectiveCall(k coll.Kind, f form) call {
 	return callCollective + call(k)*call(forms) + call(f)
 }

@@ -24,7 +24,7 @@ type Request struct {
 	made uint64
 }
 
-const callBits = 8
+const callBits = 16
 
 func newRequest(k call, c *Comm, r *p2p.Request) Request {
 	return Request{r: r, c: c, made: uint64(r.Gen)<<callBits | uint64(k)}

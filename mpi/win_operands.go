@@ -25,7 +25,7 @@ const (
 // winForms says what each call of an operation is: what it has as operands, which completion its
 // request stands for, and whether it notifies the target. Nothing else tells the forms of a verb
 // apart.
-var winForms = [callCount]struct {
+var winForms = [callCollective]struct {
 	verb     verb
 	done     rma.Done
 	notifies bool
