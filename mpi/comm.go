@@ -40,7 +40,7 @@ type Comm struct {
 	world *Comm       // of self: that of all processes
 	left  *leftovers  // of self, if the process checks; else nil
 	keys  *infoKeys   // likewise
-	win   *Window     // whose face it is, nil for a communicator: see Window
+	win   *Window     // which it stands for, nil for a communicator: see Window
 
 	making  atomic.Bool
 	handler atomic.Pointer[errhandler] // never nil
@@ -143,13 +143,13 @@ func (c *Comm) usable(k call) *Error {
 		}
 		return fail(ErrComm, k.String(), c, "communicator has been freed")
 	case c.w.SlowPath():
-		return c.odd(k)
+		return c.usableSlowPath(k)
 	}
 	return nil
 }
 
-// odd is usable where communication has ended, or is checked.
-func (c *Comm) odd(k call) *Error {
+// usableSlowPath is usable where communication has ended, or is checked.
+func (c *Comm) usableSlowPath(k call) *Error {
 	switch {
 	case c.w.Closed():
 		return fail(ErrOther, k.String(), c, "called after Finalize")

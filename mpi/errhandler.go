@@ -130,7 +130,7 @@ func (c *Comm) takesHandler(k call) *Error {
 	return c.usable(k)
 }
 
-// setErrhandler gives c, or the window whose face it is, an error handler.
+// setErrhandler gives c, or the window that it stands for, an error handler.
 func (c *Comm) setErrhandler(h Errhandler, of object) error {
 	switch {
 	case h.h == nil:
@@ -184,7 +184,7 @@ func (c *Comm) CallErrhandler(err error) error {
 // C: none; what libraries in C raise belongs to an object. See section 9.3.
 func CallErrhandler(err error) error { return (*Comm)(nil).callErrhandler(err) }
 
-// callErrhandler is CallErrhandler for c, for the window whose face it is, or for none.
+// callErrhandler is CallErrhandler for c, for the window that c stands for, or for none.
 func (c *Comm) callErrhandler(err error) error {
 	if err == nil || err == Success {
 		return nil

@@ -41,8 +41,8 @@ import (
 type Window struct {
 	v *rma.View
 	w *world.World
-	// c is the window's face: what it is where others deal with communicators, in
-	// requests, errors and their handlers. Nobody can send on it.
+	// c stands for the window where others deal with communicators: in requests, errors and
+	// error handlers. Nobody can send on it.
 	c       *Comm
 	attrs   attributes
 	lists   [2]atomic.Pointer[rankList] // of Post and Start, the last that each was given
@@ -174,13 +174,13 @@ func (w *Window) usable(k call) *Error {
 	case w.c.freed.Load():
 		return fail(ErrWin, k.String(), w.c, "window has been freed")
 	case w.w.SlowPath():
-		return w.c.odd(k)
+		return w.c.usableSlowPath(k)
 	}
 	return nil
 }
 
-// odd reports that the shortest way of a call is not to be taken.
-func (w *Window) odd() bool { return w == nil || w.w.SlowPath() }
+// slowPath reports that the fast path of a call must not be taken.
+func (w *Window) slowPath() bool { return w == nil || w.w.SlowPath() }
 
 // failed is what a call on w returns that the engine refuses, or whose arguments are
 // wrong; target is Undefined if it has none.

@@ -93,12 +93,12 @@ func (x crossing) run(p *plot) {
 	var q mpi.Request
 	if p.is(0) {
 		var err error
-		q, err = deeds[x.first](p, here)
+		q, err = accesses[x.first](p, here)
 		p.ok(err)
 	}
 	if !p.bad {
 		if p.is(by) { // elsewhere it may be done at once
-			_, err := deeds[x.second](p, spot{32, 2})
+			_, err := accesses[x.second](p, spot{32, 2})
 			p.ok(err)
 		}
 		p.meet()
@@ -110,7 +110,7 @@ func (x crossing) run(p *plot) {
 	}
 	p.meet()
 	if p.is(by) {
-		r, err := deeds[x.second](p, there)
+		r, err := accesses[x.second](p, there)
 		if err == nil {
 			err = waitFor(r)
 		}
@@ -135,7 +135,7 @@ func TestRC10_AllOfAnEpochOfPost(t *testing.T) {
 			here := spot{5, 1}
 			openPost(p)
 			if p.is(0) {
-				_, err := deeds[x.first](p, here)
+				_, err := accesses[x.first](p, here)
 				p.ok(err)
 				p.ok(p.Complete())
 			}
@@ -154,7 +154,7 @@ func TestRC10_AllOfAnEpochOfPost(t *testing.T) {
 			}
 			p.meet()
 			if p.is(2) {
-				_, err := deeds[x.second](p, here)
+				_, err := accesses[x.second](p, here)
 				p.last(err, "bytes 40 to ", "by rank 0 at ", "in the same epoch of Post")
 				p.ok(p.Complete())
 			}

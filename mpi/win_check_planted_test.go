@@ -14,7 +14,7 @@ func onRank1(first, stage string, then func(p *plot) error) func(p *plot) {
 		s.open(p)
 		p.meet()
 		if p.is(0) {
-			_, err := deeds[first](p, spot{4, 4})
+			_, err := accesses[first](p, spot{4, 4})
 			p.ok(err)
 		}
 		if !p.bad {
@@ -57,7 +57,7 @@ func TestRC10_RC12_LoadsAndStoresThatConflict(t *testing.T) {
 				p.meet()
 			}
 			if p.is(0) {
-				_, err := deeds[then](p, spot{5, 2})
+				_, err := accesses[then](p, spot{5, 2})
 				if p.bad {
 					// The call of rank 1 is noted when it returns.
 					p.last(err, "bytes 40 to ", "of rank 1 (displacement 5", "by rank 1 at ", "which is under way")

@@ -155,10 +155,10 @@ var stages = map[string]stage{
 // spot is elements of the window.
 type spot struct{ disp, n int }
 
-// a deed is an access of rank 1 by a call, whose place it notes.
-type deed func(p *plot, x spot) (mpi.Request, error)
+// An access is one of rank 1 by a call, whose place it notes.
+type access func(p *plot, x spot) (mpi.Request, error)
 
-var deeds = map[string]deed{
+var accesses = map[string]access{
 	"put": func(p *plot, x spot) (q mpi.Request, err error) {
 		return q, p.note(p.Put(make([]int64, x.n), 1, x.disp))
 	},

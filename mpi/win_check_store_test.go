@@ -20,7 +20,7 @@ func stores(access, stage string) func(p *plot) {
 		s.open(p)
 		p.meet()
 		if p.is(0) {
-			_, err := deeds[access](p, spot{4, 4})
+			_, err := accesses[access](p, spot{4, 4})
 			p.ok(err)
 		}
 		if !p.bad {
@@ -58,7 +58,7 @@ func TestRC10_StoresAfterAccesses(t *testing.T) {
 		{"fence: column", mpi.ErrRMAConflict, "", func(p *plot) {
 			p.ok(p.Fence(0))
 			if p.is(0) {
-				_, err := deeds["column"](p, spot{4, 1})
+				_, err := accesses["column"](p, spot{4, 1})
 				p.ok(err)
 			}
 			p.meet()

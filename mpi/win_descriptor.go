@@ -9,7 +9,7 @@ package mpi
 //
 // C: none; MPI_Put and others look at it.
 func (internals) WinDescriptor(w *Window) (address uintptr, layout uint64) {
-	if w.odd() || w.c.freed.Load() {
+	if w.slowPath() || w.c.freed.Load() {
 		return 0, 0
 	}
 	return w.v.Descriptor()

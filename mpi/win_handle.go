@@ -111,10 +111,11 @@ func (internals) WinFromMemhandle(w *Window, handle []byte, size int64, unit, ta
 	return w.fromMemhandle(handle, size, int64(unit), target, hints)
 }
 
-// handleWindow is a window of a memory handle as it is allocated: with its face.
+// handleWindow is a window of a memory handle with the communicator that stands for it, in one
+// allocation.
 type handleWindow struct {
 	Window
-	face Comm
+	comm Comm
 	name string // before SetName: none
 }
 
@@ -123,13 +124,13 @@ func (w *Window) fromMemhandle(handle []byte, size, unit int64, target int, hint
 	if err != nil {
 		return nil, w.failed(err, callWinFromMemhandle, target)
 	}
-	n := &handleWindow{Window: Window{v: v, w: w.w, align: w.align}, face: Comm{w: w.w, core: w.c.core.Unnamed(), self: w.c.self}}
-	n.c, n.face.win = &n.face, &n.Window
+	n := &handleWindow{Window: Window{v: v, w: w.w, align: w.align}, comm: Comm{w: w.w, core: w.c.core.Unnamed(), self: w.c.self}}
+	n.c, n.comm.win = &n.comm, &n.Window
 	if len(hints) > 0 {
 		checkKeys(w.c, callWinFromMemhandle, hints...)
 		n.setHints(v, hints)
 	}
-	n.face.core.Name.Store(&n.name)
-	n.face.handler.Store(w.c.handler.Load())
+	n.comm.core.Name.Store(&n.name)
+	n.comm.handler.Store(w.c.handler.Load())
 	return &n.Window, nil
 }

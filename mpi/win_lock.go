@@ -99,7 +99,7 @@ func (w *Window) UnlockAll() error {
 //
 // C: MPI_Win_flush, section 12.5.4.
 func (w *Window) Flush(target int) error {
-	if !w.odd() {
+	if !w.slowPath() {
 		if err := w.v.Flush(target); err != nil {
 			return w.failed(err, callFlush, target)
 		}

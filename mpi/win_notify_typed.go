@@ -5,7 +5,7 @@ package mpi
 //
 // C: MPIX_Put_notify, an extension.
 func (w Win[T]) PutNotify(origin []T, target, disp, counter int) error {
-	if plain[T]() == 0 || w.odd() {
+	if plain[T]() == 0 || w.slowPath() {
 		return issueSlices(w.Window, callPutNotify, origin, nil, target, disp, Op{}, counter)
 	}
 	if err := w.v.PutNotify(memory(origin), target, int64(disp), counter); err != nil {

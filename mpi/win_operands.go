@@ -165,7 +165,7 @@ func startSlices[T any](w *Window, k call, origin, result []T, target, disp int,
 func beginSlices[T any](w *Window, k call, origin, result []T, target, disp int, by Op, counter int) (*p2p.Request, *Error) {
 	f := &winForms[k]
 	o := rma.Op{Done: f.done, Disp: int64(disp), Call: k.String()}
-	if w.odd() || !fillNumbers(&o, f.verb, origin, result, by) {
+	if w.slowPath() || !fillNumbers(&o, f.verb, origin, result, by) {
 		b, r := Buf(origin), Buf(result)
 		return w.begin(k, &operands{place: sliceAt[T](target, disp, max(len(origin), len(result))), op: by, counter: counter}, &b, nil, &r)
 	}

@@ -25,7 +25,7 @@ func (w Win[T]) Put(origin []T, target, disp int) error {
 //
 // C: MPI_Put, section 12.3.1.
 func Put[T any](w *Window, origin []T, target, disp int) error {
-	if plain[T]() == 0 || w.odd() {
+	if plain[T]() == 0 || w.slowPath() {
 		return issueSlices(w, callPut, origin, nil, target, disp, Op{}, 0)
 	}
 	if err := w.v.PutBytes(memory(origin), target, int64(disp)); err != nil {
@@ -46,7 +46,7 @@ func (w Win[T]) Get(result []T, target, disp int) error {
 //
 // C: MPI_Get, section 12.3.2.
 func Get[T any](w *Window, result []T, target, disp int) error {
-	if plain[T]() == 0 || w.odd() {
+	if plain[T]() == 0 || w.slowPath() {
 		return issueSlices(w, callGet, nil, result, target, disp, Op{}, 0)
 	}
 	if err := w.v.GetBytes(memory(result), target, int64(disp)); err != nil {
@@ -68,7 +68,7 @@ func (w Win[T]) Accumulate(origin []T, target, disp int, o Op) error {
 // C: MPI_Accumulate, section 12.3.4.
 func Accumulate[T any](w *Window, origin []T, target, disp int, o Op) error {
 	typ := plain[T]()
-	if o.kernel != op.NoOp && o.accumulates(typ) && !w.odd() &&
+	if o.kernel != op.NoOp && o.accumulates(typ) && !w.slowPath() &&
 		w.v.Accumulated(memory(origin), nil, target, int64(disp), o.kernel.On(typ), typ) {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (w Win[T]) GetAccumulate(origin, result []T, target, disp int, o Op) error 
 // C: MPI_Get_accumulate, section 12.3.4.
 func GetAccumulate[T any](w *Window, origin, result []T, target, disp int, o Op) error {
 	typ := plain[T]()
-	if len(result) > 0 && o.accumulates(typ) && !w.odd() &&
+	if len(result) > 0 && o.accumulates(typ) && !w.slowPath() &&
 		w.v.Accumulated(memory(origin), memory(result), target, int64(disp), o.kernel.On(typ), typ) {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (w Win[T]) FetchAndOp(value, result *T, target, disp int, o Op) error {
 		v, r := one(value), one(result)
 		return w.issue(callFetchAndOp, &operands{place: sliceAt[T](target, disp, 1), op: o}, &v, nil, &r)
 	}
-	if o.accumulates(typ) && !w.odd() && w.v.Fetched(alone(value), alone(result), target, int64(disp), o.kernel.On(typ), typ) {
+	if o.accumulates(typ) && !w.slowPath() && w.v.Fetched(alone(value), alone(result), target, int64(disp), o.kernel.On(typ), typ) {
 		return nil
 	}
 	return issueSlices(w.Window, callFetchAndOp, unsafe.Slice(value, 1), unsafe.Slice(result, 1), target, disp, o, 0)
@@ -121,7 +121,7 @@ func (w Win[T]) FetchAndOp(value, result *T, target, disp int, o Op) error {
 // C: MPI_Compare_and_swap, section 12.3.4.
 func (w Win[T]) CompareAndSwap(value, compare, result *T, target, disp int) error {
 	typ := plain[T]()
-	if value == nil || compare == nil || result == nil || typ == 0 || typ >= op.Float32 || w.odd() {
+	if value == nil || compare == nil || result == nil || typ == 0 || typ >= op.Float32 || w.slowPath() {
 		return w.Untyped().CompareAndSwap(one(value), one(compare), one(result), target, int64(disp))
 	}
 	if unsafe.Sizeof(*value) == 8 {
@@ -150,7 +150,7 @@ func (w Win[T]) CompareAndSwap(value, compare, result *T, target, disp int) erro
 // C: none; MPI_Fetch_and_op, section 12.3.4, and a wait for it.
 func (w Win[T]) FetchOp(value T, target, disp int, o Op) (T, error) {
 	var was T
-	if typ := plain[T](); o.accumulates(typ) && !w.odd() && w.v.Passive(target) &&
+	if typ := plain[T](); o.accumulates(typ) && !w.slowPath() && w.v.Passive(target) &&
 		w.v.Fetched(alone(&value), alone(&was), target, int64(disp), o.kernel.On(typ), typ) {
 		return was, nil
 	}
@@ -170,7 +170,7 @@ func (w Win[T]) FetchOp(value T, target, disp int, o Op) (T, error) {
 // C: none; MPI_Compare_and_swap, section 12.3.4, and a wait for it.
 func (w Win[T]) CompareSwap(value, compare T, target, disp int) (T, error) {
 	var was T
-	if typ := plain[T](); typ != 0 && typ < op.Float32 && !w.odd() && w.v.Passive(target) &&
+	if typ := plain[T](); typ != 0 && typ < op.Float32 && !w.slowPath() && w.v.Passive(target) &&
 		w.v.Swapped(alone(&value), alone(&compare), alone(&was), target, int64(disp), typ) {
 		return was, nil
 	}
@@ -223,7 +223,7 @@ func alone[T any](p *T) []byte {
 //
 // C: MPI_Rput, section 12.3.5.
 func (w Win[T]) Rput(origin []T, target, disp int) Request {
-	if plain[T]() == 0 || w.odd() {
+	if plain[T]() == 0 || w.slowPath() {
 		return startSlices(w.Window, callRput, origin, nil, target, disp, Op{}, 0)
 	}
 	r, err := w.v.Issue(&rma.Op{Kind: rma.Put, Done: rma.Local, Origin: mem.Of(memory(origin)), Disp: int64(disp), Call: "Rput"}, target)
@@ -234,7 +234,7 @@ func (w Win[T]) Rput(origin []T, target, disp int) Request {
 //
 // C: MPI_Rget, section 12.3.5.
 func (w Win[T]) Rget(result []T, target, disp int) Request {
-	if plain[T]() == 0 || w.odd() {
+	if plain[T]() == 0 || w.slowPath() {
 		return startSlices(w.Window, callRget, nil, result, target, disp, Op{}, 0)
 	}
 	r, err := w.v.Issue(&rma.Op{Kind: rma.Get, Done: rma.Local, Result: mem.Of(memory(result)), Disp: int64(disp), Call: "Rget"}, target)

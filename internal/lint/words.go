@@ -50,8 +50,6 @@ type debt struct {
 func debts() []debt {
 	return []debt{
 		{"internal/coll", 4},
-		{"mpi", 2},
-		{"mpi/histories", 1},
 	}
 }
 

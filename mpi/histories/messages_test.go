@@ -69,7 +69,7 @@ type twoSided struct {
 	ranks    int
 	lanes    int
 	messages []*message
-	pour     bool // all messages go the same way, many and of the lengths that fill rings
+	flood    bool // all messages go the same way, many and of the lengths that fill rings
 	steps    [][][]step
 }
 
@@ -99,13 +99,13 @@ func newTwoSided(seed uint64, n int) *twoSided {
 	}
 	count := 5 + r.IntN(30)
 	if r.IntN(8) == 0 {
-		h.pour, count = true, 100
+		h.flood, count = true, 100
 		sizes = []int{8, 100, 3000, 8 << 10, 8<<10 + 1}
 	}
 	for lane := range h.lanes {
 		for range count {
 			h.addMessage(r, lane, sizes)
-			for k := r.IntN(3); k > 0 && (!h.pour || r.IntN(10) == 0); k-- {
+			for k := r.IntN(3); k > 0 && (!h.flood || r.IntN(10) == 0); k-- {
 				h.addOther(r, lane)
 			}
 		}
@@ -124,7 +124,7 @@ func (h *twoSided) addMessage(r *rand.Rand, lane int, sizes []int) {
 	m := &message{id: len(h.messages) + 1, lane: lane, send: r.IntN(sendForms), recv: r.IntN(recvForms)}
 	m.comm = r.IntN(sharedComms + 1)
 	m.src, m.dst = r.IntN(h.ranks), r.IntN(h.ranks)
-	if h.pour {
+	if h.flood {
 		m.comm = lane % 2
 		m.src, m.dst = lane%h.ranks, (lane+1)%h.ranks
 	}
