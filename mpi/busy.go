@@ -7,18 +7,6 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 )
 
-// occupant is the call of package coll that a call which makes the request of a collective is.
-func (k call) occupant() coll.Call {
-	if k < callCollective {
-		return coll.CallIdup
-	}
-	kind := coll.Kind((k - callCollective) / call(forms))
-	if form((k-callCollective)%call(forms)) == persistent {
-		return coll.Preparing(kind)
-	}
-	return coll.Starting(kind)
-}
-
 // clash says which two calls are at work at once on the communicator, or window, of that
 // name. A binding of another language has threads, and names of its own.
 func clash(c *coll.Clash, name string) string {

@@ -13,7 +13,7 @@ import (
 // procedure abi/bind knows by the entry of the call.
 func TestCallsHaveNamesInC(t *testing.T) {
 	exceptions := []string{"RecvSlice", "Errhandler", "Merge", "Info", "Shared", "FetchOp", "CompareSwap", "Load", "Store", "Reading", "Writing"}
-	end := callCollective + call(coll.Kinds)*call(forms)
+	end := callCollective + call(coll.Kinds)*call(coll.Forms)
 	for k := call(0); k < end; k++ {
 		name := k.String()
 		found := slices.ContainsFunc([]string{"", "win", "comm", "type", "get", "create"}, func(of string) bool { return cname.Find(of+name) != "" })

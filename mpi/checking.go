@@ -5,7 +5,6 @@ import (
 
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
-	"github.com/halo-mpi/halo/internal/p2p"
 )
 
 // With HALO_CHECK=1 in the environment when Init is called, messages are told about
@@ -41,16 +40,4 @@ func (c *Comm) callArgs(name call, a *coll.Args) {
 	if c.w.Checks() {
 		a.Call = name.String()
 	}
-}
-
-// refuse is the request of a collective whose arguments are wrong. In checking mode the
-// other members are told.
-func (c *Comm) refuse(k coll.Kind, f form, err error) Request {
-	name := collectiveCall(k, f)
-	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
-		if f == persistent {
-			return nil, err
-		}
-		return e.StartRefusing(c.core, k, name.String(), err)
-	})
 }

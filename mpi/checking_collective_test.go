@@ -135,6 +135,15 @@ func TestCheckedCollectivesNameTwoRanks(t *testing.T) {
 			}
 			return mpi.Alltoallv(c, make(elements, 6), counts, nil, make(elements, 6), receives, nil)
 		}, mpi.ErrCount, "rank 1 sends 3 x MPI_INT32_T, rank 2 receives 1 x MPI_INT32_T"},
+		{"Ialltoallw of too few Buffers", func(c *mpi.Comm) error {
+			return start(c.Ialltoallw(make([]mpi.Buffer, pick(c, 3, 1, 3)), make([]mpi.Buffer, 3)))
+		}, mpi.ErrCount, "rank 1: 1 send and 3 receive buffers for 3 members"},
+		{"Alltoallw and Ialltoallw", func(c *mpi.Comm) error {
+			if c.Rank() == 1 {
+				return start(c.Ialltoallw(make([]mpi.Buffer, 3), make([]mpi.Buffer, 3)))
+			}
+			return c.Alltoallw(make([]mpi.Buffer, 3), make([]mpi.Buffer, 3))
+		}, mpi.ErrOther, "rank 0 calls Alltoallw, rank 1 calls Ialltoallw"},
 		{"Alltoallw", func(c *mpi.Comm) error {
 			send, recv := make([]mpi.Buffer, n), make([]mpi.Buffer, n)
 			for r := range n {

@@ -1,8 +1,6 @@
 package mpi
 
-import (
-	"github.com/halo-mpi/halo/internal/coll"
-)
+import "github.com/halo-mpi/halo/internal/coll"
 
 // Allgather collects the send slices of all members, which are equally long, at
 // every member in the order of the ranks: recv has at least c.Size()*len(send)
@@ -17,16 +15,14 @@ func Allgather[T any](c *Comm, send, recv []T) error {
 //
 // C: MPI_Iallgather, section 6.12.5.
 func Iallgather[T any](c *Comm, send, recv []T) Request {
-	a := sliceArgs(send, recv)
-	return c.start(coll.Allgather, &a)
+	return c.start(coll.Allgather, sliceArgs(send, recv))
 }
 
 // AllgatherInit prepares an Allgather that can be started many times.
 //
 // C: MPI_Allgather_init, section 6.13.5.
 func AllgatherInit[T any](c *Comm, send, recv []T) Request {
-	a := sliceArgs(send, recv)
-	return c.prepare(coll.Allgather, &a)
+	return c.prepare(coll.Allgather, sliceArgs(send, recv))
 }
 
 // exchange is an Allgather or Alltoall that blocks.
@@ -52,28 +48,69 @@ func exchange[T any](c *Comm, k coll.Kind, send, recv []T) error {
 //
 // C: MPI_Allgatherv, section 6.7.
 func Allgatherv[T any](c *Comm, send, recv []T, counts, displs []int) error {
-	a := allgathervArgs(send, recv, counts, displs)
-	return c.do(coll.Allgatherv, &a)
+	return c.do(coll.Allgatherv, sliceArgs(send, recv).WithRecvBlocks(counts, displs))
 }
 
 // Iallgatherv starts an Allgatherv.
 //
 // C: MPI_Iallgatherv, section 6.12.5.
 func Iallgatherv[T any](c *Comm, send, recv []T, counts, displs []int) Request {
-	a := allgathervArgs(send, recv, counts, displs)
-	return c.start(coll.Allgatherv, &a)
+	return c.start(coll.Allgatherv, sliceArgs(send, recv).WithRecvBlocks(counts, displs))
 }
 
 // AllgathervInit prepares an Allgatherv that can be started many times.
 //
 // C: MPI_Allgatherv_init, section 6.13.5.
 func AllgathervInit[T any](c *Comm, send, recv []T, counts, displs []int) Request {
-	a := allgathervArgs(send, recv, counts, displs)
-	return c.prepare(coll.Allgatherv, &a)
+	return c.prepare(coll.Allgatherv, sliceArgs(send, recv).WithRecvBlocks(counts, displs))
 }
 
-func allgathervArgs[T any](send, recv []T, counts, displs []int) coll.Args {
-	a := sliceArgs(send, recv)
-	a.RecvCounts, a.RecvDispls = counts, displs
-	return a
+// Allgather collects the send Buffers of all members, which are of the same size in
+// bytes, at every member in the order of the ranks: recv has room for as many such
+// blocks, each a whole number of its elements. In place: send is the caller's own block
+// of recv.
+//
+// C: MPI_Allgather, section 6.7.
+func (c *Comm) Allgather(send, recv Buffer) error {
+	return c.do(coll.Allgather, bufferArgs(&send, &recv))
+}
+
+// Iallgather starts an Allgather.
+//
+// C: MPI_Iallgather, section 6.12.5.
+func (c *Comm) Iallgather(send, recv Buffer) Request {
+	return c.start(coll.Allgather, bufferArgs(&send, &recv))
+}
+
+// AllgatherInit prepares an Allgather that can be started many times.
+//
+// C: MPI_Allgather_init, section 6.13.5.
+func (c *Comm) AllgatherInit(send, recv Buffer) Request {
+	return c.prepare(coll.Allgather, bufferArgs(&send, &recv))
+}
+
+// Allgatherv collects send Buffers of any sizes at every member: that of rank r becomes
+// counts[r] elements of recv, from element displs[r] on. With nil displs they stand
+// one behind the other. What rank r gives is of the same size in bytes to all members.
+// In place: send is the caller's own block of recv.
+//
+// A nonblocking or persistent one reads counts and displs until it has ended.
+//
+// C: MPI_Allgatherv, section 6.7.
+func (c *Comm) Allgatherv(send, recv Buffer, counts, displs []int) error {
+	return c.do(coll.Allgatherv, bufferArgs(&send, &recv).WithRecvBlocks(counts, displs))
+}
+
+// Iallgatherv starts an Allgatherv.
+//
+// C: MPI_Iallgatherv, section 6.12.5.
+func (c *Comm) Iallgatherv(send, recv Buffer, counts, displs []int) Request {
+	return c.start(coll.Allgatherv, bufferArgs(&send, &recv).WithRecvBlocks(counts, displs))
+}
+
+// AllgathervInit prepares an Allgatherv that can be started many times.
+//
+// C: MPI_Allgatherv_init, section 6.13.5.
+func (c *Comm) AllgathervInit(send, recv Buffer, counts, displs []int) Request {
+	return c.prepare(coll.Allgatherv, bufferArgs(&send, &recv).WithRecvBlocks(counts, displs))
 }

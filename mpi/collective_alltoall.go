@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"github.com/halo-mpi/halo/internal/coll"
+	"github.com/halo-mpi/halo/internal/p2p"
 )
 
 // Alltoall sends the r-th of c.Size() equal blocks of send to rank r, whose
@@ -17,16 +18,14 @@ func Alltoall[T any](c *Comm, send, recv []T) error {
 //
 // C: MPI_Ialltoall, section 6.12.6.
 func Ialltoall[T any](c *Comm, send, recv []T) Request {
-	a := sliceArgs(send, recv)
-	return c.start(coll.Alltoall, &a)
+	return c.start(coll.Alltoall, sliceArgs(send, recv))
 }
 
 // AlltoallInit prepares an Alltoall that can be started many times.
 //
 // C: MPI_Alltoall_init, section 6.13.6.
 func AlltoallInit[T any](c *Comm, send, recv []T) Request {
-	a := sliceArgs(send, recv)
-	return c.prepare(coll.Alltoall, &a)
+	return c.prepare(coll.Alltoall, sliceArgs(send, recv))
 }
 
 // Alltoallv sends send[sendDispls[r]:sendDispls[r]+sendCounts[r]] to rank r, and
@@ -39,28 +38,108 @@ func AlltoallInit[T any](c *Comm, send, recv []T) Request {
 //
 // C: MPI_Alltoallv, section 6.8.
 func Alltoallv[T any](c *Comm, send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) error {
-	a := alltoallvArgs(send, sendCounts, sendDispls, recv, recvCounts, recvDispls)
-	return c.do(coll.Alltoallv, &a)
+	return c.do(coll.Alltoallv, sliceArgs(send, recv).WithSendBlocks(sendCounts, sendDispls).WithRecvBlocks(recvCounts, recvDispls))
 }
 
 // Ialltoallv starts an Alltoallv.
 //
 // C: MPI_Ialltoallv, section 6.12.6.
 func Ialltoallv[T any](c *Comm, send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) Request {
-	a := alltoallvArgs(send, sendCounts, sendDispls, recv, recvCounts, recvDispls)
-	return c.start(coll.Alltoallv, &a)
+	return c.start(coll.Alltoallv, sliceArgs(send, recv).WithSendBlocks(sendCounts, sendDispls).WithRecvBlocks(recvCounts, recvDispls))
 }
 
 // AlltoallvInit prepares an Alltoallv that can be started many times.
 //
 // C: MPI_Alltoallv_init, section 6.13.6.
 func AlltoallvInit[T any](c *Comm, send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) Request {
-	a := alltoallvArgs(send, sendCounts, sendDispls, recv, recvCounts, recvDispls)
-	return c.prepare(coll.Alltoallv, &a)
+	return c.prepare(coll.Alltoallv, sliceArgs(send, recv).WithSendBlocks(sendCounts, sendDispls).WithRecvBlocks(recvCounts, recvDispls))
 }
 
-func alltoallvArgs[T any](send []T, sendCounts, sendDispls []int, recv []T, recvCounts, recvDispls []int) coll.Args {
-	a := sliceArgs(send, recv)
-	a.SendCounts, a.SendDispls, a.RecvCounts, a.RecvDispls = sendCounts, sendDispls, recvCounts, recvDispls
-	return a
+// Alltoall sends the r-th of c.Size() equal blocks of elements of send to rank r, whose
+// block becomes the r-th of recv: recv is at least as large as send, and a block is a
+// whole number of its elements. In place: both are the same.
+//
+// C: MPI_Alltoall, section 6.8.
+func (c *Comm) Alltoall(send, recv Buffer) error {
+	return c.do(coll.Alltoall, bufferArgs(&send, &recv))
+}
+
+// Ialltoall starts an Alltoall.
+//
+// C: MPI_Ialltoall, section 6.12.6.
+func (c *Comm) Ialltoall(send, recv Buffer) Request {
+	return c.start(coll.Alltoall, bufferArgs(&send, &recv))
+}
+
+// AlltoallInit prepares an Alltoall that can be started many times.
+//
+// C: MPI_Alltoall_init, section 6.13.6.
+func (c *Comm) AlltoallInit(send, recv Buffer) Request {
+	return c.prepare(coll.Alltoall, bufferArgs(&send, &recv))
+}
+
+// Alltoallv sends sendCounts[r] elements of send, from element sendDispls[r] on, to rank
+// r, and what rank r sends becomes recvCounts[r] elements of recv, from recvDispls[r]
+// on. With nil displacements the blocks stand one behind the other. In place: both are
+// of one type and begin at the same place.
+//
+// A nonblocking or persistent one reads counts and displacements until it has ended.
+//
+// C: MPI_Alltoallv, section 6.8.
+func (c *Comm) Alltoallv(send Buffer, sendCounts, sendDispls []int, recv Buffer, recvCounts, recvDispls []int) error {
+	return c.do(coll.Alltoallv, bufferArgs(&send, &recv).WithSendBlocks(sendCounts, sendDispls).WithRecvBlocks(recvCounts, recvDispls))
+}
+
+// Ialltoallv starts an Alltoallv.
+//
+// C: MPI_Ialltoallv, section 6.12.6.
+func (c *Comm) Ialltoallv(send Buffer, sendCounts, sendDispls []int, recv Buffer, recvCounts, recvDispls []int) Request {
+	return c.start(coll.Alltoallv, bufferArgs(&send, &recv).WithSendBlocks(sendCounts, sendDispls).WithRecvBlocks(recvCounts, recvDispls))
+}
+
+// AlltoallvInit prepares an Alltoallv that can be started many times.
+//
+// C: MPI_Alltoallv_init, section 6.13.6.
+func (c *Comm) AlltoallvInit(send Buffer, sendCounts, sendDispls []int, recv Buffer, recvCounts, recvDispls []int) Request {
+	return c.prepare(coll.Alltoallv, bufferArgs(&send, &recv).WithSendBlocks(sendCounts, sendDispls).WithRecvBlocks(recvCounts, recvDispls))
+}
+
+// Alltoallw sends send[r] to rank r and receives from it into recv[r], which are of any
+// types and sizes; what the one sends and the other receives is of the same size in
+// bytes, and may be empty. In place: every send[r] is recv[r].
+//
+// C: MPI_Alltoallw, section 6.8.
+func (c *Comm) Alltoallw(send, recv []Buffer) error {
+	if err := c.usable(collectiveCall(coll.Alltoallw, blocking)); err != nil {
+		return err
+	}
+	return c.done(coll.Alltoallw, c.w.Coll.DoPairs(c.core, coll.Pairs{Sends: len(send), Receives: len(recv),
+		At: func(r int) (from, to coll.Side) { return send[r].side(), recv[r].side() }}))
+}
+
+// Ialltoallw starts an Alltoallw. The slices, not the data, may be used again at once.
+//
+// C: MPI_Ialltoallw, section 6.12.6.
+func (c *Comm) Ialltoallw(send, recv []Buffer) Request {
+	return c.requestPairs(nonblocking, send, recv)
+}
+
+// AlltoallwInit prepares an Alltoallw that can be started many times. The slices, not
+// the data, may be used again at once.
+//
+// C: MPI_Alltoallw_init, section 6.13.6.
+func (c *Comm) AlltoallwInit(send, recv []Buffer) Request {
+	return c.requestPairs(persistent, send, recv)
+}
+
+// requestPairs returns the request of an Alltoallw that does not block.
+func (c *Comm) requestPairs(f coll.Form, send, recv []Buffer) Request {
+	name := collectiveCall(coll.Alltoallw, f)
+	if err := c.usable(name); err != nil {
+		return Request{err: err}
+	}
+	return c.launch(name, func(e *coll.Engine) (*p2p.Request, error) {
+		return e.StartPairs(c.core, f, coll.Pairs{Sends: len(send), Receives: len(recv),
+			At: func(r int) (from, to coll.Side) { return send[r].side(), recv[r].side() }})
+	})
 }

@@ -19,12 +19,12 @@ func (c *Comm) Barrier() error {
 // started theirs.
 //
 // C: MPI_Ibarrier, section 6.12.1.
-func (c *Comm) Ibarrier() Request { return c.start(coll.Barrier, &coll.Args{}) }
+func (c *Comm) Ibarrier() Request { return c.start(coll.Barrier, coll.Args{}) }
 
 // BarrierInit prepares a Barrier that can be started many times.
 //
 // C: MPI_Barrier_init, section 6.13.1.
-func (c *Comm) BarrierInit() Request { return c.prepare(coll.Barrier, &coll.Args{}) }
+func (c *Comm) BarrierInit() Request { return c.prepare(coll.Barrier, coll.Args{}) }
 
 // Bcast copies buf from rank root to all members of c, who pass buffers of the
 // same length.
@@ -42,8 +42,7 @@ func Bcast[T any](c *Comm, buf []T, root int) error {
 //
 //go:noinline
 func bcastChecked[T any](c *Comm, buf []T, root int) error {
-	a := bcastArgs(buf, root)
-	return c.do(coll.Bcast, &a)
+	return c.do(coll.Bcast, sliceArgs(nil, buf).WithRoot(root))
 }
 
 func bcast(c *Comm, buf []byte, code dtype.Code, root int) error {
@@ -57,20 +56,37 @@ func bcast(c *Comm, buf []byte, code dtype.Code, root int) error {
 //
 // C: MPI_Ibcast, section 6.12.2.
 func Ibcast[T any](c *Comm, buf []T, root int) Request {
-	a := bcastArgs(buf, root)
-	return c.start(coll.Bcast, &a)
+	return c.start(coll.Bcast, sliceArgs(nil, buf).WithRoot(root))
 }
 
 // BcastInit prepares a Bcast that can be started many times.
 //
 // C: MPI_Bcast_init, section 6.13.2.
 func BcastInit[T any](c *Comm, buf []T, root int) Request {
-	a := bcastArgs(buf, root)
-	return c.prepare(coll.Bcast, &a)
+	return c.prepare(coll.Bcast, sliceArgs(nil, buf).WithRoot(root))
 }
 
-func bcastArgs[T any](buf []T, root int) coll.Args {
-	a := sliceArgs(nil, buf)
-	a.Send, a.Root = coll.Side{}, root
-	return a
+// Bcast copies b from rank root to all members of c, who pass Buffers of the same
+// size in bytes.
+//
+// C: MPI_Bcast, section 6.4.
+func (c *Comm) Bcast(b Buffer, root int) error {
+	if bytes, ok := b.b.Contiguous(); ok && b.err == nil && !c.checks() {
+		return bcast(c, bytes, b.b.Code(), root)
+	}
+	return c.do(coll.Bcast, bufferArgs(nil, &b).WithRoot(root))
+}
+
+// Ibcast starts a Bcast.
+//
+// C: MPI_Ibcast, section 6.12.2.
+func (c *Comm) Ibcast(b Buffer, root int) Request {
+	return c.start(coll.Bcast, bufferArgs(nil, &b).WithRoot(root))
+}
+
+// BcastInit prepares a Bcast that can be started many times.
+//
+// C: MPI_Bcast_init, section 6.13.2.
+func (c *Comm) BcastInit(b Buffer, root int) Request {
+	return c.prepare(coll.Bcast, bufferArgs(nil, &b).WithRoot(root))
 }

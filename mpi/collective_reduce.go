@@ -15,8 +15,7 @@ import (
 func Reduce[T Elem](c *Comm, send, recv []T, op Op, root int) error {
 	t := opType[T]()
 	if !op.kernel.DefinedOn(t) {
-		a := reduceArgs(send, recv, op, root)
-		return c.do(coll.Reduce, &a)
+		return c.do(coll.Reduce, reduction(send, recv, op).WithRoot(root))
 	}
 	if err := c.usable(collectiveCall(coll.Reduce, blocking)); err != nil {
 		return err
@@ -36,22 +35,14 @@ func (*internals) Reduce(c *Comm, send, recv []byte, o Op, t op.Type, code dtype
 //
 // C: MPI_Ireduce, section 6.12.7.
 func Ireduce[T Elem](c *Comm, send, recv []T, op Op, root int) Request {
-	a := reduceArgs(send, recv, op, root)
-	return c.start(coll.Reduce, &a)
+	return c.start(coll.Reduce, reduction(send, recv, op).WithRoot(root))
 }
 
 // ReduceInit prepares a Reduce that can be started many times.
 //
 // C: MPI_Reduce_init, section 6.13.7.
 func ReduceInit[T Elem](c *Comm, send, recv []T, op Op, root int) Request {
-	a := reduceArgs(send, recv, op, root)
-	return c.prepare(coll.Reduce, &a)
-}
-
-func reduceArgs[T Elem](send, recv []T, op Op, root int) coll.Args {
-	a := reduction(send, recv, op)
-	a.Root = root
-	return a
+	return c.prepare(coll.Reduce, reduction(send, recv, op).WithRoot(root))
 }
 
 // Allreduce combines the send slices of all members element by element and
@@ -63,8 +54,7 @@ func reduceArgs[T Elem](send, recv []T, op Op, root int) coll.Args {
 func Allreduce[T Elem](c *Comm, send, recv []T, op Op) error {
 	t := opType[T]()
 	if !op.kernel.DefinedOn(t) {
-		a := allreduceArgs(send, recv, op)
-		return c.do(coll.Allreduce, &a)
+		return c.do(coll.Allreduce, reduction(send, recv, op))
 	}
 	if err := c.usable(collectiveCall(coll.Allreduce, blocking)); err != nil {
 		return err
@@ -91,18 +81,61 @@ func (*internals) DefinedOn(o Op, d Datatype) bool { return o.kernel.Reduces(d.h
 //
 // C: MPI_Iallreduce, section 6.12.8.
 func Iallreduce[T Elem](c *Comm, send, recv []T, op Op) Request {
-	a := allreduceArgs(send, recv, op)
-	return c.start(coll.Allreduce, &a)
+	return c.start(coll.Allreduce, reduction(send, recv, op))
 }
 
 // AllreduceInit prepares an Allreduce that can be started many times.
 //
 // C: MPI_Allreduce_init, section 6.13.8.
 func AllreduceInit[T Elem](c *Comm, send, recv []T, op Op) Request {
-	a := allreduceArgs(send, recv, op)
-	return c.prepare(coll.Allreduce, &a)
+	return c.prepare(coll.Allreduce, reduction(send, recv, op))
 }
 
-func allreduceArgs[T Elem](send, recv []T, op Op) coll.Args {
-	return reduction(send, recv, op)
+// Reduce is the function Reduce for Buffers: elements of send take the place of
+// elements of the slice.
+//
+// Elements of send and recv are made of the same basic types, as they are at all
+// members, else that is ErrType; only where they lie is free. What is between them is
+// not touched. A predefined operation needs a basic type, or one of pairs, whose
+// padding counts as part of them; others are ErrOp. An operation of CreateOpFunc
+// takes every type.
+//
+// C: MPI_Reduce, section 6.9.1.
+func (c *Comm) Reduce(send, recv Buffer, op Op, root int) error {
+	return c.reduce(coll.Reduce, c.operands(coll.Reduce, &send, &recv, op, root))
+}
+
+// Ireduce starts a Reduce.
+//
+// C: MPI_Ireduce, section 6.12.7.
+func (c *Comm) Ireduce(send, recv Buffer, op Op, root int) Request {
+	return c.start(coll.Reduce, c.operands(coll.Reduce, &send, &recv, op, root))
+}
+
+// ReduceInit prepares a Reduce that can be started many times.
+//
+// C: MPI_Reduce_init, section 6.13.7.
+func (c *Comm) ReduceInit(send, recv Buffer, op Op, root int) Request {
+	return c.prepare(coll.Reduce, c.operands(coll.Reduce, &send, &recv, op, root))
+}
+
+// Allreduce is the function Allreduce for Buffers; see Comm.Reduce.
+//
+// C: MPI_Allreduce, section 6.9.6.
+func (c *Comm) Allreduce(send, recv Buffer, op Op) error {
+	return c.reduce(coll.Allreduce, c.operands(coll.Allreduce, &send, &recv, op, 0))
+}
+
+// Iallreduce starts an Allreduce.
+//
+// C: MPI_Iallreduce, section 6.12.8.
+func (c *Comm) Iallreduce(send, recv Buffer, op Op) Request {
+	return c.start(coll.Allreduce, c.operands(coll.Allreduce, &send, &recv, op, 0))
+}
+
+// AllreduceInit prepares an Allreduce that can be started many times.
+//
+// C: MPI_Allreduce_init, section 6.13.8.
+func (c *Comm) AllreduceInit(send, recv Buffer, op Op) Request {
+	return c.prepare(coll.Allreduce, c.operands(coll.Allreduce, &send, &recv, op, 0))
 }

@@ -1,8 +1,6 @@
 package mpi
 
-import (
-	"github.com/halo-mpi/halo/internal/coll"
-)
+import "github.com/halo-mpi/halo/internal/coll"
 
 // Scatter deals the send slice of rank root out to all members in the order of
 // the ranks, len(recv) elements to each: send there has at least
@@ -11,30 +9,21 @@ import (
 //
 // C: MPI_Scatter, section 6.6.
 func Scatter[T any](c *Comm, send, recv []T, root int) error {
-	a := scatterArgs(send, recv, root)
-	return c.do(coll.Scatter, &a)
+	return c.do(coll.Scatter, sliceArgs(send, recv).WithRoot(root))
 }
 
 // Iscatter starts a Scatter.
 //
 // C: MPI_Iscatter, section 6.12.4.
 func Iscatter[T any](c *Comm, send, recv []T, root int) Request {
-	a := scatterArgs(send, recv, root)
-	return c.start(coll.Scatter, &a)
+	return c.start(coll.Scatter, sliceArgs(send, recv).WithRoot(root))
 }
 
 // ScatterInit prepares a Scatter that can be started many times.
 //
 // C: MPI_Scatter_init, section 6.13.4.
 func ScatterInit[T any](c *Comm, send, recv []T, root int) Request {
-	a := scatterArgs(send, recv, root)
-	return c.prepare(coll.Scatter, &a)
-}
-
-func scatterArgs[T any](send, recv []T, root int) coll.Args {
-	a := sliceArgs(send, recv)
-	a.Root = root
-	return a
+	return c.prepare(coll.Scatter, sliceArgs(send, recv).WithRoot(root))
 }
 
 // Scatterv deals the send slice of rank root out in blocks of any lengths: rank
@@ -47,28 +36,69 @@ func scatterArgs[T any](send, recv []T, root int) coll.Args {
 //
 // C: MPI_Scatterv, section 6.6.
 func Scatterv[T any](c *Comm, send []T, counts, displs []int, recv []T, root int) error {
-	a := scattervArgs(send, counts, displs, recv, root)
-	return c.do(coll.Scatterv, &a)
+	return c.do(coll.Scatterv, sliceArgs(send, recv).WithRoot(root).WithSendBlocks(counts, displs))
 }
 
 // Iscatterv starts a Scatterv.
 //
 // C: MPI_Iscatterv, section 6.12.4.
 func Iscatterv[T any](c *Comm, send []T, counts, displs []int, recv []T, root int) Request {
-	a := scattervArgs(send, counts, displs, recv, root)
-	return c.start(coll.Scatterv, &a)
+	return c.start(coll.Scatterv, sliceArgs(send, recv).WithRoot(root).WithSendBlocks(counts, displs))
 }
 
 // ScattervInit prepares a Scatterv that can be started many times.
 //
 // C: MPI_Scatterv_init, section 6.13.4.
 func ScattervInit[T any](c *Comm, send []T, counts, displs []int, recv []T, root int) Request {
-	a := scattervArgs(send, counts, displs, recv, root)
-	return c.prepare(coll.Scatterv, &a)
+	return c.prepare(coll.Scatterv, sliceArgs(send, recv).WithRoot(root).WithSendBlocks(counts, displs))
 }
 
-func scattervArgs[T any](send []T, counts, displs []int, recv []T, root int) coll.Args {
-	a := sliceArgs(send, recv)
-	a.Root, a.SendCounts, a.SendDispls = root, counts, displs
-	return a
+// Scatter gives each member its block of the send Buffer of rank root, in the order of
+// the ranks: the size of recv in bytes, which is that of the others' and a whole number
+// of elements of send. Only the root looks at send. In place: the root's recv is its
+// own block of send.
+//
+// C: MPI_Scatter, section 6.6.
+func (c *Comm) Scatter(send, recv Buffer, root int) error {
+	return c.do(coll.Scatter, bufferArgs(&send, &recv).WithRoot(root))
+}
+
+// Iscatter starts a Scatter.
+//
+// C: MPI_Iscatter, section 6.12.4.
+func (c *Comm) Iscatter(send, recv Buffer, root int) Request {
+	return c.start(coll.Scatter, bufferArgs(&send, &recv).WithRoot(root))
+}
+
+// ScatterInit prepares a Scatter that can be started many times.
+//
+// C: MPI_Scatter_init, section 6.13.4.
+func (c *Comm) ScatterInit(send, recv Buffer, root int) Request {
+	return c.prepare(coll.Scatter, bufferArgs(&send, &recv).WithRoot(root))
+}
+
+// Scatterv gives rank r counts[r] elements of the send Buffer of rank root, from
+// element displs[r] on. With nil displs the blocks stand one behind the other. Only
+// the root looks at send, counts and displs. In place: the root's recv is its own
+// block of send.
+//
+// A nonblocking or persistent one reads counts and displs until it has ended.
+//
+// C: MPI_Scatterv, section 6.6.
+func (c *Comm) Scatterv(send Buffer, counts, displs []int, recv Buffer, root int) error {
+	return c.do(coll.Scatterv, bufferArgs(&send, &recv).WithRoot(root).WithSendBlocks(counts, displs))
+}
+
+// Iscatterv starts a Scatterv.
+//
+// C: MPI_Iscatterv, section 6.12.4.
+func (c *Comm) Iscatterv(send Buffer, counts, displs []int, recv Buffer, root int) Request {
+	return c.start(coll.Scatterv, bufferArgs(&send, &recv).WithRoot(root).WithSendBlocks(counts, displs))
+}
+
+// ScattervInit prepares a Scatterv that can be started many times.
+//
+// C: MPI_Scatterv_init, section 6.13.4.
+func (c *Comm) ScattervInit(send Buffer, counts, displs []int, recv Buffer, root int) Request {
+	return c.prepare(coll.Scatterv, bufferArgs(&send, &recv).WithRoot(root).WithSendBlocks(counts, displs))
 }

@@ -122,16 +122,3 @@ func (c *Comm) intra(k call) *Error {
 	}
 	return nil
 }
-
-// significantBetween is significant on an intercommunicator.
-func significantBetween(k coll.Kind, root int) (sends, receives bool) {
-	switch k {
-	case coll.Bcast:
-		return true, root != ProcNull
-	case coll.Gather, coll.Gatherv, coll.Reduce:
-		return root != ProcNull && root != Root, root == Root
-	case coll.Scatter, coll.Scatterv:
-		return root == Root, root != ProcNull && root != Root
-	}
-	return true, true
-}

@@ -132,25 +132,21 @@ func (e *Engine) LastBarrier(world, last *comm.Comm) error {
 	return err
 }
 
-// Refuse ends a blocking collective whose arguments are wrong: in checking mode the
+// refuse ends a blocking collective whose arguments are wrong: in checking mode the
 // other members are told. It takes the lock.
-func (e *Engine) Refuse(c *comm.Comm, k Kind, err error) error {
-	return occupied(c, Blocking(k), func() error { return e.refuse(c, k, err) })
-}
-
 func (e *Engine) refuse(c *comm.Comm, k Kind, err error) error {
 	if !stateOf(c).checks {
 		return err
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
-	r, _ := e.StartRefusing(c, k, "", err)
+	r, _ := e.startRefusing(c, k, "", err)
 	return e.wait(r)
 }
 
-// StartRefusing is Refuse for one that does not block and is called what call says;
+// startRefusing is refuse for one that does not block and is called what call says;
 // without checking mode there is no request.
-func (e *Engine) StartRefusing(c *comm.Comm, k Kind, call string, err error) (*p2p.Request, error) {
+func (e *Engine) startRefusing(c *comm.Comm, k Kind, call string, err error) (*p2p.Request, error) {
 	if !stateOf(c).checks {
 		return nil, err
 	}

@@ -27,6 +27,24 @@ type Args struct {
 	RecvCounts, RecvDispls []int
 }
 
+// WithRoot is a with a root.
+func (a Args) WithRoot(root int) Args {
+	a.Root = root
+	return a
+}
+
+// WithSendBlocks is a where Send has blocks of these counts, at these displacements unless nil.
+func (a Args) WithSendBlocks(counts, displs []int) Args {
+	a.SendCounts, a.SendDispls = counts, displs
+	return a
+}
+
+// WithRecvBlocks is a where Recv has blocks of these counts, at these displacements unless nil.
+func (a Args) WithRecvBlocks(counts, displs []int) Args {
+	a.RecvCounts, a.RecvDispls = counts, displs
+	return a
+}
+
 // unknown is the size of collectives of which a member does not know it.
 const unknown = 1
 

@@ -11,12 +11,13 @@ import (
 // Call is a call of a program that is collective over a communicator.
 type Call uint32
 
-// The calls beside those of Blocking, Starting and Preparing. 0 is none: the state of a
-// communicator on which no call is at work.
+// callsOfForm is how many calls there is room for in a form: see CallOf.
+const callsOfForm = 32
+
+// The calls beside those of CallOf. 0 is none: the state of a communicator on which no call is at
+// work.
 const (
-	callStarting  Call = 32
-	callPreparing Call = 64
-	CallDup       Call = 96 + iota
+	CallDup Call = Call(Forms)*callsOfForm + 1 + iota
 	CallIdup
 	CallSplit
 	CallCreate
@@ -27,16 +28,10 @@ const (
 	CallFinalize
 )
 
-var _ [callStarting - 1 - Call(kinds)]struct{} // the kinds fit between the groups of calls
+var _ [callsOfForm - 1 - kinds]struct{} // the kinds fit
 
-// Blocking is the blocking call of a kind. Code in C has the same numbers.
-func Blocking(k Kind) Call { return 1 + Call(k) }
-
-// Starting is the nonblocking call of a kind.
-func Starting(k Kind) Call { return callStarting + Blocking(k) }
-
-// Preparing is the call that makes a persistent collective of a kind.
-func Preparing(k Kind) Call { return callPreparing + Blocking(k) }
+// CallOf is the call of a kind in a form. Code in C has the numbers of the blocking ones.
+func CallOf(k Kind, f Form) Call { return 1 + Call(k) + Call(f)*callsOfForm }
 
 // String is the name of the call in package mpi.
 func (c Call) String() string {
@@ -58,14 +53,14 @@ func (c Call) String() string {
 	case CallFinalize:
 		return "Finalize"
 	}
-	switch {
-	case c > callPreparing:
-		return Kind(c-callPreparing-1).String() + "Init"
-	case c > callStarting:
-		name := Kind(c - callStarting - 1).String()
+	name := Kind((c - 1) % callsOfForm).String()
+	switch Form((c - 1) / callsOfForm) {
+	case Nonblocking:
 		return "I" + string(name[0]|0x20) + name[1:]
+	case Persistent:
+		return name + "Init"
 	}
-	return Kind(c - 1).String()
+	return name
 }
 
 // Clash is the error of a collective call on a communicator on which another goroutine of

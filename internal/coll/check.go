@@ -1,6 +1,7 @@
 package coll
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/halo-mpi/halo/internal/class"
@@ -8,12 +9,40 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// check validates what this member can see of the arguments of a collective, and
-// cuts what may be longer to what is used of it. What the members must agree on is
+// Significant reports which of Send and Recv count at the caller. What does not may be anything in
+// the program, and is not looked at.
+func Significant(c *comm.Comm, k Kind, root int) (send, recv bool) {
+	atRoot, others := c.Rank == root, true // the root, and the members that it exchanges data with
+	if c.Inter != nil {
+		atRoot, others = root == RootSelf, root != RootSelf && root != RootNone
+	}
+	switch k {
+	case Bcast:
+		return false, atRoot || others
+	case Gather, Gatherv, Reduce:
+		return others, atRoot
+	case Scatter, Scatterv:
+		return atRoot, others
+	}
+	return true, true
+}
+
+// check validates what this member can see of the arguments of a collective, removes
+// what is not significant, and cuts what may be longer to what is used of it. What the members must agree on is
 // found out by the lengths of messages, as far as it shows.
 func (a *Args) check(c *comm.Comm, k Kind) error {
 	if k == Barrier {
 		return nil
+	}
+	sends, receives := Significant(c, k, a.Root)
+	if !sends {
+		a.Send = Side{}
+	}
+	if !receives {
+		a.Recv = Side{}
+	}
+	if err := cmp.Or(a.Send.Err(), a.Recv.Err()); err != nil {
+		return err
 	}
 	a.measure()
 	if c.Inter != nil {

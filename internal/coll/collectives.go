@@ -11,7 +11,7 @@ import (
 // Do carries out a collective. It takes the lock.
 func (e *Engine) Do(c *comm.Comm, k Kind, a *Args) error {
 	o := &stateOf(c).busy
-	if err := o.enter(Blocking(k)); err != nil {
+	if err := o.enter(CallOf(k, Blocking)); err != nil {
 		return err
 	}
 	err := e.do(c, k, a)
@@ -49,7 +49,7 @@ func (e *Engine) do(c *comm.Comm, k Kind, a *Args) error {
 // fill them in takes a fifth of an exchange of 8 bytes.
 func (e *Engine) Exchange(c *comm.Comm, k Kind, send, recv []byte, width int, code dtype.Code) (done bool, err error) {
 	o := &stateOf(c).busy
-	if err := o.enter(Blocking(k)); err != nil {
+	if err := o.enter(CallOf(k, Blocking)); err != nil {
 		return true, err
 	}
 	s := e.plain(c, k, send, recv, width)
@@ -79,25 +79,24 @@ func (e *Engine) plain(c *comm.Comm, k Kind, send, recv []byte, width int) *slot
 	return e.short(c, k, size)
 }
 
-// Start starts a nonblocking collective and returns its request.
-func (e *Engine) Start(c *comm.Comm, k Kind, a *Args) (*p2p.Request, error) {
-	if err := a.check(c, k); err != nil {
-		return e.StartRefusing(c, k, a.Call, err)
+// Start starts a nonblocking collective and returns its request, or the request of a persistent
+// one, inactive. The lock is held.
+//
+// The messages of a persistent collective carry the same tag whenever it is started, from the
+// lower half of the tags: the members prepare in the same order, but may start in any.
+func (e *Engine) Start(c *comm.Comm, k Kind, f Form, a *Args) (*p2p.Request, error) {
+	err := a.check(c, k)
+	switch {
+	case f == Persistent && err == nil:
+		s := &schedule{e: e}
+		e.fill(s, c, k, a)
+		return e.persistent(s), nil
+	case f == Persistent:
+		return nil, err
+	case err != nil:
+		return e.startRefusing(c, k, a.Call, err)
 	}
 	return e.begin(c, k, a), nil
-}
-
-// Init returns the request of a persistent collective, inactive.
-//
-// Its messages carry the same tag whenever it is started, from the lower half of
-// the tags: the members call Init in the same order, but may start in any.
-func (e *Engine) Init(c *comm.Comm, k Kind, a *Args) (*p2p.Request, error) {
-	if err := a.check(c, k); err != nil {
-		return nil, err
-	}
-	s := &schedule{e: e}
-	e.fill(s, c, k, a)
-	return e.persistent(s), nil
 }
 
 // persistent returns the request of s, which Start begins again and again.
@@ -153,7 +152,7 @@ func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot {
 // Cost on one node: a line from each member to each, or a count and a release.
 func (e *Engine) Barrier(c *comm.Comm) error {
 	o := &stateOf(c).busy
-	if err := o.enter(Blocking(Barrier)); err != nil {
+	if err := o.enter(CallOf(Barrier, Blocking)); err != nil {
 		return err
 	}
 	var err error
@@ -174,7 +173,7 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 // longer one two copies, of which the root makes one.
 func (e *Engine) Bcast(c *comm.Comm, buf []byte, code dtype.Code, root int) error {
 	o := &stateOf(c).busy
-	if err := o.enter(Blocking(Bcast)); err != nil {
+	if err := o.enter(CallOf(Bcast, Blocking)); err != nil {
 		return err
 	}
 	var err error
@@ -221,7 +220,7 @@ func used(c *comm.Comm, k Kind, send, recv []byte, root int) (result []byte, ok 
 // The caller has checked that o is defined on t, and gives whole elements.
 func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
 	busy := &stateOf(c).busy
-	if err := busy.enter(Blocking(Reduce)); err != nil {
+	if err := busy.enter(CallOf(Reduce, Blocking)); err != nil {
 		return err
 	}
 	s, result, ok := e.short(c, Reduce, len(send)), recv, false
@@ -244,7 +243,7 @@ func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, cod
 // The caller has checked that o is defined on t, and gives whole elements.
 func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
 	busy := &stateOf(c).busy
-	if err := busy.enter(Blocking(Allreduce)); err != nil {
+	if err := busy.enter(CallOf(Allreduce, Blocking)); err != nil {
 		return err
 	}
 	s, result, ok := e.short(c, Allreduce, len(send)), recv, false

@@ -167,7 +167,7 @@ func TestF1_DeathAmidSplit(t *testing.T) {
 			mine, all := make([]byte, 16), make([]byte, 48)
 			mine[0] = byte(w.Comm.Rank / 2)
 			w.Proc.Lock()
-			r, err := w.Coll.Start(w.Comm, coll.Allgather, &coll.Args{Send: coll.Bytes(mine), Recv: coll.Bytes(all), Width: 1})
+			r, err := w.Coll.Start(w.Comm, coll.Allgather, coll.Nonblocking, &coll.Args{Send: coll.Bytes(mine), Recv: coll.Bytes(all), Width: 1})
 			if err == nil {
 				w.P2P.Wait(r)
 				err = w.P2P.Take(r)

@@ -54,7 +54,7 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "KIND_ALLREDUCE", Value: int64(Allreduce)},
 		{Name: "KIND_ALLGATHER", Value: int64(Allgather)},
 		{Name: "KIND_ALLTOALL", Value: int64(Alltoall)},
-		{Name: "BUSY_FIRST", Value: int64(Blocking(0))},
+		{Name: "BUSY_FIRST", Value: int64(CallOf(0, Blocking))},
 		{Name: "BUSY_CALL", Value: 1<<callBits - 1}, // the bits of the word that are the call
 		{Name: "SLOT_PATIENCE", Value: patience},
 		{Name: "SLOT_VAIN_MAX", Value: vainMax},

@@ -4,12 +4,12 @@
 //
 // Every collective exists as a schedule: rounds of sends, receives and
 // reductions that the progress engine runs, see schedule. Do starts one and
-// waits; Start returns its request; Init returns a persistent request, which
-// begins the same schedule again and again. What the members give is Args, which
-// check validates in one place.
+// waits; Start returns its request, or a persistent request, which begins the same
+// schedule again and again. What the members give is Args, which check validates in
+// one place.
 //
 // A Side of Args is of a slice, or of a Buffer of any layout; an Alltoallw has two for
-// every pair (DoPairs). Algorithms see but mem.Mem, ranges of bytes, of which
+// every pair (Pairs). Algorithms see but mem.Mem, ranges of bytes, of which
 // those of a layout are counted in its packed form. So everything that members must
 // agree on, sizes, pieces and choices, is the same for one that gives a slice and one
 // that gives a layout of the same signature, and no message is packed as a whole: what

@@ -89,7 +89,7 @@ func (h *history) step(c *comm.Comm, g *rand.Rand, step int) error {
 		for i := range 3 {
 			t := newTask(c, coll.Kind(g.IntN(coll.Kinds)), g, 5000)
 			t.load(id + uint64(i))
-			r, err := t.init(h.w)
+			r, err := t.start(h.w, coll.Persistent)
 			if err != nil {
 				return err
 			}
@@ -102,7 +102,7 @@ func (h *history) step(c *comm.Comm, g *rand.Rand, step int) error {
 	default:
 		t := newTask(c, coll.Kind(g.IntN(coll.Kinds)), g, 5000)
 		t.load(id)
-		r, err := t.start(h.w)
+		r, err := t.start(h.w, coll.Nonblocking)
 		if err != nil {
 			return err
 		}

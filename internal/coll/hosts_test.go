@@ -362,7 +362,7 @@ func TestCollectivesOverHostsGoOnWhileAMemberComputes(t *testing.T) {
 				run(t, near+"@"+places, len(places), f.c, func(w *world.World) error {
 					for _, k := range f.kinds {
 						task := plain(w.Comm, k, size)
-						r, err := task.start(w)
+						r, err := task.start(w, coll.Nonblocking)
 						if err != nil {
 							return err
 						}

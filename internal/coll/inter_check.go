@@ -26,7 +26,6 @@ func (a *Args) checkInter(c *comm.Comm, k Kind) error {
 	atRoot := a.Root == RootSelf
 	if k.rooted() {
 		if a.Root == RootNone {
-			send.Mem, recv.Mem = mem.Mem{}, mem.Mem{}
 			return nil
 		}
 		if !atRoot && (a.Root < 0 || a.Root >= n) {
@@ -56,10 +55,8 @@ func (a *Args) checkInter(c *comm.Comm, k Kind) error {
 		return nil
 	case Reduce, Gather, Gatherv:
 		if !atRoot {
-			recv.Mem = mem.Mem{}
 			return nil
 		}
-		send.Mem = mem.Mem{}
 		switch k {
 		case Gather:
 			return recv.dealt("receive", n)
@@ -69,10 +66,8 @@ func (a *Args) checkInter(c *comm.Comm, k Kind) error {
 		return recv.receives()
 	case Scatter, Scatterv:
 		if !atRoot {
-			send.Mem = mem.Mem{}
 			return recv.receives()
 		}
-		recv.Mem = mem.Mem{}
 		if k == Scatter {
 			return send.divides(n)
 		}

@@ -25,6 +25,17 @@ const (
 	kinds
 )
 
+// Form is a form of the calls of a kind.
+type Form uint8
+
+// The forms.
+const (
+	Blocking    Form = iota
+	Nonblocking      // returns a request of the collective, which has begun
+	Persistent       // returns a request of the collective, which can be started many times
+	Forms
+)
+
 // Kinds is the number of kinds: they are 0 to Kinds-1.
 const Kinds = int(kinds)
 

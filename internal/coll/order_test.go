@@ -82,8 +82,8 @@ func TestManyOutstanding(t *testing.T) {
 					var r *p2p.Request
 					var err error
 					if persistent[i] {
-						r, err = list[i].init(w)
-					} else if r, err = list[i].start(w); g.IntN(5) == 0 && err == nil {
+						r, err = list[i].start(w, coll.Persistent)
+					} else if r, err = list[i].start(w, coll.Nonblocking); g.IntN(5) == 0 && err == nil {
 						err = everything(w, w.Comm, uint64(i), 1) // past those outstanding
 					}
 					if err != nil {

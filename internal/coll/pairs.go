@@ -1,22 +1,34 @@
 package coll
 
 import (
+	"cmp"
+
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/comm"
 	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// Pairs is what a member of an Alltoallw sends to rank r, and receives from it. It is
-// called only before what it is given to returns.
-type Pairs func(r int) (send, recv Side)
+// Pairs is what a member of an Alltoallw sends to and receives from each rank.
+type Pairs struct {
+	Sends, Receives int // how many the member has given
+	// At returns those of a rank. The engine calls it only before it returns from the call that it is
+	// given to.
+	At func(r int) (send, recv Side)
+}
 
 // check validates what this member can see of the arguments of an Alltoallw, and
 // reports whether it is in place: as for others either all of it is, or nothing.
 func (p Pairs) check(c *comm.Comm) (inPlace bool, err error) {
+	if n := c.Size(); p.Sends != n || p.Receives != n {
+		return false, wrong(class.Count, "%d send and %d receive buffers for %d members", p.Sends, p.Receives, n)
+	}
 	there, elsewhere := 0, 0
 	for r := range c.Size() {
-		from, to := p(r)
+		from, to := p.At(r)
+		if err := cmp.Or(from.Err(), to.Err()); err != nil {
+			return false, err
+		}
 		if err := to.receives(); err != nil {
 			return false, err
 		}
@@ -45,9 +57,11 @@ func (p Pairs) check(c *comm.Comm) (inPlace bool, err error) {
 }
 
 // DoPairs carries out an Alltoallw. It takes the lock.
+//
+// The pairs are no part of Args: what the schedule keeps would be moved to the heap in each call.
 func (e *Engine) DoPairs(c *comm.Comm, p Pairs) error {
 	o := &stateOf(c).busy
-	if err := o.enter(Blocking(Alltoallw)); err != nil {
+	if err := o.enter(CallOf(Alltoallw, Blocking)); err != nil {
 		return err
 	}
 	defer o.leave()
@@ -57,41 +71,43 @@ func (e *Engine) DoPairs(c *comm.Comm, p Pairs) error {
 	}
 	e.p.Lock()
 	defer e.p.Unlock()
-	s := e.fresh()
-	e.pair(s, c, p, inPlace)
-	s.agreeOn(false)
-	return e.wait(e.start(s, nextTag(c)))
+	return e.wait(e.beginPairs(c, p, inPlace, ""))
 }
 
-// StartPairs starts an Alltoallw and returns its request.
-func (e *Engine) StartPairs(c *comm.Comm, p Pairs) (*p2p.Request, error) {
+// StartPairs is Start for an Alltoallw.
+func (e *Engine) StartPairs(c *comm.Comm, f Form, p Pairs) (*p2p.Request, error) {
 	inPlace, err := p.check(c)
-	if err != nil {
-		return e.StartRefusing(c, Alltoallw, "", err)
+	call := ""
+	if stateOf(c).checks {
+		call = CallOf(Alltoallw, f).String()
 	}
-	s := e.fresh()
-	e.pair(s, c, p, inPlace)
-	s.agreeOn(false)
-	return e.start(s, nextTag(c)), nil
-}
-
-// InitPairs returns the request of a persistent Alltoallw, inactive.
-func (e *Engine) InitPairs(c *comm.Comm, p Pairs) (*p2p.Request, error) {
-	inPlace, err := p.check(c)
-	if err != nil {
+	switch {
+	case f == Persistent && err == nil:
+		s := &schedule{e: e}
+		s.pair(c, p, inPlace, call)
+		return e.persistent(s), nil
+	case f == Persistent:
 		return nil, err
+	case err != nil:
+		return e.startRefusing(c, Alltoallw, call, err)
 	}
-	s := &schedule{e: e}
-	e.pair(s, c, p, inPlace)
-	return e.persistent(s), nil
+	return e.beginPairs(c, p, inPlace, call), nil
 }
 
-// pair gives s an Alltoallw to do.
-func (e *Engine) pair(s *schedule, c *comm.Comm, p Pairs, inPlace bool) {
-	s.c, s.kind, s.inPlace = c, Alltoallw, inPlace
+// beginPairs starts an Alltoallw whose arguments have been checked.
+func (e *Engine) beginPairs(c *comm.Comm, p Pairs, inPlace bool, call string) *p2p.Request {
+	s := e.fresh()
+	s.pair(c, p, inPlace, call)
+	s.agreeOn(false)
+	return e.start(s, nextTag(c))
+}
+
+// pair gives s an Alltoallw to do, which is called what call says unless that is empty.
+func (s *schedule) pair(c *comm.Comm, p Pairs, inPlace bool, call string) {
+	s.c, s.kind, s.inPlace, s.Call = c, Alltoallw, inPlace, call
 	sizes := s.offsets[1][:0]
 	for r := range c.Size() {
-		send, recv := p(r)
+		send, recv := p.At(r)
 		s.pairs[0] = append(s.pairs[0], send)
 		s.pairs[1] = append(s.pairs[1], recv)
 		sizes = append(sizes, send.Len())
@@ -103,6 +119,6 @@ func (e *Engine) pair(s *schedule, c *comm.Comm, p Pairs, inPlace bool) {
 		s.cross()
 		return
 	}
-	s.step = e.choice.algorithm(Alltoallw, unknown, stateOf(c).where, false).entry().step
-	e.putAgreement(s, nil, nil)
+	s.step = s.e.choice.algorithm(Alltoallw, unknown, stateOf(c).where, false).entry().step
+	s.e.putAgreement(s, nil, nil)
 }

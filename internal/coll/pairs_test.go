@@ -41,7 +41,12 @@ func (t *task) layOutPairs(g *rand.Rand) {
 	}
 }
 
-// pair is what coll.Pairs asks for.
+// allPairs is what the engine is given.
+func (t *task) allPairs() coll.Pairs {
+	return coll.Pairs{Sends: t.c.Size(), Receives: t.c.Size(), At: t.pair}
+}
+
+// pair is the At of allPairs.
 func (t *task) pair(r int) (send, recv coll.Side) {
 	return coll.Elements(t.out[r].all()), coll.Elements(t.in[r].all())
 }

@@ -20,7 +20,7 @@ func TestCollectivesGoOnWhileAMemberComputes(t *testing.T) {
 			run(t, fabric, n, f.c, func(w *world.World) error {
 				for _, k := range f.kinds {
 					task := plain(w.Comm, k, size)
-					r, err := task.start(w)
+					r, err := task.start(w, coll.Nonblocking)
 					if err != nil {
 						return err
 					}

@@ -46,9 +46,9 @@ func TestSlotStateIsOneRecord(t *testing.T) {
 				return fmt.Errorf("after 3 barriers from %d on the record has number %d, kind %d, busy %#x", before, s.Number, s.Kind, s.Busy.Load())
 			}
 			idle := s.Busy.Load()
-			s.Busy.Store(idle + uint64(coll.Blocking(coll.Bcast))) // as C does that is in a Bcast
+			s.Busy.Store(idle + uint64(coll.CallOf(coll.Bcast, coll.Blocking))) // as C does that is in a Bcast
 			var clash *coll.Clash
-			if err := w.Coll.Barrier(w.Comm); !errors.As(err, &clash) || clash.Other != coll.Blocking(coll.Bcast) {
+			if err := w.Coll.Barrier(w.Comm); !errors.As(err, &clash) || clash.Other != coll.CallOf(coll.Bcast, coll.Blocking) {
 				return fmt.Errorf("a barrier beside a Bcast of C: %v", err)
 			}
 			s.Busy.Store(idle)

@@ -365,7 +365,7 @@ func (t *task) do(w *world.World, k uint64, form int) error {
 		return t.verify(k)
 	case 1:
 		t.load(k)
-		r, err := t.start(w)
+		r, err := t.start(w, coll.Nonblocking)
 		if err == nil {
 			err = finish(w, r)
 		}
@@ -374,7 +374,7 @@ func (t *task) do(w *world.World, k uint64, form int) error {
 		}
 		return t.verify(k)
 	}
-	r, err := t.init(w)
+	r, err := t.start(w, coll.Persistent)
 	if err != nil {
 		return fmt.Errorf("persistent %v: %w", t, err)
 	}
@@ -398,7 +398,7 @@ func (t *task) do(w *world.World, k uint64, form int) error {
 func (t *task) block(w *world.World) error {
 	a, all, e := t.given, t.given.of(t.from, t.to), w.Coll
 	if t.kind == coll.Alltoallw {
-		return e.DoPairs(t.c, t.pair)
+		return e.DoPairs(t.c, t.allPairs())
 	}
 	if t.user != nil || t.from != nil || t.to != nil {
 		return e.Do(t.c, t.kind, &all)
@@ -416,24 +416,14 @@ func (t *task) block(w *world.World) error {
 	return e.Do(t.c, t.kind, &all)
 }
 
-func (t *task) start(w *world.World) (*p2p.Request, error) {
+func (t *task) start(w *world.World, f coll.Form) (*p2p.Request, error) {
 	all := t.given.of(t.from, t.to)
 	w.Proc.Lock()
 	defer w.Proc.Unlock()
 	if t.kind == coll.Alltoallw {
-		return w.Coll.StartPairs(t.c, t.pair)
+		return w.Coll.StartPairs(t.c, f, t.allPairs())
 	}
-	return w.Coll.Start(t.c, t.kind, &all)
-}
-
-func (t *task) init(w *world.World) (*p2p.Request, error) {
-	all := t.given.of(t.from, t.to)
-	w.Proc.Lock()
-	defer w.Proc.Unlock()
-	if t.kind == coll.Alltoallw {
-		return w.Coll.InitPairs(t.c, t.pair)
-	}
-	return w.Coll.Init(t.c, t.kind, &all)
+	return w.Coll.Start(t.c, t.kind, f, &all)
 }
 
 func restart(w *world.World, r *p2p.Request) {

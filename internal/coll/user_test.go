@@ -168,7 +168,7 @@ func TestOperationDoesNotHoldTheEngine(t *testing.T) {
 			}
 		}}
 		w.Proc.Lock()
-		r, err := w.Coll.Start(w.Comm, coll.Allreduce, &coll.Args{Send: coll.Bytes(make([]byte, 8)), Recv: coll.Bytes(make([]byte, 8)), Width: 8, User: slow})
+		r, err := w.Coll.Start(w.Comm, coll.Allreduce, coll.Nonblocking, &coll.Args{Send: coll.Bytes(make([]byte, 8)), Recv: coll.Bytes(make([]byte, 8)), Width: 8, User: slow})
 		w.Proc.Unlock()
 		if err != nil {
 			return err

@@ -94,7 +94,7 @@ func wantNoAllocations(t *testing.T, fabric string, n int, f form) {
 				}
 			}
 			for _, t := range list {
-				r, x := t.init(w)
+				r, x := t.start(w, coll.Persistent)
 				check(x)
 				started = append(started, r)
 			}

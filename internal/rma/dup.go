@@ -143,8 +143,8 @@ func (v *View) freeFirst() error {
 	err := e.colls.Allreduce(w.Comm, give[:], sum[:], op.Sum, op.Uint64, dtype.Mixed)
 	if busy, ok := err.(*coll.Clash); ok { // nothing has happened: the window stays
 		busy.Call = coll.CallWinFree
-		if busy.Other == coll.Blocking(coll.Allreduce) {
-			busy.Other = coll.CallWinFree // by another goroutine
+		if busy.Other == coll.CallOf(coll.Allreduce, coll.Blocking) {
+			busy.Other = coll.CallWinFree // of another goroutine
 		}
 		return busy
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 	"github.com/halo-mpi/halo/internal/coll"
 	"github.com/halo-mpi/halo/internal/dtype"
+	"github.com/halo-mpi/halo/internal/mem"
 	"github.com/halo-mpi/halo/internal/op"
 )
 
@@ -13,53 +14,46 @@ import (
 // the engine works on it, so that such Buffers are slices. Operands of operations of
 // programs may have any layout; they travel packed.
 
-// reduceNow carries out a blocking reduction.
-func (c *Comm) reduceNow(k coll.Kind, send, recv *Buffer, o Op, root int, counts []int) error {
+// reduce carries out a blocking Reduce or Allreduce of Buffers.
+func (c *Comm) reduce(k coll.Kind, a coll.Args) error {
+	if a.Type == 0 { // an operation of the program, or something is wrong
+		return c.do(k, a)
+	}
 	if err := c.usable(collectiveCall(k, blocking)); err != nil {
 		return err
 	}
-	a := coll.Args{Root: root, SendCounts: counts}
-	err := c.operands(k, send, recv, o, &a)
-	switch e := c.w.Coll; {
-	case err != nil:
-		err = e.Refuse(c.core, k, err)
-	case a.User != nil || k != coll.Reduce && k != coll.Allreduce:
-		err = e.Do(c.core, k, &a)
-	default: // slices
-		from, _ := a.Send.Bytes()
-		to, _ := a.Recv.Bytes()
-		if k == coll.Reduce {
-			err = e.Reduce(c.core, from, to, a.Op, a.Type, a.Send.Code, root)
-		} else {
-			err = e.Allreduce(c.core, from, to, a.Op, a.Type, a.Send.Code)
-		}
+	from, _ := a.Send.Bytes()
+	to, _ := a.Recv.Bytes()
+	if k == coll.Reduce {
+		return c.done(k, c.w.Coll.Reduce(c.core, from, to, a.Op, a.Type, a.Send.Code, a.Root))
 	}
-	return c.done(k, err)
+	return c.done(k, c.w.Coll.Allreduce(c.core, from, to, a.Op, a.Type, a.Send.Code))
 }
 
-// reduceLater makes the request of a nonblocking or persistent reduction.
-func (c *Comm) reduceLater(k coll.Kind, f form, send, recv *Buffer, o Op, root int, counts []int) Request {
-	name := collectiveCall(k, f)
-	if err := c.usable(name); err != nil {
-		return Request{err: err}
+// operands is what a member gives to a reduction as Buffers: for predefined operations slices of
+// their memory. What is wrong with them takes the place of the memory, and is the error of the call.
+func (c *Comm) operands(k coll.Kind, send, recv *Buffer, o Op, root int) coll.Args {
+	a := coll.Args{Root: root}
+	if c == nil {
+		return a
 	}
-	a := coll.Args{Root: root, SendCounts: counts}
-	if err := c.operands(k, send, recv, o, &a); err != nil {
-		return c.refuse(k, f, err)
-	}
-	return c.begin(k, f, &a)
-}
-
-// operands checks the operation and the types of the Buffers, and fills in a what the
-// reduction works on: for predefined operations that is slices.
-func (c *Comm) operands(k coll.Kind, send, recv *Buffer, o Op, a *coll.Args) (err error) {
-	sends, receives := c.significant(k, a.Root)
+	sends, receives := coll.Significant(c.core, k, root)
 	if !sends {
 		send = nil
 	}
 	if !receives {
 		recv = nil
 	}
+	if err := o.takes(send, recv, &a); err != nil {
+		wrong := coll.Side{Mem: mem.Wrong(err)}
+		return coll.Args{Root: root, Send: wrong, Recv: wrong}
+	}
+	return a
+}
+
+// takes checks o and the types of the significant Buffers, and fills in a what the reduction works
+// on.
+func (o Op) takes(send, recv *Buffer, a *coll.Args) (err error) {
 	if err := wrongBuffer(send, recv); err != nil {
 		return err
 	}
