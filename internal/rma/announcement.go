@@ -41,7 +41,7 @@ func (e *Engine) announce(q *linkPeer, o *operation, element int64) bool {
 		if !o.inRuns {
 			binary.LittleEndian.PutUint64(o.few[:], uint64(size))
 			o.announced = size
-			e.offer(q, o, o.few[:])
+			e.sendFrame(q, o, o.few[:])
 			continue
 		}
 		k, covered := cut(e.runs[:], &o.there, o.announced, min(size-o.announced, queueTurn), chunk, 1, false)
@@ -51,7 +51,7 @@ func (e *Engine) announce(q *linkPeer, o *operation, element int64) bool {
 			e.runs[i].encode(o.page[i*runSize:])
 		}
 		o.announced += covered
-		e.offer(q, o, o.page[:k*runSize])
+		e.sendFrame(q, o, o.page[:k*runSize])
 	}
 	return !q.stuck
 }

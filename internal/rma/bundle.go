@@ -170,7 +170,7 @@ func (e *Engine) sendBundle(q *linkPeer, o *operation) bool {
 	}
 	q.requests += h.asks()
 	o.sent = true
-	e.offer(q, o, e.frameBundle(o.channel, h))
+	e.sendFrame(q, o, e.frameBundle(o.channel, h))
 	return true
 }
 

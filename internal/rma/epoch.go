@@ -107,7 +107,7 @@ type targetSync struct {
 
 	asks     uint64        // how often a target on another node was asked for its lock; under the engine's lock
 	answered atomic.Uint64 // how often it has answered; counted under the engine's lock
-	told     error         // the error in its last answer; under the engine's lock
+	refusal  error         // the error in its last answer; under the engine's lock
 	lazy     lazyLock
 
 	lockSeen shmfmt.LockState // the last state of the claim that is waited for; under the engine's lock

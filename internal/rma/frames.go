@@ -52,15 +52,15 @@ func (e *Engine) advance(o *operation) bool {
 			e.requested(q, o)
 		}
 		e.noticed(o)
-		e.offer(q, o, payload)
+		e.sendFrame(q, o, payload)
 	}
 	o.sent = o.moved == o.size()
 	return o.sent
 }
 
-// offer sends the frame with header e.hdr, which is the next of o, or leaves it in the send queue.
+// sendFrame sends the frame with header e.hdr, which is the next of o, or leaves it in the send queue.
 // payload is memory of the origin, of o or, if it was packed, o.page.
-func (e *Engine) offer(q *linkPeer, o *operation, payload []byte) {
+func (e *Engine) sendFrame(q *linkPeer, o *operation, payload []byte) {
 	to := int(o.target.process)
 	e.hdr.Size = uint32(len(payload))
 	if e.p.Send(to, &e.hdr, payload) {
@@ -95,7 +95,7 @@ func (e *Engine) ask(q *linkPeer, o *operation) bool {
 	o.sent = true
 	e.requested(q, o)
 	e.noticed(o)
-	e.offer(q, o, o.few[:])
+	e.sendFrame(q, o, o.few[:])
 	return true
 }
 
@@ -122,7 +122,7 @@ func (e *Engine) control(q *linkPeer, o *operation) bool {
 		e.hdr.SetCounter(int(o.Notify - 1))
 	}
 	o.sent = true
-	e.offer(q, o, nil)
+	e.sendFrame(q, o, nil)
 	return true
 }
 

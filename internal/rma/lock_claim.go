@@ -114,7 +114,7 @@ func (w *Window) acquire(t *target, exclusive bool, call string) error {
 		e.requestLock(t, exclusive)
 		err := w.awaitLocked(&t.answered, t.asks, call, t)
 		if err == nil {
-			err, t.told = t.told, nil
+			err, t.refusal = t.refusal, nil
 		}
 		return err
 	}
@@ -180,12 +180,12 @@ func (w *Window) granted(t *target, c class.Class, rank int64) bool {
 	case t.control != nil || t.answered.Load() >= t.asks:
 		return false
 	case c == class.Success:
-	case t.told != nil:
+	case t.refusal != nil:
 		return false
 	case c == class.Win:
-		t.told = fail(class.Win, "rank %d has freed the window", t.rank)
+		t.refusal = fail(class.Win, "rank %d has freed the window", t.rank)
 	case c == class.ProcFailed && rank >= 0 && rank < int64(w.Comm.Size()):
-		t.told = w.died(t, int(rank))
+		t.refusal = w.died(t, int(rank))
 	default:
 		return false
 	}

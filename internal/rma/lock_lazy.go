@@ -109,7 +109,7 @@ func (w *Window) lockNow(t *target, call string) error {
 		return z.failed
 	}
 	if err == nil {
-		err, t.told = t.told, nil
+		err, t.refusal = t.refusal, nil
 	}
 	o := z.operation
 	z.operation = nil
@@ -285,8 +285,8 @@ func (e *Engine) grantedLate(t *target) {
 	o := z.operation
 	z.waits.turn = false
 	z.operation, z.waits, z.at = nil, nil, 0
-	if t.told != nil {
-		c.fault, t.told = firstOf(c.fault, t.told), nil
+	if t.refusal != nil {
+		c.fault, t.refusal = firstOf(c.fault, t.refusal), nil
 		if o != nil {
 			e.end(o, nil)
 		}

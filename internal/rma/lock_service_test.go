@@ -322,7 +322,7 @@ func TestS6_GrantsThatNobodyAskedFor(t *testing.T) {
 			t.Errorf("answer %v is taken", bad)
 		}
 	}
-	if !w.granted(to, class.ProcFailed, 2) || fmt.Sprint(to.told) == "" {
+	if !w.granted(to, class.ProcFailed, 2) || fmt.Sprint(to.refusal) == "" {
 		t.Error("an answer is refused")
 	}
 	if w.granted(to, class.Success, 0) {
@@ -345,7 +345,7 @@ func TestS6_LocksOfAFreedWindowAreRefused(t *testing.T) {
 	if to.answered.Load() != 1 || len(f.lost) > 0 {
 		t.Fatalf("%d answers, taken down: %v", to.answered.Load(), f.lost)
 	}
-	if got := fmt.Sprint(to.told); !strings.Contains(got, "rank 1 has freed the window") {
+	if got := fmt.Sprint(to.refusal); !strings.Contains(got, "rank 1 has freed the window") {
 		t.Errorf("told %s", got)
 	}
 }
