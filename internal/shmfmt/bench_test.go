@@ -10,8 +10,8 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// pingPong runs a ping-pong of b.N turns between two goroutines locked to OS
-// threads, both spinning, and reports the time of half a round trip.
+// pingPong runs a ping-pong of b.N turns between two goroutines that are locked to threads and spin. It
+// reports the time of half a round trip.
 func pingPong(b *testing.B, ping func(i uint64), pong func(i uint64)) {
 	if runtime.NumCPU() < 2 {
 		b.Skip("two spinning sides need two cores")
@@ -48,8 +48,8 @@ type word64 struct {
 	_ [2*Line - 8]byte
 }
 
-// BenchmarkHalfRoundTrip shows what a frame through the ring costs above the
-// physical limit: one word in one line, there and back.
+// BenchmarkHalfRoundTrip compares a frame through the ring with the physical limit: one word in one
+// line.
 func BenchmarkHalfRoundTrip(b *testing.B) {
 	b.Run("limit", func(b *testing.B) {
 		there, back := new(word64), new(word64)
@@ -100,8 +100,7 @@ func BenchmarkHalfRoundTrip(b *testing.B) {
 	}
 }
 
-// BenchmarkPutTake is the work of both sides on one core, without any traffic
-// between cores.
+// BenchmarkPutTake measures the work of both sides on one core, without transfers between cores.
 func BenchmarkPutTake(b *testing.B) {
 	for _, size := range []int{8, 1024, 8192} {
 		b.Run(fmt.Sprint("size=", size), func(b *testing.B) {

@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/wire"
 )
 
-// plant writes data over the memory of a ring at many places: as it is, where
-// frames start, where the last line ends, and into the words of control.
+// plant writes data into the memory of a ring at many offsets: at the start of frames, before the end of
+// the last line, and over the words of control.
 func plant(mem, data []byte, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	at := 0
@@ -30,13 +30,13 @@ func plant(mem, data []byte, seed uint64) {
 	}
 }
 
-// consume reads a ring of any content. Whatever Next returns lies within the
-// ring, and it ends: by an error, or by a word that is zero.
+// consume reads a ring of any content. All that Next returns is within the ring, and consume ends: with
+// an error, or at a word that is zero.
 func consume(t *testing.T, mem []byte) {
 	c := NewConsumer(mem)
 	first := uintptr(unsafe.Pointer(&mem[page]))
 	sum := byte(0)
-	// A ring full of frames that nobody takes away is read again and again.
+	// A ring full of frames that stay is read repeatedly.
 	for range 3 * RingBytes / Line {
 		empty := c.Empty()
 		var h wire.Header
@@ -73,7 +73,7 @@ func consume(t *testing.T, mem []byte) {
 	}
 }
 
-// FuzzRing reads rings whose memory holds anything.
+// FuzzRing reads rings with any content.
 func FuzzRing(f *testing.F) {
 	frame := func(kind wire.Kind, size uint32) []byte {
 		b := make([]byte, Line)
@@ -94,8 +94,8 @@ func FuzzRing(f *testing.F) {
 	})
 }
 
-// FuzzAnswers fills rings whose consumer answers anything: a producer stays
-// within the ring, and refuses or takes.
+// FuzzAnswers fills rings whose consumer stores any words of control: the producer writes only within the
+// ring, and accepts or refuses each frame.
 func FuzzAnswers(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 1, 2, 3})
 	f.Add(binary.LittleEndian.AppendUint64(nil, ^uint64(0)))
@@ -130,7 +130,7 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// FuzzSegment opens segments whose memory holds anything, and reads all rings.
+// FuzzSegment opens segments with any content, and reads all rings.
 func FuzzSegment(f *testing.F) {
 	const n = 3
 	good := heapMemory(SegmentSize(n))

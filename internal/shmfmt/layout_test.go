@@ -39,7 +39,7 @@ type listing struct{ strings.Builder }
 
 func (l *listing) line(what string, n any) { fmt.Fprintf(l, "%-36s %v\n", what, n) }
 
-// fields lists where the fields of a struct stand; padding has no name.
+// fields lists the offsets of the fields of a struct. Padding has no name.
 func (l *listing) fields(v any) {
 	s := reflect.TypeOf(v)
 	l.line(s.Name(), fmt.Sprint(s.Size(), " bytes"))
@@ -50,7 +50,7 @@ func (l *listing) fields(v any) {
 	}
 }
 
-// The layout in memory is a format: whatever moves changes Version.
+// The layout in memory is a format: a field that moves needs a new Version.
 func TestLayoutIsGolden(t *testing.T) {
 	var l listing
 	l.line("version", Version)
@@ -98,7 +98,7 @@ func TestSlotLayoutIsGolden(t *testing.T) {
 	golden(t, "slot.txt", l.String())
 }
 
-// Records that only Go and C of one process share: who meets compares the number of the layout.
+// Records that only Go and C of one process share have a version of their own.
 func TestSlotStateLayoutIsGolden(t *testing.T) {
 	var l listing
 	l.fields(SlotState{})
@@ -113,7 +113,7 @@ func TestTypeLayoutIsGolden(t *testing.T) {
 	golden(t, "type.txt", l.String())
 }
 
-// A segment with some frames in it, byte for byte.
+// A segment with some frames has these bytes.
 func TestSegmentIsGolden(t *testing.T) {
 	mem := heapMemory(SegmentSize(3))
 	s, err := FormatSegment(mem, 1, 3, nil)
@@ -168,7 +168,7 @@ func dump(mem []byte) string {
 	return b.String()
 }
 
-// What different processes write stands in different lines.
+// Words that different processes write are in different lines.
 func TestWritersDoNotShareLines(t *testing.T) {
 	var d Door
 	var h SlotHead

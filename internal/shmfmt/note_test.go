@@ -33,7 +33,7 @@ func TestNoteLayoutIsGolden(t *testing.T) {
 	}
 }
 
-// notesMemory is aligned memory for the notes of n processes.
+// notesMemory returns aligned memory for the notes of n processes.
 func notesMemory(n int) []byte { return heapMemory(NotesSize(n)) }
 
 // someNotes are notes of three processes: one that waits, one that was killed, and
@@ -89,7 +89,7 @@ func TestNotesAreReadAsWritten(t *testing.T) {
 	}
 }
 
-// A shorter text leaves nothing of a longer one before.
+// A shorter text replaces all of a longer one.
 func TestNoteTextEndsWhereItEnds(t *testing.T) {
 	mem := notesMemory(1)
 	n := OpenNote(mem, 0)
@@ -105,7 +105,7 @@ func TestNoteTextEndsWhereItEnds(t *testing.T) {
 	}
 }
 
-// What cannot be printed does not reach a terminal.
+// Characters that are not printable are removed.
 func TestNoteTextIsPrintable(t *testing.T) {
 	mem := notesMemory(1)
 	n := OpenNote(mem, 0)
@@ -117,7 +117,7 @@ func TestNoteTextIsPrintable(t *testing.T) {
 	}
 }
 
-// interrupted reads memory with something happening between its reads.
+// interrupted reads memory, and calls a function between its reads.
 type interrupted struct {
 	mem     []byte
 	between func()
@@ -128,8 +128,8 @@ func (r *interrupted) ReadAt(b []byte, at int64) (int, error) {
 	return bytes.NewReader(r.mem).ReadAt(b, at)
 }
 
-// A process that is stopped in the middle of a change, or changes its note all
-// the time, is not waited for, and nothing of what it wrote is believed.
+// A reader does not wait for a process that was stopped in the middle of a change, or that changes its
+// note all the time, and uses nothing of that change.
 func TestTornNoteIsRecognised(t *testing.T) {
 	mem := someNotes()
 	n := OpenNote(mem, 0)
@@ -185,7 +185,7 @@ func TestForeignNotesAreRefused(t *testing.T) {
 	}
 }
 
-// Whatever stands in the notes, reading them ends, and what is read is bounded.
+// With any content of the notes, reading them ends, and the result is bounded.
 func FuzzNotes(f *testing.F) {
 	f.Add(someNotes(), uint64(1))
 	f.Fuzz(func(t *testing.T, mem []byte, seed uint64) {
@@ -213,7 +213,7 @@ func FuzzNotes(f *testing.F) {
 
 var _ io.ReaderAt = (*interrupted)(nil)
 
-// slowWriter writes a byte at a time and lets somebody look after each.
+// slowWriter writes one byte at a time, and calls a function after each.
 type slowWriter struct {
 	mem  []byte
 	look func()
@@ -227,8 +227,8 @@ func (w *slowWriter) WriteAt(b []byte, at int64) (int, error) {
 	return len(b), nil
 }
 
-// Promise F6: who reads notes while the launcher makes them finds none or finds all
-// numbers, whichever bytes of the launcher's writes have arrived.
+// Promise F6: a reader of notes that the launcher is writing finds none, or finds all numbers, for any
+// part of the launcher's writes.
 func TestF6_NotesAppearAsAWhole(t *testing.T) {
 	ranks := []int{4, 5, 0x106}
 	want := NotesHeader{Launcher: 0x12345, Local: len(ranks), Size: 7, Started: time.Unix(5, 6), Job: "77-abc", Fabric: "shm", Command: "./heat -n 3"}
@@ -255,7 +255,7 @@ func TestF6_NotesAppearAsAWhole(t *testing.T) {
 	}
 }
 
-// A process has ended in its note as soon as all is written about how, and not before.
+// A note says that its process has ended once the whole status is written, and not before.
 func TestF6_EndAppearsAsAWhole(t *testing.T) {
 	for _, end := range [][2]int{{0, 0}, {3, 0}, {-1, 9}} {
 		mem := someNotes()

@@ -12,8 +12,8 @@ import (
 // offerForTest is an offer between two goroutines.
 func offerForTest() *Offer { return (*Offer)(unsafe.Pointer(&heapMemory(OfferSize)[0])) }
 
-// Each offer is either retracted, and then nobody has done anything of it, or it ends, and
-// then it was done once, with what belongs to it, and what the end says is its own.
+// Each offer is either retracted, and was not done at all, or it ends, and was done once, with its own
+// data and its own answer.
 func TestOfferIsRetractedOrEnds(t *testing.T) {
 	const offers = 30000
 	o := offerForTest()
@@ -80,7 +80,7 @@ func TestOfferIsRetractedOrEnds(t *testing.T) {
 	}
 }
 
-// An end of an offer that was taken is not an end of the one before or behind.
+// The end of an offer is not the end of the one before or after it.
 func TestOfferEndsByItsNumber(t *testing.T) {
 	o := offerForTest()
 	var h OfferHead
@@ -113,7 +113,7 @@ func TestOfferEndsByItsNumber(t *testing.T) {
 	}
 }
 
-// BenchmarkOffer is an offer to somebody who does nothing else than take it.
+// BenchmarkOffer measures offers to a target that does nothing but take them.
 func BenchmarkOffer(b *testing.B) {
 	o := offerForTest()
 	var stop atomic.Bool

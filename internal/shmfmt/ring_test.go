@@ -16,13 +16,13 @@ func newRing() (mem []byte, p Producer, c Consumer) {
 	return mem, NewProducer(mem), NewConsumer(mem)
 }
 
-// entry is a frame that the model of a ring holds.
+// entry is a frame in the model of a ring.
 type entry struct {
 	h       wire.Header
 	payload []byte
 }
 
-// source draws frames.
+// source generates frames.
 type source struct {
 	*rand.Rand
 	noise []byte // payloads are parts of it
@@ -75,7 +75,7 @@ func (e *entry) check(t *testing.T, c *Consumer) {
 	}
 }
 
-// The ring behaves as a queue of bounded room, whatever the sizes.
+// A ring is a queue with a bounded size, for frames of all sizes.
 func TestRingIsAQueue(t *testing.T) {
 	for seed := range uint64(50) {
 		r := newSource(seed)
@@ -129,7 +129,7 @@ func TestRingIsAQueue(t *testing.T) {
 	}
 }
 
-// A ring takes what its size says: padding wastes less than a frame.
+// A ring holds frames of nearly RingBytes: padding wastes less than a frame.
 func TestRingIsUsedUp(t *testing.T) {
 	for size := 0; size <= MaxFrame; size += 1 + size/20 {
 		_, p, _ := newRing()
@@ -144,8 +144,8 @@ func TestRingIsUsedUp(t *testing.T) {
 	}
 }
 
-// A producer that was refused is told of room once, when lag bytes are consumed;
-// after the ring is empty it always finds room.
+// After a refusal the consumer reports room once, when it has consumed lag bytes. In an empty ring there
+// is always room.
 func TestWaitingProducerIsWoken(t *testing.T) {
 	for size := 0; size <= MaxFrame; size += 1 + size/10 {
 		_, p, c := newRing()
@@ -174,7 +174,7 @@ func TestWaitingProducerIsWoken(t *testing.T) {
 	}
 }
 
-// A producer that dies leaves nothing of the frame it had not published.
+// The consumer sees nothing of a frame that its producer had not published when it died.
 func TestUnpublishedFrameIsNotSeen(t *testing.T) {
 	mem, p, c := newRing()
 	r := newSource(1)
@@ -183,9 +183,9 @@ func TestUnpublishedFrameIsNotSeen(t *testing.T) {
 		for !p.Put(&e.h, e.payload) {
 			t.Fatal("an empty ring is full")
 		}
-		// What follows the published frame, stale or half written, is hidden
-		// by the zero that stands before it. The next line's word 0 is left
-		// alone: the producer has zeroed it ahead and will rely on that.
+		// The zero after the published frame hides the bytes behind it, stale or half
+		// written. Word 0 of the next line is not changed: the producer has cleared it
+		// ahead and relies on that.
 		at := p.tail % RingBytes
 		for i := range Line - 8 {
 			if k := page + at + 8 + uint64(i); k < RingStride {
@@ -201,8 +201,8 @@ func TestUnpublishedFrameIsNotSeen(t *testing.T) {
 	}
 }
 
-// No correct producer writes a frame that reaches beyond the ring, is too long or
-// has no kind: the consumer says so and touches nothing of it.
+// A frame that exceeds the ring, is too long or has no kind is an error: no correct producer writes
+// one.
 func TestRingRefusesWhatNoProducerWrites(t *testing.T) {
 	for at := uint64(0); at < RingBytes; at += Line {
 		fits := min(MaxFrame, int(RingBytes-at)-wire.HeaderSize)
@@ -226,7 +226,7 @@ func TestRingRefusesWhatNoProducerWrites(t *testing.T) {
 		if payload, ok, err := c.Next(&h); err != nil || !ok || len(payload) != fits {
 			t.Fatalf("offset %d: %d bytes are refused: %v", at, fits, err)
 		}
-		// A skip leads to the start, and no further.
+		// Padding is followed by the start of the ring, once.
 		(&wire.Header{Kind: kindPad}).Encode(mem[page+at:])
 		(&wire.Header{Kind: kindPad}).Encode(mem[page:])
 		if _, ok, err := c.Next(&h); err == nil || ok {
@@ -235,7 +235,7 @@ func TestRingRefusesWhatNoProducerWrites(t *testing.T) {
 	}
 }
 
-// Two goroutines: order and content hold while both run, wrap and wait.
+// Between two goroutines frames keep order and content, also when the ring wraps or is full.
 func TestRingBetweenGoroutines(t *testing.T) {
 	run := 3 * time.Second
 	if testing.Short() {

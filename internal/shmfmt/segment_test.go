@@ -28,8 +28,8 @@ func TestSegmentsRefuseWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// Heaps begin behind the rings and where a page does, there is always one, and as many as
-// are asked for fit into the addresses.
+// A heap begins behind the rings, at the start of a page. Each segment has one, and all heaps fit into
+// the address space.
 func TestHeapsFit(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 64, 1000, MaxLocal} {
 		if at := HeapStart(n); at < SegmentSize(n) || at%HeapUnit != 0 || at-SegmentSize(n) >= HeapUnit {
@@ -114,7 +114,7 @@ func TestBitmapHasEveryProcess(t *testing.T) {
 	}
 }
 
-// Rings, doors, slots and cells are disjoint and within their memory.
+// Rings, doors, slots and cells are disjoint and within their segments.
 func TestPartsAreDisjoint(t *testing.T) {
 	for _, n := range []int{1, 2, 5, 64} {
 		mem := heapMemory(SegmentSize(n))

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// Slots stand apart from each other and inside the control segment.
+// Slots are disjoint and within the control segment.
 func TestSlotsAreDisjoint(t *testing.T) {
 	for _, n := range []int{1, 2, 7} {
 		c, err := HeapControl(n)
@@ -30,8 +30,8 @@ func TestSlotsAreDisjoint(t *testing.T) {
 	}
 }
 
-// The bulk memory of slots: streams and stages, apart from each other and from all
-// else in the segment, on the heap and in a mapping.
+// The streams and stages of slots are disjoint and apart from the rest of the segment, on the Go heap and
+// in a mapping.
 func TestBulkMemoryIsDisjoint(t *testing.T) {
 	const n = 2
 	heap, err := HeapControl(n)
@@ -74,7 +74,7 @@ func TestBulkMemoryIsDisjoint(t *testing.T) {
 	}
 }
 
-// A slot has one owner, is free when all members have freed it, and is then as new.
+// A slot has one owner. It is free when all members have freed it, and then like a new one.
 func TestSlotIsFreeWhenAllMembersFreed(t *testing.T) {
 	c, err := HeapControl(3)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// A reader keeps a writer waiting, and a writer the readers away; of other stripes
-// nobody takes notice.
+// A reader delays a writer of its stripe, and a writer excludes readers of its stripe. Other stripes are
+// not affected.
 func TestStripesExclude(t *testing.T) {
 	s := HeapStripes(3)
 	for _, process := range []int{0, 0, 2} {
@@ -45,8 +45,7 @@ func TestStripesExclude(t *testing.T) {
 	s.Leave(5, 1)
 }
 
-// F3: what a dead process left is taken away, whoever does it and how often; others
-// stay in.
+// F3: any process may reap a dead one, repeatedly. Other processes stay in their stripes.
 func TestF3_StripesAreReaped(t *testing.T) {
 	s := HeapStripes(3)
 	s.Enter(0, 1)
@@ -73,7 +72,7 @@ func TestF3_StripesAreReaped(t *testing.T) {
 	}
 }
 
-// Under many readers and writers a writer is alone, and readers only with each other.
+// Among many readers and writers a writer is alone in a stripe, and readers are without a writer.
 func TestStripesUnderWay(t *testing.T) {
 	const rounds = 3000
 	s := HeapStripes(2)
@@ -108,8 +107,7 @@ func TestStripesUnderWay(t *testing.T) {
 	}
 }
 
-// The layout: a writer word in each of the first lines, then a line of counts for each
-// process.
+// The layout is a writer word in each of the first lines, then a line of counts for each process.
 func TestStripesLayout(t *testing.T) {
 	mem := heapMemory(StripesSize(2))
 	if len(mem) != 10*Line {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every number below CountersMax is a counter of its own, in one of the chunks.
+// Each number below CountersMax has a counter of its own, in one of the chunks.
 func TestCounterNumbersFillTheChunks(t *testing.T) {
 	all := make(map[[2]int]bool)
 	for i := range CountersMax {
@@ -30,8 +30,8 @@ func TestCounterNumbersFillTheChunks(t *testing.T) {
 	}
 }
 
-// A chunk is found where its target has put it, offset 0 too, and not before; memory that
-// is too short or crooked is none.
+// CounterChunkAt returns the offset of a chunk, 0 too, once the target has stored it. Memory that is too
+// short or not aligned is an error.
 func TestCounterChunksAreFound(t *testing.T) {
 	w := heapWindow(t, 3)
 	for chunk := range CounterChunks {
@@ -54,8 +54,8 @@ func TestCounterChunksAreFound(t *testing.T) {
 	}
 }
 
-// Who adds learns exactly when the value that is wanted is reached, and each of many
-// adders at once that comes behind does, too.
+// Add reports exactly from when on the wanted value is reached, also to each of several goroutines that
+// add at the same time.
 func TestCounterTellsWhoReachesIt(t *testing.T) {
 	list, err := FormatCounters(heapMemory(CounterChunkSize(0)), 0)
 	if err != nil {

@@ -16,13 +16,14 @@ import (
 )
 
 const (
-	// lockers is how many processes lock in the tests below.
+	// lockers is the number of processes that lock in the tests below.
 	lockers = 6
-	// lockerVariable makes this test binary one of them: its number.
+	// lockerVariable is the environment variable that makes this test binary one of them; its
+	// value is the number of the process.
 	lockerVariable = "HALO_TEST_LOCKER"
 )
 
-// lockerMemory is the memory of the processes, behind the control block.
+// lockerMemory is the memory that the processes share, behind the control block.
 type lockerMemory struct {
 	dead    [1]atomic.Uint64       // as the parent has found them
 	writers atomic.Uint64          // 1 + who has the lock exclusively
@@ -49,8 +50,8 @@ func openLockerMemory(mem []byte) (*Window, *lockerMemory, error) {
 	return w, (*lockerMemory)(unsafe.Pointer(&mem[at])), err
 }
 
-// runLocker is what a process of the test below does: it locks, shared or exclusively, looks
-// whether it may be there, and unlocks.
+// runLocker is a process of the test below: it locks, shared or exclusively, checks that no holder
+// conflicts, and unlocks.
 func runLocker(number string) {
 	me, _ := strconv.Atoi(number)
 	mem, err := sys.Map(os.NewFile(3, "memory"), 1<<20)
@@ -107,8 +108,8 @@ func runLocker(number string) {
 	}
 }
 
-// linger gives the core away now and then, so that a process is killed in the lock, too, and
-// does not return in a process that is to be killed there.
+// linger sometimes yields the core, so that processes are killed as holders too. It does not return in a
+// process that must be killed there.
 func (m *lockerMemory) linger(me int, g *rand.Rand) {
 	for range g.IntN(4) {
 		sys.Yield()
@@ -119,9 +120,8 @@ func (m *lockerMemory) linger(me int, g *rand.Rand) {
 	}
 }
 
-// F3: processes that share a lock are killed with SIGKILL, one after the other, wherever
-// they are: the others go on, none is in it that may not be, and of each that had the lock
-// one is told.
+// F3: processes that share a lock are killed with SIGKILL, one after the other, at any point. The others
+// continue, holders never conflict, and the death of each holder is reported to one process.
 func TestF3_KilledAtAnyMoment(t *testing.T) {
 	runs := 12
 	if testing.Short() || sys.Race {
@@ -132,7 +132,7 @@ func TestF3_KilledAtAnyMoment(t *testing.T) {
 	}
 }
 
-// killSome kills all but one, the first of them while it has the lock.
+// killSome kills all processes but one, the first of them while it holds the lock.
 func killSome(t *testing.T, run int) {
 	f, err := sys.Memfd("halo-test-lock", 1<<20)
 	if err != nil {

@@ -39,8 +39,8 @@ const (
 	actLeft
 )
 
-// simulation interleaves claimants step by step, and checks what the lock promises
-// after each. It replays by its seed.
+// simulation interleaves claimants step by step, and checks the properties of the lock after each step.
+// A seed replays it.
 type simulation struct {
 	t      *testing.T
 	seed   uint64
@@ -61,7 +61,7 @@ func (s *simulation) fail(format string, args ...any) {
 
 func (s *simulation) ring(i int) { s.actors[i].rung = true }
 
-// forget takes i off those who wait in order.
+// forget removes i from the claimants that wait in order.
 func (s *simulation) forget(i int) {
 	for k, o := range s.order {
 		if o == i {
@@ -71,8 +71,8 @@ func (s *simulation) forget(i int) {
 	}
 }
 
-// enter checks that i may have the lock: with the others that have it, and that
-// nobody waits who came before and is in conflict.
+// enter checks that i may hold the lock: no other holder conflicts, and no older claimant that conflicts
+// still waits.
 func (s *simulation) enter(i int) {
 	a := &s.actors[i]
 	for o := range s.actors {
@@ -92,7 +92,7 @@ func (s *simulation) enter(i int) {
 	s.forget(i)
 }
 
-// act does the next step of claimant i.
+// act runs the next step of claimant i.
 func (s *simulation) act(i int) {
 	a := &s.actors[i]
 	switch a.step {
@@ -160,7 +160,7 @@ func (s *simulation) act(i int) {
 	}
 }
 
-// kill ends claimant i where it is; the others learn of it.
+// kill ends claimant i before its next step. The others know of the death.
 func (s *simulation) kill(i int) {
 	a := &s.actors[i]
 	if a.step == actHeld {
@@ -177,7 +177,7 @@ func (s *simulation) kill(i int) {
 	}
 }
 
-// quiet lets nobody begin anew, and reports whether everybody comes to an end.
+// quiet lets no claimant make a new claim, and reports whether all finish.
 func (s *simulation) quiet() {
 	for range 200 * len(s.actors) * len(s.actors) {
 		idle := true
@@ -206,7 +206,7 @@ func simulate(t *testing.T, seed uint64, deaths bool) *simulation {
 		if s.actors[i].dead {
 			continue
 		}
-		// The service does not die; its target would be gone with it.
+		// The service does not die: the target would die with it.
 		if deaths && i < n && g.IntN(60) == 0 {
 			s.kill(i)
 			continue
@@ -217,8 +217,8 @@ func simulate(t *testing.T, seed uint64, deaths bool) *simulation {
 	return s
 }
 
-// histories is how many are tried: fewer where the race detector, which has nothing to
-// find in them, slows them down.
+// histories is the number of histories: fewer with the race detector, which slows them down and has
+// nothing to find in them.
 func histories() uint64 {
 	if sys.Race {
 		return 3000
@@ -226,8 +226,8 @@ func histories() uint64 {
 	return 20000
 }
 
-// RW-09, RS-10: whatever the interleaving of their steps, claimants in conflict never
-// have the lock together, get it in the order of their tickets, and none sleeps for ever.
+// RW-09, RS-10: with any interleaving of their steps, claimants that conflict never hold the lock at the
+// same time, hold it in the order of their tickets, and none sleeps for ever.
 func TestLockHistories(t *testing.T) {
 	waits := 0
 	for seed := range histories() {
@@ -238,13 +238,13 @@ func TestLockHistories(t *testing.T) {
 	}
 }
 
-// F3: claimants die between any two steps: the others go on, and of each that had the
-// lock exactly one who has it later is told.
+// F3: claimants die between any two steps. The others continue, and the death of each holder is reported
+// to exactly one later holder.
 func TestF3_LockHistoriesWithDeaths(t *testing.T) {
 	died := 0
 	for seed := range histories() {
 		s := simulate(t, seed, true)
-		// Whoever is left takes the lock until nothing is to be told.
+		// A claimant that is left takes the lock until no death is unreported.
 		for range len(s.actors) {
 			i := s.l.Service()
 			s.act(i)
@@ -263,7 +263,7 @@ func TestF3_LockHistoriesWithDeaths(t *testing.T) {
 	}
 }
 
-// F3: an origin on another node that died with the lock is told of once.
+// F3: the death of an origin on another node that held the lock is reported once.
 func TestF3_OrphanIsToldOnce(t *testing.T) {
 	l := heapWindow(t, 2).Lock()
 	none := NewDead(2)
@@ -279,7 +279,7 @@ func TestF3_OrphanIsToldOnce(t *testing.T) {
 	}
 }
 
-// Contended tells a holder of a shared lock that somebody wants it exclusively.
+// Contended tells a holder of a shared lock that another claimant wants it exclusively.
 func TestLockContended(t *testing.T) {
 	l := heapWindow(t, 3).Lock()
 	dead := NewDead(3)
@@ -300,7 +300,7 @@ func TestLockContended(t *testing.T) {
 	}
 }
 
-// The lock among threads that do not sleep, but look again and again.
+// Threads share the lock that do not sleep, but look repeatedly.
 func TestLockExcludesThreads(t *testing.T) {
 	const n = 4
 	rounds := 3000

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// The layout of the records that Go and C share is a format: whatever moves changes
+// The layout of the records that Go and C share is a format: a field that moves needs a new
 // windowRecordVersion.
 func TestWindowRecordsAreGolden(t *testing.T) {
 	var l listing
@@ -20,8 +20,8 @@ func TestWindowRecordsAreGolden(t *testing.T) {
 	golden(t, "window_record.txt", l.String())
 }
 
-// Records are whole lines, and the first line of a target has all that a put to mapped memory
-// looks at.
+// Records are whole lines, and the first line of a target contains all that a put to mapped memory
+// loads.
 func TestWindowRecordsAreLines(t *testing.T) {
 	var r TargetRecord
 	for what, size := range map[string]uintptr{"view": unsafe.Sizeof(ViewRecord{}), "window": unsafe.Sizeof(WindowRecord{})} {
@@ -34,8 +34,8 @@ func TestWindowRecordsAreLines(t *testing.T) {
 	}
 }
 
-// A rank has a record of its own, ranks that do not exist have none, and a copy is what it is a
-// copy of.
+// Each rank has a record of its own, ranks that do not exist have none, and a copy equals its
+// original.
 func TestTargetRecords(t *testing.T) {
 	var w WindowRecord
 	if w.Target(0) != nil {

@@ -15,7 +15,7 @@ func heapWindow(t *testing.T, n int) *Window {
 	return w
 }
 
-// Where the parts of a control block stand.
+// The parts of a control block are at these offsets.
 func TestWindowLayoutIsGolden(t *testing.T) {
 	var l listing
 	l.line("version", windowVersion)
@@ -38,8 +38,8 @@ func TestWindowLayoutIsGolden(t *testing.T) {
 	golden(t, "window.txt", l.String())
 }
 
-// The parts of a control block are apart from each other and inside it, and what
-// different origins write stands in different lines.
+// The parts of a control block are disjoint and inside it, and words that different origins write are in
+// different lines.
 func TestWindowPartsAreDisjoint(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 63, 64, 400} {
 		mem := heapMemory(WindowSize(n))
@@ -87,7 +87,7 @@ func TestWindowPartsAreDisjoint(t *testing.T) {
 	}
 }
 
-// S5: a control block of another window, layout or length is refused.
+// S5: a control block of another window, layout or length is an error.
 func TestS5_WindowOfSomebodyElseIsRefused(t *testing.T) {
 	mem := heapMemory(WindowSize(4))
 	if _, err := OpenWindow(mem, 7, 4); err == nil {
