@@ -9,23 +9,17 @@ import (
 // Buffer is count elements of a type at a place in memory: what a communication
 // sends or receives. It is checked when it is made, not when it is used.
 //
-// Its program is n times sub, stride apart, or one run if dense: the type's, with
-// the count merged into the outermost loop where that is possible, and small
-// enough to be made for every message.
+// It holds the arguments of the call, and what is asked of it most. The loops over its
+// memory are those of the type: see repetitions.
 type Buffer struct {
 	base   unsafe.Pointer
 	origin int64 // of displacement 0, from base
 	room   int64 // bytes of memory from base on; 0 for an address
 	t      *Type
 	count  int64
-
-	sub    *node
-	off    int64 // of the first sub's zero, from base
-	n      int64
-	stride int64
-	size   int64
-	dense  bool
-	untold bool // Code is Mixed
+	size   int64 // packed
+	dense  bool  // one run of bytes in memory
+	untold bool  // Code is Mixed
 }
 
 // Bind is count elements of t in mem, with displacement 0 at mem[origin]. All
@@ -45,7 +39,6 @@ func (b *Buffer) Bind(mem []byte, origin int64, t *Type, count int64) error {
 	if b.size == 0 {
 		return nil
 	}
-	b.off += origin
 	lo, hi := t.lay.trueLB, t.lay.trueUB
 	if far := (count - 1) * t.lay.extent(); far >= 0 {
 		hi += far
@@ -85,17 +78,23 @@ func (b *Buffer) fill(addr unsafe.Pointer, t *Type, count int64) error {
 	}
 	p := t.program()
 	b.base, b.t, b.count = addr, t, count
-	b.sub, b.n, b.stride = p, count, t.lay.extent()
 	b.size = count * t.lay.size
-	switch {
-	case p.kind == run && (count == 1 || b.stride == p.size):
-		b.dense = true
-		b.off = p.off
-	case count != 1 && p.kind == loop && b.stride == p.n*p.stride:
-		b.sub, b.off, b.n, b.stride = p.sub, p.off, count*p.n, p.stride
-	}
+	b.dense = p.kind == run && (count == 1 || t.lay.extent() == p.size)
 	return nil
 }
+
+// repetitions is the memory as n times sub, stride apart and from off on, relative to base: the
+// elements, or the outermost loop of all of them where strides allow. It has data.
+func (b *Buffer) repetitions() (sub *node, stride, n, off int64) {
+	p, extent := b.t.program(), b.t.lay.extent()
+	if b.count != 1 && p.kind == loop && extent == p.n*p.stride {
+		return p.sub, p.stride, b.count * p.n, b.origin + p.off
+	}
+	return p, extent, b.count, b.origin
+}
+
+// lowest is where the first element's lowest byte of data is, relative to base.
+func (b *Buffer) lowest() int64 { return b.origin + b.t.lay.trueLB }
 
 // Type and Count return what Bind was given.
 func (b *Buffer) Type() *Type { return b.t }
@@ -111,8 +110,8 @@ func (b *Buffer) Contiguous() ([]byte, bool) {
 	switch {
 	case b.size == 0:
 		return nil, true
-	case b.dense && (b.base != nil || b.off != 0):
-		return b.bytes(b.off, b.size), true
+	case b.dense && (b.base != nil || b.lowest() != 0):
+		return b.bytes(b.lowest(), b.size), true
 	}
 	return nil, false
 }
@@ -145,15 +144,17 @@ func (b *Buffer) transferAll(packed []byte, unpack bool) int {
 		return 0
 	}
 	t := transfer{b.base, unsafe.Pointer(unsafe.SliceData(packed[:b.size])), unpack, b.t.by}
-	switch s := b.sub; {
-	case b.dense:
-		t.run(b.off, 0, b.size)
-	case b.n != 1:
-		t.loop(s, b.stride, b.off, 0, b.n)
+	if b.dense {
+		t.run(b.lowest(), 0, b.size)
+		return int(b.size)
+	}
+	switch s, stride, n, off := b.repetitions(); {
+	case n != 1:
+		t.loop(s, stride, off, 0, n)
 	case s.kind == loop:
-		t.loop(s.sub, s.stride, b.off+s.off, 0, s.n)
+		t.loop(s.sub, s.stride, off+s.off, 0, s.n)
 	default:
-		t.whole(s, b.off, 0)
+		t.whole(s, off, 0)
 	}
 	return int(b.size)
 }
@@ -164,13 +165,14 @@ func (b *Buffer) transfer(packed []byte, at int64, unpack bool) int {
 		return 0
 	}
 	t := transfer{b.base, unsafe.Pointer(unsafe.SliceData(packed)), unpack, b.t.by}
-	switch {
-	case b.dense:
-		t.run(b.off+at, 0, n)
-	case b.n == 1:
-		t.part(b.sub, b.off, -at, at, at+n)
-	default:
-		t.repetitions(b.sub, b.stride, nil, b.off, -at, at, at+n)
+	if b.dense {
+		t.run(b.lowest()+at, 0, n)
+		return int(n)
+	}
+	if sub, stride, times, off := b.repetitions(); times == 1 {
+		t.part(sub, off, -at, at, at+n)
+	} else {
+		t.repetitions(sub, stride, nil, off, -at, at, at+n)
 	}
 	return int(n)
 }

@@ -13,7 +13,7 @@ import (
 
 // Lowest is the address of the lowest byte of data in the first element of b, which has data.
 func (b *Buffer) Lowest() unsafe.Pointer {
-	return unsafe.Pointer(unsafe.SliceData(b.bytes(b.origin+b.t.lay.trueLB, 1)))
+	return unsafe.Pointer(unsafe.SliceData(b.bytes(b.lowest(), 1)))
 }
 
 // endless is elements of t, whose program is p, without end as repetitions of a node, stride

@@ -36,11 +36,7 @@ func (b *Buffer) Memory() (mem []byte, origin int64) {
 func (b *Buffer) First(n int64) Buffer {
 	f := *b
 	if n < b.count {
-		// Bind and At have accepted more.
-		f.sub, f.off, f.dense = nil, 0, false
-		if f.fill(b.base, b.t, max(n, 0)) == nil && f.size > 0 {
-			f.off += b.origin
-		}
+		f.fill(b.base, b.t, max(n, 0)) // Bind and At have accepted more
 	}
 	return f
 }
@@ -58,7 +54,7 @@ func Shares(a, b *Buffer) bool {
 		return false
 	}
 	if a.dense && b.dense {
-		x, y := a.at(a.off), b.at(b.off)
+		x, y := a.at(a.lowest()), b.at(b.lowest())
 		return x < y+uintptr(b.size) && y < x+uintptr(a.size)
 	}
 	return SameMemory(a, b)

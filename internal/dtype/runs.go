@@ -10,7 +10,7 @@ const gatherBlock = 4 << 10
 
 // Gathers reports whether all runs are long enough to be handed out one by one
 // instead of being packed.
-func (b *Buffer) Gathers() bool { return b.dense || b.size == 0 || b.sub.shortest >= gatherBlock }
+func (b *Buffer) Gathers() bool { return b.dense || b.size == 0 || b.t.Gathers() }
 
 // Runs writes the runs from byte at of the packed form on to dst, until dst is
 // full or limit bytes are covered, and returns how many runs and the position
@@ -22,9 +22,10 @@ func (b *Buffer) Runs(dst []Run, at, limit int64) (n int, next int64) {
 	}
 	e := emitter{runs: dst, next: at, left: limit}
 	if b.dense {
-		e.add(b.off+at, b.size-at)
+		e.add(b.lowest()+at, b.size-at)
 	} else {
-		e.repetitions(b.sub, b.stride, nil, b.n, b.off, at)
+		sub, stride, n, off := b.repetitions()
+		e.repetitions(sub, stride, nil, n, off, at)
 	}
 	return e.n, e.next
 }

@@ -35,11 +35,15 @@ type Type struct {
 // compile it twice; the first program stays.
 type lazyNode struct{ n atomic.Pointer[node] }
 
-// get returns the program of t, compiled if need be.
+// get returns the program of t, compiled if need be. It inlines.
 func (l *lazyNode) get(t *Type, typed bool) *node {
 	if n := l.n.Load(); n != nil {
 		return n
 	}
+	return l.compile(t, typed)
+}
+
+func (l *lazyNode) compile(t *Type, typed bool) *node {
 	l.n.CompareAndSwap(nil, compile(t, typed))
 	return l.n.Load()
 }

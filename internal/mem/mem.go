@@ -16,9 +16,9 @@ const FirstPage = 4096
 //
 // Elements that leave no gaps are contiguous memory, so that only what has gaps takes the
 // longer way through the loops of its type. A count is not needed: the range says where
-// the elements end. dtype.Buffer, of 11 words, keeps what its type and count give for the
-// loops beside the address; here the type gives that anew for each transfer, by two loads and a
-// comparison, and nothing is copied.
+// the elements end. The loops are those of the type, found for each transfer by two loads and a
+// comparison. dtype.Buffer has beside the address what a call was given and a Mem does not need:
+// count, displacement 0 and the size of the memory.
 //
 // Four fields of a word each are the most that Go passes in registers.
 type Mem struct {
