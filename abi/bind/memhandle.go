@@ -9,14 +9,12 @@ import (
 // memhandleCreate is MPIX_Memhandle_create, which stores the handle and returns its size.
 func (l *Lib) memhandleCreate(w *mpi.Window, base uintptr, size int64, info *mpi.Info, to uintptr) (int, error) {
 	const call = "MPIX_Memhandle_create"
+	mem, err := l.sliceFor(w, call, base, size)
+	if err != nil {
+		return 0, err
+	}
 	p := pointer(to)
-	mem, ok := slice(base, size)
-	switch {
-	case size < 0:
-		return 0, l.failWin(w, mpi.ErrSize, call, "size of %d bytes is negative", size)
-	case !ok:
-		return 0, l.failWin(w, mpi.ErrArg, call, "%d bytes at address %#x", size, base)
-	case p == nil:
+	if p == nil {
 		return 0, l.failWin(w, mpi.ErrArg, call, "memhandle is %#x, which is no address of a result", to)
 	}
 	h, err := mpi.MemhandleCreate(w, mem, info)

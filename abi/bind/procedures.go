@@ -4030,11 +4030,53 @@ func doMPI_Type_vector(l *Lib, a args) error {
 }
 
 func doMPI_Win_allocate(l *Lib, a args) error {
-	return l.winAllocate(a, "MPI_Win_allocate", (*mpi.Comm).WinAllocate)
+	if err := l.need("MPI_Win_allocate", a, "baseptr", 4); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Win_allocate", a, "win", 5); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(3), "MPI_Win_allocate")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(2), "MPI_Win_allocate")
+	if err != nil {
+		return err
+	}
+	v0, v1, err := based(comm.WinAllocate(a.long(0), a.int(1), info))
+	if err != nil {
+		a.setWord(5, winNull)
+		return err
+	}
+	a.setWord(4, uintptr(v0))
+	a.setWord(5, l.addWin(v1))
+	return nil
 }
 
 func doMPI_Win_allocate_shared(l *Lib, a args) error {
-	return l.winAllocate(a, "MPI_Win_allocate_shared", (*mpi.Comm).WinAllocateShared)
+	if err := l.need("MPI_Win_allocate_shared", a, "baseptr", 4); err != nil {
+		return err
+	}
+	if err := l.need("MPI_Win_allocate_shared", a, "win", 5); err != nil {
+		return err
+	}
+	comm, err := l.comm(a.word(3), "MPI_Win_allocate_shared")
+	if err != nil {
+		return err
+	}
+	info, err := l.info(a.word(2), "MPI_Win_allocate_shared")
+	if err != nil {
+		return err
+	}
+	v0, v1, err := based(comm.WinAllocateShared(a.long(0), a.int(1), info))
+	if err != nil {
+		a.setWord(5, winNull)
+		return err
+	}
+	a.setWord(4, uintptr(v0))
+	a.setWord(5, l.addWin(v1))
+	return nil
 }
 
 func doMPI_Win_attach(l *Lib, a args) error {

@@ -34,9 +34,14 @@ func (l *Lib) request(a args, i int, call string) (at *handle, q *mpi.Request, e
 	*at = l.undone(*at)
 	s := l.requests.at(*at)
 	if s == nil {
-		return nil, nil, l.fail(mpi.ErrRequest, call, "%#x is no request: it was completed or freed, or never was one", *at)
+		return nil, nil, l.noRequest(call, *at)
 	}
 	return at, &s.value, nil
+}
+
+// noRequest is the error of a handle that names no request.
+func (l *Lib) noRequest(call string, h handle) error {
+	return l.fail(mpi.ErrRequest, call, "%#x is no request: it was completed or freed, or never was one", h)
 }
 
 // requestDone is the handle of all requests that were complete when the call that was to start
@@ -231,20 +236,25 @@ func (l *Lib) waitall(a args) error {
 	return err
 }
 
-// testall is MPI_Testall.
-func (l *Lib) testall(a args) error {
+// testall is MPI_Testall, getStatusAll MPI_Request_get_status_all.
+func (l *Lib) testall(a args) error { return l.all(a, "MPI_Testall", mpi.Testall) }
+func (l *Lib) getStatusAll(a args) error {
+	return l.all(a, "MPI_Request_get_status_all", mpi.GetStatusAll)
+}
+
+func (l *Lib) all(a args, call string, test func([]mpi.Request, []mpi.Status) (bool, error)) error {
 	n := a.int(0)
-	if err := l.need("MPI_Testall", a, "flag", 2); err != nil {
+	if err := l.need(call, a, "flag", 2); err != nil {
 		return err
 	}
-	s, err := l.requestsOf(a, 1, n, "MPI_Testall")
+	s, err := l.requestsOf(a, 1, n, call)
 	if err != nil {
 		return err
 	}
 	defer s.done()
 	out := statusesAt(a.word(3), n)
 	sts := s.outcomes()
-	done, err := mpi.Testall(s.requests, sts)
+	done, err := test(s.requests, sts)
 	a.setBool(2, done)
 	if done || err != nil {
 		l.backAll(s)
@@ -281,17 +291,22 @@ func (l *Lib) one(a args, s *several, k, index, status int, st *mpi.Status) {
 	a.setStatus(status, *st)
 }
 
-// testany is MPI_Testany.
-func (l *Lib) testany(a args) error {
-	if err := l.needs("MPI_Testany", a, result{2, "index"}, result{3, "flag"}); err != nil {
+// testany is MPI_Testany, getStatusAny MPI_Request_get_status_any.
+func (l *Lib) testany(a args) error { return l.any(a, "MPI_Testany", mpi.Testany) }
+func (l *Lib) getStatusAny(a args) error {
+	return l.any(a, "MPI_Request_get_status_any", mpi.GetStatusAny)
+}
+
+func (l *Lib) any(a args, call string, test func([]mpi.Request) (int, mpi.Status, bool, error)) error {
+	if err := l.needs(call, a, result{2, "index"}, result{3, "flag"}); err != nil {
 		return err
 	}
-	s, err := l.requestsOf(a, 1, a.int(0), "MPI_Testany")
+	s, err := l.requestsOf(a, 1, a.int(0), call)
 	if err != nil {
 		return err
 	}
 	defer s.done()
-	k, st, done, err := mpi.Testany(s.requests)
+	k, st, done, err := test(s.requests)
 	a.setBool(3, done)
 	if !done {
 		a.setInt(2, undefined)
@@ -301,9 +316,12 @@ func (l *Lib) testany(a args) error {
 	return err
 }
 
-// waitsome is MPI_Waitsome, testsome MPI_Testsome.
+// waitsome is MPI_Waitsome, testsome MPI_Testsome, getStatusSome MPI_Request_get_status_some.
 func (l *Lib) waitsome(a args) error { return l.some(a, "MPI_Waitsome", mpi.Waitsome) }
 func (l *Lib) testsome(a args) error { return l.some(a, "MPI_Testsome", mpi.Testsome) }
+func (l *Lib) getStatusSome(a args) error {
+	return l.some(a, "MPI_Request_get_status_some", mpi.GetStatusSome)
+}
 
 func (l *Lib) some(a args, call string, wait func([]mpi.Request, []int, []mpi.Status) (int, error)) error {
 	n := a.int(0)
@@ -376,7 +394,7 @@ func (l *Lib) getStatus(a args) error {
 	}
 	s := l.requests.at(h)
 	if s == nil {
-		return l.fail(mpi.ErrRequest, call, "%#x is no request: it was completed or freed, or never was one", h)
+		return l.noRequest(call, h)
 	}
 	st, done, err := s.value.GetStatus()
 	a.setBool(1, done)
@@ -384,56 +402,4 @@ func (l *Lib) getStatus(a args) error {
 		a.setStatus(2, st)
 	}
 	return err
-}
-
-// getStatusAll, getStatusAny and getStatusSome are MPI_Request_get_status_all and so on.
-func (l *Lib) getStatusAll(a args) error {
-	const call = "MPI_Request_get_status_all"
-	if err := l.need(call, a, "flag", 2); err != nil {
-		return err
-	}
-	n := a.int(0)
-	s, err := l.requestsOf(a, 1, n, call)
-	if err != nil {
-		return err
-	}
-	defer s.done()
-	sts := s.outcomes()
-	done, err := mpi.GetStatusAll(s.requests, sts)
-	a.setBool(2, done)
-	if out := statusesAt(a.word(3), n); done {
-		for k := range out {
-			out[k].storeOne(&sts[k], err)
-		}
-	}
-	return err
-}
-
-func (l *Lib) getStatusAny(a args) error {
-	const call = "MPI_Request_get_status_any"
-	if err := l.needs(call, a, result{2, "index"}, result{3, "flag"}); err != nil {
-		return err
-	}
-	s, err := l.requestsOf(a, 1, a.int(0), call)
-	if err != nil {
-		return err
-	}
-	defer s.done()
-	k, st, done, err := mpi.GetStatusAny(s.requests)
-	a.setInt(2, k)
-	a.setBool(3, done)
-	switch {
-	case !done:
-	case k == mpi.Undefined:
-		a.setEmpty(4)
-	default:
-		a.setStatus(4, st)
-	}
-	return err
-}
-
-func (l *Lib) getStatusSome(a args) error {
-	return l.some(a, "MPI_Request_get_status_some", func(rs []mpi.Request, indices []int, sts []mpi.Status) (int, error) {
-		return mpi.GetStatusSome(rs, indices, sts)
-	})
 }

@@ -23,29 +23,12 @@ func slice(address uintptr, size int64) (mem []byte, ok bool) {
 // address is where memory begins, 0 if there is none.
 func address(mem []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(mem))) }
 
-// winAllocate is MPI_Win_allocate and MPI_Win_allocate_shared, whose arguments are the same.
-func (l *Lib) winAllocate(a args, call string, allocate func(c *mpi.Comm, size int64, unit int, hints ...mpi.WinHint) (*mpi.Window, error)) error {
-	c, err := l.comm(a.word(3), call)
+// based is a window that has been made, with the address of its own memory.
+func based(w *mpi.Window, err error) (uintptr, *mpi.Window, error) {
 	if err != nil {
-		return err
+		return 0, nil, err
 	}
-	info, err := l.info(a.word(2), call)
-	if err == nil {
-		err = l.need(call, a, "baseptr", 4)
-	}
-	if err == nil {
-		err = l.need(call, a, "win", 5)
-	}
-	if err != nil {
-		return err
-	}
-	w, err := allocate(c, a.long(0), a.int(1), info)
-	if err != nil {
-		return err
-	}
-	a.setWord(4, address(w.Untyped().Local()))
-	a.setWord(5, l.addWin(w))
-	return nil
+	return address(w.Untyped().Local()), w, nil
 }
 
 // winName is MPI_Win_get_name, which takes the null handle, too.
@@ -102,16 +85,25 @@ func (l *Lib) winFree(a args) error {
 	return err
 }
 
-// attach is MPI_Win_attach.
-func (l *Lib) attach(w *mpi.Window, base uintptr, size int64) error {
+// sliceFor is size bytes at an address that call makes known to a window.
+func (l *Lib) sliceFor(w *mpi.Window, call string, base uintptr, size int64) ([]byte, error) {
 	mem, ok := slice(base, size)
 	switch {
-	case ok:
-		return mpi.Attach(w, mem)
 	case size < 0:
-		return l.failWin(w, mpi.ErrSize, "MPI_Win_attach", "size of %d bytes is negative", size)
+		return nil, l.failWin(w, mpi.ErrSize, call, "size of %d bytes is negative", size)
+	case !ok:
+		return nil, l.failWin(w, mpi.ErrArg, call, "%d bytes at address %#x", size, base)
 	}
-	return l.failWin(w, mpi.ErrArg, "MPI_Win_attach", "%d bytes at address %#x", size, base)
+	return mem, nil
+}
+
+// attach is MPI_Win_attach.
+func (l *Lib) attach(w *mpi.Window, base uintptr, size int64) error {
+	mem, err := l.sliceFor(w, "MPI_Win_attach", base, size)
+	if err != nil {
+		return err
+	}
+	return mpi.Attach(w, mem)
 }
 
 // detach is MPI_Win_detach, which names memory by its address.
