@@ -59,7 +59,7 @@ static int bcast(struct slot *s, void *buffer, uint64_t n, int root) {
 		piece = bytes + start % HALO_STREAM_BYTES;
 	}
 
-	if (root != s->rank) { /* slot.draw */
+	if (root != s->rank) { /* slot.receivePieces */
 		TRY(await(s, turn + HALO_TURN_NUMBER, number));
 		if ((*HALO_AT(volatile uint64_t, turn, HALO_TURN_SIZE) & (((uint64_t)1 << HALO_TURN_BITS) - 1)) != n)
 			return HALO_LEFT; /* nothing has happened yet */
@@ -73,7 +73,7 @@ static int bcast(struct slot *s, void *buffer, uint64_t n, int root) {
 	WORD(s, STREAM_AT) = end;
 	(&WORD(s, STREAM_ENDS))[number % HALO_STREAM_TURNS] = end;
 
-	if (root == s->rank) { /* slot.pour */
+	if (root == s->rank) { /* slot.sendPieces */
 		*HALO_AT(uint64_t, turn, HALO_TURN_SIZE) = n;
 		halo_copy(piece, buffer, n);
 		publish(turn + HALO_TURN_NUMBER, number);

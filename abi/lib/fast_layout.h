@@ -100,12 +100,12 @@
 #define HALO_KIND_ALLTOALL            10
 #define HALO_BUSY_FIRST               1
 #define HALO_BUSY_CALL                255
-#define HALO_SLOT_PATIENCE            3000
-#define HALO_SLOT_VAIN_MAX            63
+#define HALO_SLOT_SPINS               3000
+#define HALO_SLOT_BACKOFF_MAX         63
 #define HALO_SLOT_MOST                16384
 
 /* The number of this layout: Go has to give the same. */
-#define HALO_COLL_LAYOUT 0x587a3d40dbd16102u
+#define HALO_COLL_LAYOUT 0xbbb46bbd66121cbcu
 
 /* The same of internal/dtype. */
 #define HALO_TYPE_COMMITTED           0

@@ -157,25 +157,25 @@ static inline void release(struct slot *s) {
 	WORD(s, KNOWN) = WORD(s, NUMBER);
 }
 
-/* slot.soon */
-static inline int soon(struct slot *s) {
-	uint64_t turns = WORD(s, TURNS), vain;
+/* slot.spin */
+static inline int spin(struct slot *s) {
+	uint64_t turns = WORD(s, TURNS), backoff;
 	if ((int64_t)WORD(s, ABSENT) >= (int64_t)WORD(s, CORES) || turns < WORD(s, NEXT_POLL))
 		return 0;
-	for (int i = 0; i < HALO_SLOT_PATIENCE; i++)
+	for (int i = 0; i < HALO_SLOT_SPINS; i++)
 		if (load(s->head + HALO_HEAD_RELEASE_NUMBER) >= 2 * turns) {
 			WORD(s, BACKOFF) = 0;
 			return 1;
 		}
-	vain = 2 * WORD(s, BACKOFF) + 1;
-	WORD(s, BACKOFF) = vain = vain < HALO_SLOT_VAIN_MAX ? vain : HALO_SLOT_VAIN_MAX;
-	WORD(s, NEXT_POLL) = turns + 1 + vain;
+	backoff = 2 * WORD(s, BACKOFF) + 1;
+	WORD(s, BACKOFF) = backoff = backoff < HALO_SLOT_BACKOFF_MAX ? backoff : HALO_SLOT_BACKOFF_MAX;
+	WORD(s, NEXT_POLL) = turns + 1 + backoff;
 	return 0;
 }
 
 /* slot.released */
 static inline int released(struct slot *s) {
-	if (!soon(s))
+	if (!spin(s))
 		TRY(await(s, s->head + HALO_HEAD_RELEASE_NUMBER, 2 * WORD(s, TURNS)));
 	WORD(s, KNOWN) = WORD(s, NUMBER);
 	return MPI_SUCCESS;

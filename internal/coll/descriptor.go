@@ -10,19 +10,20 @@ import (
 
 // # The same slot from C
 //
-// A call from C to Go takes as long as a short collective through a slot. So the C library does
-// the shortest of them by itself, with the same slot: it does to it, step by step, what barrier,
-// bcast, allreduce, allgather and alltoall do, also in its numbers, so that what comes next
-// may come from either side. Whoever waits does so by the same looks and yields; when they were
-// in vain C calls Await, which goes on as await does, and when somebody sleeps it calls Ring. So
-// what is waited for, and how that ends, is known here as ever.
+// A call from C to Go takes as long as a short collective through a slot. So the C library carries
+// out the shortest of them itself, in the same slot. Its steps are those of barrier, bcast,
+// allreduce, allgather and alltoall in this package, and it advances the same numbers, so that the
+// next collective may be carried out by either side. A member that waits in C loads and yields as
+// often as await does. If that finds nothing, C calls Await, which goes on like await; if another
+// member sleeps, C calls Ring. So this package knows what each member waits for, and ends the wait
+// when a member dies.
 //
-// Both find how far the member has come in one record outside of the Go heap (shmfmt.SlotState).
+// Both sides keep the state of the member in one record outside of the Go heap (shmfmt.SlotState).
 
-// Descriptor returns the address of the record that this package and code in C have of the slot
-// of c, 0 if that has to leave all collectives of c to this package: where there is no slot, or
-// not all kinds are to use it, or they are checked. It is valid as long as c is reachable and not
-// freed.
+// Descriptor returns the address of the record that this package and code in C share of the slot of
+// c. It returns 0 if C must leave all collectives of c to this package: if there is no slot, if not
+// all kinds use it, or if collectives are checked. The address is valid as long as c is reachable
+// and not freed.
 func (e *Engine) Descriptor(c *comm.Comm) uintptr {
 	st, ok := c.Coll.(*state)
 	if !ok || c.Inter != nil || st.slot.SlotState == nil || st.checks || e.choice.Slot == SlotNone || e.choice.Forced != [Kinds]bool{} {
@@ -34,8 +35,8 @@ func (e *Engine) Descriptor(c *comm.Comm) uintptr {
 	return uintptr(unsafe.Pointer(st.slot.SlotState))
 }
 
-// Await waits for long until a word of the slot of c is n or more, as part of the collective
-// that another language has begun, and returns that's kind.
+// Await waits until a word of the slot of c is n or more, as part of a collective that C has begun,
+// and returns the kind of that collective. It does not spin first.
 func (e *Engine) Await(c *comm.Comm, word *atomic.Uint64, n uint64) (Kind, error) {
 	s := &stateOf(c).slot
 	return Kind(s.Kind), s.ended(s.awaitLong(word, n))
@@ -44,8 +45,8 @@ func (e *Engine) Await(c *comm.Comm, word *atomic.Uint64, n uint64) (Kind, error
 // Ring wakes the other members of c.
 func (e *Engine) Ring(c *comm.Comm) { stateOf(c).slot.ring() }
 
-// DescriptorLayout is where things are in the record of a slot and what is found from there, and
-// what has to be known of the forms and limits of slots.
+// DescriptorLayout lists the offsets in the record of a slot and in the memory that it leads to, and
+// the forms and limits of slots that C uses.
 func DescriptorLayout() []shmfmt.Field {
 	return append(shmfmt.SlotLayout(), []shmfmt.Field{
 		{Name: "FORM_CELLS", Value: int64(SlotCells)},
@@ -56,8 +57,8 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "KIND_ALLTOALL", Value: int64(Alltoall)},
 		{Name: "BUSY_FIRST", Value: int64(CallOf(0, Blocking))},
 		{Name: "BUSY_CALL", Value: 1<<callBits - 1}, // the bits of the word that are the call
-		{Name: "SLOT_PATIENCE", Value: patience},
-		{Name: "SLOT_VAIN_MAX", Value: vainMax},
+		{Name: "SLOT_SPINS", Value: spins},
+		{Name: "SLOT_BACKOFF_MAX", Value: backOffMax},
 		{Name: "SLOT_MOST", Value: min(streamPiece, shmfmt.StageSize, SlotPair)}, // what takes one piece, or step, of two members as of many
 	}...)
 }

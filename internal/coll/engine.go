@@ -22,7 +22,7 @@ type Engine struct {
 	ready []*schedule // the parts of their round are complete
 	free  []*schedule
 	ended bool // a process has died
-	wake  bool // what is under way has to be looked at because of that
+	wake  bool // Work has to fail the schedules that have lost a member
 
 	choice   Choice
 	checkers peers.Set // processes that check collectives; nil if this one does not
@@ -34,19 +34,19 @@ func New(p *proc.Proc, messages *p2p.Engine, choice Choice) *Engine {
 	return &Engine{p: p, p2p: messages, node: p.Node(), choice: choice, tells: true}
 }
 
-// Untell has the process tell nobody which roots its program names, which are then not compared
-// outside of checking mode. It is called before communicators are attached.
+// Untell makes the process keep the roots of its collectives to itself, so that they are not
+// compared outside of checking mode. It is called before communicators are attached.
 func (e *Engine) Untell() { e.tells = false }
 
-// Choose sets how collectives are carried out from now on, which has to be the
-// same in every member. It takes the lock.
+// Choose sets how collectives are carried out from now on. All members have to choose the same. It
+// takes the lock.
 func (e *Engine) Choose(c Choice) {
 	e.p.Lock()
 	e.choice = c
 	e.p.Unlock()
 }
 
-// Kernel is what does the predefined operations.
+// Kernel is the kernel of the predefined operations.
 func (e *Engine) Kernel() op.Kernel { return e.choice.Kernel }
 
 // state is what the engine keeps for a communicator.
@@ -72,8 +72,8 @@ func newState(where site) *state {
 
 func stateOf(c *comm.Comm) *state { return c.Coll.(*state) }
 
-// nextTag returns the tag of the next schedule on c. It comes round again after
-// two billion schedules, when the first is long over.
+// nextTag returns the tag of the next schedule on c. Tags repeat after two billion schedules, when
+// the first one has ended long ago.
 func nextTag(c *comm.Comm) int32 {
 	s := stateOf(c.Whole())
 	s.number = (s.number + 1) & 0x7fffffff
@@ -86,9 +86,9 @@ func (e *Engine) Work() int {
 	if e.wake {
 		e.wake = false
 		e.p.SetBusy(-1)
-		n += e.bury()
+		n += e.failLost()
 	}
-	for k := len(e.ready); k > 0; k-- { // what becomes ready now has its turn next time
+	for k := len(e.ready); k > 0; k-- { // schedules that become ready meanwhile wait for the next call
 		s := e.ready[0]
 		copy(e.ready, e.ready[1:])
 		e.ready[len(e.ready)-1] = nil
@@ -120,9 +120,9 @@ func (e *Engine) PeerFailed(int) {
 	}
 }
 
-// bury ends the schedules that have lost a member. Even one that exchanges
-// nothing with the dead may wait for somebody who does.
-func (e *Engine) bury() int {
+// failLost fails the schedules on communicators that have lost a member, and returns their number.
+// A schedule that exchanges nothing with the dead process may wait for a member that does.
+func (e *Engine) failLost() int {
 	n := 0
 	for i := len(e.live) - 1; i >= 0; i-- {
 		if s := e.live[i]; !s.failed {
@@ -152,7 +152,7 @@ func (e *Engine) lost(c *comm.Comm) error {
 	return e.dead(c.Members, "rank %d of the remote group")
 }
 
-// dead returns an error if one of some processes has died, who is called by its place.
+// dead returns an error if one of the processes has died. name is the format of its rank.
 func (e *Engine) dead(members []int32, name string) error {
 	for r, m := range members {
 		if int(m) == e.p.Job().Rank {

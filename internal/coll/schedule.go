@@ -239,7 +239,7 @@ func (s *schedule) outcome(r *p2p.Request) {
 
 // note takes an error of a part. The schedule goes on, so that the other members
 // come to an end when it is only a message of the wrong length; when a process
-// has died, bury ends it.
+// has died, failLost ends it.
 func (s *schedule) note(err error) {
 	if s.err == nil {
 		s.err = err

@@ -24,56 +24,53 @@ const (
 )
 
 const (
-	// cellsMax is up to how many members everyone looks at everyone's cell; with
-	// more, the lines read grow faster than a counter's line takes to go round.
+	// cellsMax is the largest number of members that use the form of cells. With more, reading
+	// all their lines takes longer than the line of a counter takes to visit all of them.
 	cellsMax = 8
-	// loads is how often a member that has a core to itself looks at a word, some
-	// 10 ns apart, before it polls as the engine does: several times what a line
-	// takes from core to core.
+	// loads is how often a member that has a core to itself loads a word, some 10 ns apart,
+	// before it polls as the engine does: several times the transfer of a line between cores.
 	loads = 200
-	// yields is how often a member that shares its core gives it away before it
-	// polls: mostly the others come within one or two, and polling costs as much
-	// as a quarter of one.
+	// yields is how often a member that shares its core yields before it polls. The others mostly
+	// come within one or two yields, and a poll costs a quarter of a yield.
 	yields = 8
-	// patience is how often a member that shares its core looks for the release
-	// when the others may all have cores: as long as they take to change process.
-	patience = 3000
-	// vainMax bounds the collectives in which it does not, after it was in vain.
-	vainMax = 63
+	// spins is how often a member that shares its core loads the release while the absent
+	// members may all have cores: as long as a core takes to change to another process.
+	spins = 3000
+	// backOffMax is the largest number of collectives in which a member does not spin, after
+	// spinning has found nothing.
+	backOffMax = 63
 )
 
-// slot is a communicator's place in memory that all members share, for blocking
-// collectives. They have a numbering of their own, apart from the
-// schedules, and all members call them in the same order.
+// slot is the shared memory of a communicator for blocking collectives. The collectives through a
+// slot have numbers of their own, apart from those of schedules, and all members call them in the
+// same order.
 //
-// Cells. In collective k a member writes what it gives and then the number k to
-// its cell. With a core for everyone, a barrier or allreduce waits for k in all
-// other cells, and everyone reduces for himself, always in the order of the
-// ranks: one line from each to each, no release.
+// Cells. In collective k a member writes its contribution, and then the number k, to its cell. A
+// barrier or allreduce waits for k in all other cells, and each member reduces all contributions
+// itself, in the order of the ranks. Each line moves once to each other member, and there is no
+// release. This form is for members that have a core each.
 //
-// Counter. With more members than cores whoever waits must be waited for by the
-// scheduler, so one switch to the last member has to be enough: members count
-// themselves in; the last reduces, in the order of the ranks, and releases.
-// Both forms give the same bits. Whoever is counted in knows how many are still to
-// come. If they are fewer than the cores they may all be running; then to give the
-// core away would only wake a member that waits, too, and to come back costs another
-// switch. So with all members evenly on the cores, and the last of each core
-// looking for the others, a barrier costs one switch on each core. See soon.
+// Counter. With more members than cores, a member that waits needs the scheduler to run the others,
+// so one switch to the last member has to be enough: members count themselves in; the last one
+// reduces, in the order of the ranks, and releases the others. Both forms give the same bits. A
+// member that is counted in knows how many are absent. If these are fewer than the cores, all of
+// them may be running. A yield would then only run another member that waits, and the way back
+// costs another switch, so the member spins: see spin. With the members evenly on the cores, and
+// the last member of each core spinning, a barrier costs one switch on each core.
 //
-// A reduce waits for cells in both forms, and only where data comes from. So a
-// member may be ahead of others; what it wrote for k-2 may be overwritten when all
-// have entered k-1, because they have then left k-2. After whatever all have to enter
-// before it ends that is known (known), else settle looks.
+// A reduce waits for cells in both forms, and only where data comes from. A member may therefore be
+// ahead of others. What it wrote for k-2 may be overwritten when all members have entered k-1,
+// because they have then left k-2. Known is the last collective that all members are known to have
+// entered; where that is not enough, settle waits.
 //
 // Broadcasts have numbers and memory of their own, see stream.
 //
-// No lock is taken unless the member has to wait for long: only one goroutine at
-// a time may be in a blocking collective of a communicator (MPI-5, 6.1), and no
-// other state is touched. A waiter that sleeps says so in Sleepers, and is rung:
-// see proc.Event.Watch.
+// No lock is taken unless the member has to wait for long: only one goroutine at a time may be in a
+// blocking collective of a communicator (MPI-5, 6.1), and a collective touches no other state. A
+// waiter counts itself in Sleepers before it sleeps, and is rung: see proc.Event.Watch.
 //
-// How far the member has come stands in a SlotState outside of the Go heap, where C moves it on,
-// too: see Descriptor.
+// The state of the member in the slot is a SlotState outside of the Go heap, which C advances, too:
+// see Descriptor.
 type slot struct {
 	*shmfmt.SlotState // nil: there is no slot
 	e                 *Engine
@@ -136,7 +133,7 @@ func (s *slot) AppendAbout(b []byte) []byte {
 }
 
 // wake wakes the others if they sleep until a number that was just published.
-// It is called when the member has what it waits for, or begins to wait for long,
+// A member calls it when it has what it waits for, or begins to wait for long,
 // so that the fence does not add to the time that the line takes.
 func (s *slot) wake() {
 	s.fence.Add(1) // full fence; pairs with the one between Sleepers and the word in proc
@@ -162,11 +159,11 @@ func (s *slot) gathered(n uint64) error {
 	return nil
 }
 
-// take waits until all members have entered the current collective, and takes
-// over the short contribution of each with its number. Looking at a line later
-// would fetch it once more from core to core: the others' because they go on to
-// the next collective, and the own one because reading takes a line away from
-// who wrote it. So what the member itself gives stands in short, too.
+// take waits until all members have entered the current collective, and copies
+// the short contribution of each together with its number. A later load of the line
+// would transfer it from core to core once more: the line of another member because
+// that goes on to the next collective, and the own line because the others have read
+// it since. So the own contribution is in short, too.
 func (s *slot) take() error {
 	turn, differs := s.Number&1, false
 	for r, c := range s.cells {
@@ -194,8 +191,8 @@ func (s *slot) data(r, n int) []byte {
 	return s.stage(r, s.Number)[:n]
 }
 
-// give writes d for the current collective, when all have left the one in
-// which the place was used last, and publishes its number.
+// give writes d for the current collective, once all members have left the one that
+// used the place before, and publishes its number.
 func (s *slot) give(d mem.Mem) error {
 	if err := s.settle(); err != nil {
 		return err
@@ -216,7 +213,7 @@ func (s *slot) give(d mem.Mem) error {
 	return nil
 }
 
-// settle waits until the place for the current collective may be written to.
+// settle waits until the place for the current collective may be written.
 func (s *slot) settle() error {
 	if before := s.Number - 1; s.Known < before {
 		return s.gathered(before)
@@ -224,8 +221,8 @@ func (s *slot) settle() error {
 	return nil
 }
 
-// arrive counts the member in, and reports whether it is the last. The last one
-// calls release.
+// arrive counts the member in, and reports whether it is the last one, which has to
+// call release.
 func (s *slot) arrive() bool {
 	s.Turns++
 	// Makes what the members before wrote visible to the last one.
@@ -233,8 +230,8 @@ func (s *slot) arrive() bool {
 	return s.Absent == 0
 }
 
-// release lets the members go that wait in released. If err is not nil they learn that there is
-// an error, and find it themselves.
+// release ends the wait of the members in released. If err is not nil they learn that there is an
+// error, and find out themselves which.
 func (s *slot) release(err error) {
 	number := 2 * s.Turns
 	if err != nil {
@@ -247,7 +244,7 @@ func (s *slot) release(err error) {
 
 // released waits for the last member.
 func (s *slot) released() error {
-	if !s.soon() {
+	if !s.spin() {
 		if err := s.await(&s.head.Release.Number, 2*s.Turns); err != nil {
 			return err
 		}
@@ -259,21 +256,21 @@ func (s *slot) released() error {
 	return nil
 }
 
-// soon looks for the release, without giving the core away, where the absent may
-// all have cores. Where one of them waits for this very core, as it does again and
-// again when the members are spread unevenly, that is in vain: then it looks in
-// ever fewer collectives.
-func (s *slot) soon() bool {
+// spin loads the release without a yield where the absent members may all have cores, and reports
+// whether it has found it. If one of them waits for this very core, which happens again and again
+// where members are spread unevenly over the cores, spinning finds nothing: after that it is
+// skipped in 1, 3, 7 and more collectives, up to backOffMax.
+func (s *slot) spin() bool {
 	if s.Absent >= s.Cores || s.Turns < s.NextPoll {
 		return false
 	}
-	for range patience {
+	for range spins {
 		if s.head.Release.Number.Load() >= 2*s.Turns { // pairs with Publish in release
 			s.Backoff = 0
 			return true
 		}
 	}
-	s.Backoff = min(2*s.Backoff+1, vainMax)
+	s.Backoff = min(2*s.Backoff+1, backOffMax)
 	s.NextPoll = s.Turns + 1 + s.Backoff
 	return false
 }
@@ -287,9 +284,9 @@ func (s *slot) combine(dst []byte, o op.Op, t op.Type) {
 	}
 }
 
-// barrier waits until everyone has come. If a root has been named since the last Barrier all
-// look at the roots that the others tell: in the form of cells they stand in the line of the
-// number, in that of a counter the last one looks.
+// barrier waits until all members have called it. If a root has been named since the last Barrier,
+// the roots are compared: in the form of cells by each member, which finds the word in the line of
+// the number, and in the form of a counter by the last one.
 func (s *slot) barrier() error {
 	s.Number, s.Kind = s.Number+1, uint8(Barrier)
 	if s.terms.fresh {
@@ -308,8 +305,8 @@ func (s *slot) barrier() error {
 	return s.released()
 }
 
-// barrierOfRoots is a barrier in which roots are compared. To do so in every one would make one
-// of cells take 20 ns longer, of 60.
+// barrierOfRoots is a barrier in which roots are compared. To compare them in every barrier would
+// add 20 ns to the 60 of a barrier in the form of cells.
 func (s *slot) barrierOfRoots() error {
 	s.terms.fresh = false
 	s.terms.say(dtype.Mixed, dtype.Mixed)
@@ -325,10 +322,10 @@ func (s *slot) barrierOfRoots() error {
 	return s.compare()
 }
 
-// compare waits until everyone has come to the current collective, and said what it gives: it
+// compare waits until all members have entered the current collective and published their words. It
 // fails in all members if two of them disagree. In the form of cells the own number has been
-// published; in that of a counter the last one looks, so that nobody else needs the lines of the
-// others.
+// published. In the form of a counter the last one compares, so that no other member loads the
+// lines of the others.
 func (s *slot) compare() error {
 	if s.inCells() {
 		err := s.gathered(s.Number)

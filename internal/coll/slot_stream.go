@@ -10,37 +10,37 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// stream carries the broadcasts of a slot, whoever is the root, in pieces: a root
-// announces each in the next turn, and all others copy it from there. A root waits
-// for nobody until the turns, or the bytes behind them, are in use: so it runs ahead
-// of members that have no core, and who gets one finds much to do at once. The
+// stream carries the broadcasts of a slot, of all roots, in pieces: a root
+// announces each piece in the next turn, and all others copy it from there. A root waits
+// only when all turns, or all bytes behind them, are in use. So it runs ahead
+// of members that have no core, and a member that gets a core finds many pieces at once. The
 // stream is independent of the numbers of the slot.
 //
-// Turns and bytes are rings. Every member derives from the lengths of the broadcasts
-// where a piece stands, so that any can be the next root. A piece may be
-// overwritten when all have passed it.
+// Turns and bytes are rings. Every member derives the place of a piece from the lengths of the
+// broadcasts, so that any member can be the next root. A piece may be
+// overwritten when all members have passed it.
 type stream shmfmt.SlotStream
 
 // flow is the stream of the slot.
 func (s *slot) flow() *stream { return (*stream)(&s.Stream) }
 
 const (
-	// streamPiece is the longest piece in bytes: some of them fit the memory, so
-	// that the root writes while others read.
+	// streamPiece is the longest piece in bytes. Several of them fit into the memory, so
+	// that the root writes one while others read another.
 	streamPiece = 32 << 10
 	// streamMax is the longest broadcast that goes through a stream, in bytes.
 	streamMax = 64 << 20
 )
 
-// bcast copies buf from the root, which may be empty: who returns knows then that the
-// root has called. Members that disagree on its length learn it.
+// bcast copies buf from the root. An empty buf tells the members, when bcast returns, that the root
+// has called it. Members that disagree on the length of buf get an error.
 func (s *slot) bcast(buf mem.Mem, code dtype.Code, root int) error {
 	s.Kind = uint8(Bcast)
 	s.terms.name(Bcast, root)
 	if s.terms.say(code, code); root == s.c.Rank {
-		return s.pour(buf)
+		return s.sendPieces(buf)
 	}
-	size, said, err := s.draw(buf)
+	size, said, err := s.receivePieces(buf)
 	switch {
 	case err != nil:
 		return err
@@ -60,8 +60,8 @@ func (s *slot) bcast(buf mem.Mem, code dtype.Code, root int) error {
 	return nil
 }
 
-// place is where in the memory a piece of n bytes stands that comes next: from start
-// to end, counted as at is. A short one stands in its turn.
+// place is where in the memory the next piece, of n bytes, is: from start to end, counted as
+// At is. A short piece is in its turn.
 func (t *stream) place(n int) (start, end uint64) {
 	if n <= shmfmt.StreamShort {
 		return t.At, t.At
@@ -80,13 +80,13 @@ func (t *stream) take(end uint64) {
 	t.Ends[t.Number%shmfmt.StreamTurns] = end
 }
 
-// fits reports whether there is room for a piece that ends there when all others
-// have passed so many.
+// fits reports whether there is room for a piece that ends at end when all others
+// have passed a number of pieces.
 func (t *stream) fits(end, passed uint64) bool {
 	return t.Number-passed < shmfmt.StreamTurns && end-t.Ends[passed%shmfmt.StreamTurns] <= shmfmt.StreamBytes
 }
 
-// memory is that of pieces which are not short.
+// memory is the memory of pieces that are not short.
 func (s *slot) memory() *[shmfmt.StreamBytes]byte {
 	if s.pieces == nil {
 		s.pieces = s.mem.Stream()
@@ -95,7 +95,7 @@ func (s *slot) memory() *[shmfmt.StreamBytes]byte {
 	return s.pieces
 }
 
-// room waits until there is room for a piece that ends there.
+// room waits until there is room for a piece that ends at end.
 func (s *slot) room(end uint64) error {
 	t := s.flow()
 	if t.fits(end, t.Passed) {
@@ -104,7 +104,7 @@ func (s *slot) room(end uint64) error {
 	if t.Passed = s.lowest(); t.fits(end, t.Passed) {
 		return nil
 	}
-	// Wait until half of it is free, so that the root, too, finds much to do at once.
+	// Wait until half of the stream is free, so that the root can then send many pieces.
 	target := t.Passed
 	for !t.fits(end, target) || t.Number-target > shmfmt.StreamTurns/2 || t.At-t.Ends[target%shmfmt.StreamTurns] > shmfmt.StreamBytes/2 {
 		target++
@@ -127,13 +127,13 @@ func (s *slot) lowest() uint64 {
 	return low
 }
 
-// pass says that the member is done with the last piece. A root may wait for that.
+// pass publishes that the member has finished the last piece. A root may wait for that.
 func (s *slot) pass() {
 	shmfmt.Publish(&s.own.Passed, s.Stream.Number)
 }
 
-// pour gives buf to all others.
-func (s *slot) pour(buf mem.Mem) error {
+// sendPieces sends buf to all others.
+func (s *slot) sendPieces(buf mem.Mem) error {
 	t := s.flow()
 	b, row := buf.Bytes()
 	for at, more := 0, true; more; more = at < buf.Len() {
@@ -161,9 +161,9 @@ func (s *slot) pour(buf mem.Mem) error {
 	return nil
 }
 
-// draw receives what the root gives, of any length, as far as it fits, and returns
-// its length, and what it says.
-func (s *slot) draw(buf mem.Mem) (size int, said uint32, err error) {
+// receivePieces receives what the root sends, of any length, as far as it fits into buf, and returns
+// its length and the root's word.
+func (s *slot) receivePieces(buf mem.Mem) (size int, said uint32, err error) {
 	t := s.flow()
 	b, row := buf.Bytes()
 	size = buf.Len()
