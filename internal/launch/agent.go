@@ -75,7 +75,7 @@ func (p *process) alive() bool { return p.pid != 0 && !p.ended }
 
 // open prepares this process to start the ranks of job id on a host.
 func (a *agent) open(mark string) (err error) {
-	sys.Subreaper() // where that is missing, the warden sees to orphans
+	sys.Subreaper() // on systems without it, the warden ends orphans
 	a.others = map[int]func(syscall.WaitStatus){}
 	a.spawner = newSpawner()
 	if a.warden, err = startWarden(mark); err != nil {
@@ -84,7 +84,7 @@ func (a *agent) open(mark string) (err error) {
 	}
 	a.cores = max(1, len(a.spawner.cpus))
 	if quota := runtime.GOMAXPROCS(0); os.Getenv("GOMAXPROCS") == "" && quota < a.cores {
-		a.cores = quota // the runtime has read the cgroup's limit
+		a.cores = quota // the Go runtime has read the limit of the cgroup
 	}
 	return nil
 }
@@ -295,7 +295,7 @@ func (a *agent) noExchange(rank int) { a.server.Finalized(rank) }
 // finish cleans up when no rank is left.
 func (a *agent) finish() { a.sweep() }
 
-// sweep kills the processes that ended ranks have left, now and again as this process
+// sweep kills the processes that ended ranks have left, now and again whenever this process
 // becomes the parent of more of them. It does not kill wardens of launchers inside the
 // job, which end by themselves.
 func (a *agent) sweep() {

@@ -26,7 +26,7 @@ type agentProcess struct {
 	out    *outbox
 	events chan func()
 	pulse  liveness
-	paused atomic.Bool // the launcher was stopped, and says nothing meanwhile
+	paused atomic.Bool // the launcher was stopped, and sends nothing
 
 	probe    *probe
 	carriers map[stream2]*carrier
@@ -217,7 +217,7 @@ func (s *agentProcess) plan(body []byte) error {
 	return nil
 }
 
-// checkApp sees whether a program can be started on this host.
+// checkApp checks whether a program can be started on this host.
 func checkApp(a *app) error {
 	info, err := os.Stat(a.file)
 	switch {
@@ -330,7 +330,7 @@ func (s *agentProcess) other(rank int, library string, runs bool) {
 	s.out.send(words(kindOther, library, rank, flag(runs)))
 }
 
-// flag is a truth as a number in a frame.
+// flag encodes a bool in a frame.
 func flag(is bool) int {
 	if is {
 		return 1

@@ -2,9 +2,9 @@ package launch
 
 // binding says on which CPUs each rank runs; nil is anywhere.
 //
-// The default gives each rank an equal share of the cores, not one core: Go
-// programs use threads of their own accord, and one that has the machine to
-// itself must not be squeezed onto its first core.
+// The default gives each rank an equal share of the cores, not one core: a Go
+// program uses several threads, and a single rank should not be restricted to
+// the first core of the machine.
 func binding(how string, ranks int, cpus []int) [][]int {
 	where := make([][]int, ranks)
 	switch {

@@ -64,7 +64,7 @@ func (b *builder) build(programs []*program) error {
 	return failed
 }
 
-// programName is what a binary is called: like its package.
+// programName is the name of a binary, that of its package.
 func programName(p *program) string {
 	name := filepath.Base(p.pkg)
 	if p.pkg == "." {
@@ -96,7 +96,7 @@ func (b *builder) one(p *program, out string) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	sys.DieWithParent(cmd.SysProcAttr)
 
-	runtime.LockOSThread() // the parent in DieWithParent's sense
+	runtime.LockOSThread() // this thread is the parent for DieWithParent
 	defer runtime.UnlockOSThread()
 	b.mu.Lock()
 	if b.stopped {
@@ -154,8 +154,8 @@ func takeCommand(out string) string {
 	return strings.Join(words, " ")
 }
 
-// takeBinary gives the executable file from a second name, or copies it where
-// that cannot be.
+// takeBinary makes a hard link to the executable, or copies it where
+// that is not possible.
 func takeBinary(to, from string) error {
 	if os.Link(from, to) == nil {
 		return nil

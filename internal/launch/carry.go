@@ -68,8 +68,8 @@ func (c *carrier) took(n int) {
 	}
 }
 
-// close is called when the writers of the file have ended: reading ends soon, even if
-// another process has the file open.
+// close is called when the writers of the file have ended: reading ends when closingDelay passes
+// without output, even if another process has the file open.
 func (c *carrier) close() {
 	c.mu.Lock()
 	c.closed = true
@@ -102,7 +102,7 @@ func (f *feed) add(b []byte) error {
 	return nil
 }
 
-// finish ends the stream behind what it holds.
+// finish ends the stream after the bytes that it holds.
 func (f *feed) finish() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

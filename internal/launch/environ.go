@@ -8,15 +8,14 @@ import (
 )
 
 const (
-	envJob  = boot.EnvJob // the job's name: how the warden knows what belongs to it
+	envJob  = boot.EnvJob // the job's name, by which the warden finds processes of the job
 	envRank = "HALO_RANK" // for scripts; programs ask boot
 	envSize = "HALO_SIZE"
 )
 
-// rankEnviron is the environment of the ranks: the launcher's without what
-// would make a rank believe that it is a process of some other job (a launcher
-// inside an allocation or inside another job inherits that), and with the
-// variables of a block.
+// rankEnviron is the environment of the ranks: the variables of the launcher, except for
+// those that describe a process of another job (a launcher inside an allocation or
+// another job inherits them), and those of a block.
 func rankEnviron(own, block []string) []string {
 	env := slices.DeleteFunc(slices.Clone(own), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")

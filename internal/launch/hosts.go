@@ -67,8 +67,8 @@ func parseSlots(text string) (int, error) {
 	return n, nil
 }
 
-// checkHostName admits what ssh can be told as a destination (a name, an
-// address, user@ before it) and nothing that it would take for an option.
+// checkHostName accepts destinations of ssh (a name or an address, with or without
+// user@) and nothing that ssh would take for an option.
 func checkHostName(name string) error {
 	bad := func(c rune) bool {
 		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune(".-_:@%", c))
@@ -110,7 +110,7 @@ func parseHostFile(file string) ([]HostSlots, error) {
 	return list, nil
 }
 
-// parseHostLine returns no host for a line that is blank but for a comment.
+// parseHostLine returns no host for a line that is empty or only a comment.
 func parseHostLine(line string) (HostSlots, error) {
 	line, _, _ = strings.Cut(line, "#")
 	words := strings.Fields(strings.ReplaceAll(line, "=", " = "))
@@ -133,8 +133,8 @@ func parseHostLine(line string) (HostSlots, error) {
 	return h, nil
 }
 
-// mergeHosts gives each host one entry: numbers of slots add up, and each
-// mention without a number counts for one slot as soon as there are several.
+// mergeHosts makes one entry for each host: numbers of slots are added, and if a host
+// occurs several times, each entry without a number counts as one slot.
 func mergeHosts(list []HostSlots) []HostSlots {
 	var merged []HostSlots
 	for _, h := range list {

@@ -13,9 +13,8 @@ import (
 )
 
 // inputFor returns what rank 0 reads. It is the launcher's own stdin, unless
-// that is a terminal: rank 0 is not in the terminal's foreground group and
-// would be stopped for reading from it, so the launcher reads for it, from start
-// on.
+// that is a terminal: rank 0 is not in the terminal's foreground group, and the
+// kernel would stop it when it reads. So the launcher reads for it, from the start.
 func inputFor(stdin *os.File) (forRank *os.File, start func(), err error) {
 	if !sys.Terminal(stdin) {
 		return stdin, func() {}, nil
@@ -27,8 +26,8 @@ func inputFor(stdin *os.File) (forRank *os.File, start func(), err error) {
 	return r, func() { go copyTerminal(w, stdin) }, nil
 }
 
-// foregroundDelay is how often a launcher in the background looks whether it
-// may read from its terminal again.
+// foregroundDelay is the interval at which a launcher in the background checks
+// whether it may read from its terminal again.
 const foregroundDelay = 200 * time.Millisecond
 
 // copyTerminal passes on what is typed while the launcher is in the foreground.

@@ -36,10 +36,10 @@ const (
 type job struct {
 	spec   *Spec
 	id     string
-	mark   string // of what belongs to it on this host
+	mark   string // in the environment of its processes on this host
 	secret [32]byte
 	fabric string
-	why    string // why it is not the usual one, for -v
+	why    string // why fabric is not the default, for -v
 	hosts  []*host
 	here   int32   // index of this host, -1 if no rank runs here
 	where  []int32 // by rank: index into hosts
@@ -54,7 +54,7 @@ type job struct {
 	copied         chan struct{}  // closed when all streams have ended
 	events         chan func()
 	messages       chan string    // of -v; has room for all of them
-	said           sync.WaitGroup // whoever writes them
+	said           sync.WaitGroup // goroutines that write them
 
 	reaching    bool // hosts try whether they reach each other
 	begun       bool // ranks were started
@@ -67,7 +67,7 @@ type job struct {
 	status      int
 	reason      string // one line; "" if there is nothing to explain
 	blamed      *rank  // whom reason blames, nil if no rank
-	advice      string // the end of reason then, in parentheses: what its status lets guess
+	advice      string // the end of reason then, in parentheses: what its status suggests
 	abandoned   bool   // nobody waits for the output, or for other hosts, any more
 }
 

@@ -31,9 +31,9 @@ func (r *rank) lost() bool {
 	return r.ended && !r.joined && !r.status.Signaled() && r.status.ExitStatus() == statusNotFound
 }
 
-// notLoaded says what may be missing to a program that ends with status 127. Of a dynamically
-// linked program the status does not tell whether its loader has given up, or the program,
-// which may be a shell, has itself ended so.
+// notLoaded says what may be missing when a program ends with status 127. For a dynamically
+// linked program the status does not tell whether its loader has failed, or whether the program,
+// which may be a shell, has exited with that status.
 func notLoaded(file string) string {
 	if _, dynamic := libraries(file); dynamic {
 		return fmt.Sprintf("either the dynamic loader did not find a library or symbol that %s needs (ldd shows where libraries are found, "+
@@ -61,8 +61,8 @@ func (j *job) nameOfInit(r *rank) string {
 // isABI reports whether a library is the one of the standard ABI.
 func isABI(name string) bool { return strings.HasPrefix(name, "libmpi_abi.so") }
 
-// libraries are the names of those that an ELF program is linked with. dynamic is false
-// of what no dynamic loader starts.
+// libraries are the names of the libraries that an ELF program is linked with. dynamic is false
+// if no dynamic loader starts the program.
 func libraries(file string) (names []string, dynamic bool) {
 	f, err := elf.Open(file)
 	if err != nil {
@@ -74,7 +74,7 @@ func libraries(file string) (names []string, dynamic bool) {
 }
 
 // isOtherMPI reports whether a file name is that of an MPI library that is not Halo's.
-// libmpi_abi is none: any implementation, Halo too, may stand behind that name.
+// libmpi_abi does not count: any implementation, Halo too, may have that name.
 func isOtherMPI(name string) bool {
 	stem, version, ok := strings.Cut(name, ".so")
 	if !ok || strings.Trim(version, ".0123456789") != "" {
@@ -106,7 +106,7 @@ func linkedMPI(file string) string {
 	return found
 }
 
-// maker says whose library that is, "" if the name does not tell.
+// maker is the MPI implementation that a library belongs to, "" if its name does not tell.
 func maker(library string) string {
 	switch {
 	case strings.HasPrefix(library, "libmpich"), library == "libmpifort.so.12", library == "libmpicxx.so.12":

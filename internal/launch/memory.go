@@ -75,7 +75,7 @@ func (m *memory) segment(which int) (*os.File, error) {
 // note is what rank waits for, or waited for when it died; "" if nothing.
 func (m *memory) note(rank int) string { return m.notes.last(rank) }
 
-// printable drops from a text what would not show as one line.
+// printable removes characters that cannot be shown in one line.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// peerOptions are options that scripts for other launchers give, and those of the standard
-// that matter to few. Most are other names for what this launcher does; some say what it
-// does anyway, or speak of parts that it does not have, and are read over.
+// peerOptions are options of other launchers that scripts use, and rare options of the
+// standard. Most are other names for options of this launcher. Those that ask for its default, or
+// for parts that it does not have, are accepted and ignored.
 func peerOptions() []option {
 	table := []option{
 		{names: []string{"soft"}, args: []string{"SET"}, block: true,
@@ -93,8 +93,8 @@ func peerOptions() []option {
 	return table
 }
 
-// mapBy reads HOW of -map-by. What follows a ':' says for others whether hosts may take
-// more ranks than slots, and how many cores a rank has, which here is what -bind is for.
+// mapBy reads HOW of -map-by. Other launchers read after a ':' whether hosts may take
+// more ranks than slots, and how many cores a rank has; here -oversubscribe and -bind say so.
 func (p *parser) mapBy(how string) error {
 	words := strings.Split(strings.ToLower(how), ":")
 	switch words[0] {

@@ -78,8 +78,8 @@ type parser struct {
 	general []string // -genv and the like: variables of all blocks, NAME=value
 }
 
-// spread gives blocks without -n their ranks. With -ppn hosts have that many slots, and
-// blocks fill theirs. Else a block fills the slots of hosts that no other block uses; a
+// spread sets the number of ranks of blocks without -n. With -ppn hosts have that many slots, and
+// each block fills its hosts. Otherwise a block fills the slots of hosts that no other block uses; a
 // host without a number counts as one slot.
 func (p *parser) spread() {
 	if p.perHost == 0 {
@@ -226,17 +226,17 @@ func (p *parser) find(name string) (*option, error) {
 	return nil, fmt.Errorf("unknown option -%s; halo run -help lists all", name)
 }
 
-// envCheck is what -check sets for the ranks.
+// envCheck is the variable that -check sets for the ranks.
 const envCheck = "HALO_CHECK"
 
-// envSSH is what -ssh says if that is not given.
+// envSSH is the value of -ssh if that is not given.
 const envSSH = "HALO_SSH"
 
-// envTimeout is what -timeout says if that is not given: other launchers have it, too, and
-// scripts that start jobs with any of them set it.
+// envTimeout is the value of -timeout if that is not given. Other launchers have the same
+// variable, so that scripts can set it for any of them.
 const envTimeout = "MPIEXEC_TIMEOUT"
 
-// ssh cuts a command into words; no shell does.
+// ssh splits a command into words; no shell reads it.
 func (p *parser) ssh(command string) (err error) {
 	p.spec.SSH, err = splitWords(command)
 	if err == nil && (len(p.spec.SSH) == 0 || p.spec.SSH[0] == "") {
@@ -273,8 +273,8 @@ func (p *parser) file(name string) error {
 	return nil
 }
 
-// splitWords cuts a line at blanks. Single and double quotes keep blanks, and
-// each the other; '#' at the start of a word begins a comment. Nothing else is
+// splitWords splits a line at blanks. Single or double quotes protect blanks and the other
+// kind of quote; '#' at the start of a word begins a comment. Nothing else is
 // special: no shell reads this.
 func splitWords(line string) (words []string, err error) {
 	var word strings.Builder

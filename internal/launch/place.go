@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// place decides on which host each rank runs. hosts are those that get any, in
-// the order in which they were named; where gives for each rank its index into
-// them.
+// place decides on which host each rank runs. hosts are the hosts that get ranks, in
+// the order in which they were named; where is for each rank an index into hosts.
 //
-// Blocks of the command line that name no hosts of their own go on filling
-// those of the block before. By slot, the hosts are filled one after the other;
-// by node, each gets one rank in turn. With more ranks than slots, where that
-// is allowed, it begins anew.
+// Blocks of the command line that name no hosts continue to fill the hosts of the
+// previous block. By slot, the hosts are filled one after the other; by node, each
+// gets one rank in turn. If more ranks than slots are allowed, placement begins again
+// with the first host.
 func place(s *Spec) (hosts []string, where []int32, err error) {
 	index := map[string]int32{}
 	var p *placer
@@ -47,7 +46,7 @@ func place(s *Spec) (hosts []string, where []int32, err error) {
 	return hosts, where, nil
 }
 
-// A placer deals out the slots of a list of hosts.
+// A placer assigns the slots of a list of hosts.
 type placer struct {
 	list   []HostSlots // all with a number of slots
 	left   []int

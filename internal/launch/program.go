@@ -77,8 +77,8 @@ func find(b *Block) (*program, error) {
 	return nil, notFound("program %q not found: %s; is it built, and is the name right?", name, where)
 }
 
-// given looks at what name itself is; nil if it is nothing that can be started
-// and the search may go on.
+// given examines name itself; nil if it cannot be started and the search
+// continues.
 func given(name string) (*program, error) {
 	info, err := os.Stat(name)
 	explicit := strings.ContainsRune(name, filepath.Separator) || name == "." || name == ".."
@@ -107,7 +107,7 @@ func given(name string) (*program, error) {
 	return nil, nil
 }
 
-// escapeGlob makes a path stand for itself in a pattern.
+// escapeGlob escapes a path so that a pattern matches only it.
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// PS writes what the jobs of this user on this host do, or the one of that name,
-// which may be cut short, or of that launcher; as JSON if asked for. It reports
-// how many jobs there were, and what could not be read.
+// PS writes the state of the jobs of this user on this host, or only of the job with that name,
+// which may be abbreviated, or with that launcher; as JSON if asked for. It returns
+// the number of jobs, and the processes that could not be read.
 func PS(w io.Writer, asJSON bool, name string) (n int, unread []string, err error) {
 	jobs, unread, err := findJobs(name)
 	if asJSON {
@@ -39,7 +39,7 @@ func PS(w io.Writer, asJSON bool, name string) (n int, unread []string, err erro
 	return len(jobs), unread, err
 }
 
-// JobState is what a job does at a moment, as far as it runs on this host.
+// JobState is the state of the part of a job on this host at one moment.
 type JobState struct {
 	Job      string      `json:"job"`
 	Launcher int         `json:"launcher"` // process id of the launcher, or of its agent on this host
@@ -47,20 +47,20 @@ type JobState struct {
 	Fabric   string      `json:"fabric"`
 	Command  string      `json:"command"`
 	Started  time.Time   `json:"started"`
-	Seen     time.Time   `json:"seen"` // when all this was so
+	Seen     time.Time   `json:"seen"` // the time of the observation
 	Ranks    []RankState `json:"ranks"`
-	// Deadlock says why the job looks as if it waited for itself, "" if it does not.
+	// Deadlock says why this looks like a deadlock, "" if it does not.
 	Deadlock string `json:"deadlock,omitempty"`
 }
 
-// RankState is what one rank does.
+// RankState is the state of one rank.
 type RankState struct {
 	Rank  int    `json:"rank"`
 	Pid   int    `json:"pid"`   // 0 before the start
 	State string `json:"state"` // one of the states below
 	// CPU is how long the process has computed, in seconds; 0 if that is not known.
 	CPU    float64 `json:"cpu"`
-	Detail string  `json:"detail,omitempty"` // what there is to say besides
+	Detail string  `json:"detail,omitempty"` // more about the state
 	// Asleep is how many goroutines of the process sleep in calls. Waits tells of
 	// some of them, who has slept longest first.
 	Asleep int         `json:"asleep"`
@@ -69,7 +69,7 @@ type RankState struct {
 	inC     bool // a program in C
 	stage   shmfmt.Stage
 	changed time.Time // when Asleep last changed
-	busy    bool      // on a core, or waiting for one, when it was looked at
+	busy    bool      // on a core, or waiting for one, at the time of the observation
 }
 
 // WaitState is what a goroutine of a rank waits for.
@@ -147,8 +147,8 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// ago writes a duration in at most six characters. Clocks that were set back
-// give 0s.
+// ago formats a duration in at most six characters. Negative durations, after a clock
+// was set back, are 0s.
 func ago(d time.Duration) string {
 	s := int(max(d, 0) / time.Second)
 	switch {

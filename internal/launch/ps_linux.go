@@ -52,12 +52,11 @@ func lookAtProcess(pid int) (p processInfo, ok bool) {
 }
 
 // findJobs returns the jobs that this user's launchers run on this host now, the
-// oldest first. Launchers are found by the notes that they hold: memory without
-// a name, which only processes of the same user can open there. Processes come
-// and go meanwhile; what is gone when we look does not count. Launchers in a
-// container, where process ids mean something else, are not seen from outside.
-// With a name only the job is looked for that is meant by it. unread says which
-// processes hold notes that cannot be read, and why.
+// oldest first. It finds launchers by the notes that they hold: memory without
+// a name, which only processes of the same user can open in /proc. Processes that end
+// during the search do not count. Launchers in a container, which has other process
+// ids, are not seen from outside. With a name only that job is returned. unread says
+// which processes hold notes that cannot be read, and why.
 func findJobs(name string) (jobs []*JobState, unread []string, err error) {
 	dir, err := os.Open(procDir)
 	if err != nil {
@@ -116,7 +115,7 @@ func openNotes(pid int) *os.File {
 		if to, err := os.Readlink(path); err != nil || !strings.HasPrefix(to, "/memfd:"+notesName+" ") {
 			continue
 		}
-		// The number may stand for something else by now: do not wait for it.
+		// The descriptor may be another file by now, such as a pipe: do not wait for it.
 		f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 		if err != nil {
 			continue

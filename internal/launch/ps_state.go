@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// processLook is what the system tells of a process.
+// processLook is what the system reports about a process.
 type processInfo struct {
 	parent  int
 	ended   bool // and its parent has not asked how
@@ -21,7 +21,7 @@ type processInfo struct {
 	cpu     time.Duration
 }
 
-// newJobState is what notes, and the system, tell.
+// newJobState combines the notes and the reports of the system.
 func newJobState(h *shmfmt.NotesHeader, views []shmfmt.NoteView, now time.Time) *JobState {
 	s := &JobState{Job: h.Job, Launcher: h.Launcher, Size: h.Size, Fabric: h.Fabric, Command: h.Command,
 		Started: h.Started, Seen: now}
@@ -66,7 +66,7 @@ func newRankState(h *shmfmt.NotesHeader, v *shmfmt.NoteView) RankState {
 			return r
 		}
 		if self, ok := lookAtProcess(v.Self); ok && !self.ended && descends(v.Self, v.Pid) {
-			r.Pid, p = v.Self, self // what was started is a wrapper
+			r.Pid, p = v.Self, self // the launcher has started a wrapper of the program
 		}
 		r.CPU, r.busy = p.cpu.Seconds(), p.busy
 		if p.stopped {

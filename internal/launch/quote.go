@@ -4,13 +4,13 @@ package launch
 
 import "strings"
 
-// quote writes a word so that the shell in which sshd runs a command takes it
-// for just that word: sh and those like it, csh and fish. What is not harmless
-// stands between single quotes, but for the three characters that are special
-// there in one of them; those stand outside after a backslash.
+// quote quotes a word for the shell in which sshd runs a command: sh and similar
+// shells, csh and fish. Characters that are not harmless are put between single quotes,
+// except for three that are special there in one of the shells; those are outside of
+// quotes after a backslash.
 //
-// Only the path of the launcher's own program is ever written so: whatever else
-// a host must know goes to the agent's standard input.
+// Only the path of the launcher's own program is passed in this way: all other data
+// for a host go to the agent's standard input.
 func quote(word string) string {
 	harmless := func(c rune) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("/._-+,", c)

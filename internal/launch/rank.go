@@ -21,18 +21,18 @@ type rank struct {
 	inC       bool // as a program in C
 	finalized bool // has called Finalize
 	ended     bool // the process was reaped, or is lost with its host
-	linkDone  bool // everything it said has been heard
-	waited    int  // how often the judgement was put off, for news that may explain the end
+	linkDone  bool // all its frames have been read
+	waited    int  // how often the decision was deferred, for news that may explain the end
 	judged    bool // the end was taken into account
 	status    syscall.WaitStatus
 	note      string // its last call, if it had published that
 	other     string // the library of another MPI that it uses, if it has not called Init
 
-	fault       string // why the launcher cannot talk with it
+	fault       string // why the launcher cannot communicate with it
 	faultStatus int    // what the launcher then exits with
 }
 
-// exitStatus is what a shell would show.
+// exitStatus is the status that a shell would report.
 func (r *rank) exitStatus() int {
 	if r.status.Signaled() {
 		return statusSignalBase + int(r.status.Signal())

@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// Which address ranks listen on: the one by which the other hosts reach this
-// one, and never all. It is, in this order, what -iface names, the one by which
-// ssh came here, or the one from which packets to another host would leave.
+// Ranks listen on one address only, by which the other hosts reach this one. In this
+// order it is the address that -iface names, the one by which ssh has connected to this
+// host, or the source address of packets to another host.
 
 const (
 	// resolveTime bounds looking up the names of hosts.
@@ -106,7 +106,7 @@ func listenAddress(iface, sshd string, server bool, peers []string) (string, err
 	return "", fmt.Errorf("cannot tell by which address the other hosts reach this one (%v): name it by -iface", err)
 }
 
-// route is the address from which packets to a peer would leave. None is sent.
+// route is the source address of packets to a peer. None is sent.
 func route(peer string) netip.Addr {
 	c, err := (&net.Dialer{Timeout: resolveTime}).Dial("udp", net.JoinHostPort(peer, "9"))
 	if err != nil {
@@ -120,8 +120,8 @@ func route(peer string) netip.Addr {
 	return a.Addr().Unmap()
 }
 
-// A probe listens where the ranks of this host will, before there are any, so
-// that the other hosts can try whether they reach it.
+// A probe listens on the address of the ranks of this host before they are started, so
+// that the other hosts can test whether they reach it.
 type probe struct {
 	listener net.Listener
 	addr     string
@@ -188,7 +188,7 @@ func others(all []target, i int) (list []target) {
 	return list
 }
 
-// areLocal says which names are those of this host.
+// areLocal reports which names are names of this host.
 func areLocal(names []string) map[string]bool {
 	hostname, _ := os.Hostname()
 	own, _ := ownAddresses()

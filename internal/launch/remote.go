@@ -251,7 +251,7 @@ func (r *remote) lose(status int, format string, args ...any) {
 	r.job.lost(r.host, status, fmt.Sprintf(format, args...))
 }
 
-// finished lets go of an agent that has nothing more to say.
+// finished releases an agent that has sent its last frame.
 func (r *remote) finished() {
 	r.over = true
 	r.out.close()

@@ -45,8 +45,8 @@ func Run(spec *Spec) int {
 	return statusLauncher
 }
 
-// defaultFabric is the best that this host has, and why it is not shared memory if that
-// should be there.
+// defaultFabric is the best fabric of this host, and the reason if shared memory was expected
+// and does not work.
 func defaultFabric() (name, why string) {
 	if runtime.GOOS != "linux" {
 		return "tcp", ""
@@ -57,8 +57,8 @@ func defaultFabric() (name, why string) {
 	return "shm", ""
 }
 
-// sharedMemory says why this host does not let processes share memory, nil if it does. A
-// seccomp filter may deny it.
+// sharedMemory is the error that prevents processes of this host from sharing memory, nil if
+// they can. A seccomp filter may deny it.
 func sharedMemory() error {
 	f, err := sys.Memfd("halo-probe", 0)
 	if err != nil {
@@ -248,7 +248,7 @@ func (j *job) report() {
 			j.said.Wait()
 			close(said)
 		}()
-		select { // perhaps nobody takes what we write, either
+		select { // writing may block, too
 		case <-said:
 		case <-time.After(showTimeout):
 		}
@@ -262,7 +262,7 @@ func (j *job) report() {
 	shortage := j.shortage() // before reason is read, to which it may add
 	j.say(j.reason, shortage)
 	j.said.Wait()
-	if j.status == 0 && j.stderr.brokenBy() != nil { // status is all that is left to tell it by
+	if j.status == 0 && j.stderr.brokenBy() != nil { // only the status can still report it
 		j.status = statusLauncher
 	}
 }

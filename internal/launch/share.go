@@ -63,9 +63,9 @@ func (s *share) app(rank int) int {
 	return -1
 }
 
-// mark is the name of the job on this host: what its processes carry in their
-// environment. A host must not take those of another for its own, even if both
-// look at the same processes.
+// mark is the name of the job on this host, in the environment of its processes. It
+// contains the host, since two hosts of a job may see the same processes, and each must end only
+// its own.
 func (s *share) mark() string { return mark(s.id, s.self) }
 
 func mark(id string, host int32) string { return fmt.Sprintf("%s.%d", id, host) }
@@ -124,8 +124,8 @@ func decodeShare(body []byte) (*share, error) {
 	return s, nil
 }
 
-// passedOn are the variables that ranks on other hosts get from here; all else
-// is their host's own.
+// passedOn are the variables of this host that ranks on other hosts get; all others
+// are those of their own host.
 func passedOn(own []string) (list []string) {
 	for _, kv := range own {
 		name, _, _ := strings.Cut(kv, "=")

@@ -24,10 +24,10 @@ func notifySignals() <-chan os.Signal {
 	return c
 }
 
-// childSignals returns a channel on which something comes after children ended.
-// Some may have ended already, so that one thing is there from the start. It is
-// put there before notify, which is signal.Notify: afterwards there may be no
-// room, and the sender, who is the one that should receive, would wait forever.
+// childSignals returns a channel that receives a value after children have ended.
+// Some may have ended already, so it contains one value from the start. That is
+// sent before notify, which is signal.Notify, is called: afterwards the channel may be full,
+// and the caller, which is also the receiver, would block forever.
 func childSignals(notify func(chan<- os.Signal, ...os.Signal)) <-chan os.Signal {
 	c := make(chan os.Signal, 1)
 	c <- syscall.SIGCHLD
@@ -42,7 +42,7 @@ const stopTimeout = 100 * time.Millisecond
 // signal passes s on to the ranks.
 func (j *job) signal(s syscall.Signal) {
 	switch s {
-	case syscall.SIGPIPE: // writing says so
+	case syscall.SIGPIPE: // the failed write reports it
 		return
 	case syscall.SIGINT, syscall.SIGTERM:
 		if j.interrupted != 0 {
@@ -57,11 +57,11 @@ func (j *job) signal(s syscall.Signal) {
 			j.interrupted = s
 			j.awaitEnd(s)
 		}
-		if !j.begun { // nobody else hears it
+		if !j.begun { // no rank can receive it
 			j.endInterrupted(statusSignalBase + int(s))
 		}
 	}
-	if s == syscall.SIGQUIT && j.begun { // what a user sends to a program that hangs
+	if s == syscall.SIGQUIT && j.begun { // users send it to a program that hangs
 		j.show(func() { j.forward(s) })
 		return
 	}

@@ -26,7 +26,7 @@ type sink struct {
 }
 
 // errClosed says that an output was closed when the launcher was started. Go's runtime
-// opens /dev/null in its place, where what is written would be lost without an error.
+// opens /dev/null in its place, which would discard output without an error.
 var errClosed = errors.New("it was closed when the launcher was started")
 
 // newSinks makes the sinks of stdout and stderr, of which some may have been closed when
@@ -65,7 +65,7 @@ func (k *sink) put(s *stream, text []byte) {
 	}
 }
 
-// brokenBy is the error of the write that could not be made; nil if all could.
+// brokenBy is the error of the write that failed; nil if none has.
 func (k *sink) brokenBy() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

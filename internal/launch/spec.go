@@ -1,16 +1,16 @@
 // Package launch starts the processes of a job, on this host and others,
 // connects them to each other, passes their output on, and ends all of them when
-// one fails. It is what stands behind halo run and mpiexec.
+// one fails. halo run and mpiexec are made of it.
 //
-// What must be done on a host an agent does: one inside the launcher, and one in
-// a process of its own, started by ssh, on each other host. The job decides; it
-// learns from its agents what happens.
+// An agent does the work on each host: one is part of the launcher, and on each other
+// host one runs in a process of its own, which ssh starts. The agents report events to
+// the job, which makes all decisions.
 //
 // Run is meant for a program that does nothing else: it takes over the
-// signals and all children of its process. Nothing of a job has a name that
-// others could open: memory is anonymous, sockets are pairs, and what must be
-// written to disk (programs built from Go packages) stands in a directory of
-// the user alone, which is removed at the end.
+// signals and all children of its process. No object of a job has a name by which
+// other users could open it: memory is anonymous, sockets are pairs, and files (programs
+// built from Go packages) are in a directory that only the user can read, which is
+// removed at the end.
 //
 // However the launcher ends, its job ends. The kernel kills each rank when the
 // thread that started it is gone, and a small process that outlives the
@@ -31,7 +31,7 @@ type Spec struct {
 	// Oversubscribe lets hosts take more ranks than they have slots.
 	Oversubscribe bool
 	SSH           []string      // the command that starts something on another host, and its options; nil: ssh
-	Reach         time.Duration // for all hosts to be ready; 0: reachPatience
+	Reach         time.Duration // for all hosts to be ready; 0: reachTimeout
 	Agent         string        // path of this program on other hosts; "": where it is here
 	Iface         string        // interface, or network as address/bits, on which hosts reach each other
 	Bind          string        // "core", "none", or "" to share out the cores if they suffice
@@ -40,11 +40,11 @@ type Spec struct {
 	Tag           bool          // "[rank] " before each line of output
 	Verbose       bool
 	Ignored       []string // options of other launchers that have no effect here
-	Warnings      []string // what the command line asks for and cannot be had
+	Warnings      []string // requests of the command line that cannot be met
 
 	Stdin, Stdout, Stderr *os.File // nil: those of this process
-	// StdoutClosed and StderrClosed say that this process was started without: what is
-	// written there is lost.
+	// StdoutClosed and StderrClosed say that this process was started without them: output
+	// to them is lost.
 	StdoutClosed, StderrClosed bool
 }
 
@@ -72,7 +72,7 @@ func (s *Spec) Size() (n int) {
 const (
 	statusUsage      = 2
 	statusTimeout    = 124
-	statusLauncher   = 125 // the launcher itself could not go on
+	statusLauncher   = 125 // the launcher itself failed
 	statusCannotRun  = 126 // the program cannot be executed or built
 	statusNotFound   = 127
 	statusSignalBase = 128 // plus the number of the signal that ended a rank

@@ -16,8 +16,8 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// sshCommand is what starts a program on another host: the default asks for
-// nothing, and gives up on a host that does not answer.
+// sshCommand is the command that starts a program on another host: the default asks no
+// questions, and gives up if a host does not answer.
 func sshCommand() []string {
 	return []string{"ssh", "-T", "-x", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"}
 }
@@ -103,7 +103,7 @@ type tail struct {
 	text []byte
 }
 
-// maxTail is how much of what ssh says is shown when it fails, in bytes.
+// maxTail bounds the output of ssh that is shown when it fails, in bytes.
 const maxTail = 2048
 
 func (t *tail) Write(b []byte) (int, error) {
@@ -114,7 +114,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String is one line, fit to be shown.
+// String is the text in one line of printable characters.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,8 +127,8 @@ func oneLine(text string) string {
 	return printable(strings.Join(lines, "; "))
 }
 
-// findMagic reads up to the place where an agent's words begin. banner is what
-// came before, or instead; rest is what was read behind it.
+// findMagic reads up to the start of an agent's frames. banner is the text before it, or
+// all text if it is missing; rest is what was read after it.
 func findMagic(from io.Reader) (banner string, rest []byte, err error) {
 	var text []byte
 	b := make([]byte, 4096)
@@ -147,7 +147,7 @@ func findMagic(from io.Reader) (banner string, rest []byte, err error) {
 	}
 }
 
-// why says what is known about an agent that is gone.
+// why explains why an agent is gone.
 func (r *remote) why() string {
 	said := r.said.String()
 	ssh := "it ended its output"

@@ -15,9 +15,9 @@ const (
 	// firstBuffer is what a stream reads at once to begin with, in bytes; most
 	// ranks of a large job write little.
 	firstBuffer = 4 << 10
-	// lineBuffer is the longest line that is put together before it is
-	// written, in bytes. With a longer one the rank has the output for itself
-	// until the line ends.
+	// lineBuffer is the longest line that is collected before it is
+	// written, in bytes. A rank with a longer line locks the output until the line
+	// ends.
 	lineBuffer = 1 << 20
 	// promptDelay is how long an unfinished line waits on a terminal.
 	promptDelay = 100 * time.Millisecond
@@ -43,9 +43,9 @@ type stream struct {
 	continued bool   // the start of the line in buf has been written before
 	exclusive bool   // sink.mu is held until the line ends
 	closing   atomic.Bool
-	errors    bool    // it is stderr, and looked at for symptoms
+	errors    bool    // it is stderr, which is searched for symptoms
 	symptom   symptom // of a limit; read when copy has returned
-	seen      []byte  // the end of what look has seen
+	seen      []byte  // the end of the text that look has searched
 }
 
 // copy carries everything until the end of the pipe.
@@ -66,7 +66,7 @@ func (s *stream) copy() {
 	s.release()
 }
 
-// read reads once; a timeout that is none of the end is no error.
+// read reads once; a timeout before close is no error.
 func (s *stream) read() (int, error) {
 	if s.sink.terminal && len(s.buf) > 0 {
 		s.pipe.SetReadDeadline(time.Now().Add(promptDelay))
@@ -88,7 +88,7 @@ func (s *stream) read() (int, error) {
 	return n, err
 }
 
-// close says that no rank of the job is left: the stream ends soon.
+// close is called when no rank of the job is left: the stream ends when closingDelay passes without output.
 func (s *stream) close() {
 	s.closing.Store(true)
 	s.pipe.SetReadDeadline(time.Now()) // wakes a read under way
@@ -114,7 +114,7 @@ func (s *stream) took(n int) {
 	s.buf = s.buf[:copy(s.buf, s.buf[end:])]
 }
 
-// full makes room: a larger buffer, or an output that is this rank's alone.
+// full makes room by a larger buffer, or locks the output for this rank.
 func (s *stream) full() {
 	if cap(s.buf) < lineBuffer {
 		s.buf = append(make([]byte, 0, 2*cap(s.buf)), s.buf...)
@@ -128,7 +128,7 @@ func (s *stream) full() {
 	s.buf = s.buf[:0]
 }
 
-// release gives the output back after the end of a long line.
+// release unlocks the output after the end of a long line.
 func (s *stream) release() {
 	if s.exclusive {
 		s.exclusive = false

@@ -11,10 +11,9 @@ import (
 	"github.com/halo-mpi/halo/internal/frame"
 )
 
-// Launcher and agent talk over standard input and output of the agent, which
-// ssh carries, in frames (package frame). The agent speaks first: agentMagic,
-// which the launcher looks for, since shells may print something before, and a
-// Hello. Hello and its framing stay as they are in every later version.
+// Launcher and agent exchange frames (package frame) over standard input and output of the
+// agent, which ssh connects. The agent first sends agentMagic, which the launcher searches
+// for, since shells may print text before it, and then a Hello. Hello and its framing stay as they are in every later version.
 //
 //	agent                                    launcher
 //	Hello    version, versions of boot,
@@ -28,9 +27,9 @@ import (
 // From then on the agent reports what happens (reporter), the launcher says
 // what is to be done, and at the end Finish, which the agent answers with Done
 // when nothing of the job is left on its host. Either may say Trouble instead
-// of the next step, and end. Both send Beats. Bytes of streams are sent only as
-// far ahead as the receiver has taken earlier ones (streamCredit), so that a stream
-// that nobody reads does not hold up anything else.
+// of the next step, and end. Both send Beats. At most streamCredit bytes of a stream are
+// sent that the receiver has not consumed, so that a stream that nobody reads does
+// not delay anything else.
 
 // Kinds of frames from the agent.
 const (
@@ -142,7 +141,7 @@ func (o *outbox) run() {
 			if len(batch) == 0 {
 				break
 			}
-			if _, err := o.to.Write(batch); err != nil { // who reads will see the end, too
+			if _, err := o.to.Write(batch); err != nil { // the reader will find the end, too
 				o.close()
 			}
 		}
@@ -161,7 +160,7 @@ func (o *outbox) flush(timeout time.Duration) {
 	}
 }
 
-// close drops what is left and everything that comes.
+// close drops the frames that are left and all later ones.
 func (o *outbox) close() {
 	o.mu.Lock()
 	o.broken, o.queue = true, nil

@@ -52,7 +52,7 @@ func startWarden(id string) (*wardenPipe, error) {
 	}
 	defer r.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil { // no /dev: the warden writes nothing, so any descriptor that holds nobody up does
+	if err != nil { // no /dev: the warden writes nothing, so any descriptor that blocks nobody is suitable
 		null, err = noInput()
 	}
 	if err != nil {
@@ -62,7 +62,7 @@ func startWarden(id string) (*wardenPipe, error) {
 	defer null.Close()
 	pid, _, err := syscall.StartProcess(self, []string{wardenName, id}, &syscall.ProcAttr{
 		Dir: "/",
-		// Not the job's name. The race detector, in tests, is told not to linger.
+		// Not the job's name. In tests GORACE makes the race detector exit without a delay.
 		Env:   []string{"GOMAXPROCS=1", "GORACE=" + os.Getenv("GORACE")},
 		Files: []uintptr{r.Fd(), null.Fd(), null.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
@@ -113,7 +113,7 @@ const (
 func warden(id string, pipe io.Reader) {
 	lines := make(chan string)
 	go func() {
-		defer close(lines) // half a line says nothing
+		defer close(lines) // an incomplete line is dropped
 		for r := bufio.NewReader(pipe); ; {
 			line, err := r.ReadString('\n')
 			if err != nil {
@@ -126,7 +126,7 @@ func warden(id string, pipe io.Reader) {
 	var dirs []string
 	var life liveness
 	var look <-chan time.Time
-	agent := 0 // that says that it lives
+	agent := 0 // that sends heartbeats
 	for over := false; !over; {
 		select {
 		case line, more := <-lines:
