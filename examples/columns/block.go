@@ -58,7 +58,7 @@ func newBlock(world *mpi.Comm, rows, cols int) (*block, error) {
 	return b, column.Free()
 }
 
-// number is what stands in the matrix at first.
+// number is the initial value of an element of the matrix.
 func number(row, col int) float64 { return float64(row) + float64(col)/(1<<20) }
 
 const tag = 0
@@ -72,8 +72,8 @@ func (b *block) swap() error {
 	return err
 }
 
-// move moves even rows to the right and odd ones to the left. What enters the block
-// comes from a ghost column.
+// move moves even rows to the right and odd ones to the left. The numbers that enter the
+// block come from a ghost column.
 func (b *block) move() {
 	for i := range b.rows {
 		row := b.cells[i*(b.width+2):][:b.width+2]
@@ -85,8 +85,8 @@ func (b *block) move() {
 	}
 }
 
-// verify looks whether the numbers are where they must be after so many steps, and
-// tells all ranks.
+// verify checks whether the numbers are where they must be after so many steps. All ranks
+// get the result.
 func (b *block) verify(steps int) error {
 	wrong := 0
 	for i := range b.rows {

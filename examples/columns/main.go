@@ -1,7 +1,7 @@
 // Command columns cuts a matrix into blocks of columns, one a rank, and swaps the
-// columns at the edges with the neighbours. A matrix lies in memory row after row,
-// so the numbers of a column are far apart: a datatype says where, and they are
-// sent from there and received there, without being copied together first.
+// columns at the edges with the neighbours. A matrix is in memory row after row,
+// so the numbers of a column are far apart: a datatype describes their places, and they
+// are sent from there and received there, without an intermediate copy.
 //
 //	go run ./cmd/halo run -n 4 ./examples/columns [-rows N] [-cols N]
 //
@@ -31,7 +31,7 @@ func main() {
 func run(world *mpi.Comm, rows, cols int, out io.Writer) error {
 	if rows < 1 || cols < world.Size() {
 		if world.Rank() > 0 {
-			return nil // rank 0 says it, and Main ends the job
+			return nil // rank 0 reports it, and Main ends the job
 		}
 		return fmt.Errorf("columns: -rows is %d and -cols is %d: %d ranks need a row, and a column each", rows, cols, world.Size())
 	}
@@ -47,7 +47,7 @@ func run(world *mpi.Comm, rows, cols int, out io.Writer) error {
 		}
 		swapping += mpi.Wtime() - before
 		b.move()
-		if step+1 == cols/2 || step+1 == cols { // elsewhere, and home again
+		if step+1 == cols/2 || step+1 == cols { // half way round, and back at the start
 			if err := b.verify(step + 1); err != nil {
 				return err
 			}

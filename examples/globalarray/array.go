@@ -6,15 +6,14 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// array is a matrix that is spread over the memory of all ranks, in blocks, and that any
-// rank accesses by patches, wherever these are: as the Global Arrays toolkit does. A patch
-// lies in blocks of several ranks. What of it lies in one is one operation, with a layout
-// on either side: rows of the patch, which are as far apart as the patch is wide, become
-// rows of the block.
+// array is a matrix that is distributed in blocks over the memory of all ranks. Any rank accesses
+// patches of it, as in the Global Arrays toolkit. A patch may span the blocks of several ranks. The
+// part in one block is one operation, with a datatype on either side: rows of the patch, whose
+// distance is the width of the patch, become rows of the block.
 //
-// Between two syncs patches that ranks put or get may not overlap what others put. What they
-// accumulate may: that is atomic, number by number, and what one rank accumulates on a
-// number happens in the order of its calls.
+// Between two syncs patches that ranks put or get may not overlap patches that others put.
+// Patches that they accumulate may overlap: accumulates are atomic for each number, and those of
+// one rank on a number happen in the order of its calls.
 type array struct {
 	world      *mpi.Comm
 	win        mpi.Win[float64]
@@ -65,8 +64,8 @@ func (p patch) and(q patch) patch {
 	return patch{row, col, min(p.row+p.rows, q.row+q.rows) - row, min(p.col+p.cols, q.col+q.cols) - col}
 }
 
-// put writes a patch, whose numbers are row by row. It has begun when it returns, as get
-// and acc have: the numbers may be used again, and others see them, after sync.
+// put starts to write a patch, whose numbers are row by row. Like get and acc it does not wait:
+// after sync the numbers may be reused, and other ranks see them.
 func (a *array) put(p patch, numbers []float64) error {
 	return a.each(p, numbers, func(b mpi.Buffer, rank, disp int, there mpi.Datatype) error {
 		return a.win.Untyped().Put(b, rank, int64(disp), 1, there)
@@ -109,7 +108,7 @@ func (a *array) each(p patch, numbers []float64, do func(b mpi.Buffer, rank, dis
 		if err := do(mpi.BufOf(numbers[first:], 1, here), rank, disp, there); err != nil {
 			return err
 		}
-		// What has begun goes on with its layouts.
+		// Operations that were started keep their datatypes alive.
 		if err := errors.Join(here.Free(), there.Free()); err != nil {
 			return err
 		}
@@ -117,7 +116,7 @@ func (a *array) each(p patch, numbers []float64, do func(b mpi.Buffer, rank, dis
 	return nil
 }
 
-// layout is a patch in memory whose rows are so far apart.
+// layout is the datatype of a patch in memory with the given distance of rows.
 func (a *array) layout(p patch, apart int) (mpi.Datatype, error) {
 	d, err := mpi.TypeVector(p.rows, p.cols, apart, a.number)
 	if err != nil {
@@ -126,10 +125,10 @@ func (a *array) layout(p patch, apart int) (mpi.Datatype, error) {
 	return d, d.Commit()
 }
 
-// flush waits for what this rank has begun.
+// flush waits for the operations of this rank.
 func (a *array) flush() error { return a.win.FlushAll() }
 
-// sync waits for what all ranks have begun.
+// sync waits for the operations of all ranks.
 func (a *array) sync() error {
 	if err := a.flush(); err != nil {
 		return err

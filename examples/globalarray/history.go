@@ -6,15 +6,15 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// history is what a rank does to an array in one go: it multiplies, replaces and adds in
-// patches that overlap, so that the order counts. It keeps to rows of its own.
+// history is a sequence of operations of one rank on an array: it multiplies, replaces and adds in
+// overlapping patches, so that the order matters. Each rank uses rows of its own.
 type history struct {
 	patches []patch
 	numbers [][]float64
 	ops     []mpi.Op
 }
 
-// newHistory is that of a rank. Any rank can make it, to know what must come of it.
+// newHistory makes the history of a rank. Any rank can make it, to compute the expected result.
 func newHistory(a *array, rank int, seed uint64) (h history) {
 	random := rand.New(rand.NewPCG(seed, uint64(rank)))
 	size := a.world.Size()
@@ -40,7 +40,7 @@ func numbers(random *rand.Rand, n int) []float64 {
 	return out
 }
 
-// run does it, with nothing between two operations.
+// run executes it, without synchronisation between two operations.
 func (h history) run(a *array) error {
 	for i, p := range h.patches {
 		if err := a.acc(p, h.numbers[i], h.ops[i]); err != nil {
@@ -50,7 +50,7 @@ func (h history) run(a *array) error {
 	return nil
 }
 
-// serial does it to a matrix of one rank.
+// serial executes it on a matrix of one rank.
 func (h history) serial(matrix []float64, cols int) {
 	for i, p := range h.patches {
 		for r := range p.rows {

@@ -4,9 +4,9 @@
 //
 //	go run ./cmd/halo run -n 4 ./examples/globalarray [-n N] [-tile N] [-seconds N]
 //
-// The product is compared with that of one rank, and so is what becomes of a matrix whose
-// patches are multiplied, replaced and added to, in an order that matters. With -seconds
-// ranks go on for so long, with matrices of any sizes.
+// The product is compared with that of one rank. So is a matrix whose overlapping patches are
+// multiplied, replaced and added to, in an order that matters. With -seconds the ranks repeat this
+// for so long, with matrices of random sizes.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 func run(world *mpi.Comm, n, tile int, seconds float64, out io.Writer) error {
 	if n < 1 || tile < 1 || !(seconds >= 0) {
 		if world.Rank() > 0 {
-			return nil // rank 0 says it, and Main ends the job
+			return nil // rank 0 reports it, and Main ends the job
 		}
 		return fmt.Errorf("globalarray: -n is %d, -tile is %d and -seconds is %v: want at least 1, and 0", n, tile, seconds)
 	}
@@ -131,7 +131,7 @@ func dealt(world *mpi.Comm, numbers []float64, rows, cols int) (*array, error) {
 	return a, a.sync()
 }
 
-// history lets every rank do its part to a matrix at the same time.
+// history lets all ranks execute their histories on a matrix at the same time.
 func (m matrices) history(world *mpi.Comm) error {
 	a, err := newArray(world, m.rows, m.cols)
 	if err != nil {

@@ -77,7 +77,7 @@ func (c *counter) free() error {
 
 func (c *counter) take() (int, error) { return c.win.FetchOp(1, 0, 0, mpi.Sum) }
 
-// compare gets all of an array and holds it against the serial result.
+// compare gets all of an array and compares it with the serial result.
 func (a *array) compare(what string, want []float64) error {
 	got := make([]float64, len(want))
 	if err := a.get(patch{0, 0, a.rows, a.cols}, got); err != nil {

@@ -1,12 +1,12 @@
 // Command hashtable fills a table that is spread over the memory of all ranks, and looks
-// everything up again. No rank serves another: who inserts claims a bucket of whatever
-// rank by compare_and_swap and puts the value there, who looks up gets it.
+// everything up again. No rank serves another: to insert a key, a rank claims a bucket of any
+// rank by compare_and_swap and puts the value there; to look it up, it gets the bucket.
 //
 //	go run ./cmd/halo run -n 4 ./examples/hashtable [-keys N] [-common N] [-seconds N]
 //
 // Every rank inserts -keys keys of its own, and -common keys that all ranks insert, of
 // which each must be created once. Then it looks up the keys of another rank, and as many
-// that nobody has inserted. What is found is checked. With -seconds ranks go on for so long,
+// that nobody has inserted, and checks the values. With -seconds the ranks repeat this for so long,
 // each time with a new table.
 package main
 
@@ -33,7 +33,7 @@ func main() {
 func run(world *mpi.Comm, keys, common int, seconds float64, out io.Writer) error {
 	if keys < 0 || common < 0 || !(seconds >= 0) {
 		if world.Rank() > 0 {
-			return nil // rank 0 says it, and Main ends the job
+			return nil // rank 0 reports it, and Main ends the job
 		}
 		return fmt.Errorf("hashtable: -keys is %d and -common is %d, and -seconds is %v: want no negative ones", keys, common, seconds)
 	}
@@ -45,7 +45,7 @@ func run(world *mpi.Comm, keys, common int, seconds float64, out io.Writer) erro
 		if err := mpi.Bcast(world, more, 0); err != nil || !more[0] {
 			return err
 		}
-		out = io.Discard // the first line says it all
+		out = io.Discard // print only the first line
 	}
 }
 
@@ -90,8 +90,9 @@ func fill(world *mpi.Comm, keys, common int, out io.Writer) error {
 // rate is in millions per second.
 func rate(n int, seconds float64) float64 { return float64(n) / max(seconds, mpi.Wtick()) / 1e6 }
 
-// timed runs what all ranks do, and returns how long the slowest took, and the sum of
-// what they return. A rank that fails does not leave the others waiting.
+// timed runs a function on all ranks, and returns the time of the slowest and the sum of
+// the results. A rank that fails takes part in the reductions, so that the others do not
+// wait for it; the sum is negative then.
 func timed(world *mpi.Comm, work func() (int, error)) (seconds float64, sum int, err error) {
 	if err := world.Barrier(); err != nil {
 		return 0, 0, err
@@ -126,5 +127,5 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// valueOf is what is stored with a key.
+// valueOf is the value of a key.
 func valueOf(key uint64) uint64 { return mix(key + 1) }

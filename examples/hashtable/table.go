@@ -6,23 +6,23 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// table is a hash table in a window: buckets of two words, a key, 0 in an empty bucket,
-// and its value. Rank r has the buckets r*perRank and so on. A key belongs into the
-// bucket that it says, or if another one is there into the next that is free.
+// table is a hash table in a window. A bucket has two words: a key, 0 in an empty bucket,
+// and its value. Rank r has the buckets from r*perRank on. A key belongs into the
+// bucket that its hash gives, or into the next free one if that has another key.
 //
-// A bucket is claimed by compare_and_swap of its key, so that of several ranks one wins.
-// Its value is put behind that: until everybody has flushed, in the end of insert, it may
-// not be there yet. Keys are never removed.
+// A rank claims a bucket by compare_and_swap of its key, so that only one of several ranks
+// succeeds, and puts the value after that. The value may arrive later than the key, but before
+// insert returns on all ranks. Keys are never removed.
 //
-// A rank has many operations under way at once, a batch, and flushes: then all of them
-// wait for the network together.
+// A rank issues a batch of operations and then flushes once, so that it waits for the network
+// once for all of them.
 type table struct {
 	win     mpi.Win[uint64]
 	buckets int
 	perRank int
 }
 
-// batch is how many keys are under way at once. What is more brings little.
+// batch is the number of keys that are processed at once. More is hardly faster.
 const batch = 256
 
 // newTable makes a table for so many keys, half of it to stay empty.
@@ -33,8 +33,8 @@ func newTable(world *mpi.Comm, keys int) (*table, error) {
 	if t.win, err = mpi.WinAllocate[uint64](world, 2*t.perRank); err != nil {
 		return nil, err
 	}
-	// All may access all, at all times: nothing here takes turns. Memory of a window is
-	// zero at first, that is empty.
+	// One epoch lets all ranks access all others until the end. Memory of a window is zero
+	// at first: all buckets are empty.
 	return t, t.win.LockAll(mpi.ModeNoCheck)
 }
 
@@ -48,7 +48,7 @@ func (t *table) free() error {
 // at is where a bucket is.
 func (t *table) at(bucket int) (rank, disp int) { return bucket / t.perRank, bucket % t.perRank * 2 }
 
-// try is a key on its way into the table, or in search of it.
+// try is a key that is being inserted or looked up.
 type try struct {
 	key    uint64
 	bucket int
@@ -56,8 +56,8 @@ type try struct {
 }
 
 // probe tries keys, a batch at a time: issue starts an operation on the bucket of each,
-// and settle, when they are complete, says whether its key is done. Others go on to the
-// next bucket.
+// and settle, when they are complete, reports whether the key is done. Other keys continue with
+// the next bucket.
 func (t *table) probe(keys []uint64, issue func(*try) error, settle func(*try) (bool, error)) error {
 	tries := make([]try, 0, batch)
 	for len(keys) > 0 || len(tries) > 0 {
@@ -93,13 +93,13 @@ func (t *table) probe(keys []uint64, issue func(*try) error, settle func(*try) (
 // insert puts keys with their values into the table, and returns how many were not there.
 func (t *table) insert(keys []uint64) (created int, err error) {
 	var empty uint64
-	values := make([]uint64, 0, len(keys)) // each stays as it is until it is sent
+	values := make([]uint64, 0, len(keys)) // an element must not change until it is sent
 	err = t.probe(keys, func(try *try) error {
 		rank, disp := t.at(try.bucket)
 		return t.win.CompareAndSwap(&try.key, &empty, &try.saw[0], rank, disp)
 	}, func(try *try) (bool, error) {
 		if try.saw[0] != empty {
-			return try.saw[0] == try.key, nil // somebody was here, with this key or another
+			return try.saw[0] == try.key, nil // another rank has claimed the bucket, for this key or another one
 		}
 		created++
 		values = append(values, valueOf(try.key))

@@ -110,8 +110,8 @@ func (messages) free() error { return nil }
 const conductivity = 0.2
 
 // step computes the next state of the block and returns the largest change of a
-// cell. A cell is computed by the same expression wherever the cuts are, hence
-// to the same bits; the conversion to float64 keeps compilers from fusing
+// cell. A cell is computed by the same expression for any division into blocks, so the
+// bits are the same; the conversion to float64 keeps compilers from fusing
 // multiplication and addition on some machines only.
 func (b *block) step() float64 {
 	residual := 0.0

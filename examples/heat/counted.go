@@ -2,12 +2,12 @@ package main
 
 import "github.com/halo-mpi/halo/mpi"
 
-// The two ways of this file tell a neighbour that an edge has arrived by a counter in his
-// memory, and he waits for as many as he has neighbours. Nobody waits for anything else,
-// nor is a message sent.
+// The two methods of this file notify a neighbour of an edge by a counter in the neighbour's
+// memory; each rank waits until its counter has reached the number of its neighbours. Ranks wait for
+// nothing else, and send no message.
 //
-// A step counts by the counter of its half of the window: a neighbour may be a step ahead,
-// and what he counts then must not pass for what another one has not put yet.
+// Each half of the window has a counter of its own: a neighbour may be a step ahead,
+// and its notification must not count for the edge of another neighbour in the present step.
 
 // neighbours is how many there are.
 func (o *oneSided) neighbours() (n int) {
@@ -19,7 +19,7 @@ func (o *oneSided) neighbours() (n int) {
 	return n
 }
 
-// byNotification: a put counts itself, when its data is there.
+// byNotification uses puts that increment the counter when their data have arrived.
 func (o *oneSided) byNotification() error {
 	var all [2]mpi.Request
 	for turn := range all {
@@ -46,8 +46,8 @@ func (o *oneSided) byNotification() error {
 	return o.win.LockAll(mpi.ModeNoCheck)
 }
 
-// bySyncObjects: a synchronisation object of the neighbour is signalled when what was put
-// to him is there. The requests of a half, to wait and to signal, are started and waited
+// bySyncObjects uses a synchronisation object of the neighbour, which is signalled when the puts to
+// it have arrived. The requests of a half, to wait and to signal, are started and waited
 // for together.
 func (o *oneSided) bySyncObjects(plate *mpi.Comm) error {
 	mine, err := o.win.AllocSyncObjects(2, nil)

@@ -104,8 +104,8 @@ func newExchange(plate *mpi.Comm, l layout, b *block, how way) (exchange, error)
 	return newOneSided(plate, l, b, how)
 }
 
-// interval is the number of steps between two looks at the residual: asking all
-// ranks after each one would cost more than the step.
+// interval is the number of steps between two computations of the residual: an allreduce
+// after each step would cost more than the step.
 const interval = 50
 
 // diffuse runs steps steps, or fewer if no pixel changes by more than tol any

@@ -3,18 +3,18 @@ package main
 import "github.com/halo-mpi/halo/mpi"
 
 // oneSided fills the halo by one-sided communication: each rank puts the edges of its
-// block into memory of its neighbours, a window, and they look there when the way of
-// synchronising says that it is all there.
+// block into a window of its neighbours, which read them after the synchronisation.
 //
-// The window of a block has room for the edges of four neighbours twice over. Steps take
-// turns with the two halves: a neighbour that is a step ahead does not write over what
-// is not read yet, and nobody can be two steps ahead, because he needs my edges, too.
+// The window of a block has two halves, each with room for the edges of four neighbours. Steps
+// alternate between the halves, so that a neighbour that is one step ahead does not overwrite
+// edges that have not been read. No neighbour can be two steps ahead, because it needs the edges of
+// this rank, too.
 type oneSided struct {
 	*block
 	win    mpi.Win[float64]
-	begin  func() error                       // of a step: from now on neighbours may put
+	begin  func() error                       // begins a step: from now on neighbours may put
 	put    func(mine []float64, e edge) error // an edge to a neighbour
-	finish func() error                       // what I have put is there, and so is what they have
+	finish func() error                       // own puts and those of the neighbours have arrived
 	end    func() error                       // of the whole exchange
 	edges  [4]edge
 	turn   int // which half
@@ -71,7 +71,7 @@ func newOneSided(plate *mpi.Comm, l layout, b *block, how way) (*oneSided, error
 	return o, err
 }
 
-// byFence: all ranks wait for all. One fence is the end of a step and the beginning
+// byFence makes all ranks wait for all. One fence is the end of a step and the beginning
 // of the next.
 func (o *oneSided) byFence() error {
 	o.begin = func() error { return nil }
@@ -80,7 +80,7 @@ func (o *oneSided) byFence() error {
 	return o.win.Fence(mpi.ModeNoPrecede)
 }
 
-// byPost: a rank waits for its neighbours only.
+// byPost makes a rank wait for its neighbours only.
 func (o *oneSided) byPost() error {
 	var ranks []int
 	for _, e := range o.edges {
@@ -109,8 +109,8 @@ func (o *oneSided) byPost() error {
 	return err
 }
 
-// byLock: nobody opens anything, the window is locked for all at all times. That what
-// was put has arrived the neighbour has to be told, here by an empty message.
+// byLock locks the window for all targets all the time. The neighbour must be told that the
+// edges have arrived, here by an empty message.
 func (o *oneSided) byLock(plate *mpi.Comm) error {
 	o.begin = func() error { return nil }
 	o.finish = func() error {

@@ -10,18 +10,18 @@ import (
 // lock is the queue lock of Mellor-Crummey and Scott in a window. Each rank is home to one
 // lock, and has one node, with which it waits for whichever lock it wants.
 //
-// Who wants a lock swaps its own name for that of the last in the queue, at the lock's home.
-// If there was one it tells that one, its predecessor, who comes next, and waits for a word
-// of its own node to be cleared: who waits looks at its own memory only, which costs
-// neither a message nor anybody else's time. Who unlocks clears the word of its successor.
-// If nobody has told it of one it takes its name out of the queue; if it is not the last
-// there any more, a successor is about to tell.
+// To acquire a lock, a rank swaps its own name with that of the last rank in the queue, at the
+// lock's home. If there was a last rank, its predecessor, it writes its name to the next word of
+// the predecessor's node, and waits until a word of its own node is cleared. A waiting rank reads
+// only its own memory, which costs no message and no time of other ranks. To release the lock, a
+// rank clears the word of its successor. If it has none, it removes its name from the queue by
+// compare_and_swap; if it is no longer the last there, a successor is about to write its name.
 //
-// All words of lock and node are accessed by atomic operations alone, also the own ones:
-// FetchOp with NoOp on the own rank is an atomic load, that the compiler may not move
-// out of a loop, and the race detector knows. A load through Local would be a race with the
+// All words of lock and node are accessed by atomic operations only, even those of the own rank:
+// FetchOp with NoOp on the own rank is an atomic load, which the compiler does not move
+// out of a loop, and which the race detector knows. A load through Local would be a race with the
 // rank that clears the word. Each operation is complete at its target when its call returns,
-// which is the order that the algorithm needs.
+// which gives the order that the algorithm needs.
 type lock struct {
 	win mpi.Win[uint64]
 	me  int
@@ -29,8 +29,8 @@ type lock struct {
 
 // The words of a rank's memory. Names are ranks plus 1, 0 is nobody.
 const (
-	last      = iota // of a lock: who came last
-	next             // of a node: who comes next
+	last      = iota // of a lock: the last rank in the queue
+	next             // of a node: the next rank in the queue
 	waiting          // of a node: 1 until the predecessor has unlocked
 	protected        // what the lock protects, a record
 	words     = protected + fields
@@ -42,7 +42,7 @@ func newLock(world *mpi.Comm) (*lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	// This epoch of all, to all, never ends: nobody locks the window itself.
+	// This epoch lasts until the end: ranks never lock the window itself.
 	return &lock{win: win, me: world.Rank()}, win.LockAll(mpi.ModeNoCheck)
 }
 
@@ -61,7 +61,7 @@ func (l *lock) swap(rank, word int, value uint64) (uint64, error) {
 // load returns a word.
 func (l *lock) load(rank, word int) (uint64, error) { return l.win.FetchOp(0, rank, word, mpi.NoOp) }
 
-// acquire waits for the lock of home, and returns who had to unlock it before, or 0 if
+// acquire waits for the lock of home, and returns the predecessor in the queue, or 0 if
 // nobody held it.
 func (l *lock) acquire(home int) (before uint64, err error) {
 	if _, err := l.swap(l.me, next, 0); err != nil {
@@ -100,7 +100,7 @@ func (l *lock) release(home int) error {
 	return err
 }
 
-// await looks at an own word until it is as it should be.
+// await polls a word of the own rank until it has the expected value.
 func (l *lock) await(word int, done func(uint64) bool) (uint64, error) {
 	for looks := 0; ; looks++ {
 		value, err := l.load(l.me, word)
@@ -111,9 +111,9 @@ func (l *lock) await(word int, done func(uint64) bool) (uint64, error) {
 	}
 }
 
-// pause is what comes between two looks: there may be more ranks than cores, and who is
-// waited for needs one. Ranks that are goroutines of one process get it by Gosched, others
-// when this one sleeps.
+// pause yields the core between two polls: there may be more ranks than cores, and the rank that
+// this one waits for needs a core. Ranks that are goroutines of one process get it by Gosched,
+// others when this one sleeps.
 func pause(looks int) {
 	if looks < 100 {
 		runtime.Gosched()

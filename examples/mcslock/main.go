@@ -4,9 +4,9 @@
 //	go run ./cmd/halo run -n 4 ./examples/mcslock [-times N] [-seconds N]
 //
 // Every rank is home to a lock, and to a counter that it protects. Each rank takes locks at
-// random, N times, and adds 1 to the counter: by get and put, which loses counts if two do
-// it at once. That nobody does is checked each time, and that the lock went to ranks in
-// the order in which they asked for it. With -seconds ranks go on for so long.
+// random, N times, and adds 1 to the counter by get and put, which would lose counts if two
+// ranks did it at once. Each time the rank checks this, and that ranks get the lock in
+// the order of their requests. With -seconds ranks repeat this for so long.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 func run(world *mpi.Comm, times int, seconds float64, out io.Writer) error {
 	if times < 0 || !(seconds >= 0) {
 		if world.Rank() > 0 {
-			return nil // rank 0 says it, and Main ends the job
+			return nil // rank 0 reports it, and Main ends the job
 		}
 		return fmt.Errorf("mcslock: -times is %d and -seconds is %v, neither may be negative", times, seconds)
 	}

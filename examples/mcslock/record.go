@@ -2,9 +2,8 @@ package main
 
 import "fmt"
 
-// record is what a lock protects: a counter, the name of who has counted last, and a sum
-// that shows whether both belong together. It is got and put as any memory, not by atomic
-// operations.
+// record is the data that a lock protects: a counter, the name of the rank that has counted last,
+// and a checksum of both. It is accessed by get and put, not by atomic operations.
 type record [fields]uint64
 
 // The fields of a record.
@@ -19,8 +18,8 @@ func newRecord(count, by uint64) record {
 	return record{counter: count, holder: by, sum: 1_000_003*count + by}
 }
 
-// count adds 1 to the record of home, whose lock the caller holds. before is who has to
-// have held it last, if that is known.
+// count adds 1 to the record of home, whose lock the caller holds. before is the previous holder
+// of the lock, if that is known.
 func (l *lock) count(home int, before uint64) error {
 	r, err := l.guarded(home)
 	switch {
@@ -36,7 +35,7 @@ func (l *lock) count(home int, before uint64) error {
 	if err := l.win.Put(r[:], home, protected); err != nil {
 		return err
 	}
-	return l.win.Flush(home) // before the lock is another one's
+	return l.win.Flush(home) // before another rank gets the lock
 }
 
 // guarded is the record of home.

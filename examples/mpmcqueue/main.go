@@ -1,11 +1,11 @@
 // Command mpmcqueue lets all ranks produce and consume, by a bounded queue in a window:
-// first in is first out, whoever it is. Nobody serves the queue.
+// items leave in the order in which they enter, and no rank serves the queue.
 //
 //	go run ./cmd/halo run -n 4 ./examples/mpmcqueue [-items N] [-slots N] [-seconds N]
 //
 // Each rank has a goroutine that pushes N numbered items, and one that pops whatever comes
-// next. All items must come through, each once, and those of a producer in their order.
-// With -seconds producers go on for so long.
+// next. Each item must arrive exactly once, and those of a producer in their order.
+// With -seconds producers continue for so long.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 func run(world *mpi.Comm, items, slots int, seconds float64, out io.Writer) error {
 	if items < 0 || slots < 1 || !(seconds >= 0) {
 		if world.Rank() > 0 {
-			return nil // rank 0 says it, and Main ends the job
+			return nil // rank 0 reports it, and Main ends the job
 		}
 		return fmt.Errorf("mpmcqueue: -items is %d, -slots is %d and -seconds is %v: want no negative ones, and a slot", items, slots, seconds)
 	}

@@ -10,16 +10,16 @@ import (
 // queue is the bounded queue of Vyukov for many producers and consumers, with slots that are
 // spread over the memory of all ranks. Two numbers at rank 0 give tickets, by
 // fetch_and_op: the producer with ticket t fills slot t modulo their number, the consumer
-// with ticket t empties it. Whose turn it is at a slot its turn word tells: it counts how
-// often the slot was filled or emptied, and so is even for producers and odd for consumers.
-// So nobody is in anybody's way but at the same slot, and first in is first out.
+// with ticket t empties it. The turn word of a slot counts how often the slot was filled or
+// emptied, so it is even when a producer may use the slot, and odd when a consumer may. Users
+// compete only for the same slot, and items leave the queue in the order in which they enter it.
 //
-// The item is put and got as any memory. The turn word is written and read by atomic
-// operations alone, and hands the slot over: who fills or empties flushes before he passes
-// the turn on, who waits sees the turn before he begins.
+// The item is accessed by put and get. The turn word is accessed by atomic operations only, and
+// hands the slot over: a user that fills or empties the slot flushes before it increments the turn
+// word, and the next user reads the turn word before it begins.
 //
-// The slots are not the own rank's, so that waiting for a turn is looking at memory of
-// another rank. With a ticket there is one who looks at a slot, at most two.
+// Slots are on other ranks, so that waiting for a turn polls memory of another rank. Because of the
+// tickets at most two users poll a slot.
 type queue struct {
 	win   mpi.Win[uint64]
 	size  int // ranks
@@ -37,13 +37,13 @@ const (
 	slotSize = 1 + len(item{})
 )
 
-// item is what goes through the queue: a value, and a sum that shows if it has been torn.
+// item is an element of the queue: a value, and a checksum that shows whether it was torn.
 type item [2]uint64
 
 func itemOf(value uint64) item { return item{value, ^value * 0x9e3779b97f4a7c15} }
 
-// newQueue makes one with so many slots on each rank. It is empty, as memory of a window is
-// zero.
+// newQueue makes a queue with the given number of slots on each rank. It is empty, since memory
+// of a window is zero at first.
 func newQueue(world *mpi.Comm, slots int) (*queue, error) {
 	win, err := mpi.WinAllocate[uint64](world, firstSlot+slots*slotSize)
 	if err != nil {
@@ -63,10 +63,10 @@ func (q *queue) free() error {
 // user is a goroutine that uses the queue.
 type user struct {
 	*queue
-	waited int // how often it looked in vain
+	waited int // polls that found that it was not the turn
 }
 
-// slot is where a ticket leads to.
+// slot is the slot of a ticket.
 type slot struct {
 	rank, word int
 	turn       uint64 // of the turn word, when it is that ticket's
@@ -93,7 +93,7 @@ func (u *user) wait(kind int) (s slot, err error) {
 	}
 }
 
-// pass passes the turn on when the item has been put or got.
+// pass increments the turn word when the item has been put or got.
 func (u *user) pass(s slot) error {
 	if err := u.win.Flush(s.rank); err != nil {
 		return err
@@ -127,9 +127,9 @@ func (u *user) pop() (i item, err error) {
 	return i, err
 }
 
-// pause is what comes between two looks: there may be more ranks than cores, and who is
-// waited for needs one. Goroutines of one process get it by Gosched, others when this one
-// sleeps.
+// pause yields the core between two polls: there may be more ranks than cores, and the rank that
+// this one waits for needs a core. Goroutines of one process get it by Gosched, others when this
+// one sleeps.
 func pause(looks int) {
 	if looks < 20 {
 		runtime.Gosched()

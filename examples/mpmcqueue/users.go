@@ -58,7 +58,7 @@ func (c *consumer) consume() error {
 	}
 }
 
-// take checks that of each producer the numbers rise.
+// take checks that the numbers of each producer rise.
 func (c *consumer) take(value uint64) error {
 	from, number := value>>valueBits, value%(1<<valueBits)
 	if from >= uint64(c.size) || number <= c.latest[from] {

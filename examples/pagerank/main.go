@@ -1,6 +1,6 @@
 // Command pagerank finds the most important vertices of a directed graph: those to which
-// many point that are important themselves. Vertices are shared out over the ranks; the
-// rank of a vertex is in a window of its owner, and whoever points to it adds to that.
+// many important vertices point. Vertices are distributed over the ranks; the score of a vertex is
+// in a window of its owner, and owners of vertices that point to it add to the score.
 //
 //	go run ./cmd/halo run -n 4 ./examples/pagerank [-top N] [-steps N] [FILE]
 //

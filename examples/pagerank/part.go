@@ -12,7 +12,7 @@ const (
 	total   = 1 << 50
 	follow  = 85 // of 100 go along an edge, the rest anywhere
 	percent = 100
-	still   = total >> 36 // what changes by no more is at its end
+	still   = total >> 36 // a vertex that changes by no more has converged
 )
 
 // part is the vertices of one rank, and what it sends to the others in each step.
@@ -26,13 +26,13 @@ type part struct {
 	arrives mpi.Win[int64]
 	ranks   []int64
 
-	// What the own vertices give to others, those of each owner in a row. A vertex that
-	// several point to is there once.
+	// The shares that the own vertices give to others, grouped by owner. A vertex to which
+	// several edges lead has one entry.
 	shares []int64
 	to     []target
 }
 
-// target is a rank to which some edges lead, and to which of its vertices: a datatype.
+// target is a rank that owns vertices to which edges lead, with a datatype of those vertices.
 type target struct {
 	rank     int
 	from     int // in shares
@@ -197,7 +197,7 @@ func (p *part) give() (idle int64, err error) {
 	return idle, nil
 }
 
-// collect returns all ranks at rank 0, and ends what deal has made.
+// collect returns the scores of all vertices at rank 0, and frees what deal has made.
 func (p *part) collect() ([]int64, error) {
 	size := p.world.Size()
 	var all []int64
@@ -219,7 +219,7 @@ func (p *part) collect() ([]int64, error) {
 	return all, p.arrives.Free()
 }
 
-// same compares with what one process alone has computed.
+// same compares the scores with those of the serial computation.
 func same(g graph, got, want []int64, steps, alone int) error {
 	if steps != alone {
 		return fmt.Errorf("pagerank: %d steps, the serial run took %d", steps, alone)

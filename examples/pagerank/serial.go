@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// serial is the whole computation in one process, in the plainest way.
+// serial is the whole computation in one process, in the simplest way.
 func serial(g graph, steps int) (ranks []int64, taken int) {
 	n := len(g.names)
 	ranks = make([]int64, n)

@@ -29,7 +29,7 @@ func main() {
 func run(world *mpi.Comm, particles, steps int, out io.Writer) error {
 	if particles < 0 || steps < 0 {
 		if world.Rank() > 0 {
-			return nil // rank 0 says it, and Main ends the job
+			return nil // rank 0 reports it, and Main ends the job
 		}
 		return fmt.Errorf("particles: -particles is %d and -steps is %d, neither may be negative", particles, steps)
 	}

@@ -7,12 +7,11 @@ import (
 	"github.com/halo-mpi/halo/mpi"
 )
 
-// A particle is what moves from rank to rank. Where it is counts in parts of the
-// box, 2^32 from one side to the other: who leaves on the right overflows, and comes
-// back on the left.
+// A particle moves from rank to rank. Its position is in units of 2^-32 of the width of
+// the box: a particle that leaves on the right overflows, and enters on the left.
 //
-// mpi.Buf takes a slice of any struct of numbers, and finds out about the layout by
-// itself. The gap that the compiler leaves after Mass is not sent.
+// Calls of package mpi take slices of any struct of numbers, and find out about the layout
+// themselves. The gap that the compiler leaves after Mass is not sent.
 type particle struct {
 	ID     int64
 	Mass   uint8
@@ -27,8 +26,8 @@ type strip struct {
 	particles []particle
 }
 
-// newStrip makes those particles that begin in the strip of this rank. All ranks
-// throw the same dice.
+// newStrip makes the particles that begin in the strip of this rank. All ranks use the
+// same random numbers.
 func newStrip(world *mpi.Comm, particles int) *strip {
 	s := &strip{world: world}
 	r := rand.New(rand.NewPCG(2026, 1))
@@ -61,7 +60,7 @@ func (s *strip) fly() {
 // migrate sends the particles that have left the strip to their new owners, takes in
 // those that have come, and returns how many left.
 func (s *strip) migrate() (left int, err error) {
-	// Who stays, and how many go where.
+	// Keep the particles that stay, and count those for each other rank.
 	size := s.world.Size()
 	stay, leave := s.particles[:0], make([][]particle, size)
 	for _, p := range s.particles {
@@ -93,8 +92,7 @@ func (s *strip) migrate() (left int, err error) {
 	return len(send), nil
 }
 
-// totals are what collisions would not change either, and a sum over all there is
-// to know of each particle.
+// totals are conserved quantities, and a checksum of all fields of all particles.
 type totals struct {
 	count    int64
 	px, py   int64 // momentum
@@ -129,7 +127,7 @@ func (p particle) hash() int64 {
 	return int64(h)
 }
 
-// conserved says what has been lost.
+// conserved reports which quantity has changed.
 func conserved(before, after totals, particles int) error {
 	switch {
 	case before.count != int64(particles) || after.count != before.count:

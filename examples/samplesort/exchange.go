@@ -13,15 +13,15 @@ import (
 //  1. Each rank sorts its lines, and takes some of them at regular distances as a
 //     sample.
 //  2. The samples of all ranks, sorted, show how the lines of all are spread. At
-//     equal distances in them stand the splitters, one less than there are ranks.
+//     equal distances in them are the splitters, one less than there are ranks.
 //  3. Each rank sends the lines before the first splitter to rank 0, those between
 //     the first and the second to rank 1, and so on: one Alltoallv.
 //  4. Each rank merges what it has received, a sorted run from everybody.
 //
 // Distances are measured in bytes, so that ranks get equal shares of the memory,
-// not of the lines. Equal lines are ordered by where they stand in the input: so a
-// splitter can stand between them, and a million equal lines are spread as evenly
-// as any others. Only a line is never cut: who has one that is longer than a share
+// not of the lines. Equal lines are ordered by their position in the input: so a
+// splitter can be between them, and a million equal lines are distributed as evenly
+// as any others. Only lines are never cut: a rank with a line longer than a share
 // has more.
 //
 // A rank holds two copies of its share, one that it sends and one that it receives,

@@ -23,7 +23,7 @@ func main() {
 	mpi.Main(func(world *mpi.Comm) error {
 		err := run(world, os.Args[1:], os.Stdout)
 		if errors.Is(err, errElsewhere) {
-			return nil // Main says on the other rank what is wrong, and ends the job
+			return nil // Main reports the error of the other rank, and ends the job
 		}
 		return err
 	})
@@ -79,11 +79,11 @@ func run(world *mpi.Comm, args []string, out io.Writer) error {
 	return nil
 }
 
-// errElsewhere means that another rank has failed, and knows why.
+// errElsewhere means that another rank has failed, which reports why.
 var errElsewhere = errors.New("samplesort: another rank has failed")
 
-// agree is where the ranks tell each other whether they can go on. If one comes
-// with an error, all get one: the first of the failed ranks its own, the others
+// agree exchanges whether the ranks can continue. If one calls it with an error,
+// all get one: the first of the failed ranks its own, the others
 // errElsewhere. It is a barrier, too: nobody goes on before all have come.
 func agree(world *mpi.Comm, err error) error {
 	failed := world.Size()
@@ -119,7 +119,7 @@ others for another S. While it writes, OUTPUT is called OUTPUT.part.
 func parse(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("samplesort", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // every rank parses: one of them is to complain
+	flags.SetOutput(io.Discard) // every rank parses, but only one reports an error
 	flags.StringVar(&o.out, "o", "", "")
 	flags.IntVar(&o.lines, "lines", 1_000_000, "")
 	flags.Uint64Var(&o.seed, "seed", 1, "")

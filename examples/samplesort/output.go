@@ -12,8 +12,8 @@ import (
 // partial is what the output is called until it is known to be right.
 func partial(name string) string { return name + ".part" }
 
-// create makes the file, on rank 0, before the work: a path that cannot be written
-// is better known now.
+// create makes the file, on rank 0, before the work, so that a path that cannot be written
+// is reported at once.
 func create(world *mpi.Comm, name string) error {
 	if world.Rank() != 0 || name == "" {
 		return nil

@@ -51,7 +51,7 @@ func (r *result) add(line []byte) {
 
 // verify finds out whether the lines of all ranks are those that there were before,
 // and in order. It returns the summary of all and the bytes of the rank that has
-// most. All ranks come to the same verdict.
+// most. All ranks get the same result.
 func verify(world *mpi.Comm, before summary, after result) (all summary, fullest uint64, err error) {
 	sums := []uint64{
 		before.lines, before.bytes, before.hash,

@@ -2,8 +2,8 @@ package main
 
 import "github.com/halo-mpi/halo/mpi"
 
-// flushed: a tile is put, flushed, and announced by an empty message, as the standard has
-// it. The next rank says by one, too, that it has read the tile.
+// flushed puts a tile, flushes, and announces it by an empty message, with the means of the standard
+// only. The next rank answers with an empty message when it has read the tile.
 type flushed struct {
 	*pipe
 	win mpi.Win[uint64]

@@ -35,7 +35,7 @@ func main() {
 func run(world *mpi.Comm, o options, out io.Writer) error {
 	if o.tiles < 0 || o.bytes < 8 || o.depth < 1 || o.rounds < 1 {
 		if world.Rank() > 0 {
-			return nil // rank 0 says it, and Main ends the job
+			return nil // rank 0 reports it, and Main ends the job
 		}
 		return fmt.Errorf("signals: -tiles is %d, -bytes is %d, -depth is %d and -rounds is %d: want no negative ones, a number, a tile and a round",
 			o.tiles, o.bytes, o.depth, o.rounds)

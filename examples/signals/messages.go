@@ -2,7 +2,7 @@ package main
 
 import "github.com/halo-mpi/halo/mpi"
 
-// sent: tiles are messages. Receives for as many as there are slots are posted ahead.
+// sent sends tiles as messages. One receive for each slot is posted ahead.
 type sent struct {
 	*pipe
 	in, out  [][]uint64

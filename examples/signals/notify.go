@@ -2,10 +2,10 @@ package main
 
 import "github.com/halo-mpi/halo/mpi"
 
-// notified: a tile is put into the window of the next rank, and notifies it. When that has
-// read the tile it notifies back, by a put of nothing. Nobody sends a message, and nobody
-// waits for a put but who reads it. Each slot has a counter at either end, because
-// notifications have no order: that of a later tile may come first.
+// notified puts a tile into the window of the next rank, with a notification. When that rank has
+// read the tile, it notifies back by a put without data. No message is sent, and only the
+// reader waits for a put. Each slot has a counter at either end, because
+// notifications have no order: that of a later tile may arrive first.
 type notified struct {
 	*pipe
 	win  mpi.Win[uint64]

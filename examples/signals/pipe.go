@@ -25,10 +25,9 @@ func newPipe(world *mpi.Comm, o options) *pipe {
 	return p
 }
 
-// stream is how tiles go from rank to rank. There is room for some, the slots: tile i uses
-// slot i modulo their number, at both ends. A rank calls for each of them receive, space,
-// release and send. A rank without one before it does not receive nor release, the last
-// does not ask for space nor send.
+// stream is a method to pass tiles from rank to rank. Both ends have a number of slots: tile i uses
+// slot i modulo their number. A rank calls receive, space, release and send for each tile. The
+// first rank does not call receive and release, the last one does not call space and send.
 type stream interface {
 	receive(i int) ([]uint64, error) // tile i, when it is there
 	release(i int) error             // it has been read

@@ -40,7 +40,7 @@ func main() {
 func run(world *mpi.Comm, o options, out io.Writer) error {
 	if o.workers < 1 || !(o.tolerance > 0) || !(o.seconds >= 0) {
 		if world.Rank() > 0 {
-			return nil // rank 0 says it, and Main ends the job
+			return nil // rank 0 reports it, and Main ends the job
 		}
 		return fmt.Errorf("taskqueue: -workers is %d, -tolerance is %v and -seconds is %v: want a worker, and no negative ones", o.workers, o.tolerance, o.seconds)
 	}
@@ -145,7 +145,7 @@ func (q *queue) user(ordered bool) (*user, error) {
 	return u, err
 }
 
-// check compares what was found, when nobody works any more.
+// check compares the results after all workers have ended.
 func (q *queue) check(world *mpi.Comm, u *user, want result) error {
 	if err := q.win.FlushAll(); err != nil {
 		return err

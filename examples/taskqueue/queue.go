@@ -7,14 +7,14 @@ import "github.com/halo-mpi/halo/mpi"
 // often the slot was filled and emptied: it is 2*lap when a producer may fill it in that lap,
 // one more when a consumer may empty it.
 //
-// Who pushes or pops moves on a number of the queue, tail or head, by compare_and_swap, and
-// has the slot to himself until he passes the turn on. Filling a slot is a put of the task
-// and then an update of the turn, which must not come first, and emptying one is a get and
-// then an update. In an ordered view they are issued one after the other and nobody waits;
-// in another one there must be a flush between. The same goes for the number of open tasks,
-// which is raised before a task can be taken, and lowered when all that came of it is there.
+// To push or pop, a user increments a number of the queue, tail or head, by compare_and_swap, and
+// owns the slot until it updates the turn word. To fill a slot it puts the task and then updates
+// the turn, which must not happen first; to empty one it gets the task and then updates the turn.
+// In an ordered view these are issued one after the other without waiting; in other views a
+// flush must separate them. The same is true for the number of open tasks, which is increased before
+// a task can be taken, and decreased when all its results have arrived.
 //
-// Nobody ever waits for a turn: a queue that is full or empty is told at once.
+// Users never wait for a turn: push and pop report at once that the queue is full or empty.
 type queue struct{ win mpi.Win[int64] }
 
 // The words of the queue, each number in a cache line of its own.
@@ -85,7 +85,7 @@ func (u *user) move(word int, n int64) (bool, error) {
 	return u.old == n, err
 }
 
-// then lets what is issued next happen behind what was issued before.
+// then makes operations that are issued next happen after those that were issued before.
 func (u *user) then() error {
 	if u.ordered {
 		return nil
@@ -93,8 +93,8 @@ func (u *user) then() error {
 	return u.view.Flush(0)
 }
 
-// claim takes the next slot of a number of the queue, or reports false if it is not its
-// turn, which is so much more than that of the lap.
+// claim takes the next slot of head or tail, or reports false if the turn word of the slot is not
+// that of the lap plus the given offset.
 func (u *user) claim(word int, more int64) (slot int, ok bool, err error) {
 	for {
 		n, err := u.fetch(word)
@@ -107,7 +107,7 @@ func (u *user) claim(word int, more int64) (slot int, ok bool, err error) {
 			return 0, false, err
 		}
 		if now > turn {
-			continue // somebody else was here
+			continue // another user has taken it
 		}
 		if ok, err := u.move(word, n); ok || err != nil {
 			u.turn = turn + 1
@@ -116,7 +116,7 @@ func (u *user) claim(word int, more int64) (slot int, ok bool, err error) {
 	}
 }
 
-// pass gives the slot to whose turn it is next.
+// pass gives the slot to its next user.
 func (u *user) pass(slot int) error {
 	return u.view.Accumulate(slice(&u.turn), 0, slot+turnWord, mpi.Replace)
 }
@@ -158,7 +158,7 @@ func (u *user) pop() (t task, ok bool, err error) {
 	return t, true, u.view.Flush(0)
 }
 
-// done says that a task is done, and what it has found.
+// done records that a task is done, with its result.
 func (u *user) done(found, parts int64) error {
 	u.found, u.parts, u.none = found, parts, -1
 	if err := u.view.Accumulate(slice(&u.found), 0, areaWord, mpi.Sum); err != nil {
@@ -167,7 +167,7 @@ func (u *user) done(found, parts int64) error {
 	if err := u.view.Accumulate(slice(&u.parts), 0, partsWord, mpi.Sum); err != nil {
 		return err
 	}
-	if err := u.then(); err != nil { // who sees no open task must see all that was found
+	if err := u.then(); err != nil { // a user that sees no open task must see all results
 		return err
 	}
 	return u.view.Accumulate(slice(&u.none), 0, openWord, mpi.Sum)

@@ -14,7 +14,7 @@ const unit = 1.0 / (1 << 40)
 // whole is the interval from 0 to 1.
 var whole = task{0, 1 << 40}
 
-// f has a peak that is hard to integrate: most tasks come of what is near it.
+// f has a peak that is hard to integrate: most tasks are intervals near it.
 func f(x float64) float64 { return 1 / (1e-6 + (x-0.3)*(x-0.3)) / 1000 }
 
 // exact is the integral of f from 0 to 1.
@@ -76,8 +76,8 @@ func (u *user) work(tolerance float64) (tasks int, err error) {
 	}
 }
 
-// do integrates over t. Of intervals to be halved one half is another one's task, if the
-// queue has room for it.
+// do integrates over t. If an interval must be halved, one half becomes a task of the queue, if
+// that has room.
 func (u *user) do(t task, tolerance float64) (found result, err error) {
 	for {
 		area, good := t.area(tolerance)
@@ -100,7 +100,7 @@ func (u *user) do(t task, tolerance float64) (found result, err error) {
 // slice is the memory of one number as operations take it.
 func slice(n *int64) []int64 { return unsafe.Slice(n, 1) }
 
-// pause is what comes between two looks: there may be more goroutines than cores, on this
+// pause yields the core between two polls: there may be more goroutines than cores, on this
 // rank and on others.
 func pause(looks int) {
 	if looks < 20 {

@@ -22,7 +22,7 @@ func main() {
 	mpi.Main(func(world *mpi.Comm) error {
 		err := run(world, os.Args[1:], os.Stdout)
 		if errors.Is(err, errElsewhere) {
-			return nil // Main says on the other rank what is wrong, and ends the job
+			return nil // Main reports the error of the other rank, and ends the job
 		}
 		return err
 	})
@@ -65,11 +65,11 @@ func run(world *mpi.Comm, args []string, out io.Writer) error {
 	return report(out, table, opt.top, world.Size())
 }
 
-// errElsewhere means that another rank has failed, and knows why.
+// errElsewhere means that another rank has failed, which reports why.
 var errElsewhere = errors.New("wordcount: another rank has failed")
 
-// agree is where the ranks tell each other whether they can go on. If one comes
-// with an error, all get one: the first of the failed ranks its own, the others
+// agree exchanges whether the ranks can continue. If one calls it with an error,
+// all get one: the first of the failed ranks its own, the others
 // errElsewhere. A rank that simply returned would leave the others waiting for it.
 func agree(world *mpi.Comm, err error) error {
 	failed := world.Size()
@@ -103,7 +103,7 @@ Without files it counts a text of its own.
 func parse(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("wordcount", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // every rank parses: one of them is to complain
+	flags.SetOutput(io.Discard) // every rank parses, but only one reports an error
 	flags.IntVar(&o.top, "top", 10, "")
 	err := flags.Parse(args)
 	switch {

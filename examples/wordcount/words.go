@@ -79,8 +79,8 @@ func merge(world *mpi.Comm, words map[string]int) (table, error) {
 	return t, nil
 }
 
-// collect returns at rank 0 what all ranks have, one behind the other. Rank 0
-// cannot know how much that is: the lengths are gathered first.
+// collect concatenates the slices of all ranks at rank 0. Rank 0 does not know their
+// lengths, which are gathered first.
 func collect[T mpi.Elem](world *mpi.Comm, mine []T) ([]T, error) {
 	lengths := make([]int, world.Size())
 	if err := mpi.Gather(world, []int{len(mine)}, lengths, 0); err != nil {

@@ -11,19 +11,19 @@ import "github.com/halo-mpi/halo/mpi"
 //   - steal reads top, bottom and the task, and then moves top on by compare_and_swap. The
 //     task counts if that succeeds: then top was the same all the time, and a slot is not
 //     written again before top has passed it.
-//   - pop lowers bottom, and then looks at top: so a thief sees the lower bottom, or pop
-//     sees the higher top. For the last task both reach for top, and one gets it.
+//   - pop decrements bottom, and then reads top: so either a thief sees the lower bottom, or pop
+//     sees the higher top. For the last task both try to increment top, and one succeeds.
 //
-// All of it is right only if operations happen in this order, although they go to
-// different words: each is flushed before the next. And all words are accessed by atomic
-// operations alone. Of a slot that is not so much for the value, a thief that reads one
-// too late loses it anyway, but it may not be a race.
+// This is correct only if operations happen in this order, although they access
+// different words: each is flushed before the next. All words are accessed by atomic
+// operations only, the slots too: the compare_and_swap of a thief that reads a slot too late fails
+// anyway, but its read must not be a data race.
 type deque struct {
 	win      mpi.Win[uint64]
 	me       int
 	capacity uint64
-	bottom   uint64 // what the own one is
-	seen     uint64 // what the own top was, at least
+	bottom   uint64 // value of the own bottom word
+	seen     uint64 // lower bound of the own top
 
 	new, compare, old uint64 // of an operation on its way
 }
@@ -70,7 +70,7 @@ func (d *deque) store(word int, value uint64) error {
 	return d.win.Flush(d.me)
 }
 
-// pass moves top on from i, unless somebody else has.
+// pass increments top from i, unless another rank has.
 func (d *deque) pass(rank int, i uint64) (bool, error) {
 	d.compare, d.new = i, i+1
 	if err := d.win.CompareAndSwap(&d.new, &d.compare, &d.old, rank, topWord); err != nil {
@@ -119,8 +119,8 @@ func (d *deque) pop() (task uint64, ok bool, err error) {
 	return task, ok, d.store(bottomWord, d.bottom) // top has got there, too
 }
 
-// steal takes the task that was pushed first by a rank. Without success there was none, or
-// another one got it.
+// steal takes the oldest task of a rank. It fails if there is none, or if another rank
+// got it.
 func (d *deque) steal(victim int) (task uint64, ok bool, err error) {
 	top, err := d.load(victim, topWord)
 	if err != nil {

@@ -1,12 +1,12 @@
 // Command worksteal counts the ways to place queens on a board so that none attacks
-// another. Its ranks take work from each other, by atomic operations on a window: who has
-// none steals some, and who is stolen from takes no part in it.
+// another. Ranks without work steal it from others by atomic operations on a window; the victim
+// takes no part in it.
 //
 //	go run ./cmd/halo run -n 4 ./examples/worksteal [-queens N] [-deep N] [-slots N] [-seconds N]
 //
-// Rank 0 begins with the empty board. The tree below is irregular: nobody knows before who
-// will have how much. The count is compared with that of a search on one rank, and so is
-// the number of boards that were looked at. With -seconds the search is done again and
+// Rank 0 begins with the empty board. The tree below is irregular: the work of each rank cannot be
+// predicted. The count is compared with that of a search on one rank, and so is
+// the number of boards that were visited. With -seconds the search is done again and
 // again for so long.
 package main
 
@@ -49,7 +49,7 @@ func (o options) check() error {
 func run(world *mpi.Comm, o options, out io.Writer) error {
 	if err := o.check(); err != nil {
 		if world.Rank() > 0 {
-			return nil // rank 0 says it, and Main ends the job
+			return nil // rank 0 reports it, and Main ends the job
 		}
 		return err
 	}
@@ -59,8 +59,8 @@ func run(world *mpi.Comm, o options, out io.Writer) error {
 	}
 	serial := tally{}
 	board{}.search(o.queens, 0, nil, &serial)
-	// Nobody may look before there is a task. After a search nobody is late: each has seen
-	// that there is none, and the next one begins behind a barrier.
+	// No rank may search for tasks before there is one. After a search all ranks have found
+	// that no task is left, and the next search begins after a barrier.
 	searches, took := 0, 0.0
 	for again := true; again; searches++ {
 		if err := world.Barrier(); err != nil {
@@ -94,7 +94,7 @@ func run(world *mpi.Comm, o options, out io.Writer) error {
 func (w *worker) together(world *mpi.Comm, o options, number int, serial tally) error {
 	first := number % w.size
 	if w.me == first {
-		w.credit = 1 // so that others do not find that all is over, before it has begun
+		w.credit = 1 // so that others do not find zero before the search has begun
 		if _, err := w.owe(1); err != nil {
 			return err
 		}

@@ -11,11 +11,11 @@ import (
 // worker is a rank that searches: tasks of its own deque, the newest first, and those that
 // are oldest in others' when it has none, which are the largest.
 //
-// When all ranks are without a task the search is over. Rank 0 has a number that is never
-// less than the tasks there are: who makes tasks adds to it before, for many of them at
-// once, and keeps what is left as its credit; who is done with tasks has so much more of
-// it. Only who finds nothing to do gives its credit back. So the number is 0 once all have
-// done so, and never while there is a task.
+// The search is over when no rank has a task. Rank 0 has a number that is never
+// less than the number of tasks. A rank adds to it before it makes tasks, for many of them at
+// once, and keeps the rest as credit; each finished task adds to the rank's credit. A rank
+// that finds no work returns its credit. So the number is 0 when all have returned
+// their credit, and never while there is a task.
 type worker struct {
 	*deque
 	open    mpi.Win[int64] // the number, at rank 0
@@ -27,7 +27,7 @@ type worker struct {
 	stolen int
 }
 
-// loan is how much credit a worker takes when it has none.
+// loan is the credit that a worker takes when it has none.
 const loan = 512
 
 func newWorker(world *mpi.Comm, capacity int) (*worker, error) {
@@ -52,7 +52,7 @@ func (w *worker) free() error {
 	return w.deque.free()
 }
 
-// owe adds to the number at rank 0, and returns what it is then.
+// owe adds to the number at rank 0, and returns the new value.
 func (w *worker) owe(n int64) (int64, error) {
 	old, err := w.open.FetchOp(n, 0, 0, mpi.Sum)
 	return old + n, err
@@ -100,7 +100,7 @@ func (w *worker) add(b board) error {
 	return err
 }
 
-// next takes a task from where there is one, and reports false when there are none any more.
+// next takes a task of its own deque or of another one, and reports false when none is left.
 func (w *worker) next() (board, bool, error) {
 	task, ok, err := w.pop()
 	if err != nil || ok {
@@ -130,7 +130,7 @@ func (w *worker) next() (board, bool, error) {
 	}
 }
 
-// pause is what comes between two tries: there may be more ranks than cores. Ranks that are
+// pause yields the core between two attempts: there may be more ranks than cores. Ranks that are
 // goroutines of one process get one by Gosched, others when this one sleeps.
 func pause(tries int) {
 	if tries < 20 {
