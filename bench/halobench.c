@@ -25,7 +25,7 @@
  * reduce_local  Reduce_local of doubles by a sum, at every rank by itself
  * pack, unpack  Pack and Unpack of six layouts with the size as data
  * put, get, acc, getacc, fop, cas, fence, pscw, lock, mtflush, passive  see onesided.h
- * init       nothing but Init and Finalize: whoever starts the job takes the time
+ * init       only Init and Finalize: the program that starts the job takes the time
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -33,16 +33,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WARM_US 5e3      /* us a calibrating run must take before its count is believed */
-#define REP_US 20e3      /* us one measured run shall take */
+#define WARM_US 5e3      /* us that a calibrating run must take before its count is used */
+#define REP_US 20e3      /* intended us of one measured run */
 #define SLOW_US 40e3     /* us of a measured run after which one is enough */
 #define MIN_ITERS 4      /* iterations of a measured run, however slow */
 #define MAX_ITERS 10000000
 #define REPS 5           /* measured runs; odd, for the median */
 #define WINDOW 64        /* messages in flight in bw, bibw and msgrate */
-#define MATCH_US 50e3    /* us after which a deep queue is no longer taken from its worst end */
+#define MATCH_US 50e3    /* us after which the rest of a deep queue is emptied from its best end, untimed */
 #define MATCHES 5000     /* matches one measured run of matching shall make at least */
-#define CHUNK 64         /* posted receives matched between two looks at the clock */
+#define CHUNK 64         /* posted receives matched between two readings of the clock */
 #define MAX_SIZES 64
 
 #define ACK 2            /* tag of acknowledgements */
@@ -229,7 +229,7 @@ int main(int argc, char **argv)
     int count = 0;
     const char *name = argc > 1 ? argv[1] : "";
 
-    /* Only what needs threads pays for them. */
+    /* Only benchmarks that use threads initialise MPI for them. */
     if (!strcmp(name, "mtflush")) {
         int level;
         MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
@@ -314,7 +314,7 @@ int main(int argc, char **argv)
         onesided(name, table[b].loop, sizes, count);
 #ifdef MPICH_VERSION
         if (!strcmp(fabric, "tcp")) {
-            /* MPICH's Finalize hangs now and then after this; all has been said. */
+            /* MPICH's Finalize sometimes hangs after this; all results are printed. */
             MPI_Barrier(MPI_COMM_WORLD);
             _exit(0);
         }

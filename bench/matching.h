@@ -5,9 +5,9 @@
  *
  * unexpected: rank 0 receives tags depth-1, depth-2, ...: the queue's worst
  * end first. posted: rank 1 sends them in that order. Each match of a linear
- * queue then looks at everything before it. Once MATCH_US have gone by the
- * rest is taken from the good end, untimed, so that what is measured at a
- * depth is a queue that is about that deep.
+ * queue then examines all entries before it. When MATCH_US have passed, the
+ * rest is taken from the best end and not timed, so that the queue is about as
+ * deep as stated for all that is measured.
  */
 static MPI_Request *requests; /* depth + 1 */
 static long *values;
@@ -31,8 +31,8 @@ static double unexpected(long depth, long *matches)
         MPI_Waitall(depth + 1, requests, MPI_STATUSES_IGNORE);
         return 0;
     }
-    /* The control message comes behind all others, and its receive is posted
-     * before they come: when it is complete, they are in the queue. */
+    /* The control message is sent after all others, and its receive is posted
+     * first: when it is complete, the others are in the queue. */
     MPI_Irecv(NULL, 0, MPI_BYTE, 1, depth, MPI_COMM_WORLD, &requests[depth]);
     MPI_Send(NULL, 0, MPI_BYTE, 1, depth, MPI_COMM_WORLD);
     MPI_Wait(&requests[depth], MPI_STATUS_IGNORE);
@@ -68,7 +68,7 @@ static double posted(long depth, long *matches)
         }
     }
     for (long i = 0; i < depth; i++) {
-        values[i] = -1; /* not what the round before has left */
+        values[i] = -1; /* unlike the value of the round before */
         MPI_Irecv(&values[i], 8, MPI_BYTE, 1, i, MPI_COMM_WORLD, &requests[i]);
     }
     double t = now(), dt = 0;

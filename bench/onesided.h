@@ -12,7 +12,7 @@
  *            sees, mrate what all of them do
  * passive    see passive.h
  *
- * Before and after a loop is measured the memory is looked at.
+ * The memory is checked before and after a loop is measured.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -56,7 +56,7 @@ static const struct element *find_element(const char *name)
     return NULL;
 }
 
-/* put_number writes a number as one element; what the sum of so many ones is. */
+/* put_number writes a number, the sum of so many ones, as one element. */
 static void put_number(void *at, long v)
 {
     if (element->kind == 'i') {
@@ -76,7 +76,7 @@ static void fill(char *at, long bytes, long v)
         put_number(at + i, v);
 }
 
-/* pattern is what is put and got: no two neighbours are the same. */
+/* pattern fills memory for puts and gets: adjacent bytes differ. */
 static char pattern(long i) { return i * 7 + i / 251 + 1; }
 
 static void open_window(const char *kind, long bytes)
@@ -128,8 +128,8 @@ static void close_window(const char *kind)
 /* reads says whether a benchmark moves data to rank 0. */
 static int reads(const char *name) { return !strcmp(name, "get") || !strcmp(name, "lockget"); }
 
-/* inspect looks whether rank 1's memory (for get and friends rank 0's buffer) holds
- * what it should. */
+/* inspect checks the contents of rank 1's memory, or of rank 0's buffer for operations
+ * with a result. */
 static void inspect(const char *name)
 {
     long count[2] = {total, 0};
@@ -167,8 +167,8 @@ static void inspect(const char *name)
         fail(name, ": the memory does not hold what was put, got or summed");
 }
 
-/* checked measures a loop, and looks at the memory before and behind. Behind not for
- * sums of narrow elements: those of Open MPI 4.1 do not wrap, they stop at 127. */
+/* checked measures a loop, and checks the memory before and after it; not after it for
+ * sums of narrow elements, since those of Open MPI 4.1 saturate at 127. */
 static double checked(const char *name, void (*loop)(long))
 {
     loop(3);
@@ -291,7 +291,7 @@ static void onesided(const char *name, void (*loop)(long), const long *sizes, in
             most = sizes[s];
     if (posix_memalign((void **)&sendbuf, 4096, most) || posix_memalign((void **)&recvbuf, 4096, most))
         fail("out of memory", "");
-    memset(sendbuf, 0, most); /* or else all of it is the kernel's one page of zeros */
+    memset(sendbuf, 0, most); /* pages that were never written are all the kernel's page of zeros */
     memset(recvbuf, 0, most);
     if (loop == pscw_epochs) {
         MPI_Group world;

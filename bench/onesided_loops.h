@@ -1,6 +1,6 @@
 /*
- * A part of onesided.h: the loops. Where only rank 0 is named, rank 1 has gone on to the
- * barrier behind the loop, and waits there: it is attentive.
+ * A part of onesided.h: the loops. If a loop is for rank 0 only, rank 1 waits in the
+ * barrier after the loop: it is attentive.
  */
 
 static void put_flush(long n)
@@ -80,7 +80,7 @@ static void fetch_and_op(long n)
     }
 }
 
-/* compare_and_swap counts up: every swap must find what the one before has left. */
+/* compare_and_swap counts up: each swap must find the value of the one before. */
 static void compare_and_swap(long n)
 {
     if (rank)

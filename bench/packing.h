@@ -28,8 +28,8 @@ static void unpack(long n)
     }
 }
 
-/* type: a part of an array, of size times size elements: made, committed and freed; and what is
- * asked of it. */
+/* type: a part of an array, of size times size elements, is made, committed, queried and
+ * freed. */
 static void make_types(long n)
 {
     int whole[2] = {100, 100}, part[2] = {size, size}, starts[2] = {5, 5};

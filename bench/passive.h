@@ -2,9 +2,9 @@
  * A part of onesided.h: passive. Rank 1 computes, and does not call MPI for busy_ms,
  * while rank 0 does up to -ops operations of one byte or one element, each flushed; it
  * ends after half of that time. An operation is early when it was complete before the
- * target's computing ended, by the clock that the processes of a machine share. Before,
- * the same with a target that waits in a barrier: it is attentive. Latencies are medians;
- * the clock is looked at once in a batch of operations that takes about BATCH_US.
+ * target's computing ended, by the clock that the processes of a machine share. The same is
+ * measured first with a target that waits in a barrier: it is attentive. Latencies are medians;
+ * the clock is read once in a batch of operations that takes about BATCH_US.
  */
 #define BATCH_US 2.0
 #define MAX_BATCH 64

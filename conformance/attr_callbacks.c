@@ -1,7 +1,7 @@
 /*
  * attr_callbacks: attributes of communicators, datatypes and windows (MPI-5, 7.7): callbacks
- * for copies and deletions get what they are to get, what they return counts, predefined
- * attributes are there, and a keyval that was freed lives on with its attributes.
+ * for copies and deletions get the specified arguments, their results take effect, predefined
+ * attributes exist, and a keyval that was freed exists until its last attribute is deleted.
  */
 #include "check.h"
 

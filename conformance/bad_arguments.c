@@ -1,4 +1,4 @@
-/* Null pointers where something is to go, and numbers out of range (Halo). */
+/* Null pointers for results, and numbers out of range (Halo). */
 #include "check.h"
 
 int main(int argc, char **argv) {

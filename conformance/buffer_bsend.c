@@ -1,6 +1,6 @@
 /*
- * buffer_bsend: buffers for messages in buffered mode (MPI-5, 3.6) are given back as they
- * were attached, after all messages in them have been sent.
+ * buffer_bsend: detaching a buffer for messages in buffered mode (MPI-5, 3.6) returns what was
+ * attached, after all messages in it have been sent.
  */
 #include "check.h"
 

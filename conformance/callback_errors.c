@@ -1,11 +1,11 @@
-/* Functions of the program that themselves make wrong calls, or fail: what they get back is
- * theirs, what they return is the call's, and the library goes on (Halo). */
+/* Functions of the program that make wrong calls themselves, or fail: they get the errors of their
+ * calls, their result becomes that of the outer call, and the library continues to work (Halo). */
 #include "check.h"
 
 static int handled, nested, inside; /* calls of handlers, of them within one, and how deep we are */
 
-/* A handler that makes wrong calls on the same object, whose handler is then called for those,
- * and right ones. */
+/* A handler that makes correct and wrong calls on the same object. The object's handler is called
+ * for the wrong ones. */
 static void on_comm(MPI_Comm *comm, int *code, ...) {
 	int v = 0, n = -1;
 	handled++;
@@ -23,7 +23,7 @@ static void on_comm(MPI_Comm *comm, int *code, ...) {
 	inside = 0;
 }
 
-/* A handler that takes itself away and frees its object's handle. */
+/* A handler that removes itself from its object and frees the object's handle. */
 static void on_last(MPI_Comm *comm, int *code, ...) {
 	(void)code;
 	handled++;

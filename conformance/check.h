@@ -1,4 +1,4 @@
-/* What the programs of this folder share: they say what is wrong, or "no errors", and run
+/* Declarations for the programs of this folder, which print what is wrong, or "no errors", and run
  * on any MPI. */
 #ifndef CHECK_H
 #define CHECK_H

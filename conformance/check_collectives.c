@@ -1,6 +1,6 @@
-/* Members of collectives that have elements of different types, or name different roots: errors
- * of both in the checking mode, for the right call; without it, and of what may differ, none.
- * The communicator can be used on (Halo). */
+/* Members of collectives have elements of different types, or name different roots. In checking
+ * mode both get an error, for the right call; without it, and for arguments that may differ, there is
+ * none. The communicator can be used afterwards (Halo). */
 #include "check.h"
 
 static int checking;
@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
 		expect(code, MPI_ERR_ROOT, "MPI_Bcast of two roots");
 	}
 
-	/* What sloppy programs do. */
+	/* Differences that are common in programs and harmless. */
 	int kept = checking;
 	checking = 0;
 	code = odd ? MPI_Bcast(c, 8, MPI_BYTE, 0, MPI_COMM_WORLD) : MPI_Bcast(c, 8, MPI_CHAR, 0, MPI_COMM_WORLD);

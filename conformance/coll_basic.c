@@ -1,4 +1,4 @@
-/* Each collective, with values that tell who sent what; derived types among them. */
+/* Each collective, with values that identify sender and element; derived types among them. */
 #include "check.h"
 
 int main(int argc, char **argv) {

@@ -1,7 +1,7 @@
 /*
  * coll_errors: wrong arguments of collectives give the class of the standard (MPI-5, 9.4),
- * on a communicator whose errors return; and what counts at the root only is not looked at
- * elsewhere.
+ * on a communicator whose errors return; arguments that are significant at the root only are
+ * ignored at other members.
  */
 #include "check.h"
 
@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 	FAILS(MPI_Reduce(&one, all, -1, MPI_INT, MPI_SUM, 0, c), MPI_ERR_COUNT);
 	FAILS(MPI_Gather(&one, 1, MPI_INT, NULL, 1, MPI_INT, 0, c), MPI_ERR_BUFFER);
 	FAILS(MPI_Allgather(&one, 1, MPI_INT, all, -1, MPI_INT, c), MPI_ERR_COUNT);
-	/* One buffer for both sides, and it is not said. */
+	/* One buffer for both sides, without MPI_IN_PLACE. */
 	FAILS(MPI_Allreduce(&one, &one, 1, MPI_INT, MPI_SUM, c), MPI_ERR_BUFFER);
 	FAILS(MPI_Scan(&one, &one, 1, MPI_INT, MPI_SUM, c), MPI_ERR_BUFFER);
 	FAILS(MPI_Alltoall(all, 1, MPI_INT, all, 1, MPI_INT, c), MPI_ERR_BUFFER);
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 	FAILS(MPI_Allgather(NULL, 0, MPI_INT, NULL, 0, MPI_INT, c), MPI_SUCCESS);
 	FAILS(MPI_Alltoall(all, 0, MPI_INT, all, 0, MPI_INT, c), MPI_SUCCESS);
 
-	/* Elsewhere than at the root anything goes. */
+	/* Members other than the root may pass any value. */
 	int *nowhere = (int *)8;
 	MPI_Datatype no = MPI_DATATYPE_NULL;
 	int root = 0;
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 	}
 	CHECK(one == me);
 
-	/* What does not fit: somebody learns. */
+	/* Sizes that do not match: at least one member gets an error. */
 	if (n > 1) {
 		int code = MPI_Bcast(two, me == 0 ? 2 : 1, MPI_INT, 0, MPI_COMM_WORLD), failed = code != MPI_SUCCESS, any;
 		MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_LOR, MPI_COMM_SELF);

@@ -1,6 +1,6 @@
 /*
  * coll_in_place: MPI_IN_PLACE of every collective that takes it (MPI-5, chapter 6): the data
- * is where the result goes, and the arguments that it stands for are not looked at.
+ * are in the result buffer, and the arguments of the other buffer are ignored.
  */
 #include "check.h"
 

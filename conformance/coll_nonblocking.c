@@ -1,4 +1,4 @@
-/* Many nonblocking collectives at a time, completed in another order than begun. */
+/* Many nonblocking collectives at a time, completed in another order than they were started in. */
 #include "check.h"
 
 int main(int argc, char **argv) {

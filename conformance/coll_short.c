@@ -1,10 +1,10 @@
 /*
  * coll_short: random histories of blocking collectives, most of them short, among others that
  * are long, nonblocking, in place or of derived datatypes at some of the members, with members
- * that are late, on communicators that come and go, and on two at once in two threads.
+ * that are late, on communicators that are made and freed, and on two at once in two threads.
  *
  * coll_short [seed operations [digest]]: with a third argument rank 0 also prints a digest of
- * all results, which has to be the same whatever way collectives take.
+ * all results, which must be the same for all algorithms.
  */
 #include "check.h"
 

@@ -1,5 +1,5 @@
 /* Two threads of a process are in blocking collectives on one communicator at once, which is an
- * error of the program: the one that comes second hears of it, and nothing else happens. Then many
+ * error of the program: the second call fails, and has no other effect. Then many threads
  * do so, and each call either fails or has the right result. */
 #define _GNU_SOURCE
 #include "check.h"
@@ -44,7 +44,7 @@ static void *rival(void *number) {
 	return NULL;
 }
 
-/* Rank 0 makes two calls at once. Nobody else comes before one of the two has failed. */
+/* Rank 0 makes two calls at once. No other rank calls before one of the two has failed. */
 static void clash(int a, int b) {
 	int winner;
 	if (rank > 0) {

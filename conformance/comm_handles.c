@@ -1,6 +1,6 @@
 /*
- * comm_handles: communicators and groups (MPI-5, chapter 7): how they are made, compared,
- * named and freed, what null and freed handles give.
+ * comm_handles: communicators and groups (MPI-5, chapter 7): they are made, compared,
+ * named and freed; null and freed handles are errors.
  */
 #include "check.h"
 

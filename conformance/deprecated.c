@@ -1,5 +1,5 @@
-/* What MPI-3.0 removed and the standard ABI does not have is in a library of its own, and
- * does what its replacements do (DEP-01). Link with -lmpi_compat. */
+/* Procedures that MPI-3.0 removed and the standard ABI does not have are in a library of their own,
+ * and do the same as their replacements (DEP-01). Link with -lmpi_compat. */
 #include "check.h"
 #ifdef MPI_ABI_VERSION
 #include <mpi_compat.h>

@@ -1,4 +1,4 @@
-/* What a program can ask about where it runs, and classes and texts of errors. */
+/* Queries of the environment, and classes and texts of errors. */
 #include "check.h"
 
 int main(int argc, char **argv) {

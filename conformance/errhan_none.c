@@ -1,7 +1,7 @@
 /*
- * errhan_none: whose handler hears of errors (MPI-5, 9.3). A call with a communicator raises
- * them there, whatever is wrong with it. What belongs to no object goes to MPI_COMM_SELF, and
- * where nothing was set there, to MPI_COMM_WORLD, as programs of MPI-3 and before have it.
+ * errhan_none: the error handler that is called (MPI-5, 9.3). An error of a call with a communicator
+ * is raised on it, whichever argument is wrong. Errors without an object are raised on
+ * MPI_COMM_SELF, and if no handler was set there, on MPI_COMM_WORLD, as before MPI-4.
  */
 #include "check.h"
 

@@ -1,5 +1,5 @@
-/* Ways to end that are not MPI_Finalize: the job ends as a whole, with the status of the one
- * that has, and says why (Halo). */
+/* Processes that end without MPI_Finalize: the whole job ends, with the status of the first such
+ * process, and the launcher says why (Halo). */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>

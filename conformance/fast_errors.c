@@ -1,6 +1,6 @@
 /*
- * fast_errors prints the class of the error of each call that is wrong, or that looks as if
- * it were, one a line. The same line comes from every way that a call can take.
+ * fast_errors prints the class of the error of calls that are wrong, or nearly wrong, one a
+ * line. The lines must be the same for all paths of a call.
  */
 #include <mpi.h>
 #include <stdint.h>

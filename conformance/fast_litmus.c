@@ -1,12 +1,12 @@
 /*
- * fast_litmus: what is complete at the target is seen by whoever looks afterwards, in tests
- * of two processes and no other synchronisation (MPI-5, 12.5.4 and 12.7).
+ * fast_litmus: operations that are complete at the target are visible to later reads, in tests
+ * of two processes without other synchronisation (MPI-5, 12.5.4 and 12.7).
  *
  *   store buffers     each puts to its own place, flushes and gets the other's: one of the
  *                     two sees what the other has put
- *   message passing   data, flush, flag; who sees the flag sees the data
+ *   message passing   data, flush, flag; a process that sees the flag sees the data
  *   the same with stores and loads of the own memory and MPI_Win_sync on one side
- *   coherence         what counts up is never seen to go back
+ *   coherence         a counter is never seen to decrease
  *
  * fast_litmus [rounds]; two processes
  */

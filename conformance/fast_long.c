@@ -2,15 +2,15 @@
  * fast_long: accumulates of some bytes to some ten KiB, of all types and operations, aligned or
  * not, and MPI_Reduce_local.
  *
- *   alone     each process in memory of its own at each rank, beside a copy that MPI_Reduce_local
- *             keeps up to date: what is fetched, and what stands there, is the same
+ *   alone     each process uses memory of its own at each rank, and updates a copy with
+ *             MPI_Reduce_local: fetched values and the final memory are the same
  *   together  two threads of each process in the same elements, with long accumulates among
  *             single elements and derived datatypes: no sum is lost, and each value of an element
  *             is fetched once (MPI-5, 12.7.1: accumulates are atomic element by element)
  *
  * fast_long [seed operations [digest]]: with a third argument there are NaNs among the numbers,
- * and rank 0 also prints a digest of all results, which has to be the same whatever way
- * operations take.
+ * and rank 0 also prints a digest of all results, which must be the same for all paths of
+ * operations.
  */
 #include "check.h"
 

@@ -1,8 +1,8 @@
 /*
  * fast_mixed: threads of several processes mix, on the same memory, operations of single
  * elements with long accumulates, and puts and gets of all lengths with those of derived
- * datatypes, in epochs of every kind. What is summed must be exact, what was put must be
- * there (MPI-5, 12.7.1: accumulates are atomic element by element, whichever call makes them).
+ * datatypes, in epochs of every kind. Sums must be exact, and the data of puts must have
+ * arrived (MPI-5, 12.7.1: accumulates of all calls are atomic element by element).
  *
  * fast_mixed [rounds]
  */

@@ -1,8 +1,8 @@
 /*
  * fast_random: each process runs a random program of one-sided operations, of all types and
- * predefined operations, short and long, aligned or not, on memory that it has to itself in
- * the window of each rank, beside a copy of that memory which it changes by itself. What is
- * fetched, and what stands there in the end, must be the same (MPI-5, 12.3 and 6.9.2).
+ * predefined operations, short and long, aligned or not, on memory that only it uses in
+ * the window of each rank, and applies the same operations to a copy of that memory. Fetched
+ * values and the final memory must be the same (MPI-5, 12.3 and 6.9.2).
  *
  * fast_random [seed [operations]]
  */

@@ -1,5 +1,5 @@
-/* Each rank in turn wakes all others, with as few descriptors as the argument says; what it keeps
- * of those for peers leaves some for the program. */
+/* Each rank in turn wakes all others, with the limit of descriptors that the argument gives. The
+ * descriptors that the library keeps for peers leave some for the program. */
 #define _GNU_SOURCE
 #include "check.h"
 

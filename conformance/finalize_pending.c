@@ -1,6 +1,6 @@
-/* MPI_Finalize with something left undone, which an argument names. Of requests and messages
- * it fails with MPI_ERR_PENDING, and nothing has happened: they can be completed still. All
- * else is no obstacle (Halo). With the argument "fatal" before it errors are. */
+/* MPI_Finalize while something, which an argument names, is not complete. With pending requests
+ * and messages it fails with MPI_ERR_PENDING and has no effect: they can still be completed. Other
+ * objects are no obstacle (Halo). With the argument "fatal" before it errors are fatal. */
 #include "check.h"
 
 enum { long_message = 1 << 18 };

@@ -1,5 +1,5 @@
-/* Many threads make their first call at once: each sleeps until it is let in, and does not
- * look again and again. An argument is how often each may sleep. */
+/* Many threads make their first call at once: each sleeps until it is admitted, and does not
+ * poll. An argument bounds the number of sleeps of each. */
 #define _GNU_SOURCE
 #include "check.h"
 

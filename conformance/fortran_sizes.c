@@ -1,5 +1,5 @@
-/* What a Fortran library tells of its compiler before MPI_Init holds for the types of Fortran;
- * what cannot be, comes again, or comes too late is MPI_ERR_ABI and changes nothing
+/* The sizes that a Fortran library sets before MPI_Init are those of the types of Fortran;
+ * values that are not supported, a second call, and a late call are MPI_ERR_ABI and change nothing
  * (MPI-5, chapter 20; Halo). */
 #include "check.h"
 #include <stdint.h>

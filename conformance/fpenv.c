@@ -8,8 +8,8 @@
  *   fpenv traps           calls with every trap enabled; results are exact, so that no sum traps
  *   fpenv callbacks       functions of the program see its environment
  *
- * With MPIX_HANDLE_SYNC in mpi.h what only Halo promises is looked at, too: a reduction that was
- * begun in one environment and ends in another is made in the first.
+ * With MPIX_HANDLE_SYNC in mpi.h it also checks what only Halo promises: a reduction that
+ * begins in one environment and ends in another is computed in the first.
  */
 #include "check.h"
 #include "fpenv.h"

@@ -1,5 +1,5 @@
-/* Objects of every kind come and go again and again, their number an argument, and leave no
- * memory (Halo). A second argument names the only kind to be made. */
+/* Objects of every kind are made and freed repeatedly, as often as an argument says, and leak no
+ * memory (Halo). A second argument restricts it to one kind. */
 #include "check.h"
 
 enum { limit = 2048 }; /* of growth in a round, in pages: 8 MiB */

@@ -1,6 +1,6 @@
 /*
- * info_strings: infos (MPI-5, chapter 10): keys and values come back as they were set, cut
- * off where there is no room; and classes of what is wrong.
+ * info_strings: infos (MPI-5, chapter 10): keys and values are returned as they were set, truncated
+ * if the buffer is too short; and classes of errors.
  */
 #include "check.h"
 

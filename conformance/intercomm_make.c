@@ -1,5 +1,5 @@
-/* Intercommunicators: made by leaders over a peer communicator with traffic on it, what
- * tells of them, messages, and what is made of them. */
+/* Intercommunicators: creation by leaders over a peer communicator with traffic on it, queries,
+ * messages, and communicators that are made from them. */
 #include "check.h"
 
 static int low;

@@ -1,7 +1,7 @@
 /*
  * leave_callback: leaves a function that the library has called, an error handler or an operation,
- * by an exception or by longjmp: the first argument says which. With "jump" the second one is how
- * often, and what is printed is by how many KiB the process's data have grown.
+ * by an exception or by longjmp, as the first argument says. With "jump" the second argument is the
+ * number of repetitions, and the program prints the growth of its data in KiB.
  */
 #include <csetjmp>
 #include <cstdio>

@@ -1,4 +1,4 @@
-/* Makes one error, by the name of what is wrong, whose message a test reads. */
+/* Makes the error that an argument names; a test reads its message. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Synchronisation objects in C: each function, the constants, numbers for Fortran, where
- * handles may go, and what is refused (SYN-05..SYN-12, SYN-15, SYN-17, SYN-22..SYN-24, SYN-27,
+/* Synchronisation objects in C: each function, the constants, numbers for Fortran, the calls that
+ * take handles, and those that refuse them (SYN-05..SYN-12, SYN-15, SYN-17, SYN-22..SYN-24, SYN-27,
  * SYN-34, SYN-36..SYN-39). */
 #include "check.h"
 

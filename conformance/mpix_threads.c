@@ -1,6 +1,6 @@
-/* Threads with operations of their own: with mpi_win_scope "thread" a flush covers those of the
- * calling thread, by the one window that all of them use (QV-01..QV-05, QV-40, E3-13, E3-14,
- * ENV-10). Threads come and go, and go on with what others have left. */
+/* Threads with operations of their own: with mpi_win_scope "thread" a flush covers the operations of
+ * the calling thread, although all threads use one window (QV-01..QV-05, QV-40, E3-13, E3-14,
+ * ENV-10). Threads start and end, and continue what others have left. */
 #include "check.h"
 #include <pthread.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Calls before MPI_Init and after MPI_Finalize. Without an argument: those that are allowed,
- * and what they give. "before CALL" and "after CALL": one that is not, which ends the process,
- * or returns MPI_ERR_OTHER if errors were chosen to return (Halo). */
+ * and their results. "before CALL" and "after CALL": one that is not allowed, which ends the process,
+ * or returns MPI_ERR_OTHER if the first error handler returns (Halo). */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

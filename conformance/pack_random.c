@@ -1,8 +1,8 @@
 /*
  * pack_random: MPI_Pack and MPI_Unpack of vectors of all shapes, and of random types, nested up
- * to four deep, of a few bytes and of many, at positions of all kinds, move the bytes that the
- * typemap says, in its order, and no other (MPI-5, 5.1 and 5.2). The typemap is kept beside, as
- * blocks.
+ * to four deep, of a few bytes and of many, at positions of all kinds, move the bytes of the
+ * typemap, in its order, and no others (MPI-5, 5.1 and 5.2). The program keeps the typemap as a list
+ * of blocks.
  *
  * pack_random [seed [types]]
  */

@@ -1,4 +1,4 @@
-/* Persistent requests begin again and again; inactive ones are complete. */
+/* Persistent requests are started repeatedly; inactive ones count as complete. */
 #include "check.h"
 
 int main(int argc, char **argv) {

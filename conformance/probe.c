@@ -1,4 +1,4 @@
-/* Probe, Iprobe, Mprobe and Improbe tell of a message; a matched one is received once. */
+/* Probe, Iprobe, Mprobe and Improbe find a message; a matched one is received once. */
 #include "check.h"
 
 static void from(int n, int tag) {

@@ -1,6 +1,6 @@
-/* Children that run no other program: they may do little, as in any program with threads, but
- * that they do; the parent's communication does not suffer, whatever signal or status they end
- * with. Children of other threads, and ones made while messages are under way. */
+/* Children that run no other program may do little, as in any program with threads, but
+ * that works; the parent's communication is not affected, whatever signal or status they end
+ * with. The same for children of other threads, and children made while messages are under way. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>

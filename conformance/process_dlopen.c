@@ -1,4 +1,4 @@
-/* The library opened late, with everything found by name: what languages other than C do. */
+/* The library is loaded late, and all symbols are found by name, as languages other than C do. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,4 +1,4 @@
-/* Children that run other programs are no business of the library's: fork and exec, system
+/* The library does not interfere with children that run other programs: fork and exec, system
  * and popen, before, between and after calls. */
 #define _GNU_SOURCE
 #include <mpi.h>

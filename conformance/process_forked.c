@@ -1,8 +1,8 @@
 /*
  * process_forked: a child of fork that calls MPI. "put", "send", "barrier", "init" and
- * "wild" (a window over memory that is not there) call it, and the child ends or, where errors
- * return from the start, gets MPI_ERR_OTHER; "exit" only asks whether there is anything to
- * finalise. The parent goes on as if nothing had been.
+ * "wild" (a window over memory that is not mapped) call it, and the child ends or, if the first
+ * error handler returns, gets MPI_ERR_OTHER; "exit" only asks whether MPI must be finalised. The
+ * parent is not affected.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Handlers of the program for SIGUSR2, SIGCHLD, SIGPROF and SIGPIPE, before MPI_Init and after
  * it, on the thread's stack and on one of their own; signals arrive in the middle of calls, also
- * by a timer, and a broken pipe of the program is its own affair. */
+ * by a timer, and the program handles its broken pipes itself. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>

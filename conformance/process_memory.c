@@ -1,5 +1,5 @@
-/* Prints how much memory rank 0 shares with nobody, in KiB: anonymous pages, so that pages of
- * files that the kernel has still to write do not count. */
+/* Prints the private memory of rank 0 in KiB: anonymous pages only, so that pages of files that the
+ * kernel has not written yet do not count. */
 #include <mpi.h>
 #include <stdio.h>
 

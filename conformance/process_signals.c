@@ -1,5 +1,5 @@
-/* A program's own handlers of SIGSEGV and SIGUSR1, set before MPI_Init and after it, are
- * called with what is theirs, on any thread, and communication goes on. */
+/* A program's own handlers of SIGSEGV and SIGUSR1, set before MPI_Init and after it, get the
+ * signals of the program, on any thread, and communication continues. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>

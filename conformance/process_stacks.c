@@ -1,5 +1,5 @@
 /*
- * process_stacks: threads with the smallest stack that there may be send, receive and reduce; Go's
+ * process_stacks: threads with the smallest possible stack send, receive and reduce; Go's
  * part of a call has a stack of its own.
  */
 #include <limits.h>

@@ -1,6 +1,6 @@
-/* Threads that come and go: many one after the other, detached ones, ones that end by
- * pthread_exit, and one that is cancelled outside of calls; each makes calls and tells nobody of
- * its end. At last the main thread ends by pthread_exit, and another one finalises. */
+/* Threads that start and end: many one after the other, detached ones, ones that end by
+ * pthread_exit, and one that is cancelled outside of calls; each makes calls, and ends without
+ * notice to the library. Finally the main thread ends by pthread_exit, and another one finalises. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* A process that has used shared memory in every way, for tools that walk through all that it
- * has mapped: with an argument rank 0 tells its number and all wait until they are killed. */
+/* A process that has used shared memory in every way, for tools that read all its mappings: with
+ * an argument rank 0 prints its process id and all wait until they are killed. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Requests of operations with windows among others, in every call that completes requests: most
+/* Requests of one-sided operations, and others, in every call that completes requests: most
  * are complete when the call that starts them returns. */
 #include "check.h"
 

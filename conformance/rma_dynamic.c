@@ -1,4 +1,4 @@
-/* A dynamic window: memory comes and goes, and is found by its absolute address. */
+/* A dynamic window: memory is attached and detached, and accessed by its absolute address. */
 #include "check.h"
 
 int main(int argc, char **argv) {

@@ -1,5 +1,5 @@
-/* What is wrong with windows and accesses is an error of its class, nothing is changed, and
- * nothing crashes (RC-18, RW-05, X-RMA-06, X-RMA-08, X-RMA-09, X-RMA-19, MEM-04, MEM-05). */
+/* Mistakes with windows and accesses are errors of the right class, change no memory, and
+ * crash nothing (RC-18, RW-05, X-RMA-06, X-RMA-08, X-RMA-09, X-RMA-19, MEM-04, MEM-05). */
 #include "check.h"
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-/* Windows of each flavor: what they are made with and tell of themselves, shared memory as
- * seen by others, addresses in dynamic ones, names, hints and groups (RW-02, RW-03, RW-04, RW-07,
+/* Windows of each flavor: creation and attributes, shared memory as other ranks see it,
+ * addresses in dynamic windows, names, hints and groups (RW-02, RW-03, RW-04, RW-07,
  * X-RMA-01..03, X-RMA-10, X-RMA-12, X-RMA-14, X-RMA-15, X-RMA-20). */
 #include "check.h"
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Locks: exclusive ones make read and write one step, shared ones with flushes meet. */
+/* Locks: under exclusive locks a read and a write are atomic; shared locks with flushes overlap. */
 #include "check.h"
 
 int main(int argc, char **argv) {

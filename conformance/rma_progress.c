@@ -1,6 +1,6 @@
-/* A target that never calls MPI is accessed all the same, whatever memory it has exposed
- * (RS-07, RS-08, MEM-06, EXP-2): rank 0 only looks at its memory until the last operation of
- * all others is there. */
+/* Operations on a target that never calls MPI complete, for every kind of memory that it exposes
+ * (RS-07, RS-08, MEM-06, EXP-2): rank 0 only reads its memory until the last operation of
+ * all others has arrived. */
 #define HALO_MPI_NAMES
 #include "check.h"
 #include <stdint.h>

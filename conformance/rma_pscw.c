@@ -1,4 +1,4 @@
-/* Post, start, complete, wait and test: a target opens its window to some, who write. */
+/* Post, start, complete, wait and test: a target exposes its window to some ranks, which write. */
 #include "check.h"
 
 int main(int argc, char **argv) {

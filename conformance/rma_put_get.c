@@ -1,4 +1,4 @@
-/* Put and Get between fences: each rank to and from its neighbours, and everybody's. */
+/* Put and Get between fences: each rank to and from its neighbours, and all ranks. */
 #include "check.h"
 
 int main(int argc, char **argv) {

@@ -1,4 +1,4 @@
-/* A shared window: stores of one are loads of another, and each finds the others' parts. */
+/* A shared window: ranks load what others have stored, and each finds the others' parts. */
 #include "check.h"
 
 int main(int argc, char **argv) {

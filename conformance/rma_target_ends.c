@@ -1,8 +1,8 @@
 /*
  * rma_target_ends: puts and gets by rank 1 of memory of rank 0 that the kernel copies, when that
- * memory ("unmapped") or that process ("killed") ends amid them. "put" or "get" is what rank 1
- * does, "waits" or "computes" what rank 0 does meanwhile. If the process ends, and the launcher lets
- * it, rank 1 says which class its call has returned.
+ * memory is unmapped ("unmapped") or that process killed ("killed") at the same time. Rank 1 does
+ * "put" or "get", rank 0 "waits" or "computes" meanwhile. If the process is killed, and the launcher
+ * allows it, rank 1 prints the class that its call has returned.
  */
 #define _GNU_SOURCE
 #include <mpi.h>

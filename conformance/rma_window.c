@@ -1,4 +1,4 @@
-/* What a window tells: attributes, group, name, info; and its error handler. */
+/* Queries of a window: attributes, group, name, info; and its error handler. */
 #include "check.h"
 
 int main(int argc, char **argv) {

@@ -1,5 +1,5 @@
-/* Prints a line without a newline's flush by the program, and is killed: what was printed is
- * seen, unless the program has chosen its own buffering. */
+/* Prints a line without a flush, and is killed: the output arrives, unless the program has chosen
+ * its own buffering. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Threads of all ranks talk at once, each on a tag and on a communicator of its own. */
+/* Threads of all ranks communicate at once, each with a tag and a communicator of its own. */
 #define _GNU_SOURCE
 #include "check.h"
 

@@ -1,4 +1,4 @@
-/* A tool: it counts calls of MPI_Put, and says how many there were. */
+/* A tool that counts calls of MPI_Put, and prints their number. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* Envelope and contents tell how a type was made; the types in them are new references. */
+/* Envelope and contents describe how a type was made; the types in them are new references. */
 #include "check.h"
 
 int main(int argc, char **argv) {

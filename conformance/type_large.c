@@ -1,5 +1,5 @@
-/* Forms with large counts: sizes beyond an int, and contents in the order that such forms
- * have. Small forms say MPI_UNDEFINED, or refuse, where they cannot tell. */
+/* Forms with large counts: sizes beyond an int, and contents in the order of these forms. Small
+ * forms return MPI_UNDEFINED, or an error, if the value does not fit. */
 #include "check.h"
 
 /* envelope checks how a type was made. */

@@ -1,6 +1,6 @@
-/* What the engine does not have yet says so, to the handler of the communicator or window
- * among the arguments, and never pretends; what has a right answer without it gives that
- * (Halo). */
+/* Calls that the engine does not have yet raise an error on the communicator or window
+ * among the arguments, and never succeed falsely; calls with a correct result without the engine
+ * return it (Halo). */
 #include "check.h"
 
 static int here; /* which handler was called */

@@ -1,6 +1,6 @@
 /*
- * waits: each of five ranks waits in another call, for ever: for a message, a request, a
- * barrier and a lock; the last one keeps the lock. Ranks print their number and process before.
+ * waits: each of five ranks waits forever in another call: for a message, a request, a
+ * barrier and a lock; the last one keeps the lock. Before that, ranks print rank and process id.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * watched: a program for valgrind, without errors, or with those that are named: memory that is
+ * watched: a program for valgrind, without errors, or with those that arguments name: memory that is
  * never freed, a read beyond a block, a value that was never set, a send and a receive beyond a
- * block. With "godebug" it says what Go's runtime was told.
+ * block. With "godebug" it prints GODEBUG as the Go runtime has it.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * wild_returns: buffers without memory are MPI_ERR_BUFFER where errors return, before anything
- * has happened; buffers that a call does not access may be anything.
+ * wild_returns: buffers without memory are MPI_ERR_BUFFER if errors return, and the call has no
+ * other effect; buffers that a call does not access may have any address.
  */
 #define _GNU_SOURCE
 #include "check.h"

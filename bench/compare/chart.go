@@ -131,8 +131,8 @@ func (r *results) chartRow(p func(string, ...any), i int, y float64) {
 	p(`<text x="%d" y="%.1f">%s %s</text>`, chartWidth-chartRight+16, y+4, strings.Join(figures, " | "), rw.unit)
 }
 
-// mark is a disc for Halo, a ring for its C library, a square for MPICH and a diamond for Open MPI: they
-// differ without colour too.
+// mark is a disc for Halo, a ring for its C library, a square for MPICH and a diamond for Open MPI, so
+// that they differ without colours.
 func mark(p func(string, ...any), column string, x, y float64) {
 	colour := marks()[column]
 	switch column {

@@ -38,14 +38,14 @@ func buildLibrary(root, bin, program string) error {
 	return nil
 }
 
-// launchLibrary is how the program is started: bound as halo bench is, or what is compared
-// would be where threads run.
+// launchLibrary is the command that starts the program. It binds ranks as halo bench does, so that
+// the placement of threads is the same.
 func launchLibrary(bin string, j job, cores int) []string {
 	return []string{filepath.Join(bin, "halo"), "run", "-bind", bindTo(j, cores), "-n", strconv.Itoa(j.ranks), "-fabric", j.fabric}
 }
 
-// calls is how many calls of MPI follow each other in what a row's figure is the time of; 0
-// where that cannot be said.
+// calls is the number of consecutive calls of MPI in the time that a row shows; 0
+// if it is not defined.
 func (r *row) calls() float64 {
 	switch r.bench {
 	case "barrier", "bcast", "allreduce", "allgather", "alltoall": // one on each rank, of which some share a core
@@ -73,9 +73,9 @@ func (r *row) calls() float64 {
 	return 0
 }
 
-// clibraryNotes say how the C library keeps to its bars: short puts as fast as the best
-// peer's, and no call more than so much slower than from Go. What one call more takes is the
-// difference within a round, divided by the calls of the row. A row is above the bar for sure
+// clibraryNotes say whether the C library meets its bars: short puts as fast as the best
+// peer's, and no call slower than from Go by more than perCall. The extra time of a call is the
+// difference within a round, divided by the calls of the row. A row is certainly above the bar
 // if it is in every round; if it is in most of them it may be noise.
 func (r *results) clibraryNotes() []string {
 	if r.figures[clibrary] == nil {

@@ -56,7 +56,7 @@ func TestNoiseIsToldFromWhatIsAlwaysAbove(t *testing.T) {
 	}
 }
 
-// Every row whose figure is a time has so many calls in it, but for those that are no calls.
+// Every row whose figure is a time of calls has their number.
 func TestRowsSayHowManyCallsTheyAre(t *testing.T) {
 	for _, r := range allRows() {
 		if n := r.calls(); (n == 0) != (r.unit != "us" || r.bench == "matching") {

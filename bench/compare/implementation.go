@@ -21,9 +21,9 @@ const (
 	// 8 ranks on 2 cores) takes a few seconds.
 	runTimeout = time.Minute
 
-	// tcpBytes is what a benchmark over TCP sends through the loopback interface at least: a
-	// thousand of the shortest packets. Puts that wait for nothing share packets, so that their
-	// number tells little.
+	// tcpBytes is the minimum that a benchmark over TCP sends through the loopback interface: a
+	// thousand of the shortest packets. The number of packets is no measure, since puts that wait for
+	// nothing share packets.
 	tcpBytes = 1000 * 66
 
 	// launches is how often a round of init starts the job.
@@ -129,7 +129,7 @@ func bindTo(j job, cores int) string {
 	return "none"
 }
 
-// about is what is to be known of a job under this MPI, and whether it can run it.
+// about describes a job under this MPI, and reports whether the MPI can run it.
 func (m *implementation) about(j job) (remark string, runs bool) {
 	if m.stuck[j.String()] {
 		return "", false // a failure that has been reported
@@ -146,7 +146,7 @@ func (m *implementation) about(j job) (remark string, runs bool) {
 	return "", true
 }
 
-// install sees to it that all programs are there.
+// install makes sure that all programs are installed.
 func install(programs, packages []string, log io.Writer) error {
 	missing := func() string {
 		for _, p := range programs {
@@ -179,7 +179,7 @@ func install(programs, packages []string, log io.Writer) error {
 	return nil
 }
 
-// versionOf is what stands behind label in the program's output.
+// versionOf is the text after label in the program's output.
 func versionOf(program, label string) string {
 	out, err := exec.Command(program).Output()
 	if err != nil {

@@ -237,8 +237,8 @@ func mapLookup() loop {
 	}
 }
 
-// counterBarrier lets k threads meet: the last to arrive opens the next
-// generation, the others look for it a few times and then yield.
+// counterBarrier synchronises k threads: the last to arrive starts the next
+// generation, the others poll for it a few times and then yield.
 func counterBarrier(k int) loop {
 	return func(n int) (time.Duration, error) {
 		var b struct {

@@ -3,11 +3,11 @@
 //
 //	go run ./bench/compare [-rounds N] [-more N] [-only TEXT] [-quick] [-mpi LIST] [-o DIR]
 //
-// A figure means nothing alone: the machine's mood changes by the minute. So
+// A single figure has no meaning, because the speed of the machine changes by the minute. So
 // every benchmark runs with each MPI in turn, A B C A B C, and each round also
-// measures what the hardware allows. A figure is the median of its rounds, and
-// so is a ratio, whose two figures always come from the same round. Rows that a few
-// rounds leave undecided, because a bar lies amid their ratios, get more of them.
+// measures the limits of the hardware. A figure is the median of its rounds, and
+// so is a ratio, whose two figures are always of the same round. If a bar is between the ratios of a
+// row, the row is undecided after a few rounds and gets more of them.
 package main
 
 import (
@@ -104,7 +104,7 @@ func (o *options) run(stdout, stderr io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(bin)
-	// An interrupt must leave nothing behind: the ranks get the terminal's
+	// After an interrupt no process must be left: the ranks get the terminal's
 	// signal themselves, and the run in progress fails here.
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt)
@@ -153,7 +153,7 @@ func (o *options) run(stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	// Chosen once, and all measured equally often, so that no row stops at its luckiest moment.
+	// Undecided rows are chosen once and measured equally often, so that no row stops at a favourable result.
 	if again := r.undecided(); len(again) > 0 {
 		for round := range o.more {
 			r.further++

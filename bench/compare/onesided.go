@@ -108,8 +108,8 @@ func windowRows() []row {
 	return rows
 }
 
-// workerRows are puts of one byte, each flushed, by many workers at once: what one sees,
-// and what all do.
+// workerRows are puts of one byte, each flushed, by many workers at once: the latency of one
+// and the rate of all.
 func workerRows(fabric string) []row {
 	base := row{bench: "mtflush", fabric: fabric, ranks: 2, args: "-workers 1,32", size: -1}
 	var rows []row
@@ -134,9 +134,9 @@ func workerRows(fabric string) []row {
 
 // passiveRows are operations on a target that computes. Where the origin has mapped the
 // memory they take at most twice as long as with one that is attentive. Others are
-// served by a thread of the target, which must get a core first: it has one as long
-// as not all are computing; or by the kernel, where an attentive target is several times
-// faster, so that only the bound of the served remains.
+// served by a thread of the target, which must get a core first, and gets one at once while a core
+// is idle; or by the kernel. An attentive target is several times faster than the kernel, so that only
+// the bound for a served operation remains.
 func passiveRows() []row {
 	var rows []row
 	for _, fabric := range []string{"shm", "tcp"} {

@@ -89,7 +89,7 @@ func one(t *testing.T, name string, figures map[string]float64) *results {
 	return r
 }
 
-// A target that has to call MPI first is said to be none, and no bar is met by it.
+// A target that makes progress only in calls of MPI is reported as such, and meets no bar.
 func TestOperationsThatWaitForTheTarget(t *testing.T) {
 	const name = "passive tcp allocate put"
 	inf := math.Inf(1)
@@ -165,7 +165,7 @@ func TestWhatOpenMPICannotDo(t *testing.T) {
 	}
 }
 
-// Threads need cores: what has many is bound to none.
+// Benchmarks with several threads are not bound to cores.
 func TestRanksWithManyThreadsAreNotBound(t *testing.T) {
 	for bench, want := range map[string]string{"mtflush": "none", "passive": "none", "put": "core"} {
 		if got := bindTo(job{bench: bench, ranks: 2}, 2); got != want {

@@ -22,7 +22,7 @@ type results struct {
 	limits   map[string][]float64   // by limit: [round]
 	attempts map[run]int
 	failures []failure
-	remarks  []string // what is to be known of a column
+	remarks  []string // notes about a column
 }
 
 // A run is that of a benchmark by one MPI.
@@ -81,9 +81,9 @@ func (r *results) fail(column string, j job, err error) {
 	r.failures = append(r.failures, failure{run{column, j.String()}, r.rounds, err})
 }
 
-// unexcused are the failures that make the report worthless: Halo's own, and those of a
-// peer's run that never succeeded. Else a peer's failed run is missing in the medians, and
-// the notes name it.
+// unexcused are the failures that invalidate the report: those of Halo, and those of a
+// peer's run that never succeeded. Other failed runs of a peer are missing in the medians, and
+// the notes name them.
 func (r *results) unexcused() []failure {
 	failed := map[run]int{}
 	for _, f := range r.failures {
@@ -94,9 +94,9 @@ func (r *results) unexcused() []failure {
 	})
 }
 
-// undecided are the rows with a bar that lies amid their ratios, the least and the greatest
-// left aside: more rounds might move the median across it. The rows that their bars refer to
-// are among them.
+// undecided are the rows with a bar between their second smallest and second largest
+// ratio: more rounds might move the median across it. Rows that their bars refer to
+// are included.
 func (r *results) undecided() []row {
 	wanted := map[string]bool{}
 	for i := range r.rows {

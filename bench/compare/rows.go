@@ -25,7 +25,7 @@ type row struct {
 	attentive bool // passive: the figure is that with the attentive target
 }
 
-// A bar is what Halo's figure is held to: at most factor times the reference
+// A bar is a requirement for Halo's figure: at most factor times the reference
 // (for rates: at least).
 type bar struct {
 	factor float64
@@ -91,7 +91,7 @@ func baseRows() []row {
 		}
 	}
 	// In cache as fast as the best peer, and beyond it nearly as fast as memory; short
-	// ones tell what the call costs.
+	// ones show the cost of the call.
 	for _, size := range []int{64, 1 << 10, 16 << 10, 256 << 10, 64 << 20} {
 		r := row{name: "reduce_local " + bytesText(size), bench: "reduce_local", fabric: "shm", ranks: 1, size: size, unit: "us"}
 		switch size {

@@ -37,7 +37,7 @@ func ranged(values []float64) string {
 	return number(low) + "-" + number(high)
 }
 
-// behindMark stands before the ratio of a row in which a peer is faster.
+// behindMark precedes the ratio of a row in which a peer is faster.
 const behindMark = "*"
 
 // behind reports whether a ratio to the best peer says that the peer is faster.
