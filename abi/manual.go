@@ -26,7 +26,7 @@ type Scope string
 
 // The scopes.
 const (
-	Local         Scope = "local"       // it is over whatever others do
+	Local         Scope = "local"       // it does not depend on calls of others
 	Nonlocal      Scope = "nonlocal"    // it may wait for calls of others
 	Collective    Scope = "collective"  // all processes of an object call it
 	ICollective   Scope = "icollective" // all start it, it waits for nobody

@@ -114,7 +114,7 @@ func (m *manual) page(p *abi.Procedure) ([]byte, error) {
 	}
 	b.line(scopes[purpose.Scope] + " " + m.twins(p))
 	if !m.has(p) {
-		b.paragraph("The engine of Halo does not have this yet: the call does nothing but to raise MPI_ERR_UNSUPPORTED_OPERATION.")
+		b.paragraph("The engine of Halo does not have this yet: the call only raises MPI_ERR_UNSUPPORTED_OPERATION.")
 	}
 
 	b.section("ERRORS")
@@ -175,7 +175,7 @@ func (m *manual) parameters(b *roff, p *abi.Procedure) error {
 		}
 		i := slices.IndexFunc(m.meanings, func(r abi.Meaning) bool { return r.Of(p.Name, x) })
 		if i < 0 {
-			return fmt.Errorf("parameters.csv: nothing is said of %s of %s", x.Name, p.Name)
+			return fmt.Errorf("parameters.csv: there is no text for %s of %s", x.Name, p.Name)
 		}
 		b.item(x.Name, m.meanings[i].Flow(x), m.meanings[i].Text)
 	}
@@ -184,7 +184,7 @@ func (m *manual) parameters(b *roff, p *abi.Procedure) error {
 
 // scopes are sentences about which other processes a call has to do with.
 var scopes = map[abi.Scope]string{
-	abi.Local:       "The call is local: it is over whatever other processes do.",
+	abi.Local:       "The call is local: it does not depend on calls of other processes.",
 	abi.Nonlocal:    "The call is not local: it may wait for calls of other processes.",
 	abi.Collective:  "The call is collective: all processes of the object concerned make it, and it may wait for them.",
 	abi.ICollective: "The call is collective: all processes of the object concerned make it, in the same order, but it waits for none of them; the request does.",
@@ -210,7 +210,7 @@ func (m *manual) has(p *abi.Procedure) bool { return p.Call != "" || inC[p.Name]
 func where(section string) string {
 	switch {
 	case section == abi.ExtensionPart:
-		return "It is an extension of Halo, which docs/extensions.md tells more about. With HALO_MPI_NAMES defined before mpi.h is included it is there under a name with MPI_ instead of MPIX_, too."
+		return "It is an extension of Halo: see docs/extensions.md. If HALO_MPI_NAMES is defined before mpi.h is included, it also has a name with MPI_ instead of MPIX_."
 	case strings.Contains(section, "."):
 		return "MPI 5.0, section " + section + "."
 	}

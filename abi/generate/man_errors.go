@@ -42,13 +42,13 @@ var procedureErrors = []struct{ part, class string }{
 func (m *manual) errors(p *abi.Procedure) string {
 	switch {
 	case !m.has(p):
-		return "MPI_ERR_UNSUPPORTED_OPERATION, whatever the arguments are."
+		return "MPI_ERR_UNSUPPORTED_OPERATION, for any arguments."
 	case inC[p.Name] != "":
 		return "There are none."
 	case strings.HasPrefix(p.Name, "MPI_T_"):
 		return toolErrors(p)
 	case p.Returns != "int":
-		return "There are none: the handle is invalid if the integer stands for nothing."
+		return "There are none: the handle is invalid if no object has that integer."
 	}
 	var classes []string
 	add := func(class string) {
@@ -85,7 +85,7 @@ func (m *manual) errors(p *abi.Procedure) string {
 		}
 		return "Before MPI_Init and after MPI_Finalize: MPI_ERR_OTHER."
 	}
-	text := "What is wrong with the arguments, or with what happens: " + strings.Join(classes, ", ") + ", through the error handler of " + hearer(p) + "."
+	text := "Errors in the arguments, or during the call: " + strings.Join(classes, ", ") + ", through the error handler of " + hearer(p) + "."
 	switch {
 	case !always(p.Name):
 		text += " Before MPI_Init and after MPI_Finalize: MPI_ERR_OTHER."

@@ -67,7 +67,7 @@ func (m *manual) f2cPage(object, name, back string, prototypes map[string]string
 			}
 		}
 		slices.Sort(also)
-		remark = "All that a status holds is converted: its source, tag and error, and what only calls can ask for."
+		remark = "All fields of a status are converted: source, tag, error, and those that only calls can read."
 	} else {
 		noun, ok := strings.CutSuffix(strings.TrimPrefix(m.purposes[object+"_toint"].Text, "convert "), " to the integer that Fortran has for it")
 		if !ok {
