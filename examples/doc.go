@@ -1,7 +1,7 @@
 // Package examples holds no code: its folders are programs, in the order to
 // read them.
 //
-//	hello          who and where am I
+//	hello          a line from every rank
 //	ring           send and receive: a token on its way round
 //	pi             reduce: an integral cut into strips
 //	masterworker   probe and receive from anybody: tasks on demand
@@ -11,8 +11,8 @@
 //	particles      datatypes: structs that move from rank to rank
 //	hashtable      one-sided: a table in the memory of all, atomic operations
 //	mcslock        one-sided: a lock that is a queue, each rank waits for a word of its own
-//	mpmcqueue      one-sided: first in, first out, whoever produces and consumes
-//	worksteal      one-sided: who has no work takes some from those who have
+//	mpmcqueue      one-sided: first in, first out, for producers and consumers on all ranks
+//	worksteal      one-sided: ranks without work take some from others
 //	globalarray    one-sided: a matrix over all ranks, accessed by patches
 //	signals        notified access: tiles through a pipeline, in three ways
 //	taskqueue      ordered views: a queue of tasks for goroutines of all ranks

@@ -119,7 +119,7 @@ func TestStructuresOverTwoHosts(t *testing.T) {
 }
 
 // TestCutEndsExampleOnBothHosts is promise F4 of security.md with ranks that
-// communicate: whoever notices first, the host is named.
+// communicate: the host is named, whichever process notices first.
 func TestCutEndsExampleOnBothHosts(t *testing.T) {
 	h := hosttest.Start(t, 2)
 	l := build(t, "ring")

@@ -16,7 +16,7 @@ import (
 	"github.com/halo-mpi/halo/internal/hosttest"
 )
 
-// A tour is docs/tour.md as somebody who follows it sees it: files to write, which
+// A tour is docs/tour.md as a reader follows it: files to write, which
 // name themselves in their first line, and commands to type, with what they print.
 type tour struct {
 	files map[string]string

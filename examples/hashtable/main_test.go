@@ -85,7 +85,7 @@ func TestTableIsAMap(t *testing.T) {
 	})
 }
 
-// A value that is not the key's is an error of who finds it.
+// A wrong value of a key is an error of the rank that finds it.
 func TestWrongValueIsFound(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, world *mpi.Comm) {
 		table, err := newTable(world, 10)

@@ -39,8 +39,8 @@ func (l layout) bounds(rank int) (x0, y0, x1, y1 int) {
 	return c * l.w / l.columns, r * l.h / l.rows, (c + 1) * l.w / l.columns, (r + 1) * l.h / l.rows
 }
 
-// neighbour returns the rank dc columns and dr rows away, or ProcNull, with whom
-// every communication succeeds at once, where the picture ends.
+// neighbour returns the rank dc columns and dr rows away, or ProcNull beyond the end of the
+// picture; communication with ProcNull succeeds at once.
 func (l layout) neighbour(rank, dc, dr int) int {
 	c, r := rank%l.columns+dc, rank/l.columns+dr
 	if c < 0 || c >= l.columns || r < 0 || r >= l.rows {

@@ -105,7 +105,7 @@ func lineBegin(f io.ReaderAt, at, size int64) (int64, error) {
 }
 
 // makeLines makes lines from to to-1. What a line is depends on its number and
-// the seed only, not on who makes it. Some are empty, and short ones come often.
+// the seed only, not on the rank. Some are empty, and short ones are frequent.
 func makeLines(seed uint64, from, to int) []byte {
 	var text []byte
 	var source rand.PCG

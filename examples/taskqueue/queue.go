@@ -3,7 +3,7 @@ package main
 import "github.com/halo-mpi/halo/mpi"
 
 // queue is a bounded queue of tasks in the memory of rank 0, for goroutines of all ranks:
-// Vyukov's, in which a slot tells by its turn word who may use it next. The turn counts how
+// Vyukov's, in which the turn word of a slot says which user may use it next. The turn counts how
 // often the slot was filled and emptied: it is 2*lap when a producer may fill it in that lap,
 // one more when a consumer may empty it.
 //

@@ -59,7 +59,7 @@ func (w *worker) owe(n int64) (int64, error) {
 }
 
 // search places n queens with all the others. Tasks are boards in rows above deep. It is
-// over when all have called it and found no more; begin says who has the empty board.
+// over when all have called it and found no more; begin is true on the rank with the empty board.
 func (w *worker) search(n, deep int, begin bool) (tally, error) {
 	w.tally = tally{}
 	if begin {

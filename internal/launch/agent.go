@@ -32,7 +32,7 @@ type agent struct {
 
 	spawner *spawner
 	warden  *wardenPipe
-	others  map[int]func(syscall.WaitStatus) // children that are no ranks, and whom their end concerns
+	others  map[int]func(syscall.WaitStatus) // children that are no ranks, and functions to call at their end
 
 	// From take on.
 	share   *share

@@ -159,7 +159,7 @@ func TestPulse(t *testing.T) {
 		t.Error("silence was not noticed")
 	}
 	p.heard.Store(time.Now().Add(-2 * silence).UnixNano())
-	p.looked = time.Now().Add(-2 * silence) // who looks was stopped himself
+	p.looked = time.Now().Add(-2 * silence) // the checking side was stopped itself
 	if p.since() > silence {
 		t.Error("one who was stopped blames the other")
 	}

@@ -43,7 +43,7 @@ func TestF6_PsSuspectsADeadlock(t *testing.T) {
 	}
 }
 
-// Those who have left MPI cannot be waited for, and those of other hosts are not
+// Ranks that have left MPI cannot be waited for, and those of other hosts are not
 // seen.
 func TestF6_WhoCountsForADeadlock(t *testing.T) {
 	now := time.Now()

@@ -138,7 +138,7 @@ func TestThreadsOfGoRanksAreNamed(t *testing.T) {
 	}
 }
 
-// Where a filter denies shared memory, ranks use sockets, and who insists is told.
+// If a filter denies shared memory, ranks use sockets, and -fabric shm is an error.
 func TestDeniedMemoryFallsBackToSockets(t *testing.T) {
 	deny := filepath.Join(filepath.Dir(haloPath), "deny")
 	if !build(deny, "./testdata/deny") {
@@ -217,7 +217,7 @@ func TestClosedDescriptorsWithoutDevices(t *testing.T) {
 	}
 }
 
-// A package is built in TMPDIR: who cannot write there is told that.
+// A package is built in TMPDIR: if that cannot be written, the error says so.
 func TestBuildDirectoryThatCannotBeWritten(t *testing.T) {
 	r := newRun(t, "-n", "1", "./testdata/hang")
 	r.cmd.Env = append(r.cmd.Env, "TMPDIR=/proc/no-such-directory")

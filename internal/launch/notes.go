@@ -85,7 +85,7 @@ func waitsFor(v *shmfmt.NoteView, i int) string {
 	return v.Waits[i].For
 }
 
-// inWords is a text about calls for who has written the program: inC as programs in C name them.
+// inWords is a text with the names of calls in the language of the program; inC: those of C.
 func inWords(text string, inC bool) string {
 	if inC {
 		return cname.Text(text, false)

@@ -61,8 +61,8 @@ type RankState struct {
 	// CPU is how long the process has computed, in seconds; 0 if that is not known.
 	CPU    float64 `json:"cpu"`
 	Detail string  `json:"detail,omitempty"` // more about the state
-	// Asleep is how many goroutines of the process sleep in calls. Waits tells of
-	// some of them, who has slept longest first.
+	// Asleep is how many goroutines of the process sleep in calls. Waits describes
+	// some of them, the one that has slept longest first.
 	Asleep int         `json:"asleep"`
 	Waits  []WaitState `json:"waits"`
 

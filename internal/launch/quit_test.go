@@ -64,7 +64,7 @@ func TestF6_QuitReachesRanksAlthoughNobodyReads(t *testing.T) {
 	r.ready(ready, 2)
 	r.cmd.Process.Signal(syscall.SIGQUIT)
 	r.ready(caught, 2)
-	r.cmd.Process.Kill() // SIGTERM would end the ranks, and wait for who reads why
+	r.cmd.Process.Kill() // SIGTERM would end the ranks, and wait for the reader of the output
 	r.end()
 	r.nothingLeft()
 }

@@ -214,7 +214,7 @@ func isLocal(ctx context.Context, name, hostname string, own map[netip.Addr]stri
 		return true
 	}
 	if strings.Contains(name, "@") {
-		return false // perhaps another user here, who needs ssh
+		return false // perhaps another user of this host, for which ssh is needed
 	}
 	if a, err := netip.ParseAddr(name); err == nil {
 		return own[a.Unmap()] != "" || a.IsLoopback()

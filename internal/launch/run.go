@@ -298,7 +298,7 @@ func (j *job) unfinished() string {
 		finishTimeout, strings.Join(names, ", "))
 }
 
-// say writes lines of the launcher's own without waiting for who reads it.
+// say writes lines of the launcher without waiting for their reader.
 func (j *job) say(lines ...string) {
 	j.said.Go(func() {
 		for _, text := range lines {

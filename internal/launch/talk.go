@@ -170,9 +170,9 @@ func (o *outbox) close() {
 
 // liveness measures for how long nothing has arrived from the other side.
 type liveness struct {
-	heard   atomic.Int64 // when, as UnixNano; stored by the reader, loaded by who asks
+	heard   atomic.Int64 // when, as UnixNano; stored by the reader, loaded by age
 	looked  time.Time
-	excused time.Time // when who asks came late
+	excused time.Time // when since was called late
 }
 
 func (p *liveness) beat() { p.heard.Store(time.Now().UnixNano()) }
