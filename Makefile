@@ -124,7 +124,7 @@ BESIDE = -p $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 # and tcp in one with the race detector. What a build with it cannot run covers all fabrics here.
 unit:
 	HALO_TEST_ONCE=1 $(GO) test -vet=off $(BESIDE) -timeout 20m $$($(call first,./conformance/run ./mpi ./examples ./internal/coll) | grep -vE '/internal/lint$$')
-	cd vet && $(GO) test -vet=off ./...
+	cd vet && $(GO) test -count=1 -vet=off ./...
 
 # UNDETECTED are packages in which the detector has nothing to watch: their tests start programs
 # that are built without it, or have no goroutines. A process with it would sleep a second at its end,
