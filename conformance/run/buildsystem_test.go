@@ -31,9 +31,9 @@ func TestPkgConfig(t *testing.T) {
 	}
 }
 
-// CMake takes C and C++ from the installation, and says that there is no Fortran, where
-// another MPI with a Fortran compiler comes behind it: two libraries of MPI in one program
-// would fail in ways that nobody understands (issue 19, section 1).
+// CMake takes C and C++ from the installation, and reports Fortran as missing, even if
+// another MPI with a Fortran compiler follows in PATH: two libraries of MPI in one program
+// would fail in obscure ways (issue 19, section 1).
 func TestCMakeBesideAnotherMPI(t *testing.T) {
 	need(t, "cmake", "gfortran", "g++")
 	dir := t.TempDir()

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// With more than 8 ranks for each core ranks sleep and wake each other in a way of their own:
-// threads of each that call at once, messages, collectives, and one-sided communication with
-// random programs and with targets that compute (issue 19, section 3). Each has descriptors for
-// fewer peers than there are, in the last program.
+// With more than 8 ranks for each core the node is oversubscribed, and ranks sleep in another way.
+// Programs: threads of each rank that call at once, messages, collectives, and one-sided
+// communication with random programs and with targets that compute (issue 19, section 3). In the last
+// program each rank has descriptors for fewer peers than there are.
 func TestCrowd(t *testing.T) {
 	need(t, "taskset")
 	list := []entry{{name: "threads"}, {name: "sendrecv"}, {name: "coll_nonblocking"}, {name: "rma_lock"}, {name: "rma_progress"},

@@ -130,9 +130,9 @@ func TestWildBuffersEnd(t *testing.T) {
 	}
 }
 
-// The memory of a window that is unmapped ends its owner, who is to blame, in one line that names
-// the window and the place; a process that dies amid puts and gets of others ends the job. Nobody
-// hangs (issue 19, section 1).
+// Memory of a window that is unmapped ends its owner, which has caused it, with one line that names
+// the window and the address; a process that dies during puts and gets of others ends the job. No
+// process hangs (issue 19, section 1).
 func TestTargetEndsAmidCopies(t *testing.T) {
 	need(t)
 	if sanitizing().flags != nil {
@@ -182,8 +182,8 @@ func TestWildBuffersLeaveCores(t *testing.T) {
 	}
 }
 
-// Where errors return a buffer without memory is MPI_ERR_BUFFER, and nothing else has happened;
-// what a call does not access may be anything (issue 19, section 1).
+// If errors return, a buffer without memory is MPI_ERR_BUFFER, and the call has no other effect;
+// buffers that a call does not access may have any address (issue 19, section 1).
 func TestWildBuffersReturn(t *testing.T) {
 	need(t)
 	if sanitizing().flags != nil {

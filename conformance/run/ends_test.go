@@ -71,7 +71,7 @@ func TestEndsInTwoCollectives(t *testing.T) {
 	}
 }
 
-// Without an environment, without arguments, and without open files the library is as ever.
+// Without an environment, without arguments, and without open files the library works as usual.
 func TestBareProcess(t *testing.T) {
 	need(t)
 	program := compile(t, "mpicc", "../ring.c")
@@ -98,7 +98,7 @@ func TestBareProcess(t *testing.T) {
 	}
 }
 
-// Few descriptors, or little address space, are enough, or it is said what is missing.
+// Few descriptors, or little address space, are enough, or an error says what is missing.
 func TestNarrowLimits(t *testing.T) {
 	need(t)
 	program := compile(t, "mpicc", "../ring.c")

@@ -11,9 +11,9 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// The ways through C and through Go are atomic with each other, and give the same results,
-// also beside each other in one program (issue 7, section 3): random programs beside a memory
-// of their own, threads that meet in the same elements, litmus tests, and types packed, with the
+// The paths through C and through Go are atomic with each other, and give the same results,
+// also together in one program (issue 7, section 3): random programs that compare with a copy of the
+// memory, threads that use the same elements, litmus tests, and packed types, with the
 // path of C on and off.
 func TestFastPathOnAndOff(t *testing.T) {
 	need(t)
@@ -45,8 +45,8 @@ func TestFastPathOnAndOff(t *testing.T) {
 	}
 }
 
-// Short collectives that C does by itself, among those that it leaves to Go, give the same
-// bits as without it, whoever is late (issue 7, section 3).
+// Short collectives in C, mixed with those that it passes to Go, give the same
+// bits as all in Go, whichever member is late (issue 7, section 3).
 func TestShortCollectivesOnAndOff(t *testing.T) {
 	need(t)
 	seed := fmt.Sprint(rand.Uint32N(1 << 30))
@@ -91,8 +91,8 @@ func agree(t *testing.T, fabric string, ranks int, program string, args []string
 	}
 }
 
-// What is wrong has the same class on both ways, in epochs of every kind; with handles that
-// were freed, have a successor in their place, or never were.
+// Errors have the same class on both paths, in epochs of every kind, and for handles that
+// were freed, were replaced by another object, or never existed.
 func TestFastPathLeavesErrorsToGo(t *testing.T) {
 	need(t)
 	program := programs(t, []entry{{name: "fast_errors"}})["fast_errors"]

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Results are those of the caller's floating-point environment, and the same in all ranks, whoever
-// computes them: C, Go in a call, a service, a target (issue 19, section 1).
+// Results are those of the caller's floating-point environment, and the same in all ranks, whether
+// C, Go in a call, a service or a target computes them (issue 19, section 1).
 func TestFloatingPointEnvironments(t *testing.T) {
 	need(t)
 	program := programs(t, []entry{{name: "fpenv"}})["fpenv"]

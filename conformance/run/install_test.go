@@ -116,7 +116,7 @@ func command(t *testing.T, env []string, name string, args ...string) result {
 	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// compile compiles a program with mpicc, or with what else is named, and returns where it is.
+// compile compiles a program with mpicc, or another command, and returns its path.
 func compile(t *testing.T, compiler, source string, more ...string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), strings.TrimSuffix(filepath.Base(source), filepath.Ext(source)))

@@ -44,7 +44,7 @@ func readList(t *testing.T, name string) []entry {
 }
 
 // TestPrograms runs all programs of the lists over each fabric (issue 7, section 4). One
-// that checks itself says "no errors" and nothing else, others end with status 0.
+// that checks itself prints "no errors" and nothing else, others end with status 0.
 func TestPrograms(t *testing.T) {
 	need(t)
 	list := append(readList(t, "../list"), readList(t, "../list.halo")...)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The manual is installed, with a page of each program made of what it says itself, and man
+// The manual is installed, with a page of each program made from its own help, and man
 // finds the pages, also by the names of the forms with large counts.
 func TestManual(t *testing.T) {
 	need(t)

@@ -11,8 +11,8 @@ import (
 )
 
 // A rank takes 1.6 MiB of memory of its own, 0.8 of which are an empty library of Go, and 1.7 where
-// the environment has GOMAXPROCS=2; it was 2.7 (issue 19, section 3). Which P happens to run what
-// adds up to 100 KiB, so the least of some runs counts.
+// the environment has GOMAXPROCS=2; it was 2.7 (issue 19, section 3). The assignment of work to Ps
+// adds up to 100 KiB, so the minimum of some runs counts.
 func TestMemoryOfARank(t *testing.T) {
 	need(t)
 	notSanitizing(t)

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// goNames finds what only programs in Go know: names as package mpi has them, types of Go or as
-// the engine names them alike, and what C has not. What a program has given stands in quotes.
+// goNames finds words that only programs in Go know: names of package mpi, types of Go or of
+// the engine, and objects that C does not have. Values of the program are in quotes.
 var goNames = regexp.MustCompile(`\bmpi\.[A-Z]\w*|(?:^|[^\w"])(?:[A-Z][a-z]+[A-Z]?\w*|slices?|goroutines?|nil)\b` +
 	`|\b(?:u?int|float|complex|bool)(?:8|16|32|64|80|128|160|256)\b|\bbool\b|\[\]\w|\bof byte\b|\bx byte\b`)
 
@@ -75,7 +75,7 @@ func TestMessagesNameCallsAsInC(t *testing.T) {
 	}
 }
 
-// An address that cannot be is told as it was given, and a peer and tag where there are some.
+// An error names an invalid address as it was given, and peer and tag if the call has them.
 func TestMessagesTellWhatWasGiven(t *testing.T) {
 	need(t)
 	program := programs(t, []entry{{name: "messages"}})["messages"]
@@ -97,7 +97,7 @@ func TestMessagesTellWhatWasGiven(t *testing.T) {
 	}
 }
 
-// What the launcher says of ranks in C has the names of C, too.
+// Messages of the launcher about ranks in C have the names of C, too.
 func TestLauncherNamesCallsAsInC(t *testing.T) {
 	need(t)
 	at := programs(t, []entry{{name: "exits"}, {name: "ring"}})
@@ -123,7 +123,7 @@ func TestLauncherNamesCallsAsInC(t *testing.T) {
 	}
 }
 
-// halo ps shows what ranks in C wait for as they have called it.
+// halo ps shows the calls in which ranks in C wait by their names in C.
 func TestTableOfWaitsNamesCallsAsInC(t *testing.T) {
 	need(t)
 	program := programs(t, []entry{{name: "waits"}})["waits"]

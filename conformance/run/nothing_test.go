@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/abi"
 )
 
-// nothings are arguments that mean nothing: all handles, numbers and addresses of a call. 1 as
+// nothings are meaningless values for all handles, numbers and addresses of a call. 1 as a
 // handle stands for predefined ones.
 const nothings = `
 static const struct {
@@ -25,14 +25,14 @@ static const struct {
 };
 `
 
-// predefined are handles that there are, by their type.
+// predefined are predefined handles, by their type.
 var predefined = map[string]string{
 	"MPI_Comm": "MPI_COMM_SELF", "MPI_Datatype": "MPI_INT", "MPI_Op": "MPI_SUM", "MPI_Group": "MPI_GROUP_EMPTY", "MPI_Info": "MPI_INFO_ENV",
 	"MPI_Errhandler": "MPI_ERRORS_RETURN", "MPI_Message": "MPI_MESSAGE_NO_PROC",
 }
 
-// A call of any procedure with arguments that mean nothing returns, with an error or without,
-// and after all of them communication works (issue 7, bad input).
+// A call of any procedure with meaningless arguments returns, with an error or without,
+// and communication works after all of them (issue 7, bad input).
 func TestArgumentsThatMeanNothing(t *testing.T) {
 	need(t)
 	all, err := abi.Procedures()

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// What the standard allows before MPI_Init and after MPI_Finalize works there; any other call
-// says what it is and when it came, and ends the process, or returns if errors are to (section
-// 11.4.1 and issue 7, bad input).
+// Calls that the standard allows before MPI_Init and after MPI_Finalize work there; any other call
+// prints its name and whether it is too early or late, and ends the process, or returns an error if
+// the first error handler does (section 11.4.1 and issue 7, bad input).
 func TestCallsOutside(t *testing.T) {
 	need(t)
 	program := programs(t, []entry{{name: "outside"}})["outside"]

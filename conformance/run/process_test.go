@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A library inside a process that has things of its own: signal handlers, children,
-// libraries that it opens late, and output that nobody else may write to.
+// The library works in a process with signal handlers, children, and libraries that are
+// loaded late, and writes nothing to its output.
 func TestProcess(t *testing.T) {
 	need(t)
 	for _, name := range []string{"process_dlopen", "process_signals", "process_handlers", "process_fork", "process_children", "process_threads", "process_quiet", "process_stacks"} {
@@ -33,7 +33,7 @@ func TestProcess(t *testing.T) {
 	}
 }
 
-// A failed call ends the job by default, and says which, by whom, and why.
+// A failed call ends the job by default, and the message names call, rank and cause.
 func TestErrorsAreFatal(t *testing.T) {
 	need(t)
 	program := compile(t, "mpicc", "../abort.c")
@@ -46,7 +46,7 @@ func TestErrorsAreFatal(t *testing.T) {
 	}
 }
 
-// A child of fork that calls MPI is told so, and nothing that it calls reaches the parent's
+// A child of fork that calls MPI gets an error, and none of its calls affects the parent's
 // memory or messages (issue 19, section 1).
 func TestForkedChildren(t *testing.T) {
 	need(t)

@@ -69,8 +69,8 @@ func (s sanitizer) hang() time.Duration {
 	return 3 * time.Minute
 }
 
-// inTime fails a test that might not end within go test's own time, which ends everything
-// and says nothing of the programs that were seen.
+// inTime fails a test that might not end within the timeout of go test, which ends all tests
+// and does not report the programs that have run.
 func (s sanitizer) inTime(t *testing.T) {
 	t.Helper()
 	if end, ok := t.Deadline(); ok && s.flags != nil && time.Until(end) < s.hang() {
@@ -78,7 +78,7 @@ func (s sanitizer) inTime(t *testing.T) {
 	}
 }
 
-// words are a command with what it is started by.
+// words are a command with the tool that starts it.
 func (s sanitizer) words(command ...string) []string {
 	return append(slices.Clone(s.prefix), command...)
 }

@@ -85,8 +85,8 @@ func TestCheckingNamesLinesOfC(t *testing.T) {
 	}
 }
 
-// MPI_Finalize lists in the checking mode all that is left, with its place, once; and nothing
-// without that mode (issue 19, section 1).
+// In checking mode MPI_Finalize lists all objects that are left once, with their places, and without
+// it none (issue 19, section 1).
 func TestCheckingListsWhatIsLeft(t *testing.T) {
 	need(t)
 	const source = "../check_leftover.c"

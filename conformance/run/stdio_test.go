@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What a rank has printed is seen by lines also if it is killed, in C and Fortran, unless it has
+// Lines that a rank has printed arrive even if it is killed, in C and Fortran, unless it has
 // chosen its own buffering (issue 19, section 1).
 func TestOutputByLines(t *testing.T) {
 	need(t)

@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// This file shows what docs/c.md says of other tools and languages, also what does not work: a
-// test of that fails when it does, and then the document is to be changed (issue 19, section 3).
+// This file tests what docs/c.md says of other tools and languages, also what does not work: such a
+// test fails when it begins to work, and then the document must be changed (issue 19, section 3).
 
 // An exception out of a function that the library has called ends the process by std::terminate;
-// one that is thrown where the call has returned is caught. What longjmp leaves behind stays.
+// one that is thrown after the call has returned is caught. The stack that longjmp abandons is lost.
 func TestFunctionsThatDoNotReturn(t *testing.T) {
 	need(t, "g++")
 	if sanitizing().flags != nil {

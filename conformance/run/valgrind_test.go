@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// With the installed suppressions valgrind finds nothing in a program without errors, no leak
-// either, and in one with errors these and no others (issue 19, section 1).
+// With the installed suppressions valgrind reports nothing for a program without errors, not even
+// leaks, and for one with errors these and no others (issue 19, section 1).
 func TestValgrindFindsTheProgramsErrors(t *testing.T) {
 	need(t, "valgrind")
 	if runtime.GOARCH != "amd64" || sanitizing().flags != nil {

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// groupLimit is the memory of the control group in which tools walk through processes: some
+// groupLimit is the memory of the control group in which tools read processes: a few
 // times what they need, and a hundredth of what the processes have mapped.
 const groupLimit = 512 << 20
 
@@ -66,8 +66,8 @@ func (g *group) peak() string {
 	return strings.TrimSpace(string(text))
 }
 
-// The leak search of a memory checker reads all memory that a process has mapped, and finds
-// no more than is in use: 50 GB of addresses that nobody uses are no memory.
+// The leak search of a memory checker reads all accessible memory of a process, which is only
+// what is in use: 50 GB of unused addresses take no memory.
 func TestLeakSearchMakesNoMemory(t *testing.T) {
 	need(t, "valgrind")
 	notSanitizing(t)

@@ -132,8 +132,8 @@ func TestUnfitPrefixes(t *testing.T) {
 	}
 }
 
-// The compiler is the installation's, whatever CC is, or that of the wrappers' own variables;
-// one that calls mpicc again is an error that says so.
+// The compiler is that of the installation, or that of the wrappers' own variables, but not CC; one
+// that calls mpicc again is an error.
 func TestWrapperCompiler(t *testing.T) {
 	need(t)
 	dir := t.TempDir()
