@@ -35,7 +35,7 @@ func (n *Node) CanRead(peer int) bool {
 
 // Read implements fabric.Reader.
 func (n *Node) Read(peer int, dst [][]byte, addr uint64) error {
-	p := n.peers[peer]
+	p := n.known(peer)
 	if p == nil || p.read != granted {
 		return fmt.Errorf("%s: read of %d blocks from process %d: %w", n.name, len(dst), peer, fabric.ErrUnsupported)
 	}
@@ -48,7 +48,7 @@ func (n *Node) CanWrite(peer int) bool {
 	if !n.CanRead(peer) {
 		return false
 	}
-	p := n.peers[peer]
+	p := n.known(peer)
 	if p.write == unknown {
 		p.write = denied
 		probe := p.door.Probe
@@ -61,7 +61,7 @@ func (n *Node) CanWrite(peer int) bool {
 
 // Write implements fabric.Writer. It needs no lock after CanWrite has returned true.
 func (n *Node) Write(peer int, src [][]byte, addr uint64) error {
-	p := n.peers[peer]
+	p := n.known(peer)
 	if p == nil || p.write != granted || n.Gone(peer) { // another process may have the id of a failed one
 		return fmt.Errorf("%s: write of %d blocks to process %d: %w", n.name, len(src), peer, fabric.ErrUnsupported)
 	}
@@ -72,5 +72,5 @@ func (n *Node) Write(peer int, src [][]byte, addr uint64) error {
 // that Gone loads. A caller that copies from and to the peer's memory without Read and Write
 // needs both.
 func (n *Node) Process(peer int) (pid int32, gone *atomic.Bool) {
-	return n.peers[peer].door.Pid.Load(), &n.gone[peer] // pairs with the store in Lose
+	return n.known(peer).door.Pid.Load(), &n.gone[peer] // pairs with the store in Lose
 }

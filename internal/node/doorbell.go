@@ -87,12 +87,12 @@ func (n *Node) wakePeer(i int, d *shmfmt.Door) {
 
 // Sleeps reports that nobody at a peer with an Offer polls, so that no goroutine would take
 // an offer soon. False does not prove that a goroutine polls.
-func (n *Node) Sleeps(peer int) bool { return n.peers[peer].door.Armed.Load() != 0 } // pairs with the stores in Arm and Disarm
+func (n *Node) Sleeps(peer int) bool { return n.peers[n.local[peer]].door.Armed.Load() != 0 } // pairs with the stores in Arm and Disarm
 
 // WakeWaiter makes a goroutine of a peer with an Offer poll that waits and sleeps, and reports
 // whether there was one. It costs a system call.
 func (n *Node) WakeWaiter(peer int) bool {
-	p := n.peers[peer]
+	p := n.known(peer)
 	if p.seg == nil || !p.seg.RequestPoll() {
 		return false
 	}

@@ -42,7 +42,7 @@ func (n *Node) View(peer int) View {
 	if peer < 0 || peer >= len(n.local) || n.local[peer] < 0 {
 		return noView{n.name, peer}
 	}
-	return n.backend.View(n.local[peer])
+	return n.backend.View(int(n.local[peer]))
 }
 
 // noView is the view of a heap on another node.

@@ -50,9 +50,9 @@ type Node struct {
 	Doorbell
 	name    string
 	members []int // job index by local index
-	local   []int // local index by job index, -1 for processes elsewhere
+	local   []int32 // local index by job index, -1 for processes elsewhere
 	seg     *shmfmt.Segment
-	peers   []*peer // by job index, nil until the first use
+	peers   []*peer // by local index, nil until the first use
 
 	taker   Taker      // of offers; nil: none are taken
 	offers  []offering // those of peers in offered
@@ -60,7 +60,7 @@ type Node struct {
 	head    shmfmt.OfferHead
 	turns   uint32 // of PollOffers
 
-	dropped []bool        // by job index: Drop was called
+	dropped []bool        // by local index: Drop was called
 	gone    []atomic.Bool // by job index: stored by Lose, loaded by Gone; and by C, so that it is in memory of records
 	losing  atomic.Bool   // lost is not empty; stored by Lose, loaded by Losing
 	mu      sync.Mutex    // guards lost
@@ -73,9 +73,9 @@ func New(name string, backend Backend, me int, members []int, size int) (*Node, 
 	n := &Node{
 		Doorbell: Doorbell{backend: backend, me: me, door: backend.Control().Door(me)},
 		name:     name, members: members,
-		local:   make([]int, size),
-		peers:   make([]*peer, size),
-		dropped: make([]bool, size),
+		local:   make([]int32, size),
+		peers:   make([]*peer, len(members)),
+		dropped: make([]bool, len(members)),
 	}
 	gone := hot.OwnedBytes(n, size*int(unsafe.Sizeof(atomic.Bool{})))
 	n.gone = unsafe.Slice((*atomic.Bool)(unsafe.Pointer(unsafe.SliceData(gone))), size)
@@ -83,7 +83,7 @@ func New(name string, backend Backend, me int, members []int, size int) (*Node, 
 		n.local[i] = -1
 	}
 	for i, j := range members {
-		n.local[j] = i
+		n.local[j] = int32(i)
 	}
 	seg, err := backend.Segment(me)
 	if err != nil {
@@ -109,11 +109,8 @@ func (n *Node) Me() int { return n.me }
 // Members returns the job index of each process of the node, by local index.
 func (n *Node) Members() []int { return n.members }
 
-// JobSize returns the number of processes in the job.
-func (n *Node) JobSize() int { return len(n.local) }
-
 // LocalIndex returns the local index of a process of the job, -1 if it is on another node.
-func (n *Node) LocalIndex(peer int) int { return n.local[peer] }
+func (n *Node) LocalIndex(peer int) int { return int(n.local[peer]) }
 
 // Close ends a Sleep in progress and all later ones. The memory stays usable.
 func (n *Node) Close() error {

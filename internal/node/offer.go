@@ -95,7 +95,7 @@ func (n *Node) addOffers(w int, fresh uint64) bool {
 	n.offered[w] |= fresh
 	for ; fresh != 0; fresh &= fresh - 1 {
 		i := w*64 + bits.TrailingZeros64(fresh)
-		if i >= len(n.members) || i == n.me || n.dropped[n.members[i]] {
+		if i >= len(n.members) || i == n.me || n.dropped[i] {
 			continue
 		}
 		if offer := n.seg.Offer(i); offer != nil && n.taker != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// peer is another process of the job, as far as its memory is used.
+// peer is another process of the node, as far as its memory is used.
 type peer struct {
-	door  *shmfmt.Door    // nil if the process is on another node
+	door  *shmfmt.Door
 	seg   *shmfmt.Segment // nil if it cannot be mapped
 	local int             // local index
 	dead  bool            // its memory is not used any more
@@ -17,22 +17,30 @@ type peer struct {
 	write permission
 }
 
+// known returns the state of a peer whose memory has been used, nil for others.
+func (n *Node) known(index int) *peer {
+	if i := n.local[index]; i >= 0 {
+		return n.peers[i]
+	}
+	return nil
+}
+
 // peer returns the state of a peer. The first call maps its segment; a peer whose segment cannot
 // be mapped is lost.
 func (n *Node) peer(index int) *peer {
-	if p := n.peers[index]; p != nil {
+	if p := n.known(index); p != nil {
 		return p
 	}
-	p := &peer{local: n.local[index], dead: true}
-	n.peers[index] = p
-	if p.local < 0 {
-		if !n.dropped[index] {
+	local := n.LocalIndex(index)
+	if local < 0 {
+		if !n.Gone(index) {
 			n.Lose(index, fmt.Errorf("%s: process %d is not on this node", n.name, index))
 		}
-		return p
+		return &peer{local: local, dead: true}
 	}
-	p.door = n.backend.Control().Door(p.local)
-	if n.dropped[index] {
+	p := &peer{local: local, dead: true, door: n.backend.Control().Door(local)}
+	n.peers[local] = p
+	if n.dropped[local] {
 		return p
 	}
 	seg, err := n.backend.Segment(p.local)
@@ -93,12 +101,14 @@ func (n *Node) TakeLosses() []Loss {
 
 // Drop ends all use of the memory of a peer that has failed or broken the format.
 func (n *Node) Drop(peer int) {
-	n.dropped[peer] = true
+	if i := n.local[peer]; i >= 0 {
+		n.dropped[i] = true
+	}
 	n.dropOffers(peer)
-	if p := n.peers[peer]; p != nil {
+	if p := n.known(peer); p != nil {
 		p.dead = true
 	}
 }
 
 // Dropped reports whether Drop was called for a peer.
-func (n *Node) Dropped(peer int) bool { return n.dropped[peer] }
+func (n *Node) Dropped(peer int) bool { return n.local[peer] >= 0 && n.dropped[n.local[peer]] }

@@ -34,7 +34,7 @@ type Fabric struct {
 	seg            *shmfmt.Segment // own
 	members        []int           // job index by local index
 
-	out   []*outgoing // by job index, nil until the first Send
+	out   []*outgoing // by local index, nil until the first Send
 	in    []incoming
 	seen  []uint64 // bits of the bitmap whose rings are in `in`
 	hdr   wire.Header
@@ -65,7 +65,7 @@ func New(n *node.Node) *Fabric {
 	seg := n.OwnSegment()
 	return &Fabric{
 		Doorbell: &n.Doorbell, node: n, seg: seg, members: n.Members(),
-		out:  make([]*outgoing, n.JobSize()),
+		out:  make([]*outgoing, len(n.Members())),
 		seen: make([]uint64, seg.ActiveWords()),
 	}
 }
@@ -81,7 +81,12 @@ func (f *Fabric) ChunkMax() int { return shmfmt.MaxFrame }
 
 // Send implements fabric.Fabric.
 func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
-	o := f.out[to]
+	i := f.node.LocalIndex(to)
+	if i < 0 {
+		f.node.Segment(to) // Down follows
+		return true
+	}
+	o := f.out[i]
 	if o == nil {
 		o = f.connect(to)
 	}
@@ -103,7 +108,7 @@ func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
 // start, so the peer takes no part in it.
 func (f *Fabric) connect(to int) *outgoing {
 	o := &outgoing{local: f.node.LocalIndex(to), dead: true}
-	f.out[to] = o
+	f.out[o.local] = o
 	seg := f.node.Segment(to)
 	if seg == nil {
 		return o // Down follows
@@ -224,8 +229,8 @@ func (f *Fabric) drop(job int, cause error, s fabric.Sink) {
 			break
 		}
 	}
-	if o := f.out[job]; o != nil {
-		o.dead = true
+	if i := f.node.LocalIndex(job); i >= 0 && f.out[i] != nil {
+		f.out[i].dead = true
 	}
 	f.node.Drop(job)
 	s.Down(job, cause)
