@@ -10,14 +10,13 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// Short blocking collectives of a communicator on several nodes do on each node what
-// they can through a slot, which the members there share; the leaders meanwhile run
-// the stage of the schedule that is theirs. Whether a node has a slot is its own
-// affair: without one its members run the whole schedule, and the leaders of others
-// cannot tell the difference.
+// A short blocking collective of a communicator on several nodes uses on each node a slot
+// that the members of the node share; the leaders meanwhile run the stage of the schedule
+// between the nodes. Each node decides for itself whether it has a slot: without one its
+// members run the whole schedule, and the leaders of other nodes see no difference.
 
-// across returns the division by which a short collective of the kind goes, to which
-// each member gives size bytes; nil if it does not.
+// across returns the division for a short collective of the kind to which each member gives size
+// bytes; nil if the collective does not use the slots of nodes.
 func (e *Engine) across(c *comm.Comm, k Kind, size int) *division {
 	st := stateOf(c)
 	if !st.where.spread || size > SlotPayload || st.checks || !e.choice.slot(k) {

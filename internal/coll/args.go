@@ -8,18 +8,18 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// Args is what a member gives to a collective. What the kind does not use is
-// left out. In place: where Send begins, the member's own part of Recv begins.
+// Args is what a member gives to a collective. Fields that the kind does not use are
+// zero. In place, Send begins where the member's own part of Recv begins.
 //
-// Counts and displacements are elements and belong to the operation until it is
-// complete. Without displacements the blocks lie one behind the other.
+// Counts and displacements are in elements and belong to the operation until it is
+// complete. Without displacements the blocks follow each other.
 type Args struct {
 	Send, Recv             Side // the buffer of a Bcast is Recv
 	Width                  int  // of an element of a slice, or operand, in bytes
 	Op                     op.Op
 	Type                   op.Type
 	Datatype               *dtype.Type  // of the elements of slices, in checking mode
-	Call                   string       // what the collective is called there, if not like its kind
+	Call                   string       // the name of the call in checking mode, if not that of its kind
 	User                   *op.User     // takes the place of Op and Type unless nil
 	Elem                   reflect.Type // of the elements of slices, where User works on them or something is checked
 	Root                   int
@@ -45,7 +45,7 @@ func (a Args) WithRecvBlocks(counts, displs []int) Args {
 	return a
 }
 
-// unknown is the size of collectives of which a member does not know it.
+// unknown stands for the size of a collective that a member does not know.
 const unknown = 1
 
 // sendBlock is the part of send that goes to, or is reduced for, member r.
@@ -77,14 +77,14 @@ func block(d mem.Mem, r, unit, width int, counts, displs []int) mem.Mem {
 	return d.Cut(at, at+n)
 }
 
-// pack fills in displacements that were left out.
+// pack fills in the displacements that are nil.
 func (s *schedule) pack() {
 	s.SendDispls = packed(&s.offsets[0], s.SendCounts, s.SendDispls)
 	s.RecvDispls = packed(&s.offsets[1], s.RecvCounts, s.RecvDispls)
 }
 
-// packed returns displs, or if there are none those of blocks that lie one
-// behind the other, in memory that is kept.
+// packed returns displs, or if that is nil the displacements of blocks that follow each
+// other, in memory that is kept for the next schedule.
 func packed(kept *[]int, counts, displs []int) []int {
 	if counts == nil || displs != nil {
 		return displs
@@ -107,9 +107,9 @@ func sum(counts []int) int {
 	return n
 }
 
-// shape fills in what follows from the arguments, which have been checked: the
-// length of a block, and the size by which the algorithm is chosen, both in
-// bytes and the same for all members. A size of 0 means that nothing moves; it is
+// shape derives two lengths from the arguments, which have been checked: that of a
+// block, and the size by which the algorithm is chosen. Both are in bytes and the
+// same at all members. A size of 0 means that no data moves; the size is
 // unknown where a member knows only its own blocks.
 func (s *schedule) shape() (unit, size int) {
 	ranks, send, recv := s.c.Size(), s.Send.Len(), s.Recv.Len()
@@ -134,7 +134,7 @@ func (s *schedule) shape() (unit, size int) {
 	return 0, unknown
 }
 
-// alone does a collective of one member.
+// alone carries out a collective of one member.
 func (s *schedule) alone(k Kind) {
 	dst, src := s.Recv.Mem, s.Send.Mem
 	switch k {

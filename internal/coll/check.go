@@ -63,7 +63,7 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 		}
 		send.width, recv.width = a.Width, a.Width
 	}
-	if send.odd() || recv.odd() {
+	if send.endsWithin() || recv.endsWithin() {
 		return wrong(class.Count, "%d bytes to send and %d to receive of elements of %d bytes", send.Len(), recv.Len(), a.Width)
 	}
 	n, me := c.Size(), c.Rank

@@ -44,15 +44,15 @@ func (e *Engine) do(c *comm.Comm, k Kind, a *Args) error {
 }
 
 // Exchange carries out an Allgather or Alltoall of slices of a code, whose elements have width bytes,
-// through a slot. It has done nothing where it returns false: where the slices are long, or not
-// plainly right, or there is no slot. Then Do is to be called. Args are not made for it, since to
-// fill them in takes a fifth of an exchange of 8 bytes.
+// through a slot. If it returns false it has done nothing, and the caller has to call Do: the slices
+// are long, check might refuse them, or there is no slot. It takes no Args, since to fill them in
+// takes a fifth of an exchange of 8 bytes.
 func (e *Engine) Exchange(c *comm.Comm, k Kind, send, recv []byte, width int, code dtype.Code) (done bool, err error) {
 	o := &stateOf(c).busy
 	if err := o.enter(CallOf(k, Blocking)); err != nil {
 		return true, err
 	}
-	s := e.plain(c, k, send, recv, width)
+	s := e.exchangeSlot(c, k, send, recv, width)
 	switch {
 	case s == nil:
 	case k == Allgather:
@@ -64,9 +64,9 @@ func (e *Engine) Exchange(c *comm.Comm, k Kind, send, recv []byte, width int, co
 	return s != nil, err
 }
 
-// plain returns the slot for an Allgather or Alltoall of slices that are plainly right,
-// nil if there is none or check is to judge.
-func (e *Engine) plain(c *comm.Comm, k Kind, send, recv []byte, width int) *slot {
+// exchangeSlot returns the slot for an Allgather or Alltoall of slices, nil if there is none or check
+// might refuse the slices.
+func (e *Engine) exchangeSlot(c *comm.Comm, k Kind, send, recv []byte, width int) *slot {
 	size, n := len(send), c.Size()
 	switch {
 	case size == 0 || mem.Overlap(send, recv):
@@ -118,7 +118,7 @@ func (e *Engine) begin(c *comm.Comm, k Kind, a *Args) *p2p.Request {
 	return e.start(s, nextTag(c))
 }
 
-// fill gives s what it is to do.
+// fill gives s its kind and arguments, and chooses its algorithm.
 func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 	s.c, s.kind, s.Args = c, k, *a
 	s.tell(a.Send.Code, a.Recv.Code)

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// piece bounds what a schedule copies or reduces at a time in bytes, so that
-	// the engine's lock is free now and then.
+	// piece is how many bytes a schedule copies or reduces before it gives up the engine's
+	// lock for others.
 	piece = 64 << 10
 	// keepScratch is the longest scratch memory a free schedule keeps, in bytes.
 	keepScratch = 4 << 20
@@ -19,22 +19,22 @@ const (
 	keepSchedules = 16
 )
 
-// schedule is a collective under way.
+// schedule is a collective that has begun, or a persistent one.
 //
 // It advances by rounds. An algorithm is a function that starts the sends and
 // receives of round number s.round, lists the reductions and copies to do in
 // order when they are complete, and reports whether there are more rounds. The
-// next round begins, in whoever polls, when all is done. So there is no list of
-// steps: nothing to build, to store or to free, however long the collective, and
+// goroutine that polls begins the next round when the current one is complete. There is
+// no list of steps to build, to store or to free, however long the collective is, and
 // a persistent one begins again with round 0.
 //
-// A graph of steps with dependencies would let one transfer overtake another
-// where rounds wait for both. The long algorithms have sends and receives of
+// Rejected: a graph of steps with dependencies. It lets one transfer overtake another
+// where a round waits for both. But the long algorithms have sends and receives of
 // equal length in a round, which end together, so rounds lose little.
 //
-// When a process has died, schedules of all communicators with it end, with
-// class.ProcFailed: receives that nobody has answered are cancelled, those in
-// transit are waited for, sends are left to themselves with their memory.
+// When a process has died, the schedules of all communicators with it end with
+// class.ProcFailed: receives without a matching message are cancelled, receives in
+// transit are waited for, and sends go on with their memory.
 type schedule struct {
 	Args // with sides that check has cut
 

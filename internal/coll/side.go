@@ -48,7 +48,7 @@ func (a *Args) measure() {
 	}
 }
 
-// word is what the program has given.
+// word names the argument of the program in messages.
 func (x *Side) word() string {
 	if x.buffer {
 		return "buffer"
@@ -56,8 +56,8 @@ func (x *Side) word() string {
 	return "slice"
 }
 
-// odd reports whether x is a slice that ends within an element.
-func (x *Side) odd() bool { return !x.buffer && x.Len() > 0 && x.Len()%x.width != 0 }
+// endsWithin reports whether x is a slice that ends within an element.
+func (x *Side) endsWithin() bool { return !x.buffer && x.Len() > 0 && x.Len()%x.width != 0 }
 
 // elements is how many elements take n bytes.
 func (x *Side) elements(n int) int {

@@ -9,16 +9,16 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// Longer contributions go through the stages, in steps that have a number each:
-// everyone copies a part of what he gives to his stage, all meet, and everyone
-// copies what he needs from the stages of the others. Meanwhile who is faster fills
-// the stage of the next step, so that a step takes one meeting.
+// Longer contributions go through the stages, in steps with a number each: each member copies a part
+// of its contribution to its stage, all members meet, and each copies what it needs from the stages
+// of the others. Meanwhile a faster member fills the stage of the next step, so that a step needs one
+// meeting.
 //
-// Everything is copied twice, but within the caches: both copies of 64 KiB take a
-// third of one by process_vm_readv. It needs no leave of the kernel, and nobody
-// answers anybody: with more members than cores that counts most.
+// All data is copied twice, but within the caches: both copies of 64 KiB take a third of the time of
+// one copy by process_vm_readv. They need no permission of the kernel, and no member answers another
+// one, which matters most with more members than cores.
 
-// stage is where the member of rank r puts what it gives to the step of a number.
+// stage is where the member of rank r puts its contribution to the step of a number.
 func (s *slot) stage(r int, number uint64) *[shmfmt.StageSize]byte {
 	if s.stages == nil {
 		s.stages = s.mem.Stages(len(s.cells))
@@ -33,14 +33,14 @@ func (s *slot) begin() (*[shmfmt.StageSize]byte, error) {
 	return s.stage(s.c.Rank, s.Number), s.settle()
 }
 
-// show publishes the own stage and waits until all have done so.
+// show publishes the own stage and waits until all members have published theirs.
 func (s *slot) show() error {
 	s.own.Said[s.Number&1] = s.terms.said
 	shmfmt.Publish(&s.own.Number, s.Number)
 	return s.compare()
 }
 
-// exchange gives send and waits until all have given: data is then what they gave.
+// exchange gives send and waits until all members have given: data then returns their contributions.
 func (s *slot) exchange(send mem.Mem) error {
 	s.Number++
 	if err := s.give(send); err != nil {
@@ -49,7 +49,7 @@ func (s *slot) exchange(send mem.Mem) error {
 	return s.compare()
 }
 
-// tell is a short Bcast in which nobody is ahead of anybody.
+// tell is a short Bcast in which no member runs ahead of another.
 func (s *slot) tell(buf []byte, root int) error {
 	s.Kind = uint8(Bcast)
 	s.terms.name(Bcast, root)
@@ -88,7 +88,7 @@ func (s *slot) allgather(send, recv mem.Mem, gives, gets dtype.Code) error {
 	return nil
 }
 
-// alltoall has in a stage a part of the block for each other member, in their order.
+// alltoall puts into a stage a part of the block for each other member, in the order of their ranks.
 func (s *slot) alltoall(send, recv mem.Mem, gives, gets dtype.Code) error {
 	s.Kind = uint8(Alltoall)
 	s.terms.say(gives, gets)
@@ -148,9 +148,9 @@ func (s *slot) alltoallShort(send, recv mem.Mem, size int) error {
 	return nil
 }
 
-// allreduceLong takes the operands in chunks. In a step everyone gives his operand of
-// a chunk and his share of the result of the chunk before, which he has combined
-// from what all gave, in the order of the ranks.
+// allreduceLong reduces the operands in chunks. In a step each member gives its operand of
+// a chunk and its share of the result of the chunk before, which it has combined
+// from the operands of all, in the order of the ranks.
 func (s *slot) allreduceLong(send, recv []byte, o op.Op, t op.Type) error {
 	n, w := len(s.cells), t.Size()
 	count := len(send) / w

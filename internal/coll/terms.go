@@ -5,15 +5,14 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// terms is what a member says about a collective with its contribution, in a word that stands
-// where everybody looks anyway: the codes of the elements that it sends and receives, and
-// which roots it has named up to now.
+// terms is what a member tells the others about a collective, in a word beside its contribution: the
+// codes of the elements that it sends and receives, and the roots that it has named up to now.
 //
-// Roots are told as a number that follows from all of them in their order, so that two members
-// which both were the root, and received nothing from each other, find it in the next
-// collective in which one hears from the other: a Barrier, or the one in Finalize, at the latest.
-// Their numbers stay different as long as they name the same roots from then on. Programs in C
-// tell neither (Untell).
+// The roots are a number that is computed from all of them in their order. If two members both
+// were the root, and received nothing from each other, they find that out in the next collective
+// in which one of them receives from the other: at the latest in a Barrier, or the barrier in
+// Finalize. Their numbers stay different as long as they name the same roots from then on. Programs
+// in C do not tell their roots (Untell).
 //
 //	bits 0-7   code of what is sent
 //	bits 8-15  code of what is received
@@ -38,10 +37,10 @@ func (e *Engine) newTerms() terms {
 // rootFactor is odd: so different numbers stay different.
 const rootFactor = 40503
 
-// then is the number of roots that follows when a root is named.
+// then is the number of the roots after one more root is named.
 func then(roots uint16, root int) uint16 { return roots*rootFactor + uint16(root) + 1 }
 
-// name makes root that of the current collective.
+// name notes the root of the current collective.
 func (t *terms) name(k Kind, root int) {
 	if t.tells {
 		t.before, t.kind, t.fresh = t.roots, k, true
