@@ -37,7 +37,7 @@ func (l *Lib) changeComm(a args) error {
 func (l *Lib) changeCommMemory(c *mpi.Comm, peer int, base uintptr, size int64, unit int) (*mpi.Window, error) {
 	mem, ok := slice(base, size)
 	if !ok {
-		return nil, l.failOn(c, mpi.ErrSize, "MPIX_Win_change_comm_memory", "%d bytes at address %#x", size, base)
+		return nil, l.failOn(c, mpi.ErrSize, "MPIX_Win_change_comm_memory", "%d bytes at address %#x: the size is negative, or the address not valid", size, base)
 	}
 	return mpi.WinChangeCommMemory(c, peer, mem, unit)
 }

@@ -89,7 +89,7 @@ func own(send, recv side, whole mpi.Buffer) mpi.Buffer {
 	case s != r:
 		return engine.BufError(mpi.ErrCount, "%d elements of %v, %d bytes, to send to itself, and %d of %v, %d bytes, to receive from itself", send.count, send.d, s, recv.count, recv.d, r)
 	case s > 0 && send.address == recv.address && send.d == recv.d:
-		return engine.BufError(mpi.ErrBuffer, "what is sent and what is received are one, at address %#x, and it is not said by MPI_IN_PLACE", send.address)
+		return engine.BufError(mpi.ErrBuffer, "send and receive buffer are the same, at address %#x: use MPI_IN_PLACE", send.address)
 	}
 	return whole
 }

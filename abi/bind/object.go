@@ -194,7 +194,7 @@ func (l *Lib) low(address uintptr, count int, d mpi.Datatype) mpi.Buffer {
 	if !d.IsNull() && count > 0 {
 		size, _ := d.Size()
 		if lb, _, err := d.TrueExtent(); err == nil && size > 0 && int(address)+lb < firstPage {
-			return engine.BufError(mpi.ErrBuffer, "%d x %s at address %#x", count, d.Name(), address)
+			return engine.BufError(mpi.ErrBuffer, "%d x %s at address %#x, which is not valid", count, d.Name(), address)
 		}
 	}
 	return mpi.BufPtr(pointer(address), count, d)

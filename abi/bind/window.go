@@ -92,7 +92,7 @@ func (l *Lib) sliceFor(w *mpi.Window, call string, base uintptr, size int64) ([]
 	case size < 0:
 		return nil, l.failWin(w, mpi.ErrSize, call, "size of %d bytes is negative", size)
 	case !ok:
-		return nil, l.failWin(w, mpi.ErrArg, call, "%d bytes at address %#x", size, base)
+		return nil, l.failWin(w, mpi.ErrArg, call, "%d bytes at address %#x, which is not valid", size, base)
 	}
 	return mem, nil
 }
