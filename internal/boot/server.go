@@ -206,18 +206,29 @@ func (c *Session) hello(body []byte) error {
 	return nil
 }
 
+// enter adds the value of the process to the current round. Over sees that the values are owed
+// from the moment on at which the others can complete the round.
+func (c *Session) enter(value []byte) (*round, error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	r, err := c.server.table.enter(c.server.index[c.rank], value)
+	if err == nil {
+		c.owed = r
+	}
+	return r, err
+}
+
 func (c *Session) exchange(body []byte) error {
 	t, me := c.server.table, c.server.index[c.rank]
-	r, err := t.enter(me, body)
+	r, err := c.enter(body)
 	if err == nil {
-		c.owe(r)
 		err = t.wait(r, me, c.gone)
 	}
 	switch {
 	case errors.Is(err, ErrOver): // Over says so
-		c.owe(nil)
+		c.oweNothing()
 	case err != nil:
-		c.owe(nil)
+		c.oweNothing()
 		c.fail(kindExchange, err)
 	default:
 		c.writing.Lock()
@@ -229,10 +240,10 @@ func (c *Session) exchange(body []byte) error {
 	return nil
 }
 
-func (c *Session) owe(r *round) {
+func (c *Session) oweNothing() {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	c.owed = r
+	c.owed = nil
 }
 
 func (c *Session) segment(body []byte) error {
