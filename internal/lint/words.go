@@ -39,23 +39,8 @@ func retired() []retirement {
 	}
 }
 
-// A debt is a folder whose sources still contain retired words.
-type debt struct {
-	dir   string
-	names int // distinct identifiers and file names with such a word
-}
-
-// debts are the folders that still contain retired words. The number is exact, so that it falls
-// with each commit that renames something, and never rises; a folder that is done has no entry.
-func debts() []debt {
-	return []debt{}
-}
-
-// checkWords forbids retired words in the folders that have no entry in debts.
+// checkWords forbids retired words.
 func checkWords(f *File, report func(int, string, ...any)) {
-	if slices.ContainsFunc(debts(), func(d debt) bool { return d.dir == f.Dir() }) {
-		return
-	}
 	for _, n := range retiredNames(f) {
 		report(n.line, "%s contains the retired word %q: use %s", n.name, n.word, n.instead)
 	}

@@ -49,7 +49,7 @@ type Backend interface {
 type Node struct {
 	Doorbell
 	name    string
-	members []int // job index by local index
+	members []int   // job index by local index
 	local   []int32 // local index by job index, -1 for processes elsewhere
 	seg     *shmfmt.Segment
 	peers   []*peer // by local index, nil until the first use
