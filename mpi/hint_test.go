@@ -75,17 +75,20 @@ func TestRW07_TypedWinHints(t *testing.T) {
 // Each hint of communicators is what its info key says, for Dup, Idup and SetInfo.
 func TestXP2P05_TypedCommHints(t *testing.T) {
 	mpitest.Run(t, 2, func(t testing.TB, world *mpi.Comm) {
-		for hint, key := range map[mpi.CommHint]string{
-			mpi.NoAnyTag(true): "mpi_assert_no_any_tag", mpi.NoAnySource(true): "mpi_assert_no_any_source",
-			mpi.ExactLength(true): "mpi_assert_exact_length", mpi.AllowOvertaking(true): "mpi_assert_allow_overtaking",
+		for _, x := range []struct {
+			hint mpi.CommHint
+			key  string
+		}{
+			{mpi.NoAnyTag(true), "mpi_assert_no_any_tag"}, {mpi.NoAnySource(true), "mpi_assert_no_any_source"},
+			{mpi.ExactLength(true), "mpi_assert_exact_length"}, {mpi.AllowOvertaking(true), "mpi_assert_allow_overtaking"},
 		} {
 			c, err := world.Dup()
 			ok(t, err)
 			want := hintsOf(t, c.Info)
-			want[key] = "true"
-			ok(t, c.SetInfo(nil, hint))
+			want[x.key] = "true"
+			ok(t, c.SetInfo(nil, x.hint))
 			if got := hintsOf(t, c.Info); !maps.Equal(got, want) {
-				t.Errorf("SetInfo(%T) makes %v, want %v", hint, got, want)
+				t.Errorf("SetInfo(%T) makes %v, want %v", x.hint, got, want)
 			}
 			ok(t, c.Free())
 		}
