@@ -10,10 +10,10 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// A short blocking collective of a communicator on several nodes uses on each node a slot
-// that the members of the node share; the leaders meanwhile run the stage of the schedule
-// between the nodes. Each node decides for itself whether it has a slot: without one its
-// members run the whole schedule, and the leaders of other nodes see no difference.
+// A short blocking collective of a communicator on several nodes uses, on each node, a slot that
+// the members of the node share. The leaders run the stage of the schedule between the nodes.
+// Each node decides for itself whether it has a slot. The members of a node without a slot run
+// the whole schedule; the leaders of other nodes see no difference.
 
 // across returns the division for a short collective of the kind to which each member gives size
 // bytes; nil if the collective does not use the slots of nodes.
@@ -28,8 +28,8 @@ func (e *Engine) across(c *comm.Comm, k Kind, size int) *division {
 	return nil
 }
 
-// enter begins a short collective through leaders: it returns the tag of the
-// schedule, and the slot of the node, nil if all goes by the schedule. The lock is held.
+// enter begins a short collective through leaders. It returns the tag of the schedule, and the
+// slot of the node, nil if the members of the node use only the schedule. The lock is held.
 func (e *Engine) enter(c *comm.Comm, d *division) (tag int32, s *slot, err error) {
 	if !d.agreed {
 		if err := e.agreeSlot(c, d); err != nil {
@@ -46,8 +46,8 @@ func (e *Engine) enter(c *comm.Comm, d *division) (tag int32, s *slot, err error
 	return tag, s, nil
 }
 
-// agreeSlot gives the members of each node a slot, if one is free there: the leader
-// takes it and tells the others. It is collective over c; the lock is held.
+// agreeSlot gives the members of each node a slot, if one is free there: the leader takes the
+// slot and tells the other members its number. It is collective over c; the lock is held.
 func (e *Engine) agreeSlot(c *comm.Comm, d *division) error {
 	tag := nextTag(c)
 	if e.node == nil || d.local.Size() == 1 {
@@ -81,15 +81,16 @@ func (e *Engine) agreeSlot(c *comm.Comm, d *division) error {
 	return nil
 }
 
-// AppendAbout implements proc.About: what a member waits for in the slot is what the
-// program has called, not the part of it that is done there.
+// AppendAbout implements proc.About: a member that waits in the slot reports the collective that
+// the program has called, not the part of it that the slot carries out.
 func (d *division) AppendAbout(b []byte) []byte {
 	return d.whole.AppendOn(append(b, d.kind.String()...))
 }
 
-// stages runs the schedule with leaders, or what is left of it where the members of
-// the node do their part through the slot. If found, what the member has found before, is that
-// roots differ, the others are told. It takes the lock.
+// stages runs the schedule with leaders. If slotted, the members of the node do their part
+// through the slot, and the schedule leaves that part out. If found, the error that this member
+// has found before, says that roots differ, the schedule tells the other members. It takes the
+// lock.
 func (e *Engine) stages(c *comm.Comm, k Kind, a *Args, tag int32, slotted bool, found error) error {
 	e.p.Lock()
 	defer e.p.Unlock()
@@ -104,8 +105,8 @@ func (e *Engine) stages(c *comm.Comm, k Kind, a *Args, tag int32, slotted bool, 
 	return e.wait(e.start(s, tag))
 }
 
-// first is err unless that is nil. An error in one stage does not keep a member
-// from the next: others wait there.
+// first returns err, or next if err is nil. An error in one stage does not keep a member from
+// the next one, since other members wait in that one.
 func first(err, next error) error {
 	if err != nil {
 		return err
@@ -121,7 +122,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 	if k.rooted() {
 		stateOf(c).terms.name(k, a.Root)
 	}
-	if s != nil { // its members compare the roots of c, not those that they have on the node
+	if s != nil { // the members compare the roots of c, not the leader's ranks on the node
 		s.terms = stateOf(c).terms
 		s.terms.tells = false
 	}
@@ -133,7 +134,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		return e.stages(c, k, a, tag, false, nil)
 	}
 	d.kind = k
-	down := func(buf mem.Mem, root int) error { // on the node
+	down := func(buf mem.Mem, root int) error { // a bcast through the slot of the node
 		code := a.Send.Code
 		if k == Bcast {
 			code = a.Recv.Code
@@ -152,7 +153,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		}
 		return first(err, down(mem.Mem{}, 0))
 	case Bcast:
-		root := 0 // on the node
+		root := 0 // the rank on the node
 		if home {
 			root = int(d.index[a.Root])
 		} else if leads {
@@ -170,7 +171,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 		}
 		return first(err, down(a.Recv.Mem, 0))
 	}
-	// A Reduce. What the leader gives to the schedule is the sum of its node.
+	// A Reduce. The leader gives the result of its node to the schedule.
 	sum := *a
 	if c.Rank != a.Root {
 		sum.Recv = Slice(d.spare[:a.Send.Len()], a.Send.Code)
@@ -186,7 +187,7 @@ func (e *Engine) throughNodes(c *comm.Comm, d *division, k Kind, a *Args) error 
 	return err
 }
 
-// leading is the algorithm with leaders of a kind.
+// leading returns the algorithm with leaders of a kind.
 func leading(k Kind) Algorithm {
 	switch k {
 	case Barrier:

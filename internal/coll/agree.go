@@ -14,30 +14,31 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// agreement is what the members of a collective do before it with HALO_CHECK=1.
+// agreement is, with HALO_CHECK=1, what the members of a collective exchange before it begins.
 //
-// In a first round everybody tells everybody what he calls, and what he will send to
-// whom he tells. Whoever receives compares that with what he calls and what he
-// expects; nobody else could, since the elements of both sides are needed. In a second
-// round everybody tells everybody what he has found. So all come to the same: if
-// somebody has found something, the collective ends, at all members, with the finding
-// of the lowest rank, and else it begins. A member whose own arguments are wrong takes
-// part to say so. No data has moved then, nobody waits for anybody, and the
-// communicator can be used on.
+// In the first round each member tells each other member what it calls, and what it will send to
+// that member. The receiver compares this with its own call and with what it expects. Only the
+// receiver can compare, since the comparison needs the elements of both sides. In the second
+// round each member tells all others what it has found. So all members come to the same result:
+// if a member has found an error, the collective ends at all members with the finding of the
+// lowest rank; else the collective begins. A member whose own arguments are wrong takes part to
+// say so. When the collective ends this way, no data has moved, no member waits for another one,
+// and the communicator remains usable.
 //
-// Both rounds belong to the schedule of the collective, so that members who call
-// different ones meet, too. Only who starts a persistent collective, whose messages
-// carry its own tag, meets nobody but those who start it.
+// Both rounds belong to the schedule of the collective, so that members that call different
+// collectives exchange these messages, too. The exception is a persistent collective: its
+// messages carry its own tag, so a member that starts it exchanges them only with members that
+// start the same one.
 type agreement struct {
-	step  func(s *schedule) bool // the algorithm
-	call  string                 // what the member calls
-	types [2]*dtype.Type         // of the elements of send and recv; nil are bytes
-	own   error                  // what is wrong with the member's own arguments
+	step  func(s *schedule) bool // the algorithm of the collective
+	call  string                 // the name of the call
+	types [2]*dtype.Type         // of the elements of send and recv; nil stands for bytes
+	own   error                  // the error in the member's own arguments
 
-	said, heard []byte // records, by rank
+	said, heard []byte // records, then findings, by rank
 }
 
-// A claim is a number of elements of a type, that somebody sends.
+// A claim is a number of elements of a type that a member sends.
 type claim struct {
 	dtype.Signature
 	text string
@@ -48,34 +49,34 @@ type record struct {
 	Kind, Raw       uint8
 	_               [2]uint8
 	Root            int32
-	Class           uint32 // of what is wrong with the arguments, else 0
+	Class           uint32 // of the error in the arguments, else 0
 	_               uint32
-	Elements, Bytes int64 // sent to whom it is told
+	Elements, Bytes int64 // of what the member sends to the receiver of the record
 	Hash            uint64
-	Counts          uint64    // a hash of how the result is divided
-	Call            [32]byte  // texts end with a zero, unless they fill all
+	Counts          uint64    // a hash of the counts that divide the result
+	Call            [32]byte  // a text ends with a zero byte unless it fills the array
 	Op              [64]byte  // of a reduction
-	Detail          [256]byte // what is wrong with the arguments; else how the result is divided
-	Text            [256]byte // of what is sent
+	Detail          [256]byte // the error in the arguments; else the counts that divide the result
+	Text            [256]byte // describes what is sent
 }
 
-// finding is what a member tells all others that it has found.
+// finding is what a member tells all others about the errors that it has found.
 type finding struct {
 	Class uint32 // 0 if it has found nothing
 	Text  [1020]byte
 }
 
-// Neither has padding, so that this is how long they are when they are sent.
+// Neither type has padding, so these are also the lengths of their encodings.
 const (
 	recordSize  = int(unsafe.Sizeof(record{}))
 	findingSize = int(unsafe.Sizeof(finding{}))
 )
 
-// Check makes the process check collectives. Those of communicators are checked of
-// which all members do. It is called before communicators are attached.
+// Check makes the process check collectives. A communicator is checked if all its members check:
+// checkers tells, by process, which ones do. Check is called before communicators are attached.
 func (e *Engine) Check(checkers []bool) { e.checkers = checkers }
 
-// checks reports whether all of some processes check.
+// checks reports whether all the given processes check, and are more than one.
 func (e *Engine) checks(members []int32) bool {
 	for _, m := range members {
 		if !e.checkers.Has(int(m)) {
@@ -85,7 +86,7 @@ func (e *Engine) checks(members []int32) bool {
 	return len(members) > 1
 }
 
-// putAgreement puts an agreement before s, whose arguments are filled in, in checking mode.
+// putAgreement makes s, whose arguments are filled in, begin with an agreement in checking mode.
 func (e *Engine) putAgreement(s *schedule, send, recv *dtype.Type) {
 	if !stateOf(s.c).checks {
 		return
@@ -97,7 +98,7 @@ func (e *Engine) putAgreement(s *schedule, send, recv *dtype.Type) {
 	s.agreement = g
 }
 
-// typeOf is the type of the elements of a side, nil for bytes.
+// typeOf returns the type of the elements of a side, nil for bytes.
 func (x *Side) typeOf(slice *dtype.Type) *dtype.Type {
 	if x.buffer {
 		return x.typ
@@ -105,16 +106,18 @@ func (x *Side) typeOf(slice *dtype.Type) *dtype.Type {
 	return slice
 }
 
-// LastBarrier is the Barrier that ends a process, on last, which has no other use. In checking
-// mode it is a call on the world, which CallFinalize has claimed, as any other that members
-// may disagree about. Outside of it the roots are compared that members have named on the world,
-// in collectives by slot and by messages.
+// LastBarrier is the Barrier before a process ends. It runs on last, a communicator without
+// other use. In checking mode it is instead a call on the world, which CallFinalize has claimed,
+// and members may disagree about it as about any other call. Outside of checking mode the
+// Barrier compares the roots that members have named on the world, in collectives by slot and by
+// messages.
 func (e *Engine) LastBarrier(world, last *comm.Comm) error {
 	if stateOf(world).checks {
 		return e.do(world, Barrier, &Args{Call: "Finalize"})
 	}
 	w, t := stateOf(world), &stateOf(last).terms
-	// An error names the root that was named last: through the slot if one was since the last Barrier.
+	// The error names the root that was named last: through the slot if one was since the last
+	// Barrier.
 	switch *t = w.terms; {
 	case w.slot.SlotState == nil:
 	case w.slot.terms.fresh:
@@ -123,7 +126,7 @@ func (e *Engine) LastBarrier(world, last *comm.Comm) error {
 		*t = w.terms.with(w.slot.terms)
 	}
 	err := e.Barrier(last)
-	if rootsDiffer(err) { // of all members: the next call succeeds
+	if rootsDiffer(err) { // all members get this error: the next call succeeds
 		w.terms = e.newTerms()
 		if w.slot.SlotState != nil {
 			w.slot.terms = e.newTerms()
@@ -132,8 +135,8 @@ func (e *Engine) LastBarrier(world, last *comm.Comm) error {
 	return err
 }
 
-// refuse ends a blocking collective whose arguments are wrong: in checking mode the
-// other members are told. It takes the lock.
+// refuse ends a blocking collective whose arguments are wrong. In checking mode it tells the
+// other members. It takes the lock.
 func (e *Engine) refuse(c *comm.Comm, k Kind, err error) error {
 	if !stateOf(c).checks {
 		return err
@@ -144,8 +147,8 @@ func (e *Engine) refuse(c *comm.Comm, k Kind, err error) error {
 	return e.wait(r)
 }
 
-// startRefusing is refuse for one that does not block and is called what call says;
-// without checking mode there is no request.
+// startRefusing is refuse for a nonblocking collective, whose name is call. Outside of checking
+// mode it returns no request.
 func (e *Engine) startRefusing(c *comm.Comm, k Kind, call string, err error) (*p2p.Request, error) {
 	if !stateOf(c).checks {
 		return nil, err
@@ -157,7 +160,8 @@ func (e *Engine) startRefusing(c *comm.Comm, k Kind, call string, err error) (*p
 	return e.start(s, nextTag(c)), nil
 }
 
-// agreeing is an algorithm: the agreement, and if there is one that of the collective.
+// agreeing is the algorithm of a schedule with an agreement: two rounds for the agreement, then,
+// if no member has found an error, the algorithm of the collective.
 func agreeing(s *schedule) bool {
 	g, n, me := s.agreement, s.c.Size(), s.c.Rank
 	exchange := func(size int) {
@@ -206,7 +210,7 @@ func agreeing(s *schedule) bool {
 	return s.step(s)
 }
 
-// classOf is the class that a member has told, Intern if there is no such.
+// classOf returns the class that a member has told, Intern if no class has that number.
 func classOf(told uint32) class.Class {
 	c := class.Class(told)
 	if name, _ := class.Describe(c); name == "" || c == class.Success {
@@ -227,13 +231,13 @@ func get(b []byte, v any) {
 	}
 }
 
-// text is a text of a record.
+// text returns a text of a record up to its zero byte.
 func text(b []byte) []byte {
 	b, _, _ = bytes.Cut(b, []byte{0})
 	return b
 }
 
-// record is what this member tells rank r.
+// record returns what this member tells rank r.
 func (s *schedule) record(r int) *record {
 	g := s.agreement
 	x := &record{Kind: uint8(s.kind), Root: int32(s.Root)}

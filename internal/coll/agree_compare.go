@@ -15,7 +15,7 @@ type elements struct {
 	n int64
 }
 
-// elementsOf is the elements that memory of a side is.
+// elementsOf returns the number and type of the elements in memory of a side.
 func elementsOf(d mem.Mem, width int, t *dtype.Type) elements {
 	if t == nil || width == 0 {
 		return elements{nil, int64(d.Len())}
@@ -37,7 +37,7 @@ func (x elements) signature() dtype.Signature {
 	return x.t.Signature(x.n)
 }
 
-// gives and takes report what goes to rank r, and what is expected from it.
+// gives returns what this member sends to rank r; takes returns what it expects from rank r.
 func (s *schedule) gives(r int) (x elements, any bool) {
 	types, me := &s.agreement.types, s.c.Rank
 	switch s.kind {
@@ -54,7 +54,7 @@ func (s *schedule) gives(r int) (x elements, any bool) {
 	case Alltoallw:
 		return elements{s.pairs[0][r].typ, int64(s.pairs[0][r].number)}, true
 	case Alltoall, Alltoallv:
-	default: // all give the same to everybody
+	default: // each member gives the same to all others
 		return elementsOf(s.Send.Mem, s.Send.width, types[0]), true
 	}
 	return elementsOf(s.sendBlock(r), s.Send.width, types[0]), true
@@ -75,15 +75,14 @@ func (s *schedule) takes(r int) (x elements, any bool) {
 		return elementsOf(s.Recv.Mem, s.Recv.width, types[1]), r == s.Root
 	case Alltoallw:
 		return elements{s.pairs[1][r].typ, int64(s.pairs[1][r].number)}, true
-	case Reduce, Allreduce, Scan, Exscan, ReduceScatter, ReduceScatterBlock: // operands are all alike
+	case Reduce, Allreduce, Scan, Exscan, ReduceScatter, ReduceScatterBlock: // all operands are alike
 		return elementsOf(s.Send.Mem, s.Send.width, types[0]), true
 	}
 	return elementsOf(s.recvBlock(r), s.Recv.width, types[1]), true
 }
 
-// sends is what rank r is told that it will be sent. Predefined operations are defined
-// on types of their own, which stand for the datatypes that they are: operands are
-// compared by them.
+// sends returns what this member says that it will send to rank r. The operands of a predefined
+// operation are compared by their op.Type, which stands for the datatype.
 func (s *schedule) sends(r int) (c claim) {
 	x, any := s.gives(r)
 	switch {
@@ -100,7 +99,7 @@ func (s *schedule) sends(r int) (c claim) {
 // operands reports whether operands of a predefined operation are sent.
 func (s *schedule) operands() bool { return s.kind.reduces() && s.User == nil }
 
-// operation is that of a reduction in words.
+// operation describes the operation of a reduction.
 func (s *schedule) operation() string {
 	switch {
 	case s.User == nil:
@@ -111,7 +110,7 @@ func (s *schedule) operation() string {
 	return "an operation of the program that does not commute"
 }
 
-// judge compares what the others have told with what this member calls and expects.
+// judge compares the records of the other members with what this member calls and expects.
 func (s *schedule) judge() *finding {
 	g, n, me := s.agreement, s.c.Size(), s.c.Rank
 	told := make([]record, n)
@@ -120,7 +119,7 @@ func (s *schedule) judge() *finding {
 	}
 	mine := &told[me]
 	show := func(b []byte) string { return p2p.Printable(text(b)) }
-	// differ is a finding that names two ranks, the lower one first.
+	// differ makes a finding that names two ranks, the lower one first.
 	differ := func(cl class.Class, r int, format string, what func(x *record) string) *finding {
 		lo, hi := min(r, me), max(r, me)
 		return found(cl, format, lo, what(&told[lo]), hi, what(&told[hi]))
@@ -154,7 +153,7 @@ func (s *schedule) judge() *finding {
 	return &finding{}
 }
 
-// compare compares what rank r will send with what is expected of it.
+// compare compares what rank r will send with what this member expects from it.
 func (s *schedule) compare(r int, x *record) *finding {
 	want, any := s.takes(r)
 	if !any {
@@ -165,7 +164,7 @@ func (s *schedule) compare(r int, x *record) *finding {
 	if s.kind.reduces() {
 		mine := s.sends(r)
 		if s.operands() {
-			want = elements{} // their types are compared alone
+			want = elements{} // only the types of the operands are compared
 		}
 		if cl := disagree(sent, mine.Signature, want); cl != class.Success {
 			return found(cl, "rank %d gives %s, rank %d gives %s", r, text, me, mine.text)
@@ -178,8 +177,8 @@ func (s *schedule) compare(r int, x *record) *finding {
 	return nil
 }
 
-// disagree is the class of the error if what is sent is not what is expected: Count
-// if it is only more or less of it. Bytes without type match anything.
+// disagree returns the class of the error if what is sent is not what is expected: Count if only
+// the number of elements differs. Bytes without a type match any type.
 func disagree(sent, expected dtype.Signature, want elements) class.Class {
 	switch {
 	case sent == expected:
@@ -191,7 +190,7 @@ func disagree(sent, expected dtype.Signature, want elements) class.Class {
 			return class.Success
 		}
 		return class.Count
-	case sent.Hash == expected.Hash: // of operands
+	case sent.Hash == expected.Hash: // the same type of operands
 		return class.Count
 	case want.t != nil && want.t.Size() > 0 && sent.Check(want.t, sent.Bytes/want.t.Size()+1) == nil:
 		return class.Count
@@ -199,7 +198,7 @@ func disagree(sent, expected dtype.Signature, want elements) class.Class {
 	return class.Type
 }
 
-// found makes a finding.
+// found returns a finding.
 func found(cl class.Class, format string, args ...any) *finding {
 	f := &finding{Class: uint32(cl)}
 	copy(f.Text[:], fmt.Sprintf(format, args...))

@@ -3,8 +3,8 @@ package coll
 // Algorithm is a way to carry out a collective by messages.
 type Algorithm uint8
 
-// The algorithms; each stands in a file of its own, which it shares only with
-// the same one for blocks of unequal length. Auto is none: the choice is free.
+// The algorithms. Each has a file of its own, which it shares only with the same algorithm for
+// blocks of unequal length. Auto is not an algorithm: it leaves the choice to the table.
 const (
 	Auto Algorithm = iota
 	BarrierDissemination
@@ -53,10 +53,10 @@ const (
 	algorithms
 )
 
-// entry is what there is to know of an algorithm.
+// entry describes an algorithm.
 type entry struct {
 	kind Kind
-	name string                 // among those of its kind
+	name string                 // unique among the algorithms of its kind
 	step func(s *schedule) bool // starts round s.round, and reports whether there are more
 }
 
@@ -152,8 +152,8 @@ func (a Algorithm) entry() entry {
 	return entry{kinds, "auto", nil}
 }
 
-// keepsOrder reports whether operands are combined in the order of the ranks. A
-// ring begins with another rank for every share, halving with ranks far apart.
+// keepsOrder reports whether operands are combined in the order of the ranks. A ring begins with
+// a different rank for each share; halving begins with ranks far apart.
 func (a Algorithm) keepsOrder() bool {
 	switch a {
 	case ReduceRing, AllreduceRing, ReduceScatterHalving, ReduceScatterBlockHalving:
@@ -162,7 +162,7 @@ func (a Algorithm) keepsOrder() bool {
 	return true
 }
 
-// leads reports whether the algorithm goes by the division into nodes.
+// leads reports whether the algorithm uses leaders: see division.
 func (a Algorithm) leads() bool {
 	switch a {
 	case BarrierLeaders, BcastLeaders, ReduceLeaders, AllreduceLeaders, GatherLeaders, ScatterLeaders, AllgatherLeaders:
@@ -171,10 +171,10 @@ func (a Algorithm) leads() bool {
 	return false
 }
 
-// Kind is what the algorithm carries out.
+// Kind is the kind of collective that the algorithm carries out.
 func (a Algorithm) Kind() Kind { return a.entry().kind }
 
-// Name tells the algorithm from the others of its kind.
+// Name is the name of the algorithm, unique among those of its kind.
 func (a Algorithm) Name() string { return a.entry().name }
 
 // String is the kind and the name.
@@ -185,7 +185,7 @@ func (a Algorithm) String() string {
 	return a.Kind().String() + " " + a.Name()
 }
 
-// Algorithms lists those of a kind.
+// Algorithms lists the algorithms of a kind.
 func Algorithms(k Kind) []Algorithm {
 	var list []Algorithm
 	for a := Auto + 1; a < algorithms; a++ {

@@ -2,8 +2,9 @@ package coll
 
 import "math/bits"
 
-// allgatherBruck doubles in each step what a rank has: contributions of the
-// ranks from its own upwards, in ceil(log2 n) steps; then they are put in order.
+// allgatherBruck takes ceil(log2 n) steps. Each step doubles the number of contributions that a
+// rank has: those of its own rank and of the following ones. In the end they are put in the
+// order of the ranks.
 //
 // Rounds: own part, exchange for every step.
 func allgatherBruck(s *schedule) bool {

@@ -1,8 +1,8 @@
 package coll
 
-// allgatherDirect has everyone send its contribution to all others at once: on a
-// node each fetches what it needs from where it is, and nobody waits for a
-// neighbour that has no core. Empty blocks of an Allgatherv are not sent.
+// allgatherDirect has each member send its contribution to all others at once. On a node each
+// member copies what it needs directly from the sender, and no member waits for a neighbour that
+// has no core. Empty blocks of an Allgatherv are not sent.
 func allgatherDirect(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	lo, hi := window(s.round, directWindow, n)

@@ -2,9 +2,9 @@ package coll
 
 import "github.com/halo-mpi/halo/internal/mem"
 
-// allgatherLeaders gathers on each node, exchanges what the nodes have among the
-// leaders, and spreads all on the nodes; in the order of the nodes, which is put right
-// in the end if it is not that of the ranks.
+// allgatherLeaders gathers on each node, exchanges the contributions of the nodes among the
+// leaders, and broadcasts all contributions on each node. The contributions are in the order of
+// the nodes; if this is not the order of the ranks, they are put in that order in the end.
 func allgatherLeaders(s *schedule) bool {
 	d, size := s.division(), s.c.Size()*s.unit
 	all := s.Recv.Mem

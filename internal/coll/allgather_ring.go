@@ -1,8 +1,8 @@
 package coll
 
-// allgatherRing passes the contributions round a ring in n-1 rounds. Everyone
-// sends every byte but one contribution once, and only to its neighbour. Empty
-// blocks of an Allgatherv are passed over.
+// allgatherRing passes the contributions round a ring in n-1 rounds. Each member sends each
+// contribution but one, once, and only to its neighbour. Empty blocks of an Allgatherv are not
+// sent.
 func allgatherRing(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	out, got := (me-s.round+n)%n, (me-s.round-1+n)%n

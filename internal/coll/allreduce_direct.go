@@ -2,8 +2,8 @@ package coll
 
 import "github.com/halo-mpi/halo/internal/mem"
 
-// allreduceDirect reduces directly, then everyone sends its share to all others
-// at once.
+// allreduceDirect does a direct reduction; then each member sends its share of the result to all
+// others at once.
 func allreduceDirect(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	first := directRounds(n)

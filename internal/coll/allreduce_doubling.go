@@ -2,17 +2,17 @@ package coll
 
 import "math/bits"
 
-// allreduceDoubling combines with partners at distance 1, 2, 4 ...: log2 n steps,
-// each with the whole buffer. When n is no power of two, each of the first even
-// ranks hands its part to the rank above, stands aside and gets the result in
-// the end. Both partners of a step compute the same expression, with the lower
-// ranks to the left, so that all get the same bits.
+// allreduceDoubling combines with partners at distance 1, 2, 4 ...: log2 n steps, each with the
+// whole buffer. When n is not a power of two, each of the first even ranks sends its operand to
+// the rank above, takes no part in the steps, and receives the result in the end. Both partners
+// of a step compute the same expression, with the lower ranks to the left, so that all members
+// get the same bits.
 //
 // Rounds: fold, exchange for every step, unfold.
 func allreduceDoubling(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	steps := bits.Len(uint(n)) - 1
-	extra := n - 1<<steps // ranks that stand aside
+	extra := n - 1<<steps // number of ranks that take no part in the steps
 	folded := me < 2*extra
 	if folded && me%2 == 0 {
 		if s.round == 0 {
@@ -23,7 +23,7 @@ func allreduceDoubling(s *schedule) bool {
 		return false
 	}
 	in := s.temp(s.Send.Len())
-	v := me - extra // number among those who stay
+	v := me - extra // number among the ranks that take part in the steps
 	if folded {
 		v = me / 2
 	}
@@ -37,7 +37,7 @@ func allreduceDoubling(s *schedule) bool {
 			s.copy(s.Recv.Mem, s.Send.Mem)
 		}
 		return folded || steps > 0
-	case step == steps: // only those who folded come here
+	case step == steps: // only ranks that have folded another one reach this step
 		s.sendTo(me-1, s.Recv.Mem)
 		return false
 	}

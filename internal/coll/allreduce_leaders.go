@@ -2,8 +2,8 @@ package coll
 
 import "github.com/halo-mpi/halo/internal/mem"
 
-// allreduceLeaders reduces on each node, among the leaders, who all get the same
-// bits, and spreads the result on the nodes.
+// allreduceLeaders reduces on each node, then among the leaders, which all get the same bits,
+// and broadcasts the result on each node.
 func allreduceLeaders(s *schedule) bool {
 	d, size := s.division(), s.Send.Len()
 	switch s.stage {

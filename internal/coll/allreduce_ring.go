@@ -2,7 +2,7 @@ package coll
 
 import "github.com/halo-mpi/halo/internal/mem"
 
-// allreduceRing reduces in a ring, then passes the complete shares round.
+// allreduceRing reduces in a ring, then passes the complete shares round the ring.
 func allreduceRing(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	if s.round < n-1 {

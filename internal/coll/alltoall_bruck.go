@@ -6,12 +6,12 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// alltoallBruck takes ceil(log2 n) steps, each with half of the blocks. Block i
-// of the scratch memory is what is on its way over distance i; in the step of
-// 2^k the blocks with that bit in their number are handed on by 2^k, packed
-// together. In the end block i is what has come from the rank at distance i.
+// alltoallBruck takes ceil(log2 n) steps, each with half of the blocks. Block i of the scratch
+// memory is a block that travels over distance i. In the step of 2^k, the blocks with bit 2^k in
+// their number are packed together and sent to the rank at distance 2^k. In the end block i is
+// the block from the rank at distance i.
 //
-// Rounds: put in order and pack, then for every step exchange, unpack and pack.
+// Rounds: put the blocks in order and pack; then, for each step, exchange, unpack and pack.
 func alltoallBruck(s *schedule) bool {
 	n, me, size := s.c.Size(), s.c.Rank, s.unit
 	half := (n + 1) / 2 * size

@@ -2,13 +2,13 @@ package coll
 
 import "github.com/halo-mpi/halo/internal/mem"
 
-// alltoallDirect exchanges with all others at once, beginning with the next
-// neighbours, so that not everybody begins with the same one.
+// alltoallDirect exchanges with all others at once. Each member begins with its next neighbours,
+// so that not all members begin with the same one.
 func alltoallDirect(s *schedule) bool { return s.exchange(directWindow) }
 
-// exchange sends blocks to k others, and receives theirs, in each round. Empty
-// blocks of an Alltoallv or Alltoallw are not sent. In place, what is sent is copied
-// before, which takes a round.
+// exchange sends blocks to k other members, and receives theirs, in each round. Empty blocks of
+// an Alltoallv or Alltoallw are not sent. In place, the first round copies the blocks to send to
+// scratch memory.
 func (s *schedule) exchange(k int) bool {
 	n, me, round := s.c.Size(), s.c.Rank, s.round
 	inPlace := s.inPlace || mem.Same(s.Send.Mem, s.Recv.Mem)
@@ -44,8 +44,8 @@ func (s *schedule) exchange(k int) bool {
 	return hi < n
 }
 
-// outBlock is the block that goes to rank r: in place a copy of it, with all others in
-// scratch memory.
+// outBlock returns the block to send to rank r. In place it is a copy, in scratch memory with
+// the copies of all other blocks.
 func (s *schedule) outBlock(r int, inPlace bool) mem.Mem {
 	switch {
 	case !inPlace:

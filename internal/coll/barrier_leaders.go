@@ -2,13 +2,13 @@ package coll
 
 import "github.com/halo-mpi/halo/internal/mem"
 
-// barrierLeaders collects the members of each node at its leader, has the leaders
-// meet, and lets the members of the nodes go.
+// barrierLeaders has the members of each node report to their leader, runs a barrier among the
+// leaders, and has the leaders release the members of their nodes.
 func barrierLeaders(s *schedule) bool {
 	d := s.division()
 	switch s.stage {
 	case 0:
-		s.among(d.local, ReduceBinomial, mem.Mem{}, mem.Mem{}, 0) // of nothing: messages without content
+		s.among(d.local, ReduceBinomial, mem.Mem{}, mem.Mem{}, 0) // the messages are empty
 	case 1:
 		s.among(d.leaders, BarrierDissemination, mem.Mem{}, mem.Mem{}, 0)
 	case 2:

@@ -1,6 +1,6 @@
 package coll
 
-// bcastBinomial sends the whole buffer down a binomial tree: log2 n steps.
+// bcastBinomial sends the whole buffer down a binomial tree, in log2 n steps.
 func bcastBinomial(s *schedule) bool {
 	n, v := s.c.Size(), s.virtual()
 	if s.round == 0 && v != 0 {

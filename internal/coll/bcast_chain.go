@@ -7,24 +7,25 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// chainSegment is what a chain passes on at a time, in bytes.
+// chainSegment is the number of bytes that a chain passes on at a time.
 const chainSegment = 128 << 10
 
 // segmentCount is the number of segments of b.
 func segmentCount(b mem.Mem) int { return (b.Len() + chainSegment - 1) / chainSegment }
 
-// segment is the i-th of them.
+// segment is the i-th segment of b.
 func segment(b mem.Mem, i int) mem.Mem {
 	return b.Cut(i*chainSegment, min((i+1)*chainSegment, b.Len()))
 }
 
-// bcastChain passes the buffer from rank to rank in segments: while one is
-// received, the one before is sent on. A rank sends every byte at most once.
+// bcastChain passes the buffer from rank to rank in segments: a rank sends a segment on while it
+// receives the next one. A rank sends each byte at most once.
 //
-// Members may disagree on the length, and so on the number of segments. Each segment but the last
-// says that there are more (p2p.More), and a member receives until the last one is here, whatever
-// it has room for: so the rank before it does not wait for ever, and neither does it. A member
-// that has found an error tells the next one with an empty segment, the last that it sends.
+// Members may disagree on the length, and so on the number of segments. Each segment but the
+// last says that there are more (p2p.More). A member receives until it has the last segment,
+// even if its buffer has no room, so that neither the rank before it nor the member itself waits
+// forever. A member that has found an error sends the next one an empty segment, the last that
+// it sends.
 func bcastChain(s *schedule) bool {
 	n, v := s.c.Size(), s.virtual()
 	s.chained = true
@@ -53,7 +54,7 @@ func bcastChain(s *schedule) bool {
 	return out+1 < segments
 }
 
-// moreIf is what a segment says that is not the last one.
+// moreIf returns p2p.More for a segment that another segment follows.
 func moreIf(more bool) dtype.Code {
 	if more {
 		return p2p.More
@@ -61,7 +62,7 @@ func moreIf(more bool) dtype.Code {
 	return dtype.Mixed
 }
 
-// segmentIn looks whether the segment that was received is the last one.
+// segmentIn compares whether the segment received is the last one with what the member expects.
 func (s *schedule) segmentIn(r *p2p.Request) {
 	from := r.Status.Source
 	if s.over = !r.More(); s.over != r.Last() {

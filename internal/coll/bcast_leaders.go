@@ -1,14 +1,14 @@
 package coll
 
-// bcastLeaders sends the buffer down a tree of nodes and, on each node, down a
-// tree of its members, in segments: while one is received, the one before is sent
-// on. On the root's node the root stands for the leader. The tree of nodes is
-// binomial, that of members what is best for a bcast on one node.
+// bcastLeaders sends the buffer down a tree of nodes and, on each node, down a tree of its
+// members, in segments: a member sends a segment on while it receives the next one. On the
+// root's node the root acts as the leader. The tree of nodes is binomial; the tree of members is
+// the best one for a bcast on one node.
 func bcastLeaders(s *schedule) bool {
 	d, me := s.division(), s.c.Rank
 	nodes, home := d.nodes(), int(d.at[s.Root])
 	mine := int(d.at[me])
-	top := func(v int) int { // who stands for the v-th node from the root's
+	top := func(v int) int { // the leader of the v-th node from the root's node
 		if v == 0 {
 			return s.Root
 		}
@@ -17,7 +17,7 @@ func bcastLeaders(s *schedule) bool {
 	v := (mine - home + nodes) % nodes
 	size := d.local.Size()
 	first := int(d.index[top(v)])
-	w := (int(d.index[me]) - first + size) % size // the number on the node, from its top
+	w := (int(d.index[me]) - first + size) % size // the number on the node, counted from its leader
 	member := func(w int) int { return int(d.order[d.start[mine]+(first+w)%size]) }
 	linear := s.inner(Bcast, d.local, s.Recv.Len()) == BcastLinear
 

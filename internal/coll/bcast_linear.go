@@ -1,8 +1,7 @@
 package coll
 
-// bcastLinear has the root send to all others at once. Where the receivers fetch
-// a long message from the root's memory they do so side by side, and nobody
-// waits for anybody but the root.
+// bcastLinear has the root send to all others at once. Receivers that copy a long message from
+// the root's memory do so in parallel, and each waits for the root only.
 func bcastLinear(s *schedule) bool {
 	if s.c.Rank != s.Root {
 		s.recvFrom(s.Root, s.Recv.Mem)

@@ -11,11 +11,11 @@ import (
 // Call is a call of a program that is collective over a communicator.
 type Call uint32
 
-// callsOfForm is how many calls there is room for in a form: see CallOf.
+// callsOfForm is the number of values that each form reserves for its calls: see CallOf.
 const callsOfForm = 32
 
-// The calls beside those of CallOf. 0 is none: the state of a communicator on which no call is at
-// work.
+// The calls that are not made by CallOf. 0 is no call: the state of a communicator without a
+// call in progress.
 const (
 	CallDup Call = Call(Forms)*callsOfForm + 1 + iota
 	CallIdup
@@ -28,9 +28,9 @@ const (
 	CallFinalize
 )
 
-var _ [callsOfForm - 1 - kinds]struct{} // the kinds fit
+var _ [callsOfForm - 1 - kinds]struct{} // callsOfForm is large enough for all kinds
 
-// CallOf is the call of a kind in a form. Code in C has the numbers of the blocking ones.
+// CallOf returns the call of a kind in a form. C code uses the numbers of the blocking calls.
 func CallOf(k Kind, f Form) Call { return 1 + Call(k) + Call(f)*callsOfForm }
 
 // String is the name of the call in package mpi.
@@ -63,48 +63,48 @@ func (c Call) String() string {
 	return name
 }
 
-// Clash is the error of a collective call on a communicator on which another goroutine of
-// the process is in one. MPI-5, 6.14, leaves it to the program that this does not happen:
-// the order of the two calls, which all members must have in common, is nobody's.
+// Clash is the error of a collective call on a communicator on which another goroutine of the
+// process is in a collective call. MPI-5, 6.14, requires the program to avoid this, since the
+// two calls have no order that all members have in common.
 //
-// The call that is refused has done nothing: neither the other call nor the communicator
-// notices it. Other members that have made the same call wait for this process in it.
+// The refused call has no effect on the other call or on the communicator. Other members that
+// have made the same call wait in it for this process.
 type Clash struct{ Call, Other Call }
 
 // Error implements error, without the name of the communicator.
 func (c *Clash) Error() string { return c.On("one communicator") }
 
-// On is the text of the error with the name of the communicator, or window.
+// On returns the text of the error with the name of the communicator, or window.
 func (c *Clash) On(name string) string {
 	return fmt.Sprintf("two goroutines are in collectives on %s at once (%v and %v); give each a Dup", name, c.Call, c.Other)
 }
 
-// occupancy says which collective calls are at work on a communicator in this process: one
-// that blocks, and one that starts or prepares a request. There may be one of each, and any
-// number of requests that have been started.
+// occupancy holds the collective calls of this process in progress on a communicator: one that
+// blocks, and one that starts or prepares a request. There may be one of each, and any number of
+// requests that have been started.
 //
-// A word is idle or, in its lower callBits, has the Call. A call enters by a compare-and-swap from
-// idle, and leaves by a store: two words, since a start is over at once and says nothing about
-// how long its request takes. Rejected: a mutex, with which the calls would take turns in an order
-// that differs from member to member.
+// Each has a word, which is idle or has the Call in its lower callBits. A call enters by a
+// compare-and-swap from idle, and leaves by a store. There are two words, since a call that
+// starts a request ends at once, however long the request takes. Rejected: a mutex. The calls
+// would take turns in an order that differs from member to member.
 //
-// The word of calls that block is in the slot's record if there is a slot, since code in C enters
-// and leaves there in the same way. When the communicator is freed the record may become that of
-// another one. So idle is a number that each communicator has for itself: a call that comes too
-// late finds another one, and changes nothing.
+// The word of blocking calls is in the slot's record if the communicator has a slot, since C
+// code enters and leaves there in the same way. When the communicator is freed, another
+// communicator may get the record. Therefore each communicator has a number of its own for idle:
+// a call that comes too late finds a different number, and changes nothing.
 type occupancy struct {
 	blocking *atomic.Uint64
-	idle     uint64 // of blocking
+	idle     uint64 // the idle value of blocking
 	starting atomic.Uint64
-	alone    atomic.Uint64 // the word of calls that block where there is no slot
+	alone    atomic.Uint64 // the word of blocking calls if there is no slot
 }
 
-// callBits is how many bits of a word are the Call.
+// callBits is the number of bits of a word that hold the Call.
 const callBits = 8
 
-var _ [1<<callBits - 1 - CallFinalize]struct{} // the calls fit
+var _ [1<<callBits - 1 - CallFinalize]struct{} // all calls fit into callBits
 
-// enter begins a blocking call, and fails if another one is at work.
+// enter begins a blocking call, and fails if another one is in progress.
 func (o *occupancy) enter(call Call) error {
 	if o.blocking.CompareAndSwap(o.idle, o.idle|uint64(call)) { // pairs with the store in leave, here and in C
 		return nil
@@ -115,10 +115,11 @@ func (o *occupancy) enter(call Call) error {
 // leave ends the blocking call.
 func (o *occupancy) leave() {
 	o.blocking.Store(o.idle)
-	runtime.KeepAlive(o) // the word may be in a record that goes with the state of a communicator
+	runtime.KeepAlive(o) // the state of the communicator may own the record of the word
 }
 
-// occupy enters a word that was not idle a moment ago, and fails if it still is not.
+// occupy enters a word whose first compare-and-swap may have failed. It fails if another call is
+// in progress.
 func occupy(word *atomic.Uint64, idle uint64, call Call) error {
 	for !word.CompareAndSwap(idle, idle|uint64(call)) {
 		if now := word.Load(); now != idle {
@@ -128,8 +129,8 @@ func occupy(word *atomic.Uint64, idle uint64, call Call) error {
 	return nil
 }
 
-// at is the call at work by a word that is not idle. Where it is another communicator's the own one
-// has been freed.
+// at returns the call of a word that is not idle. If the word has the number of another
+// communicator, the communicator of the caller has been freed.
 func at(word, idle uint64) Call {
 	if word>>callBits != idle>>callBits {
 		return CallFree
@@ -147,9 +148,9 @@ func occupied(c *comm.Comm, call Call, do func() error) error {
 	return do()
 }
 
-// Enter begins a call that starts or prepares a collective on c, and fails if another one is
-// at work. It is called without the lock, before the engine is: the calls themselves have the
-// lock, so that one could not see the other. Leave ends the call.
+// Enter begins a call that starts or prepares a collective on c, and fails if another one is in
+// progress. It is called without the lock, before the engine takes the call: calls that hold the
+// lock exclude each other, so that none would see the other one. Leave ends the call.
 func (e *Engine) Enter(c *comm.Comm, call Call) error {
 	return occupy(&stateOf(c).busy.starting, 0, call) // pairs with the store in Leave
 }
@@ -157,8 +158,8 @@ func (e *Engine) Enter(c *comm.Comm, call Call) error {
 // Leave ends a call that Enter has begun.
 func (e *Engine) Leave(c *comm.Comm) { stateOf(c).busy.starting.Store(0) }
 
-// Idle fails, as the call would, if a blocking call is at work on c. Nothing is changed: for
-// calls that do something before they enter.
+// Idle fails, as the call would, if a blocking call is in progress on c. It changes nothing, and
+// is for calls that do something before they enter.
 func (e *Engine) Idle(c *comm.Comm, call Call) error {
 	o := &stateOf(c).busy
 	if now := o.blocking.Load(); now != o.idle {
@@ -167,8 +168,8 @@ func (e *Engine) Idle(c *comm.Comm, call Call) error {
 	return nil
 }
 
-// Claim begins a blocking call on c that no other call may follow, and fails if one is at
-// work. Unclaim takes it back.
+// Claim begins a blocking call on c that no other call may follow, and fails if a call is in
+// progress. Unclaim takes it back.
 func (e *Engine) Claim(c *comm.Comm, call Call) error { return stateOf(c).busy.enter(call) }
 
 // Unclaim undoes Claim.

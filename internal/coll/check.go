@@ -9,8 +9,8 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// Significant reports which of Send and Recv count at the caller. What does not may be anything in
-// the program, and is not looked at.
+// Significant reports whether Send and Recv are significant at the caller. An argument that is
+// not significant may have any value in the program, and is not read.
 func Significant(c *comm.Comm, k Kind, root int) (send, recv bool) {
 	atRoot, others := c.Rank == root, true // the root, and the members that it exchanges data with
 	if c.Inter != nil {
@@ -27,9 +27,9 @@ func Significant(c *comm.Comm, k Kind, root int) (send, recv bool) {
 	return true, true
 }
 
-// check validates what this member can see of the arguments of a collective, removes
-// what is not significant, and cuts what may be longer to what is used of it. What the members must agree on is
-// found out by the lengths of messages, as far as it shows.
+// check validates what this member can see of the arguments of a collective, removes the
+// arguments that are not significant, and cuts memory that may be longer to the part that is
+// used. A disagreement between members shows in the lengths of messages, if at all.
 func (a *Args) check(c *comm.Comm, k Kind) error {
 	if k == Barrier {
 		return nil
@@ -175,8 +175,7 @@ func (a *Args) check(c *comm.Comm, k Kind) error {
 	return nil
 }
 
-// checkOp checks the operation, which tells the width of elements if it is a
-// predefined one.
+// checkOp checks the operation. A predefined operation determines the width of the elements.
 func (a *Args) checkOp() error {
 	if a.User != nil && a.Type != op.Handle {
 		return a.User.Check(a.Elem)
@@ -195,7 +194,7 @@ func checkRoot(c *comm.Comm, root int) error {
 	return wrong(class.Root, "root %d in a communicator of %d", root, c.Size())
 }
 
-// wrong is the error of an argument.
+// wrong returns the error of an argument.
 func wrong(cl class.Class, format string, args ...any) error {
 	return &class.Error{Class: cl, Text: fmt.Sprintf(format, args...)}
 }

@@ -10,42 +10,44 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// Choice says how each kind of collective is carried out. It has to be the same
-// in every process of the job.
+// Choice determines how each kind of collective is carried out. It must be the same in all
+// processes of the job.
 type Choice struct {
-	Rules [Kinds][]Rule // by kind; the first that applies counts
+	Rules [Kinds][]Rule // by kind; the first rule that applies determines the algorithm
 	Slot  SlotForm
-	base  [Kinds][]Rule // the table of Defaults, for parts of a communicator
-	// Forced kinds have been chosen for by the user: they do without the slot.
+	base  [Kinds][]Rule // the table of Defaults, for cases in which no algorithm of Rules is usable
+	// Forced tells, by kind, whether the user has chosen the algorithm: then the slot is not
+	// used.
 	Forced [Kinds]bool
-	// Kernel does the predefined operations. It may differ from process to process.
+	// Kernel carries out the predefined operations. It may differ between processes.
 	Kernel op.Kernel
 }
 
-// A Rule is one line of the table of algorithms. It applies below all of its
+// A Rule is one line of the table of algorithms. It applies if the collective is below all its
 // limits.
 type Rule struct {
 	Algorithm Algorithm
-	// Size limits the bytes of the buffer of a Bcast or of what each member gives
-	// to a reduction, and of one block of the other kinds.
+	// Size limits the bytes of the buffer of a Bcast, of the contribution of a member to a
+	// reduction, and of one block of the other kinds.
 	Size int
-	// Share limits the bytes that fall to each member when the buffer is divided.
+	// Share limits the bytes of each member's share when the buffer is divided.
 	Share int
 	// Ranks limits the number of members.
 	Ranks int
-	// Node is for communicators whose members share memory.
+	// Node restricts the rule to communicators whose members share memory.
 	Node bool
-	// Nodes is for communicators on several nodes of which one has several members.
+	// Nodes restricts the rule to communicators on several nodes of which one has several
+	// members.
 	Nodes bool
 }
 
-// site is what the choice depends on of a communicator.
+// site holds the properties of a communicator on which the choice depends.
 type site struct {
 	ranks  int
-	near   bool // all members reach each other through memory
-	spread bool // they are on several nodes, of which one has several
-	runs   bool // the ranks of each node follow one another
-	part   bool // they are some members of a communicator: see division
+	near   bool // all members share memory
+	spread bool // the members are on several nodes, of which one has several members
+	runs   bool // the ranks of each node are consecutive
+	part   bool // it consists of some members of a communicator: see division
 }
 
 // none is a limit that is never reached.
@@ -55,7 +57,8 @@ func (r Rule) applies(size int, on site) bool {
 	return size < r.Size && size/on.ranks < r.Share && on.ranks < r.Ranks && (on.near || !r.Node) && (on.spread || !r.Nodes)
 }
 
-// can reports whether a will do.
+// can reports whether a is usable: if ordered, it must keep the order of the ranks, and in a
+// part of a communicator it must do without leaders.
 func (on site) can(a Algorithm, ordered bool) bool {
 	if ordered && (!a.keepsOrder() || a.leads() && !on.runs) {
 		return false
@@ -63,10 +66,11 @@ func (on site) can(a Algorithm, ordered bool) bool {
 	return !on.part || !a.leads()
 }
 
-// Defaults is the table of algorithms. The limits were measured with ranks that
-// are processes of one host, and hold for both fabrics. Those of the algorithms with
-// leaders were measured with 4 and 8 ranks on two hosts that share two cores: they bound
-// the memory that leaders need for what is others', where it no longer gains.
+// Defaults returns the table of algorithms. The limits were measured with ranks that are
+// processes of one host, and hold for both fabrics. The limits of the algorithms with leaders
+// were measured with 4 and 8 ranks on two hosts that share two cores. They bound the memory that
+// leaders need for the blocks of other members, at lengths at which leaders are no longer
+// faster.
 func Defaults() Choice {
 	const kib = 1 << 10
 	always := func(a Algorithm) Rule { return Rule{a, none, none, none, false, false} }
@@ -93,7 +97,8 @@ func Defaults() Choice {
 	rules[Exscan] = []Rule{below(ExscanDoubling, 64*kib), always(ExscanChain)}
 	rules[ReduceScatter] = []Rule{below(ReduceScatterHalving, 32*kib), share(ReduceScatterHalving, 4*kib), always(ReduceScatterDirect)}
 	rules[ReduceScatterBlock] = []Rule{below(ReduceScatterBlockHalving, 32*kib), share(ReduceScatterBlockHalving, 4*kib), always(ReduceScatterBlockDirect)}
-	// They become pieces of one allocation: each size of objects takes memory of its own.
+	// The rules are slices of one allocation, since each size class of objects takes memory of
+	// its own.
 	var c Choice
 	all := slices.Concat(rules[:]...)
 	for k := range rules {
@@ -111,10 +116,10 @@ func (c *Choice) Force(a Algorithm) {
 	c.Forced[a.Kind()] = true
 }
 
-// algorithm is what the table says, of what will do: the last rule of a kind always
-// applies, but it may not keep the order of the ranks, where that must be kept, or
-// have leaders, where there are none. Then it is what the table of Defaults says, or
-// else the first algorithm that will do.
+// algorithm returns the first usable algorithm in the table whose rule applies. The last rule of
+// a kind always applies, but its algorithm may not keep the order of the ranks where that must
+// be kept, or may need leaders where there are none. Then algorithm uses the table of Defaults,
+// or else the first usable algorithm of the kind.
 func (c *Choice) algorithm(k Kind, size int, on site, ordered bool) Algorithm {
 	for _, rules := range [2][]Rule{c.Rules[k], c.base[k]} {
 		for _, r := range rules {
@@ -133,7 +138,7 @@ func (c *Choice) algorithm(k Kind, size int, on site, ordered bool) Algorithm {
 // slot reports whether short collectives of the kind may go through a slot.
 func (c *Choice) slot(k Kind) bool { return c.Slot != SlotNone && !c.Forced[k] }
 
-// String is the rule as the user writes it: name:size<65536:ranks<9:node.
+// String returns the rule as the user writes it: name:size<65536:ranks<9:node.
 func (r Rule) String() string {
 	s := r.Algorithm.Name()
 	for _, l := range r.limits() {
@@ -159,7 +164,7 @@ func (r *Rule) limits() []limit {
 	return []limit{{"size", &r.Size}, {"share", &r.Share}, {"ranks", &r.Ranks}}
 }
 
-// rulesText is the table of a kind as the user writes it.
+// rulesText returns the rules of a kind as the user writes them.
 func rulesText(rules []Rule) string {
 	var list []string
 	for _, r := range rules {
@@ -168,7 +173,7 @@ func rulesText(rules []Rule) string {
 	return strings.Join(list, ",")
 }
 
-// parseRules reads what rulesText writes. The last rule must have no limits.
+// parseRules parses the output of rulesText. The last rule must have no limits.
 func parseRules(k Kind, text string) ([]Rule, error) {
 	var rules []Rule
 	for item := range strings.SplitSeq(text, ",") {

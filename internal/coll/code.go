@@ -6,14 +6,15 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// Outside of checking mode a member tells with its data what its elements are, by a dtype.Code:
-// in the header of each message, and in its cell of a slot. Who receives compares that with what
-// it receives, and the collective is ErrType there. It goes on to its end, as with data of the
-// wrong length, so that nobody waits; what would be passed on is not, and whoever was to get it
-// is told so.
+// Outside of checking mode a member sends, with its data, the dtype.Code of its elements: in the
+// header of each message, and in its cell of a slot. The receiver compares the code with that of
+// its own elements; if they differ, the collective has the error ErrType there. The collective
+// goes on to its end, as with data of the wrong length, so that no member waits. A member with
+// an error does not pass data on, and tells the members that were to receive the data.
 
-// tell notes the codes of what the schedule sends and receives. A member that passes on
-// what is another one's has the code of its own side: of what it gives, or else gets.
+// tell notes the codes of the elements that the schedule sends and receives. A member that
+// passes on data of other members uses the code of its own side: of what it sends, or else
+// receives.
 func (s *schedule) tell(send, recv dtype.Code) {
 	passes := s.c.Inter == nil && s.c.Rank != s.Root
 	switch {
@@ -25,10 +26,11 @@ func (s *schedule) tell(send, recv dtype.Code) {
 	s.codes = [2]dtype.Code{send, recv}
 }
 
-// codeFor is the code of what goes to a rank (side 0), or comes from it (1).
+// codeFor returns the code of the elements that are sent to a rank (side 0), or received from it
+// (1).
 func (s *schedule) codeFor(side, rank int) dtype.Code {
 	switch {
-	case s.agreement != nil: // says more, and of an error perhaps has no pairs
+	case s.agreement != nil: // the agreement compares types; after an error there may be no pairs
 		return dtype.Mixed
 	case s.kind == Alltoallw:
 		return s.pairs[side][rank].Code
@@ -36,13 +38,13 @@ func (s *schedule) codeFor(side, rank int) dtype.Code {
 	return s.codes[side]
 }
 
-// rootsDiffer reports whether an error is that members name different roots.
+// rootsDiffer reports whether an error says that members name different roots.
 func rootsDiffer(err error) bool {
 	e, ok := err.(*class.Error)
 	return ok && e.Class == class.Root
 }
 
-// verdict is the code of the empty message that a member sends in place of data when it has
+// verdict returns the code of the empty message that a member sends in place of data when it has
 // found an error.
 func verdict(err error) dtype.Code {
 	if e, ok := err.(*class.Error); ok {

@@ -19,7 +19,7 @@ func (e *Engine) Do(c *comm.Comm, k Kind, a *Args) error {
 	return err
 }
 
-// do is Do within a call that has entered.
+// do is Do for a caller that has already entered the call.
 func (e *Engine) do(c *comm.Comm, k Kind, a *Args) error {
 	if err := a.check(c, k); err != nil {
 		return e.refuse(c, k, err)
@@ -99,7 +99,7 @@ func (e *Engine) Start(c *comm.Comm, k Kind, f Form, a *Args) (*p2p.Request, err
 	return e.begin(c, k, a), nil
 }
 
-// persistent returns the request of s, which Start begins again and again.
+// persistent returns the persistent request of s: starting it begins s again.
 func (e *Engine) persistent(s *schedule) *p2p.Request {
 	st := stateOf(s.c.Whole())
 	st.inits = (st.inits + 1) & 0x7fffffff
@@ -133,8 +133,8 @@ func (e *Engine) fill(s *schedule, c *comm.Comm, k Kind, a *Args) {
 	e.putAgreement(s, a.Send.typeOf(a.Datatype), a.Recv.typeOf(a.Datatype))
 }
 
-// short returns the slot to use for a collective of the kind to which each
-// member gives size bytes, nil for messages.
+// short returns the slot to use for a collective of the kind to which each member gives size
+// bytes, nil if the collective has to use messages.
 func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot {
 	st := stateOf(c)
 	s := &st.slot
@@ -149,7 +149,8 @@ func (e *Engine) short(c *comm.Comm, k Kind, size int) *slot {
 
 // Barrier returns when all members have called it. It takes the lock.
 //
-// Cost on one node: a line from each member to each, or a count and a release.
+// Cost on one node: each member reads one cache line of each other member, or increments a
+// counter and waits for the release.
 func (e *Engine) Barrier(c *comm.Comm) error {
 	o := &stateOf(c).busy
 	if err := o.enter(CallOf(Barrier, Blocking)); err != nil {
@@ -167,10 +168,10 @@ func (e *Engine) Barrier(c *comm.Comm) error {
 	return err
 }
 
-// Bcast copies buf, elements of a code, from the root to all others. It takes the lock.
+// Bcast copies buf, elements of a code, from the root to all other members. It takes the lock.
 //
-// Cost of a short one on a node: the root stores a line, all others load it; of a
-// longer one two copies, of which the root makes one.
+// Cost of a short Bcast on a node: the root stores a cache line, all others load it. A longer
+// Bcast costs two copies; the root makes one of them.
 func (e *Engine) Bcast(c *comm.Comm, buf []byte, code dtype.Code, root int) error {
 	o := &stateOf(c).busy
 	if err := o.enter(CallOf(Bcast, Blocking)); err != nil {
@@ -186,8 +187,8 @@ func (e *Engine) Bcast(c *comm.Comm, buf []byte, code dtype.Code, root int) erro
 	return err
 }
 
-// bcastInStep is Bcast of something short in which nobody runs ahead where there
-// is a slot, for what is called call. It takes the lock.
+// bcastInStep is Bcast of a few bytes; through a slot, no member runs ahead of the others. call
+// is the name of the call. It takes the lock.
 func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int, call string) error {
 	if s := e.short(c, Bcast, len(buf)); s != nil {
 		return s.ended(s.tell(buf, root))
@@ -199,8 +200,9 @@ func (e *Engine) bcastInStep(c *comm.Comm, buf []byte, root int, call string) er
 	return e.do(c, Bcast, &a)
 }
 
-// used reports whether check accepts the memory of a reduction of slices, and returns the part of
-// recv that the reduction uses. The operation is defined on the elements.
+// used reports whether check accepts the memory of a reduction of slices, and returns the part
+// of recv that the reduction uses. The caller has checked that the operation is defined on the
+// elements.
 func used(c *comm.Comm, k Kind, send, recv []byte, root int) (result []byte, ok bool) {
 	switch {
 	case len(send) == 0:
@@ -214,8 +216,8 @@ func used(c *comm.Comm, k Kind, send, recv []byte, root int) (result []byte, ok 
 	return recv, &send[0] == &recv[0] || !mem.Overlap(send, recv)
 }
 
-// Reduce leaves the reduction of all send in recv at the root; recv is not used
-// elsewhere. In place: send is recv at the root. It takes the lock.
+// Reduce puts the reduction of the send slices of all members into recv at the root; other
+// members do not use recv. In place, send is recv at the root. It takes the lock.
 //
 // The caller has checked that o is defined on t, and gives whole elements.
 func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
@@ -237,8 +239,8 @@ func (e *Engine) Reduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, cod
 	return err
 }
 
-// Allreduce leaves the reduction of all send in every recv, the same bits in
-// each. In place: send is recv. It takes the lock.
+// Allreduce puts the reduction of the send slices of all members into recv at each member, with
+// the same bits. In place, send is recv. It takes the lock.
 //
 // The caller has checked that o is defined on t, and gives whole elements.
 func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, code dtype.Code) error {
@@ -260,8 +262,8 @@ func (e *Engine) Allreduce(c *comm.Comm, send, recv []byte, o op.Op, t op.Type, 
 	return err
 }
 
-// reduceMessages carries out a Reduce or Allreduce of slices that does not go through the slot of
-// c, within a call that has entered.
+// reduceMessages carries out a Reduce or Allreduce of slices that does not use the slot of c,
+// for a caller that has entered the call.
 func (e *Engine) reduceMessages(c *comm.Comm, k Kind, send, recv []byte, o op.Op, t op.Type, code dtype.Code, root int) error {
 	a := Args{Send: Slice(send, code), Recv: Slice(recv, code), Op: o, Type: t, Root: root}
 	if d := e.across(c, k, len(send)); d != nil {
@@ -273,8 +275,8 @@ func (e *Engine) reduceMessages(c *comm.Comm, k Kind, send, recv []byte, o op.Op
 	return e.do(c, k, &a)
 }
 
-// allgather leaves all send, in the order of the ranks, in every recv, for what is
-// called call. The lock is held.
+// allgather puts the send slices of all members, in the order of the ranks, into recv at each
+// member. call is the name of the call. The lock is held.
 func (e *Engine) allgather(c *comm.Comm, send, recv []byte, call string) error {
 	a := Args{Send: Bytes(send), Recv: Bytes(recv), Width: 1, Call: call}
 	a.measure()

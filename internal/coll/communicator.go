@@ -13,14 +13,14 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// Undefined is the colour of a member that is to be in no group.
+// Undefined is the colour of a member that is not to be in any group.
 const Undefined = -32766
 
 const (
-	// WorldSlot is the slot of the communicator of all processes, which exists
-	// before they can agree on anything.
+	// WorldSlot is the slot of the communicator of all processes, which exists before the
+	// processes can agree on a slot.
 	WorldSlot = 0
-	// NoSlot stands for the slot of communicators that use messages only.
+	// NoSlot is the slot number of communicators that use messages only.
 	NoSlot = -1
 )
 
@@ -36,7 +36,7 @@ func (e *Engine) Attach(c *comm.Comm, slot int) error {
 		if err != nil {
 			return err
 		}
-		s.Acquire(c.Ctx) // one member does
+		s.Acquire(c.Ctx) // one member succeeds
 	}
 	e.attach(c, slot)
 	stateOf(c).world = world
@@ -59,7 +59,7 @@ func (e *Engine) attach(c *comm.Comm, slot int) {
 	c.Coll = s
 }
 
-// shared reports whether all these processes reach each other through memory.
+// shared reports whether all the given processes share memory.
 func (e *Engine) shared(members []int32) bool {
 	for _, m := range members {
 		if !e.p.Here(int(m)) {
@@ -69,8 +69,9 @@ func (e *Engine) shared(members []int32) bool {
 	return true
 }
 
-// ownJob reports whether all these processes are of the own job. A process knows the hosts of its
-// own job only, so a communicator of several jobs has no leaders: all its members agree on that.
+// ownJob reports whether all the given processes are in the own job. A process knows only the
+// hosts of its own job. So a communicator of several jobs has no leaders, and all its members
+// agree on that.
 func (e *Engine) ownJob(members []int32) bool {
 	for _, m := range members {
 		if int(m) >= e.p.Job().Size {
@@ -80,18 +81,17 @@ func (e *Engine) ownJob(members []int32) bool {
 	return true
 }
 
-// identity is what the first member of a new communicator chooses for it.
+// identity holds what the first member of a new communicator chooses for the communicator.
 type identity struct {
-	serial uint64 // of the context among those of the first member: what travels
+	serial uint64 // number of the context at the first member; sent to the others
 	ctx    uint64
 	slot   int
 }
 
 const identitySize = 16
 
-// newIdentity makes the identity of a new communicator of the given members, of which
-// the calling process is the first. A slot is taken if one is free; intercommunicators
-// do without.
+// newIdentity makes the identity of a new communicator of the given members, of which the
+// calling process is the first. It takes a slot if one is free; an intercommunicator gets none.
 func (e *Engine) newIdentity(members []int32, inter bool) identity {
 	id := identity{slot: NoSlot}
 	id.serial, id.ctx = e.p.NewContext()
@@ -102,8 +102,8 @@ func (e *Engine) newIdentity(members []int32, inter bool) identity {
 	return id
 }
 
-// takeSlot takes a slot for the communicator of a context, and returns NoSlot if
-// none is free.
+// takeSlot takes a slot for the communicator of a context, and returns NoSlot if no slot is
+// free.
 func (e *Engine) takeSlot(ctx uint64) int {
 	for i := WorldSlot + 1; i < shmfmt.SlotCount; i++ {
 		if e.acquire(i, ctx) {
@@ -113,15 +113,14 @@ func (e *Engine) takeSlot(ctx uint64) int {
 	return NoSlot
 }
 
-// acquire takes slot i for the communicator of a context, and reports false if another one
-// has it, or this process cannot open it.
+// acquire takes slot i for the communicator of a context. It reports false if another
+// communicator has the slot, or this process cannot open it.
 func (e *Engine) acquire(i int, ctx uint64) bool {
 	s, err := e.node.Control().OpenSlot(i)
 	return err == nil && s.Acquire(ctx)
 }
 
-// taken reports whether slot i, whose number comes from another process, has been taken for
-// a context.
+// taken reports whether slot i, whose number another process has sent, is owned by a context.
 func (e *Engine) taken(i int, ctx uint64) bool {
 	if e.node == nil || i < WorldSlot || i >= shmfmt.SlotCount {
 		return false
@@ -135,8 +134,8 @@ func (id identity) encode(b []byte) {
 	binary.LittleEndian.PutUint64(b[8:], uint64(int64(id.slot)))
 }
 
-// decode checks what the first member has chosen: a context of its own, and a slot
-// that it has taken for that.
+// decode checks the choice of the first member: the context must be one of that member's, and
+// the slot must be owned by that context.
 func (e *Engine) decode(b []byte, first int32) (identity, error) {
 	id := identity{serial: binary.LittleEndian.Uint64(b), slot: int(int64(binary.LittleEndian.Uint64(b[8:])))}
 	var ok bool
@@ -149,8 +148,8 @@ func (e *Engine) decode(b []byte, first int32) (identity, error) {
 	return id, nil
 }
 
-// Dup makes a communicator with the members of c and a context of its own. It is
-// collective and takes the lock.
+// Dup makes a communicator with the members of c and a new context. It is collective and takes
+// the lock.
 func (e *Engine) Dup(c *comm.Comm) (d *comm.Comm, err error) {
 	err = occupied(c, CallDup, func() error {
 		if c.Inter != nil {
@@ -166,7 +165,7 @@ func (e *Engine) Dup(c *comm.Comm) (d *comm.Comm, err error) {
 func (e *Engine) dup(c *comm.Comm) (*comm.Comm, error) {
 	buf := make([]byte, identitySize)
 	e.p.Lock()
-	err := e.lost(c) // which a bcast need not notice
+	err := e.lost(c) // a bcast may succeed although a member is lost
 	if err == nil && c.Rank == 0 {
 		e.newIdentity(c.Members, false).encode(buf)
 	}
@@ -188,10 +187,9 @@ func (e *Engine) dup(c *comm.Comm) (*comm.Comm, error) {
 	return d, nil
 }
 
-// Split makes a communicator of the members of c that give the same color, in
-// the order of key and then of rank in c; nil for color Undefined. Of an
-// intercommunicator each color that both groups give is one. It is collective and takes
-// the lock.
+// Split makes a communicator of the members of c that give the same color, in the order of key
+// and then of rank in c. It returns nil for color Undefined. On an intercommunicator, each color
+// that both groups give makes one intercommunicator. It is collective and takes the lock.
 func (e *Engine) Split(c *comm.Comm, color, key int) (*comm.Comm, error) {
 	const width = 16
 	mine := make([]byte, width)
@@ -212,15 +210,14 @@ func (e *Engine) Split(c *comm.Comm, color, key int) (*comm.Comm, error) {
 	})
 }
 
-// SplitBy makes communicators of groups that each member computes for itself from
-// what all have given, blocks of the same length: group returns the ranks of its
-// own group, none if it is to be in none, or an error, which all members have to
-// come to alike. Of an intercommunicator these are ranks in the union of both groups,
-// and who they are of each is a group of the new one. It is collective and takes the
-// lock.
+// SplitBy makes communicators of groups that each member computes from the blocks mine of all
+// members, which have the same length. group returns the ranks of the member's own group, no
+// ranks if the member is not to be in any group, or an error, which must be the same at all
+// members. On an intercommunicator the ranks are those of the union of both groups; the ranks in
+// each group make one group of the new intercommunicator. It is collective and takes the lock.
 //
-// The members learn what all give; then the first member of each new group tells
-// the others what it has chosen, with messages of c.
+// An allgather gives all blocks to all members. Then the first member of each new group tells
+// the others the identity that it has chosen, in messages of c.
 func (e *Engine) SplitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]int, error)) (d *comm.Comm, err error) {
 	err = occupied(c, CallSplit, func() error {
 		d, err = e.splitBy(c, mine, group)
@@ -251,9 +248,9 @@ func (e *Engine) splitBy(c *comm.Comm, mine []byte, group func(all []byte) ([]in
 	return e.create(c.Ctx, members, tag, c)
 }
 
-// Create makes a communicator of the given members of c, nil for who is none of
-// them. It is collective over c, but members may give different groups that have
-// nobody in common; who is in no group does not wait. It takes the lock.
+// Create makes a communicator of the given members of c, and returns nil at a member that is not
+// one of them. It is collective over c, but members may give different groups if the groups are
+// disjoint. A member that is in no group does not wait. It takes the lock.
 func (e *Engine) Create(c *comm.Comm, members []int32) (d *comm.Comm, err error) {
 	err = occupied(c, CallCreate, func() error {
 		if c.Inter != nil {
@@ -269,7 +266,7 @@ func (e *Engine) Create(c *comm.Comm, members []int32) (d *comm.Comm, err error)
 func (e *Engine) createAmong(c *comm.Comm, members []int32) (*comm.Comm, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
-	if stateOf(c).checks { // who is in no group takes part, too
+	if stateOf(c).checks { // a member that is in no group takes part, too
 		if err := e.wait(e.begin(c, Barrier, &Args{Call: "Create"})); err != nil {
 			return nil, err
 		}
@@ -277,21 +274,22 @@ func (e *Engine) createAmong(c *comm.Comm, members []int32) (*comm.Comm, error) 
 	return e.create(c.Ctx, members, nextTag(c), c)
 }
 
-// CreateGroup makes a communicator of the given members of c, nil for who is
-// none of them. It is collective over these members: those who call it at the
-// same time for several groups tell them apart by the tag. It takes the lock.
+// CreateGroup makes a communicator of the given members of c, and returns nil at a member that
+// is not one of them. It is collective over these members. Concurrent calls for several groups
+// are distinguished by the tag. It takes the lock.
 func (e *Engine) CreateGroup(c *comm.Comm, members []int32, tag int32) (*comm.Comm, error) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	return e.create(c.Ctx+groupContext, members, tag, nil)
 }
 
-// groupContext is what the context of a communicator and that of CreateGroup lie apart.
+// groupContext is the distance between the context of a communicator and that of CreateGroup on
+// it.
 const groupContext = 2
 
-// create makes a communicator of the given members, who agree on it with
-// messages of that context and tag. over is what that is collective over, if
-// that is more than the members.
+// create makes a communicator of the given members, which agree on its identity in messages of
+// the given context and tag. over is the communicator over which the call is collective, if that
+// has more members.
 func (e *Engine) create(ctx uint64, members []int32, tag int32, over *comm.Comm) (*comm.Comm, error) {
 	rank := slices.Index(members, int32(e.p.Job().Rank))
 	if rank < 0 {
@@ -308,7 +306,7 @@ func (e *Engine) create(ctx uint64, members []int32, tag int32, over *comm.Comm)
 	return d, nil
 }
 
-// creation is a communicator in the making, by Idup.
+// creation is a communicator that Idup makes.
 type creation struct {
 	e       *Engine
 	d       *comm.Comm
@@ -317,9 +315,9 @@ type creation struct {
 	ready   func() error
 }
 
-// Idup starts a Dup and makes d, which is that of Blank, the new communicator.
-// When it is usable ready is called, with the lock held; its error is that of the
-// request. The first member's choice travels in a schedule. The lock is held.
+// Idup starts a Dup that makes d, which Blank has returned, the new communicator. When d is
+// usable, ready is called with the lock held; an error of ready becomes that of the request. A
+// schedule broadcasts the choice of the first member. The lock is held.
 func (e *Engine) Idup(c, d *comm.Comm, ready func() error) *p2p.Request {
 	k := &creation{e: e, d: d, buf: make([]byte, identitySize), ready: ready}
 	k.request = e.p2p.NewRequest(c, "Idup")
@@ -340,7 +338,7 @@ func (e *Engine) Idup(c, d *comm.Comm, ready func() error) *p2p.Request {
 	return k.request
 }
 
-// Blank returns a communicator with the members of c that Idup will complete.
+// Blank returns a communicator with the members of c, which Idup will complete.
 func (e *Engine) Blank(c *comm.Comm) *comm.Comm {
 	if c.Inter != nil {
 		return e.likeInter(c, 0)
@@ -348,7 +346,7 @@ func (e *Engine) Blank(c *comm.Comm) *comm.Comm {
 	return comm.New(e.p, 0, c.Rank, c.Members)
 }
 
-// PartDone implements p2p.Whole: the choice is here.
+// PartDone implements p2p.Whole: the schedule has received the choice of the first member.
 func (k *creation) PartDone(r *p2p.Request) { k.chosen(r.Status.Err) }
 
 func (k *creation) chosen(err error) {
@@ -368,8 +366,8 @@ func (k *creation) chosen(err error) {
 	k.e.p2p.Finish(k.request, err)
 }
 
-// agree returns the identity that the first member of group chooses, for a communicator
-// of that group, or an intercommunicator between two parts of it.
+// agree returns the identity that the first member of group chooses, for a communicator of that
+// group, or for an intercommunicator between two parts of it.
 func (e *Engine) agree(group *comm.Comm, tag int32, inter bool) (identity, error) {
 	if group.Size() == 1 {
 		return e.newIdentity(group.Members, inter), nil
@@ -386,17 +384,17 @@ func (e *Engine) agree(group *comm.Comm, tag int32, inter bool) (identity, error
 	return e.decode(buf, group.Members[0])
 }
 
-// Free ends collectives on c in this process. Those under way come to their end.
-// The slot is free again when all members have freed the communicator: never, if
-// one has died, because it may not be dead but slow, and still write there. When no
-// slot is left communicators use messages. It takes the lock.
+// Free ends collectives on c in this process. Collectives in progress run to their end. The slot
+// is free again when all members have freed the communicator. If a member has died, the slot is
+// never free again: the process may not be dead but slow, and still write to the slot. When no
+// slot is left, new communicators use messages. It takes the lock.
 func (e *Engine) Free(c *comm.Comm) {
 	e.p.Lock()
 	defer e.p.Unlock()
 	e.Drop(c)
 }
 
-// Busy reports whether a collective is under way on c. The lock is held.
+// Busy reports whether a collective is in progress on c. The lock is held.
 func (e *Engine) Busy(c *comm.Comm) bool {
 	return slices.ContainsFunc(e.live, func(s *schedule) bool { return s.c == c || s.c == c.Whole() })
 }
@@ -404,7 +402,7 @@ func (e *Engine) Busy(c *comm.Comm) bool {
 // Drop is Free with the lock held.
 func (e *Engine) Drop(c *comm.Comm) {
 	st := stateOf(c)
-	// A call that comes in nevertheless finds the state, and that it is occupied for ever.
+	// A later call nevertheless finds the state, and that the communicator is occupied for ever.
 	st.busy.blocking.Store(st.busy.idle | uint64(CallFree))
 	st.busy.starting.Store(uint64(CallFree))
 	if st.slot.SlotState != nil {

@@ -2,31 +2,30 @@ package coll
 
 import "github.com/halo-mpi/halo/internal/mem"
 
-// directWindow is with how many others the direct algorithms exchange at a time:
-// what a member's memory holds of requests, and of what it has not asked for yet,
-// is bounded by it.
+// directWindow is the number of members with which the direct algorithms exchange at a time. It
+// bounds the requests of a member and the unexpected messages in its memory.
 const directWindow = 64
 
-// window is the distances of those with whom a member of n exchanges in a round
-// of k.
+// window returns the distances of the members with which a member of n exchanges in a round of
+// k.
 func window(round, k, n int) (lo, hi int) {
 	lo = 1 + round*k
 	return lo, min(lo+k, n)
 }
 
-// A direct reduction of n ranks takes one round, as long as they are not many:
-// the buffer is divided into n pieces, and everyone receives the n-1 others'
-// parts of its own piece, side by side. So on a node with fewer cores than ranks
-// each has to be waited for once, not n-1 times as in a ring. A piece is combined
-// in the order of the ranks, in one place, so that all who get it get the same bits.
+// A direct reduction of n ranks takes one round, if n-1 is at most directWindow. The buffer is
+// divided into n pieces, and each member receives the other members' n-1 parts of its own piece
+// at the same time. So on a node with fewer cores than ranks each member waits once for each
+// other one, not n-1 times as in a ring. A piece is combined in the order of the ranks, in one
+// place, so that all members get the same bits.
 
-// directChunk is how much a direct reduction combines of all members before it goes
-// on to the next part of the piece, in bytes: it stays in the cache meanwhile.
+// directChunk is the number of bytes of a piece that a direct reduction combines, over all
+// members, before it goes on to the next ones: they stay in the cache meanwhile.
 const directChunk = 16 << 10
 
-// directReduce starts round s.round of a direct reduction. When more is false,
-// sum is going to be the own piece after this round: where into is, if that is
-// not nil and does not overlap what is sent, or else in scratch memory.
+// directReduce starts round s.round of a direct reduction. When more is false, sum will be the
+// reduced own piece after this round. It is into if into is not empty and send is not in place;
+// else it is in scratch memory.
 func (s *schedule) directReduce(piece func(s *schedule, r int) mem.Mem, into mem.Mem) (sum mem.Mem, more bool) {
 	n, me := s.c.Size(), s.c.Rank
 	own := piece(s, me)
@@ -64,7 +63,7 @@ func (s *schedule) directReduce(piece func(s *schedule, r int) mem.Mem, into mem
 	return sum, false
 }
 
-// directRounds is the number of rounds of directReduce.
+// directRounds returns the number of rounds of directReduce.
 func directRounds(n int) int { return (n - 1 + directWindow - 1) / directWindow }
 
 func sendShare(s *schedule, r int) mem.Mem { return s.share(s.Send.Mem, r) }

@@ -5,39 +5,39 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// division is how the members of a communicator are spread over nodes, as the
-// launcher tells. The algorithms called "leaders" go by it, in stages: among the
-// members of each node, through memory where it is to be had; among the leaders,
-// one for each node; and among those of the nodes again. So what all members of a
-// node need crosses the network once, and what they give is combined before.
+// division is the node hierarchy of a communicator: which members are on which node, as the
+// launcher tells. The algorithms called "leaders" use it, in three stages: among the members of
+// each node, through memory if they share memory; among the leaders, one for each node; and
+// among the members of each node again. So data for all members of a node crosses the network
+// once, and their contributions are combined before they cross it.
 //
-// Nodes are numbered from 0 in the order of their lowest ranks. The leader of a node
-// is its lowest rank. A node's part of a reduction is combined in the order of the
-// ranks, and the parts in the order of the nodes: that is the order of all ranks if
-// those of each node follow one another (runs), and else some order that depends on
-// nothing but where the ranks are.
+// Nodes are numbered from 0 in the order of their lowest ranks. The leader of a node is its
+// lowest rank. The operands of a node are combined in the order of the ranks, and the results of
+// the nodes in the order of the nodes. This is the order of all ranks if the ranks of each node
+// are consecutive (runs). Otherwise the order depends only on where the ranks are.
 //
-// Rejected: as many leaders for each node as it has members, each for a share of the
-// buffer. Nodes of unequal size do not divide it alike, and what that gains, the
-// sealing of records on several cores, short messages do not need.
+// Rejected: as many leaders for each node as it has members, each for a share of the buffer.
+// Nodes of unequal size do not divide the buffer alike. The gain would be that several cores
+// seal records, which short messages do not need.
 type division struct {
 	at    []int32 // by rank: the node
-	index []int32 // by rank: the place among those of the node
-	order []int32 // all ranks, node after node
-	start []int   // by node: where its ranks begin in order; and the end
+	index []int32 // by rank: the rank among the members of the node
+	order []int32 // the ranks of all members, node by node
+	start []int   // by node: where its ranks begin in order; the last element is the end
 	sizes []int   // by node: the number of its members
-	runs  bool    // order is that of the ranks
+	runs  bool    // order is the order of the ranks
 
 	whole   *comm.Comm
 	local   *comm.Comm // the members on this node
-	leaders *comm.Comm // nil in who is none
-	slot    *slot      // of local, for short blocking collectives; nil: messages only
-	agreed  bool       // the members of the node have come to the same slot, or none
+	leaders *comm.Comm // nil at a member that is not a leader
+	slot    *slot      // of local, for short blocking collectives; nil if there are only messages
+	agreed  bool       // the members of the node have agreed on the slot, or on none
 	kind    Kind       // of the last collective through the slot, for AppendAbout
 	spare   [SlotPayload]byte
 }
 
-// divide computes the division of c. In a job that knows no hosts all are on one.
+// divide computes the division of c. In a job without a list of hosts all members are on one
+// node.
 func (e *Engine) divide(c *comm.Comm) *division {
 	job, n := e.p.Job(), c.Size()
 	d := &division{whole: c, at: make([]int32, n), index: make([]int32, n), order: make([]int32, n)}
@@ -80,30 +80,30 @@ func (e *Engine) divide(c *comm.Comm) *division {
 	return d
 }
 
-// partOf is some members of c, by rank, as a communicator that lends its context.
+// partOf returns a communicator of some members of c, by rank, which uses the context of c.
 func partOf(c *comm.Comm, ranks []int32, me int) *comm.Comm {
 	members := make([]int32, len(ranks))
 	for i, r := range ranks {
 		members[i] = c.Members[r]
 	}
 	p := comm.New(c.Proc, c.Ctx, me, members)
-	p.Within = c // who of the others dies may have been waited for by a leader
+	p.Within = c // a leader may wait for any member of c, so the death of any member counts
 	return p
 }
 
-// nodes is the number of nodes.
+// nodes returns the number of nodes.
 func (d *division) nodes() int { return len(d.sizes) }
 
-// leader is the rank of the leader of a node.
+// leader returns the rank of the leader of a node.
 func (d *division) leader(node int) int { return int(d.order[d.start[node]]) }
 
-// blocks is the part of b, blocks of unit bytes for all members node after node, that
-// is of a node.
+// blocks returns the blocks of a node, where b has a block of unit bytes for each member, node
+// by node.
 func (d *division) blocks(b mem.Mem, node, unit int) mem.Mem {
 	return b.Cut(d.start[node]*unit, d.start[node+1]*unit)
 }
 
-// division returns that of the schedule's communicator.
+// division returns the division of the schedule's communicator.
 func (s *schedule) division() *division {
 	st := stateOf(s.c)
 	if st.division == nil {
@@ -112,13 +112,14 @@ func (s *schedule) division() *division {
 	return st.division
 }
 
-// arrange copies the blocks of all members, when the messages of the round are
-// complete, from the order of the nodes to that of the ranks, or back.
+// arrange copies the blocks of all members, when the messages of the round are complete, from
+// the order of the nodes to the order of the ranks; with back, from the order of the ranks to
+// that of the nodes.
 func (s *schedule) arrange(byNode, byRank mem.Mem, back bool) {
 	d, n, unit := s.division(), s.c.Size(), s.unit
 	for i, k := 0, 0; i < n; i = k {
 		r := int(d.order[i])
-		for k = i + 1; k < n && int(d.order[k]) == r+k-i; k++ { // ranks that follow one another
+		for k = i + 1; k < n && int(d.order[k]) == r+k-i; k++ { // consecutive ranks
 		}
 		dst, src := byRank.Cut(r*unit, (r+k-i)*unit), byNode.Cut(i*unit, k*unit)
 		if back {
@@ -128,8 +129,8 @@ func (s *schedule) arrange(byNode, byRank mem.Mem, back bool) {
 	}
 }
 
-// amongLeaders is among the leaders for blocks of as many units as their nodes have
-// members.
+// amongLeaders is among for the leaders, where a leader has one block of a unit for each member
+// of its node.
 func (s *schedule) amongLeaders(a Algorithm, send, recv mem.Mem, root int) {
 	d, args := s.division(), s.Args
 	s.Send.width, s.Recv.width = s.unit, s.unit
@@ -138,10 +139,10 @@ func (s *schedule) amongLeaders(a Algorithm, send, recv mem.Mem, root int) {
 	s.Args = args
 }
 
-// among does a round of a stage of the schedule: algorithm a among the members of
-// g, who are some of the communicator, or a group of an intercommunicator, with these buffers. After its last round
-// s.stage is the next one. A stage without this member, or done through the slot, is
-// passed over.
+// among does a round of a stage of the schedule: algorithm a among the members of g, with these
+// buffers. g consists of some members of the communicator, or is a group of an
+// intercommunicator. After the last round of the stage s.stage is the next one. A stage is
+// skipped if this member is not in g, or the slot carries out the stage.
 func (s *schedule) among(g *comm.Comm, a Algorithm, send, recv mem.Mem, root int) {
 	if g == nil || s.slotted && g == s.division().local {
 		s.stage, s.began = s.stage+1, s.round+1
@@ -167,8 +168,8 @@ func (s *schedule) among(g *comm.Comm, a Algorithm, send, recv mem.Mem, root int
 	}
 }
 
-// inner chooses the algorithm of a stage among the members of g, to which each
-// gives, or of which each gets, size bytes.
+// inner chooses the algorithm of a stage among the members of g. Each member gives, or gets,
+// size bytes.
 func (s *schedule) inner(k Kind, g *comm.Comm, size int) Algorithm {
 	if g == nil {
 		return Auto
@@ -178,8 +179,8 @@ func (s *schedule) inner(k Kind, g *comm.Comm, size int) Algorithm {
 	return s.e.choice.algorithm(k, size, where, s.ordered())
 }
 
-// keep returns n bytes of memory that lasts for all stages. A schedule asks for it
-// with the same n in every round.
+// keep returns n bytes of memory that last for all stages. A schedule calls it with the same n
+// in every round.
 func (s *schedule) keep(n int) mem.Mem {
 	if cap(s.kept) < n {
 		s.kept = make([]byte, n)

@@ -16,7 +16,7 @@ import (
 type Engine struct {
 	p    *proc.Proc
 	p2p  *p2p.Engine
-	node *node.Node // nil if nobody is reached through memory
+	node *node.Node // nil if no other process is reached through memory
 
 	live  []*schedule // under way
 	ready []*schedule // the parts of their round are complete

@@ -1,10 +1,10 @@
 package coll
 
-// gatherBinomial collects up a binomial tree: log2 n steps. What a rank sends is
-// the run of contributions of its subtree, in order from the root, so that only
-// a root other than 0 has to move them.
+// gatherBinomial collects contributions up a binomial tree, in log2 n steps. A rank sends the
+// contributions of its subtree, in the order of the ranks from the root, so that only a root
+// other than 0 has to rearrange them.
 //
-// Rounds: receive from all children, pass on.
+// Rounds: receive from all children; send to the parent.
 func gatherBinomial(s *schedule) bool {
 	n, v, size := s.c.Size(), s.virtual(), s.unit
 	all := s.Recv.Mem

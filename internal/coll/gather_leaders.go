@@ -2,14 +2,14 @@ package coll
 
 import "github.com/halo-mpi/halo/internal/mem"
 
-// gatherLeaders gathers on each node, then at the leader of the root's node, who hands
-// all to the root if that is another rank. Blocks go in the order of the nodes, which
-// the root puts right if it is not that of the ranks.
+// gatherLeaders gathers on each node, then from the leaders at the leader of the root's node,
+// which sends all blocks to the root if the root is another rank. Blocks are in the order of the
+// nodes. If this is not the order of the ranks, the root puts them in that order.
 func gatherLeaders(s *schedule) bool {
 	d, me := s.division(), s.c.Rank
 	home, mine := int(d.at[s.Root]), int(d.at[me])
 	first := d.leader(home)
-	var all, part mem.Mem // in the order of the nodes: of all at the root and its leader, of the node at a leader
+	var all, part mem.Mem // all: blocks in the order of the nodes; part: those of the own node
 	switch {
 	case me == s.Root && d.runs:
 		all = s.Recv.Mem

@@ -1,6 +1,7 @@
 package coll
 
-// gatherLinear has everyone send to the root, which receives in place.
+// gatherLinear has each member send to the root, which receives each block directly into its
+// buffer.
 func gatherLinear(s *schedule) bool {
 	if s.c.Rank != s.Root {
 		s.sendTo(s.Root, s.Send.Mem)

@@ -9,12 +9,13 @@ import (
 	"github.com/halo-mpi/halo/internal/comm"
 )
 
-// What makes an intercommunicator of another, or an intracommunicator of its two groups,
-// is collective over both: it runs on their union, like what makes communicators of one
-// group.
+// The functions that make an intercommunicator from another one, or an intracommunicator from
+// its two groups, are collective over both groups. They run on the union of the groups, like the
+// functions that make communicators from one group.
 
-// attachInter prepares collectives on an intercommunicator. Its union numbers the
-// schedules of all three. Where is the local group, for stages in it.
+// attachInter prepares collectives on an intercommunicator. The schedules of the
+// intercommunicator, its local group and its union take their numbers from the union. The site
+// describes the local group, for stages in that group.
 func (e *Engine) attachInter(c *comm.Comm) {
 	local := c.Inter.Local
 	e.attach(c.Inter.Union, NoSlot)
@@ -44,8 +45,9 @@ func (e *Engine) dupInter(c *comm.Comm) (*comm.Comm, error) {
 	return d, nil
 }
 
-// createInter makes an intercommunicator of some ranks of the union of both groups of c,
-// nil where one group has none of them, and for who is none of them. The lock is held.
+// createInter makes an intercommunicator of some ranks of the union of both groups of c. It
+// returns nil if one group has none of the ranks, and at a member that is not among them. The
+// lock is held.
 func (e *Engine) createInter(c *comm.Comm, ranks []int, tag int32) (*comm.Comm, error) {
 	local, remote := c.Sides(ranks)
 	rank := slices.Index(local, c.Rank)
@@ -54,7 +56,7 @@ func (e *Engine) createInter(c *comm.Comm, ranks []int, tag int32) (*comm.Comm, 
 	}
 	ours, theirs := membersOf(c.Inter.Local, local), membersOf(c, remote)
 	d := comm.NewInter(e.p, c.Ctx, rank, ours, theirs, c.Inter.First)
-	group := d.Inter.Union // which agrees with messages of c
+	group := d.Inter.Union // its members agree on the identity in messages of c
 	group.Within = c
 	id, err := e.agree(group, tag, true)
 	if err != nil {
@@ -66,7 +68,7 @@ func (e *Engine) createInter(c *comm.Comm, ranks []int, tag int32) (*comm.Comm, 
 	return d, nil
 }
 
-// membersOf is the processes of some ranks of c.
+// membersOf returns the processes of some ranks of c.
 func membersOf(c *comm.Comm, ranks []int) []int32 {
 	members := make([]int32, len(ranks))
 	for i, r := range ranks {
@@ -75,8 +77,8 @@ func membersOf(c *comm.Comm, ranks []int) []int32 {
 	return members
 }
 
-// createBetween is Create of an intercommunicator: each side gives members of its own
-// group. It takes the lock.
+// createBetween is Create of an intercommunicator: each member gives members of its own group.
+// It takes the lock.
 func (e *Engine) createBetween(c *comm.Comm, members []int32) (*comm.Comm, error) {
 	place := int64(slices.Index(members, int32(e.p.Job().Rank)))
 	mine := binary.LittleEndian.AppendUint64(nil, uint64(place))
@@ -113,9 +115,9 @@ func (e *Engine) createBetween(c *comm.Comm, members []int32) (*comm.Comm, error
 	})
 }
 
-// Merge makes an intracommunicator of both groups of an intercommunicator: first the one
-// whose members give high false, then the other; if both give the same, first the first.
-// It is collective and takes the lock.
+// Merge makes an intracommunicator of both groups of an intercommunicator. The group whose
+// members give high false comes first; if both groups give the same value, the first group of
+// the intercommunicator comes first. It is collective and takes the lock.
 func (e *Engine) Merge(c *comm.Comm, high bool) (d *comm.Comm, err error) {
 	err = occupied(c, CallMerge, func() error {
 		d, err = e.merge(c, high)

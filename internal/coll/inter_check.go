@@ -6,17 +6,16 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// Who takes what part in a collective with a root on an intercommunicator: the root
-// itself, the others of its group, who do nothing, and those of the other group, who give
+// The values of Args.Root on an intercommunicator beside ranks. The root gives RootSelf. The
+// other members of its group give RootNone and take no part. The members of the other group give
 // the rank of the root.
 const (
 	RootSelf = -4
 	RootNone = -3
 )
 
-// checkInter is check for an intercommunicator, where what is sent goes to the remote
-// group, and what is received comes from it. Nobody gives anything to itself, so there is
-// no in place.
+// checkInter is check for an intercommunicator, where data goes to the remote group and comes
+// from the remote group. No member sends to itself, so there is no in-place form.
 func (a *Args) checkInter(c *comm.Comm, k Kind) error {
 	send, recv := &a.Send, &a.Recv
 	if k == Scan || k == Exscan {
@@ -121,7 +120,7 @@ func (a *Args) checkInter(c *comm.Comm, k Kind) error {
 	return send.separate(recv)
 }
 
-// dealt checks that x, which is received, is n equal blocks.
+// dealt checks that x, a receive side, consists of n equal blocks.
 func (x *Side) dealt(what string, n int) error {
 	if count := x.count(); count%n != 0 {
 		return wrong(class.Count, "%s %s of %d elements is not a block for each of a remote group of size %d", what, x.word(), count, n)
@@ -129,7 +128,7 @@ func (x *Side) dealt(what string, n int) error {
 	return x.receives()
 }
 
-// separate checks that x, which is sent, and y, which is received, are not in one place.
+// separate checks that x, a send side, and y, a receive side, do not share memory.
 func (x *Side) separate(y *Side) error {
 	a, row := x.Bytes()
 	b, rowToo := y.Bytes()
@@ -144,8 +143,7 @@ func (x *Side) separate(y *Side) error {
 	return wrong(class.Buffer, "the send and the receive %s share memory: there is no in place on an intercommunicator", x.word())
 }
 
-// separateBlocks is separate for blocks: what is between those of one side may be of the
-// other.
+// separateBlocks is separate for blocks: a block of one side may be between blocks of the other.
 func separateBlocks(x, y blocks) error {
 	if err := x.of.separate(y.of); err != nil && x.meets(y) {
 		return err

@@ -2,13 +2,13 @@ package coll
 
 import "github.com/halo-mpi/halo/internal/mem"
 
-// A collective on an intercommunicator is a schedule with stages, as one that goes
-// through leaders is (see division): within the local group by the algorithms that there
-// are for one, and between the groups. What all members of a group need alike, or give
-// together, crosses once, between rank 0 of either, or the root; what each gives to each
-// goes there directly.
+// A collective on an intercommunicator is a schedule with stages, like a collective through
+// leaders (see division): within the local group by the algorithms for one communicator, and
+// between the groups. Data that all members of a group need, or the combined contribution of a
+// group, crosses once: between the ranks 0 of both groups, or between one of them and the root.
+// Data from one member to one other member goes there directly.
 
-// cross chooses what the schedule does on an intercommunicator.
+// cross chooses the algorithm of the schedule on an intercommunicator.
 func (s *schedule) cross() {
 	if s.kind.rooted() && s.Root == RootNone {
 		s.step = func(*schedule) bool { return false }
@@ -38,8 +38,7 @@ func (s *schedule) cross() {
 // next ends a stage with this round.
 func (s *schedule) next() { s.stage, s.began = s.stage+1, s.round+1 }
 
-// athome does a round of a stage in the local group, to which each member gives, or of
-// which each gets, what send or recv is.
+// athome does a round of a stage in the local group. Each member gives send, or gets recv.
 func (s *schedule) athome(k Kind, send, recv mem.Mem) {
 	size := send.Len()
 	if k == Bcast {
@@ -52,13 +51,13 @@ func (s *schedule) athome(k Kind, send, recv mem.Mem) {
 	s.among(s.c.Inter.Local, s.e.choice.algorithm(k, size, stateOf(s.c).where, s.ordered()), send, recv, 0)
 }
 
-// crossBarrier is one of the union of both groups, since each waits for the other.
+// crossBarrier is a barrier on the union of both groups, since each group waits for the other.
 func crossBarrier(s *schedule) bool {
 	s.among(s.c.Inter.Union, BarrierDissemination, mem.Mem{}, mem.Mem{}, 0)
 	return s.stage < 1
 }
 
-// crossBcast sends to rank 0 of the other group, which spreads it there.
+// crossBcast sends from the root to rank 0 of the other group, which broadcasts in its group.
 func crossBcast(s *schedule) bool {
 	switch {
 	case s.Root == RootSelf:
@@ -75,7 +74,7 @@ func crossBcast(s *schedule) bool {
 	return s.stage < 2
 }
 
-// crossReduce combines at rank 0 of the group that gives, which sends that to the root.
+// crossReduce combines at rank 0 of the group that gives, which sends the result to the root.
 func crossReduce(s *schedule) bool {
 	if s.Root == RootSelf {
 		s.recvFrom(0, s.Recv.Mem)
@@ -92,8 +91,8 @@ func crossReduce(s *schedule) bool {
 	return false
 }
 
-// sumAtHome is memory at rank 0 for what the local group combines to, and for as much
-// again as often as it is asked for.
+// sumAtHome returns memory at rank 0 for the reduction of the local group. It is the first of
+// times pieces of this length.
 func (s *schedule) sumAtHome(times int) mem.Mem {
 	if s.c.Rank != 0 {
 		return mem.Mem{}
@@ -101,8 +100,8 @@ func (s *schedule) sumAtHome(times int) mem.Mem {
 	return s.keep(times * s.Send.Len()).First(s.Send.Len())
 }
 
-// crossAllreduce combines at rank 0 of each group; the two exchange that and spread what
-// they get.
+// crossAllreduce combines at rank 0 of each group. The two ranks exchange the results, and each
+// broadcasts the result that it receives in its group.
 func crossAllreduce(s *schedule) bool {
 	sum := s.sumAtHome(1)
 	switch s.stage {
@@ -120,7 +119,7 @@ func crossAllreduce(s *schedule) bool {
 	return s.stage < 3
 }
 
-// crossReduceScatter is like crossAllreduce, but what comes is dealt out.
+// crossReduceScatter is like crossAllreduce, but rank 0 scatters the result that it receives.
 func crossReduceScatter(s *schedule) bool {
 	sum := s.sumAtHome(2)
 	var got mem.Mem
@@ -142,7 +141,7 @@ func crossReduceScatter(s *schedule) bool {
 	return s.stage < 3
 }
 
-// crossGather has everyone of the other group send to the root.
+// crossGather has each member of the other group send to the root.
 func crossGather(s *schedule) bool {
 	if s.Root != RootSelf {
 		s.sendTo(s.Root, s.Send.Mem)
@@ -154,7 +153,7 @@ func crossGather(s *schedule) bool {
 	return false
 }
 
-// crossScatter has the root send to everyone of the other group.
+// crossScatter has the root send to each member of the other group.
 func crossScatter(s *schedule) bool {
 	if s.Root != RootSelf {
 		s.recvFrom(s.Root, s.Recv.Mem)
@@ -166,10 +165,10 @@ func crossScatter(s *schedule) bool {
 	return false
 }
 
-// crossExchange has everyone exchange with all of the other group, as many at a time as
-// in alltoallDirect. The distance between two is counted in the larger of the groups, so
-// that they come to each other in the same round. Empty blocks are not sent where each
-// side tells the lengths of blocks.
+// crossExchange has each member exchange with all members of the other group, with as many at a
+// time as in alltoallDirect. The distance between two members is counted modulo the size of the
+// larger group, so that they exchange with each other in the same round. Empty blocks are not
+// sent where both sides know the lengths of the blocks.
 func crossExchange(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	size := max(n, s.c.Inter.Local.Size())
@@ -191,7 +190,7 @@ func crossExchange(s *schedule) bool {
 	return hi < size
 }
 
-// incoming is what comes from rank r of the remote group.
+// incoming returns the memory for the data from rank r of the remote group.
 func (s *schedule) incoming(r int) mem.Mem {
 	if s.kind == Alltoallw {
 		return s.pairs[1][r].Mem
@@ -199,7 +198,7 @@ func (s *schedule) incoming(r int) mem.Mem {
 	return block(s.Recv.Mem, r, s.Recv.Len()/s.c.Size(), s.Recv.width, s.RecvCounts, s.RecvDispls)
 }
 
-// outgoing is what goes to rank r of the remote group.
+// outgoing returns the data for rank r of the remote group.
 func (s *schedule) outgoing(r int) mem.Mem {
 	switch s.kind {
 	case Alltoallw:

@@ -12,9 +12,9 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// Bridge is how the leader of a group reaches that of another: by what communicator, at
-// which rank, and with what tag. Err is what is wrong with that; the other members of
-// its group are told.
+// Bridge is how the leader of a group reaches the leader of another group: the communicator, the
+// rank and the tag. Err is an error in these; the leader tells the other members of its group
+// about it.
 type Bridge struct {
 	Over   *comm.Comm
 	Leader int
@@ -22,29 +22,28 @@ type Bridge struct {
 	Err    error
 }
 
-// bridgeContext is what the context of a communicator and that of leaders who introduce
-// their groups to each other lie apart. So no message of the program is in their way,
-// whatever its tag.
+// bridgeContext is the distance between the context of a communicator and that of the leaders
+// who introduce their groups to each other. The messages of the leaders therefore match no
+// message of the program, whatever its tag.
 const bridgeContext = 4
 
-// introduction is what the leader tells the members of its group: of the other group or,
-// if class is not 0, what is wrong. It is followed by the members of the other group, or
-// a text.
+// introduction is what the leader tells the members of its group about the other group. If Class
+// is not 0 there is an error. The members of the other group follow, or the text of the error.
 type introduction struct {
 	Class, Length uint32
-	Serial        uint64 // of the context among those of the leader of the first group
+	Serial        uint64 // the number of the context among those of the leader of the first group
 	Leader        uint32 // rank of that leader in its group
-	First         bool   // the group of those who are told is the first
+	First         bool   // the receivers are in the first group
 	_             [3]byte
 }
 
 const introductionSize = 24
 
-// Join makes an intercommunicator between the members of local and those of another
-// group. The leaders of the two, of whom each knows its group, exchange their members
-// over the bridge; the one that comes first in the order of all processes chooses the context and
-// leads the first group. Then each tells its group. It is collective over both groups and takes
-// the lock. Only the leader looks at b.
+// Join makes an intercommunicator between the members of local and those of another group. Each
+// leader knows its own group; the leaders exchange the lists of members over the bridge. The
+// leader that comes first in the order of all processes chooses the context, and its group is
+// the first one. Then each leader tells its group. Join is collective over both groups and takes
+// the lock. Only the leader reads b.
 func (e *Engine) Join(local *comm.Comm, leader int, b *Bridge) (c *comm.Comm, err error) {
 	err = occupied(local, CallIntercommCreate, func() error {
 		c, err = e.join(local, leader, b)
@@ -114,8 +113,8 @@ func (e *Engine) join(local *comm.Comm, leader int, b *Bridge) (*comm.Comm, erro
 // maxIntroduction is the longest text of an introduction in bytes.
 const maxIntroduction = 4096
 
-// introduce exchanges the members of local and of the group of the leader at the other
-// end of b, and fills in x. The lock is held.
+// introduce exchanges the lists of members of local and of the group of the other leader over b,
+// and fills in x. The lock is held.
 func (e *Engine) introduce(local *comm.Comm, b *Bridge, x *introduction) ([]int32, error) {
 	if b.Err != nil {
 		return nil, b.Err
@@ -123,7 +122,7 @@ func (e *Engine) introduce(local *comm.Comm, b *Bridge, x *introduction) ([]int3
 	me, other := e.p.Job().Rank, b.Over.Members[b.Leader]
 	x.First = e.p.Before(me, int(other))
 	ours := e.p.AppendIDs(nil, local.Members)
-	var mine, its [16]byte // the length of the list of members, and the context from who leads the first
+	var mine, its [16]byte // length of the list of members; the context, if x.First
 	binary.LittleEndian.PutUint64(mine[:], uint64(len(ours)))
 	if x.First {
 		x.Serial, _ = e.p.NewContext()
@@ -161,7 +160,7 @@ func (e *Engine) introduce(local *comm.Comm, b *Bridge, x *introduction) ([]int3
 	return theirs, nil
 }
 
-// swap sends out to the other leader and receives in from it. The lock is held.
+// swap sends out to the other leader and receives in from that leader. The lock is held.
 func (e *Engine) swap(b *Bridge, out, in []byte) error {
 	ctx := b.Over.Ctx + bridgeContext
 	v := p2p.Envelope{Comm: b.Over, Ctx: ctx, Peer: b.Leader, Tag: b.Tag}
@@ -177,7 +176,7 @@ func (e *Engine) swap(b *Bridge, out, in []byte) error {
 	return err
 }
 
-// membersFrom reads the list of members of another group.
+// membersFrom decodes the list of members of the other group.
 func (e *Engine) membersFrom(b []byte) ([]int32, error) {
 	members, err := e.p.NumbersOf(b)
 	switch {
@@ -189,7 +188,7 @@ func (e *Engine) membersFrom(b []byte) ([]int32, error) {
 	return members, nil
 }
 
-// contextOf computes the context that the leader of the first group has made.
+// contextOf returns the context that the leader of the first group has made.
 func (e *Engine) contextOf(x *introduction, ours, theirs []int32) (uint64, error) {
 	first := theirs
 	if x.First {

@@ -31,8 +31,8 @@ type Form uint8
 // The forms.
 const (
 	Blocking    Form = iota
-	Nonblocking      // returns a request of the collective, which has begun
-	Persistent       // returns a request of the collective, which can be started many times
+	Nonblocking      // returns the request of a collective that has begun
+	Persistent       // returns a request that can start the collective many times
 	Forms
 )
 

@@ -9,16 +9,16 @@ import (
 	"github.com/halo-mpi/halo/internal/p2p"
 )
 
-// Pairs is what a member of an Alltoallw sends to and receives from each rank.
+// Pairs describes what a member of an Alltoallw sends to and receives from each rank.
 type Pairs struct {
-	Sends, Receives int // how many the member has given
-	// At returns those of a rank. The engine calls it only before it returns from the call that it is
-	// given to.
+	Sends, Receives int // the numbers of sides that the member has given
+	// At returns the sides for a rank. The engine calls it only until the call with these Pairs
+	// returns.
 	At func(r int) (send, recv Side)
 }
 
-// check validates what this member can see of the arguments of an Alltoallw, and
-// reports whether it is in place: as for others either all of it is, or nothing.
+// check validates what this member can see of the arguments of an Alltoallw, and reports whether
+// it is in place: either all non-empty blocks are in place, or none.
 func (p Pairs) check(c *comm.Comm) (inPlace bool, err error) {
 	if n := c.Size(); p.Sends != n || p.Receives != n {
 		return false, wrong(class.Count, "%d send and %d receive buffers for %d members", p.Sends, p.Receives, n)
@@ -58,7 +58,8 @@ func (p Pairs) check(c *comm.Comm) (inPlace bool, err error) {
 
 // DoPairs carries out an Alltoallw. It takes the lock.
 //
-// The pairs are no part of Args: what the schedule keeps would be moved to the heap in each call.
+// The pairs are not part of Args: a schedule keeps its Args, so each call would move them to the
+// heap.
 func (e *Engine) DoPairs(c *comm.Comm, p Pairs) error {
 	o := &stateOf(c).busy
 	if err := o.enter(CallOf(Alltoallw, Blocking)); err != nil {
@@ -102,7 +103,7 @@ func (e *Engine) beginPairs(c *comm.Comm, p Pairs, inPlace bool, call string) *p
 	return e.start(s, nextTag(c))
 }
 
-// pair gives s an Alltoallw to do, which is called what call says unless that is empty.
+// pair fills in s for an Alltoallw; call is its name unless empty.
 func (s *schedule) pair(c *comm.Comm, p Pairs, inPlace bool, call string) {
 	s.c, s.kind, s.inPlace, s.Call = c, Alltoallw, inPlace, call
 	sizes := s.offsets[1][:0]

@@ -2,11 +2,10 @@ package coll
 
 import "math/bits"
 
-// reduceBinomial combines up a binomial tree: log2 n steps, each with the whole
-// buffer. The children come in the order of their distance, and the sum so far
-// stands for the lower ranks, counted from the top of the tree. That is the root,
-// or where the order of the ranks must be kept rank 0, which sends the root the
-// result in the end.
+// reduceBinomial combines up a binomial tree: log2 n steps, each with the whole buffer. The
+// operands of children arrive in the order of their distance; the sum so far is the operand of
+// the lower ranks, counted from the top of the tree. The top is the root. If the order of the
+// ranks must be kept the top is rank 0, which sends the result to the root in the end.
 func reduceBinomial(s *schedule) bool {
 	n, me, top := s.c.Size(), s.c.Rank, s.Root
 	if s.ordered() {
@@ -14,7 +13,7 @@ func reduceBinomial(s *schedule) bool {
 	}
 	v := (me - top + n) % n
 	rank := func(v int) int { return (v + top) % n }
-	far := 1 << s.round // the subtree received spans this many ranks
+	far := 1 << s.round // the number of ranks in the subtree that is received
 	size := s.Send.Len()
 	temp := s.temp(2 * size)
 	in, sum := temp.First(size), temp.From(size)
@@ -26,10 +25,10 @@ func reduceBinomial(s *schedule) bool {
 		mine = s.Send.Mem
 	}
 	switch {
-	case v == 0 && far >= n: // only if it is not the root
+	case v == 0 && far >= n: // rank 0 as the top, if it is not the root
 		s.sendTo(s.Root, sum)
 		return false
-	case v != 0 && s.round > bits.TrailingZeros(uint(v)): // only the root, not at the top
+	case v != 0 && s.round > bits.TrailingZeros(uint(v)): // only the root, if it is not the top
 		s.recvFrom(top, s.Recv.Mem)
 		return false
 	case v&far != 0:

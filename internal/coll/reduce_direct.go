@@ -2,7 +2,8 @@ package coll
 
 import "github.com/halo-mpi/halo/internal/mem"
 
-// reduceDirect reduces directly, then everyone sends its share to the root.
+// reduceDirect does a direct reduction; then each member sends its share of the result to the
+// root.
 func reduceDirect(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	if s.round < directRounds(n) {

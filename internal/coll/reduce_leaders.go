@@ -1,11 +1,11 @@
 package coll
 
-// reduceLeaders reduces on each node, then among the leaders to the one of the
-// root's node, who hands the result to the root if that is another rank.
+// reduceLeaders reduces on each node, then among the leaders to the leader of the root's node,
+// which sends the result to the root if the root is another rank.
 func reduceLeaders(s *schedule) bool {
 	d, size, me := s.division(), s.Send.Len(), s.c.Rank
 	node := int(d.at[s.Root])
-	sum := s.Recv.Mem // of the node, at its leader
+	sum := s.Recv.Mem // at a leader, the result of its node
 	if me != s.Root && d.leaders != nil && !s.slotted {
 		sum = s.keep(size)
 	}

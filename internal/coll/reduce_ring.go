@@ -2,8 +2,8 @@ package coll
 
 import "github.com/halo-mpi/halo/internal/mem"
 
-// reduceRing reduces in a ring, then everyone sends its complete share to the
-// root. Sums that are passed on stand in scratch memory: only one at a time.
+// reduceRing reduces in a ring; then each member sends its complete share to the root. The sum
+// that is passed on is in scratch memory, which holds one sum at a time.
 func reduceRing(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	if s.round < n-1 {

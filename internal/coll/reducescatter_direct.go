@@ -1,6 +1,7 @@
 package coll
 
-// reduceScatterDirect has everyone receive all parts of its block at once.
+// reduceScatterDirect does a direct reduction of the blocks: each member receives all parts of
+// its block at once.
 func reduceScatterDirect(s *schedule) bool {
 	sum, more := s.directReduce(sendBlock, s.Recv.Mem)
 	if !more {

@@ -6,17 +6,17 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// reduceScatterHalving exchanges halves with partners at distance n/2, n/4 ... 1:
-// log2 n steps, each with half of what the one before had. When n is no power of
-// two, each of the first even ranks hands its part to the rank above, which does
-// its block, too, and sends it in the end.
+// reduceScatterHalving exchanges halves with partners at distance n/2, n/4 ... 1: log2 n steps,
+// each with half of the data of the step before. When n is not a power of two, each of the first
+// even ranks sends its operand to the rank above, which also reduces the block of the lower rank
+// and sends it in the end.
 //
 // Rounds: fold, exchange for every step, unfold.
 func reduceScatterHalving(s *schedule) bool {
 	n, me, size := s.c.Size(), s.c.Rank, s.Send.Len()
 	steps := bits.Len(uint(n)) - 1
 	stay := 1 << steps
-	extra := n - stay // ranks that stand aside
+	extra := n - stay // number of ranks that take no part in the steps
 	folded := me < 2*extra
 	if folded && me%2 == 0 {
 		if s.round == 0 {
@@ -28,17 +28,17 @@ func reduceScatterHalving(s *schedule) bool {
 	}
 	temp := s.temp(2 * size)
 	in, sum := temp.First(size), temp.From(size)
-	v := me - extra // number among those who stay
+	v := me - extra // number among the ranks that take part in the steps
 	if folded {
 		v = me / 2
 	}
-	rank := func(v int) int { // the last of those that number v does the blocks of
+	rank := func(v int) int { // the highest rank whose block number v reduces
 		if v < extra {
 			return 2*v + 1
 		}
 		return v + extra
 	}
-	part := func(b mem.Mem, v, k int) mem.Mem { // the blocks of k numbers from v on
+	part := func(b mem.Mem, v, k int) mem.Mem { // the blocks of the numbers v to v+k-1
 		first := 0
 		if v > 0 {
 			first = rank(v-1) + 1
@@ -54,7 +54,7 @@ func reduceScatterHalving(s *schedule) bool {
 			s.copy(sum, s.Send.Mem)
 		}
 		return true
-	case s.round > steps: // only those who folded come here
+	case s.round > steps: // only ranks that have folded another one reach this round
 		s.sendTo(me-1, sum.Cut(s.blockOffset(me-1), s.blockOffset(me)))
 		return false
 	}
@@ -79,8 +79,8 @@ func reduceScatterHalving(s *schedule) bool {
 	return true
 }
 
-// blockOffset is where the block of rank r begins in Send, in bytes, when the
-// blocks lie one behind the other.
+// blockOffset returns where the block of rank r begins in Send, in bytes. The blocks are
+// contiguous.
 func (s *schedule) blockOffset(r int) int {
 	switch {
 	case s.SendCounts == nil:

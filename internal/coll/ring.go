@@ -2,14 +2,13 @@ package coll
 
 import "github.com/halo-mpi/halo/internal/mem"
 
-// A ring of n ranks reduces in n-1 rounds: the buffer is divided into n shares,
-// and in round i everyone passes share rank-i on to the right, combined with its
-// own part. In the end rank r has share r+1 complete. Every rank sends every
-// byte but one share once. A share is combined in the order of the ranks from
-// its first one, in one place, so that all who get it get the same bits.
+// A ring of n ranks reduces in n-1 rounds. The buffer is divided into n shares. In round i each
+// rank sends share rank-i, combined with its own part, to the next rank. In the end rank r has
+// the complete share r+1. Each rank sends each share but one, once. A share is combined in the
+// order of the ranks from its first one, in one place, so that all members get the same bits.
 
-// ringReduce starts round s.round of the reduction, with sums for the shares in
-// sum(share).
+// ringReduce starts round s.round of the reduction. sum returns the memory for the sum of a
+// share.
 func (s *schedule) ringReduce(in mem.Mem, sum func(s *schedule, share int) mem.Mem) {
 	n, me, step := s.c.Size(), s.c.Rank, s.round
 	out, got := (me-step+n)%n, (me-step-1+n)%n
@@ -23,7 +22,7 @@ func (s *schedule) ringReduce(in mem.Mem, sum func(s *schedule, share int) mem.M
 	s.reduce(sum(s, got), in.First(own.Len()), own)
 }
 
-// ringShare is the length of the longest share of the buffer in bytes.
+// ringShare returns the length of the longest share of the buffer in bytes.
 func (s *schedule) ringShare() int {
 	n, w := s.c.Size(), s.Width
 	return (s.Send.Len()/w + n - 1) / n * w

@@ -2,16 +2,15 @@ package coll
 
 import "github.com/halo-mpi/halo/internal/mem"
 
-// scanChain passes what the lower ranks add up to from rank to rank, in
-// segments: while one is received, the one before is sent on. Everyone sends
-// every byte once, but the last rank gets its first segment only after n-1
-// messages. It serves Scan and Exscan.
+// scanChain passes the reduction of the lower ranks from rank to rank, in segments: a rank sends
+// a segment on while it receives the next one. Each rank sends each byte once, but the last rank
+// gets its first segment only after n-1 messages. It carries out Scan and Exscan.
 func scanChain(s *schedule) bool {
 	n, me := s.c.Size(), s.c.Rank
 	size := s.elements(chainSegment)
 	segments := (s.Send.Len() + size - 1) / size
 	segment := func(b mem.Mem, i int) mem.Mem { return b.Cut(i*size, min((i+1)*size, b.Len())) }
-	out := s.round // segment to send
+	out := s.round // the segment to send
 	if me == 0 {
 		s.sendTo(1, segment(s.Send.Mem, out))
 		if s.kind == Scan {
@@ -20,7 +19,7 @@ func scanChain(s *schedule) bool {
 		return out+1 < segments
 	}
 	temp := s.temp(2 * size)
-	in, sum := temp.First(size), temp.From(size) // sum: what an Exscan passes on
+	in, sum := temp.First(size), temp.From(size) // sum: what a rank sends on in an Exscan
 	if out--; out >= 0 && me+1 < n {
 		if b := segment(s.Recv.Mem, out); s.kind == Scan {
 			s.sendTo(me+1, b)

@@ -1,14 +1,14 @@
 package coll
 
-// scanDoubling exchanges what blocks of 1, 2, 4 ... ranks add up to: log2 n
-// steps, each with the whole buffer. What comes from lower ranks goes into the
-// result, too. It serves Scan and Exscan.
+// scanDoubling exchanges the reductions of blocks of 1, 2, 4 ... ranks: log2 n steps, each with
+// the whole buffer. A reduction that comes from a lower rank is also combined with the result.
+// It carries out Scan and Exscan.
 //
 // Rounds: own part, exchange for every step.
 func scanDoubling(s *schedule) bool {
 	n, me, size := s.c.Size(), s.c.Rank, s.Send.Len()
 	temp := s.temp(2 * size)
-	in, all := temp.First(size), temp.From(size) // all: of the ranks heard of
+	in, all := temp.First(size), temp.From(size) // all: the reduction of the block of ranks so far
 	if s.round == 0 {
 		s.copy(all, s.Send.Mem)
 		if s.kind == Scan {
@@ -27,7 +27,7 @@ func scanDoubling(s *schedule) bool {
 	default:
 		s.recvFrom(partner, in)
 		s.sendTo(partner, all)
-		if s.kind == Exscan && me&(far-1) == 0 { // the first from below
+		if s.kind == Exscan && me&(far-1) == 0 { // the first operand from lower ranks
 			s.copy(s.Recv.Mem, in)
 		} else {
 			s.reduce(s.Recv.Mem, in, s.Recv.Mem)

@@ -1,9 +1,9 @@
 package coll
 
-// scatterBinomial sends down a binomial tree what the subtrees are to get: log2 n
-// steps. A root other than 0 puts the blocks in the order of the tree before.
+// scatterBinomial sends the blocks of the subtrees down a binomial tree, in log2 n steps. A root
+// other than 0 first puts the blocks in the order of the tree.
 //
-// Rounds: receive, or put in order; send on.
+// Rounds: receive, or at the root put the blocks in order; send to the children.
 func scatterBinomial(s *schedule) bool {
 	n, v, size := s.c.Size(), s.virtual(), s.unit
 	all := s.Send.Mem

@@ -2,10 +2,10 @@ package coll
 
 import "github.com/halo-mpi/halo/internal/mem"
 
-// scatterLeaders sends the leader of the root's node all blocks, if that is not the
-// root, each other leader those of its node, and from there everyone its own. Blocks go
-// in the order of the nodes, into which the root puts them if it is not that of the
-// ranks.
+// scatterLeaders sends all blocks from the root to the leader of its node, if that is not the
+// root. This leader sends each other leader the blocks of its node, and each leader scatters
+// them on its node. Blocks are in the order of the nodes. If this is not the order of the ranks,
+// the root first puts them in that order.
 func scatterLeaders(s *schedule) bool {
 	d, me := s.division(), s.c.Rank
 	home, mine := int(d.at[s.Root]), int(d.at[me])

@@ -1,6 +1,6 @@
 package coll
 
-// scatterLinear has the root send to everyone.
+// scatterLinear has the root send to each member.
 func scatterLinear(s *schedule) bool {
 	if s.c.Rank != s.Root {
 		s.recvFrom(s.Root, s.Recv.Mem)

@@ -139,7 +139,7 @@ func (s *schedule) Begin() {
 	}
 }
 
-// wait waits for a request that nobody else knows.
+// wait waits for a request that no other code refers to.
 func (e *Engine) wait(r *p2p.Request) error {
 	e.p2p.Wait(r)
 	err := r.Status.Err

@@ -8,37 +8,38 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// Side is what a member gives to a collective, or gets from it: memory, and the elements by which
-// its length, counts and displacements are measured. Members, and the two sides of one, may have
-// elements of their own. A Side of a Buffer refers to its type, not to the Buffer.
+// Side is what a member gives to a collective, or gets from it: memory, and the elements that
+// are the unit of its length, counts and displacements. Different members, and the two sides of
+// one member, may have different elements. A Side of a Buffer refers to the type of the Buffer,
+// not to the Buffer.
 type Side struct {
 	mem.Mem
 	Code   dtype.Code // of the elements
-	buffer bool       // of a Buffer; else of a slice, whose elements Args.Width measures
-	width  int        // of an element in bytes; 0 if it is of a type without any
+	buffer bool       // the side is of a Buffer; else of a slice with elements of Args.Width bytes
+	width  int        // of an element in bytes; 0 if the type has no bytes
 	typ    *dtype.Type
 	number int // of elements of a Buffer
 }
 
-// Slice is the bytes of a slice of elements of a code.
+// Slice returns the side of a slice with elements of a code.
 func Slice(b []byte, code dtype.Code) Side { return Side{Mem: mem.Of(b), Code: code} }
 
-// Bytes is the bytes of a slice.
+// Bytes returns the side of a slice of bytes.
 func Bytes(b []byte) Side { return Slice(b, dtype.Mixed) }
 
-// Elements is those of a Buffer, and nothing without one.
+// Elements returns the side of a Buffer, an empty side without one.
 func Elements(b *dtype.Buffer) Side {
 	if b == nil {
 		return Side{}
 	}
 	x := Side{Mem: mem.In(b), buffer: true, typ: b.Type(), number: int(b.Count())}
-	if x.typ != nil { // or it is the zero Buffer
+	if x.typ != nil { // nil for the zero Buffer
 		x.Code, x.width = b.Code(), int(x.typ.Size())
 	}
 	return x
 }
 
-// measure gives the sides of slices the width of their elements.
+// measure sets the width of the elements of sides of slices.
 func (a *Args) measure() {
 	if !a.Send.buffer {
 		a.Send.width = a.Width
@@ -48,7 +49,7 @@ func (a *Args) measure() {
 	}
 }
 
-// word names the argument of the program in messages.
+// word returns how messages name the argument of the program.
 func (x *Side) word() string {
 	if x.buffer {
 		return "buffer"
@@ -59,7 +60,7 @@ func (x *Side) word() string {
 // endsWithin reports whether x is a slice that ends within an element.
 func (x *Side) endsWithin() bool { return !x.buffer && x.Len() > 0 && x.Len()%x.width != 0 }
 
-// elements is how many elements take n bytes.
+// elements returns how many elements have n bytes.
 func (x *Side) elements(n int) int {
 	if x.width == 0 {
 		return 0
@@ -67,7 +68,7 @@ func (x *Side) elements(n int) int {
 	return n / x.width
 }
 
-// count is the number of elements.
+// count returns the number of elements.
 func (x *Side) count() int {
 	if x.buffer {
 		return x.number
@@ -75,8 +76,8 @@ func (x *Side) count() int {
 	return x.elements(x.Len())
 }
 
-// whole checks that blocks of n bytes, which are whole elements of y, are whole ones
-// of x, too.
+// whole checks that blocks of n bytes, which are whole elements of y, are also whole elements of
+// x.
 func (x *Side) whole(n int, y *Side, what string) error {
 	if x.width == y.width || n == 0 || x.width > 0 && n%x.width == 0 {
 		return nil
@@ -84,7 +85,7 @@ func (x *Side) whole(n int, y *Side, what string) error {
 	return wrong(class.Count, "blocks of %d bytes are not a whole number of the %s buffer's elements of %d", n, what, x.width)
 }
 
-// receives checks that what is received comes to one place each.
+// receives checks that no two elements that are received share memory.
 func (x *Side) receives() error {
 	if !x.overlaps(x.number) {
 		return nil
@@ -95,7 +96,8 @@ func (x *Side) receives() error {
 // overlaps reports whether bytes of n elements of a Buffer overlap.
 func (x *Side) overlaps(n int) bool { return x.typ != nil && x.typ.Overlaps(int64(n)) }
 
-// cutTo makes x, which is received into, the n blocks that are used of it.
+// cutTo cuts x, a receive side, to its first n blocks of each bytes, and checks that it has
+// them.
 func (x *Side) cutTo(n, each int) error {
 	if high, size := bits.Mul64(uint64(n), uint64(each)); high != 0 || size > uint64(x.Len()) {
 		return wrong(class.Count, "receive %s of %d elements for %d", x.word(), x.count(), n*x.elements(each))
@@ -116,7 +118,7 @@ func (x *Side) fits(y *Side, me int, counts []int, what string) error {
 	return wrong(class.Count, "%s %s of %d bytes, the block of rank %d is of %d", what, x.word(), x.Len(), me, want)
 }
 
-// divides checks that x, which is sent, is n equal blocks.
+// divides checks that x, a send side, consists of n equal blocks.
 func (x *Side) divides(n int) error {
 	if count := x.count(); count%n != 0 {
 		return wrong(class.Count, "send %s of %d elements is not a block for each of %d members", x.word(), count, n)
@@ -152,9 +154,9 @@ func (x *Side) checkBlocks(n int, what string, counts, displs []int) error {
 	return nil
 }
 
-// receivesBlocks is receives for blocks of so many elements. Elements between them may
-// overlap: a type whose extent is the width of a block of a matrix stands for a block at
-// any place of it.
+// receivesBlocks is receives for blocks of the given numbers of elements. Elements of the whole
+// buffer may overlap if those of no block do: a type whose extent is the width of a block of a
+// matrix describes a block at any place of the matrix.
 func (x *Side) receivesBlocks(counts []int) error {
 	if !x.overlaps(x.number) {
 		return nil
@@ -167,7 +169,7 @@ func (x *Side) receivesBlocks(counts []int) error {
 	return nil
 }
 
-// offset is where the block of rank r begins, in bytes.
+// offset returns where the block of rank r begins, in bytes.
 func (x *Side) offset(r int, counts, displs []int) int {
 	if displs != nil {
 		return displs[r] * x.width
@@ -175,9 +177,9 @@ func (x *Side) offset(r int, counts, displs []int) int {
 	return sum(counts[:r]) * x.width
 }
 
-// apart checks that x shares no memory with y, or begins at that place of it and
-// is the same there. In place x is that part of y, which is called what. Of layouts that
-// interleave only what their first bytes tell is seen.
+// apart checks that x shares no memory with y, or that x is in place: x and the part of y that
+// begins at the given place are the same memory. part describes that part in the error, and what
+// names y. Of layouts that interleave, apart compares only where their first bytes are.
 func (x *Side) apart(y *Side, at int, part, what string) error {
 	if x.Len() == 0 || y.Len() == 0 {
 		return nil
@@ -194,13 +196,14 @@ func (x *Side) apart(y *Side, at int, part, what string) error {
 	return wrong(class.Buffer, "send and receive %ss overlap in part: in place the one is %sthe %s %s", x.word(), part, what, y.word())
 }
 
-// blocks is the parts of a side that are sent or received; without counts it is one.
+// blocks describes the parts of a side that are sent or received; without counts it is one
+// block.
 type blocks struct {
 	of             *Side
 	counts, displs []int
 }
 
-// len is the number of blocks.
+// len returns the number of blocks.
 func (b *blocks) len() int {
 	if b.counts == nil {
 		return 1
@@ -208,7 +211,7 @@ func (b *blocks) len() int {
 	return len(b.counts)
 }
 
-// bytes is block r of a slice.
+// bytes returns block r of a slice.
 func (b *blocks) bytes(r int) []byte {
 	switch {
 	case b.counts == nil:
@@ -220,8 +223,8 @@ func (b *blocks) bytes(r int) []byte {
 	return flat(b.of.Cut(at, at+b.counts[r]*b.of.width))
 }
 
-// apartBlocks is apart for blocks: what is between those of one side may be of the other.
-// There is no function that is called for each of them: Buffers would be moved to the heap.
+// apartBlocks is apart for blocks: a block of one side may be between blocks of the other. It
+// calls no function value for each block, since that would move Buffers to the heap.
 func apartBlocks(x, y blocks, at int, part, what string) error {
 	if err := x.of.apart(y.of, at, part, what); err != nil && x.meets(y) {
 		return err
@@ -229,8 +232,8 @@ func apartBlocks(x, y blocks, at int, part, what string) error {
 	return nil
 }
 
-// meets reports whether a block of b and one of y share memory, of which it is known that
-// the sides as a whole do. Of layouts no more is looked at.
+// meets reports whether a block of b and one of y share memory. The caller knows that the sides
+// as a whole do. For layouts meets examines nothing more, and reports true.
 func (b blocks) meets(y blocks) bool {
 	_, row := b.of.Bytes()
 	if _, rowToo := y.of.Bytes(); !row || !rowToo {

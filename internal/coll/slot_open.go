@@ -45,7 +45,7 @@ func openSlot[T any](e *Engine, owner *T, s *slot, c *comm.Comm, i int) {
 	}
 }
 
-// close ends the use of the slot in this process, which nobody is in.
+// close ends the use of the slot in this process. No call of the process is in the slot.
 func (s *slot) close() {
 	s.mem.Free(len(s.cells))
 	s.forgotten.Stop()
@@ -55,9 +55,9 @@ func (s *slot) close() {
 // inCells reports whether the slot is used in the form of cells.
 func (s *slot) inCells() bool { return s.Form == uint8(SlotCells) }
 
-// ended notes how a collective through the slot has ended. If a member is gone whoever entered
-// once more would be counted for another. When the members only disagree on lengths, types or
-// roots the slot is as it was.
+// ended records how a collective through the slot has ended. After the death of a member the
+// slot is broken: another entry of a member would be counted as that of the dead one. If the
+// members only disagree on lengths, types or roots the slot remains usable.
 func (s *slot) ended(err error) error {
 	if err != nil {
 		e, ok := err.(*class.Error)

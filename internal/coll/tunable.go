@@ -7,11 +7,11 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// A Tunable is something that the environment can set. It is a number: every process reads the
-// environment at its start, and texts for people are made when people ask.
+// A Tunable is a setting in the environment. It is a number without text: each process reads the
+// environment at its start, and texts for users are made only when a user asks for them.
 type Tunable int
 
-// What can be set: from tunableKind on the algorithms of each Kind.
+// The tunables. From tunableKind on they are the algorithms of each Kind.
 const (
 	tunableSlot Tunable = iota
 	tunableKernel
@@ -19,8 +19,8 @@ const (
 	tunables = tunableKind + Tunable(Kinds)
 )
 
-// Tunables lists what the environment can set. It is read once, at the start, and
-// has to be the same in every process of the job.
+// Tunables lists the settings. The environment is read once, at the start, and must be the same
+// in all processes of the job.
 func Tunables() []Tunable {
 	list := make([]Tunable, tunables)
 	for i := range list {
@@ -29,10 +29,10 @@ func Tunables() []Tunable {
 	return list
 }
 
-// kind is the kind of collectives whose algorithms t is.
+// kind returns the kind of collective whose algorithms t sets.
 func (t Tunable) kind() Kind { return Kind(t - tunableKind) }
 
-// Env is the environment variable.
+// Env returns the name of the environment variable.
 func (t Tunable) Env() string {
 	switch t {
 	case tunableSlot:
@@ -43,7 +43,7 @@ func (t Tunable) Env() string {
 	return "HALO_COLL_" + strings.ToUpper(t.kind().String())
 }
 
-// Doc says what t is, and what it can be set to.
+// Doc describes t and its values.
 func (t Tunable) Doc() string {
 	switch t {
 	case tunableSlot:
@@ -58,7 +58,7 @@ func (t Tunable) Doc() string {
 	return "algorithms by messages: " + strings.Join(names, ", ")
 }
 
-// Value is what t says in c, as the environment would.
+// Value returns the value of t in c, in the syntax of the environment.
 func (t Tunable) Value(c *Choice) string {
 	switch t {
 	case tunableSlot:
@@ -69,7 +69,7 @@ func (t Tunable) Value(c *Choice) string {
 	return rulesText(c.Rules[t.kind()])
 }
 
-// set has c say what is in the environment.
+// set changes c to the value text of t.
 func (t Tunable) set(c *Choice, text string) (err error) {
 	switch t {
 	case tunableSlot:
@@ -90,7 +90,7 @@ func (t Tunable) set(c *Choice, text string) (err error) {
 	return err
 }
 
-// FromEnv is the defaults with what the environment overrides; get is os.Getenv.
+// FromEnv returns the defaults, changed by the environment; get is os.Getenv.
 func FromEnv(get func(string) string) (Choice, error) {
 	c := Defaults()
 	for t := range tunables {
@@ -105,7 +105,7 @@ func FromEnv(get func(string) string) (Choice, error) {
 	return c, nil
 }
 
-// String is the form's name.
+// String returns the name of the form.
 func (f SlotForm) String() string {
 	switch f {
 	case SlotCells:

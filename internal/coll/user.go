@@ -5,13 +5,13 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// An operation of the program runs in a goroutine of its own, without the lock:
-// it may take any time, and whoever polls goes on meanwhile, be it the service,
-// which never runs what the program gives. An operation that belongs to threads of the
-// program (op.User.InCalls) is run by a goroutine that is inside a call, instead.
-// Collectives with operations of the program are always schedules.
+// An operation of the program runs in a goroutine of its own, without the lock: it may take any
+// time, and the goroutine that polls goes on meanwhile. That may be the service, which never
+// runs code of the program. An operation that only threads of the program may call
+// (op.User.InCalls) is instead a task for a goroutine that is inside a call. Collectives with
+// operations of the program are always schedules.
 
-// call has the rest of the round's reductions and copies done by the operation.
+// call starts the rest of the round's reductions and copies with the operation of the program.
 func (s *schedule) call() {
 	s.pending++
 	todo := s.local[s.done:]
@@ -23,9 +23,9 @@ func (s *schedule) call() {
 	go s.combine(todo)
 }
 
-// combine does reductions and copies in order. When the operation panics, or ends
-// its goroutine, that is the error of the collective, which goes on all the same,
-// so that the other members come to an end.
+// combine does reductions and copies in order. If the operation panics, or ends its goroutine,
+// this is the error of the collective. The collective still goes on, so that the other members
+// come to an end.
 func (s *schedule) combine(todo []local) {
 	var err error
 	finished := false
@@ -39,10 +39,10 @@ func (s *schedule) combine(todo []local) {
 		if err != nil {
 			s.note(err)
 		}
-		inCall := s.User.InCalls // then somebody polls
+		inCall := s.User.InCalls // then the goroutine in the call polls
 		if s.pending--; s.pending == 0 {
 			if e.setReady(s); !inCall {
-				e.p.Progress(-1) // nobody else need be about to poll
+				e.p.Progress(-1) // there may be no other goroutine that polls
 			}
 		}
 	}()
@@ -57,7 +57,7 @@ func (s *schedule) combine(todo []local) {
 	finished = true
 }
 
-// operands is memory for operands that are of a layout, a piece of them at a time.
+// operands is memory for a piece of the operands that are layouts.
 type operands struct{ left, right []byte }
 
 // apply does the reduction l.
@@ -79,7 +79,7 @@ func (o *operands) apply(s *schedule, l local) error {
 		} else {
 			l.left.Pack(left, at)
 		}
-		if right = o.right[:end-at]; row && rowOfRight { // else the result goes through it
+		if right = o.right[:end-at]; row && rowOfRight { // else o.right receives the result
 			right = flat(l.right.Cut(at, end))
 		} else {
 			l.right.Pack(right, at)
@@ -98,5 +98,5 @@ func (o *operands) apply(s *schedule, l local) error {
 	return nil
 }
 
-// elements is the bytes of as many elements as fit into n bytes, at least one.
+// elements returns the bytes of as many elements as fit into n bytes, at least of one.
 func (s *schedule) elements(n int) int { return max(n/s.Width, 1) * s.Width }
