@@ -2,9 +2,9 @@ package op
 
 import "github.com/halo-mpi/halo/internal/dtype"
 
-// For is the type of the elements of a datatype: of a basic one, of one of F90Real
-// and its like, of a pair, or of a duplicate of these. On others, characters and
-// derived types, no predefined operation is defined: 0.
+// For returns the type of the elements of a datatype. The datatype is a basic one, one of
+// F90Real and its like, a pair, or a duplicate of these. For others, characters and derived
+// types, it returns 0: no predefined operation is defined on them.
 func For(t *dtype.Type) Type {
 	if t == nil {
 		return 0
@@ -18,10 +18,10 @@ func For(t *dtype.Type) Type {
 	return 0
 }
 
-// CheckFor is Check for elements of a datatype, and returns their Type. The logical
-// operations, which take C's integers, are not defined on Fortran's (MPI-5, 6.9.2). Nor
-// are they on addresses, offsets and counts, but other implementations have them there, and
-// programs rely on it: these are C's integers here.
+// CheckFor is Check for elements of a datatype, and returns their Type. The logical operations
+// take integers of C, and are not defined on those of Fortran (MPI-5, 6.9.2). The standard does
+// not define them on addresses, offsets and counts either, but other implementations do, and
+// programs rely on it: here these types count as integers of C.
 func CheckFor(o Op, t *dtype.Type) (Type, error) {
 	if typ := o.Reduces(t); typ != 0 {
 		return typ, nil
@@ -31,14 +31,14 @@ func CheckFor(o Op, t *dtype.Type) (Type, error) {
 	case typ == Handle:
 		return 0, Check(o, typ)
 	case o == 0 || o == Replace || o == NoOp:
-		return 0, Check(o, Int8) // on whatever type
+		return 0, Check(o, Int8) // such an operation is an error on any type
 	case typ == 0 && t != nil && t.Elem() == nil:
 		return 0, wrong("operation %v is not defined on %v, which is derived: only operations of programs are", o, t)
 	}
 	return 0, wrong("operation %v is not defined on elements of %v", o, t)
 }
 
-// Reduces is the Type of elements of t if CheckFor accepts o on them, else 0.
+// Reduces returns the Type of elements of t if CheckFor accepts o on them, else 0.
 func (o Op) Reduces(t *dtype.Type) Type {
 	typ, bare := For(t), o.Bare()
 	logical := bare == Land || bare == Lor || bare == Lxor
@@ -48,7 +48,7 @@ func (o Op) Reduces(t *dtype.Type) Type {
 	return typ
 }
 
-// basic is the type of a basic datatype.
+// basic returns the type of a basic datatype.
 func basic(e *dtype.Elem) Type {
 	switch e.Kind {
 	case dtype.Integer:
@@ -66,8 +66,8 @@ func basic(e *dtype.Elem) Type {
 	case dtype.Handle:
 		return Handle
 	case dtype.Character:
-		// The standard has no operations on text, and so calls it wrong to combine MPI_CHAR.
-		// Benchmarks and programs in C do so all the same, and mean signed char.
+		// The standard defines no operations on text, so a reduction of MPI_CHAR is an error.
+		// But benchmarks and programs in C do this, and mean signed char.
 		if e.ID == dtype.Char {
 			return Int8
 		}
@@ -103,7 +103,7 @@ func byFormat(f dtype.Format, half, single, double, extended, quad Type) Type {
 	return quad
 }
 
-// ofC reports whether an integer is one of C.
+// ofC reports whether an integer type is one of C.
 func ofC(e *dtype.Elem) bool {
 	switch e.ID {
 	case 0, dtype.FortranInteger, dtype.Integer1, dtype.Integer2, dtype.Integer4, dtype.Integer8, dtype.Integer16:

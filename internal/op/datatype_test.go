@@ -10,14 +10,14 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// standard is the table of MPI-5, 6.9.2 and 6.9.4, in its own words: the groups of
-// types, and the groups on which operations are defined.
+// standard is the table of MPI-5, 6.9.2 and 6.9.4, with its names: the groups of types, and the
+// groups on which operations are defined.
 func standard() (groups map[string][]string, allowed map[Op][]string) {
 	groups = map[string][]string{
 		"C integer": {"MPI_INT", "MPI_LONG", "MPI_SHORT", "MPI_UNSIGNED_SHORT", "MPI_UNSIGNED", "MPI_UNSIGNED_LONG",
 			"MPI_LONG_LONG_INT", "MPI_UNSIGNED_LONG_LONG", "MPI_SIGNED_CHAR", "MPI_UNSIGNED_CHAR", "MPI_INT8_T",
 			"MPI_INT16_T", "MPI_INT32_T", "MPI_INT64_T", "MPI_UINT8_T", "MPI_UINT16_T", "MPI_UINT32_T", "MPI_UINT64_T",
-			"MPI_CHAR"}, // which is ours: the standard has it among None
+			"MPI_CHAR"}, // our addition: the standard has it in no group
 		"Fortran integer": {"MPI_INTEGER", "MPI_INTEGER1", "MPI_INTEGER2", "MPI_INTEGER4", "MPI_INTEGER8", "MPI_INTEGER16",
 			"MPI_INTEGER(KIND=18)"},
 		"Floating point": {"MPI_FLOAT", "MPI_DOUBLE", "MPI_REAL", "MPI_DOUBLE_PRECISION", "MPI_LONG_DOUBLE", "MPI_REAL2",
@@ -35,7 +35,7 @@ func standard() (groups map[string][]string, allowed map[Op][]string) {
 	}
 	ordered := []string{"C integer", "Fortran integer", "Floating point", "Multi-language"}
 	bits := []string{"C integer", "Fortran integer", "Byte", "Multi-language"}
-	truths := []string{"C integer", "Logical", "Multi-language"} // of which the last is ours
+	truths := []string{"C integer", "Logical", "Multi-language"} // the last is our addition
 	allowed = map[Op][]string{
 		Min: ordered, Max: ordered,
 		Sum: append(slices.Clip(ordered), "Complex"), Prod: append(slices.Clip(ordered), "Complex"),
@@ -46,8 +46,8 @@ func standard() (groups map[string][]string, allowed map[Op][]string) {
 	return groups, allowed
 }
 
-// datatypes are all predefined types by name, some of those that are made on demand,
-// and a derived one.
+// datatypes returns, by name, all predefined types, some types that are made on demand, and a
+// derived one.
 func datatypes(t *testing.T) map[string]*dtype.Type {
 	s := dtype.Predefined()
 	all := map[string]*dtype.Type{}
@@ -66,9 +66,9 @@ func datatypes(t *testing.T) map[string]*dtype.Type {
 	return all
 }
 
-// COL-14, DT-03, DT-05, DT-06, DT-21, X-TYP-01: the predefined operations are defined
-// on those datatypes of which the standard's table says so, and on duplicates of
-// them; on others they are errors of class Op that name both.
+// COL-14, DT-03, DT-05, DT-06, DT-21, X-TYP-01: the predefined operations are defined on the
+// datatypes of the standard's table, and on duplicates of them. On other datatypes CheckFor
+// returns an error of class Op that names the operation and the datatype.
 func TestCOL14_DatatypesOfOperations(t *testing.T) {
 	all := datatypes(t)
 	groups, allowed := standard()
@@ -116,8 +116,8 @@ func TestCOL14_DatatypesOfOperations(t *testing.T) {
 	}
 }
 
-// An element has the same size for operations as for communication, padding and all,
-// and its parts the same places.
+// An element has the same size for operations as for communication, with its padding, and its
+// parts have the same offsets.
 func TestCOL14_DatatypesLieAlike(t *testing.T) {
 	for name, d := range datatypes(t) {
 		typ := For(d)
@@ -147,7 +147,7 @@ func TestCOL14_DatatypesLieAlike(t *testing.T) {
 	}
 }
 
-// The kind and format of an element say how it is computed with.
+// The kind and format of an element determine the Type by which it is computed.
 func TestCOL14_ElementsByKindAndFormat(t *testing.T) {
 	all := datatypes(t)
 	long, longComplex := Float80, Complex160
@@ -173,8 +173,8 @@ func TestCOL14_ElementsByKindAndFormat(t *testing.T) {
 	}
 }
 
-// X-TYP-01: of what makes a type of pairs Minloc and Maxloc find the least and the
-// greatest, and only that makes one.
+// X-TYP-01: on each pair of types that makes a type of pairs, Minloc and Maxloc find the least
+// and greatest values. Other pairs of types make no type.
 func TestXTYP01_EveryPairCanBeReduced(t *testing.T) {
 	s := dtype.Predefined()
 	made := 0
@@ -184,7 +184,7 @@ func TestXTYP01_EveryPairCanBeReduced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			legal := false // by the parts
+			legal := false // by the types of the parts
 			if value.Elem() != nil && value.Elem().Kind != dtype.Character && index.Elem() != nil && index.Elem().Kind == dtype.Integer {
 				legal = Check(Maxloc, Pair(For(value), For(index))) == nil
 			}

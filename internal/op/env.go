@@ -2,51 +2,53 @@ package op
 
 import "github.com/halo-mpi/halo/internal/sys"
 
-// Env is a floating-point environment, as far as it changes what sums and products are: the
-// direction of rounding, whether subnormal numbers are taken for zeros, and what the x87 has of
-// its own. Every value means something, so that whatever a peer sends is harmless: there is no
-// bit that enables traps. The zero Env is that of Go, which computes in no other one.
+// Env is the part of a floating-point environment that affects sums and products: the direction
+// of rounding, whether subnormal numbers are taken for zeros, and the x87's own settings. Every
+// value is valid and none enables traps, so that an Env from a peer does no harm. The zero Env
+// is Go's environment, the only one in which Go code computes.
 //
-// An operation In an Env is one Op with it, so that it travels with the operation in schedules,
-// queues and frames, and whoever computes does so as the caller would. Comparisons are
-// exact in every environment, by our choice: minima and maxima tell subnormal numbers from zeros.
+// An operation In an Env is one Op that includes the Env. So the Env travels with the operation
+// in schedules, queues and frames, and any process computes the result as the caller would.
+// Comparisons are exact in every environment, by our choice: minima and maxima distinguish
+// subnormal numbers from zeros.
 //
-// A thread of Go must not keep a word of the processor that is not Go's: goroutines come and go
-// between any two of its instructions but those in assembly. So the word is set inside
-// assembly (env_amd64.s, env_arm64.s), or there is none: formats that Go computes in integers
-// take the direction as an argument.
+// A thread that runs Go code must not have a control word other than Go's, since the scheduler
+// may switch goroutines at any instruction outside of assembly. So the word is set within
+// assembly (env_amd64.s, env_arm64.s), or not at all: formats that Go computes in integers take
+// the direction as an argument.
 type Env uint8
 
-// What an Env is made of. The directions exclude each other.
+// The bits of an Env. The directions exclude each other.
 const (
 	RoundDown     Env = 1
 	RoundUp       Env = 2
 	RoundToZero   Env = 3
 	FlushResults  Env = 4 // subnormal results are zeros
-	FlushOperands Env = 8 // subnormal operands are
+	FlushOperands Env = 8 // subnormal operands are taken for zeros
 
 	roundMask    Env = 3
 	flushMask    Env = FlushResults | FlushOperands
-	x87Round         = 4 // where the x87's direction begins
-	x87Precision     = 6 // where its precision begins
+	x87Round         = 4 // the first bit of the x87's direction
+	x87Precision     = 6 // the first bit of the x87's precision
 	x87Double        = 1 // 53 bits
-	x87Single        = 3 // 24 bits; others mean 64
+	x87Single        = 3 // 24 bits; other values mean 64
 )
 
-// envShift is where in an Op its Env begins.
+// envShift is the first bit of the Env in an Op.
 const envShift = 8
 
-// In is o in an environment, in place of the one it is in.
+// In returns o in environment e, which replaces that of o.
 func (o Op) In(e Env) Op { return o.Bare() | Op(e)<<envShift }
 
-// Bare is o in Go's environment.
+// Bare returns o in Go's environment.
 func (o Op) Bare() Op { return o & (1<<envShift - 1) }
 
-// Env is the environment of o.
+// Env returns the environment of o.
 func (o Op) Env() Env { return Env(o >> envShift) }
 
-// On is o on elements of t, without what of its environment makes no difference to them: so that
-// operations in Go's environment take their usual way, and those that are alike are equal.
+// On returns o without the parts of its environment that have no effect on elements of t. So an
+// operation that gives the same as in Go's environment takes its usual path, and operations with
+// the same results are equal.
 func (o Op) On(t Type) Op {
 	if o <= NoOp {
 		return o
@@ -62,7 +64,7 @@ func (o Op) on(t Type) Op {
 		e = 0
 	case t == Float32, t == Float64, t == Complex64, t == Complex128:
 		e &= roundMask | flushMask
-	case t == Float16, t == Complex32, t == Float128, t == Complex256: // nobody flushes these
+	case t == Float16, t == Complex32, t == Float128, t == Complex256: // not flushed
 		e &= roundMask
 	case t == Float80, t == Complex160:
 		e &^= roundMask | flushMask
@@ -90,12 +92,12 @@ func applyIn(o Op, t Type, dst, left, right []byte) {
 	}
 }
 
-// inLane is how many bytes the assembly does at a time.
+// inLane is the number of bytes that the assembly processes at a time.
 const inLane = 16
 
-// numbersIn does numbers of the processor. What is no whole lane is done by copies, since behind
-// the end is not our memory; in race builds everything is, since the detector does not see
-// what assembly does.
+// numbersIn computes formats of the processor. A part that is no whole lane is computed in
+// copies, since the memory after its end may not be read or written. In race builds all elements
+// are, since the detector does not see the accesses of assembly.
 func numbersIn(o Op, t Type, e Env, dst, left, right []byte) {
 	word := e.word()
 	n := len(dst) &^ (inLane - 1)

@@ -1,7 +1,7 @@
 #include "textflag.h"
 
-// Sums and products while MXCSR is another word, which is set and restored here. The
-// operands of an instruction stand in Go's order: the destination, and left operand, is the last.
+// Sums and products with another MXCSR, which is set and restored here. The operands of an
+// instruction are in Go's order: the last is the destination and left operand.
 
 #define ENTER \
 	MOVQ dst+0(FP), DI; \
@@ -18,7 +18,7 @@
 	LDMXCSR 0(SP); \
 	RET
 
-// Lanes of 16 bytes, four at a time and then one by one.
+// Lanes of 16 bytes, four at a time, then one by one.
 #define LANES(OPERATION) \
 	MOVQ CX, BX; \
 	ANDQ $-64, BX; \

@@ -1,7 +1,7 @@
 #include "textflag.h"
 
-// Sums and products while FPCR is another word, which is set and restored here. The left
-// operand of an instruction is the second, the result the last.
+// Sums and products with another FPCR, which is set and restored here. The left operand of an
+// instruction is the second, the result the last.
 
 #define ENTER \
 	MOVD dst+0(FP), R0; \

@@ -2,8 +2,8 @@
 
 package op
 
-// lanesIn does a sum or product of n bytes, a multiple of inLane, while the processor's word is
-// another one. A goroutine that is in assembly is not preempted, so that nobody else sees the word.
+// lanesIn computes a sum or product of n bytes, a multiple of inLane, with another control word.
+// Assembly is not preempted, so that no other goroutine runs with this word.
 func lanesIn(o Op, t Type, dst, a, b *byte, n int, word uint32) {
 	switch {
 	case o == Sum && (t == Float32 || t == Complex64):

@@ -4,7 +4,7 @@ package op
 
 import "unsafe"
 
-// word is not needed: there is no library for C here, and so nobody with another environment.
+// word is not used: there is no library for C here, and so no caller with another environment.
 func (e Env) word() uint32 { return 0 }
 
 // lanesIn computes in Go's environment.

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// environments are those that programs have: each direction, with and without subnormal numbers,
-// and what the x87 has.
+// environments returns the environments that programs use: each direction, with and without
+// flushing of subnormal numbers, and with each precision of the x87.
 func environments() []Env {
 	var list []Env
 	for _, d := range []Env{0, RoundDown, RoundUp, RoundToZero} {
@@ -21,11 +21,11 @@ func environments() []Env {
 	return list
 }
 
-// Sums and products in every environment are what its definition says, by every kernel, at
-// lengths that leave any tail, wherever the operands begin, also in place; and what is
-// computed before and after in Go's environment is as ever.
+// Sums and products in every environment are equal to their definition: by every kernel, at
+// lengths that leave any tail, with operands at any alignment, also in place. Operations in Go's
+// environment, before and after, do not change.
 func TestCOL14_EnvironmentsEqualDefinition(t *testing.T) {
-	for _, k := range slices.Compact([]Kernel{Loops, BestKernel()}) { // they differ in what they do with the rest of a block
+	for _, k := range slices.Compact([]Kernel{Loops, BestKernel()}) { // they differ in the rest of a block
 		t.Run(k.String(), func(t *testing.T) {
 			g := rand.New(rand.NewPCG(3, 4))
 			for _, e := range environments() {
@@ -36,7 +36,7 @@ func TestCOL14_EnvironmentsEqualDefinition(t *testing.T) {
 						}
 						for _, count := range []int{1, 3, 7, 21} {
 							if count > 3 && ieeeOf(typ).bytes == 16 && g.IntN(12) > 0 {
-								continue // the oracle takes its time
+								continue // the oracle is slow
 							}
 							testKernel(t, k, g, o.In(e), typ, count)
 						}
@@ -48,8 +48,8 @@ func TestCOL14_EnvironmentsEqualDefinition(t *testing.T) {
 	}
 }
 
-// Nothing but sums and products of floating-point numbers depends on the environment, also
-// where it came by a frame that says otherwise.
+// Only sums and products of floating-point numbers depend on the environment, also if a frame
+// specifies an environment for another operation.
 func TestCOL14_EnvironmentsOfOthers(t *testing.T) {
 	g := rand.New(rand.NewPCG(5, 6))
 	legal(func(o Op, typ Type) {
@@ -67,7 +67,7 @@ func TestCOL14_EnvironmentsOfOthers(t *testing.T) {
 	})
 }
 
-// One element in a register is as in memory.
+// Word gives for one element in a register the same as Apply in memory.
 func TestCOL14_WordsInEnvironments(t *testing.T) {
 	g := rand.New(rand.NewPCG(7, 8))
 	for _, e := range environments() {

@@ -10,7 +10,7 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// layouts are types of three numbers each, 2, 8 and 4 bytes, that lie in many ways.
+// layouts returns types of three numbers each, of 2, 8 and 4 bytes, in various layouts.
 func layouts(t *testing.T) map[string]*dtype.Type {
 	s := dtype.Predefined()
 	made := func(d *dtype.Type, err error) *dtype.Type {
@@ -41,9 +41,9 @@ func layouts(t *testing.T) map[string]*dtype.Type {
 	}
 }
 
-// COL-03, COL-05: an operation of a program gets all elements once, in order, as the
-// type lays them out; what it makes of the second operand is the result, the first
-// does not change, and what is in gaps goes nowhere.
+// COL-03, COL-05: an operation of a program gets all elements once, in order, in the layout of
+// the type. The second operand becomes the result, the first does not change, and the contents
+// of gaps are not sent.
 func TestCOL05_Form(t *testing.T) {
 	const packed = 14
 	g := rand.New(rand.NewPCG(1, 2))
@@ -51,7 +51,7 @@ func TestCOL05_Form(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := NewForm(typ)
 			for _, n := range []int{1, 2, 7, 700} {
-				for _, shift := range []int{0, 1} { // where the operands begin
+				for _, shift := range []int{0, 1} { // the offset of the operands from alignment
 					in, inout := displaced(g, n*packed, shift), displaced(g, n*packed, shift)
 					first, want := bytes.Clone(in), bytes.Clone(inout)
 					for i := range want {
@@ -81,7 +81,7 @@ func TestCOL05_Form(t *testing.T) {
 	}
 }
 
-// displaced is n random bytes that begin so many bytes behind an aligned address.
+// displaced returns n random bytes at the given offset from an aligned address.
 func displaced(g *rand.Rand, n, by int) []byte {
 	b := alignedMemory(int64(n + by))[by:]
 	for i := range b {
@@ -90,8 +90,9 @@ func displaced(g *rand.Rand, n, by int) []byte {
 	return b
 }
 
-// combine does an operation in memory, by the runs of the layout, and changes all else
-// of the second operand. bound is where displacement 0 is in what was bound.
+// combine carries out an operation in memory, by the runs of the layout, and overwrites all
+// other bytes of the second operand. bound is the place of displacement 0 in the memory of the
+// Buffer.
 func combine(t *testing.T, x, y *dtype.Buffer, bound int64, align uintptr) {
 	a, origin := x.Memory()
 	b, other := y.Memory()
@@ -115,8 +116,8 @@ func combine(t *testing.T, x, y *dtype.Buffer, bound int64, align uintptr) {
 	}
 }
 
-// Elements that follow each other come many at a time, and huge ones do not take more
-// memory than one of each.
+// Small elements are passed many at a time. Large ones use no more memory than one element for
+// each operand.
 func TestFormIsBounded(t *testing.T) {
 	for name, want := range map[string]struct{ most, size int64 }{
 		"C": {600, formRoom + 64}, "packed": {1000, formRoom + 64}, "apart": {1, 17004 + 64}, "far": {600, formRoom + 64},
@@ -130,7 +131,7 @@ func TestFormIsBounded(t *testing.T) {
 
 func ExampleForm() {
 	s := dtype.Predefined()
-	typ, _ := dtype.Resized(s.Type(dtype.Uint8), 0, 4) // a byte of four
+	typ, _ := dtype.Resized(s.Type(dtype.Uint8), 0, 4) // a byte with an extent of 4
 	typ.Commit()
 	in, inout := []byte{1, 2, 3}, []byte{10, 20, 30}
 	NewForm(typ).Apply(in, inout, func(x, y dtype.Buffer) {

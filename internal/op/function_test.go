@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A kernel that C may call is the function in assembly itself, and the one that Go calls for the
-// same operation on the same type; conformance/fast_long.c compares what both make of numbers.
+// A kernel that C may call is the assembly function that Go calls for the same operation on the
+// same type. conformance/fast_long.c compares the results of both.
 func TestFunctionIsTheKernel(t *testing.T) {
 	what := map[Op]string{Sum: "add", Prod: "mul", Min: "min", Max: "max", Band: "and", Bor: "or", Bxor: "xor"}
 	for _, k := range Kernels() {

@@ -2,9 +2,9 @@ package op
 
 import "math"
 
-// half computes in float32, whose precision is more than twice that of a binary16,
-// so that rounding twice gives what rounding once would. Only the product of
-// complex numbers is rounded once where the parts would be rounded each.
+// half computes in float32. Its precision is more than twice that of binary16, so that rounding
+// twice gives the same as rounding once. In a product of complex numbers only the result is
+// rounded to binary16, not each of the products.
 func half(o Op, t Type, dst, a, b []uint16) {
 	if o == Prod && t == Complex32 {
 		for i := 0; i < len(dst); i += 2 {
@@ -22,7 +22,7 @@ func half(o Op, t Type, dst, a, b []uint16) {
 	}
 }
 
-// widen is the binary16 h, exactly.
+// widen returns the binary16 h, exactly.
 func widen(h uint16) float32 {
 	sign, exp, frac := uint32(h>>15)<<31, uint32(h>>10&0x1f), uint32(h&0x3ff)
 	switch exp {
@@ -35,16 +35,16 @@ func widen(h uint16) float32 {
 	return math.Float32frombits(sign | (exp+127-15)<<23 | frac<<13)
 }
 
-// narrow is the binary16 nearest to x, the even one of two.
+// narrow returns the binary16 nearest to x, the even one of two that are equally near.
 func narrow(x float32) uint16 {
 	u := math.Float32bits(x)
 	sign, u := uint16(u>>31)<<15, u&^(1<<31)
 	switch {
 	case u > 0xff<<23: // NaN
 		return sign | 0x7e00 | uint16(u>>13)&0x3ff
-	case u >= (127+16)<<23: // too large for any rounding
+	case u >= (127+16)<<23: // too large: every rounding gives infinity
 		return sign | 0x7c00
-	case u < (127-14)<<23: // subnormal: let the sum round to a multiple of 2^-24
+	case u < (127-14)<<23: // subnormal: the addition rounds to a multiple of 2^-24
 		return sign | uint16(math.Float32bits(math.Float32frombits(u)+0.5)-math.Float32bits(0.5))
 	}
 	u += 1<<12 - 1 + u>>13&1 // to the nearest; a carry goes into the exponent

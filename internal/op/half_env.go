@@ -3,8 +3,8 @@ package op
 import "math"
 
 // halfIn is half in an environment that rounds in a direction. Sums and products are exact in
-// float64, but for the sum of two products, whose error is known: so everything is rounded once.
-// To round to a wider format first, in the same direction, would give the same.
+// float64, except the sum of two products, whose error is computed. So each result is rounded
+// once. Rounding to a wider format first, in the same direction, would give the same.
 func halfIn(o Op, t Type, e Env, dst, a, b []uint16) {
 	e &= roundMask
 	if o == Prod && t == Complex32 {
@@ -19,7 +19,7 @@ func halfIn(o Op, t Type, e Env, dst, a, b []uint16) {
 		x, y := widen(a[i]), widen(b[i])
 		switch {
 		case x != x || y != y:
-			half(o, t, dst[i:i+1], a[i:i+1], b[i:i+1]) // which NaN it is
+			half(o, t, dst[i:i+1], a[i:i+1], b[i:i+1]) // half selects the NaN
 		case o == Sum:
 			dst[i] = narrowSum(float64(x), float64(y), e)
 		default:
@@ -28,7 +28,7 @@ func halfIn(o Op, t Type, e Env, dst, a, b []uint16) {
 	}
 }
 
-// narrowSum is the binary16 of x + y in a direction.
+// narrowSum returns the binary16 of x + y, rounded in the direction of e.
 func narrowSum(x, y float64, e Env) uint16 {
 	s := x + y
 	if s == 0 && e == RoundDown && (math.Signbit(x) || math.Signbit(y)) {
@@ -38,8 +38,8 @@ func narrowSum(x, y float64, e Env) uint16 {
 	return narrowIn(s, (x-(s-z))+(y-z), e)
 }
 
-// narrowIn is the binary16 of x in a direction. x is not exact: what it lacks is less than
-// half of its last place, and has the sign of rest.
+// narrowIn returns the binary16 of a number, rounded in the direction of e. The number is x plus
+// an error of less than half of the last place of x, which has the sign of rest.
 func narrowIn(x, rest float64, e Env) uint16 {
 	if x != x || math.IsInf(x, 0) {
 		return narrow(float32(x))
@@ -49,13 +49,13 @@ func narrowIn(x, rest float64, e Env) uint16 {
 	exact := float64(widen(h)) == magnitude
 	negative := math.Signbit(x)
 	switch {
-	case exact && rest != 0 && (rest < 0) != negative: // just below it
+	case exact && rest != 0 && (rest < 0) != negative: // the exact magnitude is just below h
 		h, exact = h-1, false
 	case rest != 0:
 		exact = false
 	}
 	if !exact && (e == RoundDown && negative || e == RoundUp && !negative) {
-		h++ // what is too large becomes infinite
+		h++ // after the greatest number comes infinity
 	}
 	if negative {
 		h |= 1 << 15
@@ -63,9 +63,9 @@ func narrowIn(x, rest float64, e Env) uint16 {
 	return h
 }
 
-// truncated is the greatest finite binary16 that is not above x, which is not below 0.
+// truncated returns the greatest finite binary16 that is not above x; x is at least 0.
 func truncated(x float64) uint16 {
-	const greatest, least = 65504, 1.0 / (1 << 14) // least has no leading zeros
+	const greatest, least = 65504, 1.0 / (1 << 14) // least is the least normal number
 	switch {
 	case x >= greatest:
 		return 0x7bff

@@ -13,11 +13,11 @@ type ieee struct {
 	fraction uint // bits, without the integer bit
 	explicit bool // the integer bit is stored
 
-	env  Env  // direction of rounding, and what is flushed
-	most uint // bits that results are rounded to, 0 for all
+	env  Env  // the direction of rounding, and which numbers are flushed
+	most uint // the number of bits to which results are rounded, 0 for all
 }
 
-// ieeeOf is the format of a type's real parts.
+// ieeeOf returns the format of a type's real parts.
 func ieeeOf(t Type) ieee {
 	switch t {
 	case Float16, Complex32:
@@ -32,7 +32,7 @@ func ieeeOf(t Type) ieee {
 	return ieee{bytes: 16, exponent: 15, fraction: 112}
 }
 
-// in is the format in an environment.
+// in returns the format in an environment.
 func (f ieee) in(e Env) ieee {
 	switch {
 	case f.explicit:
@@ -43,13 +43,13 @@ func (f ieee) in(e Env) ieee {
 	default:
 		f.env = e & (roundMask | flushMask)
 	}
-	if runtime.GOARCH == "arm64" && f.env&flushMask != 0 { // one bit of the processor is for both
+	if runtime.GOARCH == "arm64" && f.env&flushMask != 0 { // one bit flushes operands and results
 		f.env |= flushMask
 	}
 	return f
 }
 
-// decoded is a number: exact, infinite or none.
+// decoded is a number: exact, infinite or NaN.
 type decoded struct {
 	neg, inf, nan, quiet bool
 	x                    *big.Float // with the sign; nil unless finite
@@ -74,7 +74,7 @@ func low(u *big.Int, bits uint) *big.Int {
 	return new(big.Int).And(u, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), bits), big.NewInt(1)))
 }
 
-// stored is the number of bits below the exponent.
+// stored returns the number of bits below the exponent.
 func (f ieee) stored() uint {
 	if f.explicit {
 		return f.fraction + 1
@@ -94,7 +94,7 @@ func (f ieee) decode(b []byte) decoded {
 		integer = u.Bit(int(f.fraction)) == 1
 	}
 	switch {
-	case f.explicit && e != 0 && !integer: // means nothing
+	case f.explicit && e != 0 && !integer: // not the encoding of a number
 		d.nan, d.quiet = true, frac.Bit(int(f.fraction)-1) == 1
 		return d
 	case e == 1<<f.exponent-1:
@@ -117,7 +117,8 @@ func (f ieee) decode(b []byte) decoded {
 	return d
 }
 
-// encode is the bytes of a number, rounded; none for a NaN without operand that is one.
+// encode returns the bytes of a number, rounded. For a NaN without a NaN operand it returns
+// none.
 func (f ieee) encode(d decoded) []byte {
 	var u big.Int
 	top := int64(1<<f.exponent - 1)
@@ -133,7 +134,7 @@ func (f ieee) encode(d decoded) []byte {
 		return nil
 	case d.nan:
 		u.SetBit(d.bits, int(f.fraction)-1, 1)
-		if f.explicit { // what means nothing becomes a NaN, too
+		if f.explicit { // an invalid encoding becomes a NaN, too
 			u.SetBit(&u, int(f.fraction), 1)
 			u.Or(&u, new(big.Int).Lsh(big.NewInt(top), f.stored()))
 		}
@@ -170,15 +171,15 @@ func (f ieee) encode(d decoded) []byte {
 	return bytesOf(&u, f.bytes)
 }
 
-// away reports whether what is too large, or between two numbers, is rounded away from zero: where
-// it is rounded to the nearest, what is too large is.
+// away reports whether a number that is too large, or between two numbers, is rounded away from
+// zero. When rounding to the nearest, a number that is too large is.
 func (f ieee) away(negative bool) bool {
 	d := f.env & roundMask
 	return d == 0 || d == RoundDown && negative || d == RoundUp && !negative
 }
 
-// flushes reports whether a result is subnormal, and so zero: on arm64 that is judged before it
-// is rounded.
+// flushes reports whether a result is subnormal, and therefore flushed to zero. On arm64 this is
+// decided before rounding.
 func (f ieee) flushes(d decoded) bool {
 	if f.env&FlushResults == 0 {
 		return false
@@ -190,8 +191,8 @@ func (f ieee) flushes(d decoded) bool {
 	return x.MantExp(nil)-1 < 1-f.bias()
 }
 
-// round is x >= 0, the magnitude of a number, as a multiple of the unit of the format at its
-// size; or as if exponents were not bounded below.
+// round returns x >= 0, the magnitude of a number, as a multiple of the unit of the format at
+// the size of x; or as if exponents had no lower bound.
 func (f ieee) round(x *big.Float, negative, unbounded bool) *big.Float {
 	if x.Sign() == 0 {
 		return x
@@ -219,7 +220,7 @@ func (f ieee) round(x *big.Float, negative, unbounded bool) *big.Float {
 	return r.SetMantExp(r, unit)
 }
 
-// rounded is d as a number of the format.
+// rounded returns d as a number of the format.
 func (f ieee) rounded(d decoded) decoded {
 	if b := f.encode(d); b != nil {
 		return f.decode(b)

@@ -40,8 +40,8 @@ func whole[T integer](o Op, dst, a, b []T) {
 	}
 }
 
-// logical serves bool, too, as bytes: memory that others write need not hold
-// what Go allows in a bool.
+// logical also processes bool, as bytes: memory that other processes write may hold values that
+// Go does not allow in a bool.
 func logical[T integer](o Op, dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	switch o {

@@ -11,12 +11,12 @@ import (
 
 //go:generate go run ./gen .
 
-// Kernel is how operations on long slices are carried out: by the loops of Apply,
-// or by vector instructions where there are some for the operation and the type.
-// All give the same bits, NaNs included.
+// Kernel is how operations on long slices are carried out: by the loops of Apply, or by vector
+// instructions if there are some for the operation and the type. All kernels give the same bits,
+// also of NaNs.
 type Kernel uint8
 
-// The kernels. The zero Kernel is always there.
+// The kernels. The zero Kernel, Loops, is available on all machines.
 const (
 	Loops Kernel = iota
 	AVX2
@@ -28,7 +28,7 @@ const (
 // KernelEnv is the environment variable that chooses a kernel.
 const KernelEnv = "HALO_OP_KERNEL"
 
-// String is the name of the kernel, as in KernelEnv.
+// String returns the name of the kernel, as in KernelEnv.
 func (k Kernel) String() string {
 	switch k {
 	case Loops:
@@ -43,8 +43,8 @@ func (k Kernel) String() string {
 	return "no kernel"
 }
 
-// Kernels lists those that this machine has, the best one last. The race detector
-// does not see what assembly does: under it there are only the loops.
+// Kernels lists the kernels of this machine, the best one last. Under the race detector, which
+// does not see the accesses of assembly, there are only the loops.
 func Kernels() []Kernel {
 	list := []Kernel{Loops}
 	switch {
@@ -62,14 +62,14 @@ func Kernels() []Kernel {
 	return list
 }
 
-// BestKernel is the last of Kernels.
+// BestKernel returns the last of Kernels.
 func BestKernel() Kernel {
 	list := Kernels()
 	return list[len(list)-1]
 }
 
-// ParseKernel returns the kernel of that name, the best one for "". One that this
-// machine has not is an error.
+// ParseKernel returns the kernel of that name, the best one for "". It returns an error for a
+// kernel that this machine does not have.
 func ParseKernel(name string) (Kernel, error) {
 	if name == "" {
 		return BestKernel(), nil
@@ -99,13 +99,14 @@ func (k Kernel) Covers(o Op, t Type) bool {
 	return k.vector(o, t, &none[0], &none[0], &none[0], 0)
 }
 
-// tableSize is how many kernels a machine can have: that of o and t is number o<<4 | t.
+// tableSize is the length of a table of the kernels of a machine: the kernel of o and t is
+// number o<<4 | t.
 const tableSize = int(Bxor+1) << 4
 
-// Function is the address of the vector instructions of k for the operation on the type, for
-// code in C: of a function (dst, a, b *byte, n int) in assembly, all of whose arguments are in
-// memory, and which needs nothing of Go. n is a number of bytes, a multiple of 64. It is 0 where
-// there is none, and where C has no way to call it: on arm64.
+// Function returns the address of the vector instructions of k for the operation on the type,
+// for code in C: a function (dst, a, b *byte, n int) in assembly, which takes all arguments in
+// memory and does not need the Go runtime. n is a number of bytes, a multiple of 64. It returns
+// 0 if there is no such function, and on arm64, where C has no way to call it.
 func (k Kernel) Function(o Op, t Type) uintptr {
 	var table [tableSize]uintptr
 	if o > Bxor || t > Byte {
@@ -118,16 +119,16 @@ func (k Kernel) Function(o Op, t Type) uintptr {
 const (
 	// Block is a multiple of the length of every vector, in bytes.
 	Block = 64
-	// few is up to how many bytes a loop is as fast as a kernel is called.
+	// few is the number of bytes up to which a loop is as fast as a call of a kernel.
 	few = 32
 )
 
-// SweepPiece is how many bytes go up in one piece, while the pieces may go down; a part of
-// the first cache.
+// SweepPiece is the length in bytes of pieces that are each processed upwards, even if the
+// sequence of pieces goes down. It is a part of the first-level cache.
 const SweepPiece = 8 << 10
 
-// Apply is the function Apply, by vectors as far as k has them. What exceeds the first cache
-// is gone through alternately up and down (sys.SweepDown).
+// Apply is the function Apply, with vectors as far as k has them. It processes memory longer
+// than the first-level cache alternately up and down (sys.SweepDown).
 func (k Kernel) Apply(o Op, t Type, dst, left, right []byte) {
 	if len(dst) <= 2*SweepPiece {
 		k.applyUp(o, t, dst, left, right)
@@ -160,15 +161,16 @@ func (k Kernel) applyUp(o Op, t Type, dst, left, right []byte) {
 	}
 }
 
-// Whole does n bytes if that are whole blocks and k has vectors for them, and reports
-// whether it did. It only has for what Check accepts: who calls this first saves the
-// short operation half of its way.
+// Whole carries out the operation on n bytes if n is a number of whole blocks and k has vectors
+// for the operation, and reports whether it did. It has vectors only for pairs of operation and
+// type that Check accepts, so a caller can try Whole before it calls Check. This halves the time
+// of a short operation.
 func (k Kernel) Whole(o Op, t Type, dst, left, right *byte, n int) bool {
 	return n&(Block-1) == 0 && k.vector(o, t, dst, left, right, n)
 }
 
-// applyRest does less than a block, by copies of a whole one: behind the end is not
-// our memory.
+// applyRest processes less than a block in copies of a whole block, since the memory after the
+// end may not be read or written.
 func (k Kernel) applyRest(o Op, t Type, dst, left, right []byte) {
 	if k == Loops || len(dst) <= few {
 		Apply(o, t, dst, left, right)

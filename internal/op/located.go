@@ -4,9 +4,9 @@ import "unsafe"
 
 type ordered interface{ integer | float }
 
-// located is Minloc and Maxloc: the element with the least or greatest value, and
-// of equal values, such as -0 and +0, that with the lower index. A NaN comes before
-// all numbers. The whole element is copied, with what pads it.
+// located carries out Minloc and Maxloc. The result is the element with the least or greatest
+// value; of equal values, and of -0 and +0, the one with the lower index. A NaN comes before all
+// numbers. The whole element is copied, with its padding.
 func located(o Op, t Type, dst, a, b []byte) {
 	switch value, index := t.Parts(); {
 	case value == Float80 || value == Float128:
@@ -89,7 +89,7 @@ func locate[V, I ordered](o Op, t Type, dst, a, b []byte) {
 	}
 }
 
-// pick copies an element.
+// pick copies the element of b if right, else that of a.
 func pick(dst, a, b []byte, right bool) {
 	if right {
 		a = b

@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// long does the reals of 16 bytes, Float80 and Float128, and the complex numbers
-// made of them. Go has no such type, so it is integer arithmetic, the same on all
-// machines: rounding as the format says, with subnormals. Of NaNs the left one
-// comes out, whatever the processor would give.
+// long computes the reals of 16 bytes, Float80 and Float128, and the complex numbers made of
+// them. Go has no such types, so it uses integer arithmetic, with the same results on all
+// machines: it rounds as the format says, and supports subnormals. If both operands are NaN, the
+// result is the left one, whatever the processor would give.
 func long(o Op, f format, t Type, dst, a, b [][16]byte) {
 	if o == Prod && (t == Complex160 || t == Complex256) {
 		for i := 0; i < len(dst); i += 2 {
@@ -53,26 +53,26 @@ func locateLong(o Op, t Type, dst, a, b []byte) {
 	}
 }
 
-// format is a binary format with an exponent of 15 bits, by its precision in bits, and above
-// that how results are rounded to it: the direction of an Env, and to how many bits if those
-// are fewer than it has. So the formats without more are rounded to the nearest.
+// format is a binary format with an exponent of 15 bits: its precision in bits, and, in higher
+// bits, how results are rounded: the direction of an Env, and the number of bits if that is less
+// than the precision. If the higher bits are 0, results are rounded to the nearest number.
 type format uint
 
 const (
 	extended  format = 64
 	quadruple format = 113
 
-	formatRound     = 8  // where the direction begins
-	formatPrecision = 10 // where the other precision begins
+	formatRound     = 8  // the first bit of the direction
+	formatPrecision = 10 // the first bit of the number of bits
 )
 
-// isExtended reports whether f is the x87's format, however it is rounded.
+// isExtended reports whether f is the x87's format, with any rounding.
 func (f format) isExtended() bool { return f&(1<<formatRound-1) == extended }
 
-// direction is the direction of rounding.
+// direction returns the direction of rounding.
 func (f format) direction() Env { return Env(f>>formatRound) & roundMask }
 
-// bits is how many bits results are rounded to.
+// bits returns the number of bits to which results are rounded.
 func (f format) bits() uint {
 	if n := uint(f >> formatPrecision); n != 0 {
 		return n
@@ -87,7 +87,7 @@ func formatOf(t Type) format {
 	return quadruple
 }
 
-// Both formats have the exponents of emin to -emin+1, and this one for the rest.
+// Both formats have exponents from emin to -emin+1. special encodes infinities and NaNs.
 const (
 	emin    = -16382
 	special = 0x7fff
@@ -96,13 +96,12 @@ const (
 type kind uint8
 
 const (
-	finite kind = iota // zero, too: then hi and lo are 0
+	finite kind = iota // also zero: then hi and lo are 0
 	infinite
 	notANumber
 )
 
-// unpacked is a number in pieces: the significand hi, lo has its first bit, of
-// value 2^exp, at the top.
+// unpacked is a number in parts. The highest bit of the significand hi, lo has the value 2^exp.
 type unpacked struct {
 	kind     kind
 	negative bool
@@ -119,8 +118,8 @@ func (x unpacked) negated() unpacked {
 
 func (x unpacked) zero() bool { return x.kind == finite && x.hi|x.lo == 0 }
 
-// compare is -1, 0 or 1 as x is less than y, equal or greater; signs of zeros
-// count, with zeros, as in -0 < +0.
+// compare returns -1, 0 or 1 if x is less than y, equal or greater. If zeros is set, -0 is less
+// than +0.
 func (x unpacked) compare(y unpacked, zeros bool) int {
 	if x.zero() && y.zero() && !zeros {
 		return 0
@@ -136,7 +135,7 @@ func (x unpacked) compare(y unpacked, zeros bool) int {
 		less = 1
 	}
 	switch {
-	case x.kind != y.kind: // only the greater magnitude is infinite
+	case x.kind != y.kind: // the infinite one has the greater magnitude
 		if y.kind == infinite {
 			return less
 		}
@@ -164,7 +163,7 @@ func (f format) unpack(b *[16]byte) unpacked {
 	if f.isExtended() {
 		x.negative, e = hi>>15&1 == 1, hi&special
 		x.hi = lo
-		invalid = e != 0 && lo>>63 == 0 // no format since the 387
+		invalid = e != 0 && lo>>63 == 0 // no number since the 387
 	} else {
 		x.negative, e = hi>>63 == 1, hi>>48&special
 		hi &= 1<<48 - 1
@@ -186,7 +185,7 @@ func (f format) unpack(b *[16]byte) unpacked {
 	return x
 }
 
-// normalize moves the first bit to the top.
+// normalize shifts the highest bit that is set to the top.
 func (x *unpacked) normalize() {
 	if x.hi == 0 {
 		x.hi, x.lo = x.lo, 0
@@ -200,8 +199,8 @@ func (x *unpacked) normalize() {
 	x.exp -= n
 }
 
-// shifted is hi, lo moved down by n bits; whether any bit that fell off was set
-// shows in the lowest.
+// shifted returns hi, lo shifted down by n bits. The lowest bit of the result is set if any bit
+// that was shifted out was set.
 func shifted(hi, lo uint64, n int) (uint64, uint64) {
 	switch {
 	case n >= 128:
@@ -216,16 +215,16 @@ func shifted(hi, lo uint64, n int) (uint64, uint64) {
 	return hi, lo
 }
 
-// nanOf is the NaN that comes of x and y, one of which is one.
+// nanOf returns the NaN that is the result for x and y, at least one of which is a NaN.
 func nanOf(x, y unpacked) unpacked {
 	if x.kind != notANumber {
 		x = y
 	}
-	x.hi |= 3 << 62 // quiet; the top bit is the extended format's own
+	x.hi |= 3 << 62 // quiet; the top bit is the integer bit of the extended format
 	return x
 }
 
-// invalid is the result of an operation that has none.
+// invalid returns the result of an operation without a numerical result.
 func invalid() unpacked { return unpacked{kind: notANumber, hi: 3 << 62} }
 
 func (f format) plus(x, y unpacked) unpacked {
@@ -250,7 +249,7 @@ func (f format) plus(x, y unpacked) unpacked {
 	if x.compareMagnitude(y) < 0 {
 		x, y = y, x
 	}
-	// A bit of room at the top; below the precision there are 14 at least.
+	// One free bit at the top; below the precision there remain at least 14.
 	xhi, xlo := shifted(x.hi, x.lo, 1)
 	yhi, ylo := shifted(y.hi, y.lo, 1+x.exp-y.exp)
 	var carry uint64
@@ -287,7 +286,7 @@ func (f format) times(x, y unpacked) unpacked {
 	case x.zero() || y.zero():
 		return unpacked{negative: negative}
 	}
-	// The upper half of 256 bits; what is below shows in the lowest bit.
+	// The upper half of 256 bits; the lowest bit is set if any bit below it is.
 	hh, hl := bits.Mul64(x.hi, y.hi)
 	ah, al := bits.Mul64(x.hi, y.lo)
 	bh, bl := bits.Mul64(x.lo, y.hi)
@@ -307,7 +306,7 @@ func (f format) times(x, y unpacked) unpacked {
 	return f.round(product)
 }
 
-// round is x, normalized, with the precision of the format.
+// round returns x, which is normalized, rounded to the precision of the format.
 func (f format) round(x unpacked) unpacked {
 	if x.exp < emin { // subnormal: fewer bits
 		x.hi, x.lo = shifted(x.hi, x.lo, emin-x.exp)

@@ -2,8 +2,8 @@ package op
 
 import "math/bits"
 
-// formatIn is the format of a type in an environment: the x87's own direction and precision
-// hold for its format, the other direction for binary128, which software computes.
+// formatIn returns the format of a type in an environment. The x87's direction and precision
+// apply to its format; the other direction applies to binary128, which software computes.
 func formatIn(t Type, e Env) format {
 	f := formatOf(t)
 	if !f.isExtended() {
@@ -19,16 +19,16 @@ func formatIn(t Type, e Env) format {
 	return f
 }
 
-// directed is the significand of x, rounded to the bits and in the direction of f, and the carry
-// out of its top. The lowest bit of x stands for all that fell off below it.
+// directed returns the significand of x, rounded to the bits and in the direction of f, and the
+// carry out of its top. The lowest bit of x is set if any lower bit was.
 func (f format) directed(x unpacked) (unpacked, uint64) {
-	var ulpHi, ulpLo uint64 // the last bit that stays
+	var ulpHi, ulpLo uint64 // the lowest bit of the result
 	if drop := 128 - f.bits(); drop >= 64 {
 		ulpHi = 1 << (drop - 64)
 	} else {
 		ulpLo = 1 << drop
 	}
-	maskLo, borrow := bits.Sub64(ulpLo, 1, 0) // what is below it
+	maskLo, borrow := bits.Sub64(ulpLo, 1, 0) // the bits below ulp
 	maskHi := ulpHi - borrow
 	restHi, restLo := x.hi&maskHi, x.lo&maskLo
 	odd := x.hi&ulpHi|x.lo&ulpLo != 0
@@ -54,8 +54,8 @@ func (f format) directed(x unpacked) (unpacked, uint64) {
 	return x, carry
 }
 
-// overflowed is what a number is that is too large: infinite, or the greatest that there is
-// where rounding leads away from infinity.
+// overflowed returns the result for a number that is too large: infinity, or the greatest finite
+// number if rounding leads away from infinity.
 func (f format) overflowed(negative bool) unpacked {
 	switch d := f.direction(); {
 	case d == RoundToZero, d == RoundDown && !negative, d == RoundUp && negative:

@@ -10,7 +10,7 @@ import (
 // Op is a reduction operation: one of the constants, alone or In a floating-point environment.
 type Op uint16
 
-// The operations. Replace and NoOp, the right and the left operand, are for
+// The operations. Replace and NoOp, which return the right and the left operand, are for
 // one-sided communication only.
 const (
 	Sum Op = 1 + iota
@@ -32,7 +32,7 @@ const (
 // Ops is the number of operations: they are 1 to Ops.
 const Ops = int(NoOp)
 
-// String is the name of the operation.
+// String returns the name of the operation.
 func (o Op) String() string {
 	names := [...]string{"no operation", "Sum", "Prod", "Min", "Max", "Land", "Lor", "Lxor", "Band", "Bor", "Bxor",
 		"Minloc", "Maxloc", "Replace", "NoOp"}
@@ -61,8 +61,8 @@ func Check(o Op, t Type) error {
 	return wrong("operation %v is not defined on elements of %v", o, t)
 }
 
-// DefinedOn reports whether a reduction with o is defined on t. It makes no error: fast paths ask
-// it, and tables of all operations on all types are filled with it.
+// DefinedOn reports whether a reduction with o is defined on t. It makes no error value, so fast
+// paths and the tables of all operations on all types use it.
 func (o Op) DefinedOn(t Type) bool {
 	g := t.group()
 	switch o.Bare() {
@@ -80,8 +80,8 @@ func (o Op) DefinedOn(t Type) bool {
 	return false
 }
 
-// CheckAccumulate is Check for one-sided communication (MPI-5, 12.3.4): with
-// Replace and NoOp on all types.
+// CheckAccumulate is Check for one-sided communication (MPI-5, 12.3.4), where Replace and NoOp
+// are defined on all types.
 func CheckAccumulate(o Op, t Type) error {
 	if o = o.Bare(); o.Accumulates(t) {
 		return nil
@@ -99,17 +99,16 @@ func wrong(format string, args ...any) error {
 	return &class.Error{Class: class.Op, Text: fmt.Sprintf(format, args...)}
 }
 
-// Apply stores left o right in dst, element by element. The three have the same
-// length, a multiple of the size of t; dst may be one of the other two, but not
-// overlap them otherwise. They may begin anywhere. CheckAccumulate has accepted
-// the pair.
+// Apply stores left o right in dst, element by element. The three slices have the same length, a
+// multiple of the size of t, and any alignment. dst may be one of the other two, but not overlap
+// them otherwise. The caller has checked o and t with CheckAccumulate.
 //
-// It is the loops in Go, which say what vector kernels must give. The switches
-// over types and operations are the table of kernels: the calls in them are
-// direct, so nothing escapes and nothing is allocated.
+// These loops in Go define the results of the vector kernels. The switches over types and
+// operations are the table of loops: their calls are direct, so nothing escapes and nothing is
+// allocated.
 func Apply(o Op, t Type, dst, left, right []byte) {
 	if len(dst) == 0 {
-		return // whatever o and t are: a barrier has none
+		return // o and t may have any value: a barrier has none
 	}
 	if o >= Replace {
 		applyOther(o, t, dst, left, right)
@@ -167,7 +166,7 @@ func Apply(o Op, t Type, dst, left, right []byte) {
 	}
 }
 
-// applyOther is Apply for what is no reduction, and in environments.
+// applyOther is Apply for operations that are not reductions, and for environments.
 func applyOther(o Op, t Type, dst, left, right []byte) {
 	switch o {
 	case Replace:
@@ -179,7 +178,7 @@ func applyOther(o Op, t Type, dst, left, right []byte) {
 	}
 }
 
-// view is b as elements.
+// view returns b as a slice of elements.
 func view[T any](b []byte) []T {
 	var e T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(e)))

@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/class"
 )
 
-// random is count elements: few different ones, and often special.
+// random returns count elements: few different values, many of them special.
 func random(g *rand.Rand, t Type, count int) []byte {
 	b := make([]byte, count*t.Size())
 	for i := range b {
@@ -23,7 +23,7 @@ func random(g *rand.Rand, t Type, count int) []byte {
 		e := b[at : at+t.Size()]
 		switch g := g; t.group() {
 		case logicals, integers:
-			if g.IntN(3) == 0 { // zero, or almost
+			if g.IntN(3) == 0 { // zero, or a value close to it
 				clear(e)
 				e[g.IntN(len(e))] = byte(g.IntN(2))
 			}
@@ -50,7 +50,7 @@ func random(g *rand.Rand, t Type, count int) []byte {
 	return b
 }
 
-// randomReal makes b a number, often one that is near to others, or special.
+// randomReal makes b a number, often one that is close to others, or special.
 func randomReal(g *rand.Rand, f ieee, b []byte) {
 	u := low(bigInt(b), 1+f.exponent+f.stored())
 	exponent := func(e int) {
@@ -61,13 +61,13 @@ func randomReal(g *rand.Rand, f ieee, b []byte) {
 			u.SetBit(u, int(f.fraction), min(uint(e), 1))
 		}
 	}
-	fraction := func(kept uint) { // the highest bits of it
+	fraction := func(kept uint) { // only the highest bits of it
 		for k := range f.fraction - kept {
 			u.SetBit(u, int(k), 0)
 		}
 	}
 	switch g.IntN(12) {
-	case 0: // any, unless that means nothing
+	case 0: // any valid encoding
 		if f.explicit {
 			exponent(1 + g.IntN(1<<f.exponent-2))
 		}
@@ -85,9 +85,9 @@ func randomReal(g *rand.Rand, f ieee, b []byte) {
 	case 5:
 		exponent(f.bias() + g.IntN(3) - 1)
 		fraction(2)
-	case 6: // the product of two is about the least number
+	case 6: // the product of two is close to the least number
 		exponent(max(0, f.bias()/2-int(f.fraction)/2+g.IntN(int(f.fraction))))
-	case 7, 8: // a few bits: products that are almost half way between two numbers
+	case 7, 8: // a few bits: products are close to the middle between two numbers
 		exponent(f.bias() + g.IntN(9) - 4)
 		fraction(0)
 		for range 3 {
@@ -113,7 +113,7 @@ func legal(f func(o Op, t Type)) {
 	}
 }
 
-// unaligned is size bytes that begin anywhere, between others.
+// unaligned returns size bytes at any alignment, with other bytes before and after.
 func unaligned(g *rand.Rand, content []byte) (inside, whole []byte) {
 	at := 64 + g.IntN(64)
 	whole = make([]byte, at+len(content)+64)
@@ -125,9 +125,9 @@ func unaligned(g *rand.Rand, content []byte) (inside, whole []byte) {
 	return inside, whole
 }
 
-// COL-14, DT-05, X-TYP-01: every operation on every type is what its definition
-// says, by every kernel that this machine has, at lengths that leave any tail of a
-// vector, wherever the operands begin, also in place; and nothing around is touched.
+// COL-14, DT-05, X-TYP-01: every operation on every type is equal to its definition: by every
+// kernel of this machine, at lengths that leave any tail of a vector, with operands at any
+// alignment, also in place. No other bytes change.
 func TestCOL14_ApplyEqualsDefinition(t *testing.T) {
 	for _, k := range Kernels() {
 		t.Run(k.String(), func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestCOL14_ApplyEqualsDefinition(t *testing.T) {
 			legal(func(o Op, typ Type) {
 				for count := range 68 {
 					if count > 9 && typ.group() != integers && ieeeOf(typ).bytes == 16 && g.IntN(12) > 0 {
-						continue // no vectors, and the oracle takes its time
+						continue // there are no vectors, and the oracle is slow
 					}
 					testKernel(t, k, g, o, typ, count)
 				}
@@ -177,7 +177,7 @@ func testKernel(t *testing.T, k Kernel, g *rand.Rand, o Op, typ Type, count int)
 	}
 }
 
-// Many turns of the long loops, and what is behind them.
+// Many iterations of the unrolled loops, and the rest after them.
 func TestLongSlices(t *testing.T) {
 	g := rand.New(rand.NewPCG(3, 4))
 	for _, k := range Kernels()[1:] {
@@ -213,7 +213,7 @@ func TestKernelsCover(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range Kernels() { // Whole relies on that
+	for _, k := range Kernels() { // Whole relies on this property
 		for o := range 256 {
 			for typ := range 256 {
 				if o, typ := Op(o), Type(typ); k.Covers(o, typ) && Check(o, typ) != nil {
@@ -227,8 +227,8 @@ func TestKernelsCover(t *testing.T) {
 	}
 }
 
-// A kernel is chosen by name; what the machine lacks, or nobody has, is an error
-// that says what there is.
+// A kernel is chosen by name. An unknown kernel, or one that the machine lacks, is an error that
+// lists the available ones.
 func TestParseKernel(t *testing.T) {
 	for _, k := range Kernels() {
 		if got, err := ParseKernel(k.String()); got != k || err != nil {
@@ -248,7 +248,7 @@ func TestParseKernel(t *testing.T) {
 	}
 }
 
-// 6.9.2, 6.9.4, DT-06: the table of which operation is defined on which type.
+// 6.9.2, 6.9.4, DT-06: the table of the operations that are defined on each type.
 func TestCheckNamesOperationAndType(t *testing.T) {
 	legal, located := 0, 0
 	types := append(All(), 0, simple, Pair(Int8, Int8), Pair(Complex64, Int32), Pair(Float32, Float64), Pair(Bool, Int32))
@@ -298,7 +298,7 @@ func TestCheckNamesOperationAndType(t *testing.T) {
 	}
 }
 
-// DT-05: pairs lie in memory as structs of C do.
+// DT-05: pairs have the layout of structs in C.
 func TestDT05_PairsAreStructs(t *testing.T) {
 	for _, x := range []struct {
 		p        Type
@@ -314,7 +314,7 @@ func TestDT05_PairsAreStructs(t *testing.T) {
 	}
 }
 
-// Nothing is reduced by no operation on no type: a barrier.
+// A reduction of no elements, with no operation and no type, does nothing: a barrier does this.
 func TestNothing(t *testing.T) {
 	for _, k := range Kernels() {
 		k.Apply(0, 0, nil, nil, nil)
@@ -331,11 +331,11 @@ func TestApplyDoesNotAllocate(t *testing.T) {
 	})
 }
 
-// FuzzKernels gives every kernel the same bytes as the oracle.
+// FuzzKernels compares every kernel with the oracle on the same bytes.
 func FuzzKernels(f *testing.F) {
 	f.Add(uint8(Sum), uint16(Float64), []byte("some numbers that are 64 bytes long, of which half go to the left"))
 	f.Add(uint8(Maxloc), uint16(Pair(Float64, Int32)), make([]byte, 96))
-	f.Add(uint8(Sum), uint16(Complex160), bytes.Repeat([]byte("0"), 64)) // numbers that mean nothing
+	f.Add(uint8(Sum), uint16(Complex160), bytes.Repeat([]byte("0"), 64)) // invalid encodings
 	f.Fuzz(func(t *testing.T, o uint8, typ uint16, data []byte) {
 		op, elem := Op(o), Type(typ)
 		if CheckAccumulate(op, elem) != nil || len(data) > 4096 {
@@ -361,7 +361,7 @@ func FuzzKernels(f *testing.F) {
 	})
 }
 
-// Bytes per second, one operand being the result.
+// Bytes per second; one operand is also the result.
 func BenchmarkApply(b *testing.B) {
 	for _, k := range Kernels() {
 		for _, o := range []Op{Sum, Prod, Max, Band} {

@@ -7,11 +7,11 @@ import (
 	"runtime"
 )
 
-// The oracle computes what Check's table means from the definitions, bit by bit and
-// with exact numbers, and knows nothing of how Apply does it.
+// The oracle computes the operations of Check's table from their definitions, bit by bit and
+// with exact numbers, independently of Apply.
 
-// winner is which NaN comes out of an operation; all is false where the left one
-// does whatever it is.
+// winner determines which of two NaNs is the result of an operation. If hardware is false the
+// left one is the result in any case.
 func winner(x, y decoded, hardware bool) decoded {
 	if hardware && runtime.GOARCH == "arm64" && y.nan && !y.quiet && !(x.nan && !x.quiet) || !x.nan {
 		return y
@@ -19,8 +19,8 @@ func winner(x, y decoded, hardware bool) decoded {
 	return x
 }
 
-// sum, product and least are exact: rounded by who encodes them, in the direction that only the
-// sign of a sum that is zero depends on.
+// sum, product and least are exact; the caller rounds when it encodes the result. The direction
+// affects only the sign of a sum that is zero.
 func sum(x, y decoded, hardware bool, e Env) decoded {
 	switch {
 	case x.nan || y.nan:
@@ -53,7 +53,7 @@ func product(x, y decoded, hardware bool) decoded {
 	return decoded{neg: neg, x: new(big.Float).SetPrec(exactly).Mul(x.x, y.x)}
 }
 
-// compare is -1, 0 or 1; with -0 < +0 if zeros.
+// compare returns -1, 0 or 1; with zeros, -0 < +0.
 func compare(x, y decoded, zeros bool) int {
 	rank := func(d decoded) *big.Float {
 		switch {
@@ -84,7 +84,7 @@ func leastOrGreatest(o Op, x, y decoded, hardware bool) decoded {
 	return x
 }
 
-// oracle is a o b for one element; nil parts of it are any NaN.
+// oracle returns a o b for one element; a part that is nil stands for any NaN.
 func oracle(o Op, t Type, a, b []byte) [][]byte {
 	env := o.Env()
 	if o = o.Bare(); o != Sum && o != Prod {
@@ -121,8 +121,8 @@ func oracle(o Op, t Type, a, b []byte) [][]byte {
 	return [][]byte{oracleInteger(o, t, a, b)}
 }
 
-// oracleProduct rounds as package op says: products, then sums, by a wider format
-// where there is one.
+// oracleProduct rounds as package op says: first the products, then the sums, or through a wider
+// format if there is one.
 func oracleProduct(t Type, env Env, a, b []byte) [][]byte {
 	f := ieeeOf(t).in(env)
 	wide := []ieee{f}
@@ -136,7 +136,7 @@ func oracleProduct(t Type, env Env, a, b []byte) [][]byte {
 	times := func(x, y decoded) decoded {
 		p := product(x, y, false)
 		if p.nan {
-			return decoded{nan: true} // which one is not said
+			return decoded{nan: true} // the result may be any NaN
 		}
 		return wide[0].rounded(p)
 	}
@@ -162,7 +162,7 @@ func oracleProduct(t Type, env Env, a, b []byte) [][]byte {
 func oraclePair(o Op, t Type, a, b []byte) []byte {
 	value, index := t.Parts()
 	at := t.IndexOffset()
-	first := func(i Type, x, y []byte) int { // of two values
+	first := func(i Type, x, y []byte) int { // the order of two values
 		if i.group() == integers {
 			return signed(i, x[:i.Size()]).Cmp(signed(i, y[:i.Size()]))
 		}
@@ -189,7 +189,7 @@ func oraclePair(o Op, t Type, a, b []byte) []byte {
 	return a
 }
 
-// lower compares indexes, of which a NaN is lower than nothing.
+// lower compares indexes. A NaN is not lower than any index.
 func lower(t Type, x, y []byte) bool {
 	if t.group() == integers {
 		return signed(t, x[:t.Size()]).Cmp(signed(t, y[:t.Size()])) < 0
@@ -199,7 +199,7 @@ func lower(t Type, x, y []byte) bool {
 	return !p.nan && !q.nan && compare(p, q, false) < 0
 }
 
-// signed is an integer by its type.
+// signed returns an integer by its type.
 func signed(t Type, b []byte) *big.Int {
 	u := bigInt(b)
 	switch t {
@@ -241,10 +241,10 @@ func oracleInteger(o Op, t Type, a, b []byte) []byte {
 	case Bxor:
 		r.Xor(x, y)
 	}
-	return bytesOf(low(r, uint(8*len(a))), len(a)) // low of a negative one is its two's complement
+	return bytesOf(low(r, uint(8*len(a))), len(a)) // low of a negative number is its two's complement
 }
 
-// agrees reports whether an element is what the oracle says.
+// agrees reports whether an element is equal to the result of the oracle.
 func agrees(t Type, got []byte, want [][]byte) bool {
 	k := len(got) / len(want)
 	for i, w := range want {

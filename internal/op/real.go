@@ -49,10 +49,10 @@ func numbers[T float](o Op, dst, a, b []T) {
 	}
 }
 
-// nan is what comes of a and b when it is no number: the left NaN, or else the
-// right one, as a quiet one; s if neither was a NaN. Where the processor prefers
-// signaling ones so do we. The compiler may exchange the operands of a sum, so
-// that what an instruction does on its own cannot be relied on in Go.
+// nan returns the result of an operation on a and b that gives a NaN: the left NaN, or else the
+// right one, as a quiet one, and s if neither is a NaN. Where the processor prefers signaling
+// NaNs, nan does too. The compiler may exchange the operands of a sum, so that Go code cannot
+// rely on which NaN the instruction gives.
 func nan[T float](a, b, s T) T {
 	switch {
 	case signalingFirst && signaling(b) && !signaling(a):
@@ -65,7 +65,7 @@ func nan[T float](a, b, s T) T {
 	return s
 }
 
-// quietBit32 and quietBit64 tell quiet NaNs from signaling ones.
+// quietBit32 and quietBit64 are set in quiet NaNs and not in signaling ones.
 const (
 	quietBit32 = 1 << 22
 	quietBit64 = 1 << 51
@@ -85,7 +85,7 @@ func signaling[T float](x T) bool {
 	return x != x && math.Float64bits(float64(x))&quietBit64 == 0
 }
 
-// product64 goes by float64, in which the products are exact.
+// product64 computes in float64, in which the products are exact.
 func product64(dst, a, b []complex64) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -95,8 +95,8 @@ func product64(dst, a, b []complex64) {
 	}
 }
 
-// product128 rounds each product, by conversions that keep the compiler from
-// fusing it with the sum: so all machines give the same.
+// product128 rounds each product. The conversions keep the compiler from fusing the product with
+// the sum, so that all machines give the same.
 func product128(dst, a, b []complex128) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {

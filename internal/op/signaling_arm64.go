@@ -1,5 +1,5 @@
 package op
 
-// signalingFirst says that of two NaNs a signaling one comes out (Arm ARM,
+// signalingFirst tells that a signaling NaN is the result rather than a quiet one (Arm ARM,
 // FPProcessNaNs).
 const signalingFirst = true

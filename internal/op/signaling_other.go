@@ -2,6 +2,6 @@
 
 package op
 
-// signalingFirst says that of two NaNs a signaling one comes out. SSE and AVX do
-// not look at that.
+// signalingFirst tells whether a signaling NaN is the result rather than a quiet one. SSE and
+// AVX do not distinguish them.
 const signalingFirst = false

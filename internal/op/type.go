@@ -5,9 +5,9 @@ import "fmt"
 // Type is a type of elements: one of the constants, or a Pair of two of them.
 type Type uint16
 
-// The types. Go's int and uint are the type of their size, the integers of C and
-// Fortran those of their size and sign. What is no number, such as C's char, has
-// no type here: nothing is defined on it.
+// The types. Go's int and uint are the type of their size; the integers of C and Fortran are the
+// type of their size and sign. Elements that are not numbers, such as C's char, have no type
+// here, since no operation is defined on them.
 const (
 	Bool Type = 1 + iota // Go's bool, C's _Bool
 	Int8
@@ -22,12 +22,12 @@ const (
 	Float64
 	Complex64
 	Complex128
-	Byte   // MPI_BYTE: bits, no number
+	Byte   // MPI_BYTE: bits without a numerical value
 	Bool16 // Fortran's LOGICAL of 2, 4, 8 and 16 bytes; Bool is that of 1
 	Bool32
 	Bool64
 	Bool128
-	Int128     // in two halves, the lower one first
+	Int128     // two halves, the lower one first
 	Float16    // IEEE 754 binary16
 	Float80    // the x87's extended format, in 16 bytes: C's long double on amd64
 	Float128   // IEEE 754 binary128: C's long double on arm64, Fortran's REAL*16
@@ -41,13 +41,13 @@ const (
 // of a program.
 const Handle Type = 1<<pairShift - 1
 
-// pairShift is where in a Type the index's type of a pair begins.
+// pairShift is the first bit, in the Type of a pair, of the type of the index.
 const pairShift = 8
 
-// Pair is the type of a value with an index, laid out as a struct of C.
+// Pair returns the type of a value with an index, which has the layout of a struct in C.
 func Pair(value, index Type) Type { return index<<pairShift | value }
 
-// Parts are the types of value and index of a pair, 0 and 0 if t is no pair.
+// Parts returns the types of value and index of a pair, and 0 and 0 if t is no pair.
 func (t Type) Parts() (value, index Type) {
 	if t>>pairShift == 0 {
 		return 0, 0
@@ -55,7 +55,7 @@ func (t Type) Parts() (value, index Type) {
 	return t & (1<<pairShift - 1), t >> pairShift
 }
 
-// All lists the types, every legal pair among them.
+// All lists the types, with all legal pairs.
 func All() []Type {
 	var list []Type
 	for t := Bool; t < simple; t++ {
@@ -108,15 +108,15 @@ func (t Type) group() group {
 	return none
 }
 
-// sizes are those of the simple types, in their order, behind that of none. A string, because
-// it is indexed where a switch takes as long as an atomic operation.
+// sizes has the sizes of the simple types, in their order, after that of no type. It is a
+// string, since indexing a string is fast; a switch takes as long as an atomic operation.
 const sizes = "\x00" +
 	"\x01\x01\x02\x04\x08\x01\x02\x04\x08" + // Bool, Int8 to Int64, Uint8 to Uint64
 	"\x04\x08\x08\x10\x01" + // Float32, Float64, Complex64, Complex128, Byte
 	"\x02\x04\x08\x10\x10" + // Bool16 to Bool128, Int128
 	"\x02\x10\x10\x04\x20\x20" // Float16, Float80, Float128, Complex32, Complex160, Complex256
 
-// Size is the size of an element in bytes with what pads it, 0 for what is no type.
+// Size returns the size of an element in bytes with its padding, 0 if t is no type.
 func (t Type) Size() int {
 	if int(t) < len(sizes) {
 		return int(sizes[t])
@@ -133,17 +133,17 @@ func (t Type) pairSize() int {
 	return (t.IndexOffset() + index.Size() + align - 1) / align * align
 }
 
-// IndexOffset is where in a pair its index begins.
+// IndexOffset returns the offset of the index in a pair.
 func (t Type) IndexOffset() int {
 	value, index := t.Parts()
 	return (value.Size() + index.align() - 1) / index.align() * index.align()
 }
 
-// align is the alignment of a simple real type in C on the 64-bit platforms.
+// align returns the alignment of a simple real type in C on the 64-bit platforms.
 func (t Type) align() int { return max(t.Size(), 1) }
 
-// String is the name of the type in Go, or what it would be. Package cname turns these words into
-// C's; Byte, which Go has not, has the name of C.
+// String returns the name of the type in Go, or a name in the style of Go. Package cname turns
+// these names into those of C; Byte, which Go does not have, has its C name.
 func (t Type) String() string {
 	names := [simple]string{"no type", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
 		"float32", "float64", "complex64", "complex128", "MPI_BYTE", "bool16", "bool32", "bool64", "bool128", "int128",

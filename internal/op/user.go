@@ -10,20 +10,19 @@ import (
 
 // User is an operation that the program defines (MPI-5, 6.9.5).
 type User struct {
-	// Fn makes inout[i] the combination of in[i], from the lower ranks, and
-	// inout[i]. It gets whole elements, packed, as many as whoever calls has at hand.
+	// Fn stores in inout[i] the combination of in[i], from the lower ranks, and inout[i]. It
+	// gets any number of whole elements, packed.
 	Fn func(in, inout []byte)
-	// Commutes says that the operands may be exchanged. Otherwise they are combined
-	// in the order of the ranks.
+	// Commutes tells that the operation is commutative. Otherwise operands are combined in the
+	// order of the ranks.
 	Commutes bool
-	// InCalls says that only a goroutine of the program may call Fn, one that is inside
-	// a call of MPI.
+	// InCalls tells that only a goroutine that is inside a call of MPI may call Fn.
 	InCalls bool
-	// Of is the type of elements that Fn works on, nil if it takes any.
+	// Of is the type of the elements for which Fn is made, nil for any.
 	Of reflect.Type
 }
 
-// Check returns an error of class Op unless u works on elements of t.
+// Check returns an error of class Op unless u is made for elements of t.
 func (u *User) Check(t reflect.Type) error {
 	if u.Of == nil || u.Of == t {
 		return nil
@@ -31,10 +30,10 @@ func (u *User) Check(t reflect.Type) error {
 	return &class.Error{Class: class.Op, Text: fmt.Sprintf("the operation was made for elements of %v, not of %v", u.Of, t)}
 }
 
-// Apply stores left o right in dst, as Kernel.Apply does. Left stays left even if the
-// operands may be exchanged: two ranks that combine the same get the same, whatever
-// the function makes of equal operands. When it panics that is the error; dst is
-// then anything.
+// Apply stores left o right in dst, as Kernel.Apply does. It does not exchange left and right
+// even if the operation is commutative, so that two ranks that combine the same operands get the
+// same result, also for operands that the function takes for equal. If the function panics,
+// Apply returns an error, and the contents of dst are undefined.
 func (u *User) Apply(dst, left, right []byte) error {
 	if len(dst) == 0 {
 		return nil
@@ -54,8 +53,8 @@ func (u *User) Apply(dst, left, right []byte) error {
 	})
 }
 
-// Recovered calls an operation of the program. When that panics it is the error. That
-// it is on the stack tells package mpi of calls by operations.
+// Recovered calls an operation of the program, and returns an error if it panics. Package mpi
+// recognises calls from within operations by Recovered on the stack.
 func Recovered(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -66,7 +65,7 @@ func Recovered(f func()) (err error) {
 	return nil
 }
 
-// panicked is the error of an operation that panicked with p.
+// panicked returns the error of an operation that panicked with p.
 func panicked(p any) error {
 	cause, _ := p.(error)
 	return &class.Error{Class: class.Other, Text: fmt.Sprintf("the operation panicked: %v", p), Cause: cause}

@@ -2,9 +2,8 @@ package op
 
 import "unsafe"
 
-// Word is Apply on one element of at most 8 bytes, which stands in the lowest bytes of
-// left and right: for atomic operations, which have values in registers. The bytes
-// above are those of left.
+// Word is Apply on one element of at most 8 bytes, in the lowest bytes of left and right. Atomic
+// operations use it for values in registers. The higher bytes of the result are those of left.
 func Word(o Op, t Type, left, right uint64) uint64 {
 	switch t {
 	case Float64:

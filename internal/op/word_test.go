@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Word is Apply on one element; the bytes above it stay.
+// Word is Apply on one element; the higher bytes do not change.
 func TestWordIsApply(t *testing.T) {
 	g := rand.New(rand.NewPCG(9, 10))
 	legal(func(o Op, typ Type) {

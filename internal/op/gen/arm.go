@@ -5,19 +5,18 @@ import (
 	"strings"
 )
 
-// The NEON kernels. Go's assembler lacks most of the instructions, so that they are
-// given as words, from the Arm Architecture Reference Manual, C4.1 "Advanced SIMD
-// three same". Where both operands are NaN, Vn comes out, which is a, but for
-// signaling ones.
+// The NEON kernels. Go's assembler lacks most of the instructions, so the generator writes them
+// as words, from the Arm Architecture Reference Manual, C4.1 "Advanced SIMD three same". If both
+// operands are NaN, the result is Vn, which is a; signaling NaNs come first.
 //
 // Registers: V0 to V3 are a, V4 to V7 b, V16 scratch.
 
-// size is the field that says how the 128 bits are looked at.
+// size returns the field of an instruction that gives the width of the lanes.
 func (l lane) size() uint32 {
 	return map[int]uint32{8: 0, 16: 1, 32: 2, 64: 3}[l.bits]
 }
 
-// three is the instruction Vd = Vn op Vm on 128 bits.
+// three returns the instruction Vd = Vn op Vm on 128 bits.
 func three(mnemonic string, u, size, opcode uint32, d, n, m int) string {
 	word := 1<<30 | u<<29 | 0b01110<<24 | size<<22 | 1<<21 | uint32(m)<<16 | opcode<<11 | 1<<10 | uint32(n)<<5 | uint32(d)
 	return fmt.Sprintf("WORD $0x%08x // %s V%d, V%d, V%d", word, mnemonic, d, n, m)
@@ -28,7 +27,7 @@ func neon() machine {
 	return machine{"NEON", has, neonFunction, false} // C has no way to call them: abi/lib/kernel_amd64.S
 }
 
-// neonBody does the operation on the i-th registers of a and b.
+// neonBody returns the instructions of an operation on the i-th registers of a and b.
 func neonBody(what string, l lane, i int) []string {
 	a, b := i, i+4
 	bit := func(yes bool) uint32 {
@@ -59,7 +58,7 @@ func neonBody(what string, l lane, i int) []string {
 	case what == "add":
 		return plain("ADD", 0, l.size(), 0b10000)
 	case what == "mul" && l.bits == 64:
-		return nil // there is none
+		return nil // NEON has no such instruction
 	case what == "mul":
 		return plain("MUL", 0, l.size(), 0b10011)
 	case l.bits < 64 && what == "max":
@@ -67,7 +66,7 @@ func neonBody(what string, l lane, i int) []string {
 	case l.bits < 64:
 		return plain("MIN", bit(!l.signed), l.size(), 0b01101)
 	}
-	// V16 is where a is greater; there, or elsewhere, b's bits go into a.
+	// V16 is set where a is greater. BIT copies b into a there, BIF elsewhere.
 	greater := three("CMGT", 0, 3, 0b00110, 16, a, b)
 	if !l.signed {
 		greater = three("CMHI", 1, 3, 0b00110, 16, a, b)

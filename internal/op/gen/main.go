@@ -1,6 +1,6 @@
-// Command gen writes the vector kernels of package op: run go generate there. The
-// tables of instructions are x86 and arm; what both have in common, the loops and
-// the Go file that chooses a kernel, is here.
+// Command gen writes the vector kernels of package op: run go generate there. The instructions
+// are in x86.go and arm.go. kernel.go has the parts that are the same for all machines: the list
+// of kernels and the Go file that chooses one.
 package main
 
 import (
@@ -22,7 +22,7 @@ func main() {
 	}
 }
 
-// files is everything that is generated, by name.
+// files returns the texts of all generated files, by name.
 func files() map[string]string {
 	x86 := []machine{avx2(), avx512()}
 	arm := []machine{neon()}

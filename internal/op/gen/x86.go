@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// The x86 kernels. Operands stand in Go's order: second source, first source,
-// destination. Where both operands are NaN the first source comes out of sums and
-// products, which is a.
+// The x86 kernels. Operands are in Go's order: second source, first source, destination. If both
+// operands of a sum or product are NaN, the result is the first source, which is a.
 //
 // Registers: V0 and V1 are a and b, V2 to V4 scratch, V15 a constant.
 
-// unrolled is how many vectors a turn of the long loop does.
+// unrolled is the number of vectors in an iteration of the unrolled loop.
 const unrolled = 4
 
-// x86 is the machine with vectors V of width bytes. body returns the instructions of
-// an operation for one vector and what must stand before the loops.
+// x86 returns the machine with vectors V of width bytes. body returns the instructions before
+// the loops and the instructions of an operation on one vector.
 func x86(name, v string, width int, move string, body func(what string, l lane) (setup, body []string)) machine {
 	has := func(what string, l lane) bool {
 		_, text := body(what, l)
@@ -62,15 +61,15 @@ func x86(name, v string, width int, move string, body func(what string, l lane) 
 	}, true}
 }
 
-// suffix is the letter of a lane in integer instructions.
+// suffix returns the letter of a lane in integer instructions.
 func (l lane) suffix() string {
 	return map[int]string{8: "B", 16: "W", 32: "D", 64: "Q"}[l.bits]
 }
 
-// letter is the last letter of floating-point instructions.
+// letter returns the last letter of floating-point instructions.
 func (l lane) letter() string { return map[int]string{32: "S", 64: "D"}[l.bits] }
 
-// sign is the letter of a lane in minima and maxima.
+// sign returns the letter of a lane in minima and maxima.
 func (l lane) sign() string {
 	if l.signed {
 		return "S"
@@ -93,9 +92,10 @@ func avx2Body(what string, l lane) (setup, body []string) {
 	case l.float && (what == "add" || what == "mul"):
 		return plain("V" + upper + "P" + l.letter())
 	case l.float:
-		// The instruction gives its second source for two zeros and for a NaN, so it
-		// is done both ways. Zeros: or makes -0 of different ones, and makes +0. A
-		// sum is a NaN exactly where it has to be, and the right one.
+		// For two zeros, or if an operand is NaN, the instruction returns its second source. So
+		// it is executed with both orders. Of zeros with different signs, OR gives -0 and AND
+		// gives +0. The sum of a and b is a NaN exactly if the result has to be one, and it is
+		// the right NaN.
 		join := map[string]string{"min": "VORP", "max": "VANDP"}[what] + l.letter()
 		f := "V" + upper + "P" + l.letter()
 		return nil, []string{
@@ -113,8 +113,8 @@ func avx2Body(what string, l lane) (setup, body []string) {
 	case l.bits < 64:
 		return plain("VP" + upper + l.sign() + l.suffix())
 	}
-	// Words of 64 bits are compared as signed ones, with the top bit flipped if they
-	// have no sign: V3 is where a is greater.
+	// Lanes of 64 bits are compared as signed numbers; the top bit of unsigned ones is flipped
+	// before. V3 is set where a is greater.
 	x, y := "V.0", "V.1"
 	if !l.signed {
 		setup = []string{"VPCMPEQD V.15, V.15, V.15", "VPSLLQ $63, V.15, V.15"}
@@ -128,10 +128,10 @@ func avx2Body(what string, l lane) (setup, body []string) {
 	return setup, append(body, "VBLENDVPD V.3, V.0, V.1, V.0")
 }
 
-// multiply is the product of integers, wide for AVX-512.
+// multiply returns the product of integers; wide is for AVX-512.
 func multiply(l lane, wide bool) (setup, body []string) {
 	switch l.bits {
-	case 8: // as words of 16 bits: the even bytes, then the odd ones
+	case 8: // as lanes of 16 bits: the even bytes, then the odd ones
 		setup = []string{"VPCMPEQD V.15, V.15, V.15", "VPSRLW $8, V.15, V.15"}
 		and, or := "VPAND", "VPOR"
 		if wide {
@@ -155,7 +155,7 @@ func multiply(l lane, wide bool) (setup, body []string) {
 	if wide {
 		return nil, []string{"VPMULLQ V.1, V.0, V.0"}
 	}
-	return nil, []string{ // low times low, and above it low times high both ways
+	return nil, []string{ // low * low, and to its upper half the two products low * high
 		"VPSHUFD $177, V.1, V.2",
 		"VPMULLD V.2, V.0, V.2",
 		"VPSRLQ $32, V.2, V.3",
@@ -181,8 +181,8 @@ func avx512Body(what string, l lane) (setup, body []string) {
 	case l.float && (what == "add" || what == "mul"):
 		return plain("V" + upper + "P" + l.letter())
 	case l.float:
-		// VRANGE orders zeros by their signs, but prefers numbers to NaNs: a sum is a
-		// NaN where it has to be, and the right one.
+		// VRANGE orders zeros by their signs, but prefers numbers to NaNs. The sum of a and b is
+		// a NaN exactly if the result has to be one, and it is the right NaN.
 		control := map[string]int{"min": 4, "max": 5}[what]
 		return nil, []string{
 			fmt.Sprintf("VRANGEP%s $%d, V.1, V.0, V.2", l.letter(), control),
