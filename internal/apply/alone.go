@@ -6,8 +6,8 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// alone is element for the writer of its stripe, and elements of 8 bytes and less: the writer
-// excludes all others, so that no operation needs to be atomic.
+// alone is element for the writer of the stripe, for elements of at most 8 bytes. The writer
+// excludes all other processes, so that no operation needs to be atomic.
 func alone(p unsafe.Pointer, size int, o op.Op, t op.Type, data, old []byte) {
 	switch size {
 	case 8:

@@ -10,8 +10,8 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// Sums of doubles, as the bars of one-sided communication have them: 1, 512, 4096 and
-// 32768 in 76, 130, 560 and 38000 ns, call and flush included.
+// Sums of doubles, as in the performance targets of one-sided communication: 1, 512, 4096 and
+// 32768 elements in 76, 130, 560 and 38000 ns, including the call and the flush.
 func BenchmarkAccumulate(b *testing.B) {
 	for _, n := range []int{1, 2, 3, 4, 6, 8, 16, 512, 4096, 8192, 32768} {
 		for _, before := range []bool{false, true} {
@@ -37,7 +37,7 @@ func BenchmarkAccumulate(b *testing.B) {
 	}
 }
 
-// One element, by each way there is.
+// One element, in each way of updating it.
 func BenchmarkElement(b *testing.B) {
 	for _, fine := range []bool{false, true} {
 		for _, x := range []struct {
@@ -73,7 +73,7 @@ func BenchmarkElement(b *testing.B) {
 	}
 }
 
-// A writer looks at the counts of all processes.
+// A writer loads the counts of all processes.
 func BenchmarkProcesses(b *testing.B) {
 	for _, local := range []int{1, 2, 8, 32, 128} {
 		for _, n := range []int{1, 2, 4, 8} {
@@ -89,7 +89,7 @@ func BenchmarkProcesses(b *testing.B) {
 	}
 }
 
-// Two processes that fetch and update one element, or two goroutines of one.
+// Two processes, or two goroutines of one process, that fetch and update one element.
 func BenchmarkHot(b *testing.B) {
 	for processes := range 2 {
 		b.Run(fmt.Sprint(processes+1), func(b *testing.B) { hotElement(b, processes+1) })
@@ -110,7 +110,7 @@ func hotElement(b *testing.B, processes int) {
 	})
 }
 
-// Two processes that update elements anywhere in one region at the same time.
+// Two processes that update elements at random places of one region at the same time.
 func BenchmarkTogether(b *testing.B) {
 	for _, n := range []int{1, 2, 3, 4, 8, 64, 512, 4096} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

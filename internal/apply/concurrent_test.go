@@ -15,7 +15,8 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// together runs f as so many processes of the node at once, two goroutines each.
+// together runs f as the given number of processes of the node at the same time, two goroutines
+// each.
 func together(processes int, r Region, f func(worker int, r *Region, g *rand.Rand)) {
 	var all sync.WaitGroup
 	for w := range 2 * processes {
@@ -28,9 +29,9 @@ func together(processes int, r Region, f func(worker int, r *Region, g *rand.Ran
 	all.Wait()
 }
 
-// RC-03, RC-11, RC-14, RC-17: whatever the operation and the type, updates of the same
-// elements by several processes, of one element and of many, leave what some order
-// leaves. The operands are such that all orders leave the same.
+// RC-03, RC-11, RC-14, RC-17: for each operation and type, concurrent updates of the same
+// elements by several processes, of one element and of many, leave the result of some order. The
+// operands are chosen so that all orders have the same result.
 func TestRC11_AnyOrderOfEveryOperation(t *testing.T) {
 	const count, rounds = 300, 12
 	legal(func(o op.Op, typ op.Type) {
@@ -52,7 +53,7 @@ func TestRC11_AnyOrderOfEveryOperation(t *testing.T) {
 				}
 			}
 			copy(r.Mem, want)
-			// What each worker will do: elements from, and the operands.
+			// The first element and the operands of each update of each worker.
 			type update struct {
 				from int
 				data []byte
@@ -69,7 +70,7 @@ func TestRC11_AnyOrderOfEveryOperation(t *testing.T) {
 					if g.IntN(2) == 0 {
 						n = 2 + g.IntN(60)
 					}
-					from := g.IntN(8) // a hot spot
+					from := g.IntN(8) // many updates of the same elements
 					if g.IntN(2) == 0 {
 						from = g.IntN(count - n)
 					}
@@ -103,13 +104,13 @@ func TestRC11_AnyOrderOfEveryOperation(t *testing.T) {
 	})
 }
 
-// A family of types of one size, in which a number can be counted up.
+// Types in which a number can be counted up.
 var counters = []op.Type{op.Uint8, op.Uint16, op.Int32, op.Float32, op.Int64, op.Float64, op.Int128, op.Complex128, op.Float128, op.Complex256}
 
-// RC-03, RC-04, RC-05, RC-06, RC-14, RC-17, X-RMA-16: sums of ones are exact, by
-// whatever mix of fetch-and-op, compare-and-swap, get-accumulate and accumulate of one
-// element and of many, in elements that the processor updates and in others, in fine
-// regions and others. Of one element the values before are all different: an order.
+// RC-03, RC-04, RC-05, RC-06, RC-14, RC-17, X-RMA-16: sums of ones are exact, with any mix of
+// fetch-and-op, compare-and-swap, get-accumulate and accumulate of one element and of many, in
+// elements that the processor updates atomically and in others, in fine regions and others. The
+// previous values of one element are all different: the updates have an order.
 func TestRC17_SumsAreExact(t *testing.T) {
 	for _, typ := range counters {
 		for _, fine := range []bool{false, true} {
@@ -130,7 +131,7 @@ func sumsAreExact(t *testing.T, typ op.Type, fine bool, at int) {
 	ones := bytes.Repeat(one(typ), count)
 	var mu sync.Mutex
 	added := make([]int, count)
-	seen := map[string]int{} // values of the hot element before
+	seen := map[string]int{} // previous values of the hot element
 	together(3, r, func(w int, r *Region, g *rand.Rand) {
 		mine := make([]int, count)
 		var before [][]byte
@@ -191,7 +192,7 @@ func sumsAreExact(t *testing.T, typ op.Type, fine bool, at int) {
 			t.Fatalf("element %d is %x, want %d: %x", e, r.Mem[base+e*size:][:size], n, want)
 		}
 	}
-	for n := range added[hot] { // small types come round again
+	for n := range added[hot] { // small types wrap around
 		value := string(number(typ, n))
 		if seen[value]--; seen[value] == 0 {
 			delete(seen, value)
@@ -203,9 +204,9 @@ func sumsAreExact(t *testing.T, typ op.Type, fine bool, at int) {
 	idle(t, r.Stripes)
 }
 
-// RC-05: nothing is lost either where updates are as close to each other as can be.
-// Who is done goes on until all are, so that there always are others, within bounds
-// that keep sums exact.
+// RC-05: no update is lost when updates follow each other as closely as possible. A process that
+// is done goes on until all are, so that there always are concurrent updates, within limits that
+// keep sums exact.
 func TestRC05_HotElements(t *testing.T) {
 	rounds := 40_000
 	if sys.Race {
@@ -234,8 +235,8 @@ func TestRC05_HotElements(t *testing.T) {
 	}
 }
 
-// RC-05, RC-16: elements are replaced and read as wholes, one and many, whatever their
-// size and place.
+// RC-05, RC-16: elements are replaced and read as wholes, one and many, of any size and
+// alignment.
 func TestRC16_NothingIsTorn(t *testing.T) {
 	const count = 40
 	for _, typ := range []op.Type{op.Uint16, op.Float32, op.Pair(op.Float32, op.Int32), op.Int64, op.Complex128, op.Pair(op.Float64, op.Int32), op.Complex256} {
@@ -275,15 +276,15 @@ func TestRC16_NothingIsTorn(t *testing.T) {
 	}
 }
 
-// RC-05, RC-06, RC-11: a process that has been the only one for a while updates single
-// elements in its own way; nothing is lost when another comes in between, with one element
-// or many.
+// RC-05, RC-06, RC-11: a process that has been the only one in a stripe for a while updates
+// single elements by plain stores. No update is lost when another process enters the stripe
+// meanwhile, with one element or many.
 func TestRC11_SomebodyComesInBetween(t *testing.T) {
 	rounds, types := 100, []op.Type{op.Uint8, op.Uint16, op.Float32, op.Int64, op.Float64}
 	if sys.Race {
 		rounds, types = 30, types[2:] // the others are not direct
 	}
-	const most = 1_000_000 // so many are exact
+	const most = 1_000_000 // sums up to this number are exact
 	for _, typ := range types {
 		r, _ := regionOf(t, 256, 0, op.BestKernel(), false)
 		r.Stripes = shmfmt.HeapStripes(2)
@@ -340,7 +341,7 @@ func TestRC11_SomebodyComesInBetween(t *testing.T) {
 	}
 }
 
-// Readers get in although writers follow each other without a pause, and the other way
+// Readers enter a stripe although writers follow each other without a pause, and the other way
 // round.
 func TestNobodyStarves(t *testing.T) {
 	const size, rounds = 1 << shmfmt.StripeShift, 300
@@ -377,8 +378,9 @@ func TestNobodyStarves(t *testing.T) {
 	idle(t, r.Stripes)
 }
 
-// RC-06, RC-11: an element that begins in one stripe and ends in the next belongs to the
-// first for everybody: compare-and-swap, one element and many are atomic with each other.
+// RC-06, RC-11: for all processes, an element that begins in one stripe and ends in the next
+// belongs to the first: compare-and-swap and updates of one element and of many are atomic with
+// each other.
 func TestRC06_ElementsAcrossTheEndOfAStripe(t *testing.T) {
 	rounds := 30_000
 	if sys.Race {

@@ -8,14 +8,9 @@ import (
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// direct reports whether an element of size bytes that begins at first is updated by
-// an atomic operation of the processor. That depends on the address and the machine only,
-// so that all processes that update the element get the same result.
-//
-// The race detector does not see assembly, and would count an update of the word around a
-// small element as an update of its neighbours. Therefore only elements of 4 and 8 bytes are
-// direct under the race detector. The others use the writer's lock, which also excludes
-// processes that are built without the detector, unless these are Fine.
+// direct reports whether an element of size bytes at address first is updated by an atomic
+// operation of the processor. The result depends only on the address and the machine, so that it
+// is the same in all processes that update the element.
 func direct(first *byte, size int) bool {
 	if uintptr(unsafe.Pointer(first))&uintptr(size-1) != 0 {
 		return false
@@ -63,7 +58,7 @@ func element(p unsafe.Pointer, size int, o op.Op, t op.Type, data, old []byte) {
 	}
 }
 
-// value is what data begins with; NoOp has none.
+// value returns the first element of data, 0 for NoOp, which has no data.
 func value[T any](o op.Op, data []byte) (v T) {
 	if o != op.NoOp {
 		v = *(*T)(unsafe.Pointer(&data[:unsafe.Sizeof(v)][0]))
@@ -71,7 +66,7 @@ func value[T any](o op.Op, data []byte) (v T) {
 	return v
 }
 
-// store puts v where b begins.
+// store stores v at the start of b.
 func store[T any](b []byte, v T) { *(*T)(unsafe.Pointer(&b[:unsafe.Sizeof(v)][0])) = v }
 
 // update8 updates an aligned word, by one instruction if the processor has one, and returns the

@@ -12,13 +12,13 @@ import (
 // each other, but not to calls that take stripes: a process to which a stripe is biased updates
 // single elements by plain stores. Elements that are not direct are updated as usual.
 
-// Intrinsic reports whether elements of size bytes that lie at a multiple of it are updated
-// by an atomic operation of the processor.
+// Intrinsic reports whether elements of size bytes, at multiples of size, are updated by an
+// atomic operation of the processor.
 func Intrinsic(size int) bool {
 	return size == 8 || size == 4 || !sys.Race && (size == 1 || size == 2 || size == 16 && hasSwap16())
 }
 
-// Few is up to how many contiguous elements Accumulate updates one by one.
+// Few returns the number of contiguous elements up to which Accumulate updates them one by one.
 func (r *Region) Few() int { return r.few() }
 
 // AccumulateIntrinsic is Accumulate, element by element.

@@ -15,9 +15,9 @@ import (
 	"github.com/halo-mpi/halo/internal/sys"
 )
 
-// F2, F3: processes are killed at any moment of their updates. Those that live on go
-// on with theirs, once the death is known; of the update that was under way each
-// element is done or not.
+// F2, F3: processes are killed at any moment of their updates. The survivors go on with their
+// updates once the death is known. Of the interrupted update, each element is either updated or
+// not.
 func TestF3_KilledAnywhere(t *testing.T) {
 	const survivors = 2
 	left := 0 // deaths within a stripe
@@ -59,7 +59,7 @@ func TestF3_KilledAnywhere(t *testing.T) {
 			}
 			until(t, "the others go on", func() bool {
 				for i, r := range running {
-					if m.each[r.me].done.Load() < before[i]+30 { // all stripes, some times
+					if m.each[r.me].done.Load() < before[i]+30 { // enough to reach all stripes
 						return false
 					}
 				}
@@ -80,7 +80,7 @@ func TestF3_KilledAnywhere(t *testing.T) {
 			}
 			m.replay(r, changes)
 		}
-		m.region.Accumulate(0, op.NoOp, x.typ, nil, make([]byte, len(m.region.Mem))) // and we go on, too
+		m.region.Accumulate(0, op.NoOp, x.typ, nil, make([]byte, len(m.region.Mem))) // this process goes on, too
 		size := x.typ.Size()
 		for e, n := range counted(changes) {
 			got, ok := m.region.Mem[e*size:][:size], false
@@ -104,13 +104,13 @@ const (
 	asReader = 1 + iota
 	asWriter
 	halfWritten
-	awaitingReaders // it has the stripe already
+	awaitingReaders // as a writer that already has the stripe
 	awaitingWriter  // as a reader
 	awaitingTurn    // as a writer
 	points
 )
 
-// dieIn is the stripe that it happens in.
+// dieIn is the stripe in which the process dies.
 const dieIn = 1
 
 func kill() {
@@ -139,8 +139,8 @@ func (m *memory) die(s setting) {
 	kill()
 }
 
-// F3: a process that dies at any point within a stripe keeps nobody out: others ask
-// whether it is dead, take it out and go on, whatever they want there.
+// F3: a process that dies at any point in a stripe does not block the others. They find out that
+// it is dead, remove its claim and go on, with any operation.
 func TestF3_KilledAtPoints(t *testing.T) {
 	for point := asReader; point < points; point++ {
 		for wish := range 4 {
@@ -167,7 +167,7 @@ func TestF3_KilledAtPoints(t *testing.T) {
 				}
 				asked := 0
 				r.Yield = func() {
-					if asked++; asked == 40 { // only now the death is known
+					if asked++; asked == 40 { // the death becomes known only now
 						m.each[1].dead.Store(1)
 					}
 					sys.Yield()

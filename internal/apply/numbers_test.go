@@ -9,7 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// one is the number 1 of a simple type; of complex ones, 1 + 0i.
+// one returns the number 1 of a simple type; of complex types, 1 + 0i.
 func one(t op.Type) []byte {
 	b := make([]byte, t.Size())
 	switch t {
@@ -30,7 +30,7 @@ func one(t op.Type) []byte {
 	return b
 }
 
-// signByte is where the sign of a real type stands, as its highest bit; 0 for others.
+// signByte returns the byte of a real type whose highest bit is the sign; 0 for other types.
 func signByte(t op.Type) int {
 	switch t {
 	case op.Float16, op.Complex32:
@@ -55,7 +55,7 @@ func isComplex(t op.Type) bool {
 	return false
 }
 
-// unsigned takes the sign from zeros in complex numbers, and returns e: that of a
+// unsigned removes the sign of zeros in complex numbers, and returns e: the sign of a zero in a
 // product depends on the order.
 func unsigned(t op.Type, e []byte) []byte {
 	if isComplex(t) {
@@ -74,7 +74,7 @@ func unsigned(t op.Type, e []byte) []byte {
 	return e
 }
 
-// number is a small integer, as an element of t.
+// number returns a small integer, as an element of t.
 func number(t op.Type, n int) []byte {
 	b := make([]byte, t.Size())
 	for bit := bits.Len(uint(n)) - 1; bit >= 0; bit-- {
@@ -86,9 +86,9 @@ func number(t op.Type, n int) []byte {
 	return b
 }
 
-// operand is an element with which the operation gives the same whatever the order,
-// rounding and all: any bits for integers, small numbers for sums of reals, units for
-// their products.
+// operand returns an element such that the result of the operation on several of them does not
+// depend on the order, even by rounding: random bits for integers, small numbers for sums of
+// reals, units for products of reals.
 func operand(g *rand.Rand, o op.Op, t op.Type) []byte {
 	b := make([]byte, t.Size())
 	if value, index := t.Parts(); index != 0 {
@@ -103,7 +103,7 @@ func operand(g *rand.Rand, o op.Op, t op.Type) []byte {
 		fill(g, b, len(b))
 	case o == op.Prod:
 		copy(b, one(t))
-		if isComplex(t) && g.IntN(2) == 0 { // i
+		if isComplex(t) && g.IntN(2) == 0 { // the imaginary unit
 			copy(b[len(b)/2:], b[:len(b)/2])
 			clear(b[:len(b)/2])
 			at += len(b) / 2

@@ -7,8 +7,8 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// Long accumulates are done in pieces, from the beginning or from the end: either way each
-// element is in one piece, whose elements all begin in one stripe, and no piece is long.
+// Long accumulates are done in pieces, from the beginning or from the end. Each element is in
+// one piece, all elements of a piece begin in one stripe, and no piece is longer than its limit.
 func TestPiecesOfLongAccumulates(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {

@@ -28,38 +28,38 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	// most is how many processes share memory in these tests, most of which die.
+	// most is the number of processes that can share memory in these tests. Most of them die.
 	most = 24
-	// patience is how long something that must happen may take.
+	// testTimeout is how long a test waits for an event that must happen.
 	testTimeout = 30 * time.Second
-	// hotOlds is how many values of the hot element a process notes.
+	// hotOlds is how many previous values of the hot element a process records.
 	hotOlds = 4096
-	// hot is an element that many update.
+	// hot is an element that many updates change.
 	hot = 5
 )
 
-// shared is the memory of the processes, without the stripes and the region that follow.
+// shared is the memory of the processes; the stripes and the region follow it.
 type shared struct {
-	ready atomic.Uint32 // how many are about to begin
-	begin atomic.Uint32 // they may
+	ready atomic.Uint32 // the number of processes that are ready to begin
+	begin atomic.Uint32 // set when they may begin
 	stop  atomic.Uint32
 	_     [52]byte
 	each  [most]struct {
-		dead    atomic.Uint32 // set by the parent, when it has seen the end
+		dead    atomic.Uint32 // set by the parent after it has seen the process end
 		_       uint32
-		started atomic.Uint64 // updates begun
-		done    atomic.Uint64 // updates ended
+		started atomic.Uint64 // the number of updates begun
+		done    atomic.Uint64 // the number of updates ended
 		_       [40]byte
 	}
 	olds [most][hotOlds]uint64
 }
 
-// setting is what a process is told in its environment.
+// setting holds the parameters of a process, which it gets in its environment.
 type setting struct {
 	me, at, count int
 	typ           op.Type
 	fine          bool
-	updates       int // 0: until told to stop
+	updates       int // the number of updates; 0: until stop is set
 	point         int // where to die, if not 0
 }
 
@@ -67,7 +67,7 @@ func (s setting) String() string {
 	return fmt.Sprint(s.me, s.at, s.count, uint16(s.typ), s.fine, s.updates, s.point)
 }
 
-// memory is what processes of these tests share.
+// memory is the memory that processes of these tests share.
 type memory struct {
 	*shared
 	all    []byte
@@ -95,7 +95,7 @@ func attach(f *os.File, s setting) (*memory, error) {
 	return m, nil
 }
 
-// newMemory makes it, for the parent, which is process 0.
+// newMemory makes the memory for the parent, which is process 0.
 func newMemory(t *testing.T, s setting) *memory {
 	t.Helper()
 	f, err := sys.Memfd("halo-apply-test", sizeOf(s))
@@ -110,7 +110,7 @@ func newMemory(t *testing.T, s setting) *memory {
 	return m
 }
 
-// command is that of a process.
+// command returns the command that starts a process.
 func (m *memory) command(s setting) *exec.Cmd {
 	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), "HALO_APPLY_PROCESS="+s.String(), "GOMAXPROCS=2")
@@ -120,10 +120,10 @@ func (m *memory) command(s setting) *exec.Cmd {
 	return c
 }
 
-// start begins a process.
+// start starts a process.
 func (m *memory) start(t *testing.T, s setting) *exec.Cmd {
 	t.Helper()
-	runtime.LockOSThread() // of whose death Pdeathsig tells; the test ends with it
+	runtime.LockOSThread() // Pdeathsig acts at the end of this thread, which lasts as long as the test
 	c := m.command(s)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func (m *memory) start(t *testing.T, s setting) *exec.Cmd {
 	return c
 }
 
-// until waits for something that other processes bring about.
+// until waits for an event that other processes cause.
 func until(t *testing.T, what string, happened func() bool) {
 	t.Helper()
 	for end := time.Now().Add(testTimeout); !happened(); time.Sleep(100 * time.Microsecond) {
@@ -147,7 +147,8 @@ func until(t *testing.T, what string, happened func() bool) {
 	}
 }
 
-// update is the i-th of a process: n elements from one on, in some way.
+// update returns the i-th update of a process: n elements from one on, and the way to update
+// them.
 func update(s setting, i uint64) (from, n, how int) {
 	g := rand.New(rand.NewPCG(uint64(s.me), i))
 	switch g.IntN(4) {
@@ -164,7 +165,7 @@ func update(s setting, i uint64) (from, n, how int) {
 	return from, n, g.IntN(4)
 }
 
-// process is what a process of the tests does: updates by ones.
+// process is the main function of a process of the tests: it makes updates by ones.
 func process(text string) {
 	var s setting
 	var typ uint16
@@ -219,8 +220,8 @@ func process(text string) {
 	}
 }
 
-// replay counts the updates of a process that have ended, by element: changes from
-// one element to the next, which counted turns into counts.
+// replay counts the completed updates of a process, by element. changes has the differences
+// between consecutive elements; counted turns them into counts.
 func (m *memory) replay(s setting, changes []int) {
 	for i := range m.each[s.me].done.Load() {
 		from, n, _ := update(s, i)
@@ -236,10 +237,11 @@ func counted(changes []int) []int {
 	return changes[:len(changes)-1]
 }
 
-// RC-03, RC-04, RC-11, RC-17, X-RMA-16: the same among processes that share memory.
+// RC-03, RC-04, RC-11, RC-17, X-RMA-16: sums of ones are exact among processes that share
+// memory.
 func TestRC11_Processes(t *testing.T) {
 	updates := 800
-	if sys.Race { // which does not see what other processes do
+	if sys.Race { // the detector does not see what other processes do
 		updates = 100
 	}
 	for _, typ := range counters {

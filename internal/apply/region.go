@@ -19,24 +19,24 @@ type Region struct {
 	Mem     []byte
 	Stripes *shmfmt.Stripes
 	Me      int       // the local index of this process
-	Base    int64     // where Mem begins in what is divided into stripes; see shmfmt.StripeBase
-	Kernel  op.Kernel // how long accumulates are done
-	// Fine requires that elements are updated one by one by atomic operations of the
-	// processor, without locks and vectors, as far as the processor has such operations.
-	// It must be the same for all that share the Stripes.
+	Base    int64     // offset of Mem in the memory that stripes divide; see shmfmt.StripeBase
+	Kernel  op.Kernel // carries out long accumulates
+	// Fine requires that elements are updated one by one by atomic operations of the processor,
+	// without locks and vectors, as far as the processor has such operations. It must be the
+	// same in all processes that share the Stripes.
 	Fine bool
-	// Yield gives the core to another process of the node; nil is the Go scheduler's.
+	// Yield yields the core to another process of the node; nil stands for runtime.Gosched.
 	Yield func()
-	// Dead reports whether a local process is known to have failed. A process that waits for
-	// a stripe calls it, and removes the claim of a failed one. It is called with the locks
-	// that the caller of the operation holds, and must take none of them; nil: no process
-	// ever fails.
+	// Dead reports whether a local process is known to have failed. A process that waits for a
+	// stripe calls it, and removes the claim of a failed process. The caller of the operation
+	// may hold locks, and Dead must take none of them. If Dead is nil, no process ever fails.
 	Dead func(process int) bool
 }
 
-// few is up to how many elements are updated one by one. The lock of a writer costs no more
-// than that of a reader, and vector kernels cost less than atomic operations. But a writer
-// loads the counts of all processes, 16 of them in the time of an atomic operation.
+// few returns the number of elements up to which they are updated one by one. The lock of a
+// writer costs no more than that of a reader, and vector kernels cost less than atomic
+// operations. But a writer loads the counts of all processes, 16 of them in the time of an
+// atomic operation.
 func (r *Region) few() int { return 1 + r.Stripes.Local()/16 }
 
 // Put copies data into the region at off. It costs a copy.
@@ -53,9 +53,8 @@ func (r *Region) Get(off int64, dst []byte) {
 // previous values in old, unless old is nil. For NoOp data may be nil, and the length is that of
 // old. Both are whole elements; they do not overlap.
 //
-// It costs, for each piece of memory with one stripe, 32 KiB, an atomic operation and a
-// load for each local process, some 15 ns, and a vector kernel; a copy more for old.
-// One element is FetchOp.
+// It costs, for each stripe (32 KiB), an atomic operation and a load for each local process,
+// some 15 ns, and a vector kernel; and one more copy for old. One element is FetchOp.
 func (r *Region) Accumulate(off int64, o op.Op, t op.Type, data, old []byte) {
 	size, n := t.Size(), len(data)
 	if o == op.NoOp {
@@ -91,8 +90,9 @@ func (r *Region) Accumulate(off int64, o op.Op, t op.Type, data, old []byte) {
 
 // FetchOp is Accumulate of one element; value may be nil for NoOp, and old for others.
 //
-// It costs one atomic operation if this process alone uses the stripe, otherwise three, of which
-// two are on a line of this process, and a load; and 4 ns. A Fine region costs one.
+// It costs 4 ns and one atomic operation if this process alone uses the stripe; otherwise 4 ns,
+// a load and three atomic operations, two of them on a cache line of this process. In a Fine
+// region it costs one atomic operation.
 func (r *Region) FetchOp(off int64, o op.Op, t op.Type, value, old []byte) {
 	size := t.Size()
 	mem := r.Mem[off : off+int64(size)]
@@ -149,12 +149,14 @@ func (r *Region) CompareSwap(off int64, size int, value, compare, old []byte) {
 	}
 }
 
-// piece is how many bytes are processed at a time by operations that pass over them twice, or from
-// the end, so that they are in the first-level cache at the second pass.
+// piece is the number of bytes that an operation processes at a time if it passes over them
+// twice, or goes from the end to the start, so that they are in the first-level cache at the
+// second pass.
 const piece = 12 << 10
 
 // bulk updates elements under the writer's lock of their stripes, one stripe after the other.
-// Without vector kernels it releases the stripe after each piece, since others would wait long.
+// Without vector kernels it releases the stripe after each piece, since other processes would
+// wait long.
 func (r *Region) bulk(mem []byte, off int64, size int, o op.Op, t op.Type, data, old []byte) {
 	slow, down := false, false
 	if len(mem) > piece {
@@ -202,22 +204,22 @@ func (r *Region) bulk(mem []byte, off int64, size int, o op.Op, t op.Type, data,
 	}
 }
 
-// head is how many bytes of the n at off are of elements that begin in the stripe of
-// the first.
+// head returns how many of the n bytes at off belong to elements that begin in the same stripe
+// as the first element.
 func head(off int64, n, size int) int {
 	room := int(shmfmt.StripeEnd(off) - off)
 	return min(n, (room+size-1)&^(size-1)) // sizes are powers of two
 }
 
-// tail is where the last piece of the elements between from and to begins that all begin in
-// the stripe of the last; from and to are counted from off.
+// tail returns where the last piece of the elements between from and to begins. All elements of
+// the piece begin in the stripe of the last one. from and to are relative to off.
 func tail(off int64, from, to, size int) int {
 	last := off + int64(to-size)
-	before := int(last - (shmfmt.StripeEnd(last) - 1<<shmfmt.StripeShift)) // bytes of the stripe
+	before := int(last - (shmfmt.StripeEnd(last) - 1<<shmfmt.StripeShift)) // bytes of the stripe before it
 	return max(from, to-size-before&^(size-1), to-piece)
 }
 
-// after is what follows n bytes, nil after nil.
+// after returns b without its first n bytes, nil for nil.
 func after(b []byte, n int) []byte {
 	if b == nil {
 		return nil

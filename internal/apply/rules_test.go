@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// fill makes elements of any bits, often small, so that results are often equal.
+// fill makes elements of random bits, often small, so that results are often equal.
 func fill(g *rand.Rand, b []byte, size int) {
 	for at := 0; at+size <= len(b); at += size {
 		e := b[at : at+size]
@@ -29,11 +29,12 @@ func fill(g *rand.Rand, b []byte, size int) {
 	}
 }
 
-// locals is how many processes share the stripes: so many that five elements are few.
+// locals is the number of processes that share the stripes, large enough that Region.few is
+// five.
 const locals = 64
 
-// regionOf is a region of size bytes, the first of which is at bytes beyond a multiple
-// of 64, between others that nobody may touch.
+// regionOf returns a region of size bytes, the first of which is at bytes after a multiple of
+// 64. The bytes before and after the region must not change.
 func regionOf(t testing.TB, size, at int, k op.Kernel, fine bool) (r Region, whole []byte) {
 	t.Helper()
 	stripes := shmfmt.HeapStripes(locals)
@@ -54,7 +55,7 @@ func legal(f func(o op.Op, t op.Type)) {
 	}
 }
 
-// idle fails the test if anybody is left in a stripe.
+// idle fails the test if any process is left in a stripe.
 func idle(t testing.TB, s *shmfmt.Stripes) {
 	t.Helper()
 	for i := range shmfmt.StripeCount {
@@ -64,10 +65,10 @@ func idle(t testing.TB, s *shmfmt.Stripes) {
 	}
 }
 
-// RC-03, RC-04, RC-05, RC-16, X-RMA-09, X-RMA-11, X-RMA-16: every operation on every
-// type does to each element what op.Apply does, and tells what was before: one element
-// or many, aligned or not, across the ends of stripes, with and without the values
-// before, by every kernel, fine or not; and nothing around is touched.
+// RC-03, RC-04, RC-05, RC-16, X-RMA-09, X-RMA-11, X-RMA-16: every operation on every type
+// changes each element as op.Apply does, and returns the previous values: one element or many,
+// aligned or not, across the ends of stripes, with and without old, by every kernel, fine or
+// not. No other bytes change.
 func TestRC03_EveryOperationEqualsOracle(t *testing.T) {
 	for _, k := range op.Kernels() {
 		for _, fine := range []bool{false, true} {
@@ -94,7 +95,7 @@ func equalsOracle(t *testing.T, g *rand.Rand, r Region, whole []byte, o op.Op, t
 	t.Helper()
 	size := typ.Size()
 	off := g.IntN(len(r.Mem)-count*size) / size * size
-	if g.IntN(2) == 0 && count > 0 { // across the end of a stripe
+	if g.IntN(2) == 0 && count > 0 { // elements across the end of a stripe
 		off = 1<<shmfmt.StripeShift - g.IntN(count)*size
 	}
 	fill(g, r.Mem[off:off+count*size], size)
@@ -120,7 +121,7 @@ func equalsOracle(t *testing.T, g *rand.Rand, r Region, whole []byte, o op.Op, t
 	if old != nil && !bytes.Equal(old, before) {
 		t.Fatalf("%v of %d %v at %d, %d bytes off alignment: before was %x, want %x", o, count, typ, off, at, old, before)
 	}
-	if count > 0 { // again, the last one alone
+	if count > 0 { // again, with the last element alone
 		last := off + (count-1)*size
 		copy(before, r.Mem[last:last+size])
 		e := want[start+(count-1)*size:][:size]
@@ -137,8 +138,8 @@ func equalsOracle(t *testing.T, g *rand.Rand, r Region, whole []byte, o op.Op, t
 	idle(t, r.Stripes)
 }
 
-// RC-06, X-RMA-11: compare-and-swap stores if all bits are equal, and tells what was
-// there.
+// RC-06, X-RMA-11: compare-and-swap stores if all bits are equal, and returns the previous
+// value.
 func TestRC06_CompareSwapEqualsOracle(t *testing.T) {
 	g := rand.New(rand.NewPCG(7, 8))
 	for _, fine := range []bool{false, true} {
@@ -175,7 +176,8 @@ func TestRC06_CompareSwapEqualsOracle(t *testing.T) {
 	}
 }
 
-// Put and Get copy; what lies outside panics and changes nothing, whoever calls.
+// Put and Get copy. An access outside of the region panics and changes nothing, in any
+// operation.
 func TestOutsidePanicsAndChangesNothing(t *testing.T) {
 	r, whole := regionOf(t, 128, 0, op.BestKernel(), false)
 	data := []byte("0123456789abcdef")

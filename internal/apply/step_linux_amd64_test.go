@@ -15,16 +15,17 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// stepped is the point that means: none, but let the parent look after each instruction.
+// stepped is the value of setting.point for a process that does not die: the parent executes it
+// instruction by instruction.
 const stepped = -1
 
-// beforeStepped is what stands in the region.
+// beforeStepped returns the contents of the region before the update.
 func beforeStepped(s setting) []byte { return pattern(s, 3) }
 
-// F2, F3: a process may be killed after any instruction of an accumulate: each of its
-// elements of up to 16 bytes is done or not. The elements are aligned, or as little as
-// their type may be in C; many, or few. (On arm64 the
-// exclusive loads and stores of atomic operations do not work step by step.)
+// F2, F3: a process may be killed after any instruction of an accumulate: each of its elements
+// of up to 16 bytes is updated or not. The elements have their size as alignment, or only the
+// alignment of their type in C; there are many, or few. (On arm64 the exclusive loads and stores
+// of atomic operations do not work step by step.)
 func TestF2_KilledAfterAnyInstruction(t *testing.T) {
 	for _, x := range []struct {
 		o     op.Op
@@ -62,11 +63,11 @@ func TestF2_KilledAfterAnyInstruction(t *testing.T) {
 	}
 }
 
-// watch lets a process do its update instruction by instruction, and looks at the elements
-// after each. It reports whether it has seen some done and others not, and the process in
-// a stripe.
+// watch executes the update of a process instruction by instruction, and examines the elements
+// after each instruction. inBetween tells whether at some point only some elements were updated,
+// and inside whether the process was in the stripe.
 func (m *memory) watch(t *testing.T, s setting, before, after []byte) (inBetween, inside bool) {
-	runtime.LockOSThread() // who traces is a thread; it ends with the test
+	runtime.LockOSThread() // the tracer is this thread, which ends with the test
 	c := m.command(s)
 	c.Env = append(c.Env, "GODEBUG=asyncpreemptoff=1", "GOGC=off")
 	c.SysProcAttr.Ptrace = true
@@ -80,7 +81,7 @@ func (m *memory) watch(t *testing.T, s setting, before, after []byte) (inBetween
 		c.Process.Kill()
 		c.Wait()
 	}()
-	// resume lets it run until it stops for a signal.
+	// resume lets the process run until it stops for a signal.
 	resume := func(request func() error) syscall.Signal {
 		if request != nil {
 			if err := request(); err != nil {
@@ -100,7 +101,7 @@ func (m *memory) watch(t *testing.T, s setting, before, after []byte) (inBetween
 		}
 	}
 	mine := &m.each[s.me]
-	signal := resume(nil) // it has begun
+	signal := resume(nil) // the process has begun
 	for mine.started.Load() == 0 {
 		if signal == syscall.SIGTRAP {
 			signal = 0

@@ -9,15 +9,15 @@ import (
 
 func init() {
 	if os.Getenv("HALO_APPLY_PROCESS") != "" {
-		runtime.LockOSThread() // to the thread that is traced
+		runtime.LockOSThread() // stay on the thread that is traced
 	}
 }
 
-// operandStepped is what is combined with what stands in the region (beforeStepped).
+// operandStepped returns the operand of the update; the other operand is beforeStepped.
 func operandStepped(s setting) []byte { return pattern(s, 250) }
 
-// pattern is elements that differ in every part, if they are integers, and are numbers
-// else.
+// pattern returns elements. Integers differ in all bytes; reals and complex numbers are valid
+// numbers.
 func pattern(s setting, seed int) []byte {
 	b := make([]byte, s.count*s.typ.Size())
 	value, _ := s.typ.Parts()
@@ -42,8 +42,8 @@ func pattern(s setting, seed int) []byte {
 	return b
 }
 
-// step makes one accumulate, with the parent looking. The stack has grown before, so that
-// only that is looked at.
+// step makes one accumulate while the parent examines each instruction. The stack grows before,
+// so that the parent sees only instructions of the accumulate.
 func (m *memory) step(s setting) {
 	data, o := operandStepped(s), op.Op(s.updates)
 	m.each[s.me].started.Store(uint64(deep()))
@@ -53,7 +53,7 @@ func (m *memory) step(s setting) {
 	select {}
 }
 
-// deep needs more stack than what follows. It is 1.
+// deep uses more stack than the accumulate, so that the stack grows. It returns 1.
 //
 //go:noinline
 func deep() int {

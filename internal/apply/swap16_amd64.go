@@ -4,5 +4,5 @@ package apply
 
 import "github.com/halo-mpi/halo/internal/sys"
 
-// hasSwap16 reports whether there is swap16: not on the first processors of 64 bits.
+// hasSwap16 reports whether swap16 works: the first 64-bit processors lack the instruction.
 func hasSwap16() bool { return sys.HasCX16() }

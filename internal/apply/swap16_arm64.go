@@ -2,5 +2,5 @@
 
 package apply
 
-// hasSwap16 reports whether there is swap16: on all of the architecture.
+// hasSwap16 reports whether swap16 works: it does on all processors of the architecture.
 func hasSwap16() bool { return true }

@@ -4,8 +4,8 @@
 
 // func swap16(p unsafe.Pointer, oldLo, oldHi, newLo, newHi uint64) (lo, hi uint64)
 //
-// What LDAXP loads is one value only if a store to the same place succeeds after it:
-// so there always is one.
+// The two halves that LDAXP loads are one value only if a store to the same address succeeds
+// after it. Therefore there is a store in any case.
 TEXT ·swap16(SB), NOSPLIT, $0-56
 	MOVD p+0(FP), R0
 	MOVD oldLo+8(FP), R1

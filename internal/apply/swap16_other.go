@@ -4,7 +4,7 @@ package apply
 
 import "unsafe"
 
-// hasSwap16 reports whether there is swap16.
+// hasSwap16 reports whether swap16 works.
 func hasSwap16() bool { return false }
 
 func swap16(unsafe.Pointer, uint64, uint64, uint64, uint64) (lo, hi uint64) {

@@ -7,15 +7,14 @@ import (
 )
 
 const (
-	// looks is how many times a waiter for a stripe loads it before it yields: a writer
+	// looks is how many times a waiter for a stripe loads its state before it yields: a writer
 	// takes less than a microsecond, if it has a core.
 	looks = 32
-	// askEvery is how many yields there are before the waiter checks whether the holder of
-	// the stripe has failed.
+	// askEvery is the number of yields after which the waiter checks whether the holder of the
+	// stripe has failed.
 	askEvery = 16
-	// tries is how many times a reader backs off for a writer. Then it takes the stripe as
-	// a writer itself: writers in close succession can starve a reader, but not another
-	// writer.
+	// tries is how many times a reader backs off for a writer. Then the reader takes the stripe
+	// as a writer: writers in close succession can starve a reader, but not another writer.
 	tries = 3
 )
 

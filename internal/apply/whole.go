@@ -7,11 +7,11 @@ import (
 	"github.com/halo-mpi/halo/internal/planted"
 )
 
-// A process may be killed between any two instructions, and must not leave half of an element
-// of up to 16 bytes (promise F2). Go stores each number by one instruction, and copies split
-// only between numbers. But an element that is composed of several numbers may be stored number
-// by number, or be split by a copy, since its alignment is less than its size. Such elements are
-// computed in a buffer, and then stored by one instruction.
+// A process may be killed between any two instructions, and must not leave half of an element of
+// up to 16 bytes (promise F2). Go stores each number by one instruction, and copies split only
+// between numbers. But an element that is composed of several numbers may be stored number by
+// number, or be split by a copy, since its alignment is less than its size. Therefore such
+// elements are computed in a buffer, and then stored by one instruction each.
 
 // composed reports whether elements consist of several numbers, and are narrow enough that a kill
 // must not leave half of one.
@@ -24,13 +24,13 @@ func composed(t op.Type, size int) bool {
 	return value != 0 && size <= 16
 }
 
-// combine is the operation on composed elements.
+// combine carries out an operation on composed elements.
 func (r *Region) combine(o op.Op, t op.Type, size int, mem, data []byte) {
 	if o == op.Replace {
 		storeWhole(mem, data, size)
 		return
 	}
-	var beside [1 << 10]byte // stays in the nearest cache
+	var beside [1 << 10]byte // stays in the first-level cache
 	for len(mem) > 0 {
 		n := min(len(mem), len(beside))
 		r.Kernel.Apply(o, t, beside[:n], mem[:n], data[:n])
@@ -39,8 +39,7 @@ func (r *Region) combine(o op.Op, t op.Type, size int, mem, data []byte) {
 	}
 }
 
-// storeWhole copies elements of 4, 8 or 16 bytes, each by one instruction; others by as
-// many as it takes.
+// storeWhole copies elements of 4, 8 or 16 bytes by one instruction each, and others by several.
 func storeWhole(dst, src []byte, size int) {
 	p, q := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[:len(dst)][0])
 	if planted.HalvesStored && size == 16 {
