@@ -11,14 +11,14 @@ import (
 	"github.com/halo-mpi/halo/internal/mem"
 )
 
-// What members tell in checking mode, for tests that tell it by hand.
+// The lengths of the messages of an agreement, for tests that send them themselves.
 const (
 	RecordSize  = recordSize
 	FindingSize = findingSize
 )
 
-// S6: whatever a member tells, the others come to a finding or to none, and what they
-// find has a class and can be shown.
+// S6: whatever record a member sends, the others make a finding or none. A finding has a class
+// of the standard and a printable text.
 func TestS6_RecordsOfAnything(t *testing.T) {
 	set := dtype.Predefined()
 	double, pair := set.Type(dtype.Double), set.Type(dtype.DoubleInt)
@@ -33,7 +33,7 @@ func TestS6_RecordsOfAnything(t *testing.T) {
 		typ := []*dtype.Type{nil, double, pair, empty}[g.IntN(4)]
 		s := &schedule{c: comm.New(nil, 2, 0, []int32{0, 1}), kind: Kind(g.IntN(Kinds)), agreement: &agreement{types: [2]*dtype.Type{typ, typ}}}
 		if s.kind == Alltoallw {
-			continue // its layouts are no slices
+			continue // its layouts are not slices
 		}
 		s.Root, s.Width, s.Send.width, s.Recv.width, s.unit = g.IntN(2), 8, 8, 8, 16
 		s.Send.Mem, s.Recv.Mem = mem.Of(make([]byte, 32)), mem.Of(make([]byte, 32))
@@ -42,7 +42,7 @@ func TestS6_RecordsOfAnything(t *testing.T) {
 		heard := make([]byte, 2*recordSize)
 		put(heard, s.record(0))
 		put(heard[recordSize:], s.record(0))
-		for range g.IntN(6) { // somewhere, and most of all in what is compared
+		for range g.IntN(6) { // change random bytes, most of them in the fields that are compared
 			heard[recordSize+[2]int{g.IntN(recordSize), g.IntN(48)}[g.IntN(2)]] = byte(g.Uint32())
 		}
 		s.agreement.heard = heard

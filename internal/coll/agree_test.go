@@ -16,8 +16,8 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// Random programs of collectives, on one host and several, are right in checking mode,
-// too: nothing is found, and they go on as ever.
+// Random programs of collectives, on one host and several, also run correctly in checking mode:
+// the members find no error.
 func TestRandomHistoriesInCheckingMode(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	steps := 40
@@ -40,8 +40,8 @@ func TestRandomHistoriesInCheckingMode(t *testing.T) {
 	}
 }
 
-// S6: a member that tells nonsense makes the collective fail at the others, with a
-// class and a text that can be shown, and nothing worse.
+// S6: if a member sends random records, the collective fails at the others with a class of the
+// standard and a printable text, and nothing else fails.
 func TestS6_MembersThatTellNonsense(t *testing.T) {
 	t.Setenv("HALO_CHECK", "1")
 	for _, fabric := range []string{"inproc", "shm", "tcp"} {
@@ -69,7 +69,7 @@ func TestS6_MembersThatTellNonsense(t *testing.T) {
 					for i := range b {
 						b[i] = byte(g.Uint32() | 1)
 					}
-					r := w.P2P.Isend(&p2p.Envelope{Comm: c, Ctx: c.Ctx + 1, Tag: turn + 1}, mem.Of(b)) // tags count from 1
+					r := w.P2P.Isend(&p2p.Envelope{Comm: c, Ctx: c.Ctx + 1, Tag: turn + 1}, mem.Of(b)) // the first tag is 1
 					w.P2P.Wait(r)
 					w.P2P.Free(r)
 					in := make([]byte, n)

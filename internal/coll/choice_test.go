@@ -9,7 +9,7 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// What a tunable shows can be given to it, and gives the same.
+// FromEnv accepts the value that a tunable shows, and the tunable then has the same value.
 func TestTunablesReadWhatTheyShow(t *testing.T) {
 	env, defaults := map[string]string{}, coll.Defaults()
 	for _, tu := range coll.Tunables() {
@@ -26,7 +26,7 @@ func TestTunablesReadWhatTheyShow(t *testing.T) {
 	}
 }
 
-// A bad value is an error that names the variable, the value and what is wrong.
+// A bad value is an error that names the variable, the value and the mistake.
 func TestBadTunables(t *testing.T) {
 	for _, x := range []struct{ env, value, want string }{
 		{"HALO_COLL_SLOT", "no", `"no" is none of auto, cells, counter, none`},
@@ -52,7 +52,7 @@ func TestBadTunables(t *testing.T) {
 	}
 }
 
-// The choice depends on where the members are: whatever has leaders goes through them
+// The choice depends on where the members are: kinds that have an algorithm with leaders use it
 // on several nodes, and only there.
 func TestLeadersAreForSeveralNodes(t *testing.T) {
 	const short = 8
@@ -75,8 +75,7 @@ func TestLeadersAreForSeveralNodes(t *testing.T) {
 	}
 }
 
-// Every kind has an algorithm at every size and number of ranks, and at least
-// two are in use where sizes or ranks call for it.
+// Every kind has rules, which are all of this kind, and the last rule has no limits.
 func TestTableIsComplete(t *testing.T) {
 	c := coll.Defaults()
 	for k := range coll.Kinds {

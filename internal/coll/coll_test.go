@@ -12,7 +12,7 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// run runs fn as n ranks over a fabric, with collectives carried out as c says, if this run of the
+// run runs fn as n ranks over a fabric, with the choice c for collectives, if this run of the
 // tests covers that fabric.
 func run(t *testing.T, fabric string, n int, c coll.Choice, fn func(w *world.World) error) {
 	t.Helper()
@@ -28,7 +28,7 @@ func run(t *testing.T, fabric string, n int, c coll.Choice, fn func(w *world.Wor
 	}
 }
 
-// auto is the table's choice; through a slot of the given form, or with
+// auto returns the default choice; slots returns one with a slot of the given form, or with
 // messages only.
 func auto() coll.Choice { return coll.Defaults() }
 
@@ -42,10 +42,10 @@ func slots(f coll.SlotForm) coll.Choice {
 type form struct {
 	name  string
 	c     coll.Choice
-	kinds []coll.Kind // for which it is special
+	kinds []coll.Kind // the kinds that it affects
 }
 
-// forms are all ways: the table's choice, the slots in either form, and every
+// forms returns all ways: the default choice, each form of the slot, messages only, and each
 // algorithm.
 func forms() []form {
 	var all []coll.Kind
@@ -68,8 +68,8 @@ func forms() []form {
 	return list
 }
 
-// contribution is what rank r gives in step k: pseudo-random elements whose
-// reduction does not depend on the order.
+// contribution returns what rank r gives in step k: pseudo-random elements whose reduction does
+// not depend on the order.
 func contribution(typ op.Type, count, r int, k uint64) []byte {
 	g := rand.New(rand.NewPCG(uint64(r), k))
 	b := make([]byte, count*typ.Size())
@@ -78,8 +78,8 @@ func contribution(typ op.Type, count, r int, k uint64) []byte {
 	return b
 }
 
-// everything does steps random collectives of the given kinds on c, all kinds if
-// none is named, in all forms. The seed is the same for all members.
+// everything carries out the given number of random collectives of the given kinds on c, or of
+// all kinds, in all forms. The seed is the same at all members.
 func everything(w *world.World, c *comm.Comm, seed uint64, steps int, kinds ...coll.Kind) error {
 	g := rand.New(rand.NewPCG(seed, 1))
 	most := 9000
@@ -99,9 +99,8 @@ func everything(w *world.World, c *comm.Comm, seed uint64, steps int, kinds ...c
 	return nil
 }
 
-// K: every collective by every algorithm, blocking, nonblocking and persistent,
-// gives what a serial computation gives, on 1 to 9 ranks: with any root and
-// counts, 0 as well, in place or not.
+// K: every collective by every algorithm, blocking, nonblocking and persistent, gives the same
+// as a serial computation, on 1 to 9 ranks: with any root and counts, also 0, in place or not.
 func TestCollectivesEqualSerial(t *testing.T) {
 	one, all, alone := 8, 30, 5
 	if testrun.Race {
@@ -129,7 +128,7 @@ func TestCollectivesEqualSerial(t *testing.T) {
 	}
 }
 
-// K: the same over sockets.
+// K: collectives over sockets give the same as a serial computation.
 func TestCollectivesOverSockets(t *testing.T) {
 	for _, f := range forms() {
 		for _, n := range []int{2, 5} {

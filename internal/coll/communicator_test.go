@@ -17,8 +17,8 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// 7.4.2: communicators can be made and freed without end: contexts never come
-// back, slots do, each time, and memory does not grow.
+// 7.4.2: communicators can be made and freed without limit: contexts are never used again, slots
+// are free again each time, and memory does not grow.
 func TestDupAndFreeWithoutEnd(t *testing.T) {
 	for fabric, cycles := range map[string]int{"inproc": 100_000, "shm": 20_000, "tcp": 10_000} {
 		if testrun.Race {
@@ -64,7 +64,7 @@ func TestDupAndFreeWithoutEnd(t *testing.T) {
 	}
 }
 
-// heap is what memory the process uses when nobody makes anything.
+// heap returns the memory that the process uses while no member makes a communicator.
 func heap(w *world.World) (uint64, error) {
 	if err := w.Coll.Barrier(w.Comm); err != nil {
 		return 0, err
@@ -75,7 +75,7 @@ func heap(w *world.World) (uint64, error) {
 	return m.HeapAlloc, w.Coll.Barrier(w.Comm)
 }
 
-// slotsFree fails if a slot has not come back.
+// slotsFree fails if a slot other than the world's is not free.
 func slotsFree(w *world.World) error {
 	if err := w.Coll.Barrier(w.Comm); err != nil || w.Proc.Node() == nil {
 		return err
@@ -92,8 +92,8 @@ func slotsFree(w *world.World) error {
 	return w.Coll.Barrier(w.Comm)
 }
 
-// Each way to make a communicator takes a slot and gives it back, also a duplicate
-// that is dropped as soon as it has been made; with more than can have one, too.
+// Each way to make a communicator takes a slot and frees it, also for a duplicate that is
+// dropped as soon as it has been made, and with more communicators than slots.
 func TestSlotsComeBack(t *testing.T) {
 	for _, fabric := range []string{"inproc", "shm"} {
 		run(t, fabric, 4, auto(), func(w *world.World) error {
@@ -134,7 +134,7 @@ func TestSlotsComeBack(t *testing.T) {
 						return err
 					}
 				}
-				// Now and then more are kept than there are slots.
+				// At times there are more communicators than slots.
 				if kept = append(kept, list...); round%20 == 19 {
 					for _, c := range kept {
 						w.Coll.Free(c)
@@ -150,8 +150,8 @@ func TestSlotsComeBack(t *testing.T) {
 	}
 }
 
-// F1: a split is over for all when a member dies, also for who agrees with members
-// that live: the first of them may have left because of the death.
+// F1: a split ends at all members when a member dies, also at a member whose new group is alive:
+// the first member of that group may have left because of the death.
 func TestF1_DeathAmidSplit(t *testing.T) {
 	var over sync.WaitGroup
 	for _, fabric := range []string{"inproc", "shm", "tcp"} {
@@ -162,8 +162,8 @@ func TestF1_DeathAmidSplit(t *testing.T) {
 				_, err := w.Coll.Split(w.Comm, 0, 0)
 				return want(err, class.ProcFailed)
 			}
-			// The others give what Split would: color 0 of ranks 0 and 1, and 1 of
-			// rank 2. Then rank 2 dies, and rank 0 does nothing more.
+			// The other members take part in the allgather as Split does, with color 0 for ranks
+			// 0 and 1, and 1 for rank 2. Then rank 2 dies, and rank 0 does not go on.
 			mine, all := make([]byte, 16), make([]byte, 48)
 			mine[0] = byte(w.Comm.Rank / 2)
 			w.Proc.Lock()
@@ -188,7 +188,7 @@ func TestF1_DeathAmidSplit(t *testing.T) {
 	}
 }
 
-// want fails unless err is of the class.
+// want returns an error unless err has the class.
 func want(err error, c class.Class) error {
 	var e *class.Error
 	if !errors.As(err, &e) || e.Class != c {
@@ -197,7 +197,7 @@ func want(err error, c class.Class) error {
 	return nil
 }
 
-// What another process says that it has chosen is believed only if it can be so.
+// S6: a context from another process is accepted only if that process can have made it.
 func TestS6_ForgedContexts(t *testing.T) {
 	run(t, "inproc", 2, auto(), func(w *world.World) error {
 		w.Proc.Lock()
@@ -220,8 +220,8 @@ func TestS6_ForgedContexts(t *testing.T) {
 	})
 }
 
-// 7.4.2: the groups of a split are those of equal colour, ordered by key and
-// then by rank; members with Undefined get none.
+// 7.4.2: the groups of a split have equal colour, ordered by key and then by rank. Members with
+// Undefined get no communicator.
 func TestSplit(t *testing.T) {
 	times := 12
 	if testrun.Race {
@@ -281,8 +281,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// When all slots are taken, further communicators use messages; a slot that was
-// freed is used again.
+// When all slots are taken, further communicators use messages. A slot that was freed is used
+// again.
 func TestMoreCommunicatorsThanSlots(t *testing.T) {
 	run(t, "inproc", 3, auto(), func(w *world.World) error {
 		for range 2 {
@@ -310,7 +310,7 @@ func TestMoreCommunicatorsThanSlots(t *testing.T) {
 				}
 				w.Coll.Free(c)
 			}
-			if err := w.Coll.Barrier(w.Comm); err != nil { // all have freed all
+			if err := w.Coll.Barrier(w.Comm); err != nil { // all members have freed all communicators
 				return err
 			}
 		}

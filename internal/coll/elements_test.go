@@ -8,7 +8,7 @@ import (
 	"github.com/halo-mpi/halo/internal/op"
 )
 
-// someType is an element type: mostly one that Go has.
+// someType returns an element type, mostly one that Go has.
 func someType(g *rand.Rand) op.Type {
 	list := []op.Type{op.Byte, op.Bool32, op.Int128, op.Pair(op.Float64, op.Int32), op.Pair(op.Int16, op.Int32), op.Pair(op.Float32, op.Int64)}
 	if i := g.IntN(3 * int(op.Complex128)); i < len(list) {
@@ -17,8 +17,8 @@ func someType(g *rand.Rand) op.Type {
 	return op.Bool + op.Type(g.IntN(int(op.Complex128)))
 }
 
-// smallNumbers replaces random bytes by small whole numbers where the type
-// rounds, so that sums and products are exact in every order.
+// smallNumbers replaces random bytes by small whole numbers if the type rounds, so that sums and
+// products are exact in every order.
 func smallNumbers(typ op.Type, b []byte, g *rand.Rand) {
 	le := binary.LittleEndian
 	small := func() float64 { return float64(g.IntN(3) - 1) }
@@ -34,8 +34,8 @@ func smallNumbers(typ op.Type, b []byte, g *rand.Rand) {
 	}
 }
 
-// plainZeros makes the negative zeros of complex numbers positive: which zero a
-// product has depends on the order.
+// plainZeros makes the negative zeros of complex numbers positive, since the sign of a zero in a
+// product depends on the order.
 func plainZeros(typ op.Type, b []byte) {
 	le := binary.LittleEndian
 	switch typ {
@@ -65,8 +65,8 @@ func fill(b []byte, g *rand.Rand) {
 	}
 }
 
-// wild is count elements whose reduction depends on the order, with NaNs of many
-// payloads, infinities and zeros of both signs.
+// wild returns count elements whose reduction depends on the order, with NaNs of many payloads,
+// infinities and zeros of both signs.
 func wild(typ op.Type, count, r, k int) []byte {
 	g := rand.New(rand.NewPCG(uint64(r), uint64(k)))
 	b := make([]byte, count*typ.Size())

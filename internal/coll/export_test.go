@@ -5,19 +5,19 @@ import "github.com/halo-mpi/halo/internal/comm"
 // HasSlot reports whether c has a slot.
 func HasSlot(c *comm.Comm) bool { return stateOf(c).slot.SlotState != nil }
 
-// HasNodeSlot reports whether the members of c on this node have a slot for it.
+// HasNodeSlot reports whether the members of c on this node have a slot for c.
 func HasNodeSlot(c *comm.Comm) bool {
 	d := stateOf(c).division
 	return d != nil && d.slot != nil
 }
 
-// Chosen is how a collective of the kind on c, to which each member gives size bytes, is
-// carried out by messages.
+// Chosen returns the algorithm for a collective of the kind on c, to which each member gives
+// size bytes.
 func (e *Engine) Chosen(c *comm.Comm, k Kind, size int) Algorithm {
 	return e.choice.algorithm(k, size, stateOf(c).where, false)
 }
 
-// WaitsFor is what a member of c that sleeps in the slot of its node is said to wait for.
+// WaitsFor returns what is reported of a member of c that sleeps in the slot of its node.
 func WaitsFor(c *comm.Comm) string {
 	return string(stateOf(c).division.slot.event.About.AppendAbout(nil))
 }

@@ -16,8 +16,8 @@ import (
 
 var errLeaves = errors.New("leaves")
 
-// plain is a task of a kind in which every member gives, or gets, so many bytes,
-// always the same memory for nothing.
+// plain returns a task of a kind in which every member gives, or gets, size bytes. It always
+// uses the same memory, and the contents do not matter.
 func plain(c *comm.Comm, k coll.Kind, size int) *task {
 	n := c.Size()
 	size = size / 8 / n * 8 * n
@@ -55,9 +55,9 @@ func plain(c *comm.Comm, k coll.Kind, size int) *task {
 	return t
 }
 
-// F1: a member dies before or in the middle of a collective: the others come to
-// an end, with class.ProcFailed or with the result, also those that exchange
-// nothing with the dead; afterwards every collective fails at once.
+// F1: a member dies before or in the middle of a collective. The collective ends at all others,
+// with class.ProcFailed or with the result, also at members that exchange no data with the dead
+// one. After that every collective fails at once.
 func TestDeathEndsCollectives(t *testing.T) {
 	for _, f := range forms() {
 		for _, kind := range f.kinds {
@@ -69,7 +69,8 @@ func TestDeathEndsCollectives(t *testing.T) {
 	}
 }
 
-// F1: the same where some members have layouts, the one that dies among them.
+// F1: collectives end at the death of a member also if some members, the dead one among them,
+// have layouts.
 func TestDeathEndsCollectivesOnLayouts(t *testing.T) {
 	for _, f := range forms()[:4] {
 		for _, kind := range moving {
@@ -80,10 +81,10 @@ func TestDeathEndsCollectivesOnLayouts(t *testing.T) {
 	}
 }
 
-// long is the size of a collective of several pieces, in bytes.
+// long is the size in bytes of a collective that takes several pieces.
 const long = 300 << 10
 
-// deathEnds has one of several members leave after the first collective.
+// deathEnds runs collectives of several members, one of which leaves after the first.
 func deathEnds(t *testing.T, fabric string, f form, kind coll.Kind, size int, layouts bool) {
 	t.Run(fmt.Sprintf("%s/%v/%d/%s", f.name, kind, size, fabric), func(t *testing.T) {
 		const n, dead = 6, 3
@@ -102,7 +103,7 @@ func deathEnds(t *testing.T, fabric string, f form, kind coll.Kind, size int, la
 			if w.Comm.Rank == dead {
 				return errors.Join(errLeaves, err)
 			}
-			for err == nil { // completed without the dead, as a root or a leaf may
+			for err == nil { // a root or a leaf may complete without the dead member
 				err = call(w)
 			}
 			var ce *class.Error
@@ -123,8 +124,8 @@ func deathEnds(t *testing.T, fabric string, f form, kind coll.Kind, size int, la
 	})
 }
 
-// 6.1: a wrong argument is an error of the standard's class and leaves the
-// communicator usable.
+// 6.1: a wrong argument is an error of the standard's class, and the communicator remains
+// usable.
 func TestWrongArguments(t *testing.T) {
 	run(t, "inproc", 2, auto(), func(w *world.World) error {
 		c, e := w.Comm, w.Coll
@@ -156,7 +157,7 @@ func TestWrongArguments(t *testing.T) {
 	})
 }
 
-// 6.1: members that disagree on the length learn it, and do not hang.
+// 6.1: members that disagree on the length get an error, and do not hang.
 func TestLengthsThatDisagree(t *testing.T) {
 	run(t, "inproc", 4, slots(coll.SlotNone), func(w *world.World) error {
 		size := 4000
@@ -168,7 +169,7 @@ func TestLengthsThatDisagree(t *testing.T) {
 		switch {
 		case w.Comm.Rank == 2 && (!errors.As(err, &ce) || ce.Class != class.Truncate):
 			return fmt.Errorf("4000 bytes into 100: %v", err)
-		case w.Comm.Rank == 3 && (!errors.As(err, &ce) || ce.Class != class.Count): // gets what 2 has
+		case w.Comm.Rank == 3 && (!errors.As(err, &ce) || ce.Class != class.Count): // receives from rank 2
 			return fmt.Errorf("100 bytes where 4000 are received: %v", err)
 		case w.Comm.Rank < 2 && err != nil:
 			return err
@@ -177,8 +178,8 @@ func TestLengthsThatDisagree(t *testing.T) {
 	})
 }
 
-// 6.1: whoever gets anything of what a member made that disagrees learns it, too, however
-// many stand between the two.
+// 6.1: a member whose result depends on data of a member that disagrees gets an error, too,
+// however many members pass the data on.
 func TestWhoDependsOnWhoDisagreesLearnsIt(t *testing.T) {
 	const n, odd = 8, 4
 	all := func(int) bool { return true }

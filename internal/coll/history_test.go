@@ -14,16 +14,16 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// history is what one member does in a random program that all members run:
-// collectives of all kinds and forms and messages, on several communicators at
-// once, with waits wherever the member's own dice say so.
+// history is the part of one member in a random program that all members run. The program has
+// collectives of all kinds and forms and messages, on several communicators at once. Each member
+// waits at random points of its own.
 //
-// No member waits for what others will not start: all start everything in the
-// same order, but for persistent collectives, of which several are started one
-// right after the other, in an order of their own.
+// The program has no deadlock: all members start all operations in the same order, except
+// batches of persistent collectives. The members start the collectives of a batch one right
+// after the other, each member in a random order of its own.
 type history struct {
 	w       *world.World
-	own     *rand.Rand // another one in every member
+	own     *rand.Rand // a different one at each member
 	pending []outstanding
 }
 
@@ -38,7 +38,7 @@ func (h *history) started(what string, r *p2p.Request, correct func() error) {
 	h.pending = append(h.pending, outstanding{what, r, correct})
 }
 
-// wait ends one of the operations.
+// wait completes one of the operations, and checks its result.
 func (h *history) wait() error {
 	i, last := h.own.IntN(len(h.pending)), len(h.pending)-1
 	o := h.pending[i]
@@ -50,7 +50,7 @@ func (h *history) wait() error {
 	return o.correct()
 }
 
-// messages shifts a message round a ring of the members of c.
+// messages sends a message round a ring of the members of c.
 func (h *history) messages(c *comm.Comm, g *rand.Rand, step int) {
 	n, far := c.Size(), g.IntN(c.Size())
 	size := []int{0, 8, 500, 9000, 70_000, 300_000}[g.IntN(6)]
@@ -75,7 +75,7 @@ func (h *history) messages(c *comm.Comm, g *rand.Rand, step int) {
 	})
 }
 
-// step does one step of the program; g is the same in all members of c.
+// step does one step of the program; g is the same at all members of c.
 func (h *history) step(c *comm.Comm, g *rand.Rand, step int) error {
 	id := uint64(step) * 100
 	switch g.IntN(5) {
@@ -143,9 +143,9 @@ func (h *history) run(seed uint64, steps int) error {
 	return nil
 }
 
-// 6.12, 6.14, COL-15: collectives of all kinds and forms and messages, mixed at
-// random on several communicators, give what serial computations give, whatever
-// the order in which the members complete them.
+// 6.12, 6.14, COL-15: collectives of all kinds and forms and messages, mixed at random on
+// several communicators, give the same as serial computations, in whatever order the members
+// complete them.
 func TestRandomHistories(t *testing.T) {
 	histories, steps := 12, 60
 	if testrun.Race {
@@ -156,7 +156,7 @@ func TestRandomHistories(t *testing.T) {
 			seed := uint64(i)
 			choice := auto()
 			g := rand.New(rand.NewPCG(seed, 3))
-			for k := range coll.Kinds { // any algorithms together
+			for k := range coll.Kinds { // algorithms in any combination
 				if list := coll.Algorithms(coll.Kind(k)); g.IntN(2) == 0 {
 					choice.Force(list[g.IntN(len(list))])
 				}

@@ -21,25 +21,25 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// Collectives over several hosts, which world.RunGoroutines pretends: near members
-// through memory, or loopback, and far ones through sealed tcp. Tests over hosts that
-// are network namespaces, with a launcher, are in package mpi.
+// Collectives over several hosts, which world.RunGoroutines simulates: the members of a host are
+// connected through memory, or loopback, and members of different hosts through sealed tcp.
+// Tests over hosts that are network namespaces, with a launcher, are in package mpi.
 
-// spreads are placements of 1 to 9 ranks: by slot, by node, and neither; a node with
-// one member among others, and nodes with one member each.
+// spreads are placements of 1 to 9 ranks: consecutive on each node, in turn, and irregular; a
+// node with one member among larger ones, and nodes with one member each.
 var spreads = []string{"0", "01", "001", "010", "012", "0011", "0101", "0110", "00102", "01201", "000111", "010101", "0001222", "00110011", "012012012", "000000001"}
 
-// nears are what may join the members of a node.
+// nears are the fabrics that can connect the members of a node.
 var nears = []string{"inproc", "shm", "tcp"}
 
-// K: every collective by every algorithm and form gives what a serial computation
-// gives, wherever the ranks are, on the world, a duplicate, and parts of it that lie
-// otherwise.
+// K: every collective by every algorithm and form gives the same as a serial computation, for
+// every placement of the ranks, on the world, a duplicate, and parts of the world with other
+// placements.
 func TestCollectivesOverHosts(t *testing.T) {
 	for i, places := range spreads {
 		for k, near := range nears {
 			if len(places) > 4 && (i+k)%2 != 0 || testrun.Race && (i+k)%3 != 0 {
-				continue // every placement has a fabric or more
+				continue // every placement is tested with at least one fabric
 			}
 			run(t, near+"@"+places, len(places), auto(), func(w *world.World) error {
 				twin, err := w.Coll.Dup(w.Comm)
@@ -72,8 +72,8 @@ func TestCollectivesOverHosts(t *testing.T) {
 	}
 }
 
-// 6.1: whoever is the root, a collective from or to it is right: at a leader, at
-// another member of a node, alone on one.
+// 6.1: a collective is right with any root: a leader, another member of a node, the only member
+// of a node.
 func TestAnyRootOverHosts(t *testing.T) {
 	for _, near := range nears {
 		run(t, near+"@001021", 6, auto(), func(w *world.World) error {
@@ -98,7 +98,7 @@ func TestAnyRootOverHosts(t *testing.T) {
 	}
 }
 
-// 6.3, 6.12.1: nobody is out of a barrier before all are in, in any form.
+// 6.3, 6.12.1: no member leaves a barrier before all have entered it, in any form.
 func TestBarrierOverHosts(t *testing.T) {
 	for _, places := range []string{"001", "0101", "001122"} {
 		for _, near := range nears {
@@ -127,12 +127,13 @@ func TestBarrierOverHosts(t *testing.T) {
 	}
 }
 
-// F6: what a member waits for in the slot of a node is called as the program calls it.
+// F6: the report of a wait in the slot of a node names the collective that the program has
+// called.
 func TestF6_WaitingInTheSlotOfANode(t *testing.T) {
 	run(t, "inproc@0011", 4, auto(), func(w *world.World) error {
 		name := "world"
 		w.Comm.Name.Store(&name)
-		for _, k := range []coll.Kind{coll.Barrier, coll.Allreduce} { // in the same order everywhere
+		for _, k := range []coll.Kind{coll.Barrier, coll.Allreduce} { // all members in the same order
 			if err := plain(w.Comm, k, 8).block(w); err != nil {
 				return err
 			}
@@ -144,8 +145,8 @@ func TestF6_WaitingInTheSlotOfANode(t *testing.T) {
 	})
 }
 
-// COL-09, 6.9.1: an allreduce over several hosts gives the same bits on all ranks,
-// every time, through slots and by messages, wherever the ranks are.
+// COL-09, 6.9.1: an allreduce over several hosts gives the same bits on all ranks, each time,
+// through slots and by messages, for every placement.
 func TestAllreduceIsBitwiseIdenticalOverHosts(t *testing.T) {
 	counts := []int{1, 30, 3000, 30_000}
 	if testrun.Race {
@@ -216,8 +217,8 @@ func TestRandomHistoriesOverHosts(t *testing.T) {
 	}
 }
 
-// Short blocking collectives of a communicator on several nodes go through a slot of
-// each node, which comes back with the communicator.
+// Short blocking collectives of a communicator on several nodes use a slot on each node, which
+// is freed with the communicator.
 func TestSlotsOfNodesComeBack(t *testing.T) {
 	for _, near := range []string{"inproc", "shm"} {
 		run(t, near+"@00101", 5, auto(), func(w *world.World) error {
@@ -236,7 +237,7 @@ func TestSlotsOfNodesComeBack(t *testing.T) {
 					return err
 				}
 				w.Coll.Free(c)
-				// Members of a node may not have freed it when its leader takes the next.
+				// The members of a node must free the slot before its leader takes the next one.
 				if err := w.Coll.Barrier(w.Comm); err != nil {
 					return err
 				}
@@ -246,7 +247,7 @@ func TestSlotsOfNodesComeBack(t *testing.T) {
 	}
 }
 
-// A node whose slots are all taken does with messages what another does with its slot.
+// A node without a free slot uses messages while another node uses its slot.
 func TestOneNodeWithoutSlots(t *testing.T) {
 	run(t, "inproc@00110", 5, auto(), func(w *world.World) error {
 		if places := "00110"; places[w.Comm.Rank] == '0' {
@@ -257,7 +258,7 @@ func TestOneNodeWithoutSlots(t *testing.T) {
 		if err := w.Coll.Barrier(w.Self); err != nil {
 			return err
 		}
-		if _, err := w.Proc.Boot().Exchange(nil); err != nil { // all slots of node 0 are taken
+		if _, err := w.Proc.Boot().Exchange(nil); err != nil { // now all slots of node 0 are taken
 			return err
 		}
 		c, err := w.Coll.Dup(w.Comm)
@@ -274,8 +275,8 @@ func TestOneNodeWithoutSlots(t *testing.T) {
 	})
 }
 
-// F1: a member dies in the middle of collectives over several hosts: all others come
-// to an end with class.ProcFailed, also those who wait in a slot for their leader.
+// F1: a member dies in the middle of collectives over several hosts. The collectives end at all
+// others with class.ProcFailed, also at members that wait in a slot for their leader.
 func TestDeathEndsCollectivesOverHosts(t *testing.T) {
 	kinds := []coll.Kind{coll.Barrier, coll.Bcast, coll.Reduce, coll.Allreduce, coll.Allgather, coll.Gather, coll.Scatter}
 	for _, kind := range kinds {
@@ -315,8 +316,8 @@ func TestDeathEndsCollectivesOverHosts(t *testing.T) {
 	}
 }
 
-// 6.1: members that disagree on the length learn it, across nodes too, and nobody
-// hangs in a slot of a leader that has failed.
+// 6.1: members that disagree on the length get an error, also across nodes, and no member hangs
+// in a slot if its leader has an error.
 func TestLengthsThatDisagreeOverHosts(t *testing.T) {
 	for _, size := range []int{400, 40_000} {
 		run(t, "inproc@0011", 4, auto(), func(w *world.World) error {
@@ -332,8 +333,8 @@ func TestLengthsThatDisagreeOverHosts(t *testing.T) {
 			} else if w.Comm.Rank < 2 && err != nil {
 				return err
 			}
-			// Of a reduction the leaders learn it, and the others if it goes through messages:
-			// through the slot of a node they only come to an end.
+			// In a reduction the leaders get the error. The other members get it only if the
+			// reduction uses messages: through the slot of a node the reduction only ends.
 			b := make([]byte, n)
 			err = w.Coll.Allreduce(w.Comm, b, b, op.Sum, op.Int64, dtype.Mixed)
 			if learns := w.Comm.Rank%2 == 0 || size > 400; learns != (err != nil) {
@@ -344,9 +345,8 @@ func TestLengthsThatDisagreeOverHosts(t *testing.T) {
 	}
 }
 
-// X-NBC-01: nonblocking collectives over several hosts go on while a member computes,
-// be it a leader or not: it starts one and calls nothing until all others have come to
-// the end of theirs.
+// X-NBC-01: nonblocking collectives over several hosts make progress while a member, a leader or
+// not, computes: it starts one and makes no call until all others have completed it.
 func TestCollectivesOverHostsGoOnWhileAMemberComputes(t *testing.T) {
 	const places, size = "001122", 200 << 10
 	for busy := range 3 {
@@ -383,8 +383,8 @@ func TestCollectivesOverHostsGoOnWhileAMemberComputes(t *testing.T) {
 	}
 }
 
-// A collective over several hosts that is repeated allocates nothing, through the slots
-// of the nodes and by messages.
+// A repeated collective over several hosts allocates nothing, through the slots of the nodes and
+// by messages.
 func TestRepeatedCollectivesOverHostsDoNotAllocate(t *testing.T) {
 	for _, f := range forms() {
 		if strings.HasSuffix(f.name, "leaders") {

@@ -13,9 +13,9 @@ import (
 	"github.com/halo-mpi/halo/internal/testrun"
 )
 
-// Issue 3, done when 1: each collective against a serial oracle over hosts that are
-// network namespaces, started by ssh: two hosts and three, ranks in runs and in turn,
-// memory or loopback on each, more ranks than cores.
+// Issue 3, "done when" 1: each collective compared with a serial computation over hosts that are
+// network namespaces, started by ssh: two hosts and three, ranks consecutive on each host and in
+// turn, memory or loopback within a host, more ranks than cores.
 func TestCollectivesOverNamespacedHosts(t *testing.T) {
 	h := hosttest.Start(t, 3)
 	dir := t.TempDir()

@@ -11,9 +11,10 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// collectivesProgram is what ranks do that a launcher has started: every collective by
-// every algorithm and form on communicators of each number of members, against what a
-// serial computation gives, with every root. Rank 0 prints how many it has taken part in.
+// collectivesProgram is the program of ranks that a launcher has started: every collective by
+// every algorithm and form, with every root, on communicators of each number of members,
+// compared with a serial computation. Rank 0 prints the number of collectives in which it has
+// taken part.
 func collectivesProgram() error {
 	b, err := boot.Connect(false)
 	if err != nil {
@@ -26,7 +27,7 @@ func collectivesProgram() error {
 	n, me, done := w.Comm.Size(), w.Comm.Rank, 0
 	var comms []*comm.Comm
 	for k := 1; k <= n; k++ {
-		for _, member := range []bool{me < k, me >= n-k} { // the first k ranks, and the last
+		for _, member := range []bool{me < k, me >= n-k} { // the first k ranks, and the last k
 			color := coll.Undefined
 			if member {
 				color = 0

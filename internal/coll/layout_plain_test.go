@@ -10,11 +10,11 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// moving are the kinds that move data and combine none.
+// moving are the kinds that move data and combine no operands.
 var moving = []coll.Kind{coll.Bcast, coll.Gather, coll.Gatherv, coll.Scatter, coll.Scatterv, coll.Allgather, coll.Allgatherv, coll.Alltoall, coll.Alltoallv, coll.Alltoallw}
 
-// onLayouts is t, a plain one, with layouts in place of its slices: what is sent has
-// gaps, what is received interleaves like the columns of a matrix.
+// onLayouts changes t, which is from plain, to layouts in place of slices. Elements to send have
+// gaps; elements to receive interleave like the columns of a matrix.
 func onLayouts(t *task) *task {
 	one := predefined().Type(dtype.Byte)
 	lay := func(flat []byte, typ *dtype.Type) *laid {
@@ -31,7 +31,7 @@ func onLayouts(t *task) *task {
 	gaps := func() *dtype.Type { return must(dtype.Hindexed([]int64{3, 5}, []int64{6, 0}, one)) }
 	column := func(n int) *dtype.Type {
 		if n > 1<<16 {
-			return gaps() // or every byte would be a line of the cache
+			return gaps() // otherwise every byte would be in a cache line of its own
 		}
 		return must(dtype.Resized(must(dtype.Vector(8, 1, int64(max(n, 1)), one)), 0, 1))
 	}
@@ -52,7 +52,7 @@ func onLayouts(t *task) *task {
 	return t
 }
 
-// 5.1, 6.1: a collective of long messages on layouts packs none of them as a whole.
+// 5.1, 6.1: a collective of long messages on layouts does not pack any message as a whole.
 func TestLongLayoutsAreNotPacked(t *testing.T) {
 	testrun.PlainOnly(t, "it allocates")
 	const size, most = 6 << 20, 3 << 20
@@ -81,7 +81,7 @@ func TestLongLayoutsAreNotPacked(t *testing.T) {
 						}
 					}
 					if w.Comm.Rank != 0 {
-						continue // to the barrier in which rank 0 is when it has looked
+						continue // rank 0 reads the statistics before it enters the next barrier
 					}
 					if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > most {
 						t.Errorf("%v of %d bytes over %s, %s: %d bytes allocated", task.kind, size, fabric, f.name, after.TotalAlloc-before.TotalAlloc)

@@ -10,10 +10,10 @@ import (
 	"github.com/halo-mpi/halo/internal/dtype"
 )
 
-// predefined is the types that all layouts are made of.
+// predefined returns the types of which all layouts are made.
 var predefined = sync.OnceValue(dtype.Predefined)
 
-// must is for types whose arguments are right.
+// must returns a type whose arguments are right, and panics otherwise.
 func must(t *dtype.Type, err error) *dtype.Type {
 	if err != nil {
 		panic(err)
@@ -21,14 +21,15 @@ func must(t *dtype.Type, err error) *dtype.Type {
 	return t
 }
 
-// someLayout is a random type of size bytes, of which n elements go together.
+// someLayout returns a random type of size bytes such that n elements of it can follow each
+// other.
 func someLayout(g *rand.Rand, size, n int64) *dtype.Type {
 	one := predefined().Type(dtype.Byte)
 	var t *dtype.Type
 	switch g.IntN(6) {
 	case 0: // dense
 		t = must(dtype.Contiguous(size, one))
-	case 1: // a column of a matrix by rows: elements interleave
+	case 1: // a column of a row-major matrix: elements interleave
 		t = must(dtype.Resized(must(dtype.Vector(size, 1, n+g.Int64N(3), one)), 0, 1))
 		t.Commit()
 		return t
@@ -38,7 +39,7 @@ func someLayout(g *rand.Rand, size, n int64) *dtype.Type {
 		t = must(dtype.Contiguous(size, one))
 		_, extent := t.Extent()
 		t = must(dtype.Resized(t, -g.Int64N(5), extent+g.Int64N(20)))
-	default: // runs in any order with gaps
+	default: // blocks in any order with gaps
 		var lens, displs []int64
 		for left := size; left > 0; {
 			k := 1 + g.Int64N(left)
@@ -66,8 +67,7 @@ func someLayout(g *rand.Rand, size, n int64) *dtype.Type {
 	return t
 }
 
-// laid is elements of a layout in memory of their own, which take the place of the
-// bytes of flat.
+// laid is elements of a layout in memory of their own. They hold the bytes of flat.
 type laid struct {
 	flat   []byte
 	typ    *dtype.Type
@@ -78,7 +78,7 @@ type laid struct {
 	whole  *dtype.Buffer
 }
 
-// layOut lays flat out in elements of so many bytes.
+// layOut makes elements of size bytes each for the bytes of flat.
 func layOut(g *rand.Rand, flat []byte, size int) *laid {
 	l := &laid{flat: flat, count: int64(len(flat) / size)}
 	l.typ = someLayout(g, int64(size), max(l.count, 1))
@@ -95,7 +95,7 @@ func layOut(g *rand.Rand, flat []byte, size int) *laid {
 	return l
 }
 
-// part is the elements of bytes lo to hi of flat, in mem or a copy of that.
+// part returns the elements that hold bytes lo to hi of flat, in mem or a copy of mem.
 func (l *laid) part(mem []byte, lo, hi int) *dtype.Buffer {
 	size := int(l.typ.Size())
 	_, step := l.typ.Extent()
@@ -106,7 +106,7 @@ func (l *laid) part(mem []byte, lo, hi int) *dtype.Buffer {
 	return &b
 }
 
-// all is all of the elements.
+// all returns all elements.
 func (l *laid) all() *dtype.Buffer {
 	if l.whole == nil {
 		l.whole = l.part(l.mem, 0, len(l.flat))
@@ -114,14 +114,15 @@ func (l *laid) all() *dtype.Buffer {
 	return l.whole
 }
 
-// load puts flat in place, among bytes of any value.
+// load stores flat in the elements, and random bytes around them.
 func (l *laid) load(g *rand.Rand) {
 	fill(l.mem, g)
 	l.part(l.mem, 0, len(l.flat)).Unpack(l.flat, 0)
 	l.image = bytes.Clone(l.mem)
 }
 
-// verify checks that the elements are what flat is, and everything else as it was.
+// verify checks that the elements hold flat, and that all other bytes of the memory are
+// unchanged.
 func (l *laid) verify() error {
 	want := l.image
 	l.part(want, 0, len(l.flat)).Unpack(l.flat, 0)
@@ -133,11 +134,11 @@ func (l *laid) verify() error {
 	return nil
 }
 
-// offset is where part, a part of all, begins.
+// offset returns where part, a part of all, begins.
 func offset(all, part []byte) int { return cap(all) - cap(part) }
 
-// layOut gives random layouts to the member on either side or both, at random. What
-// the member gives and gets as slices remains to compute with.
+// layOutTypes gives the member random layouts on one side, both sides or none, at random. The
+// slices of the member remain, for the serial computation.
 func (t *task) layOutTypes(g *rand.Rand) {
 	a := &t.args
 	t.given = *a
@@ -165,9 +166,10 @@ func (t *task) layOutTypes(g *rand.Rand) {
 	}
 }
 
-// elements is a size of elements, such that all of these bytes and the blocks are
-// whole ones, and how many take the place of one of the task's; 0 if it is several
-// of those that do. Operands are combined as elements, and so are the same ones.
+// elements returns a size of elements such that the given numbers of bytes, and the blocks, are
+// whole elements, and the scale: how many elements replace one element of the task. The scale is
+// 0 if one element replaces several of the task. Operands are combined as elements, so a
+// reduction keeps its own.
 func (t *task) elements(g *rand.Rand, bytes ...int) (size, scale int) {
 	w := t.typ.Size()
 	if t.reduces() {

@@ -15,11 +15,11 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// 6.9.1: an allreduce gives the same bits on all ranks, every time, whatever the
-// rounding, the NaNs and the zeros; both forms of a slot give the same.
+// 6.9.1: an allreduce gives the same bits on all ranks, each time, also with rounding, NaNs and
+// signed zeros. Both forms of a slot give the same.
 func TestAllreduceIsBitwiseIdentical(t *testing.T) {
 	const count, rounds = 30, 8
-	results := map[string][]byte{} // of the slots, by ranks and element type
+	results := map[string][]byte{} // results through slots, by the number of ranks
 	for _, f := range forms() {
 		for _, n := range []int{2, 3, 5, 8} {
 			var mu sync.Mutex
@@ -62,14 +62,14 @@ func TestAllreduceIsBitwiseIdentical(t *testing.T) {
 	}
 }
 
-// 6.12: any number of nonblocking collectives may be outstanding on a
-// communicator, mixed with blocking ones, and be waited for in any order;
-// persistent ones may be started in any order (6.13).
+// 6.12: any number of nonblocking collectives may be outstanding on a communicator, mixed with
+// blocking ones, and be completed in any order. Persistent collectives may be started in any
+// order (6.13).
 func TestManyOutstanding(t *testing.T) {
 	for _, fabric := range []string{"inproc", "shm", "tcp"} {
 		for _, n := range []int{2, 3, 5} {
 			run(t, fabric, n, auto(), func(w *world.World) error {
-				own := rand.New(rand.NewPCG(uint64(w.Comm.Rank), 9)) // another order on every rank
+				own := rand.New(rand.NewPCG(uint64(w.Comm.Rank), 9)) // a different order on each rank
 				g := rand.New(rand.NewPCG(4, uint64(n)))
 				var list []*task
 				var requests []*p2p.Request
@@ -84,7 +84,7 @@ func TestManyOutstanding(t *testing.T) {
 					if persistent[i] {
 						r, err = list[i].start(w, coll.Persistent)
 					} else if r, err = list[i].start(w, coll.Nonblocking); g.IntN(5) == 0 && err == nil {
-						err = everything(w, w.Comm, uint64(i), 1) // past those outstanding
+						err = everything(w, w.Comm, uint64(i), 1) // while others are outstanding
 					}
 					if err != nil {
 						return err
@@ -110,7 +110,7 @@ func TestManyOutstanding(t *testing.T) {
 	}
 }
 
-// Several goroutines of each process use communicators of their own.
+// Several goroutines of each process use a communicator each.
 func TestGoroutinesOnTheirCommunicators(t *testing.T) {
 	const goroutines = 4
 	for _, fabric := range []string{"inproc", "shm"} {

@@ -7,14 +7,14 @@ import (
 	"github.com/halo-mpi/halo/internal/coll"
 )
 
-// pairs is the part of a task that is an Alltoallw: blocks to and from every member,
-// each of a layout of its own.
+// pairs is the part of a task that is an Alltoallw: blocks to and from every member, each with a
+// layout of its own.
 type pairs struct {
-	out, in []*laid // by rank; in place the same
+	out, in []*laid // by rank; out is in if in place
 }
 
-// layOutPairs makes the blocks. In place what goes to a member is as long as what
-// comes from it.
+// layOutPairs makes the blocks. In place the block to a member is as long as the block from that
+// member.
 func (t *task) layOutPairs(g *rand.Rand) {
 	n, me, w := t.c.Size(), t.c.Rank, t.typ.Size()
 	if t.inPlace {
@@ -41,7 +41,7 @@ func (t *task) layOutPairs(g *rand.Rand) {
 	}
 }
 
-// allPairs is what the engine is given.
+// allPairs returns the argument of the engine.
 func (t *task) allPairs() coll.Pairs {
 	return coll.Pairs{Sends: t.c.Size(), Receives: t.c.Size(), At: t.pair}
 }

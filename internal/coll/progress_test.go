@@ -9,14 +9,14 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// X-NBC-01: a nonblocking collective goes on while a member computes. Rank 0
-// starts one and then calls nothing, but computes until all others have come to
-// the end of theirs, which in most algorithms needs what rank 0 does in later rounds.
+// X-NBC-01: a nonblocking collective makes progress while a member computes. Rank 0 starts one
+// and then makes no call, but computes until all others have completed it. In most algorithms
+// this needs steps of rank 0 in later rounds.
 func TestCollectivesGoOnWhileAMemberComputes(t *testing.T) {
 	const n, size = 4, 200 << 10
 	for _, fabric := range []string{"inproc", "shm", "tcp"} {
 		for _, f := range forms()[4:] { // each algorithm
-			var finished [coll.Kinds]atomic.Int32 // others that are through, by kind
+			var finished [coll.Kinds]atomic.Int32 // others that have completed it, by kind
 			run(t, fabric, n, f.c, func(w *world.World) error {
 				for _, k := range f.kinds {
 					task := plain(w.Comm, k, size)

@@ -14,7 +14,7 @@ func (t *task) reduces() bool {
 	return false
 }
 
-// whole is what a member gives to a reduction.
+// whole returns what a member gives to a reduction.
 func (t *task) whole(from int, k uint64) []byte {
 	total := t.counts[0][0]
 	if t.kind == coll.ReduceScatter || t.kind == coll.ReduceScatterBlock {
@@ -26,7 +26,7 @@ func (t *task) whole(from int, k uint64) []byte {
 	return contribution(t.typ, total, from, k)
 }
 
-// reduced is the reduction over ranks first to last.
+// reduced returns the reduction over ranks 0 to last.
 func (t *task) reduced(last int, k uint64) []byte {
 	sum := t.whole(0, k)
 	for r := 1; r <= last; r++ {

@@ -13,7 +13,8 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// equalTask is a random task in which every member gives about so many bytes to each.
+// equalTask returns a random task in which every member gives about size bytes to each other
+// one.
 func equalTask(c *comm.Comm, k coll.Kind, g *rand.Rand, size int) *task {
 	t := &task{c: c, kind: k, typ: someType(g), inPlace: g.IntN(2) == 0}
 	for op.Check(t.o, t.typ) != nil {
@@ -34,8 +35,9 @@ func equalTask(c *comm.Comm, k coll.Kind, g *rand.Rand, size int) *task {
 	return t
 }
 
-// K: what takes several steps in a slot, of lengths about those at which the number
-// of steps changes: elements of all widths, in place or not.
+// K: collectives that take several steps in a slot give the same as a serial computation, at
+// lengths close to those at which the number of steps changes: elements of all widths, in place
+// or not.
 func TestStepsEqualSerial(t *testing.T) {
 	const stage = shmfmt.StageSize
 	ranks, fabrics := []int{3, 7}, both
@@ -68,8 +70,8 @@ func TestStepsEqualSerial(t *testing.T) {
 	}
 }
 
-// What a member gives to a step is not written over what a root of Reduce, which
-// nobody waits for, still reads.
+// The contribution of a member to a step does not overwrite memory that a root of Reduce still
+// reads: the other members do not wait for this root.
 func TestStepsAfterReduce(t *testing.T) {
 	for _, fabric := range both {
 		for _, f := range []coll.SlotForm{coll.SlotCells, coll.SlotCounter} {

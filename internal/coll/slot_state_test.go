@@ -14,7 +14,7 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// stateFor is the record of c's slot as C sees it.
+// stateFor returns the record of c's slot as C sees it.
 func stateFor(w *world.World, c *comm.Comm) (*shmfmt.SlotState, error) {
 	at := w.Coll.Descriptor(c)
 	if at == 0 {
@@ -27,8 +27,8 @@ func stateFor(w *world.World, c *comm.Comm) (*shmfmt.SlotState, error) {
 	return (*shmfmt.SlotState)(p), nil
 }
 
-// Go and C have one copy of how far a member has come in a slot, and it is not on the Go heap: what
-// one of them stores there the other goes by (issue 20, section 3).
+// Go and C have one copy of a member's progress in a slot, and it is not on the Go heap: each of
+// them uses the values that the other one stores (issue 20, section 3).
 func TestSlotStateIsOneRecord(t *testing.T) {
 	for _, fabric := range both {
 		run(t, fabric, 3, auto(), func(w *world.World) error {
@@ -46,7 +46,7 @@ func TestSlotStateIsOneRecord(t *testing.T) {
 				return fmt.Errorf("after 3 barriers from %d on the record has number %d, kind %d, busy %#x", before, s.Number, s.Kind, s.Busy.Load())
 			}
 			idle := s.Busy.Load()
-			s.Busy.Store(idle + uint64(coll.CallOf(coll.Bcast, coll.Blocking))) // as C does that is in a Bcast
+			s.Busy.Store(idle + uint64(coll.CallOf(coll.Bcast, coll.Blocking))) // as C code does in a Bcast
 			var clash *coll.Clash
 			if err := w.Coll.Barrier(w.Comm); !errors.As(err, &clash) || clash.Other != coll.CallOf(coll.Bcast, coll.Blocking) {
 				return fmt.Errorf("a barrier beside a Bcast of C: %v", err)
@@ -57,8 +57,8 @@ func TestSlotStateIsOneRecord(t *testing.T) {
 	}
 }
 
-// The record of a communicator that is freed is used again for the next one. A call that comes to
-// the freed one all the same finds it occupied, and does nothing to the next.
+// The record of a freed communicator is used again for the next one. A later call on the freed
+// one finds it occupied, and does not change the next one.
 func TestSlotStatesAreRecycled(t *testing.T) {
 	run(t, "shm", 2, auto(), func(w *world.World) error {
 		c, err := w.Coll.Dup(w.Comm)
@@ -92,7 +92,7 @@ func TestSlotStatesAreRecycled(t *testing.T) {
 		if err := w.Coll.Barrier(w.Comm); err != nil {
 			return err
 		}
-		if w.Comm.Rank > 0 { // both ranks have their records from one place: the first takes both
+		if w.Comm.Rank > 0 { // both ranks allocate records from one pool: rank 0 takes both
 			return w.Coll.Barrier(w.Comm)
 		}
 		size := int(unsafe.Sizeof(*s)) + 2*shmfmt.SlotShort
@@ -101,7 +101,7 @@ func TestSlotStatesAreRecycled(t *testing.T) {
 			defer hot.FreeBytes(b)
 			if unsafe.Pointer(&b[0]) == unsafe.Pointer(s) {
 				err = w.Coll.Barrier(w.Comm)
-				s.Busy.Store(12345 << 8) // as that of another communicator
+				s.Busy.Store(12345 << 8) // a value of another communicator
 				return errors.Join(err, late())
 			}
 		}
@@ -109,7 +109,7 @@ func TestSlotStatesAreRecycled(t *testing.T) {
 	})
 }
 
-// A record that nobody frees goes with the communicator.
+// A record that no caller frees is released with the communicator.
 func TestForgottenSlotStates(t *testing.T) {
 	run(t, "inproc", 2, auto(), func(w *world.World) error {
 		at, err := forgottenState(w)
@@ -129,7 +129,8 @@ func TestForgottenSlotStates(t *testing.T) {
 	})
 }
 
-// forgottenState is the address of the record of a communicator that nobody has any more.
+// forgottenState returns the address of the record of a communicator to which there is no
+// reference.
 func forgottenState(w *world.World) (uintptr, error) {
 	c, err := w.Coll.Dup(w.Comm)
 	if err != nil {

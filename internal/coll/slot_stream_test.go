@@ -19,7 +19,7 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// given is what the root gives in the k-th broadcast of a test.
+// given returns what the root gives in the k-th broadcast of a test.
 func given(size int, k uint64) []byte {
 	b := make([]byte, size)
 	fill(b, rand.New(rand.NewPCG(k, 5)))
@@ -45,8 +45,8 @@ func bcast(w *world.World, c *comm.Comm, size, root int, k uint64) error {
 // both are the fabrics through memory.
 var both = []string{"inproc", "shm"}
 
-// A root does not wait for the others until the stream is full: as many short
-// broadcasts as there are turns, or as many long ones as there is memory for.
+// A root does not wait for the others until the stream is full: it runs ahead by as many short
+// broadcasts as there are turns, or by as many long ones as fit into the memory.
 func TestRootRunsAhead(t *testing.T) {
 	for _, fabric := range both {
 		for _, f := range []coll.SlotForm{coll.SlotCells, coll.SlotCounter} {
@@ -61,7 +61,7 @@ func TestRootRunsAhead(t *testing.T) {
 					}
 					for k := range 3 * x.ahead {
 						if w.Comm.Rank == 0 && k == x.ahead {
-							close(gone) // nobody has looked yet
+							close(gone) // no other member has read the stream yet
 						}
 						if err := bcast(w, w.Comm, x.size, 0, uint64(k)); err != nil {
 							return err
@@ -74,8 +74,8 @@ func TestRootRunsAhead(t *testing.T) {
 	}
 }
 
-// What has not been read by all is not overwritten: a root with a slow member stops
-// when turns or memory are in use, to the last line, and goes on when they are not.
+// Data that some member has not read is not overwritten. A root with a slow member stops when
+// all turns or all cache lines of the stream are in use, and goes on when they are free again.
 func TestRootWaitsForTheLast(t *testing.T) {
 	const piece = 32 << 10
 	fills := []int{64}
@@ -84,7 +84,7 @@ func TestRootWaitsForTheLast(t *testing.T) {
 	}
 	for _, fabric := range both {
 		for _, x := range []struct {
-			sizes []int // in turn
+			sizes []int // used in turn
 			ahead int64
 		}{
 			{[]int{8}, shmfmt.StreamTurns},
@@ -95,7 +95,7 @@ func TestRootWaitsForTheLast(t *testing.T) {
 			run(t, fabric, 3, auto(), func(w *world.World) error {
 				for k := range 4 * x.ahead {
 					if w.Comm.Rank == 2 && k%x.ahead == 0 {
-						for seen := int64(-1); seen != sent.Load(); { // until the root stands still
+						for seen := int64(-1); seen != sent.Load(); { // until the root stops
 							seen = sent.Load()
 							time.Sleep(2 * time.Millisecond)
 						}
@@ -116,8 +116,8 @@ func TestRootWaitsForTheLast(t *testing.T) {
 	}
 }
 
-// Who sleeps in a broadcast is woken, though the one who wakes it does nothing after:
-// a member by the root, and a root that waits for room by the last member.
+// A member that sleeps in a broadcast is woken, even if the member that wakes it does nothing
+// after this: the root wakes a member, and the last member wakes a root that waits for room.
 func TestStreamWakesSleepers(t *testing.T) {
 	for _, fabric := range both {
 		for range 10 {
@@ -167,8 +167,8 @@ func TestStreamWakesSleepers(t *testing.T) {
 	}
 }
 
-// K: broadcasts of all lengths from any root, among other collectives, with members
-// that are late, so that pieces wrap round the stream at every place.
+// K: broadcasts of all lengths from any root, mixed with other collectives, with members that
+// are late, so that pieces wrap round the end of the stream at every offset.
 func TestStreamEqualsSerial(t *testing.T) {
 	steps, ranks, fabrics := 500, []int{2, 3, 8}, both
 	if testrun.Race {
@@ -208,8 +208,8 @@ func TestStreamEqualsSerial(t *testing.T) {
 	}
 }
 
-// 6.1: members that disagree on the length of a broadcast learn it, and the stream
-// goes on: what follows is right.
+// 6.1: members that disagree on the length of a broadcast get an error, and the next broadcasts
+// through the stream are right.
 func TestStreamOfLengthsThatDisagree(t *testing.T) {
 	for _, fabric := range both {
 		run(t, fabric, 4, auto(), func(w *world.World) error {
@@ -250,8 +250,8 @@ func TestStreamOfLengthsThatDisagree(t *testing.T) {
 	}
 }
 
-// F1: a member dies while the root is ahead of it: the root comes to an end when the
-// stream is full, the others when there is no more to read.
+// F1: a member dies while the root is ahead of it: the root gets an error when the stream is
+// full, the others when there is no more data to read.
 func TestF1_DeathBehindTheRoot(t *testing.T) {
 	for _, fabric := range both {
 		for _, dead := range []int{0, 2} {
@@ -274,7 +274,7 @@ func TestF1_DeathBehindTheRoot(t *testing.T) {
 	}
 }
 
-// S6: a length that no broadcast has is not believed.
+// S6: a length that no broadcast can have is an error.
 func TestS6_ForgedLengthOfBroadcast(t *testing.T) {
 	for _, size := range []uint64{1 << (shmfmt.TurnBits - 1), 1<<shmfmt.TurnBits - 1} {
 		run(t, "inproc", 3, auto(), func(w *world.World) error {
@@ -283,7 +283,7 @@ func TestS6_ForgedLengthOfBroadcast(t *testing.T) {
 				turn := &node.Control().Slot(coll.WorldSlot).Head().Turns[1]
 				turn.Size = size
 				turn.Number.Store(1)
-				for i := 1; i < 3; i++ { // they may sleep by now
+				for i := 1; i < 3; i++ { // the other members may sleep already
 					node.Ring(i)
 				}
 				return nil

@@ -13,34 +13,34 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// task is one collective with random arguments, seen from one member, together
-// with what a serial computation gives. All members make the same one.
+// task is one collective with random arguments at one member, and the result of a serial
+// computation. All members make the same task.
 type task struct {
 	c          *comm.Comm
 	kind       coll.Kind
 	typ        op.Type
 	o          op.Op
-	user       *op.User // instead of o, unless nil
+	user       *op.User // used instead of o, unless nil
 	root       int
 	inPlace    bool
-	counts     [][]int // elements from one member to another; of reductions only the first row counts
+	counts     [][]int // elements from one member to another; reductions use only the first row
 	args       args
-	send, recv []byte // the whole memory: blocks and what must not change around them
+	send, recv []byte // the whole memory: blocks, and the bytes around them, which must not change
 	image      []byte // of recv before the collective
 
-	given    args          // args, without what layouts take the place of
-	from, to *dtype.Buffer // in place of args.Send and args.Recv, unless nil
-	laid     []*laid       // the memory of these
+	given    args          // args, without the slices that layouts replace
+	from, to *dtype.Buffer // replace args.Send and args.Recv, unless nil
+	laid     []*laid       // the memory of from and to
 	pairs
 }
 
-// args is the arguments of a collective on slices, with which tests compute.
+// args has the arguments of a collective on slices, which the serial computation uses.
 type args struct {
 	coll.Args  // without Send and Recv
 	Send, Recv []byte
 }
 
-// of is the arguments with Buffers in place of the slices, unless they are nil.
+// of returns the arguments with Buffers in place of the slices, unless the Buffers are nil.
 func (a *args) of(from, to *dtype.Buffer) coll.Args {
 	x := a.Args
 	x.Send, x.Recv = coll.Bytes(a.Send), coll.Bytes(a.Recv)
@@ -64,12 +64,12 @@ func (t *task) String() string {
 	return text
 }
 
-// someCount is a number of elements, often 0.
+// someCount returns a number of elements, often 0.
 func someCount(g *rand.Rand, most int) int {
 	return g.IntN(1 + []int{0, 1, 8, 64, 1500, 9000}[g.IntN(6)]*most/9000)
 }
 
-// newTask makes a random task of a kind; g is in the same state at all members.
+// newTask makes a random task of a kind; g has the same state at all members.
 func newTask(c *comm.Comm, k coll.Kind, g *rand.Rand, most int) *task {
 	n := c.Size()
 	t := &task{c: c, kind: k, typ: someType(g), root: g.IntN(n), inPlace: g.IntN(2) == 0}
@@ -114,7 +114,7 @@ func newTask(c *comm.Comm, k coll.Kind, g *rand.Rand, most int) *task {
 		return t
 	}
 	t.layOut(g)
-	if k == coll.Barrier || t.reduces() && t.user == nil { // predefined operations have slices
+	if k == coll.Barrier || t.reduces() && t.user == nil { // predefined operations take slices
 		t.given = t.args
 		return t
 	}
@@ -122,8 +122,8 @@ func newTask(c *comm.Comm, k coll.Kind, g *rand.Rand, most int) *task {
 	return t
 }
 
-// spread places blocks of the given lengths in any order with gaps, or leaves
-// displacements out. It returns where they begin and how far they reach.
+// spread places blocks of the given lengths in any order with gaps, or omits the displacements.
+// It returns where the blocks begin and where the last one ends.
 func spread(g *rand.Rand, counts []int) (displs []int, reach int) {
 	if g.IntN(3) == 0 {
 		for _, k := range counts {
@@ -152,7 +152,7 @@ func (t *task) layOut(g *rand.Rand) {
 	for r := range n {
 		column[r] = t.counts[r][me]
 	}
-	// Displacements may differ from member to member: g is private from here.
+	// Displacements may differ between members: from here on each member has its own g.
 	g = rand.New(rand.NewPCG(g.Uint64(), uint64(me)))
 	guard := func(bytes int) []byte { return make([]byte, bytes+3*w) }
 	switch t.kind {
@@ -236,7 +236,7 @@ func (t *task) layOut(g *rand.Rand) {
 	}
 }
 
-// place is where block r begins, in elements.
+// place returns where block r begins, in elements.
 func place(counts, displs []int, r int) int {
 	if displs != nil {
 		return displs[r]
@@ -248,12 +248,12 @@ func place(counts, displs []int, r int) int {
 	return at
 }
 
-// piece is what goes from one member to another; to is 0 where all get the same.
+// piece returns what one member sends to another; to is 0 where all members get the same.
 func (t *task) piece(from, to int, k uint64) []byte {
 	return contribution(t.typ, t.counts[from][to], from*100+to, k)
 }
 
-// load puts in place what the member gives in the k-th execution.
+// load stores what the member gives in the k-th execution.
 func (t *task) load(k uint64) {
 	if t.kind == coll.Alltoallw {
 		t.loadPairs(k)
@@ -285,7 +285,7 @@ func (t *task) load(k uint64) {
 	}
 }
 
-// verify compares with what a serial computation gives.
+// verify compares the result with that of a serial computation.
 func (t *task) verify(k uint64) error {
 	if t.kind == coll.Alltoallw {
 		return t.verifyPairs(k)
@@ -353,8 +353,8 @@ func (t *task) verify(k uint64) error {
 	return nil
 }
 
-// do carries the task out in one of the forms: blocking, nonblocking, or
-// persistent and started a few times.
+// do carries out the task in one of the forms: blocking, nonblocking, or persistent and started
+// several times.
 func (t *task) do(w *world.World, k uint64, form int) error {
 	switch form {
 	case 0:
@@ -394,7 +394,7 @@ func (t *task) do(w *world.World, k uint64, form int) error {
 	return nil
 }
 
-// block uses the calls that know of slots where there are some.
+// block carries out the task by the blocking calls, which use slots if there are any.
 func (t *task) block(w *world.World) error {
 	a, all, e := t.given, t.given.of(t.from, t.to), w.Coll
 	if t.kind == coll.Alltoallw {

@@ -14,19 +14,19 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// isRoot reports whether an error has the class of members that name different roots.
+// isRoot reports whether an error has the class for members that name different roots.
 func isRoot(err error) bool {
 	e := new(class.Error)
 	return errors.As(err, &e) && e.Class == class.Root
 }
 
-// twoRoots are the ways in which members can disagree on roots: through a slot in either form,
-// by messages, and on several hosts.
+// twoRoots runs fn for the ways in which members can disagree on roots: through a slot in either
+// form, by messages, and on several hosts.
 func twoRoots(t *testing.T, fn func(t *testing.T, fabric string, ranks int, c coll.Choice)) {
 	t.Setenv("HALO_CHECK", "")
 	for _, fabric := range []string{"inproc", "shm", "shm@001", "shm@0110", "tcp"} {
 		if fabric == "inproc" && testrun.Race {
-			continue // two roots write to one place of a slot, which is what is wrong
+			continue // two roots write to the same memory of a slot, which is the error under test
 		}
 		for _, ranks := range []int{2, 3, 4} {
 			if _, hosts, found := strings.Cut(fabric, "@"); found && len(hosts) != ranks {
@@ -42,13 +42,13 @@ func twoRoots(t *testing.T, fn func(t *testing.T, fabric string, ranks int, c co
 	}
 }
 
-// COL-05: two roots of a Bcast are told to all members in the Barrier after it, if not in the
-// Bcast, and afterwards the communicator can be used where members share memory.
+// COL-05: if two members are roots of a Bcast, all members get an error in the Barrier after it,
+// if not in the Bcast. Where members share memory, the communicator is then usable.
 func TestCOL05_TwoRootsBeforeBarrier(t *testing.T) {
 	twoRoots(t, func(t *testing.T, fabric string, ranks int, c coll.Choice) {
 		for _, size := range []int{4, 4000, 400_000} {
 			if size > 4000 && (ranks == 2 || c.Slot == coll.SlotNone || fabric != "shm" && fabric != "inproc") {
-				continue // both roots wait for a receiver
+				continue // here both roots would wait for a receiver
 			}
 			run(t, fabric, ranks, c, func(w *world.World) error {
 				d, err := w.Coll.Dup(w.Comm)
@@ -77,14 +77,14 @@ func TestCOL05_TwoRootsBeforeBarrier(t *testing.T) {
 						t.Errorf("%d bytes, rank %d: a second Barrier: %v", size, d.Rank, err)
 					}
 				}
-				return w.Coll.Barrier(w.Comm) // other communicators are as ever
+				return w.Coll.Barrier(w.Comm) // other communicators are not affected
 			})
 		}
 	})
 }
 
-// COL-05: two roots of a Bcast that is the last call of a program are told to all members by
-// Finalize, which can be called again.
+// COL-05: if two members are roots of a Bcast that is the last call of a program, all members
+// get an error in Finalize, which can be called again.
 func TestCOL05_TwoRootsBeforeFinalize(t *testing.T) {
 	twoRoots(t, func(t *testing.T, fabric string, ranks int, c coll.Choice) {
 		run(t, fabric, ranks, c, func(w *world.World) error {
@@ -107,8 +107,8 @@ func TestCOL05_TwoRootsBeforeFinalize(t *testing.T) {
 	})
 }
 
-// COL-05: members that name the same roots, by whatever ways, have no error from Barrier and
-// Finalize.
+// COL-05: members that name the same roots, in any kinds of collectives, get no error from
+// Barrier and Finalize.
 func TestCOL05_SameRootsBeforeBarrier(t *testing.T) {
 	twoRoots(t, func(t *testing.T, fabric string, ranks int, c coll.Choice) {
 		run(t, fabric, ranks, c, func(w *world.World) error {

@@ -16,15 +16,15 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// compose is the map x -> a(bx+c)+d of two maps of numbers of 32 bits, in the form
-// factor<<32 | summand: an associative operation that does not commute.
+// compose returns the map x -> a(bx+c)+d of two maps of numbers of 32 bits, in the form
+// factor<<32 | summand. The operation is associative and does not commute.
 func compose(f, g uint64) uint64 {
 	a, d := uint32(f>>32), uint32(f)
 	b, c := uint32(g>>32), uint32(g)
 	return uint64(a*b)<<32 | uint64(a*c+d)
 }
 
-// composition is compose as the operation of a program.
+// composition returns compose as an operation of the program.
 func composition() *op.User {
 	return &op.User{Fn: func(in, inout []byte) {
 		le := binary.LittleEndian
@@ -34,10 +34,10 @@ func composition() *op.User {
 	}}
 }
 
-// COL-01, COL-02: operands are combined in the order of the ranks in every
-// reduction by every algorithm, to any root, whatever the size of elements.
+// COL-01, COL-02: operands are combined in the order of the ranks in every reduction by every
+// algorithm, to any root, with elements of any size.
 func TestCOL01_OrderOfTheRanks(t *testing.T) {
-	const width = 24 // divides no power of two
+	const width = 24 // not a divisor of a power of two
 	triple := &op.User{Fn: func(in, inout []byte) {
 		if len(in)%width != 0 || len(in) != len(inout) {
 			panic(fmt.Sprintf("%d and %d bytes of elements of %d", len(in), len(inout), width))
@@ -70,7 +70,7 @@ func TestCOL01_OrderOfTheRanks(t *testing.T) {
 	}
 }
 
-// inOrder does one reduction and compares with the serial one.
+// inOrder does one reduction and compares it with the serial one.
 func inOrder(w *world.World, k coll.Kind, root, count, width int, u *op.User) error {
 	n, me := w.Comm.Size(), w.Comm.Rank
 	gives := func(r int) []byte {
@@ -114,8 +114,8 @@ func inOrder(w *world.World, k coll.Kind, root, count, width int, u *op.User) er
 	return nil
 }
 
-// Bad input: when an operation panics, or ends its goroutine, on one rank, the call
-// there is an error and those of all ranks end. The next collective is right.
+// Bad input: if an operation panics, or ends its goroutine, on one rank, the call on that rank
+// returns an error, and the calls on all ranks end. The next collective is right.
 func TestUserOperationThatPanics(t *testing.T) {
 	for _, fabric := range []string{"inproc", "shm", "tcp"} {
 		for _, f := range forms() {
@@ -153,8 +153,8 @@ func TestUserOperationThatPanics(t *testing.T) {
 	}
 }
 
-// A collective whose operation takes its time keeps nobody from the engine: the
-// operation may wait for a message of another communication of the same process.
+// A collective with a slow operation does not block the engine: the operation may wait for a
+// message of another communication of the same process.
 func TestOperationDoesNotHoldTheEngine(t *testing.T) {
 	run(t, "inproc", 2, auto(), func(w *world.World) error {
 		c, err := w.Coll.Dup(w.Comm)

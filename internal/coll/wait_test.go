@@ -13,7 +13,7 @@ import (
 	"github.com/halo-mpi/halo/internal/world"
 )
 
-// Waiters that sleep are woken, whoever comes last and however late.
+// Waiters that sleep are woken, whichever member comes last, and however late.
 func TestSleepersAreWoken(t *testing.T) {
 	for _, fabric := range []string{"inproc", "shm", "tcp"} {
 		for _, f := range []coll.SlotForm{coll.SlotCells, coll.SlotCounter, coll.SlotNone} {
@@ -32,8 +32,8 @@ func TestSleepersAreWoken(t *testing.T) {
 	}
 }
 
-// While a process waits in a slot it takes part in everything else: here the
-// last one comes only after messages through the waiting ones.
+// While a process waits in a slot it makes progress on other communication: here the last member
+// enters the barrier only after messages of the waiting ones.
 func TestWaitingInSlotMakesProgress(t *testing.T) {
 	const size = 300 << 10
 	for _, fabric := range []string{"inproc", "shm"} {
@@ -65,8 +65,8 @@ func TestWaitingInSlotMakesProgress(t *testing.T) {
 	}
 }
 
-// A collective that is repeated allocates nothing, in any form; nor does a
-// persistent one that is started again.
+// A repeated collective allocates nothing, in any form; nor does a persistent one that is
+// started again.
 func TestRepeatedCollectivesDoNotAllocate(t *testing.T) {
 	for _, f := range forms() {
 		wantNoAllocations(t, "inproc", 3, f)
@@ -76,7 +76,7 @@ func TestRepeatedCollectivesDoNotAllocate(t *testing.T) {
 // wantNoAllocations repeats collectives of a form on n ranks.
 func wantNoAllocations(t *testing.T, fabric string, n int, f form) {
 	testrun.PlainOnly(t, "it allocates")
-	const runs = 50 // the runtime allocates a few things now and then
+	const runs = 50 // the runtime itself allocates at times
 	for _, size := range []int{24, 6 << 10, 160 << 10} {
 		run(t, fabric, n, f.c, func(w *world.World) error {
 			var err error
