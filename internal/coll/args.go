@@ -20,26 +20,28 @@ type Args struct {
 	Type                   op.Type
 	Datatype               *dtype.Type  // of the elements of slices, in checking mode
 	Call                   string       // the name of the call in checking mode, if not that of its kind
-	User                   *op.User     // takes the place of Op and Type unless nil
+	User                   *op.User     // replaces Op and Type unless nil
 	Elem                   reflect.Type // of the elements of slices, where User works on them or something is checked
 	Root                   int
 	SendCounts, SendDispls []int // of a ReduceScatter: how Send is divided among the members
 	RecvCounts, RecvDispls []int
 }
 
-// WithRoot is a with a root.
+// WithRoot returns a with a root.
 func (a Args) WithRoot(root int) Args {
 	a.Root = root
 	return a
 }
 
-// WithSendBlocks is a where Send has blocks of these counts, at these displacements unless nil.
+// WithSendBlocks returns a with blocks of Send of these counts, at these displacements unless
+// nil.
 func (a Args) WithSendBlocks(counts, displs []int) Args {
 	a.SendCounts, a.SendDispls = counts, displs
 	return a
 }
 
-// WithRecvBlocks is a where Recv has blocks of these counts, at these displacements unless nil.
+// WithRecvBlocks returns a with blocks of Recv of these counts, at these displacements unless
+// nil.
 func (a Args) WithRecvBlocks(counts, displs []int) Args {
 	a.RecvCounts, a.RecvDispls = counts, displs
 	return a
@@ -48,7 +50,7 @@ func (a Args) WithRecvBlocks(counts, displs []int) Args {
 // unknown stands for the size of a collective that a member does not know.
 const unknown = 1
 
-// sendBlock is the part of send that goes to, or is reduced for, member r.
+// sendBlock returns the part of send that goes to, or is reduced for, member r.
 func (s *schedule) sendBlock(r int) mem.Mem {
 	if s.kind == Alltoallw {
 		return s.pairs[0][r].Mem
@@ -56,7 +58,7 @@ func (s *schedule) sendBlock(r int) mem.Mem {
 	return block(s.Send.Mem, r, s.unit, s.Send.width, s.SendCounts, s.SendDispls)
 }
 
-// recvBlock is the part of recv that comes from member r.
+// recvBlock returns the part of recv that comes from member r.
 func (s *schedule) recvBlock(r int) mem.Mem {
 	if s.kind == Alltoallw {
 		return s.pairs[1][r].Mem
@@ -64,14 +66,14 @@ func (s *schedule) recvBlock(r int) mem.Mem {
 	return block(s.Recv.Mem, r, s.unit, s.Recv.width, s.RecvCounts, s.RecvDispls)
 }
 
-// block is the r-th block of d: of unit bytes, or as counts and displs say.
+// block returns the r-th block of d: of unit bytes, or as counts and displs say.
 func block(d mem.Mem, r, unit, width int, counts, displs []int) mem.Mem {
 	if counts == nil {
 		return d.Cut(r*unit, (r+1)*unit)
 	}
 	n := counts[r] * width
 	if n == 0 {
-		return mem.Mem{} // the displacement may be anything
+		return mem.Mem{} // the displacement may have any value
 	}
 	at := displs[r] * width
 	return d.Cut(at, at+n)

@@ -56,9 +56,9 @@ func DescriptorLayout() []shmfmt.Field {
 		{Name: "KIND_ALLGATHER", Value: int64(Allgather)},
 		{Name: "KIND_ALLTOALL", Value: int64(Alltoall)},
 		{Name: "BUSY_FIRST", Value: int64(CallOf(0, Blocking))},
-		{Name: "BUSY_CALL", Value: 1<<callBits - 1}, // the bits of the word that are the call
+		{Name: "BUSY_CALL", Value: 1<<callBits - 1}, // the bits of the word that hold the call
 		{Name: "SLOT_SPINS", Value: spins},
 		{Name: "SLOT_BACKOFF_MAX", Value: backOffMax},
-		{Name: "SLOT_MOST", Value: min(streamPiece, shmfmt.StageSize, SlotPair)}, // what takes one piece, or step, of two members as of many
+		{Name: "SLOT_MOST", Value: min(streamPiece, shmfmt.StageSize, SlotPair)}, // one piece or step with any number of members
 	}...)
 }

@@ -18,7 +18,7 @@ type Engine struct {
 	p2p  *p2p.Engine
 	node *node.Node // nil if no other process is reached through memory
 
-	live  []*schedule // under way
+	live  []*schedule // in progress
 	ready []*schedule // the parts of their round are complete
 	free  []*schedule
 	ended bool // a process has died
@@ -34,8 +34,8 @@ func New(p *proc.Proc, messages *p2p.Engine, choice Choice) *Engine {
 	return &Engine{p: p, p2p: messages, node: p.Node(), choice: choice, tells: true}
 }
 
-// Untell makes the process keep the roots of its collectives to itself, so that they are not
-// compared outside of checking mode. It is called before communicators are attached.
+// Untell makes the process not tell the roots of its collectives, so that they are not compared
+// outside of checking mode. It is called before communicators are attached.
 func (e *Engine) Untell() { e.tells = false }
 
 // Choose sets how collectives are carried out from now on. All members have to choose the same. It
@@ -46,24 +46,24 @@ func (e *Engine) Choose(c Choice) {
 	e.p.Unlock()
 }
 
-// Kernel is the kernel of the predefined operations.
+// Kernel returns the kernel of the predefined operations.
 func (e *Engine) Kernel() op.Kernel { return e.choice.Kernel }
 
 // state is what the engine keeps for a communicator.
 type state struct {
 	busy   occupancy
-	number int32 // of the last schedule started: tag of its messages
-	terms  terms // of that
+	number int32 // of the last schedule started; the tag of its messages
+	terms  terms // of the last schedule started
 	inits  int32 // persistent collectives made
 	where  site
-	world  bool // WorldSlot is for it
-	slot   slot // of all members; part of the state, so that it is found by one load less
+	world  bool // the communicator may use WorldSlot
+	slot   slot // of all members; a part of the state, which saves a load
 	checks bool // all members check: collectives begin with an agreement
 
 	division *division // nil until it is needed
 }
 
-// newState is the state of a communicator without a slot.
+// newState returns the state of a communicator without a slot.
 func newState(where site) *state {
 	s := &state{where: where}
 	s.busy.blocking = &s.busy.alone
@@ -72,8 +72,8 @@ func newState(where site) *state {
 
 func stateOf(c *comm.Comm) *state { return c.Coll.(*state) }
 
-// nextTag returns the tag of the next schedule on c. Tags repeat after two billion schedules, when
-// the first one has ended long ago.
+// nextTag returns the tag of the next schedule on c. Tags repeat after two billion schedules;
+// the first one has ended by then.
 func nextTag(c *comm.Comm) int32 {
 	s := stateOf(c.Whole())
 	s.number = (s.number + 1) & 0x7fffffff
@@ -101,7 +101,7 @@ func (e *Engine) Work() int {
 	return n
 }
 
-// setReady has Work called for s.
+// setReady makes Work advance s.
 func (e *Engine) setReady(s *schedule) {
 	if !s.ready {
 		s.ready = true

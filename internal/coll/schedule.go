@@ -36,12 +36,12 @@ const (
 // class.ProcFailed: receives without a matching message are cancelled, receives in
 // transit are waited for, and sends go on with their memory.
 type schedule struct {
-	Args // with sides that check has cut
+	Args // after check has cut the sides
 
-	pairs   [2][]Side     // of an Alltoallw: what goes to and comes from each rank
-	inPlace bool          // what goes to a rank is where what comes from it is to be
-	codes   [2]dtype.Code // of what is sent and received; of an Alltoallw its pairs tell
-	terms   terms         // of which only the roots are used
+	pairs   [2][]Side     // of an Alltoallw: the sides for each rank
+	inPlace bool          // of an Alltoallw: the send side of each rank is its receive side
+	codes   [2]dtype.Code // of the elements sent and received; an Alltoallw has them in pairs
+	terms   terms         // only the roots are used
 
 	e          *Engine
 	c          *comm.Comm
@@ -49,50 +49,51 @@ type schedule struct {
 	step       func(s *schedule) bool // the algorithm
 	request    *p2p.Request
 	persistent bool
-	tag        int32 // of all its messages: those of one pair are sent and received in the same order
+	tag        int32 // of all messages; those between two members are in order
 	round      int
 	more       bool
 	pending    int // parts of the round that are not complete
 	ready      bool
 	failed     bool
 	err        error
-	found      error // what the member has found before it began, to be told to the others
+	found      error // an error before the schedule began, which the other members are told
 	parts      []part
-	local      []local // of the round, in order
-	done       int     // of local
+	local      []local // the reductions and copies of the round, in order
+	done       int     // the number of elements of local that are complete
 
 	// Of an algorithm in stages; see division.
 	stage   int
 	began   int        // round in which the stage began
-	whole   *comm.Comm // while a stage among members of it is c, nil else
-	slotted bool       // what is to be done on the own node is done through a slot
+	whole   *comm.Comm // while c has only the members of a stage, the whole communicator; else nil
+	slotted bool       // the stages on the own node are carried out through a slot
 	kept    []byte
 
 	// Of a Bcast by a chain: see bcastChain.
 	chained bool
-	over    bool // the last segment is here
-	closed  bool // the next rank will get no more segments
+	over    bool // the last segment has been received
+	closed  bool // the next rank gets no more segments
 
 	agreement *agreement // in checking mode
 
-	unit    int  // bytes of a block, where all are equal
-	empty   bool // nothing moves
+	unit    int  // bytes of a block, if all blocks are equal
+	empty   bool // no data moves
 	offsets [2][]int
 	scratch []byte
 }
 
-// part is a send or receive of the current round, told from its later lives by gen.
+// part is a send or receive of the current round. gen distinguishes it from later uses of the
+// request.
 type part struct {
 	r   *p2p.Request
 	gen uint32
 }
 
-// local is a reduction or copy, as far as it is still to be done.
+// local is the rest of a reduction or copy that has to be done.
 type local struct {
 	dst, left, right mem.Mem // right is empty for a copy
 }
 
-// fresh returns a schedule that is nothing yet.
+// fresh returns an empty schedule.
 func (e *Engine) fresh() *schedule {
 	if n := len(e.free); n > 0 {
 		s := e.free[n-1]
@@ -102,8 +103,8 @@ func (e *Engine) fresh() *schedule {
 	return &schedule{e: e}
 }
 
-// newSchedule returns a schedule of algorithm a on c that has not begun; its
-// arguments are to be filled in.
+// newSchedule returns a schedule of algorithm a on c that has not begun. The caller fills in its
+// arguments.
 func (e *Engine) newSchedule(c *comm.Comm, a Algorithm) *schedule {
 	s, x := e.fresh(), a.entry()
 	s.c, s.kind, s.step, s.Width, s.Send.width, s.Recv.width = c, x.kind, x.step, 1, 1, 1
@@ -147,7 +148,7 @@ func (e *Engine) wait(r *p2p.Request) error {
 	return err
 }
 
-// advance runs s until it has to wait for a part, or has done enough for now.
+// advance runs s until s has to wait for a part, or has processed piece bytes.
 func (e *Engine) advance(s *schedule) {
 	budget := piece
 	for s.pending == 0 {
@@ -166,7 +167,7 @@ func (e *Engine) advance(s *schedule) {
 			}
 			budget -= s.work()
 		default:
-			s.pending = 1 // as long as the round is being started
+			s.pending = 1 // keeps the round incomplete while it is started
 			s.parts = s.parts[:0]
 			s.more = s.step(s)
 			s.round++
@@ -187,7 +188,7 @@ func (e *Engine) end(s *schedule) {
 		}
 	}
 	if s.failed {
-		s.scratch, s.kept = nil, nil // a send that was left to itself may still read it
+		s.scratch, s.kept = nil, nil // a send that goes on may still read it
 	}
 	if !s.persistent {
 		scratch, kept := s.scratch, s.kept
@@ -209,8 +210,8 @@ func (e *Engine) end(s *schedule) {
 	e.p2p.Finish(r, err)
 }
 
-// PartDone implements p2p.Whole. It is called deep inside, so that it only marks
-// the schedule.
+// PartDone implements p2p.Whole. Package p2p calls it from within its own steps, so it only
+// marks the schedule.
 func (s *schedule) PartDone(r *p2p.Request) {
 	s.outcome(r)
 	if s.pending--; s.pending == 0 {
@@ -218,8 +219,8 @@ func (s *schedule) PartDone(r *p2p.Request) {
 	}
 }
 
-// outcome takes the error of a part. A message that is shorter than its buffer
-// is one, too: the members disagree.
+// outcome records the error of a part. A message that is shorter than its buffer is also an
+// error: the members disagree.
 func (s *schedule) outcome(r *p2p.Request) {
 	err := r.Status.Err
 	if o, ok := err.(*p2p.OtherRoots); ok {
@@ -237,9 +238,8 @@ func (s *schedule) outcome(r *p2p.Request) {
 	}
 }
 
-// note takes an error of a part. The schedule goes on, so that the other members
-// come to an end when it is only a message of the wrong length; when a process
-// has died, failLost ends it.
+// note records an error of a part. After a message of the wrong length the schedule goes on, so
+// that it ends at the other members. After the death of a process failLost ends it.
 func (s *schedule) note(err error) {
 	if s.err == nil {
 		s.err = err
@@ -250,7 +250,7 @@ func (s *schedule) note(err error) {
 func (s *schedule) fail(err error) {
 	s.failed = true
 	s.note(err)
-	s.pending++ // as long as the parts are looked through
+	s.pending++ // keeps the round incomplete during the loop
 	for _, q := range s.parts {
 		if q.r.Gen != q.gen || q.r.Done() {
 			continue
@@ -279,8 +279,8 @@ func (s *schedule) sendTo(rank int, d mem.Mem) {
 	s.sendOne(c, to, d, code, dtype.Mixed)
 }
 
-// sendOne sends nothing of d once the schedule has an error: what it would pass on may not
-// be what was meant, and so the receiver hears of it.
+// sendOne sends d, or an empty message if the schedule has an error: data that it passes on may
+// then be wrong, and the code of the message reports the error to the receiver.
 func (s *schedule) sendOne(c *comm.Comm, to int, d mem.Mem, code, own dtype.Code) {
 	if s.err != nil {
 		d, code, own = d.First(0), verdict(s.err), code
@@ -305,13 +305,13 @@ func (s *schedule) recvOne(c *comm.Comm, from int, d mem.Mem, code, own dtype.Co
 	s.add(s.e.p2p.Irecv(&v, d))
 }
 
-// envelope is that of a message of the schedule to or from a rank of c.
+// envelope returns the envelope of a message of the schedule to or from a rank of c.
 func (s *schedule) envelope(c *comm.Comm, peer int, code, own dtype.Code) p2p.Envelope {
 	return p2p.Envelope{Comm: c, Ctx: c.Ctx + 1, Peer: peer, Tag: s.tag, Code: code, Own: own, Roots: s.terms.roots}
 }
 
-// address is the communicator of the schedule and the rank in it of one of c, which
-// differs in a stage among some of the members only.
+// address returns the communicator of the schedule, and the rank in it of a rank of s.c. The two
+// ranks differ only in a stage among some of the members.
 func (s *schedule) address(rank int) (*comm.Comm, int) {
 	if s.whole == nil {
 		return s.c, rank
@@ -319,14 +319,14 @@ func (s *schedule) address(rank int) (*comm.Comm, int) {
 	return s.whole, s.whole.RankOf(s.c.Members[rank])
 }
 
-// eagerPieces is in how many eager messages a message that is too long for one is
-// sent through memory at most. Unlike in a program, the receiver knows the length;
-// and a sender that need not wait for an answer does not wait for the receiver to
-// get a core. Of 16 KiB that is three times as fast, of 64 KiB not always.
+// eagerPieces is the most eager messages into which a message through memory is split if it is
+// too long for one. The receiver knows the length, unlike in a program. A sender of eager
+// messages does not wait for an answer, and so not for the receiver to get a core. For 16 KiB
+// this is three times as fast, for 64 KiB not always.
 const eagerPieces = 4
 
-// eager is the length in bytes of the pieces in which n bytes go to or come from a
-// rank. Both sides come to the same.
+// eager returns the length in bytes of the pieces in which n bytes are sent to or received from
+// a rank. Sender and receiver compute the same length.
 func (s *schedule) eager(rank, n int) int {
 	peer := int(s.c.Members[rank])
 	if k := s.e.p.EagerMax(peer); n > k && n <= eagerPieces*k && s.e.node != nil && s.e.node.LocalIndex(peer) >= 0 {
@@ -346,22 +346,22 @@ func (s *schedule) add(r *p2p.Request) {
 	s.parts = append(s.parts, part{r, r.Gen})
 }
 
-// reduce makes dst the reduction of left and right, which are those of the lower
-// and of the higher ranks, when the messages of the round are complete.
+// reduce reduces left and right into dst when the messages of the round are complete. left is
+// the operand of the lower ranks.
 func (s *schedule) reduce(dst, left, right mem.Mem) {
 	if dst.Len() > 0 {
 		s.local = append(s.local, local{dst, left.First(dst.Len()), right.First(dst.Len())})
 	}
 }
 
-// copy makes dst a copy of src when the messages of the round are complete.
+// copy copies src to dst when the messages of the round are complete.
 func (s *schedule) copy(dst, src mem.Mem) {
 	if n := min(dst.Len(), src.Len()); n > 0 && !mem.Same(dst, src) {
 		s.local = append(s.local, local{dst.First(n), src.First(n), mem.Mem{}})
 	}
 }
 
-// work does a piece of the round's first reduction or copy, and returns its length.
+// work carries out a piece of the round's next reduction or copy, and returns its length.
 func (s *schedule) work() int {
 	l := &s.local[s.done]
 	n := min(l.dst.Len(), piece)
@@ -385,15 +385,14 @@ func (s *schedule) work() int {
 	return n
 }
 
-// flat is memory that is contiguous: operands of predefined operations, and what of others has
-// been looked at.
+// flat returns the bytes of contiguous memory, nil for other memory. Operands of predefined
+// operations are contiguous.
 func flat(m mem.Mem) []byte {
 	b, _ := m.Bytes()
 	return b
 }
 
-// temp returns n bytes of scratch memory. A schedule asks for it with the same n
-// in every round.
+// temp returns n bytes of scratch memory. A schedule calls it with the same n in every round.
 func (s *schedule) temp(n int) mem.Mem {
 	if cap(s.scratch) < n {
 		s.scratch = make([]byte, n)
@@ -401,8 +400,8 @@ func (s *schedule) temp(n int) mem.Mem {
 	return mem.Of(s.scratch[:n])
 }
 
-// share returns share i of d when that is divided among the members, in whole
-// elements. Shares differ by at most one element.
+// share returns share i of d, which is divided among the members in whole elements. Shares
+// differ by at most one element.
 func (s *schedule) share(d mem.Mem, i int) mem.Mem {
 	return d.Cut(s.bounds(d.Len(), i))
 }

@@ -72,10 +72,10 @@ const (
 // The state of the member in the slot is a SlotState outside of the Go heap, which C advances, too:
 // see Descriptor.
 type slot struct {
-	*shmfmt.SlotState // nil: there is no slot
+	*shmfmt.SlotState // nil if there is no slot
 	e                 *Engine
 	c                 *comm.Comm
-	whole             *comm.Comm // of which c has the members on one node; nil if c is all of it
+	whole             *comm.Comm // nil, or c has its members on one node
 	mem               shmfmt.Slot
 	head              *shmfmt.SlotHead
 	own               *shmfmt.Cell
@@ -86,8 +86,8 @@ type slot struct {
 	fence             atomic.Uint64
 	terms             terms // of the current collective
 	// short holds what the members have given to a short allreduce, by rank. See take.
-	short [][shmfmt.SlotShort]byte // behind the SlotState
-	// stages are the members', by rank; nil until one is needed.
+	short [][shmfmt.SlotShort]byte // follows the SlotState
+	// stages has the stages of the members, by rank; nil until one is needed.
 	stages []*shmfmt.Stages
 	pieces *[shmfmt.StreamBytes]byte // memory of the stream; nil until needed
 
@@ -183,7 +183,7 @@ func (s *slot) take() error {
 	return nil
 }
 
-// data is the n bytes that the member of rank r has given to the current collective.
+// data returns the n bytes that the member of rank r has given to the current collective.
 func (s *slot) data(r, n int) []byte {
 	if n <= shmfmt.SlotShort {
 		return s.cells[r].Short[s.Number&1][:n]
@@ -191,8 +191,8 @@ func (s *slot) data(r, n int) []byte {
 	return s.stage(r, s.Number)[:n]
 }
 
-// give writes d for the current collective, once all members have left the one that
-// used the place before, and publishes its number.
+// give writes d for the current collective and publishes its number. It first waits until all
+// members have left the collective that used the same memory before.
 func (s *slot) give(d mem.Mem) error {
 	if err := s.settle(); err != nil {
 		return err
@@ -213,7 +213,7 @@ func (s *slot) give(d mem.Mem) error {
 	return nil
 }
 
-// settle waits until the place for the current collective may be written.
+// settle waits until the memory for the current collective may be written.
 func (s *slot) settle() error {
 	if before := s.Number - 1; s.Known < before {
 		return s.gathered(before)
@@ -225,13 +225,13 @@ func (s *slot) settle() error {
 // call release.
 func (s *slot) arrive() bool {
 	s.Turns++
-	// Makes what the members before wrote visible to the last one.
+	// Add makes the writes of earlier members visible to the last one.
 	s.Absent = int64(s.Turns*uint64(len(s.cells)) - s.head.Arrived.Add(1))
 	return s.Absent == 0
 }
 
-// release ends the wait of the members in released. If err is not nil they learn that there is an
-// error, and find out themselves which.
+// release ends the wait of the members in released. If err is not nil the members see that there
+// is an error, and find out which one.
 func (s *slot) release(err error) {
 	number := 2 * s.Turns
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // one copy by process_vm_readv. They need no permission of the kernel, and no member answers another
 // one, which matters most with more members than cores.
 
-// stage is where the member of rank r puts its contribution to the step of a number.
+// stage returns the memory for the contribution of the member of rank r to the step of a number.
 func (s *slot) stage(r int, number uint64) *[shmfmt.StageSize]byte {
 	if s.stages == nil {
 		s.stages = s.mem.Stages(len(s.cells))
@@ -124,7 +124,7 @@ func (s *slot) alltoall(send, recv mem.Mem, gives, gets dtype.Code) error {
 	return nil
 }
 
-// other is the number of rank r among all but one.
+// other returns the position of rank r among all ranks but one.
 func other(r, one int) int {
 	if r > one {
 		return r - 1
@@ -154,7 +154,7 @@ func (s *slot) alltoallShort(send, recv mem.Mem, size int) error {
 func (s *slot) allreduceLong(send, recv []byte, o op.Op, t op.Type) error {
 	n, w := len(s.cells), t.Size()
 	count := len(send) / w
-	most := shmfmt.StageSize / w * n / (n + 1) // beside it the largest share fits
+	most := shmfmt.StageSize / w * n / (n + 1) // leaves room for the largest share
 	chunks := (count + most - 1) / most
 	chunk := (count + chunks - 1) / chunks
 	share := func(elements, r int) (from, to int) { return elements * r / n * w, elements * (r + 1) / n * w }
@@ -174,7 +174,7 @@ func (s *slot) allreduceLong(send, recv []byte, o op.Op, t op.Type) error {
 			copy(before[from:to], s.stage(r, s.Number)[chunk*w:])
 		}
 		if from, to := share(len(now)/w, s.c.Rank); to > from {
-			// All have left the step before: the own stage of the next one is free.
+			// All members have left the step before, so the own stage for the next step is free.
 			sum := s.stage(s.c.Rank, s.Number+1)[chunk*w:][:to-from]
 			s.e.choice.Kernel.Apply(o, t, sum, s.stage(0, s.Number)[from:to], s.stage(1, s.Number)[from:to])
 			for r := 2; r < n; r++ {

@@ -10,8 +10,8 @@ import (
 	"github.com/halo-mpi/halo/internal/shmfmt"
 )
 
-// openSlot makes s, which is part of owner, slot i of the control segment for the members of c.
-// The SlotState goes when s is closed, or with the owner if it never is.
+// openSlot makes s, a part of owner, slot i of the control segment for the members of c. The
+// SlotState is freed when s is closed, or else with owner.
 func openSlot[T any](e *Engine, owner *T, s *slot, c *comm.Comm, i int) {
 	mem := e.node.Control().Slot(i)
 	s.e, s.c, s.mem, s.head = e, c, mem, mem.Head()
@@ -21,7 +21,7 @@ func openSlot[T any](e *Engine, owner *T, s *slot, c *comm.Comm, i int) {
 	s.forgotten = runtime.AddCleanup(owner, hot.FreeBytes, s.record)
 	s.SlotState = (*shmfmt.SlotState)(unsafe.Pointer(&s.record[0]))
 	s.short = unsafe.Slice((*[shmfmt.SlotShort]byte)(unsafe.Pointer(&s.record[unsafe.Sizeof(*s.SlotState)])), c.Size())
-	s.Busy.Store((c.Ctx + 1) << callBits) // contexts never come again; not 0, as in a record that begins
+	s.Busy.Store((c.Ctx + 1) << callBits) // unique, since contexts are; and not 0
 	s.Head = uintptr(unsafe.Pointer(s.head))
 	s.Form, s.Loads, s.Yields = uint8(SlotCounter), 4, yields
 	for r, m := range c.Members {

@@ -60,8 +60,8 @@ func (s *slot) bcast(buf mem.Mem, code dtype.Code, root int) error {
 	return nil
 }
 
-// place is where in the memory the next piece, of n bytes, is: from start to end, counted as
-// At is. A short piece is in its turn.
+// place returns the place in the memory of the next piece, of n bytes: from start to end,
+// counted as At is. A short piece is in its turn.
 func (t *stream) place(n int) (start, end uint64) {
 	if n <= shmfmt.StreamShort {
 		return t.At, t.At
@@ -73,7 +73,7 @@ func (t *stream) place(n int) (start, end uint64) {
 	return start, start + uint64(n+shmfmt.Line-1)&^(shmfmt.Line-1)
 }
 
-// take makes the piece that ends there the last one.
+// take makes the next piece the last one; it ends at end.
 func (t *stream) take(end uint64) {
 	t.Number++
 	t.At = end
@@ -118,7 +118,7 @@ func (s *slot) room(end uint64) error {
 	return nil
 }
 
-// lowest is the last piece that all others have passed.
+// lowest returns the last piece that all others have passed.
 func (s *slot) lowest() uint64 {
 	low := s.Stream.Number
 	for _, c := range s.others {

@@ -19,14 +19,14 @@ import (
 //	bits 16-31 the roots, 0 if they are not told
 type terms struct {
 	said   uint32
-	roots  uint16 // up to and with the current collective
-	before uint16 // up to the last one with a root
+	roots  uint16 // up to and including the current collective
+	before uint16 // before the last collective with a root
 	tells  bool
-	kind   Kind // of that
+	kind   Kind // kind of the last collective with a root
 	fresh  bool // a root has been named since the last Barrier
 }
 
-// newTerms is the terms of a new communicator.
+// newTerms returns the terms of a new communicator.
 func (e *Engine) newTerms() terms {
 	if !e.tells {
 		return terms{}
@@ -34,10 +34,10 @@ func (e *Engine) newTerms() terms {
 	return terms{tells: true, roots: firstRoots}
 }
 
-// rootFactor is odd: so different numbers stay different.
+// rootFactor is odd, so that different numbers stay different.
 const rootFactor = 40503
 
-// then is the number of the roots after one more root is named.
+// then returns the number of the roots after one more root is named.
 func then(roots uint16, root int) uint16 { return roots*rootFactor + uint16(root) + 1 }
 
 // name notes the root of the current collective.
@@ -53,21 +53,22 @@ func (t *terms) say(send, recv dtype.Code) {
 	t.said = uint32(send) | uint32(recv)<<8 | uint32(t.roots)<<16
 }
 
-// turn is the word for a Bcast, whose two codes are one: 24 bits. fromTurn is the reverse.
+// turn returns the word of a Bcast in 24 bits, since its two codes are the same. fromTurn is the
+// inverse.
 func (t *terms) turn() uint32 { return t.said >> 8 }
 
 func fromTurn(w uint32) uint32 { return w<<8 | w&0xff }
 
-// clash reports whether two words differ in something that both tell.
+// clash reports whether two words disagree on the roots or on the elements.
 func clash(a, b uint32) bool { return otherRoots(a, b) || mismatch(a, b) || mismatch(b, a) }
 
-// mismatch reports whether what is sent with word a is not what is received with b.
+// mismatch reports whether the elements sent with word a differ from those received with word b.
 func mismatch(a, b uint32) bool { return dtype.Code(a).Differs(dtype.Code(b >> 8)) }
 
 func otherRoots(a, b uint32) bool { return a>>16 != b>>16 && a>>16 != 0 && b>>16 != 0 }
 
-// compare is the error of rank r with word a and rank q with word b, of n members, nil if there
-// is none.
+// compare returns the error of rank r with word a and rank q with word b, of n members, nil if
+// they agree.
 func (t *terms) compare(r int, a uint32, q int, b uint32, n int) error {
 	switch {
 	case otherRoots(a, b):
@@ -84,21 +85,21 @@ func (t *terms) compare(r int, a uint32, q int, b uint32, n int) error {
 	return nil
 }
 
-// with is the terms of what both have been told, where members disagree if they do in one of the
-// two: the numbers are added. The root to be named is that of t.
+// with adds the numbers of t and o. Members that disagree in one of the two disagree in the sum.
+// The root that errors name is that of t.
 func (t terms) with(o terms) terms {
 	t.roots += o.roots
-	t.before += o.roots * rootInverse // so that then(before, root) grows by o.roots, too
+	t.before += o.roots * rootInverse // then(before, root) also grows by o.roots
 	return t
 }
 
-// rootInverse is the inverse of rootFactor.
+// rootInverse is the inverse of rootFactor modulo 1<<16.
 const rootInverse = 30599
 
-var _ [rootFactor*rootInverse%(1<<16) - 1]struct{} // is 0 long, or the product is not 1
+var _ [rootFactor*rootInverse%(1<<16) - 1]struct{} // the length is 0 if the product is 1
 
-// rootOf is the root that a member with a word has named last, of n that it may be; -1 if it has
-// disagreed with this one before.
+// rootOf returns the root, below n, that the member with this word has named last. It returns -1
+// if the member has disagreed with this one before.
 func (t *terms) rootOf(word uint32, n int) int {
 	for root := range n {
 		if then(t.before, root) == uint16(word>>16) {
@@ -108,9 +109,9 @@ func (t *terms) rootOf(word uint32, n int) int {
 	return -1
 }
 
-// agreeOn makes the terms of s those of the communicator, where it names its root; or if it is
-// persistent, and so may be started in any order, its own. Members of an intercommunicator name
-// roots in different ways, which are not compared.
+// agreeOn gives s the terms of the communicator, in which s names its root. A persistent
+// schedule gets terms of its own, since it may be started in any order. Members of an
+// intercommunicator name roots in different ways, so these are not compared.
 func (s *schedule) agreeOn(persistent bool) {
 	if !s.e.tells || s.c.Inter != nil {
 		return
@@ -126,13 +127,13 @@ func (s *schedule) agreeOn(persistent bool) {
 	s.terms = *t
 }
 
-// otherRoots is the error of a rank that tells other roots.
+// otherRoots returns the error of a rank that tells other roots.
 func (s *schedule) otherRoots(rank int, roots uint16) error {
 	t := &s.terms
 	return t.compare(rank, uint32(roots)<<16, s.c.Rank, uint32(t.roots)<<16, s.c.Size())
 }
 
-// word is what the member of rank r says about the current collective.
+// word returns the word of the member of rank r for the current collective.
 func (s *slot) word(r int) uint32 {
 	switch {
 	case r == s.c.Rank:
@@ -143,8 +144,8 @@ func (s *slot) word(r int) uint32 {
 	return s.cells[r].Said[s.Number&1]
 }
 
-// rank is that of a member in the communicator that the program has called with, and ranks the
-// number of those.
+// rank returns the rank of a member in the communicator of the program's call, and ranks the
+// number of its members.
 func (s *slot) rank(r int) int {
 	if s.whole == nil {
 		return r
@@ -159,7 +160,8 @@ func (s *slot) ranks() int {
 	return s.whole.Size()
 }
 
-// judge compares what all members say about the current collective. All come to the same.
+// judge compares the words of all members for the current collective. All members come to the
+// same result.
 func (s *slot) judge() error {
 	mine := s.terms.said
 	for r := range s.cells {
@@ -173,9 +175,9 @@ func (s *slot) judge() error {
 	return nil
 }
 
-// disagreement is what judge finds where words differ: an error if two members disagree, of
-// which this one is one if it can be. From then on only the roots count that are named later,
-// where all members have looked.
+// disagreement returns the error of judge if words differ: an error if two members disagree,
+// with this member as one of them if possible. If all members have compared, the comparison of
+// roots starts again with the next one.
 func (s *slot) disagreement() error {
 	n, me, word := len(s.cells), s.c.Rank, s.word
 	var err error
@@ -200,5 +202,6 @@ func (s *slot) disagreement() error {
 	return err
 }
 
-// firstRoots is the number of no roots: not 0, which tells nothing.
+// firstRoots is the number before any root is named. It is not 0, which means that roots are not
+// told.
 const firstRoots = 1
