@@ -109,6 +109,9 @@ func (n *Node) Me() int { return n.me }
 // Members returns the job index of each process of the node, by local index.
 func (n *Node) Members() []int { return n.members }
 
+// Locals returns the local index of each process of the job, -1 for those on other nodes.
+func (n *Node) Locals() []int32 { return n.local }
+
 // LocalIndex returns the local index of a process of the job, -1 if it is on another node.
 func (n *Node) LocalIndex(peer int) int { return int(n.local[peer]) }
 

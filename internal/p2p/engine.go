@@ -134,10 +134,9 @@ func (e *Engine) initPeer(number int, q *peer) {
 func (e *Engine) Proc() *proc.Proc { return e.p }
 
 // takeCredit takes the credit for an eager message of n bytes. It reports false if
-// there is not enough, or if the peer has no entry yet.
-func (e *Engine) takeCredit(to int32, n int) bool {
-	q := e.peers.Find(int(to))
-	if q == nil || n > q.eagerMax || q.credit < n+messageOverhead {
+// there is not enough.
+func (q *peer) takeCredit(n int) bool {
+	if n > q.eagerMax || q.credit < n+messageOverhead {
 		return false
 	}
 	q.credit -= n + messageOverhead
@@ -156,8 +155,7 @@ func (e *Engine) checkUnanswered(r *Request) error {
 
 // returnCredit counts the credit of an eager message of n bytes whose record is free
 // again. It returns credit to the peer in batches of half of creditMax.
-func (e *Engine) returnCredit(from int32, n int) {
-	q := e.peers.At(int(from))
+func (e *Engine) returnCredit(q *peer, from int32, n int) {
 	q.creditOwed += n + messageOverhead
 	if q.creditOwed >= creditMax/2 {
 		e.hdr = wire.Header{Kind: wire.Credit, Arg: uint64(q.creditOwed)}

@@ -19,7 +19,11 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 	src := int32(from)
 	switch h.Kind {
 	case wire.Eager, wire.EagerSync:
-		if (h.Kind != wire.Eager || !e.chargeCredit(from, h)) && !e.admit(from, h) {
+		q := e.peers.Find(from)
+		if q == nil {
+			q = e.peers.At(from)
+		}
+		if (h.Kind != wire.Eager || !q.charge(h)) && !e.admit(from, h) {
 			return
 		}
 		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
@@ -29,7 +33,7 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 			r.compareAux(h.Aux, uint64(len(payload)))
 			e.compareNextClaim(src, r)
 			r.mem.Unpack(payload, 0)
-			e.eagerConsumed(src, h)
+			e.eagerConsumed(q, src, h)
 			e.finish(r, nil)
 			return
 		}
@@ -100,18 +104,18 @@ func (e *Engine) Frame(from int, h *wire.Header, payload []byte) {
 // this engine has handled the failure of a peer. It must be called before Start.
 func (e *Engine) SetOneSided(s fabric.Sink) { e.oneSided = s }
 
-// chargeCredit counts a message of kind Eager against the allowance of the peer, in the usual case. If
+// charge counts a message of kind Eager against the allowance of the peer, in the usual case. If
 // it reports false nothing is counted, and the caller calls admit.
-func (e *Engine) chargeCredit(from int, h *wire.Header) bool {
-	q, cost := e.peers.Find(from), int(h.Size)+messageOverhead
-	if q == nil || h.Tag < 0 || q.allowance < cost {
+func (q *peer) charge(h *wire.Header) bool {
+	cost := int(h.Size) + messageOverhead
+	if h.Tag < 0 || q.allowance < cost {
 		return false
 	}
 	q.allowance -= cost
 	return true
 }
 
-// admit is the slow path of chargeCredit: it also counts messages that want an answer, and
+// admit is the slow path of charge: it also counts messages that want an answer, and
 // accepts the tags of collectives. It reports false for a message that no correct process
 // sends: it has refused the peer, and the caller drops the frame.
 func (e *Engine) admit(from int, h *wire.Header) bool {
@@ -175,14 +179,14 @@ func (e *Engine) newEagerMessage(key match.Key, h *wire.Header) *Message {
 }
 
 // eagerConsumed answers an eager frame whose payload is in the receive buffer.
-func (e *Engine) eagerConsumed(src int32, h *wire.Header) {
+func (e *Engine) eagerConsumed(q *peer, src int32, h *wire.Header) {
 	if h.Kind == wire.EagerSync {
 		e.ack(src, h.Name)
 		if h.Flags&wire.Uncredited != 0 {
 			return
 		}
 	}
-	e.returnCredit(src, int(h.Size))
+	e.returnCredit(q, src, int(h.Size))
 }
 
 // findFill returns the receive that the Data frame h belongs to, nil if there is none or h
@@ -212,7 +216,7 @@ func (e *Engine) Place(from int, h *wire.Header) []byte {
 			}
 		}
 	case wire.Eager, wire.EagerSync:
-		if (h.Kind != wire.Eager || !e.chargeCredit(from, h)) && !e.admit(from, h) {
+		if (h.Kind != wire.Eager || !e.peers.At(from).charge(h)) && !e.admit(from, h) {
 			return nil // Frame does not admit it either
 		}
 		key := match.Key{Ctx: h.Ctx, Src: src, Tag: h.Tag}
@@ -282,7 +286,7 @@ func (e *Engine) Placed(from int, h *wire.Header) {
 			e.dataArrived(r, int(h.Size))
 			return
 		}
-		e.eagerConsumed(src, h)
+		e.eagerConsumed(e.peers.At(from), src, h)
 		e.finish(r, nil)
 	case h.Kind.OneSided():
 		e.oneSided.Placed(from, h)

@@ -31,8 +31,12 @@ func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *St
 		return false
 	}
 	from := c.Members[source]
+	q := e.peers.Find(int(from))
+	if q == nil {
+		return false
+	}
 	h, payload := e.p.Peek(int(from))
-	if h == nil || h.Kind != wire.Eager || h.Ctx != c.Ctx || h.Tag != tag && tag != AnyTag || !e.chargeCredit(int(from), h) {
+	if h == nil || h.Kind != wire.Eager || h.Ctx != c.Ctx || h.Tag != tag && tag != AnyTag || !q.charge(h) {
 		return false
 	}
 	// The fields are set one by one: a copy of the whole struct would wait for the stores
@@ -46,7 +50,7 @@ func (e *Engine) recvNext(c *comm.Comm, buf []byte, source int, tag int32, s *St
 	} else if code := codeOf(h.Aux); code.Differs(s.Code) && len(payload) > 0 {
 		s.Err = mistyped(source, code, uint64(len(payload)), c.Rank, s.Code, len(buf))
 	}
-	e.eagerConsumed(from, h)
+	e.returnCredit(q, from, int(h.Size))
 	e.p.Consume()
 	return true
 }
@@ -138,7 +142,7 @@ func (e *Engine) releaseEager(m *Message) {
 		return
 	}
 	if !free {
-		e.returnCredit(from, n)
+		e.returnCredit(e.peers.At(int(from)), from, n)
 	}
 	if name != 0 {
 		e.ack(from, name)

@@ -24,8 +24,14 @@ func (e *Engine) Send(c *comm.Comm, mode Mode, code dtype.Code, buf []byte, dest
 		return unreadable(buf)
 	}
 	var r *Request
-	e.Replenish(to, len(buf))
-	if mode == Standard && to != e.me && e.takeCredit(to, len(buf)) {
+	eager := mode == Standard && to != e.me
+	q := e.peers.Find(int(to))
+	if eager && (q == nil || !q.takeCredit(len(buf))) {
+		e.Replenish(to, len(buf))
+		q = e.peers.At(int(to))
+		eager = q.takeCredit(len(buf))
+	}
+	if eager {
 		h := &e.hdr
 		h.Size, h.Kind, h.Flags, h.Chan = uint32(len(buf)), wire.Eager, 0, 0
 		h.Ctx, h.Tag, h.Aux, h.Arg, h.Name = c.Ctx, tag, uint32(code), 0, 0
@@ -109,7 +115,7 @@ func (e *Engine) startSend(r *Request) {
 	q := e.peers.At(int(r.peer))
 	h, n := &e.hdr, r.size()
 	*h = wire.Header{Size: uint32(n), Kind: wire.Eager, Ctx: r.ctx, Tag: r.tag, Aux: r.aux}
-	if e.takeCredit(r.peer, n) {
+	if q.takeCredit(n) {
 		r.phase = phaseEager
 		if r.mode == Synchronous {
 			r.phase = phaseReady // complete on Ack

@@ -32,6 +32,7 @@ type Proc struct {
 	transports []*transport      // all fabrics
 	far        fabric.Fabric     // to all other processes, nil if there is none
 	others     others            // processes of other jobs
+	near       []bool            // by index in the job: another process that shares the memory of the node
 	peers      peers.Table[peer] // by local number
 	sink       fabric.Sink
 	work       []Worker
@@ -120,6 +121,10 @@ func New(b boot.Boot, node *node.Node, far fabric.Fabric, policy Policy) (*Proc,
 	if node != nil {
 		p.rings = shm.New(node)
 		p.transports = append(p.transports, &transport{fab: p.rings})
+		p.near = make([]bool, job.Size)
+		for _, i := range node.Members() {
+			p.near[i] = i != job.Rank
+		}
 	}
 	if far != nil {
 		p.transports = append(p.transports, &transport{fab: far, sockets: true})
@@ -196,12 +201,10 @@ func (p *Proc) Job() *boot.Job { return p.job }
 func (p *Proc) Boot() boot.Boot { return p.boot }
 
 // Near reports whether another process is reached through memory.
-func (p *Proc) Near(peer int) bool { return p.Here(peer) && peer != p.job.Rank }
+func (p *Proc) Near(peer int) bool { return uint(peer) < uint(len(p.near)) && p.near[peer] }
 
 // Here reports whether a process shares the memory of the node: this one, or one that is near.
-func (p *Proc) Here(peer int) bool {
-	return p.node != nil && peer < p.job.Size && p.node.LocalIndex(peer) >= 0
-}
+func (p *Proc) Here(peer int) bool { return p.Near(peer) || p.node != nil && peer == p.job.Rank }
 
 // Node returns the memory shared with the processes of this node, nil if there is none.
 func (p *Proc) Node() *node.Node { return p.node }

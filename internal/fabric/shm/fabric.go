@@ -33,6 +33,7 @@ type Fabric struct {
 	node           *node.Node
 	seg            *shmfmt.Segment // own
 	members        []int           // job index by local index
+	local          []int32         // local index by job index, as in the node
 
 	out   []*outgoing // by local index, nil until the first Send
 	in    []incoming
@@ -64,7 +65,7 @@ type incoming struct {
 func New(n *node.Node) *Fabric {
 	seg := n.OwnSegment()
 	return &Fabric{
-		Doorbell: &n.Doorbell, node: n, seg: seg, members: n.Members(),
+		Doorbell: &n.Doorbell, node: n, seg: seg, members: n.Members(), local: n.Locals(),
 		out:  make([]*outgoing, len(n.Members())),
 		seen: make([]uint64, seg.ActiveWords()),
 	}
@@ -81,7 +82,7 @@ func (f *Fabric) ChunkMax() int { return shmfmt.MaxFrame }
 
 // Send implements fabric.Fabric.
 func (f *Fabric) Send(to int, h *wire.Header, payload []byte) bool {
-	i := f.node.LocalIndex(to)
+	i := f.local[to]
 	if i < 0 {
 		f.node.Segment(to) // Down follows
 		return true
